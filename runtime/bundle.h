@@ -1,0 +1,140 @@
+/* bundle.h: the contract between emitted bundles and the runtime.
+ *
+ * A bundle is constant data: kernel text (or device binaries), recipes that say how kernels are
+ * launched, and a dispatch table that says which recipe serves which shape. Emitted C defines one
+ * `const struct kiln_bundle`; the tuner builds the same structs in memory, so that what is timed is
+ * what ships. The runtime knows nothing about kernel families: a launch is data.
+ *
+ * Kernels see one canonical form: row-major C (M x N) = alpha op(A) op(B) + beta C, where op(A) is
+ * M x K and op(B) is K x N. The runtime brings every call into it (a column-major call swaps A with
+ * B and M with N).
+ */
+#ifndef KILN_BUNDLE_H
+#define KILN_BUNDLE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { KILN_BUNDLE_FORMAT = 1 };
+
+enum {
+    KILN_MAX_STAGES = 4,
+    KILN_MAX_REGIONS = 4,
+    KILN_MAX_ARGS = 24,
+    KILN_REGION_ALIGN = 256            /* bytes; every region starts at a multiple */
+};
+
+/* The extents that data may name. */
+enum kiln_dim { KILN_DIM_ONE, KILN_DIM_M, KILN_DIM_N, KILN_DIM_K, KILN_NUM_DIMS };
+
+/* One kernel argument. "index" is cl_int or cl_long as the recipe's index_bits says; "real" is
+ * cl_double for KILN_DOUBLE and cl_float for the others. */
+enum kiln_arg {
+    KILN_ARG_M, KILN_ARG_N, KILN_ARG_K,                  /* index */
+    KILN_ARG_ALPHA, KILN_ARG_BETA,                       /* real */
+    KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,         /* cl_mem, index (elements), index */
+    KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
+    KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC,
+    KILN_ARG_WORKSPACE,                                  /* cl_mem */
+    KILN_ARG_REGION_0, KILN_ARG_REGION_1,                /* cl_long: where region i starts in the */
+    KILN_ARG_REGION_2, KILN_ARG_REGION_3,                /* workspace, in elements of the region */
+    KILN_NUM_ARG_CODES
+};
+
+/* A part of the workspace: a matrix of round_up(dim[0], round[0]) x round_up(dim[1], round[1])
+ * elements of element_bytes each. */
+struct kiln_region {
+    uint8_t dim[2];                    /* enum kiln_dim */
+    uint32_t round[2];                 /* >= 1 */
+    uint32_t element_bytes;
+};
+
+/* One kernel launch: ceil(dim[i] / tile[i]) work-groups of local[i] work-items along axis i. */
+struct kiln_stage {
+    const char *entry;                 /* the kernel's name in the recipe's program */
+    uint8_t work_dim;                  /* 1 to 3 */
+    uint8_t dim[3];                    /* enum kiln_dim */
+    uint32_t tile[3];                  /* >= 1 */
+    uint32_t local[3];                 /* >= 1 */
+    uint32_t local_bytes;              /* local memory that one work-group declares */
+    uint8_t num_args;
+    uint8_t args[KILN_MAX_ARGS];       /* enum kiln_arg, in the kernel's order */
+};
+
+/* A device binary of a program, and what it was made for. All strings must be equal to match. */
+struct kiln_binary {
+    const char *platform;              /* CL_PLATFORM_NAME */
+    const char *device;                /* CL_DEVICE_NAME */
+    const char *driver;                /* CL_DRIVER_VERSION */
+    uint64_t source_hash;              /* must equal the program's hash */
+    const unsigned char *data;
+    size_t size;                       /* bytes */
+};
+
+/* The text of a recipe's kernels, in pieces that each respect C's limit on string literals. */
+struct kiln_program {
+    uint64_t hash;                     /* FNV-1a, 64 bit, of the concatenated pieces */
+    const char *const *pieces;         /* NULL when only binaries are embedded */
+    uint32_t num_pieces;
+    uint32_t num_binaries;
+    const struct kiln_binary *binaries;
+};
+
+/* What a call must satisfy for a recipe to serve it: each value divides the extent, or each leading
+ * dimension and offset of that matrix. 0 and 1 mean any. */
+struct kiln_guard {
+    uint32_t m, n, k;
+    uint32_t a, b, c;                  /* elements; lda and a_offset must be multiples of a, ... */
+};
+
+/* How one multiplication is done: launches in order, with the regions they share. */
+struct kiln_recipe {
+    const char *name;                  /* family and configuration, for a reader */
+    uint8_t precision;                 /* enum kiln_precision: 16, 32, 64 */
+    uint8_t transa, transb;            /* 0 or 1 */
+    uint8_t index_bits;                /* 32: only while every index fits 31 bits; or 64 */
+    struct kiln_guard guard;
+    uint32_t program;                  /* index into the bundle's programs */
+    uint8_t num_stages, num_regions;
+    const struct kiln_stage *stages;
+    const struct kiln_region *regions;
+};
+
+/* A measured shape and the recipes that serve it, by transa * 2 + transb: indices into the bundle's
+ * recipes, or KILN_NO_RECIPE. A call goes to the anchor nearest in (log m, log n, log k). */
+struct kiln_anchor {
+    uint32_t m, n, k;
+    uint16_t recipe[4];
+};
+enum { KILN_NO_RECIPE = 0xffff };
+
+struct kiln_dispatch {
+    uint8_t precision;
+    uint32_t num_anchors;
+    const struct kiln_anchor *anchors;
+};
+
+/* Which devices a bundle is for. Strings are globs in which * stands for any text; NULL is any. */
+struct kiln_match {
+    const char *platform;              /* CL_PLATFORM_NAME */
+    const char *device;                /* CL_DEVICE_NAME */
+    const char *driver;                /* CL_DRIVER_VERSION */
+    uint32_t native_vector_float;      /* CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT; 0 is any */
+};
+
+struct kiln_bundle {
+    uint32_t format;                   /* KILN_BUNDLE_FORMAT */
+    const char *name;
+    const char *provenance;            /* generator, device and driver the bundle was tuned with */
+    struct kiln_match match;
+    uint32_t num_programs, num_recipes, num_dispatches;
+    const struct kiln_program *programs;
+    const struct kiln_recipe *recipes; /* the first of these that can serves what dispatch cannot */
+    const struct kiln_dispatch *dispatches;
+};
+
+/* The linked bundles in order of preference, generic last, ended by NULL. Made by
+   tuned/meson.build. */
+extern const struct kiln_bundle *const kiln_linked_bundles[];
+
+#endif

@@ -1,0 +1,113 @@
+/* device.c: asks the driver, once per context, for the facts that bundles are matched with and that
+ * launches must respect.
+ */
+#include "internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static cl_int device_get(cl_device_id device, cl_device_info what, void *value, size_t size)
+{
+    return clGetDeviceInfo(device, what, size, value, NULL);
+}
+
+static enum kiln_status device_string(cl_device_id device, cl_device_info what, char **string)
+{
+    size_t size = 0;
+    cl_int error = clGetDeviceInfo(device, what, 0, NULL, &size);
+    if (error != CL_SUCCESS) {
+        return (enum kiln_status)error;
+    }
+    *string = calloc(size + 1, 1);
+    if (*string == NULL) {
+        return KILN_OUT_OF_MEMORY;
+    }
+    return (enum kiln_status)clGetDeviceInfo(device, what, size, *string, NULL);
+}
+
+static enum kiln_status platform_name(cl_device_id device, char **string)
+{
+    cl_platform_id platform = NULL;
+    size_t size = 0;
+    cl_int error = device_get(device, CL_DEVICE_PLATFORM, &platform, sizeof platform);
+    if (error == CL_SUCCESS) {
+        error = clGetPlatformInfo(platform, CL_PLATFORM_NAME, 0, NULL, &size);
+    }
+    if (error != CL_SUCCESS) {
+        return (enum kiln_status)error;
+    }
+    *string = calloc(size + 1, 1);
+    if (*string == NULL) {
+        return KILN_OUT_OF_MEMORY;
+    }
+    return (enum kiln_status)clGetPlatformInfo(platform, CL_PLATFORM_NAME, size, *string, NULL);
+}
+
+static enum kiln_status device_strings(cl_device_id device, struct kiln_device_facts *facts)
+{
+    enum kiln_status status = platform_name(device, &facts->platform);
+    if (status == KILN_SUCCESS) {
+        status = device_string(device, CL_DEVICE_NAME, &facts->device);
+    }
+    if (status == KILN_SUCCESS) {
+        status = device_string(device, CL_DRIVER_VERSION, &facts->driver);
+    }
+    return status;
+}
+
+/* A device may have more than three dimensions; only three are ever used. */
+static cl_int device_item_sizes(cl_device_id device, size_t sizes[3])
+{
+    size_t all[16] = {0};
+    cl_int error = device_get(device, CL_DEVICE_MAX_WORK_ITEM_SIZES, all, sizeof all);
+    memcpy(sizes, all, 3 * sizeof *sizes);
+    return error;
+}
+
+static cl_int device_limits(cl_device_id device, struct kiln_device_facts *facts)
+{
+    const struct {
+        cl_device_info what;
+        void *value;
+        size_t size;
+    } queries[] = {
+        {CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT, &facts->native_vector_float, sizeof(cl_uint)},
+        {CL_DEVICE_MAX_WORK_GROUP_SIZE, &facts->max_group_items, sizeof(size_t)},
+        {CL_DEVICE_LOCAL_MEM_SIZE, &facts->local_bytes, sizeof(cl_ulong)},
+        {CL_DEVICE_MAX_MEM_ALLOC_SIZE, &facts->max_alloc_bytes, sizeof(cl_ulong)},
+    };
+    for (size_t i = 0; i < sizeof queries / sizeof *queries; i++) {
+        cl_int error = device_get(device, queries[i].what, queries[i].value, queries[i].size);
+        if (error != CL_SUCCESS) {
+            return error;
+        }
+    }
+    return device_item_sizes(device, facts->max_items);
+}
+
+/* Drivers older than OpenCL 1.2 know the query only with the extension: an error means no. */
+static bool device_has_double(cl_device_id device)
+{
+    cl_device_fp_config config = 0;
+    cl_int error = device_get(device, CL_DEVICE_DOUBLE_FP_CONFIG, &config, sizeof config);
+    return error == CL_SUCCESS && config != 0;
+}
+
+enum kiln_status kiln_device_facts_query(cl_device_id device, struct kiln_device_facts *facts)
+{
+    memset(facts, 0, sizeof *facts);
+    enum kiln_status status = device_strings(device, facts);
+    if (status == KILN_SUCCESS) {
+        status = (enum kiln_status)device_limits(device, facts);
+    }
+    facts->has_double = device_has_double(device);
+    return status;
+}
+
+void kiln_device_facts_free(struct kiln_device_facts *facts)
+{
+    free(facts->platform);
+    free(facts->device);
+    free(facts->driver);
+    memset(facts, 0, sizeof *facts);
+}

@@ -1,0 +1,226 @@
+/* dispatch.c: which recipe serves a call.
+ *
+ * The measured shape nearest to the call's in (log m, log n, log k) names the recipe. Where that
+ * one can not serve, the bundle's recipes are tried in order, then the next bundle's in the same
+ * way. Everything is computed in integers, so the choice is the same on every machine.
+ */
+#include "internal.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What a 32-bit kernel may form on top of a checked index: a vector's lanes or an unrolled step. */
+enum { INDEX_MARGIN = 4096 };
+
+bool kiln_grid_make(const struct kiln_dispatch *dispatch, struct kiln_grid *grid)
+{
+    grid->dispatch = dispatch;
+    grid->points = calloc(dispatch->num_anchors > 0 ? dispatch->num_anchors : 1,
+            sizeof *grid->points);
+    if (grid->points == NULL) {
+        return false;
+    }
+    for (uint32_t i = 0; i < dispatch->num_anchors; i++) {
+        const struct kiln_anchor *anchor = &dispatch->anchors[i];
+        grid->points[i] = kiln_point_of(anchor->m, anchor->n, anchor->k);
+    }
+    return true;
+}
+
+static const struct kiln_anchor *nearest_anchor(const struct kiln_grid *grid,
+        const struct kiln_problem *problem)
+{
+    const struct kiln_anchor *best = NULL;
+    int32_t best_distance = INT32_MAX;
+    struct kiln_point point = kiln_point_of(problem->m, problem->n, problem->k);
+    uint32_t num = grid->dispatch != NULL ? grid->dispatch->num_anchors : 0;
+    for (uint32_t i = 0; i < num && best_distance > 0; i++) {
+        int32_t here = kiln_point_distance(&grid->points[i], &point);
+        if (here < best_distance) {
+            best_distance = here;
+            best = &grid->dispatch->anchors[i];
+        }
+    }
+    return best;
+}
+
+static bool divides(uint32_t divisor, size_t value)
+{
+    return divisor <= 1 || value % divisor == 0;
+}
+
+static bool operand_is_aligned(uint32_t divisor, const struct kiln_operand *operand)
+{
+    return divides(divisor, operand->ld) && divides(divisor, operand->offset) &&
+           divides(divisor, operand->stride);
+}
+
+static bool guard_passes(const struct kiln_guard *guard, const struct kiln_problem *problem)
+{
+    return divides(guard->m, problem->m) && divides(guard->n, problem->n) &&
+           divides(guard->k, problem->k) && operand_is_aligned(guard->a, &problem->a) &&
+           operand_is_aligned(guard->b, &problem->b) && operand_is_aligned(guard->c, &problem->c);
+}
+
+/* The extents as the largest tile of any stage rounds them up. */
+static bool padded_extents(const struct kiln_recipe *recipe, const struct kiln_problem *problem,
+        size_t padded[KILN_NUM_DIMS])
+{
+    uint32_t tiles[KILN_NUM_DIMS] = {1, 1, 1, 1};
+    for (unsigned i = 0; i < recipe->num_stages; i++) {
+        const struct kiln_stage *stage = &recipe->stages[i];
+        for (unsigned d = 0; d < stage->work_dim; d++) {
+            if (stage->tile[d] > tiles[stage->dim[d]]) {
+                tiles[stage->dim[d]] = stage->tile[d];
+            }
+        }
+    }
+    for (unsigned dim = 0; dim < KILN_NUM_DIMS; dim++) {
+        if (!kiln_round_up(kiln_extent(problem, dim), tiles[dim], &padded[dim])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The offset of the last batch member counts: the host adds the strides before a kernel sees it. */
+static bool last_index_fits(const struct kiln_operand *operand, size_t batch_count, size_t rows,
+        size_t row_length, size_t limit)
+{
+    size_t strides = 0, skipped = 0, last = 0;
+    return operand->ld <= limit && kiln_multiply(batch_count - 1, operand->stride, &strides) &&
+           kiln_multiply(rows > 0 ? rows - 1 : 0, operand->ld, &skipped) &&
+           kiln_add(operand->offset, strides, &last) && kiln_add(last, skipped, &last) &&
+           kiln_add(last, row_length > 0 ? row_length - 1 : 0, &last) && last <= limit;
+}
+
+static bool regions_fit(const struct kiln_recipe *recipe, const struct kiln_problem *problem,
+        size_t limit)
+{
+    for (unsigned i = 0; i < recipe->num_regions; i++) {
+        const struct kiln_region *region = &recipe->regions[i];
+        size_t rows = 0, columns = 0, elements = 0;
+        if (!kiln_round_up(kiln_extent(problem, region->dim[0]), region->round[0], &rows) ||
+            !kiln_round_up(kiln_extent(problem, region->dim[1]), region->round[1], &columns) ||
+            !kiln_multiply(rows, columns, &elements) || elements > limit) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* May a recipe with 32-bit indices serve the call?
+ *
+ * Every value that such a kernel computes must fit a signed 32-bit integer, those that it computes
+ * and then does not use included, since overflow is undefined in OpenCL C. The work-groups cover
+ * M, N and K rounded up to a stage's tile. A work-item in that margin may form the index of an
+ * element of the padded matrix before it finds that it has nothing to do, so the last element of
+ * the padded matrix is what counts:
+ *     offset + (padded rows - 1) * ld + padded row length - 1.
+ * This also bounds M, N and K, except that one row does not bound ld and no row bounds nothing;
+ * ld and the extents are therefore looked at alone as well. Within the workspace a kernel counts
+ * from the start of a region, whose padding is in the region's own rounding. INDEX_MARGIN is left
+ * for what lies beyond a tile: the lanes of a vector, the next step of an unrolled loop over K. */
+static bool indices_fit(const struct kiln_recipe *recipe, const struct kiln_problem *problem)
+{
+    const size_t limit = INT32_MAX - INDEX_MARGIN;
+    size_t extents[KILN_NUM_DIMS];
+    if (recipe->index_bits == 64) {
+        return true;
+    }
+    if (!padded_extents(recipe, problem, extents)) {
+        return false;
+    }
+    size_t m = extents[KILN_DIM_M], n = extents[KILN_DIM_N], k = extents[KILN_DIM_K];
+    size_t batch = problem->batch_count;
+    return m <= limit && n <= limit && k <= limit &&
+           last_index_fits(&problem->a, batch, problem->transa ? k : m, problem->transa ? m : k,
+                   limit) &&
+           last_index_fits(&problem->b, batch, problem->transb ? n : k, problem->transb ? k : n,
+                   limit) &&
+           last_index_fits(&problem->c, batch, m, n, limit) &&
+           regions_fit(recipe, problem, limit);
+}
+
+/* The last stage writes C even when k is 0 and its work-groups divide k among themselves. */
+static bool plan_groups(const struct kiln_problem *problem, struct kiln_plan *plan)
+{
+    for (unsigned i = 0; i < plan->recipe->num_stages; i++) {
+        const struct kiln_stage *stage = &plan->recipe->stages[i];
+        for (unsigned d = 0; d < stage->work_dim; d++) {
+            size_t extent = kiln_extent(problem, stage->dim[d]);
+            size_t groups = extent / stage->tile[d] + (extent % stage->tile[d] != 0);
+            groups = groups == 0 && i + 1 == plan->recipe->num_stages ? 1 : groups;
+            plan->groups[i][d] = groups;
+            if (!kiln_multiply(groups, stage->local[d], &plan->global[i][d])) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+static bool plan_make(struct kiln_context *context, const struct kiln_problem *problem,
+        struct kiln_link *link, uint32_t index, struct kiln_plan *plan)
+{
+    const struct kiln_recipe *recipe = &link->bundle->recipes[index];
+    if (recipe->precision != problem->precision || recipe->transa != problem->transa ||
+        recipe->transb != problem->transb || !guard_passes(&recipe->guard, problem) ||
+        !indices_fit(recipe, problem)) {
+        return false;
+    }
+    memset(plan, 0, sizeof *plan);
+    plan->link = link;
+    plan->recipe_index = index;
+    plan->recipe = recipe;
+    return plan_groups(problem, plan) && kiln_plan_regions(problem, plan) &&
+           plan->workspace_bytes <= context->facts.max_alloc_bytes &&
+           kiln_recipe_prepare(context, link, index);
+}
+
+/* The recipe that a bundle's dispatch table names, or KILN_NO_RECIPE. */
+static void look_up(const struct kiln_link *link, const struct kiln_problem *problem,
+        struct kiln_search *search)
+{
+    search->anchor = nearest_anchor(&link->grids[kiln_precision_slot(problem->precision)], problem);
+    search->dispatched = search->anchor != NULL
+            ? search->anchor->recipe[problem->transa * 2 + problem->transb]
+            : KILN_NO_RECIPE;
+    search->in_scan = true;
+    search->next = 0;
+}
+
+/* Goes on with the bundle's recipes in order, without the dispatched one. */
+static bool scan(struct kiln_context *context, const struct kiln_problem *problem,
+        struct kiln_search *search, struct kiln_plan *plan)
+{
+    struct kiln_link *link = &context->links[search->link];
+    while (search->next < link->bundle->num_recipes) {
+        uint32_t index = search->next++;
+        if (index != search->dispatched && plan_make(context, problem, link, index, plan)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool kiln_search_next(struct kiln_context *context, const struct kiln_problem *problem,
+        struct kiln_search *search, struct kiln_plan *plan)
+{
+    for (; search->link < context->num_links; search->link++, search->in_scan = false) {
+        struct kiln_link *link = &context->links[search->link];
+        if (!search->in_scan) {
+            look_up(link, problem, search);
+            if (search->dispatched != KILN_NO_RECIPE &&
+                plan_make(context, problem, link, search->dispatched, plan)) {
+                plan->anchor = search->anchor;
+                return true;
+            }
+        }
+        if (scan(context, problem, search, plan)) {
+            return true;
+        }
+    }
+    return false;
+}

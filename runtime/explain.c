@@ -1,0 +1,147 @@
+/* explain.c: questions about a call, answered by the same search that the call itself makes. */
+#include "internal.h"
+
+static void add_fact(struct kiln_text *text, const char *key, const char *value)
+{
+    kiln_text_add(text, key);
+    kiln_text_add(text, ": ");
+    kiln_text_add(text, value);
+    kiln_text_add(text, "\n");
+}
+
+static void add_number(struct kiln_text *text, const char *before, size_t number)
+{
+    kiln_text_add(text, before);
+    kiln_text_add_number(text, number);
+}
+
+static void add_shape(struct kiln_text *text, const char *key, size_t m, size_t n, size_t k)
+{
+    kiln_text_add(text, key);
+    add_number(text, ": m=", m);
+    add_number(text, " n=", n);
+    add_number(text, " k=", k);
+}
+
+/* In canonical form: a column-major call shows up with m and n swapped. */
+static void add_problem(struct kiln_text *text, const struct kiln_problem *problem)
+{
+    static const char *const precisions[KILN_NUM_PRECISIONS] = {"half", "single", "double"};
+    add_fact(text, "precision", precisions[kiln_precision_slot(problem->precision)]);
+    add_shape(text, "shape", problem->m, problem->n, problem->k);
+    kiln_text_add(text, problem->transa ? " transa=T" : " transa=N");
+    kiln_text_add(text, problem->transb ? " transb=T" : " transb=N");
+    if (problem->batch_count > 1) {
+        add_number(text, " batch=", problem->batch_count);
+    }
+    kiln_text_add(text, "\n");
+}
+
+static void add_anchor(struct kiln_text *text, const struct kiln_anchor *anchor)
+{
+    if (anchor == NULL) {
+        add_fact(text, "anchor", "none");
+        return;
+    }
+    add_shape(text, "anchor", anchor->m, anchor->n, anchor->k);
+    kiln_text_add(text, "\n");
+}
+
+static void add_stage(struct kiln_text *text, const struct kiln_plan *plan, unsigned index)
+{
+    const struct kiln_stage *stage = &plan->recipe->stages[index];
+    add_number(text, "stage ", index);
+    kiln_text_add(text, ": ");
+    kiln_text_add(text, stage->entry);
+    kiln_text_add(text, " groups=");
+    for (unsigned d = 0; d < stage->work_dim; d++) {
+        add_number(text, d > 0 ? "x" : "", plan->groups[index][d]);
+    }
+    kiln_text_add(text, " local=");
+    for (unsigned d = 0; d < stage->work_dim; d++) {
+        add_number(text, d > 0 ? "x" : "", stage->local[d]);
+    }
+    kiln_text_add(text, "\n");
+}
+
+static void add_plan(struct kiln_text *text, const struct kiln_problem *problem,
+        const struct kiln_plan *plan)
+{
+    const struct kiln_bundle *bundle = plan->link->bundle;
+    bool from_binary = plan->link->programs[plan->recipe->program].from_binary;
+    add_fact(text, "bundle", bundle->name);
+    add_fact(text, "kernel", plan->recipe->name);
+    add_problem(text, problem);
+    add_anchor(text, plan->anchor);
+    add_fact(text, "program", from_binary ? "binary" : "source");
+    add_fact(text, "indices", plan->recipe->index_bits == 32 ? "32 bits" : "64 bits");
+    for (unsigned i = 0; i < plan->recipe->num_stages; i++) {
+        add_stage(text, plan, i);
+    }
+    add_number(text, "workspace: ", plan->workspace_bytes);
+    kiln_text_add(text, " bytes\n");
+    if (bundle->provenance != NULL) {
+        add_fact(text, "provenance", bundle->provenance);
+    }
+}
+
+static void add_nothing(struct kiln_text *text, const struct kiln_context *context,
+        const struct kiln_problem *problem)
+{
+    add_fact(text, "bundle", context->links[0].bundle->name);
+    add_fact(text, "kernel", "none: C stays as it is");
+    add_problem(text, problem);
+}
+
+static enum kiln_status plan_of(struct kiln_context *context, const struct kiln_problem *problem,
+        struct kiln_plan *plan)
+{
+    struct kiln_search search = {0};
+    return kiln_search_next(context, problem, &search, plan) ? KILN_SUCCESS : KILN_NO_KERNEL;
+}
+
+enum kiln_status kiln_gemm_workspace_bytes(struct kiln_context *context,
+        const struct kiln_gemm *gemm, size_t *bytes)
+{
+    struct kiln_problem problem;
+    struct kiln_plan plan;
+    if (context == NULL || gemm == NULL || bytes == NULL) {
+        return KILN_INVALID_ARGUMENT;
+    }
+    *bytes = 0;
+    enum kiln_status status = kiln_problem_make(context, gemm, KILN_CHECK_SHAPE, &problem);
+    if (status != KILN_SUCCESS || problem.is_nothing) {
+        return status;
+    }
+    status = plan_of(context, &problem, &plan);
+    if (status == KILN_SUCCESS) {
+        *bytes = plan.workspace_bytes;
+    }
+    return status;
+}
+
+enum kiln_status kiln_gemm_explain(struct kiln_context *context, const struct kiln_gemm *gemm,
+        char *text, size_t size)
+{
+    struct kiln_problem problem;
+    struct kiln_plan plan;
+    struct kiln_text builder;
+    if (context == NULL || gemm == NULL || text == NULL) {
+        return KILN_INVALID_ARGUMENT;
+    }
+    kiln_text_begin(&builder, text, size);
+    enum kiln_status status = kiln_problem_make(context, gemm, KILN_CHECK_SHAPE, &problem);
+    if (status != KILN_SUCCESS) {
+        return status;
+    }
+    if (problem.is_nothing) {
+        add_nothing(&builder, context, &problem);
+    } else {
+        status = plan_of(context, &problem, &plan);
+        if (status != KILN_SUCCESS) {
+            return status;
+        }
+        add_plan(&builder, &problem, &plan);
+    }
+    return builder.truncated ? KILN_TEXT_TOO_SMALL : KILN_SUCCESS;
+}

@@ -1,0 +1,307 @@
+/* kiln.h: general matrix multiplication on OpenCL devices, with kernels chosen at build time.
+ *
+ * One operation: C = alpha op(A) op(B) + beta C, in half, single and double precision, where op(X)
+ * is X or its transpose. The kernels and the table that says which of them serves which shape were
+ * made when the library was built ("bundles"); a call looks its kernel up and enqueues it. There is
+ * no search at run time, and no file or environment variable is read.
+ *
+ *     struct kiln_context *kiln = NULL;
+ *     enum kiln_status status = kiln_context_create(context, device, NULL, &kiln);
+ *     if (status == KILN_SUCCESS) {
+ *         status = kiln_sgemm(kiln, KILN_ROW_MAJOR, KILN_NO_TRANS, KILN_NO_TRANS, m, n, k,
+ *                 1.0f, a, 0, k, b, 0, n, 0.0f, c, 0, n, queue, 0, NULL, NULL);
+ *     }
+ *     kiln_context_destroy(&kiln);
+ *
+ * Rules that hold for every function, unless it says otherwise:
+ *
+ * - Failure: the status says what was wrong. Everything that can be wrong with the arguments is
+ *   found before anything is enqueued, and C is unchanged. Nothing aborts, nothing prints.
+ * - Threads: all functions may be called from any thread at any time, on one context as well as on
+ *   several, except that a context must not be in use while it is destroyed. There is no global
+ *   state.
+ * - Ownership: handles and pointers that are passed in stay the caller's. The library retains what
+ *   it needs for longer than the call (OpenCL's own reference counts).
+ * - Blocking: a call that multiplies only enqueues. It blocks in two cases: the first call that
+ *   needs a kernel builds it (KILN_BUILD_NOW moves that to creation), and calls from several
+ *   threads on one queue take turns while they enqueue. It never waits for the device.
+ * - Memory: a call allocates on the host only when it builds a kernel, meets a queue for the first
+ *   time, or when more calls are under way at once than ever before; and on the device only when
+ *   the workspace of a queue must grow. The driver's own needs are not counted.
+ * - Lengths, offsets, strides and leading dimensions are in elements; what is named bytes is in
+ *   bytes.
+ * - Determinism: the same bundle, device, driver and arguments give bitwise the same C.
+ *
+ * Everything in this header is stable: values and layouts of structs change only with the soname.
+ */
+#ifndef KILN_KILN_H
+#define KILN_KILN_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Kiln needs OpenCL 1.2. An application that uses more defines the version before. */
+#ifndef CL_TARGET_OPENCL_VERSION
+#define CL_TARGET_OPENCL_VERSION 120
+#endif
+#ifdef __APPLE__
+#include <OpenCL/cl.h>
+#else
+#include <CL/cl.h>
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Marks what the shared library exports. */
+#ifndef KILN_API
+#if defined(__GNUC__)
+#define KILN_API __attribute__((visibility("default")))
+#else
+#define KILN_API
+#endif
+#endif
+
+/* How the elements of a matrix follow each other. Values as in CBLAS.
+ * KILN_ROW_MAJOR: element (i, j) lies at offset + i * ld + j; ld is at least the length of a row.
+ * KILN_COL_MAJOR: element (i, j) lies at offset + j * ld + i; ld is at least that of a column.
+ * The layout holds for A, B and C alike. */
+enum kiln_layout { KILN_ROW_MAJOR = 101, KILN_COL_MAJOR = 102 };
+
+/* What op(X) is. Values as in CBLAS. Elements are real, so that CONJ_TRANS means TRANS. */
+enum kiln_transpose { KILN_NO_TRANS = 111, KILN_TRANS = 112, KILN_CONJ_TRANS = 113 };
+
+/* The bits of one element of A, B and C: cl_half, cl_float, cl_double. Half matrices are
+ * accumulated in float and take float alpha and beta; the device needs no half arithmetic. */
+enum kiln_precision { KILN_HALF = 16, KILN_SINGLE = 32, KILN_DOUBLE = 64 };
+
+/* What became of a call. 0 is success. Positive values are Kiln's own; they are pinned, and
+ * numbered in the order in which the arguments of a call are checked. Negative values are OpenCL's
+ * codes (CL_OUT_OF_RESOURCES and so on), passed through unchanged; compare with
+ * `status == (enum kiln_status)CL_OUT_OF_RESOURCES`. */
+enum kiln_status {
+    KILN_STATUS_LEAST = -2147483647 - 1,   /* never returned: makes room for OpenCL's codes */
+    KILN_SUCCESS = 0,
+    KILN_INVALID_ARGUMENT = 1,         /* NULL where a pointer is required, kiln_context included */
+    KILN_INVALID_CONTEXT = 2,          /* at creation: NULL, or not a cl_context */
+    KILN_INVALID_DEVICE = 3,           /* at creation: NULL, or not a device of the cl_context */
+    KILN_INVALID_QUEUE = 4,            /* NULL, or not a cl_command_queue */
+    KILN_QUEUE_CONTEXT_MISMATCH = 5,   /* the queue belongs to another cl_context */
+    KILN_QUEUE_DEVICE_MISMATCH = 6,    /* the queue belongs to another device */
+    KILN_INVALID_WAIT_LIST = 7,        /* a count without a list or the reverse, a NULL in it */
+    KILN_INVALID_PRECISION = 8,
+    KILN_INVALID_LAYOUT = 9,
+    KILN_INVALID_TRANSPOSE_A = 10,
+    KILN_INVALID_TRANSPOSE_B = 11,
+    KILN_INVALID_LDA = 12,             /* shorter than a row (by columns: a column) as stored */
+    KILN_INVALID_LDB = 13,
+    KILN_INVALID_LDC = 14,
+    KILN_INVALID_BUFFER_A = 15,        /* NULL, or not a cl_mem, while A is read */
+    KILN_INVALID_BUFFER_B = 16,
+    KILN_INVALID_BUFFER_C = 17,        /* NULL, or not a cl_mem, while C has elements */
+    KILN_BUFFER_CONTEXT_MISMATCH = 18, /* one of them, or the workspace, is of another cl_context */
+    KILN_OFFSET_A_PAST_END = 19,       /* the first element lies past the end of the buffer */
+    KILN_OFFSET_B_PAST_END = 20,
+    KILN_OFFSET_C_PAST_END = 21,
+    KILN_BUFFER_A_TOO_SMALL = 22,      /* the last element lies past the end of the buffer */
+    KILN_BUFFER_B_TOO_SMALL = 23,
+    KILN_BUFFER_C_TOO_SMALL = 24,
+    KILN_SIZE_OVERFLOW = 25,           /* the bytes up to a matrix's last element exceed size_t */
+    KILN_INVALID_BATCH_STRIDE = 26,    /* c_stride is shorter than one C, so that members overlap */
+    KILN_INVALID_WORKSPACE = 27,       /* not a cl_mem, or workspace_offset is no multiple of 256 */
+    KILN_WORKSPACE_TOO_SMALL = 28,     /* less than kiln_gemm_workspace_bytes from the offset on */
+    KILN_NO_DOUBLE = 29,               /* double precision on a device that has none */
+    KILN_NO_KERNEL = 30,               /* no recipe, not even a generic one, runs on the device */
+    KILN_INVALID_BUNDLE = 31,          /* of another format, or not consistent in itself */
+    KILN_SELF_TEST_FAILED = 32,        /* the device computes a wrong product */
+    KILN_OUT_OF_MEMORY = 33,           /* on the host, in the library itself */
+    KILN_TEXT_TOO_SMALL = 34           /* the text is cut off, and still ended by NUL */
+};
+enum { KILN_NUM_STATUSES = 35 };      /* Kiln's own, KILN_SUCCESS included */
+
+/* A status in words, for people: a few words for Kiln's own, the name ("CL_OUT_OF_RESOURCES") for
+ * those of OpenCL 1.2, a general text for any other value. Never NULL; static, not to be freed. */
+KILN_API const char *kiln_status_string(enum kiln_status status);
+
+/* Kernels for one device of one cl_context, and the workspace of each queue they were enqueued on.
+ * Retains the cl_context, the device and the queues. Thread-safe: one per device is enough for a
+ * whole process. */
+struct kiln_context;
+
+/* Kernels and dispatch data made by Kiln's generator: constant data without functions, declared in
+ * the bundle's own header. A library contains one or more ("linked"), the generic one last. */
+struct kiln_bundle;
+
+/* When the kernels of a context are built.
+ * KILN_BUILD_AT_FIRST_USE: by the first call that needs them, which blocks for that long. Two
+ * threads never build one program twice: the second waits for the first.
+ * KILN_BUILD_NOW: at creation, all that the dispatch tables name. A call may still build another
+ * one when its alignment or size rules the named one out. */
+enum kiln_build { KILN_BUILD_AT_FIRST_USE = 0, KILN_BUILD_NOW = 1 };
+
+/* Options of a context. All zero is the default of every field, and what NULL in their place is. */
+struct kiln_context_params {
+    /* NULL: the first linked bundle that matches the device. Otherwise this one, whatever device it
+     * is for; it must live as long as the context. In both cases the last linked bundle, the
+     * generic one, serves the calls that the first can not. */
+    const struct kiln_bundle *bundle;
+    /* NULL: silent. Otherwise called with one message at a time, ended by NUL and without a
+     * newline, valid during the call only: which bundles are used, why a kernel was refused, what
+     * the driver's compiler said. Called from the thread whose call gave rise to the message, so
+     * possibly from several at once; it must not call Kiln with the same context. */
+    void (*log)(void *user, const char *message);
+    void *log_user;                    /* passed through; may be NULL */
+    enum kiln_build build;
+    /* Not 0: multiply small integer matrices in every precision that the device and the bundles
+     * have, and each transpose pair, and compare exactly. Blocks until they are done. */
+    int self_test;
+};
+
+/* Makes a context for a device.
+ *
+ * context, device: required; the device must be one of the context's. Both are retained.
+ * params: NULL for defaults; not kept, though the bundle that it names is.
+ * out: required; the context, to be given to kiln_context_destroy, or NULL on failure.
+ *
+ * Errors: KILN_INVALID_ARGUMENT (out is NULL), KILN_INVALID_CONTEXT, KILN_INVALID_DEVICE,
+ * KILN_INVALID_BUNDLE, KILN_OUT_OF_MEMORY, KILN_NO_KERNEL (no bundle at all, or KILN_BUILD_NOW
+ * found nothing that the device takes), KILN_SELF_TEST_FAILED, OpenCL's own.
+ * Blocks: only with KILN_BUILD_NOW or self_test. */
+KILN_API enum kiln_status kiln_context_create(cl_context context, cl_device_id device,
+        const struct kiln_context_params *params, struct kiln_context **out);
+
+/* Frees *context and sets it to NULL. A NULL pointer, and a pointer to NULL, are allowed.
+ *
+ * No other thread may be using the context. What was enqueued goes on: kernels and workspaces are
+ * released, and OpenCL keeps them until the device has done with them. Does not wait for the device
+ * beyond what the driver does when objects are released. */
+KILN_API void kiln_context_destroy(struct kiln_context **context);
+
+/* The typed calls: C = alpha op(A) op(B) + beta C, enqueued.
+ *
+ * context: required.
+ * layout, transa, transb: required; 0 is an error here.
+ * m, n, k: C is m x n, op(A) is m x k, op(B) is k x n. Any may be 0, as in BLAS: with m or n of 0
+ *     nothing is done, with k of 0 C becomes beta C.
+ * alpha, beta: with alpha of 0, A and B are not read (their buffers may be NULL) and C becomes
+ *     beta C. With beta of 0, C is not read: NaN and infinity in it do not matter. With alpha or k
+ *     of 0 and beta of 1, nothing is done.
+ * a, b, c: buffers of the context's cl_context. A and B may share a buffer, and overlap. C must not
+ *     overlap A or B, which is not checked. c must be writable by kernels, and all of them
+ *     readable.
+ * x_offset: elements from the start of the buffer to the first element of the matrix.
+ * ldx: elements from one row (row-major) or column (column-major) of the matrix as stored to the
+ *     next; at least max(1, the length of a row or column). What lies between is neither read nor
+ *     written.
+ * queue: required; of the context's cl_context and device, in-order or out-of-order. An in-order
+ *     queue is the cheaper one. The context holds the workspace of each queue that it needs one
+ *     for, and retains the queue: it is released when the application has released it and another
+ *     queue is used, or with the context.
+ * num_events_in_wait_list, event_wait_list: what must be complete before the first kernel starts; 0
+ *     and NULL for none. Both or neither.
+ * event: NULL, or where the event of the whole call goes; the caller releases it. Set on success
+ *     only, even when nothing had to be done: then it is that of a marker behind the wait list.
+ *
+ * Errors: KILN_INVALID_ARGUMENT, every status from KILN_INVALID_QUEUE to KILN_SIZE_OVERFLOW,
+ * KILN_NO_DOUBLE, KILN_NO_KERNEL, KILN_OUT_OF_MEMORY, OpenCL's own. On any of them C is unchanged.
+ * When several things are wrong, the status with the lowest number counts. KILN_SIZE_OVERFLOW takes
+ * the turn of the operand whose size overflows; the workspace is looked at after A, B and C.
+ * When the driver refuses a kernel, or lacks the memory for its workspace, the next recipe that can
+ * serve the call is tried, and the status is an error only if none is left.
+ * Blocks: see the rules above. An error while a kernel runs shows in the event, as in OpenCL. */
+
+/* Single precision: buffers of cl_float. */
+KILN_API enum kiln_status kiln_sgemm(struct kiln_context *context, enum kiln_layout layout,
+        enum kiln_transpose transa, enum kiln_transpose transb, size_t m, size_t n, size_t k,
+        float alpha, cl_mem a, size_t a_offset, size_t lda, cl_mem b, size_t b_offset, size_t ldb,
+        float beta, cl_mem c, size_t c_offset, size_t ldc, cl_command_queue queue,
+        cl_uint num_events_in_wait_list, const cl_event *event_wait_list, cl_event *event);
+
+/* Double precision: buffers of cl_double. KILN_NO_DOUBLE on a device without. */
+KILN_API enum kiln_status kiln_dgemm(struct kiln_context *context, enum kiln_layout layout,
+        enum kiln_transpose transa, enum kiln_transpose transb, size_t m, size_t n, size_t k,
+        double alpha, cl_mem a, size_t a_offset, size_t lda, cl_mem b, size_t b_offset, size_t ldb,
+        double beta, cl_mem c, size_t c_offset, size_t ldc, cl_command_queue queue,
+        cl_uint num_events_in_wait_list, const cl_event *event_wait_list, cl_event *event);
+
+/* Half precision: buffers of cl_half; sums, alpha and beta are float, and C is rounded once. */
+KILN_API enum kiln_status kiln_hgemm(struct kiln_context *context, enum kiln_layout layout,
+        enum kiln_transpose transa, enum kiln_transpose transb, size_t m, size_t n, size_t k,
+        float alpha, cl_mem a, size_t a_offset, size_t lda, cl_mem b, size_t b_offset, size_t ldb,
+        float beta, cl_mem c, size_t c_offset, size_t ldc, cl_command_queue queue,
+        cl_uint num_events_in_wait_list, const cl_event *event_wait_list, cl_event *event);
+
+/* Every field of a call. 0 and NULL mean the documented default, so that designated initialisers
+ * name only what differs. Fields mean what the arguments of the typed calls mean. Plain data: it
+ * may be copied, reused, and shared between threads that only read it; no call keeps a pointer to
+ * it. */
+struct kiln_gemm {
+    enum kiln_precision precision;     /* 0: KILN_SINGLE */
+    enum kiln_layout layout;           /* 0: KILN_ROW_MAJOR */
+    enum kiln_transpose transa, transb;    /* 0: KILN_NO_TRANS */
+    size_t m, n, k;                    /* no default: 0 is 0 */
+    double alpha, beta;                /* 0 is 0; rounded to float for single and half */
+    cl_mem a, b, c;
+    size_t a_offset, b_offset, c_offset;   /* elements */
+    size_t lda, ldb, ldc;              /* elements; 0: dense, the length of a row or column */
+    /* Members of the batch: products of one shape, done one after the other. 0: 1. */
+    size_t batch_count;
+    /* Elements from one member to the next; not looked at for one member. a_stride and b_stride may
+     * be 0: all members share the matrix. c_stride is at least the span of one C, from its first
+     * element to its last. */
+    size_t a_stride, b_stride, c_stride;
+    /* Scratch memory on the device. NULL: the context holds one buffer per queue, grown on demand.
+     * Otherwise a buffer of at least kiln_gemm_workspace_bytes from the offset on, readable and
+     * writable, which overlaps no operand. It is in use until the call's event is complete; two
+     * calls may share it only if one waits for the other, as an in-order queue sees to. */
+    cl_mem workspace;
+    size_t workspace_offset;           /* bytes; a multiple of 256 */
+};
+
+/* Enqueues the call that *gemm describes. The typed calls are this with fewer fields; all that is
+ * said there holds here.
+ *
+ * context, gemm, queue: required.
+ * event: as there; it covers the whole batch.
+ *
+ * Errors: those of the typed calls, and KILN_INVALID_PRECISION, KILN_INVALID_BATCH_STRIDE,
+ * KILN_INVALID_WORKSPACE, KILN_WORKSPACE_TOO_SMALL. On any of them C is unchanged, with one
+ * exception: if the driver refuses, midway, to enqueue more of a batch with every recipe there is,
+ * the members already enqueued are done, whole, and the others are unchanged. */
+KILN_API enum kiln_status kiln_gemm_enqueue(struct kiln_context *context,
+        const struct kiln_gemm *gemm, cl_command_queue queue, cl_uint num_events_in_wait_list,
+        const cl_event *event_wait_list, cl_event *event);
+
+/* How much workspace the call needs.
+ *
+ * gemm: required; the call as it will be enqueued: shape, offsets, leading dimensions and strides
+ *     decide which recipe serves it. The buffers a, b and c are not looked at and may be NULL. A
+ *     workspace is not required, and its size not checked.
+ * bytes: required; from the workspace offset on, for the whole batch; 0 when none is needed, and on
+ *     failure.
+ *
+ * Errors: KILN_INVALID_ARGUMENT, those of kiln_gemm_enqueue that can be found without a queue and
+ * without A, B and C. Nothing is enqueued.
+ * Blocks: builds the kernels of the call if they were not yet. */
+KILN_API enum kiln_status kiln_gemm_workspace_bytes(struct kiln_context *context,
+        const struct kiln_gemm *gemm, size_t *bytes);
+
+/* Says, for people, what the call would do: one fact per line, "key: value". The first two lines
+ * are "bundle: NAME" and "kernel: NAME"; after them come the canonical shape (row-major: a
+ * column-major call shows up with m and n swapped), the measured shape that decided, how the
+ * kernels were built, the launches, and the workspace. Keys may be added; these two lines stay.
+ *
+ * gemm: required; as for kiln_gemm_workspace_bytes.
+ * text: required; size bytes, ended by NUL whenever size is not 0. 1024 bytes do for most calls.
+ *     Empty on errors other than KILN_TEXT_TOO_SMALL.
+ *
+ * Errors: those of kiln_gemm_workspace_bytes, and KILN_TEXT_TOO_SMALL. Nothing is enqueued.
+ * Blocks: builds the kernels of the call if they were not yet. */
+KILN_API enum kiln_status kiln_gemm_explain(struct kiln_context *context,
+        const struct kiln_gemm *gemm, char *text, size_t size);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

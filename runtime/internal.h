@@ -1,0 +1,281 @@
+/* internal.h: what the files of the runtime share.
+ *
+ * A call goes through these in order: validate.c turns struct kiln_gemm into a struct kiln_problem
+ * in canonical form; dispatch.c lists the recipes that can serve it, best first; program.c builds a
+ * recipe's kernels once; workspace.c finds memory for its regions; launch.c enqueues its stages.
+ *
+ * Locks, always taken in this order and each held by one function alone unless said otherwise:
+ * a queue's workspace (held while a call's stages are enqueued), a recipe, a program. The lock on
+ * the list of queues is never held together with another.
+ */
+#ifndef KILN_INTERNAL_H
+#define KILN_INTERNAL_H
+
+#include "bundle.h"
+#include "kiln/kiln.h"
+#include "shape.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+
+/* ---- For the tuner and the benchmark, which link the static library ---- */
+
+/* As kiln_gemm_enqueue, through the same code, but hands out the event of each stage that was
+ * enqueued, in order; the caller releases them. The queue should have profiling enabled. On failure
+ * *num_events is 0. KILN_INVALID_ARGUMENT: a batch of more than one. */
+enum kiln_status kiln_gemm_enqueue_profiled(struct kiln_context *context,
+        const struct kiln_gemm *gemm, cl_command_queue queue,
+        cl_event stage_events[KILN_MAX_STAGES], unsigned *num_events);
+
+/* The device binary of a program (an index into the first bundle of the context), built first if it
+ * was not yet. The caller frees *data. KILN_INVALID_ARGUMENT: no such program. KILN_NO_KERNEL: it
+ * does not build, or the driver gives out no binary. */
+enum kiln_status kiln_context_binary(struct kiln_context *context, uint32_t program,
+        unsigned char **data, size_t *size);
+
+/* ---- Checked arithmetic: true when the result fits ---- */
+
+static inline bool kiln_add(size_t a, size_t b, size_t *sum)
+{
+    return !__builtin_add_overflow(a, b, sum);
+}
+
+static inline bool kiln_multiply(size_t a, size_t b, size_t *product)
+{
+    return !__builtin_mul_overflow(a, b, product);
+}
+
+/* The smallest multiple of `unit` that is not below `value`. */
+static inline bool kiln_round_up(size_t value, size_t unit, size_t *rounded)
+{
+    size_t rest = value % unit;
+    return kiln_add(value, rest ? unit - rest : 0, rounded);
+}
+
+/* ---- text.c: bounded text, because the library uses no stdio ---- */
+
+struct kiln_text {
+    char *data;                        /* always ended by NUL */
+    size_t size, length;
+    bool truncated;
+};
+
+void kiln_text_begin(struct kiln_text *text, char *data, size_t size);
+void kiln_text_add(struct kiln_text *text, const char *string);
+void kiln_text_add_number(struct kiln_text *text, size_t number);
+
+/* ---- device.c: what the runtime must know about a device ---- */
+
+struct kiln_device_facts {
+    char *platform, *device, *driver;  /* owned */
+    cl_uint native_vector_float;
+    size_t max_group_items;
+    size_t max_items[3];
+    cl_ulong local_bytes, max_alloc_bytes;
+    bool has_double;
+};
+
+enum kiln_status kiln_device_facts_query(cl_device_id device, struct kiln_device_facts *facts);
+void kiln_device_facts_free(struct kiln_device_facts *facts);
+
+/* ---- select.c: which bundles serve a device ---- */
+
+bool kiln_glob_match(const char *pattern, const char *text);
+bool kiln_bundle_matches(const struct kiln_bundle *bundle, const struct kiln_device_facts *facts);
+bool kiln_bundle_is_sound(const struct kiln_bundle *bundle);
+
+enum { KILN_MAX_LINKS = 2 };           /* the device's bundle and the generic one */
+
+/* Fills the chain of bundles to try, best first. */
+enum kiln_status kiln_select_bundles(const struct kiln_bundle *wanted,
+        const struct kiln_bundle *const *linked, const struct kiln_device_facts *facts,
+        const struct kiln_bundle *chain[KILN_MAX_LINKS], unsigned *num);
+
+/* ---- context.c ---- */
+
+enum kiln_state { KILN_UNTRIED, KILN_READY, KILN_REFUSED };
+
+struct kiln_program_state {
+    pthread_mutex_t lock;              /* guards the rest; held while the program is built */
+    enum kiln_state state;
+    bool from_binary;
+    cl_program program;
+};
+
+/* One cl_kernel per stage. A set belongs to one call at a time, because setting arguments is not
+ * thread-safe in OpenCL. It remembers the scalar arguments that its kernels hold. */
+struct kiln_kernel_set {
+    struct kiln_kernel_set *next;
+    cl_kernel kernels[KILN_MAX_STAGES];
+    uint64_t scalars[KILN_MAX_STAGES][KILN_MAX_ARGS];
+    bool known[KILN_MAX_STAGES][KILN_MAX_ARGS];
+};
+
+struct kiln_recipe_state {
+    pthread_mutex_t lock;              /* guards the rest; held while the recipe is prepared */
+    enum kiln_state state;
+    struct kiln_kernel_set *idle;
+};
+
+/* The dispatch table of one precision, with its anchors as points. */
+struct kiln_grid {
+    const struct kiln_dispatch *dispatch;    /* NULL: the bundle has none for the precision */
+    struct kiln_point *points;
+};
+
+enum { KILN_NUM_PRECISIONS = 3 };
+
+/* One bundle of a context and what became of it. */
+struct kiln_link {
+    const struct kiln_bundle *bundle;
+    uint32_t num_programs, num_recipes;      /* states whose lock exists */
+    struct kiln_program_state *programs;
+    struct kiln_recipe_state *recipes;
+    struct kiln_grid grids[KILN_NUM_PRECISIONS];
+};
+
+/* The workspace that a context holds for one queue. */
+struct kiln_space {
+    cl_command_queue queue;            /* retained */
+    pthread_mutex_t lock;              /* guards the rest; held while a call is enqueued */
+    cl_mem buffer;
+    size_t bytes;
+    cl_event last;                     /* out-of-order queues: the last stage that may use it */
+};
+
+struct kiln_context {
+    cl_context context;
+    cl_device_id device;
+    struct kiln_device_facts facts;
+    void (*log)(void *user, const char *message);
+    void *log_user;
+    unsigned num_links;
+    struct kiln_link links[KILN_MAX_LINKS];
+    bool has_spaces_lock;
+    pthread_mutex_t spaces_lock;       /* guards the list, not what it points to */
+    struct kiln_space **spaces;
+    size_t num_spaces, max_spaces;
+};
+
+/* Hands the strings, up to a NULL, to the log callback as one message of at most 511 bytes. */
+void kiln_log(const struct kiln_context *context, ...) __attribute__((sentinel));
+
+/* ---- validate.c: calls in canonical form ---- */
+
+/* A matrix as it lies in memory: `rows` rows of `row_length` elements, `ld` elements apart. */
+struct kiln_operand {
+    cl_mem buffer;
+    size_t offset, ld, stride;         /* elements; stride is 0 unless there is a batch */
+    size_t rows, row_length;
+};
+
+/* Row-major C (m x n) = alpha op(A) op(B) + beta C. When nothing of A and B is read, k is 0, A and
+ * B have no elements, and their buffers are that of C, as some drivers refuse a NULL argument. */
+struct kiln_problem {
+    enum kiln_precision precision;
+    size_t element_bytes;
+    unsigned transa, transb;           /* 0 or 1 */
+    size_t m, n, k;
+    double alpha, beta;
+    struct kiln_operand a, b, c;
+    size_t batch_count;                /* >= 1 */
+    cl_mem workspace;                  /* NULL: held by the context */
+    size_t workspace_offset, workspace_bytes;     /* bytes, the latter from the offset on */
+    bool is_nothing;                   /* C stays as it is */
+};
+
+struct kiln_queue_facts {
+    bool out_of_order;
+};
+
+enum kiln_status kiln_check_queue(const struct kiln_context *context, cl_command_queue queue,
+        struct kiln_queue_facts *facts);
+enum kiln_status kiln_check_wait_list(cl_uint num_events, const cl_event *events);
+
+enum kiln_checks {
+    KILN_CHECK_ALL,                    /* a call by struct, where 0 means the default */
+    KILN_CHECK_ALL_STRICT,             /* a typed call, where 0 means 0 */
+    KILN_CHECK_SHAPE                   /* a question: A, B and C are not looked at, may be NULL */
+};
+
+enum kiln_status kiln_problem_make(const struct kiln_context *context,
+        const struct kiln_gemm *gemm, enum kiln_checks checks, struct kiln_problem *problem);
+
+size_t kiln_precision_slot(enum kiln_precision precision);     /* 0 to KILN_NUM_PRECISIONS - 1 */
+size_t kiln_extent(const struct kiln_problem *problem, unsigned dim);
+
+/* ---- program.c: kernels of a recipe ---- */
+
+/* Builds what is not built yet; may block for as long as the driver's compiler takes. */
+bool kiln_program_prepare(struct kiln_context *context, struct kiln_link *link, uint32_t program);
+
+/* ---- recipe.c: sets of kernels ---- */
+
+bool kiln_recipe_prepare(struct kiln_context *context, struct kiln_link *link, uint32_t recipe);
+enum kiln_status kiln_recipe_take(struct kiln_link *link, uint32_t recipe,
+        struct kiln_kernel_set **set);
+void kiln_recipe_give(struct kiln_link *link, uint32_t recipe, struct kiln_kernel_set *set);
+void kiln_kernel_set_free(struct kiln_kernel_set *set);
+
+/* ---- dispatch.c: which recipe serves a call ---- */
+
+/* A recipe with everything that a launch needs to know about the shape. */
+struct kiln_plan {
+    struct kiln_link *link;
+    uint32_t recipe_index;
+    const struct kiln_recipe *recipe;
+    const struct kiln_anchor *anchor;              /* NULL: found by the scan */
+    size_t groups[KILN_MAX_STAGES][3];             /* any 0: the stage has nothing to do */
+    size_t global[KILN_MAX_STAGES][3];             /* work-items */
+    size_t region_start[KILN_MAX_REGIONS];         /* elements of the region */
+    size_t workspace_bytes;
+};
+
+/* Where the search for a recipe stands; all zero at its beginning. */
+struct kiln_search {
+    unsigned link;
+    bool in_scan;
+    uint32_t next;
+    const struct kiln_anchor *anchor;
+    uint32_t dispatched;
+};
+
+bool kiln_grid_make(const struct kiln_dispatch *dispatch, struct kiln_grid *grid);
+
+/* The next recipe that can serve the problem, with its kernels built; false when there is none. */
+bool kiln_search_next(struct kiln_context *context, const struct kiln_problem *problem,
+        struct kiln_search *search, struct kiln_plan *plan);
+
+/* ---- workspace.c ---- */
+
+/* Places a recipe's regions; false on overflow. */
+bool kiln_plan_regions(const struct kiln_problem *problem, struct kiln_plan *plan);
+
+/* The workspace of a queue, locked until kiln_space_release. */
+enum kiln_status kiln_space_acquire(struct kiln_context *context, cl_command_queue queue,
+        struct kiln_space **space);
+enum kiln_status kiln_space_reserve(const struct kiln_context *context, struct kiln_space *space,
+        size_t bytes);
+void kiln_space_release(struct kiln_space *space);
+void kiln_spaces_free(struct kiln_context *context);
+
+/* ---- launch.c ---- */
+
+struct kiln_request {
+    cl_command_queue queue;
+    struct kiln_queue_facts queue_facts;
+    cl_uint num_wait;
+    const cl_event *wait;
+    cl_event *event;                   /* NULL: not wanted */
+    cl_event *stage_events;            /* NULL: not wanted; room for KILN_MAX_STAGES */
+    unsigned *num_stage_events;
+};
+
+enum kiln_status kiln_launch(struct kiln_context *context, const struct kiln_problem *problem,
+        const struct kiln_request *request);
+
+/* ---- selftest.c ---- */
+
+enum kiln_status kiln_self_test(struct kiln_context *context);
+
+#endif

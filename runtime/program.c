@@ -1,0 +1,241 @@
+/* program.c: builds the programs of a bundle, each once, at first use.
+ *
+ * An embedded binary made for this very platform, device, driver and source comes first. Binaries
+ * are accepted by drivers that can not run them after all, so one counts only when every kernel
+ * that the bundle wants can be created from it; otherwise the source is compiled.
+ */
+#include "internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool binary_matches(const struct kiln_binary *binary, uint64_t hash,
+        const struct kiln_device_facts *facts)
+{
+    return binary->source_hash == hash && strcmp(binary->platform, facts->platform) == 0 &&
+           strcmp(binary->device, facts->device) == 0 &&
+           strcmp(binary->driver, facts->driver) == 0;
+}
+
+/* The compiler's own words, which may be long. */
+static void log_build(const struct kiln_context *context, cl_program program)
+{
+    size_t size = 0;
+    if (context->log == NULL || clGetProgramBuildInfo(program, context->device,
+            CL_PROGRAM_BUILD_LOG, 0, NULL, &size) != CL_SUCCESS || size <= 1) {
+        return;
+    }
+    char *text = calloc(size + 1, 1);
+    if (text != NULL && clGetProgramBuildInfo(program, context->device, CL_PROGRAM_BUILD_LOG,
+            size, text, NULL) == CL_SUCCESS) {
+        context->log(context->log_user, text);
+    }
+    free(text);
+}
+
+/* Takes the program over: frees it when it does not build. */
+static bool build_or_free(const struct kiln_context *context, cl_program program)
+{
+    cl_int error = clBuildProgram(program, 1, &context->device, NULL, NULL, NULL);
+    if (error == CL_SUCCESS) {
+        return true;
+    }
+    kiln_log(context, "a program does not build: ", kiln_status_string((enum kiln_status)error),
+            NULL);
+    log_build(context, program);
+    clReleaseProgram(program);
+    return false;
+}
+
+static bool has_entry(const struct kiln_context *context, cl_program program, const char *entry)
+{
+    cl_int error = CL_SUCCESS;
+    cl_kernel kernel = clCreateKernel(program, entry, &error);
+    if (kernel == NULL) {
+        kiln_log(context, "no kernel ", entry, ": ",
+                kiln_status_string((enum kiln_status)error), NULL);
+        return false;
+    }
+    clReleaseKernel(kernel);
+    return true;
+}
+
+static bool has_all_entries(const struct kiln_context *context, const struct kiln_bundle *bundle,
+        uint32_t index, cl_program program)
+{
+    for (uint32_t r = 0; r < bundle->num_recipes; r++) {
+        const struct kiln_recipe *recipe = &bundle->recipes[r];
+        for (unsigned i = 0; recipe->program == index && i < recipe->num_stages; i++) {
+            if (!has_entry(context, program, recipe->stages[i].entry)) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+static cl_program program_from_binary(const struct kiln_context *context,
+        const struct kiln_bundle *bundle, uint32_t index, const struct kiln_binary *binary)
+{
+    cl_int binary_error = CL_SUCCESS, error = CL_SUCCESS;
+    cl_program program = clCreateProgramWithBinary(context->context, 1, &context->device,
+            &binary->size, (const unsigned char *[]){binary->data}, &binary_error, &error);
+    if (program == NULL) {
+        kiln_log(context, "the driver refuses an embedded binary: ",
+                kiln_status_string((enum kiln_status)error), NULL);
+        return NULL;
+    }
+    if (!build_or_free(context, program)) {
+        return NULL;
+    }
+    if (!has_all_entries(context, bundle, index, program)) {
+        clReleaseProgram(program);
+        return NULL;
+    }
+    return program;
+}
+
+static cl_program program_from_binaries(const struct kiln_context *context,
+        const struct kiln_bundle *bundle, uint32_t index)
+{
+    const struct kiln_program *source = &bundle->programs[index];
+    for (uint32_t i = 0; i < source->num_binaries; i++) {
+        const struct kiln_binary *binary = &source->binaries[i];
+        if (binary_matches(binary, source->hash, &context->facts)) {
+            cl_program program = program_from_binary(context, bundle, index, binary);
+            if (program != NULL) {
+                return program;
+            }
+        }
+    }
+    return NULL;
+}
+
+static cl_program program_from_source(const struct kiln_context *context,
+        const struct kiln_program *source)
+{
+    if (source->pieces == NULL || source->num_pieces == 0) {
+        kiln_log(context, "no embedded binary fits, and there is no source", NULL);
+        return NULL;
+    }
+    cl_int error = CL_SUCCESS;
+    cl_program program = clCreateProgramWithSource(context->context, source->num_pieces,
+            (const char **)source->pieces, NULL, &error);
+    if (program == NULL) {
+        kiln_log(context, "the driver refuses a source: ",
+                kiln_status_string((enum kiln_status)error), NULL);
+        return NULL;
+    }
+    return build_or_free(context, program) ? program : NULL;
+}
+
+static void build(const struct kiln_context *context, const struct kiln_bundle *bundle,
+        uint32_t index, struct kiln_program_state *state)
+{
+    state->program = program_from_binaries(context, bundle, index);
+    state->from_binary = state->program != NULL;
+    if (state->program == NULL) {
+        state->program = program_from_source(context, &bundle->programs[index]);
+    }
+    state->state = state->program != NULL ? KILN_READY : KILN_REFUSED;
+}
+
+bool kiln_program_prepare(struct kiln_context *context, struct kiln_link *link, uint32_t program)
+{
+    struct kiln_program_state *state = &link->programs[program];
+    pthread_mutex_lock(&state->lock);
+    if (state->state == KILN_UNTRIED) {
+        build(context, link->bundle, program, state);
+    }
+    bool ready = state->state == KILN_READY;
+    pthread_mutex_unlock(&state->lock);
+    return ready;
+}
+
+/* A program made from source belongs to every device of its context, though it is built for one:
+ * the place of ours among them, or -1. */
+static long place_of_device(const struct kiln_context *context, cl_program program,
+        cl_uint num_devices)
+{
+    long place = -1;
+    cl_device_id *devices = calloc(num_devices, sizeof *devices);
+    if (devices != NULL && clGetProgramInfo(program, CL_PROGRAM_DEVICES,
+            num_devices * sizeof *devices, devices, NULL) == CL_SUCCESS) {
+        for (cl_uint i = 0; i < num_devices && place < 0; i++) {
+            if (devices[i] == context->device) {
+                place = (long)i;
+            }
+        }
+    }
+    free(devices);
+    return place;
+}
+
+/* `sizes` and `binaries` have room for one entry per device. */
+static enum kiln_status copy_binary(cl_program program, cl_uint num_devices, long place,
+        size_t *sizes, unsigned char **binaries, size_t *size)
+{
+    cl_int error = clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES,
+            num_devices * sizeof *sizes, sizes, NULL);
+    if (error != CL_SUCCESS) {
+        return (enum kiln_status)error;
+    }
+    if (sizes[place] == 0) {
+        return KILN_NO_KERNEL;
+    }
+    binaries[place] = malloc(sizes[place]);
+    if (binaries[place] == NULL) {
+        return KILN_OUT_OF_MEMORY;
+    }
+    *size = sizes[place];
+    return (enum kiln_status)clGetProgramInfo(program, CL_PROGRAM_BINARIES,
+            num_devices * sizeof *binaries, binaries, NULL);
+}
+
+static enum kiln_status extract_binary(const struct kiln_context *context, cl_program program,
+        unsigned char **data, size_t *size)
+{
+    cl_uint num_devices = 0;
+    cl_int error = clGetProgramInfo(program, CL_PROGRAM_NUM_DEVICES, sizeof num_devices,
+            &num_devices, NULL);
+    if (error != CL_SUCCESS) {
+        return (enum kiln_status)error;
+    }
+    long place = place_of_device(context, program, num_devices);
+    if (place < 0) {
+        return KILN_NO_KERNEL;
+    }
+    enum kiln_status status = KILN_OUT_OF_MEMORY;
+    size_t *sizes = calloc(num_devices, sizeof *sizes);
+    unsigned char **binaries = calloc(num_devices, sizeof *binaries);
+    if (sizes != NULL && binaries != NULL) {
+        status = copy_binary(program, num_devices, place, sizes, binaries, size);
+        *data = binaries[place];
+    }
+    if (status != KILN_SUCCESS) {
+        free(*data);
+        *data = NULL;
+        *size = 0;
+    }
+    free(binaries);
+    free(sizes);
+    return status;
+}
+
+enum kiln_status kiln_context_binary(struct kiln_context *context, uint32_t program,
+        unsigned char **data, size_t *size)
+{
+    if (context == NULL || data == NULL || size == NULL) {
+        return KILN_INVALID_ARGUMENT;
+    }
+    *data = NULL;
+    *size = 0;
+    struct kiln_link *link = &context->links[0];
+    if (program >= link->num_programs) {
+        return KILN_INVALID_ARGUMENT;
+    }
+    if (!kiln_program_prepare(context, link, program)) {
+        return KILN_NO_KERNEL;
+    }
+    return extract_binary(context, link->programs[program].program, data, size);
+}

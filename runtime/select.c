@@ -1,0 +1,245 @@
+/* select.c: which bundles serve a device, and whether a bundle can be trusted as data.
+ *
+ * A bundle may come from the caller or from an older generator, so everything that the runtime uses
+ * as an index or a divisor later is checked here once. Nothing in this file needs OpenCL.
+ */
+#include "internal.h"
+
+#include <string.h>
+
+/* Only the last star is ever reconsidered: an earlier one can always give way to a later one. So
+ * the time is at most the product of the two lengths. */
+bool kiln_glob_match(const char *pattern, const char *text)
+{
+    const char *star = NULL, *resume = NULL;
+    while (*text != '\0') {
+        if (*pattern == '*') {
+            star = pattern++;
+            resume = text;
+        } else if (*pattern == *text) {
+            pattern++;
+            text++;
+        } else if (star != NULL) {
+            pattern = star + 1;
+            text = ++resume;
+        } else {
+            return false;
+        }
+    }
+    while (*pattern == '*') {
+        pattern++;
+    }
+    return *pattern == '\0';
+}
+
+static bool matches_or_any(const char *pattern, const char *text)
+{
+    return pattern == NULL || kiln_glob_match(pattern, text);
+}
+
+bool kiln_bundle_matches(const struct kiln_bundle *bundle, const struct kiln_device_facts *facts)
+{
+    const struct kiln_match *match = &bundle->match;
+    return matches_or_any(match->platform, facts->platform) &&
+           matches_or_any(match->device, facts->device) &&
+           matches_or_any(match->driver, facts->driver) &&
+           (match->native_vector_float == 0 ||
+            match->native_vector_float == facts->native_vector_float);
+}
+
+static bool binary_is_sound(const struct kiln_binary *binary)
+{
+    return binary->platform != NULL && binary->device != NULL && binary->driver != NULL &&
+           binary->data != NULL && binary->size > 0;
+}
+
+static bool program_is_sound(const struct kiln_program *program)
+{
+    bool has_source = program->pieces != NULL && program->num_pieces > 0;
+    if (!has_source && program->num_binaries == 0) {
+        return false;
+    }
+    for (uint32_t i = 0; has_source && i < program->num_pieces; i++) {
+        if (program->pieces[i] == NULL) {
+            return false;
+        }
+    }
+    if (program->num_binaries > 0 && program->binaries == NULL) {
+        return false;
+    }
+    for (uint32_t i = 0; i < program->num_binaries; i++) {
+        if (!binary_is_sound(&program->binaries[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool arguments_are_sound(const struct kiln_stage *stage, unsigned num_regions)
+{
+    if (stage->num_args > KILN_MAX_ARGS) {
+        return false;
+    }
+    for (unsigned i = 0; i < stage->num_args; i++) {
+        unsigned code = stage->args[i];
+        bool is_region = code >= KILN_ARG_REGION_0 && code <= KILN_ARG_REGION_3;
+        if (code >= KILN_NUM_ARG_CODES || (is_region && code - KILN_ARG_REGION_0 >= num_regions)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool stage_is_sound(const struct kiln_stage *stage, unsigned num_regions)
+{
+    if (stage->entry == NULL || stage->work_dim < 1 || stage->work_dim > 3) {
+        return false;
+    }
+    for (unsigned d = 0; d < stage->work_dim; d++) {
+        if (stage->dim[d] >= KILN_NUM_DIMS || stage->tile[d] < 1 || stage->local[d] < 1) {
+            return false;
+        }
+    }
+    return arguments_are_sound(stage, num_regions);
+}
+
+static bool region_is_sound(const struct kiln_region *region)
+{
+    return region->dim[0] < KILN_NUM_DIMS && region->dim[1] < KILN_NUM_DIMS &&
+           region->round[0] >= 1 && region->round[1] >= 1 && region->element_bytes >= 1;
+}
+
+static bool precision_is_known(unsigned precision)
+{
+    return precision == KILN_HALF || precision == KILN_SINGLE || precision == KILN_DOUBLE;
+}
+
+static bool recipe_is_sound(const struct kiln_recipe *recipe, uint32_t num_programs)
+{
+    if (recipe->name == NULL || !precision_is_known(recipe->precision) || recipe->transa > 1 ||
+        recipe->transb > 1 || recipe->program >= num_programs ||
+        (recipe->index_bits != 32 && recipe->index_bits != 64) || recipe->num_stages < 1 ||
+        recipe->num_stages > KILN_MAX_STAGES || recipe->num_regions > KILN_MAX_REGIONS ||
+        recipe->stages == NULL || (recipe->num_regions > 0 && recipe->regions == NULL)) {
+        return false;
+    }
+    for (unsigned i = 0; i < recipe->num_stages; i++) {
+        if (!stage_is_sound(&recipe->stages[i], recipe->num_regions)) {
+            return false;
+        }
+    }
+    for (unsigned i = 0; i < recipe->num_regions; i++) {
+        if (!region_is_sound(&recipe->regions[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool anchor_is_sound(const struct kiln_bundle *bundle, unsigned precision,
+        const struct kiln_anchor *anchor)
+{
+    for (unsigned trans = 0; trans < 4; trans++) {
+        uint16_t index = anchor->recipe[trans];
+        if (index == KILN_NO_RECIPE) {
+            continue;
+        }
+        if (index >= bundle->num_recipes) {
+            return false;
+        }
+        const struct kiln_recipe *recipe = &bundle->recipes[index];
+        if (recipe->precision != precision || recipe->transa * 2u + recipe->transb != trans) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool dispatch_is_sound(const struct kiln_bundle *bundle,
+        const struct kiln_dispatch *dispatch)
+{
+    if (!precision_is_known(dispatch->precision) ||
+        (dispatch->num_anchors > 0 && dispatch->anchors == NULL)) {
+        return false;
+    }
+    for (uint32_t i = 0; i < dispatch->num_anchors; i++) {
+        if (!anchor_is_sound(bundle, dispatch->precision, &dispatch->anchors[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool tables_are_present(const struct kiln_bundle *bundle)
+{
+    return bundle->format == KILN_BUNDLE_FORMAT && bundle->name != NULL &&
+           bundle->num_recipes < KILN_NO_RECIPE &&
+           (bundle->num_programs == 0 || bundle->programs != NULL) &&
+           (bundle->num_recipes == 0 || bundle->recipes != NULL) &&
+           (bundle->num_dispatches == 0 || bundle->dispatches != NULL);
+}
+
+bool kiln_bundle_is_sound(const struct kiln_bundle *bundle)
+{
+    if (!tables_are_present(bundle)) {
+        return false;
+    }
+    for (uint32_t i = 0; i < bundle->num_programs; i++) {
+        if (!program_is_sound(&bundle->programs[i])) {
+            return false;
+        }
+    }
+    for (uint32_t i = 0; i < bundle->num_recipes; i++) {
+        if (!recipe_is_sound(&bundle->recipes[i], bundle->num_programs)) {
+            return false;
+        }
+    }
+    for (uint32_t i = 0; i < bundle->num_dispatches; i++) {
+        if (!dispatch_is_sound(bundle, &bundle->dispatches[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The format is looked at before anything else: the rest of another format may lie elsewhere. */
+static const struct kiln_bundle *first_match(const struct kiln_bundle *const *linked,
+        const struct kiln_device_facts *facts)
+{
+    for (size_t i = 0; linked[i] != NULL; i++) {
+        if (linked[i]->format == KILN_BUNDLE_FORMAT && kiln_bundle_matches(linked[i], facts)) {
+            return linked[i];
+        }
+    }
+    return NULL;
+}
+
+static const struct kiln_bundle *last_of(const struct kiln_bundle *const *linked)
+{
+    const struct kiln_bundle *last = NULL;
+    for (size_t i = 0; linked[i] != NULL; i++) {
+        last = linked[i];
+    }
+    return last;
+}
+
+enum kiln_status kiln_select_bundles(const struct kiln_bundle *wanted,
+        const struct kiln_bundle *const *linked, const struct kiln_device_facts *facts,
+        const struct kiln_bundle *chain[KILN_MAX_LINKS], unsigned *num)
+{
+    const struct kiln_bundle *first = wanted != NULL ? wanted : first_match(linked, facts);
+    const struct kiln_bundle *last = last_of(linked);
+    *num = 0;
+    if (first != NULL) {
+        chain[(*num)++] = first;
+    }
+    if (last != NULL && last != first) {
+        chain[(*num)++] = last;
+    }
+    for (unsigned i = 0; i < *num; i++) {
+        if (!kiln_bundle_is_sound(chain[i])) {
+            return KILN_INVALID_BUNDLE;
+        }
+    }
+    return *num > 0 ? KILN_SUCCESS : KILN_NO_KERNEL;
+}

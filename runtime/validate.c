@@ -1,0 +1,357 @@
+/* validate.c: checks a call and brings it into canonical form.
+ *
+ * Everything that can be wrong with a call is found here, before anything is enqueued, in the order
+ * of the statuses. Whether an operand is A, B or C is an index into tables, so that each check is
+ * written once.
+ */
+#include "internal.h"
+
+#include <string.h>
+
+enum { OPERAND_A, OPERAND_B, OPERAND_C, NUM_OPERANDS };
+
+size_t kiln_precision_slot(enum kiln_precision precision)
+{
+    return precision == KILN_HALF ? 0 : precision == KILN_SINGLE ? 1 : 2;
+}
+
+size_t kiln_extent(const struct kiln_problem *problem, unsigned dim)
+{
+    const size_t extents[KILN_NUM_DIMS] = {
+        [KILN_DIM_ONE] = 1,
+        [KILN_DIM_M] = problem->m,
+        [KILN_DIM_N] = problem->n,
+        [KILN_DIM_K] = problem->k,
+    };
+    return extents[dim];
+}
+
+/* A queue that the driver does not know gives an error, which is ours to name. */
+enum kiln_status kiln_check_queue(const struct kiln_context *context, cl_command_queue queue,
+        struct kiln_queue_facts *facts)
+{
+    cl_context queue_context = NULL;
+    cl_device_id queue_device = NULL;
+    cl_command_queue_properties properties = 0;
+    if (queue == NULL ||
+        clGetCommandQueueInfo(queue, CL_QUEUE_CONTEXT, sizeof queue_context, &queue_context,
+                NULL) != CL_SUCCESS ||
+        clGetCommandQueueInfo(queue, CL_QUEUE_DEVICE, sizeof queue_device, &queue_device,
+                NULL) != CL_SUCCESS ||
+        clGetCommandQueueInfo(queue, CL_QUEUE_PROPERTIES, sizeof properties, &properties,
+                NULL) != CL_SUCCESS) {
+        return KILN_INVALID_QUEUE;
+    }
+    facts->out_of_order = (properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) != 0;
+    if (queue_context != context->context) {
+        return KILN_QUEUE_CONTEXT_MISMATCH;
+    }
+    return queue_device == context->device ? KILN_SUCCESS : KILN_QUEUE_DEVICE_MISMATCH;
+}
+
+enum kiln_status kiln_check_wait_list(cl_uint num_events, const cl_event *events)
+{
+    if ((num_events == 0) != (events == NULL)) {
+        return KILN_INVALID_WAIT_LIST;
+    }
+    for (cl_uint i = 0; i < num_events; i++) {
+        if (events[i] == NULL) {
+            return KILN_INVALID_WAIT_LIST;
+        }
+    }
+    return KILN_SUCCESS;
+}
+
+static bool read_transpose(enum kiln_transpose value, bool strict, unsigned *trans)
+{
+    *trans = value == KILN_TRANS || value == KILN_CONJ_TRANS;
+    return *trans || value == KILN_NO_TRANS || (value == 0 && !strict);
+}
+
+static bool layout_is_known(enum kiln_layout layout, bool strict)
+{
+    return layout == KILN_ROW_MAJOR || layout == KILN_COL_MAJOR || (layout == 0 && !strict);
+}
+
+static enum kiln_status read_modes(const struct kiln_gemm *gemm, bool strict,
+        struct kiln_problem *problem)
+{
+    problem->precision = gemm->precision == 0 ? KILN_SINGLE : gemm->precision;
+    if (problem->precision != KILN_HALF && problem->precision != KILN_SINGLE &&
+        problem->precision != KILN_DOUBLE) {
+        return KILN_INVALID_PRECISION;
+    }
+    problem->element_bytes = (size_t)problem->precision / 8;
+    if (!layout_is_known(gemm->layout, strict)) {
+        return KILN_INVALID_LAYOUT;
+    }
+    if (!read_transpose(gemm->transa, strict, &problem->transa)) {
+        return KILN_INVALID_TRANSPOSE_A;
+    }
+    if (!read_transpose(gemm->transb, strict, &problem->transb)) {
+        return KILN_INVALID_TRANSPOSE_B;
+    }
+    return KILN_SUCCESS;
+}
+
+/* A matrix of `rows` x `columns` as the caller sees it; a column-major one lies in memory as its
+ * transpose does in row-major. */
+static struct kiln_operand operand_of(enum kiln_layout layout, size_t rows, size_t columns,
+        cl_mem buffer, size_t offset, size_t ld, size_t stride)
+{
+    bool by_columns = layout == KILN_COL_MAJOR;
+    return (struct kiln_operand){
+        .buffer = buffer,
+        .offset = offset,
+        .ld = ld,
+        .stride = stride,
+        .rows = by_columns ? columns : rows,
+        .row_length = by_columns ? rows : columns,
+    };
+}
+
+static void read_operands(const struct kiln_gemm *gemm, const struct kiln_problem *problem,
+        struct kiln_operand operands[NUM_OPERANDS])
+{
+    size_t m = gemm->m, n = gemm->n, k = gemm->k;
+    bool is_batch = problem->batch_count > 1;
+    operands[OPERAND_A] = operand_of(gemm->layout, problem->transa ? k : m,
+            problem->transa ? m : k, gemm->a, gemm->a_offset, gemm->lda,
+            is_batch ? gemm->a_stride : 0);
+    operands[OPERAND_B] = operand_of(gemm->layout, problem->transb ? n : k,
+            problem->transb ? k : n, gemm->b, gemm->b_offset, gemm->ldb,
+            is_batch ? gemm->b_stride : 0);
+    operands[OPERAND_C] = operand_of(gemm->layout, m, n, gemm->c, gemm->c_offset, gemm->ldc,
+            is_batch ? gemm->c_stride : 0);
+}
+
+static enum kiln_status read_leading_dimensions(bool strict,
+        struct kiln_operand operands[NUM_OPERANDS])
+{
+    static const enum kiln_status too_short[NUM_OPERANDS] = {
+        KILN_INVALID_LDA, KILN_INVALID_LDB, KILN_INVALID_LDC
+    };
+    for (unsigned i = 0; i < NUM_OPERANDS; i++) {
+        size_t least = operands[i].row_length > 1 ? operands[i].row_length : 1;
+        if (operands[i].ld == 0 && !strict) {
+            operands[i].ld = least;
+        }
+        if (operands[i].ld < least) {
+            return too_short[i];
+        }
+    }
+    return KILN_SUCCESS;
+}
+
+static cl_int buffer_facts(cl_mem buffer, cl_context *context, size_t *bytes)
+{
+    cl_mem_object_type type = 0;
+    cl_int error = clGetMemObjectInfo(buffer, CL_MEM_TYPE, sizeof type, &type, NULL);
+    if (error == CL_SUCCESS && type != CL_MEM_OBJECT_BUFFER) {
+        error = CL_INVALID_MEM_OBJECT;
+    }
+    if (error == CL_SUCCESS) {
+        error = clGetMemObjectInfo(buffer, CL_MEM_CONTEXT, sizeof *context, context, NULL);
+    }
+    if (error == CL_SUCCESS) {
+        error = clGetMemObjectInfo(buffer, CL_MEM_SIZE, sizeof *bytes, bytes, NULL);
+    }
+    return error;
+}
+
+/* The handles, their context and the offsets; gives out each buffer's size. */
+static enum kiln_status check_buffers(const struct kiln_context *context,
+        const struct kiln_problem *problem, unsigned first,
+        const struct kiln_operand operands[NUM_OPERANDS], size_t elements[NUM_OPERANDS])
+{
+    static const enum kiln_status invalid[NUM_OPERANDS] = {
+        KILN_INVALID_BUFFER_A, KILN_INVALID_BUFFER_B, KILN_INVALID_BUFFER_C
+    };
+    static const enum kiln_status past_end[NUM_OPERANDS] = {
+        KILN_OFFSET_A_PAST_END, KILN_OFFSET_B_PAST_END, KILN_OFFSET_C_PAST_END
+    };
+    bool is_foreign = false;
+    for (unsigned i = first; i < NUM_OPERANDS; i++) {
+        cl_context owner = NULL;
+        size_t bytes = 0;
+        if (operands[i].buffer == NULL ||
+            buffer_facts(operands[i].buffer, &owner, &bytes) != CL_SUCCESS) {
+            return invalid[i];
+        }
+        is_foreign = is_foreign || owner != context->context;
+        elements[i] = bytes / problem->element_bytes;
+    }
+    if (is_foreign) {
+        return KILN_BUFFER_CONTEXT_MISMATCH;
+    }
+    for (unsigned i = first; i < NUM_OPERANDS; i++) {
+        if (operands[i].offset >= elements[i]) {
+            return past_end[i];
+        }
+    }
+    return KILN_SUCCESS;
+}
+
+/* From the first element of a matrix to behind its last; it has at least one. */
+static bool operand_span(const struct kiln_operand *operand, size_t *span)
+{
+    return kiln_multiply(operand->rows - 1, operand->ld, span) &&
+           kiln_add(*span, operand->row_length, span);
+}
+
+static bool operand_end(const struct kiln_operand *operand, size_t batch_count, size_t *end)
+{
+    size_t span = 0, strides = 0;
+    return operand_span(operand, &span) &&
+           kiln_multiply(batch_count - 1, operand->stride, &strides) &&
+           kiln_add(operand->offset, strides, end) && kiln_add(*end, span, end);
+}
+
+/* `elements` is NULL when the buffers are not looked at; a size must be countable all the same. */
+static enum kiln_status check_extents(const struct kiln_problem *problem, unsigned first,
+        const struct kiln_operand operands[NUM_OPERANDS], const size_t *elements)
+{
+    static const enum kiln_status too_small[NUM_OPERANDS] = {
+        KILN_BUFFER_A_TOO_SMALL, KILN_BUFFER_B_TOO_SMALL, KILN_BUFFER_C_TOO_SMALL
+    };
+    for (unsigned i = first; i < NUM_OPERANDS; i++) {
+        size_t end = 0, bytes = 0;
+        if (!operand_end(&operands[i], problem->batch_count, &end) ||
+            !kiln_multiply(end, problem->element_bytes, &bytes)) {
+            return KILN_SIZE_OVERFLOW;
+        }
+        if (elements != NULL && end > elements[i]) {
+            return too_small[i];
+        }
+    }
+    return KILN_SUCCESS;
+}
+
+static enum kiln_status check_batch(const struct kiln_problem *problem,
+        const struct kiln_operand *c)
+{
+    size_t span = 0;
+    if (problem->batch_count > 1 && (!operand_span(c, &span) || c->stride < span)) {
+        return KILN_INVALID_BATCH_STRIDE;
+    }
+    return KILN_SUCCESS;
+}
+
+static enum kiln_status check_workspace(const struct kiln_context *context,
+        const struct kiln_gemm *gemm, struct kiln_problem *problem)
+{
+    problem->workspace = gemm->workspace;
+    problem->workspace_offset = gemm->workspace_offset;
+    if (gemm->workspace == NULL) {
+        return KILN_SUCCESS;
+    }
+    cl_context owner = NULL;
+    size_t bytes = 0;
+    if (gemm->workspace_offset % KILN_REGION_ALIGN != 0 ||
+        buffer_facts(gemm->workspace, &owner, &bytes) != CL_SUCCESS) {
+        return KILN_INVALID_WORKSPACE;
+    }
+    if (owner != context->context) {
+        return KILN_BUFFER_CONTEXT_MISMATCH;
+    }
+    problem->workspace_bytes =
+            bytes > gemm->workspace_offset ? bytes - gemm->workspace_offset : 0;
+    return KILN_SUCCESS;
+}
+
+/* Alpha and beta count as what the kernels get: a double that rounds to 0 in float is 0. */
+static void read_scalars(const struct kiln_gemm *gemm, struct kiln_problem *problem)
+{
+    bool is_double = problem->precision == KILN_DOUBLE;
+    problem->alpha = is_double ? gemm->alpha : (double)(float)gemm->alpha;
+    problem->beta = is_double ? gemm->beta : (double)(float)gemm->beta;
+}
+
+/* A call that reads nothing of A and B is the same as one with k = 0. */
+static void drop_a_and_b(struct kiln_problem *problem, struct kiln_operand operands[NUM_OPERANDS])
+{
+    problem->k = 0;
+    for (unsigned i = OPERAND_A; i <= OPERAND_B; i++) {
+        operands[i] = (struct kiln_operand){.buffer = operands[OPERAND_C].buffer};
+    }
+}
+
+/* By columns, C = op(A) op(B) is by rows C' = op(B)' op(A)': the same memory, the names swapped. */
+static void set_canonical(const struct kiln_gemm *gemm, struct kiln_problem *problem,
+        const struct kiln_operand operands[NUM_OPERANDS])
+{
+    bool swap = gemm->layout == KILN_COL_MAJOR;
+    problem->a = operands[swap ? OPERAND_B : OPERAND_A];
+    problem->b = operands[swap ? OPERAND_A : OPERAND_B];
+    problem->c = operands[OPERAND_C];
+    if (swap) {
+        unsigned trans = problem->transa;
+        problem->transa = problem->transb;
+        problem->transb = trans;
+        problem->m = gemm->n;
+        problem->n = gemm->m;
+    }
+}
+
+/* The memory of a call that has elements in C. */
+static enum kiln_status check_memory(const struct kiln_context *context,
+        const struct kiln_gemm *gemm, enum kiln_checks checks, unsigned first,
+        const struct kiln_operand operands[NUM_OPERANDS], struct kiln_problem *problem)
+{
+    size_t elements[NUM_OPERANDS] = {0};
+    bool look = checks != KILN_CHECK_SHAPE;
+    enum kiln_status status = KILN_SUCCESS;
+    if (look) {
+        status = check_buffers(context, problem, first, operands, elements);
+    }
+    if (status == KILN_SUCCESS) {
+        status = check_extents(problem, first, operands, look ? elements : NULL);
+    }
+    if (status == KILN_SUCCESS) {
+        status = check_batch(problem, &operands[OPERAND_C]);
+    }
+    if (status == KILN_SUCCESS) {
+        status = check_workspace(context, gemm, problem);
+    }
+    return status;
+}
+
+enum kiln_status kiln_problem_make(const struct kiln_context *context,
+        const struct kiln_gemm *gemm, enum kiln_checks checks, struct kiln_problem *problem)
+{
+    struct kiln_operand operands[NUM_OPERANDS];
+    bool strict = checks == KILN_CHECK_ALL_STRICT;
+    memset(problem, 0, sizeof *problem);
+    enum kiln_status status = read_modes(gemm, strict, problem);
+    if (status != KILN_SUCCESS) {
+        return status;
+    }
+    problem->m = gemm->m;
+    problem->n = gemm->n;
+    problem->k = gemm->k;
+    problem->batch_count = gemm->batch_count > 0 ? gemm->batch_count : 1;
+    read_scalars(gemm, problem);
+    read_operands(gemm, problem, operands);
+    status = read_leading_dimensions(strict, operands);
+    if (status != KILN_SUCCESS) {
+        return status;
+    }
+    bool has_c = problem->m > 0 && problem->n > 0;
+    bool reads_a_and_b = problem->k > 0 && problem->alpha != 0;
+    if (has_c) {
+        status = check_memory(context, gemm, checks, reads_a_and_b ? OPERAND_A : OPERAND_C,
+                operands, problem);
+    }
+    if (status != KILN_SUCCESS) {
+        return status;
+    }
+    if (problem->precision == KILN_DOUBLE && !context->facts.has_double) {
+        return KILN_NO_DOUBLE;
+    }
+    if (!reads_a_and_b) {
+        drop_a_and_b(problem, operands);
+    }
+    problem->is_nothing = !has_c || (!reads_a_and_b && problem->beta == 1);
+    set_canonical(gemm, problem, operands);
+    return KILN_SUCCESS;
+}
