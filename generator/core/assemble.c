@@ -1,0 +1,476 @@
+/* assemble.c: walks a family's tables and fills the structs of bundle.h. */
+#include "assemble.h"
+#include "expr.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What one recipe is made from. */
+struct source {
+    const struct config *config;
+    const struct problem *problem;
+    struct scope scope;
+    char *error;                       /* FAMILY_ERROR_BYTES */
+};
+
+static bool source_open(struct source *source, const struct config *config,
+        const struct problem *problem, const struct device_facts *facts, char *error)
+{
+    const char *reason;
+    source->config = config;
+    source->problem = problem;
+    source->error = error;
+    if (!config_legal(config, problem, facts, &reason)) {
+        snprintf(error, FAMILY_ERROR_BYTES, "illegal configuration: %s", reason);
+        return false;
+    }
+    return config_scope(config, problem, facts, &source->scope, error);
+}
+
+static bool evaluate(struct source *source, const char *text, size_t len, long *value)
+{
+    struct expr_error e;
+    if (expr_eval(text, len, &source->scope, value, &e))
+        return true;
+    snprintf(source->error, FAMILY_ERROR_BYTES, "%s: '%.*s': %s", source->config->family->name,
+            (int) len, text, e.what);
+    return false;
+}
+
+/* Whether a stage or region with this condition belongs to the configuration. */
+static bool applies(struct source *source, const char *when, bool *yes)
+{
+    long value = 1;
+    const bool ok = !when || evaluate(source, when, strlen(when), &value);
+    *yes = ok && value;
+    return ok;
+}
+
+/* The i-th part of a list separated by semicolons. */
+static bool list_part(const char *list, unsigned i, const char **part, size_t *len)
+{
+    while (i-- && list)
+        list = strchr(list, ';') ? strchr(list, ';') + 1 : NULL;
+    if (!list)
+        return false;
+    *part = list + strspn(list, " ");
+    *len = strcspn(*part, ";");
+    return *len > 0;
+}
+
+static bool evaluate_part(struct source *source, const char *list, unsigned i, uint32_t *value)
+{
+    const char *part;
+    size_t len;
+    long v = 0;
+    if (!list_part(list, i, &part, &len) || !evaluate(source, part, len, &v))
+        return false;
+    *value = (uint32_t) v;
+    return v >= 1 && v <= INT32_MAX;
+}
+
+/* The i-th word of a list separated by spaces. */
+static bool word(const char *list, unsigned i, const char **at, size_t *len)
+{
+    for (*at = list + strspn(list, " "); i--; *at += strspn(*at, " "))
+        *at += strcspn(*at, " ");
+    *len = strcspn(*at, " ");
+    return *len > 0;
+}
+
+static bool has_word(const char *list, const char *name)
+{
+    const char *at;
+    size_t len;
+    for (unsigned i = 0; word(list, i, &at, &len); i++)
+        if (strlen(name) == len && !memcmp(at, name, len))
+            return true;
+    return false;
+}
+
+static int code_of(const char *const *names, unsigned num, const char *at, size_t len)
+{
+    for (unsigned i = 0; i < num; i++)
+        if (strlen(names[i]) == len && !memcmp(names[i], at, len))
+            return (int) i;
+    return -1;
+}
+
+static int dim_code(const char *at, size_t len)
+{
+    static const char *const names[KILN_NUM_DIMS] = { "1", "M", "N", "K" };
+    return code_of(names, KILN_NUM_DIMS, at, len);
+}
+
+static int arg_code(const char *at, size_t len)
+{
+    static const char *const names[KILN_NUM_ARG_CODES] = {
+        "M", "N", "K", "ALPHA", "BETA", "A", "A_OFFSET", "LDA", "B", "B_OFFSET", "LDB", "C",
+        "C_OFFSET", "LDC", "WORKSPACE", "REGION_0", "REGION_1", "REGION_2", "REGION_3",
+    };
+    return code_of(names, KILN_NUM_ARG_CODES, at, len);
+}
+
+void assemble_entry_name(const struct config *config, const struct problem *problem,
+        const struct family_stage *stage, char name[ENTRY_NAME_BYTES])
+{
+    int at = snprintf(name, ENTRY_NAME_BYTES, "kiln_%cgemm_%s_%s", problem->precision->letter,
+            config->family->name, stage->name);
+    const bool a = has_word(stage->transposes, "A"), b = has_word(stage->transposes, "B");
+    if (a || b)
+        at += snprintf(name + at, (size_t) (ENTRY_NAME_BYTES - at), "_%s%s",
+                a ? problem->transa ? "t" : "n" : "", b ? problem->transb ? "t" : "n" : "");
+    for (unsigned i = 0; i < config->family->num_params && at < ENTRY_NAME_BYTES; i++) {
+        const char *param = config->family->params[i].name;
+        if (stage->keys && !has_word(stage->keys, param))
+            continue;
+        at += snprintf(name + at, (size_t) (ENTRY_NAME_BYTES - at), "_%s%ld", param,
+                config->value[i]);
+    }
+    for (char *p = name; *p; p++)
+        *p = (char) tolower((unsigned char) *p);
+}
+
+static char *render(struct source *source, const char *template)
+{
+    struct tmpl_error e;
+    char *text = tmpl_render(template_files, num_template_files, template, &source->scope, &e);
+    if (!text)
+        snprintf(source->error, FAMILY_ERROR_BYTES, "%s:%d: %s", e.file, e.line, e.what);
+    return text;
+}
+
+/* Adds a stage's "NAME = EXPR; ..." to the scope. */
+static bool bind_all(struct source *source, const char *bind)
+{
+    const char *part;
+    size_t len;
+    for (unsigned i = 0; bind && list_part(bind, i, &part, &len); i++) {
+        const char *equals = memchr(part, '=', len);
+        const size_t name_len = strcspn(part, " =");
+        char name[SCOPE_NAME_BYTES];
+        long value;
+        if (!equals || name_len >= sizeof name)
+            return false;
+        snprintf(name, sizeof name, "%.*s", (int) name_len, part);
+        if (!evaluate(source, equals + 1, len - (size_t) (equals + 1 - part), &value) ||
+            !scope_set(&source->scope, name, value))
+            return false;
+    }
+    return true;
+}
+
+/* The text of one stage, entry name bound; the scope is left as it was. */
+static char *stage_text(struct source *source, const struct family_stage *stage)
+{
+    const size_t mark = source->scope.num;
+    char name[ENTRY_NAME_BYTES], *text = NULL;
+    assemble_entry_name(source->config, source->problem, stage, name);
+    if (bind_all(source, stage->bind) && scope_set_text(&source->scope, "KERNEL", name))
+        text = render(source, stage->template);
+    source->scope.num = mark;
+    return text;
+}
+
+uint64_t assemble_hash(const char *const *pieces, unsigned num_pieces)
+{
+    uint64_t hash = 0xcbf29ce484222325u;
+    for (unsigned i = 0; i < num_pieces; i++)
+        for (const unsigned char *p = (const unsigned char *) pieces[i]; *p; p++)
+            hash = (hash ^ *p) * 0x100000001b3u;
+    return hash;
+}
+
+/* The shared copy of a piece of text, or NULL. */
+static const char *intern(struct assembly *assembly, const char *text, size_t len)
+{
+    for (unsigned i = 0; i < assembly->num_pieces; i++)
+        if (strlen(assembly->pieces[i]) == len && !memcmp(assembly->pieces[i], text, len))
+            return assembly->pieces[i];
+    char *copy = assembly->num_pieces < ASSEMBLY_MAX_PIECES
+            ? arena_alloc(&assembly->arena, len + 1) : NULL;
+    if (copy) {
+        memcpy(copy, text, len);
+        assembly->pieces[assembly->num_pieces++] = copy;
+    }
+    return copy;
+}
+
+struct pieces {
+    const char *at[64];
+    unsigned num;
+};
+
+/* Appends text, cut after a line's end into pieces that C's string literals may hold. */
+static bool add_pieces(struct assembly *assembly, struct pieces *pieces, const char *text)
+{
+    while (*text) {
+        size_t len = strlen(text);
+        if (len > ASSEMBLY_PIECE_BYTES)
+            for (len = ASSEMBLY_PIECE_BYTES; len > 1 && text[len - 1] != '\n'; len--)
+                continue;
+        const char *piece = intern(assembly, text, len);
+        if (!piece || pieces->num == sizeof pieces->at / sizeof pieces->at[0])
+            return false;
+        pieces->at[pieces->num++] = piece;
+        text += len;
+    }
+    return true;
+}
+
+static bool add_rendered(struct assembly *assembly, struct pieces *pieces, char *text)
+{
+    const bool ok = text && add_pieces(assembly, pieces, text);
+    free(text);
+    return ok;
+}
+
+/* The prelude and the stages as pieces. */
+static bool render_pieces(struct assembly *assembly, struct source *source, struct pieces *pieces)
+{
+    const struct family *family = source->config->family;
+    if (!add_rendered(assembly, pieces, render(source, family->prelude)))
+        return false;
+    for (unsigned i = 0; i < family->num_stages; i++) {
+        bool yes;
+        if (!applies(source, family->stages[i].when, &yes))
+            return false;
+        if (yes && !add_rendered(assembly, pieces, stage_text(source, &family->stages[i])))
+            return false;
+    }
+    return true;
+}
+
+char *assemble_text(const struct config *config, const struct problem *problem,
+        const struct device_facts *facts, char error[FAMILY_ERROR_BYTES])
+{
+    struct assembly assembly;
+    struct kiln_program program = { 0 };
+    unsigned index;
+    char *text = NULL;
+    if (!assembly_init(&assembly, "text", facts))
+        snprintf(error, FAMILY_ERROR_BYTES, "out of memory");
+    else if (assembly_add(&assembly, config, problem, &index, error)) {
+        size_t bytes = 1;
+        program = assembly.programs[assembly.recipes[index].program];
+        for (unsigned i = 0; i < program.num_pieces; i++)
+            bytes += strlen(program.pieces[i]);
+        text = calloc(1, bytes);
+        for (unsigned i = 0; text && i < program.num_pieces; i++)
+            strcat(text, program.pieces[i]);
+    }
+    assembly_free(&assembly);
+    return text;
+}
+
+/* The program made of these pieces, shared when the bundle already has it. */
+static bool add_program(struct assembly *assembly, const struct pieces *pieces, uint32_t *index)
+{
+    const uint64_t hash = assemble_hash(pieces->at, pieces->num);
+    for (*index = 0; *index < assembly->bundle.num_programs; ++*index)
+        if (assembly->programs[*index].hash == hash)
+            return true;
+    const char **at = arena_copy(&assembly->arena, pieces->at, pieces->num * sizeof *at);
+    if (!at)
+        return false;
+    assembly->programs[assembly->bundle.num_programs++] = (struct kiln_program) {
+        .hash = hash, .pieces = at, .num_pieces = pieces->num
+    };
+    return true;
+}
+
+static bool fill_args(struct kiln_stage *stage, const char *args)
+{
+    const char *at;
+    size_t len;
+    unsigned i = 0;
+    for (; word(args, i, &at, &len); i++) {
+        const int code = arg_code(at, len);
+        if (code < 0 || i == KILN_MAX_ARGS)
+            return false;
+        stage->args[i] = (uint8_t) code;
+    }
+    stage->num_args = (uint8_t) i;
+    return true;
+}
+
+static bool fill_stage(struct assembly *assembly, struct source *source,
+        const struct family_stage *from, struct kiln_stage *stage)
+{
+    char name[ENTRY_NAME_BYTES];
+    const char *at;
+    size_t len;
+    long bytes = 0;
+    assemble_entry_name(source->config, source->problem, from, name);
+    *stage = (struct kiln_stage) { .entry = arena_string(&assembly->arena, name),
+            .tile = { 1, 1, 1 }, .local = { 1, 1, 1 } };
+    for (unsigned i = 0; i < 3 && word(from->dims, i, &at, &len); i++) {
+        const int dim = dim_code(at, len);
+        if (dim < 0 || !evaluate_part(source, from->tiles, i, &stage->tile[i]) ||
+            !evaluate_part(source, from->locals, i, &stage->local[i]))
+            return false;
+        stage->dim[i] = (uint8_t) dim;
+        stage->work_dim = (uint8_t) (i + 1);
+    }
+    if (from->local_bytes && !evaluate(source, from->local_bytes, strlen(from->local_bytes), &bytes))
+        return false;
+    stage->local_bytes = (uint32_t) bytes;
+    return stage->entry && stage->work_dim && fill_args(stage, from->args);
+}
+
+static bool fill_stages(struct assembly *assembly, struct source *source, struct kiln_recipe *recipe)
+{
+    const struct family *family = source->config->family;
+    struct kiln_stage stages[KILN_MAX_STAGES];
+    for (unsigned i = 0; i < family->num_stages; i++) {
+        bool yes;
+        if (!applies(source, family->stages[i].when, &yes))
+            return false;
+        if (!yes)
+            continue;
+        if (recipe->num_stages == KILN_MAX_STAGES ||
+            !fill_stage(assembly, source, &family->stages[i], &stages[recipe->num_stages]))
+            return false;
+        recipe->num_stages++;
+    }
+    recipe->stages = arena_copy(&assembly->arena, stages, recipe->num_stages * sizeof stages[0]);
+    return recipe->stages && recipe->num_stages;
+}
+
+static bool fill_region(struct source *source, const struct family_region *from,
+        struct kiln_region *region)
+{
+    long bytes;
+    *region = (struct kiln_region) { .round = { 1, 1 } };
+    for (unsigned i = 0; i < 2; i++) {
+        const char *at;
+        size_t len;
+        if (!word(from->dims, i, &at, &len) || dim_code(at, len) < 0 ||
+            !evaluate_part(source, from->rounds, i, &region->round[i]))
+            return false;
+        region->dim[i] = (uint8_t) dim_code(at, len);
+    }
+    if (!evaluate(source, from->element_bytes, strlen(from->element_bytes), &bytes))
+        return false;
+    region->element_bytes = (uint32_t) bytes;
+    return true;
+}
+
+/* A region that the configuration does not use keeps its number and takes no space. */
+static bool fill_regions(struct assembly *assembly, struct source *source,
+        struct kiln_recipe *recipe)
+{
+    const struct family *family = source->config->family;
+    struct kiln_region regions[KILN_MAX_REGIONS];
+    if (family->num_regions > KILN_MAX_REGIONS)
+        return false;
+    for (unsigned i = 0; i < family->num_regions; i++) {
+        bool yes;
+        if (!applies(source, family->regions[i].when, &yes))
+            return false;
+        regions[i] = (struct kiln_region) { .round = { 1, 1 }, .element_bytes = 0 };
+        if (yes && !fill_region(source, &family->regions[i], &regions[i]))
+            return false;
+    }
+    recipe->num_regions = (uint8_t) family->num_regions;
+    recipe->regions = arena_copy(&assembly->arena, regions, family->num_regions * sizeof regions[0]);
+    return recipe->regions != NULL;
+}
+
+static bool fill_guard(struct source *source, struct kiln_guard *guard)
+{
+    long value[3];
+    for (unsigned i = 0; i < 3; i++)
+        if (!evaluate(source, source->config->family->guard[i],
+                    strlen(source->config->family->guard[i]), &value[i]))
+            return false;
+    *guard = (struct kiln_guard) { .m = (uint32_t) value[0], .n = (uint32_t) value[1],
+            .k = (uint32_t) value[2] };
+    return true;
+}
+
+static int find_recipe(const struct assembly *assembly, const char *name,
+        const struct problem *problem)
+{
+    for (unsigned i = 0; i < assembly->bundle.num_recipes; i++) {
+        const struct kiln_recipe *r = &assembly->recipes[i];
+        if (!strcmp(r->name, name) && r->precision == problem->precision->bits &&
+            r->transa == problem->transa && r->transb == problem->transb)
+            return (int) i;
+    }
+    return -1;
+}
+
+bool assembly_add(struct assembly *assembly, const struct config *config,
+        const struct problem *problem, unsigned *index, char error[FAMILY_ERROR_BYTES])
+{
+    struct source source;
+    struct pieces pieces = { .num = 0 };
+    char name[CONFIG_TEXT_BYTES];
+    config_format(config, name);
+    const int found = find_recipe(assembly, name, problem);
+    if (found >= 0) {
+        *index = (unsigned) found;
+        return true;
+    }
+    if (assembly->bundle.num_recipes == ASSEMBLY_MAX_RECIPES) {
+        snprintf(error, FAMILY_ERROR_BYTES, "more than %d recipes", ASSEMBLY_MAX_RECIPES);
+        return false;
+    }
+    snprintf(error, FAMILY_ERROR_BYTES, "%s: a table of the family is malformed",
+            config->family->name);
+    if (!source_open(&source, config, problem, &assembly->facts, error))
+        return false;
+    const struct scope_entry *bits = scope_find(&source.scope, "INDEX", 5);
+    struct kiln_recipe recipe = {
+        .name = arena_string(&assembly->arena, name),
+        .precision = (uint8_t) problem->precision->bits,
+        .transa = problem->transa, .transb = problem->transb,
+        .index_bits = (uint8_t) (bits ? bits->value : 64),
+    };
+    if (!recipe.name || !fill_guard(&source, &recipe.guard) ||
+        !fill_stages(assembly, &source, &recipe) || !fill_regions(assembly, &source, &recipe) ||
+        !render_pieces(assembly, &source, &pieces) ||
+        !add_program(assembly, &pieces, &recipe.program))
+        return false;
+    *index = assembly->bundle.num_recipes;
+    assembly->recipes[assembly->bundle.num_recipes++] = recipe;
+    return true;
+}
+
+bool assembly_dispatch(struct assembly *assembly, int precision, const struct kiln_anchor *anchors,
+        unsigned num_anchors)
+{
+    struct kiln_dispatch dispatch = {
+        .precision = (uint8_t) precision, .num_anchors = num_anchors,
+        .anchors = arena_copy(&assembly->arena, anchors, num_anchors * sizeof *anchors),
+    };
+    if (!dispatch.anchors || assembly->bundle.num_dispatches == num_precisions)
+        return false;
+    assembly->dispatches[assembly->bundle.num_dispatches++] = dispatch;
+    return true;
+}
+
+bool assembly_init(struct assembly *assembly, const char *name, const struct device_facts *facts)
+{
+    *assembly = (struct assembly) { .facts = *facts };
+    struct arena *arena = &assembly->arena;
+    assembly->programs = arena_alloc(arena, ASSEMBLY_MAX_RECIPES * sizeof *assembly->programs);
+    assembly->recipes = arena_alloc(arena, ASSEMBLY_MAX_RECIPES * sizeof *assembly->recipes);
+    assembly->dispatches = arena_alloc(arena, num_precisions * sizeof *assembly->dispatches);
+    assembly->pieces = arena_alloc(arena, ASSEMBLY_MAX_PIECES * sizeof *assembly->pieces);
+    assembly->bundle = (struct kiln_bundle) {
+        .format = KILN_BUNDLE_FORMAT, .name = arena_string(arena, name), .provenance = "",
+        .programs = assembly->programs, .recipes = assembly->recipes,
+        .dispatches = assembly->dispatches,
+    };
+    return assembly->programs && assembly->recipes && assembly->dispatches && assembly->pieces &&
+           assembly->bundle.name;
+}
+
+void assembly_free(struct assembly *assembly)
+{
+    arena_free(&assembly->arena);
+}

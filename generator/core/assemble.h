@@ -1,0 +1,49 @@
+/* assemble.h: configurations -> a bundle in memory.
+ *
+ * The structs made here are those of runtime/bundle.h. The tuner hands them to the library to time a
+ * candidate, and emit.c prints them as C: what was timed is what ships. Pure.
+ */
+#ifndef KILN_CORE_ASSEMBLE_H
+#define KILN_CORE_ASSEMBLE_H
+
+#include "arena.h"
+#include "bundle.h"
+#include "family.h"
+
+enum { ASSEMBLY_MAX_RECIPES = 512, ASSEMBLY_MAX_PIECES = 1024, ASSEMBLY_PIECE_BYTES = 4000 };
+
+struct assembly {
+    struct arena arena;
+    struct kiln_bundle bundle;         /* valid after each call that succeeded */
+    struct kiln_program *programs;
+    struct kiln_recipe *recipes;
+    struct kiln_dispatch *dispatches;
+    const char **pieces;               /* each text once; programs point into these */
+    unsigned num_pieces;
+    struct device_facts facts;
+};
+
+/* An empty bundle called `name` for a device. False when out of memory. Free it in any case. */
+bool assembly_init(struct assembly *assembly, const char *name, const struct device_facts *facts);
+void assembly_free(struct assembly *assembly);
+
+/* Adds the recipe of a configuration for a problem, or finds it; *index is its place in the bundle.
+ * On failure (illegal, a template's error, too many) a message stands in error. */
+bool assembly_add(struct assembly *assembly, const struct config *config,
+        const struct problem *problem, unsigned *index, char error[FAMILY_ERROR_BYTES]);
+
+/* Adds the dispatch table of a precision; anchors are copied. */
+bool assembly_dispatch(struct assembly *assembly, int precision, const struct kiln_anchor *anchors,
+        unsigned num_anchors);
+
+/* A kernel's name by the grammar kiln_Pgemm_FAMILY_STAGE[_TRANSPOSES][_paramVALUE]...  */
+void assemble_entry_name(const struct config *config, const struct problem *problem,
+        const struct family_stage *stage, char name[ENTRY_NAME_BYTES]);
+
+/* The stages of a configuration as text, prelude first; freed by the caller. NULL with error. */
+char *assemble_text(const struct config *config, const struct problem *problem,
+        const struct device_facts *facts, char error[FAMILY_ERROR_BYTES]);
+
+uint64_t assemble_hash(const char *const *pieces, unsigned num_pieces);
+
+#endif

@@ -1,0 +1,17 @@
+/* emit.h: prints a bundle in memory as C. */
+#ifndef KILN_CORE_EMIT_H
+#define KILN_CORE_EMIT_H
+
+#include "bundle.h"
+#include "text.h"
+
+
+/* Appends a C source file that defines `const struct kiln_bundle kiln_bundle_NAME` (NAME with every
+ * character that C does not allow replaced by _). `comment` is printed at its head, NULL for none.
+ * Deterministic: equal bundles give equal bytes. */
+void emit_bundle(const struct kiln_bundle *bundle, const char *comment, struct text *text);
+
+/* The symbol emit_bundle defines. */
+void emit_symbol(const char *name, struct text *text);
+
+#endif

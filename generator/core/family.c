@@ -1,0 +1,265 @@
+/* family.c: registers of families and precisions; configurations to and from text and scope. */
+#include "family.h"
+#include "expr.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FAMILY(name) extern const struct family family_##name;
+#include "../kernels/families.inc"
+#undef FAMILY
+
+const struct family *const families[] = {
+#define FAMILY(name) &family_##name,
+#include "../kernels/families.inc"
+#undef FAMILY
+};
+const size_t num_families = sizeof families / sizeof families[0];
+
+const struct precision precisions[] = {
+#define PRECISION(name, bits, letter, element, real, element_bytes, real_bytes, mantissa) \
+    { bits, letter, #name, element, real, element_bytes, real_bytes, mantissa },
+#include "../kernels/precisions.inc"
+#undef PRECISION
+};
+const size_t num_precisions = sizeof precisions / sizeof precisions[0];
+
+const char *const fact_names[NUM_FACTS] = {
+#define FACT(name, meaning) #name,
+#include "facts.inc"
+#undef FACT
+};
+const char *const fact_meanings[NUM_FACTS] = {
+#define FACT(name, meaning) meaning,
+#include "facts.inc"
+#undef FACT
+};
+
+void facts_minimal(struct device_facts *facts)
+{
+    *facts = (struct device_facts) { .platform = "any", .device = "any", .driver = "any" };
+    facts->value[FACT_MAX_ITEMS] = 64;
+    facts->value[FACT_MAX_ITEMS_X] = 64;
+    facts->value[FACT_MAX_ITEMS_Y] = 64;
+    facts->value[FACT_LOCAL_BYTES] = 32768;
+    facts->value[FACT_UNITS] = 1;
+    facts->value[FACT_VECTOR_BYTES] = 16;
+    facts->value[FACT_REGISTER_BYTES] = 512;
+    facts->value[FACT_HAS_DOUBLE] = 1;
+}
+
+const struct family *family_find(const char *name)
+{
+    for (size_t i = 0; i < num_families; i++)
+        if (!strcmp(families[i]->name, name))
+            return families[i];
+    return NULL;
+}
+
+const struct precision *precision_find(const char *name)
+{
+    for (size_t i = 0; i < num_precisions; i++)
+        if (!strcmp(precisions[i].name, name) || (name[0] == precisions[i].letter && !name[1]))
+            return &precisions[i];
+    return NULL;
+}
+
+const struct precision *precision_of_bits(int bits)
+{
+    for (size_t i = 0; i < num_precisions; i++)
+        if (precisions[i].bits == bits)
+            return &precisions[i];
+    return NULL;
+}
+
+unsigned param_values(const struct family_param *param, long values[FAMILY_MAX_VALUES])
+{
+    unsigned num = 0;
+    char *end;
+    for (const char *p = param->values; num < FAMILY_MAX_VALUES; p = end) {
+        const long value = strtol(p, &end, 10);
+        if (end == p)
+            break;
+        values[num++] = value;
+    }
+    return num;
+}
+
+static bool param_allows(const struct family_param *param, long value)
+{
+    long values[FAMILY_MAX_VALUES];
+    const unsigned num = param_values(param, values);
+    for (unsigned i = 0; i < num; i++)
+        if (values[i] == value)
+            return true;
+    return false;
+}
+
+void config_default(const struct family *family, struct config *config)
+{
+    *config = (struct config) { .family = family };
+    for (unsigned i = 0; i < family->num_params; i++)
+        config->value[i] = family->params[i].default_value;
+}
+
+static int param_index(const struct family *family, const char *name, size_t len)
+{
+    for (unsigned i = 0; i < family->num_params; i++)
+        if (strlen(family->params[i].name) == len && !memcmp(family->params[i].name, name, len))
+            return (int) i;
+    return -1;
+}
+
+/* One "NAME=VALUE" of a configuration's text. */
+static bool parse_assignment(const char *word, size_t len, struct config *config,
+        char error[FAMILY_ERROR_BYTES])
+{
+    const char *equals = memchr(word, '=', len);
+    if (!equals) {
+        snprintf(error, FAMILY_ERROR_BYTES, "'%.*s' is not NAME=VALUE", (int) len, word);
+        return false;
+    }
+    const int at = param_index(config->family, word, (size_t) (equals - word));
+    if (at < 0) {
+        snprintf(error, FAMILY_ERROR_BYTES, "family '%s' has no parameter '%.*s'",
+                config->family->name, (int) (equals - word), word);
+        return false;
+    }
+    char *end;
+    errno = 0;
+    const long value = strtol(equals + 1, &end, 10);
+    const struct family_param *param = &config->family->params[at];
+    if (errno || end == equals + 1 || end != word + len || !param_allows(param, value)) {
+        snprintf(error, FAMILY_ERROR_BYTES, "'%.*s': %s is one of: %s", (int) len, word,
+                param->name, param->values);
+        return false;
+    }
+    config->value[at] = value;
+    return true;
+}
+
+bool config_parse(const char *text, struct config *config, char error[FAMILY_ERROR_BYTES])
+{
+    const char *p = text + strspn(text, " ");
+    size_t len = strcspn(p, " ");
+    char name[64];
+    snprintf(name, sizeof name, "%.*s", (int) (len < 63 ? len : 63), p);
+    const struct family *family = family_find(name);
+    if (!family) {
+        snprintf(error, FAMILY_ERROR_BYTES, "no family '%s'", name);
+        return false;
+    }
+    config_default(family, config);
+    for (p += len; *(p += strspn(p, " ")); p += len) {
+        len = strcspn(p, " ");
+        if (!parse_assignment(p, len, config, error))
+            return false;
+    }
+    return true;
+}
+
+void config_format(const struct config *config, char text[CONFIG_TEXT_BYTES])
+{
+    int at = snprintf(text, CONFIG_TEXT_BYTES, "%s", config->family->name);
+    for (unsigned i = 0; i < config->family->num_params && at < CONFIG_TEXT_BYTES; i++)
+        at += snprintf(text + at, (size_t) (CONFIG_TEXT_BYTES - at), " %s=%ld",
+                config->family->params[i].name, config->value[i]);
+}
+
+bool config_equal(const struct config *a, const struct config *b)
+{
+    return a->family == b->family &&
+           !memcmp(a->value, b->value, a->family->num_params * sizeof a->value[0]);
+}
+
+static bool scope_problem(struct scope *scope, const struct problem *problem)
+{
+    const struct precision *p = problem->precision;
+    return scope_set(scope, "PRECISION", p->bits) &&
+           scope_set(scope, "ELEM_BYTES", p->element_bytes) &&
+           scope_set(scope, "REAL_BYTES", p->real_bytes) &&
+           scope_set_text(scope, "T", p->element) && scope_set_text(scope, "R", p->real) &&
+           scope_set(scope, "TA", problem->transa) && scope_set(scope, "TB", problem->transb);
+}
+
+/* RV, the vector type, and I, the index type, follow from the family's VEC and INDEX. */
+static bool scope_types(struct scope *scope, const struct precision *precision)
+{
+    const struct scope_entry *vec = scope_find(scope, "VEC", 3);
+    const struct scope_entry *index = scope_find(scope, "INDEX", 5);
+    char type[32];
+    if (vec && vec->value > 1)
+        snprintf(type, sizeof type, "%s%ld", precision->real, vec->value);
+    else
+        snprintf(type, sizeof type, "%s", precision->real);
+    return scope_set_text(scope, "RV", type) &&
+           scope_set_text(scope, "I", index && index->value == 32 ? "int" : "long");
+}
+
+bool config_scope(const struct config *config, const struct problem *problem,
+        const struct device_facts *facts, struct scope *scope, char error[FAMILY_ERROR_BYTES])
+{
+    const struct family *family = config->family;
+    bool room = true;
+    scope->num = 0;
+    for (int i = 0; i < NUM_FACTS; i++)
+        room = room && scope_set(scope, fact_names[i], facts->value[i]);
+    room = room && scope_problem(scope, problem);
+    for (unsigned i = 0; i < family->num_params; i++)
+        room = room && scope_set(scope, family->params[i].name, config->value[i]);
+    for (unsigned i = 0; i < family->num_values && room; i++) {
+        const struct family_value *v = &family->values[i];
+        struct expr_error e;
+        long value;
+        if (!expr_eval(v->expr, strlen(v->expr), scope, &value, &e)) {
+            snprintf(error, FAMILY_ERROR_BYTES, "%s: %s: %s", family->name, v->name, e.what);
+            return false;
+        }
+        room = scope_set(scope, v->name, value);
+    }
+    if (!room || !scope_types(scope, problem->precision)) {
+        snprintf(error, FAMILY_ERROR_BYTES, "%s: too many names", family->name);
+        return false;
+    }
+    return true;
+}
+
+bool config_legal(const struct config *config, const struct problem *problem,
+        const struct device_facts *facts, const char **reason)
+{
+    static const char broken[] = "the family's table is broken";
+    struct scope scope;
+    char error[FAMILY_ERROR_BYTES];
+    *reason = broken;
+    if (!config_scope(config, problem, facts, &scope, error))
+        return false;
+    for (unsigned i = 0; i < config->family->num_rules; i++) {
+        const struct family_rule *rule = &config->family->rules[i];
+        struct expr_error e;
+        long holds = 0;
+        if (!expr_eval(rule->expr, strlen(rule->expr), &scope, &holds, &e))
+            return false;
+        if (!holds) {
+            *reason = rule->reason;
+            return false;
+        }
+    }
+    *reason = NULL;
+    return true;
+}
+
+long config_rank(const struct config *config, const struct problem *problem,
+        const struct device_facts *facts)
+{
+    const char *rank = config->family->rank;
+    struct scope scope;
+    struct expr_error e;
+    char error[FAMILY_ERROR_BYTES];
+    long value = 0;
+    if (rank && config_scope(config, problem, facts, &scope, error) &&
+        !expr_eval(rank, strlen(rank), &scope, &value, &e))
+        value = 0;
+    return value;
+}

@@ -1,0 +1,152 @@
+/* family.h: kernel families as tables, and configurations as points in them.
+ *
+ * A family is a table of parameters, rules, derived values, launch stages and workspace regions, and
+ * the templates of its stages (kernels/NAME.c beside kernels/NAME.cl.in). Every expression in a
+ * table sees the device facts (facts.inc), the precision (PRECISION, ELEM_BYTES, REAL_BYTES), the
+ * transposes (TA, TB), the parameters, and the derived values above it.
+ */
+#ifndef KILN_CORE_FAMILY_H
+#define KILN_CORE_FAMILY_H
+
+#include "scope.h"
+#include "tmpl.h"
+#include <stdint.h>
+
+enum {
+    FAMILY_MAX_PARAMS = 20,
+    FAMILY_MAX_VALUES = 16,
+    FAMILY_ERROR_BYTES = 256,
+    CONFIG_TEXT_BYTES = 256,
+    ENTRY_NAME_BYTES = 128
+};
+
+struct family_param {
+    const char *name;                  /* upper case; lower case in kernel names */
+    const char *values;                /* "1 2 4 8", at most FAMILY_MAX_VALUES */
+    long default_value;                /* renders what the family rendered before the row was added */
+    const char *meaning;
+    const char *origin;                /* who introduced it, with that work's symbol */
+};
+
+struct family_rule {
+    const char *expr;                  /* must hold */
+    const char *reason;                /* shown when it does not */
+};
+
+struct family_value {
+    const char *name, *expr;
+};
+
+struct family_stage {
+    const char *name;                  /* in kernel names */
+    const char *when;                  /* expression; NULL: always */
+    const char *template;              /* file in kernels/ */
+    const char *bind;                  /* "NAME = EXPR; ..." for this stage's text; or NULL */
+    const char *keys;                  /* the parameters its text depends on, in its name; NULL: all */
+    const char *transposes;            /* the operands whose transposition its text depends on: "A B" */
+    const char *dims;                  /* extents along axis 0, 1, 2: "N M" */
+    const char *tiles, *locals;        /* expressions, as many as dims: "BLKN; BLKM" */
+    const char *local_bytes;           /* expression; NULL: 0 */
+    const char *args;                  /* argument codes of bundle.h without prefix: "M N K A LDA" */
+};
+
+struct family_region {
+    const char *when;                  /* as of a stage */
+    const char *dims;                  /* "M K" */
+    const char *rounds;                /* expressions: "TM; 1" */
+    const char *element_bytes;
+};
+
+/* A configuration known to be good, and where. Searches start from these. */
+struct family_preset {
+    const char *name, *config, *origin;
+};
+
+struct family {
+    const char *name;
+    const char *meaning;
+    const struct family_param *params;
+    const struct family_rule *rules;
+    const struct family_value *values;
+    const struct family_stage *stages;
+    const struct family_region *regions;
+    const struct family_preset *presets;
+    unsigned num_params, num_rules, num_values, num_stages, num_regions, num_presets;
+    const char *prelude;               /* template rendered once before the stages of a program */
+    const char *guard[3];              /* expressions: what must divide M, N, K */
+    const char *rank;                  /* analytic merit, higher is better: orders a search's start */
+};
+
+/* Device facts that rules may name, in the order of facts.inc. */
+enum fact {
+#define FACT(name, meaning) FACT_##name,
+#include "facts.inc"
+#undef FACT
+    NUM_FACTS
+};
+
+struct device_facts {
+    long value[NUM_FACTS];
+    char platform[128], device[192], driver[96];
+};
+
+extern const char *const fact_names[NUM_FACTS];
+extern const char *const fact_meanings[NUM_FACTS];
+
+struct precision {
+    int bits;                          /* enum kiln_precision of kiln.h */
+    char letter;                       /* BLAS: h, s, d */
+    const char *name, *element, *real; /* "half", "half", "float" */
+    int element_bytes, real_bytes;
+    int mantissa_bits;                 /* eps = 2^-mantissa_bits of the element type */
+};
+
+/* Which of the twelve problems a kernel is for. Row-major C; transposes as stored. */
+struct problem {
+    const struct precision *precision;
+    bool transa, transb;
+};
+
+struct config {
+    const struct family *family;
+    long value[FAMILY_MAX_PARAMS];     /* by family->params */
+};
+
+extern const struct family *const families[];
+extern const size_t num_families;
+extern const struct precision precisions[];
+extern const size_t num_precisions;
+extern const struct tmpl_file template_files[];
+extern const size_t num_template_files;
+
+const struct family *family_find(const char *name);
+const struct precision *precision_find(const char *name_or_letter);
+const struct precision *precision_of_bits(int bits);
+
+/* The values of a parameter; returns how many. */
+unsigned param_values(const struct family_param *param, long values[FAMILY_MAX_VALUES]);
+
+void config_default(const struct family *family, struct config *config);
+
+/* "packed MR=12 NR=32": absent parameters take their defaults. False with a message in error. */
+bool config_parse(const char *text, struct config *config, char error[FAMILY_ERROR_BYTES]);
+/* The inverse, every parameter named; at most CONFIG_TEXT_BYTES. */
+void config_format(const struct config *config, char text[CONFIG_TEXT_BYTES]);
+bool config_equal(const struct config *a, const struct config *b);
+
+/* Fills scope with every name an expression of the family may use. */
+bool config_scope(const struct config *config, const struct problem *problem,
+        const struct device_facts *facts, struct scope *scope, char error[FAMILY_ERROR_BYTES]);
+
+/* Whether the configuration is legal for problem and device; if not, *reason is the broken rule's. */
+bool config_legal(const struct config *config, const struct problem *problem,
+        const struct device_facts *facts, const char **reason);
+
+/* The family's rank expression; 0 when it has none. */
+long config_rank(const struct config *config, const struct problem *problem,
+        const struct device_facts *facts);
+
+/* Facts of the least device that OpenCL 1.2's full profile allows; rendering needs no device. */
+void facts_minimal(struct device_facts *facts);
+
+#endif

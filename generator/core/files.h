@@ -1,0 +1,17 @@
+/* files.h: whole files in and out. */
+#ifndef KILN_CORE_FILES_H
+#define KILN_CORE_FILES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum { FILES_ERROR_BYTES = 256 };
+
+/* The file's bytes, NUL-terminated, freed by the caller; NULL with "path: cause" in error. */
+char *files_read(const char *path, char error[FILES_ERROR_BYTES]);
+
+/* Writes through a temporary file beside it and a rename, and only when the content differs, so that
+ * a full disk or a kill leaves the old file whole and an unchanged file keeps its time. */
+bool files_write(const char *path, const char *bytes, size_t len, char error[FILES_ERROR_BYTES]);
+
+#endif

@@ -1,0 +1,253 @@
+/* record.c: journals to and from text. */
+#include "record.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *const pair_names[4] = { "nn", "nt", "tn", "tt" };
+
+const char *const record_kind_words[NUM_RECORD_KINDS] = {
+#define RECORD_KIND(name, word) word,
+    RECORD_KINDS
+#undef RECORD_KIND
+};
+
+enum { NUM_FIELDS = 13, HEAD_FIELDS = 4, FORMAT_VERSION = 1 };
+
+static uint64_t hash_text(uint64_t hash, const char *text)
+{
+    for (const unsigned char *p = (const unsigned char *) (text ? text : ""); *p; p++)
+        hash = (hash ^ *p) * 0x100000001b3u;
+    return (hash ^ 0xff) * 0x100000001b3u;
+}
+
+static uint64_t hash_family(uint64_t hash, const struct family *family)
+{
+    hash = hash_text(hash, family->name);
+    for (unsigned i = 0; i < family->num_params; i++)
+        hash = hash_text(hash_text(hash, family->params[i].name), family->params[i].values);
+    for (unsigned i = 0; i < family->num_rules; i++)
+        hash = hash_text(hash, family->rules[i].expr);
+    for (unsigned i = 0; i < family->num_values; i++)
+        hash = hash_text(hash_text(hash, family->values[i].name), family->values[i].expr);
+    for (unsigned i = 0; i < family->num_stages; i++)
+        hash = hash_text(hash_text(hash, family->stages[i].args), family->stages[i].tiles);
+    return hash;
+}
+
+uint64_t record_generator_hash(void)
+{
+    uint64_t hash = 0xcbf29ce484222325u + FORMAT_VERSION;
+    for (size_t i = 0; i < num_families; i++)
+        hash = hash_family(hash, families[i]);
+    for (size_t i = 0; i < num_template_files; i++)
+        hash = hash_text(hash, template_files[i].text);
+    return hash;
+}
+
+static uint32_t checksum(const char *bytes, size_t len)
+{
+    uint32_t hash = 0x811c9dc5u;
+    for (size_t i = 0; i < len; i++)
+        hash = (hash ^ (unsigned char) bytes[i]) * 0x01000193u;
+    return hash;
+}
+
+void record_format_head(const struct journal_head *head, struct text *text)
+{
+    text_add(text, "kiln-journal\t%d\n", FORMAT_VERSION);
+    text_add(text, "device\t%s\t%s\t%s\n", head->facts.platform, head->facts.device,
+            head->facts.driver);
+    text_add(text, "generator\t%016" PRIx64 "\n", head->generator);
+    for (int i = 0; i < NUM_FACTS; i++)
+        text_add(text, "fact\t%s\t%ld\n", fact_names[i], head->facts.value[i]);
+    text_add(text, "begin\n");
+}
+
+bool record_format(const struct record *r, char line[RECORD_LINE_BYTES])
+{
+    char config[CONFIG_TEXT_BYTES];
+    config_format(&r->config, config);
+    int len = snprintf(line, RECORD_LINE_BYTES,
+            "%s\t%s\t%s\t%zu\t%zu\t%zu\t%s\t%s\t%.9g\t%.3g\t%.6f\t%s\t",
+            record_kind_words[r->kind], r->precision->name, pair_names[r->pair], r->m, r->n, r->k,
+            config, r->outcome, r->seconds, r->spread, r->cost, r->message);
+    if (len < 0 || len >= RECORD_LINE_BYTES - 10)
+        return false;
+    snprintf(line + len, (size_t) (RECORD_LINE_BYTES - len), "%08" PRIx32 "\n",
+            checksum(line, (size_t) len));
+    return true;
+}
+
+static unsigned split(char *line, char *field[], unsigned max)
+{
+    unsigned num = 0;
+    while (line && num < max) {
+        field[num++] = line;
+        line = strchr(line, '\t');
+        if (line)
+            *line++ = '\0';
+    }
+    return line ? max + 1 : num;
+}
+
+static int word_index(const char *const *words, int num, const char *word)
+{
+    for (int i = 0; i < num; i++)
+        if (!strcmp(words[i], word))
+            return i;
+    return -1;
+}
+
+static bool parse_size(const char *field, size_t *value)
+{
+    char *end;
+    errno = 0;
+    const unsigned long long v = strtoull(field, &end, 10);
+    *value = (size_t) v;
+    return end != field && !*end && !errno && *field != '-';
+}
+
+static bool parse_number(const char *field, double *value)
+{
+    char *end;
+    *value = strtod(field, &end);
+    return end != field && !*end;
+}
+
+static bool copy(char *to, size_t bytes, const char *from)
+{
+    return snprintf(to, bytes, "%s", from) < (int) bytes;
+}
+
+/* A row of results; the checksum covers everything up to and with the last tab. */
+static const char *parse_row(char *line, struct record *r, char error[FAMILY_ERROR_BYTES])
+{
+    char *field[NUM_FIELDS];
+    const char *last = strrchr(line, '\t');
+    char *end;
+    if (!last)
+        return "not a row";
+    const size_t len = (size_t) (last + 1 - line);
+    const unsigned long sum = strtoul(last + 1, &end, 16);
+    if (*end || strlen(last + 1) != 8 || sum != checksum(line, len))
+        return "wrong checksum";
+    if (split(line, field, NUM_FIELDS) != NUM_FIELDS)
+        return "wrong number of fields";
+    const int kind = word_index(record_kind_words, NUM_RECORD_KINDS, field[0]);
+    r->precision = precision_find(field[1]);
+    r->pair = word_index(pair_names, 4, field[2]);
+    if (kind < 0 || !r->precision || r->pair < 0)
+        return "unknown kind, precision or transposes";
+    r->kind = (enum record_kind) kind;
+    if (!parse_size(field[3], &r->m) || !parse_size(field[4], &r->n) || !parse_size(field[5], &r->k))
+        return "a bad extent";
+    if (!config_parse(field[6], &r->config, error))
+        return error;
+    if (!copy(r->outcome, sizeof r->outcome, field[7]) || !parse_number(field[8], &r->seconds) ||
+        !parse_number(field[9], &r->spread) || !parse_number(field[10], &r->cost) ||
+        !copy(r->message, sizeof r->message, field[11]))
+        return "a bad result";
+    return NULL;
+}
+
+static const char *parse_fact(char *const *field, struct journal_head *head)
+{
+    const int fact = word_index(fact_names, NUM_FACTS, field[1]);
+    if (fact < 0)
+        return "unknown fact";
+    head->facts.value[fact] = strtol(field[2], NULL, 10);
+    return NULL;
+}
+
+static const char *parse_head(char *line, unsigned number, struct journal_head *head)
+{
+    char *field[HEAD_FIELDS];
+    const unsigned num = split(line, field, HEAD_FIELDS);
+    if (number == 1)
+        return num == 2 && !strcmp(field[0], "kiln-journal") && atoi(field[1]) == FORMAT_VERSION
+             ? NULL : "not a kiln-journal, version 1";
+    if (num == 4 && !strcmp(field[0], "device"))
+        return copy(head->facts.platform, sizeof head->facts.platform, field[1]) &&
+               copy(head->facts.device, sizeof head->facts.device, field[2]) &&
+               copy(head->facts.driver, sizeof head->facts.driver, field[3])
+             ? NULL : "a device's name is too long";
+    if (num == 2 && !strcmp(field[0], "generator")) {
+        head->generator = strtoull(field[1], NULL, 16);
+        return NULL;
+    }
+    if (num == 3 && !strcmp(field[0], "fact"))
+        return parse_fact(field, head);
+    return "unknown row in the head";
+}
+
+bool records_add(struct records *records, const struct record *record)
+{
+    if (records->num == records->capacity) {
+        const size_t capacity = records->capacity ? records->capacity * 2 : 64;
+        struct record *rows = realloc(records->rows, capacity * sizeof *rows);
+        if (!rows)
+            return false;
+        records->rows = rows;
+        records->capacity = capacity;
+    }
+    records->rows[records->num++] = *record;
+    return true;
+}
+
+void records_free(struct records *records)
+{
+    free(records->rows);
+    *records = (struct records) { .num = 0 };
+}
+
+static bool refuse(struct records *records, unsigned number, const char *what,
+        char error[FAMILY_ERROR_BYTES])
+{
+    snprintf(error, FAMILY_ERROR_BYTES, "line %u: %.200s", number, what);
+    records_free(records);
+    return false;
+}
+
+bool records_parse(const char *text, struct records *records, char error[FAMILY_ERROR_BYTES])
+{
+    char line[RECORD_LINE_BYTES], cause[FAMILY_ERROR_BYTES];
+    bool begun = false;
+    unsigned number = 0;
+    *records = (struct records) { .num = 0 };
+    for (const char *p = text, *next; *p; p = next) {
+        struct record record = { .kind = RECORD_SEARCH };
+        const size_t len = strcspn(p, "\n");
+        const char *what = NULL;
+        if (!p[len])
+            break;                     /* torn: the newline is missing */
+        next = p + len + 1;
+        number++;
+        if (len >= sizeof line)
+            return refuse(records, number, "too long", error);
+        memcpy(line, p, len);
+        line[len] = '\0';
+        if (begun)
+            what = parse_row(line, &record, cause);
+        else if (!strcmp(line, "begin"))
+            begun = true;
+        else
+            what = parse_head(line, number, &records->head);
+        if (what)
+            return refuse(records, number, what, error);
+        if (begun && record.precision && !records_add(records, &record))
+            return refuse(records, number, "out of memory", error);
+        if (begun)
+            records->whole_bytes = (size_t) (next - text);
+    }
+    return true;
+}
+
+bool record_same_question(const struct record *a, const struct record *b)
+{
+    return a->kind == b->kind && a->precision == b->precision && a->pair == b->pair &&
+           a->m == b->m && a->n == b->n && a->k == b->k && config_equal(&a->config, &b->config);
+}

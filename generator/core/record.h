@@ -1,0 +1,79 @@
+/* record.h: journals as text.
+ *
+ *   kiln-journal  1
+ *   device        PLATFORM DEVICE DRIVER
+ *   generator     HASH                    of templates, tables and the journal's format
+ *   fact          NAME VALUE              one row per device fact
+ *   begin
+ *   KIND PRECISION PAIR M N K CONFIGURATION OUTCOME SECONDS SPREAD COST MESSAGE CHECKSUM
+ *
+ * Fields are separated by tabs. KIND: search, edges, matrix (times for choosing), held (times for the
+ * regret). PAIR: nn, nt, tn or tt.
+ * COST: wall-clock seconds since the row before. The checksum is FNV-1a (32 bit) of the row before it.
+ * A last row without its end is what a kill leaves behind and is dropped; any other bad row refuses
+ * the whole journal.
+ */
+#ifndef KILN_CORE_RECORD_H
+#define KILN_CORE_RECORD_H
+
+#include "family.h"
+#include "text.h"
+
+/* RECORD_KIND(NAME, word) */
+#define RECORD_KINDS \
+    RECORD_KIND(SEARCH, "search") \
+    RECORD_KIND(EDGES, "edges") \
+    RECORD_KIND(MATRIX, "matrix") \
+    RECORD_KIND(HELD, "held")
+
+enum record_kind {
+#define RECORD_KIND(name, word) RECORD_##name,
+    RECORD_KINDS
+#undef RECORD_KIND
+    NUM_RECORD_KINDS
+};
+
+enum { RECORD_LINE_BYTES = 1024, RECORD_OUTCOME_BYTES = 12, RECORD_MESSAGE_BYTES = 256 };
+
+struct record {
+    enum record_kind kind;
+    const struct precision *precision;
+    int pair;                          /* 2 * transa + transb */
+    size_t m, n, k;
+    struct config config;
+    char outcome[RECORD_OUTCOME_BYTES];      /* "ok", or the cause of failure */
+    double seconds, spread, cost;
+    char message[RECORD_MESSAGE_BYTES];
+};
+
+struct journal_head {
+    struct device_facts facts;
+    uint64_t generator;
+};
+
+struct records {
+    struct journal_head head;
+    size_t num, capacity;
+    struct record *rows;               /* freed by records_free */
+    size_t whole_bytes;                /* of the text, without a torn last row */
+};
+
+/* What the generator's tables and templates hash to. */
+uint64_t record_generator_hash(void);
+
+void record_format_head(const struct journal_head *head, struct text *text);
+/* One line with its newline. False when it does not fit. */
+bool record_format(const struct record *record, char line[RECORD_LINE_BYTES]);
+
+/* Parses a journal. An empty text, or one torn within its head, gives whole_bytes 0 and no rows. */
+bool records_parse(const char *text, struct records *records, char error[FAMILY_ERROR_BYTES]);
+bool records_add(struct records *records, const struct record *record);
+void records_free(struct records *records);
+
+/* Whether two rows answer the same question. */
+bool record_same_question(const struct record *a, const struct record *b);
+
+extern const char *const pair_names[4];
+extern const char *const record_kind_words[NUM_RECORD_KINDS];
+
+#endif

@@ -1,0 +1,54 @@
+/* scope.c: the table of names behind expressions and templates.
+ *
+ * A plain array searched from its end: the newest entry of a name hides the older ones, and a block
+ * ends by restoring the count. Scopes hold a few dozen names, so a search costs less than a hash.
+ */
+#include "scope.h"
+
+#include <string.h>
+
+/* The next free entry with its name filled in, or NULL. The entry is not counted yet. */
+static struct scope_entry *new_entry(struct scope *scope, const char *name)
+{
+    size_t len = strlen(name);
+    if (scope->num >= SCOPE_MAX_NAMES || len >= SCOPE_NAME_BYTES)
+        return NULL;
+    struct scope_entry *entry = &scope->entries[scope->num];
+    memcpy(entry->name, name, len + 1);
+    return entry;
+}
+
+bool scope_set(struct scope *scope, const char *name, long value)
+{
+    struct scope_entry *entry = new_entry(scope, name);
+    if (!entry)
+        return false;
+    entry->is_text = false;
+    entry->value = value;
+    entry->text[0] = '\0';
+    scope->num++;
+    return true;
+}
+
+bool scope_set_text(struct scope *scope, const char *name, const char *text)
+{
+    size_t len = strlen(text);
+    struct scope_entry *entry = len < SCOPE_TEXT_BYTES ? new_entry(scope, name) : NULL;
+    if (!entry)
+        return false;
+    entry->is_text = true;
+    entry->value = 0;
+    memcpy(entry->text, text, len + 1);
+    scope->num++;
+    return true;
+}
+
+const struct scope_entry *scope_find(const struct scope *scope, const char *name, size_t len)
+{
+    for (size_t i = scope->num; i-- > 0;) {
+        const struct scope_entry *entry = &scope->entries[i];
+        if (strlen(entry->name) == len && memcmp(entry->name, name, len) == 0)
+            return entry;
+    }
+    return NULL;
+}

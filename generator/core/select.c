@@ -1,0 +1,349 @@
+/* select.c: greedy cover of the matrix of times. */
+#include "select.h"
+#include "shape.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_CANDIDATES = 64, MAX_CHOSEN = 6 };
+
+/* A recipe that another one must beat by this much in the mean, to be worth its size. */
+static const double worth = 0.01;
+
+/* What a missing time counts as, in units of the best time's logarithm. */
+static const double missing_loss = 1.5;
+
+struct task {
+    size_t m, n, k;
+    int pair;
+    double seconds[MAX_CANDIDATES];    /* HUGE_VAL: not measured */
+    double best;
+};
+
+struct table {
+    const struct precision *precision;
+    struct config candidate[MAX_CANDIDATES];
+    unsigned num_candidates;
+    struct task *tasks;
+    unsigned num_tasks, capacity;
+    bool chosen[MAX_CANDIDATES];
+};
+
+static int find_candidate(const struct table *table, const struct config *config)
+{
+    for (unsigned i = 0; i < table->num_candidates; i++)
+        if (config_equal(&table->candidate[i], config))
+            return (int) i;
+    return -1;
+}
+
+/* Whether a configuration passed the edge classes for all four transpose pairs. */
+static bool passed_edges(const struct records *records, const struct precision *precision,
+        const struct config *config)
+{
+    bool ok[NUM_PAIRS] = { false };
+    for (size_t i = 0; i < records->num; i++) {
+        const struct record *r = &records->rows[i];
+        if (r->kind == RECORD_EDGES && r->precision == precision &&
+            config_equal(&r->config, config))
+            ok[r->pair] = !strcmp(r->outcome, "ok");
+    }
+    return ok[0] && ok[1] && ok[2] && ok[3];
+}
+
+static void find_candidates(const struct records *records, struct table *table)
+{
+    for (size_t i = 0; i < records->num && table->num_candidates < MAX_CANDIDATES; i++) {
+        const struct record *r = &records->rows[i];
+        if (r->kind == RECORD_EDGES && r->precision == table->precision &&
+            find_candidate(table, &r->config) < 0 &&
+            passed_edges(records, table->precision, &r->config))
+            table->candidate[table->num_candidates++] = r->config;
+    }
+}
+
+static struct task *find_task(struct table *table, const struct record *r)
+{
+    for (unsigned i = 0; i < table->num_tasks; i++) {
+        struct task *t = &table->tasks[i];
+        if (t->m == r->m && t->n == r->n && t->k == r->k && t->pair == r->pair)
+            return t;
+    }
+    if (table->num_tasks == table->capacity) {
+        const unsigned capacity = table->capacity ? 2 * table->capacity : 64;
+        struct task *tasks = realloc(table->tasks, capacity * sizeof *tasks);
+        if (!tasks)
+            return NULL;
+        table->tasks = tasks;
+        table->capacity = capacity;
+    }
+    struct task *t = &table->tasks[table->num_tasks++];
+    *t = (struct task) { .m = r->m, .n = r->n, .k = r->k, .pair = r->pair, .best = HUGE_VAL };
+    for (unsigned c = 0; c < MAX_CANDIDATES; c++)
+        t->seconds[c] = HUGE_VAL;
+    return t;
+}
+
+static bool fill_tasks(const struct records *records, enum record_kind kind, struct table *table)
+{
+    table->num_tasks = 0;
+    for (size_t i = 0; i < records->num; i++) {
+        const struct record *r = &records->rows[i];
+        const int c = r->kind == kind && r->precision == table->precision &&
+                      !strcmp(r->outcome, "ok") ? find_candidate(table, &r->config) : -1;
+        if (c < 0)
+            continue;
+        struct task *t = find_task(table, r);
+        if (!t)
+            return false;
+        t->seconds[c] = fmin(t->seconds[c], r->seconds);
+        t->best = fmin(t->best, r->seconds);
+    }
+    return true;
+}
+
+/* log(time of the best chosen recipe / best time), for one task. */
+static double task_loss(const struct table *table, const struct task *task)
+{
+    double seconds = HUGE_VAL;
+    for (unsigned c = 0; c < table->num_candidates; c++)
+        if (table->chosen[c])
+            seconds = fmin(seconds, task->seconds[c]);
+    return seconds < HUGE_VAL ? log(seconds / task->best) : missing_loss;
+}
+
+static double mean_loss(const struct table *table)
+{
+    double sum = 0;
+    for (unsigned i = 0; i < table->num_tasks; i++)
+        sum += task_loss(table, &table->tasks[i]);
+    return sum / table->num_tasks;
+}
+
+static void choose(struct table *table)
+{
+    double loss = HUGE_VAL;
+    for (int round = 0; round < MAX_CHOSEN; round++) {
+        int best = -1;
+        double best_loss = round ? loss - worth : loss;
+        for (unsigned c = 0; c < table->num_candidates; c++) {
+            if (table->chosen[c])
+                continue;
+            table->chosen[c] = true;
+            const double with = mean_loss(table);
+            table->chosen[c] = false;
+            if (with < best_loss) {
+                best = (int) c;
+                best_loss = with;
+            }
+        }
+        if (best < 0)
+            return;
+        table->chosen[best] = true;
+        loss = best_loss;
+    }
+}
+
+/* The chosen candidate that was fastest, or -1. */
+static int fastest(const struct table *table, const struct task *task)
+{
+    int best = -1;
+    for (unsigned c = 0; c < table->num_candidates; c++)
+        if (table->chosen[c] && task->seconds[c] < HUGE_VAL &&
+            (best < 0 || task->seconds[c] < task->seconds[best]))
+            best = (int) c;
+    return best;
+}
+
+static struct winner_anchor *find_anchor(struct winners *winners, const struct table *table,
+        const struct task *task)
+{
+    for (unsigned i = 0; i < winners->num_anchors; i++) {
+        struct winner_anchor *a = &winners->anchors[i];
+        if (a->precision == table->precision && a->m == task->m && a->n == task->n &&
+            a->k == task->k)
+            return a;
+    }
+    if (winners->num_anchors == WINNERS_MAX_ANCHORS)
+        return NULL;
+    struct winner_anchor *a = &winners->anchors[winners->num_anchors++];
+    *a = (struct winner_anchor) { .precision = table->precision, .m = (uint32_t) task->m,
+            .n = (uint32_t) task->n, .k = (uint32_t) task->k, .recipe = { -1, -1, -1, -1 } };
+    return a;
+}
+
+/* Adds anchors that name candidates, and returns which candidates they use. */
+static void add_anchors(const struct table *table, struct winners *winners,
+        bool used[MAX_CANDIDATES])
+{
+    for (unsigned i = 0; i < table->num_tasks; i++) {
+        const int c = fastest(table, &table->tasks[i]);
+        struct winner_anchor *a = c < 0 ? NULL : find_anchor(winners, table, &table->tasks[i]);
+        if (!a)
+            continue;
+        a->recipe[table->tasks[i].pair] = c;
+        a->seconds[table->tasks[i].pair] = table->tasks[i].seconds[c];
+        used[c] = true;
+    }
+}
+
+/* A pair that was not measured at an anchor is served like the first one that was. */
+static void fill_pairs(const struct table *table, struct winners *winners)
+{
+    for (unsigned i = 0; i < winners->num_anchors; i++) {
+        struct winner_anchor *a = &winners->anchors[i];
+        int known = -1;
+        for (int pair = NUM_PAIRS; pair-- > 0; )
+            known = a->recipe[pair] >= 0 ? a->recipe[pair] : known;
+        for (int pair = 0; pair < NUM_PAIRS && a->precision == table->precision; pair++)
+            if (a->recipe[pair] < 0)
+                a->recipe[pair] = known;
+    }
+}
+
+/* Turns candidate numbers into recipe numbers and adds the recipes. */
+static bool add_recipes(const struct table *table, struct winners *winners,
+        const bool used[MAX_CANDIDATES])
+{
+    int number[MAX_CANDIDATES], next = 0;
+    for (unsigned c = 0; c < table->num_candidates; c++) {
+        number[c] = used[c] ? next++ : -1;
+        if (!used[c])
+            continue;
+        if (winners->num_recipes == WINNERS_MAX_RECIPES)
+            return false;
+        winners->recipes[winners->num_recipes++] = (struct winner) {
+            .precision = table->precision, .config = table->candidate[c]
+        };
+    }
+    for (unsigned i = 0; i < winners->num_anchors; i++)
+        for (int pair = 0; pair < NUM_PAIRS; pair++) {
+            struct winner_anchor *a = &winners->anchors[i];
+            if (a->precision == table->precision && a->recipe[pair] >= 0)
+                a->recipe[pair] = number[a->recipe[pair]];
+        }
+    return true;
+}
+
+/* The candidate that the library would take for a task: that of the nearest anchor. */
+static int dispatched(const struct winners *winners, const struct table *table,
+        const struct task *task)
+{
+    const struct kiln_point at = kiln_point_of(task->m, task->n, task->k);
+    int32_t best = INT32_MAX;
+    int recipe = -1;
+    for (unsigned i = 0; i < winners->num_anchors; i++) {
+        const struct winner_anchor *a = &winners->anchors[i];
+        const struct kiln_point point = kiln_point_of(a->m, a->n, a->k);
+        const int32_t here = kiln_point_distance(&point, &at);
+        if (a->precision == table->precision && here < best) {
+            best = here;
+            recipe = a->recipe[task->pair];
+        }
+    }
+    const struct winner *winner = winners_recipe(winners, table->precision, recipe);
+    return winner ? find_candidate(table, &winner->config) : -1;
+}
+
+static void add_regret(const struct records *records, struct table *table,
+        struct winners *winners)
+{
+    double sum = 0;
+    unsigned shapes = 0;
+    if (!fill_tasks(records, RECORD_HELD, table))
+        return;
+    for (unsigned i = 0; i < table->num_tasks; i++) {
+        const int c = dispatched(winners, table, &table->tasks[i]);
+        if (c < 0 || table->tasks[i].seconds[c] == HUGE_VAL)
+            continue;
+        sum += log(table->tasks[i].seconds[c] / table->tasks[i].best);
+        shapes++;
+    }
+    if (shapes)
+        winners->regrets[winners->num_regrets++] = (struct winner_regret) {
+            .precision = table->precision, .factor = exp(sum / shapes), .shapes = shapes
+        };
+}
+
+static bool select_precision(const struct records *records, const struct precision *precision,
+        struct winners *winners)
+{
+    struct table table = { .precision = precision };
+    bool used[MAX_CANDIDATES] = { false };
+    find_candidates(records, &table);
+    bool ok = fill_tasks(records, RECORD_MATRIX, &table);
+    if (ok && !table.num_tasks)        /* stopped early: what the search saw must do */
+        ok = fill_tasks(records, RECORD_SEARCH, &table);
+    if (ok && table.num_tasks) {
+        choose(&table);
+        add_anchors(&table, winners, used);
+        fill_pairs(&table, winners);
+        ok = add_recipes(&table, winners, used);
+        add_regret(records, &table, winners);
+    }
+    free(table.tasks);
+    return ok;
+}
+
+/* Lower case letters and digits, the rest as single dashes. */
+static void make_name(const char *device, char *name, size_t bytes)
+{
+    size_t len = 0;
+    for (; *device && len + 1 < bytes; device++) {
+        const char c = *device;
+        if ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'))
+            name[len++] = c;
+        else if (c >= 'A' && c <= 'Z')
+            name[len++] = (char) (c - 'A' + 'a');
+        else if (len && name[len - 1] != '-')
+            name[len++] = '-';
+    }
+    while (len && name[len - 1] == '-')
+        len--;
+    name[len] = '\0';
+}
+
+static void describe(const struct records *records, const char *name, struct winners *winners)
+{
+    const struct device_facts *facts = &records->head.facts;
+    if (name)
+        snprintf(winners->name, sizeof winners->name, "%s", name);
+    else
+        make_name(facts->device, winners->name, sizeof winners->name);
+    snprintf(winners->platform, sizeof winners->platform, "%s", facts->platform);
+    snprintf(winners->device, sizeof winners->device, "%s", facts->device);
+    snprintf(winners->provenance, sizeof winners->provenance, "tuned on %.120s, %.100s, driver %.60s",
+            facts->device, facts->platform, facts->driver);
+    winners->facts = *facts;
+}
+
+bool select_from_records(const struct records *records, const char *name, struct winners *winners,
+        char error[FAMILY_ERROR_BYTES])
+{
+    *winners = (struct winners) { .num_recipes = 0 };
+    describe(records, name, winners);
+    for (size_t i = 0; i < num_precisions; i++)
+        if (!select_precision(records, &precisions[i], winners)) {
+            snprintf(error, FAMILY_ERROR_BYTES, "out of memory, or too many recipes");
+            return false;
+        }
+    if (!winners->num_recipes) {
+        snprintf(error, FAMILY_ERROR_BYTES,
+                "no configuration in the journal passed every edge class: nothing may ship");
+        return false;
+    }
+    return winners_rehash(winners, error);
+}
+
+bool select_winners(const char *journal, const char *name, struct winners *winners,
+        char error[FAMILY_ERROR_BYTES])
+{
+    struct records records;
+    if (!records_parse(journal, &records, error))
+        return false;
+    const bool ok = select_from_records(&records, name, winners, error);
+    records_free(&records);
+    return ok;
+}

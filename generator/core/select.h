@@ -1,0 +1,23 @@
+/* select.h: chooses the recipes of a bundle from what was measured. Pure.
+ *
+ * Per precision the candidates are the configurations that passed every edge class for all four
+ * transpose pairs. A greedy cover over the matrix of times takes, one by one, the recipe that lowers
+ * the mean loss against the best candidate most, until another one gains little. Anchors are the
+ * measured shapes. The regret is computed on held-out shapes, through the same nearest-anchor rule
+ * that the library follows.
+ */
+#ifndef KILN_CORE_SELECT_H
+#define KILN_CORE_SELECT_H
+
+#include "record.h"
+#include "winners.h"
+
+/* From a journal's text; name: of the bundle, NULL: made from the device's name. False with error
+ * when the journal is bad or no configuration in it may ship. */
+bool select_winners(const char *journal, const char *name, struct winners *winners,
+        char error[FAMILY_ERROR_BYTES]);
+
+bool select_from_records(const struct records *records, const char *name,
+        struct winners *winners, char error[FAMILY_ERROR_BYTES]);
+
+#endif

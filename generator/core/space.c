@@ -1,0 +1,63 @@
+/* space.c: mixed-radix enumeration of a family's parameters. */
+#include "space.h"
+
+void space_init(struct space *space, const struct family *family, const struct problem *problem,
+        const struct device_facts *facts)
+{
+    *space = (struct space) { .family = family, .problem = *problem, .facts = *facts,
+            .num_params = family->num_params };
+    for (unsigned i = 0; i < family->num_params; i++)
+        space->num_values[i] = param_values(&family->params[i], space->values[i]);
+}
+
+uint64_t space_size(const struct space *space)
+{
+    uint64_t size = 1;
+    for (unsigned i = 0; i < space->num_params; i++)
+        size *= space->num_values[i];
+    return size;
+}
+
+struct point space_point(const struct space *space, uint64_t index)
+{
+    struct point point = { { 0 } };
+    for (unsigned i = space->num_params; i-- > 0; index /= space->num_values[i])
+        point.at[i] = (unsigned char) (index % space->num_values[i]);
+    return point;
+}
+
+uint64_t space_index(const struct space *space, const struct point *point)
+{
+    uint64_t index = 0;
+    for (unsigned i = 0; i < space->num_params; i++)
+        index = index * space->num_values[i] + point->at[i];
+    return index;
+}
+
+void space_config(const struct space *space, const struct point *point, struct config *config)
+{
+    *config = (struct config) { .family = space->family };
+    for (unsigned i = 0; i < space->num_params; i++)
+        config->value[i] = space->values[i][point->at[i]];
+}
+
+bool space_locate(const struct space *space, const struct config *config, struct point *point)
+{
+    *point = (struct point) { { 0 } };
+    for (unsigned i = 0; i < space->num_params; i++) {
+        unsigned v = 0;
+        while (v < space->num_values[i] && space->values[i][v] != config->value[i])
+            v++;
+        if (v == space->num_values[i])
+            return false;
+        point->at[i] = (unsigned char) v;
+    }
+    return true;
+}
+
+bool space_legal(const struct space *space, const struct point *point, const char **reason)
+{
+    struct config config;
+    space_config(space, point, &config);
+    return config_legal(&config, &space->problem, &space->facts, reason);
+}

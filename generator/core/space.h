@@ -1,0 +1,34 @@
+/* space.h: the legal configurations of a family, for searches.
+ *
+ * A point is one index per parameter into that parameter's values. Searches move between points and
+ * know neither OpenCL nor multiplication.
+ */
+#ifndef KILN_CORE_SPACE_H
+#define KILN_CORE_SPACE_H
+
+#include "family.h"
+#include "point.h"
+
+struct space {
+    const struct family *family;
+    struct problem problem;
+    struct device_facts facts;
+    unsigned num_params;
+    unsigned num_values[FAMILY_MAX_PARAMS];
+    long values[FAMILY_MAX_PARAMS][FAMILY_MAX_VALUES];
+};
+
+void space_init(struct space *space, const struct family *family, const struct problem *problem,
+        const struct device_facts *facts);
+
+/* The number of points, legal or not. */
+uint64_t space_size(const struct space *space);
+
+struct point space_point(const struct space *space, uint64_t index);
+uint64_t space_index(const struct space *space, const struct point *point);
+void space_config(const struct space *space, const struct point *point, struct config *config);
+/* False when a value of the configuration is not in the table. */
+bool space_locate(const struct space *space, const struct config *config, struct point *point);
+bool space_legal(const struct space *space, const struct point *point, const char **reason);
+
+#endif

@@ -1,0 +1,39 @@
+/* text.c: printf into memory that grows. */
+#include "text.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static bool reserve(struct text *text, size_t more)
+{
+    if (text->len + more < text->capacity)
+        return true;
+    const size_t capacity = (text->len + more + 1) * 2;
+    char *bytes = realloc(text->bytes, capacity);
+    if (!bytes)
+        return false;
+    text->bytes = bytes;
+    text->capacity = capacity;
+    return true;
+}
+
+void text_add(struct text *text, const char *format, ...)
+{
+    va_list args, again;
+    va_start(args, format);
+    va_copy(again, args);
+    const int len = vsnprintf(NULL, 0, format, args);
+    text->failed = text->failed || len < 0 || !reserve(text, (size_t) len);
+    if (!text->failed)
+        text->len += (size_t) vsnprintf(text->bytes + text->len, text->capacity - text->len,
+                format, again);
+    va_end(again);
+    va_end(args);
+}
+
+void text_free(struct text *text)
+{
+    free(text->bytes);
+    *text = (struct text) { 0 };
+}

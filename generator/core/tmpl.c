@@ -1,0 +1,579 @@
+/* tmpl.c: the template engine.
+ *
+ * Each file is checked first: every directive known, every block closed. Rendering may then walk
+ * the text line by line, and skip the arms it does not take, without asking again. A block is
+ * rendered by a function that returns the line which closes it. The first failure is kept; after it
+ * nothing is written and every loop ends.
+ *
+ * SEP and TEXT of $list are taken as they stand, blanks included. The names a file sets with @let
+ * end with that file.
+ */
+#include "tmpl.h"
+#include "expr.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Templates may come from anyone: these bound time, memory and the C stack. */
+enum {
+    MAX_OUTPUT_BYTES = 4 << 20,
+    MAX_WORK_BYTES = 16 << 20,         /* of template read, repeats counted */
+    MAX_BLOCK_DEPTH = 32,
+    MAX_LIST_DEPTH = 16,
+    MAX_INCLUDE_DEPTH = 8,
+    SHOWN_BYTES = 48,                  /* of the template in a message */
+};
+
+enum directive {
+    DIR_TEXT, DIR_EOF, DIR_IF, DIR_ELIF, DIR_ELSE, DIR_END, DIR_FOR, DIR_LET, DIR_INCLUDE,
+    DIR_UNKNOWN,
+};
+
+static const struct {
+    const char *word;
+    enum directive kind;
+} directives[] = {
+    { "if", DIR_IF }, { "elif", DIR_ELIF }, { "else", DIR_ELSE }, { "end", DIR_END },
+    { "for", DIR_FOR }, { "let", DIR_LET }, { "include", DIR_INCLUDE },
+};
+
+/* A part of a template: not terminated, never owned. */
+struct span {
+    const char *p, *end;
+};
+
+struct line {
+    struct span all;                   /* without its newline */
+    const char *next;
+    int number;
+    enum directive kind;
+    struct span word, rest;            /* of a directive: "for" and "i in 0..4" */
+};
+
+struct render {
+    const struct tmpl_file *files, *file;
+    size_t num_files;
+    int line, include_depth, list_depth;
+    size_t indent;                     /* of the @include lines on the way here */
+    struct scope *scope;
+    char *out;
+    size_t len, cap, work;
+    struct tmpl_error *err;
+    bool failed;
+};
+
+struct range {
+    struct span name;
+    long from, to;
+};
+
+static struct line render_block(struct render *r, struct line l);
+static void render_text(struct render *r, struct span text);
+static void render_file(struct render *r, const struct tmpl_file *file);
+
+__attribute__((format(printf, 2, 3)))
+static void fail(struct render *r, const char *format, ...)
+{
+    if (r->failed)
+        return;
+    r->failed = true;
+    va_list args;
+    va_start(args, format);
+    vsnprintf(r->err->what, sizeof r->err->what, format, args);
+    va_end(args);
+    snprintf(r->err->file, sizeof r->err->file, "%s", r->file->name);
+    r->err->line = r->line;
+    /* What is quoted from a template must not upset a terminal or a row of a journal. */
+    for (char *c = r->err->what; *c; c++)
+        if ((unsigned char) *c < 0x20 || *c == 0x7f)
+            *c = '?';
+}
+
+static size_t span_len(struct span s)
+{
+    return (size_t) (s.end - s.p);
+}
+
+/* The length for a %.*s in a message. */
+static int shown(struct span s)
+{
+    return span_len(s) < SHOWN_BYTES ? (int) span_len(s) : SHOWN_BYTES;
+}
+
+static bool span_is(struct span s, const char *word)
+{
+    return span_len(s) == strlen(word) && memcmp(s.p, word, span_len(s)) == 0;
+}
+
+static bool is_blank(char c)
+{
+    return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+static struct span trim(struct span s)
+{
+    while (s.p < s.end && is_blank(*s.p))
+        s.p++;
+    while (s.p < s.end && is_blank(s.end[-1]))
+        s.end--;
+    return s;
+}
+
+static bool is_name_char(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || (c >= '0' && c <= '9');
+}
+
+/* Takes the name, or the digits, at the start of *s; empty where there is none. */
+static struct span take_word(struct span *s)
+{
+    struct span word = { s->p, s->p };
+    while (word.end < s->end && is_name_char(*word.end))
+        word.end++;
+    s->p = word.end;
+    return word;
+}
+
+static bool is_name(struct span s)
+{
+    return s.p < s.end && !(*s.p >= '0' && *s.p <= '9');
+}
+
+/* Counts what is read, so that a loop which writes nothing ends too. */
+static void charge(struct render *r, size_t bytes)
+{
+    r->work += bytes;
+    if (r->work > MAX_WORK_BYTES)
+        fail(r, "rendering takes too long (a very long @for or $list?)");
+}
+
+static bool reserve(struct render *r, size_t len)
+{
+    if (len > MAX_OUTPUT_BYTES - r->len) {
+        fail(r, "the rendered text exceeds %d MiB", MAX_OUTPUT_BYTES >> 20);
+        return false;
+    }
+    if (r->len + len < r->cap)
+        return true;
+    size_t cap = 2 * (r->len + len) + 4096;
+    char *out = realloc(r->out, cap);
+    if (!out) {
+        fail(r, "out of memory");
+        return false;
+    }
+    r->out = out;
+    r->cap = cap;
+    return true;
+}
+
+static void put(struct render *r, const char *text, size_t len)
+{
+    if (r->failed || !reserve(r, len))
+        return;
+    memcpy(r->out + r->len, text, len);
+    r->len += len;
+    r->out[r->len] = '\0';
+}
+
+static long eval(struct render *r, struct span expr)
+{
+    struct expr_error err;
+    long value = 0;
+    if (!expr_eval(expr.p, span_len(expr), r->scope, &value, &err))
+        fail(r, "%s", err.what);
+    return value;
+}
+
+static void bind(struct render *r, struct span name, long value)
+{
+    char copy[SCOPE_NAME_BYTES];
+    if (span_len(name) >= sizeof copy) {
+        fail(r, "the name '%.*s' is longer than %d bytes", shown(name), name.p,
+                SCOPE_NAME_BYTES - 1);
+        return;
+    }
+    memcpy(copy, name.p, span_len(name));
+    copy[span_len(name)] = '\0';
+    if (!scope_set(r->scope, copy, value))
+        fail(r, "no room for the name '%s': %d are set", copy, SCOPE_MAX_NAMES);
+}
+
+static enum directive find_directive(struct span word)
+{
+    for (size_t i = 0; i < sizeof directives / sizeof directives[0]; i++)
+        if (span_is(word, directives[i].word))
+            return directives[i].kind;
+    return DIR_UNKNOWN;
+}
+
+static struct line read_line(const char *p, int number)
+{
+    struct line l = { .number = number, .kind = *p ? DIR_TEXT : DIR_EOF };
+    l.all = (struct span) { p, p + strcspn(p, "\n") };
+    l.next = *l.all.end ? l.all.end + 1 : l.all.end;
+    struct span text = trim(l.all);
+    if (text.p < text.end && *text.p == '@') {
+        text.p++;
+        l.word = take_word(&text);
+        l.rest = trim(text);
+        l.kind = find_directive(l.word);
+    }
+    return l;
+}
+
+/* The line after l. */
+static struct line advance(struct render *r, const struct line *l)
+{
+    charge(r, span_len(l->all) + 1);
+    return read_line(l->next, l->number + 1);
+}
+
+static bool opens_block(const struct line *l)
+{
+    return l->kind == DIR_IF || l->kind == DIR_FOR;
+}
+
+static bool closes_block(const struct line *l)
+{
+    return l->kind == DIR_ELIF || l->kind == DIR_ELSE || l->kind == DIR_END || l->kind == DIR_EOF;
+}
+
+/* A block that the check has seen opened and not yet closed. */
+struct open_block {
+    int line;
+    bool is_if, saw_else;
+};
+
+static void check_arm(struct render *r, const struct line *l, struct open_block *block)
+{
+    const char *word = l->kind == DIR_ELSE ? "@else" : "@elif";
+    if (!block || !block->is_if)
+        fail(r, "'%s' without '@if'", word);
+    else if (block->saw_else && l->kind == DIR_ELSE)
+        fail(r, "second '@else' for the '@if' of line %d", block->line);
+    else if (block->saw_else)
+        fail(r, "'@elif' after the '@else' of the '@if' of line %d", block->line);
+    else
+        block->saw_else = l->kind == DIR_ELSE;
+}
+
+/* Checks one line against the blocks open before it; returns how many are open after it. */
+static int check_line(struct render *r, const struct line *l, struct open_block *open, int num)
+{
+    r->line = l->number;
+    if (l->kind == DIR_UNKNOWN)
+        fail(r, "unknown directive '@%.*s'", shown(l->word), l->word.p);
+    if ((l->kind == DIR_ELSE || l->kind == DIR_END) && l->rest.p < l->rest.end)
+        fail(r, "text after '@%.*s'", shown(l->word), l->word.p);
+    if (l->kind == DIR_ELIF || l->kind == DIR_ELSE)
+        check_arm(r, l, num > 0 ? &open[num - 1] : NULL);
+    if (l->kind == DIR_END && num == 0)
+        fail(r, "'@end' without '@if' or '@for'");
+    if (opens_block(l) && num == MAX_BLOCK_DEPTH)
+        fail(r, "blocks nested deeper than %d", MAX_BLOCK_DEPTH);
+    if (r->failed)
+        return num;
+    if (opens_block(l))
+        open[num] = (struct open_block) { .line = l->number, .is_if = l->kind == DIR_IF };
+    return num + opens_block(l) - (l->kind == DIR_END);
+}
+
+static void check_file(struct render *r, const char *text)
+{
+    struct open_block open[MAX_BLOCK_DEPTH];
+    int num = 0;
+    struct line l = read_line(text, 1);
+    for (; !r->failed && l.kind != DIR_EOF; l = advance(r, &l))
+        num = check_line(r, &l, open, num);
+    if (!r->failed && num > 0) {
+        r->line = open[num - 1].line;
+        fail(r, "'%s' without '@end'", open[num - 1].is_if ? "@if" : "@for");
+    }
+}
+
+/* The line that ends the block or arm whose first line is l. */
+static struct line skip_block(struct render *r, struct line l)
+{
+    int depth = 0;
+    while (l.kind != DIR_EOF && (depth > 0 || !closes_block(&l))) {
+        depth += opens_block(&l) - (l.kind == DIR_END);
+        l = advance(r, &l);
+    }
+    return l;
+}
+
+/* "NAME in A..B". No expression holds "..", so the first one divides the bounds. */
+static bool parse_range(struct render *r, struct span text, struct range *range)
+{
+    struct span rest = trim(text);
+    range->name = take_word(&rest);
+    struct span gap = rest;
+    rest = trim(rest);
+    bool spaced = rest.p > gap.p;
+    struct span in = take_word(&rest);
+    const char *dots = rest.p;
+    while (rest.end - dots >= 2 && memcmp(dots, "..", 2) != 0)
+        dots++;
+    if (!is_name(range->name) || !spaced || !span_is(in, "in") || rest.end - dots < 2) {
+        fail(r, "expected NAME in A..B, found '%.*s'", shown(text), text.p);
+        return false;
+    }
+    range->from = eval(r, (struct span) { rest.p, dots });
+    range->to = eval(r, (struct span) { dots + 2, rest.end });
+    return !r->failed;
+}
+
+/* The three parts of $list(HEAD; SEP; TEXT). */
+struct list {
+    struct span head, separator, text;
+    const char *next;                  /* behind the closing parenthesis */
+};
+
+/* Divides a list at its own semicolons, not at those of a list within. s.p is behind "$list(". */
+static bool split_list(struct render *r, struct span s, struct list *list)
+{
+    const char *semicolon[2] = { NULL, NULL };
+    int num = 0, depth = 1;
+    const char *p = s.p;
+    for (; p < s.end; p++) {
+        depth += (*p == '(') - (*p == ')');
+        if (depth == 0)
+            break;
+        if (*p == ';' && depth == 1 && num < 2)
+            semicolon[num++] = p;
+    }
+    charge(r, (size_t) (p - s.p));
+    if (p == s.end) {
+        fail(r, "'$list(' without its ')'");
+        return false;
+    }
+    if (num < 2) {
+        fail(r, "expected $list(NAME in A..B; SEP; TEXT)");
+        return false;
+    }
+    list->head = (struct span) { s.p, semicolon[0] };
+    list->separator = (struct span) { semicolon[0] + 1, semicolon[1] };
+    list->text = (struct span) { semicolon[1] + 1, p };
+    list->next = p + 1;
+    return true;
+}
+
+static void render_items(struct render *r, const struct list *list, const struct range *range)
+{
+    for (long i = range->from; i < range->to && !r->failed; i++) {
+        size_t mark = r->scope->num;
+        charge(r, span_len(list->separator) + span_len(list->text) + 1);
+        if (i > range->from)
+            render_text(r, list->separator);
+        bind(r, range->name, i);
+        render_text(r, list->text);
+        r->scope->num = mark;
+    }
+}
+
+/* Returns where the text goes on. */
+static const char *render_list(struct render *r, struct span s)
+{
+    struct list list;
+    struct range range;
+    if (r->list_depth == MAX_LIST_DEPTH) {
+        fail(r, "$list nested deeper than %d", MAX_LIST_DEPTH);
+        return s.end;
+    }
+    if (!split_list(r, s, &list) || !parse_range(r, list.head, &range))
+        return s.end;
+    r->list_depth++;
+    render_items(r, &list, &range);
+    r->list_depth--;
+    return list.next;
+}
+
+/* s.p is behind "${". Returns where the text goes on. */
+static const char *render_value(struct render *r, struct span s)
+{
+    const char *close = memchr(s.p, '}', span_len(s));
+    if (!close) {
+        fail(r, "'${' without its '}'");
+        return s.end;
+    }
+    struct span expr = trim((struct span) { s.p, close });
+    const struct scope_entry *entry = scope_find(r->scope, expr.p, span_len(expr));
+    if (entry && entry->is_text) {
+        put(r, entry->text, strlen(entry->text));
+    } else {
+        char number[24];
+        put(r, number, (size_t) snprintf(number, sizeof number, "%ld", eval(r, expr)));
+    }
+    return close + 1;
+}
+
+static bool starts_with(struct span s, const char *prefix)
+{
+    return span_len(s) >= strlen(prefix) && memcmp(s.p, prefix, strlen(prefix)) == 0;
+}
+
+static void render_text(struct render *r, struct span text)
+{
+    while (text.p < text.end && !r->failed) {
+        const char *dollar = memchr(text.p, '$', span_len(text));
+        const char *plain_end = dollar ? dollar : text.end;
+        put(r, text.p, (size_t) (plain_end - text.p));
+        text.p = plain_end;
+        if (starts_with(text, "${"))
+            text.p = render_value(r, (struct span) { text.p + 2, text.end });
+        else if (starts_with(text, "$list("))
+            text.p = render_list(r, (struct span) { text.p + 6, text.end });
+        else if (dollar)
+            fail(r, "'$' begins neither '${' nor '$list('");
+    }
+}
+
+/* The whole chain @if @elif @else @end; returns the line after it. */
+static struct line render_if(struct render *r, struct line l)
+{
+    bool done = false;
+    while (!r->failed && l.kind != DIR_END) {
+        r->line = l.number;
+        bool take = !done && (l.kind == DIR_ELSE || eval(r, l.rest) != 0);
+        struct line body = advance(r, &l);
+        l = take ? render_block(r, body) : skip_block(r, body);
+        done = done || take;
+    }
+    return advance(r, &l);
+}
+
+static struct line render_for(struct render *r, struct line l)
+{
+    struct range range;
+    struct line body = advance(r, &l);
+    if (!parse_range(r, l.rest, &range))
+        return body;
+    struct line close = range.from < range.to ? body : skip_block(r, body);
+    for (long i = range.from; i < range.to && !r->failed; i++) {
+        size_t mark = r->scope->num;
+        charge(r, 1);
+        r->line = l.number;
+        bind(r, range.name, i);
+        close = render_block(r, body);
+        r->scope->num = mark;
+    }
+    return advance(r, &close);
+}
+
+static void render_let(struct render *r, const struct line *l)
+{
+    struct span rest = l->rest;
+    struct span name = take_word(&rest);
+    rest = trim(rest);
+    /* "@let A == B" is a slip, not a name followed by an odd expression. */
+    bool assigns = rest.p < rest.end && *rest.p == '=' && !starts_with(rest, "==");
+    if (!is_name(name) || !assigns) {
+        fail(r, "expected NAME = EXPR, found '%.*s'", shown(l->rest), l->rest.p);
+        return;
+    }
+    rest.p++;
+    bind(r, name, eval(r, rest));
+}
+
+static const struct tmpl_file *find_file(const struct render *r, struct span name)
+{
+    for (size_t i = 0; i < r->num_files; i++)
+        if (span_is(name, r->files[i].name))
+            return &r->files[i];
+    return NULL;
+}
+
+static void render_include(struct render *r, const struct line *l)
+{
+    const struct tmpl_file *file = find_file(r, l->rest), *includer = r->file;
+    if (l->rest.p == l->rest.end) {
+        fail(r, "expected the name of a template after '@include'");
+    } else if (!file) {
+        fail(r, "no template called '%.*s'", shown(l->rest), l->rest.p);
+    } else if (r->include_depth == MAX_INCLUDE_DEPTH) {
+        fail(r, "@include nested deeper than %d (does it include itself?)", MAX_INCLUDE_DEPTH);
+    } else {
+        const size_t indent = strspn(l->all.p, " ");
+        r->include_depth++;
+        r->indent += indent;
+        render_file(r, file);
+        r->indent -= indent;
+        r->include_depth--;
+        r->file = includer;
+        r->line = l->number;
+    }
+}
+
+/* An included text stands as deep as the @include that brought it. */
+static void put_indent(struct render *r, const struct line *l)
+{
+    for (size_t i = 0; i < r->indent && span_len(l->all) > 0; i++)
+        put(r, " ", 1);
+}
+
+/* Renders one line, or the block it opens; returns the line after. */
+static struct line render_line(struct render *r, struct line l)
+{
+    r->line = l.number;
+    switch (l.kind) {
+    case DIR_IF:
+        return render_if(r, l);
+    case DIR_FOR:
+        return render_for(r, l);
+    case DIR_LET:
+        render_let(r, &l);
+        break;
+    case DIR_INCLUDE:
+        render_include(r, &l);
+        break;
+    default:
+        put_indent(r, &l);
+        render_text(r, l.all);
+        put(r, "\n", 1);
+        break;
+    }
+    return advance(r, &l);
+}
+
+/* Renders from l up to the line that closes its block, and returns that line. */
+static struct line render_block(struct render *r, struct line l)
+{
+    size_t mark = r->scope->num;
+    while (!r->failed && !closes_block(&l))
+        l = render_line(r, l);
+    r->scope->num = mark;
+    return l;
+}
+
+static void render_file(struct render *r, const struct tmpl_file *file)
+{
+    r->file = file;
+    check_file(r, file->text);
+    if (!r->failed)
+        render_block(r, read_line(file->text, 1));
+}
+
+char *tmpl_render(const struct tmpl_file *files, size_t num_files, const char *name,
+        struct scope *scope, struct tmpl_error *err)
+{
+    const struct tmpl_file unknown = { name, "" };
+    struct render r = {
+        .files = files, .num_files = num_files, .file = &unknown, .line = 1,
+        .scope = scope, .err = err,
+    };
+    size_t mark = scope->num;
+    const struct tmpl_file *file = find_file(&r, (struct span) { name, name + strlen(name) });
+    put(&r, "", 0);                    /* an empty template gives an empty text, not NULL */
+    if (file)
+        render_file(&r, file);
+    else
+        fail(&r, "no template called '%s'", name);
+    scope->num = mark;
+    if (r.failed) {
+        free(r.out);
+        return NULL;
+    }
+    return r.out;
+}

@@ -1,0 +1,76 @@
+/* winners.h: what a bundle is made from, as plain rows (winners.tsv).
+ *
+ *   kiln-winners  1
+ *   bundle        NAME
+ *   platform      GLOB          device GLOB, driver GLOB: each once; absent means any
+ *   vector        16            CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT; absent means any
+ *   provenance    TEXT          generator, device and driver it was tuned with
+ *   fact          NAME VALUE    the device facts it was tuned for (facts.inc)
+ *   recipe        PRECISION  CONFIGURATION  HASH-NN HASH-NT HASH-TN HASH-TT
+ *   anchor        PRECISION  M N K  RECIPE SECONDS  (four pairs: NN NT TN TT; - and 0 for none)
+ *   regret        PRECISION  FACTOR  SHAPES
+ *
+ * A recipe's number is its place among the recipes of its precision, from 0. The hash is that of the
+ * kernel text that was timed; 0 when it was not timed. Fields are separated by tabs.
+ */
+#ifndef KILN_CORE_WINNERS_H
+#define KILN_CORE_WINNERS_H
+
+#include "assemble.h"
+#include "text.h"
+
+enum {
+    WINNERS_MAX_RECIPES = 48, WINNERS_MAX_ANCHORS = 512, WINNERS_TEXT_BYTES = 192,
+    NUM_PAIRS = 4                      /* of transposes: NN, NT, TN, TT */
+};
+
+struct winner {
+    const struct precision *precision;
+    struct config config;
+    uint64_t hash[NUM_PAIRS];
+};
+
+struct winner_anchor {
+    const struct precision *precision;
+    uint32_t m, n, k;
+    int recipe[NUM_PAIRS];             /* among those of the precision; -1: none */
+    double seconds[NUM_PAIRS];
+};
+
+struct winner_regret {
+    const struct precision *precision;
+    double factor;                     /* geometric mean of time over the best recipe's time */
+    unsigned shapes;                   /* measured, none of them used for choosing */
+};
+
+struct winners {
+    char name[64];
+    char platform[WINNERS_TEXT_BYTES], device[WINNERS_TEXT_BYTES], driver[WINNERS_TEXT_BYTES];
+    char provenance[2 * WINNERS_TEXT_BYTES];
+    uint32_t vector;
+    struct device_facts facts;
+    unsigned num_recipes, num_anchors, num_regrets;
+    struct winner recipes[WINNERS_MAX_RECIPES];
+    struct winner_anchor anchors[WINNERS_MAX_ANCHORS];
+    struct winner_regret regrets[8];
+};
+
+/* Parses text; on failure a message with the line's number stands in error. */
+bool winners_parse(const char *text, struct winners *winners, char error[FAMILY_ERROR_BYTES]);
+void winners_format(const struct winners *winners, struct text *text);
+
+/* Renders the winners into a bundle. The assembly is initialised here; free it in any case. */
+bool winners_assemble(const struct winners *winners, struct assembly *assembly,
+        char error[FAMILY_ERROR_BYTES]);
+
+/* The head comment of the emitted C: what it was made for and how well it chooses. */
+void winners_comment(const struct winners *winners, struct text *text);
+
+/* The i-th recipe of a precision, or NULL. */
+const struct winner *winners_recipe(const struct winners *winners,
+        const struct precision *precision, int i);
+
+/* Fills each recipe's hashes from what its kernels render to now. */
+bool winners_rehash(struct winners *winners, char error[FAMILY_ERROR_BYTES]);
+
+#endif

@@ -1,0 +1,409 @@
+/* kiln-gen: everything about kernels and bundles that needs no device. */
+#include "core/assemble.h"
+#include "core/emit.h"
+#include "core/files.h"
+#include "core/select.h"
+#include "core/space.h"
+#include "core/winners.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { EXIT_USAGE = 2 };
+
+struct options {
+    const struct precision *precision;
+    int pair;                          /* 2 * transa + transb */
+    const char *facts, *output, *name;
+    char **words;
+    int num_words;
+};
+
+static int fail(const char *format, const char *what)
+{
+    fprintf(stderr, "kiln-gen: ");
+    fprintf(stderr, format, what);
+    fputc('\n', stderr);
+    return EXIT_FAILURE;
+}
+
+static const char help[] =
+    "usage: kiln-gen COMMAND [OPTION]... [ARGUMENT]...\n"
+    "\n"
+    "  families              list the kernel families\n"
+    "  space FAMILY          its parameters, values, rules and presets, and the number of points\n"
+    "  render CONFIG         print the kernels of a configuration, \"packed TM=12 NV=2 VEC=16\",\n"
+    "                        or of a preset, FAMILY:NAME\n"
+    "  select JOURNAL        choose recipes from a journal, print winners.tsv\n"
+    "  emit WINNERS          print a bundle as C\n"
+    "  check DIR...          fail unless each DIR/bundle.c is what DIR/winners.tsv emits\n"
+    "  explain CONFIG        say which rules a configuration obeys and what follows from it\n"
+    "\n"
+    "  -p, --precision P     half, single or double (default single)\n"
+    "  -t, --transpose XY    nn, nt, tn or tt (default nn)\n"
+    "  -f, --facts FILE      device facts (kiln-tune probe, or winners.tsv); default: the least\n"
+    "                        device that OpenCL 1.2 allows\n"
+    "  -n, --name NAME       select: the bundle's name\n"
+    "  -o, --output FILE     write there, and only if it changes; default: standard output\n"
+    "  -h, --help            print this\n"
+    "\n"
+    "Exit status: 0 on success, 1 on failure, 2 on wrong usage.\n";
+
+static int usage(const char *format, const char *what)
+{
+    fprintf(stderr, "kiln-gen: ");
+    fprintf(stderr, format, what);
+    fprintf(stderr, "\nTry 'kiln-gen --help'.\n");
+    return EXIT_USAGE;
+}
+
+static int finish(const struct options *options, struct text *text)
+{
+    char error[FILES_ERROR_BYTES];
+    int status = EXIT_SUCCESS;
+    if (text->failed)
+        status = fail("%s", "out of memory");
+    else if (!options->output)
+        status = fputs(text->bytes ? text->bytes : "", stdout) < 0 || fflush(stdout)
+               ? fail("%s", "cannot write to standard output") : EXIT_SUCCESS;
+    else if (!files_write(options->output, text->bytes ? text->bytes : "", text->len, error))
+        status = fail("%s", error);
+    text_free(text);
+    return status;
+}
+
+/* Facts stand as rows "fact NAME VALUE" in winners.tsv, and as "NAME VALUE ..." in a probe's output. */
+static bool read_facts(const char *path, struct device_facts *facts)
+{
+    char error[FILES_ERROR_BYTES];
+    facts_minimal(facts);
+    char *text = path ? files_read(path, error) : NULL;
+    if (path && !text) {
+        fail("%s", error);
+        return false;
+    }
+    for (char *line = text ? strtok(text, "\n") : NULL; line; line = strtok(NULL, "\n")) {
+        if (!strncmp(line, "fact\t", 5))
+            line += 5;
+        const size_t len = strcspn(line, "\t");
+        for (int i = 0; i < NUM_FACTS; i++)
+            if (strlen(fact_names[i]) == len && !memcmp(fact_names[i], line, len) && line[len])
+                facts->value[i] = strtol(line + len + 1, NULL, 10);
+    }
+    free(text);
+    return true;
+}
+
+static bool find_preset(const char *word, struct config *config, char error[FAMILY_ERROR_BYTES])
+{
+    char name[64];
+    const char *colon = strchr(word, ':');
+    if (!colon)
+        return config_parse(word, config, error);
+    snprintf(name, sizeof name, "%.*s", (int) (colon - word), word);
+    const struct family *family = family_find(name);
+    for (unsigned i = 0; family && i < family->num_presets; i++)
+        if (!strcmp(family->presets[i].name, colon + 1))
+            return config_parse(family->presets[i].config, config, error);
+    snprintf(error, FAMILY_ERROR_BYTES, "no preset '%s'", word);
+    return false;
+}
+
+static int command_families(const struct options *options)
+{
+    struct text text = { 0 };
+    for (size_t i = 0; i < num_families; i++)
+        text_add(&text, "%-8s %s\n", families[i]->name, families[i]->meaning);
+    return finish(options, &text);
+}
+
+static uint64_t count_legal(const struct space *space)
+{
+    uint64_t legal = 0;
+    for (uint64_t i = 0; i < space_size(space); i++) {
+        const struct point point = space_point(space, i);
+        const char *reason;
+        legal += space_legal(space, &point, &reason);
+    }
+    return legal;
+}
+
+static int command_space(const struct options *options)
+{
+    const struct family *family = options->num_words ? family_find(options->words[0]) : NULL;
+    struct device_facts facts;
+    struct space space;
+    struct text text = { 0 };
+    if (!family)
+        return usage("no family '%s'", options->num_words ? options->words[0] : "");
+    if (!read_facts(options->facts, &facts))
+        return EXIT_FAILURE;
+    const struct problem problem = { options->precision, options->pair / 2, options->pair % 2 };
+    space_init(&space, family, &problem, &facts);
+    text_add(&text, "%s: %s\n\nparameters\n", family->name, family->meaning);
+    for (unsigned i = 0; i < family->num_params; i++) {
+        const struct family_param *p = &family->params[i];
+        text_add(&text, "  %-7s %-28s default %-3ld %s%s%s\n", p->name, p->values, p->default_value,
+                p->meaning, p->origin ? "; " : "", p->origin ? p->origin : "");
+    }
+    text_add(&text, "\nrules\n");
+    for (unsigned i = 0; i < family->num_rules; i++)
+        text_add(&text, "  %s\n      else: %s\n", family->rules[i].expr, family->rules[i].reason);
+    text_add(&text, "\npresets\n");
+    for (unsigned i = 0; i < family->num_presets; i++)
+        text_add(&text, "  %-14s %s%s%s\n", family->presets[i].name, family->presets[i].config,
+                family->presets[i].origin ? "; " : "",
+                family->presets[i].origin ? family->presets[i].origin : "");
+    text_add(&text, "\n%" PRIu64 " points", space_size(&space));
+    if (space_size(&space) <= 1000000)
+        text_add(&text, ", %" PRIu64 " legal", count_legal(&space));
+    text_add(&text, "\n");
+    return finish(options, &text);
+}
+
+static int command_render(const struct options *options)
+{
+    struct config config;
+    struct device_facts facts;
+    struct text text = { 0 };
+    char error[FAMILY_ERROR_BYTES];
+    if (!options->num_words)
+        return usage("%s", "render needs a configuration");
+    if (!find_preset(options->words[0], &config, error))
+        return usage("%s", error);
+    if (!read_facts(options->facts, &facts))
+        return EXIT_FAILURE;
+    const struct problem problem = { options->precision, options->pair / 2, options->pair % 2 };
+    char *kernels = assemble_text(&config, &problem, &facts, error);
+    if (!kernels)
+        return fail("%s", error);
+    text_add(&text, "%s", kernels);
+    free(kernels);
+    return finish(options, &text);
+}
+
+static int command_explain(const struct options *options)
+{
+    struct config config;
+    struct device_facts facts;
+    struct text text = { 0 };
+    char error[FAMILY_ERROR_BYTES], name[CONFIG_TEXT_BYTES];
+    const char *reason;
+    if (!options->num_words)
+        return usage("%s", "explain needs a configuration");
+    if (!find_preset(options->words[0], &config, error))
+        return usage("%s", error);
+    if (!read_facts(options->facts, &facts))
+        return EXIT_FAILURE;
+    const struct problem problem = { options->precision, options->pair / 2, options->pair % 2 };
+    const bool legal = config_legal(&config, &problem, &facts, &reason);
+    struct scope *scope = calloc(1, sizeof *scope);
+    config_format(&config, name);
+    text_add(&text, "%s\n%s%s\nrank %ld\n", name, legal ? "legal" : "illegal: ",
+            legal ? "" : reason, config_rank(&config, &problem, &facts));
+    const bool scoped = scope && config_scope(&config, &problem, &facts, scope, error);
+    for (size_t i = 0; scoped && i < scope->num; i++) {
+        const struct scope_entry *entry = &scope->entries[i];
+        if (entry->is_text)
+            text_add(&text, "  %-16s %s\n", entry->name, entry->text);
+        else
+            text_add(&text, "  %-16s %ld\n", entry->name, entry->value);
+    }
+    free(scope);
+    return finish(options, &text);
+}
+
+static bool read_winners(const char *path, struct winners *winners)
+{
+    char error[FILES_ERROR_BYTES], cause[FAMILY_ERROR_BYTES];
+    char *bytes = files_read(path, error);
+    const bool ok = bytes && winners_parse(bytes, winners, cause);
+    if (!bytes)
+        fail("%s", error);
+    else if (!ok)
+        fprintf(stderr, "kiln-gen: %s: %s\n", path, cause);
+    free(bytes);
+    return ok;
+}
+
+/* The bundle of a winners file as C. */
+static bool emit_file(const char *path, const struct winners *winners, struct text *text)
+{
+    struct assembly assembly;
+    struct text comment = { 0 };
+    char error[FAMILY_ERROR_BYTES];
+    const bool ok = winners_assemble(winners, &assembly, error);
+    if (ok) {
+        winners_comment(winners, &comment);
+        emit_bundle(&assembly.bundle, comment.bytes, text);
+    } else
+        fprintf(stderr, "kiln-gen: %s: %s\n", path, error);
+    text_free(&comment);
+    assembly_free(&assembly);
+    return ok;
+}
+
+static int command_emit(const struct options *options)
+{
+    static struct winners winners;
+    struct text text = { 0 };
+    if (options->num_words != 1)
+        return usage("%s", "emit needs one winners file");
+    if (!read_winners(options->words[0], &winners))
+        return EXIT_FAILURE;
+    if (!emit_file(options->words[0], &winners, &text)) {
+        text_free(&text);
+        return EXIT_FAILURE;
+    }
+    return finish(options, &text);
+}
+
+static void name_changed(const char *dir, const struct winners *old, const struct winners *now)
+{
+    char config[CONFIG_TEXT_BYTES];
+    static const char *const pairs[NUM_PAIRS] = { "nn", "nt", "tn", "tt" };
+    for (unsigned i = 0; i < old->num_recipes; i++)
+        for (int pair = 0; pair < NUM_PAIRS; pair++)
+            if (old->recipes[i].hash[pair] && old->recipes[i].hash[pair] != now->recipes[i].hash[pair]) {
+                config_format(&old->recipes[i].config, config);
+                fprintf(stderr, "kiln-gen: %s: the kernels of %s %s %s changed since they were timed\n",
+                        dir, old->recipes[i].precision->name, pairs[pair], config);
+            }
+}
+
+static bool check_one(const char *dir)
+{
+    static struct winners winners, now;
+    struct text text = { 0 };
+    char path[4096], error[FILES_ERROR_BYTES];
+    snprintf(path, sizeof path, "%s/winners.tsv", dir);
+    if (!read_winners(path, &winners) || !emit_file(path, &winners, &text)) {
+        text_free(&text);
+        return false;
+    }
+    now = winners;
+    if (winners_rehash(&now, error))
+        name_changed(dir, &winners, &now);
+    snprintf(path, sizeof path, "%s/bundle.c", dir);
+    char *committed = files_read(path, error);
+    const bool same = committed && text.bytes && !strcmp(committed, text.bytes);
+    if (!committed)
+        fail("%s", error);
+    else if (!same)
+        fail("%s is not what its winners.tsv emits: run kiln-gen emit", path);
+    free(committed);
+    text_free(&text);
+    return same;
+}
+
+static int command_check(const struct options *options)
+{
+    bool ok = true;
+    if (!options->num_words)
+        return usage("%s", "check needs a folder");
+    for (int i = 0; i < options->num_words; i++)
+        ok = check_one(options->words[i]) && ok;
+    return ok ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+static int command_select(const struct options *options)
+{
+    static struct winners winners;
+    struct text text = { 0 };
+    char error[FAMILY_ERROR_BYTES];
+    if (options->num_words != 1)
+        return usage("%s", "select needs one journal");
+    char *journal = files_read(options->words[0], error);
+    if (!journal)
+        return fail("%s", error);
+    const bool ok = select_winners(journal, options->name, &winners, error);
+    free(journal);
+    if (!ok)
+        return fail("%s", error);
+    winners_format(&winners, &text);
+    return finish(options, &text);
+}
+
+static const struct command {
+    const char *name;
+    int (*run)(const struct options *options);
+} commands[] = {
+    { "families", command_families }, { "space", command_space }, { "render", command_render },
+    { "select", command_select }, { "emit", command_emit }, { "check", command_check },
+    { "explain", command_explain },
+};
+
+/* The option's meaning by letter, long or short; 0 when it is none. */
+static char option_letter(const char *word)
+{
+    static const char *const names[] = { "precision", "transpose", "facts", "output", "name" };
+    if (word[0] != '-' || !word[1])
+        return 0;
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if ((word[1] == names[i][0] && !word[2]) || (word[1] == '-' && !strcmp(word + 2, names[i])))
+            return names[i][0];
+    return '?';
+}
+
+static int set_option(struct options *options, char letter, const char *value)
+{
+    static const char *const pairs[NUM_PAIRS] = { "nn", "nt", "tn", "tt" };
+    switch (letter) {
+    case 'p':
+        options->precision = precision_find(value);
+        return options->precision ? 0 : usage("no precision '%s'", value);
+    case 't':
+        for (int i = 0; i < NUM_PAIRS; i++)
+            if (!strcmp(pairs[i], value)) {
+                options->pair = i;
+                return 0;
+            }
+        return usage("no transposes '%s'", value);
+    case 'f':
+        options->facts = value;
+        return 0;
+    case 'o':
+        options->output = value;
+        return 0;
+    default:
+        options->name = value;
+        return 0;
+    }
+}
+
+static int parse_options(int argc, char **argv, struct options *options)
+{
+    options->words = argv;
+    for (int i = 2; i < argc; i++) {
+        const char letter = option_letter(argv[i]);
+        if (!letter)
+            options->words[options->num_words++] = argv[i];
+        else if (letter == '?')
+            return usage("unknown option '%s'", argv[i]);
+        else if (i + 1 == argc)
+            return usage("option '%s' needs a value", argv[i]);
+        else if (set_option(options, letter, argv[i + 1]))
+            return EXIT_USAGE;
+        else
+            i++;
+    }
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    struct options options = { .precision = precision_find("single") };
+    for (int i = 1; i < argc; i++)
+        if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h"))
+            return fputs(help, stdout) < 0 || fflush(stdout) ? EXIT_FAILURE : EXIT_SUCCESS;
+    if (argc < 2)
+        return usage("%s", "no command");
+    if (parse_options(argc, argv, &options))
+        return EXIT_USAGE;
+    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++)
+        if (!strcmp(commands[i].name, argv[1]))
+            return commands[i].run(&options);
+    return usage("no command '%s'", argv[1]);
+}

@@ -1,0 +1,222 @@
+/* kiln-tune: everything that needs a device. */
+#include "tune/options.h"
+#include "tune/probe.h"
+#include "tune/repro.h"
+#include "tune/device.h"
+#include "tune/supervise.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { EXIT_USAGE = 2 };
+
+static const char help[] =
+    "usage: kiln-tune COMMAND [OPTION]...\n"
+    "\n"
+    "  probe                 print the facts of the device\n"
+    "  tune                  search, verify, time; write winners.tsv, device.tsv and bundle.c\n"
+    "  repro CONFIG          write a standalone program, STEM.c and STEM.cl, that runs one candidate\n"
+    "  trial                 the child process of tune; speaks a protocol on standard input\n"
+    "\n"
+    "  --device NAME         substring of the device's name; default: the first, GPUs before CPUs\n"
+    "  --json                probe, tune: results as JSON on standard output\n"
+    "\n"
+    "tune:\n"
+    "  --output DIR          where the results go (default .)\n"
+    "  --journal FILE        append-only record; a run over an existing one goes on where it stopped\n"
+    "                        (default DIR/journal.tsv)\n"
+    "  --seconds S           budget (default 180)\n"
+    "  --precisions LIST     of half, single, double (default single,double,half)\n"
+    "  --shapes FILE         the application's own shapes, one \"M N K\" a line, tuned exactly\n"
+    "  --strategy NAME       guided, random or exhaustive (default guided)\n"
+    "  --seed N              of the search's random numbers (default 1)\n"
+    "  --name NAME           of the bundle (default: made from the device's name)\n"
+    "  --embed WHAT          source, binary or both (default source)\n"
+    "  --unless-matched      do nothing when there is no device or a linked bundle is for it\n"
+    "  --replay              use only what the journal holds, and no device\n"
+    "  --quiet               no progress\n"
+    "\n"
+    "repro:\n"
+    "  --precision P, --transpose XY, --shape MxNxK, --stem PATH\n"
+    "\n"
+    "Ctrl-C keeps the best so far. Exit status: 0 on success, 1 on failure, 2 on wrong usage.\n";
+
+static int usage(const char *format, const char *what)
+{
+    fprintf(stderr, "kiln-tune: ");
+    fprintf(stderr, format, what);
+    fprintf(stderr, "\nTry 'kiln-tune --help'.\n");
+    return EXIT_USAGE;
+}
+
+static int set_device(struct options *o, const char *v) { o->device = v; return 0; }
+static int set_output(struct options *o, const char *v) { o->output = v; return 0; }
+static int set_journal(struct options *o, const char *v) { o->journal = v; return 0; }
+static int set_shapes(struct options *o, const char *v) { o->shapes_file = v; return 0; }
+static int set_name(struct options *o, const char *v) { o->name = v; return 0; }
+static int set_stem(struct options *o, const char *v) { o->stem = v; return 0; }
+static int set_json(struct options *o, const char *v) { (void) v; o->json = true; return 0; }
+static int set_quiet(struct options *o, const char *v) { (void) v; o->quiet = true; return 0; }
+static int set_replay(struct options *o, const char *v) { (void) v; o->replay = true; return 0; }
+static int set_unless(struct options *o, const char *v) { (void) v; o->unless_matched = true; return 0; }
+
+static int set_seconds(struct options *o, const char *v)
+{
+    char *end;
+    o->seconds = strtod(v, &end);
+    return *end || !(o->seconds > 0 && o->seconds < 1e7)
+         ? usage("--seconds: '%s' is not a positive number", v) : 0;
+}
+
+static int set_seed(struct options *o, const char *v)
+{
+    char *end;
+    errno = 0;
+    o->seed = strtoull(v, &end, 10);
+    return *end || end == v || errno ? usage("--seed: '%s' is not a number", v) : 0;
+}
+
+static int set_strategy(struct options *o, const char *v)
+{
+    o->strategy = search_find(v);
+    return o->strategy ? 0 : usage("--strategy: no strategy '%s'", v);
+}
+
+static int set_embed(struct options *o, const char *v)
+{
+    static const char *const words[] = { "source", "binary", "both" };
+    for (int i = 0; i < 3; i++)
+        if (!strcmp(words[i], v)) {
+            o->embed = (enum embed) i;
+            return 0;
+        }
+    return usage("--embed: '%s' is not source, binary or both", v);
+}
+
+static int set_precisions(struct options *o, const char *v)
+{
+    o->num_precisions = 0;
+    while (*v) {
+        char name[16];
+        const size_t len = strcspn(v, ",");
+        snprintf(name, sizeof name, "%.*s", (int) (len < 15 ? len : 15), v);
+        const struct precision *precision = precision_find(name);
+        if (!precision || o->num_precisions == 4)
+            return usage("--precisions: no precision '%s'", name);
+        o->precisions[o->num_precisions++] = precision;
+        v += len + (v[len] == ',');
+    }
+    return o->num_precisions ? 0 : usage("%s", "--precisions: none given");
+}
+
+static int set_precision(struct options *o, const char *v)
+{
+    o->precision = precision_find(v);
+    return o->precision ? 0 : usage("--precision: no precision '%s'", v);
+}
+
+static int set_transpose(struct options *o, const char *v)
+{
+    static const char *const pairs[] = { "nn", "nt", "tn", "tt" };
+    for (int i = 0; i < 4; i++)
+        if (!strcmp(pairs[i], v)) {
+            o->pair = i;
+            return 0;
+        }
+    return usage("--transpose: '%s' is not nn, nt, tn or tt", v);
+}
+
+static int set_shape(struct options *o, const char *v)
+{
+    char rest;
+    return sscanf(v, "%zux%zux%zu%c", &o->m, &o->n, &o->k, &rest) == 3 && o->m && o->n && o->k
+         ? 0 : usage("--shape: '%s' is not MxNxK", v);
+}
+
+static const struct {
+    const char *name;
+    bool has_value;
+    int (*set)(struct options *options, const char *value);
+} option_table[] = {
+    { "--device", true, set_device }, { "--output", true, set_output },
+    { "--journal", true, set_journal }, { "--seconds", true, set_seconds },
+    { "--precisions", true, set_precisions }, { "--shapes", true, set_shapes },
+    { "--strategy", true, set_strategy }, { "--seed", true, set_seed },
+    { "--name", true, set_name }, { "--embed", true, set_embed },
+    { "--unless-matched", false, set_unless }, { "--replay", false, set_replay },
+    { "--json", false, set_json }, { "--quiet", false, set_quiet },
+    { "--precision", true, set_precision }, { "--transpose", true, set_transpose },
+    { "--shape", true, set_shape }, { "--stem", true, set_stem },
+};
+
+static int parse_option(struct options *options, int argc, char **argv, int *at)
+{
+    for (size_t i = 0; i < sizeof option_table / sizeof option_table[0]; i++) {
+        if (strcmp(option_table[i].name, argv[*at]))
+            continue;
+        if (option_table[i].has_value && *at + 1 == argc)
+            return usage("option '%s' needs a value", argv[*at]);
+        return option_table[i].set(options, option_table[i].has_value ? argv[++*at] : NULL);
+    }
+    if (argv[*at][0] == '-' || options->config)
+        return usage("unexpected '%s'", argv[*at]);
+    options->config = argv[*at];
+    return 0;
+}
+
+static int repro_main(const struct options *options)
+{
+    struct config config;
+    struct device_facts facts;
+    cl_device_id device;
+    char error[FAMILY_ERROR_BYTES];
+    if (!options->config)
+        return usage("%s", "repro needs a configuration");
+    if (!config_parse(options->config, &config, error))
+        return usage("%s", error);
+    const struct problem problem = { options->precision, options->pair / 2, options->pair % 2 };
+    if (!device_find(options->device, &device, error) || !device_facts(device, &facts, error) ||
+        !repro_write(&config, &problem, options->m, options->n, options->k, &facts, options->stem,
+                error)) {
+        fprintf(stderr, "kiln-tune: %s\n", error);
+        return EXIT_FAILURE;
+    }
+    printf("%s.c and %s.cl: gcc %s.c -lOpenCL -lm\n", options->stem, options->stem, options->stem);
+    return EXIT_SUCCESS;
+}
+
+static int run(const char *command, const struct options *options)
+{
+    if (!strcmp(command, "probe"))
+        return probe_main(options->device, options->json);
+    if (!strcmp(command, "tune"))
+        return tune_main(options);
+    if (!strcmp(command, "trial"))
+        return trial_main(options->device);
+    if (!strcmp(command, "repro"))
+        return repro_main(options);
+    return usage("no command '%s'", command);
+}
+
+int main(int argc, char **argv)
+{
+    struct options options = {
+        .program = "/proc/self/exe", .device = "", .output = ".", .stem = "repro",
+        .strategy = search_find("guided"), .seed = 1, .seconds = 180,
+        .precision = precision_find("single"), .m = 100, .n = 90, .k = 80,
+        .precisions = { precision_find("single"), precision_find("double"),
+                        precision_find("half") },
+        .num_precisions = 3,
+    };
+    for (int i = 1; i < argc; i++)
+        if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h"))
+            return fputs(help, stdout) < 0 || fflush(stdout) ? EXIT_FAILURE : EXIT_SUCCESS;
+    if (argc < 2)
+        return usage("%s", "no command");
+    for (int i = 2; i < argc; i++)
+        if (parse_option(&options, argc, argv, &i))
+            return EXIT_USAGE;
+    return run(argv[1], &options);
+}

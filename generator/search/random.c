@@ -1,0 +1,12 @@
+/* random: legal points drawn uniformly, without repetition. */
+#include "search.h"
+
+static bool propose(struct search *search, struct point *point)
+{
+    return search_draw(search, point);
+}
+
+extern const struct search_strategy search_random;
+const struct search_strategy search_random = {
+    "random", "legal points drawn uniformly", propose, NULL
+};

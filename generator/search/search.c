@@ -1,0 +1,124 @@
+/* search.c: what every strategy shares: the set of points tried, and the best of them. */
+#include "search.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define STRATEGY(name) extern const struct search_strategy search_##name;
+#include "strategies.inc"
+#undef STRATEGY
+
+const struct search_strategy *const search_strategies[] = {
+#define STRATEGY(name) &search_##name,
+#include "strategies.inc"
+#undef STRATEGY
+};
+const size_t num_search_strategies = sizeof search_strategies / sizeof search_strategies[0];
+
+enum { DRAWS = 20000 };
+
+const struct search_strategy *search_find(const char *name)
+{
+    for (size_t i = 0; i < num_search_strategies; i++)
+        if (!strcmp(search_strategies[i]->name, name))
+            return search_strategies[i];
+    return NULL;
+}
+
+bool search_init(struct search *search, const struct search_strategy *strategy,
+        const struct search_space *space, uint64_t seed)
+{
+    *search = (struct search) {
+        .strategy = strategy, .space = *space, .random = seed, .best_cost = HUGE_VAL,
+        .current_cost = HUGE_VAL, .seen_capacity = 1024,
+    };
+    search->seen = calloc(search->seen_capacity, sizeof *search->seen);
+    return search->seen != NULL;
+}
+
+void search_free(struct search *search)
+{
+    free(search->seen);
+    search->seen = NULL;
+}
+
+/* The point's place in mixed-radix order, plus one: 0 marks a free slot. */
+static uint64_t key_of(const struct search *search, const struct point *point)
+{
+    uint64_t index = 0;
+    for (unsigned i = 0; i < search->space.num_params; i++)
+        index = index * search->space.num_values[i] + point->at[i];
+    return index + 1;
+}
+
+/* The slot that holds key, or the free one where it belongs. */
+static size_t slot_of(const uint64_t *seen, size_t capacity, uint64_t key)
+{
+    uint64_t state = key;
+    size_t slot = (size_t) (point_random(&state) & (capacity - 1));
+    while (seen[slot] && seen[slot] != key)
+        slot = (slot + 1) & (capacity - 1);
+    return slot;
+}
+
+static bool grow(struct search *search)
+{
+    const size_t capacity = search->seen_capacity * 2;
+    uint64_t *seen = calloc(capacity, sizeof *seen);
+    if (!seen)
+        return false;
+    for (size_t i = 0; i < search->seen_capacity; i++)
+        if (search->seen[i])
+            seen[slot_of(seen, capacity, search->seen[i])] = search->seen[i];
+    free(search->seen);
+    search->seen = seen;
+    search->seen_capacity = capacity;
+    return true;
+}
+
+static bool remember(struct search *search, const struct point *point)
+{
+    if (search->num_seen * 2 >= search->seen_capacity && !grow(search))
+        return false;
+    const uint64_t key = key_of(search, point);
+    search->seen[slot_of(search->seen, search->seen_capacity, key)] = key;
+    search->num_seen++;
+    return true;
+}
+
+bool search_is_new(const struct search *search, const struct point *point)
+{
+    const uint64_t key = key_of(search, point);
+    return !search->seen[slot_of(search->seen, search->seen_capacity, key)] &&
+           search->space.legal(search->space.env, point);
+}
+
+bool search_draw(struct search *search, struct point *point)
+{
+    for (int draw = 0; draw < DRAWS; draw++) {
+        *point = (struct point) { { 0 } };
+        for (unsigned i = 0; i < search->space.num_params; i++)
+            point->at[i] = (unsigned char) (point_random(&search->random) %
+                                            search->space.num_values[i]);
+        if (search_is_new(search, point))
+            return true;
+    }
+    return false;
+}
+
+bool search_propose(struct search *search, struct point *point)
+{
+    return search->strategy->propose(search, point) && remember(search, point);
+}
+
+void search_observe(struct search *search, const struct point *point, double cost)
+{
+    search->num_tried++;
+    if (cost < search->best_cost) {
+        search->best = *point;
+        search->best_cost = cost;
+    }
+    if (search->strategy->observe)
+        search->strategy->observe(search, point, cost);
+}

@@ -1,0 +1,200 @@
+/* candidate.c: see candidate.h. */
+#include "candidate.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Collects messages, a line each; the first ones are the most telling. */
+static void collect(void *user, const char *message)
+{
+    struct candidate_log *log = user;
+    const size_t room = sizeof log->text - log->length;
+    const int wrote = snprintf(log->text + log->length, room, "%s\n", message);
+    if (wrote > 0)
+        log->length += (size_t) wrote < room ? (size_t) wrote : room - 1;
+}
+
+/* The first line with an error of the compiler, or else the last line of all. */
+static void cause_of(const struct candidate_log *log, char *message, size_t size)
+{
+    const char *at = log->text, *line = "";
+    size_t len = 0;
+    while (*at) {
+        const size_t here = strcspn(at, "\n");
+        if (here) {
+            line = at;
+            len = here;
+        }
+        const char *error = strstr(at, "error:");
+        if (error && error < at + here) {
+            line = error;
+            len = here - (size_t) (error - at);
+            break;
+        }
+        at += here + (at[here] == '\n');
+    }
+    snprintf(message, size, "%.*s", (int) (len < size ? len : size - 1), line);
+}
+
+static void spoil(struct candidate *candidate, enum trial_outcome outcome, const char *message)
+{
+    candidate->outcome = outcome;
+    snprintf(candidate->message, sizeof candidate->message, "%s", message);
+}
+
+static void candidate_free(struct candidate *candidate)
+{
+    kiln_context_destroy(&candidate->context);
+    assembly_free(&candidate->assembly);
+    *candidate = (struct candidate) { .used = 0 };
+}
+
+static void candidate_make(struct candidates *candidates, struct candidate *candidate,
+        const struct config *config, const struct problem *problem)
+{
+    char error[FAMILY_ERROR_BYTES];
+    const char *reason;
+    unsigned index;
+    candidate->config = *config;
+    candidate->problem = *problem;
+    candidate->outcome = TRIAL_OK;
+    if (!config_legal(config, problem, candidates->facts, &reason)) {
+        spoil(candidate, TRIAL_ILLEGAL, reason);
+        return;
+    }
+    if (!assembly_init(&candidate->assembly, "trial", candidates->facts)) {
+        spoil(candidate, TRIAL_BUILD, "out of memory");
+        return;
+    }
+    if (!assembly_add(&candidate->assembly, config, problem, &index, error)) {
+        spoil(candidate, TRIAL_BUILD, error);
+        return;
+    }
+    const struct kiln_context_params params = { .bundle = &candidate->assembly.bundle,
+            .log = collect, .log_user = &candidate->log };
+    const enum kiln_status status = kiln_context_create(candidates->launcher->context,
+            candidates->launcher->device, &params, &candidate->context);
+    candidate->log = (struct candidate_log) { .length = 0 };
+    if (status != KILN_SUCCESS)
+        spoil(candidate, TRIAL_BUILD, kiln_status_string(status));
+}
+
+struct candidate *candidate_get(struct candidates *candidates, const struct config *config,
+        const struct problem *problem)
+{
+    struct candidate *oldest = &candidates->places[0];
+    for (int i = 0; i < CANDIDATES_KEPT; i++) {
+        struct candidate *place = &candidates->places[i];
+        if (place->used && config_equal(&place->config, config) &&
+            place->problem.precision == problem->precision &&
+            place->problem.transa == problem->transa && place->problem.transb == problem->transb) {
+            place->used = ++candidates->clock;
+            return place;
+        }
+        if (place->used < oldest->used)
+            oldest = place;
+    }
+    candidate_free(oldest);
+    oldest->used = ++candidates->clock;
+    candidate_make(candidates, oldest, config, problem);
+    return oldest;
+}
+
+static const struct kiln_recipe *recipe_of(const struct candidate *candidate)
+{
+    return &candidate->assembly.bundle.recipes[0];
+}
+
+/* The library gives one answer to "does not build" and "is not for this shape". */
+static void spoil_refused(struct candidate *candidate, const char *message)
+{
+    char cause[TRIAL_MESSAGE_BYTES];
+    if (candidate->context->links[0].recipes[0].state != KILN_REFUSED) {
+        spoil(candidate, TRIAL_LAUNCH, message);
+        return;
+    }
+    cause_of(&candidate->log, cause, sizeof cause);
+    spoil(candidate, TRIAL_BUILD, cause);
+}
+
+static bool judge(struct candidate *candidate, enum verify_verdict verdict, const char *message)
+{
+    if (verdict == VERIFY_REFUSED)
+        spoil_refused(candidate, message);
+    else if (verdict != VERIFY_OK)
+        spoil(candidate, verdict == VERIFY_WRONG ? TRIAL_WRONG : TRIAL_LAUNCH, message);
+    return verdict == VERIFY_OK;
+}
+
+static bool run_checks(struct candidates *candidates, struct candidate *candidate)
+{
+    struct verify_case exact, gauge;
+    char message[VERIFY_MESSAGE_BYTES];
+    verify_check_cases(&candidate->problem, recipe_of(candidate), &candidate->config, &exact, &gauge);
+    enum verify_verdict verdict = verify_gauge(candidates->verifier, candidate->context, &gauge,
+            message);
+    if (verdict == VERIFY_OK)
+        verdict = verify_exact(candidates->verifier, candidate->context, &exact, message);
+    return judge(candidate, verdict, message);
+}
+
+static bool answer(const struct candidate *candidate, struct trial_result *result)
+{
+    result->outcome = candidate->outcome;
+    snprintf(result->message, sizeof result->message, "%s", candidate->message);
+    return candidate->outcome == TRIAL_OK;
+}
+
+bool candidate_verify(struct candidates *candidates, struct candidate *candidate, size_t m, size_t n,
+        size_t k, struct trial_result *result)
+{
+    char message[VERIFY_MESSAGE_BYTES];
+    const struct verify_case timed = { .problem = candidate->problem, .m = m, .n = n, .k = k,
+            .alpha = 1 };
+    if (!answer(candidate, result))
+        return false;
+    if (!verify_takes_shape(recipe_of(candidate), m, n, k)) {
+        result->outcome = TRIAL_ILLEGAL;
+        snprintf(result->message, sizeof result->message, "takes whole tiles only");
+        return false;
+    }
+    if (!candidate->is_checked && run_checks(candidates, candidate))
+        candidate->is_checked = true;
+    if (candidate->outcome == TRIAL_OK)
+        judge(candidate, verify_exact(candidates->verifier, candidate->context, &timed, message),
+                message);
+    return answer(candidate, result);
+}
+
+static bool verify_edge(struct candidates *candidates, struct candidate *candidate,
+        const struct edge_class *edge)
+{
+    struct verify_case of;
+    char message[VERIFY_MESSAGE_BYTES], named[TRIAL_MESSAGE_BYTES];
+    verify_edge_case(edge, &candidate->problem, recipe_of(candidate), &candidate->config, &of);
+    enum verify_verdict verdict = verify_exact(candidates->verifier, candidate->context, &of, message);
+    if (verdict == VERIFY_OK)
+        verdict = verify_gauge(candidates->verifier, candidate->context, &of, message);
+    snprintf(named, sizeof named, "%s: %s", edge->name, message);
+    return judge(candidate, verdict, named);
+}
+
+bool candidate_verify_edges(struct candidates *candidates, struct candidate *candidate,
+        struct trial_result *result)
+{
+    for (size_t i = 0; i < verify_num_edges && candidate->outcome == TRIAL_OK; i++)
+        verify_edge(candidates, candidate, &verify_edges[i]);
+    return answer(candidate, result);
+}
+
+void candidates_init(struct candidates *candidates, struct launcher *launcher,
+        struct verifier *verifier, const struct device_facts *facts)
+{
+    *candidates = (struct candidates) { .launcher = launcher, .verifier = verifier, .facts = facts };
+}
+
+void candidates_free(struct candidates *candidates)
+{
+    for (int i = 0; i < CANDIDATES_KEPT; i++)
+        candidate_free(&candidates->places[i]);
+}

@@ -1,0 +1,60 @@
+/* candidate.h: configurations that are built, and kept built for a while.
+ *
+ * Compiling takes longer than anything else that is done with a candidate, so one that comes back at
+ * another shape, or in the play-off, is found here again, with what was already found out about it.
+ */
+#ifndef KILN_TUNE_CANDIDATE_H
+#define KILN_TUNE_CANDIDATE_H
+
+#include "../core/assemble.h"
+#include "launcher.h"
+#include "supervise.h"
+#include "verify.h"
+
+enum { CANDIDATES_KEPT = 48, CANDIDATE_LOG_BYTES = 4096 };
+_Static_assert((int) CANDIDATES_KEPT >= (int) TRIAL_MAX_CONFIGS, "a request's configs are all kept");
+
+/* What the library and the driver's compiler had to say. */
+struct candidate_log {
+    char text[CANDIDATE_LOG_BYTES];
+    size_t length;
+};
+
+struct candidate {
+    struct config config;
+    struct problem problem;
+    struct assembly assembly;          /* a bundle of this one recipe */
+    struct kiln_context *context;
+    struct candidate_log log;
+    bool is_checked;                   /* the check cases are behind it */
+    enum trial_outcome outcome;        /* OK until something is wrong; then it stays wrong */
+    char message[TRIAL_MESSAGE_BYTES];
+    unsigned long used;                /* 0: the place is empty */
+};
+
+struct candidates {
+    struct launcher *launcher;
+    struct verifier *verifier;
+    const struct device_facts *facts;
+    struct candidate places[CANDIDATES_KEPT];
+    unsigned long clock;
+};
+
+void candidates_init(struct candidates *candidates, struct launcher *launcher,
+        struct verifier *verifier, const struct device_facts *facts);
+void candidates_free(struct candidates *candidates);
+
+/* The candidate, assembled if it is new; its outcome says whether that went well. */
+struct candidate *candidate_get(struct candidates *candidates, const struct config *config,
+        const struct problem *problem);
+
+/* Verifies at one shape, the check cases first if they were not run yet. A shape that the recipe
+ * does not take is ILLEGAL at this shape only. True when it may be timed. */
+bool candidate_verify(struct candidates *candidates, struct candidate *candidate, size_t m, size_t n,
+        size_t k, struct trial_result *result);
+
+/* Verifies on every edge class. */
+bool candidate_verify_edges(struct candidates *candidates, struct candidate *candidate,
+        struct trial_result *result);
+
+#endif

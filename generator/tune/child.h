@@ -1,0 +1,49 @@
+/* child.h: a child process that is talked to in lines, and may misbehave in any way. */
+#ifndef KILN_TUNE_CHILD_H
+#define KILN_TUNE_CHILD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+enum { CHILD_LINE_BYTES = 4096, CHILD_TAIL_BYTES = 96, CHILD_CAUSE_BYTES = 256 };
+
+struct child {
+    pid_t pid;                         /* 0: none runs; the fields below mean nothing */
+    int to, from, errors;              /* its standard input, output and error; -1: closed */
+    char buffer[CHILD_LINE_BYTES];     /* what came from it and was not yet taken as lines */
+    size_t filled;
+    char tail[CHILD_TAIL_BYTES];       /* the last line it wrote to standard error */
+    size_t tail_length;
+    bool tail_ended;
+};
+
+/* What became of waiting for a line. */
+enum heard {
+    HEARD_LINE,
+    HEARD_END,                         /* it closed its output */
+    HEARD_GARBAGE,                     /* a line longer than CHILD_LINE_BYTES */
+    HEARD_NOTHING,                     /* the deadline passed */
+    HEARD_STOP                         /* *stop became non-zero */
+};
+
+/* Seconds that only ever grow. */
+double clock_now(void);
+
+/* Runs args[0] with args, ended by NULL, in a process group of its own. The caller ignores SIGPIPE.
+ * False with errno set. */
+bool child_start(struct child *child, char *const *args);
+
+/* Kills the child, group and all, and says how it ended: "signal 11: what it said last". Harmless
+ * when there is none. */
+void child_end(struct child *child, char cause[CHILD_CAUSE_BYTES]);
+
+/* Waits for a line until `deadline`, by clock_now(). stop may be NULL. */
+enum heard child_hear(struct child *child, double deadline, const volatile int *stop,
+        char line[CHILD_LINE_BYTES]);
+
+/* Writes text to its standard input; false when it no longer reads. The text must be shorter than
+ * what a pipe holds, as a child that hangs does not read. */
+bool child_tell(struct child *child, const char *text);
+
+#endif

@@ -1,0 +1,126 @@
+/* journal.c: locks, resumes and appends. */
+#include "journal.h"
+#include "../core/files.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+struct journal {
+    int fd;
+    char path[3072];
+};
+
+static bool failed(const struct journal *journal, const char *what, char error[FAMILY_ERROR_BYTES])
+{
+    snprintf(error, FAMILY_ERROR_BYTES, "%.100s: %.150s", journal->path, what);
+    return false;
+}
+
+/* One write call per text: it lands whole or not at all, short of a full disk. */
+static bool write_whole(struct journal *journal, const char *bytes, size_t len,
+        char error[FAMILY_ERROR_BYTES])
+{
+    const off_t before = lseek(journal->fd, 0, SEEK_END);
+    const ssize_t written = write(journal->fd, bytes, len);
+    if (written == (ssize_t) len)
+        return true;
+    const int cause = written < 0 ? errno : ENOSPC;
+    if (before >= 0 && ftruncate(journal->fd, before))
+        return failed(journal, "a row was written in part and could not be cut off", error);
+    return failed(journal, strerror(cause), error);
+}
+
+static bool same_device(const struct device_facts *a, const struct device_facts *b)
+{
+    return !strcmp(a->platform, b->platform) && !strcmp(a->device, b->device) &&
+           !strcmp(a->driver, b->driver);
+}
+
+static bool check_head(struct journal *journal, const struct journal_head *head,
+        const struct journal_head *found, char error[FAMILY_ERROR_BYTES])
+{
+    if (!same_device(&head->facts, &found->facts))
+        return failed(journal, "made on another device or driver; name another journal", error);
+    if (head->generator != found->generator)
+        return failed(journal, "made by another version of the kernels; name another journal", error);
+    return true;
+}
+
+/* Starts the journal over. What it holds may only be the beginning of a head that a kill tore. */
+static bool begin(struct journal *journal, const struct journal_head *head, const char *found,
+        char error[FAMILY_ERROR_BYTES])
+{
+    struct text text = { 0 };
+    record_format_head(head, &text);
+    bool ok = !text.failed || failed(journal, "out of memory", error);
+    if (ok && strncmp(found, text.bytes, strlen(found)))
+        ok = failed(journal, "neither a journal nor empty: not overwritten", error);
+    if (ok && ftruncate(journal->fd, 0))
+        ok = failed(journal, strerror(errno), error);
+    ok = ok && write_whole(journal, text.bytes, text.len, error);
+    text_free(&text);
+    return ok;
+}
+
+static bool resume(struct journal *journal, const struct journal_head *head,
+        struct records *records, char error[FAMILY_ERROR_BYTES])
+{
+    char cause[FAMILY_ERROR_BYTES];
+    char *text = files_read(journal->path, error);
+    if (!text)
+        return false;
+    bool ok = records_parse(text, records, cause) || failed(journal, cause, error);
+    if (ok && records->whole_bytes)
+        ok = check_head(journal, head, &records->head, error) &&
+             (!ftruncate(journal->fd, (off_t) records->whole_bytes) ||
+              failed(journal, strerror(errno), error));
+    else if (ok)
+        ok = begin(journal, head, text, error);
+    free(text);
+    records->head = *head;
+    return ok;
+}
+
+struct journal *journal_open(const char *path, const struct journal_head *head,
+        struct records *records, char error[FAMILY_ERROR_BYTES])
+{
+    struct journal *journal = calloc(1, sizeof *journal);
+    *records = (struct records) { .num = 0 };
+    if (!journal || strlen(path) >= sizeof journal->path) {
+        snprintf(error, FAMILY_ERROR_BYTES, journal ? "the journal's path is too long"
+                                                    : "out of memory");
+        free(journal);
+        return NULL;
+    }
+    strcpy(journal->path, path);
+    journal->fd = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    bool ok = journal->fd >= 0 || failed(journal, strerror(errno), error);
+    if (ok && flock(journal->fd, LOCK_EX | LOCK_NB))
+        ok = failed(journal, "another tuner writes this journal", error);
+    if (ok && resume(journal, head, records, error))
+        return journal;
+    records_free(records);
+    journal_close(journal);
+    return NULL;
+}
+
+bool journal_append(struct journal *journal, const struct record *record,
+        char error[FAMILY_ERROR_BYTES])
+{
+    char line[RECORD_LINE_BYTES];
+    if (!record_format(record, line))
+        return failed(journal, "a row is too long", error);
+    return write_whole(journal, line, strlen(line), error);
+}
+
+void journal_close(struct journal *journal)
+{
+    if (journal && journal->fd >= 0)
+        close(journal->fd);
+    free(journal);
+}

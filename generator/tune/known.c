@@ -1,0 +1,35 @@
+/* known.c: what the linked bundles hold already. */
+#include "known.h"
+#include "internal.h"
+
+/* The bundles of option "bundles"; kiln_linked_bundles is empty in the tuner, so that a candidate
+ * that is refused has nothing to fall back to. Made by tuned/meson.build. */
+extern const struct kiln_bundle *const kiln_known_bundles[];
+
+bool known_match(cl_device_id device)
+{
+    struct kiln_device_facts facts;
+    bool found = false;
+    if (kiln_device_facts_query(device, &facts) != KILN_SUCCESS)
+        return false;
+    for (size_t i = 0; kiln_known_bundles[i] && kiln_known_bundles[i + 1]; i++)
+        found = found || kiln_bundle_matches(kiln_known_bundles[i], &facts);
+    kiln_device_facts_free(&facts);
+    return found;
+}
+
+size_t known_configs(struct config *configs, size_t max)
+{
+    size_t num = 0;
+    for (size_t b = 0; kiln_known_bundles[b]; b++)
+        for (uint32_t r = 0; r < kiln_known_bundles[b]->num_recipes && num < max; r++) {
+            struct config config;
+            char error[FAMILY_ERROR_BYTES];
+            bool known = !config_parse(kiln_known_bundles[b]->recipes[r].name, &config, error);
+            for (size_t i = 0; i < num && !known; i++)
+                known = config_equal(&configs[i], &config);
+            if (!known)
+                configs[num++] = config;
+        }
+    return num;
+}

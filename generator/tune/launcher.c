@@ -1,0 +1,126 @@
+/* launcher.c: see launcher.h. */
+#include "launcher.h"
+
+#include <stdio.h>
+
+bool launcher_open(struct launcher *launcher, cl_device_id device,
+        char error[LAUNCHER_MESSAGE_BYTES])
+{
+    cl_int code = CL_SUCCESS;
+    *launcher = (struct launcher) { .device = device };
+    launcher->context = clCreateContext(NULL, 1, &device, NULL, NULL, &code);
+    if (launcher->context)
+        launcher->queue = clCreateCommandQueue(launcher->context, device,
+                CL_QUEUE_PROFILING_ENABLE, &code);
+    if (launcher->queue)
+        return true;
+    snprintf(error, LAUNCHER_MESSAGE_BYTES, "the device gives no %s: %s",
+            launcher->context ? "queue" : "context", kiln_status_string((enum kiln_status) code));
+    launcher_close(launcher);
+    return false;
+}
+
+void launcher_close(struct launcher *launcher)
+{
+    if (launcher->workspace)
+        clReleaseMemObject(launcher->workspace);
+    if (launcher->queue)
+        clReleaseCommandQueue(launcher->queue);
+    if (launcher->context)
+        clReleaseContext(launcher->context);
+    *launcher = (struct launcher) { .device = NULL };
+}
+
+enum { CANARY_ITEMS = 256 };
+
+static cl_int canary_run(struct launcher *launcher, cl_kernel kernel, cl_mem buffer, cl_uint *answers)
+{
+    const size_t items = CANARY_ITEMS;
+    cl_int error = clSetKernelArg(kernel, 0, sizeof buffer, &buffer);
+    if (error == CL_SUCCESS)
+        error = clEnqueueNDRangeKernel(launcher->queue, kernel, 1, NULL, &items, NULL, 0, NULL, NULL);
+    if (error == CL_SUCCESS)
+        error = clEnqueueReadBuffer(launcher->queue, buffer, CL_TRUE, 0,
+                CANARY_ITEMS * sizeof *answers, answers, 0, NULL, NULL);
+    return error;
+}
+
+bool launcher_canary(struct launcher *launcher, char error[LAUNCHER_MESSAGE_BYTES])
+{
+    const char *text = "__kernel void canary(__global uint *out)\n"
+                       "{\n"
+                       "    const uint i = get_global_id(0);\n"
+                       "    out[i] = i * i + 3 * i + 7;\n"
+                       "}\n";
+    cl_uint answers[CANARY_ITEMS] = { 0 };
+    cl_int code = CL_SUCCESS;
+    cl_kernel kernel = NULL;
+    cl_mem buffer = clCreateBuffer(launcher->context, CL_MEM_READ_WRITE, sizeof answers, NULL, &code);
+    cl_program program = clCreateProgramWithSource(launcher->context, 1, &text, NULL, &code);
+    if (program && (code = clBuildProgram(program, 1, &launcher->device, NULL, NULL, NULL)) ==
+            CL_SUCCESS)
+        kernel = clCreateKernel(program, "canary", &code);
+    if (kernel && buffer)
+        code = canary_run(launcher, kernel, buffer, answers);
+    bool right = kernel && buffer && code == CL_SUCCESS;
+    snprintf(error, LAUNCHER_MESSAGE_BYTES, "%s", right ? "" : kiln_status_string((enum kiln_status) code));
+    for (cl_uint i = 0; right && i < CANARY_ITEMS; i++)
+        if (answers[i] != i * i + 3 * i + 7) {
+            snprintf(error, LAUNCHER_MESSAGE_BYTES, "the canary kernel computed a wrong answer");
+            right = false;
+        }
+    if (kernel)
+        clReleaseKernel(kernel);
+    if (program)
+        clReleaseProgram(program);
+    if (buffer)
+        clReleaseMemObject(buffer);
+    return right;
+}
+
+static enum kiln_status reserve(struct launcher *launcher, size_t bytes)
+{
+    cl_int error = CL_SUCCESS;
+    if (bytes <= launcher->workspace_bytes)
+        return KILN_SUCCESS;
+    if (launcher->workspace)
+        clReleaseMemObject(launcher->workspace);
+    launcher->workspace_bytes = 0;
+    launcher->workspace = clCreateBuffer(launcher->context, CL_MEM_READ_WRITE, bytes, NULL, &error);
+    if (launcher->workspace)
+        launcher->workspace_bytes = bytes;
+    return (enum kiln_status) error;
+}
+
+enum kiln_status launcher_prepare(struct launcher *launcher, struct kiln_context *context,
+        struct kiln_gemm *gemm)
+{
+    size_t bytes = 0;
+    gemm->workspace = NULL;
+    enum kiln_status status = kiln_gemm_workspace_bytes(context, gemm, &bytes);
+    if (status == KILN_SUCCESS && bytes) {
+        status = reserve(launcher, bytes);
+        gemm->workspace = launcher->workspace;
+    }
+    return status;
+}
+
+enum kiln_status launcher_run(struct launcher *launcher, struct kiln_context *context,
+        const struct kiln_gemm *gemm)
+{
+    cl_event stages[KILN_MAX_STAGES];
+    unsigned num = 0;
+    enum kiln_status status = kiln_gemm_enqueue_profiled(context, gemm, launcher->queue, stages,
+            &num);
+    const cl_int finished = clFinish(launcher->queue);
+    if (status == KILN_SUCCESS)
+        status = (enum kiln_status) finished;
+    for (unsigned i = 0; i < num; i++) {
+        cl_int state = CL_COMPLETE;
+        clGetEventInfo(stages[i], CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof state, &state, NULL);
+        if (status == KILN_SUCCESS && state < 0)
+            status = (enum kiln_status) state;
+        clReleaseEvent(stages[i]);
+    }
+    return status;
+}

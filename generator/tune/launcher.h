@@ -1,0 +1,36 @@
+/* launcher.h: a device opened for measuring, and calls into the library on it.
+ *
+ * Many candidates are kept built at a time. They share one workspace, handed in with each call, as
+ * each holding its own would exhaust the device.
+ */
+#ifndef KILN_TUNE_LAUNCHER_H
+#define KILN_TUNE_LAUNCHER_H
+
+#include "internal.h"
+
+enum { LAUNCHER_MESSAGE_BYTES = 160 };
+
+struct launcher {
+    cl_device_id device;
+    cl_context context;
+    cl_command_queue queue;            /* in order, profiling */
+    cl_mem workspace;
+    size_t workspace_bytes;
+};
+
+bool launcher_open(struct launcher *launcher, cl_device_id device,
+        char error[LAUNCHER_MESSAGE_BYTES]);
+void launcher_close(struct launcher *launcher);
+
+/* Whether the device still works: a kernel with a known answer. */
+bool launcher_canary(struct launcher *launcher, char error[LAUNCHER_MESSAGE_BYTES]);
+
+/* Gives a call the shared workspace, grown where need be. Builds the kernels if they are not yet. */
+enum kiln_status launcher_prepare(struct launcher *launcher, struct kiln_context *context,
+        struct kiln_gemm *gemm);
+
+/* Enqueues a prepared call, waits, and looks at what became of each stage. */
+enum kiln_status launcher_run(struct launcher *launcher, struct kiln_context *context,
+        const struct kiln_gemm *gemm);
+
+#endif

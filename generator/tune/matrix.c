@@ -1,0 +1,206 @@
+/* matrix.c: see matrix.h. */
+#include "matrix.h"
+#include "reference.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Quiet NaNs that no computation gives. */
+static const uint16_t poison_half = 0x7ead;
+static const uint32_t poison_single = 0x7fdeadc0;
+static const uint64_t poison_double = 0x7ff8deadc0dec0deu;
+
+static const void *poison_of(size_t element_bytes)
+{
+    if (element_bytes == 2)
+        return &poison_half;
+    return element_bytes == 4 ? (const void *) &poison_single : (const void *) &poison_double;
+}
+
+static unsigned char *element_at(const struct matrix *matrix, size_t row, size_t col)
+{
+    return matrix->image + MATRIX_ZONE_BYTES +
+           (matrix->offset + row * matrix->ld + col) * matrix->element_bytes;
+}
+
+/* Elements of the buffer; a matrix without elements has a buffer all the same. */
+static bool buffer_elements(const struct matrix *matrix, size_t *elements)
+{
+    size_t skipped = 0;
+    const bool empty = !matrix->rows || !matrix->cols;
+    return !__builtin_mul_overflow(empty ? 0 : matrix->rows - 1, matrix->ld, &skipped) &&
+           !__builtin_add_overflow(skipped, matrix->offset + (empty ? 1 : matrix->cols), elements);
+}
+
+bool matrix_init(struct matrix *matrix, size_t element_bytes, size_t rows, size_t cols, size_t pad,
+        size_t offset)
+{
+    size_t elements, bytes;
+    *matrix = (struct matrix) { .rows = rows, .cols = cols, .ld = (cols ? cols : 1) + pad,
+            .offset = offset, .element_bytes = element_bytes };
+    if (!buffer_elements(matrix, &elements) ||
+        __builtin_mul_overflow(elements, element_bytes, &bytes) ||
+        __builtin_add_overflow(bytes, 2 * MATRIX_ZONE_BYTES, &matrix->bytes))
+        return false;
+    matrix->image = malloc(matrix->bytes);
+    if (matrix->image)
+        matrix_poison(matrix);
+    return matrix->image != NULL;
+}
+
+void matrix_free(struct matrix *matrix)
+{
+    if (matrix->buffer)
+        clReleaseMemObject(matrix->buffer);
+    if (matrix->whole)
+        clReleaseMemObject(matrix->whole);
+    free(matrix->image);
+    *matrix = (struct matrix) { .rows = 0 };
+}
+
+void matrix_poison(struct matrix *matrix)
+{
+    size_t done = matrix->element_bytes;
+    memcpy(matrix->image, poison_of(matrix->element_bytes), done);
+    while (done < matrix->bytes) {
+        const size_t rest = matrix->bytes - done, bytes = done < rest ? done : rest;
+        memcpy(matrix->image + done, matrix->image, bytes);
+        done += bytes;
+    }
+}
+
+uint64_t matrix_bits_of(size_t element_bytes, double value)
+{
+    if (element_bytes == 2)
+        return half_from_float((float) value);
+    if (element_bytes == 4) {
+        const float rounded = (float) value;
+        uint32_t bits;
+        memcpy(&bits, &rounded, sizeof bits);
+        return bits;
+    }
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+void matrix_set(struct matrix *matrix, size_t row, size_t col, double value)
+{
+    unsigned char *at = element_at(matrix, row, col);
+    if (matrix->element_bytes == 2) {
+        const uint16_t half = half_from_float((float) value);
+        memcpy(at, &half, sizeof half);
+    } else if (matrix->element_bytes == 4) {
+        const float single = (float) value;
+        memcpy(at, &single, sizeof single);
+    } else {
+        memcpy(at, &value, sizeof value);
+    }
+}
+
+double matrix_get(const struct matrix *matrix, size_t row, size_t col)
+{
+    const unsigned char *at = element_at(matrix, row, col);
+    if (matrix->element_bytes == 2) {
+        uint16_t half;
+        memcpy(&half, at, sizeof half);
+        return half_to_float(half);
+    }
+    if (matrix->element_bytes == 4) {
+        float single;
+        memcpy(&single, at, sizeof single);
+        return single;
+    }
+    double value;
+    memcpy(&value, at, sizeof value);
+    return value;
+}
+
+uint64_t matrix_bits(const struct matrix *matrix, size_t row, size_t col)
+{
+    const unsigned char *at = element_at(matrix, row, col);
+    uint16_t half;
+    uint32_t single;
+    uint64_t bits;
+    if (matrix->element_bytes == 2) {
+        memcpy(&half, at, sizeof half);
+        return half;
+    }
+    if (matrix->element_bytes == 4) {
+        memcpy(&single, at, sizeof single);
+        return single;
+    }
+    memcpy(&bits, at, sizeof bits);
+    return bits;
+}
+
+/* The zones are multiples of every device's base address alignment. */
+static cl_int make_buffers(struct matrix *matrix, cl_context context)
+{
+    const cl_buffer_region region = { MATRIX_ZONE_BYTES, matrix->bytes - 2 * MATRIX_ZONE_BYTES };
+    cl_int error = CL_SUCCESS;
+    if (!matrix->whole)
+        matrix->whole = clCreateBuffer(context, CL_MEM_READ_WRITE, matrix->bytes, NULL, &error);
+    if (matrix->whole && !matrix->buffer)
+        matrix->buffer = clCreateSubBuffer(matrix->whole, CL_MEM_READ_WRITE,
+                CL_BUFFER_CREATE_TYPE_REGION, &region, &error);
+    return error;
+}
+
+cl_int matrix_upload(struct matrix *matrix, cl_context context, cl_command_queue queue)
+{
+    const cl_int error = make_buffers(matrix, context);
+    if (error != CL_SUCCESS)
+        return error;
+    return clEnqueueWriteBuffer(queue, matrix->whole, CL_TRUE, 0, matrix->bytes, matrix->image, 0,
+            NULL, NULL);
+}
+
+cl_int matrix_download(struct matrix *matrix, cl_command_queue queue)
+{
+    return clEnqueueReadBuffer(queue, matrix->whole, CL_TRUE, 0, matrix->bytes, matrix->image, 0,
+            NULL, NULL);
+}
+
+/* The first place in image[from..to) that is not poison; `to` when all is. */
+static size_t first_stray(const struct matrix *matrix, size_t from, size_t to)
+{
+    const void *poison = poison_of(matrix->element_bytes);
+    while (from < to && !memcmp(matrix->image + from, poison, matrix->element_bytes))
+        from += matrix->element_bytes;
+    return from < to ? from : to;
+}
+
+static void say_where(const struct matrix *matrix, size_t at, char message[MATRIX_MESSAGE_BYTES])
+{
+    const long long element = ((long long) at - MATRIX_ZONE_BYTES) /
+                              (long long) matrix->element_bytes - (long long) matrix->offset;
+    const long long ld = (long long) matrix->ld;
+    if (element < 0)
+        snprintf(message, MATRIX_MESSAGE_BYTES, "wrote %lld elements before C", -element);
+    else if (at >= matrix->bytes - MATRIX_ZONE_BYTES)
+        snprintf(message, MATRIX_MESSAGE_BYTES, "wrote %zu elements after C's end",
+                (at - (matrix->bytes - MATRIX_ZONE_BYTES)) / matrix->element_bytes + 1);
+    else
+        snprintf(message, MATRIX_MESSAGE_BYTES, "wrote between rows, at row %lld column %lld",
+                element / ld, element % ld);
+}
+
+bool matrix_is_intact(const struct matrix *matrix, char message[MATRIX_MESSAGE_BYTES])
+{
+    size_t from = 0;                   /* behind the last element that was passed over */
+    for (size_t row = 0; row < matrix->rows && matrix->cols; row++) {
+        const size_t to = (size_t) (element_at(matrix, row, 0) - matrix->image);
+        const size_t stray = first_stray(matrix, from, to);
+        if (stray < to) {
+            say_where(matrix, stray, message);
+            return false;
+        }
+        from = to + matrix->cols * matrix->element_bytes;
+    }
+    const size_t stray = first_stray(matrix, from, matrix->bytes);
+    if (stray < matrix->bytes)
+        say_where(matrix, stray, message);
+    return stray == matrix->bytes;
+}

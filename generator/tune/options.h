@@ -1,0 +1,31 @@
+/* options.h: what the command line of kiln-tune says. */
+#ifndef KILN_TUNE_OPTIONS_H
+#define KILN_TUNE_OPTIONS_H
+
+#include "../core/family.h"
+#include "../search/search.h"
+
+enum embed { EMBED_SOURCE, EMBED_BINARY, EMBED_BOTH };
+
+struct options {
+    const char *program;               /* argv[0] as a path that can be executed */
+    const char *device;                /* substring of a name; "" is the first */
+    const char *output;                /* folder */
+    const char *journal;               /* NULL: output/journal.tsv */
+    const char *name, *shapes_file, *config, *stem;
+    const struct search_strategy *strategy;
+    const struct precision *precisions[4];
+    size_t num_precisions;
+    const struct precision *precision; /* of repro */
+    int pair;
+    size_t m, n, k;
+    double seconds;
+    uint64_t seed;
+    enum embed embed;
+    bool unless_matched, replay, json, quiet;
+};
+
+/* Tunes, selects and writes winners.tsv, device.tsv and bundle.c. Returns an exit status. */
+int tune_main(const struct options *options);
+
+#endif

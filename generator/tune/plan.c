@@ -1,0 +1,378 @@
+/* plan.c: how the budget of one precision is spent.
+ *
+ *   search   look for the best configuration at a few shapes that differ in kind
+ *   edges    verify the finalists on every edge class, for each transpose pair
+ *   matrix   time the finalists against each other, interleaved, at every anchor
+ *   held     the same at shapes that are not used for choosing
+ *
+ * Each phase ends at its share of the budget. Nothing here looks at a clock: only at tuner->spent.
+ */
+#include "tuner.h"
+#include "../core/space.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    MAX_FAMILIES = 8, MAX_START = 24, MAX_FINALISTS = 8, PER_SHAPE = 3, RANKED = 4,
+    RANK_DRAWS = 2000, MAX_SEARCHES = 16
+};
+
+/* The ends of the phases, as parts of a precision's budget. */
+static const double search_end = 0.55, edges_end = 0.75, matrix_end = 0.95;
+
+/* What the plan knows about one precision. */
+struct plan {
+    struct tuner *tuner;
+    const struct precision *precision;
+    double start, seconds;             /* of tuner->spent; the budget of this precision */
+    struct config finalists[MAX_FINALISTS];
+    unsigned num_finalists;
+};
+
+static double used(const struct plan *plan)
+{
+    return (plan->tuner->spent - plan->start) / plan->seconds;
+}
+
+/* ---- search ---- */
+
+/* The search of one family at one shape. */
+struct hunt {
+    struct space space;
+    struct point start[MAX_START];
+    size_t num_start;
+    struct search search;
+    bool open;
+};
+
+static bool hunt_legal(void *env, const struct point *point)
+{
+    const char *reason;
+    return space_legal(env, point, &reason);
+}
+
+static void add_start(struct hunt *hunt, const struct config *config)
+{
+    struct point point;
+    const char *reason;
+    if (hunt->num_start < MAX_START && config->family == hunt->space.family &&
+        space_locate(&hunt->space, config, &point) && space_legal(&hunt->space, &point, &reason))
+        hunt->start[hunt->num_start++] = point;
+}
+
+static void add_presets(struct hunt *hunt)
+{
+    const struct family *family = hunt->space.family;
+    struct config config;
+    char error[FAMILY_ERROR_BYTES];
+    for (unsigned i = 0; i < family->num_presets; i++)
+        if (config_parse(family->presets[i].config, &config, error))
+            add_start(hunt, &config);
+}
+
+/* Of many random points, those that the family's rank puts first. */
+static void add_ranked(struct hunt *hunt, uint64_t seed)
+{
+    struct config best[RANKED] = { 0 };
+    long rank[RANKED] = { 0 };
+    unsigned num = 0;
+    for (int draw = 0; draw < RANK_DRAWS; draw++) {
+        const struct point point = space_point(&hunt->space,
+                point_random(&seed) % space_size(&hunt->space));
+        struct config config;
+        const char *reason;
+        if (!space_legal(&hunt->space, &point, &reason))
+            continue;
+        space_config(&hunt->space, &point, &config);
+        const long r = config_rank(&config, &hunt->space.problem, &hunt->space.facts);
+        unsigned at = num < RANKED ? num++ : RANKED;
+        for (; at > 0 && r > rank[at - 1]; at--)
+            if (at < RANKED) {
+                best[at] = best[at - 1];
+                rank[at] = rank[at - 1];
+            }
+        if (at < RANKED) {
+            best[at] = config;
+            rank[at] = r;
+        }
+    }
+    for (unsigned i = 0; i < num; i++)
+        add_start(hunt, &best[i]);
+}
+
+static bool hunt_open(struct hunt *hunt, const struct plan *plan, const struct family *family,
+        const struct problem *problem)
+{
+    const struct tuner *tuner = plan->tuner;
+    space_init(&hunt->space, family, problem, &tuner->facts);
+    hunt->num_start = 0;
+    for (unsigned i = 0; i < plan->num_finalists; i++)
+        add_start(hunt, &plan->finalists[i]);
+    for (size_t i = 0; i < tuner->num_seeds; i++)
+        add_start(hunt, &tuner->seeds[i]);
+    add_presets(hunt);
+    add_ranked(hunt, tuner->seed);
+    const struct search_space space = {
+        .num_params = hunt->space.num_params, .num_values = hunt->space.num_values,
+        .legal = hunt_legal, .env = &hunt->space, .start = hunt->start,
+        .num_start = hunt->num_start,
+    };
+    hunt->open = search_init(&hunt->search, tuner->strategy, &space, tuner->seed);
+    return hunt->open;
+}
+
+/* Proposes, asks and observes once; *more is false when the family has nothing left to try. */
+static bool hunt_step(struct hunt *hunt, struct tuner *tuner, struct shape shape, double incumbent,
+        bool *more)
+{
+    struct point point;
+    struct config config;
+    struct record answer;
+    *more = search_propose(&hunt->search, &point);
+    if (!*more)
+        return true;
+    space_config(&hunt->space, &point, &config);
+    if (!tuner_ask(tuner, RECORD_SEARCH, &hunt->space.problem, shape, &config, 1, incumbent,
+                &answer))
+        return false;
+    search_observe(&hunt->search, &point, !strcmp(answer.outcome, "ok") ? answer.seconds : HUGE_VAL);
+    return true;
+}
+
+static double best_of(const struct hunt *hunts, size_t num)
+{
+    double best = HUGE_VAL;
+    for (size_t i = 0; i < num; i++)
+        best = fmin(best, hunts[i].search.best_cost);
+    return best;
+}
+
+/* Every family tries its start; then the best goes on, and one in four turns the next best, as long
+ * as it is not far behind. */
+static size_t next_hunt(const struct hunt *hunts, size_t num, unsigned turn)
+{
+    size_t first = 0, second = num;
+    for (size_t i = 1; i < num; i++)
+        if (hunts[i].search.best_cost < hunts[first].search.best_cost)
+            first = i;
+    for (size_t i = 0; i < num; i++)
+        if (i != first && (second == num ||
+                           hunts[i].search.best_cost < hunts[second].search.best_cost))
+            second = i;
+    const bool near = second < num &&
+            hunts[second].search.best_cost < 1.3 * hunts[first].search.best_cost;
+    return near && turn % 4 == 3 ? second : first;
+}
+
+static double incumbent_of(double best)
+{
+    return best < HUGE_VAL ? best : 0;
+}
+
+static bool hunt_all(struct plan *plan, struct hunt *hunts, struct shape shape, double end)
+{
+    bool more = true;
+    for (size_t step = 0; step < MAX_START && used(plan) < end; step++)
+        for (size_t i = 0; i < num_families && used(plan) < end; i++)
+            if (step < hunts[i].num_start &&
+                !hunt_step(&hunts[i], plan->tuner, shape,
+                        incumbent_of(best_of(hunts, num_families)), &more))
+                return false;
+    for (unsigned turn = 0; more && used(plan) < end; turn++)
+        if (!hunt_step(&hunts[next_hunt(hunts, num_families, turn)], plan->tuner, shape,
+                    incumbent_of(best_of(hunts, num_families)), &more))
+            return false;
+    return true;
+}
+
+/* ---- finalists ---- */
+
+static bool is_finalist(const struct plan *plan, const struct config *config)
+{
+    for (unsigned i = 0; i < plan->num_finalists; i++)
+        if (config_equal(&plan->finalists[i], config))
+            return true;
+    return false;
+}
+
+/* The fastest configuration at a shape that is no finalist yet. */
+static const struct record *next_best(const struct plan *plan, struct shape shape)
+{
+    const struct records *records = &plan->tuner->records;
+    const struct record *best = NULL;
+    for (size_t i = 0; i < records->num; i++) {
+        const struct record *r = &records->rows[i];
+        if (r->kind == RECORD_SEARCH && r->precision == plan->precision && r->m == shape.m &&
+            r->n == shape.n && r->k == shape.k && !strcmp(r->outcome, "ok") &&
+            (!best || r->seconds < best->seconds) && !is_finalist(plan, &r->config))
+            best = r;
+    }
+    return best;
+}
+
+static void add_finalists(struct plan *plan, struct shape shape, unsigned most)
+{
+    for (unsigned i = 0; i < most && plan->num_finalists < MAX_FINALISTS; i++) {
+        const struct record *best = next_best(plan, shape);
+        if (!best)
+            return;
+        plan->finalists[plan->num_finalists++] = best->config;
+    }
+}
+
+static bool search_shape(struct plan *plan, struct shape shape, double end)
+{
+    const struct problem problem = { plan->precision, false, false };
+    struct hunt *hunts = calloc(num_families, sizeof *hunts);
+    bool ok = hunts != NULL;
+    progress_phase(plan->tuner, "%s search %zux%zux%zu", plan->precision->name, shape.m, shape.n,
+            shape.k);
+    for (size_t i = 0; ok && i < num_families; i++)
+        ok = hunt_open(&hunts[i], plan, families[i], &problem);
+    if (!ok) {
+        plan->tuner->failed = true;
+        snprintf(plan->tuner->error, sizeof plan->tuner->error, "out of memory");
+    }
+    ok = ok && hunt_all(plan, hunts, shape, end);
+    for (size_t i = 0; hunts && i < num_families; i++)
+        if (hunts[i].open)
+            search_free(&hunts[i].search);
+    free(hunts);
+    return ok;
+}
+
+/* ---- edges ---- */
+
+/* Drops the finalists that fail an edge class. One is always tried, whatever the budget. */
+static bool check_edges(struct plan *plan)
+{
+    unsigned kept = 0;
+    progress_phase(plan->tuner, "%s edges", plan->precision->name);
+    for (unsigned i = 0; i < plan->num_finalists; i++) {
+        bool ok = true;
+        if (kept && used(plan) > edges_end)
+            break;
+        for (int pair = 0; pair < 4 && ok; pair++) {
+            const struct problem problem = { plan->precision, pair / 2, pair % 2 };
+            struct record answer;
+            if (!tuner_ask(plan->tuner, RECORD_EDGES, &problem, (struct shape) { 0, 0, 0 },
+                        &plan->finalists[i], 1, 0, &answer))
+                return false;
+            ok = !strcmp(answer.outcome, "ok");
+        }
+        if (ok)
+            plan->finalists[kept++] = plan->finalists[i];
+    }
+    plan->num_finalists = kept;
+    return true;
+}
+
+/* ---- matrix and held ---- */
+
+struct trial_shape {
+    struct shape shape;
+    const char *pairs;                 /* which transpose pairs, as digits */
+};
+
+/* Most important first, because the budget may end anywhere: each class once for all four pairs. */
+static const struct trial_shape cpu_anchors[] = {
+    { { 1024, 1024, 1024 }, "0" }, { { 256, 256, 256 }, "0123" }, { { 64, 64, 64 }, "0123" },
+    { { 1024, 16, 512 }, "0123" }, { { 16, 1024, 512 }, "0123" }, { { 64, 64, 4096 }, "0123" },
+    { { 512, 512, 512 }, "0123" }, { { 128, 128, 128 }, "0" }, { { 2048, 2048, 2048 }, "0" },
+    { { 1, 1024, 1024 }, "0123" }, { { 1024, 1, 1024 }, "0123" }, { { 16, 16, 16 }, "0123" },
+    { { 32, 32, 32 }, "0" }, { { 2048, 128, 128 }, "0" }, { { 128, 2048, 128 }, "0" },
+    { { 256, 256, 2048 }, "0" }, { { 1024, 1024, 64 }, "0" }, { { 1024, 1024, 1024 }, "123" },
+    { { 8, 8, 8 }, "0" }, { { 4096, 32, 64 }, "0" }, { { 32, 4096, 64 }, "0" },
+};
+
+static const struct trial_shape gpu_anchors[] = {
+    { { 4096, 4096, 4096 }, "0" }, { { 1024, 1024, 1024 }, "0123" }, { { 256, 256, 256 }, "0123" },
+    { { 4096, 32, 4096 }, "0123" }, { { 32, 4096, 4096 }, "0123" }, { { 64, 64, 16384 }, "0123" },
+    { { 2048, 2048, 2048 }, "0123" }, { { 64, 64, 64 }, "0123" }, { { 512, 512, 512 }, "0" },
+    { { 1, 4096, 4096 }, "0123" }, { { 4096, 1, 4096 }, "0123" }, { { 8192, 128, 256 }, "0" },
+    { { 128, 8192, 256 }, "0" }, { { 16, 16, 16 }, "0" }, { { 4096, 4096, 128 }, "0" },
+};
+
+/* Shapes that are not used for choosing. */
+static const struct trial_shape held_shapes[] = {
+    { { 768, 768, 768 }, "0" }, { { 200, 200, 200 }, "03" }, { { 96, 700, 300 }, "01" },
+    { { 1500, 40, 400 }, "02" }, { { 48, 48, 2000 }, "0" }, { { 1000, 1000, 1000 }, "0" },
+};
+
+#define COUNT(array) (sizeof array / sizeof array[0])
+
+static bool time_shapes(struct plan *plan, enum record_kind kind, const struct trial_shape *shapes,
+        size_t num, double end)
+{
+    struct record answers[MAX_FINALISTS];
+    progress_phase(plan->tuner, "%s %s", plan->precision->name, record_kind_words[kind]);
+    for (size_t i = 0; i < num; i++)
+        for (const char *p = shapes[i].pairs; *p; p++) {
+            const struct problem problem = { plan->precision, (*p - '0') / 2, (*p - '0') % 2 };
+            if (used(plan) > end)
+                return true;
+            if (!tuner_ask(plan->tuner, kind, &problem, shapes[i].shape, plan->finalists,
+                        plan->num_finalists, 0, answers))
+                return false;
+        }
+    return true;
+}
+
+/* The application's own shapes are anchors, so that a call of theirs is served by what was measured
+ * for exactly it. */
+static bool time_own_shapes(struct plan *plan)
+{
+    for (size_t i = 0; i < plan->tuner->num_shapes; i++) {
+        const struct trial_shape own = { plan->tuner->shapes[i], "0123" };
+        if (!time_shapes(plan, RECORD_MATRIX, &own, 1, matrix_end))
+            return false;
+    }
+    return true;
+}
+
+/* ---- the plan ---- */
+
+/* The kinds of shape that are searched: large, small and thin, or the application's own. */
+static size_t search_shapes(const struct tuner *tuner, struct shape shapes[MAX_SEARCHES])
+{
+    static const struct shape cpu[] = { { 1024, 1024, 1024 }, { 96, 96, 96 }, { 16, 1024, 512 } };
+    static const struct shape gpu[] = { { 4096, 4096, 4096 }, { 256, 256, 256 }, { 32, 4096, 2048 } };
+    const bool is_cpu = tuner->facts.value[FACT_IS_CPU];
+    size_t num = 0;
+    for (; num < tuner->num_shapes && num < MAX_SEARCHES; num++)
+        shapes[num] = tuner->shapes[num];
+    for (size_t i = 0; !tuner->num_shapes && i < COUNT(cpu); i++)
+        shapes[num++] = is_cpu ? cpu[i] : gpu[i];
+    return num;
+}
+
+/* The first shape gets as much time as all others together. */
+static bool search_all(struct plan *plan)
+{
+    struct shape shapes[MAX_SEARCHES];
+    const size_t num = search_shapes(plan->tuner, shapes);
+    for (size_t i = 0; i < num; i++) {
+        const double end = search_end * (num == 1 ? 1 : 0.5 + 0.5 * (double) i / (double) (num - 1));
+        if (!search_shape(plan, shapes[i], end))
+            return false;
+        add_finalists(plan, shapes[i], PER_SHAPE);
+    }
+    return true;
+}
+
+bool plan_precision(struct tuner *tuner, const struct precision *precision, double seconds)
+{
+    struct plan plan = { .tuner = tuner, .precision = precision, .start = tuner->spent,
+            .seconds = seconds };
+    const bool is_cpu = tuner->facts.value[FACT_IS_CPU];
+    const bool searched = search_all(&plan);
+    if (!searched && (tuner->failed || *tuner->stop))
+        return false;
+    return check_edges(&plan) && time_own_shapes(&plan) &&
+           time_shapes(&plan, RECORD_MATRIX, is_cpu ? cpu_anchors : gpu_anchors,
+                   is_cpu ? COUNT(cpu_anchors) : COUNT(gpu_anchors), matrix_end) &&
+           time_shapes(&plan, RECORD_HELD, held_shapes, COUNT(held_shapes), 1);
+}

@@ -1,0 +1,55 @@
+/* probe.c: see probe.h. */
+#include "probe.h"
+#include "device.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static void print_json_text(const char *name, const char *text)
+{
+    printf("  \"%s\": \"", name);
+    for (; *text; text++) {
+        if (*text == '"' || *text == '\\')
+            putchar('\\');
+        putchar(*text);
+    }
+    printf("\",\n");
+}
+
+static void print_json(const struct device_facts *facts)
+{
+    printf("{\n");
+    print_json_text("platform", facts->platform);
+    print_json_text("device", facts->device);
+    print_json_text("driver", facts->driver);
+    printf("  \"facts\": {\n");
+    for (int i = 0; i < NUM_FACTS; i++)
+        printf("    \"%s\": %ld%s\n", fact_names[i], facts->value[i], i + 1 < NUM_FACTS ? "," : "");
+    printf("  }\n}\n");
+}
+
+static void print_table(const struct device_facts *facts)
+{
+    printf("name\tvalue\tmeaning\n");
+    printf("platform\t%s\tCL_PLATFORM_NAME\n", facts->platform);
+    printf("device\t%s\tCL_DEVICE_NAME\n", facts->device);
+    printf("driver\t%s\tCL_DRIVER_VERSION\n", facts->driver);
+    for (int i = 0; i < NUM_FACTS; i++)
+        printf("%s\t%ld\t%s\n", fact_names[i], facts->value[i], fact_meanings[i]);
+}
+
+int probe_main(const char *device, bool json)
+{
+    struct device_facts facts;
+    cl_device_id found;
+    char error[FAMILY_ERROR_BYTES];
+    if (!device_find(device, &found, error) || !device_facts(found, &facts, error)) {
+        fprintf(stderr, "kiln-tune: %s\n", error);
+        return EXIT_FAILURE;
+    }
+    if (json)
+        print_json(&facts);
+    else
+        print_table(&facts);
+    return fflush(stdout) ? EXIT_FAILURE : EXIT_SUCCESS;
+}

@@ -1,0 +1,83 @@
+/* progress.c: what the user sees while tuning. */
+#include "tuner.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Between two lines when standard error is not a terminal, seconds. */
+static const double quiet_time = 5;
+
+static double gflops(const struct record *r)
+{
+    return r->seconds > 0 ? 2e-9 * (double) r->m * (double) r->n * (double) r->k / r->seconds : 0;
+}
+
+static void put_json_text(const char *text)
+{
+    putchar('"');
+    for (; *text; text++)
+        if (*text == '"' || *text == '\\')
+            printf("\\%c", *text);
+        else if ((unsigned char) *text < ' ')
+            printf("\\u%04x", (unsigned) (unsigned char) *text);
+        else
+            putchar(*text);
+    putchar('"');
+}
+
+static void put_json(const struct tuner *tuner, const struct record *r, bool measured)
+{
+    char config[CONFIG_TEXT_BYTES];
+    config_format(&r->config, config);
+    printf("{\"kind\": \"%s\", \"precision\": \"%s\", \"transposes\": \"%s\", \"m\": %zu, "
+           "\"n\": %zu, \"k\": %zu, \"config\": ", record_kind_words[r->kind], r->precision->name,
+            pair_names[r->pair], r->m, r->n, r->k);
+    put_json_text(config);
+    printf(", \"outcome\": \"%s\", \"seconds\": %.9g, \"gflops\": %.4g, \"measured\": %s, "
+           "\"spent\": %.3f, \"budget\": %.3f, \"message\": ", r->outcome, r->seconds, gflops(r),
+            measured ? "true" : "false", tuner->spent, tuner->budget);
+    put_json_text(r->message);
+    printf("}\n");
+    fflush(stdout);
+}
+
+static void put_line(struct tuner *tuner, bool terminal)
+{
+    const double left = tuner->budget > tuner->spent ? tuner->budget - tuner->spent : 0;
+    fprintf(stderr, "%s%s: %zu measured, best %.1f GFLOP/s, %d:%02d left%s",
+            terminal ? "\r\033[K" : "kiln-tune: ", tuner->phase, tuner->num_asked,
+            tuner->best_gflops, (int) left / 60, (int) left % 60, terminal ? "" : "\n");
+    fflush(stderr);
+}
+
+void progress_row(struct tuner *tuner, const struct record *record, bool measured)
+{
+    if (record->kind != RECORD_EDGES && gflops(record) > tuner->best_gflops &&
+        !strcmp(record->outcome, "ok"))
+        tuner->best_gflops = gflops(record);
+    if (tuner->json)
+        put_json(tuner, record, measured);
+    const bool terminal = isatty(STDERR_FILENO);
+    const double now = tuner_clock();
+    if (tuner->quiet || (!terminal && now - tuner->last_line < quiet_time))
+        return;
+    tuner->last_line = now;
+    put_line(tuner, terminal);
+}
+
+void progress_phase(struct tuner *tuner, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vsnprintf(tuner->phase, sizeof tuner->phase, format, args);
+    va_end(args);
+    tuner->best_gflops = 0;
+}
+
+void progress_end(struct tuner *tuner)
+{
+    if (!tuner->quiet && isatty(STDERR_FILENO))
+        fputs("\r\033[K", stderr);
+}

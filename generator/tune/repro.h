@@ -1,0 +1,13 @@
+/* repro.h: one candidate as a program of its own, for a bug report to a driver's vendor. */
+#ifndef KILN_TUNE_REPRO_H
+#define KILN_TUNE_REPRO_H
+
+#include "../core/family.h"
+
+/* Writes STEM.cl, the kernels, and STEM.c, which needs OpenCL alone: it runs them on integers whose
+ * product is known and says "ok" or what is wrong. False with a message. */
+bool repro_write(const struct config *config, const struct problem *problem, size_t m, size_t n,
+        size_t k, const struct device_facts *facts, const char *path_stem,
+        char error[FAMILY_ERROR_BYTES]);
+
+#endif

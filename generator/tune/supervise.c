@@ -1,0 +1,387 @@
+/* supervise.c: the parent's side of the protocol that trial.c describes.
+ *
+ * The child is expected to do its worst: die, hang, write nonsense, write without end. Whatever it
+ * does other than answer, it is killed with its whole process group, and the config that it had
+ * begun pays for it. The others are asked for again, of a new child.
+ */
+#include "supervise.h"
+#include "child.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+_Static_assert((int) TRIAL_MESSAGE_BYTES >= (int) CHILD_CAUSE_BYTES, "causes are passed on");
+
+const char *const trial_outcome_words[NUM_TRIAL_OUTCOMES] = {
+#define TRIAL(name, word, meaning) word,
+    TRIAL_OUTCOMES
+#undef TRIAL
+};
+const char *const trial_outcome_meanings[NUM_TRIAL_OUTCOMES] = {
+#define TRIAL(name, word, meaning) meaning,
+    TRIAL_OUTCOMES
+#undef TRIAL
+};
+
+static const double greeting_seconds = 60;       /* a driver may take long to come up */
+static const double canary_seconds = 30;
+
+struct supervisor {
+    char *program, *device;
+    struct child child;
+};
+
+/* Kills a child that did not answer as it should, with the cause in words. */
+static void dismiss(struct supervisor *supervisor, enum heard heard, double seconds, const char *line,
+        char cause[TRIAL_MESSAGE_BYTES])
+{
+    child_end(&supervisor->child, cause);
+    if (heard == HEARD_NOTHING)
+        snprintf(cause, TRIAL_MESSAGE_BYTES, "no answer within %.3g s", seconds);
+    else if (heard == HEARD_GARBAGE || heard == HEARD_LINE)
+        snprintf(cause, TRIAL_MESSAGE_BYTES, "not an answer: '%.100s'", line);
+    else if (heard == HEARD_STOP)
+        snprintf(cause, TRIAL_MESSAGE_BYTES, "stopped");
+    for (char *p = cause; *p; p++)
+        if ((unsigned char) *p < ' ')
+            *p = ' ';
+}
+
+/* ---- Greeting and canary ---- */
+
+static bool parse_facts(const char *text, struct device_facts *facts)
+{
+    char *end;
+    for (int i = 0; i < NUM_FACTS; i++, text = end) {
+        facts->value[i] = strtol(text, &end, 10);
+        if (end == text)
+            return false;
+    }
+    return !*text;
+}
+
+/* Takes one line of the greeting; *last when it was its last. */
+static bool greeting_line(const char *line, int number, struct device_facts *facts)
+{
+    static const char *const starts[] = { "kiln-trial 1", "platform ", "device ", "driver ", "facts " };
+    const size_t length = strlen(starts[number]);
+    if (strncmp(line, starts[number], length))
+        return false;
+    const char *rest = line + length;
+    if (number == 1)
+        snprintf(facts->platform, sizeof facts->platform, "%s", rest);
+    else if (number == 2)
+        snprintf(facts->device, sizeof facts->device, "%s", rest);
+    else if (number == 3)
+        snprintf(facts->driver, sizeof facts->driver, "%s", rest);
+    return number == 4 ? parse_facts(rest, facts) : number > 0 || !*rest;
+}
+
+static bool hear_greeting(struct supervisor *supervisor, struct device_facts *facts,
+        const volatile int *stop, char error[TRIAL_MESSAGE_BYTES])
+{
+    char line[CHILD_LINE_BYTES] = "";
+    const double deadline = clock_now() + greeting_seconds;
+    *facts = (struct device_facts) { .value = { 0 } };
+    for (int number = 0; number < 5; number++) {
+        const enum heard heard = child_hear(&supervisor->child, deadline, stop, line);
+        if (heard == HEARD_LINE && greeting_line(line, number, facts))
+            continue;
+        dismiss(supervisor, heard, greeting_seconds, line, error);
+        if (heard == HEARD_LINE && !strncmp(line, "error ", 6))
+            snprintf(error, TRIAL_MESSAGE_BYTES, "%.*s", TRIAL_MESSAGE_BYTES - 1, line + 6);
+        return false;
+    }
+    return true;
+}
+
+static bool hear_canary(struct supervisor *supervisor, const volatile int *stop,
+        char error[TRIAL_MESSAGE_BYTES])
+{
+    char line[CHILD_LINE_BYTES] = "", cause[TRIAL_MESSAGE_BYTES];
+    enum heard heard = HEARD_END;
+    if (child_tell(&supervisor->child, "canary\n"))
+        heard = child_hear(&supervisor->child, clock_now() + canary_seconds, stop, line);
+    if (heard == HEARD_LINE && !strcmp(line, "canary ok"))
+        return true;
+    dismiss(supervisor, heard, canary_seconds, line, cause);
+    snprintf(error, TRIAL_MESSAGE_BYTES, "the canary failed: %.200s",
+            heard == HEARD_LINE && !strncmp(line, "canary ", 7) ? line + 7 : cause);
+    return false;
+}
+
+/* Starts a child unless one runs, and sees that it works. */
+static bool ready(struct supervisor *supervisor, struct device_facts *facts,
+        const volatile int *stop, char error[TRIAL_MESSAGE_BYTES])
+{
+    if (supervisor->child.pid)
+        return true;
+    char *const args[] = { supervisor->program, "trial", "--device", supervisor->device, NULL };
+    if (!child_start(&supervisor->child, args)) {
+        snprintf(error, TRIAL_MESSAGE_BYTES, "cannot start a trial process: %s", strerror(errno));
+        return false;
+    }
+    return hear_greeting(supervisor, facts, stop, error) && hear_canary(supervisor, stop, error);
+}
+
+/* ---- Requests ---- */
+
+/* A request under way. Results come by the numbers that the configs have in what was sent. */
+struct round {
+    const struct trial_request *request;
+    struct trial_result *results;
+    bool answered[TRIAL_MAX_CONFIGS];
+    unsigned sent[TRIAL_MAX_CONFIGS], num_sent;  /* the request's numbers of the configs sent */
+    bool has_begun;                    /* the present child began a config */
+    int current;                       /* the request's number of the config begun; -1: none */
+    double since;                      /* when that was */
+    double spent[TRIAL_MAX_CONFIGS];   /* seconds that each was worked on, of the present child */
+    bool lost_idle;                    /* a child was lost before it had begun anything */
+};
+
+static bool append(char *text, size_t size, size_t *at, const char *part)
+{
+    const size_t length = strlen(part);
+    if (*at + length >= size)
+        return false;
+    memcpy(text + *at, part, length + 1);
+    *at += length;
+    return true;
+}
+
+/* Sends the configs that have no result yet. */
+static bool send_request(struct supervisor *supervisor, struct round *round)
+{
+    const struct trial_request *request = round->request;
+    const struct problem *problem = &request->problem;
+    char text[128 + TRIAL_MAX_CONFIGS * (CONFIG_TEXT_BYTES + 16)], part[CONFIG_TEXT_BYTES + 160];
+    char config[CONFIG_TEXT_BYTES];
+    size_t at = 0;
+    round->num_sent = 0;
+    for (unsigned i = 0; i < request->num_configs; i++)
+        if (!round->answered[i])
+            round->sent[round->num_sent++] = i;
+    if (request->kind == TRIAL_MEASURE)
+        snprintf(part, sizeof part, "measure %c %d %d %zu %zu %zu %.9g %u\n",
+                problem->precision->letter, problem->transa, problem->transb, request->m, request->n,
+                request->k, request->incumbent, round->num_sent);
+    else
+        snprintf(part, sizeof part, "edges %c %d %d %u\n", problem->precision->letter,
+                problem->transa, problem->transb, round->num_sent);
+    bool fits = append(text, sizeof text, &at, part);
+    for (unsigned i = 0; i < round->num_sent; i++) {
+        config_format(&request->configs[round->sent[i]], config);
+        snprintf(part, sizeof part, "config %s\n", config);
+        fits = fits && append(text, sizeof text, &at, part);
+    }
+    return fits && child_tell(&supervisor->child, text);
+}
+
+/* Books the time since the last change on the config that was worked on. */
+static void book_time(struct round *round, int next)
+{
+    const double time = clock_now();
+    if (round->current >= 0) {
+        const double seconds = time - round->since;
+        round->spent[round->current] += seconds;
+        round->results[round->current].cost += seconds;
+    }
+    round->current = next;
+    round->since = time;
+}
+
+static bool take_begin(const char *line, struct round *round)
+{
+    unsigned i;
+    int read = 0;
+    if (sscanf(line, "begin %u%n", &i, &read) != 1 || line[read] || i >= round->num_sent ||
+        round->answered[round->sent[i]])
+        return false;
+    book_time(round, (int) round->sent[i]);
+    round->has_begun = true;
+    return true;
+}
+
+static int outcome_of(const char *word)
+{
+    for (int i = 0; i < NUM_TRIAL_OUTCOMES; i++)
+        if (!strcmp(trial_outcome_words[i], word))
+            return i;
+    return -1;
+}
+
+static bool take_result(const char *line, struct round *round)
+{
+    unsigned i;
+    char word[16];
+    double seconds, spread;
+    int read = 0;
+    if (sscanf(line, "result %u %15s %lf %lf%n", &i, word, &seconds, &spread, &read) != 4 ||
+        i >= round->num_sent || round->answered[round->sent[i]] || outcome_of(word) < 0)
+        return false;
+    struct trial_result *result = &round->results[round->sent[i]];
+    const char *message = line + read + strspn(line + read, " ");
+    book_time(round, -1);
+    round->answered[round->sent[i]] = true;
+    result->outcome = (enum trial_outcome) outcome_of(word);
+    result->seconds = seconds;
+    result->spread = spread;
+    snprintf(result->message, TRIAL_MESSAGE_BYTES, "%.*s", TRIAL_MESSAGE_BYTES - 1, message);
+    return true;
+}
+
+static bool all_answered(const struct round *round)
+{
+    for (unsigned i = 0; i < round->request->num_configs; i++)
+        if (!round->answered[i])
+            return false;
+    return true;
+}
+
+/* A config has its deadline's seconds in all, however often work on it is taken up again. */
+static double deadline_of(const struct round *round)
+{
+    const double spent = round->current >= 0 ? round->spent[round->current] : 0;
+    return round->since + round->request->deadline - spent;
+}
+
+/* Hears one child out. HEARD_LINE when it answered to the end; else why it did not. */
+static enum heard hear_answers(struct supervisor *supervisor, struct round *round,
+        const volatile int *stop, char line[CHILD_LINE_BYTES])
+{
+    for (;;) {
+        const enum heard heard = child_hear(&supervisor->child, deadline_of(round), stop, line);
+        if (heard != HEARD_LINE)
+            return heard;
+        if (!strcmp(line, "done"))
+            return all_answered(round) ? HEARD_LINE : HEARD_GARBAGE;
+        if (!take_begin(line, round) && !take_result(line, round))
+            return HEARD_GARBAGE;
+    }
+}
+
+/* The config that was worked on when the child was lost; the first unanswered if none was begun. */
+static unsigned guilty(const struct round *round)
+{
+    unsigned i = 0;
+    if (round->current >= 0)
+        return (unsigned) round->current;
+    while (i + 1 < round->request->num_configs && round->answered[i])
+        i++;
+    return i;
+}
+
+static void charge(struct round *round, enum trial_outcome outcome, const char *cause)
+{
+    const unsigned i = guilty(round);
+    book_time(round, -1);
+    if (round->answered[i])
+        return;
+    round->answered[i] = true;
+    round->results[i].outcome = outcome;
+    snprintf(round->results[i].message, TRIAL_MESSAGE_BYTES, "%s", cause);
+}
+
+/* Sends what has no result and takes the answers; a child that fails costs one config. False when
+ * *stop was set. */
+static bool ask(struct supervisor *supervisor, struct round *round, const volatile int *stop)
+{
+    char line[CHILD_LINE_BYTES] = "", cause[TRIAL_MESSAGE_BYTES];
+    enum heard heard = HEARD_END;
+    memset(round->spent, 0, sizeof round->spent);
+    round->has_begun = false;
+    round->current = -1;
+    round->since = clock_now();
+    if (send_request(supervisor, round))
+        heard = hear_answers(supervisor, round, stop, line);
+    if (heard == HEARD_LINE)
+        return true;
+    dismiss(supervisor, heard, round->request->deadline, line, cause);
+    if (heard == HEARD_STOP) {
+        book_time(round, -1);
+        return false;
+    }
+    /* One that ended before it began anything may have been dead for long: no config's fault yet. */
+    if (heard == HEARD_END && !round->has_begun && !round->lost_idle)
+        round->lost_idle = true;
+    else
+        charge(round, heard == HEARD_NOTHING ? TRIAL_TIMEOUT : TRIAL_CRASH, cause);
+    return true;
+}
+
+/* A child that works, at the second attempt if need be. */
+static bool ready_again(struct supervisor *supervisor, const volatile int *stop,
+        char error[TRIAL_MESSAGE_BYTES])
+{
+    struct device_facts facts;
+    return ready(supervisor, &facts, stop, error) ||
+           (!(stop && *stop) && ready(supervisor, &facts, stop, error));
+}
+
+/* Marks what was not answered as stopped. */
+static bool give_up(struct round *round, enum trial_outcome outcome, const char *message)
+{
+    for (unsigned i = 0; i < round->request->num_configs; i++)
+        if (!round->answered[i]) {
+            round->results[i].outcome = outcome;
+            snprintf(round->results[i].message, TRIAL_MESSAGE_BYTES, "%s", message);
+        }
+    return false;
+}
+
+bool supervise_run(struct supervisor *supervisor, const struct trial_request *request,
+        struct trial_result *results, const volatile int *stop)
+{
+    struct round round = { .request = request, .results = results, .current = -1 };
+    char error[TRIAL_MESSAGE_BYTES];
+    for (unsigned i = 0; i < request->num_configs; i++)
+        results[i] = (struct trial_result) { .outcome = TRIAL_CRASH };
+    while (!all_answered(&round)) {
+        if (stop && *stop)
+            return give_up(&round, TRIAL_TIMEOUT, "stopped");
+        if (!ready_again(supervisor, stop, error)) {
+            if (stop && *stop)
+                return give_up(&round, TRIAL_TIMEOUT, "stopped");
+            give_up(&round, TRIAL_DEVICE, error);
+            snprintf(results[0].message, TRIAL_MESSAGE_BYTES, "%s", error);
+            return false;
+        }
+        if (!ask(supervisor, &round, stop))
+            return give_up(&round, TRIAL_TIMEOUT, "stopped");
+    }
+    return true;
+}
+
+struct supervisor *supervise_open(const char *program, const char *device,
+        struct device_facts *facts, char error[TRIAL_MESSAGE_BYTES])
+{
+    struct supervisor *supervisor = calloc(1, sizeof *supervisor);
+    if (supervisor) {
+        supervisor->program = strdup(program);
+        supervisor->device = strdup(device);
+    }
+    if (!supervisor || !supervisor->program || !supervisor->device) {
+        snprintf(error, TRIAL_MESSAGE_BYTES, "out of memory");
+        supervise_close(&supervisor);
+        return NULL;
+    }
+    signal(SIGPIPE, SIG_IGN);          /* a child that died is noticed by write's error */
+    if (!ready(supervisor, facts, NULL, error))
+        supervise_close(&supervisor);
+    return supervisor;
+}
+
+void supervise_close(struct supervisor **supervisor)
+{
+    char cause[TRIAL_MESSAGE_BYTES];
+    if (!*supervisor)
+        return;
+    child_end(&(*supervisor)->child, cause);
+    free((*supervisor)->program);
+    free((*supervisor)->device);
+    free(*supervisor);
+    *supervisor = NULL;
+}

@@ -1,0 +1,77 @@
+/* supervise.h: measures candidates in a child process that may crash, hang or compute nonsense.
+ *
+ * The child (`kiln-tune trial`) lives as long as it behaves. It builds a candidate through the
+ * library, verifies it, times it through the library's own launch code, and answers a line per
+ * candidate. Every request has a wall-clock deadline; a child that misses it is killed, one that dies
+ * is reaped, and before the next request a new one runs a canary kernel with a known answer.
+ */
+#ifndef KILN_TUNE_SUPERVISE_H
+#define KILN_TUNE_SUPERVISE_H
+
+#include "../core/family.h"
+
+enum { TRIAL_MAX_CONFIGS = 32, TRIAL_MESSAGE_BYTES = 256 };
+
+/* TRIAL(NAME, word in the journal, meaning) */
+#define TRIAL_OUTCOMES \
+    TRIAL(OK, "ok", "verified and timed") \
+    TRIAL(SLOW, "slow", "verified; one launch took more than 1.5 times the incumbent") \
+    TRIAL(ILLEGAL, "illegal", "a rule of the family forbids it") \
+    TRIAL(BUILD, "build", "the driver's compiler refused it") \
+    TRIAL(LAUNCH, "launch", "the driver refused to launch it") \
+    TRIAL(WRONG, "wrong", "a wrong result") \
+    TRIAL(CRASH, "crash", "the trial process died") \
+    TRIAL(TIMEOUT, "timeout", "the deadline passed") \
+    TRIAL(TIMING, "timing", "a time of zero or less, or beyond the device's peak") \
+    TRIAL(DEVICE, "device", "the canary failed: the device does not work any more")
+
+enum trial_outcome {
+#define TRIAL(name, word, meaning) TRIAL_##name,
+    TRIAL_OUTCOMES
+#undef TRIAL
+    NUM_TRIAL_OUTCOMES
+};
+extern const char *const trial_outcome_words[NUM_TRIAL_OUTCOMES];
+extern const char *const trial_outcome_meanings[NUM_TRIAL_OUTCOMES];
+
+enum trial_kind {
+    TRIAL_MEASURE,                     /* verify at the shape, then time; several: interleaved */
+    TRIAL_EDGES                        /* verify on every edge class of the problem; no time */
+};
+
+struct trial_request {
+    enum trial_kind kind;
+    struct problem problem;
+    size_t m, n, k;                    /* ignored for TRIAL_EDGES */
+    unsigned num_configs;              /* 1 to TRIAL_MAX_CONFIGS */
+    struct config configs[TRIAL_MAX_CONFIGS];
+    double incumbent;                  /* seconds of the best so far at this shape; 0: none */
+    double deadline;                   /* seconds allowed per config */
+};
+
+struct trial_result {
+    enum trial_outcome outcome;
+    double seconds;                    /* OK, SLOW: median time of one whole operation; else 0 */
+    double spread;                     /* (third quartile - first) / median of the samples */
+    double cost;                       /* wall-clock seconds that this config took */
+    char message[TRIAL_MESSAGE_BYTES]; /* the cause, one line, no tab; "" when OK */
+};
+
+struct supervisor;
+
+/* program: path of kiln-tune itself; device: substring of a device name, "" for the first.
+ * Starts the child and reads the device's facts from it. NULL with a message on failure. */
+struct supervisor *supervise_open(const char *program, const char *device,
+        struct device_facts *facts, char error[TRIAL_MESSAGE_BYTES]);
+void supervise_close(struct supervisor **supervisor);
+
+/* Fills results[0..num_configs). False only when the child cannot be started again or the canary
+ * fails twice (message in results[0]). A signal (Ctrl-C) makes it return false with outcome
+ * TRIAL_TIMEOUT when *stop becomes non-zero. */
+bool supervise_run(struct supervisor *supervisor, const struct trial_request *request,
+        struct trial_result *results, const volatile int *stop);
+
+/* The body of the child: reads requests from standard input until it ends. Returns the exit code. */
+int trial_main(const char *device);
+
+#endif

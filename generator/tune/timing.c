@@ -1,0 +1,291 @@
+/* timing.c: see timing.h. */
+#include "timing.h"
+#include "matrix.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_REPEAT = 2048, RANDOM_BYTES = 1 << 20 };
+
+static const double sample_seconds = 2e-3;       /* a sample lasts at least this long */
+static const double enough_seconds = 0.25;       /* a candidate's samples need not last longer */
+static const double slow_factor = 1.5;
+
+double timing_least(const struct device_facts *facts, const struct precision *precision, size_t m,
+        size_t n, size_t k)
+{
+    const long *value = facts->value;
+    const double lanes = (double) value[FACT_VECTOR_BYTES] / precision->real_bytes;
+    /* CPUs: two fused multiply-adds on vectors a cycle, with a margin of 4 for clocks that rise
+     * above the one reported. GPUs: matrix units do up to 1024 a cycle; margin 4 again. */
+    const double per_cycle = value[FACT_IS_CPU] ? 4 * fmax(lanes, 1) * 4 : 1024 * 4;
+    const double peak = (double) value[FACT_UNITS] * (double) value[FACT_CLOCK_MHZ] * 1e6 * per_cycle;
+    return peak > 0 ? 2.0 * (double) m * (double) n * (double) k / peak : 0;
+}
+
+static int compare_doubles(const void *a, const void *b)
+{
+    const double x = *(const double *) a, y = *(const double *) b;
+    return (x > y) - (x < y);
+}
+
+void timing_summarise(double *samples, unsigned num, double *median, double *spread)
+{
+    qsort(samples, num, sizeof *samples, compare_doubles);
+    *median = num % 2 ? samples[num / 2] : (samples[num / 2 - 1] + samples[num / 2]) / 2;
+    *spread = *median > 0 ? (samples[3 * num / 4] - samples[num / 4]) / *median : 0;
+}
+
+static void fail(struct timing_entry *entry, enum trial_outcome outcome, const char *message)
+{
+    entry->done = true;
+    entry->result->outcome = outcome;
+    snprintf(entry->result->message, TRIAL_MESSAGE_BYTES, "%s", message);
+}
+
+/* ---- One sample ---- */
+
+/* The first event of the first operation and the last of the last one. */
+struct span {
+    cl_event first, last;
+};
+
+static void span_release(struct span *span)
+{
+    if (span->first)
+        clReleaseEvent(span->first);
+    if (span->last)
+        clReleaseEvent(span->last);
+}
+
+/* Enqueues one operation and keeps the events at the span's ends; each is owned once. */
+static enum kiln_status enqueue_one(struct launcher *launcher, const struct timing_entry *entry,
+        struct span *span)
+{
+    cl_event stages[KILN_MAX_STAGES];
+    unsigned num = 0;
+    const enum kiln_status status = kiln_gemm_enqueue_profiled(entry->context, &entry->gemm,
+            launcher->queue, stages, &num);
+    for (unsigned i = 0; i < num; i++) {
+        if (i == 0 && !span->first && clRetainEvent(stages[i]) == CL_SUCCESS)
+            span->first = stages[i];
+        if (i + 1 < num) {
+            clReleaseEvent(stages[i]);
+            continue;
+        }
+        if (span->last)
+            clReleaseEvent(span->last);
+        span->last = stages[i];
+    }
+    return status;
+}
+
+static enum kiln_status span_seconds(const struct span *span, double *seconds)
+{
+    cl_ulong start = 0, end = 0;
+    if (!span->first || !span->last)
+        return KILN_INVALID_ARGUMENT;  /* nothing was enqueued */
+    cl_int error = clGetEventProfilingInfo(span->first, CL_PROFILING_COMMAND_START, sizeof start,
+            &start, NULL);
+    if (error == CL_SUCCESS)
+        error = clGetEventProfilingInfo(span->last, CL_PROFILING_COMMAND_END, sizeof end, &end, NULL);
+    *seconds = ((double) end - (double) start) * 1e-9;
+    return (enum kiln_status) error;
+}
+
+/* Seconds of one operation out of `repeat` back to back. */
+static bool sample(struct launcher *launcher, struct timing_entry *entry, unsigned repeat,
+        double *seconds)
+{
+    struct span span = { NULL, NULL };
+    enum kiln_status status = KILN_SUCCESS;
+    for (unsigned i = 0; i < repeat && status == KILN_SUCCESS; i++)
+        status = enqueue_one(launcher, entry, &span);
+    const cl_int finished = clFinish(launcher->queue);
+    if (status == KILN_SUCCESS)
+        status = (enum kiln_status) finished;
+    if (status == KILN_SUCCESS)
+        status = span_seconds(&span, seconds);
+    span_release(&span);
+    *seconds /= repeat;
+    if (status != KILN_SUCCESS)
+        fail(entry, TRIAL_LAUNCH, kiln_status_string(status));
+    return status == KILN_SUCCESS;
+}
+
+/* ---- Operands ---- */
+
+/* Elements of either sign between 1/2 and 1, as many as fit RANDOM_BYTES. Only their sizes matter
+ * much to the time, but constant bits would let some devices run cooler and faster. */
+static void fill_random(unsigned char *bytes, const struct precision *precision)
+{
+    const size_t size = (size_t) precision->element_bytes;
+    uint64_t state = 88172645463325252u;         /* xorshift64 (Marsaglia 2003) */
+    for (size_t at = 0; at + size <= RANDOM_BYTES; at += size) {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        const double fraction = (double) (state >> 11) * 0x1p-53;
+        const uint64_t bits = matrix_bits_of(size, (state & 1 ? -0.5 : 0.5) * (1 + fraction));
+        const uint16_t half = (uint16_t) bits;
+        const uint32_t single = (uint32_t) bits;
+        memcpy(bytes + at, size == 2 ? &half : size == 4 ? (const void *) &single
+                                                         : (const void *) &bits, size);
+    }
+}
+
+/* A buffer of at least so many bytes, filled with the block again and again; block may be NULL. */
+static cl_int buffer_reserve(struct launcher *launcher, struct timing_buffer *buffer, size_t bytes,
+        const unsigned char *block)
+{
+    cl_int error = CL_SUCCESS;
+    size_t wanted = RANDOM_BYTES;
+    while (wanted < bytes && wanted <= SIZE_MAX / 2)
+        wanted *= 2;
+    if (buffer->bytes < bytes) {
+        if (buffer->memory)
+            clReleaseMemObject(buffer->memory);
+        *buffer = (struct timing_buffer) { .memory = NULL };
+        buffer->memory = clCreateBuffer(launcher->context, CL_MEM_READ_WRITE, wanted, NULL, &error);
+        if (!buffer->memory)           /* a device that is nearly full */
+            buffer->memory = clCreateBuffer(launcher->context, CL_MEM_READ_WRITE, wanted = bytes,
+                    NULL, &error);
+        if (!buffer->memory)
+            return error;
+        buffer->bytes = wanted;
+        buffer->is_filled = false;
+    }
+    for (size_t at = 0; block && !buffer->is_filled && at < buffer->bytes; at += RANDOM_BYTES) {
+        const size_t rest = buffer->bytes - at;
+        error = clEnqueueWriteBuffer(launcher->queue, buffer->memory, CL_TRUE, at,
+                rest < RANDOM_BYTES ? rest : RANDOM_BYTES, block, 0, NULL, NULL);
+        if (error != CL_SUCCESS)
+            return error;
+    }
+    buffer->is_filled = true;
+    return CL_SUCCESS;
+}
+
+static bool is_reserved(const struct timing_data *data, const size_t bytes[3])
+{
+    for (int i = 0; i < 3; i++)
+        if (data->buffers[i].bytes < bytes[i] || !data->buffers[i].is_filled)
+            return false;
+    return true;
+}
+
+enum kiln_status timing_data_reserve(struct timing_data *data, struct launcher *launcher,
+        const struct precision *precision, const size_t elements[3])
+{
+    size_t bytes[3];
+    cl_int error = CL_SUCCESS;
+    for (int i = 0; i < 3; i++) {
+        if (__builtin_mul_overflow(elements[i], (size_t) precision->element_bytes, &bytes[i]))
+            return KILN_SIZE_OVERFLOW;
+        if (data->precision != precision)
+            data->buffers[i].is_filled = false;
+    }
+    if (is_reserved(data, bytes))
+        return KILN_SUCCESS;
+    unsigned char *block = malloc(RANDOM_BYTES);
+    if (!block)
+        return KILN_OUT_OF_MEMORY;
+    data->precision = precision;
+    fill_random(block, precision);
+    for (int i = 0; i < 3 && error == CL_SUCCESS; i++)
+        error = buffer_reserve(launcher, &data->buffers[i], bytes[i], i < 2 ? block : NULL);
+    free(block);
+    return (enum kiln_status) error;
+}
+
+void timing_data_free(struct timing_data *data)
+{
+    for (int i = 0; i < 3; i++)
+        if (data->buffers[i].memory)
+            clReleaseMemObject(data->buffers[i].memory);
+    *data = (struct timing_data) { .precision = NULL };
+}
+
+/* ---- Candidates ---- */
+
+static bool plausible(struct timing_entry *entry, double seconds, const struct timing_limits *limits)
+{
+    char message[96];
+    if (seconds > 0 && seconds >= limits->least)
+        return true;
+    snprintf(message, sizeof message, "%.3g s is less than the device's peak allows, %.3g s", seconds,
+            limits->least);
+    fail(entry, TRIAL_TIMING, message);
+    return false;
+}
+
+static unsigned repeat_for(double seconds)
+{
+    const double repeat = seconds > 0 ? ceil(sample_seconds / seconds) : MAX_REPEAT;
+    return repeat < 1 ? 1 : repeat > MAX_REPEAT ? MAX_REPEAT : (unsigned) repeat;
+}
+
+/* Settles how many operations make a sample. What is measured here only warms up, and sorts out
+ * what is much slower than the incumbent; short operations are judged by a whole sample. */
+static void warm_up(struct launcher *launcher, struct timing_entry *entry,
+        const struct timing_limits *limits)
+{
+    double seconds = 0;
+    entry->repeat = 1;
+    if (!sample(launcher, entry, 1, &seconds))
+        return;
+    /* A first launch is often several times slower, and a sample then too short: twice. */
+    for (int i = 0; i < 2 && seconds < sample_seconds; i++) {
+        const unsigned repeat = repeat_for(seconds);
+        if (repeat <= entry->repeat)
+            break;
+        entry->repeat = repeat;
+        if (!sample(launcher, entry, repeat, &seconds))
+            return;
+    }
+    if (!plausible(entry, seconds, limits))
+        return;
+    if (limits->incumbent > 0 && seconds > slow_factor * limits->incumbent) {
+        fail(entry, TRIAL_SLOW, "");
+        entry->result->seconds = seconds;
+    }
+}
+
+static void add_sample(struct launcher *launcher, struct timing_entry *entry,
+        const struct timing_limits *limits)
+{
+    double seconds = 0;
+    if (!sample(launcher, entry, entry->repeat, &seconds) || !plausible(entry, seconds, limits))
+        return;
+    entry->samples[entry->num_samples++] = seconds;
+    entry->total += seconds * entry->repeat;
+    if (entry->num_samples < TIMING_MIN_SAMPLES)
+        return;
+    if (entry->num_samples < TIMING_MAX_SAMPLES && entry->total < enough_seconds)
+        return;
+    entry->done = true;
+    entry->result->outcome = TRIAL_OK;
+    timing_summarise(entry->samples, entry->num_samples, &entry->result->seconds,
+            &entry->result->spread);
+}
+
+void timing_run(struct launcher *launcher, struct timing_entry *entries, unsigned num,
+        const struct timing_limits *limits, void (*begin)(void *user, unsigned entry), void *user)
+{
+    for (unsigned i = 0; i < num; i++) {
+        entries[i].repeat = entries[i].num_samples = 0;
+        entries[i].total = 0;
+        entries[i].done = false;
+        begin(user, i);
+        warm_up(launcher, &entries[i], limits);
+    }
+    for (unsigned round = 0; round < TIMING_MAX_SAMPLES; round++)
+        for (unsigned i = 0; i < num; i++) {
+            if (entries[i].done)
+                continue;
+            begin(user, i);
+            add_sample(launcher, &entries[i], limits);
+        }
+}

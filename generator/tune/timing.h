@@ -1,0 +1,60 @@
+/* timing.h: how long one multiplication takes on the device.
+ *
+ * A sample is a number of operations back to back, as many as make it long enough; its time runs
+ * from the start of the first stage to the end of the last, by the device's own clock (profiling
+ * events). Several candidates are sampled in turn, so that drift (heat, clocks, neighbours) meets
+ * all of them alike.
+ */
+#ifndef KILN_TUNE_TIMING_H
+#define KILN_TUNE_TIMING_H
+
+#include "launcher.h"
+#include "supervise.h"
+
+enum { TIMING_MAX_SAMPLES = 5, TIMING_MIN_SAMPLES = 3 };
+
+/* Operands for timing: random numbers, made once for each precision and size class. */
+struct timing_buffer {
+    cl_mem memory;
+    size_t bytes;
+    bool is_filled;
+};
+struct timing_data {
+    const struct precision *precision;
+    struct timing_buffer buffers[3];   /* A, B, C */
+};
+
+/* At least so many elements of A, B and C. All zero at its beginning. */
+enum kiln_status timing_data_reserve(struct timing_data *data, struct launcher *launcher,
+        const struct precision *precision, const size_t elements[3]);
+void timing_data_free(struct timing_data *data);
+
+/* One candidate, built and verified at the call's shape. */
+struct timing_entry {
+    struct kiln_context *context;
+    struct kiln_gemm gemm;
+    struct trial_result *result;       /* out: outcome OK, SLOW, TIMING or LAUNCH; cost untouched */
+    unsigned repeat;                   /* operations in a sample */
+    unsigned num_samples;
+    double samples[TIMING_MAX_SAMPLES];/* seconds of one operation */
+    double total;                      /* seconds of all samples */
+    bool done;
+};
+
+struct timing_limits {
+    double incumbent;                  /* seconds; 0: none */
+    double least;                      /* no operation can take less on this device */
+};
+
+/* The shortest time that an operation may take, generously: what takes less is a false clock. */
+double timing_least(const struct device_facts *facts, const struct precision *precision, size_t m,
+        size_t n, size_t k);
+
+/* Fills each entry's result. `begin` is called with an entry's number before work on it begins. */
+void timing_run(struct launcher *launcher, struct timing_entry *entries, unsigned num,
+        const struct timing_limits *limits, void (*begin)(void *user, unsigned entry), void *user);
+
+/* Median and relative distance of the quartiles; sorts the samples. num >= 1. */
+void timing_summarise(double *samples, unsigned num, double *median, double *spread);
+
+#endif

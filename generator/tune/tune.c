@@ -1,0 +1,261 @@
+/* tune.c: the command that turns a device into a bundle. */
+#include "options.h"
+#include "device.h"
+#include "embed.h"
+#include "known.h"
+#include "tuner.h"
+#include "../core/emit.h"
+#include "../core/files.h"
+#include "../core/select.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { MAX_SHAPES = 64, MAX_SEEDS = 16, PATH_BYTES = 4096 };
+
+static volatile int stop_requested;
+
+static void request_stop(int signal_number)
+{
+    (void) signal_number;
+    stop_requested = 1;
+}
+
+static int fail(const char *what)
+{
+    fprintf(stderr, "kiln-tune: %s\n", what);
+    return EXIT_FAILURE;
+}
+
+/* One "M N K" a line; # starts a comment. */
+static bool parse_shapes(char *text, const char *path, struct shape shapes[MAX_SHAPES], size_t *num)
+{
+    unsigned number = 0;
+    *num = 0;
+    for (char *line = text, *next; line; line = next) {
+        struct shape *s = &shapes[*num];
+        char rest;
+        next = strchr(line, '\n');
+        if (next)
+            *next++ = '\0';
+        line[strcspn(line, "#")] = '\0';
+        number++;
+        if (!line[strspn(line, " \t\r")])
+            continue;
+        if (*num == MAX_SHAPES || strchr(line, '-') ||
+            sscanf(line, "%zu %zu %zu %c", &s->m, &s->n, &s->k, &rest) != 3 ||
+            !s->m || !s->n || !s->k || s->m > 1 << 24 || s->n > 1 << 24 || s->k > 1 << 24) {
+            fprintf(stderr, "kiln-tune: %s: line %u: %s\n", path, number, *num == MAX_SHAPES
+                    ? "more than 64 shapes" : "expected M N K, each from 1 to 16777216");
+            return false;
+        }
+        ++*num;
+    }
+    return true;
+}
+
+static bool read_shapes(const char *path, struct shape shapes[MAX_SHAPES], size_t *num)
+{
+    char error[FILES_ERROR_BYTES];
+    *num = 0;
+    if (!path || !*path)
+        return true;
+    char *text = files_read(path, error);
+    const bool ok = text && parse_shapes(text, path, shapes, num);
+    if (!text)
+        fail(error);
+    free(text);
+    return ok;
+}
+
+static bool write_file(const struct options *options, const char *name, struct text *text)
+{
+    char path[PATH_BYTES], error[FILES_ERROR_BYTES] = "out of memory";
+    snprintf(path, sizeof path, "%s/%s", options->output, name);
+    const bool ok = !text->failed && files_write(path, text->bytes, text->len, error);
+    if (!ok)
+        fail(error);
+    text_free(text);
+    return ok;
+}
+
+static bool write_device(const struct options *options, const struct device_facts *facts)
+{
+    struct text text = { 0 };
+    text_add(&text, "platform\t%s\ndevice\t%s\ndriver\t%s\n", facts->platform, facts->device,
+            facts->driver);
+    for (int i = 0; i < NUM_FACTS; i++)
+        text_add(&text, "%s\t%ld\t%s\n", fact_names[i], facts->value[i], fact_meanings[i]);
+    return write_file(options, "device.tsv", &text);
+}
+
+/* winners.tsv, and bundle.c with device binaries when they were asked for. */
+static bool write_bundle(const struct options *options, const struct winners *winners)
+{
+    struct assembly assembly;
+    struct text rows = { 0 }, comment = { 0 }, bundle = { 0 };
+    char error[FAMILY_ERROR_BYTES];
+    bool ok = winners_assemble(winners, &assembly, error);
+    if (ok && options->embed != EMBED_SOURCE)
+        ok = embed_binaries(&assembly, options->device, options->embed == EMBED_BOTH, error);
+    if (!ok)
+        fail(error);
+    if (ok) {
+        winners_format(winners, &rows);
+        winners_comment(winners, &comment);
+        emit_bundle(&assembly.bundle, comment.bytes, &bundle);
+        ok = write_file(options, "winners.tsv", &rows) && write_file(options, "bundle.c", &bundle);
+    }
+    text_free(&comment);
+    text_free(&rows);
+    text_free(&bundle);
+    assembly_free(&assembly);
+    return ok;
+}
+
+/* A bundle that matches no device, for builds that need the file. */
+static int write_empty(const struct options *options, const char *why)
+{
+    const struct kiln_bundle bundle = {
+        .format = KILN_BUNDLE_FORMAT, .name = options->name, .provenance = "nothing was tuned",
+        .match = { .platform = "", .device = "" },
+    };
+    struct text text = { 0 };
+    struct device_facts facts;
+    facts_minimal(&facts);
+    fprintf(stderr, "kiln-tune: %s: nothing to tune\n", why);
+    emit_bundle(&bundle, NULL, &text);
+    return write_file(options, "bundle.c", &text) && write_device(options, &facts)
+         ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+static void report(const struct tuner *tuner, const struct winners *winners)
+{
+    char config[CONFIG_TEXT_BYTES];
+    size_t failures = 0;
+    for (size_t i = 0; i < tuner->records.num; i++)
+        failures += strcmp(tuner->records.rows[i].outcome, "ok") &&
+                    strcmp(tuner->records.rows[i].outcome, "slow");
+    fprintf(stderr, "kiln-tune: %zu measured, %zu found in the journal, %zu failed; %.0f of %.0f s\n",
+            tuner->num_asked, tuner->num_answered, failures, tuner->spent, tuner->budget);
+    for (unsigned i = 0; i < winners->num_recipes; i++) {
+        config_format(&winners->recipes[i].config, config);
+        fprintf(stderr, "kiln-tune: %s: %s\n", winners->recipes[i].precision->name, config);
+    }
+    for (unsigned i = 0; i < winners->num_regrets; i++)
+        fprintf(stderr, "kiln-tune: %s: regret %.1f %% on %u held-out shapes\n",
+                winners->regrets[i].precision->name, 100 * (winners->regrets[i].factor - 1),
+                winners->regrets[i].shapes);
+}
+
+/* Each precision gets an equal part of what is left. */
+static void tune_all(const struct options *options, struct tuner *tuner)
+{
+    for (size_t i = 0; i < options->num_precisions; i++) {
+        const double left = tuner->budget - tuner->spent;
+        if (options->precisions[i]->bits == 64 && !tuner->facts.value[FACT_HAS_DOUBLE])
+            continue;
+        if (left <= 0 || !plan_precision(tuner, options->precisions[i],
+                    left / (double) (options->num_precisions - i)))
+            return;
+    }
+}
+
+static int conclude(const struct options *options, struct tuner *tuner)
+{
+    static struct winners winners;
+    char error[FAMILY_ERROR_BYTES];
+    progress_end(tuner);
+    if (stop_requested)
+        fprintf(stderr, "kiln-tune: interrupted: keeping the best so far; run again to go on\n");
+    if (tuner->failed)
+        fail(tuner->error);
+    if (!select_from_records(&tuner->records, options->name, &winners, error))
+        return fail(error);
+    if (!tuner->quiet)
+        report(tuner, &winners);
+    return write_bundle(options, &winners) && write_device(options, &tuner->facts) &&
+           !tuner->failed ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+static const char *journal_path(const struct options *options, char path[PATH_BYTES])
+{
+    if (options->journal)
+        return options->journal;
+    snprintf(path, PATH_BYTES, "%s/journal.tsv", options->output);
+    return path;
+}
+
+/* A run over what a journal holds, without a device. */
+static int replay(const struct options *options, struct tuner *tuner)
+{
+    char path[PATH_BYTES], error[FAMILY_ERROR_BYTES];
+    char *text = files_read(journal_path(options, path), error);
+    if (!text)
+        return fail(error);
+    const bool ok = records_parse(text, &tuner->records, error);
+    free(text);
+    if (!ok)
+        return fail(error);
+    tuner->facts = tuner->records.head.facts;
+    tune_all(options, tuner);
+    return conclude(options, tuner);
+}
+
+static int measure(const struct options *options, struct tuner *tuner)
+{
+    char path[PATH_BYTES], error[FAMILY_ERROR_BYTES];
+    struct journal_head head = { .generator = record_generator_hash() };
+    tuner->last_event = tuner_clock();
+    tuner->supervisor = supervise_open(options->program, options->device, &tuner->facts, error);
+    if (!tuner->supervisor)
+        return fail(error);
+    head.facts = tuner->facts;
+    tuner->journal = journal_open(journal_path(options, path), &head, &tuner->records, error);
+    int status = EXIT_FAILURE;
+    if (tuner->journal) {
+        tune_all(options, tuner);
+        supervise_close(&tuner->supervisor);
+        status = conclude(options, tuner);
+    } else
+        fail(error);
+    supervise_close(&tuner->supervisor);
+    journal_close(tuner->journal);
+    return status;
+}
+
+int tune_main(const struct options *options)
+{
+    struct shape shapes[MAX_SHAPES];
+    struct config seeds[MAX_SEEDS];
+    char error[FAMILY_ERROR_BYTES];
+    struct tuner tuner = {
+        .strategy = options->strategy, .seed = options->seed, .budget = options->seconds,
+        .shapes = shapes, .seeds = seeds, .json = options->json, .quiet = options->quiet,
+        .stop = &stop_requested,
+    };
+    if (mkdir(options->output, 0777) && errno != EEXIST) {
+        fprintf(stderr, "kiln-tune: %s: %s\n", options->output, strerror(errno));
+        return EXIT_FAILURE;
+    }
+    if (!read_shapes(options->shapes_file, shapes, &tuner.num_shapes))
+        return EXIT_FAILURE;
+    if (options->unless_matched) {
+        cl_device_id device;
+        if (!device_find(options->device, &device, error))
+            return write_empty(options, error);
+        if (known_match(device))
+            return write_empty(options, "a linked bundle matches the device");
+    }
+    tuner.num_seeds = known_configs(seeds, MAX_SEEDS);
+    const struct sigaction action = { .sa_handler = request_stop };
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    const int status = options->replay ? replay(options, &tuner) : measure(options, &tuner);
+    records_free(&tuner.records);
+    return status;
+}

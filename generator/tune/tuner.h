@@ -1,0 +1,61 @@
+/* tuner.h: one run of the tuner: questions, answers, budget and progress.
+ *
+ * A question that the journal answers is not asked again. The budget is kept in the costs of the rows
+ * that were used, old or new, so that a run that resumes takes every decision as it was taken before,
+ * and a run over a complete journal is a replay.
+ */
+#ifndef KILN_TUNE_TUNER_H
+#define KILN_TUNE_TUNER_H
+
+#include "../core/record.h"
+#include "../search/search.h"
+#include "journal.h"
+#include "supervise.h"
+
+struct shape {
+    size_t m, n, k;
+};
+
+struct tuner {
+    struct supervisor *supervisor;     /* NULL: only what the journal answers (replay) */
+    struct journal *journal;
+    struct records records;            /* all rows of the journal, old and new */
+    struct device_facts facts;
+    const struct search_strategy *strategy;
+    uint64_t seed;
+    double budget;                     /* seconds */
+    double spent;                      /* of the rows used so far */
+    double last_event;                 /* clock when the last row was written */
+    size_t num_asked, num_answered;    /* questions that were measured, or found in the journal */
+    const struct config *seeds;        /* winners of linked bundles: tried first */
+    size_t num_seeds;
+    const struct shape *shapes;        /* the application's own */
+    size_t num_shapes;
+    bool json, quiet;
+    bool failed;                       /* the journal or the child gave up: message in error */
+    const volatile int *stop;          /* Ctrl-C */
+    char error[FAMILY_ERROR_BYTES];
+    char phase[96];                    /* for progress */
+    double last_line;                  /* clock when the last line of progress was printed */
+    double best_gflops;
+};
+
+/* Asks one question about several configurations at once, interleaved; results in the order of
+ * configs. False when the run must stop: a signal, a failure, or a replay without the answer. */
+bool tuner_ask(struct tuner *tuner, enum record_kind kind, const struct problem *problem,
+        struct shape shape, const struct config *configs, unsigned num, double incumbent,
+        struct record *answers);
+
+/* Tunes one precision within `seconds` of budget. False as above; what was measured is kept. */
+bool plan_precision(struct tuner *tuner, const struct precision *precision, double seconds);
+
+/* progress.c: a line on standard error when it is a terminal, else one every few seconds; with json,
+ * one object per row on standard output. */
+void progress_row(struct tuner *tuner, const struct record *record, bool measured);
+void progress_phase(struct tuner *tuner, const char *format, ...)
+        __attribute__((format(printf, 2, 3)));
+void progress_end(struct tuner *tuner);
+
+double tuner_clock(void);
+
+#endif

@@ -1,0 +1,98 @@
+/* verify.h: whether a kernel computes what it should, everywhere and nowhere else.
+ *
+ * Two checks, each over all elements and with guard zones (matrix.h). The exact one multiplies
+ * odd integers whose product is known at any size and compares bit by bit: a product of two odd
+ * numbers is odd, so that a term missed or taken twice always shows. The gauge one multiplies
+ * random numbers of full mantissa and compares with a reference in higher precision, in units of
+ * eps (|alpha| sum|A||B| + |beta||C|), as the testers of netlib's BLAS do.
+ */
+#ifndef KILN_TUNE_VERIFY_H
+#define KILN_TUNE_VERIFY_H
+
+#include "../core/family.h"
+#include "launcher.h"
+#include "matrix.h"
+
+enum { VERIFY_MESSAGE_BYTES = 224, VERIFY_LIMIT = 16, VERIFY_NUM_SLOTS = 2 };
+
+/* One multiplication. The exact check wants alpha and beta to be multiples of 1/4, up to 8. */
+struct verify_case {
+    struct problem problem;
+    size_t m, n, k;
+    size_t pad_a, pad_b, pad_c;        /* elements by which leading dimensions exceed the least */
+    size_t offset_a, offset_b, offset_c;
+    double alpha, beta;
+    bool poison_inputs;                /* A and B are NaN: for alpha = 0 */
+};
+
+enum verify_verdict {
+    VERIFY_OK,
+    VERIFY_WRONG,                      /* a wrong element, or a write outside C */
+    VERIFY_REFUSED,                    /* no kernel: it did not build or does not take the shape */
+    VERIFY_FAILED,                     /* the library or the driver reports an error */
+    VERIFY_IMPOSSIBLE                  /* out of memory, or too deep to be verified exactly */
+};
+
+struct verify_operands {
+    struct matrix a, b, c;
+};
+
+/* op(A) = U V' and op(B) = V" X', with factors of few columns: C = U (V' V") X' is cheap. */
+enum { VERIFY_RANK = 3 };
+struct verify_factors {
+    signed char (*u)[VERIFY_RANK], (*v_a)[VERIFY_RANK], (*v_b)[VERIFY_RANK], (*x)[VERIFY_RANK];
+    long core[VERIFY_RANK][VERIFY_RANK];
+};
+
+/* The inputs of an exact check, kept for the next candidate at the same shape. */
+struct verify_slot {
+    struct verify_case of;
+    struct verify_operands operands;
+    struct verify_factors factors;
+    unsigned long used;                /* 0: empty */
+};
+
+struct verifier {
+    struct launcher *launcher;
+    struct verify_slot slots[VERIFY_NUM_SLOTS];
+    unsigned long clock;
+};
+
+void verifier_init(struct verifier *verifier, struct launcher *launcher);
+void verifier_free(struct verifier *verifier);
+
+/* `context` holds the candidate alone. The message is one line, "" when all is well. */
+enum verify_verdict verify_exact(struct verifier *verifier, struct kiln_context *context,
+        const struct verify_case *of, char message[VERIFY_MESSAGE_BYTES]);
+enum verify_verdict verify_gauge(struct verifier *verifier, struct kiln_context *context,
+        const struct verify_case *of, char message[VERIFY_MESSAGE_BYTES]);
+
+/* ---- edges.c: which multiplications to verify ---- */
+
+/* An extent of an edge class: EDGE_TILE + d is the kernel's tile plus d. */
+enum { EDGE_TILE = 1 << 20 };
+
+struct edge_class {
+    const char *name;
+    int m, n, k;
+    unsigned pad, offset;              /* elements; B and C get one and two more when not 0 */
+    double alpha, beta;
+    bool poison_inputs;
+};
+extern const struct edge_class verify_edges[];
+extern const size_t verify_num_edges;
+
+/* A recipe's case of an edge class: tiles filled in, and rounded up to what its guards want.
+ * `config` may be NULL; with it, the parameters that divide K are known as well. */
+void verify_edge_case(const struct edge_class *edge, const struct problem *problem,
+        const struct kiln_recipe *recipe, const struct config *config, struct verify_case *of);
+
+/* The cases that a candidate must pass before it is timed: no multiples of its tiles, across the
+ * border of at least one in each direction. The second is small enough for a reference. */
+void verify_check_cases(const struct problem *problem, const struct kiln_recipe *recipe,
+        const struct config *config, struct verify_case *exact, struct verify_case *gauge);
+
+/* Whether the recipe's guards allow the extents. */
+bool verify_takes_shape(const struct kiln_recipe *recipe, size_t m, size_t n, size_t k);
+
+#endif
