@@ -1,0 +1,58 @@
+# common.sh: packages and configuration. Sourced by build.sh and test.sh, never run.
+# shellcheck shell=sh disable=SC2034
+
+# What building takes. PoCL is the OpenCL device of a machine that has no other.
+build_packages='meson ninja-build pkg-config gcc libc6-dev ocl-icd-opencl-dev opencl-headers
+pocl-opencl-icd'
+
+# What the tests take beyond that.
+test_packages='oclgrind libcmocka-dev libopenblas-dev libopenblas0-pthread libclblast-dev valgrind
+libblas-test cmake make g++ gcc-aarch64-linux-gnu libc6-dev-arm64-cross binutils python3'
+
+# is_installed PACKAGE: whether dpkg holds it, fully installed.
+is_installed()
+{
+    status=$(dpkg-query -W -f='${db:Status-Status}\n' "$1" 2>/dev/null) || return 1
+    case $status in
+        *not-installed* | *config-files*) return 1 ;;
+        *installed*) return 0 ;;
+        *) return 1 ;;
+    esac
+}
+
+# require_packages PACKAGE...: installs the missing ones when root; otherwise says how and stops.
+# Leaves other systems than Debian's family alone: Meson names what it does not find there.
+require_packages()
+{
+    if ! command -v dpkg-query >/dev/null 2>&1; then
+        echo "Not a Debian system: taking compiler, Meson and OpenCL as they are." >&2
+        return 0
+    fi
+    missing=
+    for package in "$@"; do
+        is_installed "$package" || missing="$missing $package"
+    done
+    [ -n "$missing" ] || return 0
+    if [ "$(id -u)" -ne 0 ]; then
+        echo "Packages are missing. Install them, then run this again:" >&2
+        echo "    sudo apt-get install -y$missing" >&2
+        exit 1
+    fi
+    echo "Installing$missing" >&2
+    export DEBIAN_FRONTEND=noninteractive
+    apt-get update -q
+    # shellcheck disable=SC2086
+    apt-get install -y -q $missing
+}
+
+# configure BUILD_DIR OPTION...: sets the build directory up, or up anew when it exists.
+configure()
+{
+    directory=$1
+    shift
+    if [ -f "$directory/meson-private/coredata.dat" ]; then
+        meson setup --reconfigure "$directory" "$@"
+    else
+        meson setup "$directory" "$@"
+    fi
+}

@@ -1,0 +1,70 @@
+#!/bin/sh
+# test.sh: builds with the committed bundles, runs every test and counts the results.
+set -eu
+
+usage()
+{
+    cat <<'END'
+usage: scripts/test.sh [--werror] [BUILD_DIR] [-- MESON_TEST_ARGUMENT...]
+
+Installs what is missing from Debian's packages (as root; otherwise prints the apt line and stops),
+builds in BUILD_DIR (default: build-test) without tuning, and runs the tests. The last line says
+"N passed, N failed", and how many were skipped; the exit status is 0 when none failed.
+
+    --werror    compile with warnings as errors
+
+Arguments after -- go to "meson test", for instance:
+
+    scripts/test.sh
+    scripts/test.sh build-test -- --suite netlib
+END
+}
+
+build=
+werror=false
+while [ $# -gt 0 ]; do
+    case $1 in
+        -h | --help) usage; exit 0 ;;
+        --werror) werror=true; shift ;;
+        --) shift; break ;;
+        -*) echo "test.sh: unknown option $1; Meson's go after --" >&2; usage >&2; exit 2 ;;
+        *)
+            [ -z "$build" ] || { echo "test.sh: one build directory, please" >&2; exit 2; }
+            build=$1
+            shift ;;
+    esac
+done
+case $build in "" | /*) ;; *) build=$PWD/$build ;; esac
+
+cd "$(dirname "$0")/.."
+build=${build:-$PWD/build-test}
+. scripts/common.sh
+
+# Prints the closing line from Meson's log, which holds one JSON object a line.
+count_results()
+{
+    python3 - "$1" <<'END'
+import collections, json, sys
+
+with open(sys.argv[1], encoding='utf-8') as log:
+    results = collections.Counter(json.loads(line)['result'] for line in log if line.strip())
+passed = results.pop('OK', 0) + results.pop('EXPECTEDFAIL', 0)
+skipped = results.pop('SKIP', 0) + results.pop('IGNORED', 0)
+failed = sum(results.values())
+print(f'{passed} passed, {failed} failed' + (f', {skipped} skipped' if skipped else ''))
+sys.exit(1 if failed or not passed else 0)
+END
+}
+
+# shellcheck disable=SC2086
+require_packages $build_packages $test_packages
+configure "$build" -Dtune=off -Dtests=true -Dwerror=$werror
+ninja -C "$build"
+
+log=$build/meson-logs/testlog.json
+rm -f "$log"
+status=0
+meson test -C "$build" --no-rebuild --print-errorlogs "$@" || status=$?
+[ -f "$log" ] || { echo "test.sh: meson test ran no test" >&2; exit 1; }
+count_results "$log" || status=1
+exit "$status"

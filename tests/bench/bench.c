@@ -1,0 +1,158 @@
+/* bench.c: kiln-bench. Chooses between the modes; each has files of its own. */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "compare.h"
+#include "first_result.h"
+#include "json.h"
+#include "openblas_child.h"
+#include "options.h"
+#include "overhead.h"
+#include "process.h"
+#include "report.h"
+
+enum { EXIT_BROKEN_PEER = 1, EXIT_CANNOT_RUN = 2 };
+
+static int bench_write(const struct options *options, const struct json_document *document,
+        int status)
+{
+    if (options->json != NULL && !json_write(options->json, document)) {
+        return EXIT_CANNOT_RUN;
+    }
+    return status;
+}
+
+static int bench_compare_peers(const struct options *options, const struct device *device,
+        struct peer *peers, size_t num_peers)
+{
+    struct comparison comparison = {
+        .peers = peers, .num_peers = num_peers, .rounds = options->rounds,
+        .min_seconds = options->min_seconds,
+    };
+    const struct json_document document = {
+        .device = device, .options = options, .comparison = &comparison
+    };
+    int status;
+
+    report_peers(peers, num_peers);
+    if (!compare_run(&comparison, options, device, report_row)) {
+        fprintf(stderr, "kiln-bench: out of memory\n");
+        compare_free(&comparison);
+        return EXIT_CANNOT_RUN;
+    }
+    report_end(&comparison, options);
+    status = compare_is_clean(&comparison) ? EXIT_SUCCESS : EXIT_BROKEN_PEER;
+    status = bench_write(options, &document, status);
+    compare_free(&comparison);
+    return status;
+}
+
+static int bench_compare(const struct options *options, const struct device *device)
+{
+    const struct peer_setup setup = {
+        .device = device, .precisions = options->precisions,
+        .num_precisions = options->num_precisions, .min_seconds = options->min_seconds,
+    };
+    struct peer peers[PEERS_MAX];
+    size_t count;
+    int status;
+
+    if (!peers_open(peers, &count, options->peers, &setup)) {
+        return EXIT_CANNOT_RUN;
+    }
+    status = bench_compare_peers(options, device, peers, count);
+    peers_close(peers, count);
+    return status;
+}
+
+static int bench_host_overhead(const struct options *options, const struct device *device)
+{
+    struct overhead overhead;
+    const struct json_document document = {.device = device, .overhead = &overhead};
+
+    if (!overhead_measure(device, &overhead)) {
+        return EXIT_BROKEN_PEER;
+    }
+    overhead_report(&overhead);
+    return bench_write(options, &document, EXIT_SUCCESS);
+}
+
+static int bench_first_result(const struct options *options, const struct device *device)
+{
+    struct first_result result;
+    const struct json_document document = {.device = device, .first_result = &result};
+
+    if (!first_result_measure(options, &result)) {
+        return EXIT_BROKEN_PEER;
+    }
+    first_result_report(&result);
+    return bench_write(options, &document, EXIT_SUCCESS);
+}
+
+static int bench_on_device(const struct options *options)
+{
+    struct device device;
+    char error[512];
+    int status;
+
+    if (!device_open(&device, options->device, error, sizeof(error))) {
+        fprintf(stderr, "kiln-bench: %s\n", error);
+        return EXIT_CANNOT_RUN;
+    }
+    report_device(&device);
+    switch (options->mode) {
+    case MODE_HOST_OVERHEAD:
+        status = bench_host_overhead(options, &device);
+        break;
+    case MODE_FIRST_RESULT:
+        status = bench_first_result(options, &device);
+        break;
+    default:
+        status = bench_compare(options, &device);
+        break;
+    }
+    device_close(&device);
+    return status;
+}
+
+static int bench_run(const struct options *options)
+{
+    switch (options->mode) {
+    case MODE_HELP:
+        options_print_help(stdout);
+        return EXIT_SUCCESS;
+    case MODE_LIST_PEERS:
+        peers_list(stdout);
+        return EXIT_SUCCESS;
+    case MODE_LIST_SHAPES:
+        shapes_print_lists(stdout);
+        return EXIT_SUCCESS;
+    default:
+        return bench_on_device(options);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    struct options options;
+    int status = EXIT_CANNOT_RUN;
+
+    /* A child that died shows as a failed request, not as the end of this process. */
+    signal(SIGPIPE, SIG_IGN);
+    process_set_program(argv[0]);
+    if (argc == 5 && strcmp(argv[1], FIRST_RESULT_CHILD_OPTION) == 0) {
+        return first_result_child(argv[2], argv[3], argv[4]);
+    }
+#ifdef HAVE_OPENBLAS
+    if (argc == 3 && strcmp(argv[1], OPENBLAS_CHILD_OPTION) == 0) {
+        return openblas_child_run(argv[2]);
+    }
+#endif
+    if (options_parse(&options, argc, argv)) {
+        status = bench_run(&options);
+    }
+    options_free(&options);
+    return status;
+}

@@ -1,0 +1,223 @@
+/* json.c: a small writer. Values are only ever added at the end, so a comma is due before each but
+ * the first of its list; the callers know which one that is. */
+#include "json.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "report.h"
+
+static void json_string(FILE *out, const char *text)
+{
+    fputc('"', out);
+    for (; *text != '\0'; text++) {
+        unsigned char c = (unsigned char)*text;
+
+        if (c == '"' || c == '\\') {
+            fprintf(out, "\\%c", c);
+        } else if (c < 0x20 || c >= 0x7f) {
+            fprintf(out, "\\u%04x", c);
+        } else {
+            fputc(c, out);
+        }
+    }
+    fputc('"', out);
+}
+
+/* A name with a string for its value, and the comma behind. */
+static void json_member(FILE *out, const char *name, const char *value)
+{
+    json_string(out, name);
+    fputs(": ", out);
+    json_string(out, value);
+    fputs(", ", out);
+}
+
+static void json_numbers(FILE *out, const double *values, size_t count)
+{
+    fputc('[', out);
+    for (size_t i = 0; i < count; i++) {
+        fprintf(out, "%s%.9g", i > 0 ? ", " : "", values[i]);
+    }
+    fputc(']', out);
+}
+
+static void json_device(FILE *out, const struct device *device)
+{
+    fputs("  \"device\": {", out);
+    json_member(out, "name", device->name);
+    json_member(out, "platform", device->platform);
+    json_member(out, "driver", device->driver);
+    fprintf(out, "\"host_threads\": %d}", device->host_threads);
+}
+
+/* ---- The comparison ---- */
+
+static void json_peers(FILE *out, const struct comparison *comparison)
+{
+    fputs("    \"peers\": [", out);
+    for (size_t i = 0; i < comparison->num_peers; i++) {
+        const struct peer *peer = &comparison->peers[i];
+
+        fputs(i > 0 ? ",\n      {" : "\n      {", out);
+        json_member(out, "key", peer->key);
+        json_member(out, "title", peer->title);
+        fputs("\"detail\": ", out);
+        json_string(out, peer->detail);
+        fputc('}', out);
+    }
+    fputs("\n    ],\n", out);
+}
+
+static const char *json_outcome(enum outcome outcome)
+{
+    static const char *const names[] = {
+        [OUTCOME_TIMED] = "timed", [OUTCOME_REFUSED] = "refused", [OUTCOME_FAILED] = "failed",
+        [OUTCOME_WRONG] = "wrong",
+    };
+
+    return names[outcome];
+}
+
+static void json_entry(FILE *out, const struct comparison *comparison, const struct row *row,
+        size_t peer)
+{
+    const struct entry *entry = &row->entries[peer];
+
+    fputs(peer > 0 ? ",\n        " : "\n        ", out);
+    json_string(out, comparison->peers[peer].key);
+    fprintf(out, ": {\"outcome\": \"%s\"", json_outcome(entry->outcome));
+    if (entry->outcome == OUTCOME_TIMED) {
+        fprintf(out, ", \"error\": %.4g, \"gflops\": %.6g, \"median_seconds\": %.9g, ",
+                entry->error, compare_gflops(row, peer), entry->median);
+        fputs("\"seconds\": ", out);
+        json_numbers(out, entry->samples, comparison->rounds);
+    }
+    fputc('}', out);
+}
+
+/* The ratios of a row, or the geometric means of a precision when `row` is NULL. */
+static void json_ratios(FILE *out, const struct comparison *comparison, const struct row *row,
+        enum kiln_precision precision)
+{
+    const char *separator = "";
+
+    fputs("{", out);
+    for (size_t i = 0; i < REPORT_NUM_RATIOS; i++) {
+        size_t kiln, other;
+        double speedup = 0;
+
+        if (!report_ratio_peers(comparison, i, &kiln, &other)
+                || !(row != NULL ? compare_speedup(row, kiln, other, &speedup)
+                           : compare_mean_speedup(comparison, precision, kiln, other, &speedup))) {
+            continue;
+        }
+        fprintf(out, "%s\"kiln/%s\": %.6g", separator, report_ratio_keys[i], speedup);
+        separator = ", ";
+    }
+    fputs("}", out);
+}
+
+static void json_row(FILE *out, const struct comparison *comparison, const struct row *row)
+{
+    fprintf(out, "      {\"precision\": \"%c\", \"transpose\": \"%c%c\", ",
+            compare_precision_letter(row->precision), row->transa ? 't' : 'n',
+            row->transb ? 't' : 'n');
+    fprintf(out, "\"m\": %zu, \"n\": %zu, \"k\": %zu,\n       ", row->shape.m, row->shape.n,
+            row->shape.k);
+    json_member(out, "kernel", row->explain);
+    fputs("\"ratios\": ", out);
+    json_ratios(out, comparison, row, row->precision);
+    fputs(",\n       \"results\": {", out);
+    for (size_t i = 0; i < comparison->num_peers; i++) {
+        json_entry(out, comparison, row, i);
+    }
+    fputs("}}", out);
+}
+
+static void json_comparison(FILE *out, const struct comparison *comparison,
+        const struct options *options)
+{
+    fprintf(out, ",\n  \"comparison\": {\n    \"rounds\": %zu, \"sample_seconds\": %g,\n",
+            comparison->rounds, comparison->min_seconds);
+    json_peers(out, comparison);
+    fputs("    \"rows\": [\n", out);
+    for (size_t i = 0; i < comparison->num_rows; i++) {
+        fputs(i > 0 ? ",\n" : "", out);
+        json_row(out, comparison, &comparison->rows[i]);
+    }
+    fputs("\n    ],\n    \"geometric_means\": {", out);
+    for (size_t i = 0; i < options->num_precisions; i++) {
+        fprintf(out, "%s\"%c\": ", i > 0 ? ", " : "",
+                compare_precision_letter(options->precisions[i]));
+        json_ratios(out, comparison, NULL, options->precisions[i]);
+    }
+    fputs("}\n  }", out);
+}
+
+/* ---- The other modes ---- */
+
+static void json_overhead(FILE *out, const struct overhead *overhead)
+{
+    static const char *const names[OVERHEAD_SERIES] = {"call", "launches", "wide_launches"};
+
+    fprintf(out, ",\n  \"host_overhead\": {\n    \"stages\": %u, \"calls_per_batch\": %zu,\n",
+            overhead->stages, overhead->calls);
+    fprintf(out, "    \"call_us\": %.4f, \"launch_us\": %.4f, \"wide_launch_us\": %.4f,\n",
+            overhead->call_us, overhead->launch_us, overhead->launch_wide_us);
+    fprintf(out, "    \"beyond_us\": %.4f, \"beyond_wide_us\": %.4f,\n    \"samples_us\": {",
+            overhead->beyond_us, overhead->beyond_wide_us);
+    for (size_t i = 0; i < OVERHEAD_SERIES; i++) {
+        fprintf(out, "%s\n      \"%s\": ", i > 0 ? "," : "", names[i]);
+        json_numbers(out, overhead->samples[i], OVERHEAD_BATCHES);
+    }
+    fputs("}\n  }", out);
+}
+
+static void json_first_result(FILE *out, const struct first_result *result)
+{
+    fprintf(out, ",\n  \"first_result\": {\n    \"size\": %zu, ", result->size);
+    json_member(out, "kiln_kernels", result->kernels);
+    fputs("\n    \"seconds\": {", out);
+    for (size_t i = 0; i < FIRST_RESULT_PEERS; i++) {
+        if (result->has[i]) {
+            fprintf(out, "%s\"%s\": ", i > 0 ? ",\n      " : "", first_result_keys[i]);
+            json_numbers(out, result->samples[i], result->rounds);
+        }
+    }
+    fputs("}", out);
+    if (result->has[1]) {
+        fprintf(out, ",\n    \"clblast/kiln\": %.6g", result->median[1] / result->median[0]);
+    }
+    fputs("\n  }", out);
+}
+
+bool json_write(const char *path, const struct json_document *document)
+{
+    FILE *out = fopen(path, "w");
+    bool good;
+
+    if (out == NULL) {
+        fprintf(stderr, "kiln-bench: %s: %s\n", path, strerror(errno));
+        return false;
+    }
+    fputs("{\n  \"format\": \"kiln-bench 1\",\n", out);
+    json_device(out, document->device);
+    if (document->comparison != NULL) {
+        json_comparison(out, document->comparison, document->options);
+    }
+    if (document->overhead != NULL) {
+        json_overhead(out, document->overhead);
+    }
+    if (document->first_result != NULL) {
+        json_first_result(out, document->first_result);
+    }
+    fputs("\n}\n", out);
+    good = !ferror(out);
+    if (fclose(out) != 0 || !good) {
+        fprintf(stderr, "kiln-bench: %s: cannot be written\n", path);
+        return false;
+    }
+    return true;
+}

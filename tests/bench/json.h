@@ -1,0 +1,23 @@
+/* json.h: every mode's result as JSON. One document holds what one run of the program measured. */
+#ifndef BENCH_JSON_H
+#define BENCH_JSON_H
+
+#include <stdbool.h>
+
+#include "compare.h"
+#include "first_result.h"
+#include "overhead.h"
+
+/* What was measured; a NULL part is left out of the document. */
+struct json_document {
+    const struct device *device;
+    const struct options *options;
+    const struct comparison *comparison;
+    const struct overhead *overhead;
+    const struct first_result *first_result;
+};
+
+/* Writes the document; false with a message on stderr. */
+bool json_write(const char *path, const struct json_document *document);
+
+#endif

@@ -1,0 +1,120 @@
+/* openblas_child.c: a process that multiplies with OpenBLAS on request. OpenBLAS reads
+ * OPENBLAS_CORETYPE once, when it is loaded: each core type therefore needs a process of its own,
+ * and that process lives through the whole run, so that the peers can be interleaved. */
+#include "openblas_child.h"
+
+#include <cblas.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "problem.h"
+#include "timer.h"
+
+struct openblas_child {
+    struct problem problem;
+    void *c;
+};
+
+static bool openblas_child_multiply(void *user)
+{
+    struct openblas_child *child = user;
+    const struct problem *p = &child->problem;
+    enum CBLAS_TRANSPOSE transa = p->transa ? CblasTrans : CblasNoTrans;
+    enum CBLAS_TRANSPOSE transb = p->transb ? CblasTrans : CblasNoTrans;
+    blasint m = (blasint)p->m, n = (blasint)p->n, k = (blasint)p->k;
+    blasint lda = (blasint)p->lda, ldb = (blasint)p->ldb, ldc = (blasint)p->ldc;
+
+    if (p->precision == KILN_DOUBLE) {
+        cblas_dgemm(CblasRowMajor, transa, transb, m, n, k, 1, p->a, lda, p->b, ldb, 0, child->c,
+                ldc);
+    } else {
+        cblas_sgemm(CblasRowMajor, transa, transb, m, n, k, 1, p->a, lda, p->b, ldb, 0, child->c,
+                ldc);
+    }
+    return true;
+}
+
+static void openblas_child_problem(struct openblas_child *child, const char *request)
+{
+    int precision, transa, transb;
+    struct shape shape;
+
+    problem_destroy(&child->problem);
+    free(child->c);
+    child->c = NULL;
+    if (sscanf(request, "problem %d %d %d %zu %zu %zu", &precision, &transa, &transb, &shape.m,
+                &shape.n, &shape.k) != 6) {
+        printf("failed\n");
+        return;
+    }
+    if (precision != KILN_SINGLE && precision != KILN_DOUBLE) {
+        printf("refused\n");
+        return;
+    }
+    if (!problem_create(&child->problem, (enum kiln_precision)precision, transa, transb, &shape)) {
+        printf("failed\n");
+        return;
+    }
+    child->c = malloc(child->problem.c_bytes);
+    printf(child->c != NULL ? "ok\n" : "failed\n");
+}
+
+static void openblas_child_sample(struct openblas_child *child, const char *request)
+{
+    double min_seconds, seconds;
+
+    if (child->c == NULL || sscanf(request, "sample %lf", &min_seconds) != 1) {
+        printf("failed\n");
+        return;
+    }
+    timer_sample(openblas_child_multiply, child, min_seconds, &seconds);
+    timer_wait_until_idle();
+    printf("ok %.9e\n", seconds);
+}
+
+static void openblas_child_result(struct openblas_child *child)
+{
+    if (child->c == NULL) {
+        printf("failed\n");
+        return;
+    }
+    memset(child->c, 0xff, child->problem.c_bytes);
+    openblas_child_multiply(child);
+    timer_wait_until_idle();
+    printf("ok %zu\n", child->problem.c_bytes);
+    fwrite(child->c, 1, child->problem.c_bytes, stdout);
+}
+
+static void openblas_child_serve(struct openblas_child *child, const char *request)
+{
+    if (strncmp(request, "core", 4) == 0) {
+        printf("ok %s %d %s\n", openblas_get_corename(), openblas_get_num_threads(),
+                openblas_get_config());
+    } else if (strncmp(request, "problem", 7) == 0) {
+        openblas_child_problem(child, request);
+    } else if (strncmp(request, "sample", 6) == 0) {
+        openblas_child_sample(child, request);
+    } else if (strncmp(request, "result", 6) == 0) {
+        openblas_child_result(child);
+    } else {
+        printf("failed\n");
+    }
+    fflush(stdout);
+}
+
+int openblas_child_run(const char *threads)
+{
+    struct openblas_child child = {.c = NULL};
+    char request[256];
+
+    openblas_set_num_threads(atoi(threads));
+    while (fgets(request, sizeof(request), stdin) != NULL) {
+        openblas_child_serve(&child, request);
+    }
+    problem_destroy(&child.problem);
+    free(child.c);
+    return EXIT_SUCCESS;
+}

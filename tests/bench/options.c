@@ -1,0 +1,314 @@
+/* options.c: reads the command line. An option is one row of option_rows, from which the help text
+ * is printed as well. */
+#include "options.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { OPTIONS_ERROR_SIZE = 512, OPTIONS_ROUNDS = 9, OPTIONS_SAMPLE_MS = 20, OPTIONS_SIZE = 256 };
+
+struct option_row {
+    const char *name;
+    const char *argument;              /* NULL: takes none */
+    bool (*read)(struct options *options, const char *text);
+    const char *help;                  /* lines separated by \n */
+};
+
+/* Writes the shape reader's message. */
+static bool options_shapes(bool (*add)(struct shapes *, const char *, char *, size_t),
+        struct options *options, const char *text)
+{
+    char error[OPTIONS_ERROR_SIZE];
+
+    if (!add(&options->shapes, text, error, sizeof(error))) {
+        fprintf(stderr, "kiln-bench: %s\n", error);
+        return false;
+    }
+    return true;
+}
+
+static bool options_read_shapes(struct options *options, const char *text)
+{
+    return options_shapes(shapes_add_named, options, text);
+}
+
+static bool options_read_shape(struct options *options, const char *text)
+{
+    return options_shapes(shapes_add_text, options, text);
+}
+
+static bool options_read_shapes_file(struct options *options, const char *text)
+{
+    return options_shapes(shapes_add_file, options, text);
+}
+
+static bool options_bad(const char *text, const char *wanted)
+{
+    fprintf(stderr, "kiln-bench: '%s' is not %s\n", text, wanted);
+    return false;
+}
+
+static bool options_add_precision(struct options *options, enum kiln_precision precision)
+{
+    for (size_t i = 0; i < options->num_precisions; i++) {
+        if (options->precisions[i] == precision) {
+            return true;
+        }
+    }
+    options->precisions[options->num_precisions++] = precision;
+    return true;
+}
+
+static bool options_read_precision(struct options *options, const char *text)
+{
+    for (const char *at = text; *at != '\0'; at++) {
+        if (*at == 's') {
+            options_add_precision(options, KILN_SINGLE);
+        } else if (*at == 'd') {
+            options_add_precision(options, KILN_DOUBLE);
+        } else if (*at == 'h') {
+            options_add_precision(options, KILN_HALF);
+        } else if (*at != ',') {
+            return options_bad(text, "a list of s, d and h");
+        }
+    }
+    return true;
+}
+
+static void options_add_transpose(struct options *options, bool a, bool b)
+{
+    for (size_t i = 0; i < options->num_transposes; i++) {
+        if (options->transposes[i].a == a && options->transposes[i].b == b) {
+            return;
+        }
+    }
+    options->transposes[options->num_transposes].a = a;
+    options->transposes[options->num_transposes++].b = b;
+}
+
+static bool options_read_transpose(struct options *options, const char *text)
+{
+    const char *at = text;
+
+    while (*at != '\0') {
+        if (strspn(at, "nt") != 2 || (at[2] != ',' && at[2] != '\0')) {
+            return options_bad(text, "a list of nn, nt, tn and tt");
+        }
+        options_add_transpose(options, at[0] == 't', at[1] == 't');
+        at += at[2] == ',' ? 3 : 2;
+    }
+    return true;
+}
+
+static bool options_read_number(const char *text, unsigned long min, unsigned long max,
+        size_t *number)
+{
+    char *end;
+    unsigned long value;
+
+    errno = 0;
+    value = strtoul(text, &end, 10);
+    if (errno != 0 || end == text || *end != '\0' || value < min || value > max
+            || text[0] == '-') {
+        fprintf(stderr, "kiln-bench: '%s' is not a number from %lu to %lu\n", text, min, max);
+        return false;
+    }
+    *number = (size_t)value;
+    return true;
+}
+
+static bool options_read_rounds(struct options *options, const char *text)
+{
+    return options_read_number(text, 1, 10000, &options->rounds);
+}
+
+static bool options_read_sample_ms(struct options *options, const char *text)
+{
+    size_t milliseconds;
+
+    if (!options_read_number(text, 1, 10000, &milliseconds)) {
+        return false;
+    }
+    options->min_seconds = 1e-3 * (double)milliseconds;
+    return true;
+}
+
+static bool options_read_size(struct options *options, const char *text)
+{
+    return options_read_number(text, 1, 1024, &options->size);
+}
+
+static bool options_read_peers(struct options *options, const char *text)
+{
+    options->peers = text;
+    return true;
+}
+
+static bool options_read_device(struct options *options, const char *text)
+{
+    options->device = text;
+    return true;
+}
+
+static bool options_read_json(struct options *options, const char *text)
+{
+    options->json = text;
+    return true;
+}
+
+static bool options_set_mode(struct options *options, enum mode mode)
+{
+    options->mode = mode;
+    return true;
+}
+
+static bool options_read_host_overhead(struct options *options, const char *text)
+{
+    (void)text;
+    return options_set_mode(options, MODE_HOST_OVERHEAD);
+}
+
+static bool options_read_first_result(struct options *options, const char *text)
+{
+    (void)text;
+    return options_set_mode(options, MODE_FIRST_RESULT);
+}
+
+static bool options_read_list_peers(struct options *options, const char *text)
+{
+    (void)text;
+    return options_set_mode(options, MODE_LIST_PEERS);
+}
+
+static bool options_read_list_shapes(struct options *options, const char *text)
+{
+    (void)text;
+    return options_set_mode(options, MODE_LIST_SHAPES);
+}
+
+static bool options_read_help(struct options *options, const char *text)
+{
+    (void)text;
+    return options_set_mode(options, MODE_HELP);
+}
+
+static const struct option_row option_rows[] = {
+    {"--shapes", "NAME", options_read_shapes,
+        "add a named list: goals, squares, skinny, deep, small, odd, all\n"
+        "(default: goals, when no shape is given)"},
+    {"--shape", "MxNxK", options_read_shape, "add one shape"},
+    {"--shapes-file", "FILE", options_read_shapes_file,
+        "add the shapes of a file, one \"M N K\" a line, # starts a comment"},
+    {"--precision", "LIST", options_read_precision, "of s, d, h (default: s,d)"},
+    {"--transpose", "LIST", options_read_transpose, "of nn, nt, tn, tt (default: nn)"},
+    {"--peers", "LIST", options_read_peers, "compare only these (default: all that are built in)"},
+    {"--rounds", "N", options_read_rounds, "samples of each peer, interleaved (default: 9)"},
+    {"--sample-ms", "N", options_read_sample_ms, "least length of a sample (default: 20)"},
+    {"--device", "TEXT", options_read_device,
+        "the first device whose name contains TEXT (default: the first)"},
+    {"--json", "FILE", options_read_json, "write everything, each sample included, to FILE"},
+    {"--host-overhead", NULL, options_read_host_overhead,
+        "instead: what a warm call costs the host beyond the launches themselves"},
+    {"--first-result", NULL, options_read_first_result,
+        "instead: time to the first result of a fresh process, driver caches empty"},
+    {"--size", "N", options_read_size, "extent of the matrices of --first-result (default: 256)"},
+    {"--list-peers", NULL, options_read_list_peers, "print the peers and whether each is there"},
+    {"--list-shapes", NULL, options_read_list_shapes, "print the named lists of shapes"},
+    {"--help", NULL, options_read_help, "print this"},
+};
+enum { NUM_OPTION_ROWS = sizeof(option_rows) / sizeof(option_rows[0]) };
+
+static const struct option_row *options_find(const char *argument, size_t length)
+{
+    for (size_t i = 0; i < NUM_OPTION_ROWS; i++) {
+        if (strlen(option_rows[i].name) == length
+                && strncmp(option_rows[i].name, argument, length) == 0) {
+            return &option_rows[i];
+        }
+    }
+    return NULL;
+}
+
+/* Reads the option at argv[*at], in either form, --name VALUE or --name=VALUE, and moves behind. */
+static bool options_read(struct options *options, int argc, char **argv, int *at)
+{
+    const char *argument = argv[(*at)++];
+    size_t length = strcspn(argument, "=");
+    const struct option_row *row = options_find(argument, length);
+    bool has_value = argument[length] == '=';
+
+    if (row == NULL || (has_value && row->argument == NULL)) {
+        fprintf(stderr, "kiln-bench: unknown argument '%s' (see --help)\n", argument);
+        return false;
+    }
+    if (row->argument == NULL) {
+        return row->read(options, NULL);
+    }
+    if (has_value) {
+        return row->read(options, argument + length + 1);
+    }
+    if (*at == argc) {
+        fprintf(stderr, "kiln-bench: %s needs %s\n", row->name, row->argument);
+        return false;
+    }
+    return row->read(options, argv[(*at)++]);
+}
+
+bool options_parse(struct options *options, int argc, char **argv)
+{
+    *options = (struct options){
+        .rounds = OPTIONS_ROUNDS, .min_seconds = 1e-3 * OPTIONS_SAMPLE_MS, .size = OPTIONS_SIZE,
+    };
+    for (int at = 1; at < argc;) {
+        if (!options_read(options, argc, argv, &at)) {
+            return false;
+        }
+    }
+    if (options->num_precisions == 0) {
+        options_read_precision(options, "s,d");
+    }
+    if (options->num_transposes == 0) {
+        options_read_transpose(options, "nn");
+    }
+    return options->shapes.count > 0 || options_read_shapes(options, "goals");
+}
+
+void options_free(struct options *options)
+{
+    shapes_free(&options->shapes);
+}
+
+static void options_print_row(FILE *out, const struct option_row *row)
+{
+    char left[64];
+    const char *text = row->help;
+
+    snprintf(left, sizeof(left), "%s%s%s", row->name, row->argument != NULL ? " " : "",
+            row->argument != NULL ? row->argument : "");
+    while (true) {
+        int length = (int)strcspn(text, "\n");
+
+        fprintf(out, "  %-20s %.*s\n", left, length, text);
+        if (text[length] == '\0') {
+            return;
+        }
+        text += length + 1;
+        left[0] = '\0';
+    }
+}
+
+void options_print_help(FILE *out)
+{
+    fprintf(out, "usage: kiln-bench [OPTION ...]\n\n"
+            "Compares Kiln with OpenBLAS (with its own and with the best core type), CLBlast\n"
+            "and Kiln's generic bundle, in one run: for each shape the peers take turns,\n"
+            "round by round; a sample is repeated until it is long enough; the table shows\n"
+            "medians over the rounds and ratios of medians. Every result is checked before\n"
+            "anything is timed.\n\n");
+    for (size_t i = 0; i < NUM_OPTION_ROWS; i++) {
+        options_print_row(out, &option_rows[i]);
+    }
+    fprintf(out, "\nExit status: 0; 1 when a peer failed or multiplied wrongly; 2 when the\n"
+            "command line, the device or memory does not allow the run.\n");
+}

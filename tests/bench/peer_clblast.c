@@ -1,0 +1,131 @@
+/* peer_clblast.c: CLBlast as a peer, on the same queue and buffers as Kiln. Compiled only when
+ * CLBlast was found. */
+#include "peers.h"
+
+#include <clblast_c.h>
+#include <stdlib.h>
+
+#include "timer.h"
+
+enum { CLBLAST_HALF_ONE = 0x3c00 };
+
+struct peer_clblast {
+    const struct device *device;
+    const struct problem *problem;
+    const struct operands *operands;
+};
+
+/* Enqueues the multiplication and waits for it. */
+static CLBlastStatusCode peer_clblast_multiply(const struct peer_clblast *clblast)
+{
+    const struct problem *p = clblast->problem;
+    const struct operands *o = clblast->operands;
+    const CLBlastLayout layout = CLBlastLayoutRowMajor;
+    CLBlastTranspose transa = p->transa ? CLBlastTransposeYes : CLBlastTransposeNo;
+    CLBlastTranspose transb = p->transb ? CLBlastTransposeYes : CLBlastTransposeNo;
+    cl_command_queue queue = clblast->device->queue;
+    CLBlastStatusCode status;
+
+    switch (p->precision) {
+    case KILN_HALF:
+        status = CLBlastHgemm(layout, transa, transb, p->m, p->n, p->k, CLBLAST_HALF_ONE, o->a, 0,
+                p->lda, o->b, 0, p->ldb, 0, o->c, 0, p->ldc, &queue, NULL);
+        break;
+    case KILN_DOUBLE:
+        status = CLBlastDgemm(layout, transa, transb, p->m, p->n, p->k, 1, o->a, 0, p->lda, o->b,
+                0, p->ldb, 0, o->c, 0, p->ldc, &queue, NULL);
+        break;
+    default:
+        status = CLBlastSgemm(layout, transa, transb, p->m, p->n, p->k, 1, o->a, 0, p->lda, o->b,
+                0, p->ldb, 0, o->c, 0, p->ldc, &queue, NULL);
+        break;
+    }
+    if (status == CLBlastSuccess && clFinish(queue) != CL_SUCCESS) {
+        status = CLBlastUnexpectedError;
+    }
+    return status;
+}
+
+static bool peer_clblast_sample_once(void *user)
+{
+    return peer_clblast_multiply(user) == CLBlastSuccess;
+}
+
+static enum peer_answer peer_clblast_prepare(struct peer *peer, const struct problem *problem,
+        const struct operands *operands)
+{
+    struct peer_clblast *clblast = peer->state;
+
+    clblast->problem = problem;
+    clblast->operands = operands;
+    if ((problem->precision == KILN_HALF && !clblast->device->has_half)
+            || (problem->precision == KILN_DOUBLE && !clblast->device->has_double)) {
+        return PEER_REFUSED;
+    }
+    return PEER_OK;
+}
+
+static enum peer_answer peer_clblast_result(struct peer *peer, void *c)
+{
+    struct peer_clblast *clblast = peer->state;
+    CLBlastStatusCode status;
+
+    if (!operands_poison(clblast->operands, clblast->device, clblast->problem)) {
+        return PEER_FAILED;
+    }
+    status = peer_clblast_multiply(clblast);
+    if (status == CLBlastNoHalfPrecision || status == CLBlastNoDoublePrecision) {
+        return PEER_REFUSED;
+    }
+    if (status != CLBlastSuccess) {
+        fprintf(stderr, "kiln-bench: %s: status %d\n", peer->key, (int)status);
+        return PEER_FAILED;
+    }
+    return operands_read(clblast->operands, clblast->device, clblast->problem, c) ? PEER_OK
+            : PEER_FAILED;
+}
+
+static enum peer_answer peer_clblast_sample(struct peer *peer, double min_seconds,
+        double *seconds)
+{
+    return timer_sample(peer_clblast_sample_once, peer->state, min_seconds, seconds) ? PEER_OK
+            : PEER_FAILED;
+}
+
+static void peer_clblast_close(struct peer *peer)
+{
+    CLBlastClearCache();
+    free(peer->state);
+    peer->state = NULL;
+}
+
+static const struct peer_class peer_clblast_class = {
+    .prepare = peer_clblast_prepare,
+    .result = peer_clblast_result,
+    .sample = peer_clblast_sample,
+    .explain = NULL,
+    .close = peer_clblast_close,
+};
+
+bool peer_clblast_open(struct peer *peer, const struct peer_setup *setup)
+{
+    struct peer_clblast *clblast = calloc(1, sizeof(*clblast));
+
+    if (clblast == NULL) {
+        fprintf(stderr, "kiln-bench: out of memory\n");
+        return false;
+    }
+    clblast->device = setup->device;
+    peer->class = &peer_clblast_class;
+    peer->state = clblast;
+    snprintf(peer->detail, sizeof(peer->detail), "%s", CLBLAST_VERSION);
+    return true;
+}
+
+bool peer_clblast_once(const struct device *device, const struct problem *problem,
+        const struct operands *operands)
+{
+    const struct peer_clblast clblast = {device, problem, operands};
+
+    return peer_clblast_multiply(&clblast) == CLBlastSuccess;
+}

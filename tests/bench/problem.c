@@ -1,0 +1,280 @@
+/* problem.c: random matrices and the error of a result. The reference is exact enough for every
+ * precision (long double) but is taken at a sample of elements only; two peers are compared with
+ * each other at all of them. */
+#include "problem.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PROBLEM_SAMPLES = 256 };
+
+static uint64_t problem_next(uint64_t *state)
+{
+    uint64_t z = *state += 0x9e3779b97f4a7c15u;
+
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return z ^ (z >> 31);
+}
+
+/* Bits of the significand, the leading one included. */
+static int problem_digits(enum kiln_precision precision)
+{
+    switch (precision) {
+    case KILN_HALF:
+        return 11;
+    case KILN_DOUBLE:
+        return DBL_MANT_DIG;
+    default:
+        return FLT_MANT_DIG;
+    }
+}
+
+/* A number in [-1, 1) that a significand of `digits` bits holds exactly and fills. */
+static double problem_random(uint64_t *state, int digits)
+{
+    int64_t integer = (int64_t)(problem_next(state) >> (63 - digits));
+
+    return ldexp((double)(integer - ((int64_t)1 << digits)), -digits);
+}
+
+/* For what problem_random makes: exact in half precision, and never subnormal. */
+static uint16_t problem_half_from_double(double value)
+{
+    int exponent;
+    double fraction = frexp(fabs(value), &exponent);
+    uint16_t sign = value < 0 ? 0x8000 : 0;
+
+    if (fraction == 0) {
+        return sign;
+    }
+    return (uint16_t)(sign | ((exponent + 14) << 10) | ((int)(fraction * 2048) & 0x3ff));
+}
+
+static double problem_half_to_double(uint16_t half)
+{
+    int exponent = half >> 10 & 0x1f;
+    int fraction = half & 0x3ff;
+    double value;
+
+    if (exponent == 31) {
+        value = fraction != 0 ? NAN : INFINITY;
+    } else if (exponent == 0) {
+        value = ldexp(fraction, -24);
+    } else {
+        value = ldexp(fraction + 1024, exponent - 25);
+    }
+    return (half & 0x8000) != 0 ? -value : value;
+}
+
+static double problem_get(const struct problem *problem, const void *matrix, size_t index)
+{
+    switch (problem->precision) {
+    case KILN_HALF:
+        return problem_half_to_double(((const uint16_t *)matrix)[index]);
+    case KILN_DOUBLE:
+        return ((const double *)matrix)[index];
+    default:
+        return ((const float *)matrix)[index];
+    }
+}
+
+static double problem_get_a(const struct problem *problem, size_t i, size_t p)
+{
+    size_t lda = problem->lda;
+
+    return problem_get(problem, problem->a, problem->transa ? p * lda + i : i * lda + p);
+}
+
+static double problem_get_b(const struct problem *problem, size_t p, size_t j)
+{
+    size_t ldb = problem->ldb;
+
+    return problem_get(problem, problem->b, problem->transb ? j * ldb + p : p * ldb + j);
+}
+
+static void problem_fill(const struct problem *problem, void *matrix, size_t count, uint64_t seed)
+{
+    int digits = problem_digits(problem->precision);
+    uint64_t state = seed ^ ((uint64_t)problem->m << 42 ^ (uint64_t)problem->n << 21 ^ problem->k);
+
+    for (size_t i = 0; i < count; i++) {
+        double value = problem_random(&state, digits);
+
+        switch (problem->precision) {
+        case KILN_HALF:
+            ((uint16_t *)matrix)[i] = problem_half_from_double(value);
+            break;
+        case KILN_DOUBLE:
+            ((double *)matrix)[i] = value;
+            break;
+        default:
+            ((float *)matrix)[i] = (float)value;
+            break;
+        }
+    }
+}
+
+static void problem_measure_norms(struct problem *problem)
+{
+    for (size_t i = 0; i < problem->m; i++) {
+        for (size_t p = 0; p < problem->k; p++) {
+            double value = problem_get_a(problem, i, p);
+
+            problem->a_norms[i] += value * value;
+        }
+        problem->a_norms[i] = sqrt(problem->a_norms[i]);
+    }
+    for (size_t p = 0; p < problem->k; p++) {
+        for (size_t j = 0; j < problem->n; j++) {
+            double value = problem_get_b(problem, p, j);
+
+            problem->b_norms[j] += value * value;
+        }
+    }
+    for (size_t j = 0; j < problem->n; j++) {
+        problem->b_norms[j] = sqrt(problem->b_norms[j]);
+    }
+}
+
+bool problem_create(struct problem *problem, enum kiln_precision precision, bool transa,
+        bool transb, const struct shape *shape)
+{
+    size_t element = (size_t)precision / 8;
+
+    *problem = (struct problem){
+        .precision = precision, .transa = transa, .transb = transb,
+        .m = shape->m, .n = shape->n, .k = shape->k,
+        .lda = transa ? shape->m : shape->k,
+        .ldb = transb ? shape->k : shape->n,
+        .ldc = shape->n,
+        .a_bytes = shape->m * shape->k * element,
+        .b_bytes = shape->k * shape->n * element,
+        .c_bytes = shape->m * shape->n * element,
+    };
+    problem->a = malloc(problem->a_bytes);
+    problem->b = malloc(problem->b_bytes);
+    problem->a_norms = calloc(problem->m, sizeof(double));
+    problem->b_norms = calloc(problem->n, sizeof(double));
+    if (problem->a == NULL || problem->b == NULL || problem->a_norms == NULL
+            || problem->b_norms == NULL) {
+        problem_destroy(problem);
+        return false;
+    }
+    problem_fill(problem, problem->a, problem->m * problem->k, 1);
+    problem_fill(problem, problem->b, problem->k * problem->n, 2);
+    problem_measure_norms(problem);
+    return true;
+}
+
+void problem_destroy(struct problem *problem)
+{
+    free(problem->a);
+    free(problem->b);
+    free(problem->a_norms);
+    free(problem->b_norms);
+    *problem = (struct problem){0};
+}
+
+double problem_flops(const struct problem *problem)
+{
+    return 2.0 * (double)problem->m * (double)problem->n * (double)problem->k;
+}
+
+/* The unit in which errors at (i, j) are counted; never 0, so that it can divide. */
+static double problem_unit(const struct problem *problem, size_t i, size_t j)
+{
+    double unit = ldexp(problem->a_norms[i] * problem->b_norms[j],
+            1 - problem_digits(problem->precision));
+
+    return unit > 0 ? unit : DBL_MIN;
+}
+
+static double problem_in_units(double difference, double unit)
+{
+    return isnan(difference) ? INFINITY : fabs(difference) / unit;
+}
+
+static long double problem_exact(const struct problem *problem, size_t i, size_t j)
+{
+    long double exact = 0;
+
+    for (size_t p = 0; p < problem->k; p++) {
+        exact += (long double)problem_get_a(problem, i, p) * problem_get_b(problem, p, j);
+    }
+    return exact;
+}
+
+double problem_error_at(const struct problem *problem, const void *c, size_t i, size_t j)
+{
+    double value = problem_get(problem, c, i * problem->ldc + j);
+
+    return problem_in_units((double)(value - problem_exact(problem, i, j)),
+            problem_unit(problem, i, j));
+}
+
+void problem_reference(const struct problem *problem, double *reference)
+{
+    for (size_t i = 0; i < problem->m; i++) {
+        for (size_t j = 0; j < problem->n; j++) {
+            reference[i * problem->ldc + j] = (double)problem_exact(problem, i, j);
+        }
+    }
+}
+
+double problem_error_from(const struct problem *problem, const void *c, const double *reference)
+{
+    double worst = 0;
+
+    for (size_t i = 0; i < problem->m; i++) {
+        for (size_t j = 0; j < problem->n; j++) {
+            size_t index = i * problem->ldc + j;
+            double difference = problem_get(problem, c, index) - reference[index];
+
+            worst = fmax(worst, problem_in_units(difference, problem_unit(problem, i, j)));
+        }
+    }
+    return worst;
+}
+
+double problem_error(const struct problem *problem, const void *c)
+{
+    uint64_t state = 3;
+    double worst = 0;
+
+    for (int sample = 0; sample < PROBLEM_SAMPLES; sample++) {
+        size_t i = problem_next(&state) % problem->m;
+        size_t j = problem_next(&state) % problem->n;
+
+        if (sample < 4) {
+            i = sample % 2 == 0 ? 0 : problem->m - 1;
+            j = sample / 2 == 0 ? 0 : problem->n - 1;
+        }
+        worst = fmax(worst, problem_error_at(problem, c, i, j));
+    }
+    return worst;
+}
+
+double problem_difference(const struct problem *problem, const void *c, const void *other,
+        size_t *i, size_t *j)
+{
+    double worst = -1;
+
+    for (size_t row = 0; row < problem->m; row++) {
+        for (size_t column = 0; column < problem->n; column++) {
+            size_t index = row * problem->ldc + column;
+            double difference = problem_get(problem, c, index) - problem_get(problem, other, index);
+
+            difference = problem_in_units(difference, problem_unit(problem, row, column));
+            if (difference > worst) {
+                worst = difference;
+                *i = row;
+                *j = column;
+            }
+        }
+    }
+    return worst;
+}

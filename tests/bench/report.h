@@ -1,0 +1,25 @@
+/* report.h: the comparison as text. */
+#ifndef BENCH_REPORT_H
+#define BENCH_REPORT_H
+
+#include "compare.h"
+
+/* The ratios that are shown: Kiln beside each of these peers. */
+enum { REPORT_NUM_RATIOS = 3 };
+extern const char *const report_ratio_keys[REPORT_NUM_RATIOS];
+
+/* Finds the peers of ratio `index`; false when one of them takes no part in the run. */
+bool report_ratio_peers(const struct comparison *comparison, size_t index, size_t *kiln,
+        size_t *other);
+
+/* Names the device, the driver and what each peer really is. */
+void report_device(const struct device *device);
+void report_peers(const struct peer *peers, size_t count);
+
+/* Prints one row of the table, and the table's head before the first; for compare_run. */
+void report_row(const struct comparison *comparison, const struct row *row);
+
+/* Prints the geometric means, the kernels that served the rows, and the largest errors. */
+void report_end(const struct comparison *comparison, const struct options *options);
+
+#endif

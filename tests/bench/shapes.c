@@ -1,0 +1,200 @@
+/* shapes.c: the named lists of shapes, and the readers of shapes from text. To add a list: one
+ * array and one row in shape_lists. */
+#include "shapes.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct shape shapes_goals[] = {
+    {512, 512, 512}, {1000, 1000, 1000}, {1024, 1024, 1024}, {2048, 2048, 2048},
+};
+static const struct shape shapes_squares[] = {
+    {64, 64, 64}, {96, 96, 96}, {128, 128, 128}, {192, 192, 192}, {256, 256, 256},
+    {384, 384, 384}, {512, 512, 512}, {768, 768, 768}, {1024, 1024, 1024},
+    {1536, 1536, 1536}, {2048, 2048, 2048},
+};
+/* One extent of C far below the other. */
+static const struct shape shapes_skinny[] = {
+    {4096, 16, 512}, {16, 4096, 512}, {4096, 64, 1024}, {64, 4096, 1024},
+    {2048, 1, 2048}, {1, 2048, 2048}, {1024, 128, 128}, {128, 1024, 128},
+};
+/* K far above both extents of C, and far below. */
+static const struct shape shapes_deep[] = {
+    {64, 64, 16384}, {128, 128, 8192}, {256, 256, 4096}, {16, 16, 65536},
+    {1024, 1024, 16}, {2048, 2048, 32},
+};
+static const struct shape shapes_small[] = {
+    {1, 1, 1}, {4, 4, 4}, {8, 8, 8}, {16, 16, 16}, {24, 24, 24}, {32, 32, 32}, {48, 48, 48},
+    {64, 64, 64},
+};
+/* Nothing divides: primes and one beside powers of two. */
+static const struct shape shapes_odd[] = {
+    {127, 127, 127}, {129, 129, 129}, {251, 257, 263}, {511, 513, 509}, {997, 991, 983},
+    {1025, 1023, 1025},
+};
+
+#define SHAPE_LIST(name) {#name, shapes_##name, sizeof(shapes_##name) / sizeof(shapes_##name[0])}
+static const struct {
+    const char *name;
+    const struct shape *items;
+    size_t count;
+} shape_lists[] = {
+    SHAPE_LIST(goals), SHAPE_LIST(squares), SHAPE_LIST(skinny), SHAPE_LIST(deep),
+    SHAPE_LIST(small), SHAPE_LIST(odd),
+};
+enum { NUM_SHAPE_LISTS = sizeof(shape_lists) / sizeof(shape_lists[0]) };
+
+static bool shapes_append(struct shapes *shapes, const struct shape *shape, char *error,
+        size_t size)
+{
+    struct shape *grown;
+
+    for (size_t i = 0; i < shapes->count; i++) {
+        const struct shape *old = &shapes->items[i];
+
+        if (old->m == shape->m && old->n == shape->n && old->k == shape->k) {
+            return true;
+        }
+    }
+    grown = realloc(shapes->items, (shapes->count + 1) * sizeof(*grown));
+    if (grown == NULL) {
+        snprintf(error, size, "out of memory");
+        return false;
+    }
+    shapes->items = grown;
+    shapes->items[shapes->count++] = *shape;
+    return true;
+}
+
+bool shapes_add_named(struct shapes *shapes, const char *name, char *error, size_t size)
+{
+    bool all = strcmp(name, "all") == 0;
+    bool known = false;
+
+    for (size_t list = 0; list < NUM_SHAPE_LISTS; list++) {
+        if (!all && strcmp(name, shape_lists[list].name) != 0) {
+            continue;
+        }
+        known = true;
+        for (size_t i = 0; i < shape_lists[list].count; i++) {
+            if (!shapes_append(shapes, &shape_lists[list].items[i], error, size)) {
+                return false;
+            }
+        }
+    }
+    if (!known) {
+        snprintf(error, size, "no list of shapes is called '%s' (see --list-shapes)", name);
+    }
+    return known;
+}
+
+/* Reads one extent in 1 to 2^20 and moves `text` behind it. */
+static bool shapes_read_extent(const char **text, size_t *extent)
+{
+    char *end;
+    unsigned long long value;
+
+    if (**text < '0' || **text > '9') {
+        return false;
+    }
+    errno = 0;
+    value = strtoull(*text, &end, 10);
+    if (errno != 0 || value < 1 || value > (1u << 20)) {
+        return false;
+    }
+    *extent = (size_t)value;
+    *text = end;
+    return true;
+}
+
+/* Reads three extents with any of the separators between them. */
+static bool shapes_read(const char *text, const char *separators, struct shape *shape)
+{
+    size_t *extents[3] = {&shape->m, &shape->n, &shape->k};
+
+    for (int i = 0; i < 3; i++) {
+        size_t skip = strspn(text, separators);
+
+        if (i > 0 && skip == 0) {
+            return false;
+        }
+        text += i > 0 ? skip : strspn(text, " \t");
+        if (!shapes_read_extent(&text, extents[i])) {
+            return false;
+        }
+    }
+    return text[strspn(text, " \t\r\n")] == '\0';
+}
+
+bool shapes_add_text(struct shapes *shapes, const char *text, char *error, size_t size)
+{
+    struct shape shape;
+
+    if (!shapes_read(text, "x", &shape)) {
+        snprintf(error, size, "'%s' is not a shape: MxNxK, each extent from 1 to 1048576", text);
+        return false;
+    }
+    return shapes_append(shapes, &shape, error, size);
+}
+
+static bool shapes_add_line(struct shapes *shapes, char *line, char *error, size_t size)
+{
+    struct shape shape;
+
+    line[strcspn(line, "#")] = '\0';
+    if (line[strspn(line, " \t\r\n")] == '\0') {
+        return true;
+    }
+    if (!shapes_read(line, " \tx", &shape)) {
+        snprintf(error, size, "not a shape: one \"M N K\" a line, each from 1 to 1048576");
+        return false;
+    }
+    return shapes_append(shapes, &shape, error, size);
+}
+
+bool shapes_add_file(struct shapes *shapes, const char *path, char *error, size_t size)
+{
+    FILE *file = fopen(path, "r");
+    char line[256];
+    char reason[160];
+    bool good = true;
+
+    if (file == NULL) {
+        snprintf(error, size, "%s: %s", path, strerror(errno));
+        return false;
+    }
+    for (int number = 1; good && fgets(line, sizeof(line), file) != NULL; number++) {
+        good = shapes_add_line(shapes, line, reason, sizeof(reason));
+        if (!good) {
+            snprintf(error, size, "%s:%d: %s", path, number, reason);
+        }
+    }
+    if (good && ferror(file)) {
+        snprintf(error, size, "%s: cannot be read", path);
+        good = false;
+    }
+    fclose(file);
+    return good;
+}
+
+void shapes_free(struct shapes *shapes)
+{
+    free(shapes->items);
+    *shapes = (struct shapes){0};
+}
+
+void shapes_print_lists(FILE *out)
+{
+    for (size_t list = 0; list < NUM_SHAPE_LISTS; list++) {
+        fprintf(out, "%-8s", shape_lists[list].name);
+        for (size_t i = 0; i < shape_lists[list].count; i++) {
+            const struct shape *shape = &shape_lists[list].items[i];
+
+            fprintf(out, " %zux%zux%zu", shape->m, shape->n, shape->k);
+        }
+        fprintf(out, "\n");
+    }
+    fprintf(out, "%-8s every shape above\n", "all");
+}

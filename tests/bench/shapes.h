@@ -1,0 +1,30 @@
+/* shapes.h: which multiplications are compared. */
+#ifndef BENCH_SHAPES_H
+#define BENCH_SHAPES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+struct shape {
+    size_t m, n, k;
+};
+
+/* A growing list; zero-initialised is empty. */
+struct shapes {
+    struct shape *items;
+    size_t count;
+};
+
+/* Each adds to the list and returns false with a message in `error` when it cannot: the name is not
+ * known, the text is not MxNxK, the file has a bad line, or memory is short. A shape that the list
+ * holds already is not added twice. */
+bool shapes_add_named(struct shapes *shapes, const char *name, char *error, size_t size);
+bool shapes_add_text(struct shapes *shapes, const char *text, char *error, size_t size);
+bool shapes_add_file(struct shapes *shapes, const char *path, char *error, size_t size);
+void shapes_free(struct shapes *shapes);
+
+/* Prints every named list with its shapes. */
+void shapes_print_lists(FILE *out);
+
+#endif

@@ -1,0 +1,33 @@
+/* stats.c: medians of times, because disturbances only ever add; geometric means of ratios, because
+ * they do not depend on which side is divided by which. */
+#include "stats.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static int stats_compare(const void *left, const void *right)
+{
+    double x = *(const double *)left;
+    double y = *(const double *)right;
+
+    return (x > y) - (x < y);
+}
+
+double stats_median(double *values, size_t count)
+{
+    qsort(values, count, sizeof(*values), stats_compare);
+    if (count % 2 == 1) {
+        return values[count / 2];
+    }
+    return 0.5 * (values[count / 2 - 1] + values[count / 2]);
+}
+
+double stats_geometric_mean(const double *values, size_t count)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        sum += log(values[i]);
+    }
+    return exp(sum / (double)count);
+}

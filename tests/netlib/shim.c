@@ -1,0 +1,321 @@
+/* shim.c: netlib's names over Kiln, so that Debian's compiled BLAS testers test Kiln.
+ *
+ * Preloaded before the tester it takes the calls of cblas_sgemm, cblas_dgemm, sgemm_ and dgemm_:
+ * the operands are copied to the device, Kiln multiplies, C is copied back whole, so that the
+ * tester sees what lies between the columns too. Bad arguments go through Kiln's own checks; its
+ * status is reported through the tester's cblas_xerbla() or xerbla_() as the argument's number.
+ */
+#include <kiln/kiln.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum {
+    EXIT_NO_DEVICE = 77,
+    OFFSET_A = 5, OFFSET_B = 3, OFFSET_C = 7     /* elements; odd, so that offsets count */
+};
+
+/* The tester's; each takes the number of the bad argument. */
+void cblas_xerbla(int argument, const char *routine, const char *format, ...)
+        __attribute__((weak));
+void xerbla_(const char *routine, const int *argument, size_t length) __attribute__((weak));
+
+/* The library's part of an agreement with the C tester: while this is set, the numbers reported
+ * are those of the column-major call that a row-major one amounts to. */
+extern int RowMajorStrg;
+int RowMajorStrg = 0;
+
+void cblas_sgemm(int layout, int transa, int transb, int m, int n, int k, float alpha,
+        const float *a, int lda, const float *b, int ldb, float beta, float *c, int ldc);
+void cblas_dgemm(int layout, int transa, int transb, int m, int n, int k, double alpha,
+        const double *a, int lda, const double *b, int ldb, double beta, double *c, int ldc);
+void sgemm_(const char *transa, const char *transb, const int *m, const int *n, const int *k,
+        const float *alpha, const float *a, const int *lda, const float *b, const int *ldb,
+        const float *beta, float *c, const int *ldc);
+void dgemm_(const char *transa, const char *transb, const int *m, const int *n, const int *k,
+        const double *alpha, const double *a, const int *lda, const double *b, const int *ldb,
+        const double *beta, double *c, const int *ldc);
+
+struct operand {
+    const void *data;
+    int ld;
+    size_t bytes;                      /* from the first element to the last */
+    cl_mem buffer;
+};
+
+struct call {
+    enum kiln_precision precision;
+    int layout, transa, transb, m, n, k;
+    double alpha, beta;
+    struct operand a, b, c;
+};
+
+/* A device buffer that grows with the operands. */
+struct store {
+    cl_mem buffer;
+    size_t bytes;
+};
+
+static struct {
+    cl_context context;
+    cl_command_queue queue;
+    struct kiln_context *kiln;
+    struct store a, b, c;
+    unsigned long calls;
+} device;
+
+static void check(const char *what, int status)
+{
+    if (status == 0) {
+        return;
+    }
+    fprintf(stderr, "netlib shim: %s: %s (%d)\n", what,
+            kiln_status_string((enum kiln_status)status), status);
+    exit(EXIT_FAILURE);
+}
+
+static void close_device(void)
+{
+    fprintf(stderr, "netlib shim: Kiln served %lu calls\n", device.calls);
+    if (device.a.buffer != NULL) {
+        clReleaseMemObject(device.a.buffer);
+    }
+    if (device.b.buffer != NULL) {
+        clReleaseMemObject(device.b.buffer);
+    }
+    if (device.c.buffer != NULL) {
+        clReleaseMemObject(device.c.buffer);
+    }
+    kiln_context_destroy(&device.kiln);
+    clReleaseCommandQueue(device.queue);
+    clReleaseContext(device.context);
+}
+
+static void open_device(void)
+{
+    cl_platform_id platform;
+    cl_device_id id;
+    cl_int status;
+    if (device.kiln != NULL) {
+        return;
+    }
+    if (clGetPlatformIDs(1, &platform, NULL) != CL_SUCCESS
+            || clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &id, NULL) != CL_SUCCESS) {
+        fputs("netlib shim: no OpenCL device\n", stderr);
+        exit(EXIT_NO_DEVICE);
+    }
+    device.context = clCreateContext(NULL, 1, &id, NULL, NULL, &status);
+    check("clCreateContext", status);
+    device.queue = clCreateCommandQueue(device.context, id, 0, &status);
+    check("clCreateCommandQueue", status);
+    check("kiln_context_create",
+            (int)kiln_context_create(device.context, id, NULL, &device.kiln));
+    if (atexit(close_device) != 0) {
+        check("atexit", KILN_OUT_OF_MEMORY);
+    }
+}
+
+static size_t element_bytes(const struct call *call)
+{
+    return (size_t)call->precision / 8;
+}
+
+/* Sets how much of an operand there is: `lines` of `length` elements, as they lie in memory. An
+ * operand whose leading dimension is too short is not touched: Kiln has to say that it is. */
+static void measure(const struct call *call, struct operand *operand, int lines, int length)
+{
+    operand->bytes = 0;
+    if (lines > 0 && length > 0 && operand->ld >= length) {
+        operand->bytes = ((size_t)(lines - 1) * (size_t)operand->ld + (size_t)length)
+                * element_bytes(call);
+    }
+}
+
+static void measure_operands(struct call *call)
+{
+    int columns = call->layout == KILN_COL_MAJOR;
+    int plain_a = (call->transa == KILN_NO_TRANS) == columns;
+    int plain_b = (call->transb == KILN_NO_TRANS) == columns;
+    measure(call, &call->a, plain_a ? call->k : call->m, plain_a ? call->m : call->k);
+    measure(call, &call->b, plain_b ? call->n : call->k, plain_b ? call->k : call->n);
+    measure(call, &call->c, columns ? call->n : call->m, columns ? call->m : call->n);
+}
+
+/* Brings an operand to the device, `offset` bytes into its buffer. */
+static void upload(struct operand *operand, struct store *store, size_t offset)
+{
+    size_t needed = offset + operand->bytes + sizeof(double);
+    cl_int status;
+    if (store->bytes < needed) {
+        if (store->buffer != NULL) {
+            clReleaseMemObject(store->buffer);
+        }
+        store->buffer = clCreateBuffer(device.context, CL_MEM_READ_WRITE, 2 * needed, NULL,
+                &status);
+        check("clCreateBuffer", status);
+        store->bytes = 2 * needed;
+    }
+    operand->buffer = store->buffer;
+    if (operand->bytes > 0) {
+        check("clEnqueueWriteBuffer", clEnqueueWriteBuffer(device.queue, store->buffer, CL_FALSE,
+                offset, operand->bytes, operand->data, 0, NULL, NULL));
+    }
+}
+
+static enum kiln_status enqueue(const struct call *call)
+{
+    enum kiln_layout layout = (enum kiln_layout)call->layout;
+    enum kiln_transpose transa = (enum kiln_transpose)call->transa;
+    enum kiln_transpose transb = (enum kiln_transpose)call->transb;
+    size_t m = (size_t)call->m, n = (size_t)call->n, k = (size_t)call->k;
+    size_t lda = (size_t)call->a.ld, ldb = (size_t)call->b.ld, ldc = (size_t)call->c.ld;
+    if (call->precision == KILN_SINGLE) {
+        return kiln_sgemm(device.kiln, layout, transa, transb, m, n, k, (float)call->alpha,
+                call->a.buffer, OFFSET_A, lda, call->b.buffer, OFFSET_B, ldb, (float)call->beta,
+                call->c.buffer, OFFSET_C, ldc, device.queue, 0, NULL, NULL);
+    }
+    return kiln_dgemm(device.kiln, layout, transa, transb, m, n, k, call->alpha,
+            call->a.buffer, OFFSET_A, lda, call->b.buffer, OFFSET_B, ldb, call->beta,
+            call->c.buffer, OFFSET_C, ldc, device.queue, 0, NULL, NULL);
+}
+
+/* Which argument of the cblas call a status speaks of. */
+static int argument_number(enum kiln_status status)
+{
+    switch (status) {
+    case KILN_SUCCESS:
+        return 0;
+    case KILN_INVALID_LAYOUT:
+        return 1;
+    case KILN_INVALID_TRANSPOSE_A:
+        return 2;
+    case KILN_INVALID_TRANSPOSE_B:
+        return 3;
+    case KILN_INVALID_LDA:
+        return 9;
+    case KILN_INVALID_LDB:
+        return 11;
+    case KILN_INVALID_LDC:
+        return 14;
+    default:
+        check("gemm", (int)status);
+        return 0;
+    }
+}
+
+/* Does the call. Returns 0, or the number of the bad argument in the order of cblas. */
+static int multiply(struct call *call, void *result)
+{
+    if (call->m < 0) {                   /* Kiln's extents have no sign to be wrong */
+        return 4;
+    }
+    if (call->n < 0) {
+        return 5;
+    }
+    if (call->k < 0) {
+        return 6;
+    }
+    open_device();
+    measure_operands(call);
+    upload(&call->a, &device.a, OFFSET_A * element_bytes(call));
+    upload(&call->b, &device.b, OFFSET_B * element_bytes(call));
+    upload(&call->c, &device.c, OFFSET_C * element_bytes(call));
+    int argument = argument_number(enqueue(call));
+    device.calls++;
+    if (argument == 0 && call->c.bytes > 0) {
+        check("clEnqueueReadBuffer", clEnqueueReadBuffer(device.queue, call->c.buffer, CL_TRUE,
+                OFFSET_C * element_bytes(call), call->c.bytes, result, 0, NULL, NULL));
+    }
+    check("clFinish", clFinish(device.queue));
+    return argument;
+}
+
+/* --- C --- */
+
+static int swap_sides(int argument)
+{
+    switch (argument) {
+    case 4:
+        return 5;
+    case 5:
+        return 4;
+    case 9:
+        return 11;
+    case 11:
+        return 9;
+    default:
+        return argument;
+    }
+}
+
+static void cblas_call(struct call *call, void *result, const char *routine)
+{
+    RowMajorStrg = call->layout == KILN_ROW_MAJOR;
+    int argument = multiply(call, result);
+    if (argument != 0 && cblas_xerbla != NULL) {
+        cblas_xerbla(RowMajorStrg ? swap_sides(argument) : argument, routine, "");
+    }
+    RowMajorStrg = 0;
+}
+
+void cblas_sgemm(int layout, int transa, int transb, int m, int n, int k, float alpha,
+        const float *a, int lda, const float *b, int ldb, float beta, float *c, int ldc)
+{
+    struct call call = { KILN_SINGLE, layout, transa, transb, m, n, k, (double)alpha, (double)beta,
+        { a, lda, 0, NULL }, { b, ldb, 0, NULL }, { c, ldc, 0, NULL } };
+    cblas_call(&call, c, "cblas_sgemm");
+}
+
+void cblas_dgemm(int layout, int transa, int transb, int m, int n, int k, double alpha,
+        const double *a, int lda, const double *b, int ldb, double beta, double *c, int ldc)
+{
+    struct call call = { KILN_DOUBLE, layout, transa, transb, m, n, k, alpha, beta,
+        { a, lda, 0, NULL }, { b, ldb, 0, NULL }, { c, ldc, 0, NULL } };
+    cblas_call(&call, c, "cblas_dgemm");
+}
+
+/* --- Fortran --- */
+
+/* Kiln's value for a letter; 0, which Kiln refuses, for what BLAS does not know. */
+static int transpose_of(char letter)
+{
+    switch (letter) {
+    case 'N': case 'n':
+        return KILN_NO_TRANS;
+    case 'T': case 't':
+        return KILN_TRANS;
+    case 'C': case 'c':
+        return KILN_CONJ_TRANS;
+    default:
+        return 0;
+    }
+}
+
+/* Fortran's call has no layout, so that its arguments are one less. */
+static void fortran_call(struct call *call, void *result, const char *routine)
+{
+    int argument = multiply(call, result) - 1;
+    if (argument > 0 && xerbla_ != NULL) {
+        xerbla_(routine, &argument, 6);
+    }
+}
+
+void sgemm_(const char *transa, const char *transb, const int *m, const int *n, const int *k,
+        const float *alpha, const float *a, const int *lda, const float *b, const int *ldb,
+        const float *beta, float *c, const int *ldc)
+{
+    struct call call = { KILN_SINGLE, KILN_COL_MAJOR, transpose_of(*transa), transpose_of(*transb),
+        *m, *n, *k, (double)*alpha, (double)*beta,
+        { a, *lda, 0, NULL }, { b, *ldb, 0, NULL }, { c, *ldc, 0, NULL } };
+    fortran_call(&call, c, "SGEMM ");
+}
+
+void dgemm_(const char *transa, const char *transb, const int *m, const int *n, const int *k,
+        const double *alpha, const double *a, const int *lda, const double *b, const int *ldb,
+        const double *beta, double *c, const int *ldc)
+{
+    struct call call = { KILN_DOUBLE, KILN_COL_MAJOR, transpose_of(*transa), transpose_of(*transb),
+        *m, *n, *k, *alpha, *beta,
+        { a, *lda, 0, NULL }, { b, *ldb, 0, NULL }, { c, *ldc, 0, NULL } };
+    fortran_call(&call, c, "DGEMM ");
+}

@@ -1,0 +1,41 @@
+/* fixture.h: the world in which each host-logic test runs, on the fake driver. */
+#ifndef KILN_TESTS_FIXTURE_H
+#define KILN_TESTS_FIXTURE_H
+
+#include "test_bundle.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+struct fixture {
+    cl_device_id device, other_device;
+    cl_context cl, other_cl;           /* cl holds both devices */
+    cl_command_queue queue;            /* in order */
+    cl_command_queue loose;            /* out of order */
+    cl_mem a, b, c;                    /* 16 TiB each: no shape below that is too large for them */
+    struct kiln_context *kiln;         /* made by fixture_setup; tests may replace it */
+};
+
+/* For cmocka: *state is the struct fixture *. The teardown destroys the context and fails when an
+ * object or a reference is left, or when the driver was misused. */
+int fixture_setup(void **state);
+int fixture_teardown(void **state);
+
+/* Replaces the fixture's context; fails the test where that fails. NULL: the defaults. */
+void fixture_new_context(struct fixture *f, const struct kiln_context_params *params);
+/* The call C = A * B in single precision, dense. */
+struct kiln_gemm fixture_gemm(const struct fixture *f, size_t m, size_t n, size_t k);
+/* Enqueues it on the in-order queue with no events, forgets older records, expects success. */
+void fixture_run(struct fixture *f, const struct kiln_gemm *gemm);
+/* The only record there is; fails the test unless it is a launch of the named kernel. */
+const struct stub_record *fixture_only(const char *entry);
+/* Fails unless the records are launches of these kernels, in order; ended by NULL. */
+void fixture_expect(const char *entry, ...);
+/* Fails unless explain's second line names the recipe and its first line the bundle. */
+void fixture_expect_recipe(struct fixture *f, const struct kiln_gemm *gemm, const char *bundle,
+        const char *recipe);
+
+#endif

@@ -1,0 +1,323 @@
+/* test_bundle.c: see test_bundle.h. Kernel bodies are empty: the fake driver runs none. */
+#include "test_bundle.h"
+
+/* For tables only: a plain kernel's text, its arguments, and its one stage. */
+#define PLAIN_KERNEL(name, index, real, type)                                                     \
+    "kernel void " name "(" index " m, " index " n, " index " k, " real " alpha,\n"               \
+    "    global const " type " *a, " index " a_offset, " index " lda,\n"                          \
+    "    global const " type " *b, " index " b_offset, " index " ldb,\n"                          \
+    "    " real " beta, global " type " *c, " index " c_offset, " index " ldc)\n{\n}\n"
+#define PLAIN_ARGS                                                                                \
+    KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA, KILN_ARG_A, KILN_ARG_A_OFFSET,            \
+    KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_BETA, KILN_ARG_C,         \
+    KILN_ARG_C_OFFSET, KILN_ARG_LDC
+#define PLAIN_STAGE(name)                                                                         \
+    {.entry = name, .work_dim = 2, .dim = {KILN_DIM_N, KILN_DIM_M}, .tile = {16, 16},             \
+     .local = {16, 16}, .num_args = NUM_PLAIN_ARGS, .args = {PLAIN_ARGS}}
+
+static const char *const aligned_pieces[] = {
+    PLAIN_KERNEL("aligned_mul", "int", "float", "float"),
+};
+
+static const char *const packed_pieces[] = {
+    "kernel void pack_a(int m, int k, global const float *a, int a_offset, int lda,\n"
+    "    global float *work, long region)\n"
+    "{\n"
+    "}\n",
+    "kernel void pack_b(int k, int n, global const float *b, int b_offset, int ldb,\n"
+    "    global double *work, long region)\n"
+    "{\n"
+    "}\n",
+    "kernel void packed_mul(global float *work, long region_a, long region_b,\n"
+    "    int m, int n, int k, float alpha, float beta, global float *c, int c_offset, int ldc)\n"
+    "{\n"
+    "}\n",
+};
+
+static const char *const packed_64_pieces[] = {
+    "kernel void pack_b_64(long k, long n, global const float *b, long b_offset, long ldb,\n"
+    "    global float *work, long region)\n"
+    "{\n"
+    "}\n",
+    "kernel void mul_64(long m, long n, long k, float alpha,\n"
+    "    global const float *a, long a_offset, long lda, global float *work, long region,\n"
+    "    float beta, global float *c, long c_offset, long ldc)\n"
+    "{\n"
+    "}\n",
+};
+
+static const char *const small_pieces[] = {
+    PLAIN_KERNEL("small_mul", "int", "float", "float"),
+    PLAIN_KERNEL("tn_mul", "int", "float", "float"),
+};
+
+static const char *const double_pieces[] = {
+    PLAIN_KERNEL("double_mul", "int", "double", "double"),
+};
+
+static const char *const generic_s_pieces[] = {
+    PLAIN_KERNEL("generic_s_nn", "int", "float", "float"),
+    PLAIN_KERNEL("generic_s_nt", "int", "float", "float"),
+    PLAIN_KERNEL("generic_s_tn", "int", "float", "float"),
+    PLAIN_KERNEL("generic_s_tt", "int", "float", "float"),
+};
+
+static const char *const generic_s_64_pieces[] = {
+    PLAIN_KERNEL("generic_s_nn_64", "long", "float", "float"),
+    PLAIN_KERNEL("generic_s_nt_64", "long", "float", "float"),
+    PLAIN_KERNEL("generic_s_tn_64", "long", "float", "float"),
+    PLAIN_KERNEL("generic_s_tt_64", "long", "float", "float"),
+};
+
+static const char *const generic_d_pieces[] = {
+    PLAIN_KERNEL("generic_d_nn", "int", "double", "double"),
+    PLAIN_KERNEL("generic_d_nt", "int", "double", "double"),
+    PLAIN_KERNEL("generic_d_tn", "int", "double", "double"),
+    PLAIN_KERNEL("generic_d_tt", "int", "double", "double"),
+};
+
+static const char *const generic_d_64_pieces[] = {
+    PLAIN_KERNEL("generic_d_nn_64", "long", "double", "double"),
+    PLAIN_KERNEL("generic_d_nt_64", "long", "double", "double"),
+    PLAIN_KERNEL("generic_d_tn_64", "long", "double", "double"),
+    PLAIN_KERNEL("generic_d_tt_64", "long", "double", "double"),
+};
+
+static const char *const generic_h_pieces[] = {
+    PLAIN_KERNEL("generic_h_nn", "int", "float", "half"),
+    PLAIN_KERNEL("generic_h_nt", "int", "float", "half"),
+    PLAIN_KERNEL("generic_h_tn", "int", "float", "half"),
+    PLAIN_KERNEL("generic_h_tt", "int", "float", "half"),
+};
+
+static const char *const generic_h_64_pieces[] = {
+    PLAIN_KERNEL("generic_h_nn_64", "long", "float", "half"),
+    PLAIN_KERNEL("generic_h_nt_64", "long", "float", "half"),
+    PLAIN_KERNEL("generic_h_tn_64", "long", "float", "half"),
+    PLAIN_KERNEL("generic_h_tt_64", "long", "float", "half"),
+};
+
+static const struct kiln_program tuned_programs[] = {
+    {.hash = 0x085631f26b2096b4u, .pieces = aligned_pieces, .num_pieces = 1},
+    {.hash = 0x059ffbc4c45a1312u, .pieces = packed_pieces, .num_pieces = 3},
+    {.hash = 0x5b221630a5a41a85u, .pieces = packed_64_pieces, .num_pieces = 2},
+    {.hash = 0x3f929dcc48b797a2u, .pieces = small_pieces, .num_pieces = 2},
+    {.hash = 0xc77f6e6d263d3a64u, .pieces = double_pieces, .num_pieces = 1},
+};
+
+static const struct kiln_program generic_programs[] = {
+    {.hash = 0x4860f808c24a4b6du, .pieces = generic_s_pieces, .num_pieces = 4},
+    {.hash = 0x857c46a1eb457a65u, .pieces = generic_s_64_pieces, .num_pieces = 4},
+    {.hash = 0x3ec07cf4ccaffaadu, .pieces = generic_d_pieces, .num_pieces = 4},
+    {.hash = 0x1cb7f3eaa837210du, .pieces = generic_d_64_pieces, .num_pieces = 4},
+    {.hash = 0x247a146ca65ac67du, .pieces = generic_h_pieces, .num_pieces = 4},
+    {.hash = 0x68e387b7a75acb5du, .pieces = generic_h_64_pieces, .num_pieces = 4},
+};
+
+static const struct kiln_stage aligned_stages[] = {
+    {.entry = "aligned_mul", .work_dim = 2, .dim = {KILN_DIM_N, KILN_DIM_M}, .tile = {64, 32},
+     .local = {16, 8}, .local_bytes = 8192, .num_args = NUM_PLAIN_ARGS, .args = {PLAIN_ARGS}},
+};
+
+static const struct kiln_stage packed_stages[] = {
+    {.entry = "pack_a", .work_dim = 2, .dim = {KILN_DIM_K, KILN_DIM_M}, .tile = {4, 8},
+     .local = {4, 8}, .num_args = 7,
+     .args = {KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
+              KILN_ARG_WORKSPACE, KILN_ARG_REGION_0}},
+    {.entry = "pack_b", .work_dim = 1, .dim = {KILN_DIM_N}, .tile = {16}, .local = {16},
+     .num_args = 7,
+     .args = {KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
+              KILN_ARG_WORKSPACE, KILN_ARG_REGION_1}},
+    {.entry = "packed_mul", .work_dim = 3, .dim = {KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE},
+     .tile = {64, 32, 1}, .local = {16, 8, 1}, .num_args = 11,
+     .args = {KILN_ARG_WORKSPACE, KILN_ARG_REGION_0, KILN_ARG_REGION_1, KILN_ARG_M, KILN_ARG_N,
+              KILN_ARG_K, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
+              KILN_ARG_LDC}},
+};
+
+static const struct kiln_region packed_regions[] = {
+    {.dim = {KILN_DIM_M, KILN_DIM_K}, .round = {8, 4}, .element_bytes = 4},
+    {.dim = {KILN_DIM_K, KILN_DIM_N}, .round = {4, 16}, .element_bytes = 8},
+};
+
+static const struct kiln_stage packed_64_stages[] = {
+    {.entry = "pack_b_64", .work_dim = 1, .dim = {KILN_DIM_N}, .tile = {16}, .local = {16},
+     .num_args = 7,
+     .args = {KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
+              KILN_ARG_WORKSPACE, KILN_ARG_REGION_0}},
+    {.entry = "mul_64", .work_dim = 2, .dim = {KILN_DIM_N, KILN_DIM_M}, .tile = {64, 32},
+     .local = {16, 8}, .num_args = 13,
+     .args = {KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA, KILN_ARG_A, KILN_ARG_A_OFFSET,
+              KILN_ARG_LDA, KILN_ARG_WORKSPACE, KILN_ARG_REGION_0, KILN_ARG_BETA, KILN_ARG_C,
+              KILN_ARG_C_OFFSET, KILN_ARG_LDC}},
+};
+
+static const struct kiln_region packed_64_regions[] = {
+    {.dim = {KILN_DIM_K, KILN_DIM_N}, .round = {1, 16}, .element_bytes = 4},
+};
+
+static const struct kiln_stage small_stages[] = {PLAIN_STAGE("small_mul")};
+static const struct kiln_stage tn_stages[] = {PLAIN_STAGE("tn_mul")};
+static const struct kiln_stage double_stages[] = {PLAIN_STAGE("double_mul")};
+
+const struct kiln_recipe tuned_recipes[NUM_TUNED] = {
+    [TUNED_ALIGNED] = {
+        .name = "tuned_aligned", .precision = 32, .index_bits = 32, .program = PROGRAM_ALIGNED,
+        .guard = {.m = 8, .n = 8, .k = 4, .a = 4, .b = 4, .c = 4},
+        .num_stages = 1, .stages = aligned_stages,
+    },
+    [TUNED_PACKED] = {
+        .name = "tuned_packed", .precision = 32, .index_bits = 32, .program = PROGRAM_PACKED,
+        .num_stages = 3, .stages = packed_stages, .num_regions = 2, .regions = packed_regions,
+    },
+    [TUNED_PACKED_64] = {
+        .name = "tuned_packed_64", .precision = 32, .index_bits = 64,
+        .program = PROGRAM_PACKED_64, .num_stages = 2, .stages = packed_64_stages,
+        .num_regions = 1, .regions = packed_64_regions,
+    },
+    [TUNED_SMALL] = {
+        .name = "tuned_small", .precision = 32, .index_bits = 32, .program = PROGRAM_SMALL,
+        .num_stages = 1, .stages = small_stages,
+    },
+    [TUNED_TN] = {
+        .name = "tuned_tn", .precision = 32, .transa = 1, .index_bits = 32,
+        .program = PROGRAM_SMALL, .num_stages = 1, .stages = tn_stages,
+    },
+    [TUNED_DOUBLE] = {
+        .name = "tuned_double", .precision = 64, .index_bits = 32, .program = PROGRAM_DOUBLE,
+        .num_stages = 1, .stages = double_stages,
+    },
+};
+
+static const struct kiln_anchor single_anchors[] = {
+    {64, 64, 64, {TUNED_SMALL, KILN_NO_RECIPE, TUNED_TN, KILN_NO_RECIPE}},
+    {1024, 1024, 1024, {TUNED_ALIGNED, KILN_NO_RECIPE, TUNED_TN, KILN_NO_RECIPE}},
+    {16, 16, 4096, {TUNED_PACKED, KILN_NO_RECIPE, KILN_NO_RECIPE, KILN_NO_RECIPE}},
+};
+
+static const struct kiln_anchor double_anchors[] = {
+    {256, 256, 256, {TUNED_DOUBLE, KILN_NO_RECIPE, KILN_NO_RECIPE, KILN_NO_RECIPE}},
+};
+
+static const struct kiln_dispatch tuned_dispatches[] = {
+    {.precision = 32, .num_anchors = 3, .anchors = single_anchors},
+    {.precision = 64, .num_anchors = 1, .anchors = double_anchors},
+};
+
+const struct kiln_bundle tuned_bundle = {
+    .format = KILN_BUNDLE_FORMAT, .name = "tuned", .provenance = "written by hand",
+    .match = {.platform = "Stub*", .device = "Stub Dev*"},
+    .num_programs = NUM_TUNED_PROGRAMS, .num_recipes = NUM_TUNED, .num_dispatches = 2,
+    .programs = tuned_programs, .recipes = tuned_recipes, .dispatches = tuned_dispatches,
+};
+
+static const struct kiln_stage generic_stages[] = {
+    PLAIN_STAGE("generic_s_nn"),
+    PLAIN_STAGE("generic_s_nt"),
+    PLAIN_STAGE("generic_s_tn"),
+    PLAIN_STAGE("generic_s_tt"),
+    PLAIN_STAGE("generic_s_nn_64"),
+    PLAIN_STAGE("generic_s_nt_64"),
+    PLAIN_STAGE("generic_s_tn_64"),
+    PLAIN_STAGE("generic_s_tt_64"),
+    PLAIN_STAGE("generic_d_nn"),
+    PLAIN_STAGE("generic_d_nt"),
+    PLAIN_STAGE("generic_d_tn"),
+    PLAIN_STAGE("generic_d_tt"),
+    PLAIN_STAGE("generic_d_nn_64"),
+    PLAIN_STAGE("generic_d_nt_64"),
+    PLAIN_STAGE("generic_d_tn_64"),
+    PLAIN_STAGE("generic_d_tt_64"),
+    PLAIN_STAGE("generic_h_nn"),
+    PLAIN_STAGE("generic_h_nt"),
+    PLAIN_STAGE("generic_h_tn"),
+    PLAIN_STAGE("generic_h_tt"),
+    PLAIN_STAGE("generic_h_nn_64"),
+    PLAIN_STAGE("generic_h_nt_64"),
+    PLAIN_STAGE("generic_h_tn_64"),
+    PLAIN_STAGE("generic_h_tt_64"),
+};
+
+static const struct kiln_recipe generic_recipes[] = {
+    {.name = "generic_s_nn", .precision = 32, .transa = 0, .transb = 0, .index_bits = 32,
+     .program = 0, .num_stages = 1, .stages = &generic_stages[0]},
+    {.name = "generic_s_nt", .precision = 32, .transa = 0, .transb = 1, .index_bits = 32,
+     .program = 0, .num_stages = 1, .stages = &generic_stages[1]},
+    {.name = "generic_s_tn", .precision = 32, .transa = 1, .transb = 0, .index_bits = 32,
+     .program = 0, .num_stages = 1, .stages = &generic_stages[2]},
+    {.name = "generic_s_tt", .precision = 32, .transa = 1, .transb = 1, .index_bits = 32,
+     .program = 0, .num_stages = 1, .stages = &generic_stages[3]},
+    {.name = "generic_s_nn_64", .precision = 32, .transa = 0, .transb = 0, .index_bits = 64,
+     .program = 1, .num_stages = 1, .stages = &generic_stages[4]},
+    {.name = "generic_s_nt_64", .precision = 32, .transa = 0, .transb = 1, .index_bits = 64,
+     .program = 1, .num_stages = 1, .stages = &generic_stages[5]},
+    {.name = "generic_s_tn_64", .precision = 32, .transa = 1, .transb = 0, .index_bits = 64,
+     .program = 1, .num_stages = 1, .stages = &generic_stages[6]},
+    {.name = "generic_s_tt_64", .precision = 32, .transa = 1, .transb = 1, .index_bits = 64,
+     .program = 1, .num_stages = 1, .stages = &generic_stages[7]},
+    {.name = "generic_d_nn", .precision = 64, .transa = 0, .transb = 0, .index_bits = 32,
+     .program = 2, .num_stages = 1, .stages = &generic_stages[8]},
+    {.name = "generic_d_nt", .precision = 64, .transa = 0, .transb = 1, .index_bits = 32,
+     .program = 2, .num_stages = 1, .stages = &generic_stages[9]},
+    {.name = "generic_d_tn", .precision = 64, .transa = 1, .transb = 0, .index_bits = 32,
+     .program = 2, .num_stages = 1, .stages = &generic_stages[10]},
+    {.name = "generic_d_tt", .precision = 64, .transa = 1, .transb = 1, .index_bits = 32,
+     .program = 2, .num_stages = 1, .stages = &generic_stages[11]},
+    {.name = "generic_d_nn_64", .precision = 64, .transa = 0, .transb = 0, .index_bits = 64,
+     .program = 3, .num_stages = 1, .stages = &generic_stages[12]},
+    {.name = "generic_d_nt_64", .precision = 64, .transa = 0, .transb = 1, .index_bits = 64,
+     .program = 3, .num_stages = 1, .stages = &generic_stages[13]},
+    {.name = "generic_d_tn_64", .precision = 64, .transa = 1, .transb = 0, .index_bits = 64,
+     .program = 3, .num_stages = 1, .stages = &generic_stages[14]},
+    {.name = "generic_d_tt_64", .precision = 64, .transa = 1, .transb = 1, .index_bits = 64,
+     .program = 3, .num_stages = 1, .stages = &generic_stages[15]},
+    {.name = "generic_h_nn", .precision = 16, .transa = 0, .transb = 0, .index_bits = 32,
+     .program = 4, .num_stages = 1, .stages = &generic_stages[16]},
+    {.name = "generic_h_nt", .precision = 16, .transa = 0, .transb = 1, .index_bits = 32,
+     .program = 4, .num_stages = 1, .stages = &generic_stages[17]},
+    {.name = "generic_h_tn", .precision = 16, .transa = 1, .transb = 0, .index_bits = 32,
+     .program = 4, .num_stages = 1, .stages = &generic_stages[18]},
+    {.name = "generic_h_tt", .precision = 16, .transa = 1, .transb = 1, .index_bits = 32,
+     .program = 4, .num_stages = 1, .stages = &generic_stages[19]},
+    {.name = "generic_h_nn_64", .precision = 16, .transa = 0, .transb = 0, .index_bits = 64,
+     .program = 5, .num_stages = 1, .stages = &generic_stages[20]},
+    {.name = "generic_h_nt_64", .precision = 16, .transa = 0, .transb = 1, .index_bits = 64,
+     .program = 5, .num_stages = 1, .stages = &generic_stages[21]},
+    {.name = "generic_h_tn_64", .precision = 16, .transa = 1, .transb = 0, .index_bits = 64,
+     .program = 5, .num_stages = 1, .stages = &generic_stages[22]},
+    {.name = "generic_h_tt_64", .precision = 16, .transa = 1, .transb = 1, .index_bits = 64,
+     .program = 5, .num_stages = 1, .stages = &generic_stages[23]},
+};
+
+const struct kiln_bundle generic_bundle = {
+    .format = KILN_BUNDLE_FORMAT, .name = "generic", .provenance = "written by hand",
+    .num_programs = sizeof generic_programs / sizeof *generic_programs,
+    .num_recipes = sizeof generic_recipes / sizeof *generic_recipes,
+    .programs = generic_programs, .recipes = generic_recipes,
+};
+
+const struct kiln_bundle *const kiln_linked_bundles[] = {&tuned_bundle, &generic_bundle, NULL};
+
+uint64_t test_bundle_hash(const struct kiln_program *program)
+{
+    uint64_t hash = 0xcbf29ce484222325u;
+    for (uint32_t i = 0; i < program->num_pieces; i++) {
+        for (const char *at = program->pieces[i]; *at != '\0'; at++) {
+            hash = (hash ^ (unsigned char)*at) * 0x100000001b3u;
+        }
+    }
+    return hash;
+}
+
+static size_t round_up(size_t value, size_t unit)
+{
+    return (value + unit - 1) / unit * unit;
+}
+
+size_t test_bundle_packed_bytes(size_t m, size_t n, size_t k, size_t *second_region)
+{
+    size_t first = round_up(m, 8) * round_up(k, 4) * 4;
+    size_t start = round_up(first, KILN_REGION_ALIGN);
+    *second_region = start / 8;
+    return start + round_up(k, 4) * round_up(n, 16) * 8;
+}

@@ -1,0 +1,546 @@
+/* test_launch.c: order, events, workspaces, batches, degenerate calls, and failures of the driver
+ * while a call is enqueued. */
+#include "fixture.h"
+
+#include "internal.h"
+
+/* A shape that the packed recipe of three stages serves, and one of the one-stage recipe. */
+static struct kiln_gemm packed_gemm(const struct fixture *f)
+{
+    return fixture_gemm(f, 16, 16, 4096);
+}
+
+static struct kiln_gemm small_gemm(const struct fixture *f)
+{
+    return fixture_gemm(f, 64, 64, 64);
+}
+
+static void run_on(struct fixture *f, const struct kiln_gemm *gemm, cl_command_queue queue)
+{
+    assert_int_equal(kiln_gemm_enqueue(f->kiln, gemm, queue, 0, NULL, NULL), KILN_SUCCESS);
+}
+
+static void check_events(struct fixture *f, cl_command_queue queue, const struct kiln_gemm *gemm)
+{
+    cl_event waits[2] = {stub_make_event(f->cl), stub_make_event(f->cl)};
+    cl_event done = NULL;
+    stub_clear_records();
+    assert_int_equal(kiln_gemm_enqueue(f->kiln, gemm, queue, 2, waits, &done), KILN_SUCCESS);
+    assert_non_null(done);
+    size_t last = stub_record_of(done);
+    assert_int_equal(last, stub_num_records() - 1);
+    for (size_t i = 0; i <= last; i++) {
+        bool is_launch = stub_record_at(i)->command == STUB_NDRANGE;
+        assert_true(!is_launch || stub_record_awaits(i, waits[0]));
+        assert_true(!is_launch || stub_record_awaits(i, waits[1]));
+        assert_true(i == last || !is_launch || stub_record_depends(last, i));
+    }
+    clReleaseEvent(done);
+    clReleaseEvent(waits[0]);
+    clReleaseEvent(waits[1]);
+}
+
+static void events_bound_the_call(void **state)
+{
+    struct fixture *f = *state;
+    struct kiln_gemm packed = packed_gemm(f);
+    struct kiln_gemm small = small_gemm(f);
+    for (int i = 0; i < 3; i++) {
+        check_events(f, f->queue, &packed);
+        check_events(f, f->loose, &packed);
+        check_events(f, f->queue, &small);
+        check_events(f, f->loose, &small);
+    }
+}
+
+static void no_event_is_made_that_nobody_wants(void **state)
+{
+    struct fixture *f = *state;
+    struct kiln_gemm packed = packed_gemm(f);
+    fixture_run(f, &packed);
+    for (size_t i = 0; i < stub_num_records(); i++) {
+        assert_null(stub_record_at(i)->event);
+    }
+    assert_int_equal(stub_calls("clFinish") + stub_calls("clWaitForEvents"), 0);
+}
+
+static void stages_keep_their_order_on_a_loose_queue(void **state)
+{
+    struct fixture *f = *state;
+    struct kiln_gemm packed = packed_gemm(f);
+    run_on(f, &packed, f->loose);
+    fixture_expect("pack_a", "pack_b", "packed_mul", NULL);
+    assert_true(stub_record_depends(2, 0));
+    assert_true(stub_record_depends(2, 1));
+}
+
+/* The second call may not overwrite panels that the first still reads. */
+static void calls_share_a_workspace_in_turn(void **state)
+{
+    struct fixture *f = *state;
+    struct kiln_gemm packed = packed_gemm(f);
+    struct kiln_gemm small = small_gemm(f);
+    run_on(f, &packed, f->loose);
+    run_on(f, &small, f->loose);
+    run_on(f, &packed, f->loose);
+    fixture_expect("pack_a", "pack_b", "packed_mul", "small_mul", "pack_a", "pack_b",
+            "packed_mul", NULL);
+    assert_true(stub_record_depends(4, 2));
+    assert_true(stub_record_depends(5, 2));
+    assert_false(stub_record_depends(3, 2));
+}
+
+static cl_mem workspace_of_last(void)
+{
+    return stub_record_mem(stub_record_at(stub_num_records() - 1), MUL_WORK);
+}
+
+static void the_workspace_grows_and_stays(void **state)
+{
+    struct fixture *f = *state;
+    struct kiln_gemm gemm = packed_gemm(f);
+    run_on(f, &gemm, f->queue);
+    cl_mem first = workspace_of_last();
+    run_on(f, &gemm, f->queue);
+    assert_ptr_equal(workspace_of_last(), first);
+    gemm.k = 40960;
+    run_on(f, &gemm, f->queue);
+    cl_mem second = workspace_of_last();
+    assert_ptr_not_equal(second, first);
+    assert_int_equal(stub_refs(first), 0);
+    gemm.k = 4096;
+    run_on(f, &gemm, f->queue);
+    assert_ptr_equal(workspace_of_last(), second);
+    assert_int_equal(stub_calls("clCreateBuffer"), 2);
+}
+
+static void queues_have_their_own_workspace(void **state)
+{
+    struct fixture *f = *state;
+    struct kiln_gemm gemm = packed_gemm(f);
+    run_on(f, &gemm, f->queue);
+    cl_mem first = workspace_of_last();
+    run_on(f, &gemm, f->loose);
+    assert_ptr_not_equal(workspace_of_last(), first);
+    run_on(f, &gemm, f->queue);
+    assert_ptr_equal(workspace_of_last(), first);
+}
+
+/* A context that outlives many queues keeps nothing of those that the application let go. */
+static void released_queues_are_forgotten(void **state)
+{
+    struct fixture *f = *state;
+    struct kiln_gemm gemm = packed_gemm(f);
+    for (int i = 0; i < 20; i++) {
+        cl_command_queue queue = stub_make_queue(f->cl, f->device, i % 2 == 0);
+        run_on(f, &gemm, queue);
+        clReleaseCommandQueue(queue);
+    }
+    assert_true(stub_live(STUB_QUEUE) <= 4);
+}
+
+static void a_workspace_of_the_caller_is_used(void **state)
+{
+    struct fixture *f = *state;
+    size_t region = 0;
+    struct kiln_gemm gemm = packed_gemm(f);
+    size_t bytes = test_bundle_packed_bytes(gemm.m, gemm.n, gemm.k, &region);
+    gemm.workspace = stub_make_buffer(f->cl, bytes + 512);
+    gemm.workspace_offset = 512;
+    run_on(f, &gemm, f->queue);
+    fixture_expect("pack_a", "pack_b", "packed_mul", NULL);
+    assert_ptr_equal(workspace_of_last(), gemm.workspace);
+    assert_int_equal(stub_record_int(stub_record_at(0), PACK_A_REGION), 512 / 4);
+    assert_int_equal(stub_record_int(stub_record_at(2), MUL_REGION_A), 512 / 4);
+    assert_int_equal(stub_record_int(stub_record_at(2), MUL_REGION_B), 512 / 8 + region);
+    assert_int_equal(stub_calls("clCreateBuffer"), 0);
+    assert_int_equal(stub_refs(gemm.workspace), 1);
+    clReleaseMemObject(gemm.workspace);
+}
+
+static void no_workspace_is_no_bytes(void **state)
+{
+    struct fixture *f = *state;
+    struct kiln_gemm gemm = small_gemm(f);
+    size_t bytes = 1;
+    assert_int_equal(kiln_gemm_workspace_bytes(f->kiln, &gemm, &bytes), KILN_SUCCESS);
+    assert_int_equal(bytes, 0);
+    gemm.m = 0;
+    bytes = 1;
+    assert_int_equal(kiln_gemm_workspace_bytes(f->kiln, &gemm, &bytes), KILN_SUCCESS);
+    assert_int_equal(bytes, 0);
+}
+
+static void check_member(const struct stub_record *r, long long member)
+{
+    assert_int_equal(stub_record_int(r, PLAIN_A_OFFSET), 1 + member * 5000);
+    assert_int_equal(stub_record_int(r, PLAIN_B_OFFSET), 2);
+    assert_int_equal(stub_record_int(r, PLAIN_C_OFFSET), 3 + member * 4096);
+}
+
+static void batches_are_enqueued_member_by_member(void **state)
+{
+    struct fixture *f = *state;
+    struct kiln_gemm gemm = small_gemm(f);
+    cl_event wait = stub_make_event(f->cl);
+    cl_event done = NULL;
+    gemm.batch_count = 4;
+    gemm.a_offset = 1;
+    gemm.b_offset = 2;
+    gemm.c_offset = 3;
+    gemm.a_stride = 5000;
+    gemm.c_stride = 4096;
+    assert_int_equal(kiln_gemm_enqueue(f->kiln, &gemm, f->loose, 1, &wait, &done), KILN_SUCCESS);
+    fixture_expect("small_mul", "small_mul", "small_mul", "small_mul", NULL);
+    size_t last = stub_record_of(done);
+    for (size_t i = 0; i < 4; i++) {
+        check_member(stub_record_at(i), (long long)i);
+        assert_true(stub_record_awaits(i, wait));
+        assert_true(i == last || stub_record_depends(last, i));
+    }
+    clReleaseEvent(wait);
+    clReleaseEvent(done);
+}
+
+static void batches_share_a_workspace_in_turn(void **state)
+{
+    struct fixture *f = *state;
+    struct kiln_gemm gemm = packed_gemm(f);
+    gemm.batch_count = 3;
+    gemm.c_stride = 16 * 16;
+    run_on(f, &gemm, f->loose);
+    assert_int_equal(stub_num_records(), 9);
+    assert_true(stub_record_depends(3, 2));
+    assert_true(stub_record_depends(4, 2));
+    assert_true(stub_record_depends(6, 5));
+    assert_int_equal(stub_record_int(stub_record_at(8), MUL_C_OFFSET), 2 * 16 * 16);
+}
+
+static void strides_of_a_single_call_mean_nothing(void **state)
+{
+    struct fixture *f = *state;
+    struct kiln_gemm gemm = small_gemm(f);
+    gemm.batch_count = 1;
+    gemm.a_stride = gemm.b_stride = SIZE_MAX;
+    fixture_run(f, &gemm);
+    fixture_only("small_mul");
+}
+
+static void expect_marker(struct fixture *f, const struct kiln_gemm *gemm)
+{
+    cl_event wait = stub_make_event(f->cl);
+    cl_event done = NULL;
+    stub_clear_records();
+    assert_int_equal(kiln_gemm_enqueue(f->kiln, gemm, f->loose, 1, &wait, &done), KILN_SUCCESS);
+    assert_int_equal(stub_num_records(), 1);
+    assert_int_equal(stub_record_at(0)->command, STUB_MARKER);
+    assert_int_equal(stub_record_at(0)->num_waits, 1);
+    assert_ptr_equal(stub_record_at(0)->waits[0], wait);
+    assert_ptr_equal(stub_record_at(0)->event, done);
+    clReleaseEvent(wait);
+    clReleaseEvent(done);
+    fixture_run(f, gemm);
+    for (size_t i = 0; i < stub_num_records(); i++) {
+        assert_int_equal(stub_record_at(i)->command, STUB_MARKER);
+    }
+}
+
+/* Nothing of C changes, so nothing runs, and buffers need not even be there where m or n is 0. */
+static void calls_without_work_are_markers(void **state)
+{
+    struct fixture *f = *state;
+    struct kiln_gemm gemm = fixture_gemm(f, 0, 64, 64);
+    expect_marker(f, &gemm);
+    gemm = fixture_gemm(f, 64, 0, 64);
+    expect_marker(f, &gemm);
+    gemm.a = gemm.b = gemm.c = NULL;
+    expect_marker(f, &gemm);
+    gemm = fixture_gemm(f, 64, 64, 0);
+    gemm.beta = 1.0;
+    expect_marker(f, &gemm);
+    gemm = fixture_gemm(f, 64, 64, 64);
+    gemm.alpha = 0.0;
+    gemm.beta = 1.0;
+    expect_marker(f, &gemm);
+    assert_int_equal(stub_calls("clBuildProgram"), 0);
+}
+
+static void check_scaled(struct fixture *f, struct kiln_gemm gemm, double beta)
+{
+    gemm.beta = beta;
+    fixture_run(f, &gemm);
+    const struct stub_record *r = stub_record_at(0);
+    assert_int_equal(stub_num_records(), 1);
+    assert_int_equal(stub_record_int(r, PLAIN_M), 64);
+    assert_int_equal(stub_record_int(r, PLAIN_N), 64);
+    assert_int_equal(stub_record_int(r, PLAIN_K), 0);
+    assert_true(stub_record_real(r, PLAIN_BETA) == beta);
+    assert_ptr_equal(stub_record_mem(r, PLAIN_C), f->c);
+}
+
+/* k = 0 and alpha = 0 scale C, and neither looks at A or B. */
+static void calls_without_a_product_scale(void **state)
+{
+    struct fixture *f = *state;
+    struct kiln_gemm gemm = fixture_gemm(f, 64, 64, 0);
+    check_scaled(f, gemm, 0.5);
+    check_scaled(f, gemm, 0.0);
+    gemm.a = gemm.b = NULL;
+    check_scaled(f, gemm, 0.5);
+    gemm = fixture_gemm(f, 64, 64, 64);
+    gemm.alpha = 0.0;
+    check_scaled(f, gemm, 0.5);
+    check_scaled(f, gemm, 0.0);
+    gemm.layout = KILN_COL_MAJOR;
+    gemm.transa = gemm.transb = KILN_TRANS;
+    gemm.precision = KILN_DOUBLE;
+    check_scaled(f, gemm, -2.0);
+}
+
+/* Packing has nothing to pack along k: a stage without work-groups is left out. */
+static void empty_stages_are_left_out(void **state)
+{
+    struct fixture *f = *state;
+    struct kiln_anchor anchor = {64, 64, 64, {TUNED_PACKED, KILN_NO_RECIPE, KILN_NO_RECIPE,
+                                              KILN_NO_RECIPE}};
+    struct kiln_dispatch dispatch = {.precision = 32, .num_anchors = 1, .anchors = &anchor};
+    struct kiln_bundle bundle = tuned_bundle;
+    bundle.dispatches = &dispatch;
+    bundle.num_dispatches = 1;
+    fixture_new_context(f, &(struct kiln_context_params){.bundle = &bundle});
+    struct kiln_gemm gemm = fixture_gemm(f, 64, 64, 0);
+    gemm.beta = 0.5;
+    fixture_run(f, &gemm);
+    const struct stub_record *last = stub_record_at(stub_num_records() - 1);
+    assert_string_equal(last->entry, "packed_mul");
+    assert_int_equal(stub_record_int(last, MUL_K), 0);
+    for (size_t i = 0; i < stub_num_records(); i++) {
+        assert_string_not_equal(stub_record_at(i)->entry, "pack_a");
+    }
+    kiln_context_destroy(&f->kiln);
+}
+
+static void beta_one_with_a_product_is_a_launch(void **state)
+{
+    struct fixture *f = *state;
+    struct kiln_gemm gemm = small_gemm(f);
+    gemm.beta = 1.0;
+    fixture_run(f, &gemm);
+    assert_true(stub_record_real(fixture_only("small_mul"), PLAIN_BETA) == 1.0);
+}
+
+/* Whatever stage fails for good: its code comes back, no event, and the last stage never ran. */
+static void a_failing_stage_fails_the_call(void **state)
+{
+    struct fixture *f = *state;
+    struct kiln_gemm gemm = packed_gemm(f);
+    for (unsigned nth = 1; nth <= 3; nth++) {
+        cl_command_queue queue = nth == 2 ? f->loose : f->queue;
+        cl_event done = NULL;
+        stub_clear_records();
+        stub_fail("clEnqueueNDRangeKernel", nth, CL_OUT_OF_HOST_MEMORY);
+        assert_int_equal(kiln_gemm_enqueue(f->kiln, &gemm, queue, 0, NULL, &done),
+                CL_OUT_OF_HOST_MEMORY);
+        assert_null(done);
+        assert_int_equal(stub_num_records(), nth - 1);
+        stub_clear_plans();
+        stub_clear_records();
+        run_on(f, &gemm, queue);
+        fixture_expect("pack_a", "pack_b", "packed_mul", NULL);
+    }
+}
+
+static void a_failing_argument_fails_the_call(void **state)
+{
+    struct fixture *f = *state;
+    struct kiln_gemm gemm = packed_gemm(f);
+    for (unsigned nth = 1; nth <= 20; nth++) {
+        fixture_new_context(f, NULL);
+        stub_clear_records();
+        stub_fail("clSetKernelArg", nth, CL_OUT_OF_HOST_MEMORY);
+        assert_int_equal(kiln_gemm_enqueue(f->kiln, &gemm, f->queue, 0, NULL, NULL),
+                CL_OUT_OF_HOST_MEMORY);
+        assert_true(stub_num_records() < 3);
+        stub_clear_plans();
+        stub_clear_records();
+        gemm.alpha += 1.0;
+        run_on(f, &gemm, f->queue);
+        assert_true(stub_record_real(stub_record_at(2), MUL_ALPHA) == gemm.alpha);
+    }
+}
+
+/* Resources that one recipe lacks, the next may not need. */
+static void lack_of_resources_tries_the_next_recipe(void **state)
+{
+    struct fixture *f = *state;
+    struct kiln_gemm gemm = packed_gemm(f);
+    stub_fail("clEnqueueNDRangeKernel", 3, CL_OUT_OF_RESOURCES);
+    run_on(f, &gemm, f->loose);
+    assert_string_equal(stub_record_at(0)->entry, "pack_a");
+    size_t last = stub_num_records() - 1;
+    assert_string_equal(stub_record_at(last)->entry, "aligned_mul");
+    stub_clear_plans();
+    stub_clear_records();
+    stub_fail("clCreateBuffer", 0, CL_MEM_OBJECT_ALLOCATION_FAILURE);
+    gemm.k = 1 << 20;
+    run_on(f, &gemm, f->queue);
+    fixture_only("aligned_mul");
+}
+
+static void a_wait_list_holds_for_the_recipe_after_a_failure(void **state)
+{
+    struct fixture *f = *state;
+    struct kiln_gemm gemm = packed_gemm(f);
+    cl_event wait = stub_make_event(f->cl);
+    stub_fail("clEnqueueNDRangeKernel", 1, CL_OUT_OF_RESOURCES);
+    assert_int_equal(kiln_gemm_enqueue(f->kiln, &gemm, f->loose, 1, &wait, NULL), KILN_SUCCESS);
+    size_t last = stub_num_records() - 1;
+    assert_string_equal(stub_record_at(last)->entry, "aligned_mul");
+    assert_true(stub_record_awaits(last, wait));
+    clReleaseEvent(wait);
+}
+
+/* A batch whose first recipe, without workspace, gives up midway goes on with one that uses the
+ * workspace: that one must wait for the call before, which still may. */
+static void a_late_workspace_waits_for_its_last_user(void **state)
+{
+    struct fixture *f = *state;
+    struct kiln_gemm packed = packed_gemm(f);
+    run_on(f, &packed, f->loose);
+    struct kiln_gemm gemm = fixture_gemm(f, 1024, 1024, 1024);
+    gemm.batch_count = 2;
+    gemm.c_stride = 1024 * 1024;
+    stub_fail("clEnqueueNDRangeKernel", 2, CL_OUT_OF_RESOURCES);
+    run_on(f, &gemm, f->loose);
+    size_t last = stub_num_records() - 1;
+    assert_string_equal(stub_record_at(3)->entry, "aligned_mul");
+    assert_string_equal(stub_record_at(last)->entry, "packed_mul");
+    assert_string_equal(stub_record_at(last - 2)->entry, "pack_a");
+    assert_true(stub_record_depends(last - 2, 2));
+    assert_true(stub_record_depends(last, 3));
+}
+
+static void failing_events_and_markers_leave_nothing(void **state)
+{
+    struct fixture *f = *state;
+    struct kiln_gemm empty = fixture_gemm(f, 0, 1, 1);
+    struct kiln_gemm packed = packed_gemm(f);
+    cl_event wait = stub_make_event(f->cl);
+    cl_event done = NULL;
+    stub_fail("clEnqueueMarkerWithWaitList", 0, CL_OUT_OF_HOST_MEMORY);
+    assert_int_equal(kiln_gemm_enqueue(f->kiln, &empty, f->queue, 0, NULL, &done),
+            CL_OUT_OF_HOST_MEMORY);
+    assert_null(done);
+    run_on(f, &packed, f->loose);
+    enum kiln_status status = kiln_gemm_enqueue(f->kiln, &packed, f->loose, 1, &wait, NULL);
+    assert_true(status == KILN_SUCCESS || (int)status == CL_OUT_OF_HOST_MEMORY);
+    clReleaseEvent(wait);
+}
+
+/* Growth asks for more than is needed at once, and makes do with less. */
+static void a_workspace_that_cannot_double_still_grows(void **state)
+{
+    struct fixture *f = *state;
+    size_t region, size = 0;
+    struct kiln_gemm gemm = packed_gemm(f);
+    fixture_run(f, &gemm);
+    gemm.k = 6000;
+    stub_fail("clCreateBuffer", 1, CL_MEM_OBJECT_ALLOCATION_FAILURE);
+    fixture_run(f, &gemm);
+    fixture_expect("pack_a", "pack_b", "packed_mul", NULL);
+    clGetMemObjectInfo(workspace_of_last(), CL_MEM_SIZE, sizeof size, &size, NULL);
+    assert_int_equal(size, test_bundle_packed_bytes(16, 16, 6000, &region));
+}
+
+static void a_queue_that_cannot_be_held_fails_the_call(void **state)
+{
+    struct fixture *f = *state;
+    struct kiln_gemm gemm = packed_gemm(f);
+    stub_fail("clRetainCommandQueue", 1, CL_OUT_OF_HOST_MEMORY);
+    assert_int_equal(kiln_gemm_enqueue(f->kiln, &gemm, f->queue, 0, NULL, NULL),
+            CL_OUT_OF_HOST_MEMORY);
+    assert_int_equal(stub_num_records(), 0);
+    fixture_run(f, &gemm);
+    fixture_expect("pack_a", "pack_b", "packed_mul", NULL);
+}
+
+/* As a_late_workspace_waits_for_its_last_user, where the driver refuses the marker that joins the
+ * two: the workspace must stay usable, and in order. */
+static void a_late_workspace_may_be_refused(void **state)
+{
+    struct fixture *f = *state;
+    struct kiln_gemm packed = packed_gemm(f);
+    run_on(f, &packed, f->loose);
+    struct kiln_gemm gemm = fixture_gemm(f, 1024, 1024, 1024);
+    gemm.batch_count = 2;
+    gemm.c_stride = 1024 * 1024;
+    stub_fail("clEnqueueNDRangeKernel", 2, CL_OUT_OF_RESOURCES);
+    stub_fail("clEnqueueMarkerWithWaitList", 1, CL_OUT_OF_HOST_MEMORY);
+    assert_int_equal(kiln_gemm_enqueue(f->kiln, &gemm, f->loose, 0, NULL, NULL),
+            CL_OUT_OF_HOST_MEMORY);
+    assert_int_equal(stub_num_records(), 4);
+    run_on(f, &packed, f->loose);
+    assert_int_equal(stub_num_records(), 7);
+    assert_true(stub_record_depends(4, 2));
+}
+
+static void profiled_calls_give_each_stage_an_event(void **state)
+{
+    struct fixture *f = *state;
+    struct kiln_gemm gemm = packed_gemm(f);
+    cl_event events[KILN_MAX_STAGES] = {NULL};
+    unsigned num = 0;
+    for (int i = 0; i < 4; i++) {
+        stub_clear_records();
+        assert_int_equal(kiln_gemm_enqueue_profiled(f->kiln, &gemm,
+                i % 2 == 0 ? f->queue : f->loose, events, &num), KILN_SUCCESS);
+        assert_int_equal(num, 3);
+        for (unsigned j = 0; j < num; j++) {
+            assert_int_equal(stub_record_of(events[j]), j);
+            clReleaseEvent(events[j]);
+        }
+    }
+    stub_fail("clEnqueueNDRangeKernel", 3, CL_OUT_OF_HOST_MEMORY);
+    assert_int_equal(kiln_gemm_enqueue_profiled(f->kiln, &gemm, f->queue, events, &num),
+            CL_OUT_OF_HOST_MEMORY);
+    assert_int_equal(num, 0);
+    gemm.batch_count = 2;
+    gemm.c_stride = 16 * 16;
+    assert_int_equal(kiln_gemm_enqueue_profiled(f->kiln, &gemm, f->queue, events, &num),
+            KILN_INVALID_ARGUMENT);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(events_bound_the_call),
+        TEST(no_event_is_made_that_nobody_wants),
+        TEST(stages_keep_their_order_on_a_loose_queue),
+        TEST(calls_share_a_workspace_in_turn),
+        TEST(the_workspace_grows_and_stays),
+        TEST(queues_have_their_own_workspace),
+        TEST(released_queues_are_forgotten),
+        TEST(a_workspace_of_the_caller_is_used),
+        TEST(no_workspace_is_no_bytes),
+        TEST(batches_are_enqueued_member_by_member),
+        TEST(batches_share_a_workspace_in_turn),
+        TEST(strides_of_a_single_call_mean_nothing),
+        TEST(calls_without_work_are_markers),
+        TEST(calls_without_a_product_scale),
+        TEST(empty_stages_are_left_out),
+        TEST(beta_one_with_a_product_is_a_launch),
+        TEST(a_failing_stage_fails_the_call),
+        TEST(a_failing_argument_fails_the_call),
+        TEST(lack_of_resources_tries_the_next_recipe),
+        TEST(a_wait_list_holds_for_the_recipe_after_a_failure),
+        TEST(a_late_workspace_waits_for_its_last_user),
+        TEST(failing_events_and_markers_leave_nothing),
+        TEST(a_workspace_that_cannot_double_still_grows),
+        TEST(a_queue_that_cannot_be_held_fails_the_call),
+        TEST(a_late_workspace_may_be_refused),
+        TEST(profiled_calls_give_each_stage_an_event),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

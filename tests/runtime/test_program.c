@@ -1,0 +1,367 @@
+/* test_program.c: what is built when, from a binary or from source, and what follows a refusal. */
+#include "fixture.h"
+
+#include "internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_TEXT = 4096 };
+
+/* A copy of the tuned bundle whose program of small kernels may be changed. */
+struct variant {
+    struct kiln_program programs[NUM_TUNED_PROGRAMS];
+    struct kiln_binary binaries[2];
+    struct kiln_bundle bundle;
+    char data[MAX_TEXT];
+};
+
+/* The binary that the fake driver would make of a program. */
+static size_t make_binary(const struct kiln_program *program, char data[MAX_TEXT])
+{
+    size_t length = strlen("STUBBIN:");
+    memcpy(data, "STUBBIN:", length);
+    for (uint32_t i = 0; i < program->num_pieces; i++) {
+        size_t more = strlen(program->pieces[i]);
+        assert_true(length + more < MAX_TEXT);
+        memcpy(data + length, program->pieces[i], more);
+        length += more;
+    }
+    data[length] = '\0';
+    return length;
+}
+
+static void make_variant(struct variant *v)
+{
+    v->bundle = tuned_bundle;
+    v->bundle.programs = v->programs;
+    for (int i = 0; i < NUM_TUNED_PROGRAMS; i++) {
+        v->programs[i] = tuned_bundle.programs[i];
+    }
+    struct kiln_program *small = &v->programs[PROGRAM_SMALL];
+    size_t size = make_binary(small, v->data);
+    for (int i = 0; i < 2; i++) {
+        v->binaries[i] = (struct kiln_binary){
+            .platform = "Stub Platform", .device = "Stub Device", .driver = "1.0",
+            .source_hash = small->hash, .data = (const unsigned char *)v->data, .size = size};
+    }
+    small->binaries = v->binaries;
+    small->num_binaries = 1;
+}
+
+static void use_variant(struct fixture *f, const struct variant *v)
+{
+    fixture_new_context(f, &(struct kiln_context_params){.bundle = &v->bundle});
+}
+
+static void expect_builds(unsigned long from_binary, unsigned long from_source,
+        unsigned long builds)
+{
+    assert_int_equal(stub_calls("clCreateProgramWithBinary"), from_binary);
+    assert_int_equal(stub_calls("clCreateProgramWithSource"), from_source);
+    assert_int_equal(stub_calls("clBuildProgram"), builds);
+}
+
+static void the_test_bundle_has_its_hashes(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < tuned_bundle.num_programs; i++) {
+        assert_true(test_bundle_hash(&tuned_bundle.programs[i]) == tuned_bundle.programs[i].hash);
+    }
+    for (uint32_t i = 0; i < generic_bundle.num_programs; i++) {
+        assert_true(test_bundle_hash(&generic_bundle.programs[i])
+                == generic_bundle.programs[i].hash);
+    }
+}
+
+static void a_program_is_built_once_at_first_use(void **state)
+{
+    struct fixture *f = *state;
+    struct kiln_gemm gemm = fixture_gemm(f, 64, 64, 64);
+    expect_builds(0, 0, 0);
+    for (int i = 0; i < 5; i++) {
+        fixture_run(f, &gemm);
+    }
+    gemm.transa = KILN_TRANS;                /* another kernel of the same program */
+    fixture_run(f, &gemm);
+    fixture_only("tn_mul");
+    expect_builds(0, 1, 1);
+}
+
+static void a_program_can_be_built_at_creation(void **state)
+{
+    struct fixture *f = *state;
+    fixture_new_context(f, &(struct kiln_context_params){.build = KILN_BUILD_NOW});
+    unsigned long builds = stub_calls("clBuildProgram");
+    assert_true(builds >= 4);
+    static const size_t shapes[][3] = {{64, 64, 64}, {1024, 1024, 1024}, {16, 16, 4096}};
+    for (int i = 0; i < 3; i++) {
+        struct kiln_gemm gemm = fixture_gemm(f, shapes[i][0], shapes[i][1], shapes[i][2]);
+        fixture_run(f, &gemm);
+    }
+    assert_int_equal(stub_calls("clBuildProgram"), builds);
+    assert_int_equal(stub_num_records(), 3);
+}
+
+/* A bundle need not have a dispatch table: its first recipe that can, serves. */
+static void a_bundle_without_tables_can_be_built_at_creation(void **state)
+{
+    struct fixture *f = *state;
+    fixture_new_context(f, &(struct kiln_context_params){.bundle = &generic_bundle,
+                                                         .build = KILN_BUILD_NOW});
+    struct kiln_gemm gemm = fixture_gemm(f, 64, 64, 64);
+    fixture_run(f, &gemm);
+    fixture_only("generic_s_nn");
+}
+
+/* The generic bundle, which has no table here, keeps the context alive. */
+static void a_refused_bundle_does_not_fail_the_creation(void **state)
+{
+    struct fixture *f = *state;
+    stub_fail_build("_mul(", CL_BUILD_PROGRAM_FAILURE);
+    stub_fail_build("mul_64(", CL_BUILD_PROGRAM_FAILURE);
+    fixture_new_context(f, &(struct kiln_context_params){.build = KILN_BUILD_NOW});
+    struct kiln_gemm gemm = fixture_gemm(f, 64, 64, 64);
+    fixture_run(f, &gemm);
+    fixture_only("generic_s_nn");
+}
+
+static void a_matching_binary_needs_no_source(void **state)
+{
+    struct fixture *f = *state;
+    struct variant v;
+    struct kiln_gemm gemm = fixture_gemm(f, 64, 64, 64);
+    make_variant(&v);
+    v.programs[PROGRAM_SMALL].pieces = NULL;
+    v.programs[PROGRAM_SMALL].num_pieces = 0;
+    use_variant(f, &v);
+    fixture_run(f, &gemm);
+    fixture_only("small_mul");
+    expect_builds(1, 0, 1);
+    kiln_context_destroy(&f->kiln);
+}
+
+static void any_difference_makes_a_binary_unfit(void **state)
+{
+    struct fixture *f = *state;
+    struct kiln_gemm gemm = fixture_gemm(f, 64, 64, 64);
+    for (unsigned long i = 0; i < 4; i++) {
+        struct variant v;
+        make_variant(&v);
+        v.binaries[0].platform = i == 0 ? "Stub*" : v.binaries[0].platform;
+        v.binaries[0].device = i == 1 ? "Stub" : v.binaries[0].device;
+        v.binaries[0].driver = i == 2 ? "1.0.1" : v.binaries[0].driver;
+        v.binaries[0].source_hash += i == 3;
+        use_variant(f, &v);
+        fixture_run(f, &gemm);
+        fixture_only("small_mul");
+        expect_builds(0, i + 1, i + 1);
+        kiln_context_destroy(&f->kiln);
+    }
+}
+
+static void the_binary_that_fits_is_found(void **state)
+{
+    struct fixture *f = *state;
+    struct variant v;
+    struct kiln_gemm gemm = fixture_gemm(f, 64, 64, 64);
+    make_variant(&v);
+    v.binaries[0].driver = "0.9";
+    v.programs[PROGRAM_SMALL].num_binaries = 2;
+    use_variant(f, &v);
+    fixture_run(f, &gemm);
+    expect_builds(1, 0, 1);
+    kiln_context_destroy(&f->kiln);
+}
+
+/* Refused when it is loaded, when it is built, or for want of a kernel: the source serves. */
+static void a_refused_binary_falls_back_to_source(void **state)
+{
+    struct fixture *f = *state;
+    struct kiln_gemm gemm = fixture_gemm(f, 64, 64, 64);
+    for (unsigned i = 0; i < 3; i++) {
+        struct variant v;
+        make_variant(&v);
+        unsigned long sources = stub_calls("clCreateProgramWithSource");
+        v.data[0] = i == 0 ? 'X' : v.data[0];
+        if (i == 1) {
+            stub_fail("clBuildProgram", 1, CL_INVALID_BINARY);
+        }
+        if (i == 2) {
+            memcpy(strstr(v.data, "tn_mul"), "other_", 6);
+        }
+        use_variant(f, &v);
+        fixture_run(f, &gemm);
+        fixture_only("small_mul");
+        assert_int_equal(stub_calls("clCreateProgramWithBinary"), i + 1);
+        assert_int_equal(stub_calls("clCreateProgramWithSource"), sources + 1);
+        stub_clear_plans();
+        kiln_context_destroy(&f->kiln);
+        assert_int_equal(stub_live(STUB_PROGRAM), 0);
+    }
+}
+
+static void without_binary_and_source_the_next_recipe_serves(void **state)
+{
+    struct fixture *f = *state;
+    struct variant v;
+    struct kiln_gemm gemm = fixture_gemm(f, 64, 64, 64);
+    make_variant(&v);
+    v.binaries[0].driver = "0.9";
+    v.programs[PROGRAM_SMALL].pieces = NULL;
+    v.programs[PROGRAM_SMALL].num_pieces = 0;
+    use_variant(f, &v);
+    fixture_run(f, &gemm);
+    fixture_only("aligned_mul");
+    gemm.transa = KILN_TRANS;
+    fixture_run(f, &gemm);
+    fixture_only("generic_s_tn");
+    kiln_context_destroy(&f->kiln);
+}
+
+static void a_refused_source_falls_to_the_next_recipe(void **state)
+{
+    struct fixture *f = *state;
+    struct kiln_gemm gemm = fixture_gemm(f, 1024, 1024, 1024);
+    stub_fail_build(MARK_ALIGNED, CL_BUILD_PROGRAM_FAILURE);
+    stub_fail_build(MARK_PACKED, CL_OUT_OF_RESOURCES);
+    for (int i = 0; i < 3; i++) {
+        fixture_run(f, &gemm);
+        fixture_expect("pack_b_64", "mul_64", NULL);
+    }
+    expect_builds(0, 3, 3);
+    stub_clear_plans();                      /* what was refused stays refused */
+    fixture_run(f, &gemm);
+    fixture_expect("pack_b_64", "mul_64", NULL);
+}
+
+static void a_refused_bundle_falls_to_the_generic_one(void **state)
+{
+    struct fixture *f = *state;
+    struct kiln_gemm gemm = fixture_gemm(f, 1024, 1024, 1024);
+    stub_fail_build(MARK_ALIGNED, CL_BUILD_PROGRAM_FAILURE);
+    stub_fail_build(MARK_PACKED, CL_BUILD_PROGRAM_FAILURE);
+    stub_fail_build(MARK_PACKED_64, CL_BUILD_PROGRAM_FAILURE);
+    stub_fail_build(MARK_SMALL, CL_BUILD_PROGRAM_FAILURE);
+    fixture_run(f, &gemm);
+    fixture_only("generic_s_nn");
+    fixture_expect_recipe(f, &gemm, "generic", "generic_s_nn");
+}
+
+static void a_refused_kernel_falls_to_the_next_recipe(void **state)
+{
+    struct fixture *f = *state;
+    struct kiln_gemm gemm = fixture_gemm(f, 1024, 1024, 1024);
+    stub_fail("clCreateKernel", 1, CL_INVALID_KERNEL_DEFINITION);
+    fixture_run(f, &gemm);
+    fixture_expect("pack_a", "pack_b", "packed_mul", NULL);
+}
+
+static void when_nothing_builds_there_is_no_kernel(void **state)
+{
+    struct fixture *f = *state;
+    struct kiln_gemm gemm = fixture_gemm(f, 64, 64, 64);
+    cl_event done = NULL;
+    size_t bytes;
+    char text[1024];
+    stub_fail("clBuildProgram", 0, CL_BUILD_PROGRAM_FAILURE);
+    assert_int_equal(kiln_gemm_enqueue(f->kiln, &gemm, f->queue, 0, NULL, &done),
+            KILN_NO_KERNEL);
+    assert_null(done);
+    assert_int_equal(stub_num_records(), 0);
+    assert_int_equal(kiln_gemm_workspace_bytes(f->kiln, &gemm, &bytes), KILN_NO_KERNEL);
+    assert_int_equal(kiln_gemm_explain(f->kiln, &gemm, text, sizeof text), KILN_NO_KERNEL);
+    struct kiln_context *kiln = NULL;
+    struct kiln_context_params params = {.build = KILN_BUILD_NOW};
+    assert_int_equal(kiln_context_create(f->cl, f->device, &params, &kiln), KILN_NO_KERNEL);
+    assert_null(kiln);
+}
+
+static void note_message(void *user, const char *message)
+{
+    char *all = user;
+    size_t length = strlen(all);
+    if (length + strlen(message) + 2 < MAX_TEXT) {
+        strcat(all, message);
+        strcat(all, "\n");
+    }
+}
+
+static void refusals_are_logged(void **state)
+{
+    struct fixture *f = *state;
+    char all[MAX_TEXT] = "";
+    struct kiln_gemm gemm = fixture_gemm(f, 1024, 1024, 1024);
+    fixture_new_context(f, &(struct kiln_context_params){.log = note_message, .log_user = all});
+    stub_fail_build(MARK_ALIGNED, CL_BUILD_PROGRAM_FAILURE);
+    stub_limit_kernel("packed_mul", 8);
+    fixture_run(f, &gemm);
+    assert_non_null(strstr(all, "CL_BUILD_PROGRAM_FAILURE"));
+    assert_non_null(strstr(all, "stub: refused as planned"));
+    assert_non_null(strstr(all, "tuned_aligned"));
+    assert_non_null(strstr(all, "tuned_packed"));
+    kiln_context_destroy(&f->kiln);
+}
+
+/* What the tuner embeds is what the next context loads. */
+static void binaries_make_the_round_trip(void **state)
+{
+    struct fixture *f = *state;
+    struct variant v;
+    unsigned char *data = NULL;
+    size_t size = 0;
+    struct kiln_gemm gemm = fixture_gemm(f, 64, 64, 64);
+    make_variant(&v);
+    assert_int_equal(kiln_context_binary(f->kiln, PROGRAM_SMALL, &data, &size), KILN_SUCCESS);
+    assert_int_equal(size, v.binaries[0].size);
+    assert_memory_equal(data, v.data, size);
+    v.binaries[0].data = data;
+    use_variant(f, &v);
+    fixture_run(f, &gemm);
+    assert_int_equal(stub_calls("clCreateProgramWithBinary"), 1);
+    kiln_context_destroy(&f->kiln);
+    free(data);
+}
+
+static void binaries_that_are_not_there_say_so(void **state)
+{
+    struct fixture *f = *state;
+    unsigned char *data = NULL;
+    size_t size = 1;
+    assert_int_equal(kiln_context_binary(f->kiln, NUM_TUNED_PROGRAMS, &data, &size),
+            KILN_INVALID_ARGUMENT);
+    assert_int_equal(kiln_context_binary(NULL, 0, &data, &size), KILN_INVALID_ARGUMENT);
+    stub_fail_build(MARK_SMALL, CL_BUILD_PROGRAM_FAILURE);
+    assert_int_equal(kiln_context_binary(f->kiln, PROGRAM_SMALL, &data, &size), KILN_NO_KERNEL);
+    stub_fail("clGetProgramInfo", 3, CL_OUT_OF_HOST_MEMORY);
+    assert_int_not_equal(kiln_context_binary(f->kiln, PROGRAM_PACKED, &data, &size),
+            KILN_SUCCESS);
+    assert_null(data);
+    assert_int_equal(size, 0);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(the_test_bundle_has_its_hashes),
+        TEST(a_program_is_built_once_at_first_use),
+        TEST(a_program_can_be_built_at_creation),
+        TEST(a_bundle_without_tables_can_be_built_at_creation),
+        TEST(a_refused_bundle_does_not_fail_the_creation),
+        TEST(a_matching_binary_needs_no_source),
+        TEST(any_difference_makes_a_binary_unfit),
+        TEST(the_binary_that_fits_is_found),
+        TEST(a_refused_binary_falls_back_to_source),
+        TEST(without_binary_and_source_the_next_recipe_serves),
+        TEST(a_refused_source_falls_to_the_next_recipe),
+        TEST(a_refused_bundle_falls_to_the_generic_one),
+        TEST(a_refused_kernel_falls_to_the_next_recipe),
+        TEST(when_nothing_builds_there_is_no_kernel),
+        TEST(refusals_are_logged),
+        TEST(binaries_make_the_round_trip),
+        TEST(binaries_that_are_not_there_say_so),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,175 @@
+/* test_selftest.c: the self-test of a context, on a fake device that multiplies rightly or wrongly.
+ *
+ * The emulator runs the plain kernels of the test bundles on the host. Half precision is converted
+ * for small integers only, which is what the self-test uses. */
+#include "fixture.h"
+
+#include <string.h>
+
+struct machine {
+    const char *broken;                /* a kernel that computes something else; NULL: none */
+    unsigned long launches;
+};
+
+struct matrix {
+    unsigned char *data;
+    size_t offset, ld, bytes;          /* elements, elements, bytes of one element */
+};
+
+static double half_to_real(uint16_t half)
+{
+    int exponent = (half >> 10 & 31) - 15;
+    double value = (half & 0x7fff) == 0 ? 0.0 : 1.0 + (half & 1023) / 1024.0;
+    for (; exponent > 0 && value != 0.0; exponent--) {
+        value *= 2.0;
+    }
+    return half & 0x8000 ? -value : value;
+}
+
+static uint16_t real_to_half(double value)
+{
+    unsigned sign = value < 0.0 ? 0x8000u : 0u;
+    unsigned exponent = 15;
+    double magnitude = value < 0.0 ? -value : value;
+    if (magnitude == 0.0) {
+        return 0;
+    }
+    for (; magnitude >= 2.0; magnitude /= 2.0) {
+        exponent++;
+    }
+    return (uint16_t)(sign | exponent << 10 | (unsigned)((magnitude - 1.0) * 1024.0));
+}
+
+static double load(const struct matrix *matrix, size_t index)
+{
+    const unsigned char *at = matrix->data + (matrix->offset + index) * matrix->bytes;
+    cl_float single;
+    cl_double wide;
+    uint16_t half;
+    if (matrix->bytes == sizeof wide) {
+        memcpy(&wide, at, sizeof wide);
+        return wide;
+    }
+    if (matrix->bytes == sizeof single) {
+        memcpy(&single, at, sizeof single);
+        return single;
+    }
+    memcpy(&half, at, sizeof half);
+    return half_to_real(half);
+}
+
+static void store(const struct matrix *matrix, size_t index, double value)
+{
+    unsigned char *at = matrix->data + (matrix->offset + index) * matrix->bytes;
+    cl_float single = (cl_float)value;
+    uint16_t half = real_to_half(value);
+    if (matrix->bytes == sizeof value) {
+        memcpy(at, &value, sizeof value);
+    } else if (matrix->bytes == sizeof single) {
+        memcpy(at, &single, sizeof single);
+    } else {
+        memcpy(at, &half, sizeof half);
+    }
+}
+
+static size_t extent(const struct stub_record *record, unsigned arg)
+{
+    return (size_t)stub_record_int(record, arg);
+}
+
+static struct matrix matrix_of(const struct stub_record *record, unsigned arg, size_t bytes)
+{
+    return (struct matrix){stub_buffer_data(stub_record_mem(record, arg)),
+                           extent(record, arg + 1), extent(record, arg + 2), bytes};
+}
+
+/* The transposes are in the name: generic_s_nt, tn_mul; the others are NN. */
+static void read_transposes(const char *entry, bool *transa, bool *transb)
+{
+    const char *pair = strncmp(entry, "generic_", 8) == 0 ? entry + 10 : entry;
+    *transa = pair[0] == 't';
+    *transb = pair[1] == 't';
+}
+
+static void multiply(const struct stub_record *r, double error)
+{
+    bool transa, transb;
+    size_t bytes = r->args[PLAIN_ALPHA].size == 8 ? 8 : strstr(r->entry, "_h_") != NULL ? 2 : 4;
+    struct matrix a = matrix_of(r, PLAIN_A, bytes);
+    struct matrix b = matrix_of(r, PLAIN_B, bytes);
+    struct matrix c = matrix_of(r, PLAIN_C, bytes);
+    read_transposes(r->entry, &transa, &transb);
+    for (size_t i = 0; i < extent(r, PLAIN_M); i++) {
+        for (size_t j = 0; j < extent(r, PLAIN_N); j++) {
+            double sum = error;
+            for (size_t p = 0; p < extent(r, PLAIN_K); p++) {
+                sum += load(&a, transa ? p * a.ld + i : i * a.ld + p)
+                        * load(&b, transb ? j * b.ld + p : p * b.ld + j);
+            }
+            store(&c, i * c.ld + j, stub_record_real(r, PLAIN_ALPHA) * sum
+                    + stub_record_real(r, PLAIN_BETA) * load(&c, i * c.ld + j));
+        }
+    }
+}
+
+static void emulate(void *user, const struct stub_record *record)
+{
+    struct machine *machine = user;
+    bool broken = machine->broken != NULL && strcmp(record->entry, machine->broken) == 0;
+    machine->launches++;
+    multiply(record, broken ? 1.0 : 0.0);
+}
+
+static enum kiln_status create_tested(struct fixture *f, struct machine *machine)
+{
+    struct kiln_context_params params = {.self_test = 1};
+    struct kiln_context *kiln = NULL;
+    stub_emulate(emulate, machine);
+    enum kiln_status status = kiln_context_create(f->cl, f->device, &params, &kiln);
+    assert_true((status == KILN_SUCCESS) == (kiln != NULL));
+    kiln_context_destroy(&kiln);
+    return status;
+}
+
+static void a_sound_device_passes(void **state)
+{
+    struct machine machine = {NULL, 0};
+    assert_int_equal(create_tested(*state, &machine), KILN_SUCCESS);
+    assert_true(machine.launches >= 12);     /* three precisions, four pairs of transposes */
+    assert_int_equal(stub_live(STUB_QUEUE), 2);
+}
+
+static void a_wrong_kernel_is_found(void **state)
+{
+    static const char *const kernels[] = {"small_mul", "tn_mul", "double_mul", "generic_s_tt",
+                                          "generic_d_nt", "generic_h_nn", "generic_h_tt"};
+    for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++) {
+        struct machine machine = {kernels[i], 0};
+        assert_int_equal(create_tested(*state, &machine), KILN_SELF_TEST_FAILED);
+        assert_int_equal(stub_live(STUB_QUEUE), 2);
+    }
+}
+
+static void a_failing_driver_is_reported(void **state)
+{
+    static const char *const functions[] = {"clCreateCommandQueue", "clCreateBuffer",
+                                            "clEnqueueNDRangeKernel", "clEnqueueReadBuffer"};
+    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
+        struct machine machine = {NULL, 0};
+        stub_fail(functions[i], 1, CL_OUT_OF_HOST_MEMORY);
+        assert_int_equal(create_tested(*state, &machine), CL_OUT_OF_HOST_MEMORY);
+        stub_clear_plans();
+    }
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(a_sound_device_passes),
+        TEST(a_wrong_kernel_is_found),
+        TEST(a_failing_driver_is_reported),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

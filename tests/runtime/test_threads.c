@@ -1,0 +1,210 @@
+/* test_threads.c: eight threads on one context and three queues.
+ *
+ * The fake driver finds a kernel that two threads set up at once; here the record is checked: the
+ * stages that share a workspace must come in whole groups, and on an out-of-order queue in a chain
+ * of events. The thread sanitizer runs the same test. The threads count their failures, because
+ * cmocka's asserts may only jump out of the main one. */
+#include "fixture.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+
+enum { NUM_THREADS = 8, NUM_CALLS = 500, NUM_QUEUES = 3 };
+
+struct worker {
+    struct fixture *fixture;
+    cl_command_queue queues[NUM_QUEUES];
+    unsigned number;
+    unsigned failures;
+    pthread_t thread;
+};
+
+/* The i-th call of a thread. Every argument names the call, to be found again in the record. */
+static struct kiln_gemm call_of(const struct fixture *f, unsigned worker, unsigned i)
+{
+    static const size_t shapes[][3] = {{16, 16, 4096}, {64, 64, 64}, {16, 20, 4000},
+                                       {1024, 1024, 1024}, {17, 15, 5000}};
+    const size_t *shape = shapes[(worker + i) % 5];
+    struct kiln_gemm gemm = fixture_gemm(f, shape[0], shape[1], shape[2]);
+    gemm.alpha = worker * NUM_CALLS + i + 1;
+    gemm.a_offset = gemm.b_offset = gemm.c_offset = (worker * NUM_CALLS + i) * 4;
+    gemm.transa = i % 7 == 0 ? KILN_TRANS : KILN_NO_TRANS;
+    return gemm;
+}
+
+static void *work(void *argument)
+{
+    struct worker *worker = argument;
+    for (unsigned i = 0; i < NUM_CALLS; i++) {
+        struct kiln_gemm gemm = call_of(worker->fixture, worker->number, i);
+        cl_event done = NULL;
+        bool wants_event = i % 3 == 0;
+        enum kiln_status status = kiln_gemm_enqueue(worker->fixture->kiln, &gemm,
+                worker->queues[(worker->number + i / 5) % NUM_QUEUES], 0, NULL,
+                wants_event ? &done : NULL);
+        worker->failures += status != KILN_SUCCESS || wants_event != (done != NULL);
+        if (done != NULL) {
+            clReleaseEvent(done);
+        }
+    }
+    return NULL;
+}
+
+static bool is_entry(const struct stub_record *record, const char *entry)
+{
+    return record->command == STUB_NDRANGE && strcmp(record->entry, entry) == 0;
+}
+
+static bool uses_workspace(const struct stub_record *record)
+{
+    return is_entry(record, "pack_a") || is_entry(record, "pack_b")
+            || is_entry(record, "packed_mul");
+}
+
+/* The three stages agree with each other and with a call that was made. */
+static void check_group(const struct stub_record *const stages[3])
+{
+    assert_true(is_entry(stages[0], "pack_a"));
+    assert_true(is_entry(stages[1], "pack_b"));
+    assert_true(is_entry(stages[2], "packed_mul"));
+    assert_int_equal(stages[0]->thread, stages[2]->thread);
+    assert_int_equal(stages[1]->thread, stages[2]->thread);
+    long long offset = stub_record_int(stages[2], MUL_C_OFFSET);
+    assert_int_equal(stub_record_int(stages[0], PACK_A_OFFSET), offset);
+    assert_int_equal(stub_record_int(stages[1], PACK_B_OFFSET), offset);
+    assert_true(stub_record_real(stages[2], MUL_ALPHA) == (double)(offset / 4 + 1));
+    assert_int_equal(stub_record_int(stages[0], PACK_A_K), stub_record_int(stages[2], MUL_K));
+    assert_int_equal(stub_record_int(stages[1], PACK_B_N), stub_record_int(stages[2], MUL_N));
+    assert_ptr_equal(stub_record_mem(stages[0], PACK_A_WORK),
+            stub_record_mem(stages[2], MUL_WORK));
+}
+
+static bool waits_for(const struct stub_record *record, cl_event event)
+{
+    for (cl_uint i = 0; i < record->num_waits; i++) {
+        if (record->waits[i] == event) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Walks the workspace's users on one queue: whole groups, and a chain where there is no order. */
+static size_t check_queue(cl_command_queue queue, bool out_of_order)
+{
+    const struct stub_record *group[3] = {NULL};
+    const struct stub_record *before = NULL;
+    size_t num = 0;
+    for (size_t i = 0; i < stub_num_records(); i++) {
+        const struct stub_record *record = stub_record_at(i);
+        if (record->queue != queue || !uses_workspace(record)) {
+            continue;
+        }
+        assert_true(!out_of_order || before == NULL || waits_for(record, before->event));
+        before = record;
+        group[num % 3] = record;
+        num++;
+        if (num % 3 == 0) {
+            check_group(group);
+        }
+    }
+    assert_int_equal(num % 3, 0);
+    return num / 3;
+}
+
+static void check_plain(void)
+{
+    for (size_t i = 0; i < stub_num_records(); i++) {
+        const struct stub_record *r = stub_record_at(i);
+        if (r->command == STUB_NDRANGE && !uses_workspace(r)) {
+            long long offset = stub_record_int(r, PLAIN_C_OFFSET);
+            assert_int_equal(stub_record_int(r, PLAIN_A_OFFSET), offset);
+            assert_int_equal(stub_record_int(r, PLAIN_B_OFFSET), offset);
+            assert_true(stub_record_real(r, PLAIN_ALPHA) == (double)(offset / 4 + 1));
+        }
+    }
+}
+
+static size_t count_groups(void)
+{
+    size_t groups = 0;
+    for (unsigned worker = 0; worker < NUM_THREADS; worker++) {
+        for (unsigned i = 0; i < NUM_CALLS; i++) {
+            groups += (worker + i) % 5 % 2 == 0 && i % 7 != 0;
+        }
+    }
+    return groups;
+}
+
+static void run_workers(struct fixture *f, struct worker workers[NUM_THREADS],
+        cl_command_queue third)
+{
+    for (unsigned i = 0; i < NUM_THREADS; i++) {
+        workers[i] = (struct worker){.fixture = f, .queues = {f->queue, f->loose, third},
+                                     .number = i};
+        assert_int_equal(pthread_create(&workers[i].thread, NULL, work, &workers[i]), 0);
+    }
+    for (unsigned i = 0; i < NUM_THREADS; i++) {
+        pthread_join(workers[i].thread, NULL);
+    }
+}
+
+static void threads_share_a_context(void **state)
+{
+    struct fixture *f = *state;
+    struct worker workers[NUM_THREADS];
+    cl_command_queue third = stub_make_queue(f->cl, f->device, false);
+    stub_set_yield(5);
+    run_workers(f, workers, third);
+    for (unsigned i = 0; i < NUM_THREADS; i++) {
+        assert_int_equal(workers[i].failures, 0);
+    }
+    size_t groups = check_queue(f->queue, false);
+    groups += check_queue(f->loose, true);
+    groups += check_queue(third, false);
+    assert_int_equal(groups, count_groups());
+    check_plain();
+    assert_string_equal(stub_last_misuse(), "");
+    assert_int_equal(stub_calls("clBuildProgram"), 3);
+    clReleaseCommandQueue(third);
+}
+
+static void *build_first(void *argument)
+{
+    struct worker *worker = argument;
+    struct kiln_gemm gemm = fixture_gemm(worker->fixture, 1024, 1024, 1024);
+    worker->failures = kiln_gemm_enqueue(worker->fixture->kiln, &gemm, worker->queues[0], 0, NULL,
+            NULL) != KILN_SUCCESS;
+    return NULL;
+}
+
+/* First calls at once: one builds, the others wait for it, also where the build is refused. */
+static void threads_build_once(void **state)
+{
+    struct fixture *f = *state;
+    struct worker workers[NUM_THREADS];
+    stub_set_yield(1);
+    stub_fail_build(MARK_ALIGNED, CL_BUILD_PROGRAM_FAILURE);
+    for (unsigned i = 0; i < NUM_THREADS; i++) {
+        workers[i] = (struct worker){.fixture = f, .queues = {f->queue}};
+        assert_int_equal(pthread_create(&workers[i].thread, NULL, build_first, &workers[i]), 0);
+    }
+    for (unsigned i = 0; i < NUM_THREADS; i++) {
+        pthread_join(workers[i].thread, NULL);
+        assert_int_equal(workers[i].failures, 0);
+    }
+    assert_int_equal(stub_calls("clBuildProgram"), 2);
+    assert_int_equal(stub_num_records(), 3 * NUM_THREADS);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(threads_share_a_context),
+        TEST(threads_build_once),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
