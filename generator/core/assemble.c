@@ -358,7 +358,7 @@ static bool fill_region(struct source *source, const struct family_region *from,
     return true;
 }
 
-/* A region that the configuration does not use keeps its number and takes no space. */
+/* A region that the configuration does not use keeps its number and takes one byte. */
 static bool fill_regions(struct assembly *assembly, struct source *source,
         struct kiln_recipe *recipe)
 {
@@ -370,7 +370,7 @@ static bool fill_regions(struct assembly *assembly, struct source *source,
         bool yes;
         if (!applies(source, family->regions[i].when, &yes))
             return false;
-        regions[i] = (struct kiln_region) { .round = { 1, 1 }, .element_bytes = 0 };
+        regions[i] = (struct kiln_region) { .round = { 1, 1 }, .element_bytes = 1 };
         if (yes && !fill_region(source, &family->regions[i], &regions[i]))
             return false;
     }

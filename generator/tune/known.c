@@ -21,7 +21,7 @@ bool known_match(cl_device_id device)
 size_t known_configs(struct config *configs, size_t max)
 {
     size_t num = 0;
-    for (size_t b = 0; kiln_known_bundles[b]; b++)
+    for (size_t b = 0; kiln_known_bundles[b] && kiln_known_bundles[b + 1]; b++)
         for (uint32_t r = 0; r < kiln_known_bundles[b]->num_recipes && num < max; r++) {
             struct config config;
             char error[FAMILY_ERROR_BYTES];

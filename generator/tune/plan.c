@@ -17,7 +17,7 @@
 
 enum {
     MAX_FAMILIES = 8, MAX_START = 24, MAX_FINALISTS = 8, PER_SHAPE = 3, RANKED = 4,
-    RANK_DRAWS = 2000, MAX_SEARCHES = 16
+    RANK_DRAWS = 2000, MAX_SEARCHES = 16, PATIENCE = 2
 };
 
 /* The ends of the phases, as parts of a precision's budget. */
@@ -172,12 +172,19 @@ static double incumbent_of(double best)
     return best < HUGE_VAL ? best : 0;
 }
 
+/* Whether a family's start goes on: one that is far behind after a few tries is left alone. */
+static bool worth_opening(const struct hunt *hunts, size_t i, size_t step)
+{
+    return step < hunts[i].num_start &&
+           (step < PATIENCE || hunts[i].search.best_cost < 2 * best_of(hunts, num_families));
+}
+
 static bool hunt_all(struct plan *plan, struct hunt *hunts, struct shape shape, double end)
 {
     bool more = true;
     for (size_t step = 0; step < MAX_START && used(plan) < end; step++)
         for (size_t i = 0; i < num_families && used(plan) < end; i++)
-            if (step < hunts[i].num_start &&
+            if (worth_opening(hunts, i, step) &&
                 !hunt_step(&hunts[i], plan->tuner, shape,
                         incumbent_of(best_of(hunts, num_families)), &more))
                 return false;
