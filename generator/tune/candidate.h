@@ -49,9 +49,10 @@ struct candidate *candidate_get(struct candidates *candidates, const struct conf
         const struct problem *problem);
 
 /* Verifies at one shape, the check cases first if they were not run yet. A shape that the recipe
- * does not take is ILLEGAL at this shape only. True when it may be timed. */
+ * does not take is ILLEGAL at this shape only, and one at which even this launch shows that it is
+ * far slower than the incumbent (seconds; 0: none) is SLOW. True when it may be timed. */
 bool candidate_verify(struct candidates *candidates, struct candidate *candidate, size_t m, size_t n,
-        size_t k, struct trial_result *result);
+        size_t k, double incumbent, struct trial_result *result);
 
 /* Verifies on every edge class. */
 bool candidate_verify_edges(struct candidates *candidates, struct candidate *candidate,

@@ -105,8 +105,21 @@ enum kiln_status launcher_prepare(struct launcher *launcher, struct kiln_context
     return status;
 }
 
+/* From the start of the first event to the end of the last; 0 when the driver does not tell. */
+static double span_of(const cl_event *events, unsigned num)
+{
+    cl_ulong start = 0, end = 0;
+    if (!num ||
+        clGetEventProfilingInfo(events[0], CL_PROFILING_COMMAND_START, sizeof start, &start, NULL) !=
+                CL_SUCCESS ||
+        clGetEventProfilingInfo(events[num - 1], CL_PROFILING_COMMAND_END, sizeof end, &end, NULL) !=
+                CL_SUCCESS)
+        return 0;
+    return ((double) end - (double) start) * 1e-9;
+}
+
 enum kiln_status launcher_run(struct launcher *launcher, struct kiln_context *context,
-        const struct kiln_gemm *gemm)
+        const struct kiln_gemm *gemm, double *seconds)
 {
     cl_event stages[KILN_MAX_STAGES];
     unsigned num = 0;
@@ -115,6 +128,7 @@ enum kiln_status launcher_run(struct launcher *launcher, struct kiln_context *co
     const cl_int finished = clFinish(launcher->queue);
     if (status == KILN_SUCCESS)
         status = (enum kiln_status) finished;
+    *seconds = span_of(stages, num);
     for (unsigned i = 0; i < num; i++) {
         cl_int state = CL_COMPLETE;
         clGetEventInfo(stages[i], CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof state, &state, NULL);

@@ -29,8 +29,9 @@ bool launcher_canary(struct launcher *launcher, char error[LAUNCHER_MESSAGE_BYTE
 enum kiln_status launcher_prepare(struct launcher *launcher, struct kiln_context *context,
         struct kiln_gemm *gemm);
 
-/* Enqueues a prepared call, waits, and looks at what became of each stage. */
+/* Enqueues a prepared call, waits, and looks at what became of each stage. *seconds is the time on
+ * the device by its own clock; 0 when there was nothing to do. */
 enum kiln_status launcher_run(struct launcher *launcher, struct kiln_context *context,
-        const struct kiln_gemm *gemm);
+        const struct kiln_gemm *gemm, double *seconds);
 
 #endif

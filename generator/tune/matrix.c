@@ -6,10 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Quiet NaNs that no computation gives. */
-static const uint16_t poison_half = 0x7ead;
-static const uint32_t poison_single = 0x7fdeadc0;
-static const uint64_t poison_double = 0x7ff8deadc0dec0deu;
+/* Signalling NaNs: whatever is computed from one is a quiet NaN, so that a kernel that reads poison
+ * and writes the result over poison does not go unnoticed. */
+static const uint16_t poison_half = 0x7dad;
+static const uint32_t poison_single = 0x7f9eadc0;
+static const uint64_t poison_double = 0x7ff4deadc0dec0deu;
 
 static const void *poison_of(size_t element_bytes)
 {

@@ -16,7 +16,7 @@
 #include <string.h>
 
 enum {
-    MAX_FAMILIES = 8, MAX_START = 24, MAX_FINALISTS = 8, PER_SHAPE = 3, RANKED = 4,
+    MAX_FAMILIES = 8, MAX_START = 24, MAX_FINALISTS = 10, PER_SHAPE = 3, RANKED = 4,
     RANK_DRAWS = 2000, MAX_SEARCHES = 16, PATIENCE = 2
 };
 
@@ -342,11 +342,15 @@ static bool time_own_shapes(struct plan *plan)
 
 /* ---- the plan ---- */
 
-/* The kinds of shape that are searched: large, small and thin, or the application's own. */
+/* The kinds of shape that are searched: large, small, wide and tall, or the application's own. */
 static size_t search_shapes(const struct tuner *tuner, struct shape shapes[MAX_SEARCHES])
 {
-    static const struct shape cpu[] = { { 1024, 1024, 1024 }, { 96, 96, 96 }, { 16, 1024, 512 } };
-    static const struct shape gpu[] = { { 4096, 4096, 4096 }, { 256, 256, 256 }, { 32, 4096, 2048 } };
+    static const struct shape cpu[] = {
+        { 1024, 1024, 1024 }, { 96, 96, 96 }, { 16, 1024, 512 }, { 1024, 16, 512 }
+    };
+    static const struct shape gpu[] = {
+        { 4096, 4096, 4096 }, { 256, 256, 256 }, { 32, 4096, 2048 }, { 4096, 32, 2048 }
+    };
     const bool is_cpu = tuner->facts.value[FACT_IS_CPU];
     size_t num = 0;
     for (; num < tuner->num_shapes && num < MAX_SEARCHES; num++)

@@ -11,7 +11,9 @@ enum { MAX_REPEAT = 2048, RANDOM_BYTES = 1 << 20 };
 
 static const double sample_seconds = 2e-3;       /* a sample lasts at least this long */
 static const double enough_seconds = 0.25;       /* a candidate's samples need not last longer */
-static const double slow_factor = 1.5;
+static const double slow_factor = 1.5;           /* times the incumbent */
+static const double far_factor = 3;              /* times the fastest of the same request */
+static const double long_seconds = 10e-3;
 
 double timing_least(const struct device_facts *facts, const struct precision *precision, size_t m,
         size_t n, size_t k)
@@ -227,6 +229,12 @@ static unsigned repeat_for(double seconds)
     return repeat < 1 ? 1 : repeat > MAX_REPEAT ? MAX_REPEAT : (unsigned) repeat;
 }
 
+static void stop_slow(struct timing_entry *entry)
+{
+    fail(entry, TRIAL_SLOW, "");
+    entry->result->seconds = entry->first;
+}
+
 /* Settles how many operations make a sample. What is measured here only warms up, and sorts out
  * what is much slower than the incumbent; short operations are judged by a whole sample. */
 static void warm_up(struct launcher *launcher, struct timing_entry *entry,
@@ -245,12 +253,24 @@ static void warm_up(struct launcher *launcher, struct timing_entry *entry,
         if (!sample(launcher, entry, repeat, &seconds))
             return;
     }
-    if (!plausible(entry, seconds, limits))
-        return;
-    if (limits->incumbent > 0 && seconds > slow_factor * limits->incumbent) {
-        fail(entry, TRIAL_SLOW, "");
-        entry->result->seconds = seconds;
-    }
+    entry->first = seconds;
+    if (plausible(entry, seconds, limits) && limits->incumbent > 0 &&
+        seconds > slow_factor * limits->incumbent)
+        stop_slow(entry);
+}
+
+/* Of those that are timed together, the ones far behind the fastest need no further samples where
+ * these would take long. */
+static void drop_far_behind(struct timing_entry *entries, unsigned num)
+{
+    double fastest = INFINITY;
+    for (unsigned i = 0; i < num; i++)
+        if (!entries[i].done)
+            fastest = fmin(fastest, entries[i].first);
+    for (unsigned i = 0; i < num; i++)
+        if (!entries[i].done && entries[i].first > far_factor * fastest &&
+            entries[i].first > long_seconds)
+            stop_slow(&entries[i]);
 }
 
 static void add_sample(struct launcher *launcher, struct timing_entry *entry,
@@ -281,6 +301,7 @@ void timing_run(struct launcher *launcher, struct timing_entry *entries, unsigne
         begin(user, i);
         warm_up(launcher, &entries[i], limits);
     }
+    drop_far_behind(entries, num);
     for (unsigned round = 0; round < TIMING_MAX_SAMPLES; round++)
         for (unsigned i = 0; i < num; i++) {
             if (entries[i].done)

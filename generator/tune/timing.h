@@ -34,6 +34,7 @@ struct timing_entry {
     struct kiln_context *context;
     struct kiln_gemm gemm;
     struct trial_result *result;       /* out: outcome OK, SLOW, TIMING or LAUNCH; cost untouched */
+    double first;                      /* seconds of one operation, as found while warming up */
     unsigned repeat;                   /* operations in a sample */
     unsigned num_samples;
     double samples[TIMING_MAX_SAMPLES];/* seconds of one operation */

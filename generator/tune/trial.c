@@ -152,7 +152,8 @@ static void measure_begin(struct timed *timed, const struct trial_request *reque
     say(trial, "begin %u", i);
     struct candidate *candidate = candidate_get(&trial->candidates, &request->configs[i],
             &request->problem);
-    if (candidate_verify(&trial->candidates, candidate, request->m, request->n, request->k, &result)) {
+    if (candidate_verify(&trial->candidates, candidate, request->m, request->n, request->k,
+                request->incumbent, &result)) {
         enum kiln_status status = reserve_data(trial, request);
         if (status == KILN_SUCCESS)
             status = add_timed(timed, request, candidate, i);

@@ -92,7 +92,7 @@ static enum verify_verdict run(struct verifier *verifier, struct kiln_context *c
     if (status == KILN_SUCCESS)
         status = launcher_prepare(launcher, context, &gemm);
     if (status == KILN_SUCCESS)
-        status = launcher_run(launcher, context, &gemm);
+        status = launcher_run(launcher, context, &gemm, &verifier->seconds);
     if (status == KILN_SUCCESS)
         status = (enum kiln_status) matrix_download(&operands->c, launcher->queue);
     if (status != KILN_SUCCESS)

@@ -56,6 +56,7 @@ struct verifier {
     struct launcher *launcher;
     struct verify_slot slots[VERIFY_NUM_SLOTS];
     unsigned long clock;
+    double seconds;                    /* that the last candidate's multiplication took */
 };
 
 void verifier_init(struct verifier *verifier, struct launcher *launcher);
