@@ -35,6 +35,8 @@ static const char help[] =
     "  --name NAME           of the bundle (default: made from the device's name)\n"
     "  --embed WHAT          source, binary or both (default source)\n"
     "  --unless-matched      do nothing when there is no device or a linked bundle is for it\n"
+    "  --set-aside           a journal of another device or generator becomes FILE.old; without this\n"
+    "                        option it is refused\n"
     "  --replay              use only what the journal holds, and no device\n"
     "  --quiet               no progress\n"
     "\n"
@@ -60,6 +62,7 @@ static int set_stem(struct options *o, const char *v) { o->stem = v; return 0; }
 static int set_json(struct options *o, const char *v) { (void) v; o->json = true; return 0; }
 static int set_quiet(struct options *o, const char *v) { (void) v; o->quiet = true; return 0; }
 static int set_replay(struct options *o, const char *v) { (void) v; o->replay = true; return 0; }
+static int set_aside(struct options *o, const char *v) { (void) v; o->set_aside = true; return 0; }
 static int set_unless(struct options *o, const char *v) { (void) v; o->unless_matched = true; return 0; }
 
 static int set_seconds(struct options *o, const char *v)
@@ -145,7 +148,8 @@ static const struct {
     { "--precisions", true, set_precisions }, { "--shapes", true, set_shapes },
     { "--strategy", true, set_strategy }, { "--seed", true, set_seed },
     { "--name", true, set_name }, { "--embed", true, set_embed },
-    { "--unless-matched", false, set_unless }, { "--replay", false, set_replay },
+    { "--unless-matched", false, set_unless }, { "--set-aside", false, set_aside },
+    { "--replay", false, set_replay },
     { "--json", false, set_json }, { "--quiet", false, set_quiet },
     { "--precision", true, set_precision }, { "--transpose", true, set_transpose },
     { "--shape", true, set_shape }, { "--stem", true, set_stem },

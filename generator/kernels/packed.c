@@ -46,6 +46,8 @@ static const struct family_region regions[] = {
 };
 
 static const struct family_preset presets[] = {
+    { "avx512-wide", "packed TM=6 NV=4 VEC=16 MP=16 NP=1 KC=512 KU=4 PACKA=0", "found by tuning" },
+    { "avx512-wide-double", "packed TM=6 NV=4 VEC=8 MP=16 NP=8 KC=384 KU=4", "found by tuning" },
     { "avx512", "packed TM=12 NV=2 VEC=16 MP=2 NP=16", "BLIS skx: 12 x 32" },
     { "avx512-double", "packed TM=14 NV=2 VEC=8 MP=2 NP=16", "BLIS skx: 14 x 16" },
     { "avx2", "packed TM=6 NV=2 VEC=8 MP=4 NP=16", "BLIS haswell: 6 x 16" },

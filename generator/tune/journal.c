@@ -41,14 +41,14 @@ static bool same_device(const struct device_facts *a, const struct device_facts 
            !strcmp(a->driver, b->driver);
 }
 
-static bool check_head(struct journal *journal, const struct journal_head *head,
-        const struct journal_head *found, char error[FAMILY_ERROR_BYTES])
+/* Why the rows found are of no use for what is tuned now; NULL when they are. */
+static const char *mismatch(const struct journal_head *head, const struct journal_head *found)
 {
     if (!same_device(&head->facts, &found->facts))
-        return failed(journal, "made on another device or driver; name another journal", error);
+        return "made on another device or driver; name another journal";
     if (head->generator != found->generator)
-        return failed(journal, "made by another version of the kernels; name another journal", error);
-    return true;
+        return "made by another version of the kernels; name another journal";
+    return NULL;
 }
 
 /* Starts the journal over. What it holds may only be the beginning of a head that a kill tore. */
@@ -67,18 +67,44 @@ static bool begin(struct journal *journal, const struct journal_head *head, cons
     return ok;
 }
 
-static bool resume(struct journal *journal, const struct journal_head *head,
+static bool open_locked(struct journal *journal, char error[FAMILY_ERROR_BYTES])
+{
+    journal->fd = open(journal->path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    if (journal->fd < 0)
+        return failed(journal, strerror(errno), error);
+    return !flock(journal->fd, LOCK_EX | LOCK_NB) ||
+           failed(journal, "another tuner writes this journal", error);
+}
+
+/* Keeps the old rows beside a new, empty journal. */
+static bool put_aside(struct journal *journal, const struct journal_head *head,
+        struct records *records, char error[FAMILY_ERROR_BYTES])
+{
+    char old[sizeof journal->path + 8];
+    snprintf(old, sizeof old, "%s.old", journal->path);
+    records_free(records);
+    if (rename(journal->path, old))
+        return failed(journal, strerror(errno), error);
+    close(journal->fd);
+    return open_locked(journal, error) && begin(journal, head, "", error);
+}
+
+static bool resume(struct journal *journal, const struct journal_head *head, bool set_aside,
         struct records *records, char error[FAMILY_ERROR_BYTES])
 {
     char cause[FAMILY_ERROR_BYTES];
+    const char *unfit = NULL;
     char *text = files_read(journal->path, error);
     if (!text)
         return false;
     bool ok = records_parse(text, records, cause) || failed(journal, cause, error);
     if (ok && records->whole_bytes)
-        ok = check_head(journal, head, &records->head, error) &&
-             (!ftruncate(journal->fd, (off_t) records->whole_bytes) ||
-              failed(journal, strerror(errno), error));
+        unfit = mismatch(head, &records->head);
+    if (ok && unfit)
+        ok = set_aside ? put_aside(journal, head, records, error) : failed(journal, unfit, error);
+    else if (ok && records->whole_bytes)
+        ok = !ftruncate(journal->fd, (off_t) records->whole_bytes) ||
+             failed(journal, strerror(errno), error);
     else if (ok)
         ok = begin(journal, head, text, error);
     free(text);
@@ -86,7 +112,7 @@ static bool resume(struct journal *journal, const struct journal_head *head,
     return ok;
 }
 
-struct journal *journal_open(const char *path, const struct journal_head *head,
+struct journal *journal_open(const char *path, const struct journal_head *head, bool set_aside,
         struct records *records, char error[FAMILY_ERROR_BYTES])
 {
     struct journal *journal = calloc(1, sizeof *journal);
@@ -98,11 +124,7 @@ struct journal *journal_open(const char *path, const struct journal_head *head,
         return NULL;
     }
     strcpy(journal->path, path);
-    journal->fd = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-    bool ok = journal->fd >= 0 || failed(journal, strerror(errno), error);
-    if (ok && flock(journal->fd, LOCK_EX | LOCK_NB))
-        ok = failed(journal, "another tuner writes this journal", error);
-    if (ok && resume(journal, head, records, error))
+    if (open_locked(journal, error) && resume(journal, head, set_aside, records, error))
         return journal;
     records_free(records);
     journal_close(journal);

@@ -22,7 +22,7 @@ struct options {
     double seconds;
     uint64_t seed;
     enum embed embed;
-    bool unless_matched, replay, json, quiet;
+    bool unless_matched, set_aside, replay, json, quiet;
 };
 
 /* Tunes, selects and writes winners.tsv, device.tsv and bundle.c. Returns an exit status. */

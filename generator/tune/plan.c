@@ -16,7 +16,7 @@
 #include <string.h>
 
 enum {
-    MAX_FAMILIES = 8, MAX_START = 24, MAX_FINALISTS = 10, PER_SHAPE = 3, RANKED = 4,
+    MAX_FAMILIES = 8, MAX_START = 24, MAX_FINALISTS = 10, PER_SHAPE = 2, RANKED = 4,
     RANK_DRAWS = 2000, MAX_SEARCHES = 16, PATIENCE = 2
 };
 
@@ -28,6 +28,7 @@ struct plan {
     struct tuner *tuner;
     const struct precision *precision;
     double start, seconds;             /* of tuner->spent; the budget of this precision */
+    double rate;                       /* best so far, operations per second */
     struct config finalists[MAX_FINALISTS];
     unsigned num_finalists;
 };
@@ -227,6 +228,8 @@ static void add_finalists(struct plan *plan, struct shape shape, unsigned most)
         if (!best)
             return;
         plan->finalists[plan->num_finalists++] = best->config;
+        plan->rate = fmax(plan->rate, 2 * (double) shape.m * (double) shape.n * (double) shape.k /
+                                      best->seconds);
     }
 }
 
@@ -311,6 +314,15 @@ static const struct trial_shape held_shapes[] = {
 
 #define COUNT(array) (sizeof array / sizeof array[0])
 
+/* About what one question costs, in parts of the budget: launches of every finalist, most of them to
+ * verify and to be sure. */
+static double estimate(const struct plan *plan, struct shape s)
+{
+    const double operations = 2 * (double) s.m * (double) s.n * (double) s.k;
+    return plan->num_finalists * (0.05 + (plan->rate > 0 ? 8 * operations / plan->rate : 0)) /
+           plan->seconds;
+}
+
 static bool time_shapes(struct plan *plan, enum record_kind kind, const struct trial_shape *shapes,
         size_t num, double end)
 {
@@ -319,8 +331,8 @@ static bool time_shapes(struct plan *plan, enum record_kind kind, const struct t
     for (size_t i = 0; i < num; i++)
         for (const char *p = shapes[i].pairs; *p; p++) {
             const struct problem problem = { plan->precision, (*p - '0') / 2, (*p - '0') % 2 };
-            if (used(plan) > end)
-                return true;
+            if (used(plan) + estimate(plan, shapes[i].shape) > end)
+                continue;
             if (!tuner_ask(plan->tuner, kind, &problem, shapes[i].shape, plan->finalists,
                         plan->num_finalists, 0, answers))
                 return false;
@@ -342,14 +354,16 @@ static bool time_own_shapes(struct plan *plan)
 
 /* ---- the plan ---- */
 
-/* The kinds of shape that are searched: large, small, wide and tall, or the application's own. */
+/* The kinds of shape that are searched: large, middling, small, wide and tall, or the application's own. */
 static size_t search_shapes(const struct tuner *tuner, struct shape shapes[MAX_SEARCHES])
 {
     static const struct shape cpu[] = {
-        { 1024, 1024, 1024 }, { 96, 96, 96 }, { 16, 1024, 512 }, { 1024, 16, 512 }
+        { 1024, 1024, 1024 }, { 256, 256, 256 }, { 64, 64, 64 }, { 16, 1024, 512 },
+        { 1024, 16, 512 }
     };
     static const struct shape gpu[] = {
-        { 4096, 4096, 4096 }, { 256, 256, 256 }, { 32, 4096, 2048 }, { 4096, 32, 2048 }
+        { 4096, 4096, 4096 }, { 1024, 1024, 1024 }, { 128, 128, 128 }, { 32, 4096, 2048 },
+        { 4096, 32, 2048 }
     };
     const bool is_cpu = tuner->facts.value[FACT_IS_CPU];
     size_t num = 0;

@@ -15,6 +15,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
+/* Of the budget, for questions; the rest is for what comes after the last one. */
+static const double usable = 0.95;
+
 enum { MAX_SHAPES = 64, MAX_SEEDS = 16, PATH_BYTES = 4096 };
 
 static volatile int stop_requested;
@@ -117,20 +120,23 @@ static bool write_bundle(const struct options *options, const struct winners *wi
     return ok;
 }
 
-/* A bundle that matches no device, for builds that need the file. */
+/* A bundle that matches no device, for builds that need the files. */
 static int write_empty(const struct options *options, const char *why)
 {
+    static struct winners winners;
     const struct kiln_bundle bundle = {
-        .format = KILN_BUNDLE_FORMAT, .name = options->name, .provenance = "nothing was tuned",
+        .format = KILN_BUNDLE_FORMAT, .name = winners.name, .provenance = winners.provenance,
         .match = { .platform = "", .device = "" },
     };
-    struct text text = { 0 };
-    struct device_facts facts;
-    facts_minimal(&facts);
+    struct text rows = { 0 }, text = { 0 };
+    facts_minimal(&winners.facts);
+    snprintf(winners.name, sizeof winners.name, "%s", options->name ? options->name : "none");
+    snprintf(winners.provenance, sizeof winners.provenance, "nothing was tuned");
     fprintf(stderr, "kiln-tune: %s: nothing to tune\n", why);
+    winners_format(&winners, &rows);
     emit_bundle(&bundle, NULL, &text);
-    return write_file(options, "bundle.c", &text) && write_device(options, &facts)
-         ? EXIT_SUCCESS : EXIT_FAILURE;
+    return write_file(options, "winners.tsv", &rows) && write_file(options, "bundle.c", &text) &&
+           write_device(options, &winners.facts) ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
 static void report(const struct tuner *tuner, const struct winners *winners)
@@ -141,7 +147,7 @@ static void report(const struct tuner *tuner, const struct winners *winners)
         failures += strcmp(tuner->records.rows[i].outcome, "ok") &&
                     strcmp(tuner->records.rows[i].outcome, "slow");
     fprintf(stderr, "kiln-tune: %zu measured, %zu found in the journal, %zu failed; %.0f of %.0f s\n",
-            tuner->num_asked, tuner->num_answered, failures, tuner->spent, tuner->budget);
+            tuner->num_asked, tuner->num_answered, failures, tuner->spent, tuner->budget / usable);
     for (unsigned i = 0; i < winners->num_recipes; i++) {
         config_format(&winners->recipes[i].config, config);
         fprintf(stderr, "kiln-tune: %s: %s\n", winners->recipes[i].precision->name, config);
@@ -215,7 +221,8 @@ static int measure(const struct options *options, struct tuner *tuner)
     if (!tuner->supervisor)
         return fail(error);
     head.facts = tuner->facts;
-    tuner->journal = journal_open(journal_path(options, path), &head, &tuner->records, error);
+    tuner->journal = journal_open(journal_path(options, path), &head, options->set_aside,
+            &tuner->records, error);
     int status = EXIT_FAILURE;
     if (tuner->journal) {
         tune_all(options, tuner);
@@ -234,7 +241,7 @@ int tune_main(const struct options *options)
     struct config seeds[MAX_SEEDS];
     char error[FAMILY_ERROR_BYTES];
     struct tuner tuner = {
-        .strategy = options->strategy, .seed = options->seed, .budget = options->seconds,
+        .strategy = options->strategy, .seed = options->seed, .budget = usable * options->seconds,
         .shapes = shapes, .seeds = seeds, .json = options->json, .quiet = options->quiet,
         .stop = &stop_requested,
     };
