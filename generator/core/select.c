@@ -189,17 +189,39 @@ static void add_anchors(const struct table *table, struct winners *winners,
     }
 }
 
-/* A pair that was not measured at an anchor is served like the first one that was. */
+/* The recipe of the nearest anchor where this pair was measured, or -1. */
+static int nearest_measured(const struct table *table, const struct winners *winners,
+        const struct winner_anchor *to, int pair)
+{
+    const struct kiln_point at = kiln_point_of(to->m, to->n, to->k);
+    int32_t best = INT32_MAX;
+    int recipe = -1;
+    for (unsigned i = 0; i < winners->num_anchors; i++) {
+        const struct winner_anchor *a = &winners->anchors[i];
+        const struct kiln_point point = kiln_point_of(a->m, a->n, a->k);
+        const int32_t here = kiln_point_distance(&point, &at);
+        if (a->precision == table->precision && a->seconds[pair] > 0 && here < best) {
+            best = here;
+            recipe = a->recipe[pair];
+        }
+    }
+    return recipe;
+}
+
+/* A pair that was not measured at an anchor is served as at the nearest one where it was, or as the
+ * anchor's other pairs are when it was measured nowhere. */
 static void fill_pairs(const struct table *table, struct winners *winners)
 {
     for (unsigned i = 0; i < winners->num_anchors; i++) {
         struct winner_anchor *a = &winners->anchors[i];
         int known = -1;
         for (int pair = NUM_PAIRS; pair-- > 0; )
-            known = a->recipe[pair] >= 0 ? a->recipe[pair] : known;
-        for (int pair = 0; pair < NUM_PAIRS && a->precision == table->precision; pair++)
-            if (a->recipe[pair] < 0)
-                a->recipe[pair] = known;
+            known = a->seconds[pair] > 0 ? a->recipe[pair] : known;
+        for (int pair = 0; pair < NUM_PAIRS && a->precision == table->precision; pair++) {
+            const int near = a->seconds[pair] > 0 ? a->recipe[pair]
+                                                  : nearest_measured(table, winners, a, pair);
+            a->recipe[pair] = near >= 0 ? near : known;
+        }
     }
 }
 
