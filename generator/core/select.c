@@ -86,13 +86,19 @@ static struct task *find_task(struct table *table, const struct record *r)
     return t;
 }
 
+/* A time taken from one launch, because that launch was slow, tells enough here. */
+static bool is_timed(const struct record *r)
+{
+    return r->seconds > 0 && (!strcmp(r->outcome, "ok") || !strcmp(r->outcome, "slow"));
+}
+
 static bool fill_tasks(const struct records *records, enum record_kind kind, struct table *table)
 {
     table->num_tasks = 0;
     for (size_t i = 0; i < records->num; i++) {
         const struct record *r = &records->rows[i];
-        const int c = r->kind == kind && r->precision == table->precision &&
-                      !strcmp(r->outcome, "ok") ? find_candidate(table, &r->config) : -1;
+        const int c = r->kind == kind && r->precision == table->precision && is_timed(r)
+                ? find_candidate(table, &r->config) : -1;
         if (c < 0)
             continue;
         struct task *t = find_task(table, r);

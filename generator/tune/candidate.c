@@ -130,7 +130,8 @@ static bool run_checks(struct candidates *candidates, struct candidate *candidat
 {
     struct verify_case exact, gauge;
     char message[VERIFY_MESSAGE_BYTES];
-    verify_check_cases(&candidate->problem, recipe_of(candidate), &candidate->config, &exact, &gauge);
+    verify_check_cases(&candidate->problem, recipe_of(candidate), &candidate->config, &exact,
+            &gauge);
     enum verify_verdict verdict = verify_gauge(candidates->verifier, candidate->context, &gauge,
             message);
     if (verdict == VERIFY_OK)
@@ -145,15 +146,15 @@ static bool answer(const struct candidate *candidate, struct trial_result *resul
     return candidate->outcome == TRIAL_OK;
 }
 
-/* A first launch may be slow for reasons of its own, which matter less the longer it takes: only what
- * is both long and far behind is judged by it. */
+/* A first launch may be slow for reasons of its own, which matter less the longer it takes: only
+ * what is both long and far behind is judged by it. */
 static bool far_behind(double seconds, double incumbent)
 {
     return incumbent > 0 && seconds > 20e-3 && seconds > 3 * incumbent;
 }
 
-bool candidate_verify(struct candidates *candidates, struct candidate *candidate, size_t m, size_t n,
-        size_t k, double incumbent, struct trial_result *result)
+bool candidate_verify(struct candidates *candidates, struct candidate *candidate, size_t m,
+        size_t n, size_t k, double incumbent, struct trial_result *result)
 {
     char message[VERIFY_MESSAGE_BYTES];
     const struct verify_case timed = { .problem = candidate->problem, .m = m, .n = n, .k = k,
@@ -183,7 +184,8 @@ static bool verify_edge(struct candidates *candidates, struct candidate *candida
     struct verify_case of;
     char message[VERIFY_MESSAGE_BYTES], named[TRIAL_MESSAGE_BYTES];
     verify_edge_case(edge, &candidate->problem, recipe_of(candidate), &candidate->config, &of);
-    enum verify_verdict verdict = verify_exact(candidates->verifier, candidate->context, &of, message);
+    enum verify_verdict verdict = verify_exact(candidates->verifier, candidate->context, &of,
+            message);
     if (verdict == VERIFY_OK)
         verdict = verify_gauge(candidates->verifier, candidate->context, &of, message);
     snprintf(named, sizeof named, "%s: %s", edge->name, message);
@@ -201,7 +203,8 @@ bool candidate_verify_edges(struct candidates *candidates, struct candidate *can
 void candidates_init(struct candidates *candidates, struct launcher *launcher,
         struct verifier *verifier, const struct device_facts *facts)
 {
-    *candidates = (struct candidates) { .launcher = launcher, .verifier = verifier, .facts = facts };
+    *candidates = (struct candidates) { .launcher = launcher, .verifier = verifier,
+            .facts = facts };
 }
 
 void candidates_free(struct candidates *candidates)

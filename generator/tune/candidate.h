@@ -1,7 +1,8 @@
 /* candidate.h: configurations that are built, and kept built for a while.
  *
- * Compiling takes longer than anything else that is done with a candidate, so one that comes back at
- * another shape, or in the play-off, is found here again, with what was already found out about it.
+ * Compiling takes longer than anything else that is done with a candidate, so one that comes back
+ * at another shape, or in the play-off, is found here again, with what was already found out about
+ * it.
  */
 #ifndef KILN_TUNE_CANDIDATE_H
 #define KILN_TUNE_CANDIDATE_H
@@ -12,7 +13,7 @@
 #include "verify.h"
 
 enum { CANDIDATES_KEPT = 48, CANDIDATE_LOG_BYTES = 4096 };
-_Static_assert((int) CANDIDATES_KEPT >= (int) TRIAL_MAX_CONFIGS, "a request's configs are all kept");
+_Static_assert((int) CANDIDATES_KEPT >= (int) TRIAL_MAX_CONFIGS, "all of a request are kept");
 
 /* What the library and the driver's compiler had to say. */
 struct candidate_log {
@@ -51,8 +52,8 @@ struct candidate *candidate_get(struct candidates *candidates, const struct conf
 /* Verifies at one shape, the check cases first if they were not run yet. A shape that the recipe
  * does not take is ILLEGAL at this shape only, and one at which even this launch shows that it is
  * far slower than the incumbent (seconds; 0: none) is SLOW. True when it may be timed. */
-bool candidate_verify(struct candidates *candidates, struct candidate *candidate, size_t m, size_t n,
-        size_t k, double incumbent, struct trial_result *result);
+bool candidate_verify(struct candidates *candidates, struct candidate *candidate, size_t m,
+        size_t n, size_t k, double incumbent, struct trial_result *result);
 
 /* Verifies on every edge class. */
 bool candidate_verify_edges(struct candidates *candidates, struct candidate *candidate,

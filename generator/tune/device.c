@@ -16,7 +16,8 @@ static void add_devices(cl_platform_id platform, cl_device_type type, struct dev
 {
     cl_uint num = 0;
     const cl_uint room = MAX_DEVICES - devices->num;
-    if (room && clGetDeviceIDs(platform, type, room, devices->at + devices->num, &num) == CL_SUCCESS)
+    if (room &&
+        clGetDeviceIDs(platform, type, room, devices->at + devices->num, &num) == CL_SUCCESS)
         devices->num += num < room ? num : room;
 }
 
@@ -63,7 +64,8 @@ static bool device_text(cl_device_id device, cl_device_info what, char *text, si
 static bool platform_text(cl_device_id device, char *text, size_t size)
 {
     cl_platform_id platform;
-    if (clGetDeviceInfo(device, CL_DEVICE_PLATFORM, sizeof platform, &platform, NULL) != CL_SUCCESS ||
+    if (clGetDeviceInfo(device, CL_DEVICE_PLATFORM, sizeof platform, &platform, NULL) !=
+                CL_SUCCESS ||
         clGetPlatformInfo(platform, CL_PLATFORM_NAME, size, text, NULL) != CL_SUCCESS)
         return false;
     text[size - 1] = '\0';

@@ -2,7 +2,7 @@
 #include "verify.h"
 
 const struct edge_class verify_edges[] = {
-    /* name                  m                n                k                pad off alpha beta */
+    /* name, m, n, k, pad, offset, alpha, beta, poison_inputs */
     { "one", 1, 1, 1, 0, 0, 1, 0, false },
     { "one-row", 1, 97, 53, 0, 0, 1, 0, false },
     { "one-column", 89, 1, 61, 0, 0, 1, 0, false },

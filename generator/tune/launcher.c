@@ -33,12 +33,14 @@ void launcher_close(struct launcher *launcher)
 
 enum { CANARY_ITEMS = 256 };
 
-static cl_int canary_run(struct launcher *launcher, cl_kernel kernel, cl_mem buffer, cl_uint *answers)
+static cl_int canary_run(struct launcher *launcher, cl_kernel kernel, cl_mem buffer,
+        cl_uint *answers)
 {
     const size_t items = CANARY_ITEMS;
     cl_int error = clSetKernelArg(kernel, 0, sizeof buffer, &buffer);
     if (error == CL_SUCCESS)
-        error = clEnqueueNDRangeKernel(launcher->queue, kernel, 1, NULL, &items, NULL, 0, NULL, NULL);
+        error = clEnqueueNDRangeKernel(launcher->queue, kernel, 1, NULL, &items, NULL, 0, NULL,
+                NULL);
     if (error == CL_SUCCESS)
         error = clEnqueueReadBuffer(launcher->queue, buffer, CL_TRUE, 0,
                 CANARY_ITEMS * sizeof *answers, answers, 0, NULL, NULL);
@@ -55,7 +57,8 @@ bool launcher_canary(struct launcher *launcher, char error[LAUNCHER_MESSAGE_BYTE
     cl_uint answers[CANARY_ITEMS] = { 0 };
     cl_int code = CL_SUCCESS;
     cl_kernel kernel = NULL;
-    cl_mem buffer = clCreateBuffer(launcher->context, CL_MEM_READ_WRITE, sizeof answers, NULL, &code);
+    cl_mem buffer = clCreateBuffer(launcher->context, CL_MEM_READ_WRITE, sizeof answers, NULL,
+            &code);
     cl_program program = clCreateProgramWithSource(launcher->context, 1, &text, NULL, &code);
     if (program && (code = clBuildProgram(program, 1, &launcher->device, NULL, NULL, NULL)) ==
             CL_SUCCESS)
@@ -63,7 +66,8 @@ bool launcher_canary(struct launcher *launcher, char error[LAUNCHER_MESSAGE_BYTE
     if (kernel && buffer)
         code = canary_run(launcher, kernel, buffer, answers);
     bool right = kernel && buffer && code == CL_SUCCESS;
-    snprintf(error, LAUNCHER_MESSAGE_BYTES, "%s", right ? "" : kiln_status_string((enum kiln_status) code));
+    snprintf(error, LAUNCHER_MESSAGE_BYTES, "%s",
+            right ? "" : kiln_status_string((enum kiln_status) code));
     for (cl_uint i = 0; right && i < CANARY_ITEMS; i++)
         if (answers[i] != i * i + 3 * i + 7) {
             snprintf(error, LAUNCHER_MESSAGE_BYTES, "the canary kernel computed a wrong answer");
@@ -109,11 +113,11 @@ enum kiln_status launcher_prepare(struct launcher *launcher, struct kiln_context
 static double span_of(const cl_event *events, unsigned num)
 {
     cl_ulong start = 0, end = 0;
-    if (!num ||
-        clGetEventProfilingInfo(events[0], CL_PROFILING_COMMAND_START, sizeof start, &start, NULL) !=
-                CL_SUCCESS ||
-        clGetEventProfilingInfo(events[num - 1], CL_PROFILING_COMMAND_END, sizeof end, &end, NULL) !=
-                CL_SUCCESS)
+    if (!num || clGetEventProfilingInfo(events[0], CL_PROFILING_COMMAND_START, sizeof start,
+            &start, NULL) != CL_SUCCESS)
+        return 0;
+    if (clGetEventProfilingInfo(events[num - 1], CL_PROFILING_COMMAND_END, sizeof end, &end,
+            NULL) != CL_SUCCESS)
         return 0;
     return ((double) end - (double) start) * 1e-9;
 }

@@ -25,7 +25,7 @@ void launcher_close(struct launcher *launcher);
 /* Whether the device still works: a kernel with a known answer. */
 bool launcher_canary(struct launcher *launcher, char error[LAUNCHER_MESSAGE_BYTES]);
 
-/* Gives a call the shared workspace, grown where need be. Builds the kernels if they are not yet. */
+/* Gives a call the shared workspace, grown where need be. Builds the kernels if need be. */
 enum kiln_status launcher_prepare(struct launcher *launcher, struct kiln_context *context,
         struct kiln_gemm *gemm);
 

@@ -1,7 +1,8 @@
 /* reference.c: see reference.h.
  *
- * Columns are taken a block at a time, so that a block's sums stay in the nearest cache while k runs;
- * the innermost loops run over the block and have no dependences, so that compilers vectorise them.
+ * Columns are taken a block at a time, so that a block's sums stay in the nearest cache while k
+ * runs; the innermost loops run over the block and have no dependences, so that compilers vectorise
+ * them.
  */
 #include "reference.h"
 

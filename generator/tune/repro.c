@@ -184,7 +184,8 @@ static const char body[] =
 "{\n"
 "    const cl_int narrow = (cl_int) value;\n"
 "    check(INDEX_BITS == 32 ? clSetKernelArg(kernel, at, sizeof narrow, &narrow)\n"
-"                           : clSetKernelArg(kernel, at, sizeof value, &value), \"clSetKernelArg\");\n"
+"                           : clSetKernelArg(kernel, at, sizeof value, &value),\n"
+"            \"clSetKernelArg\");\n"
 "}\n"
 "\n"
 "static void set_real(cl_kernel kernel, cl_uint at, double value)\n"
@@ -220,8 +221,8 @@ static const char body[] =
 "    check(error, stage->entry);\n"
 "    for (cl_uint i = 0; i < stage->num_args; i++)\n"
 "        set_arg(kernel, i, stage->args[i], memory);\n"
-"    check(clEnqueueNDRangeKernel(queue, kernel, stage->work_dim, NULL, stage->global, stage->local,\n"
-"            0, NULL, NULL), stage->entry);\n"
+"    check(clEnqueueNDRangeKernel(queue, kernel, stage->work_dim, NULL, stage->global,\n"
+"            stage->local, 0, NULL, NULL), stage->entry);\n"
 "    check(clFinish(queue), stage->entry);\n"
 "    clReleaseKernel(kernel);\n"
 "}\n"
@@ -327,7 +328,8 @@ static bool print_data(struct out *out, const struct kiln_recipe *recipe,
         snprintf(error, FAMILY_ERROR_BYTES, "the workspace is too large");
         return false;
     }
-    print(out, "static const char config[] = \"%s\";\nstatic const char source_file[] = ", recipe->name);
+    print(out, "static const char config[] = \"%s\";\n", recipe->name);
+    print(out, "static const char source_file[] = ");
     print_quoted(out, source_file);
     print(out, ";\nenum { M = %zu, N = %zu, K = %zu, TRANSA = %u, TRANSB = %u, BITS = %d, "
                "INDEX_BITS = %u };\n",

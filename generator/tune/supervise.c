@@ -35,8 +35,8 @@ struct supervisor {
 };
 
 /* Kills a child that did not answer as it should, with the cause in words. */
-static void dismiss(struct supervisor *supervisor, enum heard heard, double seconds, const char *line,
-        char cause[TRIAL_MESSAGE_BYTES])
+static void dismiss(struct supervisor *supervisor, enum heard heard, double seconds,
+        const char *line, char cause[TRIAL_MESSAGE_BYTES])
 {
     child_end(&supervisor->child, cause);
     if (heard == HEARD_NOTHING)
@@ -66,7 +66,9 @@ static bool parse_facts(const char *text, struct device_facts *facts)
 /* Takes one line of the greeting; *last when it was its last. */
 static bool greeting_line(const char *line, int number, struct device_facts *facts)
 {
-    static const char *const starts[] = { "kiln-trial 1", "platform ", "device ", "driver ", "facts " };
+    static const char *const starts[] = {
+        "kiln-trial 1", "platform ", "device ", "driver ", "facts "
+    };
     const size_t length = strlen(starts[number]);
     if (strncmp(line, starts[number], length))
         return false;
@@ -166,8 +168,8 @@ static bool send_request(struct supervisor *supervisor, struct round *round)
             round->sent[round->num_sent++] = i;
     if (request->kind == TRIAL_MEASURE)
         snprintf(part, sizeof part, "measure %c %d %d %zu %zu %zu %.9g %u\n",
-                problem->precision->letter, problem->transa, problem->transb, request->m, request->n,
-                request->k, request->incumbent, round->num_sent);
+                problem->precision->letter, problem->transa, problem->transb, request->m,
+                request->n, request->k, request->incumbent, round->num_sent);
     else
         snprintf(part, sizeof part, "edges %c %d %d %u\n", problem->precision->letter,
                 problem->transa, problem->transb, round->num_sent);
@@ -304,7 +306,7 @@ static bool ask(struct supervisor *supervisor, struct round *round, const volati
         book_time(round, -1);
         return false;
     }
-    /* One that ended before it began anything may have been dead for long: no config's fault yet. */
+    /* One that ended before it began anything may have been dead for long: no config's fault. */
     if (heard == HEARD_END && !round->has_begun && !round->lost_idle)
         round->lost_idle = true;
     else

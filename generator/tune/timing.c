@@ -23,7 +23,8 @@ double timing_least(const struct device_facts *facts, const struct precision *pr
     /* CPUs: two fused multiply-adds on vectors a cycle, with a margin of 4 for clocks that rise
      * above the one reported. GPUs: matrix units do up to 1024 a cycle; margin 4 again. */
     const double per_cycle = value[FACT_IS_CPU] ? 4 * fmax(lanes, 1) * 4 : 1024 * 4;
-    const double peak = (double) value[FACT_UNITS] * (double) value[FACT_CLOCK_MHZ] * 1e6 * per_cycle;
+    const double cycles = (double) value[FACT_UNITS] * (double) value[FACT_CLOCK_MHZ] * 1e6;
+    const double peak = cycles * per_cycle;
     return peak > 0 ? 2.0 * (double) m * (double) n * (double) k / peak : 0;
 }
 
@@ -92,7 +93,8 @@ static enum kiln_status span_seconds(const struct span *span, double *seconds)
     cl_int error = clGetEventProfilingInfo(span->first, CL_PROFILING_COMMAND_START, sizeof start,
             &start, NULL);
     if (error == CL_SUCCESS)
-        error = clGetEventProfilingInfo(span->last, CL_PROFILING_COMMAND_END, sizeof end, &end, NULL);
+        error = clGetEventProfilingInfo(span->last, CL_PROFILING_COMMAND_END, sizeof end, &end,
+                NULL);
     *seconds = ((double) end - (double) start) * 1e-9;
     return (enum kiln_status) error;
 }
@@ -212,13 +214,14 @@ void timing_data_free(struct timing_data *data)
 
 /* ---- Candidates ---- */
 
-static bool plausible(struct timing_entry *entry, double seconds, const struct timing_limits *limits)
+static bool plausible(struct timing_entry *entry, double seconds,
+        const struct timing_limits *limits)
 {
     char message[96];
     if (seconds > 0 && seconds >= limits->least)
         return true;
-    snprintf(message, sizeof message, "%.3g s is less than the device's peak allows, %.3g s", seconds,
-            limits->least);
+    snprintf(message, sizeof message, "%.3g s is less than the device's peak allows, %.3g s",
+            seconds, limits->least);
     fail(entry, TRIAL_TIMING, message);
     return false;
 }

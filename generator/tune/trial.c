@@ -1,7 +1,7 @@
 /* trial.c: the child process in which candidates are built, verified and timed.
  *
- * The protocol is text, a line at a time; fields are separated by one space, and the last field of a
- * line may contain spaces. The child speaks first:
+ * The protocol is text, a line at a time; fields are separated by one space, and the last field of
+ * a line may contain spaces. The child speaks first:
  *
  *     kiln-trial 1                         or, when it cannot work:  error MESSAGE
  *     platform NAME
@@ -17,7 +17,7 @@
  *     edges P TA TB NUM
  *         followed by NUM lines:           config TEXT
  *         -> begin I                       before work on config I (from 0), any number of times
- *         -> result I WORD SECONDS SPREAD MESSAGE      WORD: see TRIAL_OUTCOMES; MESSAGE may be empty
+ *         -> result I WORD SECONDS SPREAD MESSAGE    WORD: see TRIAL_OUTCOMES; MESSAGE may be empty
  *         -> done                          after NUM results, which come in any order
  *
  * The child ends when standard input does. Whatever a driver prints goes to standard error, never
@@ -141,7 +141,8 @@ static enum kiln_status reserve_data(struct trial *trial, const struct trial_req
         __builtin_mul_overflow(request->k, request->n, &elements[1]) ||
         __builtin_mul_overflow(request->m, request->n, &elements[2]))
         return KILN_SIZE_OVERFLOW;
-    return timing_data_reserve(&trial->data, &trial->launcher, request->problem.precision, elements);
+    return timing_data_reserve(&trial->data, &trial->launcher, request->problem.precision,
+            elements);
 }
 
 /* Verifies one config and queues it for timing, or answers it. */
@@ -213,7 +214,8 @@ static bool parse_request(const char *line, struct trial_request *request)
     if (sscanf(line, "measure %1s %d %d %zu %zu %zu %lf %u", letter, &transa, &transb, &request->m,
             &request->n, &request->k, &request->incumbent, &request->num_configs) != 8) {
         request->kind = TRIAL_EDGES;
-        if (sscanf(line, "edges %1s %d %d %u", letter, &transa, &transb, &request->num_configs) != 4)
+        if (sscanf(line, "edges %1s %d %d %u", letter, &transa, &transb, &request->num_configs) !=
+                4)
             return false;
     }
     request->problem = (struct problem) { precision_find(letter), transa == 1, transb == 1 };

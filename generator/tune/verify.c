@@ -64,7 +64,8 @@ static enum verify_verdict say(enum verify_verdict verdict, const struct verify_
         const char *what, char message[VERIFY_MESSAGE_BYTES])
 {
     snprintf(message, VERIFY_MESSAGE_BYTES,
-            "%s; %cgemm %c%c %zu x %zu x %zu, alpha %g, beta %g, ld +%zu +%zu +%zu, offsets %zu %zu %zu",
+            "%s; %cgemm %c%c %zu x %zu x %zu, alpha %g, beta %g, ld +%zu +%zu +%zu, "
+            "offsets %zu %zu %zu",
             what, of->problem.precision->letter, of->problem.transa ? 't' : 'n',
             of->problem.transb ? 't' : 'n', of->m, of->n, of->k, of->alpha, of->beta, of->pad_a,
             of->pad_b, of->pad_c, of->offset_a, of->offset_b, of->offset_c);
@@ -165,7 +166,7 @@ static bool factors_init(struct verify_factors *factors, const struct verify_cas
     return true;
 }
 
-/* Fills a matrix whose element (i, j) is the product of row i of one factor and row j of another. */
+/* Fills a matrix whose element (i, j) is row i of one factor times row j of another. */
 static void fill_product(struct matrix *matrix, signed char (*by_row)[VERIFY_RANK],
         signed char (*by_col)[VERIFY_RANK])
 {
@@ -368,8 +369,8 @@ static enum verify_verdict judge_gauge(const struct verify_case *of, const struc
             if (error == 0 || error / unit < VERIFY_LIMIT)
                 continue;
             char what[128];
-            snprintf(what, sizeof what, "C[%zu][%zu] is %.9g, not %.9g, an error of %.3g units", i, j,
-                    value, gauge->high[at], error / unit);
+            snprintf(what, sizeof what, "C[%zu][%zu] is %.9g, not %.9g, an error of %.3g units", i,
+                    j, value, gauge->high[at], error / unit);
             return say(VERIFY_WRONG, of, what, message);
         }
     return VERIFY_OK;
