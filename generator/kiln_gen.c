@@ -140,7 +140,7 @@ static int command_space(const struct options *options)
         return usage("no family '%s'", options->num_words ? options->words[0] : "");
     if (!read_facts(options->facts, &facts))
         return EXIT_FAILURE;
-    const struct problem problem = { options->precision, options->pair / 2, options->pair % 2 };
+    const struct problem problem = problem_of_pair(options->precision, options->pair);
     space_init(&space, family, &problem, &facts);
     text_add(&text, "%s: %s\n\nparameters\n", family->name, family->meaning);
     for (unsigned i = 0; i < family->num_params; i++) {
@@ -175,7 +175,7 @@ static int command_render(const struct options *options)
         return usage("%s", error);
     if (!read_facts(options->facts, &facts))
         return EXIT_FAILURE;
-    const struct problem problem = { options->precision, options->pair / 2, options->pair % 2 };
+    const struct problem problem = problem_of_pair(options->precision, options->pair);
     char *kernels = assemble_text(&config, &problem, &facts, error);
     if (!kernels)
         return fail("%s", error);
@@ -197,7 +197,7 @@ static int command_explain(const struct options *options)
         return usage("%s", error);
     if (!read_facts(options->facts, &facts))
         return EXIT_FAILURE;
-    const struct problem problem = { options->precision, options->pair / 2, options->pair % 2 };
+    const struct problem problem = problem_of_pair(options->precision, options->pair);
     const bool legal = config_legal(&config, &problem, &facts, &reason);
     struct scope *scope = calloc(1, sizeof *scope);
     config_format(&config, name);
@@ -263,13 +263,12 @@ static int command_emit(const struct options *options)
 static void name_changed(const char *dir, const struct winners *old, const struct winners *now)
 {
     char config[CONFIG_TEXT_BYTES];
-    static const char *const pairs[NUM_PAIRS] = { "nn", "nt", "tn", "tt" };
     for (unsigned i = 0; i < old->num_recipes; i++)
         for (int pair = 0; pair < NUM_PAIRS; pair++)
             if (old->recipes[i].hash[pair] && old->recipes[i].hash[pair] != now->recipes[i].hash[pair]) {
                 config_format(&old->recipes[i].config, config);
                 fprintf(stderr, "kiln-gen: %s: the kernels of %s %s %s changed since they were timed\n",
-                        dir, old->recipes[i].precision->name, pairs[pair], config);
+                        dir, old->recipes[i].precision->name, pair_names[pair], config);
             }
 }
 
@@ -349,18 +348,13 @@ static char option_letter(const char *word)
 
 static int set_option(struct options *options, char letter, const char *value)
 {
-    static const char *const pairs[NUM_PAIRS] = { "nn", "nt", "tn", "tt" };
     switch (letter) {
     case 'p':
         options->precision = precision_find(value);
         return options->precision ? 0 : usage("no precision '%s'", value);
     case 't':
-        for (int i = 0; i < NUM_PAIRS; i++)
-            if (!strcmp(pairs[i], value)) {
-                options->pair = i;
-                return 0;
-            }
-        return usage("no transposes '%s'", value);
+        options->pair = pair_find(value);
+        return options->pair >= 0 ? 0 : usage("no transposes '%s'", value);
     case 'f':
         options->facts = value;
         return 0;

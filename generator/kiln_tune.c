@@ -122,13 +122,8 @@ static int set_precision(struct options *o, const char *v)
 
 static int set_transpose(struct options *o, const char *v)
 {
-    static const char *const pairs[] = { "nn", "nt", "tn", "tt" };
-    for (int i = 0; i < 4; i++)
-        if (!strcmp(pairs[i], v)) {
-            o->pair = i;
-            return 0;
-        }
-    return usage("--transpose: '%s' is not nn, nt, tn or tt", v);
+    o->pair = pair_find(v);
+    return o->pair >= 0 ? 0 : usage("--transpose: '%s' is not nn, nt, tn or tt", v);
 }
 
 static int set_shape(struct options *o, const char *v)
@@ -180,7 +175,7 @@ static int repro_main(const struct options *options)
         return usage("%s", "repro needs a configuration");
     if (!config_parse(options->config, &config, error))
         return usage("%s", error);
-    const struct problem problem = { options->precision, options->pair / 2, options->pair % 2 };
+    const struct problem problem = problem_of_pair(options->precision, options->pair);
     if (!device_find(options->device, &device, error) || !device_facts(device, &facts, error) ||
         !repro_write(&config, &problem, options->m, options->n, options->k, &facts, options->stem,
                 error)) {

@@ -3,27 +3,8 @@
  */
 #include "internal.h"
 
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-
-void kiln_log(const struct kiln_context *context, ...)
-{
-    char message[512];
-    struct kiln_text text;
-    va_list strings;
-    if (context->log == NULL) {
-        return;
-    }
-    kiln_text_begin(&text, message, sizeof message);
-    va_start(strings, context);
-    for (const char *s = va_arg(strings, const char *); s != NULL;
-         s = va_arg(strings, const char *)) {
-        kiln_text_add(&text, s);
-    }
-    va_end(strings);
-    context->log(context->log_user, message);
-}
 
 /* Is the device one of the context's? */
 static enum kiln_status check_handles(cl_context context, cl_device_id device)

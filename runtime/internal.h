@@ -157,6 +157,8 @@ struct kiln_context {
     size_t num_spaces, max_spaces;
 };
 
+/* ---- log.c ---- */
+
 /* Hands the strings, up to a NULL, to the log callback as one message of at most 511 bytes. */
 void kiln_log(const struct kiln_context *context, ...) __attribute__((sentinel));
 

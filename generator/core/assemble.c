@@ -98,19 +98,21 @@ static int code_of(const char *const *names, unsigned num, const char *at, size_
     return -1;
 }
 
+const char *const assemble_dim_names[KILN_NUM_DIMS] = { "ONE", "M", "N", "K" };
+
+const char *const assemble_arg_names[KILN_NUM_ARG_CODES] = {
+    "M", "N", "K", "ALPHA", "BETA", "A", "A_OFFSET", "LDA", "B", "B_OFFSET", "LDB", "C", "C_OFFSET",
+    "LDC", "WORKSPACE", "REGION_0", "REGION_1", "REGION_2", "REGION_3",
+};
+
 static int dim_code(const char *at, size_t len)
 {
-    static const char *const names[KILN_NUM_DIMS] = { "1", "M", "N", "K" };
-    return code_of(names, KILN_NUM_DIMS, at, len);
+    return code_of(assemble_dim_names, KILN_NUM_DIMS, at, len);
 }
 
 static int arg_code(const char *at, size_t len)
 {
-    static const char *const names[KILN_NUM_ARG_CODES] = {
-        "M", "N", "K", "ALPHA", "BETA", "A", "A_OFFSET", "LDA", "B", "B_OFFSET", "LDB", "C",
-        "C_OFFSET", "LDC", "WORKSPACE", "REGION_0", "REGION_1", "REGION_2", "REGION_3",
-    };
-    return code_of(names, KILN_NUM_ARG_CODES, at, len);
+    return code_of(assemble_arg_names, KILN_NUM_ARG_CODES, at, len);
 }
 
 void assemble_entry_name(const struct config *config, const struct problem *problem,

@@ -44,6 +44,10 @@ void assemble_entry_name(const struct config *config, const struct problem *prob
 char *assemble_text(const struct config *config, const struct problem *problem,
         const struct device_facts *facts, char error[FAMILY_ERROR_BYTES]);
 
+/* The codes of bundle.h by their names there, without prefix. */
+extern const char *const assemble_dim_names[KILN_NUM_DIMS];
+extern const char *const assemble_arg_names[KILN_NUM_ARG_CODES];
+
 uint64_t assemble_hash(const char *const *pieces, unsigned num_pieces);
 
 #endif

@@ -1,21 +1,16 @@
 /* emit.c: struct by struct, in the order that C needs. */
 #include "emit.h"
+#include "assemble.h"
 
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const dim_names[KILN_NUM_DIMS] = { "ONE", "M", "N", "K" };
-
-static const char *const arg_names[KILN_NUM_ARG_CODES] = {
-    "M", "N", "K", "ALPHA", "BETA", "A", "A_OFFSET", "LDA", "B", "B_OFFSET", "LDB", "C", "C_OFFSET",
-    "LDC", "WORKSPACE", "REGION_0", "REGION_1", "REGION_2", "REGION_3",
-};
-
-static void quote_char(struct text *text, unsigned char c)
+/* A second question mark is escaped, so that no trigraph comes about. */
+static void quote_char(struct text *text, char before, unsigned char c)
 {
-    if (c == '"' || c == '\\')
+    if (c == '"' || c == '\\' || (c == '?' && before == '?'))
         text_add(text, "\\%c", c);
     else if (c == '\t')
         text_add(text, "\\t");
@@ -27,9 +22,10 @@ static void quote_char(struct text *text, unsigned char c)
 
 static void quote(struct text *text, const char *string)
 {
+    char before = '\0';
     text_add(text, "\"");
-    for (; *string; string++)
-        quote_char(text, (unsigned char) *string);
+    for (; *string; before = *string++)
+        quote_char(text, before, (unsigned char) *string);
     text_add(text, "\"");
 }
 
@@ -45,9 +41,10 @@ static void quote_or_null(struct text *text, const char *string)
 static void emit_lines(struct text *text, const char *piece)
 {
     while (*piece) {
+        char before = '\0';
         text_add(text, "    \"");
-        for (; *piece && *piece != '\n'; piece++)
-            quote_char(text, (unsigned char) *piece);
+        for (; *piece && *piece != '\n'; before = *piece++)
+            quote_char(text, before, (unsigned char) *piece);
         text_add(text, *piece ? "\\n\"" : "\"");
         piece += *piece == '\n';
         text_add(text, *piece ? "\n" : ";\n");
@@ -159,12 +156,12 @@ static void emit_stage(const struct kiln_stage *s, struct text *text)
     text_add(text, "    { ");
     quote(text, s->entry);
     text_add(text, ",\n      %u, { KILN_DIM_%s, KILN_DIM_%s, KILN_DIM_%s }, { %u, %u, %u }, "
-            "{ %u, %u, %u }, %u,\n      %u, {", s->work_dim, dim_names[s->dim[0]],
-            dim_names[s->dim[1]], dim_names[s->dim[2]], s->tile[0], s->tile[1], s->tile[2],
+            "{ %u, %u, %u }, %u,\n      %u, {", s->work_dim, assemble_dim_names[s->dim[0]],
+            assemble_dim_names[s->dim[1]], assemble_dim_names[s->dim[2]], s->tile[0], s->tile[1], s->tile[2],
             s->local[0], s->local[1], s->local[2], s->local_bytes, s->num_args);
     for (unsigned i = 0; i < s->num_args; i++)
         text_add(text, "%sKILN_ARG_%s", i % 4 ? ", " : i ? ",\n        " : "\n        ",
-                arg_names[s->args[i]]);
+                assemble_arg_names[s->args[i]]);
     text_add(text, " } },\n");
 }
 
@@ -181,7 +178,7 @@ static void emit_parts(const struct kiln_bundle *bundle, struct text *text)
         for (unsigned i = 0; i < recipe->num_regions; i++) {
             const struct kiln_region *g = &recipe->regions[i];
             text_add(text, "    { { KILN_DIM_%s, KILN_DIM_%s }, { %u, %u }, %u },\n",
-                    dim_names[g->dim[0]], dim_names[g->dim[1]], g->round[0], g->round[1],
+                    assemble_dim_names[g->dim[0]], assemble_dim_names[g->dim[1]], g->round[0], g->round[1],
                     g->element_bytes);
         }
         if (recipe->num_regions)

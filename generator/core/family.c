@@ -74,6 +74,21 @@ const struct precision *precision_of_bits(int bits)
     return NULL;
 }
 
+const char *const pair_names[NUM_PAIRS] = { "nn", "nt", "tn", "tt" };
+
+int pair_find(const char *name)
+{
+    for (int i = 0; i < NUM_PAIRS; i++)
+        if (!strcmp(pair_names[i], name))
+            return i;
+    return -1;
+}
+
+struct problem problem_of_pair(const struct precision *precision, int pair)
+{
+    return (struct problem) { precision, pair / 2, pair % 2 };
+}
+
 unsigned param_values(const struct family_param *param, long values[FAMILY_MAX_VALUES])
 {
     unsigned num = 0;

@@ -107,6 +107,13 @@ struct problem {
     bool transa, transb;
 };
 
+/* Pairs of transposes are numbered 2 * transa + transb: NN, NT, TN, TT. */
+enum { NUM_PAIRS = 4 };
+extern const char *const pair_names[NUM_PAIRS];
+/* -1 when the name is none of "nn", "nt", "tn", "tt". */
+int pair_find(const char *name);
+struct problem problem_of_pair(const struct precision *precision, int pair);
+
 struct config {
     const struct family *family;
     long value[FAMILY_MAX_PARAMS];     /* by family->params */

@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const pair_names[4] = { "nn", "nt", "tn", "tt" };
-
 const char *const record_kind_words[NUM_RECORD_KINDS] = {
 #define RECORD_KIND(name, word) word,
     RECORD_KINDS
@@ -139,7 +137,7 @@ static const char *parse_row(char *line, struct record *r, char error[FAMILY_ERR
         return "wrong number of fields";
     const int kind = word_index(record_kind_words, NUM_RECORD_KINDS, field[0]);
     r->precision = precision_find(field[1]);
-    r->pair = word_index(pair_names, 4, field[2]);
+    r->pair = pair_find(field[2]);
     if (kind < 0 || !r->precision || r->pair < 0)
         return "unknown kind, precision or transposes";
     r->kind = (enum record_kind) kind;

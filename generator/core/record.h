@@ -73,7 +73,6 @@ void records_free(struct records *records);
 /* Whether two rows answer the same question. */
 bool record_same_question(const struct record *a, const struct record *b);
 
-extern const char *const pair_names[4];
 extern const char *const record_kind_words[NUM_RECORD_KINDS];
 
 #endif

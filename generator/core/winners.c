@@ -267,11 +267,6 @@ const struct winner *winners_recipe(const struct winners *winners,
     return NULL;
 }
 
-static struct problem problem_of(const struct precision *precision, int pair)
-{
-    return (struct problem) { precision, pair / 2, pair % 2 };
-}
-
 /* Adds the four recipes of each of a precision's winners, in order. */
 static bool add_recipes(const struct winners *winners, const struct precision *precision,
         struct assembly *assembly, unsigned index[WINNERS_MAX_RECIPES][NUM_PAIRS],
@@ -280,7 +275,7 @@ static bool add_recipes(const struct winners *winners, const struct precision *p
     const struct winner *winner;
     for (int i = 0; (winner = winners_recipe(winners, precision, i)); i++)
         for (int pair = 0; pair < NUM_PAIRS; pair++) {
-            const struct problem problem = problem_of(precision, pair);
+            const struct problem problem = problem_of_pair(precision, pair);
             if (!assembly_add(assembly, &winner->config, &problem, &index[i][pair], error))
                 return false;
         }
@@ -342,7 +337,7 @@ bool winners_rehash(struct winners *winners, char error[FAMILY_ERROR_BYTES])
     for (unsigned i = 0; i < winners->num_recipes && ok; i++)
         for (int pair = 0; pair < NUM_PAIRS && ok; pair++) {
             struct winner *winner = &winners->recipes[i];
-            const struct problem problem = problem_of(winner->precision, pair);
+            const struct problem problem = problem_of_pair(winner->precision, pair);
             unsigned at;
             ok = assembly_add(&assembly, &winner->config, &problem, &at, error);
             if (ok)

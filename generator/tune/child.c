@@ -1,5 +1,6 @@
 /* child.c: see child.h. */
 #include "child.h"
+#include "clock.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,13 +16,6 @@
 #endif
 
 enum { POLL_MILLISECONDS = 100 };
-
-double clock_now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double) time.tv_sec + (double) time.tv_nsec * 1e-9;
-}
 
 /* In the child, between fork and exec: only what is safe there. */
 static void child_exec(char *const *args, int input, int output, int errors,

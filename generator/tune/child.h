@@ -27,9 +27,6 @@ enum heard {
     HEARD_STOP                         /* *stop became non-zero */
 };
 
-/* Seconds that only ever grow. */
-double clock_now(void);
-
 /* Runs args[0] with args, ended by NULL, in a process group of its own. The caller ignores SIGPIPE.
  * False with errno set. */
 bool child_start(struct child *child, char *const *args);

@@ -265,8 +265,8 @@ static bool check_edges(struct plan *plan)
         bool ok = true;
         if (kept && used(plan) > edges_end)
             break;
-        for (int pair = 0; pair < 4 && ok; pair++) {
-            const struct problem problem = { plan->precision, pair / 2, pair % 2 };
+        for (int pair = 0; pair < NUM_PAIRS && ok; pair++) {
+            const struct problem problem = problem_of_pair(plan->precision, pair);
             struct record answer;
             if (!tuner_ask(plan->tuner, RECORD_EDGES, &problem, (struct shape) { 0, 0, 0 },
                         &plan->finalists[i], 1, 0, &answer))
@@ -330,7 +330,7 @@ static bool time_shapes(struct plan *plan, enum record_kind kind, const struct t
     progress_phase(plan->tuner, "%s %s", plan->precision->name, record_kind_words[kind]);
     for (size_t i = 0; i < num; i++)
         for (const char *p = shapes[i].pairs; *p; p++) {
-            const struct problem problem = { plan->precision, (*p - '0') / 2, (*p - '0') % 2 };
+            const struct problem problem = problem_of_pair(plan->precision, *p - '0');
             if (used(plan) + estimate(plan, shapes[i].shape) > end)
                 continue;
             if (!tuner_ask(plan->tuner, kind, &problem, shapes[i].shape, plan->finalists,

@@ -1,5 +1,6 @@
 /* progress.c: what the user sees while tuning. */
 #include "tuner.h"
+#include "clock.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -60,7 +61,7 @@ void progress_row(struct tuner *tuner, const struct record *record, bool measure
     if (tuner->json)
         put_json(tuner, record, measured);
     const bool terminal = isatty(STDERR_FILENO);
-    const double now = tuner_clock();
+    const double now = clock_now();
     if (tuner->quiet || (!terminal && now - tuner->last_line < quiet_time))
         return;
     tuner->last_line = now;

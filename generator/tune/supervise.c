@@ -5,6 +5,7 @@
  * begun pays for it. The others are asked for again, of a new child.
  */
 #include "supervise.h"
+#include "clock.h"
 #include "child.h"
 
 #include <errno.h>

@@ -1,5 +1,6 @@
 /* tune.c: the command that turns a device into a bundle. */
 #include "options.h"
+#include "clock.h"
 #include "device.h"
 #include "embed.h"
 #include "known.h"
@@ -216,7 +217,7 @@ static int measure(const struct options *options, struct tuner *tuner)
 {
     char path[PATH_BYTES], error[FAMILY_ERROR_BYTES];
     struct journal_head head = { .generator = record_generator_hash() };
-    tuner->last_event = tuner_clock();
+    tuner->last_event = clock_now();
     tuner->supervisor = supervise_open(options->program, options->device, &tuner->facts, error);
     if (!tuner->supervisor)
         return fail(error);

@@ -1,17 +1,11 @@
 /* tuner.c: questions, answered by the journal or else by the trial process. */
 #include "tuner.h"
+#include "clock.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
-
-double tuner_clock(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double) now.tv_sec + 1e-9 * (double) now.tv_nsec;
-}
 
 static const struct record *find_answer(const struct tuner *tuner, const struct record *question)
 {
@@ -84,7 +78,7 @@ static bool measure(struct tuner *tuner, const struct trial_request *request,
         }
         return false;
     }
-    const double now = tuner_clock();
+    const double now = clock_now();
     const double cost = (now - tuner->last_event) / request->num_configs;
     tuner->last_event = now;
     for (unsigned i = 0; i < request->num_configs; i++)

@@ -56,6 +56,4 @@ void progress_phase(struct tuner *tuner, const char *format, ...)
         __attribute__((format(printf, 2, 3)));
 void progress_end(struct tuner *tuner);
 
-double tuner_clock(void);
-
 #endif
