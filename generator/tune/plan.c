@@ -358,7 +358,7 @@ static bool time_own_shapes(struct plan *plan)
 static size_t search_shapes(const struct tuner *tuner, struct shape shapes[MAX_SEARCHES])
 {
     static const struct shape cpu[] = {
-        { 1024, 1024, 1024 }, { 256, 256, 256 }, { 64, 64, 64 }, { 16, 1024, 512 },
+        { 1024, 1024, 1024 }, { 384, 384, 384 }, { 64, 64, 64 }, { 16, 1024, 512 },
         { 1024, 16, 512 }
     };
     static const struct shape gpu[] = {
