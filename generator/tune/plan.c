@@ -17,7 +17,7 @@
 
 enum {
     MAX_FAMILIES = 8, MAX_START = 24, MAX_FINALISTS = 10, PER_SHAPE = 2, RANKED = 4,
-    RANK_DRAWS = 2000, MAX_SEARCHES = 16, PATIENCE = 2
+    RANK_DRAWS = 2000, MAX_SEARCHES = 16, PATIENCE = 2, NUM_KINDS = 5
 };
 
 /* The ends of the phases, as parts of a precision's budget. */
@@ -354,34 +354,44 @@ static bool time_own_shapes(struct plan *plan)
 
 /* ---- the plan ---- */
 
-/* The kinds of shape that are searched: large, middling, small, wide and tall, or the application's own. */
+/* The kinds of shape that are searched: large, middling, small, wide and tall; before them the
+ * application's own. */
 static size_t search_shapes(const struct tuner *tuner, struct shape shapes[MAX_SEARCHES])
 {
-    static const struct shape cpu[] = {
+    static const struct shape cpu[NUM_KINDS] = {
         { 1024, 1024, 1024 }, { 384, 384, 384 }, { 64, 64, 64 }, { 16, 1024, 512 },
         { 1024, 16, 512 }
     };
-    static const struct shape gpu[] = {
+    static const struct shape gpu[NUM_KINDS] = {
         { 4096, 4096, 4096 }, { 1024, 1024, 1024 }, { 128, 128, 128 }, { 32, 4096, 2048 },
         { 4096, 32, 2048 }
     };
     const bool is_cpu = tuner->facts.value[FACT_IS_CPU];
     size_t num = 0;
-    for (; num < tuner->num_shapes && num < MAX_SEARCHES; num++)
+    for (; num < tuner->num_shapes && num < MAX_SEARCHES - NUM_KINDS; num++)
         shapes[num] = tuner->shapes[num];
-    for (size_t i = 0; !tuner->num_shapes && i < COUNT(cpu); i++)
+    for (size_t i = 0; i < NUM_KINDS; i++)
         shapes[num++] = is_cpu ? cpu[i] : gpu[i];
     return num;
 }
 
-/* The first shape gets as much time as all others together. */
+/* How much of the search is over after shape i. The application's own shapes get most of it; of the
+ * others the first, the large one, as much as the rest together. */
+static double search_share(size_t i, size_t own, size_t num)
+{
+    const double for_own = own ? 0.7 : 0;
+    if (i < own)
+        return for_own * (double) (i + 1) / (double) own;
+    return for_own + (1 - for_own) * (0.5 + 0.5 * (double) (i - own) / (double) (num - own - 1));
+}
+
 static bool search_all(struct plan *plan)
 {
     struct shape shapes[MAX_SEARCHES];
     const size_t num = search_shapes(plan->tuner, shapes);
+    const size_t own = num - NUM_KINDS;
     for (size_t i = 0; i < num; i++) {
-        const double end = search_end * (num == 1 ? 1 : 0.5 + 0.5 * (double) i / (double) (num - 1));
-        if (!search_shape(plan, shapes[i], end))
+        if (!search_shape(plan, shapes[i], search_end * search_share(i, own, num)))
             return false;
         add_finalists(plan, shapes[i], PER_SHAPE);
     }
