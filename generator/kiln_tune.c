@@ -57,13 +57,29 @@ static int set_device(struct options *o, const char *v) { o->device = v; return 
 static int set_output(struct options *o, const char *v) { o->output = v; return 0; }
 static int set_journal(struct options *o, const char *v) { o->journal = v; return 0; }
 static int set_shapes(struct options *o, const char *v) { o->shapes_file = v; return 0; }
-static int set_name(struct options *o, const char *v) { o->name = v; return 0; }
 static int set_stem(struct options *o, const char *v) { o->stem = v; return 0; }
 static int set_json(struct options *o, const char *v) { (void) v; o->json = true; return 0; }
 static int set_quiet(struct options *o, const char *v) { (void) v; o->quiet = true; return 0; }
 static int set_replay(struct options *o, const char *v) { (void) v; o->replay = true; return 0; }
 static int set_aside(struct options *o, const char *v) { (void) v; o->set_aside = true; return 0; }
 static int set_unless(struct options *o, const char *v) { (void) v; o->unless_matched = true; return 0; }
+
+static int set_name(struct options *o, const char *v)
+{
+    static const char allowed[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
+    o->name = v;
+    return *v && strlen(v) < 64 && !v[strspn(v, allowed)]
+         ? 0 : usage("--name: '%s' is not made of up to 63 letters, digits, . _ -", v);
+}
+
+static bool is_chosen(const struct options *o, const struct precision *precision)
+{
+    for (size_t i = 0; i < o->num_precisions; i++)
+        if (o->precisions[i] == precision)
+            return true;
+    return false;
+}
 
 static int set_seconds(struct options *o, const char *v)
 {
@@ -106,9 +122,10 @@ static int set_precisions(struct options *o, const char *v)
         const size_t len = strcspn(v, ",");
         snprintf(name, sizeof name, "%.*s", (int) (len < 15 ? len : 15), v);
         const struct precision *precision = precision_find(name);
-        if (!precision || o->num_precisions == 4)
+        if (!precision)
             return usage("--precisions: no precision '%s'", name);
-        o->precisions[o->num_precisions++] = precision;
+        if (!is_chosen(o, precision))
+            o->precisions[o->num_precisions++] = precision;
         v += len + (v[len] == ',');
     }
     return o->num_precisions ? 0 : usage("%s", "--precisions: none given");
@@ -188,6 +205,8 @@ static int repro_main(const struct options *options)
 
 static int run(const char *command, const struct options *options)
 {
+    if (options->config && strcmp(command, "repro"))
+        return usage("unexpected '%s'", options->config);
     if (!strcmp(command, "probe"))
         return probe_main(options->device, options->json);
     if (!strcmp(command, "tune"))

@@ -89,6 +89,11 @@ struct problem problem_of_pair(const struct precision *precision, int pair)
     return (struct problem) { precision, pair / 2, pair % 2 };
 }
 
+int pair_of_problem(const struct problem *problem)
+{
+    return 2 * problem->transa + problem->transb;
+}
+
 unsigned param_values(const struct family_param *param, long values[FAMILY_MAX_VALUES])
 {
     unsigned num = 0;

@@ -113,6 +113,7 @@ extern const char *const pair_names[NUM_PAIRS];
 /* -1 when the name is none of "nn", "nt", "tn", "tt". */
 int pair_find(const char *name);
 struct problem problem_of_pair(const struct precision *precision, int pair);
+int pair_of_problem(const struct problem *problem);
 
 struct config {
     const struct family *family;

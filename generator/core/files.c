@@ -45,6 +45,11 @@ char *files_read(const char *path, char error[FILES_ERROR_BYTES])
         bytes = NULL;
     }
     fclose(file);
+    if (bytes && strlen(bytes) != len) {
+        snprintf(error, FILES_ERROR_BYTES, "%.160s: not a text: it holds a NUL byte", path);
+        free(bytes);
+        bytes = NULL;
+    }
     return bytes;
 }
 

@@ -7,7 +7,8 @@
 
 enum { FILES_ERROR_BYTES = 256 };
 
-/* The file's bytes, NUL-terminated, freed by the caller; NULL with "path: cause" in error. */
+/* The file's bytes, NUL-terminated, freed by the caller; NULL with "path: cause" in error, also
+ * when the file is no text because it holds a NUL byte. */
 char *files_read(const char *path, char error[FILES_ERROR_BYTES]);
 
 /* Writes through a temporary file beside it and a rename, and only when the content differs, so that

@@ -13,7 +13,10 @@ const char *const record_kind_words[NUM_RECORD_KINDS] = {
 #undef RECORD_KIND
 };
 
-enum { NUM_FIELDS = 13, HEAD_FIELDS = 4, FORMAT_VERSION = 1 };
+enum {
+    NUM_FIELDS = 13, HEAD_FIELDS = 4, FORMAT_VERSION = 1,
+    VERIFIER_VERSION = 1               /* counts up when verification becomes stricter */
+};
 
 static uint64_t hash_text(uint64_t hash, const char *text)
 {
@@ -22,9 +25,20 @@ static uint64_t hash_text(uint64_t hash, const char *text)
     return (hash ^ 0xff) * 0x100000001b3u;
 }
 
+static uint64_t hash_stage(uint64_t hash, const struct family_stage *stage)
+{
+    const char *const texts[] = {
+        stage->name, stage->when, stage->template, stage->bind, stage->keys, stage->transposes,
+        stage->dims, stage->tiles, stage->locals, stage->local_bytes, stage->args,
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+        hash = hash_text(hash, texts[i]);
+    return hash;
+}
+
 static uint64_t hash_family(uint64_t hash, const struct family *family)
 {
-    hash = hash_text(hash, family->name);
+    hash = hash_text(hash_text(hash, family->name), family->prelude);
     for (unsigned i = 0; i < family->num_params; i++)
         hash = hash_text(hash_text(hash, family->params[i].name), family->params[i].values);
     for (unsigned i = 0; i < family->num_rules; i++)
@@ -32,15 +46,24 @@ static uint64_t hash_family(uint64_t hash, const struct family *family)
     for (unsigned i = 0; i < family->num_values; i++)
         hash = hash_text(hash_text(hash, family->values[i].name), family->values[i].expr);
     for (unsigned i = 0; i < family->num_stages; i++)
-        hash = hash_text(hash_text(hash, family->stages[i].args), family->stages[i].tiles);
+        hash = hash_stage(hash, &family->stages[i]);
+    for (unsigned i = 0; i < family->num_regions; i++) {
+        const struct family_region *r = &family->regions[i];
+        hash = hash_text(hash_text(hash, r->when), r->dims);
+        hash = hash_text(hash_text(hash, r->rounds), r->element_bytes);
+    }
+    for (int i = 0; i < 3; i++)
+        hash = hash_text(hash, family->guard[i]);
     return hash;
 }
 
 uint64_t record_generator_hash(void)
 {
-    uint64_t hash = 0xcbf29ce484222325u + FORMAT_VERSION;
+    uint64_t hash = 0xcbf29ce484222325u + FORMAT_VERSION * 256 + VERIFIER_VERSION;
     for (size_t i = 0; i < num_families; i++)
         hash = hash_family(hash, families[i]);
+    for (size_t i = 0; i < num_precisions; i++)
+        hash = hash_text(hash_text(hash, precisions[i].element), precisions[i].real);
     for (size_t i = 0; i < num_template_files; i++)
         hash = hash_text(hash, template_files[i].text);
     return hash;
@@ -202,46 +225,87 @@ void records_free(struct records *records)
     *records = (struct records) { .num = 0 };
 }
 
-static bool refuse(struct records *records, unsigned number, const char *what,
-        char error[FAMILY_ERROR_BYTES])
+static bool refuse(unsigned number, const char *what, char error[FAMILY_ERROR_BYTES])
 {
     snprintf(error, FAMILY_ERROR_BYTES, "line %u: %.200s", number, what);
-    records_free(records);
     return false;
+}
+
+/* Copies the line at *p, without its newline, and moves *p behind it. */
+enum cut { CUT_LINE, CUT_TORN, CUT_LONG };
+
+static enum cut cut_line(const char **p, char line[RECORD_LINE_BYTES])
+{
+    const size_t len = strcspn(*p, "\n");
+    if (!(*p)[len])
+        return CUT_TORN;
+    if (len >= RECORD_LINE_BYTES)
+        return CUT_LONG;
+    memcpy(line, *p, len);
+    line[len] = '\0';
+    *p += len + 1;
+    return CUT_LINE;
+}
+
+enum journal_state journal_head_parse(const char *text, struct journal_head *head, size_t *bytes,
+        unsigned *lines, char error[FAMILY_ERROR_BYTES])
+{
+    char line[RECORD_LINE_BYTES];
+    *head = (struct journal_head) { .generator = 0 };
+    *bytes = 0;
+    for (const char *p = text; *p; ) {
+        const enum cut cut = cut_line(&p, line);
+        if (cut == CUT_TORN)
+            return JOURNAL_EMPTY;
+        const char *what = cut == CUT_LONG ? "too long" : NULL;
+        ++*lines;
+        if (!what && !strcmp(line, "begin")) {
+            *bytes = (size_t) (p - text);
+            return JOURNAL_BEGUN;
+        }
+        const bool ours = !strncmp(line, "kiln-journal\t", 13) || *lines > 1;
+        if (!what)
+            what = parse_head(line, *lines, head);
+        if (what) {
+            refuse(*lines, what, error);
+            return ours ? JOURNAL_UNFIT : JOURNAL_FOREIGN;
+        }
+    }
+    return JOURNAL_EMPTY;
+}
+
+static bool parse_rows(const char *text, unsigned number, struct records *records,
+        char error[FAMILY_ERROR_BYTES])
+{
+    char line[RECORD_LINE_BYTES], cause[FAMILY_ERROR_BYTES];
+    for (const char *p = text + records->whole_bytes; *p; ) {
+        struct record record = { .kind = RECORD_SEARCH };
+        const enum cut cut = cut_line(&p, line);
+        if (cut == CUT_TORN)
+            return true;
+        number++;
+        const char *what = cut == CUT_LONG ? "too long" : parse_row(line, &record, cause);
+        if (!what && !records_add(records, &record))
+            what = "out of memory";
+        if (what)
+            return refuse(number, what, error);
+        records->whole_bytes = (size_t) (p - text);
+    }
+    return true;
 }
 
 bool records_parse(const char *text, struct records *records, char error[FAMILY_ERROR_BYTES])
 {
-    char line[RECORD_LINE_BYTES], cause[FAMILY_ERROR_BYTES];
-    bool begun = false;
-    unsigned number = 0;
+    unsigned lines = 0;
     *records = (struct records) { .num = 0 };
-    for (const char *p = text, *next; *p; p = next) {
-        struct record record = { .kind = RECORD_SEARCH };
-        const size_t len = strcspn(p, "\n");
-        const char *what = NULL;
-        if (!p[len])
-            break;                     /* torn: the newline is missing */
-        next = p + len + 1;
-        number++;
-        if (len >= sizeof line)
-            return refuse(records, number, "too long", error);
-        memcpy(line, p, len);
-        line[len] = '\0';
-        if (begun)
-            what = parse_row(line, &record, cause);
-        else if (!strcmp(line, "begin"))
-            begun = true;
-        else
-            what = parse_head(line, number, &records->head);
-        if (what)
-            return refuse(records, number, what, error);
-        if (begun && record.precision && !records_add(records, &record))
-            return refuse(records, number, "out of memory", error);
-        if (begun)
-            records->whole_bytes = (size_t) (next - text);
-    }
-    return true;
+    const enum journal_state state = journal_head_parse(text, &records->head,
+            &records->whole_bytes, &lines, error);
+    if (state == JOURNAL_EMPTY)
+        return true;
+    if (state == JOURNAL_BEGUN && parse_rows(text, lines, records, error))
+        return true;
+    records_free(records);
+    return false;
 }
 
 bool record_same_question(const struct record *a, const struct record *b)

@@ -43,6 +43,7 @@ struct record {
     struct config config;
     char outcome[RECORD_OUTCOME_BYTES];      /* "ok", or the cause of failure */
     double seconds, spread, cost;
+    bool used;                         /* by the present run: its cost counts once; not in the text */
     char message[RECORD_MESSAGE_BYTES];
 };
 
@@ -64,6 +65,18 @@ uint64_t record_generator_hash(void);
 void record_format_head(const struct journal_head *head, struct text *text);
 /* One line with its newline. False when it does not fit. */
 bool record_format(const struct record *record, char line[RECORD_LINE_BYTES]);
+
+enum journal_state {
+    JOURNAL_BEGUN,                     /* the head is whole */
+    JOURNAL_EMPTY,                     /* empty, or torn within the head */
+    JOURNAL_UNFIT,                     /* a journal, but of another version */
+    JOURNAL_FOREIGN                    /* not a journal */
+};
+
+/* Reads the head alone: rows mean something only to the generator that wrote them. *bytes and *lines
+ * say where it ends. UNFIT and FOREIGN leave a message in error. */
+enum journal_state journal_head_parse(const char *text, struct journal_head *head, size_t *bytes,
+        unsigned *lines, char error[FAMILY_ERROR_BYTES]);
 
 /* Parses a journal. An empty text, or one torn within its head, gives whole_bytes 0 and no rows. */
 bool records_parse(const char *text, struct records *records, char error[FAMILY_ERROR_BYTES]);

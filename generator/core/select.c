@@ -7,13 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_CANDIDATES = 64, MAX_CHOSEN = 6 };
+enum { MAX_CANDIDATES = 64, MAX_CHOSEN = 6, FEW_TASKS = 8 };
 
 /* A recipe that another one must beat by this much in the mean, to be worth its size. */
 static const double worth = 0.01;
 
 /* What a missing time counts as, in units of the best time's logarithm. */
-static const double missing_loss = 1.5;
+static const double missing_loss = 3;
 
 struct task {
     size_t m, n, k;
@@ -39,15 +39,20 @@ static int find_candidate(const struct table *table, const struct config *config
     return -1;
 }
 
-/* Whether a configuration passed the edge classes for all four transpose pairs. */
-static bool passed_edges(const struct records *records, const struct precision *precision,
+/* Whether a configuration may ship: it passed the edge classes for all four transpose pairs, and
+ * nowhere gave a wrong result, died or hung. */
+static bool may_ship(const struct records *records, const struct precision *precision,
         const struct config *config)
 {
     bool ok[NUM_PAIRS] = { false };
     for (size_t i = 0; i < records->num; i++) {
         const struct record *r = &records->rows[i];
-        if (r->kind == RECORD_EDGES && r->precision == precision &&
-            config_equal(&r->config, config))
+        if (r->precision != precision || !config_equal(&r->config, config))
+            continue;
+        if (!strcmp(r->outcome, "wrong") || !strcmp(r->outcome, "crash") ||
+            !strcmp(r->outcome, "timeout"))
+            return false;
+        if (r->kind == RECORD_EDGES)
             ok[r->pair] = !strcmp(r->outcome, "ok");
     }
     return ok[0] && ok[1] && ok[2] && ok[3];
@@ -59,7 +64,7 @@ static void find_candidates(const struct records *records, struct table *table)
         const struct record *r = &records->rows[i];
         if (r->kind == RECORD_EDGES && r->precision == table->precision &&
             find_candidate(table, &r->config) < 0 &&
-            passed_edges(records, table->precision, &r->config))
+            may_ship(records, table->precision, &r->config))
             table->candidate[table->num_candidates++] = r->config;
     }
 }
@@ -92,9 +97,9 @@ static bool is_timed(const struct record *r)
     return r->seconds > 0 && (!strcmp(r->outcome, "ok") || !strcmp(r->outcome, "slow"));
 }
 
+/* Adds the times of one kind of row. */
 static bool fill_tasks(const struct records *records, enum record_kind kind, struct table *table)
 {
-    table->num_tasks = 0;
     for (size_t i = 0; i < records->num; i++) {
         const struct record *r = &records->rows[i];
         const int c = r->kind == kind && r->precision == table->precision && is_timed(r)
@@ -255,11 +260,13 @@ static bool add_recipes(const struct table *table, struct winners *winners,
     return true;
 }
 
-/* The candidate that the library would take for a task: that of the nearest anchor. */
-static int dispatched(const struct winners *winners, const struct table *table,
+/* The time of what the library would take for a task: the recipe of the nearest anchor or, where that
+ * one does not serve the shape, the first in order that does. */
+static double dispatched_seconds(const struct winners *winners, const struct table *table,
         const struct task *task)
 {
     const struct kiln_point at = kiln_point_of(task->m, task->n, task->k);
+    const struct winner *winner;
     int32_t best = INT32_MAX;
     int recipe = -1;
     for (unsigned i = 0; i < winners->num_anchors; i++) {
@@ -271,8 +278,12 @@ static int dispatched(const struct winners *winners, const struct table *table,
             recipe = a->recipe[task->pair];
         }
     }
-    const struct winner *winner = winners_recipe(winners, table->precision, recipe);
-    return winner ? find_candidate(table, &winner->config) : -1;
+    winner = winners_recipe(winners, table->precision, recipe);
+    double seconds = winner ? task->seconds[find_candidate(table, &winner->config)] : HUGE_VAL;
+    for (int i = 0; seconds == HUGE_VAL &&
+                    (winner = winners_recipe(winners, table->precision, i)); i++)
+        seconds = task->seconds[find_candidate(table, &winner->config)];
+    return seconds;
 }
 
 static void add_regret(const struct records *records, struct table *table,
@@ -280,18 +291,20 @@ static void add_regret(const struct records *records, struct table *table,
 {
     double sum = 0;
     unsigned shapes = 0;
+    table->num_tasks = 0;
     if (!fill_tasks(records, RECORD_HELD, table))
         return;
     for (unsigned i = 0; i < table->num_tasks; i++) {
-        const int c = dispatched(winners, table, &table->tasks[i]);
-        if (c < 0 || table->tasks[i].seconds[c] == HUGE_VAL)
+        const double seconds = dispatched_seconds(winners, table, &table->tasks[i]);
+        if (seconds == HUGE_VAL)
             continue;
-        sum += log(table->tasks[i].seconds[c] / table->tasks[i].best);
+        sum += log(seconds / table->tasks[i].best);
         shapes++;
     }
     if (shapes)
         winners->regrets[winners->num_regrets++] = (struct winner_regret) {
-            .precision = table->precision, .factor = exp(sum / shapes), .shapes = shapes
+            .precision = table->precision, .shapes = shapes,
+            .factor = round(1e4 * exp(sum / shapes)) / 1e4,    /* as winners.tsv holds it */
         };
 }
 
@@ -302,7 +315,7 @@ static bool select_precision(const struct records *records, const struct precisi
     bool used[MAX_CANDIDATES] = { false };
     find_candidates(records, &table);
     bool ok = fill_tasks(records, RECORD_MATRIX, &table);
-    if (ok && !table.num_tasks)        /* stopped early: what the search saw must do */
+    if (ok && table.num_tasks < FEW_TASKS)     /* stopped early: what the search saw must help */
         ok = fill_tasks(records, RECORD_SEARCH, &table);
     if (ok && table.num_tasks) {
         choose(&table);
@@ -331,6 +344,8 @@ static void make_name(const char *device, char *name, size_t bytes)
     while (len && name[len - 1] == '-')
         len--;
     name[len] = '\0';
+    if (!len)
+        snprintf(name, bytes, "device");
 }
 
 static void describe(const struct records *records, const char *name, struct winners *winners)
@@ -371,7 +386,10 @@ bool select_winners(const char *journal, const char *name, struct winners *winne
     struct records records;
     if (!records_parse(journal, &records, error))
         return false;
-    const bool ok = select_from_records(&records, name, winners, error);
+    bool ok = records.head.generator == record_generator_hash();
+    if (!ok)
+        snprintf(error, FAMILY_ERROR_BYTES, "the journal was made by another version of the kernels");
+    ok = ok && select_from_records(&records, name, winners, error);
     records_free(&records);
     return ok;
 }

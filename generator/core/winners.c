@@ -2,6 +2,7 @@
 #include "winners.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -92,7 +93,7 @@ static const char *parse_anchor(const struct line *line, struct winners *winners
             return "a recipe is a number or -";
         anchor->recipe[i] = (int) number;
         anchor->seconds[i] = strtod(line->field[6 + 2 * i], &end);
-        if (*end || end == line->field[6 + 2 * i])
+        if (*end || end == line->field[6 + 2 * i] || !isfinite(anchor->seconds[i]))
             return "seconds are a number";
     }
     winners->num_anchors++;
@@ -108,7 +109,7 @@ static const char *parse_regret(const struct line *line, struct winners *winners
         return "a regret has a precision, a factor and a number of shapes";
     regret->precision = precision_find(line->field[1]);
     regret->factor = strtod(line->field[2], &end);
-    if (!regret->precision || *end || !parse_count(line->field[3], 100000, &shapes))
+    if (!regret->precision || *end || !isfinite(regret->factor) || !parse_count(line->field[3], 100000, &shapes))
         return "a regret has a precision, a factor and a number of shapes";
     regret->shapes = (unsigned) shapes;
     winners->num_regrets++;

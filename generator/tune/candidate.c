@@ -153,6 +153,14 @@ static bool far_behind(double seconds, double incumbent)
     return incumbent > 0 && seconds > 20e-3 && seconds > 3 * incumbent;
 }
 
+/* What cannot be run or verified at one shape, for want of memory say, may do at another. */
+static bool fails_here(struct trial_result *result, const char *message)
+{
+    result->outcome = TRIAL_LAUNCH;
+    snprintf(result->message, sizeof result->message, "%s", message);
+    return false;
+}
+
 bool candidate_verify(struct candidates *candidates, struct candidate *candidate, size_t m,
         size_t n, size_t k, double incumbent, struct trial_result *result)
 {
@@ -168,9 +176,13 @@ bool candidate_verify(struct candidates *candidates, struct candidate *candidate
     }
     if (!candidate->is_checked && run_checks(candidates, candidate))
         candidate->is_checked = true;
-    if (candidate->outcome == TRIAL_OK)
-        judge(candidate, verify_exact(candidates->verifier, candidate->context, &timed, message),
-                message);
+    if (candidate->outcome == TRIAL_OK) {
+        const enum verify_verdict verdict = verify_exact(candidates->verifier, candidate->context,
+                &timed, message);
+        if (verdict != VERIFY_OK && verdict != VERIFY_WRONG)
+            return fails_here(result, message);
+        judge(candidate, verdict, message);
+    }
     if (!answer(candidate, result) || !far_behind(candidates->verifier->seconds, incumbent))
         return result->outcome == TRIAL_OK;
     result->outcome = TRIAL_SLOW;

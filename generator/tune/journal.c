@@ -35,8 +35,12 @@ static bool write_whole(struct journal *journal, const char *bytes, size_t len,
     return failed(journal, strerror(cause), error);
 }
 
+/* The clock's rate is left out: some drivers report the present one. */
 static bool same_device(const struct device_facts *a, const struct device_facts *b)
 {
+    for (int i = 0; i < NUM_FACTS; i++)
+        if (i != FACT_CLOCK_MHZ && a->value[i] != b->value[i])
+            return false;
     return !strcmp(a->platform, b->platform) && !strcmp(a->device, b->device) &&
            !strcmp(a->driver, b->driver);
 }
@@ -45,7 +49,7 @@ static bool same_device(const struct device_facts *a, const struct device_facts 
 static const char *mismatch(const struct journal_head *head, const struct journal_head *found)
 {
     if (!same_device(&head->facts, &found->facts))
-        return "made on another device or driver; name another journal";
+        return "made on another device or driver, or with other device facts; name another journal";
     if (head->generator != found->generator)
         return "made by another version of the kernels; name another journal";
     return NULL;
@@ -76,39 +80,57 @@ static bool open_locked(struct journal *journal, char error[FAMILY_ERROR_BYTES])
            failed(journal, "another tuner writes this journal", error);
 }
 
-/* Keeps the old rows beside a new, empty journal. */
+/* Keeps the old rows beside a new, empty journal, and those put aside before. */
 static bool put_aside(struct journal *journal, const struct journal_head *head,
-        struct records *records, char error[FAMILY_ERROR_BYTES])
+        char error[FAMILY_ERROR_BYTES])
 {
-    char old[sizeof journal->path + 8];
-    snprintf(old, sizeof old, "%s.old", journal->path);
-    records_free(records);
+    char old[sizeof journal->path + 16];
+    for (int i = 1; i < 1000; i++) {
+        snprintf(old, sizeof old, "%s.old%d", journal->path, i);
+        if (access(old, F_OK))
+            break;
+    }
     if (rename(journal->path, old))
         return failed(journal, strerror(errno), error);
     close(journal->fd);
     return open_locked(journal, error) && begin(journal, head, "", error);
 }
 
+/* Goes on after the rows of a journal whose head fits. */
+static bool take_rows(struct journal *journal, const char *text, struct records *records,
+        char error[FAMILY_ERROR_BYTES])
+{
+    char cause[FAMILY_ERROR_BYTES];
+    if (!records_parse(text, records, cause))
+        return failed(journal, cause, error);
+    return !ftruncate(journal->fd, (off_t) records->whole_bytes) ||
+           failed(journal, strerror(errno), error);
+}
+
 static bool resume(struct journal *journal, const struct journal_head *head, bool set_aside,
         struct records *records, char error[FAMILY_ERROR_BYTES])
 {
+    struct journal_head found;
     char cause[FAMILY_ERROR_BYTES];
-    const char *unfit = NULL;
+    size_t bytes;
+    unsigned lines = 0;
     char *text = files_read(journal->path, error);
     if (!text)
         return false;
-    bool ok = records_parse(text, records, cause) || failed(journal, cause, error);
-    if (ok && records->whole_bytes)
-        unfit = mismatch(head, &records->head);
-    if (ok && unfit)
-        ok = set_aside ? put_aside(journal, head, records, error) : failed(journal, unfit, error);
-    else if (ok && records->whole_bytes)
-        ok = !ftruncate(journal->fd, (off_t) records->whole_bytes) ||
-             failed(journal, strerror(errno), error);
-    else if (ok)
+    const enum journal_state state = journal_head_parse(text, &found, &bytes, &lines, cause);
+    const char *unfit = state == JOURNAL_UNFIT ? cause
+                      : state == JOURNAL_BEGUN ? mismatch(head, &found) : NULL;
+    bool ok;
+    records->head = *head;
+    if (state == JOURNAL_FOREIGN)
+        ok = failed(journal, cause, error);
+    else if (unfit)
+        ok = set_aside ? put_aside(journal, head, error) : failed(journal, unfit, error);
+    else if (state == JOURNAL_BEGUN)
+        ok = take_rows(journal, text, records, error);
+    else
         ok = begin(journal, head, text, error);
     free(text);
-    records->head = *head;
     return ok;
 }
 
@@ -131,13 +153,22 @@ struct journal *journal_open(const char *path, const struct journal_head *head, 
     return NULL;
 }
 
-bool journal_append(struct journal *journal, const struct record *record,
+bool journal_append(struct journal *journal, const struct record *rows, unsigned num,
         char error[FAMILY_ERROR_BYTES])
 {
     char line[RECORD_LINE_BYTES];
-    if (!record_format(record, line))
-        return failed(journal, "a row is too long", error);
-    return write_whole(journal, line, strlen(line), error);
+    struct text text = { 0 };
+    bool ok = true;
+    for (unsigned i = 0; i < num && ok; i++) {
+        ok = record_format(&rows[i], line) || failed(journal, "a row is too long", error);
+        if (ok)
+            text_add(&text, "%s", line);
+    }
+    if (ok && text.failed)
+        ok = failed(journal, "out of memory", error);
+    ok = ok && (!num || write_whole(journal, text.bytes, text.len, error));
+    text_free(&text);
+    return ok;
 }
 
 void journal_close(struct journal *journal)

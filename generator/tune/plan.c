@@ -46,7 +46,7 @@ struct hunt {
     struct point start[MAX_START];
     size_t num_start;
     struct search search;
-    bool open;
+    bool open, done;                   /* done: nothing is left to try */
 };
 
 static bool hunt_legal(void *env, const struct point *point)
@@ -125,15 +125,14 @@ static bool hunt_open(struct hunt *hunt, const struct plan *plan, const struct f
     return hunt->open;
 }
 
-/* Proposes, asks and observes once; *more is false when the family has nothing left to try. */
-static bool hunt_step(struct hunt *hunt, struct tuner *tuner, struct shape shape, double incumbent,
-        bool *more)
+/* Proposes, asks and observes once. */
+static bool hunt_step(struct hunt *hunt, struct tuner *tuner, struct shape shape, double incumbent)
 {
     struct point point;
     struct config config;
     struct record answer;
-    *more = search_propose(&hunt->search, &point);
-    if (!*more)
+    hunt->done = !search_propose(&hunt->search, &point);
+    if (hunt->done)
         return true;
     space_config(&hunt->space, &point, &config);
     if (!tuner_ask(tuner, RECORD_SEARCH, &hunt->space.problem, shape, &config, 1, incumbent,
@@ -151,19 +150,24 @@ static double best_of(const struct hunt *hunts, size_t num)
     return best;
 }
 
-/* Every family tries its start; then the best goes on, and one in four turns the next best, as long
- * as it is not far behind. */
-static size_t next_hunt(const struct hunt *hunts, size_t num, unsigned turn)
+/* The family that is best so far, of those that are not done; `but` is left out. -1: none. */
+static int best_hunt(const struct hunt *hunts, int but)
 {
-    size_t first = 0, second = num;
-    for (size_t i = 1; i < num; i++)
-        if (hunts[i].search.best_cost < hunts[first].search.best_cost)
-            first = i;
-    for (size_t i = 0; i < num; i++)
-        if (i != first && (second == num ||
-                           hunts[i].search.best_cost < hunts[second].search.best_cost))
-            second = i;
-    const bool near = second < num &&
+    int best = -1;
+    for (int i = 0; i < (int) num_families; i++)
+        if (i != but && !hunts[i].done &&
+            (best < 0 || hunts[i].search.best_cost < hunts[best].search.best_cost))
+            best = i;
+    return best;
+}
+
+/* After its start the best family goes on, and one in four turns the next best, as long as that one
+ * is not far behind. -1: all are done. */
+static int next_hunt(const struct hunt *hunts, unsigned turn)
+{
+    const int first = best_hunt(hunts, -1);
+    const int second = first < 0 ? -1 : best_hunt(hunts, first);
+    const bool near = second >= 0 &&
             hunts[second].search.best_cost < 1.3 * hunts[first].search.best_cost;
     return near && turn % 4 == 3 ? second : first;
 }
@@ -182,16 +186,16 @@ static bool worth_opening(const struct hunt *hunts, size_t i, size_t step)
 
 static bool hunt_all(struct plan *plan, struct hunt *hunts, struct shape shape, double end)
 {
-    bool more = true;
+    int next;
     for (size_t step = 0; step < MAX_START && used(plan) < end; step++)
         for (size_t i = 0; i < num_families && used(plan) < end; i++)
             if (worth_opening(hunts, i, step) &&
                 !hunt_step(&hunts[i], plan->tuner, shape,
-                        incumbent_of(best_of(hunts, num_families)), &more))
+                        incumbent_of(best_of(hunts, num_families))))
                 return false;
-    for (unsigned turn = 0; more && used(plan) < end; turn++)
-        if (!hunt_step(&hunts[next_hunt(hunts, num_families, turn)], plan->tuner, shape,
-                    incumbent_of(best_of(hunts, num_families)), &more))
+    for (unsigned turn = 0; used(plan) < end && (next = next_hunt(hunts, turn)) >= 0; turn++)
+        if (!hunt_step(&hunts[next], plan->tuner, shape,
+                    incumbent_of(best_of(hunts, num_families))))
             return false;
     return true;
 }
@@ -287,29 +291,32 @@ struct trial_shape {
     const char *pairs;                 /* which transpose pairs, as digits */
 };
 
-/* Most important first, because the budget may end anywhere: each class once for all four pairs. */
+/* Most important first, because the budget may end anywhere: each class once for all four pairs.
+ * Ragged shapes and powers of two take turns, because a kernel may be fast on whole tiles alone. */
 static const struct trial_shape cpu_anchors[] = {
-    { { 1024, 1024, 1024 }, "0" }, { { 256, 256, 256 }, "0123" }, { { 64, 64, 64 }, "0123" },
-    { { 1024, 16, 512 }, "0123" }, { { 16, 1024, 512 }, "0123" }, { { 64, 64, 4096 }, "0123" },
-    { { 512, 512, 512 }, "0123" }, { { 128, 128, 128 }, "0" }, { { 2048, 2048, 2048 }, "0" },
-    { { 1, 1024, 1024 }, "0123" }, { { 1024, 1, 1024 }, "0123" }, { { 16, 16, 16 }, "0123" },
-    { { 32, 32, 32 }, "0" }, { { 2048, 128, 128 }, "0" }, { { 128, 2048, 128 }, "0" },
-    { { 256, 256, 2048 }, "0" }, { { 1024, 1024, 64 }, "0" }, { { 1024, 1024, 1024 }, "123" },
-    { { 8, 8, 8 }, "0" }, { { 4096, 32, 64 }, "0" }, { { 32, 4096, 64 }, "0" },
+    { { 1024, 1024, 1024 }, "0" }, { { 250, 250, 250 }, "0123" }, { { 64, 64, 64 }, "0123" },
+    { { 1000, 16, 500 }, "0123" }, { { 16, 1000, 500 }, "0123" }, { { 50, 50, 4000 }, "0123" },
+    { { 512, 512, 512 }, "0123" }, { { 1000, 1000, 1000 }, "0123" }, { { 120, 120, 120 }, "0" },
+    { { 2048, 2048, 2048 }, "0" }, { { 1, 1000, 1000 }, "0123" }, { { 1000, 1, 1000 }, "0123" },
+    { { 16, 16, 16 }, "0123" }, { { 30, 30, 30 }, "0" }, { { 2000, 128, 128 }, "0" },
+    { { 128, 2000, 128 }, "0" }, { { 256, 256, 2048 }, "0" }, { { 1000, 1000, 60 }, "0" },
+    { { 7, 7, 7 }, "0" }, { { 4000, 30, 64 }, "0" }, { { 30, 4000, 64 }, "0" },
+    { { 1024, 1024, 1024 }, "123" },
 };
 
 static const struct trial_shape gpu_anchors[] = {
-    { { 4096, 4096, 4096 }, "0" }, { { 1024, 1024, 1024 }, "0123" }, { { 256, 256, 256 }, "0123" },
-    { { 4096, 32, 4096 }, "0123" }, { { 32, 4096, 4096 }, "0123" }, { { 64, 64, 16384 }, "0123" },
+    { { 4096, 4096, 4096 }, "0" }, { { 1000, 1000, 1000 }, "0123" }, { { 250, 250, 250 }, "0123" },
+    { { 4096, 32, 4096 }, "0123" }, { { 32, 4000, 4000 }, "0123" }, { { 64, 64, 16384 }, "0123" },
     { { 2048, 2048, 2048 }, "0123" }, { { 64, 64, 64 }, "0123" }, { { 512, 512, 512 }, "0" },
-    { { 1, 4096, 4096 }, "0123" }, { { 4096, 1, 4096 }, "0123" }, { { 8192, 128, 256 }, "0" },
-    { { 128, 8192, 256 }, "0" }, { { 16, 16, 16 }, "0" }, { { 4096, 4096, 128 }, "0" },
+    { { 1024, 1024, 1024 }, "0" }, { { 1, 4000, 4000 }, "0123" }, { { 4000, 1, 4000 }, "0123" },
+    { { 8192, 128, 256 }, "0" }, { { 120, 8000, 250 }, "0" }, { { 16, 16, 16 }, "0" },
+    { { 4000, 4000, 128 }, "0" }, { { 3001, 3001, 3001 }, "0" },
 };
 
 /* Shapes that are not used for choosing. */
 static const struct trial_shape held_shapes[] = {
     { { 768, 768, 768 }, "0" }, { { 200, 200, 200 }, "03" }, { { 96, 700, 300 }, "01" },
-    { { 1500, 40, 400 }, "02" }, { { 48, 48, 2000 }, "0" }, { { 1000, 1000, 1000 }, "0" },
+    { { 1500, 40, 400 }, "02" }, { { 48, 48, 2000 }, "0" }, { { 900, 900, 900 }, "0" },
 };
 
 #define COUNT(array) (sizeof array / sizeof array[0])
@@ -323,6 +330,14 @@ static double estimate(const struct plan *plan, struct shape s)
            plan->seconds;
 }
 
+static bool is_own(const struct tuner *tuner, struct shape s)
+{
+    for (size_t i = 0; i < tuner->num_shapes; i++)
+        if (tuner->shapes[i].m == s.m && tuner->shapes[i].n == s.n && tuner->shapes[i].k == s.k)
+            return true;
+    return false;
+}
+
 static bool time_shapes(struct plan *plan, enum record_kind kind, const struct trial_shape *shapes,
         size_t num, double end)
 {
@@ -331,7 +346,8 @@ static bool time_shapes(struct plan *plan, enum record_kind kind, const struct t
     for (size_t i = 0; i < num; i++)
         for (const char *p = shapes[i].pairs; *p; p++) {
             const struct problem problem = problem_of_pair(plan->precision, *p - '0');
-            if (used(plan) + estimate(plan, shapes[i].shape) > end)
+            if (used(plan) + estimate(plan, shapes[i].shape) > end ||
+                (kind == RECORD_HELD && is_own(plan->tuner, shapes[i].shape)))
                 continue;
             if (!tuner_ask(plan->tuner, kind, &problem, shapes[i].shape, plan->finalists,
                         plan->num_finalists, 0, answers))
@@ -396,6 +412,17 @@ static bool search_all(struct plan *plan)
         add_finalists(plan, shapes[i], PER_SHAPE);
     }
     return true;
+}
+
+bool plan_finish(struct tuner *tuner, const struct precision *precision)
+{
+    struct plan plan = { .tuner = tuner, .precision = precision, .start = tuner->spent,
+            .seconds = 1 };
+    struct shape shapes[MAX_SEARCHES];
+    const size_t num = search_shapes(tuner, shapes);
+    for (size_t i = 0; i < num && !plan.num_finalists; i++)
+        add_finalists(&plan, shapes[i], 1);
+    return check_edges(&plan);
 }
 
 bool plan_precision(struct tuner *tuner, const struct precision *precision, double seconds)

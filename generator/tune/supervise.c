@@ -359,7 +359,7 @@ bool supervise_run(struct supervisor *supervisor, const struct trial_request *re
 }
 
 struct supervisor *supervise_open(const char *program, const char *device,
-        struct device_facts *facts, char error[TRIAL_MESSAGE_BYTES])
+        const volatile int *stop, struct device_facts *facts, char error[TRIAL_MESSAGE_BYTES])
 {
     struct supervisor *supervisor = calloc(1, sizeof *supervisor);
     if (supervisor) {
@@ -372,7 +372,7 @@ struct supervisor *supervise_open(const char *program, const char *device,
         return NULL;
     }
     signal(SIGPIPE, SIG_IGN);          /* a child that died is noticed by write's error */
-    if (!ready(supervisor, facts, NULL, error))
+    if (!ready(supervisor, facts, stop, error))
         supervise_close(&supervisor);
     return supervisor;
 }

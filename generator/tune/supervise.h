@@ -60,9 +60,10 @@ struct trial_result {
 struct supervisor;
 
 /* program: path of kiln-tune itself; device: substring of a device name, "" for the first.
- * Starts the child and reads the device's facts from it. NULL with a message on failure. */
+ * Starts the child and reads the device's facts from it. NULL with a message on failure, and when
+ * *stop becomes non-zero (stop may be NULL). */
 struct supervisor *supervise_open(const char *program, const char *device,
-        struct device_facts *facts, char error[TRIAL_MESSAGE_BYTES]);
+        const volatile int *stop, struct device_facts *facts, char error[TRIAL_MESSAGE_BYTES]);
 void supervise_close(struct supervisor **supervisor);
 
 /* Fills results[0..num_configs). False only when the child cannot be started again or the canary

@@ -145,6 +145,16 @@ static enum kiln_status reserve_data(struct trial *trial, const struct trial_req
             elements);
 }
 
+/* After a failure the device itself may be lost to this process, which would be blamed on every
+ * candidate to come: then the process ends, and the parent starts another. */
+static void leave_if_lost(struct trial *trial, const struct trial_result *result)
+{
+    char error[LAUNCHER_MESSAGE_BYTES];
+    if ((result->outcome == TRIAL_LAUNCH || result->outcome == TRIAL_WRONG) &&
+        !launcher_canary(&trial->launcher, error))
+        _exit(EXIT_FAILURE);
+}
+
 /* Verifies one config and queues it for timing, or answers it. */
 static void measure_begin(struct timed *timed, const struct trial_request *request, unsigned i)
 {
@@ -164,6 +174,7 @@ static void measure_begin(struct timed *timed, const struct trial_request *reque
         snprintf(result.message, sizeof result.message, "%s", kiln_status_string(status));
     }
     say_result(trial, i, &result);
+    leave_if_lost(trial, &result);
 }
 
 /* The workspace may have moved while later candidates were prepared: all get the last one. */
@@ -189,6 +200,8 @@ static void measure(struct trial *trial, const struct trial_request *request)
     timing_run(&trial->launcher, timed.entries, timed.num, &limits, say_begin, &timed);
     for (unsigned i = 0; i < timed.num; i++)
         say_result(trial, timed.config[i], &timed.results[i]);
+    for (unsigned i = 0; i < timed.num; i++)
+        leave_if_lost(trial, &timed.results[i]);
 }
 
 static void verify_all_edges(struct trial *trial, const struct trial_request *request)
@@ -202,6 +215,7 @@ static void verify_all_edges(struct trial *trial, const struct trial_request *re
                 &request->problem);
         candidate_verify_edges(&trial->candidates, candidate, &result);
         say_result(trial, i, &result);
+        leave_if_lost(trial, &result);
     }
 }
 

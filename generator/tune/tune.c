@@ -21,11 +21,13 @@ static const double usable = 0.95;
 
 enum { MAX_SHAPES = 64, MAX_SEEDS = 16, PATH_BYTES = 4096 };
 
-static volatile int stop_requested;
+/* The first Ctrl-C ends the measuring, the second one the verifying of the best so far. */
+static volatile int stop_requested, abort_requested;
 
 static void request_stop(int signal_number)
 {
     (void) signal_number;
+    abort_requested = stop_requested;
     stop_requested = 1;
 }
 
@@ -35,8 +37,18 @@ static int fail(const char *what)
     return EXIT_FAILURE;
 }
 
+/* Whether the shape behind the num first ones is among them. */
+static bool is_listed(const struct shape *shapes, size_t num)
+{
+    for (size_t i = 0; i < num; i++)
+        if (!memcmp(&shapes[i], &shapes[num], sizeof *shapes))
+            return true;
+    return false;
+}
+
 /* One "M N K" a line; # starts a comment. */
-static bool parse_shapes(char *text, const char *path, struct shape shapes[MAX_SHAPES], size_t *num)
+static bool parse_shapes(char *text, const char *path, struct shape shapes[MAX_SHAPES + 1],
+        size_t *num)
 {
     unsigned number = 0;
     *num = 0;
@@ -57,12 +69,13 @@ static bool parse_shapes(char *text, const char *path, struct shape shapes[MAX_S
                     ? "more than 64 shapes" : "expected M N K, each from 1 to 16777216");
             return false;
         }
-        ++*num;
+        if (!is_listed(shapes, *num))
+            ++*num;
     }
     return true;
 }
 
-static bool read_shapes(const char *path, struct shape shapes[MAX_SHAPES], size_t *num)
+static bool read_shapes(const char *path, struct shape shapes[MAX_SHAPES + 1], size_t *num)
 {
     char error[FILES_ERROR_BYTES];
     *num = 0;
@@ -97,26 +110,36 @@ static bool write_device(const struct options *options, const struct device_fact
     return write_file(options, "device.tsv", &text);
 }
 
-/* winners.tsv, and bundle.c with device binaries when they were asked for. */
+static bool write_emitted(const struct options *options, const struct winners *winners,
+        const struct assembly *assembly)
+{
+    struct text comment = { 0 }, bundle = { 0 };
+    winners_comment(winners, &comment);
+    emit_bundle(&assembly->bundle, comment.bytes, &bundle);
+    text_free(&comment);
+    return write_file(options, "bundle.c", &bundle);
+}
+
+/* bundle.c from source, then with device binaries when they were asked for: what the driver does then
+ * costs no more than the binaries. */
 static bool write_bundle(const struct options *options, const struct winners *winners)
 {
     struct assembly assembly;
-    struct text rows = { 0 }, comment = { 0 }, bundle = { 0 };
+    struct text rows = { 0 };
     char error[FAMILY_ERROR_BYTES];
     bool ok = winners_assemble(winners, &assembly, error);
-    if (ok && options->embed != EMBED_SOURCE)
-        ok = embed_binaries(&assembly, options->device, options->embed == EMBED_BOTH, error);
     if (!ok)
         fail(error);
-    if (ok) {
-        winners_format(winners, &rows);
-        winners_comment(winners, &comment);
-        emit_bundle(&assembly.bundle, comment.bytes, &bundle);
-        ok = write_file(options, "winners.tsv", &rows) && write_file(options, "bundle.c", &bundle);
-    }
-    text_free(&comment);
+    winners_format(winners, &rows);
+    ok = ok && write_emitted(options, winners, &assembly) &&
+         write_file(options, "winners.tsv", &rows);
     text_free(&rows);
-    text_free(&bundle);
+    if (ok && options->embed != EMBED_SOURCE) {
+        ok = embed_binaries(&assembly, options->device, options->embed == EMBED_BOTH, error);
+        if (!ok)
+            fail(error);
+        ok = ok && write_emitted(options, winners, &assembly);
+    }
     assembly_free(&assembly);
     return ok;
 }
@@ -125,19 +148,39 @@ static bool write_bundle(const struct options *options, const struct winners *wi
 static int write_empty(const struct options *options, const char *why)
 {
     static struct winners winners;
-    const struct kiln_bundle bundle = {
-        .format = KILN_BUNDLE_FORMAT, .name = winners.name, .provenance = winners.provenance,
-        .match = { .platform = "", .device = "" },
-    };
-    struct text rows = { 0 }, text = { 0 };
     facts_minimal(&winners.facts);
     snprintf(winners.name, sizeof winners.name, "%s", options->name ? options->name : "none");
     snprintf(winners.provenance, sizeof winners.provenance, "nothing was tuned");
+    snprintf(winners.platform, sizeof winners.platform, "(none)");
+    snprintf(winners.device, sizeof winners.device, "(none)");
     fprintf(stderr, "kiln-tune: %s: nothing to tune\n", why);
-    winners_format(&winners, &rows);
-    emit_bundle(&bundle, NULL, &text);
-    return write_file(options, "winners.tsv", &rows) && write_file(options, "bundle.c", &text) &&
-           write_device(options, &winners.facts) ? EXIT_SUCCESS : EXIT_FAILURE;
+    return write_bundle(options, &winners) && write_device(options, &winners.facts)
+         ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+static bool has_anchor(const struct winners *winners, struct shape s)
+{
+    for (unsigned i = 0; i < winners->num_anchors; i++)
+        if (winners->anchors[i].m == s.m && winners->anchors[i].n == s.n &&
+            winners->anchors[i].k == s.k)
+            return true;
+    return false;
+}
+
+/* What was asked for and is not in the bundle. */
+static void report_missing(const struct options *options, const struct tuner *tuner,
+        const struct winners *winners)
+{
+    for (size_t i = 0; i < options->num_precisions; i++)
+        if (!winners_recipe(winners, options->precisions[i], 0))
+            fprintf(stderr, "kiln-tune: nothing for %s precision: %s\n", options->precisions[i]->name,
+                    options->precisions[i]->bits == 64 && !tuner->facts.value[FACT_HAS_DOUBLE]
+                    ? "the device does not have it" : "the budget ended before");
+    for (size_t i = 0; i < tuner->num_shapes; i++)
+        if (!has_anchor(winners, tuner->shapes[i]))
+            fprintf(stderr, "kiln-tune: %zu x %zu x %zu was not measured: the budget ended before, "
+                    "or no candidate served it\n", tuner->shapes[i].m, tuner->shapes[i].n,
+                    tuner->shapes[i].k);
 }
 
 static void report(const struct tuner *tuner, const struct winners *winners)
@@ -159,6 +202,16 @@ static void report(const struct tuner *tuner, const struct winners *winners)
                 winners->regrets[i].shapes);
 }
 
+/* Keeps the best so far of the precisions that the interruption left without a verified one. */
+static void finish_all(const struct options *options, struct tuner *tuner)
+{
+    progress_end(tuner);
+    fprintf(stderr, "kiln-tune: interrupted: keeping the best so far; run again to go on\n");
+    tuner->stop = &abort_requested;
+    for (size_t i = 0; i < options->num_precisions; i++)
+        plan_finish(tuner, options->precisions[i]);
+}
+
 /* Each precision gets an equal part of what is left. */
 static void tune_all(const struct options *options, struct tuner *tuner)
 {
@@ -168,8 +221,10 @@ static void tune_all(const struct options *options, struct tuner *tuner)
             continue;
         if (left <= 0 || !plan_precision(tuner, options->precisions[i],
                     left / (double) (options->num_precisions - i)))
-            return;
+            break;
     }
+    if (stop_requested && !tuner->failed)
+        finish_all(options, tuner);
 }
 
 static int conclude(const struct options *options, struct tuner *tuner)
@@ -177,14 +232,15 @@ static int conclude(const struct options *options, struct tuner *tuner)
     static struct winners winners;
     char error[FAMILY_ERROR_BYTES];
     progress_end(tuner);
-    if (stop_requested)
-        fprintf(stderr, "kiln-tune: interrupted: keeping the best so far; run again to go on\n");
+    signal(SIGINT, SIG_DFL);
+    signal(SIGTERM, SIG_DFL);
     if (tuner->failed)
         fail(tuner->error);
     if (!select_from_records(&tuner->records, options->name, &winners, error))
         return fail(error);
     if (!tuner->quiet)
         report(tuner, &winners);
+    report_missing(options, tuner, &winners);
     return write_bundle(options, &winners) && write_device(options, &tuner->facts) &&
            !tuner->failed ? EXIT_SUCCESS : EXIT_FAILURE;
 }
@@ -208,6 +264,8 @@ static int replay(const struct options *options, struct tuner *tuner)
     free(text);
     if (!ok)
         return fail(error);
+    if (tuner->records.head.generator != record_generator_hash())
+        return fail("the journal was made by another version of the kernels");
     tuner->facts = tuner->records.head.facts;
     tune_all(options, tuner);
     return conclude(options, tuner);
@@ -218,7 +276,8 @@ static int measure(const struct options *options, struct tuner *tuner)
     char path[PATH_BYTES], error[FAMILY_ERROR_BYTES];
     struct journal_head head = { .generator = record_generator_hash() };
     tuner->last_event = clock_now();
-    tuner->supervisor = supervise_open(options->program, options->device, &tuner->facts, error);
+    tuner->supervisor = supervise_open(options->program, options->device, &stop_requested,
+            &tuner->facts, error);
     if (!tuner->supervisor)
         return fail(error);
     head.facts = tuner->facts;
@@ -226,6 +285,7 @@ static int measure(const struct options *options, struct tuner *tuner)
             &tuner->records, error);
     int status = EXIT_FAILURE;
     if (tuner->journal) {
+        tuner->facts = tuner->records.head.facts;
         tune_all(options, tuner);
         supervise_close(&tuner->supervisor);
         status = conclude(options, tuner);
@@ -238,11 +298,12 @@ static int measure(const struct options *options, struct tuner *tuner)
 
 int tune_main(const struct options *options)
 {
-    struct shape shapes[MAX_SHAPES];
+    struct shape shapes[MAX_SHAPES + 1];
     struct config seeds[MAX_SEEDS];
     char error[FAMILY_ERROR_BYTES];
     struct tuner tuner = {
         .strategy = options->strategy, .seed = options->seed, .budget = usable * options->seconds,
+        .slack = (1 - usable) / 2 * options->seconds,
         .shapes = shapes, .seeds = seeds, .json = options->json, .quiet = options->quiet,
         .stop = &stop_requested,
     };

@@ -4,10 +4,10 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-static const struct record *find_answer(const struct tuner *tuner, const struct record *question)
+static struct record *find_answer(const struct tuner *tuner, const struct record *question)
 {
     for (size_t i = 0; i < tuner->records.num; i++)
         if (record_same_question(&tuner->records.rows[i], question))
@@ -21,12 +21,15 @@ static unsigned recall(struct tuner *tuner, struct record *answers, unsigned num
 {
     unsigned num_missing = 0;
     for (unsigned i = 0; i < num; i++) {
-        const struct record *known = find_answer(tuner, &answers[i]);
+        struct record *known = find_answer(tuner, &answers[i]);
         if (!known) {
             missing[num_missing++] = i;
             continue;
         }
         answers[i] = *known;
+        if (known->used)
+            continue;
+        known->used = true;
         tuner->spent += known->cost;
         tuner->num_answered++;
         progress_row(tuner, known, false);
@@ -34,57 +37,85 @@ static unsigned recall(struct tuner *tuner, struct record *answers, unsigned num
     return num_missing;
 }
 
-/* A configuration may take as long as a cold compiler needs, and a hundred times the incumbent. */
-static double deadline_of(double incumbent)
+/* A configuration may take as long as a cold compiler needs, and a hundred times the incumbent; but
+ * not longer than the budget lasts. */
+static double deadline_of(const struct tuner *tuner, double incumbent, bool *capped)
 {
-    return 30 + fmin(100 * incumbent, 60);
+    const double patience = 30 + fmin(100 * incumbent, 60);
+    const double left = fmax(tuner->budget + tuner->slack - tuner->spent, 2);
+    *capped = left < patience;
+    return *capped ? left : patience;
 }
 
-static bool write_answer(struct tuner *tuner, struct record *answer,
-        const struct trial_result *result, double cost)
+/* As the journal will read them back, so that a resumed run sees the same numbers. */
+static double rounded(const char *format, double value)
+{
+    char digits[64];
+    snprintf(digits, sizeof digits, format, value);
+    return strtod(digits, NULL);
+}
+
+static void fill_answer(struct record *answer, const struct trial_result *result, double cost)
 {
     snprintf(answer->outcome, sizeof answer->outcome, "%s", trial_outcome_words[result->outcome]);
     snprintf(answer->message, sizeof answer->message, "%s", result->message);
     for (char *p = answer->message; *p; p++)
         if (*p == '\t' || *p == '\n' || *p == '\r')
             *p = ' ';
-    /* As the journal will read them back, so that a resumed run sees the same numbers. */
-    char digits[64];
-    snprintf(digits, sizeof digits, "%.9g", result->seconds);
-    sscanf(digits, "%lf", &answer->seconds);
-    snprintf(digits, sizeof digits, "%.3g", result->spread);
-    sscanf(digits, "%lf", &answer->spread);
-    snprintf(digits, sizeof digits, "%.6f", cost);
-    sscanf(digits, "%lf", &answer->cost);
-    if (!journal_append(tuner->journal, answer, tuner->error) ||
-        !records_add(&tuner->records, answer)) {
+    answer->seconds = rounded("%.9g", result->seconds);
+    answer->spread = rounded("%.3g", result->spread);
+    answer->cost = rounded("%.6f", cost);
+    answer->used = true;
+}
+
+/* Whether a result says something about the candidate, and not only that the run ended. */
+static bool is_answer(const struct trial_result *result, bool whole, bool capped)
+{
+    if (result->outcome == TRIAL_TIMEOUT)
+        return whole && !capped;
+    return result->outcome != TRIAL_DEVICE;
+}
+
+static bool keep(struct tuner *tuner, const struct record *rows, unsigned num)
+{
+    if (!journal_append(tuner->journal, rows, num, tuner->error)) {
         tuner->failed = true;
         return false;
     }
-    tuner->spent += answer->cost;
-    tuner->num_asked++;
-    progress_row(tuner, answer, true);
+    for (unsigned i = 0; i < num; i++) {
+        if (!records_add(&tuner->records, &rows[i])) {
+            snprintf(tuner->error, sizeof tuner->error, "out of memory");
+            tuner->failed = true;
+            return false;
+        }
+        tuner->spent += rows[i].cost;
+        tuner->num_asked++;
+        progress_row(tuner, &rows[i], true);
+    }
     return true;
 }
 
-static bool measure(struct tuner *tuner, const struct trial_request *request,
+/* Asks the trial process. What it answered is kept even when it could not answer everything. */
+static bool measure(struct tuner *tuner, const struct trial_request *request, bool capped,
         struct record *answers, const unsigned *missing)
 {
     struct trial_result results[TRIAL_MAX_CONFIGS];
-    if (!supervise_run(tuner->supervisor, request, results, tuner->stop)) {
-        if (!*tuner->stop) {
-            tuner->failed = true;
-            snprintf(tuner->error, sizeof tuner->error, "%s", results[0].message);
-        }
-        return false;
+    struct record rows[TRIAL_MAX_CONFIGS];
+    unsigned num = 0;
+    const bool whole = supervise_run(tuner->supervisor, request, results, tuner->stop);
+    if (!whole && !*tuner->stop) {
+        tuner->failed = true;
+        snprintf(tuner->error, sizeof tuner->error, "%s", results[0].message);
     }
     const double now = clock_now();
     const double cost = (now - tuner->last_event) / request->num_configs;
     tuner->last_event = now;
     for (unsigned i = 0; i < request->num_configs; i++)
-        if (!write_answer(tuner, &answers[missing[i]], &results[i], cost))
-            return false;
-    return true;
+        if (is_answer(&results[i], whole, capped)) {
+            fill_answer(&answers[missing[i]], &results[i], cost);
+            rows[num++] = answers[missing[i]];
+        }
+    return keep(tuner, rows, num) && num == request->num_configs;
 }
 
 bool tuner_ask(struct tuner *tuner, enum record_kind kind, const struct problem *problem,
@@ -95,14 +126,14 @@ bool tuner_ask(struct tuner *tuner, enum record_kind kind, const struct problem 
     struct trial_request request = {
         .kind = kind == RECORD_EDGES ? TRIAL_EDGES : TRIAL_MEASURE, .problem = *problem,
         .m = shape.m, .n = shape.n, .k = shape.k, .incumbent = incumbent,
-        .deadline = deadline_of(incumbent),
     };
+    bool capped;
     if (*tuner->stop || tuner->failed)
         return false;
     for (unsigned i = 0; i < num; i++)
         answers[i] = (struct record) {
             .kind = kind, .precision = problem->precision,
-            .pair = 2 * problem->transa + problem->transb,
+            .pair = pair_of_problem(problem),
             .m = shape.m, .n = shape.n, .k = shape.k, .config = configs[i],
         };
     request.num_configs = recall(tuner, answers, num, missing);
@@ -112,5 +143,6 @@ bool tuner_ask(struct tuner *tuner, enum record_kind kind, const struct problem 
         return false;
     for (unsigned i = 0; i < request.num_configs; i++)
         request.configs[i] = configs[missing[i]];
-    return measure(tuner, &request, answers, missing);
+    request.deadline = deadline_of(tuner, incumbent, &capped);
+    return measure(tuner, &request, capped, answers, missing);
 }

@@ -23,7 +23,7 @@ struct tuner {
     struct device_facts facts;
     const struct search_strategy *strategy;
     uint64_t seed;
-    double budget;                     /* seconds */
+    double budget, slack;              /* seconds for questions, and what may be over them */
     double spent;                      /* of the rows used so far */
     double last_event;                 /* clock when the last row was written */
     size_t num_asked, num_answered;    /* questions that were measured, or found in the journal */
@@ -48,6 +48,10 @@ bool tuner_ask(struct tuner *tuner, enum record_kind kind, const struct problem 
 
 /* Tunes one precision within `seconds` of budget. False as above; what was measured is kept. */
 bool plan_precision(struct tuner *tuner, const struct precision *precision, double seconds);
+
+/* After an interruption: verifies the best configuration of a precision on every edge class, so that
+ * it may ship. */
+bool plan_finish(struct tuner *tuner, const struct precision *precision);
 
 /* progress.c: a line on standard error when it is a terminal, else one every few seconds; with json,
  * one object per row on standard output. */
