@@ -74,7 +74,8 @@ static int finish(const struct options *options, struct text *text)
     return status;
 }
 
-/* Facts stand as rows "fact NAME VALUE" in winners.tsv, and as "NAME VALUE ..." in a probe's output. */
+/* Facts stand as rows "fact NAME VALUE" in winners.tsv, and as "NAME VALUE ..." in a probe's
+ * output. */
 static bool read_facts(const char *path, struct device_facts *facts)
 {
     char error[FILES_ERROR_BYTES];
@@ -260,20 +261,23 @@ static int command_emit(const struct options *options)
     return finish(options, &text);
 }
 
+/* Names each winner whose text is not what was timed. */
 static void name_changed(const char *dir, const struct winners *old, const struct winners *now)
 {
     char config[CONFIG_TEXT_BYTES];
     for (unsigned i = 0; i < old->num_recipes; i++)
-        for (int pair = 0; pair < NUM_PAIRS; pair++)
-            if (old->recipes[i].hash[pair] && old->recipes[i].hash[pair] != now->recipes[i].hash[pair]) {
-                config_format(&old->recipes[i].config, config);
-                fprintf(stderr, "kiln-gen: %s: the kernels of %s %s %s changed since they were timed\n",
-                        dir, old->recipes[i].precision->name, pair_names[pair], config);
-            }
+        for (int pair = 0; pair < NUM_PAIRS; pair++) {
+            const uint64_t timed = old->recipes[i].hash[pair];
+            if (!timed || timed == now->recipes[i].hash[pair])
+                continue;
+            config_format(&old->recipes[i].config, config);
+            fprintf(stderr, "kiln-gen: %s: kernels changed since they were timed: %s %s %s\n", dir,
+                    old->recipes[i].precision->name, pair_names[pair], config);
+        }
 }
 
-/* A bundle with device binaries cannot be emitted again without the device; but it must hold a binary
- * for, or the text of, each program that is emitted now: its hash stands in the file. */
+/* A bundle with device binaries cannot be emitted again without the device; but it must hold a
+ * binary for, or the text of, each program that is emitted now: its hash stands in the file. */
 static bool holds_programs(const char *committed, const char *emitted)
 {
     static const char mark[] = "    { UINT64_C(0x";

@@ -17,7 +17,7 @@ static const char help[] =
     "\n"
     "  probe                 print the facts of the device\n"
     "  tune                  search, verify, time; write winners.tsv, device.tsv and bundle.c\n"
-    "  repro CONFIG          write a standalone program, STEM.c and STEM.cl, that runs one candidate\n"
+    "  repro CONFIG          write a standalone program, STEM.c and STEM.cl, to run a candidate\n"
     "  trial                 the child process of tune; speaks a protocol on standard input\n"
     "\n"
     "  --device NAME         substring of the device's name; default: the first, GPUs before CPUs\n"
@@ -25,8 +25,8 @@ static const char help[] =
     "\n"
     "tune:\n"
     "  --output DIR          where the results go (default .)\n"
-    "  --journal FILE        append-only record; a run over an existing one goes on where it stopped\n"
-    "                        (default DIR/journal.tsv)\n"
+    "  --journal FILE        append-only record; a run over an existing one goes on where it\n"
+    "                        stopped (default DIR/journal.tsv)\n"
     "  --seconds S           budget (default 180)\n"
     "  --precisions LIST     of half, single, double (default single,double,half)\n"
     "  --shapes FILE         the application's own shapes, one \"M N K\" a line, tuned exactly\n"
@@ -35,8 +35,8 @@ static const char help[] =
     "  --name NAME           of the bundle (default: made from the device's name)\n"
     "  --embed WHAT          source, binary or both (default source)\n"
     "  --unless-matched      do nothing when there is no device or a linked bundle is for it\n"
-    "  --set-aside           a journal of another device or generator becomes FILE.old; without this\n"
-    "                        option it is refused\n"
+    "  --set-aside           a journal of another device or generator becomes FILE.oldN; without\n"
+    "                        this option it is refused\n"
     "  --replay              use only what the journal holds, and no device\n"
     "  --quiet               no progress\n"
     "\n"
@@ -58,11 +58,40 @@ static int set_output(struct options *o, const char *v) { o->output = v; return 
 static int set_journal(struct options *o, const char *v) { o->journal = v; return 0; }
 static int set_shapes(struct options *o, const char *v) { o->shapes_file = v; return 0; }
 static int set_stem(struct options *o, const char *v) { o->stem = v; return 0; }
-static int set_json(struct options *o, const char *v) { (void) v; o->json = true; return 0; }
-static int set_quiet(struct options *o, const char *v) { (void) v; o->quiet = true; return 0; }
-static int set_replay(struct options *o, const char *v) { (void) v; o->replay = true; return 0; }
-static int set_aside(struct options *o, const char *v) { (void) v; o->set_aside = true; return 0; }
-static int set_unless(struct options *o, const char *v) { (void) v; o->unless_matched = true; return 0; }
+static int set_json(struct options *o, const char *v)
+{
+    (void) v;
+    o->json = true;
+    return 0;
+}
+
+static int set_quiet(struct options *o, const char *v)
+{
+    (void) v;
+    o->quiet = true;
+    return 0;
+}
+
+static int set_replay(struct options *o, const char *v)
+{
+    (void) v;
+    o->replay = true;
+    return 0;
+}
+
+static int set_aside(struct options *o, const char *v)
+{
+    (void) v;
+    o->set_aside = true;
+    return 0;
+}
+
+static int set_unless(struct options *o, const char *v)
+{
+    (void) v;
+    o->unless_matched = true;
+    return 0;
+}
 
 static int set_name(struct options *o, const char *v)
 {

@@ -316,13 +316,15 @@ static bool fill_stage(struct assembly *assembly, struct source *source,
         stage->dim[i] = (uint8_t) dim;
         stage->work_dim = (uint8_t) (i + 1);
     }
-    if (from->local_bytes && !evaluate(source, from->local_bytes, strlen(from->local_bytes), &bytes))
+    if (from->local_bytes &&
+        !evaluate(source, from->local_bytes, strlen(from->local_bytes), &bytes))
         return false;
     stage->local_bytes = (uint32_t) bytes;
     return stage->entry && stage->work_dim && fill_args(stage, from->args);
 }
 
-static bool fill_stages(struct assembly *assembly, struct source *source, struct kiln_recipe *recipe)
+static bool fill_stages(struct assembly *assembly, struct source *source,
+        struct kiln_recipe *recipe)
 {
     const struct family *family = source->config->family;
     struct kiln_stage stages[KILN_MAX_STAGES];
@@ -377,7 +379,8 @@ static bool fill_regions(struct assembly *assembly, struct source *source,
             return false;
     }
     recipe->num_regions = (uint8_t) family->num_regions;
-    recipe->regions = arena_copy(&assembly->arena, regions, family->num_regions * sizeof regions[0]);
+    recipe->regions = arena_copy(&assembly->arena, regions,
+            family->num_regions * sizeof regions[0]);
     return recipe->regions != NULL;
 }
 

@@ -1,7 +1,7 @@
 /* assemble.h: configurations -> a bundle in memory.
  *
- * The structs made here are those of runtime/bundle.h. The tuner hands them to the library to time a
- * candidate, and emit.c prints them as C: what was timed is what ships. Pure.
+ * The structs made here are those of runtime/bundle.h. The tuner hands them to the library to time
+ * a candidate, and emit.c prints them as C: what was timed is what ships. Pure.
  */
 #ifndef KILN_CORE_ASSEMBLE_H
 #define KILN_CORE_ASSEMBLE_H

@@ -157,7 +157,8 @@ static void emit_stage(const struct kiln_stage *s, struct text *text)
     quote(text, s->entry);
     text_add(text, ",\n      %u, { KILN_DIM_%s, KILN_DIM_%s, KILN_DIM_%s }, { %u, %u, %u }, "
             "{ %u, %u, %u }, %u,\n      %u, {", s->work_dim, assemble_dim_names[s->dim[0]],
-            assemble_dim_names[s->dim[1]], assemble_dim_names[s->dim[2]], s->tile[0], s->tile[1], s->tile[2],
+            assemble_dim_names[s->dim[1]], assemble_dim_names[s->dim[2]], s->tile[0], s->tile[1],
+            s->tile[2],
             s->local[0], s->local[1], s->local[2], s->local_bytes, s->num_args);
     for (unsigned i = 0; i < s->num_args; i++)
         text_add(text, "%sKILN_ARG_%s", i % 4 ? ", " : i ? ",\n        " : "\n        ",
@@ -178,7 +179,8 @@ static void emit_parts(const struct kiln_bundle *bundle, struct text *text)
         for (unsigned i = 0; i < recipe->num_regions; i++) {
             const struct kiln_region *g = &recipe->regions[i];
             text_add(text, "    { { KILN_DIM_%s, KILN_DIM_%s }, { %u, %u }, %u },\n",
-                    assemble_dim_names[g->dim[0]], assemble_dim_names[g->dim[1]], g->round[0], g->round[1],
+                    assemble_dim_names[g->dim[0]], assemble_dim_names[g->dim[1]], g->round[0],
+                    g->round[1],
                     g->element_bytes);
         }
         if (recipe->num_regions)
@@ -194,7 +196,8 @@ static void emit_recipes(const struct kiln_bundle *bundle, struct text *text)
         const struct kiln_guard *g = &p->guard;
         text_add(text, "    { ");
         quote(text, p->name);
-        text_add(text, ",\n      %u, %u, %u, %u, { %u, %u, %u, %u, %u, %u }, %u, %u, %u, stages_%u, ",
+        text_add(text, ",\n      %u, %u, %u, %u, { %u, %u, %u, %u, %u, %u }, %u, %u, %u, "
+                "stages_%u, ",
                 p->precision, p->transa, p->transb, p->index_bits, g->m, g->n, g->k, g->a, g->b,
                 g->c, p->program, p->num_stages, p->num_regions, r);
         if (p->num_regions)

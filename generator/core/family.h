@@ -1,7 +1,7 @@
 /* family.h: kernel families as tables, and configurations as points in them.
  *
- * A family is a table of parameters, rules, derived values, launch stages and workspace regions, and
- * the templates of its stages (kernels/NAME.c beside kernels/NAME.cl.in). Every expression in a
+ * A family is a table of parameters, rules, derived values, launch stages and workspace regions,
+ * and the templates of its stages (kernels/NAME.c beside kernels/NAME.cl.in). Every expression in a
  * table sees the device facts (facts.inc), the precision (PRECISION, ELEM_BYTES, REAL_BYTES), the
  * transposes (TA, TB), the parameters, and the derived values above it.
  */
@@ -23,7 +23,7 @@ enum {
 struct family_param {
     const char *name;                  /* upper case; lower case in kernel names */
     const char *values;                /* "1 2 4 8", at most FAMILY_MAX_VALUES */
-    long default_value;                /* renders what the family rendered before the row was added */
+    long default_value;                /* renders what was rendered before the row was added */
     const char *meaning;
     const char *origin;                /* who introduced it, with that work's symbol */
 };
@@ -42,12 +42,12 @@ struct family_stage {
     const char *when;                  /* expression; NULL: always */
     const char *template;              /* file in kernels/ */
     const char *bind;                  /* "NAME = EXPR; ..." for this stage's text; or NULL */
-    const char *keys;                  /* the parameters its text depends on, in its name; NULL: all */
-    const char *transposes;            /* the operands whose transposition its text depends on: "A B" */
+    const char *keys;                  /* parameters its text depends on, in its name; NULL: all */
+    const char *transposes;            /* operands whose transposition changes its text: "A B" */
     const char *dims;                  /* extents along axis 0, 1, 2: "N M" */
     const char *tiles, *locals;        /* expressions, as many as dims: "BLKN; BLKM" */
     const char *local_bytes;           /* expression; NULL: 0 */
-    const char *args;                  /* argument codes of bundle.h without prefix: "M N K A LDA" */
+    const char *args;                  /* codes of bundle.h without prefix: "M N K A LDA" */
 };
 
 struct family_region {
@@ -74,7 +74,7 @@ struct family {
     unsigned num_params, num_rules, num_values, num_stages, num_regions, num_presets;
     const char *prelude;               /* template rendered once before the stages of a program */
     const char *guard[3];              /* expressions: what must divide M, N, K */
-    const char *rank;                  /* analytic merit, higher is better: orders a search's start */
+    const char *rank;                  /* analytic merit, higher is better: for a search's start */
 };
 
 /* Device facts that rules may name, in the order of facts.inc. */
@@ -146,7 +146,8 @@ bool config_equal(const struct config *a, const struct config *b);
 bool config_scope(const struct config *config, const struct problem *problem,
         const struct device_facts *facts, struct scope *scope, char error[FAMILY_ERROR_BYTES]);
 
-/* Whether the configuration is legal for problem and device; if not, *reason is the broken rule's. */
+/* Whether the configuration is legal for problem and device; if not, *reason is the broken
+ * rule's. */
 bool config_legal(const struct config *config, const struct problem *problem,
         const struct device_facts *facts, const char **reason);
 

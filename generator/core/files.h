@@ -11,8 +11,8 @@ enum { FILES_ERROR_BYTES = 256 };
  * when the file is no text because it holds a NUL byte. */
 char *files_read(const char *path, char error[FILES_ERROR_BYTES]);
 
-/* Writes through a temporary file beside it and a rename, and only when the content differs, so that
- * a full disk or a kill leaves the old file whole and an unchanged file keeps its time. */
+/* Writes through a temporary file beside it and a rename, and only when the content differs, so
+ * that a full disk or a kill leaves the old file whole and an unchanged file keeps its time. */
 bool files_write(const char *path, const char *bytes, size_t len, char error[FILES_ERROR_BYTES]);
 
 #endif

@@ -164,7 +164,8 @@ static const char *parse_row(char *line, struct record *r, char error[FAMILY_ERR
     if (kind < 0 || !r->precision || r->pair < 0)
         return "unknown kind, precision or transposes";
     r->kind = (enum record_kind) kind;
-    if (!parse_size(field[3], &r->m) || !parse_size(field[4], &r->n) || !parse_size(field[5], &r->k))
+    if (!parse_size(field[3], &r->m) || !parse_size(field[4], &r->n) ||
+        !parse_size(field[5], &r->k))
         return "a bad extent";
     if (!config_parse(field[6], &r->config, error))
         return error;

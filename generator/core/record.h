@@ -7,11 +7,11 @@
  *   begin
  *   KIND PRECISION PAIR M N K CONFIGURATION OUTCOME SECONDS SPREAD COST MESSAGE CHECKSUM
  *
- * Fields are separated by tabs. KIND: search, edges, matrix (times for choosing), held (times for the
- * regret). PAIR: nn, nt, tn or tt.
- * COST: wall-clock seconds since the row before. The checksum is FNV-1a (32 bit) of the row before it.
- * A last row without its end is what a kill leaves behind and is dropped; any other bad row refuses
- * the whole journal.
+ * Fields are separated by tabs. KIND: search, edges, matrix (times for choosing), held (times for
+ * the regret). PAIR: nn, nt, tn or tt.
+ * COST: wall-clock seconds since the row before. The checksum is FNV-1a (32 bit) of the row before
+ * it. A last row without its end is what a kill leaves behind and is dropped; any other bad row
+ * refuses the whole journal.
  */
 #ifndef KILN_CORE_RECORD_H
 #define KILN_CORE_RECORD_H
@@ -43,7 +43,7 @@ struct record {
     struct config config;
     char outcome[RECORD_OUTCOME_BYTES];      /* "ok", or the cause of failure */
     double seconds, spread, cost;
-    bool used;                         /* by the present run: its cost counts once; not in the text */
+    bool used;                         /* by the present run; not in the text */
     char message[RECORD_MESSAGE_BYTES];
 };
 
@@ -73,8 +73,8 @@ enum journal_state {
     JOURNAL_FOREIGN                    /* not a journal */
 };
 
-/* Reads the head alone: rows mean something only to the generator that wrote them. *bytes and *lines
- * say where it ends. UNFIT and FOREIGN leave a message in error. */
+/* Reads the head alone: rows mean something only to the generator that wrote them. *bytes and
+ * *lines say where it ends. UNFIT and FOREIGN leave a message in error. */
 enum journal_state journal_head_parse(const char *text, struct journal_head *head, size_t *bytes,
         unsigned *lines, char error[FAMILY_ERROR_BYTES]);
 

@@ -260,8 +260,8 @@ static bool add_recipes(const struct table *table, struct winners *winners,
     return true;
 }
 
-/* The time of what the library would take for a task: the recipe of the nearest anchor or, where that
- * one does not serve the shape, the first in order that does. */
+/* The time of what the library would take for a task: the recipe of the nearest anchor or, where
+ * that one does not serve the shape, the first in order that does. */
 static double dispatched_seconds(const struct winners *winners, const struct table *table,
         const struct task *task)
 {
@@ -357,8 +357,8 @@ static void describe(const struct records *records, const char *name, struct win
         make_name(facts->device, winners->name, sizeof winners->name);
     snprintf(winners->platform, sizeof winners->platform, "%s", facts->platform);
     snprintf(winners->device, sizeof winners->device, "%s", facts->device);
-    snprintf(winners->provenance, sizeof winners->provenance, "tuned on %.120s, %.100s, driver %.60s",
-            facts->device, facts->platform, facts->driver);
+    snprintf(winners->provenance, sizeof winners->provenance,
+            "tuned on %.120s, %.100s, driver %.60s", facts->device, facts->platform, facts->driver);
     winners->facts = *facts;
 }
 
@@ -388,7 +388,8 @@ bool select_winners(const char *journal, const char *name, struct winners *winne
         return false;
     bool ok = records.head.generator == record_generator_hash();
     if (!ok)
-        snprintf(error, FAMILY_ERROR_BYTES, "the journal was made by another version of the kernels");
+        snprintf(error, FAMILY_ERROR_BYTES,
+                "the journal was made by another version of the kernels");
     ok = ok && select_from_records(&records, name, winners, error);
     records_free(&records);
     return ok;

@@ -1,10 +1,10 @@
 /* select.h: chooses the recipes of a bundle from what was measured. Pure.
  *
  * Per precision the candidates are the configurations that passed every edge class for all four
- * transpose pairs. A greedy cover over the matrix of times takes, one by one, the recipe that lowers
- * the mean loss against the best candidate most, until another one gains little. Anchors are the
- * measured shapes. The regret is computed on held-out shapes, through the same nearest-anchor rule
- * that the library follows.
+ * transpose pairs. A greedy cover over the matrix of times takes, one by one, the recipe that
+ * lowers the mean loss against the best candidate most, until another one gains little. Anchors are
+ * the measured shapes. The regret is computed on held-out shapes, through the same nearest-anchor
+ * rule that the library follows.
  */
 #ifndef KILN_CORE_SELECT_H
 #define KILN_CORE_SELECT_H

@@ -109,7 +109,8 @@ static const char *parse_regret(const struct line *line, struct winners *winners
         return "a regret has a precision, a factor and a number of shapes";
     regret->precision = precision_find(line->field[1]);
     regret->factor = strtod(line->field[2], &end);
-    if (!regret->precision || *end || !isfinite(regret->factor) || !parse_count(line->field[3], 100000, &shapes))
+    if (!regret->precision || *end || !isfinite(regret->factor) ||
+        !parse_count(line->field[3], 100000, &shapes))
         return "a regret has a precision, a factor and a number of shapes";
     regret->shapes = (unsigned) shapes;
     winners->num_regrets++;
@@ -353,8 +354,8 @@ void winners_comment(const struct winners *winners, struct text *text)
     text_add(text, " *\n * Bundle %s%s%s\n", winners->name, winners->provenance[0] ? ": " : "",
             winners->provenance);
     for (unsigned i = 0; i < winners->num_regrets; i++)
-        text_add(text, " * %s: %.1f %% slower than the best recipe of the search, in the geometric mean"
-                "\n *     of %u measured shapes that were not used for choosing.\n",
+        text_add(text, " * %s: %.1f %% slower than the best recipe of the search, in the geometric"
+                "\n *     mean of %u measured shapes that were not used for choosing.\n",
                 winners->regrets[i].precision->name, 100 * (winners->regrets[i].factor - 1),
                 winners->regrets[i].shapes);
 }

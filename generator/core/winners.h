@@ -10,8 +10,8 @@
  *   anchor        PRECISION  M N K  RECIPE SECONDS  (four pairs: NN NT TN TT; - and 0 for none)
  *   regret        PRECISION  FACTOR  SHAPES
  *
- * A recipe's number is its place among the recipes of its precision, from 0. The hash is that of the
- * kernel text that was timed; 0 when it was not timed. Fields are separated by tabs.
+ * A recipe's number is its place among the recipes of its precision, from 0. The hash is that of
+ * the kernel text that was timed; 0 when it was not timed. Fields are separated by tabs.
  */
 #ifndef KILN_CORE_WINNERS_H
 #define KILN_CORE_WINNERS_H

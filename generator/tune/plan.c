@@ -138,7 +138,8 @@ static bool hunt_step(struct hunt *hunt, struct tuner *tuner, struct shape shape
     if (!tuner_ask(tuner, RECORD_SEARCH, &hunt->space.problem, shape, &config, 1, incumbent,
                 &answer))
         return false;
-    search_observe(&hunt->search, &point, !strcmp(answer.outcome, "ok") ? answer.seconds : HUGE_VAL);
+    search_observe(&hunt->search, &point,
+            !strcmp(answer.outcome, "ok") ? answer.seconds : HUGE_VAL);
     return true;
 }
 
@@ -321,8 +322,8 @@ static const struct trial_shape held_shapes[] = {
 
 #define COUNT(array) (sizeof array / sizeof array[0])
 
-/* About what one question costs, in parts of the budget: launches of every finalist, most of them to
- * verify and to be sure. */
+/* About what one question costs, in parts of the budget: launches of every finalist, most of them
+ * to verify and to be sure. */
 static double estimate(const struct plan *plan, struct shape s)
 {
     const double operations = 2 * (double) s.m * (double) s.n * (double) s.k;

@@ -120,8 +120,8 @@ static bool write_emitted(const struct options *options, const struct winners *w
     return write_file(options, "bundle.c", &bundle);
 }
 
-/* bundle.c from source, then with device binaries when they were asked for: what the driver does then
- * costs no more than the binaries. */
+/* bundle.c from source, then with device binaries when they were asked for: what the driver does
+ * then costs no more than the binaries. */
 static bool write_bundle(const struct options *options, const struct winners *winners)
 {
     struct assembly assembly;
@@ -171,11 +171,13 @@ static bool has_anchor(const struct winners *winners, struct shape s)
 static void report_missing(const struct options *options, const struct tuner *tuner,
         const struct winners *winners)
 {
-    for (size_t i = 0; i < options->num_precisions; i++)
-        if (!winners_recipe(winners, options->precisions[i], 0))
-            fprintf(stderr, "kiln-tune: nothing for %s precision: %s\n", options->precisions[i]->name,
-                    options->precisions[i]->bits == 64 && !tuner->facts.value[FACT_HAS_DOUBLE]
-                    ? "the device does not have it" : "the budget ended before");
+    for (size_t i = 0; i < options->num_precisions; i++) {
+        const struct precision *precision = options->precisions[i];
+        const bool absent = precision->bits == 64 && !tuner->facts.value[FACT_HAS_DOUBLE];
+        if (!winners_recipe(winners, precision, 0))
+            fprintf(stderr, "kiln-tune: nothing for %s precision: %s\n", precision->name,
+                    absent ? "the device does not have it" : "the budget ended before");
+    }
     for (size_t i = 0; i < tuner->num_shapes; i++)
         if (!has_anchor(winners, tuner->shapes[i]))
             fprintf(stderr, "kiln-tune: %zu x %zu x %zu was not measured: the budget ended before, "
@@ -190,7 +192,8 @@ static void report(const struct tuner *tuner, const struct winners *winners)
     for (size_t i = 0; i < tuner->records.num; i++)
         failures += strcmp(tuner->records.rows[i].outcome, "ok") &&
                     strcmp(tuner->records.rows[i].outcome, "slow");
-    fprintf(stderr, "kiln-tune: %zu measured, %zu found in the journal, %zu failed; %.0f of %.0f s\n",
+    fprintf(stderr,
+            "kiln-tune: %zu measured, %zu found in the journal, %zu failed; %.0f of %.0f s\n",
             tuner->num_asked, tuner->num_answered, failures, tuner->spent, tuner->budget / usable);
     for (unsigned i = 0; i < winners->num_recipes; i++) {
         config_format(&winners->recipes[i].config, config);

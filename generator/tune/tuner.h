@@ -1,8 +1,8 @@
 /* tuner.h: one run of the tuner: questions, answers, budget and progress.
  *
- * A question that the journal answers is not asked again. The budget is kept in the costs of the rows
- * that were used, old or new, so that a run that resumes takes every decision as it was taken before,
- * and a run over a complete journal is a replay.
+ * A question that the journal answers is not asked again. The budget is kept in the costs of the
+ * rows that were used, old or new, so that a run that resumes takes every decision as it was taken
+ * before, and a run over a complete journal is a replay.
  */
 #ifndef KILN_TUNE_TUNER_H
 #define KILN_TUNE_TUNER_H
@@ -49,12 +49,12 @@ bool tuner_ask(struct tuner *tuner, enum record_kind kind, const struct problem 
 /* Tunes one precision within `seconds` of budget. False as above; what was measured is kept. */
 bool plan_precision(struct tuner *tuner, const struct precision *precision, double seconds);
 
-/* After an interruption: verifies the best configuration of a precision on every edge class, so that
- * it may ship. */
+/* After an interruption: verifies the best configuration of a precision on every edge class, so
+ * that it may ship. */
 bool plan_finish(struct tuner *tuner, const struct precision *precision);
 
-/* progress.c: a line on standard error when it is a terminal, else one every few seconds; with json,
- * one object per row on standard output. */
+/* progress.c: a line on standard error when it is a terminal, else one every few seconds; with
+ * json, one object per row on standard output. */
 void progress_row(struct tuner *tuner, const struct record *record, bool measured);
 void progress_phase(struct tuner *tuner, const char *format, ...)
         __attribute__((format(printf, 2, 3)));
