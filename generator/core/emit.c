@@ -8,31 +8,10 @@
 #include <string.h>
 
 /* A second question mark is escaped, so that no trigraph comes about. */
-static void quote_char(struct text *text, char before, unsigned char c)
-{
-    if (c == '"' || c == '\\' || (c == '?' && before == '?'))
-        text_add(text, "\\%c", c);
-    else if (c == '\t')
-        text_add(text, "\\t");
-    else if (c < ' ' || c > '~')
-        text_add(text, "\\%03o", c);
-    else
-        text_add(text, "%c", c);
-}
-
-static void quote(struct text *text, const char *string)
-{
-    char before = '\0';
-    text_add(text, "\"");
-    for (; *string; before = *string++)
-        quote_char(text, before, (unsigned char) *string);
-    text_add(text, "\"");
-}
-
 static void quote_or_null(struct text *text, const char *string)
 {
     if (string)
-        quote(text, string);
+        text_quote(text, string);
     else
         text_add(text, "NULL");
 }
@@ -40,13 +19,14 @@ static void quote_or_null(struct text *text, const char *string)
 /* A piece of kernel text, one literal per line. */
 static void emit_lines(struct text *text, const char *piece)
 {
+    char line[ASSEMBLY_PIECE_BYTES + 1];
     while (*piece) {
-        char before = '\0';
-        text_add(text, "    \"");
-        for (; *piece && *piece != '\n'; before = *piece++)
-            quote_char(text, before, (unsigned char) *piece);
-        text_add(text, *piece ? "\\n\"" : "\"");
-        piece += *piece == '\n';
+        const size_t len = strcspn(piece, "\n") + (piece[strcspn(piece, "\n")] == '\n');
+        memcpy(line, piece, len);
+        line[len] = '\0';
+        piece += len;
+        text_add(text, "    ");
+        text_quote(text, line);
         text_add(text, *piece ? "\n" : ";\n");
     }
 }
@@ -110,11 +90,11 @@ static void emit_binaries(const struct kiln_bundle *bundle, struct text *text)
         for (uint32_t i = 0; i < program->num_binaries; i++) {
             const struct kiln_binary *b = &program->binaries[i];
             text_add(text, "    { ");
-            quote(text, b->platform);
+            text_quote(text, b->platform);
             text_add(text, ",\n      ");
-            quote(text, b->device);
+            text_quote(text, b->device);
             text_add(text, ",\n      ");
-            quote(text, b->driver);
+            text_quote(text, b->driver);
             text_add(text, ",\n      UINT64_C(0x%016" PRIx64 "), binary_%u_%u, %zu },\n",
                     b->source_hash, p, i, b->size);
         }
@@ -154,7 +134,7 @@ static void emit_programs(const struct kiln_bundle *bundle, const struct pieces 
 static void emit_stage(const struct kiln_stage *s, struct text *text)
 {
     text_add(text, "    { ");
-    quote(text, s->entry);
+    text_quote(text, s->entry);
     text_add(text, ",\n      %u, { KILN_DIM_%s, KILN_DIM_%s, KILN_DIM_%s }, { %u, %u, %u }, "
             "{ %u, %u, %u }, %u,\n      %u, {", s->work_dim, assemble_dim_names[s->dim[0]],
             assemble_dim_names[s->dim[1]], assemble_dim_names[s->dim[2]], s->tile[0], s->tile[1],
@@ -195,7 +175,7 @@ static void emit_recipes(const struct kiln_bundle *bundle, struct text *text)
         const struct kiln_recipe *p = &bundle->recipes[r];
         const struct kiln_guard *g = &p->guard;
         text_add(text, "    { ");
-        quote(text, p->name);
+        text_quote(text, p->name);
         text_add(text, ",\n      %u, %u, %u, %u, { %u, %u, %u, %u, %u, %u }, %u, %u, %u, "
                 "stages_%u, ",
                 p->precision, p->transa, p->transb, p->index_bits, g->m, g->n, g->k, g->a, g->b,
@@ -241,9 +221,9 @@ static void emit_definition(const struct kiln_bundle *bundle, struct text *text)
     text_add(text, ";\nconst struct kiln_bundle ");
     emit_symbol(bundle->name, text);
     text_add(text, " = {\n    .format = %u,\n    .name = ", bundle->format);
-    quote(text, bundle->name);
+    text_quote(text, bundle->name);
     text_add(text, ",\n    .provenance = ");
-    quote(text, bundle->provenance);
+    text_quote(text, bundle->provenance);
     text_add(text, ",\n    .match = { ");
     quote_or_null(text, bundle->match.platform);
     text_add(text, ", ");

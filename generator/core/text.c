@@ -32,6 +32,36 @@ void text_add(struct text *text, const char *format, ...)
     va_end(args);
 }
 
+void text_quote(struct text *text, const char *string)
+{
+    text_add(text, "\"");
+    for (const unsigned char *p = (const unsigned char *) string; *p; p++)
+        if (*p == '"' || *p == '\\')
+            text_add(text, "\\%c", *p);
+        else if (*p == '\n')
+            text_add(text, "\\n");
+        else if (*p == '\t')
+            text_add(text, "\\t");
+        else if (*p < ' ' || *p > '~')
+            text_add(text, "\\%03o", *p);
+        else
+            text_add(text, "%c", *p);
+    text_add(text, "\"");
+}
+
+void text_quote_json(struct text *text, const char *string)
+{
+    text_add(text, "\"");
+    for (const unsigned char *p = (const unsigned char *) string; *p; p++)
+        if (*p == '"' || *p == '\\')
+            text_add(text, "\\%c", *p);
+        else if (*p < ' ')
+            text_add(text, "\\u%04x", *p);
+        else
+            text_add(text, "%c", *p);
+    text_add(text, "\"");
+}
+
 void text_free(struct text *text)
 {
     free(text->bytes);

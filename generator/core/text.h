@@ -13,6 +13,10 @@ struct text {
 
 __attribute__((format(printf, 2, 3)))
 void text_add(struct text *text, const char *format, ...);
+/* Appends a string in double quotes, as C and as JSON want it. */
+void text_quote(struct text *text, const char *string);
+void text_quote_json(struct text *text, const char *string);
+
 void text_free(struct text *text);
 
 #endif

@@ -1,31 +1,25 @@
 /* probe.c: see probe.h. */
 #include "probe.h"
 #include "device.h"
+#include "../core/text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-static void print_json_text(const char *name, const char *text)
-{
-    printf("  \"%s\": \"", name);
-    for (; *text; text++) {
-        if (*text == '"' || *text == '\\')
-            putchar('\\');
-        putchar(*text);
-    }
-    printf("\",\n");
-}
-
 static void print_json(const struct device_facts *facts)
 {
-    printf("{\n");
-    print_json_text("platform", facts->platform);
-    print_json_text("device", facts->device);
-    print_json_text("driver", facts->driver);
-    printf("  \"facts\": {\n");
+    struct text text = { 0 };
+    text_add(&text, "{\n  \"platform\": ");
+    text_quote_json(&text, facts->platform);
+    text_add(&text, ",\n  \"device\": ");
+    text_quote_json(&text, facts->device);
+    text_add(&text, ",\n  \"driver\": ");
+    text_quote_json(&text, facts->driver);
+    text_add(&text, ",\n  \"facts\": {");
     for (int i = 0; i < NUM_FACTS; i++)
-        printf("    \"%s\": %ld%s\n", fact_names[i], facts->value[i], i + 1 < NUM_FACTS ? "," : "");
-    printf("  }\n}\n");
+        text_add(&text, "%s\n    \"%s\": %ld", i ? "," : "", fact_names[i], facts->value[i]);
+    printf("%s\n  }\n}\n", text.failed ? "" : text.bytes);
+    text_free(&text);
 }
 
 static void print_table(const struct device_facts *facts)

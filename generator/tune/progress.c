@@ -15,33 +15,22 @@ static double gflops(const struct record *r)
     return r->seconds > 0 ? 2e-9 * (double) r->m * (double) r->n * (double) r->k / r->seconds : 0;
 }
 
-static void put_json_text(const char *text)
-{
-    putchar('"');
-    for (; *text; text++)
-        if (*text == '"' || *text == '\\')
-            printf("\\%c", *text);
-        else if ((unsigned char) *text < ' ')
-            printf("\\u%04x", (unsigned) (unsigned char) *text);
-        else
-            putchar(*text);
-    putchar('"');
-}
-
 static void put_json(const struct tuner *tuner, const struct record *r, bool measured)
 {
     char config[CONFIG_TEXT_BYTES];
+    struct text text = { 0 };
     config_format(&r->config, config);
-    printf("{\"kind\": \"%s\", \"precision\": \"%s\", \"transposes\": \"%s\", \"m\": %zu, "
-           "\"n\": %zu, \"k\": %zu, \"config\": ", record_kind_words[r->kind], r->precision->name,
+    text_add(&text, "{\"kind\": \"%s\", \"precision\": \"%s\", \"transposes\": \"%s\", \"m\": %zu, "
+            "\"n\": %zu, \"k\": %zu, \"config\": ", record_kind_words[r->kind], r->precision->name,
             pair_names[r->pair], r->m, r->n, r->k);
-    put_json_text(config);
-    printf(", \"outcome\": \"%s\", \"seconds\": %.9g, \"gflops\": %.4g, \"measured\": %s, "
-           "\"spent\": %.3f, \"budget\": %.3f, \"message\": ", r->outcome, r->seconds, gflops(r),
-            measured ? "true" : "false", tuner->spent, tuner->budget);
-    put_json_text(r->message);
-    printf("}\n");
+    text_quote_json(&text, config);
+    text_add(&text, ", \"outcome\": \"%s\", \"seconds\": %.9g, \"gflops\": %.4g, "
+            "\"measured\": %s, \"spent\": %.3f, \"budget\": %.3f, \"message\": ", r->outcome,
+            r->seconds, gflops(r), measured ? "true" : "false", tuner->spent, tuner->budget);
+    text_quote_json(&text, r->message);
+    printf("%s}\n", text.failed ? "{" : text.bytes);
     fflush(stdout);
+    text_free(&text);
 }
 
 static void put_line(struct tuner *tuner, bool terminal)
@@ -79,6 +68,12 @@ void progress_phase(struct tuner *tuner, const char *format, ...)
 
 void progress_end(struct tuner *tuner)
 {
+    if (tuner->json) {
+        printf("{\"kind\": \"end\", \"measured\": %zu, \"recalled\": %zu, \"spent\": %.3f, "
+               "\"budget\": %.3f}\n", tuner->num_asked, tuner->num_answered, tuner->spent,
+                tuner->budget);
+        fflush(stdout);
+    }
     if (!tuner->quiet && isatty(STDERR_FILENO))
         fputs("\r\033[K", stderr);
 }

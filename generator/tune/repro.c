@@ -6,28 +6,24 @@
 #include "repro.h"
 #include "../core/assemble.h"
 #include "../core/files.h"
+#include "../core/text.h"
 #include "internal.h"
 #include "verify.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const char head[] =
+static const char includes[] =
 "#define CL_TARGET_OPENCL_VERSION 120\n"
 "#include <CL/cl.h>\n"
 "#include <math.h>\n"
 "#include <stdint.h>\n"
 "#include <stdio.h>\n"
 "#include <stdlib.h>\n"
-"#include <string.h>\n"
-"\n"
-"enum arg {\n"
-"    ARG_M, ARG_N, ARG_K, ARG_ALPHA, ARG_BETA, ARG_A, ARG_A_OFFSET, ARG_LDA, ARG_B, ARG_B_OFFSET,\n"
-"    ARG_LDB, ARG_C, ARG_C_OFFSET, ARG_LDC, ARG_WORKSPACE,\n"
-"    ARG_REGION_0, ARG_REGION_1, ARG_REGION_2, ARG_REGION_3\n"
-"};\n"
+"#include <string.h>\n";
+
+static const char head[] =
 "\n"
 "struct stage {\n"
 "    const char *entry;\n"
@@ -257,52 +253,10 @@ static const char body[] =
 "    return judge(data[2]);\n"
 "}\n";
 
-/* Text that grows; once memory is short, nothing more is added. */
-struct out {
-    char *text;
-    size_t length, size;
-    bool failed;
-};
-
-static void print(struct out *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-static void print(struct out *out, const char *format, ...)
-{
-    va_list args, again;
-    va_start(args, format);
-    va_copy(again, args);
-    const int length = vsnprintf(NULL, 0, format, args);
-    va_end(args);
-    if (length > 0 && out->length + (size_t) length >= out->size && !out->failed) {
-        const size_t size = 2 * out->size + (size_t) length + 1;
-        char *text = realloc(out->text, size);
-        out->failed = !text;
-        out->text = text ? text : out->text;
-        out->size = text ? size : out->size;
-    }
-    if (length > 0 && !out->failed) {
-        vsnprintf(out->text + out->length, out->size - out->length, format, again);
-        out->length += (size_t) length;
-    }
-    va_end(again);
-}
-
-static void print_quoted(struct out *out, const char *text)
-{
-    print(out, "\"");
-    for (; *text; text++)
-        print(out, *text == '"' || *text == '\\' ? "\\%c" : "%c", *text);
-    print(out, "\"");
-}
-
 /* A stage's sizes as the library launches it; false when it has nothing to do. */
-static bool print_stage(struct out *out, const struct kiln_stage *stage,
+static bool print_stage(struct text *out, const struct kiln_stage *stage,
         const struct kiln_problem *problem)
 {
-    static const char *const names[KILN_NUM_ARG_CODES] = {
-        "M", "N", "K", "ALPHA", "BETA", "A", "A_OFFSET", "LDA", "B", "B_OFFSET", "LDB", "C",
-        "C_OFFSET", "LDC", "WORKSPACE", "REGION_0", "REGION_1", "REGION_2", "REGION_3",
-    };
     size_t global[3] = { 1, 1, 1 };
     for (unsigned d = 0; d < stage->work_dim; d++) {
         const size_t extent = kiln_extent(problem, stage->dim[d]);
@@ -310,16 +264,16 @@ static bool print_stage(struct out *out, const struct kiln_stage *stage,
         if (!global[d])
             return false;
     }
-    print(out, "    { \"%s\", %u, %u,\n      { %zu, %zu, %zu }, { %u, %u, %u },\n      {",
+    text_add(out, "    { \"%s\", %u, %u,\n      { %zu, %zu, %zu }, { %u, %u, %u },\n      {",
             stage->entry, stage->work_dim, stage->num_args, global[0], global[1], global[2],
             stage->local[0], stage->local[1], stage->local[2]);
     for (unsigned i = 0; i < stage->num_args; i++)
-        print(out, "%s ARG_%s", i ? "," : "", names[stage->args[i]]);
-    print(out, " } },\n");
+        text_add(out, "%s ARG_%s", i ? "," : "", assemble_arg_names[stage->args[i]]);
+    text_add(out, " } },\n");
     return true;
 }
 
-static bool print_data(struct out *out, const struct kiln_recipe *recipe,
+static bool print_data(struct text *out, const struct kiln_recipe *recipe,
         const struct kiln_problem *problem, const char *source_file, char *error)
 {
     struct kiln_plan plan = { .recipe = recipe };
@@ -328,47 +282,50 @@ static bool print_data(struct out *out, const struct kiln_recipe *recipe,
         snprintf(error, FAMILY_ERROR_BYTES, "the workspace is too large");
         return false;
     }
-    print(out, "static const char config[] = \"%s\";\n", recipe->name);
-    print(out, "static const char source_file[] = ");
-    print_quoted(out, source_file);
-    print(out, ";\nenum { M = %zu, N = %zu, K = %zu, TRANSA = %u, TRANSB = %u, BITS = %d, "
+    text_add(out, "static const char config[] = \"%s\";\n", recipe->name);
+    text_add(out, "static const char source_file[] = ");
+    text_quote(out, source_file);
+    text_add(out, ";\nenum { M = %zu, N = %zu, K = %zu, TRANSA = %u, TRANSB = %u, BITS = %d, "
                "INDEX_BITS = %u };\n",
             problem->m, problem->n, problem->k, problem->transa, problem->transb,
             problem->precision, recipe->index_bits);
-    print(out, "static const size_t workspace_bytes = %zu;\n",
+    text_add(out, "static const size_t workspace_bytes = %zu;\n",
             plan.workspace_bytes ? plan.workspace_bytes : 1);
-    print(out, "static const cl_long region_start[4] = { %zu, %zu, %zu, %zu };\n",
+    text_add(out, "static const cl_long region_start[4] = { %zu, %zu, %zu, %zu };\n",
             plan.region_start[0], plan.region_start[1], plan.region_start[2], plan.region_start[3]);
-    print(out, "static const struct stage stages[] = {\n");
+    text_add(out, "static const struct stage stages[] = {\n");
     for (unsigned i = 0; i < recipe->num_stages; i++)
         num_stages += print_stage(out, &recipe->stages[i], problem);
-    print(out, "};\nenum { NUM_STAGES = %u };\n\n", num_stages);
+    text_add(out, "};\nenum { NUM_STAGES = %u };\n\n", num_stages);
     return true;
 }
 
-static bool print_program(struct out *out, const struct kiln_bundle *bundle,
+static bool print_program(struct text *out, const struct kiln_bundle *bundle,
         const struct kiln_problem *problem, const char *path_stem, char *error)
 {
     char source_file[512];
     snprintf(source_file, sizeof source_file, "%s.cl", path_stem);
     const char *slash = strrchr(source_file, '/');
     const char *name = slash ? slash + 1 : source_file;
-    print(out, "/* Runs one Kiln kernel on integers whose product is known.\n"
+    text_add(out, "/* Runs one Kiln kernel on integers whose product is known.\n"
                " *\n"
                " *     gcc %.*s.c -lOpenCL -lm && ./a.out [DEVICE]\n"
                " *\n"
                " * in the folder that holds %s. Exit code 0: right, 1: wrong, 2: an error.\n"
                " * Generated by kiln-tune repro. */\n", (int) strlen(name) - 3, name, name);
-    print(out, "%s", head);
+    text_add(out, "%s\nenum arg {\n", includes);
+    for (int i = 0; i < KILN_NUM_ARG_CODES; i++)
+        text_add(out, "    ARG_%s,\n", assemble_arg_names[i]);
+    text_add(out, "};\n%s", head);
     if (!print_data(out, &bundle->recipes[0], problem, name, error))
         return false;
-    print(out, "%s", body);
+    text_add(out, "%s", body);
     if (out->failed)
         snprintf(error, FAMILY_ERROR_BYTES, "out of memory");
     return !out->failed;
 }
 
-static bool write_both(const char *path_stem, const char *kernels, const struct out *program,
+static bool write_both(const char *path_stem, const char *kernels, const struct text *program,
         char *error)
 {
     char path[512];
@@ -379,7 +336,7 @@ static bool write_both(const char *path_stem, const char *kernels, const struct 
     if (!files_write(path, kernels, strlen(kernels), error))
         return false;
     snprintf(path, sizeof path, "%s.c", path_stem);
-    return files_write(path, program->text, program->length, error);
+    return files_write(path, program->bytes, program->len, error);
 }
 
 /* Renders the kernels and the program around them, and writes both. */
@@ -387,7 +344,7 @@ static bool write_all(const struct assembly *assembly, const struct config *conf
         const struct problem *problem, const struct kiln_problem *shape, const char *path_stem,
         char *error)
 {
-    struct out program = { .text = NULL };
+    struct text program = { 0 };
     if (!verify_takes_shape(&assembly->recipes[0], shape->m, shape->n, shape->k)) {
         snprintf(error, FAMILY_ERROR_BYTES, "the configuration takes whole tiles only");
         return false;
@@ -397,7 +354,7 @@ static bool write_all(const struct assembly *assembly, const struct config *conf
                     print_program(&program, &assembly->bundle, shape, path_stem, error) &&
                     write_both(path_stem, kernels, &program, error);
     free(kernels);
-    free(program.text);
+    text_free(&program);
     return ok;
 }
 
