@@ -24,8 +24,8 @@ struct timing_data {
     struct timing_buffer buffers[3];   /* A, B, C */
 };
 
-/* Makes room for so many elements of A, B and C; *data is all zero before the first call. A and B are
- * filled with random numbers once, C is left as it is. */
+/* Makes room for so many elements of A, B and C; *data is all zero before the first call. A and B
+ * are filled with random numbers once, C is left as it is. */
 enum kiln_status timing_data_reserve(struct timing_data *data, struct launcher *launcher,
         const struct precision *precision, const size_t elements[3]);
 void timing_data_free(struct timing_data *data);
