@@ -56,7 +56,7 @@ static bool link_make_grids(struct kiln_link *link)
 {
     for (uint32_t i = 0; i < link->bundle->num_dispatches; i++) {
         const struct kiln_dispatch *dispatch = &link->bundle->dispatches[i];
-        size_t slot = kiln_precision_slot((enum kiln_precision)dispatch->precision);
+        size_t slot = kiln_precision_slot(dispatch->precision);    /* known: checked by select.c */
         if (link->grids[slot].dispatch == NULL &&
             !kiln_grid_make(dispatch, &link->grids[slot])) {
             return false;
@@ -133,9 +133,8 @@ static bool any_recipe_works(struct kiln_context *context)
     for (unsigned i = 0; i < context->num_links; i++) {
         struct kiln_link *link = &context->links[i];
         for (uint32_t r = 0; r < link->num_recipes; r++) {
-            bool can_run = link->bundle->recipes[r].precision != KILN_DOUBLE ||
-                           context->facts.has_double;
-            if (can_run && kiln_recipe_prepare(context, link, r)) {
+            if (kiln_precision_runs(link->bundle->recipes[r].precision, &context->facts) &&
+                kiln_recipe_prepare(context, link, r)) {
                 return true;
             }
         }
@@ -150,8 +149,7 @@ static enum kiln_status build_now(struct kiln_context *context)
     for (unsigned i = 0; i < context->num_links; i++) {
         for (size_t slot = 0; slot < KILN_NUM_PRECISIONS; slot++) {
             const struct kiln_dispatch *dispatch = context->links[i].grids[slot].dispatch;
-            if (dispatch == NULL ||
-                (dispatch->precision == KILN_DOUBLE && !context->facts.has_double)) {
+            if (dispatch == NULL || !kiln_precision_runs(dispatch->precision, &context->facts)) {
                 continue;
             }
             any = build_dispatched(context, &context->links[i], dispatch) || any;

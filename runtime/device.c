@@ -11,28 +11,19 @@ static cl_int device_get(cl_device_id device, cl_device_info what, void *value, 
     return clGetDeviceInfo(device, what, size, value, NULL);
 }
 
-static enum kiln_status device_string(cl_device_id device, cl_device_info what, char **string)
+/* What clGetDeviceInfo or, where there is a platform, clGetPlatformInfo says. */
+static cl_int get_text(cl_device_id device, cl_platform_id platform, cl_uint what, size_t size,
+        char *text, size_t *needed)
 {
-    size_t size = 0;
-    cl_int error = clGetDeviceInfo(device, what, 0, NULL, &size);
-    if (error != CL_SUCCESS) {
-        return (enum kiln_status)error;
-    }
-    *string = calloc(size + 1, 1);
-    if (*string == NULL) {
-        return KILN_OUT_OF_MEMORY;
-    }
-    return (enum kiln_status)clGetDeviceInfo(device, what, size, *string, NULL);
+    return platform != NULL ? clGetPlatformInfo(platform, what, size, text, needed)
+                            : clGetDeviceInfo(device, what, size, text, needed);
 }
 
-static enum kiln_status platform_name(cl_device_id device, char **string)
+static enum kiln_status copy_text(cl_device_id device, cl_platform_id platform, cl_uint what,
+        char **string)
 {
-    cl_platform_id platform = NULL;
     size_t size = 0;
-    cl_int error = device_get(device, CL_DEVICE_PLATFORM, &platform, sizeof platform);
-    if (error == CL_SUCCESS) {
-        error = clGetPlatformInfo(platform, CL_PLATFORM_NAME, 0, NULL, &size);
-    }
+    cl_int error = get_text(device, platform, what, 0, NULL, &size);
     if (error != CL_SUCCESS) {
         return (enum kiln_status)error;
     }
@@ -40,17 +31,22 @@ static enum kiln_status platform_name(cl_device_id device, char **string)
     if (*string == NULL) {
         return KILN_OUT_OF_MEMORY;
     }
-    return (enum kiln_status)clGetPlatformInfo(platform, CL_PLATFORM_NAME, size, *string, NULL);
+    return (enum kiln_status)get_text(device, platform, what, size, *string, NULL);
 }
 
 static enum kiln_status device_strings(cl_device_id device, struct kiln_device_facts *facts)
 {
-    enum kiln_status status = platform_name(device, &facts->platform);
+    cl_platform_id platform = NULL;
+    enum kiln_status status = (enum kiln_status)device_get(device, CL_DEVICE_PLATFORM, &platform,
+            sizeof platform);
     if (status == KILN_SUCCESS) {
-        status = device_string(device, CL_DEVICE_NAME, &facts->device);
+        status = copy_text(device, platform, CL_PLATFORM_NAME, &facts->platform);
     }
     if (status == KILN_SUCCESS) {
-        status = device_string(device, CL_DRIVER_VERSION, &facts->driver);
+        status = copy_text(device, NULL, CL_DEVICE_NAME, &facts->device);
+    }
+    if (status == KILN_SUCCESS) {
+        status = copy_text(device, NULL, CL_DRIVER_VERSION, &facts->driver);
     }
     return status;
 }

@@ -84,26 +84,25 @@ static bool padded_extents(const struct kiln_recipe *recipe, const struct kiln_p
     return true;
 }
 
-/* The offset of the last batch member counts: the host adds the strides before a kernel sees it. */
+/* A matrix without rows or columns counts as one element: its offset is still an argument. The
+ * offset of the last batch member counts: the host adds the strides before a kernel sees it. */
 static bool last_index_fits(const struct kiln_operand *operand, size_t batch_count, size_t rows,
         size_t row_length, size_t limit)
 {
-    size_t strides = 0, skipped = 0, last = 0;
-    return operand->ld <= limit && kiln_multiply(batch_count - 1, operand->stride, &strides) &&
-           kiln_multiply(rows > 0 ? rows - 1 : 0, operand->ld, &skipped) &&
-           kiln_add(operand->offset, strides, &last) && kiln_add(last, skipped, &last) &&
-           kiln_add(last, row_length > 0 ? row_length - 1 : 0, &last) && last <= limit;
+    struct kiln_operand padded = *operand;
+    size_t end = 0;
+    padded.rows = rows > 0 ? rows : 1;
+    padded.row_length = row_length > 0 ? row_length : 1;
+    return operand->ld <= limit && kiln_operand_end(&padded, batch_count, &end) &&
+           end - 1 <= limit;
 }
 
 static bool regions_fit(const struct kiln_recipe *recipe, const struct kiln_problem *problem,
         size_t limit)
 {
     for (unsigned i = 0; i < recipe->num_regions; i++) {
-        const struct kiln_region *region = &recipe->regions[i];
-        size_t rows = 0, columns = 0, elements = 0;
-        if (!kiln_round_up(kiln_extent(problem, region->dim[0]), region->round[0], &rows) ||
-            !kiln_round_up(kiln_extent(problem, region->dim[1]), region->round[1], &columns) ||
-            !kiln_multiply(rows, columns, &elements) || elements > limit) {
+        size_t elements = 0;
+        if (!kiln_region_elements(problem, &recipe->regions[i], &elements) || elements > limit) {
             return false;
         }
     }

@@ -26,8 +26,7 @@ static void add_shape(struct kiln_text *text, const char *key, size_t m, size_t 
 /* In canonical form: a column-major call shows up with m and n swapped. */
 static void add_problem(struct kiln_text *text, const struct kiln_problem *problem)
 {
-    static const char *const precisions[KILN_NUM_PRECISIONS] = {"half", "single", "double"};
-    add_fact(text, "precision", precisions[kiln_precision_slot(problem->precision)]);
+    add_fact(text, "precision", kiln_precisions[kiln_precision_slot(problem->precision)].name);
     add_shape(text, "shape", problem->m, problem->n, problem->k);
     kiln_text_add(text, problem->transa ? " transa=T" : " transa=N");
     kiln_text_add(text, problem->transb ? " transb=T" : " transb=N");

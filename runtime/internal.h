@@ -6,7 +6,7 @@
  *
  * Locks, always taken in this order and each held by one function alone unless said otherwise:
  * a queue's workspace (held while a call's stages are enqueued), a recipe, a program. The lock on
- * the list of queues is never held together with another.
+ * the list of workspaces is never held together with another.
  */
 #ifndef KILN_INTERNAL_H
 #define KILN_INTERNAL_H
@@ -78,6 +78,25 @@ struct kiln_device_facts {
 enum kiln_status kiln_device_facts_query(cl_device_id device, struct kiln_device_facts *facts);
 void kiln_device_facts_free(struct kiln_device_facts *facts);
 
+/* ---- precision.c ---- */
+
+enum { KILN_NUM_PRECISIONS = 3 };
+
+struct kiln_precision_facts {
+    enum kiln_precision precision;
+    const char *name;
+    size_t element_bytes;              /* of A, B and C */
+    size_t real_bytes;                 /* of alpha, beta and the sums: cl_float or cl_double */
+};
+
+extern const struct kiln_precision_facts kiln_precisions[];
+
+/* The row of a precision; KILN_NUM_PRECISIONS: there is no such precision. */
+size_t kiln_precision_slot(unsigned precision);
+
+/* Does the device have what the precision's kernels compute with? */
+bool kiln_precision_runs(unsigned precision, const struct kiln_device_facts *facts);
+
 /* ---- select.c: which bundles serve a device ---- */
 
 bool kiln_glob_match(const char *pattern, const char *text);
@@ -123,8 +142,6 @@ struct kiln_grid {
     struct kiln_point *points;
 };
 
-enum { KILN_NUM_PRECISIONS = 3 };
-
 /* One bundle of a context and what became of it. */
 struct kiln_link {
     const struct kiln_bundle *bundle;
@@ -134,8 +151,13 @@ struct kiln_link {
     struct kiln_grid grids[KILN_NUM_PRECISIONS];
 };
 
+/* More than these are kept only while as many calls are under way, each on its own queue. */
+enum { KILN_MAX_SPACES = 8 };
+
 /* The workspace that a context holds for one queue. */
 struct kiln_space {
+    struct kiln_space *next;           /* used longer ago; guarded by spaces_lock */
+    size_t num_users;                  /* calls that hold it or wait for it; by spaces_lock */
     cl_command_queue queue;            /* retained */
     pthread_mutex_t lock;              /* guards the rest; held while a call is enqueued */
     cl_mem buffer;
@@ -152,9 +174,9 @@ struct kiln_context {
     unsigned num_links;
     struct kiln_link links[KILN_MAX_LINKS];
     bool has_spaces_lock;
-    pthread_mutex_t spaces_lock;       /* guards the list, not what it points to */
-    struct kiln_space **spaces;
-    size_t num_spaces, max_spaces;
+    pthread_mutex_t spaces_lock;
+    struct kiln_space *spaces;         /* the one used last comes first */
+    size_t num_spaces;
 };
 
 /* ---- log.c ---- */
@@ -171,11 +193,12 @@ struct kiln_operand {
     size_t rows, row_length;
 };
 
-/* Row-major C (m x n) = alpha op(A) op(B) + beta C. When nothing of A and B is read, k is 0, A and
- * B have no elements, and their buffers are that of C, as some drivers refuse a NULL argument. */
+/* Row-major C (m x n) = alpha op(A) op(B) + beta C. When nothing of A and B is read, alpha and k
+ * are 0, A and B have no elements, and their buffers are that of C, as some drivers refuse a NULL
+ * argument. */
 struct kiln_problem {
     enum kiln_precision precision;
-    size_t element_bytes;
+    size_t element_bytes, real_bytes;
     unsigned transa, transb;           /* 0 or 1 */
     size_t m, n, k;
     double alpha, beta;
@@ -203,7 +226,9 @@ enum kiln_checks {
 enum kiln_status kiln_problem_make(const struct kiln_context *context,
         const struct kiln_gemm *gemm, enum kiln_checks checks, struct kiln_problem *problem);
 
-size_t kiln_precision_slot(enum kiln_precision precision);     /* 0 to KILN_NUM_PRECISIONS - 1 */
+/* The place behind a matrix's last element in the last batch member, counted from the start of the
+ * buffer; it has at least one element. False on overflow. */
+bool kiln_operand_end(const struct kiln_operand *operand, size_t batch_count, size_t *end);
 size_t kiln_extent(const struct kiln_problem *problem, unsigned dim);
 
 /* ---- program.c: kernels of a recipe ---- */
@@ -250,6 +275,9 @@ bool kiln_search_next(struct kiln_context *context, const struct kiln_problem *p
 
 /* ---- workspace.c ---- */
 
+/* The elements of a region, padding included; false on overflow. */
+bool kiln_region_elements(const struct kiln_problem *problem, const struct kiln_region *region,
+        size_t *elements);
 /* Places a recipe's regions; false on overflow. */
 bool kiln_plan_regions(const struct kiln_problem *problem, struct kiln_plan *plan);
 
@@ -258,7 +286,9 @@ enum kiln_status kiln_space_acquire(struct kiln_context *context, cl_command_que
         struct kiln_space **space);
 enum kiln_status kiln_space_reserve(const struct kiln_context *context, struct kiln_space *space,
         size_t bytes);
-void kiln_space_release(struct kiln_space *space);
+/* Lets go of the memory: what is enqueued keeps it, the next call gets new. */
+void kiln_space_empty(struct kiln_space *space);
+void kiln_space_release(struct kiln_context *context, struct kiln_space *space);
 void kiln_spaces_free(struct kiln_context *context);
 
 /* ---- launch.c ---- */

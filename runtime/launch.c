@@ -55,16 +55,14 @@ static struct argument index_argument(unsigned bits, size_t value)
     return argument;
 }
 
-static struct argument real_argument(enum kiln_precision precision, double value)
+static struct argument real_argument(size_t bytes, double value)
 {
-    struct argument argument = {0};
-    if (precision == KILN_DOUBLE) {
-        argument.size = sizeof(cl_double);
-        memcpy(&argument.scalar, &value, sizeof(cl_double));
-    } else {
+    struct argument argument = {.size = bytes};
+    if (bytes == sizeof(cl_float)) {
         cl_float narrow = (cl_float)value;
-        argument.size = sizeof narrow;
         memcpy(&argument.scalar, &narrow, sizeof narrow);
+    } else {
+        memcpy(&argument.scalar, &value, sizeof value);
     }
     return argument;
 }
@@ -85,8 +83,8 @@ static void fill_arguments(const struct kiln_problem *problem, const struct kiln
     arguments[KILN_ARG_M] = index_argument(bits, problem->m);
     arguments[KILN_ARG_N] = index_argument(bits, problem->n);
     arguments[KILN_ARG_K] = index_argument(bits, problem->k);
-    arguments[KILN_ARG_ALPHA] = real_argument(problem->precision, problem->alpha);
-    arguments[KILN_ARG_BETA] = real_argument(problem->precision, problem->beta);
+    arguments[KILN_ARG_ALPHA] = real_argument(problem->real_bytes, problem->alpha);
+    arguments[KILN_ARG_BETA] = real_argument(problem->real_bytes, problem->beta);
     operand_arguments(&problem->a, member, bits, &arguments[KILN_ARG_A]);
     operand_arguments(&problem->b, member, bits, &arguments[KILN_ARG_B]);
     operand_arguments(&problem->c, member, bits, &arguments[KILN_ARG_C]);
@@ -260,7 +258,7 @@ static enum kiln_status own_workspace(struct launch *launch, const struct kiln_p
         }
         cl_int error = follow_last_user(launch);
         if (error != CL_SUCCESS) {
-            kiln_space_release(launch->space);
+            kiln_space_release(launch->context, launch->space);
             launch->space = NULL;
             return (enum kiln_status)error;
         }
@@ -295,6 +293,17 @@ static void drop_stage_events(struct launch *launch)
     }
 }
 
+/* A driver that allocates at first use may find only now that a workspace is too large. It would
+ * find so for ever, so the next call that needs one starts anew. */
+static void give_up_space(struct launch *launch, enum kiln_status status)
+{
+    bool lacks_memory = status == (enum kiln_status)CL_MEM_OBJECT_ALLOCATION_FAILURE ||
+                        status == (enum kiln_status)CL_OUT_OF_RESOURCES;
+    if (launch->space != NULL && lacks_memory) {
+        kiln_space_empty(launch->space);
+    }
+}
+
 static enum kiln_status launch_plan(struct launch *launch, const struct kiln_plan *plan)
 {
     cl_mem workspace = NULL;
@@ -315,6 +324,7 @@ static enum kiln_status launch_plan(struct launch *launch, const struct kiln_pla
     kiln_recipe_give(plan->link, plan->recipe_index, set);
     if (status != KILN_SUCCESS) {
         drop_stage_events(launch);
+        give_up_space(launch, status);
     }
     return status;
 }
@@ -325,9 +335,13 @@ static bool is_about_resources(enum kiln_status status)
     switch ((int)status) {
     case CL_INVALID_WORK_GROUP_SIZE:
     case CL_INVALID_WORK_ITEM_SIZE:
+    case CL_INVALID_GLOBAL_WORK_SIZE:
     case CL_OUT_OF_RESOURCES:
+    case CL_OUT_OF_HOST_MEMORY:
     case CL_MEM_OBJECT_ALLOCATION_FAILURE:
     case CL_INVALID_BUFFER_SIZE:
+    case CL_INVALID_KERNEL:            /* one that the driver made, and then does not take */
+    case KILN_OUT_OF_MEMORY:           /* for a set of kernels or a workspace */
         return true;
     default:
         return false;
@@ -371,12 +385,14 @@ static void leave_space(struct launch *launch)
         clRetainEvent(launch->last);
         launch->space->last = launch->last;
     }
-    kiln_space_release(launch->space);
+    kiln_space_release(launch->context, launch->space);
 }
 
+/* Who enqueues after the call on an in-order queue counts on the wait list being over, whether the
+ * call had work to do or not. */
 static enum kiln_status launch_nothing(const struct kiln_request *request)
 {
-    if (request->event == NULL) {
+    if (request->event == NULL && request->num_wait == 0) {
         return KILN_SUCCESS;
     }
     return (enum kiln_status)clEnqueueMarkerWithWaitList(request->queue, request->num_wait,

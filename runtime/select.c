@@ -111,7 +111,7 @@ static bool region_is_sound(const struct kiln_region *region)
 
 static bool precision_is_known(unsigned precision)
 {
-    return precision == KILN_HALF || precision == KILN_SINGLE || precision == KILN_DOUBLE;
+    return kiln_precision_slot(precision) < KILN_NUM_PRECISIONS;
 }
 
 static bool recipe_is_sound(const struct kiln_recipe *recipe, uint32_t num_programs)

@@ -14,7 +14,7 @@ enum { TEST_M = 7, TEST_N = 5, TEST_K = 9, TEST_MOST = TEST_K * TEST_M };
 struct test {
     struct kiln_context *context;
     cl_command_queue queue;
-    enum kiln_precision precision;
+    const struct kiln_precision_facts *precision;
     unsigned transa, transb;
 };
 
@@ -31,16 +31,17 @@ static uint16_t half_of(int value)
     return (uint16_t)(sign | ((exponent + 15) << 10) | fraction);
 }
 
-static void store(enum kiln_precision precision, void *matrix, size_t index, int value)
+static void store(const struct kiln_precision_facts *precision, void *matrix, size_t index,
+        int value)
 {
     uint16_t half = half_of(value);
     cl_float single = (cl_float)value;
     cl_double twice = value;
-    size_t bytes = (size_t)precision / 8;
-    const void *from = precision == KILN_HALF ? (const void *)&half
-                       : precision == KILN_SINGLE ? (const void *)&single
-                                                  : (const void *)&twice;
-    memcpy((unsigned char *)matrix + index * bytes, from, bytes);
+    const void *from = precision->precision == KILN_HALF ? (const void *)&half
+                       : precision->precision == KILN_SINGLE ? (const void *)&single
+                                                             : (const void *)&twice;
+    memcpy((unsigned char *)matrix + index * precision->element_bytes, from,
+            precision->element_bytes);
 }
 
 /* Small integers without a pattern that a wrong index could keep. */
@@ -70,8 +71,8 @@ static int expected(size_t i, size_t j)
 }
 
 /* Stores value(i, j) for a matrix of rows x columns, transposed in memory or not. */
-static void fill(enum kiln_precision precision, void *matrix, size_t rows, size_t columns,
-        bool transposed, int (*value)(size_t i, size_t j))
+static void fill(const struct kiln_precision_facts *precision, void *matrix, size_t rows,
+        size_t columns, bool transposed, int (*value)(size_t i, size_t j))
 {
     for (size_t i = 0; i < rows; i++) {
         for (size_t j = 0; j < columns; j++) {
@@ -86,13 +87,13 @@ static cl_mem matrix_buffer(const struct test *test, size_t rows, size_t columns
     double matrix[TEST_MOST];
     fill(test->precision, matrix, rows, columns, transposed, value);
     return clCreateBuffer(test->context->context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR,
-            rows * columns * ((size_t)test->precision / 8), matrix, error);
+            rows * columns * test->precision->element_bytes, matrix, error);
 }
 
 static enum kiln_status multiply(const struct test *test, cl_mem a, cl_mem b, cl_mem c)
 {
     const struct kiln_gemm gemm = {
-        .precision = test->precision,
+        .precision = test->precision->precision,
         .transa = test->transa ? KILN_TRANS : KILN_NO_TRANS,
         .transb = test->transb ? KILN_TRANS : KILN_NO_TRANS,
         .m = TEST_M, .n = TEST_N, .k = TEST_K, .alpha = 2, .beta = 3,
@@ -104,7 +105,7 @@ static enum kiln_status multiply(const struct test *test, cl_mem a, cl_mem b, cl
 static enum kiln_status compare(const struct test *test, cl_mem c)
 {
     double wanted[TEST_MOST], found[TEST_MOST];
-    size_t bytes = TEST_M * TEST_N * ((size_t)test->precision / 8);
+    size_t bytes = TEST_M * TEST_N * test->precision->element_bytes;
     fill(test->precision, wanted, TEST_M, TEST_N, false, expected);
     cl_int error = clEnqueueReadBuffer(test->queue, c, CL_TRUE, 0, bytes, found, 0, NULL, NULL);
     if (error != CL_SUCCESS) {
@@ -145,11 +146,14 @@ static enum kiln_status test_one(const struct test *test)
 /* A bundle may leave a precision out altogether. */
 static bool is_served(const struct kiln_context *context, enum kiln_precision precision)
 {
+    if (!kiln_precision_runs(precision, &context->facts)) {
+        return false;
+    }
     for (unsigned i = 0; i < context->num_links; i++) {
         const struct kiln_bundle *bundle = context->links[i].bundle;
         for (uint32_t r = 0; r < bundle->num_recipes; r++) {
             if (bundle->recipes[r].precision == precision) {
-                return precision != KILN_DOUBLE || context->facts.has_double;
+                return true;
             }
         }
     }
@@ -158,12 +162,10 @@ static bool is_served(const struct kiln_context *context, enum kiln_precision pr
 
 static enum kiln_status test_all(struct kiln_context *context, cl_command_queue queue)
 {
-    static const enum kiln_precision precisions[] = {KILN_HALF, KILN_SINGLE, KILN_DOUBLE};
     for (size_t i = 0; i < KILN_NUM_PRECISIONS; i++) {
-        for (unsigned trans = 0; is_served(context, precisions[i]) && trans < 4; trans++) {
-            const struct test test = {
-                context, queue, precisions[i], trans / 2, trans % 2
-            };
+        const struct kiln_precision_facts *precision = &kiln_precisions[i];
+        for (unsigned trans = 0; is_served(context, precision->precision) && trans < 4; trans++) {
+            const struct test test = {context, queue, precision, trans / 2, trans % 2};
             enum kiln_status status = test_one(&test);
             if (status != KILN_SUCCESS) {
                 kiln_log(context, "self-test: ", kiln_status_string(status), NULL);

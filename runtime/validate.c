@@ -10,11 +10,6 @@
 
 enum { OPERAND_A, OPERAND_B, OPERAND_C, NUM_OPERANDS };
 
-size_t kiln_precision_slot(enum kiln_precision precision)
-{
-    return precision == KILN_HALF ? 0 : precision == KILN_SINGLE ? 1 : 2;
-}
-
 size_t kiln_extent(const struct kiln_problem *problem, unsigned dim)
 {
     const size_t extents[KILN_NUM_DIMS] = {
@@ -77,11 +72,12 @@ static enum kiln_status read_modes(const struct kiln_gemm *gemm, bool strict,
         struct kiln_problem *problem)
 {
     problem->precision = gemm->precision == 0 ? KILN_SINGLE : gemm->precision;
-    if (problem->precision != KILN_HALF && problem->precision != KILN_SINGLE &&
-        problem->precision != KILN_DOUBLE) {
+    size_t slot = kiln_precision_slot(problem->precision);
+    if (slot == KILN_NUM_PRECISIONS) {
         return KILN_INVALID_PRECISION;
     }
-    problem->element_bytes = (size_t)problem->precision / 8;
+    problem->element_bytes = kiln_precisions[slot].element_bytes;
+    problem->real_bytes = kiln_precisions[slot].real_bytes;
     if (!layout_is_known(gemm->layout, strict)) {
         return KILN_INVALID_LAYOUT;
     }
@@ -199,7 +195,7 @@ static bool operand_span(const struct kiln_operand *operand, size_t *span)
            kiln_add(*span, operand->row_length, span);
 }
 
-static bool operand_end(const struct kiln_operand *operand, size_t batch_count, size_t *end)
+bool kiln_operand_end(const struct kiln_operand *operand, size_t batch_count, size_t *end)
 {
     size_t span = 0, strides = 0;
     return operand_span(operand, &span) &&
@@ -216,7 +212,7 @@ static enum kiln_status check_extents(const struct kiln_problem *problem, unsign
     };
     for (unsigned i = first; i < NUM_OPERANDS; i++) {
         size_t end = 0, bytes = 0;
-        if (!operand_end(&operands[i], problem->batch_count, &end) ||
+        if (!kiln_operand_end(&operands[i], problem->batch_count, &end) ||
             !kiln_multiply(end, problem->element_bytes, &bytes)) {
             return KILN_SIZE_OVERFLOW;
         }
@@ -262,15 +258,17 @@ static enum kiln_status check_workspace(const struct kiln_context *context,
 /* Alpha and beta count as what the kernels get: a double that rounds to 0 in float is 0. */
 static void read_scalars(const struct kiln_gemm *gemm, struct kiln_problem *problem)
 {
-    bool is_double = problem->precision == KILN_DOUBLE;
+    bool is_double = problem->real_bytes == sizeof(cl_double);
     problem->alpha = is_double ? gemm->alpha : (double)(float)gemm->alpha;
     problem->beta = is_double ? gemm->beta : (double)(float)gemm->beta;
 }
 
-/* A call that reads nothing of A and B is the same as one with k = 0. */
+/* A call that reads nothing of A and B is the same as one with k and alpha of 0. Alpha must go too:
+ * kernels multiply it with an empty sum, which makes NaN of infinity and -0 of a negative value. */
 static void drop_a_and_b(struct kiln_problem *problem, struct kiln_operand operands[NUM_OPERANDS])
 {
     problem->k = 0;
+    problem->alpha = 0;
     for (unsigned i = OPERAND_A; i <= OPERAND_B; i++) {
         operands[i] = (struct kiln_operand){.buffer = operands[OPERAND_C].buffer};
     }
@@ -345,7 +343,7 @@ enum kiln_status kiln_problem_make(const struct kiln_context *context,
     if (status != KILN_SUCCESS) {
         return status;
     }
-    if (problem->precision == KILN_DOUBLE && !context->facts.has_double) {
+    if (!kiln_precision_runs(problem->precision, &context->facts)) {
         return KILN_NO_DOUBLE;
     }
     if (!reads_a_and_b) {

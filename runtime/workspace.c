@@ -3,11 +3,15 @@
  * A context holds one buffer per queue, grown to the largest need seen. Two queues never share one,
  * and the calls on one queue take turns: the lock keeps their stages together, and the order of the
  * queue (or, where it has none, the event of the last stage) keeps them from overwriting each
- * other.
+ * other. OpenCL does not tell when the application has let go of a queue, so the workspaces used
+ * longest ago give way to new ones.
  */
 #include "internal.h"
 
 #include <stdlib.h>
+
+/* Buffers are made in steps of these bytes, so that needs which differ little share one. */
+enum { SPACE_STEP = 64 * 1024 };
 
 static size_t greatest_common_divisor(size_t a, size_t b)
 {
@@ -19,14 +23,13 @@ static size_t greatest_common_divisor(size_t a, size_t b)
     return a;
 }
 
-static bool region_bytes(const struct kiln_problem *problem, const struct kiln_region *region,
-        size_t *bytes)
+bool kiln_region_elements(const struct kiln_problem *problem, const struct kiln_region *region,
+        size_t *elements)
 {
-    size_t rows = 0, columns = 0, elements = 0;
+    size_t rows = 0, columns = 0;
     return kiln_round_up(kiln_extent(problem, region->dim[0]), region->round[0], &rows) &&
            kiln_round_up(kiln_extent(problem, region->dim[1]), region->round[1], &columns) &&
-           kiln_multiply(rows, columns, &elements) &&
-           kiln_multiply(elements, region->element_bytes, bytes);
+           kiln_multiply(rows, columns, elements);
 }
 
 /* Kernels address a region in its own elements from the start of the buffer, so that its place must
@@ -37,10 +40,11 @@ bool kiln_plan_regions(const struct kiln_problem *problem, struct kiln_plan *pla
     size_t end = base;
     for (unsigned i = 0; i < plan->recipe->num_regions; i++) {
         const struct kiln_region *region = &plan->recipe->regions[i];
-        size_t element = region->element_bytes, unit = 0, bytes = 0, start = 0;
+        size_t element = region->element_bytes, unit = 0, start = 0, elements = 0, bytes = 0;
         size_t factor = KILN_REGION_ALIGN / greatest_common_divisor(KILN_REGION_ALIGN, element);
         if (!kiln_multiply(element, factor, &unit) || !kiln_round_up(end, unit, &start) ||
-            !region_bytes(problem, region, &bytes) || !kiln_add(start, bytes, &end)) {
+            !kiln_region_elements(problem, region, &elements) ||
+            !kiln_multiply(elements, element, &bytes) || !kiln_add(start, bytes, &end)) {
             return false;
         }
         plan->region_start[i] = start / element;
@@ -49,12 +53,8 @@ bool kiln_plan_regions(const struct kiln_problem *problem, struct kiln_plan *pla
     return true;
 }
 
-static void space_clear(struct kiln_space *space)
+void kiln_space_empty(struct kiln_space *space)
 {
-    if (space->last != NULL) {
-        clReleaseEvent(space->last);
-        space->last = NULL;
-    }
     if (space->buffer != NULL) {
         clReleaseMemObject(space->buffer);
         space->buffer = NULL;
@@ -62,12 +62,20 @@ static void space_clear(struct kiln_space *space)
     }
 }
 
-static void space_free(struct kiln_space *space)
+/* Frees a list of spaces. What is enqueued keeps their buffers, as OpenCL has it. */
+static void spaces_free(struct kiln_space *space)
 {
-    space_clear(space);
-    clReleaseCommandQueue(space->queue);
-    pthread_mutex_destroy(&space->lock);
-    free(space);
+    while (space != NULL) {
+        struct kiln_space *next = space->next;
+        kiln_space_empty(space);
+        if (space->last != NULL) {
+            clReleaseEvent(space->last);
+        }
+        clReleaseCommandQueue(space->queue);
+        pthread_mutex_destroy(&space->lock);
+        free(space);
+        space = next;
+    }
 }
 
 static enum kiln_status space_make(cl_command_queue queue, struct kiln_space **out)
@@ -88,63 +96,71 @@ static enum kiln_status space_make(cl_command_queue queue, struct kiln_space **o
     return KILN_SUCCESS;
 }
 
-/* Frees the workspaces of queues that only this context still knows: whoever could enqueue there
- * has let go of the queue, so no call is under way on it and none can come. */
-static void drop_abandoned(struct kiln_context *context)
+static void list_push(struct kiln_space **list, struct kiln_space *space)
 {
-    size_t kept = 0;
-    for (size_t i = 0; i < context->num_spaces; i++) {
-        struct kiln_space *space = context->spaces[i];
-        cl_uint references = 0;
-        cl_int error = clGetCommandQueueInfo(space->queue, CL_QUEUE_REFERENCE_COUNT,
-                sizeof references, &references, NULL);
-        if (error == CL_SUCCESS && references == 1) {
-            space_free(space);
-        } else {
-            context->spaces[kept++] = space;
-        }
-    }
-    context->num_spaces = kept;
+    space->next = *list;
+    *list = space;
 }
 
-static enum kiln_status list_append(struct kiln_context *context, cl_command_queue queue,
-        struct kiln_space **space)
+/* Takes a space out of the list. */
+static struct kiln_space *list_take(struct kiln_space **place)
 {
-    drop_abandoned(context);
-    if (context->num_spaces == context->max_spaces) {
-        size_t max = context->max_spaces > 0 ? 2 * context->max_spaces : 4;
-        struct kiln_space **grown = realloc(context->spaces, max * sizeof *grown);
-        if (grown == NULL) {
-            return KILN_OUT_OF_MEMORY;
+    struct kiln_space *space = *place;
+    *place = space->next;
+    return space;
+}
+
+/* Moves spaces that no call uses from the end of the context's list to another one, until there is
+ * room for one more. */
+static void make_room(struct kiln_context *context, struct kiln_space **evicted)
+{
+    while (context->num_spaces >= KILN_MAX_SPACES) {
+        struct kiln_space **oldest = NULL;
+        for (struct kiln_space **at = &context->spaces; *at != NULL; at = &(*at)->next) {
+            if ((*at)->num_users == 0) {
+                oldest = at;
+            }
         }
-        context->spaces = grown;
-        context->max_spaces = max;
+        if (oldest == NULL) {
+            return;
+        }
+        list_push(evicted, list_take(oldest));
+        context->num_spaces--;
+    }
+}
+
+/* The queue's space, made if there is none; it becomes the first of the list. */
+static enum kiln_status find_or_make(struct kiln_context *context, cl_command_queue queue,
+        struct kiln_space **space, struct kiln_space **evicted)
+{
+    for (struct kiln_space **at = &context->spaces; *at != NULL; at = &(*at)->next) {
+        if ((*at)->queue == queue) {
+            *space = list_take(at);
+            list_push(&context->spaces, *space);
+            return KILN_SUCCESS;
+        }
     }
     enum kiln_status status = space_make(queue, space);
     if (status == KILN_SUCCESS) {
-        context->spaces[context->num_spaces++] = *space;
+        make_room(context, evicted);
+        list_push(&context->spaces, *space);
+        context->num_spaces++;
     }
     return status;
 }
 
-static enum kiln_status list_find(struct kiln_context *context, cl_command_queue queue,
-        struct kiln_space **space)
-{
-    for (size_t i = 0; i < context->num_spaces; i++) {
-        if (context->spaces[i]->queue == queue) {
-            *space = context->spaces[i];
-            return KILN_SUCCESS;
-        }
-    }
-    return list_append(context, queue, space);
-}
-
+/* Evicted spaces are freed without a lock, because a driver may wait when a queue goes. */
 enum kiln_status kiln_space_acquire(struct kiln_context *context, cl_command_queue queue,
         struct kiln_space **space)
 {
+    struct kiln_space *evicted = NULL;
     pthread_mutex_lock(&context->spaces_lock);
-    enum kiln_status status = list_find(context, queue, space);
+    enum kiln_status status = find_or_make(context, queue, space, &evicted);
+    if (status == KILN_SUCCESS) {
+        (*space)->num_users++;
+    }
     pthread_mutex_unlock(&context->spaces_lock);
+    spaces_free(evicted);
     if (status == KILN_SUCCESS) {
         pthread_mutex_lock(&(*space)->lock);
     }
@@ -152,28 +168,21 @@ enum kiln_status kiln_space_acquire(struct kiln_context *context, cl_command_que
 }
 
 /* The old buffer goes first, to make room; the driver keeps it until the kernels that use it are
- * done. Growth at least doubles, as far as the device allows, so that a rising need settles soon.
- * */
+ * done. No more is asked for than is needed: a driver that allocates late would refuse the excess
+ * only when a kernel is enqueued. */
 enum kiln_status kiln_space_reserve(const struct kiln_context *context, struct kiln_space *space,
         size_t bytes)
 {
+    size_t wanted = 0;
     if (bytes <= space->bytes) {
         return KILN_SUCCESS;
     }
-    size_t most = context->facts.max_alloc_bytes < SIZE_MAX
-            ? (size_t)context->facts.max_alloc_bytes : SIZE_MAX;
-    size_t wanted = space->bytes <= most / 2 ? 2 * space->bytes : most;
-    wanted = wanted > bytes ? wanted : bytes;
-    if (space->buffer != NULL) {
-        clReleaseMemObject(space->buffer);
-        space->bytes = 0;
+    if (!kiln_round_up(bytes, SPACE_STEP, &wanted) || wanted > context->facts.max_alloc_bytes) {
+        wanted = bytes;
     }
+    kiln_space_empty(space);
     cl_int error = CL_SUCCESS;
     space->buffer = clCreateBuffer(context->context, CL_MEM_READ_WRITE, wanted, NULL, &error);
-    if (space->buffer == NULL && wanted > bytes) {
-        wanted = bytes;
-        space->buffer = clCreateBuffer(context->context, CL_MEM_READ_WRITE, wanted, NULL, &error);
-    }
     if (space->buffer == NULL) {
         return (enum kiln_status)(error != CL_SUCCESS ? error : CL_MEM_OBJECT_ALLOCATION_FAILURE);
     }
@@ -181,17 +190,17 @@ enum kiln_status kiln_space_reserve(const struct kiln_context *context, struct k
     return KILN_SUCCESS;
 }
 
-void kiln_space_release(struct kiln_space *space)
+void kiln_space_release(struct kiln_context *context, struct kiln_space *space)
 {
     pthread_mutex_unlock(&space->lock);
+    pthread_mutex_lock(&context->spaces_lock);
+    space->num_users--;
+    pthread_mutex_unlock(&context->spaces_lock);
 }
 
 void kiln_spaces_free(struct kiln_context *context)
 {
-    for (size_t i = 0; i < context->num_spaces; i++) {
-        space_free(context->spaces[i]);
-    }
-    free(context->spaces);
+    spaces_free(context->spaces);
     context->spaces = NULL;
     context->num_spaces = 0;
 }

@@ -113,6 +113,15 @@ static_copy()
     relocate_pkgconfig "$static_root" "$static_libdir"
 }
 
+# with_archive LIBDIR PROGRAM: as the README says it for a place with both libraries.
+with_archive()
+{
+    flags=$(PKG_CONFIG_PATH=$1/pkgconfig pkg-config --cflags --libs --static kiln \
+        | sed 's/-lkiln/-l:libkiln.a/')
+    # shellcheck disable=SC2086
+    quietly "$cc" -std=c11 -o "$2" "$consumer/example.c" $flags -lm
+}
+
 # with_pkgconfig LIBDIR PROGRAM [--static]: the line as printed, and nothing else.
 with_pkgconfig()
 {
@@ -143,6 +152,12 @@ test_pkgconfig()
         with_pkgconfig "$libdir" "$scratch/pc-both" --static
         run_example "$scratch/pc-both" "$libdir"
     fi
+    if has_library static && has_library shared; then
+        say "pkg-config --static where both are installed, the archive by its name"
+        with_archive "$libdir" "$scratch/pc-archive"
+        expect_variant static "$scratch/pc-archive"
+        run_example "$scratch/pc-archive"
+    fi
 }
 
 # with_cmake DIRECTORY TARGET
@@ -154,7 +169,7 @@ with_cmake()
 
 test_cmake()
 {
-    command -v cmake >/dev/null 2>&1 || { say "CMake is missing: its package is not tried"; return; }
+    command -v cmake >/dev/null 2>&1 || { say "no CMake: its package is not tried"; return; }
     for variant in static shared; do
         has_library $variant || continue
         say "CMake, kiln::kiln_$variant"

@@ -12,6 +12,7 @@
 
 enum {
     EXIT_NO_DEVICE = 77,
+    MAX_PLATFORMS = 16,
     OFFSET_A = 5, OFFSET_B = 3, OFFSET_C = 7     /* elements; odd, so that offsets count */
 };
 
@@ -91,19 +92,31 @@ static void close_device(void)
     clReleaseContext(device.context);
 }
 
+/* The first device of the first platform that has one. */
+static cl_device_id find_device(void)
+{
+    cl_platform_id platforms[MAX_PLATFORMS];
+    cl_uint num_platforms = 0;
+    if (clGetPlatformIDs(MAX_PLATFORMS, platforms, &num_platforms) != CL_SUCCESS) {
+        num_platforms = 0;
+    }
+    for (cl_uint p = 0; p < num_platforms && p < MAX_PLATFORMS; p++) {
+        cl_device_id id;
+        if (clGetDeviceIDs(platforms[p], CL_DEVICE_TYPE_ALL, 1, &id, NULL) == CL_SUCCESS) {
+            return id;
+        }
+    }
+    fputs("netlib shim: no OpenCL device\n", stderr);
+    exit(EXIT_NO_DEVICE);
+}
+
 static void open_device(void)
 {
-    cl_platform_id platform;
-    cl_device_id id;
     cl_int status;
     if (device.kiln != NULL) {
         return;
     }
-    if (clGetPlatformIDs(1, &platform, NULL) != CL_SUCCESS
-            || clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &id, NULL) != CL_SUCCESS) {
-        fputs("netlib shim: no OpenCL device\n", stderr);
-        exit(EXIT_NO_DEVICE);
-    }
+    cl_device_id id = find_device();
     device.context = clCreateContext(NULL, 1, &id, NULL, NULL, &status);
     check("clCreateContext", status);
     device.queue = clCreateCommandQueue(device.context, id, 0, &status);

@@ -163,6 +163,17 @@ static void each_fault_makes_a_bundle_unsound(void **state)
     }
 }
 
+static void unknown_precisions_have_no_row(void **state)
+{
+    (void)state;
+    for (unsigned precision = 0; precision <= 256; precision++) {
+        size_t slot = kiln_precision_slot(precision);
+        bool known = precision == KILN_HALF || precision == KILN_SINGLE || precision == KILN_DOUBLE;
+        assert_true(known == (slot < KILN_NUM_PRECISIONS));
+        assert_true(!known || kiln_precisions[slot].element_bytes * 8 == precision);
+    }
+}
+
 static void the_chain_ends_in_the_last_bundle(void **state)
 {
     struct kiln_device_facts facts = {.platform = "Stub Platform", .device = "Stub Device",
@@ -190,6 +201,7 @@ int main(void)
         cmocka_unit_test(globs_match),
         cmocka_unit_test(every_fact_of_a_match_counts),
         cmocka_unit_test(each_fault_makes_a_bundle_unsound),
+        cmocka_unit_test(unknown_precisions_have_no_row),
         cmocka_unit_test(the_chain_ends_in_the_last_bundle),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,11 +6,13 @@
  * cmocka's asserts may only jump out of the main one. */
 #include "fixture.h"
 
+#include "internal.h"
+
 #include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
 
-enum { NUM_THREADS = 8, NUM_CALLS = 500, NUM_QUEUES = 3 };
+enum { NUM_THREADS = 8, NUM_CALLS = 500, NUM_QUEUES = 3, NUM_NEW_QUEUES = 40 };
 
 struct worker {
     struct fixture *fixture;
@@ -179,6 +181,56 @@ static void *build_first(void *argument)
     return NULL;
 }
 
+static void run_on_new_queue(struct fixture *f, const struct kiln_gemm *gemm)
+{
+    cl_command_queue queue = stub_make_queue(f->cl, f->device, false);
+    assert_int_equal(kiln_gemm_enqueue(f->kiln, gemm, queue, 0, NULL, NULL), KILN_SUCCESS);
+    clReleaseCommandQueue(queue);
+}
+
+static void *use_new_queues(void *argument)
+{
+    struct worker *worker = argument;
+    const struct fixture *f = worker->fixture;
+    struct kiln_gemm gemm = fixture_gemm(f, 16, 16, 4096);
+    for (unsigned i = 0; i < NUM_NEW_QUEUES; i++) {
+        cl_command_queue_properties order = i % 2 * CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE;
+        cl_command_queue queue = clCreateCommandQueue(f->cl, f->device, order, NULL);
+        for (unsigned j = 0; j < 3; j++) {
+            cl_command_queue used = j == 1 ? f->queue : queue;
+            worker->failures += kiln_gemm_enqueue(f->kiln, &gemm, used, 0, NULL, NULL)
+                    != KILN_SUCCESS;
+        }
+        clReleaseCommandQueue(queue);
+    }
+    return NULL;
+}
+
+/* Each thread's queues take the places of the others'; nobody loses a workspace in use. */
+static void threads_take_each_others_places(void **state)
+{
+    struct fixture *f = *state;
+    struct worker workers[NUM_THREADS];
+    unsigned queues = stub_live(STUB_QUEUE);
+    unsigned buffers = stub_live(STUB_MEM);
+    struct kiln_gemm gemm = fixture_gemm(f, 16, 16, 4096);
+    stub_set_yield(3);
+    for (unsigned i = 0; i < NUM_THREADS; i++) {
+        workers[i] = (struct worker){.fixture = f};
+        assert_int_equal(pthread_create(&workers[i].thread, NULL, use_new_queues, &workers[i]), 0);
+    }
+    for (unsigned i = 0; i < NUM_THREADS; i++) {
+        pthread_join(workers[i].thread, NULL);
+        assert_int_equal(workers[i].failures, 0);
+    }
+    assert_int_equal(stub_num_records(), NUM_THREADS * NUM_NEW_QUEUES * 9);
+    run_on_new_queue(f, &gemm);
+    assert_int_equal(f->kiln->num_spaces, KILN_MAX_SPACES);
+    assert_true(stub_live(STUB_QUEUE) <= queues + KILN_MAX_SPACES);
+    assert_true(stub_live(STUB_MEM) <= buffers + KILN_MAX_SPACES);
+    assert_string_equal(stub_last_misuse(), "");
+}
+
 /* First calls at once: one builds, the others wait for it, also where the build is refused. */
 static void threads_build_once(void **state)
 {
@@ -204,6 +256,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(threads_share_a_context),
+        TEST(threads_take_each_others_places),
         TEST(threads_build_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

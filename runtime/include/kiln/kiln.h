@@ -25,9 +25,10 @@
  * - Blocking: a call that multiplies only enqueues. It blocks in two cases: the first call that
  *   needs a kernel builds it (KILN_BUILD_NOW moves that to creation), and calls from several
  *   threads on one queue take turns while they enqueue. It never waits for the device.
- * - Memory: a call allocates on the host only when it builds a kernel, meets a queue for the first
- *   time, or when more calls are under way at once than ever before; and on the device only when
- *   the workspace of a queue must grow. The driver's own needs are not counted.
+ * - Memory: a call allocates on the host only when it builds a kernel, needs a workspace on a queue
+ *   that has none (see struct kiln_context), or when more calls are under way at once than ever
+ *   before; and on the device only when the workspace of a queue must grow, or be made anew after
+ *   the driver lacked memory. The driver's own needs are not counted.
  * - Lengths, offsets, strides and leading dimensions are in elements; what is named bytes is in
  *   bytes.
  * - Determinism: the same bundle, device, driver and arguments give bitwise the same C.
@@ -124,9 +125,10 @@ enum { KILN_NUM_STATUSES = 35 };      /* Kiln's own, KILN_SUCCESS included */
  * those of OpenCL 1.2, a general text for any other value. Never NULL; static, not to be freed. */
 KILN_API const char *kiln_status_string(enum kiln_status status);
 
-/* Kernels for one device of one cl_context, and the workspace of each queue they were enqueued on.
- * Retains the cl_context, the device and the queues. Thread-safe: one per device is enough for a
- * whole process. */
+/* Kernels for one device of one cl_context, and a workspace for each of the eight queues that
+ * needed one last, more only while more than eight calls are under way at once. Retains the
+ * cl_context, the device, and those queues until others have taken their places or the context is
+ * destroyed. Thread-safe: one per device is enough for a whole process. */
 struct kiln_context;
 
 /* Kernels and dispatch data made by Kiln's generator: constant data without functions, declared in
@@ -146,10 +148,10 @@ struct kiln_context_params {
      * is for; it must live as long as the context. In both cases the last linked bundle, the
      * generic one, serves the calls that the first can not. */
     const struct kiln_bundle *bundle;
-    /* NULL: silent. Otherwise called with one message at a time, ended by NUL and without a
-     * newline, valid during the call only: which bundles are used, why a kernel was refused, what
-     * the driver's compiler said. Called from the thread whose call gave rise to the message, so
-     * possibly from several at once; it must not call Kiln with the same context. */
+    /* NULL: silent. Otherwise called once for each message, which is ended by NUL, has no newline
+     * behind it, and is valid during the call only: which bundles are used, why a kernel was
+     * refused, what the driver's compiler said. Called from the thread whose call gave rise to the
+     * message, so possibly from several at once; it must not call Kiln with the same context. */
     void (*log)(void *user, const char *message);
     void *log_user;                    /* passed through; may be NULL */
     enum kiln_build build;
@@ -195,11 +197,12 @@ KILN_API void kiln_context_destroy(struct kiln_context **context);
  *     next; at least max(1, the length of a row or column). What lies between is neither read nor
  *     written.
  * queue: required; of the context's cl_context and device, in-order or out-of-order. An in-order
- *     queue is the cheaper one. The context holds the workspace of each queue that it needs one
- *     for, and retains the queue: it is released when the application has released it and another
- *     queue is used, or with the context.
+ *     queue is the cheaper one. The context holds a workspace for the queue, and retains it, when
+ *     the call needs one; see struct kiln_context for how long. More than eight queues in turn make
+ *     and free workspaces all the time; struct kiln_gemm takes one of yours instead.
  * num_events_in_wait_list, event_wait_list: what must be complete before the first kernel starts; 0
- *     and NULL for none. Both or neither.
+ *     and NULL for none. Both or neither. Where nothing has to be done, a marker waits in place of
+ *     the kernels, so that what follows on an in-order queue comes after the list in any case.
  * event: NULL, or where the event of the whole call goes; the caller releases it. Set on success
  *     only, even when nothing had to be done: then it is that of a marker behind the wait list.
  *
@@ -207,8 +210,9 @@ KILN_API void kiln_context_destroy(struct kiln_context **context);
  * KILN_NO_DOUBLE, KILN_NO_KERNEL, KILN_OUT_OF_MEMORY, OpenCL's own. On any of them C is unchanged.
  * When several things are wrong, the status with the lowest number counts. KILN_SIZE_OVERFLOW takes
  * the turn of the operand whose size overflows; the workspace is looked at after A, B and C.
- * When the driver refuses a kernel, or lacks the memory for its workspace, the next recipe that can
- * serve the call is tried, and the status is an error only if none is left.
+ * When the driver refuses a kernel or its sizes, or memory is lacking for it or its workspace, on
+ * the host or on the device, the next recipe that can serve the call is tried, and the status is an
+ * error only if none is left.
  * Blocks: see the rules above. An error while a kernel runs shows in the event, as in OpenCL. */
 
 /* Single precision: buffers of cl_float. */

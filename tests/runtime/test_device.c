@@ -1,0 +1,212 @@
+/* test_device.c: what only a real driver can show: workspaces given up while kernels that use them
+ * may still be queued, queues that the driver holds references to, and what kernels make of an
+ * alpha that does not count. Links the library as it is shipped.
+ */
+#include "internal.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { EXIT_NO_DEVICE = 77, MAX_PLATFORMS = 16, SIZE = 48, NUM_QUEUES = 40 };
+
+struct device {
+    cl_device_id id;
+    cl_context cl;
+    cl_command_queue_properties order;     /* out of order, where the device can */
+    cl_mem a, b;
+};
+
+struct call {
+    cl_mem c;
+    cl_event done;
+};
+
+/* A recipe that needs a workspace: packs A into it, and multiplies from there. */
+static const char *const pieces[] = {
+    "kernel void pack(int k, global const float *a, global float *work)\n"
+    "{\n"
+    "    size_t at = get_global_id(1) * k + get_global_id(0);\n"
+    "    work[at] = a[at];\n"
+    "}\n",
+    "kernel void multiply(int n, int k, float alpha, global const float *work,\n"
+    "    global const float *b, global float *c)\n"
+    "{\n"
+    "    size_t i = get_global_id(1), j = get_global_id(0);\n"
+    "    float sum = 0;\n"
+    "    for (int p = 0; p < k; p++) {\n"
+    "        sum += work[i * k + p] * b[p * n + j];\n"
+    "    }\n"
+    "    c[i * n + j] = alpha * sum;\n"
+    "}\n",
+};
+
+static const struct kiln_program program = {.pieces = pieces, .num_pieces = 2};
+
+static const struct kiln_region region = {
+    .dim = {KILN_DIM_M, KILN_DIM_K}, .round = {1, 1}, .element_bytes = sizeof(cl_float),
+};
+
+static const struct kiln_stage stages[] = {
+    {.entry = "pack", .work_dim = 2, .dim = {KILN_DIM_K, KILN_DIM_M}, .tile = {1, 1},
+     .local = {1, 1}, .num_args = 3, .args = {KILN_ARG_K, KILN_ARG_A, KILN_ARG_WORKSPACE}},
+    {.entry = "multiply", .work_dim = 2, .dim = {KILN_DIM_N, KILN_DIM_M}, .tile = {1, 1},
+     .local = {1, 1}, .num_args = 6,
+     .args = {KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA, KILN_ARG_WORKSPACE, KILN_ARG_B,
+              KILN_ARG_C}},
+};
+
+static const struct kiln_recipe recipe = {
+    .name = "packs", .precision = KILN_SINGLE, .index_bits = 32, .num_stages = 2,
+    .stages = stages, .num_regions = 1, .regions = &region,
+};
+
+static const struct kiln_bundle bundle = {
+    .format = KILN_BUNDLE_FORMAT, .name = "packs", .num_programs = 1, .programs = &program,
+    .num_recipes = 1, .recipes = &recipe,
+};
+
+static void check(bool good, const char *what)
+{
+    if (!good) {
+        fprintf(stderr, "FAILED: %s\n", what);
+        exit(EXIT_FAILURE);
+    }
+}
+
+static cl_device_id find_device(void)
+{
+    cl_platform_id platforms[MAX_PLATFORMS];
+    cl_device_id device = NULL;
+    cl_uint num = 0;
+    if (clGetPlatformIDs(MAX_PLATFORMS, platforms, &num) != CL_SUCCESS) {
+        num = 0;
+    }
+    for (cl_uint i = 0; i < num && i < MAX_PLATFORMS; i++) {
+        if (clGetDeviceIDs(platforms[i], CL_DEVICE_TYPE_ALL, 1, &device, NULL) == CL_SUCCESS) {
+            return device;
+        }
+    }
+    fputs("no OpenCL device\n", stderr);
+    exit(EXIT_NO_DEVICE);
+}
+
+/* A square matrix of small integers, so that products are exact. */
+static cl_mem matrix(const struct device *device, unsigned modulus)
+{
+    cl_float values[SIZE * SIZE];
+    for (unsigned i = 0; i < SIZE * SIZE; i++) {
+        values[i] = (cl_float)(i % modulus) - 1;
+    }
+    return clCreateBuffer(device->cl, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, sizeof values,
+            values, NULL);
+}
+
+static void open_device(struct device *device)
+{
+    cl_command_queue_properties orders = 0;
+    device->id = find_device();
+    device->cl = clCreateContext(NULL, 1, &device->id, NULL, NULL, NULL);
+    clGetDeviceInfo(device->id, CL_DEVICE_QUEUE_PROPERTIES, sizeof orders, &orders, NULL);
+    device->order = orders & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE;
+    device->a = matrix(device, 7);
+    device->b = matrix(device, 5);
+    check(device->cl != NULL && device->a != NULL && device->b != NULL, "buffers");
+}
+
+static struct kiln_context *open_kiln(const struct device *device,
+        const struct kiln_bundle *wanted)
+{
+    const struct kiln_context_params params = {.bundle = wanted};
+    struct kiln_context *kiln = NULL;
+    check(kiln_context_create(device->cl, device->id, &params, &kiln) == KILN_SUCCESS, "context");
+    return kiln;
+}
+
+/* C = scale A B into a buffer of its own. */
+static struct call enqueue(const struct device *device, struct kiln_context *kiln,
+        cl_command_queue queue, double scale)
+{
+    struct call call = {.c = matrix(device, 3)};
+    const struct kiln_gemm gemm = {
+        .m = SIZE, .n = SIZE, .k = SIZE, .alpha = scale, .a = device->a, .b = device->b,
+        .c = call.c,
+    };
+    check(kiln_gemm_enqueue(kiln, &gemm, queue, 0, NULL, &call.done) == KILN_SUCCESS, "call");
+    return call;
+}
+
+static void check_product(cl_command_queue queue, const struct call *call, int scale)
+{
+    cl_float found[SIZE * SIZE];
+    check(clEnqueueReadBuffer(queue, call->c, CL_TRUE, 0, sizeof found, found, 1, &call->done,
+            NULL) == CL_SUCCESS, "read");
+    for (int i = 0; i < SIZE; i++) {
+        for (int j = 0; j < SIZE; j++) {
+            int sum = 0;
+            for (int p = 0; p < SIZE; p++) {
+                sum += ((i * SIZE + p) % 7 - 1) * ((p * SIZE + j) % 5 - 1);
+            }
+            check(found[i * SIZE + j] == (cl_float)(scale * sum), "a product is wrong");
+        }
+    }
+}
+
+/* Every queue is released as soon as its call is enqueued; nothing is waited for until the end. */
+static void many_queues_keep_few_workspaces(const struct device *device)
+{
+    struct kiln_context *kiln = open_kiln(device, &bundle);
+    struct call calls[NUM_QUEUES];
+    for (int i = 0; i < NUM_QUEUES; i++) {
+        cl_command_queue queue = clCreateCommandQueue(device->cl, device->id,
+                i % 2 == 0 ? 0 : device->order, NULL);
+        check(queue != NULL, "queue");
+        calls[i] = enqueue(device, kiln, queue, i + 1);
+        clFlush(queue);
+        clReleaseCommandQueue(queue);
+        check(kiln->num_spaces <= KILN_MAX_SPACES, "the workspaces pile up");
+    }
+    check(kiln->num_spaces == KILN_MAX_SPACES, "the recipe uses no workspace");
+    kiln_context_destroy(&kiln);
+    cl_command_queue reader = clCreateCommandQueue(device->cl, device->id, 0, NULL);
+    for (int i = 0; i < NUM_QUEUES; i++) {
+        check_product(reader, &calls[i], i + 1);
+        clReleaseEvent(calls[i].done);
+        clReleaseMemObject(calls[i].c);
+    }
+    clReleaseCommandQueue(reader);
+}
+
+/* With k of 0 and beta of 0, C becomes +0 whatever alpha is. */
+static void alpha_without_a_product_does_not_count(const struct device *device)
+{
+    static const double alphas[] = {-1, INFINITY, NAN};
+    struct kiln_context *kiln = open_kiln(device, NULL);
+    cl_command_queue queue = clCreateCommandQueue(device->cl, device->id, 0, NULL);
+    for (size_t i = 0; i < sizeof alphas / sizeof *alphas; i++) {
+        cl_float found[SIZE * SIZE];
+        cl_mem c = matrix(device, 3);
+        const struct kiln_gemm gemm = {.m = SIZE, .n = SIZE, .alpha = alphas[i], .c = c};
+        check(kiln_gemm_enqueue(kiln, &gemm, queue, 0, NULL, NULL) == KILN_SUCCESS, "scaling");
+        check(clEnqueueReadBuffer(queue, c, CL_TRUE, 0, sizeof found, found, 0, NULL, NULL)
+                == CL_SUCCESS, "read");
+        for (int j = 0; j < SIZE * SIZE; j++) {
+            check(found[j] == 0 && !signbit(found[j]), "an empty product is not +0");
+        }
+        clReleaseMemObject(c);
+    }
+    clReleaseCommandQueue(queue);
+    kiln_context_destroy(&kiln);
+}
+
+int main(void)
+{
+    struct device device;
+    open_device(&device);
+    many_queues_keep_few_workspaces(&device);
+    alpha_without_a_product_does_not_count(&device);
+    clReleaseMemObject(device.a);
+    clReleaseMemObject(device.b);
+    clReleaseContext(device.cl);
+    return EXIT_SUCCESS;
+}
