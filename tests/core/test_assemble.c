@@ -1,0 +1,390 @@
+/* test_assemble.c: configurations as bundles in memory, generator/core/assemble.c.
+ *
+ * Every preset is assembled for every precision and transpose pair that it is legal for, and looked
+ * at as the runtime and a reader of kernel names would.
+ */
+#include "wide.h"
+#include "assemble.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef void each_recipe(const struct assembly *assembly, const struct config *config,
+        const struct problem *problem);
+
+/* Calls `each` for every legal preset x precision x pair, each in an assembly of its own. */
+static void for_each_recipe(each_recipe *each)
+{
+    const struct device_facts facts = facts_wide();
+    for (size_t i = 0; i < num_families * num_precisions * 4; i++) {
+        const struct family *family = families[i / 4 / num_precisions];
+        const struct problem problem = { &precisions[i / 4 % num_precisions], i & 2, i & 1 };
+        for (unsigned p = 0; p < family->num_presets; p++) {
+            struct assembly assembly;
+            struct config config;
+            const char *reason;
+            char error[FAMILY_ERROR_BYTES];
+            unsigned index;
+            assert_true(config_parse(family->presets[p].config, &config, error));
+            if (!config_legal(&config, &problem, &facts, &reason))
+                continue;
+            assert_true(assembly_init(&assembly, "test", &facts));
+            if (!assembly_add(&assembly, &config, &problem, &index, error))
+                fail_msg("%s: %s", family->presets[p].config, error);
+            each(&assembly, &config, &problem);
+            assembly_free(&assembly);
+        }
+    }
+}
+
+/* ---- Names ---- */
+
+/* What a kernel's name says. */
+struct parsed {
+    const struct precision *precision;
+    const struct family *family;
+    char stage[32], transposes[3];
+    bool has[FAMILY_MAX_PARAMS];
+    long value[FAMILY_MAX_PARAMS];
+};
+
+/* The next part of a name up to an underscore or its end. */
+static bool next_part(const char **at, char part[32])
+{
+    const size_t len = strcspn(*at, "_");
+    if (!len || len >= 32)
+        return false;
+    snprintf(part, 32, "%.*s", (int) len, *at);
+    *at += len + ((*at)[len] == '_');
+    return true;
+}
+
+static bool parse_param(const char *part, struct parsed *parsed)
+{
+    const size_t len = strcspn(part, "0123456789");
+    char *end;
+    for (unsigned i = 0; i < parsed->family->num_params; i++) {
+        const char *name = parsed->family->params[i].name;
+        size_t same = 0;
+        while (same < len && name[same] && tolower((unsigned char) name[same]) == part[same])
+            same++;
+        if (same != len || name[same] || parsed->has[i])
+            continue;
+        parsed->has[i] = true;
+        parsed->value[i] = strtol(part + len, &end, 10);
+        return part[len] && !*end;
+    }
+    return false;
+}
+
+/* kiln_Pgemm_FAMILY_STAGE[_TRANSPOSES][_paramVALUE]... */
+static bool parse_name(const char *name, struct parsed *parsed)
+{
+    char part[32];
+    *parsed = (struct parsed) { .precision = NULL };
+    if (!next_part(&name, part) || strcmp(part, "kiln") || !next_part(&name, part) ||
+        strlen(part) != 5 || strcmp(part + 1, "gemm"))
+        return false;
+    part[1] = '\0';
+    parsed->precision = precision_find(part);
+    if (!parsed->precision || !next_part(&name, part))
+        return false;
+    parsed->family = family_find(part);
+    if (!parsed->family || !next_part(&name, parsed->stage))
+        return false;
+    if (strcspn(name, "_") <= 2 && strspn(name, "nt") == strcspn(name, "_") && *name) {
+        next_part(&name, part);
+        strcpy(parsed->transposes, part);
+    }
+    while (*name)
+        if (!next_part(&name, part) || !parse_param(part, parsed))
+            return false;
+    return true;
+}
+
+static void check_name(const struct assembly *assembly, const struct config *config,
+        const struct problem *problem)
+{
+    const struct kiln_recipe *recipe = &assembly->bundle.recipes[0];
+    for (unsigned s = 0; s < recipe->num_stages; s++) {
+        const char *entry = recipe->stages[s].entry;
+        struct parsed parsed;
+        bool has_stage = false;
+        assert_in_range(strlen(entry), 1, ENTRY_NAME_BYTES - 2);
+        if (!parse_name(entry, &parsed))
+            fail_msg("cannot parse '%s'", entry);
+        assert_ptr_equal(parsed.precision, problem->precision);
+        assert_ptr_equal(parsed.family, config->family);
+        for (unsigned i = 0; i < config->family->num_params; i++)
+            if (parsed.has[i] && parsed.value[i] != config->value[i])
+                fail_msg("'%s': %s is %ld", entry, config->family->params[i].name,
+                        config->value[i]);
+        for (unsigned i = 0; i < config->family->num_stages; i++) {
+            const struct family_stage *stage = &config->family->stages[i];
+            char name[ENTRY_NAME_BYTES];
+            assemble_entry_name(config, problem, stage, name);
+            if (strcmp(name, entry))
+                continue;
+            const char expected[3] = {
+                strchr(stage->transposes, 'A') ? problem->transa ? 't' : 'n'
+                    : strchr(stage->transposes, 'B') ? problem->transb ? 't' : 'n' : '\0',
+                strchr(stage->transposes, 'A') && strchr(stage->transposes, 'B')
+                    ? problem->transb ? 't' : 'n' : '\0',
+            };
+            has_stage = has_stage || (!strcmp(parsed.stage, stage->name) &&
+                                      !strcmp(parsed.transposes, expected));
+            for (unsigned p = 0; p < config->family->num_params; p++)
+                if (!stage->keys && !parsed.has[p])
+                    fail_msg("'%s' does not say %s", entry, config->family->params[p].name);
+        }
+        assert_true(has_stage);
+    }
+}
+
+static void names_can_be_read_back(void **state)
+{
+    (void) state;
+    for_each_recipe(check_name);
+}
+
+/* ---- Texts and launches ---- */
+
+static char *whole_text(const struct kiln_program *program)
+{
+    size_t bytes = 1;
+    for (unsigned i = 0; i < program->num_pieces; i++)
+        bytes += strlen(program->pieces[i]);
+    char *text = calloc(1, bytes);
+    assert_non_null(text);
+    for (unsigned i = 0; i < program->num_pieces; i++)
+        strcat(text, program->pieces[i]);
+    return text;
+}
+
+static void check_pieces(const struct assembly *assembly, const struct config *config,
+        const struct problem *problem)
+{
+    const struct kiln_program *program = &assembly->bundle.programs[0];
+    (void) config;
+    (void) problem;
+    assert_int_equal(assembly->bundle.num_programs, 1);
+    assert_in_range(program->num_pieces, 1, 64);
+    for (unsigned i = 0; i < program->num_pieces; i++) {
+        const size_t len = strlen(program->pieces[i]);
+        assert_in_range(len, 1, ASSEMBLY_PIECE_BYTES);
+        assert_int_equal(program->pieces[i][len - 1], '\n');
+    }
+    assert_true(program->hash == assemble_hash(program->pieces, program->num_pieces));
+}
+
+static void pieces_fit_literals(void **state)
+{
+    (void) state;
+    for_each_recipe(check_pieces);
+}
+
+/* Where the parameters of a kernel begin; it is defined exactly once. */
+static const char *parameters_of(const char *text, const char *entry)
+{
+    char pattern[ENTRY_NAME_BYTES + 8];
+    snprintf(pattern, sizeof pattern, "void %s(", entry);
+    const char *at = strstr(text, pattern);
+    if (!at || strstr(at + 1, pattern))
+        fail_msg("'%s' is not defined exactly once", entry);
+    return at + strlen(pattern);
+}
+
+static unsigned count_parameters(const char *at)
+{
+    unsigned num = 1;
+    for (; *at != ')'; at++)
+        num += *at == ',';
+    return num;
+}
+
+/* The attribute in front of the kernel says the local size that the launch uses. */
+static void check_local_size(const char *text, const char *parameters,
+        const struct kiln_stage *stage)
+{
+    static const char attribute[] = "reqd_work_group_size(";
+    const char *at = NULL;
+    unsigned size[3];
+    for (const char *p = text; (p = strstr(p, attribute)) && p < parameters; p++)
+        at = p;
+    assert_non_null(at);
+    assert_int_equal(sscanf(at + strlen(attribute), "%u, %u, %u", &size[0], &size[1], &size[2]), 3);
+    for (int d = 0; d < 3; d++)
+        assert_int_equal(size[d], stage->local[d]);
+}
+
+static void check_stage(const struct assembly *assembly, const struct kiln_recipe *recipe,
+        const struct kiln_stage *stage, const char *text)
+{
+    const char *parameters = parameters_of(text, stage->entry);
+    assert_int_equal(count_parameters(parameters), stage->num_args);
+    check_local_size(text, parameters, stage);
+    assert_in_range(stage->work_dim, 1, 3);
+    for (unsigned d = 0; d < 3; d++) {
+        assert_true(stage->tile[d] >= 1 && stage->local[d] >= 1);
+        assert_true(stage->dim[d] < KILN_NUM_DIMS);
+        assert_true(d < stage->work_dim || (stage->tile[d] == 1 && stage->local[d] == 1));
+        assert_int_equal(stage->tile[d] % stage->local[d], 0);
+    }
+    assert_true((long) (stage->local[0] * stage->local[1] * stage->local[2]) <=
+                assembly->facts.value[FACT_MAX_ITEMS]);
+    assert_true((long) stage->local_bytes <= assembly->facts.value[FACT_LOCAL_BYTES]);
+    assert_int_equal(strstr(parameters, "__local") != NULL, stage->local_bytes != 0);
+    for (unsigned i = 0; i < stage->num_args; i++) {
+        assert_true(stage->args[i] < KILN_NUM_ARG_CODES);
+        if (stage->args[i] >= KILN_ARG_REGION_0)
+            assert_true(stage->args[i] - KILN_ARG_REGION_0 < recipe->num_regions);
+    }
+}
+
+static void check_launch(const struct assembly *assembly, const struct config *config,
+        const struct problem *problem)
+{
+    const struct kiln_recipe *recipe = &assembly->bundle.recipes[0];
+    char name[CONFIG_TEXT_BYTES];
+    char *text = whole_text(&assembly->bundle.programs[recipe->program]);
+    config_format(config, name);
+    assert_string_equal(recipe->name, name);
+    assert_int_equal(recipe->precision, problem->precision->bits);
+    assert_int_equal(recipe->transa, problem->transa);
+    assert_int_equal(recipe->transb, problem->transb);
+    assert_true(recipe->index_bits == 32 || recipe->index_bits == 64);
+    assert_true(recipe->guard.m && recipe->guard.n && recipe->guard.k);
+    assert_in_range(recipe->num_stages, 1, KILN_MAX_STAGES);
+    for (unsigned i = 0; i < recipe->num_stages; i++)
+        check_stage(assembly, recipe, &recipe->stages[i], text);
+    for (unsigned i = 0; i < recipe->num_regions; i++) {
+        const struct kiln_region *region = &recipe->regions[i];
+        assert_true(region->round[0] >= 1 && region->round[1] >= 1 && region->element_bytes >= 1);
+        assert_true(region->dim[0] < KILN_NUM_DIMS && region->dim[1] < KILN_NUM_DIMS);
+    }
+    free(text);
+}
+
+static void launches_fit_the_text(void **state)
+{
+    (void) state;
+    for_each_recipe(check_launch);
+}
+
+/* ---- Sharing ---- */
+
+static void add(struct assembly *assembly, const char *text, bool ta, bool tb, unsigned *index)
+{
+    const struct problem problem = { precision_find("single"), ta, tb };
+    struct config config;
+    char error[FAMILY_ERROR_BYTES];
+    assert_true(config_parse(text, &config, error));
+    if (!assembly_add(assembly, &config, &problem, index, error))
+        fail_msg("%s: %s", text, error);
+}
+
+static void identical_text_is_shared(void **state)
+{
+    (void) state;
+    const struct device_facts facts = facts_wide();
+    struct assembly assembly;
+    unsigned nn, nt, again, other;
+    assert_true(assembly_init(&assembly, "share", &facts));
+    add(&assembly, "packed TM=6 NV=2 VEC=8", false, false, &nn);
+    add(&assembly, "packed TM=6 NV=2 VEC=8", false, true, &nt);
+    add(&assembly, "packed TM=6 NV=2 VEC=8 MP=4", false, false, &again);
+    assert_int_equal(nn, again);
+    assert_int_not_equal(nn, nt);
+    assert_int_equal(assembly.bundle.num_recipes, 2);
+    assert_int_equal(assembly.bundle.num_programs, 2);
+    /* Prelude, packing of A and multiplication are the same; the packing of B is not. */
+    const struct kiln_program *a = &assembly.programs[assembly.recipes[nn].program];
+    const struct kiln_program *b = &assembly.programs[assembly.recipes[nt].program];
+    unsigned shared = 0;
+    for (unsigned i = 0; i < a->num_pieces; i++)
+        for (unsigned j = 0; j < b->num_pieces; j++)
+            shared += a->pieces[i] == b->pieces[j];
+    assert_true(shared >= 3 && shared < a->num_pieces);
+    for (unsigned i = 0; i < assembly.num_pieces; i++)
+        for (unsigned j = 0; j < i; j++)
+            assert_string_not_equal(assembly.pieces[i], assembly.pieces[j]);
+    add(&assembly, "direct", false, false, &other);
+    assert_int_equal(assembly.bundle.num_recipes, 3);
+    assembly_free(&assembly);
+}
+
+static void text_is_that_of_the_program(void **state)
+{
+    (void) state;
+    const struct device_facts facts = facts_wide();
+    const struct problem problem = { precision_find("half"), true, false };
+    struct assembly assembly;
+    struct config config;
+    char error[FAMILY_ERROR_BYTES];
+    unsigned index;
+    assert_true(config_parse("tiled TM=8 NV=2 VEC=4", &config, error));
+    assert_true(assembly_init(&assembly, "text", &facts));
+    assert_true(assembly_add(&assembly, &config, &problem, &index, error));
+    char *text = assemble_text(&config, &problem, &facts, error);
+    char *expected = whole_text(&assembly.programs[0]);
+    assert_non_null(text);
+    assert_string_equal(text, expected);
+    assert_null(strstr(text, "${"));
+    assert_null(strstr(text, "\n@"));
+    free(text);
+    free(expected);
+    assembly_free(&assembly);
+}
+
+static void illegal_configurations_are_refused(void **state)
+{
+    (void) state;
+    struct device_facts facts;
+    const struct problem problem = { precision_find("single"), false, false };
+    struct assembly assembly;
+    struct config config;
+    char error[FAMILY_ERROR_BYTES];
+    unsigned index;
+    facts_minimal(&facts);
+    assert_true(config_parse("packed TM=12 NV=2 VEC=16", &config, error));
+    assert_true(assembly_init(&assembly, "text", &facts));
+    assert_false(assembly_add(&assembly, &config, &problem, &index, error));
+    assert_string_equal(error, "illegal configuration: vectors wider than the device's");
+    assert_int_equal(assembly.bundle.num_recipes, 0);
+    assert_null(assemble_text(&config, &problem, &facts, error));
+    assembly_free(&assembly);
+}
+
+static void dispatch_tables_are_copied(void **state)
+{
+    (void) state;
+    const struct device_facts facts = facts_wide();
+    struct assembly assembly;
+    struct kiln_anchor anchors[2] = {
+        { 64, 64, 64, { 0, 1, KILN_NO_RECIPE, KILN_NO_RECIPE } }, { 8, 8, 8, { 0, 0, 0, 0 } }
+    };
+    assert_true(assembly_init(&assembly, "dispatch", &facts));
+    assert_true(assembly_dispatch(&assembly, 32, anchors, 2));
+    anchors[0].m = 1;
+    assert_int_equal(assembly.bundle.num_dispatches, 1);
+    assert_int_equal(assembly.bundle.dispatches[0].precision, 32);
+    assert_int_equal(assembly.bundle.dispatches[0].num_anchors, 2);
+    assert_int_equal(assembly.bundle.dispatches[0].anchors[0].m, 64);
+    assembly_free(&assembly);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(names_can_be_read_back),
+        cmocka_unit_test(pieces_fit_literals),
+        cmocka_unit_test(launches_fit_the_text),
+        cmocka_unit_test(identical_text_is_shared),
+        cmocka_unit_test(text_is_that_of_the_program),
+        cmocka_unit_test(illegal_configurations_are_refused),
+        cmocka_unit_test(dispatch_tables_are_copied),
+    };
+    return cmocka_run_group_tests_name("assemble", tests, NULL, NULL);
+}

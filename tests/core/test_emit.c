@@ -1,0 +1,276 @@
+/* test_emit.c: bundles as C, generator/core/emit.c.
+ *
+ * What is emitted is compiled with every warning an error, loaded, and compared with the bundle in
+ * memory field by field.
+ */
+#include "wide.h"
+#include "assemble.h"
+#include "emit.h"
+#include "winners.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static void check_text(const char *a, const char *b)
+{
+    assert_int_equal(a == NULL, b == NULL);
+    if (a)
+        assert_string_equal(a, b);
+}
+
+/* Pieces may be cut differently; their text may not differ. */
+static char *join(const struct kiln_program *program)
+{
+    size_t bytes = 1;
+    for (uint32_t i = 0; i < program->num_pieces; i++)
+        bytes += strlen(program->pieces[i]);
+    char *text = calloc(1, bytes);
+    assert_non_null(text);
+    for (uint32_t i = 0; i < program->num_pieces; i++)
+        strcat(text, program->pieces[i]);
+    return text;
+}
+
+static void check_program(const struct kiln_program *a, const struct kiln_program *b)
+{
+    char *text_a = join(a), *text_b = join(b);
+    assert_string_equal(text_a, text_b);
+    free(text_a);
+    free(text_b);
+    assert_true(a->hash == b->hash);
+    assert_int_equal(a->num_pieces, b->num_pieces);
+    assert_int_equal(a->num_pieces == 0, b->pieces == NULL);
+    assert_int_equal(a->num_binaries, b->num_binaries);
+    for (uint32_t i = 0; i < a->num_binaries; i++) {
+        assert_string_equal(a->binaries[i].platform, b->binaries[i].platform);
+        assert_string_equal(a->binaries[i].device, b->binaries[i].device);
+        assert_string_equal(a->binaries[i].driver, b->binaries[i].driver);
+        assert_true(a->binaries[i].source_hash == b->binaries[i].source_hash);
+        assert_int_equal(a->binaries[i].size, b->binaries[i].size);
+        assert_memory_equal(a->binaries[i].data, b->binaries[i].data, a->binaries[i].size);
+    }
+}
+
+static void check_stage(const struct kiln_stage *a, const struct kiln_stage *b)
+{
+    assert_string_equal(a->entry, b->entry);
+    assert_int_equal(a->work_dim, b->work_dim);
+    assert_memory_equal(a->dim, b->dim, sizeof a->dim);
+    assert_memory_equal(a->tile, b->tile, sizeof a->tile);
+    assert_memory_equal(a->local, b->local, sizeof a->local);
+    assert_int_equal(a->local_bytes, b->local_bytes);
+    assert_int_equal(a->num_args, b->num_args);
+    assert_memory_equal(a->args, b->args, sizeof a->args);
+}
+
+static void check_recipe(const struct kiln_recipe *a, const struct kiln_recipe *b)
+{
+    assert_string_equal(a->name, b->name);
+    assert_int_equal(a->precision, b->precision);
+    assert_int_equal(a->transa, b->transa);
+    assert_int_equal(a->transb, b->transb);
+    assert_int_equal(a->index_bits, b->index_bits);
+    assert_memory_equal(&a->guard, &b->guard, sizeof a->guard);
+    assert_int_equal(a->program, b->program);
+    assert_int_equal(a->num_stages, b->num_stages);
+    assert_int_equal(a->num_regions, b->num_regions);
+    for (unsigned i = 0; i < a->num_stages; i++)
+        check_stage(&a->stages[i], &b->stages[i]);
+    for (unsigned i = 0; i < a->num_regions; i++) {
+        assert_memory_equal(a->regions[i].dim, b->regions[i].dim, sizeof a->regions[i].dim);
+        assert_memory_equal(a->regions[i].round, b->regions[i].round, sizeof a->regions[i].round);
+        assert_int_equal(a->regions[i].element_bytes, b->regions[i].element_bytes);
+    }
+}
+
+static void check_bundle(const struct kiln_bundle *a, const struct kiln_bundle *b)
+{
+    assert_int_equal(a->format, b->format);
+    check_text(a->name, b->name);
+    check_text(a->provenance, b->provenance);
+    check_text(a->match.platform, b->match.platform);
+    check_text(a->match.device, b->match.device);
+    check_text(a->match.driver, b->match.driver);
+    assert_int_equal(a->match.native_vector_float, b->match.native_vector_float);
+    assert_int_equal(a->num_programs, b->num_programs);
+    assert_int_equal(a->num_recipes, b->num_recipes);
+    assert_int_equal(a->num_dispatches, b->num_dispatches);
+    for (uint32_t i = 0; i < a->num_programs; i++)
+        check_program(&a->programs[i], &b->programs[i]);
+    for (uint32_t i = 0; i < a->num_recipes; i++)
+        check_recipe(&a->recipes[i], &b->recipes[i]);
+    for (uint32_t i = 0; i < a->num_dispatches; i++) {
+        assert_int_equal(a->dispatches[i].precision, b->dispatches[i].precision);
+        assert_int_equal(a->dispatches[i].num_anchors, b->dispatches[i].num_anchors);
+        assert_memory_equal(a->dispatches[i].anchors, b->dispatches[i].anchors,
+                a->dispatches[i].num_anchors * sizeof *a->dispatches[i].anchors);
+    }
+}
+
+/* ---- Compiling ---- */
+
+static char folder[] = "/tmp/kiln-emit-XXXXXX";
+
+static int make_folder(void **state)
+{
+    (void) state;
+    return mkdtemp(folder) ? 0 : -1;
+}
+
+static int remove_folder(void **state)
+{
+    (void) state;
+    return rmdir(folder);
+}
+
+/* Compiles the text; what is loaded from it stays until the test ends. */
+static const struct kiln_bundle *load(const char *text, const char *symbol)
+{
+    static int number;                 /* the loader knows a library by its name */
+    char source[64], object[64], command[1024];
+    snprintf(source, sizeof source, "%s/bundle_%d.c", folder, number);
+    snprintf(object, sizeof object, "%s/bundle_%d.so", folder, number++);
+    FILE *file = fopen(source, "w");
+    assert_non_null(file);
+    assert_true(fputs(text, file) >= 0);
+    assert_int_equal(fclose(file), 0);
+    snprintf(command, sizeof command, "%s -std=c11 -Wall -Wextra -pedantic -Werror -O0 -fPIC "
+            "-shared -I'%s' -o %s %s", TEST_CC, TEST_RUNTIME, object, source);
+    assert_int_equal(system(command), 0);
+    void *library = dlopen(object, RTLD_NOW | RTLD_LOCAL);
+    if (!library)
+        fail_msg("%s", dlerror());
+    const struct kiln_bundle *bundle = dlsym(library, symbol);
+    assert_non_null(bundle);
+    unlink(source);
+    unlink(object);
+    return bundle;
+}
+
+/* Emits twice, compiles, compares. */
+static void check_emitted(const struct kiln_bundle *bundle, const char *comment)
+{
+    struct text first = { 0 }, second = { 0 }, symbol = { 0 };
+    emit_bundle(bundle, comment, &first);
+    emit_bundle(bundle, comment, &second);
+    emit_symbol(bundle->name, &symbol);
+    assert_false(first.failed || second.failed || symbol.failed);
+    assert_string_equal(first.bytes, second.bytes);
+    assert_null(strstr(first.bytes, "/tmp"));
+    check_bundle(bundle, load(first.bytes, symbol.bytes));
+    text_free(&first);
+    text_free(&second);
+    text_free(&symbol);
+}
+
+/* ---- Bundles ---- */
+
+static void add_all_pairs(struct assembly *assembly, const char *text, const char *precision)
+{
+    struct config config;
+    char error[FAMILY_ERROR_BYTES];
+    unsigned index;
+    assert_true(config_parse(text, &config, error));
+    for (int pair = 0; pair < 4; pair++) {
+        const struct problem problem = { precision_find(precision), pair / 2, pair % 2 };
+        if (!assembly_add(assembly, &config, &problem, &index, error))
+            fail_msg("%s", error);
+    }
+}
+
+static void every_family(void **state)
+{
+    (void) state;
+    const struct device_facts facts = facts_wide();
+    const struct kiln_anchor anchors[] = {
+        { 1024, 1024, 1024, { 0, 1, 2, 3 } }, { 1, 4294967295u, 7, { KILN_NO_RECIPE, 5, 6, 7 } },
+    };
+    struct assembly assembly;
+    assert_true(assembly_init(&assembly, "every-family", &facts));
+    add_all_pairs(&assembly, "packed TM=12 NV=2 VEC=16", "single");
+    add_all_pairs(&assembly, "packed TM=6 NV=2 VEC=4 PACKA=0 KC=256", "double");
+    add_all_pairs(&assembly, "tiled TM=8 NV=2 VEC=4 PAD=1", "half");
+    add_all_pairs(&assembly, "direct INDEX=32", "single");
+    assert_true(assembly_dispatch(&assembly, 32, anchors, 2));
+    assembly.bundle.match = (struct kiln_match) { .platform = "P*", .native_vector_float = 16 };
+    check_emitted(&assembly.bundle, " *\n * A comment.\n");
+    assembly_free(&assembly);
+}
+
+static void texts_that_need_escapes(void **state)
+{
+    (void) state;
+    const struct device_facts facts = facts_wide();
+    struct assembly assembly;
+    assert_true(assembly_init(&assembly, "a \"name\" with\\every.thing", &facts));
+    add_all_pairs(&assembly, "direct", "single");
+    assembly.bundle.provenance = "tab\tnewline\nquote\"backslash\\"
+            "trigraph\?\?=\?\?\?/\x01" "1\x7f\xc3\xa9";
+    assembly.bundle.match.device = "Intel(R) Xeon(R) \"\?\?/\" *";
+    check_emitted(&assembly.bundle, NULL);
+    assembly_free(&assembly);
+}
+
+static void binaries_beside_and_instead_of_source(void **state)
+{
+    (void) state;
+    const struct device_facts facts = facts_wide();
+    unsigned char bytes[300];
+    struct assembly assembly;
+    for (unsigned i = 0; i < sizeof bytes; i++)
+        bytes[i] = (unsigned char) i;
+    assert_true(assembly_init(&assembly, "binaries", &facts));
+    add_all_pairs(&assembly, "direct", "single");
+    assert_int_equal(assembly.bundle.num_programs, 4);
+    const struct kiln_binary binaries[] = {
+        { "platform", "device \"quoted\"", "1.0", assembly.programs[0].hash, bytes, sizeof bytes },
+        { "platform", "other", "2.0", assembly.programs[0].hash, bytes + 7, 1 },
+    };
+    assembly.programs[0].binaries = binaries;
+    assembly.programs[0].num_binaries = 2;
+    assembly.programs[2].binaries = binaries;
+    assembly.programs[2].num_binaries = 1;
+    assembly.programs[2].pieces = NULL;
+    assembly.programs[2].num_pieces = 0;
+    check_emitted(&assembly.bundle, NULL);
+    for (unsigned i = 0; i < 4; i++) {
+        assembly.programs[i].binaries = binaries;
+        assembly.programs[i].num_binaries = 1;
+        assembly.programs[i].pieces = NULL;
+        assembly.programs[i].num_pieces = 0;
+    }
+    check_emitted(&assembly.bundle, NULL);
+    assembly_free(&assembly);
+}
+
+static void a_bundle_without_recipes(void **state)
+{
+    (void) state;
+    const struct kiln_bundle empty = { .format = KILN_BUNDLE_FORMAT, .name = "empty-1",
+            .provenance = "", .match = { .platform = "" } };
+    check_emitted(&empty, NULL);
+}
+
+static void symbols(void **state)
+{
+    (void) state;
+    struct text text = { 0 };
+    emit_symbol("pocl-avx512.2", &text);
+    assert_string_equal(text.bytes, "kiln_bundle_pocl_avx512_2");
+    text_free(&text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_family),
+        cmocka_unit_test(texts_that_need_escapes),
+        cmocka_unit_test(binaries_beside_and_instead_of_source),
+        cmocka_unit_test(a_bundle_without_recipes),
+        cmocka_unit_test(symbols),
+    };
+    return cmocka_run_group_tests_name("emit", tests, make_folder, remove_folder);
+}

@@ -1,0 +1,276 @@
+/* test_family.c: the families' tables, and configurations to and from text,
+ * generator/core/family.c. */
+#include "wide.h"
+#include "expr.h"
+#include "point.h"
+#include "space.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void names_of_families_and_precisions(void **state)
+{
+    (void) state;
+    for (size_t i = 0; i < num_families; i++) {
+        assert_ptr_equal(family_find(families[i]->name), families[i]);
+        for (size_t j = 0; j < i; j++)
+            assert_string_not_equal(families[i]->name, families[j]->name);
+        assert_true(families[i]->meaning[0]);
+    }
+    assert_null(family_find("none"));
+    for (size_t i = 0; i < num_precisions; i++) {
+        const char letter[] = { precisions[i].letter, '\0' };
+        assert_ptr_equal(precision_find(precisions[i].name), &precisions[i]);
+        assert_ptr_equal(precision_find(letter), &precisions[i]);
+        assert_ptr_equal(precision_of_bits(precisions[i].bits), &precisions[i]);
+    }
+    assert_null(precision_find("quadruple"));
+    assert_null(precision_find(""));
+    assert_null(precision_of_bits(128));
+}
+
+static size_t count_words(const char *text)
+{
+    size_t num = 0;
+    for (; *(text += strspn(text, " ")); text += strcspn(text, " "))
+        num++;
+    return num;
+}
+
+/* Values are increasing numbers, none is cut off, and the default is one of them. */
+static void check_values(const struct family *family, const struct family_param *param)
+{
+    long values[FAMILY_MAX_VALUES];
+    const unsigned num = param_values(param, values);
+    bool has_default = false;
+    if (num == 0 || num != count_words(param->values))
+        fail_msg("%s %s: values '%s'", family->name, param->name, param->values);
+    for (unsigned i = 0; i < num; i++) {
+        has_default = has_default || values[i] == param->default_value;
+        if (values[i] < 0 || (i > 0 && values[i] <= values[i - 1]))
+            fail_msg("%s %s: value %ld", family->name, param->name, values[i]);
+    }
+    if (!has_default)
+        fail_msg("%s %s: the default is not a value", family->name, param->name);
+}
+
+/* Upper-case letters alone: kernel names are read back by where the digits begin. */
+static void check_name(const struct family *family, const char *name)
+{
+    if (strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") != strlen(name) || !*name)
+        fail_msg("%s: the name '%s'", family->name, name);
+}
+
+/* No name of the scope hides another one. */
+static void check_scope(const struct family *family)
+{
+    static struct scope scope;
+    const struct device_facts facts = facts_wide();
+    const struct problem problem = { &precisions[0], false, false };
+    struct config config;
+    char error[FAMILY_ERROR_BYTES];
+    config_default(family, &config);
+    assert_true(config_scope(&config, &problem, &facts, &scope, error));
+    for (size_t i = 0; i < scope.num; i++)
+        if (scope_find(&scope, scope.entries[i].name, strlen(scope.entries[i].name)) !=
+            &scope.entries[i])
+            fail_msg("%s: '%s' means two things", family->name, scope.entries[i].name);
+}
+
+static void tables_are_well_formed(void **state)
+{
+    (void) state;
+    for (size_t f = 0; f < num_families; f++) {
+        const struct family *family = families[f];
+        assert_in_range(family->num_params, 1, FAMILY_MAX_PARAMS);
+        for (unsigned i = 0; i < family->num_params; i++) {
+            check_name(family, family->params[i].name);
+            check_values(family, &family->params[i]);
+            assert_true(family->params[i].meaning[0]);
+        }
+        for (unsigned i = 0; i < family->num_rules; i++)
+            assert_true(family->rules[i].reason[0]);
+        check_scope(family);
+    }
+}
+
+/* On any point a rule is kept or broken; it is never in error, nor is the rank. */
+static void rules_always_have_a_value(void **state)
+{
+    (void) state;
+    static struct scope scope;
+    const struct device_facts facts[2] = { facts_wide(), { .value = { 0 } } };
+    for (size_t f = 0; f < num_families; f++)
+        for (uint64_t draw = 0, random = 1; draw < 3000; draw++) {
+            const struct problem problem = { &precisions[draw % num_precisions], draw % 2,
+                    draw % 4 / 2 };
+            struct space space;
+            struct config config;
+            char error[FAMILY_ERROR_BYTES];
+            space_init(&space, families[f], &problem, &facts[draw % 2]);
+            const struct point point = space_point(&space,
+                    point_random(&random) % space_size(&space));
+            space_config(&space, &point, &config);
+            assert_true(config_scope(&config, &problem, &space.facts, &scope, error));
+            for (unsigned i = 0; i < families[f]->num_rules; i++) {
+                const char *rule = families[f]->rules[i].expr;
+                struct expr_error e;
+                long value;
+                if (!expr_eval(rule, strlen(rule), &scope, &value, &e))
+                    fail_msg("%s: '%s': %s", families[f]->name, rule, e.what);
+            }
+        }
+}
+
+/* Each is legal for some precision on a wide device, and none is there twice. */
+static void presets_are_legal(void **state)
+{
+    (void) state;
+    const struct device_facts facts = facts_wide();
+    for (size_t f = 0; f < num_families; f++)
+        for (unsigned i = 0; i < families[f]->num_presets; i++) {
+            const struct family_preset *preset = &families[f]->presets[i];
+            struct config config;
+            char error[FAMILY_ERROR_BYTES] = "";
+            const char *reason = NULL;
+            bool legal = false;
+            if (!config_parse(preset->config, &config, error))
+                fail_msg("%s:%s: %s", families[f]->name, preset->name, error);
+            assert_ptr_equal(config.family, families[f]);
+            for (size_t p = 0; p < num_precisions; p++) {
+                const struct problem problem = { &precisions[p], false, false };
+                legal = config_legal(&config, &problem, &facts, &reason) || legal;
+            }
+            if (!legal)
+                fail_msg("%s:%s: %s", families[f]->name, preset->name, reason);
+            for (unsigned j = 0; j < i; j++)
+                assert_string_not_equal(preset->name, families[f]->presets[j].name);
+        }
+}
+
+/* The default configuration must render everywhere: it is what users see first. */
+static void a_legal_configuration_on_the_least_device(void **state)
+{
+    (void) state;
+    struct device_facts facts;
+    facts_minimal(&facts);
+    for (size_t f = 0; f < num_families; f++) {
+        const struct problem problem = { precision_find("single"), false, false };
+        struct config config;
+        const char *reason = "";
+        config_default(families[f], &config);
+        if (!config_legal(&config, &problem, &facts, &reason))
+            fail_msg("%s: %s", families[f]->name, reason);
+    }
+}
+
+static void texts_come_back(void **state)
+{
+    (void) state;
+    const struct device_facts facts = facts_wide();
+    const struct problem problem = { &precisions[0], false, false };
+    for (size_t f = 0; f < num_families; f++)
+        for (uint64_t draw = 0, random = 7; draw < 500; draw++) {
+            struct space space;
+            struct config config, again;
+            char text[CONFIG_TEXT_BYTES], error[FAMILY_ERROR_BYTES];
+            space_init(&space, families[f], &problem, &facts);
+            const struct point point = space_point(&space,
+                    point_random(&random) % space_size(&space));
+            space_config(&space, &point, &config);
+            config_format(&config, text);
+            if (!config_parse(text, &again, error))
+                fail_msg("%s: %s", text, error);
+            assert_true(config_equal(&config, &again));
+        }
+}
+
+/* Every value at its longest fits the text. */
+static void texts_fit(void **state)
+{
+    (void) state;
+    for (size_t f = 0; f < num_families; f++) {
+        size_t bytes = strlen(families[f]->name);
+        for (unsigned i = 0; i < families[f]->num_params; i++) {
+            long values[FAMILY_MAX_VALUES];
+            const unsigned num = param_values(&families[f]->params[i], values);
+            bytes += (size_t) snprintf(NULL, 0, " %s=%ld", families[f]->params[i].name,
+                    values[num - 1]);
+        }
+        assert_in_range(bytes, 1, CONFIG_TEXT_BYTES - 1);
+    }
+}
+
+static void absent_parameters_take_defaults(void **state)
+{
+    (void) state;
+    struct config config, expected;
+    char error[FAMILY_ERROR_BYTES];
+    config_default(family_find("packed"), &expected);
+    assert_true(config_parse("packed", &config, error));
+    assert_true(config_equal(&config, &expected));
+    assert_true(config_parse("  packed  TM=12   KC=256 ", &config, error));
+    expected.value[0] = 12;
+    expected.value[5] = 256;
+    assert_true(config_equal(&config, &expected));
+}
+
+static void wrong_texts_are_refused(void **state)
+{
+    (void) state;
+    const struct { const char *text, *error; } rows[] = {
+        { "", "no family ''" },
+        { "packd TM=8", "no family 'packd'" },
+        { "packed TM", "'TM' is not NAME=VALUE" },
+        { "packed MT=8", "family 'packed' has no parameter 'MT'" },
+        { "packed TM=", "'TM=': TM is one of: 1 2 3 4 6 8 10 12 14 16 20 24" },
+        { "packed TM=5", "'TM=5': TM is one of: 1 2 3 4 6 8 10 12 14 16 20 24" },
+        { "packed TM=8x", "'TM=8x': TM is one of: 1 2 3 4 6 8 10 12 14 16 20 24" },
+        { "packed PACKA=99999999999999999999",
+          "'PACKA=99999999999999999999': PACKA is one of: 0 1" },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct config config;
+        char error[FAMILY_ERROR_BYTES] = "";
+        assert_false(config_parse(rows[i].text, &config, error));
+        assert_string_equal(error, rows[i].error);
+    }
+}
+
+static void rejection_has_a_reason(void **state)
+{
+    (void) state;
+    struct device_facts facts = facts_wide();
+    struct problem problem = { precision_find("double"), false, false };
+    struct config config;
+    char error[FAMILY_ERROR_BYTES];
+    const char *reason;
+    assert_true(config_parse("packed TM=8 NV=1 VEC=4", &config, error));
+    assert_true(config_legal(&config, &problem, &facts, &reason));
+    assert_null(reason);
+    facts.value[FACT_HAS_DOUBLE] = 0;
+    assert_false(config_legal(&config, &problem, &facts, &reason));
+    assert_string_equal(reason, "the device has no double precision");
+    assert_true(config_parse("packed TM=8 NV=1 VEC=4 KC=128", &config, error));
+    problem.precision = precision_find("half");
+    assert_false(config_legal(&config, &problem, &facts, &reason));
+    assert_string_equal(reason, "slices of K would be rounded to half between them");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(names_of_families_and_precisions),
+        cmocka_unit_test(tables_are_well_formed),
+        cmocka_unit_test(rules_always_have_a_value),
+        cmocka_unit_test(presets_are_legal),
+        cmocka_unit_test(a_legal_configuration_on_the_least_device),
+        cmocka_unit_test(texts_come_back),
+        cmocka_unit_test(texts_fit),
+        cmocka_unit_test(absent_parameters_take_defaults),
+        cmocka_unit_test(wrong_texts_are_refused),
+        cmocka_unit_test(rejection_has_a_reason),
+    };
+    return cmocka_run_group_tests_name("family", tests, NULL, NULL);
+}

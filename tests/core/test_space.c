@@ -1,0 +1,124 @@
+/* test_space.c: configurations as points, generator/core/space.c. */
+#include "wide.h"
+#include "assemble.h"
+#include "space.h"
+
+#include <string.h>
+
+static struct space make_space(size_t family, size_t precision)
+{
+    const struct problem problem = { &precisions[precision], false, true };
+    const struct device_facts facts = facts_wide();
+    struct space space;
+    space_init(&space, families[family], &problem, &facts);
+    return space;
+}
+
+static void sizes_are_products(void **state)
+{
+    (void) state;
+    for (size_t f = 0; f < num_families; f++) {
+        const struct space space = make_space(f, 1);
+        uint64_t size = 1;
+        assert_int_equal(space.num_params, families[f]->num_params);
+        for (unsigned i = 0; i < space.num_params; i++) {
+            assert_in_range(space.num_values[i], 1, FAMILY_MAX_VALUES);
+            size *= space.num_values[i];
+        }
+        assert_true(space_size(&space) == size);
+    }
+}
+
+static void indices_come_back(void **state)
+{
+    (void) state;
+    for (size_t f = 0; f < num_families; f++) {
+        const struct space space = make_space(f, 1);
+        const uint64_t size = space_size(&space);
+        for (uint64_t i = 0, step = size / 1000 + 1; i < size; i += step) {
+            const struct point point = space_point(&space, i);
+            assert_true(space_index(&space, &point) == i);
+            for (unsigned p = 0; p < space.num_params; p++)
+                assert_in_range(point.at[p], 0, space.num_values[p] - 1);
+        }
+        const struct point last = space_point(&space, size - 1);
+        for (unsigned p = 0; p < space.num_params; p++)
+            assert_int_equal(last.at[p], space.num_values[p] - 1);
+    }
+}
+
+static void configurations_come_back(void **state)
+{
+    (void) state;
+    for (size_t f = 0; f < num_families; f++) {
+        const struct space space = make_space(f, 1);
+        for (uint64_t draw = 0, random = 3; draw < 300; draw++) {
+            const struct point point = space_point(&space,
+                    point_random(&random) % space_size(&space));
+            struct point again;
+            struct config config;
+            const char *by_point, *by_config;
+            space_config(&space, &point, &config);
+            assert_true(space_locate(&space, &config, &again));
+            assert_memory_equal(&point, &again, sizeof point);
+            assert_int_equal(space_legal(&space, &point, &by_point),
+                    config_legal(&config, &space.problem, &space.facts, &by_config));
+            assert_ptr_equal(by_point, by_config);
+        }
+    }
+}
+
+static void unknown_values_are_not_located(void **state)
+{
+    (void) state;
+    const struct space space = make_space(0, 1);
+    struct config config;
+    struct point point;
+    config_default(families[0], &config);
+    assert_true(space_locate(&space, &config, &point));
+    config.value[0] = 5000;
+    assert_false(space_locate(&space, &config, &point));
+}
+
+/* A legal point that does not render would only be found when a search comes upon it. */
+static void legal_points_render(void **state)
+{
+    (void) state;
+    for (size_t f = 0; f < num_families; f++)
+        for (size_t p = 0; p < num_precisions; p++) {
+            const struct space space = make_space(f, p);
+            uint64_t random = 11;
+            int rendered = 0;
+            for (int draw = 0; draw < 20000 && rendered < 60; draw++) {
+                const struct point point = space_point(&space,
+                        point_random(&random) % space_size(&space));
+                struct config config;
+                struct assembly assembly;
+                const char *reason;
+                char error[FAMILY_ERROR_BYTES], text[CONFIG_TEXT_BYTES];
+                unsigned index;
+                if (!space_legal(&space, &point, &reason))
+                    continue;
+                space_config(&space, &point, &config);
+                config_format(&config, text);
+                assert_true(assembly_init(&assembly, "space", &space.facts));
+                if (!assembly_add(&assembly, &config, &space.problem, &index, error))
+                    fail_msg("%s: %s", text, error);
+                assembly_free(&assembly);
+                rendered++;
+            }
+            assert_int_equal(rendered, 60);
+        }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sizes_are_products),
+        cmocka_unit_test(indices_come_back),
+        cmocka_unit_test(configurations_come_back),
+        cmocka_unit_test(unknown_values_are_not_located),
+        cmocka_unit_test(legal_points_render),
+    };
+    return cmocka_run_group_tests_name("space", tests, NULL, NULL);
+}

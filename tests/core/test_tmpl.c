@@ -1,0 +1,354 @@
+/* test_tmpl.c: the template engine, generator/core/tmpl.c. */
+#include "scope.h"
+#include "tmpl.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static struct scope names;
+
+static int fill_names(void **state)
+{
+    (void) state;
+    names.num = 0;
+    bool ok = scope_set(&names, "M", 3) && scope_set(&names, "N", 0) && scope_set(&names, "VEC", 4)
+            && scope_set_text(&names, "T", "float") && scope_set_text(&names, "RAW", "${M} @end");
+    return ok ? 0 : -1;
+}
+
+static const struct tmpl_file parts[] = {
+    { "main", NULL },
+    { "inner.cl.in", "inner ${M}\n" },
+    { "lets.cl.in", "@let M = M + 10\n@let FRESH = 1\nlets ${M}\n" },
+    { "broken.cl.in", "fine\n\n  ${MISSING}\n" },
+    { "unclosed.cl.in", "@if 1\n" },
+    { "loop.cl.in", "@include loop.cl.in\n" },
+    { "no_newline.cl.in", "tail" },
+};
+enum { NUM_PARTS = sizeof parts / sizeof parts[0] };
+
+static char *render(const char *text, struct tmpl_error *err)
+{
+    struct tmpl_file files[NUM_PARTS];
+    memcpy(files, parts, sizeof files);
+    files[0].text = text;
+    size_t mark = names.num;
+    char *out = tmpl_render(files, NUM_PARTS, "main", &names, err);
+    assert_int_equal(names.num, mark);
+    return out;
+}
+
+struct good {
+    const char *text, *out;
+};
+
+static void check_good(const struct good *rows, size_t num)
+{
+    for (size_t i = 0; i < num; i++) {
+        struct tmpl_error err = { .what = "" };
+        char *out = render(rows[i].text, &err);
+        if (!out)
+            fail_msg("'%s': %s:%d: %s", rows[i].text, err.file, err.line, err.what);
+        assert_string_equal(out, rows[i].out);
+        free(out);
+    }
+}
+
+struct bad {
+    const char *text, *message;        /* "file:line: what" */
+};
+
+static void check_bad(const struct bad *rows, size_t num)
+{
+    for (size_t i = 0; i < num; i++) {
+        struct tmpl_error err = { .what = "" };
+        char *out = render(rows[i].text, &err), message[256];
+        if (out)
+            fail_msg("'%s' gave '%s', not an error", rows[i].text, out);
+        snprintf(message, sizeof message, "%s:%d: %s", err.file, err.line, err.what);
+        if (strcmp(message, rows[i].message) != 0)
+            fail_msg("'%s':\n  '%s', not\n  '%s'", rows[i].text, message, rows[i].message);
+    }
+}
+
+static void values(void **state)
+{
+    (void) state;
+    static const struct good rows[] = {
+        { "", "" }, { "\n", "\n" }, { "plain", "plain\n" }, { "a\n\n  b\n", "a\n\n  b\n" },
+        { "x${M}y${ M * 2 }z\n", "x3y6z\n" }, { "${T} a; ${ T }4\n", "float a; float4\n" },
+        { "${-M}\n", "-3\n" }, { "${RAW}\n", "${M} @end\n" },
+        { "{}()@ } mail@if\n", "{}()@ } mail@if\n" },
+    };
+    check_good(rows, sizeof rows / sizeof rows[0]);
+}
+
+static void conditions(void **state)
+{
+    (void) state;
+    static const struct good rows[] = {
+        { "@if M\nyes\n@end\n", "yes\n" }, { "@if N\nyes\n@end\n", "" },
+        { "@if N\na\n@else\nb\n@end\nc", "b\nc\n" },
+        { "@if N\na\n@elif M == 3\nb\n@elif M\nc\n@else\nd\n@end\n", "b\n" },
+        { "@if N\na\n@elif N\nb\n@else\nc\n@end\n", "c\n" },
+        { "@if 1\n@if 0\na\n@else\nb\n@end\n@else\nc\n@end\n", "b\n" },
+        { "@if 0\n@if 1\na\n@else\nb\n@end\n@for i in 0..2\nx\n@end\n@else\nc\n@end\n", "c\n" },
+        { "  @if M\n    kept\n\t@end  \n", "    kept\n" },
+        { "@if(M)\nyes\n@end", "yes\n" },
+        /* What is not taken is not evaluated. */
+        { "@if 0\n${MISSING}\n@if MISSING\n@end\n@end\n", "" },
+        { "@if 1\nx\n@elif MISSING\n@end\n", "x\n" },
+    };
+    check_good(rows, sizeof rows / sizeof rows[0]);
+}
+
+static void loops(void **state)
+{
+    (void) state;
+    static const struct good rows[] = {
+        { "@for i in 0..M\n  c${i};\n@end\n", "  c0;\n  c1;\n  c2;\n" },
+        { "@for i in 0..0\nx\n@end\ny\n", "y\n" }, { "@for i in 5..2\nx\n@end\n", "" },
+        { "@for i in -1..1\n${i}\n@end\n", "-1\n0\n" },
+        { "@for i in (M - 1) * 2..max(M, (VEC + 1))\n${i}\n@end\n", "4\n" },
+        { "@for i in M - 1 .. M + 1\n${i}\n@end\n", "2\n3\n" },
+        { "@for i in 0..2\n@for j in i..2\n${i}${j}\n@end\n@end\n", "00\n01\n11\n" },
+        { "@for M in 0..2\n${M}\n@end\n${M}\n", "0\n1\n3\n" },
+        { "@for i in 0..3\n@if i == 1\none\n@else\n${i}\n@end\n@end\n", "0\none\n2\n" },
+        { "@for i in 0..2\n@let j = i * 2\n${j}\n@end\n", "0\n2\n" },
+        { "@for i in 9223372036854775806..9223372036854775807\n${i}\n@end\n",
+                "9223372036854775806\n" },
+    };
+    check_good(rows, sizeof rows / sizeof rows[0]);
+}
+
+static void lists(void **state)
+{
+    (void) state;
+    static const struct good rows[] = {
+        { "$list(i in 0..M;, ;a${i});\n", "a0, a1, a2;\n" },
+        { "[$list(i in 0..0;, ;a)]\n", "[]\n" }, { "[$list(i in 0..1;, ;a)]\n", "[a]\n" },
+        { "$list(i in 0..2; + ; ${i})\n", " 0 +  1\n" },
+        { "$list(v in 0..2; ;c${v} = fma((T) a, b${v}, (c${v}));)\n",
+                "c0 = fma((T) a, b0, (c0)); c1 = fma((T) a, b1, (c1));\n" },
+        { "f($list(i in 0..2;, ;g($list(j in 0..2;, ;x${i}${j}))))\n",
+                "f(g(x00, x01), g(x10, x11))\n" },
+        { "$list(i in max(0, (M - 2))..min(M, (4));, ;${(i + 1) * 2})\n", "4, 6\n" },
+        { "$list(i in 0..3;${T};x)\n", "xfloatxfloatx\n" },
+        { "$list(i in 0..2;;$list(j in 0..2;-;${j}))\n", "0-10-1\n" },
+        { "@for i in 0..2\n  $list(j in 0..2; ;${i * 2 + j})\n@end\n", "  0 1\n  2 3\n" },
+    };
+    check_good(rows, sizeof rows / sizeof rows[0]);
+}
+
+static void lets(void **state)
+{
+    (void) state;
+    static const struct good rows[] = {
+        { "@let X = M * 2\n${X}\n", "6\n" }, { "@let X=M\n@let X = X + 1\n${X}\n", "4\n" },
+        { "@let M = 7\n@if 1\n@let M = 8\n${M}\n@end\n${M}\n", "8\n7\n" },
+        { "@let T = 2\n${T}\n", "2\n" }, { "@let X = 1 == 1\n${X}\n", "1\n" },
+    };
+    check_good(rows, sizeof rows / sizeof rows[0]);
+}
+
+static void includes(void **state)
+{
+    (void) state;
+    static const struct good rows[] = {
+        { "a\n@include inner.cl.in\nb\n", "a\ninner 3\nb\n" },
+        { "@for M in 0..2\n  @include inner.cl.in\n@end\n", "  inner 0\n  inner 1\n" },
+        { "@include lets.cl.in\n${M}\n", "lets 13\n3\n" },
+        { "@include no_newline.cl.in\nnext\n", "tail\nnext\n" },
+    };
+    check_good(rows, sizeof rows / sizeof rows[0]);
+    static const struct bad bad[] = {
+        { "\n@include nowhere\n", "main:2: no template called 'nowhere'" },
+        { "@include\n", "main:1: expected the name of a template after '@include'" },
+        { "@include broken.cl.in\n", "broken.cl.in:3: undefined name 'MISSING'" },
+        { "@include unclosed.cl.in\n", "unclosed.cl.in:1: '@if' without '@end'" },
+        { "@include lets.cl.in\n${FRESH}\n", "main:2: undefined name 'FRESH'" },
+        { "@include loop.cl.in\n",
+                "loop.cl.in:1: @include nested deeper than 8 (does it include itself?)" },
+        { "@include main\n", "main:1: @include nested deeper than 8 (does it include itself?)" },
+    };
+    check_bad(bad, sizeof bad / sizeof bad[0]);
+}
+
+static void block_errors(void **state)
+{
+    (void) state;
+    static const struct bad rows[] = {
+        { "a\n@end\n", "main:2: '@end' without '@if' or '@for'" },
+        { "@if 1\n@end\n@end\n", "main:3: '@end' without '@if' or '@for'" },
+        { "@else\n", "main:1: '@else' without '@if'" },
+        { "@elif 1\n", "main:1: '@elif' without '@if'" },
+        { "@if 1\n@for i in 0..2\n@else\n@end\n@end\n", "main:3: '@else' without '@if'" },
+        { "\n@if 1\n@else\n@else\n@end\n", "main:4: second '@else' for the '@if' of line 2" },
+        { "@if 0\n@if 1\n@else\n@else\n@end\n@end\n",
+                "main:4: second '@else' for the '@if' of line 2" },
+        { "@if 1\n@else\n@elif 1\n@end\n",
+                "main:3: '@elif' after the '@else' of the '@if' of line 1" },
+        { "x\n@if 1\n@for i in 0..1\n@end\n", "main:2: '@if' without '@end'" },
+        { "@for i in 0..1\n@if 1\n@end\n", "main:1: '@for' without '@end'" },
+        { "a\n  @while 1\n", "main:2: unknown directive '@while'" },
+        { "@\n", "main:1: unknown directive '@'" }, { "@ if 1\n", "main:1: unknown directive '@'" },
+        { "@iff 1\n@end\n", "main:1: unknown directive '@iff'" },
+        { "@if 0\n@wihle\n@end\n", "main:2: unknown directive '@wihle'" },
+        { "@if 1\n@else if 2\n@end\n", "main:2: text after '@else'" },
+        { "@if 1\n@end if\n", "main:2: text after '@end'" },
+    };
+    check_bad(rows, sizeof rows / sizeof rows[0]);
+}
+
+static void line_errors(void **state)
+{
+    (void) state;
+    static const struct bad rows[] = {
+        { "\n\n${TILE}\n", "main:3: undefined name 'TILE'" },
+        { "${M / N}\n", "main:1: division by zero" },
+        { "${}\n", "main:1: expected a value at the end" },
+        { "${T + 1}\n", "main:1: 'T' is a text, not a number" },
+        { "a ${M\n}\n", "main:1: '${' without its '}'" },
+        { "cost: $5\n", "main:1: '$' begins neither '${' nor '$list('" },
+        { "$", "main:1: '$' begins neither '${' nor '$list('" },
+        { "$list\n", "main:1: '$' begins neither '${' nor '$list('" },
+        { "$list(i in 0..2;, ;(a)\n", "main:1: '$list(' without its ')'" },
+        { "$list(i in 0..2;, )\n", "main:1: expected $list(NAME in A..B; SEP; TEXT)" },
+        { "$list(i in 0..2)\n", "main:1: expected $list(NAME in A..B; SEP; TEXT)" },
+        { "$list(i of 0..2;;x)\n", "main:1: expected NAME in A..B, found 'i of 0..2'" },
+        { "$list(i in 0..2;;${j})\n", "main:1: undefined name 'j'" },
+        { "@for i in 0...4\n@end\n", "main:1: expected a value, found '.'" },
+        { "@for i in 0\n@end\n", "main:1: expected NAME in A..B, found 'i in 0'" },
+        { "@for 1 in 0..2\n@end\n", "main:1: expected NAME in A..B, found '1 in 0..2'" },
+        { "@for\n@end\n", "main:1: expected NAME in A..B, found ''" },
+        { "@for i in ..2\n@end\n", "main:1: expected a value at the end" },
+        { "@for i in 0..N / N\n@end\n", "main:1: division by zero" },
+        { "@for i in 0..3\n\n${6 / (2 - i)}\n@end\n", "main:3: division by zero" },
+        { "@if\n@end\n", "main:1: expected a value at the end" },
+        { "@if 0\n@elif TILE\n@end\n", "main:2: undefined name 'TILE'" },
+        { "@if 0\n@elif\n@end\n", "main:2: expected a value at the end" },
+        { "@for i in 0..1\n@end\n${i}\n", "main:3: undefined name 'i'" },
+        { "@if 1\n@let X = 1\n@end\n${X}\n", "main:4: undefined name 'X'" },
+        { "@let X\n", "main:1: expected NAME = EXPR, found 'X'" },
+        { "@let 2 = 3\n", "main:1: expected NAME = EXPR, found '2 = 3'" },
+        { "@let X == 3\n", "main:1: expected NAME = EXPR, found 'X == 3'" },
+        { "@let X =\n", "main:1: expected a value at the end" },
+        { "@let ABCDEFGHIJKLMNOPQRSTUVWXYZABCDEF = 1\n",
+                "main:1: the name 'ABCDEFGHIJKLMNOPQRSTUVWXYZABCDEF' is longer than 31 bytes" },
+        { "@for \x1b[31m\n@end\n", "main:1: expected NAME in A..B, found '?[31m'" },
+    };
+    check_bad(rows, sizeof rows / sizeof rows[0]);
+}
+
+static void unknown_template(void **state)
+{
+    (void) state;
+    struct tmpl_error err;
+    assert_null(tmpl_render(parts + 1, NUM_PARTS - 1, "gemm.cl.in", &names, &err));
+    assert_string_equal(err.file, "gemm.cl.in");
+    assert_int_equal(err.line, 1);
+    assert_string_equal(err.what, "no template called 'gemm.cl.in'");
+    assert_null(tmpl_render(NULL, 0, "x", &names, &err));
+}
+
+/* Huge ranges, with and without output, end with an error soon. */
+static void runaway_templates(void **state)
+{
+    (void) state;
+    static const struct bad rows[] = {
+        { "@for i in 0..9223372036854775807\n@end\n",
+                "main:1: rendering takes too long (a very long @for or $list?)" },
+        { "@for i in 0..1000000000\n@if 0\n@end\n@end\n",
+                "main:2: rendering takes too long (a very long @for or $list?)" },
+        { "$list(i in 0..9000000000;;)\n",
+                "main:1: rendering takes too long (a very long @for or $list?)" },
+        { "@for i in 0..1000000000\n0123456789abcdef\n@end\n",
+                "main:2: the rendered text exceeds 4 MiB" },
+        { "$list(i in 0..1000000000;, ;${i})\n", "main:1: the rendered text exceeds 4 MiB" },
+        { "$list(i in 0..3000;;$list(j in 0..3000;;x))\n",
+                "main:1: the rendered text exceeds 4 MiB" },
+    };
+    check_bad(rows, sizeof rows / sizeof rows[0]);
+}
+
+/* text repeated `times`, then `tail`. The caller frees it. */
+static char *repeat(const char *text, size_t times, const char *tail)
+{
+    size_t len = strlen(text);
+    char *all = malloc(len * times + strlen(tail) + 1);
+    assert_non_null(all);
+    for (size_t i = 0; i < times; i++)
+        memcpy(all + i * len, text, len);
+    strcpy(all + len * times, tail);
+    return all;
+}
+
+static void check_repeated(const char *text, size_t times, const char *tail, const char *message)
+{
+    char *all = repeat(text, times, tail);
+    struct bad row = { all, message };
+    check_bad(&row, 1);
+    free(all);
+}
+
+static void deep_nesting(void **state)
+{
+    (void) state;
+    check_repeated("@if 1\n", 100000, "", "main:33: blocks nested deeper than 32");
+    check_repeated("@for i in 0..1\n", 100000, "", "main:33: blocks nested deeper than 32");
+    check_repeated("@let X = 1\n", 1000, "", "main:156: no room for the name 'X': 160 are set");
+    char *lists = repeat("$list(i in 0..1;;", 17, "x)))))))))))))))))");
+    struct bad row = { lists, "main:1: $list nested deeper than 16" };
+    check_bad(&row, 1);
+    free(lists);
+}
+
+static void large_text_is_fine(void **state)
+{
+    (void) state;
+    char *text = repeat("    c[${M}] = ${T};\n", 50000, "");
+    char *expected = repeat("    c[3] = float;\n", 50000, "");
+    struct good row = { text, expected };
+    check_good(&row, 1);
+    free(text);
+    free(expected);
+}
+
+static void rendering_is_pure(void **state)
+{
+    (void) state;
+    const char *text = "@for i in 0..20\n$list(j in 0..i;, ;${T} x${i}_${j})\n@end\n";
+    struct tmpl_error err;
+    char *first = render(text, &err), *second = render(text, &err);
+    assert_non_null(first);
+    assert_non_null(second);
+    assert_string_equal(first, second);
+    free(first);
+    free(second);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(values, fill_names),
+        cmocka_unit_test_setup(conditions, fill_names),
+        cmocka_unit_test_setup(loops, fill_names),
+        cmocka_unit_test_setup(lists, fill_names),
+        cmocka_unit_test_setup(lets, fill_names),
+        cmocka_unit_test_setup(includes, fill_names),
+        cmocka_unit_test_setup(block_errors, fill_names),
+        cmocka_unit_test_setup(line_errors, fill_names),
+        cmocka_unit_test_setup(unknown_template, fill_names),
+        cmocka_unit_test_setup(runaway_templates, fill_names),
+        cmocka_unit_test_setup(deep_nesting, fill_names),
+        cmocka_unit_test_setup(large_text_is_fine, fill_names),
+        cmocka_unit_test_setup(rendering_is_pure, fill_names),
+    };
+    return cmocka_run_group_tests_name("tmpl", tests, NULL, NULL);
+}

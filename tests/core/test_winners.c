@@ -1,0 +1,274 @@
+/* test_winners.c: winners.tsv to and from memory, and into a bundle, generator/core/winners.c. */
+#include "wide.h"
+#include "winners.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct winners winners, again;
+
+#define HEAD "kiln-winners\t1\nbundle\ttest\n"
+#define RECIPE "recipe\tsingle\tdirect TM=4 VEC=4\t0\t1\tff\tffffffffffffffff\n"
+
+static const char good[] =
+    HEAD
+    "platform\tPortable*\n"
+    "device\t*avx512*\n"
+    "driver\t3.1\n"
+    "vector\t16\n"
+    "provenance\ttuned on a device\n"
+    "fact\tVECTOR_BYTES\t64\n"
+    "fact\tREGISTER_BYTES\t2048\n"
+    "# a comment, and an empty line\n"
+    "\n"
+    "recipe\tdouble\tpacked TM=4 NV=2 VEC=4\t0\t0\t0\t0\n"
+    RECIPE
+    "recipe\tsingle\tpacked TM=12 NV=2 VEC=16\t0\t0\t0\t0\n"
+    "anchor\tsingle\t1024\t1024\t1024\t1\t0.0087\t1\t0.009\t0\t0.5\t-\t0\n"
+    "anchor\tdouble\t64\t64\t1\t0\t1e-05\t-\t0\t-\t0\t-\t0\n"
+    "regret\tsingle\t1.0123\t9\n";
+
+static void parse(const char *text, struct winners *to)
+{
+    char error[FAMILY_ERROR_BYTES] = "";
+    if (!winners_parse(text, to, error))
+        fail_msg("%s", error);
+}
+
+static void rows_mean_what_they_say(void **state)
+{
+    (void) state;
+    parse(good, &winners);
+    assert_string_equal(winners.name, "test");
+    assert_string_equal(winners.platform, "Portable*");
+    assert_string_equal(winners.device, "*avx512*");
+    assert_string_equal(winners.driver, "3.1");
+    assert_int_equal(winners.vector, 16);
+    assert_string_equal(winners.provenance, "tuned on a device");
+    assert_int_equal(winners.facts.value[FACT_VECTOR_BYTES], 64);
+    assert_int_equal(winners.facts.value[FACT_MAX_ITEMS], 64);
+    assert_int_equal(winners.num_recipes, 3);
+    assert_true(winners.recipes[1].hash[2] == 0xff && winners.recipes[1].hash[3] == UINT64_MAX);
+    assert_int_equal(winners.num_anchors, 2);
+    assert_int_equal(winners.anchors[0].recipe[0], 1);
+    assert_int_equal(winners.anchors[0].recipe[3], -1);
+    assert_true(winners.anchors[0].seconds[2] == 0.5);
+    assert_int_equal(winners.regrets[0].shapes, 9);
+    assert_true(winners.regrets[0].factor == 1.0123);
+    /* Numbers count within a precision. */
+    assert_ptr_equal(winners_recipe(&winners, precision_find("single"), 1), &winners.recipes[2]);
+    assert_ptr_equal(winners_recipe(&winners, precision_find("double"), 0), &winners.recipes[0]);
+    assert_null(winners_recipe(&winners, precision_find("double"), 1));
+    assert_null(winners_recipe(&winners, precision_find("half"), 0));
+    assert_null(winners_recipe(&winners, precision_find("single"), -1));
+}
+
+static void winners_come_back(void **state)
+{
+    (void) state;
+    struct text first = { 0 }, second = { 0 };
+    parse(good, &winners);
+    winners_format(&winners, &first);
+    parse(first.bytes, &again);
+    winners_format(&again, &second);
+    assert_false(first.failed || second.failed);
+    assert_string_equal(first.bytes, second.bytes);
+    assert_int_equal(again.num_recipes, winners.num_recipes);
+    assert_memory_equal(&again.facts.value, &winners.facts.value, sizeof winners.facts.value);
+    text_free(&first);
+    text_free(&second);
+}
+
+static void the_last_newline_may_be_missing(void **state)
+{
+    (void) state;
+    parse("kiln-winners\t1\nbundle\ttest", &winners);
+    assert_string_equal(winners.name, "test");
+    assert_int_equal(winners.num_recipes, 0);
+}
+
+static void each_error_is_told(void **state)
+{
+    (void) state;
+    const struct { const char *text, *error; } rows[] = {
+        { "", "empty" },
+        { "kiln-winners\t2\n", "line 1: not a kiln-winners file, version 1" },
+        { "kiln-journal\t1\n", "line 1: not a kiln-winners file, version 1" },
+        { "kiln-winners\t1\n", "no bundle row" },
+        { HEAD "winner\tx\n", "line 3: unknown row" },
+        { HEAD "bundle\n", "line 3: expected one text, not too long" },
+        { HEAD "platform\ta\tb\n", "line 3: expected one text, not too long" },
+        { HEAD "vector\tmany\n", "line 3: vector is a number" },
+        { HEAD "vector\t-1\n", "line 3: vector is a number" },
+        { HEAD "fact\tMAX_ITEMS\n", "line 3: a fact has a name and a number" },
+        { HEAD "fact\tMAX_ITEMS\tx\n", "line 3: a fact has a name and a number" },
+        { HEAD "fact\tWEIGHT\t1\n", "line 3: unknown fact" },
+        { HEAD "recipe\tsingle\tdirect\t0\t0\t0\n",
+          "line 3: a recipe has a precision, a configuration and four hashes" },
+        { HEAD "recipe\tquad\tdirect\t0\t0\t0\t0\n", "line 3: unknown precision" },
+        { HEAD "recipe\tsingle\tdirekt\t0\t0\t0\t0\n", "line 3: no family 'direkt'" },
+        { HEAD "recipe\tsingle\tdirect TM=5\t0\t0\t0\t0\n",
+          "line 3: 'TM=5': TM is one of: 1 2 4 6 8 12 14" },
+        { HEAD "recipe\tsingle\tdirect\t0\tx\t0\t0\n", "line 3: a hash is hexadecimal" },
+        { HEAD "recipe\tsingle\tdirect\t0\t0\t\t0\n", "line 3: a hash is hexadecimal" },
+        { HEAD "anchor\tsingle\t1\t1\t1\t0\t1\n",
+          "line 3: an anchor has a precision, three extents and four pairs of recipe and seconds" },
+        { HEAD "anchor\tquad\t1\t1\t1\t0\t1\t0\t1\t0\t1\t0\t1\n", "line 3: unknown precision" },
+        { HEAD "anchor\tsingle\t0\t1\t1\t0\t1\t0\t1\t0\t1\t0\t1\n",
+          "line 3: an extent is a positive number" },
+        { HEAD "anchor\tsingle\t1\t4294967296\t1\t0\t1\t0\t1\t0\t1\t0\t1\n",
+          "line 3: an extent is a positive number" },
+        { HEAD "anchor\tsingle\t1\t1\t1\tx\t1\t0\t1\t0\t1\t0\t1\n",
+          "line 3: a recipe is a number or -" },
+        { HEAD "anchor\tsingle\t1\t1\t1\t0\tfast\t0\t1\t0\t1\t0\t1\n",
+          "line 3: seconds are a number" },
+        { HEAD RECIPE "anchor\tsingle\t1\t1\t1\t0\t1\t0\t1\t0\t1\t1\t1\n",
+          "anchor 0 names recipe 1, which is not there" },
+        { HEAD "regret\tsingle\t1\n",
+          "line 3: a regret has a precision, a factor and a number of shapes" },
+        { HEAD "regret\tsingle\tx\t1\n",
+          "line 3: a regret has a precision, a factor and a number of shapes" },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char error[FAMILY_ERROR_BYTES] = "";
+        if (winners_parse(rows[i].text, &winners, error))
+            fail_msg("not refused: %s", rows[i].text);
+        assert_string_equal(error, rows[i].error);
+    }
+}
+
+/* `times` rows more than the head. */
+static void check_too_many(const char *row, int times, const char *expected)
+{
+    char error[FAMILY_ERROR_BYTES] = "";
+    struct text text = { 0 };
+    text_add(&text, HEAD);
+    for (int i = 0; i < times; i++)
+        text_add(&text, "%s", row);
+    assert_false(winners_parse(text.bytes, &winners, error));
+    assert_string_equal(error, expected);
+    text_free(&text);
+}
+
+static void limits_are_told(void **state)
+{
+    (void) state;
+    char line[2000];
+    char error[FAMILY_ERROR_BYTES];
+    check_too_many(RECIPE, WINNERS_MAX_RECIPES + 1, "line 51: too many recipes");
+    check_too_many("anchor\tsingle\t1\t1\t1\t-\t0\t-\t0\t-\t0\t-\t0\n", WINNERS_MAX_ANCHORS + 1,
+            "line 515: too many anchors");
+    check_too_many("regret\tsingle\t1\t1\n", 9,
+            "line 11: a regret has a precision, a factor and a number of shapes");
+    memset(line, 'x', sizeof line);
+    memcpy(line, HEAD, strlen(HEAD));
+    line[sizeof line - 1] = '\0';
+    assert_false(winners_parse(line, &winners, error));
+    assert_string_equal(error, "line 3: too long");
+}
+
+/* ---- Into a bundle ---- */
+
+static void winners_become_a_bundle(void **state)
+{
+    (void) state;
+    struct assembly assembly;
+    char error[FAMILY_ERROR_BYTES] = "";
+    parse(good, &winners);
+    if (!winners_assemble(&winners, &assembly, error))
+        fail_msg("%s", error);
+    const struct kiln_bundle *bundle = &assembly.bundle;
+    assert_string_equal(bundle->name, "test");
+    assert_string_equal(bundle->match.platform, "Portable*");
+    assert_int_equal(bundle->match.native_vector_float, 16);
+    assert_int_equal(bundle->num_recipes, 3 * NUM_PAIRS);
+    assert_int_equal(bundle->num_dispatches, 2);
+    for (uint32_t d = 0; d < bundle->num_dispatches; d++)
+        for (uint32_t i = 0; i < bundle->dispatches[d].num_anchors; i++)
+            for (unsigned pair = 0; pair < NUM_PAIRS; pair++) {
+                const uint16_t at = bundle->dispatches[d].anchors[i].recipe[pair];
+                if (at == KILN_NO_RECIPE)
+                    continue;
+                assert_true(at < bundle->num_recipes);
+                assert_int_equal(bundle->recipes[at].precision, bundle->dispatches[d].precision);
+                assert_int_equal(2 * bundle->recipes[at].transa + bundle->recipes[at].transb, pair);
+            }
+    const struct kiln_dispatch *single = &bundle->dispatches[0];
+    assert_int_equal(single->precision, 32);
+    assert_int_equal(single->anchors[0].recipe[3], KILN_NO_RECIPE);
+    assert_non_null(strstr(bundle->recipes[single->anchors[0].recipe[0]].name, "TM=12"));
+    assembly_free(&assembly);
+}
+
+static void absent_globs_match_anything(void **state)
+{
+    (void) state;
+    struct assembly assembly;
+    char error[FAMILY_ERROR_BYTES];
+    parse(HEAD RECIPE, &winners);
+    assert_true(winners_assemble(&winners, &assembly, error));
+    assert_null(assembly.bundle.match.platform);
+    assert_null(assembly.bundle.match.device);
+    assert_null(assembly.bundle.match.driver);
+    assert_int_equal(assembly.bundle.num_dispatches, 0);
+    assembly_free(&assembly);
+}
+
+static void winners_must_be_legal_for_their_facts(void **state)
+{
+    (void) state;
+    struct assembly assembly;
+    char error[FAMILY_ERROR_BYTES];
+    parse(HEAD "recipe\tsingle\tpacked TM=12 NV=2 VEC=16\t0\t0\t0\t0\n", &winners);
+    assert_false(winners_assemble(&winners, &assembly, error));
+    assert_string_equal(error, "illegal configuration: vectors wider than the device's");
+    assembly_free(&assembly);
+}
+
+static void hashes_are_those_of_the_text(void **state)
+{
+    (void) state;
+    struct assembly assembly;
+    char error[FAMILY_ERROR_BYTES];
+    parse(good, &winners);
+    assert_true(winners_rehash(&winners, error));
+    assert_true(winners_assemble(&winners, &assembly, error));
+    for (unsigned i = 0; i < winners.num_recipes; i++)
+        for (int pair = 0; pair < NUM_PAIRS; pair++) {
+            bool found = false;
+            for (uint32_t p = 0; p < assembly.bundle.num_programs; p++)
+                found = found || assembly.programs[p].hash == winners.recipes[i].hash[pair];
+            assert_true(found && winners.recipes[i].hash[pair]);
+        }
+    assembly_free(&assembly);
+}
+
+static void the_comment_tells_the_regret(void **state)
+{
+    (void) state;
+    struct text text = { 0 };
+    parse(good, &winners);
+    winners_comment(&winners, &text);
+    assert_non_null(strstr(text.bytes, "Bundle test: tuned on a device"));
+    assert_non_null(strstr(text.bytes, "single: 1.2 % slower"));
+    assert_non_null(strstr(text.bytes, "of 9 measured shapes"));
+    text_free(&text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rows_mean_what_they_say),
+        cmocka_unit_test(winners_come_back),
+        cmocka_unit_test(the_last_newline_may_be_missing),
+        cmocka_unit_test(each_error_is_told),
+        cmocka_unit_test(limits_are_told),
+        cmocka_unit_test(winners_become_a_bundle),
+        cmocka_unit_test(absent_globs_match_anything),
+        cmocka_unit_test(winners_must_be_legal_for_their_facts),
+        cmocka_unit_test(hashes_are_those_of_the_text),
+        cmocka_unit_test(the_comment_tells_the_regret),
+    };
+    return cmocka_run_group_tests_name("winners", tests, NULL, NULL);
+}

@@ -1,0 +1,79 @@
+/* fuzz_tmpl.c: any bytes as a set of templates give a text or an error, within bounds.
+ *
+ * A form feed ends one file and starts the next; they are called a, b, c, d.
+ */
+#include "fuzz.h"
+#include "tmpl.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { NUM_FILES = 4 };
+
+const char *const fuzz_seeds[] = {
+    "plain ${M} ${T}\n  ${ceil_div(M * VEC, 4)}\n",
+    "@if M == 4\na\n@elif N\nb\n@else\nc\n@end\n",
+    "@for i in 0..VEC\n  x${i};\n@for j in i..VEC\n  y${i}_${j}\n@end\n@end\n",
+    "@let X = M * 2\n@if 1\n@let X = X + 1\n${X}\n@end\n${X}\n",
+    "f($list(i in 0..(VEC - 1) * 2; , ;g($list(j in 0..i;, ;${T} x${i}${j}))));\n",
+    "@include b\n${M}\f@for M in 0..3\n@include c\n@end\n\f(${M}) @ $\n\f@include d\n",
+    "@include d\n\f\f\f@include d\n",
+    "@if N\n@for i in 0..M\n@end\n@else\n@let A = 1 ? 2 : 3\n${A}\n@end\n",
+    NULL,
+};
+
+static struct scope *names(void)
+{
+    static struct scope scope;
+    if (scope.num > 0)
+        return &scope;
+    if (!scope_set(&scope, "M", 4) || !scope_set(&scope, "N", 0) || !scope_set(&scope, "VEC", 3)
+            || !scope_set_text(&scope, "T", "float"))
+        abort();
+    return &scope;
+}
+
+/* Divides text in place; every file is there, the last ones perhaps empty. */
+static void split(char *text, struct tmpl_file *files)
+{
+    static const char *const file_names[NUM_FILES] = { "a", "b", "c", "d" };
+    char *end = text + strlen(text);
+    for (int i = 0; i < NUM_FILES; i++) {
+        files[i] = (struct tmpl_file) { file_names[i], text };
+        text += strcspn(text, "\f");
+        if (text < end)
+            *text++ = '\0';
+    }
+}
+
+static char *render(const struct tmpl_file *files)
+{
+    struct tmpl_error err;
+    memset(&err, 0xff, sizeof err);
+    size_t mark = names()->num;
+    char *out = tmpl_render(files, NUM_FILES, "a", names(), &err);
+    if (names()->num != mark)
+        abort();
+    if (!out && (err.line < 1 || !memchr(err.file, '\0', sizeof err.file)
+            || !memchr(err.what, '\0', sizeof err.what) || err.what[0] == '\0'))
+        abort();
+    return out;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct tmpl_file files[NUM_FILES];
+    char *text = malloc(size + 1);
+    if (!text)
+        abort();
+    memcpy(text, data, size);
+    text[size] = '\0';
+    split(text, files);
+    char *first = render(files), *second = first ? render(files) : NULL;
+    if (first && (!second || strcmp(first, second) != 0))
+        abort();
+    free(first);
+    free(second);
+    free(text);
+    return 0;
+}

@@ -1,0 +1,54 @@
+/* fuzz_winners.c: any bytes as winners.tsv are refused with a message, or give winners that print
+ * the same when they are printed and read again. */
+#include "fuzz.h"
+#include "winners.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const char *const fuzz_seeds[] = {
+    "kiln-winners\t1\nbundle\tname\nplatform\tP*\ndevice\t*\ndriver\t1\n"
+    "vector\t16\nprovenance\ttext\n"
+    "fact\tMAX_ITEMS\t64\nrecipe\tsingle\tdirect TM=4 VEC=4\t0\t1\tff\tffffffffffffffff\n"
+    "recipe\tsingle\tpacked\t0\t0\t0\t0\n"
+    "anchor\tsingle\t64\t64\t64\t0\t1e-5\t1\t0.5\t-\t0\t1\t2\nregret\tsingle\t1.0123\t9\n",
+    "kiln-winners\t1\n# a comment\n\nbundle\tname\nrecipe\thalf\ttiled\t0\t0\t0\t0",
+    "kiln-winners\t1\nbundle\tname\nanchor\tsingle\t1\t1\t1\t0\t0\t0\t0\t0\t0\t0\t0\n",
+    "kiln-winners\t2\n", "", NULL,
+};
+
+static void abort_unless(int condition)
+{
+    if (!condition)
+        abort();
+}
+
+/* Numbers lose digits once when they are printed, and no more after that. */
+static void check(const struct winners *winners)
+{
+    static struct winners again;
+    struct text first = { 0 }, second = { 0 };
+    char error[FAMILY_ERROR_BYTES];
+    winners_format(winners, &first);
+    abort_unless(!first.failed && winners_parse(first.bytes, &again, error));
+    winners_format(&again, &second);
+    abort_unless(!second.failed && !strcmp(first.bytes, second.bytes));
+    text_free(&first);
+    text_free(&second);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static struct winners winners;
+    char error[FAMILY_ERROR_BYTES] = "";
+    char *text = malloc(size + 1);
+    abort_unless(text != NULL);
+    memcpy(text, data, size);
+    text[size] = '\0';
+    if (winners_parse(text, &winners, error))
+        check(&winners);
+    else
+        abort_unless(error[0] && memchr(error, '\0', sizeof error));
+    free(text);
+    return 0;
+}

@@ -1,0 +1,69 @@
+// Elements of float are computed with as float. A product and a sum are fused where the device does
+// that in one step: FP_CONTRACT, on by default, allows it.
+static float load(__global const float *p)
+{
+    return *p;
+}
+
+static void store(float x, __global float *p)
+{
+    *p = x;
+}
+// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.
+// A is stored M x K.
+// B is stored K x N.
+// A work-group of 8 x 8 work-items; each computes 1 x 1 of C in registers.
+// Rows and columns past the end repeat the last one; what is computed from them is not stored.
+__kernel __attribute__((reqd_work_group_size(8, 8, 1)))
+void kiln_sgemm_direct_multiply_nn_wgm8_wgn8_tm1_nv1_vec1_ku2_index32(int M, int N, int K, float alpha, float beta,
+        __global const float *restrict A, int a_offset, int lda,
+        __global const float *restrict B, int b_offset, int ldb,
+        __global float *restrict C, int c_offset, int ldc)
+{
+    const int row = (int) get_global_id(1) * 1;
+    const int col = (int) get_global_id(0) * 1;
+    if (row >= M || col >= N)
+        return;
+    A += a_offset;
+    B += b_offset;
+    C += c_offset;
+    const int r0 = min(row + 0, M - 1) * lda;
+    const int s0 = min(col + 0, N - 1);
+    float c0_0 = 0;
+
+    int k = 0;
+    for (; k + 2 <= K; k += 2) {
+        {
+            __global const float *b = B + (k + 0) * ldb;
+            const float b0 = load(b + s0);
+            __global const float *a = A + (k + 0);
+            const float a0 = load(a + r0);
+            c0_0 += a0 * b0;
+        }
+        {
+            __global const float *b = B + (k + 1) * ldb;
+            const float b0 = load(b + s0);
+            __global const float *a = A + (k + 1);
+            const float a0 = load(a + r0);
+            c0_0 += a0 * b0;
+        }
+    }
+    for (; k < K; k++) {
+        {
+            __global const float *b = B + (k + 0) * ldb;
+            const float b0 = load(b + s0);
+            __global const float *a = A + (k + 0);
+            const float a0 = load(a + r0);
+            c0_0 += a0 * b0;
+        }
+    }
+
+    // C = alpha c + beta C for the 1 x 1 block at (row, col); beta == 0 does not read C.
+    if (row + 0 < M) {
+        __global float *out = C + (row + 0) * ldc + col;
+        if (col + 0 < N) {
+            const float x = alpha * c0_0;
+            store(beta == 0 ? x : x + beta * load(out + 0), out + 0);
+        }
+    }
+}

@@ -1,0 +1,135 @@
+#pragma OPENCL EXTENSION cl_khr_fp64 : enable
+// Elements of double are computed with as double. A product and a sum are fused where the device does
+// that in one step: FP_CONTRACT, on by default, allows it.
+static double load(__global const double *p)
+{
+    return *p;
+}
+
+static void store(double x, __global double *p)
+{
+    *p = x;
+}
+
+static double2 load_vector(__global const double *p)
+{
+    return vload2(0, p);
+}
+
+static void store_vector(double2 x, __global double *p)
+{
+    vstore2(x, 0, p);
+}
+// Packs a matrix into panels of 2: panel p holds, for every k, the lines p * 2 to
+// p * 2 + 1 side by side. Lines past the end repeat the last one; what is
+// computed from them is not stored. One work-item packs 256 values of k of one panel.
+// The source holds the lines of one k side by side: K x lines.
+__kernel __attribute__((reqd_work_group_size(1, 1, 1)))
+void kiln_dgemm_packed_packa_t_tm2_vec2(long lines, long K, __global const double *restrict X, long x_offset, long ldx,
+        __global double *restrict work, long at)
+{
+    const long line = get_group_id(0) * 2;
+    const long k0 = get_group_id(1) * 256, k1 = min(K, k0 + 256);
+    __global double *restrict out = work + at + line * K + k0 * 2;
+    __global const double *restrict in = X + x_offset + k0 * ldx + line;
+    if (line + 2 <= lines) {
+        for (long k = k0; k < k1; k++, in += ldx, out += 2) {
+            vstore2(load_vector(in + 0), 0, out);
+        }
+    } else {
+        for (long k = k0; k < k1; k++, in += ldx, out += 2)
+            for (int i = 0; i < 2; i++)
+                out[i] = load(in + min((long) i, lines - 1 - line));
+    }
+}
+// Packs a matrix into panels of 2: panel p holds, for every k, the lines p * 2 to
+// p * 2 + 1 side by side. Lines past the end repeat the last one; what is
+// computed from them is not stored. One work-item packs 256 values of k of one panel.
+// The source holds the lines of one k side by side: K x lines.
+__kernel __attribute__((reqd_work_group_size(1, 1, 1)))
+void kiln_dgemm_packed_packb_n_nv1_vec2(long lines, long K, __global const double *restrict X, long x_offset, long ldx,
+        __global double *restrict work, long at)
+{
+    const long line = get_group_id(0) * 2;
+    const long k0 = get_group_id(1) * 256, k1 = min(K, k0 + 256);
+    __global double *restrict out = work + at + line * K + k0 * 2;
+    __global const double *restrict in = X + x_offset + k0 * ldx + line;
+    if (line + 2 <= lines) {
+        for (long k = k0; k < k1; k++, in += ldx, out += 2) {
+            vstore2(load_vector(in + 0), 0, out);
+        }
+    } else {
+        for (long k = k0; k < k1; k++, in += ldx, out += 2)
+            for (int i = 0; i < 2; i++)
+                out[i] = load(in + min((long) i, lines - 1 - line));
+    }
+}
+// C = alpha A B + beta C from packed A and packed B; C is M x N, row-major.
+//
+// Packed A is panel after panel, each K x 2: for every k, the panel's 2 rows side by side.
+// Packed B is panel after panel, each K x 2. A work-group is one work-item; it computes up to
+// 2 x 2 blocks of 2 x 2, each block held in registers.
+__kernel __attribute__((reqd_work_group_size(1, 1, 1)))
+void kiln_dgemm_packed_multiply_tm2_nv1_vec2_mp2_np2_kc0_ku1_packa1(long M, long N, long K, double alpha, double beta_arg,
+        __global const double *restrict work, long a_at, long b_at,
+        __global double *restrict C, long c_offset, long ldc)
+{
+    const long first_row = get_group_id(1) * 4, end_row = min(first_row + 4, M);
+    const long first_col = get_group_id(0) * 4, end_col = min(first_col + 4, N);
+    C += c_offset;
+
+    const long k0 = 0, depth = K;
+    const double beta = beta_arg;
+    for (long col = first_col; col < end_col; col += 2)
+    for (long row = first_row; row < end_row; row += 2) {
+        __global const double *restrict b = work + b_at + col * K + k0 * 2;
+        __global const double *restrict a = work + a_at + row * K + k0 * 2;
+        double2 c0_0 = 0;
+        double2 c1_0 = 0;
+        long k = 0;
+        for (; k < depth; k++) {
+            {
+                const double2 b0 = vload2(0, b);
+                const double a0 = a[0];
+                c0_0 += a0 * b0;
+                const double a1 = a[1];
+                c1_0 += a1 * b0;
+                b += 2;
+                a += 2;
+            }
+        }
+        // C = alpha c + beta C for the 2 x 2 block at (row, col); beta == 0 does not read C.
+        if (row + 0 < M) {
+            __global double *out = C + (row + 0) * ldc + col;
+            if (col + 2 <= N) {
+                if (beta == 0) {
+                    store_vector(alpha * c0_0, out + 0);
+                } else {
+                    store_vector(alpha * c0_0 + beta * load_vector(out + 0),
+                            out + 0);
+                }
+            } else {
+                double x[2];
+                vstore2(alpha * c0_0, 0, x + 0);
+                for (int n = 0; n < 2 && col + n < N; n++)
+                    store(beta == 0 ? x[n] : x[n] + beta * load(out + n), out + n);
+            }
+        }
+        if (row + 1 < M) {
+            __global double *out = C + (row + 1) * ldc + col;
+            if (col + 2 <= N) {
+                if (beta == 0) {
+                    store_vector(alpha * c1_0, out + 0);
+                } else {
+                    store_vector(alpha * c1_0 + beta * load_vector(out + 0),
+                            out + 0);
+                }
+            } else {
+                double x[2];
+                vstore2(alpha * c1_0, 0, x + 0);
+                for (int n = 0; n < 2 && col + n < N; n++)
+                    store(beta == 0 ? x[n] : x[n] + beta * load(out + n), out + n);
+            }
+        }
+    }
+}

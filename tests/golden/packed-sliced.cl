@@ -1,0 +1,154 @@
+// Elements of float are computed with as float. A product and a sum are fused where the device does
+// that in one step: FP_CONTRACT, on by default, allows it.
+static float load(__global const float *p)
+{
+    return *p;
+}
+
+static void store(float x, __global float *p)
+{
+    *p = x;
+}
+
+static float4 load_vector(__global const float *p)
+{
+    return vload4(0, p);
+}
+
+static void store_vector(float4 x, __global float *p)
+{
+    vstore4(x, 0, p);
+}
+// Packs a matrix into panels of 2: panel p holds, for every k, the lines p * 2 to
+// p * 2 + 1 side by side. Lines past the end repeat the last one; what is
+// computed from them is not stored. One work-item packs 256 values of k of one panel.
+// The source holds one line after the other: lines x K.
+__kernel __attribute__((reqd_work_group_size(1, 1, 1)))
+void kiln_sgemm_packed_packa_n_tm2_vec4(long lines, long K, __global const float *restrict X, long x_offset, long ldx,
+        __global float *restrict work, long at)
+{
+    const long line = get_group_id(0) * 2;
+    const long k0 = get_group_id(1) * 256, k1 = min(K, k0 + 256);
+    __global float *restrict out = work + at + line * K + k0 * 2;
+    __global const float *restrict in = X + x_offset + k0;
+    const long l0 = min(line + 0, lines - 1) * ldx;
+    const long l1 = min(line + 1, lines - 1) * ldx;
+    for (long k = k0; k < k1; k++, in++, out += 2) {
+        out[0] = load(in + l0);
+        out[1] = load(in + l1);
+    }
+}
+// Packs a matrix into panels of 4: panel p holds, for every k, the lines p * 4 to
+// p * 4 + 3 side by side. Lines past the end repeat the last one; what is
+// computed from them is not stored. One work-item packs 256 values of k of one panel.
+// The source holds the lines of one k side by side: K x lines.
+__kernel __attribute__((reqd_work_group_size(1, 1, 1)))
+void kiln_sgemm_packed_packb_n_nv1_vec4(long lines, long K, __global const float *restrict X, long x_offset, long ldx,
+        __global float *restrict work, long at)
+{
+    const long line = get_group_id(0) * 4;
+    const long k0 = get_group_id(1) * 256, k1 = min(K, k0 + 256);
+    __global float *restrict out = work + at + line * K + k0 * 4;
+    __global const float *restrict in = X + x_offset + k0 * ldx + line;
+    if (line + 4 <= lines) {
+        for (long k = k0; k < k1; k++, in += ldx, out += 4) {
+            vstore4(load_vector(in + 0), 0, out);
+        }
+    } else {
+        for (long k = k0; k < k1; k++, in += ldx, out += 4)
+            for (int i = 0; i < 4; i++)
+                out[i] = load(in + min((long) i, lines - 1 - line));
+    }
+}
+// C = alpha A B + beta C from packed A and packed B; C is M x N, row-major.
+//
+// Packed A is panel after panel, each K x 2: for every k, the panel's 2 rows side by side.
+// Packed B is panel after panel, each K x 4. A work-group is one work-item; it computes up to
+// 2 x 2 blocks of 2 x 4, each block held in registers.
+__kernel __attribute__((reqd_work_group_size(1, 1, 1)))
+void kiln_sgemm_packed_multiply_tm2_nv1_vec4_mp2_np2_kc128_ku2_packa1(long M, long N, long K, float alpha, float beta_arg,
+        __global const float *restrict work, long a_at, long b_at,
+        __global float *restrict C, long c_offset, long ldc)
+{
+    const long first_row = get_group_id(1) * 4, end_row = min(first_row + 4, M);
+    const long first_col = get_group_id(0) * 8, end_col = min(first_col + 8, N);
+    C += c_offset;
+
+    // K advances by 128, so that a slice of a panel of B stays in the nearest cache.
+    for (long k0 = 0; k0 == 0 || k0 < K; k0 += 128) {
+        const long depth = min(K - k0, (long) 128);
+        const float beta = k0 == 0 ? beta_arg : 1;
+        for (long col = first_col; col < end_col; col += 4)
+        for (long row = first_row; row < end_row; row += 2) {
+            __global const float *restrict b = work + b_at + col * K + k0 * 4;
+            __global const float *restrict a = work + a_at + row * K + k0 * 2;
+            float4 c0_0 = 0;
+            float4 c1_0 = 0;
+            long k = 0;
+            for (; k + 2 <= depth; k += 2) {
+                {
+                    const float4 b0 = vload4(0, b);
+                    const float a0 = a[0];
+                    c0_0 += a0 * b0;
+                    const float a1 = a[1];
+                    c1_0 += a1 * b0;
+                    b += 4;
+                    a += 2;
+                }
+                {
+                    const float4 b0 = vload4(0, b);
+                    const float a0 = a[0];
+                    c0_0 += a0 * b0;
+                    const float a1 = a[1];
+                    c1_0 += a1 * b0;
+                    b += 4;
+                    a += 2;
+                }
+            }
+            for (; k < depth; k++) {
+                {
+                    const float4 b0 = vload4(0, b);
+                    const float a0 = a[0];
+                    c0_0 += a0 * b0;
+                    const float a1 = a[1];
+                    c1_0 += a1 * b0;
+                    b += 4;
+                    a += 2;
+                }
+            }
+            // C = alpha c + beta C for the 2 x 4 block at (row, col); beta == 0 does not read C.
+            if (row + 0 < M) {
+                __global float *out = C + (row + 0) * ldc + col;
+                if (col + 4 <= N) {
+                    if (beta == 0) {
+                        store_vector(alpha * c0_0, out + 0);
+                    } else {
+                        store_vector(alpha * c0_0 + beta * load_vector(out + 0),
+                                out + 0);
+                    }
+                } else {
+                    float x[4];
+                    vstore4(alpha * c0_0, 0, x + 0);
+                    for (int n = 0; n < 4 && col + n < N; n++)
+                        store(beta == 0 ? x[n] : x[n] + beta * load(out + n), out + n);
+                }
+            }
+            if (row + 1 < M) {
+                __global float *out = C + (row + 1) * ldc + col;
+                if (col + 4 <= N) {
+                    if (beta == 0) {
+                        store_vector(alpha * c1_0, out + 0);
+                    } else {
+                        store_vector(alpha * c1_0 + beta * load_vector(out + 0),
+                                out + 0);
+                    }
+                } else {
+                    float x[4];
+                    vstore4(alpha * c1_0, 0, x + 0);
+                    for (int n = 0; n < 4 && col + n < N; n++)
+                        store(beta == 0 ? x[n] : x[n] + beta * load(out + n), out + n);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,94 @@
+#!/bin/sh
+# test_usage.sh KILN_GEN: the command line of kiln-gen: exit status and messages.
+set -eu
+
+kiln_gen=$1
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+failures=0
+
+# expect STATUS PATTERN ARGUMENT...: runs kiln-gen; standard output and error together must match.
+expect()
+{
+    wanted=$1
+    pattern=$2
+    shift 2
+    status=0
+    "$kiln_gen" "$@" >"$folder/out" 2>&1 || status=$?
+    if [ "$status" -ne "$wanted" ] || ! grep -q -e "$pattern" "$folder/out"; then
+        echo "kiln-gen $*: status $status, wanted $wanted and '$pattern'; it said:" >&2
+        head -5 "$folder/out" >&2
+        failures=$((failures + 1))
+    fi
+}
+
+# Wrong usage: status 2, a message that says what is wrong, and where to look.
+expect 2 "no command"
+expect 2 "Try 'kiln-gen --help'"
+expect 2 "no command 'rendr'" rendr
+expect 2 "unknown option '--colour'" families --colour
+expect 2 "option '--precision' needs a value" render packed --precision
+expect 2 "no precision 'quad'" render packed --precision quad
+expect 2 "no transposes 'xy'" render packed -t xy
+expect 2 "render needs a configuration" render
+expect 2 "no family 'pakced'" render "pakced TM=8"
+expect 2 "TM is one of: 1 2 3" render "packed TM=5"
+expect 2 "no preset 'packed:nothing'" render packed:nothing
+expect 2 "explain needs a configuration" explain
+expect 2 "emit needs one winners file" emit
+expect 2 "select needs one journal" select
+expect 2 "check needs a folder" check
+expect 2 "family" space
+
+# Failures: status 1, path and cause.
+expect 1 "/nowhere/winners.tsv: No such file" emit /nowhere/winners.tsv
+expect 1 "/nowhere/journal.tsv: No such file" select /nowhere/journal.tsv
+expect 1 "/nowhere/facts: No such file" render packed --facts /nowhere/facts
+expect 1 "/nowhere/winners.tsv: No such file" check /nowhere
+expect 1 "/nowhere/out.new: No such file" render packed --output /nowhere/out
+expect 1 "illegal configuration: vectors wider" render "packed VEC=16"
+echo "no winners" >"$folder/bad.tsv"
+expect 1 "bad.tsv: line 1: not a kiln-winners file" emit "$folder/bad.tsv"
+expect 1 "line 1: not a kiln-journal" select "$folder/bad.tsv"
+
+# What works.
+expect 0 "usage: kiln-gen COMMAND" --help
+expect 0 "usage: kiln-gen COMMAND" render -h
+for family in packed tiled direct; do
+    expect 0 "^$family" families
+    expect 0 "WGM\|TM" space "$family"
+    expect 0 "^legal" explain "$family"
+    expect 0 "__kernel" render "$family" -p h -t tt
+done
+expect 0 "illegal: vectors wider" explain "packed VEC=16"
+printf 'VECTOR_BYTES\t64\tbytes\nREGISTER_BYTES\t2048\tbytes\n' >"$folder/facts.tsv"
+expect 0 "float16" render packed:avx512 --facts "$folder/facts.tsv"
+
+# A full disk: status 1 and a message; the old file stays, nothing is left beside it.
+if [ -w /dev/full ]; then
+    status=0
+    "$kiln_gen" families >/dev/full 2>"$folder/out" || status=$?
+    if [ "$status" -ne 1 ] || ! grep -q "cannot write to standard output" "$folder/out"; then
+        echo "standard output on a full disk: status $status" >&2
+        failures=$((failures + 1))
+    fi
+fi
+echo old >"$folder/kernel.cl"
+status=0
+(trap '' XFSZ; ulimit -f 1; exec "$kiln_gen" render tiled --output "$folder/kernel.cl") \
+    2>"$folder/out" || status=$?
+if [ "$status" -ne 1 ] || [ "$(cat "$folder/kernel.cl")" != old ] ||
+    [ -e "$folder/kernel.cl.new" ] || ! grep -q "kernel.cl: File too large" "$folder/out"; then
+    echo "output on a full disk: status $status" >&2
+    failures=$((failures + 1))
+fi
+
+# An output that does not change keeps its time.
+"$kiln_gen" render tiled --output "$folder/kernel.cl"
+touch -d 2001-01-01 "$folder/kernel.cl" "$folder/reference"
+"$kiln_gen" render tiled --output "$folder/kernel.cl"
+if [ "$folder/kernel.cl" -nt "$folder/reference" ]; then
+    echo "an unchanged output was written again" >&2
+    failures=$((failures + 1))
+fi
+[ "$failures" -eq 0 ]

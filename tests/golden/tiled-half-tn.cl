@@ -1,0 +1,120 @@
+// Elements of half are computed with as float. A product and a sum are fused where the device does
+// that in one step: FP_CONTRACT, on by default, allows it.
+static float load(__global const half *p)
+{
+    return vload_half(0, p);
+}
+
+static void store(float x, __global half *p)
+{
+    vstore_half(x, 0, p);
+}
+
+static float2 load_vector(__global const half *p)
+{
+    return vload_half2(0, p);
+}
+
+static void store_vector(float2 x, __global half *p)
+{
+    vstore_half2(x, 0, p);
+}
+// C = alpha op(A) op(B) + beta C through local memory; C is M x N, row-major.
+// A is stored K x M.
+// B is stored K x N.
+// A work-group of 4 x 4 work-items computes 8 x 8 of C, each work-item
+// 2 x 2 of it. K advances by 4.
+__kernel __attribute__((reqd_work_group_size(4, 4, 1)))
+void kiln_hgemm_tiled_multiply_tn_wgm4_wgn4_tm2_nv1_vec2_kt4_ku1_locala1_localb1_pad0_guard1_index32(int M, int N, int K, float alpha, float beta,
+        __global const half *restrict A, int a_offset, int lda,
+        __global const half *restrict B, int b_offset, int ldb,
+        __global half *restrict C, int c_offset, int ldc)
+{
+    __local float a_tile[4][8];
+    __local float b_tile[4][8];
+    const int local_m = get_local_id(1), local_n = get_local_id(0);
+    const int item = local_m * 4 + local_n;
+    const int first_m = (int) get_group_id(1) * 8;
+    const int first_n = (int) get_group_id(0) * 8;
+    const int row = first_m + local_m * 2, col = first_n + local_n * 2;
+    A += a_offset;
+    B += b_offset;
+    C += c_offset;
+
+    // Accumulators are scalars by name, so that no compiler has to promote an array to registers.
+    float2 c0_0 = 0;
+    float2 c1_0 = 0;
+
+    for (int k0 = 0; k0 < K; k0 += 4) {
+        // Stage A: 4 x 8, transposed if need be.
+        {
+            const int e = item + 0, m = e % 8, k = e / 8;
+            a_tile[k][m] = first_m + m < M && k0 + k < K
+                    ? load(A + (k0 + k) * lda + first_m + m) : 0;
+        }
+        {
+            const int e = item + 16, m = e % 8, k = e / 8;
+            a_tile[k][m] = first_m + m < M && k0 + k < K
+                    ? load(A + (k0 + k) * lda + first_m + m) : 0;
+        }
+        // Stage B: 4 x 8, transposed if need be.
+        {
+            const int e = item + 0, n = e % 8, k = e / 8;
+            b_tile[k][n] = first_n + n < N && k0 + k < K
+                    ? load(B + (k0 + k) * ldb + first_n + n) : 0;
+        }
+        {
+            const int e = item + 16, n = e % 8, k = e / 8;
+            b_tile[k][n] = first_n + n < N && k0 + k < K
+                    ? load(B + (k0 + k) * ldb + first_n + n) : 0;
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+
+        const int depth = min(K - k0, (int) 4);
+        int k = 0;
+        for (; k < depth; k++) {
+            {
+                const float2 b0 = vload2(0, &b_tile[k + 0][local_n * 2]);
+                const float a0 = a_tile[k + 0][local_m * 2 + 0];
+                c0_0 += a0 * b0;
+                const float a1 = a_tile[k + 0][local_m * 2 + 1];
+                c1_0 += a1 * b0;
+            }
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+
+    // C = alpha c + beta C for the 2 x 2 block at (row, col); beta == 0 does not read C.
+    if (row + 0 < M) {
+        __global half *out = C + (row + 0) * ldc + col;
+        if (col + 2 <= N) {
+            if (beta == 0) {
+                store_vector(alpha * c0_0, out + 0);
+            } else {
+                store_vector(alpha * c0_0 + beta * load_vector(out + 0),
+                        out + 0);
+            }
+        } else {
+            float x[2];
+            vstore2(alpha * c0_0, 0, x + 0);
+            for (int n = 0; n < 2 && col + n < N; n++)
+                store(beta == 0 ? x[n] : x[n] + beta * load(out + n), out + n);
+        }
+    }
+    if (row + 1 < M) {
+        __global half *out = C + (row + 1) * ldc + col;
+        if (col + 2 <= N) {
+            if (beta == 0) {
+                store_vector(alpha * c1_0, out + 0);
+            } else {
+                store_vector(alpha * c1_0 + beta * load_vector(out + 0),
+                        out + 0);
+            }
+        } else {
+            float x[2];
+            vstore2(alpha * c1_0, 0, x + 0);
+            for (int n = 0; n < 2 && col + n < N; n++)
+                store(beta == 0 ? x[n] : x[n] + beta * load(out + n), out + n);
+        }
+    }
+}

@@ -1,0 +1,121 @@
+// Elements of float are computed with as float. A product and a sum are fused where the device does
+// that in one step: FP_CONTRACT, on by default, allows it.
+static float load(__global const float *p)
+{
+    return *p;
+}
+
+static void store(float x, __global float *p)
+{
+    *p = x;
+}
+
+static float2 load_vector(__global const float *p)
+{
+    return vload2(0, p);
+}
+
+static void store_vector(float2 x, __global float *p)
+{
+    vstore2(x, 0, p);
+}
+// C = alpha op(A) op(B) + beta C through local memory; C is M x N, row-major.
+// A is stored M x K.
+// B is stored K x N.
+// A work-group of 4 x 4 work-items computes 8 x 8 of C, each work-item
+// 2 x 2 of it. K advances by 4.
+__kernel __attribute__((reqd_work_group_size(4, 4, 1)))
+void kiln_sgemm_tiled_multiply_nn_wgm4_wgn4_tm2_nv1_vec2_kt4_ku2_locala1_localb1_pad1_guard0_index64(long M, long N, long K, float alpha, float beta,
+        __global const float *restrict A, long a_offset, long lda,
+        __global const float *restrict B, long b_offset, long ldb,
+        __global float *restrict C, long c_offset, long ldc)
+{
+    __local float a_tile[4][9];
+    __local float b_tile[4][9];
+    const int local_m = get_local_id(1), local_n = get_local_id(0);
+    const int item = local_m * 4 + local_n;
+    const long first_m = (long) get_group_id(1) * 8;
+    const long first_n = (long) get_group_id(0) * 8;
+    const long row = first_m + local_m * 2, col = first_n + local_n * 2;
+    A += a_offset;
+    B += b_offset;
+    C += c_offset;
+
+    // Accumulators are scalars by name, so that no compiler has to promote an array to registers.
+    float2 c0_0 = 0;
+    float2 c1_0 = 0;
+
+    for (long k0 = 0; k0 < K; k0 += 4) {
+        // Stage A: 4 x 8, transposed if need be.
+        {
+            const int e = item + 0, k = e % 4, m = e / 4;
+            a_tile[k][m] = load(A + (first_m + m) * lda + k0 + k);
+        }
+        {
+            const int e = item + 16, k = e % 4, m = e / 4;
+            a_tile[k][m] = load(A + (first_m + m) * lda + k0 + k);
+        }
+        // Stage B: 4 x 8, transposed if need be.
+        {
+            const int e = item + 0, n = e % 8, k = e / 8;
+            b_tile[k][n] = load(B + (k0 + k) * ldb + first_n + n);
+        }
+        {
+            const int e = item + 16, n = e % 8, k = e / 8;
+            b_tile[k][n] = load(B + (k0 + k) * ldb + first_n + n);
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+
+        for (int k = 0; k < 4; k += 2) {
+            {
+                const float2 b0 = vload2(0, &b_tile[k + 0][local_n * 2]);
+                const float a0 = a_tile[k + 0][local_m * 2 + 0];
+                c0_0 += a0 * b0;
+                const float a1 = a_tile[k + 0][local_m * 2 + 1];
+                c1_0 += a1 * b0;
+            }
+            {
+                const float2 b0 = vload2(0, &b_tile[k + 1][local_n * 2]);
+                const float a0 = a_tile[k + 1][local_m * 2 + 0];
+                c0_0 += a0 * b0;
+                const float a1 = a_tile[k + 1][local_m * 2 + 1];
+                c1_0 += a1 * b0;
+            }
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+
+    // C = alpha c + beta C for the 2 x 2 block at (row, col); beta == 0 does not read C.
+    if (row + 0 < M) {
+        __global float *out = C + (row + 0) * ldc + col;
+        if (col + 2 <= N) {
+            if (beta == 0) {
+                store_vector(alpha * c0_0, out + 0);
+            } else {
+                store_vector(alpha * c0_0 + beta * load_vector(out + 0),
+                        out + 0);
+            }
+        } else {
+            float x[2];
+            vstore2(alpha * c0_0, 0, x + 0);
+            for (int n = 0; n < 2 && col + n < N; n++)
+                store(beta == 0 ? x[n] : x[n] + beta * load(out + n), out + n);
+        }
+    }
+    if (row + 1 < M) {
+        __global float *out = C + (row + 1) * ldc + col;
+        if (col + 2 <= N) {
+            if (beta == 0) {
+                store_vector(alpha * c1_0, out + 0);
+            } else {
+                store_vector(alpha * c1_0 + beta * load_vector(out + 0),
+                        out + 0);
+            }
+        } else {
+            float x[2];
+            vstore2(alpha * c1_0, 0, x + 0);
+            for (int n = 0; n < 2 && col + n < N; n++)
+                store(beta == 0 ? x[n] : x[n] + beta * load(out + n), out + n);
+        }
+    }
+}

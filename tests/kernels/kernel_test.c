@@ -1,0 +1,411 @@
+/* kernel_test.c: every family x precision x transpose pair x edge class, on a device.
+ *
+ * The presets and a covering set of each family run on each edge class, exactly and against a
+ * reference (verify.h), or on buffers without room around them (--tight). The first configuration
+ * of a family runs for all four transpose pairs, the others for one each in turn, unless --all is
+ * given: compiling takes longer than everything else.
+ */
+#include "cover.h"
+#include "core/assemble.h"
+#include "tune/candidate.h"
+#include "tune/device.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    EXIT_USAGE = 2, EXIT_SKIPPED = 77, MAX_FACTS = 8, WORKSPACE_BYTES = 1 << 18,
+    SMALL_CASE = 20000                 /* multiply-adds that a simulator may do twice */
+};
+
+static const char *const pair_words[NUM_PAIRS] = { "nn", "nt", "tn", "tt" };
+
+struct options {
+    const char *device, *config, *edge;
+    const struct family *family;       /* NULL: all; likewise below */
+    const struct precision *precision;
+    int pair;                          /* -1: all */
+    size_t most;                       /* 0: no limit */
+    bool all, list, tight;
+    const char *facts[MAX_FACTS];      /* "NAME=VALUE": what to take the device for */
+    unsigned num_facts;
+};
+
+struct run {
+    const struct options *options;
+    struct device_facts facts;
+    struct launcher launcher;
+    struct verifier verifier;
+    struct candidates candidates;
+    unsigned num_programs, num_cases, num_failures;
+};
+
+static const char help[] =
+    "usage: kernel_test [OPTION]...\n"
+    "\n"
+    "  --device SUB          substring of the device's name; default: the first\n"
+    "  --family F, --precision P, --transpose XY, --config CONFIG, --edge CLASS\n"
+    "                        only this one\n"
+    "  --most N              leave out cases with an extent above N, and configurations whose\n"
+    "                        work-groups compute more than N rows or columns\n"
+    "  --fact NAME=VALUE     take the device for one with this fact (see kiln-tune probe)\n"
+    "  --tight               instead of comparing with a reference, run on buffers that end with\n"
+    "                        their last element, for a simulator that sees stray accesses;\n"
+    "                        compare small cases only\n"
+    "  --all                 every configuration for all four transpose pairs\n"
+    "  --list                print what would run\n"
+    "\n"
+    "Exit status: 0 all right, 1 a failure, 2 wrong usage, 77 no device.\n";
+
+static int usage(const char *what, const char *value)
+{
+    fprintf(stderr, "kernel_test: %s '%s'\n%s", what, value, help);
+    return EXIT_USAGE;
+}
+
+/* ---- One case ---- */
+
+static bool is_within(const struct options *options, const struct verify_case *of)
+{
+    return !options->most ||
+           (of->m <= options->most && of->n <= options->most && of->k <= options->most);
+}
+
+/* How to see this failure again, alone. */
+static void report(struct run *run, const struct candidate *candidate, const char *edge,
+        const char *message)
+{
+    const struct options *options = run->options;
+    const struct problem *problem = &candidate->problem;
+    char config[CONFIG_TEXT_BYTES];
+    config_format(&candidate->config, config);
+    run->num_failures++;
+    printf("\nFAILED %s: %s\n    again: kernel_test --device '%s' --config '%s' --precision %s "
+            "--transpose %s", edge, message, options->device, config, problem->precision->name,
+            pair_words[2 * problem->transa + problem->transb]);
+    for (unsigned i = 0; i < options->num_facts; i++)
+        printf(" --fact %s", options->facts[i]);
+    printf("%s --edge %s\n", options->tight ? " --tight" : "", edge);
+}
+
+static const struct kiln_recipe *recipe_of(const struct candidate *candidate)
+{
+    return &candidate->assembly.bundle.recipes[0];
+}
+
+/* Fills the workspace with NaNs of any precision, so that what a stage forgot to write shows.
+ *
+ * It is made before any buffer is released. Oclgrind does not notice a release: a buffer that takes
+ * the place of a smaller one would be held for uninitialised beyond that one's end. */
+static bool poison_workspace(struct launcher *launcher)
+{
+    cl_int error = CL_SUCCESS;
+    if (!launcher->workspace) {
+        launcher->workspace = clCreateBuffer(launcher->context, CL_MEM_READ_WRITE, WORKSPACE_BYTES,
+                NULL, &error);
+        launcher->workspace_bytes = launcher->workspace ? WORKSPACE_BYTES : 0;
+    }
+    unsigned char *bytes = malloc(launcher->workspace_bytes + 1);
+    if (bytes && launcher->workspace) {
+        memset(bytes, 0xff, launcher->workspace_bytes);
+        error = clEnqueueWriteBuffer(launcher->queue, launcher->workspace, CL_TRUE, 0,
+                launcher->workspace_bytes, bytes, 0, NULL, NULL);
+    }
+    free(bytes);
+    return bytes && launcher->workspace && error == CL_SUCCESS;
+}
+
+typedef enum verify_verdict check(struct verifier *verifier, struct kiln_context *context,
+        const struct verify_case *of, char message[VERIFY_MESSAGE_BYTES]);
+
+static void run_case(struct run *run, struct candidate *candidate, const char *edge,
+        const struct verify_case *of, check *verify)
+{
+    char message[VERIFY_MESSAGE_BYTES];
+    run->num_cases++;
+    if (!poison_workspace(&run->launcher))
+        report(run, candidate, edge, "the workspace cannot be written");
+    else if (verify(&run->verifier, candidate->context, of, message) != VERIFY_OK)
+        report(run, candidate, edge, *message ? message : candidate->log.text);
+}
+
+/* A buffer that begins with the first element that the offset leaves out and ends with the last. */
+static cl_mem tight_buffer(struct launcher *launcher, const struct verify_case *of, size_t rows,
+        size_t cols, size_t pad, size_t offset)
+{
+    const size_t elements = rows && cols ? offset + (rows - 1) * (cols + pad) + cols : 1;
+    const size_t bytes = elements * (size_t) of->problem.precision->element_bytes;
+    void *zeros = calloc(1, bytes);
+    cl_mem buffer = zeros ? clCreateBuffer(launcher->context,
+            CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, bytes, zeros, NULL) : NULL;
+    free(zeros);
+    return buffer;
+}
+
+static size_t at_least_one(size_t value)
+{
+    return value ? value : 1;
+}
+
+/* The guard zones of verify.h hide what is read outside and not used. Here there is nothing
+ * outside; whoever watches the device says what was touched, and the result does not matter. */
+static enum verify_verdict run_tight(struct verifier *verifier, struct kiln_context *context,
+        const struct verify_case *of, char message[VERIFY_MESSAGE_BYTES])
+{
+    struct launcher *launcher = verifier->launcher;
+    const bool ta = of->problem.transa, tb = of->problem.transb;
+    const size_t a_cols = ta ? of->m : of->k, b_cols = tb ? of->k : of->n;
+    struct kiln_gemm gemm = {
+        .precision = (enum kiln_precision) of->problem.precision->bits, .layout = KILN_ROW_MAJOR,
+        .transa = ta ? KILN_TRANS : KILN_NO_TRANS, .transb = tb ? KILN_TRANS : KILN_NO_TRANS,
+        .m = of->m, .n = of->n, .k = of->k, .alpha = of->alpha, .beta = of->beta,
+        .a = tight_buffer(launcher, of, ta ? of->k : of->m, a_cols, of->pad_a, of->offset_a),
+        .b = tight_buffer(launcher, of, tb ? of->n : of->k, b_cols, of->pad_b, of->offset_b),
+        .c = tight_buffer(launcher, of, of->m, of->n, of->pad_c, of->offset_c),
+        .lda = at_least_one(a_cols) + of->pad_a, .ldb = at_least_one(b_cols) + of->pad_b,
+        .ldc = at_least_one(of->n) + of->pad_c,
+        .a_offset = of->offset_a, .b_offset = of->offset_b, .c_offset = of->offset_c,
+    };
+    double seconds;
+    enum kiln_status status = KILN_OUT_OF_MEMORY;
+    if (gemm.a && gemm.b && gemm.c)
+        status = launcher_prepare(launcher, context, &gemm);
+    if (status == KILN_SUCCESS)
+        status = launcher_run(launcher, context, &gemm, &seconds);
+    snprintf(message, VERIFY_MESSAGE_BYTES, "on tight buffers: %s", kiln_status_string(status));
+    if (gemm.a)
+        clReleaseMemObject(gemm.a);
+    if (gemm.b)
+        clReleaseMemObject(gemm.b);
+    if (gemm.c)
+        clReleaseMemObject(gemm.c);
+    return status == KILN_SUCCESS ? VERIFY_OK : VERIFY_FAILED;
+}
+
+static bool is_wanted(const struct options *options, const char *edge)
+{
+    return !options->edge || !strcmp(options->edge, edge);
+}
+
+static void run_edges(struct run *run, struct candidate *candidate)
+{
+    struct verify_case of, gauge;
+    for (size_t i = 0; i < verify_num_edges; i++) {
+        const struct edge_class *edge = &verify_edges[i];
+        verify_edge_case(edge, &candidate->problem, recipe_of(candidate), &candidate->config, &of);
+        if (!is_wanted(run->options, edge->name) || !is_within(run->options, &of))
+            continue;
+        if (!run->options->tight || of.m * of.n * of.k <= SMALL_CASE)
+            run_case(run, candidate, edge->name, &of, verify_exact);
+        run_case(run, candidate, edge->name, &of, run->options->tight ? run_tight : verify_gauge);
+    }
+    verify_check_cases(&candidate->problem, recipe_of(candidate), &candidate->config, &of, &gauge);
+    if (is_wanted(run->options, "check-exact") && is_within(run->options, &of))
+        run_case(run, candidate, "check-exact", &of, verify_exact);
+    if (is_wanted(run->options, "check-gauge") && is_within(run->options, &gauge))
+        run_case(run, candidate, "check-gauge", &gauge, verify_gauge);
+}
+
+static void run_config(struct run *run, const struct config *config, const struct problem *problem)
+{
+    char name[CONFIG_TEXT_BYTES];
+    config_format(config, name);
+    /* Named before it runs: it might crash. */
+    printf("%s %s %s: ", problem->precision->name,
+            pair_words[2 * problem->transa + problem->transb], name);
+    if (run->options->list) {
+        printf("would run\n");
+        return;
+    }
+    fflush(stdout);
+    const unsigned cases = run->num_cases, failures = run->num_failures;
+    struct candidate *candidate = candidate_get(&run->candidates, config, problem);
+    run->num_programs++;
+    if (candidate->outcome == TRIAL_OK)
+        run_edges(run, candidate);
+    else
+        report(run, candidate, "build", candidate->message);
+    printf("%u cases, %u failures\n", run->num_cases - cases, run->num_failures - failures);
+    fflush(stdout);
+}
+
+/* ---- What to run ---- */
+
+/* No work-group of any stage may compute more than so many rows or columns of C. */
+static bool accepts(void *env, const struct config *config, const struct problem *problem)
+{
+    const struct run *run = env;
+    struct assembly assembly;
+    char error[FAMILY_ERROR_BYTES];
+    unsigned index;
+    bool ok = true;
+    if (!run->options->most)
+        return true;
+    if (assembly_init(&assembly, "size", &run->facts) &&
+        assembly_add(&assembly, config, problem, &index, error)) {
+        const struct kiln_recipe *recipe = &assembly.bundle.recipes[index];
+        for (unsigned i = 0; i < recipe->num_stages; i++)
+            for (unsigned d = 0; d < recipe->stages[i].work_dim; d++)
+                ok = ok && (recipe->stages[i].dim[d] == KILN_DIM_K ||
+                            recipe->stages[i].tile[d] <= run->options->most);
+    }
+    assembly_free(&assembly);
+    return ok;
+}
+
+static void run_pairs(struct run *run, const struct config *config,
+        const struct precision *precision, unsigned number)
+{
+    for (unsigned pair = 0; pair < NUM_PAIRS; pair++) {
+        const struct problem problem = { precision, pair / 2, pair % 2 };
+        if (run->options->pair >= 0 ? (int) pair == run->options->pair
+                    : run->options->all || number == 0 || number % NUM_PAIRS == pair)
+            run_config(run, config, &problem);
+    }
+}
+
+static void run_family(struct run *run, const struct family *family)
+{
+    static struct cover cover;
+    for (size_t p = 0; p < num_precisions; p++) {
+        const struct problem problem = { &precisions[p], false, false };
+        if (run->options->precision && run->options->precision != &precisions[p])
+            continue;
+        cover_make(family, &problem, &run->facts, accepts, run, &cover);
+        if (!cover.num)
+            printf("%s %s: no configuration is legal on the device\n", precisions[p].name,
+                    family->name);
+        for (unsigned i = 0; i < cover.num; i++)
+            run_pairs(run, &cover.configs[i], &precisions[p], i);
+    }
+}
+
+static int run_named(struct run *run)
+{
+    struct config config;
+    char error[FAMILY_ERROR_BYTES];
+    if (!config_parse(run->options->config, &config, error))
+        return usage("--config:", error);
+    for (size_t p = 0; p < num_precisions; p++)
+        if (!run->options->precision || run->options->precision == &precisions[p])
+            run_pairs(run, &config, &precisions[p], 0);
+    return EXIT_SUCCESS;
+}
+
+static int run_all(struct run *run)
+{
+    int status = EXIT_SUCCESS;
+    if (run->options->config)
+        status = run_named(run);
+    else
+        for (size_t i = 0; i < num_families; i++)
+            if (!run->options->family || run->options->family == families[i])
+                run_family(run, families[i]);
+    printf("%u programs, %u cases, %u failures\n", run->num_programs, run->num_cases,
+            run->num_failures);
+    if (status)
+        return status;
+    return run->num_failures || (!run->num_cases && !run->options->list) ? EXIT_FAILURE
+                                                                          : EXIT_SUCCESS;
+}
+
+static int pretend(const struct options *options, struct device_facts *facts)
+{
+    for (unsigned i = 0; i < options->num_facts; i++) {
+        const char *equals = strchr(options->facts[i], '=');
+        bool known = false;
+        for (int f = 0; equals && f < NUM_FACTS; f++)
+            if (strlen(fact_names[f]) == (size_t) (equals - options->facts[i]) &&
+                !strncmp(fact_names[f], options->facts[i], strlen(fact_names[f]))) {
+                facts->value[f] = strtol(equals + 1, NULL, 10);
+                known = true;
+            }
+        if (!known)
+            return usage("--fact:", options->facts[i]);
+    }
+    return EXIT_SUCCESS;
+}
+
+static int run_on_device(const struct options *options)
+{
+    static struct run run;
+    cl_device_id device;
+    char error[FAMILY_ERROR_BYTES];
+    run.options = options;
+    if (!device_find(options->device, &device, error)) {
+        fprintf(stderr, "kernel_test: %s\n", error);
+        return EXIT_SKIPPED;
+    }
+    if (!device_facts(device, &run.facts, error) ||
+        !launcher_open(&run.launcher, device, error)) {
+        fprintf(stderr, "kernel_test: %s\n", error);
+        return EXIT_FAILURE;
+    }
+    int status = pretend(options, &run.facts);
+    verifier_init(&run.verifier, &run.launcher);
+    candidates_init(&run.candidates, &run.launcher, &run.verifier, &run.facts);
+    if (!status)
+        status = run_all(&run);
+    candidates_free(&run.candidates);
+    verifier_free(&run.verifier);
+    launcher_close(&run.launcher);
+    return status;
+}
+
+/* ---- The command line ---- */
+
+static int find_pair(const char *word)
+{
+    for (int i = 0; i < NUM_PAIRS; i++)
+        if (!strcmp(pair_words[i], word))
+            return i;
+    return -1;
+}
+
+static int set_option(struct options *options, const char *name, const char *value)
+{
+    char *end;
+    if (!strcmp(name, "--device"))
+        options->device = value;
+    else if (!strcmp(name, "--config"))
+        options->config = value;
+    else if (!strcmp(name, "--edge"))
+        options->edge = value;
+    else if (!strcmp(name, "--fact") && options->num_facts < MAX_FACTS)
+        options->facts[options->num_facts++] = value;
+    else if (!strcmp(name, "--family"))
+        return (options->family = family_find(value)) ? 0 : usage("no family", value);
+    else if (!strcmp(name, "--precision"))
+        return (options->precision = precision_find(value)) ? 0 : usage("no precision", value);
+    else if (!strcmp(name, "--transpose"))
+        return (options->pair = find_pair(value)) >= 0 ? 0 : usage("no transposes", value);
+    else if (!strcmp(name, "--most")) {
+        options->most = strtoul(value, &end, 10);
+        return *end || !options->most ? usage("--most: no positive number", value) : 0;
+    } else
+        return usage("unknown option", name);
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    struct options options = { .device = "", .pair = -1 };
+    for (int i = 1; i < argc; i++) {
+        if (!strcmp(argv[i], "--help"))
+            return fputs(help, stdout) < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+        if (!strcmp(argv[i], "--all"))
+            options.all = true;
+        else if (!strcmp(argv[i], "--tight"))
+            options.tight = true;
+        else if (!strcmp(argv[i], "--list"))
+            options.list = true;
+        else if (i + 1 == argc)
+            return usage("a value is missing after", argv[i]);
+        else if (set_option(&options, argv[i], argv[i + 1]))
+            return EXIT_USAGE;
+        else
+            i++;
+    }
+    return run_on_device(&options);
+}

@@ -1,0 +1,30 @@
+#!/bin/sh
+# oclgrind.sh KERNEL_TEST FAMILY [OPTION...]: runs the kernel test of a family on Oclgrind, which
+# interprets each kernel and sees races, uninitialised values and accesses out of bounds.
+#
+# Oclgrind exits with 0 whatever it finds; what counts is its log. Its device is a scalar one: it is
+# taken for one with vectors and registers, so that kernels for such devices are seen too. Kernels
+# are compiled without optimisation: the check for uninitialised values does not know the
+# instruction "freeze", which the optimiser makes of a division and a remainder by the same number,
+# and gives up.
+set -eu
+
+kernel_test=$1
+family=$2
+shift 2
+[ $# -gt 0 ] || set -- --most 46
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+
+status=0
+oclgrind --data-races --uninitialized --max-errors 20 \
+    --build-options -cl-opt-disable --log "$log" \
+    "$kernel_test" --device Oclgrind --family "$family" --tight \
+    --fact VECTOR_BYTES=64 --fact REGISTER_BYTES=2048 "$@" ||
+    status=$?
+if [ -s "$log" ]; then
+    echo "oclgrind.sh: Oclgrind reports:" >&2
+    cat "$log" >&2
+    exit 1
+fi
+exit "$status"

@@ -1,0 +1,200 @@
+/* fake_child.c: a trial process that misbehaves on demand; see the protocol in
+ * generator/tune/trial.c. Its device's name says how it behaves as a process:
+ *
+ *     good              as it should
+ *     slow-greeting     greets after a second
+ *     bad-greeting      greets with nonsense
+ *     crash-greeting    dies before it greets
+ *     no-device         says that it cannot work
+ *     bad-canary        its device computes wrong answers
+ *     die-idle          ends by itself after each request
+ *     break:PATH        its canary works until the file at PATH exists; it makes that file as soon
+ *                       as it is asked for anything else
+ *     interleaved       begins each config twice and answers at the end, last config first
+ *
+ * and a config's TM, what becomes of it: 1 is measured, the others as in behave().
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+static const char *device;
+
+static void say(const char *line)
+{
+    printf("%s\n", line);
+    fflush(stdout);
+}
+
+static void wait_seconds(double seconds)
+{
+    const struct timespec time = { (time_t) seconds, (long) ((seconds - (time_t) seconds) * 1e9) };
+    nanosleep(&time, NULL);
+}
+
+static void hang(void)
+{
+    signal(SIGTERM, SIG_IGN);
+    for (;;)
+        pause();
+}
+
+static void flood(void)
+{
+    for (;;)
+        if (printf("and on and on ") < 0)
+            exit(1);
+}
+
+/* Does what the config's TM says; returns when it is to be answered. */
+static void behave(int tm)
+{
+    switch (tm) {
+    case 2:
+        fprintf(stderr, "one line\nassertion failed in a driver\n");
+        raise(SIGSEGV);
+        break;
+    case 4:
+        hang();
+        break;
+    case 6:
+        say("I am not part of any protocol");
+        hang();
+        break;
+    case 8:
+        printf("result 0 ok 0.0");
+        fflush(stdout);
+        exit(0);
+    case 12:
+        flood();
+        break;
+    case 14:
+        exit(3);
+    default:
+        break;
+    }
+}
+
+/* The value of TM in "config direct ... TM=4 ..."; -1 when there is none. */
+static int tm_of(const char *line)
+{
+    const char *at = strstr(line, " TM=");
+    return at ? atoi(at + 4) : -1;
+}
+
+static void answer(int config, int tm)
+{
+    char line[64];
+    snprintf(line, sizeof line, "result %d ok %g 0.01 ", config, tm * 1e-3);
+    say(line);
+}
+
+static void serve_interleaved(const int *tm, int num)
+{
+    char line[64];
+    for (int round = 0; round < 2; round++)
+        for (int i = 0; i < num; i++) {
+            snprintf(line, sizeof line, "begin %d", i);
+            say(line);
+            if (round == 1)
+                behave(tm[i]);
+            wait_seconds(0.02);
+        }
+    for (int i = num; i-- > 0;)
+        answer(i, tm[i]);
+}
+
+static void serve_in_turn(const int *tm, int num)
+{
+    char line[64];
+    for (int i = 0; i < num; i++) {
+        snprintf(line, sizeof line, "begin %d", i);
+        say(line);
+        behave(tm[i]);
+        answer(i, tm[i]);
+    }
+}
+
+static void break_device(void)
+{
+    FILE *file = strncmp(device, "break:", 6) ? NULL : fopen(device + 6, "w");
+    if (file)
+        fclose(file);
+}
+
+static int is_broken(void)
+{
+    return !strcmp(device, "bad-canary") ||
+           (!strncmp(device, "break:", 6) && !access(device + 6, F_OK));
+}
+
+static int serve(const char *request)
+{
+    char line[512];
+    int tm[64], num = 0;
+    const char *last = strrchr(request, ' ');
+    if (!strcmp(request, "canary\n")) {
+        say(is_broken() ? "canary the device computed a wrong answer" : "canary ok");
+        return 1;
+    }
+    break_device();
+    num = last ? atoi(last) : 0;
+    if (num < 1 || num > 64)
+        return 0;
+    for (int i = 0; i < num; i++) {
+        if (!fgets(line, sizeof line, stdin))
+            return 0;
+        tm[i] = tm_of(line);
+    }
+    (strcmp(device, "interleaved") ? serve_in_turn : serve_interleaved)(tm, num);
+    say("done");
+    return strcmp(device, "die-idle") != 0;
+}
+
+/* 11 12 13 ..., one for each fact. */
+static void say_facts(void)
+{
+    enum {
+        NUM = 0
+#define FACT(name, meaning) +1
+#include "../../generator/core/facts.inc"
+#undef FACT
+    };
+    printf("facts");
+    for (int i = 0; i < NUM; i++)
+        printf(" %d", 11 + i);
+    say("");
+}
+
+static void greet(void)
+{
+    if (!strcmp(device, "slow-greeting"))
+        wait_seconds(1);
+    if (!strcmp(device, "crash-greeting"))
+        abort();
+    if (!strcmp(device, "no-device")) {
+        say("error no OpenCL device was found");
+        exit(1);
+    }
+    say(strcmp(device, "bad-greeting") ? "kiln-trial 1" : "good morning");
+    say("platform Fake");
+    say("device Fake device 9000");
+    say("driver 1.0 beta");
+    say_facts();
+}
+
+int main(int argc, char **argv)
+{
+    char line[512];
+    if (argc != 4 || strcmp(argv[1], "trial") || strcmp(argv[2], "--device"))
+        return 2;
+    device = argv[3];
+    greet();
+    while (fgets(line, sizeof line, stdin))
+        if (!serve(line))
+            return 0;
+    return 0;
+}

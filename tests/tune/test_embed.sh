@@ -1,0 +1,56 @@
+#!/bin/sh
+# A bundle of device binaries alone multiplies without the driver's compiler; with both, a binary that
+# does not match falls back to source.
+# usage: test_embed.sh KILN_TUNE SOURCE_ROOT CC...
+set -eu
+tune=$1 root=$2
+shift 2
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+"$tune" probe > "$dir/device.tsv" 2> "$dir/error" || {
+    grep -q 'no OpenCL device' "$dir/error" && exit 77
+    cat "$dir/error" >&2
+    exit 1
+}
+
+cat > "$dir/list.c" <<'END'
+#include "bundle.h"
+extern const struct kiln_bundle kiln_bundle_embedded;
+extern const struct kiln_bundle *const kiln_linked_bundles[];
+const struct kiln_bundle *const kiln_linked_bundles[] = { &kiln_bundle_embedded, NULL };
+END
+
+# Builds a program on one bundle and prints what it says.
+build_and_run()
+{
+    bundle=$1
+    shift
+    "$@" -std=c11 -O1 -D_POSIX_C_SOURCE=200809L -DCL_TARGET_OPENCL_VERSION=120 \
+        -I"$root/runtime" -I"$root/runtime/include" "$root"/runtime/*.c "$bundle" "$dir/list.c" \
+        "$root/tests/tune/embed_probe.c" -lOpenCL -lpthread -o "$dir/probe"
+    "$dir/probe"
+}
+
+for kind in binary both; do
+    "$tune" tune --quiet --seconds 4 --precisions single --name embedded --embed $kind \
+        --journal "$dir/journal.tsv" --output "$dir/$kind"
+done
+
+! grep -q piece_ "$dir/binary/bundle.c" || { echo "--embed binary left source" >&2; exit 1; }
+build_and_run "$dir/binary/bundle.c" "$@" | tee "$dir/out"
+grep -q 'program: binary' "$dir/out"
+grep -q 'right' "$dir/out"
+
+# Another driver: the binaries are of no use.
+driver=$(sed -n 's/^driver\t\([^\t]*\).*/\1/p' "$dir/device.tsv")
+for kind in binary both; do
+    awk -v driver="\"$driver\"" '{ at = index($0, driver)
+        if (at) $0 = substr($0, 1, at - 1) "\"another driver\"" substr($0, at + length(driver))
+        print }' "$dir/$kind/bundle.c" > "$dir/$kind/other.c"
+    grep -q 'another driver' "$dir/$kind/other.c"
+done
+build_and_run "$dir/both/other.c" "$@" | tee "$dir/out"
+grep -q 'program: source' "$dir/out"
+grep -q 'right' "$dir/out"
+build_and_run "$dir/binary/other.c" "$@" | tee "$dir/out"
+grep -q 'no kernel runs' "$dir/out"

@@ -1,0 +1,313 @@
+/* test_supervise.c: generator/tune/{supervise,child}.c against a child that misbehaves.
+ *
+ * Usage: test_supervise PATH-OF-FAKE-CHILD. The fake child's device name and each config's TM say
+ * what it does (fake_child.c).
+ */
+#include "child.h"
+#include "clock.h"
+#include "supervise.h"
+
+#include <dirent.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+enum { GOOD = 1, CRASH = 2, HANG = 4, GARBAGE = 6, PARTIAL = 8, FLOOD = 12, EXIT = 14 };
+
+static const char *program;
+
+static struct supervisor *open_good(const char *device)
+{
+    struct device_facts facts;
+    char error[TRIAL_MESSAGE_BYTES];
+    struct supervisor *supervisor = supervise_open(program, device, NULL, &facts, error);
+    if (!supervisor)
+        fail_msg("%s", error);
+    return supervisor;
+}
+
+/* A request whose configs have these TM. */
+static void make_request(struct trial_request *request, const int *tm, unsigned num)
+{
+    memset(request, 0, sizeof *request);
+    request->kind = TRIAL_MEASURE;
+    request->problem.precision = precision_find("single");
+    request->m = request->n = request->k = 64;
+    request->num_configs = num;
+    request->deadline = 0.5;
+    for (unsigned i = 0; i < num; i++) {
+        char text[64], error[FAMILY_ERROR_BYTES];
+        snprintf(text, sizeof text, "direct TM=%d", tm[i]);
+        assert_true(config_parse(text, &request->configs[i], error));
+    }
+}
+
+static int open_files(void)
+{
+    int num = 0;
+    DIR *folder = opendir("/proc/self/fd");
+    if (!folder)
+        return 0;
+    while (readdir(folder))
+        num++;
+    closedir(folder);
+    return num;
+}
+
+static void test_facts_come_from_the_child(void **state)
+{
+    struct device_facts facts;
+    char error[TRIAL_MESSAGE_BYTES];
+    (void) state;
+    struct supervisor *supervisor = supervise_open(program, "good", NULL, &facts, error);
+    assert_non_null(supervisor);
+    assert_string_equal(facts.platform, "Fake");
+    assert_string_equal(facts.device, "Fake device 9000");
+    assert_string_equal(facts.driver, "1.0 beta");
+    for (int i = 0; i < NUM_FACTS; i++)
+        assert_int_equal(facts.value[i], 11 + i);
+    supervise_close(&supervisor);
+    assert_null(supervisor);
+}
+
+static void test_slow_greeting_is_waited_for(void **state)
+{
+    (void) state;
+    struct supervisor *supervisor = open_good("slow-greeting");
+    supervise_close(&supervisor);
+}
+
+static void test_open_fails_with_the_cause(void **state)
+{
+    static const struct {
+        const char *device, *message;
+    } expected[] = {
+        { "bad-greeting", "good morning" },
+        { "crash-greeting", "signal 6" },
+        { "no-device", "no OpenCL device was found" },
+        { "bad-canary", "the device computed a wrong answer" },
+    };
+    (void) state;
+    for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++) {
+        struct device_facts facts;
+        char error[TRIAL_MESSAGE_BYTES];
+        assert_null(supervise_open(program, expected[i].device, NULL, &facts, error));
+        if (!strstr(error, expected[i].message))
+            fail_msg("'%s' is not in '%s'", expected[i].message, error);
+    }
+}
+
+static void test_program_that_does_not_exist(void **state)
+{
+    struct device_facts facts;
+    char error[TRIAL_MESSAGE_BYTES];
+    (void) state;
+    assert_null(supervise_open("/nonexistent/program", "", NULL, &facts, error));
+    assert_non_null(strstr(error, "exit 127"));
+}
+
+static void test_good_configs(void **state)
+{
+    static const int tm[] = { GOOD, GOOD, GOOD };
+    struct trial_request request;
+    struct trial_result results[3];
+    (void) state;
+    make_request(&request, tm, 3);
+    struct supervisor *supervisor = open_good("good");
+    for (int repeat = 0; repeat < 3; repeat++) {
+        assert_true(supervise_run(supervisor, &request, results, NULL));
+        for (int i = 0; i < 3; i++) {
+            assert_int_equal(results[i].outcome, TRIAL_OK);
+            assert_true(results[i].seconds == 0.001 && results[i].spread == 0.01);
+            assert_string_equal(results[i].message, "");
+        }
+    }
+    request.kind = TRIAL_EDGES;
+    assert_true(supervise_run(supervisor, &request, results, NULL));
+    assert_int_equal(results[2].outcome, TRIAL_OK);
+    supervise_close(&supervisor);
+}
+
+/* One that misbehaves costs one config, whatever it does; those around it are measured. */
+static void test_each_misbehaviour_costs_one_config(void **state)
+{
+    static const struct {
+        int tm;
+        enum trial_outcome outcome;
+        const char *message;
+    } expected[] = {
+        { CRASH, TRIAL_CRASH, "signal 11: assertion failed in a driver" },
+        { HANG, TRIAL_TIMEOUT, "no answer within 0.5 s" },
+        { GARBAGE, TRIAL_CRASH, "I am not part of any protocol" },
+        { PARTIAL, TRIAL_CRASH, "exit 0" },
+        { FLOOD, TRIAL_CRASH, "not an answer" },
+        { EXIT, TRIAL_CRASH, "exit 3" },
+    };
+    (void) state;
+    const int files = open_files();
+    for (int interleaved = 0; interleaved < 2; interleaved++) {
+        struct supervisor *supervisor = open_good(interleaved ? "interleaved" : "good");
+        for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++) {
+            struct trial_request request;
+            struct trial_result results[3];
+            make_request(&request, (int[]) { GOOD, expected[i].tm, GOOD }, 3);
+            assert_true(supervise_run(supervisor, &request, results, NULL));
+            assert_int_equal(results[0].outcome, TRIAL_OK);
+            assert_int_equal(results[2].outcome, TRIAL_OK);
+            assert_int_equal(results[1].outcome, expected[i].outcome);
+            if (!strstr(results[1].message, expected[i].message))
+                fail_msg("'%s' is not in '%s'", expected[i].message, results[1].message);
+            assert_null(strpbrk(results[1].message, "\t\n"));
+        }
+        supervise_close(&supervisor);
+    }
+    assert_int_equal(open_files(), files);
+    assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);    /* no child is left */
+}
+
+static void test_all_at_once(void **state)
+{
+    static const int tm[] = { CRASH, GOOD, HANG, GARBAGE, GOOD, PARTIAL, FLOOD, EXIT, GOOD };
+    struct trial_request request;
+    struct trial_result results[9];
+    (void) state;
+    make_request(&request, tm, 9);
+    struct supervisor *supervisor = open_good("interleaved");
+    assert_true(supervise_run(supervisor, &request, results, NULL));
+    for (int i = 0; i < 9; i++)
+        assert_int_equal(results[i].outcome,
+                tm[i] == GOOD ? TRIAL_OK : tm[i] == HANG ? TRIAL_TIMEOUT : TRIAL_CRASH);
+    assert_true(results[2].cost > 0.4 && results[2].cost < 5);
+    supervise_close(&supervisor);
+}
+
+/* A config's deadline counts its own time only, in however many pieces. */
+static void test_costs_are_booked_per_config(void **state)
+{
+    static const int tm[] = { GOOD, GOOD, GOOD, GOOD };
+    struct trial_request request;
+    struct trial_result results[4];
+    (void) state;
+    make_request(&request, tm, 4);
+    struct supervisor *supervisor = open_good("interleaved");
+    assert_true(supervise_run(supervisor, &request, results, NULL));
+    for (int i = 0; i < 4; i++)
+        assert_true(results[i].cost >= 0.035 && results[i].cost < 0.4);
+    supervise_close(&supervisor);
+}
+
+/* A child that ended between two requests is nobody's fault. */
+static void test_child_that_died_idle(void **state)
+{
+    static const int tm[] = { GOOD, GOOD };
+    struct trial_request request;
+    struct trial_result results[2];
+    (void) state;
+    make_request(&request, tm, 2);
+    struct supervisor *supervisor = open_good("die-idle");
+    for (int repeat = 0; repeat < 3; repeat++) {
+        assert_true(supervise_run(supervisor, &request, results, NULL));
+        assert_int_equal(results[0].outcome, TRIAL_OK);
+        assert_int_equal(results[1].outcome, TRIAL_OK);
+    }
+    supervise_close(&supervisor);
+}
+
+/* The config that broke the device is named; what comes after it is not measured. */
+static void test_device_that_breaks(void **state)
+{
+    char path[] = "/tmp/kiln-test-XXXXXX", device[64];
+    struct trial_request request;
+    struct trial_result results[2];
+    (void) state;
+    const int file = mkstemp(path);
+    assert_true(file >= 0);
+    close(file);
+    unlink(path);
+    snprintf(device, sizeof device, "break:%s", path);
+    struct supervisor *supervisor = open_good(device);
+    make_request(&request, (int[]) { CRASH }, 1);
+    assert_true(supervise_run(supervisor, &request, results, NULL));
+    assert_int_equal(results[0].outcome, TRIAL_CRASH);
+    make_request(&request, (int[]) { GOOD, GOOD }, 2);
+    assert_false(supervise_run(supervisor, &request, results, NULL));
+    assert_int_equal(results[0].outcome, TRIAL_DEVICE);
+    assert_int_equal(results[1].outcome, TRIAL_DEVICE);
+    assert_non_null(strstr(results[0].message, "canary failed"));
+    unlink(path);
+    assert_true(supervise_run(supervisor, &request, results, NULL));
+    supervise_close(&supervisor);
+    unlink(path);
+}
+
+static volatile int stop;
+
+static void on_alarm(int signal_number)
+{
+    (void) signal_number;
+    stop = 1;
+}
+
+static void test_stop(void **state)
+{
+    struct trial_request request;
+    struct trial_result results[3];
+    (void) state;
+    make_request(&request, (int[]) { GOOD, HANG, GOOD }, 3);
+    request.deadline = 60;
+    struct supervisor *supervisor = open_good("good");
+    signal(SIGALRM, on_alarm);
+    stop = 0;
+    alarm(1);
+    const double begin = clock_now();
+    assert_false(supervise_run(supervisor, &request, results, &stop));
+    assert_true(clock_now() - begin < 5);
+    assert_int_equal(results[0].outcome, TRIAL_OK);
+    assert_int_equal(results[1].outcome, TRIAL_TIMEOUT);
+    assert_int_equal(results[2].outcome, TRIAL_TIMEOUT);
+    assert_false(supervise_run(supervisor, &request, results, &stop));
+    stop = 0;
+    make_request(&request, (int[]) { GOOD }, 1);
+    assert_true(supervise_run(supervisor, &request, results, &stop));
+    assert_int_equal(results[0].outcome, TRIAL_OK);
+    supervise_close(&supervisor);
+}
+
+static void test_close_of_nothing(void **state)
+{
+    struct supervisor *supervisor = NULL;
+    (void) state;
+    supervise_close(&supervisor);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_facts_come_from_the_child),
+        cmocka_unit_test(test_slow_greeting_is_waited_for),
+        cmocka_unit_test(test_open_fails_with_the_cause),
+        cmocka_unit_test(test_program_that_does_not_exist),
+        cmocka_unit_test(test_good_configs),
+        cmocka_unit_test(test_each_misbehaviour_costs_one_config),
+        cmocka_unit_test(test_all_at_once),
+        cmocka_unit_test(test_costs_are_booked_per_config),
+        cmocka_unit_test(test_child_that_died_idle),
+        cmocka_unit_test(test_device_that_breaks),
+        cmocka_unit_test(test_stop),
+        cmocka_unit_test(test_close_of_nothing),
+    };
+    if (argc != 2) {
+        fprintf(stderr, "usage: test_supervise FAKE-CHILD\n");
+        return EXIT_FAILURE;
+    }
+    program = argv[1];
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,57 @@
+/* test_timing.c: the arithmetic of generator/tune/timing.c; test_trial times real kernels. */
+#include "timing.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+const struct kiln_bundle *const kiln_linked_bundles[] = { NULL };
+
+static void test_summary(void **state)
+{
+    double five[] = { 5, 1, 4, 2, 3 }, four[] = { 4, 1, 3, 2 }, three[] = { 9, 2, 4 };
+    double one[] = { 7 };
+    double median, spread;
+    (void) state;
+    timing_summarise(five, 5, &median, &spread);
+    assert_true(median == 3 && spread == 2.0 / 3);
+    timing_summarise(four, 4, &median, &spread);
+    assert_true(median == 2.5 && spread == 2 / 2.5);
+    timing_summarise(three, 3, &median, &spread);
+    assert_true(median == 4 && spread == 7.0 / 4);
+    timing_summarise(one, 1, &median, &spread);
+    assert_true(median == 7 && spread == 0);
+}
+
+/* The bound is below what the device can do and above what a broken clock would claim. */
+static void test_least_time(void **state)
+{
+    struct device_facts facts;
+    (void) state;
+    facts_minimal(&facts);
+    facts.value[FACT_IS_CPU] = 1;
+    facts.value[FACT_UNITS] = 2;
+    facts.value[FACT_CLOCK_MHZ] = 2600;
+    facts.value[FACT_VECTOR_BYTES] = 64;
+    const double flops = 2.0 * 1000 * 1000 * 1000;
+    const double single = timing_least(&facts, precision_find("single"), 1000, 1000, 1000);
+    const double twice = timing_least(&facts, precision_find("double"), 1000, 1000, 1000);
+    const double peak = 2 * 2.6e9 * 16 * 4;      /* two fused multiply-adds a cycle */
+    assert_true(flops / single >= 2 * peak && flops / single <= 10 * peak);
+    assert_true(fabs(twice / single - 2) < 1e-9);
+    facts.value[FACT_CLOCK_MHZ] = 0;             /* unknown: no bound */
+    assert_true(timing_least(&facts, precision_find("single"), 1000, 1000, 1000) == 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_summary),
+        cmocka_unit_test(test_least_time),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

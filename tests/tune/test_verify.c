@@ -1,0 +1,395 @@
+/* test_verify.c: generator/tune/{verify,edges,matrix}.c: wrong kernels are caught.
+ *
+ * Each fault is a plain kernel in which one thing is wrong. It is put into a bundle by hand and run
+ * through the library, as the tuner runs its candidates. Needs a device; 77 without one.
+ */
+#include "device.h"
+#include "verify.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* The tuner links no bundle, so that a kernel that is refused has no stand-in. */
+const struct kiln_bundle *const kiln_linked_bundles[] = { NULL };
+
+static struct launcher launcher;
+static struct device_facts facts;
+
+/* The parts of the kernel, any of which may be at fault. */
+struct fault {
+    const char *name;
+    const char *outside;               /* which work-items do nothing */
+    const char *terms;                 /* what is summed over */
+    const char *sum;                   /* how the sum is finished */
+    const char *store;                 /* what is stored, and where */
+};
+
+#define RIGHT_OUTSIDE "i >= M || j >= N"
+#define RIGHT_TERMS "p < K"
+#define RIGHT_SUM ""
+#define AT "C[c_offset + i * ldc + j]"
+#define RIGHT_STORE AT " = beta == 0 ? alpha * s : alpha * s + beta * " AT ";"
+
+static const struct fault right = { "right", RIGHT_OUTSIDE, RIGHT_TERMS, RIGHT_SUM, RIGHT_STORE };
+
+static const struct fault faults[] = {
+    { "writes-past-n", "i >= M || j > N", RIGHT_TERMS, RIGHT_SUM, RIGHT_STORE },
+    { "writes-past-m", "i > M || j >= N", RIGHT_TERMS, RIGHT_SUM, RIGHT_STORE },
+    { "skips-last-column", "i >= M || j >= N - 1", RIGHT_TERMS, RIGHT_SUM, RIGHT_STORE },
+    { "skips-last-row", "i >= M - 1 || j >= N", RIGHT_TERMS, RIGHT_SUM, RIGHT_STORE },
+    { "skips-one-element", RIGHT_OUTSIDE " || (i == 2 && j == 1)", RIGHT_TERMS, RIGHT_SUM,
+      RIGHT_STORE },
+    { "does-nothing", "true", RIGHT_TERMS, RIGHT_SUM, RIGHT_STORE },
+    { "misses-last-term", RIGHT_OUTSIDE, "p < K - 1", RIGHT_SUM, RIGHT_STORE },
+    { "adds-a-term", RIGHT_OUTSIDE, "p <= K", RIGHT_SUM, RIGHT_STORE },
+    { "misses-terms-past-16", RIGHT_OUTSIDE, "p < min(K, 16)", RIGHT_SUM, RIGHT_STORE },
+    { "ignores-beta", RIGHT_OUTSIDE, RIGHT_TERMS, RIGHT_SUM, AT " = alpha * s;" },
+    { "beta-is-one", RIGHT_OUTSIDE, RIGHT_TERMS, RIGHT_SUM,
+      AT " = beta == 0 ? alpha * s : alpha * s + " AT ";" },
+    { "reads-c-at-beta-zero", RIGHT_OUTSIDE, RIGHT_TERMS, RIGHT_SUM,
+      AT " = alpha * s + beta * " AT ";" },
+    { "ignores-alpha", RIGHT_OUTSIDE, RIGHT_TERMS, RIGHT_SUM,
+      AT " = beta == 0 ? s : s + beta * " AT ";" },
+    { "ignores-c-offset", RIGHT_OUTSIDE, RIGHT_TERMS, RIGHT_SUM, "C[i * ldc + j] = beta == 0 ?"
+      " alpha * s : alpha * s + beta * C[i * ldc + j];" },
+    { "ignores-ldc", RIGHT_OUTSIDE, RIGHT_TERMS, RIGHT_SUM, "C[c_offset + i * N + j] = beta == 0 ?"
+      " alpha * s : alpha * s + beta * C[c_offset + i * N + j];" },
+    { "writes-before-c", RIGHT_OUTSIDE, RIGHT_TERMS, RIGHT_SUM, RIGHT_STORE
+      " if (i == 0 && j == 0) C[c_offset - 1] = 0;" },
+    { "writes-after-c", RIGHT_OUTSIDE, RIGHT_TERMS, RIGHT_SUM, RIGHT_STORE
+      " if (i == M - 1 && j == N - 1) C[c_offset + i * ldc + N + 2] = 0;" },
+    { "nan-in-one-element", RIGHT_OUTSIDE, RIGHT_TERMS,
+      "if (i == M - 1 && j == N - 1) s = nan(1u);", RIGHT_STORE },
+    { "one-too-many-in-one-element", RIGHT_OUTSIDE, RIGHT_TERMS, "if (i == 4 && j == 4) s += 1;",
+      RIGHT_STORE },
+    { "low-precision", RIGHT_OUTSIDE, RIGHT_TERMS, "s = as_float(as_uint(s) & 0xffffe000);",
+      RIGHT_STORE },
+};
+
+static struct kiln_stage stage = {
+    .entry = "multiply", .work_dim = 2, .dim = { KILN_DIM_N, KILN_DIM_M },
+    .tile = { 16, 4, 1 }, .local = { 16, 4, 1 }, .num_args = 14,
+    .args = { KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_A,
+              KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
+              KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+};
+
+/* However wrong, it stays within the zones around the matrices, or else it might crash the test. */
+static void write_kernel(const struct fault *fault, char *text, size_t size)
+{
+    snprintf(text, size,
+            "__kernel void multiply(int M, int N, int K, float alpha, float beta,\n"
+            "        __global const float *A, int a_offset, int lda,\n"
+            "        __global const float *B, int b_offset, int ldb,\n"
+            "        __global float *C, int c_offset, int ldc)\n"
+            "{\n"
+            "    const int i = get_global_id(1), j = get_global_id(0);\n"
+            "    float s = 0;\n"
+            "    if (%s)\n"
+            "        return;\n"
+            "    for (int p = 0; %s; p++)\n"
+            "        s += A[a_offset + min(i, M - 1) * lda + p] *\n"
+            "             B[b_offset + p * ldb + min(j, N - 1)];\n"
+            "    %s\n"
+            "    %s\n"
+            "}\n", fault->outside, fault->terms, fault->sum, fault->store);
+}
+
+/* A fault's kernel as the only recipe of a bundle, opened. */
+struct fixture {
+    char text[2048];
+    const char *piece;
+    struct kiln_program program;
+    struct kiln_recipe recipe;
+    struct kiln_bundle bundle;
+    struct kiln_context *context;
+    struct verifier verifier;
+};
+
+static struct problem problem_nn(void)
+{
+    return (struct problem) { .precision = precision_find("single") };
+}
+
+static void fixture_open(struct fixture *fixture, const struct fault *fault)
+{
+    memset(fixture, 0, sizeof *fixture);
+    write_kernel(fault, fixture->text, sizeof fixture->text);
+    fixture->piece = fixture->text;
+    fixture->program = (struct kiln_program) { .hash = 1, .pieces = &fixture->piece,
+            .num_pieces = 1 };
+    fixture->recipe = (struct kiln_recipe) { .name = fault->name, .precision = 32,
+            .index_bits = 32, .num_stages = 1, .stages = &stage };
+    fixture->bundle = (struct kiln_bundle) { .format = KILN_BUNDLE_FORMAT, .name = "test",
+            .provenance = "", .num_programs = 1, .num_recipes = 1, .programs = &fixture->program,
+            .recipes = &fixture->recipe };
+    const struct kiln_context_params params = { .bundle = &fixture->bundle };
+    assert_int_equal(kiln_context_create(launcher.context, launcher.device, &params,
+            &fixture->context), KILN_SUCCESS);
+    verifier_init(&fixture->verifier, &launcher);
+}
+
+static void fixture_close(struct fixture *fixture)
+{
+    verifier_free(&fixture->verifier);
+    kiln_context_destroy(&fixture->context);
+}
+
+/* How many edge classes find fault. */
+static unsigned count_wrong(struct fixture *fixture)
+{
+    unsigned wrong = 0;
+    const struct problem problem = problem_nn();
+    for (size_t i = 0; i < verify_num_edges; i++) {
+        struct verify_case of;
+        char message[VERIFY_MESSAGE_BYTES];
+        verify_edge_case(&verify_edges[i], &problem, &fixture->recipe, NULL, &of);
+        enum verify_verdict verdict = verify_exact(&fixture->verifier, fixture->context, &of,
+                message);
+        if (verdict == VERIFY_OK)
+            verdict = verify_gauge(&fixture->verifier, fixture->context, &of, message);
+        if (verdict != VERIFY_OK && verdict != VERIFY_WRONG)
+            fail_msg("%s at %s: %s", fixture->recipe.name, verify_edges[i].name, message);
+        assert_true(verdict == VERIFY_OK ? !message[0] : message[0] != '\0');
+        wrong += verdict == VERIFY_WRONG;
+    }
+    return wrong;
+}
+
+static bool passes_checks(struct fixture *fixture)
+{
+    struct verify_case exact, gauge;
+    char message[VERIFY_MESSAGE_BYTES];
+    const struct problem problem = problem_nn();
+    verify_check_cases(&problem, &fixture->recipe, NULL, &exact, &gauge);
+    return verify_exact(&fixture->verifier, fixture->context, &exact, message) == VERIFY_OK &&
+           verify_gauge(&fixture->verifier, fixture->context, &gauge, message) == VERIFY_OK;
+}
+
+static void test_right_kernel_passes(void **state)
+{
+    struct fixture fixture;
+    (void) state;
+    fixture_open(&fixture, &right);
+    assert_int_equal(count_wrong(&fixture), 0);
+    assert_true(passes_checks(&fixture));
+    fixture_close(&fixture);
+}
+
+static void test_wrong_kernels_fail(void **state)
+{
+    (void) state;
+    for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++) {
+        struct fixture fixture;
+        fixture_open(&fixture, &faults[i]);
+        if (!count_wrong(&fixture))
+            fail_msg("'%s' is not caught by any edge class", faults[i].name);
+        fixture_close(&fixture);
+    }
+}
+
+/* The two checks before timing catch what does not depend on a special shape, offset or scalar. */
+static void test_checks_before_timing(void **state)
+{
+    (void) state;
+    for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++) {
+        struct fixture fixture;
+        fixture_open(&fixture, &faults[i]);
+        if (passes_checks(&fixture))
+            fail_msg("'%s' would be timed", faults[i].name);
+        fixture_close(&fixture);
+    }
+}
+
+/* Integers hide a loss of precision, random numbers show it. */
+static void test_only_gauge_sees_precision(void **state)
+{
+    struct fixture fixture;
+    char message[VERIFY_MESSAGE_BYTES];
+    const struct verify_case of = { .problem = problem_nn(), .m = 20, .n = 30, .k = 40,
+            .alpha = 1 };
+    (void) state;
+    fixture_open(&fixture, &faults[sizeof faults / sizeof faults[0] - 1]);
+    assert_int_equal(verify_exact(&fixture.verifier, fixture.context, &of, message), VERIFY_OK);
+    assert_int_equal(verify_gauge(&fixture.verifier, fixture.context, &of, message), VERIFY_WRONG);
+    assert_non_null(strstr(message, "units"));
+    fixture_close(&fixture);
+}
+
+static void test_messages_name_the_place(void **state)
+{
+    static const struct {
+        const char *fault, *message;
+    } expected[] = {
+        { "writes-past-n", "wrote between rows, at row 0 column 30" },
+        { "writes-before-c", "wrote 1 elements before C" },
+        { "writes-after-c", "wrote 3 elements after C's end" },
+        { "one-too-many-in-one-element", "C[4][4] is " },
+    };
+    (void) state;
+    for (size_t e = 0; e < sizeof expected / sizeof expected[0]; e++)
+        for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++) {
+            struct fixture fixture;
+            char message[VERIFY_MESSAGE_BYTES];
+            const struct verify_case of = { .problem = problem_nn(), .m = 20, .n = 30, .k = 40,
+                    .alpha = 1, .pad_c = 2 };
+            if (strcmp(faults[i].name, expected[e].fault))
+                continue;
+            fixture_open(&fixture, &faults[i]);
+            assert_int_equal(verify_exact(&fixture.verifier, fixture.context, &of, message),
+                    VERIFY_WRONG);
+            if (!strstr(message, expected[e].message))
+                fail_msg("'%s' is not in '%s'", expected[e].message, message);
+            fixture_close(&fixture);
+        }
+}
+
+static void test_refused(void **state)
+{
+    struct fixture fixture;
+    char message[VERIFY_MESSAGE_BYTES];
+    const struct fault syntax = { "syntax", "}{", RIGHT_TERMS, RIGHT_SUM, RIGHT_STORE };
+    struct verify_case of = { .problem = problem_nn(), .m = 20, .n = 30, .k = 40, .alpha = 1 };
+    (void) state;
+    fixture_open(&fixture, &syntax);
+    assert_int_equal(verify_exact(&fixture.verifier, fixture.context, &of, message),
+            VERIFY_REFUSED);
+    fixture_close(&fixture);
+    fixture_open(&fixture, &right);
+    fixture.recipe.guard.m = 16;       /* does not divide 20 */
+    assert_false(verify_takes_shape(&fixture.recipe, 20, 30, 40));
+    assert_int_equal(verify_gauge(&fixture.verifier, fixture.context, &of, message),
+            VERIFY_REFUSED);
+    fixture_close(&fixture);
+}
+
+/* Beyond 2^24 odd numbers may not add up exactly in float; that is said, not passed over. */
+static void test_too_deep(void **state)
+{
+    struct fixture fixture;
+    char message[VERIFY_MESSAGE_BYTES];
+    struct verify_case of = { .problem = problem_nn(), .m = 1, .n = 1, .k = (size_t) 1 << 20,
+            .alpha = 1 };
+    (void) state;
+    fixture_open(&fixture, &right);
+    assert_int_equal(verify_exact(&fixture.verifier, fixture.context, &of, message), VERIFY_OK);
+    of.k = (size_t) 1 << 23;
+    assert_int_equal(verify_exact(&fixture.verifier, fixture.context, &of, message),
+            VERIFY_IMPOSSIBLE);
+    fixture_close(&fixture);
+}
+
+static void test_edges_respect_guards(void **state)
+{
+    const struct problem problem = { precision_find("single"), true, false };
+    struct kiln_recipe recipe = { .num_stages = 1, .stages = &stage,
+            .guard = { .m = 12, .n = 16, .k = 8, .a = 4, .b = 2, .c = 16 } };
+    (void) state;
+    for (size_t i = 0; i < verify_num_edges; i++) {
+        struct verify_case of;
+        verify_edge_case(&verify_edges[i], &problem, &recipe, NULL, &of);
+        assert_true(verify_takes_shape(&recipe, of.m, of.n, of.k));
+        assert_int_equal(of.offset_a % 4 + of.offset_b % 2 + of.offset_c % 16, 0);
+        assert_int_equal(((of.m ? of.m : 1) + of.pad_a) % 4, 0);
+        assert_int_equal(((of.n ? of.n : 1) + of.pad_b) % 2, 0);
+        assert_int_equal(((of.n ? of.n : 1) + of.pad_c) % 16, 0);
+    }
+}
+
+static void test_check_cases_cross_tiles(void **state)
+{
+    const struct problem problem = problem_nn();
+    struct kiln_stage other = stage;
+    struct kiln_recipe recipe = { .num_stages = 1, .stages = &other };
+    struct config config;
+    char error[FAMILY_ERROR_BYTES];
+    (void) state;
+    assert_true(config_parse("packed KC=512", &config, error));
+    for (uint32_t tile = 2; tile <= 1024; tile += tile < 40 ? 1 : 37) {
+        struct verify_case exact, gauge;
+        other.tile[0] = other.tile[1] = tile;
+        verify_check_cases(&problem, &recipe, &config, &exact, &gauge);
+        assert_true(exact.m > tile && exact.m % tile && exact.n > tile && exact.n % tile);
+        assert_true(exact.k > 512 && exact.k % 512);
+        assert_true(gauge.m * gauge.n * gauge.k <= (size_t) 1 << 22);
+        assert_true(gauge.m >= 33 && gauge.n >= 33 && gauge.k >= 33);
+    }
+}
+
+/* ---- Matrices ---- */
+
+static void test_matrix_guards(void **state)
+{
+    struct matrix matrix;
+    char message[MATRIX_MESSAGE_BYTES];
+    (void) state;
+    for (size_t bytes = 2; bytes <= 8; bytes *= 2) {
+        assert_true(matrix_init(&matrix, bytes, 5, 7, 3, 11));
+        for (size_t i = 0; i < 5; i++)
+            for (size_t j = 0; j < 7; j++) {
+                matrix_set(&matrix, i, j, (double) (i * 7 + j) - 9);
+                assert_true(matrix_get(&matrix, i, j) == (double) (i * 7 + j) - 9);
+            }
+        assert_true(matrix_is_intact(&matrix, message));
+        /* Any byte outside the elements, and only there. */
+        for (size_t at = 0; at < matrix.bytes; at++) {
+            const size_t first = MATRIX_ZONE_BYTES + 11 * bytes;
+            const bool inside = at >= first && at < first + (4 * 10 + 7) * bytes &&
+                                (at - first) / bytes % 10 < 7;
+            matrix.image[at] ^= 1;
+            assert_int_equal(matrix_is_intact(&matrix, message), inside);
+            matrix.image[at] ^= 1;
+        }
+        matrix_free(&matrix);
+    }
+}
+
+static void test_matrix_of_nothing(void **state)
+{
+    struct matrix matrix;
+    char message[MATRIX_MESSAGE_BYTES];
+    (void) state;
+    assert_true(matrix_init(&matrix, 4, 0, 5, 0, 0));
+    assert_true(matrix_is_intact(&matrix, message));
+    matrix.image[MATRIX_ZONE_BYTES] ^= 1;
+    assert_false(matrix_is_intact(&matrix, message));
+    matrix_free(&matrix);
+    assert_false(matrix_init(&matrix, 8, SIZE_MAX / 2, 3, 0, 0));
+    matrix_free(&matrix);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_right_kernel_passes),
+        cmocka_unit_test(test_wrong_kernels_fail),
+        cmocka_unit_test(test_checks_before_timing),
+        cmocka_unit_test(test_only_gauge_sees_precision),
+        cmocka_unit_test(test_messages_name_the_place),
+        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_too_deep),
+        cmocka_unit_test(test_edges_respect_guards),
+        cmocka_unit_test(test_check_cases_cross_tiles),
+        cmocka_unit_test(test_matrix_guards),
+        cmocka_unit_test(test_matrix_of_nothing),
+    };
+    cl_device_id device;
+    char error[FAMILY_ERROR_BYTES];
+    if (!device_find("", &device, error)) {
+        printf("skipped: %s\n", error);
+        return 77;
+    }
+    if (!device_facts(device, &facts, error) || !launcher_open(&launcher, device, error)) {
+        fprintf(stderr, "%s\n", error);
+        return EXIT_FAILURE;
+    }
+    const int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    launcher_close(&launcher);
+    return failed;
+}
