@@ -34,9 +34,10 @@ void text_add(struct text *text, const char *format, ...)
 
 void text_quote(struct text *text, const char *string)
 {
+    const unsigned char *start = (const unsigned char *) string;
     text_add(text, "\"");
-    for (const unsigned char *p = (const unsigned char *) string; *p; p++)
-        if (*p == '"' || *p == '\\')
+    for (const unsigned char *p = start; *p; p++)
+        if (*p == '"' || *p == '\\' || (*p == '?' && p > start && p[-1] == '?')) /* no trigraphs */
             text_add(text, "\\%c", *p);
         else if (*p == '\n')
             text_add(text, "\\n");
