@@ -1,8 +1,9 @@
 /* dispatch.c: which recipe serves a call.
  *
- * The measured shape nearest to the call's in (log m, log n, log k) names the recipe. Where that
- * one can not serve, the bundle's recipes are tried in order, then the next bundle's in the same
- * way. Everything is computed in integers, so the choice is the same on every machine.
+ * The measured shape nearest to the call's in (log m, log n, log k), of those whose recipe takes
+ * the call's shape, names the recipe. Where none can serve, the bundle's recipes are tried in
+ * order, then the next bundle's in the same way. Everything is computed in integers, so the choice
+ * is the same on every machine.
  */
 #include "internal.h"
 
@@ -28,23 +29,6 @@ bool kiln_grid_make(const struct kiln_dispatch *dispatch, struct kiln_grid *grid
     return true;
 }
 
-static const struct kiln_anchor *nearest_anchor(const struct kiln_grid *grid,
-        const struct kiln_problem *problem)
-{
-    const struct kiln_anchor *best = NULL;
-    int32_t best_distance = INT32_MAX;
-    struct kiln_point point = kiln_point_of(problem->m, problem->n, problem->k);
-    uint32_t num = grid->dispatch != NULL ? grid->dispatch->num_anchors : 0;
-    for (uint32_t i = 0; i < num && best_distance > 0; i++) {
-        int32_t here = kiln_point_distance(&grid->points[i], &point);
-        if (here < best_distance) {
-            best_distance = here;
-            best = &grid->dispatch->anchors[i];
-        }
-    }
-    return best;
-}
-
 static bool divides(uint32_t divisor, size_t value)
 {
     return divisor <= 1 || value % divisor == 0;
@@ -61,6 +45,32 @@ static bool guard_passes(const struct kiln_guard *guard, const struct kiln_probl
     return divides(guard->m, problem->m) && divides(guard->n, problem->n) &&
            divides(guard->k, problem->k) && operand_is_aligned(guard->a, &problem->a) &&
            operand_is_aligned(guard->b, &problem->b) && operand_is_aligned(guard->c, &problem->c);
+}
+
+static bool anchor_serves(const struct kiln_bundle *bundle, const struct kiln_anchor *anchor,
+        const struct kiln_problem *problem)
+{
+    uint16_t recipe = anchor->recipe[problem->transa * 2 + problem->transb];
+    return recipe != KILN_NO_RECIPE && guard_passes(&bundle->recipes[recipe].guard, problem);
+}
+
+/* The nearest anchor whose recipe takes the shape: one that is for whole tiles alone leaves ragged
+ * shapes to the next. */
+static const struct kiln_anchor *nearest_anchor(const struct kiln_bundle *bundle,
+        const struct kiln_grid *grid, const struct kiln_problem *problem)
+{
+    const struct kiln_anchor *best = NULL;
+    int32_t best_distance = INT32_MAX;
+    struct kiln_point point = kiln_point_of(problem->m, problem->n, problem->k);
+    uint32_t num = grid->dispatch != NULL ? grid->dispatch->num_anchors : 0;
+    for (uint32_t i = 0; i < num && best_distance > 0; i++) {
+        int32_t here = kiln_point_distance(&grid->points[i], &point);
+        if (here < best_distance && anchor_serves(bundle, &grid->dispatch->anchors[i], problem)) {
+            best_distance = here;
+            best = &grid->dispatch->anchors[i];
+        }
+    }
+    return best;
 }
 
 /* The extents as the largest tile of any stage rounds them up. */
@@ -182,7 +192,8 @@ static bool plan_make(struct kiln_context *context, const struct kiln_problem *p
 static void look_up(const struct kiln_link *link, const struct kiln_problem *problem,
         struct kiln_search *search)
 {
-    search->anchor = nearest_anchor(&link->grids[kiln_precision_slot(problem->precision)], problem);
+    search->anchor = nearest_anchor(link->bundle,
+            &link->grids[kiln_precision_slot(problem->precision)], problem);
     search->dispatched = search->anchor != NULL
             ? search->anchor->recipe[problem->transa * 2 + problem->transb]
             : KILN_NO_RECIPE;

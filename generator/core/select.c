@@ -260,29 +260,27 @@ static bool add_recipes(const struct table *table, struct winners *winners,
     return true;
 }
 
-/* The time of what the library would take for a task: the recipe of the nearest anchor or, where
- * that one does not serve the shape, the first in order that does. */
+/* The time of what the library would take for a task: the recipe of the nearest anchor, of those
+ * whose recipe takes the shape, which shows in that it was timed. HUGE_VAL when there is none. */
 static double dispatched_seconds(const struct winners *winners, const struct table *table,
         const struct task *task)
 {
     const struct kiln_point at = kiln_point_of(task->m, task->n, task->k);
-    const struct winner *winner;
+    double seconds = HUGE_VAL;
     int32_t best = INT32_MAX;
-    int recipe = -1;
     for (unsigned i = 0; i < winners->num_anchors; i++) {
         const struct winner_anchor *a = &winners->anchors[i];
         const struct kiln_point point = kiln_point_of(a->m, a->n, a->k);
         const int32_t here = kiln_point_distance(&point, &at);
-        if (a->precision == table->precision && here < best) {
+        const struct winner *winner = a->precision == table->precision && here < best
+                ? winners_recipe(winners, table->precision, a->recipe[task->pair]) : NULL;
+        const double its = winner ? task->seconds[find_candidate(table, &winner->config)]
+                                  : HUGE_VAL;
+        if (its < HUGE_VAL) {
             best = here;
-            recipe = a->recipe[task->pair];
+            seconds = its;
         }
     }
-    winner = winners_recipe(winners, table->precision, recipe);
-    double seconds = winner ? task->seconds[find_candidate(table, &winner->config)] : HUGE_VAL;
-    for (int i = 0; seconds == HUGE_VAL &&
-                    (winner = winners_recipe(winners, table->precision, i)); i++)
-        seconds = task->seconds[find_candidate(table, &winner->config)];
     return seconds;
 }
 
