@@ -16,12 +16,18 @@
 #include <string.h>
 
 enum {
-    MAX_FAMILIES = 8, MAX_START = 24, MAX_FINALISTS = 10, PER_SHAPE = 2, RANKED = 4,
+    MAX_FAMILIES = 8, MAX_START = 24, MAX_FINALISTS = 10, PER_SEARCH = 2, RANKED = 4,
     RANK_DRAWS = 2000, MAX_SEARCHES = 16, PATIENCE = 2, NUM_KINDS = 5
 };
 
 /* The ends of the phases, as parts of a precision's budget. */
 static const double search_end = 0.55, edges_end = 0.75, matrix_end = 0.95;
+
+/* One problem to search for. */
+struct quest {
+    struct shape shape;
+    int pair;
+};
 
 /* What the plan knows about one precision. */
 struct plan {
@@ -203,55 +209,70 @@ static bool hunt_all(struct plan *plan, struct hunt *hunts, struct shape shape, 
 
 /* ---- finalists ---- */
 
-static bool is_finalist(const struct plan *plan, const struct config *config)
+/* In how many parameters two configurations differ; all, when their families do. */
+static unsigned difference(const struct config *a, const struct config *b)
 {
-    for (unsigned i = 0; i < plan->num_finalists; i++)
-        if (config_equal(&plan->finalists[i], config))
-            return true;
-    return false;
+    unsigned num = 0;
+    if (a->family != b->family)
+        return FAMILY_MAX_PARAMS;
+    for (unsigned i = 0; i < a->family->num_params; i++)
+        num += a->value[i] != b->value[i];
+    return num;
 }
 
-/* The fastest configuration at a shape that is no finalist yet. */
-static const struct record *next_best(const struct plan *plan, struct shape shape)
+static bool differs(const struct plan *plan, const struct config *config, unsigned least)
+{
+    for (unsigned i = 0; i < plan->num_finalists; i++)
+        if (difference(&plan->finalists[i], config) < least)
+            return false;
+    return true;
+}
+
+/* The fastest configuration of a search that differs from every finalist in so many parameters. */
+static const struct record *next_best(const struct plan *plan, const struct quest *quest,
+        unsigned least)
 {
     const struct records *records = &plan->tuner->records;
     const struct record *best = NULL;
     for (size_t i = 0; i < records->num; i++) {
         const struct record *r = &records->rows[i];
-        if (r->kind == RECORD_SEARCH && r->precision == plan->precision && r->m == shape.m &&
-            r->n == shape.n && r->k == shape.k && !strcmp(r->outcome, "ok") &&
-            (!best || r->seconds < best->seconds) && !is_finalist(plan, &r->config))
+        if (r->kind == RECORD_SEARCH && r->precision == plan->precision &&
+            r->pair == quest->pair && r->m == quest->shape.m && r->n == quest->shape.n &&
+            r->k == quest->shape.k && !strcmp(r->outcome, "ok") &&
+            (!best || r->seconds < best->seconds) && differs(plan, &r->config, least))
             best = r;
     }
     return best;
 }
 
-static void add_finalists(struct plan *plan, struct shape shape, unsigned most)
+/* The best of a search, and others that are not its near copies: those would win and lose alike. */
+static void add_finalists(struct plan *plan, const struct quest *quest, unsigned most)
 {
+    const struct shape *s = &quest->shape;
     for (unsigned i = 0; i < most && plan->num_finalists < MAX_FINALISTS; i++) {
-        const struct record *best = next_best(plan, shape);
+        const struct record *best = next_best(plan, quest, i ? 2 : 1);
         if (!best)
             return;
         plan->finalists[plan->num_finalists++] = best->config;
-        plan->rate = fmax(plan->rate, 2 * (double) shape.m * (double) shape.n * (double) shape.k /
+        plan->rate = fmax(plan->rate, 2 * (double) s->m * (double) s->n * (double) s->k /
                                       best->seconds);
     }
 }
 
-static bool search_shape(struct plan *plan, struct shape shape, double end)
+static bool search_one(struct plan *plan, const struct quest *quest, double end)
 {
-    const struct problem problem = { plan->precision, false, false };
+    const struct problem problem = problem_of_pair(plan->precision, quest->pair);
     struct hunt *hunts = calloc(num_families, sizeof *hunts);
     bool ok = hunts != NULL;
-    progress_phase(plan->tuner, "%s search %zux%zux%zu", plan->precision->name, shape.m, shape.n,
-            shape.k);
+    progress_phase(plan->tuner, "%s search %zux%zux%zu %s", plan->precision->name,
+            quest->shape.m, quest->shape.n, quest->shape.k, pair_names[quest->pair]);
     for (size_t i = 0; ok && i < num_families; i++)
         ok = hunt_open(&hunts[i], plan, families[i], &problem);
     if (!ok) {
         plan->tuner->failed = true;
         snprintf(plan->tuner->error, sizeof plan->tuner->error, "out of memory");
     }
-    ok = ok && hunt_all(plan, hunts, shape, end);
+    ok = ok && hunt_all(plan, hunts, quest->shape, end);
     for (size_t i = 0; hunts && i < num_families; i++)
         if (hunts[i].open)
             search_free(&hunts[i].search);
@@ -371,29 +392,29 @@ static bool time_own_shapes(struct plan *plan)
 
 /* ---- the plan ---- */
 
-/* The kinds of shape that are searched: large, middling, small, wide and tall; before them the
- * application's own. */
-static size_t search_shapes(const struct tuner *tuner, struct shape shapes[MAX_SEARCHES])
+/* What is searched for: a large, a middling, a small, a wide and a tall problem; before them the
+ * application's own. One transposes A and one B, because that decides whether packing pays. */
+static size_t list_quests(const struct tuner *tuner, struct quest quests[MAX_SEARCHES])
 {
-    static const struct shape cpu[NUM_KINDS] = {
-        { 1024, 1024, 1024 }, { 384, 384, 384 }, { 64, 64, 64 }, { 16, 1024, 512 },
-        { 1024, 16, 512 }
+    static const struct quest cpu[NUM_KINDS] = {
+        { { 1024, 1024, 1024 }, 0 }, { { 384, 384, 384 }, 2 }, { { 64, 64, 64 }, 0 },
+        { { 16, 1000, 500 }, 1 }, { { 1000, 16, 500 }, 0 }
     };
-    static const struct shape gpu[NUM_KINDS] = {
-        { 4096, 4096, 4096 }, { 1024, 1024, 1024 }, { 128, 128, 128 }, { 32, 4096, 2048 },
-        { 4096, 32, 2048 }
+    static const struct quest gpu[NUM_KINDS] = {
+        { { 4096, 4096, 4096 }, 0 }, { { 1000, 1000, 1000 }, 2 }, { { 128, 128, 128 }, 0 },
+        { { 32, 4096, 2048 }, 1 }, { { 4096, 32, 2048 }, 0 }
     };
     const bool is_cpu = tuner->facts.value[FACT_IS_CPU];
     size_t num = 0;
     for (; num < tuner->num_shapes && num < MAX_SEARCHES - NUM_KINDS; num++)
-        shapes[num] = tuner->shapes[num];
+        quests[num] = (struct quest) { tuner->shapes[num], 0 };
     for (size_t i = 0; i < NUM_KINDS; i++)
-        shapes[num++] = is_cpu ? cpu[i] : gpu[i];
+        quests[num++] = is_cpu ? cpu[i] : gpu[i];
     return num;
 }
 
-/* How much of the search is over after shape i. The application's own shapes get most of it; of the
- * others the first, the large one, as much as the rest together. */
+/* How much of the search is over after the i-th problem. The application's own shapes get most of
+ * it; of the others the first, the large one, as much as the rest together. */
 static double search_share(size_t i, size_t own, size_t num)
 {
     const double for_own = own ? 0.7 : 0;
@@ -404,13 +425,13 @@ static double search_share(size_t i, size_t own, size_t num)
 
 static bool search_all(struct plan *plan)
 {
-    struct shape shapes[MAX_SEARCHES];
-    const size_t num = search_shapes(plan->tuner, shapes);
+    struct quest quests[MAX_SEARCHES];
+    const size_t num = list_quests(plan->tuner, quests);
     const size_t own = num - NUM_KINDS;
     for (size_t i = 0; i < num; i++) {
-        if (!search_shape(plan, shapes[i], search_end * search_share(i, own, num)))
+        if (!search_one(plan, &quests[i], search_end * search_share(i, own, num)))
             return false;
-        add_finalists(plan, shapes[i], PER_SHAPE);
+        add_finalists(plan, &quests[i], PER_SEARCH);
     }
     return true;
 }
@@ -419,10 +440,10 @@ bool plan_finish(struct tuner *tuner, const struct precision *precision)
 {
     struct plan plan = { .tuner = tuner, .precision = precision, .start = tuner->spent,
             .seconds = 1 };
-    struct shape shapes[MAX_SEARCHES];
-    const size_t num = search_shapes(tuner, shapes);
+    struct quest quests[MAX_SEARCHES];
+    const size_t num = list_quests(tuner, quests);
     for (size_t i = 0; i < num && !plan.num_finalists; i++)
-        add_finalists(&plan, shapes[i], 1);
+        add_finalists(&plan, &quests[i], 1);
     return check_edges(&plan);
 }
 
