@@ -5,7 +5,7 @@
  *     mean of 9 measured shapes that were not used for choosing.
  * single: 18.6 % slower than the best recipe of the search, in the geometric
  *     mean of 9 measured shapes that were not used for choosing.
- * double: 2.1 % slower than the best recipe of the search, in the geometric
+ * double: 0.0 % slower than the best recipe of the search, in the geometric
  *     mean of 9 measured shapes that were not used for choosing.
  */
 #include "bundle.h"
@@ -8417,19 +8417,19 @@ static const char piece_123[] =
     "//\n"
     "// Packed A is panel after panel, each K x 6: for every k, the panel's 6 rows side by side.\n"
     "// Packed B is panel after panel, each K x 32. A work-group is one work-item; it computes up to\n"
-    "// 16 x 16 blocks of 6 x 32, each block held in registers.\n"
+    "// 16 x 8 blocks of 6 x 32, each block held in registers.\n"
     "__kernel __attribute__((reqd_work_group_size(1, 1, 1)))\n"
-    "void kiln_dgemm_packed_multiply_tm6_nv4_vec8_mp16_np16_kc512_ku2_packa1(long M, long N, long K, double alpha, double beta_arg,\n"
+    "void kiln_dgemm_packed_multiply_tm6_nv4_vec8_mp16_np8_kc384_ku4_packa1(long M, long N, long K, double alpha, double beta_arg,\n"
     "        __global const double *restrict work, long a_at, long b_at,\n"
     "        __global double *restrict C, long c_offset, long ldc)\n"
     "{\n"
     "    const long first_row = get_group_id(1) * 96, end_row = min(first_row + 96, M);\n"
-    "    const long first_col = get_group_id(0) * 512, end_col = min(first_col + 512, N);\n"
+    "    const long first_col = get_group_id(0) * 256, end_col = min(first_col + 256, N);\n"
     "    C += c_offset;\n"
     "\n"
-    "    // K advances by 512, so that a slice of a panel of B stays in the nearest cache.\n"
-    "    for (long k0 = 0; k0 == 0 || k0 < K; k0 += 512) {\n"
-    "        const long depth = min(K - k0, (long) 512);\n"
+    "    // K advances by 384, so that a slice of a panel of B stays in the nearest cache.\n"
+    "    for (long k0 = 0; k0 == 0 || k0 < K; k0 += 384) {\n"
+    "        const long depth = min(K - k0, (long) 384);\n"
     "        const double beta = k0 == 0 ? beta_arg : 1;\n"
     "        for (long col = first_col; col < end_col; col += 32)\n"
     "        for (long row = first_row; row < end_row; row += 6) {\n"
@@ -8442,7 +8442,7 @@ static const char piece_123[] =
     "            double8 c4_0 = 0, c4_1 = 0, c4_2 = 0, c4_3 = 0;\n"
     "            double8 c5_0 = 0, c5_1 = 0, c5_2 = 0, c5_3 = 0;\n"
     "            long k = 0;\n"
-    "            for (; k + 2 <= depth; k += 2) {\n"
+    "            for (; k + 4 <= depth; k += 4) {\n"
     "                {\n"
     "                    const double8 b0 = vload8(0, b);\n"
     "                    const double8 b1 = vload8(1, b);\n"
@@ -8483,9 +8483,49 @@ static const char piece_123[] =
     "                    b += 32;\n"
     "                    a += 6;\n"
     "                }\n"
-    "            }\n";
+    "                {\n";
 
 static const char piece_124[] =
+    "                    const double8 b0 = vload8(0, b);\n"
+    "                    const double8 b1 = vload8(1, b);\n"
+    "                    const double8 b2 = vload8(2, b);\n"
+    "                    const double8 b3 = vload8(3, b);\n"
+    "                    const double a0 = a[0];\n"
+    "                    c0_0 += a0 * b0; c0_1 += a0 * b1; c0_2 += a0 * b2; c0_3 += a0 * b3;\n"
+    "                    const double a1 = a[1];\n"
+    "                    c1_0 += a1 * b0; c1_1 += a1 * b1; c1_2 += a1 * b2; c1_3 += a1 * b3;\n"
+    "                    const double a2 = a[2];\n"
+    "                    c2_0 += a2 * b0; c2_1 += a2 * b1; c2_2 += a2 * b2; c2_3 += a2 * b3;\n"
+    "                    const double a3 = a[3];\n"
+    "                    c3_0 += a3 * b0; c3_1 += a3 * b1; c3_2 += a3 * b2; c3_3 += a3 * b3;\n"
+    "                    const double a4 = a[4];\n"
+    "                    c4_0 += a4 * b0; c4_1 += a4 * b1; c4_2 += a4 * b2; c4_3 += a4 * b3;\n"
+    "                    const double a5 = a[5];\n"
+    "                    c5_0 += a5 * b0; c5_1 += a5 * b1; c5_2 += a5 * b2; c5_3 += a5 * b3;\n"
+    "                    b += 32;\n"
+    "                    a += 6;\n"
+    "                }\n"
+    "                {\n"
+    "                    const double8 b0 = vload8(0, b);\n"
+    "                    const double8 b1 = vload8(1, b);\n"
+    "                    const double8 b2 = vload8(2, b);\n"
+    "                    const double8 b3 = vload8(3, b);\n"
+    "                    const double a0 = a[0];\n"
+    "                    c0_0 += a0 * b0; c0_1 += a0 * b1; c0_2 += a0 * b2; c0_3 += a0 * b3;\n"
+    "                    const double a1 = a[1];\n"
+    "                    c1_0 += a1 * b0; c1_1 += a1 * b1; c1_2 += a1 * b2; c1_3 += a1 * b3;\n"
+    "                    const double a2 = a[2];\n"
+    "                    c2_0 += a2 * b0; c2_1 += a2 * b1; c2_2 += a2 * b2; c2_3 += a2 * b3;\n"
+    "                    const double a3 = a[3];\n"
+    "                    c3_0 += a3 * b0; c3_1 += a3 * b1; c3_2 += a3 * b2; c3_3 += a3 * b3;\n"
+    "                    const double a4 = a[4];\n"
+    "                    c4_0 += a4 * b0; c4_1 += a4 * b1; c4_2 += a4 * b2; c4_3 += a4 * b3;\n"
+    "                    const double a5 = a[5];\n"
+    "                    c5_0 += a5 * b0; c5_1 += a5 * b1; c5_2 += a5 * b2; c5_3 += a5 * b3;\n"
+    "                    b += 32;\n"
+    "                    a += 6;\n"
+    "                }\n"
+    "            }\n"
     "            for (; k < depth; k++) {\n"
     "                {\n"
     "                    const double8 b0 = vload8(0, b);\n"
@@ -8518,7 +8558,9 @@ static const char piece_124[] =
     "                        store_vector(alpha * c0_2, out + 16);\n"
     "                        store_vector(alpha * c0_3, out + 24);\n"
     "                    } else {\n"
-    "                        store_vector(alpha * c0_0 + beta * load_vector(out + 0),\n"
+    "                        store_vector(alpha * c0_0 + beta * load_vector(out + 0),\n";
+
+static const char piece_125[] =
     "                                out + 0);\n"
     "                        store_vector(alpha * c0_1 + beta * load_vector(out + 8),\n"
     "                                out + 8);\n"
@@ -8561,9 +8603,7 @@ static const char piece_124[] =
     "                    vstore8(alpha * c1_1, 0, x + 8);\n"
     "                    vstore8(alpha * c1_2, 0, x + 16);\n"
     "                    vstore8(alpha * c1_3, 0, x + 24);\n"
-    "                    for (int n = 0; n < 32 && col + n < N; n++)\n";
-
-static const char piece_125[] =
+    "                    for (int n = 0; n < 32 && col + n < N; n++)\n"
     "                        store(beta == 0 ? x[n] : x[n] + beta * load(out + n), out + n);\n"
     "                }\n"
     "            }\n"
@@ -8599,7 +8639,9 @@ static const char piece_125[] =
     "                __global double *out = C + (row + 3) * ldc + col;\n"
     "                if (col + 32 <= N) {\n"
     "                    if (beta == 0) {\n"
-    "                        store_vector(alpha * c3_0, out + 0);\n"
+    "                        store_vector(alpha * c3_0, out + 0);\n";
+
+static const char piece_126[] =
     "                        store_vector(alpha * c3_1, out + 8);\n"
     "                        store_vector(alpha * c3_2, out + 16);\n"
     "                        store_vector(alpha * c3_3, out + 24);\n"
@@ -8642,9 +8684,7 @@ static const char piece_125[] =
     "                                out + 24);\n"
     "                    }\n"
     "                } else {\n"
-    "                    double x[32];\n";
-
-static const char piece_126[] =
+    "                    double x[32];\n"
     "                    vstore8(alpha * c4_0, 0, x + 0);\n"
     "                    vstore8(alpha * c4_1, 0, x + 8);\n"
     "                    vstore8(alpha * c4_2, 0, x + 16);\n"
@@ -8678,14 +8718,16 @@ static const char piece_126[] =
     "                    vstore8(alpha * c5_2, 0, x + 16);\n"
     "                    vstore8(alpha * c5_3, 0, x + 24);\n"
     "                    for (int n = 0; n < 32 && col + n < N; n++)\n"
-    "                        store(beta == 0 ? x[n] : x[n] + beta * load(out + n), out + n);\n"
+    "                        store(beta == 0 ? x[n] : x[n] + beta * load(out + n), out + n);\n";
+
+static const char piece_127[] =
     "                }\n"
     "            }\n"
     "        }\n"
     "    }\n"
     "}\n";
 
-static const char piece_127[] =
+static const char piece_128[] =
     "// Packs a matrix into panels of 32: panel p holds, for every k, the lines p * 32 to\n"
     "// p * 32 + 31 side by side. Lines past the end repeat the last one; what is\n"
     "// computed from them is not stored. One work-item packs 256 values of k of one panel.\n"
@@ -8766,7 +8808,7 @@ static const char piece_127[] =
     "    }\n"
     "}\n";
 
-static const char piece_128[] =
+static const char piece_129[] =
     "// Packs a matrix into panels of 6: panel p holds, for every k, the lines p * 6 to\n"
     "// p * 6 + 5 side by side. Lines past the end repeat the last one; what is\n"
     "// computed from them is not stored. One work-item packs 256 values of k of one panel.\n"
@@ -8795,14 +8837,14 @@ static const char piece_128[] =
     "    }\n"
     "}\n";
 
-static const char piece_129[] =
+static const char piece_130[] =
     "// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.\n"
     "// A is stored M x K.\n"
     "// B is stored K x N.\n"
-    "// A work-group of 8 x 1 work-items; each computes 6 x 32 of C in registers.\n"
+    "// A work-group of 8 x 2 work-items; each computes 6 x 32 of C in registers.\n"
     "// Rows and columns past the end repeat the last one; what is computed from them is not stored.\n"
-    "__kernel __attribute__((reqd_work_group_size(1, 8, 1)))\n"
-    "void kiln_dgemm_direct_multiply_nn_wgm8_wgn1_tm6_nv4_vec8_ku2_index64(long M, long N, long K, double alpha, double beta,\n"
+    "__kernel __attribute__((reqd_work_group_size(2, 8, 1)))\n"
+    "void kiln_dgemm_direct_multiply_nn_wgm8_wgn2_tm6_nv4_vec8_ku2_index64(long M, long N, long K, double alpha, double beta,\n"
     "        __global const double *restrict A, long a_offset, long lda,\n"
     "        __global const double *restrict B, long b_offset, long ldb,\n"
     "        __global double *restrict C, long c_offset, long ldc)\n"
@@ -8877,7 +8919,7 @@ static const char piece_129[] =
     "                const double a2 = load(a + r2);\n"
     "                c2_0 += a2 * b0; c2_1 += a2 * b1; c2_2 += a2 * b2; c2_3 += a2 * b3;\n";
 
-static const char piece_130[] =
+static const char piece_131[] =
     "                const double a3 = load(a + r3);\n"
     "                c3_0 += a3 * b0; c3_1 += a3 * b1; c3_2 += a3 * b2; c3_3 += a3 * b3;\n"
     "                const double a4 = load(a + r4);\n"
@@ -8943,7 +8985,7 @@ static const char piece_130[] =
     "                c1_0 += a1 * b0; c1_1 += a1 * b1; c1_2 += a1 * b2; c1_3 += a1 * b3;\n"
     "                const double a2 = load(a + r2);\n";
 
-static const char piece_131[] =
+static const char piece_132[] =
     "                c2_0 += a2 * b0; c2_1 += a2 * b1; c2_2 += a2 * b2; c2_3 += a2 * b3;\n"
     "                const double a3 = load(a + r3);\n"
     "                c3_0 += a3 * b0; c3_1 += a3 * b1; c3_2 += a3 * b2; c3_3 += a3 * b3;\n"
@@ -9003,7 +9045,7 @@ static const char piece_131[] =
     "        if (col + 32 <= N) {\n"
     "            if (beta == 0) {\n";
 
-static const char piece_132[] =
+static const char piece_133[] =
     "                store_vector(alpha * c0_0, out + 0);\n"
     "                store_vector(alpha * c0_1, out + 8);\n"
     "                store_vector(alpha * c0_2, out + 16);\n"
@@ -9096,7 +9138,7 @@ static const char piece_132[] =
     "                store_vector(alpha * c3_0 + beta * load_vector(out + 0),\n"
     "                        out + 0);\n";
 
-static const char piece_133[] =
+static const char piece_134[] =
     "                store_vector(alpha * c3_1 + beta * load_vector(out + 8),\n"
     "                        out + 8);\n"
     "                store_vector(alpha * c3_2 + beta * load_vector(out + 16),\n"
@@ -9172,14 +9214,14 @@ static const char piece_133[] =
     "    }\n"
     "}\n";
 
-static const char piece_134[] =
+static const char piece_135[] =
     "// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.\n"
     "// A is stored M x K.\n"
     "// B is stored N x K.\n"
-    "// A work-group of 8 x 1 work-items; each computes 6 x 32 of C in registers.\n"
+    "// A work-group of 8 x 2 work-items; each computes 6 x 32 of C in registers.\n"
     "// Rows and columns past the end repeat the last one; what is computed from them is not stored.\n"
-    "__kernel __attribute__((reqd_work_group_size(1, 8, 1)))\n"
-    "void kiln_dgemm_direct_multiply_nt_wgm8_wgn1_tm6_nv4_vec8_ku2_index64(long M, long N, long K, double alpha, double beta,\n"
+    "__kernel __attribute__((reqd_work_group_size(2, 8, 1)))\n"
+    "void kiln_dgemm_direct_multiply_nt_wgm8_wgn2_tm6_nv4_vec8_ku2_index64(long M, long N, long K, double alpha, double beta,\n"
     "        __global const double *restrict A, long a_offset, long lda,\n"
     "        __global const double *restrict B, long b_offset, long ldb,\n"
     "        __global double *restrict C, long c_offset, long ldc)\n"
@@ -9248,7 +9290,7 @@ static const char piece_134[] =
     "            const double a0 = load(a + r0);\n"
     "            c0_0 += a0 * b0; c0_1 += a0 * b1; c0_2 += a0 * b2; c0_3 += a0 * b3;\n";
 
-static const char piece_135[] =
+static const char piece_136[] =
     "            const double a1 = load(a + r1);\n"
     "            c1_0 += a1 * b0; c1_1 += a1 * b1; c1_2 += a1 * b2; c1_3 += a1 * b3;\n"
     "            const double a2 = load(a + r2);\n"
@@ -9311,7 +9353,7 @@ static const char piece_135[] =
     "            if (beta == 0) {\n"
     "                store_vector(alpha * c0_0, out + 0);\n";
 
-static const char piece_136[] =
+static const char piece_137[] =
     "                store_vector(alpha * c0_1, out + 8);\n"
     "                store_vector(alpha * c0_2, out + 16);\n"
     "                store_vector(alpha * c0_3, out + 24);\n"
@@ -9405,7 +9447,7 @@ static const char piece_136[] =
     "                store_vector(alpha * c3_1 + beta * load_vector(out + 8),\n"
     "                        out + 8);\n";
 
-static const char piece_137[] =
+static const char piece_138[] =
     "                store_vector(alpha * c3_2 + beta * load_vector(out + 16),\n"
     "                        out + 16);\n"
     "                store_vector(alpha * c3_3 + beta * load_vector(out + 24),\n"
@@ -9479,14 +9521,14 @@ static const char piece_137[] =
     "    }\n"
     "}\n";
 
-static const char piece_138[] =
+static const char piece_139[] =
     "// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.\n"
     "// A is stored K x M.\n"
     "// B is stored K x N.\n"
-    "// A work-group of 8 x 1 work-items; each computes 6 x 32 of C in registers.\n"
+    "// A work-group of 8 x 2 work-items; each computes 6 x 32 of C in registers.\n"
     "// Rows and columns past the end repeat the last one; what is computed from them is not stored.\n"
-    "__kernel __attribute__((reqd_work_group_size(1, 8, 1)))\n"
-    "void kiln_dgemm_direct_multiply_tn_wgm8_wgn1_tm6_nv4_vec8_ku2_index64(long M, long N, long K, double alpha, double beta,\n"
+    "__kernel __attribute__((reqd_work_group_size(2, 8, 1)))\n"
+    "void kiln_dgemm_direct_multiply_tn_wgm8_wgn2_tm6_nv4_vec8_ku2_index64(long M, long N, long K, double alpha, double beta,\n"
     "        __global const double *restrict A, long a_offset, long lda,\n"
     "        __global const double *restrict B, long b_offset, long ldb,\n"
     "        __global double *restrict C, long c_offset, long ldc)\n"
@@ -9562,7 +9604,7 @@ static const char piece_138[] =
     "                c2_0 += a2 * b0; c2_1 += a2 * b1; c2_2 += a2 * b2; c2_3 += a2 * b3;\n"
     "                const double a3 = load(a + r3);\n";
 
-static const char piece_139[] =
+static const char piece_140[] =
     "                c3_0 += a3 * b0; c3_1 += a3 * b1; c3_2 += a3 * b2; c3_3 += a3 * b3;\n"
     "                const double a4 = load(a + r4);\n"
     "                c4_0 += a4 * b0; c4_1 += a4 * b1; c4_2 += a4 * b2; c4_3 += a4 * b3;\n"
@@ -9627,7 +9669,7 @@ static const char piece_139[] =
     "                c1_0 += a1 * b0; c1_1 += a1 * b1; c1_2 += a1 * b2; c1_3 += a1 * b3;\n"
     "                const double a2 = load(a + r2);\n";
 
-static const char piece_140[] =
+static const char piece_141[] =
     "                c2_0 += a2 * b0; c2_1 += a2 * b1; c2_2 += a2 * b2; c2_3 += a2 * b3;\n"
     "                const double a3 = load(a + r3);\n"
     "                c3_0 += a3 * b0; c3_1 += a3 * b1; c3_2 += a3 * b2; c3_3 += a3 * b3;\n"
@@ -9687,14 +9729,14 @@ static const char piece_140[] =
     "        if (col + 32 <= N) {\n"
     "            if (beta == 0) {\n";
 
-static const char piece_141[] =
+static const char piece_142[] =
     "// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.\n"
     "// A is stored K x M.\n"
     "// B is stored N x K.\n"
-    "// A work-group of 8 x 1 work-items; each computes 6 x 32 of C in registers.\n"
+    "// A work-group of 8 x 2 work-items; each computes 6 x 32 of C in registers.\n"
     "// Rows and columns past the end repeat the last one; what is computed from them is not stored.\n"
-    "__kernel __attribute__((reqd_work_group_size(1, 8, 1)))\n"
-    "void kiln_dgemm_direct_multiply_tt_wgm8_wgn1_tm6_nv4_vec8_ku2_index64(long M, long N, long K, double alpha, double beta,\n"
+    "__kernel __attribute__((reqd_work_group_size(2, 8, 1)))\n"
+    "void kiln_dgemm_direct_multiply_tt_wgm8_wgn2_tm6_nv4_vec8_ku2_index64(long M, long N, long K, double alpha, double beta,\n"
     "        __global const double *restrict A, long a_offset, long lda,\n"
     "        __global const double *restrict B, long b_offset, long ldb,\n"
     "        __global double *restrict C, long c_offset, long ldc)\n"
@@ -9764,7 +9806,7 @@ static const char piece_141[] =
     "            c0_0 += a0 * b0; c0_1 += a0 * b1; c0_2 += a0 * b2; c0_3 += a0 * b3;\n"
     "            const double a1 = load(a + r1);\n";
 
-static const char piece_142[] =
+static const char piece_143[] =
     "            c1_0 += a1 * b0; c1_1 += a1 * b1; c1_2 += a1 * b2; c1_3 += a1 * b3;\n"
     "            const double a2 = load(a + r2);\n"
     "            c2_0 += a2 * b0; c2_1 += a2 * b1; c2_2 += a2 * b2; c2_3 += a2 * b3;\n"
@@ -9827,7 +9869,7 @@ static const char piece_142[] =
     "                store_vector(alpha * c0_0, out + 0);\n"
     "                store_vector(alpha * c0_1, out + 8);\n";
 
-static const char piece_143[] =
+static const char piece_144[] =
     "                store_vector(alpha * c0_2, out + 16);\n"
     "                store_vector(alpha * c0_3, out + 24);\n"
     "            } else {\n"
@@ -9920,7 +9962,7 @@ static const char piece_143[] =
     "                store_vector(alpha * c3_1 + beta * load_vector(out + 8),\n"
     "                        out + 8);\n";
 
-static const char piece_144[] =
+static const char piece_145[] =
     "// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.\n"
     "// A is stored M x K.\n"
     "// B is stored K x N.\n"
@@ -10009,7 +10051,7 @@ static const char piece_144[] =
     "                c8_0 += a8 * b0; c8_1 += a8 * b1;\n"
     "                const double a9 = load(a + r9);\n";
 
-static const char piece_145[] =
+static const char piece_146[] =
     "                c9_0 += a9 * b0; c9_1 += a9 * b1;\n"
     "                const double a10 = load(a + r10);\n"
     "                c10_0 += a10 * b0; c10_1 += a10 * b1;\n"
@@ -10102,7 +10144,7 @@ static const char piece_145[] =
     "            } else {\n"
     "                store_vector(alpha * c2_0 + beta * load_vector(out + 0),\n";
 
-static const char piece_146[] =
+static const char piece_147[] =
     "                        out + 0);\n"
     "                store_vector(alpha * c2_1 + beta * load_vector(out + 8),\n"
     "                        out + 8);\n"
@@ -10205,7 +10247,7 @@ static const char piece_146[] =
     "                store_vector(alpha * c7_0 + beta * load_vector(out + 0),\n"
     "                        out + 0);\n";
 
-static const char piece_147[] =
+static const char piece_148[] =
     "                store_vector(alpha * c7_1 + beta * load_vector(out + 8),\n"
     "                        out + 8);\n"
     "            }\n"
@@ -10299,7 +10341,7 @@ static const char piece_147[] =
     "    }\n"
     "}\n";
 
-static const char piece_148[] =
+static const char piece_149[] =
     "// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.\n"
     "// A is stored M x K.\n"
     "// B is stored N x K.\n"
@@ -10387,7 +10429,7 @@ static const char piece_148[] =
     "            const double a9 = load(a + r9);\n"
     "            c9_0 += a9 * b0; c9_1 += a9 * b1;\n";
 
-static const char piece_149[] =
+static const char piece_150[] =
     "            const double a10 = load(a + r10);\n"
     "            c10_0 += a10 * b0; c10_1 += a10 * b1;\n"
     "            const double a11 = load(a + r11);\n"
@@ -10492,7 +10534,7 @@ static const char piece_149[] =
     "            double x[16];\n"
     "            vstore8(alpha * c4_0, 0, x + 0);\n";
 
-static const char piece_150[] =
+static const char piece_151[] =
     "            vstore8(alpha * c4_1, 0, x + 8);\n"
     "            for (int n = 0; n < 16 && col + n < N; n++)\n"
     "                store(beta == 0 ? x[n] : x[n] + beta * load(out + n), out + n);\n"
@@ -10596,7 +10638,7 @@ static const char piece_150[] =
     "            vstore8(alpha * c9_1, 0, x + 8);\n"
     "            for (int n = 0; n < 16 && col + n < N; n++)\n";
 
-static const char piece_151[] =
+static const char piece_152[] =
     "                store(beta == 0 ? x[n] : x[n] + beta * load(out + n), out + n);\n"
     "        }\n"
     "    }\n"
@@ -10642,7 +10684,7 @@ static const char piece_151[] =
     "    }\n"
     "}\n";
 
-static const char piece_152[] =
+static const char piece_153[] =
     "// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.\n"
     "// A is stored K x M.\n"
     "// B is stored K x N.\n"
@@ -10733,7 +10775,7 @@ static const char piece_152[] =
     "                c9_0 += a9 * b0; c9_1 += a9 * b1;\n"
     "                const double a10 = load(a + r10);\n";
 
-static const char piece_153[] =
+static const char piece_154[] =
     "                c10_0 += a10 * b0; c10_1 += a10 * b1;\n"
     "                const double a11 = load(a + r11);\n"
     "                c11_0 += a11 * b0; c11_1 += a11 * b1;\n"
@@ -10825,7 +10867,7 @@ static const char piece_153[] =
     "                store_vector(alpha * c2_0 + beta * load_vector(out + 0),\n"
     "                        out + 0);\n";
 
-static const char piece_154[] =
+static const char piece_155[] =
     "                store_vector(alpha * c2_1 + beta * load_vector(out + 8),\n"
     "                        out + 8);\n"
     "            }\n"
@@ -10928,7 +10970,7 @@ static const char piece_154[] =
     "                        out + 0);\n"
     "                store_vector(alpha * c7_1 + beta * load_vector(out + 8),\n";
 
-static const char piece_155[] =
+static const char piece_156[] =
     "                        out + 8);\n"
     "            }\n"
     "        } else {\n"
@@ -11021,7 +11063,7 @@ static const char piece_155[] =
     "    }\n"
     "}\n";
 
-static const char piece_156[] =
+static const char piece_157[] =
     "// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.\n"
     "// A is stored K x M.\n"
     "// B is stored N x K.\n"
@@ -11110,7 +11152,7 @@ static const char piece_156[] =
     "            c9_0 += a9 * b0; c9_1 += a9 * b1;\n"
     "            const double a10 = load(a + r10);\n";
 
-static const char piece_157[] =
+static const char piece_158[] =
     "            c10_0 += a10 * b0; c10_1 += a10 * b1;\n"
     "            const double a11 = load(a + r11);\n"
     "            c11_0 += a11 * b0; c11_1 += a11 * b1;\n"
@@ -11215,7 +11257,7 @@ static const char piece_157[] =
     "            vstore8(alpha * c4_0, 0, x + 0);\n"
     "            vstore8(alpha * c4_1, 0, x + 8);\n";
 
-static const char piece_158[] =
+static const char piece_159[] =
     "            for (int n = 0; n < 16 && col + n < N; n++)\n"
     "                store(beta == 0 ? x[n] : x[n] + beta * load(out + n), out + n);\n"
     "        }\n"
@@ -11354,18 +11396,18 @@ static const char *const source_32[] = { piece_103, piece_104, piece_105, piece_
 static const char *const source_33[] = { piece_103, piece_108, piece_109, piece_110, piece_111 };
 static const char *const source_34[] = { piece_103, piece_112, piece_113, piece_114, piece_115 };
 static const char *const source_35[] = { piece_103, piece_116, piece_117, piece_118, piece_119 };
-static const char *const source_36[] = { piece_120, piece_121, piece_122, piece_123, piece_124, piece_125, piece_126 };
-static const char *const source_37[] = { piece_120, piece_121, piece_127, piece_123, piece_124, piece_125, piece_126 };
-static const char *const source_38[] = { piece_120, piece_128, piece_122, piece_123, piece_124, piece_125, piece_126 };
-static const char *const source_39[] = { piece_120, piece_128, piece_127, piece_123, piece_124, piece_125, piece_126 };
-static const char *const source_40[] = { piece_120, piece_129, piece_130, piece_131, piece_132, piece_133 };
-static const char *const source_41[] = { piece_120, piece_134, piece_135, piece_136, piece_137 };
-static const char *const source_42[] = { piece_120, piece_138, piece_139, piece_140, piece_132, piece_133 };
-static const char *const source_43[] = { piece_120, piece_141, piece_142, piece_143, piece_137 };
-static const char *const source_44[] = { piece_120, piece_144, piece_145, piece_146, piece_147 };
-static const char *const source_45[] = { piece_120, piece_148, piece_149, piece_150, piece_151 };
-static const char *const source_46[] = { piece_120, piece_152, piece_153, piece_154, piece_155 };
-static const char *const source_47[] = { piece_120, piece_156, piece_157, piece_158, piece_151 };
+static const char *const source_36[] = { piece_120, piece_121, piece_122, piece_123, piece_124, piece_125, piece_126, piece_127 };
+static const char *const source_37[] = { piece_120, piece_121, piece_128, piece_123, piece_124, piece_125, piece_126, piece_127 };
+static const char *const source_38[] = { piece_120, piece_129, piece_122, piece_123, piece_124, piece_125, piece_126, piece_127 };
+static const char *const source_39[] = { piece_120, piece_129, piece_128, piece_123, piece_124, piece_125, piece_126, piece_127 };
+static const char *const source_40[] = { piece_120, piece_130, piece_131, piece_132, piece_133, piece_134 };
+static const char *const source_41[] = { piece_120, piece_135, piece_136, piece_137, piece_138 };
+static const char *const source_42[] = { piece_120, piece_139, piece_140, piece_141, piece_133, piece_134 };
+static const char *const source_43[] = { piece_120, piece_142, piece_143, piece_144, piece_138 };
+static const char *const source_44[] = { piece_120, piece_145, piece_146, piece_147, piece_148 };
+static const char *const source_45[] = { piece_120, piece_149, piece_150, piece_151, piece_152 };
+static const char *const source_46[] = { piece_120, piece_153, piece_154, piece_155, piece_156 };
+static const char *const source_47[] = { piece_120, piece_157, piece_158, piece_159, piece_152 };
 
 static const struct kiln_program programs[] = {
     { UINT64_C(0x6c451fb1cbd6c1c0), source_0, 8, 0, NULL },
@@ -11404,14 +11446,14 @@ static const struct kiln_program programs[] = {
     { UINT64_C(0x4454aaf764097225), source_33, 5, 0, NULL },
     { UINT64_C(0xfd9584c4a11cce85), source_34, 5, 0, NULL },
     { UINT64_C(0xb7ff4d46be222d00), source_35, 5, 0, NULL },
-    { UINT64_C(0xd2a46a53d42a07a6), source_36, 7, 0, NULL },
-    { UINT64_C(0xc585851a84632405), source_37, 7, 0, NULL },
-    { UINT64_C(0xaede6017b22f487b), source_38, 7, 0, NULL },
-    { UINT64_C(0x3db56fdbac2d7ef6), source_39, 7, 0, NULL },
-    { UINT64_C(0xe87c417a1370ad39), source_40, 6, 0, NULL },
-    { UINT64_C(0x88c3307099455124), source_41, 5, 0, NULL },
-    { UINT64_C(0xc0a37bafd6d0fa5b), source_42, 6, 0, NULL },
-    { UINT64_C(0xf18d90c72934249d), source_43, 5, 0, NULL },
+    { UINT64_C(0xf8edd68870a9c3c8), source_36, 8, 0, NULL },
+    { UINT64_C(0x28b10cd5f536cb13), source_37, 8, 0, NULL },
+    { UINT64_C(0x25013de492bc0915), source_38, 8, 0, NULL },
+    { UINT64_C(0x2526d5435744ff98), source_39, 8, 0, NULL },
+    { UINT64_C(0x6ab4c5d0e703ad06), source_40, 6, 0, NULL },
+    { UINT64_C(0xaec639e2134e423b), source_41, 5, 0, NULL },
+    { UINT64_C(0x2b05f37ad91aee58), source_42, 6, 0, NULL },
+    { UINT64_C(0x005d783967f212fe), source_43, 5, 0, NULL },
     { UINT64_C(0x946e88efcbe14051), source_44, 5, 0, NULL },
     { UINT64_C(0x0911fd30f29d79c9), source_45, 5, 0, NULL },
     { UINT64_C(0x5b7e8ff47259555f), source_46, 5, 0, NULL },
@@ -11997,8 +12039,8 @@ static const struct kiln_stage stages_36[] = {
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_1 } },
-    { "kiln_dgemm_packed_multiply_tm6_nv4_vec8_mp16_np16_kc512_ku2_packa1",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 512, 96, 1 }, { 1, 1, 1 }, 0,
+    { "kiln_dgemm_packed_multiply_tm6_nv4_vec8_mp16_np8_kc384_ku4_packa1",
+      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 256, 96, 1 }, { 1, 1, 1 }, 0,
       11, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_WORKSPACE, KILN_ARG_REGION_0, KILN_ARG_REGION_1,
@@ -12019,8 +12061,8 @@ static const struct kiln_stage stages_37[] = {
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_1 } },
-    { "kiln_dgemm_packed_multiply_tm6_nv4_vec8_mp16_np16_kc512_ku2_packa1",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 512, 96, 1 }, { 1, 1, 1 }, 0,
+    { "kiln_dgemm_packed_multiply_tm6_nv4_vec8_mp16_np8_kc384_ku4_packa1",
+      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 256, 96, 1 }, { 1, 1, 1 }, 0,
       11, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_WORKSPACE, KILN_ARG_REGION_0, KILN_ARG_REGION_1,
@@ -12041,8 +12083,8 @@ static const struct kiln_stage stages_38[] = {
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_1 } },
-    { "kiln_dgemm_packed_multiply_tm6_nv4_vec8_mp16_np16_kc512_ku2_packa1",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 512, 96, 1 }, { 1, 1, 1 }, 0,
+    { "kiln_dgemm_packed_multiply_tm6_nv4_vec8_mp16_np8_kc384_ku4_packa1",
+      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 256, 96, 1 }, { 1, 1, 1 }, 0,
       11, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_WORKSPACE, KILN_ARG_REGION_0, KILN_ARG_REGION_1,
@@ -12063,8 +12105,8 @@ static const struct kiln_stage stages_39[] = {
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_1 } },
-    { "kiln_dgemm_packed_multiply_tm6_nv4_vec8_mp16_np16_kc512_ku2_packa1",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 512, 96, 1 }, { 1, 1, 1 }, 0,
+    { "kiln_dgemm_packed_multiply_tm6_nv4_vec8_mp16_np8_kc384_ku4_packa1",
+      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 256, 96, 1 }, { 1, 1, 1 }, 0,
       11, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_WORKSPACE, KILN_ARG_REGION_0, KILN_ARG_REGION_1,
@@ -12075,8 +12117,8 @@ static const struct kiln_region regions_39[] = {
     { { KILN_DIM_N, KILN_DIM_K }, { 32, 1 }, 8 },
 };
 static const struct kiln_stage stages_40[] = {
-    { "kiln_dgemm_direct_multiply_nn_wgm8_wgn1_tm6_nv4_vec8_ku2_index64",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 48, 1 }, { 1, 8, 1 }, 0,
+    { "kiln_dgemm_direct_multiply_nn_wgm8_wgn2_tm6_nv4_vec8_ku2_index64",
+      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 48, 1 }, { 2, 8, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
@@ -12084,8 +12126,8 @@ static const struct kiln_stage stages_40[] = {
         KILN_ARG_C_OFFSET, KILN_ARG_LDC } },
 };
 static const struct kiln_stage stages_41[] = {
-    { "kiln_dgemm_direct_multiply_nt_wgm8_wgn1_tm6_nv4_vec8_ku2_index64",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 48, 1 }, { 1, 8, 1 }, 0,
+    { "kiln_dgemm_direct_multiply_nt_wgm8_wgn2_tm6_nv4_vec8_ku2_index64",
+      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 48, 1 }, { 2, 8, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
@@ -12093,8 +12135,8 @@ static const struct kiln_stage stages_41[] = {
         KILN_ARG_C_OFFSET, KILN_ARG_LDC } },
 };
 static const struct kiln_stage stages_42[] = {
-    { "kiln_dgemm_direct_multiply_tn_wgm8_wgn1_tm6_nv4_vec8_ku2_index64",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 48, 1 }, { 1, 8, 1 }, 0,
+    { "kiln_dgemm_direct_multiply_tn_wgm8_wgn2_tm6_nv4_vec8_ku2_index64",
+      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 48, 1 }, { 2, 8, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
@@ -12102,8 +12144,8 @@ static const struct kiln_stage stages_42[] = {
         KILN_ARG_C_OFFSET, KILN_ARG_LDC } },
 };
 static const struct kiln_stage stages_43[] = {
-    { "kiln_dgemm_direct_multiply_tt_wgm8_wgn1_tm6_nv4_vec8_ku2_index64",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 48, 1 }, { 1, 8, 1 }, 0,
+    { "kiln_dgemm_direct_multiply_tt_wgm8_wgn2_tm6_nv4_vec8_ku2_index64",
+      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 48, 1 }, { 2, 8, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
@@ -12220,21 +12262,21 @@ static const struct kiln_recipe recipes[] = {
       32, 1, 0, 64, { 1, 1, 1, 0, 0, 0 }, 34, 1, 0, stages_34, NULL },
     { "direct WGM=1 WGN=2 TM=12 NV=2 VEC=8 KU=1 INDEX=64",
       32, 1, 1, 64, { 1, 1, 1, 0, 0, 0 }, 35, 1, 0, stages_35, NULL },
-    { "packed TM=6 NV=4 VEC=8 MP=16 NP=16 KC=512 KU=2 PACKA=1",
+    { "packed TM=6 NV=4 VEC=8 MP=16 NP=8 KC=384 KU=4 PACKA=1",
       64, 0, 0, 64, { 1, 1, 1, 0, 0, 0 }, 36, 3, 2, stages_36, regions_36 },
-    { "packed TM=6 NV=4 VEC=8 MP=16 NP=16 KC=512 KU=2 PACKA=1",
+    { "packed TM=6 NV=4 VEC=8 MP=16 NP=8 KC=384 KU=4 PACKA=1",
       64, 0, 1, 64, { 1, 1, 1, 0, 0, 0 }, 37, 3, 2, stages_37, regions_37 },
-    { "packed TM=6 NV=4 VEC=8 MP=16 NP=16 KC=512 KU=2 PACKA=1",
+    { "packed TM=6 NV=4 VEC=8 MP=16 NP=8 KC=384 KU=4 PACKA=1",
       64, 1, 0, 64, { 1, 1, 1, 0, 0, 0 }, 38, 3, 2, stages_38, regions_38 },
-    { "packed TM=6 NV=4 VEC=8 MP=16 NP=16 KC=512 KU=2 PACKA=1",
+    { "packed TM=6 NV=4 VEC=8 MP=16 NP=8 KC=384 KU=4 PACKA=1",
       64, 1, 1, 64, { 1, 1, 1, 0, 0, 0 }, 39, 3, 2, stages_39, regions_39 },
-    { "direct WGM=8 WGN=1 TM=6 NV=4 VEC=8 KU=2 INDEX=64",
+    { "direct WGM=8 WGN=2 TM=6 NV=4 VEC=8 KU=2 INDEX=64",
       64, 0, 0, 64, { 1, 1, 1, 0, 0, 0 }, 40, 1, 0, stages_40, NULL },
-    { "direct WGM=8 WGN=1 TM=6 NV=4 VEC=8 KU=2 INDEX=64",
+    { "direct WGM=8 WGN=2 TM=6 NV=4 VEC=8 KU=2 INDEX=64",
       64, 0, 1, 64, { 1, 1, 1, 0, 0, 0 }, 41, 1, 0, stages_41, NULL },
-    { "direct WGM=8 WGN=1 TM=6 NV=4 VEC=8 KU=2 INDEX=64",
+    { "direct WGM=8 WGN=2 TM=6 NV=4 VEC=8 KU=2 INDEX=64",
       64, 1, 0, 64, { 1, 1, 1, 0, 0, 0 }, 42, 1, 0, stages_42, NULL },
-    { "direct WGM=8 WGN=1 TM=6 NV=4 VEC=8 KU=2 INDEX=64",
+    { "direct WGM=8 WGN=2 TM=6 NV=4 VEC=8 KU=2 INDEX=64",
       64, 1, 1, 64, { 1, 1, 1, 0, 0, 0 }, 43, 1, 0, stages_43, NULL },
     { "direct WGM=1 WGN=2 TM=12 NV=2 VEC=8 KU=1 INDEX=64",
       64, 0, 0, 64, { 1, 1, 1, 0, 0, 0 }, 44, 1, 0, stages_44, NULL },
@@ -12295,13 +12337,13 @@ static const struct kiln_anchor anchors_1[] = {
 static const struct kiln_anchor anchors_2[] = {
     { 1024, 1024, 1024, { 36, 37, 38, 39 } },
     { 250, 250, 250, { 44, 45, 46, 47 } },
-    { 64, 64, 64, { 40, 45, 46, 47 } },
+    { 64, 64, 64, { 40, 45, 42, 47 } },
     { 1000, 16, 500, { 44, 45, 46, 47 } },
     { 16, 1000, 500, { 40, 41, 42, 43 } },
-    { 50, 50, 4000, { 44, 45, 42, 47 } },
+    { 50, 50, 4000, { 44, 45, 38, 47 } },
     { 512, 512, 512, { 36, 37, 38, 39 } },
     { 1000, 1000, 1000, { 36, 37, 38, 39 } },
-    { 120, 120, 120, { 44, 45, 46, 47 } },
+    { 120, 120, 120, { 44, 45, 42, 47 } },
     { 2048, 2048, 2048, { 36, 37, 38, 39 } },
     { 1, 1000, 1000, { 40, 41, 42, 43 } },
     { 1000, 1, 1000, { 44, 45, 46, 47 } },
