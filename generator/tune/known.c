@@ -18,18 +18,24 @@ bool known_match(cl_device_id device)
     return found;
 }
 
-size_t known_configs(struct config *configs, size_t max)
+/* Adds the configuration of a recipe, given by the recipe's name, unless it is listed. */
+static size_t add_config(const char *name, struct config *configs, size_t num)
+{
+    char error[FAMILY_ERROR_BYTES];
+    if (!config_parse(name, &configs[num], error))
+        return num;
+    for (size_t i = 0; i < num; i++)
+        if (config_equal(&configs[i], &configs[num]))
+            return num;
+    return num + 1;
+}
+
+size_t known_configs(const struct precision *precision, struct config *configs, size_t max)
 {
     size_t num = 0;
     for (size_t b = 0; kiln_known_bundles[b] && kiln_known_bundles[b + 1]; b++)
-        for (uint32_t r = 0; r < kiln_known_bundles[b]->num_recipes && num < max; r++) {
-            struct config config;
-            char error[FAMILY_ERROR_BYTES];
-            bool known = !config_parse(kiln_known_bundles[b]->recipes[r].name, &config, error);
-            for (size_t i = 0; i < num && !known; i++)
-                known = config_equal(&configs[i], &config);
-            if (!known)
-                configs[num++] = config;
-        }
+        for (uint32_t r = 0; r < kiln_known_bundles[b]->num_recipes && num < max; r++)
+            if (kiln_known_bundles[b]->recipes[r].precision == precision->bits)
+                num = add_config(kiln_known_bundles[b]->recipes[r].name, configs, num);
     return num;
 }

@@ -8,7 +8,7 @@
 /* Whether a linked bundle other than the last, the generic one, is for the device. */
 bool known_match(cl_device_id device);
 
-/* The configurations of those bundles' recipes, each once. Returns how many. */
-size_t known_configs(struct config *configs, size_t max);
+/* The configurations of those bundles' recipes of a precision, each once. Returns how many. */
+size_t known_configs(const struct precision *precision, struct config *configs, size_t max);
 
 #endif

@@ -7,6 +7,7 @@
  *
  * Each phase ends at its share of the budget. Nothing here looks at a clock: only at tuner->spent.
  */
+#include "known.h"
 #include "tuner.h"
 #include "../core/space.h"
 
@@ -17,7 +18,7 @@
 
 enum {
     MAX_FAMILIES = 8, MAX_START = 24, MAX_FINALISTS = 10, PER_SEARCH = 2, RANKED = 4,
-    RANK_DRAWS = 2000, MAX_SEARCHES = 16, PATIENCE = 2, NUM_KINDS = 5
+    RANK_DRAWS = 2000, MAX_SEARCHES = 16, PATIENCE = 2, NUM_KINDS = 5, MAX_KNOWN = 12
 };
 
 /* The ends of the phases, as parts of a precision's budget. */
@@ -70,6 +71,15 @@ static void add_start(struct hunt *hunt, const struct config *config)
         hunt->start[hunt->num_start++] = point;
 }
 
+/* The winners of similar devices. */
+static void add_known(struct hunt *hunt)
+{
+    struct config known[MAX_KNOWN];
+    const size_t num = known_configs(hunt->space.problem.precision, known, MAX_KNOWN);
+    for (size_t i = 0; i < num; i++)
+        add_start(hunt, &known[i]);
+}
+
 static void add_presets(struct hunt *hunt)
 {
     const struct family *family = hunt->space.family;
@@ -118,8 +128,7 @@ static bool hunt_open(struct hunt *hunt, const struct plan *plan, const struct f
     hunt->num_start = 0;
     for (unsigned i = 0; i < plan->num_finalists; i++)
         add_start(hunt, &plan->finalists[i]);
-    for (size_t i = 0; i < tuner->num_seeds; i++)
-        add_start(hunt, &tuner->seeds[i]);
+    add_known(hunt);
     add_presets(hunt);
     add_ranked(hunt, tuner->seed);
     const struct search_space space = {

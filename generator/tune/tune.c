@@ -19,7 +19,7 @@
 /* Of the budget, for questions; the rest is for what comes after the last one. */
 static const double usable = 0.95;
 
-enum { MAX_SHAPES = 64, MAX_SEEDS = 16, PATH_BYTES = 4096 };
+enum { MAX_SHAPES = 64, PATH_BYTES = 4096 };
 
 /* The first Ctrl-C ends the measuring, the second one the verifying of the best so far. */
 static volatile int stop_requested, abort_requested;
@@ -302,12 +302,11 @@ static int measure(const struct options *options, struct tuner *tuner)
 int tune_main(const struct options *options)
 {
     struct shape shapes[MAX_SHAPES + 1];
-    struct config seeds[MAX_SEEDS];
     char error[FAMILY_ERROR_BYTES];
     struct tuner tuner = {
         .strategy = options->strategy, .seed = options->seed, .budget = usable * options->seconds,
         .slack = (1 - usable) / 2 * options->seconds,
-        .shapes = shapes, .seeds = seeds, .json = options->json, .quiet = options->quiet,
+        .shapes = shapes, .json = options->json, .quiet = options->quiet,
         .stop = &stop_requested,
     };
     if (mkdir(options->output, 0777) && errno != EEXIST) {
@@ -323,7 +322,6 @@ int tune_main(const struct options *options)
         if (known_match(device))
             return write_empty(options, "a linked bundle matches the device");
     }
-    tuner.num_seeds = known_configs(seeds, MAX_SEEDS);
     const struct sigaction action = { .sa_handler = request_stop };
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);

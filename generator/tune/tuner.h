@@ -27,8 +27,6 @@ struct tuner {
     double spent;                      /* of the rows used so far */
     double last_event;                 /* clock when the last row was written */
     size_t num_asked, num_answered;    /* questions that were measured, or found in the journal */
-    const struct config *seeds;        /* winners of linked bundles: tried first */
-    size_t num_seeds;
     const struct shape *shapes;        /* the application's own */
     size_t num_shapes;
     bool json, quiet;
