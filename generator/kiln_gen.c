@@ -5,18 +5,22 @@
 #include "core/select.h"
 #include "core/space.h"
 #include "core/winners.h"
+#include "search/replay.h"
+#include "search/search.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { EXIT_USAGE = 2 };
+enum { EXIT_USAGE = 2, MAX_SEEDS = 1000000 };
 
 struct options {
     const struct precision *precision;
     int pair;                          /* 2 * transa + transb */
     const char *facts, *output, *name;
+    const char *strategy, *start, *rank;
+    unsigned seeds;
     char **words;
     int num_words;
 };
@@ -40,12 +44,19 @@ static const char help[] =
     "  emit WINNERS          print a bundle as C\n"
     "  check DIR...          fail unless each DIR/bundle.c is what DIR/winners.tsv emits\n"
     "  explain CONFIG        say which rules a configuration obeys and what follows from it\n"
+    "  replay RECORDING...   run searches on recorded times (TSV or a journal), print how near to the\n"
+    "                        best they come after 25 to 400 points\n"
     "\n"
     "  -p, --precision P     half, single or double (default single)\n"
     "  -t, --transpose XY    nn, nt, tn or tt (default nn)\n"
     "  -f, --facts FILE      device facts (kiln-tune probe, or winners.tsv); default: the least\n"
     "                        device that OpenCL 1.2 allows\n"
     "  -n, --name NAME       select: the bundle's name\n"
+    "      --strategy NAME   replay: one strategy, or all (default all)\n"
+    "      --seeds N         replay: the mean of so many runs (default 100)\n"
+    "      --start FILE      replay: guided begins also with the best of this recording\n"
+    "      --rank EXPR       replay: merit by the columns' names, for guided to begin with (default: the\n"
+    "                        family's, or that of search/ranks.inc that fits)\n"
     "  -o, --output FILE     write there, and only if it changes; default: standard output\n"
     "  -h, --help            print this\n"
     "\n"
@@ -346,41 +357,97 @@ static int command_select(const struct options *options)
     return finish(options, &text);
 }
 
+static int command_replay(const struct options *options)
+{
+    const struct replay_options replay = {
+        .strategy = options->strategy, .seeds = options->seeds, .start = options->start,
+        .rank = options->rank, .paths = options->words, .num_paths = options->num_words,
+    };
+    struct text text = { 0 };
+    char error[FILES_ERROR_BYTES];
+    if (!options->num_words)
+        return usage("%s", "replay needs a recording");
+    if (!replay_report(&replay, &text, error)) {
+        text_free(&text);
+        return fail("%s", error);
+    }
+    return finish(options, &text);
+}
+
 static const struct command {
     const char *name;
     int (*run)(const struct options *options);
 } commands[] = {
     { "families", command_families }, { "space", command_space }, { "render", command_render },
     { "select", command_select }, { "emit", command_emit }, { "check", command_check },
-    { "explain", command_explain },
+    { "explain", command_explain }, { "replay", command_replay },
 };
 
-/* The option's meaning by letter, long or short; 0 when it is none. */
-static char option_letter(const char *word)
+enum option {
+    OPTION_PRECISION, OPTION_TRANSPOSE, OPTION_FACTS, OPTION_OUTPUT, OPTION_NAME, OPTION_STRATEGY,
+    OPTION_SEEDS, OPTION_START, OPTION_RANK, NUM_OPTIONS, OPTION_UNKNOWN, NO_OPTION
+};
+
+static const struct {
+    const char *name;
+    char letter;                       /* 0: only the long form */
+} option_words[NUM_OPTIONS] = {
+    [OPTION_PRECISION] = { "precision", 'p' }, [OPTION_TRANSPOSE] = { "transpose", 't' },
+    [OPTION_FACTS] = { "facts", 'f' }, [OPTION_OUTPUT] = { "output", 'o' },
+    [OPTION_NAME] = { "name", 'n' }, [OPTION_STRATEGY] = { "strategy", 0 },
+    [OPTION_SEEDS] = { "seeds", 0 }, [OPTION_START] = { "start", 0 }, [OPTION_RANK] = { "rank", 0 },
+};
+
+static enum option find_option(const char *word)
 {
-    static const char *const names[] = { "precision", "transpose", "facts", "output", "name" };
     if (word[0] != '-' || !word[1])
-        return 0;
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        if ((word[1] == names[i][0] && !word[2]) || (word[1] == '-' && !strcmp(word + 2, names[i])))
-            return names[i][0];
-    return '?';
+        return NO_OPTION;
+    for (int i = 0; i < NUM_OPTIONS; i++)
+        if ((word[1] == option_words[i].letter && !word[2]) ||
+            (word[1] == '-' && !strcmp(word + 2, option_words[i].name)))
+            return (enum option) i;
+    return OPTION_UNKNOWN;
 }
 
-static int set_option(struct options *options, char letter, const char *value)
+static int set_strategy(struct options *options, const char *value)
 {
-    switch (letter) {
-    case 'p':
+    options->strategy = value;
+    return !strcmp(value, "all") || search_find(value) ? 0 : usage("no strategy '%s'", value);
+}
+
+static int set_seeds(struct options *options, const char *value)
+{
+    char *end;
+    const unsigned long seeds = strtoul(value, &end, 10);
+    options->seeds = (unsigned) seeds;
+    return end != value && !*end && seeds >= 1 && seeds <= MAX_SEEDS
+         ? 0 : usage("not a number of seeds: '%s'", value);
+}
+
+static int set_option(struct options *options, enum option option, const char *value)
+{
+    switch (option) {
+    case OPTION_PRECISION:
         options->precision = precision_find(value);
         return options->precision ? 0 : usage("no precision '%s'", value);
-    case 't':
+    case OPTION_TRANSPOSE:
         options->pair = pair_find(value);
         return options->pair >= 0 ? 0 : usage("no transposes '%s'", value);
-    case 'f':
+    case OPTION_FACTS:
         options->facts = value;
         return 0;
-    case 'o':
+    case OPTION_OUTPUT:
         options->output = value;
+        return 0;
+    case OPTION_STRATEGY:
+        return set_strategy(options, value);
+    case OPTION_SEEDS:
+        return set_seeds(options, value);
+    case OPTION_START:
+        options->start = value;
+        return 0;
+    case OPTION_RANK:
+        options->rank = value;
         return 0;
     default:
         options->name = value;
@@ -392,14 +459,14 @@ static int parse_options(int argc, char **argv, struct options *options)
 {
     options->words = argv + 2;
     for (int i = 2; i < argc; i++) {
-        const char letter = option_letter(argv[i]);
-        if (!letter)
+        const enum option option = find_option(argv[i]);
+        if (option == NO_OPTION)
             options->words[options->num_words++] = argv[i];
-        else if (letter == '?')
+        else if (option == OPTION_UNKNOWN)
             return usage("unknown option '%s'", argv[i]);
         else if (i + 1 == argc)
             return usage("option '%s' needs a value", argv[i]);
-        else if (set_option(options, letter, argv[i + 1]))
+        else if (set_option(options, option, argv[i + 1]))
             return EXIT_USAGE;
         else
             i++;
@@ -409,7 +476,9 @@ static int parse_options(int argc, char **argv, struct options *options)
 
 int main(int argc, char **argv)
 {
-    struct options options = { .precision = precision_find("single") };
+    struct options options = {
+        .precision = precision_find("single"), .strategy = "all", .seeds = 100,
+    };
     for (int i = 1; i < argc; i++)
         if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h"))
             return fputs(help, stdout) < 0 || fflush(stdout) ? EXIT_FAILURE : EXIT_SUCCESS;

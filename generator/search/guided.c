@@ -1,77 +1,132 @@
-/* guided: a good start, then iterated local search (Lourenco, Martin and Stuetzle 2003).
+/* guided: a good start, then iterated local search in the order that a model finds promising.
  *
- * First the start's points in order. Then neighbours of the best point, which differ in one
- * parameter, in random order; a better one becomes the new centre at once. When all neighbours were
- * tried, the best point is shaken in a few parameters and the search goes on from there.
+ * First the start's points in order. Then, each time, the most promising point (model.h) of those
+ * that differ from a centre in one or two parameters. The centre is the best point of this climb;
+ * every few turns it is another of the best of all. A climb that has found nothing better for a
+ * while ends, and a random point begins the next one (iterated local search: Lourenco, Martin and
+ * Stuetzle 2003). The model knows what every climb saw.
  */
 #include "search.h"
+#include "model.h"
 
 #include <math.h>
 
-enum { SHAKES = 200 };
+enum { MAX_TRIALS = 1024, ELITE = 8, LEAVE_EVERY = 4, PATIENCE = 60 };
 
-/* A new point that differs from the centre in one parameter, or false when all were tried. */
-static bool neighbour(struct search *search, const struct point *centre, struct point *point)
+struct state {
+    size_t next_start, num_observed;
+    unsigned turn;
+    unsigned idle;                     /* points since this climb's best, or its beginning */
+    bool climbing;                     /* whether the climb has a centre */
+    struct trial centre;
+    struct trial trials[MAX_TRIALS];   /* the latest, in a ring */
+    struct model model;
+};
+
+static size_t count_trials(const struct state *state)
 {
-    const struct search_space *space = &search->space;
-    const unsigned first = (unsigned) (point_random(&search->random) % space->num_params);
-    for (unsigned i = 0; i < space->num_params; i++) {
-        const unsigned p = (first + i) % space->num_params;
-        const unsigned turn = (unsigned) (point_random(&search->random) % space->num_values[p]);
-        for (unsigned v = 0; v < space->num_values[p]; v++) {
-            *point = *centre;
-            point->at[p] = (unsigned char) ((turn + v) % space->num_values[p]);
-            if (point->at[p] != centre->at[p] && search_is_new(search, point))
-                return true;
-        }
-    }
-    return false;
+    return state->num_observed < MAX_TRIALS ? state->num_observed : MAX_TRIALS;
 }
 
-/* A new point that differs from the best in two or three parameters. */
-static bool shake(struct search *search, struct point *point)
+/* Keeps the point if it is the most promising one so far. */
+static void consider(struct search *search, const struct point *point, double *bound,
+        struct point *best)
 {
-    const struct search_space *space = &search->space;
-    for (int i = 0; i < SHAKES; i++) {
-        *point = search->best;
-        const unsigned changes = 2 + (unsigned) (point_random(&search->random) % 2);
-        for (unsigned c = 0; c < changes; c++) {
-            const unsigned p = (unsigned) (point_random(&search->random) % space->num_params);
-            point->at[p] = (unsigned char) (point_random(&search->random) % space->num_values[p]);
-        }
-        if (search_is_new(search, point))
-            return true;
+    const struct state *state = search->state;
+    const double promise = model_promise(&state->model, point, *bound);
+    if (promise < *bound && search_is_new(search, point)) {
+        *bound = promise;
+        *best = *point;
     }
-    return false;
+}
+
+/* Considers the point with each other value of a parameter than the centre's. */
+static void consider_values(struct search *search, const struct point *centre,
+        const struct point *from, unsigned param, double *bound, struct point *best)
+{
+    struct point point = *from;
+    for (unsigned v = 0; v < search->space.num_values[param]; v++) {
+        point.at[param] = (unsigned char) v;
+        if (v != centre->at[param])
+            consider(search, &point, bound, best);
+    }
+}
+
+/* The most promising new point that differs from the centre in one or two parameters. */
+static bool neighbour(struct search *search, const struct point *centre, struct point *best)
+{
+    struct state *state = search->state;
+    const struct search_space *space = &search->space;
+    double bound = HUGE_VAL;
+    model_fit(&state->model, space->num_params, state->trials, count_trials(state), centre);
+    for (unsigned p = 0; p < space->num_params; p++) {
+        consider_values(search, centre, centre, p, &bound, best);
+        for (unsigned v = 0; v < space->num_values[p]; v++) {
+            struct point point = *centre;
+            point.at[p] = (unsigned char) v;
+            for (unsigned q = p + 1; v != centre->at[p] && q < space->num_params; q++)
+                consider_values(search, centre, &point, q, &bound, best);
+        }
+    }
+    return bound < HUGE_VAL;
+}
+
+/* One of the best few trials that succeeded, by chance. */
+static struct point choose_elite(struct search *search)
+{
+    const struct state *state = search->state;
+    const struct trial *elite[ELITE];
+    unsigned num = 0;
+    for (size_t i = 0; i < count_trials(state); i++) {
+        const struct trial *trial = &state->trials[i];
+        unsigned at = num;
+        if (trial->cost == HUGE_VAL)
+            continue;
+        if (num < ELITE)
+            num++;
+        else if (trial->cost < elite[ELITE - 1]->cost)
+            at--;
+        else
+            continue;
+        for (; at > 0 && elite[at - 1]->cost > trial->cost; at--)
+            elite[at] = elite[at - 1];
+        elite[at] = trial;
+    }
+    return num ? elite[point_random(&search->random) % num]->point : search->best;
 }
 
 static bool propose(struct search *search, struct point *point)
 {
-    while (search->next < search->space.num_start) {
-        *point = search->space.start[search->next++];
+    struct state *state = search->state;
+    while (state->next_start < search->space.num_start) {
+        *point = search->space.start[state->next_start++];
         if (search_is_new(search, point))
             return true;
     }
-    if (search->best_cost == HUGE_VAL)
+    if (state->idle >= PATIENCE)
+        state->climbing = false;
+    if (!state->climbing)
         return search_draw(search, point);
-    if (search->current_cost < HUGE_VAL && neighbour(search, &search->current, point))
-        return true;
-    if (neighbour(search, &search->best, point))
-        return true;
-    /* The valley is searched: the next point that succeeds is the new centre. */
-    search->current_cost = HUGE_VAL;
-    return shake(search, point) || search_draw(search, point);
+    const bool leave = ++state->turn % LEAVE_EVERY == 0;
+    const struct point centre = leave ? choose_elite(search) : state->centre.point;
+    return neighbour(search, &centre, point) || search_draw(search, point);
 }
 
 static void observe(struct search *search, const struct point *point, double cost)
 {
-    if (cost < search->current_cost || cost == search->best_cost) {
-        search->current = *point;
-        search->current_cost = cost;
+    struct state *state = search->state;
+    const struct trial trial = { *point, cost };
+    state->trials[state->num_observed++ % MAX_TRIALS] = trial;
+    state->idle++;
+    if (cost < HUGE_VAL && (!state->climbing || cost < state->centre.cost)) {
+        state->climbing = true;
+        state->centre = trial;
+        state->idle = 0;
     }
 }
 
 extern const struct search_strategy search_guided;
 const struct search_strategy search_guided = {
-    "guided", "a good start, then iterated local search (the default)", propose, observe
+    "guided", "a good start, then iterated local search (the default)", propose, observe,
+    sizeof(struct state), 0
 };

@@ -8,5 +8,5 @@ static bool propose(struct search *search, struct point *point)
 
 extern const struct search_strategy search_random;
 const struct search_strategy search_random = {
-    "random", "legal points drawn uniformly", propose, NULL
+    "random", "legal points drawn uniformly", propose, NULL, 0, 0
 };

@@ -16,7 +16,7 @@ const struct search_strategy *const search_strategies[] = {
 };
 const size_t num_search_strategies = sizeof search_strategies / sizeof search_strategies[0];
 
-enum { DRAWS = 20000 };
+enum { DRAWS = 20000, SCANS = 1000000 };
 
 const struct search_strategy *search_find(const char *name)
 {
@@ -31,16 +31,39 @@ bool search_init(struct search *search, const struct search_strategy *strategy,
 {
     *search = (struct search) {
         .strategy = strategy, .space = *space, .random = seed, .best_cost = HUGE_VAL,
-        .current_cost = HUGE_VAL, .seen_capacity = 1024,
+        .seen_capacity = 1024,
     };
     search->seen = calloc(search->seen_capacity, sizeof *search->seen);
-    return search->seen != NULL;
+    search->state = calloc(1, strategy->state_bytes ? strategy->state_bytes : 1);
+    if (search->seen && search->state)
+        return true;
+    search_free(search);
+    return false;
 }
 
 void search_free(struct search *search)
 {
     free(search->seen);
+    free(search->state);
     search->seen = NULL;
+    search->state = NULL;
+}
+
+uint64_t search_size(const struct search *search)
+{
+    uint64_t size = 1;
+    for (unsigned i = 0; i < search->space.num_params; i++)
+        if (__builtin_mul_overflow(size, (uint64_t) search->space.num_values[i], &size))
+            return UINT64_MAX;
+    return size;
+}
+
+struct point search_point(const struct search *search, uint64_t index)
+{
+    struct point point = { { 0 } };
+    for (unsigned i = search->space.num_params; i-- > 0; index /= search->space.num_values[i])
+        point.at[i] = (unsigned char) (index % search->space.num_values[i]);
+    return point;
 }
 
 /* The point's place in mixed-radix order, plus one: 0 marks a free slot. */
@@ -101,6 +124,17 @@ bool search_draw(struct search *search, struct point *point)
         for (unsigned i = 0; i < search->space.num_params; i++)
             point->at[i] = (unsigned char) (point_random(&search->random) %
                                             search->space.num_values[i]);
+        if (search_is_new(search, point))
+            return true;
+    }
+    return search_scan(search, point, SCANS);
+}
+
+bool search_scan(struct search *search, struct point *point, uint64_t most)
+{
+    const uint64_t size = search_size(search);
+    for (uint64_t i = 0; i < most && search->scanned < size; i++) {
+        *point = search_point(search, search->scanned++);
         if (search_is_new(search, point))
             return true;
     }

@@ -1,8 +1,8 @@
 /* search.h: strategies that look for the cheapest point of a discrete space.
  *
- * A strategy proposes points and is told their costs; it knows neither OpenCL nor multiplication. For
- * a given seed and the same answers it proposes the same points, never an illegal one, never one
- * twice.
+ * A strategy proposes points and is told their costs; it knows neither OpenCL nor multiplication.
+ * For a given seed and the same answers it proposes the same points, never an illegal one, never
+ * one twice.
  */
 #ifndef KILN_SEARCH_SEARCH_H
 #define KILN_SEARCH_SEARCH_H
@@ -29,6 +29,9 @@ struct search_strategy {
     bool (*propose)(struct search *search, struct point *point);
     /* Called after search_observe noted the cost; may be NULL. */
     void (*observe)(struct search *search, const struct point *point, double cost);
+    size_t state_bytes;                /* of search->state, which begins as zeros */
+    unsigned second_looks;             /* how many of the best it wants measured again, at more
+                                          sizes, before one is chosen; 0: as many as the flow likes */
 };
 
 struct search {
@@ -38,9 +41,8 @@ struct search {
     size_t num_tried;
     struct point best;
     double best_cost;                  /* HUGE_VAL until a point succeeded */
-    struct point current;              /* where a local search stands */
-    double current_cost;
-    uint64_t next;                     /* exhaustive: the next index; others: their own count */
+    uint64_t scanned;                  /* every legal index below it was proposed: search_scan */
+    void *state;                       /* the strategy's own */
     uint64_t *seen;                    /* hash set of indices proposed so far */
     size_t num_seen, seen_capacity;
 };
@@ -60,9 +62,15 @@ bool search_propose(struct search *search, struct point *point);
 /* The cost of a proposed point; HUGE_VAL when it failed. */
 void search_observe(struct search *search, const struct point *point, double cost);
 
-/* For strategies: whether a point is legal and was not proposed before. */
+/* For strategies: how many points there are, legal or not, and the one of an index. */
+uint64_t search_size(const struct search *search);
+struct point search_point(const struct search *search, uint64_t index);
+/* Whether a point is legal and was not proposed before. */
 bool search_is_new(const struct search *search, const struct point *point);
-/* A random legal new point; false when many draws found none. */
+/* A random legal new point. When many draws found none, the first one in order. */
 bool search_draw(struct search *search, struct point *point);
+/* The first legal new point in order; gives up after so many indices. What it finds must be
+ * proposed. */
+bool search_scan(struct search *search, struct point *point, uint64_t most);
 
 #endif

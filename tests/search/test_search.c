@@ -135,13 +135,19 @@ static void nothing_legal_is_no_proposal(void **state)
         assert_int_equal(propose_all(search_strategies[s], &space, 1, false, 10, points), 0);
 }
 
+/* The genetic search alone ends by itself before the space does. */
+static bool may_end_early(const struct search_strategy *strategy)
+{
+    return !strcmp(strategy->name, "genetic");
+}
+
 static void large_spaces_are_never_repeated(void **state)
 {
     (void) state;
     for (size_t s = 0; s < num_search_strategies; s++) {
         const size_t num = propose_all(search_strategies[s], &large_space, 9, false, MAX_PROPOSALS,
                 points);
-        assert_int_equal(num, MAX_PROPOSALS);
+        assert_true(num == MAX_PROPOSALS || (num >= 100 && may_end_early(search_strategies[s])));
         check_legal_and_new(&large_space, points, num);
     }
 }
@@ -151,12 +157,13 @@ static void seeds_are_repeatable(void **state)
     (void) state;
     for (size_t s = 0; s < num_search_strategies; s++) {
         const struct search_strategy *strategy = search_strategies[s];
-        assert_int_equal(propose_all(strategy, &large_space, 42, false, 500, points), 500);
-        assert_int_equal(propose_all(strategy, &large_space, 42, false, 500, others), 500);
-        assert_memory_equal(points, others, 500 * sizeof points[0]);
+        const size_t num = propose_all(strategy, &large_space, 42, false, 500, points);
+        assert_true(num == 500 || may_end_early(strategy));
+        assert_int_equal(propose_all(strategy, &large_space, 42, false, 500, others), num);
+        assert_memory_equal(points, others, num * sizeof points[0]);
         propose_all(strategy, &large_space, 43, false, 500, others);
         if (strcmp(strategy->name, "exhaustive"))
-            assert_memory_not_equal(points, others, 500 * sizeof points[0]);
+            assert_memory_not_equal(points, others, num * sizeof points[0]);
     }
 }
 

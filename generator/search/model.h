@@ -1,0 +1,41 @@
+/* model.h: predicts the cost of a point from those near it that were tried.
+ *
+ * A Gaussian process (Rasmussen and Williams 2006, algorithm 2.1) over the logarithm of the cost.
+ * Two points are alike as far as few parameters differ, by few steps; that is all it knows of a
+ * space.
+ */
+#ifndef KILN_SEARCH_MODEL_H
+#define KILN_SEARCH_MODEL_H
+
+#include "../core/point.h"
+
+#include <stddef.h>
+
+enum { MODEL_MAX_TRIALS = 96, MODEL_MAX_DISTANCE = 128 };
+
+struct trial {
+    struct point point;
+    double cost;                       /* HUGE_VAL when it failed */
+};
+
+struct model {
+    unsigned num_params, num;
+    double likeness[MODEL_MAX_DISTANCE + 1];                   /* by distance, at most the last */
+    struct point points[MODEL_MAX_TRIALS];
+    double factor[MODEL_MAX_TRIALS][MODEL_MAX_TRIALS];         /* Cholesky, lower */
+    double weight[MODEL_MAX_TRIALS];
+    double mean, deviation;            /* of the logarithms */
+};
+
+/* How far apart two points are: for each parameter that differs, one and the steps between. */
+unsigned model_distance(unsigned num_params, const struct point *a, const struct point *b);
+
+/* Learns from the trials nearest to the centre. A failure counts as the costliest of them. */
+void model_fit(struct model *model, unsigned num_params, const struct trial *trials, size_t num,
+        const struct point *centre);
+
+/* The logarithm of the cost that the point may well turn out to have, and the lower the less is
+ * known of it. Only exact where it is below `bound`. */
+double model_promise(const struct model *model, const struct point *point, double bound);
+
+#endif

@@ -1,0 +1,24 @@
+/* replay.h: searches on recordings instead of devices, to compare strategies. */
+#ifndef KILN_SEARCH_REPLAY_H
+#define KILN_SEARCH_REPLAY_H
+
+#include "../core/files.h"
+#include "../core/text.h"
+
+#include <stdbool.h>
+
+struct replay_options {
+    const char *strategy;              /* a name, or "all" */
+    unsigned seeds;                    /* how many runs a row is the mean of */
+    const char *start;                 /* a recording of a similar device, or NULL */
+    const char *rank;                  /* analytic merit as an expression; NULL: of ranks.inc */
+    char **paths;                      /* the recordings */
+    int num_paths;
+};
+
+/* Adds a table per recording: the mean fraction of the optimum after so many points, by strategy.
+ * False with a message in error. */
+bool replay_report(const struct replay_options *options, struct text *text,
+        char error[FILES_ERROR_BYTES]);
+
+#endif
