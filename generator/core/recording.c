@@ -1,6 +1,6 @@
 /* recording.c: recordings from text.
  *
- * Both readers fill a list of raw rows, whose values are plain numbers; finish() turns it into
+ * Both readers fill a list of raw rows, whose values are plain numbers; finish() turns them into
  * points.
  */
 #include "recording.h"
@@ -270,7 +270,7 @@ static bool parse_table(const char *text, struct recording *recording, struct ra
         if (!next_line(&text, &line, error))
             return false;
         if (line.num != columns)
-            return refuse(line.number, "another number of columns than the first line's", "", error);
+            return refuse(line.number, "not as many columns as the first line", "", error);
         struct raw_row *row = add_row(raw);
         if (!row)
             return refuse(line.number, "out of memory", "", error);
@@ -309,6 +309,13 @@ static const struct record *largest_group(const struct records *records)
     return best;
 }
 
+/* A slow one was timed too, once. */
+static double cost_of(const struct record *r)
+{
+    const bool timed = !strcmp(r->outcome, "ok") || !strcmp(r->outcome, "slow");
+    return timed && r->seconds > 0 && isfinite(r->seconds) ? r->seconds * 1e3 : HUGE_VAL;
+}
+
 static bool take_group(const struct records *records, const struct record *group,
         struct recording *recording, struct raw *raw)
 {
@@ -321,7 +328,7 @@ static bool take_group(const struct records *records, const struct record *group
         if (!row)
             return false;
         memcpy(row->value, r->config.value, recording->num_params * sizeof row->value[0]);
-        row->cost = !strcmp(r->outcome, "ok") && r->seconds > 0 ? r->seconds * 1e3 : HUGE_VAL;
+        row->cost = cost_of(r);
         row->rank = config_rank(&r->config, &problem, &records->head.facts);
     }
     return true;

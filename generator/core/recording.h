@@ -1,10 +1,9 @@
-/* recording.h: a search space whose points were all timed once, so that searches run without a
- * device.
+/* recording.h: a search space whose points were timed before, so that searches need no device.
  *
  * Two texts are read. A table of tab-separated columns: parameters, then any of "samples",
- * "first_ms", "min_ms", "median_ms". Or a journal (record.h), of which the largest group of search
- * rows counts that share family, precision, transposes and shape. Either way a column's values are
- * those that occur, and a point is legal when it has a row.
+ * "first_ms", "min_ms", "median_ms", the last of which counts. Or a journal (record.h), of which
+ * the largest group of search rows counts that share family, precision, transposes and shape.
+ * Either way a parameter's values are those that occur, and a point is legal when it has a row.
  */
 #ifndef KILN_CORE_RECORDING_H
 #define KILN_CORE_RECORDING_H

@@ -17,7 +17,7 @@ struct individual {
 };
 
 struct state {
-    struct individual living[2 * POPULATION];        /* the parents, and behind them their children */
+    struct individual living[2 * POPULATION];        /* parents, then their children */
     unsigned num_parents, num_children;
     unsigned idle;                     /* generations without a better individual */
     double best_cost;                  /* before this generation */
@@ -101,7 +101,8 @@ static bool propose(struct search *search, struct point *point)
 static void observe(struct search *search, const struct point *point, double cost)
 {
     struct state *state = search->state;
-    state->living[state->num_parents + state->num_children++] = (struct individual) { *point, cost };
+    state->living[state->num_parents + state->num_children] = (struct individual) { *point, cost };
+    state->num_children++;
 }
 
 extern const struct search_strategy search_genetic;

@@ -1,8 +1,7 @@
 /* model.h: predicts the cost of a point from those near it that were tried.
  *
  * A Gaussian process (Rasmussen and Williams 2006, algorithm 2.1) over the logarithm of the cost.
- * Two points are alike as far as few parameters differ, by few steps; that is all it knows of a
- * space.
+ * Two points are alike as far as few parameters differ, by few steps; that is all it knows.
  */
 #ifndef KILN_SEARCH_MODEL_H
 #define KILN_SEARCH_MODEL_H

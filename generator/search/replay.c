@@ -208,8 +208,7 @@ static const char *base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
-/* A strategy's row, and where it uses a start and another device's winners are known, one with
- * them. */
+/* A strategy's row; and one with the winners of another device, where it uses them. */
 static bool add_rows(struct stage *stage, const struct search_strategy *strategy,
         const struct replay_options *options, struct text *text)
 {

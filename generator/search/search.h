@@ -30,8 +30,8 @@ struct search_strategy {
     /* Called after search_observe noted the cost; may be NULL. */
     void (*observe)(struct search *search, const struct point *point, double cost);
     size_t state_bytes;                /* of search->state, which begins as zeros */
-    unsigned second_looks;             /* how many of the best it wants measured again, at more
-                                          sizes, before one is chosen; 0: as many as the flow likes */
+    unsigned second_looks;             /* how many of the best are to be measured again, at more
+                                          sizes, before one is chosen; 0: as the flow likes */
 };
 
 struct search {
@@ -70,7 +70,7 @@ bool search_is_new(const struct search *search, const struct point *point);
 /* A random legal new point. When many draws found none, the first one in order. */
 bool search_draw(struct search *search, struct point *point);
 /* The first legal new point in order; gives up after so many indices. What it finds must be
- * proposed. */
+ * proposed: it does not look there again. */
 bool search_scan(struct search *search, struct point *point, uint64_t most);
 
 #endif

@@ -28,8 +28,8 @@ static uint64_t common_divisor(uint64_t a, uint64_t b)
     return a;
 }
 
-/* A random beginning, and a step that shares no divisor with the size, so that it visits every
- * index once, near the golden section of it, so that it scatters them. */
+/* A random beginning, and a step near the golden section of the size, so that it scatters the
+ * points, that shares no divisor with it, so that it visits each once. */
 static void begin(struct search *search, struct state *state)
 {
     const uint64_t size = search_size(search);
@@ -61,6 +61,6 @@ static bool propose(struct search *search, struct point *point)
 
 extern const struct search_strategy search_three_stage;
 const struct search_strategy search_three_stage = {
-    "three-stage", "every legal point in scattered order; the best 50 are for the flow to measure again",
+    "three-stage", "every legal point in scattered order; asks for second looks at 50",
     propose, NULL, sizeof(struct state), 50
 };

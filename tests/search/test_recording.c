@@ -69,8 +69,8 @@ static void wrong_tables_are_refused_by_line(void **state)
         { "P\tmin_ms\n1\t2\n1.5\t2\n", "line 3: not a whole number: 1.5" },
         { "P\tmin_ms\n1\t2\n2\t0\n", "line 3: not a time: 0" },
         { "P\tmin_ms\n1\tfast\n", "line 2: not a time: fast" },
-        { "P\tmin_ms\n1\n", "line 2: another number of columns than the first line's" },
-        { "P\tmin_ms\n1\t2\n\n", "line 3: another number of columns than the first line's" },
+        { "P\tmin_ms\n1\n", "line 2: not as many columns as the first line" },
+        { "P\tmin_ms\n1\t2\n\n", "line 3: not as many columns as the first line" },
         { "P\tmin_ms\n1\t2\n2\t2\n1\t1\n", "line 4: the configuration of line 2 again" },
         { "kiln-journal\t1\nbegin\n", "no row of a search" },
         { "kiln-journal\t1\nnonsense\n", "line 2: unknown row in the head" },
@@ -123,14 +123,15 @@ static void journals_are_recordings(void **state)
     add_record(&text, "packed TM=4", 1024, RECORD_SEARCH, "ok", 0.25);
     add_record(&text, "packed TM=6", 1024, RECORD_SEARCH, "ok", 0.125);
     add_record(&text, "packed TM=8", 1024, RECORD_SEARCH, "timeout", 0);
+    add_record(&text, "packed TM=10", 1024, RECORD_SEARCH, "slow", 1);
     add_record(&text, "packed TM=12", 1024, RECORD_MATRIX, "ok", 0.0625);
     assert_false(text.failed);
     parse(text.bytes, &recording);
     text_free(&text);
     assert_string_equal(recording.title, "packed single nn 1024x1024x1024");
-    assert_int_equal(recording.num_rows, 3);
+    assert_int_equal(recording.num_rows, 4);
     assert_true(recording.best_cost == 125);
-    assert_true(recording.rows[2].cost == HUGE_VAL);
+    assert_true(recording.rows[2].cost == HUGE_VAL && recording.rows[3].cost == 1000);
     assert_true(recording.is_ranked);
     recording_free(&recording);
 }

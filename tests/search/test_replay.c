@@ -1,5 +1,4 @@
-/* test_replay.c: strategies on recordings, generator/search/replay.c, and what each is known
- * for. */
+/* test_replay.c: strategies on recordings, generator/search/replay.c. */
 #include "recording.h"
 #include "recordings.h"
 #include "search/replay.h"
