@@ -30,7 +30,7 @@ static const char help[] =
     "  --seconds S           budget (default 180)\n"
     "  --precisions LIST     of half, single, double (default single,double,half)\n"
     "  --shapes FILE         the application's own shapes, one \"M N K\" a line, tuned exactly\n"
-    "  --strategy NAME       guided, local, genetic, three-stage, random, exhaustive (default guided)\n"
+    "  --strategy NAME       guided (default), local, genetic, three-stage, random, exhaustive\n"
     "  --seed N              of the search's random numbers (default 1)\n"
     "  --name NAME           of the bundle (default: made from the device's name)\n"
     "  --embed WHAT          source, binary or both (default source)\n"
