@@ -34,11 +34,11 @@ static int compare_doubles(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-void timing_summarise(double *samples, unsigned num, double *median, double *spread)
+void timing_summarise(double *samples, unsigned num, double *fastest, double *spread)
 {
     qsort(samples, num, sizeof *samples, compare_doubles);
-    *median = num % 2 ? samples[num / 2] : (samples[num / 2 - 1] + samples[num / 2]) / 2;
-    *spread = *median > 0 ? (samples[3 * num / 4] - samples[num / 4]) / *median : 0;
+    *fastest = samples[0];
+    *spread = *fastest > 0 ? (samples[3 * num / 4] - samples[num / 4]) / *fastest : 0;
 }
 
 static void fail(struct timing_entry *entry, enum trial_outcome outcome, const char *message)

@@ -56,7 +56,8 @@ double timing_least(const struct device_facts *facts, const struct precision *pr
 void timing_run(struct launcher *launcher, struct timing_entry *entries, unsigned num,
         const struct timing_limits *limits, void (*begin)(void *user, unsigned entry), void *user);
 
-/* Median and relative distance of the quartiles; sorts the samples. num >= 1. */
-void timing_summarise(double *samples, unsigned num, double *median, double *spread);
+/* The fastest sample, because what disturbs a sample only makes it longer, and the distance of the
+ * quartiles in parts of it; sorts the samples. num >= 1. */
+void timing_summarise(double *samples, unsigned num, double *fastest, double *spread);
 
 #endif
