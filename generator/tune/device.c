@@ -115,6 +115,20 @@ static bool has_double(cl_device_id device)
            strstr(extensions, "cl_khr_fp64");
 }
 
+/* Of NVIDIA's devices, 90 for 9.0; 0 for others. The values are cl_nv_device_attribute_query's. */
+static long compute_capability(cl_device_id device)
+{
+    enum { MAJOR = 0x4000, MINOR = 0x4001 };
+    cl_uint major = 0, minor = 0;
+    char extensions[16384];
+    if (!device_text(device, CL_DEVICE_EXTENSIONS, extensions, sizeof extensions) ||
+        !strstr(extensions, "cl_nv_device_attribute_query") ||
+        clGetDeviceInfo(device, MAJOR, sizeof major, &major, NULL) != CL_SUCCESS ||
+        clGetDeviceInfo(device, MINOR, sizeof minor, &minor, NULL) != CL_SUCCESS)
+        return 0;
+    return 10 * (long) major + (long) minor;
+}
+
 /* What one work-item may keep in registers. OpenCL does not tell; on CPUs it follows from the width
  * of a vector, on GPUs 255 registers of 4 bytes are the most that any current one gives. */
 static long register_bytes(bool is_cpu, cl_uint vector_floats)
@@ -194,5 +208,6 @@ bool device_facts(cl_device_id device, struct device_facts *facts, char error[FA
     value[FACT_REGISTER_BYTES] = register_bytes(is_cpu, floats);
     value[FACT_HAS_DOUBLE] = has_double(device);
     value[FACT_CLOCK_MHZ] = (long) answers.clock_mhz;
+    value[FACT_COMPUTE_CAPABILITY] = compute_capability(device);
     return true;
 }
