@@ -48,7 +48,7 @@ static const struct family_rule rules[] = {
     { "ITEMS >= 64", "work-group too small" },
     { "PRECISION == 16 || ITEMS <= 512", "work-group too large" },
     { "PRECISION == 16 || TM * TN * REAL_BYTES / 4 <= 128", "the block of C exceeds the registers" },
-    { "REGISTERS <= 512 / ceil_div(ITEMS, 128)", "a work-group exceeds the registers" },
+    { "REGISTERS <= 512 / ceil_div(max(ITEMS, 1), 128)", "a work-group exceeds the registers" },
     { "PRECISION != 16 || TB || BN >= 64", "columns of a tile come by 64" },
 };
 
