@@ -201,9 +201,9 @@ static void report(struct soak *soak, unsigned long number, const char *message)
     char text[EXPLAIN_BYTES];
     explain(soak, text);
     soak->num_failures++;
-    printf("FAILED call %lu: %s\n%s\n    again: soak --device '%s' --seed %lu --most %lu --work %lu "
-            "--call %lu\n", number, message, text, options->device, options->seed, options->most,
-            options->work, number);
+    printf("FAILED call %lu: %s\n%s\n    again: soak --device '%s' --seed %lu --most %lu "
+            "--work %lu --call %lu\n", number, message, text, options->device, options->seed,
+            options->most, options->work, number);
     fflush(stdout);
 }
 
