@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -307,6 +308,12 @@ bool records_parse(const char *text, struct records *records, char error[FAMILY_
         return true;
     records_free(records);
     return false;
+}
+
+bool record_is_timed(const struct record *r)
+{
+    return r->seconds > 0 && isfinite(r->seconds) &&
+           (!strcmp(r->outcome, "ok") || !strcmp(r->outcome, "slow"));
 }
 
 bool record_same_question(const struct record *a, const struct record *b)

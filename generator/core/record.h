@@ -7,8 +7,9 @@
  *   begin
  *   KIND PRECISION PAIR M N K CONFIGURATION OUTCOME SECONDS SPREAD COST MESSAGE CHECKSUM
  *
- * Fields are separated by tabs. KIND: search, edges, matrix (times for choosing), held (times for
- * the regret). PAIR: nn, nt, tn or tt.
+ * Fields are separated by tabs. KIND: search, look (the best of a search again, at every shape that
+ * was searched), edges, matrix (times for choosing), held (times for the regret). PAIR: nn, nt, tn
+ * or tt.
  * COST: wall-clock seconds since the row before. The checksum is FNV-1a (32 bit) of the row before
  * it. A last row without its end is what a kill leaves behind and is dropped; any other bad row
  * refuses the whole journal.
@@ -22,6 +23,7 @@
 /* RECORD_KIND(NAME, word) */
 #define RECORD_KINDS \
     RECORD_KIND(SEARCH, "search") \
+    RECORD_KIND(LOOK, "look") \
     RECORD_KIND(EDGES, "edges") \
     RECORD_KIND(MATRIX, "matrix") \
     RECORD_KIND(HELD, "held")
@@ -85,6 +87,9 @@ void records_free(struct records *records);
 
 /* Whether two rows answer the same question. */
 bool record_same_question(const struct record *a, const struct record *b);
+
+/* Whether a row holds a time: that of one launch, where this was slow, tells enough for a search. */
+bool record_is_timed(const struct record *record);
 
 extern const char *const record_kind_words[NUM_RECORD_KINDS];
 

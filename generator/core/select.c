@@ -91,18 +91,12 @@ static struct task *find_task(struct table *table, const struct record *r)
     return t;
 }
 
-/* A time taken from one launch, because that launch was slow, tells enough here. */
-static bool is_timed(const struct record *r)
-{
-    return r->seconds > 0 && (!strcmp(r->outcome, "ok") || !strcmp(r->outcome, "slow"));
-}
-
 /* Adds the times of one kind of row. */
 static bool fill_tasks(const struct records *records, enum record_kind kind, struct table *table)
 {
     for (size_t i = 0; i < records->num; i++) {
         const struct record *r = &records->rows[i];
-        const int c = r->kind == kind && r->precision == table->precision && is_timed(r)
+        const int c = r->kind == kind && r->precision == table->precision && record_is_timed(r)
                 ? find_candidate(table, &r->config) : -1;
         if (c < 0)
             continue;

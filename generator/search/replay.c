@@ -92,24 +92,12 @@ static int compare_tickets(const void *a, const void *b)
     return (x->lot > y->lot) - (x->lot < y->lot);
 }
 
-static unsigned count_differences(const struct point *a, const struct point *b, unsigned num_params)
-{
-    unsigned num = 0;
-    for (unsigned p = 0; p < num_params; p++)
-        num += a->at[p] != b->at[p];
-    return num;
-}
-
-/* Adds a point that differs in a third of the parameters from those added since `first`: near
- * copies of the best would tell a search nothing new. */
+/* Adds a point that is no near copy of those added since `first`. */
 static void add_start(struct start *start, unsigned first, const struct point *point,
         unsigned num_params)
 {
-    const unsigned least = num_params / 3 > 0 ? num_params / 3 : 1;
-    for (unsigned i = first; i < start->num; i++)
-        if (count_differences(&start->points[i], point, num_params) < least)
-            return;
-    start->points[start->num++] = *point;
+    if (search_is_diverse(start->points + first, start->num - first, point, num_params))
+        start->points[start->num++] = *point;
 }
 
 /* The best configurations of a similar device that are legal here. */

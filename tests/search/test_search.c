@@ -246,6 +246,20 @@ static size_t cost_of_finding(const char *name, uint64_t seed, size_t most)
     return num;
 }
 
+static void diverse_is_a_third_of_the_parameters(void **state)
+{
+    (void) state;
+    const struct point others[] = { { { 1, 1, 1, 1, 1, 1 } }, { { 5, 5, 5, 5, 5, 5 } } };
+    const struct point near = { { 1, 1, 1, 1, 1, 2 } }, far = { { 1, 1, 1, 1, 3, 2 } };
+    assert_false(search_is_diverse(others, 2, &near, 6));
+    assert_true(search_is_diverse(others, 2, &far, 6));
+    assert_false(search_is_diverse(others, 2, &others[1], 6));
+    assert_true(search_is_diverse(others, 1, &others[1], 6));
+    assert_true(search_is_diverse(others, 0, &near, 6));
+    assert_false(search_is_diverse(others, 1, &near, 2));
+    assert_false(search_is_diverse(others, 1, &far, 1));
+}
+
 static void guided_beats_random_where_costs_are_smooth(void **state)
 {
     (void) state;
@@ -271,6 +285,7 @@ int main(void)
         cmocka_unit_test(strategies_are_found_by_name),
         cmocka_unit_test(exhaustive_goes_in_order),
         cmocka_unit_test(guided_tries_its_start_first),
+        cmocka_unit_test(diverse_is_a_third_of_the_parameters),
         cmocka_unit_test(guided_beats_random_where_costs_are_smooth),
     };
     return cmocka_run_group_tests_name("search", tests, NULL, NULL);
