@@ -153,6 +153,7 @@ static bool open_one(struct hunts *hunts, size_t family)
     struct hunt *hunt = &hunts->at[family];
     const struct tuner *tuner = hunts->tuner;
     space_init(&hunt->space, families[family], &hunts->quarry->problem, &tuner->facts);
+    hunt->space.shard = tuner->records.head.shard;
     add_configs(hunt, hunts->quarry->known, hunts->quarry->num_known);
     add_known(hunt);
     add_presets(hunt);

@@ -6,7 +6,9 @@
  *   matrix   time the finalists against each other, interleaved, at every anchor
  *   held     the same at shapes that are not used for choosing
  *
- * Each phase ends at its share of the budget. Nothing here looks at a clock: only at tuner->spent.
+ * A shard of a search ends after the first one; a run over the merged journal of all shards begins
+ * with the second one. Each phase ends at its share of the budget. Nothing here looks at a clock:
+ * only at tuner->spent.
  */
 #include "hunt.h"
 #include "tuner.h"
@@ -18,7 +20,7 @@
 
 enum {
     MAX_FINALISTS = 10, PER_SEARCH = 2, MAX_SEARCHES = 16, NUM_KINDS = 5, MAX_LOOKS = 64,
-    LOOKS_TOGETHER = 10
+    LOOKS_TOGETHER = 10, MERGED_LOOKS = 30
 };
 
 /* The ends of the phases, as parts of a precision's budget; second looks take the last of the
@@ -40,6 +42,30 @@ struct plan {
     struct config finalists[MAX_FINALISTS];
     unsigned num_finalists;
 };
+
+double plan_share(const struct tuner *tuner)
+{
+    const struct journal_head *head = &tuner->records.head;
+    if (head->shard.num)
+        return search_end / head->shard.num;
+    return head->merged ? 1 - search_end : 1;
+}
+
+/* The plan of a precision that has `seconds` left of its whole budget. What a shard, or the shards,
+ * spend elsewhere counts as spent here, so that phases end at the same shares. */
+static struct plan plan_of(struct tuner *tuner, const struct precision *precision, double seconds)
+{
+    const struct journal_head *head = &tuner->records.head;
+    struct plan plan = { .tuner = tuner, .precision = precision, .start = tuner->spent,
+            .seconds = seconds };
+    if (head->shard.num)
+        plan.seconds = seconds / search_end;
+    else if (head->merged) {
+        plan.seconds = seconds / (1 - search_end);
+        plan.start -= search_end * plan.seconds;
+    }
+    return plan;
+}
 
 static double used(const struct plan *plan)
 {
@@ -357,25 +383,34 @@ static double search_share(size_t i, size_t own, size_t num)
     return for_own + (1 - for_own) * (0.5 + 0.5 * (double) (i - own) / (double) (num - own - 1));
 }
 
-static bool search_all(struct plan *plan)
+static bool search_each(struct plan *plan, const struct quest *quests, size_t num, double end)
 {
-    struct quest quests[MAX_SEARCHES];
-    const size_t num = list_quests(plan->tuner, quests);
     const size_t own = num - NUM_KINDS;
-    const unsigned looks = plan->tuner->strategy->second_looks;
-    const double end = search_end - (looks ? looks_share : 0);
     for (size_t i = 0; i < num; i++) {
         if (!search_one(plan, &quests[i], end * search_share(i, own, num)))
             return false;
         add_finalists(plan, &quests[i], PER_SEARCH);
     }
-    return !looks || look_again(plan, quests, num, looks, search_end);
+    return true;
+}
+
+/* Second looks are taken when the strategy asks for them, and at what was searched elsewhere. */
+static bool search_all(struct plan *plan)
+{
+    struct quest quests[MAX_SEARCHES];
+    const struct journal_head *head = &plan->tuner->records.head;
+    const size_t num = list_quests(plan->tuner, quests);
+    const unsigned looks = plan->tuner->strategy->second_looks;
+    if (head->merged)
+        return look_again(plan, quests, num, looks > MERGED_LOOKS ? looks : MERGED_LOOKS,
+                search_end + looks_share);
+    return search_each(plan, quests, num, search_end - (looks ? looks_share : 0)) &&
+           (!looks || head->shard.num || look_again(plan, quests, num, looks, search_end));
 }
 
 bool plan_finish(struct tuner *tuner, const struct precision *precision)
 {
-    struct plan plan = { .tuner = tuner, .precision = precision, .start = tuner->spent,
-            .seconds = 1 };
+    struct plan plan = plan_of(tuner, precision, 1);
     struct quest quests[MAX_SEARCHES];
     const size_t num = list_quests(tuner, quests);
     for (size_t i = 0; i < num && !plan.num_finalists; i++)
@@ -385,12 +420,13 @@ bool plan_finish(struct tuner *tuner, const struct precision *precision)
 
 bool plan_precision(struct tuner *tuner, const struct precision *precision, double seconds)
 {
-    struct plan plan = { .tuner = tuner, .precision = precision, .start = tuner->spent,
-            .seconds = seconds };
+    struct plan plan = plan_of(tuner, precision, seconds);
     const bool is_cpu = tuner->facts.value[FACT_IS_CPU];
     const bool searched = search_all(&plan);
     if (!searched && (tuner->failed || *tuner->stop))
         return false;
+    if (tuner->records.head.shard.num)
+        return searched;
     return check_edges(&plan) && time_own_shapes(&plan) &&
            time_shapes(&plan, RECORD_MATRIX, is_cpu ? cpu_anchors : gpu_anchors,
                    is_cpu ? COUNT(cpu_anchors) : COUNT(gpu_anchors), matrix_end) &&

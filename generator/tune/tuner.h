@@ -44,6 +44,10 @@ bool tuner_ask(struct tuner *tuner, enum record_kind kind, const struct problem 
         struct shape shape, const struct config *configs, unsigned num, double incumbent,
         struct record *answers);
 
+/* The part of a run's time that falls to the tuner: less than all of it when it searches one shard
+ * only, or when its journal was merged from others, which have searched. */
+double plan_share(const struct tuner *tuner);
+
 /* Tunes one precision within `seconds` of budget. False as above; what was measured is kept. */
 bool plan_precision(struct tuner *tuner, const struct precision *precision, double seconds);
 
