@@ -2,8 +2,9 @@
  *
  * The child (`kiln-tune trial`) lives as long as it behaves. It builds a candidate through the
  * library, verifies it, times it through the library's own launch code, and answers a line per
- * candidate. Every request has a wall-clock deadline; a child that misses it is killed, one that
- * dies is reaped, and before the next request a new one runs a canary kernel with a known answer.
+ * candidate. While it works, no other supervisor on this machine has the device (lock.h). Every
+ * request has a wall-clock deadline; a child that misses it is killed, one that dies is reaped, and
+ * before the next request a new one runs a canary kernel with a known answer.
  */
 #ifndef KILN_TUNE_SUPERVISE_H
 #define KILN_TUNE_SUPERVISE_H
@@ -71,6 +72,9 @@ void supervise_close(struct supervisor **supervisor);
  * TRIAL_TIMEOUT when *stop becomes non-zero. */
 bool supervise_run(struct supervisor *supervisor, const struct trial_request *request,
         struct trial_result *results, const volatile int *stop);
+
+/* How many seconds of the last supervise_run went by before its turn. */
+double supervise_waited(const struct supervisor *supervisor);
 
 /* The body of the child: reads requests from standard input until it ends. Returns the exit
  * code. */

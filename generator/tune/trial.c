@@ -3,10 +3,11 @@
  * The protocol is text, a line at a time; fields are separated by one space, and the last field of
  * a line may contain spaces. The child speaks first:
  *
- *     kiln-trial 1                         or, when it cannot work:  error MESSAGE
+ *     kiln-trial 2                         or, when it cannot work:  error MESSAGE
  *     platform NAME
  *     device NAME
  *     driver VERSION
+ *     unit ADDRESS                         which of several alike; may be empty
  *     facts V0 V1 ...                      in the order of facts.inc
  *
  * Then requests come on standard input, one after the other, each when the last is answered:
@@ -34,7 +35,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { LINE_BYTES = 512, PROTOCOL = 1 };
+enum { LINE_BYTES = 512, PROTOCOL = 2 };
 _Static_assert((int) TRIAL_MESSAGE_BYTES >= (int) FAMILY_ERROR_BYTES, "messages are passed on");
 
 struct trial {
@@ -269,6 +270,7 @@ static void greet(struct trial *trial)
     say(trial, "platform %s", trial->facts.platform);
     say(trial, "device %s", trial->facts.device);
     say(trial, "driver %s", trial->facts.driver);
+    say(trial, "unit %s", trial->facts.unit);
     say(trial, "facts%s", values);
 }
 

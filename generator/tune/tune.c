@@ -305,6 +305,7 @@ static int measure(const struct options *options, struct tuner *tuner)
             &tuner->facts, error);
     if (!tuner->supervisor)
         return fail(error);
+    tuner->last_event += supervise_waited(tuner->supervisor);
     head.facts = tuner->facts;
     tuner->journal = journal_open(journal_path(options, path), &head, options->set_aside,
             &tuner->records, error);

@@ -103,6 +103,7 @@ static bool measure(struct tuner *tuner, const struct trial_request *request, bo
     struct record rows[TRIAL_MAX_CONFIGS];
     unsigned num = 0;
     const bool whole = supervise_run(tuner->supervisor, request, results, tuner->stop);
+    tuner->last_event += supervise_waited(tuner->supervisor);  /* no candidate's cost */
     if (!whole && !*tuner->stop) {
         tuner->failed = true;
         snprintf(tuner->error, sizeof tuner->error, "%s", results[0].message);

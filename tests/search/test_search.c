@@ -249,15 +249,15 @@ static size_t cost_of_finding(const char *name, uint64_t seed, size_t most)
 static void diverse_is_a_third_of_the_parameters(void **state)
 {
     (void) state;
-    const struct point others[] = { { { 1, 1, 1, 1, 1, 1 } }, { { 5, 5, 5, 5, 5, 5 } } };
+    const struct point known[] = { { { 1, 1, 1, 1, 1, 1 } }, { { 5, 5, 5, 5, 5, 5 } } };
     const struct point near = { { 1, 1, 1, 1, 1, 2 } }, far = { { 1, 1, 1, 1, 3, 2 } };
-    assert_false(search_is_diverse(others, 2, &near, 6));
-    assert_true(search_is_diverse(others, 2, &far, 6));
-    assert_false(search_is_diverse(others, 2, &others[1], 6));
-    assert_true(search_is_diverse(others, 1, &others[1], 6));
-    assert_true(search_is_diverse(others, 0, &near, 6));
-    assert_false(search_is_diverse(others, 1, &near, 2));
-    assert_false(search_is_diverse(others, 1, &far, 1));
+    assert_false(search_is_diverse(known, 2, &near, 6));
+    assert_true(search_is_diverse(known, 2, &far, 6));
+    assert_false(search_is_diverse(known, 2, &known[1], 6));
+    assert_true(search_is_diverse(known, 1, &known[1], 6));
+    assert_true(search_is_diverse(known, 0, &near, 6));
+    assert_false(search_is_diverse(known, 1, &near, 2));
+    assert_false(search_is_diverse(known, 1, &far, 1));
 }
 
 static void guided_beats_random_where_costs_are_smooth(void **state)

@@ -179,10 +179,11 @@ static void greet(void)
         say("error no OpenCL device was found");
         exit(1);
     }
-    say(strcmp(device, "bad-greeting") ? "kiln-trial 1" : "good morning");
+    say(strcmp(device, "bad-greeting") ? "kiln-trial 2" : "good morning");
     say("platform Fake");
     say("device Fake device 9000");
     say("driver 1.0 beta");
+    say("unit 0:65:0.0");
     say_facts();
 }
 

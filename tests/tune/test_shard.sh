@@ -52,10 +52,18 @@ rows()
     sed '1,/^begin$/d' "$1"
 }
 
-# Two shards: nothing but searches, no configuration in both.
+# Two shards at once, which take turns: nothing but searches, no configuration in both.
 for i in 1 2; do
-    tune part$i --shard $i/2 || fail "shard $i failed"
-    grep -q "shard $i/2 ends" "$dir/log" || fail "shard $i: what is to be done next is not said"
+    "$kiln_tune" tune --output "$dir/part$i" --name local --precisions single --shard $i/2 \
+        --seconds $seconds >"$dir/log$i" 2>&1 &
+    eval "pid$i=$!"
+done
+wait "$pid1" || { cat "$dir/log1" >&2; fail "shard 1 failed"; }
+wait "$pid2" || { cat "$dir/log2" >&2; fail "shard 2 failed"; }
+grep -q "another tuner measures on this device: waiting" "$dir/log1" "$dir/log2" ||
+    fail "two tuners measured at once"
+for i in 1 2; do
+    grep -q "shard $i/2 ends" "$dir/log$i" || fail "shard $i: what is to be done next is not said"
     [ ! -e "$dir/part$i/winners.tsv" ] || fail "shard $i chose winners"
     rows "$dir/part$i/journal.tsv" | cut -f 1 | sort -u >"$dir/kinds"
     [ "$(cat "$dir/kinds")" = search ] || fail "shard $i did more than search"

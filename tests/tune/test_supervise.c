@@ -72,6 +72,7 @@ static void test_facts_come_from_the_child(void **state)
     assert_string_equal(facts.platform, "Fake");
     assert_string_equal(facts.device, "Fake device 9000");
     assert_string_equal(facts.driver, "1.0 beta");
+    assert_string_equal(facts.unit, "0:65:0.0");
     for (int i = 0; i < NUM_FACTS; i++)
         assert_int_equal(facts.value[i], 11 + i);
     supervise_close(&supervisor);
