@@ -20,7 +20,7 @@ struct options {
     int pair;                          /* 2 * transa + transb */
     const char *facts, *output, *name;
     const char *strategy, *start, *rank;
-    unsigned seeds;
+    unsigned seeds, ahead;
     char **words;
     int num_words;
 };
@@ -55,6 +55,8 @@ static const char help[] =
     "      --strategy NAME   replay: one strategy, or all (default all)\n"
     "      --seeds N         replay: the mean of so many runs (default 100)\n"
     "      --start FILE      replay: guided begins also with the best of this recording\n"
+    "      --ahead N         replay: a search proposes N points before it is told of the first, as\n"
+    "                        where kernels are compiled while others are measured (default 0)\n"
     "      --rank EXPR       replay: merit by the columns' names, for guided to begin with; 0 is by\n"
     "                        chance (default: the family's, or what fits of search/ranks.inc)\n"
     "  -o, --output FILE     write there, and only if it changes; default: standard output\n"
@@ -361,7 +363,7 @@ static int command_replay(const struct options *options)
 {
     const struct replay_options replay = {
         .strategy = options->strategy, .seeds = options->seeds, .start = options->start,
-        .rank = options->rank, .paths = options->words, .num_paths = options->num_words,
+        .ahead = options->ahead, .rank = options->rank, .paths = options->words, .num_paths = options->num_words,
     };
     struct text text = { 0 };
     char error[FILES_ERROR_BYTES];
@@ -385,7 +387,7 @@ static const struct command {
 
 enum option {
     OPTION_PRECISION, OPTION_TRANSPOSE, OPTION_FACTS, OPTION_OUTPUT, OPTION_NAME, OPTION_STRATEGY,
-    OPTION_SEEDS, OPTION_START, OPTION_RANK, NUM_OPTIONS, OPTION_UNKNOWN, NO_OPTION
+    OPTION_SEEDS, OPTION_START, OPTION_RANK, OPTION_AHEAD, NUM_OPTIONS, OPTION_UNKNOWN, NO_OPTION
 };
 
 static const struct {
@@ -396,6 +398,7 @@ static const struct {
     [OPTION_FACTS] = { "facts", 'f' }, [OPTION_OUTPUT] = { "output", 'o' },
     [OPTION_NAME] = { "name", 'n' }, [OPTION_STRATEGY] = { "strategy", 0 },
     [OPTION_SEEDS] = { "seeds", 0 }, [OPTION_START] = { "start", 0 }, [OPTION_RANK] = { "rank", 0 },
+    [OPTION_AHEAD] = { "ahead", 0 },
 };
 
 static enum option find_option(const char *word)
@@ -415,13 +418,13 @@ static int set_strategy(struct options *options, const char *value)
     return !strcmp(value, "all") || search_find(value) ? 0 : usage("no strategy '%s'", value);
 }
 
-static int set_seeds(struct options *options, const char *value)
+static int set_number(unsigned *number, const char *value, unsigned least, unsigned most,
+        const char *what)
 {
     char *end;
-    const unsigned long seeds = strtoul(value, &end, 10);
-    options->seeds = (unsigned) seeds;
-    return end != value && !*end && seeds >= 1 && seeds <= MAX_SEEDS
-         ? 0 : usage("not a number of seeds: '%s'", value);
+    const unsigned long v = strtoul(value, &end, 10);
+    *number = (unsigned) v;
+    return end != value && !*end && v >= least && v <= most ? 0 : usage(what, value);
 }
 
 static int set_option(struct options *options, enum option option, const char *value)
@@ -442,7 +445,10 @@ static int set_option(struct options *options, enum option option, const char *v
     case OPTION_STRATEGY:
         return set_strategy(options, value);
     case OPTION_SEEDS:
-        return set_seeds(options, value);
+        return set_number(&options->seeds, value, 1, MAX_SEEDS, "not a number of seeds: '%s'");
+    case OPTION_AHEAD:
+        return set_number(&options->ahead, value, 0, REPLAY_MAX_AHEAD,
+                "--ahead: not a number from 0 to 63: '%s'");
     case OPTION_START:
         options->start = value;
         return 0;

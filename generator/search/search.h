@@ -1,6 +1,7 @@
 /* search.h: strategies that look for the cheapest point of a discrete space.
  *
- * A strategy proposes points and is told their costs; it knows neither OpenCL nor multiplication.
+ * A strategy proposes points and is told their costs, in the order of the proposals but maybe a few
+ * proposals later; it knows neither OpenCL nor multiplication.
  * For a given seed and the same answers it proposes the same points, never an illegal one, never
  * one twice.
  */

@@ -230,6 +230,32 @@ static bool propose(struct hunts *hunts, struct proposal *proposal)
 
 /* ---- asking ---- */
 
+/* The next points are proposed before the present one is measured, for as many as can be built
+ * meanwhile; on a CPU none. The order is the same whatever was built, so that a run can be resumed
+ * and replayed. */
+struct queue {
+    struct proposal at[AHEAD + 1];
+    unsigned num, most;
+};
+
+static void fill(struct hunts *hunts, struct queue *queue)
+{
+    struct config config;
+    while (queue->num < queue->most && propose(hunts, &queue->at[queue->num])) {
+        const struct proposal *proposal = &queue->at[queue->num++];
+        space_config(&proposal->hunt->space, &proposal->point, &config);
+        tuner_expect(hunts->tuner, &hunts->quarry->problem, hunts->quarry->shape, &config);
+    }
+}
+
+static struct proposal take_first(struct queue *queue)
+{
+    const struct proposal first = queue->at[0];
+    queue->num--;
+    memmove(queue->at, queue->at + 1, queue->num * sizeof queue->at[0]);
+    return first;
+}
+
 static bool ask(struct hunts *hunts, const struct proposal *proposal)
 {
     const struct quarry *quarry = hunts->quarry;
@@ -245,13 +271,19 @@ static bool ask(struct hunts *hunts, const struct proposal *proposal)
     return true;
 }
 
+/* What was proposed when the time is over is measured all the same: it is built already. */
 static bool run(struct hunts *hunts, double until)
 {
-    struct proposal proposal;
-    while (hunts->tuner->spent < until && propose(hunts, &proposal))
+    struct queue queue = { .most = hunts->tuner->facts.value[FACT_IS_CPU] ? 1 : AHEAD + 1 };
+    for (;;) {
+        if (hunts->tuner->spent < until)
+            fill(hunts, &queue);
+        if (!queue.num)
+            return true;
+        const struct proposal proposal = take_first(&queue);
         if (!ask(hunts, &proposal))
             return false;
-    return true;
+    }
 }
 
 bool hunt(struct tuner *tuner, const struct quarry *quarry, double until)

@@ -170,32 +170,49 @@ static bool append(char *text, size_t size, size_t *at, const char *part)
     return true;
 }
 
+static bool send_configs(struct supervisor *supervisor, const char *first_line,
+        const struct trial_request *request, const unsigned *numbers, unsigned num)
+{
+    char text[128 + TRIAL_MAX_CONFIGS * (CONFIG_TEXT_BYTES + 16)], part[CONFIG_TEXT_BYTES + 16];
+    char config[CONFIG_TEXT_BYTES];
+    size_t at = 0;
+    bool fits = append(text, sizeof text, &at, first_line);
+    for (unsigned i = 0; i < num; i++) {
+        config_format(&request->configs[numbers[i]], config);
+        snprintf(part, sizeof part, "config %s\n", config);
+        fits = fits && append(text, sizeof text, &at, part);
+    }
+    return fits && child_tell(&supervisor->child, text);
+}
+
 /* Sends the configs that have no result yet. */
 static bool send_request(struct supervisor *supervisor, struct round *round)
 {
     const struct trial_request *request = round->request;
     const struct problem *problem = &request->problem;
-    char text[128 + TRIAL_MAX_CONFIGS * (CONFIG_TEXT_BYTES + 16)], part[CONFIG_TEXT_BYTES + 160];
-    char config[CONFIG_TEXT_BYTES];
-    size_t at = 0;
+    char line[128];
     round->num_sent = 0;
     for (unsigned i = 0; i < request->num_configs; i++)
         if (!round->answered[i])
             round->sent[round->num_sent++] = i;
     if (request->kind == TRIAL_MEASURE)
-        snprintf(part, sizeof part, "measure %c %d %d %zu %zu %zu %.9g %u\n",
+        snprintf(line, sizeof line, "measure %c %d %d %zu %zu %zu %.9g %u\n",
                 problem->precision->letter, problem->transa, problem->transb, request->m,
                 request->n, request->k, request->incumbent, round->num_sent);
     else
-        snprintf(part, sizeof part, "edges %c %d %d %u\n", problem->precision->letter,
+        snprintf(line, sizeof line, "edges %c %d %d %u\n", problem->precision->letter,
                 problem->transa, problem->transb, round->num_sent);
-    bool fits = append(text, sizeof text, &at, part);
-    for (unsigned i = 0; i < round->num_sent; i++) {
-        config_format(&request->configs[round->sent[i]], config);
-        snprintf(part, sizeof part, "config %s\n", config);
-        fits = fits && append(text, sizeof text, &at, part);
-    }
-    return fits && child_tell(&supervisor->child, text);
+    return send_configs(supervisor, line, request, round->sent, round->num_sent);
+}
+
+bool supervise_build(struct supervisor *supervisor, const struct trial_request *request)
+{
+    const struct problem *problem = &request->problem;
+    const unsigned first = 0;
+    char line[128];
+    snprintf(line, sizeof line, "build %c %d %d 1\n", problem->precision->letter, problem->transa,
+            problem->transb);
+    return supervisor->child.pid && send_configs(supervisor, line, request, &first, 1);
 }
 
 /* Books the time since the last change on the config that was worked on. */

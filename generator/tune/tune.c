@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 /* Of the budget, for questions; the rest is for what comes after the last one. */
 static const double usable = 0.95;
@@ -311,7 +312,11 @@ static int measure(const struct options *options, struct tuner *tuner)
             &tuner->records, error);
     int status = EXIT_FAILURE;
     if (tuner->journal) {
+        if (!tuner->facts.value[FACT_IS_CPU])
+            tuner->ahead = ahead_open(options->program, options->device,
+                    sysconf(_SC_NPROCESSORS_ONLN));
         tune_all(options, tuner);
+        ahead_close(&tuner->ahead);
         supervise_close(&tuner->supervisor);
         status = conclude(options, tuner);
     } else

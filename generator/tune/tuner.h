@@ -9,6 +9,7 @@
 
 #include "../core/record.h"
 #include "../search/search.h"
+#include "ahead.h"
 #include "journal.h"
 #include "supervise.h"
 
@@ -18,6 +19,7 @@ struct shape {
 
 struct tuner {
     struct supervisor *supervisor;     /* NULL: only what the journal answers (replay) */
+    struct ahead *ahead;               /* NULL: nothing is built ahead */
     struct journal *journal;
     struct records records;            /* all rows of the journal, old and new */
     struct device_facts facts;
@@ -37,6 +39,10 @@ struct tuner {
     double last_line;                  /* clock when the last line of progress was printed */
     double best_gflops;
 };
+
+/* Says what will be asked soon about one configuration, so that it may be built meanwhile. */
+void tuner_expect(struct tuner *tuner, const struct problem *problem, struct shape shape,
+        const struct config *config);
 
 /* Asks one question about several configurations at once, interleaved; results in the order of
  * configs. False when the run must stop: a signal, a failure, or a replay without the answer. */

@@ -39,6 +39,8 @@ expect 2 "emit needs one winners file" emit
 expect 2 "select needs one journal" select
 expect 2 "check needs a folder" check
 expect 2 "family" space
+expect 2 "ahead: not a number from 0 to 63: '64'" replay --ahead 64
+expect 2 "not a number of seeds: '0'" replay --seeds 0
 
 # Failures: status 1, path and cause.
 expect 1 "/nowhere/winners.tsv: No such file" emit /nowhere/winners.tsv

@@ -1,6 +1,7 @@
 /* test_plan.c: how the tuner spends its budget, generator/tune/{plan,hunt}.c, with made-up times
  * in place of a device. */
 #include "core/space.h"
+#include "ahead.h"
 #include "known.h"
 #include "tuner.h"
 
@@ -40,11 +41,37 @@ static double time_of(const struct config *config, struct shape shape)
     return is_flat ? 1e-3 : 1e-3 * (1 + (double) (point_random(&hash) >> 40) * 0x1p-24);
 }
 
+/* What the search announced and has not asked for yet; one more each time than is allowed shows. */
+static struct config expected[16];
+static unsigned num_expected, most_expected;
+
+void tuner_expect(struct tuner *tuner, const struct problem *problem, struct shape shape,
+        const struct config *config)
+{
+    (void) tuner;
+    (void) problem;
+    (void) shape;
+    assert_in_range(num_expected, 0, 15);
+    expected[num_expected++] = *config;
+    if (num_expected > most_expected)
+        most_expected = num_expected;
+}
+
+/* A question of a search: it must be the first one announced. */
+static void take_expected(const struct config *config)
+{
+    assert_true(num_expected > 0);
+    assert_true(config_equal(&expected[0], config));
+    memmove(expected, expected + 1, --num_expected * sizeof expected[0]);
+}
+
 bool tuner_ask(struct tuner *tuner, enum record_kind kind, const struct problem *problem,
         struct shape shape, const struct config *configs, unsigned num, double incumbent,
         struct record *answers)
 {
     (void) incumbent;
+    if (kind == RECORD_SEARCH)
+        take_expected(&configs[0]);
     for (unsigned i = 0; i < num; i++) {
         answers[i] = (struct record) {
             .kind = kind, .precision = problem->precision, .pair = pair_of_problem(problem),
@@ -63,12 +90,16 @@ bool tuner_ask(struct tuner *tuner, enum record_kind kind, const struct problem 
 static const volatile int never;
 static struct tuner tuner;
 
+static bool is_cpu;
+
 static void run_plan(const struct search_strategy *strategy, double seconds)
 {
+    records_free(&tuner.records);
+    num_expected = most_expected = 0;
     tuner = (struct tuner) { .strategy = strategy, .seed = 1, .budget = seconds, .quiet = true,
             .stop = &never };
     facts_minimal(&tuner.facts);
-    tuner.facts.value[FACT_IS_CPU] = 1;
+    tuner.facts.value[FACT_IS_CPU] = is_cpu;
     tuner.facts.value[FACT_VECTOR_BYTES] = 64;
     tuner.facts.value[FACT_REGISTER_BYTES] = 2048;
     assert_true(plan_precision(&tuner, precision_find("single"), seconds));
@@ -80,6 +111,7 @@ static int begin(void **state)
     num_known = 0;
     outcome = "ok";
     is_flat = false;
+    is_cpu = true;
     return 0;
 }
 
@@ -285,6 +317,37 @@ static void others_take_no_second_look(void **state)
     assert_true(count_rows(RECORD_EDGES, NULL) > 0 && count_rows(RECORD_MATRIX, NULL) > 0);
 }
 
+/* ---- Building ahead ---- */
+
+static void a_cpu_is_told_of_nothing_ahead(void **state)
+{
+    (void) state;
+    run_plan(search_find("guided"), 20);
+    assert_int_equal(most_expected, 1);
+    assert_int_equal(num_expected, 0);
+}
+
+/* Every strategy, as each must bear to hear of its points late; and again, for the same order. */
+static void others_are_told_of_a_few(void **state)
+{
+    static struct record first[1000];
+    size_t num = 0;
+    (void) state;
+    is_cpu = false;
+    for (size_t s = 0; s < num_search_strategies; s++) {
+        run_plan(search_strategies[s], 5);
+        assert_int_equal(most_expected, AHEAD + 1);
+        assert_int_equal(num_expected, 0);
+        for (num = 0; num < 1000 && num < tuner.records.num; num++)
+            first[num] = tuner.records.rows[num];
+        assert_true(num > 100);
+        run_plan(search_strategies[s], 5);
+        assert_true(tuner.records.num >= num);
+        for (size_t i = 0; i < num; i++)
+            assert_true(record_same_question(&first[i], &tuner.records.rows[i]));
+    }
+}
+
 #define TEST(function) cmocka_unit_test_setup_teardown(function, begin, end)
 
 int main(void)
@@ -297,6 +360,8 @@ int main(void)
         TEST(the_best_fifty_are_looked_at_again_at_every_shape),
         TEST(the_winner_of_all_shapes_is_a_finalist),
         TEST(others_take_no_second_look),
+        TEST(a_cpu_is_told_of_nothing_ahead),
+        TEST(others_are_told_of_a_few),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
