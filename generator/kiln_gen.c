@@ -5,6 +5,7 @@
 #include "core/select.h"
 #include "core/space.h"
 #include "core/winners.h"
+#include "report/report.h"
 #include "search/replay.h"
 #include "search/search.h"
 
@@ -46,6 +47,8 @@ static const char help[] =
     "  explain CONFIG        say which rules a configuration obeys and what follows from it\n"
     "  replay RECORDING...   run searches on recorded times, a table or a journal; print how near\n"
     "                        they come to the best after 25 to 400 points\n"
+    "  report JOURNAL        print a journal as an HTML page: convergence, landscape, failures,\n"
+    "                        choice\n"
     "\n"
     "  -p, --precision P     half, single or double (default single)\n"
     "  -t, --transpose XY    nn, nt, tn or tt (default nn)\n"
@@ -359,6 +362,24 @@ static int command_select(const struct options *options)
     return finish(options, &text);
 }
 
+static int command_report(const struct options *options)
+{
+    struct text text = { 0 };
+    char error[FILES_ERROR_BYTES], cause[FAMILY_ERROR_BYTES];
+    if (options->num_words != 1)
+        return usage("%s", "report needs one journal");
+    char *journal = files_read(options->words[0], error);
+    if (!journal)
+        return fail("%s", error);
+    const bool ok = report_html(journal, &text, cause);
+    free(journal);
+    if (ok)
+        return finish(options, &text);
+    fprintf(stderr, "kiln-gen: %s: %s\n", options->words[0], cause);
+    text_free(&text);
+    return EXIT_FAILURE;
+}
+
 static int command_replay(const struct options *options)
 {
     const struct replay_options replay = {
@@ -383,6 +404,7 @@ static const struct command {
     { "families", command_families }, { "space", command_space }, { "render", command_render },
     { "select", command_select }, { "emit", command_emit }, { "check", command_check },
     { "explain", command_explain }, { "replay", command_replay },
+    { "report", command_report },
 };
 
 enum option {

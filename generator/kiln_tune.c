@@ -47,6 +47,7 @@ static const char help[] =
     "repro:\n"
     "  --precision P, --transpose XY, --shape MxNxK, --stem PATH\n"
     "\n"
+    "\"kiln-gen report JOURNAL -o FILE\" shows a journal as an HTML page.\n"
     "Ctrl-C keeps the best so far. Exit status: 0 on success, 1 on failure, 2 on wrong usage.\n";
 
 static int usage(const char *format, const char *what)
