@@ -1,7 +1,7 @@
 #!/bin/sh
-# test_scripts.sh KILN_TUNE SCRIPTS: tunings spread by GNU parallel and by Slurm, tiny ones. In
-# place of Slurm's commands stand two that run a job at once, one after the other. 77 without a
-# device.
+# test_scripts.sh KILN_TUNE SCRIPTS: tunings spread by GNU parallel and by Slurm, and two budgets
+# compared, tiny ones. In place of Slurm's commands stand two that run a job at once, one after the
+# other. 77 without a device.
 set -eu
 
 [ $# -eq 2 ] || { echo "usage: test_scripts.sh KILN_TUNE SCRIPTS" >&2; exit 2; }
@@ -100,3 +100,20 @@ for name in parallel slurm; do
     says 1 "a shard failed" "$script" $wait "$kiln_tune" "$dir/bad $name" 2 --device no-such-thing
     [ ! -e "$dir/bad $name/merged.tsv" ] || fail "$name: merged what failed"
 done
+
+# Two budgets compared; the second time, that asks for too much, from the journals of the first.
+script=$scripts/compare_budgets.sh
+says 0 "usage: scripts/compare_budgets.sh" "$script" --help
+says 2 "KILN_TUNE and DIR are needed" "$script" "$kiln_tune"
+says 2 "unknown option --fast" "$script" --fast "$kiln_tune" "$dir/out"
+says 2 "'-1' is not a number above 0" "$script" --short -1 "$kiln_tune" "$dir/out"
+says 2 "'0' is not a number above 0" "$script" --least 0 "$kiln_tune" "$dir/out"
+says 1 "/nowhere cannot be run" "$script" /nowhere "$dir/out"
+options="--short 5 --factor 1.5 --rounds 1 --precisions single"
+# shellcheck disable=SC2086
+says 0 "single: after 5 s [0-9.]* of the speed after 7.5 s, geometric mean of [1-9]" \
+    "$script" $options --least 0.01 "$kiln_tune" "$dir/budgets"
+cp "$dir/budgets/single-long/journal.tsv" "$dir/before"
+# shellcheck disable=SC2086
+says 1 "single: after 5 s" "$script" $options --least 100 "$kiln_tune" "$dir/budgets"
+cmp "$dir/before" "$dir/budgets/single-long/journal.tsv" || fail "compare_budgets.sh tuned again"
