@@ -7,12 +7,12 @@ usage()
     cat <<'END'
 usage: scripts/compare_budgets.sh [OPTION]... KILN_TUNE DIR
 
-For each precision: tunes for a short and for a long time, each from nothing, into DIR/PRECISION-short
-and DIR/PRECISION-long. Then what both bundles take at each shape that both measured is timed again,
-the two in turn in one process, several rounds, and the fastest times are compared. A line per shape:
-how near the short search's choice comes to the long one's; at the end their geometric mean. The exit
-status is 1 when that is less than --least. Run again, it goes on where it stopped: tunings that have
-ended are replayed from their journals.
+For each precision: tunes for a short and for a long time, each from nothing, into
+DIR/PRECISION-short and DIR/PRECISION-long. Then what both bundles take at each shape that both
+measured is timed again, the two in turn in one process, several rounds, and the fastest times are
+compared. A line per shape: how near the short search's choice comes to the long one's; at the end
+their geometric mean. The exit status is 1 when that is less than --least. Run again, it goes on
+where it stopped: tunings that have ended are replayed from their journals.
 
     --short S          seconds of the short tuning, for each precision (default 60)
     --factor N         how many times longer the long one is (default 20)
@@ -117,6 +117,7 @@ compare()
     fi
     "$kiln_tune" trial --device "$device" <"$dir/$1.requests" >"$dir/$1.answers" || return 1
     awk -v precision="$1" -v least="$least" -v short="$short" -v factor="$factor" '
+        BEGIN { done = 0 }
         FILENAME == ARGV[1] {
             if ($1 == "measure")
                 task[asked++] = sprintf("%5d x %5d x %5d %s", $5, $6, $7,
