@@ -5,6 +5,7 @@
 #include "core/select.h"
 #include "core/space.h"
 #include "core/winners.h"
+#include "report/report.h"
 #include "search/replay.h"
 #include "search/search.h"
 
@@ -20,7 +21,7 @@ struct options {
     int pair;                          /* 2 * transa + transb */
     const char *facts, *output, *name;
     const char *strategy, *start, *rank;
-    unsigned seeds;
+    unsigned seeds, ahead;
     char **words;
     int num_words;
 };
@@ -46,6 +47,8 @@ static const char help[] =
     "  explain CONFIG        say which rules a configuration obeys and what follows from it\n"
     "  replay RECORDING...   run searches on recorded times, a table or a journal; print how near\n"
     "                        they come to the best after 25 to 400 points\n"
+    "  report JOURNAL        print a journal as an HTML page: convergence, landscape, failures,\n"
+    "                        choice\n"
     "\n"
     "  -p, --precision P     half, single or double (default single)\n"
     "  -t, --transpose XY    nn, nt, tn or tt (default nn)\n"
@@ -55,6 +58,8 @@ static const char help[] =
     "      --strategy NAME   replay: one strategy, or all (default all)\n"
     "      --seeds N         replay: the mean of so many runs (default 100)\n"
     "      --start FILE      replay: guided begins also with the best of this recording\n"
+    "      --ahead N         replay: a search proposes N points before it is told of the first, as\n"
+    "                        where kernels are compiled while others are measured (default 0)\n"
     "      --rank EXPR       replay: merit by the columns' names, for guided to begin with; 0 is by\n"
     "                        chance (default: the family's, or what fits of search/ranks.inc)\n"
     "  -o, --output FILE     write there, and only if it changes; default: standard output\n"
@@ -380,11 +385,29 @@ static int command_select(const struct options *options)
     return finish(options, &text);
 }
 
+static int command_report(const struct options *options)
+{
+    struct text text = { 0 };
+    char error[FILES_ERROR_BYTES], cause[FAMILY_ERROR_BYTES];
+    if (options->num_words != 1)
+        return usage("%s", "report needs one journal");
+    char *journal = files_read(options->words[0], error);
+    if (!journal)
+        return fail("%s", error);
+    const bool ok = report_html(journal, &text, cause);
+    free(journal);
+    if (ok)
+        return finish(options, &text);
+    fprintf(stderr, "kiln-gen: %s: %s\n", options->words[0], cause);
+    text_free(&text);
+    return EXIT_FAILURE;
+}
+
 static int command_replay(const struct options *options)
 {
     const struct replay_options replay = {
         .strategy = options->strategy, .seeds = options->seeds, .start = options->start,
-        .rank = options->rank, .paths = options->words, .num_paths = options->num_words,
+        .ahead = options->ahead, .rank = options->rank, .paths = options->words, .num_paths = options->num_words,
     };
     struct text text = { 0 };
     char error[FILES_ERROR_BYTES];
@@ -404,11 +427,12 @@ static const struct command {
     { "families", command_families }, { "space", command_space }, { "render", command_render },
     { "select", command_select }, { "emit", command_emit }, { "check", command_check },
     { "explain", command_explain }, { "replay", command_replay },
+    { "report", command_report },
 };
 
 enum option {
     OPTION_PRECISION, OPTION_TRANSPOSE, OPTION_FACTS, OPTION_OUTPUT, OPTION_NAME, OPTION_STRATEGY,
-    OPTION_SEEDS, OPTION_START, OPTION_RANK, NUM_OPTIONS, OPTION_UNKNOWN, NO_OPTION
+    OPTION_SEEDS, OPTION_START, OPTION_RANK, OPTION_AHEAD, NUM_OPTIONS, OPTION_UNKNOWN, NO_OPTION
 };
 
 static const struct {
@@ -419,6 +443,7 @@ static const struct {
     [OPTION_FACTS] = { "facts", 'f' }, [OPTION_OUTPUT] = { "output", 'o' },
     [OPTION_NAME] = { "name", 'n' }, [OPTION_STRATEGY] = { "strategy", 0 },
     [OPTION_SEEDS] = { "seeds", 0 }, [OPTION_START] = { "start", 0 }, [OPTION_RANK] = { "rank", 0 },
+    [OPTION_AHEAD] = { "ahead", 0 },
 };
 
 static enum option find_option(const char *word)
@@ -438,13 +463,13 @@ static int set_strategy(struct options *options, const char *value)
     return !strcmp(value, "all") || search_find(value) ? 0 : usage("no strategy '%s'", value);
 }
 
-static int set_seeds(struct options *options, const char *value)
+static int set_number(unsigned *number, const char *value, unsigned least, unsigned most,
+        const char *what)
 {
     char *end;
-    const unsigned long seeds = strtoul(value, &end, 10);
-    options->seeds = (unsigned) seeds;
-    return end != value && !*end && seeds >= 1 && seeds <= MAX_SEEDS
-         ? 0 : usage("not a number of seeds: '%s'", value);
+    const unsigned long v = strtoul(value, &end, 10);
+    *number = (unsigned) v;
+    return end != value && !*end && v >= least && v <= most ? 0 : usage(what, value);
 }
 
 static int set_option(struct options *options, enum option option, const char *value)
@@ -465,7 +490,10 @@ static int set_option(struct options *options, enum option option, const char *v
     case OPTION_STRATEGY:
         return set_strategy(options, value);
     case OPTION_SEEDS:
-        return set_seeds(options, value);
+        return set_number(&options->seeds, value, 1, MAX_SEEDS, "not a number of seeds: '%s'");
+    case OPTION_AHEAD:
+        return set_number(&options->ahead, value, 0, REPLAY_MAX_AHEAD,
+                "--ahead: not a number from 0 to 63: '%s'");
     case OPTION_START:
         options->start = value;
         return 0;

@@ -17,6 +17,8 @@ static const char help[] =
     "\n"
     "  probe                 print the facts of the device\n"
     "  tune                  search, verify, time; write winners.tsv, device.tsv and bundle.c\n"
+    "  merge JOURNAL...      join the journals of shards into the one of --journal; tune over it\n"
+    "                        then times the best again on one device\n"
     "  repro CONFIG          write a standalone program, STEM.c and STEM.cl, to run a candidate\n"
     "  trial                 the child process of tune; speaks a protocol on standard input\n"
     "\n"
@@ -32,6 +34,8 @@ static const char help[] =
     "  --shapes FILE         the application's own shapes, one \"M N K\" a line, tuned exactly\n"
     "  --strategy NAME       guided (default), local, genetic, three-stage, random, exhaustive\n"
     "  --seed N              of the search's random numbers (default 1)\n"
+    "  --shard I/N           search the I-th of N parts of the space, for the N-th part of the\n"
+    "                        search's time, and choose nothing: see merge\n"
     "  --name NAME           of the bundle (default: made from the device's name)\n"
     "  --embed WHAT          source, binary or both (default source)\n"
     "  --unless-matched      do nothing when there is no device or a linked bundle is for it\n"
@@ -43,6 +47,7 @@ static const char help[] =
     "repro:\n"
     "  --precision P, --transpose XY, --shape MxNxK, --stem PATH\n"
     "\n"
+    "\"kiln-gen report JOURNAL -o FILE\" shows a journal as an HTML page.\n"
     "Ctrl-C keeps the best so far. Exit status: 0 on success, 1 on failure, 2 on wrong usage.\n";
 
 static int usage(const char *format, const char *what)
@@ -100,6 +105,12 @@ static int set_name(struct options *o, const char *v)
     o->name = v;
     return *v && strlen(v) < 64 && !v[strspn(v, allowed)]
          ? 0 : usage("--name: '%s' is not made of up to 63 letters, digits, . _ -", v);
+}
+
+static int set_shard(struct options *o, const char *v)
+{
+    return shard_parse(v, &o->shard)
+         ? 0 : usage("--shard: '%s' is not I/N, 1/1 to 9999/9999, I not above N", v);
 }
 
 static bool is_chosen(const struct options *o, const struct precision *precision)
@@ -188,7 +199,7 @@ static const struct {
     { "--journal", true, set_journal }, { "--seconds", true, set_seconds },
     { "--precisions", true, set_precisions }, { "--shapes", true, set_shapes },
     { "--strategy", true, set_strategy }, { "--seed", true, set_seed },
-    { "--name", true, set_name }, { "--embed", true, set_embed },
+    { "--shard", true, set_shard }, { "--name", true, set_name }, { "--embed", true, set_embed },
     { "--unless-matched", false, set_unless }, { "--set-aside", false, set_aside },
     { "--replay", false, set_replay },
     { "--json", false, set_json }, { "--quiet", false, set_quiet },
@@ -205,9 +216,9 @@ static int parse_option(struct options *options, int argc, char **argv, int *at)
             return usage("option '%s' needs a value", argv[*at]);
         return option_table[i].set(options, option_table[i].has_value ? argv[++*at] : NULL);
     }
-    if (argv[*at][0] == '-' || options->config)
+    if (argv[*at][0] == '-')
         return usage("unexpected '%s'", argv[*at]);
-    options->config = argv[*at];
+    options->words[options->num_words++] = argv[*at];
     return 0;
 }
 
@@ -217,9 +228,9 @@ static int repro_main(const struct options *options)
     struct device_facts facts;
     cl_device_id device;
     char error[FAMILY_ERROR_BYTES];
-    if (!options->config)
-        return usage("%s", "repro needs a configuration");
-    if (!config_parse(options->config, &config, error))
+    if (options->num_words != 1)
+        return usage("%s", "repro needs one configuration");
+    if (!config_parse(options->words[0], &config, error))
         return usage("%s", error);
     const struct problem problem = problem_of_pair(options->precision, options->pair);
     if (!device_find(options->device, &device, error) || !device_facts(device, &facts, error) ||
@@ -232,18 +243,29 @@ static int repro_main(const struct options *options)
     return EXIT_SUCCESS;
 }
 
+static int merge_words(const struct options *options)
+{
+    if (!options->num_words)
+        return usage("%s", "merge needs journals");
+    if (!options->journal)
+        return usage("%s", "merge needs --journal FILE, for what comes out");
+    return merge_main(options);
+}
+
 static int run(const char *command, const struct options *options)
 {
-    if (options->config && strcmp(command, "repro"))
-        return usage("unexpected '%s'", options->config);
+    if (!strcmp(command, "merge"))
+        return merge_words(options);
+    if (!strcmp(command, "repro"))
+        return repro_main(options);
+    if (options->num_words)
+        return usage("unexpected '%s'", options->words[0]);
     if (!strcmp(command, "probe"))
         return probe_main(options->device, options->json);
     if (!strcmp(command, "tune"))
         return tune_main(options);
     if (!strcmp(command, "trial"))
         return trial_main(options->device);
-    if (!strcmp(command, "repro"))
-        return repro_main(options);
     return usage("no command '%s'", command);
 }
 
@@ -262,6 +284,7 @@ int main(int argc, char **argv)
             return fputs(help, stdout) < 0 || fflush(stdout) ? EXIT_FAILURE : EXIT_SUCCESS;
     if (argc < 2)
         return usage("%s", "no command");
+    options.words = argv + 2;
     for (int i = 2; i < argc; i++)
         if (parse_option(&options, argc, argv, &i))
             return EXIT_USAGE;

@@ -93,6 +93,7 @@ enum fact {
 struct device_facts {
     long value[NUM_FACTS];
     char platform[128], device[192], driver[96];
+    char unit[24];                     /* which of several alike in a machine; in no file */
 };
 
 extern const char *const fact_names[NUM_FACTS];

@@ -106,6 +106,12 @@ struct candidate *candidate_get(struct candidates *candidates, const struct conf
     return oldest;
 }
 
+void candidate_build(struct candidate *candidate)
+{
+    if (candidate->outcome == TRIAL_OK)
+        kiln_recipe_prepare(candidate->context, &candidate->context->links[0], 0);
+}
+
 static const struct kiln_recipe *recipe_of(const struct candidate *candidate)
 {
     return &candidate->assembly.bundle.recipes[0];

@@ -184,6 +184,20 @@ static bool ask(cl_device_id device, struct answers *answers)
     return true;
 }
 
+/* The bus address, which tells a device from others of the same name: cl_khr_pci_bus_info's domain,
+ * bus, device and function, or cl_nv_device_attribute_query's bus and slot. Empty when the driver
+ * tells neither. */
+static void find_unit(cl_device_id device, char *unit, size_t size)
+{
+    enum { PCI_BUS_INFO_KHR = 0x410f, PCI_BUS_ID_NV = 0x4008, PCI_SLOT_ID_NV = 0x4009 };
+    cl_uint at[4] = { 0 };
+    if (clGetDeviceInfo(device, PCI_BUS_INFO_KHR, sizeof at, at, NULL) == CL_SUCCESS)
+        snprintf(unit, size, "%x:%x:%x.%x", at[0], at[1], at[2], at[3]);
+    else if (clGetDeviceInfo(device, PCI_BUS_ID_NV, sizeof at[1], &at[1], NULL) == CL_SUCCESS &&
+             clGetDeviceInfo(device, PCI_SLOT_ID_NV, sizeof at[2], &at[2], NULL) == CL_SUCCESS)
+        snprintf(unit, size, "%x:%x", at[1], at[2]);
+}
+
 bool device_facts(cl_device_id device, struct device_facts *facts, char error[FAMILY_ERROR_BYTES])
 {
     struct answers answers;
@@ -194,6 +208,7 @@ bool device_facts(cl_device_id device, struct device_facts *facts, char error[FA
         snprintf(error, FAMILY_ERROR_BYTES, "the device does not answer clGetDeviceInfo");
         return false;
     }
+    find_unit(device, facts->unit, sizeof facts->unit);
     const bool is_cpu = (answers.type & CL_DEVICE_TYPE_CPU) != 0;
     const cl_uint floats = answers.vector_floats ? answers.vector_floats : 1;
     long *value = facts->value;

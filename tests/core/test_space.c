@@ -30,6 +30,50 @@ static void sizes_are_products(void **state)
     }
 }
 
+static void shards_part_the_space(void **state)
+{
+    enum { NUM = 5 };
+    const char *reason;
+    (void) state;
+    for (size_t f = 0; f < num_families; f++) {
+        struct space space = make_space(f, 1);
+        const uint64_t size = space_size(&space);
+        unsigned held[NUM] = { 0 }, legal = 0;
+        for (uint64_t i = 0, step = size / 5000 + 1; i < size; i += step) {
+            const struct point point = space_point(&space, i);
+            unsigned owners = 0;
+            space.shard = (struct shard) { .num = 0 };
+            const bool is_legal = space_legal(&space, &point, &reason);
+            for (unsigned s = 1; s <= NUM; s++) {
+                space.shard = (struct shard) { s, NUM };
+                const bool is_its = space_legal(&space, &point, &reason);
+                owners += is_its;
+                held[s - 1] += is_its;
+            }
+            assert_int_equal(owners, is_legal);
+            legal += is_legal;
+        }
+        assert_true(legal > 100);
+        for (unsigned s = 0; s < NUM; s++)
+            assert_in_range(held[s], legal / NUM / 2, legal / NUM * 2);
+    }
+}
+
+static void shards_are_written_as_parts(void **state)
+{
+    static const char *const bad[] = {
+        "", "1", "/", "1/", "/2", "0/2", "3/2", "1/0", "1/2/3", "-1/2", "1/-2", "1/10000", " 1/2",
+        "1/2 ", "1.0/2", "00000000000000001/2"
+    };
+    struct shard shard;
+    (void) state;
+    assert_true(shard_parse("1/1", &shard) && shard.index == 1 && shard.num == 1);
+    assert_true(shard_parse("17/9999", &shard) && shard.index == 17 && shard.num == 9999);
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+        if (shard_parse(bad[i], &shard))
+            fail_msg("'%s' is taken for a shard", bad[i]);
+}
+
 static void indices_come_back(void **state)
 {
     (void) state;
@@ -117,6 +161,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sizes_are_products),
         cmocka_unit_test(indices_come_back),
+        cmocka_unit_test(shards_part_the_space),
+        cmocka_unit_test(shards_are_written_as_parts),
         cmocka_unit_test(configurations_come_back),
         cmocka_unit_test(unknown_values_are_not_located),
         cmocka_unit_test(legal_points_render),

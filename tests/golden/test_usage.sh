@@ -38,7 +38,10 @@ expect 2 "explain needs a configuration" explain
 expect 2 "emit needs one winners file" emit
 expect 2 "select needs one journal" select
 expect 2 "check needs a folder" check
+expect 2 "report needs one journal" report
 expect 2 "family" space
+expect 2 "ahead: not a number from 0 to 63: '64'" replay --ahead 64
+expect 2 "not a number of seeds: '0'" replay --seeds 0
 
 # Failures: status 1, path and cause.
 expect 1 "/nowhere/winners.tsv: No such file" emit /nowhere/winners.tsv
@@ -50,6 +53,7 @@ expect 1 "illegal configuration: vectors wider" render "packed VEC=16"
 echo "no winners" >"$folder/bad.tsv"
 expect 1 "bad.tsv: line 1: not a kiln-winners file" emit "$folder/bad.tsv"
 expect 1 "line 1: not a kiln-journal" select "$folder/bad.tsv"
+expect 1 "bad.tsv: line 1: not a kiln-journal" report "$folder/bad.tsv"
 
 # What works.
 expect 0 "usage: kiln-gen COMMAND" --help
