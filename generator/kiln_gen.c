@@ -156,7 +156,8 @@ static int command_families(const struct options *options)
 {
     struct text text = { 0 };
     for (size_t i = 0; i < num_families; i++)
-        text_add(&text, "%-8s %s\n", families[i]->name, families[i]->meaning);
+        text_add(&text, "%-8s %s%s\n", families[i]->name, families[i]->meaning,
+                families[i]->literature ? "; not searched by default" : "");
     return finish(options, &text);
 }
 
@@ -167,11 +168,16 @@ static void describe_preset(struct text *text, const struct family_preset *prese
     if (preset->origin)
         text_add(text, "    %s\n", preset->origin);
     if (figure->device && figure->gflops > 0)
-        text_add(text, "    %cgemm %s, %ld: %g GFLOP/s on %s\n", figure->precision,
-                figure->pair ? figure->pair : "nn", figure->extent, figure->gflops,
-                figure->device);
+        text_add(text, "    %g GFLOP/s, ", figure->gflops);
     else if (figure->device)
-        text_add(text, "    chosen on %s\n", figure->device);
+        text_add(text, "    ");
+    if (figure->device)
+        text_add(text, "%cgemm %s on %s", figure->precision,
+                figure->pair ? figure->pair : "nn", figure->device);
+    if (figure->device && figure->extent)
+        text_add(text, ", %ld x %ld x %ld", figure->extent, figure->extent, figure->extent);
+    if (figure->device)
+        text_add(text, "\n");
 }
 
 static int command_presets(const struct options *options)

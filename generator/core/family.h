@@ -13,11 +13,11 @@
 #include <stdint.h>
 
 enum {
-    FAMILY_MAX_PARAMS = 20,
+    FAMILY_MAX_PARAMS = 24,
     FAMILY_MAX_VALUES = 16,
     FAMILY_ERROR_BYTES = 256,
     CONFIG_TEXT_BYTES = 256,
-    ENTRY_NAME_BYTES = 128
+    ENTRY_NAME_BYTES = 192
 };
 
 struct family_param {
@@ -76,6 +76,7 @@ struct family_preset {
 struct family {
     const char *name;
     const char *meaning;
+    bool literature;                   /* for the record: a default search leaves it out */
     const struct family_param *params;
     const struct family_rule *rules;
     const struct family_value *values;

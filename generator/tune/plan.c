@@ -126,11 +126,14 @@ static bool hunt_open(struct hunt *hunt, const struct plan *plan, const struct f
     const struct tuner *tuner = plan->tuner;
     space_init(&hunt->space, family, problem, &tuner->facts);
     hunt->num_start = 0;
-    for (unsigned i = 0; i < plan->num_finalists; i++)
+    hunt->done = family->literature;
+    for (unsigned i = 0; !hunt->done && i < plan->num_finalists; i++)
         add_start(hunt, &plan->finalists[i]);
-    add_known(hunt);
-    add_presets(hunt);
-    add_ranked(hunt, tuner->seed);
+    if (!hunt->done) {
+        add_known(hunt);
+        add_presets(hunt);
+        add_ranked(hunt, tuner->seed);
+    }
     const struct search_space space = {
         .num_params = hunt->space.num_params, .num_values = hunt->space.num_values,
         .legal = hunt_legal, .env = &hunt->space, .start = hunt->start,

@@ -173,7 +173,7 @@ static void figures_are_whole(void **state)
             if (!config_legal(&config, &problem, &facts, &reason))
                 fail_msg("%s: %s", preset->name, reason);
             if (figure->gflops > 0 && (!figure->device || !figure->precision ||
-                        figure->extent <= 0 || !preset->origin))
+                        figure->extent < 0 || !preset->origin))
                 fail_msg("%s: a figure of nothing", preset->name);
         }
 }
