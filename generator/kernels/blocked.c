@@ -35,9 +35,15 @@ static const struct family_value values[] = {
     { "NV", "TN / VEC" },
     { "BLKM", "LM * TM" },
     { "BLKN", "LN * TN" },
-    { "AT", "TA != PREA" },                      /* as the multiplication sees A: K x M */
-    { "AKM", "FLIPA != AT" },                    /* A's tile is KT x BLKM, not BLKM x KT */
-    { "BKM", "FLIPB == TB" },                    /* B's tile is KT x BLKN, not BLKN x KT */
+    // Along axis 0 of a work-group lies M. A side of one work-item never does: where a loop with a
+    // barrier is not entered, PoCL 3.1 would run what follows twice for the first work-item.
+    { "X", "XM ? LM > 1 || LN == 1 : LN == 1 && LM > 1" },
+    { "AT", "TA != PREA" },                      // A is K x M as the multiplication sees it
+    { "AKM", "FLIPA != AT" },                    // A's tile is KT x BLKM, not BLKM x KT
+    { "BKM", "FLIPB == TB" },                    // B's tile is KT x BLKN, not BLKN x KT
+    // A transposed operand is read in single elements where the tile's other side has no vectors.
+    { "AVS", "(AT ? BLKM : KT) % VA ? 1 : VA" },
+    { "BVS", "(TB ? KT : BLKN) % VB ? 1 : VB" },
     { "AWIDTH", "(AKM ? BLKM : KT) + (COPYA == 2)" },
     { "BWIDTH", "(BKM ? BLKN : KT) + (COPYB == 2)" },
     { "AELEMENTS", "COPYA ? (AKM ? KT : BLKM) * AWIDTH : 0" },
@@ -48,7 +54,7 @@ static const struct family_value values[] = {
 static const struct family_rule rules[] = {
     RULE_DOUBLE,
     { "LM * LN <= MAX_ITEMS", "work-group larger than the device's" },
-    { "(XM ? LM : LN) <= MAX_ITEMS_X && (XM ? LN : LM) <= MAX_ITEMS_Y",
+    { "(X ? LM : LN) <= MAX_ITEMS_X && (X ? LN : LM) <= MAX_ITEMS_Y",
       "work-group longer than the device's" },
     { "!PREA || 256 <= MAX_ITEMS", "the transposition's work-group is larger than the device's" },
     { "TILEBYTES <= LOCAL_BYTES", "tiles exceed local memory" },
@@ -56,13 +62,13 @@ static const struct family_rule rules[] = {
     { "TN % VEC == 0", "a work-item's columns are not a multiple of the vector" },
     { "KT % KU == 0", "a tile's depth is not a multiple of the register block" },
     { "TM * TN <= 128 && TM * NV * KU <= 256", "the block in registers is too large" },
-    { "COPYA ? (AT ? BLKM : KT) % VA == 0 : VA == 1 || (KU % VA == 0 && VA <= 8 && REGA)",
+    { "COPYA ? (PREA ? BLKM : KT) % VA == 0 : VA == 1 || (KU % VA == 0 && VA <= 8 && REGA)",
       "vectors of A do not divide the tile or the register block" },
-    { "COPYB ? (TB ? KT : BLKN) % VB == 0 : VB <= VEC",
+    { "COPYB ? BLKN % VB == 0 : VB <= VEC",
       "vectors of B do not divide the tile or are wider than those of C" },
     { "(COPYA || !FLIPA) && (COPYB || !FLIPB)", "transposed on the way without local memory" },
     { "BUFS == 1 || COPYA || COPYB", "two buffers without local memory" },
-    { "!SHUF || (COPYA && REGA && !XM && TM <= LN && TM <= 8)",
+    { "!SHUF || (COPYA && REGA && !X && TM <= LN && TM <= 8)",
       "shuffles need A in local memory and a row of work-items in a sub-group" },
 };
 
@@ -73,16 +79,16 @@ static const struct family_stage stages[] = {
     { "transpose", "PREA && TA", "blocked_transpose.cl.in", NULL, "INDEX", "A",
       "M K", "16; 16", "16; 16", "16 * 17 * REAL_BYTES",
       "K M A A_OFFSET LDA WORKSPACE REGION_0" },
-    { "multiply", "!PREA && !XM", "blocked.cl.in", NULL, NULL, "A B",
+    { "multiply", "!PREA && !X", "blocked.cl.in", NULL, NULL, "A B",
       "N M", "BLKN; BLKM", "LN; LM", "TILEBYTES",
       "M N K ALPHA BETA A A_OFFSET LDA B B_OFFSET LDB C C_OFFSET LDC" },
-    { "multiply", "!PREA && XM", "blocked.cl.in", NULL, NULL, "A B",
+    { "multiply", "!PREA && X", "blocked.cl.in", NULL, NULL, "A B",
       "M N", "BLKM; BLKN", "LM; LN", "TILEBYTES",
       "M N K ALPHA BETA A A_OFFSET LDA B B_OFFSET LDB C C_OFFSET LDC" },
-    { "multiply", "PREA && !XM", "blocked.cl.in", NULL, NULL, "A B",
+    { "multiply", "PREA && !X", "blocked.cl.in", NULL, NULL, "A B",
       "N M", "BLKN; BLKM", "LN; LM", "TILEBYTES",
       "M N K ALPHA BETA WORKSPACE REGION_0 B B_OFFSET LDB C C_OFFSET LDC" },
-    { "multiply", "PREA && XM", "blocked.cl.in", NULL, NULL, "A B",
+    { "multiply", "PREA && X", "blocked.cl.in", NULL, NULL, "A B",
       "M N", "BLKM; BLKN", "LM; LN", "TILEBYTES",
       "M N K ALPHA BETA WORKSPACE REGION_0 B B_OFFSET LDB C C_OFFSET LDC" },
 };
