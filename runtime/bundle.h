@@ -15,10 +15,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { KILN_BUNDLE_FORMAT = 1 };
+enum { KILN_BUNDLE_FORMAT = 2 };
 
 enum {
-    KILN_MAX_STAGES = 4,
+    KILN_MAX_STAGES = 6,
     KILN_MAX_REGIONS = 4,
     KILN_MAX_ARGS = 24,
     KILN_REGION_ALIGN = 256            /* bytes; every region starts at a multiple */
@@ -49,7 +49,8 @@ struct kiln_region {
     uint32_t element_bytes;
 };
 
-/* One kernel launch: ceil(dim[i] / tile[i]) work-groups of local[i] work-items along axis i. */
+/* One kernel launch: ceil(dim[i] / tile[i]) work-groups of local[i] work-items along axis i; where
+ * dim[i] is KILN_DIM_ONE, tile[i] work-groups, whatever the shape. */
 struct kiln_stage {
     const char *entry;                 /* the kernel's name in the recipe's program */
     uint8_t work_dim;                  /* 1 to 3 */
@@ -61,11 +62,13 @@ struct kiln_stage {
     uint8_t args[KILN_MAX_ARGS];       /* enum kiln_arg, in the kernel's order */
 };
 
-/* A device binary of a program, and what it was made for. All strings must be equal to match. */
+/* A device binary of a program, and what it was made for. All strings must be equal to match; one
+ * that is NULL is any. */
 struct kiln_binary {
     const char *platform;              /* CL_PLATFORM_NAME */
     const char *device;                /* CL_DEVICE_NAME */
     const char *driver;                /* CL_DRIVER_VERSION */
+    uint32_t compute_capability;       /* of NVIDIA's devices, 90 for 9.0; 0 is any device */
     uint64_t source_hash;              /* must equal the program's hash */
     const unsigned char *data;
     size_t size;                       /* bytes */
@@ -74,7 +77,7 @@ struct kiln_binary {
 /* The text of a recipe's kernels, in pieces that each respect C's limit on string literals. */
 struct kiln_program {
     uint64_t hash;                     /* FNV-1a, 64 bit, of the concatenated pieces */
-    const char *const *pieces;         /* NULL when only binaries are embedded */
+    const char *const *pieces;         /* NULL when there are only binaries */
     uint32_t num_pieces;
     uint32_t num_binaries;
     const struct kiln_binary *binaries;
@@ -85,6 +88,7 @@ struct kiln_program {
 struct kiln_guard {
     uint32_t m, n, k;
     uint32_t a, b, c;                  /* elements; lda and a_offset must be multiples of a, ... */
+    uint32_t most;                     /* the largest extent; 0 is any */
 };
 
 /* How one multiplication is done: launches in order, with the regions they share. */
@@ -121,6 +125,7 @@ struct kiln_match {
     const char *device;                /* CL_DEVICE_NAME */
     const char *driver;                /* CL_DRIVER_VERSION */
     uint32_t native_vector_float;      /* CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT; 0 is any */
+    uint32_t compute_capability;       /* of NVIDIA's devices, 90 for 9.0; 0 is any device */
 };
 
 struct kiln_bundle {

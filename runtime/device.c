@@ -89,6 +89,30 @@ static bool device_has_double(cl_device_id device)
     return error == CL_SUCCESS && config != 0;
 }
 
+/* cl_nv_device_attribute_query; the values are pinned by the extension. */
+enum { NV_COMPUTE_CAPABILITY_MAJOR = 0x4000, NV_COMPUTE_CAPABILITY_MINOR = 0x4001 };
+
+/* CL_DEVICE_LOCAL_MEM_SIZE tells what arguments may take; arrays that a kernel declares may take
+ * more (CUDA C++ Programming Guide, technical specifications). */
+enum { LOCAL_BYTES_90 = 227 * 1024 };
+
+/* 0: the device has none, or one too large to be told in the way of 90 for 9.0. */
+static cl_uint device_compute_capability(cl_device_id device)
+{
+    cl_uint major = 0, minor = 0;
+    char *extensions = NULL;
+    enum kiln_status status = copy_text(device, NULL, CL_DEVICE_EXTENSIONS, &extensions);
+    bool has = status == KILN_SUCCESS &&
+               strstr(extensions, "cl_nv_device_attribute_query") != NULL;
+    free(extensions);
+    if (!has ||
+        device_get(device, NV_COMPUTE_CAPABILITY_MAJOR, &major, sizeof major) != CL_SUCCESS ||
+        device_get(device, NV_COMPUTE_CAPABILITY_MINOR, &minor, sizeof minor) != CL_SUCCESS) {
+        return 0;
+    }
+    return minor < 10 ? 10 * major + minor : 0;
+}
+
 enum kiln_status kiln_device_facts_query(cl_device_id device, struct kiln_device_facts *facts)
 {
     memset(facts, 0, sizeof *facts);
@@ -97,6 +121,10 @@ enum kiln_status kiln_device_facts_query(cl_device_id device, struct kiln_device
         status = (enum kiln_status)device_limits(device, facts);
     }
     facts->has_double = device_has_double(device);
+    facts->compute_capability = device_compute_capability(device);
+    if (facts->compute_capability == 90 && facts->local_bytes < LOCAL_BYTES_90) {
+        facts->local_bytes = LOCAL_BYTES_90;
+    }
     return status;
 }
 

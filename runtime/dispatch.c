@@ -40,9 +40,15 @@ static bool operand_is_aligned(uint32_t divisor, const struct kiln_operand *oper
            divides(divisor, operand->stride);
 }
 
+static bool is_at_most(size_t most, size_t value)
+{
+    return most == 0 || value <= most;
+}
+
 static bool guard_passes(const struct kiln_guard *guard, const struct kiln_problem *problem)
 {
-    return divides(guard->m, problem->m) && divides(guard->n, problem->n) &&
+    return is_at_most(guard->most, problem->m) && is_at_most(guard->most, problem->n) &&
+           is_at_most(guard->most, problem->k) && divides(guard->m, problem->m) && divides(guard->n, problem->n) &&
            divides(guard->k, problem->k) && operand_is_aligned(guard->a, &problem->a) &&
            operand_is_aligned(guard->b, &problem->b) && operand_is_aligned(guard->c, &problem->c);
 }
@@ -152,14 +158,23 @@ static bool indices_fit(const struct kiln_recipe *recipe, const struct kiln_prob
            regions_fit(recipe, problem, limit);
 }
 
+static size_t num_groups(const struct kiln_problem *problem, const struct kiln_stage *stage,
+        unsigned d)
+{
+    size_t extent = kiln_extent(problem, stage->dim[d]);
+    if (stage->dim[d] == KILN_DIM_ONE) {
+        return stage->tile[d];
+    }
+    return extent / stage->tile[d] + (extent % stage->tile[d] != 0);
+}
+
 /* The last stage writes C even when k is 0 and its work-groups divide k among themselves. */
 static bool plan_groups(const struct kiln_problem *problem, struct kiln_plan *plan)
 {
     for (unsigned i = 0; i < plan->recipe->num_stages; i++) {
         const struct kiln_stage *stage = &plan->recipe->stages[i];
         for (unsigned d = 0; d < stage->work_dim; d++) {
-            size_t extent = kiln_extent(problem, stage->dim[d]);
-            size_t groups = extent / stage->tile[d] + (extent % stage->tile[d] != 0);
+            size_t groups = num_groups(problem, stage, d);
             groups = groups == 0 && i + 1 == plan->recipe->num_stages ? 1 : groups;
             plan->groups[i][d] = groups;
             if (!kiln_multiply(groups, stage->local[d], &plan->global[i][d])) {

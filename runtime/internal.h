@@ -69,6 +69,7 @@ void kiln_text_add_number(struct kiln_text *text, size_t number);
 struct kiln_device_facts {
     char *platform, *device, *driver;  /* owned */
     cl_uint native_vector_float;
+    cl_uint compute_capability;        /* NVIDIA's, 90 for 9.0; 0: another vendor's device */
     size_t max_group_items;
     size_t max_items[3];
     cl_ulong local_bytes, max_alloc_bytes;

@@ -1,6 +1,6 @@
 /* program.c: builds the programs of a bundle, each once, at first use.
  *
- * An embedded binary made for this very platform, device, driver and source comes first. Binaries
+ * An embedded binary made for this device and this very source comes first. Binaries
  * are accepted by drivers that can not run them after all, so one counts only when every kernel
  * that the bundle wants can be created from it; otherwise the source is compiled.
  */
@@ -9,12 +9,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+static bool is_equal_or_any(const char *wanted, const char *text)
+{
+    return wanted == NULL || strcmp(wanted, text) == 0;
+}
+
 static bool binary_matches(const struct kiln_binary *binary, uint64_t hash,
         const struct kiln_device_facts *facts)
 {
-    return binary->source_hash == hash && strcmp(binary->platform, facts->platform) == 0 &&
-           strcmp(binary->device, facts->device) == 0 &&
-           strcmp(binary->driver, facts->driver) == 0;
+    return binary->source_hash == hash && is_equal_or_any(binary->platform, facts->platform) &&
+           is_equal_or_any(binary->device, facts->device) &&
+           is_equal_or_any(binary->driver, facts->driver) &&
+           (binary->compute_capability == 0 ||
+            binary->compute_capability == facts->compute_capability);
 }
 
 /* The compiler's own words, which may be long. */

@@ -55,7 +55,9 @@ static bool work_group_fits(const struct kiln_context *context, const struct kil
     size_t most = 0, items = 1;
     cl_int error = clGetKernelWorkGroupInfo(kernel, context->device, CL_KERNEL_WORK_GROUP_SIZE,
             sizeof most, &most, NULL);
-    if (error != CL_SUCCESS || most > context->facts.max_group_items) {
+    /* NVIDIA rounds its answer down to a power of two, below what a kernel requires and gets. */
+    if (error != CL_SUCCESS || most > context->facts.max_group_items ||
+        context->facts.compute_capability != 0) {
         most = context->facts.max_group_items;
     }
     for (unsigned d = 0; d < stage->work_dim; d++) {

@@ -44,13 +44,14 @@ bool kiln_bundle_matches(const struct kiln_bundle *bundle, const struct kiln_dev
            matches_or_any(match->device, facts->device) &&
            matches_or_any(match->driver, facts->driver) &&
            (match->native_vector_float == 0 ||
-            match->native_vector_float == facts->native_vector_float);
+            match->native_vector_float == facts->native_vector_float) &&
+           (match->compute_capability == 0 ||
+            match->compute_capability == facts->compute_capability);
 }
 
 static bool binary_is_sound(const struct kiln_binary *binary)
 {
-    return binary->platform != NULL && binary->device != NULL && binary->driver != NULL &&
-           binary->data != NULL && binary->size > 0;
+    return binary->data != NULL && binary->size > 0;
 }
 
 static bool program_is_sound(const struct kiln_program *program)

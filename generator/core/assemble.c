@@ -268,7 +268,8 @@ char *assemble_text(const struct config *config, const struct problem *problem,
 }
 
 /* The program made of these pieces, shared when the bundle already has it. */
-static bool add_program(struct assembly *assembly, const struct pieces *pieces, uint32_t *index)
+static bool add_program(struct assembly *assembly, const struct pieces *pieces, long ptx,
+        uint32_t *index)
 {
     const uint64_t hash = assemble_hash(pieces->at, pieces->num);
     for (*index = 0; *index < assembly->bundle.num_programs; ++*index)
@@ -277,6 +278,7 @@ static bool add_program(struct assembly *assembly, const struct pieces *pieces, 
     const char **at = arena_copy(&assembly->arena, pieces->at, pieces->num * sizeof *at);
     if (!at)
         return false;
+    assembly->ptx[assembly->bundle.num_programs] = ptx;
     assembly->programs[assembly->bundle.num_programs++] = (struct kiln_program) {
         .hash = hash, .pieces = at, .num_pieces = pieces->num
     };
@@ -384,16 +386,26 @@ static bool fill_regions(struct assembly *assembly, struct source *source,
     return recipe->regions != NULL;
 }
 
+static bool evaluate_or(struct source *source, const char *expr, long otherwise, uint32_t *value)
+{
+    long v = otherwise;
+    if (expr && !evaluate(source, expr, strlen(expr), &v))
+        return false;
+    *value = (uint32_t) v;
+    return v >= 0 && v <= INT32_MAX;
+}
+
 static bool fill_guard(struct source *source, struct kiln_guard *guard)
 {
-    long value[3];
-    for (unsigned i = 0; i < 3; i++)
-        if (!evaluate(source, source->config->family->guard[i],
-                    strlen(source->config->family->guard[i]), &value[i]))
-            return false;
-    *guard = (struct kiln_guard) { .m = (uint32_t) value[0], .n = (uint32_t) value[1],
-            .k = (uint32_t) value[2] };
-    return true;
+    const struct family *family = source->config->family;
+    *guard = (struct kiln_guard) { .m = 1 };
+    return evaluate_or(source, family->guard[0], 1, &guard->m) &&
+           evaluate_or(source, family->guard[1], 1, &guard->n) &&
+           evaluate_or(source, family->guard[2], 1, &guard->k) &&
+           evaluate_or(source, family->align[0], 0, &guard->a) &&
+           evaluate_or(source, family->align[1], 0, &guard->b) &&
+           evaluate_or(source, family->align[2], 0, &guard->c) &&
+           evaluate_or(source, family->most, 0, &guard->most);
 }
 
 static int find_recipe(const struct assembly *assembly, const char *name,
@@ -438,10 +450,25 @@ bool assembly_add(struct assembly *assembly, const struct config *config,
     if (!recipe.name || !fill_guard(&source, &recipe.guard) ||
         !fill_stages(assembly, &source, &recipe) || !fill_regions(assembly, &source, &recipe) ||
         !render_pieces(assembly, &source, &pieces) ||
-        !add_program(assembly, &pieces, &recipe.program))
+        !add_program(assembly, &pieces, config->family->ptx, &recipe.program))
         return false;
     *index = assembly->bundle.num_recipes;
     assembly->recipes[assembly->bundle.num_recipes++] = recipe;
+    return true;
+}
+
+bool assembly_set_ptx(struct assembly *assembly, uint32_t program, const char *text)
+{
+    struct kiln_program *to = &assembly->programs[program];
+    const size_t size = strlen(text) + 1;
+    const struct kiln_binary binary = {
+        .compute_capability = (uint32_t) assembly->ptx[program], .source_hash = to->hash,
+        .data = arena_copy(&assembly->arena, text, size), .size = size,
+    };
+    const struct kiln_binary *kept = arena_copy(&assembly->arena, &binary, sizeof binary);
+    if (!binary.data || !kept)
+        return false;
+    *to = (struct kiln_program) { .hash = to->hash, .num_binaries = 1, .binaries = kept };
     return true;
 }
 
@@ -466,13 +493,14 @@ bool assembly_init(struct assembly *assembly, const char *name, const struct dev
     assembly->recipes = arena_alloc(arena, ASSEMBLY_MAX_RECIPES * sizeof *assembly->recipes);
     assembly->dispatches = arena_alloc(arena, num_precisions * sizeof *assembly->dispatches);
     assembly->pieces = arena_alloc(arena, ASSEMBLY_MAX_PIECES * sizeof *assembly->pieces);
+    assembly->ptx = arena_alloc(arena, ASSEMBLY_MAX_RECIPES * sizeof *assembly->ptx);
     assembly->bundle = (struct kiln_bundle) {
         .format = KILN_BUNDLE_FORMAT, .name = arena_string(arena, name), .provenance = "",
         .programs = assembly->programs, .recipes = assembly->recipes,
         .dispatches = assembly->dispatches,
     };
     return assembly->programs && assembly->recipes && assembly->dispatches && assembly->pieces &&
-           assembly->bundle.name;
+           assembly->ptx && assembly->bundle.name;
 }
 
 void assembly_free(struct assembly *assembly)

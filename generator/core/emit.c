@@ -90,13 +90,13 @@ static void emit_binaries(const struct kiln_bundle *bundle, struct text *text)
         for (uint32_t i = 0; i < program->num_binaries; i++) {
             const struct kiln_binary *b = &program->binaries[i];
             text_add(text, "    { ");
-            text_quote(text, b->platform);
+            quote_or_null(text, b->platform);
             text_add(text, ",\n      ");
-            text_quote(text, b->device);
+            quote_or_null(text, b->device);
             text_add(text, ",\n      ");
-            text_quote(text, b->driver);
-            text_add(text, ",\n      UINT64_C(0x%016" PRIx64 "), binary_%u_%u, %zu },\n",
-                    b->source_hash, p, i, b->size);
+            quote_or_null(text, b->driver);
+            text_add(text, ",\n      %u, UINT64_C(0x%016" PRIx64 "), binary_%u_%u, %zu },\n",
+                    b->compute_capability, b->source_hash, p, i, b->size);
         }
         if (program->num_binaries)
             text_add(text, "};\n\n");
@@ -176,10 +176,10 @@ static void emit_recipes(const struct kiln_bundle *bundle, struct text *text)
         const struct kiln_guard *g = &p->guard;
         text_add(text, "    { ");
         text_quote(text, p->name);
-        text_add(text, ",\n      %u, %u, %u, %u, { %u, %u, %u, %u, %u, %u }, %u, %u, %u, "
-                "stages_%u, ",
+        text_add(text, ",\n      %u, %u, %u, %u, { %u, %u, %u, %u, %u, %u, %u }, %u, %u, "
+                "%u, stages_%u, ",
                 p->precision, p->transa, p->transb, p->index_bits, g->m, g->n, g->k, g->a, g->b,
-                g->c, p->program, p->num_stages, p->num_regions, r);
+                g->c, g->most, p->program, p->num_stages, p->num_regions, r);
         if (p->num_regions)
             text_add(text, "regions_%u },\n", r);
         else
@@ -230,7 +230,8 @@ static void emit_definition(const struct kiln_bundle *bundle, struct text *text)
     quote_or_null(text, bundle->match.device);
     text_add(text, ", ");
     quote_or_null(text, bundle->match.driver);
-    text_add(text, ", %u },\n", bundle->match.native_vector_float);
+    text_add(text, ", %u, %u },\n", bundle->match.native_vector_float,
+            bundle->match.compute_capability);
     if (bundle->num_recipes)
         text_add(text, "    .num_programs = %u, .num_recipes = %u, .num_dispatches = %u,\n"
                 "    .programs = programs, .recipes = recipes, .dispatches = %s,\n",

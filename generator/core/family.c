@@ -60,6 +60,7 @@ void facts_ample(struct device_facts *facts)
     facts->value[FACT_LOCAL_BYTES] = 65536;
     facts->value[FACT_VECTOR_BYTES] = 64;
     facts->value[FACT_REGISTER_BYTES] = 2048;
+    facts->value[FACT_COMPUTE_CAPABILITY] = 90;
     facts->value[FACT_SHUFFLES] = 2;
 }
 

@@ -86,6 +86,11 @@ struct family {
     unsigned num_params, num_rules, num_values, num_stages, num_regions, num_presets;
     const char *prelude;               /* template rendered once before the stages of a program */
     const char *guard[3];              /* expressions: what must divide M, N, K */
+    const char *align[3];              /* what must divide leading dimension and offset of A, B and
+                                          C; NULL: 1 */
+    const char *most;                  /* the largest extent; NULL: any */
+    long ptx;                          /* compute capability that its text is masked PTX for
+                                          (tune/ptx.h); 0: plain OpenCL C */
     const char *rank;                  /* analytic merit, higher is better: for a search's start */
 };
 

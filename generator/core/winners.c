@@ -148,11 +148,12 @@ static const char *parse_text(const struct line *line, struct winners *winners)
         if (!strcmp(line->field[0], rows[i].word))
             return line->num == 2 && copy_field(rows[i].to, rows[i].bytes, line->field[1])
                  ? NULL : "expected one text, not too long";
-    if (strcmp(line->field[0], "vector"))
+    const bool is_vector = !strcmp(line->field[0], "vector");
+    if (!is_vector && strcmp(line->field[0], "capability"))
         return "unknown row";
     if (line->num != 2 || !parse_count(line->field[1], 1024, &value))
-        return "vector is a number";
-    winners->vector = (uint32_t) value;
+        return is_vector ? "vector is a number" : "capability is a number";
+    *(is_vector ? &winners->vector : &winners->capability) = (uint32_t) value;
     return NULL;
 }
 
@@ -227,6 +228,8 @@ static void format_head(const struct winners *w, struct text *text)
         text_add(text, "driver\t%s\n", w->driver);
     if (w->vector)
         text_add(text, "vector\t%" PRIu32 "\n", w->vector);
+    if (w->capability)
+        text_add(text, "capability\t%" PRIu32 "\n", w->capability);
     if (w->provenance[0])
         text_add(text, "provenance\t%s\n", w->provenance);
     for (int i = 0; i < NUM_FACTS; i++)
@@ -321,6 +324,7 @@ bool winners_assemble(const struct winners *winners, struct assembly *assembly,
         .device = optional(&assembly->arena, winners->device),
         .driver = optional(&assembly->arena, winners->driver),
         .native_vector_float = winners->vector,
+        .compute_capability = winners->capability,
     };
     for (size_t i = 0; i < num_precisions; i++)
         if (!add_recipes(winners, &precisions[i], assembly, index, error))

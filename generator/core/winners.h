@@ -4,6 +4,7 @@
  *   bundle        NAME
  *   platform      GLOB          device GLOB, driver GLOB: each once; absent means any
  *   vector        16            CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT; absent means any
+ *   capability    90            compute capability of NVIDIA's devices; absent means any device
  *   provenance    TEXT          generator, device and driver it was tuned with
  *   fact          NAME VALUE    the device facts it was tuned for (facts.inc)
  *   recipe        PRECISION  CONFIGURATION  HASH-NN HASH-NT HASH-TN HASH-TT
@@ -44,7 +45,7 @@ struct winners {
     char name[64];
     char platform[WINNERS_TEXT_BYTES], device[WINNERS_TEXT_BYTES], driver[WINNERS_TEXT_BYTES];
     char provenance[2 * WINNERS_TEXT_BYTES];
-    uint32_t vector;
+    uint32_t vector, capability;
     struct device_facts facts;
     unsigned num_recipes, num_anchors, num_regrets;
     struct winner recipes[WINNERS_MAX_RECIPES];

@@ -2,6 +2,7 @@
 #include "embed.h"
 #include "device.h"
 #include "internal.h"
+#include "ptx.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,10 +43,40 @@ static bool add_all(struct assembly *assembly, cl_context cl, cl_device_id devic
     }
     bool ok = true;
     for (uint32_t i = 0; i < assembly->bundle.num_programs && ok; i++)
-        ok = add_binary(assembly, context, i, facts);
+        ok = assembly->ptx[i] || add_binary(assembly, context, i, facts);
     kiln_context_destroy(&context);
     if (!ok)
         snprintf(error, FAMILY_ERROR_BYTES, "the driver gives no binary of a program");
+    return ok;
+}
+
+/* A context of the device alone; NULL with a message in error. */
+static cl_context open_device(const char *name, cl_device_id *device, struct device_facts *facts,
+        char error[FAMILY_ERROR_BYTES])
+{
+    cl_int status;
+    if (!device_find(name, device, error) || !device_facts(*device, facts, error))
+        return NULL;
+    cl_context context = clCreateContext(NULL, 1, device, NULL, NULL, &status);
+    if (!context)
+        snprintf(error, FAMILY_ERROR_BYTES, "clCreateContext: %d", status);
+    return context;
+}
+
+bool embed_ptx(struct assembly *assembly, const char *device_name, char error[FAMILY_ERROR_BYTES])
+{
+    cl_device_id device;
+    struct device_facts facts;
+    bool wanted = false;
+    for (uint32_t i = 0; i < assembly->bundle.num_programs; i++)
+        wanted = wanted || assembly->ptx[i];
+    if (!wanted)
+        return true;
+    cl_context context = open_device(device_name, &device, &facts, error);
+    if (!context)
+        return false;
+    const bool ok = ptx_attach(assembly, context, device, error);
+    clReleaseContext(context);
     return ok;
 }
 
@@ -54,16 +85,11 @@ bool embed_binaries(struct assembly *assembly, const char *device_name, bool kee
 {
     cl_device_id device;
     struct device_facts facts;
-    cl_int status;
-    if (!device_find(device_name, &device, error) || !device_facts(device, &facts, error))
+    cl_context context = open_device(device_name, &device, &facts, error);
+    if (!context)
         return false;
-    cl_context cl = clCreateContext(NULL, 1, &device, NULL, NULL, &status);
-    if (!cl) {
-        snprintf(error, FAMILY_ERROR_BYTES, "clCreateContext: %d", status);
-        return false;
-    }
-    const bool ok = add_all(assembly, cl, device, &facts, error);
-    clReleaseContext(cl);
+    const bool ok = add_all(assembly, context, device, &facts, error);
+    clReleaseContext(context);
     for (uint32_t i = 0; ok && !keep_source && i < assembly->bundle.num_programs; i++) {
         assembly->programs[i].pieces = NULL;
         assembly->programs[i].num_pieces = 0;

@@ -14,13 +14,6 @@
 #include <string.h>
 #include <unistd.h>
 
-static void check_text(const char *a, const char *b)
-{
-    assert_int_equal(a == NULL, b == NULL);
-    if (a)
-        assert_string_equal(a, b);
-}
-
 /* Pieces may be cut differently; their text may not differ. */
 static char *join(const struct kiln_program *program)
 {
@@ -34,6 +27,13 @@ static char *join(const struct kiln_program *program)
     return text;
 }
 
+static void check_text(const char *a, const char *b)
+{
+    assert_int_equal(a == NULL, b == NULL);
+    if (a)
+        assert_string_equal(a, b);
+}
+
 static void check_program(const struct kiln_program *a, const struct kiln_program *b)
 {
     char *text_a = join(a), *text_b = join(b);
@@ -45,9 +45,10 @@ static void check_program(const struct kiln_program *a, const struct kiln_progra
     assert_int_equal(a->num_pieces == 0, b->pieces == NULL);
     assert_int_equal(a->num_binaries, b->num_binaries);
     for (uint32_t i = 0; i < a->num_binaries; i++) {
-        assert_string_equal(a->binaries[i].platform, b->binaries[i].platform);
-        assert_string_equal(a->binaries[i].device, b->binaries[i].device);
-        assert_string_equal(a->binaries[i].driver, b->binaries[i].driver);
+        check_text(a->binaries[i].platform, b->binaries[i].platform);
+        check_text(a->binaries[i].device, b->binaries[i].device);
+        check_text(a->binaries[i].driver, b->binaries[i].driver);
+        assert_int_equal(a->binaries[i].compute_capability, b->binaries[i].compute_capability);
         assert_true(a->binaries[i].source_hash == b->binaries[i].source_hash);
         assert_int_equal(a->binaries[i].size, b->binaries[i].size);
         assert_memory_equal(a->binaries[i].data, b->binaries[i].data, a->binaries[i].size);
@@ -95,6 +96,7 @@ static void check_bundle(const struct kiln_bundle *a, const struct kiln_bundle *
     check_text(a->match.device, b->match.device);
     check_text(a->match.driver, b->match.driver);
     assert_int_equal(a->match.native_vector_float, b->match.native_vector_float);
+    assert_int_equal(a->match.compute_capability, b->match.compute_capability);
     assert_int_equal(a->num_programs, b->num_programs);
     assert_int_equal(a->num_recipes, b->num_recipes);
     assert_int_equal(a->num_dispatches, b->num_dispatches);
@@ -195,7 +197,8 @@ static void every_family(void **state)
     add_all_pairs(&assembly, "tiled TM=8 NV=2 VEC=4 PAD=1", "half");
     add_all_pairs(&assembly, "direct INDEX=32", "single");
     assert_true(assembly_dispatch(&assembly, 32, anchors, 2));
-    assembly.bundle.match = (struct kiln_match) { .platform = "P*", .native_vector_float = 16 };
+    assembly.bundle.match = (struct kiln_match) { .platform = "P*", .native_vector_float = 16,
+            .compute_capability = 90 };
     check_emitted(&assembly.bundle, " *\n * A comment.\n");
     assembly_free(&assembly);
 }
@@ -226,8 +229,8 @@ static void binaries_beside_and_instead_of_source(void **state)
     add_all_pairs(&assembly, "direct", "single");
     assert_int_equal(assembly.bundle.num_programs, 4);
     const struct kiln_binary binaries[] = {
-        { "platform", "device \"quoted\"", "1.0", assembly.programs[0].hash, bytes, sizeof bytes },
-        { "platform", "other", "2.0", assembly.programs[0].hash, bytes + 7, 1 },
+        { "platform", "device \"quoted\"", "1.0", 0, assembly.programs[0].hash, bytes, sizeof bytes },
+        { "platform", NULL, NULL, 90, assembly.programs[0].hash, bytes + 7, 1 },
     };
     assembly.programs[0].binaries = binaries;
     assembly.programs[0].num_binaries = 2;

@@ -9,8 +9,9 @@
 static struct space make_space(size_t family, size_t precision)
 {
     const struct problem problem = { &precisions[precision], false, true };
-    const struct device_facts facts = facts_wide();
+    struct device_facts facts = facts_wide();
     struct space space;
+    facts.value[FACT_COMPUTE_CAPABILITY] = families[family]->ptx;
     space_init(&space, families[family], &problem, &facts);
     return space;
 }

@@ -310,6 +310,8 @@ static int run_all(struct run *run)
             run->num_failures);
     if (status)
         return status;
+    if (run->options->family && !run->num_programs && !run->options->list)
+        return EXIT_SKIPPED;
     return run->num_failures || (!run->num_cases && !run->options->list) ? EXIT_FAILURE
                                                                           : EXIT_SUCCESS;
 }

@@ -89,9 +89,8 @@ static void spoil_program(struct clay *c, int fault)
     c->program.pieces = fault == 1 ? NULL : c->program.pieces;
     c->program.num_binaries = fault == 1 ? 0 : c->program.num_binaries;
     c->program.binaries = fault == 2 ? NULL : c->program.binaries;
-    c->binary.platform = fault == 3 ? NULL : c->binary.platform;
-    c->binary.data = fault == 4 ? NULL : c->binary.data;
-    c->binary.size = fault == 5 ? 0 : c->binary.size;
+    c->binary.data = fault == 3 ? NULL : c->binary.data;
+    c->binary.size = fault == 4 ? 0 : c->binary.size;
 }
 
 static void spoil_stage(struct clay *c, int fault)
@@ -146,7 +145,7 @@ static void each_fault_makes_a_bundle_unsound(void **state)
     static const struct {
         void (*spoil)(struct clay *c, int fault);
         int num_faults;
-    } parts[] = {{spoil_program, 6}, {spoil_stage, 9}, {spoil_recipe, 12}, {spoil_dispatch, 5},
+    } parts[] = {{spoil_program, 5}, {spoil_stage, 9}, {spoil_recipe, 12}, {spoil_dispatch, 5},
                  {spoil_bundle, 6}};
     struct clay c;
     (void)state;
