@@ -1,4 +1,5 @@
 /* kiln-tune: everything that needs a device. */
+#include "tune/literature.h"
 #include "tune/options.h"
 #include "tune/probe.h"
 #include "tune/repro.h"
@@ -19,6 +20,8 @@ static const char help[] =
     "  tune                  search, verify, time; write winners.tsv, device.tsv and bundle.c\n"
     "  merge JOURNAL...      join the journals of shards into the one of --journal; tune over it\n"
     "                        then times the best again on one device\n"
+    "  literature [PART]     run every preset, or those with PART in their name; print one table:\n"
+    "                        what was published, what is measured here, the part of Kiln's own\n"
     "  repro CONFIG          write a standalone program, STEM.c and STEM.cl, to run a candidate\n"
     "  trial                 the child process of tune; speaks a protocol on standard input\n"
     "\n"
@@ -43,6 +46,12 @@ static const char help[] =
     "                        this option it is refused\n"
     "  --replay              use only what the journal holds, and no device\n"
     "  --quiet               no progress\n"
+    "\n"
+    "literature:\n"
+    "  --size N              extent of the square problems, rounded up to whole tiles (default 512\n"
+    "                        on CPUs, 4096 elsewhere)\n"
+    "  --budget S            seconds that one preset may take (default 60)\n"
+    "  Status 1 also when a preset is wrong, does not build or takes its process down.\n"
     "\n"
     "repro:\n"
     "  --precision P, --transpose XY, --shape MxNxK, --stem PATH\n"
@@ -121,12 +130,31 @@ static bool is_chosen(const struct options *o, const struct precision *precision
     return false;
 }
 
-static int set_seconds(struct options *o, const char *v)
+static bool parse_seconds(const char *v, double *seconds)
 {
     char *end;
-    o->seconds = strtod(v, &end);
-    return *end || !(o->seconds > 0 && o->seconds < 1e7)
-         ? usage("--seconds: '%s' is not a positive number", v) : 0;
+    *seconds = strtod(v, &end);
+    return !*end && *seconds > 0 && *seconds < 1e7;
+}
+
+static int set_seconds(struct options *o, const char *v)
+{
+    return parse_seconds(v, &o->seconds) ? 0 : usage("--seconds: '%s' is not a positive number", v);
+}
+
+static int set_budget(struct options *o, const char *v)
+{
+    return parse_seconds(v, &o->preset_seconds)
+         ? 0 : usage("--budget: '%s' is not a positive number", v);
+}
+
+static int set_size(struct options *o, const char *v)
+{
+    char *end;
+    const unsigned long size = strtoul(v, &end, 10);
+    o->size = size;
+    return *v >= '0' && *v <= '9' && !*end && size >= 1 && size <= 1 << 20
+         ? 0 : usage("--size: '%s' is not a number from 1 to 1048576", v);
 }
 
 static int set_seed(struct options *o, const char *v)
@@ -204,6 +232,7 @@ static const struct {
     { "--replay", false, set_replay },
     { "--json", false, set_json }, { "--quiet", false, set_quiet },
     { "--precision", true, set_precision }, { "--transpose", true, set_transpose },
+    { "--size", true, set_size }, { "--budget", true, set_budget },
     { "--shape", true, set_shape }, { "--stem", true, set_stem },
 };
 
@@ -256,16 +285,19 @@ static int run(const char *command, const struct options *options)
 {
     if (!strcmp(command, "merge"))
         return merge_words(options);
+    if (options->num_words && (options->num_words > 1 ||
+                               (strcmp(command, "repro") && strcmp(command, "literature"))))
+        return usage("unexpected '%s'", options->words[options->num_words > 1]);
     if (!strcmp(command, "repro"))
         return repro_main(options);
-    if (options->num_words)
-        return usage("unexpected '%s'", options->words[0]);
     if (!strcmp(command, "probe"))
         return probe_main(options->device, options->json);
     if (!strcmp(command, "tune"))
         return tune_main(options);
     if (!strcmp(command, "trial"))
         return trial_main(options->device);
+    if (!strcmp(command, "literature"))
+        return literature_main(options);
     return usage("no command '%s'", command);
 }
 
@@ -274,6 +306,7 @@ int main(int argc, char **argv)
     struct options options = {
         .program = "/proc/self/exe", .device = "", .output = ".", .stem = "repro",
         .strategy = search_find("guided"), .seed = 1, .seconds = 180,
+        .preset_seconds = 60,
         .precision = precision_find("single"), .m = 100, .n = 90, .k = 80,
         .precisions = { precision_find("single"), precision_find("double"),
                         precision_find("half") },

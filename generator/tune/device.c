@@ -104,15 +104,20 @@ bool device_find(const char *substring, cl_device_id *device, char error[FAMILY_
     return false;
 }
 
+static bool has_extension(cl_device_id device, const char *name)
+{
+    char extensions[16384];
+    return device_text(device, CL_DEVICE_EXTENSIONS, extensions, sizeof extensions) &&
+           strstr(extensions, name);
+}
+
 static bool has_double(cl_device_id device)
 {
     cl_device_fp_config config = 0;
-    char extensions[16384];
     if (clGetDeviceInfo(device, CL_DEVICE_DOUBLE_FP_CONFIG, sizeof config, &config, NULL) ==
             CL_SUCCESS && config)
         return true;
-    return device_text(device, CL_DEVICE_EXTENSIONS, extensions, sizeof extensions) &&
-           strstr(extensions, "cl_khr_fp64");
+    return has_extension(device, "cl_khr_fp64");
 }
 
 /* Of NVIDIA's devices, 90 for 9.0; 0 for others. The values are cl_nv_device_attribute_query's. */
@@ -120,13 +125,18 @@ static long compute_capability(cl_device_id device)
 {
     enum { MAJOR = 0x4000, MINOR = 0x4001 };
     cl_uint major = 0, minor = 0;
-    char extensions[16384];
-    if (!device_text(device, CL_DEVICE_EXTENSIONS, extensions, sizeof extensions) ||
-        !strstr(extensions, "cl_nv_device_attribute_query") ||
+    if (!has_extension(device, "cl_nv_device_attribute_query") ||
         clGetDeviceInfo(device, MAJOR, sizeof major, &major, NULL) != CL_SUCCESS ||
         clGetDeviceInfo(device, MINOR, sizeof minor, &minor, NULL) != CL_SUCCESS)
         return 0;
     return 10 * (long) major + (long) minor;
+}
+
+/* Those of OpenCL C 1.2, which is what kernels are compiled as: cl_khr_subgroups wants 2.0. */
+static long shuffles_of(cl_device_id device)
+{
+    return has_extension(device, "cl_intel_subgroups") ? 1
+         : compute_capability(device) >= 30 ? 2 : 0;
 }
 
 /* What one work-item may keep in registers. OpenCL does not tell; on CPUs it follows from the width
@@ -223,6 +233,7 @@ bool device_facts(cl_device_id device, struct device_facts *facts, char error[FA
     value[FACT_REGISTER_BYTES] = register_bytes(is_cpu, floats);
     value[FACT_HAS_DOUBLE] = has_double(device);
     value[FACT_CLOCK_MHZ] = (long) answers.clock_mhz;
+    value[FACT_SHUFFLES] = shuffles_of(device);
     value[FACT_COMPUTE_CAPABILITY] = compute_capability(device);
     return true;
 }

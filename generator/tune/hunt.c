@@ -154,6 +154,10 @@ static bool open_one(struct hunts *hunts, size_t family)
     const struct tuner *tuner = hunts->tuner;
     space_init(&hunt->space, families[family], &hunts->quarry->problem, &tuner->facts);
     hunt->space.shard = tuner->records.head.shard;
+    hunt->search.best_cost = HUGE_VAL;
+    hunt->done = families[family]->literature;
+    if (hunt->done)
+        return true;
     add_configs(hunt, hunts->quarry->known, hunts->quarry->num_known);
     add_known(hunt);
     add_presets(hunt);

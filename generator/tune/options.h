@@ -21,7 +21,8 @@ struct options {
     const struct precision *precision; /* of repro */
     int pair;
     size_t m, n, k;
-    double seconds;
+    size_t size;                       /* of literature: extent of its problems; 0: by device */
+    double seconds, preset_seconds;    /* of tune; of one preset of literature */
     uint64_t seed;
     struct shard shard;
     enum embed embed;
