@@ -297,35 +297,12 @@ static bool read_winners(const char *path, struct winners *winners)
 }
 
 /* The bundle of a winners file as C. */
-/* Reads the PTX of masked programs, which only a device's driver makes (kiln-tune): HASH.ptx beside
- * the winners. */
-static bool read_ptx(const char *path, struct assembly *assembly, char error[FAMILY_ERROR_BYTES])
-{
-    const char *slash = strrchr(path, '/');
-    char file[4096], why[FILES_ERROR_BYTES];
-    for (uint32_t i = 0; i < assembly->bundle.num_programs; i++) {
-        if (!assembly->ptx[i])
-            continue;
-        snprintf(file, sizeof file, "%.*s%016" PRIx64 ".ptx",
-                slash ? (int) (slash - path + 1) : 0, path, assembly->programs[i].hash);
-        char *text = files_read(file, why);
-        const bool ok = text && assembly_set_ptx(assembly, i, text);
-        if (!ok)
-            snprintf(error, FAMILY_ERROR_BYTES, "%.200s", text ? "out of memory" : why);
-        free(text);
-        if (!ok)
-            return false;
-    }
-    return true;
-}
-
 static bool emit_file(const char *path, const struct winners *winners, struct text *text)
 {
     struct assembly assembly;
     struct text comment = { 0 };
     char error[FAMILY_ERROR_BYTES];
-    const bool ok = winners_assemble(winners, &assembly, error) &&
-                    read_ptx(path, &assembly, error);
+    const bool ok = winners_assemble(winners, &assembly, error);
     if (ok) {
         winners_comment(winners, &comment);
         emit_bundle(&assembly.bundle, comment.bytes, text);

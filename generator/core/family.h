@@ -90,7 +90,7 @@ struct family {
                                           C; NULL: 1 */
     const char *most;                  /* the largest extent; NULL: any */
     long ptx;                          /* compute capability that its text is masked PTX for
-                                          (tune/ptx.h); 0: plain OpenCL C */
+                                          (runtime/ptx.c); 0: plain OpenCL C */
     const char *rank;                  /* analytic merit, higher is better: for a search's start */
 };
 

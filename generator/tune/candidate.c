@@ -1,6 +1,5 @@
 /* candidate.c: see candidate.h. */
 #include "candidate.h"
-#include "ptx.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -68,11 +67,6 @@ static void candidate_make(struct candidates *candidates, struct candidate *cand
         return;
     }
     if (!assembly_add(&candidate->assembly, config, problem, &index, error)) {
-        spoil(candidate, TRIAL_BUILD, error);
-        return;
-    }
-    if (!ptx_attach(&candidate->assembly, candidates->launcher->context,
-                candidates->launcher->device, error)) {
         spoil(candidate, TRIAL_BUILD, error);
         return;
     }

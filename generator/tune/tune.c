@@ -11,7 +11,6 @@
 
 #include <errno.h>
 #include <signal.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -122,23 +121,6 @@ static bool write_emitted(const struct options *options, const struct winners *w
     return write_file(options, "bundle.c", &bundle);
 }
 
-/* The PTX of masked programs, from which kiln-gen emits the bundle again without the device. */
-static bool write_ptx(const struct options *options, const struct assembly *assembly)
-{
-    bool ok = true;
-    for (uint32_t i = 0; i < assembly->bundle.num_programs && ok; i++) {
-        const struct kiln_program *program = &assembly->programs[i];
-        char name[32];
-        struct text text = { 0 };
-        if (!assembly->ptx[i])
-            continue;
-        snprintf(name, sizeof name, "%016" PRIx64 ".ptx", program->hash);
-        text_add(&text, "%s", (const char *) program->binaries[0].data);
-        ok = write_file(options, name, &text);
-    }
-    return ok;
-}
-
 /* bundle.c from source, then with device binaries when they were asked for: what the driver does
  * then costs no more than the binaries. */
 static bool write_bundle(const struct options *options, const struct winners *winners)
@@ -146,12 +128,11 @@ static bool write_bundle(const struct options *options, const struct winners *wi
     struct assembly assembly;
     struct text rows = { 0 };
     char error[FAMILY_ERROR_BYTES];
-    bool ok = winners_assemble(winners, &assembly, error) &&
-              embed_ptx(&assembly, options->device, error);
+    bool ok = winners_assemble(winners, &assembly, error);
     if (!ok)
         fail(error);
     winners_format(winners, &rows);
-    ok = ok && write_ptx(options, &assembly) && write_emitted(options, winners, &assembly) &&
+    ok = ok && write_emitted(options, winners, &assembly) &&
          write_file(options, "winners.tsv", &rows);
     text_free(&rows);
     if (ok && options->embed != EMBED_SOURCE) {
