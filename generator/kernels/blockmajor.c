@@ -1,0 +1,110 @@
+/* blockmajor: the kernels of Matsumoto, Nakasato and Sedukhin 2012, whose operands lie in memory by
+ * rows, by column blocks (CBL) or by row blocks (RBL). What is not taken as it is stored is copied
+ * to the workspace first, transposed if need be and padded with zeros. A default search leaves it
+ * out. */
+#include "table.h"
+
+static const struct family_param params[] = {
+    { "BLKM", "8 16 32 64 128 256", 32, "rows of C per work-group", "Matsumoto 2012 m_l" },
+    { "BLKN", "8 16 32 64 128 256", 32, "columns of C per work-group", "Matsumoto 2012 n_l" },
+    { "KT", "4 8 16 32 64 128 256", 16, "depth of a block", "Matsumoto 2012 k_l" },
+    { "TM", "1 2 4 8 16", 4, "rows of C per work-item", "Matsumoto 2012 m_s" },
+    { "TN", "1 2 4 8 16", 4, "columns of C per work-item", "Matsumoto 2012 n_s" },
+    { "KU", "1 2 4 8", 4, "depth of a register block", "Matsumoto 2012 k_s" },
+    { "VEC", "1 2 4 8", 2, "width of a vector", "Matsumoto 2012 Vector" },
+    { "LOCALA", "0 1", 0, "whether A is shared in local memory", "Matsumoto 2012 Shared" },
+    { "LOCALB", "0 1", 0, "whether B is shared in local memory", "Matsumoto 2012 Shared" },
+    { "LAYOUT", "0 1 2", 0, "row-major, column blocks (CBL), row blocks (RBL)", "Matsumoto 2012" },
+    { "FLIP", "0 1", 0, "row-major: A copied to K x M and B to K x N where they are not",
+      "Matsumoto 2012, after Du et al." },
+    { "PAD", "0 1", 0, "row-major: copied with zero padding, for any shape", "Matsumoto 2012" },
+    { "INDEX", "32 64", 32, "bits of an index", NULL },
+};
+
+static const struct family_value values[] = {
+    { "LM", "BLKM / TM" },
+    { "LN", "BLKN / TN" },
+    { "NV", "TN / VEC" },
+    { "AKM", "LAYOUT || FLIP || TA" },           // A is K x M as the multiplication sees it
+    { "BKM", "LAYOUT || FLIP || !TB" },          // B is K x N
+    { "COPYA", "LAYOUT || PAD || AKM != TA" },
+    { "COPYB", "LAYOUT || PAD || BKM == TB" },
+    { "GUARD", "COPYA || COPYB" },               // C may end inside a block
+    { "AWIDTH", "AKM ? BLKM : KT" },             // of a line of a block
+    { "BWIDTH", "BKM ? BLKN : KT" },
+    { "TILEBYTES", "REAL_BYTES * KT * (LOCALA * BLKM + LOCALB * BLKN)" },
+};
+
+static const struct family_rule rules[] = {
+    RULE_DOUBLE,
+    { "BLKM % TM == 0 && BLKN % TN == 0", "a work-item's block exceeds the work-group's" },
+    { "LM * LN <= MAX_ITEMS && LM * LN <= MAX_ITEMS_X", "work-group larger than the device's" },
+    { "!(LAYOUT || FLIP || PAD) || (256 <= MAX_ITEMS && 16 <= MAX_ITEMS_X && 16 <= MAX_ITEMS_Y)",
+      "the copying kernels' work-group is larger than the device's" },
+    { "TILEBYTES <= LOCAL_BYTES && 16 * 17 * REAL_BYTES <= LOCAL_BYTES",
+      "tiles exceed local memory" },
+    { "KT % KU == 0", "a block's depth is not a multiple of the register block" },
+    // Whatever the transposes: as stored, vectors of A lie along M or K.
+    { "TM % VEC == 0 && TN % VEC == 0 && (LAYOUT || FLIP || KU % VEC == 0)",
+      "a work-item's block is not a multiple of the vector" },
+    { "TM * TN <= 128 && TM * NV * KU <= 256", "the block in registers is too large" },
+    { "LAYOUT == 0 || (!FLIP && !PAD)", "block-major layouts are transposed and padded anyway" },
+};
+
+#define AS_STORED(X) #X " " #X "_OFFSET LD" #X " "
+#define MULTIPLY(when, operands) \
+    { "multiply", when, "blockmajor.cl.in", NULL, NULL, "A B", "N M", "BLKN; BLKM", "LM * LN; 1", \
+      "TILEBYTES", "M N K ALPHA BETA " operands "C C_OFFSET LDC" }
+
+static const struct family_stage stages[] = {
+    { "copya", "COPYA", "blockmajor_copy.cl.in", "LINES = BLKM; KM = AKM; STOREDKM = TA",
+      "BLKM KT LAYOUT FLIP INDEX", "A", "M K", "BLKM; KT", "16; 16",
+      "AKM == TA ? 0 : 16 * 17 * REAL_BYTES", "M K A A_OFFSET LDA WORKSPACE REGION_0" },
+    { "copyb", "COPYB", "blockmajor_copy.cl.in", "LINES = BLKN; KM = BKM; STOREDKM = !TB",
+      "BLKN KT LAYOUT FLIP INDEX", "B", "N K", "BLKN; KT", "16; 16",
+      "BKM != TB ? 0 : 16 * 17 * REAL_BYTES", "N K B B_OFFSET LDB WORKSPACE REGION_1" },
+    MULTIPLY("!COPYA && !COPYB", AS_STORED(A) AS_STORED(B)),
+    MULTIPLY("!COPYA && COPYB", AS_STORED(A) "WORKSPACE REGION_1 "),
+    MULTIPLY("COPYA && !COPYB", AS_STORED(B) "WORKSPACE REGION_0 "),
+    MULTIPLY("COPYA && COPYB", "WORKSPACE REGION_0 REGION_1 "),
+};
+
+static const struct family_region regions[] = {
+    { "COPYA", "M K", "BLKM; KT", "REAL_BYTES" },
+    { "COPYB", "N K", "BLKN; KT", "REAL_BYTES" },
+};
+
+/* A row of Table II: the fastest kernel of its kind on a Radeon HD 7970. */
+#define TABLE_2(name, precision, pair, gflops, parameters) \
+    { "matsumoto-" name, "blockmajor " parameters, "Matsumoto 2012, Table II", \
+      FIGURE("Radeon HD 7970", precision, pair, 0, gflops) }
+
+static const struct family_preset presets[] = {
+    TABLE_2("dgemm-cbl", 'd', "tn", 848,
+            "BLKM=64 BLKN=16 KT=16 TM=4 TN=4 KU=2 VEC=2 LOCALB=1 LAYOUT=1"),
+    TABLE_2("dgemm-rbl", 'd', "tn", 812,
+            "BLKM=64 BLKN=16 KT=16 TM=4 TN=4 KU=2 VEC=2 LOCALB=1 LAYOUT=2"),
+    TABLE_2("dgemm-tn", 'd', "tn", 790, "BLKM=256 BLKN=8 KT=16 TM=4 TN=4 KU=2 VEC=2 LAYOUT=0"),
+    TABLE_2("dgemm-nn", 'd', "nn", 689,
+            "BLKM=32 BLKN=128 KT=128 TM=4 TN=4 KU=4 VEC=4 LOCALA=1 LAYOUT=0"),
+    TABLE_2("sgemm-cbl", 's', "tn", 2646,
+            "BLKM=128 BLKN=128 KT=256 TM=16 TN=8 KU=4 VEC=4 LAYOUT=1"),
+    TABLE_2("sgemm-rbl", 's', "tn", 2577,
+            "BLKM=128 BLKN=32 KT=8 TM=8 TN=8 KU=8 VEC=2 LOCALB=1 LAYOUT=2"),
+    TABLE_2("sgemm-tn", 's', "tn", 2488, "BLKM=128 BLKN=64 KT=4 TM=8 TN=4 KU=4 VEC=4 LAYOUT=0"),
+};
+
+extern const struct family family_blockmajor;
+const struct family family_blockmajor = {
+    .name = "blockmajor",
+    .meaning = "operands by rows, column blocks or row blocks, copied with zero padding",
+    .literature = true,
+    TABLE(params),
+    TABLE(rules),
+    TABLE(values),
+    TABLE(stages),
+    TABLE(regions),
+    TABLE(presets),
+    .prelude = "element.cl.in",
+    .guard = { "COPYA ? 1 : BLKM", "COPYB ? 1 : BLKN", "COPYA && COPYB ? 1 : KT" },
+};
