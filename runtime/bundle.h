@@ -27,6 +27,10 @@ enum {
 /* The extents that data may name. */
 enum kiln_dim { KILN_DIM_ONE, KILN_DIM_M, KILN_DIM_N, KILN_DIM_K, KILN_NUM_DIMS };
 
+/* The workspace as an image is a 1-D image buffer whose pixels are four 32-bit words (CL_RGBA,
+ * CL_UNSIGNED_INT32): pixel i holds its bytes from KILN_PIXEL_BYTES * i on. */
+enum { KILN_PIXEL_BYTES = 16 };
+
 /* One kernel argument. "index" is cl_int or cl_long as the recipe's index_bits says; "real" is
  * cl_double for KILN_DOUBLE and cl_float for the others. */
 enum kiln_arg {
@@ -36,6 +40,7 @@ enum kiln_arg {
     KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
     KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC,
     KILN_ARG_WORKSPACE,                                  /* cl_mem */
+    KILN_ARG_WORKSPACE_IMAGE,                            /* the same memory, read as an image */
     KILN_ARG_REGION_0, KILN_ARG_REGION_1,                /* cl_long: where region i starts in the */
     KILN_ARG_REGION_2, KILN_ARG_REGION_3,                /* workspace, in elements of the region */
     KILN_NUM_ARG_CODES

@@ -89,6 +89,18 @@ static bool device_has_double(cl_device_id device)
     return error == CL_SUCCESS && config != 0;
 }
 
+/* Drivers older than OpenCL 1.2 do not know the query: an error means no. */
+static size_t device_max_pixels(cl_device_id device)
+{
+    cl_bool has_images = CL_FALSE;
+    size_t pixels = 0;
+    bool known = device_get(device, CL_DEVICE_IMAGE_SUPPORT, &has_images, sizeof has_images) ==
+                 CL_SUCCESS &&
+                 device_get(device, CL_DEVICE_IMAGE_MAX_BUFFER_SIZE, &pixels, sizeof pixels) ==
+                 CL_SUCCESS;
+    return known && has_images ? pixels : 0;
+}
+
 /* cl_nv_device_attribute_query; the values are pinned by the extension. */
 enum { NV_COMPUTE_CAPABILITY_MAJOR = 0x4000, NV_COMPUTE_CAPABILITY_MINOR = 0x4001 };
 
@@ -121,6 +133,7 @@ enum kiln_status kiln_device_facts_query(cl_device_id device, struct kiln_device
         status = (enum kiln_status)device_limits(device, facts);
     }
     facts->has_double = device_has_double(device);
+    facts->max_pixels = device_max_pixels(device);
     facts->compute_capability = device_compute_capability(device);
     if (facts->compute_capability == 90 && facts->local_bytes < LOCAL_BYTES_90) {
         facts->local_bytes = LOCAL_BYTES_90;

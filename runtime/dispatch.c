@@ -200,6 +200,7 @@ static bool plan_make(struct kiln_context *context, const struct kiln_problem *p
     plan->recipe = recipe;
     return plan_groups(problem, plan) && kiln_plan_regions(problem, plan) &&
            plan->workspace_bytes <= context->facts.max_alloc_bytes &&
+           kiln_plan_pixels(problem, plan) <= context->facts.max_pixels &&
            kiln_recipe_prepare(context, link, index);
 }
 

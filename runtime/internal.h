@@ -73,6 +73,7 @@ struct kiln_device_facts {
     size_t max_group_items;
     size_t max_items[3];
     cl_ulong local_bytes, max_alloc_bytes;
+    size_t max_pixels;                 /* of an image over a buffer; 0: no images */
     bool has_double;
 };
 
@@ -103,6 +104,8 @@ bool kiln_precision_runs(unsigned precision, const struct kiln_device_facts *fac
 bool kiln_glob_match(const char *pattern, const char *text);
 bool kiln_bundle_matches(const struct kiln_bundle *bundle, const struct kiln_device_facts *facts);
 bool kiln_bundle_is_sound(const struct kiln_bundle *bundle);
+/* Does a stage take the workspace as an image? */
+bool kiln_recipe_reads_image(const struct kiln_recipe *recipe);
 
 enum { KILN_MAX_LINKS = 2 };           /* the device's bundle and the generic one */
 
@@ -293,6 +296,8 @@ bool kiln_region_elements(const struct kiln_problem *problem, const struct kiln_
         size_t *elements);
 /* Places a recipe's regions; false on overflow. */
 bool kiln_plan_regions(const struct kiln_problem *problem, struct kiln_plan *plan);
+/* The extent of the workspace as an image, from the start of its buffer; 0: no stage reads one. */
+size_t kiln_plan_pixels(const struct kiln_problem *problem, const struct kiln_plan *plan);
 
 /* The workspace of a queue, locked until kiln_space_release. */
 enum kiln_status kiln_space_acquire(struct kiln_context *context, cl_command_queue queue,

@@ -18,6 +18,7 @@ struct launch {
     const struct kiln_problem *problem;
     const struct kiln_request *request;
     struct kiln_space *space;          /* locked; NULL until a recipe needs it */
+    cl_mem image;                      /* of the workspace; NULL unless the recipe reads one */
     cl_event last;                     /* of the stage before; NULL where the queue keeps order */
     bool started;                      /* a stage is enqueued: the wait list has been waited for */
     unsigned num_stage_events;
@@ -208,6 +209,7 @@ static cl_int launch_member(struct launch *launch, const struct kiln_plan *plan,
     bool is_final_member = launch->member + 1 == launch->problem->batch_count;
     unsigned num_stages = plan->recipe->num_stages;
     fill_arguments(launch->problem, plan, workspace, launch->member, arguments);
+    arguments[KILN_ARG_WORKSPACE_IMAGE] = buffer_argument(launch->image);
     for (unsigned i = 0; i < num_stages; i++) {
         if (stage_is_empty(plan, i)) {
             continue;
@@ -286,6 +288,33 @@ static enum kiln_status find_workspace(struct launch *launch, const struct kiln_
                                                              : KILN_WORKSPACE_TOO_SMALL;
 }
 
+/* Made for the call and let go of after it, as the caller may release a workspace of its own: what
+ * is enqueued keeps the image. */
+static enum kiln_status make_image(struct launch *launch, const struct kiln_plan *plan,
+        cl_mem workspace)
+{
+    const cl_image_format format = {CL_RGBA, CL_UNSIGNED_INT32};
+    const cl_image_desc shape = {
+        .image_type = CL_MEM_OBJECT_IMAGE1D_BUFFER,
+        .image_width = kiln_plan_pixels(launch->problem, plan),
+        .buffer = workspace,
+    };
+    cl_int error = CL_SUCCESS;
+    if (shape.image_width > 0) {
+        launch->image = clCreateImage(launch->context->context, CL_MEM_READ_ONLY, &format, &shape,
+                NULL, &error);
+    }
+    return (enum kiln_status)error;
+}
+
+static void drop_image(struct launch *launch)
+{
+    if (launch->image != NULL) {
+        clReleaseMemObject(launch->image);
+        launch->image = NULL;
+    }
+}
+
 static void drop_stage_events(struct launch *launch)
 {
     while (launch->num_stage_events > 0) {
@@ -310,9 +339,13 @@ static enum kiln_status launch_plan(struct launch *launch, const struct kiln_pla
     struct kiln_kernel_set *set = NULL;
     enum kiln_status status = find_workspace(launch, plan, &workspace);
     if (status == KILN_SUCCESS) {
+        status = make_image(launch, plan, workspace);
+    }
+    if (status == KILN_SUCCESS) {
         status = kiln_recipe_take(plan->link, plan->recipe_index, &set);
     }
     if (status != KILN_SUCCESS) {
+        drop_image(launch);
         return status;
     }
     while (status == KILN_SUCCESS && launch->member < launch->problem->batch_count) {
@@ -322,6 +355,7 @@ static enum kiln_status launch_plan(struct launch *launch, const struct kiln_pla
         }
     }
     kiln_recipe_give(plan->link, plan->recipe_index, set);
+    drop_image(launch);
     if (status != KILN_SUCCESS) {
         drop_stage_events(launch);
         give_up_space(launch, status);
@@ -340,6 +374,8 @@ static bool is_about_resources(enum kiln_status status)
     case CL_OUT_OF_HOST_MEMORY:
     case CL_MEM_OBJECT_ALLOCATION_FAILURE:
     case CL_INVALID_BUFFER_SIZE:
+    case CL_INVALID_IMAGE_SIZE:
+    case CL_IMAGE_FORMAT_NOT_SUPPORTED:
     case CL_INVALID_KERNEL:            /* one that the driver made, and then does not take */
     case KILN_OUT_OF_MEMORY:           /* for a set of kernels or a workspace */
         return true;

@@ -84,11 +84,23 @@ static bool arguments_are_sound(const struct kiln_stage *stage, unsigned num_reg
     for (unsigned i = 0; i < stage->num_args; i++) {
         unsigned code = stage->args[i];
         bool is_region = code >= KILN_ARG_REGION_0 && code <= KILN_ARG_REGION_3;
-        if (code >= KILN_NUM_ARG_CODES || (is_region && code - KILN_ARG_REGION_0 >= num_regions)) {
+        if (code >= KILN_NUM_ARG_CODES || (is_region && code - KILN_ARG_REGION_0 >= num_regions) ||
+            (code == KILN_ARG_WORKSPACE_IMAGE && num_regions == 0)) {
             return false;
         }
     }
     return true;
+}
+
+bool kiln_recipe_reads_image(const struct kiln_recipe *recipe)
+{
+    for (unsigned i = 0; i < recipe->num_stages; i++) {
+        const struct kiln_stage *stage = &recipe->stages[i];
+        if (memchr(stage->args, KILN_ARG_WORKSPACE_IMAGE, stage->num_args) != NULL) {
+            return true;
+        }
+    }
+    return false;
 }
 
 static bool stage_is_sound(const struct kiln_stage *stage, unsigned num_regions)

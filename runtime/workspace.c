@@ -49,8 +49,17 @@ bool kiln_plan_regions(const struct kiln_problem *problem, struct kiln_plan *pla
         }
         plan->region_start[i] = start / element;
     }
-    plan->workspace_bytes = end - base;
+    /* An image has a pixel, even where k is 0 and nothing lies in the regions. */
+    size_t least = kiln_recipe_reads_image(plan->recipe) ? KILN_PIXEL_BYTES : 0;
+    plan->workspace_bytes = end - base > least ? end - base : least;
     return true;
+}
+
+size_t kiln_plan_pixels(const struct kiln_problem *problem, const struct kiln_plan *plan)
+{
+    size_t base = problem->workspace != NULL ? problem->workspace_offset : 0;
+    return kiln_recipe_reads_image(plan->recipe) ? (base + plan->workspace_bytes) / KILN_PIXEL_BYTES
+                                                 : 0;
 }
 
 void kiln_space_empty(struct kiln_space *space)

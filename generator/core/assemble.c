@@ -102,7 +102,7 @@ const char *const assemble_dim_names[KILN_NUM_DIMS] = { "ONE", "M", "N", "K" };
 
 const char *const assemble_arg_names[KILN_NUM_ARG_CODES] = {
     "M", "N", "K", "ALPHA", "BETA", "A", "A_OFFSET", "LDA", "B", "B_OFFSET", "LDB", "C", "C_OFFSET",
-    "LDC", "WORKSPACE", "REGION_0", "REGION_1", "REGION_2", "REGION_3",
+    "LDC", "WORKSPACE", "WORKSPACE_IMAGE", "REGION_0", "REGION_1", "REGION_2", "REGION_3",
 };
 
 static int dim_code(const char *at, size_t len)

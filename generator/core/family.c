@@ -62,6 +62,7 @@ void facts_ample(struct device_facts *facts)
     facts->value[FACT_REGISTER_BYTES] = 2048;
     facts->value[FACT_COMPUTE_CAPABILITY] = 90;
     facts->value[FACT_SHUFFLES] = 2;
+    facts->value[FACT_IMAGE_PIXELS] = 1 << 27;
 }
 
 const struct family *family_find(const char *name)

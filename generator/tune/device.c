@@ -132,6 +132,18 @@ static long compute_capability(cl_device_id device)
     return 10 * (long) major + (long) minor;
 }
 
+static long image_pixels(cl_device_id device)
+{
+    cl_bool images = CL_FALSE;
+    size_t pixels = 0;
+    if (clGetDeviceInfo(device, CL_DEVICE_IMAGE_SUPPORT, sizeof images, &images, NULL) !=
+                CL_SUCCESS || !images ||
+        clGetDeviceInfo(device, CL_DEVICE_IMAGE_MAX_BUFFER_SIZE, sizeof pixels, &pixels, NULL) !=
+                CL_SUCCESS)
+        return 0;
+    return (long) pixels;
+}
+
 /* Those of OpenCL C 1.2, which is what kernels are compiled as: cl_khr_subgroups wants 2.0. */
 static long shuffles_of(cl_device_id device)
 {
@@ -233,6 +245,7 @@ bool device_facts(cl_device_id device, struct device_facts *facts, char error[FA
     value[FACT_REGISTER_BYTES] = register_bytes(is_cpu, floats);
     value[FACT_HAS_DOUBLE] = has_double(device);
     value[FACT_CLOCK_MHZ] = (long) answers.clock_mhz;
+    value[FACT_IMAGE_PIXELS] = image_pixels(device);
     value[FACT_SHUFFLES] = shuffles_of(device);
     value[FACT_COMPUTE_CAPABILITY] = compute_capability(device);
     return true;

@@ -230,12 +230,15 @@ static void check_stage(const struct assembly *assembly, const struct kiln_recip
         assert_true(stage->tile[d] >= 1 && stage->local[d] >= 1);
         assert_true(stage->dim[d] < KILN_NUM_DIMS);
         assert_true(d < stage->work_dim || (stage->tile[d] == 1 && stage->local[d] == 1));
-        assert_int_equal(stage->tile[d] % stage->local[d], 0);
     }
-    assert_true((long) (stage->local[0] * stage->local[1] * stage->local[2]) <=
-                assembly->facts.value[FACT_MAX_ITEMS]);
+    const unsigned items = stage->local[0] * stage->local[1] * stage->local[2];
+    assert_true((long) items <= assembly->facts.value[FACT_MAX_ITEMS]);
+    // Work-items that compute C share it evenly.
+    if (stage == &recipe->stages[recipe->num_stages - 1])
+        assert_int_equal(stage->tile[0] * stage->tile[1] * stage->tile[2] % items, 0);
     assert_true((long) stage->local_bytes <= assembly->facts.value[FACT_LOCAL_BYTES]);
-    assert_int_equal(strstr(parameters, "__local") != NULL, stage->local_bytes != 0);
+    const char *local = strstr(parameters, "__local"), *end = strstr(parameters, "\n}\n");
+    assert_int_equal(local && local < end, stage->local_bytes != 0);
     for (unsigned i = 0; i < stage->num_args; i++) {
         assert_true(stage->args[i] < KILN_NUM_ARG_CODES);
         if (stage->args[i] >= KILN_ARG_REGION_0)

@@ -103,6 +103,10 @@ static void spoil_stage(struct clay *c, int fault)
     c->stage.num_args = fault == 6 ? KILN_MAX_ARGS + 1 : c->stage.num_args;
     c->stage.args[0] = fault == 7 ? KILN_NUM_ARG_CODES
             : fault == 8 ? KILN_ARG_REGION_1 : c->stage.args[0];
+    if (fault == 9) {
+        c->stage.args[0] = KILN_ARG_WORKSPACE_IMAGE;
+        c->recipe.num_regions = 0;
+    }
 }
 
 static void spoil_recipe(struct clay *c, int fault)
@@ -145,7 +149,7 @@ static void each_fault_makes_a_bundle_unsound(void **state)
     static const struct {
         void (*spoil)(struct clay *c, int fault);
         int num_faults;
-    } parts[] = {{spoil_program, 5}, {spoil_stage, 9}, {spoil_recipe, 12}, {spoil_dispatch, 5},
+    } parts[] = {{spoil_program, 5}, {spoil_stage, 10}, {spoil_recipe, 12}, {spoil_dispatch, 5},
                  {spoil_bundle, 6}};
     struct clay c;
     (void)state;

@@ -34,6 +34,7 @@ struct stub_facts {
     size_t max_work_group;
     size_t max_work_items[3];
     cl_ulong local_bytes, global_bytes, max_alloc_bytes;
+    size_t max_pixels;                                    /* of an image over a buffer; 0: none */
     cl_device_fp_config double_config;                    /* 0: no double precision */
     cl_bool available, compiler_available;
 };
@@ -83,6 +84,8 @@ cl_command_queue stub_make_queue(cl_context context, cl_device_id device, bool o
 cl_mem stub_make_buffer(cl_context context, size_t bytes);       /* memory comes at first use */
 cl_mem stub_make_image(cl_context context, size_t bytes);        /* a cl_mem, but no buffer */
 cl_event stub_make_event(cl_context context);                        /* complete, of no queue */
+/* The extent of an image over a buffer and that buffer, both also after the image is released. */
+size_t stub_image_pixels(cl_mem image, cl_mem *buffer);
 void *stub_buffer_data(cl_mem buffer);                               /* its memory, zeroed */
 
 /* The nth call of the function from now on (1: the next one) fails with the code; nth 0: every call

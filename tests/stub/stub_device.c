@@ -16,6 +16,7 @@ struct stub_facts stub_default_facts(void)
         .max_work_group = 256, .max_work_items = {256, 256, 64},
         .local_bytes = 32768, .global_bytes = (cl_ulong)1 << 40,
         .max_alloc_bytes = (cl_ulong)1 << 40,
+        .max_pixels = 1 << 27,
         .double_config = CL_FP_FMA | CL_FP_ROUND_TO_NEAREST | CL_FP_INF_NAN | CL_FP_DENORM,
         .available = CL_TRUE, .compiler_available = CL_TRUE,
     };
@@ -167,6 +168,9 @@ static bool device_uint(const struct stub_facts *facts, cl_device_info name, cl_
     case CL_DEVICE_COMPILER_AVAILABLE:
         *value = facts->compiler_available;
         return true;
+    case CL_DEVICE_IMAGE_SUPPORT:
+        *value = facts->max_pixels > 0;
+        return true;
     case CL_DEVICE_ENDIAN_LITTLE:
         *value = CL_TRUE;
         return true;
@@ -224,6 +228,8 @@ cl_int CL_API_CALL clGetDeviceInfo(cl_device_id device, cl_device_info name, siz
     switch (name) {
     case CL_DEVICE_PLATFORM:
         return stub_put(&device->platform, sizeof device->platform, capacity, out, bytes);
+    case CL_DEVICE_IMAGE_MAX_BUFFER_SIZE:
+        return stub_put(&facts->max_pixels, sizeof facts->max_pixels, capacity, out, bytes);
     case CL_DEVICE_MAX_WORK_GROUP_SIZE:
         return stub_put(&facts->max_work_group, sizeof facts->max_work_group, capacity, out,
                 bytes);

@@ -48,6 +48,7 @@ struct _cl_mem {
     cl_mem_object_type type;
     cl_mem_flags flags;
     size_t size;
+    cl_mem under;                      /* the buffer that an image lies over, or NULL */
     void *host;
     void *data;                        /* NULL until it is used */
 };

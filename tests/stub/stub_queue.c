@@ -110,6 +110,56 @@ cl_mem CL_API_CALL clCreateBuffer(cl_context context, cl_mem_flags flags, size_t
     return buffer;
 }
 
+enum { PIXEL_BYTES = 16 };
+
+size_t stub_image_pixels(cl_mem image, cl_mem *buffer)
+{
+    *buffer = image->under;
+    return image->size / PIXEL_BYTES;
+}
+
+/* Of images, those over a buffer, whose pixels are four 32-bit words. */
+static cl_int check_image(cl_context context, const cl_image_format *format,
+        const cl_image_desc *shape)
+{
+    size_t most = context->devices[0]->facts.max_pixels;
+    if (most == 0) {
+        return CL_INVALID_OPERATION;
+    }
+    if (format->image_channel_order != CL_RGBA ||
+        format->image_channel_data_type != CL_UNSIGNED_INT32) {
+        return CL_IMAGE_FORMAT_NOT_SUPPORTED;
+    }
+    if (shape->image_type != CL_MEM_OBJECT_IMAGE1D_BUFFER ||
+        !stub_valid(shape->buffer, STUB_MEM) || shape->buffer->context != context) {
+        return CL_INVALID_IMAGE_DESCRIPTOR;
+    }
+    return shape->image_width > 0 && shape->image_width <= most &&
+           shape->image_width <= shape->buffer->size / PIXEL_BYTES ? CL_SUCCESS : CL_INVALID_IMAGE_SIZE;
+}
+
+cl_mem CL_API_CALL clCreateImage(cl_context context, cl_mem_flags flags,
+        const cl_image_format *format, const cl_image_desc *shape, void *host, cl_int *error_ret)
+{
+    cl_int error = stub_enter(STUB_clCreateImage);
+    if (error == CL_SUCCESS && !stub_valid(context, STUB_CONTEXT)) {
+        error = CL_INVALID_CONTEXT;
+    } else if (error == CL_SUCCESS && host != NULL) {
+        error = CL_INVALID_HOST_PTR;
+    } else if (error == CL_SUCCESS) {
+        error = check_image(context, format, shape);
+    }
+    stub_set_error(error_ret, error);
+    if (error != CL_SUCCESS) {
+        return NULL;
+    }
+    cl_mem image = stub_make_buffer(context, shape->image_width * PIXEL_BYTES);
+    image->type = CL_MEM_OBJECT_IMAGE1D_BUFFER;
+    image->flags = flags;
+    image->under = shape->buffer;
+    return image;
+}
+
 cl_int CL_API_CALL clRetainMemObject(cl_mem buffer)
 {
     return stub_retain(STUB_clRetainMemObject, buffer, STUB_MEM, CL_INVALID_MEM_OBJECT);
