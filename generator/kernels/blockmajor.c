@@ -6,7 +6,7 @@
 
 static const struct family_param params[] = {
     { "BLKM", "8 16 32 64 128 256", 32, "rows of C per work-group", "Matsumoto 2012 m_l" },
-    { "BLKN", "8 16 32 64 128 256", 32, "columns of C per work-group", "Matsumoto 2012 n_l" },
+    { "BLKN", "8 16 32 64 128", 32, "columns of C per work-group", "Matsumoto 2012 n_l" },
     { "KT", "4 8 16 32 64 128 256", 16, "depth of a block", "Matsumoto 2012 k_l" },
     { "TM", "1 2 4 8 16", 4, "rows of C per work-item", "Matsumoto 2012 m_s" },
     { "TN", "1 2 4 8 16", 4, "columns of C per work-item", "Matsumoto 2012 n_s" },
@@ -14,6 +14,8 @@ static const struct family_param params[] = {
     { "VEC", "1 2 4 8", 2, "width of a vector", "Matsumoto 2012 Vector" },
     { "LOCALA", "0 1", 0, "whether A is shared in local memory", "Matsumoto 2012 Shared" },
     { "LOCALB", "0 1", 0, "whether B is shared in local memory", "Matsumoto 2012 Shared" },
+    { "IMAGEA", "0 1", 0, "whether A is read as an image", "Matsumoto 2012 Image" },
+    { "IMAGEB", "0 1", 0, "whether B is read as an image", "Matsumoto 2012 Image" },
     { "LAYOUT", "0 1 2", 0, "row-major, column blocks (CBL), row blocks (RBL)", "Matsumoto 2012" },
     { "FLIP", "0 1", 0, "row-major: A copied to K x M and B to K x N where they are not",
       "Matsumoto 2012, after Du et al." },
@@ -27,8 +29,8 @@ static const struct family_value values[] = {
     { "NV", "TN / VEC" },
     { "AKM", "LAYOUT || FLIP || TA" },           // A is K x M as the multiplication sees it
     { "BKM", "LAYOUT || FLIP || !TB" },          // B is K x N
-    { "COPYA", "LAYOUT || PAD || AKM != TA" },
-    { "COPYB", "LAYOUT || PAD || BKM == TB" },
+    { "COPYA", "LAYOUT || PAD || IMAGEA || AKM != TA" },
+    { "COPYB", "LAYOUT || PAD || IMAGEB || BKM == TB" },
     { "GUARD", "COPYA || COPYB" },               // C may end inside a block
     { "AWIDTH", "AKM ? BLKM : KT" },             // of a line of a block
     { "BWIDTH", "BKM ? BLKN : KT" },
@@ -39,8 +41,11 @@ static const struct family_rule rules[] = {
     RULE_DOUBLE,
     { "BLKM % TM == 0 && BLKN % TN == 0", "a work-item's block exceeds the work-group's" },
     { "LM * LN <= MAX_ITEMS && LM * LN <= MAX_ITEMS_X", "work-group larger than the device's" },
-    { "!(LAYOUT || FLIP || PAD) || (256 <= MAX_ITEMS && 16 <= MAX_ITEMS_X && 16 <= MAX_ITEMS_Y)",
+    { "!(LAYOUT || FLIP || PAD || IMAGEA || IMAGEB) || "
+      "(64 <= MAX_ITEMS && 16 <= MAX_ITEMS_X && 4 <= MAX_ITEMS_Y)",
       "the copying kernels' work-group is larger than the device's" },
+    { "!(IMAGEA || IMAGEB) || IMAGE_PIXELS", "the device has no images over buffers" },
+    { "!(IMAGEA || IMAGEB) || VEC * REAL_BYTES <= 16", "vectors wider than a pixel, 16 bytes" },
     { "TILEBYTES <= LOCAL_BYTES && 16 * 17 * REAL_BYTES <= LOCAL_BYTES",
       "tiles exceed local memory" },
     { "KT % KU == 0", "a block's depth is not a multiple of the register block" },
@@ -51,22 +56,27 @@ static const struct family_rule rules[] = {
     { "LAYOUT == 0 || (!FLIP && !PAD)", "block-major layouts are transposed and padded anyway" },
 };
 
-#define AS_STORED(X) #X " " #X "_OFFSET LD" #X " "
-#define MULTIPLY(when, operands) \
-    { "multiply", when, "blockmajor.cl.in", NULL, NULL, "A B", "N M", "BLKN; BLKM", "LM * LN; 1", \
-      "TILEBYTES", "M N K ALPHA BETA " operands "C C_OFFSET LDC" }
+/* How the multiplication takes an operand: when, and by which arguments. */
+#define STORED(X) "!COPY" #X, #X " " #X "_OFFSET LD" #X " "
+#define COPIED(X, region) "COPY" #X " && !IMAGE" #X, "WORKSPACE REGION_" #region " "
+#define IMAGE(X, region) "IMAGE" #X, "WORKSPACE_IMAGE REGION_" #region " "
+#define MULTIPLY(operand_a, operand_b) MULTIPLY_OF(operand_a, operand_b)
+#define MULTIPLY_OF(when_a, a, when_b, b) \
+    { "multiply", when_a " && " when_b, "blockmajor.cl.in", NULL, NULL, "A B", "N M", \
+      "BLKN; BLKM", "LM * LN; 1", "TILEBYTES", "M N K ALPHA BETA " a b "C C_OFFSET LDC" }
 
 static const struct family_stage stages[] = {
     { "copya", "COPYA", "blockmajor_copy.cl.in", "LINES = BLKM; KM = AKM; STOREDKM = TA",
-      "BLKM KT LAYOUT FLIP INDEX", "A", "M K", "BLKM; KT", "16; 16",
+      "BLKM KT LAYOUT FLIP INDEX", "A", "M K", "BLKM; KT", "16; 4",
       "AKM == TA ? 0 : 16 * 17 * REAL_BYTES", "M K A A_OFFSET LDA WORKSPACE REGION_0" },
     { "copyb", "COPYB", "blockmajor_copy.cl.in", "LINES = BLKN; KM = BKM; STOREDKM = !TB",
-      "BLKN KT LAYOUT FLIP INDEX", "B", "N K", "BLKN; KT", "16; 16",
+      "BLKN KT LAYOUT FLIP INDEX", "B", "N K", "BLKN; KT", "16; 4",
       "BKM != TB ? 0 : 16 * 17 * REAL_BYTES", "N K B B_OFFSET LDB WORKSPACE REGION_1" },
-    MULTIPLY("!COPYA && !COPYB", AS_STORED(A) AS_STORED(B)),
-    MULTIPLY("!COPYA && COPYB", AS_STORED(A) "WORKSPACE REGION_1 "),
-    MULTIPLY("COPYA && !COPYB", AS_STORED(B) "WORKSPACE REGION_0 "),
-    MULTIPLY("COPYA && COPYB", "WORKSPACE REGION_0 REGION_1 "),
+    MULTIPLY(STORED(A), STORED(B)), MULTIPLY(STORED(A), COPIED(B, 1)),
+    MULTIPLY(STORED(A), IMAGE(B, 1)), MULTIPLY(COPIED(A, 0), STORED(B)),
+    MULTIPLY(COPIED(A, 0), COPIED(B, 1)), MULTIPLY(COPIED(A, 0), IMAGE(B, 1)),
+    MULTIPLY(IMAGE(A, 0), STORED(B)), MULTIPLY(IMAGE(A, 0), COPIED(B, 1)),
+    MULTIPLY(IMAGE(A, 0), IMAGE(B, 1)),
 };
 
 static const struct family_region regions[] = {
@@ -92,6 +102,8 @@ static const struct family_preset presets[] = {
     TABLE_2("sgemm-rbl", 's', "tn", 2577,
             "BLKM=128 BLKN=32 KT=8 TM=8 TN=8 KU=8 VEC=2 LOCALB=1 LAYOUT=2"),
     TABLE_2("sgemm-tn", 's', "tn", 2488, "BLKM=128 BLKN=64 KT=4 TM=8 TN=4 KU=4 VEC=4 LAYOUT=0"),
+    TABLE_2("sgemm-nn", 's', "nn", 2382,
+            "BLKM=128 BLKN=64 KT=256 TM=8 TN=4 KU=4 VEC=4 LAYOUT=0 IMAGEA=1"),
 };
 
 extern const struct family family_blockmajor;
