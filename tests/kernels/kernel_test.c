@@ -48,7 +48,8 @@ static const char help[] =
     "  --family F, --precision P, --transpose XY, --config CONFIG, --edge CLASS\n"
     "                        only this one\n"
     "  --most N              leave out cases with an extent above N, and configurations whose\n"
-    "                        work-groups compute more than N rows or columns\n"
+    "                        work-groups compute more than N rows or columns or which pad an\n"
+    "                        operand to a multiple of more\n"
     "  --fact NAME=VALUE     take the device for one with this fact (see kiln-tune probe)\n"
     "  --tight               instead of comparing with a reference, run on buffers that end with\n"
     "                        their last element, for a simulator that sees stray accesses;\n"
@@ -235,7 +236,8 @@ static void run_config(struct run *run, const struct config *config, const struc
 
 /* ---- What to run ---- */
 
-/* No work-group of any stage may compute more than so many rows or columns of C. */
+/* No work-group of any stage may compute more than so many rows or columns of C, and no operand be
+ * padded to a multiple of more. */
 static bool accepts(void *env, const struct config *config, const struct problem *problem)
 {
     const struct run *run = env;
@@ -252,6 +254,10 @@ static bool accepts(void *env, const struct config *config, const struct problem
             for (unsigned d = 0; d < recipe->stages[i].work_dim; d++)
                 ok = ok && (recipe->stages[i].dim[d] == KILN_DIM_K ||
                             recipe->stages[i].tile[d] <= run->options->most);
+        for (unsigned i = 0; i < recipe->num_regions; i++)
+            for (unsigned d = 0; d < 2; d++)
+                ok = ok && (recipe->regions[i].dim[d] == KILN_DIM_ONE ||
+                            recipe->regions[i].round[d] <= run->options->most);
     }
     assembly_free(&assembly);
     return ok;
