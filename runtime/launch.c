@@ -169,7 +169,7 @@ static cl_int enqueue_stage(struct launch *launch, const struct kiln_plan *plan,
     const struct kiln_request *request = launch->request;
     const struct kiln_stage *stage = &plan->recipe->stages[index];
     bool wants_event = request->queue_facts.out_of_order || request->stage_events != NULL ||
-                       (is_final && request->event != NULL);
+                       (is_final && request->event != NULL) || launch->image != NULL;
     size_t local[3] = {stage->local[0], stage->local[1], stage->local[2]};
     cl_event event = NULL;
     struct waits waits;
@@ -288,8 +288,7 @@ static enum kiln_status find_workspace(struct launch *launch, const struct kiln_
                                                              : KILN_WORKSPACE_TOO_SMALL;
 }
 
-/* Made for the call and let go of after it, as the caller may release a workspace of its own: what
- * is enqueued keeps the image. */
+/* Made for the call: the workspace may be the caller's, or another one by the next call. */
 static enum kiln_status make_image(struct launch *launch, const struct kiln_plan *plan,
         cl_mem workspace)
 {
@@ -307,12 +306,26 @@ static enum kiln_status make_image(struct launch *launch, const struct kiln_plan
     return (enum kiln_status)error;
 }
 
+static void CL_CALLBACK release_image(cl_event event, cl_int status, void *image)
+{
+    (void)event;
+    (void)status;
+    clReleaseMemObject(image);
+}
+
+/* PoCL 3.1 crashes when an image is released before the kernels that read it are done, although
+ * OpenCL lets it. */
 static void drop_image(struct launch *launch)
 {
-    if (launch->image != NULL) {
-        clReleaseMemObject(launch->image);
-        launch->image = NULL;
+    if (launch->image == NULL) {
+        return;
     }
+    if (launch->last == NULL ||
+        clSetEventCallback(launch->last, CL_COMPLETE, release_image, launch->image) !=
+                CL_SUCCESS) {
+        clReleaseMemObject(launch->image);
+    }
+    launch->image = NULL;
 }
 
 static void drop_stage_events(struct launch *launch)

@@ -84,6 +84,7 @@ static void the_image_goes_with_the_call(void **state)
     fixture_run(world->f, &gemm);
     cl_mem image = stub_record_mem(stub_record_at(2), MUL_WORK);
     assert_int_equal(stub_refs(image), 0);
+    assert_int_equal(stub_calls("clSetEventCallback"), 1);
     stub_fail("clEnqueueNDRangeKernel", 3, CL_OUT_OF_RESOURCES);
     fixture_run(world->f, &gemm);
     assert_int_equal(stub_calls("clCreateImage"), 2);

@@ -237,6 +237,24 @@ cl_int CL_API_CALL clSetUserEventStatus(cl_event event, cl_int status)
     return stub_valid(event, STUB_EVENT) ? CL_SUCCESS : CL_INVALID_EVENT;
 }
 
+/* Commands complete at once, and so is the callback called at once. */
+cl_int CL_API_CALL clSetEventCallback(cl_event event, cl_int type,
+        void (CL_CALLBACK *notify)(cl_event, cl_int, void *), void *user)
+{
+    cl_int error = stub_enter(STUB_clSetEventCallback);
+    if (error != CL_SUCCESS) {
+        return error;
+    }
+    if (!stub_valid(event, STUB_EVENT)) {
+        return CL_INVALID_EVENT;
+    }
+    if (notify == NULL || type != CL_COMPLETE) {
+        return CL_INVALID_VALUE;
+    }
+    notify(event, CL_COMPLETE, user);
+    return CL_SUCCESS;
+}
+
 cl_int CL_API_CALL clRetainEvent(cl_event event)
 {
     return stub_retain(STUB_clRetainEvent, event, STUB_EVENT, CL_INVALID_EVENT);
