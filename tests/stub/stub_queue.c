@@ -134,8 +134,8 @@ static cl_int check_image(cl_context context, const cl_image_format *format,
         !stub_valid(shape->buffer, STUB_MEM) || shape->buffer->context != context) {
         return CL_INVALID_IMAGE_DESCRIPTOR;
     }
-    return shape->image_width > 0 && shape->image_width <= most &&
-           shape->image_width <= shape->buffer->size / PIXEL_BYTES ? CL_SUCCESS : CL_INVALID_IMAGE_SIZE;
+    size_t room = shape->buffer->size / PIXEL_BYTES, width = shape->image_width;
+    return width > 0 && width <= most && width <= room ? CL_SUCCESS : CL_INVALID_IMAGE_SIZE;
 }
 
 cl_mem CL_API_CALL clCreateImage(cl_context context, cl_mem_flags flags,
