@@ -70,7 +70,9 @@ static int clean(void **state)
 static void refuses(const struct journal_head *head, const char *what)
 {
     const struct journal_head first = make_head(1, 2);
-    const struct merge_part parts[] = { make_part(0, "a.tsv", &first), make_part(1, "b.tsv", head) };
+    const struct merge_part parts[] = {
+        make_part(0, "a.tsv", &first), make_part(1, "b.tsv", head)
+    };
     assert_false(merge(parts, 2));
     if (!strstr(error, what) || !strstr(error, "b.tsv"))
         fail_msg("'%s' does not say '%s'", error, what);
