@@ -174,12 +174,13 @@ static unsigned list_looks(const struct plan *plan, const struct quest *quests, 
     return num;
 }
 
-/* Times a few configurations against each other at every quest's shape. */
+/* Times a few configurations against each other at every quest's shape; at the first one however
+ * small the budget. */
 static bool look_at(struct plan *plan, const struct quest *quests, size_t num_quests,
-        const struct config *looks, unsigned num)
+        const struct config *looks, unsigned num, double end)
 {
     struct record answers[LOOKS_TOGETHER];
-    for (size_t q = 0; q < num_quests; q++) {
+    for (size_t q = 0; q < num_quests && (q == 0 || used(plan) < end); q++) {
         const struct problem problem = problem_of_pair(plan->precision, quests[q].pair);
         if (!tuner_ask(plan->tuner, RECORD_LOOK, &problem, quests[q].shape, looks, num, 0,
                     answers))
@@ -222,7 +223,7 @@ static void add_all_round(struct plan *plan, const struct quest *quests, size_t 
         add_finalist(plan, best);
 }
 
-/* Looks at the best few again, however small the budget, then at the next ones until `end`. */
+/* Looks at the best few again, then at the next ones, until `end`. */
 static bool look_again(struct plan *plan, const struct quest *quests, size_t num_quests,
         unsigned most, double end)
 {
@@ -231,7 +232,7 @@ static bool look_again(struct plan *plan, const struct quest *quests, size_t num
     progress_phase(plan->tuner, "%s second looks", plan->precision->name);
     for (unsigned i = 0; i < num && (i == 0 || used(plan) < end); i += LOOKS_TOGETHER)
         if (!look_at(plan, quests, num_quests, looks + i,
-                    num - i < LOOKS_TOGETHER ? num - i : LOOKS_TOGETHER))
+                    num - i < LOOKS_TOGETHER ? num - i : LOOKS_TOGETHER, end))
             return false;
     plan->num_finalists = 0;
     add_all_round(plan, quests, num_quests, looks, num);
