@@ -25,7 +25,7 @@ Options after -- go to kiln-bench in place of "--shapes hopper".
 
 Exit status: 0 the step is done; 75 its time was up: call it again to go on; 1 a failure; 2 wrong
 usage. Nothing is installed. Parts of test and bench that passed are not run again unless the
-programs have changed.
+programs or the options have changed, or DIR/test.passed or DIR/bench.passed is removed.
 END
 }
 
@@ -79,6 +79,7 @@ done
 [ -n "$dir" ] || wrong "--dir says where everything is kept"
 [ "$step" = build ] || [ -n "$device" ] || wrong "--device says which device to $step"
 [ "$seconds" -ge 30 ] || wrong "--seconds: at least 30"
+options=$*
 [ $# -eq 0 ] || [ "$step" = bench ] || wrong "only bench takes options after --"
 case $dir in *,*) wrong "--dir: no commas, please" ;; esac
 
@@ -145,7 +146,7 @@ open_list()
 {
     list=$dir/$step.passed
     failures=0
-    mark="programs $(cksum "$@" | cksum)"
+    mark="programs $(cksum "$@" | cksum), options $options"
     [ -f "$list" ] && [ "$(head -n 1 "$list")" = "$mark" ] || echo "$mark" >"$list"
 }
 
@@ -190,8 +191,10 @@ close_list()
 # Links the bundle that was tuned, if there is one.
 link_bundle()
 {
-    [ ! -f "$dir/local/bundle.c" ] ||
+    if [ -f "$dir/local/bundle.c" ] && [ ! -f "$build/links-local" ]; then
         configure "$build" -Dtune=off -Dbundles="$dir/local,generic"
+        touch "$build/links-local"
+    fi
 }
 
 step_test()
