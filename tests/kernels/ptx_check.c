@@ -1,31 +1,41 @@
-/* ptx_check.c: the PTX of the linked bundles, launched through CUDA instead of OpenCL, so that
+/* ptx_check.c: the kernels of the linked bundles, launched through CUDA instead of OpenCL, so that
  * CUDA's tools can watch: compute-sanitizer for stray accesses and races, a profiler for the rest.
  *
- *     compute-sanitizer --tool memcheck build/tests/kernels/ptx_check --recipe bulk
+ * A first run saves what NVIDIA's OpenCL compiles, which is PTX; the run that is watched knows no
+ * OpenCL:
+ *
+ *     build/tests/kernels/ptx_check --save DIR
+ *     compute-sanitizer --tool memcheck build/tests/kernels/ptx_check --load DIR
  *
  * Each stage of a recipe is launched with the library's own launch data, on buffers that end with
  * their last element. The operands are small integers, whose product is compared exactly.
  */
 #include "internal.h"
 #include "core/family.h"
+#include "core/files.h"
+#include "tune/device.h"
 #include "tune/matrix.h"
 #include "tune/verify.h"
 
 #include <cuda.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { EXIT_USAGE = 2, EXIT_SKIPPED = 77, MAX_EXTENT = 2048, NUM_BUFFERS = 4 };
+enum {
+    EXIT_USAGE = 2, EXIT_SKIPPED = 77, MAX_EXTENT = 2048, NUM_BUFFERS = 4, PATH_BYTES = 1024
+};
 
 struct options {
+    const char *save, *load;           /* folders; one of them is given */
+    const char *device;                /* to save: a part of its name */
     const char *recipe;                /* part of the recipe's name */
     size_t m, n, k;
 };
 
 struct check {
     const struct options *options;
-    int capability;                    /* of the device, 90 for 9.0 */
     unsigned num_checked, num_failures;
 };
 
@@ -40,11 +50,14 @@ struct work {
 static const char help[] =
     "usage: ptx_check [OPTION]...\n"
     "\n"
+    "  --save DIR       compile with OpenCL and keep the PTX\n"
+    "  --device NAME    for this: substring of the device's name (default NVIDIA)\n"
+    "  --load DIR       run the PTX that is kept there\n"
     "  --recipe TEXT    only recipes whose name contains TEXT (see kiln_gemm_explain)\n"
     "  --shape MxNxK    default 200x152x96; extents that a recipe wants to be multiples are\n"
     "                   rounded up\n"
     "\n"
-    "Exit status: 0 all right, 1 a failure, 2 wrong usage, 77 no device or no PTX for it.\n";
+    "Exit status: 0 all right, 1 a failure, 2 wrong usage, 77 no device, or nothing kept.\n";
 
 static int usage(const char *what, const char *value)
 {
@@ -73,19 +86,12 @@ static const char *meaning_of(int number)
     return number < (int) (sizeof names / sizeof names[0]) ? names[number] : "?";
 }
 
-/* PTX for CUDA, to be freed; NULL when the binary is not PTX. */
-static char *text_for_cuda(const struct kiln_binary *binary)
+/* PTX for CUDA, to be freed; NULL when out of memory. */
+static char *text_for_cuda(const char *from)
 {
     static const char mark[] = "%envreg";
-    char *from = calloc(binary->size + 1, 1), *text = calloc(binary->size + 1, 2), *to = text;
-    if (from)
-        memcpy(from, binary->data, binary->size);
-    if (!from || !text || !strstr(from, ".target sm_")) {
-        free(from);
-        free(text);
-        return NULL;
-    }
-    for (const char *at = from; *at;) {
+    char *text = calloc(strlen(from) + 1, 2), *to = text;
+    for (const char *at = from; text && *at;) {
         if (strncmp(at, mark, sizeof mark - 1)) {
             *to++ = *at++;
             continue;
@@ -96,18 +102,23 @@ static char *text_for_cuda(const struct kiln_binary *binary)
         to += strlen(meaning);
         at = end;
     }
-    free(from);
     return text;
 }
 
+static void path_of(const char *folder, const struct kiln_program *program, char path[PATH_BYTES])
+{
+    snprintf(path, PATH_BYTES, "%s/%016" PRIx64 ".ptx", folder, program->hash);
+}
+
+/* What was kept of a program, for CUDA; NULL when nothing was. */
 static char *find_text(const struct check *check, const struct kiln_program *program)
 {
-    for (uint32_t i = 0; i < program->num_binaries; i++) {
-        const struct kiln_binary *binary = &program->binaries[i];
-        if (!binary->compute_capability || (int) binary->compute_capability == check->capability)
-            return text_for_cuda(binary);
-    }
-    return NULL;
+    char path[PATH_BYTES], error[FILES_ERROR_BYTES];
+    path_of(check->options->load, program, path);
+    char *kept = files_read(path, error);
+    char *text = kept ? text_for_cuda(kept) : NULL;
+    free(kept);
+    return text;
 }
 
 /* ---- The operands ---- */
@@ -290,6 +301,84 @@ static bool run(struct work *work, const char *text)
     return ok;
 }
 
+/* ---- Saving ---- */
+
+/* The binary of a program that was built for one device, with room for one byte more. */
+static char *binary_of(cl_program program, size_t *size)
+{
+    size_t bytes = 0;
+    if (clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof bytes, &bytes, NULL) !=
+            CL_SUCCESS)
+        return NULL;
+    char *text = calloc(bytes + 2, 1);
+    if (text && clGetProgramInfo(program, CL_PROGRAM_BINARIES, sizeof text, &text, NULL) !=
+            CL_SUCCESS) {
+        free(text);
+        return NULL;
+    }
+    *size = bytes + 2;
+    return text;
+}
+
+static char *compile(cl_context context, cl_device_id device, const struct kiln_program *source)
+{
+    size_t size = 0;
+    char *text = NULL;
+    cl_program program = clCreateProgramWithSource(context, source->num_pieces,
+            (const char **) source->pieces, NULL, NULL);
+    if (program && clBuildProgram(program, 1, &device, NULL, NULL, NULL) == CL_SUCCESS)
+        text = binary_of(program, &size);
+    if (program)
+        clReleaseProgram(program);
+    if (text && (!strstr(text, ".target sm_") ||
+                 (source->ptx && !kiln_ptx_unmask(text, size, source->ptx)))) {
+        free(text);
+        return NULL;
+    }
+    return text;
+}
+
+/* Recipes share programs: each is compiled once. */
+static bool save_program(const struct options *options, cl_context context, cl_device_id device,
+        const struct kiln_program *program)
+{
+    char path[PATH_BYTES], error[FILES_ERROR_BYTES];
+    path_of(options->save, program, path);
+    char *text = files_read(path, error);
+    if (text) {
+        free(text);
+        return true;
+    }
+    text = compile(context, device, program);
+    const bool ok = text && files_write(path, text, strlen(text), error);
+    if (!ok)
+        fprintf(stderr, "ptx_check: %s: %s\n", path, text ? error : "does not compile to PTX");
+    free(text);
+    return ok;
+}
+
+static int save_all(const struct options *options)
+{
+    cl_device_id device;
+    char error[FAMILY_ERROR_BYTES];
+    unsigned num_failures = 0;
+    if (!device_find(options->device, &device, error)) {
+        fprintf(stderr, "ptx_check: %s\n", error);
+        return EXIT_SKIPPED;
+    }
+    cl_context context = clCreateContext(NULL, 1, &device, NULL, NULL, NULL);
+    for (size_t b = 0; context && kiln_linked_bundles[b]; b++)
+        for (uint32_t i = 0; i < kiln_linked_bundles[b]->num_recipes; i++) {
+            const struct kiln_bundle *bundle = kiln_linked_bundles[b];
+            if (strstr(bundle->recipes[i].name, options->recipe))
+                num_failures += !save_program(options, context, device,
+                        &bundle->programs[bundle->recipes[i].program]);
+        }
+    if (context)
+        clReleaseContext(context);
+    return !context || num_failures ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
 /* ---- What to check ---- */
 
 static void make_problem(const struct check *check, const struct kiln_recipe *recipe,
@@ -342,19 +431,13 @@ static int check_all(struct check *check)
     return check->num_failures ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
-static bool open_device(struct check *check)
+static bool open_device(void)
 {
     CUdevice device;
     CUcontext context;
-    int major = 0, minor = 0;
-    if (!good(cuInit(0), "cuInit") || !good(cuDeviceGet(&device, 0), "cuDeviceGet") ||
-        !good(cuDevicePrimaryCtxRetain(&context, device), "a context") ||
-        !good(cuCtxSetCurrent(context), "a context"))
-        return false;
-    cuDeviceGetAttribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device);
-    cuDeviceGetAttribute(&minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device);
-    check->capability = 10 * major + minor;
-    return true;
+    return good(cuInit(0), "cuInit") && good(cuDeviceGet(&device, 0), "cuDeviceGet") &&
+           good(cuDevicePrimaryCtxRetain(&context, device), "a context") &&
+           good(cuCtxSetCurrent(context), "a context");
 }
 
 static bool read_shape(const char *text, struct options *options)
@@ -367,7 +450,7 @@ static bool read_shape(const char *text, struct options *options)
 
 int main(int argc, char **argv)
 {
-    struct options options = { .recipe = "", .m = 200, .n = 152, .k = 96 };
+    struct options options = { .device = "NVIDIA", .recipe = "", .m = 200, .n = 152, .k = 96 };
     struct check check = { .options = &options };
     for (int i = 1; i < argc; i += 2) {
         if (!strcmp(argv[i], "--help"))
@@ -376,10 +459,20 @@ int main(int argc, char **argv)
             return usage("a value is missing after", argv[i]);
         if (!strcmp(argv[i], "--recipe"))
             options.recipe = argv[i + 1];
+        else if (!strcmp(argv[i], "--device"))
+            options.device = argv[i + 1];
+        else if (!strcmp(argv[i], "--save"))
+            options.save = argv[i + 1];
+        else if (!strcmp(argv[i], "--load"))
+            options.load = argv[i + 1];
         else if (strcmp(argv[i], "--shape"))
             return usage("unknown option", argv[i]);
         else if (!read_shape(argv[i + 1], &options))
             return usage("--shape: not MxNxK with extents from 1 to 2048:", argv[i + 1]);
     }
-    return open_device(&check) ? check_all(&check) : EXIT_SKIPPED;
+    if (!options.save == !options.load)
+        return usage("one of them, please:", "--save or --load");
+    if (options.save)
+        return save_all(&options);
+    return open_device() ? check_all(&check) : EXIT_SKIPPED;
 }
