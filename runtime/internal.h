@@ -282,6 +282,10 @@ struct kiln_search {
 
 bool kiln_grid_make(const struct kiln_dispatch *dispatch, struct kiln_grid *grid);
 
+/* The work-groups and work-items of a recipe's stages; false on overflow. The last stage writes C
+ * even when k is 0 and its work-groups divide k among themselves. */
+bool kiln_plan_groups(const struct kiln_problem *problem, struct kiln_plan *plan);
+
 /* The next recipe that can serve the problem, with its kernels built; false when there is none. */
 bool kiln_search_next(struct kiln_context *context, const struct kiln_problem *problem,
         struct kiln_search *search, struct kiln_plan *plan);

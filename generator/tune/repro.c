@@ -254,13 +254,12 @@ static const char body[] =
 "}\n";
 
 /* A stage's sizes as the library launches it; false when it has nothing to do. */
-static bool print_stage(struct text *out, const struct kiln_stage *stage,
-        const struct kiln_problem *problem)
+static bool print_stage(struct text *out, const struct kiln_plan *plan, unsigned index)
 {
+    const struct kiln_stage *stage = &plan->recipe->stages[index];
     size_t global[3] = { 1, 1, 1 };
     for (unsigned d = 0; d < stage->work_dim; d++) {
-        const size_t extent = kiln_extent(problem, stage->dim[d]);
-        global[d] = (extent + stage->tile[d] - 1) / stage->tile[d] * stage->local[d];
+        global[d] = plan->global[index][d];
         if (!global[d])
             return false;
     }
@@ -278,8 +277,8 @@ static bool print_data(struct text *out, const struct kiln_recipe *recipe,
 {
     struct kiln_plan plan = { .recipe = recipe };
     unsigned num_stages = 0;
-    if (!kiln_plan_regions(problem, &plan)) {
-        snprintf(error, FAMILY_ERROR_BYTES, "the workspace is too large");
+    if (!kiln_plan_regions(problem, &plan) || !kiln_plan_groups(problem, &plan)) {
+        snprintf(error, FAMILY_ERROR_BYTES, "the workspace or the launch is too large");
         return false;
     }
     text_add(out, "static const char config[] = \"%s\";\n", recipe->name);
@@ -295,7 +294,7 @@ static bool print_data(struct text *out, const struct kiln_recipe *recipe,
             plan.region_start[0], plan.region_start[1], plan.region_start[2], plan.region_start[3]);
     text_add(out, "static const struct stage stages[] = {\n");
     for (unsigned i = 0; i < recipe->num_stages; i++)
-        num_stages += print_stage(out, &recipe->stages[i], problem);
+        num_stages += print_stage(out, &plan, i);
     text_add(out, "};\nenum { NUM_STAGES = %u };\n\n", num_stages);
     return true;
 }
