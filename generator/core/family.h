@@ -177,6 +177,11 @@ bool config_scope(const struct config *config, const struct problem *problem,
 bool config_legal(const struct config *config, const struct problem *problem,
         const struct device_facts *facts, const char **reason);
 
+/* Whether the configuration, which is legal, takes a shape of matrices without gaps between their
+ * rows, all at offset 0. */
+bool config_takes(const struct config *config, const struct problem *problem,
+        const struct device_facts *facts, size_t m, size_t n, size_t k);
+
 /* The family's rank expression; 0 when it has none. */
 long config_rank(const struct config *config, const struct problem *problem,
         const struct device_facts *facts);
