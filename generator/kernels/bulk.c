@@ -8,10 +8,12 @@ static const struct family_param params[] = {
     { "BN", "32 64 128 192 256", 128, "columns of C of a work-group", "CUTLASS CtaTileN" },
     { "TM", "4 8 16", 8, "an eighth of the rows of a warp (S, D)", "CUTLASS WarpTileM / 8" },
     { "TN", "4 8 16", 8, "a quarter of the columns of a warp (S, D)", "CUTLASS WarpTileN / 4" },
+    { "DEPTH", "64 128", 128, "bytes of k in a tile (H: either)", "CUTLASS CtaTileK" },
     { "ST", "2 3 4 5 6 8", 4, "tiles under way", "CUTLASS Stages" },
     { "KU", "1 2 4 8", 2, "unrolling of the loop over quads of k (S)", NULL },
     { "GROUP", "1 2 4 8 16", 8, "rows of tiles that work-groups take together", "CUTLASS swizzle" },
-    { "SPLIT", "1 2 4 8 16 32 64", 1, "work-groups that share K", "split-K" },
+    { "STREAM", "0 1 2 4", 0, "work-groups per compute unit that share all steps evenly; 0: one a tile",
+      "Osama et al. 2023" },
     { "COPYA", "0 1", 0, "whether A is copied first, to where rows are aligned", NULL },
     { "COPYB", "0 1", 0, "whether B is copied first", NULL },
 };
@@ -19,32 +21,39 @@ static const struct family_param params[] = {
 static const struct family_value values[] = {
     { "VEC", "1" },
     { "INDEX", "64" },
-    { "BK", "128 / ELEM_BYTES" },
+    { "BK", "DEPTH / ELEM_BYTES" },
     { "WHOLE", "16 / ELEM_BYTES" },
-    { "ACOLS", "PRECISION == 32 ? BM : BK" },
-    { "BCOLS", "PRECISION == 32 ? BN : BK" },
+    { "ACOLS", "PRECISION == 32 ? BM : 128 / ELEM_BYTES" },
+    { "BCOLS", "PRECISION == 32 ? BN : 128 / ELEM_BYTES" },
     { "SWIZZLED", "PRECISION != 32" },
+    { "PAIRS", "PRECISION == 64 && TA && TB" },
     { "LANES", "PRECISION == 32 ? 4 : 2" },
-    { "OUT_BYTES", "SPLIT > 1 ? REAL_BYTES : ELEM_BYTES" },
     { "WARPM", "BM / (TM * 8)" },
     { "WARPN", "BN / (TN * 4)" },
-    { "ITEMS", "PRECISION == 16 ? BM * 2 + 128 : 32 * WARPM * WARPN" },
+    { "PRODUCER", "PRECISION != 32" },
+    { "CONSUMERS", "PRECISION == 16 ? BM / 64 : WARPM * WARPN" },
+    { "WORKERS", "CONSUMERS * (PRECISION == 16 ? 128 : 32)" },
+    { "REGISTERS", "PRECISION == 16 ? BN / 2 + 28 : TM * TN * REAL_BYTES / 4 + 90" },
+    { "ITEMS", "WORKERS + (PRECISION == 16 ? 128 : PRODUCER ? 32 : 0)" },
 };
 
 static const struct family_rule rules[] = {
     { "COMPUTE_CAPABILITY == 90", "not a device of compute capability 9.0" },
-    { "ST * ((BM + BN) * 128 + 16) <= 227 * 1024 - 1024", "tiles exceed local memory" },
+    { "ST * ((BM + BN) * DEPTH + 16) <= 227 * 1024 - 1280", "tiles exceed local memory" },
     { "PRECISION != 16 || (TM == 8 && TN == 8 && KU == 2)", "warp groups multiply 64 x BN" },
+    { "PRECISION == 16 || DEPTH == 128", "DEPTH is for half precision" },
     { "PRECISION == 32 || KU == 2", "KU is for single precision" },
     { "PRECISION == 16 || (BM % (TM * 8) == 0 && BN % (TN * 4) == 0)",
       "warps do not divide the tile" },
-    { "PRECISION == 16 || (ITEMS >= 64 && ITEMS <= 512)", "work-group too small or too large" },
+    { "ITEMS >= 64", "work-group too small" },
+    { "PRECISION == 16 || ITEMS <= 512", "work-group too large" },
     { "PRECISION == 16 || TM * TN * REAL_BYTES / 4 <= 128", "the block of C exceeds the registers" },
-    { "PRECISION == 16 || (TM * TN * REAL_BYTES / 4 + 56) * ITEMS <= 65536",
-      "a work-group exceeds the registers" },
-    { "PRECISION != 16 || (BN / 2 + 40) * ITEMS <= 65536", "a work-group exceeds the registers" },
+    { "REGISTERS <= 512 / ceil_div(max(ITEMS, 1), 128)", "a work-group exceeds the registers" },
     { "PRECISION != 16 || TB || BN >= 64", "columns of a tile come by 64" },
 };
+
+#define MULTIPLY_ARGS "M N K A A_OFFSET LDA B B_OFFSET LDB WORKSPACE REGION_0 REGION_1 REGION_2" \
+        " REGION_3 ALPHA BETA C C_OFFSET LDC"
 
 static const struct family_stage stages[] = {
     { "copya", "COPYA && !TA", "copy.cl.in", NULL, "COPYA", "A", "K M", "32 * WHOLE; 32", "32; 8",
@@ -55,27 +64,20 @@ static const struct family_stage stages[] = {
       NULL, "K N B B_OFFSET LDB WORKSPACE REGION_1" },
     { "copyb", "COPYB && TB", "copy.cl.in", NULL, "COPYB", "B", "K N", "32 * WHOLE; 32", "32; 8",
       NULL, "N K B B_OFFSET LDB WORKSPACE REGION_1" },
-    { "maps", "!COPYA && !COPYB", "bulk_maps.cl.in", NULL, "BM BN COPYA COPYB", "A B", "ONE", "1",
-      "1", NULL, "M N K A A_OFFSET LDA B B_OFFSET LDB WORKSPACE REGION_2" },
-    { "maps", "COPYA && !COPYB", "bulk_maps.cl.in", NULL, "BM BN COPYA COPYB", "A B", "ONE", "1",
-      "1", NULL, "M N K REGION_0 B B_OFFSET LDB WORKSPACE REGION_2" },
-    { "maps", "!COPYA && COPYB", "bulk_maps.cl.in", NULL, "BM BN COPYA COPYB", "A B", "ONE", "1",
-      "1", NULL, "M N K A A_OFFSET LDA REGION_1 WORKSPACE REGION_2" },
-    { "maps", "COPYA && COPYB", "bulk_maps.cl.in", NULL, "BM BN COPYA COPYB", "A B", "ONE", "1",
-      "1", NULL, "M N K REGION_0 REGION_1 WORKSPACE REGION_2" },
-    { "multiply", "SPLIT == 1", "bulk.cl.in", NULL, NULL, "A B", "N M", "BN; BM", "ITEMS; 1", NULL,
-      "M N K WORKSPACE REGION_2 ALPHA BETA C C_OFFSET LDC" },
-    { "multiply", "SPLIT > 1", "bulk.cl.in", NULL, NULL, "A B", "N M ONE", "BN; BM; SPLIT",
-      "ITEMS; 1; 1", NULL, "M N K WORKSPACE REGION_2 REGION_3" },
-    { "add", "SPLIT > 1", "add_parts.cl.in", NULL, "SPLIT", "", "N M", "64; 4", "64; 4", NULL,
-      "M N ALPHA BETA WORKSPACE REGION_3 C C_OFFSET LDC" },
+    { "multiply", "!STREAM", "bulk.cl.in", NULL, NULL, "A B", "N M", "BN; BM", "ITEMS; 1", NULL,
+      MULTIPLY_ARGS },
+    { "multiply", "STREAM", "bulk.cl.in", NULL, NULL, "A B", "ONE", "UNITS * STREAM", "ITEMS", NULL,
+      MULTIPLY_ARGS },
+    { "add", "STREAM", "bulk_add.cl.in", NULL, NULL, "A B", "ONE ONE",
+      "UNITS * STREAM; BM * BN / WORKERS", "WORKERS; 1", NULL,
+      "M N K WORKSPACE REGION_3 ALPHA BETA C C_OFFSET LDC" },
 };
 
 static const struct family_region regions[] = {
     { "COPYA", "M K", "TA ? WHOLE : 1; TA ? 1 : WHOLE", "ELEM_BYTES" },
     { "COPYB", "N K", "TB ? 1 : WHOLE; TB ? WHOLE : 1", "ELEM_BYTES" },
     { NULL, "ONE ONE", "1; 1", "256" },
-    { "SPLIT > 1", "M N", "1; 1", "SPLIT * REAL_BYTES" },
+    { "STREAM", "ONE ONE", "2 * BM * BN; UNITS * STREAM", "REAL_BYTES" },
 };
 
 static const struct family_preset presets[] = {
@@ -84,7 +86,7 @@ static const struct family_preset presets[] = {
     { "hopper-double", "bulk BM=64 BN=128 TM=4 TN=8 ST=6", "found by a probe on one H200" },
     { "hopper-half", "bulk BM=128 BN=256 ST=4", "found by a probe on one H200" },
     { "hopper-odd", "bulk BM=128 BN=256 ST=4 COPYA=1 COPYB=1", NULL },
-    { "hopper-deep", "bulk BM=64 BN=64 TM=8 TN=8 ST=8 SPLIT=64", NULL },
+    { "hopper-deep", "bulk BM=64 BN=64 TM=4 TN=8 ST=4 STREAM=1", NULL },
 };
 
 extern const struct family family_bulk;
@@ -102,5 +104,5 @@ const struct family family_bulk = {
     .align = { "COPYA ? 1 : WHOLE", "COPYB ? 1 : WHOLE", "1" },
     .most = "2147483136",
     .ptx = 90,
-    .rank = "BM * BN / (BM + BN) * 4 + ST - (COPYA + COPYB) * 100 - (SPLIT > 1) * 500",
+    .rank = "BM * BN / (BM + BN) * 4 + ST - (COPYA + COPYB) * 100 - STREAM * 50",
 };

@@ -101,6 +101,8 @@ enum kiln_status launcher_prepare(struct launcher *launcher, struct kiln_context
 {
     size_t bytes = 0;
     gemm->workspace = NULL;
+    if (launcher->is_plain)
+        return KILN_SUCCESS;
     enum kiln_status status = kiln_gemm_workspace_bytes(context, gemm, &bytes);
     if (status == KILN_SUCCESS && bytes) {
         status = reserve(launcher, bytes);
@@ -122,13 +124,24 @@ static double span_of(const cl_event *events, unsigned num)
     return ((double) end - (double) start) * 1e-9;
 }
 
+/* Enqueues by the public call, whose event stands for all stages. */
+static enum kiln_status enqueue_plain(struct launcher *launcher, struct kiln_context *context,
+        const struct kiln_gemm *gemm, cl_event *event, unsigned *num)
+{
+    const enum kiln_status status = kiln_gemm_enqueue(context, gemm, launcher->queue, 0, NULL,
+            event);
+    *num = status == KILN_SUCCESS;
+    return status;
+}
+
 enum kiln_status launcher_run(struct launcher *launcher, struct kiln_context *context,
         const struct kiln_gemm *gemm, double *seconds)
 {
     cl_event stages[KILN_MAX_STAGES];
     unsigned num = 0;
-    enum kiln_status status = kiln_gemm_enqueue_profiled(context, gemm, launcher->queue, stages,
-            &num);
+    enum kiln_status status = launcher->is_plain
+            ? enqueue_plain(launcher, context, gemm, stages, &num)
+            : kiln_gemm_enqueue_profiled(context, gemm, launcher->queue, stages, &num);
     const cl_int finished = clFinish(launcher->queue);
     if (status == KILN_SUCCESS)
         status = (enum kiln_status) finished;

@@ -16,6 +16,8 @@ struct launcher {
     cl_command_queue queue;            /* in order, profiling */
     cl_mem workspace;
     size_t workspace_bytes;
+    bool is_plain;                     /* call as an application does: the public call, and the
+                                          workspace that the library keeps */
 };
 
 bool launcher_open(struct launcher *launcher, cl_device_id device,

@@ -42,10 +42,28 @@ static double get_op(const struct matrix *matrix, bool trans, size_t i, size_t j
     return trans ? matrix_get(matrix, j, i) : matrix_get(matrix, i, j);
 }
 
+/* By columns every matrix as stored is its own transpose: C' = op(B)' op(A)'. */
+static struct kiln_gemm by_columns(const struct kiln_gemm *gemm)
+{
+    struct kiln_gemm swapped = *gemm;
+    swapped.layout = KILN_COL_MAJOR;
+    swapped.transa = gemm->transb;
+    swapped.transb = gemm->transa;
+    swapped.m = gemm->n;
+    swapped.n = gemm->m;
+    swapped.a = gemm->b;
+    swapped.a_offset = gemm->b_offset;
+    swapped.lda = gemm->ldb;
+    swapped.b = gemm->a;
+    swapped.b_offset = gemm->a_offset;
+    swapped.ldb = gemm->lda;
+    return swapped;
+}
+
 static struct kiln_gemm gemm_of(const struct verify_operands *operands,
         const struct verify_case *of)
 {
-    return (struct kiln_gemm) {
+    const struct kiln_gemm gemm = {
         .precision = (enum kiln_precision) of->problem.precision->bits,
         .layout = KILN_ROW_MAJOR,
         .transa = of->problem.transa ? KILN_TRANS : KILN_NO_TRANS,
@@ -55,6 +73,7 @@ static struct kiln_gemm gemm_of(const struct verify_operands *operands,
         .b = operands->b.buffer, .b_offset = of->offset_b, .ldb = operands->b.ld,
         .c = operands->c.buffer, .c_offset = of->offset_c, .ldc = operands->c.ld,
     };
+    return of->by_columns ? by_columns(&gemm) : gemm;
 }
 
 /* ---- Messages ---- */
@@ -65,10 +84,11 @@ static enum verify_verdict say(enum verify_verdict verdict, const struct verify_
 {
     snprintf(message, VERIFY_MESSAGE_BYTES,
             "%s; %cgemm %c%c %zu x %zu x %zu, alpha %g, beta %g, ld +%zu +%zu +%zu, "
-            "offsets %zu %zu %zu",
+            "offsets %zu %zu %zu%s",
             what, of->problem.precision->letter, of->problem.transa ? 't' : 'n',
             of->problem.transb ? 't' : 'n', of->m, of->n, of->k, of->alpha, of->beta, of->pad_a,
-            of->pad_b, of->pad_c, of->offset_a, of->offset_b, of->offset_c);
+            of->pad_b, of->pad_c, of->offset_a, of->offset_b, of->offset_c,
+            of->by_columns ? ", by columns" : "");
     return verdict;
 }
 
@@ -82,7 +102,7 @@ static enum verify_verdict say_status(enum kiln_status status, const struct veri
 /* ---- Running ---- */
 
 /* C on the device before and after the candidate ran; A and B are there already. */
-static enum verify_verdict run(struct verifier *verifier, struct kiln_context *context,
+static enum verify_verdict run_once(struct verifier *verifier, struct kiln_context *context,
         struct verify_operands *operands, const struct verify_case *of,
         char message[VERIFY_MESSAGE_BYTES])
 {
@@ -96,12 +116,47 @@ static enum verify_verdict run(struct verifier *verifier, struct kiln_context *c
         status = launcher_run(launcher, context, &gemm, &verifier->seconds);
     if (status == KILN_SUCCESS)
         status = (enum kiln_status) matrix_download(&operands->c, launcher->queue);
+    verifier->gemm = gemm;
     if (status != KILN_SUCCESS)
         return say_status(status, of, message);
     char where[MATRIX_MESSAGE_BYTES];
     if (!matrix_is_intact(&operands->c, where))
         return say(VERIFY_WRONG, of, where, message);
     return VERIFY_OK;
+}
+
+/* Does it again over `before`, C as it was; `after` is room for as much. */
+static enum verify_verdict run_again(struct verifier *verifier, struct kiln_context *context,
+        struct verify_operands *operands, const struct verify_case *of,
+        const unsigned char *before, unsigned char *after, char message[VERIFY_MESSAGE_BYTES])
+{
+    struct matrix *c = &operands->c;
+    memcpy(after, c->image, c->bytes);
+    memcpy(c->image, before, c->bytes);
+    const enum verify_verdict verdict = run_once(verifier, context, operands, of, message);
+    if (verdict == VERIFY_OK && memcmp(c->image, after, c->bytes))
+        return say(VERIFY_WRONG, of, "done again, C has other bits", message);
+    return verdict;
+}
+
+static enum verify_verdict run(struct verifier *verifier, struct kiln_context *context,
+        struct verify_operands *operands, const struct verify_case *of,
+        char message[VERIFY_MESSAGE_BYTES])
+{
+    const size_t bytes = of->repeats ? operands->c.bytes : 0;
+    unsigned char *before = malloc(bytes + 1), *after = malloc(bytes + 1);
+    enum verify_verdict verdict = VERIFY_OK;
+    if (!before || !after)
+        verdict = say(VERIFY_IMPOSSIBLE, of, "out of memory", message);
+    else
+        memcpy(before, operands->c.image, bytes);
+    if (verdict == VERIFY_OK)
+        verdict = run_once(verifier, context, operands, of, message);
+    for (unsigned i = 0; verdict == VERIFY_OK && i < of->repeats; i++)
+        verdict = run_again(verifier, context, operands, of, before, after, message);
+    free(before);
+    free(after);
+    return verdict;
 }
 
 static enum kiln_status upload_inputs(struct verifier *verifier, struct verify_operands *operands)

@@ -13,7 +13,7 @@
 #include "launcher.h"
 #include "matrix.h"
 
-enum { VERIFY_MESSAGE_BYTES = 224, VERIFY_LIMIT = 16, VERIFY_NUM_SLOTS = 2 };
+enum { VERIFY_MESSAGE_BYTES = 240, VERIFY_LIMIT = 16, VERIFY_NUM_SLOTS = 2 };
 
 /* One multiplication. The exact check wants alpha and beta to be multiples of 1/4, up to 8. */
 struct verify_case {
@@ -23,6 +23,8 @@ struct verify_case {
     size_t offset_a, offset_b, offset_c;
     double alpha, beta;
     bool poison_inputs;                /* A and B are NaN: for alpha = 0 */
+    bool by_columns;                   /* the library is asked for the same by columns */
+    unsigned repeats;                  /* times that it is done again, to be bitwise the same */
 };
 
 enum verify_verdict {
@@ -57,6 +59,7 @@ struct verifier {
     struct verify_slot slots[VERIFY_NUM_SLOTS];
     unsigned long clock;
     double seconds;                    /* that the last candidate's multiplication took */
+    struct kiln_gemm gemm;             /* the last call; its buffers may be gone */
 };
 
 void verifier_init(struct verifier *verifier, struct launcher *launcher);

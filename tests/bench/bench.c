@@ -30,6 +30,7 @@ static int bench_compare_peers(const struct options *options, const struct devic
     struct comparison comparison = {
         .peers = peers, .num_peers = num_peers, .rounds = options->rounds,
         .min_seconds = options->min_seconds,
+        .clock = device->has_clock ? CLOCK_DEVICE : CLOCK_WALL,
     };
     const struct json_document document = {
         .device = device, .options = options, .comparison = &comparison
@@ -97,7 +98,7 @@ static int bench_on_device(const struct options *options)
     char error[512];
     int status;
 
-    if (!device_open(&device, options->device, error, sizeof(error))) {
+    if (!device_open(&device, options->device, options->device_clock, error, sizeof(error))) {
         fprintf(stderr, "kiln-bench: %s\n", error);
         return EXIT_CANNOT_RUN;
     }

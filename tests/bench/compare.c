@@ -119,13 +119,18 @@ static void compare_time(struct comparison *comparison, struct row *row)
             struct peer *peer = &comparison->peers[i];
             struct entry *entry = &row->entries[i];
             enum peer_answer answer;
+            struct sample sample;
 
             if (entry->outcome != OUTCOME_TIMED) {
                 continue;
             }
-            answer = peer->class->sample(peer, comparison->min_seconds, &entry->samples[round]);
+            answer = peer->class->sample(peer, comparison->min_seconds, &sample);
             if (answer != PEER_OK) {
                 entry->outcome = OUTCOME_FAILED;
+                continue;
+            }
+            for (int clock = 0; clock < NUM_CLOCKS; clock++) {
+                entry->samples[clock][round] = sample.seconds[clock];
             }
         }
     }
@@ -142,9 +147,9 @@ static bool compare_summarise(const struct comparison *comparison, struct row *r
     for (size_t i = 0; i < comparison->num_peers; i++) {
         struct entry *entry = &row->entries[i];
 
-        if (entry->outcome == OUTCOME_TIMED) {
-            memcpy(sorted, entry->samples, bytes);
-            entry->median = stats_median(sorted, comparison->rounds);
+        for (int clock = 0; entry->outcome == OUTCOME_TIMED && clock < NUM_CLOCKS; clock++) {
+            memcpy(sorted, entry->samples[clock], bytes);
+            entry->medians[clock] = stats_median(sorted, comparison->rounds);
         }
     }
     free(sorted);
@@ -186,9 +191,11 @@ static bool compare_measure(struct comparison *comparison, struct row *row,
 
 static bool compare_allocate_samples(struct comparison *comparison, struct row *row)
 {
-    for (size_t i = 0; i < comparison->num_peers; i++) {
-        row->entries[i].samples = calloc(comparison->rounds, sizeof(double));
-        if (row->entries[i].samples == NULL) {
+    for (size_t i = 0; i < comparison->num_peers * NUM_CLOCKS; i++) {
+        double **samples = &row->entries[i / NUM_CLOCKS].samples[i % NUM_CLOCKS];
+
+        *samples = calloc(comparison->rounds, sizeof(double));
+        if (*samples == NULL) {
             return false;
         }
     }
@@ -241,8 +248,8 @@ bool compare_run(struct comparison *comparison, const struct options *options,
 void compare_free(struct comparison *comparison)
 {
     for (size_t i = 0; i < comparison->num_rows; i++) {
-        for (size_t j = 0; j < PEERS_MAX; j++) {
-            free(comparison->rows[i].entries[j].samples);
+        for (size_t j = 0; j < PEERS_MAX * NUM_CLOCKS; j++) {
+            free(comparison->rows[i].entries[j / NUM_CLOCKS].samples[j % NUM_CLOCKS]);
         }
     }
     free(comparison->rows);
@@ -266,23 +273,42 @@ bool compare_is_clean(const struct comparison *comparison)
     return true;
 }
 
-double compare_gflops(const struct row *row, size_t peer)
+bool compare_is_timed(const struct row *row, size_t peer, enum timer_clock clock)
 {
-    return 1e-9 * row->flops / row->entries[peer].median;
+    const struct entry *entry = &row->entries[peer];
+
+    return entry->outcome == OUTCOME_TIMED && entry->medians[clock] > 0;
 }
 
-bool compare_speedup(const struct row *row, size_t peer, size_t other, double *speedup)
+double compare_gflops(const struct row *row, size_t peer, enum timer_clock clock)
 {
-    if (row->entries[peer].outcome != OUTCOME_TIMED
-            || row->entries[other].outcome != OUTCOME_TIMED) {
+    return 1e-9 * row->flops / row->entries[peer].medians[clock];
+}
+
+bool compare_speedup(const struct row *row, const struct versus *versus, double *speedup)
+{
+    enum timer_clock clock = versus->clock;
+
+    if (!compare_is_timed(row, versus->peer, clock)
+            || !compare_is_timed(row, versus->other, clock)) {
         return false;
     }
-    *speedup = row->entries[other].median / row->entries[peer].median;
+    *speedup = row->entries[versus->other].medians[clock]
+            / row->entries[versus->peer].medians[clock];
     return true;
 }
 
-bool compare_mean_speedup(const struct comparison *comparison, enum kiln_precision precision,
-        size_t peer, size_t other, double *speedup)
+static bool compare_is_selected(const struct row *row, const struct selection *selection)
+{
+    const char *group = row->shape.group;
+
+    return row->precision == selection->precision
+            && (selection->group == NULL
+                    || (group != NULL && strcmp(group, selection->group) == 0));
+}
+
+bool compare_mean_speedup(const struct comparison *comparison, const struct selection *selection,
+        const struct versus *versus, double *speedup)
 {
     double *speedups = calloc(comparison->num_rows + 1, sizeof(*speedups));
     size_t count = 0;
@@ -293,7 +319,8 @@ bool compare_mean_speedup(const struct comparison *comparison, enum kiln_precisi
     for (size_t i = 0; i < comparison->num_rows; i++) {
         const struct row *row = &comparison->rows[i];
 
-        if (row->precision == precision && compare_speedup(row, peer, other, &speedups[count])) {
+        if (compare_is_selected(row, selection)
+                && compare_speedup(row, versus, &speedups[count])) {
             count++;
         }
     }
@@ -302,6 +329,24 @@ bool compare_mean_speedup(const struct comparison *comparison, enum kiln_precisi
     }
     free(speedups);
     return count > 0;
+}
+
+size_t compare_groups(const struct comparison *comparison, const char **groups, size_t max)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < comparison->num_rows; i++) {
+        const char *group = comparison->rows[i].shape.group;
+        bool is_new = group != NULL;
+
+        for (size_t j = 0; is_new && j < count; j++) {
+            is_new = strcmp(groups[j], group) != 0;
+        }
+        if (is_new && count < max) {
+            groups[count++] = group;
+        }
+    }
+    return count;
 }
 
 char compare_precision_letter(enum kiln_precision precision)

@@ -17,8 +17,8 @@ enum outcome {
 
 struct entry {                         /* one peer at one problem */
     enum outcome outcome;
-    double *samples;                   /* seconds a multiplication, in the order they were taken */
-    double median;                     /* seconds */
+    double *samples[NUM_CLOCKS];       /* seconds a multiplication, in the order they were taken */
+    double medians[NUM_CLOCKS];        /* seconds; 0: not by this clock */
     double error;                      /* see problem_error_at */
 };
 
@@ -36,6 +36,7 @@ struct comparison {
     size_t num_peers;
     size_t rounds;
     double min_seconds;
+    enum timer_clock clock;            /* that counts; the wall clock is taken in any case */
     struct row *rows;
     size_t num_rows;
 };
@@ -49,14 +50,32 @@ void compare_free(struct comparison *comparison);
 /* Whether no peer failed or was wrong. */
 bool compare_is_clean(const struct comparison *comparison);
 
-double compare_gflops(const struct row *row, size_t peer);
+/* Whether the peer was timed by that clock in the row; the others ask for this first. */
+bool compare_is_timed(const struct row *row, size_t peer, enum timer_clock clock);
+double compare_gflops(const struct row *row, size_t peer, enum timer_clock clock);
 
-/* Writes how much faster peer `peer` is than `other` in the row; false unless both were timed. */
-bool compare_speedup(const struct row *row, size_t peer, size_t other, double *speedup);
+/* How much faster is peer `peer` than `other`? */
+struct versus {
+    size_t peer, other;
+    enum timer_clock clock;
+};
 
-/* The geometric mean of those over the rows of a precision; false when there are none. */
-bool compare_mean_speedup(const struct comparison *comparison, enum kiln_precision precision,
-        size_t peer, size_t other, double *speedup);
+/* False unless both were timed in the row. */
+bool compare_speedup(const struct row *row, const struct versus *versus, double *speedup);
+
+/* Rows of a precision; with `group` those alone whose shape belongs to it. */
+struct selection {
+    enum kiln_precision precision;
+    const char *group;
+};
+
+/* The geometric mean of the speed-ups over the selected rows; false when there are none. */
+bool compare_mean_speedup(const struct comparison *comparison, const struct selection *selection,
+        const struct versus *versus, double *speedup);
+
+/* Writes the names of the rows' groups of shapes, each once, in the order of the rows; returns how
+ * many, `max` at most. */
+size_t compare_groups(const struct comparison *comparison, const char **groups, size_t max);
 
 char compare_precision_letter(enum kiln_precision precision);
 

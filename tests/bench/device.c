@@ -61,15 +61,21 @@ static cl_device_id device_find(const char *substring)
     return found;
 }
 
+static bool device_is_cpu(cl_device_id id)
+{
+    cl_device_type type = 0;
+
+    clGetDeviceInfo(id, CL_DEVICE_TYPE, sizeof(type), &type, NULL);
+    return (type & CL_DEVICE_TYPE_CPU) != 0;
+}
+
 /* As many threads for the host's peers as the device has, so that both have the same cores. */
 static int device_host_threads(cl_device_id id)
 {
-    cl_device_type type = 0;
     cl_uint units = 0;
 
-    clGetDeviceInfo(id, CL_DEVICE_TYPE, sizeof(type), &type, NULL);
     clGetDeviceInfo(id, CL_DEVICE_MAX_COMPUTE_UNITS, sizeof(units), &units, NULL);
-    if ((type & CL_DEVICE_TYPE_CPU) != 0 && units > 0) {
+    if (device_is_cpu(id) && units > 0) {
         return (int)units;
     }
     return (int)sysconf(_SC_NPROCESSORS_ONLN);
@@ -86,10 +92,26 @@ static void device_describe(struct device *device)
             NULL);
     device->has_half = device_has_extension(device->id, "cl_khr_fp16");
     device->has_double = device_has_extension(device->id, "cl_khr_fp64");
+    device->is_cpu = device_is_cpu(device->id);
+    device->is_nvidia = device_has_extension(device->id, "cl_nv_device_attribute_query");
     device->host_threads = device_host_threads(device->id);
 }
 
-bool device_open(struct device *device, const char *substring, char *error, size_t size)
+/* The queues; an OpenCL status. */
+static cl_int device_open_queues(struct device *device)
+{
+    cl_int status = CL_SUCCESS;
+
+    device->queue = clCreateCommandQueue(device->context, device->id, 0, &status);
+    if (device->queue != NULL && device->has_clock) {
+        device->profiling_queue = clCreateCommandQueue(device->context, device->id,
+                CL_QUEUE_PROFILING_ENABLE, &status);
+    }
+    return status;
+}
+
+bool device_open(struct device *device, const char *substring, bool wants_clock, char *error,
+        size_t size)
 {
     cl_int status = CL_SUCCESS;
 
@@ -100,22 +122,26 @@ bool device_open(struct device *device, const char *substring, char *error, size
                 substring != NULL ? substring : "");
         return false;
     }
+    device_describe(device);
+    device->has_clock = !device->is_cpu || wants_clock;
     device->context = clCreateContext(NULL, 1, &device->id, NULL, NULL, &status);
     if (device->context != NULL) {
-        device->queue = clCreateCommandQueue(device->context, device->id, 0, &status);
+        status = device_open_queues(device);
     }
-    if (device->queue == NULL) {
+    if (status != CL_SUCCESS) {
         snprintf(error, size, "the device gives no context or queue (OpenCL status %d)",
                 (int)status);
         device_close(device);
         return false;
     }
-    device_describe(device);
     return true;
 }
 
 void device_close(struct device *device)
 {
+    if (device->profiling_queue != NULL) {
+        clReleaseCommandQueue(device->profiling_queue);
+    }
     if (device->queue != NULL) {
         clReleaseCommandQueue(device->queue);
     }
@@ -124,6 +150,84 @@ void device_close(struct device *device)
     }
     *device = (struct device){0};
 }
+
+/* ---- Samples ---- */
+
+struct device_work {
+    const struct device *device;
+    device_enqueue *enqueue;
+    void *user;
+};
+
+static bool device_once(void *user)
+{
+    const struct device_work *work = user;
+
+    return work->enqueue(work->user, work->device->queue, NULL)
+            && clFinish(work->device->queue) == CL_SUCCESS;
+}
+
+/* Seconds from the end of one command to the end of another, both complete. */
+static bool device_span(const cl_event events[2], double *seconds)
+{
+    cl_ulong ends[2] = {0, 0};
+
+    for (int i = 0; i < 2; i++) {
+        if (clGetEventProfilingInfo(events[i], CL_PROFILING_COMMAND_END, sizeof(ends[i]), &ends[i],
+                    NULL) != CL_SUCCESS) {
+            return false;
+        }
+    }
+    *seconds = 1e-9 * ((double)ends[1] - (double)ends[0]);
+    return true;
+}
+
+static bool device_plain_batch(const struct device_work *work, size_t count)
+{
+    bool good = true;
+
+    for (size_t i = 0; good && i < count; i++) {
+        good = work->enqueue(work->user, work->device->queue, NULL);
+    }
+    return clFinish(work->device->queue) == CL_SUCCESS && good;
+}
+
+/* For timer_sample_batches. */
+static bool device_batch(void *user, size_t count, double *device_seconds)
+{
+    const struct device_work *work = user;
+    cl_command_queue queue = work->device->profiling_queue;
+    cl_event events[2] = {NULL, NULL};
+    bool good;
+
+    if (device_seconds == NULL) {
+        return device_plain_batch(work, count);
+    }
+    good = work->enqueue(work->user, queue, &events[0]);
+    for (size_t i = 0; good && i < count; i++) {
+        good = work->enqueue(work->user, queue, i + 1 == count ? &events[1] : NULL);
+    }
+    good = clFinish(queue) == CL_SUCCESS && good && device_span(events, device_seconds);
+    for (int i = 0; i < 2; i++) {
+        if (events[i] != NULL) {
+            clReleaseEvent(events[i]);
+        }
+    }
+    return good;
+}
+
+bool device_sample(const struct device *device, device_enqueue *enqueue, void *user,
+        double min_seconds, struct sample *sample)
+{
+    struct device_work work = {device, enqueue, user};
+
+    if (device->has_clock) {
+        return timer_sample_batches(device_batch, &work, min_seconds, sample);
+    }
+    return timer_sample(device_once, &work, min_seconds, sample);
+}
+
+/* ---- Operands ---- */
 
 bool operands_create(struct operands *operands, const struct device *device,
         const struct problem *problem)

@@ -75,7 +75,7 @@ static bool first_result_compute(const char *key, const char *substring,
     char error[256];
     bool good;
 
-    if (!device_open(&device, substring, error, sizeof(error))) {
+    if (!device_open(&device, substring, false, error, sizeof(error))) {
         fprintf(stderr, "kiln-bench: %s\n", error);
         return false;
     }

@@ -70,6 +70,8 @@ static void json_peers(FILE *out, const struct comparison *comparison)
     fputs("\n    ],\n", out);
 }
 
+static const char *const json_clocks[NUM_CLOCKS] = {"wall_", "device_"};
+
 static const char *json_outcome(enum outcome outcome)
 {
     static const char *const names[] = {
@@ -78,6 +80,20 @@ static const char *json_outcome(enum outcome outcome)
     };
 
     return names[outcome];
+}
+
+/* What a clock showed. The names of the one that counts are bare. */
+static void json_clock(FILE *out, const struct comparison *comparison, const struct row *row,
+        size_t peer, enum timer_clock clock)
+{
+    const struct entry *entry = &row->entries[peer];
+    const char *prefix = clock == comparison->clock ? "" : json_clocks[clock];
+
+    if (compare_is_timed(row, peer, clock)) {
+        fprintf(out, ", \"%sgflops\": %.6g, \"%smedian_seconds\": %.9g, \"%sseconds\": ", prefix,
+                compare_gflops(row, peer, clock), prefix, entry->medians[clock], prefix);
+        json_numbers(out, entry->samples[clock], comparison->rounds);
+    }
 }
 
 static void json_entry(FILE *out, const struct comparison *comparison, const struct row *row,
@@ -89,34 +105,52 @@ static void json_entry(FILE *out, const struct comparison *comparison, const str
     json_string(out, comparison->peers[peer].key);
     fprintf(out, ": {\"outcome\": \"%s\"", json_outcome(entry->outcome));
     if (entry->outcome == OUTCOME_TIMED) {
-        fprintf(out, ", \"error\": %.4g, \"gflops\": %.6g, \"median_seconds\": %.9g, ",
-                entry->error, compare_gflops(row, peer), entry->median);
-        fputs("\"seconds\": ", out);
-        json_numbers(out, entry->samples, comparison->rounds);
+        fprintf(out, ", \"error\": %.4g", entry->error);
+        json_clock(out, comparison, row, peer, CLOCK_WALL);
+        json_clock(out, comparison, row, peer, CLOCK_DEVICE);
     }
     fputc('}', out);
 }
 
-/* The ratios of a row, or the geometric means of a precision when `row` is NULL. */
+/* The ratios of a row, or the geometric means of a selection when `row` is NULL. */
 static void json_ratios(FILE *out, const struct comparison *comparison, const struct row *row,
-        enum kiln_precision precision)
+        const struct selection *selection)
 {
     const char *separator = "";
 
     fputs("{", out);
     for (size_t i = 0; i < REPORT_NUM_RATIOS; i++) {
-        size_t kiln, other;
+        struct versus versus;
         double speedup = 0;
 
-        if (!report_ratio_peers(comparison, i, &kiln, &other)
-                || !(row != NULL ? compare_speedup(row, kiln, other, &speedup)
-                           : compare_mean_speedup(comparison, precision, kiln, other, &speedup))) {
+        if (!report_ratio(comparison, i, &versus)
+                || !(row != NULL ? compare_speedup(row, &versus, &speedup)
+                           : compare_mean_speedup(comparison, selection, &versus, &speedup))) {
             continue;
         }
         fprintf(out, "%s\"kiln/%s\": %.6g", separator, report_ratio_keys[i], speedup);
         separator = ", ";
     }
     fputs("}", out);
+}
+
+/* The geometric means of a precision: of each group of shapes, or of all when `groups` is NULL. */
+static void json_means(FILE *out, const struct comparison *comparison,
+        enum kiln_precision precision, const char *const *groups, size_t num_groups)
+{
+    struct selection selection = {.precision = precision};
+
+    if (groups == NULL) {
+        json_ratios(out, comparison, NULL, &selection);
+        return;
+    }
+    fputc('{', out);
+    for (size_t i = 0; i < num_groups; i++) {
+        selection.group = groups[i];
+        fprintf(out, "%s\"%s\": ", i > 0 ? ", " : "", groups[i]);
+        json_ratios(out, comparison, NULL, &selection);
+    }
+    fputc('}', out);
 }
 
 static void json_row(FILE *out, const struct comparison *comparison, const struct row *row)
@@ -128,7 +162,7 @@ static void json_row(FILE *out, const struct comparison *comparison, const struc
             row->shape.k);
     json_member(out, "kernel", row->explain);
     fputs("\"ratios\": ", out);
-    json_ratios(out, comparison, row, row->precision);
+    json_ratios(out, comparison, row, NULL);
     fputs(",\n       \"results\": {", out);
     for (size_t i = 0; i < comparison->num_peers; i++) {
         json_entry(out, comparison, row, i);
@@ -136,24 +170,39 @@ static void json_row(FILE *out, const struct comparison *comparison, const struc
     fputs("}}", out);
 }
 
+static void json_all_means(FILE *out, const struct comparison *comparison,
+        const struct options *options, const char *name, const char *const *groups,
+        size_t num_groups)
+{
+    fprintf(out, ",\n    \"%s\": {", name);
+    for (size_t i = 0; i < options->num_precisions; i++) {
+        fprintf(out, "%s\"%c\": ", i > 0 ? ", " : "",
+                compare_precision_letter(options->precisions[i]));
+        json_means(out, comparison, options->precisions[i], groups, num_groups);
+    }
+    fputc('}', out);
+}
+
 static void json_comparison(FILE *out, const struct comparison *comparison,
         const struct options *options)
 {
-    fprintf(out, ",\n  \"comparison\": {\n    \"rounds\": %zu, \"sample_seconds\": %g,\n",
+    const char *groups[SHAPES_MAX_GROUPS];
+    size_t num_groups = compare_groups(comparison, groups, SHAPES_MAX_GROUPS);
+
+    fprintf(out, ",\n  \"comparison\": {\n    \"rounds\": %zu, \"sample_seconds\": %g, ",
             comparison->rounds, comparison->min_seconds);
+    fprintf(out, "\"clock\": \"%s\",\n",
+            comparison->clock == CLOCK_DEVICE ? "device" : "wall");
     json_peers(out, comparison);
     fputs("    \"rows\": [\n", out);
     for (size_t i = 0; i < comparison->num_rows; i++) {
         fputs(i > 0 ? ",\n" : "", out);
         json_row(out, comparison, &comparison->rows[i]);
     }
-    fputs("\n    ],\n    \"geometric_means\": {", out);
-    for (size_t i = 0; i < options->num_precisions; i++) {
-        fprintf(out, "%s\"%c\": ", i > 0 ? ", " : "",
-                compare_precision_letter(options->precisions[i]));
-        json_ratios(out, comparison, NULL, options->precisions[i]);
-    }
-    fputs("}\n  }", out);
+    fputs("\n    ]", out);
+    json_all_means(out, comparison, options, "geometric_means", NULL, 0);
+    json_all_means(out, comparison, options, "group_means", groups, num_groups);
+    fputs("\n  }", out);
 }
 
 /* ---- The other modes ---- */

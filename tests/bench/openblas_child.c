@@ -64,15 +64,16 @@ static void openblas_child_problem(struct openblas_child *child, const char *req
 
 static void openblas_child_sample(struct openblas_child *child, const char *request)
 {
-    double min_seconds, seconds;
+    struct sample sample;
+    double min_seconds;
 
     if (child->c == NULL || sscanf(request, "sample %lf", &min_seconds) != 1) {
         printf("failed\n");
         return;
     }
-    timer_sample(openblas_child_multiply, child, min_seconds, &seconds);
+    timer_sample(openblas_child_multiply, child, min_seconds, &sample);
     timer_wait_until_idle();
-    printf("ok %.9e\n", seconds);
+    printf("ok %.9e\n", sample.seconds[CLOCK_WALL]);
 }
 
 static void openblas_child_result(struct openblas_child *child)

@@ -151,6 +151,13 @@ static bool options_read_device(struct options *options, const char *text)
     return true;
 }
 
+static bool options_read_device_clock(struct options *options, const char *text)
+{
+    (void)text;
+    options->device_clock = true;
+    return true;
+}
+
 static bool options_read_json(struct options *options, const char *text)
 {
     options->json = text;
@@ -195,18 +202,21 @@ static bool options_read_help(struct options *options, const char *text)
 
 static const struct option_row option_rows[] = {
     {"--shapes", "NAME", options_read_shapes,
-        "add a named list: goals, squares, skinny, deep, small, odd, all\n"
+        "add a named list: goals, squares, skinny, deep, small, odd, all, hopper\n"
         "(default: goals, when no shape is given)"},
     {"--shape", "MxNxK", options_read_shape, "add one shape"},
     {"--shapes-file", "FILE", options_read_shapes_file,
         "add the shapes of a file, one \"M N K\" a line, # starts a comment"},
     {"--precision", "LIST", options_read_precision, "of s, d, h (default: s,d)"},
     {"--transpose", "LIST", options_read_transpose, "of nn, nt, tn, tt (default: nn)"},
-    {"--peers", "LIST", options_read_peers, "compare only these (default: all that are built in)"},
+    {"--peers", "LIST", options_read_peers,
+        "compare only these (default: all that are built in and meant for the device)"},
     {"--rounds", "N", options_read_rounds, "samples of each peer, interleaved (default: 9)"},
     {"--sample-ms", "N", options_read_sample_ms, "least length of a sample (default: 20)"},
     {"--device", "TEXT", options_read_device,
         "the first device whose name contains TEXT (default: the first)"},
+    {"--device-clock", NULL, options_read_device_clock,
+        "time batches, by the device's own clock and the wall clock, on a CPU too"},
     {"--json", "FILE", options_read_json, "write everything, each sample included, to FILE"},
     {"--host-overhead", NULL, options_read_host_overhead,
         "instead: what a warm call costs the host beyond the launches themselves"},
@@ -301,11 +311,12 @@ static void options_print_row(FILE *out, const struct option_row *row)
 void options_print_help(FILE *out)
 {
     fprintf(out, "usage: kiln-bench [OPTION ...]\n\n"
-            "Compares Kiln with OpenBLAS (with its own and with the best core type), CLBlast\n"
-            "and Kiln's generic bundle, in one run: for each shape the peers take turns,\n"
-            "round by round; a sample is repeated until it is long enough; the table shows\n"
-            "medians over the rounds and ratios of medians. Every result is checked before\n"
-            "anything is timed.\n\n");
+            "Compares Kiln with OpenBLAS (with its own and with the best core type), CLBlast,\n"
+            "cuBLAS and Kiln's generic bundle, in one run: for each shape the peers take\n"
+            "turns, round by round; a sample is repeated until it is long enough; the table\n"
+            "shows medians over the rounds and ratios of medians. Every result is checked\n"
+            "before anything is timed. What is not a CPU is timed by its own clock; a second\n"
+            "table has the wall clock.\n\n");
     for (size_t i = 0; i < NUM_OPTION_ROWS; i++) {
         options_print_row(out, &option_rows[i]);
     }

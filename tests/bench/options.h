@@ -32,6 +32,7 @@ struct options {
     size_t size;                       /* extent for MODE_FIRST_RESULT */
     const char *peers;                 /* comma list; NULL: all */
     const char *device;                /* substring; NULL: the first */
+    bool device_clock;                 /* time a CPU device by its own clock too, as all others */
     const char *json;                  /* path; NULL: none */
 };
 

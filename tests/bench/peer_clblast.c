@@ -5,8 +5,6 @@
 #include <clblast_c.h>
 #include <stdlib.h>
 
-#include "timer.h"
-
 enum { CLBLAST_HALF_ONE = 0x3c00 };
 
 struct peer_clblast {
@@ -15,40 +13,42 @@ struct peer_clblast {
     const struct operands *operands;
 };
 
-/* Enqueues the multiplication and waits for it. */
-static CLBlastStatusCode peer_clblast_multiply(const struct peer_clblast *clblast)
+static CLBlastStatusCode peer_clblast_enqueue(const struct peer_clblast *clblast,
+        cl_command_queue queue, cl_event *event)
 {
     const struct problem *p = clblast->problem;
     const struct operands *o = clblast->operands;
     const CLBlastLayout layout = CLBlastLayoutRowMajor;
     CLBlastTranspose transa = p->transa ? CLBlastTransposeYes : CLBlastTransposeNo;
     CLBlastTranspose transb = p->transb ? CLBlastTransposeYes : CLBlastTransposeNo;
-    cl_command_queue queue = clblast->device->queue;
-    CLBlastStatusCode status;
 
     switch (p->precision) {
     case KILN_HALF:
-        status = CLBlastHgemm(layout, transa, transb, p->m, p->n, p->k, CLBLAST_HALF_ONE, o->a, 0,
-                p->lda, o->b, 0, p->ldb, 0, o->c, 0, p->ldc, &queue, NULL);
-        break;
+        return CLBlastHgemm(layout, transa, transb, p->m, p->n, p->k, CLBLAST_HALF_ONE, o->a, 0,
+                p->lda, o->b, 0, p->ldb, 0, o->c, 0, p->ldc, &queue, event);
     case KILN_DOUBLE:
-        status = CLBlastDgemm(layout, transa, transb, p->m, p->n, p->k, 1, o->a, 0, p->lda, o->b,
-                0, p->ldb, 0, o->c, 0, p->ldc, &queue, NULL);
-        break;
+        return CLBlastDgemm(layout, transa, transb, p->m, p->n, p->k, 1, o->a, 0, p->lda, o->b,
+                0, p->ldb, 0, o->c, 0, p->ldc, &queue, event);
     default:
-        status = CLBlastSgemm(layout, transa, transb, p->m, p->n, p->k, 1, o->a, 0, p->lda, o->b,
-                0, p->ldb, 0, o->c, 0, p->ldc, &queue, NULL);
-        break;
+        return CLBlastSgemm(layout, transa, transb, p->m, p->n, p->k, 1, o->a, 0, p->lda, o->b,
+                0, p->ldb, 0, o->c, 0, p->ldc, &queue, event);
     }
-    if (status == CLBlastSuccess && clFinish(queue) != CL_SUCCESS) {
+}
+
+/* Enqueues the multiplication and waits for it. */
+static CLBlastStatusCode peer_clblast_multiply(const struct peer_clblast *clblast)
+{
+    CLBlastStatusCode status = peer_clblast_enqueue(clblast, clblast->device->queue, NULL);
+
+    if (status == CLBlastSuccess && clFinish(clblast->device->queue) != CL_SUCCESS) {
         status = CLBlastUnexpectedError;
     }
     return status;
 }
 
-static bool peer_clblast_sample_once(void *user)
+static bool peer_clblast_sample_one(void *user, cl_command_queue queue, cl_event *event)
 {
-    return peer_clblast_multiply(user) == CLBlastSuccess;
+    return peer_clblast_enqueue(user, queue, event) == CLBlastSuccess;
 }
 
 static enum peer_answer peer_clblast_prepare(struct peer *peer, const struct problem *problem,
@@ -86,10 +86,12 @@ static enum peer_answer peer_clblast_result(struct peer *peer, void *c)
 }
 
 static enum peer_answer peer_clblast_sample(struct peer *peer, double min_seconds,
-        double *seconds)
+        struct sample *sample)
 {
-    return timer_sample(peer_clblast_sample_once, peer->state, min_seconds, seconds) ? PEER_OK
-            : PEER_FAILED;
+    const struct peer_clblast *clblast = peer->state;
+
+    return device_sample(clblast->device, peer_clblast_sample_one, peer->state, min_seconds,
+                   sample) ? PEER_OK : PEER_FAILED;
 }
 
 static void peer_clblast_close(struct peer *peer)

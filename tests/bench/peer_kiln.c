@@ -1,12 +1,11 @@
 /* peer_kiln.c: Kiln as a peer, twice: as it comes, and held to the generic bundle, which shows what
- * tuning gives. A multiplication is one kiln_gemm_enqueue and one clFinish. */
+ * tuning gives. */
 #include "peers.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "bundle.h"
-#include "timer.h"
 
 #ifdef HAVE_GENERIC
 extern const struct kiln_bundle kiln_bundle_generic;
@@ -20,13 +19,11 @@ struct peer_kiln {
     const struct operands *operands;
 };
 
-static bool peer_kiln_once(void *user)
+static bool peer_kiln_enqueue(void *user, cl_command_queue queue, cl_event *event)
 {
     struct peer_kiln *kiln = user;
 
-    return kiln_gemm_enqueue(kiln->context, &kiln->gemm, kiln->device->queue, 0, NULL, NULL)
-                   == KILN_SUCCESS
-            && clFinish(kiln->device->queue) == CL_SUCCESS;
+    return kiln_gemm_enqueue(kiln->context, &kiln->gemm, queue, 0, NULL, event) == KILN_SUCCESS;
 }
 
 static enum peer_answer peer_kiln_prepare(struct peer *peer, const struct problem *problem,
@@ -67,9 +64,13 @@ static enum peer_answer peer_kiln_result(struct peer *peer, void *c)
     return operands_read(kiln->operands, kiln->device, kiln->problem, c) ? PEER_OK : PEER_FAILED;
 }
 
-static enum peer_answer peer_kiln_sample(struct peer *peer, double min_seconds, double *seconds)
+static enum peer_answer peer_kiln_sample(struct peer *peer, double min_seconds,
+        struct sample *sample)
 {
-    return timer_sample(peer_kiln_once, peer->state, min_seconds, seconds) ? PEER_OK : PEER_FAILED;
+    const struct peer_kiln *kiln = peer->state;
+
+    return device_sample(kiln->device, peer_kiln_enqueue, peer->state, min_seconds, sample)
+            ? PEER_OK : PEER_FAILED;
 }
 
 /* The first two lines of the library's own explanation. */

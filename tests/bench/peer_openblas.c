@@ -232,9 +232,10 @@ static enum peer_answer peer_openblas_result(struct peer *peer, void *c)
 }
 
 static enum peer_answer peer_openblas_sample(struct peer *peer, double min_seconds,
-        double *seconds)
+        struct sample *sample)
 {
-    return openblas_sample(peer->state, min_seconds, seconds);
+    *sample = (struct sample){{0}};
+    return openblas_sample(peer->state, min_seconds, &sample->seconds[CLOCK_WALL]);
 }
 
 static void peer_openblas_close(struct peer *peer)

@@ -7,28 +7,53 @@
 struct peer_row {
     const char *key, *title, *about;
     bool (*open)(struct peer *peer, const struct peer_setup *setup);
+    bool (*is_for)(const struct device *device);   /* NULL: any */
 };
 
-static const struct peer_row peer_rows[PEERS_MAX] = {
-    {"kiln", "Kiln", "the library as it comes: its choice of bundle and kernel", peer_kiln_open},
+static bool peers_is_cpu(const struct device *device)
+{
+    return device->is_cpu;
+}
+
+static bool peers_is_nvidia(const struct device *device)
+{
+    return device->is_nvidia;
+}
+
+/* The opener when the peer was built in. */
 #ifdef HAVE_GENERIC
-    {"kiln-generic", "generic", "Kiln held to its generic bundle", peer_kiln_generic_open},
+#define OPEN_GENERIC peer_kiln_generic_open
 #else
-    {"kiln-generic", "generic", "Kiln held to its generic bundle", NULL},
+#define OPEN_GENERIC NULL
 #endif
 #ifdef HAVE_OPENBLAS
-    {"openblas", "OpenBLAS", "OpenBLAS with its own choice of core type", peer_openblas_open},
-    {"openblas-best", "OB best", "OpenBLAS with the core type that a trial finds fastest",
-        peer_openblas_best_open},
+#define OPEN_OPENBLAS peer_openblas_open
+#define OPEN_OPENBLAS_BEST peer_openblas_best_open
 #else
-    {"openblas", "OpenBLAS", "OpenBLAS with its own choice of core type", NULL},
-    {"openblas-best", "OB best", "OpenBLAS with the core type that a trial finds fastest", NULL},
+#define OPEN_OPENBLAS NULL
+#define OPEN_OPENBLAS_BEST NULL
 #endif
 #ifdef HAVE_CLBLAST
-    {"clblast", "CLBlast", "CLBlast on the same device and queue", peer_clblast_open},
+#define OPEN_CLBLAST peer_clblast_open
 #else
-    {"clblast", "CLBlast", "CLBlast on the same device and queue", NULL},
+#define OPEN_CLBLAST NULL
 #endif
+#ifdef HAVE_CUBLAS
+#define OPEN_CUBLAS peer_cublas_load
+#else
+#define OPEN_CUBLAS NULL
+#endif
+
+static const struct peer_row peer_rows[PEERS_MAX] = {
+    {"kiln", "Kiln", "the library as it comes: its choice of bundle and kernel", peer_kiln_open,
+        NULL},
+    {"kiln-generic", "generic", "Kiln held to its generic bundle", OPEN_GENERIC, NULL},
+    {"openblas", "OpenBLAS", "OpenBLAS with its own choice of core type; CPUs", OPEN_OPENBLAS,
+        peers_is_cpu},
+    {"openblas-best", "OB best", "OpenBLAS with the core type that a trial finds fastest; CPUs",
+        OPEN_OPENBLAS_BEST, peers_is_cpu},
+    {"cublas", "cuBLAS", "cuBLAS on the same device; NVIDIA", OPEN_CUBLAS, peers_is_nvidia},
+    {"clblast", "CLBlast", "CLBlast on the same device and queue", OPEN_CLBLAST, NULL},
 };
 
 /* Whether a comma list holds the word. */
@@ -70,6 +95,11 @@ static bool peers_check_wanted(const char *wanted)
     return true;
 }
 
+static bool peers_is_for(const struct peer_row *row, const struct device *device)
+{
+    return row->is_for == NULL || row->is_for(device);
+}
+
 bool peers_open(struct peer *peers, size_t *count, const char *wanted,
         const struct peer_setup *setup)
 {
@@ -81,10 +111,17 @@ bool peers_open(struct peer *peers, size_t *count, const char *wanted,
         const struct peer_row *row = &peer_rows[i];
         struct peer *peer = &peers[*count];
 
-        if (row->open == NULL || (wanted != NULL && !peers_list_has(wanted, row->key))) {
+        if (row->open == NULL || (wanted != NULL ? !peers_list_has(wanted, row->key)
+                                          : !peers_is_for(row, setup->device))) {
             continue;
         }
         *peer = (struct peer){.key = row->key, .title = row->title};
+        if (!peers_is_for(row, setup->device)) {
+            fprintf(stderr, "kiln-bench: peer '%s' is not for device '%s'\n", row->key,
+                    setup->device->name);
+            peers_close(peers, *count);
+            return false;
+        }
         if (!row->open(peer, setup)) {
             peers_close(peers, *count);
             return false;

@@ -9,6 +9,7 @@
 
 #include "device.h"
 #include "problem.h"
+#include "timer.h"
 
 enum peer_answer {
     PEER_OK,
@@ -25,8 +26,9 @@ struct peer_class {
     /* Multiplies once over poisoned memory and copies C to the host: this builds what has to be
      * built, and what it returns is checked before anything is timed. */
     enum peer_answer (*result)(struct peer *peer, void *c);
-    /* The mean time of one multiplication, over at least `min_seconds` of them. */
-    enum peer_answer (*sample)(struct peer *peer, double min_seconds, double *seconds);
+    /* The mean times of one multiplication, over at least `min_seconds` of them. By the device's
+     * clock as well where device.has_clock says so. */
+    enum peer_answer (*sample)(struct peer *peer, double min_seconds, struct sample *sample);
     /* What the peer does for the prepared problem, for a reader: two lines at most. May be NULL. */
     void (*explain)(struct peer *peer, char *text, size_t size);
     void (*close)(struct peer *peer);
@@ -40,7 +42,7 @@ struct peer {
     char detail[320];                  /* version, core type: what this run really uses */
 };
 
-enum { PEERS_MAX = 5 };
+enum { PEERS_MAX = 6 };
 
 /* What the openers of peers may need to know. */
 struct peer_setup {
@@ -50,8 +52,9 @@ struct peer_setup {
     double min_seconds;                        /* length of a sample */
 };
 
-/* Opens the peers that were built in; `wanted` is a comma list of keys, NULL for all. `peers` has
- * room for PEERS_MAX. False when one that is wanted cannot be opened; a message is on stderr. */
+/* Opens the peers that were built in; `wanted` is a comma list of keys, NULL for all that are meant
+ * for the device. `peers` has room for PEERS_MAX. False when one that is wanted cannot be opened or
+ * is not meant for the device; a message is on stderr. */
 bool peers_open(struct peer *peers, size_t *count, const char *wanted,
         const struct peer_setup *setup);
 void peers_close(struct peer *peers, size_t count);
@@ -68,6 +71,8 @@ bool peer_kiln_generic_open(struct peer *peer, const struct peer_setup *setup);
 bool peer_openblas_open(struct peer *peer, const struct peer_setup *setup);
 bool peer_openblas_best_open(struct peer *peer, const struct peer_setup *setup);
 bool peer_clblast_open(struct peer *peer, const struct peer_setup *setup);
+bool peer_cublas_load(struct peer *peer, const struct peer_setup *setup);
+bool peer_cublas_open(struct peer *peer, const struct peer_setup *setup);  /* in its module */
 
 /* One SGEMM by CLBlast, blocking, for --first-result; false when it fails. */
 bool peer_clblast_once(const struct device *device, const struct problem *problem,

@@ -38,34 +38,30 @@ static double problem_random(uint64_t *state, int digits)
 {
     int64_t integer = (int64_t)(problem_next(state) >> (63 - digits));
 
-    return ldexp((double)(integer - ((int64_t)1 << digits)), -digits);
+    return (double)(integer - ((int64_t)1 << digits)) / (double)((int64_t)1 << digits);
 }
 
 /* For what problem_random makes: exact in half precision, and never subnormal. */
 static uint16_t problem_half_from_double(double value)
 {
-    int exponent;
-    double fraction = frexp(fabs(value), &exponent);
-    uint16_t sign = value < 0 ? 0x8000 : 0;
+    float scaled = (float)fabs(value) * 0x1p-112f;
+    uint32_t bits;
 
-    if (fraction == 0) {
-        return sign;
-    }
-    return (uint16_t)(sign | ((exponent + 14) << 10) | ((int)(fraction * 2048) & 0x3ff));
+    memcpy(&bits, &scaled, sizeof(bits));
+    return (uint16_t)((value < 0 ? 0x8000 : 0) | bits >> 13);
 }
 
+/* Moved to where a float has them, exponent and fraction make a number 2^112 times too small, of
+ * subnormal numbers too. */
 static double problem_half_to_double(uint16_t half)
 {
-    int exponent = half >> 10 & 0x1f;
-    int fraction = half & 0x3ff;
-    double value;
+    uint32_t bits = (uint32_t)(half & 0x7fff) << 13;
+    float value;
 
-    if (exponent == 31) {
-        value = fraction != 0 ? NAN : INFINITY;
-    } else if (exponent == 0) {
-        value = ldexp(fraction, -24);
-    } else {
-        value = ldexp(fraction + 1024, exponent - 25);
+    memcpy(&value, &bits, sizeof(value));
+    value *= 0x1p112f;
+    if ((half & 0x7c00) == 0x7c00) {
+        value = (half & 0x3ff) != 0 ? NAN : INFINITY;
     }
     return (half & 0x8000) != 0 ? -value : value;
 }
@@ -118,26 +114,33 @@ static void problem_fill(const struct problem *problem, void *matrix, size_t cou
     }
 }
 
+/* The lengths of a matrix's columns, or of its rows; in the order of memory, which counts at large
+ * sizes. */
+static void problem_measure(const struct problem *problem, const void *matrix, size_t rows,
+        size_t columns, bool of_columns, double *norms)
+{
+    for (size_t i = 0; i < rows; i++) {
+        for (size_t j = 0; j < columns; j++) {
+            double value = problem_get(problem, matrix, i * columns + j);
+
+            norms[of_columns ? j : i] += value * value;
+        }
+    }
+    for (size_t i = 0; i < (of_columns ? columns : rows); i++) {
+        norms[i] = sqrt(norms[i]);
+    }
+}
+
 static void problem_measure_norms(struct problem *problem)
 {
-    for (size_t i = 0; i < problem->m; i++) {
-        for (size_t p = 0; p < problem->k; p++) {
-            double value = problem_get_a(problem, i, p);
+    size_t m = problem->m;
+    size_t n = problem->n;
+    size_t k = problem->k;
 
-            problem->a_norms[i] += value * value;
-        }
-        problem->a_norms[i] = sqrt(problem->a_norms[i]);
-    }
-    for (size_t p = 0; p < problem->k; p++) {
-        for (size_t j = 0; j < problem->n; j++) {
-            double value = problem_get_b(problem, p, j);
-
-            problem->b_norms[j] += value * value;
-        }
-    }
-    for (size_t j = 0; j < problem->n; j++) {
-        problem->b_norms[j] = sqrt(problem->b_norms[j]);
-    }
+    problem_measure(problem, problem->a, problem->transa ? k : m, problem->lda, problem->transa,
+            problem->a_norms);
+    problem_measure(problem, problem->b, problem->transb ? n : k, problem->ldb, !problem->transb,
+            problem->b_norms);
 }
 
 bool problem_create(struct problem *problem, enum kiln_precision precision, bool transa,
@@ -187,8 +190,8 @@ double problem_flops(const struct problem *problem)
 /* The unit in which errors at (i, j) are counted; never 0, so that it can divide. */
 static double problem_unit(const struct problem *problem, size_t i, size_t j)
 {
-    double unit = ldexp(problem->a_norms[i] * problem->b_norms[j],
-            1 - problem_digits(problem->precision));
+    double unit = problem->a_norms[i] * problem->b_norms[j]
+            / (double)((int64_t)1 << (problem_digits(problem->precision) - 1));
 
     return unit > 0 ? unit : DBL_MIN;
 }

@@ -5,11 +5,10 @@
 #include <string.h>
 
 const char *const report_ratio_keys[REPORT_NUM_RATIOS] = {
-    "openblas-best", "clblast", "kiln-generic"
+    "openblas-best", "cublas", "clblast", "kiln-generic"
 };
 
-bool report_ratio_peers(const struct comparison *comparison, size_t index, size_t *kiln,
-        size_t *other)
+bool report_ratio(const struct comparison *comparison, size_t index, struct versus *versus)
 {
     const struct peer *peers = comparison->peers;
     const struct peer *first = peers_find(peers, comparison->num_peers, "kiln");
@@ -19,8 +18,10 @@ bool report_ratio_peers(const struct comparison *comparison, size_t index, size_
     if (first == NULL || second == NULL) {
         return false;
     }
-    *kiln = (size_t)(first - peers);
-    *other = (size_t)(second - peers);
+    *versus = (struct versus){
+        .peer = (size_t)(first - peers), .other = (size_t)(second - peers),
+        .clock = comparison->clock,
+    };
     return true;
 }
 
@@ -89,33 +90,32 @@ static void report_kernels(const struct comparison *comparison)
 
 /* ---- The table ---- */
 
-static void report_head(const struct comparison *comparison, const struct row *row)
+static void report_head(const struct comparison *comparison, enum timer_clock clock)
 {
-    size_t kiln, other;
+    static const char *const names[NUM_CLOCKS] = {"the wall clock", "the device's clock"};
+    struct versus versus;
 
-    if (row->explain[0] != '\0') {
-        printf("kiln: ");
-        report_explain(row->explain);
-    }
-    printf("\nGFLOP/s, medians of %zu rounds; ratios of medians\n\n%-5s %5s %5s %5s",
-            comparison->rounds, "", "m", "n", "k");
+    printf("\nGFLOP/s by %s, medians of %zu rounds; ratios of medians\n\n%-5s %5s %5s %5s",
+            names[clock], comparison->rounds, "", "m", "n", "k");
     for (size_t i = 0; i < comparison->num_peers; i++) {
         printf(" %9s", comparison->peers[i].title);
     }
     for (size_t i = 0; i < REPORT_NUM_RATIOS; i++) {
-        if (report_ratio_peers(comparison, i, &kiln, &other)) {
-            printf("  Kiln/%-8s", comparison->peers[other].title);
+        if (report_ratio(comparison, i, &versus)) {
+            printf("  Kiln/%-8s", comparison->peers[versus.other].title);
         }
     }
     printf("  kernel\n");
 }
 
-static void report_entry(const struct row *row, size_t peer)
+static void report_entry(const struct row *row, size_t peer, enum timer_clock clock)
 {
+    if (compare_is_timed(row, peer, clock)) {
+        printf(" %9.2f", compare_gflops(row, peer, clock));
+        return;
+    }
     switch (row->entries[peer].outcome) {
-    case OUTCOME_TIMED:
-        printf(" %9.2f", compare_gflops(row, peer));
-        break;
+    case OUTCOME_TIMED:                /* by the other clock alone */
     case OUTCOME_REFUSED:
         printf(" %9s", "-");
         break;
@@ -137,25 +137,25 @@ static void report_speedup(bool known, double speedup)
     }
 }
 
-void report_row(const struct comparison *comparison, const struct row *row)
+static void report_row_by(const struct comparison *comparison, const struct row *row,
+        enum timer_clock clock)
 {
     size_t index = (size_t)(row - comparison->rows);
-    size_t kiln, other;
+    struct versus versus;
 
-    if (index == 0) {
-        report_head(comparison, row);
-    }
     printf("%c %c%c  %5zu %5zu %5zu", compare_precision_letter(row->precision),
             row->transa ? 't' : 'n', row->transb ? 't' : 'n', row->shape.m, row->shape.n,
             row->shape.k);
     for (size_t i = 0; i < comparison->num_peers; i++) {
-        report_entry(row, i);
+        report_entry(row, i, clock);
     }
     for (size_t i = 0; i < REPORT_NUM_RATIOS; i++) {
-        if (report_ratio_peers(comparison, i, &kiln, &other)) {
+        if (report_ratio(comparison, i, &versus)) {
             double speedup = 0;
-            bool known = compare_speedup(row, kiln, other, &speedup);
+            bool known;
 
+            versus.clock = clock;
+            known = compare_speedup(row, &versus, &speedup);
             report_speedup(known, speedup);
         }
     }
@@ -166,21 +166,69 @@ void report_row(const struct comparison *comparison, const struct row *row)
     fflush(stdout);
 }
 
-static void report_means(const struct comparison *comparison, enum kiln_precision precision)
+void report_row(const struct comparison *comparison, const struct row *row)
 {
-    size_t kiln, other;
+    if (row == comparison->rows) {
+        if (row->explain[0] != '\0') {
+            printf("kiln: ");
+            report_explain(row->explain);
+        }
+        report_head(comparison, comparison->clock);
+    }
+    report_row_by(comparison, row, comparison->clock);
+}
 
-    printf("%c %-19s", compare_precision_letter(precision), "geometric mean");
-    printf(" %*s", (int)(10 * comparison->num_peers), "");
+static void report_mean(const struct comparison *comparison, const struct selection *selection,
+        enum timer_clock clock)
+{
+    struct versus versus;
+
+    printf("%c mean %-17s", compare_precision_letter(selection->precision),
+            selection->group != NULL ? selection->group : "of all");
+    printf("%*s", (int)(10 * comparison->num_peers), "");
     for (size_t i = 0; i < REPORT_NUM_RATIOS; i++) {
-        if (report_ratio_peers(comparison, i, &kiln, &other)) {
+        if (report_ratio(comparison, i, &versus)) {
             double speedup = 0;
-            bool known = compare_mean_speedup(comparison, precision, kiln, other, &speedup);
+            bool known;
 
+            versus.clock = clock;
+            known = compare_mean_speedup(comparison, selection, &versus, &speedup);
             report_speedup(known, speedup);
         }
     }
     printf("\n");
+}
+
+/* Of each group of shapes where there are several, and of all. */
+static void report_means(const struct comparison *comparison, const struct options *options,
+        enum timer_clock clock)
+{
+    const char *groups[SHAPES_MAX_GROUPS];
+    size_t num_groups = compare_groups(comparison, groups, SHAPES_MAX_GROUPS);
+
+    if (peers_find(comparison->peers, comparison->num_peers, "kiln") == NULL) {
+        return;
+    }
+    printf("\ngeometric means\n");
+    for (size_t i = 0; i < options->num_precisions; i++) {
+        struct selection selection = {.precision = options->precisions[i]};
+
+        for (size_t j = 0; num_groups > 1 && j < num_groups; j++) {
+            selection.group = groups[j];
+            report_mean(comparison, &selection, clock);
+        }
+        selection.group = NULL;
+        report_mean(comparison, &selection, clock);
+    }
+}
+
+static void report_wall_clock(const struct comparison *comparison, const struct options *options)
+{
+    report_head(comparison, CLOCK_WALL);
+    for (size_t i = 0; i < comparison->num_rows; i++) {
+        report_row_by(comparison, &comparison->rows[i], CLOCK_WALL);
+    }
+    report_means(comparison, options, CLOCK_WALL);
 }
 
 static void report_errors(const struct comparison *comparison)
@@ -206,11 +254,9 @@ static void report_errors(const struct comparison *comparison)
 
 void report_end(const struct comparison *comparison, const struct options *options)
 {
-    if (peers_find(comparison->peers, comparison->num_peers, "kiln") != NULL) {
-        printf("\n");
-        for (size_t i = 0; i < options->num_precisions; i++) {
-            report_means(comparison, options->precisions[i]);
-        }
+    report_means(comparison, options, comparison->clock);
+    if (comparison->clock != CLOCK_WALL) {
+        report_wall_clock(comparison, options);
     }
     report_kernels(comparison);
     report_errors(comparison);

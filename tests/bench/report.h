@@ -5,12 +5,12 @@
 #include "compare.h"
 
 /* The ratios that are shown: Kiln beside each of these peers. */
-enum { REPORT_NUM_RATIOS = 3 };
+enum { REPORT_NUM_RATIOS = 4 };
 extern const char *const report_ratio_keys[REPORT_NUM_RATIOS];
 
-/* Finds the peers of ratio `index`; false when one of them takes no part in the run. */
-bool report_ratio_peers(const struct comparison *comparison, size_t index, size_t *kiln,
-        size_t *other);
+/* Finds the peers of ratio `index`, by the clock that counts; false when one of them takes no part
+ * in the run. */
+bool report_ratio(const struct comparison *comparison, size_t index, struct versus *versus);
 
 /* Names the device, the driver and what each peer really is. */
 void report_device(const struct device *device);
@@ -19,7 +19,8 @@ void report_peers(const struct peer *peers, size_t count);
 /* Prints one row of the table, and the table's head before the first; for compare_run. */
 void report_row(const struct comparison *comparison, const struct row *row);
 
-/* Prints the geometric means, the kernels that served the rows, and the largest errors. */
+/* Prints the geometric means, the same table by the wall clock where it does not count, the kernels
+ * that served the rows, and the largest errors. */
 void report_end(const struct comparison *comparison, const struct options *options);
 
 #endif

@@ -35,14 +35,26 @@ static const struct shape shapes_odd[] = {
     {1025, 1023, 1025},
 };
 
-#define SHAPE_LIST(name) {#name, shapes_##name, sizeof(shapes_##name) / sizeof(shapes_##name[0])}
-static const struct {
+/* What keeps a large GPU busy. */
+static const struct shape shapes_hopper[] = {
+    {2048, 2048, 2048, "squares"}, {4096, 4096, 4096, "squares"}, {8192, 8192, 8192, "squares"},
+    {1000, 1000, 1000, "odd"}, {2049, 2049, 2049, "odd"}, {4097, 4097, 4097, "odd"},
+    {64, 64, 65536, "deep"}, {128, 128, 8192, "deep"},
+    {4096, 16, 4096, "skinny"}, {16, 4096, 4096, "skinny"}, {4096, 64, 1024, "skinny"},
+    {25600, 32, 256, "skinny"}, {1, 4096, 4096, "skinny"},
+    {64, 64, 64, "small"}, {128, 128, 128, "small"}, {256, 256, 256, "small"},
+    {512, 512, 512, "small"},
+};
+
+#define SHAPE_LIST(name) #name, shapes_##name, sizeof(shapes_##name) / sizeof(shapes_##name[0])
+static const struct shape_list {
     const char *name;
     const struct shape *items;
     size_t count;
+    bool is_apart;                     /* not part of "all": too much for a CPU */
 } shape_lists[] = {
-    SHAPE_LIST(goals), SHAPE_LIST(squares), SHAPE_LIST(skinny), SHAPE_LIST(deep),
-    SHAPE_LIST(small), SHAPE_LIST(odd),
+    {SHAPE_LIST(goals)}, {SHAPE_LIST(squares)}, {SHAPE_LIST(skinny)}, {SHAPE_LIST(deep)},
+    {SHAPE_LIST(small)}, {SHAPE_LIST(odd)}, {SHAPE_LIST(hopper), .is_apart = true},
 };
 enum { NUM_SHAPE_LISTS = sizeof(shape_lists) / sizeof(shape_lists[0]) };
 
@@ -68,20 +80,36 @@ static bool shapes_append(struct shapes *shapes, const struct shape *shape, char
     return true;
 }
 
+static bool shapes_append_list(struct shapes *shapes, const struct shape_list *list, char *error,
+        size_t size)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        struct shape shape = list->items[i];
+
+        if (shape.group == NULL) {
+            shape.group = list->name;
+        }
+        if (!shapes_append(shapes, &shape, error, size)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 bool shapes_add_named(struct shapes *shapes, const char *name, char *error, size_t size)
 {
     bool all = strcmp(name, "all") == 0;
     bool known = false;
 
-    for (size_t list = 0; list < NUM_SHAPE_LISTS; list++) {
-        if (!all && strcmp(name, shape_lists[list].name) != 0) {
+    for (size_t i = 0; i < NUM_SHAPE_LISTS; i++) {
+        const struct shape_list *list = &shape_lists[i];
+
+        if (all ? list->is_apart : strcmp(name, list->name) != 0) {
             continue;
         }
         known = true;
-        for (size_t i = 0; i < shape_lists[list].count; i++) {
-            if (!shapes_append(shapes, &shape_lists[list].items[i], error, size)) {
-                return false;
-            }
+        if (!shapes_append_list(shapes, list, error, size)) {
+            return false;
         }
     }
     if (!known) {
@@ -130,7 +158,7 @@ static bool shapes_read(const char *text, const char *separators, struct shape *
 
 bool shapes_add_text(struct shapes *shapes, const char *text, char *error, size_t size)
 {
-    struct shape shape;
+    struct shape shape = {.group = NULL};
 
     if (!shapes_read(text, "x", &shape)) {
         snprintf(error, size, "'%s' is not a shape: MxNxK, each extent from 1 to 1048576", text);
@@ -141,7 +169,7 @@ bool shapes_add_text(struct shapes *shapes, const char *text, char *error, size_
 
 static bool shapes_add_line(struct shapes *shapes, char *line, char *error, size_t size)
 {
-    struct shape shape;
+    struct shape shape = {.group = NULL};
 
     line[strcspn(line, "#")] = '\0';
     if (line[strspn(line, " \t\r\n")] == '\0') {
@@ -196,5 +224,5 @@ void shapes_print_lists(FILE *out)
         }
         fprintf(out, "\n");
     }
-    fprintf(out, "%-8s every shape above\n", "all");
+    fprintf(out, "%-8s every list above but hopper\n", "all");
 }

@@ -8,7 +8,10 @@
 
 struct shape {
     size_t m, n, k;
+    const char *group;                 /* static; of which a mean is taken. NULL: none */
 };
+
+enum { SHAPES_MAX_GROUPS = 16 };
 
 /* A growing list; zero-initialised is empty. */
 struct shapes {
@@ -18,7 +21,8 @@ struct shapes {
 
 /* Each adds to the list and returns false with a message in `error` when it cannot: the name is not
  * known, the text is not MxNxK, the file has a bad line, or memory is short. A shape that the list
- * holds already is not added twice. */
+ * holds already is not added twice. The group of a named list's shapes is the list, unless they say
+ * otherwise; other shapes belong to none. */
 bool shapes_add_named(struct shapes *shapes, const char *name, char *error, size_t size);
 bool shapes_add_text(struct shapes *shapes, const char *text, char *error, size_t size);
 bool shapes_add_file(struct shapes *shapes, const char *path, char *error, size_t size);

@@ -16,6 +16,28 @@ if "$bench" --shape 64x64 2> "$folder/error"; then
     echo "a bad shape was accepted" >&2
     exit 1
 fi
+if "$bench" --peers cublas --shape 8x8x8 2> "$folder/error"; then
+    "$bench" --list-peers | grep -q "^cublas *there"
+else
+    grep -q "cublas" "$folder/error"
+fi
+
+# Shapes of a group and of none; both clocks.
+printf '7 5 3\n' > "$folder/own"
+"$bench" --shapes small --shapes-file "$folder/own" --shape 1x2x3 --peers kiln --rounds 1 \
+    --sample-ms 1 --precision s --device-clock --json "$folder/bench.json" > "$folder/report"
+grep -q "the device's clock" "$folder/report"
+grep -q "the wall clock" "$folder/report"
+"$python" - "$folder/bench.json" <<'END'
+import json, sys
+
+comparison = json.load(open(sys.argv[1], encoding="utf-8"))["comparison"]
+assert comparison["clock"] == "device"
+assert list(comparison["group_means"]["S"]) == ["small"], comparison["group_means"]
+for row in comparison["rows"]:
+    result = row["results"]["kiln"]
+    assert result["seconds"][0] > 0 and result["wall_seconds"][0] > 0, result
+END
 
 "$bench" --shape 64x64x64 --rounds 1 --sample-ms 1 --json "$folder/bench.json"
 "$python" -m json.tool "$folder/bench.json" > /dev/null

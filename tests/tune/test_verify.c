@@ -250,6 +250,41 @@ static void test_messages_name_the_place(void **state)
         }
 }
 
+/* The same by columns, as an application calls, and done again. */
+static void test_other_ways_to_call(void **state)
+{
+    struct fixture fixture;
+    char message[VERIFY_MESSAGE_BYTES];
+    struct verify_case of = { .problem = problem_nn(), .m = 20, .n = 30, .k = 40, .alpha = 2,
+            .beta = 0.75, .pad_a = 1, .pad_b = 2, .pad_c = 3, .by_columns = true, .repeats = 2 };
+    (void) state;
+    fixture_open(&fixture, &right);
+    launcher.is_plain = true;
+    assert_int_equal(verify_exact(&fixture.verifier, fixture.context, &of, message), VERIFY_OK);
+    assert_int_equal(fixture.verifier.gemm.layout, KILN_COL_MAJOR);
+    assert_int_equal(fixture.verifier.gemm.m, of.n);
+    assert_int_equal(verify_gauge(&fixture.verifier, fixture.context, &of, message), VERIFY_OK);
+    launcher.is_plain = false;
+    fixture_close(&fixture);
+}
+
+/* It also changes A, by so little that each result alone is within the bound. */
+static void test_repeats_must_agree(void **state)
+{
+    struct fixture fixture;
+    char message[VERIFY_MESSAGE_BYTES];
+    const struct fault fickle = { "fickle", RIGHT_OUTSIDE, RIGHT_TERMS, RIGHT_SUM, RIGHT_STORE
+            " if (i == 0 && j == 0) ((__global float *) A)[a_offset] *= 1.000001f;" };
+    struct verify_case of = { .problem = problem_nn(), .m = 1, .n = 1, .k = 40, .alpha = 1 };
+    (void) state;
+    fixture_open(&fixture, &fickle);
+    assert_int_equal(verify_gauge(&fixture.verifier, fixture.context, &of, message), VERIFY_OK);
+    of.repeats = 1;
+    assert_int_equal(verify_gauge(&fixture.verifier, fixture.context, &of, message), VERIFY_WRONG);
+    assert_non_null(strstr(message, "other bits"));
+    fixture_close(&fixture);
+}
+
 static void test_refused(void **state)
 {
     struct fixture fixture;
@@ -372,6 +407,8 @@ int main(void)
         cmocka_unit_test(test_checks_before_timing),
         cmocka_unit_test(test_only_gauge_sees_precision),
         cmocka_unit_test(test_messages_name_the_place),
+        cmocka_unit_test(test_other_ways_to_call),
+        cmocka_unit_test(test_repeats_must_agree),
         cmocka_unit_test(test_refused),
         cmocka_unit_test(test_too_deep),
         cmocka_unit_test(test_edges_respect_guards),
