@@ -378,28 +378,63 @@ static enum kiln_status launch_members(struct launch *launch, const struct kiln_
     return status;
 }
 
-/* Packs an operand that the recipe takes as it is. The origin is the place of the first element in
- * rows of the source, which is what a driver expects of a part of a matrix. */
-static enum kiln_status copy_operand(struct launch *launch, const struct kiln_pack_layout *to)
+/* A place in memory, by the buffer that was made of it. */
+struct place {
+    cl_mem buffer;
+    size_t bytes;
+};
+
+/* PoCL 3.1 crashes when rows are copied from or to a sub-buffer, so that its parent is named. */
+static cl_int find_place(cl_mem buffer, size_t bytes, struct place *place)
+{
+    cl_mem parent = NULL;
+    size_t offset = 0;
+    cl_int error = clGetMemObjectInfo(buffer, CL_MEM_ASSOCIATED_MEMOBJECT, sizeof parent, &parent,
+            NULL);
+    if (error == CL_SUCCESS && parent != NULL) {
+        error = clGetMemObjectInfo(buffer, CL_MEM_OFFSET, sizeof offset, &offset, NULL);
+    }
+    *place = (struct place){parent != NULL ? parent : buffer, bytes + offset};
+    return error;
+}
+
+/* Copies `rows` rows of so many bytes. The origin of the source is given in rows and a rest, which
+ * is what drivers expect of a part of a matrix. */
+static cl_int copy_rows(struct launch *launch, const struct place *from, size_t from_pitch,
+        const struct place *to, size_t to_pitch, size_t row_bytes, size_t rows)
 {
     const struct kiln_request *request = launch->request;
-    const struct kiln_problem *problem = launch->problem;
-    const struct kiln_operand *from = request->prepared == KILN_PREPARED_A ? &problem->a
-                                                                           : &problem->b;
-    size_t bytes = problem->element_bytes;
-    const size_t origin[3] = {from->offset % from->ld * bytes, from->offset / from->ld, 0};
-    const size_t target[3] = {to->start * bytes, 0, 0};
-    const size_t region[3] = {from->row_length * bytes, from->rows, 1};
+    const size_t origin[3] = {from->bytes % from_pitch, from->bytes / from_pitch, 0};
+    const size_t target[3] = {to->bytes, 0, 0};
+    const size_t region[3] = {row_bytes, rows, 1};
     cl_event event = NULL;
     struct waits waits;
     cl_int error = gather_waits(launch, &waits);
     if (error == CL_SUCCESS) {
-        error = clEnqueueCopyBufferRect(request->queue, from->buffer,
-                problem->packed[request->prepared].buffer, origin, target, region,
-                from->ld * bytes, 0, to->ld * bytes, 0, waits.num, waits.events,
+        error = clEnqueueCopyBufferRect(request->queue, from->buffer, to->buffer, origin, target,
+                region, from_pitch, 0, to_pitch, 0, waits.num, waits.events,
                 wants_event(request, true) ? &event : NULL);
     }
-    return (enum kiln_status)note_command(launch, &waits, error, event);
+    return note_command(launch, &waits, error, event);
+}
+
+/* Packs an operand that the recipe takes as it is. */
+static enum kiln_status copy_operand(struct launch *launch, const struct kiln_pack_layout *layout)
+{
+    const struct kiln_problem *problem = launch->problem;
+    unsigned prepared = launch->request->prepared;
+    const struct kiln_operand *operand = prepared == KILN_PREPARED_A ? &problem->a : &problem->b;
+    size_t bytes = problem->element_bytes;
+    struct place from, to;
+    cl_int error = find_place(operand->buffer, operand->offset * bytes, &from);
+    if (error == CL_SUCCESS) {
+        error = find_place(problem->packed[prepared].buffer, layout->start * bytes, &to);
+    }
+    if (error == CL_SUCCESS) {
+        error = copy_rows(launch, &from, operand->ld * bytes, &to, layout->ld * bytes,
+                operand->row_length * bytes, operand->rows);
+    }
+    return (enum kiln_status)error;
 }
 
 static enum kiln_status launch_pack(struct launch *launch, const struct kiln_plan *plan)

@@ -91,6 +91,7 @@ cl_device_id stub_make_device(const struct stub_facts *facts);       /* on a pla
 cl_context stub_make_context(cl_uint num_devices, const cl_device_id *devices);
 cl_command_queue stub_make_queue(cl_context context, cl_device_id device, bool out_of_order);
 cl_mem stub_make_buffer(cl_context context, size_t bytes);       /* memory comes at first use */
+cl_mem stub_make_part(cl_mem parent, size_t offset, size_t bytes);      /* its sub-buffer */
 cl_mem stub_make_image(cl_context context, size_t bytes);        /* a cl_mem, but no buffer */
 cl_event stub_make_event(cl_context context);                        /* complete, of no queue */
 void *stub_buffer_data(cl_mem buffer);                               /* its memory, zeroed */

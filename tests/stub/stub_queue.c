@@ -79,6 +79,14 @@ cl_mem stub_make_buffer(cl_context context, size_t bytes)
     return buffer;
 }
 
+cl_mem stub_make_part(cl_mem parent, size_t offset, size_t bytes)
+{
+    cl_mem part = stub_make_buffer(parent->context, bytes);
+    part->parent = parent;
+    part->offset = offset;
+    return part;
+}
+
 cl_mem stub_make_image(cl_context context, size_t bytes)
 {
     cl_mem image = stub_make_buffer(context, bytes);
@@ -130,7 +138,6 @@ cl_int CL_API_CALL clGetMemObjectInfo(cl_mem buffer, cl_mem_info name, size_t ca
     if (!stub_valid(buffer, STUB_MEM)) {
         return CL_INVALID_MEM_OBJECT;
     }
-    size_t offset = 0;
     switch (name) {
     case CL_MEM_TYPE:
         return stub_put(&buffer->type, sizeof buffer->type, capacity, out, bytes);
@@ -143,7 +150,9 @@ cl_int CL_API_CALL clGetMemObjectInfo(cl_mem buffer, cl_mem_info name, size_t ca
     case CL_MEM_HOST_PTR:
         return stub_put(&buffer->host, sizeof buffer->host, capacity, out, bytes);
     case CL_MEM_OFFSET:
-        return stub_put(&offset, sizeof offset, capacity, out, bytes);
+        return stub_put(&buffer->offset, sizeof buffer->offset, capacity, out, bytes);
+    case CL_MEM_ASSOCIATED_MEMOBJECT:
+        return stub_put(&buffer->parent, sizeof buffer->parent, capacity, out, bytes);
     default:
         return CL_INVALID_VALUE;
     }
