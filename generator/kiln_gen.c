@@ -5,6 +5,7 @@
 #include "core/select.h"
 #include "core/space.h"
 #include "core/winners.h"
+#include "report/report.h"
 #include "search/replay.h"
 #include "search/search.h"
 
@@ -16,11 +17,11 @@
 enum { EXIT_USAGE = 2, MAX_SEEDS = 1000000 };
 
 struct options {
-    const struct precision *precision;
-    int pair;                          /* 2 * transa + transb */
-    const char *facts, *output, *name;
+    const struct precision *precision; /* NULL: single, or the preset's */
+    int pair;                          /* 2 * transa + transb; -1: nn, or the preset's */
+    const char *facts, *output, *name, *preset;
     const char *strategy, *start, *rank;
-    unsigned seeds;
+    unsigned seeds, ahead;
     char **words;
     int num_words;
 };
@@ -37,24 +38,31 @@ static const char help[] =
     "usage: kiln-gen COMMAND [OPTION]... [ARGUMENT]...\n"
     "\n"
     "  families              list the kernel families\n"
+    "  presets               list the configurations with a name, and what was published of them\n"
     "  space FAMILY          its parameters, values, rules and presets, and the number of points\n"
     "  render CONFIG         print the kernels of a configuration, \"packed TM=12 NV=2 VEC=16\",\n"
-    "                        or of a preset, FAMILY:NAME\n"
+    "                        or with --preset those of a preset\n"
     "  select JOURNAL        choose recipes from a journal, print winners.tsv\n"
     "  emit WINNERS          print a bundle as C\n"
     "  check DIR...          fail unless each DIR/bundle.c is what DIR/winners.tsv emits\n"
-    "  explain CONFIG        say which rules a configuration obeys and what follows from it\n"
+    "  explain CONFIG        say which rules a configuration obeys and what follows from it;\n"
+    "                        likewise\n"
     "  replay RECORDING...   run searches on recorded times, a table or a journal; print how near\n"
     "                        they come to the best after 25 to 400 points\n"
+    "  report JOURNAL        print a journal as an HTML page: convergence, landscape, failures,\n"
+    "                        choice\n"
     "\n"
-    "  -p, --precision P     half, single or double (default single)\n"
-    "  -t, --transpose XY    nn, nt, tn or tt (default nn)\n"
+    "      --preset NAME     render, explain: a preset in place of CONFIG\n"
+    "  -p, --precision P     half, single or double (default single; a preset's own)\n"
+    "  -t, --transpose XY    nn, nt, tn or tt (default nn; a preset's own)\n"
     "  -f, --facts FILE      device facts (kiln-tune probe, or winners.tsv); default: the least\n"
-    "                        device that OpenCL 1.2 allows\n"
+    "                        device of OpenCL 1.2, with --preset one that allows every preset\n"
     "  -n, --name NAME       select: the bundle's name\n"
     "      --strategy NAME   replay: one strategy, or all (default all)\n"
     "      --seeds N         replay: the mean of so many runs (default 100)\n"
     "      --start FILE      replay: guided begins also with the best of this recording\n"
+    "      --ahead N         replay: a search proposes N points before it is told of the\n"
+    "                        first, as where one is compiled while another one is measured\n"
     "      --rank EXPR       replay: merit by the columns' names, for guided to begin with; 0 is by\n"
     "                        chance (default: the family's, or what fits of search/ranks.inc)\n"
     "  -o, --output FILE     write there, and only if it changes; default: standard output\n"
@@ -86,17 +94,19 @@ static int finish(const struct options *options, struct text *text)
 }
 
 /* Facts stand as rows "fact NAME VALUE" in winners.tsv, and as "NAME VALUE ..." in a probe's
- * output. */
+ * output. Without a path *facts stays as it is. */
 static bool read_facts(const char *path, struct device_facts *facts)
 {
     char error[FILES_ERROR_BYTES];
+    if (!path)
+        return true;
     facts_minimal(facts);
-    char *text = path ? files_read(path, error) : NULL;
-    if (path && !text) {
+    char *text = files_read(path, error);
+    if (!text) {
         fail("%s", error);
         return false;
     }
-    for (char *line = text ? strtok(text, "\n") : NULL; line; line = strtok(NULL, "\n")) {
+    for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {
         if (!strncmp(line, "fact\t", 5))
             line += 5;
         const size_t len = strcspn(line, "\t");
@@ -108,26 +118,79 @@ static bool read_facts(const char *path, struct device_facts *facts)
     return true;
 }
 
-static bool find_preset(const char *word, struct config *config, char error[FAMILY_ERROR_BYTES])
+static struct problem problem_of(const struct options *options)
 {
-    char name[64];
-    const char *colon = strchr(word, ':');
-    if (!colon)
-        return config_parse(word, config, error);
-    snprintf(name, sizeof name, "%.*s", (int) (colon - word), word);
-    const struct family *family = family_find(name);
-    for (unsigned i = 0; family && i < family->num_presets; i++)
-        if (!strcmp(family->presets[i].name, colon + 1))
-            return config_parse(family->presets[i].config, config, error);
-    snprintf(error, FAMILY_ERROR_BYTES, "no preset '%s'", word);
-    return false;
+    return problem_of_pair(options->precision ? options->precision : precision_find("single"),
+            options->pair < 0 ? 0 : options->pair);
+}
+
+/* What render and explain are about. */
+struct subject {
+    struct config config;
+    struct problem problem;
+    struct device_facts facts;
+};
+
+/* An exit status; 0 when all is well. */
+static int find_subject(const struct options *options, const char *command,
+        struct subject *subject)
+{
+    const struct family_preset *preset = NULL;
+    char error[FAMILY_ERROR_BYTES];
+    if (!!options->num_words + !!options->preset != 1)
+        return usage("%s needs a configuration or --preset", command);
+    if (options->preset)
+        preset = preset_find(options->preset, &subject->config, error);
+    if (options->preset ? !preset : !config_parse(options->words[0], &subject->config, error))
+        return usage("%s", error);
+    facts_minimal(&subject->facts);
+    if (preset)
+        facts_ample(&subject->facts);
+    if (!read_facts(options->facts, &subject->facts))
+        return EXIT_FAILURE;
+    subject->problem = preset ? preset_problem(preset, &subject->config, &subject->facts)
+                              : problem_of(options);
+    if (options->precision)
+        subject->problem.precision = options->precision;
+    if (options->pair >= 0)
+        subject->problem = problem_of_pair(subject->problem.precision, options->pair);
+    return EXIT_SUCCESS;
 }
 
 static int command_families(const struct options *options)
 {
     struct text text = { 0 };
     for (size_t i = 0; i < num_families; i++)
-        text_add(&text, "%-8s %s\n", families[i]->name, families[i]->meaning);
+        text_add(&text, "%-8s %s%s\n", families[i]->name, families[i]->meaning,
+                families[i]->literature ? "; not searched by default" : "");
+    return finish(options, &text);
+}
+
+static void describe_preset(struct text *text, const struct family_preset *preset)
+{
+    const struct family_figure *figure = &preset->figure;
+    text_add(text, "%s\n    %s\n", preset->name, preset->config);
+    if (preset->origin)
+        text_add(text, "    %s\n", preset->origin);
+    if (figure->device && figure->gflops > 0)
+        text_add(text, "    %g GFLOP/s, ", figure->gflops);
+    else if (figure->device)
+        text_add(text, "    ");
+    if (figure->device)
+        text_add(text, "%cgemm %s on %s", figure->precision,
+                figure->pair ? figure->pair : "nn", figure->device);
+    if (figure->device && figure->extent)
+        text_add(text, ", %ld x %ld x %ld", figure->extent, figure->extent, figure->extent);
+    if (figure->device)
+        text_add(text, "\n");
+}
+
+static int command_presets(const struct options *options)
+{
+    struct text text = { 0 };
+    for (size_t f = 0; f < num_families; f++)
+        for (unsigned i = 0; i < families[f]->num_presets; i++)
+            describe_preset(&text, &families[f]->presets[i]);
     return finish(options, &text);
 }
 
@@ -150,9 +213,10 @@ static int command_space(const struct options *options)
     struct text text = { 0 };
     if (!family)
         return usage("no family '%s'", options->num_words ? options->words[0] : "");
+    facts_minimal(&facts);
     if (!read_facts(options->facts, &facts))
         return EXIT_FAILURE;
-    const struct problem problem = problem_of_pair(options->precision, options->pair);
+    const struct problem problem = problem_of(options);
     space_init(&space, family, &problem, &facts);
     text_add(&text, "%s: %s\n\nparameters\n", family->name, family->meaning);
     for (unsigned i = 0; i < family->num_params; i++) {
@@ -165,7 +229,7 @@ static int command_space(const struct options *options)
         text_add(&text, "  %s\n      else: %s\n", family->rules[i].expr, family->rules[i].reason);
     text_add(&text, "\npresets\n");
     for (unsigned i = 0; i < family->num_presets; i++)
-        text_add(&text, "  %-14s %s%s%s\n", family->presets[i].name, family->presets[i].config,
+        text_add(&text, "  %-22s %s%s%s\n", family->presets[i].name, family->presets[i].config,
                 family->presets[i].origin ? "; " : "",
                 family->presets[i].origin ? family->presets[i].origin : "");
     text_add(&text, "\n%" PRIu64 " points", space_size(&space));
@@ -177,18 +241,13 @@ static int command_space(const struct options *options)
 
 static int command_render(const struct options *options)
 {
-    struct config config;
-    struct device_facts facts;
+    struct subject subject;
     struct text text = { 0 };
     char error[FAMILY_ERROR_BYTES];
-    if (!options->num_words)
-        return usage("%s", "render needs a configuration");
-    if (!find_preset(options->words[0], &config, error))
-        return usage("%s", error);
-    if (!read_facts(options->facts, &facts))
-        return EXIT_FAILURE;
-    const struct problem problem = problem_of_pair(options->precision, options->pair);
-    char *kernels = assemble_text(&config, &problem, &facts, error);
+    const int status = find_subject(options, "render", &subject);
+    if (status)
+        return status;
+    char *kernels = assemble_text(&subject.config, &subject.problem, &subject.facts, error);
     if (!kernels)
         return fail("%s", error);
     text_add(&text, "%s", kernels);
@@ -198,24 +257,21 @@ static int command_render(const struct options *options)
 
 static int command_explain(const struct options *options)
 {
-    struct config config;
-    struct device_facts facts;
+    struct subject subject;
     struct text text = { 0 };
     char error[FAMILY_ERROR_BYTES], name[CONFIG_TEXT_BYTES];
     const char *reason;
-    if (!options->num_words)
-        return usage("%s", "explain needs a configuration");
-    if (!find_preset(options->words[0], &config, error))
-        return usage("%s", error);
-    if (!read_facts(options->facts, &facts))
-        return EXIT_FAILURE;
-    const struct problem problem = problem_of_pair(options->precision, options->pair);
-    const bool legal = config_legal(&config, &problem, &facts, &reason);
+    const int status = find_subject(options, "explain", &subject);
+    if (status)
+        return status;
+    const bool legal = config_legal(&subject.config, &subject.problem, &subject.facts, &reason);
     struct scope *scope = calloc(1, sizeof *scope);
-    config_format(&config, name);
+    config_format(&subject.config, name);
     text_add(&text, "%s\n%s%s\nrank %ld\n", name, legal ? "legal" : "illegal: ",
-            legal ? "" : reason, config_rank(&config, &problem, &facts));
-    const bool scoped = scope && config_scope(&config, &problem, &facts, scope, error);
+            legal ? "" : reason,
+            config_rank(&subject.config, &subject.problem, &subject.facts));
+    const bool scoped = scope &&
+            config_scope(&subject.config, &subject.problem, &subject.facts, scope, error);
     for (size_t i = 0; scoped && i < scope->num; i++) {
         const struct scope_entry *entry = &scope->entries[i];
         if (entry->is_text)
@@ -241,35 +297,12 @@ static bool read_winners(const char *path, struct winners *winners)
 }
 
 /* The bundle of a winners file as C. */
-/* Reads the PTX of masked programs, which only a device's driver makes (kiln-tune): HASH.ptx beside
- * the winners. */
-static bool read_ptx(const char *path, struct assembly *assembly, char error[FAMILY_ERROR_BYTES])
-{
-    const char *slash = strrchr(path, '/');
-    char file[4096], why[FILES_ERROR_BYTES];
-    for (uint32_t i = 0; i < assembly->bundle.num_programs; i++) {
-        if (!assembly->ptx[i])
-            continue;
-        snprintf(file, sizeof file, "%.*s%016" PRIx64 ".ptx",
-                slash ? (int) (slash - path + 1) : 0, path, assembly->programs[i].hash);
-        char *text = files_read(file, why);
-        const bool ok = text && assembly_set_ptx(assembly, i, text);
-        if (!ok)
-            snprintf(error, FAMILY_ERROR_BYTES, "%.200s", text ? "out of memory" : why);
-        free(text);
-        if (!ok)
-            return false;
-    }
-    return true;
-}
-
 static bool emit_file(const char *path, const struct winners *winners, struct text *text)
 {
     struct assembly assembly;
     struct text comment = { 0 };
     char error[FAMILY_ERROR_BYTES];
-    const bool ok = winners_assemble(winners, &assembly, error) &&
-                    read_ptx(path, &assembly, error);
+    const bool ok = winners_assemble(winners, &assembly, error);
     if (ok) {
         winners_comment(winners, &comment);
         emit_bundle(&assembly.bundle, comment.bytes, text);
@@ -380,11 +413,30 @@ static int command_select(const struct options *options)
     return finish(options, &text);
 }
 
+static int command_report(const struct options *options)
+{
+    struct text text = { 0 };
+    char error[FILES_ERROR_BYTES], cause[FAMILY_ERROR_BYTES];
+    if (options->num_words != 1)
+        return usage("%s", "report needs one journal");
+    char *journal = files_read(options->words[0], error);
+    if (!journal)
+        return fail("%s", error);
+    const bool ok = report_html(journal, &text, cause);
+    free(journal);
+    if (ok)
+        return finish(options, &text);
+    fprintf(stderr, "kiln-gen: %s: %s\n", options->words[0], cause);
+    text_free(&text);
+    return EXIT_FAILURE;
+}
+
 static int command_replay(const struct options *options)
 {
     const struct replay_options replay = {
         .strategy = options->strategy, .seeds = options->seeds, .start = options->start,
-        .rank = options->rank, .paths = options->words, .num_paths = options->num_words,
+        .ahead = options->ahead, .rank = options->rank, .paths = options->words,
+        .num_paths = options->num_words,
     };
     struct text text = { 0 };
     char error[FILES_ERROR_BYTES];
@@ -401,14 +453,17 @@ static const struct command {
     const char *name;
     int (*run)(const struct options *options);
 } commands[] = {
-    { "families", command_families }, { "space", command_space }, { "render", command_render },
+    { "families", command_families }, { "presets", command_presets },
+    { "space", command_space }, { "render", command_render },
     { "select", command_select }, { "emit", command_emit }, { "check", command_check },
     { "explain", command_explain }, { "replay", command_replay },
+    { "report", command_report },
 };
 
 enum option {
     OPTION_PRECISION, OPTION_TRANSPOSE, OPTION_FACTS, OPTION_OUTPUT, OPTION_NAME, OPTION_STRATEGY,
-    OPTION_SEEDS, OPTION_START, OPTION_RANK, NUM_OPTIONS, OPTION_UNKNOWN, NO_OPTION
+    OPTION_SEEDS, OPTION_START, OPTION_RANK, OPTION_AHEAD, OPTION_PRESET, NUM_OPTIONS,
+    OPTION_UNKNOWN, NO_OPTION
 };
 
 static const struct {
@@ -419,6 +474,8 @@ static const struct {
     [OPTION_FACTS] = { "facts", 'f' }, [OPTION_OUTPUT] = { "output", 'o' },
     [OPTION_NAME] = { "name", 'n' }, [OPTION_STRATEGY] = { "strategy", 0 },
     [OPTION_SEEDS] = { "seeds", 0 }, [OPTION_START] = { "start", 0 }, [OPTION_RANK] = { "rank", 0 },
+    [OPTION_AHEAD] = { "ahead", 0 },
+    [OPTION_PRESET] = { "preset", 0 },
 };
 
 static enum option find_option(const char *word)
@@ -438,13 +495,13 @@ static int set_strategy(struct options *options, const char *value)
     return !strcmp(value, "all") || search_find(value) ? 0 : usage("no strategy '%s'", value);
 }
 
-static int set_seeds(struct options *options, const char *value)
+static int set_number(unsigned *number, const char *value, unsigned least, unsigned most,
+        const char *what)
 {
     char *end;
-    const unsigned long seeds = strtoul(value, &end, 10);
-    options->seeds = (unsigned) seeds;
-    return end != value && !*end && seeds >= 1 && seeds <= MAX_SEEDS
-         ? 0 : usage("not a number of seeds: '%s'", value);
+    const unsigned long v = strtoul(value, &end, 10);
+    *number = (unsigned) v;
+    return end != value && !*end && v >= least && v <= most ? 0 : usage(what, value);
 }
 
 static int set_option(struct options *options, enum option option, const char *value)
@@ -465,12 +522,18 @@ static int set_option(struct options *options, enum option option, const char *v
     case OPTION_STRATEGY:
         return set_strategy(options, value);
     case OPTION_SEEDS:
-        return set_seeds(options, value);
+        return set_number(&options->seeds, value, 1, MAX_SEEDS, "not a number of seeds: '%s'");
+    case OPTION_AHEAD:
+        return set_number(&options->ahead, value, 0, REPLAY_MAX_AHEAD,
+                "--ahead: not a number from 0 to 63: '%s'");
     case OPTION_START:
         options->start = value;
         return 0;
     case OPTION_RANK:
         options->rank = value;
+        return 0;
+    case OPTION_PRESET:
+        options->preset = value;
         return 0;
     default:
         options->name = value;
@@ -500,7 +563,7 @@ static int parse_options(int argc, char **argv, struct options *options)
 int main(int argc, char **argv)
 {
     struct options options = {
-        .precision = precision_find("single"), .strategy = "all", .seeds = 100,
+        .pair = -1, .strategy = "all", .seeds = 100,
     };
     for (int i = 1; i < argc; i++)
         if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h"))

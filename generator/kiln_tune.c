@@ -1,4 +1,5 @@
 /* kiln-tune: everything that needs a device. */
+#include "tune/literature.h"
 #include "tune/options.h"
 #include "tune/probe.h"
 #include "tune/repro.h"
@@ -17,6 +18,10 @@ static const char help[] =
     "\n"
     "  probe                 print the facts of the device\n"
     "  tune                  search, verify, time; write winners.tsv, device.tsv and bundle.c\n"
+    "  merge JOURNAL...      join the journals of shards into the one of --journal; tune over it\n"
+    "                        then times the best again on one device\n"
+    "  literature [PART]     run every preset, or those with PART in their name; print one table:\n"
+    "                        what was published, what is measured here, the part of Kiln's own\n"
     "  repro CONFIG          write a standalone program, STEM.c and STEM.cl, to run a candidate\n"
     "  trial                 the child process of tune; speaks a protocol on standard input\n"
     "\n"
@@ -32,6 +37,8 @@ static const char help[] =
     "  --shapes FILE         the application's own shapes, one \"M N K\" a line, tuned exactly\n"
     "  --strategy NAME       guided (default), local, genetic, three-stage, random, exhaustive\n"
     "  --seed N              of the search's random numbers (default 1)\n"
+    "  --shard I/N           search the I-th of N parts of the space, for the N-th part of the\n"
+    "                        search's time, and choose nothing: see merge\n"
     "  --name NAME           of the bundle (default: made from the device's name)\n"
     "  --embed WHAT          source, binary or both (default source)\n"
     "  --unless-matched      do nothing when there is no device or a linked bundle is for it\n"
@@ -40,9 +47,16 @@ static const char help[] =
     "  --replay              use only what the journal holds, and no device\n"
     "  --quiet               no progress\n"
     "\n"
+    "literature:\n"
+    "  --size N              extent of the square problems, rounded up to whole tiles (default 512\n"
+    "                        on CPUs, 4096 elsewhere)\n"
+    "  --budget S            seconds that one preset may take (default 60)\n"
+    "  Status 1 also when a preset is wrong, does not build or takes its process down.\n"
+    "\n"
     "repro:\n"
     "  --precision P, --transpose XY, --shape MxNxK, --stem PATH\n"
     "\n"
+    "\"kiln-gen report JOURNAL -o FILE\" shows a journal as an HTML page.\n"
     "Ctrl-C keeps the best so far. Exit status: 0 on success, 1 on failure, 2 on wrong usage.\n";
 
 static int usage(const char *format, const char *what)
@@ -102,6 +116,12 @@ static int set_name(struct options *o, const char *v)
          ? 0 : usage("--name: '%s' is not made of up to 63 letters, digits, . _ -", v);
 }
 
+static int set_shard(struct options *o, const char *v)
+{
+    return shard_parse(v, &o->shard)
+         ? 0 : usage("--shard: '%s' is not I/N, 1/1 to 9999/9999, I not above N", v);
+}
+
 static bool is_chosen(const struct options *o, const struct precision *precision)
 {
     for (size_t i = 0; i < o->num_precisions; i++)
@@ -110,12 +130,31 @@ static bool is_chosen(const struct options *o, const struct precision *precision
     return false;
 }
 
-static int set_seconds(struct options *o, const char *v)
+static bool parse_seconds(const char *v, double *seconds)
 {
     char *end;
-    o->seconds = strtod(v, &end);
-    return *end || !(o->seconds > 0 && o->seconds < 1e7)
-         ? usage("--seconds: '%s' is not a positive number", v) : 0;
+    *seconds = strtod(v, &end);
+    return !*end && *seconds > 0 && *seconds < 1e7;
+}
+
+static int set_seconds(struct options *o, const char *v)
+{
+    return parse_seconds(v, &o->seconds) ? 0 : usage("--seconds: '%s' is not a positive number", v);
+}
+
+static int set_budget(struct options *o, const char *v)
+{
+    return parse_seconds(v, &o->preset_seconds)
+         ? 0 : usage("--budget: '%s' is not a positive number", v);
+}
+
+static int set_size(struct options *o, const char *v)
+{
+    char *end;
+    const unsigned long size = strtoul(v, &end, 10);
+    o->size = size;
+    return *v >= '0' && *v <= '9' && !*end && size >= 1 && size <= 1 << 20
+         ? 0 : usage("--size: '%s' is not a number from 1 to 1048576", v);
 }
 
 static int set_seed(struct options *o, const char *v)
@@ -188,11 +227,12 @@ static const struct {
     { "--journal", true, set_journal }, { "--seconds", true, set_seconds },
     { "--precisions", true, set_precisions }, { "--shapes", true, set_shapes },
     { "--strategy", true, set_strategy }, { "--seed", true, set_seed },
-    { "--name", true, set_name }, { "--embed", true, set_embed },
+    { "--shard", true, set_shard }, { "--name", true, set_name }, { "--embed", true, set_embed },
     { "--unless-matched", false, set_unless }, { "--set-aside", false, set_aside },
     { "--replay", false, set_replay },
     { "--json", false, set_json }, { "--quiet", false, set_quiet },
     { "--precision", true, set_precision }, { "--transpose", true, set_transpose },
+    { "--size", true, set_size }, { "--budget", true, set_budget },
     { "--shape", true, set_shape }, { "--stem", true, set_stem },
 };
 
@@ -205,9 +245,9 @@ static int parse_option(struct options *options, int argc, char **argv, int *at)
             return usage("option '%s' needs a value", argv[*at]);
         return option_table[i].set(options, option_table[i].has_value ? argv[++*at] : NULL);
     }
-    if (argv[*at][0] == '-' || options->config)
+    if (argv[*at][0] == '-')
         return usage("unexpected '%s'", argv[*at]);
-    options->config = argv[*at];
+    options->words[options->num_words++] = argv[*at];
     return 0;
 }
 
@@ -217,9 +257,9 @@ static int repro_main(const struct options *options)
     struct device_facts facts;
     cl_device_id device;
     char error[FAMILY_ERROR_BYTES];
-    if (!options->config)
-        return usage("%s", "repro needs a configuration");
-    if (!config_parse(options->config, &config, error))
+    if (options->num_words != 1)
+        return usage("%s", "repro needs one configuration");
+    if (!config_parse(options->words[0], &config, error))
         return usage("%s", error);
     const struct problem problem = problem_of_pair(options->precision, options->pair);
     if (!device_find(options->device, &device, error) || !device_facts(device, &facts, error) ||
@@ -232,18 +272,32 @@ static int repro_main(const struct options *options)
     return EXIT_SUCCESS;
 }
 
+static int merge_words(const struct options *options)
+{
+    if (!options->num_words)
+        return usage("%s", "merge needs journals");
+    if (!options->journal)
+        return usage("%s", "merge needs --journal FILE, for what comes out");
+    return merge_main(options);
+}
+
 static int run(const char *command, const struct options *options)
 {
-    if (options->config && strcmp(command, "repro"))
-        return usage("unexpected '%s'", options->config);
+    if (!strcmp(command, "merge"))
+        return merge_words(options);
+    if (options->num_words && (options->num_words > 1 ||
+                               (strcmp(command, "repro") && strcmp(command, "literature"))))
+        return usage("unexpected '%s'", options->words[options->num_words > 1]);
+    if (!strcmp(command, "repro"))
+        return repro_main(options);
     if (!strcmp(command, "probe"))
         return probe_main(options->device, options->json);
     if (!strcmp(command, "tune"))
         return tune_main(options);
     if (!strcmp(command, "trial"))
         return trial_main(options->device);
-    if (!strcmp(command, "repro"))
-        return repro_main(options);
+    if (!strcmp(command, "literature"))
+        return literature_main(options);
     return usage("no command '%s'", command);
 }
 
@@ -252,6 +306,7 @@ int main(int argc, char **argv)
     struct options options = {
         .program = "/proc/self/exe", .device = "", .output = ".", .stem = "repro",
         .strategy = search_find("guided"), .seed = 1, .seconds = 180,
+        .preset_seconds = 60,
         .precision = precision_find("single"), .m = 100, .n = 90, .k = 80,
         .precisions = { precision_find("single"), precision_find("double"),
                         precision_find("half") },
@@ -262,6 +317,7 @@ int main(int argc, char **argv)
             return fputs(help, stdout) < 0 || fflush(stdout) ? EXIT_FAILURE : EXIT_SUCCESS;
     if (argc < 2)
         return usage("%s", "no command");
+    options.words = argv + 2;
     for (int i = 2; i < argc; i++)
         if (parse_option(&options, argc, argv, &i))
             return EXIT_USAGE;

@@ -92,6 +92,8 @@ struct kiln_binary {
 /* The text of a recipe's kernels, in pieces that each respect C's limit on string literals. */
 struct kiln_program {
     uint64_t hash;                     /* FNV-1a, 64 bit, of the concatenated pieces */
+    uint32_t ptx;                      /* compute capability that the text is masked PTX for
+                                          (ptx.c), 90 for 9.0; 0: plain OpenCL C */
     const char *const *pieces;         /* NULL when there are only binaries */
     uint32_t num_pieces;
     uint32_t num_binaries;

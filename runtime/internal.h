@@ -267,8 +267,20 @@ cl_int kiln_buffer_facts(cl_mem buffer, cl_context *context, size_t *bytes);
 
 /* ---- program.c: kernels of a recipe ---- */
 
+/* Builds the program, or frees it and says why in the log. */
+bool kiln_program_build(const struct kiln_context *context, cl_program program);
+
 /* Builds what is not built yet; may block for as long as the driver's compiler takes. */
 bool kiln_program_prepare(struct kiln_context *context, struct kiln_link *link, uint32_t program);
+
+/* ---- ptx.c: kernels that NVIDIA's OpenCL compiler does not build in one step ---- */
+
+/* Builds a masked text for the context's device; takes `source` over. NULL: refused, and logged. */
+cl_program kiln_ptx_build(const struct kiln_context *context, cl_program source, uint32_t capability);
+
+/* Takes the masks from `text`, in place, and targets sm_NNa for a capability of NN. `size` has room
+ * for one byte more than the text and its NUL. False: it is not PTX for that capability. */
+bool kiln_ptx_unmask(char *text, size_t size, uint32_t capability);
 
 /* ---- recipe.c: sets of kernels ---- */
 

@@ -40,8 +40,7 @@ static void log_build(const struct kiln_context *context, cl_program program)
     free(text);
 }
 
-/* Takes the program over: frees it when it does not build. */
-static bool build_or_free(const struct kiln_context *context, cl_program program)
+bool kiln_program_build(const struct kiln_context *context, cl_program program)
 {
     cl_int error = clBuildProgram(program, 1, &context->device, NULL, NULL, NULL);
     if (error == CL_SUCCESS) {
@@ -92,7 +91,7 @@ static cl_program program_from_binary(const struct kiln_context *context,
                 kiln_status_string((enum kiln_status)error), NULL);
         return NULL;
     }
-    if (!build_or_free(context, program)) {
+    if (!kiln_program_build(context, program)) {
         return NULL;
     }
     if (!has_all_entries(context, bundle, index, program)) {
@@ -133,7 +132,10 @@ static cl_program program_from_source(const struct kiln_context *context,
                 kiln_status_string((enum kiln_status)error), NULL);
         return NULL;
     }
-    return build_or_free(context, program) ? program : NULL;
+    if (source->ptx != 0) {
+        return kiln_ptx_build(context, program, source->ptx);
+    }
+    return kiln_program_build(context, program) ? program : NULL;
 }
 
 static void build(const struct kiln_context *context, const struct kiln_bundle *bundle,

@@ -290,9 +290,8 @@ static bool add_program(struct assembly *assembly, const struct pieces *pieces, 
     const char **at = arena_copy(&assembly->arena, pieces->at, pieces->num * sizeof *at);
     if (!at)
         return false;
-    assembly->ptx[assembly->bundle.num_programs] = ptx;
     assembly->programs[assembly->bundle.num_programs++] = (struct kiln_program) {
-        .hash = hash, .pieces = at, .num_pieces = pieces->num
+        .hash = hash, .ptx = (uint32_t) ptx, .pieces = at, .num_pieces = pieces->num
     };
     return true;
 }
@@ -470,21 +469,6 @@ bool assembly_add(struct assembly *assembly, const struct config *config,
     return true;
 }
 
-bool assembly_set_ptx(struct assembly *assembly, uint32_t program, const char *text)
-{
-    struct kiln_program *to = &assembly->programs[program];
-    const size_t size = strlen(text) + 1;
-    const struct kiln_binary binary = {
-        .compute_capability = (uint32_t) assembly->ptx[program], .source_hash = to->hash,
-        .data = arena_copy(&assembly->arena, text, size), .size = size,
-    };
-    const struct kiln_binary *kept = arena_copy(&assembly->arena, &binary, sizeof binary);
-    if (!binary.data || !kept)
-        return false;
-    *to = (struct kiln_program) { .hash = to->hash, .num_binaries = 1, .binaries = kept };
-    return true;
-}
-
 bool assembly_dispatch(struct assembly *assembly, int precision, const struct kiln_anchor *anchors,
         unsigned num_anchors)
 {
@@ -506,14 +490,13 @@ bool assembly_init(struct assembly *assembly, const char *name, const struct dev
     assembly->recipes = arena_alloc(arena, ASSEMBLY_MAX_RECIPES * sizeof *assembly->recipes);
     assembly->dispatches = arena_alloc(arena, num_precisions * sizeof *assembly->dispatches);
     assembly->pieces = arena_alloc(arena, ASSEMBLY_MAX_PIECES * sizeof *assembly->pieces);
-    assembly->ptx = arena_alloc(arena, ASSEMBLY_MAX_RECIPES * sizeof *assembly->ptx);
     assembly->bundle = (struct kiln_bundle) {
         .format = KILN_BUNDLE_FORMAT, .name = arena_string(arena, name), .provenance = "",
         .programs = assembly->programs, .recipes = assembly->recipes,
         .dispatches = assembly->dispatches,
     };
     return assembly->programs && assembly->recipes && assembly->dispatches && assembly->pieces &&
-           assembly->ptx && assembly->bundle.name;
+           assembly->bundle.name;
 }
 
 void assembly_free(struct assembly *assembly)

@@ -20,7 +20,6 @@ struct assembly {
     struct kiln_dispatch *dispatches;
     const char **pieces;               /* each text once; programs point into these */
     unsigned num_pieces;
-    long *ptx;                         /* of each program: its family's */
     struct device_facts facts;
 };
 
@@ -32,10 +31,6 @@ void assembly_free(struct assembly *assembly);
  * On failure (illegal, a template's error, too many) a message stands in error. */
 bool assembly_add(struct assembly *assembly, const struct config *config,
         const struct problem *problem, unsigned *index, char error[FAMILY_ERROR_BYTES]);
-
-/* Makes a PTX text (tune/ptx.h) the binary of a masked program, and takes its source away, which
- * alone would compute nonsense. The text is copied. False when out of memory. */
-bool assembly_set_ptx(struct assembly *assembly, uint32_t program, const char *text);
 
 /* Adds the dispatch table of a precision; anchors are copied. */
 bool assembly_dispatch(struct assembly *assembly, int precision, const struct kiln_anchor *anchors,

@@ -118,7 +118,7 @@ static void emit_programs(const struct kiln_bundle *bundle, const struct pieces 
     text_add(text, "\nstatic const struct kiln_program programs[] = {\n");
     for (uint32_t p = 0; p < bundle->num_programs; p++) {
         const struct kiln_program *program = &bundle->programs[p];
-        text_add(text, "    { UINT64_C(0x%016" PRIx64 "), ", program->hash);
+        text_add(text, "    { UINT64_C(0x%016" PRIx64 "), %u, ", program->hash, program->ptx);
         if (program->num_pieces)
             text_add(text, "source_%u, %u, ", p, program->num_pieces);
         else

@@ -3,6 +3,7 @@
 #include "expr.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,6 +49,19 @@ void facts_minimal(struct device_facts *facts)
     facts->value[FACT_VECTOR_BYTES] = 16;
     facts->value[FACT_REGISTER_BYTES] = 512;
     facts->value[FACT_HAS_DOUBLE] = 1;
+}
+
+void facts_ample(struct device_facts *facts)
+{
+    facts_minimal(facts);
+    facts->value[FACT_MAX_ITEMS] = 1024;
+    facts->value[FACT_MAX_ITEMS_X] = 1024;
+    facts->value[FACT_MAX_ITEMS_Y] = 1024;
+    facts->value[FACT_LOCAL_BYTES] = 65536;
+    facts->value[FACT_VECTOR_BYTES] = 64;
+    facts->value[FACT_REGISTER_BYTES] = 2048;
+    facts->value[FACT_COMPUTE_CAPABILITY] = 90;
+    facts->value[FACT_SHUFFLES] = 2;
 }
 
 const struct family *family_find(const char *name)
@@ -193,6 +207,71 @@ bool config_equal(const struct config *a, const struct config *b)
     return a->family == b->family &&
            !memcmp(a->value, b->value, a->family->num_params * sizeof a->value[0]);
 }
+
+/* ---- Presets ---- */
+
+/* The edit distance of two names (Wagner and Fischer 1974). */
+static unsigned name_distance(const char *a, const char *b)
+{
+    enum { MOST = 63 };
+    unsigned row[MOST + 1];
+    const size_t len = strlen(b) < MOST ? strlen(b) : MOST;
+    for (unsigned j = 0; j <= len; j++)
+        row[j] = j;
+    for (unsigned i = 1; *a; a++, i++) {
+        unsigned diagonal = row[0];
+        row[0] = i;
+        for (unsigned j = 1; j <= len; j++) {
+            const unsigned replaced = diagonal + (*a != b[j - 1]);
+            const unsigned moved = 1 + (row[j] < row[j - 1] ? row[j] : row[j - 1]);
+            diagonal = row[j];
+            row[j] = replaced < moved ? replaced : moved;
+        }
+    }
+    return row[len];
+}
+
+const struct family_preset *preset_find(const char *name, struct config *config,
+        char error[FAMILY_ERROR_BYTES])
+{
+    const struct family_preset *nearest = NULL;
+    unsigned least = UINT_MAX;
+    for (size_t f = 0; f < num_families && least; f++)
+        for (unsigned i = 0; i < families[f]->num_presets && least; i++) {
+            const unsigned distance = name_distance(name, families[f]->presets[i].name);
+            if (distance < least) {
+                least = distance;
+                nearest = &families[f]->presets[i];
+            }
+        }
+    if (least == 0)
+        return config_parse(nearest->config, config, error) ? nearest : NULL;
+    if (nearest && least <= 1 + strlen(nearest->name) / 4)
+        snprintf(error, FAMILY_ERROR_BYTES, "no preset '%.64s'; is '%s' meant?", name,
+                nearest->name);
+    else
+        snprintf(error, FAMILY_ERROR_BYTES, "no preset '%.64s'; 'kiln-gen presets' lists them",
+                name);
+    return NULL;
+}
+
+struct problem preset_problem(const struct family_preset *preset, const struct config *config,
+        const struct device_facts *facts)
+{
+    static const char *const letters[] = { "s", "d", "h" };
+    const struct family_figure *figure = &preset->figure;
+    const char letter[] = { figure->precision, '\0' };
+    const int pair = figure->pair ? pair_find(figure->pair) : 0;
+    const char *reason;
+    for (int i = 0; !*letter && i < 3; i++) {
+        const struct problem problem = problem_of_pair(precision_find(letters[i]), pair);
+        if (config_legal(config, &problem, facts, &reason))
+            return problem;
+    }
+    return problem_of_pair(precision_find(*letter ? letter : "s"), pair);
+}
+
+/* ---- Scope and rules ---- */
 
 static bool scope_problem(struct scope *scope, const struct problem *problem)
 {

@@ -13,11 +13,11 @@
 #include <stdint.h>
 
 enum {
-    FAMILY_MAX_PARAMS = 20,
+    FAMILY_MAX_PARAMS = 24,
     FAMILY_MAX_VALUES = 16,
     FAMILY_ERROR_BYTES = 256,
     CONFIG_TEXT_BYTES = 256,
-    ENTRY_NAME_BYTES = 128
+    ENTRY_NAME_BYTES = 192
 };
 
 struct family_param {
@@ -59,14 +59,26 @@ struct family_region {
     const char *holds;                 /* "A" or "B", prepared; NULL */
 };
 
-/* A configuration known to be good, and where. Searches start from these. */
+/* What was published of a kernel, on whose problem; NO_FIGURE of table.h when nothing was. */
+struct family_figure {
+    const char *device;                /* as its authors call it; NULL: no figure */
+    char precision;                    /* BLAS letter; 0: whatever is legal, single first */
+    const char *pair;                  /* transposes, row-major: "nn"; NULL: nn */
+    long extent;                       /* of the square problem; 0: not said */
+    double gflops;                     /* 0: not said */
+};
+
+/* A configuration with a name, which no other preset of any family has: one known to be good, where
+ * searches start, or one of the literature. */
 struct family_preset {
     const char *name, *config, *origin;
+    struct family_figure figure;
 };
 
 struct family {
     const char *name;
     const char *meaning;
+    bool literature;                   /* for the record: a default search leaves it out */
     const struct family_param *params;
     const struct family_rule *rules;
     const struct family_value *values;
@@ -80,7 +92,7 @@ struct family {
                                           C; NULL: 1 */
     const char *most;                  /* the largest extent; NULL: any */
     long ptx;                          /* compute capability that its text is masked PTX for
-                                          (tune/ptx.h); 0: plain OpenCL C */
+                                          (runtime/ptx.c); 0: plain OpenCL C */
     const char *rank;                  /* analytic merit, higher is better: for a search's start */
 };
 
@@ -95,6 +107,7 @@ enum fact {
 struct device_facts {
     long value[NUM_FACTS];
     char platform[128], device[192], driver[96];
+    char unit[24];                     /* which of several alike in a machine; in no file */
 };
 
 extern const char *const fact_names[NUM_FACTS];
@@ -149,6 +162,14 @@ bool config_parse(const char *text, struct config *config, char error[FAMILY_ERR
 void config_format(const struct config *config, char text[CONFIG_TEXT_BYTES]);
 bool config_equal(const struct config *a, const struct config *b);
 
+/* The preset called `name` of any family, and its configuration. NULL with a message, which names
+ * the one that was perhaps meant. */
+const struct family_preset *preset_find(const char *name, struct config *config,
+        char error[FAMILY_ERROR_BYTES]);
+/* The problem that a preset's figure is of, or else the first for which the preset is legal. */
+struct problem preset_problem(const struct family_preset *preset, const struct config *config,
+        const struct device_facts *facts);
+
 /* Fills scope with every name an expression of the family may use. */
 bool config_scope(const struct config *config, const struct problem *problem,
         const struct device_facts *facts, struct scope *scope, char error[FAMILY_ERROR_BYTES]);
@@ -164,5 +185,7 @@ long config_rank(const struct config *config, const struct problem *problem,
 
 /* Facts of the least device that OpenCL 1.2's full profile allows; rendering needs no device. */
 void facts_minimal(struct device_facts *facts);
+/* Facts of a device on which every preset is legal for some precision. */
+void facts_ample(struct device_facts *facts);
 
 #endif

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-enum { POINT_MAX_PARAMS = 20 };
+enum { POINT_MAX_PARAMS = 24 };
 
 struct point {
     unsigned char at[POINT_MAX_PARAMS];

@@ -3,6 +3,8 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -85,6 +87,10 @@ void record_format_head(const struct journal_head *head, struct text *text)
     text_add(text, "generator\t%016" PRIx64 "\n", head->generator);
     for (int i = 0; i < NUM_FACTS; i++)
         text_add(text, "fact\t%s\t%ld\n", fact_names[i], head->facts.value[i]);
+    if (head->shard.num)
+        text_add(text, "shard\t%u/%u\n", head->shard.index, head->shard.num);
+    if (head->merged)
+        text_add(text, "merged\t%u\n", head->merged);
     text_add(text, "begin\n");
 }
 
@@ -176,6 +182,14 @@ static const char *parse_row(char *line, struct record *r, char error[FAMILY_ERR
     return NULL;
 }
 
+static bool parse_count(const char *text, unsigned *count)
+{
+    size_t value;
+    const bool ok = parse_size(text, &value) && value >= 1 && value <= UINT_MAX;
+    *count = ok ? (unsigned) value : 0;
+    return ok;
+}
+
 static const char *parse_fact(char *const *field, struct journal_head *head)
 {
     const int fact = word_index(fact_names, NUM_FACTS, field[1]);
@@ -203,6 +217,10 @@ static const char *parse_head(char *line, unsigned number, struct journal_head *
     }
     if (num == 3 && !strcmp(field[0], "fact"))
         return parse_fact(field, head);
+    if (num == 2 && !strcmp(field[0], "shard"))
+        return shard_parse(field[1], &head->shard) ? NULL : "not a shard";
+    if (num == 2 && !strcmp(field[0], "merged"))
+        return parse_count(field[1], &head->merged) ? NULL : "not a number of journals";
     return "unknown row in the head";
 }
 
@@ -307,6 +325,26 @@ bool records_parse(const char *text, struct records *records, char error[FAMILY_
         return true;
     records_free(records);
     return false;
+}
+
+const char *journal_difference(const struct journal_head *a, const struct journal_head *b)
+{
+    if (strcmp(a->facts.platform, b->facts.platform))
+        return "platform";
+    if (strcmp(a->facts.device, b->facts.device))
+        return "device";
+    if (strcmp(a->facts.driver, b->facts.driver))
+        return "driver";
+    for (int i = 0; i < NUM_FACTS; i++)
+        if (i != FACT_CLOCK_MHZ && a->facts.value[i] != b->facts.value[i])
+            return fact_names[i];
+    return a->generator != b->generator ? "generator" : NULL;
+}
+
+bool record_is_timed(const struct record *r)
+{
+    return r->seconds > 0 && isfinite(r->seconds) &&
+           (!strcmp(r->outcome, "ok") || !strcmp(r->outcome, "slow"));
 }
 
 bool record_same_question(const struct record *a, const struct record *b)

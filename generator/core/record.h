@@ -4,11 +4,14 @@
  *   device        PLATFORM DEVICE DRIVER
  *   generator     HASH                    of templates, tables and the journal's format
  *   fact          NAME VALUE              one row per device fact
+ *   shard         I/N                     of `tune --shard I/N`, which searches a part; else absent
+ *   merged        N                       of `merge`: from so many journals; else absent
  *   begin
  *   KIND PRECISION PAIR M N K CONFIGURATION OUTCOME SECONDS SPREAD COST MESSAGE CHECKSUM
  *
- * Fields are separated by tabs. KIND: search, edges, matrix (times for choosing), held (times for
- * the regret). PAIR: nn, nt, tn or tt.
+ * Fields are separated by tabs. KIND: search, look (the best of a search again, at every shape that
+ * was searched), edges, matrix (times for choosing), held (times for the regret). PAIR: nn, nt, tn
+ * or tt.
  * COST: wall-clock seconds since the row before. The checksum is FNV-1a (32 bit) of the row before
  * it. A last row without its end is what a kill leaves behind and is dropped; any other bad row
  * refuses the whole journal.
@@ -16,12 +19,13 @@
 #ifndef KILN_CORE_RECORD_H
 #define KILN_CORE_RECORD_H
 
-#include "family.h"
+#include "space.h"
 #include "text.h"
 
 /* RECORD_KIND(NAME, word) */
 #define RECORD_KINDS \
     RECORD_KIND(SEARCH, "search") \
+    RECORD_KIND(LOOK, "look") \
     RECORD_KIND(EDGES, "edges") \
     RECORD_KIND(MATRIX, "matrix") \
     RECORD_KIND(HELD, "held")
@@ -50,6 +54,8 @@ struct record {
 struct journal_head {
     struct device_facts facts;
     uint64_t generator;
+    struct shard shard;
+    unsigned merged;                   /* how many journals it was made of; 0: none */
 };
 
 struct records {
@@ -58,6 +64,11 @@ struct records {
     struct record *rows;               /* freed by records_free */
     size_t whole_bytes;                /* of the text, without a torn last row */
 };
+
+/* In what two heads differ so that the rows of one say nothing about the other: "platform",
+ * "device", "driver", "generator" or a fact's name; NULL when they do not. The clock's rate is left
+ * out, as some drivers report the present one. */
+const char *journal_difference(const struct journal_head *a, const struct journal_head *b);
 
 /* What the generator's tables and templates hash to. */
 uint64_t record_generator_hash(void);
@@ -85,6 +96,9 @@ void records_free(struct records *records);
 
 /* Whether two rows answer the same question. */
 bool record_same_question(const struct record *a, const struct record *b);
+
+/* Whether a row holds a time; that of one launch tells enough where it was slow. */
+bool record_is_timed(const struct record *record);
 
 extern const char *const record_kind_words[NUM_RECORD_KINDS];
 

@@ -309,11 +309,9 @@ static const struct record *largest_group(const struct records *records)
     return best;
 }
 
-/* A slow one was timed too, once. */
 static double cost_of(const struct record *r)
 {
-    const bool timed = !strcmp(r->outcome, "ok") || !strcmp(r->outcome, "slow");
-    return timed && r->seconds > 0 && isfinite(r->seconds) ? r->seconds * 1e3 : HUGE_VAL;
+    return record_is_timed(r) ? r->seconds * 1e3 : HUGE_VAL;
 }
 
 static bool take_group(const struct records *records, const struct record *group,

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { SCOPE_MAX_NAMES = 160, SCOPE_NAME_BYTES = 32, SCOPE_TEXT_BYTES = 112 };
+enum { SCOPE_MAX_NAMES = 160, SCOPE_NAME_BYTES = 32, SCOPE_TEXT_BYTES = 192 };
 
 struct scope_entry {
     char name[SCOPE_NAME_BYTES];

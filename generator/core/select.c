@@ -91,18 +91,12 @@ static struct task *find_task(struct table *table, const struct record *r)
     return t;
 }
 
-/* A time taken from one launch, because that launch was slow, tells enough here. */
-static bool is_timed(const struct record *r)
-{
-    return r->seconds > 0 && (!strcmp(r->outcome, "ok") || !strcmp(r->outcome, "slow"));
-}
-
 /* Adds the times of one kind of row. */
 static bool fill_tasks(const struct records *records, enum record_kind kind, struct table *table)
 {
     for (size_t i = 0; i < records->num; i++) {
         const struct record *r = &records->rows[i];
-        const int c = r->kind == kind && r->precision == table->precision && is_timed(r)
+        const int c = r->kind == kind && r->precision == table->precision && record_is_timed(r)
                 ? find_candidate(table, &r->config) : -1;
         if (c < 0)
             continue;
@@ -260,41 +254,41 @@ static bool add_recipes(const struct table *table, struct winners *winners,
     return true;
 }
 
-/* The time of what the library would take for a task: the recipe of the nearest anchor, of those
- * whose recipe takes the shape, which shows in that it was timed. HUGE_VAL when there is none. */
-static double dispatched_seconds(const struct winners *winners, const struct table *table,
-        const struct task *task)
+/* What the library would take for a task: the recipe of the nearest anchor, of those whose recipe
+ * takes the shape, which shows in that it was timed. Its number, and its time; -1 when there is
+ * none. */
+static int dispatched(const struct winners *winners, const struct table *table,
+        const struct task *task, double *seconds)
 {
     const struct kiln_point at = kiln_point_of(task->m, task->n, task->k);
-    double seconds = HUGE_VAL;
     int32_t best = INT32_MAX;
+    int recipe = -1;
     for (unsigned i = 0; i < winners->num_anchors; i++) {
         const struct winner_anchor *a = &winners->anchors[i];
         const struct kiln_point point = kiln_point_of(a->m, a->n, a->k);
         const int32_t here = kiln_point_distance(&point, &at);
         const struct winner *winner = a->precision == table->precision && here < best
                 ? winners_recipe(winners, table->precision, a->recipe[task->pair]) : NULL;
-        const double its = winner ? task->seconds[find_candidate(table, &winner->config)]
-                                  : HUGE_VAL;
-        if (its < HUGE_VAL) {
+        const int c = winner ? find_candidate(table, &winner->config) : -1;
+        if (c >= 0 && task->seconds[c] < HUGE_VAL) {
             best = here;
-            seconds = its;
+            recipe = a->recipe[task->pair];
+            *seconds = task->seconds[c];
         }
     }
-    return seconds;
+    return recipe;
 }
 
 static void add_regret(const struct records *records, struct table *table,
         struct winners *winners)
 {
-    double sum = 0;
+    double sum = 0, seconds;
     unsigned shapes = 0;
     table->num_tasks = 0;
     if (!fill_tasks(records, RECORD_HELD, table))
         return;
     for (unsigned i = 0; i < table->num_tasks; i++) {
-        const double seconds = dispatched_seconds(winners, table, &table->tasks[i]);
-        if (seconds == HUGE_VAL)
+        if (dispatched(winners, table, &table->tasks[i], &seconds) < 0)
             continue;
         sum += log(seconds / table->tasks[i].best);
         shapes++;
@@ -304,6 +298,31 @@ static void add_regret(const struct records *records, struct table *table,
             .precision = table->precision, .shapes = shapes,
             .factor = round(1e4 * exp(sum / shapes)) / 1e4,    /* as winners.tsv holds it */
         };
+}
+
+bool select_list(const struct records *records, const struct winners *winners,
+        const struct precision *precision, enum record_kind kind, struct selection **list,
+        unsigned *num)
+{
+    struct table table = { .precision = precision };
+    *num = 0;
+    *list = NULL;
+    find_candidates(records, &table);
+    bool ok = fill_tasks(records, kind, &table);
+    if (ok && table.num_tasks) {
+        *list = calloc(table.num_tasks, sizeof **list);
+        ok = *list != NULL;
+    }
+    for (unsigned i = 0; ok && i < table.num_tasks; i++) {
+        const struct task *task = &table.tasks[i];
+        struct selection *s = &(*list)[*num];
+        *s = (struct selection) { .m = task->m, .n = task->n, .k = task->k, .pair = task->pair,
+                .best = task->best };
+        s->recipe = dispatched(winners, &table, task, &s->seconds);
+        *num += s->recipe >= 0;
+    }
+    free(table.tasks);
+    return ok;
 }
 
 static bool select_precision(const struct records *records, const struct precision *precision,

@@ -17,6 +17,21 @@
 bool select_winners(const char *journal, const char *name, struct winners *winners,
         char error[FAMILY_ERROR_BYTES]);
 
+/* What a bundle takes for a problem that was measured, and how far that is from the best candidate
+ * there. */
+struct selection {
+    size_t m, n, k;
+    int pair;
+    int recipe;                        /* its number in winners, among those of the precision */
+    double seconds, best;
+};
+
+/* Lists the problems of one kind of row in the order of the journal; freed by the caller. False
+ * when out of memory. */
+bool select_list(const struct records *records, const struct winners *winners,
+        const struct precision *precision, enum record_kind kind, struct selection **list,
+        unsigned *num);
+
 bool select_from_records(const struct records *records, const char *name,
         struct winners *winners, char error[FAMILY_ERROR_BYTES]);
 

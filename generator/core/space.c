@@ -1,6 +1,17 @@
 /* space.c: mixed-radix enumeration of a family's parameters. */
 #include "space.h"
 
+#include <stdio.h>
+#include <string.h>
+
+bool shard_parse(const char *text, struct shard *shard)
+{
+    char rest;
+    return strlen(text) < sizeof "9999/9999" && !text[strspn(text, "0123456789/")] &&
+           sscanf(text, "%u/%u%c", &shard->index, &shard->num, &rest) == 2 &&
+           shard->index >= 1 && shard->index <= shard->num && shard->num <= MAX_SHARDS;
+}
+
 void space_init(struct space *space, const struct family *family, const struct problem *problem,
         const struct device_facts *facts)
 {
@@ -55,9 +66,20 @@ bool space_locate(const struct space *space, const struct config *config, struct
     return true;
 }
 
+/* Neighbours fall into different shards, so that each sees the whole landscape, thinned out. */
+static bool in_shard(const struct space *space, const struct point *point)
+{
+    uint64_t state = space_index(space, point);
+    return !space->shard.num || point_random(&state) % space->shard.num + 1 == space->shard.index;
+}
+
 bool space_legal(const struct space *space, const struct point *point, const char **reason)
 {
     struct config config;
+    if (!in_shard(space, point)) {
+        *reason = "in another shard";
+        return false;
+    }
     space_config(space, point, &config);
     return config_legal(&config, &space->problem, &space->facts, reason);
 }

@@ -1,5 +1,8 @@
 /* space.h: the legal configurations of a family, for searches.
  *
+ * A space may be one shard of several: then only the points that a hash of their index gives to
+ * this shard are legal. The shards of a space share no point and leave none out.
+ *
  * A point is one index per parameter into that parameter's values. Searches move between points and
  * know neither OpenCL nor multiplication.
  */
@@ -9,15 +12,26 @@
 #include "family.h"
 #include "point.h"
 
+/* The index-th of num parts, from 1; num is 0 for a whole. */
+enum { MAX_SHARDS = 9999 };
+struct shard {
+    unsigned index, num;
+};
+
+/* "2/8": the second of eight parts. False when it is none. */
+bool shard_parse(const char *text, struct shard *shard);
+
 struct space {
     const struct family *family;
     struct problem problem;
     struct device_facts facts;
+    struct shard shard;
     unsigned num_params;
     unsigned num_values[FAMILY_MAX_PARAMS];
     long values[FAMILY_MAX_PARAMS][FAMILY_MAX_VALUES];
 };
 
+/* The whole space; set `shard` for less. */
 void space_init(struct space *space, const struct family *family, const struct problem *problem,
         const struct device_facts *facts);
 

@@ -87,12 +87,23 @@ static const struct family_region regions[] = {
 };
 
 static const struct family_preset presets[] = {
-    { "hopper-single", "bulk BM=256 BN=128 TM=16 TN=8 ST=4", "found by a probe on one H200" },
-    { "hopper-single-small", "bulk BM=128 BN=128 TM=8 TN=8 ST=4", NULL },
-    { "hopper-double", "bulk BM=64 BN=128 TM=4 TN=8 ST=6", "found by a probe on one H200" },
-    { "hopper-half", "bulk BM=128 BN=256 ST=4", "found by a probe on one H200" },
-    { "hopper-odd", "bulk BM=128 BN=256 ST=4 COPYA=1 COPYB=1", NULL },
-    { "hopper-deep", "bulk BM=64 BN=64 TM=4 TN=8 ST=4 STREAM=1", NULL },
+    { "hopper-single", "bulk BM=256 BN=128 TM=16 TN=8 ST=4 KU=8",
+      "found by a probe on one H200", FOR_PRECISION('s') },
+    { "hopper-single-small", "bulk BM=64 BN=64 TM=4 TN=4 ST=4", NULL, FOR_PRECISION('s') },
+    { "hopper-single-odd", "bulk BM=256 BN=128 TM=16 TN=8 ST=4 KU=4 STREAM=1 COPYA=1 COPYB=1", NULL,
+      FOR_PRECISION('s') },
+    { "hopper-single-deep", "bulk BM=64 BN=64 TM=4 TN=8 ST=4 STREAM=1", NULL, FOR_PRECISION('s') },
+    { "hopper-double", "bulk BM=64 BN=128 TM=4 TN=8 ST=6",
+      "found by a probe on one H200", FOR_PRECISION('d') },
+    { "hopper-double-small", "bulk BM=64 BN=64 TM=4 TN=4 ST=4", NULL, FOR_PRECISION('d') },
+    { "hopper-double-odd", "bulk BM=128 BN=64 TM=4 TN=8 ST=6 STREAM=1 COPYA=1 COPYB=1", NULL,
+      FOR_PRECISION('d') },
+    { "hopper-double-deep", "bulk BM=64 BN=64 TM=4 TN=8 ST=4 STREAM=1", NULL, FOR_PRECISION('d') },
+    { "hopper-half", "bulk BM=128 BN=256 ST=4",
+      "found by a probe on one H200", FOR_PRECISION('h') },
+    { "hopper-half-small", "bulk BM=64 BN=64 ST=4", NULL, FOR_PRECISION('h') },
+    { "hopper-half-odd", "bulk BM=128 BN=256 ST=4 COPYA=1 COPYB=1", NULL, FOR_PRECISION('h') },
+    { "hopper-half-deep", "bulk BM=64 BN=64 ST=4 STREAM=1", NULL, FOR_PRECISION('h') },
 };
 
 extern const struct family family_bulk;

@@ -31,10 +31,11 @@ static const struct family_stage stages[] = {
 };
 
 static const struct family_preset presets[] = {
-    { "cpu-block", "direct WGM=1 WGN=1 TM=12 NV=2 VEC=16", "spike: register block of a CPU" },
-    { "cpu-double", "direct WGM=1 WGN=1 TM=12 NV=2 VEC=8", NULL },
-    { "cpu-thin", "direct WGM=1 WGN=1 TM=1 NV=4 VEC=16", NULL },
-    { "gpu", "direct WGM=8 WGN=8 TM=4 NV=1 VEC=4 INDEX=32", NULL },
+    { "cpu-block", "direct WGM=1 WGN=1 TM=12 NV=2 VEC=16",
+      "spike: register block of a CPU", NO_FIGURE },
+    { "cpu-double", "direct WGM=1 WGN=1 TM=12 NV=2 VEC=8", NULL, FOR_PRECISION('d') },
+    { "cpu-thin", "direct WGM=1 WGN=1 TM=1 NV=4 VEC=16", NULL, NO_FIGURE },
+    { "gpu", "direct WGM=8 WGN=8 TM=4 NV=1 VEC=4 INDEX=32", NULL, NO_FIGURE },
 };
 
 extern const struct family family_direct;

@@ -46,14 +46,18 @@ static const struct family_region regions[] = {
 };
 
 static const struct family_preset presets[] = {
-    { "avx512-wide", "packed TM=6 NV=4 VEC=16 MP=16 NP=1 KC=512 KU=4 PACKA=0", "found by tuning" },
-    { "avx512-wide-double", "packed TM=6 NV=4 VEC=8 MP=16 NP=8 KC=384 KU=4", "found by tuning" },
-    { "avx512", "packed TM=12 NV=2 VEC=16 MP=2 NP=16", "BLIS skx: 12 x 32" },
-    { "avx512-double", "packed TM=14 NV=2 VEC=8 MP=2 NP=16", "BLIS skx: 14 x 16" },
-    { "avx2", "packed TM=6 NV=2 VEC=8 MP=4 NP=16", "BLIS haswell: 6 x 16" },
-    { "avx2-double", "packed TM=6 NV=2 VEC=4 MP=4 NP=16", "BLIS haswell: 6 x 8" },
-    { "neon", "packed TM=8 NV=3 VEC=4 MP=4 NP=16", "BLIS armv8a: 8 x 12" },
-    { "thin", "packed TM=4 NV=1 VEC=16 MP=1 NP=4", NULL },
+    { "avx512-wide", "packed TM=6 NV=4 VEC=16 MP=16 NP=1 KC=512 KU=4 PACKA=0",
+      "found by tuning", NO_FIGURE },
+    { "avx512-wide-double", "packed TM=6 NV=4 VEC=8 MP=16 NP=8 KC=384 KU=4",
+      "found by tuning", FOR_PRECISION('d') },
+    { "avx512", "packed TM=12 NV=2 VEC=16 MP=2 NP=16", "BLIS skx: 12 x 32", NO_FIGURE },
+    { "avx512-double", "packed TM=14 NV=2 VEC=8 MP=2 NP=16",
+      "BLIS skx: 14 x 16", FOR_PRECISION('d') },
+    { "avx2", "packed TM=6 NV=2 VEC=8 MP=4 NP=16", "BLIS haswell: 6 x 16", NO_FIGURE },
+    { "avx2-double", "packed TM=6 NV=2 VEC=4 MP=4 NP=16",
+      "BLIS haswell: 6 x 8", FOR_PRECISION('d') },
+    { "neon", "packed TM=8 NV=3 VEC=4 MP=4 NP=16", "BLIS armv8a: 8 x 12", NO_FIGURE },
+    { "thin", "packed TM=4 NV=1 VEC=16 MP=1 NP=4", NULL, NO_FIGURE },
 };
 
 extern const struct family family_packed;

@@ -44,8 +44,9 @@ static const struct family_stage stages[] = {
 };
 
 static const struct family_preset presets[] = {
-    { "gpu-64", "tiled WGM=16 WGN=16 TM=4 NV=4 VEC=1 KT=16 KU=4 PAD=1", "Volkov and Demmel 2008" },
-    { "gpu-128", "tiled WGM=16 WGN=16 TM=8 NV=2 VEC=4 KT=16 KU=4", NULL },
+    { "gpu-64", "tiled WGM=16 WGN=16 TM=4 NV=4 VEC=1 KT=16 KU=4 PAD=1",
+      "Volkov and Demmel 2008", NO_FIGURE },
+    { "gpu-128", "tiled WGM=16 WGN=16 TM=8 NV=2 VEC=4 KT=16 KU=4", NULL, NO_FIGURE },
 };
 
 extern const struct family family_tiled;

@@ -101,6 +101,8 @@ static bool propose(struct search *search, struct point *point)
 static void observe(struct search *search, const struct point *point, double cost)
 {
     struct state *state = search->state;
+    if (state->num_children == POPULATION)
+        next_generation(search);
     state->living[state->num_parents + state->num_children] = (struct individual) { *point, cost };
     state->num_children++;
 }

@@ -92,24 +92,12 @@ static int compare_tickets(const void *a, const void *b)
     return (x->lot > y->lot) - (x->lot < y->lot);
 }
 
-static unsigned count_differences(const struct point *a, const struct point *b, unsigned num_params)
-{
-    unsigned num = 0;
-    for (unsigned p = 0; p < num_params; p++)
-        num += a->at[p] != b->at[p];
-    return num;
-}
-
-/* Adds a point that differs in a third of the parameters from those added since `first`: near
- * copies of the best would tell a search nothing new. */
+/* Adds a point that is no near copy of those added since `first`. */
 static void add_start(struct start *start, unsigned first, const struct point *point,
         unsigned num_params)
 {
-    const unsigned least = num_params / 3 > 0 ? num_params / 3 : 1;
-    for (unsigned i = first; i < start->num; i++)
-        if (count_differences(&start->points[i], point, num_params) < least)
-            return;
-    start->points[start->num++] = *point;
+    if (search_is_diverse(start->points + first, start->num - first, point, num_params))
+        start->points[start->num++] = *point;
 }
 
 /* The best configurations of a similar device that are legal here. */
@@ -159,14 +147,33 @@ static bool uses_start(const struct search_strategy *strategy)
     return !strcmp(strategy->name, "guided");
 }
 
+/* Points that were proposed and whose costs the search was not told yet. */
+struct queue {
+    struct point at[REPLAY_MAX_AHEAD + 1];
+    unsigned num, most;
+};
+
+/* Tells the cost of the first point in the queue. False when there is none left. */
+static bool try_next(struct search *search, const struct recording *recording, struct queue *queue)
+{
+    while (queue->num < queue->most && search_propose(search, &queue->at[queue->num]))
+        queue->num++;
+    if (!queue->num)
+        return false;
+    const struct point first = queue->at[0];
+    memmove(queue->at, queue->at + 1, --queue->num * sizeof queue->at[0]);
+    search_observe(search, &first, recording_find(recording, &first)->cost);
+    return true;
+}
+
 /* One run: adds the fraction of the optimum at each mark. A run that has it can only keep it. */
 static bool run_once(struct stage *stage, const struct search_strategy *strategy,
-        const struct start *known, uint64_t seed, double sums[NUM_MARKS])
+        const struct start *known, unsigned ahead, uint64_t seed, double sums[NUM_MARKS])
 {
     struct recording *recording = &stage->recording;
     struct start start = *known;
     struct search search;
-    struct point point;
+    struct queue queue = { .most = ahead + 1 };
     unsigned tried = 0;
     if (recording->is_ranked && uses_start(strategy))
         add_ranked(stage, seed, &start);
@@ -178,8 +185,8 @@ static bool run_once(struct stage *stage, const struct search_strategy *strategy
         return false;
     for (unsigned m = 0; m < NUM_MARKS; m++) {
         for (; tried < marks[m] && search.best_cost > recording->best_cost &&
-               search_propose(&search, &point); tried++)
-            search_observe(&search, &point, recording_find(recording, &point)->cost);
+               try_next(&search, recording, &queue); tried++)
+            continue;
         sums[m] += recording->best_cost / search.best_cost;
     }
     search_free(&search);
@@ -187,17 +194,18 @@ static bool run_once(struct stage *stage, const struct search_strategy *strategy
 }
 
 static bool add_row(struct stage *stage, const struct search_strategy *strategy,
-        const struct start *known, unsigned seeds, const char *note, struct text *text)
+        const struct start *known, const struct replay_options *options, const char *note,
+        struct text *text)
 {
     double sums[NUM_MARKS] = { 0 };
     char name[NAME_WIDTH + 1];
-    for (unsigned seed = 1; seed <= seeds; seed++)
-        if (!run_once(stage, strategy, known, seed, sums))
+    for (unsigned seed = 1; seed <= options->seeds; seed++)
+        if (!run_once(stage, strategy, known, options->ahead, seed, sums))
             return false;
     snprintf(name, sizeof name, "%s%s", strategy->name, note);
     text_add(text, "  %-*s", NAME_WIDTH, name);
     for (unsigned m = 0; m < NUM_MARKS; m++)
-        text_add(text, "  %5.3f", sums[m] / seeds);
+        text_add(text, "  %5.3f", sums[m] / options->seeds);
     text_add(text, "\n");
     return true;
 }
@@ -214,12 +222,12 @@ static bool add_rows(struct stage *stage, const struct search_strategy *strategy
 {
     static const struct start nothing = { .num = 0 };
     char note[NAME_WIDTH];
-    if (!add_row(stage, strategy, &nothing, options->seeds, "", text))
+    if (!add_row(stage, strategy, &nothing, options, "", text))
         return false;
     if (!stage->winners.num || !uses_start(strategy))
         return true;
     snprintf(note, sizeof note, ", start %s", base_name(options->start));
-    return add_row(stage, strategy, &stage->winners, options->seeds, note, text);
+    return add_row(stage, strategy, &stage->winners, options, note, text);
 }
 
 static bool add_table(struct stage *stage, const struct replay_options *options, struct text *text)

@@ -49,6 +49,24 @@ void search_free(struct search *search)
     search->state = NULL;
 }
 
+static unsigned count_differences(const struct point *a, const struct point *b, unsigned num_params)
+{
+    unsigned num = 0;
+    for (unsigned p = 0; p < num_params; p++)
+        num += a->at[p] != b->at[p];
+    return num;
+}
+
+bool search_is_diverse(const struct point *others, size_t num, const struct point *point,
+        unsigned num_params)
+{
+    const unsigned least = num_params / 3 > 0 ? num_params / 3 : 1;
+    for (size_t i = 0; i < num; i++)
+        if (count_differences(&others[i], point, num_params) < least)
+            return false;
+    return true;
+}
+
 uint64_t search_size(const struct search *search)
 {
     uint64_t size = 1;

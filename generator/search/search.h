@@ -1,6 +1,7 @@
 /* search.h: strategies that look for the cheapest point of a discrete space.
  *
- * A strategy proposes points and is told their costs; it knows neither OpenCL nor multiplication.
+ * A strategy proposes points and is told their costs, in the order of the proposals but maybe a few
+ * proposals later; it knows neither OpenCL nor multiplication.
  * For a given seed and the same answers it proposes the same points, never an illegal one, never
  * one twice.
  */
@@ -61,6 +62,11 @@ bool search_propose(struct search *search, struct point *point);
 
 /* The cost of a proposed point; HUGE_VAL when it failed. */
 void search_observe(struct search *search, const struct point *point, double cost);
+
+/* Whether a point differs from each of the others in a third of the parameters: the best points of
+ * a device are near copies of each other, and tell a search that starts from them little. */
+bool search_is_diverse(const struct point *others, size_t num, const struct point *point,
+        unsigned num_params);
 
 /* For strategies: how many points there are, legal or not, and the one of an index. */
 uint64_t search_size(const struct search *search);

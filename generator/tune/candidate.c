@@ -1,6 +1,5 @@
 /* candidate.c: see candidate.h. */
 #include "candidate.h"
-#include "ptx.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -71,11 +70,6 @@ static void candidate_make(struct candidates *candidates, struct candidate *cand
         spoil(candidate, TRIAL_BUILD, error);
         return;
     }
-    if (!ptx_attach(&candidate->assembly, candidates->launcher->context,
-                candidates->launcher->device, error)) {
-        spoil(candidate, TRIAL_BUILD, error);
-        return;
-    }
     const struct kiln_context_params params = { .bundle = &candidate->assembly.bundle,
             .log = collect, .log_user = &candidate->log };
     const enum kiln_status status = kiln_context_create(candidates->launcher->context,
@@ -104,6 +98,12 @@ struct candidate *candidate_get(struct candidates *candidates, const struct conf
     oldest->used = ++candidates->clock;
     candidate_make(candidates, oldest, config, problem);
     return oldest;
+}
+
+void candidate_build(struct candidate *candidate)
+{
+    if (candidate->outcome == TRIAL_OK)
+        kiln_recipe_prepare(candidate->context, &candidate->context->links[0], 0);
 }
 
 static const struct kiln_recipe *recipe_of(const struct candidate *candidate)

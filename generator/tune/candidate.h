@@ -49,6 +49,9 @@ void candidates_free(struct candidates *candidates);
 struct candidate *candidate_get(struct candidates *candidates, const struct config *config,
         const struct problem *problem);
 
+/* Compiles its kernels, which is otherwise done when they are first needed. */
+void candidate_build(struct candidate *candidate);
+
 /* Verifies at one shape, the check cases first if they were not run yet. A shape that the recipe
  * does not take is ILLEGAL at this shape only, and one at which even this launch shows that it is
  * far slower than the incumbent (seconds; 0: none) is SLOW. True when it may be timed. */

@@ -104,15 +104,20 @@ bool device_find(const char *substring, cl_device_id *device, char error[FAMILY_
     return false;
 }
 
+static bool has_extension(cl_device_id device, const char *name)
+{
+    char extensions[16384];
+    return device_text(device, CL_DEVICE_EXTENSIONS, extensions, sizeof extensions) &&
+           strstr(extensions, name);
+}
+
 static bool has_double(cl_device_id device)
 {
     cl_device_fp_config config = 0;
-    char extensions[16384];
     if (clGetDeviceInfo(device, CL_DEVICE_DOUBLE_FP_CONFIG, sizeof config, &config, NULL) ==
             CL_SUCCESS && config)
         return true;
-    return device_text(device, CL_DEVICE_EXTENSIONS, extensions, sizeof extensions) &&
-           strstr(extensions, "cl_khr_fp64");
+    return has_extension(device, "cl_khr_fp64");
 }
 
 /* Of NVIDIA's devices, 90 for 9.0; 0 for others. The values are cl_nv_device_attribute_query's. */
@@ -120,13 +125,18 @@ static long compute_capability(cl_device_id device)
 {
     enum { MAJOR = 0x4000, MINOR = 0x4001 };
     cl_uint major = 0, minor = 0;
-    char extensions[16384];
-    if (!device_text(device, CL_DEVICE_EXTENSIONS, extensions, sizeof extensions) ||
-        !strstr(extensions, "cl_nv_device_attribute_query") ||
+    if (!has_extension(device, "cl_nv_device_attribute_query") ||
         clGetDeviceInfo(device, MAJOR, sizeof major, &major, NULL) != CL_SUCCESS ||
         clGetDeviceInfo(device, MINOR, sizeof minor, &minor, NULL) != CL_SUCCESS)
         return 0;
     return 10 * (long) major + (long) minor;
+}
+
+/* Those of OpenCL C 1.2, which is what kernels are compiled as: cl_khr_subgroups wants 2.0. */
+static long shuffles_of(cl_device_id device)
+{
+    return has_extension(device, "cl_intel_subgroups") ? 1
+         : compute_capability(device) >= 30 ? 2 : 0;
 }
 
 /* What one work-item may keep in registers. OpenCL does not tell; on CPUs it follows from the width
@@ -184,6 +194,20 @@ static bool ask(cl_device_id device, struct answers *answers)
     return true;
 }
 
+/* The bus address, which tells a device from others of the same name: cl_khr_pci_bus_info's domain,
+ * bus, device and function, or cl_nv_device_attribute_query's bus and slot. Empty when the driver
+ * tells neither. */
+static void find_unit(cl_device_id device, char *unit, size_t size)
+{
+    enum { PCI_BUS_INFO_KHR = 0x410f, PCI_BUS_ID_NV = 0x4008, PCI_SLOT_ID_NV = 0x4009 };
+    cl_uint at[4] = { 0 };
+    if (clGetDeviceInfo(device, PCI_BUS_INFO_KHR, sizeof at, at, NULL) == CL_SUCCESS)
+        snprintf(unit, size, "%x:%x:%x.%x", at[0], at[1], at[2], at[3]);
+    else if (clGetDeviceInfo(device, PCI_BUS_ID_NV, sizeof at[1], &at[1], NULL) == CL_SUCCESS &&
+             clGetDeviceInfo(device, PCI_SLOT_ID_NV, sizeof at[2], &at[2], NULL) == CL_SUCCESS)
+        snprintf(unit, size, "%x:%x", at[1], at[2]);
+}
+
 bool device_facts(cl_device_id device, struct device_facts *facts, char error[FAMILY_ERROR_BYTES])
 {
     struct answers answers;
@@ -194,6 +218,7 @@ bool device_facts(cl_device_id device, struct device_facts *facts, char error[FA
         snprintf(error, FAMILY_ERROR_BYTES, "the device does not answer clGetDeviceInfo");
         return false;
     }
+    find_unit(device, facts->unit, sizeof facts->unit);
     const bool is_cpu = (answers.type & CL_DEVICE_TYPE_CPU) != 0;
     const cl_uint floats = answers.vector_floats ? answers.vector_floats : 1;
     long *value = facts->value;
@@ -208,6 +233,7 @@ bool device_facts(cl_device_id device, struct device_facts *facts, char error[FA
     value[FACT_REGISTER_BYTES] = register_bytes(is_cpu, floats);
     value[FACT_HAS_DOUBLE] = has_double(device);
     value[FACT_CLOCK_MHZ] = (long) answers.clock_mhz;
+    value[FACT_SHUFFLES] = shuffles_of(device);
     value[FACT_COMPUTE_CAPABILITY] = compute_capability(device);
     return true;
 }

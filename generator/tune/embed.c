@@ -2,7 +2,6 @@
 #include "embed.h"
 #include "device.h"
 #include "internal.h"
-#include "ptx.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,15 +15,20 @@ static bool add_binary(struct assembly *assembly, struct kiln_context *context, 
     if (kiln_context_binary(context, program, &data, &size) != KILN_SUCCESS)
         return false;
     struct kiln_binary binary = {
-        .platform = arena_string(arena, facts->platform),
-        .device = arena_string(arena, facts->device),
-        .driver = arena_string(arena, facts->driver),
         .source_hash = assembly->programs[program].hash,
         .data = arena_copy(arena, data, size), .size = size,
+        .compute_capability = assembly->programs[program].ptx,
     };
+    /* PTX is for every device and driver of its compute capability. */
+    if (!binary.compute_capability) {
+        binary.platform = arena_string(arena, facts->platform);
+        binary.device = arena_string(arena, facts->device);
+        binary.driver = arena_string(arena, facts->driver);
+    }
     free(data);
     struct kiln_binary *kept = arena_copy(arena, &binary, sizeof binary);
-    if (!binary.platform || !binary.device || !binary.driver || !binary.data || !kept)
+    if (!binary.data || !kept || (!binary.compute_capability &&
+                                  (!binary.platform || !binary.device || !binary.driver)))
         return false;
     assembly->programs[program].binaries = kept;
     assembly->programs[program].num_binaries = 1;
@@ -43,7 +47,7 @@ static bool add_all(struct assembly *assembly, cl_context cl, cl_device_id devic
     }
     bool ok = true;
     for (uint32_t i = 0; i < assembly->bundle.num_programs && ok; i++)
-        ok = assembly->ptx[i] || add_binary(assembly, context, i, facts);
+        ok = add_binary(assembly, context, i, facts);
     kiln_context_destroy(&context);
     if (!ok)
         snprintf(error, FAMILY_ERROR_BYTES, "the driver gives no binary of a program");
@@ -61,23 +65,6 @@ static cl_context open_device(const char *name, cl_device_id *device, struct dev
     if (!context)
         snprintf(error, FAMILY_ERROR_BYTES, "clCreateContext: %d", status);
     return context;
-}
-
-bool embed_ptx(struct assembly *assembly, const char *device_name, char error[FAMILY_ERROR_BYTES])
-{
-    cl_device_id device;
-    struct device_facts facts;
-    bool wanted = false;
-    for (uint32_t i = 0; i < assembly->bundle.num_programs; i++)
-        wanted = wanted || assembly->ptx[i];
-    if (!wanted)
-        return true;
-    cl_context context = open_device(device_name, &device, &facts, error);
-    if (!context)
-        return false;
-    const bool ok = ptx_attach(assembly, context, device, error);
-    clReleaseContext(context);
-    return ok;
 }
 
 bool embed_binaries(struct assembly *assembly, const char *device_name, bool keep_source,

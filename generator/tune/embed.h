@@ -10,8 +10,4 @@
 bool embed_binaries(struct assembly *assembly, const char *device, bool keep_source,
         char error[FAMILY_ERROR_BYTES]);
 
-/* Gives the programs of families that are masked PTX (ptx.h) their PTX; what has none is left alone
- * and needs no device. False with a message in error. */
-bool embed_ptx(struct assembly *assembly, const char *device, char error[FAMILY_ERROR_BYTES]);
-
 #endif

@@ -35,24 +35,26 @@ static bool write_whole(struct journal *journal, const char *bytes, size_t len,
     return failed(journal, strerror(cause), error);
 }
 
-/* The clock's rate is left out: some drivers report the present one. */
-static bool same_device(const struct device_facts *a, const struct device_facts *b)
-{
-    for (int i = 0; i < NUM_FACTS; i++)
-        if (i != FACT_CLOCK_MHZ && a->value[i] != b->value[i])
-            return false;
-    return !strcmp(a->platform, b->platform) && !strcmp(a->device, b->device) &&
-           !strcmp(a->driver, b->driver);
-}
-
 /* Why the rows found are of no use for what is tuned now; NULL when they are. */
 static const char *mismatch(const struct journal_head *head, const struct journal_head *found)
 {
-    if (!same_device(&head->facts, &found->facts))
-        return "made on another device or driver, or with other device facts; name another journal";
-    if (head->generator != found->generator)
+    const char *difference = journal_difference(head, found);
+    if (difference && !strcmp(difference, "generator"))
         return "made by another version of the kernels; name another journal";
+    if (difference)
+        return "made on another device or driver, or with other device facts; name another journal";
     return NULL;
+}
+
+/* Rows of a part do not go with those of another part, or of the whole. */
+static const char *other_part(const struct journal_head *head, const struct journal_head *found)
+{
+    if (head->shard.num == found->shard.num && head->shard.index == found->shard.index)
+        return NULL;
+    if (!head->shard.num)
+        return "holds one shard of a search; merge it with the others";
+    return found->shard.num ? "holds another shard; name another journal"
+                            : "holds no shard; name another journal";
 }
 
 /* Starts the journal over. What it holds may only be the beginning of a head that a kill tore. */
@@ -120,10 +122,13 @@ static bool resume(struct journal *journal, const struct journal_head *head, boo
     const enum journal_state state = journal_head_parse(text, &found, &bytes, &lines, cause);
     const char *unfit = state == JOURNAL_UNFIT ? cause
                       : state == JOURNAL_BEGUN ? mismatch(head, &found) : NULL;
+    const char *other = state == JOURNAL_BEGUN && !unfit ? other_part(head, &found) : NULL;
     bool ok;
     records->head = *head;
     if (state == JOURNAL_FOREIGN)
         ok = failed(journal, cause, error);
+    else if (other)
+        ok = failed(journal, other, error);
     else if (unfit)
         ok = set_aside ? put_aside(journal, head, error) : failed(journal, unfit, error);
     else if (state == JOURNAL_BEGUN)

@@ -1,6 +1,7 @@
 /* known.c: what the linked bundles hold already. */
 #include "known.h"
-#include "internal.h"
+
+#include <stdio.h>
 
 /* The bundles of option "bundles"; kiln_linked_bundles is empty in the tuner, so that a candidate
  * that is refused has nothing to fall back to. Made by tuned/meson.build. */
@@ -38,4 +39,48 @@ size_t known_configs(const struct precision *precision, struct config *configs, 
             if (kiln_known_bundles[b]->recipes[r].precision == precision->bits)
                 num = add_config(kiln_known_bundles[b]->recipes[r].name, configs, num);
     return num;
+}
+
+/* The name of the recipe that one bundle serves a call with. */
+static bool dispatch_bundle(const struct launcher *launcher, const struct kiln_bundle *bundle,
+        const struct kiln_gemm *gemm, char name[CONFIG_TEXT_BYTES])
+{
+    const struct kiln_context_params params = { .bundle = bundle };
+    struct kiln_context *context = NULL;
+    struct kiln_problem problem;
+    struct kiln_search search = { 0 };
+    struct kiln_plan plan;
+    const bool found =
+            kiln_context_create(launcher->context, launcher->device, &params, &context) ==
+                    KILN_SUCCESS &&
+            kiln_problem_make(context, gemm, KILN_CHECK_SHAPE, &problem) == KILN_SUCCESS &&
+            kiln_search_next(context, &problem, &search, &plan);
+    if (found)
+        snprintf(name, CONFIG_TEXT_BYTES, "%s", plan.recipe->name);
+    kiln_context_destroy(&context);
+    return found;
+}
+
+bool known_dispatch(const struct launcher *launcher, const struct problem *problem, size_t m,
+        size_t n, size_t k, struct config *config)
+{
+    const struct kiln_gemm gemm = {
+        .precision = (enum kiln_precision) problem->precision->bits, .layout = KILN_ROW_MAJOR,
+        .transa = problem->transa ? KILN_TRANS : KILN_NO_TRANS,
+        .transb = problem->transb ? KILN_TRANS : KILN_NO_TRANS, .m = m, .n = n, .k = k, .alpha = 1,
+    };
+    const struct kiln_bundle *chain[KILN_MAX_LINKS];
+    struct kiln_device_facts facts;
+    char name[CONFIG_TEXT_BYTES], error[FAMILY_ERROR_BYTES];
+    unsigned num = 0;
+    bool found = false;
+    if (kiln_device_facts_query(launcher->device, &facts) != KILN_SUCCESS)
+        return false;
+    if (kiln_select_bundles(NULL, kiln_known_bundles, &facts, chain, &num) != KILN_SUCCESS)
+        num = 0;
+    for (unsigned i = 0; i < num && !found; i++)
+        found = dispatch_bundle(launcher, chain[i], &gemm, name) &&
+                config_parse(name, config, error);
+    kiln_device_facts_free(&facts);
+    return found;
 }

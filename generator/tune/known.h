@@ -3,12 +3,17 @@
 #define KILN_TUNE_KNOWN_H
 
 #include "../core/family.h"
-#include <CL/cl.h>
+#include "launcher.h"
 
 /* Whether a linked bundle other than the last, the generic one, is for the device. */
 bool known_match(cl_device_id device);
 
 /* The configurations of those bundles' recipes of a precision, each once. Returns how many. */
 size_t known_configs(const struct precision *precision, struct config *configs, size_t max);
+
+/* The configuration that the library with these bundles would serve an unpadded call with on the
+ * launcher's device. False when none can, or when it is not one of the present families. */
+bool known_dispatch(const struct launcher *launcher, const struct problem *problem, size_t m,
+        size_t n, size_t k, struct config *config);
 
 #endif

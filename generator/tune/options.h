@@ -2,7 +2,7 @@
 #ifndef KILN_TUNE_OPTIONS_H
 #define KILN_TUNE_OPTIONS_H
 
-#include "../core/family.h"
+#include "../core/space.h"
 #include "../search/search.h"
 
 enum embed { EMBED_SOURCE, EMBED_BINARY, EMBED_BOTH };
@@ -12,20 +12,27 @@ struct options {
     const char *device;                /* substring of a name; "" is the first */
     const char *output;                /* folder */
     const char *journal;               /* NULL: output/journal.tsv */
-    const char *name, *shapes_file, *config, *stem;
+    const char *name, *shapes_file, *stem;
+    char **words;                      /* arguments that are no options */
+    int num_words;
     const struct search_strategy *strategy;
     const struct precision *precisions[4];
     size_t num_precisions;
     const struct precision *precision; /* of repro */
     int pair;
     size_t m, n, k;
-    double seconds;
+    size_t size;                       /* of literature: extent of its problems; 0: by device */
+    double seconds, preset_seconds;    /* of tune; of one preset of literature */
     uint64_t seed;
+    struct shard shard;
     enum embed embed;
     bool unless_matched, set_aside, replay, json, quiet;
 };
 
 /* Tunes, selects and writes winners.tsv, device.tsv and bundle.c. Returns an exit status. */
 int tune_main(const struct options *options);
+
+/* Joins the journals that the words name into the one of option journal. Returns an exit status. */
+int merge_main(const struct options *options);
 
 #endif

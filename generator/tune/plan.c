@@ -1,15 +1,17 @@
 /* plan.c: how the budget of one precision is spent.
  *
  *   search   look for the best configuration at a few shapes that differ in kind
+ *   look     time the best of that again, at all of these shapes, where the strategy asks for it
  *   edges    verify the finalists on every edge class, for each transpose pair
  *   matrix   time the finalists against each other, interleaved, at every anchor
  *   held     the same at shapes that are not used for choosing
  *
- * Each phase ends at its share of the budget. Nothing here looks at a clock: only at tuner->spent.
+ * A shard of a search ends after the first one; a run over the merged journal of all shards begins
+ * with the second one. Each phase ends at its share of the budget. Nothing here looks at a clock:
+ * only at tuner->spent.
  */
-#include "known.h"
+#include "hunt.h"
 #include "tuner.h"
-#include "../core/space.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -17,12 +19,13 @@
 #include <string.h>
 
 enum {
-    MAX_FAMILIES = 8, MAX_START = 24, MAX_FINALISTS = 10, PER_SEARCH = 2, RANKED = 4,
-    RANK_DRAWS = 2000, MAX_SEARCHES = 16, PATIENCE = 2, NUM_KINDS = 5, MAX_KNOWN = 12
+    MAX_FINALISTS = 10, PER_SEARCH = 2, MAX_SEARCHES = 16, NUM_KINDS = 5, MAX_LOOKS = 64,
+    LOOKS_TOGETHER = 10, MERGED_LOOKS = 30
 };
 
-/* The ends of the phases, as parts of a precision's budget. */
-static const double search_end = 0.55, edges_end = 0.75, matrix_end = 0.95;
+/* The ends of the phases, as parts of a precision's budget; second looks take the last of the
+ * search's. */
+static const double search_end = 0.55, edges_end = 0.75, matrix_end = 0.95, looks_share = 0.1;
 
 /* One problem to search for. */
 struct quest {
@@ -40,180 +43,33 @@ struct plan {
     unsigned num_finalists;
 };
 
+double plan_share(const struct tuner *tuner)
+{
+    const struct journal_head *head = &tuner->records.head;
+    if (head->shard.num)
+        return search_end / head->shard.num;
+    return head->merged ? 1 - search_end : 1;
+}
+
+/* The plan of a precision that has `seconds` left of its whole budget. What a shard, or the shards,
+ * spend elsewhere counts as spent here, so that phases end at the same shares. */
+static struct plan plan_of(struct tuner *tuner, const struct precision *precision, double seconds)
+{
+    const struct journal_head *head = &tuner->records.head;
+    struct plan plan = { .tuner = tuner, .precision = precision, .start = tuner->spent,
+            .seconds = seconds };
+    if (head->shard.num)
+        plan.seconds = seconds / search_end;
+    else if (head->merged) {
+        plan.seconds = seconds / (1 - search_end);
+        plan.start -= search_end * plan.seconds;
+    }
+    return plan;
+}
+
 static double used(const struct plan *plan)
 {
     return (plan->tuner->spent - plan->start) / plan->seconds;
-}
-
-/* ---- search ---- */
-
-/* The search of one family at one shape. */
-struct hunt {
-    struct space space;
-    struct point start[MAX_START];
-    size_t num_start;
-    struct search search;
-    bool open, done;                   /* done: nothing is left to try */
-};
-
-static bool hunt_legal(void *env, const struct point *point)
-{
-    const char *reason;
-    return space_legal(env, point, &reason);
-}
-
-static void add_start(struct hunt *hunt, const struct config *config)
-{
-    struct point point;
-    const char *reason;
-    if (hunt->num_start < MAX_START && config->family == hunt->space.family &&
-        space_locate(&hunt->space, config, &point) && space_legal(&hunt->space, &point, &reason))
-        hunt->start[hunt->num_start++] = point;
-}
-
-/* The winners of similar devices. */
-static void add_known(struct hunt *hunt)
-{
-    struct config known[MAX_KNOWN];
-    const size_t num = known_configs(hunt->space.problem.precision, known, MAX_KNOWN);
-    for (size_t i = 0; i < num; i++)
-        add_start(hunt, &known[i]);
-}
-
-static void add_presets(struct hunt *hunt)
-{
-    const struct family *family = hunt->space.family;
-    struct config config;
-    char error[FAMILY_ERROR_BYTES];
-    for (unsigned i = 0; i < family->num_presets; i++)
-        if (config_parse(family->presets[i].config, &config, error))
-            add_start(hunt, &config);
-}
-
-/* Of many random points, those that the family's rank puts first. */
-static void add_ranked(struct hunt *hunt, uint64_t seed)
-{
-    struct config best[RANKED] = { 0 };
-    long rank[RANKED] = { 0 };
-    unsigned num = 0;
-    for (int draw = 0; draw < RANK_DRAWS; draw++) {
-        const struct point point = space_point(&hunt->space,
-                point_random(&seed) % space_size(&hunt->space));
-        struct config config;
-        const char *reason;
-        if (!space_legal(&hunt->space, &point, &reason))
-            continue;
-        space_config(&hunt->space, &point, &config);
-        const long r = config_rank(&config, &hunt->space.problem, &hunt->space.facts);
-        unsigned at = num < RANKED ? num++ : RANKED;
-        for (; at > 0 && r > rank[at - 1]; at--)
-            if (at < RANKED) {
-                best[at] = best[at - 1];
-                rank[at] = rank[at - 1];
-            }
-        if (at < RANKED) {
-            best[at] = config;
-            rank[at] = r;
-        }
-    }
-    for (unsigned i = 0; i < num; i++)
-        add_start(hunt, &best[i]);
-}
-
-static bool hunt_open(struct hunt *hunt, const struct plan *plan, const struct family *family,
-        const struct problem *problem)
-{
-    const struct tuner *tuner = plan->tuner;
-    space_init(&hunt->space, family, problem, &tuner->facts);
-    hunt->num_start = 0;
-    for (unsigned i = 0; i < plan->num_finalists; i++)
-        add_start(hunt, &plan->finalists[i]);
-    add_known(hunt);
-    add_presets(hunt);
-    add_ranked(hunt, tuner->seed);
-    const struct search_space space = {
-        .num_params = hunt->space.num_params, .num_values = hunt->space.num_values,
-        .legal = hunt_legal, .env = &hunt->space, .start = hunt->start,
-        .num_start = hunt->num_start,
-    };
-    hunt->open = search_init(&hunt->search, tuner->strategy, &space, tuner->seed);
-    return hunt->open;
-}
-
-/* Proposes, asks and observes once. */
-static bool hunt_step(struct hunt *hunt, struct tuner *tuner, struct shape shape, double incumbent)
-{
-    struct point point;
-    struct config config;
-    struct record answer;
-    hunt->done = !search_propose(&hunt->search, &point);
-    if (hunt->done)
-        return true;
-    space_config(&hunt->space, &point, &config);
-    if (!tuner_ask(tuner, RECORD_SEARCH, &hunt->space.problem, shape, &config, 1, incumbent,
-                &answer))
-        return false;
-    search_observe(&hunt->search, &point,
-            !strcmp(answer.outcome, "ok") ? answer.seconds : HUGE_VAL);
-    return true;
-}
-
-static double best_of(const struct hunt *hunts, size_t num)
-{
-    double best = HUGE_VAL;
-    for (size_t i = 0; i < num; i++)
-        best = fmin(best, hunts[i].search.best_cost);
-    return best;
-}
-
-/* The family that is best so far, of those that are not done; `but` is left out. -1: none. */
-static int best_hunt(const struct hunt *hunts, int but)
-{
-    int best = -1;
-    for (int i = 0; i < (int) num_families; i++)
-        if (i != but && !hunts[i].done &&
-            (best < 0 || hunts[i].search.best_cost < hunts[best].search.best_cost))
-            best = i;
-    return best;
-}
-
-/* After its start the best family goes on, and one in four turns the next best, as long as that one
- * is not far behind. -1: all are done. */
-static int next_hunt(const struct hunt *hunts, unsigned turn)
-{
-    const int first = best_hunt(hunts, -1);
-    const int second = first < 0 ? -1 : best_hunt(hunts, first);
-    const bool near = second >= 0 &&
-            hunts[second].search.best_cost < 1.3 * hunts[first].search.best_cost;
-    return near && turn % 4 == 3 ? second : first;
-}
-
-static double incumbent_of(double best)
-{
-    return best < HUGE_VAL ? best : 0;
-}
-
-/* Whether a family's start goes on: one that is far behind after a few tries is left alone. */
-static bool worth_opening(const struct hunt *hunts, size_t i, size_t step)
-{
-    return step < hunts[i].num_start &&
-           (step < PATIENCE || hunts[i].search.best_cost < 2 * best_of(hunts, num_families));
-}
-
-static bool hunt_all(struct plan *plan, struct hunt *hunts, struct shape shape, double end)
-{
-    int next;
-    for (size_t step = 0; step < MAX_START && used(plan) < end; step++)
-        for (size_t i = 0; i < num_families && used(plan) < end; i++)
-            if (worth_opening(hunts, i, step) &&
-                !hunt_step(&hunts[i], plan->tuner, shape,
-                        incumbent_of(best_of(hunts, num_families))))
-                return false;
-    for (unsigned turn = 0; used(plan) < end && (next = next_hunt(hunts, turn)) >= 0; turn++)
-        if (!hunt_step(&hunts[next], plan->tuner, shape,
-                    incumbent_of(best_of(hunts, num_families))))
-            return false;
-    return true;
 }
 
 /* ---- finalists ---- */
@@ -229,64 +85,160 @@ static unsigned difference(const struct config *a, const struct config *b)
     return num;
 }
 
-static bool differs(const struct plan *plan, const struct config *config, unsigned least)
+static bool differs(const struct config *from, unsigned num, const struct config *config,
+        unsigned least)
 {
-    for (unsigned i = 0; i < plan->num_finalists; i++)
-        if (difference(&plan->finalists[i], config) < least)
+    for (unsigned i = 0; i < num; i++)
+        if (difference(&from[i], config) < least)
             return false;
     return true;
 }
 
-/* The fastest configuration of a search that differs from every finalist in so many parameters. */
-static const struct record *next_best(const struct plan *plan, const struct quest *quest,
-        unsigned least)
+static bool is_row_of(const struct record *r, enum record_kind kind, const struct plan *plan,
+        const struct quest *quest)
+{
+    return r->kind == kind && r->precision == plan->precision && r->pair == quest->pair &&
+           r->m == quest->shape.m && r->n == quest->shape.n && r->k == quest->shape.k;
+}
+
+/* The fastest configuration of a quest that differs from each of the taken ones in at least so many
+ * parameters. */
+static const struct record *next_best(const struct plan *plan, enum record_kind kind,
+        const struct quest *quest, const struct config *taken, unsigned num_taken, unsigned least)
 {
     const struct records *records = &plan->tuner->records;
     const struct record *best = NULL;
     for (size_t i = 0; i < records->num; i++) {
         const struct record *r = &records->rows[i];
-        if (r->kind == RECORD_SEARCH && r->precision == plan->precision &&
-            r->pair == quest->pair && r->m == quest->shape.m && r->n == quest->shape.n &&
-            r->k == quest->shape.k && !strcmp(r->outcome, "ok") &&
-            (!best || r->seconds < best->seconds) && differs(plan, &r->config, least))
+        if (is_row_of(r, kind, plan, quest) && !strcmp(r->outcome, "ok") &&
+            (!best || r->seconds < best->seconds) && differs(taken, num_taken, &r->config, least))
             best = r;
     }
     return best;
 }
 
-/* The best of a search, and others that are not its near copies: those would win and lose alike. */
+static void add_finalist(struct plan *plan, const struct config *config)
+{
+    if (plan->num_finalists < MAX_FINALISTS &&
+        differs(plan->finalists, plan->num_finalists, config, 1))
+        plan->finalists[plan->num_finalists++] = *config;
+}
+
+/* The best of a search, and others that are not its near copies: those would win and lose alike.
+ * Second looks, where they were taken, count more than the first one. */
 static void add_finalists(struct plan *plan, const struct quest *quest, unsigned most)
 {
     const struct shape *s = &quest->shape;
-    for (unsigned i = 0; i < most && plan->num_finalists < MAX_FINALISTS; i++) {
-        const struct record *best = next_best(plan, quest, i ? 2 : 1);
+    for (unsigned i = 0; i < most; i++) {
+        const unsigned least = i ? 2 : 1;
+        const struct record *best = next_best(plan, RECORD_LOOK, quest, plan->finalists,
+                plan->num_finalists, least);
+        if (!best)
+            best = next_best(plan, RECORD_SEARCH, quest, plan->finalists, plan->num_finalists,
+                    least);
         if (!best)
             return;
-        plan->finalists[plan->num_finalists++] = best->config;
+        add_finalist(plan, &best->config);
         plan->rate = fmax(plan->rate, 2 * (double) s->m * (double) s->n * (double) s->k /
                                       best->seconds);
     }
 }
 
+/* ---- search ---- */
+
 static bool search_one(struct plan *plan, const struct quest *quest, double end)
 {
-    const struct problem problem = problem_of_pair(plan->precision, quest->pair);
-    struct hunt *hunts = calloc(num_families, sizeof *hunts);
-    bool ok = hunts != NULL;
+    const struct quarry quarry = {
+        .problem = problem_of_pair(plan->precision, quest->pair), .shape = quest->shape,
+        .known = plan->finalists, .num_known = plan->num_finalists,
+    };
     progress_phase(plan->tuner, "%s search %zux%zux%zu %s", plan->precision->name,
             quest->shape.m, quest->shape.n, quest->shape.k, pair_names[quest->pair]);
-    for (size_t i = 0; ok && i < num_families; i++)
-        ok = hunt_open(&hunts[i], plan, families[i], &problem);
-    if (!ok) {
-        plan->tuner->failed = true;
-        snprintf(plan->tuner->error, sizeof plan->tuner->error, "out of memory");
+    return hunt(plan->tuner, &quarry, plan->start + end * plan->seconds);
+}
+
+/* ---- second looks ---- */
+
+/* The best of all quests, a quest's turn each, best first. */
+static unsigned list_looks(const struct plan *plan, const struct quest *quests, size_t num_quests,
+        unsigned most, struct config looks[MAX_LOOKS])
+{
+    unsigned num = 0;
+    for (size_t idle = 0, q = 0; idle < num_quests && num < most && num < MAX_LOOKS;
+         q = (q + 1) % num_quests) {
+        const struct record *best = next_best(plan, RECORD_SEARCH, &quests[q], looks, num, 1);
+        idle = best ? 0 : idle + 1;
+        if (best)
+            looks[num++] = best->config;
     }
-    ok = ok && hunt_all(plan, hunts, quest->shape, end);
-    for (size_t i = 0; hunts && i < num_families; i++)
-        if (hunts[i].open)
-            search_free(&hunts[i].search);
-    free(hunts);
-    return ok;
+    return num;
+}
+
+/* Times a few configurations against each other at every quest's shape; at the first one however
+ * small the budget. */
+static bool look_at(struct plan *plan, const struct quest *quests, size_t num_quests,
+        const struct config *looks, unsigned num, double end)
+{
+    struct record answers[LOOKS_TOGETHER];
+    for (size_t q = 0; q < num_quests && (q == 0 || used(plan) < end); q++) {
+        const struct problem problem = problem_of_pair(plan->precision, quests[q].pair);
+        if (!tuner_ask(plan->tuner, RECORD_LOOK, &problem, quests[q].shape, looks, num, 0,
+                    answers))
+            return false;
+    }
+    return true;
+}
+
+/* The logarithm of a configuration's second time at a quest over the best one's there. */
+static double look_loss(const struct plan *plan, const struct quest *quest,
+        const struct config *config)
+{
+    const struct records *records = &plan->tuner->records;
+    const struct record *best = next_best(plan, RECORD_LOOK, quest, NULL, 0, 0);
+    for (size_t i = 0; best && i < records->num; i++) {
+        const struct record *r = &records->rows[i];
+        if (is_row_of(r, RECORD_LOOK, plan, quest) && record_is_timed(r) &&
+            config_equal(&r->config, config))
+            return log(r->seconds / best->seconds);
+    }
+    return HUGE_VAL;
+}
+
+/* The winner of all shapes together (Matsumoto 2012's third stage). */
+static void add_all_round(struct plan *plan, const struct quest *quests, size_t num_quests,
+        const struct config *looks, unsigned num)
+{
+    const struct config *best = NULL;
+    double least = HUGE_VAL;
+    for (unsigned i = 0; i < num; i++) {
+        double loss = 0;
+        for (size_t q = 0; q < num_quests; q++)
+            loss += look_loss(plan, &quests[q], &looks[i]);
+        if (loss < least) {
+            best = &looks[i];
+            least = loss;
+        }
+    }
+    if (best)
+        add_finalist(plan, best);
+}
+
+/* Looks at the best few again, then at the next ones, until `end`. */
+static bool look_again(struct plan *plan, const struct quest *quests, size_t num_quests,
+        unsigned most, double end)
+{
+    struct config looks[MAX_LOOKS];
+    const unsigned num = list_looks(plan, quests, num_quests, most, looks);
+    progress_phase(plan->tuner, "%s second looks", plan->precision->name);
+    for (unsigned i = 0; i < num && (i == 0 || used(plan) < end); i += LOOKS_TOGETHER)
+        if (!look_at(plan, quests, num_quests, looks + i,
+                    num - i < LOOKS_TOGETHER ? num - i : LOOKS_TOGETHER, end))
+            return false;
+    plan->num_finalists = 0;
+    add_all_round(plan, quests, num_quests, looks, num);
+    for (size_t q = 0; q < num_quests; q++)
+        add_finalists(plan, &quests[q], PER_SEARCH);
+    return true;
 }
 
 /* ---- edges ---- */
@@ -432,23 +384,34 @@ static double search_share(size_t i, size_t own, size_t num)
     return for_own + (1 - for_own) * (0.5 + 0.5 * (double) (i - own) / (double) (num - own - 1));
 }
 
-static bool search_all(struct plan *plan)
+static bool search_each(struct plan *plan, const struct quest *quests, size_t num, double end)
 {
-    struct quest quests[MAX_SEARCHES];
-    const size_t num = list_quests(plan->tuner, quests);
     const size_t own = num - NUM_KINDS;
     for (size_t i = 0; i < num; i++) {
-        if (!search_one(plan, &quests[i], search_end * search_share(i, own, num)))
+        if (!search_one(plan, &quests[i], end * search_share(i, own, num)))
             return false;
         add_finalists(plan, &quests[i], PER_SEARCH);
     }
     return true;
 }
 
+/* Second looks are taken when the strategy asks for them, and at what was searched elsewhere. */
+static bool search_all(struct plan *plan)
+{
+    struct quest quests[MAX_SEARCHES];
+    const struct journal_head *head = &plan->tuner->records.head;
+    const size_t num = list_quests(plan->tuner, quests);
+    const unsigned looks = plan->tuner->strategy->second_looks;
+    if (head->merged)
+        return look_again(plan, quests, num, looks > MERGED_LOOKS ? looks : MERGED_LOOKS,
+                search_end + looks_share);
+    return search_each(plan, quests, num, search_end - (looks ? looks_share : 0)) &&
+           (!looks || head->shard.num || look_again(plan, quests, num, looks, search_end));
+}
+
 bool plan_finish(struct tuner *tuner, const struct precision *precision)
 {
-    struct plan plan = { .tuner = tuner, .precision = precision, .start = tuner->spent,
-            .seconds = 1 };
+    struct plan plan = plan_of(tuner, precision, 1);
     struct quest quests[MAX_SEARCHES];
     const size_t num = list_quests(tuner, quests);
     for (size_t i = 0; i < num && !plan.num_finalists; i++)
@@ -458,12 +421,13 @@ bool plan_finish(struct tuner *tuner, const struct precision *precision)
 
 bool plan_precision(struct tuner *tuner, const struct precision *precision, double seconds)
 {
-    struct plan plan = { .tuner = tuner, .precision = precision, .start = tuner->spent,
-            .seconds = seconds };
+    struct plan plan = plan_of(tuner, precision, seconds);
     const bool is_cpu = tuner->facts.value[FACT_IS_CPU];
     const bool searched = search_all(&plan);
     if (!searched && (tuner->failed || *tuner->stop))
         return false;
+    if (tuner->records.head.shard.num)
+        return searched;
     return check_edges(&plan) && time_own_shapes(&plan) &&
            time_shapes(&plan, RECORD_MATRIX, is_cpu ? cpu_anchors : gpu_anchors,
                    is_cpu ? COUNT(cpu_anchors) : COUNT(gpu_anchors), matrix_end) &&

@@ -7,6 +7,7 @@
 #include "supervise.h"
 #include "clock.h"
 #include "child.h"
+#include "lock.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -33,6 +34,8 @@ static const double canary_seconds = 30;
 struct supervisor {
     char *program, *device;
     struct child child;
+    struct lock *lock;
+    double waited;
 };
 
 /* Kills a child that did not answer as it should, with the cause in words. */
@@ -68,7 +71,7 @@ static bool parse_facts(const char *text, struct device_facts *facts)
 static bool greeting_line(const char *line, int number, struct device_facts *facts)
 {
     static const char *const starts[] = {
-        "kiln-trial 1", "platform ", "device ", "driver ", "facts "
+        "kiln-trial 2", "platform ", "device ", "driver ", "unit ", "facts "
     };
     const size_t length = strlen(starts[number]);
     if (strncmp(line, starts[number], length))
@@ -80,7 +83,9 @@ static bool greeting_line(const char *line, int number, struct device_facts *fac
         snprintf(facts->device, sizeof facts->device, "%s", rest);
     else if (number == 3)
         snprintf(facts->driver, sizeof facts->driver, "%s", rest);
-    return number == 4 ? parse_facts(rest, facts) : number > 0 || !*rest;
+    else if (number == 4)
+        snprintf(facts->unit, sizeof facts->unit, "%s", rest);
+    return number == 5 ? parse_facts(rest, facts) : number > 0 || !*rest;
 }
 
 static bool hear_greeting(struct supervisor *supervisor, struct device_facts *facts,
@@ -89,7 +94,7 @@ static bool hear_greeting(struct supervisor *supervisor, struct device_facts *fa
     char line[CHILD_LINE_BYTES] = "";
     const double deadline = clock_now() + greeting_seconds;
     *facts = (struct device_facts) { .value = { 0 } };
-    for (int number = 0; number < 5; number++) {
+    for (int number = 0; number < 6; number++) {
         const enum heard heard = child_hear(&supervisor->child, deadline, stop, line);
         if (heard == HEARD_LINE && greeting_line(line, number, facts))
             continue;
@@ -116,18 +121,28 @@ static bool hear_canary(struct supervisor *supervisor, const volatile int *stop,
     return false;
 }
 
-/* Starts a child unless one runs, and sees that it works. */
-static bool ready(struct supervisor *supervisor, struct device_facts *facts,
+/* Starts a child and hears what device it has. */
+static bool start(struct supervisor *supervisor, struct device_facts *facts,
         const volatile int *stop, char error[TRIAL_MESSAGE_BYTES])
 {
-    if (supervisor->child.pid)
-        return true;
     char *const args[] = { supervisor->program, "trial", "--device", supervisor->device, NULL };
     if (!child_start(&supervisor->child, args)) {
         snprintf(error, TRIAL_MESSAGE_BYTES, "cannot start a trial process: %s", strerror(errno));
         return false;
     }
-    return hear_greeting(supervisor, facts, stop, error) && hear_canary(supervisor, stop, error);
+    return hear_greeting(supervisor, facts, stop, error);
+}
+
+/* The canary, in a turn of its own. */
+static bool first_canary(struct supervisor *supervisor, const volatile int *stop,
+        char error[TRIAL_MESSAGE_BYTES])
+{
+    snprintf(error, TRIAL_MESSAGE_BYTES, "stopped");
+    if (!lock_take(supervisor->lock, stop, &supervisor->waited))
+        return false;
+    const bool ok = hear_canary(supervisor, stop, error);
+    lock_release(supervisor->lock);
+    return ok;
 }
 
 /* ---- Requests ---- */
@@ -155,32 +170,49 @@ static bool append(char *text, size_t size, size_t *at, const char *part)
     return true;
 }
 
+static bool send_configs(struct supervisor *supervisor, const char *first_line,
+        const struct trial_request *request, const unsigned *numbers, unsigned num)
+{
+    char text[128 + TRIAL_MAX_CONFIGS * (CONFIG_TEXT_BYTES + 16)], part[CONFIG_TEXT_BYTES + 16];
+    char config[CONFIG_TEXT_BYTES];
+    size_t at = 0;
+    bool fits = append(text, sizeof text, &at, first_line);
+    for (unsigned i = 0; i < num; i++) {
+        config_format(&request->configs[numbers[i]], config);
+        snprintf(part, sizeof part, "config %s\n", config);
+        fits = fits && append(text, sizeof text, &at, part);
+    }
+    return fits && child_tell(&supervisor->child, text);
+}
+
 /* Sends the configs that have no result yet. */
 static bool send_request(struct supervisor *supervisor, struct round *round)
 {
     const struct trial_request *request = round->request;
     const struct problem *problem = &request->problem;
-    char text[128 + TRIAL_MAX_CONFIGS * (CONFIG_TEXT_BYTES + 16)], part[CONFIG_TEXT_BYTES + 160];
-    char config[CONFIG_TEXT_BYTES];
-    size_t at = 0;
+    char line[128];
     round->num_sent = 0;
     for (unsigned i = 0; i < request->num_configs; i++)
         if (!round->answered[i])
             round->sent[round->num_sent++] = i;
     if (request->kind == TRIAL_MEASURE)
-        snprintf(part, sizeof part, "measure %c %d %d %zu %zu %zu %.9g %u\n",
+        snprintf(line, sizeof line, "measure %c %d %d %zu %zu %zu %.9g %u\n",
                 problem->precision->letter, problem->transa, problem->transb, request->m,
                 request->n, request->k, request->incumbent, round->num_sent);
     else
-        snprintf(part, sizeof part, "edges %c %d %d %u\n", problem->precision->letter,
+        snprintf(line, sizeof line, "edges %c %d %d %u\n", problem->precision->letter,
                 problem->transa, problem->transb, round->num_sent);
-    bool fits = append(text, sizeof text, &at, part);
-    for (unsigned i = 0; i < round->num_sent; i++) {
-        config_format(&request->configs[round->sent[i]], config);
-        snprintf(part, sizeof part, "config %s\n", config);
-        fits = fits && append(text, sizeof text, &at, part);
-    }
-    return fits && child_tell(&supervisor->child, text);
+    return send_configs(supervisor, line, request, round->sent, round->num_sent);
+}
+
+bool supervise_build(struct supervisor *supervisor, const struct trial_request *request)
+{
+    const struct problem *problem = &request->problem;
+    const unsigned first = 0;
+    char line[128];
+    snprintf(line, sizeof line, "build %c %d %d 1\n", problem->precision->letter, problem->transa,
+            problem->transb);
+    return supervisor->child.pid && send_configs(supervisor, line, request, &first, 1);
 }
 
 /* Books the time since the last change on the config that was worked on. */
@@ -315,13 +347,16 @@ static bool ask(struct supervisor *supervisor, struct round *round, const volati
     return true;
 }
 
-/* A child that works, at the second attempt if need be. */
-static bool ready_again(struct supervisor *supervisor, const volatile int *stop,
+/* A child that works: the one there is, or a new one, at the second attempt if need be. */
+static bool ready(struct supervisor *supervisor, const volatile int *stop,
         char error[TRIAL_MESSAGE_BYTES])
 {
     struct device_facts facts;
-    return ready(supervisor, &facts, stop, error) ||
-           (!(stop && *stop) && ready(supervisor, &facts, stop, error));
+    for (int attempt = 0; attempt < 2 && !(stop && *stop); attempt++)
+        if (supervisor->child.pid || (start(supervisor, &facts, stop, error) &&
+                                      hear_canary(supervisor, stop, error)))
+            return true;
+    return false;
 }
 
 /* Marks what was not answered as stopped. */
@@ -335,27 +370,42 @@ static bool give_up(struct round *round, enum trial_outcome outcome, const char 
     return false;
 }
 
+/* Asks until all is answered. */
+static bool run(struct supervisor *supervisor, struct round *round, const volatile int *stop)
+{
+    char error[TRIAL_MESSAGE_BYTES];
+    while (!all_answered(round)) {
+        if (stop && *stop)
+            return give_up(round, TRIAL_TIMEOUT, "stopped");
+        if (!ready(supervisor, stop, error)) {
+            if (stop && *stop)
+                return give_up(round, TRIAL_TIMEOUT, "stopped");
+            give_up(round, TRIAL_DEVICE, error);
+            snprintf(round->results[0].message, TRIAL_MESSAGE_BYTES, "%s", error);
+            return false;
+        }
+        if (!ask(supervisor, round, stop))
+            return give_up(round, TRIAL_TIMEOUT, "stopped");
+    }
+    return true;
+}
+
 bool supervise_run(struct supervisor *supervisor, const struct trial_request *request,
         struct trial_result *results, const volatile int *stop)
 {
     struct round round = { .request = request, .results = results, .current = -1 };
-    char error[TRIAL_MESSAGE_BYTES];
     for (unsigned i = 0; i < request->num_configs; i++)
         results[i] = (struct trial_result) { .outcome = TRIAL_CRASH };
-    while (!all_answered(&round)) {
-        if (stop && *stop)
-            return give_up(&round, TRIAL_TIMEOUT, "stopped");
-        if (!ready_again(supervisor, stop, error)) {
-            if (stop && *stop)
-                return give_up(&round, TRIAL_TIMEOUT, "stopped");
-            give_up(&round, TRIAL_DEVICE, error);
-            snprintf(results[0].message, TRIAL_MESSAGE_BYTES, "%s", error);
-            return false;
-        }
-        if (!ask(supervisor, &round, stop))
-            return give_up(&round, TRIAL_TIMEOUT, "stopped");
-    }
-    return true;
+    if (!lock_take(supervisor->lock, stop, &supervisor->waited))
+        return give_up(&round, TRIAL_TIMEOUT, "stopped");
+    const bool whole = run(supervisor, &round, stop);
+    lock_release(supervisor->lock);
+    return whole;
+}
+
+double supervise_waited(const struct supervisor *supervisor)
+{
+    return supervisor->waited;
 }
 
 struct supervisor *supervise_open(const char *program, const char *device,
@@ -372,7 +422,13 @@ struct supervisor *supervise_open(const char *program, const char *device,
         return NULL;
     }
     signal(SIGPIPE, SIG_IGN);          /* a child that died is noticed by write's error */
-    if (!ready(supervisor, facts, stop, error))
+    bool ok = start(supervisor, facts, stop, error);
+    if (ok) {
+        supervisor->lock = lock_open(LOCK_FOLDER, facts);
+        snprintf(error, TRIAL_MESSAGE_BYTES, "out of memory");
+        ok = supervisor->lock && first_canary(supervisor, stop, error);
+    }
+    if (!ok)
         supervise_close(&supervisor);
     return supervisor;
 }
@@ -383,6 +439,7 @@ void supervise_close(struct supervisor **supervisor)
     if (!*supervisor)
         return;
     child_end(&(*supervisor)->child, cause);
+    lock_close(&(*supervisor)->lock);
     free((*supervisor)->program);
     free((*supervisor)->device);
     free(*supervisor);

@@ -2,8 +2,9 @@
  *
  * The child (`kiln-tune trial`) lives as long as it behaves. It builds a candidate through the
  * library, verifies it, times it through the library's own launch code, and answers a line per
- * candidate. Every request has a wall-clock deadline; a child that misses it is killed, one that
- * dies is reaped, and before the next request a new one runs a canary kernel with a known answer.
+ * candidate. While it works, no other supervisor on this machine has the device (lock.h). Every
+ * request has a wall-clock deadline; a child that misses it is killed, one that dies is reaped, and
+ * before the next request a new one runs a canary kernel with a known answer.
  */
 #ifndef KILN_TUNE_SUPERVISE_H
 #define KILN_TUNE_SUPERVISE_H
@@ -36,7 +37,8 @@ extern const char *const trial_outcome_meanings[NUM_TRIAL_OUTCOMES];
 
 enum trial_kind {
     TRIAL_MEASURE,                     /* verify at the shape, then time; several: interleaved */
-    TRIAL_EDGES                        /* verify on every edge class of the problem; no time */
+    TRIAL_EDGES,                       /* verify on every edge class of the problem; no time */
+    TRIAL_BUILD_ONLY                   /* build, for a request to come; no answer */
 };
 
 struct trial_request {
@@ -71,6 +73,13 @@ void supervise_close(struct supervisor **supervisor);
  * TRIAL_TIMEOUT when *stop becomes non-zero. */
 bool supervise_run(struct supervisor *supervisor, const struct trial_request *request,
         struct trial_result *results, const volatile int *stop);
+
+/* Has the child build the request's first config, and does not wait for it: the next request that
+ * measures this config finds it built. False when no child listens. */
+bool supervise_build(struct supervisor *supervisor, const struct trial_request *request);
+
+/* How many seconds of the last supervise_run went by before its turn. */
+double supervise_waited(const struct supervisor *supervisor);
 
 /* The body of the child: reads requests from standard input until it ends. Returns the exit
  * code. */

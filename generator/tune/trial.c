@@ -3,10 +3,11 @@
  * The protocol is text, a line at a time; fields are separated by one space, and the last field of
  * a line may contain spaces. The child speaks first:
  *
- *     kiln-trial 1                         or, when it cannot work:  error MESSAGE
+ *     kiln-trial 2                         or, when it cannot work:  error MESSAGE
  *     platform NAME
  *     device NAME
  *     driver VERSION
+ *     unit ADDRESS                         which of several alike; may be empty
  *     facts V0 V1 ...                      in the order of facts.inc
  *
  * Then requests come on standard input, one after the other, each when the last is answered:
@@ -19,6 +20,8 @@
  *         -> begin I                       before work on config I (from 0), any number of times
  *         -> result I WORD SECONDS SPREAD MESSAGE    WORD: see TRIAL_OUTCOMES; MESSAGE may be empty
  *         -> done                          after NUM results, which come in any order
+ *     build P TA TB NUM                    and NUM lines as above; no answer: what they name is
+ *                                          built, so that a request to come finds it so
  *
  * The child ends when standard input does. Whatever a driver prints goes to standard error, never
  * between these lines. Ctrl-C is the parent's to handle.
@@ -34,7 +37,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { LINE_BYTES = 512, PROTOCOL = 1 };
+enum { LINE_BYTES = 512, PROTOCOL = 2 };
 _Static_assert((int) TRIAL_MESSAGE_BYTES >= (int) FAMILY_ERROR_BYTES, "messages are passed on");
 
 struct trial {
@@ -83,6 +86,14 @@ static void answer_canary(struct trial *trial)
     say(trial, "canary %s", launcher_canary(&trial->launcher, error) ? "ok" : error);
 }
 
+static void build_all(struct trial *trial, const struct trial_request *request)
+{
+    for (unsigned i = 0; i < request->num_configs; i++)
+        if (request->configs[i].family)
+            candidate_build(candidate_get(&trial->candidates, &request->configs[i],
+                        &request->problem));
+}
+
 /* Reads the configs of a request. One that does not parse is answered here and gets no family. */
 static bool read_configs(struct trial *trial, struct trial_request *request)
 {
@@ -94,7 +105,8 @@ static bool read_configs(struct trial *trial, struct trial_request *request)
         struct trial_result result = { .outcome = TRIAL_ILLEGAL };
         if (!config_parse(line + 7, &request->configs[i], result.message)) {
             request->configs[i].family = NULL;
-            say_result(trial, i, &result);
+            if (request->kind != TRIAL_BUILD_ONLY)
+                say_result(trial, i, &result);
         }
     }
     return true;
@@ -227,10 +239,11 @@ static bool parse_request(const char *line, struct trial_request *request)
     *request = (struct trial_request) { .kind = TRIAL_MEASURE };
     if (sscanf(line, "measure %1s %d %d %zu %zu %zu %lf %u", letter, &transa, &transb, &request->m,
             &request->n, &request->k, &request->incumbent, &request->num_configs) != 8) {
-        request->kind = TRIAL_EDGES;
-        if (sscanf(line, "edges %1s %d %d %u", letter, &transa, &transb, &request->num_configs) !=
-                4)
+        char word[8];
+        if (sscanf(line, "%7s %1s %d %d %u", word, letter, &transa, &transb,
+                &request->num_configs) != 5 || (strcmp(word, "edges") && strcmp(word, "build")))
             return false;
+        request->kind = strcmp(word, "edges") ? TRIAL_BUILD_ONLY : TRIAL_EDGES;
     }
     request->problem = (struct problem) { precision_find(letter), transa == 1, transb == 1 };
     return request->problem.precision && request->num_configs >= 1 &&
@@ -248,6 +261,10 @@ static bool serve(struct trial *trial, const char *line)
     if (!parse_request(line, &request) || !read_configs(trial, &request)) {
         say(trial, "error not a request: %s", line);
         return false;
+    }
+    if (request.kind == TRIAL_BUILD_ONLY) {
+        build_all(trial, &request);
+        return true;
     }
     if (request.kind == TRIAL_MEASURE)
         measure(trial, &request);
@@ -269,6 +286,7 @@ static void greet(struct trial *trial)
     say(trial, "platform %s", trial->facts.platform);
     say(trial, "device %s", trial->facts.device);
     say(trial, "driver %s", trial->facts.driver);
+    say(trial, "unit %s", trial->facts.unit);
     say(trial, "facts%s", values);
 }
 

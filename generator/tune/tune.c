@@ -11,11 +11,11 @@
 
 #include <errno.h>
 #include <signal.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 /* Of the budget, for questions; the rest is for what comes after the last one. */
 static const double usable = 0.95;
@@ -121,23 +121,6 @@ static bool write_emitted(const struct options *options, const struct winners *w
     return write_file(options, "bundle.c", &bundle);
 }
 
-/* The PTX of masked programs, from which kiln-gen emits the bundle again without the device. */
-static bool write_ptx(const struct options *options, const struct assembly *assembly)
-{
-    bool ok = true;
-    for (uint32_t i = 0; i < assembly->bundle.num_programs && ok; i++) {
-        const struct kiln_program *program = &assembly->programs[i];
-        char name[32];
-        struct text text = { 0 };
-        if (!assembly->ptx[i])
-            continue;
-        snprintf(name, sizeof name, "%016" PRIx64 ".ptx", program->hash);
-        text_add(&text, "%s", (const char *) program->binaries[0].data);
-        ok = write_file(options, name, &text);
-    }
-    return ok;
-}
-
 /* bundle.c from source, then with device binaries when they were asked for: what the driver does
  * then costs no more than the binaries. */
 static bool write_bundle(const struct options *options, const struct winners *winners)
@@ -145,12 +128,11 @@ static bool write_bundle(const struct options *options, const struct winners *wi
     struct assembly assembly;
     struct text rows = { 0 };
     char error[FAMILY_ERROR_BYTES];
-    bool ok = winners_assemble(winners, &assembly, error) &&
-              embed_ptx(&assembly, options->device, error);
+    bool ok = winners_assemble(winners, &assembly, error);
     if (!ok)
         fail(error);
     winners_format(winners, &rows);
-    ok = ok && write_ptx(options, &assembly) && write_emitted(options, winners, &assembly) &&
+    ok = ok && write_emitted(options, winners, &assembly) &&
          write_file(options, "winners.tsv", &rows);
     text_free(&rows);
     if (ok && options->embed != EMBED_SOURCE) {
@@ -204,9 +186,8 @@ static void report_missing(const struct options *options, const struct tuner *tu
                     tuner->shapes[i].k);
 }
 
-static void report(const struct tuner *tuner, const struct winners *winners)
+static void report_counts(const struct tuner *tuner)
 {
-    char config[CONFIG_TEXT_BYTES];
     size_t failures = 0;
     for (size_t i = 0; i < tuner->records.num; i++)
         failures += strcmp(tuner->records.rows[i].outcome, "ok") &&
@@ -214,6 +195,12 @@ static void report(const struct tuner *tuner, const struct winners *winners)
     fprintf(stderr,
             "kiln-tune: %zu measured, %zu found in the journal, %zu failed; %.0f of %.0f s\n",
             tuner->num_asked, tuner->num_answered, failures, tuner->spent, tuner->budget / usable);
+}
+
+static void report(const struct tuner *tuner, const struct winners *winners)
+{
+    char config[CONFIG_TEXT_BYTES];
+    report_counts(tuner);
     for (unsigned i = 0; i < winners->num_recipes; i++) {
         config_format(&winners->recipes[i].config, config);
         fprintf(stderr, "kiln-tune: %s: %s\n", winners->recipes[i].precision->name, config);
@@ -237,6 +224,8 @@ static void finish_all(const struct options *options, struct tuner *tuner)
 /* Each precision gets an equal part of what is left. */
 static void tune_all(const struct options *options, struct tuner *tuner)
 {
+    tuner->facts = tuner->records.head.facts;
+    tuner->budget = usable * plan_share(tuner) * options->seconds;
     for (size_t i = 0; i < options->num_precisions; i++) {
         const double left = tuner->budget - tuner->spent;
         if (options->precisions[i]->bits == 64 && !tuner->facts.value[FACT_HAS_DOUBLE])
@@ -245,8 +234,20 @@ static void tune_all(const struct options *options, struct tuner *tuner)
                     left / (double) (options->num_precisions - i)))
             break;
     }
-    if (stop_requested && !tuner->failed)
+    if (stop_requested && !tuner->failed && !tuner->records.head.shard.num)
         finish_all(options, tuner);
+}
+
+/* A shard chooses nothing: what is best shows when all are merged. */
+static int conclude_shard(const struct options *options, const struct tuner *tuner)
+{
+    const struct shard *shard = &tuner->records.head.shard;
+    if (!tuner->quiet) {
+        report_counts(tuner);
+        fprintf(stderr, "kiln-tune: shard %u/%u ends; merge the journals of all shards and tune "
+                "over the merged one\n", shard->index, shard->num);
+    }
+    return write_device(options, &tuner->facts) && !tuner->failed ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
 static int conclude(const struct options *options, struct tuner *tuner)
@@ -258,6 +259,8 @@ static int conclude(const struct options *options, struct tuner *tuner)
     signal(SIGTERM, SIG_DFL);
     if (tuner->failed)
         fail(tuner->error);
+    if (tuner->records.head.shard.num)
+        return conclude_shard(options, tuner);
     if (!select_from_records(&tuner->records, options->name, &winners, error))
         return fail(error);
     if (!tuner->quiet)
@@ -288,7 +291,8 @@ static int replay(const struct options *options, struct tuner *tuner)
         return fail(error);
     if (tuner->records.head.generator != record_generator_hash())
         return fail("the journal was made by another version of the kernels");
-    tuner->facts = tuner->records.head.facts;
+    if (options->shard.num || tuner->records.head.shard.num)
+        return fail("a replay needs a whole journal, not one shard of a search");
     tune_all(options, tuner);
     return conclude(options, tuner);
 }
@@ -296,19 +300,23 @@ static int replay(const struct options *options, struct tuner *tuner)
 static int measure(const struct options *options, struct tuner *tuner)
 {
     char path[PATH_BYTES], error[FAMILY_ERROR_BYTES];
-    struct journal_head head = { .generator = record_generator_hash() };
+    struct journal_head head = { .generator = record_generator_hash(), .shard = options->shard };
     tuner->last_event = clock_now();
     tuner->supervisor = supervise_open(options->program, options->device, &stop_requested,
             &tuner->facts, error);
     if (!tuner->supervisor)
         return fail(error);
+    tuner->last_event += supervise_waited(tuner->supervisor);
     head.facts = tuner->facts;
     tuner->journal = journal_open(journal_path(options, path), &head, options->set_aside,
             &tuner->records, error);
     int status = EXIT_FAILURE;
     if (tuner->journal) {
-        tuner->facts = tuner->records.head.facts;
+        if (!tuner->facts.value[FACT_IS_CPU])
+            tuner->ahead = ahead_open(options->program, options->device,
+                    sysconf(_SC_NPROCESSORS_ONLN));
         tune_all(options, tuner);
+        ahead_close(&tuner->ahead);
         supervise_close(&tuner->supervisor);
         status = conclude(options, tuner);
     } else
@@ -323,7 +331,7 @@ int tune_main(const struct options *options)
     struct shape shapes[MAX_SHAPES + 1];
     char error[FAMILY_ERROR_BYTES];
     struct tuner tuner = {
-        .strategy = options->strategy, .seed = options->seed, .budget = usable * options->seconds,
+        .strategy = options->strategy, .seed = options->seed,
         .slack = (1 - usable) / 2 * options->seconds,
         .shapes = shapes, .json = options->json, .quiet = options->quiet,
         .stop = &stop_requested,

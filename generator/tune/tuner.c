@@ -102,7 +102,12 @@ static bool measure(struct tuner *tuner, const struct trial_request *request, bo
     struct trial_result results[TRIAL_MAX_CONFIGS];
     struct record rows[TRIAL_MAX_CONFIGS];
     unsigned num = 0;
-    const bool whole = supervise_run(tuner->supervisor, request, results, tuner->stop);
+    struct supervisor *supervisor = tuner->ahead && request->num_configs == 1
+            ? ahead_take(tuner->ahead, request) : NULL;
+    if (!supervisor)
+        supervisor = tuner->supervisor;
+    const bool whole = supervise_run(supervisor, request, results, tuner->stop);
+    tuner->last_event += supervise_waited(supervisor);         /* no candidate's cost */
     if (!whole && !*tuner->stop) {
         tuner->failed = true;
         snprintf(tuner->error, sizeof tuner->error, "%s", results[0].message);
@@ -118,6 +123,27 @@ static bool measure(struct tuner *tuner, const struct trial_request *request, bo
     return keep(tuner, rows, num) && num == request->num_configs;
 }
 
+static struct record question_of(enum record_kind kind, const struct problem *problem,
+        struct shape shape, const struct config *config)
+{
+    return (struct record) {
+        .kind = kind, .precision = problem->precision, .pair = pair_of_problem(problem),
+        .m = shape.m, .n = shape.n, .k = shape.k, .config = *config,
+    };
+}
+
+void tuner_expect(struct tuner *tuner, const struct problem *problem, struct shape shape,
+        const struct config *config)
+{
+    const struct record question = question_of(RECORD_SEARCH, problem, shape, config);
+    struct trial_request request = { .kind = TRIAL_BUILD_ONLY, .problem = *problem,
+            .num_configs = 1 };
+    if (!tuner->ahead || *tuner->stop || find_answer(tuner, &question))
+        return;
+    request.configs[0] = *config;
+    ahead_build(tuner->ahead, &request, tuner->stop);
+}
+
 bool tuner_ask(struct tuner *tuner, enum record_kind kind, const struct problem *problem,
         struct shape shape, const struct config *configs, unsigned num, double incumbent,
         struct record *answers)
@@ -131,11 +157,7 @@ bool tuner_ask(struct tuner *tuner, enum record_kind kind, const struct problem 
     if (*tuner->stop || tuner->failed)
         return false;
     for (unsigned i = 0; i < num; i++)
-        answers[i] = (struct record) {
-            .kind = kind, .precision = problem->precision,
-            .pair = pair_of_problem(problem),
-            .m = shape.m, .n = shape.n, .k = shape.k, .config = configs[i],
-        };
+        answers[i] = question_of(kind, problem, shape, &configs[i]);
     request.num_configs = recall(tuner, answers, num, missing);
     if (!request.num_configs)
         return true;

@@ -9,6 +9,7 @@
 
 #include "../core/record.h"
 #include "../search/search.h"
+#include "ahead.h"
 #include "journal.h"
 #include "supervise.h"
 
@@ -18,6 +19,7 @@ struct shape {
 
 struct tuner {
     struct supervisor *supervisor;     /* NULL: only what the journal answers (replay) */
+    struct ahead *ahead;               /* NULL: nothing is built ahead */
     struct journal *journal;
     struct records records;            /* all rows of the journal, old and new */
     struct device_facts facts;
@@ -38,11 +40,19 @@ struct tuner {
     double best_gflops;
 };
 
+/* Says what will be asked soon about one configuration, so that it may be built meanwhile. */
+void tuner_expect(struct tuner *tuner, const struct problem *problem, struct shape shape,
+        const struct config *config);
+
 /* Asks one question about several configurations at once, interleaved; results in the order of
  * configs. False when the run must stop: a signal, a failure, or a replay without the answer. */
 bool tuner_ask(struct tuner *tuner, enum record_kind kind, const struct problem *problem,
         struct shape shape, const struct config *configs, unsigned num, double incumbent,
         struct record *answers);
+
+/* The part of a run's time that falls to the tuner: less than all of it when it searches one shard
+ * only, or when its journal was merged from others, which have searched. */
+double plan_share(const struct tuner *tuner);
 
 /* Tunes one precision within `seconds` of budget. False as above; what was measured is kept. */
 bool plan_precision(struct tuner *tuner, const struct precision *precision, double seconds);

@@ -123,7 +123,7 @@ static void rules_always_have_a_value(void **state)
         }
 }
 
-/* Each is legal for some precision on a wide device, and none is there twice. */
+/* Each is legal for some precision on a wide device, and its name is no other's. */
 static void presets_are_legal(void **state)
 {
     (void) state;
@@ -145,9 +145,52 @@ static void presets_are_legal(void **state)
             }
             if (!legal)
                 fail_msg("%s:%s: %s", families[f]->name, preset->name, reason);
-            for (unsigned j = 0; j < i; j++)
-                assert_string_not_equal(preset->name, families[f]->presets[j].name);
+            assert_ptr_equal(preset_find(preset->name, &config, error), preset);
         }
+}
+
+static bool is_known_letter(char letter)
+{
+    const char name[] = { letter, '\0' };
+    return !letter || precision_find(name);
+}
+
+/* A figure says of what it is, and the preset is legal for just that on an ample device. */
+static void figures_are_whole(void **state)
+{
+    (void) state;
+    struct device_facts facts;
+    facts_ample(&facts);
+    for (size_t f = 0; f < num_families; f++)
+        for (unsigned i = 0; i < families[f]->num_presets; i++) {
+            const struct family_preset *preset = &families[f]->presets[i];
+            const struct family_figure *figure = &preset->figure;
+            struct config config;
+            char error[FAMILY_ERROR_BYTES] = "";
+            const char *reason;
+            assert_true(is_known_letter(figure->precision));
+            assert_true(!figure->pair || pair_find(figure->pair) >= 0);
+            assert_true(config_parse(preset->config, &config, error));
+            const struct problem problem = preset_problem(preset, &config, &facts);
+            if (!config_legal(&config, &problem, &facts, &reason))
+                fail_msg("%s: %s", preset->name, reason);
+            if (figure->gflops > 0 && (!figure->device || !figure->precision ||
+                        figure->extent < 0 || !preset->origin))
+                fail_msg("%s: a figure of nothing", preset->name);
+        }
+}
+
+static void preset_names_are_found(void **state)
+{
+    (void) state;
+    struct config config;
+    char error[FAMILY_ERROR_BYTES] = "";
+    assert_non_null(preset_find("avx512", &config, error));
+    assert_ptr_equal(config.family, family_find("packed"));
+    assert_null(preset_find("axv512", &config, error));
+    assert_string_equal(error, "no preset 'axv512'; is 'avx512' meant?");
+    assert_null(preset_find("", &config, error));
+    assert_string_equal(error, "no preset ''; 'kiln-gen presets' lists them");
 }
 
 /* The default configuration must render everywhere: it is what users see first. */
@@ -267,6 +310,8 @@ int main(void)
         cmocka_unit_test(tables_are_well_formed),
         cmocka_unit_test(rules_always_have_a_value),
         cmocka_unit_test(presets_are_legal),
+        cmocka_unit_test(figures_are_whole),
+        cmocka_unit_test(preset_names_are_found),
         cmocka_unit_test(a_legal_configuration_on_the_least_device),
         cmocka_unit_test(texts_come_back),
         cmocka_unit_test(texts_fit),

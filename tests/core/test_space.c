@@ -3,6 +3,7 @@
 #include "assemble.h"
 #include "space.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static struct space make_space(size_t family, size_t precision)
@@ -28,6 +29,50 @@ static void sizes_are_products(void **state)
         }
         assert_true(space_size(&space) == size);
     }
+}
+
+static void shards_part_the_space(void **state)
+{
+    enum { NUM = 5 };
+    const char *reason;
+    (void) state;
+    for (size_t f = 0; f < num_families; f++) {
+        struct space space = make_space(f, 1);
+        const uint64_t size = space_size(&space);
+        unsigned held[NUM] = { 0 }, legal = 0;
+        for (uint64_t i = 0, step = size / 20000 + 1; i < size; i += step) {
+            const struct point point = space_point(&space, i);
+            unsigned owners = 0;
+            space.shard = (struct shard) { .num = 0 };
+            const bool is_legal = space_legal(&space, &point, &reason);
+            for (unsigned s = 1; s <= NUM; s++) {
+                space.shard = (struct shard) { s, NUM };
+                const bool is_its = space_legal(&space, &point, &reason);
+                owners += is_its;
+                held[s - 1] += is_its;
+            }
+            assert_int_equal(owners, is_legal);
+            legal += is_legal;
+        }
+        assert_true(legal > 100);
+        for (unsigned s = 0; s < NUM; s++)
+            assert_in_range(held[s], legal / NUM / 2, legal / NUM * 2);
+    }
+}
+
+static void shards_are_written_as_parts(void **state)
+{
+    static const char *const bad[] = {
+        "", "1", "/", "1/", "/2", "0/2", "3/2", "1/0", "1/2/3", "-1/2", "1/-2", "1/10000", " 1/2",
+        "1/2 ", "1.0/2", "00000000000000001/2"
+    };
+    struct shard shard;
+    (void) state;
+    assert_true(shard_parse("1/1", &shard) && shard.index == 1 && shard.num == 1);
+    assert_true(shard_parse("17/9999", &shard) && shard.index == 17 && shard.num == 9999);
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+        if (shard_parse(bad[i], &shard))
+            fail_msg("'%s' is taken for a shard", bad[i]);
 }
 
 static void indices_come_back(void **state)
@@ -112,14 +157,99 @@ static void legal_points_render(void **state)
         }
 }
 
+/* ---- Corners ---- */
+
+enum { CORNER_DRAWS = 2000 };
+
+static void render_config(const struct space *space, const struct config *config)
+{
+    char text[CONFIG_TEXT_BYTES], error[FAMILY_ERROR_BYTES];
+    config_format(config, text);
+    char *kernels = assemble_text(config, &space->problem, &space->facts, error);
+    if (!kernels)
+        fail_msg("%s: %s", text, error);
+    assert_non_null(strstr(kernels, "__kernel"));
+    free(kernels);
+}
+
+/* The defaults with two parameters at given values, or else the first of some random points with
+ * these values that is legal. False when there is none, as when a rule forbids the two together. */
+static bool render_corner(const struct space *space, unsigned i, unsigned vi, unsigned j,
+        unsigned vj)
+{
+    uint64_t random = i * 1000 + vi * 100 + j * 10 + vj;
+    struct config config;
+    struct point point;
+    config_default(space->family, &config);
+    assert_true(space_locate(space, &config, &point));
+    for (int draw = 0; draw < CORNER_DRAWS; draw++) {
+        const char *reason;
+        point.at[i] = (unsigned char) vi;
+        point.at[j] = (unsigned char) vj;
+        if (space_legal(space, &point, &reason)) {
+            space_config(space, &point, &config);
+            render_config(space, &config);
+            return true;
+        }
+        point = space_point(space, point_random(&random) % space_size(space));
+    }
+    return false;
+}
+
+/* Every two parameters at their least and greatest values, in all four ways. */
+static unsigned render_pairs(const struct space *space)
+{
+    unsigned rendered = 0;
+    for (unsigned i = 0; i < space->num_params; i++)
+        for (unsigned j = 0; j < i; j++)
+            for (unsigned corner = 0; corner < 4; corner++)
+                rendered += render_corner(space, i, corner % 2 ? space->num_values[i] - 1 : 0,
+                        j, corner / 2 ? space->num_values[j] - 1 : 0);
+    return rendered;
+}
+
+/* Whether a value is legal for some precision; renders it for each for which it is. */
+static bool render_value(size_t family, unsigned i, unsigned v)
+{
+    bool legal = false;
+    for (size_t p = 0; p < num_precisions; p++) {
+        const struct space space = make_space(family, p);
+        legal = render_corner(&space, i, v, i, v) || legal;
+    }
+    return legal;
+}
+
+static void corners_render(void **state)
+{
+    (void) state;
+    for (size_t f = 0; f < num_families; f++) {
+        const struct space space = make_space(f, 1);
+        struct config config;
+        config_default(families[f], &config);
+        render_config(&space, &config);
+        for (unsigned i = 0; i < space.num_params; i++)
+            for (unsigned v = 0; v < space.num_values[i]; v++)
+                if (!render_value(f, i, v))
+                    fail_msg("%s: %s=%ld is never legal", families[f]->name,
+                            families[f]->params[i].name, space.values[i][v]);
+        const unsigned corners = space.num_params * (space.num_params - 1) * 2;
+        const unsigned rendered = render_pairs(&space);
+        if (rendered < corners * 3 / 4)
+            fail_msg("%s: %u of %u corners", families[f]->name, rendered, corners);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sizes_are_products),
         cmocka_unit_test(indices_come_back),
+        cmocka_unit_test(shards_part_the_space),
+        cmocka_unit_test(shards_are_written_as_parts),
         cmocka_unit_test(configurations_come_back),
         cmocka_unit_test(unknown_values_are_not_located),
         cmocka_unit_test(legal_points_render),
+        cmocka_unit_test(corners_render),
     };
     return cmocka_run_group_tests_name("space", tests, NULL, NULL);
 }

@@ -1,5 +1,4 @@
-/* wide.h: facts for tests. With facts_wide every preset of every family is legal for some
- * precision. */
+/* wide.h: what the tests of the core include, and facts of a device that allows much. */
 #ifndef KILN_TESTS_CORE_WIDE_H
 #define KILN_TESTS_CORE_WIDE_H
 
@@ -14,13 +13,8 @@
 static inline struct device_facts facts_wide(void)
 {
     struct device_facts facts;
-    facts_minimal(&facts);
-    facts.value[FACT_MAX_ITEMS] = 1024;
-    facts.value[FACT_MAX_ITEMS_X] = 1024;
-    facts.value[FACT_MAX_ITEMS_Y] = 1024;
-    facts.value[FACT_LOCAL_BYTES] = 65536;
-    facts.value[FACT_VECTOR_BYTES] = 64;
-    facts.value[FACT_REGISTER_BYTES] = 2048;
+    facts_ample(&facts);
+    facts.value[FACT_COMPUTE_CAPABILITY] = 0;    /* a family that wants one has it set for it */
     return facts;
 }
 

@@ -2,6 +2,7 @@
  * when they are written and read again. */
 #include "fuzz.h"
 #include "record.h"
+#include "report/report.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -66,6 +67,14 @@ static void check_row(const struct record *row)
     text_free(&text);
 }
 
+static void check_report(const char *journal)
+{
+    struct text page = { 0 };
+    char error[FAMILY_ERROR_BYTES];
+    abort_unless(report_html(journal, &page, error));
+    text_free(&page);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct records records;
@@ -79,6 +88,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         abort_unless(records.whole_bytes <= strlen(text));
         for (size_t i = 0; i < records.num; i++)
             check_row(&records.rows[i]);
+        if (size % 4 == 0)            /* seldom, as it takes long */
+            check_report(text);
     } else
         abort_unless(error[0] && memchr(error, '\0', sizeof error) && !records.rows);
     records_free(&records);

@@ -33,12 +33,18 @@ expect 2 "no transposes 'xy'" render packed -t xy
 expect 2 "render needs a configuration" render
 expect 2 "no family 'pakced'" render "pakced TM=8"
 expect 2 "TM is one of: 1 2 3" render "packed TM=5"
-expect 2 "no preset 'packed:nothing'" render packed:nothing
+expect 2 "render needs a configuration or --preset" render packed --preset avx512
+expect 2 "option '--preset' needs a value" render --preset
+expect 2 "no preset 'avx521'; is 'avx512' meant?" render --preset avx521
+expect 2 "no preset 'nothing'; 'kiln-gen presets' lists them" render --preset nothing
 expect 2 "explain needs a configuration" explain
 expect 2 "emit needs one winners file" emit
 expect 2 "select needs one journal" select
 expect 2 "check needs a folder" check
+expect 2 "report needs one journal" report
 expect 2 "family" space
+expect 2 "ahead: not a number from 0 to 63: '64'" replay --ahead 64
+expect 2 "not a number of seeds: '0'" replay --seeds 0
 
 # Failures: status 1, path and cause.
 expect 1 "/nowhere/winners.tsv: No such file" emit /nowhere/winners.tsv
@@ -50,10 +56,12 @@ expect 1 "illegal configuration: vectors wider" render "packed VEC=16"
 echo "no winners" >"$folder/bad.tsv"
 expect 1 "bad.tsv: line 1: not a kiln-winners file" emit "$folder/bad.tsv"
 expect 1 "line 1: not a kiln-journal" select "$folder/bad.tsv"
+expect 1 "bad.tsv: line 1: not a kiln-journal" report "$folder/bad.tsv"
 
 # What works.
 expect 0 "usage: kiln-gen COMMAND" --help
 expect 0 "usage: kiln-gen COMMAND" render -h
+expect 0 "^avx512-double" presets
 for family in packed tiled direct; do
     expect 0 "^$family" families
     expect 0 "WGM\|TM" space "$family"
@@ -62,7 +70,11 @@ for family in packed tiled direct; do
 done
 expect 0 "illegal: vectors wider" explain "packed VEC=16"
 printf 'VECTOR_BYTES\t64\tbytes\nREGISTER_BYTES\t2048\tbytes\n' >"$folder/facts.tsv"
-expect 0 "float16" render packed:avx512 --facts "$folder/facts.tsv"
+expect 0 "float16" render --preset avx512
+expect 0 "double8" render --preset avx512-double
+expect 0 "float16" render --preset avx512 --facts "$folder/facts.tsv" --transpose tt
+expect 0 "^legal" explain --preset avx512
+expect 1 "illegal configuration: vectors wider" render --preset avx512 -p d
 
 # A full disk: status 1 and a message; the old file stays, nothing is left beside it.
 if [ -w /dev/full ]; then

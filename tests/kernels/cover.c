@@ -56,13 +56,18 @@ static void take(struct maker *maker, const struct point *point)
             maker->pairs[slot(point, i)][slot(point, j)] = true;
 }
 
+/* Those that are meant for this precision. */
 static void take_presets(struct maker *maker)
 {
     const struct family *family = maker->space.family;
+    const char letter = maker->space.problem.precision->letter;
     char error[FAMILY_ERROR_BYTES];
     for (unsigned i = 0; i < family->num_presets; i++) {
+        const char meant = family->presets[i].figure.precision;
         struct config config;
         struct point point;
+        if (meant && meant != letter)
+            continue;
         if (config_parse(family->presets[i].config, &config, error) &&
             space_locate(&maker->space, &config, &point) && may_take(maker, &point))
             take(maker, &point);

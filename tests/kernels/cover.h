@@ -14,9 +14,9 @@ struct cover {
 /* Whether a legal configuration may be taken; `env` is the caller's. */
 typedef bool cover_accepts(void *env, const struct config *config, const struct problem *problem);
 
-/* The family's presets that are legal on the device and accepted, then configurations chosen so
- * that every value that some legal configuration has appears, and so do many pairs of values. The
- * same arguments give the same configurations. */
+/* The family's presets for the precision that are legal on the device and accepted, then
+ * configurations chosen so that every value that some legal configuration has appears, and so do
+ * many pairs of values. The same arguments give the same configurations. */
 void cover_make(const struct family *family, const struct problem *problem,
         const struct device_facts *facts, cover_accepts *accepts, void *env, struct cover *cover);
 

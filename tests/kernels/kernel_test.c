@@ -27,7 +27,7 @@ struct options {
     const struct precision *precision;
     int pair;                          /* -1: all */
     size_t most;                       /* 0: no limit */
-    bool all, list, tight;
+    bool all, list, tight, presets;
     const char *facts[MAX_FACTS];      /* "NAME=VALUE": what to take the device for */
     unsigned num_facts;
 };
@@ -53,6 +53,7 @@ static const char help[] =
     "  --tight               instead of comparing with a reference, run on buffers that end with\n"
     "                        their last element, for a simulator that sees stray accesses;\n"
     "                        compare small cases only\n"
+    "  --presets             the presets alone, and exactly only\n"
     "  --all                 every configuration for all four transpose pairs\n"
     "  --list                print what would run\n"
     "\n"
@@ -206,7 +207,9 @@ static void run_edges(struct run *run, struct candidate *candidate)
         if (!run->options->tight || of.m * of.n * of.k <= SMALL_CASE)
             run_case(run, candidate, edge->name, &of, verify_exact);
         with_packs(i, &of);
-        run_case(run, candidate, edge->name, &of, run->options->tight ? run_tight : verify_gauge);
+        if (!run->options->presets)
+            run_case(run, candidate, edge->name, &of,
+                    run->options->tight ? run_tight : verify_gauge);
     }
     verify_check_cases(&candidate->problem, recipe_of(candidate), &candidate->config, &of, &gauge);
     if (is_wanted(run->options, "check-exact") && is_within(run->options, &of))
@@ -281,10 +284,11 @@ static void run_family(struct run *run, const struct family *family)
         if (run->options->precision && run->options->precision != &precisions[p])
             continue;
         cover_make(family, &problem, &run->facts, accepts, run, &cover);
-        if (!cover.num)
+        if (!cover.num && !run->options->presets)
             printf("%s %s: no configuration is legal on the device\n", precisions[p].name,
                     family->name);
-        for (unsigned i = 0; i < cover.num; i++)
+        const unsigned num = run->options->presets ? cover.num_presets : cover.num;
+        for (unsigned i = 0; i < num; i++)
             run_pairs(run, &cover.configs[i], &precisions[p], i);
     }
 }
@@ -406,6 +410,8 @@ int main(int argc, char **argv)
             return fputs(help, stdout) < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
         if (!strcmp(argv[i], "--all"))
             options.all = true;
+        else if (!strcmp(argv[i], "--presets"))
+            options.presets = true;
         else if (!strcmp(argv[i], "--tight"))
             options.tight = true;
         else if (!strcmp(argv[i], "--list"))

@@ -12,14 +12,14 @@ set -eu
 kernel_test=$1
 family=$2
 shift 2
-[ $# -gt 0 ] || set -- --most 46
+[ $# -gt 0 ] || set -- --most 46 --tight
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 
 status=0
 oclgrind --data-races --uninitialized --max-errors 20 \
     --build-options -cl-opt-disable --log "$log" \
-    "$kernel_test" --device Oclgrind --family "$family" --tight \
+    "$kernel_test" --device Oclgrind --family "$family" \
     --fact VECTOR_BYTES=64 --fact REGISTER_BYTES=2048 "$@" ||
     status=$?
 if [ -s "$log" ]; then

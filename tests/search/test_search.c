@@ -167,6 +167,33 @@ static void seeds_are_repeatable(void **state)
     }
 }
 
+/* Costs may be told a few proposals late: then, too, nothing is proposed twice, and a small space
+ * is gone through. */
+static void costs_may_come_late(void **state)
+{
+    enum { LATE = 3, MOST = 200 };
+    static const unsigned char bottom[6] = { 3, 1, 0, 2, 5, 4 };
+    (void) state;
+    for (size_t s = 0; s < num_search_strategies; s++)
+        for (int small = 0; small < 2; small++) {
+            const struct search_space *space = small ? &small_space : &large_space;
+            struct search search;
+            size_t num = 0, told = 0;
+            assert_true(search_init(&search, search_strategies[s], space, 5));
+            while (num < MOST && search_propose(&search, &points[num]))
+                if (++num > LATE) {
+                    search_observe(&search, &points[told], bowl(&points[told], bottom));
+                    told++;
+                }
+            for (; told < num; told++)
+                search_observe(&search, &points[told], bowl(&points[told], bottom));
+            check_legal_and_new(space, points, num);
+            if (search_strategies[s] != search_find("genetic"))          /* which may end */
+                assert_int_equal(num, small ? count_legal(space) : MOST);
+            search_free(&search);
+        }
+}
+
 static void the_best_is_remembered(void **state)
 {
     (void) state;
@@ -246,6 +273,20 @@ static size_t cost_of_finding(const char *name, uint64_t seed, size_t most)
     return num;
 }
 
+static void diverse_is_a_third_of_the_parameters(void **state)
+{
+    (void) state;
+    const struct point known[] = { { { 1, 1, 1, 1, 1, 1 } }, { { 5, 5, 5, 5, 5, 5 } } };
+    const struct point near = { { 1, 1, 1, 1, 1, 2 } }, far = { { 1, 1, 1, 1, 3, 2 } };
+    assert_false(search_is_diverse(known, 2, &near, 6));
+    assert_true(search_is_diverse(known, 2, &far, 6));
+    assert_false(search_is_diverse(known, 2, &known[1], 6));
+    assert_true(search_is_diverse(known, 1, &known[1], 6));
+    assert_true(search_is_diverse(known, 0, &near, 6));
+    assert_false(search_is_diverse(known, 1, &near, 2));
+    assert_false(search_is_diverse(known, 1, &far, 1));
+}
+
 static void guided_beats_random_where_costs_are_smooth(void **state)
 {
     (void) state;
@@ -267,10 +308,12 @@ int main(void)
         cmocka_unit_test(nothing_legal_is_no_proposal),
         cmocka_unit_test(large_spaces_are_never_repeated),
         cmocka_unit_test(seeds_are_repeatable),
+        cmocka_unit_test(costs_may_come_late),
         cmocka_unit_test(the_best_is_remembered),
         cmocka_unit_test(strategies_are_found_by_name),
         cmocka_unit_test(exhaustive_goes_in_order),
         cmocka_unit_test(guided_tries_its_start_first),
+        cmocka_unit_test(diverse_is_a_third_of_the_parameters),
         cmocka_unit_test(guided_beats_random_where_costs_are_smooth),
     };
     return cmocka_run_group_tests_name("search", tests, NULL, NULL);

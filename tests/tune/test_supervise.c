@@ -3,6 +3,7 @@
  * Usage: test_supervise PATH-OF-FAKE-CHILD. The fake child's device name and each config's TM say
  * what it does (fake_child.c).
  */
+#include "ahead.h"
 #include "child.h"
 #include "clock.h"
 #include "supervise.h"
@@ -72,6 +73,7 @@ static void test_facts_come_from_the_child(void **state)
     assert_string_equal(facts.platform, "Fake");
     assert_string_equal(facts.device, "Fake device 9000");
     assert_string_equal(facts.driver, "1.0 beta");
+    assert_string_equal(facts.unit, "0:65:0.0");
     for (int i = 0; i < NUM_FACTS; i++)
         assert_int_equal(facts.value[i], 11 + i);
     supervise_close(&supervisor);
@@ -281,6 +283,92 @@ static void test_stop(void **state)
     supervise_close(&supervisor);
 }
 
+/* ---- Building ahead ---- */
+
+static enum trial_outcome outcome_of(struct supervisor *supervisor, int tm)
+{
+    struct trial_request request;
+    struct trial_result result;
+    make_request(&request, &tm, 1);
+    assert_true(supervise_run(supervisor, &request, &result, NULL));
+    return result.outcome;
+}
+
+static void build(struct supervisor *supervisor, int tm)
+{
+    struct trial_request request;
+    make_request(&request, &tm, 1);
+    assert_true(supervise_build(supervisor, &request));
+}
+
+/* What goes wrong while a candidate is built ahead costs that candidate, and no other. */
+static void test_building_ahead(void **state)
+{
+    static const int bad[] = { CRASH, EXIT, HANG };
+    (void) state;
+    struct supervisor *supervisor = open_good("good");
+    build(supervisor, GOOD);
+    assert_int_equal(outcome_of(supervisor, GOOD), TRIAL_OK);
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        build(supervisor, bad[i]);
+        assert_int_equal(outcome_of(supervisor, bad[i]),
+                bad[i] == HANG ? TRIAL_TIMEOUT : TRIAL_CRASH);
+        assert_int_equal(outcome_of(supervisor, GOOD), TRIAL_OK);
+    }
+    build(supervisor, CRASH);
+    nanosleep(&(struct timespec) { .tv_nsec = 100000000 }, NULL);
+    assert_int_equal(outcome_of(supervisor, GOOD), TRIAL_OK);
+    supervise_close(&supervisor);
+}
+
+static struct supervisor *take(struct ahead *ahead, int tm)
+{
+    struct trial_request request;
+    make_request(&request, &tm, 1);
+    return ahead_take(ahead, &request);
+}
+
+static void build_ahead(struct ahead *ahead, int tm)
+{
+    struct trial_request request;
+    make_request(&request, &tm, 1);
+    ahead_build(ahead, &request, NULL);
+}
+
+static void test_each_builds_its_own(void **state)
+{
+    (void) state;
+    struct ahead *ahead = ahead_open(program, "good", 3);
+    assert_non_null(ahead);
+    assert_null(take(ahead, 1));
+    build_ahead(ahead, 1);
+    build_ahead(ahead, 2);
+    build_ahead(ahead, 12);             /* three cores are for two builders */
+    struct supervisor *one = take(ahead, 1), *two = take(ahead, 2);
+    assert_true(one && two && one != two);
+    assert_null(take(ahead, 1));
+    assert_null(take(ahead, 12));
+    assert_int_equal(outcome_of(one, 1), TRIAL_OK);
+    assert_int_equal(outcome_of(two, 2), TRIAL_CRASH);
+    build_ahead(ahead, 12);
+    assert_ptr_equal(take(ahead, 12), one);
+    ahead_close(&ahead);
+    assert_null(ahead);
+}
+
+static void test_nothing_is_built_ahead_without_cores(void **state)
+{
+    (void) state;
+    struct ahead *ahead = ahead_open(program, "good", 2);
+    build_ahead(ahead, 1);
+    assert_null(take(ahead, 1));
+    ahead_close(&ahead);
+    ahead = ahead_open("/nowhere/kiln-tune", "good", 8);
+    build_ahead(ahead, 1);
+    assert_null(take(ahead, 1));
+    ahead_close(&ahead);
+}
+
 static void test_close_of_nothing(void **state)
 {
     struct supervisor *supervisor = NULL;
@@ -302,6 +390,9 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_child_that_died_idle),
         cmocka_unit_test(test_device_that_breaks),
         cmocka_unit_test(test_stop),
+        cmocka_unit_test(test_building_ahead),
+        cmocka_unit_test(test_each_builds_its_own),
+        cmocka_unit_test(test_nothing_is_built_ahead_without_cores),
         cmocka_unit_test(test_close_of_nothing),
     };
     if (argc != 2) {

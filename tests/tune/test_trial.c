@@ -78,6 +78,22 @@ static void test_keeps_candidates(void **state)
     assert_true(results[0].cost < 5);
 }
 
+/* What was built ahead, legal or not, is measured as if it had not been. */
+static void test_builds_ahead(void **state)
+{
+    (void) state;
+    begin_request(TRIAL_MEASURE, "single", 64);
+    add_config("direct TM=2 KU=4");
+    assert_true(supervise_build(supervisor, &request));
+    assert_true(supervise_run(supervisor, &request, results, NULL));
+    expect(0, TRIAL_OK);
+    begin_request(TRIAL_MEASURE, "single", 64);
+    add_config("tiled WGM=32 WGN=32 TM=8 NV=8 VEC=16");
+    assert_true(supervise_build(supervisor, &request));
+    assert_true(supervise_run(supervisor, &request, results, NULL));
+    expect(0, TRIAL_ILLEGAL);
+}
+
 static void test_slow(void **state)
 {
     (void) state;
@@ -130,6 +146,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_facts),
         cmocka_unit_test(test_measures_several),
         cmocka_unit_test(test_keeps_candidates),
+        cmocka_unit_test(test_builds_ahead),
         cmocka_unit_test(test_slow),
         cmocka_unit_test(test_illegal),
         cmocka_unit_test(test_edges),

@@ -1,0 +1,31 @@
+/* ahead.h: candidates built before their turn to be measured comes, each by a trial process of its
+ * own, while another one measures.
+ *
+ * What a process was told to build is measured by the same one, which then finds it built. A hint
+ * changes no result: without it, or when the process dies over it, the candidate is built when it
+ * is measured. Not for CPUs, where a compiler would disturb what is measured.
+ */
+#ifndef KILN_TUNE_AHEAD_H
+#define KILN_TUNE_AHEAD_H
+
+#include "supervise.h"
+
+/* How many candidates a search proposes beyond the one that is measured. */
+enum { AHEAD = 3 };
+
+struct ahead;
+
+/* For a machine with so many cores, of which one is left alone. No process is started before it is
+ * needed. NULL when out of memory. */
+struct ahead *ahead_open(const char *program, const char *device, long cores);
+void ahead_close(struct ahead **ahead);
+
+/* Has the request's one candidate built, if a process is free. */
+void ahead_build(struct ahead *ahead, const struct trial_request *request,
+        const volatile int *stop);
+
+/* The process that builds, or has built, the request's one candidate; it is free again for another
+ * one. NULL when none does. */
+struct supervisor *ahead_take(struct ahead *ahead, const struct trial_request *request);
+
+#endif
