@@ -169,8 +169,7 @@ static size_t num_groups(const struct kiln_problem *problem, const struct kiln_s
     return extent / stage->tile[d] + (extent % stage->tile[d] != 0);
 }
 
-/* The last stage writes C even when k is 0 and its work-groups divide k among themselves. */
-static bool plan_groups(const struct kiln_problem *problem, struct kiln_plan *plan)
+bool kiln_plan_groups(const struct kiln_problem *problem, struct kiln_plan *plan)
 {
     for (unsigned i = 0; i < plan->recipe->num_stages; i++) {
         const struct kiln_stage *stage = &plan->recipe->stages[i];
@@ -199,7 +198,7 @@ static bool plan_make(struct kiln_context *context, const struct kiln_problem *p
     plan->link = link;
     plan->recipe_index = index;
     plan->recipe = recipe;
-    return plan_groups(problem, plan) && kiln_plan_regions(problem, plan) &&
+    return kiln_plan_groups(problem, plan) && kiln_plan_regions(problem, plan) &&
            plan->workspace_bytes <= context->facts.max_alloc_bytes &&
            kiln_recipe_prepare(context, link, index);
 }

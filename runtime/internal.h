@@ -301,6 +301,7 @@ struct kiln_plan {
     size_t groups[KILN_MAX_STAGES][3];             /* any 0: the stage has nothing to do */
     size_t global[KILN_MAX_STAGES][3];             /* work-items */
     size_t region_start[KILN_MAX_REGIONS];         /* elements of the region */
+    size_t packed_start[KILN_NUM_PREPARED];        /* likewise, by enum kiln_prepared */
     size_t workspace_bytes;
 };
 
@@ -314,6 +315,10 @@ struct kiln_search {
 };
 
 bool kiln_grid_make(const struct kiln_dispatch *dispatch, struct kiln_grid *grid);
+
+/* The work-groups and work-items of a recipe's stages; false on overflow. The last stage writes C
+ * even when k is 0 and its work-groups divide k among themselves. */
+bool kiln_plan_groups(const struct kiln_problem *problem, struct kiln_plan *plan);
 
 /* The next recipe that can serve the problem, with its kernels built; false when there is none. A
  * problem that is bound has one at most. */

@@ -80,17 +80,13 @@ static void operand_arguments(const struct kiln_operand *operand, size_t member,
     arguments[2] = index_argument(bits, operand->ld);
 }
 
-/* The two arguments of a prepared operand, if the region holds one. */
+/* The two arguments of a prepared operand: its buffer, and where it starts there. */
 static void packed_arguments(const struct kiln_problem *problem, const struct kiln_plan *plan,
-        cl_mem workspace, unsigned region, struct argument arguments[KILN_NUM_ARG_CODES])
+        cl_mem workspace, unsigned prepared, struct argument arguments[2])
 {
-    unsigned prepared = plan->recipe->regions[region].holds;
-    if (prepared != KILN_PREPARED_NONE) {
-        cl_mem pack = problem->packed[prepared].buffer;
-        struct argument *at = &arguments[KILN_ARG_PACKED_A + 2 * (prepared - KILN_PREPARED_A)];
-        at[0] = buffer_argument(pack != NULL ? pack : workspace);
-        at[1] = long_argument(plan->region_start[region]);
-    }
+    cl_mem pack = problem->packed[prepared].buffer;
+    arguments[0] = buffer_argument(pack != NULL ? pack : workspace);
+    arguments[1] = long_argument(plan->packed_start[prepared]);
 }
 
 static void fill_arguments(const struct kiln_problem *problem, const struct kiln_plan *plan,
@@ -106,10 +102,11 @@ static void fill_arguments(const struct kiln_problem *problem, const struct kiln
     operand_arguments(&problem->b, member, bits, &arguments[KILN_ARG_B]);
     operand_arguments(&problem->c, member, bits, &arguments[KILN_ARG_C]);
     arguments[KILN_ARG_WORKSPACE] = buffer_argument(workspace);
-    for (unsigned i = 0; i < plan->recipe->num_regions; i++) {
+    for (unsigned i = 0; i < KILN_MAX_REGIONS; i++) {
         arguments[KILN_ARG_REGION_0 + i] = long_argument(plan->region_start[i]);
-        packed_arguments(problem, plan, workspace, i, arguments);
     }
+    packed_arguments(problem, plan, workspace, KILN_PREPARED_A, &arguments[KILN_ARG_PACKED_A]);
+    packed_arguments(problem, plan, workspace, KILN_PREPARED_B, &arguments[KILN_ARG_PACKED_B]);
 }
 
 /* Equal scalars are still there from an earlier call. Buffers are set always: a handle may have

@@ -63,6 +63,7 @@ bool kiln_plan_regions(const struct kiln_problem *problem, struct kiln_plan *pla
             return false;
         }
         plan->region_start[i] = start / region->element_bytes;
+        plan->packed_start[region->holds] = plan->region_start[i];
     }
     plan->workspace_bytes = end - base;
     return true;

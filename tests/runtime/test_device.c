@@ -181,7 +181,7 @@ static void many_queues_keep_few_workspaces(const struct device *device)
     clReleaseCommandQueue(reader);
 }
 
-/* Packs an operand of a call and destroys the matrix, so that only the pack can give the product. */
+/* Packs an operand of a call and destroys the matrix: the product can come from the pack alone. */
 static struct kiln_pack pack_once(const struct device *device, struct kiln_context *kiln,
         cl_command_queue queue, struct kiln_gemm *gemm, enum kiln_pack_operand operand)
 {
