@@ -48,6 +48,7 @@ struct family_stage {
     const char *tiles, *locals;        /* expressions, as many as dims: "BLKN; BLKM" */
     const char *local_bytes;           /* expression; NULL: 0 */
     const char *args;                  /* codes of bundle.h without prefix: "M N K A LDA" */
+    const char *prepares;              /* "A" or "B": brings it into its region, no more; NULL */
 };
 
 struct family_region {
@@ -55,6 +56,7 @@ struct family_region {
     const char *dims;                  /* "M K" */
     const char *rounds;                /* expressions: "TM; 1" */
     const char *element_bytes;
+    const char *holds;                 /* "A" or "B", prepared; NULL */
 };
 
 /* What was published of a kernel, on whose problem; NO_FIGURE of table.h when nothing was. */

@@ -230,7 +230,13 @@ static union argument argument_of(const struct work *work, enum kiln_arg code)
     case KILN_ARG_LDA: return index_argument(work, p->a.ld);
     case KILN_ARG_LDB: return index_argument(work, p->b.ld);
     case KILN_ARG_LDC: return index_argument(work, p->c.ld);
-    case KILN_ARG_WORKSPACE: return (union argument) { .memory = work->memory[3] };
+    case KILN_ARG_WORKSPACE: case KILN_ARG_PACKED_A: case KILN_ARG_PACKED_B:
+        return (union argument) { .memory = work->memory[3] };
+    case KILN_ARG_PACKED_A_AT: case KILN_ARG_PACKED_B_AT:
+        return (union argument) {
+            .index64 = (int64_t) work->plan.packed_start[code == KILN_ARG_PACKED_A_AT
+                    ? KILN_PREPARED_A : KILN_PREPARED_B]
+        };
     case KILN_ARG_REGION_0: case KILN_ARG_REGION_1: case KILN_ARG_REGION_2: case KILN_ARG_REGION_3:
         return (union argument) {
             .index64 = (int64_t) work->plan.region_start[code - KILN_ARG_REGION_0]

@@ -2,8 +2,9 @@
  *
  * Each call is made up from the seed and its number alone: precision, transposes, layout, extents
  * (from 0 on, primes and multiples of tiles among them), leading dimensions, offsets, alpha, beta,
- * and whose workspace. Its result is judged by the checks of verify.h, over all elements; then it
- * is done again and must be bitwise the same. A failure prints the command that repeats it alone.
+ * whose workspace, and which operands are packed. Its result is judged by the checks of verify.h,
+ * over all elements; then it is done again, with the packs, and must be bitwise the same. A failure
+ * prints the command that repeats it alone.
  */
 #include "tune/clock.h"
 #include "tune/device.h"
@@ -184,6 +185,7 @@ static void make_up(const struct soak *soak, unsigned long number, struct verify
     of->beta = betas[below(&state, sizeof betas / sizeof betas[0])];
     of->poison_inputs = of->alpha == 0;
     of->by_columns = below(&state, 2);
+    of->packed = (unsigned) below(&state, 4);
     *is_plain = below(&state, 2);
     *by_gauge = below(&state, 2) && of->m * of->n * of->k <= GAUGE_WORK;
 }

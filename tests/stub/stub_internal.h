@@ -48,6 +48,8 @@ struct _cl_mem {
     cl_mem_object_type type;
     cl_mem_flags flags;
     size_t size;
+    cl_mem parent;                     /* NULL: it is no sub-buffer */
+    size_t offset;                     /* in the parent */
     void *host;
     void *data;                        /* NULL until it is used */
 };
