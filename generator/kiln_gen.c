@@ -61,8 +61,8 @@ static const char help[] =
     "      --strategy NAME   replay: one strategy, or all (default all)\n"
     "      --seeds N         replay: the mean of so many runs (default 100)\n"
     "      --start FILE      replay: guided begins also with the best of this recording\n"
-    "      --ahead N         replay: a search proposes N points before it is told of the first, as\n"
-    "                        where kernels are compiled while others are measured (default 0)\n"
+    "      --ahead N         replay: a search proposes N points before it is told of the\n"
+    "                        first, as where one is compiled while another one is measured\n"
     "      --rank EXPR       replay: merit by the columns' names, for guided to begin with; 0 is by\n"
     "                        chance (default: the family's, or what fits of search/ranks.inc)\n"
     "  -o, --output FILE     write there, and only if it changes; default: standard output\n"
@@ -435,7 +435,8 @@ static int command_replay(const struct options *options)
 {
     const struct replay_options replay = {
         .strategy = options->strategy, .seeds = options->seeds, .start = options->start,
-        .ahead = options->ahead, .rank = options->rank, .paths = options->words, .num_paths = options->num_words,
+        .ahead = options->ahead, .rank = options->rank, .paths = options->words,
+        .num_paths = options->num_words,
     };
     struct text text = { 0 };
     char error[FILES_ERROR_BYTES];

@@ -27,6 +27,9 @@ enum {
 /* The extents that data may name. */
 enum kiln_dim { KILN_DIM_ONE, KILN_DIM_M, KILN_DIM_N, KILN_DIM_K, KILN_NUM_DIMS };
 
+/* An operand that a recipe brings into a form of its own before it multiplies. */
+enum kiln_prepared { KILN_PREPARED_NONE, KILN_PREPARED_A, KILN_PREPARED_B, KILN_NUM_PREPARED };
+
 /* The workspace as an image is a 1-D image buffer whose pixels are four 32-bit words (CL_RGBA,
  * CL_UNSIGNED_INT32): pixel i holds its bytes from KILN_PIXEL_BYTES * i on. */
 enum { KILN_PIXEL_BYTES = 16 };
@@ -43,19 +46,30 @@ enum kiln_arg {
     KILN_ARG_WORKSPACE_IMAGE,                            /* the same memory, read as an image */
     KILN_ARG_REGION_0, KILN_ARG_REGION_1,                /* cl_long: where region i starts in the */
     KILN_ARG_REGION_2, KILN_ARG_REGION_3,                /* workspace, in elements of the region */
+    KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT,             /* cl_mem and cl_long: where the region */
+    KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT,             /* that holds prepared A or B starts */
     KILN_NUM_ARG_CODES
 };
 
 /* A part of the workspace: a matrix of round_up(dim[0], round[0]) x round_up(dim[1], round[1])
- * elements of element_bytes each. */
+ * elements of element_bytes each.
+ *
+ * At most one region holds prepared A, and one B. It lies in the workspace, or, when a call brings
+ * a pack, in the pack; so kernels find it by the PACKED codes alone, and it may depend on nothing
+ * but its operand. */
 struct kiln_region {
     uint8_t dim[2];                    /* enum kiln_dim */
     uint32_t round[2];                 /* >= 1 */
     uint32_t element_bytes;
+    uint8_t holds;                     /* enum kiln_prepared */
 };
 
 /* One kernel launch: ceil(dim[i] / tile[i]) work-groups of local[i] work-items along axis i; where
- * dim[i] is KILN_DIM_ONE, tile[i] work-groups, whatever the shape. */
+ * dim[i] is KILN_DIM_ONE, tile[i] work-groups, whatever the shape.
+ *
+ * A stage that prepares A is told of M, K, A and PACKED_A only, and no other stage reads A. When a
+ * call brings packed A, such stages are left out; to pack A, they alone are enqueued. B likewise,
+ * with N in the place of M. The last stage prepares nothing. */
 struct kiln_stage {
     const char *entry;                 /* the kernel's name in the recipe's program */
     uint8_t work_dim;                  /* 1 to 3 */
@@ -65,6 +79,7 @@ struct kiln_stage {
     uint32_t local_bytes;              /* local memory that one work-group declares */
     uint8_t num_args;
     uint8_t args[KILN_MAX_ARGS];       /* enum kiln_arg, in the kernel's order */
+    uint8_t prepares;                  /* enum kiln_prepared */
 };
 
 /* A device binary of a program, and what it was made for. All strings must be equal to match; one

@@ -48,8 +48,9 @@ static bool is_at_most(size_t most, size_t value)
 static bool guard_passes(const struct kiln_guard *guard, const struct kiln_problem *problem)
 {
     return is_at_most(guard->most, problem->m) && is_at_most(guard->most, problem->n) &&
-           is_at_most(guard->most, problem->k) && divides(guard->m, problem->m) && divides(guard->n, problem->n) &&
-           divides(guard->k, problem->k) && operand_is_aligned(guard->a, &problem->a) &&
+           is_at_most(guard->most, problem->k) && divides(guard->m, problem->m) &&
+           divides(guard->n, problem->n) && divides(guard->k, problem->k) &&
+           operand_is_aligned(guard->a, &problem->a) &&
            operand_is_aligned(guard->b, &problem->b) && operand_is_aligned(guard->c, &problem->c);
 }
 
@@ -168,8 +169,7 @@ static size_t num_groups(const struct kiln_problem *problem, const struct kiln_s
     return extent / stage->tile[d] + (extent % stage->tile[d] != 0);
 }
 
-/* The last stage writes C even when k is 0 and its work-groups divide k among themselves. */
-static bool plan_groups(const struct kiln_problem *problem, struct kiln_plan *plan)
+bool kiln_plan_groups(const struct kiln_problem *problem, struct kiln_plan *plan)
 {
     for (unsigned i = 0; i < plan->recipe->num_stages; i++) {
         const struct kiln_stage *stage = &plan->recipe->stages[i];
@@ -198,7 +198,7 @@ static bool plan_make(struct kiln_context *context, const struct kiln_problem *p
     plan->link = link;
     plan->recipe_index = index;
     plan->recipe = recipe;
-    return plan_groups(problem, plan) && kiln_plan_regions(problem, plan) &&
+    return kiln_plan_groups(problem, plan) && kiln_plan_regions(problem, plan) &&
            plan->workspace_bytes <= context->facts.max_alloc_bytes &&
            kiln_plan_pixels(problem, plan) <= context->facts.max_pixels &&
            kiln_recipe_prepare(context, link, index);
@@ -231,9 +231,22 @@ static bool scan(struct kiln_context *context, const struct kiln_problem *proble
     return false;
 }
 
+/* Packs are in the form of one recipe, which alone can read them. */
+static bool bound_recipe(struct kiln_context *context, const struct kiln_problem *problem,
+        struct kiln_search *search, struct kiln_plan *plan)
+{
+    bool is_first = search->link < context->num_links;
+    search->link = context->num_links;
+    return is_first && plan_make(context, problem, &context->links[problem->bound_link],
+            problem->bound_recipe, plan);
+}
+
 bool kiln_search_next(struct kiln_context *context, const struct kiln_problem *problem,
         struct kiln_search *search, struct kiln_plan *plan)
 {
+    if (problem->is_bound) {
+        return bound_recipe(context, problem, search, plan);
+    }
     for (; search->link < context->num_links; search->link++, search->in_scan = false) {
         struct kiln_link *link = &context->links[search->link];
         if (!search->in_scan) {
@@ -249,4 +262,9 @@ bool kiln_search_next(struct kiln_context *context, const struct kiln_problem *p
         }
     }
     return false;
+}
+
+enum kiln_status kiln_search_failure(const struct kiln_problem *problem)
+{
+    return problem->is_bound ? KILN_PACK_UNSUITABLE : KILN_NO_KERNEL;
 }

@@ -46,6 +46,16 @@ static void add_anchor(struct kiln_text *text, const struct kiln_anchor *anchor)
     kiln_text_add(text, "\n");
 }
 
+static void add_packs(struct kiln_text *text, const struct kiln_problem *problem)
+{
+    if (problem->is_bound) {
+        kiln_text_add(text, "packed:");
+        kiln_text_add(text, problem->packed[KILN_PREPARED_A].buffer != NULL ? " A" : "");
+        kiln_text_add(text, problem->packed[KILN_PREPARED_B].buffer != NULL ? " B" : "");
+        kiln_text_add(text, "\n");
+    }
+}
+
 static void add_stage(struct kiln_text *text, const struct kiln_plan *plan, unsigned index)
 {
     const struct kiln_stage *stage = &plan->recipe->stages[index];
@@ -72,10 +82,13 @@ static void add_plan(struct kiln_text *text, const struct kiln_problem *problem,
     add_fact(text, "kernel", plan->recipe->name);
     add_problem(text, problem);
     add_anchor(text, plan->anchor);
+    add_packs(text, problem);
     add_fact(text, "program", from_binary ? "binary" : "source");
     add_fact(text, "indices", plan->recipe->index_bits == 32 ? "32 bits" : "64 bits");
     for (unsigned i = 0; i < plan->recipe->num_stages; i++) {
-        add_stage(text, plan, i);
+        if (problem->packed[plan->recipe->stages[i].prepares].buffer == NULL) {
+            add_stage(text, plan, i);
+        }
     }
     add_number(text, "workspace: ", plan->workspace_bytes);
     kiln_text_add(text, " bytes\n");
@@ -96,7 +109,8 @@ static enum kiln_status plan_of(struct kiln_context *context, const struct kiln_
         struct kiln_plan *plan)
 {
     struct kiln_search search = {0};
-    return kiln_search_next(context, problem, &search, plan) ? KILN_SUCCESS : KILN_NO_KERNEL;
+    return kiln_search_next(context, problem, &search, plan) ? KILN_SUCCESS
+                                                            : kiln_search_failure(problem);
 }
 
 enum kiln_status kiln_gemm_workspace_bytes(struct kiln_context *context,

@@ -8,10 +8,7 @@ static enum kiln_status enqueue(struct kiln_context *context, const struct kiln_
     if (context == NULL || gemm == NULL) {
         return KILN_INVALID_ARGUMENT;
     }
-    enum kiln_status status = kiln_check_queue(context, request->queue, &request->queue_facts);
-    if (status == KILN_SUCCESS) {
-        status = kiln_check_wait_list(request->num_wait, request->wait);
-    }
+    enum kiln_status status = kiln_check_request(context, request);
     if (status == KILN_SUCCESS) {
         status = kiln_problem_make(context, gemm, checks, &problem);
     }

@@ -1,8 +1,9 @@
 /* internal.h: what the files of the runtime share.
  *
  * A call goes through these in order: validate.c turns struct kiln_gemm into a struct kiln_problem
- * in canonical form; dispatch.c lists the recipes that can serve it, best first; program.c builds a
- * recipe's kernels once; workspace.c finds memory for its regions; launch.c enqueues its stages.
+ * in canonical form; pack.c puts packed operands in their places; dispatch.c lists the recipes that
+ * can serve it, best first; program.c builds a recipe's kernels once; workspace.c finds memory for
+ * its regions; launch.c enqueues its stages.
  *
  * Locks, always taken in this order and each held by one function alone unless said otherwise:
  * a queue's workspace (held while a call's stages are enqueued), a recipe, a program. The lock on
@@ -107,6 +108,10 @@ bool kiln_bundle_is_sound(const struct kiln_bundle *bundle);
 /* Does a stage take the workspace as an image? */
 bool kiln_recipe_reads_image(const struct kiln_recipe *recipe);
 
+/* The region of a recipe that holds a prepared operand; NULL: there is none. */
+const struct kiln_region *kiln_prepared_region(const struct kiln_recipe *recipe,
+        unsigned prepared);
+
 enum { KILN_MAX_LINKS = 2 };           /* the device's bundle and the generic one */
 
 /* Fills the chain of bundles to try, best first. */
@@ -197,6 +202,12 @@ struct kiln_operand {
     size_t rows, row_length;
 };
 
+/* Where a prepared operand lies that does not lie in the workspace. */
+struct kiln_packed {
+    cl_mem buffer;                     /* NULL: it is not packed */
+    size_t offset;                     /* bytes; a multiple of KILN_REGION_ALIGN */
+};
+
 /* Row-major C (m x n) = alpha op(A) op(B) + beta C. When nothing of A and B is read, alpha and k
  * are 0, A and B have no elements, and their buffers are that of C, as some drivers refuse a NULL
  * argument. */
@@ -210,6 +221,10 @@ struct kiln_problem {
     size_t batch_count;                /* >= 1 */
     cl_mem workspace;                  /* NULL: held by the context */
     size_t workspace_offset, workspace_bytes;     /* bytes, the latter from the offset on */
+    struct kiln_packed packed[KILN_NUM_PREPARED];  /* by enum kiln_prepared; the first is unused */
+    bool is_bound;                     /* by its packs to the recipe that they were made for: */
+    unsigned bound_link;
+    uint32_t bound_recipe;
     bool is_nothing;                   /* C stays as it is */
 };
 
@@ -217,14 +232,29 @@ struct kiln_queue_facts {
     bool out_of_order;
 };
 
-enum kiln_status kiln_check_queue(const struct kiln_context *context, cl_command_queue queue,
-        struct kiln_queue_facts *facts);
-enum kiln_status kiln_check_wait_list(cl_uint num_events, const cl_event *events);
+/* How a call, or a packing, is to be enqueued. */
+struct kiln_request {
+    cl_command_queue queue;
+    struct kiln_queue_facts queue_facts;
+    cl_uint num_wait;
+    const cl_event *wait;
+    cl_event *event;                   /* NULL: not wanted */
+    cl_event *stage_events;            /* NULL: not wanted; room for KILN_MAX_STAGES */
+    unsigned *num_stage_events;
+    unsigned prepared;                 /* not 0: this operand is packed, nothing is multiplied */
+    size_t pack_end;                   /* the bytes of the buffer that it is packed into */
+    struct kiln_pack *pack;            /* to be filled */
+};
+
+/* Checks queue and wait list; sets queue_facts. */
+enum kiln_status kiln_check_request(const struct kiln_context *context,
+        struct kiln_request *request);
 
 enum kiln_checks {
     KILN_CHECK_ALL,                    /* a call by struct, where 0 means the default */
     KILN_CHECK_ALL_STRICT,             /* a typed call, where 0 means 0 */
-    KILN_CHECK_SHAPE                   /* a question: A, B and C are not looked at, may be NULL */
+    KILN_CHECK_SHAPE,                  /* a question: A, B and C are not looked at, may be NULL */
+    KILN_CHECK_A, KILN_CHECK_B         /* as a question, but for this one */
 };
 
 enum kiln_status kiln_problem_make(const struct kiln_context *context,
@@ -234,6 +264,9 @@ enum kiln_status kiln_problem_make(const struct kiln_context *context,
  * buffer; it has at least one element. False on overflow. */
 bool kiln_operand_end(const struct kiln_operand *operand, size_t batch_count, size_t *end);
 size_t kiln_extent(const struct kiln_problem *problem, unsigned dim);
+
+/* What the driver knows about a buffer; an error for anything else. */
+cl_int kiln_buffer_facts(cl_mem buffer, cl_context *context, size_t *bytes);
 
 /* ---- program.c: kernels of a recipe ---- */
 
@@ -271,6 +304,7 @@ struct kiln_plan {
     size_t groups[KILN_MAX_STAGES][3];             /* any 0: the stage has nothing to do */
     size_t global[KILN_MAX_STAGES][3];             /* work-items */
     size_t region_start[KILN_MAX_REGIONS];         /* elements of the region */
+    size_t packed_start[KILN_NUM_PREPARED];        /* likewise, by enum kiln_prepared */
     size_t workspace_bytes;
 };
 
@@ -285,16 +319,48 @@ struct kiln_search {
 
 bool kiln_grid_make(const struct kiln_dispatch *dispatch, struct kiln_grid *grid);
 
-/* The next recipe that can serve the problem, with its kernels built; false when there is none. */
+/* The work-groups and work-items of a recipe's stages; false on overflow. The last stage writes C
+ * even when k is 0 and its work-groups divide k among themselves. */
+bool kiln_plan_groups(const struct kiln_problem *problem, struct kiln_plan *plan);
+
+/* The next recipe that can serve the problem, with its kernels built; false when there is none. A
+ * problem that is bound has one at most. */
 bool kiln_search_next(struct kiln_context *context, const struct kiln_problem *problem,
         struct kiln_search *search, struct kiln_plan *plan);
+/* What it means that the search found nothing. */
+enum kiln_status kiln_search_failure(const struct kiln_problem *problem);
+
+/* ---- pack.c: packed operands ---- */
+
+/* Where an operand lies in a pack: in the recipe's own form, or as a plain copy of the matrix. */
+struct kiln_pack_layout {
+    bool is_plain;
+    size_t start, ld;                  /* elements of the region or of the matrix; ld if plain */
+    size_t end;                        /* bytes from the start of the buffer */
+    size_t slack;                      /* bytes more that another offset may take */
+};
+
+/* The layout of an operand in a pack that starts at `offset` bytes. False on overflow. */
+bool kiln_pack_layout(const struct kiln_problem *problem, const struct kiln_recipe *recipe,
+        unsigned prepared, size_t offset, struct kiln_pack_layout *layout);
+
+/* What a pack is, once it is enqueued: the operand of the problem, in the form of the plan. */
+void kiln_pack_fill(const struct kiln_problem *problem, const struct kiln_plan *plan,
+        unsigned prepared, const struct kiln_pack_layout *layout, struct kiln_pack *pack);
+
+/* Puts the packs that a call brings in the place of its operands, if they fit. */
+enum kiln_status kiln_packs_bind(const struct kiln_context *context, const struct kiln_gemm *gemm,
+        struct kiln_problem *problem);
 
 /* ---- workspace.c ---- */
 
 /* The elements of a region, padding included; false on overflow. */
 bool kiln_region_elements(const struct kiln_problem *problem, const struct kiln_region *region,
         size_t *elements);
-/* Places a recipe's regions; false on overflow. */
+/* The distance in bytes of places where elements of this size may start: those of KILN_REGION_ALIGN
+ * that are multiples of the element. False on overflow. */
+bool kiln_place_unit(size_t element_bytes, size_t *unit);
+/* Places a recipe's regions, in the workspace or in packs; false on overflow. */
 bool kiln_plan_regions(const struct kiln_problem *problem, struct kiln_plan *plan);
 /* The extent of the workspace as an image, from the start of its buffer; 0: no stage reads one. */
 size_t kiln_plan_pixels(const struct kiln_problem *problem, const struct kiln_plan *plan);
@@ -310,16 +376,6 @@ void kiln_space_release(struct kiln_context *context, struct kiln_space *space);
 void kiln_spaces_free(struct kiln_context *context);
 
 /* ---- launch.c ---- */
-
-struct kiln_request {
-    cl_command_queue queue;
-    struct kiln_queue_facts queue_facts;
-    cl_uint num_wait;
-    const cl_event *wait;
-    cl_event *event;                   /* NULL: not wanted */
-    cl_event *stage_events;            /* NULL: not wanted; room for KILN_MAX_STAGES */
-    unsigned *num_stage_events;
-};
 
 enum kiln_status kiln_launch(struct kiln_context *context, const struct kiln_problem *problem,
         const struct kiln_request *request);

@@ -5,6 +5,9 @@
  * recipe may be tried. The members of a batch are done one after the other, each in that way; one
  * that is enqueued is done, whatever becomes of the next.
  *
+ * To pack an operand is the same with the stages that prepare it alone, or with a copy in their
+ * place; a call that brings packs leaves those stages out.
+ *
  * In-order queues keep the stages in order by themselves. On others each stage waits for the event
  * of the one before, and the first for the last call that used the same workspace.
  */
@@ -22,7 +25,8 @@ struct launch {
     cl_event last;                     /* of the stage before; NULL where the queue keeps order */
     bool started;                      /* a stage is enqueued: the wait list has been waited for */
     unsigned num_stage_events;
-    size_t member;                     /* of the batch: those before it are enqueued */
+    size_t num_members;                /* of the batch; 1 to pack an operand */
+    size_t member;                     /* those before it are enqueued */
 };
 
 /* An argument as clSetKernelArg takes it. */
@@ -77,6 +81,15 @@ static void operand_arguments(const struct kiln_operand *operand, size_t member,
     arguments[2] = index_argument(bits, operand->ld);
 }
 
+/* The two arguments of a prepared operand: its buffer, and where it starts there. */
+static void packed_arguments(const struct kiln_problem *problem, const struct kiln_plan *plan,
+        cl_mem workspace, unsigned prepared, struct argument arguments[2])
+{
+    cl_mem pack = problem->packed[prepared].buffer;
+    arguments[0] = buffer_argument(pack != NULL ? pack : workspace);
+    arguments[1] = long_argument(plan->packed_start[prepared]);
+}
+
 static void fill_arguments(const struct kiln_problem *problem, const struct kiln_plan *plan,
         cl_mem workspace, size_t member, struct argument arguments[KILN_NUM_ARG_CODES])
 {
@@ -93,6 +106,8 @@ static void fill_arguments(const struct kiln_problem *problem, const struct kiln
     for (unsigned i = 0; i < KILN_MAX_REGIONS; i++) {
         arguments[KILN_ARG_REGION_0 + i] = long_argument(plan->region_start[i]);
     }
+    packed_arguments(problem, plan, workspace, KILN_PREPARED_A, &arguments[KILN_ARG_PACKED_A]);
+    packed_arguments(problem, plan, workspace, KILN_PREPARED_B, &arguments[KILN_ARG_PACKED_B]);
 }
 
 /* Equal scalars are still there from an earlier call. Buffers are set always: a handle may have
@@ -163,13 +178,33 @@ static void note_event(struct launch *launch, cl_event event)
     }
 }
 
+static bool wants_event(const struct kiln_request *request, bool is_final)
+{
+    return request->queue_facts.out_of_order || request->stage_events != NULL ||
+           (is_final && request->event != NULL);
+}
+
+/* Ends what gather_waits began, whether the command was enqueued or not. */
+static cl_int note_command(struct launch *launch, const struct waits *waits, cl_int error,
+        cl_event event)
+{
+    if (waits->marker != NULL) {
+        clReleaseEvent(waits->marker);
+    }
+    if (error == CL_SUCCESS) {
+        launch->started = true;
+        if (event != NULL) {
+            note_event(launch, event);
+        }
+    }
+    return error;
+}
+
 static cl_int enqueue_stage(struct launch *launch, const struct kiln_plan *plan, unsigned index,
         cl_kernel kernel, bool is_final)
 {
     const struct kiln_request *request = launch->request;
     const struct kiln_stage *stage = &plan->recipe->stages[index];
-    bool wants_event = request->queue_facts.out_of_order || request->stage_events != NULL ||
-                       (is_final && request->event != NULL) || launch->image != NULL;
     size_t local[3] = {stage->local[0], stage->local[1], stage->local[2]};
     cl_event event = NULL;
     struct waits waits;
@@ -178,17 +213,9 @@ static cl_int enqueue_stage(struct launch *launch, const struct kiln_plan *plan,
         return error;
     }
     error = clEnqueueNDRangeKernel(request->queue, kernel, stage->work_dim, NULL,
-            plan->global[index], local, waits.num, waits.events, wants_event ? &event : NULL);
-    if (waits.marker != NULL) {
-        clReleaseEvent(waits.marker);
-    }
-    if (error == CL_SUCCESS) {
-        launch->started = true;
-        if (wants_event) {
-            note_event(launch, event);
-        }
-    }
-    return error;
+            plan->global[index], local, waits.num, waits.events,
+            wants_event(request, is_final) || launch->image != NULL ? &event : NULL);
+    return note_command(launch, &waits, error, event);
 }
 
 /* A stage without work-groups (k is 0, and it packs A or B) must not be enqueued. */
@@ -202,22 +229,43 @@ static bool stage_is_empty(const struct kiln_plan *plan, unsigned index)
     return false;
 }
 
+/* Is the stage one of those that the request is about, and not done by a pack already? */
+static bool stage_is_wanted(const struct launch *launch, const struct kiln_plan *plan,
+        unsigned index)
+{
+    unsigned prepares = plan->recipe->stages[index].prepares;
+    bool concerns = launch->request->prepared != KILN_PREPARED_NONE
+            ? prepares == launch->request->prepared
+            : launch->problem->packed[prepares].buffer == NULL;
+    return concerns && !stage_is_empty(plan, index);
+}
+
+/* One after the last stage that is enqueued. */
+static unsigned end_of_stages(const struct launch *launch, const struct kiln_plan *plan)
+{
+    unsigned end = plan->recipe->num_stages;
+    while (end > 0 && !stage_is_wanted(launch, plan, end - 1)) {
+        end--;
+    }
+    return end;
+}
+
 static cl_int launch_member(struct launch *launch, const struct kiln_plan *plan,
         struct kiln_kernel_set *set, cl_mem workspace)
 {
     struct argument arguments[KILN_NUM_ARG_CODES];
-    bool is_final_member = launch->member + 1 == launch->problem->batch_count;
-    unsigned num_stages = plan->recipe->num_stages;
+    bool is_final_member = launch->member + 1 == launch->num_members;
+    unsigned end = end_of_stages(launch, plan);
     fill_arguments(launch->problem, plan, workspace, launch->member, arguments);
     arguments[KILN_ARG_WORKSPACE_IMAGE] = buffer_argument(launch->image);
-    for (unsigned i = 0; i < num_stages; i++) {
-        if (stage_is_empty(plan, i)) {
+    for (unsigned i = 0; i < end; i++) {
+        if (!stage_is_wanted(launch, plan, i)) {
             continue;
         }
         cl_int error = set_arguments(&plan->recipe->stages[i], i, set, arguments);
         if (error == CL_SUCCESS) {
             error = enqueue_stage(launch, plan, i, set->kernels[i],
-                    is_final_member && i + 1 == num_stages);
+                    is_final_member && i + 1 == end);
         }
         if (error != CL_SUCCESS) {
             return error;
@@ -346,14 +394,12 @@ static void give_up_space(struct launch *launch, enum kiln_status status)
     }
 }
 
-static enum kiln_status launch_plan(struct launch *launch, const struct kiln_plan *plan)
+/* The kernels of each member of the batch. */
+static enum kiln_status launch_members(struct launch *launch, const struct kiln_plan *plan,
+        cl_mem workspace)
 {
-    cl_mem workspace = NULL;
     struct kiln_kernel_set *set = NULL;
-    enum kiln_status status = find_workspace(launch, plan, &workspace);
-    if (status == KILN_SUCCESS) {
-        status = make_image(launch, plan, workspace);
-    }
+    enum kiln_status status = make_image(launch, plan, workspace);
     if (status == KILN_SUCCESS) {
         status = kiln_recipe_take(plan->link, plan->recipe_index, &set);
     }
@@ -361,7 +407,7 @@ static enum kiln_status launch_plan(struct launch *launch, const struct kiln_pla
         drop_image(launch);
         return status;
     }
-    while (status == KILN_SUCCESS && launch->member < launch->problem->batch_count) {
+    while (status == KILN_SUCCESS && launch->member < launch->num_members) {
         status = (enum kiln_status)launch_member(launch, plan, set, workspace);
         if (status == KILN_SUCCESS) {
             launch->member++;
@@ -374,6 +420,95 @@ static enum kiln_status launch_plan(struct launch *launch, const struct kiln_pla
         give_up_space(launch, status);
     }
     return status;
+}
+
+/* A place in memory, by the buffer that was made of it. */
+struct place {
+    cl_mem buffer;
+    size_t bytes;
+};
+
+/* PoCL 3.1 crashes when rows are copied from or to a sub-buffer, so that its parent is named. */
+static cl_int find_place(cl_mem buffer, size_t bytes, struct place *place)
+{
+    cl_mem parent = NULL;
+    size_t offset = 0;
+    cl_int error = clGetMemObjectInfo(buffer, CL_MEM_ASSOCIATED_MEMOBJECT, sizeof parent, &parent,
+            NULL);
+    if (error == CL_SUCCESS && parent != NULL) {
+        error = clGetMemObjectInfo(buffer, CL_MEM_OFFSET, sizeof offset, &offset, NULL);
+    }
+    *place = (struct place){parent != NULL ? parent : buffer, bytes + offset};
+    return error;
+}
+
+/* Copies `rows` rows of so many bytes. The origin of the source is given in rows and a rest, which
+ * is what drivers expect of a part of a matrix. */
+static cl_int copy_rows(struct launch *launch, const struct place *from, size_t from_pitch,
+        const struct place *to, size_t to_pitch, size_t row_bytes, size_t rows)
+{
+    const struct kiln_request *request = launch->request;
+    const size_t origin[3] = {from->bytes % from_pitch, from->bytes / from_pitch, 0};
+    const size_t target[3] = {to->bytes, 0, 0};
+    const size_t region[3] = {row_bytes, rows, 1};
+    cl_event event = NULL;
+    struct waits waits;
+    cl_int error = gather_waits(launch, &waits);
+    if (error == CL_SUCCESS) {
+        error = clEnqueueCopyBufferRect(request->queue, from->buffer, to->buffer, origin, target,
+                region, from_pitch, 0, to_pitch, 0, waits.num, waits.events,
+                wants_event(request, true) ? &event : NULL);
+    }
+    return note_command(launch, &waits, error, event);
+}
+
+/* Packs an operand that the recipe takes as it is. */
+static enum kiln_status copy_operand(struct launch *launch, const struct kiln_pack_layout *layout)
+{
+    const struct kiln_problem *problem = launch->problem;
+    unsigned prepared = launch->request->prepared;
+    const struct kiln_operand *operand = prepared == KILN_PREPARED_A ? &problem->a : &problem->b;
+    size_t bytes = problem->element_bytes;
+    struct place from, to;
+    cl_int error = find_place(operand->buffer, operand->offset * bytes, &from);
+    if (error == CL_SUCCESS) {
+        error = find_place(problem->packed[prepared].buffer, layout->start * bytes, &to);
+    }
+    if (error == CL_SUCCESS) {
+        error = copy_rows(launch, &from, operand->ld * bytes, &to, layout->ld * bytes,
+                operand->row_length * bytes, operand->rows);
+    }
+    return (enum kiln_status)error;
+}
+
+static enum kiln_status launch_pack(struct launch *launch, const struct kiln_plan *plan)
+{
+    const struct kiln_request *request = launch->request;
+    const struct kiln_problem *problem = launch->problem;
+    struct kiln_pack_layout layout;
+    if (!kiln_pack_layout(problem, plan->recipe, request->prepared,
+            problem->packed[request->prepared].offset, &layout)) {
+        return KILN_SIZE_OVERFLOW;
+    }
+    if (layout.end > request->pack_end) {
+        return KILN_PACK_BUFFER_TOO_SMALL;
+    }
+    enum kiln_status status = layout.is_plain ? copy_operand(launch, &layout)
+                                              : launch_members(launch, plan, NULL);
+    if (status == KILN_SUCCESS) {
+        kiln_pack_fill(problem, plan, request->prepared, &layout, request->pack);
+    }
+    return status;
+}
+
+static enum kiln_status launch_plan(struct launch *launch, const struct kiln_plan *plan)
+{
+    cl_mem workspace = NULL;
+    if (launch->request->prepared != KILN_PREPARED_NONE) {
+        return launch_pack(launch, plan);
+    }
+    enum kiln_status status = find_workspace(launch, plan, &workspace);
+    return status == KILN_SUCCESS ? launch_members(launch, plan, workspace) : status;
 }
 
 /* Does the failure of one recipe say nothing about the next? */
@@ -397,8 +532,9 @@ static bool is_about_resources(enum kiln_status status)
     }
 }
 
-/* A caller's workspace must do for the recipe that serves the call, as kiln_gemm_workspace_bytes
- * told; a later one that is too hungry is passed over, and the first failure is what counts. */
+/* A caller's workspace, or buffer for a pack, must do for the recipe that serves the call, as
+ * kiln_gemm_workspace_bytes or kiln_pack_bytes told; a later one that is too hungry is passed
+ * over, and the first failure is what counts. */
 static enum kiln_status launch_first_that_works(struct launch *launch)
 {
     struct kiln_search search = {0};
@@ -409,8 +545,9 @@ static enum kiln_status launch_first_that_works(struct launch *launch)
         if (status == KILN_SUCCESS) {
             return KILN_SUCCESS;
         }
-        bool go_on = is_about_resources(status) ||
-                     (status == KILN_WORKSPACE_TOO_SMALL && first != KILN_SUCCESS);
+        bool is_too_small = status == KILN_WORKSPACE_TOO_SMALL ||
+                            status == KILN_PACK_BUFFER_TOO_SMALL;
+        bool go_on = is_about_resources(status) || (is_too_small && first != KILN_SUCCESS);
         if (!go_on) {
             return status;
         }
@@ -418,7 +555,7 @@ static enum kiln_status launch_first_that_works(struct launch *launch)
         kiln_log(launch->context, plan.recipe->name, " passed over: ",
                 kiln_status_string(status), NULL);
     }
-    return first == KILN_SUCCESS ? KILN_NO_KERNEL : first;
+    return first == KILN_SUCCESS ? kiln_search_failure(launch->problem) : first;
 }
 
 /* What was enqueued keeps using the workspace even when the call failed. */
@@ -454,7 +591,12 @@ enum kiln_status kiln_launch(struct kiln_context *context, const struct kiln_pro
     if (problem->is_nothing) {
         return launch_nothing(request);
     }
-    struct launch launch = {.context = context, .problem = problem, .request = request};
+    struct launch launch = {
+        .context = context,
+        .problem = problem,
+        .request = request,
+        .num_members = request->prepared != KILN_PREPARED_NONE ? 1 : problem->batch_count,
+    };
     enum kiln_status status = launch_first_that_works(&launch);
     leave_space(&launch);
     if (status == KILN_SUCCESS && request->event != NULL) {

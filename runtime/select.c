@@ -76,16 +76,88 @@ static bool program_is_sound(const struct kiln_program *program)
     return true;
 }
 
-static bool arguments_are_sound(const struct kiln_stage *stage, unsigned num_regions)
+const struct kiln_region *kiln_prepared_region(const struct kiln_recipe *recipe,
+        unsigned prepared)
 {
-    if (stage->num_args > KILN_MAX_ARGS) {
+    for (unsigned i = 0; i < recipe->num_regions; i++) {
+        if (recipe->regions[i].holds == prepared) {
+            return &recipe->regions[i];
+        }
+    }
+    return NULL;
+}
+
+/* May the preparation of an operand, or of none, depend on the extent? */
+static bool extent_is_of(unsigned prepared, unsigned dim)
+{
+    return prepared == KILN_PREPARED_A ? dim != KILN_DIM_N
+            : prepared == KILN_PREPARED_B ? dim != KILN_DIM_M : true;
+}
+
+static bool code_is_in(unsigned code, unsigned first, unsigned last)
+{
+    return code >= first && code <= last;
+}
+
+/* The operand that an argument code tells where to find, as it is (buffer, offset, leading
+ * dimension) or prepared; KILN_PREPARED_NONE for other codes. */
+static unsigned source_of(unsigned code)
+{
+    return code_is_in(code, KILN_ARG_A, KILN_ARG_LDA) ? KILN_PREPARED_A
+            : code_is_in(code, KILN_ARG_B, KILN_ARG_LDB) ? KILN_PREPARED_B : KILN_PREPARED_NONE;
+}
+
+static unsigned place_of(unsigned code)
+{
+    return code_is_in(code, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT) ? KILN_PREPARED_A
+            : code_is_in(code, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT) ? KILN_PREPARED_B
+            : KILN_PREPARED_NONE;
+}
+
+/* A stage that prepares an operand is told of nothing but its extents, itself and its place. */
+static bool preparation_may_take(unsigned prepared, unsigned code)
+{
+    return source_of(code) == prepared || place_of(code) == prepared || code == KILN_ARG_K ||
+           code == (prepared == KILN_PREPARED_A ? KILN_ARG_M : KILN_ARG_N);
+}
+
+/* An operand with a region of its own is read by the stages that prepare it alone; its region is
+ * found by its own codes, others by their number. */
+static bool argument_is_sound(const struct kiln_recipe *recipe, const struct kiln_stage *stage,
+        unsigned code)
+{
+    unsigned region = code - KILN_ARG_REGION_0, source = source_of(code), place = place_of(code);
+    if (code >= KILN_NUM_ARG_CODES) {
         return false;
     }
+    if (code == KILN_ARG_WORKSPACE_IMAGE && recipe->num_regions == 0) {
+        return false;
+    }
+    if (stage->prepares != KILN_PREPARED_NONE) {
+        return preparation_may_take(stage->prepares, code);
+    }
+    if (code_is_in(code, KILN_ARG_REGION_0, KILN_ARG_REGION_3)) {
+        return region < recipe->num_regions &&
+               recipe->regions[region].holds == KILN_PREPARED_NONE;
+    }
+    return (source == KILN_PREPARED_NONE || kiln_prepared_region(recipe, source) == NULL) &&
+           (place == KILN_PREPARED_NONE || kiln_prepared_region(recipe, place) != NULL);
+}
+
+static bool stage_is_sound(const struct kiln_recipe *recipe, const struct kiln_stage *stage)
+{
+    if (stage->entry == NULL || stage->work_dim < 1 || stage->work_dim > 3 ||
+        stage->num_args > KILN_MAX_ARGS || stage->prepares >= KILN_NUM_PREPARED) {
+        return false;
+    }
+    for (unsigned d = 0; d < stage->work_dim; d++) {
+        if (stage->dim[d] >= KILN_NUM_DIMS || stage->tile[d] < 1 || stage->local[d] < 1 ||
+            !extent_is_of(stage->prepares, stage->dim[d])) {
+            return false;
+        }
+    }
     for (unsigned i = 0; i < stage->num_args; i++) {
-        unsigned code = stage->args[i];
-        bool is_region = code >= KILN_ARG_REGION_0 && code <= KILN_ARG_REGION_3;
-        if (code >= KILN_NUM_ARG_CODES || (is_region && code - KILN_ARG_REGION_0 >= num_regions) ||
-            (code == KILN_ARG_WORKSPACE_IMAGE && num_regions == 0)) {
+        if (!argument_is_sound(recipe, stage, stage->args[i])) {
             return false;
         }
     }
@@ -103,23 +175,26 @@ bool kiln_recipe_reads_image(const struct kiln_recipe *recipe)
     return false;
 }
 
-static bool stage_is_sound(const struct kiln_stage *stage, unsigned num_regions)
+/* What is prepared has one region and a stage for it, and the last stage multiplies. */
+static bool preparation_is_sound(const struct kiln_recipe *recipe, unsigned prepared)
 {
-    if (stage->entry == NULL || stage->work_dim < 1 || stage->work_dim > 3) {
-        return false;
+    unsigned num_regions = 0, num_stages = 0;
+    for (unsigned i = 0; i < recipe->num_regions; i++) {
+        num_regions += recipe->regions[i].holds == prepared;
     }
-    for (unsigned d = 0; d < stage->work_dim; d++) {
-        if (stage->dim[d] >= KILN_NUM_DIMS || stage->tile[d] < 1 || stage->local[d] < 1) {
-            return false;
-        }
+    for (unsigned i = 0; i < recipe->num_stages; i++) {
+        num_stages += recipe->stages[i].prepares == prepared;
     }
-    return arguments_are_sound(stage, num_regions);
+    return num_regions <= 1 && (num_regions == 1) == (num_stages > 0) &&
+           recipe->stages[recipe->num_stages - 1].prepares != prepared;
 }
 
 static bool region_is_sound(const struct kiln_region *region)
 {
     return region->dim[0] < KILN_NUM_DIMS && region->dim[1] < KILN_NUM_DIMS &&
-           region->round[0] >= 1 && region->round[1] >= 1 && region->element_bytes >= 1;
+           region->round[0] >= 1 && region->round[1] >= 1 && region->element_bytes >= 1 &&
+           region->holds < KILN_NUM_PREPARED && extent_is_of(region->holds, region->dim[0]) &&
+           extent_is_of(region->holds, region->dim[1]);
 }
 
 static bool precision_is_known(unsigned precision)
@@ -136,17 +211,18 @@ static bool recipe_is_sound(const struct kiln_recipe *recipe, uint32_t num_progr
         recipe->stages == NULL || (recipe->num_regions > 0 && recipe->regions == NULL)) {
         return false;
     }
-    for (unsigned i = 0; i < recipe->num_stages; i++) {
-        if (!stage_is_sound(&recipe->stages[i], recipe->num_regions)) {
-            return false;
-        }
-    }
     for (unsigned i = 0; i < recipe->num_regions; i++) {
         if (!region_is_sound(&recipe->regions[i])) {
             return false;
         }
     }
-    return true;
+    for (unsigned i = 0; i < recipe->num_stages; i++) {
+        if (!stage_is_sound(recipe, &recipe->stages[i])) {
+            return false;
+        }
+    }
+    return preparation_is_sound(recipe, KILN_PREPARED_A) &&
+           preparation_is_sound(recipe, KILN_PREPARED_B);
 }
 
 static bool anchor_is_sound(const struct kiln_bundle *bundle, unsigned precision,

@@ -22,7 +22,7 @@ size_t kiln_extent(const struct kiln_problem *problem, unsigned dim)
 }
 
 /* A queue that the driver does not know gives an error, which is ours to name. */
-enum kiln_status kiln_check_queue(const struct kiln_context *context, cl_command_queue queue,
+static enum kiln_status check_queue(const struct kiln_context *context, cl_command_queue queue,
         struct kiln_queue_facts *facts)
 {
     cl_context queue_context = NULL;
@@ -44,7 +44,7 @@ enum kiln_status kiln_check_queue(const struct kiln_context *context, cl_command
     return queue_device == context->device ? KILN_SUCCESS : KILN_QUEUE_DEVICE_MISMATCH;
 }
 
-enum kiln_status kiln_check_wait_list(cl_uint num_events, const cl_event *events)
+static enum kiln_status check_wait_list(cl_uint num_events, const cl_event *events)
 {
     if ((num_events == 0) != (events == NULL)) {
         return KILN_INVALID_WAIT_LIST;
@@ -55,6 +55,13 @@ enum kiln_status kiln_check_wait_list(cl_uint num_events, const cl_event *events
         }
     }
     return KILN_SUCCESS;
+}
+
+enum kiln_status kiln_check_request(const struct kiln_context *context,
+        struct kiln_request *request)
+{
+    enum kiln_status status = check_queue(context, request->queue, &request->queue_facts);
+    return status == KILN_SUCCESS ? check_wait_list(request->num_wait, request->wait) : status;
 }
 
 static bool read_transpose(enum kiln_transpose value, bool strict, unsigned *trans)
@@ -106,6 +113,16 @@ static struct kiln_operand operand_of(enum kiln_layout layout, size_t rows, size
     };
 }
 
+/* Of a packed operand only the stride is looked at, later. */
+static void hide_packed(const struct kiln_pack *pack, struct kiln_operand *operand)
+{
+    if (pack != NULL) {
+        operand->buffer = NULL;
+        operand->offset = 0;
+        operand->ld = operand->row_length;
+    }
+}
+
 static void read_operands(const struct kiln_gemm *gemm, const struct kiln_problem *problem,
         struct kiln_operand operands[NUM_OPERANDS])
 {
@@ -119,6 +136,8 @@ static void read_operands(const struct kiln_gemm *gemm, const struct kiln_proble
             is_batch ? gemm->b_stride : 0);
     operands[OPERAND_C] = operand_of(gemm->layout, m, n, gemm->c, gemm->c_offset, gemm->ldc,
             is_batch ? gemm->c_stride : 0);
+    hide_packed(gemm->packed_a, &operands[OPERAND_A]);
+    hide_packed(gemm->packed_b, &operands[OPERAND_B]);
 }
 
 static enum kiln_status read_leading_dimensions(bool strict,
@@ -139,7 +158,7 @@ static enum kiln_status read_leading_dimensions(bool strict,
     return KILN_SUCCESS;
 }
 
-static cl_int buffer_facts(cl_mem buffer, cl_context *context, size_t *bytes)
+cl_int kiln_buffer_facts(cl_mem buffer, cl_context *context, size_t *bytes)
 {
     cl_mem_object_type type = 0;
     cl_int error = clGetMemObjectInfo(buffer, CL_MEM_TYPE, sizeof type, &type, NULL);
@@ -155,9 +174,14 @@ static cl_int buffer_facts(cl_mem buffer, cl_context *context, size_t *bytes)
     return error;
 }
 
+/* Which operands a check is about. */
+struct selection {
+    bool has[NUM_OPERANDS];
+};
+
 /* The handles, their context and the offsets; gives out each buffer's size. */
 static enum kiln_status check_buffers(const struct kiln_context *context,
-        const struct kiln_problem *problem, unsigned first,
+        const struct kiln_problem *problem, const struct selection *which,
         const struct kiln_operand operands[NUM_OPERANDS], size_t elements[NUM_OPERANDS])
 {
     static const enum kiln_status invalid[NUM_OPERANDS] = {
@@ -167,11 +191,14 @@ static enum kiln_status check_buffers(const struct kiln_context *context,
         KILN_OFFSET_A_PAST_END, KILN_OFFSET_B_PAST_END, KILN_OFFSET_C_PAST_END
     };
     bool is_foreign = false;
-    for (unsigned i = first; i < NUM_OPERANDS; i++) {
+    for (unsigned i = 0; i < NUM_OPERANDS; i++) {
         cl_context owner = NULL;
         size_t bytes = 0;
+        if (!which->has[i]) {
+            continue;
+        }
         if (operands[i].buffer == NULL ||
-            buffer_facts(operands[i].buffer, &owner, &bytes) != CL_SUCCESS) {
+            kiln_buffer_facts(operands[i].buffer, &owner, &bytes) != CL_SUCCESS) {
             return invalid[i];
         }
         is_foreign = is_foreign || owner != context->context;
@@ -180,8 +207,8 @@ static enum kiln_status check_buffers(const struct kiln_context *context,
     if (is_foreign) {
         return KILN_BUFFER_CONTEXT_MISMATCH;
     }
-    for (unsigned i = first; i < NUM_OPERANDS; i++) {
-        if (operands[i].offset >= elements[i]) {
+    for (unsigned i = 0; i < NUM_OPERANDS; i++) {
+        if (which->has[i] && operands[i].offset >= elements[i]) {
             return past_end[i];
         }
     }
@@ -203,20 +230,25 @@ bool kiln_operand_end(const struct kiln_operand *operand, size_t batch_count, si
            kiln_add(operand->offset, strides, end) && kiln_add(*end, span, end);
 }
 
-/* `elements` is NULL when the buffers are not looked at; a size must be countable all the same. */
-static enum kiln_status check_extents(const struct kiln_problem *problem, unsigned first,
-        const struct kiln_operand operands[NUM_OPERANDS], const size_t *elements)
+/* A buffer that is not looked at counts as SIZE_MAX elements; the size of the matrix must be
+ * countable all the same. */
+static enum kiln_status check_extents(const struct kiln_problem *problem,
+        const struct selection *which, const struct kiln_operand operands[NUM_OPERANDS],
+        const size_t elements[NUM_OPERANDS])
 {
     static const enum kiln_status too_small[NUM_OPERANDS] = {
         KILN_BUFFER_A_TOO_SMALL, KILN_BUFFER_B_TOO_SMALL, KILN_BUFFER_C_TOO_SMALL
     };
-    for (unsigned i = first; i < NUM_OPERANDS; i++) {
+    for (unsigned i = 0; i < NUM_OPERANDS; i++) {
         size_t end = 0, bytes = 0;
+        if (!which->has[i]) {
+            continue;
+        }
         if (!kiln_operand_end(&operands[i], problem->batch_count, &end) ||
             !kiln_multiply(end, problem->element_bytes, &bytes)) {
             return KILN_SIZE_OVERFLOW;
         }
-        if (elements != NULL && end > elements[i]) {
+        if (end > elements[i]) {
             return too_small[i];
         }
     }
@@ -244,7 +276,7 @@ static enum kiln_status check_workspace(const struct kiln_context *context,
     cl_context owner = NULL;
     size_t bytes = 0;
     if (gemm->workspace_offset % KILN_REGION_ALIGN != 0 ||
-        buffer_facts(gemm->workspace, &owner, &bytes) != CL_SUCCESS) {
+        kiln_buffer_facts(gemm->workspace, &owner, &bytes) != CL_SUCCESS) {
         return KILN_INVALID_WORKSPACE;
     }
     if (owner != context->context) {
@@ -291,19 +323,32 @@ static void set_canonical(const struct kiln_gemm *gemm, struct kiln_problem *pro
     }
 }
 
+/* Of the matrices that have elements, those whose buffers are looked at. */
+static struct selection looked_at(enum kiln_checks checks, const struct selection *present)
+{
+    bool all = checks == KILN_CHECK_ALL || checks == KILN_CHECK_ALL_STRICT;
+    return (struct selection){{
+        [OPERAND_A] = present->has[OPERAND_A] && (all || checks == KILN_CHECK_A),
+        [OPERAND_B] = present->has[OPERAND_B] && (all || checks == KILN_CHECK_B),
+        [OPERAND_C] = present->has[OPERAND_C] && all,
+    }};
+}
+
 /* The memory of a call that has elements in C. */
 static enum kiln_status check_memory(const struct kiln_context *context,
-        const struct kiln_gemm *gemm, enum kiln_checks checks, unsigned first,
+        const struct kiln_gemm *gemm, enum kiln_checks checks, bool reads_a_and_b,
         const struct kiln_operand operands[NUM_OPERANDS], struct kiln_problem *problem)
 {
-    size_t elements[NUM_OPERANDS] = {0};
-    bool look = checks != KILN_CHECK_SHAPE;
-    enum kiln_status status = KILN_SUCCESS;
-    if (look) {
-        status = check_buffers(context, problem, first, operands, elements);
-    }
+    size_t elements[NUM_OPERANDS] = {SIZE_MAX, SIZE_MAX, SIZE_MAX};
+    const struct selection present = {{
+        [OPERAND_A] = reads_a_and_b && gemm->packed_a == NULL,
+        [OPERAND_B] = reads_a_and_b && gemm->packed_b == NULL,
+        [OPERAND_C] = true,
+    }};
+    const struct selection looked = looked_at(checks, &present);
+    enum kiln_status status = check_buffers(context, problem, &looked, operands, elements);
     if (status == KILN_SUCCESS) {
-        status = check_extents(problem, first, operands, look ? elements : NULL);
+        status = check_extents(problem, &present, operands, elements);
     }
     if (status == KILN_SUCCESS) {
         status = check_batch(problem, &operands[OPERAND_C]);
@@ -337,8 +382,7 @@ enum kiln_status kiln_problem_make(const struct kiln_context *context,
     bool has_c = problem->m > 0 && problem->n > 0;
     bool reads_a_and_b = problem->k > 0 && problem->alpha != 0;
     if (has_c) {
-        status = check_memory(context, gemm, checks, reads_a_and_b ? OPERAND_A : OPERAND_C,
-                operands, problem);
+        status = check_memory(context, gemm, checks, reads_a_and_b, operands, problem);
     }
     if (status != KILN_SUCCESS) {
         return status;
@@ -351,5 +395,5 @@ enum kiln_status kiln_problem_make(const struct kiln_context *context,
     }
     problem->is_nothing = !has_c || (!reads_a_and_b && problem->beta == 1);
     set_canonical(gemm, problem, operands);
-    return KILN_SUCCESS;
+    return has_c && reads_a_and_b ? kiln_packs_bind(context, gemm, problem) : KILN_SUCCESS;
 }

@@ -34,20 +34,36 @@ bool kiln_region_elements(const struct kiln_problem *problem, const struct kiln_
 
 /* Kernels address a region in its own elements from the start of the buffer, so that its place must
  * be a multiple of the element as well as of the alignment, counted with the caller's offset. */
+bool kiln_place_unit(size_t element_bytes, size_t *unit)
+{
+    size_t common = greatest_common_divisor(KILN_REGION_ALIGN, element_bytes);
+    return kiln_multiply(element_bytes, KILN_REGION_ALIGN / common, unit);
+}
+
+/* Where a region starts that does not start before *end, which becomes its end; in bytes. */
+static bool place_region(const struct kiln_problem *problem, const struct kiln_region *region,
+        size_t *end, size_t *start)
+{
+    size_t unit = 0, elements = 0, bytes = 0;
+    return kiln_place_unit(region->element_bytes, &unit) && kiln_round_up(*end, unit, start) &&
+           kiln_region_elements(problem, region, &elements) &&
+           kiln_multiply(elements, region->element_bytes, &bytes) &&
+           kiln_add(*start, bytes, end);
+}
+
 bool kiln_plan_regions(const struct kiln_problem *problem, struct kiln_plan *plan)
 {
     size_t base = problem->workspace != NULL ? problem->workspace_offset : 0;
     size_t end = base;
     for (unsigned i = 0; i < plan->recipe->num_regions; i++) {
         const struct kiln_region *region = &plan->recipe->regions[i];
-        size_t element = region->element_bytes, unit = 0, start = 0, elements = 0, bytes = 0;
-        size_t factor = KILN_REGION_ALIGN / greatest_common_divisor(KILN_REGION_ALIGN, element);
-        if (!kiln_multiply(element, factor, &unit) || !kiln_round_up(end, unit, &start) ||
-            !kiln_region_elements(problem, region, &elements) ||
-            !kiln_multiply(elements, element, &bytes) || !kiln_add(start, bytes, &end)) {
+        const struct kiln_packed *packed = &problem->packed[region->holds];
+        size_t packed_end = packed->offset, start = 0;
+        if (!place_region(problem, region, packed->buffer != NULL ? &packed_end : &end, &start)) {
             return false;
         }
-        plan->region_start[i] = start / element;
+        plan->region_start[i] = start / region->element_bytes;
+        plan->packed_start[region->holds] = plan->region_start[i];
     }
     /* An image has a pixel, even where k is 0 and nothing lies in the regions. */
     size_t least = kiln_recipe_reads_image(plan->recipe) ? KILN_PIXEL_BYTES : 0;

@@ -21,11 +21,12 @@ usage: scripts/offline_steps.sh STEP --dir DIR [OPTION...] [-- KILN_BENCH_OPTION
                           each, or decisions already taken are taken anew
     --precisions LIST     to tune: of half, single, double (default single,double,half)
 
-Options after -- go to kiln-bench in place of "--shapes hopper".
+Options after -- go to kiln-bench, for instance --shapes goals --peers kiln,cublas. Without them it
+compares the list hopper without transposes, and 4096x4096x4096 with.
 
 Exit status: 0 the step is done; 75 its time was up: call it again to go on; 1 a failure; 2 wrong
 usage. Nothing is installed. Parts of test and bench that passed are not run again unless the
-programs have changed.
+programs or the options have changed, or DIR/test.passed or DIR/bench.passed is removed.
 END
 }
 
@@ -79,6 +80,7 @@ done
 [ -n "$dir" ] || wrong "--dir says where everything is kept"
 [ "$step" = build ] || [ -n "$device" ] || wrong "--device says which device to $step"
 [ "$seconds" -ge 30 ] || wrong "--seconds: at least 30"
+options=$*
 [ $# -eq 0 ] || [ "$step" = bench ] || wrong "only bench takes options after --"
 case $dir in *,*) wrong "--dir: no commas, please" ;; esac
 
@@ -144,8 +146,9 @@ step_tune()
 open_list()
 {
     list=$dir/$step.passed
+    mkdir -p "$dir/$step"
     failures=0
-    mark="programs $(cksum "$@" | cksum)"
+    mark="programs $(cksum "$@" | cksum), options $options"
     [ -f "$list" ] && [ "$(head -n 1 "$list")" = "$mark" ] || echo "$mark" >"$list"
 }
 
@@ -155,7 +158,6 @@ part()
     name=$1
     shift
     ! grep -qx "$name" "$list" || return 0
-    mkdir -p "$dir/$step"
     log=$dir/$step/$name.log
     time=$(left)
     status=0
@@ -190,8 +192,10 @@ close_list()
 # Links the bundle that was tuned, if there is one.
 link_bundle()
 {
-    [ ! -f "$dir/local/bundle.c" ] ||
+    if [ -f "$dir/local/bundle.c" ] && [ ! -f "$build/links-local" ]; then
         configure "$build" -Dtune=off -Dbundles="$dir/local,generic"
+        touch "$build/links-local"
+    fi
 }
 
 step_test()
@@ -220,8 +224,10 @@ step_bench()
     link_bundle
     compile tests/bench/kiln-bench
     open_list "$build/tests/bench/kiln-bench"
-    [ $# -gt 0 ] || set -- --shapes hopper
     for pair in nn nt tn tt; do
+        if [ -z "$options" ]; then
+            case $pair in nn) set -- --shapes hopper ;; *) set -- --shape 4096x4096x4096 ;; esac
+        fi
         for precision in s d h; do
             part "$precision-$pair" "$build/tests/bench/kiln-bench" --device "$device" \
                 --precision $precision --transpose $pair --json "$dir/bench/$precision-$pair.json" \

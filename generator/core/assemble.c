@@ -103,7 +103,10 @@ const char *const assemble_dim_names[KILN_NUM_DIMS] = { "ONE", "M", "N", "K" };
 const char *const assemble_arg_names[KILN_NUM_ARG_CODES] = {
     "M", "N", "K", "ALPHA", "BETA", "A", "A_OFFSET", "LDA", "B", "B_OFFSET", "LDB", "C", "C_OFFSET",
     "LDC", "WORKSPACE", "WORKSPACE_IMAGE", "REGION_0", "REGION_1", "REGION_2", "REGION_3",
+    "PACKED_A", "PACKED_A_AT", "PACKED_B", "PACKED_B_AT",
 };
+
+const char *const assemble_prepared_names[KILN_NUM_PREPARED] = { "NONE", "A", "B" };
 
 static int dim_code(const char *at, size_t len)
 {
@@ -113,6 +116,15 @@ static int dim_code(const char *at, size_t len)
 static int arg_code(const char *at, size_t len)
 {
     return code_of(assemble_arg_names, KILN_NUM_ARG_CODES, at, len);
+}
+
+/* NULL is none. */
+static bool prepared_code(const char *name, uint8_t *code)
+{
+    const int found = !name ? KILN_PREPARED_NONE
+            : code_of(assemble_prepared_names, KILN_NUM_PREPARED, name, strlen(name));
+    *code = (uint8_t) found;
+    return found >= 0;
 }
 
 void assemble_entry_name(const struct config *config, const struct problem *problem,
@@ -321,7 +333,8 @@ static bool fill_stage(struct assembly *assembly, struct source *source,
         !evaluate(source, from->local_bytes, strlen(from->local_bytes), &bytes))
         return false;
     stage->local_bytes = (uint32_t) bytes;
-    return stage->entry && stage->work_dim && fill_args(stage, from->args);
+    return stage->entry && stage->work_dim && fill_args(stage, from->args) &&
+           prepared_code(from->prepares, &stage->prepares);
 }
 
 static bool fill_stages(struct assembly *assembly, struct source *source,
@@ -360,7 +373,7 @@ static bool fill_region(struct source *source, const struct family_region *from,
     if (!evaluate(source, from->element_bytes, strlen(from->element_bytes), &bytes))
         return false;
     region->element_bytes = (uint32_t) bytes;
-    return true;
+    return prepared_code(from->holds, &region->holds);
 }
 
 /* A region that the configuration does not use keeps its number and takes one byte. */

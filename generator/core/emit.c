@@ -143,7 +143,7 @@ static void emit_stage(const struct kiln_stage *s, struct text *text)
     for (unsigned i = 0; i < s->num_args; i++)
         text_add(text, "%sKILN_ARG_%s", i % 4 ? ", " : i ? ",\n        " : "\n        ",
                 assemble_arg_names[s->args[i]]);
-    text_add(text, " } },\n");
+    text_add(text, " },\n      KILN_PREPARED_%s },\n", assemble_prepared_names[s->prepares]);
 }
 
 static void emit_parts(const struct kiln_bundle *bundle, struct text *text)
@@ -158,10 +158,10 @@ static void emit_parts(const struct kiln_bundle *bundle, struct text *text)
             text_add(text, "static const struct kiln_region regions_%u[] = {\n", r);
         for (unsigned i = 0; i < recipe->num_regions; i++) {
             const struct kiln_region *g = &recipe->regions[i];
-            text_add(text, "    { { KILN_DIM_%s, KILN_DIM_%s }, { %u, %u }, %u },\n",
+            text_add(text, "    { { KILN_DIM_%s, KILN_DIM_%s }, { %u, %u }, %u, "
+                    "KILN_PREPARED_%s },\n",
                     assemble_dim_names[g->dim[0]], assemble_dim_names[g->dim[1]], g->round[0],
-                    g->round[1],
-                    g->element_bytes);
+                    g->round[1], g->element_bytes, assemble_prepared_names[g->holds]);
         }
         if (recipe->num_regions)
             text_add(text, "};\n");

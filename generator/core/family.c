@@ -350,6 +350,38 @@ bool config_legal(const struct config *config, const struct problem *problem,
     return true;
 }
 
+static bool divides(const char *expr, const struct scope *scope, size_t extent)
+{
+    struct expr_error e;
+    long value = 1;
+    return !expr || (expr_eval(expr, strlen(expr), scope, &value, &e) &&
+                     (value <= 1 || extent % (size_t) value == 0));
+}
+
+static bool is_at_most(const char *expr, const struct scope *scope, size_t extent)
+{
+    struct expr_error e;
+    long value = 0;
+    return !expr || (expr_eval(expr, strlen(expr), scope, &value, &e) &&
+                     (value == 0 || extent <= (size_t) value));
+}
+
+bool config_takes(const struct config *config, const struct problem *problem,
+        const struct device_facts *facts, size_t m, size_t n, size_t k)
+{
+    const struct family *family = config->family;
+    const size_t extents[3] = { m, n, k };
+    const size_t lds[3] = { problem->transa ? m : k, problem->transb ? k : n, n };
+    struct scope scope;
+    char error[FAMILY_ERROR_BYTES];
+    bool takes = config_scope(config, problem, facts, &scope, error);
+    for (int i = 0; i < 3 && takes; i++)
+        takes = divides(family->guard[i], &scope, extents[i]) &&
+                divides(family->align[i], &scope, lds[i]) &&
+                is_at_most(family->most, &scope, extents[i]);
+    return takes;
+}
+
 long config_rank(const struct config *config, const struct problem *problem,
         const struct device_facts *facts)
 {

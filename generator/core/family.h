@@ -48,6 +48,7 @@ struct family_stage {
     const char *tiles, *locals;        /* expressions, as many as dims: "BLKN; BLKM" */
     const char *local_bytes;           /* expression; NULL: 0 */
     const char *args;                  /* codes of bundle.h without prefix: "M N K A LDA" */
+    const char *prepares;              /* "A" or "B": brings it into its region, no more; NULL */
 };
 
 struct family_region {
@@ -55,6 +56,7 @@ struct family_region {
     const char *dims;                  /* "M K" */
     const char *rounds;                /* expressions: "TM; 1" */
     const char *element_bytes;
+    const char *holds;                 /* "A" or "B", prepared; NULL */
 };
 
 /* What was published of a kernel, on whose problem; NO_FIGURE of table.h when nothing was. */
@@ -176,6 +178,11 @@ bool config_scope(const struct config *config, const struct problem *problem,
  * rule's. */
 bool config_legal(const struct config *config, const struct problem *problem,
         const struct device_facts *facts, const char **reason);
+
+/* Whether the configuration, which is legal, takes a shape of matrices without gaps between their
+ * rows, all at offset 0. */
+bool config_takes(const struct config *config, const struct problem *problem,
+        const struct device_facts *facts, size_t m, size_t n, size_t k);
 
 /* The family's rank expression; 0 when it has none. */
 long config_rank(const struct config *config, const struct problem *problem,

@@ -94,6 +94,12 @@ static void note_missing(const struct journal_head *heads, unsigned num, struct 
 
 /* ---- Rows ---- */
 
+/* A failure of a finalist is worth knowing, wherever it was found. */
+static bool is_kept(const struct record *row)
+{
+    return row->kind == RECORD_SEARCH || row->kind == RECORD_EDGES || !record_is_timed(row);
+}
+
 static bool add_rows(const struct merge_part *part, struct text *merged, struct text *notes,
         char error[MERGE_ERROR_BYTES])
 {
@@ -105,7 +111,7 @@ static bool add_rows(const struct merge_part *part, struct text *merged, struct 
     for (size_t i = 0; i < records.num; i++) {
         const struct record *row = &records.rows[i];
         searched += row->kind == RECORD_SEARCH;
-        if ((row->kind == RECORD_SEARCH || row->kind == RECORD_EDGES) && record_format(row, line))
+        if (is_kept(row) && record_format(row, line))
             text_add(merged, "%s", line);
     }
     if (!searched)

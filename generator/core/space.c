@@ -81,5 +81,11 @@ bool space_legal(const struct space *space, const struct point *point, const cha
         return false;
     }
     space_config(space, point, &config);
-    return config_legal(&config, &space->problem, &space->facts, reason);
+    if (!config_legal(&config, &space->problem, &space->facts, reason))
+        return false;
+    if (!space->m || config_takes(&config, &space->problem, &space->facts, space->m, space->n,
+                             space->k))
+        return true;
+    *reason = "does not take the shape";
+    return false;
 }

@@ -52,30 +52,36 @@ static const struct family_rule rules[] = {
     { "PRECISION != 16 || TB || BN >= 64", "columns of a tile come by 64" },
 };
 
-#define MULTIPLY_ARGS "M N K A A_OFFSET LDA B B_OFFSET LDB WORKSPACE REGION_0 REGION_1 REGION_2" \
-        " REGION_3 ALPHA BETA C C_OFFSET LDC"
+#define AS_IT_IS(X) #X " " #X "_OFFSET LD" #X " "
+#define COPIED(X) "PACKED_" #X " PACKED_" #X "_AT "
+/* A work-group for each tile, or as many as the device runs at once. */
+#define MULTIPLY(copies, a, b) \
+    { "multiply", "!STREAM && " copies, "bulk.cl.in", NULL, NULL, "A B", "N M", "BN; BM", \
+      "ITEMS; 1", NULL, "M N K " a b "WORKSPACE REGION_2 REGION_3 ALPHA BETA C C_OFFSET LDC" }, \
+    { "multiply", "STREAM && " copies, "bulk.cl.in", NULL, NULL, "A B", "ONE", "UNITS * STREAM", \
+      "ITEMS", NULL, "M N K " a b "WORKSPACE REGION_2 REGION_3 ALPHA BETA C C_OFFSET LDC" }
 
 static const struct family_stage stages[] = {
     { "copya", "COPYA && !TA", "copy.cl.in", NULL, "COPYA", "A", "K M", "32 * WHOLE; 32", "32; 8",
-      NULL, "M K A A_OFFSET LDA WORKSPACE REGION_0" },
+      NULL, "M K A A_OFFSET LDA PACKED_A PACKED_A_AT", "A" },
     { "copya", "COPYA && TA", "copy.cl.in", NULL, "COPYA", "A", "M K", "32 * WHOLE; 32", "32; 8",
-      NULL, "K M A A_OFFSET LDA WORKSPACE REGION_0" },
+      NULL, "K M A A_OFFSET LDA PACKED_A PACKED_A_AT", "A" },
     { "copyb", "COPYB && !TB", "copy.cl.in", NULL, "COPYB", "B", "N K", "32 * WHOLE; 32", "32; 8",
-      NULL, "K N B B_OFFSET LDB WORKSPACE REGION_1" },
+      NULL, "K N B B_OFFSET LDB PACKED_B PACKED_B_AT", "B" },
     { "copyb", "COPYB && TB", "copy.cl.in", NULL, "COPYB", "B", "K N", "32 * WHOLE; 32", "32; 8",
-      NULL, "N K B B_OFFSET LDB WORKSPACE REGION_1" },
-    { "multiply", "!STREAM", "bulk.cl.in", NULL, NULL, "A B", "N M", "BN; BM", "ITEMS; 1", NULL,
-      MULTIPLY_ARGS },
-    { "multiply", "STREAM", "bulk.cl.in", NULL, NULL, "A B", "ONE", "UNITS * STREAM", "ITEMS", NULL,
-      MULTIPLY_ARGS },
+      NULL, "N K B B_OFFSET LDB PACKED_B PACKED_B_AT", "B" },
+    MULTIPLY("!COPYA && !COPYB", AS_IT_IS(A), AS_IT_IS(B)),
+    MULTIPLY("!COPYA && COPYB", AS_IT_IS(A), COPIED(B)),
+    MULTIPLY("COPYA && !COPYB", COPIED(A), AS_IT_IS(B)),
+    MULTIPLY("COPYA && COPYB", COPIED(A), COPIED(B)),
     { "add", "STREAM", "bulk_add.cl.in", NULL, NULL, "A B", "ONE ONE",
       "UNITS * STREAM; BM * BN / WORKERS", "WORKERS; 1", NULL,
       "M N K WORKSPACE REGION_3 ALPHA BETA C C_OFFSET LDC" },
 };
 
 static const struct family_region regions[] = {
-    { "COPYA", "M K", "TA ? WHOLE : 1; TA ? 1 : WHOLE", "ELEM_BYTES" },
-    { "COPYB", "N K", "TB ? 1 : WHOLE; TB ? WHOLE : 1", "ELEM_BYTES" },
+    { "COPYA", "M K", "TA ? WHOLE : 1; TA ? 1 : WHOLE", "ELEM_BYTES", "A" },
+    { "COPYB", "N K", "TB ? 1 : WHOLE; TB ? WHOLE : 1", "ELEM_BYTES", "B" },
     { NULL, "ONE ONE", "1; 1", "256" },
     { "STREAM", "ONE ONE", "2 * BM * BN; UNITS * STREAM", "REAL_BYTES" },
 };

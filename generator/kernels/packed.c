@@ -29,20 +29,20 @@ static const struct family_rule rules[] = {
 
 static const struct family_stage stages[] = {
     { "packa", "PACKA", "pack.cl.in", "WIDTH = TM; CONTIGUOUS = TA", "TM VEC", "A",
-      "M K", "TM; DEPTH", "1; 1", NULL, "M K A A_OFFSET LDA WORKSPACE REGION_0" },
+      "M K", "TM; DEPTH", "1; 1", NULL, "M K A A_OFFSET LDA PACKED_A PACKED_A_AT", "A" },
     { "packb", NULL, "pack.cl.in", "WIDTH = TN; CONTIGUOUS = !TB", "NV VEC", "B",
-      "N K", "TN; DEPTH", "1; 1", NULL, "N K B B_OFFSET LDB WORKSPACE REGION_1" },
+      "N K", "TN; DEPTH", "1; 1", NULL, "N K B B_OFFSET LDB PACKED_B PACKED_B_AT", "B" },
     { "multiply", "PACKA", "packed.cl.in", NULL, NULL, "",
       "N M", "NP * TN; MP * TM", "1; 1", NULL,
-      "M N K ALPHA BETA WORKSPACE REGION_0 REGION_1 C C_OFFSET LDC" },
+      "M N K ALPHA BETA PACKED_A PACKED_A_AT PACKED_B PACKED_B_AT C C_OFFSET LDC" },
     { "multiply", "!PACKA", "packed.cl.in", NULL, NULL, "A",
       "N M", "NP * TN; MP * TM", "1; 1", NULL,
-      "M N K ALPHA BETA A A_OFFSET LDA WORKSPACE REGION_1 C C_OFFSET LDC" },
+      "M N K ALPHA BETA A A_OFFSET LDA PACKED_B PACKED_B_AT C C_OFFSET LDC" },
 };
 
 static const struct family_region regions[] = {
-    { "PACKA", "M K", "TM; 1", "REAL_BYTES" },
-    { NULL, "N K", "TN; 1", "REAL_BYTES" },
+    { "PACKA", "M K", "TM; 1", "REAL_BYTES", "A" },
+    { NULL, "N K", "TN; 1", "REAL_BYTES", "B" },
 };
 
 static const struct family_preset presets[] = {

@@ -50,9 +50,9 @@ static void add_cell(const struct svg_plot *plot, const struct selection *s, uns
 {
     const double regret = s->seconds / s->best - 1;
     const double x = plot->left + s->pair * CELL_WIDTH, y = plot->top + row * ROW_HEIGHT;
-    text_add(plot->text, "<g><title>%zu &#215; %zu &#215; %zu %s: recipe %c, %.4g GFLOP/s, the best "
-            "candidate %.4g</title><rect class=\"cell\" x=\"%.0f\" y=\"%.0f\" width=\"%d\" "
-            "height=\"%d\"/>", s->m, s->n, s->k, pair_names[s->pair], letter_of(s->recipe),
+    text_add(plot->text, "<g><title>%zu &#215; %zu &#215; %zu %s: recipe %c, %.4g GFLOP/s, "
+            "the best candidate %.4g</title><rect class=\"cell\" x=\"%.0f\" y=\"%.0f\" "
+            "width=\"%d\" height=\"%d\"/>", s->m, s->n, s->k, pair_names[s->pair], letter_of(s->recipe),
             report_gflops(s->m, s->n, s->k, s->seconds), report_gflops(s->m, s->n, s->k, s->best),
             x, y, CELL_WIDTH - 2, ROW_HEIGHT - 2);
     if (regret > 0.0005)

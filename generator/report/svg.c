@@ -80,27 +80,40 @@ static double round_step(double range)
     return power * (parts <= 1 ? 1 : parts <= 2 ? 2 : parts <= 5 ? 5 : 10);
 }
 
+static void add_line(const struct svg_plot *plot, double x1, double y1, double x2, double y2)
+{
+    text_add(plot->text, "<line class=\"grid\" x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" "
+            "y2=\"%.1f\"/>", x1, y1, x2, y2);
+}
+
+static void begin_text(const struct svg_plot *plot, const char *class, const char *anchor, double x,
+        double y)
+{
+    text_add(plot->text, "<text class=\"%s\" x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">", class,
+            x, y, anchor);
+}
+
 void svg_axis_x(const struct svg_plot *plot, const char *label)
 {
     const double step = round_step(plot->x_max - plot->x_min);
     const double bottom = plot->height - plot->bottom;
-    for (int i = (int) ceil(plot->x_min / step); i * step <= plot->x_max * (1 + 1e-9); i++)
-        text_add(plot->text, "<line class=\"grid\" x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\"/>"
-                "<text class=\"tick\" x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\">%g</text>\n",
-                svg_x(plot, i * step), plot->top, svg_x(plot, i * step), bottom,
-                svg_x(plot, i * step), bottom + 15, i * step);
-    text_add(plot->text, "<text class=\"label\" x=\"%.1f\" y=\"%.1f\" text-anchor=\"end\">",
-            plot->width - plot->right, plot->height - 4);
+    for (int i = (int) ceil(plot->x_min / step); i * step <= plot->x_max * (1 + 1e-9); i++) {
+        const double x = svg_x(plot, i * step);
+        add_line(plot, x, plot->top, x, bottom);
+        begin_text(plot, "tick", "middle", x, bottom + 15);
+        text_add(plot->text, "%g</text>\n", i * step);
+    }
+    begin_text(plot, "label", "end", plot->width - plot->right, plot->height - 4);
     html_text(plot->text, label);
     text_add(plot->text, "</text>\n");
 }
 
 void svg_axis_y(const struct svg_plot *plot, double step)
 {
-    for (int i = (int) ceil(plot->y_min / step - 1e-9); i * step <= plot->y_max + 1e-9; i++)
-        text_add(plot->text, "<line class=\"grid\" x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\"/>"
-                "<text class=\"tick\" x=\"%.1f\" y=\"%.1f\" text-anchor=\"end\">%.0f&#8239;%%</text>\n",
-                plot->left, svg_y(plot, i * step), plot->width - plot->right,
-                svg_y(plot, i * step), plot->left - 5, svg_y(plot, i * step) + 4,
-                100 * i * step);
+    for (int i = (int) ceil(plot->y_min / step - 1e-9); i * step <= plot->y_max + 1e-9; i++) {
+        const double y = svg_y(plot, i * step);
+        add_line(plot, plot->left, y, plot->width - plot->right, y);
+        begin_text(plot, "tick", "end", plot->left - 5, y + 4);
+        text_add(plot->text, "%.0f&#8239;%%</text>\n", 100 * i * step);
+    }
 }

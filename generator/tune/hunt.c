@@ -154,6 +154,9 @@ static bool open_one(struct hunts *hunts, size_t family)
     const struct tuner *tuner = hunts->tuner;
     space_init(&hunt->space, families[family], &hunts->quarry->problem, &tuner->facts);
     hunt->space.shard = tuner->records.head.shard;
+    hunt->space.m = hunts->quarry->shape.m;
+    hunt->space.n = hunts->quarry->shape.n;
+    hunt->space.k = hunts->quarry->shape.k;
     hunt->search.best_cost = HUGE_VAL;
     hunt->done = families[family]->literature;
     if (hunt->done)

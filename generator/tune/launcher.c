@@ -111,6 +111,44 @@ enum kiln_status launcher_prepare(struct launcher *launcher, struct kiln_context
     return status;
 }
 
+static enum kiln_status pack_one(struct launcher *launcher, struct kiln_context *context,
+        const struct kiln_gemm *gemm, int i, struct launcher_packs *packs)
+{
+    const enum kiln_pack_operand operand = i ? KILN_PACK_B : KILN_PACK_A;
+    size_t bytes = 0;
+    cl_int error = CL_SUCCESS;
+    enum kiln_status status = kiln_pack_bytes(context, gemm, operand, &bytes);
+    if (status == KILN_SUCCESS && bytes) {
+        packs->buffer[i] = clCreateBuffer(launcher->context, CL_MEM_READ_WRITE, bytes, NULL,
+                &error);
+        status = (enum kiln_status) error;
+    }
+    return status != KILN_SUCCESS ? status
+            : kiln_pack_enqueue(context, gemm, operand, packs->buffer[i], 0, launcher->queue, 0,
+                    NULL, NULL, &packs->pack[i]);
+}
+
+enum kiln_status launcher_pack(struct launcher *launcher, struct kiln_context *context,
+        struct kiln_gemm *gemm, unsigned which, struct launcher_packs *packs)
+{
+    enum kiln_status status = KILN_SUCCESS;
+    *packs = (struct launcher_packs) { .buffer = { NULL, NULL } };
+    for (int i = 0; i < 2 && status == KILN_SUCCESS; i++) {
+        if (!(which >> i & 1))
+            continue;
+        status = pack_one(launcher, context, gemm, i, packs);
+        *(i ? &gemm->packed_b : &gemm->packed_a) = &packs->pack[i];
+    }
+    return status;
+}
+
+void launcher_packs_free(struct launcher_packs *packs)
+{
+    for (int i = 0; i < 2; i++)
+        if (packs->buffer[i])
+            clReleaseMemObject(packs->buffer[i]);
+}
+
 /* From the start of the first event to the end of the last; 0 when the driver does not tell. */
 static double span_of(const cl_event *events, unsigned num)
 {

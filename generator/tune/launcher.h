@@ -31,6 +31,18 @@ bool launcher_canary(struct launcher *launcher, char error[LAUNCHER_MESSAGE_BYTE
 enum kiln_status launcher_prepare(struct launcher *launcher, struct kiln_context *context,
         struct kiln_gemm *gemm);
 
+/* Operands packed for a call, in buffers of their own. */
+struct launcher_packs {
+    struct kiln_pack pack[2];          /* of A and of B */
+    cl_mem buffer[2];
+};
+
+/* Packs A, B or both and names the packs in the call; `which` has bit 0 for A, bit 1 for B. To be
+ * freed in any case, when the device has done with them. */
+enum kiln_status launcher_pack(struct launcher *launcher, struct kiln_context *context,
+        struct kiln_gemm *gemm, unsigned which, struct launcher_packs *packs);
+void launcher_packs_free(struct launcher_packs *packs);
+
 /* Enqueues a prepared call, waits, and looks at what became of each stage. *seconds is the time on
  * the device by its own clock; 0 when there was nothing to do. */
 enum kiln_status launcher_run(struct launcher *launcher, struct kiln_context *context,

@@ -19,7 +19,7 @@
 #include <string.h>
 
 enum {
-    MAX_FINALISTS = 10, PER_SEARCH = 2, MAX_SEARCHES = 16, NUM_KINDS = 5, MAX_LOOKS = 64,
+    MAX_FINALISTS = 16, PER_SEARCH = 2, MAX_SEARCHES = 16, MAX_KINDS = 8, MAX_LOOKS = 64,
     LOOKS_TOGETHER = 10, MERGED_LOOKS = 30
 };
 
@@ -174,12 +174,13 @@ static unsigned list_looks(const struct plan *plan, const struct quest *quests, 
     return num;
 }
 
-/* Times a few configurations against each other at every quest's shape. */
+/* Times a few configurations against each other at every quest's shape; at the first one however
+ * small the budget. */
 static bool look_at(struct plan *plan, const struct quest *quests, size_t num_quests,
-        const struct config *looks, unsigned num)
+        const struct config *looks, unsigned num, double end)
 {
     struct record answers[LOOKS_TOGETHER];
-    for (size_t q = 0; q < num_quests; q++) {
+    for (size_t q = 0; q < num_quests && (q == 0 || used(plan) < end); q++) {
         const struct problem problem = problem_of_pair(plan->precision, quests[q].pair);
         if (!tuner_ask(plan->tuner, RECORD_LOOK, &problem, quests[q].shape, looks, num, 0,
                     answers))
@@ -222,7 +223,7 @@ static void add_all_round(struct plan *plan, const struct quest *quests, size_t 
         add_finalist(plan, best);
 }
 
-/* Looks at the best few again, however small the budget, then at the next ones until `end`. */
+/* Looks at the best few again, then at the next ones, until `end`. */
 static bool look_again(struct plan *plan, const struct quest *quests, size_t num_quests,
         unsigned most, double end)
 {
@@ -231,7 +232,7 @@ static bool look_again(struct plan *plan, const struct quest *quests, size_t num
     progress_phase(plan->tuner, "%s second looks", plan->precision->name);
     for (unsigned i = 0; i < num && (i == 0 || used(plan) < end); i += LOOKS_TOGETHER)
         if (!look_at(plan, quests, num_quests, looks + i,
-                    num - i < LOOKS_TOGETHER ? num - i : LOOKS_TOGETHER))
+                    num - i < LOOKS_TOGETHER ? num - i : LOOKS_TOGETHER, end))
             return false;
     plan->num_finalists = 0;
     add_all_round(plan, quests, num_quests, looks, num);
@@ -287,12 +288,15 @@ static const struct trial_shape cpu_anchors[] = {
 };
 
 static const struct trial_shape gpu_anchors[] = {
-    { { 4096, 4096, 4096 }, "0" }, { { 1000, 1000, 1000 }, "0123" }, { { 250, 250, 250 }, "0123" },
-    { { 4096, 32, 4096 }, "0123" }, { { 32, 4000, 4000 }, "0123" }, { { 64, 64, 16384 }, "0123" },
-    { { 2048, 2048, 2048 }, "0123" }, { { 64, 64, 64 }, "0123" }, { { 512, 512, 512 }, "0" },
-    { { 1024, 1024, 1024 }, "0" }, { { 1, 4000, 4000 }, "0123" }, { { 4000, 1, 4000 }, "0123" },
-    { { 8192, 128, 256 }, "0" }, { { 120, 8000, 250 }, "0" }, { { 16, 16, 16 }, "0" },
-    { { 4000, 4000, 128 }, "0" }, { { 3001, 3001, 3001 }, "0" },
+    { { 4096, 4096, 4096 }, "0123" }, { { 1501, 1501, 1501 }, "0123" },
+    { { 2048, 2048, 2048 }, "0123" }, { { 1000, 1000, 1000 }, "0123" },
+    { { 512, 512, 512 }, "0123" }, { { 250, 250, 250 }, "0123" }, { { 64, 64, 64 }, "0123" },
+    { { 64, 64, 16384 }, "0123" }, { { 4096, 32, 4096 }, "0123" }, { { 32, 4096, 4096 }, "0123" },
+    { { 1, 4000, 4000 }, "0123" }, { { 4000, 1, 4000 }, "0123" }, { { 1024, 1024, 1024 }, "0" },
+    { { 256, 256, 256 }, "0" }, { { 128, 128, 128 }, "0" }, { { 3001, 3001, 3001 }, "0" },
+    { { 16384, 32, 256 }, "0" }, { { 128, 128, 8192 }, "0" }, { { 4096, 64, 1024 }, "0" },
+    { { 120, 8000, 250 }, "0" }, { { 16, 16, 16 }, "0" }, { { 4000, 4000, 128 }, "0" },
+    { { 500, 500, 500 }, "0" }, { { 8192, 8192, 8192 }, "0" }, { { 351, 351, 351 }, "0" },
 };
 
 /* Shapes that are not used for choosing. */
@@ -352,40 +356,50 @@ static bool time_own_shapes(struct plan *plan)
 
 /* ---- the plan ---- */
 
-/* What is searched for: a large, a middling, a small, a wide and a tall problem; before them the
- * application's own. One transposes A and one B, because that decides whether packing pays. */
+static size_t num_own(const struct tuner *tuner)
+{
+    const size_t most = MAX_SEARCHES - MAX_KINDS;
+    return tuner->num_shapes < most ? tuner->num_shapes : most;
+}
+
+/* What is searched for: problems that differ in kind, before them the application's own. Some
+ * transpose A or B, because that decides whether packing pays. On GPUs one has rows that begin
+ * anywhere, and one is too small for the device but for its depth. */
 static size_t list_quests(const struct tuner *tuner, struct quest quests[MAX_SEARCHES])
 {
-    static const struct quest cpu[NUM_KINDS] = {
+    static const struct quest cpu[] = {
         { { 1024, 1024, 1024 }, 0 }, { { 384, 384, 384 }, 2 }, { { 64, 64, 64 }, 0 },
         { { 16, 1000, 500 }, 1 }, { { 1000, 16, 500 }, 0 }
     };
-    static const struct quest gpu[NUM_KINDS] = {
-        { { 4096, 4096, 4096 }, 0 }, { { 1000, 1000, 1000 }, 2 }, { { 128, 128, 128 }, 0 },
-        { { 32, 4096, 2048 }, 1 }, { { 4096, 32, 2048 }, 0 }
+    static const struct quest gpu[] = {
+        { { 4096, 4096, 4096 }, 0 }, { { 1501, 1501, 1501 }, 0 }, { { 1000, 1000, 1000 }, 2 },
+        { { 256, 256, 256 }, 0 }, { { 64, 64, 16384 }, 0 }, { { 32, 4096, 2048 }, 1 },
+        { { 4096, 32, 2048 }, 0 }
     };
     const bool is_cpu = tuner->facts.value[FACT_IS_CPU];
+    const struct quest *kinds = is_cpu ? cpu : gpu;
+    const size_t num_kinds = is_cpu ? COUNT(cpu) : COUNT(gpu);
     size_t num = 0;
-    for (; num < tuner->num_shapes && num < MAX_SEARCHES - NUM_KINDS; num++)
+    for (; num < num_own(tuner); num++)
         quests[num] = (struct quest) { tuner->shapes[num], 0 };
-    for (size_t i = 0; i < NUM_KINDS; i++)
-        quests[num++] = is_cpu ? cpu[i] : gpu[i];
-    return num;
+    memcpy(&quests[num], kinds, num_kinds * sizeof *kinds);
+    return num + num_kinds;
 }
 
 /* How much of the search is over after the i-th problem. The application's own shapes get most of
- * it; of the others the first, the large one, as much as the rest together. */
+ * it; of the others the first, the large one, much more than each of the rest. */
 static double search_share(size_t i, size_t own, size_t num)
 {
-    const double for_own = own ? 0.7 : 0;
+    const double for_own = own ? 0.7 : 0, large = num - own > 5 ? 0.3 : 0.5;
     if (i < own)
         return for_own * (double) (i + 1) / (double) own;
-    return for_own + (1 - for_own) * (0.5 + 0.5 * (double) (i - own) / (double) (num - own - 1));
+    return for_own + (1 - for_own) *
+            (large + (1 - large) * (double) (i - own) / (double) (num - own - 1));
 }
 
 static bool search_each(struct plan *plan, const struct quest *quests, size_t num, double end)
 {
-    const size_t own = num - NUM_KINDS;
+    const size_t own = num_own(plan->tuner);
     for (size_t i = 0; i < num; i++) {
         if (!search_one(plan, &quests[i], end * search_share(i, own, num)))
             return false;

@@ -196,10 +196,14 @@ static const char body[] =
 "    const cl_long numbers[] = { [ARG_M] = M, [ARG_N] = N, [ARG_K] = K, [ARG_A_OFFSET] = 0,\n"
 "            [ARG_LDA] = TRANSA ? M : K, [ARG_B_OFFSET] = 0, [ARG_LDB] = TRANSB ? K : N,\n"
 "            [ARG_C_OFFSET] = 0, [ARG_LDC] = N };\n"
-"    if (arg >= ARG_REGION_0)\n"
+"    if (arg >= ARG_REGION_0 && arg <= ARG_REGION_3)\n"
 "        check(clSetKernelArg(kernel, at, sizeof(cl_long), &region_start[arg - ARG_REGION_0]),\n"
 "                \"clSetKernelArg\");\n"
-"    else if (arg == ARG_A || arg == ARG_B || arg == ARG_C || arg == ARG_WORKSPACE)\n"
+"    else if (arg == ARG_PACKED_A_AT || arg == ARG_PACKED_B_AT)\n"
+"        check(clSetKernelArg(kernel, at, sizeof(cl_long),\n"
+"                &packed_start[arg == ARG_PACKED_B_AT]), \"clSetKernelArg\");\n"
+"    else if (arg == ARG_A || arg == ARG_B || arg == ARG_C || arg == ARG_WORKSPACE ||\n"
+"             arg == ARG_PACKED_A || arg == ARG_PACKED_B)\n"
 "        check(clSetKernelArg(kernel, at, sizeof(cl_mem),\n"
 "                &memory[arg == ARG_A ? 0 : arg == ARG_B ? 1 : arg == ARG_C ? 2 : 3]),\n"
 "                \"clSetKernelArg\");\n"
@@ -254,13 +258,12 @@ static const char body[] =
 "}\n";
 
 /* A stage's sizes as the library launches it; false when it has nothing to do. */
-static bool print_stage(struct text *out, const struct kiln_stage *stage,
-        const struct kiln_problem *problem)
+static bool print_stage(struct text *out, const struct kiln_plan *plan, unsigned index)
 {
+    const struct kiln_stage *stage = &plan->recipe->stages[index];
     size_t global[3] = { 1, 1, 1 };
     for (unsigned d = 0; d < stage->work_dim; d++) {
-        const size_t extent = kiln_extent(problem, stage->dim[d]);
-        global[d] = (extent + stage->tile[d] - 1) / stage->tile[d] * stage->local[d];
+        global[d] = plan->global[index][d];
         if (!global[d])
             return false;
     }
@@ -278,8 +281,8 @@ static bool print_data(struct text *out, const struct kiln_recipe *recipe,
 {
     struct kiln_plan plan = { .recipe = recipe };
     unsigned num_stages = 0;
-    if (!kiln_plan_regions(problem, &plan)) {
-        snprintf(error, FAMILY_ERROR_BYTES, "the workspace is too large");
+    if (!kiln_plan_regions(problem, &plan) || !kiln_plan_groups(problem, &plan)) {
+        snprintf(error, FAMILY_ERROR_BYTES, "the workspace or the launch is too large");
         return false;
     }
     text_add(out, "static const char config[] = \"%s\";\n", recipe->name);
@@ -293,9 +296,11 @@ static bool print_data(struct text *out, const struct kiln_recipe *recipe,
             plan.workspace_bytes ? plan.workspace_bytes : 1);
     text_add(out, "static const cl_long region_start[4] = { %zu, %zu, %zu, %zu };\n",
             plan.region_start[0], plan.region_start[1], plan.region_start[2], plan.region_start[3]);
+    text_add(out, "static const cl_long packed_start[2] = { %zu, %zu };\n",
+            plan.packed_start[KILN_PREPARED_A], plan.packed_start[KILN_PREPARED_B]);
     text_add(out, "static const struct stage stages[] = {\n");
     for (unsigned i = 0; i < recipe->num_stages; i++)
-        num_stages += print_stage(out, &recipe->stages[i], problem);
+        num_stages += print_stage(out, &plan, i);
     text_add(out, "};\nenum { NUM_STAGES = %u };\n\n", num_stages);
     return true;
 }

@@ -84,11 +84,12 @@ static enum verify_verdict say(enum verify_verdict verdict, const struct verify_
 {
     snprintf(message, VERIFY_MESSAGE_BYTES,
             "%s; %cgemm %c%c %zu x %zu x %zu, alpha %g, beta %g, ld +%zu +%zu +%zu, "
-            "offsets %zu %zu %zu%s",
+            "offsets %zu %zu %zu%s%s%s",
             what, of->problem.precision->letter, of->problem.transa ? 't' : 'n',
             of->problem.transb ? 't' : 'n', of->m, of->n, of->k, of->alpha, of->beta, of->pad_a,
             of->pad_b, of->pad_c, of->offset_a, of->offset_b, of->offset_c,
-            of->by_columns ? ", by columns" : "");
+            of->by_columns ? ", by columns" : "", of->packed & 1 ? ", packed A" : "",
+            of->packed & 2 ? ", packed B" : "");
     return verdict;
 }
 
@@ -101,21 +102,27 @@ static enum verify_verdict say_status(enum kiln_status status, const struct veri
 
 /* ---- Running ---- */
 
-/* C on the device before and after the candidate ran; A and B are there already. */
+/* C on the device before and after the candidate ran; A and B are there already, and packed now if
+ * so wanted. */
 static enum verify_verdict run_once(struct verifier *verifier, struct kiln_context *context,
-        struct verify_operands *operands, const struct verify_case *of,
+        struct verify_operands *operands, const struct verify_case *of, unsigned packed,
         char message[VERIFY_MESSAGE_BYTES])
 {
     struct launcher *launcher = verifier->launcher;
+    struct launcher_packs packs;
     cl_int error = matrix_upload(&operands->c, launcher->context, launcher->queue);
     struct kiln_gemm gemm = gemm_of(operands, of);
-    enum kiln_status status = (enum kiln_status) error;
+    enum kiln_status status = launcher_pack(launcher, context, &gemm, packed, &packs);
+    if (status == KILN_SUCCESS)
+        status = (enum kiln_status) error;
     if (status == KILN_SUCCESS)
         status = launcher_prepare(launcher, context, &gemm);
     if (status == KILN_SUCCESS)
         status = launcher_run(launcher, context, &gemm, &verifier->seconds);
     if (status == KILN_SUCCESS)
         status = (enum kiln_status) matrix_download(&operands->c, launcher->queue);
+    launcher_packs_free(&packs);
+    gemm.packed_a = gemm.packed_b = NULL;
     verifier->gemm = gemm;
     if (status != KILN_SUCCESS)
         return say_status(status, of, message);
@@ -133,7 +140,8 @@ static enum verify_verdict run_again(struct verifier *verifier, struct kiln_cont
     struct matrix *c = &operands->c;
     memcpy(after, c->image, c->bytes);
     memcpy(c->image, before, c->bytes);
-    const enum verify_verdict verdict = run_once(verifier, context, operands, of, message);
+    const enum verify_verdict verdict = run_once(verifier, context, operands, of, of->packed,
+            message);
     if (verdict == VERIFY_OK && memcmp(c->image, after, c->bytes))
         return say(VERIFY_WRONG, of, "done again, C has other bits", message);
     return verdict;
@@ -151,7 +159,7 @@ static enum verify_verdict run(struct verifier *verifier, struct kiln_context *c
     else
         memcpy(before, operands->c.image, bytes);
     if (verdict == VERIFY_OK)
-        verdict = run_once(verifier, context, operands, of, message);
+        verdict = run_once(verifier, context, operands, of, 0, message);
     for (unsigned i = 0; verdict == VERIFY_OK && i < of->repeats; i++)
         verdict = run_again(verifier, context, operands, of, before, after, message);
     free(before);

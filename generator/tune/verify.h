@@ -25,6 +25,7 @@ struct verify_case {
     bool poison_inputs;                /* A and B are NaN: for alpha = 0 */
     bool by_columns;                   /* the library is asked for the same by columns */
     unsigned repeats;                  /* times that it is done again, to be bitwise the same */
+    unsigned packed;                   /* then with packs: bit 0 for A, bit 1 for B */
 };
 
 enum verify_verdict {

@@ -5,6 +5,7 @@
  */
 #include "wide.h"
 #include "assemble.h"
+#include "internal.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -14,10 +15,11 @@
 typedef void each_recipe(const struct assembly *assembly, const struct config *config,
         const struct problem *problem);
 
-/* Calls `each` for every legal preset x precision x pair, each in an assembly of its own. */
-static void for_each_recipe(each_recipe *each)
+/* Calls `each` for every legal preset x precision x pair, each in an assembly of its own. Returns
+ * how many there are. */
+static unsigned for_each_recipe_on(const struct device_facts *facts, each_recipe *each)
 {
-    const struct device_facts facts = facts_wide();
+    unsigned num = 0;
     for (size_t i = 0; i < num_families * num_precisions * 4; i++) {
         const struct family *family = families[i / 4 / num_precisions];
         const struct problem problem = { &precisions[i / 4 % num_precisions], i & 2, i & 1 };
@@ -28,15 +30,23 @@ static void for_each_recipe(each_recipe *each)
             char error[FAMILY_ERROR_BYTES];
             unsigned index;
             assert_true(config_parse(family->presets[p].config, &config, error));
-            if (!config_legal(&config, &problem, &facts, &reason))
+            if (!config_legal(&config, &problem, facts, &reason))
                 continue;
-            assert_true(assembly_init(&assembly, "test", &facts));
+            num++;
+            assert_true(assembly_init(&assembly, "test", facts));
             if (!assembly_add(&assembly, &config, &problem, &index, error))
                 fail_msg("%s: %s", family->presets[p].config, error);
             each(&assembly, &config, &problem);
             assembly_free(&assembly);
         }
     }
+    return num;
+}
+
+static void for_each_recipe(each_recipe *each)
+{
+    const struct device_facts facts = facts_wide();
+    assert_true(for_each_recipe_on(&facts, each) > 0);
 }
 
 /* ---- Names ---- */
@@ -219,8 +229,8 @@ static void check_local_size(const char *text, const char *parameters,
         assert_int_equal(size[d], stage->local[d]);
 }
 
-static void check_stage(const struct assembly *assembly, const struct kiln_recipe *recipe,
-        const struct kiln_stage *stage, const char *text)
+static void check_stage(const struct assembly *assembly, const struct kiln_stage *stage,
+        const char *text)
 {
     const char *parameters = parameters_of(text, stage->entry);
     assert_int_equal(count_parameters(parameters), stage->num_args);
@@ -234,16 +244,14 @@ static void check_stage(const struct assembly *assembly, const struct kiln_recip
     const unsigned items = stage->local[0] * stage->local[1] * stage->local[2];
     assert_true((long) items <= assembly->facts.value[FACT_MAX_ITEMS]);
     // Work-items that compute C share it evenly.
+    const struct kiln_recipe *recipe = &assembly->bundle.recipes[0];
     if (stage == &recipe->stages[recipe->num_stages - 1])
         assert_int_equal(stage->tile[0] * stage->tile[1] * stage->tile[2] % items, 0);
     assert_true((long) stage->local_bytes <= assembly->facts.value[FACT_LOCAL_BYTES]);
     const char *local = strstr(parameters, "__local"), *end = strstr(parameters, "\n}\n");
     assert_int_equal(local && local < end, stage->local_bytes != 0);
-    for (unsigned i = 0; i < stage->num_args; i++) {
+    for (unsigned i = 0; i < stage->num_args; i++)
         assert_true(stage->args[i] < KILN_NUM_ARG_CODES);
-        if (stage->args[i] >= KILN_ARG_REGION_0)
-            assert_true(stage->args[i] - KILN_ARG_REGION_0 < recipe->num_regions);
-    }
 }
 
 static void check_launch(const struct assembly *assembly, const struct config *config,
@@ -261,7 +269,7 @@ static void check_launch(const struct assembly *assembly, const struct config *c
     assert_true(recipe->guard.m && recipe->guard.n && recipe->guard.k);
     assert_in_range(recipe->num_stages, 1, KILN_MAX_STAGES);
     for (unsigned i = 0; i < recipe->num_stages; i++)
-        check_stage(assembly, recipe, &recipe->stages[i], text);
+        check_stage(assembly, &recipe->stages[i], text);
     for (unsigned i = 0; i < recipe->num_regions; i++) {
         const struct kiln_region *region = &recipe->regions[i];
         assert_true(region->round[0] >= 1 && region->round[1] >= 1 && region->element_bytes >= 1);
@@ -274,6 +282,45 @@ static void launches_fit_the_text(void **state)
 {
     (void) state;
     for_each_recipe(check_launch);
+}
+
+/* ---- Soundness ---- */
+
+static void check_sound(const struct assembly *assembly, const struct config *config,
+        const struct problem *problem)
+{
+    char name[CONFIG_TEXT_BYTES];
+    config_format(config, name);
+    if (!kiln_bundle_is_sound(&assembly->bundle))
+        fail_msg("%c %s: the runtime refuses it", problem->precision->letter, name);
+}
+
+/* What the runtime demands of a bundle, of families for one kind of device too. */
+static void the_runtime_takes_every_recipe(void **state)
+{
+    (void) state;
+    struct device_facts facts = facts_wide();
+    const unsigned anywhere = for_each_recipe_on(&facts, check_sound);
+    facts.value[FACT_COMPUTE_CAPABILITY] = 90;
+    assert_true(for_each_recipe_on(&facts, check_sound) > anywhere);
+}
+
+static void check_prepared(const struct assembly *assembly, const struct config *config,
+        const struct problem *problem)
+{
+    const struct kiln_recipe *recipe = &assembly->bundle.recipes[0];
+    const bool is_packed = !strcmp(config->family->name, "packed");
+    (void) problem;
+    assert_int_equal(kiln_prepared_region(recipe, KILN_PREPARED_B) != NULL, is_packed);
+    assert_int_equal(recipe->stages[recipe->num_stages - 1].prepares, KILN_PREPARED_NONE);
+    if (is_packed)
+        assert_int_equal(recipe->stages[recipe->num_stages - 2].prepares, KILN_PREPARED_B);
+}
+
+static void prepared_operands_are_marked(void **state)
+{
+    (void) state;
+    for_each_recipe(check_prepared);
 }
 
 /* ---- Sharing ---- */
@@ -384,6 +431,8 @@ int main(void)
         cmocka_unit_test(names_can_be_read_back),
         cmocka_unit_test(pieces_fit_literals),
         cmocka_unit_test(launches_fit_the_text),
+        cmocka_unit_test(the_runtime_takes_every_recipe),
+        cmocka_unit_test(prepared_operands_are_marked),
         cmocka_unit_test(identical_text_is_shared),
         cmocka_unit_test(text_is_that_of_the_program),
         cmocka_unit_test(illegal_configurations_are_refused),

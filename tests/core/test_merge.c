@@ -22,11 +22,12 @@ static struct journal_head make_head(unsigned index, unsigned num)
     return head;
 }
 
-static void add_row(struct text *text, enum record_kind kind, size_t size)
+static void add_row(struct text *text, enum record_kind kind, size_t size, const char *outcome)
 {
     struct record row = { .kind = kind, .precision = precision_find("single"), .pair = 1,
-            .m = size, .n = size, .k = size, .outcome = "ok", .seconds = 1.0 / 3, .cost = 0.5 };
+            .m = size, .n = size, .k = size, .seconds = 1.0 / 3, .cost = 0.5 };
     char line[RECORD_LINE_BYTES];
+    strcpy(row.outcome, outcome);
     config_default(families[0], &row.config);
     assert_true(record_format(&row, line));
     text_add(text, "%s", line);
@@ -43,7 +44,7 @@ static struct merge_part make_part(int i, const char *path, const struct journal
 {
     record_format_head(head, &texts[i]);
     for (int kind = 0; kind < NUM_RECORD_KINDS; kind++)
-        add_row(&texts[i], (enum record_kind) kind, (size_t) (100 * (i + 1) + kind));
+        add_row(&texts[i], (enum record_kind) kind, (size_t) (100 * (i + 1) + kind), "ok");
     return part_of(&texts[i], path);
 }
 
@@ -69,7 +70,9 @@ static int clean(void **state)
 static void refuses(const struct journal_head *head, const char *what)
 {
     const struct journal_head first = make_head(1, 2);
-    const struct merge_part parts[] = { make_part(0, "a.tsv", &first), make_part(1, "b.tsv", head) };
+    const struct merge_part parts[] = {
+        make_part(0, "a.tsv", &first), make_part(1, "b.tsv", head)
+    };
     assert_false(merge(parts, 2));
     if (!strstr(error, what) || !strstr(error, "b.tsv"))
         fail_msg("'%s' does not say '%s'", error, what);
@@ -96,6 +99,23 @@ static void what_was_searched_and_verified_is_kept(void **state)
         assert_int_equal(records.rows[i].m / 100, 1 + i / 2);
         assert_true(records.rows[i].seconds == 0.333333333);
     }
+    records_free(&records);
+}
+
+static void failures_of_finalists_are_kept(void **state)
+{
+    const struct journal_head head = make_head(0, 0);
+    struct records records;
+    (void) state;
+    record_format_head(&head, &texts[0]);
+    add_row(&texts[0], RECORD_MATRIX, 10, "ok");
+    add_row(&texts[0], RECORD_MATRIX, 20, "slow");
+    add_row(&texts[0], RECORD_MATRIX, 30, "wrong");
+    const struct merge_part part = part_of(&texts[0], "a.tsv");
+    assert_true(merge(&part, 1));
+    assert_true(records_parse(merged.bytes, &records, error));
+    assert_int_equal(records.num, 1);
+    assert_int_equal(records.rows[0].m, 30);
     records_free(&records);
 }
 
@@ -217,6 +237,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(what_was_searched_and_verified_is_kept),
+        TEST(failures_of_finalists_are_kept),
         TEST(rows_are_kept_byte_by_byte),
         TEST(another_device_is_refused),
         TEST(another_clock_is_the_same_device),

@@ -60,6 +60,34 @@ static void shards_part_the_space(void **state)
     }
 }
 
+/* A family that reads rows where they lie takes those that begin at multiples of 16 bytes. */
+static void a_shape_limits_the_points(void **state)
+{
+    const struct family *bulk = family_find("bulk");
+    const char *reason;
+    struct config config;
+    struct point point;
+    char error[FAMILY_ERROR_BYTES];
+    (void) state;
+    for (size_t f = 0; f < num_families; f++) {
+        struct space space = make_space(f, 1);
+        if (families[f] != bulk)
+            continue;
+        assert_true(config_parse("bulk BM=64 BN=64 TM=4 TN=4", &config, error));
+        assert_true(space_locate(&space, &config, &point));
+        assert_true(space_legal(&space, &point, &reason));
+        space.m = space.n = space.k = 1500;
+        assert_true(space_legal(&space, &point, &reason));
+        space.k = 1501;
+        assert_false(space_legal(&space, &point, &reason));
+        assert_true(config_parse("bulk BM=64 BN=64 TM=4 TN=4 COPYA=1 COPYB=1", &config, error));
+        assert_true(space_locate(&space, &config, &point));
+        assert_true(space_legal(&space, &point, &reason));
+        return;
+    }
+    fail_msg("there is no family bulk");
+}
+
 static void shards_are_written_as_parts(void **state)
 {
     static const char *const bad[] = {
@@ -245,6 +273,7 @@ int main(void)
         cmocka_unit_test(sizes_are_products),
         cmocka_unit_test(indices_come_back),
         cmocka_unit_test(shards_part_the_space),
+        cmocka_unit_test(a_shape_limits_the_points),
         cmocka_unit_test(shards_are_written_as_parts),
         cmocka_unit_test(configurations_come_back),
         cmocka_unit_test(unknown_values_are_not_located),

@@ -25,11 +25,11 @@ static void store_vector(float4 x, __global float *p)
 // The source holds one line after the other: lines x K.
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
 void kiln_sgemm_packed_packa_n_tm2_vec4(long lines, long K, __global const float *restrict X, long x_offset, long ldx,
-        __global float *restrict work, long at)
+        __global float *restrict packed, long at)
 {
     const long line = get_group_id(0) * 2;
     const long k0 = get_group_id(1) * 256, k1 = min(K, k0 + 256);
-    __global float *restrict out = work + at + line * K + k0 * 2;
+    __global float *restrict out = packed + at + line * K + k0 * 2;
     __global const float *restrict in = X + x_offset + k0;
     const long l0 = min(line + 0, lines - 1) * ldx;
     const long l1 = min(line + 1, lines - 1) * ldx;
@@ -44,11 +44,11 @@ void kiln_sgemm_packed_packa_n_tm2_vec4(long lines, long K, __global const float
 // The source holds the lines of one k side by side: K x lines.
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
 void kiln_sgemm_packed_packb_n_nv1_vec4(long lines, long K, __global const float *restrict X, long x_offset, long ldx,
-        __global float *restrict work, long at)
+        __global float *restrict packed, long at)
 {
     const long line = get_group_id(0) * 4;
     const long k0 = get_group_id(1) * 256, k1 = min(K, k0 + 256);
-    __global float *restrict out = work + at + line * K + k0 * 4;
+    __global float *restrict out = packed + at + line * K + k0 * 4;
     __global const float *restrict in = X + x_offset + k0 * ldx + line;
     if (line + 4 <= lines) {
         for (long k = k0; k < k1; k++, in += ldx, out += 4) {
@@ -67,7 +67,8 @@ void kiln_sgemm_packed_packb_n_nv1_vec4(long lines, long K, __global const float
 // 2 x 2 blocks of 2 x 4, each block held in registers.
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
 void kiln_sgemm_packed_multiply_tm2_nv1_vec4_mp2_np2_kc0_ku1_packa1(long M, long N, long K, float alpha, float beta_arg,
-        __global const float *restrict work, long a_at, long b_at,
+        __global const float *restrict packed_a, long a_at,
+        __global const float *restrict packed_b, long b_at,
         __global float *restrict C, long c_offset, long ldc)
 {
     const long first_row = get_group_id(1) * 4, end_row = min(first_row + 4, M);
@@ -78,8 +79,8 @@ void kiln_sgemm_packed_multiply_tm2_nv1_vec4_mp2_np2_kc0_ku1_packa1(long M, long
     const float beta = beta_arg;
     for (long col = first_col; col < end_col; col += 4)
     for (long row = first_row; row < end_row; row += 2) {
-        __global const float *restrict b = work + b_at + col * K + k0 * 4;
-        __global const float *restrict a = work + a_at + row * K + k0 * 2;
+        __global const float *restrict b = packed_b + b_at + col * K + k0 * 4;
+        __global const float *restrict a = packed_a + a_at + row * K + k0 * 2;
         float4 c0_0 = 0;
         float4 c1_0 = 0;
         long k = 0;

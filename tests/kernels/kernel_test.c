@@ -190,6 +190,13 @@ static bool is_wanted(const struct options *options, const char *edge)
     return !options->edge || !strcmp(options->edge, edge);
 }
 
+/* One edge class in two is done again with packs, by turns of A, of B and of both. */
+static void with_packs(size_t number, struct verify_case *of)
+{
+    of->repeats = number % 2;
+    of->packed = (unsigned) (number / 2 % 3 + 1);
+}
+
 static void run_edges(struct run *run, struct candidate *candidate)
 {
     struct verify_case of, gauge;
@@ -200,6 +207,7 @@ static void run_edges(struct run *run, struct candidate *candidate)
             continue;
         if (!run->options->tight || of.m * of.n * of.k <= SMALL_CASE)
             run_case(run, candidate, edge->name, &of, verify_exact);
+        with_packs(i, &of);
         if (!run->options->presets)
             run_case(run, candidate, edge->name, &of,
                     run->options->tight ? run_tight : verify_gauge);

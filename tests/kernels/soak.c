@@ -2,8 +2,9 @@
  *
  * Each call is made up from the seed and its number alone: precision, transposes, layout, extents
  * (from 0 on, primes and multiples of tiles among them), leading dimensions, offsets, alpha, beta,
- * and whose workspace. Its result is judged by the checks of verify.h, over all elements; then it
- * is done again and must be bitwise the same. A failure prints the command that repeats it alone.
+ * whose workspace, and which operands are packed. Its result is judged by the checks of verify.h,
+ * over all elements; then it is done again, with the packs, and must be bitwise the same. A failure
+ * prints the command that repeats it alone.
  */
 #include "tune/clock.h"
 #include "tune/device.h"
@@ -18,7 +19,8 @@
 enum {
     EXIT_USAGE = 2, EXIT_SKIPPED = 77, MAX_FAILURES = 10, MAX_KERNELS = 1024,
     GAUGE_WORK = 1 << 21,              /* multiply-adds of which a reference is made */
-    EXPLAIN_BYTES = 2048
+    EXPLAIN_BYTES = 2048,
+    NUM_HUGE = 3                       /* huge calls of each precision: of A, of B, of C */
 };
 
 static const double report_seconds = 5;
@@ -27,6 +29,7 @@ struct options {
     const char *device;
     unsigned long calls, seed, most, work;
     unsigned long only;                /* the number of a call; 0: all */
+    bool huge;                         /* not random: matrices past 2^31 elements */
 };
 
 struct soak {
@@ -48,8 +51,10 @@ static const char help[] =
     "  --most N         the largest extent of C; K may be 16 times that (default 1024)\n"
     "  --work N         the most multiply-adds of a call, in millions (default 64)\n"
     "  --call I         only call I of these, counted from 1\n"
+    "  --huge           instead: each operand in turn and precision in a buffer of more than 2^31\n"
+    "                   elements; up to 17 GB on the host and on the device\n"
     "\n"
-    "Exit status: 0 all right, 1 a failure, 2 wrong usage, 77 no device.\n";
+    "Exit status: 0 all right, 1 a failure, 2 wrong usage, 77 no device, or too small a one.\n";
 
 /* ---- Making up a call ---- */
 
@@ -143,6 +148,21 @@ static const struct precision *random_precision(uint64_t *state, const struct de
     return precision;
 }
 
+static const size_t far_apart = (size_t) 1 << 30;
+
+/* Three rows so far apart that the last one begins past 2^31 elements. */
+static void make_up_huge(unsigned long number, struct verify_case *of)
+{
+    const size_t operand = number % NUM_HUGE;
+    const struct precision *precision = &precisions[(number - 1) / NUM_HUGE % num_precisions];
+    *of = (struct verify_case) {
+        .problem = { .precision = precision }, .m = operand == 1 ? 65 : 3, .n = 70,
+        .k = operand == 1 ? 3 : 67, .pad_a = operand == 0 ? far_apart : 0,
+        .pad_b = operand == 1 ? far_apart : 0, .pad_c = operand == 2 ? far_apart : 0,
+        .alpha = 2, .beta = 0.75, .by_columns = number % 2,
+    };
+}
+
 /* Call `number`; alpha and beta as the exact check wants them. */
 static void make_up(const struct soak *soak, unsigned long number, struct verify_case *of,
         bool *is_plain, bool *by_gauge)
@@ -165,6 +185,7 @@ static void make_up(const struct soak *soak, unsigned long number, struct verify
     of->beta = betas[below(&state, sizeof betas / sizeof betas[0])];
     of->poison_inputs = of->alpha == 0;
     of->by_columns = below(&state, 2);
+    of->packed = (unsigned) below(&state, 4);
     *is_plain = below(&state, 2);
     *by_gauge = below(&state, 2) && of->m * of->n * of->k <= GAUGE_WORK;
 }
@@ -179,7 +200,7 @@ static void explain(const struct soak *soak, char text[EXPLAIN_BYTES])
         kiln_gemm_explain(soak->context, &soak->verifier.gemm, text, EXPLAIN_BYTES);
     char *end = strchr(text, '\n');
     if (end)
-        end[strcspn(end + 1, "\n") + 1] = '\0';
+        end[strcspn(end + 1, "\n") + 2] = '\0';
 }
 
 static void note_kernel(struct soak *soak)
@@ -201,10 +222,23 @@ static void report(struct soak *soak, unsigned long number, const char *message)
     char text[EXPLAIN_BYTES];
     explain(soak, text);
     soak->num_failures++;
-    printf("FAILED call %lu: %s\n%s\n    again: soak --device '%s' --seed %lu --most %lu "
-            "--work %lu --call %lu\n", number, message, text, options->device, options->seed,
-            options->most, options->work, number);
+    printf("FAILED call %lu: %s\n%s    again: soak --device '%s' --seed %lu --most %lu "
+            "--work %lu --call %lu%s\n", number, message, text, options->device, options->seed,
+            options->most, options->work, number, options->huge ? " --huge" : "");
     fflush(stdout);
+}
+
+/* Whether the device gives buffers for a huge call. */
+static bool has_room(const struct soak *soak, unsigned long number, const struct verify_case *of)
+{
+    const size_t elements = 2 * far_apart + (1 << 20);
+    const size_t bytes = elements * (size_t) of->problem.precision->element_bytes;
+    cl_ulong most = 0;
+    clGetDeviceInfo(soak->launcher.device, CL_DEVICE_MAX_MEM_ALLOC_SIZE, sizeof most, &most, NULL);
+    if (most < bytes)
+        printf("call %lu skipped: it takes %zu bytes, and the device gives %llu at most\n", number,
+                bytes, (unsigned long long) most);
+    return most >= bytes;
 }
 
 static void run_call(struct soak *soak, unsigned long number)
@@ -212,7 +246,14 @@ static void run_call(struct soak *soak, unsigned long number)
     struct verify_case of;
     bool by_gauge;
     char message[VERIFY_MESSAGE_BYTES];
-    make_up(soak, number, &of, &soak->launcher.is_plain, &by_gauge);
+    if (soak->options->huge) {
+        make_up_huge(number, &of);
+        if (!has_room(soak, number, &of))
+            return;
+        soak->launcher.is_plain = true;
+        by_gauge = false;
+    } else
+        make_up(soak, number, &of, &soak->launcher.is_plain, &by_gauge);
     soak->verifier.gemm = (struct kiln_gemm) { .m = 0 };
     const enum verify_verdict verdict = by_gauge
             ? verify_gauge(&soak->verifier, soak->context, &of, message)
@@ -228,7 +269,8 @@ static int run_all(struct soak *soak)
 {
     const struct options *options = soak->options;
     const unsigned long first = options->only ? options->only : 1;
-    const unsigned long last = options->only ? options->only : options->calls;
+    const unsigned long calls = options->huge ? NUM_HUGE * num_precisions : options->calls;
+    const unsigned long last = options->only ? options->only : calls;
     const double start = clock_now();
     double reported = start;
     for (unsigned long i = first; i <= last && soak->num_failures < MAX_FAILURES; i++) {
@@ -242,6 +284,8 @@ static int run_all(struct soak *soak)
     }
     printf("seed %lu: %u calls, %u kernels, %u failures, %.0f s\n", options->seed, soak->num_calls,
             soak->num_kernels, soak->num_failures, clock_now() - start);
+    if (!soak->num_calls)
+        return EXIT_SKIPPED;
     return soak->num_failures ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
@@ -311,13 +355,17 @@ static int set_option(struct options *options, const char *name, const char *val
 int main(int argc, char **argv)
 {
     struct options options = { .device = "", .calls = 2000, .seed = 1, .most = 1024, .work = 64 };
-    for (int i = 1; i < argc; i += 2) {
+    for (int i = 1; i < argc; i++) {
         if (!strcmp(argv[i], "--help"))
             return fputs(help, stdout) < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
-        if (i + 1 == argc)
+        if (!strcmp(argv[i], "--huge"))
+            options.huge = true;
+        else if (i + 1 == argc)
             return usage("a value is missing after", argv[i]);
-        if (set_option(&options, argv[i], argv[i + 1]))
+        else if (set_option(&options, argv[i], argv[i + 1]))
             return EXIT_USAGE;
+        else
+            i++;
     }
     return run_on_device(&options);
 }

@@ -57,6 +57,31 @@ void fixture_new_context(struct fixture *f, const struct kiln_context_params *pa
     assert_non_null(f->kiln);
 }
 
+struct stub_facts fixture_nvidia_facts(cl_uint major, cl_uint minor)
+{
+    struct stub_facts facts = stub_default_facts();
+    facts.extensions = "cl_khr_fp64 cl_nv_device_attribute_query cl_nv_pragma_unroll";
+    facts.nv_major = major;
+    facts.nv_minor = minor;
+    return facts;
+}
+
+struct fixture_nvidia fixture_nvidia_open(const struct stub_facts *facts,
+        const struct kiln_context_params *params)
+{
+    struct fixture_nvidia nvidia = {.device = stub_make_device(facts)};
+    nvidia.cl = stub_make_context(1, &nvidia.device);
+    assert_int_equal(kiln_context_create(nvidia.cl, nvidia.device, params, &nvidia.kiln),
+            KILN_SUCCESS);
+    return nvidia;
+}
+
+void fixture_nvidia_close(struct fixture_nvidia *nvidia)
+{
+    kiln_context_destroy(&nvidia->kiln);
+    assert_int_equal(stub_refs(nvidia->cl), 1);
+}
+
 struct kiln_gemm fixture_gemm(const struct fixture *f, size_t m, size_t n, size_t k)
 {
     return (struct kiln_gemm){.m = m, .n = n, .k = k, .alpha = 1.0, .a = f->a, .b = f->b,
@@ -96,9 +121,15 @@ void fixture_expect(const char *entry, ...)
 void fixture_expect_recipe(struct fixture *f, const struct kiln_gemm *gemm, const char *bundle,
         const char *recipe)
 {
+    fixture_expect_recipe_on(f->kiln, gemm, bundle, recipe);
+}
+
+void fixture_expect_recipe_on(struct kiln_context *kiln, const struct kiln_gemm *gemm,
+        const char *bundle, const char *recipe)
+{
     char text[4096];
     char expected[512];
-    assert_int_equal(kiln_gemm_explain(f->kiln, gemm, text, sizeof text), KILN_SUCCESS);
+    assert_int_equal(kiln_gemm_explain(kiln, gemm, text, sizeof text), KILN_SUCCESS);
     int length = snprintf(expected, sizeof expected, "bundle: %s\nkernel: %s\n", bundle, recipe);
     assert_true(length > 0 && strlen(text) >= (size_t)length - 1);
     text[length] = '\0';

@@ -26,6 +26,17 @@ int fixture_teardown(void **state);
 
 /* Replaces the fixture's context; fails the test where that fails. NULL: the defaults. */
 void fixture_new_context(struct fixture *f, const struct kiln_context_params *params);
+/* An NVIDIA device of compute capability major.minor beside the fixture's own, to be looked at by
+ * explain: it has no queue. */
+struct fixture_nvidia {
+    cl_device_id device;
+    cl_context cl;
+    struct kiln_context *kiln;
+};
+struct stub_facts fixture_nvidia_facts(cl_uint major, cl_uint minor);
+struct fixture_nvidia fixture_nvidia_open(const struct stub_facts *facts,
+        const struct kiln_context_params *params);
+void fixture_nvidia_close(struct fixture_nvidia *nvidia);
 /* The call C = A * B in single precision, dense. */
 struct kiln_gemm fixture_gemm(const struct fixture *f, size_t m, size_t n, size_t k);
 /* Enqueues it on the in-order queue with no events, forgets older records, expects success. */
@@ -35,6 +46,8 @@ const struct stub_record *fixture_only(const char *entry);
 /* Fails unless the records are launches of these kernels, in order; ended by NULL. */
 void fixture_expect(const char *entry, ...);
 /* Fails unless explain's second line names the recipe and its first line the bundle. */
+void fixture_expect_recipe_on(struct kiln_context *kiln, const struct kiln_gemm *gemm,
+        const char *bundle, const char *recipe);
 void fixture_expect_recipe(struct fixture *f, const struct kiln_gemm *gemm, const char *bundle,
         const char *recipe);
 

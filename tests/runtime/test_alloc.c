@@ -35,6 +35,23 @@ void *__wrap_realloc(void *old, size_t size)
     return fails() ? NULL : __real_realloc(old, size);
 }
 
+/* Packs B in the form of a recipe and as a copy, and multiplies with it. */
+static void run_packed(struct fixture *f)
+{
+    static const size_t shapes[][3] = {{16, 16, 4096}, {64, 64, 64}};
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+        struct kiln_gemm gemm = fixture_gemm(f, shapes[i][0], shapes[i][1], shapes[i][2]);
+        struct kiln_pack b;
+        size_t bytes = 0;
+        assert_int_equal(kiln_pack_bytes(f->kiln, &gemm, KILN_PACK_B, &bytes), KILN_SUCCESS);
+        assert_int_equal(kiln_pack_enqueue(f->kiln, &gemm, KILN_PACK_B, f->c, 0, f->queue, 0, NULL,
+                NULL, &b), KILN_SUCCESS);
+        gemm.packed_b = &b;
+        assert_int_equal(kiln_gemm_enqueue(f->kiln, &gemm, f->loose, 0, NULL, NULL),
+                KILN_SUCCESS);
+    }
+}
+
 static void run_all(struct fixture *f)
 {
     static const size_t shapes[][3] = {{64, 64, 64}, {1024, 1024, 1024}, {16, 16, 4096},
@@ -48,6 +65,7 @@ static void run_all(struct fixture *f)
                 KILN_SUCCESS);
         clReleaseEvent(done);
     }
+    run_packed(f);
 }
 
 static void warm_calls_allocate_nothing(void **state)

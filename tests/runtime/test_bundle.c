@@ -21,14 +21,15 @@ static const char *const aligned_pieces[] = {
 
 static const char *const packed_pieces[] = {
     "kernel void pack_a(int m, int k, global const float *a, int a_offset, int lda,\n"
-    "    global float *work, long region)\n"
+    "    global float *packed_a, long a_at)\n"
     "{\n"
     "}\n",
     "kernel void pack_b(int k, int n, global const float *b, int b_offset, int ldb,\n"
-    "    global double *work, long region)\n"
+    "    global double *packed_b, long b_at)\n"
     "{\n"
     "}\n",
-    "kernel void packed_mul(global float *work, long region_a, long region_b,\n"
+    "kernel void packed_mul(global const float *packed_a, long a_at,\n"
+    "    global const double *packed_b, long b_at,\n"
     "    int m, int n, int k, float alpha, float beta, global float *c, int c_offset, int ldc)\n"
     "{\n"
     "}\n",
@@ -99,7 +100,7 @@ static const char *const generic_h_64_pieces[] = {
 
 static const struct kiln_program tuned_programs[] = {
     {.hash = 0x085631f26b2096b4u, .pieces = aligned_pieces, .num_pieces = 1},
-    {.hash = 0x059ffbc4c45a1312u, .pieces = packed_pieces, .num_pieces = 3},
+    {.hash = 0x78e745b85265f384u, .pieces = packed_pieces, .num_pieces = 3},
     {.hash = 0x5b221630a5a41a85u, .pieces = packed_64_pieces, .num_pieces = 2},
     {.hash = 0x3f929dcc48b797a2u, .pieces = small_pieces, .num_pieces = 2},
     {.hash = 0xc77f6e6d263d3a64u, .pieces = double_pieces, .num_pieces = 1},
@@ -123,21 +124,23 @@ static const struct kiln_stage packed_stages[] = {
     {.entry = "pack_a", .work_dim = 2, .dim = {KILN_DIM_K, KILN_DIM_M}, .tile = {4, 8},
      .local = {4, 8}, .num_args = 7,
      .args = {KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
-              KILN_ARG_WORKSPACE, KILN_ARG_REGION_0}},
+              KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT}, .prepares = KILN_PREPARED_A},
     {.entry = "pack_b", .work_dim = 1, .dim = {KILN_DIM_N}, .tile = {16}, .local = {16},
      .num_args = 7,
      .args = {KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
-              KILN_ARG_WORKSPACE, KILN_ARG_REGION_1}},
+              KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT}, .prepares = KILN_PREPARED_B},
     {.entry = "packed_mul", .work_dim = 3, .dim = {KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE},
-     .tile = {64, 32, 1}, .local = {16, 8, 1}, .num_args = 11,
-     .args = {KILN_ARG_WORKSPACE, KILN_ARG_REGION_0, KILN_ARG_REGION_1, KILN_ARG_M, KILN_ARG_N,
-              KILN_ARG_K, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
-              KILN_ARG_LDC}},
+     .tile = {64, 32, 1}, .local = {16, 8, 1}, .num_args = 12,
+     .args = {KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT,
+              KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
+              KILN_ARG_C_OFFSET, KILN_ARG_LDC}},
 };
 
 static const struct kiln_region packed_regions[] = {
-    {.dim = {KILN_DIM_M, KILN_DIM_K}, .round = {8, 4}, .element_bytes = 4},
-    {.dim = {KILN_DIM_K, KILN_DIM_N}, .round = {4, 16}, .element_bytes = 8},
+    {.dim = {KILN_DIM_M, KILN_DIM_K}, .round = {8, 4}, .element_bytes = 4,
+     .holds = KILN_PREPARED_A},
+    {.dim = {KILN_DIM_K, KILN_DIM_N}, .round = {4, 16}, .element_bytes = 8,
+     .holds = KILN_PREPARED_B},
 };
 
 static const struct kiln_stage packed_64_stages[] = {

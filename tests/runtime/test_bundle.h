@@ -15,8 +15,9 @@
 /* The tuned recipes, in the order of the bundle, which is the order of falling back. */
 enum {
     TUNED_ALIGNED,                     /* NN, guarded: m, n of 8, k of 4, all matrices of 4 */
-    TUNED_PACKED,                      /* NN, pack_a, pack_b, packed_mul with two regions */
-    TUNED_PACKED_64,                   /* NN, 64-bit indices, pack_b_64 and mul_64, one region */
+    TUNED_PACKED,                      /* NN, prepares both: pack_a, pack_b, packed_mul */
+    TUNED_PACKED_64,                   /* NN, 64-bit indices, pack_b_64 and mul_64 with a region of
+                                          the workspace that is not marked as prepared B */
     TUNED_SMALL,                       /* NN, plain */
     TUNED_TN,                          /* TN, plain */
     TUNED_DOUBLE,                      /* NN in double precision, plain */
@@ -40,8 +41,8 @@ enum plain_arg {
 
 enum { PACK_A_M, PACK_A_K, PACK_A_SOURCE, PACK_A_OFFSET, PACK_A_LD, PACK_A_WORK, PACK_A_REGION };
 enum { PACK_B_K, PACK_B_N, PACK_B_SOURCE, PACK_B_OFFSET, PACK_B_LD, PACK_B_WORK, PACK_B_REGION };
-enum { MUL_WORK, MUL_REGION_A, MUL_REGION_B, MUL_M, MUL_N, MUL_K, MUL_ALPHA, MUL_BETA, MUL_C,
-       MUL_C_OFFSET, MUL_LDC };
+enum { MUL_WORK, MUL_REGION_A, MUL_WORK_B, MUL_REGION_B, MUL_M, MUL_N, MUL_K, MUL_ALPHA, MUL_BETA,
+       MUL_C, MUL_C_OFFSET, MUL_LDC };
 enum { MUL_64_M, MUL_64_N, MUL_64_K, MUL_64_ALPHA, MUL_64_A, MUL_64_A_OFFSET, MUL_64_LDA,
        MUL_64_WORK, MUL_64_REGION, MUL_64_BETA, MUL_64_C, MUL_64_C_OFFSET, MUL_64_LDC };
 

@@ -1,6 +1,8 @@
 /* test_context.c: making and destroying contexts, whatever the driver answers. */
 #include "fixture.h"
 
+#include "internal.h"
+
 static const char *const asked[] = {
     "clGetContextInfo", "clGetDeviceInfo", "clGetPlatformInfo", "clRetainContext",
     "clRetainDevice",
@@ -51,6 +53,77 @@ static void contexts_do_not_share(void **state)
     fixture_expect("pack_a", "pack_b", "packed_mul", NULL);
 }
 
+/* ---- What is asked of an NVIDIA device ---- */
+
+static struct kiln_device_facts facts_of(const struct stub_facts *from)
+{
+    struct kiln_device_facts facts;
+    assert_int_equal(kiln_device_facts_query(stub_make_device(from), &facts), KILN_SUCCESS);
+    return facts;
+}
+
+static void compute_capability_is_asked_for(void **state)
+{
+    static const struct {
+        cl_uint major, minor, capability;
+    } cases[] = {{9, 0, 90}, {8, 6, 86}, {10, 0, 100}, {7, 10, 0}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct stub_facts from = fixture_nvidia_facts(cases[i].major, cases[i].minor);
+        struct kiln_device_facts facts = facts_of(&from);
+        assert_int_equal(facts.compute_capability, cases[i].capability);
+        kiln_device_facts_free(&facts);
+    }
+}
+
+/* The numbers of the queries may mean something else to another vendor's driver. */
+static void only_the_extension_is_asked(void **state)
+{
+    struct stub_facts from = fixture_nvidia_facts(9, 0);
+    (void)state;
+    from.extensions = stub_default_facts().extensions;
+    struct kiln_device_facts facts = facts_of(&from);
+    assert_int_equal(facts.compute_capability, 0);
+    assert_int_equal(facts.local_bytes, from.local_bytes);
+    kiln_device_facts_free(&facts);
+}
+
+/* Whichever question fails, the device counts as one without, if it can be used at all. */
+static void an_unanswered_attribute_is_none(void **state)
+{
+    struct stub_facts from = fixture_nvidia_facts(9, 0);
+    cl_device_id device = stub_make_device(&from);
+    unsigned num_without = 0;
+    (void)state;
+    for (unsigned nth = 1; nth <= 20; nth++) {
+        struct kiln_device_facts facts;
+        stub_fail("clGetDeviceInfo", nth, CL_INVALID_VALUE);
+        enum kiln_status status = kiln_device_facts_query(device, &facts);
+        assert_true(facts.compute_capability == 0 || facts.compute_capability == 90);
+        num_without += status == KILN_SUCCESS && facts.compute_capability == 0;
+        kiln_device_facts_free(&facts);
+        stub_clear_plans();
+    }
+    assert_int_equal(num_without, 4);        /* the extensions' length and text, major, minor */
+}
+
+/* A work-group of 9.0 may declare more local memory than the driver says; others may not. */
+static void local_memory_of_9_0_is_raised(void **state)
+{
+    static const struct {
+        cl_uint major;
+        cl_ulong told, counted;
+    } cases[] = {{9, 49152, 227 * 1024}, {9, 1 << 20, 1 << 20}, {8, 49152, 49152}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct stub_facts from = fixture_nvidia_facts(cases[i].major, 0);
+        from.local_bytes = cases[i].told;
+        struct kiln_device_facts facts = facts_of(&from);
+        assert_int_equal(facts.local_bytes, cases[i].counted);
+        kiln_device_facts_free(&facts);
+    }
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 
 int main(void)
@@ -59,6 +132,10 @@ int main(void)
         TEST(creation_survives_any_failing_question),
         TEST(a_context_holds_its_handles),
         TEST(contexts_do_not_share),
+        TEST(compute_capability_is_asked_for),
+        TEST(only_the_extension_is_asked),
+        TEST(an_unanswered_attribute_is_none),
+        TEST(local_memory_of_9_0_is_raised),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 /* test_device.c: what only a real driver can show: workspaces given up while kernels that use them
- * may still be queued, queues that the driver holds references to, and what kernels make of an
- * alpha that does not count. Links the library as it is shipped.
+ * may still be queued, queues that the driver holds references to, what kernels make of an alpha
+ * that does not count, and packs that outlive the matrices they were made of. Links the library as
+ * it is shipped.
  */
 #include "internal.h"
 
@@ -24,18 +25,18 @@ struct call {
 
 /* A recipe that needs a workspace: packs A into it, and multiplies from there. */
 static const char *const pieces[] = {
-    "kernel void pack(int k, global const float *a, global float *work)\n"
+    "kernel void pack(int k, global const float *a, global float *packed, long start)\n"
     "{\n"
     "    size_t at = get_global_id(1) * k + get_global_id(0);\n"
-    "    work[at] = a[at];\n"
+    "    packed[start + at] = a[at];\n"
     "}\n",
-    "kernel void multiply(int n, int k, float alpha, global const float *work,\n"
-    "    global const float *b, global float *c)\n"
+    "kernel void multiply(int n, int k, float alpha, global const float *packed, long start,\n"
+    "    global const float *b, int b_offset, global float *c)\n"
     "{\n"
     "    size_t i = get_global_id(1), j = get_global_id(0);\n"
     "    float sum = 0;\n"
     "    for (int p = 0; p < k; p++) {\n"
-    "        sum += work[i * k + p] * b[p * n + j];\n"
+    "        sum += packed[start + i * k + p] * b[b_offset + p * n + j];\n"
     "    }\n"
     "    c[i * n + j] = alpha * sum;\n"
     "}\n",
@@ -45,15 +46,18 @@ static const struct kiln_program program = {.pieces = pieces, .num_pieces = 2};
 
 static const struct kiln_region region = {
     .dim = {KILN_DIM_M, KILN_DIM_K}, .round = {1, 1}, .element_bytes = sizeof(cl_float),
+    .holds = KILN_PREPARED_A,
 };
 
 static const struct kiln_stage stages[] = {
     {.entry = "pack", .work_dim = 2, .dim = {KILN_DIM_K, KILN_DIM_M}, .tile = {1, 1},
-     .local = {1, 1}, .num_args = 3, .args = {KILN_ARG_K, KILN_ARG_A, KILN_ARG_WORKSPACE}},
+     .local = {1, 1}, .num_args = 4,
+     .args = {KILN_ARG_K, KILN_ARG_A, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT},
+     .prepares = KILN_PREPARED_A},
     {.entry = "multiply", .work_dim = 2, .dim = {KILN_DIM_N, KILN_DIM_M}, .tile = {1, 1},
-     .local = {1, 1}, .num_args = 6,
-     .args = {KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA, KILN_ARG_WORKSPACE, KILN_ARG_B,
-              KILN_ARG_C}},
+     .local = {1, 1}, .num_args = 8,
+     .args = {KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT,
+              KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_C}},
 };
 
 static const struct kiln_recipe recipe = {
@@ -177,6 +181,59 @@ static void many_queues_keep_few_workspaces(const struct device *device)
     clReleaseCommandQueue(reader);
 }
 
+/* Packs an operand of a call and destroys the matrix: the product can come from the pack alone. */
+static struct kiln_pack pack_once(const struct device *device, struct kiln_context *kiln,
+        cl_command_queue queue, struct kiln_gemm *gemm, enum kiln_pack_operand operand)
+{
+    cl_mem matrix = operand == KILN_PACK_A ? gemm->a : gemm->b;
+    const cl_float ruin = NAN;
+    struct kiln_pack pack;
+    cl_event packed = NULL;
+    size_t bytes = 0;
+    check(kiln_pack_bytes(kiln, gemm, operand, &bytes) == KILN_SUCCESS, "bytes of a pack");
+    cl_mem room = clCreateBuffer(device->cl, CL_MEM_READ_WRITE, 256 + bytes, NULL, NULL);
+    check(kiln_pack_enqueue(kiln, gemm, operand, room, 256, queue, 0, NULL, &packed, &pack)
+            == KILN_SUCCESS, "packing");
+    check(clEnqueueFillBuffer(queue, matrix, &ruin, sizeof ruin, 0, SIZE * SIZE * sizeof ruin, 1,
+            &packed, NULL) == CL_SUCCESS, "fill");
+    clFinish(queue);
+    clReleaseEvent(packed);
+    return pack;
+}
+
+/* In the form of the recipe above, where B is a plain copy, and of the linked bundles' kernels. */
+static void one_pack_serves_many_calls(const struct device *device,
+        const struct kiln_bundle *wanted, cl_command_queue_properties order)
+{
+    struct kiln_context *kiln = open_kiln(device, wanted);
+    cl_command_queue queue = clCreateCommandQueue(device->cl, device->id, order, NULL);
+    struct kiln_gemm gemm = {
+        .m = SIZE, .n = SIZE, .k = SIZE, .a = matrix(device, 7), .b = matrix(device, 5),
+    };
+    const struct kiln_pack a = pack_once(device, kiln, queue, &gemm, KILN_PACK_A);
+    gemm.packed_a = &a;
+    const struct kiln_pack b = pack_once(device, kiln, queue, &gemm, KILN_PACK_B);
+    gemm.packed_b = &b;
+    struct call calls[NUM_QUEUES];
+    for (int i = 0; i < NUM_QUEUES; i++) {
+        gemm.alpha = i + 1;
+        gemm.c = calls[i].c = matrix(device, 3);
+        check(kiln_gemm_enqueue(kiln, &gemm, queue, 0, NULL, &calls[i].done) == KILN_SUCCESS,
+                "a call with packs");
+    }
+    for (int i = 0; i < NUM_QUEUES; i++) {
+        check_product(queue, &calls[i], i + 1);
+        clReleaseEvent(calls[i].done);
+        clReleaseMemObject(calls[i].c);
+    }
+    clReleaseMemObject(a.buffer);
+    clReleaseMemObject(b.buffer);
+    clReleaseMemObject(gemm.a);
+    clReleaseMemObject(gemm.b);
+    clReleaseCommandQueue(queue);
+    kiln_context_destroy(&kiln);
+}
+
 /* With k of 0 and beta of 0, C becomes +0 whatever alpha is. */
 static void alpha_without_a_product_does_not_count(const struct device *device)
 {
@@ -205,6 +262,10 @@ int main(void)
     open_device(&device);
     many_queues_keep_few_workspaces(&device);
     alpha_without_a_product_does_not_count(&device);
+    one_pack_serves_many_calls(&device, &bundle, 0);
+    one_pack_serves_many_calls(&device, &bundle, device.order);
+    one_pack_serves_many_calls(&device, NULL, 0);
+    one_pack_serves_many_calls(&device, NULL, device.order);
     clReleaseMemObject(device.a);
     clReleaseMemObject(device.b);
     clReleaseContext(device.cl);

@@ -70,6 +70,61 @@ static void each_guard_refuses(void **state)
     }
 }
 
+/* A copy of the tuned bundle of which one recipe and its stage may be changed. */
+struct variant {
+    struct kiln_recipe recipes[NUM_TUNED];
+    struct kiln_stage stage;
+    struct kiln_bundle bundle;
+    struct kiln_context_params params;
+};
+
+static void make_variant(struct variant *v, unsigned recipe)
+{
+    memcpy(v->recipes, tuned_recipes, sizeof v->recipes);
+    v->stage = tuned_recipes[recipe].stages[0];
+    v->recipes[recipe].stages = &v->stage;
+    v->bundle = tuned_bundle;
+    v->bundle.recipes = v->recipes;
+    v->params = (struct kiln_context_params){.bundle = &v->bundle};
+}
+
+static void an_extent_beyond_the_most_refuses(void **state)
+{
+    struct fixture *f = *state;
+    struct variant v;
+    make_variant(&v, TUNED_ALIGNED);
+    v.recipes[TUNED_ALIGNED].guard.most = 1024;
+    fixture_new_context(f, &v.params);
+    for (int i = 0; i < 3; i++) {
+        struct kiln_gemm gemm = fixture_gemm(f, 1024, 1024, 1024);
+        size_t *const extents[] = {&gemm.m, &gemm.n, &gemm.k};
+        fixture_expect_recipe(f, &gemm, "tuned", "tuned_aligned");
+        *extents[i] = 1032;
+        fixture_expect_recipe(f, &gemm, "tuned", "tuned_small");
+    }
+    kiln_context_destroy(&f->kiln);
+}
+
+/* An axis without an extent has as many work-groups as its tile says, whatever the shape. */
+static void an_axis_of_one_has_tile_work_groups(void **state)
+{
+    static const size_t shapes[][2] = {{60, 1}, {60, 500}, {1, 60}};
+    struct fixture *f = *state;
+    struct variant v;
+    make_variant(&v, TUNED_SMALL);
+    v.stage.dim[0] = KILN_DIM_ONE;
+    v.stage.tile[0] = 6;
+    fixture_new_context(f, &v.params);
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+        struct kiln_gemm gemm = fixture_gemm(f, shapes[i][0], shapes[i][1], 40);
+        fixture_run(f, &gemm);
+        const struct stub_record *r = fixture_only("small_mul");
+        assert_int_equal(r->global[0], 6 * 16);
+        assert_int_equal(r->global[1], (gemm.m + 15) / 16 * 16);
+    }
+    kiln_context_destroy(&f->kiln);
+}
+
 /* A batch's stride is an offset as far as a guard is concerned. */
 static void strides_count_as_offsets(void **state)
 {
@@ -324,6 +379,52 @@ static void a_small_work_group_limit_refuses(void **state)
     fixture_expect_recipe(f, &gemm, "tuned", "tuned_packed_64");
 }
 
+/* NVIDIA's driver rounds the limit of a kernel down; that of the device counts there. */
+static void on_nvidia_the_device_limits_work_groups(void **state)
+{
+    struct fixture *f = *state;
+    struct kiln_gemm gemm = fixture_gemm(f, 1024, 1024, 1024);
+    struct stub_facts facts = fixture_nvidia_facts(8, 0);
+    char text[1024];
+    stub_limit_kernel("aligned_mul", 64);
+    facts.max_work_group = 128;
+    struct fixture_nvidia nvidia = fixture_nvidia_open(&facts, NULL);
+    fixture_expect_recipe_on(nvidia.kiln, &gemm, "tuned", "tuned_aligned");
+    fixture_nvidia_close(&nvidia);
+    facts.max_work_group = 127;
+    nvidia = fixture_nvidia_open(&facts, NULL);
+    assert_int_equal(kiln_gemm_explain(nvidia.kiln, &gemm, text, sizeof text), KILN_NO_KERNEL);
+    fixture_nvidia_close(&nvidia);
+    facts.max_work_group = 128;
+    facts.extensions = "";
+    nvidia = fixture_nvidia_open(&facts, NULL);
+    fixture_expect_recipe_on(nvidia.kiln, &gemm, "tuned", "tuned_packed");
+    fixture_nvidia_close(&nvidia);
+}
+
+/* More than the driver tells of, which 9.0 has all the same. */
+static void on_9_0_a_work_group_may_declare_more(void **state)
+{
+    static const struct {
+        cl_uint major;
+        uint32_t bytes;
+        const char *recipe;
+    } cases[] = {{9, 227 * 1024, "tuned_aligned"}, {9, 227 * 1024 + 1, "tuned_small"},
+                 {8, 227 * 1024, "tuned_small"}};
+    struct fixture *f = *state;
+    struct kiln_gemm gemm = fixture_gemm(f, 1024, 1024, 1024);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct variant v;
+        struct stub_facts facts = fixture_nvidia_facts(cases[i].major, 0);
+        make_variant(&v, TUNED_ALIGNED);
+        v.stage.local_bytes = cases[i].bytes;
+        v.recipes[TUNED_PACKED].guard.m = v.recipes[TUNED_PACKED_64].guard.m = 7;
+        struct fixture_nvidia nvidia = fixture_nvidia_open(&facts, &v.params);
+        fixture_expect_recipe_on(nvidia.kiln, &gemm, "tuned", cases[i].recipe);
+        fixture_nvidia_close(&nvidia);
+    }
+}
+
 static void the_exact_work_group_limit_serves(void **state)
 {
     struct fixture *f = *state;
@@ -416,6 +517,8 @@ int main(void)
         TEST(transposes_and_precisions_choose),
         TEST(an_anchor_without_a_recipe_scans),
         TEST(each_guard_refuses),
+        TEST(an_extent_beyond_the_most_refuses),
+        TEST(an_axis_of_one_has_tile_work_groups),
         TEST(strides_count_as_offsets),
         TEST(large_indices_need_64_bits),
         TEST(large_shapes_need_64_bits),
@@ -426,6 +529,8 @@ int main(void)
         TEST(reals_follow_the_precision),
         TEST(typed_calls_are_the_call),
         TEST(a_small_work_group_limit_refuses),
+        TEST(on_nvidia_the_device_limits_work_groups),
+        TEST(on_9_0_a_work_group_may_declare_more),
         TEST(the_exact_work_group_limit_serves),
         TEST(local_memory_refuses),
         TEST(a_call_without_work_has_no_kernel),

@@ -1,6 +1,6 @@
 /* test_image.c: a recipe that reads the workspace as an image. It is the packed recipe of the tuned
- * bundle with the image in the place of the workspace in its last stage; the generic bundle serves
- * what it cannot. */
+ * bundle, whose regions nothing but the workspace holds, with the image in the place of A in its
+ * last stage; the generic bundle serves what it cannot. */
 #include "fixture.h"
 
 #include "internal.h"
@@ -12,9 +12,22 @@ enum { PIXELS = 16, NUM_STAGES = 3 };
 struct world {
     struct fixture *f;
     struct kiln_stage stages[NUM_STAGES];
+    struct kiln_region regions[2];
     struct kiln_recipe recipe;
     struct kiln_bundle bundle;
 };
+
+/* Regions by their number, which no pack can take the place of. */
+static void name_regions(struct kiln_stage *stage)
+{
+    stage->prepares = KILN_PREPARED_NONE;
+    for (unsigned i = 0; i < stage->num_args; i++) {
+        uint8_t *code = &stage->args[i];
+        *code = *code == KILN_ARG_PACKED_A || *code == KILN_ARG_PACKED_B ? KILN_ARG_WORKSPACE
+                : *code == KILN_ARG_PACKED_A_AT ? KILN_ARG_REGION_0
+                : *code == KILN_ARG_PACKED_B_AT ? KILN_ARG_REGION_1 : *code;
+    }
+}
 
 static int setup(void **state)
 {
@@ -26,10 +39,18 @@ static int setup(void **state)
     world.f = fixture;
     assert_int_equal(packed->num_stages, NUM_STAGES);
     memcpy(world.stages, packed->stages, sizeof world.stages);
+    memcpy(world.regions, packed->regions, sizeof world.regions);
+    for (unsigned i = 0; i < NUM_STAGES; i++) {
+        name_regions(&world.stages[i]);
+    }
+    for (unsigned i = 0; i < 2; i++) {
+        world.regions[i].holds = KILN_PREPARED_NONE;
+    }
     assert_int_equal(last->args[MUL_WORK], KILN_ARG_WORKSPACE);
     last->args[MUL_WORK] = KILN_ARG_WORKSPACE_IMAGE;
     world.recipe = *packed;
     world.recipe.stages = world.stages;
+    world.recipe.regions = world.regions;
     world.bundle = tuned_bundle;
     world.bundle.num_recipes = 1;
     world.bundle.recipes = &world.recipe;

@@ -145,18 +145,61 @@ static void any_difference_makes_a_binary_unfit(void **state)
 {
     struct fixture *f = *state;
     struct kiln_gemm gemm = fixture_gemm(f, 64, 64, 64);
-    for (unsigned long i = 0; i < 4; i++) {
+    for (unsigned long i = 0; i < 5; i++) {
         struct variant v;
         make_variant(&v);
         v.binaries[0].platform = i == 0 ? "Stub*" : v.binaries[0].platform;
         v.binaries[0].device = i == 1 ? "Stub" : v.binaries[0].device;
         v.binaries[0].driver = i == 2 ? "1.0.1" : v.binaries[0].driver;
         v.binaries[0].source_hash += i == 3;
+        v.binaries[0].compute_capability = i == 4 ? 90 : 0;
         use_variant(f, &v);
         fixture_run(f, &gemm);
         fixture_only("small_mul");
         expect_builds(0, i + 1, i + 1);
         kiln_context_destroy(&f->kiln);
+    }
+}
+
+static void what_a_binary_does_not_name_may_be_any(void **state)
+{
+    struct fixture *f = *state;
+    struct kiln_gemm gemm = fixture_gemm(f, 64, 64, 64);
+    for (unsigned long i = 0; i < 4; i++) {
+        struct variant v;
+        make_variant(&v);
+        v.binaries[0].platform = i == 0 || i == 3 ? NULL : v.binaries[0].platform;
+        v.binaries[0].device = i == 1 || i == 3 ? NULL : v.binaries[0].device;
+        v.binaries[0].driver = i == 2 || i == 3 ? NULL : v.binaries[0].driver;
+        use_variant(f, &v);
+        fixture_run(f, &gemm);
+        fixture_only("small_mul");
+        expect_builds(i + 1, 0, i + 1);
+        kiln_context_destroy(&f->kiln);
+    }
+}
+
+/* As PTX is embedded: for a compute capability, whatever the device is called. */
+static void a_binary_may_be_for_a_compute_capability(void **state)
+{
+    static const struct {
+        cl_uint major, minor;
+        const char *recipe;
+    } cases[] = {{9, 0, "tuned_small"}, {9, 1, "tuned_aligned"}, {8, 0, "tuned_aligned"}};
+    struct fixture *f = *state;
+    struct kiln_gemm gemm = fixture_gemm(f, 64, 64, 64);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct variant v;
+        struct stub_facts facts = fixture_nvidia_facts(cases[i].major, cases[i].minor);
+        make_variant(&v);
+        v.programs[PROGRAM_SMALL].pieces = NULL;
+        v.programs[PROGRAM_SMALL].num_pieces = 0;
+        v.binaries[0].platform = v.binaries[0].device = v.binaries[0].driver = NULL;
+        v.binaries[0].compute_capability = 90;
+        struct fixture_nvidia nvidia = fixture_nvidia_open(&facts,
+                &(struct kiln_context_params){.bundle = &v.bundle});
+        fixture_expect_recipe_on(nvidia.kiln, &gemm, "tuned", cases[i].recipe);
+        fixture_nvidia_close(&nvidia);
     }
 }
 
@@ -352,6 +395,8 @@ int main(void)
         TEST(a_refused_bundle_does_not_fail_the_creation),
         TEST(a_matching_binary_needs_no_source),
         TEST(any_difference_makes_a_binary_unfit),
+        TEST(what_a_binary_does_not_name_may_be_any),
+        TEST(a_binary_may_be_for_a_compute_capability),
         TEST(the_binary_that_fits_is_found),
         TEST(a_refused_binary_falls_back_to_source),
         TEST(without_binary_and_source_the_next_recipe_serves),

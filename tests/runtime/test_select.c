@@ -26,12 +26,12 @@ static void globs_match(void **state)
 static void every_fact_of_a_match_counts(void **state)
 {
     struct kiln_device_facts facts = {.platform = "P", .device = "D", .driver = "V",
-                                      .native_vector_float = 8};
+                                      .native_vector_float = 8, .compute_capability = 90};
     struct kiln_bundle bundle = tuned_bundle;
     (void)state;
     bundle.match = (struct kiln_match){0};
     assert_true(kiln_bundle_matches(&bundle, &facts));
-    bundle.match = (struct kiln_match){"P", "D", "V", 8};
+    bundle.match = (struct kiln_match){"P", "D", "V", 8, 90};
     assert_true(kiln_bundle_matches(&bundle, &facts));
     bundle.match.platform = "Q";
     assert_false(kiln_bundle_matches(&bundle, &facts));
@@ -41,6 +41,12 @@ static void every_fact_of_a_match_counts(void **state)
     assert_false(kiln_bundle_matches(&bundle, &facts));
     bundle.match = (struct kiln_match){"P", "D", "V", 16};
     assert_false(kiln_bundle_matches(&bundle, &facts));
+    bundle.match = (struct kiln_match){"P", "D", "V", 8, 80};
+    assert_false(kiln_bundle_matches(&bundle, &facts));
+    bundle.match = (struct kiln_match){.compute_capability = 90};
+    assert_true(kiln_bundle_matches(&bundle, &facts));
+    facts.compute_capability = 0;
+    assert_false(kiln_bundle_matches(&bundle, &facts));
 }
 
 /* A bundle of one recipe of which everything may be changed. */
@@ -48,8 +54,8 @@ struct clay {
     const char *pieces[1];
     struct kiln_binary binary;
     struct kiln_program program;
-    struct kiln_stage stage;
-    struct kiln_region region;
+    struct kiln_stage stages[2];       /* the first prepares A, the second multiplies */
+    struct kiln_region regions[2];     /* the second holds A */
     struct kiln_recipe recipe;
     struct kiln_anchor anchor;
     struct kiln_dispatch dispatch;
@@ -65,14 +71,24 @@ static void clay_make(struct clay *c)
                                      .size = sizeof data};
     c->program = (struct kiln_program){.pieces = c->pieces, .num_pieces = 1, .num_binaries = 1,
                                        .binaries = &c->binary};
-    c->stage = (struct kiln_stage){.entry = "mul", .work_dim = 1, .dim = {KILN_DIM_M},
-                                   .tile = {1}, .local = {1}, .num_args = 1,
-                                   .args = {KILN_ARG_REGION_0}};
-    c->region = (struct kiln_region){.dim = {KILN_DIM_M, KILN_DIM_K}, .round = {1, 1},
-                                     .element_bytes = 4};
+    c->stages[0] = (struct kiln_stage){
+        .entry = "pack", .work_dim = 2, .dim = {KILN_DIM_M, KILN_DIM_K}, .tile = {1, 1},
+        .local = {1, 1}, .num_args = 7,
+        .args = {KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
+                 KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT},
+        .prepares = KILN_PREPARED_A};
+    c->stages[1] = (struct kiln_stage){
+        .entry = "mul", .work_dim = 1, .dim = {KILN_DIM_M}, .tile = {1}, .local = {1},
+        .num_args = 4,
+        .args = {KILN_ARG_REGION_0, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_B}};
+    for (int i = 0; i < 2; i++) {
+        c->regions[i] = (struct kiln_region){.dim = {KILN_DIM_M, KILN_DIM_K}, .round = {1, 1},
+                                             .element_bytes = 4};
+    }
+    c->regions[1].holds = KILN_PREPARED_A;
     c->recipe = (struct kiln_recipe){.name = "mul", .precision = 32, .index_bits = 32,
-                                     .num_stages = 1, .num_regions = 1, .stages = &c->stage,
-                                     .regions = &c->region};
+                                     .num_stages = 2, .num_regions = 2, .stages = c->stages,
+                                     .regions = c->regions};
     c->anchor = (struct kiln_anchor){1, 1, 1, {0, KILN_NO_RECIPE, KILN_NO_RECIPE,
                                                KILN_NO_RECIPE}};
     c->dispatch = (struct kiln_dispatch){.precision = 32, .num_anchors = 1,
@@ -95,18 +111,45 @@ static void spoil_program(struct clay *c, int fault)
 
 static void spoil_stage(struct clay *c, int fault)
 {
-    c->stage.entry = fault == 0 ? NULL : c->stage.entry;
-    c->stage.work_dim = fault == 1 ? 0 : fault == 2 ? 4 : c->stage.work_dim;
-    c->stage.dim[0] = fault == 3 ? KILN_NUM_DIMS : c->stage.dim[0];
-    c->stage.tile[0] = fault == 4 ? 0 : c->stage.tile[0];
-    c->stage.local[0] = fault == 5 ? 0 : c->stage.local[0];
-    c->stage.num_args = fault == 6 ? KILN_MAX_ARGS + 1 : c->stage.num_args;
-    c->stage.args[0] = fault == 7 ? KILN_NUM_ARG_CODES
-            : fault == 8 ? KILN_ARG_REGION_1 : c->stage.args[0];
-    if (fault == 9) {
-        c->stage.args[0] = KILN_ARG_WORKSPACE_IMAGE;
+    struct kiln_stage *mul = &c->stages[1];
+    mul->entry = fault == 0 ? NULL : mul->entry;
+    mul->work_dim = fault == 1 ? 0 : fault == 2 ? 4 : mul->work_dim;
+    mul->dim[0] = fault == 3 ? KILN_NUM_DIMS : mul->dim[0];
+    mul->tile[0] = fault == 4 ? 0 : mul->tile[0];
+    mul->local[0] = fault == 5 ? 0 : mul->local[0];
+    mul->num_args = fault == 6 ? KILN_MAX_ARGS + 1 : mul->num_args;
+    mul->args[0] = fault == 7 ? KILN_NUM_ARG_CODES
+            : fault == 8 ? KILN_ARG_REGION_2 : mul->args[0];
+    if (fault == 9) {                  /* an image over nothing */
+        mul->args[0] = KILN_ARG_WORKSPACE_IMAGE;
+        mul->num_args = 1;
+        c->recipe.stages = mul;
+        c->recipe.num_stages = 1;
         c->recipe.num_regions = 0;
     }
+}
+
+/* What is prepared may come from a pack: nothing may count on its lying in the workspace, and its
+ * preparation may depend on nothing else. */
+static void spoil_preparation(struct clay *c, int fault)
+{
+    struct kiln_stage *pack = &c->stages[0], *mul = &c->stages[1];
+    mul->args[0] = fault == 0 ? KILN_ARG_REGION_1         /* the region of prepared A */
+            : fault == 1 ? KILN_ARG_A : fault == 2 ? KILN_ARG_LDA
+            : fault == 3 ? KILN_ARG_PACKED_B : fault == 4 ? KILN_ARG_PACKED_B_AT : mul->args[0];
+    pack->args[0] = fault == 5 ? KILN_ARG_N : fault == 6 ? KILN_ARG_B
+            : fault == 7 ? KILN_ARG_WORKSPACE : fault == 8 ? KILN_ARG_REGION_0
+            : fault == 9 ? KILN_ARG_PACKED_B : fault == 10 ? KILN_ARG_C
+            : fault == 11 ? KILN_ARG_ALPHA : pack->args[0];
+    pack->dim[0] = fault == 12 ? KILN_DIM_N : pack->dim[0];
+    pack->prepares = fault == 13 ? KILN_NUM_PREPARED : fault == 14 ? KILN_PREPARED_NONE
+            : fault == 15 ? KILN_PREPARED_B : pack->prepares;
+    mul->prepares = fault == 16 ? KILN_PREPARED_A : mul->prepares;
+    c->regions[1].holds = fault == 17 ? KILN_NUM_PREPARED : fault == 18 ? KILN_PREPARED_NONE
+            : c->regions[1].holds;
+    c->regions[0].holds = fault == 19 ? KILN_PREPARED_A : fault == 20 ? KILN_PREPARED_B
+            : c->regions[0].holds;
+    c->regions[1].dim[0] = fault == 21 ? KILN_DIM_N : c->regions[1].dim[0];
 }
 
 static void spoil_recipe(struct clay *c, int fault)
@@ -120,9 +163,10 @@ static void spoil_recipe(struct clay *c, int fault)
     c->recipe.num_stages = fault == 6 ? 0 : c->recipe.num_stages;
     c->recipe.stages = fault == 7 ? NULL : c->recipe.stages;
     c->recipe.regions = fault == 8 ? NULL : c->recipe.regions;
-    c->region.dim[1] = fault == 9 ? KILN_NUM_DIMS : c->region.dim[1];
-    c->region.round[0] = fault == 10 ? 0 : c->region.round[0];
-    c->region.element_bytes = fault == 11 ? 0 : c->region.element_bytes;
+    struct kiln_region *region = &c->regions[0];
+    region->dim[1] = fault == 9 ? KILN_NUM_DIMS : region->dim[1];
+    region->round[0] = fault == 10 ? 0 : region->round[0];
+    region->element_bytes = fault == 11 ? 0 : region->element_bytes;
 }
 
 static void spoil_dispatch(struct clay *c, int fault)
@@ -149,7 +193,8 @@ static void each_fault_makes_a_bundle_unsound(void **state)
     static const struct {
         void (*spoil)(struct clay *c, int fault);
         int num_faults;
-    } parts[] = {{spoil_program, 5}, {spoil_stage, 10}, {spoil_recipe, 12}, {spoil_dispatch, 5},
+    } parts[] = {{spoil_program, 5}, {spoil_stage, 10}, {spoil_preparation, 22},
+                 {spoil_recipe, 12}, {spoil_dispatch, 5},
                  {spoil_bundle, 6}};
     struct clay c;
     (void)state;

@@ -18,6 +18,7 @@ struct worker {
     struct fixture *fixture;
     cl_command_queue queues[NUM_QUEUES];
     unsigned number;
+    const struct kiln_pack *shared;
     unsigned failures;
     pthread_t thread;
 };
@@ -250,6 +251,74 @@ static void threads_build_once(void **state)
     assert_int_equal(stub_num_records(), 3 * NUM_THREADS);
 }
 
+enum { NUM_PACKED_CALLS = 100 };
+
+/* Packs B anew and multiplies with that, and with A that all threads share. */
+static void *use_packs(void *argument)
+{
+    struct worker *worker = argument;
+    const struct fixture *f = worker->fixture;
+    struct kiln_gemm gemm = fixture_gemm(f, 16, 16, 4096);
+    cl_mem room = stub_make_buffer(f->cl, 1 << 20);
+    for (unsigned i = 0; i < NUM_PACKED_CALLS; i++) {
+        cl_command_queue queue = worker->queues[(worker->number + i) % NUM_QUEUES];
+        struct kiln_pack b;
+        cl_event packed = NULL;
+        gemm.packed_a = worker->shared;
+        gemm.packed_b = NULL;
+        worker->failures += kiln_pack_enqueue(f->kiln, &gemm, KILN_PACK_B, room, 0, queue, 0, NULL,
+                &packed, &b) != KILN_SUCCESS;
+        gemm.packed_b = i % 2 == 0 ? &b : NULL;
+        worker->failures += kiln_gemm_enqueue(f->kiln, &gemm, queue, 1, &packed, NULL)
+                != KILN_SUCCESS;
+        clReleaseEvent(packed);
+    }
+    clReleaseMemObject(room);
+    return NULL;
+}
+
+/* Every product reads the shared A, and B from the thread's own pack or the queue's workspace. */
+static size_t count_packed_products(cl_mem a)
+{
+    size_t num = 0;
+    for (size_t i = 0; i < stub_num_records(); i++) {
+        const struct stub_record *r = stub_record_at(i);
+        assert_false(is_entry(r, "pack_a"));
+        if (is_entry(r, "packed_mul")) {
+            assert_ptr_equal(stub_record_mem(r, MUL_WORK), a);
+            assert_ptr_not_equal(stub_record_mem(r, MUL_WORK_B), a);
+            num++;
+        }
+    }
+    return num;
+}
+
+static void threads_share_packs(void **state)
+{
+    struct fixture *f = *state;
+    struct worker workers[NUM_THREADS];
+    struct kiln_gemm gemm = fixture_gemm(f, 16, 16, 4096);
+    struct kiln_pack a;
+    cl_command_queue third = stub_make_queue(f->cl, f->device, false);
+    cl_mem room = stub_make_buffer(f->cl, 1 << 20);
+    assert_int_equal(kiln_pack_enqueue(f->kiln, &gemm, KILN_PACK_A, room, 0, f->queue, 0, NULL,
+            NULL, &a), KILN_SUCCESS);
+    stub_clear_records();
+    stub_set_yield(5);
+    for (unsigned i = 0; i < NUM_THREADS; i++) {
+        workers[i] = (struct worker){.fixture = f, .queues = {f->queue, f->loose, third},
+                                     .number = i, .shared = &a};
+        assert_int_equal(pthread_create(&workers[i].thread, NULL, use_packs, &workers[i]), 0);
+    }
+    for (unsigned i = 0; i < NUM_THREADS; i++) {
+        pthread_join(workers[i].thread, NULL);
+        assert_int_equal(workers[i].failures, 0);
+    }
+    assert_int_equal(count_packed_products(room), NUM_THREADS * NUM_PACKED_CALLS);
+    clReleaseMemObject(room);
+    clReleaseCommandQueue(third);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 
 int main(void)
@@ -258,6 +327,7 @@ int main(void)
         TEST(threads_share_a_context),
         TEST(threads_take_each_others_places),
         TEST(threads_build_once),
+        TEST(threads_share_packs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

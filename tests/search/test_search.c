@@ -167,8 +167,8 @@ static void seeds_are_repeatable(void **state)
     }
 }
 
-/* Costs may be told a few proposals late: then, too, nothing is proposed twice, and a small space is
- * gone through. */
+/* Costs may be told a few proposals late: then, too, nothing is proposed twice, and a small space
+ * is gone through. */
 static void costs_may_come_late(void **state)
 {
     enum { LATE = 3, MOST = 200 };

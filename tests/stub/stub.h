@@ -37,6 +37,8 @@ struct stub_facts {
     size_t max_pixels;                                    /* of an image over a buffer; 0: none */
     cl_device_fp_config double_config;                    /* 0: no double precision */
     cl_bool available, compiler_available;
+    /* cl_nv_device_attribute_query, answered where the extensions name it. */
+    cl_uint nv_major, nv_minor;
 };
 
 enum stub_kind {
@@ -46,6 +48,12 @@ enum stub_kind {
 
 enum stub_command {
     STUB_NDRANGE, STUB_MARKER, STUB_BARRIER, STUB_READ, STUB_WRITE, STUB_COPY, STUB_FILL
+};
+
+/* One side of a copy of a rectangle: the first byte, and the bytes from a row to the next. */
+struct stub_rows {
+    cl_mem buffer;
+    size_t start, pitch;
 };
 
 struct stub_arg {
@@ -66,6 +74,8 @@ struct stub_record {
     struct stub_arg args[STUB_MAX_ARGS];
     cl_uint num_waits;
     const cl_event *waits;
+    struct stub_rows from, to;         /* of STUB_COPY, with the two below */
+    size_t num_rows, row_bytes;
     cl_event event;                    /* NULL where the caller asked for none */
     unsigned long thread;              /* a number of the calling thread, from 1 */
 };
@@ -82,6 +92,7 @@ cl_device_id stub_make_device(const struct stub_facts *facts);       /* on a pla
 cl_context stub_make_context(cl_uint num_devices, const cl_device_id *devices);
 cl_command_queue stub_make_queue(cl_context context, cl_device_id device, bool out_of_order);
 cl_mem stub_make_buffer(cl_context context, size_t bytes);       /* memory comes at first use */
+cl_mem stub_make_part(cl_mem parent, size_t offset, size_t bytes);      /* its sub-buffer */
 cl_mem stub_make_image(cl_context context, size_t bytes);        /* a cl_mem, but no buffer */
 cl_event stub_make_event(cl_context context);                        /* complete, of no queue */
 /* The extent of an image over a buffer and that buffer, both also after the image is released. */

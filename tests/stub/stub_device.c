@@ -179,6 +179,14 @@ static bool device_uint(const struct stub_facts *facts, cl_device_info name, cl_
     }
 }
 
+/* The attributes of cl_nv_device_attribute_query, with the extension's own values. */
+static bool nv_attribute(const struct stub_facts *facts, cl_device_info name, cl_uint *value)
+{
+    *value = name == 0x4000 ? facts->nv_major : facts->nv_minor;
+    return (name == 0x4000 || name == 0x4001)
+            && strstr(facts->extensions, "cl_nv_device_attribute_query") != NULL;
+}
+
 static bool device_ulong(const struct stub_facts *facts, cl_device_info name, cl_ulong *value)
 {
     switch (name) {
@@ -219,7 +227,7 @@ cl_int CL_API_CALL clGetDeviceInfo(cl_device_id device, cl_device_info name, siz
     if (text != NULL) {
         return stub_put_text(text, capacity, out, bytes);
     }
-    if (device_uint(facts, name, &small)) {
+    if (device_uint(facts, name, &small) || nv_attribute(facts, name, &small)) {
         return stub_put(&small, sizeof small, capacity, out, bytes);
     }
     if (device_ulong(facts, name, &large)) {

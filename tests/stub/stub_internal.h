@@ -49,6 +49,8 @@ struct _cl_mem {
     cl_mem_flags flags;
     size_t size;
     cl_mem under;                      /* the buffer that an image lies over, or NULL */
+    cl_mem parent;                     /* NULL: it is no sub-buffer */
+    size_t offset;                     /* in the parent */
     void *host;
     void *data;                        /* NULL until it is used */
 };

@@ -79,6 +79,14 @@ cl_mem stub_make_buffer(cl_context context, size_t bytes)
     return buffer;
 }
 
+cl_mem stub_make_part(cl_mem parent, size_t offset, size_t bytes)
+{
+    cl_mem part = stub_make_buffer(parent->context, bytes);
+    part->parent = parent;
+    part->offset = offset;
+    return part;
+}
+
 cl_mem stub_make_image(cl_context context, size_t bytes)
 {
     cl_mem image = stub_make_buffer(context, bytes);
@@ -180,7 +188,6 @@ cl_int CL_API_CALL clGetMemObjectInfo(cl_mem buffer, cl_mem_info name, size_t ca
     if (!stub_valid(buffer, STUB_MEM)) {
         return CL_INVALID_MEM_OBJECT;
     }
-    size_t offset = 0;
     switch (name) {
     case CL_MEM_TYPE:
         return stub_put(&buffer->type, sizeof buffer->type, capacity, out, bytes);
@@ -193,7 +200,9 @@ cl_int CL_API_CALL clGetMemObjectInfo(cl_mem buffer, cl_mem_info name, size_t ca
     case CL_MEM_HOST_PTR:
         return stub_put(&buffer->host, sizeof buffer->host, capacity, out, bytes);
     case CL_MEM_OFFSET:
-        return stub_put(&offset, sizeof offset, capacity, out, bytes);
+        return stub_put(&buffer->offset, sizeof buffer->offset, capacity, out, bytes);
+    case CL_MEM_ASSOCIATED_MEMOBJECT:
+        return stub_put(&buffer->parent, sizeof buffer->parent, capacity, out, bytes);
     default:
         return CL_INVALID_VALUE;
     }
@@ -549,8 +558,49 @@ cl_int CL_API_CALL clEnqueueCopyBuffer(cl_command_queue queue, cl_mem source, cl
     }
     memmove((char *)stub_buffer_data(target) + target_offset,
             (const char *)stub_buffer_data(source) + source_offset, size);
-    struct stub_record record = {.command = STUB_COPY, .queue = queue};
+    struct stub_record record = {
+        .command = STUB_COPY, .queue = queue, .from = {source, source_offset, size},
+        .to = {target, target_offset, size}, .num_rows = 1, .row_bytes = size,
+    };
     return enqueue(&record, CL_COMMAND_COPY_BUFFER, num_waits, waits, event);
+}
+
+/* The rules of OpenCL 1.2 for one side of a copy of rows; a pitch of 0 means dense. */
+static cl_int check_rows(cl_mem buffer, const size_t origin[3], const size_t region[3],
+        size_t row_pitch, size_t slice_pitch, struct stub_rows *rows)
+{
+    size_t pitch = row_pitch != 0 ? row_pitch : region[0];
+    size_t slice = slice_pitch != 0 ? slice_pitch : region[1] * pitch;
+    if (region[0] == 0 || region[1] == 0 || region[2] != 1 || pitch < region[0]
+            || slice < region[1] * pitch || slice % pitch != 0) {
+        return CL_INVALID_VALUE;
+    }
+    *rows = (struct stub_rows){buffer, origin[2] * slice + origin[1] * pitch + origin[0], pitch};
+    return check_range(buffer, rows->start, (region[1] - 1) * pitch + region[0]);
+}
+
+/* Recorded, but not done: rows may be spread over more memory than the machine has. */
+cl_int CL_API_CALL clEnqueueCopyBufferRect(cl_command_queue queue, cl_mem source, cl_mem target,
+        const size_t *source_origin, const size_t *target_origin, const size_t *region,
+        size_t source_row_pitch, size_t source_slice_pitch, size_t target_row_pitch,
+        size_t target_slice_pitch, cl_uint num_waits, const cl_event *waits, cl_event *event)
+{
+    struct stub_record record = {.command = STUB_COPY, .queue = queue};
+    cl_int error = check_queue(STUB_clEnqueueCopyBufferRect, queue);
+    if (error == CL_SUCCESS) {
+        error = check_rows(source, source_origin, region, source_row_pitch, source_slice_pitch,
+                &record.from);
+    }
+    if (error == CL_SUCCESS) {
+        error = check_rows(target, target_origin, region, target_row_pitch, target_slice_pitch,
+                &record.to);
+    }
+    if (error != CL_SUCCESS) {
+        return error;
+    }
+    record.row_bytes = region[0];
+    record.num_rows = region[1];
+    return enqueue(&record, CL_COMMAND_COPY_BUFFER_RECT, num_waits, waits, event);
 }
 
 cl_int CL_API_CALL clEnqueueFillBuffer(cl_command_queue queue, cl_mem buffer, const void *pattern,

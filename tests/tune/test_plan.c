@@ -269,7 +269,7 @@ static void the_best_fifty_are_looked_at_again_at_every_shape(void **state)
     enum { LOOKS = 50, SHAPES = 5 };
     unsigned num_best = 0;
     (void) state;
-    run_plan(search_find("three-stage"), 200);
+    run_plan(search_find("three-stage"), 60);
     assert_int_equal(count_rows(RECORD_LOOK, NULL), LOOKS * SHAPES);
     for (size_t i = 0; i < tuner.records.num; i++) {
         const struct record *r = &tuner.records.rows[i];
@@ -299,7 +299,7 @@ static void the_winner_of_all_shapes_is_a_finalist(void **state)
 {
     const struct config *first = NULL;
     (void) state;
-    run_plan(search_find("three-stage"), 200);
+    run_plan(search_find("three-stage"), 60);
     for (size_t i = 0; i < tuner.records.num && !first; i++)
         if (tuner.records.rows[i].kind == RECORD_EDGES)
             first = &tuner.records.rows[i].config;

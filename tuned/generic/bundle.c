@@ -3514,7 +3514,8 @@ static const struct kiln_stage stages_0[] = {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC } },
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE },
 };
 static const struct kiln_stage stages_1[] = {
     { "kiln_hgemm_direct_multiply_nt_wgm8_wgn8_tm4_nv1_vec4_ku1_index32",
@@ -3523,7 +3524,8 @@ static const struct kiln_stage stages_1[] = {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC } },
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE },
 };
 static const struct kiln_stage stages_2[] = {
     { "kiln_hgemm_direct_multiply_tn_wgm8_wgn8_tm4_nv1_vec4_ku1_index32",
@@ -3532,7 +3534,8 @@ static const struct kiln_stage stages_2[] = {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC } },
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE },
 };
 static const struct kiln_stage stages_3[] = {
     { "kiln_hgemm_direct_multiply_tt_wgm8_wgn8_tm4_nv1_vec4_ku1_index32",
@@ -3541,7 +3544,8 @@ static const struct kiln_stage stages_3[] = {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC } },
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE },
 };
 static const struct kiln_stage stages_4[] = {
     { "kiln_hgemm_direct_multiply_nn_wgm8_wgn8_tm1_nv1_vec1_ku1_index64",
@@ -3550,7 +3554,8 @@ static const struct kiln_stage stages_4[] = {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC } },
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE },
 };
 static const struct kiln_stage stages_5[] = {
     { "kiln_hgemm_direct_multiply_nt_wgm8_wgn8_tm1_nv1_vec1_ku1_index64",
@@ -3559,7 +3564,8 @@ static const struct kiln_stage stages_5[] = {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC } },
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE },
 };
 static const struct kiln_stage stages_6[] = {
     { "kiln_hgemm_direct_multiply_tn_wgm8_wgn8_tm1_nv1_vec1_ku1_index64",
@@ -3568,7 +3574,8 @@ static const struct kiln_stage stages_6[] = {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC } },
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE },
 };
 static const struct kiln_stage stages_7[] = {
     { "kiln_hgemm_direct_multiply_tt_wgm8_wgn8_tm1_nv1_vec1_ku1_index64",
@@ -3577,7 +3584,8 @@ static const struct kiln_stage stages_7[] = {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC } },
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE },
 };
 static const struct kiln_stage stages_8[] = {
     { "kiln_hgemm_direct_multiply_nn_wgm1_wgn1_tm4_nv1_vec4_ku1_index64",
@@ -3586,7 +3594,8 @@ static const struct kiln_stage stages_8[] = {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC } },
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE },
 };
 static const struct kiln_stage stages_9[] = {
     { "kiln_hgemm_direct_multiply_nt_wgm1_wgn1_tm4_nv1_vec4_ku1_index64",
@@ -3595,7 +3604,8 @@ static const struct kiln_stage stages_9[] = {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC } },
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE },
 };
 static const struct kiln_stage stages_10[] = {
     { "kiln_hgemm_direct_multiply_tn_wgm1_wgn1_tm4_nv1_vec4_ku1_index64",
@@ -3604,7 +3614,8 @@ static const struct kiln_stage stages_10[] = {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC } },
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE },
 };
 static const struct kiln_stage stages_11[] = {
     { "kiln_hgemm_direct_multiply_tt_wgm1_wgn1_tm4_nv1_vec4_ku1_index64",
@@ -3613,7 +3624,8 @@ static const struct kiln_stage stages_11[] = {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC } },
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE },
 };
 static const struct kiln_stage stages_12[] = {
     { "kiln_sgemm_direct_multiply_nn_wgm8_wgn8_tm4_nv1_vec4_ku1_index32",
@@ -3622,7 +3634,8 @@ static const struct kiln_stage stages_12[] = {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC } },
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE },
 };
 static const struct kiln_stage stages_13[] = {
     { "kiln_sgemm_direct_multiply_nt_wgm8_wgn8_tm4_nv1_vec4_ku1_index32",
@@ -3631,7 +3644,8 @@ static const struct kiln_stage stages_13[] = {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC } },
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE },
 };
 static const struct kiln_stage stages_14[] = {
     { "kiln_sgemm_direct_multiply_tn_wgm8_wgn8_tm4_nv1_vec4_ku1_index32",
@@ -3640,7 +3654,8 @@ static const struct kiln_stage stages_14[] = {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC } },
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE },
 };
 static const struct kiln_stage stages_15[] = {
     { "kiln_sgemm_direct_multiply_tt_wgm8_wgn8_tm4_nv1_vec4_ku1_index32",
@@ -3649,7 +3664,8 @@ static const struct kiln_stage stages_15[] = {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC } },
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE },
 };
 static const struct kiln_stage stages_16[] = {
     { "kiln_sgemm_direct_multiply_nn_wgm8_wgn8_tm1_nv1_vec1_ku1_index64",
@@ -3658,7 +3674,8 @@ static const struct kiln_stage stages_16[] = {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC } },
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE },
 };
 static const struct kiln_stage stages_17[] = {
     { "kiln_sgemm_direct_multiply_nt_wgm8_wgn8_tm1_nv1_vec1_ku1_index64",
@@ -3667,7 +3684,8 @@ static const struct kiln_stage stages_17[] = {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC } },
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE },
 };
 static const struct kiln_stage stages_18[] = {
     { "kiln_sgemm_direct_multiply_tn_wgm8_wgn8_tm1_nv1_vec1_ku1_index64",
@@ -3676,7 +3694,8 @@ static const struct kiln_stage stages_18[] = {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC } },
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE },
 };
 static const struct kiln_stage stages_19[] = {
     { "kiln_sgemm_direct_multiply_tt_wgm8_wgn8_tm1_nv1_vec1_ku1_index64",
@@ -3685,7 +3704,8 @@ static const struct kiln_stage stages_19[] = {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC } },
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE },
 };
 static const struct kiln_stage stages_20[] = {
     { "kiln_sgemm_direct_multiply_nn_wgm1_wgn1_tm4_nv1_vec4_ku1_index64",
@@ -3694,7 +3714,8 @@ static const struct kiln_stage stages_20[] = {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC } },
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE },
 };
 static const struct kiln_stage stages_21[] = {
     { "kiln_sgemm_direct_multiply_nt_wgm1_wgn1_tm4_nv1_vec4_ku1_index64",
@@ -3703,7 +3724,8 @@ static const struct kiln_stage stages_21[] = {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC } },
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE },
 };
 static const struct kiln_stage stages_22[] = {
     { "kiln_sgemm_direct_multiply_tn_wgm1_wgn1_tm4_nv1_vec4_ku1_index64",
@@ -3712,7 +3734,8 @@ static const struct kiln_stage stages_22[] = {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC } },
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE },
 };
 static const struct kiln_stage stages_23[] = {
     { "kiln_sgemm_direct_multiply_tt_wgm1_wgn1_tm4_nv1_vec4_ku1_index64",
@@ -3721,7 +3744,8 @@ static const struct kiln_stage stages_23[] = {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC } },
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE },
 };
 static const struct kiln_stage stages_24[] = {
     { "kiln_dgemm_direct_multiply_nn_wgm8_wgn8_tm4_nv2_vec2_ku1_index32",
@@ -3730,7 +3754,8 @@ static const struct kiln_stage stages_24[] = {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC } },
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE },
 };
 static const struct kiln_stage stages_25[] = {
     { "kiln_dgemm_direct_multiply_nt_wgm8_wgn8_tm4_nv2_vec2_ku1_index32",
@@ -3739,7 +3764,8 @@ static const struct kiln_stage stages_25[] = {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC } },
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE },
 };
 static const struct kiln_stage stages_26[] = {
     { "kiln_dgemm_direct_multiply_tn_wgm8_wgn8_tm4_nv2_vec2_ku1_index32",
@@ -3748,7 +3774,8 @@ static const struct kiln_stage stages_26[] = {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC } },
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE },
 };
 static const struct kiln_stage stages_27[] = {
     { "kiln_dgemm_direct_multiply_tt_wgm8_wgn8_tm4_nv2_vec2_ku1_index32",
@@ -3757,7 +3784,8 @@ static const struct kiln_stage stages_27[] = {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC } },
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE },
 };
 static const struct kiln_stage stages_28[] = {
     { "kiln_dgemm_direct_multiply_nn_wgm8_wgn8_tm1_nv1_vec1_ku1_index64",
@@ -3766,7 +3794,8 @@ static const struct kiln_stage stages_28[] = {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC } },
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE },
 };
 static const struct kiln_stage stages_29[] = {
     { "kiln_dgemm_direct_multiply_nt_wgm8_wgn8_tm1_nv1_vec1_ku1_index64",
@@ -3775,7 +3804,8 @@ static const struct kiln_stage stages_29[] = {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC } },
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE },
 };
 static const struct kiln_stage stages_30[] = {
     { "kiln_dgemm_direct_multiply_tn_wgm8_wgn8_tm1_nv1_vec1_ku1_index64",
@@ -3784,7 +3814,8 @@ static const struct kiln_stage stages_30[] = {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC } },
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE },
 };
 static const struct kiln_stage stages_31[] = {
     { "kiln_dgemm_direct_multiply_tt_wgm8_wgn8_tm1_nv1_vec1_ku1_index64",
@@ -3793,7 +3824,8 @@ static const struct kiln_stage stages_31[] = {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC } },
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE },
 };
 static const struct kiln_stage stages_32[] = {
     { "kiln_dgemm_direct_multiply_nn_wgm1_wgn1_tm4_nv2_vec2_ku1_index64",
@@ -3802,7 +3834,8 @@ static const struct kiln_stage stages_32[] = {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC } },
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE },
 };
 static const struct kiln_stage stages_33[] = {
     { "kiln_dgemm_direct_multiply_nt_wgm1_wgn1_tm4_nv2_vec2_ku1_index64",
@@ -3811,7 +3844,8 @@ static const struct kiln_stage stages_33[] = {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC } },
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE },
 };
 static const struct kiln_stage stages_34[] = {
     { "kiln_dgemm_direct_multiply_tn_wgm1_wgn1_tm4_nv2_vec2_ku1_index64",
@@ -3820,7 +3854,8 @@ static const struct kiln_stage stages_34[] = {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC } },
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE },
 };
 static const struct kiln_stage stages_35[] = {
     { "kiln_dgemm_direct_multiply_tt_wgm1_wgn1_tm4_nv2_vec2_ku1_index64",
@@ -3829,7 +3864,8 @@ static const struct kiln_stage stages_35[] = {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC } },
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE },
 };
 
 static const struct kiln_recipe recipes[] = {

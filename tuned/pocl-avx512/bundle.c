@@ -40,11 +40,11 @@ static const char piece_1[] =
     "// The source holds one line after the other: lines x K.\n"
     "__kernel __attribute__((reqd_work_group_size(1, 1, 1)))\n"
     "void kiln_hgemm_packed_packa_n_tm12_vec16(long lines, long K, __global const half *restrict X, long x_offset, long ldx,\n"
-    "        __global float *restrict work, long at)\n"
+    "        __global float *restrict packed, long at)\n"
     "{\n"
     "    const long line = get_group_id(0) * 12;\n"
     "    const long k0 = get_group_id(1) * 256, k1 = min(K, k0 + 256);\n"
-    "    __global float *restrict out = work + at + line * K + k0 * 12;\n"
+    "    __global float *restrict out = packed + at + line * K + k0 * 12;\n"
     "    __global const half *restrict in = X + x_offset + k0;\n"
     "    const long l0 = min(line + 0, lines - 1) * ldx;\n"
     "    const long l1 = min(line + 1, lines - 1) * ldx;\n"
@@ -81,11 +81,11 @@ static const char piece_2[] =
     "// The source holds the lines of one k side by side: K x lines.\n"
     "__kernel __attribute__((reqd_work_group_size(1, 1, 1)))\n"
     "void kiln_hgemm_packed_packb_n_nv2_vec16(long lines, long K, __global const half *restrict X, long x_offset, long ldx,\n"
-    "        __global float *restrict work, long at)\n"
+    "        __global float *restrict packed, long at)\n"
     "{\n"
     "    const long line = get_group_id(0) * 32;\n"
     "    const long k0 = get_group_id(1) * 256, k1 = min(K, k0 + 256);\n"
-    "    __global float *restrict out = work + at + line * K + k0 * 32;\n"
+    "    __global float *restrict out = packed + at + line * K + k0 * 32;\n"
     "    __global const half *restrict in = X + x_offset + k0 * ldx + line;\n"
     "    if (line + 32 <= lines) {\n"
     "        for (long k = k0; k < k1; k++, in += ldx, out += 32) {\n"
@@ -107,7 +107,8 @@ static const char piece_3[] =
     "// 8 x 4 blocks of 12 x 32, each block held in registers.\n"
     "__kernel __attribute__((reqd_work_group_size(1, 1, 1)))\n"
     "void kiln_hgemm_packed_multiply_tm12_nv2_vec16_mp8_np4_kc0_ku4_packa1(long M, long N, long K, float alpha, float beta_arg,\n"
-    "        __global const float *restrict work, long a_at, long b_at,\n"
+    "        __global const float *restrict packed_a, long a_at,\n"
+    "        __global const float *restrict packed_b, long b_at,\n"
     "        __global half *restrict C, long c_offset, long ldc)\n"
     "{\n"
     "    const long first_row = get_group_id(1) * 96, end_row = min(first_row + 96, M);\n"
@@ -118,8 +119,8 @@ static const char piece_3[] =
     "    const float beta = beta_arg;\n"
     "    for (long col = first_col; col < end_col; col += 32)\n"
     "    for (long row = first_row; row < end_row; row += 12) {\n"
-    "        __global const float *restrict b = work + b_at + col * K + k0 * 32;\n"
-    "        __global const float *restrict a = work + a_at + row * K + k0 * 12;\n"
+    "        __global const float *restrict b = packed_b + b_at + col * K + k0 * 32;\n"
+    "        __global const float *restrict a = packed_a + a_at + row * K + k0 * 12;\n"
     "        float16 c0_0 = 0, c0_1 = 0;\n"
     "        float16 c1_0 = 0, c1_1 = 0;\n"
     "        float16 c2_0 = 0, c2_1 = 0;\n"
@@ -186,10 +187,10 @@ static const char piece_3[] =
     "                const float a8 = a[8];\n"
     "                c8_0 += a8 * b0; c8_1 += a8 * b1;\n"
     "                const float a9 = a[9];\n"
-    "                c9_0 += a9 * b0; c9_1 += a9 * b1;\n"
-    "                const float a10 = a[10];\n";
+    "                c9_0 += a9 * b0; c9_1 += a9 * b1;\n";
 
 static const char piece_4[] =
+    "                const float a10 = a[10];\n"
     "                c10_0 += a10 * b0; c10_1 += a10 * b1;\n"
     "                const float a11 = a[11];\n"
     "                c11_0 += a11 * b0; c11_1 += a11 * b1;\n"
@@ -283,11 +284,11 @@ static const char piece_4[] =
     "                c9_0 += a9 * b0; c9_1 += a9 * b1;\n"
     "                const float a10 = a[10];\n"
     "                c10_0 += a10 * b0; c10_1 += a10 * b1;\n"
-    "                const float a11 = a[11];\n"
-    "                c11_0 += a11 * b0; c11_1 += a11 * b1;\n"
-    "                b += 32;\n";
+    "                const float a11 = a[11];\n";
 
 static const char piece_5[] =
+    "                c11_0 += a11 * b0; c11_1 += a11 * b1;\n"
+    "                b += 32;\n"
     "                a += 12;\n"
     "            }\n"
     "        }\n"
@@ -378,10 +379,10 @@ static const char piece_5[] =
     "                if (beta == 0) {\n"
     "                    store_vector(alpha * c4_0, out + 0);\n"
     "                    store_vector(alpha * c4_1, out + 16);\n"
-    "                } else {\n"
-    "                    store_vector(alpha * c4_0 + beta * load_vector(out + 0),\n";
+    "                } else {\n";
 
 static const char piece_6[] =
+    "                    store_vector(alpha * c4_0 + beta * load_vector(out + 0),\n"
     "                            out + 0);\n"
     "                    store_vector(alpha * c4_1 + beta * load_vector(out + 16),\n"
     "                            out + 16);\n"
@@ -471,12 +472,12 @@ static const char piece_6[] =
     "                vstore16(alpha * c8_0, 0, x + 0);\n"
     "                vstore16(alpha * c8_1, 0, x + 16);\n"
     "                for (int n = 0; n < 32 && col + n < N; n++)\n"
-    "                    store(beta == 0 ? x[n] : x[n] + beta * load(out + n), out + n);\n"
-    "            }\n"
-    "        }\n"
-    "        if (row + 9 < M) {\n";
+    "                    store(beta == 0 ? x[n] : x[n] + beta * load(out + n), out + n);\n";
 
 static const char piece_7[] =
+    "            }\n"
+    "        }\n"
+    "        if (row + 9 < M) {\n"
     "            __global half *out = C + (row + 9) * ldc + col;\n"
     "            if (col + 32 <= N) {\n"
     "                if (beta == 0) {\n"
@@ -546,11 +547,11 @@ static const char piece_8[] =
     "// The source holds one line after the other: lines x K.\n"
     "__kernel __attribute__((reqd_work_group_size(1, 1, 1)))\n"
     "void kiln_hgemm_packed_packb_t_nv2_vec16(long lines, long K, __global const half *restrict X, long x_offset, long ldx,\n"
-    "        __global float *restrict work, long at)\n"
+    "        __global float *restrict packed, long at)\n"
     "{\n"
     "    const long line = get_group_id(0) * 32;\n"
     "    const long k0 = get_group_id(1) * 256, k1 = min(K, k0 + 256);\n"
-    "    __global float *restrict out = work + at + line * K + k0 * 32;\n"
+    "    __global float *restrict out = packed + at + line * K + k0 * 32;\n"
     "    __global const half *restrict in = X + x_offset + k0;\n"
     "    const long l0 = min(line + 0, lines - 1) * ldx;\n"
     "    const long l1 = min(line + 1, lines - 1) * ldx;\n"
@@ -627,11 +628,11 @@ static const char piece_9[] =
     "// The source holds the lines of one k side by side: K x lines.\n"
     "__kernel __attribute__((reqd_work_group_size(1, 1, 1)))\n"
     "void kiln_hgemm_packed_packa_t_tm12_vec16(long lines, long K, __global const half *restrict X, long x_offset, long ldx,\n"
-    "        __global float *restrict work, long at)\n"
+    "        __global float *restrict packed, long at)\n"
     "{\n"
     "    const long line = get_group_id(0) * 12;\n"
     "    const long k0 = get_group_id(1) * 256, k1 = min(K, k0 + 256);\n"
-    "    __global float *restrict out = work + at + line * K + k0 * 12;\n"
+    "    __global float *restrict out = packed + at + line * K + k0 * 12;\n"
     "    __global const half *restrict in = X + x_offset + k0 * ldx + line;\n"
     "    if (line + 12 <= lines) {\n"
     "        for (long k = k0; k < k1; k++, in += ldx, out += 12) {\n"
@@ -662,11 +663,11 @@ static const char piece_10[] =
     "// The source holds one line after the other: lines x K.\n"
     "__kernel __attribute__((reqd_work_group_size(1, 1, 1)))\n"
     "void kiln_hgemm_packed_packa_n_tm8_vec16(long lines, long K, __global const half *restrict X, long x_offset, long ldx,\n"
-    "        __global float *restrict work, long at)\n"
+    "        __global float *restrict packed, long at)\n"
     "{\n"
     "    const long line = get_group_id(0) * 8;\n"
     "    const long k0 = get_group_id(1) * 256, k1 = min(K, k0 + 256);\n"
-    "    __global float *restrict out = work + at + line * K + k0 * 8;\n"
+    "    __global float *restrict out = packed + at + line * K + k0 * 8;\n"
     "    __global const half *restrict in = X + x_offset + k0;\n"
     "    const long l0 = min(line + 0, lines - 1) * ldx;\n"
     "    const long l1 = min(line + 1, lines - 1) * ldx;\n"
@@ -695,11 +696,11 @@ static const char piece_11[] =
     "// The source holds the lines of one k side by side: K x lines.\n"
     "__kernel __attribute__((reqd_work_group_size(1, 1, 1)))\n"
     "void kiln_hgemm_packed_packb_n_nv3_vec16(long lines, long K, __global const half *restrict X, long x_offset, long ldx,\n"
-    "        __global float *restrict work, long at)\n"
+    "        __global float *restrict packed, long at)\n"
     "{\n"
     "    const long line = get_group_id(0) * 48;\n"
     "    const long k0 = get_group_id(1) * 256, k1 = min(K, k0 + 256);\n"
-    "    __global float *restrict out = work + at + line * K + k0 * 48;\n"
+    "    __global float *restrict out = packed + at + line * K + k0 * 48;\n"
     "    __global const half *restrict in = X + x_offset + k0 * ldx + line;\n"
     "    if (line + 48 <= lines) {\n"
     "        for (long k = k0; k < k1; k++, in += ldx, out += 48) {\n"
@@ -722,7 +723,8 @@ static const char piece_12[] =
     "// 8 x 2 blocks of 8 x 48, each block held in registers.\n"
     "__kernel __attribute__((reqd_work_group_size(1, 1, 1)))\n"
     "void kiln_hgemm_packed_multiply_tm8_nv3_vec16_mp8_np2_kc0_ku2_packa1(long M, long N, long K, float alpha, float beta_arg,\n"
-    "        __global const float *restrict work, long a_at, long b_at,\n"
+    "        __global const float *restrict packed_a, long a_at,\n"
+    "        __global const float *restrict packed_b, long b_at,\n"
     "        __global half *restrict C, long c_offset, long ldc)\n"
     "{\n"
     "    const long first_row = get_group_id(1) * 64, end_row = min(first_row + 64, M);\n"
@@ -733,8 +735,8 @@ static const char piece_12[] =
     "    const float beta = beta_arg;\n"
     "    for (long col = first_col; col < end_col; col += 48)\n"
     "    for (long row = first_row; row < end_row; row += 8) {\n"
-    "        __global const float *restrict b = work + b_at + col * K + k0 * 48;\n"
-    "        __global const float *restrict a = work + a_at + row * K + k0 * 8;\n"
+    "        __global const float *restrict b = packed_b + b_at + col * K + k0 * 48;\n"
+    "        __global const float *restrict a = packed_a + a_at + row * K + k0 * 8;\n"
     "        float16 c0_0 = 0, c0_1 = 0, c0_2 = 0;\n"
     "        float16 c1_0 = 0, c1_1 = 0, c1_2 = 0;\n"
     "        float16 c2_0 = 0, c2_1 = 0, c2_2 = 0;\n"
@@ -796,10 +798,10 @@ static const char piece_12[] =
     "            {\n"
     "                const float16 b0 = vload16(0, b);\n"
     "                const float16 b1 = vload16(1, b);\n"
-    "                const float16 b2 = vload16(2, b);\n"
-    "                const float a0 = a[0];\n";
+    "                const float16 b2 = vload16(2, b);\n";
 
 static const char piece_13[] =
+    "                const float a0 = a[0];\n"
     "                c0_0 += a0 * b0; c0_1 += a0 * b1; c0_2 += a0 * b2;\n"
     "                const float a1 = a[1];\n"
     "                c1_0 += a1 * b0; c1_1 += a1 * b1; c1_2 += a1 * b2;\n"
@@ -884,10 +886,10 @@ static const char piece_13[] =
     "                            out + 32);\n"
     "                }\n"
     "            } else {\n"
-    "                float x[48];\n"
-    "                vstore16(alpha * c2_0, 0, x + 0);\n";
+    "                float x[48];\n";
 
 static const char piece_14[] =
+    "                vstore16(alpha * c2_0, 0, x + 0);\n"
     "                vstore16(alpha * c2_1, 0, x + 16);\n"
     "                vstore16(alpha * c2_2, 0, x + 32);\n"
     "                for (int n = 0; n < 48 && col + n < N; n++)\n"
@@ -973,11 +975,11 @@ static const char piece_14[] =
     "                    store_vector(alpha * c6_0, out + 0);\n"
     "                    store_vector(alpha * c6_1, out + 16);\n"
     "                    store_vector(alpha * c6_2, out + 32);\n"
-    "                } else {\n"
-    "                    store_vector(alpha * c6_0 + beta * load_vector(out + 0),\n"
-    "                            out + 0);\n";
+    "                } else {\n";
 
 static const char piece_15[] =
+    "                    store_vector(alpha * c6_0 + beta * load_vector(out + 0),\n"
+    "                            out + 0);\n"
     "                    store_vector(alpha * c6_1 + beta * load_vector(out + 16),\n"
     "                            out + 16);\n"
     "                    store_vector(alpha * c6_2 + beta * load_vector(out + 32),\n"
@@ -1026,11 +1028,11 @@ static const char piece_16[] =
     "// The source holds one line after the other: lines x K.\n"
     "__kernel __attribute__((reqd_work_group_size(1, 1, 1)))\n"
     "void kiln_hgemm_packed_packb_t_nv3_vec16(long lines, long K, __global const half *restrict X, long x_offset, long ldx,\n"
-    "        __global float *restrict work, long at)\n"
+    "        __global float *restrict packed, long at)\n"
     "{\n"
     "    const long line = get_group_id(0) * 48;\n"
     "    const long k0 = get_group_id(1) * 256, k1 = min(K, k0 + 256);\n"
-    "    __global float *restrict out = work + at + line * K + k0 * 48;\n"
+    "    __global float *restrict out = packed + at + line * K + k0 * 48;\n"
     "    __global const half *restrict in = X + x_offset + k0;\n"
     "    const long l0 = min(line + 0, lines - 1) * ldx;\n"
     "    const long l1 = min(line + 1, lines - 1) * ldx;\n"
@@ -1141,11 +1143,11 @@ static const char piece_18[] =
     "// The source holds the lines of one k side by side: K x lines.\n"
     "__kernel __attribute__((reqd_work_group_size(1, 1, 1)))\n"
     "void kiln_hgemm_packed_packa_t_tm8_vec16(long lines, long K, __global const half *restrict X, long x_offset, long ldx,\n"
-    "        __global float *restrict work, long at)\n"
+    "        __global float *restrict packed, long at)\n"
     "{\n"
     "    const long line = get_group_id(0) * 8;\n"
     "    const long k0 = get_group_id(1) * 256, k1 = min(K, k0 + 256);\n"
-    "    __global float *restrict out = work + at + line * K + k0 * 8;\n"
+    "    __global float *restrict out = packed + at + line * K + k0 * 8;\n"
     "    __global const half *restrict in = X + x_offset + k0 * ldx + line;\n"
     "    if (line + 8 <= lines) {\n"
     "        for (long k = k0; k < k1; k++, in += ldx, out += 8) {\n"
@@ -2112,11 +2114,11 @@ static const char piece_32[] =
     "// The source holds one line after the other: lines x K.\n"
     "__kernel __attribute__((reqd_work_group_size(1, 1, 1)))\n"
     "void kiln_hgemm_packed_packa_n_tm8_vec8(long lines, long K, __global const half *restrict X, long x_offset, long ldx,\n"
-    "        __global float *restrict work, long at)\n"
+    "        __global float *restrict packed, long at)\n"
     "{\n"
     "    const long line = get_group_id(0) * 8;\n"
     "    const long k0 = get_group_id(1) * 256, k1 = min(K, k0 + 256);\n"
-    "    __global float *restrict out = work + at + line * K + k0 * 8;\n"
+    "    __global float *restrict out = packed + at + line * K + k0 * 8;\n"
     "    __global const half *restrict in = X + x_offset + k0;\n"
     "    const long l0 = min(line + 0, lines - 1) * ldx;\n"
     "    const long l1 = min(line + 1, lines - 1) * ldx;\n"
@@ -2145,11 +2147,11 @@ static const char piece_33[] =
     "// The source holds the lines of one k side by side: K x lines.\n"
     "__kernel __attribute__((reqd_work_group_size(1, 1, 1)))\n"
     "void kiln_hgemm_packed_packb_n_nv2_vec8(long lines, long K, __global const half *restrict X, long x_offset, long ldx,\n"
-    "        __global float *restrict work, long at)\n"
+    "        __global float *restrict packed, long at)\n"
     "{\n"
     "    const long line = get_group_id(0) * 16;\n"
     "    const long k0 = get_group_id(1) * 256, k1 = min(K, k0 + 256);\n"
-    "    __global float *restrict out = work + at + line * K + k0 * 16;\n"
+    "    __global float *restrict out = packed + at + line * K + k0 * 16;\n"
     "    __global const half *restrict in = X + x_offset + k0 * ldx + line;\n"
     "    if (line + 16 <= lines) {\n"
     "        for (long k = k0; k < k1; k++, in += ldx, out += 16) {\n"
@@ -2171,7 +2173,8 @@ static const char piece_34[] =
     "// 2 x 16 blocks of 8 x 16, each block held in registers.\n"
     "__kernel __attribute__((reqd_work_group_size(1, 1, 1)))\n"
     "void kiln_hgemm_packed_multiply_tm8_nv2_vec8_mp2_np16_kc0_ku2_packa1(long M, long N, long K, float alpha, float beta_arg,\n"
-    "        __global const float *restrict work, long a_at, long b_at,\n"
+    "        __global const float *restrict packed_a, long a_at,\n"
+    "        __global const float *restrict packed_b, long b_at,\n"
     "        __global half *restrict C, long c_offset, long ldc)\n"
     "{\n"
     "    const long first_row = get_group_id(1) * 16, end_row = min(first_row + 16, M);\n"
@@ -2182,8 +2185,8 @@ static const char piece_34[] =
     "    const float beta = beta_arg;\n"
     "    for (long col = first_col; col < end_col; col += 16)\n"
     "    for (long row = first_row; row < end_row; row += 8) {\n"
-    "        __global const float *restrict b = work + b_at + col * K + k0 * 16;\n"
-    "        __global const float *restrict a = work + a_at + row * K + k0 * 8;\n"
+    "        __global const float *restrict b = packed_b + b_at + col * K + k0 * 16;\n"
+    "        __global const float *restrict a = packed_a + a_at + row * K + k0 * 8;\n"
     "        float8 c0_0 = 0, c0_1 = 0;\n"
     "        float8 c1_0 = 0, c1_1 = 0;\n"
     "        float8 c2_0 = 0, c2_1 = 0;\n"
@@ -2253,11 +2256,11 @@ static const char piece_34[] =
     "                c3_0 += a3 * b0; c3_1 += a3 * b1;\n"
     "                const float a4 = a[4];\n"
     "                c4_0 += a4 * b0; c4_1 += a4 * b1;\n"
-    "                const float a5 = a[5];\n"
-    "                c5_0 += a5 * b0; c5_1 += a5 * b1;\n"
-    "                const float a6 = a[6];\n";
+    "                const float a5 = a[5];\n";
 
 static const char piece_35[] =
+    "                c5_0 += a5 * b0; c5_1 += a5 * b1;\n"
+    "                const float a6 = a[6];\n"
     "                c6_0 += a6 * b0; c6_1 += a6 * b1;\n"
     "                const float a7 = a[7];\n"
     "                c7_0 += a7 * b0; c7_1 += a7 * b1;\n"
@@ -2349,11 +2352,11 @@ static const char piece_35[] =
     "        if (row + 4 < M) {\n"
     "            __global half *out = C + (row + 4) * ldc + col;\n"
     "            if (col + 16 <= N) {\n"
-    "                if (beta == 0) {\n"
-    "                    store_vector(alpha * c4_0, out + 0);\n"
-    "                    store_vector(alpha * c4_1, out + 8);\n";
+    "                if (beta == 0) {\n";
 
 static const char piece_36[] =
+    "                    store_vector(alpha * c4_0, out + 0);\n"
+    "                    store_vector(alpha * c4_1, out + 8);\n"
     "                } else {\n"
     "                    store_vector(alpha * c4_0 + beta * load_vector(out + 0),\n"
     "                            out + 0);\n"
@@ -2438,11 +2441,11 @@ static const char piece_37[] =
     "// The source holds one line after the other: lines x K.\n"
     "__kernel __attribute__((reqd_work_group_size(1, 1, 1)))\n"
     "void kiln_hgemm_packed_packb_t_nv2_vec8(long lines, long K, __global const half *restrict X, long x_offset, long ldx,\n"
-    "        __global float *restrict work, long at)\n"
+    "        __global float *restrict packed, long at)\n"
     "{\n"
     "    const long line = get_group_id(0) * 16;\n"
     "    const long k0 = get_group_id(1) * 256, k1 = min(K, k0 + 256);\n"
-    "    __global float *restrict out = work + at + line * K + k0 * 16;\n"
+    "    __global float *restrict out = packed + at + line * K + k0 * 16;\n"
     "    __global const half *restrict in = X + x_offset + k0;\n"
     "    const long l0 = min(line + 0, lines - 1) * ldx;\n"
     "    const long l1 = min(line + 1, lines - 1) * ldx;\n"
@@ -2487,11 +2490,11 @@ static const char piece_38[] =
     "// The source holds the lines of one k side by side: K x lines.\n"
     "__kernel __attribute__((reqd_work_group_size(1, 1, 1)))\n"
     "void kiln_hgemm_packed_packa_t_tm8_vec8(long lines, long K, __global const half *restrict X, long x_offset, long ldx,\n"
-    "        __global float *restrict work, long at)\n"
+    "        __global float *restrict packed, long at)\n"
     "{\n"
     "    const long line = get_group_id(0) * 8;\n"
     "    const long k0 = get_group_id(1) * 256, k1 = min(K, k0 + 256);\n"
-    "    __global float *restrict out = work + at + line * K + k0 * 8;\n"
+    "    __global float *restrict out = packed + at + line * K + k0 * 8;\n"
     "    __global const half *restrict in = X + x_offset + k0 * ldx + line;\n"
     "    if (line + 8 <= lines) {\n"
     "        for (long k = k0; k < k1; k++, in += ldx, out += 8) {\n"
@@ -2534,11 +2537,11 @@ static const char piece_40[] =
     "// The source holds the lines of one k side by side: K x lines.\n"
     "__kernel __attribute__((reqd_work_group_size(1, 1, 1)))\n"
     "void kiln_sgemm_packed_packb_n_nv4_vec16(long lines, long K, __global const float *restrict X, long x_offset, long ldx,\n"
-    "        __global float *restrict work, long at)\n"
+    "        __global float *restrict packed, long at)\n"
     "{\n"
     "    const long line = get_group_id(0) * 64;\n"
     "    const long k0 = get_group_id(1) * 256, k1 = min(K, k0 + 256);\n"
-    "    __global float *restrict out = work + at + line * K + k0 * 64;\n"
+    "    __global float *restrict out = packed + at + line * K + k0 * 64;\n"
     "    __global const float *restrict in = X + x_offset + k0 * ldx + line;\n"
     "    if (line + 64 <= lines) {\n"
     "        for (long k = k0; k < k1; k++, in += ldx, out += 64) {\n"
@@ -2562,7 +2565,7 @@ static const char piece_41[] =
     "__kernel __attribute__((reqd_work_group_size(1, 1, 1)))\n"
     "void kiln_sgemm_packed_multiply_n_tm6_nv4_vec16_mp16_np1_kc1024_ku4_packa0(long M, long N, long K, float alpha, float beta_arg,\n"
     "        __global const float *restrict A, long a_offset, long lda,\n"
-    "        __global const float *restrict work, long b_at,\n"
+    "        __global const float *restrict packed_b, long b_at,\n"
     "        __global float *restrict C, long c_offset, long ldc)\n"
     "{\n"
     "    const long first_row = get_group_id(1) * 96, end_row = min(first_row + 96, M);\n"
@@ -2576,7 +2579,7 @@ static const char piece_41[] =
     "        const float beta = k0 == 0 ? beta_arg : 1;\n"
     "        for (long col = first_col; col < end_col; col += 64)\n"
     "        for (long row = first_row; row < end_row; row += 6) {\n"
-    "            __global const float *restrict b = work + b_at + col * K + k0 * 64;\n"
+    "            __global const float *restrict b = packed_b + b_at + col * K + k0 * 64;\n"
     "            __global const float *restrict a = A + k0;\n"
     "            const long r0 = min(row + 0, M - 1) * lda;\n"
     "            const long r1 = min(row + 1, M - 1) * lda;\n"
@@ -2883,11 +2886,11 @@ static const char piece_46[] =
     "// The source holds one line after the other: lines x K.\n"
     "__kernel __attribute__((reqd_work_group_size(1, 1, 1)))\n"
     "void kiln_sgemm_packed_packb_t_nv4_vec16(long lines, long K, __global const float *restrict X, long x_offset, long ldx,\n"
-    "        __global float *restrict work, long at)\n"
+    "        __global float *restrict packed, long at)\n"
     "{\n"
     "    const long line = get_group_id(0) * 64;\n"
     "    const long k0 = get_group_id(1) * 256, k1 = min(K, k0 + 256);\n"
-    "    __global float *restrict out = work + at + line * K + k0 * 64;\n"
+    "    __global float *restrict out = packed + at + line * K + k0 * 64;\n"
     "    __global const float *restrict in = X + x_offset + k0;\n"
     "    const long l0 = min(line + 0, lines - 1) * ldx;\n"
     "    const long l1 = min(line + 1, lines - 1) * ldx;\n"
@@ -3031,7 +3034,7 @@ static const char piece_48[] =
     "__kernel __attribute__((reqd_work_group_size(1, 1, 1)))\n"
     "void kiln_sgemm_packed_multiply_t_tm6_nv4_vec16_mp16_np1_kc1024_ku4_packa0(long M, long N, long K, float alpha, float beta_arg,\n"
     "        __global const float *restrict A, long a_offset, long lda,\n"
-    "        __global const float *restrict work, long b_at,\n"
+    "        __global const float *restrict packed_b, long b_at,\n"
     "        __global float *restrict C, long c_offset, long ldc)\n"
     "{\n"
     "    const long first_row = get_group_id(1) * 96, end_row = min(first_row + 96, M);\n"
@@ -3045,7 +3048,7 @@ static const char piece_48[] =
     "        const float beta = k0 == 0 ? beta_arg : 1;\n"
     "        for (long col = first_col; col < end_col; col += 64)\n"
     "        for (long row = first_row; row < end_row; row += 6) {\n"
-    "            __global const float *restrict b = work + b_at + col * K + k0 * 64;\n"
+    "            __global const float *restrict b = packed_b + b_at + col * K + k0 * 64;\n"
     "            __global const float *restrict a = A + k0 * lda;\n"
     "            const long r0 = min(row + 0, M - 1);\n"
     "            const long r1 = min(row + 1, M - 1);\n"
@@ -3352,11 +3355,11 @@ static const char piece_53[] =
     "// The source holds one line after the other: lines x K.\n"
     "__kernel __attribute__((reqd_work_group_size(1, 1, 1)))\n"
     "void kiln_sgemm_packed_packa_n_tm6_vec16(long lines, long K, __global const float *restrict X, long x_offset, long ldx,\n"
-    "        __global float *restrict work, long at)\n"
+    "        __global float *restrict packed, long at)\n"
     "{\n"
     "    const long line = get_group_id(0) * 6;\n"
     "    const long k0 = get_group_id(1) * 256, k1 = min(K, k0 + 256);\n"
-    "    __global float *restrict out = work + at + line * K + k0 * 6;\n"
+    "    __global float *restrict out = packed + at + line * K + k0 * 6;\n"
     "    __global const float *restrict in = X + x_offset + k0;\n"
     "    const long l0 = min(line + 0, lines - 1) * ldx;\n"
     "    const long l1 = min(line + 1, lines - 1) * ldx;\n"
@@ -3382,7 +3385,8 @@ static const char piece_54[] =
     "// 16 x 4 blocks of 6 x 64, each block held in registers.\n"
     "__kernel __attribute__((reqd_work_group_size(1, 1, 1)))\n"
     "void kiln_sgemm_packed_multiply_tm6_nv4_vec16_mp16_np4_kc0_ku4_packa1(long M, long N, long K, float alpha, float beta_arg,\n"
-    "        __global const float *restrict work, long a_at, long b_at,\n"
+    "        __global const float *restrict packed_a, long a_at,\n"
+    "        __global const float *restrict packed_b, long b_at,\n"
     "        __global float *restrict C, long c_offset, long ldc)\n"
     "{\n"
     "    const long first_row = get_group_id(1) * 96, end_row = min(first_row + 96, M);\n"
@@ -3393,8 +3397,8 @@ static const char piece_54[] =
     "    const float beta = beta_arg;\n"
     "    for (long col = first_col; col < end_col; col += 64)\n"
     "    for (long row = first_row; row < end_row; row += 6) {\n"
-    "        __global const float *restrict b = work + b_at + col * K + k0 * 64;\n"
-    "        __global const float *restrict a = work + a_at + row * K + k0 * 6;\n"
+    "        __global const float *restrict b = packed_b + b_at + col * K + k0 * 64;\n"
+    "        __global const float *restrict a = packed_a + a_at + row * K + k0 * 6;\n"
     "        float16 c0_0 = 0, c0_1 = 0, c0_2 = 0, c0_3 = 0;\n"
     "        float16 c1_0 = 0, c1_1 = 0, c1_2 = 0, c1_3 = 0;\n"
     "        float16 c2_0 = 0, c2_1 = 0, c2_2 = 0, c2_3 = 0;\n"
@@ -3449,10 +3453,10 @@ static const char piece_54[] =
     "                const float16 b2 = vload16(2, b);\n"
     "                const float16 b3 = vload16(3, b);\n"
     "                const float a0 = a[0];\n"
-    "                c0_0 += a0 * b0; c0_1 += a0 * b1; c0_2 += a0 * b2; c0_3 += a0 * b3;\n"
-    "                const float a1 = a[1];\n";
+    "                c0_0 += a0 * b0; c0_1 += a0 * b1; c0_2 += a0 * b2; c0_3 += a0 * b3;\n";
 
 static const char piece_55[] =
+    "                const float a1 = a[1];\n"
     "                c1_0 += a1 * b0; c1_1 += a1 * b1; c1_2 += a1 * b2; c1_3 += a1 * b3;\n"
     "                const float a2 = a[2];\n"
     "                c2_0 += a2 * b0; c2_1 += a2 * b1; c2_2 += a2 * b2; c2_3 += a2 * b3;\n"
@@ -3531,10 +3535,10 @@ static const char piece_55[] =
     "                float x[64];\n"
     "                vstore16(alpha * c0_0, 0, x + 0);\n"
     "                vstore16(alpha * c0_1, 0, x + 16);\n"
-    "                vstore16(alpha * c0_2, 0, x + 32);\n"
-    "                vstore16(alpha * c0_3, 0, x + 48);\n";
+    "                vstore16(alpha * c0_2, 0, x + 32);\n";
 
 static const char piece_56[] =
+    "                vstore16(alpha * c0_3, 0, x + 48);\n"
     "                for (int n = 0; n < 64 && col + n < N; n++)\n"
     "                    store(beta == 0 ? x[n] : x[n] + beta * load(out + n), out + n);\n"
     "            }\n"
@@ -3691,11 +3695,11 @@ static const char piece_58[] =
     "// The source holds the lines of one k side by side: K x lines.\n"
     "__kernel __attribute__((reqd_work_group_size(1, 1, 1)))\n"
     "void kiln_sgemm_packed_packa_t_tm6_vec16(long lines, long K, __global const float *restrict X, long x_offset, long ldx,\n"
-    "        __global float *restrict work, long at)\n"
+    "        __global float *restrict packed, long at)\n"
     "{\n"
     "    const long line = get_group_id(0) * 6;\n"
     "    const long k0 = get_group_id(1) * 256, k1 = min(K, k0 + 256);\n"
-    "    __global float *restrict out = work + at + line * K + k0 * 6;\n"
+    "    __global float *restrict out = packed + at + line * K + k0 * 6;\n"
     "    __global const float *restrict in = X + x_offset + k0 * ldx + line;\n"
     "    if (line + 6 <= lines) {\n"
     "        for (long k = k0; k < k1; k++, in += ldx, out += 6) {\n"
@@ -8363,11 +8367,11 @@ static const char piece_121[] =
     "// The source holds one line after the other: lines x K.\n"
     "__kernel __attribute__((reqd_work_group_size(1, 1, 1)))\n"
     "void kiln_dgemm_packed_packa_n_tm6_vec8(long lines, long K, __global const double *restrict X, long x_offset, long ldx,\n"
-    "        __global double *restrict work, long at)\n"
+    "        __global double *restrict packed, long at)\n"
     "{\n"
     "    const long line = get_group_id(0) * 6;\n"
     "    const long k0 = get_group_id(1) * 256, k1 = min(K, k0 + 256);\n"
-    "    __global double *restrict out = work + at + line * K + k0 * 6;\n"
+    "    __global double *restrict out = packed + at + line * K + k0 * 6;\n"
     "    __global const double *restrict in = X + x_offset + k0;\n"
     "    const long l0 = min(line + 0, lines - 1) * ldx;\n"
     "    const long l1 = min(line + 1, lines - 1) * ldx;\n"
@@ -8392,11 +8396,11 @@ static const char piece_122[] =
     "// The source holds the lines of one k side by side: K x lines.\n"
     "__kernel __attribute__((reqd_work_group_size(1, 1, 1)))\n"
     "void kiln_dgemm_packed_packb_n_nv4_vec8(long lines, long K, __global const double *restrict X, long x_offset, long ldx,\n"
-    "        __global double *restrict work, long at)\n"
+    "        __global double *restrict packed, long at)\n"
     "{\n"
     "    const long line = get_group_id(0) * 32;\n"
     "    const long k0 = get_group_id(1) * 256, k1 = min(K, k0 + 256);\n"
-    "    __global double *restrict out = work + at + line * K + k0 * 32;\n"
+    "    __global double *restrict out = packed + at + line * K + k0 * 32;\n"
     "    __global const double *restrict in = X + x_offset + k0 * ldx + line;\n"
     "    if (line + 32 <= lines) {\n"
     "        for (long k = k0; k < k1; k++, in += ldx, out += 32) {\n"
@@ -8420,7 +8424,8 @@ static const char piece_123[] =
     "// 16 x 8 blocks of 6 x 32, each block held in registers.\n"
     "__kernel __attribute__((reqd_work_group_size(1, 1, 1)))\n"
     "void kiln_dgemm_packed_multiply_tm6_nv4_vec8_mp16_np8_kc384_ku4_packa1(long M, long N, long K, double alpha, double beta_arg,\n"
-    "        __global const double *restrict work, long a_at, long b_at,\n"
+    "        __global const double *restrict packed_a, long a_at,\n"
+    "        __global const double *restrict packed_b, long b_at,\n"
     "        __global double *restrict C, long c_offset, long ldc)\n"
     "{\n"
     "    const long first_row = get_group_id(1) * 96, end_row = min(first_row + 96, M);\n"
@@ -8433,8 +8438,8 @@ static const char piece_123[] =
     "        const double beta = k0 == 0 ? beta_arg : 1;\n"
     "        for (long col = first_col; col < end_col; col += 32)\n"
     "        for (long row = first_row; row < end_row; row += 6) {\n"
-    "            __global const double *restrict b = work + b_at + col * K + k0 * 32;\n"
-    "            __global const double *restrict a = work + a_at + row * K + k0 * 6;\n"
+    "            __global const double *restrict b = packed_b + b_at + col * K + k0 * 32;\n"
+    "            __global const double *restrict a = packed_a + a_at + row * K + k0 * 6;\n"
     "            double8 c0_0 = 0, c0_1 = 0, c0_2 = 0, c0_3 = 0;\n"
     "            double8 c1_0 = 0, c1_1 = 0, c1_2 = 0, c1_3 = 0;\n"
     "            double8 c2_0 = 0, c2_1 = 0, c2_2 = 0, c2_3 = 0;\n"
@@ -8480,12 +8485,12 @@ static const char piece_123[] =
     "                    c4_0 += a4 * b0; c4_1 += a4 * b1; c4_2 += a4 * b2; c4_3 += a4 * b3;\n"
     "                    const double a5 = a[5];\n"
     "                    c5_0 += a5 * b0; c5_1 += a5 * b1; c5_2 += a5 * b2; c5_3 += a5 * b3;\n"
-    "                    b += 32;\n"
-    "                    a += 6;\n"
-    "                }\n"
-    "                {\n";
+    "                    b += 32;\n";
 
 static const char piece_124[] =
+    "                    a += 6;\n"
+    "                }\n"
+    "                {\n"
     "                    const double8 b0 = vload8(0, b);\n"
     "                    const double8 b1 = vload8(1, b);\n"
     "                    const double8 b2 = vload8(2, b);\n"
@@ -8557,10 +8562,10 @@ static const char piece_124[] =
     "                        store_vector(alpha * c0_1, out + 8);\n"
     "                        store_vector(alpha * c0_2, out + 16);\n"
     "                        store_vector(alpha * c0_3, out + 24);\n"
-    "                    } else {\n"
-    "                        store_vector(alpha * c0_0 + beta * load_vector(out + 0),\n";
+    "                    } else {\n";
 
 static const char piece_125[] =
+    "                        store_vector(alpha * c0_0 + beta * load_vector(out + 0),\n"
     "                                out + 0);\n"
     "                        store_vector(alpha * c0_1 + beta * load_vector(out + 8),\n"
     "                                out + 8);\n"
@@ -8638,10 +8643,10 @@ static const char piece_125[] =
     "            if (row + 3 < M) {\n"
     "                __global double *out = C + (row + 3) * ldc + col;\n"
     "                if (col + 32 <= N) {\n"
-    "                    if (beta == 0) {\n"
-    "                        store_vector(alpha * c3_0, out + 0);\n";
+    "                    if (beta == 0) {\n";
 
 static const char piece_126[] =
+    "                        store_vector(alpha * c3_0, out + 0);\n"
     "                        store_vector(alpha * c3_1, out + 8);\n"
     "                        store_vector(alpha * c3_2, out + 16);\n"
     "                        store_vector(alpha * c3_3, out + 24);\n"
@@ -8717,10 +8722,10 @@ static const char piece_126[] =
     "                    vstore8(alpha * c5_1, 0, x + 8);\n"
     "                    vstore8(alpha * c5_2, 0, x + 16);\n"
     "                    vstore8(alpha * c5_3, 0, x + 24);\n"
-    "                    for (int n = 0; n < 32 && col + n < N; n++)\n"
-    "                        store(beta == 0 ? x[n] : x[n] + beta * load(out + n), out + n);\n";
+    "                    for (int n = 0; n < 32 && col + n < N; n++)\n";
 
 static const char piece_127[] =
+    "                        store(beta == 0 ? x[n] : x[n] + beta * load(out + n), out + n);\n"
     "                }\n"
     "            }\n"
     "        }\n"
@@ -8734,11 +8739,11 @@ static const char piece_128[] =
     "// The source holds one line after the other: lines x K.\n"
     "__kernel __attribute__((reqd_work_group_size(1, 1, 1)))\n"
     "void kiln_dgemm_packed_packb_t_nv4_vec8(long lines, long K, __global const double *restrict X, long x_offset, long ldx,\n"
-    "        __global double *restrict work, long at)\n"
+    "        __global double *restrict packed, long at)\n"
     "{\n"
     "    const long line = get_group_id(0) * 32;\n"
     "    const long k0 = get_group_id(1) * 256, k1 = min(K, k0 + 256);\n"
-    "    __global double *restrict out = work + at + line * K + k0 * 32;\n"
+    "    __global double *restrict out = packed + at + line * K + k0 * 32;\n"
     "    __global const double *restrict in = X + x_offset + k0;\n"
     "    const long l0 = min(line + 0, lines - 1) * ldx;\n"
     "    const long l1 = min(line + 1, lines - 1) * ldx;\n"
@@ -8815,11 +8820,11 @@ static const char piece_129[] =
     "// The source holds the lines of one k side by side: K x lines.\n"
     "__kernel __attribute__((reqd_work_group_size(1, 1, 1)))\n"
     "void kiln_dgemm_packed_packa_t_tm6_vec8(long lines, long K, __global const double *restrict X, long x_offset, long ldx,\n"
-    "        __global double *restrict work, long at)\n"
+    "        __global double *restrict packed, long at)\n"
     "{\n"
     "    const long line = get_group_id(0) * 6;\n"
     "    const long k0 = get_group_id(1) * 256, k1 = min(K, k0 + 256);\n"
-    "    __global double *restrict out = work + at + line * K + k0 * 6;\n"
+    "    __global double *restrict out = packed + at + line * K + k0 * 6;\n"
     "    __global const double *restrict in = X + x_offset + k0 * ldx + line;\n"
     "    if (line + 6 <= lines) {\n"
     "        for (long k = k0; k < k1; k++, in += ldx, out += 6) {\n"
@@ -11410,30 +11415,30 @@ static const char *const source_46[] = { piece_120, piece_153, piece_154, piece_
 static const char *const source_47[] = { piece_120, piece_157, piece_158, piece_159, piece_152 };
 
 static const struct kiln_program programs[] = {
-    { UINT64_C(0x6c451fb1cbd6c1c0), 0, source_0, 8, 0, NULL },
-    { UINT64_C(0x4b551a56f69c6c0c), 0, source_1, 8, 0, NULL },
-    { UINT64_C(0x3ff03c5461c6d124), 0, source_2, 8, 0, NULL },
-    { UINT64_C(0xe3e81cd5b8f3b9a8), 0, source_3, 8, 0, NULL },
-    { UINT64_C(0xb43c3c243dbbbad2), 0, source_4, 7, 0, NULL },
-    { UINT64_C(0x820c2b86cbe14193), 0, source_5, 8, 0, NULL },
-    { UINT64_C(0xff1c798a6619c413), 0, source_6, 7, 0, NULL },
-    { UINT64_C(0xecc2441c57795ac2), 0, source_7, 8, 0, NULL },
+    { UINT64_C(0xbf26834173f8c507), 0, source_0, 8, 0, NULL },
+    { UINT64_C(0x193b71da8395a1bb), 0, source_1, 8, 0, NULL },
+    { UINT64_C(0x9d8a23d60b10314b), 0, source_2, 8, 0, NULL },
+    { UINT64_C(0x6685632b57afdad7), 0, source_3, 8, 0, NULL },
+    { UINT64_C(0xa2b9a447fc694bd5), 0, source_4, 7, 0, NULL },
+    { UINT64_C(0x1b8b6c527e513526), 0, source_5, 8, 0, NULL },
+    { UINT64_C(0x88b1fae33da5929a), 0, source_6, 7, 0, NULL },
+    { UINT64_C(0x98c27e2b70ac7fa9), 0, source_7, 8, 0, NULL },
     { UINT64_C(0xe8c3a0dbbcbd6991), 0, source_8, 5, 0, NULL },
     { UINT64_C(0x0e38623d219187cb), 0, source_9, 5, 0, NULL },
     { UINT64_C(0xa15064de4398c9e9), 0, source_10, 5, 0, NULL },
     { UINT64_C(0x4f4e500d0ed591fe), 0, source_11, 5, 0, NULL },
-    { UINT64_C(0x9478a54fb65b4338), 0, source_12, 6, 0, NULL },
-    { UINT64_C(0x3ec93729f93a978b), 0, source_13, 6, 0, NULL },
-    { UINT64_C(0xf21b85c405f6bd7d), 0, source_14, 6, 0, NULL },
-    { UINT64_C(0xcd97260629a90428), 0, source_15, 6, 0, NULL },
-    { UINT64_C(0x05c467da600efbc8), 0, source_16, 7, 0, NULL },
-    { UINT64_C(0xdc13a3a95cbb4e4b), 0, source_17, 8, 0, NULL },
-    { UINT64_C(0x65f5185dcf56f282), 0, source_18, 7, 0, NULL },
-    { UINT64_C(0x26bd993a819d77e7), 0, source_19, 8, 0, NULL },
-    { UINT64_C(0xe64f9167eb494367), 0, source_20, 7, 0, NULL },
-    { UINT64_C(0x3123b0e0479a9368), 0, source_21, 8, 0, NULL },
-    { UINT64_C(0x29f7081cecffb1c6), 0, source_22, 7, 0, NULL },
-    { UINT64_C(0x958bf959b4151b69), 0, source_23, 8, 0, NULL },
+    { UINT64_C(0x6290a23385c67353), 0, source_12, 6, 0, NULL },
+    { UINT64_C(0xea5ce8de63b875ae), 0, source_13, 6, 0, NULL },
+    { UINT64_C(0x3994fdc46f7bf550), 0, source_14, 6, 0, NULL },
+    { UINT64_C(0x43c8135961f96d5b), 0, source_15, 6, 0, NULL },
+    { UINT64_C(0x16f283dabb6631a0), 0, source_16, 7, 0, NULL },
+    { UINT64_C(0xbee37bed80b06253), 0, source_17, 8, 0, NULL },
+    { UINT64_C(0xe1f0322a73fd0732), 0, source_18, 7, 0, NULL },
+    { UINT64_C(0x3c5a3c5a0a60519f), 0, source_19, 8, 0, NULL },
+    { UINT64_C(0x1f019671d2a44294), 0, source_20, 7, 0, NULL },
+    { UINT64_C(0x0488e27e5cbd9ced), 0, source_21, 8, 0, NULL },
+    { UINT64_C(0x10ee412bf491ea9b), 0, source_22, 7, 0, NULL },
+    { UINT64_C(0x85b06a08c735c6e6), 0, source_23, 8, 0, NULL },
     { UINT64_C(0x226334bad0566e07), 0, source_24, 9, 0, NULL },
     { UINT64_C(0xc8503135818c6f50), 0, source_25, 7, 0, NULL },
     { UINT64_C(0x8a8e6efbda5900a1), 0, source_26, 9, 0, NULL },
@@ -11446,10 +11451,10 @@ static const struct kiln_program programs[] = {
     { UINT64_C(0x4454aaf764097225), 0, source_33, 5, 0, NULL },
     { UINT64_C(0xfd9584c4a11cce85), 0, source_34, 5, 0, NULL },
     { UINT64_C(0xb7ff4d46be222d00), 0, source_35, 5, 0, NULL },
-    { UINT64_C(0xf8edd68870a9c3c8), 0, source_36, 8, 0, NULL },
-    { UINT64_C(0x28b10cd5f536cb13), 0, source_37, 8, 0, NULL },
-    { UINT64_C(0x25013de492bc0915), 0, source_38, 8, 0, NULL },
-    { UINT64_C(0x2526d5435744ff98), 0, source_39, 8, 0, NULL },
+    { UINT64_C(0x75ef655ba800efc6), 0, source_36, 8, 0, NULL },
+    { UINT64_C(0x5a192f16c6e6c859), 0, source_37, 8, 0, NULL },
+    { UINT64_C(0xe2151fe1b98d239b), 0, source_38, 8, 0, NULL },
+    { UINT64_C(0x103b8307920cd882), 0, source_39, 8, 0, NULL },
     { UINT64_C(0x6ab4c5d0e703ad06), 0, source_40, 6, 0, NULL },
     { UINT64_C(0xaec639e2134e423b), 0, source_41, 5, 0, NULL },
     { UINT64_C(0x2b05f37ad91aee58), 0, source_42, 6, 0, NULL },
@@ -11465,176 +11470,200 @@ static const struct kiln_stage stages_0[] = {
       2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 12, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
-        KILN_ARG_LDA, KILN_ARG_WORKSPACE, KILN_ARG_REGION_0 } },
+        KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
+      KILN_PREPARED_A },
     { "kiln_hgemm_packed_packb_n_nv2_vec16",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 32, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_1 } },
+        KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
+      KILN_PREPARED_B },
     { "kiln_hgemm_packed_multiply_tm12_nv2_vec16_mp8_np4_kc0_ku4_packa1",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 96, 1 }, { 1, 1, 1 }, 0,
-      11, {
+      12, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_WORKSPACE, KILN_ARG_REGION_0, KILN_ARG_REGION_1,
-        KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC } },
+        KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
+        KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE },
 };
 static const struct kiln_region regions_0[] = {
-    { { KILN_DIM_M, KILN_DIM_K }, { 12, 1 }, 4 },
-    { { KILN_DIM_N, KILN_DIM_K }, { 32, 1 }, 4 },
+    { { KILN_DIM_M, KILN_DIM_K }, { 12, 1 }, 4, KILN_PREPARED_A },
+    { { KILN_DIM_N, KILN_DIM_K }, { 32, 1 }, 4, KILN_PREPARED_B },
 };
 static const struct kiln_stage stages_1[] = {
     { "kiln_hgemm_packed_packa_n_tm12_vec16",
       2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 12, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
-        KILN_ARG_LDA, KILN_ARG_WORKSPACE, KILN_ARG_REGION_0 } },
+        KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
+      KILN_PREPARED_A },
     { "kiln_hgemm_packed_packb_t_nv2_vec16",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 32, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_1 } },
+        KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
+      KILN_PREPARED_B },
     { "kiln_hgemm_packed_multiply_tm12_nv2_vec16_mp8_np4_kc0_ku4_packa1",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 96, 1 }, { 1, 1, 1 }, 0,
-      11, {
+      12, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_WORKSPACE, KILN_ARG_REGION_0, KILN_ARG_REGION_1,
-        KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC } },
+        KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
+        KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE },
 };
 static const struct kiln_region regions_1[] = {
-    { { KILN_DIM_M, KILN_DIM_K }, { 12, 1 }, 4 },
-    { { KILN_DIM_N, KILN_DIM_K }, { 32, 1 }, 4 },
+    { { KILN_DIM_M, KILN_DIM_K }, { 12, 1 }, 4, KILN_PREPARED_A },
+    { { KILN_DIM_N, KILN_DIM_K }, { 32, 1 }, 4, KILN_PREPARED_B },
 };
 static const struct kiln_stage stages_2[] = {
     { "kiln_hgemm_packed_packa_t_tm12_vec16",
       2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 12, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
-        KILN_ARG_LDA, KILN_ARG_WORKSPACE, KILN_ARG_REGION_0 } },
+        KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
+      KILN_PREPARED_A },
     { "kiln_hgemm_packed_packb_n_nv2_vec16",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 32, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_1 } },
+        KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
+      KILN_PREPARED_B },
     { "kiln_hgemm_packed_multiply_tm12_nv2_vec16_mp8_np4_kc0_ku4_packa1",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 96, 1 }, { 1, 1, 1 }, 0,
-      11, {
+      12, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_WORKSPACE, KILN_ARG_REGION_0, KILN_ARG_REGION_1,
-        KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC } },
+        KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
+        KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE },
 };
 static const struct kiln_region regions_2[] = {
-    { { KILN_DIM_M, KILN_DIM_K }, { 12, 1 }, 4 },
-    { { KILN_DIM_N, KILN_DIM_K }, { 32, 1 }, 4 },
+    { { KILN_DIM_M, KILN_DIM_K }, { 12, 1 }, 4, KILN_PREPARED_A },
+    { { KILN_DIM_N, KILN_DIM_K }, { 32, 1 }, 4, KILN_PREPARED_B },
 };
 static const struct kiln_stage stages_3[] = {
     { "kiln_hgemm_packed_packa_t_tm12_vec16",
       2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 12, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
-        KILN_ARG_LDA, KILN_ARG_WORKSPACE, KILN_ARG_REGION_0 } },
+        KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
+      KILN_PREPARED_A },
     { "kiln_hgemm_packed_packb_t_nv2_vec16",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 32, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_1 } },
+        KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
+      KILN_PREPARED_B },
     { "kiln_hgemm_packed_multiply_tm12_nv2_vec16_mp8_np4_kc0_ku4_packa1",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 96, 1 }, { 1, 1, 1 }, 0,
-      11, {
+      12, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_WORKSPACE, KILN_ARG_REGION_0, KILN_ARG_REGION_1,
-        KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC } },
+        KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
+        KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE },
 };
 static const struct kiln_region regions_3[] = {
-    { { KILN_DIM_M, KILN_DIM_K }, { 12, 1 }, 4 },
-    { { KILN_DIM_N, KILN_DIM_K }, { 32, 1 }, 4 },
+    { { KILN_DIM_M, KILN_DIM_K }, { 12, 1 }, 4, KILN_PREPARED_A },
+    { { KILN_DIM_N, KILN_DIM_K }, { 32, 1 }, 4, KILN_PREPARED_B },
 };
 static const struct kiln_stage stages_4[] = {
     { "kiln_hgemm_packed_packa_n_tm8_vec16",
       2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 8, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
-        KILN_ARG_LDA, KILN_ARG_WORKSPACE, KILN_ARG_REGION_0 } },
+        KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
+      KILN_PREPARED_A },
     { "kiln_hgemm_packed_packb_n_nv3_vec16",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 48, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_1 } },
+        KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
+      KILN_PREPARED_B },
     { "kiln_hgemm_packed_multiply_tm8_nv3_vec16_mp8_np2_kc0_ku2_packa1",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 96, 64, 1 }, { 1, 1, 1 }, 0,
-      11, {
+      12, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_WORKSPACE, KILN_ARG_REGION_0, KILN_ARG_REGION_1,
-        KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC } },
+        KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
+        KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE },
 };
 static const struct kiln_region regions_4[] = {
-    { { KILN_DIM_M, KILN_DIM_K }, { 8, 1 }, 4 },
-    { { KILN_DIM_N, KILN_DIM_K }, { 48, 1 }, 4 },
+    { { KILN_DIM_M, KILN_DIM_K }, { 8, 1 }, 4, KILN_PREPARED_A },
+    { { KILN_DIM_N, KILN_DIM_K }, { 48, 1 }, 4, KILN_PREPARED_B },
 };
 static const struct kiln_stage stages_5[] = {
     { "kiln_hgemm_packed_packa_n_tm8_vec16",
       2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 8, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
-        KILN_ARG_LDA, KILN_ARG_WORKSPACE, KILN_ARG_REGION_0 } },
+        KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
+      KILN_PREPARED_A },
     { "kiln_hgemm_packed_packb_t_nv3_vec16",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 48, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_1 } },
+        KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
+      KILN_PREPARED_B },
     { "kiln_hgemm_packed_multiply_tm8_nv3_vec16_mp8_np2_kc0_ku2_packa1",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 96, 64, 1 }, { 1, 1, 1 }, 0,
-      11, {
+      12, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_WORKSPACE, KILN_ARG_REGION_0, KILN_ARG_REGION_1,
-        KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC } },
+        KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
+        KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE },
 };
 static const struct kiln_region regions_5[] = {
-    { { KILN_DIM_M, KILN_DIM_K }, { 8, 1 }, 4 },
-    { { KILN_DIM_N, KILN_DIM_K }, { 48, 1 }, 4 },
+    { { KILN_DIM_M, KILN_DIM_K }, { 8, 1 }, 4, KILN_PREPARED_A },
+    { { KILN_DIM_N, KILN_DIM_K }, { 48, 1 }, 4, KILN_PREPARED_B },
 };
 static const struct kiln_stage stages_6[] = {
     { "kiln_hgemm_packed_packa_t_tm8_vec16",
       2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 8, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
-        KILN_ARG_LDA, KILN_ARG_WORKSPACE, KILN_ARG_REGION_0 } },
+        KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
+      KILN_PREPARED_A },
     { "kiln_hgemm_packed_packb_n_nv3_vec16",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 48, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_1 } },
+        KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
+      KILN_PREPARED_B },
     { "kiln_hgemm_packed_multiply_tm8_nv3_vec16_mp8_np2_kc0_ku2_packa1",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 96, 64, 1 }, { 1, 1, 1 }, 0,
-      11, {
+      12, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_WORKSPACE, KILN_ARG_REGION_0, KILN_ARG_REGION_1,
-        KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC } },
+        KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
+        KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE },
 };
 static const struct kiln_region regions_6[] = {
-    { { KILN_DIM_M, KILN_DIM_K }, { 8, 1 }, 4 },
-    { { KILN_DIM_N, KILN_DIM_K }, { 48, 1 }, 4 },
+    { { KILN_DIM_M, KILN_DIM_K }, { 8, 1 }, 4, KILN_PREPARED_A },
+    { { KILN_DIM_N, KILN_DIM_K }, { 48, 1 }, 4, KILN_PREPARED_B },
 };
 static const struct kiln_stage stages_7[] = {
     { "kiln_hgemm_packed_packa_t_tm8_vec16",
       2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 8, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
-        KILN_ARG_LDA, KILN_ARG_WORKSPACE, KILN_ARG_REGION_0 } },
+        KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
+      KILN_PREPARED_A },
     { "kiln_hgemm_packed_packb_t_nv3_vec16",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 48, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_1 } },
+        KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
+      KILN_PREPARED_B },
     { "kiln_hgemm_packed_multiply_tm8_nv3_vec16_mp8_np2_kc0_ku2_packa1",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 96, 64, 1 }, { 1, 1, 1 }, 0,
-      11, {
+      12, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_WORKSPACE, KILN_ARG_REGION_0, KILN_ARG_REGION_1,
-        KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC } },
+        KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
+        KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE },
 };
 static const struct kiln_region regions_7[] = {
-    { { KILN_DIM_M, KILN_DIM_K }, { 8, 1 }, 4 },
-    { { KILN_DIM_N, KILN_DIM_K }, { 48, 1 }, 4 },
+    { { KILN_DIM_M, KILN_DIM_K }, { 8, 1 }, 4, KILN_PREPARED_A },
+    { { KILN_DIM_N, KILN_DIM_K }, { 48, 1 }, 4, KILN_PREPARED_B },
 };
 static const struct kiln_stage stages_8[] = {
     { "kiln_hgemm_direct_multiply_nn_wgm8_wgn1_tm6_nv4_vec16_ku1_index64",
@@ -11643,7 +11672,8 @@ static const struct kiln_stage stages_8[] = {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC } },
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE },
 };
 static const struct kiln_stage stages_9[] = {
     { "kiln_hgemm_direct_multiply_nt_wgm8_wgn1_tm6_nv4_vec16_ku1_index64",
@@ -11652,7 +11682,8 @@ static const struct kiln_stage stages_9[] = {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC } },
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE },
 };
 static const struct kiln_stage stages_10[] = {
     { "kiln_hgemm_direct_multiply_tn_wgm8_wgn1_tm6_nv4_vec16_ku1_index64",
@@ -11661,7 +11692,8 @@ static const struct kiln_stage stages_10[] = {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC } },
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE },
 };
 static const struct kiln_stage stages_11[] = {
     { "kiln_hgemm_direct_multiply_tt_wgm8_wgn1_tm6_nv4_vec16_ku1_index64",
@@ -11670,255 +11702,288 @@ static const struct kiln_stage stages_11[] = {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC } },
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE },
 };
 static const struct kiln_stage stages_12[] = {
     { "kiln_hgemm_packed_packa_n_tm8_vec8",
       2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 8, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
-        KILN_ARG_LDA, KILN_ARG_WORKSPACE, KILN_ARG_REGION_0 } },
+        KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
+      KILN_PREPARED_A },
     { "kiln_hgemm_packed_packb_n_nv2_vec8",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 16, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_1 } },
+        KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
+      KILN_PREPARED_B },
     { "kiln_hgemm_packed_multiply_tm8_nv2_vec8_mp2_np16_kc0_ku2_packa1",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 256, 16, 1 }, { 1, 1, 1 }, 0,
-      11, {
+      12, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_WORKSPACE, KILN_ARG_REGION_0, KILN_ARG_REGION_1,
-        KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC } },
+        KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
+        KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE },
 };
 static const struct kiln_region regions_12[] = {
-    { { KILN_DIM_M, KILN_DIM_K }, { 8, 1 }, 4 },
-    { { KILN_DIM_N, KILN_DIM_K }, { 16, 1 }, 4 },
+    { { KILN_DIM_M, KILN_DIM_K }, { 8, 1 }, 4, KILN_PREPARED_A },
+    { { KILN_DIM_N, KILN_DIM_K }, { 16, 1 }, 4, KILN_PREPARED_B },
 };
 static const struct kiln_stage stages_13[] = {
     { "kiln_hgemm_packed_packa_n_tm8_vec8",
       2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 8, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
-        KILN_ARG_LDA, KILN_ARG_WORKSPACE, KILN_ARG_REGION_0 } },
+        KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
+      KILN_PREPARED_A },
     { "kiln_hgemm_packed_packb_t_nv2_vec8",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 16, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_1 } },
+        KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
+      KILN_PREPARED_B },
     { "kiln_hgemm_packed_multiply_tm8_nv2_vec8_mp2_np16_kc0_ku2_packa1",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 256, 16, 1 }, { 1, 1, 1 }, 0,
-      11, {
+      12, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_WORKSPACE, KILN_ARG_REGION_0, KILN_ARG_REGION_1,
-        KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC } },
+        KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
+        KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE },
 };
 static const struct kiln_region regions_13[] = {
-    { { KILN_DIM_M, KILN_DIM_K }, { 8, 1 }, 4 },
-    { { KILN_DIM_N, KILN_DIM_K }, { 16, 1 }, 4 },
+    { { KILN_DIM_M, KILN_DIM_K }, { 8, 1 }, 4, KILN_PREPARED_A },
+    { { KILN_DIM_N, KILN_DIM_K }, { 16, 1 }, 4, KILN_PREPARED_B },
 };
 static const struct kiln_stage stages_14[] = {
     { "kiln_hgemm_packed_packa_t_tm8_vec8",
       2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 8, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
-        KILN_ARG_LDA, KILN_ARG_WORKSPACE, KILN_ARG_REGION_0 } },
+        KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
+      KILN_PREPARED_A },
     { "kiln_hgemm_packed_packb_n_nv2_vec8",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 16, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_1 } },
+        KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
+      KILN_PREPARED_B },
     { "kiln_hgemm_packed_multiply_tm8_nv2_vec8_mp2_np16_kc0_ku2_packa1",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 256, 16, 1 }, { 1, 1, 1 }, 0,
-      11, {
+      12, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_WORKSPACE, KILN_ARG_REGION_0, KILN_ARG_REGION_1,
-        KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC } },
+        KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
+        KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE },
 };
 static const struct kiln_region regions_14[] = {
-    { { KILN_DIM_M, KILN_DIM_K }, { 8, 1 }, 4 },
-    { { KILN_DIM_N, KILN_DIM_K }, { 16, 1 }, 4 },
+    { { KILN_DIM_M, KILN_DIM_K }, { 8, 1 }, 4, KILN_PREPARED_A },
+    { { KILN_DIM_N, KILN_DIM_K }, { 16, 1 }, 4, KILN_PREPARED_B },
 };
 static const struct kiln_stage stages_15[] = {
     { "kiln_hgemm_packed_packa_t_tm8_vec8",
       2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 8, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
-        KILN_ARG_LDA, KILN_ARG_WORKSPACE, KILN_ARG_REGION_0 } },
+        KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
+      KILN_PREPARED_A },
     { "kiln_hgemm_packed_packb_t_nv2_vec8",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 16, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_1 } },
+        KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
+      KILN_PREPARED_B },
     { "kiln_hgemm_packed_multiply_tm8_nv2_vec8_mp2_np16_kc0_ku2_packa1",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 256, 16, 1 }, { 1, 1, 1 }, 0,
-      11, {
+      12, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_WORKSPACE, KILN_ARG_REGION_0, KILN_ARG_REGION_1,
-        KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC } },
+        KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
+        KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE },
 };
 static const struct kiln_region regions_15[] = {
-    { { KILN_DIM_M, KILN_DIM_K }, { 8, 1 }, 4 },
-    { { KILN_DIM_N, KILN_DIM_K }, { 16, 1 }, 4 },
+    { { KILN_DIM_M, KILN_DIM_K }, { 8, 1 }, 4, KILN_PREPARED_A },
+    { { KILN_DIM_N, KILN_DIM_K }, { 16, 1 }, 4, KILN_PREPARED_B },
 };
 static const struct kiln_stage stages_16[] = {
     { "kiln_sgemm_packed_packb_n_nv4_vec16",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 64, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_1 } },
+        KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
+      KILN_PREPARED_B },
     { "kiln_sgemm_packed_multiply_n_tm6_nv4_vec16_mp16_np1_kc1024_ku4_packa0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 96, 1 }, { 1, 1, 1 }, 0,
       13, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
-        KILN_ARG_WORKSPACE, KILN_ARG_REGION_1, KILN_ARG_C, KILN_ARG_C_OFFSET,
-        KILN_ARG_LDC } },
+        KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET,
+        KILN_ARG_LDC },
+      KILN_PREPARED_NONE },
 };
 static const struct kiln_region regions_16[] = {
-    { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1 },
-    { { KILN_DIM_N, KILN_DIM_K }, { 64, 1 }, 4 },
+    { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
+    { { KILN_DIM_N, KILN_DIM_K }, { 64, 1 }, 4, KILN_PREPARED_B },
 };
 static const struct kiln_stage stages_17[] = {
     { "kiln_sgemm_packed_packb_t_nv4_vec16",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 64, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_1 } },
+        KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
+      KILN_PREPARED_B },
     { "kiln_sgemm_packed_multiply_n_tm6_nv4_vec16_mp16_np1_kc1024_ku4_packa0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 96, 1 }, { 1, 1, 1 }, 0,
       13, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
-        KILN_ARG_WORKSPACE, KILN_ARG_REGION_1, KILN_ARG_C, KILN_ARG_C_OFFSET,
-        KILN_ARG_LDC } },
+        KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET,
+        KILN_ARG_LDC },
+      KILN_PREPARED_NONE },
 };
 static const struct kiln_region regions_17[] = {
-    { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1 },
-    { { KILN_DIM_N, KILN_DIM_K }, { 64, 1 }, 4 },
+    { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
+    { { KILN_DIM_N, KILN_DIM_K }, { 64, 1 }, 4, KILN_PREPARED_B },
 };
 static const struct kiln_stage stages_18[] = {
     { "kiln_sgemm_packed_packb_n_nv4_vec16",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 64, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_1 } },
+        KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
+      KILN_PREPARED_B },
     { "kiln_sgemm_packed_multiply_t_tm6_nv4_vec16_mp16_np1_kc1024_ku4_packa0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 96, 1 }, { 1, 1, 1 }, 0,
       13, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
-        KILN_ARG_WORKSPACE, KILN_ARG_REGION_1, KILN_ARG_C, KILN_ARG_C_OFFSET,
-        KILN_ARG_LDC } },
+        KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET,
+        KILN_ARG_LDC },
+      KILN_PREPARED_NONE },
 };
 static const struct kiln_region regions_18[] = {
-    { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1 },
-    { { KILN_DIM_N, KILN_DIM_K }, { 64, 1 }, 4 },
+    { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
+    { { KILN_DIM_N, KILN_DIM_K }, { 64, 1 }, 4, KILN_PREPARED_B },
 };
 static const struct kiln_stage stages_19[] = {
     { "kiln_sgemm_packed_packb_t_nv4_vec16",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 64, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_1 } },
+        KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
+      KILN_PREPARED_B },
     { "kiln_sgemm_packed_multiply_t_tm6_nv4_vec16_mp16_np1_kc1024_ku4_packa0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 96, 1 }, { 1, 1, 1 }, 0,
       13, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
-        KILN_ARG_WORKSPACE, KILN_ARG_REGION_1, KILN_ARG_C, KILN_ARG_C_OFFSET,
-        KILN_ARG_LDC } },
+        KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET,
+        KILN_ARG_LDC },
+      KILN_PREPARED_NONE },
 };
 static const struct kiln_region regions_19[] = {
-    { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1 },
-    { { KILN_DIM_N, KILN_DIM_K }, { 64, 1 }, 4 },
+    { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
+    { { KILN_DIM_N, KILN_DIM_K }, { 64, 1 }, 4, KILN_PREPARED_B },
 };
 static const struct kiln_stage stages_20[] = {
     { "kiln_sgemm_packed_packa_n_tm6_vec16",
       2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 6, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
-        KILN_ARG_LDA, KILN_ARG_WORKSPACE, KILN_ARG_REGION_0 } },
+        KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
+      KILN_PREPARED_A },
     { "kiln_sgemm_packed_packb_n_nv4_vec16",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 64, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_1 } },
+        KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
+      KILN_PREPARED_B },
     { "kiln_sgemm_packed_multiply_tm6_nv4_vec16_mp16_np4_kc0_ku4_packa1",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 256, 96, 1 }, { 1, 1, 1 }, 0,
-      11, {
+      12, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_WORKSPACE, KILN_ARG_REGION_0, KILN_ARG_REGION_1,
-        KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC } },
+        KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
+        KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE },
 };
 static const struct kiln_region regions_20[] = {
-    { { KILN_DIM_M, KILN_DIM_K }, { 6, 1 }, 4 },
-    { { KILN_DIM_N, KILN_DIM_K }, { 64, 1 }, 4 },
+    { { KILN_DIM_M, KILN_DIM_K }, { 6, 1 }, 4, KILN_PREPARED_A },
+    { { KILN_DIM_N, KILN_DIM_K }, { 64, 1 }, 4, KILN_PREPARED_B },
 };
 static const struct kiln_stage stages_21[] = {
     { "kiln_sgemm_packed_packa_n_tm6_vec16",
       2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 6, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
-        KILN_ARG_LDA, KILN_ARG_WORKSPACE, KILN_ARG_REGION_0 } },
+        KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
+      KILN_PREPARED_A },
     { "kiln_sgemm_packed_packb_t_nv4_vec16",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 64, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_1 } },
+        KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
+      KILN_PREPARED_B },
     { "kiln_sgemm_packed_multiply_tm6_nv4_vec16_mp16_np4_kc0_ku4_packa1",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 256, 96, 1 }, { 1, 1, 1 }, 0,
-      11, {
+      12, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_WORKSPACE, KILN_ARG_REGION_0, KILN_ARG_REGION_1,
-        KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC } },
+        KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
+        KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE },
 };
 static const struct kiln_region regions_21[] = {
-    { { KILN_DIM_M, KILN_DIM_K }, { 6, 1 }, 4 },
-    { { KILN_DIM_N, KILN_DIM_K }, { 64, 1 }, 4 },
+    { { KILN_DIM_M, KILN_DIM_K }, { 6, 1 }, 4, KILN_PREPARED_A },
+    { { KILN_DIM_N, KILN_DIM_K }, { 64, 1 }, 4, KILN_PREPARED_B },
 };
 static const struct kiln_stage stages_22[] = {
     { "kiln_sgemm_packed_packa_t_tm6_vec16",
       2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 6, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
-        KILN_ARG_LDA, KILN_ARG_WORKSPACE, KILN_ARG_REGION_0 } },
+        KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
+      KILN_PREPARED_A },
     { "kiln_sgemm_packed_packb_n_nv4_vec16",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 64, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_1 } },
+        KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
+      KILN_PREPARED_B },
     { "kiln_sgemm_packed_multiply_tm6_nv4_vec16_mp16_np4_kc0_ku4_packa1",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 256, 96, 1 }, { 1, 1, 1 }, 0,
-      11, {
+      12, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_WORKSPACE, KILN_ARG_REGION_0, KILN_ARG_REGION_1,
-        KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC } },
+        KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
+        KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE },
 };
 static const struct kiln_region regions_22[] = {
-    { { KILN_DIM_M, KILN_DIM_K }, { 6, 1 }, 4 },
-    { { KILN_DIM_N, KILN_DIM_K }, { 64, 1 }, 4 },
+    { { KILN_DIM_M, KILN_DIM_K }, { 6, 1 }, 4, KILN_PREPARED_A },
+    { { KILN_DIM_N, KILN_DIM_K }, { 64, 1 }, 4, KILN_PREPARED_B },
 };
 static const struct kiln_stage stages_23[] = {
     { "kiln_sgemm_packed_packa_t_tm6_vec16",
       2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 6, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
-        KILN_ARG_LDA, KILN_ARG_WORKSPACE, KILN_ARG_REGION_0 } },
+        KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
+      KILN_PREPARED_A },
     { "kiln_sgemm_packed_packb_t_nv4_vec16",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 64, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_1 } },
+        KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
+      KILN_PREPARED_B },
     { "kiln_sgemm_packed_multiply_tm6_nv4_vec16_mp16_np4_kc0_ku4_packa1",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 256, 96, 1 }, { 1, 1, 1 }, 0,
-      11, {
+      12, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_WORKSPACE, KILN_ARG_REGION_0, KILN_ARG_REGION_1,
-        KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC } },
+        KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
+        KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE },
 };
 static const struct kiln_region regions_23[] = {
-    { { KILN_DIM_M, KILN_DIM_K }, { 6, 1 }, 4 },
-    { { KILN_DIM_N, KILN_DIM_K }, { 64, 1 }, 4 },
+    { { KILN_DIM_M, KILN_DIM_K }, { 6, 1 }, 4, KILN_PREPARED_A },
+    { { KILN_DIM_N, KILN_DIM_K }, { 64, 1 }, 4, KILN_PREPARED_B },
 };
 static const struct kiln_stage stages_24[] = {
     { "kiln_sgemm_direct_multiply_nn_wgm8_wgn1_tm6_nv4_vec16_ku4_index64",
@@ -11927,7 +11992,8 @@ static const struct kiln_stage stages_24[] = {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC } },
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE },
 };
 static const struct kiln_stage stages_25[] = {
     { "kiln_sgemm_direct_multiply_nt_wgm8_wgn1_tm6_nv4_vec16_ku4_index64",
@@ -11936,7 +12002,8 @@ static const struct kiln_stage stages_25[] = {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC } },
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE },
 };
 static const struct kiln_stage stages_26[] = {
     { "kiln_sgemm_direct_multiply_tn_wgm8_wgn1_tm6_nv4_vec16_ku4_index64",
@@ -11945,7 +12012,8 @@ static const struct kiln_stage stages_26[] = {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC } },
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE },
 };
 static const struct kiln_stage stages_27[] = {
     { "kiln_sgemm_direct_multiply_tt_wgm8_wgn1_tm6_nv4_vec16_ku4_index64",
@@ -11954,7 +12022,8 @@ static const struct kiln_stage stages_27[] = {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC } },
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE },
 };
 static const struct kiln_stage stages_28[] = {
     { "kiln_sgemm_direct_multiply_nn_wgm1_wgn1_tm12_nv2_vec16_ku1_index64",
@@ -11963,7 +12032,8 @@ static const struct kiln_stage stages_28[] = {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC } },
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE },
 };
 static const struct kiln_stage stages_29[] = {
     { "kiln_sgemm_direct_multiply_nt_wgm1_wgn1_tm12_nv2_vec16_ku1_index64",
@@ -11972,7 +12042,8 @@ static const struct kiln_stage stages_29[] = {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC } },
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE },
 };
 static const struct kiln_stage stages_30[] = {
     { "kiln_sgemm_direct_multiply_tn_wgm1_wgn1_tm12_nv2_vec16_ku1_index64",
@@ -11981,7 +12052,8 @@ static const struct kiln_stage stages_30[] = {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC } },
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE },
 };
 static const struct kiln_stage stages_31[] = {
     { "kiln_sgemm_direct_multiply_tt_wgm1_wgn1_tm12_nv2_vec16_ku1_index64",
@@ -11990,7 +12062,8 @@ static const struct kiln_stage stages_31[] = {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC } },
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE },
 };
 static const struct kiln_stage stages_32[] = {
     { "kiln_sgemm_direct_multiply_nn_wgm1_wgn2_tm12_nv2_vec8_ku1_index64",
@@ -11999,7 +12072,8 @@ static const struct kiln_stage stages_32[] = {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC } },
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE },
 };
 static const struct kiln_stage stages_33[] = {
     { "kiln_sgemm_direct_multiply_nt_wgm1_wgn2_tm12_nv2_vec8_ku1_index64",
@@ -12008,7 +12082,8 @@ static const struct kiln_stage stages_33[] = {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC } },
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE },
 };
 static const struct kiln_stage stages_34[] = {
     { "kiln_sgemm_direct_multiply_tn_wgm1_wgn2_tm12_nv2_vec8_ku1_index64",
@@ -12017,7 +12092,8 @@ static const struct kiln_stage stages_34[] = {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC } },
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE },
 };
 static const struct kiln_stage stages_35[] = {
     { "kiln_sgemm_direct_multiply_tt_wgm1_wgn2_tm12_nv2_vec8_ku1_index64",
@@ -12026,95 +12102,108 @@ static const struct kiln_stage stages_35[] = {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC } },
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE },
 };
 static const struct kiln_stage stages_36[] = {
     { "kiln_dgemm_packed_packa_n_tm6_vec8",
       2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 6, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
-        KILN_ARG_LDA, KILN_ARG_WORKSPACE, KILN_ARG_REGION_0 } },
+        KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
+      KILN_PREPARED_A },
     { "kiln_dgemm_packed_packb_n_nv4_vec8",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 32, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_1 } },
+        KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
+      KILN_PREPARED_B },
     { "kiln_dgemm_packed_multiply_tm6_nv4_vec8_mp16_np8_kc384_ku4_packa1",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 256, 96, 1 }, { 1, 1, 1 }, 0,
-      11, {
+      12, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_WORKSPACE, KILN_ARG_REGION_0, KILN_ARG_REGION_1,
-        KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC } },
+        KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
+        KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE },
 };
 static const struct kiln_region regions_36[] = {
-    { { KILN_DIM_M, KILN_DIM_K }, { 6, 1 }, 8 },
-    { { KILN_DIM_N, KILN_DIM_K }, { 32, 1 }, 8 },
+    { { KILN_DIM_M, KILN_DIM_K }, { 6, 1 }, 8, KILN_PREPARED_A },
+    { { KILN_DIM_N, KILN_DIM_K }, { 32, 1 }, 8, KILN_PREPARED_B },
 };
 static const struct kiln_stage stages_37[] = {
     { "kiln_dgemm_packed_packa_n_tm6_vec8",
       2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 6, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
-        KILN_ARG_LDA, KILN_ARG_WORKSPACE, KILN_ARG_REGION_0 } },
+        KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
+      KILN_PREPARED_A },
     { "kiln_dgemm_packed_packb_t_nv4_vec8",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 32, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_1 } },
+        KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
+      KILN_PREPARED_B },
     { "kiln_dgemm_packed_multiply_tm6_nv4_vec8_mp16_np8_kc384_ku4_packa1",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 256, 96, 1 }, { 1, 1, 1 }, 0,
-      11, {
+      12, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_WORKSPACE, KILN_ARG_REGION_0, KILN_ARG_REGION_1,
-        KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC } },
+        KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
+        KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE },
 };
 static const struct kiln_region regions_37[] = {
-    { { KILN_DIM_M, KILN_DIM_K }, { 6, 1 }, 8 },
-    { { KILN_DIM_N, KILN_DIM_K }, { 32, 1 }, 8 },
+    { { KILN_DIM_M, KILN_DIM_K }, { 6, 1 }, 8, KILN_PREPARED_A },
+    { { KILN_DIM_N, KILN_DIM_K }, { 32, 1 }, 8, KILN_PREPARED_B },
 };
 static const struct kiln_stage stages_38[] = {
     { "kiln_dgemm_packed_packa_t_tm6_vec8",
       2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 6, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
-        KILN_ARG_LDA, KILN_ARG_WORKSPACE, KILN_ARG_REGION_0 } },
+        KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
+      KILN_PREPARED_A },
     { "kiln_dgemm_packed_packb_n_nv4_vec8",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 32, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_1 } },
+        KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
+      KILN_PREPARED_B },
     { "kiln_dgemm_packed_multiply_tm6_nv4_vec8_mp16_np8_kc384_ku4_packa1",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 256, 96, 1 }, { 1, 1, 1 }, 0,
-      11, {
+      12, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_WORKSPACE, KILN_ARG_REGION_0, KILN_ARG_REGION_1,
-        KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC } },
+        KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
+        KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE },
 };
 static const struct kiln_region regions_38[] = {
-    { { KILN_DIM_M, KILN_DIM_K }, { 6, 1 }, 8 },
-    { { KILN_DIM_N, KILN_DIM_K }, { 32, 1 }, 8 },
+    { { KILN_DIM_M, KILN_DIM_K }, { 6, 1 }, 8, KILN_PREPARED_A },
+    { { KILN_DIM_N, KILN_DIM_K }, { 32, 1 }, 8, KILN_PREPARED_B },
 };
 static const struct kiln_stage stages_39[] = {
     { "kiln_dgemm_packed_packa_t_tm6_vec8",
       2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 6, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
-        KILN_ARG_LDA, KILN_ARG_WORKSPACE, KILN_ARG_REGION_0 } },
+        KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
+      KILN_PREPARED_A },
     { "kiln_dgemm_packed_packb_t_nv4_vec8",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 32, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_1 } },
+        KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
+      KILN_PREPARED_B },
     { "kiln_dgemm_packed_multiply_tm6_nv4_vec8_mp16_np8_kc384_ku4_packa1",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 256, 96, 1 }, { 1, 1, 1 }, 0,
-      11, {
+      12, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_WORKSPACE, KILN_ARG_REGION_0, KILN_ARG_REGION_1,
-        KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC } },
+        KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
+        KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE },
 };
 static const struct kiln_region regions_39[] = {
-    { { KILN_DIM_M, KILN_DIM_K }, { 6, 1 }, 8 },
-    { { KILN_DIM_N, KILN_DIM_K }, { 32, 1 }, 8 },
+    { { KILN_DIM_M, KILN_DIM_K }, { 6, 1 }, 8, KILN_PREPARED_A },
+    { { KILN_DIM_N, KILN_DIM_K }, { 32, 1 }, 8, KILN_PREPARED_B },
 };
 static const struct kiln_stage stages_40[] = {
     { "kiln_dgemm_direct_multiply_nn_wgm8_wgn2_tm6_nv4_vec8_ku2_index64",
@@ -12123,7 +12212,8 @@ static const struct kiln_stage stages_40[] = {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC } },
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE },
 };
 static const struct kiln_stage stages_41[] = {
     { "kiln_dgemm_direct_multiply_nt_wgm8_wgn2_tm6_nv4_vec8_ku2_index64",
@@ -12132,7 +12222,8 @@ static const struct kiln_stage stages_41[] = {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC } },
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE },
 };
 static const struct kiln_stage stages_42[] = {
     { "kiln_dgemm_direct_multiply_tn_wgm8_wgn2_tm6_nv4_vec8_ku2_index64",
@@ -12141,7 +12232,8 @@ static const struct kiln_stage stages_42[] = {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC } },
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE },
 };
 static const struct kiln_stage stages_43[] = {
     { "kiln_dgemm_direct_multiply_tt_wgm8_wgn2_tm6_nv4_vec8_ku2_index64",
@@ -12150,7 +12242,8 @@ static const struct kiln_stage stages_43[] = {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC } },
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE },
 };
 static const struct kiln_stage stages_44[] = {
     { "kiln_dgemm_direct_multiply_nn_wgm1_wgn2_tm12_nv2_vec8_ku1_index64",
@@ -12159,7 +12252,8 @@ static const struct kiln_stage stages_44[] = {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC } },
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE },
 };
 static const struct kiln_stage stages_45[] = {
     { "kiln_dgemm_direct_multiply_nt_wgm1_wgn2_tm12_nv2_vec8_ku1_index64",
@@ -12168,7 +12262,8 @@ static const struct kiln_stage stages_45[] = {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC } },
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE },
 };
 static const struct kiln_stage stages_46[] = {
     { "kiln_dgemm_direct_multiply_tn_wgm1_wgn2_tm12_nv2_vec8_ku1_index64",
@@ -12177,7 +12272,8 @@ static const struct kiln_stage stages_46[] = {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC } },
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE },
 };
 static const struct kiln_stage stages_47[] = {
     { "kiln_dgemm_direct_multiply_tt_wgm1_wgn2_tm12_nv2_vec8_ku1_index64",
@@ -12186,7 +12282,8 @@ static const struct kiln_stage stages_47[] = {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC } },
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE },
 };
 
 static const struct kiln_recipe recipes[] = {

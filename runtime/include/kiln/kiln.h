@@ -117,9 +117,22 @@ enum kiln_status {
     KILN_INVALID_BUNDLE = 31,          /* of another format, or not consistent in itself */
     KILN_SELF_TEST_FAILED = 32,        /* the device computes a wrong product */
     KILN_OUT_OF_MEMORY = 33,           /* on the host, in the library itself */
-    KILN_TEXT_TOO_SMALL = 34           /* the text is cut off, and still ended by NUL */
+    KILN_TEXT_TOO_SMALL = 34,          /* the text is cut off, and still ended by NUL */
+    KILN_INVALID_PACK_OPERAND = 35,    /* kiln_pack_*: neither KILN_PACK_A nor KILN_PACK_B */
+    KILN_INVALID_PACK_BUFFER = 36,     /* not a cl_mem, or an offset that is no multiple of 256 */
+    KILN_PACK_BUFFER_TOO_SMALL = 37,   /* less than kiln_pack_bytes from the offset on */
+    KILN_INVALID_PACK = 38,            /* empty or never made; its cl_mem is released or smaller */
+    KILN_PACK_CONTEXT_MISMATCH = 39,   /* a pack's buffer is of another cl_context */
+    KILN_PACK_OPERAND_MISMATCH = 40,   /* made of the other operand, as seen in row-major layout */
+    KILN_PACK_PRECISION_MISMATCH = 41,
+    KILN_PACK_TRANSPOSE_MISMATCH = 42,
+    KILN_PACK_SHAPE_MISMATCH = 43,     /* its m and k (of A) or k and n (of B) are others */
+    KILN_PACK_BATCH_MISMATCH = 44,     /* a batch in which the packed operand has a stride */
+    KILN_PACK_BUNDLE_MISMATCH = 45,    /* made with a bundle that the kiln_context does not use */
+    KILN_PACK_RECIPE_MISMATCH = 46,    /* the packs of A and B were made for different kernels */
+    KILN_PACK_UNSUITABLE = 47          /* the kernels it was made for can not serve the call */
 };
-enum { KILN_NUM_STATUSES = 35 };      /* Kiln's own, KILN_SUCCESS included */
+enum { KILN_NUM_STATUSES = 48 };      /* Kiln's own, KILN_SUCCESS included */
 
 /* A status in words, for people: a few words for Kiln's own, the name ("CL_OUT_OF_RESOURCES") for
  * those of OpenCL 1.2, a general text for any other value. Never NULL; static, not to be freed. */
@@ -236,6 +249,8 @@ KILN_API enum kiln_status kiln_hgemm(struct kiln_context *context, enum kiln_lay
         float beta, cl_mem c, size_t c_offset, size_t ldc, cl_command_queue queue,
         cl_uint num_events_in_wait_list, const cl_event *event_wait_list, cl_event *event);
 
+struct kiln_pack;
+
 /* Every field of a call. 0 and NULL mean the documented default, so that designated initialisers
  * name only what differs. Fields mean what the arguments of the typed calls mean. Plain data: it
  * may be copied, reused, and shared between threads that only read it; no call keeps a pointer to
@@ -261,6 +276,10 @@ struct kiln_gemm {
      * calls may share it only if one waits for the other, as an in-order queue sees to. */
     cl_mem workspace;
     size_t workspace_offset;           /* bytes; a multiple of 256 */
+    /* NULL: A and B are read from their buffers. Otherwise A or B as kiln_pack_enqueue packed it;
+     * its buffer, offset and leading dimension are not looked at, and the kernels are those that
+     * the pack was made for. All members of a batch share it, so that its stride must be 0. */
+    const struct kiln_pack *packed_a, *packed_b;
 };
 
 /* Enqueues the call that *gemm describes. The typed calls are this with fewer fields; all that is
@@ -270,9 +289,14 @@ struct kiln_gemm {
  * event: as there; it covers the whole batch.
  *
  * Errors: those of the typed calls, and KILN_INVALID_PRECISION, KILN_INVALID_BATCH_STRIDE,
- * KILN_INVALID_WORKSPACE, KILN_WORKSPACE_TOO_SMALL. On any of them C is unchanged, with one
- * exception: if the driver refuses, midway, to enqueue more of a batch with every recipe there is,
- * the members already enqueued are done, whole, and the others are unchanged. */
+ * KILN_INVALID_WORKSPACE, KILN_WORKSPACE_TOO_SMALL; with packs, every status from KILN_INVALID_PACK
+ * on. Packs are looked at when all else is checked, but before the size of a workspace, on which
+ * they decide, and only when A and B are read. A call with packs is served by the kernels that they
+ * were made for, or not at all: when the driver refuses those, no others are tried.
+ *
+ * On any error C is unchanged, with one exception: if the driver refuses, midway, to enqueue more
+ * of a batch with every recipe there is, the members already enqueued are done, whole, and the
+ * others are unchanged. */
 KILN_API enum kiln_status kiln_gemm_enqueue(struct kiln_context *context,
         const struct kiln_gemm *gemm, cl_command_queue queue, cl_uint num_events_in_wait_list,
         const cl_event *event_wait_list, cl_event *event);
@@ -304,6 +328,86 @@ KILN_API enum kiln_status kiln_gemm_workspace_bytes(struct kiln_context *context
  * Blocks: builds the kernels of the call if they were not yet. */
 KILN_API enum kiln_status kiln_gemm_explain(struct kiln_context *context,
         const struct kiln_gemm *gemm, char *text, size_t size);
+
+/* ---- Packed operands ----
+ *
+ * Many kernels bring A and B into a form of their own before they multiply. An operand that many
+ * calls share, the weights of a network say, can be packed once:
+ *
+ *     struct kiln_gemm gemm = { .m = m, .n = n, .k = k, .alpha = 1, .a = a, .b = b, .c = c };
+ *     struct kiln_pack packed_b;
+ *     size_t bytes = 0;
+ *     status = kiln_pack_bytes(kiln, &gemm, KILN_PACK_B, &bytes);
+ *     cl_mem room = clCreateBuffer(context, CL_MEM_READ_WRITE, bytes, NULL, NULL);
+ *     status = kiln_pack_enqueue(kiln, &gemm, KILN_PACK_B, room, 0, queue, 0, NULL, NULL,
+ *             &packed_b);
+ *     gemm.packed_b = &packed_b;
+ *     status = kiln_gemm_enqueue(kiln, &gemm, queue, 0, NULL, NULL);     (as often as wanted)
+ *
+ * The kernels are chosen when the operand is packed: those that the same call without packs would
+ * use, so that the result is bitwise the same. Kernels that take an operand as it is get a plain
+ * copy of it. */
+
+/* Which operand. */
+enum kiln_pack_operand { KILN_PACK_A = 1, KILN_PACK_B = 2 };
+
+/* A packed operand: what kiln_pack_enqueue says about it. Plain data of the caller's, to be read
+ * only; it may be copied, and shared between threads. There is nothing to destroy but the buffer,
+ * which stays the caller's and is not retained: it must live as long as the pack is used, with what
+ * was packed unchanged. All zero is no pack (KILN_INVALID_PACK).
+ *
+ * The fields describe the operand in row-major layout: a column-major call has A and B, and each
+ * one's rows and columns, change places. So a pack fits any call that reads the same memory in the
+ * same way. */
+struct kiln_pack {
+    cl_mem buffer;
+    size_t offset, bytes;              /* where it lies in the buffer; bytes */
+    const struct kiln_bundle *bundle;  /* whose kernels read it */
+    uint32_t recipe;                   /* which of them: an index into the bundle */
+    enum kiln_precision precision;
+    enum kiln_pack_operand operand;
+    enum kiln_transpose trans;         /* KILN_NO_TRANS or KILN_TRANS */
+    size_t rows, columns;              /* of op(A), m x k, or op(B), k x n */
+};
+
+/* How much memory a packed operand takes.
+ *
+ * gemm: required; the call that the pack is for, as it will be enqueued: it decides on the kernels.
+ *     Buffers, alpha and beta are not looked at, nor is the workspace. When the other operand is
+ *     packed already, and both will be used together, its pack should be named here: then the same
+ *     kernels are chosen in any case. The field of the operand to be packed is not looked at.
+ * operand: which one is to be packed.
+ * bytes: required; from any offset on that is a multiple of 256. 0 when there is nothing to pack
+ *     (m, n or k of 0), and on failure.
+ *
+ * Errors: KILN_INVALID_ARGUMENT, KILN_INVALID_PACK_OPERAND, those of kiln_gemm_workspace_bytes, and
+ * those of kiln_gemm_enqueue for the other operand's pack. KILN_PACK_BATCH_MISMATCH: the call is a
+ * batch in which the operand has a stride. Nothing is enqueued.
+ * Blocks: builds the kernels of the call if they were not yet. */
+KILN_API enum kiln_status kiln_pack_bytes(struct kiln_context *context,
+        const struct kiln_gemm *gemm, enum kiln_pack_operand operand, size_t *bytes);
+
+/* Enqueues the packing of an operand.
+ *
+ * gemm, operand: as for kiln_pack_bytes, but the operand's own buffer is read. A call with another
+ *     n may use packed A, and one with another m packed B, as long as the same kernels can serve it
+ *     (else KILN_PACK_UNSUITABLE); they are chosen for the shape given here.
+ * buffer, offset: where to; a buffer of the context's cl_context with at least kiln_pack_bytes from
+ *     the offset on, which is in bytes and a multiple of 256. It must not overlap the operand,
+ *     which is not checked. Not looked at when there is nothing to pack.
+ * queue, num_events_in_wait_list, event_wait_list, event: as for the typed calls. Calls that use
+ *     the pack must come later on the same in-order queue, or wait for the event.
+ * pack: required; filled before the function returns. All zero on failure, and when there is
+ *     nothing to pack: calls of that shape do not look at it.
+ *
+ * Errors: those of kiln_pack_bytes, every status from KILN_INVALID_QUEUE to KILN_INVALID_WAIT_LIST
+ * and from KILN_INVALID_PACK_BUFFER to KILN_PACK_CONTEXT_MISMATCH, those of the operand's buffer,
+ * OpenCL's own. When the driver refuses a kernel, the next one that can serve the call is tried, as
+ * long as the buffer does for it. */
+KILN_API enum kiln_status kiln_pack_enqueue(struct kiln_context *context,
+        const struct kiln_gemm *gemm, enum kiln_pack_operand operand, cl_mem buffer,
+        size_t offset, cl_command_queue queue, cl_uint num_events_in_wait_list,
+        const cl_event *event_wait_list, cl_event *event, struct kiln_pack *pack);
 
 #ifdef __cplusplus
 }

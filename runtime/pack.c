@@ -1,0 +1,319 @@
+/* pack.c: operands packed once for many calls.
+ *
+ * A pack is what the stages of one recipe that prepare an operand would write to the workspace,
+ * kept in a buffer of the caller's; of a recipe that has no such stages, a plain copy of the
+ * matrix. A call with packs is bound to their recipe. Nothing is kept on the host but what struct
+ * kiln_pack says, and where the operand lies in the buffer is computed anew from it.
+ */
+#include "internal.h"
+
+_Static_assert((int)KILN_PACK_A == (int)KILN_PREPARED_A &&
+               (int)KILN_PACK_B == (int)KILN_PREPARED_B, "an operand has one code");
+
+static struct kiln_operand *operand_of(struct kiln_problem *problem, unsigned prepared)
+{
+    return prepared == KILN_PREPARED_A ? &problem->a : &problem->b;
+}
+
+/* ---- Where an operand lies in a pack ---- */
+
+/* What is to be placed: so many elements, starting at a multiple of `step` bytes. */
+struct content {
+    size_t elements, element_bytes, step;
+};
+
+/* The rows of a plain copy start where the recipe can read them. */
+static bool plain_content(const struct kiln_problem *problem, const struct kiln_operand *operand,
+        uint32_t divisor, struct content *content, size_t *ld)
+{
+    size_t unit = divisor > 0 ? divisor : 1;
+    content->element_bytes = problem->element_bytes;
+    return kiln_round_up(operand->row_length, unit, ld) &&
+           kiln_multiply(operand->rows, *ld, &content->elements) &&
+           kiln_multiply(problem->element_bytes, unit, &content->step);
+}
+
+static bool region_content(const struct kiln_problem *problem, const struct kiln_region *region,
+        struct content *content)
+{
+    content->element_bytes = content->step = region->element_bytes;
+    return kiln_region_elements(problem, region, &content->elements);
+}
+
+bool kiln_pack_layout(const struct kiln_problem *problem, const struct kiln_recipe *recipe,
+        unsigned prepared, size_t offset, struct kiln_pack_layout *layout)
+{
+    const struct kiln_region *region = kiln_prepared_region(recipe, prepared);
+    bool is_a = prepared == KILN_PREPARED_A;
+    struct content content;
+    size_t unit = 0, start = 0, bytes = 0;
+    *layout = (struct kiln_pack_layout){.is_plain = region == NULL};
+    bool countable = region != NULL
+            ? region_content(problem, region, &content)
+            : plain_content(problem, is_a ? &problem->a : &problem->b,
+                    is_a ? recipe->guard.a : recipe->guard.b, &content, &layout->ld);
+    if (!countable || !kiln_place_unit(content.step, &unit) ||
+        !kiln_round_up(offset, unit, &start) ||
+        !kiln_multiply(content.elements, content.element_bytes, &bytes) ||
+        !kiln_add(start, bytes, &layout->end)) {
+        return false;
+    }
+    layout->start = start / content.element_bytes;
+    layout->slack = unit - KILN_REGION_ALIGN;
+    return true;
+}
+
+/* ---- Calls with packs ---- */
+
+/* A pack that a call brings, and what it is brought for. */
+struct brought {
+    const struct kiln_pack *pack;      /* NULL: none */
+    unsigned prepared;                 /* the operand's canonical code */
+    size_t stride;
+    cl_context owner;                  /* of the pack's buffer */
+};
+
+/* op(A) is M x K, op(B) is K x N. */
+static struct kiln_pack pack_of(const struct kiln_problem *problem, unsigned prepared)
+{
+    bool is_a = prepared == KILN_PREPARED_A;
+    return (struct kiln_pack){
+        .precision = problem->precision,
+        .operand = (enum kiln_pack_operand)prepared,
+        .trans = (is_a ? problem->transa : problem->transb) ? KILN_TRANS : KILN_NO_TRANS,
+        .rows = is_a ? problem->m : problem->k,
+        .columns = is_a ? problem->k : problem->n,
+    };
+}
+
+/* A pack that was never made, or whose buffer is none that could hold it. */
+static bool is_pack(struct brought *brought)
+{
+    const struct kiln_pack *pack = brought->pack;
+    size_t bytes = 0;
+    return pack->buffer != NULL && pack->bundle != NULL &&
+           kiln_buffer_facts(pack->buffer, &brought->owner, &bytes) == CL_SUCCESS &&
+           pack->offset % KILN_REGION_ALIGN == 0 && pack->offset <= bytes &&
+           pack->bytes <= bytes - pack->offset;
+}
+
+static unsigned link_of(const struct kiln_context *context, const struct kiln_pack *pack)
+{
+    unsigned i = 0;
+    while (i < context->num_links && (context->links[i].bundle != pack->bundle ||
+           pack->recipe >= pack->bundle->num_recipes)) {
+        i++;
+    }
+    return i;
+}
+
+/* What is wrong with one pack of a call. */
+static enum kiln_status check_pack(const struct kiln_context *context,
+        const struct kiln_problem *problem, struct brought *brought)
+{
+    const struct kiln_pack *pack = brought->pack;
+    const struct kiln_pack wanted = pack_of(problem, brought->prepared);
+    if (!is_pack(brought)) {
+        return KILN_INVALID_PACK;
+    }
+    const struct {
+        bool fits;
+        enum kiln_status status;
+    } checks[] = {
+        {brought->owner == context->context, KILN_PACK_CONTEXT_MISMATCH},
+        {pack->operand == wanted.operand, KILN_PACK_OPERAND_MISMATCH},
+        {pack->precision == wanted.precision, KILN_PACK_PRECISION_MISMATCH},
+        {pack->trans == wanted.trans, KILN_PACK_TRANSPOSE_MISMATCH},
+        {pack->rows == wanted.rows && pack->columns == wanted.columns, KILN_PACK_SHAPE_MISMATCH},
+        {brought->stride == 0, KILN_PACK_BATCH_MISMATCH},
+        {link_of(context, pack) < context->num_links, KILN_PACK_BUNDLE_MISMATCH},
+    };
+    for (size_t i = 0; i < sizeof checks / sizeof *checks; i++) {
+        if (!checks[i].fits) {
+            return checks[i].status;
+        }
+    }
+    return KILN_SUCCESS;
+}
+
+/* A plain copy is an operand like any other. What is prepared is no operand any more: no kernel
+ * that is launched takes it, so that any demand on its place is met. */
+static enum kiln_status bind(const struct kiln_context *context, const struct kiln_pack *pack,
+        struct kiln_problem *problem)
+{
+    struct kiln_operand *operand = operand_of(problem, pack->operand);
+    struct kiln_pack_layout layout;
+    unsigned link = link_of(context, pack);
+    if (problem->is_bound &&
+        (problem->bound_link != link || problem->bound_recipe != pack->recipe)) {
+        return KILN_PACK_RECIPE_MISMATCH;
+    }
+    problem->is_bound = true;
+    problem->bound_link = link;
+    problem->bound_recipe = pack->recipe;
+    if (!kiln_pack_layout(problem, &pack->bundle->recipes[pack->recipe], pack->operand,
+            pack->offset, &layout)) {
+        return KILN_SIZE_OVERFLOW;
+    }
+    operand->buffer = pack->buffer;
+    operand->offset = layout.is_plain ? layout.start : 0;
+    operand->ld = layout.ld;
+    if (!layout.is_plain) {
+        problem->packed[pack->operand] = (struct kiln_packed){pack->buffer, pack->offset};
+    }
+    return KILN_SUCCESS;
+}
+
+/* Of two packs the one with the lower status counts, as everywhere. */
+static enum kiln_status check_packs(const struct kiln_context *context,
+        const struct kiln_problem *problem, struct brought brought[2])
+{
+    enum kiln_status worst = KILN_SUCCESS;
+    for (unsigned i = 0; i < 2; i++) {
+        if (brought[i].pack != NULL) {
+            enum kiln_status status = check_pack(context, problem, &brought[i]);
+            worst = worst == KILN_SUCCESS || (status != KILN_SUCCESS && status < worst) ? status
+                                                                                        : worst;
+        }
+    }
+    return worst;
+}
+
+enum kiln_status kiln_packs_bind(const struct kiln_context *context, const struct kiln_gemm *gemm,
+        struct kiln_problem *problem)
+{
+    bool swap = gemm->layout == KILN_COL_MAJOR;
+    struct brought brought[2] = {
+        {.pack = swap ? gemm->packed_b : gemm->packed_a, .prepared = KILN_PREPARED_A,
+         .stride = problem->a.stride},
+        {.pack = swap ? gemm->packed_a : gemm->packed_b, .prepared = KILN_PREPARED_B,
+         .stride = problem->b.stride},
+    };
+    enum kiln_status status = check_packs(context, problem, brought);
+    for (unsigned i = 0; i < 2 && status == KILN_SUCCESS; i++) {
+        if (brought[i].pack != NULL) {
+            status = bind(context, brought[i].pack, problem);
+        }
+    }
+    return status;
+}
+
+/* ---- Packing ---- */
+
+static bool is_operand(enum kiln_pack_operand which)
+{
+    return which == KILN_PACK_A || which == KILN_PACK_B;
+}
+
+/* The call whose operand is packed, as far as it matters: alpha is not 0, and it needs no
+ * workspace. `prepared` becomes the operand's canonical code; 0 when there is nothing to pack. */
+static enum kiln_status make_problem(const struct kiln_context *context,
+        const struct kiln_gemm *call, enum kiln_pack_operand which, enum kiln_checks checks,
+        struct kiln_problem *problem, unsigned *prepared)
+{
+    struct kiln_gemm gemm = *call;
+    bool is_a = which == KILN_PACK_A;
+    *prepared = KILN_PREPARED_NONE;
+    gemm.alpha = 1;
+    gemm.workspace = NULL;
+    *(is_a ? &gemm.packed_a : &gemm.packed_b) = NULL;
+    enum kiln_status status = kiln_problem_make(context, &gemm, checks, problem);
+    if (status != KILN_SUCCESS || gemm.m == 0 || gemm.n == 0 || gemm.k == 0) {
+        return status;
+    }
+    *prepared = is_a == (gemm.layout != KILN_COL_MAJOR) ? KILN_PREPARED_A : KILN_PREPARED_B;
+    return operand_of(problem, *prepared)->stride == 0 ? KILN_SUCCESS : KILN_PACK_BATCH_MISMATCH;
+}
+
+enum kiln_status kiln_pack_bytes(struct kiln_context *context, const struct kiln_gemm *gemm,
+        enum kiln_pack_operand which, size_t *bytes)
+{
+    struct kiln_problem problem;
+    struct kiln_search search = {0};
+    struct kiln_plan plan;
+    struct kiln_pack_layout layout;
+    unsigned prepared = 0;
+    if (context == NULL || gemm == NULL || bytes == NULL) {
+        return KILN_INVALID_ARGUMENT;
+    }
+    *bytes = 0;
+    if (!is_operand(which)) {
+        return KILN_INVALID_PACK_OPERAND;
+    }
+    enum kiln_status status = make_problem(context, gemm, which, KILN_CHECK_SHAPE, &problem,
+            &prepared);
+    if (status != KILN_SUCCESS || prepared == KILN_PREPARED_NONE) {
+        return status;
+    }
+    if (!kiln_search_next(context, &problem, &search, &plan)) {
+        return kiln_search_failure(&problem);
+    }
+    bool countable = kiln_pack_layout(&problem, plan.recipe, prepared, 0, &layout) &&
+                     kiln_add(layout.end, layout.slack, bytes);
+    return countable ? KILN_SUCCESS : KILN_SIZE_OVERFLOW;
+}
+
+void kiln_pack_fill(const struct kiln_problem *problem, const struct kiln_plan *plan,
+        unsigned prepared, const struct kiln_pack_layout *layout, struct kiln_pack *pack)
+{
+    *pack = pack_of(problem, prepared);
+    pack->buffer = problem->packed[prepared].buffer;
+    pack->offset = problem->packed[prepared].offset;
+    pack->bytes = layout->end - pack->offset;
+    pack->bundle = plan->link->bundle;
+    pack->recipe = plan->recipe_index;
+}
+
+static enum kiln_status check_target(const struct kiln_context *context, cl_mem buffer,
+        size_t offset, size_t *bytes)
+{
+    cl_context owner = NULL;
+    if (buffer == NULL || offset % KILN_REGION_ALIGN != 0 ||
+        kiln_buffer_facts(buffer, &owner, bytes) != CL_SUCCESS) {
+        return KILN_INVALID_PACK_BUFFER;
+    }
+    return owner == context->context ? KILN_SUCCESS : KILN_PACK_CONTEXT_MISMATCH;
+}
+
+static enum kiln_status pack_operand(struct kiln_context *context, const struct kiln_gemm *gemm,
+        enum kiln_pack_operand which, cl_mem buffer, size_t offset, struct kiln_request *request)
+{
+    struct kiln_problem problem;
+    enum kiln_checks checks = which == KILN_PACK_A ? KILN_CHECK_A : KILN_CHECK_B;
+    enum kiln_status status = make_problem(context, gemm, which, checks, &problem,
+            &request->prepared);
+    if (status == KILN_SUCCESS && request->prepared == KILN_PREPARED_NONE) {
+        problem.is_nothing = true;
+    } else if (status == KILN_SUCCESS) {
+        status = check_target(context, buffer, offset, &request->pack_end);
+        problem.packed[request->prepared] = (struct kiln_packed){buffer, offset};
+    }
+    return status == KILN_SUCCESS ? kiln_launch(context, &problem, request) : status;
+}
+
+enum kiln_status kiln_pack_enqueue(struct kiln_context *context, const struct kiln_gemm *gemm,
+        enum kiln_pack_operand which, cl_mem buffer, size_t offset, cl_command_queue queue,
+        cl_uint num_events_in_wait_list, const cl_event *event_wait_list, cl_event *event,
+        struct kiln_pack *pack)
+{
+    struct kiln_pack made = {0};
+    struct kiln_request request = {
+        .queue = queue,
+        .num_wait = num_events_in_wait_list,
+        .wait = event_wait_list,
+        .event = event,
+        .pack = &made,
+    };
+    if (pack == NULL || context == NULL || gemm == NULL) {
+        return KILN_INVALID_ARGUMENT;
+    }
+    enum kiln_status status = is_operand(which) ? KILN_SUCCESS : KILN_INVALID_PACK_OPERAND;
+    if (status == KILN_SUCCESS) {
+        status = kiln_check_request(context, &request);
+    }
+    if (status == KILN_SUCCESS) {
+        status = pack_operand(context, gemm, which, buffer, offset, &request);
+    }
+    *pack = made;
+    return status;
+}

@@ -1,0 +1,838 @@
+/* test_pack.c: operands packed once: what packing enqueues, what a call with packs leaves out and
+ * where it reads from, and every way in which a pack does not fit. */
+#include "fixture.h"
+
+#include "internal.h"
+
+#include <string.h>
+
+enum { M = 16, N = 16, K = 4096, A_BYTES = M * K * 4, B_BYTES = K * N * 8 };
+
+/* A packed operand with the buffer that was made for it. */
+struct packed {
+    struct kiln_pack pack;
+    cl_mem buffer;
+};
+
+/* A shape that the packed recipe of three stages serves, and one of the one-stage recipe. */
+static struct kiln_gemm packed_gemm(const struct fixture *f)
+{
+    return fixture_gemm(f, M, N, K);
+}
+
+static struct kiln_gemm small_gemm(const struct fixture *f)
+{
+    return fixture_gemm(f, 60, 50, 40);
+}
+
+static size_t bytes_for(struct fixture *f, const struct kiln_gemm *gemm,
+        enum kiln_pack_operand operand)
+{
+    size_t bytes = 0;
+    assert_int_equal(kiln_pack_bytes(f->kiln, gemm, operand, &bytes), KILN_SUCCESS);
+    assert_true(bytes > 0);
+    return bytes;
+}
+
+/* Packs into a buffer of just the right size; the records of it are forgotten. */
+static struct packed pack(struct fixture *f, const struct kiln_gemm *gemm,
+        enum kiln_pack_operand operand)
+{
+    struct packed packed = {
+        .buffer = stub_make_buffer(f->cl, bytes_for(f, gemm, operand))
+    };
+    assert_int_equal(kiln_pack_enqueue(f->kiln, gemm, operand, packed.buffer, 0, f->queue, 0, NULL,
+            NULL, &packed.pack), KILN_SUCCESS);
+    stub_clear_records();
+    return packed;
+}
+
+static void let_go(struct packed *packed)
+{
+    assert_int_equal(stub_refs(packed->buffer), 1);
+    clReleaseMemObject(packed->buffer);
+}
+
+static enum kiln_status call(struct fixture *f, const struct kiln_gemm *gemm)
+{
+    return kiln_gemm_enqueue(f->kiln, gemm, f->queue, 0, NULL, NULL);
+}
+
+/* ---- Packing ---- */
+
+static void packing_runs_the_stages_that_prepare(void **state)
+{
+    struct fixture *f = *state;
+    struct kiln_gemm gemm = packed_gemm(f);
+    struct kiln_pack a, b;
+    cl_mem room = stub_make_buffer(f->cl, 1024 + A_BYTES + B_BYTES);
+    gemm.a_offset = 7;
+    gemm.ldb = N + 3;
+    assert_int_equal(bytes_for(f, &gemm, KILN_PACK_A), A_BYTES);
+    assert_int_equal(bytes_for(f, &gemm, KILN_PACK_B), B_BYTES);
+    assert_int_equal(kiln_pack_enqueue(f->kiln, &gemm, KILN_PACK_A, room, 1024, f->queue, 0, NULL,
+            NULL, &a), KILN_SUCCESS);
+    assert_int_equal(kiln_pack_enqueue(f->kiln, &gemm, KILN_PACK_B, room, 1024 + A_BYTES, f->queue,
+            0, NULL, NULL, &b), KILN_SUCCESS);
+    fixture_expect("pack_a", "pack_b", NULL);
+    const struct stub_record *pack_a = stub_record_at(0), *pack_b = stub_record_at(1);
+    assert_ptr_equal(stub_record_mem(pack_a, PACK_A_SOURCE), f->a);
+    assert_int_equal(stub_record_int(pack_a, PACK_A_OFFSET), 7);
+    assert_ptr_equal(stub_record_mem(pack_a, PACK_A_WORK), room);
+    assert_int_equal(stub_record_int(pack_a, PACK_A_REGION), 1024 / 4);
+    assert_int_equal(stub_record_int(pack_b, PACK_B_LD), N + 3);
+    assert_ptr_equal(stub_record_mem(pack_b, PACK_B_WORK), room);
+    assert_int_equal(stub_record_int(pack_b, PACK_B_REGION), (1024 + A_BYTES) / 8);
+    assert_null(pack_a->event);
+    assert_int_equal(stub_calls("clCreateBuffer"), 0);
+    clReleaseMemObject(room);
+}
+
+static void a_pack_says_what_it_is(void **state)
+{
+    struct fixture *f = *state;
+    struct kiln_gemm gemm = packed_gemm(f);
+    struct packed b;
+    gemm.n = 24;
+    b = pack(f, &gemm, KILN_PACK_B);
+    assert_ptr_equal(b.pack.buffer, b.buffer);
+    assert_int_equal(b.pack.offset, 0);
+    assert_int_equal(b.pack.bytes, K * 32 * 8);
+    assert_ptr_equal(b.pack.bundle, &tuned_bundle);
+    assert_int_equal(b.pack.recipe, TUNED_PACKED);
+    assert_int_equal(b.pack.precision, KILN_SINGLE);
+    assert_int_equal(b.pack.operand, KILN_PACK_B);
+    assert_int_equal(b.pack.trans, KILN_NO_TRANS);
+    assert_int_equal(b.pack.rows, K);
+    assert_int_equal(b.pack.columns, 24);
+    let_go(&b);
+}
+
+/* The operand's own buffer is checked as in a call, the others may be missing. */
+static void packing_looks_at_its_operand_only(void **state)
+{
+    struct fixture *f = *state;
+    struct kiln_gemm gemm = packed_gemm(f);
+    struct packed a;
+    gemm.b = gemm.c = NULL;
+    gemm.alpha = 0;
+    a = pack(f, &gemm, KILN_PACK_A);
+    assert_int_equal(kiln_pack_enqueue(f->kiln, &gemm, KILN_PACK_B, a.buffer, 0, f->queue, 0, NULL,
+            NULL, &a.pack), KILN_INVALID_BUFFER_B);
+    gemm.a = stub_make_buffer(f->cl, M * K * 4 - 1);
+    assert_int_equal(kiln_pack_enqueue(f->kiln, &gemm, KILN_PACK_A, a.buffer, 0, f->queue, 0, NULL,
+            NULL, &a.pack), KILN_BUFFER_A_TOO_SMALL);
+    assert_int_equal(stub_num_records(), 0);
+    clReleaseMemObject(gemm.a);
+    let_go(&a);
+}
+
+static void check_events(struct fixture *f, const struct kiln_gemm *gemm, cl_command_queue queue)
+{
+    cl_event wait = stub_make_event(f->cl), done = NULL;
+    struct packed b = pack(f, gemm, KILN_PACK_B);
+    assert_int_equal(kiln_pack_enqueue(f->kiln, gemm, KILN_PACK_B, b.buffer, 0, queue, 1, &wait,
+            &done, &b.pack), KILN_SUCCESS);
+    assert_int_equal(stub_num_records(), 1);
+    assert_int_equal(stub_record_of(done), 0);
+    assert_true(stub_record_awaits(0, wait));
+    clReleaseEvent(wait);
+    clReleaseEvent(done);
+    let_go(&b);
+}
+
+static void events_bound_the_packing(void **state)
+{
+    struct fixture *f = *state;
+    struct kiln_gemm packed = packed_gemm(f), small = small_gemm(f);
+    check_events(f, &packed, f->queue);
+    check_events(f, &packed, f->loose);
+    check_events(f, &small, f->queue);
+    check_events(f, &small, f->loose);
+}
+
+static void nothing_to_pack_is_no_pack(void **state)
+{
+    struct fixture *f = *state;
+    size_t *extents[3];
+    for (int i = 0; i < 3; i++) {
+        struct kiln_gemm gemm = packed_gemm(f);
+        struct kiln_pack made;
+        cl_event done = NULL;
+        size_t bytes = 1;
+        extents[0] = &gemm.m;
+        extents[1] = &gemm.n;
+        extents[2] = &gemm.k;
+        *extents[i] = 0;
+        memset(&made, 1, sizeof made);
+        assert_int_equal(kiln_pack_bytes(f->kiln, &gemm, KILN_PACK_A, &bytes), KILN_SUCCESS);
+        assert_int_equal(bytes, 0);
+        assert_int_equal(kiln_pack_enqueue(f->kiln, &gemm, KILN_PACK_A, NULL, 0, f->queue, 0, NULL,
+                &done, &made), KILN_SUCCESS);
+        assert_int_equal(stub_record_at(stub_record_of(done))->command, STUB_MARKER);
+        clReleaseEvent(done);
+        assert_null(made.bundle);
+        gemm.packed_a = &made;
+        assert_int_equal(call(f, &gemm), KILN_SUCCESS);
+        *extents[i] = 1;
+        assert_int_equal(call(f, &gemm), KILN_INVALID_PACK);
+    }
+}
+
+/* ---- Plain copies ---- */
+
+static void check_copy(const struct stub_record *record, cl_mem from, size_t start, size_t pitch,
+        size_t to_start, size_t to_pitch)
+{
+    assert_int_equal(record->command, STUB_COPY);
+    assert_ptr_equal(record->from.buffer, from);
+    assert_int_equal(record->from.start, start);
+    assert_int_equal(record->from.pitch, pitch);
+    assert_int_equal(record->to.start, to_start);
+    assert_int_equal(record->to.pitch, to_pitch);
+}
+
+static void a_recipe_that_prepares_nothing_gets_a_copy(void **state)
+{
+    struct fixture *f = *state;
+    struct kiln_gemm gemm = small_gemm(f);
+    struct kiln_pack a;
+    cl_mem room = stub_make_buffer(f->cl, 512 + 60 * 40 * 4);
+    gemm.lda = 45;
+    gemm.a_offset = 100;
+    assert_int_equal(bytes_for(f, &gemm, KILN_PACK_A), 60 * 40 * 4);
+    assert_int_equal(kiln_pack_enqueue(f->kiln, &gemm, KILN_PACK_A, room, 512, f->queue, 0, NULL,
+            NULL, &a), KILN_SUCCESS);
+    assert_int_equal(stub_num_records(), 1);
+    check_copy(stub_record_at(0), f->a, 100 * 4, 45 * 4, 512, 40 * 4);
+    assert_int_equal(stub_record_at(0)->num_rows, 60);
+    assert_int_equal(stub_record_at(0)->row_bytes, 40 * 4);
+    gemm.packed_a = &a;
+    gemm.a = NULL;
+    fixture_run(f, &gemm);
+    const struct stub_record *mul = fixture_only("small_mul");
+    assert_ptr_equal(stub_record_mem(mul, PLAIN_A), room);
+    assert_int_equal(stub_record_int(mul, PLAIN_A_OFFSET), 512 / 4);
+    assert_int_equal(stub_record_int(mul, PLAIN_LDA), 40);
+    assert_ptr_equal(stub_record_mem(mul, PLAIN_B), f->b);
+    clReleaseMemObject(room);
+}
+
+/* A driver may not know how to copy rows of a sub-buffer. */
+static void rows_are_copied_between_parents(void **state)
+{
+    struct fixture *f = *state;
+    struct kiln_gemm gemm = small_gemm(f);
+    struct kiln_pack a;
+    cl_mem room = stub_make_buffer(f->cl, 1 << 20);
+    cl_mem part = stub_make_part(room, 4096, 60 * 40 * 4);
+    gemm.a = stub_make_part(f->a, 1024, 1 << 20);
+    assert_int_equal(kiln_pack_enqueue(f->kiln, &gemm, KILN_PACK_A, part, 0, f->queue, 0, NULL,
+            NULL, &a), KILN_SUCCESS);
+    check_copy(stub_record_at(0), f->a, 1024, 40 * 4, 4096, 40 * 4);
+    assert_ptr_equal(stub_record_at(0)->to.buffer, room);
+    assert_ptr_equal(a.buffer, part);
+    clReleaseMemObject(gemm.a);
+    clReleaseMemObject(part);
+    clReleaseMemObject(room);
+}
+
+/* What the recipe wants of leading dimension and offset, a copy has: here an odd number, which the
+ * multiples of 256 bytes are not multiples of. */
+static void a_copy_meets_the_guard(void **state)
+{
+    struct fixture *f = *state;
+    struct kiln_recipe recipes[NUM_TUNED];
+    struct kiln_bundle bundle = tuned_bundle;
+    struct kiln_gemm gemm = small_gemm(f);
+    struct packed a;
+    memcpy(recipes, tuned_recipes, sizeof recipes);
+    recipes[TUNED_SMALL].guard.a = 3;
+    bundle.recipes = recipes;
+    fixture_new_context(f, &(struct kiln_context_params){.bundle = &bundle});
+    gemm.lda = 60;
+    size_t bytes = bytes_for(f, &gemm, KILN_PACK_A);
+    assert_int_equal(bytes, 60 * 42 * 4 + 2 * 256);
+    a.buffer = stub_make_buffer(f->cl, 256 + bytes);
+    assert_int_equal(kiln_pack_enqueue(f->kiln, &gemm, KILN_PACK_A, a.buffer, 256, f->queue, 0,
+            NULL, NULL, &a.pack), KILN_SUCCESS);
+    check_copy(stub_record_at(0), f->a, 0, 60 * 4, 768, 42 * 4);
+    gemm.packed_a = &a.pack;
+    gemm.lda = 0;
+    fixture_run(f, &gemm);
+    assert_int_equal(stub_record_int(fixture_only("small_mul"), PLAIN_LDA), 42);
+    assert_int_equal(stub_record_int(stub_record_at(0), PLAIN_A_OFFSET), 768 / 4);
+    let_go(&a);
+    kiln_context_destroy(&f->kiln);
+}
+
+/* A region of the workspace that is not said to hold B is no form of B. */
+static void a_region_that_is_not_marked_stays_in_the_workspace(void **state)
+{
+    struct fixture *f = *state;
+    struct kiln_gemm gemm = packed_gemm(f);
+    struct packed b;
+    stub_fail_build(MARK_ALIGNED, CL_BUILD_PROGRAM_FAILURE);
+    stub_fail_build(MARK_PACKED, CL_BUILD_PROGRAM_FAILURE);
+    b = pack(f, &gemm, KILN_PACK_B);
+    assert_int_equal(b.pack.recipe, TUNED_PACKED_64);
+    assert_int_equal(b.pack.bytes, K * N * 4);
+    gemm.packed_b = &b.pack;
+    fixture_run(f, &gemm);
+    fixture_expect("pack_b_64", "mul_64", NULL);
+    assert_ptr_equal(stub_record_mem(stub_record_at(0), PACK_B_SOURCE), b.buffer);
+    let_go(&b);
+}
+
+/* ---- Calls with packs ---- */
+
+static void what_is_packed_is_left_out(void **state)
+{
+    struct fixture *f = *state;
+    struct kiln_gemm gemm = packed_gemm(f);
+    struct packed a = pack(f, &gemm, KILN_PACK_A), b = pack(f, &gemm, KILN_PACK_B);
+    size_t bytes = 0;
+    gemm.packed_a = &a.pack;
+    gemm.a = NULL;
+    assert_int_equal(kiln_gemm_workspace_bytes(f->kiln, &gemm, &bytes), KILN_SUCCESS);
+    assert_int_equal(bytes, B_BYTES);
+    fixture_run(f, &gemm);
+    fixture_expect("pack_b", "packed_mul", NULL);
+    const struct stub_record *mul = stub_record_at(1);
+    assert_ptr_equal(stub_record_mem(mul, MUL_WORK), a.buffer);
+    assert_int_equal(stub_record_int(mul, MUL_REGION_A), 0);
+    assert_ptr_equal(stub_record_mem(mul, MUL_WORK_B),
+            stub_record_mem(stub_record_at(0), PACK_B_WORK));
+    assert_ptr_not_equal(stub_record_mem(mul, MUL_WORK_B), a.buffer);
+    gemm.packed_b = &b.pack;
+    gemm.b = NULL;
+    unsigned long buffers = stub_calls("clCreateBuffer");
+    for (int i = 0; i < 3; i++) {
+        fixture_run(f, &gemm);
+        mul = fixture_only("packed_mul");
+        assert_ptr_equal(stub_record_mem(mul, MUL_WORK), a.buffer);
+        assert_ptr_equal(stub_record_mem(mul, MUL_WORK_B), b.buffer);
+    }
+    assert_int_equal(kiln_gemm_workspace_bytes(f->kiln, &gemm, &bytes), KILN_SUCCESS);
+    assert_int_equal(bytes, 0);
+    assert_int_equal(stub_calls("clCreateBuffer"), buffers);
+    let_go(&a);
+    let_go(&b);
+}
+
+static void what_is_left_out_needs_no_workspace(void **state)
+{
+    struct fixture *f = *state;
+    struct kiln_gemm gemm = packed_gemm(f);
+    struct packed a = pack(f, &gemm, KILN_PACK_A);
+    gemm.packed_a = &a.pack;
+    gemm.workspace = stub_make_buffer(f->cl, 512 + B_BYTES);
+    gemm.workspace_offset = 512;
+    fixture_run(f, &gemm);
+    fixture_expect("pack_b", "packed_mul", NULL);
+    assert_ptr_equal(stub_record_mem(stub_record_at(1), MUL_WORK_B), gemm.workspace);
+    assert_int_equal(stub_record_int(stub_record_at(1), MUL_REGION_B), 512 / 8);
+    gemm.workspace_offset = 768;
+    assert_int_equal(call(f, &gemm), KILN_WORKSPACE_TOO_SMALL);
+    clReleaseMemObject(gemm.workspace);
+    let_go(&a);
+}
+
+static void explain_names_the_packs(void **state)
+{
+    struct fixture *f = *state;
+    struct kiln_gemm gemm = packed_gemm(f);
+    char text[2048];
+    struct packed a = pack(f, &gemm, KILN_PACK_A), b = pack(f, &gemm, KILN_PACK_B);
+    gemm.packed_a = &a.pack;
+    assert_int_equal(kiln_gemm_explain(f->kiln, &gemm, text, sizeof text), KILN_SUCCESS);
+    assert_non_null(strstr(text, "kernel: tuned_packed\n"));
+    assert_non_null(strstr(text, "packed: A\n"));
+    assert_null(strstr(text, "pack_a"));
+    assert_non_null(strstr(text, "pack_b"));
+    gemm.packed_b = &b.pack;
+    assert_int_equal(kiln_gemm_explain(f->kiln, &gemm, text, sizeof text), KILN_SUCCESS);
+    assert_non_null(strstr(text, "packed: A B\n"));
+    assert_null(strstr(text, "pack_b"));
+    assert_non_null(strstr(text, "workspace: 0 bytes\n"));
+    gemm.packed_a = gemm.packed_b = NULL;
+    assert_int_equal(kiln_gemm_explain(f->kiln, &gemm, text, sizeof text), KILN_SUCCESS);
+    assert_null(strstr(text, "packed:"));
+    let_go(&a);
+    let_go(&b);
+}
+
+/* By columns, C = A B is by rows C' = B' A': what is packed as A is prepared as B. */
+static void columns_are_rows_of_the_other_operand(void **state)
+{
+    struct fixture *f = *state;
+    struct kiln_gemm gemm = packed_gemm(f);
+    struct packed a;
+    gemm.layout = KILN_COL_MAJOR;
+    gemm.m = 24;
+    a = pack(f, &gemm, KILN_PACK_A);
+    assert_int_equal(a.pack.operand, KILN_PACK_B);
+    assert_int_equal(a.pack.rows, K);
+    assert_int_equal(a.pack.columns, 24);
+    gemm.packed_a = &a.pack;
+    fixture_run(f, &gemm);
+    fixture_expect("pack_a", "packed_mul", NULL);
+    assert_ptr_equal(stub_record_mem(stub_record_at(0), PACK_A_SOURCE), f->b);
+    assert_ptr_equal(stub_record_mem(stub_record_at(1), MUL_WORK_B), a.buffer);
+    /* The same memory, read the same way by a call by rows. */
+    gemm = fixture_gemm(f, N, 24, K);
+    gemm.packed_b = &a.pack;
+    fixture_run(f, &gemm);
+    fixture_expect("pack_a", "packed_mul", NULL);
+    gemm.packed_a = &a.pack;
+    gemm.packed_b = NULL;
+    assert_int_equal(call(f, &gemm), KILN_PACK_OPERAND_MISMATCH);
+    let_go(&a);
+}
+
+static void a_batch_shares_a_pack(void **state)
+{
+    struct fixture *f = *state;
+    struct kiln_gemm gemm = packed_gemm(f);
+    struct packed a;
+    gemm.batch_count = 2;
+    gemm.b_stride = K * N;
+    gemm.c_stride = M * N;
+    a = pack(f, &gemm, KILN_PACK_A);
+    gemm.packed_a = &a.pack;
+    fixture_run(f, &gemm);
+    fixture_expect("pack_b", "packed_mul", "pack_b", "packed_mul", NULL);
+    assert_int_equal(stub_record_int(stub_record_at(2), PACK_B_OFFSET), K * N);
+    assert_ptr_equal(stub_record_mem(stub_record_at(3), MUL_WORK), a.buffer);
+    gemm.a_stride = M * K;
+    assert_int_equal(call(f, &gemm), KILN_PACK_BATCH_MISMATCH);
+    gemm.batch_count = 1;
+    assert_int_equal(call(f, &gemm), KILN_SUCCESS);
+    let_go(&a);
+}
+
+/* The extent that the packed operand does not have may differ. */
+static void the_other_extent_may_change(void **state)
+{
+    struct fixture *f = *state;
+    struct kiln_gemm gemm = packed_gemm(f);
+    struct packed a = pack(f, &gemm, KILN_PACK_A);
+    gemm.packed_a = &a.pack;
+    for (gemm.n = 1; gemm.n < 10000; gemm.n = gemm.n * 3 + 1) {
+        fixture_run(f, &gemm);
+        fixture_expect("pack_b", "packed_mul", NULL);
+        assert_int_equal(stub_record_int(stub_record_at(1), MUL_N), gemm.n);
+    }
+    let_go(&a);
+}
+
+/* The kernels that the call itself would use, unless the other operand's pack says otherwise. */
+static void the_first_pack_chooses_for_the_second(void **state)
+{
+    struct fixture *f = *state;
+    struct kiln_gemm gemm = packed_gemm(f), other = fixture_gemm(f, K, N, K);
+    struct packed a = pack(f, &gemm, KILN_PACK_A), b = pack(f, &other, KILN_PACK_B);
+    assert_int_equal(a.pack.recipe, TUNED_PACKED);
+    assert_int_equal(b.pack.recipe, TUNED_ALIGNED);
+    gemm.packed_a = &a.pack;
+    gemm.packed_b = &b.pack;
+    assert_int_equal(call(f, &gemm), KILN_PACK_RECIPE_MISMATCH);
+    let_go(&b);
+    gemm.packed_a = gemm.packed_b = NULL;
+    stub_fail("clEnqueueNDRangeKernel", 1, CL_OUT_OF_RESOURCES);
+    struct packed late = pack(f, &gemm, KILN_PACK_A);
+    stub_clear_plans();
+    assert_int_equal(late.pack.recipe, TUNED_ALIGNED);
+    gemm.packed_a = &late.pack;
+    b = pack(f, &gemm, KILN_PACK_B);
+    assert_int_equal(b.pack.recipe, TUNED_ALIGNED);
+    gemm.packed_b = &b.pack;
+    fixture_run(f, &gemm);
+    fixture_only("aligned_mul");
+    let_go(&a);
+    let_go(&b);
+    let_go(&late);
+}
+
+static void a_call_with_packs_has_one_recipe(void **state)
+{
+    struct fixture *f = *state;
+    struct kiln_gemm gemm = packed_gemm(f);
+    struct packed a = pack(f, &gemm, KILN_PACK_A);
+    gemm.packed_a = &a.pack;
+    stub_fail("clEnqueueNDRangeKernel", 2, CL_OUT_OF_RESOURCES);
+    assert_int_equal(call(f, &gemm), CL_OUT_OF_RESOURCES);
+    fixture_expect("pack_b", NULL);
+    stub_clear_plans();
+    fixture_run(f, &gemm);
+    fixture_expect("pack_b", "packed_mul", NULL);
+    let_go(&a);
+}
+
+/* The recipes that are left after a refusal take more than the first; its failure counts. */
+static void a_buffer_must_do_for_the_recipe_that_is_left(void **state)
+{
+    struct fixture *f = *state;
+    struct kiln_recipe recipes[NUM_TUNED];
+    struct kiln_region regions[2];
+    struct kiln_bundle bundle = tuned_bundle;
+    struct kiln_gemm gemm = packed_gemm(f);
+    struct kiln_pack made;
+    memcpy(recipes, tuned_recipes, sizeof recipes);
+    memcpy(regions, tuned_recipes[TUNED_PACKED].regions, sizeof regions);
+    regions[0].element_bytes = 2;
+    recipes[TUNED_PACKED].regions = regions;
+    bundle.recipes = recipes;
+    fixture_new_context(f, &(struct kiln_context_params){.bundle = &bundle});
+    cl_mem room = stub_make_buffer(f->cl, bytes_for(f, &gemm, KILN_PACK_A));
+    stub_fail("clEnqueueNDRangeKernel", 1, CL_OUT_OF_RESOURCES);
+    memset(&made, 1, sizeof made);
+    assert_int_equal(kiln_pack_enqueue(f->kiln, &gemm, KILN_PACK_A, room, 0, f->queue, 0, NULL,
+            NULL, &made), CL_OUT_OF_RESOURCES);
+    assert_int_equal(stub_num_records(), 0);
+    assert_null(made.buffer);
+    stub_clear_plans();
+    assert_int_equal(kiln_pack_enqueue(f->kiln, &gemm, KILN_PACK_A, room, 0, f->queue, 0, NULL,
+            NULL, &made), KILN_SUCCESS);
+    clReleaseMemObject(room);
+    kiln_context_destroy(&f->kiln);
+}
+
+/* A context for the same bundle takes the packs of another. */
+static void contexts_with_one_bundle_share_packs(void **state)
+{
+    struct fixture *f = *state;
+    struct kiln_gemm gemm = packed_gemm(f);
+    struct packed a = pack(f, &gemm, KILN_PACK_A);
+    gemm.packed_a = &a.pack;
+    fixture_new_context(f, NULL);
+    fixture_run(f, &gemm);
+    fixture_expect("pack_b", "packed_mul", NULL);
+    fixture_new_context(f, &(struct kiln_context_params){.bundle = &generic_bundle});
+    assert_int_equal(call(f, &gemm), KILN_PACK_BUNDLE_MISMATCH);
+    let_go(&a);
+}
+
+static void a_call_that_reads_nothing_ignores_packs(void **state)
+{
+    struct fixture *f = *state;
+    struct kiln_gemm gemm = packed_gemm(f);
+    const struct kiln_pack none = {0};
+    gemm.packed_a = gemm.packed_b = &none;
+    gemm.alpha = 0;
+    assert_int_equal(call(f, &gemm), KILN_SUCCESS);
+    gemm.alpha = 1;
+    gemm.k = 0;
+    assert_int_equal(call(f, &gemm), KILN_SUCCESS);
+    gemm.k = K;
+    assert_int_equal(call(f, &gemm), KILN_INVALID_PACK);
+}
+
+/* ---- Refusals ---- */
+
+/* A call with both operands packed, of which something may be spoilt. */
+struct misfit {
+    struct kiln_gemm gemm;
+    struct kiln_pack a, b;
+    cl_mem made;                       /* released after the call */
+};
+
+typedef void spoil(struct fixture *f, struct misfit *misfit);
+
+static void spoil_empty(struct fixture *f, struct misfit *misfit)
+{
+    (void)f;
+    misfit->a = (struct kiln_pack){0};
+}
+
+static void spoil_buffer(struct fixture *f, struct misfit *misfit)
+{
+    misfit->a.buffer = (cl_mem)(void *)f->queue;
+}
+
+static void spoil_kind(struct fixture *f, struct misfit *misfit)
+{
+    misfit->b.buffer = misfit->made = stub_make_image(f->cl, B_BYTES);
+}
+
+static void spoil_size(struct fixture *f, struct misfit *misfit)
+{
+    misfit->a.buffer = misfit->made = stub_make_buffer(f->cl, A_BYTES - 1);
+}
+
+static void spoil_place(struct fixture *f, struct misfit *misfit)
+{
+    (void)f;
+    misfit->a.offset = 256;
+}
+
+static void spoil_alignment(struct fixture *f, struct misfit *misfit)
+{
+    misfit->a.buffer = misfit->made = stub_make_buffer(f->cl, 2 * A_BYTES);
+    misfit->a.offset = 4;
+}
+
+static void spoil_context(struct fixture *f, struct misfit *misfit)
+{
+    misfit->b.buffer = misfit->made = stub_make_buffer(f->other_cl, B_BYTES);
+}
+
+static void spoil_operand(struct fixture *f, struct misfit *misfit)
+{
+    (void)f;
+    misfit->gemm.packed_a = &misfit->b;
+}
+
+static void spoil_precision(struct fixture *f, struct misfit *misfit)
+{
+    (void)f;
+    misfit->gemm.precision = KILN_DOUBLE;
+}
+
+static void spoil_transpose(struct fixture *f, struct misfit *misfit)
+{
+    (void)f;
+    misfit->gemm.transb = KILN_TRANS;
+}
+
+static void spoil_rows(struct fixture *f, struct misfit *misfit)
+{
+    (void)f;
+    misfit->gemm.m = M + 1;
+}
+
+static void spoil_depth(struct fixture *f, struct misfit *misfit)
+{
+    (void)f;
+    misfit->gemm.packed_a = NULL;
+    misfit->gemm.k = K - 1;
+}
+
+static void spoil_batch(struct fixture *f, struct misfit *misfit)
+{
+    (void)f;
+    misfit->gemm.batch_count = 2;
+    misfit->gemm.b_stride = 1;
+    misfit->gemm.c_stride = M * N;
+}
+
+static void spoil_bundle(struct fixture *f, struct misfit *misfit)
+{
+    static struct kiln_bundle copy;
+    (void)f;
+    copy = tuned_bundle;
+    misfit->a.bundle = &copy;
+}
+
+static void spoil_index(struct fixture *f, struct misfit *misfit)
+{
+    (void)f;
+    misfit->b.recipe = NUM_TUNED;
+}
+
+static void spoil_recipe(struct fixture *f, struct misfit *misfit)
+{
+    (void)f;
+    misfit->b.recipe = TUNED_SMALL;
+}
+
+/* The pack of A alone fits, but its kernels are for another transpose of B. */
+static void spoil_other_transpose(struct fixture *f, struct misfit *misfit)
+{
+    (void)f;
+    misfit->gemm.packed_b = NULL;
+    misfit->gemm.transb = KILN_TRANS;
+}
+
+/* The kernels of the packs have 32-bit indices. */
+static void spoil_index_width(struct fixture *f, struct misfit *misfit)
+{
+    (void)f;
+    misfit->gemm.c_offset = (size_t)1 << 32;
+}
+
+/* The lowest status counts, whichever pack it is of. */
+static void spoil_both(struct fixture *f, struct misfit *misfit)
+{
+    spoil_bundle(f, misfit);
+    spoil_batch(f, misfit);
+}
+
+static void spoil_call_too(struct fixture *f, struct misfit *misfit)
+{
+    spoil_empty(f, misfit);
+    misfit->gemm.c = NULL;
+}
+
+static void pass(struct fixture *f, struct misfit *misfit)
+{
+    (void)f;
+    (void)misfit;
+}
+
+static const struct {
+    const char *what;
+    enum kiln_status expected;
+    spoil *spoil;
+} misfits[] = {
+    {"nothing", KILN_SUCCESS, pass},
+    {"an empty pack", KILN_INVALID_PACK, spoil_empty},
+    {"a buffer that is none", KILN_INVALID_PACK, spoil_buffer},
+    {"a buffer that is an image", KILN_INVALID_PACK, spoil_kind},
+    {"a buffer that shrank", KILN_INVALID_PACK, spoil_size},
+    {"a pack past the end", KILN_INVALID_PACK, spoil_place},
+    {"a pack between places", KILN_INVALID_PACK, spoil_alignment},
+    {"a buffer of another context", KILN_PACK_CONTEXT_MISMATCH, spoil_context},
+    {"B as A", KILN_PACK_OPERAND_MISMATCH, spoil_operand},
+    {"another precision", KILN_PACK_PRECISION_MISMATCH, spoil_precision},
+    {"another transpose", KILN_PACK_TRANSPOSE_MISMATCH, spoil_transpose},
+    {"another m", KILN_PACK_SHAPE_MISMATCH, spoil_rows},
+    {"another k", KILN_PACK_SHAPE_MISMATCH, spoil_depth},
+    {"a stride", KILN_PACK_BATCH_MISMATCH, spoil_batch},
+    {"another bundle", KILN_PACK_BUNDLE_MISMATCH, spoil_bundle},
+    {"no such recipe", KILN_PACK_BUNDLE_MISMATCH, spoil_index},
+    {"two recipes", KILN_PACK_RECIPE_MISMATCH, spoil_recipe},
+    {"another transpose of B", KILN_PACK_UNSUITABLE, spoil_other_transpose},
+    {"an offset beyond 32 bits", KILN_PACK_UNSUITABLE, spoil_index_width},
+    {"two faults", KILN_PACK_BATCH_MISMATCH, spoil_both},
+    {"a fault of the call as well", KILN_INVALID_BUFFER_C, spoil_call_too},
+};
+
+static void check_misfit(struct fixture *f, size_t i, const struct kiln_pack *a,
+        const struct kiln_pack *b)
+{
+    struct misfit misfit = {.gemm = packed_gemm(f), .a = *a, .b = *b};
+    size_t bytes = 0;
+    char text[2048];
+    misfit.gemm.packed_a = &misfit.a;
+    misfit.gemm.packed_b = &misfit.b;
+    misfits[i].spoil(f, &misfit);
+    enum kiln_status status = call(f, &misfit.gemm);
+    if (status != misfits[i].expected) {
+        fail_msg("%s: %s", misfits[i].what, kiln_status_string(status));
+    }
+    assert_int_equal(stub_num_records(), status == KILN_SUCCESS);
+    stub_clear_records();
+    if (misfit.gemm.c != NULL) {             /* which questions do not look at */
+        assert_int_equal(kiln_gemm_workspace_bytes(f->kiln, &misfit.gemm, &bytes), status);
+        assert_int_equal(kiln_gemm_explain(f->kiln, &misfit.gemm, text, sizeof text), status);
+    }
+    if (misfit.made != NULL) {
+        clReleaseMemObject(misfit.made);
+    }
+}
+
+static void misfits_have_their_status(void **state)
+{
+    struct fixture *f = *state;
+    struct kiln_gemm gemm = packed_gemm(f);
+    struct packed a = pack(f, &gemm, KILN_PACK_A), b = pack(f, &gemm, KILN_PACK_B);
+    for (size_t i = 0; i < sizeof misfits / sizeof *misfits; i++) {
+        check_misfit(f, i, &a.pack, &b.pack);
+    }
+    let_go(&a);
+    let_go(&b);
+}
+
+static enum kiln_status pack_into(struct fixture *f, const struct kiln_gemm *gemm, cl_mem buffer,
+        size_t offset)
+{
+    struct kiln_pack made;
+    memset(&made, 1, sizeof made);
+    enum kiln_status status = kiln_pack_enqueue(f->kiln, gemm, KILN_PACK_A, buffer, offset,
+            f->queue, 0, NULL, NULL, &made);
+    assert_int_equal(stub_num_records(), 0);
+    assert_null(made.buffer);
+    return status;
+}
+
+static void bad_targets_have_their_status(void **state)
+{
+    struct fixture *f = *state;
+    struct kiln_gemm gemm = packed_gemm(f);
+    cl_mem room = stub_make_buffer(f->cl, A_BYTES + 256);
+    cl_mem image = stub_make_image(f->cl, A_BYTES);
+    cl_mem foreign = stub_make_buffer(f->other_cl, A_BYTES);
+    assert_int_equal(pack_into(f, &gemm, NULL, 0), KILN_INVALID_PACK_BUFFER);
+    assert_int_equal(pack_into(f, &gemm, image, 0), KILN_INVALID_PACK_BUFFER);
+    assert_int_equal(pack_into(f, &gemm, room, 128), KILN_INVALID_PACK_BUFFER);
+    assert_int_equal(pack_into(f, &gemm, room, 512), KILN_PACK_BUFFER_TOO_SMALL);
+    assert_int_equal(pack_into(f, &gemm, room, (size_t)1 << 40), KILN_PACK_BUFFER_TOO_SMALL);
+    assert_int_equal(pack_into(f, &gemm, foreign, 0), KILN_PACK_CONTEXT_MISMATCH);
+    gemm.batch_count = 2;
+    gemm.a_stride = M * K;
+    gemm.c_stride = M * N;
+    assert_int_equal(pack_into(f, &gemm, room, 0), KILN_PACK_BATCH_MISMATCH);
+    gemm.transb = (enum kiln_transpose)1;
+    assert_int_equal(pack_into(f, &gemm, room, 0), KILN_INVALID_TRANSPOSE_B);
+    clReleaseMemObject(room);
+    clReleaseMemObject(image);
+    clReleaseMemObject(foreign);
+}
+
+static void arguments_of_packing_are_checked(void **state)
+{
+    struct fixture *f = *state;
+    struct kiln_gemm gemm = packed_gemm(f);
+    struct kiln_pack made = {0};
+    size_t bytes = 0;
+    assert_int_equal(kiln_pack_bytes(NULL, &gemm, KILN_PACK_A, &bytes), KILN_INVALID_ARGUMENT);
+    assert_int_equal(kiln_pack_bytes(f->kiln, NULL, KILN_PACK_A, &bytes), KILN_INVALID_ARGUMENT);
+    assert_int_equal(kiln_pack_bytes(f->kiln, &gemm, KILN_PACK_A, NULL), KILN_INVALID_ARGUMENT);
+    assert_int_equal(kiln_pack_bytes(f->kiln, &gemm, (enum kiln_pack_operand)0, &bytes),
+            KILN_INVALID_PACK_OPERAND);
+    const struct {
+        struct kiln_context *kiln;
+        const struct kiln_gemm *gemm;
+        enum kiln_pack_operand operand;
+        cl_command_queue queue;
+        cl_uint num_waits;
+        struct kiln_pack *made;
+        enum kiln_status expected;
+    } cases[] = {
+        {NULL, &gemm, KILN_PACK_A, f->queue, 0, &made, KILN_INVALID_ARGUMENT},
+        {f->kiln, NULL, KILN_PACK_A, f->queue, 0, &made, KILN_INVALID_ARGUMENT},
+        {f->kiln, &gemm, KILN_PACK_A, f->queue, 0, NULL, KILN_INVALID_ARGUMENT},
+        {f->kiln, &gemm, (enum kiln_pack_operand)3, NULL, 0, &made, KILN_INVALID_PACK_OPERAND},
+        {f->kiln, &gemm, KILN_PACK_A, NULL, 0, &made, KILN_INVALID_QUEUE},
+        {f->kiln, &gemm, KILN_PACK_A, f->queue, 1, &made, KILN_INVALID_WAIT_LIST},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_int_equal(kiln_pack_enqueue(cases[i].kiln, cases[i].gemm, cases[i].operand, f->c, 0,
+                cases[i].queue, cases[i].num_waits, NULL, NULL, cases[i].made),
+                cases[i].expected);
+    }
+    assert_int_equal(stub_num_records(), 0);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(packing_runs_the_stages_that_prepare),
+        TEST(a_pack_says_what_it_is),
+        TEST(packing_looks_at_its_operand_only),
+        TEST(events_bound_the_packing),
+        TEST(nothing_to_pack_is_no_pack),
+        TEST(a_recipe_that_prepares_nothing_gets_a_copy),
+        TEST(rows_are_copied_between_parents),
+        TEST(a_copy_meets_the_guard),
+        TEST(a_region_that_is_not_marked_stays_in_the_workspace),
+        TEST(what_is_packed_is_left_out),
+        TEST(what_is_left_out_needs_no_workspace),
+        TEST(explain_names_the_packs),
+        TEST(columns_are_rows_of_the_other_operand),
+        TEST(a_batch_shares_a_pack),
+        TEST(the_other_extent_may_change),
+        TEST(the_first_pack_chooses_for_the_second),
+        TEST(a_call_with_packs_has_one_recipe),
+        TEST(a_buffer_must_do_for_the_recipe_that_is_left),
+        TEST(contexts_with_one_bundle_share_packs),
+        TEST(a_call_that_reads_nothing_ignores_packs),
+        TEST(misfits_have_their_status),
+        TEST(bad_targets_have_their_status),
+        TEST(arguments_of_packing_are_checked),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
