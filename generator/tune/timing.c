@@ -9,7 +9,6 @@
 
 enum { MAX_REPEAT = 2048, RANDOM_BYTES = 1 << 20 };
 
-static const double sample_seconds = 2e-3;       /* a sample lasts at least this long */
 static const double enough_seconds = 0.25;       /* a candidate's samples need not last longer */
 static const double slow_factor = 1.5;           /* times the incumbent */
 static const double far_factor = 3;              /* times the fastest of the same request */
@@ -26,6 +25,11 @@ double timing_least(const struct device_facts *facts, const struct precision *pr
     const double cycles = (double) value[FACT_UNITS] * (double) value[FACT_CLOCK_MHZ] * 1e6;
     const double peak = cycles * per_cycle;
     return peak > 0 ? 2.0 * (double) m * (double) n * (double) k / peak : 0;
+}
+
+double timing_sample(const struct device_facts *facts)
+{
+    return facts->value[FACT_IS_CPU] ? 2e-3 : 10e-3;
 }
 
 static int compare_doubles(const void *a, const void *b)
@@ -226,9 +230,9 @@ static bool plausible(struct timing_entry *entry, double seconds,
     return false;
 }
 
-static unsigned repeat_for(double seconds)
+static unsigned repeat_for(double seconds, double sample)
 {
-    const double repeat = seconds > 0 ? ceil(sample_seconds / seconds) : MAX_REPEAT;
+    const double repeat = seconds > 0 ? ceil(sample / seconds) : MAX_REPEAT;
     return repeat < 1 ? 1 : repeat > MAX_REPEAT ? MAX_REPEAT : (unsigned) repeat;
 }
 
@@ -248,8 +252,8 @@ static void warm_up(struct launcher *launcher, struct timing_entry *entry,
     if (!sample(launcher, entry, 1, &seconds))
         return;
     /* A first launch is often several times slower, and a sample then too short: twice. */
-    for (int i = 0; i < 2 && seconds < sample_seconds; i++) {
-        const unsigned repeat = repeat_for(seconds);
+    for (int i = 0; i < 2 && seconds < limits->sample; i++) {
+        const unsigned repeat = repeat_for(seconds, limits->sample);
         if (repeat <= entry->repeat)
             break;
         entry->repeat = repeat;

@@ -46,7 +46,11 @@ struct timing_entry {
 struct timing_limits {
     double incumbent;                  /* seconds; 0: none */
     double least;                      /* no operation can take less on this device */
+    double sample;                     /* seconds: no sample is shorter */
 };
+
+/* How long a sample must be, seconds. A GPU is given time to reach the clock that it can hold. */
+double timing_sample(const struct device_facts *facts);
 
 /* The shortest time that an operation may take, generously: what takes less is a false clock. */
 double timing_least(const struct device_facts *facts, const struct precision *precision, size_t m,

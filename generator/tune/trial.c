@@ -207,6 +207,7 @@ static void measure(struct trial *trial, const struct trial_request *request)
             measure_begin(&timed, request, i);
     share_workspace(&timed);
     const struct timing_limits limits = { .incumbent = request->incumbent,
+            .sample = timing_sample(&trial->facts),
             .least = timing_least(&trial->facts, request->problem.precision, request->m, request->n,
                     request->k) };
     timing_run(&trial->launcher, timed.entries, timed.num, &limits, say_begin, &timed);
