@@ -101,6 +101,7 @@ done
 tune killed || fail "the run after the last kill failed"
 begins_with "$journal" "$dir/before" || fail "the last run lost rows"
 no_row_twice "$journal"
+if grep -q "	blocked " "$journal"; then fail "the search went into the literature's family"; fi
 
 # 2. The same as an undisturbed replay of the same journal, and as one over the replay's own output.
 mkdir "$dir/replayed"
