@@ -279,7 +279,8 @@ bool kiln_program_prepare(struct kiln_context *context, struct kiln_link *link, 
 /* ---- ptx.c: kernels that NVIDIA's OpenCL compiler does not build in one step ---- */
 
 /* Builds a masked text for the context's device; takes `source` over. NULL: refused, and logged. */
-cl_program kiln_ptx_build(const struct kiln_context *context, cl_program source, uint32_t capability);
+cl_program kiln_ptx_build(const struct kiln_context *context, cl_program source,
+        uint32_t capability);
 
 /* Takes the masks from `text`, in place, and targets sm_NNa for a capability of NN. `size` has room
  * for one byte more than the text and its NUL. False: it is not PTX for that capability. */

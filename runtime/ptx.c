@@ -94,7 +94,8 @@ static cl_program load(const struct kiln_context *context, const char *text)
     return kiln_program_build(context, program) ? program : NULL;
 }
 
-cl_program kiln_ptx_build(const struct kiln_context *context, cl_program source, uint32_t capability)
+cl_program kiln_ptx_build(const struct kiln_context *context, cl_program source,
+        uint32_t capability)
 {
     size_t size = 0;
     if (context->facts.compute_capability != capability) {

@@ -12,7 +12,7 @@ static const struct family_param params[] = {
     { "ST", "2 3 4 5 6 8", 4, "tiles under way", "CUTLASS Stages" },
     { "KU", "1 2 4 8", 2, "unrolling of the loop over quads of k (S)", NULL },
     { "GROUP", "1 2 4 8 16", 8, "rows of tiles that work-groups take together", "CUTLASS swizzle" },
-    { "STREAM", "0 1 2 4", 0, "work-groups per compute unit that share all steps evenly; 0: one a tile",
+    { "STREAM", "0 1 2 4", 0, "work-groups a compute unit, which share the steps; 0: one a tile",
       "Osama et al. 2023" },
     { "COPYA", "0 1", 0, "whether A is copied first, to where rows are aligned", NULL },
     { "COPYB", "0 1", 0, "whether B is copied first", NULL },
@@ -47,7 +47,8 @@ static const struct family_rule rules[] = {
       "warps do not divide the tile" },
     { "ITEMS >= 64", "work-group too small" },
     { "PRECISION == 16 || ITEMS <= 512", "work-group too large" },
-    { "PRECISION == 16 || TM * TN * REAL_BYTES / 4 <= 128", "the block of C exceeds the registers" },
+    { "PRECISION == 16 || TM * TN * REAL_BYTES / 4 <= 128",
+      "the block of C exceeds the registers" },
     { "REGISTERS <= 512 / ceil_div(max(ITEMS, 1), 128)", "a work-group exceeds the registers" },
     { "PRECISION != 16 || TB || BN >= 64", "columns of a tile come by 64" },
 };
