@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { KILN_BUNDLE_FORMAT = 2 };
+enum { KILN_BUNDLE_FORMAT = 3 };
 
 enum {
     KILN_MAX_STAGES = 6,
@@ -110,7 +110,7 @@ struct kiln_program {
 struct kiln_guard {
     uint32_t m, n, k;
     uint32_t a, b, c;                  /* elements; lda and a_offset must be multiples of a, ... */
-    uint32_t most;                     /* the largest extent; 0 is any */
+    uint32_t most[3];                  /* the largest m, n, k; 0 is any */
 };
 
 /* How one multiplication is done: launches in order, with the regions they share. */

@@ -47,8 +47,8 @@ static bool is_at_most(size_t most, size_t value)
 
 static bool guard_passes(const struct kiln_guard *guard, const struct kiln_problem *problem)
 {
-    return is_at_most(guard->most, problem->m) && is_at_most(guard->most, problem->n) &&
-           is_at_most(guard->most, problem->k) && divides(guard->m, problem->m) &&
+    return is_at_most(guard->most[0], problem->m) && is_at_most(guard->most[1], problem->n) &&
+           is_at_most(guard->most[2], problem->k) && divides(guard->m, problem->m) &&
            divides(guard->n, problem->n) && divides(guard->k, problem->k) &&
            operand_is_aligned(guard->a, &problem->a) &&
            operand_is_aligned(guard->b, &problem->b) && operand_is_aligned(guard->c, &problem->c);

@@ -378,7 +378,7 @@ bool config_takes(const struct config *config, const struct problem *problem,
     for (int i = 0; i < 3 && takes; i++)
         takes = divides(family->guard[i], &scope, extents[i]) &&
                 divides(family->align[i], &scope, lds[i]) &&
-                is_at_most(family->most, &scope, extents[i]);
+                is_at_most(family->most[i], &scope, extents[i]);
     return takes;
 }
 

@@ -90,7 +90,7 @@ struct family {
     const char *guard[3];              /* expressions: what must divide M, N, K */
     const char *align[3];              /* what must divide leading dimension and offset of A, B and
                                           C; NULL: 1 */
-    const char *most;                  /* the largest extent; NULL: any */
+    const char *most[3];               /* the largest M, N, K; NULL or 0: any */
     long ptx;                          /* compute capability that its text is masked PTX for
                                           (runtime/ptx.c); 0: plain OpenCL C */
     const char *rank;                  /* analytic merit, higher is better: for a search's start */

@@ -120,7 +120,7 @@ const struct family family_bulk = {
     .prelude = "bulk_prelude.cl.in",
     .guard = { "1", "1", "1" },
     .align = { "COPYA ? 1 : WHOLE", "COPYB ? 1 : WHOLE", "1" },
-    .most = "2147483136",
+    .most = { "2147483136", "2147483136", "2147483136" },
     .ptx = 90,
     .rank = "BM * BN / (BM + BN) * 4 + ST - (COPYA + COPYB) * 100 - STREAM * 50",
 };

@@ -177,7 +177,7 @@ bool candidate_verify(struct candidates *candidates, struct candidate *candidate
         return false;
     if (!verify_takes_shape(recipe_of(candidate), m, n, k)) {
         result->outcome = TRIAL_ILLEGAL;
-        snprintf(result->message, sizeof result->message, "takes whole tiles only");
+        snprintf(result->message, sizeof result->message, "does not take the shape");
         return false;
     }
     if (!candidate->is_checked && run_checks(candidates, candidate))

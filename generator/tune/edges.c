@@ -68,12 +68,24 @@ static size_t round_to(size_t value, size_t unit)
     return unit > 1 ? (value + unit - 1) / unit * unit : value;
 }
 
+/* The extent rounded to what the guard takes. */
+static size_t fit(size_t extent, uint32_t unit, uint32_t most)
+{
+    const size_t rounded = round_to(extent, unit);
+    return most && rounded > most ? (unit > 1 ? most / unit * unit : most) : rounded;
+}
+
+void verify_fit(const struct kiln_guard *guard, size_t *m, size_t *n, size_t *k)
+{
+    *m = fit(*m, guard->m, guard->most[0]);
+    *n = fit(*n, guard->n, guard->most[1]);
+    *k = fit(*k, guard->k, guard->most[2]);
+}
+
 /* Extents, leading dimensions and offsets become what the recipe's guards want. */
 static void respect_guard(struct verify_case *of, const struct kiln_guard *guard)
 {
-    of->m = round_to(of->m, guard->m);
-    of->n = round_to(of->n, guard->n);
-    of->k = round_to(of->k, guard->k);
+    verify_fit(guard, &of->m, &of->n, &of->k);
     const size_t a = of->problem.transa ? of->m : of->k, b = of->problem.transb ? of->k : of->n;
     const size_t least_a = a ? a : 1, least_b = b ? b : 1, least_c = of->n ? of->n : 1;
     of->pad_a = round_to(least_a + of->pad_a, guard->a) - least_a;
@@ -155,6 +167,7 @@ void verify_check_cases(const struct problem *problem, const struct kiln_recipe 
 
 bool verify_takes_shape(const struct kiln_recipe *recipe, size_t m, size_t n, size_t k)
 {
-    const struct kiln_guard *guard = &recipe->guard;
-    return m == round_to(m, guard->m) && n == round_to(n, guard->n) && k == round_to(k, guard->k);
+    size_t near[3] = { m, n, k };
+    verify_fit(&recipe->guard, &near[0], &near[1], &near[2]);
+    return near[0] == m && near[1] == n && near[2] == k;
 }

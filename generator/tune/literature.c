@@ -1,13 +1,14 @@
 /* literature.c: see literature.h.
  *
  * A preset that cannot run here has its row like the others, with the rule that forbids it or what
- * became of it. Extents are rounded up to what the preset's guards want; Kiln's own kernel is asked
+ * became of it. Extents become what the preset's guards want; Kiln's own kernel is asked
  * for at the same shape.
  */
 #include "literature.h"
 #include "device.h"
 #include "known.h"
 #include "supervise.h"
+#include "verify.h"
 #include "../core/assemble.h"
 #include "../core/text.h"
 
@@ -95,12 +96,7 @@ static bool is_legal(struct entry *entry, const struct device_facts *facts)
     return false;
 }
 
-static size_t round_up(size_t value, size_t unit)
-{
-    return unit > 1 ? (value + unit - 1) / unit * unit : value;
-}
-
-/* The shape: the wanted extent, rounded up to whole tiles where the preset takes nothing else. */
+/* The shape: the wanted extent, changed as little as the preset's guards want. */
 static bool choose_shape(const struct literature *literature, struct entry *entry)
 {
     const size_t size = literature->options->size ? literature->options->size
@@ -111,11 +107,9 @@ static bool choose_shape(const struct literature *literature, struct entry *entr
     snprintf(entry->remark, sizeof entry->remark, "out of memory");
     if (assembly_init(&assembly, "literature", &literature->facts)) {
         ok = assembly_add(&assembly, &entry->config, &entry->problem, &index, entry->remark);
-        const struct kiln_guard guard = ok ? assembly.recipes[index].guard
-                                           : (struct kiln_guard) { .m = 1 };
-        entry->m = round_up(size, guard.m);
-        entry->n = round_up(size, guard.n);
-        entry->k = round_up(size, guard.k);
+        entry->m = entry->n = entry->k = size;
+        if (ok)
+            verify_fit(&assembly.recipes[index].guard, &entry->m, &entry->n, &entry->k);
     }
     assembly_free(&assembly);
     if (ok)

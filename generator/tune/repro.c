@@ -351,7 +351,7 @@ static bool write_all(const struct assembly *assembly, const struct config *conf
 {
     struct text program = { 0 };
     if (!verify_takes_shape(&assembly->recipes[0], shape->m, shape->n, shape->k)) {
-        snprintf(error, FAMILY_ERROR_BYTES, "the configuration takes whole tiles only");
+        snprintf(error, FAMILY_ERROR_BYTES, "the configuration does not take the shape");
         return false;
     }
     char *kernels = assemble_text(config, problem, &assembly->facts, error);

@@ -87,7 +87,7 @@ struct edge_class {
 extern const struct edge_class verify_edges[];
 extern const size_t verify_num_edges;
 
-/* A recipe's case of an edge class: tiles filled in, and rounded up to what its guards want.
+/* A recipe's case of an edge class: tiles filled in, and as its guards want.
  * `config` may be NULL; with it, the parameters that divide K are known as well. */
 void verify_edge_case(const struct edge_class *edge, const struct problem *problem,
         const struct kiln_recipe *recipe, const struct config *config, struct verify_case *of);
@@ -97,6 +97,8 @@ void verify_edge_case(const struct edge_class *edge, const struct problem *probl
 void verify_check_cases(const struct problem *problem, const struct kiln_recipe *recipe,
         const struct config *config, struct verify_case *exact, struct verify_case *gauge);
 
+/* Changes the extents as little as the guard wants: up to a multiple, or down to the largest. */
+void verify_fit(const struct kiln_guard *guard, size_t *m, size_t *n, size_t *k);
 /* Whether the recipe's guards allow the extents. */
 bool verify_takes_shape(const struct kiln_recipe *recipe, size_t m, size_t n, size_t k);
 

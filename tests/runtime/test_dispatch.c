@@ -93,13 +93,15 @@ static void an_extent_beyond_the_most_refuses(void **state)
     struct fixture *f = *state;
     struct variant v;
     make_variant(&v, TUNED_ALIGNED);
-    v.recipes[TUNED_ALIGNED].guard.most = 1024;
+    for (int i = 0; i < 3; i++)
+        v.recipes[TUNED_ALIGNED].guard.most[i] = 1024 + 64 * i;
     fixture_new_context(f, &v.params);
     for (int i = 0; i < 3; i++) {
         struct kiln_gemm gemm = fixture_gemm(f, 1024, 1024, 1024);
         size_t *const extents[] = {&gemm.m, &gemm.n, &gemm.k};
+        *extents[i] = 1024 + 64 * i;
         fixture_expect_recipe(f, &gemm, "tuned", "tuned_aligned");
-        *extents[i] = 1032;
+        *extents[i] += 8;
         fixture_expect_recipe(f, &gemm, "tuned", "tuned_small");
     }
     kiln_context_destroy(&f->kiln);

@@ -337,6 +337,24 @@ static void test_edges_respect_guards(void **state)
     }
 }
 
+static void test_edges_respect_the_most(void **state)
+{
+    const struct problem problem = problem_nn();
+    const struct kiln_recipe recipe = { .num_stages = 1, .stages = &stage,
+            .guard = { .m = 1, .n = 4, .k = 1, .most = { 3, 30, 0 } } };
+    (void) state;
+    for (size_t i = 0; i < verify_num_edges; i++) {
+        struct verify_case of;
+        verify_edge_case(&verify_edges[i], &problem, &recipe, NULL, &of);
+        assert_true(verify_takes_shape(&recipe, of.m, of.n, of.k));
+        assert_in_range(of.m, 0, 3);
+        assert_in_range(of.n, 0, 28);
+    }
+    assert_true(verify_takes_shape(&recipe, 3, 28, 1000));
+    assert_false(verify_takes_shape(&recipe, 4, 28, 1000));
+    assert_false(verify_takes_shape(&recipe, 3, 32, 1000));
+}
+
 static void test_check_cases_cross_tiles(void **state)
 {
     const struct problem problem = problem_nn();
@@ -412,6 +430,7 @@ int main(void)
         cmocka_unit_test(test_refused),
         cmocka_unit_test(test_too_deep),
         cmocka_unit_test(test_edges_respect_guards),
+        cmocka_unit_test(test_edges_respect_the_most),
         cmocka_unit_test(test_check_cases_cross_tiles),
         cmocka_unit_test(test_matrix_guards),
         cmocka_unit_test(test_matrix_of_nothing),
