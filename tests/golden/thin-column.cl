@@ -1,0 +1,112 @@
+// Elements of half are computed with as float. A product and a sum are fused where the device does
+// that in one step: FP_CONTRACT, on by default, allows it.
+static float load(__global const half *p)
+{
+    return vload_half(0, p);
+}
+
+static void store(float x, __global half *p)
+{
+    vstore_half(x, 0, p);
+}
+
+static float4 load_vector(__global const half *p)
+{
+    return vload_half4(0, p);
+}
+
+static void store_vector(float4 x, __global half *p)
+{
+    vstore_half4(x, 0, p);
+}
+static float total(float4 x4)
+{
+    const float2 x2 = x4.lo + x4.hi;
+    return x2.lo + x2.hi;
+}
+
+static float4 load_row(__global const half *p)
+{
+    return load_vector(p);
+}
+
+// In one load what begins at a multiple of 4 elements.
+static float4 load_aligned(__global const half *p)
+{
+    return vloada_half4(0, p);
+}
+
+static void put(float x, float beta, __global half *p)
+{
+    store(beta == 0 ? x : x + beta * load(p), p);
+}
+
+// C = alpha op(A) op(B) + beta C for few columns: X is A, C is L x S, row-major.
+// X is stored L x K: each of its rows is multiplied by Y to a sum.
+// Y is stored K x S.
+// A work-group of 2 work-items along L and 4 along K computes 4 x 1 of C.
+__kernel __attribute__((reqd_work_group_size(4, 2, 1)))
+void kiln_hgemm_thin_multiply_nn_side1_short1_vec4_rows2_nv1_litems2_kitems4_ksplit1_align1_index32(int L, int S, int K, float alpha, float beta,
+        __global const half *restrict X, int x_offset, int ldx,
+        __global const half *restrict Y, int y_offset, int ldy,
+        __global half *restrict C, int c_offset, int ldc)
+{
+    __local float part[2][8];
+    const int along_k = get_local_id(0), along_l = get_local_id(1);
+    const int l = (int) get_group_id(0) * 4 + along_l * 2;
+    const int s = (int) get_group_id(1) * 1;
+    const int from = 0, to = K;
+    X += x_offset;
+    __global const half *y0 = Y + y_offset + min(s + 0, S - 1);
+    const int y_step = ldy;
+    C += c_offset;
+
+    // Rows past the end repeat the last one; what is computed from them is not stored.
+    __global const half *x0 = X + min(l + 0, L - 1) * ldx;
+    __global const half *x1 = X + min(l + 1, L - 1) * ldx;
+    float4 c0_0 = 0, c0_1 = 0;
+    int k = from + along_k * 4;
+    // A single column of Y lies side by side like a row.
+    const bool fast = ldx % 4 == 0 && x_offset % 4 == 0 && ldy == 1;
+    if (fast) {
+        for (; k + 4 <= to; k += 16) {
+            const float4 a0 = load_aligned(x0 + k);
+            const float4 a1 = load_aligned(x1 + k);
+            const float4 b0 = load_vector(y0 + k);
+            c0_0 += a0 * b0; c0_1 += a1 * b0;
+        }
+    } else {
+        for (; k + 4 <= to; k += 16) {
+            const float4 a0 = load_row(x0 + k);
+            const float4 a1 = load_row(x1 + k);
+            const float4 b0 = (float4) (load(y0 + (k + 0) * y_step), load(y0 + (k + 1) * y_step), load(y0 + (k + 2) * y_step), load(y0 + (k + 3) * y_step));
+            c0_0 += a0 * b0; c0_1 += a1 * b0;
+        }
+    }
+    // What is left of K is less than a vector, and one work-item's.
+    for (; k < to; k++) {
+        const float b0 = load(y0 + k * y_step);
+        const float a0 = load(x0 + k);
+        c0_0.s0 += a0 * b0;
+        const float a1 = load(x1 + k);
+        c0_1.s0 += a1 * b0;
+    }
+
+    const int begin = l, first = l;
+    const int item = along_l * 4 + along_k;
+    part[0][item] = total(c0_0);
+    part[1][item] = total(c0_1);
+    for (int half_way = 2; half_way > 0; half_way /= 2) {
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (along_k < half_way) {
+            part[0][item] += part[0][item + half_way];
+            part[1][item] += part[1][item + half_way];
+        }
+    }
+    if (along_k == 0 && s + 0 < S) {
+        const float sums[] = { part[0][item], part[1][item] };
+        for (int i = 0; i < 2; i++)
+            if (first + i >= begin && first + i < L)
+                put(alpha * sums[i], beta, C + (first + i) * ldc + s + 0);
+    }
+}

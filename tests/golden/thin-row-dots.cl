@@ -1,0 +1,115 @@
+// Elements of float are computed with as float. A product and a sum are fused where the device does
+// that in one step: FP_CONTRACT, on by default, allows it.
+static float load(__global const float *p)
+{
+    return *p;
+}
+
+static void store(float x, __global float *p)
+{
+    *p = x;
+}
+
+static float2 load_vector(__global const float *p)
+{
+    return vload2(0, p);
+}
+
+static void store_vector(float2 x, __global float *p)
+{
+    vstore2(x, 0, p);
+}
+static float total(float2 x2)
+{
+    return x2.lo + x2.hi;
+}
+
+static float2 load_row(__global const float *p)
+{
+    return load_vector(p);
+}
+
+static void put(float x, float beta, __global float *p)
+{
+    store(beta == 0 ? x : x + beta * load(p), p);
+}
+
+// C = alpha op(A) op(B) + beta C for few rows: X is B and Y is A, C is S x L, row-major.
+// X is stored L x K: each of its rows is multiplied by Y to a sum.
+// Y is stored S x K.
+// A work-group of 2 work-items along L and 4 along K computes 4 x 2 of C.
+__kernel __attribute__((reqd_work_group_size(4, 2, 1)))
+void kiln_sgemm_thin_multiply_nt_side0_short2_vec2_rows2_nv1_litems2_kitems4_ksplit1_align0_index64(long L, long S, long K, float alpha, float beta,
+        __global const float *restrict X, long x_offset, long ldx,
+        __global const float *restrict Y, long y_offset, long ldy,
+        __global float *restrict C, long c_offset, long ldc)
+{
+    __local float part[2][8];
+    const int along_k = get_local_id(0), along_l = get_local_id(1);
+    const long l = (long) get_group_id(0) * 4 + along_l * 2;
+    const long s = (long) get_group_id(1) * 2;
+    const long from = 0, to = K;
+    X += x_offset;
+    __global const float *y0 = Y + y_offset + min(s + 0, S - 1) * ldy;
+    __global const float *y1 = Y + y_offset + min(s + 1, S - 1) * ldy;
+    const long y_step = 1;
+    C += c_offset;
+
+    // Rows past the end repeat the last one; what is computed from them is not stored.
+    __global const float *x0 = X + min(l + 0, L - 1) * ldx;
+    __global const float *x1 = X + min(l + 1, L - 1) * ldx;
+    float2 c0_0 = 0, c0_1 = 0;
+    float2 c1_0 = 0, c1_1 = 0;
+    long k = from + along_k * 2;
+    for (; k + 2 <= to; k += 8) {
+        const float2 a0 = load_row(x0 + k);
+        const float2 a1 = load_row(x1 + k);
+        const float2 b0 = load_vector(y0 + k);
+        c0_0 += a0 * b0; c0_1 += a1 * b0;
+        const float2 b1 = load_vector(y1 + k);
+        c1_0 += a0 * b1; c1_1 += a1 * b1;
+    }
+    // What is left of K is less than a vector, and one work-item's.
+    for (; k < to; k++) {
+        const float b0 = load(y0 + k * y_step);
+        const float b1 = load(y1 + k * y_step);
+        const float a0 = load(x0 + k);
+        c0_0.s0 += a0 * b0; c1_0.s0 += a0 * b1;
+        const float a1 = load(x1 + k);
+        c0_1.s0 += a1 * b0; c1_1.s0 += a1 * b1;
+    }
+
+    const long begin = l, first = l;
+    const int item = along_l * 4 + along_k;
+    part[0][item] = total(c0_0);
+    part[1][item] = total(c0_1);
+    for (int half_way = 2; half_way > 0; half_way /= 2) {
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (along_k < half_way) {
+            part[0][item] += part[0][item + half_way];
+            part[1][item] += part[1][item + half_way];
+        }
+    }
+    if (along_k == 0 && s + 0 < S) {
+        const float sums[] = { part[0][item], part[1][item] };
+        for (int i = 0; i < 2; i++)
+            if (first + i >= begin && first + i < L)
+                put(alpha * sums[i], beta, C + (s + 0) * ldc + first + i);
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    part[0][item] = total(c1_0);
+    part[1][item] = total(c1_1);
+    for (int half_way = 2; half_way > 0; half_way /= 2) {
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (along_k < half_way) {
+            part[0][item] += part[0][item + half_way];
+            part[1][item] += part[1][item + half_way];
+        }
+    }
+    if (along_k == 0 && s + 1 < S) {
+        const float sums[] = { part[0][item], part[1][item] };
+        for (int i = 0; i < 2; i++)
+            if (first + i >= begin && first + i < L)
+                put(alpha * sums[i], beta, C + (s + 1) * ldc + first + i);
+    }
+}

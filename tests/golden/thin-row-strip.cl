@@ -1,0 +1,92 @@
+// Elements of float are computed with as float. A product and a sum are fused where the device does
+// that in one step: FP_CONTRACT, on by default, allows it.
+static float load(__global const float *p)
+{
+    return *p;
+}
+
+static void store(float x, __global float *p)
+{
+    *p = x;
+}
+
+static float4 load_vector(__global const float *p)
+{
+    return vload4(0, p);
+}
+
+static void store_vector(float4 x, __global float *p)
+{
+    vstore4(x, 0, p);
+}
+static float4 load_row(__global const float *p)
+{
+    return load_vector(p);
+}
+
+static void put(float x, float beta, __global float *p)
+{
+    store(beta == 0 ? x : x + beta * load(p), p);
+}
+
+// C = alpha op(A) op(B) + beta C for few rows: X is B and Y is A, C is S x L, row-major.
+// X is stored K x L: its rows are added up, each times an element of Y.
+// Y is stored S x K.
+// A work-group of 1 work-items along L and 1 along K computes 16 x 1 of C.
+__kernel __attribute__((reqd_work_group_size(1, 1, 1)))
+void kiln_sgemm_thin_multiply_nn_side0_short1_vec4_rows2_nv4_litems1_kitems1_ksplit1_align0_index64(long L, long S, long K, float alpha, float beta,
+        __global const float *restrict X, long x_offset, long ldx,
+        __global const float *restrict Y, long y_offset, long ldy,
+        __global float *restrict C, long c_offset, long ldc)
+{
+    const int along_k = get_local_id(1), along_l = get_local_id(0);
+    const long l = (long) get_group_id(0) * 16 + along_l * 16;
+    const long s = (long) get_group_id(1) * 1;
+    const long from = 0, to = K;
+    X += x_offset;
+    __global const float *y0 = Y + y_offset + min(s + 0, S - 1) * ldy;
+    const long y_step = 1;
+    C += c_offset;
+
+    // The last vector ends where the row does.
+    const long last = max(L - 4, (long) 0);
+    const int vectors = min((L - l + 3) / 4, (long) 4);
+    float4 c0[4];
+    for (int v = 0; v < vectors; v++) {
+        c0[v] = 0;
+    }
+    long k = from;
+    if (L < 4)
+        for (; k < to; k++) {
+            // A row is less than a vector.
+            __global const float *x = X + k * ldx;
+            const float4 a = (float4) (load(x + min((long) 0, L - 1)), load(x + min((long) 1, L - 1)), load(x + min((long) 2, L - 1)), load(x + min((long) 3, L - 1)));
+            c0[0] += a * load(y0 + k * y_step);
+        }
+    for (; k + 1 < to; k += 2) {
+        const float b0_0 = load(y0 + (k + 0) * y_step), b0_1 = load(y0 + (k + 1) * y_step);
+        for (int v = 0; v < vectors; v++) {
+            __global const float *x = X + k * ldx + min(l + v * 4, last);
+            const float4 a0 = load_row(x + 0 * ldx);
+            const float4 a1 = load_row(x + 1 * ldx);
+            c0[v] += a0 * b0_0 + a1 * b0_1;
+        }
+    }
+    for (; k < to; k++) {
+        const float b0_0 = load(y0 + (k + 0) * y_step);
+        for (int v = 0; v < vectors; v++) {
+            __global const float *x = X + k * ldx + min(l + v * 4, last);
+            const float4 a0 = load_row(x + 0 * ldx);
+            c0[v] += a0 * b0_0;
+        }
+    }
+
+    for (int v = 0; v < vectors && s + 0 < S; v++) {
+        const long begin = l + v * 4, first = min(begin, last);
+        float sums[4];
+        vstore4(c0[v], 0, sums);
+        for (int i = 0; i < 4; i++)
+            if (first + i >= begin && first + i < L)
+                put(alpha * sums[i], beta, C + (s + 0) * ldc + first + i);
+    }
+}
