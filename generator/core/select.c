@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_CANDIDATES = 64, MAX_CHOSEN = 6, FEW_TASKS = 8 };
+enum { MAX_CANDIDATES = 64, MAX_CHOSEN = 8, FEW_TASKS = 8 };
 
 /* A recipe that another one must beat by this much in the mean, to be worth its size. */
 static const double worth = 0.01;

@@ -19,7 +19,7 @@
 #include <string.h>
 
 enum {
-    MAX_FINALISTS = 16, PER_SEARCH = 2, MAX_SEARCHES = 16, MAX_KINDS = 8, MAX_LOOKS = 64,
+    MAX_FINALISTS = 20, PER_SEARCH = 2, MAX_SEARCHES = 18, MAX_KINDS = 10, MAX_LOOKS = 64,
     LOOKS_TOGETHER = 10, MERGED_LOOKS = 30
 };
 
@@ -280,7 +280,7 @@ static const struct trial_shape cpu_anchors[] = {
     { { 1024, 1024, 1024 }, "0" }, { { 250, 250, 250 }, "0123" }, { { 64, 64, 64 }, "0123" },
     { { 1000, 16, 500 }, "0123" }, { { 16, 1000, 500 }, "0123" }, { { 50, 50, 4000 }, "0123" },
     { { 512, 512, 512 }, "0123" }, { { 1000, 1000, 1000 }, "0123" }, { { 120, 120, 120 }, "0" },
-    { { 2048, 2048, 2048 }, "0" }, { { 1, 1000, 1000 }, "0123" }, { { 1000, 1, 1000 }, "0123" },
+    { { 2048, 2048, 2048 }, "0" }, { { 1, 2000, 2000 }, "0123" }, { { 2000, 1, 2000 }, "0123" },
     { { 16, 16, 16 }, "0123" }, { { 30, 30, 30 }, "0" }, { { 2000, 128, 128 }, "0" },
     { { 128, 2000, 128 }, "0" }, { { 256, 256, 2048 }, "0" }, { { 1000, 1000, 60 }, "0" },
     { { 7, 7, 7 }, "0" }, { { 4000, 30, 64 }, "0" }, { { 30, 4000, 64 }, "0" },
@@ -293,6 +293,7 @@ static const struct trial_shape gpu_anchors[] = {
     { { 512, 512, 512 }, "0123" }, { { 250, 250, 250 }, "0123" }, { { 64, 64, 64 }, "0123" },
     { { 64, 64, 16384 }, "0123" }, { { 4096, 32, 4096 }, "0123" }, { { 32, 4096, 4096 }, "0123" },
     { { 1, 4000, 4000 }, "0123" }, { { 4000, 1, 4000 }, "0123" }, { { 1024, 1024, 1024 }, "0" },
+    { { 1, 3001, 3001 }, "0" }, { { 3001, 1, 3001 }, "0" },
     { { 256, 256, 256 }, "0" }, { { 128, 128, 128 }, "0" }, { { 3001, 3001, 3001 }, "0" },
     { { 16384, 32, 256 }, "0" }, { { 128, 128, 8192 }, "0" }, { { 4096, 64, 1024 }, "0" },
     { { 120, 8000, 250 }, "0" }, { { 16, 16, 16 }, "0" }, { { 4000, 4000, 128 }, "0" },
@@ -307,13 +308,23 @@ static const struct trial_shape held_shapes[] = {
 
 #define COUNT(array) (sizeof array / sizeof array[0])
 
-/* About what one question costs, in parts of the budget: launches of every finalist, most of them
- * to verify and to be sure. */
-static double estimate(const struct plan *plan, struct shape s)
+/* About what one question costs, in parts of the budget: launches of each of so many finalists,
+ * most of them to verify and to be sure. */
+static double estimate(const struct plan *plan, struct shape s, unsigned num)
 {
     const double operations = 2 * (double) s.m * (double) s.n * (double) s.k;
-    return plan->num_finalists * (0.05 + (plan->rate > 0 ? 8 * operations / plan->rate : 0)) /
-           plan->seconds;
+    return num * (0.05 + (plan->rate > 0 ? 8 * operations / plan->rate : 0)) / plan->seconds;
+}
+
+/* The finalists that take a shape. */
+static unsigned list_takers(const struct plan *plan, const struct problem *problem, struct shape s,
+        struct config takers[MAX_FINALISTS])
+{
+    unsigned num = 0;
+    for (unsigned i = 0; i < plan->num_finalists; i++)
+        if (config_takes(&plan->finalists[i], problem, &plan->tuner->facts, s.m, s.n, s.k))
+            takers[num++] = plan->finalists[i];
+    return num;
 }
 
 static bool is_own(const struct tuner *tuner, struct shape s)
@@ -328,15 +339,17 @@ static bool time_shapes(struct plan *plan, enum record_kind kind, const struct t
         size_t num, double end)
 {
     struct record answers[MAX_FINALISTS];
+    struct config takers[MAX_FINALISTS];
     progress_phase(plan->tuner, "%s %s", plan->precision->name, record_kind_words[kind]);
     for (size_t i = 0; i < num; i++)
         for (const char *p = shapes[i].pairs; *p; p++) {
             const struct problem problem = problem_of_pair(plan->precision, *p - '0');
-            if (used(plan) + estimate(plan, shapes[i].shape) > end ||
+            const unsigned num_takers = list_takers(plan, &problem, shapes[i].shape, takers);
+            if (!num_takers || used(plan) + estimate(plan, shapes[i].shape, num_takers) > end ||
                 (kind == RECORD_HELD && is_own(plan->tuner, shapes[i].shape)))
                 continue;
-            if (!tuner_ask(plan->tuner, kind, &problem, shapes[i].shape, plan->finalists,
-                        plan->num_finalists, 0, answers))
+            if (!tuner_ask(plan->tuner, kind, &problem, shapes[i].shape, takers, num_takers, 0,
+                        answers))
                 return false;
         }
     return true;
@@ -369,12 +382,14 @@ static size_t list_quests(const struct tuner *tuner, struct quest quests[MAX_SEA
 {
     static const struct quest cpu[] = {
         { { 1024, 1024, 1024 }, 0 }, { { 384, 384, 384 }, 2 }, { { 64, 64, 64 }, 0 },
-        { { 16, 1000, 500 }, 1 }, { { 1000, 16, 500 }, 0 }
+        { { 16, 1000, 500 }, 1 }, { { 1000, 16, 500 }, 0 }, { { 1, 2000, 2000 }, 0 },
+        { { 2000, 1, 2000 }, 0 }
     };
     static const struct quest gpu[] = {
         { { 4096, 4096, 4096 }, 0 }, { { 2048, 2048, 2048 }, 3 }, { { 1501, 1501, 1501 }, 0 },
         { { 1000, 1000, 1000 }, 2 }, { { 256, 256, 256 }, 0 }, { { 64, 64, 16384 }, 0 },
-        { { 32, 4096, 2048 }, 1 }, { { 4096, 32, 2048 }, 0 }
+        { { 32, 4096, 2048 }, 1 }, { { 4096, 32, 2048 }, 0 }, { { 1, 4096, 4096 }, 0 },
+        { { 4096, 1, 4096 }, 0 }
     };
     const bool is_cpu = tuner->facts.value[FACT_IS_CPU];
     const struct quest *kinds = is_cpu ? cpu : gpu;
@@ -390,7 +405,7 @@ static size_t list_quests(const struct tuner *tuner, struct quest quests[MAX_SEA
  * it; of the others the first, the large one, much more than each of the rest. */
 static double search_share(size_t i, size_t own, size_t num)
 {
-    const double for_own = own ? 0.7 : 0, large = num - own > 5 ? 0.3 : 0.5;
+    const double for_own = own ? 0.7 : 0, large = num - own > 7 ? 0.3 : 0.5;
     if (i < own)
         return for_own * (double) (i + 1) / (double) own;
     return for_own + (1 - for_own) *
