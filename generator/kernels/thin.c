@@ -13,8 +13,8 @@ static const struct family_param params[] = {
     { "VEC", "1 2 4 8 16", 1, "width of a load of X", "Matsumoto 2012 vw" },
     { "ROWS", "1 2 4 8 16", 4, "rows of X that a work-item loads at once", NULL },
     { "NV", "1 4 16 32 64 128", 1, "vectors of a row that a lone work-item sums up", NULL },
-    { "LITEMS", "1 2 4 8 16 32 64", 1, "work-items of a work-group along the long side", NULL },
-    { "KITEMS", "1 4 16 32 64 128 256", 1, "work-items of a work-group along K", NULL },
+    { "LITEMS", "1 2 4 8 16 32", 1, "work-items of a work-group along the long side", NULL },
+    { "KITEMS", "1 4 16 32 64 128", 1, "work-items of a work-group along K", NULL },
     { "KSPLIT", "1 2 4 8 16 32", 1, "work-groups that share K", NULL },
     { "ALIGN", "0 1", 0, "whether aligned vectors of X have a loop of their own", NULL },
     { "INDEX", "32 64", 64, "bits of an index", NULL },
@@ -103,7 +103,7 @@ const struct family family_thin = {
     TABLE(presets),
     .prelude = "element.cl.in",
     .guard = { "1", "1", "1" },
-    .most = { "SIDE ? 0 : 4 * SHORT", "SIDE ? 4 * SHORT : 0", "0" },
+    .most = { "SIDE ? 0 : 2 * SHORT", "SIDE ? 2 * SHORT : 0", "0" },
     // Loads under way, in whole lines of memory, for as many work-groups as can be.
     .rank = "(SHORT == 1) * 400 - (KSPLIT > 1) * 100 + (IS_CPU"
             " ? (ITEMS == 1) * 200 + (VEC * REAL_BYTES == VECTOR_BYTES) * 200 + (ROWS >= 4) * 100"

@@ -19,7 +19,7 @@
 #include <string.h>
 
 enum {
-    MAX_FINALISTS = 20, PER_SEARCH = 2, MAX_SEARCHES = 18, MAX_KINDS = 10, MAX_LOOKS = 64,
+    MAX_FINALISTS = 24, PER_SEARCH = 2, MAX_SEARCHES = 20, MAX_KINDS = 12, MAX_LOOKS = 64,
     LOOKS_TOGETHER = 10, MERGED_LOOKS = 30
 };
 
@@ -31,6 +31,7 @@ static const double search_end = 0.55, edges_end = 0.75, matrix_end = 0.95, look
 struct quest {
     struct shape shape;
     int pair;
+    unsigned parts;                    /* of the search's time, in proportion to the others' */
 };
 
 /* What the plan knows about one precision. */
@@ -292,8 +293,9 @@ static const struct trial_shape gpu_anchors[] = {
     { { 2048, 2048, 2048 }, "0123" }, { { 1000, 1000, 1000 }, "0123" },
     { { 512, 512, 512 }, "0123" }, { { 250, 250, 250 }, "0123" }, { { 64, 64, 64 }, "0123" },
     { { 64, 64, 16384 }, "0123" }, { { 4096, 32, 4096 }, "0123" }, { { 32, 4096, 4096 }, "0123" },
-    { { 1, 4000, 4000 }, "0123" }, { { 4000, 1, 4000 }, "0123" }, { { 1024, 1024, 1024 }, "0" },
-    { { 1, 3001, 3001 }, "0" }, { { 3001, 1, 3001 }, "0" },
+    { { 1, 4000, 4000 }, "0123" }, { { 4000, 1, 4000 }, "0123" }, { { 4, 4000, 4000 }, "0123" },
+    { { 4000, 4, 4000 }, "0123" }, { { 1, 3001, 3001 }, "0" }, { { 3001, 1, 3001 }, "0" },
+    { { 1024, 1024, 1024 }, "0" },
     { { 256, 256, 256 }, "0" }, { { 128, 128, 128 }, "0" }, { { 3001, 3001, 3001 }, "0" },
     { { 16384, 32, 256 }, "0" }, { { 128, 128, 8192 }, "0" }, { { 4096, 64, 1024 }, "0" },
     { { 120, 8000, 250 }, "0" }, { { 16, 16, 16 }, "0" }, { { 4000, 4000, 128 }, "0" },
@@ -377,46 +379,55 @@ static size_t num_own(const struct tuner *tuner)
 
 /* What is searched for: problems that differ in kind, before them the application's own. Some
  * transpose A or B, because that decides whether packing pays. On GPUs one has rows that begin
- * anywhere, and one is too small for the device but for its depth. */
+ * anywhere, and one is too small for the device but for its depth. The first, the large one, gets
+ * much more time than each of the rest, and those of few rows or columns less. */
 static size_t list_quests(const struct tuner *tuner, struct quest quests[MAX_SEARCHES])
 {
     static const struct quest cpu[] = {
-        { { 1024, 1024, 1024 }, 0 }, { { 384, 384, 384 }, 2 }, { { 64, 64, 64 }, 0 },
-        { { 16, 1000, 500 }, 1 }, { { 1000, 16, 500 }, 0 }, { { 1, 2000, 2000 }, 0 },
-        { { 2000, 1, 2000 }, 0 }
+        { { 1024, 1024, 1024 }, 0, 46 }, { { 384, 384, 384 }, 2, 11 }, { { 64, 64, 64 }, 0, 11 },
+        { { 16, 1000, 500 }, 1, 11 }, { { 1000, 16, 500 }, 0, 11 }, { { 1, 2000, 2000 }, 0, 5 },
+        { { 2000, 1, 2000 }, 0, 5 }
     };
     static const struct quest gpu[] = {
-        { { 4096, 4096, 4096 }, 0 }, { { 2048, 2048, 2048 }, 3 }, { { 1501, 1501, 1501 }, 0 },
-        { { 1000, 1000, 1000 }, 2 }, { { 256, 256, 256 }, 0 }, { { 64, 64, 16384 }, 0 },
-        { { 32, 4096, 2048 }, 1 }, { { 4096, 32, 2048 }, 0 }, { { 1, 4096, 4096 }, 0 },
-        { { 4096, 1, 4096 }, 0 }
+        { { 4096, 4096, 4096 }, 0, 28 }, { { 2048, 2048, 2048 }, 3, 8 },
+        { { 1501, 1501, 1501 }, 0, 8 }, { { 1000, 1000, 1000 }, 2, 8 }, { { 256, 256, 256 }, 0, 8 },
+        { { 64, 64, 16384 }, 0, 8 }, { { 32, 4096, 2048 }, 1, 8 }, { { 4096, 32, 2048 }, 0, 8 },
+        { { 1, 4096, 4096 }, 0, 4 }, { { 4096, 1, 4096 }, 0, 4 }, { { 4, 4096, 4096 }, 0, 4 },
+        { { 4096, 4, 4096 }, 0, 4 }
     };
     const bool is_cpu = tuner->facts.value[FACT_IS_CPU];
     const struct quest *kinds = is_cpu ? cpu : gpu;
     const size_t num_kinds = is_cpu ? COUNT(cpu) : COUNT(gpu);
     size_t num = 0;
     for (; num < num_own(tuner); num++)
-        quests[num] = (struct quest) { tuner->shapes[num], 0 };
+        quests[num] = (struct quest) { tuner->shapes[num], 0, 1 };
     memcpy(&quests[num], kinds, num_kinds * sizeof *kinds);
     return num + num_kinds;
 }
 
-/* How much of the search is over after the i-th problem. The application's own shapes get most of
- * it; of the others the first, the large one, much more than each of the rest. */
-static double search_share(size_t i, size_t own, size_t num)
+static unsigned sum_parts(const struct quest *quests, size_t num)
 {
-    const double for_own = own ? 0.7 : 0, large = num - own > 7 ? 0.3 : 0.5;
+    unsigned sum = 0;
+    for (size_t i = 0; i < num; i++)
+        sum += quests[i].parts;
+    return sum;
+}
+
+/* How much of the search is over after the i-th problem. The application's own shapes get most. */
+static double search_share(const struct quest *quests, size_t i, size_t own, size_t num)
+{
+    const double for_own = own ? 0.7 : 0;
     if (i < own)
-        return for_own * (double) (i + 1) / (double) own;
-    return for_own + (1 - for_own) *
-            (large + (1 - large) * (double) (i - own) / (double) (num - own - 1));
+        return for_own * sum_parts(quests, i + 1) / sum_parts(quests, own);
+    return for_own + (1 - for_own) * sum_parts(quests + own, i + 1 - own) /
+                             sum_parts(quests + own, num - own);
 }
 
 static bool search_each(struct plan *plan, const struct quest *quests, size_t num, double end)
 {
     const size_t own = num_own(plan->tuner);
     for (size_t i = 0; i < num; i++) {
-        if (!search_one(plan, &quests[i], end * search_share(i, own, num)))
+        if (!search_one(plan, &quests[i], end * search_share(quests, i, own, num)))
             return false;
         add_finalists(plan, &quests[i], PER_SEARCH);
     }

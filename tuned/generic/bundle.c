@@ -28,6 +28,832 @@ static const char piece_0[] =
     "}\n";
 
 static const char piece_1[] =
+    "static float4 load_row(__global const half *p)\n"
+    "{\n"
+    "    return load_vector(p);\n"
+    "}\n"
+    "\n"
+    "// In one load what begins at a multiple of 4 elements.\n"
+    "static float4 load_aligned(__global const half *p)\n"
+    "{\n"
+    "    return vloada_half4(0, p);\n"
+    "}\n"
+    "\n"
+    "static void put(float x, float beta, __global half *p)\n"
+    "{\n"
+    "    store(beta == 0 ? x : x + beta * load(p), p);\n"
+    "}\n"
+    "\n"
+    "// C = alpha op(A) op(B) + beta C for few rows: X is B and Y is A, C is S x L, row-major.\n"
+    "// X is stored K x L: its rows are added up, each times an element of Y.\n"
+    "// Y is stored S x K.\n"
+    "// A work-group of 4 work-items along L and 16 along K computes 16 x 1 of C.\n"
+    "__kernel __attribute__((reqd_work_group_size(4, 16, 1)))\n"
+    "void kiln_hgemm_thin_multiply_nn_side0_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L, long S, long K, float alpha, float beta,\n"
+    "        __global const half *restrict X, long x_offset, long ldx,\n"
+    "        __global const half *restrict Y, long y_offset, long ldy,\n"
+    "        __global half *restrict C, long c_offset, long ldc)\n"
+    "{\n"
+    "    __local float4 part[64];\n"
+    "    const int along_k = get_local_id(1), along_l = get_local_id(0);\n"
+    "    const long l = (long) get_group_id(0) * 16 + along_l * 4;\n"
+    "    const long s = (long) get_group_id(1) * 1;\n"
+    "    const long from = 0, to = K;\n"
+    "    X += x_offset;\n"
+    "    __global const half *y0 = Y + y_offset + min(s + 0, S - 1) * ldy;\n"
+    "    const long y_step = 1;\n"
+    "    C += c_offset;\n"
+    "\n"
+    "    // Vectors past the end repeat the last one, which ends where the row does.\n"
+    "    const long begin = l, first = max(min(l, L - 4), (long) 0);\n"
+    "    float4 c0 = 0;\n"
+    "    long k = from + along_k;\n"
+    "    if (L < 4)\n"
+    "        for (; k < to; k += 16) {\n"
+    "            // A row is less than a vector.\n"
+    "            __global const half *x = X + k * ldx;\n"
+    "            const float4 a = (float4) (load(x + min((long) 0, L - 1)), load(x + min((long) 1, L - 1)), load(x + min((long) 2, L - 1)), load(x + min((long) 3, L - 1)));\n"
+    "            c0 += a * load(y0 + k * y_step);\n"
+    "        }\n"
+    "    if (ldx % 4 == 0 && (x_offset + first) % 4 == 0) {\n"
+    "        for (; k + 48 < to; k += 64) {\n"
+    "            __global const half *x = X + k * ldx + first;\n"
+    "            const float4 a0 = load_aligned(x + 0 * ldx);\n"
+    "            const float4 a1 = load_aligned(x + 16 * ldx);\n"
+    "            const float4 a2 = load_aligned(x + 32 * ldx);\n"
+    "            const float4 a3 = load_aligned(x + 48 * ldx);\n"
+    "            c0 += a0 * load(y0 + (k + 0) * y_step);\n"
+    "            c0 += a1 * load(y0 + (k + 16) * y_step);\n"
+    "            c0 += a2 * load(y0 + (k + 32) * y_step);\n"
+    "            c0 += a3 * load(y0 + (k + 48) * y_step);\n"
+    "        }\n"
+    "        for (; k < to; k += 16) {\n"
+    "            const float4 a = load_aligned(X + k * ldx + first);\n"
+    "            c0 += a * load(y0 + k * y_step);\n"
+    "        }\n"
+    "    } else {\n"
+    "        for (; k + 48 < to; k += 64) {\n"
+    "            __global const half *x = X + k * ldx + first;\n"
+    "            const float4 a0 = load_row(x + 0 * ldx);\n"
+    "            const float4 a1 = load_row(x + 16 * ldx);\n"
+    "            const float4 a2 = load_row(x + 32 * ldx);\n"
+    "            const float4 a3 = load_row(x + 48 * ldx);\n"
+    "            c0 += a0 * load(y0 + (k + 0) * y_step);\n"
+    "            c0 += a1 * load(y0 + (k + 16) * y_step);\n"
+    "            c0 += a2 * load(y0 + (k + 32) * y_step);\n"
+    "            c0 += a3 * load(y0 + (k + 48) * y_step);\n"
+    "        }\n"
+    "        for (; k < to; k += 16) {\n"
+    "            const float4 a = load_row(X + k * ldx + first);\n"
+    "            c0 += a * load(y0 + k * y_step);\n"
+    "        }\n"
+    "    }\n"
+    "\n"
+    "    const int item = along_k * 4 + along_l;\n"
+    "    part[item] = c0;\n"
+    "    for (int half_way = 8; half_way > 0; half_way /= 2) {\n"
+    "        barrier(CLK_LOCAL_MEM_FENCE);\n"
+    "        if (along_k < half_way)\n"
+    "            part[item] += part[item + half_way * 4];\n"
+    "    }\n"
+    "    if (along_k == 0 && s + 0 < S) {\n"
+    "        float sums[4];\n"
+    "        vstore4(part[item], 0, sums);\n"
+    "        for (int i = 0; i < 4; i++)\n"
+    "            if (first + i >= begin && first + i < L)\n"
+    "                put(alpha * sums[i], beta, C + (s + 0) * ldc + first + i);\n"
+    "    }\n"
+    "}\n";
+
+static const char piece_2[] =
+    "static float total(float4 x4)\n"
+    "{\n"
+    "    const float2 x2 = x4.lo + x4.hi;\n"
+    "    return x2.lo + x2.hi;\n"
+    "}\n"
+    "\n"
+    "static float4 load_row(__global const half *p)\n"
+    "{\n"
+    "    return load_vector(p);\n"
+    "}\n"
+    "\n"
+    "// In one load what begins at a multiple of 4 elements.\n"
+    "static float4 load_aligned(__global const half *p)\n"
+    "{\n"
+    "    return vloada_half4(0, p);\n"
+    "}\n"
+    "\n"
+    "static void put(float x, float beta, __global half *p)\n"
+    "{\n"
+    "    store(beta == 0 ? x : x + beta * load(p), p);\n"
+    "}\n"
+    "\n"
+    "// C = alpha op(A) op(B) + beta C for few rows: X is B and Y is A, C is S x L, row-major.\n"
+    "// X is stored L x K: each of its rows is multiplied by Y to a sum.\n"
+    "// Y is stored S x K.\n"
+    "// A work-group of 4 work-items along L and 16 along K computes 16 x 1 of C.\n"
+    "__kernel __attribute__((reqd_work_group_size(16, 4, 1)))\n"
+    "void kiln_hgemm_thin_multiply_nt_side0_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L, long S, long K, float alpha, float beta,\n"
+    "        __global const half *restrict X, long x_offset, long ldx,\n"
+    "        __global const half *restrict Y, long y_offset, long ldy,\n"
+    "        __global half *restrict C, long c_offset, long ldc)\n"
+    "{\n"
+    "    __local float part[4][64];\n"
+    "    const int along_k = get_local_id(0), along_l = get_local_id(1);\n"
+    "    const long l = (long) get_group_id(0) * 16 + along_l * 4;\n"
+    "    const long s = (long) get_group_id(1) * 1;\n"
+    "    const long from = 0, to = K;\n"
+    "    X += x_offset;\n"
+    "    __global const half *y0 = Y + y_offset + min(s + 0, S - 1) * ldy;\n"
+    "    const long y_step = 1;\n"
+    "    C += c_offset;\n"
+    "\n"
+    "    // Rows past the end repeat the last one; what is computed from them is not stored.\n"
+    "    __global const half *x0 = X + min(l + 0, L - 1) * ldx;\n"
+    "    __global const half *x1 = X + min(l + 1, L - 1) * ldx;\n"
+    "    __global const half *x2 = X + min(l + 2, L - 1) * ldx;\n"
+    "    __global const half *x3 = X + min(l + 3, L - 1) * ldx;\n"
+    "    float4 c0_0 = 0, c0_1 = 0, c0_2 = 0, c0_3 = 0;\n"
+    "    long k = from + along_k * 4;\n"
+    "    const bool fast = ldx % 4 == 0 && x_offset % 4 == 0;\n"
+    "    if (fast) {\n"
+    "        for (; k + 4 <= to; k += 64) {\n"
+    "            const float4 a0 = load_aligned(x0 + k);\n"
+    "            const float4 a1 = load_aligned(x1 + k);\n"
+    "            const float4 a2 = load_aligned(x2 + k);\n"
+    "            const float4 a3 = load_aligned(x3 + k);\n"
+    "            const float4 b0 = load_vector(y0 + k);\n"
+    "            c0_0 += a0 * b0; c0_1 += a1 * b0; c0_2 += a2 * b0; c0_3 += a3 * b0;\n"
+    "        }\n"
+    "    } else {\n"
+    "        for (; k + 4 <= to; k += 64) {\n"
+    "            const float4 a0 = load_row(x0 + k);\n"
+    "            const float4 a1 = load_row(x1 + k);\n"
+    "            const float4 a2 = load_row(x2 + k);\n"
+    "            const float4 a3 = load_row(x3 + k);\n"
+    "            const float4 b0 = load_vector(y0 + k);\n"
+    "            c0_0 += a0 * b0; c0_1 += a1 * b0; c0_2 += a2 * b0; c0_3 += a3 * b0;\n"
+    "        }\n"
+    "    }\n"
+    "    // What is left of K is less than a vector, and one work-item's.\n"
+    "    for (; k < to; k++) {\n"
+    "        const float b0 = load(y0 + k * y_step);\n"
+    "        const float a0 = load(x0 + k);\n"
+    "        c0_0.s0 += a0 * b0;\n"
+    "        const float a1 = load(x1 + k);\n"
+    "        c0_1.s0 += a1 * b0;\n"
+    "        const float a2 = load(x2 + k);\n"
+    "        c0_2.s0 += a2 * b0;\n"
+    "        const float a3 = load(x3 + k);\n"
+    "        c0_3.s0 += a3 * b0;\n"
+    "    }\n"
+    "\n"
+    "    const long begin = l, first = l;\n"
+    "    const int item = along_l * 16 + along_k;\n"
+    "    part[0][item] = total(c0_0);\n"
+    "    part[1][item] = total(c0_1);\n"
+    "    part[2][item] = total(c0_2);\n"
+    "    part[3][item] = total(c0_3);\n"
+    "    for (int half_way = 8; half_way > 0; half_way /= 2) {\n"
+    "        barrier(CLK_LOCAL_MEM_FENCE);\n"
+    "        if (along_k < half_way) {\n"
+    "            part[0][item] += part[0][item + half_way];\n"
+    "            part[1][item] += part[1][item + half_way];\n"
+    "            part[2][item] += part[2][item + half_way];\n"
+    "            part[3][item] += part[3][item + half_way];\n"
+    "        }\n"
+    "    }\n"
+    "    if (along_k == 0 && s + 0 < S) {\n"
+    "        const float sums[] = { part[0][item], part[1][item], part[2][item], part[3][item] };\n"
+    "        for (int i = 0; i < 4; i++)\n"
+    "            if (first + i >= begin && first + i < L)\n";
+
+static const char piece_3[] =
+    "                put(alpha * sums[i], beta, C + (s + 0) * ldc + first + i);\n"
+    "    }\n"
+    "}\n";
+
+static const char piece_4[] =
+    "static float4 load_row(__global const half *p)\n"
+    "{\n"
+    "    return load_vector(p);\n"
+    "}\n"
+    "\n"
+    "// In one load what begins at a multiple of 4 elements.\n"
+    "static float4 load_aligned(__global const half *p)\n"
+    "{\n"
+    "    return vloada_half4(0, p);\n"
+    "}\n"
+    "\n"
+    "static void put(float x, float beta, __global half *p)\n"
+    "{\n"
+    "    store(beta == 0 ? x : x + beta * load(p), p);\n"
+    "}\n"
+    "\n"
+    "// C = alpha op(A) op(B) + beta C for few rows: X is B and Y is A, C is S x L, row-major.\n"
+    "// X is stored K x L: its rows are added up, each times an element of Y.\n"
+    "// Y is stored K x S.\n"
+    "// A work-group of 4 work-items along L and 16 along K computes 16 x 1 of C.\n"
+    "__kernel __attribute__((reqd_work_group_size(4, 16, 1)))\n"
+    "void kiln_hgemm_thin_multiply_tn_side0_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L, long S, long K, float alpha, float beta,\n"
+    "        __global const half *restrict X, long x_offset, long ldx,\n"
+    "        __global const half *restrict Y, long y_offset, long ldy,\n"
+    "        __global half *restrict C, long c_offset, long ldc)\n"
+    "{\n"
+    "    __local float4 part[64];\n"
+    "    const int along_k = get_local_id(1), along_l = get_local_id(0);\n"
+    "    const long l = (long) get_group_id(0) * 16 + along_l * 4;\n"
+    "    const long s = (long) get_group_id(1) * 1;\n"
+    "    const long from = 0, to = K;\n"
+    "    X += x_offset;\n"
+    "    __global const half *y0 = Y + y_offset + min(s + 0, S - 1);\n"
+    "    const long y_step = ldy;\n"
+    "    C += c_offset;\n"
+    "\n"
+    "    // Vectors past the end repeat the last one, which ends where the row does.\n"
+    "    const long begin = l, first = max(min(l, L - 4), (long) 0);\n"
+    "    float4 c0 = 0;\n"
+    "    long k = from + along_k;\n"
+    "    if (L < 4)\n"
+    "        for (; k < to; k += 16) {\n"
+    "            // A row is less than a vector.\n"
+    "            __global const half *x = X + k * ldx;\n"
+    "            const float4 a = (float4) (load(x + min((long) 0, L - 1)), load(x + min((long) 1, L - 1)), load(x + min((long) 2, L - 1)), load(x + min((long) 3, L - 1)));\n"
+    "            c0 += a * load(y0 + k * y_step);\n"
+    "        }\n"
+    "    if (ldx % 4 == 0 && (x_offset + first) % 4 == 0) {\n"
+    "        for (; k + 48 < to; k += 64) {\n"
+    "            __global const half *x = X + k * ldx + first;\n"
+    "            const float4 a0 = load_aligned(x + 0 * ldx);\n"
+    "            const float4 a1 = load_aligned(x + 16 * ldx);\n"
+    "            const float4 a2 = load_aligned(x + 32 * ldx);\n"
+    "            const float4 a3 = load_aligned(x + 48 * ldx);\n"
+    "            c0 += a0 * load(y0 + (k + 0) * y_step);\n"
+    "            c0 += a1 * load(y0 + (k + 16) * y_step);\n"
+    "            c0 += a2 * load(y0 + (k + 32) * y_step);\n"
+    "            c0 += a3 * load(y0 + (k + 48) * y_step);\n"
+    "        }\n"
+    "        for (; k < to; k += 16) {\n"
+    "            const float4 a = load_aligned(X + k * ldx + first);\n"
+    "            c0 += a * load(y0 + k * y_step);\n"
+    "        }\n"
+    "    } else {\n"
+    "        for (; k + 48 < to; k += 64) {\n"
+    "            __global const half *x = X + k * ldx + first;\n"
+    "            const float4 a0 = load_row(x + 0 * ldx);\n"
+    "            const float4 a1 = load_row(x + 16 * ldx);\n"
+    "            const float4 a2 = load_row(x + 32 * ldx);\n"
+    "            const float4 a3 = load_row(x + 48 * ldx);\n"
+    "            c0 += a0 * load(y0 + (k + 0) * y_step);\n"
+    "            c0 += a1 * load(y0 + (k + 16) * y_step);\n"
+    "            c0 += a2 * load(y0 + (k + 32) * y_step);\n"
+    "            c0 += a3 * load(y0 + (k + 48) * y_step);\n"
+    "        }\n"
+    "        for (; k < to; k += 16) {\n"
+    "            const float4 a = load_row(X + k * ldx + first);\n"
+    "            c0 += a * load(y0 + k * y_step);\n"
+    "        }\n"
+    "    }\n"
+    "\n"
+    "    const int item = along_k * 4 + along_l;\n"
+    "    part[item] = c0;\n"
+    "    for (int half_way = 8; half_way > 0; half_way /= 2) {\n"
+    "        barrier(CLK_LOCAL_MEM_FENCE);\n"
+    "        if (along_k < half_way)\n"
+    "            part[item] += part[item + half_way * 4];\n"
+    "    }\n"
+    "    if (along_k == 0 && s + 0 < S) {\n"
+    "        float sums[4];\n"
+    "        vstore4(part[item], 0, sums);\n"
+    "        for (int i = 0; i < 4; i++)\n"
+    "            if (first + i >= begin && first + i < L)\n"
+    "                put(alpha * sums[i], beta, C + (s + 0) * ldc + first + i);\n"
+    "    }\n"
+    "}\n";
+
+static const char piece_5[] =
+    "static float total(float4 x4)\n"
+    "{\n"
+    "    const float2 x2 = x4.lo + x4.hi;\n"
+    "    return x2.lo + x2.hi;\n"
+    "}\n"
+    "\n"
+    "static float4 load_row(__global const half *p)\n"
+    "{\n"
+    "    return load_vector(p);\n"
+    "}\n"
+    "\n"
+    "// In one load what begins at a multiple of 4 elements.\n"
+    "static float4 load_aligned(__global const half *p)\n"
+    "{\n"
+    "    return vloada_half4(0, p);\n"
+    "}\n"
+    "\n"
+    "static void put(float x, float beta, __global half *p)\n"
+    "{\n"
+    "    store(beta == 0 ? x : x + beta * load(p), p);\n"
+    "}\n"
+    "\n"
+    "// C = alpha op(A) op(B) + beta C for few rows: X is B and Y is A, C is S x L, row-major.\n"
+    "// X is stored L x K: each of its rows is multiplied by Y to a sum.\n"
+    "// Y is stored K x S.\n"
+    "// A work-group of 4 work-items along L and 16 along K computes 16 x 1 of C.\n"
+    "__kernel __attribute__((reqd_work_group_size(16, 4, 1)))\n"
+    "void kiln_hgemm_thin_multiply_tt_side0_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L, long S, long K, float alpha, float beta,\n"
+    "        __global const half *restrict X, long x_offset, long ldx,\n"
+    "        __global const half *restrict Y, long y_offset, long ldy,\n"
+    "        __global half *restrict C, long c_offset, long ldc)\n"
+    "{\n"
+    "    __local float part[4][64];\n"
+    "    const int along_k = get_local_id(0), along_l = get_local_id(1);\n"
+    "    const long l = (long) get_group_id(0) * 16 + along_l * 4;\n"
+    "    const long s = (long) get_group_id(1) * 1;\n"
+    "    const long from = 0, to = K;\n"
+    "    X += x_offset;\n"
+    "    __global const half *y0 = Y + y_offset + min(s + 0, S - 1);\n"
+    "    const long y_step = ldy;\n"
+    "    C += c_offset;\n"
+    "\n"
+    "    // Rows past the end repeat the last one; what is computed from them is not stored.\n"
+    "    __global const half *x0 = X + min(l + 0, L - 1) * ldx;\n"
+    "    __global const half *x1 = X + min(l + 1, L - 1) * ldx;\n"
+    "    __global const half *x2 = X + min(l + 2, L - 1) * ldx;\n"
+    "    __global const half *x3 = X + min(l + 3, L - 1) * ldx;\n"
+    "    float4 c0_0 = 0, c0_1 = 0, c0_2 = 0, c0_3 = 0;\n"
+    "    long k = from + along_k * 4;\n"
+    "    // A single column of Y lies side by side like a row.\n"
+    "    const bool fast = ldx % 4 == 0 && x_offset % 4 == 0 && ldy == 1;\n"
+    "    if (fast) {\n"
+    "        for (; k + 4 <= to; k += 64) {\n"
+    "            const float4 a0 = load_aligned(x0 + k);\n"
+    "            const float4 a1 = load_aligned(x1 + k);\n"
+    "            const float4 a2 = load_aligned(x2 + k);\n"
+    "            const float4 a3 = load_aligned(x3 + k);\n"
+    "            const float4 b0 = load_vector(y0 + k);\n"
+    "            c0_0 += a0 * b0; c0_1 += a1 * b0; c0_2 += a2 * b0; c0_3 += a3 * b0;\n"
+    "        }\n"
+    "    } else {\n"
+    "        for (; k + 4 <= to; k += 64) {\n"
+    "            const float4 a0 = load_row(x0 + k);\n"
+    "            const float4 a1 = load_row(x1 + k);\n"
+    "            const float4 a2 = load_row(x2 + k);\n"
+    "            const float4 a3 = load_row(x3 + k);\n"
+    "            const float4 b0 = (float4) (load(y0 + (k + 0) * y_step), load(y0 + (k + 1) * y_step), load(y0 + (k + 2) * y_step), load(y0 + (k + 3) * y_step));\n"
+    "            c0_0 += a0 * b0; c0_1 += a1 * b0; c0_2 += a2 * b0; c0_3 += a3 * b0;\n"
+    "        }\n"
+    "    }\n"
+    "    // What is left of K is less than a vector, and one work-item's.\n"
+    "    for (; k < to; k++) {\n"
+    "        const float b0 = load(y0 + k * y_step);\n"
+    "        const float a0 = load(x0 + k);\n"
+    "        c0_0.s0 += a0 * b0;\n"
+    "        const float a1 = load(x1 + k);\n"
+    "        c0_1.s0 += a1 * b0;\n"
+    "        const float a2 = load(x2 + k);\n"
+    "        c0_2.s0 += a2 * b0;\n"
+    "        const float a3 = load(x3 + k);\n"
+    "        c0_3.s0 += a3 * b0;\n"
+    "    }\n"
+    "\n"
+    "    const long begin = l, first = l;\n"
+    "    const int item = along_l * 16 + along_k;\n"
+    "    part[0][item] = total(c0_0);\n"
+    "    part[1][item] = total(c0_1);\n"
+    "    part[2][item] = total(c0_2);\n"
+    "    part[3][item] = total(c0_3);\n"
+    "    for (int half_way = 8; half_way > 0; half_way /= 2) {\n"
+    "        barrier(CLK_LOCAL_MEM_FENCE);\n"
+    "        if (along_k < half_way) {\n"
+    "            part[0][item] += part[0][item + half_way];\n"
+    "            part[1][item] += part[1][item + half_way];\n"
+    "            part[2][item] += part[2][item + half_way];\n"
+    "            part[3][item] += part[3][item + half_way];\n"
+    "        }\n"
+    "    }\n"
+    "    if (along_k == 0 && s + 0 < S) {\n";
+
+static const char piece_6[] =
+    "        const float sums[] = { part[0][item], part[1][item], part[2][item], part[3][item] };\n"
+    "        for (int i = 0; i < 4; i++)\n"
+    "            if (first + i >= begin && first + i < L)\n"
+    "                put(alpha * sums[i], beta, C + (s + 0) * ldc + first + i);\n"
+    "    }\n"
+    "}\n";
+
+static const char piece_7[] =
+    "static float total(float4 x4)\n"
+    "{\n"
+    "    const float2 x2 = x4.lo + x4.hi;\n"
+    "    return x2.lo + x2.hi;\n"
+    "}\n"
+    "\n"
+    "static float4 load_row(__global const half *p)\n"
+    "{\n"
+    "    return load_vector(p);\n"
+    "}\n"
+    "\n"
+    "// In one load what begins at a multiple of 4 elements.\n"
+    "static float4 load_aligned(__global const half *p)\n"
+    "{\n"
+    "    return vloada_half4(0, p);\n"
+    "}\n"
+    "\n"
+    "static void put(float x, float beta, __global half *p)\n"
+    "{\n"
+    "    store(beta == 0 ? x : x + beta * load(p), p);\n"
+    "}\n"
+    "\n"
+    "// C = alpha op(A) op(B) + beta C for few columns: X is A, C is L x S, row-major.\n"
+    "// X is stored L x K: each of its rows is multiplied by Y to a sum.\n"
+    "// Y is stored K x S.\n"
+    "// A work-group of 4 work-items along L and 16 along K computes 16 x 1 of C.\n"
+    "__kernel __attribute__((reqd_work_group_size(16, 4, 1)))\n"
+    "void kiln_hgemm_thin_multiply_nn_side1_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L, long S, long K, float alpha, float beta,\n"
+    "        __global const half *restrict X, long x_offset, long ldx,\n"
+    "        __global const half *restrict Y, long y_offset, long ldy,\n"
+    "        __global half *restrict C, long c_offset, long ldc)\n"
+    "{\n"
+    "    __local float part[4][64];\n"
+    "    const int along_k = get_local_id(0), along_l = get_local_id(1);\n"
+    "    const long l = (long) get_group_id(0) * 16 + along_l * 4;\n"
+    "    const long s = (long) get_group_id(1) * 1;\n"
+    "    const long from = 0, to = K;\n"
+    "    X += x_offset;\n"
+    "    __global const half *y0 = Y + y_offset + min(s + 0, S - 1);\n"
+    "    const long y_step = ldy;\n"
+    "    C += c_offset;\n"
+    "\n"
+    "    // Rows past the end repeat the last one; what is computed from them is not stored.\n"
+    "    __global const half *x0 = X + min(l + 0, L - 1) * ldx;\n"
+    "    __global const half *x1 = X + min(l + 1, L - 1) * ldx;\n"
+    "    __global const half *x2 = X + min(l + 2, L - 1) * ldx;\n"
+    "    __global const half *x3 = X + min(l + 3, L - 1) * ldx;\n"
+    "    float4 c0_0 = 0, c0_1 = 0, c0_2 = 0, c0_3 = 0;\n"
+    "    long k = from + along_k * 4;\n"
+    "    // A single column of Y lies side by side like a row.\n"
+    "    const bool fast = ldx % 4 == 0 && x_offset % 4 == 0 && ldy == 1;\n"
+    "    if (fast) {\n"
+    "        for (; k + 4 <= to; k += 64) {\n"
+    "            const float4 a0 = load_aligned(x0 + k);\n"
+    "            const float4 a1 = load_aligned(x1 + k);\n"
+    "            const float4 a2 = load_aligned(x2 + k);\n"
+    "            const float4 a3 = load_aligned(x3 + k);\n"
+    "            const float4 b0 = load_vector(y0 + k);\n"
+    "            c0_0 += a0 * b0; c0_1 += a1 * b0; c0_2 += a2 * b0; c0_3 += a3 * b0;\n"
+    "        }\n"
+    "    } else {\n"
+    "        for (; k + 4 <= to; k += 64) {\n"
+    "            const float4 a0 = load_row(x0 + k);\n"
+    "            const float4 a1 = load_row(x1 + k);\n"
+    "            const float4 a2 = load_row(x2 + k);\n"
+    "            const float4 a3 = load_row(x3 + k);\n"
+    "            const float4 b0 = (float4) (load(y0 + (k + 0) * y_step), load(y0 + (k + 1) * y_step), load(y0 + (k + 2) * y_step), load(y0 + (k + 3) * y_step));\n"
+    "            c0_0 += a0 * b0; c0_1 += a1 * b0; c0_2 += a2 * b0; c0_3 += a3 * b0;\n"
+    "        }\n"
+    "    }\n"
+    "    // What is left of K is less than a vector, and one work-item's.\n"
+    "    for (; k < to; k++) {\n"
+    "        const float b0 = load(y0 + k * y_step);\n"
+    "        const float a0 = load(x0 + k);\n"
+    "        c0_0.s0 += a0 * b0;\n"
+    "        const float a1 = load(x1 + k);\n"
+    "        c0_1.s0 += a1 * b0;\n"
+    "        const float a2 = load(x2 + k);\n"
+    "        c0_2.s0 += a2 * b0;\n"
+    "        const float a3 = load(x3 + k);\n"
+    "        c0_3.s0 += a3 * b0;\n"
+    "    }\n"
+    "\n"
+    "    const long begin = l, first = l;\n"
+    "    const int item = along_l * 16 + along_k;\n"
+    "    part[0][item] = total(c0_0);\n"
+    "    part[1][item] = total(c0_1);\n"
+    "    part[2][item] = total(c0_2);\n"
+    "    part[3][item] = total(c0_3);\n"
+    "    for (int half_way = 8; half_way > 0; half_way /= 2) {\n"
+    "        barrier(CLK_LOCAL_MEM_FENCE);\n"
+    "        if (along_k < half_way) {\n"
+    "            part[0][item] += part[0][item + half_way];\n"
+    "            part[1][item] += part[1][item + half_way];\n"
+    "            part[2][item] += part[2][item + half_way];\n"
+    "            part[3][item] += part[3][item + half_way];\n"
+    "        }\n"
+    "    }\n"
+    "    if (along_k == 0 && s + 0 < S) {\n";
+
+static const char piece_8[] =
+    "        const float sums[] = { part[0][item], part[1][item], part[2][item], part[3][item] };\n"
+    "        for (int i = 0; i < 4; i++)\n"
+    "            if (first + i >= begin && first + i < L)\n"
+    "                put(alpha * sums[i], beta, C + (first + i) * ldc + s + 0);\n"
+    "    }\n"
+    "}\n";
+
+static const char piece_9[] =
+    "static float total(float4 x4)\n"
+    "{\n"
+    "    const float2 x2 = x4.lo + x4.hi;\n"
+    "    return x2.lo + x2.hi;\n"
+    "}\n"
+    "\n"
+    "static float4 load_row(__global const half *p)\n"
+    "{\n"
+    "    return load_vector(p);\n"
+    "}\n"
+    "\n"
+    "// In one load what begins at a multiple of 4 elements.\n"
+    "static float4 load_aligned(__global const half *p)\n"
+    "{\n"
+    "    return vloada_half4(0, p);\n"
+    "}\n"
+    "\n"
+    "static void put(float x, float beta, __global half *p)\n"
+    "{\n"
+    "    store(beta == 0 ? x : x + beta * load(p), p);\n"
+    "}\n"
+    "\n"
+    "// C = alpha op(A) op(B) + beta C for few columns: X is A, C is L x S, row-major.\n"
+    "// X is stored L x K: each of its rows is multiplied by Y to a sum.\n"
+    "// Y is stored S x K.\n"
+    "// A work-group of 4 work-items along L and 16 along K computes 16 x 1 of C.\n"
+    "__kernel __attribute__((reqd_work_group_size(16, 4, 1)))\n"
+    "void kiln_hgemm_thin_multiply_nt_side1_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L, long S, long K, float alpha, float beta,\n"
+    "        __global const half *restrict X, long x_offset, long ldx,\n"
+    "        __global const half *restrict Y, long y_offset, long ldy,\n"
+    "        __global half *restrict C, long c_offset, long ldc)\n"
+    "{\n"
+    "    __local float part[4][64];\n"
+    "    const int along_k = get_local_id(0), along_l = get_local_id(1);\n"
+    "    const long l = (long) get_group_id(0) * 16 + along_l * 4;\n"
+    "    const long s = (long) get_group_id(1) * 1;\n"
+    "    const long from = 0, to = K;\n"
+    "    X += x_offset;\n"
+    "    __global const half *y0 = Y + y_offset + min(s + 0, S - 1) * ldy;\n"
+    "    const long y_step = 1;\n"
+    "    C += c_offset;\n"
+    "\n"
+    "    // Rows past the end repeat the last one; what is computed from them is not stored.\n"
+    "    __global const half *x0 = X + min(l + 0, L - 1) * ldx;\n"
+    "    __global const half *x1 = X + min(l + 1, L - 1) * ldx;\n"
+    "    __global const half *x2 = X + min(l + 2, L - 1) * ldx;\n"
+    "    __global const half *x3 = X + min(l + 3, L - 1) * ldx;\n"
+    "    float4 c0_0 = 0, c0_1 = 0, c0_2 = 0, c0_3 = 0;\n"
+    "    long k = from + along_k * 4;\n"
+    "    const bool fast = ldx % 4 == 0 && x_offset % 4 == 0;\n"
+    "    if (fast) {\n"
+    "        for (; k + 4 <= to; k += 64) {\n"
+    "            const float4 a0 = load_aligned(x0 + k);\n"
+    "            const float4 a1 = load_aligned(x1 + k);\n"
+    "            const float4 a2 = load_aligned(x2 + k);\n"
+    "            const float4 a3 = load_aligned(x3 + k);\n"
+    "            const float4 b0 = load_vector(y0 + k);\n"
+    "            c0_0 += a0 * b0; c0_1 += a1 * b0; c0_2 += a2 * b0; c0_3 += a3 * b0;\n"
+    "        }\n"
+    "    } else {\n"
+    "        for (; k + 4 <= to; k += 64) {\n"
+    "            const float4 a0 = load_row(x0 + k);\n"
+    "            const float4 a1 = load_row(x1 + k);\n"
+    "            const float4 a2 = load_row(x2 + k);\n"
+    "            const float4 a3 = load_row(x3 + k);\n"
+    "            const float4 b0 = load_vector(y0 + k);\n"
+    "            c0_0 += a0 * b0; c0_1 += a1 * b0; c0_2 += a2 * b0; c0_3 += a3 * b0;\n"
+    "        }\n"
+    "    }\n"
+    "    // What is left of K is less than a vector, and one work-item's.\n"
+    "    for (; k < to; k++) {\n"
+    "        const float b0 = load(y0 + k * y_step);\n"
+    "        const float a0 = load(x0 + k);\n"
+    "        c0_0.s0 += a0 * b0;\n"
+    "        const float a1 = load(x1 + k);\n"
+    "        c0_1.s0 += a1 * b0;\n"
+    "        const float a2 = load(x2 + k);\n"
+    "        c0_2.s0 += a2 * b0;\n"
+    "        const float a3 = load(x3 + k);\n"
+    "        c0_3.s0 += a3 * b0;\n"
+    "    }\n"
+    "\n"
+    "    const long begin = l, first = l;\n"
+    "    const int item = along_l * 16 + along_k;\n"
+    "    part[0][item] = total(c0_0);\n"
+    "    part[1][item] = total(c0_1);\n"
+    "    part[2][item] = total(c0_2);\n"
+    "    part[3][item] = total(c0_3);\n"
+    "    for (int half_way = 8; half_way > 0; half_way /= 2) {\n"
+    "        barrier(CLK_LOCAL_MEM_FENCE);\n"
+    "        if (along_k < half_way) {\n"
+    "            part[0][item] += part[0][item + half_way];\n"
+    "            part[1][item] += part[1][item + half_way];\n"
+    "            part[2][item] += part[2][item + half_way];\n"
+    "            part[3][item] += part[3][item + half_way];\n"
+    "        }\n"
+    "    }\n"
+    "    if (along_k == 0 && s + 0 < S) {\n"
+    "        const float sums[] = { part[0][item], part[1][item], part[2][item], part[3][item] };\n"
+    "        for (int i = 0; i < 4; i++)\n"
+    "            if (first + i >= begin && first + i < L)\n";
+
+static const char piece_10[] =
+    "                put(alpha * sums[i], beta, C + (first + i) * ldc + s + 0);\n"
+    "    }\n"
+    "}\n";
+
+static const char piece_11[] =
+    "static float4 load_row(__global const half *p)\n"
+    "{\n"
+    "    return load_vector(p);\n"
+    "}\n"
+    "\n"
+    "// In one load what begins at a multiple of 4 elements.\n"
+    "static float4 load_aligned(__global const half *p)\n"
+    "{\n"
+    "    return vloada_half4(0, p);\n"
+    "}\n"
+    "\n"
+    "static void put(float x, float beta, __global half *p)\n"
+    "{\n"
+    "    store(beta == 0 ? x : x + beta * load(p), p);\n"
+    "}\n"
+    "\n"
+    "// C = alpha op(A) op(B) + beta C for few columns: X is A, C is L x S, row-major.\n"
+    "// X is stored K x L: its rows are added up, each times an element of Y.\n"
+    "// Y is stored K x S.\n"
+    "// A work-group of 4 work-items along L and 16 along K computes 16 x 1 of C.\n"
+    "__kernel __attribute__((reqd_work_group_size(4, 16, 1)))\n"
+    "void kiln_hgemm_thin_multiply_tn_side1_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L, long S, long K, float alpha, float beta,\n"
+    "        __global const half *restrict X, long x_offset, long ldx,\n"
+    "        __global const half *restrict Y, long y_offset, long ldy,\n"
+    "        __global half *restrict C, long c_offset, long ldc)\n"
+    "{\n"
+    "    __local float4 part[64];\n"
+    "    const int along_k = get_local_id(1), along_l = get_local_id(0);\n"
+    "    const long l = (long) get_group_id(0) * 16 + along_l * 4;\n"
+    "    const long s = (long) get_group_id(1) * 1;\n"
+    "    const long from = 0, to = K;\n"
+    "    X += x_offset;\n"
+    "    __global const half *y0 = Y + y_offset + min(s + 0, S - 1);\n"
+    "    const long y_step = ldy;\n"
+    "    C += c_offset;\n"
+    "\n"
+    "    // Vectors past the end repeat the last one, which ends where the row does.\n"
+    "    const long begin = l, first = max(min(l, L - 4), (long) 0);\n"
+    "    float4 c0 = 0;\n"
+    "    long k = from + along_k;\n"
+    "    if (L < 4)\n"
+    "        for (; k < to; k += 16) {\n"
+    "            // A row is less than a vector.\n"
+    "            __global const half *x = X + k * ldx;\n"
+    "            const float4 a = (float4) (load(x + min((long) 0, L - 1)), load(x + min((long) 1, L - 1)), load(x + min((long) 2, L - 1)), load(x + min((long) 3, L - 1)));\n"
+    "            c0 += a * load(y0 + k * y_step);\n"
+    "        }\n"
+    "    if (ldx % 4 == 0 && (x_offset + first) % 4 == 0) {\n"
+    "        for (; k + 48 < to; k += 64) {\n"
+    "            __global const half *x = X + k * ldx + first;\n"
+    "            const float4 a0 = load_aligned(x + 0 * ldx);\n"
+    "            const float4 a1 = load_aligned(x + 16 * ldx);\n"
+    "            const float4 a2 = load_aligned(x + 32 * ldx);\n"
+    "            const float4 a3 = load_aligned(x + 48 * ldx);\n"
+    "            c0 += a0 * load(y0 + (k + 0) * y_step);\n"
+    "            c0 += a1 * load(y0 + (k + 16) * y_step);\n"
+    "            c0 += a2 * load(y0 + (k + 32) * y_step);\n"
+    "            c0 += a3 * load(y0 + (k + 48) * y_step);\n"
+    "        }\n"
+    "        for (; k < to; k += 16) {\n"
+    "            const float4 a = load_aligned(X + k * ldx + first);\n"
+    "            c0 += a * load(y0 + k * y_step);\n"
+    "        }\n"
+    "    } else {\n"
+    "        for (; k + 48 < to; k += 64) {\n"
+    "            __global const half *x = X + k * ldx + first;\n"
+    "            const float4 a0 = load_row(x + 0 * ldx);\n"
+    "            const float4 a1 = load_row(x + 16 * ldx);\n"
+    "            const float4 a2 = load_row(x + 32 * ldx);\n"
+    "            const float4 a3 = load_row(x + 48 * ldx);\n"
+    "            c0 += a0 * load(y0 + (k + 0) * y_step);\n"
+    "            c0 += a1 * load(y0 + (k + 16) * y_step);\n"
+    "            c0 += a2 * load(y0 + (k + 32) * y_step);\n"
+    "            c0 += a3 * load(y0 + (k + 48) * y_step);\n"
+    "        }\n"
+    "        for (; k < to; k += 16) {\n"
+    "            const float4 a = load_row(X + k * ldx + first);\n"
+    "            c0 += a * load(y0 + k * y_step);\n"
+    "        }\n"
+    "    }\n"
+    "\n"
+    "    const int item = along_k * 4 + along_l;\n"
+    "    part[item] = c0;\n"
+    "    for (int half_way = 8; half_way > 0; half_way /= 2) {\n"
+    "        barrier(CLK_LOCAL_MEM_FENCE);\n"
+    "        if (along_k < half_way)\n"
+    "            part[item] += part[item + half_way * 4];\n"
+    "    }\n"
+    "    if (along_k == 0 && s + 0 < S) {\n"
+    "        float sums[4];\n"
+    "        vstore4(part[item], 0, sums);\n"
+    "        for (int i = 0; i < 4; i++)\n"
+    "            if (first + i >= begin && first + i < L)\n"
+    "                put(alpha * sums[i], beta, C + (first + i) * ldc + s + 0);\n"
+    "    }\n"
+    "}\n";
+
+static const char piece_12[] =
+    "static float4 load_row(__global const half *p)\n"
+    "{\n"
+    "    return load_vector(p);\n"
+    "}\n"
+    "\n"
+    "// In one load what begins at a multiple of 4 elements.\n"
+    "static float4 load_aligned(__global const half *p)\n"
+    "{\n"
+    "    return vloada_half4(0, p);\n"
+    "}\n"
+    "\n"
+    "static void put(float x, float beta, __global half *p)\n"
+    "{\n"
+    "    store(beta == 0 ? x : x + beta * load(p), p);\n"
+    "}\n"
+    "\n"
+    "// C = alpha op(A) op(B) + beta C for few columns: X is A, C is L x S, row-major.\n"
+    "// X is stored K x L: its rows are added up, each times an element of Y.\n"
+    "// Y is stored S x K.\n"
+    "// A work-group of 4 work-items along L and 16 along K computes 16 x 1 of C.\n"
+    "__kernel __attribute__((reqd_work_group_size(4, 16, 1)))\n"
+    "void kiln_hgemm_thin_multiply_tt_side1_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L, long S, long K, float alpha, float beta,\n"
+    "        __global const half *restrict X, long x_offset, long ldx,\n"
+    "        __global const half *restrict Y, long y_offset, long ldy,\n"
+    "        __global half *restrict C, long c_offset, long ldc)\n"
+    "{\n"
+    "    __local float4 part[64];\n"
+    "    const int along_k = get_local_id(1), along_l = get_local_id(0);\n"
+    "    const long l = (long) get_group_id(0) * 16 + along_l * 4;\n"
+    "    const long s = (long) get_group_id(1) * 1;\n"
+    "    const long from = 0, to = K;\n"
+    "    X += x_offset;\n"
+    "    __global const half *y0 = Y + y_offset + min(s + 0, S - 1) * ldy;\n"
+    "    const long y_step = 1;\n"
+    "    C += c_offset;\n"
+    "\n"
+    "    // Vectors past the end repeat the last one, which ends where the row does.\n"
+    "    const long begin = l, first = max(min(l, L - 4), (long) 0);\n"
+    "    float4 c0 = 0;\n"
+    "    long k = from + along_k;\n"
+    "    if (L < 4)\n"
+    "        for (; k < to; k += 16) {\n"
+    "            // A row is less than a vector.\n"
+    "            __global const half *x = X + k * ldx;\n"
+    "            const float4 a = (float4) (load(x + min((long) 0, L - 1)), load(x + min((long) 1, L - 1)), load(x + min((long) 2, L - 1)), load(x + min((long) 3, L - 1)));\n"
+    "            c0 += a * load(y0 + k * y_step);\n"
+    "        }\n"
+    "    if (ldx % 4 == 0 && (x_offset + first) % 4 == 0) {\n"
+    "        for (; k + 48 < to; k += 64) {\n"
+    "            __global const half *x = X + k * ldx + first;\n"
+    "            const float4 a0 = load_aligned(x + 0 * ldx);\n"
+    "            const float4 a1 = load_aligned(x + 16 * ldx);\n"
+    "            const float4 a2 = load_aligned(x + 32 * ldx);\n"
+    "            const float4 a3 = load_aligned(x + 48 * ldx);\n"
+    "            c0 += a0 * load(y0 + (k + 0) * y_step);\n"
+    "            c0 += a1 * load(y0 + (k + 16) * y_step);\n"
+    "            c0 += a2 * load(y0 + (k + 32) * y_step);\n"
+    "            c0 += a3 * load(y0 + (k + 48) * y_step);\n"
+    "        }\n"
+    "        for (; k < to; k += 16) {\n"
+    "            const float4 a = load_aligned(X + k * ldx + first);\n"
+    "            c0 += a * load(y0 + k * y_step);\n"
+    "        }\n"
+    "    } else {\n"
+    "        for (; k + 48 < to; k += 64) {\n"
+    "            __global const half *x = X + k * ldx + first;\n"
+    "            const float4 a0 = load_row(x + 0 * ldx);\n"
+    "            const float4 a1 = load_row(x + 16 * ldx);\n"
+    "            const float4 a2 = load_row(x + 32 * ldx);\n"
+    "            const float4 a3 = load_row(x + 48 * ldx);\n"
+    "            c0 += a0 * load(y0 + (k + 0) * y_step);\n"
+    "            c0 += a1 * load(y0 + (k + 16) * y_step);\n"
+    "            c0 += a2 * load(y0 + (k + 32) * y_step);\n"
+    "            c0 += a3 * load(y0 + (k + 48) * y_step);\n"
+    "        }\n"
+    "        for (; k < to; k += 16) {\n"
+    "            const float4 a = load_row(X + k * ldx + first);\n"
+    "            c0 += a * load(y0 + k * y_step);\n"
+    "        }\n"
+    "    }\n"
+    "\n"
+    "    const int item = along_k * 4 + along_l;\n"
+    "    part[item] = c0;\n"
+    "    for (int half_way = 8; half_way > 0; half_way /= 2) {\n"
+    "        barrier(CLK_LOCAL_MEM_FENCE);\n"
+    "        if (along_k < half_way)\n"
+    "            part[item] += part[item + half_way * 4];\n"
+    "    }\n"
+    "    if (along_k == 0 && s + 0 < S) {\n"
+    "        float sums[4];\n"
+    "        vstore4(part[item], 0, sums);\n"
+    "        for (int i = 0; i < 4; i++)\n"
+    "            if (first + i >= begin && first + i < L)\n"
+    "                put(alpha * sums[i], beta, C + (first + i) * ldc + s + 0);\n"
+    "    }\n"
+    "}\n";
+
+static const char piece_13[] =
     "// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.\n"
     "// A is stored M x K.\n"
     "// B is stored K x N.\n"
@@ -132,7 +958,7 @@ static const char piece_1[] =
     "        __global half *out = C + (row + 2) * ldc + col;\n"
     "        if (col + 4 <= N) {\n";
 
-static const char piece_2[] =
+static const char piece_14[] =
     "            if (beta == 0) {\n"
     "                store_vector(alpha * c2_0, out + 0);\n"
     "            } else {\n"
@@ -164,7 +990,7 @@ static const char piece_2[] =
     "    }\n"
     "}\n";
 
-static const char piece_3[] =
+static const char piece_15[] =
     "// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.\n"
     "// A is stored M x K.\n"
     "// B is stored N x K.\n"
@@ -271,7 +1097,7 @@ static const char piece_3[] =
     "                store_vector(alpha * c3_0 + beta * load_vector(out + 0),\n"
     "                        out + 0);\n";
 
-static const char piece_4[] =
+static const char piece_16[] =
     "            }\n"
     "        } else {\n"
     "            float x[4];\n"
@@ -282,7 +1108,7 @@ static const char piece_4[] =
     "    }\n"
     "}\n";
 
-static const char piece_5[] =
+static const char piece_17[] =
     "// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.\n"
     "// A is stored K x M.\n"
     "// B is stored K x N.\n"
@@ -388,7 +1214,7 @@ static const char piece_5[] =
     "        if (col + 4 <= N) {\n"
     "            if (beta == 0) {\n";
 
-static const char piece_6[] =
+static const char piece_18[] =
     "                store_vector(alpha * c2_0, out + 0);\n"
     "            } else {\n"
     "                store_vector(alpha * c2_0 + beta * load_vector(out + 0),\n"
@@ -419,7 +1245,7 @@ static const char piece_6[] =
     "    }\n"
     "}\n";
 
-static const char piece_7[] =
+static const char piece_19[] =
     "// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.\n"
     "// A is stored K x M.\n"
     "// B is stored N x K.\n"
@@ -527,7 +1353,7 @@ static const char piece_7[] =
     "                        out + 0);\n"
     "            }\n";
 
-static const char piece_8[] =
+static const char piece_20[] =
     "        } else {\n"
     "            float x[4];\n"
     "            vstore4(alpha * c3_0, 0, x + 0);\n"
@@ -537,7 +1363,7 @@ static const char piece_8[] =
     "    }\n"
     "}\n";
 
-static const char piece_9[] =
+static const char piece_21[] =
     "// Elements of half are computed with as float. A product and a sum are fused where the device does\n"
     "// that in one step: FP_CONTRACT, on by default, allows it.\n"
     "static float load(__global const half *p)\n"
@@ -550,7 +1376,7 @@ static const char piece_9[] =
     "    vstore_half(x, 0, p);\n"
     "}\n";
 
-static const char piece_10[] =
+static const char piece_22[] =
     "// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.\n"
     "// A is stored M x K.\n"
     "// B is stored K x N.\n"
@@ -594,7 +1420,7 @@ static const char piece_10[] =
     "    }\n"
     "}\n";
 
-static const char piece_11[] =
+static const char piece_23[] =
     "// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.\n"
     "// A is stored M x K.\n"
     "// B is stored N x K.\n"
@@ -638,7 +1464,7 @@ static const char piece_11[] =
     "    }\n"
     "}\n";
 
-static const char piece_12[] =
+static const char piece_24[] =
     "// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.\n"
     "// A is stored K x M.\n"
     "// B is stored K x N.\n"
@@ -682,7 +1508,7 @@ static const char piece_12[] =
     "    }\n"
     "}\n";
 
-static const char piece_13[] =
+static const char piece_25[] =
     "// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.\n"
     "// A is stored K x M.\n"
     "// B is stored N x K.\n"
@@ -726,7 +1552,7 @@ static const char piece_13[] =
     "    }\n"
     "}\n";
 
-static const char piece_14[] =
+static const char piece_26[] =
     "// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.\n"
     "// A is stored M x K.\n"
     "// B is stored K x N.\n"
@@ -831,7 +1657,7 @@ static const char piece_14[] =
     "        __global half *out = C + (row + 2) * ldc + col;\n"
     "        if (col + 4 <= N) {\n";
 
-static const char piece_15[] =
+static const char piece_27[] =
     "// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.\n"
     "// A is stored M x K.\n"
     "// B is stored N x K.\n"
@@ -937,7 +1763,7 @@ static const char piece_15[] =
     "            } else {\n"
     "                store_vector(alpha * c3_0 + beta * load_vector(out + 0),\n";
 
-static const char piece_16[] =
+static const char piece_28[] =
     "                        out + 0);\n"
     "            }\n"
     "        } else {\n"
@@ -949,7 +1775,7 @@ static const char piece_16[] =
     "    }\n"
     "}\n";
 
-static const char piece_17[] =
+static const char piece_29[] =
     "// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.\n"
     "// A is stored K x M.\n"
     "// B is stored K x N.\n"
@@ -1054,7 +1880,7 @@ static const char piece_17[] =
     "        __global half *out = C + (row + 2) * ldc + col;\n"
     "        if (col + 4 <= N) {\n";
 
-static const char piece_18[] =
+static const char piece_30[] =
     "// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.\n"
     "// A is stored K x M.\n"
     "// B is stored N x K.\n"
@@ -1161,7 +1987,7 @@ static const char piece_18[] =
     "                store_vector(alpha * c3_0 + beta * load_vector(out + 0),\n"
     "                        out + 0);\n";
 
-static const char piece_19[] =
+static const char piece_31[] =
     "// Elements of float are computed with as float. A product and a sum are fused where the device does\n"
     "// that in one step: FP_CONTRACT, on by default, allows it.\n"
     "static float load(__global const float *p)\n"
@@ -1184,7 +2010,807 @@ static const char piece_19[] =
     "    vstore4(x, 0, p);\n"
     "}\n";
 
-static const char piece_20[] =
+static const char piece_32[] =
+    "static float4 load_row(__global const float *p)\n"
+    "{\n"
+    "    return load_vector(p);\n"
+    "}\n"
+    "\n"
+    "// In one load what begins at a multiple of 4 elements.\n"
+    "static float4 load_aligned(__global const float *p)\n"
+    "{\n"
+    "    return *(__global const float4 *) p;\n"
+    "}\n"
+    "\n"
+    "static void put(float x, float beta, __global float *p)\n"
+    "{\n"
+    "    store(beta == 0 ? x : x + beta * load(p), p);\n"
+    "}\n"
+    "\n"
+    "// C = alpha op(A) op(B) + beta C for few rows: X is B and Y is A, C is S x L, row-major.\n"
+    "// X is stored K x L: its rows are added up, each times an element of Y.\n"
+    "// Y is stored S x K.\n"
+    "// A work-group of 4 work-items along L and 16 along K computes 16 x 1 of C.\n"
+    "__kernel __attribute__((reqd_work_group_size(4, 16, 1)))\n"
+    "void kiln_sgemm_thin_multiply_nn_side0_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L, long S, long K, float alpha, float beta,\n"
+    "        __global const float *restrict X, long x_offset, long ldx,\n"
+    "        __global const float *restrict Y, long y_offset, long ldy,\n"
+    "        __global float *restrict C, long c_offset, long ldc)\n"
+    "{\n"
+    "    __local float4 part[64];\n"
+    "    const int along_k = get_local_id(1), along_l = get_local_id(0);\n"
+    "    const long l = (long) get_group_id(0) * 16 + along_l * 4;\n"
+    "    const long s = (long) get_group_id(1) * 1;\n"
+    "    const long from = 0, to = K;\n"
+    "    X += x_offset;\n"
+    "    __global const float *y0 = Y + y_offset + min(s + 0, S - 1) * ldy;\n"
+    "    const long y_step = 1;\n"
+    "    C += c_offset;\n"
+    "\n"
+    "    // Vectors past the end repeat the last one, which ends where the row does.\n"
+    "    const long begin = l, first = max(min(l, L - 4), (long) 0);\n"
+    "    float4 c0 = 0;\n"
+    "    long k = from + along_k;\n"
+    "    if (L < 4)\n"
+    "        for (; k < to; k += 16) {\n"
+    "            // A row is less than a vector.\n"
+    "            __global const float *x = X + k * ldx;\n"
+    "            const float4 a = (float4) (load(x + min((long) 0, L - 1)), load(x + min((long) 1, L - 1)), load(x + min((long) 2, L - 1)), load(x + min((long) 3, L - 1)));\n"
+    "            c0 += a * load(y0 + k * y_step);\n"
+    "        }\n"
+    "    if (ldx % 4 == 0 && (x_offset + first) % 4 == 0) {\n"
+    "        for (; k + 48 < to; k += 64) {\n"
+    "            __global const float *x = X + k * ldx + first;\n"
+    "            const float4 a0 = load_aligned(x + 0 * ldx);\n"
+    "            const float4 a1 = load_aligned(x + 16 * ldx);\n"
+    "            const float4 a2 = load_aligned(x + 32 * ldx);\n"
+    "            const float4 a3 = load_aligned(x + 48 * ldx);\n"
+    "            c0 += a0 * load(y0 + (k + 0) * y_step);\n"
+    "            c0 += a1 * load(y0 + (k + 16) * y_step);\n"
+    "            c0 += a2 * load(y0 + (k + 32) * y_step);\n"
+    "            c0 += a3 * load(y0 + (k + 48) * y_step);\n"
+    "        }\n"
+    "        for (; k < to; k += 16) {\n"
+    "            const float4 a = load_aligned(X + k * ldx + first);\n"
+    "            c0 += a * load(y0 + k * y_step);\n"
+    "        }\n"
+    "    } else {\n"
+    "        for (; k + 48 < to; k += 64) {\n"
+    "            __global const float *x = X + k * ldx + first;\n"
+    "            const float4 a0 = load_row(x + 0 * ldx);\n"
+    "            const float4 a1 = load_row(x + 16 * ldx);\n"
+    "            const float4 a2 = load_row(x + 32 * ldx);\n"
+    "            const float4 a3 = load_row(x + 48 * ldx);\n"
+    "            c0 += a0 * load(y0 + (k + 0) * y_step);\n"
+    "            c0 += a1 * load(y0 + (k + 16) * y_step);\n"
+    "            c0 += a2 * load(y0 + (k + 32) * y_step);\n"
+    "            c0 += a3 * load(y0 + (k + 48) * y_step);\n"
+    "        }\n"
+    "        for (; k < to; k += 16) {\n"
+    "            const float4 a = load_row(X + k * ldx + first);\n"
+    "            c0 += a * load(y0 + k * y_step);\n"
+    "        }\n"
+    "    }\n"
+    "\n"
+    "    const int item = along_k * 4 + along_l;\n"
+    "    part[item] = c0;\n"
+    "    for (int half_way = 8; half_way > 0; half_way /= 2) {\n"
+    "        barrier(CLK_LOCAL_MEM_FENCE);\n"
+    "        if (along_k < half_way)\n"
+    "            part[item] += part[item + half_way * 4];\n"
+    "    }\n"
+    "    if (along_k == 0 && s + 0 < S) {\n"
+    "        float sums[4];\n"
+    "        vstore4(part[item], 0, sums);\n"
+    "        for (int i = 0; i < 4; i++)\n"
+    "            if (first + i >= begin && first + i < L)\n"
+    "                put(alpha * sums[i], beta, C + (s + 0) * ldc + first + i);\n"
+    "    }\n"
+    "}\n";
+
+static const char piece_33[] =
+    "static float total(float4 x4)\n"
+    "{\n"
+    "    const float2 x2 = x4.lo + x4.hi;\n"
+    "    return x2.lo + x2.hi;\n"
+    "}\n"
+    "\n"
+    "static float4 load_row(__global const float *p)\n"
+    "{\n"
+    "    return load_vector(p);\n"
+    "}\n"
+    "\n"
+    "// In one load what begins at a multiple of 4 elements.\n"
+    "static float4 load_aligned(__global const float *p)\n"
+    "{\n"
+    "    return *(__global const float4 *) p;\n"
+    "}\n"
+    "\n"
+    "static void put(float x, float beta, __global float *p)\n"
+    "{\n"
+    "    store(beta == 0 ? x : x + beta * load(p), p);\n"
+    "}\n"
+    "\n"
+    "// C = alpha op(A) op(B) + beta C for few rows: X is B and Y is A, C is S x L, row-major.\n"
+    "// X is stored L x K: each of its rows is multiplied by Y to a sum.\n"
+    "// Y is stored S x K.\n"
+    "// A work-group of 4 work-items along L and 16 along K computes 16 x 1 of C.\n"
+    "__kernel __attribute__((reqd_work_group_size(16, 4, 1)))\n"
+    "void kiln_sgemm_thin_multiply_nt_side0_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L, long S, long K, float alpha, float beta,\n"
+    "        __global const float *restrict X, long x_offset, long ldx,\n"
+    "        __global const float *restrict Y, long y_offset, long ldy,\n"
+    "        __global float *restrict C, long c_offset, long ldc)\n"
+    "{\n"
+    "    __local float part[4][64];\n"
+    "    const int along_k = get_local_id(0), along_l = get_local_id(1);\n"
+    "    const long l = (long) get_group_id(0) * 16 + along_l * 4;\n"
+    "    const long s = (long) get_group_id(1) * 1;\n"
+    "    const long from = 0, to = K;\n"
+    "    X += x_offset;\n"
+    "    __global const float *y0 = Y + y_offset + min(s + 0, S - 1) * ldy;\n"
+    "    const long y_step = 1;\n"
+    "    C += c_offset;\n"
+    "\n"
+    "    // Rows past the end repeat the last one; what is computed from them is not stored.\n"
+    "    __global const float *x0 = X + min(l + 0, L - 1) * ldx;\n"
+    "    __global const float *x1 = X + min(l + 1, L - 1) * ldx;\n"
+    "    __global const float *x2 = X + min(l + 2, L - 1) * ldx;\n"
+    "    __global const float *x3 = X + min(l + 3, L - 1) * ldx;\n"
+    "    float4 c0_0 = 0, c0_1 = 0, c0_2 = 0, c0_3 = 0;\n"
+    "    long k = from + along_k * 4;\n"
+    "    const bool fast = ldx % 4 == 0 && x_offset % 4 == 0;\n"
+    "    if (fast) {\n"
+    "        for (; k + 4 <= to; k += 64) {\n"
+    "            const float4 a0 = load_aligned(x0 + k);\n"
+    "            const float4 a1 = load_aligned(x1 + k);\n"
+    "            const float4 a2 = load_aligned(x2 + k);\n"
+    "            const float4 a3 = load_aligned(x3 + k);\n"
+    "            const float4 b0 = load_vector(y0 + k);\n"
+    "            c0_0 += a0 * b0; c0_1 += a1 * b0; c0_2 += a2 * b0; c0_3 += a3 * b0;\n"
+    "        }\n"
+    "    } else {\n"
+    "        for (; k + 4 <= to; k += 64) {\n"
+    "            const float4 a0 = load_row(x0 + k);\n"
+    "            const float4 a1 = load_row(x1 + k);\n"
+    "            const float4 a2 = load_row(x2 + k);\n"
+    "            const float4 a3 = load_row(x3 + k);\n"
+    "            const float4 b0 = load_vector(y0 + k);\n"
+    "            c0_0 += a0 * b0; c0_1 += a1 * b0; c0_2 += a2 * b0; c0_3 += a3 * b0;\n"
+    "        }\n"
+    "    }\n"
+    "    // What is left of K is less than a vector, and one work-item's.\n"
+    "    for (; k < to; k++) {\n"
+    "        const float b0 = load(y0 + k * y_step);\n"
+    "        const float a0 = load(x0 + k);\n"
+    "        c0_0.s0 += a0 * b0;\n"
+    "        const float a1 = load(x1 + k);\n"
+    "        c0_1.s0 += a1 * b0;\n"
+    "        const float a2 = load(x2 + k);\n"
+    "        c0_2.s0 += a2 * b0;\n"
+    "        const float a3 = load(x3 + k);\n"
+    "        c0_3.s0 += a3 * b0;\n"
+    "    }\n"
+    "\n"
+    "    const long begin = l, first = l;\n"
+    "    const int item = along_l * 16 + along_k;\n"
+    "    part[0][item] = total(c0_0);\n"
+    "    part[1][item] = total(c0_1);\n"
+    "    part[2][item] = total(c0_2);\n"
+    "    part[3][item] = total(c0_3);\n"
+    "    for (int half_way = 8; half_way > 0; half_way /= 2) {\n"
+    "        barrier(CLK_LOCAL_MEM_FENCE);\n"
+    "        if (along_k < half_way) {\n"
+    "            part[0][item] += part[0][item + half_way];\n"
+    "            part[1][item] += part[1][item + half_way];\n"
+    "            part[2][item] += part[2][item + half_way];\n"
+    "            part[3][item] += part[3][item + half_way];\n"
+    "        }\n"
+    "    }\n"
+    "    if (along_k == 0 && s + 0 < S) {\n"
+    "        const float sums[] = { part[0][item], part[1][item], part[2][item], part[3][item] };\n"
+    "        for (int i = 0; i < 4; i++)\n"
+    "            if (first + i >= begin && first + i < L)\n";
+
+static const char piece_34[] =
+    "static float4 load_row(__global const float *p)\n"
+    "{\n"
+    "    return load_vector(p);\n"
+    "}\n"
+    "\n"
+    "// In one load what begins at a multiple of 4 elements.\n"
+    "static float4 load_aligned(__global const float *p)\n"
+    "{\n"
+    "    return *(__global const float4 *) p;\n"
+    "}\n"
+    "\n"
+    "static void put(float x, float beta, __global float *p)\n"
+    "{\n"
+    "    store(beta == 0 ? x : x + beta * load(p), p);\n"
+    "}\n"
+    "\n"
+    "// C = alpha op(A) op(B) + beta C for few rows: X is B and Y is A, C is S x L, row-major.\n"
+    "// X is stored K x L: its rows are added up, each times an element of Y.\n"
+    "// Y is stored K x S.\n"
+    "// A work-group of 4 work-items along L and 16 along K computes 16 x 1 of C.\n"
+    "__kernel __attribute__((reqd_work_group_size(4, 16, 1)))\n"
+    "void kiln_sgemm_thin_multiply_tn_side0_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L, long S, long K, float alpha, float beta,\n"
+    "        __global const float *restrict X, long x_offset, long ldx,\n"
+    "        __global const float *restrict Y, long y_offset, long ldy,\n"
+    "        __global float *restrict C, long c_offset, long ldc)\n"
+    "{\n"
+    "    __local float4 part[64];\n"
+    "    const int along_k = get_local_id(1), along_l = get_local_id(0);\n"
+    "    const long l = (long) get_group_id(0) * 16 + along_l * 4;\n"
+    "    const long s = (long) get_group_id(1) * 1;\n"
+    "    const long from = 0, to = K;\n"
+    "    X += x_offset;\n"
+    "    __global const float *y0 = Y + y_offset + min(s + 0, S - 1);\n"
+    "    const long y_step = ldy;\n"
+    "    C += c_offset;\n"
+    "\n"
+    "    // Vectors past the end repeat the last one, which ends where the row does.\n"
+    "    const long begin = l, first = max(min(l, L - 4), (long) 0);\n"
+    "    float4 c0 = 0;\n"
+    "    long k = from + along_k;\n"
+    "    if (L < 4)\n"
+    "        for (; k < to; k += 16) {\n"
+    "            // A row is less than a vector.\n"
+    "            __global const float *x = X + k * ldx;\n"
+    "            const float4 a = (float4) (load(x + min((long) 0, L - 1)), load(x + min((long) 1, L - 1)), load(x + min((long) 2, L - 1)), load(x + min((long) 3, L - 1)));\n"
+    "            c0 += a * load(y0 + k * y_step);\n"
+    "        }\n"
+    "    if (ldx % 4 == 0 && (x_offset + first) % 4 == 0) {\n"
+    "        for (; k + 48 < to; k += 64) {\n"
+    "            __global const float *x = X + k * ldx + first;\n"
+    "            const float4 a0 = load_aligned(x + 0 * ldx);\n"
+    "            const float4 a1 = load_aligned(x + 16 * ldx);\n"
+    "            const float4 a2 = load_aligned(x + 32 * ldx);\n"
+    "            const float4 a3 = load_aligned(x + 48 * ldx);\n"
+    "            c0 += a0 * load(y0 + (k + 0) * y_step);\n"
+    "            c0 += a1 * load(y0 + (k + 16) * y_step);\n"
+    "            c0 += a2 * load(y0 + (k + 32) * y_step);\n"
+    "            c0 += a3 * load(y0 + (k + 48) * y_step);\n"
+    "        }\n"
+    "        for (; k < to; k += 16) {\n"
+    "            const float4 a = load_aligned(X + k * ldx + first);\n"
+    "            c0 += a * load(y0 + k * y_step);\n"
+    "        }\n"
+    "    } else {\n"
+    "        for (; k + 48 < to; k += 64) {\n"
+    "            __global const float *x = X + k * ldx + first;\n"
+    "            const float4 a0 = load_row(x + 0 * ldx);\n"
+    "            const float4 a1 = load_row(x + 16 * ldx);\n"
+    "            const float4 a2 = load_row(x + 32 * ldx);\n"
+    "            const float4 a3 = load_row(x + 48 * ldx);\n"
+    "            c0 += a0 * load(y0 + (k + 0) * y_step);\n"
+    "            c0 += a1 * load(y0 + (k + 16) * y_step);\n"
+    "            c0 += a2 * load(y0 + (k + 32) * y_step);\n"
+    "            c0 += a3 * load(y0 + (k + 48) * y_step);\n"
+    "        }\n"
+    "        for (; k < to; k += 16) {\n"
+    "            const float4 a = load_row(X + k * ldx + first);\n"
+    "            c0 += a * load(y0 + k * y_step);\n"
+    "        }\n"
+    "    }\n"
+    "\n"
+    "    const int item = along_k * 4 + along_l;\n"
+    "    part[item] = c0;\n"
+    "    for (int half_way = 8; half_way > 0; half_way /= 2) {\n"
+    "        barrier(CLK_LOCAL_MEM_FENCE);\n"
+    "        if (along_k < half_way)\n"
+    "            part[item] += part[item + half_way * 4];\n"
+    "    }\n"
+    "    if (along_k == 0 && s + 0 < S) {\n"
+    "        float sums[4];\n"
+    "        vstore4(part[item], 0, sums);\n"
+    "        for (int i = 0; i < 4; i++)\n"
+    "            if (first + i >= begin && first + i < L)\n"
+    "                put(alpha * sums[i], beta, C + (s + 0) * ldc + first + i);\n"
+    "    }\n"
+    "}\n";
+
+static const char piece_35[] =
+    "static float total(float4 x4)\n"
+    "{\n"
+    "    const float2 x2 = x4.lo + x4.hi;\n"
+    "    return x2.lo + x2.hi;\n"
+    "}\n"
+    "\n"
+    "static float4 load_row(__global const float *p)\n"
+    "{\n"
+    "    return load_vector(p);\n"
+    "}\n"
+    "\n"
+    "// In one load what begins at a multiple of 4 elements.\n"
+    "static float4 load_aligned(__global const float *p)\n"
+    "{\n"
+    "    return *(__global const float4 *) p;\n"
+    "}\n"
+    "\n"
+    "static void put(float x, float beta, __global float *p)\n"
+    "{\n"
+    "    store(beta == 0 ? x : x + beta * load(p), p);\n"
+    "}\n"
+    "\n"
+    "// C = alpha op(A) op(B) + beta C for few rows: X is B and Y is A, C is S x L, row-major.\n"
+    "// X is stored L x K: each of its rows is multiplied by Y to a sum.\n"
+    "// Y is stored K x S.\n"
+    "// A work-group of 4 work-items along L and 16 along K computes 16 x 1 of C.\n"
+    "__kernel __attribute__((reqd_work_group_size(16, 4, 1)))\n"
+    "void kiln_sgemm_thin_multiply_tt_side0_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L, long S, long K, float alpha, float beta,\n"
+    "        __global const float *restrict X, long x_offset, long ldx,\n"
+    "        __global const float *restrict Y, long y_offset, long ldy,\n"
+    "        __global float *restrict C, long c_offset, long ldc)\n"
+    "{\n"
+    "    __local float part[4][64];\n"
+    "    const int along_k = get_local_id(0), along_l = get_local_id(1);\n"
+    "    const long l = (long) get_group_id(0) * 16 + along_l * 4;\n"
+    "    const long s = (long) get_group_id(1) * 1;\n"
+    "    const long from = 0, to = K;\n"
+    "    X += x_offset;\n"
+    "    __global const float *y0 = Y + y_offset + min(s + 0, S - 1);\n"
+    "    const long y_step = ldy;\n"
+    "    C += c_offset;\n"
+    "\n"
+    "    // Rows past the end repeat the last one; what is computed from them is not stored.\n"
+    "    __global const float *x0 = X + min(l + 0, L - 1) * ldx;\n"
+    "    __global const float *x1 = X + min(l + 1, L - 1) * ldx;\n"
+    "    __global const float *x2 = X + min(l + 2, L - 1) * ldx;\n"
+    "    __global const float *x3 = X + min(l + 3, L - 1) * ldx;\n"
+    "    float4 c0_0 = 0, c0_1 = 0, c0_2 = 0, c0_3 = 0;\n"
+    "    long k = from + along_k * 4;\n"
+    "    // A single column of Y lies side by side like a row.\n"
+    "    const bool fast = ldx % 4 == 0 && x_offset % 4 == 0 && ldy == 1;\n"
+    "    if (fast) {\n"
+    "        for (; k + 4 <= to; k += 64) {\n"
+    "            const float4 a0 = load_aligned(x0 + k);\n"
+    "            const float4 a1 = load_aligned(x1 + k);\n"
+    "            const float4 a2 = load_aligned(x2 + k);\n"
+    "            const float4 a3 = load_aligned(x3 + k);\n"
+    "            const float4 b0 = load_vector(y0 + k);\n"
+    "            c0_0 += a0 * b0; c0_1 += a1 * b0; c0_2 += a2 * b0; c0_3 += a3 * b0;\n"
+    "        }\n"
+    "    } else {\n"
+    "        for (; k + 4 <= to; k += 64) {\n"
+    "            const float4 a0 = load_row(x0 + k);\n"
+    "            const float4 a1 = load_row(x1 + k);\n"
+    "            const float4 a2 = load_row(x2 + k);\n"
+    "            const float4 a3 = load_row(x3 + k);\n"
+    "            const float4 b0 = (float4) (load(y0 + (k + 0) * y_step), load(y0 + (k + 1) * y_step), load(y0 + (k + 2) * y_step), load(y0 + (k + 3) * y_step));\n"
+    "            c0_0 += a0 * b0; c0_1 += a1 * b0; c0_2 += a2 * b0; c0_3 += a3 * b0;\n"
+    "        }\n"
+    "    }\n"
+    "    // What is left of K is less than a vector, and one work-item's.\n"
+    "    for (; k < to; k++) {\n"
+    "        const float b0 = load(y0 + k * y_step);\n"
+    "        const float a0 = load(x0 + k);\n"
+    "        c0_0.s0 += a0 * b0;\n"
+    "        const float a1 = load(x1 + k);\n"
+    "        c0_1.s0 += a1 * b0;\n"
+    "        const float a2 = load(x2 + k);\n"
+    "        c0_2.s0 += a2 * b0;\n"
+    "        const float a3 = load(x3 + k);\n"
+    "        c0_3.s0 += a3 * b0;\n"
+    "    }\n"
+    "\n"
+    "    const long begin = l, first = l;\n"
+    "    const int item = along_l * 16 + along_k;\n"
+    "    part[0][item] = total(c0_0);\n"
+    "    part[1][item] = total(c0_1);\n"
+    "    part[2][item] = total(c0_2);\n"
+    "    part[3][item] = total(c0_3);\n"
+    "    for (int half_way = 8; half_way > 0; half_way /= 2) {\n"
+    "        barrier(CLK_LOCAL_MEM_FENCE);\n"
+    "        if (along_k < half_way) {\n"
+    "            part[0][item] += part[0][item + half_way];\n"
+    "            part[1][item] += part[1][item + half_way];\n"
+    "            part[2][item] += part[2][item + half_way];\n"
+    "            part[3][item] += part[3][item + half_way];\n"
+    "        }\n"
+    "    }\n"
+    "    if (along_k == 0 && s + 0 < S) {\n";
+
+static const char piece_36[] =
+    "static float total(float4 x4)\n"
+    "{\n"
+    "    const float2 x2 = x4.lo + x4.hi;\n"
+    "    return x2.lo + x2.hi;\n"
+    "}\n"
+    "\n"
+    "static float4 load_row(__global const float *p)\n"
+    "{\n"
+    "    return load_vector(p);\n"
+    "}\n"
+    "\n"
+    "// In one load what begins at a multiple of 4 elements.\n"
+    "static float4 load_aligned(__global const float *p)\n"
+    "{\n"
+    "    return *(__global const float4 *) p;\n"
+    "}\n"
+    "\n"
+    "static void put(float x, float beta, __global float *p)\n"
+    "{\n"
+    "    store(beta == 0 ? x : x + beta * load(p), p);\n"
+    "}\n"
+    "\n"
+    "// C = alpha op(A) op(B) + beta C for few columns: X is A, C is L x S, row-major.\n"
+    "// X is stored L x K: each of its rows is multiplied by Y to a sum.\n"
+    "// Y is stored K x S.\n"
+    "// A work-group of 4 work-items along L and 16 along K computes 16 x 1 of C.\n"
+    "__kernel __attribute__((reqd_work_group_size(16, 4, 1)))\n"
+    "void kiln_sgemm_thin_multiply_nn_side1_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L, long S, long K, float alpha, float beta,\n"
+    "        __global const float *restrict X, long x_offset, long ldx,\n"
+    "        __global const float *restrict Y, long y_offset, long ldy,\n"
+    "        __global float *restrict C, long c_offset, long ldc)\n"
+    "{\n"
+    "    __local float part[4][64];\n"
+    "    const int along_k = get_local_id(0), along_l = get_local_id(1);\n"
+    "    const long l = (long) get_group_id(0) * 16 + along_l * 4;\n"
+    "    const long s = (long) get_group_id(1) * 1;\n"
+    "    const long from = 0, to = K;\n"
+    "    X += x_offset;\n"
+    "    __global const float *y0 = Y + y_offset + min(s + 0, S - 1);\n"
+    "    const long y_step = ldy;\n"
+    "    C += c_offset;\n"
+    "\n"
+    "    // Rows past the end repeat the last one; what is computed from them is not stored.\n"
+    "    __global const float *x0 = X + min(l + 0, L - 1) * ldx;\n"
+    "    __global const float *x1 = X + min(l + 1, L - 1) * ldx;\n"
+    "    __global const float *x2 = X + min(l + 2, L - 1) * ldx;\n"
+    "    __global const float *x3 = X + min(l + 3, L - 1) * ldx;\n"
+    "    float4 c0_0 = 0, c0_1 = 0, c0_2 = 0, c0_3 = 0;\n"
+    "    long k = from + along_k * 4;\n"
+    "    // A single column of Y lies side by side like a row.\n"
+    "    const bool fast = ldx % 4 == 0 && x_offset % 4 == 0 && ldy == 1;\n"
+    "    if (fast) {\n"
+    "        for (; k + 4 <= to; k += 64) {\n"
+    "            const float4 a0 = load_aligned(x0 + k);\n"
+    "            const float4 a1 = load_aligned(x1 + k);\n"
+    "            const float4 a2 = load_aligned(x2 + k);\n"
+    "            const float4 a3 = load_aligned(x3 + k);\n"
+    "            const float4 b0 = load_vector(y0 + k);\n"
+    "            c0_0 += a0 * b0; c0_1 += a1 * b0; c0_2 += a2 * b0; c0_3 += a3 * b0;\n"
+    "        }\n"
+    "    } else {\n"
+    "        for (; k + 4 <= to; k += 64) {\n"
+    "            const float4 a0 = load_row(x0 + k);\n"
+    "            const float4 a1 = load_row(x1 + k);\n"
+    "            const float4 a2 = load_row(x2 + k);\n"
+    "            const float4 a3 = load_row(x3 + k);\n"
+    "            const float4 b0 = (float4) (load(y0 + (k + 0) * y_step), load(y0 + (k + 1) * y_step), load(y0 + (k + 2) * y_step), load(y0 + (k + 3) * y_step));\n"
+    "            c0_0 += a0 * b0; c0_1 += a1 * b0; c0_2 += a2 * b0; c0_3 += a3 * b0;\n"
+    "        }\n"
+    "    }\n"
+    "    // What is left of K is less than a vector, and one work-item's.\n"
+    "    for (; k < to; k++) {\n"
+    "        const float b0 = load(y0 + k * y_step);\n"
+    "        const float a0 = load(x0 + k);\n"
+    "        c0_0.s0 += a0 * b0;\n"
+    "        const float a1 = load(x1 + k);\n"
+    "        c0_1.s0 += a1 * b0;\n"
+    "        const float a2 = load(x2 + k);\n"
+    "        c0_2.s0 += a2 * b0;\n"
+    "        const float a3 = load(x3 + k);\n"
+    "        c0_3.s0 += a3 * b0;\n"
+    "    }\n"
+    "\n"
+    "    const long begin = l, first = l;\n"
+    "    const int item = along_l * 16 + along_k;\n"
+    "    part[0][item] = total(c0_0);\n"
+    "    part[1][item] = total(c0_1);\n"
+    "    part[2][item] = total(c0_2);\n"
+    "    part[3][item] = total(c0_3);\n"
+    "    for (int half_way = 8; half_way > 0; half_way /= 2) {\n"
+    "        barrier(CLK_LOCAL_MEM_FENCE);\n"
+    "        if (along_k < half_way) {\n"
+    "            part[0][item] += part[0][item + half_way];\n"
+    "            part[1][item] += part[1][item + half_way];\n"
+    "            part[2][item] += part[2][item + half_way];\n"
+    "            part[3][item] += part[3][item + half_way];\n"
+    "        }\n"
+    "    }\n"
+    "    if (along_k == 0 && s + 0 < S) {\n";
+
+static const char piece_37[] =
+    "static float total(float4 x4)\n"
+    "{\n"
+    "    const float2 x2 = x4.lo + x4.hi;\n"
+    "    return x2.lo + x2.hi;\n"
+    "}\n"
+    "\n"
+    "static float4 load_row(__global const float *p)\n"
+    "{\n"
+    "    return load_vector(p);\n"
+    "}\n"
+    "\n"
+    "// In one load what begins at a multiple of 4 elements.\n"
+    "static float4 load_aligned(__global const float *p)\n"
+    "{\n"
+    "    return *(__global const float4 *) p;\n"
+    "}\n"
+    "\n"
+    "static void put(float x, float beta, __global float *p)\n"
+    "{\n"
+    "    store(beta == 0 ? x : x + beta * load(p), p);\n"
+    "}\n"
+    "\n"
+    "// C = alpha op(A) op(B) + beta C for few columns: X is A, C is L x S, row-major.\n"
+    "// X is stored L x K: each of its rows is multiplied by Y to a sum.\n"
+    "// Y is stored S x K.\n"
+    "// A work-group of 4 work-items along L and 16 along K computes 16 x 1 of C.\n"
+    "__kernel __attribute__((reqd_work_group_size(16, 4, 1)))\n"
+    "void kiln_sgemm_thin_multiply_nt_side1_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L, long S, long K, float alpha, float beta,\n"
+    "        __global const float *restrict X, long x_offset, long ldx,\n"
+    "        __global const float *restrict Y, long y_offset, long ldy,\n"
+    "        __global float *restrict C, long c_offset, long ldc)\n"
+    "{\n"
+    "    __local float part[4][64];\n"
+    "    const int along_k = get_local_id(0), along_l = get_local_id(1);\n"
+    "    const long l = (long) get_group_id(0) * 16 + along_l * 4;\n"
+    "    const long s = (long) get_group_id(1) * 1;\n"
+    "    const long from = 0, to = K;\n"
+    "    X += x_offset;\n"
+    "    __global const float *y0 = Y + y_offset + min(s + 0, S - 1) * ldy;\n"
+    "    const long y_step = 1;\n"
+    "    C += c_offset;\n"
+    "\n"
+    "    // Rows past the end repeat the last one; what is computed from them is not stored.\n"
+    "    __global const float *x0 = X + min(l + 0, L - 1) * ldx;\n"
+    "    __global const float *x1 = X + min(l + 1, L - 1) * ldx;\n"
+    "    __global const float *x2 = X + min(l + 2, L - 1) * ldx;\n"
+    "    __global const float *x3 = X + min(l + 3, L - 1) * ldx;\n"
+    "    float4 c0_0 = 0, c0_1 = 0, c0_2 = 0, c0_3 = 0;\n"
+    "    long k = from + along_k * 4;\n"
+    "    const bool fast = ldx % 4 == 0 && x_offset % 4 == 0;\n"
+    "    if (fast) {\n"
+    "        for (; k + 4 <= to; k += 64) {\n"
+    "            const float4 a0 = load_aligned(x0 + k);\n"
+    "            const float4 a1 = load_aligned(x1 + k);\n"
+    "            const float4 a2 = load_aligned(x2 + k);\n"
+    "            const float4 a3 = load_aligned(x3 + k);\n"
+    "            const float4 b0 = load_vector(y0 + k);\n"
+    "            c0_0 += a0 * b0; c0_1 += a1 * b0; c0_2 += a2 * b0; c0_3 += a3 * b0;\n"
+    "        }\n"
+    "    } else {\n"
+    "        for (; k + 4 <= to; k += 64) {\n"
+    "            const float4 a0 = load_row(x0 + k);\n"
+    "            const float4 a1 = load_row(x1 + k);\n"
+    "            const float4 a2 = load_row(x2 + k);\n"
+    "            const float4 a3 = load_row(x3 + k);\n"
+    "            const float4 b0 = load_vector(y0 + k);\n"
+    "            c0_0 += a0 * b0; c0_1 += a1 * b0; c0_2 += a2 * b0; c0_3 += a3 * b0;\n"
+    "        }\n"
+    "    }\n"
+    "    // What is left of K is less than a vector, and one work-item's.\n"
+    "    for (; k < to; k++) {\n"
+    "        const float b0 = load(y0 + k * y_step);\n"
+    "        const float a0 = load(x0 + k);\n"
+    "        c0_0.s0 += a0 * b0;\n"
+    "        const float a1 = load(x1 + k);\n"
+    "        c0_1.s0 += a1 * b0;\n"
+    "        const float a2 = load(x2 + k);\n"
+    "        c0_2.s0 += a2 * b0;\n"
+    "        const float a3 = load(x3 + k);\n"
+    "        c0_3.s0 += a3 * b0;\n"
+    "    }\n"
+    "\n"
+    "    const long begin = l, first = l;\n"
+    "    const int item = along_l * 16 + along_k;\n"
+    "    part[0][item] = total(c0_0);\n"
+    "    part[1][item] = total(c0_1);\n"
+    "    part[2][item] = total(c0_2);\n"
+    "    part[3][item] = total(c0_3);\n"
+    "    for (int half_way = 8; half_way > 0; half_way /= 2) {\n"
+    "        barrier(CLK_LOCAL_MEM_FENCE);\n"
+    "        if (along_k < half_way) {\n"
+    "            part[0][item] += part[0][item + half_way];\n"
+    "            part[1][item] += part[1][item + half_way];\n"
+    "            part[2][item] += part[2][item + half_way];\n"
+    "            part[3][item] += part[3][item + half_way];\n"
+    "        }\n"
+    "    }\n"
+    "    if (along_k == 0 && s + 0 < S) {\n"
+    "        const float sums[] = { part[0][item], part[1][item], part[2][item], part[3][item] };\n"
+    "        for (int i = 0; i < 4; i++)\n"
+    "            if (first + i >= begin && first + i < L)\n";
+
+static const char piece_38[] =
+    "static float4 load_row(__global const float *p)\n"
+    "{\n"
+    "    return load_vector(p);\n"
+    "}\n"
+    "\n"
+    "// In one load what begins at a multiple of 4 elements.\n"
+    "static float4 load_aligned(__global const float *p)\n"
+    "{\n"
+    "    return *(__global const float4 *) p;\n"
+    "}\n"
+    "\n"
+    "static void put(float x, float beta, __global float *p)\n"
+    "{\n"
+    "    store(beta == 0 ? x : x + beta * load(p), p);\n"
+    "}\n"
+    "\n"
+    "// C = alpha op(A) op(B) + beta C for few columns: X is A, C is L x S, row-major.\n"
+    "// X is stored K x L: its rows are added up, each times an element of Y.\n"
+    "// Y is stored K x S.\n"
+    "// A work-group of 4 work-items along L and 16 along K computes 16 x 1 of C.\n"
+    "__kernel __attribute__((reqd_work_group_size(4, 16, 1)))\n"
+    "void kiln_sgemm_thin_multiply_tn_side1_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L, long S, long K, float alpha, float beta,\n"
+    "        __global const float *restrict X, long x_offset, long ldx,\n"
+    "        __global const float *restrict Y, long y_offset, long ldy,\n"
+    "        __global float *restrict C, long c_offset, long ldc)\n"
+    "{\n"
+    "    __local float4 part[64];\n"
+    "    const int along_k = get_local_id(1), along_l = get_local_id(0);\n"
+    "    const long l = (long) get_group_id(0) * 16 + along_l * 4;\n"
+    "    const long s = (long) get_group_id(1) * 1;\n"
+    "    const long from = 0, to = K;\n"
+    "    X += x_offset;\n"
+    "    __global const float *y0 = Y + y_offset + min(s + 0, S - 1);\n"
+    "    const long y_step = ldy;\n"
+    "    C += c_offset;\n"
+    "\n"
+    "    // Vectors past the end repeat the last one, which ends where the row does.\n"
+    "    const long begin = l, first = max(min(l, L - 4), (long) 0);\n"
+    "    float4 c0 = 0;\n"
+    "    long k = from + along_k;\n"
+    "    if (L < 4)\n"
+    "        for (; k < to; k += 16) {\n"
+    "            // A row is less than a vector.\n"
+    "            __global const float *x = X + k * ldx;\n"
+    "            const float4 a = (float4) (load(x + min((long) 0, L - 1)), load(x + min((long) 1, L - 1)), load(x + min((long) 2, L - 1)), load(x + min((long) 3, L - 1)));\n"
+    "            c0 += a * load(y0 + k * y_step);\n"
+    "        }\n"
+    "    if (ldx % 4 == 0 && (x_offset + first) % 4 == 0) {\n"
+    "        for (; k + 48 < to; k += 64) {\n"
+    "            __global const float *x = X + k * ldx + first;\n"
+    "            const float4 a0 = load_aligned(x + 0 * ldx);\n"
+    "            const float4 a1 = load_aligned(x + 16 * ldx);\n"
+    "            const float4 a2 = load_aligned(x + 32 * ldx);\n"
+    "            const float4 a3 = load_aligned(x + 48 * ldx);\n"
+    "            c0 += a0 * load(y0 + (k + 0) * y_step);\n"
+    "            c0 += a1 * load(y0 + (k + 16) * y_step);\n"
+    "            c0 += a2 * load(y0 + (k + 32) * y_step);\n"
+    "            c0 += a3 * load(y0 + (k + 48) * y_step);\n"
+    "        }\n"
+    "        for (; k < to; k += 16) {\n"
+    "            const float4 a = load_aligned(X + k * ldx + first);\n"
+    "            c0 += a * load(y0 + k * y_step);\n"
+    "        }\n"
+    "    } else {\n"
+    "        for (; k + 48 < to; k += 64) {\n"
+    "            __global const float *x = X + k * ldx + first;\n"
+    "            const float4 a0 = load_row(x + 0 * ldx);\n"
+    "            const float4 a1 = load_row(x + 16 * ldx);\n"
+    "            const float4 a2 = load_row(x + 32 * ldx);\n"
+    "            const float4 a3 = load_row(x + 48 * ldx);\n"
+    "            c0 += a0 * load(y0 + (k + 0) * y_step);\n"
+    "            c0 += a1 * load(y0 + (k + 16) * y_step);\n"
+    "            c0 += a2 * load(y0 + (k + 32) * y_step);\n"
+    "            c0 += a3 * load(y0 + (k + 48) * y_step);\n"
+    "        }\n"
+    "        for (; k < to; k += 16) {\n"
+    "            const float4 a = load_row(X + k * ldx + first);\n"
+    "            c0 += a * load(y0 + k * y_step);\n"
+    "        }\n"
+    "    }\n"
+    "\n"
+    "    const int item = along_k * 4 + along_l;\n"
+    "    part[item] = c0;\n"
+    "    for (int half_way = 8; half_way > 0; half_way /= 2) {\n"
+    "        barrier(CLK_LOCAL_MEM_FENCE);\n"
+    "        if (along_k < half_way)\n"
+    "            part[item] += part[item + half_way * 4];\n"
+    "    }\n"
+    "    if (along_k == 0 && s + 0 < S) {\n"
+    "        float sums[4];\n"
+    "        vstore4(part[item], 0, sums);\n"
+    "        for (int i = 0; i < 4; i++)\n"
+    "            if (first + i >= begin && first + i < L)\n"
+    "                put(alpha * sums[i], beta, C + (first + i) * ldc + s + 0);\n"
+    "    }\n"
+    "}\n";
+
+static const char piece_39[] =
+    "static float4 load_row(__global const float *p)\n"
+    "{\n"
+    "    return load_vector(p);\n"
+    "}\n"
+    "\n"
+    "// In one load what begins at a multiple of 4 elements.\n"
+    "static float4 load_aligned(__global const float *p)\n"
+    "{\n"
+    "    return *(__global const float4 *) p;\n"
+    "}\n"
+    "\n"
+    "static void put(float x, float beta, __global float *p)\n"
+    "{\n"
+    "    store(beta == 0 ? x : x + beta * load(p), p);\n"
+    "}\n"
+    "\n"
+    "// C = alpha op(A) op(B) + beta C for few columns: X is A, C is L x S, row-major.\n"
+    "// X is stored K x L: its rows are added up, each times an element of Y.\n"
+    "// Y is stored S x K.\n"
+    "// A work-group of 4 work-items along L and 16 along K computes 16 x 1 of C.\n"
+    "__kernel __attribute__((reqd_work_group_size(4, 16, 1)))\n"
+    "void kiln_sgemm_thin_multiply_tt_side1_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L, long S, long K, float alpha, float beta,\n"
+    "        __global const float *restrict X, long x_offset, long ldx,\n"
+    "        __global const float *restrict Y, long y_offset, long ldy,\n"
+    "        __global float *restrict C, long c_offset, long ldc)\n"
+    "{\n"
+    "    __local float4 part[64];\n"
+    "    const int along_k = get_local_id(1), along_l = get_local_id(0);\n"
+    "    const long l = (long) get_group_id(0) * 16 + along_l * 4;\n"
+    "    const long s = (long) get_group_id(1) * 1;\n"
+    "    const long from = 0, to = K;\n"
+    "    X += x_offset;\n"
+    "    __global const float *y0 = Y + y_offset + min(s + 0, S - 1) * ldy;\n"
+    "    const long y_step = 1;\n"
+    "    C += c_offset;\n"
+    "\n"
+    "    // Vectors past the end repeat the last one, which ends where the row does.\n"
+    "    const long begin = l, first = max(min(l, L - 4), (long) 0);\n"
+    "    float4 c0 = 0;\n"
+    "    long k = from + along_k;\n"
+    "    if (L < 4)\n"
+    "        for (; k < to; k += 16) {\n"
+    "            // A row is less than a vector.\n"
+    "            __global const float *x = X + k * ldx;\n"
+    "            const float4 a = (float4) (load(x + min((long) 0, L - 1)), load(x + min((long) 1, L - 1)), load(x + min((long) 2, L - 1)), load(x + min((long) 3, L - 1)));\n"
+    "            c0 += a * load(y0 + k * y_step);\n"
+    "        }\n"
+    "    if (ldx % 4 == 0 && (x_offset + first) % 4 == 0) {\n"
+    "        for (; k + 48 < to; k += 64) {\n"
+    "            __global const float *x = X + k * ldx + first;\n"
+    "            const float4 a0 = load_aligned(x + 0 * ldx);\n"
+    "            const float4 a1 = load_aligned(x + 16 * ldx);\n"
+    "            const float4 a2 = load_aligned(x + 32 * ldx);\n"
+    "            const float4 a3 = load_aligned(x + 48 * ldx);\n"
+    "            c0 += a0 * load(y0 + (k + 0) * y_step);\n"
+    "            c0 += a1 * load(y0 + (k + 16) * y_step);\n"
+    "            c0 += a2 * load(y0 + (k + 32) * y_step);\n"
+    "            c0 += a3 * load(y0 + (k + 48) * y_step);\n"
+    "        }\n"
+    "        for (; k < to; k += 16) {\n"
+    "            const float4 a = load_aligned(X + k * ldx + first);\n"
+    "            c0 += a * load(y0 + k * y_step);\n"
+    "        }\n"
+    "    } else {\n"
+    "        for (; k + 48 < to; k += 64) {\n"
+    "            __global const float *x = X + k * ldx + first;\n"
+    "            const float4 a0 = load_row(x + 0 * ldx);\n"
+    "            const float4 a1 = load_row(x + 16 * ldx);\n"
+    "            const float4 a2 = load_row(x + 32 * ldx);\n"
+    "            const float4 a3 = load_row(x + 48 * ldx);\n"
+    "            c0 += a0 * load(y0 + (k + 0) * y_step);\n"
+    "            c0 += a1 * load(y0 + (k + 16) * y_step);\n"
+    "            c0 += a2 * load(y0 + (k + 32) * y_step);\n"
+    "            c0 += a3 * load(y0 + (k + 48) * y_step);\n"
+    "        }\n"
+    "        for (; k < to; k += 16) {\n"
+    "            const float4 a = load_row(X + k * ldx + first);\n"
+    "            c0 += a * load(y0 + k * y_step);\n"
+    "        }\n"
+    "    }\n"
+    "\n"
+    "    const int item = along_k * 4 + along_l;\n"
+    "    part[item] = c0;\n"
+    "    for (int half_way = 8; half_way > 0; half_way /= 2) {\n"
+    "        barrier(CLK_LOCAL_MEM_FENCE);\n"
+    "        if (along_k < half_way)\n"
+    "            part[item] += part[item + half_way * 4];\n"
+    "    }\n"
+    "    if (along_k == 0 && s + 0 < S) {\n"
+    "        float sums[4];\n"
+    "        vstore4(part[item], 0, sums);\n"
+    "        for (int i = 0; i < 4; i++)\n"
+    "            if (first + i >= begin && first + i < L)\n"
+    "                put(alpha * sums[i], beta, C + (first + i) * ldc + s + 0);\n"
+    "    }\n"
+    "}\n";
+
+static const char piece_40[] =
     "// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.\n"
     "// A is stored M x K.\n"
     "// B is stored K x N.\n"
@@ -1289,7 +2915,7 @@ static const char piece_20[] =
     "        __global float *out = C + (row + 2) * ldc + col;\n"
     "        if (col + 4 <= N) {\n";
 
-static const char piece_21[] =
+static const char piece_41[] =
     "            if (beta == 0) {\n"
     "                store_vector(alpha * c2_0, out + 0);\n"
     "            } else {\n"
@@ -1321,7 +2947,7 @@ static const char piece_21[] =
     "    }\n"
     "}\n";
 
-static const char piece_22[] =
+static const char piece_42[] =
     "// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.\n"
     "// A is stored M x K.\n"
     "// B is stored N x K.\n"
@@ -1427,7 +3053,7 @@ static const char piece_22[] =
     "            } else {\n"
     "                store_vector(alpha * c3_0 + beta * load_vector(out + 0),\n";
 
-static const char piece_23[] =
+static const char piece_43[] =
     "// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.\n"
     "// A is stored K x M.\n"
     "// B is stored K x N.\n"
@@ -1532,7 +3158,7 @@ static const char piece_23[] =
     "        __global float *out = C + (row + 2) * ldc + col;\n"
     "        if (col + 4 <= N) {\n";
 
-static const char piece_24[] =
+static const char piece_44[] =
     "// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.\n"
     "// A is stored K x M.\n"
     "// B is stored N x K.\n"
@@ -1640,7 +3266,7 @@ static const char piece_24[] =
     "                        out + 0);\n"
     "            }\n";
 
-static const char piece_25[] =
+static const char piece_45[] =
     "// Elements of float are computed with as float. A product and a sum are fused where the device does\n"
     "// that in one step: FP_CONTRACT, on by default, allows it.\n"
     "static float load(__global const float *p)\n"
@@ -1653,7 +3279,7 @@ static const char piece_25[] =
     "    *p = x;\n"
     "}\n";
 
-static const char piece_26[] =
+static const char piece_46[] =
     "// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.\n"
     "// A is stored M x K.\n"
     "// B is stored K x N.\n"
@@ -1697,7 +3323,7 @@ static const char piece_26[] =
     "    }\n"
     "}\n";
 
-static const char piece_27[] =
+static const char piece_47[] =
     "// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.\n"
     "// A is stored M x K.\n"
     "// B is stored N x K.\n"
@@ -1741,7 +3367,7 @@ static const char piece_27[] =
     "    }\n"
     "}\n";
 
-static const char piece_28[] =
+static const char piece_48[] =
     "// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.\n"
     "// A is stored K x M.\n"
     "// B is stored K x N.\n"
@@ -1785,7 +3411,7 @@ static const char piece_28[] =
     "    }\n"
     "}\n";
 
-static const char piece_29[] =
+static const char piece_49[] =
     "// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.\n"
     "// A is stored K x M.\n"
     "// B is stored N x K.\n"
@@ -1829,7 +3455,7 @@ static const char piece_29[] =
     "    }\n"
     "}\n";
 
-static const char piece_30[] =
+static const char piece_50[] =
     "// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.\n"
     "// A is stored M x K.\n"
     "// B is stored K x N.\n"
@@ -1933,7 +3559,7 @@ static const char piece_30[] =
     "    if (row + 2 < M) {\n"
     "        __global float *out = C + (row + 2) * ldc + col;\n";
 
-static const char piece_31[] =
+static const char piece_51[] =
     "        if (col + 4 <= N) {\n"
     "            if (beta == 0) {\n"
     "                store_vector(alpha * c2_0, out + 0);\n"
@@ -1966,7 +3592,7 @@ static const char piece_31[] =
     "    }\n"
     "}\n";
 
-static const char piece_32[] =
+static const char piece_52[] =
     "// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.\n"
     "// A is stored M x K.\n"
     "// B is stored N x K.\n"
@@ -2072,7 +3698,7 @@ static const char piece_32[] =
     "            } else {\n"
     "                store_vector(alpha * c3_0 + beta * load_vector(out + 0),\n";
 
-static const char piece_33[] =
+static const char piece_53[] =
     "// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.\n"
     "// A is stored K x M.\n"
     "// B is stored K x N.\n"
@@ -2177,7 +3803,7 @@ static const char piece_33[] =
     "        __global float *out = C + (row + 2) * ldc + col;\n"
     "        if (col + 4 <= N) {\n";
 
-static const char piece_34[] =
+static const char piece_54[] =
     "// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.\n"
     "// A is stored K x M.\n"
     "// B is stored N x K.\n"
@@ -2283,7 +3909,7 @@ static const char piece_34[] =
     "            } else {\n"
     "                store_vector(alpha * c3_0 + beta * load_vector(out + 0),\n";
 
-static const char piece_35[] =
+static const char piece_55[] =
     "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n"
     "// Elements of double are computed with as double. A product and a sum are fused where the device does\n"
     "// that in one step: FP_CONTRACT, on by default, allows it.\n"
@@ -2307,7 +3933,819 @@ static const char piece_35[] =
     "    vstore2(x, 0, p);\n"
     "}\n";
 
-static const char piece_36[] =
+static const char piece_56[] =
+    "static double2 load_row(__global const double *p)\n"
+    "{\n"
+    "    return load_vector(p);\n"
+    "}\n"
+    "\n"
+    "// In one load what begins at a multiple of 2 elements.\n"
+    "static double2 load_aligned(__global const double *p)\n"
+    "{\n"
+    "    return *(__global const double2 *) p;\n"
+    "}\n"
+    "\n"
+    "static void put(double x, double beta, __global double *p)\n"
+    "{\n"
+    "    store(beta == 0 ? x : x + beta * load(p), p);\n"
+    "}\n"
+    "\n"
+    "// C = alpha op(A) op(B) + beta C for few rows: X is B and Y is A, C is S x L, row-major.\n"
+    "// X is stored K x L: its rows are added up, each times an element of Y.\n"
+    "// Y is stored S x K.\n"
+    "// A work-group of 4 work-items along L and 16 along K computes 8 x 1 of C.\n"
+    "__kernel __attribute__((reqd_work_group_size(4, 16, 1)))\n"
+    "void kiln_dgemm_thin_multiply_nn_side0_short1_vec2_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L, long S, long K, double alpha, double beta,\n"
+    "        __global const double *restrict X, long x_offset, long ldx,\n"
+    "        __global const double *restrict Y, long y_offset, long ldy,\n"
+    "        __global double *restrict C, long c_offset, long ldc)\n"
+    "{\n"
+    "    __local double2 part[64];\n"
+    "    const int along_k = get_local_id(1), along_l = get_local_id(0);\n"
+    "    const long l = (long) get_group_id(0) * 8 + along_l * 2;\n"
+    "    const long s = (long) get_group_id(1) * 1;\n"
+    "    const long from = 0, to = K;\n"
+    "    X += x_offset;\n"
+    "    __global const double *y0 = Y + y_offset + min(s + 0, S - 1) * ldy;\n"
+    "    const long y_step = 1;\n"
+    "    C += c_offset;\n"
+    "\n"
+    "    // Vectors past the end repeat the last one, which ends where the row does.\n"
+    "    const long begin = l, first = max(min(l, L - 2), (long) 0);\n"
+    "    double2 c0 = 0;\n"
+    "    long k = from + along_k;\n"
+    "    if (L < 2)\n"
+    "        for (; k < to; k += 16) {\n"
+    "            // A row is less than a vector.\n"
+    "            __global const double *x = X + k * ldx;\n"
+    "            const double2 a = (double2) (load(x + min((long) 0, L - 1)), load(x + min((long) 1, L - 1)));\n"
+    "            c0 += a * load(y0 + k * y_step);\n"
+    "        }\n"
+    "    if (ldx % 2 == 0 && (x_offset + first) % 2 == 0) {\n"
+    "        for (; k + 48 < to; k += 64) {\n"
+    "            __global const double *x = X + k * ldx + first;\n"
+    "            const double2 a0 = load_aligned(x + 0 * ldx);\n"
+    "            const double2 a1 = load_aligned(x + 16 * ldx);\n"
+    "            const double2 a2 = load_aligned(x + 32 * ldx);\n"
+    "            const double2 a3 = load_aligned(x + 48 * ldx);\n"
+    "            c0 += a0 * load(y0 + (k + 0) * y_step);\n"
+    "            c0 += a1 * load(y0 + (k + 16) * y_step);\n"
+    "            c0 += a2 * load(y0 + (k + 32) * y_step);\n"
+    "            c0 += a3 * load(y0 + (k + 48) * y_step);\n"
+    "        }\n"
+    "        for (; k < to; k += 16) {\n"
+    "            const double2 a = load_aligned(X + k * ldx + first);\n"
+    "            c0 += a * load(y0 + k * y_step);\n"
+    "        }\n"
+    "    } else {\n"
+    "        for (; k + 48 < to; k += 64) {\n"
+    "            __global const double *x = X + k * ldx + first;\n"
+    "            const double2 a0 = load_row(x + 0 * ldx);\n"
+    "            const double2 a1 = load_row(x + 16 * ldx);\n"
+    "            const double2 a2 = load_row(x + 32 * ldx);\n"
+    "            const double2 a3 = load_row(x + 48 * ldx);\n"
+    "            c0 += a0 * load(y0 + (k + 0) * y_step);\n"
+    "            c0 += a1 * load(y0 + (k + 16) * y_step);\n"
+    "            c0 += a2 * load(y0 + (k + 32) * y_step);\n"
+    "            c0 += a3 * load(y0 + (k + 48) * y_step);\n"
+    "        }\n"
+    "        for (; k < to; k += 16) {\n"
+    "            const double2 a = load_row(X + k * ldx + first);\n"
+    "            c0 += a * load(y0 + k * y_step);\n"
+    "        }\n"
+    "    }\n"
+    "\n"
+    "    const int item = along_k * 4 + along_l;\n"
+    "    part[item] = c0;\n"
+    "    for (int half_way = 8; half_way > 0; half_way /= 2) {\n"
+    "        barrier(CLK_LOCAL_MEM_FENCE);\n"
+    "        if (along_k < half_way)\n"
+    "            part[item] += part[item + half_way * 4];\n"
+    "    }\n"
+    "    if (along_k == 0 && s + 0 < S) {\n"
+    "        double sums[2];\n"
+    "        vstore2(part[item], 0, sums);\n"
+    "        for (int i = 0; i < 2; i++)\n"
+    "            if (first + i >= begin && first + i < L)\n"
+    "                put(alpha * sums[i], beta, C + (s + 0) * ldc + first + i);\n"
+    "    }\n"
+    "}\n";
+
+static const char piece_57[] =
+    "static double total(double2 x2)\n"
+    "{\n"
+    "    return x2.lo + x2.hi;\n"
+    "}\n"
+    "\n"
+    "static double2 load_row(__global const double *p)\n"
+    "{\n"
+    "    return load_vector(p);\n"
+    "}\n"
+    "\n"
+    "// In one load what begins at a multiple of 2 elements.\n"
+    "static double2 load_aligned(__global const double *p)\n"
+    "{\n"
+    "    return *(__global const double2 *) p;\n"
+    "}\n"
+    "\n"
+    "static void put(double x, double beta, __global double *p)\n"
+    "{\n"
+    "    store(beta == 0 ? x : x + beta * load(p), p);\n"
+    "}\n"
+    "\n"
+    "// C = alpha op(A) op(B) + beta C for few rows: X is B and Y is A, C is S x L, row-major.\n"
+    "// X is stored L x K: each of its rows is multiplied by Y to a sum.\n"
+    "// Y is stored S x K.\n"
+    "// A work-group of 4 work-items along L and 16 along K computes 16 x 1 of C.\n"
+    "__kernel __attribute__((reqd_work_group_size(16, 4, 1)))\n"
+    "void kiln_dgemm_thin_multiply_nt_side0_short1_vec2_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L, long S, long K, double alpha, double beta,\n"
+    "        __global const double *restrict X, long x_offset, long ldx,\n"
+    "        __global const double *restrict Y, long y_offset, long ldy,\n"
+    "        __global double *restrict C, long c_offset, long ldc)\n"
+    "{\n"
+    "    __local double part[4][64];\n"
+    "    const int along_k = get_local_id(0), along_l = get_local_id(1);\n"
+    "    const long l = (long) get_group_id(0) * 16 + along_l * 4;\n"
+    "    const long s = (long) get_group_id(1) * 1;\n"
+    "    const long from = 0, to = K;\n"
+    "    X += x_offset;\n"
+    "    __global const double *y0 = Y + y_offset + min(s + 0, S - 1) * ldy;\n"
+    "    const long y_step = 1;\n"
+    "    C += c_offset;\n"
+    "\n"
+    "    // Rows past the end repeat the last one; what is computed from them is not stored.\n"
+    "    __global const double *x0 = X + min(l + 0, L - 1) * ldx;\n"
+    "    __global const double *x1 = X + min(l + 1, L - 1) * ldx;\n"
+    "    __global const double *x2 = X + min(l + 2, L - 1) * ldx;\n"
+    "    __global const double *x3 = X + min(l + 3, L - 1) * ldx;\n"
+    "    double2 c0_0 = 0, c0_1 = 0, c0_2 = 0, c0_3 = 0;\n"
+    "    long k = from + along_k * 2;\n"
+    "    const bool fast = ldx % 2 == 0 && x_offset % 2 == 0;\n"
+    "    if (fast) {\n"
+    "        for (; k + 2 <= to; k += 32) {\n"
+    "            const double2 a0 = load_aligned(x0 + k);\n"
+    "            const double2 a1 = load_aligned(x1 + k);\n"
+    "            const double2 a2 = load_aligned(x2 + k);\n"
+    "            const double2 a3 = load_aligned(x3 + k);\n"
+    "            const double2 b0 = load_vector(y0 + k);\n"
+    "            c0_0 += a0 * b0; c0_1 += a1 * b0; c0_2 += a2 * b0; c0_3 += a3 * b0;\n"
+    "        }\n"
+    "    } else {\n"
+    "        for (; k + 2 <= to; k += 32) {\n"
+    "            const double2 a0 = load_row(x0 + k);\n"
+    "            const double2 a1 = load_row(x1 + k);\n"
+    "            const double2 a2 = load_row(x2 + k);\n"
+    "            const double2 a3 = load_row(x3 + k);\n"
+    "            const double2 b0 = load_vector(y0 + k);\n"
+    "            c0_0 += a0 * b0; c0_1 += a1 * b0; c0_2 += a2 * b0; c0_3 += a3 * b0;\n"
+    "        }\n"
+    "    }\n"
+    "    // What is left of K is less than a vector, and one work-item's.\n"
+    "    for (; k < to; k++) {\n"
+    "        const double b0 = load(y0 + k * y_step);\n"
+    "        const double a0 = load(x0 + k);\n"
+    "        c0_0.s0 += a0 * b0;\n"
+    "        const double a1 = load(x1 + k);\n"
+    "        c0_1.s0 += a1 * b0;\n"
+    "        const double a2 = load(x2 + k);\n"
+    "        c0_2.s0 += a2 * b0;\n"
+    "        const double a3 = load(x3 + k);\n"
+    "        c0_3.s0 += a3 * b0;\n"
+    "    }\n"
+    "\n"
+    "    const long begin = l, first = l;\n"
+    "    const int item = along_l * 16 + along_k;\n"
+    "    part[0][item] = total(c0_0);\n"
+    "    part[1][item] = total(c0_1);\n"
+    "    part[2][item] = total(c0_2);\n"
+    "    part[3][item] = total(c0_3);\n"
+    "    for (int half_way = 8; half_way > 0; half_way /= 2) {\n"
+    "        barrier(CLK_LOCAL_MEM_FENCE);\n"
+    "        if (along_k < half_way) {\n"
+    "            part[0][item] += part[0][item + half_way];\n"
+    "            part[1][item] += part[1][item + half_way];\n"
+    "            part[2][item] += part[2][item + half_way];\n"
+    "            part[3][item] += part[3][item + half_way];\n"
+    "        }\n"
+    "    }\n"
+    "    if (along_k == 0 && s + 0 < S) {\n"
+    "        const double sums[] = { part[0][item], part[1][item], part[2][item], part[3][item] };\n"
+    "        for (int i = 0; i < 4; i++)\n"
+    "            if (first + i >= begin && first + i < L)\n";
+
+static const char piece_58[] =
+    "static double2 load_row(__global const double *p)\n"
+    "{\n"
+    "    return load_vector(p);\n"
+    "}\n"
+    "\n"
+    "// In one load what begins at a multiple of 2 elements.\n"
+    "static double2 load_aligned(__global const double *p)\n"
+    "{\n"
+    "    return *(__global const double2 *) p;\n"
+    "}\n"
+    "\n"
+    "static void put(double x, double beta, __global double *p)\n"
+    "{\n"
+    "    store(beta == 0 ? x : x + beta * load(p), p);\n"
+    "}\n"
+    "\n"
+    "// C = alpha op(A) op(B) + beta C for few rows: X is B and Y is A, C is S x L, row-major.\n"
+    "// X is stored K x L: its rows are added up, each times an element of Y.\n"
+    "// Y is stored K x S.\n"
+    "// A work-group of 4 work-items along L and 16 along K computes 8 x 1 of C.\n"
+    "__kernel __attribute__((reqd_work_group_size(4, 16, 1)))\n"
+    "void kiln_dgemm_thin_multiply_tn_side0_short1_vec2_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L, long S, long K, double alpha, double beta,\n"
+    "        __global const double *restrict X, long x_offset, long ldx,\n"
+    "        __global const double *restrict Y, long y_offset, long ldy,\n"
+    "        __global double *restrict C, long c_offset, long ldc)\n"
+    "{\n"
+    "    __local double2 part[64];\n"
+    "    const int along_k = get_local_id(1), along_l = get_local_id(0);\n"
+    "    const long l = (long) get_group_id(0) * 8 + along_l * 2;\n"
+    "    const long s = (long) get_group_id(1) * 1;\n"
+    "    const long from = 0, to = K;\n"
+    "    X += x_offset;\n"
+    "    __global const double *y0 = Y + y_offset + min(s + 0, S - 1);\n"
+    "    const long y_step = ldy;\n"
+    "    C += c_offset;\n"
+    "\n"
+    "    // Vectors past the end repeat the last one, which ends where the row does.\n"
+    "    const long begin = l, first = max(min(l, L - 2), (long) 0);\n"
+    "    double2 c0 = 0;\n"
+    "    long k = from + along_k;\n"
+    "    if (L < 2)\n"
+    "        for (; k < to; k += 16) {\n"
+    "            // A row is less than a vector.\n"
+    "            __global const double *x = X + k * ldx;\n"
+    "            const double2 a = (double2) (load(x + min((long) 0, L - 1)), load(x + min((long) 1, L - 1)));\n"
+    "            c0 += a * load(y0 + k * y_step);\n"
+    "        }\n"
+    "    if (ldx % 2 == 0 && (x_offset + first) % 2 == 0) {\n"
+    "        for (; k + 48 < to; k += 64) {\n"
+    "            __global const double *x = X + k * ldx + first;\n"
+    "            const double2 a0 = load_aligned(x + 0 * ldx);\n"
+    "            const double2 a1 = load_aligned(x + 16 * ldx);\n"
+    "            const double2 a2 = load_aligned(x + 32 * ldx);\n"
+    "            const double2 a3 = load_aligned(x + 48 * ldx);\n"
+    "            c0 += a0 * load(y0 + (k + 0) * y_step);\n"
+    "            c0 += a1 * load(y0 + (k + 16) * y_step);\n"
+    "            c0 += a2 * load(y0 + (k + 32) * y_step);\n"
+    "            c0 += a3 * load(y0 + (k + 48) * y_step);\n"
+    "        }\n"
+    "        for (; k < to; k += 16) {\n"
+    "            const double2 a = load_aligned(X + k * ldx + first);\n"
+    "            c0 += a * load(y0 + k * y_step);\n"
+    "        }\n"
+    "    } else {\n"
+    "        for (; k + 48 < to; k += 64) {\n"
+    "            __global const double *x = X + k * ldx + first;\n"
+    "            const double2 a0 = load_row(x + 0 * ldx);\n"
+    "            const double2 a1 = load_row(x + 16 * ldx);\n"
+    "            const double2 a2 = load_row(x + 32 * ldx);\n"
+    "            const double2 a3 = load_row(x + 48 * ldx);\n"
+    "            c0 += a0 * load(y0 + (k + 0) * y_step);\n"
+    "            c0 += a1 * load(y0 + (k + 16) * y_step);\n"
+    "            c0 += a2 * load(y0 + (k + 32) * y_step);\n"
+    "            c0 += a3 * load(y0 + (k + 48) * y_step);\n"
+    "        }\n"
+    "        for (; k < to; k += 16) {\n"
+    "            const double2 a = load_row(X + k * ldx + first);\n"
+    "            c0 += a * load(y0 + k * y_step);\n"
+    "        }\n"
+    "    }\n"
+    "\n"
+    "    const int item = along_k * 4 + along_l;\n"
+    "    part[item] = c0;\n"
+    "    for (int half_way = 8; half_way > 0; half_way /= 2) {\n"
+    "        barrier(CLK_LOCAL_MEM_FENCE);\n"
+    "        if (along_k < half_way)\n"
+    "            part[item] += part[item + half_way * 4];\n"
+    "    }\n"
+    "    if (along_k == 0 && s + 0 < S) {\n"
+    "        double sums[2];\n"
+    "        vstore2(part[item], 0, sums);\n"
+    "        for (int i = 0; i < 2; i++)\n"
+    "            if (first + i >= begin && first + i < L)\n"
+    "                put(alpha * sums[i], beta, C + (s + 0) * ldc + first + i);\n"
+    "    }\n"
+    "}\n";
+
+static const char piece_59[] =
+    "static double total(double2 x2)\n"
+    "{\n"
+    "    return x2.lo + x2.hi;\n"
+    "}\n"
+    "\n"
+    "static double2 load_row(__global const double *p)\n"
+    "{\n"
+    "    return load_vector(p);\n"
+    "}\n"
+    "\n"
+    "// In one load what begins at a multiple of 2 elements.\n"
+    "static double2 load_aligned(__global const double *p)\n"
+    "{\n"
+    "    return *(__global const double2 *) p;\n"
+    "}\n"
+    "\n"
+    "static void put(double x, double beta, __global double *p)\n"
+    "{\n"
+    "    store(beta == 0 ? x : x + beta * load(p), p);\n"
+    "}\n"
+    "\n"
+    "// C = alpha op(A) op(B) + beta C for few rows: X is B and Y is A, C is S x L, row-major.\n"
+    "// X is stored L x K: each of its rows is multiplied by Y to a sum.\n"
+    "// Y is stored K x S.\n"
+    "// A work-group of 4 work-items along L and 16 along K computes 16 x 1 of C.\n"
+    "__kernel __attribute__((reqd_work_group_size(16, 4, 1)))\n"
+    "void kiln_dgemm_thin_multiply_tt_side0_short1_vec2_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L, long S, long K, double alpha, double beta,\n"
+    "        __global const double *restrict X, long x_offset, long ldx,\n"
+    "        __global const double *restrict Y, long y_offset, long ldy,\n"
+    "        __global double *restrict C, long c_offset, long ldc)\n"
+    "{\n"
+    "    __local double part[4][64];\n"
+    "    const int along_k = get_local_id(0), along_l = get_local_id(1);\n"
+    "    const long l = (long) get_group_id(0) * 16 + along_l * 4;\n"
+    "    const long s = (long) get_group_id(1) * 1;\n"
+    "    const long from = 0, to = K;\n"
+    "    X += x_offset;\n"
+    "    __global const double *y0 = Y + y_offset + min(s + 0, S - 1);\n"
+    "    const long y_step = ldy;\n"
+    "    C += c_offset;\n"
+    "\n"
+    "    // Rows past the end repeat the last one; what is computed from them is not stored.\n"
+    "    __global const double *x0 = X + min(l + 0, L - 1) * ldx;\n"
+    "    __global const double *x1 = X + min(l + 1, L - 1) * ldx;\n"
+    "    __global const double *x2 = X + min(l + 2, L - 1) * ldx;\n"
+    "    __global const double *x3 = X + min(l + 3, L - 1) * ldx;\n"
+    "    double2 c0_0 = 0, c0_1 = 0, c0_2 = 0, c0_3 = 0;\n"
+    "    long k = from + along_k * 2;\n"
+    "    // A single column of Y lies side by side like a row.\n"
+    "    const bool fast = ldx % 2 == 0 && x_offset % 2 == 0 && ldy == 1;\n"
+    "    if (fast) {\n"
+    "        for (; k + 2 <= to; k += 32) {\n"
+    "            const double2 a0 = load_aligned(x0 + k);\n"
+    "            const double2 a1 = load_aligned(x1 + k);\n"
+    "            const double2 a2 = load_aligned(x2 + k);\n"
+    "            const double2 a3 = load_aligned(x3 + k);\n"
+    "            const double2 b0 = load_vector(y0 + k);\n"
+    "            c0_0 += a0 * b0; c0_1 += a1 * b0; c0_2 += a2 * b0; c0_3 += a3 * b0;\n"
+    "        }\n"
+    "    } else {\n"
+    "        for (; k + 2 <= to; k += 32) {\n"
+    "            const double2 a0 = load_row(x0 + k);\n"
+    "            const double2 a1 = load_row(x1 + k);\n"
+    "            const double2 a2 = load_row(x2 + k);\n"
+    "            const double2 a3 = load_row(x3 + k);\n"
+    "            const double2 b0 = (double2) (load(y0 + (k + 0) * y_step), load(y0 + (k + 1) * y_step));\n"
+    "            c0_0 += a0 * b0; c0_1 += a1 * b0; c0_2 += a2 * b0; c0_3 += a3 * b0;\n"
+    "        }\n"
+    "    }\n"
+    "    // What is left of K is less than a vector, and one work-item's.\n"
+    "    for (; k < to; k++) {\n"
+    "        const double b0 = load(y0 + k * y_step);\n"
+    "        const double a0 = load(x0 + k);\n"
+    "        c0_0.s0 += a0 * b0;\n"
+    "        const double a1 = load(x1 + k);\n"
+    "        c0_1.s0 += a1 * b0;\n"
+    "        const double a2 = load(x2 + k);\n"
+    "        c0_2.s0 += a2 * b0;\n"
+    "        const double a3 = load(x3 + k);\n"
+    "        c0_3.s0 += a3 * b0;\n"
+    "    }\n"
+    "\n"
+    "    const long begin = l, first = l;\n"
+    "    const int item = along_l * 16 + along_k;\n"
+    "    part[0][item] = total(c0_0);\n"
+    "    part[1][item] = total(c0_1);\n"
+    "    part[2][item] = total(c0_2);\n"
+    "    part[3][item] = total(c0_3);\n"
+    "    for (int half_way = 8; half_way > 0; half_way /= 2) {\n"
+    "        barrier(CLK_LOCAL_MEM_FENCE);\n"
+    "        if (along_k < half_way) {\n"
+    "            part[0][item] += part[0][item + half_way];\n"
+    "            part[1][item] += part[1][item + half_way];\n"
+    "            part[2][item] += part[2][item + half_way];\n"
+    "            part[3][item] += part[3][item + half_way];\n"
+    "        }\n"
+    "    }\n"
+    "    if (along_k == 0 && s + 0 < S) {\n"
+    "        const double sums[] = { part[0][item], part[1][item], part[2][item], part[3][item] };\n";
+
+static const char piece_60[] =
+    "        for (int i = 0; i < 4; i++)\n"
+    "            if (first + i >= begin && first + i < L)\n"
+    "                put(alpha * sums[i], beta, C + (s + 0) * ldc + first + i);\n"
+    "    }\n"
+    "}\n";
+
+static const char piece_61[] =
+    "static double total(double2 x2)\n"
+    "{\n"
+    "    return x2.lo + x2.hi;\n"
+    "}\n"
+    "\n"
+    "static double2 load_row(__global const double *p)\n"
+    "{\n"
+    "    return load_vector(p);\n"
+    "}\n"
+    "\n"
+    "// In one load what begins at a multiple of 2 elements.\n"
+    "static double2 load_aligned(__global const double *p)\n"
+    "{\n"
+    "    return *(__global const double2 *) p;\n"
+    "}\n"
+    "\n"
+    "static void put(double x, double beta, __global double *p)\n"
+    "{\n"
+    "    store(beta == 0 ? x : x + beta * load(p), p);\n"
+    "}\n"
+    "\n"
+    "// C = alpha op(A) op(B) + beta C for few columns: X is A, C is L x S, row-major.\n"
+    "// X is stored L x K: each of its rows is multiplied by Y to a sum.\n"
+    "// Y is stored K x S.\n"
+    "// A work-group of 4 work-items along L and 16 along K computes 16 x 1 of C.\n"
+    "__kernel __attribute__((reqd_work_group_size(16, 4, 1)))\n"
+    "void kiln_dgemm_thin_multiply_nn_side1_short1_vec2_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L, long S, long K, double alpha, double beta,\n"
+    "        __global const double *restrict X, long x_offset, long ldx,\n"
+    "        __global const double *restrict Y, long y_offset, long ldy,\n"
+    "        __global double *restrict C, long c_offset, long ldc)\n"
+    "{\n"
+    "    __local double part[4][64];\n"
+    "    const int along_k = get_local_id(0), along_l = get_local_id(1);\n"
+    "    const long l = (long) get_group_id(0) * 16 + along_l * 4;\n"
+    "    const long s = (long) get_group_id(1) * 1;\n"
+    "    const long from = 0, to = K;\n"
+    "    X += x_offset;\n"
+    "    __global const double *y0 = Y + y_offset + min(s + 0, S - 1);\n"
+    "    const long y_step = ldy;\n"
+    "    C += c_offset;\n"
+    "\n"
+    "    // Rows past the end repeat the last one; what is computed from them is not stored.\n"
+    "    __global const double *x0 = X + min(l + 0, L - 1) * ldx;\n"
+    "    __global const double *x1 = X + min(l + 1, L - 1) * ldx;\n"
+    "    __global const double *x2 = X + min(l + 2, L - 1) * ldx;\n"
+    "    __global const double *x3 = X + min(l + 3, L - 1) * ldx;\n"
+    "    double2 c0_0 = 0, c0_1 = 0, c0_2 = 0, c0_3 = 0;\n"
+    "    long k = from + along_k * 2;\n"
+    "    // A single column of Y lies side by side like a row.\n"
+    "    const bool fast = ldx % 2 == 0 && x_offset % 2 == 0 && ldy == 1;\n"
+    "    if (fast) {\n"
+    "        for (; k + 2 <= to; k += 32) {\n"
+    "            const double2 a0 = load_aligned(x0 + k);\n"
+    "            const double2 a1 = load_aligned(x1 + k);\n"
+    "            const double2 a2 = load_aligned(x2 + k);\n"
+    "            const double2 a3 = load_aligned(x3 + k);\n"
+    "            const double2 b0 = load_vector(y0 + k);\n"
+    "            c0_0 += a0 * b0; c0_1 += a1 * b0; c0_2 += a2 * b0; c0_3 += a3 * b0;\n"
+    "        }\n"
+    "    } else {\n"
+    "        for (; k + 2 <= to; k += 32) {\n"
+    "            const double2 a0 = load_row(x0 + k);\n"
+    "            const double2 a1 = load_row(x1 + k);\n"
+    "            const double2 a2 = load_row(x2 + k);\n"
+    "            const double2 a3 = load_row(x3 + k);\n"
+    "            const double2 b0 = (double2) (load(y0 + (k + 0) * y_step), load(y0 + (k + 1) * y_step));\n"
+    "            c0_0 += a0 * b0; c0_1 += a1 * b0; c0_2 += a2 * b0; c0_3 += a3 * b0;\n"
+    "        }\n"
+    "    }\n"
+    "    // What is left of K is less than a vector, and one work-item's.\n"
+    "    for (; k < to; k++) {\n"
+    "        const double b0 = load(y0 + k * y_step);\n"
+    "        const double a0 = load(x0 + k);\n"
+    "        c0_0.s0 += a0 * b0;\n"
+    "        const double a1 = load(x1 + k);\n"
+    "        c0_1.s0 += a1 * b0;\n"
+    "        const double a2 = load(x2 + k);\n"
+    "        c0_2.s0 += a2 * b0;\n"
+    "        const double a3 = load(x3 + k);\n"
+    "        c0_3.s0 += a3 * b0;\n"
+    "    }\n"
+    "\n"
+    "    const long begin = l, first = l;\n"
+    "    const int item = along_l * 16 + along_k;\n"
+    "    part[0][item] = total(c0_0);\n"
+    "    part[1][item] = total(c0_1);\n"
+    "    part[2][item] = total(c0_2);\n"
+    "    part[3][item] = total(c0_3);\n"
+    "    for (int half_way = 8; half_way > 0; half_way /= 2) {\n"
+    "        barrier(CLK_LOCAL_MEM_FENCE);\n"
+    "        if (along_k < half_way) {\n"
+    "            part[0][item] += part[0][item + half_way];\n"
+    "            part[1][item] += part[1][item + half_way];\n"
+    "            part[2][item] += part[2][item + half_way];\n"
+    "            part[3][item] += part[3][item + half_way];\n"
+    "        }\n"
+    "    }\n"
+    "    if (along_k == 0 && s + 0 < S) {\n"
+    "        const double sums[] = { part[0][item], part[1][item], part[2][item], part[3][item] };\n";
+
+static const char piece_62[] =
+    "        for (int i = 0; i < 4; i++)\n"
+    "            if (first + i >= begin && first + i < L)\n"
+    "                put(alpha * sums[i], beta, C + (first + i) * ldc + s + 0);\n"
+    "    }\n"
+    "}\n";
+
+static const char piece_63[] =
+    "static double total(double2 x2)\n"
+    "{\n"
+    "    return x2.lo + x2.hi;\n"
+    "}\n"
+    "\n"
+    "static double2 load_row(__global const double *p)\n"
+    "{\n"
+    "    return load_vector(p);\n"
+    "}\n"
+    "\n"
+    "// In one load what begins at a multiple of 2 elements.\n"
+    "static double2 load_aligned(__global const double *p)\n"
+    "{\n"
+    "    return *(__global const double2 *) p;\n"
+    "}\n"
+    "\n"
+    "static void put(double x, double beta, __global double *p)\n"
+    "{\n"
+    "    store(beta == 0 ? x : x + beta * load(p), p);\n"
+    "}\n"
+    "\n"
+    "// C = alpha op(A) op(B) + beta C for few columns: X is A, C is L x S, row-major.\n"
+    "// X is stored L x K: each of its rows is multiplied by Y to a sum.\n"
+    "// Y is stored S x K.\n"
+    "// A work-group of 4 work-items along L and 16 along K computes 16 x 1 of C.\n"
+    "__kernel __attribute__((reqd_work_group_size(16, 4, 1)))\n"
+    "void kiln_dgemm_thin_multiply_nt_side1_short1_vec2_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L, long S, long K, double alpha, double beta,\n"
+    "        __global const double *restrict X, long x_offset, long ldx,\n"
+    "        __global const double *restrict Y, long y_offset, long ldy,\n"
+    "        __global double *restrict C, long c_offset, long ldc)\n"
+    "{\n"
+    "    __local double part[4][64];\n"
+    "    const int along_k = get_local_id(0), along_l = get_local_id(1);\n"
+    "    const long l = (long) get_group_id(0) * 16 + along_l * 4;\n"
+    "    const long s = (long) get_group_id(1) * 1;\n"
+    "    const long from = 0, to = K;\n"
+    "    X += x_offset;\n"
+    "    __global const double *y0 = Y + y_offset + min(s + 0, S - 1) * ldy;\n"
+    "    const long y_step = 1;\n"
+    "    C += c_offset;\n"
+    "\n"
+    "    // Rows past the end repeat the last one; what is computed from them is not stored.\n"
+    "    __global const double *x0 = X + min(l + 0, L - 1) * ldx;\n"
+    "    __global const double *x1 = X + min(l + 1, L - 1) * ldx;\n"
+    "    __global const double *x2 = X + min(l + 2, L - 1) * ldx;\n"
+    "    __global const double *x3 = X + min(l + 3, L - 1) * ldx;\n"
+    "    double2 c0_0 = 0, c0_1 = 0, c0_2 = 0, c0_3 = 0;\n"
+    "    long k = from + along_k * 2;\n"
+    "    const bool fast = ldx % 2 == 0 && x_offset % 2 == 0;\n"
+    "    if (fast) {\n"
+    "        for (; k + 2 <= to; k += 32) {\n"
+    "            const double2 a0 = load_aligned(x0 + k);\n"
+    "            const double2 a1 = load_aligned(x1 + k);\n"
+    "            const double2 a2 = load_aligned(x2 + k);\n"
+    "            const double2 a3 = load_aligned(x3 + k);\n"
+    "            const double2 b0 = load_vector(y0 + k);\n"
+    "            c0_0 += a0 * b0; c0_1 += a1 * b0; c0_2 += a2 * b0; c0_3 += a3 * b0;\n"
+    "        }\n"
+    "    } else {\n"
+    "        for (; k + 2 <= to; k += 32) {\n"
+    "            const double2 a0 = load_row(x0 + k);\n"
+    "            const double2 a1 = load_row(x1 + k);\n"
+    "            const double2 a2 = load_row(x2 + k);\n"
+    "            const double2 a3 = load_row(x3 + k);\n"
+    "            const double2 b0 = load_vector(y0 + k);\n"
+    "            c0_0 += a0 * b0; c0_1 += a1 * b0; c0_2 += a2 * b0; c0_3 += a3 * b0;\n"
+    "        }\n"
+    "    }\n"
+    "    // What is left of K is less than a vector, and one work-item's.\n"
+    "    for (; k < to; k++) {\n"
+    "        const double b0 = load(y0 + k * y_step);\n"
+    "        const double a0 = load(x0 + k);\n"
+    "        c0_0.s0 += a0 * b0;\n"
+    "        const double a1 = load(x1 + k);\n"
+    "        c0_1.s0 += a1 * b0;\n"
+    "        const double a2 = load(x2 + k);\n"
+    "        c0_2.s0 += a2 * b0;\n"
+    "        const double a3 = load(x3 + k);\n"
+    "        c0_3.s0 += a3 * b0;\n"
+    "    }\n"
+    "\n"
+    "    const long begin = l, first = l;\n"
+    "    const int item = along_l * 16 + along_k;\n"
+    "    part[0][item] = total(c0_0);\n"
+    "    part[1][item] = total(c0_1);\n"
+    "    part[2][item] = total(c0_2);\n"
+    "    part[3][item] = total(c0_3);\n"
+    "    for (int half_way = 8; half_way > 0; half_way /= 2) {\n"
+    "        barrier(CLK_LOCAL_MEM_FENCE);\n"
+    "        if (along_k < half_way) {\n"
+    "            part[0][item] += part[0][item + half_way];\n"
+    "            part[1][item] += part[1][item + half_way];\n"
+    "            part[2][item] += part[2][item + half_way];\n"
+    "            part[3][item] += part[3][item + half_way];\n"
+    "        }\n"
+    "    }\n"
+    "    if (along_k == 0 && s + 0 < S) {\n"
+    "        const double sums[] = { part[0][item], part[1][item], part[2][item], part[3][item] };\n"
+    "        for (int i = 0; i < 4; i++)\n"
+    "            if (first + i >= begin && first + i < L)\n";
+
+static const char piece_64[] =
+    "static double2 load_row(__global const double *p)\n"
+    "{\n"
+    "    return load_vector(p);\n"
+    "}\n"
+    "\n"
+    "// In one load what begins at a multiple of 2 elements.\n"
+    "static double2 load_aligned(__global const double *p)\n"
+    "{\n"
+    "    return *(__global const double2 *) p;\n"
+    "}\n"
+    "\n"
+    "static void put(double x, double beta, __global double *p)\n"
+    "{\n"
+    "    store(beta == 0 ? x : x + beta * load(p), p);\n"
+    "}\n"
+    "\n"
+    "// C = alpha op(A) op(B) + beta C for few columns: X is A, C is L x S, row-major.\n"
+    "// X is stored K x L: its rows are added up, each times an element of Y.\n"
+    "// Y is stored K x S.\n"
+    "// A work-group of 4 work-items along L and 16 along K computes 8 x 1 of C.\n"
+    "__kernel __attribute__((reqd_work_group_size(4, 16, 1)))\n"
+    "void kiln_dgemm_thin_multiply_tn_side1_short1_vec2_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L, long S, long K, double alpha, double beta,\n"
+    "        __global const double *restrict X, long x_offset, long ldx,\n"
+    "        __global const double *restrict Y, long y_offset, long ldy,\n"
+    "        __global double *restrict C, long c_offset, long ldc)\n"
+    "{\n"
+    "    __local double2 part[64];\n"
+    "    const int along_k = get_local_id(1), along_l = get_local_id(0);\n"
+    "    const long l = (long) get_group_id(0) * 8 + along_l * 2;\n"
+    "    const long s = (long) get_group_id(1) * 1;\n"
+    "    const long from = 0, to = K;\n"
+    "    X += x_offset;\n"
+    "    __global const double *y0 = Y + y_offset + min(s + 0, S - 1);\n"
+    "    const long y_step = ldy;\n"
+    "    C += c_offset;\n"
+    "\n"
+    "    // Vectors past the end repeat the last one, which ends where the row does.\n"
+    "    const long begin = l, first = max(min(l, L - 2), (long) 0);\n"
+    "    double2 c0 = 0;\n"
+    "    long k = from + along_k;\n"
+    "    if (L < 2)\n"
+    "        for (; k < to; k += 16) {\n"
+    "            // A row is less than a vector.\n"
+    "            __global const double *x = X + k * ldx;\n"
+    "            const double2 a = (double2) (load(x + min((long) 0, L - 1)), load(x + min((long) 1, L - 1)));\n"
+    "            c0 += a * load(y0 + k * y_step);\n"
+    "        }\n"
+    "    if (ldx % 2 == 0 && (x_offset + first) % 2 == 0) {\n"
+    "        for (; k + 48 < to; k += 64) {\n"
+    "            __global const double *x = X + k * ldx + first;\n"
+    "            const double2 a0 = load_aligned(x + 0 * ldx);\n"
+    "            const double2 a1 = load_aligned(x + 16 * ldx);\n"
+    "            const double2 a2 = load_aligned(x + 32 * ldx);\n"
+    "            const double2 a3 = load_aligned(x + 48 * ldx);\n"
+    "            c0 += a0 * load(y0 + (k + 0) * y_step);\n"
+    "            c0 += a1 * load(y0 + (k + 16) * y_step);\n"
+    "            c0 += a2 * load(y0 + (k + 32) * y_step);\n"
+    "            c0 += a3 * load(y0 + (k + 48) * y_step);\n"
+    "        }\n"
+    "        for (; k < to; k += 16) {\n"
+    "            const double2 a = load_aligned(X + k * ldx + first);\n"
+    "            c0 += a * load(y0 + k * y_step);\n"
+    "        }\n"
+    "    } else {\n"
+    "        for (; k + 48 < to; k += 64) {\n"
+    "            __global const double *x = X + k * ldx + first;\n"
+    "            const double2 a0 = load_row(x + 0 * ldx);\n"
+    "            const double2 a1 = load_row(x + 16 * ldx);\n"
+    "            const double2 a2 = load_row(x + 32 * ldx);\n"
+    "            const double2 a3 = load_row(x + 48 * ldx);\n"
+    "            c0 += a0 * load(y0 + (k + 0) * y_step);\n"
+    "            c0 += a1 * load(y0 + (k + 16) * y_step);\n"
+    "            c0 += a2 * load(y0 + (k + 32) * y_step);\n"
+    "            c0 += a3 * load(y0 + (k + 48) * y_step);\n"
+    "        }\n"
+    "        for (; k < to; k += 16) {\n"
+    "            const double2 a = load_row(X + k * ldx + first);\n"
+    "            c0 += a * load(y0 + k * y_step);\n"
+    "        }\n"
+    "    }\n"
+    "\n"
+    "    const int item = along_k * 4 + along_l;\n"
+    "    part[item] = c0;\n"
+    "    for (int half_way = 8; half_way > 0; half_way /= 2) {\n"
+    "        barrier(CLK_LOCAL_MEM_FENCE);\n"
+    "        if (along_k < half_way)\n"
+    "            part[item] += part[item + half_way * 4];\n"
+    "    }\n"
+    "    if (along_k == 0 && s + 0 < S) {\n"
+    "        double sums[2];\n"
+    "        vstore2(part[item], 0, sums);\n"
+    "        for (int i = 0; i < 2; i++)\n"
+    "            if (first + i >= begin && first + i < L)\n"
+    "                put(alpha * sums[i], beta, C + (first + i) * ldc + s + 0);\n"
+    "    }\n"
+    "}\n";
+
+static const char piece_65[] =
+    "static double2 load_row(__global const double *p)\n"
+    "{\n"
+    "    return load_vector(p);\n"
+    "}\n"
+    "\n"
+    "// In one load what begins at a multiple of 2 elements.\n"
+    "static double2 load_aligned(__global const double *p)\n"
+    "{\n"
+    "    return *(__global const double2 *) p;\n"
+    "}\n"
+    "\n"
+    "static void put(double x, double beta, __global double *p)\n"
+    "{\n"
+    "    store(beta == 0 ? x : x + beta * load(p), p);\n"
+    "}\n"
+    "\n"
+    "// C = alpha op(A) op(B) + beta C for few columns: X is A, C is L x S, row-major.\n"
+    "// X is stored K x L: its rows are added up, each times an element of Y.\n"
+    "// Y is stored S x K.\n"
+    "// A work-group of 4 work-items along L and 16 along K computes 8 x 1 of C.\n"
+    "__kernel __attribute__((reqd_work_group_size(4, 16, 1)))\n"
+    "void kiln_dgemm_thin_multiply_tt_side1_short1_vec2_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L, long S, long K, double alpha, double beta,\n"
+    "        __global const double *restrict X, long x_offset, long ldx,\n"
+    "        __global const double *restrict Y, long y_offset, long ldy,\n"
+    "        __global double *restrict C, long c_offset, long ldc)\n"
+    "{\n"
+    "    __local double2 part[64];\n"
+    "    const int along_k = get_local_id(1), along_l = get_local_id(0);\n"
+    "    const long l = (long) get_group_id(0) * 8 + along_l * 2;\n"
+    "    const long s = (long) get_group_id(1) * 1;\n"
+    "    const long from = 0, to = K;\n"
+    "    X += x_offset;\n"
+    "    __global const double *y0 = Y + y_offset + min(s + 0, S - 1) * ldy;\n"
+    "    const long y_step = 1;\n"
+    "    C += c_offset;\n"
+    "\n"
+    "    // Vectors past the end repeat the last one, which ends where the row does.\n"
+    "    const long begin = l, first = max(min(l, L - 2), (long) 0);\n"
+    "    double2 c0 = 0;\n"
+    "    long k = from + along_k;\n"
+    "    if (L < 2)\n"
+    "        for (; k < to; k += 16) {\n"
+    "            // A row is less than a vector.\n"
+    "            __global const double *x = X + k * ldx;\n"
+    "            const double2 a = (double2) (load(x + min((long) 0, L - 1)), load(x + min((long) 1, L - 1)));\n"
+    "            c0 += a * load(y0 + k * y_step);\n"
+    "        }\n"
+    "    if (ldx % 2 == 0 && (x_offset + first) % 2 == 0) {\n"
+    "        for (; k + 48 < to; k += 64) {\n"
+    "            __global const double *x = X + k * ldx + first;\n"
+    "            const double2 a0 = load_aligned(x + 0 * ldx);\n"
+    "            const double2 a1 = load_aligned(x + 16 * ldx);\n"
+    "            const double2 a2 = load_aligned(x + 32 * ldx);\n"
+    "            const double2 a3 = load_aligned(x + 48 * ldx);\n"
+    "            c0 += a0 * load(y0 + (k + 0) * y_step);\n"
+    "            c0 += a1 * load(y0 + (k + 16) * y_step);\n"
+    "            c0 += a2 * load(y0 + (k + 32) * y_step);\n"
+    "            c0 += a3 * load(y0 + (k + 48) * y_step);\n"
+    "        }\n"
+    "        for (; k < to; k += 16) {\n"
+    "            const double2 a = load_aligned(X + k * ldx + first);\n"
+    "            c0 += a * load(y0 + k * y_step);\n"
+    "        }\n"
+    "    } else {\n"
+    "        for (; k + 48 < to; k += 64) {\n"
+    "            __global const double *x = X + k * ldx + first;\n"
+    "            const double2 a0 = load_row(x + 0 * ldx);\n"
+    "            const double2 a1 = load_row(x + 16 * ldx);\n"
+    "            const double2 a2 = load_row(x + 32 * ldx);\n"
+    "            const double2 a3 = load_row(x + 48 * ldx);\n"
+    "            c0 += a0 * load(y0 + (k + 0) * y_step);\n"
+    "            c0 += a1 * load(y0 + (k + 16) * y_step);\n"
+    "            c0 += a2 * load(y0 + (k + 32) * y_step);\n"
+    "            c0 += a3 * load(y0 + (k + 48) * y_step);\n"
+    "        }\n"
+    "        for (; k < to; k += 16) {\n"
+    "            const double2 a = load_row(X + k * ldx + first);\n"
+    "            c0 += a * load(y0 + k * y_step);\n"
+    "        }\n"
+    "    }\n"
+    "\n"
+    "    const int item = along_k * 4 + along_l;\n"
+    "    part[item] = c0;\n"
+    "    for (int half_way = 8; half_way > 0; half_way /= 2) {\n"
+    "        barrier(CLK_LOCAL_MEM_FENCE);\n"
+    "        if (along_k < half_way)\n"
+    "            part[item] += part[item + half_way * 4];\n"
+    "    }\n"
+    "    if (along_k == 0 && s + 0 < S) {\n"
+    "        double sums[2];\n"
+    "        vstore2(part[item], 0, sums);\n"
+    "        for (int i = 0; i < 2; i++)\n"
+    "            if (first + i >= begin && first + i < L)\n"
+    "                put(alpha * sums[i], beta, C + (first + i) * ldc + s + 0);\n"
+    "    }\n"
+    "}\n";
+
+static const char piece_66[] =
     "// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.\n"
     "// A is stored M x K.\n"
     "// B is stored K x N.\n"
@@ -2403,7 +4841,7 @@ static const char piece_36[] =
     "        if (col + 4 <= N) {\n"
     "            if (beta == 0) {\n";
 
-static const char piece_37[] =
+static const char piece_67[] =
     "                store_vector(alpha * c1_0, out + 0);\n"
     "                store_vector(alpha * c1_1, out + 2);\n"
     "            } else {\n"
@@ -2462,7 +4900,7 @@ static const char piece_37[] =
     "    }\n"
     "}\n";
 
-static const char piece_38[] =
+static const char piece_68[] =
     "// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.\n"
     "// A is stored M x K.\n"
     "// B is stored N x K.\n"
@@ -2561,7 +4999,7 @@ static const char piece_38[] =
     "                store_vector(alpha * c2_1, out + 2);\n"
     "            } else {\n";
 
-static const char piece_39[] =
+static const char piece_69[] =
     "                store_vector(alpha * c2_0 + beta * load_vector(out + 0),\n"
     "                        out + 0);\n"
     "                store_vector(alpha * c2_1 + beta * load_vector(out + 2),\n"
@@ -2597,7 +5035,7 @@ static const char piece_39[] =
     "    }\n"
     "}\n";
 
-static const char piece_40[] =
+static const char piece_70[] =
     "// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.\n"
     "// A is stored K x M.\n"
     "// B is stored K x N.\n"
@@ -2694,7 +5132,7 @@ static const char piece_40[] =
     "            if (beta == 0) {\n"
     "                store_vector(alpha * c1_0, out + 0);\n";
 
-static const char piece_41[] =
+static const char piece_71[] =
     "                store_vector(alpha * c1_1, out + 2);\n"
     "            } else {\n"
     "                store_vector(alpha * c1_0 + beta * load_vector(out + 0),\n"
@@ -2752,7 +5190,7 @@ static const char piece_41[] =
     "    }\n"
     "}\n";
 
-static const char piece_42[] =
+static const char piece_72[] =
     "// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.\n"
     "// A is stored K x M.\n"
     "// B is stored N x K.\n"
@@ -2851,7 +5289,7 @@ static const char piece_42[] =
     "                store_vector(alpha * c2_1, out + 2);\n"
     "            } else {\n";
 
-static const char piece_43[] =
+static const char piece_73[] =
     "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n"
     "// Elements of double are computed with as double. A product and a sum are fused where the device does\n"
     "// that in one step: FP_CONTRACT, on by default, allows it.\n"
@@ -2865,7 +5303,7 @@ static const char piece_43[] =
     "    *p = x;\n"
     "}\n";
 
-static const char piece_44[] =
+static const char piece_74[] =
     "// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.\n"
     "// A is stored M x K.\n"
     "// B is stored K x N.\n"
@@ -2909,7 +5347,7 @@ static const char piece_44[] =
     "    }\n"
     "}\n";
 
-static const char piece_45[] =
+static const char piece_75[] =
     "// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.\n"
     "// A is stored M x K.\n"
     "// B is stored N x K.\n"
@@ -2953,7 +5391,7 @@ static const char piece_45[] =
     "    }\n"
     "}\n";
 
-static const char piece_46[] =
+static const char piece_76[] =
     "// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.\n"
     "// A is stored K x M.\n"
     "// B is stored K x N.\n"
@@ -2997,7 +5435,7 @@ static const char piece_46[] =
     "    }\n"
     "}\n";
 
-static const char piece_47[] =
+static const char piece_77[] =
     "// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.\n"
     "// A is stored K x M.\n"
     "// B is stored N x K.\n"
@@ -3041,7 +5479,7 @@ static const char piece_47[] =
     "    }\n"
     "}\n";
 
-static const char piece_48[] =
+static const char piece_78[] =
     "// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.\n"
     "// A is stored M x K.\n"
     "// B is stored K x N.\n"
@@ -3137,7 +5575,7 @@ static const char piece_48[] =
     "        if (col + 4 <= N) {\n"
     "            if (beta == 0) {\n";
 
-static const char piece_49[] =
+static const char piece_79[] =
     "// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.\n"
     "// A is stored M x K.\n"
     "// B is stored N x K.\n"
@@ -3236,7 +5674,7 @@ static const char piece_49[] =
     "                store_vector(alpha * c2_1, out + 2);\n"
     "            } else {\n";
 
-static const char piece_50[] =
+static const char piece_80[] =
     "// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.\n"
     "// A is stored K x M.\n"
     "// B is stored K x N.\n"
@@ -3332,7 +5770,7 @@ static const char piece_50[] =
     "        if (col + 4 <= N) {\n"
     "            if (beta == 0) {\n";
 
-static const char piece_51[] =
+static const char piece_81[] =
     "// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.\n"
     "// A is stored K x M.\n"
     "// B is stored N x K.\n"
@@ -3431,83 +5869,235 @@ static const char piece_51[] =
     "                store_vector(alpha * c2_1, out + 2);\n"
     "            } else {\n";
 
-static const char *const source_0[] = { piece_0, piece_1, piece_2 };
-static const char *const source_1[] = { piece_0, piece_3, piece_4 };
-static const char *const source_2[] = { piece_0, piece_5, piece_6 };
-static const char *const source_3[] = { piece_0, piece_7, piece_8 };
-static const char *const source_4[] = { piece_9, piece_10 };
-static const char *const source_5[] = { piece_9, piece_11 };
-static const char *const source_6[] = { piece_9, piece_12 };
-static const char *const source_7[] = { piece_9, piece_13 };
-static const char *const source_8[] = { piece_0, piece_14, piece_2 };
+static const char *const source_0[] = { piece_0, piece_1 };
+static const char *const source_1[] = { piece_0, piece_2, piece_3 };
+static const char *const source_2[] = { piece_0, piece_4 };
+static const char *const source_3[] = { piece_0, piece_5, piece_6 };
+static const char *const source_4[] = { piece_0, piece_7, piece_8 };
+static const char *const source_5[] = { piece_0, piece_9, piece_10 };
+static const char *const source_6[] = { piece_0, piece_11 };
+static const char *const source_7[] = { piece_0, piece_12 };
+static const char *const source_8[] = { piece_0, piece_13, piece_14 };
 static const char *const source_9[] = { piece_0, piece_15, piece_16 };
-static const char *const source_10[] = { piece_0, piece_17, piece_2 };
-static const char *const source_11[] = { piece_0, piece_18, piece_4 };
-static const char *const source_12[] = { piece_19, piece_20, piece_21 };
-static const char *const source_13[] = { piece_19, piece_22, piece_16 };
-static const char *const source_14[] = { piece_19, piece_23, piece_21 };
-static const char *const source_15[] = { piece_19, piece_24, piece_8 };
-static const char *const source_16[] = { piece_25, piece_26 };
-static const char *const source_17[] = { piece_25, piece_27 };
-static const char *const source_18[] = { piece_25, piece_28 };
-static const char *const source_19[] = { piece_25, piece_29 };
-static const char *const source_20[] = { piece_19, piece_30, piece_31 };
-static const char *const source_21[] = { piece_19, piece_32, piece_16 };
-static const char *const source_22[] = { piece_19, piece_33, piece_21 };
-static const char *const source_23[] = { piece_19, piece_34, piece_16 };
-static const char *const source_24[] = { piece_35, piece_36, piece_37 };
-static const char *const source_25[] = { piece_35, piece_38, piece_39 };
-static const char *const source_26[] = { piece_35, piece_40, piece_41 };
-static const char *const source_27[] = { piece_35, piece_42, piece_39 };
-static const char *const source_28[] = { piece_43, piece_44 };
-static const char *const source_29[] = { piece_43, piece_45 };
-static const char *const source_30[] = { piece_43, piece_46 };
-static const char *const source_31[] = { piece_43, piece_47 };
-static const char *const source_32[] = { piece_35, piece_48, piece_37 };
-static const char *const source_33[] = { piece_35, piece_49, piece_39 };
-static const char *const source_34[] = { piece_35, piece_50, piece_37 };
-static const char *const source_35[] = { piece_35, piece_51, piece_39 };
+static const char *const source_10[] = { piece_0, piece_17, piece_18 };
+static const char *const source_11[] = { piece_0, piece_19, piece_20 };
+static const char *const source_12[] = { piece_21, piece_22 };
+static const char *const source_13[] = { piece_21, piece_23 };
+static const char *const source_14[] = { piece_21, piece_24 };
+static const char *const source_15[] = { piece_21, piece_25 };
+static const char *const source_16[] = { piece_0, piece_26, piece_14 };
+static const char *const source_17[] = { piece_0, piece_27, piece_28 };
+static const char *const source_18[] = { piece_0, piece_29, piece_14 };
+static const char *const source_19[] = { piece_0, piece_30, piece_16 };
+static const char *const source_20[] = { piece_31, piece_32 };
+static const char *const source_21[] = { piece_31, piece_33, piece_3 };
+static const char *const source_22[] = { piece_31, piece_34 };
+static const char *const source_23[] = { piece_31, piece_35, piece_6 };
+static const char *const source_24[] = { piece_31, piece_36, piece_8 };
+static const char *const source_25[] = { piece_31, piece_37, piece_10 };
+static const char *const source_26[] = { piece_31, piece_38 };
+static const char *const source_27[] = { piece_31, piece_39 };
+static const char *const source_28[] = { piece_31, piece_40, piece_41 };
+static const char *const source_29[] = { piece_31, piece_42, piece_28 };
+static const char *const source_30[] = { piece_31, piece_43, piece_41 };
+static const char *const source_31[] = { piece_31, piece_44, piece_20 };
+static const char *const source_32[] = { piece_45, piece_46 };
+static const char *const source_33[] = { piece_45, piece_47 };
+static const char *const source_34[] = { piece_45, piece_48 };
+static const char *const source_35[] = { piece_45, piece_49 };
+static const char *const source_36[] = { piece_31, piece_50, piece_51 };
+static const char *const source_37[] = { piece_31, piece_52, piece_28 };
+static const char *const source_38[] = { piece_31, piece_53, piece_41 };
+static const char *const source_39[] = { piece_31, piece_54, piece_28 };
+static const char *const source_40[] = { piece_55, piece_56 };
+static const char *const source_41[] = { piece_55, piece_57, piece_3 };
+static const char *const source_42[] = { piece_55, piece_58 };
+static const char *const source_43[] = { piece_55, piece_59, piece_60 };
+static const char *const source_44[] = { piece_55, piece_61, piece_62 };
+static const char *const source_45[] = { piece_55, piece_63, piece_10 };
+static const char *const source_46[] = { piece_55, piece_64 };
+static const char *const source_47[] = { piece_55, piece_65 };
+static const char *const source_48[] = { piece_55, piece_66, piece_67 };
+static const char *const source_49[] = { piece_55, piece_68, piece_69 };
+static const char *const source_50[] = { piece_55, piece_70, piece_71 };
+static const char *const source_51[] = { piece_55, piece_72, piece_69 };
+static const char *const source_52[] = { piece_73, piece_74 };
+static const char *const source_53[] = { piece_73, piece_75 };
+static const char *const source_54[] = { piece_73, piece_76 };
+static const char *const source_55[] = { piece_73, piece_77 };
+static const char *const source_56[] = { piece_55, piece_78, piece_67 };
+static const char *const source_57[] = { piece_55, piece_79, piece_69 };
+static const char *const source_58[] = { piece_55, piece_80, piece_67 };
+static const char *const source_59[] = { piece_55, piece_81, piece_69 };
 
 static const struct kiln_program programs[] = {
-    { UINT64_C(0x9dc5d14ef9aec8ff), 0, source_0, 3, 0, NULL },
-    { UINT64_C(0xd5418aa1b6f68be0), 0, source_1, 3, 0, NULL },
-    { UINT64_C(0x733275b209a3e0ef), 0, source_2, 3, 0, NULL },
-    { UINT64_C(0x93e1ab9a69f68631), 0, source_3, 3, 0, NULL },
-    { UINT64_C(0x4660e932f551e3e5), 0, source_4, 2, 0, NULL },
-    { UINT64_C(0x54330e69dced6b7f), 0, source_5, 2, 0, NULL },
-    { UINT64_C(0xd87a22227c4e9577), 0, source_6, 2, 0, NULL },
-    { UINT64_C(0x9a60048e81f0bcd5), 0, source_7, 2, 0, NULL },
-    { UINT64_C(0xb8c9e59985deed9c), 0, source_8, 3, 0, NULL },
-    { UINT64_C(0xe30326c0ad6de137), 0, source_9, 3, 0, NULL },
-    { UINT64_C(0x1fbd7553d431a300), 0, source_10, 3, 0, NULL },
-    { UINT64_C(0x927b04a395a66e1e), 0, source_11, 3, 0, NULL },
-    { UINT64_C(0x3b3e0321ec58242a), 0, source_12, 3, 0, NULL },
-    { UINT64_C(0xb4dcb0bcc3ef8db3), 0, source_13, 3, 0, NULL },
-    { UINT64_C(0x5c2530190d2d8676), 0, source_14, 3, 0, NULL },
-    { UINT64_C(0x8623aed7b9152616), 0, source_15, 3, 0, NULL },
-    { UINT64_C(0x0638a64fe997f00b), 0, source_16, 2, 0, NULL },
-    { UINT64_C(0x1a70a4d475d76af5), 0, source_17, 2, 0, NULL },
-    { UINT64_C(0xb250f0785381bbc9), 0, source_18, 2, 0, NULL },
-    { UINT64_C(0xe7505e3cbbd314a7), 0, source_19, 2, 0, NULL },
-    { UINT64_C(0x3e8f3feb728f0117), 0, source_20, 3, 0, NULL },
-    { UINT64_C(0x859d01ec8f8e8492), 0, source_21, 3, 0, NULL },
-    { UINT64_C(0x8a034f8b9b8b31df), 0, source_22, 3, 0, NULL },
-    { UINT64_C(0x2f5ff1894390eb23), 0, source_23, 3, 0, NULL },
-    { UINT64_C(0xfea45913dab30e89), 0, source_24, 3, 0, NULL },
-    { UINT64_C(0xb4c8f32bd9cd3bb4), 0, source_25, 3, 0, NULL },
-    { UINT64_C(0x8cce2708ec741c23), 0, source_26, 3, 0, NULL },
-    { UINT64_C(0x3d399c5885416c19), 0, source_27, 3, 0, NULL },
-    { UINT64_C(0x3e91bd594be369c0), 0, source_28, 2, 0, NULL },
-    { UINT64_C(0x2c2e48f261b50fb2), 0, source_29, 2, 0, NULL },
-    { UINT64_C(0xdd678862d85ea82a), 0, source_30, 2, 0, NULL },
-    { UINT64_C(0x4762df44b5eb14d8), 0, source_31, 2, 0, NULL },
-    { UINT64_C(0x7357a7d9b49a57bc), 0, source_32, 3, 0, NULL },
-    { UINT64_C(0xc43657a97096b421), 0, source_33, 3, 0, NULL },
-    { UINT64_C(0x72f68bea4b30bf82), 0, source_34, 3, 0, NULL },
-    { UINT64_C(0xc47ef19218dad848), 0, source_35, 3, 0, NULL },
+    { UINT64_C(0xf82a19dffce439ab), 0, source_0, 2, 0, NULL },
+    { UINT64_C(0x2a3be5223837fbf7), 0, source_1, 3, 0, NULL },
+    { UINT64_C(0xddef9654914e0de0), 0, source_2, 2, 0, NULL },
+    { UINT64_C(0x873d2e6807254edf), 0, source_3, 3, 0, NULL },
+    { UINT64_C(0x726b634e20dd2f62), 0, source_4, 3, 0, NULL },
+    { UINT64_C(0x455f77ba92fef836), 0, source_5, 3, 0, NULL },
+    { UINT64_C(0xec3ae268acaad82f), 0, source_6, 2, 0, NULL },
+    { UINT64_C(0x79dc2e3fd78acbd0), 0, source_7, 2, 0, NULL },
+    { UINT64_C(0x9dc5d14ef9aec8ff), 0, source_8, 3, 0, NULL },
+    { UINT64_C(0xd5418aa1b6f68be0), 0, source_9, 3, 0, NULL },
+    { UINT64_C(0x733275b209a3e0ef), 0, source_10, 3, 0, NULL },
+    { UINT64_C(0x93e1ab9a69f68631), 0, source_11, 3, 0, NULL },
+    { UINT64_C(0x4660e932f551e3e5), 0, source_12, 2, 0, NULL },
+    { UINT64_C(0x54330e69dced6b7f), 0, source_13, 2, 0, NULL },
+    { UINT64_C(0xd87a22227c4e9577), 0, source_14, 2, 0, NULL },
+    { UINT64_C(0x9a60048e81f0bcd5), 0, source_15, 2, 0, NULL },
+    { UINT64_C(0xb8c9e59985deed9c), 0, source_16, 3, 0, NULL },
+    { UINT64_C(0xe30326c0ad6de137), 0, source_17, 3, 0, NULL },
+    { UINT64_C(0x1fbd7553d431a300), 0, source_18, 3, 0, NULL },
+    { UINT64_C(0x927b04a395a66e1e), 0, source_19, 3, 0, NULL },
+    { UINT64_C(0xc2599db2f55a2fe0), 0, source_20, 2, 0, NULL },
+    { UINT64_C(0xf2e2609e6431eed5), 0, source_21, 3, 0, NULL },
+    { UINT64_C(0x7973ef65c98a3c7d), 0, source_22, 2, 0, NULL },
+    { UINT64_C(0x69f43df3a911f879), 0, source_23, 3, 0, NULL },
+    { UINT64_C(0x3a3d30fa8fb41e00), 0, source_24, 3, 0, NULL },
+    { UINT64_C(0xa30461318d896308), 0, source_25, 3, 0, NULL },
+    { UINT64_C(0x504b941d16bd025c), 0, source_26, 2, 0, NULL },
+    { UINT64_C(0x45c5c5e1919aaee5), 0, source_27, 2, 0, NULL },
+    { UINT64_C(0x3b3e0321ec58242a), 0, source_28, 3, 0, NULL },
+    { UINT64_C(0xb4dcb0bcc3ef8db3), 0, source_29, 3, 0, NULL },
+    { UINT64_C(0x5c2530190d2d8676), 0, source_30, 3, 0, NULL },
+    { UINT64_C(0x8623aed7b9152616), 0, source_31, 3, 0, NULL },
+    { UINT64_C(0x0638a64fe997f00b), 0, source_32, 2, 0, NULL },
+    { UINT64_C(0x1a70a4d475d76af5), 0, source_33, 2, 0, NULL },
+    { UINT64_C(0xb250f0785381bbc9), 0, source_34, 2, 0, NULL },
+    { UINT64_C(0xe7505e3cbbd314a7), 0, source_35, 2, 0, NULL },
+    { UINT64_C(0x3e8f3feb728f0117), 0, source_36, 3, 0, NULL },
+    { UINT64_C(0x859d01ec8f8e8492), 0, source_37, 3, 0, NULL },
+    { UINT64_C(0x8a034f8b9b8b31df), 0, source_38, 3, 0, NULL },
+    { UINT64_C(0x2f5ff1894390eb23), 0, source_39, 3, 0, NULL },
+    { UINT64_C(0x4a947ed40dc2e006), 0, source_40, 2, 0, NULL },
+    { UINT64_C(0xe76bf431ee9e3d5e), 0, source_41, 3, 0, NULL },
+    { UINT64_C(0x6d6a4d65df712345), 0, source_42, 2, 0, NULL },
+    { UINT64_C(0xad0e0ff0d0f0cf42), 0, source_43, 3, 0, NULL },
+    { UINT64_C(0x023026004eafefe9), 0, source_44, 3, 0, NULL },
+    { UINT64_C(0x85fca9608127c803), 0, source_45, 3, 0, NULL },
+    { UINT64_C(0xbb5953f0ae3b1af6), 0, source_46, 2, 0, NULL },
+    { UINT64_C(0xe4091f745d6ef869), 0, source_47, 2, 0, NULL },
+    { UINT64_C(0xfea45913dab30e89), 0, source_48, 3, 0, NULL },
+    { UINT64_C(0xb4c8f32bd9cd3bb4), 0, source_49, 3, 0, NULL },
+    { UINT64_C(0x8cce2708ec741c23), 0, source_50, 3, 0, NULL },
+    { UINT64_C(0x3d399c5885416c19), 0, source_51, 3, 0, NULL },
+    { UINT64_C(0x3e91bd594be369c0), 0, source_52, 2, 0, NULL },
+    { UINT64_C(0x2c2e48f261b50fb2), 0, source_53, 2, 0, NULL },
+    { UINT64_C(0xdd678862d85ea82a), 0, source_54, 2, 0, NULL },
+    { UINT64_C(0x4762df44b5eb14d8), 0, source_55, 2, 0, NULL },
+    { UINT64_C(0x7357a7d9b49a57bc), 0, source_56, 3, 0, NULL },
+    { UINT64_C(0xc43657a97096b421), 0, source_57, 3, 0, NULL },
+    { UINT64_C(0x72f68bea4b30bf82), 0, source_58, 3, 0, NULL },
+    { UINT64_C(0xc47ef19218dad848), 0, source_59, 3, 0, NULL },
 };
 
 static const struct kiln_stage stages_0[] = {
+    { "kiln_hgemm_thin_multiply_nn_side0_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64",
+      3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 16, 1, 1 }, { 4, 16, 1 }, 1024,
+      14, {
+        KILN_ARG_N, KILN_ARG_M, KILN_ARG_K, KILN_ARG_ALPHA,
+        KILN_ARG_BETA, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
+        KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_C,
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE },
+};
+static const struct kiln_region regions_0[] = {
+    { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
+};
+static const struct kiln_stage stages_1[] = {
+    { "kiln_hgemm_thin_multiply_nt_side0_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64",
+      3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 16, 1, 1 }, { 16, 4, 1 }, 1024,
+      14, {
+        KILN_ARG_N, KILN_ARG_M, KILN_ARG_K, KILN_ARG_ALPHA,
+        KILN_ARG_BETA, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
+        KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_C,
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE },
+};
+static const struct kiln_region regions_1[] = {
+    { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
+};
+static const struct kiln_stage stages_2[] = {
+    { "kiln_hgemm_thin_multiply_tn_side0_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64",
+      3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 16, 1, 1 }, { 4, 16, 1 }, 1024,
+      14, {
+        KILN_ARG_N, KILN_ARG_M, KILN_ARG_K, KILN_ARG_ALPHA,
+        KILN_ARG_BETA, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
+        KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_C,
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE },
+};
+static const struct kiln_region regions_2[] = {
+    { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
+};
+static const struct kiln_stage stages_3[] = {
+    { "kiln_hgemm_thin_multiply_tt_side0_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64",
+      3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 16, 1, 1 }, { 16, 4, 1 }, 1024,
+      14, {
+        KILN_ARG_N, KILN_ARG_M, KILN_ARG_K, KILN_ARG_ALPHA,
+        KILN_ARG_BETA, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
+        KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_C,
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE },
+};
+static const struct kiln_region regions_3[] = {
+    { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
+};
+static const struct kiln_stage stages_4[] = {
+    { "kiln_hgemm_thin_multiply_nn_side1_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64",
+      3, { KILN_DIM_M, KILN_DIM_N, KILN_DIM_ONE }, { 16, 1, 1 }, { 16, 4, 1 }, 1024,
+      14, {
+        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
+        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
+        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE },
+};
+static const struct kiln_region regions_4[] = {
+    { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
+};
+static const struct kiln_stage stages_5[] = {
+    { "kiln_hgemm_thin_multiply_nt_side1_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64",
+      3, { KILN_DIM_M, KILN_DIM_N, KILN_DIM_ONE }, { 16, 1, 1 }, { 16, 4, 1 }, 1024,
+      14, {
+        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
+        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
+        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE },
+};
+static const struct kiln_region regions_5[] = {
+    { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
+};
+static const struct kiln_stage stages_6[] = {
+    { "kiln_hgemm_thin_multiply_tn_side1_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64",
+      3, { KILN_DIM_M, KILN_DIM_N, KILN_DIM_ONE }, { 16, 1, 1 }, { 4, 16, 1 }, 1024,
+      14, {
+        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
+        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
+        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE },
+};
+static const struct kiln_region regions_6[] = {
+    { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
+};
+static const struct kiln_stage stages_7[] = {
+    { "kiln_hgemm_thin_multiply_tt_side1_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64",
+      3, { KILN_DIM_M, KILN_DIM_N, KILN_DIM_ONE }, { 16, 1, 1 }, { 4, 16, 1 }, 1024,
+      14, {
+        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
+        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
+        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE },
+};
+static const struct kiln_region regions_7[] = {
+    { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
+};
+static const struct kiln_stage stages_8[] = {
     { "kiln_hgemm_direct_multiply_nn_wgm8_wgn8_tm4_nv1_vec4_ku1_index32",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 32, 1 }, { 8, 8, 1 }, 0,
       14, {
@@ -3517,7 +6107,7 @@ static const struct kiln_stage stages_0[] = {
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE },
 };
-static const struct kiln_stage stages_1[] = {
+static const struct kiln_stage stages_9[] = {
     { "kiln_hgemm_direct_multiply_nt_wgm8_wgn8_tm4_nv1_vec4_ku1_index32",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 32, 1 }, { 8, 8, 1 }, 0,
       14, {
@@ -3527,7 +6117,7 @@ static const struct kiln_stage stages_1[] = {
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE },
 };
-static const struct kiln_stage stages_2[] = {
+static const struct kiln_stage stages_10[] = {
     { "kiln_hgemm_direct_multiply_tn_wgm8_wgn8_tm4_nv1_vec4_ku1_index32",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 32, 1 }, { 8, 8, 1 }, 0,
       14, {
@@ -3537,7 +6127,7 @@ static const struct kiln_stage stages_2[] = {
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE },
 };
-static const struct kiln_stage stages_3[] = {
+static const struct kiln_stage stages_11[] = {
     { "kiln_hgemm_direct_multiply_tt_wgm8_wgn8_tm4_nv1_vec4_ku1_index32",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 32, 1 }, { 8, 8, 1 }, 0,
       14, {
@@ -3547,7 +6137,7 @@ static const struct kiln_stage stages_3[] = {
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE },
 };
-static const struct kiln_stage stages_4[] = {
+static const struct kiln_stage stages_12[] = {
     { "kiln_hgemm_direct_multiply_nn_wgm8_wgn8_tm1_nv1_vec1_ku1_index64",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 8, 8, 1 }, { 8, 8, 1 }, 0,
       14, {
@@ -3557,7 +6147,7 @@ static const struct kiln_stage stages_4[] = {
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE },
 };
-static const struct kiln_stage stages_5[] = {
+static const struct kiln_stage stages_13[] = {
     { "kiln_hgemm_direct_multiply_nt_wgm8_wgn8_tm1_nv1_vec1_ku1_index64",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 8, 8, 1 }, { 8, 8, 1 }, 0,
       14, {
@@ -3567,7 +6157,7 @@ static const struct kiln_stage stages_5[] = {
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE },
 };
-static const struct kiln_stage stages_6[] = {
+static const struct kiln_stage stages_14[] = {
     { "kiln_hgemm_direct_multiply_tn_wgm8_wgn8_tm1_nv1_vec1_ku1_index64",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 8, 8, 1 }, { 8, 8, 1 }, 0,
       14, {
@@ -3577,7 +6167,7 @@ static const struct kiln_stage stages_6[] = {
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE },
 };
-static const struct kiln_stage stages_7[] = {
+static const struct kiln_stage stages_15[] = {
     { "kiln_hgemm_direct_multiply_tt_wgm8_wgn8_tm1_nv1_vec1_ku1_index64",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 8, 8, 1 }, { 8, 8, 1 }, 0,
       14, {
@@ -3587,7 +6177,7 @@ static const struct kiln_stage stages_7[] = {
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE },
 };
-static const struct kiln_stage stages_8[] = {
+static const struct kiln_stage stages_16[] = {
     { "kiln_hgemm_direct_multiply_nn_wgm1_wgn1_tm4_nv1_vec4_ku1_index64",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 4, 4, 1 }, { 1, 1, 1 }, 0,
       14, {
@@ -3597,7 +6187,7 @@ static const struct kiln_stage stages_8[] = {
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE },
 };
-static const struct kiln_stage stages_9[] = {
+static const struct kiln_stage stages_17[] = {
     { "kiln_hgemm_direct_multiply_nt_wgm1_wgn1_tm4_nv1_vec4_ku1_index64",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 4, 4, 1 }, { 1, 1, 1 }, 0,
       14, {
@@ -3607,7 +6197,7 @@ static const struct kiln_stage stages_9[] = {
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE },
 };
-static const struct kiln_stage stages_10[] = {
+static const struct kiln_stage stages_18[] = {
     { "kiln_hgemm_direct_multiply_tn_wgm1_wgn1_tm4_nv1_vec4_ku1_index64",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 4, 4, 1 }, { 1, 1, 1 }, 0,
       14, {
@@ -3617,7 +6207,7 @@ static const struct kiln_stage stages_10[] = {
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE },
 };
-static const struct kiln_stage stages_11[] = {
+static const struct kiln_stage stages_19[] = {
     { "kiln_hgemm_direct_multiply_tt_wgm1_wgn1_tm4_nv1_vec4_ku1_index64",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 4, 4, 1 }, { 1, 1, 1 }, 0,
       14, {
@@ -3627,7 +6217,111 @@ static const struct kiln_stage stages_11[] = {
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE },
 };
-static const struct kiln_stage stages_12[] = {
+static const struct kiln_stage stages_20[] = {
+    { "kiln_sgemm_thin_multiply_nn_side0_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64",
+      3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 16, 1, 1 }, { 4, 16, 1 }, 1024,
+      14, {
+        KILN_ARG_N, KILN_ARG_M, KILN_ARG_K, KILN_ARG_ALPHA,
+        KILN_ARG_BETA, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
+        KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_C,
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE },
+};
+static const struct kiln_region regions_20[] = {
+    { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
+};
+static const struct kiln_stage stages_21[] = {
+    { "kiln_sgemm_thin_multiply_nt_side0_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64",
+      3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 16, 1, 1 }, { 16, 4, 1 }, 1024,
+      14, {
+        KILN_ARG_N, KILN_ARG_M, KILN_ARG_K, KILN_ARG_ALPHA,
+        KILN_ARG_BETA, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
+        KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_C,
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE },
+};
+static const struct kiln_region regions_21[] = {
+    { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
+};
+static const struct kiln_stage stages_22[] = {
+    { "kiln_sgemm_thin_multiply_tn_side0_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64",
+      3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 16, 1, 1 }, { 4, 16, 1 }, 1024,
+      14, {
+        KILN_ARG_N, KILN_ARG_M, KILN_ARG_K, KILN_ARG_ALPHA,
+        KILN_ARG_BETA, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
+        KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_C,
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE },
+};
+static const struct kiln_region regions_22[] = {
+    { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
+};
+static const struct kiln_stage stages_23[] = {
+    { "kiln_sgemm_thin_multiply_tt_side0_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64",
+      3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 16, 1, 1 }, { 16, 4, 1 }, 1024,
+      14, {
+        KILN_ARG_N, KILN_ARG_M, KILN_ARG_K, KILN_ARG_ALPHA,
+        KILN_ARG_BETA, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
+        KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_C,
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE },
+};
+static const struct kiln_region regions_23[] = {
+    { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
+};
+static const struct kiln_stage stages_24[] = {
+    { "kiln_sgemm_thin_multiply_nn_side1_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64",
+      3, { KILN_DIM_M, KILN_DIM_N, KILN_DIM_ONE }, { 16, 1, 1 }, { 16, 4, 1 }, 1024,
+      14, {
+        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
+        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
+        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE },
+};
+static const struct kiln_region regions_24[] = {
+    { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
+};
+static const struct kiln_stage stages_25[] = {
+    { "kiln_sgemm_thin_multiply_nt_side1_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64",
+      3, { KILN_DIM_M, KILN_DIM_N, KILN_DIM_ONE }, { 16, 1, 1 }, { 16, 4, 1 }, 1024,
+      14, {
+        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
+        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
+        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE },
+};
+static const struct kiln_region regions_25[] = {
+    { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
+};
+static const struct kiln_stage stages_26[] = {
+    { "kiln_sgemm_thin_multiply_tn_side1_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64",
+      3, { KILN_DIM_M, KILN_DIM_N, KILN_DIM_ONE }, { 16, 1, 1 }, { 4, 16, 1 }, 1024,
+      14, {
+        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
+        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
+        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE },
+};
+static const struct kiln_region regions_26[] = {
+    { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
+};
+static const struct kiln_stage stages_27[] = {
+    { "kiln_sgemm_thin_multiply_tt_side1_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64",
+      3, { KILN_DIM_M, KILN_DIM_N, KILN_DIM_ONE }, { 16, 1, 1 }, { 4, 16, 1 }, 1024,
+      14, {
+        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
+        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
+        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE },
+};
+static const struct kiln_region regions_27[] = {
+    { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
+};
+static const struct kiln_stage stages_28[] = {
     { "kiln_sgemm_direct_multiply_nn_wgm8_wgn8_tm4_nv1_vec4_ku1_index32",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 32, 1 }, { 8, 8, 1 }, 0,
       14, {
@@ -3637,7 +6331,7 @@ static const struct kiln_stage stages_12[] = {
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE },
 };
-static const struct kiln_stage stages_13[] = {
+static const struct kiln_stage stages_29[] = {
     { "kiln_sgemm_direct_multiply_nt_wgm8_wgn8_tm4_nv1_vec4_ku1_index32",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 32, 1 }, { 8, 8, 1 }, 0,
       14, {
@@ -3647,7 +6341,7 @@ static const struct kiln_stage stages_13[] = {
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE },
 };
-static const struct kiln_stage stages_14[] = {
+static const struct kiln_stage stages_30[] = {
     { "kiln_sgemm_direct_multiply_tn_wgm8_wgn8_tm4_nv1_vec4_ku1_index32",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 32, 1 }, { 8, 8, 1 }, 0,
       14, {
@@ -3657,7 +6351,7 @@ static const struct kiln_stage stages_14[] = {
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE },
 };
-static const struct kiln_stage stages_15[] = {
+static const struct kiln_stage stages_31[] = {
     { "kiln_sgemm_direct_multiply_tt_wgm8_wgn8_tm4_nv1_vec4_ku1_index32",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 32, 1 }, { 8, 8, 1 }, 0,
       14, {
@@ -3667,7 +6361,7 @@ static const struct kiln_stage stages_15[] = {
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE },
 };
-static const struct kiln_stage stages_16[] = {
+static const struct kiln_stage stages_32[] = {
     { "kiln_sgemm_direct_multiply_nn_wgm8_wgn8_tm1_nv1_vec1_ku1_index64",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 8, 8, 1 }, { 8, 8, 1 }, 0,
       14, {
@@ -3677,7 +6371,7 @@ static const struct kiln_stage stages_16[] = {
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE },
 };
-static const struct kiln_stage stages_17[] = {
+static const struct kiln_stage stages_33[] = {
     { "kiln_sgemm_direct_multiply_nt_wgm8_wgn8_tm1_nv1_vec1_ku1_index64",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 8, 8, 1 }, { 8, 8, 1 }, 0,
       14, {
@@ -3687,7 +6381,7 @@ static const struct kiln_stage stages_17[] = {
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE },
 };
-static const struct kiln_stage stages_18[] = {
+static const struct kiln_stage stages_34[] = {
     { "kiln_sgemm_direct_multiply_tn_wgm8_wgn8_tm1_nv1_vec1_ku1_index64",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 8, 8, 1 }, { 8, 8, 1 }, 0,
       14, {
@@ -3697,7 +6391,7 @@ static const struct kiln_stage stages_18[] = {
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE },
 };
-static const struct kiln_stage stages_19[] = {
+static const struct kiln_stage stages_35[] = {
     { "kiln_sgemm_direct_multiply_tt_wgm8_wgn8_tm1_nv1_vec1_ku1_index64",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 8, 8, 1 }, { 8, 8, 1 }, 0,
       14, {
@@ -3707,7 +6401,7 @@ static const struct kiln_stage stages_19[] = {
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE },
 };
-static const struct kiln_stage stages_20[] = {
+static const struct kiln_stage stages_36[] = {
     { "kiln_sgemm_direct_multiply_nn_wgm1_wgn1_tm4_nv1_vec4_ku1_index64",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 4, 4, 1 }, { 1, 1, 1 }, 0,
       14, {
@@ -3717,7 +6411,7 @@ static const struct kiln_stage stages_20[] = {
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE },
 };
-static const struct kiln_stage stages_21[] = {
+static const struct kiln_stage stages_37[] = {
     { "kiln_sgemm_direct_multiply_nt_wgm1_wgn1_tm4_nv1_vec4_ku1_index64",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 4, 4, 1 }, { 1, 1, 1 }, 0,
       14, {
@@ -3727,7 +6421,7 @@ static const struct kiln_stage stages_21[] = {
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE },
 };
-static const struct kiln_stage stages_22[] = {
+static const struct kiln_stage stages_38[] = {
     { "kiln_sgemm_direct_multiply_tn_wgm1_wgn1_tm4_nv1_vec4_ku1_index64",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 4, 4, 1 }, { 1, 1, 1 }, 0,
       14, {
@@ -3737,7 +6431,7 @@ static const struct kiln_stage stages_22[] = {
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE },
 };
-static const struct kiln_stage stages_23[] = {
+static const struct kiln_stage stages_39[] = {
     { "kiln_sgemm_direct_multiply_tt_wgm1_wgn1_tm4_nv1_vec4_ku1_index64",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 4, 4, 1 }, { 1, 1, 1 }, 0,
       14, {
@@ -3747,7 +6441,111 @@ static const struct kiln_stage stages_23[] = {
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE },
 };
-static const struct kiln_stage stages_24[] = {
+static const struct kiln_stage stages_40[] = {
+    { "kiln_dgemm_thin_multiply_nn_side0_short1_vec2_rows4_nv1_litems4_kitems16_ksplit1_align1_index64",
+      3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 8, 1, 1 }, { 4, 16, 1 }, 1024,
+      14, {
+        KILN_ARG_N, KILN_ARG_M, KILN_ARG_K, KILN_ARG_ALPHA,
+        KILN_ARG_BETA, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
+        KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_C,
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE },
+};
+static const struct kiln_region regions_40[] = {
+    { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
+};
+static const struct kiln_stage stages_41[] = {
+    { "kiln_dgemm_thin_multiply_nt_side0_short1_vec2_rows4_nv1_litems4_kitems16_ksplit1_align1_index64",
+      3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 16, 1, 1 }, { 16, 4, 1 }, 2048,
+      14, {
+        KILN_ARG_N, KILN_ARG_M, KILN_ARG_K, KILN_ARG_ALPHA,
+        KILN_ARG_BETA, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
+        KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_C,
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE },
+};
+static const struct kiln_region regions_41[] = {
+    { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
+};
+static const struct kiln_stage stages_42[] = {
+    { "kiln_dgemm_thin_multiply_tn_side0_short1_vec2_rows4_nv1_litems4_kitems16_ksplit1_align1_index64",
+      3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 8, 1, 1 }, { 4, 16, 1 }, 1024,
+      14, {
+        KILN_ARG_N, KILN_ARG_M, KILN_ARG_K, KILN_ARG_ALPHA,
+        KILN_ARG_BETA, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
+        KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_C,
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE },
+};
+static const struct kiln_region regions_42[] = {
+    { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
+};
+static const struct kiln_stage stages_43[] = {
+    { "kiln_dgemm_thin_multiply_tt_side0_short1_vec2_rows4_nv1_litems4_kitems16_ksplit1_align1_index64",
+      3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 16, 1, 1 }, { 16, 4, 1 }, 2048,
+      14, {
+        KILN_ARG_N, KILN_ARG_M, KILN_ARG_K, KILN_ARG_ALPHA,
+        KILN_ARG_BETA, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
+        KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_C,
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE },
+};
+static const struct kiln_region regions_43[] = {
+    { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
+};
+static const struct kiln_stage stages_44[] = {
+    { "kiln_dgemm_thin_multiply_nn_side1_short1_vec2_rows4_nv1_litems4_kitems16_ksplit1_align1_index64",
+      3, { KILN_DIM_M, KILN_DIM_N, KILN_DIM_ONE }, { 16, 1, 1 }, { 16, 4, 1 }, 2048,
+      14, {
+        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
+        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
+        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE },
+};
+static const struct kiln_region regions_44[] = {
+    { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
+};
+static const struct kiln_stage stages_45[] = {
+    { "kiln_dgemm_thin_multiply_nt_side1_short1_vec2_rows4_nv1_litems4_kitems16_ksplit1_align1_index64",
+      3, { KILN_DIM_M, KILN_DIM_N, KILN_DIM_ONE }, { 16, 1, 1 }, { 16, 4, 1 }, 2048,
+      14, {
+        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
+        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
+        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE },
+};
+static const struct kiln_region regions_45[] = {
+    { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
+};
+static const struct kiln_stage stages_46[] = {
+    { "kiln_dgemm_thin_multiply_tn_side1_short1_vec2_rows4_nv1_litems4_kitems16_ksplit1_align1_index64",
+      3, { KILN_DIM_M, KILN_DIM_N, KILN_DIM_ONE }, { 8, 1, 1 }, { 4, 16, 1 }, 1024,
+      14, {
+        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
+        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
+        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE },
+};
+static const struct kiln_region regions_46[] = {
+    { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
+};
+static const struct kiln_stage stages_47[] = {
+    { "kiln_dgemm_thin_multiply_tt_side1_short1_vec2_rows4_nv1_litems4_kitems16_ksplit1_align1_index64",
+      3, { KILN_DIM_M, KILN_DIM_N, KILN_DIM_ONE }, { 8, 1, 1 }, { 4, 16, 1 }, 1024,
+      14, {
+        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
+        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
+        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE },
+};
+static const struct kiln_region regions_47[] = {
+    { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
+};
+static const struct kiln_stage stages_48[] = {
     { "kiln_dgemm_direct_multiply_nn_wgm8_wgn8_tm4_nv2_vec2_ku1_index32",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 32, 1 }, { 8, 8, 1 }, 0,
       14, {
@@ -3757,7 +6555,7 @@ static const struct kiln_stage stages_24[] = {
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE },
 };
-static const struct kiln_stage stages_25[] = {
+static const struct kiln_stage stages_49[] = {
     { "kiln_dgemm_direct_multiply_nt_wgm8_wgn8_tm4_nv2_vec2_ku1_index32",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 32, 1 }, { 8, 8, 1 }, 0,
       14, {
@@ -3767,7 +6565,7 @@ static const struct kiln_stage stages_25[] = {
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE },
 };
-static const struct kiln_stage stages_26[] = {
+static const struct kiln_stage stages_50[] = {
     { "kiln_dgemm_direct_multiply_tn_wgm8_wgn8_tm4_nv2_vec2_ku1_index32",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 32, 1 }, { 8, 8, 1 }, 0,
       14, {
@@ -3777,7 +6575,7 @@ static const struct kiln_stage stages_26[] = {
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE },
 };
-static const struct kiln_stage stages_27[] = {
+static const struct kiln_stage stages_51[] = {
     { "kiln_dgemm_direct_multiply_tt_wgm8_wgn8_tm4_nv2_vec2_ku1_index32",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 32, 1 }, { 8, 8, 1 }, 0,
       14, {
@@ -3787,7 +6585,7 @@ static const struct kiln_stage stages_27[] = {
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE },
 };
-static const struct kiln_stage stages_28[] = {
+static const struct kiln_stage stages_52[] = {
     { "kiln_dgemm_direct_multiply_nn_wgm8_wgn8_tm1_nv1_vec1_ku1_index64",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 8, 8, 1 }, { 8, 8, 1 }, 0,
       14, {
@@ -3797,7 +6595,7 @@ static const struct kiln_stage stages_28[] = {
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE },
 };
-static const struct kiln_stage stages_29[] = {
+static const struct kiln_stage stages_53[] = {
     { "kiln_dgemm_direct_multiply_nt_wgm8_wgn8_tm1_nv1_vec1_ku1_index64",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 8, 8, 1 }, { 8, 8, 1 }, 0,
       14, {
@@ -3807,7 +6605,7 @@ static const struct kiln_stage stages_29[] = {
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE },
 };
-static const struct kiln_stage stages_30[] = {
+static const struct kiln_stage stages_54[] = {
     { "kiln_dgemm_direct_multiply_tn_wgm8_wgn8_tm1_nv1_vec1_ku1_index64",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 8, 8, 1 }, { 8, 8, 1 }, 0,
       14, {
@@ -3817,7 +6615,7 @@ static const struct kiln_stage stages_30[] = {
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE },
 };
-static const struct kiln_stage stages_31[] = {
+static const struct kiln_stage stages_55[] = {
     { "kiln_dgemm_direct_multiply_tt_wgm8_wgn8_tm1_nv1_vec1_ku1_index64",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 8, 8, 1 }, { 8, 8, 1 }, 0,
       14, {
@@ -3827,7 +6625,7 @@ static const struct kiln_stage stages_31[] = {
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE },
 };
-static const struct kiln_stage stages_32[] = {
+static const struct kiln_stage stages_56[] = {
     { "kiln_dgemm_direct_multiply_nn_wgm1_wgn1_tm4_nv2_vec2_ku1_index64",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 4, 4, 1 }, { 1, 1, 1 }, 0,
       14, {
@@ -3837,7 +6635,7 @@ static const struct kiln_stage stages_32[] = {
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE },
 };
-static const struct kiln_stage stages_33[] = {
+static const struct kiln_stage stages_57[] = {
     { "kiln_dgemm_direct_multiply_nt_wgm1_wgn1_tm4_nv2_vec2_ku1_index64",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 4, 4, 1 }, { 1, 1, 1 }, 0,
       14, {
@@ -3847,7 +6645,7 @@ static const struct kiln_stage stages_33[] = {
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE },
 };
-static const struct kiln_stage stages_34[] = {
+static const struct kiln_stage stages_58[] = {
     { "kiln_dgemm_direct_multiply_tn_wgm1_wgn1_tm4_nv2_vec2_ku1_index64",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 4, 4, 1 }, { 1, 1, 1 }, 0,
       14, {
@@ -3857,7 +6655,7 @@ static const struct kiln_stage stages_34[] = {
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE },
 };
-static const struct kiln_stage stages_35[] = {
+static const struct kiln_stage stages_59[] = {
     { "kiln_dgemm_direct_multiply_tt_wgm1_wgn1_tm4_nv2_vec2_ku1_index64",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 4, 4, 1 }, { 1, 1, 1 }, 0,
       14, {
@@ -3869,78 +6667,126 @@ static const struct kiln_stage stages_35[] = {
 };
 
 static const struct kiln_recipe recipes[] = {
+    { "thin SIDE=0 SHORT=1 VEC=4 ROWS=4 NV=1 LITEMS=4 KITEMS=16 KSPLIT=1 ALIGN=1 INDEX=64",
+      16, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 2, 0, 0 } }, 0, 1, 1, stages_0, regions_0 },
+    { "thin SIDE=0 SHORT=1 VEC=4 ROWS=4 NV=1 LITEMS=4 KITEMS=16 KSPLIT=1 ALIGN=1 INDEX=64",
+      16, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 2, 0, 0 } }, 1, 1, 1, stages_1, regions_1 },
+    { "thin SIDE=0 SHORT=1 VEC=4 ROWS=4 NV=1 LITEMS=4 KITEMS=16 KSPLIT=1 ALIGN=1 INDEX=64",
+      16, 1, 0, 64, { 1, 1, 1, 0, 0, 0, { 2, 0, 0 } }, 2, 1, 1, stages_2, regions_2 },
+    { "thin SIDE=0 SHORT=1 VEC=4 ROWS=4 NV=1 LITEMS=4 KITEMS=16 KSPLIT=1 ALIGN=1 INDEX=64",
+      16, 1, 1, 64, { 1, 1, 1, 0, 0, 0, { 2, 0, 0 } }, 3, 1, 1, stages_3, regions_3 },
+    { "thin SIDE=1 SHORT=1 VEC=4 ROWS=4 NV=1 LITEMS=4 KITEMS=16 KSPLIT=1 ALIGN=1 INDEX=64",
+      16, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 2, 0 } }, 4, 1, 1, stages_4, regions_4 },
+    { "thin SIDE=1 SHORT=1 VEC=4 ROWS=4 NV=1 LITEMS=4 KITEMS=16 KSPLIT=1 ALIGN=1 INDEX=64",
+      16, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 2, 0 } }, 5, 1, 1, stages_5, regions_5 },
+    { "thin SIDE=1 SHORT=1 VEC=4 ROWS=4 NV=1 LITEMS=4 KITEMS=16 KSPLIT=1 ALIGN=1 INDEX=64",
+      16, 1, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 2, 0 } }, 6, 1, 1, stages_6, regions_6 },
+    { "thin SIDE=1 SHORT=1 VEC=4 ROWS=4 NV=1 LITEMS=4 KITEMS=16 KSPLIT=1 ALIGN=1 INDEX=64",
+      16, 1, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 2, 0 } }, 7, 1, 1, stages_7, regions_7 },
     { "direct WGM=8 WGN=8 TM=4 NV=1 VEC=4 KU=1 INDEX=32",
-      16, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 } }, 0, 1, 0, stages_0, NULL },
+      16, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 } }, 8, 1, 0, stages_8, NULL },
     { "direct WGM=8 WGN=8 TM=4 NV=1 VEC=4 KU=1 INDEX=32",
-      16, 0, 1, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 } }, 1, 1, 0, stages_1, NULL },
+      16, 0, 1, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 } }, 9, 1, 0, stages_9, NULL },
     { "direct WGM=8 WGN=8 TM=4 NV=1 VEC=4 KU=1 INDEX=32",
-      16, 1, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 } }, 2, 1, 0, stages_2, NULL },
+      16, 1, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 } }, 10, 1, 0, stages_10, NULL },
     { "direct WGM=8 WGN=8 TM=4 NV=1 VEC=4 KU=1 INDEX=32",
-      16, 1, 1, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 } }, 3, 1, 0, stages_3, NULL },
+      16, 1, 1, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 } }, 11, 1, 0, stages_11, NULL },
     { "direct WGM=8 WGN=8 TM=1 NV=1 VEC=1 KU=1 INDEX=64",
-      16, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 } }, 4, 1, 0, stages_4, NULL },
+      16, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 } }, 12, 1, 0, stages_12, NULL },
     { "direct WGM=8 WGN=8 TM=1 NV=1 VEC=1 KU=1 INDEX=64",
-      16, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 } }, 5, 1, 0, stages_5, NULL },
+      16, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 } }, 13, 1, 0, stages_13, NULL },
     { "direct WGM=8 WGN=8 TM=1 NV=1 VEC=1 KU=1 INDEX=64",
-      16, 1, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 } }, 6, 1, 0, stages_6, NULL },
+      16, 1, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 } }, 14, 1, 0, stages_14, NULL },
     { "direct WGM=8 WGN=8 TM=1 NV=1 VEC=1 KU=1 INDEX=64",
-      16, 1, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 } }, 7, 1, 0, stages_7, NULL },
+      16, 1, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 } }, 15, 1, 0, stages_15, NULL },
     { "direct WGM=1 WGN=1 TM=4 NV=1 VEC=4 KU=1 INDEX=64",
-      16, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 } }, 8, 1, 0, stages_8, NULL },
+      16, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 } }, 16, 1, 0, stages_16, NULL },
     { "direct WGM=1 WGN=1 TM=4 NV=1 VEC=4 KU=1 INDEX=64",
-      16, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 } }, 9, 1, 0, stages_9, NULL },
+      16, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 } }, 17, 1, 0, stages_17, NULL },
     { "direct WGM=1 WGN=1 TM=4 NV=1 VEC=4 KU=1 INDEX=64",
-      16, 1, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 } }, 10, 1, 0, stages_10, NULL },
+      16, 1, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 } }, 18, 1, 0, stages_18, NULL },
     { "direct WGM=1 WGN=1 TM=4 NV=1 VEC=4 KU=1 INDEX=64",
-      16, 1, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 } }, 11, 1, 0, stages_11, NULL },
+      16, 1, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 } }, 19, 1, 0, stages_19, NULL },
+    { "thin SIDE=0 SHORT=1 VEC=4 ROWS=4 NV=1 LITEMS=4 KITEMS=16 KSPLIT=1 ALIGN=1 INDEX=64",
+      32, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 2, 0, 0 } }, 20, 1, 1, stages_20, regions_20 },
+    { "thin SIDE=0 SHORT=1 VEC=4 ROWS=4 NV=1 LITEMS=4 KITEMS=16 KSPLIT=1 ALIGN=1 INDEX=64",
+      32, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 2, 0, 0 } }, 21, 1, 1, stages_21, regions_21 },
+    { "thin SIDE=0 SHORT=1 VEC=4 ROWS=4 NV=1 LITEMS=4 KITEMS=16 KSPLIT=1 ALIGN=1 INDEX=64",
+      32, 1, 0, 64, { 1, 1, 1, 0, 0, 0, { 2, 0, 0 } }, 22, 1, 1, stages_22, regions_22 },
+    { "thin SIDE=0 SHORT=1 VEC=4 ROWS=4 NV=1 LITEMS=4 KITEMS=16 KSPLIT=1 ALIGN=1 INDEX=64",
+      32, 1, 1, 64, { 1, 1, 1, 0, 0, 0, { 2, 0, 0 } }, 23, 1, 1, stages_23, regions_23 },
+    { "thin SIDE=1 SHORT=1 VEC=4 ROWS=4 NV=1 LITEMS=4 KITEMS=16 KSPLIT=1 ALIGN=1 INDEX=64",
+      32, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 2, 0 } }, 24, 1, 1, stages_24, regions_24 },
+    { "thin SIDE=1 SHORT=1 VEC=4 ROWS=4 NV=1 LITEMS=4 KITEMS=16 KSPLIT=1 ALIGN=1 INDEX=64",
+      32, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 2, 0 } }, 25, 1, 1, stages_25, regions_25 },
+    { "thin SIDE=1 SHORT=1 VEC=4 ROWS=4 NV=1 LITEMS=4 KITEMS=16 KSPLIT=1 ALIGN=1 INDEX=64",
+      32, 1, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 2, 0 } }, 26, 1, 1, stages_26, regions_26 },
+    { "thin SIDE=1 SHORT=1 VEC=4 ROWS=4 NV=1 LITEMS=4 KITEMS=16 KSPLIT=1 ALIGN=1 INDEX=64",
+      32, 1, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 2, 0 } }, 27, 1, 1, stages_27, regions_27 },
     { "direct WGM=8 WGN=8 TM=4 NV=1 VEC=4 KU=1 INDEX=32",
-      32, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 } }, 12, 1, 0, stages_12, NULL },
+      32, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 } }, 28, 1, 0, stages_28, NULL },
     { "direct WGM=8 WGN=8 TM=4 NV=1 VEC=4 KU=1 INDEX=32",
-      32, 0, 1, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 } }, 13, 1, 0, stages_13, NULL },
+      32, 0, 1, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 } }, 29, 1, 0, stages_29, NULL },
     { "direct WGM=8 WGN=8 TM=4 NV=1 VEC=4 KU=1 INDEX=32",
-      32, 1, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 } }, 14, 1, 0, stages_14, NULL },
+      32, 1, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 } }, 30, 1, 0, stages_30, NULL },
     { "direct WGM=8 WGN=8 TM=4 NV=1 VEC=4 KU=1 INDEX=32",
-      32, 1, 1, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 } }, 15, 1, 0, stages_15, NULL },
+      32, 1, 1, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 } }, 31, 1, 0, stages_31, NULL },
     { "direct WGM=8 WGN=8 TM=1 NV=1 VEC=1 KU=1 INDEX=64",
-      32, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 } }, 16, 1, 0, stages_16, NULL },
+      32, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 } }, 32, 1, 0, stages_32, NULL },
     { "direct WGM=8 WGN=8 TM=1 NV=1 VEC=1 KU=1 INDEX=64",
-      32, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 } }, 17, 1, 0, stages_17, NULL },
+      32, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 } }, 33, 1, 0, stages_33, NULL },
     { "direct WGM=8 WGN=8 TM=1 NV=1 VEC=1 KU=1 INDEX=64",
-      32, 1, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 } }, 18, 1, 0, stages_18, NULL },
+      32, 1, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 } }, 34, 1, 0, stages_34, NULL },
     { "direct WGM=8 WGN=8 TM=1 NV=1 VEC=1 KU=1 INDEX=64",
-      32, 1, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 } }, 19, 1, 0, stages_19, NULL },
+      32, 1, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 } }, 35, 1, 0, stages_35, NULL },
     { "direct WGM=1 WGN=1 TM=4 NV=1 VEC=4 KU=1 INDEX=64",
-      32, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 } }, 20, 1, 0, stages_20, NULL },
+      32, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 } }, 36, 1, 0, stages_36, NULL },
     { "direct WGM=1 WGN=1 TM=4 NV=1 VEC=4 KU=1 INDEX=64",
-      32, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 } }, 21, 1, 0, stages_21, NULL },
+      32, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 } }, 37, 1, 0, stages_37, NULL },
     { "direct WGM=1 WGN=1 TM=4 NV=1 VEC=4 KU=1 INDEX=64",
-      32, 1, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 } }, 22, 1, 0, stages_22, NULL },
+      32, 1, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 } }, 38, 1, 0, stages_38, NULL },
     { "direct WGM=1 WGN=1 TM=4 NV=1 VEC=4 KU=1 INDEX=64",
-      32, 1, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 } }, 23, 1, 0, stages_23, NULL },
+      32, 1, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 } }, 39, 1, 0, stages_39, NULL },
+    { "thin SIDE=0 SHORT=1 VEC=2 ROWS=4 NV=1 LITEMS=4 KITEMS=16 KSPLIT=1 ALIGN=1 INDEX=64",
+      64, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 2, 0, 0 } }, 40, 1, 1, stages_40, regions_40 },
+    { "thin SIDE=0 SHORT=1 VEC=2 ROWS=4 NV=1 LITEMS=4 KITEMS=16 KSPLIT=1 ALIGN=1 INDEX=64",
+      64, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 2, 0, 0 } }, 41, 1, 1, stages_41, regions_41 },
+    { "thin SIDE=0 SHORT=1 VEC=2 ROWS=4 NV=1 LITEMS=4 KITEMS=16 KSPLIT=1 ALIGN=1 INDEX=64",
+      64, 1, 0, 64, { 1, 1, 1, 0, 0, 0, { 2, 0, 0 } }, 42, 1, 1, stages_42, regions_42 },
+    { "thin SIDE=0 SHORT=1 VEC=2 ROWS=4 NV=1 LITEMS=4 KITEMS=16 KSPLIT=1 ALIGN=1 INDEX=64",
+      64, 1, 1, 64, { 1, 1, 1, 0, 0, 0, { 2, 0, 0 } }, 43, 1, 1, stages_43, regions_43 },
+    { "thin SIDE=1 SHORT=1 VEC=2 ROWS=4 NV=1 LITEMS=4 KITEMS=16 KSPLIT=1 ALIGN=1 INDEX=64",
+      64, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 2, 0 } }, 44, 1, 1, stages_44, regions_44 },
+    { "thin SIDE=1 SHORT=1 VEC=2 ROWS=4 NV=1 LITEMS=4 KITEMS=16 KSPLIT=1 ALIGN=1 INDEX=64",
+      64, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 2, 0 } }, 45, 1, 1, stages_45, regions_45 },
+    { "thin SIDE=1 SHORT=1 VEC=2 ROWS=4 NV=1 LITEMS=4 KITEMS=16 KSPLIT=1 ALIGN=1 INDEX=64",
+      64, 1, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 2, 0 } }, 46, 1, 1, stages_46, regions_46 },
+    { "thin SIDE=1 SHORT=1 VEC=2 ROWS=4 NV=1 LITEMS=4 KITEMS=16 KSPLIT=1 ALIGN=1 INDEX=64",
+      64, 1, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 2, 0 } }, 47, 1, 1, stages_47, regions_47 },
     { "direct WGM=8 WGN=8 TM=4 NV=2 VEC=2 KU=1 INDEX=32",
-      64, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 } }, 24, 1, 0, stages_24, NULL },
+      64, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 } }, 48, 1, 0, stages_48, NULL },
     { "direct WGM=8 WGN=8 TM=4 NV=2 VEC=2 KU=1 INDEX=32",
-      64, 0, 1, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 } }, 25, 1, 0, stages_25, NULL },
+      64, 0, 1, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 } }, 49, 1, 0, stages_49, NULL },
     { "direct WGM=8 WGN=8 TM=4 NV=2 VEC=2 KU=1 INDEX=32",
-      64, 1, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 } }, 26, 1, 0, stages_26, NULL },
+      64, 1, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 } }, 50, 1, 0, stages_50, NULL },
     { "direct WGM=8 WGN=8 TM=4 NV=2 VEC=2 KU=1 INDEX=32",
-      64, 1, 1, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 } }, 27, 1, 0, stages_27, NULL },
+      64, 1, 1, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 } }, 51, 1, 0, stages_51, NULL },
     { "direct WGM=8 WGN=8 TM=1 NV=1 VEC=1 KU=1 INDEX=64",
-      64, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 } }, 28, 1, 0, stages_28, NULL },
+      64, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 } }, 52, 1, 0, stages_52, NULL },
     { "direct WGM=8 WGN=8 TM=1 NV=1 VEC=1 KU=1 INDEX=64",
-      64, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 } }, 29, 1, 0, stages_29, NULL },
+      64, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 } }, 53, 1, 0, stages_53, NULL },
     { "direct WGM=8 WGN=8 TM=1 NV=1 VEC=1 KU=1 INDEX=64",
-      64, 1, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 } }, 30, 1, 0, stages_30, NULL },
+      64, 1, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 } }, 54, 1, 0, stages_54, NULL },
     { "direct WGM=8 WGN=8 TM=1 NV=1 VEC=1 KU=1 INDEX=64",
-      64, 1, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 } }, 31, 1, 0, stages_31, NULL },
+      64, 1, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 } }, 55, 1, 0, stages_55, NULL },
     { "direct WGM=1 WGN=1 TM=4 NV=2 VEC=2 KU=1 INDEX=64",
-      64, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 } }, 32, 1, 0, stages_32, NULL },
+      64, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 } }, 56, 1, 0, stages_56, NULL },
     { "direct WGM=1 WGN=1 TM=4 NV=2 VEC=2 KU=1 INDEX=64",
-      64, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 } }, 33, 1, 0, stages_33, NULL },
+      64, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 } }, 57, 1, 0, stages_57, NULL },
     { "direct WGM=1 WGN=1 TM=4 NV=2 VEC=2 KU=1 INDEX=64",
-      64, 1, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 } }, 34, 1, 0, stages_34, NULL },
+      64, 1, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 } }, 58, 1, 0, stages_58, NULL },
     { "direct WGM=1 WGN=1 TM=4 NV=2 VEC=2 KU=1 INDEX=64",
-      64, 1, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 } }, 35, 1, 0, stages_35, NULL },
+      64, 1, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 } }, 59, 1, 0, stages_59, NULL },
 };
 
 extern const struct kiln_bundle kiln_bundle_generic;
@@ -3949,6 +6795,6 @@ const struct kiln_bundle kiln_bundle_generic = {
     .name = "generic",
     .provenance = "not tuned: works on every OpenCL 1.2 device",
     .match = { NULL, NULL, NULL, 0, 0 },
-    .num_programs = 36, .num_recipes = 36, .num_dispatches = 0,
+    .num_programs = 60, .num_recipes = 60, .num_dispatches = 0,
     .programs = programs, .recipes = recipes, .dispatches = NULL,
 };
