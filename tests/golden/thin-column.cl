@@ -19,9 +19,9 @@ static void store_vector(float4 x, __global half *p)
 {
     vstore_half4(x, 0, p);
 }
-static float total(float4 x4)
+static float total(float2 low, float2 high)
 {
-    const float2 x2 = x4.lo + x4.hi;
+    const float2 x2 = low + high;
     return x2.lo + x2.hi;
 }
 
@@ -94,8 +94,8 @@ void kiln_hgemm_thin_multiply_nn_side1_short1_vec4_rows2_nv1_litems2_kitems4_ksp
 
     const int begin = l, first = l;
     const int item = along_l * 4 + along_k;
-    part[0][item] = total(c0_0);
-    part[1][item] = total(c0_1);
+    part[0][item] = total(c0_0.lo, c0_0.hi);
+    part[1][item] = total(c0_1.lo, c0_1.hi);
     for (int half_way = 2; half_way > 0; half_way /= 2) {
         barrier(CLK_LOCAL_MEM_FENCE);
         if (along_k < half_way) {

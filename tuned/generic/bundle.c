@@ -126,9 +126,9 @@ static const char piece_1[] =
     "}\n";
 
 static const char piece_2[] =
-    "static float total(float4 x4)\n"
+    "static float total(float2 low, float2 high)\n"
     "{\n"
-    "    const float2 x2 = x4.lo + x4.hi;\n"
+    "    const float2 x2 = low + high;\n"
     "    return x2.lo + x2.hi;\n"
     "}\n"
     "\n"
@@ -210,10 +210,10 @@ static const char piece_2[] =
     "\n"
     "    const long begin = l, first = l;\n"
     "    const int item = along_l * 16 + along_k;\n"
-    "    part[0][item] = total(c0_0);\n"
-    "    part[1][item] = total(c0_1);\n"
-    "    part[2][item] = total(c0_2);\n"
-    "    part[3][item] = total(c0_3);\n"
+    "    part[0][item] = total(c0_0.lo, c0_0.hi);\n"
+    "    part[1][item] = total(c0_1.lo, c0_1.hi);\n"
+    "    part[2][item] = total(c0_2.lo, c0_2.hi);\n"
+    "    part[3][item] = total(c0_3.lo, c0_3.hi);\n"
     "    for (int half_way = 8; half_way > 0; half_way /= 2) {\n"
     "        barrier(CLK_LOCAL_MEM_FENCE);\n"
     "        if (along_k < half_way) {\n"
@@ -225,10 +225,10 @@ static const char piece_2[] =
     "    }\n"
     "    if (along_k == 0 && s + 0 < S) {\n"
     "        const float sums[] = { part[0][item], part[1][item], part[2][item], part[3][item] };\n"
-    "        for (int i = 0; i < 4; i++)\n"
-    "            if (first + i >= begin && first + i < L)\n";
+    "        for (int i = 0; i < 4; i++)\n";
 
 static const char piece_3[] =
+    "            if (first + i >= begin && first + i < L)\n"
     "                put(alpha * sums[i], beta, C + (s + 0) * ldc + first + i);\n"
     "    }\n"
     "}\n";
@@ -332,9 +332,9 @@ static const char piece_4[] =
     "}\n";
 
 static const char piece_5[] =
-    "static float total(float4 x4)\n"
+    "static float total(float2 low, float2 high)\n"
     "{\n"
-    "    const float2 x2 = x4.lo + x4.hi;\n"
+    "    const float2 x2 = low + high;\n"
     "    return x2.lo + x2.hi;\n"
     "}\n"
     "\n"
@@ -417,10 +417,10 @@ static const char piece_5[] =
     "\n"
     "    const long begin = l, first = l;\n"
     "    const int item = along_l * 16 + along_k;\n"
-    "    part[0][item] = total(c0_0);\n"
-    "    part[1][item] = total(c0_1);\n"
-    "    part[2][item] = total(c0_2);\n"
-    "    part[3][item] = total(c0_3);\n"
+    "    part[0][item] = total(c0_0.lo, c0_0.hi);\n"
+    "    part[1][item] = total(c0_1.lo, c0_1.hi);\n"
+    "    part[2][item] = total(c0_2.lo, c0_2.hi);\n"
+    "    part[3][item] = total(c0_3.lo, c0_3.hi);\n"
     "    for (int half_way = 8; half_way > 0; half_way /= 2) {\n"
     "        barrier(CLK_LOCAL_MEM_FENCE);\n"
     "        if (along_k < half_way) {\n"
@@ -441,9 +441,9 @@ static const char piece_6[] =
     "}\n";
 
 static const char piece_7[] =
-    "static float total(float4 x4)\n"
+    "static float total(float2 low, float2 high)\n"
     "{\n"
-    "    const float2 x2 = x4.lo + x4.hi;\n"
+    "    const float2 x2 = low + high;\n"
     "    return x2.lo + x2.hi;\n"
     "}\n"
     "\n"
@@ -526,10 +526,10 @@ static const char piece_7[] =
     "\n"
     "    const long begin = l, first = l;\n"
     "    const int item = along_l * 16 + along_k;\n"
-    "    part[0][item] = total(c0_0);\n"
-    "    part[1][item] = total(c0_1);\n"
-    "    part[2][item] = total(c0_2);\n"
-    "    part[3][item] = total(c0_3);\n"
+    "    part[0][item] = total(c0_0.lo, c0_0.hi);\n"
+    "    part[1][item] = total(c0_1.lo, c0_1.hi);\n"
+    "    part[2][item] = total(c0_2.lo, c0_2.hi);\n"
+    "    part[3][item] = total(c0_3.lo, c0_3.hi);\n"
     "    for (int half_way = 8; half_way > 0; half_way /= 2) {\n"
     "        barrier(CLK_LOCAL_MEM_FENCE);\n"
     "        if (along_k < half_way) {\n"
@@ -550,9 +550,9 @@ static const char piece_8[] =
     "}\n";
 
 static const char piece_9[] =
-    "static float total(float4 x4)\n"
+    "static float total(float2 low, float2 high)\n"
     "{\n"
-    "    const float2 x2 = x4.lo + x4.hi;\n"
+    "    const float2 x2 = low + high;\n"
     "    return x2.lo + x2.hi;\n"
     "}\n"
     "\n"
@@ -634,10 +634,10 @@ static const char piece_9[] =
     "\n"
     "    const long begin = l, first = l;\n"
     "    const int item = along_l * 16 + along_k;\n"
-    "    part[0][item] = total(c0_0);\n"
-    "    part[1][item] = total(c0_1);\n"
-    "    part[2][item] = total(c0_2);\n"
-    "    part[3][item] = total(c0_3);\n"
+    "    part[0][item] = total(c0_0.lo, c0_0.hi);\n"
+    "    part[1][item] = total(c0_1.lo, c0_1.hi);\n"
+    "    part[2][item] = total(c0_2.lo, c0_2.hi);\n"
+    "    part[3][item] = total(c0_3.lo, c0_3.hi);\n"
     "    for (int half_way = 8; half_way > 0; half_way /= 2) {\n"
     "        barrier(CLK_LOCAL_MEM_FENCE);\n"
     "        if (along_k < half_way) {\n"
@@ -2109,9 +2109,9 @@ static const char piece_32[] =
     "}\n";
 
 static const char piece_33[] =
-    "static float total(float4 x4)\n"
+    "static float total(float2 low, float2 high)\n"
     "{\n"
-    "    const float2 x2 = x4.lo + x4.hi;\n"
+    "    const float2 x2 = low + high;\n"
     "    return x2.lo + x2.hi;\n"
     "}\n"
     "\n"
@@ -2193,10 +2193,10 @@ static const char piece_33[] =
     "\n"
     "    const long begin = l, first = l;\n"
     "    const int item = along_l * 16 + along_k;\n"
-    "    part[0][item] = total(c0_0);\n"
-    "    part[1][item] = total(c0_1);\n"
-    "    part[2][item] = total(c0_2);\n"
-    "    part[3][item] = total(c0_3);\n"
+    "    part[0][item] = total(c0_0.lo, c0_0.hi);\n"
+    "    part[1][item] = total(c0_1.lo, c0_1.hi);\n"
+    "    part[2][item] = total(c0_2.lo, c0_2.hi);\n"
+    "    part[3][item] = total(c0_3.lo, c0_3.hi);\n"
     "    for (int half_way = 8; half_way > 0; half_way /= 2) {\n"
     "        barrier(CLK_LOCAL_MEM_FENCE);\n"
     "        if (along_k < half_way) {\n"
@@ -2208,8 +2208,7 @@ static const char piece_33[] =
     "    }\n"
     "    if (along_k == 0 && s + 0 < S) {\n"
     "        const float sums[] = { part[0][item], part[1][item], part[2][item], part[3][item] };\n"
-    "        for (int i = 0; i < 4; i++)\n"
-    "            if (first + i >= begin && first + i < L)\n";
+    "        for (int i = 0; i < 4; i++)\n";
 
 static const char piece_34[] =
     "static float4 load_row(__global const float *p)\n"
@@ -2310,9 +2309,9 @@ static const char piece_34[] =
     "}\n";
 
 static const char piece_35[] =
-    "static float total(float4 x4)\n"
+    "static float total(float2 low, float2 high)\n"
     "{\n"
-    "    const float2 x2 = x4.lo + x4.hi;\n"
+    "    const float2 x2 = low + high;\n"
     "    return x2.lo + x2.hi;\n"
     "}\n"
     "\n"
@@ -2395,10 +2394,10 @@ static const char piece_35[] =
     "\n"
     "    const long begin = l, first = l;\n"
     "    const int item = along_l * 16 + along_k;\n"
-    "    part[0][item] = total(c0_0);\n"
-    "    part[1][item] = total(c0_1);\n"
-    "    part[2][item] = total(c0_2);\n"
-    "    part[3][item] = total(c0_3);\n"
+    "    part[0][item] = total(c0_0.lo, c0_0.hi);\n"
+    "    part[1][item] = total(c0_1.lo, c0_1.hi);\n"
+    "    part[2][item] = total(c0_2.lo, c0_2.hi);\n"
+    "    part[3][item] = total(c0_3.lo, c0_3.hi);\n"
     "    for (int half_way = 8; half_way > 0; half_way /= 2) {\n"
     "        barrier(CLK_LOCAL_MEM_FENCE);\n"
     "        if (along_k < half_way) {\n"
@@ -2407,13 +2406,21 @@ static const char piece_35[] =
     "            part[2][item] += part[2][item + half_way];\n"
     "            part[3][item] += part[3][item + half_way];\n"
     "        }\n"
-    "    }\n"
-    "    if (along_k == 0 && s + 0 < S) {\n";
+    "    }\n";
 
 static const char piece_36[] =
-    "static float total(float4 x4)\n"
+    "    if (along_k == 0 && s + 0 < S) {\n"
+    "        const float sums[] = { part[0][item], part[1][item], part[2][item], part[3][item] };\n"
+    "        for (int i = 0; i < 4; i++)\n"
+    "            if (first + i >= begin && first + i < L)\n"
+    "                put(alpha * sums[i], beta, C + (s + 0) * ldc + first + i);\n"
+    "    }\n"
+    "}\n";
+
+static const char piece_37[] =
+    "static float total(float2 low, float2 high)\n"
     "{\n"
-    "    const float2 x2 = x4.lo + x4.hi;\n"
+    "    const float2 x2 = low + high;\n"
     "    return x2.lo + x2.hi;\n"
     "}\n"
     "\n"
@@ -2496,10 +2503,10 @@ static const char piece_36[] =
     "\n"
     "    const long begin = l, first = l;\n"
     "    const int item = along_l * 16 + along_k;\n"
-    "    part[0][item] = total(c0_0);\n"
-    "    part[1][item] = total(c0_1);\n"
-    "    part[2][item] = total(c0_2);\n"
-    "    part[3][item] = total(c0_3);\n"
+    "    part[0][item] = total(c0_0.lo, c0_0.hi);\n"
+    "    part[1][item] = total(c0_1.lo, c0_1.hi);\n"
+    "    part[2][item] = total(c0_2.lo, c0_2.hi);\n"
+    "    part[3][item] = total(c0_3.lo, c0_3.hi);\n"
     "    for (int half_way = 8; half_way > 0; half_way /= 2) {\n"
     "        barrier(CLK_LOCAL_MEM_FENCE);\n"
     "        if (along_k < half_way) {\n"
@@ -2508,13 +2515,21 @@ static const char piece_36[] =
     "            part[2][item] += part[2][item + half_way];\n"
     "            part[3][item] += part[3][item + half_way];\n"
     "        }\n"
-    "    }\n"
-    "    if (along_k == 0 && s + 0 < S) {\n";
+    "    }\n";
 
-static const char piece_37[] =
-    "static float total(float4 x4)\n"
+static const char piece_38[] =
+    "    if (along_k == 0 && s + 0 < S) {\n"
+    "        const float sums[] = { part[0][item], part[1][item], part[2][item], part[3][item] };\n"
+    "        for (int i = 0; i < 4; i++)\n"
+    "            if (first + i >= begin && first + i < L)\n"
+    "                put(alpha * sums[i], beta, C + (first + i) * ldc + s + 0);\n"
+    "    }\n"
+    "}\n";
+
+static const char piece_39[] =
+    "static float total(float2 low, float2 high)\n"
     "{\n"
-    "    const float2 x2 = x4.lo + x4.hi;\n"
+    "    const float2 x2 = low + high;\n"
     "    return x2.lo + x2.hi;\n"
     "}\n"
     "\n"
@@ -2596,10 +2611,10 @@ static const char piece_37[] =
     "\n"
     "    const long begin = l, first = l;\n"
     "    const int item = along_l * 16 + along_k;\n"
-    "    part[0][item] = total(c0_0);\n"
-    "    part[1][item] = total(c0_1);\n"
-    "    part[2][item] = total(c0_2);\n"
-    "    part[3][item] = total(c0_3);\n"
+    "    part[0][item] = total(c0_0.lo, c0_0.hi);\n"
+    "    part[1][item] = total(c0_1.lo, c0_1.hi);\n"
+    "    part[2][item] = total(c0_2.lo, c0_2.hi);\n"
+    "    part[3][item] = total(c0_3.lo, c0_3.hi);\n"
     "    for (int half_way = 8; half_way > 0; half_way /= 2) {\n"
     "        barrier(CLK_LOCAL_MEM_FENCE);\n"
     "        if (along_k < half_way) {\n"
@@ -2611,10 +2626,15 @@ static const char piece_37[] =
     "    }\n"
     "    if (along_k == 0 && s + 0 < S) {\n"
     "        const float sums[] = { part[0][item], part[1][item], part[2][item], part[3][item] };\n"
-    "        for (int i = 0; i < 4; i++)\n"
-    "            if (first + i >= begin && first + i < L)\n";
+    "        for (int i = 0; i < 4; i++)\n";
 
-static const char piece_38[] =
+static const char piece_40[] =
+    "            if (first + i >= begin && first + i < L)\n"
+    "                put(alpha * sums[i], beta, C + (first + i) * ldc + s + 0);\n"
+    "    }\n"
+    "}\n";
+
+static const char piece_41[] =
     "static float4 load_row(__global const float *p)\n"
     "{\n"
     "    return load_vector(p);\n"
@@ -2712,7 +2732,7 @@ static const char piece_38[] =
     "    }\n"
     "}\n";
 
-static const char piece_39[] =
+static const char piece_42[] =
     "static float4 load_row(__global const float *p)\n"
     "{\n"
     "    return load_vector(p);\n"
@@ -2810,7 +2830,7 @@ static const char piece_39[] =
     "    }\n"
     "}\n";
 
-static const char piece_40[] =
+static const char piece_43[] =
     "// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.\n"
     "// A is stored M x K.\n"
     "// B is stored K x N.\n"
@@ -2915,7 +2935,7 @@ static const char piece_40[] =
     "        __global float *out = C + (row + 2) * ldc + col;\n"
     "        if (col + 4 <= N) {\n";
 
-static const char piece_41[] =
+static const char piece_44[] =
     "            if (beta == 0) {\n"
     "                store_vector(alpha * c2_0, out + 0);\n"
     "            } else {\n"
@@ -2947,7 +2967,7 @@ static const char piece_41[] =
     "    }\n"
     "}\n";
 
-static const char piece_42[] =
+static const char piece_45[] =
     "// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.\n"
     "// A is stored M x K.\n"
     "// B is stored N x K.\n"
@@ -3053,7 +3073,7 @@ static const char piece_42[] =
     "            } else {\n"
     "                store_vector(alpha * c3_0 + beta * load_vector(out + 0),\n";
 
-static const char piece_43[] =
+static const char piece_46[] =
     "// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.\n"
     "// A is stored K x M.\n"
     "// B is stored K x N.\n"
@@ -3158,7 +3178,7 @@ static const char piece_43[] =
     "        __global float *out = C + (row + 2) * ldc + col;\n"
     "        if (col + 4 <= N) {\n";
 
-static const char piece_44[] =
+static const char piece_47[] =
     "// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.\n"
     "// A is stored K x M.\n"
     "// B is stored N x K.\n"
@@ -3266,7 +3286,7 @@ static const char piece_44[] =
     "                        out + 0);\n"
     "            }\n";
 
-static const char piece_45[] =
+static const char piece_48[] =
     "// Elements of float are computed with as float. A product and a sum are fused where the device does\n"
     "// that in one step: FP_CONTRACT, on by default, allows it.\n"
     "static float load(__global const float *p)\n"
@@ -3279,7 +3299,7 @@ static const char piece_45[] =
     "    *p = x;\n"
     "}\n";
 
-static const char piece_46[] =
+static const char piece_49[] =
     "// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.\n"
     "// A is stored M x K.\n"
     "// B is stored K x N.\n"
@@ -3323,7 +3343,7 @@ static const char piece_46[] =
     "    }\n"
     "}\n";
 
-static const char piece_47[] =
+static const char piece_50[] =
     "// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.\n"
     "// A is stored M x K.\n"
     "// B is stored N x K.\n"
@@ -3367,7 +3387,7 @@ static const char piece_47[] =
     "    }\n"
     "}\n";
 
-static const char piece_48[] =
+static const char piece_51[] =
     "// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.\n"
     "// A is stored K x M.\n"
     "// B is stored K x N.\n"
@@ -3411,7 +3431,7 @@ static const char piece_48[] =
     "    }\n"
     "}\n";
 
-static const char piece_49[] =
+static const char piece_52[] =
     "// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.\n"
     "// A is stored K x M.\n"
     "// B is stored N x K.\n"
@@ -3455,7 +3475,7 @@ static const char piece_49[] =
     "    }\n"
     "}\n";
 
-static const char piece_50[] =
+static const char piece_53[] =
     "// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.\n"
     "// A is stored M x K.\n"
     "// B is stored K x N.\n"
@@ -3559,7 +3579,7 @@ static const char piece_50[] =
     "    if (row + 2 < M) {\n"
     "        __global float *out = C + (row + 2) * ldc + col;\n";
 
-static const char piece_51[] =
+static const char piece_54[] =
     "        if (col + 4 <= N) {\n"
     "            if (beta == 0) {\n"
     "                store_vector(alpha * c2_0, out + 0);\n"
@@ -3592,7 +3612,7 @@ static const char piece_51[] =
     "    }\n"
     "}\n";
 
-static const char piece_52[] =
+static const char piece_55[] =
     "// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.\n"
     "// A is stored M x K.\n"
     "// B is stored N x K.\n"
@@ -3698,7 +3718,7 @@ static const char piece_52[] =
     "            } else {\n"
     "                store_vector(alpha * c3_0 + beta * load_vector(out + 0),\n";
 
-static const char piece_53[] =
+static const char piece_56[] =
     "// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.\n"
     "// A is stored K x M.\n"
     "// B is stored K x N.\n"
@@ -3803,7 +3823,7 @@ static const char piece_53[] =
     "        __global float *out = C + (row + 2) * ldc + col;\n"
     "        if (col + 4 <= N) {\n";
 
-static const char piece_54[] =
+static const char piece_57[] =
     "// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.\n"
     "// A is stored K x M.\n"
     "// B is stored N x K.\n"
@@ -3909,7 +3929,7 @@ static const char piece_54[] =
     "            } else {\n"
     "                store_vector(alpha * c3_0 + beta * load_vector(out + 0),\n";
 
-static const char piece_55[] =
+static const char piece_58[] =
     "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n"
     "// Elements of double are computed with as double. A product and a sum are fused where the device does\n"
     "// that in one step: FP_CONTRACT, on by default, allows it.\n"
@@ -3933,7 +3953,7 @@ static const char piece_55[] =
     "    vstore2(x, 0, p);\n"
     "}\n";
 
-static const char piece_56[] =
+static const char piece_59[] =
     "static double2 load_row(__global const double *p)\n"
     "{\n"
     "    return load_vector(p);\n"
@@ -4031,10 +4051,10 @@ static const char piece_56[] =
     "    }\n"
     "}\n";
 
-static const char piece_57[] =
-    "static double total(double2 x2)\n"
+static const char piece_60[] =
+    "static double total(double low, double high)\n"
     "{\n"
-    "    return x2.lo + x2.hi;\n"
+    "    return low + high;\n"
     "}\n"
     "\n"
     "static double2 load_row(__global const double *p)\n"
@@ -4115,10 +4135,10 @@ static const char piece_57[] =
     "\n"
     "    const long begin = l, first = l;\n"
     "    const int item = along_l * 16 + along_k;\n"
-    "    part[0][item] = total(c0_0);\n"
-    "    part[1][item] = total(c0_1);\n"
-    "    part[2][item] = total(c0_2);\n"
-    "    part[3][item] = total(c0_3);\n"
+    "    part[0][item] = total(c0_0.lo, c0_0.hi);\n"
+    "    part[1][item] = total(c0_1.lo, c0_1.hi);\n"
+    "    part[2][item] = total(c0_2.lo, c0_2.hi);\n"
+    "    part[3][item] = total(c0_3.lo, c0_3.hi);\n"
     "    for (int half_way = 8; half_way > 0; half_way /= 2) {\n"
     "        barrier(CLK_LOCAL_MEM_FENCE);\n"
     "        if (along_k < half_way) {\n"
@@ -4130,10 +4150,9 @@ static const char piece_57[] =
     "    }\n"
     "    if (along_k == 0 && s + 0 < S) {\n"
     "        const double sums[] = { part[0][item], part[1][item], part[2][item], part[3][item] };\n"
-    "        for (int i = 0; i < 4; i++)\n"
-    "            if (first + i >= begin && first + i < L)\n";
+    "        for (int i = 0; i < 4; i++)\n";
 
-static const char piece_58[] =
+static const char piece_61[] =
     "static double2 load_row(__global const double *p)\n"
     "{\n"
     "    return load_vector(p);\n"
@@ -4231,10 +4250,10 @@ static const char piece_58[] =
     "    }\n"
     "}\n";
 
-static const char piece_59[] =
-    "static double total(double2 x2)\n"
+static const char piece_62[] =
+    "static double total(double low, double high)\n"
     "{\n"
-    "    return x2.lo + x2.hi;\n"
+    "    return low + high;\n"
     "}\n"
     "\n"
     "static double2 load_row(__global const double *p)\n"
@@ -4316,10 +4335,10 @@ static const char piece_59[] =
     "\n"
     "    const long begin = l, first = l;\n"
     "    const int item = along_l * 16 + along_k;\n"
-    "    part[0][item] = total(c0_0);\n"
-    "    part[1][item] = total(c0_1);\n"
-    "    part[2][item] = total(c0_2);\n"
-    "    part[3][item] = total(c0_3);\n"
+    "    part[0][item] = total(c0_0.lo, c0_0.hi);\n"
+    "    part[1][item] = total(c0_1.lo, c0_1.hi);\n"
+    "    part[2][item] = total(c0_2.lo, c0_2.hi);\n"
+    "    part[3][item] = total(c0_3.lo, c0_3.hi);\n"
     "    for (int half_way = 8; half_way > 0; half_way /= 2) {\n"
     "        barrier(CLK_LOCAL_MEM_FENCE);\n"
     "        if (along_k < half_way) {\n"
@@ -4329,20 +4348,20 @@ static const char piece_59[] =
     "            part[3][item] += part[3][item + half_way];\n"
     "        }\n"
     "    }\n"
-    "    if (along_k == 0 && s + 0 < S) {\n"
-    "        const double sums[] = { part[0][item], part[1][item], part[2][item], part[3][item] };\n";
+    "    if (along_k == 0 && s + 0 < S) {\n";
 
-static const char piece_60[] =
+static const char piece_63[] =
+    "        const double sums[] = { part[0][item], part[1][item], part[2][item], part[3][item] };\n"
     "        for (int i = 0; i < 4; i++)\n"
     "            if (first + i >= begin && first + i < L)\n"
     "                put(alpha * sums[i], beta, C + (s + 0) * ldc + first + i);\n"
     "    }\n"
     "}\n";
 
-static const char piece_61[] =
-    "static double total(double2 x2)\n"
+static const char piece_64[] =
+    "static double total(double low, double high)\n"
     "{\n"
-    "    return x2.lo + x2.hi;\n"
+    "    return low + high;\n"
     "}\n"
     "\n"
     "static double2 load_row(__global const double *p)\n"
@@ -4424,10 +4443,10 @@ static const char piece_61[] =
     "\n"
     "    const long begin = l, first = l;\n"
     "    const int item = along_l * 16 + along_k;\n"
-    "    part[0][item] = total(c0_0);\n"
-    "    part[1][item] = total(c0_1);\n"
-    "    part[2][item] = total(c0_2);\n"
-    "    part[3][item] = total(c0_3);\n"
+    "    part[0][item] = total(c0_0.lo, c0_0.hi);\n"
+    "    part[1][item] = total(c0_1.lo, c0_1.hi);\n"
+    "    part[2][item] = total(c0_2.lo, c0_2.hi);\n"
+    "    part[3][item] = total(c0_3.lo, c0_3.hi);\n"
     "    for (int half_way = 8; half_way > 0; half_way /= 2) {\n"
     "        barrier(CLK_LOCAL_MEM_FENCE);\n"
     "        if (along_k < half_way) {\n"
@@ -4437,20 +4456,20 @@ static const char piece_61[] =
     "            part[3][item] += part[3][item + half_way];\n"
     "        }\n"
     "    }\n"
-    "    if (along_k == 0 && s + 0 < S) {\n"
-    "        const double sums[] = { part[0][item], part[1][item], part[2][item], part[3][item] };\n";
+    "    if (along_k == 0 && s + 0 < S) {\n";
 
-static const char piece_62[] =
+static const char piece_65[] =
+    "        const double sums[] = { part[0][item], part[1][item], part[2][item], part[3][item] };\n"
     "        for (int i = 0; i < 4; i++)\n"
     "            if (first + i >= begin && first + i < L)\n"
     "                put(alpha * sums[i], beta, C + (first + i) * ldc + s + 0);\n"
     "    }\n"
     "}\n";
 
-static const char piece_63[] =
-    "static double total(double2 x2)\n"
+static const char piece_66[] =
+    "static double total(double low, double high)\n"
     "{\n"
-    "    return x2.lo + x2.hi;\n"
+    "    return low + high;\n"
     "}\n"
     "\n"
     "static double2 load_row(__global const double *p)\n"
@@ -4531,10 +4550,10 @@ static const char piece_63[] =
     "\n"
     "    const long begin = l, first = l;\n"
     "    const int item = along_l * 16 + along_k;\n"
-    "    part[0][item] = total(c0_0);\n"
-    "    part[1][item] = total(c0_1);\n"
-    "    part[2][item] = total(c0_2);\n"
-    "    part[3][item] = total(c0_3);\n"
+    "    part[0][item] = total(c0_0.lo, c0_0.hi);\n"
+    "    part[1][item] = total(c0_1.lo, c0_1.hi);\n"
+    "    part[2][item] = total(c0_2.lo, c0_2.hi);\n"
+    "    part[3][item] = total(c0_3.lo, c0_3.hi);\n"
     "    for (int half_way = 8; half_way > 0; half_way /= 2) {\n"
     "        barrier(CLK_LOCAL_MEM_FENCE);\n"
     "        if (along_k < half_way) {\n"
@@ -4546,10 +4565,9 @@ static const char piece_63[] =
     "    }\n"
     "    if (along_k == 0 && s + 0 < S) {\n"
     "        const double sums[] = { part[0][item], part[1][item], part[2][item], part[3][item] };\n"
-    "        for (int i = 0; i < 4; i++)\n"
-    "            if (first + i >= begin && first + i < L)\n";
+    "        for (int i = 0; i < 4; i++)\n";
 
-static const char piece_64[] =
+static const char piece_67[] =
     "static double2 load_row(__global const double *p)\n"
     "{\n"
     "    return load_vector(p);\n"
@@ -4647,7 +4665,7 @@ static const char piece_64[] =
     "    }\n"
     "}\n";
 
-static const char piece_65[] =
+static const char piece_68[] =
     "static double2 load_row(__global const double *p)\n"
     "{\n"
     "    return load_vector(p);\n"
@@ -4745,7 +4763,7 @@ static const char piece_65[] =
     "    }\n"
     "}\n";
 
-static const char piece_66[] =
+static const char piece_69[] =
     "// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.\n"
     "// A is stored M x K.\n"
     "// B is stored K x N.\n"
@@ -4841,7 +4859,7 @@ static const char piece_66[] =
     "        if (col + 4 <= N) {\n"
     "            if (beta == 0) {\n";
 
-static const char piece_67[] =
+static const char piece_70[] =
     "                store_vector(alpha * c1_0, out + 0);\n"
     "                store_vector(alpha * c1_1, out + 2);\n"
     "            } else {\n"
@@ -4900,7 +4918,7 @@ static const char piece_67[] =
     "    }\n"
     "}\n";
 
-static const char piece_68[] =
+static const char piece_71[] =
     "// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.\n"
     "// A is stored M x K.\n"
     "// B is stored N x K.\n"
@@ -4999,7 +5017,7 @@ static const char piece_68[] =
     "                store_vector(alpha * c2_1, out + 2);\n"
     "            } else {\n";
 
-static const char piece_69[] =
+static const char piece_72[] =
     "                store_vector(alpha * c2_0 + beta * load_vector(out + 0),\n"
     "                        out + 0);\n"
     "                store_vector(alpha * c2_1 + beta * load_vector(out + 2),\n"
@@ -5035,7 +5053,7 @@ static const char piece_69[] =
     "    }\n"
     "}\n";
 
-static const char piece_70[] =
+static const char piece_73[] =
     "// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.\n"
     "// A is stored K x M.\n"
     "// B is stored K x N.\n"
@@ -5132,7 +5150,7 @@ static const char piece_70[] =
     "            if (beta == 0) {\n"
     "                store_vector(alpha * c1_0, out + 0);\n";
 
-static const char piece_71[] =
+static const char piece_74[] =
     "                store_vector(alpha * c1_1, out + 2);\n"
     "            } else {\n"
     "                store_vector(alpha * c1_0 + beta * load_vector(out + 0),\n"
@@ -5190,7 +5208,7 @@ static const char piece_71[] =
     "    }\n"
     "}\n";
 
-static const char piece_72[] =
+static const char piece_75[] =
     "// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.\n"
     "// A is stored K x M.\n"
     "// B is stored N x K.\n"
@@ -5289,7 +5307,7 @@ static const char piece_72[] =
     "                store_vector(alpha * c2_1, out + 2);\n"
     "            } else {\n";
 
-static const char piece_73[] =
+static const char piece_76[] =
     "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n"
     "// Elements of double are computed with as double. A product and a sum are fused where the device does\n"
     "// that in one step: FP_CONTRACT, on by default, allows it.\n"
@@ -5303,7 +5321,7 @@ static const char piece_73[] =
     "    *p = x;\n"
     "}\n";
 
-static const char piece_74[] =
+static const char piece_77[] =
     "// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.\n"
     "// A is stored M x K.\n"
     "// B is stored K x N.\n"
@@ -5347,7 +5365,7 @@ static const char piece_74[] =
     "    }\n"
     "}\n";
 
-static const char piece_75[] =
+static const char piece_78[] =
     "// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.\n"
     "// A is stored M x K.\n"
     "// B is stored N x K.\n"
@@ -5391,7 +5409,7 @@ static const char piece_75[] =
     "    }\n"
     "}\n";
 
-static const char piece_76[] =
+static const char piece_79[] =
     "// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.\n"
     "// A is stored K x M.\n"
     "// B is stored K x N.\n"
@@ -5435,7 +5453,7 @@ static const char piece_76[] =
     "    }\n"
     "}\n";
 
-static const char piece_77[] =
+static const char piece_80[] =
     "// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.\n"
     "// A is stored K x M.\n"
     "// B is stored N x K.\n"
@@ -5479,7 +5497,7 @@ static const char piece_77[] =
     "    }\n"
     "}\n";
 
-static const char piece_78[] =
+static const char piece_81[] =
     "// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.\n"
     "// A is stored M x K.\n"
     "// B is stored K x N.\n"
@@ -5575,7 +5593,7 @@ static const char piece_78[] =
     "        if (col + 4 <= N) {\n"
     "            if (beta == 0) {\n";
 
-static const char piece_79[] =
+static const char piece_82[] =
     "// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.\n"
     "// A is stored M x K.\n"
     "// B is stored N x K.\n"
@@ -5674,7 +5692,7 @@ static const char piece_79[] =
     "                store_vector(alpha * c2_1, out + 2);\n"
     "            } else {\n";
 
-static const char piece_80[] =
+static const char piece_83[] =
     "// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.\n"
     "// A is stored K x M.\n"
     "// B is stored K x N.\n"
@@ -5770,7 +5788,7 @@ static const char piece_80[] =
     "        if (col + 4 <= N) {\n"
     "            if (beta == 0) {\n";
 
-static const char piece_81[] =
+static const char piece_84[] =
     "// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.\n"
     "// A is stored K x M.\n"
     "// B is stored N x K.\n"
@@ -5892,51 +5910,51 @@ static const char *const source_19[] = { piece_0, piece_30, piece_16 };
 static const char *const source_20[] = { piece_31, piece_32 };
 static const char *const source_21[] = { piece_31, piece_33, piece_3 };
 static const char *const source_22[] = { piece_31, piece_34 };
-static const char *const source_23[] = { piece_31, piece_35, piece_6 };
-static const char *const source_24[] = { piece_31, piece_36, piece_8 };
-static const char *const source_25[] = { piece_31, piece_37, piece_10 };
-static const char *const source_26[] = { piece_31, piece_38 };
-static const char *const source_27[] = { piece_31, piece_39 };
-static const char *const source_28[] = { piece_31, piece_40, piece_41 };
-static const char *const source_29[] = { piece_31, piece_42, piece_28 };
-static const char *const source_30[] = { piece_31, piece_43, piece_41 };
-static const char *const source_31[] = { piece_31, piece_44, piece_20 };
-static const char *const source_32[] = { piece_45, piece_46 };
-static const char *const source_33[] = { piece_45, piece_47 };
-static const char *const source_34[] = { piece_45, piece_48 };
-static const char *const source_35[] = { piece_45, piece_49 };
-static const char *const source_36[] = { piece_31, piece_50, piece_51 };
-static const char *const source_37[] = { piece_31, piece_52, piece_28 };
-static const char *const source_38[] = { piece_31, piece_53, piece_41 };
-static const char *const source_39[] = { piece_31, piece_54, piece_28 };
-static const char *const source_40[] = { piece_55, piece_56 };
-static const char *const source_41[] = { piece_55, piece_57, piece_3 };
-static const char *const source_42[] = { piece_55, piece_58 };
-static const char *const source_43[] = { piece_55, piece_59, piece_60 };
-static const char *const source_44[] = { piece_55, piece_61, piece_62 };
-static const char *const source_45[] = { piece_55, piece_63, piece_10 };
-static const char *const source_46[] = { piece_55, piece_64 };
-static const char *const source_47[] = { piece_55, piece_65 };
-static const char *const source_48[] = { piece_55, piece_66, piece_67 };
-static const char *const source_49[] = { piece_55, piece_68, piece_69 };
-static const char *const source_50[] = { piece_55, piece_70, piece_71 };
-static const char *const source_51[] = { piece_55, piece_72, piece_69 };
-static const char *const source_52[] = { piece_73, piece_74 };
-static const char *const source_53[] = { piece_73, piece_75 };
-static const char *const source_54[] = { piece_73, piece_76 };
-static const char *const source_55[] = { piece_73, piece_77 };
-static const char *const source_56[] = { piece_55, piece_78, piece_67 };
-static const char *const source_57[] = { piece_55, piece_79, piece_69 };
-static const char *const source_58[] = { piece_55, piece_80, piece_67 };
-static const char *const source_59[] = { piece_55, piece_81, piece_69 };
+static const char *const source_23[] = { piece_31, piece_35, piece_36 };
+static const char *const source_24[] = { piece_31, piece_37, piece_38 };
+static const char *const source_25[] = { piece_31, piece_39, piece_40 };
+static const char *const source_26[] = { piece_31, piece_41 };
+static const char *const source_27[] = { piece_31, piece_42 };
+static const char *const source_28[] = { piece_31, piece_43, piece_44 };
+static const char *const source_29[] = { piece_31, piece_45, piece_28 };
+static const char *const source_30[] = { piece_31, piece_46, piece_44 };
+static const char *const source_31[] = { piece_31, piece_47, piece_20 };
+static const char *const source_32[] = { piece_48, piece_49 };
+static const char *const source_33[] = { piece_48, piece_50 };
+static const char *const source_34[] = { piece_48, piece_51 };
+static const char *const source_35[] = { piece_48, piece_52 };
+static const char *const source_36[] = { piece_31, piece_53, piece_54 };
+static const char *const source_37[] = { piece_31, piece_55, piece_28 };
+static const char *const source_38[] = { piece_31, piece_56, piece_44 };
+static const char *const source_39[] = { piece_31, piece_57, piece_28 };
+static const char *const source_40[] = { piece_58, piece_59 };
+static const char *const source_41[] = { piece_58, piece_60, piece_3 };
+static const char *const source_42[] = { piece_58, piece_61 };
+static const char *const source_43[] = { piece_58, piece_62, piece_63 };
+static const char *const source_44[] = { piece_58, piece_64, piece_65 };
+static const char *const source_45[] = { piece_58, piece_66, piece_40 };
+static const char *const source_46[] = { piece_58, piece_67 };
+static const char *const source_47[] = { piece_58, piece_68 };
+static const char *const source_48[] = { piece_58, piece_69, piece_70 };
+static const char *const source_49[] = { piece_58, piece_71, piece_72 };
+static const char *const source_50[] = { piece_58, piece_73, piece_74 };
+static const char *const source_51[] = { piece_58, piece_75, piece_72 };
+static const char *const source_52[] = { piece_76, piece_77 };
+static const char *const source_53[] = { piece_76, piece_78 };
+static const char *const source_54[] = { piece_76, piece_79 };
+static const char *const source_55[] = { piece_76, piece_80 };
+static const char *const source_56[] = { piece_58, piece_81, piece_70 };
+static const char *const source_57[] = { piece_58, piece_82, piece_72 };
+static const char *const source_58[] = { piece_58, piece_83, piece_70 };
+static const char *const source_59[] = { piece_58, piece_84, piece_72 };
 
 static const struct kiln_program programs[] = {
     { UINT64_C(0xf82a19dffce439ab), 0, source_0, 2, 0, NULL },
-    { UINT64_C(0x2a3be5223837fbf7), 0, source_1, 3, 0, NULL },
+    { UINT64_C(0x52dbb1f7a8b2a97b), 0, source_1, 3, 0, NULL },
     { UINT64_C(0xddef9654914e0de0), 0, source_2, 2, 0, NULL },
-    { UINT64_C(0x873d2e6807254edf), 0, source_3, 3, 0, NULL },
-    { UINT64_C(0x726b634e20dd2f62), 0, source_4, 3, 0, NULL },
-    { UINT64_C(0x455f77ba92fef836), 0, source_5, 3, 0, NULL },
+    { UINT64_C(0xa357ab1d82bb4463), 0, source_3, 3, 0, NULL },
+    { UINT64_C(0x6fcf6f31700e29da), 0, source_4, 3, 0, NULL },
+    { UINT64_C(0x2bd00190207afffe), 0, source_5, 3, 0, NULL },
     { UINT64_C(0xec3ae268acaad82f), 0, source_6, 2, 0, NULL },
     { UINT64_C(0x79dc2e3fd78acbd0), 0, source_7, 2, 0, NULL },
     { UINT64_C(0x9dc5d14ef9aec8ff), 0, source_8, 3, 0, NULL },
@@ -5952,11 +5970,11 @@ static const struct kiln_program programs[] = {
     { UINT64_C(0x1fbd7553d431a300), 0, source_18, 3, 0, NULL },
     { UINT64_C(0x927b04a395a66e1e), 0, source_19, 3, 0, NULL },
     { UINT64_C(0xc2599db2f55a2fe0), 0, source_20, 2, 0, NULL },
-    { UINT64_C(0xf2e2609e6431eed5), 0, source_21, 3, 0, NULL },
+    { UINT64_C(0xab5076103f84a5cf), 0, source_21, 3, 0, NULL },
     { UINT64_C(0x7973ef65c98a3c7d), 0, source_22, 2, 0, NULL },
-    { UINT64_C(0x69f43df3a911f879), 0, source_23, 3, 0, NULL },
-    { UINT64_C(0x3a3d30fa8fb41e00), 0, source_24, 3, 0, NULL },
-    { UINT64_C(0xa30461318d896308), 0, source_25, 3, 0, NULL },
+    { UINT64_C(0x5c52f84cf74435c3), 0, source_23, 3, 0, NULL },
+    { UINT64_C(0xbc55bcd3bf55edb2), 0, source_24, 3, 0, NULL },
+    { UINT64_C(0xe56517c0cca4ff6a), 0, source_25, 3, 0, NULL },
     { UINT64_C(0x504b941d16bd025c), 0, source_26, 2, 0, NULL },
     { UINT64_C(0x45c5c5e1919aaee5), 0, source_27, 2, 0, NULL },
     { UINT64_C(0x3b3e0321ec58242a), 0, source_28, 3, 0, NULL },
@@ -5972,11 +5990,11 @@ static const struct kiln_program programs[] = {
     { UINT64_C(0x8a034f8b9b8b31df), 0, source_38, 3, 0, NULL },
     { UINT64_C(0x2f5ff1894390eb23), 0, source_39, 3, 0, NULL },
     { UINT64_C(0x4a947ed40dc2e006), 0, source_40, 2, 0, NULL },
-    { UINT64_C(0xe76bf431ee9e3d5e), 0, source_41, 3, 0, NULL },
+    { UINT64_C(0xddb24691cd82a469), 0, source_41, 3, 0, NULL },
     { UINT64_C(0x6d6a4d65df712345), 0, source_42, 2, 0, NULL },
-    { UINT64_C(0xad0e0ff0d0f0cf42), 0, source_43, 3, 0, NULL },
-    { UINT64_C(0x023026004eafefe9), 0, source_44, 3, 0, NULL },
-    { UINT64_C(0x85fca9608127c803), 0, source_45, 3, 0, NULL },
+    { UINT64_C(0x1ca6e3fa38f231b3), 0, source_43, 3, 0, NULL },
+    { UINT64_C(0xd18d9cabb9eef854), 0, source_44, 3, 0, NULL },
+    { UINT64_C(0xdde5a243c037f820), 0, source_45, 3, 0, NULL },
     { UINT64_C(0xbb5953f0ae3b1af6), 0, source_46, 2, 0, NULL },
     { UINT64_C(0xe4091f745d6ef869), 0, source_47, 2, 0, NULL },
     { UINT64_C(0xfea45913dab30e89), 0, source_48, 3, 0, NULL },
