@@ -376,25 +376,28 @@ static bool fill_region(struct source *source, const struct family_region *from,
     return prepared_code(from->holds, &region->holds);
 }
 
-/* A region that the configuration does not use keeps its number and takes one byte. */
+/* A region that the configuration does not use keeps its number and takes one byte; where it uses
+ * none, there are none, so that no workspace is asked for. */
 static bool fill_regions(struct assembly *assembly, struct source *source,
         struct kiln_recipe *recipe)
 {
     const struct family *family = source->config->family;
     struct kiln_region regions[KILN_MAX_REGIONS];
+    bool any = false;
     if (family->num_regions > KILN_MAX_REGIONS)
         return false;
     for (unsigned i = 0; i < family->num_regions; i++) {
         bool yes;
         if (!applies(source, family->regions[i].when, &yes))
             return false;
+        any = any || yes;
         regions[i] = (struct kiln_region) { .round = { 1, 1 }, .element_bytes = 1 };
         if (yes && !fill_region(source, &family->regions[i], &regions[i]))
             return false;
     }
-    recipe->num_regions = (uint8_t) family->num_regions;
+    recipe->num_regions = any ? (uint8_t) family->num_regions : 0;
     recipe->regions = arena_copy(&assembly->arena, regions,
-            family->num_regions * sizeof regions[0]);
+            recipe->num_regions * sizeof regions[0]);
     return recipe->regions != NULL;
 }
 

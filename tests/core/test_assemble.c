@@ -389,6 +389,24 @@ static void text_is_that_of_the_program(void **state)
     assembly_free(&assembly);
 }
 
+/* A recipe without regions asks for no workspace. */
+static void regions_are_there_where_used(void **state)
+{
+    (void) state;
+    const struct device_facts facts = facts_wide();
+    struct assembly assembly;
+    unsigned whole, split;
+    assert_true(assembly_init(&assembly, "regions", &facts));
+    add(&assembly, "tiled", false, false, &whole);
+    add(&assembly, "tiled SPLIT=4", false, false, &split);
+    assert_int_equal(assembly.recipes[whole].num_regions, 0);
+    assert_int_equal(assembly.recipes[whole].num_stages, 1);
+    assert_int_equal(assembly.recipes[split].num_regions, 1);
+    assert_int_equal(assembly.recipes[split].regions[0].element_bytes, 4 * 4);
+    assert_int_equal(assembly.recipes[split].num_stages, 2);
+    assembly_free(&assembly);
+}
+
 static void illegal_configurations_are_refused(void **state)
 {
     (void) state;
@@ -436,6 +454,7 @@ int main(void)
         cmocka_unit_test(prepared_operands_are_marked),
         cmocka_unit_test(identical_text_is_shared),
         cmocka_unit_test(text_is_that_of_the_program),
+        cmocka_unit_test(regions_are_there_where_used),
         cmocka_unit_test(illegal_configurations_are_refused),
         cmocka_unit_test(dispatch_tables_are_copied),
     };

@@ -15,7 +15,7 @@
 #include <string.h>
 
 enum {
-    EXIT_USAGE = 2, EXIT_SKIPPED = 77, MAX_FACTS = 8, WORKSPACE_BYTES = 1 << 18,
+    EXIT_USAGE = 2, EXIT_SKIPPED = 77, MAX_FACTS = 8, WORKSPACE_BYTES = 1 << 20,
     SMALL_CASE = 20000                 /* multiply-adds that a simulator may do twice */
 };
 
@@ -261,6 +261,7 @@ static bool accepts(void *env, const struct config *config, const struct problem
         for (unsigned i = 0; i < recipe->num_stages; i++)
             for (unsigned d = 0; d < recipe->stages[i].work_dim; d++)
                 ok = ok && (recipe->stages[i].dim[d] == KILN_DIM_K ||
+                            recipe->stages[i].dim[d] == KILN_DIM_ONE ||
                             recipe->stages[i].tile[d] <= run->options->most);
         for (unsigned i = 0; i < recipe->num_regions; i++)
             for (unsigned d = 0; d < 2; d++)

@@ -6021,9 +6021,6 @@ static const struct kiln_stage stages_0[] = {
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE },
 };
-static const struct kiln_region regions_0[] = {
-    { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
-};
 static const struct kiln_stage stages_1[] = {
     { "kiln_hgemm_thin_multiply_nt_side0_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 16, 1, 1 }, { 16, 4, 1 }, 1024,
@@ -6033,9 +6030,6 @@ static const struct kiln_stage stages_1[] = {
         KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE },
-};
-static const struct kiln_region regions_1[] = {
-    { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
 };
 static const struct kiln_stage stages_2[] = {
     { "kiln_hgemm_thin_multiply_tn_side0_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64",
@@ -6047,9 +6041,6 @@ static const struct kiln_stage stages_2[] = {
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE },
 };
-static const struct kiln_region regions_2[] = {
-    { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
-};
 static const struct kiln_stage stages_3[] = {
     { "kiln_hgemm_thin_multiply_tt_side0_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 16, 1, 1 }, { 16, 4, 1 }, 1024,
@@ -6059,9 +6050,6 @@ static const struct kiln_stage stages_3[] = {
         KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE },
-};
-static const struct kiln_region regions_3[] = {
-    { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
 };
 static const struct kiln_stage stages_4[] = {
     { "kiln_hgemm_thin_multiply_nn_side1_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64",
@@ -6073,9 +6061,6 @@ static const struct kiln_stage stages_4[] = {
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE },
 };
-static const struct kiln_region regions_4[] = {
-    { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
-};
 static const struct kiln_stage stages_5[] = {
     { "kiln_hgemm_thin_multiply_nt_side1_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64",
       3, { KILN_DIM_M, KILN_DIM_N, KILN_DIM_ONE }, { 16, 1, 1 }, { 16, 4, 1 }, 1024,
@@ -6085,9 +6070,6 @@ static const struct kiln_stage stages_5[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE },
-};
-static const struct kiln_region regions_5[] = {
-    { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
 };
 static const struct kiln_stage stages_6[] = {
     { "kiln_hgemm_thin_multiply_tn_side1_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64",
@@ -6099,9 +6081,6 @@ static const struct kiln_stage stages_6[] = {
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE },
 };
-static const struct kiln_region regions_6[] = {
-    { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
-};
 static const struct kiln_stage stages_7[] = {
     { "kiln_hgemm_thin_multiply_tt_side1_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64",
       3, { KILN_DIM_M, KILN_DIM_N, KILN_DIM_ONE }, { 16, 1, 1 }, { 4, 16, 1 }, 1024,
@@ -6111,9 +6090,6 @@ static const struct kiln_stage stages_7[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE },
-};
-static const struct kiln_region regions_7[] = {
-    { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
 };
 static const struct kiln_stage stages_8[] = {
     { "kiln_hgemm_direct_multiply_nn_wgm8_wgn8_tm4_nv1_vec4_ku1_index32",
@@ -6245,9 +6221,6 @@ static const struct kiln_stage stages_20[] = {
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE },
 };
-static const struct kiln_region regions_20[] = {
-    { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
-};
 static const struct kiln_stage stages_21[] = {
     { "kiln_sgemm_thin_multiply_nt_side0_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 16, 1, 1 }, { 16, 4, 1 }, 1024,
@@ -6257,9 +6230,6 @@ static const struct kiln_stage stages_21[] = {
         KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE },
-};
-static const struct kiln_region regions_21[] = {
-    { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
 };
 static const struct kiln_stage stages_22[] = {
     { "kiln_sgemm_thin_multiply_tn_side0_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64",
@@ -6271,9 +6241,6 @@ static const struct kiln_stage stages_22[] = {
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE },
 };
-static const struct kiln_region regions_22[] = {
-    { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
-};
 static const struct kiln_stage stages_23[] = {
     { "kiln_sgemm_thin_multiply_tt_side0_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 16, 1, 1 }, { 16, 4, 1 }, 1024,
@@ -6283,9 +6250,6 @@ static const struct kiln_stage stages_23[] = {
         KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE },
-};
-static const struct kiln_region regions_23[] = {
-    { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
 };
 static const struct kiln_stage stages_24[] = {
     { "kiln_sgemm_thin_multiply_nn_side1_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64",
@@ -6297,9 +6261,6 @@ static const struct kiln_stage stages_24[] = {
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE },
 };
-static const struct kiln_region regions_24[] = {
-    { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
-};
 static const struct kiln_stage stages_25[] = {
     { "kiln_sgemm_thin_multiply_nt_side1_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64",
       3, { KILN_DIM_M, KILN_DIM_N, KILN_DIM_ONE }, { 16, 1, 1 }, { 16, 4, 1 }, 1024,
@@ -6309,9 +6270,6 @@ static const struct kiln_stage stages_25[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE },
-};
-static const struct kiln_region regions_25[] = {
-    { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
 };
 static const struct kiln_stage stages_26[] = {
     { "kiln_sgemm_thin_multiply_tn_side1_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64",
@@ -6323,9 +6281,6 @@ static const struct kiln_stage stages_26[] = {
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE },
 };
-static const struct kiln_region regions_26[] = {
-    { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
-};
 static const struct kiln_stage stages_27[] = {
     { "kiln_sgemm_thin_multiply_tt_side1_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64",
       3, { KILN_DIM_M, KILN_DIM_N, KILN_DIM_ONE }, { 16, 1, 1 }, { 4, 16, 1 }, 1024,
@@ -6335,9 +6290,6 @@ static const struct kiln_stage stages_27[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE },
-};
-static const struct kiln_region regions_27[] = {
-    { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
 };
 static const struct kiln_stage stages_28[] = {
     { "kiln_sgemm_direct_multiply_nn_wgm8_wgn8_tm4_nv1_vec4_ku1_index32",
@@ -6469,9 +6421,6 @@ static const struct kiln_stage stages_40[] = {
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE },
 };
-static const struct kiln_region regions_40[] = {
-    { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
-};
 static const struct kiln_stage stages_41[] = {
     { "kiln_dgemm_thin_multiply_nt_side0_short1_vec2_rows4_nv1_litems4_kitems16_ksplit1_align1_index64",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 16, 1, 1 }, { 16, 4, 1 }, 2048,
@@ -6481,9 +6430,6 @@ static const struct kiln_stage stages_41[] = {
         KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE },
-};
-static const struct kiln_region regions_41[] = {
-    { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
 };
 static const struct kiln_stage stages_42[] = {
     { "kiln_dgemm_thin_multiply_tn_side0_short1_vec2_rows4_nv1_litems4_kitems16_ksplit1_align1_index64",
@@ -6495,9 +6441,6 @@ static const struct kiln_stage stages_42[] = {
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE },
 };
-static const struct kiln_region regions_42[] = {
-    { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
-};
 static const struct kiln_stage stages_43[] = {
     { "kiln_dgemm_thin_multiply_tt_side0_short1_vec2_rows4_nv1_litems4_kitems16_ksplit1_align1_index64",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 16, 1, 1 }, { 16, 4, 1 }, 2048,
@@ -6507,9 +6450,6 @@ static const struct kiln_stage stages_43[] = {
         KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE },
-};
-static const struct kiln_region regions_43[] = {
-    { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
 };
 static const struct kiln_stage stages_44[] = {
     { "kiln_dgemm_thin_multiply_nn_side1_short1_vec2_rows4_nv1_litems4_kitems16_ksplit1_align1_index64",
@@ -6521,9 +6461,6 @@ static const struct kiln_stage stages_44[] = {
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE },
 };
-static const struct kiln_region regions_44[] = {
-    { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
-};
 static const struct kiln_stage stages_45[] = {
     { "kiln_dgemm_thin_multiply_nt_side1_short1_vec2_rows4_nv1_litems4_kitems16_ksplit1_align1_index64",
       3, { KILN_DIM_M, KILN_DIM_N, KILN_DIM_ONE }, { 16, 1, 1 }, { 16, 4, 1 }, 2048,
@@ -6533,9 +6470,6 @@ static const struct kiln_stage stages_45[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE },
-};
-static const struct kiln_region regions_45[] = {
-    { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
 };
 static const struct kiln_stage stages_46[] = {
     { "kiln_dgemm_thin_multiply_tn_side1_short1_vec2_rows4_nv1_litems4_kitems16_ksplit1_align1_index64",
@@ -6547,9 +6481,6 @@ static const struct kiln_stage stages_46[] = {
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE },
 };
-static const struct kiln_region regions_46[] = {
-    { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
-};
 static const struct kiln_stage stages_47[] = {
     { "kiln_dgemm_thin_multiply_tt_side1_short1_vec2_rows4_nv1_litems4_kitems16_ksplit1_align1_index64",
       3, { KILN_DIM_M, KILN_DIM_N, KILN_DIM_ONE }, { 8, 1, 1 }, { 4, 16, 1 }, 1024,
@@ -6559,9 +6490,6 @@ static const struct kiln_stage stages_47[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE },
-};
-static const struct kiln_region regions_47[] = {
-    { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
 };
 static const struct kiln_stage stages_48[] = {
     { "kiln_dgemm_direct_multiply_nn_wgm8_wgn8_tm4_nv2_vec2_ku1_index32",
@@ -6686,21 +6614,21 @@ static const struct kiln_stage stages_59[] = {
 
 static const struct kiln_recipe recipes[] = {
     { "thin SIDE=0 SHORT=1 VEC=4 ROWS=4 NV=1 LITEMS=4 KITEMS=16 KSPLIT=1 ALIGN=1 INDEX=64",
-      16, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 2, 0, 0 } }, 0, 1, 1, stages_0, regions_0 },
+      16, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 2, 0, 0 } }, 0, 1, 0, stages_0, NULL },
     { "thin SIDE=0 SHORT=1 VEC=4 ROWS=4 NV=1 LITEMS=4 KITEMS=16 KSPLIT=1 ALIGN=1 INDEX=64",
-      16, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 2, 0, 0 } }, 1, 1, 1, stages_1, regions_1 },
+      16, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 2, 0, 0 } }, 1, 1, 0, stages_1, NULL },
     { "thin SIDE=0 SHORT=1 VEC=4 ROWS=4 NV=1 LITEMS=4 KITEMS=16 KSPLIT=1 ALIGN=1 INDEX=64",
-      16, 1, 0, 64, { 1, 1, 1, 0, 0, 0, { 2, 0, 0 } }, 2, 1, 1, stages_2, regions_2 },
+      16, 1, 0, 64, { 1, 1, 1, 0, 0, 0, { 2, 0, 0 } }, 2, 1, 0, stages_2, NULL },
     { "thin SIDE=0 SHORT=1 VEC=4 ROWS=4 NV=1 LITEMS=4 KITEMS=16 KSPLIT=1 ALIGN=1 INDEX=64",
-      16, 1, 1, 64, { 1, 1, 1, 0, 0, 0, { 2, 0, 0 } }, 3, 1, 1, stages_3, regions_3 },
+      16, 1, 1, 64, { 1, 1, 1, 0, 0, 0, { 2, 0, 0 } }, 3, 1, 0, stages_3, NULL },
     { "thin SIDE=1 SHORT=1 VEC=4 ROWS=4 NV=1 LITEMS=4 KITEMS=16 KSPLIT=1 ALIGN=1 INDEX=64",
-      16, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 2, 0 } }, 4, 1, 1, stages_4, regions_4 },
+      16, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 2, 0 } }, 4, 1, 0, stages_4, NULL },
     { "thin SIDE=1 SHORT=1 VEC=4 ROWS=4 NV=1 LITEMS=4 KITEMS=16 KSPLIT=1 ALIGN=1 INDEX=64",
-      16, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 2, 0 } }, 5, 1, 1, stages_5, regions_5 },
+      16, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 2, 0 } }, 5, 1, 0, stages_5, NULL },
     { "thin SIDE=1 SHORT=1 VEC=4 ROWS=4 NV=1 LITEMS=4 KITEMS=16 KSPLIT=1 ALIGN=1 INDEX=64",
-      16, 1, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 2, 0 } }, 6, 1, 1, stages_6, regions_6 },
+      16, 1, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 2, 0 } }, 6, 1, 0, stages_6, NULL },
     { "thin SIDE=1 SHORT=1 VEC=4 ROWS=4 NV=1 LITEMS=4 KITEMS=16 KSPLIT=1 ALIGN=1 INDEX=64",
-      16, 1, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 2, 0 } }, 7, 1, 1, stages_7, regions_7 },
+      16, 1, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 2, 0 } }, 7, 1, 0, stages_7, NULL },
     { "direct WGM=8 WGN=8 TM=4 NV=1 VEC=4 KU=1 INDEX=32",
       16, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 } }, 8, 1, 0, stages_8, NULL },
     { "direct WGM=8 WGN=8 TM=4 NV=1 VEC=4 KU=1 INDEX=32",
@@ -6726,21 +6654,21 @@ static const struct kiln_recipe recipes[] = {
     { "direct WGM=1 WGN=1 TM=4 NV=1 VEC=4 KU=1 INDEX=64",
       16, 1, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 } }, 19, 1, 0, stages_19, NULL },
     { "thin SIDE=0 SHORT=1 VEC=4 ROWS=4 NV=1 LITEMS=4 KITEMS=16 KSPLIT=1 ALIGN=1 INDEX=64",
-      32, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 2, 0, 0 } }, 20, 1, 1, stages_20, regions_20 },
+      32, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 2, 0, 0 } }, 20, 1, 0, stages_20, NULL },
     { "thin SIDE=0 SHORT=1 VEC=4 ROWS=4 NV=1 LITEMS=4 KITEMS=16 KSPLIT=1 ALIGN=1 INDEX=64",
-      32, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 2, 0, 0 } }, 21, 1, 1, stages_21, regions_21 },
+      32, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 2, 0, 0 } }, 21, 1, 0, stages_21, NULL },
     { "thin SIDE=0 SHORT=1 VEC=4 ROWS=4 NV=1 LITEMS=4 KITEMS=16 KSPLIT=1 ALIGN=1 INDEX=64",
-      32, 1, 0, 64, { 1, 1, 1, 0, 0, 0, { 2, 0, 0 } }, 22, 1, 1, stages_22, regions_22 },
+      32, 1, 0, 64, { 1, 1, 1, 0, 0, 0, { 2, 0, 0 } }, 22, 1, 0, stages_22, NULL },
     { "thin SIDE=0 SHORT=1 VEC=4 ROWS=4 NV=1 LITEMS=4 KITEMS=16 KSPLIT=1 ALIGN=1 INDEX=64",
-      32, 1, 1, 64, { 1, 1, 1, 0, 0, 0, { 2, 0, 0 } }, 23, 1, 1, stages_23, regions_23 },
+      32, 1, 1, 64, { 1, 1, 1, 0, 0, 0, { 2, 0, 0 } }, 23, 1, 0, stages_23, NULL },
     { "thin SIDE=1 SHORT=1 VEC=4 ROWS=4 NV=1 LITEMS=4 KITEMS=16 KSPLIT=1 ALIGN=1 INDEX=64",
-      32, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 2, 0 } }, 24, 1, 1, stages_24, regions_24 },
+      32, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 2, 0 } }, 24, 1, 0, stages_24, NULL },
     { "thin SIDE=1 SHORT=1 VEC=4 ROWS=4 NV=1 LITEMS=4 KITEMS=16 KSPLIT=1 ALIGN=1 INDEX=64",
-      32, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 2, 0 } }, 25, 1, 1, stages_25, regions_25 },
+      32, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 2, 0 } }, 25, 1, 0, stages_25, NULL },
     { "thin SIDE=1 SHORT=1 VEC=4 ROWS=4 NV=1 LITEMS=4 KITEMS=16 KSPLIT=1 ALIGN=1 INDEX=64",
-      32, 1, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 2, 0 } }, 26, 1, 1, stages_26, regions_26 },
+      32, 1, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 2, 0 } }, 26, 1, 0, stages_26, NULL },
     { "thin SIDE=1 SHORT=1 VEC=4 ROWS=4 NV=1 LITEMS=4 KITEMS=16 KSPLIT=1 ALIGN=1 INDEX=64",
-      32, 1, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 2, 0 } }, 27, 1, 1, stages_27, regions_27 },
+      32, 1, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 2, 0 } }, 27, 1, 0, stages_27, NULL },
     { "direct WGM=8 WGN=8 TM=4 NV=1 VEC=4 KU=1 INDEX=32",
       32, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 } }, 28, 1, 0, stages_28, NULL },
     { "direct WGM=8 WGN=8 TM=4 NV=1 VEC=4 KU=1 INDEX=32",
@@ -6766,21 +6694,21 @@ static const struct kiln_recipe recipes[] = {
     { "direct WGM=1 WGN=1 TM=4 NV=1 VEC=4 KU=1 INDEX=64",
       32, 1, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 } }, 39, 1, 0, stages_39, NULL },
     { "thin SIDE=0 SHORT=1 VEC=2 ROWS=4 NV=1 LITEMS=4 KITEMS=16 KSPLIT=1 ALIGN=1 INDEX=64",
-      64, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 2, 0, 0 } }, 40, 1, 1, stages_40, regions_40 },
+      64, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 2, 0, 0 } }, 40, 1, 0, stages_40, NULL },
     { "thin SIDE=0 SHORT=1 VEC=2 ROWS=4 NV=1 LITEMS=4 KITEMS=16 KSPLIT=1 ALIGN=1 INDEX=64",
-      64, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 2, 0, 0 } }, 41, 1, 1, stages_41, regions_41 },
+      64, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 2, 0, 0 } }, 41, 1, 0, stages_41, NULL },
     { "thin SIDE=0 SHORT=1 VEC=2 ROWS=4 NV=1 LITEMS=4 KITEMS=16 KSPLIT=1 ALIGN=1 INDEX=64",
-      64, 1, 0, 64, { 1, 1, 1, 0, 0, 0, { 2, 0, 0 } }, 42, 1, 1, stages_42, regions_42 },
+      64, 1, 0, 64, { 1, 1, 1, 0, 0, 0, { 2, 0, 0 } }, 42, 1, 0, stages_42, NULL },
     { "thin SIDE=0 SHORT=1 VEC=2 ROWS=4 NV=1 LITEMS=4 KITEMS=16 KSPLIT=1 ALIGN=1 INDEX=64",
-      64, 1, 1, 64, { 1, 1, 1, 0, 0, 0, { 2, 0, 0 } }, 43, 1, 1, stages_43, regions_43 },
+      64, 1, 1, 64, { 1, 1, 1, 0, 0, 0, { 2, 0, 0 } }, 43, 1, 0, stages_43, NULL },
     { "thin SIDE=1 SHORT=1 VEC=2 ROWS=4 NV=1 LITEMS=4 KITEMS=16 KSPLIT=1 ALIGN=1 INDEX=64",
-      64, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 2, 0 } }, 44, 1, 1, stages_44, regions_44 },
+      64, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 2, 0 } }, 44, 1, 0, stages_44, NULL },
     { "thin SIDE=1 SHORT=1 VEC=2 ROWS=4 NV=1 LITEMS=4 KITEMS=16 KSPLIT=1 ALIGN=1 INDEX=64",
-      64, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 2, 0 } }, 45, 1, 1, stages_45, regions_45 },
+      64, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 2, 0 } }, 45, 1, 0, stages_45, NULL },
     { "thin SIDE=1 SHORT=1 VEC=2 ROWS=4 NV=1 LITEMS=4 KITEMS=16 KSPLIT=1 ALIGN=1 INDEX=64",
-      64, 1, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 2, 0 } }, 46, 1, 1, stages_46, regions_46 },
+      64, 1, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 2, 0 } }, 46, 1, 0, stages_46, NULL },
     { "thin SIDE=1 SHORT=1 VEC=2 ROWS=4 NV=1 LITEMS=4 KITEMS=16 KSPLIT=1 ALIGN=1 INDEX=64",
-      64, 1, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 2, 0 } }, 47, 1, 1, stages_47, regions_47 },
+      64, 1, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 2, 0 } }, 47, 1, 0, stages_47, NULL },
     { "direct WGM=8 WGN=8 TM=4 NV=2 VEC=2 KU=1 INDEX=32",
       64, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 } }, 48, 1, 0, stages_48, NULL },
     { "direct WGM=8 WGN=8 TM=4 NV=2 VEC=2 KU=1 INDEX=32",

@@ -5896,7 +5896,7 @@ static const char piece_90[] =
     "// A work-group of 8 x 16 work-items computes 64 x 64 of C, each work-item\n"
     "// 8 x 4 of it. K advances by 16.\n"
     "__kernel __attribute__((reqd_work_group_size(16, 8, 1)))\n"
-    "void kiln_sgemm_tiled_multiply_nn_wgm8_wgn16_tm8_nv4_vec1_kt16_ku8_locala1_localb1_pad2_guard1_index32(int M, int N, int K, float alpha, float beta,\n"
+    "void kiln_sgemm_tiled_multiply_nn_wgm8_wgn16_tm8_nv4_vec1_kt16_ku8_locala1_localb1_pad2_bufs1_ahead0_mapm0_mapn0_order0_group8_split1_guard1_index32(int M, int N, int K, float alpha, float beta,\n"
     "        __global const float *restrict A, int a_offset, int lda,\n"
     "        __global const float *restrict B, int b_offset, int ldb,\n"
     "        __global float *restrict C, int c_offset, int ldc)\n"
@@ -6388,7 +6388,7 @@ static const char piece_97[] =
     "// A work-group of 8 x 16 work-items computes 64 x 64 of C, each work-item\n"
     "// 8 x 4 of it. K advances by 16.\n"
     "__kernel __attribute__((reqd_work_group_size(16, 8, 1)))\n"
-    "void kiln_sgemm_tiled_multiply_nt_wgm8_wgn16_tm8_nv4_vec1_kt16_ku8_locala1_localb1_pad2_guard1_index32(int M, int N, int K, float alpha, float beta,\n"
+    "void kiln_sgemm_tiled_multiply_nt_wgm8_wgn16_tm8_nv4_vec1_kt16_ku8_locala1_localb1_pad2_bufs1_ahead0_mapm0_mapn0_order0_group8_split1_guard1_index32(int M, int N, int K, float alpha, float beta,\n"
     "        __global const float *restrict A, int a_offset, int lda,\n"
     "        __global const float *restrict B, int b_offset, int ldb,\n"
     "        __global float *restrict C, int c_offset, int ldc)\n"
@@ -6553,7 +6553,7 @@ static const char piece_99[] =
     "// A work-group of 8 x 16 work-items computes 64 x 64 of C, each work-item\n"
     "// 8 x 4 of it. K advances by 16.\n"
     "__kernel __attribute__((reqd_work_group_size(16, 8, 1)))\n"
-    "void kiln_sgemm_tiled_multiply_tn_wgm8_wgn16_tm8_nv4_vec1_kt16_ku8_locala1_localb1_pad2_guard1_index32(int M, int N, int K, float alpha, float beta,\n"
+    "void kiln_sgemm_tiled_multiply_tn_wgm8_wgn16_tm8_nv4_vec1_kt16_ku8_locala1_localb1_pad2_bufs1_ahead0_mapm0_mapn0_order0_group8_split1_guard1_index32(int M, int N, int K, float alpha, float beta,\n"
     "        __global const float *restrict A, int a_offset, int lda,\n"
     "        __global const float *restrict B, int b_offset, int ldb,\n"
     "        __global float *restrict C, int c_offset, int ldc)\n"
@@ -6646,7 +6646,7 @@ static const char piece_100[] =
     "// A work-group of 8 x 16 work-items computes 64 x 64 of C, each work-item\n"
     "// 8 x 4 of it. K advances by 16.\n"
     "__kernel __attribute__((reqd_work_group_size(16, 8, 1)))\n"
-    "void kiln_sgemm_tiled_multiply_tt_wgm8_wgn16_tm8_nv4_vec1_kt16_ku8_locala1_localb1_pad2_guard1_index32(int M, int N, int K, float alpha, float beta,\n"
+    "void kiln_sgemm_tiled_multiply_tt_wgm8_wgn16_tm8_nv4_vec1_kt16_ku8_locala1_localb1_pad2_bufs1_ahead0_mapm0_mapn0_order0_group8_split1_guard1_index32(int M, int N, int K, float alpha, float beta,\n"
     "        __global const float *restrict A, int a_offset, int lda,\n"
     "        __global const float *restrict B, int b_offset, int ldb,\n"
     "        __global float *restrict C, int c_offset, int ldc)\n"
@@ -17174,10 +17174,10 @@ static const struct kiln_program programs[] = {
     { UINT64_C(0x64de62d6e27b3245), 90, source_25, 4, 0, NULL },
     { UINT64_C(0x6551b950af9f797a), 90, source_26, 5, 0, NULL },
     { UINT64_C(0x82590a6e1cd34a9f), 90, source_27, 4, 0, NULL },
-    { UINT64_C(0xfe971944bce39eca), 0, source_28, 8, 0, NULL },
-    { UINT64_C(0x2e64895e8d326888), 0, source_29, 8, 0, NULL },
-    { UINT64_C(0x6ed4aa339e515728), 0, source_30, 8, 0, NULL },
-    { UINT64_C(0xdf8d7934811dea7a), 0, source_31, 8, 0, NULL },
+    { UINT64_C(0x414d76314cf79e9c), 0, source_28, 8, 0, NULL },
+    { UINT64_C(0x3b7ff0430ce508a2), 0, source_29, 8, 0, NULL },
+    { UINT64_C(0x940d5e3ee20f75aa), 0, source_30, 8, 0, NULL },
+    { UINT64_C(0x7bc3cc197a089d34), 0, source_31, 8, 0, NULL },
     { UINT64_C(0xe2fff39ab1768702), 90, source_32, 5, 0, NULL },
     { UINT64_C(0xe70cbf2eaf932569), 90, source_33, 4, 0, NULL },
     { UINT64_C(0x5f6a6bdd2d0bb272), 90, source_34, 5, 0, NULL },
@@ -17769,7 +17769,7 @@ static const struct kiln_region regions_27[] = {
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
 };
 static const struct kiln_stage stages_28[] = {
-    { "kiln_sgemm_tiled_multiply_nn_wgm8_wgn16_tm8_nv4_vec1_kt16_ku8_locala1_localb1_pad2_guard1_index32",
+    { "kiln_sgemm_tiled_multiply_nn_wgm8_wgn16_tm8_nv4_vec1_kt16_ku8_locala1_localb1_pad2_bufs1_ahead0_mapm0_mapn0_order0_group8_split1_guard1_index32",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 64, 1 }, { 16, 8, 1 }, 8448,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -17779,7 +17779,7 @@ static const struct kiln_stage stages_28[] = {
       KILN_PREPARED_NONE },
 };
 static const struct kiln_stage stages_29[] = {
-    { "kiln_sgemm_tiled_multiply_nt_wgm8_wgn16_tm8_nv4_vec1_kt16_ku8_locala1_localb1_pad2_guard1_index32",
+    { "kiln_sgemm_tiled_multiply_nt_wgm8_wgn16_tm8_nv4_vec1_kt16_ku8_locala1_localb1_pad2_bufs1_ahead0_mapm0_mapn0_order0_group8_split1_guard1_index32",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 64, 1 }, { 16, 8, 1 }, 8448,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -17789,7 +17789,7 @@ static const struct kiln_stage stages_29[] = {
       KILN_PREPARED_NONE },
 };
 static const struct kiln_stage stages_30[] = {
-    { "kiln_sgemm_tiled_multiply_tn_wgm8_wgn16_tm8_nv4_vec1_kt16_ku8_locala1_localb1_pad2_guard1_index32",
+    { "kiln_sgemm_tiled_multiply_tn_wgm8_wgn16_tm8_nv4_vec1_kt16_ku8_locala1_localb1_pad2_bufs1_ahead0_mapm0_mapn0_order0_group8_split1_guard1_index32",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 64, 1 }, { 16, 8, 1 }, 8448,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -17799,7 +17799,7 @@ static const struct kiln_stage stages_30[] = {
       KILN_PREPARED_NONE },
 };
 static const struct kiln_stage stages_31[] = {
-    { "kiln_sgemm_tiled_multiply_tt_wgm8_wgn16_tm8_nv4_vec1_kt16_ku8_locala1_localb1_pad2_guard1_index32",
+    { "kiln_sgemm_tiled_multiply_tt_wgm8_wgn16_tm8_nv4_vec1_kt16_ku8_locala1_localb1_pad2_bufs1_ahead0_mapm0_mapn0_order0_group8_split1_guard1_index32",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 64, 1 }, { 16, 8, 1 }, 8448,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -18774,13 +18774,13 @@ static const struct kiln_recipe recipes[] = {
       32, 1, 0, 64, { 1, 1, 1, 4, 4, 1, { 2147483136, 2147483136, 2147483136 } }, 26, 1, 4, stages_26, regions_26 },
     { "bulk BM=256 BN=128 TM=16 TN=8 DEPTH=128 ST=4 KU=4 GROUP=16 STREAM=0 COPYA=0 COPYB=0",
       32, 1, 1, 64, { 1, 1, 1, 4, 4, 1, { 2147483136, 2147483136, 2147483136 } }, 27, 1, 4, stages_27, regions_27 },
-    { "tiled WGM=8 WGN=16 TM=8 NV=4 VEC=1 KT=16 KU=8 LOCALA=1 LOCALB=1 PAD=2 GUARD=1 INDEX=32",
+    { "tiled WGM=8 WGN=16 TM=8 NV=4 VEC=1 KT=16 KU=8 LOCALA=1 LOCALB=1 PAD=2 BUFS=1 AHEAD=0 MAPM=0 MAPN=0 ORDER=0 GROUP=8 SPLIT=1 GUARD=1 INDEX=32",
       32, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 } }, 28, 1, 0, stages_28, NULL },
-    { "tiled WGM=8 WGN=16 TM=8 NV=4 VEC=1 KT=16 KU=8 LOCALA=1 LOCALB=1 PAD=2 GUARD=1 INDEX=32",
+    { "tiled WGM=8 WGN=16 TM=8 NV=4 VEC=1 KT=16 KU=8 LOCALA=1 LOCALB=1 PAD=2 BUFS=1 AHEAD=0 MAPM=0 MAPN=0 ORDER=0 GROUP=8 SPLIT=1 GUARD=1 INDEX=32",
       32, 0, 1, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 } }, 29, 1, 0, stages_29, NULL },
-    { "tiled WGM=8 WGN=16 TM=8 NV=4 VEC=1 KT=16 KU=8 LOCALA=1 LOCALB=1 PAD=2 GUARD=1 INDEX=32",
+    { "tiled WGM=8 WGN=16 TM=8 NV=4 VEC=1 KT=16 KU=8 LOCALA=1 LOCALB=1 PAD=2 BUFS=1 AHEAD=0 MAPM=0 MAPN=0 ORDER=0 GROUP=8 SPLIT=1 GUARD=1 INDEX=32",
       32, 1, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 } }, 30, 1, 0, stages_30, NULL },
-    { "tiled WGM=8 WGN=16 TM=8 NV=4 VEC=1 KT=16 KU=8 LOCALA=1 LOCALB=1 PAD=2 GUARD=1 INDEX=32",
+    { "tiled WGM=8 WGN=16 TM=8 NV=4 VEC=1 KT=16 KU=8 LOCALA=1 LOCALB=1 PAD=2 BUFS=1 AHEAD=0 MAPM=0 MAPN=0 ORDER=0 GROUP=8 SPLIT=1 GUARD=1 INDEX=32",
       32, 1, 1, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 } }, 31, 1, 0, stages_31, NULL },
     { "bulk BM=64 BN=128 TM=4 TN=8 DEPTH=128 ST=6 KU=8 GROUP=4 STREAM=0 COPYA=0 COPYB=0",
       32, 0, 0, 64, { 1, 1, 1, 4, 4, 1, { 2147483136, 2147483136, 2147483136 } }, 32, 1, 4, stages_32, regions_32 },

@@ -1,0 +1,157 @@
+// Elements of half are computed with as float. A product and a sum are fused where the device does
+// that in one step: FP_CONTRACT, on by default, allows it.
+static float load(__global const half *p)
+{
+    return vload_half(0, p);
+}
+
+static void store(float x, __global half *p)
+{
+    vstore_half(x, 0, p);
+}
+// C = alpha op(A) op(B) + beta C through local memory; C is M x N, row-major.
+// A is stored K x M.
+// B is stored N x K.
+// A work-group of 4 x 4 work-items computes 8 x 8 of C, each work-item
+// 2 x 2 of it. K advances by 4.
+// A work-item's rows lie 4 apart.
+// A work-item's columns lie 4 apart.
+__kernel __attribute__((reqd_work_group_size(4, 4, 1)))
+void kiln_hgemm_tiled_multiply_tt_wgm4_wgn4_tm2_nv2_vec1_kt4_ku1_locala1_localb1_pad0_bufs1_ahead1_mapm1_mapn1_order1_group8_split1_guard1_index32(int M, int N, int K, float alpha, float beta,
+        __global const half *restrict A, int a_offset, int lda,
+        __global const half *restrict B, int b_offset, int ldb,
+        __global half *restrict C, int c_offset, int ldc)
+{
+    __local float a_tile[4][8];
+    __local float b_tile[4][8];
+    const int local_m = get_local_id(1), local_n = get_local_id(0);
+    const int item = local_m * 4 + local_n;
+    const int tiles_m = get_num_groups(1), tiles_n = get_num_groups(0);
+    const int tile = (int) get_group_id(1) * tiles_n + get_group_id(0);
+    // Work-groups take tiles of C column by column.
+    const int tile_m = tile % tiles_m, tile_n = tile / tiles_m;
+    const int first_m = tile_m * 8;
+    const int first_n = tile_n * 8;
+    const int row = first_m + local_m * 1, col = first_n + local_n * 1;
+    A += a_offset;
+    B += b_offset;
+    C += c_offset;
+
+    // Accumulators are scalars by name, so that no compiler has to promote an array to registers.
+    float c0_0 = 0, c0_1 = 0;
+    float c1_0 = 0, c1_1 = 0;
+
+    // While the tile at k0 is multiplied, the next one, at k1, is fetched into registers.
+    float a_next0, a_next1;
+    float b_next0, b_next1;
+    int k1 = 0;
+    if (K > 0) {
+        // Fetch A: 4 x 8.
+        {
+            const int e = item + 0, m = e % 8, k = e / 8;
+            a_next0 = first_m + m < M && k1 + k < K
+                    ? load(A + (k1 + k) * lda + first_m + m) : 0;
+        }
+        {
+            const int e = item + 16, m = e % 8, k = e / 8;
+            a_next1 = first_m + m < M && k1 + k < K
+                    ? load(A + (k1 + k) * lda + first_m + m) : 0;
+        }
+        // Fetch B: 4 x 8.
+        {
+            const int e = item + 0, k = e % 4, n = e / 4;
+            b_next0 = first_n + n < N && k1 + k < K
+                    ? load(B + (first_n + n) * ldb + k1 + k) : 0;
+        }
+        {
+            const int e = item + 16, k = e % 4, n = e / 4;
+            b_next1 = first_n + n < N && k1 + k < K
+                    ? load(B + (first_n + n) * ldb + k1 + k) : 0;
+        }
+    }
+    for (int k0 = 0; k0 < K; k0 += 4) {
+        // What was fetched of A becomes a tile.
+        {
+            const int e = item + 0, m = e % 8, k = e / 8;
+            a_tile[k][m] = a_next0;
+        }
+        {
+            const int e = item + 16, m = e % 8, k = e / 8;
+            a_tile[k][m] = a_next1;
+        }
+        // What was fetched of B becomes a tile.
+        {
+            const int e = item + 0, k = e % 4, n = e / 4;
+            b_tile[k][n] = b_next0;
+        }
+        {
+            const int e = item + 16, k = e % 4, n = e / 4;
+            b_tile[k][n] = b_next1;
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+
+        k1 += 4;
+        if (k1 < K) {
+            // Fetch A: 4 x 8.
+            {
+                const int e = item + 0, m = e % 8, k = e / 8;
+                a_next0 = first_m + m < M && k1 + k < K
+                        ? load(A + (k1 + k) * lda + first_m + m) : 0;
+            }
+            {
+                const int e = item + 16, m = e % 8, k = e / 8;
+                a_next1 = first_m + m < M && k1 + k < K
+                        ? load(A + (k1 + k) * lda + first_m + m) : 0;
+            }
+            // Fetch B: 4 x 8.
+            {
+                const int e = item + 0, k = e % 4, n = e / 4;
+                b_next0 = first_n + n < N && k1 + k < K
+                        ? load(B + (first_n + n) * ldb + k1 + k) : 0;
+            }
+            {
+                const int e = item + 16, k = e % 4, n = e / 4;
+                b_next1 = first_n + n < N && k1 + k < K
+                        ? load(B + (first_n + n) * ldb + k1 + k) : 0;
+            }
+        }
+
+        const int depth = min(K - k0, (int) 4);
+        int k = 0;
+        for (; k < depth; k++) {
+            {
+                const float b0 = b_tile[k + 0][local_n * 1 + 0];
+                const float b1 = b_tile[k + 0][local_n * 1 + 4];
+                const float a0 = a_tile[k + 0][local_m * 1 + 0];
+                c0_0 += a0 * b0; c0_1 += a0 * b1;
+                const float a1 = a_tile[k + 0][local_m * 1 + 4];
+                c1_0 += a1 * b0; c1_1 += a1 * b1;
+            }
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+
+    // C = alpha c + beta C for 2 x 2 of C from (row, col) on; beta == 0 does not read C.
+    if (row + 0 < M) {
+        __global half *out = C + (row + 0) * ldc + col;
+        if (col + 0 < N) {
+            const float x = alpha * c0_0;
+            store(beta == 0 ? x : x + beta * load(out + 0), out + 0);
+        }
+        if (col + 4 < N) {
+            const float x = alpha * c0_1;
+            store(beta == 0 ? x : x + beta * load(out + 4), out + 4);
+        }
+    }
+    if (row + 4 < M) {
+        __global half *out = C + (row + 4) * ldc + col;
+        if (col + 0 < N) {
+            const float x = alpha * c1_0;
+            store(beta == 0 ? x : x + beta * load(out + 0), out + 0);
+        }
+        if (col + 4 < N) {
+            const float x = alpha * c1_1;
+            store(beta == 0 ? x : x + beta * load(out + 4), out + 4);
+        }
+    }
+}

@@ -1,0 +1,192 @@
+// Elements of float are computed with as float. A product and a sum are fused where the device does
+// that in one step: FP_CONTRACT, on by default, allows it.
+static float load(__global const float *p)
+{
+    return *p;
+}
+
+static void store(float x, __global float *p)
+{
+    *p = x;
+}
+
+static float2 load_vector(__global const float *p)
+{
+    return vload2(0, p);
+}
+
+static void store_vector(float2 x, __global float *p)
+{
+    vstore2(x, 0, p);
+}
+// C = alpha op(A) op(B) + beta C through local memory; C is M x N, row-major.
+// A is stored M x K.
+// B is stored N x K.
+// A work-group of 4 x 4 work-items computes 8 x 8 of C, each work-item
+// 2 x 2 of it. K advances by 4.
+__kernel __attribute__((reqd_work_group_size(4, 4, 1)))
+void kiln_sgemm_tiled_multiply_nt_wgm4_wgn4_tm2_nv1_vec2_kt4_ku1_locala1_localb1_pad0_bufs2_ahead1_mapm0_mapn0_order3_group8_split1_guard0_index32(int M, int N, int K, float alpha, float beta,
+        __global const float *restrict A, int a_offset, int lda,
+        __global const float *restrict B, int b_offset, int ldb,
+        __global float *restrict C, int c_offset, int ldc)
+{
+    __local float a_tiles[2][4][8];
+    __local float b_tiles[2][4][8];
+    const int local_m = get_local_id(1), local_n = get_local_id(0);
+    const int item = local_m * 4 + local_n;
+    const int tiles_m = get_num_groups(1), tiles_n = get_num_groups(0);
+    const int tile = (int) get_group_id(1) * tiles_n + get_group_id(0);
+    // Work-groups take tiles of C along Hilbert's curve, so that those which run together share
+    // rows and columns. The curve covers the next power of two; what lies outside C is left out.
+    // It goes through a square's quarters to the right, down and to the left; in the first one it
+    // is transposed, in the last one transposed and turned around.
+    int tile_m = 0, tile_n = 0, left = tile, side = 1;
+    while (side < max(tiles_m, tiles_n))
+        side *= 2;
+    int transposed = 0, turned = 0;
+    while (side > 1) {
+        side /= 2;
+        int quarter = 0;
+        for (;; quarter++) {
+            const int along = quarter / 2, across = along ^ quarter % 2;
+            const int m = tile_m + ((transposed ? across : along) ^ turned) * side;
+            const int n = tile_n + ((transposed ? along : across) ^ turned) * side;
+            const int inside = max(min(side, tiles_m - m), (int) 0)
+                    * max(min(side, tiles_n - n), (int) 0);
+            if (left < inside) {
+                tile_m = m;
+                tile_n = n;
+                break;
+            }
+            left -= inside;
+        }
+        transposed ^= quarter % 3 == 0;
+        turned ^= quarter == 3;
+    }
+    const int first_m = tile_m * 8;
+    const int first_n = tile_n * 8;
+    const int row = first_m + local_m * 2, col = first_n + local_n * 2;
+    A += a_offset;
+    B += b_offset;
+    C += c_offset;
+
+    // Accumulators are scalars by name, so that no compiler has to promote an array to registers.
+    float2 c0_0 = 0;
+    float2 c1_0 = 0;
+
+    // While the tile at k0 is multiplied, the next one, at k1, is fetched into registers.
+    float a_next0, a_next1;
+    float b_next0, b_next1;
+    int k1 = 0;
+    if (K > 0) {
+        // Fetch A: 4 x 8.
+        {
+            const int e = item + 0, k = e % 4, m = e / 4;
+            a_next0 = load(A + (first_m + m) * lda + k1 + k);
+        }
+        {
+            const int e = item + 16, k = e % 4, m = e / 4;
+            a_next1 = load(A + (first_m + m) * lda + k1 + k);
+        }
+        // Fetch B: 4 x 8.
+        {
+            const int e = item + 0, k = e % 4, n = e / 4;
+            b_next0 = load(B + (first_n + n) * ldb + k1 + k);
+        }
+        {
+            const int e = item + 16, k = e % 4, n = e / 4;
+            b_next1 = load(B + (first_n + n) * ldb + k1 + k);
+        }
+    }
+    int now = 0;
+    for (int k0 = 0; k0 < K; k0 += 4, now = 1 - now) {
+        const int buffer = now;
+        __local float (*a_tile)[8] = a_tiles[buffer];
+        __local float (*b_tile)[8] = b_tiles[buffer];
+        // What was fetched of A becomes a tile.
+        {
+            const int e = item + 0, k = e % 4, m = e / 4;
+            a_tile[k][m] = a_next0;
+        }
+        {
+            const int e = item + 16, k = e % 4, m = e / 4;
+            a_tile[k][m] = a_next1;
+        }
+        // What was fetched of B becomes a tile.
+        {
+            const int e = item + 0, k = e % 4, n = e / 4;
+            b_tile[k][n] = b_next0;
+        }
+        {
+            const int e = item + 16, k = e % 4, n = e / 4;
+            b_tile[k][n] = b_next1;
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+
+        k1 += 4;
+        if (k1 < K) {
+            // Fetch A: 4 x 8.
+            {
+                const int e = item + 0, k = e % 4, m = e / 4;
+                a_next0 = load(A + (first_m + m) * lda + k1 + k);
+            }
+            {
+                const int e = item + 16, k = e % 4, m = e / 4;
+                a_next1 = load(A + (first_m + m) * lda + k1 + k);
+            }
+            // Fetch B: 4 x 8.
+            {
+                const int e = item + 0, k = e % 4, n = e / 4;
+                b_next0 = load(B + (first_n + n) * ldb + k1 + k);
+            }
+            {
+                const int e = item + 16, k = e % 4, n = e / 4;
+                b_next1 = load(B + (first_n + n) * ldb + k1 + k);
+            }
+        }
+
+        for (int k = 0; k < 4; k += 1) {
+            {
+                const float2 b0 = vload2(0, &b_tile[k + 0][local_n * 2]);
+                const float a0 = a_tile[k + 0][local_m * 2 + 0];
+                c0_0 += a0 * b0;
+                const float a1 = a_tile[k + 0][local_m * 2 + 1];
+                c1_0 += a1 * b0;
+            }
+        }
+    }
+
+    // C = alpha c + beta C for the 2 x 2 block at (row, col); beta == 0 does not read C.
+    if (row + 0 < M) {
+        __global float *out = C + (row + 0) * ldc + col;
+        if (col + 2 <= N) {
+            if (beta == 0) {
+                store_vector(alpha * c0_0, out + 0);
+            } else {
+                store_vector(alpha * c0_0 + beta * load_vector(out + 0),
+                        out + 0);
+            }
+        } else {
+            float x[2];
+            vstore2(alpha * c0_0, 0, x + 0);
+            for (int n = 0; n < 2 && col + n < N; n++)
+                store(beta == 0 ? x[n] : x[n] + beta * load(out + n), out + n);
+        }
+    }
+    if (row + 1 < M) {
+        __global float *out = C + (row + 1) * ldc + col;
+        if (col + 2 <= N) {
+            if (beta == 0) {
+                store_vector(alpha * c1_0, out + 0);
+            } else {
+                store_vector(alpha * c1_0 + beta * load_vector(out + 0),
+                        out + 0);
+            }
+        } else {
+            float x[2];
+            vstore2(alpha * c1_0, 0, x + 0);
+            for (int n = 0; n < 2 && col + n < N; n++)
+                store(beta == 0 ? x[n] : x[n] + beta * load(out + n), out + n);
+        }
+    }
+}

@@ -1,0 +1,202 @@
+// Elements of float are computed with as float. A product and a sum are fused where the device does
+// that in one step: FP_CONTRACT, on by default, allows it.
+static float load(__global const float *p)
+{
+    return *p;
+}
+
+static void store(float x, __global float *p)
+{
+    *p = x;
+}
+
+static float2 load_vector(__global const float *p)
+{
+    return vload2(0, p);
+}
+
+static void store_vector(float2 x, __global float *p)
+{
+    vstore2(x, 0, p);
+}
+// C = alpha op(A) op(B) + beta C through local memory; C is M x N, row-major.
+// A is stored M x K.
+// B is stored K x N.
+// A work-group of 4 x 4 work-items computes 8 x 16 of C, each work-item
+// 2 x 4 of it. K advances by 4.
+// A work-item's vectors of 2 columns lie 8 apart.
+__kernel __attribute__((reqd_work_group_size(4, 4, 1)))
+void kiln_sgemm_tiled_multiply_nn_wgm4_wgn4_tm2_nv2_vec2_kt4_ku1_locala1_localb1_pad0_bufs2_ahead0_mapm0_mapn1_order2_group4_split1_guard1_index32(int M, int N, int K, float alpha, float beta,
+        __global const float *restrict A, int a_offset, int lda,
+        __global const float *restrict B, int b_offset, int ldb,
+        __global float *restrict C, int c_offset, int ldc)
+{
+    __local float a_tiles[2][4][8];
+    __local float b_tiles[2][4][16];
+    const int local_m = get_local_id(1), local_n = get_local_id(0);
+    const int item = local_m * 4 + local_n;
+    const int tiles_m = get_num_groups(1), tiles_n = get_num_groups(0);
+    const int tile = (int) get_group_id(1) * tiles_n + get_group_id(0);
+    // Work-groups take tiles of C in bands of 4 rows, each column by column, so that those which
+    // run together share rows and columns. The last band may have fewer rows.
+    const int band = tile / (4 * tiles_n) * 4, in_band = tile - band * tiles_n;
+    const int band_rows = min(tiles_m - band, (int) 4);
+    const int tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;
+    const int first_m = tile_m * 8;
+    const int first_n = tile_n * 16;
+    const int row = first_m + local_m * 2, col = first_n + local_n * 2;
+    A += a_offset;
+    B += b_offset;
+    C += c_offset;
+
+    // Accumulators are scalars by name, so that no compiler has to promote an array to registers.
+    float2 c0_0 = 0, c0_1 = 0;
+    float2 c1_0 = 0, c1_1 = 0;
+
+    // While the tile at k0 is multiplied, the next one, at k1, is fetched into the other buffer.
+    int k1 = 0;
+    if (K > 0) {
+        const int buffer = 0;
+        __local float (*a_tile)[8] = a_tiles[buffer];
+        __local float (*b_tile)[16] = b_tiles[buffer];
+        // Stage A: 4 x 8, transposed if need be.
+        {
+            const int e = item + 0, k = e % 4, m = e / 4;
+            a_tile[k][m] = first_m + m < M && k1 + k < K
+                    ? load(A + (first_m + m) * lda + k1 + k) : 0;
+        }
+        {
+            const int e = item + 16, k = e % 4, m = e / 4;
+            a_tile[k][m] = first_m + m < M && k1 + k < K
+                    ? load(A + (first_m + m) * lda + k1 + k) : 0;
+        }
+        // Stage B: 4 x 16, transposed if need be.
+        {
+            const int e = item + 0, n = e % 16, k = e / 16;
+            b_tile[k][n] = first_n + n < N && k1 + k < K
+                    ? load(B + (k1 + k) * ldb + first_n + n) : 0;
+        }
+        {
+            const int e = item + 16, n = e % 16, k = e / 16;
+            b_tile[k][n] = first_n + n < N && k1 + k < K
+                    ? load(B + (k1 + k) * ldb + first_n + n) : 0;
+        }
+        {
+            const int e = item + 32, n = e % 16, k = e / 16;
+            b_tile[k][n] = first_n + n < N && k1 + k < K
+                    ? load(B + (k1 + k) * ldb + first_n + n) : 0;
+        }
+        {
+            const int e = item + 48, n = e % 16, k = e / 16;
+            b_tile[k][n] = first_n + n < N && k1 + k < K
+                    ? load(B + (k1 + k) * ldb + first_n + n) : 0;
+        }
+    }
+    int now = 0;
+    for (int k0 = 0; k0 < K; k0 += 4, now = 1 - now) {
+        barrier(CLK_LOCAL_MEM_FENCE);
+
+        k1 += 4;
+        if (k1 < K) {
+            const int buffer = 1 - now;
+            __local float (*a_tile)[8] = a_tiles[buffer];
+            __local float (*b_tile)[16] = b_tiles[buffer];
+            // Stage A: 4 x 8, transposed if need be.
+            {
+                const int e = item + 0, k = e % 4, m = e / 4;
+                a_tile[k][m] = first_m + m < M && k1 + k < K
+                        ? load(A + (first_m + m) * lda + k1 + k) : 0;
+            }
+            {
+                const int e = item + 16, k = e % 4, m = e / 4;
+                a_tile[k][m] = first_m + m < M && k1 + k < K
+                        ? load(A + (first_m + m) * lda + k1 + k) : 0;
+            }
+            // Stage B: 4 x 16, transposed if need be.
+            {
+                const int e = item + 0, n = e % 16, k = e / 16;
+                b_tile[k][n] = first_n + n < N && k1 + k < K
+                        ? load(B + (k1 + k) * ldb + first_n + n) : 0;
+            }
+            {
+                const int e = item + 16, n = e % 16, k = e / 16;
+                b_tile[k][n] = first_n + n < N && k1 + k < K
+                        ? load(B + (k1 + k) * ldb + first_n + n) : 0;
+            }
+            {
+                const int e = item + 32, n = e % 16, k = e / 16;
+                b_tile[k][n] = first_n + n < N && k1 + k < K
+                        ? load(B + (k1 + k) * ldb + first_n + n) : 0;
+            }
+            {
+                const int e = item + 48, n = e % 16, k = e / 16;
+                b_tile[k][n] = first_n + n < N && k1 + k < K
+                        ? load(B + (k1 + k) * ldb + first_n + n) : 0;
+            }
+        }
+        const int buffer = now;
+        __local float (*a_tile)[8] = a_tiles[buffer];
+        __local float (*b_tile)[16] = b_tiles[buffer];
+
+        const int depth = min(K - k0, (int) 4);
+        int k = 0;
+        for (; k < depth; k++) {
+            {
+                const float2 b0 = vload2(0, &b_tile[k + 0][local_n * 2]);
+                const float2 b1 = vload2(4, &b_tile[k + 0][local_n * 2]);
+                const float a0 = a_tile[k + 0][local_m * 2 + 0];
+                c0_0 += a0 * b0; c0_1 += a0 * b1;
+                const float a1 = a_tile[k + 0][local_m * 2 + 1];
+                c1_0 += a1 * b0; c1_1 += a1 * b1;
+            }
+        }
+    }
+
+    // C = alpha c + beta C for 2 x 4 of C from (row, col) on; beta == 0 does not read C.
+    if (row + 0 < M) {
+        __global float *out = C + (row + 0) * ldc + col;
+        if (col + 10 <= N) {
+            if (beta == 0) {
+                store_vector(alpha * c0_0, out + 0);
+                store_vector(alpha * c0_1, out + 8);
+            } else {
+                store_vector(alpha * c0_0 + beta * load_vector(out + 0),
+                        out + 0);
+                store_vector(alpha * c0_1 + beta * load_vector(out + 8),
+                        out + 8);
+            }
+        } else {
+            float x[4];
+            vstore2(alpha * c0_0, 0, x + 0);
+            vstore2(alpha * c0_1, 0, x + 2);
+            for (int i = 0; i < 4; i++) {
+                const int n = i / 2 * 8 + i % 2;
+                if (col + n < N)
+                    store(beta == 0 ? x[i] : x[i] + beta * load(out + n), out + n);
+            }
+        }
+    }
+    if (row + 1 < M) {
+        __global float *out = C + (row + 1) * ldc + col;
+        if (col + 10 <= N) {
+            if (beta == 0) {
+                store_vector(alpha * c1_0, out + 0);
+                store_vector(alpha * c1_1, out + 8);
+            } else {
+                store_vector(alpha * c1_0 + beta * load_vector(out + 0),
+                        out + 0);
+                store_vector(alpha * c1_1 + beta * load_vector(out + 8),
+                        out + 8);
+            }
+        } else {
+            float x[4];
+            vstore2(alpha * c1_0, 0, x + 0);
+            vstore2(alpha * c1_1, 0, x + 2);
+            for (int i = 0; i < 4; i++) {
+                const int n = i / 2 * 8 + i % 2;
+                if (col + n < N)
+                    store(beta == 0 ? x[i] : x[i] + beta * load(out + n), out + n);
+            }
+        }
+    }
+}
