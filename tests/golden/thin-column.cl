@@ -19,10 +19,11 @@ static void store_vector(float4 x, __global half *p)
 {
     vstore_half4(x, 0, p);
 }
-static float total(float2 low, float2 high)
+static float total(float4 x)
 {
-    const float2 x2 = low + high;
-    return x2.lo + x2.hi;
+    float e[4];
+    vstore4(x, 0, e);
+    return e[0] + e[1] + e[2] + e[3];
 }
 
 static float4 load_row(__global const half *p)
@@ -94,8 +95,8 @@ void kiln_hgemm_thin_multiply_nn_side1_short1_vec4_rows2_nv1_litems2_kitems4_ksp
 
     const int begin = l, first = l;
     const int item = along_l * 4 + along_k;
-    part[0][item] = total(c0_0.lo, c0_0.hi);
-    part[1][item] = total(c0_1.lo, c0_1.hi);
+    part[0][item] = total(c0_0);
+    part[1][item] = total(c0_1);
     for (int half_way = 2; half_way > 0; half_way /= 2) {
         barrier(CLK_LOCAL_MEM_FENCE);
         if (along_k < half_way) {

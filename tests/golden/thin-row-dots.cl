@@ -19,9 +19,11 @@ static void store_vector(float2 x, __global float *p)
 {
     vstore2(x, 0, p);
 }
-static float total(float low, float high)
+static float total(float2 x)
 {
-    return low + high;
+    float e[2];
+    vstore2(x, 0, e);
+    return e[0] + e[1];
 }
 
 static float2 load_row(__global const float *p)
@@ -81,8 +83,8 @@ void kiln_sgemm_thin_multiply_nt_side0_short2_vec2_rows2_nv1_litems2_kitems4_ksp
 
     const long begin = l, first = l;
     const int item = along_l * 4 + along_k;
-    part[0][item] = total(c0_0.lo, c0_0.hi);
-    part[1][item] = total(c0_1.lo, c0_1.hi);
+    part[0][item] = total(c0_0);
+    part[1][item] = total(c0_1);
     for (int half_way = 2; half_way > 0; half_way /= 2) {
         barrier(CLK_LOCAL_MEM_FENCE);
         if (along_k < half_way) {
@@ -97,8 +99,8 @@ void kiln_sgemm_thin_multiply_nt_side0_short2_vec2_rows2_nv1_litems2_kitems4_ksp
                 put(alpha * sums[i], beta, C + (s + 0) * ldc + first + i);
     }
     barrier(CLK_LOCAL_MEM_FENCE);
-    part[0][item] = total(c1_0.lo, c1_0.hi);
-    part[1][item] = total(c1_1.lo, c1_1.hi);
+    part[0][item] = total(c1_0);
+    part[1][item] = total(c1_1);
     for (int half_way = 2; half_way > 0; half_way /= 2) {
         barrier(CLK_LOCAL_MEM_FENCE);
         if (along_k < half_way) {

@@ -126,10 +126,11 @@ static const char piece_1[] =
     "}\n";
 
 static const char piece_2[] =
-    "static float total(float2 low, float2 high)\n"
+    "static float total(float4 x)\n"
     "{\n"
-    "    const float2 x2 = low + high;\n"
-    "    return x2.lo + x2.hi;\n"
+    "    float e[4];\n"
+    "    vstore4(x, 0, e);\n"
+    "    return e[0] + e[1] + e[2] + e[3];\n"
     "}\n"
     "\n"
     "static float4 load_row(__global const half *p)\n"
@@ -210,10 +211,10 @@ static const char piece_2[] =
     "\n"
     "    const long begin = l, first = l;\n"
     "    const int item = along_l * 16 + along_k;\n"
-    "    part[0][item] = total(c0_0.lo, c0_0.hi);\n"
-    "    part[1][item] = total(c0_1.lo, c0_1.hi);\n"
-    "    part[2][item] = total(c0_2.lo, c0_2.hi);\n"
-    "    part[3][item] = total(c0_3.lo, c0_3.hi);\n"
+    "    part[0][item] = total(c0_0);\n"
+    "    part[1][item] = total(c0_1);\n"
+    "    part[2][item] = total(c0_2);\n"
+    "    part[3][item] = total(c0_3);\n"
     "    for (int half_way = 8; half_way > 0; half_way /= 2) {\n"
     "        barrier(CLK_LOCAL_MEM_FENCE);\n"
     "        if (along_k < half_way) {\n"
@@ -225,10 +226,10 @@ static const char piece_2[] =
     "    }\n"
     "    if (along_k == 0 && s + 0 < S) {\n"
     "        const float sums[] = { part[0][item], part[1][item], part[2][item], part[3][item] };\n"
-    "        for (int i = 0; i < 4; i++)\n";
+    "        for (int i = 0; i < 4; i++)\n"
+    "            if (first + i >= begin && first + i < L)\n";
 
 static const char piece_3[] =
-    "            if (first + i >= begin && first + i < L)\n"
     "                put(alpha * sums[i], beta, C + (s + 0) * ldc + first + i);\n"
     "    }\n"
     "}\n";
@@ -332,10 +333,11 @@ static const char piece_4[] =
     "}\n";
 
 static const char piece_5[] =
-    "static float total(float2 low, float2 high)\n"
+    "static float total(float4 x)\n"
     "{\n"
-    "    const float2 x2 = low + high;\n"
-    "    return x2.lo + x2.hi;\n"
+    "    float e[4];\n"
+    "    vstore4(x, 0, e);\n"
+    "    return e[0] + e[1] + e[2] + e[3];\n"
     "}\n"
     "\n"
     "static float4 load_row(__global const half *p)\n"
@@ -417,10 +419,10 @@ static const char piece_5[] =
     "\n"
     "    const long begin = l, first = l;\n"
     "    const int item = along_l * 16 + along_k;\n"
-    "    part[0][item] = total(c0_0.lo, c0_0.hi);\n"
-    "    part[1][item] = total(c0_1.lo, c0_1.hi);\n"
-    "    part[2][item] = total(c0_2.lo, c0_2.hi);\n"
-    "    part[3][item] = total(c0_3.lo, c0_3.hi);\n"
+    "    part[0][item] = total(c0_0);\n"
+    "    part[1][item] = total(c0_1);\n"
+    "    part[2][item] = total(c0_2);\n"
+    "    part[3][item] = total(c0_3);\n"
     "    for (int half_way = 8; half_way > 0; half_way /= 2) {\n"
     "        barrier(CLK_LOCAL_MEM_FENCE);\n"
     "        if (along_k < half_way) {\n"
@@ -441,10 +443,11 @@ static const char piece_6[] =
     "}\n";
 
 static const char piece_7[] =
-    "static float total(float2 low, float2 high)\n"
+    "static float total(float4 x)\n"
     "{\n"
-    "    const float2 x2 = low + high;\n"
-    "    return x2.lo + x2.hi;\n"
+    "    float e[4];\n"
+    "    vstore4(x, 0, e);\n"
+    "    return e[0] + e[1] + e[2] + e[3];\n"
     "}\n"
     "\n"
     "static float4 load_row(__global const half *p)\n"
@@ -526,10 +529,10 @@ static const char piece_7[] =
     "\n"
     "    const long begin = l, first = l;\n"
     "    const int item = along_l * 16 + along_k;\n"
-    "    part[0][item] = total(c0_0.lo, c0_0.hi);\n"
-    "    part[1][item] = total(c0_1.lo, c0_1.hi);\n"
-    "    part[2][item] = total(c0_2.lo, c0_2.hi);\n"
-    "    part[3][item] = total(c0_3.lo, c0_3.hi);\n"
+    "    part[0][item] = total(c0_0);\n"
+    "    part[1][item] = total(c0_1);\n"
+    "    part[2][item] = total(c0_2);\n"
+    "    part[3][item] = total(c0_3);\n"
     "    for (int half_way = 8; half_way > 0; half_way /= 2) {\n"
     "        barrier(CLK_LOCAL_MEM_FENCE);\n"
     "        if (along_k < half_way) {\n"
@@ -550,10 +553,11 @@ static const char piece_8[] =
     "}\n";
 
 static const char piece_9[] =
-    "static float total(float2 low, float2 high)\n"
+    "static float total(float4 x)\n"
     "{\n"
-    "    const float2 x2 = low + high;\n"
-    "    return x2.lo + x2.hi;\n"
+    "    float e[4];\n"
+    "    vstore4(x, 0, e);\n"
+    "    return e[0] + e[1] + e[2] + e[3];\n"
     "}\n"
     "\n"
     "static float4 load_row(__global const half *p)\n"
@@ -634,10 +638,10 @@ static const char piece_9[] =
     "\n"
     "    const long begin = l, first = l;\n"
     "    const int item = along_l * 16 + along_k;\n"
-    "    part[0][item] = total(c0_0.lo, c0_0.hi);\n"
-    "    part[1][item] = total(c0_1.lo, c0_1.hi);\n"
-    "    part[2][item] = total(c0_2.lo, c0_2.hi);\n"
-    "    part[3][item] = total(c0_3.lo, c0_3.hi);\n"
+    "    part[0][item] = total(c0_0);\n"
+    "    part[1][item] = total(c0_1);\n"
+    "    part[2][item] = total(c0_2);\n"
+    "    part[3][item] = total(c0_3);\n"
     "    for (int half_way = 8; half_way > 0; half_way /= 2) {\n"
     "        barrier(CLK_LOCAL_MEM_FENCE);\n"
     "        if (along_k < half_way) {\n"
@@ -2109,10 +2113,11 @@ static const char piece_32[] =
     "}\n";
 
 static const char piece_33[] =
-    "static float total(float2 low, float2 high)\n"
+    "static float total(float4 x)\n"
     "{\n"
-    "    const float2 x2 = low + high;\n"
-    "    return x2.lo + x2.hi;\n"
+    "    float e[4];\n"
+    "    vstore4(x, 0, e);\n"
+    "    return e[0] + e[1] + e[2] + e[3];\n"
     "}\n"
     "\n"
     "static float4 load_row(__global const float *p)\n"
@@ -2193,10 +2198,10 @@ static const char piece_33[] =
     "\n"
     "    const long begin = l, first = l;\n"
     "    const int item = along_l * 16 + along_k;\n"
-    "    part[0][item] = total(c0_0.lo, c0_0.hi);\n"
-    "    part[1][item] = total(c0_1.lo, c0_1.hi);\n"
-    "    part[2][item] = total(c0_2.lo, c0_2.hi);\n"
-    "    part[3][item] = total(c0_3.lo, c0_3.hi);\n"
+    "    part[0][item] = total(c0_0);\n"
+    "    part[1][item] = total(c0_1);\n"
+    "    part[2][item] = total(c0_2);\n"
+    "    part[3][item] = total(c0_3);\n"
     "    for (int half_way = 8; half_way > 0; half_way /= 2) {\n"
     "        barrier(CLK_LOCAL_MEM_FENCE);\n"
     "        if (along_k < half_way) {\n"
@@ -2208,7 +2213,8 @@ static const char piece_33[] =
     "    }\n"
     "    if (along_k == 0 && s + 0 < S) {\n"
     "        const float sums[] = { part[0][item], part[1][item], part[2][item], part[3][item] };\n"
-    "        for (int i = 0; i < 4; i++)\n";
+    "        for (int i = 0; i < 4; i++)\n"
+    "            if (first + i >= begin && first + i < L)\n";
 
 static const char piece_34[] =
     "static float4 load_row(__global const float *p)\n"
@@ -2309,10 +2315,11 @@ static const char piece_34[] =
     "}\n";
 
 static const char piece_35[] =
-    "static float total(float2 low, float2 high)\n"
+    "static float total(float4 x)\n"
     "{\n"
-    "    const float2 x2 = low + high;\n"
-    "    return x2.lo + x2.hi;\n"
+    "    float e[4];\n"
+    "    vstore4(x, 0, e);\n"
+    "    return e[0] + e[1] + e[2] + e[3];\n"
     "}\n"
     "\n"
     "static float4 load_row(__global const float *p)\n"
@@ -2394,10 +2401,10 @@ static const char piece_35[] =
     "\n"
     "    const long begin = l, first = l;\n"
     "    const int item = along_l * 16 + along_k;\n"
-    "    part[0][item] = total(c0_0.lo, c0_0.hi);\n"
-    "    part[1][item] = total(c0_1.lo, c0_1.hi);\n"
-    "    part[2][item] = total(c0_2.lo, c0_2.hi);\n"
-    "    part[3][item] = total(c0_3.lo, c0_3.hi);\n"
+    "    part[0][item] = total(c0_0);\n"
+    "    part[1][item] = total(c0_1);\n"
+    "    part[2][item] = total(c0_2);\n"
+    "    part[3][item] = total(c0_3);\n"
     "    for (int half_way = 8; half_way > 0; half_way /= 2) {\n"
     "        barrier(CLK_LOCAL_MEM_FENCE);\n"
     "        if (along_k < half_way) {\n"
@@ -2406,22 +2413,15 @@ static const char piece_35[] =
     "            part[2][item] += part[2][item + half_way];\n"
     "            part[3][item] += part[3][item + half_way];\n"
     "        }\n"
-    "    }\n";
+    "    }\n"
+    "    if (along_k == 0 && s + 0 < S) {\n";
 
 static const char piece_36[] =
-    "    if (along_k == 0 && s + 0 < S) {\n"
-    "        const float sums[] = { part[0][item], part[1][item], part[2][item], part[3][item] };\n"
-    "        for (int i = 0; i < 4; i++)\n"
-    "            if (first + i >= begin && first + i < L)\n"
-    "                put(alpha * sums[i], beta, C + (s + 0) * ldc + first + i);\n"
-    "    }\n"
-    "}\n";
-
-static const char piece_37[] =
-    "static float total(float2 low, float2 high)\n"
+    "static float total(float4 x)\n"
     "{\n"
-    "    const float2 x2 = low + high;\n"
-    "    return x2.lo + x2.hi;\n"
+    "    float e[4];\n"
+    "    vstore4(x, 0, e);\n"
+    "    return e[0] + e[1] + e[2] + e[3];\n"
     "}\n"
     "\n"
     "static float4 load_row(__global const float *p)\n"
@@ -2503,10 +2503,10 @@ static const char piece_37[] =
     "\n"
     "    const long begin = l, first = l;\n"
     "    const int item = along_l * 16 + along_k;\n"
-    "    part[0][item] = total(c0_0.lo, c0_0.hi);\n"
-    "    part[1][item] = total(c0_1.lo, c0_1.hi);\n"
-    "    part[2][item] = total(c0_2.lo, c0_2.hi);\n"
-    "    part[3][item] = total(c0_3.lo, c0_3.hi);\n"
+    "    part[0][item] = total(c0_0);\n"
+    "    part[1][item] = total(c0_1);\n"
+    "    part[2][item] = total(c0_2);\n"
+    "    part[3][item] = total(c0_3);\n"
     "    for (int half_way = 8; half_way > 0; half_way /= 2) {\n"
     "        barrier(CLK_LOCAL_MEM_FENCE);\n"
     "        if (along_k < half_way) {\n"
@@ -2515,22 +2515,15 @@ static const char piece_37[] =
     "            part[2][item] += part[2][item + half_way];\n"
     "            part[3][item] += part[3][item + half_way];\n"
     "        }\n"
-    "    }\n";
-
-static const char piece_38[] =
-    "    if (along_k == 0 && s + 0 < S) {\n"
-    "        const float sums[] = { part[0][item], part[1][item], part[2][item], part[3][item] };\n"
-    "        for (int i = 0; i < 4; i++)\n"
-    "            if (first + i >= begin && first + i < L)\n"
-    "                put(alpha * sums[i], beta, C + (first + i) * ldc + s + 0);\n"
     "    }\n"
-    "}\n";
+    "    if (along_k == 0 && s + 0 < S) {\n";
 
-static const char piece_39[] =
-    "static float total(float2 low, float2 high)\n"
+static const char piece_37[] =
+    "static float total(float4 x)\n"
     "{\n"
-    "    const float2 x2 = low + high;\n"
-    "    return x2.lo + x2.hi;\n"
+    "    float e[4];\n"
+    "    vstore4(x, 0, e);\n"
+    "    return e[0] + e[1] + e[2] + e[3];\n"
     "}\n"
     "\n"
     "static float4 load_row(__global const float *p)\n"
@@ -2611,10 +2604,10 @@ static const char piece_39[] =
     "\n"
     "    const long begin = l, first = l;\n"
     "    const int item = along_l * 16 + along_k;\n"
-    "    part[0][item] = total(c0_0.lo, c0_0.hi);\n"
-    "    part[1][item] = total(c0_1.lo, c0_1.hi);\n"
-    "    part[2][item] = total(c0_2.lo, c0_2.hi);\n"
-    "    part[3][item] = total(c0_3.lo, c0_3.hi);\n"
+    "    part[0][item] = total(c0_0);\n"
+    "    part[1][item] = total(c0_1);\n"
+    "    part[2][item] = total(c0_2);\n"
+    "    part[3][item] = total(c0_3);\n"
     "    for (int half_way = 8; half_way > 0; half_way /= 2) {\n"
     "        barrier(CLK_LOCAL_MEM_FENCE);\n"
     "        if (along_k < half_way) {\n"
@@ -2626,15 +2619,10 @@ static const char piece_39[] =
     "    }\n"
     "    if (along_k == 0 && s + 0 < S) {\n"
     "        const float sums[] = { part[0][item], part[1][item], part[2][item], part[3][item] };\n"
-    "        for (int i = 0; i < 4; i++)\n";
+    "        for (int i = 0; i < 4; i++)\n"
+    "            if (first + i >= begin && first + i < L)\n";
 
-static const char piece_40[] =
-    "            if (first + i >= begin && first + i < L)\n"
-    "                put(alpha * sums[i], beta, C + (first + i) * ldc + s + 0);\n"
-    "    }\n"
-    "}\n";
-
-static const char piece_41[] =
+static const char piece_38[] =
     "static float4 load_row(__global const float *p)\n"
     "{\n"
     "    return load_vector(p);\n"
@@ -2732,7 +2720,7 @@ static const char piece_41[] =
     "    }\n"
     "}\n";
 
-static const char piece_42[] =
+static const char piece_39[] =
     "static float4 load_row(__global const float *p)\n"
     "{\n"
     "    return load_vector(p);\n"
@@ -2830,7 +2818,7 @@ static const char piece_42[] =
     "    }\n"
     "}\n";
 
-static const char piece_43[] =
+static const char piece_40[] =
     "// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.\n"
     "// A is stored M x K.\n"
     "// B is stored K x N.\n"
@@ -2935,7 +2923,7 @@ static const char piece_43[] =
     "        __global float *out = C + (row + 2) * ldc + col;\n"
     "        if (col + 4 <= N) {\n";
 
-static const char piece_44[] =
+static const char piece_41[] =
     "            if (beta == 0) {\n"
     "                store_vector(alpha * c2_0, out + 0);\n"
     "            } else {\n"
@@ -2967,7 +2955,7 @@ static const char piece_44[] =
     "    }\n"
     "}\n";
 
-static const char piece_45[] =
+static const char piece_42[] =
     "// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.\n"
     "// A is stored M x K.\n"
     "// B is stored N x K.\n"
@@ -3073,7 +3061,7 @@ static const char piece_45[] =
     "            } else {\n"
     "                store_vector(alpha * c3_0 + beta * load_vector(out + 0),\n";
 
-static const char piece_46[] =
+static const char piece_43[] =
     "// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.\n"
     "// A is stored K x M.\n"
     "// B is stored K x N.\n"
@@ -3178,7 +3166,7 @@ static const char piece_46[] =
     "        __global float *out = C + (row + 2) * ldc + col;\n"
     "        if (col + 4 <= N) {\n";
 
-static const char piece_47[] =
+static const char piece_44[] =
     "// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.\n"
     "// A is stored K x M.\n"
     "// B is stored N x K.\n"
@@ -3286,7 +3274,7 @@ static const char piece_47[] =
     "                        out + 0);\n"
     "            }\n";
 
-static const char piece_48[] =
+static const char piece_45[] =
     "// Elements of float are computed with as float. A product and a sum are fused where the device does\n"
     "// that in one step: FP_CONTRACT, on by default, allows it.\n"
     "static float load(__global const float *p)\n"
@@ -3299,7 +3287,7 @@ static const char piece_48[] =
     "    *p = x;\n"
     "}\n";
 
-static const char piece_49[] =
+static const char piece_46[] =
     "// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.\n"
     "// A is stored M x K.\n"
     "// B is stored K x N.\n"
@@ -3343,7 +3331,7 @@ static const char piece_49[] =
     "    }\n"
     "}\n";
 
-static const char piece_50[] =
+static const char piece_47[] =
     "// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.\n"
     "// A is stored M x K.\n"
     "// B is stored N x K.\n"
@@ -3387,7 +3375,7 @@ static const char piece_50[] =
     "    }\n"
     "}\n";
 
-static const char piece_51[] =
+static const char piece_48[] =
     "// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.\n"
     "// A is stored K x M.\n"
     "// B is stored K x N.\n"
@@ -3431,7 +3419,7 @@ static const char piece_51[] =
     "    }\n"
     "}\n";
 
-static const char piece_52[] =
+static const char piece_49[] =
     "// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.\n"
     "// A is stored K x M.\n"
     "// B is stored N x K.\n"
@@ -3475,7 +3463,7 @@ static const char piece_52[] =
     "    }\n"
     "}\n";
 
-static const char piece_53[] =
+static const char piece_50[] =
     "// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.\n"
     "// A is stored M x K.\n"
     "// B is stored K x N.\n"
@@ -3579,7 +3567,7 @@ static const char piece_53[] =
     "    if (row + 2 < M) {\n"
     "        __global float *out = C + (row + 2) * ldc + col;\n";
 
-static const char piece_54[] =
+static const char piece_51[] =
     "        if (col + 4 <= N) {\n"
     "            if (beta == 0) {\n"
     "                store_vector(alpha * c2_0, out + 0);\n"
@@ -3612,7 +3600,7 @@ static const char piece_54[] =
     "    }\n"
     "}\n";
 
-static const char piece_55[] =
+static const char piece_52[] =
     "// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.\n"
     "// A is stored M x K.\n"
     "// B is stored N x K.\n"
@@ -3718,7 +3706,7 @@ static const char piece_55[] =
     "            } else {\n"
     "                store_vector(alpha * c3_0 + beta * load_vector(out + 0),\n";
 
-static const char piece_56[] =
+static const char piece_53[] =
     "// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.\n"
     "// A is stored K x M.\n"
     "// B is stored K x N.\n"
@@ -3823,7 +3811,7 @@ static const char piece_56[] =
     "        __global float *out = C + (row + 2) * ldc + col;\n"
     "        if (col + 4 <= N) {\n";
 
-static const char piece_57[] =
+static const char piece_54[] =
     "// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.\n"
     "// A is stored K x M.\n"
     "// B is stored N x K.\n"
@@ -3929,7 +3917,7 @@ static const char piece_57[] =
     "            } else {\n"
     "                store_vector(alpha * c3_0 + beta * load_vector(out + 0),\n";
 
-static const char piece_58[] =
+static const char piece_55[] =
     "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n"
     "// Elements of double are computed with as double. A product and a sum are fused where the device does\n"
     "// that in one step: FP_CONTRACT, on by default, allows it.\n"
@@ -3953,7 +3941,7 @@ static const char piece_58[] =
     "    vstore2(x, 0, p);\n"
     "}\n";
 
-static const char piece_59[] =
+static const char piece_56[] =
     "static double2 load_row(__global const double *p)\n"
     "{\n"
     "    return load_vector(p);\n"
@@ -4051,10 +4039,12 @@ static const char piece_59[] =
     "    }\n"
     "}\n";
 
-static const char piece_60[] =
-    "static double total(double low, double high)\n"
+static const char piece_57[] =
+    "static double total(double2 x)\n"
     "{\n"
-    "    return low + high;\n"
+    "    double e[2];\n"
+    "    vstore2(x, 0, e);\n"
+    "    return e[0] + e[1];\n"
     "}\n"
     "\n"
     "static double2 load_row(__global const double *p)\n"
@@ -4135,10 +4125,10 @@ static const char piece_60[] =
     "\n"
     "    const long begin = l, first = l;\n"
     "    const int item = along_l * 16 + along_k;\n"
-    "    part[0][item] = total(c0_0.lo, c0_0.hi);\n"
-    "    part[1][item] = total(c0_1.lo, c0_1.hi);\n"
-    "    part[2][item] = total(c0_2.lo, c0_2.hi);\n"
-    "    part[3][item] = total(c0_3.lo, c0_3.hi);\n"
+    "    part[0][item] = total(c0_0);\n"
+    "    part[1][item] = total(c0_1);\n"
+    "    part[2][item] = total(c0_2);\n"
+    "    part[3][item] = total(c0_3);\n"
     "    for (int half_way = 8; half_way > 0; half_way /= 2) {\n"
     "        barrier(CLK_LOCAL_MEM_FENCE);\n"
     "        if (along_k < half_way) {\n"
@@ -4150,9 +4140,10 @@ static const char piece_60[] =
     "    }\n"
     "    if (along_k == 0 && s + 0 < S) {\n"
     "        const double sums[] = { part[0][item], part[1][item], part[2][item], part[3][item] };\n"
-    "        for (int i = 0; i < 4; i++)\n";
+    "        for (int i = 0; i < 4; i++)\n"
+    "            if (first + i >= begin && first + i < L)\n";
 
-static const char piece_61[] =
+static const char piece_58[] =
     "static double2 load_row(__global const double *p)\n"
     "{\n"
     "    return load_vector(p);\n"
@@ -4250,10 +4241,12 @@ static const char piece_61[] =
     "    }\n"
     "}\n";
 
-static const char piece_62[] =
-    "static double total(double low, double high)\n"
+static const char piece_59[] =
+    "static double total(double2 x)\n"
     "{\n"
-    "    return low + high;\n"
+    "    double e[2];\n"
+    "    vstore2(x, 0, e);\n"
+    "    return e[0] + e[1];\n"
     "}\n"
     "\n"
     "static double2 load_row(__global const double *p)\n"
@@ -4335,10 +4328,10 @@ static const char piece_62[] =
     "\n"
     "    const long begin = l, first = l;\n"
     "    const int item = along_l * 16 + along_k;\n"
-    "    part[0][item] = total(c0_0.lo, c0_0.hi);\n"
-    "    part[1][item] = total(c0_1.lo, c0_1.hi);\n"
-    "    part[2][item] = total(c0_2.lo, c0_2.hi);\n"
-    "    part[3][item] = total(c0_3.lo, c0_3.hi);\n"
+    "    part[0][item] = total(c0_0);\n"
+    "    part[1][item] = total(c0_1);\n"
+    "    part[2][item] = total(c0_2);\n"
+    "    part[3][item] = total(c0_3);\n"
     "    for (int half_way = 8; half_way > 0; half_way /= 2) {\n"
     "        barrier(CLK_LOCAL_MEM_FENCE);\n"
     "        if (along_k < half_way) {\n"
@@ -4350,7 +4343,7 @@ static const char piece_62[] =
     "    }\n"
     "    if (along_k == 0 && s + 0 < S) {\n";
 
-static const char piece_63[] =
+static const char piece_60[] =
     "        const double sums[] = { part[0][item], part[1][item], part[2][item], part[3][item] };\n"
     "        for (int i = 0; i < 4; i++)\n"
     "            if (first + i >= begin && first + i < L)\n"
@@ -4358,10 +4351,12 @@ static const char piece_63[] =
     "    }\n"
     "}\n";
 
-static const char piece_64[] =
-    "static double total(double low, double high)\n"
+static const char piece_61[] =
+    "static double total(double2 x)\n"
     "{\n"
-    "    return low + high;\n"
+    "    double e[2];\n"
+    "    vstore2(x, 0, e);\n"
+    "    return e[0] + e[1];\n"
     "}\n"
     "\n"
     "static double2 load_row(__global const double *p)\n"
@@ -4443,10 +4438,10 @@ static const char piece_64[] =
     "\n"
     "    const long begin = l, first = l;\n"
     "    const int item = along_l * 16 + along_k;\n"
-    "    part[0][item] = total(c0_0.lo, c0_0.hi);\n"
-    "    part[1][item] = total(c0_1.lo, c0_1.hi);\n"
-    "    part[2][item] = total(c0_2.lo, c0_2.hi);\n"
-    "    part[3][item] = total(c0_3.lo, c0_3.hi);\n"
+    "    part[0][item] = total(c0_0);\n"
+    "    part[1][item] = total(c0_1);\n"
+    "    part[2][item] = total(c0_2);\n"
+    "    part[3][item] = total(c0_3);\n"
     "    for (int half_way = 8; half_way > 0; half_way /= 2) {\n"
     "        barrier(CLK_LOCAL_MEM_FENCE);\n"
     "        if (along_k < half_way) {\n"
@@ -4458,7 +4453,7 @@ static const char piece_64[] =
     "    }\n"
     "    if (along_k == 0 && s + 0 < S) {\n";
 
-static const char piece_65[] =
+static const char piece_62[] =
     "        const double sums[] = { part[0][item], part[1][item], part[2][item], part[3][item] };\n"
     "        for (int i = 0; i < 4; i++)\n"
     "            if (first + i >= begin && first + i < L)\n"
@@ -4466,10 +4461,12 @@ static const char piece_65[] =
     "    }\n"
     "}\n";
 
-static const char piece_66[] =
-    "static double total(double low, double high)\n"
+static const char piece_63[] =
+    "static double total(double2 x)\n"
     "{\n"
-    "    return low + high;\n"
+    "    double e[2];\n"
+    "    vstore2(x, 0, e);\n"
+    "    return e[0] + e[1];\n"
     "}\n"
     "\n"
     "static double2 load_row(__global const double *p)\n"
@@ -4550,10 +4547,10 @@ static const char piece_66[] =
     "\n"
     "    const long begin = l, first = l;\n"
     "    const int item = along_l * 16 + along_k;\n"
-    "    part[0][item] = total(c0_0.lo, c0_0.hi);\n"
-    "    part[1][item] = total(c0_1.lo, c0_1.hi);\n"
-    "    part[2][item] = total(c0_2.lo, c0_2.hi);\n"
-    "    part[3][item] = total(c0_3.lo, c0_3.hi);\n"
+    "    part[0][item] = total(c0_0);\n"
+    "    part[1][item] = total(c0_1);\n"
+    "    part[2][item] = total(c0_2);\n"
+    "    part[3][item] = total(c0_3);\n"
     "    for (int half_way = 8; half_way > 0; half_way /= 2) {\n"
     "        barrier(CLK_LOCAL_MEM_FENCE);\n"
     "        if (along_k < half_way) {\n"
@@ -4565,9 +4562,10 @@ static const char piece_66[] =
     "    }\n"
     "    if (along_k == 0 && s + 0 < S) {\n"
     "        const double sums[] = { part[0][item], part[1][item], part[2][item], part[3][item] };\n"
-    "        for (int i = 0; i < 4; i++)\n";
+    "        for (int i = 0; i < 4; i++)\n"
+    "            if (first + i >= begin && first + i < L)\n";
 
-static const char piece_67[] =
+static const char piece_64[] =
     "static double2 load_row(__global const double *p)\n"
     "{\n"
     "    return load_vector(p);\n"
@@ -4665,7 +4663,7 @@ static const char piece_67[] =
     "    }\n"
     "}\n";
 
-static const char piece_68[] =
+static const char piece_65[] =
     "static double2 load_row(__global const double *p)\n"
     "{\n"
     "    return load_vector(p);\n"
@@ -4763,7 +4761,7 @@ static const char piece_68[] =
     "    }\n"
     "}\n";
 
-static const char piece_69[] =
+static const char piece_66[] =
     "// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.\n"
     "// A is stored M x K.\n"
     "// B is stored K x N.\n"
@@ -4859,7 +4857,7 @@ static const char piece_69[] =
     "        if (col + 4 <= N) {\n"
     "            if (beta == 0) {\n";
 
-static const char piece_70[] =
+static const char piece_67[] =
     "                store_vector(alpha * c1_0, out + 0);\n"
     "                store_vector(alpha * c1_1, out + 2);\n"
     "            } else {\n"
@@ -4918,7 +4916,7 @@ static const char piece_70[] =
     "    }\n"
     "}\n";
 
-static const char piece_71[] =
+static const char piece_68[] =
     "// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.\n"
     "// A is stored M x K.\n"
     "// B is stored N x K.\n"
@@ -5017,7 +5015,7 @@ static const char piece_71[] =
     "                store_vector(alpha * c2_1, out + 2);\n"
     "            } else {\n";
 
-static const char piece_72[] =
+static const char piece_69[] =
     "                store_vector(alpha * c2_0 + beta * load_vector(out + 0),\n"
     "                        out + 0);\n"
     "                store_vector(alpha * c2_1 + beta * load_vector(out + 2),\n"
@@ -5053,7 +5051,7 @@ static const char piece_72[] =
     "    }\n"
     "}\n";
 
-static const char piece_73[] =
+static const char piece_70[] =
     "// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.\n"
     "// A is stored K x M.\n"
     "// B is stored K x N.\n"
@@ -5150,7 +5148,7 @@ static const char piece_73[] =
     "            if (beta == 0) {\n"
     "                store_vector(alpha * c1_0, out + 0);\n";
 
-static const char piece_74[] =
+static const char piece_71[] =
     "                store_vector(alpha * c1_1, out + 2);\n"
     "            } else {\n"
     "                store_vector(alpha * c1_0 + beta * load_vector(out + 0),\n"
@@ -5208,7 +5206,7 @@ static const char piece_74[] =
     "    }\n"
     "}\n";
 
-static const char piece_75[] =
+static const char piece_72[] =
     "// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.\n"
     "// A is stored K x M.\n"
     "// B is stored N x K.\n"
@@ -5307,7 +5305,7 @@ static const char piece_75[] =
     "                store_vector(alpha * c2_1, out + 2);\n"
     "            } else {\n";
 
-static const char piece_76[] =
+static const char piece_73[] =
     "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n"
     "// Elements of double are computed with as double. A product and a sum are fused where the device does\n"
     "// that in one step: FP_CONTRACT, on by default, allows it.\n"
@@ -5321,7 +5319,7 @@ static const char piece_76[] =
     "    *p = x;\n"
     "}\n";
 
-static const char piece_77[] =
+static const char piece_74[] =
     "// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.\n"
     "// A is stored M x K.\n"
     "// B is stored K x N.\n"
@@ -5365,7 +5363,7 @@ static const char piece_77[] =
     "    }\n"
     "}\n";
 
-static const char piece_78[] =
+static const char piece_75[] =
     "// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.\n"
     "// A is stored M x K.\n"
     "// B is stored N x K.\n"
@@ -5409,7 +5407,7 @@ static const char piece_78[] =
     "    }\n"
     "}\n";
 
-static const char piece_79[] =
+static const char piece_76[] =
     "// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.\n"
     "// A is stored K x M.\n"
     "// B is stored K x N.\n"
@@ -5453,7 +5451,7 @@ static const char piece_79[] =
     "    }\n"
     "}\n";
 
-static const char piece_80[] =
+static const char piece_77[] =
     "// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.\n"
     "// A is stored K x M.\n"
     "// B is stored N x K.\n"
@@ -5497,7 +5495,7 @@ static const char piece_80[] =
     "    }\n"
     "}\n";
 
-static const char piece_81[] =
+static const char piece_78[] =
     "// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.\n"
     "// A is stored M x K.\n"
     "// B is stored K x N.\n"
@@ -5593,7 +5591,7 @@ static const char piece_81[] =
     "        if (col + 4 <= N) {\n"
     "            if (beta == 0) {\n";
 
-static const char piece_82[] =
+static const char piece_79[] =
     "// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.\n"
     "// A is stored M x K.\n"
     "// B is stored N x K.\n"
@@ -5692,7 +5690,7 @@ static const char piece_82[] =
     "                store_vector(alpha * c2_1, out + 2);\n"
     "            } else {\n";
 
-static const char piece_83[] =
+static const char piece_80[] =
     "// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.\n"
     "// A is stored K x M.\n"
     "// B is stored K x N.\n"
@@ -5788,7 +5786,7 @@ static const char piece_83[] =
     "        if (col + 4 <= N) {\n"
     "            if (beta == 0) {\n";
 
-static const char piece_84[] =
+static const char piece_81[] =
     "// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.\n"
     "// A is stored K x M.\n"
     "// B is stored N x K.\n"
@@ -5910,51 +5908,51 @@ static const char *const source_19[] = { piece_0, piece_30, piece_16 };
 static const char *const source_20[] = { piece_31, piece_32 };
 static const char *const source_21[] = { piece_31, piece_33, piece_3 };
 static const char *const source_22[] = { piece_31, piece_34 };
-static const char *const source_23[] = { piece_31, piece_35, piece_36 };
-static const char *const source_24[] = { piece_31, piece_37, piece_38 };
-static const char *const source_25[] = { piece_31, piece_39, piece_40 };
-static const char *const source_26[] = { piece_31, piece_41 };
-static const char *const source_27[] = { piece_31, piece_42 };
-static const char *const source_28[] = { piece_31, piece_43, piece_44 };
-static const char *const source_29[] = { piece_31, piece_45, piece_28 };
-static const char *const source_30[] = { piece_31, piece_46, piece_44 };
-static const char *const source_31[] = { piece_31, piece_47, piece_20 };
-static const char *const source_32[] = { piece_48, piece_49 };
-static const char *const source_33[] = { piece_48, piece_50 };
-static const char *const source_34[] = { piece_48, piece_51 };
-static const char *const source_35[] = { piece_48, piece_52 };
-static const char *const source_36[] = { piece_31, piece_53, piece_54 };
-static const char *const source_37[] = { piece_31, piece_55, piece_28 };
-static const char *const source_38[] = { piece_31, piece_56, piece_44 };
-static const char *const source_39[] = { piece_31, piece_57, piece_28 };
-static const char *const source_40[] = { piece_58, piece_59 };
-static const char *const source_41[] = { piece_58, piece_60, piece_3 };
-static const char *const source_42[] = { piece_58, piece_61 };
-static const char *const source_43[] = { piece_58, piece_62, piece_63 };
-static const char *const source_44[] = { piece_58, piece_64, piece_65 };
-static const char *const source_45[] = { piece_58, piece_66, piece_40 };
-static const char *const source_46[] = { piece_58, piece_67 };
-static const char *const source_47[] = { piece_58, piece_68 };
-static const char *const source_48[] = { piece_58, piece_69, piece_70 };
-static const char *const source_49[] = { piece_58, piece_71, piece_72 };
-static const char *const source_50[] = { piece_58, piece_73, piece_74 };
-static const char *const source_51[] = { piece_58, piece_75, piece_72 };
-static const char *const source_52[] = { piece_76, piece_77 };
-static const char *const source_53[] = { piece_76, piece_78 };
-static const char *const source_54[] = { piece_76, piece_79 };
-static const char *const source_55[] = { piece_76, piece_80 };
-static const char *const source_56[] = { piece_58, piece_81, piece_70 };
-static const char *const source_57[] = { piece_58, piece_82, piece_72 };
-static const char *const source_58[] = { piece_58, piece_83, piece_70 };
-static const char *const source_59[] = { piece_58, piece_84, piece_72 };
+static const char *const source_23[] = { piece_31, piece_35, piece_6 };
+static const char *const source_24[] = { piece_31, piece_36, piece_8 };
+static const char *const source_25[] = { piece_31, piece_37, piece_10 };
+static const char *const source_26[] = { piece_31, piece_38 };
+static const char *const source_27[] = { piece_31, piece_39 };
+static const char *const source_28[] = { piece_31, piece_40, piece_41 };
+static const char *const source_29[] = { piece_31, piece_42, piece_28 };
+static const char *const source_30[] = { piece_31, piece_43, piece_41 };
+static const char *const source_31[] = { piece_31, piece_44, piece_20 };
+static const char *const source_32[] = { piece_45, piece_46 };
+static const char *const source_33[] = { piece_45, piece_47 };
+static const char *const source_34[] = { piece_45, piece_48 };
+static const char *const source_35[] = { piece_45, piece_49 };
+static const char *const source_36[] = { piece_31, piece_50, piece_51 };
+static const char *const source_37[] = { piece_31, piece_52, piece_28 };
+static const char *const source_38[] = { piece_31, piece_53, piece_41 };
+static const char *const source_39[] = { piece_31, piece_54, piece_28 };
+static const char *const source_40[] = { piece_55, piece_56 };
+static const char *const source_41[] = { piece_55, piece_57, piece_3 };
+static const char *const source_42[] = { piece_55, piece_58 };
+static const char *const source_43[] = { piece_55, piece_59, piece_60 };
+static const char *const source_44[] = { piece_55, piece_61, piece_62 };
+static const char *const source_45[] = { piece_55, piece_63, piece_10 };
+static const char *const source_46[] = { piece_55, piece_64 };
+static const char *const source_47[] = { piece_55, piece_65 };
+static const char *const source_48[] = { piece_55, piece_66, piece_67 };
+static const char *const source_49[] = { piece_55, piece_68, piece_69 };
+static const char *const source_50[] = { piece_55, piece_70, piece_71 };
+static const char *const source_51[] = { piece_55, piece_72, piece_69 };
+static const char *const source_52[] = { piece_73, piece_74 };
+static const char *const source_53[] = { piece_73, piece_75 };
+static const char *const source_54[] = { piece_73, piece_76 };
+static const char *const source_55[] = { piece_73, piece_77 };
+static const char *const source_56[] = { piece_55, piece_78, piece_67 };
+static const char *const source_57[] = { piece_55, piece_79, piece_69 };
+static const char *const source_58[] = { piece_55, piece_80, piece_67 };
+static const char *const source_59[] = { piece_55, piece_81, piece_69 };
 
 static const struct kiln_program programs[] = {
     { UINT64_C(0xf82a19dffce439ab), 0, source_0, 2, 0, NULL },
-    { UINT64_C(0x52dbb1f7a8b2a97b), 0, source_1, 3, 0, NULL },
+    { UINT64_C(0x6778635fdd146015), 0, source_1, 3, 0, NULL },
     { UINT64_C(0xddef9654914e0de0), 0, source_2, 2, 0, NULL },
-    { UINT64_C(0xa357ab1d82bb4463), 0, source_3, 3, 0, NULL },
-    { UINT64_C(0x6fcf6f31700e29da), 0, source_4, 3, 0, NULL },
-    { UINT64_C(0x2bd00190207afffe), 0, source_5, 3, 0, NULL },
+    { UINT64_C(0xcae724995731c935), 0, source_3, 3, 0, NULL },
+    { UINT64_C(0x4d3f0de36da27d6c), 0, source_4, 3, 0, NULL },
+    { UINT64_C(0x5a78ab623d297778), 0, source_5, 3, 0, NULL },
     { UINT64_C(0xec3ae268acaad82f), 0, source_6, 2, 0, NULL },
     { UINT64_C(0x79dc2e3fd78acbd0), 0, source_7, 2, 0, NULL },
     { UINT64_C(0x9dc5d14ef9aec8ff), 0, source_8, 3, 0, NULL },
@@ -5970,11 +5968,11 @@ static const struct kiln_program programs[] = {
     { UINT64_C(0x1fbd7553d431a300), 0, source_18, 3, 0, NULL },
     { UINT64_C(0x927b04a395a66e1e), 0, source_19, 3, 0, NULL },
     { UINT64_C(0xc2599db2f55a2fe0), 0, source_20, 2, 0, NULL },
-    { UINT64_C(0xab5076103f84a5cf), 0, source_21, 3, 0, NULL },
+    { UINT64_C(0x260fbf2ad60c903f), 0, source_21, 3, 0, NULL },
     { UINT64_C(0x7973ef65c98a3c7d), 0, source_22, 2, 0, NULL },
-    { UINT64_C(0x5c52f84cf74435c3), 0, source_23, 3, 0, NULL },
-    { UINT64_C(0xbc55bcd3bf55edb2), 0, source_24, 3, 0, NULL },
-    { UINT64_C(0xe56517c0cca4ff6a), 0, source_25, 3, 0, NULL },
+    { UINT64_C(0x41fbf46c8a4ff0c3), 0, source_23, 3, 0, NULL },
+    { UINT64_C(0xf4a828591e013e06), 0, source_24, 3, 0, NULL },
+    { UINT64_C(0x720bfea6c8e2c2ee), 0, source_25, 3, 0, NULL },
     { UINT64_C(0x504b941d16bd025c), 0, source_26, 2, 0, NULL },
     { UINT64_C(0x45c5c5e1919aaee5), 0, source_27, 2, 0, NULL },
     { UINT64_C(0x3b3e0321ec58242a), 0, source_28, 3, 0, NULL },
@@ -5990,11 +5988,11 @@ static const struct kiln_program programs[] = {
     { UINT64_C(0x8a034f8b9b8b31df), 0, source_38, 3, 0, NULL },
     { UINT64_C(0x2f5ff1894390eb23), 0, source_39, 3, 0, NULL },
     { UINT64_C(0x4a947ed40dc2e006), 0, source_40, 2, 0, NULL },
-    { UINT64_C(0xddb24691cd82a469), 0, source_41, 3, 0, NULL },
+    { UINT64_C(0x114b4d87062732de), 0, source_41, 3, 0, NULL },
     { UINT64_C(0x6d6a4d65df712345), 0, source_42, 2, 0, NULL },
-    { UINT64_C(0x1ca6e3fa38f231b3), 0, source_43, 3, 0, NULL },
-    { UINT64_C(0xd18d9cabb9eef854), 0, source_44, 3, 0, NULL },
-    { UINT64_C(0xdde5a243c037f820), 0, source_45, 3, 0, NULL },
+    { UINT64_C(0x399c01e623d7abc2), 0, source_43, 3, 0, NULL },
+    { UINT64_C(0x384f2b9f77f03c69), 0, source_44, 3, 0, NULL },
+    { UINT64_C(0x03f6a910cef10d83), 0, source_45, 3, 0, NULL },
     { UINT64_C(0xbb5953f0ae3b1af6), 0, source_46, 2, 0, NULL },
     { UINT64_C(0xe4091f745d6ef869), 0, source_47, 2, 0, NULL },
     { UINT64_C(0xfea45913dab30e89), 0, source_48, 3, 0, NULL },
