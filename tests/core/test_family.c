@@ -303,6 +303,25 @@ static void rejection_has_a_reason(void **state)
     assert_string_equal(reason, "slices of K would be rounded to half between them");
 }
 
+static void each_extent_has_its_most(void **state)
+{
+    const struct { const char *text; size_t m, n; bool takes; } rows[] = {
+        { "thin SIDE=0 SHORT=2", 4, 1000, true }, { "thin SIDE=0 SHORT=2", 5, 1000, false },
+        { "thin SIDE=1 SHORT=2", 1000, 4, true }, { "thin SIDE=1 SHORT=2", 1000, 5, false },
+        { "direct", 1000, 1000, true },
+    };
+    const struct problem problem = problem_of_pair(precision_find("single"), 0);
+    const struct device_facts facts = facts_wide();
+    (void) state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct config config;
+        char error[FAMILY_ERROR_BYTES];
+        assert_true(config_parse(rows[i].text, &config, error));
+        assert_int_equal(config_takes(&config, &problem, &facts, rows[i].m, rows[i].n, 1000),
+                rows[i].takes);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -318,6 +337,7 @@ int main(void)
         cmocka_unit_test(absent_parameters_take_defaults),
         cmocka_unit_test(wrong_texts_are_refused),
         cmocka_unit_test(rejection_has_a_reason),
+        cmocka_unit_test(each_extent_has_its_most),
     };
     return cmocka_run_group_tests_name("family", tests, NULL, NULL);
 }
