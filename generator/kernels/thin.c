@@ -3,8 +3,8 @@
  * work-items that add up at the end.
  *
  * By symmetry there is one text: X, the long matrix, is B where C has few rows and A where it has
- * few columns; Y is the other one. Rows of X as stored run along K (its transposition says so), then
- * each is a sum with Y, or along the long side of C, then they are added up. */
+ * few columns; Y is the other one. Where rows of X, as stored, run along K, each is a sum with Y;
+ * where they run along the long side of C, they are added up, each times an element of Y. */
 #include "table.h"
 
 static const struct family_param params[] = {

@@ -28,7 +28,7 @@ static double2 load_row(__global const double *p)
 // C = alpha op(A) op(B) + beta C for few columns: X is A, C is L x S, row-major.
 // X is stored K x L: its rows are added up, each times an element of Y.
 // Y is stored K x S.
-// A work-group of 1 work-items along L and 1 along K computes 2 x 1 of C.
+// A work-group of 1 work-items along L and 1 along K has 2 x 1 of C.
 // 4 work-groups share K; what each has goes to the workspace.
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
 void kiln_dgemm_thin_multiply_tn_side1_short1_vec2_rows2_nv1_litems1_kitems1_ksplit4_align0_index64(long L, long S, long K,

@@ -39,7 +39,7 @@ static void put(float x, float beta, __global float *p)
 // C = alpha op(A) op(B) + beta C for few rows: X is B and Y is A, C is S x L, row-major.
 // X is stored L x K: each of its rows is multiplied by Y to a sum.
 // Y is stored S x K.
-// A work-group of 2 work-items along L and 4 along K computes 4 x 2 of C.
+// A work-group of 2 work-items along L and 4 along K has 4 x 2 of C.
 __kernel __attribute__((reqd_work_group_size(4, 2, 1)))
 void kiln_sgemm_thin_multiply_nt_side0_short2_vec2_rows2_nv1_litems2_kitems4_ksplit1_align0_index64(long L, long S, long K, float alpha, float beta,
         __global const float *restrict X, long x_offset, long ldx,

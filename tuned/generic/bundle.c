@@ -47,7 +47,7 @@ static const char piece_1[] =
     "// C = alpha op(A) op(B) + beta C for few rows: X is B and Y is A, C is S x L, row-major.\n"
     "// X is stored K x L: its rows are added up, each times an element of Y.\n"
     "// Y is stored S x K.\n"
-    "// A work-group of 4 work-items along L and 16 along K computes 16 x 1 of C.\n"
+    "// A work-group of 4 work-items along L and 16 along K has 16 x 1 of C.\n"
     "__kernel __attribute__((reqd_work_group_size(4, 16, 1)))\n"
     "void kiln_hgemm_thin_multiply_nn_side0_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L, long S, long K, float alpha, float beta,\n"
     "        __global const half *restrict X, long x_offset, long ldx,\n"
@@ -152,7 +152,7 @@ static const char piece_2[] =
     "// C = alpha op(A) op(B) + beta C for few rows: X is B and Y is A, C is S x L, row-major.\n"
     "// X is stored L x K: each of its rows is multiplied by Y to a sum.\n"
     "// Y is stored S x K.\n"
-    "// A work-group of 4 work-items along L and 16 along K computes 16 x 1 of C.\n"
+    "// A work-group of 4 work-items along L and 16 along K has 16 x 1 of C.\n"
     "__kernel __attribute__((reqd_work_group_size(16, 4, 1)))\n"
     "void kiln_hgemm_thin_multiply_nt_side0_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L, long S, long K, float alpha, float beta,\n"
     "        __global const half *restrict X, long x_offset, long ldx,\n"
@@ -254,7 +254,7 @@ static const char piece_4[] =
     "// C = alpha op(A) op(B) + beta C for few rows: X is B and Y is A, C is S x L, row-major.\n"
     "// X is stored K x L: its rows are added up, each times an element of Y.\n"
     "// Y is stored K x S.\n"
-    "// A work-group of 4 work-items along L and 16 along K computes 16 x 1 of C.\n"
+    "// A work-group of 4 work-items along L and 16 along K has 16 x 1 of C.\n"
     "__kernel __attribute__((reqd_work_group_size(4, 16, 1)))\n"
     "void kiln_hgemm_thin_multiply_tn_side0_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L, long S, long K, float alpha, float beta,\n"
     "        __global const half *restrict X, long x_offset, long ldx,\n"
@@ -359,7 +359,7 @@ static const char piece_5[] =
     "// C = alpha op(A) op(B) + beta C for few rows: X is B and Y is A, C is S x L, row-major.\n"
     "// X is stored L x K: each of its rows is multiplied by Y to a sum.\n"
     "// Y is stored K x S.\n"
-    "// A work-group of 4 work-items along L and 16 along K computes 16 x 1 of C.\n"
+    "// A work-group of 4 work-items along L and 16 along K has 16 x 1 of C.\n"
     "__kernel __attribute__((reqd_work_group_size(16, 4, 1)))\n"
     "void kiln_hgemm_thin_multiply_tt_side0_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L, long S, long K, float alpha, float beta,\n"
     "        __global const half *restrict X, long x_offset, long ldx,\n"
@@ -469,7 +469,7 @@ static const char piece_7[] =
     "// C = alpha op(A) op(B) + beta C for few columns: X is A, C is L x S, row-major.\n"
     "// X is stored L x K: each of its rows is multiplied by Y to a sum.\n"
     "// Y is stored K x S.\n"
-    "// A work-group of 4 work-items along L and 16 along K computes 16 x 1 of C.\n"
+    "// A work-group of 4 work-items along L and 16 along K has 16 x 1 of C.\n"
     "__kernel __attribute__((reqd_work_group_size(16, 4, 1)))\n"
     "void kiln_hgemm_thin_multiply_nn_side1_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L, long S, long K, float alpha, float beta,\n"
     "        __global const half *restrict X, long x_offset, long ldx,\n"
@@ -579,7 +579,7 @@ static const char piece_9[] =
     "// C = alpha op(A) op(B) + beta C for few columns: X is A, C is L x S, row-major.\n"
     "// X is stored L x K: each of its rows is multiplied by Y to a sum.\n"
     "// Y is stored S x K.\n"
-    "// A work-group of 4 work-items along L and 16 along K computes 16 x 1 of C.\n"
+    "// A work-group of 4 work-items along L and 16 along K has 16 x 1 of C.\n"
     "__kernel __attribute__((reqd_work_group_size(16, 4, 1)))\n"
     "void kiln_hgemm_thin_multiply_nt_side1_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L, long S, long K, float alpha, float beta,\n"
     "        __global const half *restrict X, long x_offset, long ldx,\n"
@@ -681,7 +681,7 @@ static const char piece_11[] =
     "// C = alpha op(A) op(B) + beta C for few columns: X is A, C is L x S, row-major.\n"
     "// X is stored K x L: its rows are added up, each times an element of Y.\n"
     "// Y is stored K x S.\n"
-    "// A work-group of 4 work-items along L and 16 along K computes 16 x 1 of C.\n"
+    "// A work-group of 4 work-items along L and 16 along K has 16 x 1 of C.\n"
     "__kernel __attribute__((reqd_work_group_size(4, 16, 1)))\n"
     "void kiln_hgemm_thin_multiply_tn_side1_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L, long S, long K, float alpha, float beta,\n"
     "        __global const half *restrict X, long x_offset, long ldx,\n"
@@ -779,7 +779,7 @@ static const char piece_12[] =
     "// C = alpha op(A) op(B) + beta C for few columns: X is A, C is L x S, row-major.\n"
     "// X is stored K x L: its rows are added up, each times an element of Y.\n"
     "// Y is stored S x K.\n"
-    "// A work-group of 4 work-items along L and 16 along K computes 16 x 1 of C.\n"
+    "// A work-group of 4 work-items along L and 16 along K has 16 x 1 of C.\n"
     "__kernel __attribute__((reqd_work_group_size(4, 16, 1)))\n"
     "void kiln_hgemm_thin_multiply_tt_side1_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L, long S, long K, float alpha, float beta,\n"
     "        __global const half *restrict X, long x_offset, long ldx,\n"
@@ -2034,7 +2034,7 @@ static const char piece_32[] =
     "// C = alpha op(A) op(B) + beta C for few rows: X is B and Y is A, C is S x L, row-major.\n"
     "// X is stored K x L: its rows are added up, each times an element of Y.\n"
     "// Y is stored S x K.\n"
-    "// A work-group of 4 work-items along L and 16 along K computes 16 x 1 of C.\n"
+    "// A work-group of 4 work-items along L and 16 along K has 16 x 1 of C.\n"
     "__kernel __attribute__((reqd_work_group_size(4, 16, 1)))\n"
     "void kiln_sgemm_thin_multiply_nn_side0_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L, long S, long K, float alpha, float beta,\n"
     "        __global const float *restrict X, long x_offset, long ldx,\n"
@@ -2139,7 +2139,7 @@ static const char piece_33[] =
     "// C = alpha op(A) op(B) + beta C for few rows: X is B and Y is A, C is S x L, row-major.\n"
     "// X is stored L x K: each of its rows is multiplied by Y to a sum.\n"
     "// Y is stored S x K.\n"
-    "// A work-group of 4 work-items along L and 16 along K computes 16 x 1 of C.\n"
+    "// A work-group of 4 work-items along L and 16 along K has 16 x 1 of C.\n"
     "__kernel __attribute__((reqd_work_group_size(16, 4, 1)))\n"
     "void kiln_sgemm_thin_multiply_nt_side0_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L, long S, long K, float alpha, float beta,\n"
     "        __global const float *restrict X, long x_offset, long ldx,\n"
@@ -2236,7 +2236,7 @@ static const char piece_34[] =
     "// C = alpha op(A) op(B) + beta C for few rows: X is B and Y is A, C is S x L, row-major.\n"
     "// X is stored K x L: its rows are added up, each times an element of Y.\n"
     "// Y is stored K x S.\n"
-    "// A work-group of 4 work-items along L and 16 along K computes 16 x 1 of C.\n"
+    "// A work-group of 4 work-items along L and 16 along K has 16 x 1 of C.\n"
     "__kernel __attribute__((reqd_work_group_size(4, 16, 1)))\n"
     "void kiln_sgemm_thin_multiply_tn_side0_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L, long S, long K, float alpha, float beta,\n"
     "        __global const float *restrict X, long x_offset, long ldx,\n"
@@ -2341,7 +2341,7 @@ static const char piece_35[] =
     "// C = alpha op(A) op(B) + beta C for few rows: X is B and Y is A, C is S x L, row-major.\n"
     "// X is stored L x K: each of its rows is multiplied by Y to a sum.\n"
     "// Y is stored K x S.\n"
-    "// A work-group of 4 work-items along L and 16 along K computes 16 x 1 of C.\n"
+    "// A work-group of 4 work-items along L and 16 along K has 16 x 1 of C.\n"
     "__kernel __attribute__((reqd_work_group_size(16, 4, 1)))\n"
     "void kiln_sgemm_thin_multiply_tt_side0_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L, long S, long K, float alpha, float beta,\n"
     "        __global const float *restrict X, long x_offset, long ldx,\n"
@@ -2443,7 +2443,7 @@ static const char piece_36[] =
     "// C = alpha op(A) op(B) + beta C for few columns: X is A, C is L x S, row-major.\n"
     "// X is stored L x K: each of its rows is multiplied by Y to a sum.\n"
     "// Y is stored K x S.\n"
-    "// A work-group of 4 work-items along L and 16 along K computes 16 x 1 of C.\n"
+    "// A work-group of 4 work-items along L and 16 along K has 16 x 1 of C.\n"
     "__kernel __attribute__((reqd_work_group_size(16, 4, 1)))\n"
     "void kiln_sgemm_thin_multiply_nn_side1_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L, long S, long K, float alpha, float beta,\n"
     "        __global const float *restrict X, long x_offset, long ldx,\n"
@@ -2545,7 +2545,7 @@ static const char piece_37[] =
     "// C = alpha op(A) op(B) + beta C for few columns: X is A, C is L x S, row-major.\n"
     "// X is stored L x K: each of its rows is multiplied by Y to a sum.\n"
     "// Y is stored S x K.\n"
-    "// A work-group of 4 work-items along L and 16 along K computes 16 x 1 of C.\n"
+    "// A work-group of 4 work-items along L and 16 along K has 16 x 1 of C.\n"
     "__kernel __attribute__((reqd_work_group_size(16, 4, 1)))\n"
     "void kiln_sgemm_thin_multiply_nt_side1_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L, long S, long K, float alpha, float beta,\n"
     "        __global const float *restrict X, long x_offset, long ldx,\n"
@@ -2642,7 +2642,7 @@ static const char piece_38[] =
     "// C = alpha op(A) op(B) + beta C for few columns: X is A, C is L x S, row-major.\n"
     "// X is stored K x L: its rows are added up, each times an element of Y.\n"
     "// Y is stored K x S.\n"
-    "// A work-group of 4 work-items along L and 16 along K computes 16 x 1 of C.\n"
+    "// A work-group of 4 work-items along L and 16 along K has 16 x 1 of C.\n"
     "__kernel __attribute__((reqd_work_group_size(4, 16, 1)))\n"
     "void kiln_sgemm_thin_multiply_tn_side1_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L, long S, long K, float alpha, float beta,\n"
     "        __global const float *restrict X, long x_offset, long ldx,\n"
@@ -2740,7 +2740,7 @@ static const char piece_39[] =
     "// C = alpha op(A) op(B) + beta C for few columns: X is A, C is L x S, row-major.\n"
     "// X is stored K x L: its rows are added up, each times an element of Y.\n"
     "// Y is stored S x K.\n"
-    "// A work-group of 4 work-items along L and 16 along K computes 16 x 1 of C.\n"
+    "// A work-group of 4 work-items along L and 16 along K has 16 x 1 of C.\n"
     "__kernel __attribute__((reqd_work_group_size(4, 16, 1)))\n"
     "void kiln_sgemm_thin_multiply_tt_side1_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L, long S, long K, float alpha, float beta,\n"
     "        __global const float *restrict X, long x_offset, long ldx,\n"
@@ -3961,7 +3961,7 @@ static const char piece_56[] =
     "// C = alpha op(A) op(B) + beta C for few rows: X is B and Y is A, C is S x L, row-major.\n"
     "// X is stored K x L: its rows are added up, each times an element of Y.\n"
     "// Y is stored S x K.\n"
-    "// A work-group of 4 work-items along L and 16 along K computes 8 x 1 of C.\n"
+    "// A work-group of 4 work-items along L and 16 along K has 8 x 1 of C.\n"
     "__kernel __attribute__((reqd_work_group_size(4, 16, 1)))\n"
     "void kiln_dgemm_thin_multiply_nn_side0_short1_vec2_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L, long S, long K, double alpha, double beta,\n"
     "        __global const double *restrict X, long x_offset, long ldx,\n"
@@ -4066,7 +4066,7 @@ static const char piece_57[] =
     "// C = alpha op(A) op(B) + beta C for few rows: X is B and Y is A, C is S x L, row-major.\n"
     "// X is stored L x K: each of its rows is multiplied by Y to a sum.\n"
     "// Y is stored S x K.\n"
-    "// A work-group of 4 work-items along L and 16 along K computes 16 x 1 of C.\n"
+    "// A work-group of 4 work-items along L and 16 along K has 16 x 1 of C.\n"
     "__kernel __attribute__((reqd_work_group_size(16, 4, 1)))\n"
     "void kiln_dgemm_thin_multiply_nt_side0_short1_vec2_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L, long S, long K, double alpha, double beta,\n"
     "        __global const double *restrict X, long x_offset, long ldx,\n"
@@ -4163,7 +4163,7 @@ static const char piece_58[] =
     "// C = alpha op(A) op(B) + beta C for few rows: X is B and Y is A, C is S x L, row-major.\n"
     "// X is stored K x L: its rows are added up, each times an element of Y.\n"
     "// Y is stored K x S.\n"
-    "// A work-group of 4 work-items along L and 16 along K computes 8 x 1 of C.\n"
+    "// A work-group of 4 work-items along L and 16 along K has 8 x 1 of C.\n"
     "__kernel __attribute__((reqd_work_group_size(4, 16, 1)))\n"
     "void kiln_dgemm_thin_multiply_tn_side0_short1_vec2_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L, long S, long K, double alpha, double beta,\n"
     "        __global const double *restrict X, long x_offset, long ldx,\n"
@@ -4268,7 +4268,7 @@ static const char piece_59[] =
     "// C = alpha op(A) op(B) + beta C for few rows: X is B and Y is A, C is S x L, row-major.\n"
     "// X is stored L x K: each of its rows is multiplied by Y to a sum.\n"
     "// Y is stored K x S.\n"
-    "// A work-group of 4 work-items along L and 16 along K computes 16 x 1 of C.\n"
+    "// A work-group of 4 work-items along L and 16 along K has 16 x 1 of C.\n"
     "__kernel __attribute__((reqd_work_group_size(16, 4, 1)))\n"
     "void kiln_dgemm_thin_multiply_tt_side0_short1_vec2_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L, long S, long K, double alpha, double beta,\n"
     "        __global const double *restrict X, long x_offset, long ldx,\n"
@@ -4378,7 +4378,7 @@ static const char piece_61[] =
     "// C = alpha op(A) op(B) + beta C for few columns: X is A, C is L x S, row-major.\n"
     "// X is stored L x K: each of its rows is multiplied by Y to a sum.\n"
     "// Y is stored K x S.\n"
-    "// A work-group of 4 work-items along L and 16 along K computes 16 x 1 of C.\n"
+    "// A work-group of 4 work-items along L and 16 along K has 16 x 1 of C.\n"
     "__kernel __attribute__((reqd_work_group_size(16, 4, 1)))\n"
     "void kiln_dgemm_thin_multiply_nn_side1_short1_vec2_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L, long S, long K, double alpha, double beta,\n"
     "        __global const double *restrict X, long x_offset, long ldx,\n"
@@ -4488,7 +4488,7 @@ static const char piece_63[] =
     "// C = alpha op(A) op(B) + beta C for few columns: X is A, C is L x S, row-major.\n"
     "// X is stored L x K: each of its rows is multiplied by Y to a sum.\n"
     "// Y is stored S x K.\n"
-    "// A work-group of 4 work-items along L and 16 along K computes 16 x 1 of C.\n"
+    "// A work-group of 4 work-items along L and 16 along K has 16 x 1 of C.\n"
     "__kernel __attribute__((reqd_work_group_size(16, 4, 1)))\n"
     "void kiln_dgemm_thin_multiply_nt_side1_short1_vec2_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L, long S, long K, double alpha, double beta,\n"
     "        __global const double *restrict X, long x_offset, long ldx,\n"
@@ -4585,7 +4585,7 @@ static const char piece_64[] =
     "// C = alpha op(A) op(B) + beta C for few columns: X is A, C is L x S, row-major.\n"
     "// X is stored K x L: its rows are added up, each times an element of Y.\n"
     "// Y is stored K x S.\n"
-    "// A work-group of 4 work-items along L and 16 along K computes 8 x 1 of C.\n"
+    "// A work-group of 4 work-items along L and 16 along K has 8 x 1 of C.\n"
     "__kernel __attribute__((reqd_work_group_size(4, 16, 1)))\n"
     "void kiln_dgemm_thin_multiply_tn_side1_short1_vec2_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L, long S, long K, double alpha, double beta,\n"
     "        __global const double *restrict X, long x_offset, long ldx,\n"
@@ -4683,7 +4683,7 @@ static const char piece_65[] =
     "// C = alpha op(A) op(B) + beta C for few columns: X is A, C is L x S, row-major.\n"
     "// X is stored K x L: its rows are added up, each times an element of Y.\n"
     "// Y is stored S x K.\n"
-    "// A work-group of 4 work-items along L and 16 along K computes 8 x 1 of C.\n"
+    "// A work-group of 4 work-items along L and 16 along K has 8 x 1 of C.\n"
     "__kernel __attribute__((reqd_work_group_size(4, 16, 1)))\n"
     "void kiln_dgemm_thin_multiply_tt_side1_short1_vec2_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L, long S, long K, double alpha, double beta,\n"
     "        __global const double *restrict X, long x_offset, long ldx,\n"
@@ -5947,14 +5947,14 @@ static const char *const source_58[] = { piece_55, piece_80, piece_67 };
 static const char *const source_59[] = { piece_55, piece_81, piece_69 };
 
 static const struct kiln_program programs[] = {
-    { UINT64_C(0xf82a19dffce439ab), 0, source_0, 2, 0, NULL },
-    { UINT64_C(0x6778635fdd146015), 0, source_1, 3, 0, NULL },
-    { UINT64_C(0xddef9654914e0de0), 0, source_2, 2, 0, NULL },
-    { UINT64_C(0xcae724995731c935), 0, source_3, 3, 0, NULL },
-    { UINT64_C(0x4d3f0de36da27d6c), 0, source_4, 3, 0, NULL },
-    { UINT64_C(0x5a78ab623d297778), 0, source_5, 3, 0, NULL },
-    { UINT64_C(0xec3ae268acaad82f), 0, source_6, 2, 0, NULL },
-    { UINT64_C(0x79dc2e3fd78acbd0), 0, source_7, 2, 0, NULL },
+    { UINT64_C(0xdaaabce0261a0637), 0, source_0, 2, 0, NULL },
+    { UINT64_C(0xf42305acac8aa35d), 0, source_1, 3, 0, NULL },
+    { UINT64_C(0x69510d1dbe36b0cc), 0, source_2, 2, 0, NULL },
+    { UINT64_C(0x358936dc9554f37d), 0, source_3, 3, 0, NULL },
+    { UINT64_C(0x68c8b96871e2d274), 0, source_4, 3, 0, NULL },
+    { UINT64_C(0x83a31e539f5d3660), 0, source_5, 3, 0, NULL },
+    { UINT64_C(0x61b354b81e28a3fb), 0, source_6, 2, 0, NULL },
+    { UINT64_C(0x1592c1ad4588c26c), 0, source_7, 2, 0, NULL },
     { UINT64_C(0x9dc5d14ef9aec8ff), 0, source_8, 3, 0, NULL },
     { UINT64_C(0xd5418aa1b6f68be0), 0, source_9, 3, 0, NULL },
     { UINT64_C(0x733275b209a3e0ef), 0, source_10, 3, 0, NULL },
@@ -5967,14 +5967,14 @@ static const struct kiln_program programs[] = {
     { UINT64_C(0xe30326c0ad6de137), 0, source_17, 3, 0, NULL },
     { UINT64_C(0x1fbd7553d431a300), 0, source_18, 3, 0, NULL },
     { UINT64_C(0x927b04a395a66e1e), 0, source_19, 3, 0, NULL },
-    { UINT64_C(0xc2599db2f55a2fe0), 0, source_20, 2, 0, NULL },
-    { UINT64_C(0x260fbf2ad60c903f), 0, source_21, 3, 0, NULL },
-    { UINT64_C(0x7973ef65c98a3c7d), 0, source_22, 2, 0, NULL },
-    { UINT64_C(0x41fbf46c8a4ff0c3), 0, source_23, 3, 0, NULL },
-    { UINT64_C(0xf4a828591e013e06), 0, source_24, 3, 0, NULL },
-    { UINT64_C(0x720bfea6c8e2c2ee), 0, source_25, 3, 0, NULL },
-    { UINT64_C(0x504b941d16bd025c), 0, source_26, 2, 0, NULL },
-    { UINT64_C(0x45c5c5e1919aaee5), 0, source_27, 2, 0, NULL },
+    { UINT64_C(0x561bce2510be185e), 0, source_20, 2, 0, NULL },
+    { UINT64_C(0x534aa9aa5c7e6011), 0, source_21, 3, 0, NULL },
+    { UINT64_C(0x7a60986bfedc0a8b), 0, source_22, 2, 0, NULL },
+    { UINT64_C(0x4078291ec6a060c5), 0, source_23, 3, 0, NULL },
+    { UINT64_C(0x18b85ee5e9e3d4f0), 0, source_24, 3, 0, NULL },
+    { UINT64_C(0x0e410aea157e6298), 0, source_25, 3, 0, NULL },
+    { UINT64_C(0x56252eba87d200b2), 0, source_26, 2, 0, NULL },
+    { UINT64_C(0x24ab891fd16c8663), 0, source_27, 2, 0, NULL },
     { UINT64_C(0x3b3e0321ec58242a), 0, source_28, 3, 0, NULL },
     { UINT64_C(0xb4dcb0bcc3ef8db3), 0, source_29, 3, 0, NULL },
     { UINT64_C(0x5c2530190d2d8676), 0, source_30, 3, 0, NULL },
@@ -5987,14 +5987,14 @@ static const struct kiln_program programs[] = {
     { UINT64_C(0x859d01ec8f8e8492), 0, source_37, 3, 0, NULL },
     { UINT64_C(0x8a034f8b9b8b31df), 0, source_38, 3, 0, NULL },
     { UINT64_C(0x2f5ff1894390eb23), 0, source_39, 3, 0, NULL },
-    { UINT64_C(0x4a947ed40dc2e006), 0, source_40, 2, 0, NULL },
-    { UINT64_C(0x114b4d87062732de), 0, source_41, 3, 0, NULL },
-    { UINT64_C(0x6d6a4d65df712345), 0, source_42, 2, 0, NULL },
-    { UINT64_C(0x399c01e623d7abc2), 0, source_43, 3, 0, NULL },
-    { UINT64_C(0x384f2b9f77f03c69), 0, source_44, 3, 0, NULL },
-    { UINT64_C(0x03f6a910cef10d83), 0, source_45, 3, 0, NULL },
-    { UINT64_C(0xbb5953f0ae3b1af6), 0, source_46, 2, 0, NULL },
-    { UINT64_C(0xe4091f745d6ef869), 0, source_47, 2, 0, NULL },
+    { UINT64_C(0x4f958e9836f549a4), 0, source_40, 2, 0, NULL },
+    { UINT64_C(0xb603b7c7eab500d8), 0, source_41, 3, 0, NULL },
+    { UINT64_C(0x415659ba9d6c670b), 0, source_42, 2, 0, NULL },
+    { UINT64_C(0x79e801d09e28afac), 0, source_43, 3, 0, NULL },
+    { UINT64_C(0xc38fb889b11825bb), 0, source_44, 3, 0, NULL },
+    { UINT64_C(0x3eca0291f735278d), 0, source_45, 3, 0, NULL },
+    { UINT64_C(0x97beeb465ef3ec14), 0, source_46, 2, 0, NULL },
+    { UINT64_C(0xafd074e9b3ae3297), 0, source_47, 2, 0, NULL },
     { UINT64_C(0xfea45913dab30e89), 0, source_48, 3, 0, NULL },
     { UINT64_C(0xb4c8f32bd9cd3bb4), 0, source_49, 3, 0, NULL },
     { UINT64_C(0x8cce2708ec741c23), 0, source_50, 3, 0, NULL },
