@@ -119,36 +119,82 @@ static double task_loss(const struct table *table, const struct task *task)
     return seconds < HUGE_VAL ? log(seconds / task->best) : missing_loss;
 }
 
+/* Time is spent in large problems: a loss counts as the logarithm of the work, in units of a small
+ * problem, 64 cubed; 2 gives those that are smaller still a say. */
+static double task_weight(const struct task *task)
+{
+    return log(2 + (double) task->m * (double) task->n * (double) task->k * 0x1p-18);
+}
+
 static double mean_loss(const struct table *table)
 {
-    double sum = 0;
-    for (unsigned i = 0; i < table->num_tasks; i++)
-        sum += task_loss(table, &table->tasks[i]);
-    return sum / table->num_tasks;
+    double sum = 0, weights = 0;
+    for (unsigned i = 0; i < table->num_tasks; i++) {
+        const double weight = task_weight(&table->tasks[i]);
+        sum += weight * task_loss(table, &table->tasks[i]);
+        weights += weight;
+    }
+    return weights > 0 ? sum / weights : 0;
+}
+
+/* Adds the candidate that lowers the mean loss most, if by what it is worth. */
+static bool choose_another(struct table *table, double *loss)
+{
+    int best = -1;
+    double best_loss = *loss < HUGE_VAL ? *loss - worth : *loss;
+    for (unsigned c = 0; c < table->num_candidates; c++) {
+        if (table->chosen[c])
+            continue;
+        table->chosen[c] = true;
+        const double with = mean_loss(table);
+        table->chosen[c] = false;
+        if (with < best_loss) {
+            best = (int) c;
+            best_loss = with;
+        }
+    }
+    if (best < 0)
+        return false;
+    table->chosen[best] = true;
+    *loss = best_loss;
+    return true;
+}
+
+/* Puts a candidate in the place of a chosen one, the two that lower the mean loss most: what was
+ * chosen first, when it had to serve everything, may no longer be worth its place. */
+static bool exchange(struct table *table, double *loss)
+{
+    int out = -1, in = -1;
+    double best_loss = *loss - 1e-3;
+    for (unsigned c = 0; c < table->num_candidates; c++)
+        for (unsigned d = 0; d < table->num_candidates; d++) {
+            if (!table->chosen[c] || table->chosen[d])
+                continue;
+            table->chosen[c] = false;
+            table->chosen[d] = true;
+            const double with = mean_loss(table);
+            table->chosen[c] = true;
+            table->chosen[d] = false;
+            if (with < best_loss) {
+                out = (int) c;
+                in = (int) d;
+                best_loss = with;
+            }
+        }
+    if (out < 0)
+        return false;
+    table->chosen[out] = false;
+    table->chosen[in] = true;
+    *loss = best_loss;
+    return true;
 }
 
 static void choose(struct table *table)
 {
     double loss = HUGE_VAL;
-    for (int round = 0; round < MAX_CHOSEN; round++) {
-        int best = -1;
-        double best_loss = round ? loss - worth : loss;
-        for (unsigned c = 0; c < table->num_candidates; c++) {
-            if (table->chosen[c])
-                continue;
-            table->chosen[c] = true;
-            const double with = mean_loss(table);
-            table->chosen[c] = false;
-            if (with < best_loss) {
-                best = (int) c;
-                best_loss = with;
-            }
-        }
-        if (best < 0)
-            return;
-        table->chosen[best] = true;
-        loss = best_loss;
-    }
+    for (int round = 0; round < MAX_CHOSEN && choose_another(table, &loss); round++)
+        while (exchange(table, &loss))
+            continue;
 }
 
 /* The chosen candidate that was fastest, or -1. */

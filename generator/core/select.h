@@ -2,9 +2,10 @@
  *
  * Per precision the candidates are the configurations that passed every edge class for all four
  * transpose pairs. A greedy cover over the matrix of times takes, one by one, the recipe that
- * lowers the mean loss against the best candidate most, until another one gains little. Anchors are
- * the measured shapes. The regret is computed on held-out shapes, through the same nearest-anchor
- * rule that the library follows.
+ * lowers the mean loss against the best candidate most, and exchanges earlier ones for better ones,
+ * until another one gains little; large problems count more. Anchors are the measured shapes. The
+ * regret is computed on held-out shapes, through the same nearest-anchor rule that the library
+ * follows.
  */
 #ifndef KILN_CORE_SELECT_H
 #define KILN_CORE_SELECT_H

@@ -162,6 +162,46 @@ static void a_little_faster_is_not_enough(void **state)
     assert_true(anchor_at(16)->seconds[0] == 1);
 }
 
+/* A is best alone and chosen first; beside B, which takes the small ones, C does better than A, but
+ * not by so much that all three were worth it. */
+static void the_first_choice_may_be_exchanged(void **state)
+{
+    (void) state;
+    struct records records;
+    int number;
+    begin(&records);
+    for (int config = A; config <= C; config++)
+        edges(&records, config, 0);
+    for (size_t size = 64; size <= 512; size *= 2) {
+        const bool is_small = size <= 128;
+        time_square(&records, A, size, 1.1);
+        time_square(&records, B, size, is_small ? 1.0 : 2.0);
+        time_square(&records, C, size, is_small ? 2.0 : 1.09);
+    }
+    select_all(&records);
+    assert_int_equal(winners.num_recipes, 2);
+    assert_true(is_chosen(B, &number) && is_chosen(C, &number));
+}
+
+/* As many tasks of either size, and either may have one recipe: the loss at the large ones counts
+ * more. */
+static void large_problems_count_more(void **state)
+{
+    (void) state;
+    struct records records;
+    int number;
+    begin(&records);
+    edges(&records, A, 0);
+    edges(&records, B, 0);
+    time_square(&records, A, 64, 1.0);
+    time_square(&records, B, 64, 1.05);
+    time_square(&records, A, 2048, 1.02);
+    time_square(&records, B, 2048, 1.0);
+    select_all(&records);
+    assert_int_equal(winners.num_recipes, 1);
+    assert_true(is_chosen(B, &number));
+}
+
 /* A time that is missing counts as bad: who was measured once does not win for ever. */
 static void missing_times_count_against(void **state)
 {
@@ -318,6 +358,8 @@ int main(void)
         cmocka_unit_test(the_fastest_that_passed_is_chosen),
         cmocka_unit_test(a_cover_of_complements),
         cmocka_unit_test(a_little_faster_is_not_enough),
+        cmocka_unit_test(the_first_choice_may_be_exchanged),
+        cmocka_unit_test(large_problems_count_more),
         cmocka_unit_test(missing_times_count_against),
         cmocka_unit_test(failed_measurements_are_no_times),
         cmocka_unit_test(pairs_that_were_not_measured_are_served),
