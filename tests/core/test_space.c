@@ -187,7 +187,7 @@ static void legal_points_render(void **state)
 
 /* ---- Corners ---- */
 
-enum { CORNER_DRAWS = 2000 };
+enum { CORNER_DRAWS = 2000, NUM_PRECISIONS = 3 };
 
 static void render_config(const struct space *space, const struct config *config)
 {
@@ -224,26 +224,36 @@ static bool render_corner(const struct space *space, unsigned i, unsigned vi, un
     return false;
 }
 
-/* Every two parameters at their least and greatest values, in all four ways. */
-static unsigned render_pairs(const struct space *space)
+/* Whether two values are legal together for some precision; renders them for the first. */
+static bool render_for_some(const struct space spaces[NUM_PRECISIONS], unsigned i, unsigned vi,
+        unsigned j, unsigned vj)
 {
+    for (size_t p = 0; p < NUM_PRECISIONS; p++)
+        if (render_corner(&spaces[p], i, vi, j, vj))
+            return true;
+    return false;
+}
+
+/* Every two parameters at their least and greatest values, in all four ways. */
+static unsigned render_pairs(const struct space spaces[NUM_PRECISIONS])
+{
+    const struct space *space = spaces;
     unsigned rendered = 0;
     for (unsigned i = 0; i < space->num_params; i++)
         for (unsigned j = 0; j < i; j++)
             for (unsigned corner = 0; corner < 4; corner++)
-                rendered += render_corner(space, i, corner % 2 ? space->num_values[i] - 1 : 0,
+                rendered += render_for_some(spaces,
+                        i, corner % 2 ? space->num_values[i] - 1 : 0,
                         j, corner / 2 ? space->num_values[j] - 1 : 0);
     return rendered;
 }
 
 /* Whether a value is legal for some precision; renders it for each for which it is. */
-static bool render_value(size_t family, unsigned i, unsigned v)
+static bool render_value(const struct space spaces[NUM_PRECISIONS], unsigned i, unsigned v)
 {
     bool legal = false;
-    for (size_t p = 0; p < num_precisions; p++) {
-        const struct space space = make_space(family, p);
-        legal = render_corner(&space, i, v, i, v) || legal;
-    }
+    for (size_t p = 0; p < NUM_PRECISIONS; p++)
+        legal = render_corner(&spaces[p], i, v, i, v) || legal;
     return legal;
 }
 
@@ -251,17 +261,20 @@ static void corners_render(void **state)
 {
     (void) state;
     for (size_t f = 0; f < num_families; f++) {
-        const struct space space = make_space(f, 1);
+        const struct space spaces[NUM_PRECISIONS] = {
+            make_space(f, 0), make_space(f, 1), make_space(f, 2),
+        };
+        const struct space space = spaces[1];
         struct config config;
         config_default(families[f], &config);
         render_config(&space, &config);
         for (unsigned i = 0; i < space.num_params; i++)
             for (unsigned v = 0; v < space.num_values[i]; v++)
-                if (!render_value(f, i, v))
+                if (!render_value(spaces, i, v))
                     fail_msg("%s: %s=%ld is never legal", families[f]->name,
                             families[f]->params[i].name, space.values[i][v]);
         const unsigned corners = space.num_params * (space.num_params - 1) * 2;
-        const unsigned rendered = render_pairs(&space);
+        const unsigned rendered = render_pairs(spaces);
         if (rendered < corners * 3 / 4)
             fail_msg("%s: %u of %u corners", families[f]->name, rendered, corners);
     }
