@@ -11,6 +11,8 @@ enum { MAX_CANDIDATES = 64, MAX_CHOSEN = 8, FEW_TASKS = 8 };
 
 /* A recipe that another one must beat by this much in the mean, to be worth its size. */
 static const double worth = 0.01;
+/* And what exchanging it for another must gain. */
+static const double worth_exchange = 0.001;
 
 /* What a missing time counts as, in units of the best time's logarithm. */
 static const double missing_loss = 3;
@@ -119,7 +121,7 @@ static double task_loss(const struct table *table, const struct task *task)
     return seconds < HUGE_VAL ? log(seconds / task->best) : missing_loss;
 }
 
-/* Time is spent in large problems: a loss counts as the logarithm of the work, in units of a small
+/* Time is spent in large problems: a loss counts by the logarithm of the work, in units of a small
  * problem, 64 cubed; 2 gives those that are smaller still a say. */
 static double task_weight(const struct task *task)
 {
@@ -134,7 +136,20 @@ static double mean_loss(const struct table *table)
         sum += weight * task_loss(table, &table->tasks[i]);
         weights += weight;
     }
-    return weights > 0 ? sum / weights : 0;
+    return sum / weights;
+}
+
+/* The mean loss with one candidate chosen that is not, and another one not that is (-1: none). */
+static double loss_with(struct table *table, int in, int out)
+{
+    if (out >= 0)
+        table->chosen[out] = false;
+    table->chosen[in] = true;
+    const double loss = mean_loss(table);
+    table->chosen[in] = false;
+    if (out >= 0)
+        table->chosen[out] = true;
+    return loss;
 }
 
 /* Adds the candidate that lowers the mean loss most, if by what it is worth. */
@@ -142,14 +157,10 @@ static bool choose_another(struct table *table, double *loss)
 {
     int best = -1;
     double best_loss = *loss < HUGE_VAL ? *loss - worth : *loss;
-    for (unsigned c = 0; c < table->num_candidates; c++) {
-        if (table->chosen[c])
-            continue;
-        table->chosen[c] = true;
-        const double with = mean_loss(table);
-        table->chosen[c] = false;
+    for (int c = 0; c < (int) table->num_candidates; c++) {
+        const double with = table->chosen[c] ? HUGE_VAL : loss_with(table, c, -1);
         if (with < best_loss) {
-            best = (int) c;
+            best = c;
             best_loss = with;
         }
     }
@@ -164,27 +175,23 @@ static bool choose_another(struct table *table, double *loss)
  * chosen first, when it had to serve everything, may no longer be worth its place. */
 static bool exchange(struct table *table, double *loss)
 {
-    int out = -1, in = -1;
-    double best_loss = *loss - 1e-3;
-    for (unsigned c = 0; c < table->num_candidates; c++)
-        for (unsigned d = 0; d < table->num_candidates; d++) {
-            if (!table->chosen[c] || table->chosen[d])
+    int best_in = -1, best_out = -1;
+    double best_loss = *loss - worth_exchange;
+    for (int out = 0; out < (int) table->num_candidates; out++)
+        for (int in = 0; in < (int) table->num_candidates; in++) {
+            if (!table->chosen[out] || table->chosen[in])
                 continue;
-            table->chosen[c] = false;
-            table->chosen[d] = true;
-            const double with = mean_loss(table);
-            table->chosen[c] = true;
-            table->chosen[d] = false;
+            const double with = loss_with(table, in, out);
             if (with < best_loss) {
-                out = (int) c;
-                in = (int) d;
+                best_in = in;
+                best_out = out;
                 best_loss = with;
             }
         }
-    if (out < 0)
+    if (best_in < 0)
         return false;
-    table->chosen[out] = false;
-    table->chosen[in] = true;
+    table->chosen[best_out] = false;
+    table->chosen[best_in] = true;
     *loss = best_loss;
     return true;
 }

@@ -37,9 +37,13 @@ static const struct family_value values[] = {
     { "TURNA", "PRECISION == 32 && !TA" },
     { "TURNB", "PRECISION == 32 && TB" },
     { "TURNS", "TURNA || TURNB" },
-    { "SHARE", "512 / ceil_div(max(ITEMS, 1), 128) / 8 * 8" },
+    // Registers of a work-item, given out by eights: as many as there are for its warps on each of
+    // four schedulers; what the warps that fetch leave themselves of these, and what others get.
+    { "SHARE", "512 / ceil_div(ITEMS, 128) / 8 * 8" },
     { "GIVES", "PRECISION == 32 && CONSUMERS >= 8" },
-    { "KEEPS", "GIVES ? SHARE + (SHARE - 56) * 4 / CONSUMERS / 8 * 8 : SHARE" },
+    { "LEAVES", "56" },
+    { "KEEPS", "GIVES ? SHARE + (SHARE - LEAVES) * 4 / CONSUMERS / 8 * 8 : SHARE" },
+    // A block of C, and what is found to be needed beside it.
     { "REGISTERS", "PRECISION == 16 ? BN / 2 + 28 : PRECISION == 64 ? TM * TN * 2 + 90 : "
         "TM * TN + 60" },
 };
@@ -56,7 +60,6 @@ static const struct family_rule rules[] = {
     { "!GIVES || CONSUMERS % 4 == 0", "registers are given to groups of four warps" },
     { "PRECISION == 16 || (BM % (TM * 8) == 0 && BN % (TN * 4) == 0)",
       "warps do not divide the tile" },
-    { "ITEMS >= 64", "work-group too small" },
     { "PRECISION == 16 || ITEMS <= 512", "work-group too large" },
     { "PRECISION == 16 || TM * TN * REAL_BYTES / 4 <= 128",
       "the block of C exceeds the registers" },

@@ -260,10 +260,11 @@ static bool render_value(const struct space spaces[NUM_PRECISIONS], unsigned i, 
 static void corners_render(void **state)
 {
     (void) state;
+    assert_int_equal(num_precisions, NUM_PRECISIONS);
     for (size_t f = 0; f < num_families; f++) {
-        const struct space spaces[NUM_PRECISIONS] = {
-            make_space(f, 0), make_space(f, 1), make_space(f, 2),
-        };
+        struct space spaces[NUM_PRECISIONS];
+        for (size_t p = 0; p < NUM_PRECISIONS; p++)
+            spaces[p] = make_space(f, p);
         const struct space space = spaces[1];
         struct config config;
         config_default(families[f], &config);
