@@ -108,8 +108,7 @@ enum { NV_COMPUTE_CAPABILITY_MAJOR = 0x4000, NV_COMPUTE_CAPABILITY_MINOR = 0x400
  * more (CUDA C++ Programming Guide, technical specifications). */
 enum { LOCAL_BYTES_90 = 227 * 1024 };
 
-/* 0: the device has none, or one too large to be told in the way of 90 for 9.0. */
-static cl_uint device_compute_capability(cl_device_id device)
+cl_uint kiln_device_compute_capability(cl_device_id device)
 {
     cl_uint major = 0, minor = 0;
     char *extensions = NULL;
@@ -134,7 +133,7 @@ enum kiln_status kiln_device_facts_query(cl_device_id device, struct kiln_device
     }
     facts->has_double = device_has_double(device);
     facts->max_pixels = device_max_pixels(device);
-    facts->compute_capability = device_compute_capability(device);
+    facts->compute_capability = kiln_device_compute_capability(device);
     if (facts->compute_capability == 90 && facts->local_bytes < LOCAL_BYTES_90) {
         facts->local_bytes = LOCAL_BYTES_90;
     }

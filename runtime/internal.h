@@ -81,6 +81,9 @@ struct kiln_device_facts {
 enum kiln_status kiln_device_facts_query(cl_device_id device, struct kiln_device_facts *facts);
 void kiln_device_facts_free(struct kiln_device_facts *facts);
 
+/* NVIDIA's, 90 for 9.0. 0: the device has none, or one too large to be told in this way. */
+cl_uint kiln_device_compute_capability(cl_device_id device);
+
 /* ---- precision.c ---- */
 
 enum { KILN_NUM_PRECISIONS = 3 };

@@ -1,6 +1,7 @@
 /* bulk: NVIDIA's compute capability 9.0. Tiles come from where A and B lie through the copy engine
  * and tensor maps, so that nothing is packed; a matrix whose rows do not start at multiples of 16
- * bytes is copied first. Doubles and halves go through the tensor cores. */
+ * bytes is copied first. Doubles and halves go through the tensor cores; for singles, tiles whose k
+ * lie side by side are turned in local memory by the warps that fetch. */
 #include "table.h"
 
 static const struct family_param params[] = {

@@ -1,5 +1,6 @@
 /* device.c: the devices of all platforms, and the facts that rules and ranks name. */
 #include "device.h"
+#include "internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -120,18 +121,6 @@ static bool has_double(cl_device_id device)
     return has_extension(device, "cl_khr_fp64");
 }
 
-/* Of NVIDIA's devices, 90 for 9.0; 0 for others. The values are cl_nv_device_attribute_query's. */
-static long compute_capability(cl_device_id device)
-{
-    enum { MAJOR = 0x4000, MINOR = 0x4001 };
-    cl_uint major = 0, minor = 0;
-    if (!has_extension(device, "cl_nv_device_attribute_query") ||
-        clGetDeviceInfo(device, MAJOR, sizeof major, &major, NULL) != CL_SUCCESS ||
-        clGetDeviceInfo(device, MINOR, sizeof minor, &minor, NULL) != CL_SUCCESS)
-        return 0;
-    return 10 * (long) major + (long) minor;
-}
-
 static long image_pixels(cl_device_id device)
 {
     cl_bool images = CL_FALSE;
@@ -148,7 +137,7 @@ static long image_pixels(cl_device_id device)
 static long shuffles_of(cl_device_id device)
 {
     return has_extension(device, "cl_intel_subgroups") ? 1
-         : compute_capability(device) >= 30 ? 2 : 0;
+         : kiln_device_compute_capability(device) >= 30 ? 2 : 0;
 }
 
 /* What one work-item may keep in registers. OpenCL does not tell; on CPUs it follows from the width
@@ -247,6 +236,6 @@ bool device_facts(cl_device_id device, struct device_facts *facts, char error[FA
     value[FACT_CLOCK_MHZ] = (long) answers.clock_mhz;
     value[FACT_IMAGE_PIXELS] = image_pixels(device);
     value[FACT_SHUFFLES] = shuffles_of(device);
-    value[FACT_COMPUTE_CAPABILITY] = compute_capability(device);
+    value[FACT_COMPUTE_CAPABILITY] = (long) kiln_device_compute_capability(device);
     return true;
 }
