@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { KILN_BUNDLE_FORMAT = 3 };
+enum { KILN_BUNDLE_FORMAT = 4 };
 
 enum {
     KILN_MAX_STAGES = 6,
@@ -105,12 +105,13 @@ struct kiln_program {
     const struct kiln_binary *binaries;
 };
 
-/* What a call must satisfy for a recipe to serve it: each value divides the extent, or each leading
- * dimension and offset of that matrix. 0 and 1 mean any. */
+/* What a call must satisfy for a recipe to serve it: each value divides the extent but for a small
+ * rest, or each leading dimension and offset of that matrix. 0 and 1 mean any. */
 struct kiln_guard {
     uint32_t m, n, k;
     uint32_t a, b, c;                  /* elements; lda and a_offset must be multiples of a, ... */
     uint32_t most[3];                  /* the largest m, n, k; 0 is any */
+    uint32_t rest[3];                  /* the largest rest of m, n, k by the values above */
 };
 
 /* How one multiplication is done: launches in order, with the regions they share. */

@@ -45,11 +45,19 @@ static bool is_at_most(size_t most, size_t value)
     return most == 0 || value <= most;
 }
 
+/* An extent that a recipe for multiples of the unit takes. */
+static bool is_nearly_whole(uint32_t unit, uint32_t rest, size_t extent)
+{
+    return unit <= 1 || extent % unit <= rest;
+}
+
 static bool guard_passes(const struct kiln_guard *guard, const struct kiln_problem *problem)
 {
     return is_at_most(guard->most[0], problem->m) && is_at_most(guard->most[1], problem->n) &&
-           is_at_most(guard->most[2], problem->k) && divides(guard->m, problem->m) &&
-           divides(guard->n, problem->n) && divides(guard->k, problem->k) &&
+           is_at_most(guard->most[2], problem->k) &&
+           is_nearly_whole(guard->m, guard->rest[0], problem->m) &&
+           is_nearly_whole(guard->n, guard->rest[1], problem->n) &&
+           is_nearly_whole(guard->k, guard->rest[2], problem->k) &&
            operand_is_aligned(guard->a, &problem->a) &&
            operand_is_aligned(guard->b, &problem->b) && operand_is_aligned(guard->c, &problem->c);
 }

@@ -422,7 +422,10 @@ static bool fill_guard(struct source *source, struct kiln_guard *guard)
            evaluate_or(source, family->align[2], 0, &guard->c) &&
            evaluate_or(source, family->most[0], 0, &guard->most[0]) &&
            evaluate_or(source, family->most[1], 0, &guard->most[1]) &&
-           evaluate_or(source, family->most[2], 0, &guard->most[2]);
+           evaluate_or(source, family->most[2], 0, &guard->most[2]) &&
+           evaluate_or(source, family->rest[0], 0, &guard->rest[0]) &&
+           evaluate_or(source, family->rest[1], 0, &guard->rest[1]) &&
+           evaluate_or(source, family->rest[2], 0, &guard->rest[2]);
 }
 
 static int find_recipe(const struct assembly *assembly, const char *name,

@@ -350,20 +350,27 @@ bool config_legal(const struct config *config, const struct problem *problem,
     return true;
 }
 
-static bool divides(const char *expr, const struct scope *scope, size_t extent)
+/* The value of an expression that may be missing; false when it has none. */
+static bool value_or(const char *expr, const struct scope *scope, long otherwise, long *value)
 {
     struct expr_error e;
-    long value = 1;
-    return !expr || (expr_eval(expr, strlen(expr), scope, &value, &e) &&
-                     (value <= 1 || extent % (size_t) value == 0));
+    *value = otherwise;
+    return !expr || expr_eval(expr, strlen(expr), scope, value, &e);
+}
+
+/* Whether the extent is a multiple but for a rest. */
+static bool divides(const char *expr, const char *rest_expr, const struct scope *scope,
+        size_t extent)
+{
+    long value, rest;
+    return value_or(expr, scope, 1, &value) && value_or(rest_expr, scope, 0, &rest) &&
+           (value <= 1 || extent % (size_t) value <= (size_t) rest);
 }
 
 static bool is_at_most(const char *expr, const struct scope *scope, size_t extent)
 {
-    struct expr_error e;
-    long value = 0;
-    return !expr || (expr_eval(expr, strlen(expr), scope, &value, &e) &&
-                     (value == 0 || extent <= (size_t) value));
+    long value;
+    return value_or(expr, scope, 0, &value) && (value == 0 || extent <= (size_t) value);
 }
 
 bool config_takes(const struct config *config, const struct problem *problem,
@@ -376,8 +383,8 @@ bool config_takes(const struct config *config, const struct problem *problem,
     char error[FAMILY_ERROR_BYTES];
     bool takes = config_scope(config, problem, facts, &scope, error);
     for (int i = 0; i < 3 && takes; i++)
-        takes = divides(family->guard[i], &scope, extents[i]) &&
-                divides(family->align[i], &scope, lds[i]) &&
+        takes = divides(family->guard[i], family->rest[i], &scope, extents[i]) &&
+                divides(family->align[i], NULL, &scope, lds[i]) &&
                 is_at_most(family->most[i], &scope, extents[i]);
     return takes;
 }

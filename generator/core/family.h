@@ -91,6 +91,7 @@ struct family {
     const char *align[3];              /* what must divide leading dimension and offset of A, B and
                                           C; NULL: 1 */
     const char *most[3];               /* the largest M, N, K; NULL or 0: any */
+    const char *rest[3];               /* what may remain of M, N, K beside guard; NULL: nothing */
     long ptx;                          /* compute capability that its text is masked PTX for
                                           (runtime/ptx.c); 0: plain OpenCL C */
     const char *rank;                  /* analytic merit, higher is better: for a search's start */

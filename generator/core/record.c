@@ -55,7 +55,8 @@ static uint64_t hash_family(uint64_t hash, const struct family *family)
         hash = hash_text(hash_text(hash, r->rounds), r->element_bytes);
     }
     for (int i = 0; i < 3; i++)
-        hash = hash_text(hash_text(hash, family->guard[i]), family->most[i]);
+        hash = hash_text(hash_text(hash_text(hash, family->guard[i]), family->most[i]),
+                family->rest[i]);
     return hash;
 }
 

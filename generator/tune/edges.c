@@ -69,17 +69,17 @@ static size_t round_to(size_t value, size_t unit)
 }
 
 /* The extent rounded to what the guard takes. */
-static size_t fit(size_t extent, uint32_t unit, uint32_t most)
+static size_t fit(size_t extent, uint32_t unit, uint32_t rest, uint32_t most)
 {
-    const size_t rounded = round_to(extent, unit);
+    const size_t rounded = unit > 1 && extent % unit > rest ? round_to(extent, unit) : extent;
     return most && rounded > most ? (unit > 1 ? most / unit * unit : most) : rounded;
 }
 
 void verify_fit(const struct kiln_guard *guard, size_t *m, size_t *n, size_t *k)
 {
-    *m = fit(*m, guard->m, guard->most[0]);
-    *n = fit(*n, guard->n, guard->most[1]);
-    *k = fit(*k, guard->k, guard->most[2]);
+    *m = fit(*m, guard->m, guard->rest[0], guard->most[0]);
+    *n = fit(*n, guard->n, guard->rest[1], guard->most[1]);
+    *k = fit(*k, guard->k, guard->rest[2], guard->most[2]);
 }
 
 /* Extents, leading dimensions and offsets become what the recipe's guards want. */
