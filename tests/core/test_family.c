@@ -303,11 +303,16 @@ static void rejection_has_a_reason(void **state)
     assert_string_equal(reason, "slices of K would be rounded to half between them");
 }
 
-static void each_extent_has_its_most(void **state)
+static void each_extent_has_its_most_and_its_rest(void **state)
 {
     const struct { const char *text; size_t m, n; bool takes; } rows[] = {
         { "thin SIDE=0 SHORT=2", 4, 1000, true }, { "thin SIDE=0 SHORT=2", 5, 1000, false },
         { "thin SIDE=1 SHORT=2", 1000, 4, true }, { "thin SIDE=1 SHORT=2", 1000, 5, false },
+        { "bulk BM=128 BN=64 EDGES=1 COPYA=1 COPYB=1", 1025, 1028, true },
+        { "bulk BM=128 BN=64 EDGES=1 COPYA=1 COPYB=1", 1029, 1028, false },
+        { "bulk BM=128 BN=64 EDGES=1 COPYA=1 COPYB=1", 1025, 1029, false },
+        { "bulk BM=128 BN=64 EDGES=1 STREAM=1", 1029, 1029, false },
+        { "bulk BM=128 BN=64 EDGES=1 STREAM=1", 1029, 1032, true },
         { "direct", 1000, 1000, true },
     };
     const struct problem problem = problem_of_pair(precision_find("single"), 0);
@@ -337,7 +342,7 @@ int main(void)
         cmocka_unit_test(absent_parameters_take_defaults),
         cmocka_unit_test(wrong_texts_are_refused),
         cmocka_unit_test(rejection_has_a_reason),
-        cmocka_unit_test(each_extent_has_its_most),
+        cmocka_unit_test(each_extent_has_its_most_and_its_rest),
     };
     return cmocka_run_group_tests_name("family", tests, NULL, NULL);
 }

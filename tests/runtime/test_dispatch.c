@@ -107,6 +107,26 @@ static void an_extent_beyond_the_most_refuses(void **state)
     kiln_context_destroy(&f->kiln);
 }
 
+static void an_extent_may_leave_a_rest(void **state)
+{
+    struct fixture *f = *state;
+    struct variant v;
+    make_variant(&v, TUNED_ALIGNED);
+    for (int i = 0; i < 3; i++)
+        v.recipes[TUNED_ALIGNED].guard.rest[i] = (uint32_t) i;
+    fixture_new_context(f, &v.params);
+    for (size_t i = 0; i < 3; i++) {
+        struct kiln_gemm gemm = fixture_gemm(f, 1024, 1024, 1024);
+        size_t *const extents[] = {&gemm.m, &gemm.n, &gemm.k};
+        gemm.lda = gemm.ldb = gemm.ldc = 1028;
+        *extents[i] = 1024 + i;
+        fixture_expect_recipe(f, &gemm, "tuned", "tuned_aligned");
+        *extents[i] += 1;
+        fixture_expect_recipe(f, &gemm, "tuned", "tuned_small");
+    }
+    kiln_context_destroy(&f->kiln);
+}
+
 /* An axis without an extent has as many work-groups as its tile says, whatever the shape. */
 static void an_axis_of_one_has_tile_work_groups(void **state)
 {
@@ -519,6 +539,7 @@ int main(void)
         TEST(transposes_and_precisions_choose),
         TEST(an_anchor_without_a_recipe_scans),
         TEST(each_guard_refuses),
+        TEST(an_extent_may_leave_a_rest),
         TEST(an_extent_beyond_the_most_refuses),
         TEST(an_axis_of_one_has_tile_work_groups),
         TEST(strides_count_as_offsets),
