@@ -68,10 +68,13 @@ static size_t round_to(size_t value, size_t unit)
     return unit > 1 ? (value + unit - 1) / unit * unit : value;
 }
 
-/* The extent rounded to what the guard takes. */
+/* The extent changed to what the guard takes: whole units, and where it takes rests, one of these. */
 static size_t fit(size_t extent, uint32_t unit, uint32_t rest, uint32_t most)
 {
-    const size_t rounded = unit > 1 && extent % unit > rest ? round_to(extent, unit) : extent;
+    const bool fits = unit <= 1 || extent % unit <= rest;
+    const size_t rounded = fits ? extent
+            : !rest ? round_to(extent, unit)
+            : (extent < unit ? 1 : extent / unit) * unit + extent % (rest + 1);
     return most && rounded > most ? (unit > 1 ? most / unit * unit : most) : rounded;
 }
 

@@ -381,8 +381,9 @@ static size_t num_own(const struct tuner *tuner)
 
 /* What is searched for: problems that differ in kind, before them the application's own. Some
  * transpose A or B, because that decides whether packing pays. On GPUs two have rows that begin
- * anywhere, one of them nearly whole tiles, and one is too small for the device but for its depth. The first, the large one, gets
- * much more time than each of the rest, and those of few rows or columns less. */
+ * anywhere, one of them nearly whole tiles, and one is too small for the device but for its depth.
+ * The first, the large one, gets much more time than each of the rest, and those of few rows or
+ * columns less. */
 static size_t list_quests(const struct tuner *tuner, struct quest quests[MAX_SEARCHES])
 {
     static const struct quest cpu[] = {

@@ -417,9 +417,28 @@ static void test_matrix_of_nothing(void **state)
     matrix_free(&matrix);
 }
 
+/* Extents become what a recipe takes; where it takes rests, they leave each of them. */
+static void test_extents_fit_the_guard(void **state)
+{
+    const struct { uint32_t unit, rest; size_t extent, fitted; } rows[] = {
+        { 1, 0, 131, 131 }, { 64, 0, 131, 192 }, { 64, 4, 131, 131 }, { 64, 4, 128, 128 },
+        { 64, 4, 133, 131 }, { 64, 4, 134, 132 }, { 64, 4, 7, 66 }, { 64, 4, 3, 3 },
+    };
+    (void) state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const struct kiln_guard guard = { .m = rows[i].unit, .rest = { rows[i].rest } };
+        size_t m = rows[i].extent, n = 5, k = 6;
+        verify_fit(&guard, &m, &n, &k);
+        assert_int_equal(m, rows[i].fitted);
+        assert_int_equal(n, 5);
+        assert_int_equal(k, 6);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_extents_fit_the_guard),
         cmocka_unit_test(test_right_kernel_passes),
         cmocka_unit_test(test_wrong_kernels_fail),
         cmocka_unit_test(test_checks_before_timing),

@@ -184,9 +184,9 @@ static const char piece_2[] =
     "    return both;\n"
     "}\n"
     "\n"
-    "// The same as put for two columns side by side; `whole` says that they are at a multiple of their size.\n"
-    "static void put_pair(float x, float y, __global half *out, long col, long N, float alpha, float beta,\n"
-    "        bool whole)\n"
+    "// put for two columns side by side; `whole` says that they are at a multiple of their size.\n"
+    "static void put_pair(float x, float y, __global half *out, long col, long N, float alpha,\n"
+    "        float beta, bool whole)\n"
     "{\n"
     "    if (whole && col + 1 < N) {\n"
     "        vstore_half2(alpha * (float2) (x, y) + beta * vload_half2(0, out + col), 0, out + col);\n"
@@ -202,6 +202,7 @@ static const char piece_3[] =
     "// B is stored K x N.\n"
     "// A work-group computes 128 x 256 of C. Tiles of A and B, 64 deep, are fetched into local\n"
     "// memory by the copy engine, up to 4 at a time; a tile's `full` barrier says that it is there.\n"
+    "// The first 1 are copied by all who multiply, while the tensor maps are made.\n"
     "// One work-item fetches; 2 warp groups multiply, 64 rows of C each, and say by the `empty`\n"
     "// barrier when they have read a tile.\n"
     "__kernel __attribute__((reqd_work_group_size(320, 1, 1)))\n"
@@ -273,10 +274,10 @@ static const char piece_3[] =
     "            const int first_m = tile_m * 128, first_n = tile_n * 256;\n"
     "            for (int t = 0; t < num; t++) {\n"
     "                if (t >= early)\n"
-    "                {\n"
-    "                    mbarrier_wait(empties + 8 * s, phase);\n";
+    "                {\n";
 
 static const char piece_4[] =
+    "                    mbarrier_wait(empties + 8 * s, phase);\n"
     "                    // Fetches step t into place s.\n"
     "                    {\n"
     "                        const uint mbarrier = fulls + 8 * s;\n"
@@ -316,7 +317,8 @@ static const char piece_4[] =
     "                }\n"
     "                for (uint i = item; i < 2048; i += 256) {\n"
     "                    const uint line = i / 32, x = i % 32;\n"
-    "                    const uint to = (x / 8 * 512 + line * 8 + (x % 8 ^ line % 8)) * 16;\n"
+    "                    const uint to = (x / 8 * 512 + line * 8\n"
+    "                            + (x % 8 ^ line % 8)) * 16;\n"
     "                    fetch_chunk(b_at + s * 32768 + to, B + b_offset, K, N, ldb, k + line,\n"
     "                            first_n + x * 8);\n"
     "                }\n"
@@ -351,10 +353,10 @@ static const char piece_4[] =
     "            // What work-items have copied, the tensor cores are to see.\n"
     "            if (now < 1)\n"
     "                asm volatile(\"fence.proxy.async.shared::cta;\" ::: \"memory\");\n"
-    "            warp_sync();\n"
-    "            asm volatile(\"//@wgmma.fence.sync.aligned;\" ::: \"memory\");\n";
+    "            warp_sync();\n";
 
 static const char piece_5[] =
+    "            asm volatile(\"//@wgmma.fence.sync.aligned;\" ::: \"memory\");\n"
     "        #pragma unroll\n"
     "            for (int s = 0; s < 4; s++)\n"
     "                multiply_256(c, a + s * 2, b + s * 128);\n"
@@ -380,8 +382,8 @@ static const char piece_5[] =
     "                    if (row < M)\n"
     "        #pragma unroll\n"
     "                        for (int b = 0; b < 4; b++)\n"
-    "                            put_pair(c[(4 * j + b) * 4 + 2 * h], c[(4 * j + b) * 4 + 2 * h + 1], C + row * ldc,\n"
-    "                                    block + b * 8 + item % 4 * 2, N, alpha, beta, is_aligned);\n"
+    "                            put_pair(c[(4 * j + b) * 4 + 2 * h], c[(4 * j + b) * 4 + 2 * h + 1],\n"
+    "                                    C + row * ldc, block + b * 8 + item % 4 * 2, N, alpha, beta, is_aligned);\n"
     "                    continue;\n"
     "                }\n"
     "                // With its three neighbours a work-item changes them for the eight columns of one.\n"
@@ -458,6 +460,7 @@ static const char piece_7[] =
     "// B is stored N x K.\n"
     "// A work-group computes 128 x 256 of C. Tiles of A and B, 64 deep, are fetched into local\n"
     "// memory by the copy engine, up to 4 at a time; a tile's `full` barrier says that it is there.\n"
+    "// The first 1 are copied by all who multiply, while the tensor maps are made.\n"
     "// One work-item fetches; 2 warp groups multiply, 64 rows of C each, and say by the `empty`\n"
     "// barrier when they have read a tile.\n"
     "__kernel __attribute__((reqd_work_group_size(320, 1, 1)))\n"
@@ -529,10 +532,10 @@ static const char piece_7[] =
     "            const int first_m = tile_m * 128, first_n = tile_n * 256;\n"
     "            for (int t = 0; t < num; t++) {\n"
     "                if (t >= early)\n"
-    "                {\n"
-    "                    mbarrier_wait(empties + 8 * s, phase);\n";
+    "                {\n";
 
 static const char piece_8[] =
+    "                    mbarrier_wait(empties + 8 * s, phase);\n"
     "                    // Fetches step t into place s.\n"
     "                    {\n"
     "                        const uint mbarrier = fulls + 8 * s;\n"
@@ -608,10 +611,10 @@ static const char piece_8[] =
     "                asm volatile(\"fence.proxy.async.shared::cta;\" ::: \"memory\");\n"
     "            warp_sync();\n"
     "            asm volatile(\"//@wgmma.fence.sync.aligned;\" ::: \"memory\");\n"
-    "        #pragma unroll\n"
-    "            for (int s = 0; s < 4; s++)\n";
+    "        #pragma unroll\n";
 
 static const char piece_9[] =
+    "            for (int s = 0; s < 4; s++)\n"
     "                multiply_256(c, a + s * 2, b + s * 2);\n"
     "            asm volatile(\"//@wgmma.commit_group.sync.aligned;\" ::: \"memory\");\n"
     "            // The step before this one has been read.\n"
@@ -635,8 +638,8 @@ static const char piece_9[] =
     "                    if (row < M)\n"
     "        #pragma unroll\n"
     "                        for (int b = 0; b < 4; b++)\n"
-    "                            put_pair(c[(4 * j + b) * 4 + 2 * h], c[(4 * j + b) * 4 + 2 * h + 1], C + row * ldc,\n"
-    "                                    block + b * 8 + item % 4 * 2, N, alpha, beta, is_aligned);\n"
+    "                            put_pair(c[(4 * j + b) * 4 + 2 * h], c[(4 * j + b) * 4 + 2 * h + 1],\n"
+    "                                    C + row * ldc, block + b * 8 + item % 4 * 2, N, alpha, beta, is_aligned);\n"
     "                    continue;\n"
     "                }\n"
     "                // With its three neighbours a work-item changes them for the eight columns of one.\n"
@@ -713,6 +716,7 @@ static const char piece_11[] =
     "// B is stored K x N.\n"
     "// A work-group computes 128 x 256 of C. Tiles of A and B, 64 deep, are fetched into local\n"
     "// memory by the copy engine, up to 4 at a time; a tile's `full` barrier says that it is there.\n"
+    "// The first 1 are copied by all who multiply, while the tensor maps are made.\n"
     "// One work-item fetches; 2 warp groups multiply, 64 rows of C each, and say by the `empty`\n"
     "// barrier when they have read a tile.\n"
     "__kernel __attribute__((reqd_work_group_size(320, 1, 1)))\n"
@@ -784,10 +788,10 @@ static const char piece_11[] =
     "            const int first_m = tile_m * 128, first_n = tile_n * 256;\n"
     "            for (int t = 0; t < num; t++) {\n"
     "                if (t >= early)\n"
-    "                {\n"
-    "                    mbarrier_wait(empties + 8 * s, phase);\n";
+    "                {\n";
 
 static const char piece_12[] =
+    "                    mbarrier_wait(empties + 8 * s, phase);\n"
     "                    // Fetches step t into place s.\n"
     "                    {\n"
     "                        const uint mbarrier = fulls + 8 * s;\n"
@@ -822,13 +826,15 @@ static const char piece_12[] =
     "                const int k = (first + s) * 64;\n"
     "                for (uint i = item; i < 1024; i += 256) {\n"
     "                    const uint line = i / 16, x = i % 16;\n"
-    "                    const uint to = (x / 8 * 512 + line * 8 + (x % 8 ^ line % 8)) * 16;\n"
+    "                    const uint to = (x / 8 * 512 + line * 8\n"
+    "                            + (x % 8 ^ line % 8)) * 16;\n"
     "                    fetch_chunk(a_at + s * 16384 + to, A + a_offset, K, M, lda, k + line,\n"
     "                            first_m + x * 8);\n"
     "                }\n"
     "                for (uint i = item; i < 2048; i += 256) {\n"
     "                    const uint line = i / 32, x = i % 32;\n"
-    "                    const uint to = (x / 8 * 512 + line * 8 + (x % 8 ^ line % 8)) * 16;\n"
+    "                    const uint to = (x / 8 * 512 + line * 8\n"
+    "                            + (x % 8 ^ line % 8)) * 16;\n"
     "                    fetch_chunk(b_at + s * 32768 + to, B + b_offset, K, N, ldb, k + line,\n"
     "                            first_n + x * 8);\n"
     "                }\n"
@@ -860,11 +866,11 @@ static const char piece_12[] =
     "            const ulong b = (ulong) (b_at + stage * 32768) >> 4\n"
     "                    | (ulong) 512 << 16 | (ulong) 64 << 32 | (ulong) 1 << 62;\n"
     "            mbarrier_wait(fulls + 8 * stage, phase);\n"
-    "            // What work-items have copied, the tensor cores are to see.\n"
-    "            if (now < 1)\n"
-    "                asm volatile(\"fence.proxy.async.shared::cta;\" ::: \"memory\");\n";
+    "            // What work-items have copied, the tensor cores are to see.\n";
 
 static const char piece_13[] =
+    "            if (now < 1)\n"
+    "                asm volatile(\"fence.proxy.async.shared::cta;\" ::: \"memory\");\n"
     "            warp_sync();\n"
     "            asm volatile(\"//@wgmma.fence.sync.aligned;\" ::: \"memory\");\n"
     "        #pragma unroll\n"
@@ -892,8 +898,8 @@ static const char piece_13[] =
     "                    if (row < M)\n"
     "        #pragma unroll\n"
     "                        for (int b = 0; b < 4; b++)\n"
-    "                            put_pair(c[(4 * j + b) * 4 + 2 * h], c[(4 * j + b) * 4 + 2 * h + 1], C + row * ldc,\n"
-    "                                    block + b * 8 + item % 4 * 2, N, alpha, beta, is_aligned);\n"
+    "                            put_pair(c[(4 * j + b) * 4 + 2 * h], c[(4 * j + b) * 4 + 2 * h + 1],\n"
+    "                                    C + row * ldc, block + b * 8 + item % 4 * 2, N, alpha, beta, is_aligned);\n"
     "                    continue;\n"
     "                }\n"
     "                // With its three neighbours a work-item changes them for the eight columns of one.\n"
@@ -970,6 +976,7 @@ static const char piece_15[] =
     "// B is stored N x K.\n"
     "// A work-group computes 128 x 256 of C. Tiles of A and B, 64 deep, are fetched into local\n"
     "// memory by the copy engine, up to 4 at a time; a tile's `full` barrier says that it is there.\n"
+    "// The first 1 are copied by all who multiply, while the tensor maps are made.\n"
     "// One work-item fetches; 2 warp groups multiply, 64 rows of C each, and say by the `empty`\n"
     "// barrier when they have read a tile.\n"
     "__kernel __attribute__((reqd_work_group_size(320, 1, 1)))\n"
@@ -1041,10 +1048,10 @@ static const char piece_15[] =
     "            const int first_m = tile_m * 128, first_n = tile_n * 256;\n"
     "            for (int t = 0; t < num; t++) {\n"
     "                if (t >= early)\n"
-    "                {\n"
-    "                    mbarrier_wait(empties + 8 * s, phase);\n";
+    "                {\n";
 
 static const char piece_16[] =
+    "                    mbarrier_wait(empties + 8 * s, phase);\n"
     "                    // Fetches step t into place s.\n"
     "                    {\n"
     "                        const uint mbarrier = fulls + 8 * s;\n"
@@ -1078,7 +1085,8 @@ static const char piece_16[] =
     "                const int k = (first + s) * 64;\n"
     "                for (uint i = item; i < 1024; i += 256) {\n"
     "                    const uint line = i / 16, x = i % 16;\n"
-    "                    const uint to = (x / 8 * 512 + line * 8 + (x % 8 ^ line % 8)) * 16;\n"
+    "                    const uint to = (x / 8 * 512 + line * 8\n"
+    "                            + (x % 8 ^ line % 8)) * 16;\n"
     "                    fetch_chunk(a_at + s * 16384 + to, A + a_offset, K, M, lda, k + line,\n"
     "                            first_m + x * 8);\n"
     "                }\n"
@@ -1119,10 +1127,10 @@ static const char piece_16[] =
     "            // What work-items have copied, the tensor cores are to see.\n"
     "            if (now < 1)\n"
     "                asm volatile(\"fence.proxy.async.shared::cta;\" ::: \"memory\");\n"
-    "            warp_sync();\n"
-    "            asm volatile(\"//@wgmma.fence.sync.aligned;\" ::: \"memory\");\n";
+    "            warp_sync();\n";
 
 static const char piece_17[] =
+    "            asm volatile(\"//@wgmma.fence.sync.aligned;\" ::: \"memory\");\n"
     "        #pragma unroll\n"
     "            for (int s = 0; s < 4; s++)\n"
     "                multiply_256(c, a + s * 128, b + s * 2);\n"
@@ -1148,8 +1156,8 @@ static const char piece_17[] =
     "                    if (row < M)\n"
     "        #pragma unroll\n"
     "                        for (int b = 0; b < 4; b++)\n"
-    "                            put_pair(c[(4 * j + b) * 4 + 2 * h], c[(4 * j + b) * 4 + 2 * h + 1], C + row * ldc,\n"
-    "                                    block + b * 8 + item % 4 * 2, N, alpha, beta, is_aligned);\n"
+    "                            put_pair(c[(4 * j + b) * 4 + 2 * h], c[(4 * j + b) * 4 + 2 * h + 1],\n"
+    "                                    C + row * ldc, block + b * 8 + item % 4 * 2, N, alpha, beta, is_aligned);\n"
     "                    continue;\n"
     "                }\n"
     "                // With its three neighbours a work-item changes them for the eight columns of one.\n"
@@ -1367,9 +1375,9 @@ static const char piece_20[] =
     "    return both;\n"
     "}\n"
     "\n"
-    "// The same as put for two columns side by side; `whole` says that they are at a multiple of their size.\n"
-    "static void put_pair(float x, float y, __global half *out, long col, long N, float alpha, float beta,\n"
-    "        bool whole)\n"
+    "// put for two columns side by side; `whole` says that they are at a multiple of their size.\n"
+    "static void put_pair(float x, float y, __global half *out, long col, long N, float alpha,\n"
+    "        float beta, bool whole)\n"
     "{\n"
     "    if (whole && col + 1 < N) {\n"
     "        vstore_half2(alpha * (float2) (x, y) + beta * vload_half2(0, out + col), 0, out + col);\n"
@@ -1383,8 +1391,8 @@ static const char piece_21[] =
     "// Copies a matrix so that its rows start at multiples of 16 bytes; each work-item writes 16 bytes.\n"
     "// What pads the rows is undefined.\n"
     "__kernel __attribute__((reqd_work_group_size(32, 8, 1)))\n"
-    "void kiln_hgemm_bulk_copya_n_copya1(long rows, long cols, __global const element_bits *restrict X, long x_offset, long ldx,\n"
-    "        __global uchar *restrict work, long at)\n"
+    "void kiln_hgemm_bulk_copya_n_copya1(long rows, long cols, __global const element_bits *restrict X, long x_offset,\n"
+    "        long ldx, __global uchar *restrict work, long at)\n"
     "{\n"
     "    const uint row = get_global_id(1), col = get_global_id(0) * 8;\n"
     "    const uint last = cols - 1, ld = (last & -8) + 8;\n"
@@ -1402,8 +1410,8 @@ static const char piece_22[] =
     "// Copies a matrix so that its rows start at multiples of 16 bytes; each work-item writes 16 bytes.\n"
     "// What pads the rows is undefined.\n"
     "__kernel __attribute__((reqd_work_group_size(32, 8, 1)))\n"
-    "void kiln_hgemm_bulk_copyb_n_copyb1(long rows, long cols, __global const element_bits *restrict X, long x_offset, long ldx,\n"
-    "        __global uchar *restrict work, long at)\n"
+    "void kiln_hgemm_bulk_copyb_n_copyb1(long rows, long cols, __global const element_bits *restrict X, long x_offset,\n"
+    "        long ldx, __global uchar *restrict work, long at)\n"
     "{\n"
     "    const uint row = get_global_id(1), col = get_global_id(0) * 8;\n"
     "    const uint last = cols - 1, ld = (last & -8) + 8;\n"
@@ -1548,8 +1556,11 @@ static const char piece_24[] =
     "        #pragma unroll\n"
     "        for (int i = 0; i < 96; i++)\n"
     "            c[i] = 0;\n"
-    "        // Where C ends within a tile, a warp group multiplies no rows, or 64 columns alone.\n"
+    "        // Where C ends within a tile, a warp group multiplies nothing, and one work-item says that it has\n"
+    "        // read, or no more than 64 columns.\n"
     "        if (first_m + (int) group * 64 >= M) {\n"
+    "            if (item % 128 != 0)\n"
+    "                return;\n"
     "            for (int now = 0; now < num; now++) {\n"
     "                mbarrier_wait(fulls + 8 * stage, phase);\n"
     "                if (now > 0 && item % 128 == 0)\n"
@@ -1579,12 +1590,12 @@ static const char piece_24[] =
     "                if (now > 0 && item % 128 == 0)\n"
     "                    mbarrier_arrive(empties + 8 * (stage == 0 ? 4 : stage - 1));\n"
     "                if (++stage == 5) {\n"
-    "                    stage = 0;\n"
-    "                    phase ^= 1;\n"
-    "                }\n"
-    "            }\n";
+    "                    stage = 0;\n";
 
 static const char piece_25[] =
+    "                    phase ^= 1;\n"
+    "                }\n"
+    "            }\n"
     "            asm volatile(\"//@wgmma.wait_group.sync.aligned 0;\" ::: \"memory\");\n"
     "        } else {\n"
     "            for (int now = 0; now < num; now++) {\n"
@@ -1622,8 +1633,8 @@ static const char piece_25[] =
     "                    if (row < M)\n"
     "        #pragma unroll\n"
     "                        for (int b = 0; b < 4; b++)\n"
-    "                            put_pair(c[(4 * j + b) * 4 + 2 * h], c[(4 * j + b) * 4 + 2 * h + 1], C + row * ldc,\n"
-    "                                    block + b * 8 + item % 4 * 2, N, alpha, beta, is_aligned);\n"
+    "                            put_pair(c[(4 * j + b) * 4 + 2 * h], c[(4 * j + b) * 4 + 2 * h + 1],\n"
+    "                                    C + row * ldc, block + b * 8 + item % 4 * 2, N, alpha, beta, is_aligned);\n"
     "                    continue;\n"
     "                }\n"
     "                // With its three neighbours a work-item changes them for the eight columns of one.\n"
@@ -1710,8 +1721,8 @@ static const char piece_27[] =
     "// Copies a matrix so that its rows start at multiples of 16 bytes; each work-item writes 16 bytes.\n"
     "// What pads the rows is undefined.\n"
     "__kernel __attribute__((reqd_work_group_size(32, 8, 1)))\n"
-    "void kiln_hgemm_bulk_copyb_t_copyb1(long rows, long cols, __global const element_bits *restrict X, long x_offset, long ldx,\n"
-    "        __global uchar *restrict work, long at)\n"
+    "void kiln_hgemm_bulk_copyb_t_copyb1(long rows, long cols, __global const element_bits *restrict X, long x_offset,\n"
+    "        long ldx, __global uchar *restrict work, long at)\n"
     "{\n"
     "    const uint row = get_global_id(1), col = get_global_id(0) * 8;\n"
     "    const uint last = cols - 1, ld = (last & -8) + 8;\n"
@@ -1855,8 +1866,11 @@ static const char piece_29[] =
     "        #pragma unroll\n"
     "        for (int i = 0; i < 96; i++)\n"
     "            c[i] = 0;\n"
-    "        // Where C ends within a tile, a warp group multiplies no rows, or 64 columns alone.\n"
+    "        // Where C ends within a tile, a warp group multiplies nothing, and one work-item says that it has\n"
+    "        // read, or no more than 64 columns.\n"
     "        if (first_m + (int) group * 64 >= M) {\n"
+    "            if (item % 128 != 0)\n"
+    "                return;\n"
     "            for (int now = 0; now < num; now++) {\n"
     "                mbarrier_wait(fulls + 8 * stage, phase);\n"
     "                if (now > 0 && item % 128 == 0)\n"
@@ -1889,12 +1903,12 @@ static const char piece_29[] =
     "                    stage = 0;\n"
     "                    phase ^= 1;\n"
     "                }\n"
-    "            }\n"
-    "            asm volatile(\"//@wgmma.wait_group.sync.aligned 0;\" ::: \"memory\");\n"
-    "        } else {\n"
-    "            for (int now = 0; now < num; now++) {\n";
+    "            }\n";
 
 static const char piece_30[] =
+    "            asm volatile(\"//@wgmma.wait_group.sync.aligned 0;\" ::: \"memory\");\n"
+    "        } else {\n"
+    "            for (int now = 0; now < num; now++) {\n"
     "                // Descriptors of the tiles (PTX ISA, \"matrix descriptor\"): address, strides, swizzle.\n"
     "                const ulong a = (ulong) (a_at + stage * 8192 + group * 4096) >> 4\n"
     "                        | (ulong) 1 << 16 | (ulong) 32 << 32 | (ulong) 2 << 62;\n"
@@ -1929,8 +1943,8 @@ static const char piece_30[] =
     "                    if (row < M)\n"
     "        #pragma unroll\n"
     "                        for (int b = 0; b < 4; b++)\n"
-    "                            put_pair(c[(4 * j + b) * 4 + 2 * h], c[(4 * j + b) * 4 + 2 * h + 1], C + row * ldc,\n"
-    "                                    block + b * 8 + item % 4 * 2, N, alpha, beta, is_aligned);\n"
+    "                            put_pair(c[(4 * j + b) * 4 + 2 * h], c[(4 * j + b) * 4 + 2 * h + 1],\n"
+    "                                    C + row * ldc, block + b * 8 + item % 4 * 2, N, alpha, beta, is_aligned);\n"
     "                    continue;\n"
     "                }\n"
     "                // With its three neighbours a work-item changes them for the eight columns of one.\n"
@@ -2017,8 +2031,8 @@ static const char piece_32[] =
     "// Copies a matrix so that its rows start at multiples of 16 bytes; each work-item writes 16 bytes.\n"
     "// What pads the rows is undefined.\n"
     "__kernel __attribute__((reqd_work_group_size(32, 8, 1)))\n"
-    "void kiln_hgemm_bulk_copya_t_copya1(long rows, long cols, __global const element_bits *restrict X, long x_offset, long ldx,\n"
-    "        __global uchar *restrict work, long at)\n"
+    "void kiln_hgemm_bulk_copya_t_copya1(long rows, long cols, __global const element_bits *restrict X, long x_offset,\n"
+    "        long ldx, __global uchar *restrict work, long at)\n"
     "{\n"
     "    const uint row = get_global_id(1), col = get_global_id(0) * 8;\n"
     "    const uint last = cols - 1, ld = (last & -8) + 8;\n"
@@ -2164,8 +2178,11 @@ static const char piece_34[] =
     "        #pragma unroll\n"
     "        for (int i = 0; i < 96; i++)\n"
     "            c[i] = 0;\n"
-    "        // Where C ends within a tile, a warp group multiplies no rows, or 64 columns alone.\n"
+    "        // Where C ends within a tile, a warp group multiplies nothing, and one work-item says that it has\n"
+    "        // read, or no more than 64 columns.\n"
     "        if (first_m + (int) group * 64 >= M) {\n"
+    "            if (item % 128 != 0)\n"
+    "                return;\n"
     "            for (int now = 0; now < num; now++) {\n"
     "                mbarrier_wait(fulls + 8 * stage, phase);\n"
     "                if (now > 0 && item % 128 == 0)\n"
@@ -2193,13 +2210,13 @@ static const char piece_34[] =
     "                // The step before this one has been read.\n"
     "                asm volatile(\"//@wgmma.wait_group.sync.aligned 1;\" ::: \"memory\");\n"
     "                if (now > 0 && item % 128 == 0)\n"
-    "                    mbarrier_arrive(empties + 8 * (stage == 0 ? 4 : stage - 1));\n"
+    "                    mbarrier_arrive(empties + 8 * (stage == 0 ? 4 : stage - 1));\n";
+
+static const char piece_35[] =
     "                if (++stage == 5) {\n"
     "                    stage = 0;\n"
     "                    phase ^= 1;\n"
-    "                }\n";
-
-static const char piece_35[] =
+    "                }\n"
     "            }\n"
     "            asm volatile(\"//@wgmma.wait_group.sync.aligned 0;\" ::: \"memory\");\n"
     "        } else {\n"
@@ -2238,8 +2255,8 @@ static const char piece_35[] =
     "                    if (row < M)\n"
     "        #pragma unroll\n"
     "                        for (int b = 0; b < 4; b++)\n"
-    "                            put_pair(c[(4 * j + b) * 4 + 2 * h], c[(4 * j + b) * 4 + 2 * h + 1], C + row * ldc,\n"
-    "                                    block + b * 8 + item % 4 * 2, N, alpha, beta, is_aligned);\n"
+    "                            put_pair(c[(4 * j + b) * 4 + 2 * h], c[(4 * j + b) * 4 + 2 * h + 1],\n"
+    "                                    C + row * ldc, block + b * 8 + item % 4 * 2, N, alpha, beta, is_aligned);\n"
     "                    continue;\n"
     "                }\n"
     "                // With its three neighbours a work-item changes them for the eight columns of one.\n"
@@ -2453,8 +2470,11 @@ static const char piece_38[] =
     "        #pragma unroll\n"
     "        for (int i = 0; i < 96; i++)\n"
     "            c[i] = 0;\n"
-    "        // Where C ends within a tile, a warp group multiplies no rows, or 64 columns alone.\n"
+    "        // Where C ends within a tile, a warp group multiplies nothing, and one work-item says that it has\n"
+    "        // read, or no more than 64 columns.\n"
     "        if (first_m + (int) group * 64 >= M) {\n"
+    "            if (item % 128 != 0)\n"
+    "                return;\n"
     "            for (int now = 0; now < num; now++) {\n"
     "                mbarrier_wait(fulls + 8 * stage, phase);\n"
     "                if (now > 0 && item % 128 == 0)\n"
@@ -2484,12 +2504,12 @@ static const char piece_38[] =
     "                if (now > 0 && item % 128 == 0)\n"
     "                    mbarrier_arrive(empties + 8 * (stage == 0 ? 4 : stage - 1));\n"
     "                if (++stage == 5) {\n"
-    "                    stage = 0;\n"
-    "                    phase ^= 1;\n"
-    "                }\n"
-    "            }\n";
+    "                    stage = 0;\n";
 
 static const char piece_39[] =
+    "                    phase ^= 1;\n"
+    "                }\n"
+    "            }\n"
     "            asm volatile(\"//@wgmma.wait_group.sync.aligned 0;\" ::: \"memory\");\n"
     "        } else {\n"
     "            for (int now = 0; now < num; now++) {\n"
@@ -2527,8 +2547,8 @@ static const char piece_39[] =
     "                    if (row < M)\n"
     "        #pragma unroll\n"
     "                        for (int b = 0; b < 4; b++)\n"
-    "                            put_pair(c[(4 * j + b) * 4 + 2 * h], c[(4 * j + b) * 4 + 2 * h + 1], C + row * ldc,\n"
-    "                                    block + b * 8 + item % 4 * 2, N, alpha, beta, is_aligned);\n"
+    "                            put_pair(c[(4 * j + b) * 4 + 2 * h], c[(4 * j + b) * 4 + 2 * h + 1],\n"
+    "                                    C + row * ldc, block + b * 8 + item % 4 * 2, N, alpha, beta, is_aligned);\n"
     "                    continue;\n"
     "                }\n"
     "                // With its three neighbours a work-item changes them for the eight columns of one.\n"
@@ -2641,9 +2661,9 @@ static const char piece_40[] =
     "    return both;\n"
     "}\n"
     "\n"
-    "// The same as put for two columns side by side; `whole` says that they are at a multiple of their size.\n"
-    "static void put_pair(float x, float y, __global half *out, long col, long N, float alpha, float beta,\n"
-    "        bool whole)\n"
+    "// put for two columns side by side; `whole` says that they are at a multiple of their size.\n"
+    "static void put_pair(float x, float y, __global half *out, long col, long N, float alpha,\n"
+    "        float beta, bool whole)\n"
     "{\n"
     "    if (whole && col + 1 < N) {\n"
     "        vstore_half2(alpha * (float2) (x, y) + beta * vload_half2(0, out + col), 0, out + col);\n"
@@ -2659,6 +2679,7 @@ static const char piece_41[] =
     "// B is stored K x N.\n"
     "// A work-group computes 128 x 64 of C. Tiles of A and B, 64 deep, are fetched into local\n"
     "// memory by the copy engine, up to 5 at a time; a tile's `full` barrier says that it is there.\n"
+    "// The first 2 are copied by all who multiply, while the tensor maps are made.\n"
     "// One work-item fetches; 2 warp groups multiply, 64 rows of C each, and say by the `empty`\n"
     "// barrier when they have read a tile.\n"
     "__kernel __attribute__((reqd_work_group_size(320, 1, 1)))\n"
@@ -2730,11 +2751,11 @@ static const char piece_41[] =
     "            const int first_m = tile_m * 128, first_n = tile_n * 64;\n"
     "            for (int t = 0; t < num; t++) {\n"
     "                if (t >= early)\n"
-    "                {\n"
-    "                    mbarrier_wait(empties + 8 * s, phase);\n"
-    "                    // Fetches step t into place s.\n";
+    "                {\n";
 
 static const char piece_42[] =
+    "                    mbarrier_wait(empties + 8 * s, phase);\n"
+    "                    // Fetches step t into place s.\n"
     "                    {\n"
     "                        const uint mbarrier = fulls + 8 * s;\n"
     "                        const int k = (first + t) * 64;\n"
@@ -2773,7 +2794,8 @@ static const char piece_42[] =
     "                }\n"
     "                for (uint i = item; i < 512; i += 256) {\n"
     "                    const uint line = i / 8, x = i % 8;\n"
-    "                    const uint to = (x / 8 * 512 + line * 8 + (x % 8 ^ line % 8)) * 16;\n"
+    "                    const uint to = (x / 8 * 512 + line * 8\n"
+    "                            + (x % 8 ^ line % 8)) * 16;\n"
     "                    fetch_chunk(b_at + s * 8192 + to, B + b_offset, K, N, ldb, k + line,\n"
     "                            first_n + x * 8);\n"
     "                }\n"
@@ -2808,12 +2830,12 @@ static const char piece_42[] =
     "            // What work-items have copied, the tensor cores are to see.\n"
     "            if (now < 2)\n"
     "                asm volatile(\"fence.proxy.async.shared::cta;\" ::: \"memory\");\n"
-    "            warp_sync();\n"
-    "            asm volatile(\"//@wgmma.fence.sync.aligned;\" ::: \"memory\");\n"
-    "        #pragma unroll\n"
-    "            for (int s = 0; s < 4; s++)\n";
+    "            warp_sync();\n";
 
 static const char piece_43[] =
+    "            asm volatile(\"//@wgmma.fence.sync.aligned;\" ::: \"memory\");\n"
+    "        #pragma unroll\n"
+    "            for (int s = 0; s < 4; s++)\n"
     "                multiply_64(c, a + s * 2, b + s * 128);\n"
     "            asm volatile(\"//@wgmma.commit_group.sync.aligned;\" ::: \"memory\");\n"
     "            // The step before this one has been read.\n"
@@ -2837,8 +2859,8 @@ static const char piece_43[] =
     "                    if (row < M)\n"
     "        #pragma unroll\n"
     "                        for (int b = 0; b < 4; b++)\n"
-    "                            put_pair(c[(4 * j + b) * 4 + 2 * h], c[(4 * j + b) * 4 + 2 * h + 1], C + row * ldc,\n"
-    "                                    block + b * 8 + item % 4 * 2, N, alpha, beta, is_aligned);\n"
+    "                            put_pair(c[(4 * j + b) * 4 + 2 * h], c[(4 * j + b) * 4 + 2 * h + 1],\n"
+    "                                    C + row * ldc, block + b * 8 + item % 4 * 2, N, alpha, beta, is_aligned);\n"
     "                    continue;\n"
     "                }\n"
     "                // With its three neighbours a work-item changes them for the eight columns of one.\n"
@@ -2951,9 +2973,9 @@ static const char piece_44[] =
     "    return both;\n"
     "}\n"
     "\n"
-    "// The same as put for two columns side by side; `whole` says that they are at a multiple of their size.\n"
-    "static void put_pair(float x, float y, __global half *out, long col, long N, float alpha, float beta,\n"
-    "        bool whole)\n"
+    "// put for two columns side by side; `whole` says that they are at a multiple of their size.\n"
+    "static void put_pair(float x, float y, __global half *out, long col, long N, float alpha,\n"
+    "        float beta, bool whole)\n"
     "{\n"
     "    if (whole && col + 1 < N) {\n"
     "        vstore_half2(alpha * (float2) (x, y) + beta * vload_half2(0, out + col), 0, out + col);\n"
@@ -2969,6 +2991,7 @@ static const char piece_45[] =
     "// B is stored N x K.\n"
     "// A work-group computes 128 x 64 of C. Tiles of A and B, 64 deep, are fetched into local\n"
     "// memory by the copy engine, up to 5 at a time; a tile's `full` barrier says that it is there.\n"
+    "// The first 2 are copied by all who multiply, while the tensor maps are made.\n"
     "// One work-item fetches; 2 warp groups multiply, 64 rows of C each, and say by the `empty`\n"
     "// barrier when they have read a tile.\n"
     "__kernel __attribute__((reqd_work_group_size(320, 1, 1)))\n"
@@ -3040,11 +3063,11 @@ static const char piece_45[] =
     "            const int first_m = tile_m * 128, first_n = tile_n * 64;\n"
     "            for (int t = 0; t < num; t++) {\n"
     "                if (t >= early)\n"
-    "                {\n"
-    "                    mbarrier_wait(empties + 8 * s, phase);\n"
-    "                    // Fetches step t into place s.\n";
+    "                {\n";
 
 static const char piece_46[] =
+    "                    mbarrier_wait(empties + 8 * s, phase);\n"
+    "                    // Fetches step t into place s.\n"
     "                    {\n"
     "                        const uint mbarrier = fulls + 8 * s;\n"
     "                        const int k = (first + t) * 64;\n"
@@ -3120,10 +3143,10 @@ static const char piece_46[] =
     "            warp_sync();\n"
     "            asm volatile(\"//@wgmma.fence.sync.aligned;\" ::: \"memory\");\n"
     "        #pragma unroll\n"
-    "            for (int s = 0; s < 4; s++)\n"
-    "                multiply_64(c, a + s * 2, b + s * 2);\n";
+    "            for (int s = 0; s < 4; s++)\n";
 
 static const char piece_47[] =
+    "                multiply_64(c, a + s * 2, b + s * 2);\n"
     "            asm volatile(\"//@wgmma.commit_group.sync.aligned;\" ::: \"memory\");\n"
     "            // The step before this one has been read.\n"
     "            asm volatile(\"//@wgmma.wait_group.sync.aligned 1;\" ::: \"memory\");\n"
@@ -3146,8 +3169,8 @@ static const char piece_47[] =
     "                    if (row < M)\n"
     "        #pragma unroll\n"
     "                        for (int b = 0; b < 4; b++)\n"
-    "                            put_pair(c[(4 * j + b) * 4 + 2 * h], c[(4 * j + b) * 4 + 2 * h + 1], C + row * ldc,\n"
-    "                                    block + b * 8 + item % 4 * 2, N, alpha, beta, is_aligned);\n"
+    "                            put_pair(c[(4 * j + b) * 4 + 2 * h], c[(4 * j + b) * 4 + 2 * h + 1],\n"
+    "                                    C + row * ldc, block + b * 8 + item % 4 * 2, N, alpha, beta, is_aligned);\n"
     "                    continue;\n"
     "                }\n"
     "                // With its three neighbours a work-item changes them for the eight columns of one.\n"
@@ -3260,9 +3283,9 @@ static const char piece_48[] =
     "    return both;\n"
     "}\n"
     "\n"
-    "// The same as put for two columns side by side; `whole` says that they are at a multiple of their size.\n"
-    "static void put_pair(float x, float y, __global half *out, long col, long N, float alpha, float beta,\n"
-    "        bool whole)\n"
+    "// put for two columns side by side; `whole` says that they are at a multiple of their size.\n"
+    "static void put_pair(float x, float y, __global half *out, long col, long N, float alpha,\n"
+    "        float beta, bool whole)\n"
     "{\n"
     "    if (whole && col + 1 < N) {\n"
     "        vstore_half2(alpha * (float2) (x, y) + beta * vload_half2(0, out + col), 0, out + col);\n"
@@ -3278,6 +3301,7 @@ static const char piece_49[] =
     "// B is stored K x N.\n"
     "// A work-group computes 128 x 64 of C. Tiles of A and B, 64 deep, are fetched into local\n"
     "// memory by the copy engine, up to 5 at a time; a tile's `full` barrier says that it is there.\n"
+    "// The first 2 are copied by all who multiply, while the tensor maps are made.\n"
     "// One work-item fetches; 2 warp groups multiply, 64 rows of C each, and say by the `empty`\n"
     "// barrier when they have read a tile.\n"
     "__kernel __attribute__((reqd_work_group_size(320, 1, 1)))\n"
@@ -3349,11 +3373,11 @@ static const char piece_49[] =
     "            const int first_m = tile_m * 128, first_n = tile_n * 64;\n"
     "            for (int t = 0; t < num; t++) {\n"
     "                if (t >= early)\n"
-    "                {\n"
-    "                    mbarrier_wait(empties + 8 * s, phase);\n"
-    "                    // Fetches step t into place s.\n";
+    "                {\n";
 
 static const char piece_50[] =
+    "                    mbarrier_wait(empties + 8 * s, phase);\n"
+    "                    // Fetches step t into place s.\n"
     "                    {\n"
     "                        const uint mbarrier = fulls + 8 * s;\n"
     "                        const int k = (first + t) * 64;\n"
@@ -3387,13 +3411,15 @@ static const char piece_50[] =
     "                const int k = (first + s) * 64;\n"
     "                for (uint i = item; i < 1024; i += 256) {\n"
     "                    const uint line = i / 16, x = i % 16;\n"
-    "                    const uint to = (x / 8 * 512 + line * 8 + (x % 8 ^ line % 8)) * 16;\n"
+    "                    const uint to = (x / 8 * 512 + line * 8\n"
+    "                            + (x % 8 ^ line % 8)) * 16;\n"
     "                    fetch_chunk(a_at + s * 16384 + to, A + a_offset, K, M, lda, k + line,\n"
     "                            first_m + x * 8);\n"
     "                }\n"
     "                for (uint i = item; i < 512; i += 256) {\n"
     "                    const uint line = i / 8, x = i % 8;\n"
-    "                    const uint to = (x / 8 * 512 + line * 8 + (x % 8 ^ line % 8)) * 16;\n"
+    "                    const uint to = (x / 8 * 512 + line * 8\n"
+    "                            + (x % 8 ^ line % 8)) * 16;\n"
     "                    fetch_chunk(b_at + s * 8192 + to, B + b_offset, K, N, ldb, k + line,\n"
     "                            first_n + x * 8);\n"
     "                }\n"
@@ -3426,11 +3452,11 @@ static const char piece_50[] =
     "                    | (ulong) 512 << 16 | (ulong) 64 << 32 | (ulong) 1 << 62;\n"
     "            mbarrier_wait(fulls + 8 * stage, phase);\n"
     "            // What work-items have copied, the tensor cores are to see.\n"
-    "            if (now < 2)\n"
-    "                asm volatile(\"fence.proxy.async.shared::cta;\" ::: \"memory\");\n"
-    "            warp_sync();\n";
+    "            if (now < 2)\n";
 
 static const char piece_51[] =
+    "                asm volatile(\"fence.proxy.async.shared::cta;\" ::: \"memory\");\n"
+    "            warp_sync();\n"
     "            asm volatile(\"//@wgmma.fence.sync.aligned;\" ::: \"memory\");\n"
     "        #pragma unroll\n"
     "            for (int s = 0; s < 4; s++)\n"
@@ -3457,8 +3483,8 @@ static const char piece_51[] =
     "                    if (row < M)\n"
     "        #pragma unroll\n"
     "                        for (int b = 0; b < 4; b++)\n"
-    "                            put_pair(c[(4 * j + b) * 4 + 2 * h], c[(4 * j + b) * 4 + 2 * h + 1], C + row * ldc,\n"
-    "                                    block + b * 8 + item % 4 * 2, N, alpha, beta, is_aligned);\n"
+    "                            put_pair(c[(4 * j + b) * 4 + 2 * h], c[(4 * j + b) * 4 + 2 * h + 1],\n"
+    "                                    C + row * ldc, block + b * 8 + item % 4 * 2, N, alpha, beta, is_aligned);\n"
     "                    continue;\n"
     "                }\n"
     "                // With its three neighbours a work-item changes them for the eight columns of one.\n"
@@ -3571,9 +3597,9 @@ static const char piece_52[] =
     "    return both;\n"
     "}\n"
     "\n"
-    "// The same as put for two columns side by side; `whole` says that they are at a multiple of their size.\n"
-    "static void put_pair(float x, float y, __global half *out, long col, long N, float alpha, float beta,\n"
-    "        bool whole)\n"
+    "// put for two columns side by side; `whole` says that they are at a multiple of their size.\n"
+    "static void put_pair(float x, float y, __global half *out, long col, long N, float alpha,\n"
+    "        float beta, bool whole)\n"
     "{\n"
     "    if (whole && col + 1 < N) {\n"
     "        vstore_half2(alpha * (float2) (x, y) + beta * vload_half2(0, out + col), 0, out + col);\n"
@@ -3589,6 +3615,7 @@ static const char piece_53[] =
     "// B is stored N x K.\n"
     "// A work-group computes 128 x 64 of C. Tiles of A and B, 64 deep, are fetched into local\n"
     "// memory by the copy engine, up to 5 at a time; a tile's `full` barrier says that it is there.\n"
+    "// The first 2 are copied by all who multiply, while the tensor maps are made.\n"
     "// One work-item fetches; 2 warp groups multiply, 64 rows of C each, and say by the `empty`\n"
     "// barrier when they have read a tile.\n"
     "__kernel __attribute__((reqd_work_group_size(320, 1, 1)))\n"
@@ -3660,11 +3687,11 @@ static const char piece_53[] =
     "            const int first_m = tile_m * 128, first_n = tile_n * 64;\n"
     "            for (int t = 0; t < num; t++) {\n"
     "                if (t >= early)\n"
-    "                {\n"
-    "                    mbarrier_wait(empties + 8 * s, phase);\n"
-    "                    // Fetches step t into place s.\n";
+    "                {\n";
 
 static const char piece_54[] =
+    "                    mbarrier_wait(empties + 8 * s, phase);\n"
+    "                    // Fetches step t into place s.\n"
     "                    {\n"
     "                        const uint mbarrier = fulls + 8 * s;\n"
     "                        const int k = (first + t) * 64;\n"
@@ -3697,7 +3724,8 @@ static const char piece_54[] =
     "                const int k = (first + s) * 64;\n"
     "                for (uint i = item; i < 1024; i += 256) {\n"
     "                    const uint line = i / 16, x = i % 16;\n"
-    "                    const uint to = (x / 8 * 512 + line * 8 + (x % 8 ^ line % 8)) * 16;\n"
+    "                    const uint to = (x / 8 * 512 + line * 8\n"
+    "                            + (x % 8 ^ line % 8)) * 16;\n"
     "                    fetch_chunk(a_at + s * 16384 + to, A + a_offset, K, M, lda, k + line,\n"
     "                            first_m + x * 8);\n"
     "                }\n"
@@ -3738,12 +3766,12 @@ static const char piece_54[] =
     "            // What work-items have copied, the tensor cores are to see.\n"
     "            if (now < 2)\n"
     "                asm volatile(\"fence.proxy.async.shared::cta;\" ::: \"memory\");\n"
-    "            warp_sync();\n"
-    "            asm volatile(\"//@wgmma.fence.sync.aligned;\" ::: \"memory\");\n"
-    "        #pragma unroll\n"
-    "            for (int s = 0; s < 4; s++)\n";
+    "            warp_sync();\n";
 
 static const char piece_55[] =
+    "            asm volatile(\"//@wgmma.fence.sync.aligned;\" ::: \"memory\");\n"
+    "        #pragma unroll\n"
+    "            for (int s = 0; s < 4; s++)\n"
     "                multiply_64(c, a + s * 128, b + s * 2);\n"
     "            asm volatile(\"//@wgmma.commit_group.sync.aligned;\" ::: \"memory\");\n"
     "            // The step before this one has been read.\n"
@@ -3767,8 +3795,8 @@ static const char piece_55[] =
     "                    if (row < M)\n"
     "        #pragma unroll\n"
     "                        for (int b = 0; b < 4; b++)\n"
-    "                            put_pair(c[(4 * j + b) * 4 + 2 * h], c[(4 * j + b) * 4 + 2 * h + 1], C + row * ldc,\n"
-    "                                    block + b * 8 + item % 4 * 2, N, alpha, beta, is_aligned);\n"
+    "                            put_pair(c[(4 * j + b) * 4 + 2 * h], c[(4 * j + b) * 4 + 2 * h + 1],\n"
+    "                                    C + row * ldc, block + b * 8 + item % 4 * 2, N, alpha, beta, is_aligned);\n"
     "                    continue;\n"
     "                }\n"
     "                // With its three neighbours a work-item changes them for the eight columns of one.\n"
@@ -3805,6 +3833,7 @@ static const char piece_56[] =
     "// B is stored K x N.\n"
     "// A work-group computes 64 x 64 of C. Tiles of A and B, 64 deep, are fetched into local\n"
     "// memory by the copy engine, up to 5 at a time; a tile's `full` barrier says that it is there.\n"
+    "// The first 2 are copied by all who multiply, while the tensor maps are made.\n"
     "// One work-item fetches; 1 warp groups multiply, 64 rows of C each, and say by the `empty`\n"
     "// barrier when they have read a tile.\n"
     "// 132 work-groups take tiles in turn. Of the tiles that do not make a whole turn, the\n"
@@ -3872,11 +3901,11 @@ static const char piece_56[] =
     "                    \"l\"(a_map + which * 128), \"r\"(local_address(map)) : \"memory\");\n"
     "            asm volatile(\"bar.sync 3, 64;\" ::: \"memory\");\n"
     "        }\n"
-    "        int early = 2;\n"
-    "        if (item == 128) {\n"
-    "            acquire_map(a_map);\n";
+    "        int early = 2;\n";
 
 static const char piece_57[] =
+    "        if (item == 128) {\n"
+    "            acquire_map(a_map);\n"
     "            acquire_map(b_map);\n"
     "        }\n"
     "        if (item == 128) {\n"
@@ -3913,7 +3942,7 @@ static const char piece_57[] =
     "                    phase ^= 1;\n"
     "                }\n"
     "            }\n"
-    "                early = 0;\n"
+    "            early = 0;\n"
     "            }\n"
     "        }\n"
     "        return;\n"
@@ -3944,21 +3973,22 @@ static const char piece_57[] =
     "                }\n"
     "                for (uint i = item; i < 512; i += 128) {\n"
     "                    const uint line = i / 8, x = i % 8;\n"
-    "                    const uint to = (x / 8 * 512 + line * 8 + (x % 8 ^ line % 8)) * 16;\n"
+    "                    const uint to = (x / 8 * 512 + line * 8\n"
+    "                            + (x % 8 ^ line % 8)) * 16;\n"
     "                    fetch_chunk(b_at + s * 8192 + to, B + b_offset, K, N, ldb, k + line,\n"
     "                            first_n + x * 8);\n"
     "                }\n"
     "                mbarrier_arrive_later(fulls + 8 * s);\n"
     "            }\n"
     "            asm volatile(\"bar.sync 2, 128;\" ::: \"memory\");\n"
-    "            for (int s = 0; item == 0 && s < early; s++)\n"
+    "            for (int s = 0; item == 0 && s < early; s++)\n";
+
+static const char piece_58[] =
     "                mbarrier_arrive(fulls + 8 * s);\n"
     "            break;\n"
     "        }\n"
     "    }\n"
-    "    uint stage = 0, phase = 0;\n";
-
-static const char piece_58[] =
+    "    uint stage = 0, phase = 0;\n"
     "    const uint group = item / 128;\n"
     "    for (ulong turn = get_group_id(0), at = begin; turn < whole || at < end; ) {\n"
     "        const bool is_whole = turn < whole;\n"
@@ -4025,8 +4055,8 @@ static const char piece_58[] =
     "                    if (row < M)\n"
     "        #pragma unroll\n"
     "                        for (int b = 0; b < 4; b++)\n"
-    "                            put_pair(c[(4 * j + b) * 4 + 2 * h], c[(4 * j + b) * 4 + 2 * h + 1], C + row * ldc,\n"
-    "                                    block + b * 8 + item % 4 * 2, N, alpha, beta, is_aligned);\n"
+    "                            put_pair(c[(4 * j + b) * 4 + 2 * h], c[(4 * j + b) * 4 + 2 * h + 1],\n"
+    "                                    C + row * ldc, block + b * 8 + item % 4 * 2, N, alpha, beta, is_aligned);\n"
     "                    continue;\n"
     "                }\n"
     "                // With its three neighbours a work-item changes them for the eight columns of one.\n"
@@ -4034,11 +4064,11 @@ static const char piece_58[] =
     "        #pragma unroll\n"
     "                for (int b = 0; b < 4; b++)\n"
     "                    x[b] = pack_halves(alpha * c[(4 * j + b) * 4 + 2 * h],\n"
-    "                            alpha * c[(4 * j + b) * 4 + 2 * h + 1]);\n"
-    "                transpose_quad(x, item);\n"
-    "                if (is_aligned && block + 31 < N) {\n";
+    "                            alpha * c[(4 * j + b) * 4 + 2 * h + 1]);\n";
 
 static const char piece_59[] =
+    "                transpose_quad(x, item);\n"
+    "                if (is_aligned && block + 31 < N) {\n"
     "                    if (row < M)\n"
     "                        *(__global uint4 *) (C + row * ldc + block + item % 4 * 8) =\n"
     "                                (uint4) (x[0], x[1], x[2], x[3]);\n"
@@ -4134,6 +4164,7 @@ static const char piece_61[] =
     "// B is stored N x K.\n"
     "// A work-group computes 64 x 64 of C. Tiles of A and B, 64 deep, are fetched into local\n"
     "// memory by the copy engine, up to 5 at a time; a tile's `full` barrier says that it is there.\n"
+    "// The first 2 are copied by all who multiply, while the tensor maps are made.\n"
     "// One work-item fetches; 1 warp groups multiply, 64 rows of C each, and say by the `empty`\n"
     "// barrier when they have read a tile.\n"
     "// 132 work-groups take tiles in turn. Of the tiles that do not make a whole turn, the\n"
@@ -4201,11 +4232,11 @@ static const char piece_61[] =
     "                    \"l\"(a_map + which * 128), \"r\"(local_address(map)) : \"memory\");\n"
     "            asm volatile(\"bar.sync 3, 64;\" ::: \"memory\");\n"
     "        }\n"
-    "        int early = 2;\n"
-    "        if (item == 128) {\n"
-    "            acquire_map(a_map);\n";
+    "        int early = 2;\n";
 
 static const char piece_62[] =
+    "        if (item == 128) {\n"
+    "            acquire_map(a_map);\n"
     "            acquire_map(b_map);\n"
     "        }\n"
     "        if (item == 128) {\n"
@@ -4241,7 +4272,7 @@ static const char piece_62[] =
     "                    phase ^= 1;\n"
     "                }\n"
     "            }\n"
-    "                early = 0;\n"
+    "            early = 0;\n"
     "            }\n"
     "        }\n"
     "        return;\n"
@@ -4353,8 +4384,8 @@ static const char piece_63[] =
     "                    if (row < M)\n"
     "        #pragma unroll\n"
     "                        for (int b = 0; b < 4; b++)\n"
-    "                            put_pair(c[(4 * j + b) * 4 + 2 * h], c[(4 * j + b) * 4 + 2 * h + 1], C + row * ldc,\n"
-    "                                    block + b * 8 + item % 4 * 2, N, alpha, beta, is_aligned);\n"
+    "                            put_pair(c[(4 * j + b) * 4 + 2 * h], c[(4 * j + b) * 4 + 2 * h + 1],\n"
+    "                                    C + row * ldc, block + b * 8 + item % 4 * 2, N, alpha, beta, is_aligned);\n"
     "                    continue;\n"
     "                }\n"
     "                // With its three neighbours a work-item changes them for the eight columns of one.\n"
@@ -4462,6 +4493,7 @@ static const char piece_66[] =
     "// B is stored K x N.\n"
     "// A work-group computes 64 x 64 of C. Tiles of A and B, 64 deep, are fetched into local\n"
     "// memory by the copy engine, up to 5 at a time; a tile's `full` barrier says that it is there.\n"
+    "// The first 2 are copied by all who multiply, while the tensor maps are made.\n"
     "// One work-item fetches; 1 warp groups multiply, 64 rows of C each, and say by the `empty`\n"
     "// barrier when they have read a tile.\n"
     "// 132 work-groups take tiles in turn. Of the tiles that do not make a whole turn, the\n"
@@ -4529,11 +4561,11 @@ static const char piece_66[] =
     "                    \"l\"(a_map + which * 128), \"r\"(local_address(map)) : \"memory\");\n"
     "            asm volatile(\"bar.sync 3, 64;\" ::: \"memory\");\n"
     "        }\n"
-    "        int early = 2;\n"
-    "        if (item == 128) {\n"
-    "            acquire_map(a_map);\n";
+    "        int early = 2;\n";
 
 static const char piece_67[] =
+    "        if (item == 128) {\n"
+    "            acquire_map(a_map);\n"
     "            acquire_map(b_map);\n"
     "        }\n"
     "        if (item == 128) {\n"
@@ -4571,7 +4603,7 @@ static const char piece_67[] =
     "                    phase ^= 1;\n"
     "                }\n"
     "            }\n"
-    "                early = 0;\n"
+    "            early = 0;\n"
     "            }\n"
     "        }\n"
     "        return;\n"
@@ -4596,22 +4628,24 @@ static const char piece_67[] =
     "                const int k = (first + s) * 64;\n"
     "                for (uint i = item; i < 512; i += 128) {\n"
     "                    const uint line = i / 8, x = i % 8;\n"
-    "                    const uint to = (x / 8 * 512 + line * 8 + (x % 8 ^ line % 8)) * 16;\n"
+    "                    const uint to = (x / 8 * 512 + line * 8\n"
+    "                            + (x % 8 ^ line % 8)) * 16;\n"
     "                    fetch_chunk(a_at + s * 8192 + to, A + a_offset, K, M, lda, k + line,\n"
     "                            first_m + x * 8);\n"
     "                }\n"
     "                for (uint i = item; i < 512; i += 128) {\n"
     "                    const uint line = i / 8, x = i % 8;\n"
-    "                    const uint to = (x / 8 * 512 + line * 8 + (x % 8 ^ line % 8)) * 16;\n"
+    "                    const uint to = (x / 8 * 512 + line * 8\n"
+    "                            + (x % 8 ^ line % 8)) * 16;\n"
     "                    fetch_chunk(b_at + s * 8192 + to, B + b_offset, K, N, ldb, k + line,\n"
     "                            first_n + x * 8);\n"
     "                }\n"
     "                mbarrier_arrive_later(fulls + 8 * s);\n"
-    "            }\n"
-    "            asm volatile(\"bar.sync 2, 128;\" ::: \"memory\");\n"
-    "            for (int s = 0; item == 0 && s < early; s++)\n";
+    "            }\n";
 
 static const char piece_68[] =
+    "            asm volatile(\"bar.sync 2, 128;\" ::: \"memory\");\n"
+    "            for (int s = 0; item == 0 && s < early; s++)\n"
     "                mbarrier_arrive(fulls + 8 * s);\n"
     "            break;\n"
     "        }\n"
@@ -4683,17 +4717,17 @@ static const char piece_68[] =
     "                    if (row < M)\n"
     "        #pragma unroll\n"
     "                        for (int b = 0; b < 4; b++)\n"
-    "                            put_pair(c[(4 * j + b) * 4 + 2 * h], c[(4 * j + b) * 4 + 2 * h + 1], C + row * ldc,\n"
-    "                                    block + b * 8 + item % 4 * 2, N, alpha, beta, is_aligned);\n"
+    "                            put_pair(c[(4 * j + b) * 4 + 2 * h], c[(4 * j + b) * 4 + 2 * h + 1],\n"
+    "                                    C + row * ldc, block + b * 8 + item % 4 * 2, N, alpha, beta, is_aligned);\n"
     "                    continue;\n"
     "                }\n"
     "                // With its three neighbours a work-item changes them for the eight columns of one.\n"
     "                uint x[4];\n"
     "        #pragma unroll\n"
-    "                for (int b = 0; b < 4; b++)\n"
-    "                    x[b] = pack_halves(alpha * c[(4 * j + b) * 4 + 2 * h],\n";
+    "                for (int b = 0; b < 4; b++)\n";
 
 static const char piece_69[] =
+    "                    x[b] = pack_halves(alpha * c[(4 * j + b) * 4 + 2 * h],\n"
     "                            alpha * c[(4 * j + b) * 4 + 2 * h + 1]);\n"
     "                transpose_quad(x, item);\n"
     "                if (is_aligned && block + 31 < N) {\n"
@@ -4792,6 +4826,7 @@ static const char piece_71[] =
     "// B is stored N x K.\n"
     "// A work-group computes 64 x 64 of C. Tiles of A and B, 64 deep, are fetched into local\n"
     "// memory by the copy engine, up to 5 at a time; a tile's `full` barrier says that it is there.\n"
+    "// The first 2 are copied by all who multiply, while the tensor maps are made.\n"
     "// One work-item fetches; 1 warp groups multiply, 64 rows of C each, and say by the `empty`\n"
     "// barrier when they have read a tile.\n"
     "// 132 work-groups take tiles in turn. Of the tiles that do not make a whole turn, the\n"
@@ -4859,11 +4894,11 @@ static const char piece_71[] =
     "                    \"l\"(a_map + which * 128), \"r\"(local_address(map)) : \"memory\");\n"
     "            asm volatile(\"bar.sync 3, 64;\" ::: \"memory\");\n"
     "        }\n"
-    "        int early = 2;\n"
-    "        if (item == 128) {\n"
-    "            acquire_map(a_map);\n";
+    "        int early = 2;\n";
 
 static const char piece_72[] =
+    "        if (item == 128) {\n"
+    "            acquire_map(a_map);\n"
     "            acquire_map(b_map);\n"
     "        }\n"
     "        if (item == 128) {\n"
@@ -4900,7 +4935,7 @@ static const char piece_72[] =
     "                    phase ^= 1;\n"
     "                }\n"
     "            }\n"
-    "                early = 0;\n"
+    "            early = 0;\n"
     "            }\n"
     "        }\n"
     "        return;\n"
@@ -4925,7 +4960,8 @@ static const char piece_72[] =
     "                const int k = (first + s) * 64;\n"
     "                for (uint i = item; i < 512; i += 128) {\n"
     "                    const uint line = i / 8, x = i % 8;\n"
-    "                    const uint to = (x / 8 * 512 + line * 8 + (x % 8 ^ line % 8)) * 16;\n"
+    "                    const uint to = (x / 8 * 512 + line * 8\n"
+    "                            + (x % 8 ^ line % 8)) * 16;\n"
     "                    fetch_chunk(a_at + s * 8192 + to, A + a_offset, K, M, lda, k + line,\n"
     "                            first_m + x * 8);\n"
     "                }\n"
@@ -4938,14 +4974,14 @@ static const char piece_72[] =
     "                mbarrier_arrive_later(fulls + 8 * s);\n"
     "            }\n"
     "            asm volatile(\"bar.sync 2, 128;\" ::: \"memory\");\n"
-    "            for (int s = 0; item == 0 && s < early; s++)\n"
+    "            for (int s = 0; item == 0 && s < early; s++)\n";
+
+static const char piece_73[] =
     "                mbarrier_arrive(fulls + 8 * s);\n"
     "            break;\n"
     "        }\n"
     "    }\n"
-    "    uint stage = 0, phase = 0;\n";
-
-static const char piece_73[] =
+    "    uint stage = 0, phase = 0;\n"
     "    const uint group = item / 128;\n"
     "    for (ulong turn = get_group_id(0), at = begin; turn < whole || at < end; ) {\n"
     "        const bool is_whole = turn < whole;\n"
@@ -5012,8 +5048,8 @@ static const char piece_73[] =
     "                    if (row < M)\n"
     "        #pragma unroll\n"
     "                        for (int b = 0; b < 4; b++)\n"
-    "                            put_pair(c[(4 * j + b) * 4 + 2 * h], c[(4 * j + b) * 4 + 2 * h + 1], C + row * ldc,\n"
-    "                                    block + b * 8 + item % 4 * 2, N, alpha, beta, is_aligned);\n"
+    "                            put_pair(c[(4 * j + b) * 4 + 2 * h], c[(4 * j + b) * 4 + 2 * h + 1],\n"
+    "                                    C + row * ldc, block + b * 8 + item % 4 * 2, N, alpha, beta, is_aligned);\n"
     "                    continue;\n"
     "                }\n"
     "                // With its three neighbours a work-item changes them for the eight columns of one.\n"
@@ -5021,9 +5057,7 @@ static const char piece_73[] =
     "        #pragma unroll\n"
     "                for (int b = 0; b < 4; b++)\n"
     "                    x[b] = pack_halves(alpha * c[(4 * j + b) * 4 + 2 * h],\n"
-    "                            alpha * c[(4 * j + b) * 4 + 2 * h + 1]);\n"
-    "                transpose_quad(x, item);\n"
-    "                if (is_aligned && block + 31 < N) {\n";
+    "                            alpha * c[(4 * j + b) * 4 + 2 * h + 1]);\n";
 
 static const char piece_74[] =
     "// Adds up what work-groups have of a tile that none did alone, in their order, and stores it: of\n"
@@ -5099,6 +5133,7 @@ static const char piece_75[] =
     "// B is stored K x N.\n"
     "// A work-group computes 64 x 64 of C. Tiles of A and B, 64 deep, are fetched into local\n"
     "// memory by the copy engine, up to 8 at a time; a tile's `full` barrier says that it is there.\n"
+    "// The first 2 are copied by all who multiply, while the tensor maps are made.\n"
     "// One work-item fetches; 1 warp groups multiply, 64 rows of C each, and say by the `empty`\n"
     "// barrier when they have read a tile.\n"
     "__kernel __attribute__((reqd_work_group_size(192, 1, 1)))\n"
@@ -5170,11 +5205,11 @@ static const char piece_75[] =
     "            const int first_m = tile_m * 64, first_n = tile_n * 64;\n"
     "            for (int t = 0; t < num; t++) {\n"
     "                if (t >= early)\n"
-    "                {\n"
-    "                    mbarrier_wait(empties + 8 * s, phase);\n"
-    "                    // Fetches step t into place s.\n";
+    "                {\n";
 
 static const char piece_76[] =
+    "                    mbarrier_wait(empties + 8 * s, phase);\n"
+    "                    // Fetches step t into place s.\n"
     "                    {\n"
     "                        const uint mbarrier = fulls + 8 * s;\n"
     "                        const int k = (first + t) * 64;\n"
@@ -5213,7 +5248,8 @@ static const char piece_76[] =
     "                }\n"
     "                for (uint i = item; i < 512; i += 128) {\n"
     "                    const uint line = i / 8, x = i % 8;\n"
-    "                    const uint to = (x / 8 * 512 + line * 8 + (x % 8 ^ line % 8)) * 16;\n"
+    "                    const uint to = (x / 8 * 512 + line * 8\n"
+    "                            + (x % 8 ^ line % 8)) * 16;\n"
     "                    fetch_chunk(b_at + s * 8192 + to, B + b_offset, K, N, ldb, k + line,\n"
     "                            first_n + x * 8);\n"
     "                }\n"
@@ -5248,12 +5284,12 @@ static const char piece_76[] =
     "            // What work-items have copied, the tensor cores are to see.\n"
     "            if (now < 2)\n"
     "                asm volatile(\"fence.proxy.async.shared::cta;\" ::: \"memory\");\n"
-    "            warp_sync();\n"
-    "            asm volatile(\"//@wgmma.fence.sync.aligned;\" ::: \"memory\");\n"
-    "        #pragma unroll\n"
-    "            for (int s = 0; s < 4; s++)\n";
+    "            warp_sync();\n";
 
 static const char piece_77[] =
+    "            asm volatile(\"//@wgmma.fence.sync.aligned;\" ::: \"memory\");\n"
+    "        #pragma unroll\n"
+    "            for (int s = 0; s < 4; s++)\n"
     "                multiply_64(c, a + s * 2, b + s * 128);\n"
     "            asm volatile(\"//@wgmma.commit_group.sync.aligned;\" ::: \"memory\");\n"
     "            // The step before this one has been read.\n"
@@ -5277,8 +5313,8 @@ static const char piece_77[] =
     "                    if (row < M)\n"
     "        #pragma unroll\n"
     "                        for (int b = 0; b < 4; b++)\n"
-    "                            put_pair(c[(4 * j + b) * 4 + 2 * h], c[(4 * j + b) * 4 + 2 * h + 1], C + row * ldc,\n"
-    "                                    block + b * 8 + item % 4 * 2, N, alpha, beta, is_aligned);\n"
+    "                            put_pair(c[(4 * j + b) * 4 + 2 * h], c[(4 * j + b) * 4 + 2 * h + 1],\n"
+    "                                    C + row * ldc, block + b * 8 + item % 4 * 2, N, alpha, beta, is_aligned);\n"
     "                    continue;\n"
     "                }\n"
     "                // With its three neighbours a work-item changes them for the eight columns of one.\n"
@@ -5315,6 +5351,7 @@ static const char piece_78[] =
     "// B is stored N x K.\n"
     "// A work-group computes 64 x 64 of C. Tiles of A and B, 64 deep, are fetched into local\n"
     "// memory by the copy engine, up to 8 at a time; a tile's `full` barrier says that it is there.\n"
+    "// The first 2 are copied by all who multiply, while the tensor maps are made.\n"
     "// One work-item fetches; 1 warp groups multiply, 64 rows of C each, and say by the `empty`\n"
     "// barrier when they have read a tile.\n"
     "__kernel __attribute__((reqd_work_group_size(192, 1, 1)))\n"
@@ -5386,11 +5423,11 @@ static const char piece_78[] =
     "            const int first_m = tile_m * 64, first_n = tile_n * 64;\n"
     "            for (int t = 0; t < num; t++) {\n"
     "                if (t >= early)\n"
-    "                {\n"
-    "                    mbarrier_wait(empties + 8 * s, phase);\n"
-    "                    // Fetches step t into place s.\n";
+    "                {\n";
 
 static const char piece_79[] =
+    "                    mbarrier_wait(empties + 8 * s, phase);\n"
+    "                    // Fetches step t into place s.\n"
     "                    {\n"
     "                        const uint mbarrier = fulls + 8 * s;\n"
     "                        const int k = (first + t) * 64;\n"
@@ -5466,11 +5503,11 @@ static const char piece_79[] =
     "            warp_sync();\n"
     "            asm volatile(\"//@wgmma.fence.sync.aligned;\" ::: \"memory\");\n"
     "        #pragma unroll\n"
-    "            for (int s = 0; s < 4; s++)\n"
-    "                multiply_64(c, a + s * 2, b + s * 2);\n"
-    "            asm volatile(\"//@wgmma.commit_group.sync.aligned;\" ::: \"memory\");\n";
+    "            for (int s = 0; s < 4; s++)\n";
 
 static const char piece_80[] =
+    "                multiply_64(c, a + s * 2, b + s * 2);\n"
+    "            asm volatile(\"//@wgmma.commit_group.sync.aligned;\" ::: \"memory\");\n"
     "            // The step before this one has been read.\n"
     "            asm volatile(\"//@wgmma.wait_group.sync.aligned 1;\" ::: \"memory\");\n"
     "            if (now > 0 && item % 128 == 0)\n"
@@ -5492,8 +5529,8 @@ static const char piece_80[] =
     "                    if (row < M)\n"
     "        #pragma unroll\n"
     "                        for (int b = 0; b < 4; b++)\n"
-    "                            put_pair(c[(4 * j + b) * 4 + 2 * h], c[(4 * j + b) * 4 + 2 * h + 1], C + row * ldc,\n"
-    "                                    block + b * 8 + item % 4 * 2, N, alpha, beta, is_aligned);\n"
+    "                            put_pair(c[(4 * j + b) * 4 + 2 * h], c[(4 * j + b) * 4 + 2 * h + 1],\n"
+    "                                    C + row * ldc, block + b * 8 + item % 4 * 2, N, alpha, beta, is_aligned);\n"
     "                    continue;\n"
     "                }\n"
     "                // With its three neighbours a work-item changes them for the eight columns of one.\n"
@@ -5530,6 +5567,7 @@ static const char piece_81[] =
     "// B is stored K x N.\n"
     "// A work-group computes 64 x 64 of C. Tiles of A and B, 64 deep, are fetched into local\n"
     "// memory by the copy engine, up to 8 at a time; a tile's `full` barrier says that it is there.\n"
+    "// The first 2 are copied by all who multiply, while the tensor maps are made.\n"
     "// One work-item fetches; 1 warp groups multiply, 64 rows of C each, and say by the `empty`\n"
     "// barrier when they have read a tile.\n"
     "__kernel __attribute__((reqd_work_group_size(192, 1, 1)))\n"
@@ -5601,11 +5639,11 @@ static const char piece_81[] =
     "            const int first_m = tile_m * 64, first_n = tile_n * 64;\n"
     "            for (int t = 0; t < num; t++) {\n"
     "                if (t >= early)\n"
-    "                {\n"
-    "                    mbarrier_wait(empties + 8 * s, phase);\n"
-    "                    // Fetches step t into place s.\n";
+    "                {\n";
 
 static const char piece_82[] =
+    "                    mbarrier_wait(empties + 8 * s, phase);\n"
+    "                    // Fetches step t into place s.\n"
     "                    {\n"
     "                        const uint mbarrier = fulls + 8 * s;\n"
     "                        const int k = (first + t) * 64;\n"
@@ -5639,13 +5677,15 @@ static const char piece_82[] =
     "                const int k = (first + s) * 64;\n"
     "                for (uint i = item; i < 512; i += 128) {\n"
     "                    const uint line = i / 8, x = i % 8;\n"
-    "                    const uint to = (x / 8 * 512 + line * 8 + (x % 8 ^ line % 8)) * 16;\n"
+    "                    const uint to = (x / 8 * 512 + line * 8\n"
+    "                            + (x % 8 ^ line % 8)) * 16;\n"
     "                    fetch_chunk(a_at + s * 8192 + to, A + a_offset, K, M, lda, k + line,\n"
     "                            first_m + x * 8);\n"
     "                }\n"
     "                for (uint i = item; i < 512; i += 128) {\n"
     "                    const uint line = i / 8, x = i % 8;\n"
-    "                    const uint to = (x / 8 * 512 + line * 8 + (x % 8 ^ line % 8)) * 16;\n"
+    "                    const uint to = (x / 8 * 512 + line * 8\n"
+    "                            + (x % 8 ^ line % 8)) * 16;\n"
     "                    fetch_chunk(b_at + s * 8192 + to, B + b_offset, K, N, ldb, k + line,\n"
     "                            first_n + x * 8);\n"
     "                }\n"
@@ -5678,12 +5718,12 @@ static const char piece_82[] =
     "                    | (ulong) 512 << 16 | (ulong) 64 << 32 | (ulong) 1 << 62;\n"
     "            mbarrier_wait(fulls + 8 * stage, phase);\n"
     "            // What work-items have copied, the tensor cores are to see.\n"
-    "            if (now < 2)\n"
-    "                asm volatile(\"fence.proxy.async.shared::cta;\" ::: \"memory\");\n"
-    "            warp_sync();\n"
-    "            asm volatile(\"//@wgmma.fence.sync.aligned;\" ::: \"memory\");\n";
+    "            if (now < 2)\n";
 
 static const char piece_83[] =
+    "                asm volatile(\"fence.proxy.async.shared::cta;\" ::: \"memory\");\n"
+    "            warp_sync();\n"
+    "            asm volatile(\"//@wgmma.fence.sync.aligned;\" ::: \"memory\");\n"
     "        #pragma unroll\n"
     "            for (int s = 0; s < 4; s++)\n"
     "                multiply_64(c, a + s * 128, b + s * 128);\n"
@@ -5709,8 +5749,8 @@ static const char piece_83[] =
     "                    if (row < M)\n"
     "        #pragma unroll\n"
     "                        for (int b = 0; b < 4; b++)\n"
-    "                            put_pair(c[(4 * j + b) * 4 + 2 * h], c[(4 * j + b) * 4 + 2 * h + 1], C + row * ldc,\n"
-    "                                    block + b * 8 + item % 4 * 2, N, alpha, beta, is_aligned);\n"
+    "                            put_pair(c[(4 * j + b) * 4 + 2 * h], c[(4 * j + b) * 4 + 2 * h + 1],\n"
+    "                                    C + row * ldc, block + b * 8 + item % 4 * 2, N, alpha, beta, is_aligned);\n"
     "                    continue;\n"
     "                }\n"
     "                // With its three neighbours a work-item changes them for the eight columns of one.\n"
@@ -5747,6 +5787,7 @@ static const char piece_84[] =
     "// B is stored N x K.\n"
     "// A work-group computes 64 x 64 of C. Tiles of A and B, 64 deep, are fetched into local\n"
     "// memory by the copy engine, up to 8 at a time; a tile's `full` barrier says that it is there.\n"
+    "// The first 2 are copied by all who multiply, while the tensor maps are made.\n"
     "// One work-item fetches; 1 warp groups multiply, 64 rows of C each, and say by the `empty`\n"
     "// barrier when they have read a tile.\n"
     "__kernel __attribute__((reqd_work_group_size(192, 1, 1)))\n"
@@ -5818,11 +5859,11 @@ static const char piece_84[] =
     "            const int first_m = tile_m * 64, first_n = tile_n * 64;\n"
     "            for (int t = 0; t < num; t++) {\n"
     "                if (t >= early)\n"
-    "                {\n"
-    "                    mbarrier_wait(empties + 8 * s, phase);\n"
-    "                    // Fetches step t into place s.\n";
+    "                {\n";
 
 static const char piece_85[] =
+    "                    mbarrier_wait(empties + 8 * s, phase);\n"
+    "                    // Fetches step t into place s.\n"
     "                    {\n"
     "                        const uint mbarrier = fulls + 8 * s;\n"
     "                        const int k = (first + t) * 64;\n"
@@ -5855,7 +5896,8 @@ static const char piece_85[] =
     "                const int k = (first + s) * 64;\n"
     "                for (uint i = item; i < 512; i += 128) {\n"
     "                    const uint line = i / 8, x = i % 8;\n"
-    "                    const uint to = (x / 8 * 512 + line * 8 + (x % 8 ^ line % 8)) * 16;\n"
+    "                    const uint to = (x / 8 * 512 + line * 8\n"
+    "                            + (x % 8 ^ line % 8)) * 16;\n"
     "                    fetch_chunk(a_at + s * 8192 + to, A + a_offset, K, M, lda, k + line,\n"
     "                            first_m + x * 8);\n"
     "                }\n"
@@ -5896,12 +5938,12 @@ static const char piece_85[] =
     "            // What work-items have copied, the tensor cores are to see.\n"
     "            if (now < 2)\n"
     "                asm volatile(\"fence.proxy.async.shared::cta;\" ::: \"memory\");\n"
-    "            warp_sync();\n"
-    "            asm volatile(\"//@wgmma.fence.sync.aligned;\" ::: \"memory\");\n"
-    "        #pragma unroll\n"
-    "            for (int s = 0; s < 4; s++)\n";
+    "            warp_sync();\n";
 
 static const char piece_86[] =
+    "            asm volatile(\"//@wgmma.fence.sync.aligned;\" ::: \"memory\");\n"
+    "        #pragma unroll\n"
+    "            for (int s = 0; s < 4; s++)\n"
     "                multiply_64(c, a + s * 128, b + s * 2);\n"
     "            asm volatile(\"//@wgmma.commit_group.sync.aligned;\" ::: \"memory\");\n"
     "            // The step before this one has been read.\n"
@@ -5925,8 +5967,8 @@ static const char piece_86[] =
     "                    if (row < M)\n"
     "        #pragma unroll\n"
     "                        for (int b = 0; b < 4; b++)\n"
-    "                            put_pair(c[(4 * j + b) * 4 + 2 * h], c[(4 * j + b) * 4 + 2 * h + 1], C + row * ldc,\n"
-    "                                    block + b * 8 + item % 4 * 2, N, alpha, beta, is_aligned);\n"
+    "                            put_pair(c[(4 * j + b) * 4 + 2 * h], c[(4 * j + b) * 4 + 2 * h + 1],\n"
+    "                                    C + row * ldc, block + b * 8 + item % 4 * 2, N, alpha, beta, is_aligned);\n"
     "                    continue;\n"
     "                }\n"
     "                // With its three neighbours a work-item changes them for the eight columns of one.\n"
@@ -7359,9 +7401,9 @@ static const char piece_110[] =
     "    return both;\n"
     "}\n"
     "\n"
-    "// The same as put for two columns side by side; `whole` says that they are at a multiple of their size.\n"
-    "static void put_pair(float x, float y, __global half *out, long col, long N, float alpha, float beta,\n"
-    "        bool whole)\n"
+    "// put for two columns side by side; `whole` says that they are at a multiple of their size.\n"
+    "static void put_pair(float x, float y, __global half *out, long col, long N, float alpha,\n"
+    "        float beta, bool whole)\n"
     "{\n"
     "    if (whole && col + 1 < N) {\n"
     "        vstore_half2(alpha * (float2) (x, y) + beta * vload_half2(0, out + col), 0, out + col);\n"
@@ -7523,8 +7565,8 @@ static const char piece_112[] =
     "                    if (row < M)\n"
     "        #pragma unroll\n"
     "                        for (int b = 0; b < 4; b++)\n"
-    "                            put_pair(c[(4 * j + b) * 4 + 2 * h], c[(4 * j + b) * 4 + 2 * h + 1], C + row * ldc,\n"
-    "                                    block + b * 8 + item % 4 * 2, N, alpha, beta, is_aligned);\n"
+    "                            put_pair(c[(4 * j + b) * 4 + 2 * h], c[(4 * j + b) * 4 + 2 * h + 1],\n"
+    "                                    C + row * ldc, block + b * 8 + item % 4 * 2, N, alpha, beta, is_aligned);\n"
     "                    continue;\n"
     "                }\n"
     "                // With its three neighbours a work-item changes them for the eight columns of one.\n"
@@ -7781,8 +7823,8 @@ static const char piece_116[] =
     "                    if (row < M)\n"
     "        #pragma unroll\n"
     "                        for (int b = 0; b < 4; b++)\n"
-    "                            put_pair(c[(4 * j + b) * 4 + 2 * h], c[(4 * j + b) * 4 + 2 * h + 1], C + row * ldc,\n"
-    "                                    block + b * 8 + item % 4 * 2, N, alpha, beta, is_aligned);\n"
+    "                            put_pair(c[(4 * j + b) * 4 + 2 * h], c[(4 * j + b) * 4 + 2 * h + 1],\n"
+    "                                    C + row * ldc, block + b * 8 + item % 4 * 2, N, alpha, beta, is_aligned);\n"
     "                    continue;\n"
     "                }\n"
     "                // With its three neighbours a work-item changes them for the eight columns of one.\n"
@@ -8041,8 +8083,8 @@ static const char piece_120[] =
     "                    if (row < M)\n"
     "        #pragma unroll\n"
     "                        for (int b = 0; b < 4; b++)\n"
-    "                            put_pair(c[(4 * j + b) * 4 + 2 * h], c[(4 * j + b) * 4 + 2 * h + 1], C + row * ldc,\n"
-    "                                    block + b * 8 + item % 4 * 2, N, alpha, beta, is_aligned);\n"
+    "                            put_pair(c[(4 * j + b) * 4 + 2 * h], c[(4 * j + b) * 4 + 2 * h + 1],\n"
+    "                                    C + row * ldc, block + b * 8 + item % 4 * 2, N, alpha, beta, is_aligned);\n"
     "                    continue;\n"
     "                }\n"
     "                // With its three neighbours a work-item changes them for the eight columns of one.\n"
@@ -8300,8 +8342,8 @@ static const char piece_124[] =
     "                    if (row < M)\n"
     "        #pragma unroll\n"
     "                        for (int b = 0; b < 4; b++)\n"
-    "                            put_pair(c[(4 * j + b) * 4 + 2 * h], c[(4 * j + b) * 4 + 2 * h + 1], C + row * ldc,\n"
-    "                                    block + b * 8 + item % 4 * 2, N, alpha, beta, is_aligned);\n"
+    "                            put_pair(c[(4 * j + b) * 4 + 2 * h], c[(4 * j + b) * 4 + 2 * h + 1],\n"
+    "                                    C + row * ldc, block + b * 8 + item % 4 * 2, N, alpha, beta, is_aligned);\n"
     "                    continue;\n"
     "                }\n"
     "                // With its three neighbours a work-item changes them for the eight columns of one.\n"
@@ -8319,6 +8361,7 @@ static const char piece_125[] =
     "// B is stored K x N.\n"
     "// A work-group computes 64 x 64 of C. Tiles of A and B, 64 deep, are fetched into local\n"
     "// memory by the copy engine, up to 8 at a time; a tile's `full` barrier says that it is there.\n"
+    "// The first 2 are copied by all who multiply, while the tensor maps are made.\n"
     "// One work-item fetches; 1 warp groups multiply, 64 rows of C each, and say by the `empty`\n"
     "// barrier when they have read a tile.\n"
     "__kernel __attribute__((reqd_work_group_size(192, 1, 1)))\n"
@@ -8390,11 +8433,11 @@ static const char piece_125[] =
     "            const int first_m = tile_m * 64, first_n = tile_n * 64;\n"
     "            for (int t = 0; t < num; t++) {\n"
     "                if (t >= early)\n"
-    "                {\n"
-    "                    mbarrier_wait(empties + 8 * s, phase);\n"
-    "                    // Fetches step t into place s.\n";
+    "                {\n";
 
 static const char piece_126[] =
+    "                    mbarrier_wait(empties + 8 * s, phase);\n"
+    "                    // Fetches step t into place s.\n"
     "                    {\n"
     "                        const uint mbarrier = fulls + 8 * s;\n"
     "                        const int k = (first + t) * 64;\n"
@@ -8433,7 +8476,8 @@ static const char piece_126[] =
     "                }\n"
     "                for (uint i = item; i < 512; i += 128) {\n"
     "                    const uint line = i / 8, x = i % 8;\n"
-    "                    const uint to = (x / 8 * 512 + line * 8 + (x % 8 ^ line % 8)) * 16;\n"
+    "                    const uint to = (x / 8 * 512 + line * 8\n"
+    "                            + (x % 8 ^ line % 8)) * 16;\n"
     "                    fetch_chunk(b_at + s * 8192 + to, B + b_offset, K, N, ldb, k + line,\n"
     "                            first_n + x * 8);\n"
     "                }\n"
@@ -8468,10 +8512,7 @@ static const char piece_126[] =
     "            // What work-items have copied, the tensor cores are to see.\n"
     "            if (now < 2)\n"
     "                asm volatile(\"fence.proxy.async.shared::cta;\" ::: \"memory\");\n"
-    "            warp_sync();\n"
-    "            asm volatile(\"//@wgmma.fence.sync.aligned;\" ::: \"memory\");\n"
-    "        #pragma unroll\n"
-    "            for (int s = 0; s < 4; s++)\n";
+    "            warp_sync();\n";
 
 static const char piece_127[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
@@ -8479,6 +8520,7 @@ static const char piece_127[] =
     "// B is stored N x K.\n"
     "// A work-group computes 64 x 64 of C. Tiles of A and B, 64 deep, are fetched into local\n"
     "// memory by the copy engine, up to 8 at a time; a tile's `full` barrier says that it is there.\n"
+    "// The first 2 are copied by all who multiply, while the tensor maps are made.\n"
     "// One work-item fetches; 1 warp groups multiply, 64 rows of C each, and say by the `empty`\n"
     "// barrier when they have read a tile.\n"
     "__kernel __attribute__((reqd_work_group_size(192, 1, 1)))\n"
@@ -8550,11 +8592,11 @@ static const char piece_127[] =
     "            const int first_m = tile_m * 64, first_n = tile_n * 64;\n"
     "            for (int t = 0; t < num; t++) {\n"
     "                if (t >= early)\n"
-    "                {\n"
-    "                    mbarrier_wait(empties + 8 * s, phase);\n"
-    "                    // Fetches step t into place s.\n";
+    "                {\n";
 
 static const char piece_128[] =
+    "                    mbarrier_wait(empties + 8 * s, phase);\n"
+    "                    // Fetches step t into place s.\n"
     "                    {\n"
     "                        const uint mbarrier = fulls + 8 * s;\n"
     "                        const int k = (first + t) * 64;\n"
@@ -8630,70 +8672,15 @@ static const char piece_128[] =
     "            warp_sync();\n"
     "            asm volatile(\"//@wgmma.fence.sync.aligned;\" ::: \"memory\");\n"
     "        #pragma unroll\n"
-    "            for (int s = 0; s < 4; s++)\n"
-    "                multiply_64(c, a + s * 2, b + s * 2);\n";
+    "            for (int s = 0; s < 4; s++)\n";
 
 static const char piece_129[] =
-    "            asm volatile(\"//@wgmma.commit_group.sync.aligned;\" ::: \"memory\");\n"
-    "            // The step before this one has been read.\n"
-    "            asm volatile(\"//@wgmma.wait_group.sync.aligned 1;\" ::: \"memory\");\n"
-    "            if (now > 0 && item % 128 == 0)\n"
-    "                mbarrier_arrive(empties + 8 * (stage == 0 ? 7 : stage - 1));\n"
-    "            if (++stage == 8) {\n"
-    "                stage = 0;\n"
-    "                phase ^= 1;\n"
-    "            }\n"
-    "        }\n"
-    "        asm volatile(\"//@wgmma.wait_group.sync.aligned 0;\" ::: \"memory\");\n"
-    "        #pragma unroll\n"
-    "        for (int h = 0; h < 2; h++) {\n"
-    "            const long row_0 = first_m + item / 32 * 16 + h * 8, row = row_0 + item % 32 / 4;\n"
-    "        #pragma unroll\n"
-    "            for (int j = 0; j < 2; j++) {\n"
-    "                // Four blocks of 8 columns, of each of which a work-item has two.\n"
-    "                const long block = first_n + j * 32;\n"
-    "                if (beta != 0) {\n"
-    "                    if (row < M)\n"
-    "        #pragma unroll\n"
-    "                        for (int b = 0; b < 4; b++)\n"
-    "                            put_pair(c[(4 * j + b) * 4 + 2 * h], c[(4 * j + b) * 4 + 2 * h + 1], C + row * ldc,\n"
-    "                                    block + b * 8 + item % 4 * 2, N, alpha, beta, is_aligned);\n"
-    "                    continue;\n"
-    "                }\n"
-    "                // With its three neighbours a work-item changes them for the eight columns of one.\n"
-    "                uint x[4];\n"
-    "        #pragma unroll\n"
-    "                for (int b = 0; b < 4; b++)\n"
-    "                    x[b] = pack_halves(alpha * c[(4 * j + b) * 4 + 2 * h],\n"
-    "                            alpha * c[(4 * j + b) * 4 + 2 * h + 1]);\n"
-    "                transpose_quad(x, item);\n"
-    "                if (is_aligned && block + 31 < N) {\n"
-    "                    if (row < M)\n"
-    "                        *(__global uint4 *) (C + row * ldc + block + item % 4 * 8) =\n"
-    "                                (uint4) (x[0], x[1], x[2], x[3]);\n"
-    "                    continue;\n"
-    "                }\n"
-    "                // Where rows of C begin anywhere: a row after the other, by 32 work-items side by side.\n"
-    "                warp_sync();\n"
-    "                rows[item] = (uint4) (x[0], x[1], x[2], x[3]);\n"
-    "                warp_sync();\n"
-    "                __local const ushort *from = (__local const ushort *) (rows + item / 32 * 32) + item % 32;\n"
-    "                if (block + item % 32 < N)\n"
-    "        #pragma unroll\n"
-    "                    for (int r = 0; r < 8; r++)\n"
-    "                        if (row_0 + r < M)\n"
-    "                            *((__global ushort *) C + (row_0 + r) * ldc + block + item % 32) = from[r * 32];\n"
-    "            }\n"
-    "        }\n"
-    "    }\n"
-    "}\n";
-
-static const char piece_130[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored K x N.\n"
     "// A work-group computes 64 x 64 of C. Tiles of A and B, 64 deep, are fetched into local\n"
     "// memory by the copy engine, up to 8 at a time; a tile's `full` barrier says that it is there.\n"
+    "// The first 2 are copied by all who multiply, while the tensor maps are made.\n"
     "// One work-item fetches; 1 warp groups multiply, 64 rows of C each, and say by the `empty`\n"
     "// barrier when they have read a tile.\n"
     "__kernel __attribute__((reqd_work_group_size(192, 1, 1)))\n"
@@ -8765,11 +8752,11 @@ static const char piece_130[] =
     "            const int first_m = tile_m * 64, first_n = tile_n * 64;\n"
     "            for (int t = 0; t < num; t++) {\n"
     "                if (t >= early)\n"
-    "                {\n"
-    "                    mbarrier_wait(empties + 8 * s, phase);\n"
-    "                    // Fetches step t into place s.\n";
+    "                {\n";
 
-static const char piece_131[] =
+static const char piece_130[] =
+    "                    mbarrier_wait(empties + 8 * s, phase);\n"
+    "                    // Fetches step t into place s.\n"
     "                    {\n"
     "                        const uint mbarrier = fulls + 8 * s;\n"
     "                        const int k = (first + t) * 64;\n"
@@ -8803,13 +8790,15 @@ static const char piece_131[] =
     "                const int k = (first + s) * 64;\n"
     "                for (uint i = item; i < 512; i += 128) {\n"
     "                    const uint line = i / 8, x = i % 8;\n"
-    "                    const uint to = (x / 8 * 512 + line * 8 + (x % 8 ^ line % 8)) * 16;\n"
+    "                    const uint to = (x / 8 * 512 + line * 8\n"
+    "                            + (x % 8 ^ line % 8)) * 16;\n"
     "                    fetch_chunk(a_at + s * 8192 + to, A + a_offset, K, M, lda, k + line,\n"
     "                            first_m + x * 8);\n"
     "                }\n"
     "                for (uint i = item; i < 512; i += 128) {\n"
     "                    const uint line = i / 8, x = i % 8;\n"
-    "                    const uint to = (x / 8 * 512 + line * 8 + (x % 8 ^ line % 8)) * 16;\n"
+    "                    const uint to = (x / 8 * 512 + line * 8\n"
+    "                            + (x % 8 ^ line % 8)) * 16;\n"
     "                    fetch_chunk(b_at + s * 8192 + to, B + b_offset, K, N, ldb, k + line,\n"
     "                            first_n + x * 8);\n"
     "                }\n"
@@ -8842,17 +8831,15 @@ static const char piece_131[] =
     "                    | (ulong) 512 << 16 | (ulong) 64 << 32 | (ulong) 1 << 62;\n"
     "            mbarrier_wait(fulls + 8 * stage, phase);\n"
     "            // What work-items have copied, the tensor cores are to see.\n"
-    "            if (now < 2)\n"
-    "                asm volatile(\"fence.proxy.async.shared::cta;\" ::: \"memory\");\n"
-    "            warp_sync();\n"
-    "            asm volatile(\"//@wgmma.fence.sync.aligned;\" ::: \"memory\");\n";
+    "            if (now < 2)\n";
 
-static const char piece_132[] =
+static const char piece_131[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored N x K.\n"
     "// A work-group computes 64 x 64 of C. Tiles of A and B, 64 deep, are fetched into local\n"
     "// memory by the copy engine, up to 8 at a time; a tile's `full` barrier says that it is there.\n"
+    "// The first 2 are copied by all who multiply, while the tensor maps are made.\n"
     "// One work-item fetches; 1 warp groups multiply, 64 rows of C each, and say by the `empty`\n"
     "// barrier when they have read a tile.\n"
     "__kernel __attribute__((reqd_work_group_size(192, 1, 1)))\n"
@@ -8924,11 +8911,11 @@ static const char piece_132[] =
     "            const int first_m = tile_m * 64, first_n = tile_n * 64;\n"
     "            for (int t = 0; t < num; t++) {\n"
     "                if (t >= early)\n"
-    "                {\n"
-    "                    mbarrier_wait(empties + 8 * s, phase);\n"
-    "                    // Fetches step t into place s.\n";
+    "                {\n";
 
-static const char piece_133[] =
+static const char piece_132[] =
+    "                    mbarrier_wait(empties + 8 * s, phase);\n"
+    "                    // Fetches step t into place s.\n"
     "                    {\n"
     "                        const uint mbarrier = fulls + 8 * s;\n"
     "                        const int k = (first + t) * 64;\n"
@@ -8961,7 +8948,8 @@ static const char piece_133[] =
     "                const int k = (first + s) * 64;\n"
     "                for (uint i = item; i < 512; i += 128) {\n"
     "                    const uint line = i / 8, x = i % 8;\n"
-    "                    const uint to = (x / 8 * 512 + line * 8 + (x % 8 ^ line % 8)) * 16;\n"
+    "                    const uint to = (x / 8 * 512 + line * 8\n"
+    "                            + (x % 8 ^ line % 8)) * 16;\n"
     "                    fetch_chunk(a_at + s * 8192 + to, A + a_offset, K, M, lda, k + line,\n"
     "                            first_m + x * 8);\n"
     "                }\n"
@@ -9002,12 +8990,9 @@ static const char piece_133[] =
     "            // What work-items have copied, the tensor cores are to see.\n"
     "            if (now < 2)\n"
     "                asm volatile(\"fence.proxy.async.shared::cta;\" ::: \"memory\");\n"
-    "            warp_sync();\n"
-    "            asm volatile(\"//@wgmma.fence.sync.aligned;\" ::: \"memory\");\n"
-    "        #pragma unroll\n"
-    "            for (int s = 0; s < 4; s++)\n";
+    "            warp_sync();\n";
 
-static const char piece_134[] =
+static const char piece_133[] =
     "// Elements of float are computed with as float. A product and a sum are fused where the device does\n"
     "// that in one step: FP_CONTRACT, on by default, allows it.\n"
     "static float load(__global const float *p)\n"
@@ -9097,7 +9082,7 @@ static const char piece_134[] =
     "                \"r\"(map) : \"memory\");\n"
     "    else if (swizzle == 2)\n";
 
-static const char piece_135[] =
+static const char piece_134[] =
     "        asm volatile(\"//@tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%0], 2;\" ::\n"
     "                \"r\"(map) : \"memory\");\n"
     "    else\n"
@@ -9186,7 +9171,7 @@ static const char piece_135[] =
     "    }\n"
     "}\n"
     "\n"
-    "// The same for 4 columns side by side, at an address that is a multiple of their size.\n"
+    "// put for 4 columns side by side, at an address that is a multiple of their size.\n"
     "static void put_vector(float4 x, __global float *out, float alpha, float beta)\n"
     "{\n"
     "    x *= alpha;\n"
@@ -9195,7 +9180,7 @@ static const char piece_135[] =
     "    *(__global float4 *) out = x;\n"
     "}\n";
 
-static const char piece_136[] =
+static const char piece_135[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored K x N.\n"
@@ -9275,7 +9260,7 @@ static const char piece_136[] =
     "        const int first_m = tile_m * 128, first_n = tile_n * 256;\n"
     "        // A tile is turned when the next one has been asked for.\n";
 
-static const char piece_137[] =
+static const char piece_136[] =
     "        for (int t = 0; t <= num; t++) {\n"
     "            const uint p = s == 0 ? 2 : s - 1;\n"
     "            if (item == 256 && t < num) {\n"
@@ -9323,7 +9308,8 @@ static const char piece_137[] =
     "    {\n"
     "        const uint lane_m = lane / 4, lane_n = lane % 4;\n"
     "        const uint warp_m = warp % 2 * 64, warp_n = warp / 2 * 64;\n"
-    "        // Where a work-item's first rows (columns) are in the parts of a tile: 64 (64) by 32 values of k.\n"
+    "        // Where a work-item's first rows (columns) are in the parts of a tile, of 64 (64) by 32 values\n"
+    "        // of k.\n"
     "        const uint a_chunk = warp_m / 64 * 8192 + (warp_m % 64 / 4 + lane_m) * 16;\n"
     "        const uint b_chunk = warp_n / 64 * 8192 + (warp_n % 64 / 4 + lane_n) * 16;\n"
     "        float c[8][16];\n"
@@ -9356,10 +9342,10 @@ static const char piece_137[] =
     "                    }\n"
     "            #pragma unroll\n";
 
-static const char piece_138[] =
+static const char piece_137[] =
     "                    for (int n = 0; n < 16; n += 4) {\n"
-    "                        const float4 x = *(__local const float4 *) (b_tile + k * 256 + (b_from ^ n % 8 * 16)\n"
-    "                                + n / 8 * 128);\n"
+    "                        const float4 x = *(__local const float4 *) (b_tile + k * 256\n"
+    "                                + (b_from ^ n % 8 * 16) + n / 8 * 128);\n"
     "                        bs[n] = x.s0, bs[n + 1] = x.s1, bs[n + 2] = x.s2, bs[n + 3] = x.s3;\n"
     "                    }\n"
     "            #pragma unroll\n"
@@ -9387,7 +9373,7 @@ static const char piece_138[] =
     "                                out + block + lane_n * 4, alpha, beta);\n"
     "                    continue;\n"
     "                }\n"
-    "                // Where rows of C begin anywhere: four work-items side by side store four columns at a time.\n"
+    "                // Where rows of C begin anywhere: four work-items side by side store four columns at once.\n"
     "                uint x[4] = { as_uint(c[m][n]), as_uint(c[m][n + 1]), as_uint(c[m][n + 2]),\n"
     "                        as_uint(c[m][n + 3]) };\n"
     "                transpose_quad(x, lane);\n"
@@ -9400,7 +9386,7 @@ static const char piece_138[] =
     "    }\n"
     "}\n";
 
-static const char piece_139[] =
+static const char piece_138[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored N x K.\n"
@@ -9480,7 +9466,7 @@ static const char piece_139[] =
     "        const int first_m = tile_m * 128, first_n = tile_n * 256;\n"
     "        // A tile is turned when the next one has been asked for.\n";
 
-static const char piece_140[] =
+static const char piece_139[] =
     "        for (int t = 0; t <= num; t++) {\n"
     "            const uint p = s == 0 ? 2 : s - 1;\n"
     "            if (item == 256 && t < num) {\n"
@@ -9530,7 +9516,8 @@ static const char piece_140[] =
     "    {\n"
     "        const uint lane_m = lane / 4, lane_n = lane % 4;\n"
     "        const uint warp_m = warp % 2 * 64, warp_n = warp / 2 * 64;\n"
-    "        // Where a work-item's first rows (columns) are in the parts of a tile: 64 (64) by 32 values of k.\n"
+    "        // Where a work-item's first rows (columns) are in the parts of a tile, of 64 (64) by 32 values\n"
+    "        // of k.\n"
     "        const uint a_chunk = warp_m / 64 * 8192 + (warp_m % 64 / 4 + lane_m) * 16;\n"
     "        const uint b_chunk = warp_n / 64 * 8192 + (warp_n % 64 / 4 + lane_n) * 16;\n"
     "        float c[8][16];\n"
@@ -9560,13 +9547,13 @@ static const char piece_140[] =
     "                        const float4 x = *(__local const float4 *) (a_tile + k * 256 + a_from\n"
     "                                + m / 8 * 8192 + m % 8 * 32);\n";
 
-static const char piece_141[] =
+static const char piece_140[] =
     "                        as[m] = x.s0, as[m + 1] = x.s1, as[m + 2] = x.s2, as[m + 3] = x.s3;\n"
     "                    }\n"
     "            #pragma unroll\n"
     "                    for (int n = 0; n < 16; n += 4) {\n"
-    "                        const float4 x = *(__local const float4 *) (b_tile + k * 256 + (b_from ^ n % 8 * 16)\n"
-    "                                + n / 8 * 128);\n"
+    "                        const float4 x = *(__local const float4 *) (b_tile + k * 256\n"
+    "                                + (b_from ^ n % 8 * 16) + n / 8 * 128);\n"
     "                        bs[n] = x.s0, bs[n + 1] = x.s1, bs[n + 2] = x.s2, bs[n + 3] = x.s3;\n"
     "                    }\n"
     "            #pragma unroll\n"
@@ -9594,7 +9581,7 @@ static const char piece_141[] =
     "                                out + block + lane_n * 4, alpha, beta);\n"
     "                    continue;\n"
     "                }\n"
-    "                // Where rows of C begin anywhere: four work-items side by side store four columns at a time.\n"
+    "                // Where rows of C begin anywhere: four work-items side by side store four columns at once.\n"
     "                uint x[4] = { as_uint(c[m][n]), as_uint(c[m][n + 1]), as_uint(c[m][n + 2]),\n"
     "                        as_uint(c[m][n + 3]) };\n"
     "                transpose_quad(x, lane);\n"
@@ -9607,7 +9594,7 @@ static const char piece_141[] =
     "    }\n"
     "}\n";
 
-static const char piece_142[] =
+static const char piece_141[] =
     "        asm volatile(\"//@tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%0], 2;\" ::\n"
     "                \"r\"(map) : \"memory\");\n"
     "    else\n"
@@ -9672,7 +9659,7 @@ static const char piece_142[] =
     "    }\n"
     "}\n"
     "\n"
-    "// The same for 4 columns side by side, at an address that is a multiple of their size.\n"
+    "// put for 4 columns side by side, at an address that is a multiple of their size.\n"
     "static void put_vector(float4 x, __global float *out, float alpha, float beta)\n"
     "{\n"
     "    x *= alpha;\n"
@@ -9681,7 +9668,7 @@ static const char piece_142[] =
     "    *(__global float4 *) out = x;\n"
     "}\n";
 
-static const char piece_143[] =
+static const char piece_142[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored K x N.\n"
@@ -9762,7 +9749,7 @@ static const char piece_143[] =
     "                        const uint mbarrier = fulls + 8 * s;\n"
     "                        const int k = (first + t) * 32;\n";
 
-static const char piece_144[] =
+static const char piece_143[] =
     "                        mbarrier_expect(mbarrier, 49152);\n"
     "                        for (int x = 0; x < 128; x += 64)\n"
     "                            fetch_box(a_at + s * 16384 + x * 128, a_map, first_m + x, k, mbarrier);\n"
@@ -9792,7 +9779,8 @@ static const char piece_144[] =
     "    {\n"
     "        const uint lane_m = lane / 4, lane_n = lane % 4;\n"
     "        const uint warp_m = warp % 2 * 64, warp_n = warp / 2 * 64;\n"
-    "        // Where a work-item's first rows (columns) are in the parts of a tile: 64 (64) by 32 values of k.\n"
+    "        // Where a work-item's first rows (columns) are in the parts of a tile, of 64 (64) by 32 values\n"
+    "        // of k.\n"
     "        const uint a_chunk = warp_m / 64 * 8192 + (warp_m % 64 / 4 + lane_m) * 16;\n"
     "        const uint b_chunk = warp_n / 64 * 8192 + (warp_n % 64 / 4 + lane_n) * 16;\n"
     "        float c[8][16];\n"
@@ -9825,8 +9813,8 @@ static const char piece_144[] =
     "                    }\n"
     "            #pragma unroll\n"
     "                    for (int n = 0; n < 16; n += 4) {\n"
-    "                        const float4 x = *(__local const float4 *) (b_tile + k * 256 + (b_from ^ n % 8 * 16)\n"
-    "                                + n / 8 * 128);\n"
+    "                        const float4 x = *(__local const float4 *) (b_tile + k * 256\n"
+    "                                + (b_from ^ n % 8 * 16) + n / 8 * 128);\n"
     "                        bs[n] = x.s0, bs[n + 1] = x.s1, bs[n + 2] = x.s2, bs[n + 3] = x.s3;\n"
     "                    }\n"
     "            #pragma unroll\n"
@@ -9843,10 +9831,10 @@ static const char piece_144[] =
     "        }\n"
     "        #pragma unroll\n"
     "        for (int m = 0; m < 8; m++) {\n"
-    "            const long row = first_m + warp_m + m / 4 * 32 + lane_m * 4 + m % 4;\n"
-    "            __global float *out = C + row * ldc;\n";
+    "            const long row = first_m + warp_m + m / 4 * 32 + lane_m * 4 + m % 4;\n";
 
-static const char piece_145[] =
+static const char piece_144[] =
+    "            __global float *out = C + row * ldc;\n"
     "        #pragma unroll\n"
     "            for (int n = 0; n < 16; n += 4) {\n"
     "                const long block = first_n + warp_n + n * 4;\n"
@@ -9856,7 +9844,7 @@ static const char piece_145[] =
     "                                out + block + lane_n * 4, alpha, beta);\n"
     "                    continue;\n"
     "                }\n"
-    "                // Where rows of C begin anywhere: four work-items side by side store four columns at a time.\n"
+    "                // Where rows of C begin anywhere: four work-items side by side store four columns at once.\n"
     "                uint x[4] = { as_uint(c[m][n]), as_uint(c[m][n + 1]), as_uint(c[m][n + 2]),\n"
     "                        as_uint(c[m][n + 3]) };\n"
     "                transpose_quad(x, lane);\n"
@@ -9869,7 +9857,7 @@ static const char piece_145[] =
     "    }\n"
     "}\n";
 
-static const char piece_146[] =
+static const char piece_145[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored N x K.\n"
@@ -9949,7 +9937,7 @@ static const char piece_146[] =
     "        const int first_m = tile_m * 128, first_n = tile_n * 256;\n"
     "        // A tile is turned when the next one has been asked for.\n";
 
-static const char piece_147[] =
+static const char piece_146[] =
     "        for (int t = 0; t <= num; t++) {\n"
     "            const uint p = s == 0 ? 2 : s - 1;\n"
     "            if (item == 256 && t < num) {\n"
@@ -9997,7 +9985,8 @@ static const char piece_147[] =
     "    {\n"
     "        const uint lane_m = lane / 4, lane_n = lane % 4;\n"
     "        const uint warp_m = warp % 2 * 64, warp_n = warp / 2 * 64;\n"
-    "        // Where a work-item's first rows (columns) are in the parts of a tile: 64 (64) by 32 values of k.\n"
+    "        // Where a work-item's first rows (columns) are in the parts of a tile, of 64 (64) by 32 values\n"
+    "        // of k.\n"
     "        const uint a_chunk = warp_m / 64 * 8192 + (warp_m % 64 / 4 + lane_m) * 16;\n"
     "        const uint b_chunk = warp_n / 64 * 8192 + (warp_n % 64 / 4 + lane_n) * 16;\n"
     "        float c[8][16];\n"
@@ -10030,7 +10019,7 @@ static const char piece_147[] =
     "                    }\n"
     "            #pragma unroll\n";
 
-static const char piece_148[] =
+static const char piece_147[] =
     "// Elements of float are computed with as float. A product and a sum are fused where the device does\n"
     "// that in one step: FP_CONTRACT, on by default, allows it.\n"
     "static float load(__global const float *p)\n"
@@ -10122,7 +10111,7 @@ static const char piece_148[] =
     "    if (swizzle == 3)\n"
     "        asm volatile(\"//@tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%0], 3;\" ::\n";
 
-static const char piece_149[] =
+static const char piece_148[] =
     "                \"r\"(map) : \"memory\");\n"
     "    else if (swizzle == 2)\n"
     "        asm volatile(\"//@tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%0], 2;\" ::\n"
@@ -10213,7 +10202,7 @@ static const char piece_149[] =
     "    }\n"
     "}\n"
     "\n"
-    "// The same for 4 columns side by side, at an address that is a multiple of their size.\n"
+    "// put for 4 columns side by side, at an address that is a multiple of their size.\n"
     "static void put_vector(float4 x, __global float *out, float alpha, float beta)\n"
     "{\n"
     "    x *= alpha;\n"
@@ -10222,12 +10211,31 @@ static const char piece_149[] =
     "    *(__global float4 *) out = x;\n"
     "}\n";
 
+static const char piece_149[] =
+    "// Copies a matrix so that its rows start at multiples of 16 bytes; each work-item writes 16 bytes.\n"
+    "// What pads the rows is undefined.\n"
+    "__kernel __attribute__((reqd_work_group_size(32, 8, 1)))\n"
+    "void kiln_sgemm_bulk_copya_n_copya1(long rows, long cols, __global const element_bits *restrict X, long x_offset,\n"
+    "        long ldx, __global uchar *restrict work, long at)\n"
+    "{\n"
+    "    const uint row = get_global_id(1), col = get_global_id(0) * 4;\n"
+    "    const uint last = cols - 1, ld = (last & -4) + 4;\n"
+    "    if (row >= rows || col > last)\n"
+    "        return;\n"
+    "    X += x_offset + row * ldx;\n"
+    "    __global element_bits *out = (__global element_bits *) work + at + (ulong) row * ld + col;\n"
+    "    if (col + 3 <= last)\n"
+    "        *(__global chunk *) out = (chunk) (X[col + 0], X[col + 1], X[col + 2], X[col + 3]);\n"
+    "    else\n"
+    "        *(__global chunk *) out = (chunk) (X[min(col + 0, last)], X[min(col + 1, last)], X[min(col + 2, last)], X[min(col + 3, last)]);\n"
+    "}\n";
+
 static const char piece_150[] =
     "// Copies a matrix so that its rows start at multiples of 16 bytes; each work-item writes 16 bytes.\n"
     "// What pads the rows is undefined.\n"
     "__kernel __attribute__((reqd_work_group_size(32, 8, 1)))\n"
-    "void kiln_sgemm_bulk_copya_n_copya1(long rows, long cols, __global const element_bits *restrict X, long x_offset, long ldx,\n"
-    "        __global uchar *restrict work, long at)\n"
+    "void kiln_sgemm_bulk_copyb_n_copyb1(long rows, long cols, __global const element_bits *restrict X, long x_offset,\n"
+    "        long ldx, __global uchar *restrict work, long at)\n"
     "{\n"
     "    const uint row = get_global_id(1), col = get_global_id(0) * 4;\n"
     "    const uint last = cols - 1, ld = (last & -4) + 4;\n"
@@ -10242,30 +10250,12 @@ static const char piece_150[] =
     "}\n";
 
 static const char piece_151[] =
-    "// Copies a matrix so that its rows start at multiples of 16 bytes; each work-item writes 16 bytes.\n"
-    "// What pads the rows is undefined.\n"
-    "__kernel __attribute__((reqd_work_group_size(32, 8, 1)))\n"
-    "void kiln_sgemm_bulk_copyb_n_copyb1(long rows, long cols, __global const element_bits *restrict X, long x_offset, long ldx,\n"
-    "        __global uchar *restrict work, long at)\n"
-    "{\n"
-    "    const uint row = get_global_id(1), col = get_global_id(0) * 4;\n"
-    "    const uint last = cols - 1, ld = (last & -4) + 4;\n"
-    "    if (row >= rows || col > last)\n"
-    "        return;\n"
-    "    X += x_offset + row * ldx;\n"
-    "    __global element_bits *out = (__global element_bits *) work + at + (ulong) row * ld + col;\n"
-    "    if (col + 3 <= last)\n"
-    "        *(__global chunk *) out = (chunk) (X[col + 0], X[col + 1], X[col + 2], X[col + 3]);\n"
-    "    else\n"
-    "        *(__global chunk *) out = (chunk) (X[min(col + 0, last)], X[min(col + 1, last)], X[min(col + 2, last)], X[min(col + 3, last)]);\n"
-    "}\n";
-
-static const char piece_152[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored K x N.\n"
     "// A work-group computes 256 x 64 of C. Tiles of A and B, 32 deep, are fetched into local\n"
     "// memory by the copy engine, up to 4 at a time; a tile's `full` barrier says that it is there.\n"
+    "// The first 2 are copied by all who multiply, while the tensor maps are made.\n"
     "// One work-item fetches; a warp computes 64 x 32 of C, and says by the `empty` barrier\n"
     "// when it has read a tile.\n"
     "// Tiles whose k lie side by side are turned by four warps of their own; the `turned` barrier says\n"
@@ -10336,7 +10326,7 @@ static const char piece_152[] =
     "                        0);\n"
     "            warp_sync();\n";
 
-static const char piece_153[] =
+static const char piece_152[] =
     "            asm volatile(\"tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu\"\n"
     "                    \".sync.aligned [%0], [%1], 128;\" ::\n"
     "                    \"l\"(a_map + which * 128), \"r\"(local_address(map)) : \"memory\");\n"
@@ -10394,7 +10384,7 @@ static const char piece_153[] =
     "                phase ^= 1;\n"
     "            }\n"
     "        }\n"
-    "            early = 0;\n"
+    "        early = 0;\n"
     "        }\n"
     "        return;\n"
     "    }\n"
@@ -10417,7 +10407,7 @@ static const char piece_153[] =
     "            for (int s = 0; s < early; s++) {\n"
     "                const int k = (first + s) * 32;\n";
 
-static const char piece_154[] =
+static const char piece_153[] =
     "                for (uint i = item; i < 2048; i += 256) {\n"
     "                    const uint line = i / 8, x = i % 8;\n"
     "                    const uint to = (line * 8 + (x ^ line % 8)) * 16;\n"
@@ -10457,7 +10447,8 @@ static const char piece_154[] =
     "    {\n"
     "        const uint lane_m = lane / 4, lane_n = lane % 4;\n"
     "        const uint warp_m = warp % 4 * 64, warp_n = warp / 4 * 32;\n"
-    "        // Where a work-item's first rows (columns) are in the parts of a tile: 64 (64) by 32 values of k.\n"
+    "        // Where a work-item's first rows (columns) are in the parts of a tile, of 64 (64) by 32 values\n"
+    "        // of k.\n"
     "        const uint a_chunk = warp_m / 64 * 8192 + (warp_m % 64 / 4 + lane_m) * 16;\n"
     "        const uint b_chunk = warp_n / 64 * 8192 + (warp_n % 64 / 4 + lane_n) * 16;\n"
     "        float c[8][8];\n"
@@ -10490,10 +10481,10 @@ static const char piece_154[] =
     "                    }\n"
     "            #pragma unroll\n"
     "                    for (int n = 0; n < 8; n += 4) {\n"
-    "                        const float4 x = *(__local const float4 *) (b_tile + k * 256 + (b_from ^ n % 8 * 16)\n"
-    "                                + n / 8 * 128);\n";
+    "                        const float4 x = *(__local const float4 *) (b_tile + k * 256\n"
+    "                                + (b_from ^ n % 8 * 16) + n / 8 * 128);\n";
 
-static const char piece_155[] =
+static const char piece_154[] =
     "                        bs[n] = x.s0, bs[n + 1] = x.s1, bs[n + 2] = x.s2, bs[n + 3] = x.s3;\n"
     "                    }\n"
     "            #pragma unroll\n"
@@ -10534,7 +10525,7 @@ static const char piece_155[] =
     "                                out + block + lane_n * 4, alpha, beta);\n"
     "                    continue;\n"
     "                }\n"
-    "                // Where rows of C begin anywhere: four work-items side by side store four columns at a time.\n"
+    "                // Where rows of C begin anywhere: four work-items side by side store four columns at once.\n"
     "                uint x[4] = { as_uint(c[m][n]), as_uint(c[m][n + 1]), as_uint(c[m][n + 2]),\n"
     "                        as_uint(c[m][n + 3]) };\n"
     "                transpose_quad(x, lane);\n"
@@ -10548,7 +10539,7 @@ static const char piece_155[] =
     "    }\n"
     "}\n";
 
-static const char piece_156[] =
+static const char piece_155[] =
     "// Adds up what work-groups have of a tile that none did alone, in their order, and stores it: of\n"
     "// each work-item's 64 elements, one.\n"
     "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\n"
@@ -10620,12 +10611,12 @@ static const char piece_156[] =
     "        put(sum, C + c_offset + row * ldc, col, N, alpha, beta);\n"
     "}\n";
 
-static const char piece_157[] =
+static const char piece_156[] =
     "// Copies a matrix so that its rows start at multiples of 16 bytes; each work-item writes 16 bytes.\n"
     "// What pads the rows is undefined.\n"
     "__kernel __attribute__((reqd_work_group_size(32, 8, 1)))\n"
-    "void kiln_sgemm_bulk_copyb_t_copyb1(long rows, long cols, __global const element_bits *restrict X, long x_offset, long ldx,\n"
-    "        __global uchar *restrict work, long at)\n"
+    "void kiln_sgemm_bulk_copyb_t_copyb1(long rows, long cols, __global const element_bits *restrict X, long x_offset,\n"
+    "        long ldx, __global uchar *restrict work, long at)\n"
     "{\n"
     "    const uint row = get_global_id(1), col = get_global_id(0) * 4;\n"
     "    const uint last = cols - 1, ld = (last & -4) + 4;\n"
@@ -10639,12 +10630,13 @@ static const char piece_157[] =
     "        *(__global chunk *) out = (chunk) (X[min(col + 0, last)], X[min(col + 1, last)], X[min(col + 2, last)], X[min(col + 3, last)]);\n"
     "}\n";
 
-static const char piece_158[] =
+static const char piece_157[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored N x K.\n"
     "// A work-group computes 256 x 64 of C. Tiles of A and B, 32 deep, are fetched into local\n"
     "// memory by the copy engine, up to 4 at a time; a tile's `full` barrier says that it is there.\n"
+    "// The first 2 are copied by all who multiply, while the tensor maps are made.\n"
     "// One work-item fetches; a warp computes 64 x 32 of C, and says by the `empty` barrier\n"
     "// when it has read a tile.\n"
     "// Tiles whose k lie side by side are turned by four warps of their own; the `turned` barrier says\n"
@@ -10715,7 +10707,7 @@ static const char piece_158[] =
     "                        3);\n"
     "            warp_sync();\n";
 
-static const char piece_159[] =
+static const char piece_158[] =
     "            asm volatile(\"tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu\"\n"
     "                    \".sync.aligned [%0], [%1], 128;\" ::\n"
     "                    \"l\"(a_map + which * 128), \"r\"(local_address(map)) : \"memory\");\n"
@@ -10775,7 +10767,7 @@ static const char piece_159[] =
     "                phase ^= 1;\n"
     "            }\n"
     "        }\n"
-    "            early = 0;\n"
+    "        early = 0;\n"
     "        }\n"
     "        return;\n"
     "    }\n"
@@ -10796,7 +10788,7 @@ static const char piece_159[] =
     "        const int first_m = tile_m * 256, first_n = tile_n * 64;\n"
     "            const int early = min(num, 2);\n";
 
-static const char piece_160[] =
+static const char piece_159[] =
     "            for (int s = 0; s < early; s++) {\n"
     "                const int k = (first + s) * 32;\n"
     "                for (uint i = item; i < 2048; i += 256) {\n"
@@ -10838,7 +10830,8 @@ static const char piece_160[] =
     "    {\n"
     "        const uint lane_m = lane / 4, lane_n = lane % 4;\n"
     "        const uint warp_m = warp % 4 * 64, warp_n = warp / 4 * 32;\n"
-    "        // Where a work-item's first rows (columns) are in the parts of a tile: 64 (64) by 32 values of k.\n"
+    "        // Where a work-item's first rows (columns) are in the parts of a tile, of 64 (64) by 32 values\n"
+    "        // of k.\n"
     "        const uint a_chunk = warp_m / 64 * 8192 + (warp_m % 64 / 4 + lane_m) * 16;\n"
     "        const uint b_chunk = warp_n / 64 * 8192 + (warp_n % 64 / 4 + lane_n) * 16;\n"
     "        float c[8][8];\n"
@@ -10872,9 +10865,9 @@ static const char piece_160[] =
     "            #pragma unroll\n"
     "                    for (int n = 0; n < 8; n += 4) {\n";
 
-static const char piece_161[] =
-    "                        const float4 x = *(__local const float4 *) (b_tile + k * 256 + (b_from ^ n % 8 * 16)\n"
-    "                                + n / 8 * 128);\n"
+static const char piece_160[] =
+    "                        const float4 x = *(__local const float4 *) (b_tile + k * 256\n"
+    "                                + (b_from ^ n % 8 * 16) + n / 8 * 128);\n"
     "                        bs[n] = x.s0, bs[n + 1] = x.s1, bs[n + 2] = x.s2, bs[n + 3] = x.s3;\n"
     "                    }\n"
     "            #pragma unroll\n"
@@ -10915,7 +10908,7 @@ static const char piece_161[] =
     "                                out + block + lane_n * 4, alpha, beta);\n"
     "                    continue;\n"
     "                }\n"
-    "                // Where rows of C begin anywhere: four work-items side by side store four columns at a time.\n"
+    "                // Where rows of C begin anywhere: four work-items side by side store four columns at once.\n"
     "                uint x[4] = { as_uint(c[m][n]), as_uint(c[m][n + 1]), as_uint(c[m][n + 2]),\n"
     "                        as_uint(c[m][n + 3]) };\n"
     "                transpose_quad(x, lane);\n"
@@ -10929,7 +10922,7 @@ static const char piece_161[] =
     "    }\n"
     "}\n";
 
-static const char piece_162[] =
+static const char piece_161[] =
     "// Adds up what work-groups have of a tile that none did alone, in their order, and stores it: of\n"
     "// each work-item's 64 elements, one.\n"
     "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\n"
@@ -11001,7 +10994,7 @@ static const char piece_162[] =
     "        put(sum, C + c_offset + row * ldc, col, N, alpha, beta);\n"
     "}\n";
 
-static const char piece_163[] =
+static const char piece_162[] =
     "                \"r\"(map) : \"memory\");\n"
     "    else if (swizzle == 2)\n"
     "        asm volatile(\"//@tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%0], 2;\" ::\n"
@@ -11068,7 +11061,7 @@ static const char piece_163[] =
     "    }\n"
     "}\n"
     "\n"
-    "// The same for 4 columns side by side, at an address that is a multiple of their size.\n"
+    "// put for 4 columns side by side, at an address that is a multiple of their size.\n"
     "static void put_vector(float4 x, __global float *out, float alpha, float beta)\n"
     "{\n"
     "    x *= alpha;\n"
@@ -11077,12 +11070,12 @@ static const char piece_163[] =
     "    *(__global float4 *) out = x;\n"
     "}\n";
 
-static const char piece_164[] =
+static const char piece_163[] =
     "// Copies a matrix so that its rows start at multiples of 16 bytes; each work-item writes 16 bytes.\n"
     "// What pads the rows is undefined.\n"
     "__kernel __attribute__((reqd_work_group_size(32, 8, 1)))\n"
-    "void kiln_sgemm_bulk_copya_t_copya1(long rows, long cols, __global const element_bits *restrict X, long x_offset, long ldx,\n"
-    "        __global uchar *restrict work, long at)\n"
+    "void kiln_sgemm_bulk_copya_t_copya1(long rows, long cols, __global const element_bits *restrict X, long x_offset,\n"
+    "        long ldx, __global uchar *restrict work, long at)\n"
     "{\n"
     "    const uint row = get_global_id(1), col = get_global_id(0) * 4;\n"
     "    const uint last = cols - 1, ld = (last & -4) + 4;\n"
@@ -11096,12 +11089,13 @@ static const char piece_164[] =
     "        *(__global chunk *) out = (chunk) (X[min(col + 0, last)], X[min(col + 1, last)], X[min(col + 2, last)], X[min(col + 3, last)]);\n"
     "}\n";
 
-static const char piece_165[] =
+static const char piece_164[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored K x N.\n"
     "// A work-group computes 256 x 64 of C. Tiles of A and B, 32 deep, are fetched into local\n"
     "// memory by the copy engine, up to 4 at a time; a tile's `full` barrier says that it is there.\n"
+    "// The first 2 are copied by all who multiply, while the tensor maps are made.\n"
     "// One work-item fetches; a warp computes 64 x 32 of C, and says by the `empty` barrier\n"
     "// when it has read a tile.\n"
     "// 132 work-groups take tiles in turn. Of the tiles that do not make a whole turn, the\n"
@@ -11168,11 +11162,11 @@ static const char piece_165[] =
     "            warp_sync();\n"
     "            asm volatile(\"tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu\"\n"
     "                    \".sync.aligned [%0], [%1], 128;\" ::\n"
-    "                    \"l\"(a_map + which * 128), \"r\"(local_address(map)) : \"memory\");\n"
-    "            asm volatile(\"bar.sync 3, 64;\" ::: \"memory\");\n"
-    "        }\n";
+    "                    \"l\"(a_map + which * 128), \"r\"(local_address(map)) : \"memory\");\n";
 
-static const char piece_166[] =
+static const char piece_165[] =
+    "            asm volatile(\"bar.sync 3, 64;\" ::: \"memory\");\n"
+    "        }\n"
     "        int early = 2;\n"
     "        if (item == 256) {\n"
     "            acquire_map(a_map);\n"
@@ -11213,7 +11207,7 @@ static const char piece_166[] =
     "                    phase ^= 1;\n"
     "                }\n"
     "            }\n"
-    "                early = 0;\n"
+    "            early = 0;\n"
     "            }\n"
     "        }\n"
     "        return;\n"
@@ -11249,10 +11243,10 @@ static const char piece_166[] =
     "                            first_n + x * 4);\n"
     "                }\n"
     "                mbarrier_arrive_later(fulls + 8 * s);\n"
-    "            }\n"
-    "            asm volatile(\"bar.sync 2, 256;\" ::: \"memory\");\n";
+    "            }\n";
 
-static const char piece_167[] =
+static const char piece_166[] =
+    "            asm volatile(\"bar.sync 2, 256;\" ::: \"memory\");\n"
     "            for (int s = 0; item == 0 && s < early; s++)\n"
     "                mbarrier_arrive(fulls + 8 * s);\n"
     "            break;\n"
@@ -11277,7 +11271,8 @@ static const char piece_167[] =
     "    {\n"
     "        const uint lane_m = lane / 4, lane_n = lane % 4;\n"
     "        const uint warp_m = warp % 4 * 64, warp_n = warp / 4 * 32;\n"
-    "        // Where a work-item's first rows (columns) are in the parts of a tile: 64 (64) by 32 values of k.\n"
+    "        // Where a work-item's first rows (columns) are in the parts of a tile, of 64 (64) by 32 values\n"
+    "        // of k.\n"
     "        const uint a_chunk = warp_m / 64 * 8192 + (warp_m % 64 / 4 + lane_m) * 16;\n"
     "        const uint b_chunk = warp_n / 64 * 8192 + (warp_n % 64 / 4 + lane_n) * 16;\n"
     "        float c[8][8];\n"
@@ -11310,8 +11305,8 @@ static const char piece_167[] =
     "                    }\n"
     "            #pragma unroll\n"
     "                    for (int n = 0; n < 8; n += 4) {\n"
-    "                        const float4 x = *(__local const float4 *) (b_tile + k * 256 + (b_from ^ n % 8 * 16)\n"
-    "                                + n / 8 * 128);\n"
+    "                        const float4 x = *(__local const float4 *) (b_tile + k * 256\n"
+    "                                + (b_from ^ n % 8 * 16) + n / 8 * 128);\n"
     "                        bs[n] = x.s0, bs[n + 1] = x.s1, bs[n + 2] = x.s2, bs[n + 3] = x.s3;\n"
     "                    }\n"
     "            #pragma unroll\n"
@@ -11331,11 +11326,11 @@ static const char piece_167[] =
     "            mbarrier_arrive(empties + 8 * (stage == 0 ? 3 : stage - 1));\n"
     "        if (num < steps) {\n"
     "            // Not all of the tile: kept for the stage that adds up.\n"
-    "            __global float *part = parts + (2 * get_group_id(0) + (first == 0)) * 16384;\n"
-    "        #pragma unroll\n"
-    "            for (int m = 0; m < 8; m++)\n";
+    "            __global float *part = parts + (2 * get_group_id(0) + (first == 0)) * 16384;\n";
 
-static const char piece_168[] =
+static const char piece_167[] =
+    "        #pragma unroll\n"
+    "            for (int m = 0; m < 8; m++)\n"
     "        #pragma unroll\n"
     "                for (int n = 0; n < 8; n++)\n"
     "                    part[(m * 8 + n) * 256] = c[m][n];\n"
@@ -11354,7 +11349,7 @@ static const char piece_168[] =
     "                                out + block + lane_n * 4, alpha, beta);\n"
     "                    continue;\n"
     "                }\n"
-    "                // Where rows of C begin anywhere: four work-items side by side store four columns at a time.\n"
+    "                // Where rows of C begin anywhere: four work-items side by side store four columns at once.\n"
     "                uint x[4] = { as_uint(c[m][n]), as_uint(c[m][n + 1]), as_uint(c[m][n + 2]),\n"
     "                        as_uint(c[m][n + 3]) };\n"
     "                transpose_quad(x, lane);\n"
@@ -11368,7 +11363,7 @@ static const char piece_168[] =
     "    }\n"
     "}\n";
 
-static const char piece_169[] =
+static const char piece_168[] =
     "// Adds up what work-groups have of a tile that none did alone, in their order, and stores it: of\n"
     "// each work-item's 64 elements, one.\n"
     "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\n"
@@ -11440,12 +11435,13 @@ static const char piece_169[] =
     "        put(sum, C + c_offset + row * ldc, col, N, alpha, beta);\n"
     "}\n";
 
-static const char piece_170[] =
+static const char piece_169[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored N x K.\n"
     "// A work-group computes 256 x 64 of C. Tiles of A and B, 32 deep, are fetched into local\n"
     "// memory by the copy engine, up to 4 at a time; a tile's `full` barrier says that it is there.\n"
+    "// The first 2 are copied by all who multiply, while the tensor maps are made.\n"
     "// One work-item fetches; a warp computes 64 x 32 of C, and says by the `empty` barrier\n"
     "// when it has read a tile.\n"
     "// Tiles whose k lie side by side are turned by four warps of their own; the `turned` barrier says\n"
@@ -11516,7 +11512,7 @@ static const char piece_170[] =
     "                        3);\n"
     "            warp_sync();\n";
 
-static const char piece_171[] =
+static const char piece_170[] =
     "            asm volatile(\"tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu\"\n"
     "                    \".sync.aligned [%0], [%1], 128;\" ::\n"
     "                    \"l\"(a_map + which * 128), \"r\"(local_address(map)) : \"memory\");\n"
@@ -11574,7 +11570,7 @@ static const char piece_171[] =
     "                phase ^= 1;\n"
     "            }\n"
     "        }\n"
-    "            early = 0;\n"
+    "        early = 0;\n"
     "        }\n"
     "        return;\n"
     "    }\n"
@@ -11597,7 +11593,7 @@ static const char piece_171[] =
     "            for (int s = 0; s < early; s++) {\n"
     "                const int k = (first + s) * 32;\n";
 
-static const char piece_172[] =
+static const char piece_171[] =
     "                for (uint i = item; i < 2048; i += 256) {\n"
     "                    const uint line = i / 64, x = i % 64;\n"
     "                    const uint to = (x / 16 * 512 + line * 16 + x % 16) * 16;\n"
@@ -11637,7 +11633,8 @@ static const char piece_172[] =
     "    {\n"
     "        const uint lane_m = lane / 4, lane_n = lane % 4;\n"
     "        const uint warp_m = warp % 4 * 64, warp_n = warp / 4 * 32;\n"
-    "        // Where a work-item's first rows (columns) are in the parts of a tile: 64 (64) by 32 values of k.\n"
+    "        // Where a work-item's first rows (columns) are in the parts of a tile, of 64 (64) by 32 values\n"
+    "        // of k.\n"
     "        const uint a_chunk = warp_m / 64 * 8192 + (warp_m % 64 / 4 + lane_m) * 16;\n"
     "        const uint b_chunk = warp_n / 64 * 8192 + (warp_n % 64 / 4 + lane_n) * 16;\n"
     "        float c[8][8];\n"
@@ -11670,10 +11667,10 @@ static const char piece_172[] =
     "                    }\n"
     "            #pragma unroll\n"
     "                    for (int n = 0; n < 8; n += 4) {\n"
-    "                        const float4 x = *(__local const float4 *) (b_tile + k * 256 + (b_from ^ n % 8 * 16)\n"
-    "                                + n / 8 * 128);\n";
+    "                        const float4 x = *(__local const float4 *) (b_tile + k * 256\n"
+    "                                + (b_from ^ n % 8 * 16) + n / 8 * 128);\n";
 
-static const char piece_173[] =
+static const char piece_172[] =
     "// Adds up what work-groups have of a tile that none did alone, in their order, and stores it: of\n"
     "// each work-item's 64 elements, one.\n"
     "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\n"
@@ -11745,7 +11742,7 @@ static const char piece_173[] =
     "        put(sum, C + c_offset + row * ldc, col, N, alpha, beta);\n"
     "}\n";
 
-static const char piece_174[] =
+static const char piece_173[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored K x N.\n"
@@ -11826,7 +11823,7 @@ static const char piece_174[] =
     "        // A tile is turned when the next one has been asked for.\n"
     "        for (int t = 0; t <= num; t++) {\n";
 
-static const char piece_175[] =
+static const char piece_174[] =
     "            const uint p = s == 0 ? 5 : s - 1;\n"
     "            if (item == 256 && t < num) {\n"
     "                mbarrier_wait(empties + 8 * s, phase);\n"
@@ -11873,7 +11870,8 @@ static const char piece_175[] =
     "    {\n"
     "        const uint lane_m = lane / 4, lane_n = lane % 4;\n"
     "        const uint warp_m = warp % 1 * 64, warp_n = warp / 1 * 16;\n"
-    "        // Where a work-item's first rows (columns) are in the parts of a tile: 64 (64) by 32 values of k.\n"
+    "        // Where a work-item's first rows (columns) are in the parts of a tile, of 64 (64) by 32 values\n"
+    "        // of k.\n"
     "        const uint a_chunk = warp_m / 64 * 8192 + (warp_m % 64 / 4 + lane_m) * 16;\n"
     "        const uint b_chunk = warp_n / 64 * 8192 + (warp_n % 64 / 4 + lane_n) * 16;\n"
     "        float c[8][4];\n"
@@ -11907,9 +11905,9 @@ static const char piece_175[] =
     "            #pragma unroll\n"
     "                    for (int n = 0; n < 4; n += 4) {\n";
 
-static const char piece_176[] =
-    "                        const float4 x = *(__local const float4 *) (b_tile + k * 256 + (b_from ^ n % 8 * 16)\n"
-    "                                + n / 8 * 128);\n"
+static const char piece_175[] =
+    "                        const float4 x = *(__local const float4 *) (b_tile + k * 256\n"
+    "                                + (b_from ^ n % 8 * 16) + n / 8 * 128);\n"
     "                        bs[n] = x.s0, bs[n + 1] = x.s1, bs[n + 2] = x.s2, bs[n + 3] = x.s3;\n"
     "                    }\n"
     "            #pragma unroll\n"
@@ -11937,7 +11935,7 @@ static const char piece_176[] =
     "                                out + block + lane_n * 4, alpha, beta);\n"
     "                    continue;\n"
     "                }\n"
-    "                // Where rows of C begin anywhere: four work-items side by side store four columns at a time.\n"
+    "                // Where rows of C begin anywhere: four work-items side by side store four columns at once.\n"
     "                uint x[4] = { as_uint(c[m][n]), as_uint(c[m][n + 1]), as_uint(c[m][n + 2]),\n"
     "                        as_uint(c[m][n + 3]) };\n"
     "                transpose_quad(x, lane);\n"
@@ -11950,7 +11948,7 @@ static const char piece_176[] =
     "    }\n"
     "}\n";
 
-static const char piece_177[] =
+static const char piece_176[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored N x K.\n"
@@ -12031,7 +12029,7 @@ static const char piece_177[] =
     "        // A tile is turned when the next one has been asked for.\n"
     "        for (int t = 0; t <= num; t++) {\n";
 
-static const char piece_178[] =
+static const char piece_177[] =
     "            const uint p = s == 0 ? 5 : s - 1;\n"
     "            if (item == 256 && t < num) {\n"
     "                mbarrier_wait(empties + 8 * s, phase);\n"
@@ -12080,7 +12078,8 @@ static const char piece_178[] =
     "    {\n"
     "        const uint lane_m = lane / 4, lane_n = lane % 4;\n"
     "        const uint warp_m = warp % 1 * 64, warp_n = warp / 1 * 16;\n"
-    "        // Where a work-item's first rows (columns) are in the parts of a tile: 64 (64) by 32 values of k.\n"
+    "        // Where a work-item's first rows (columns) are in the parts of a tile, of 64 (64) by 32 values\n"
+    "        // of k.\n"
     "        const uint a_chunk = warp_m / 64 * 8192 + (warp_m % 64 / 4 + lane_m) * 16;\n"
     "        const uint b_chunk = warp_n / 64 * 8192 + (warp_n % 64 / 4 + lane_n) * 16;\n"
     "        float c[8][4];\n"
@@ -12109,14 +12108,14 @@ static const char piece_178[] =
     "                    for (int m = 0; m < 8; m += 4) {\n"
     "                        const float4 x = *(__local const float4 *) (a_tile + k * 256 + a_from\n"
     "                                + m / 8 * 8192 + m % 8 * 32);\n"
-    "                        as[m] = x.s0, as[m + 1] = x.s1, as[m + 2] = x.s2, as[m + 3] = x.s3;\n"
-    "                    }\n";
+    "                        as[m] = x.s0, as[m + 1] = x.s1, as[m + 2] = x.s2, as[m + 3] = x.s3;\n";
 
-static const char piece_179[] =
+static const char piece_178[] =
+    "                    }\n"
     "            #pragma unroll\n"
     "                    for (int n = 0; n < 4; n += 4) {\n"
-    "                        const float4 x = *(__local const float4 *) (b_tile + k * 256 + (b_from ^ n % 8 * 16)\n"
-    "                                + n / 8 * 128);\n"
+    "                        const float4 x = *(__local const float4 *) (b_tile + k * 256\n"
+    "                                + (b_from ^ n % 8 * 16) + n / 8 * 128);\n"
     "                        bs[n] = x.s0, bs[n + 1] = x.s1, bs[n + 2] = x.s2, bs[n + 3] = x.s3;\n"
     "                    }\n"
     "            #pragma unroll\n"
@@ -12144,7 +12143,7 @@ static const char piece_179[] =
     "                                out + block + lane_n * 4, alpha, beta);\n"
     "                    continue;\n"
     "                }\n"
-    "                // Where rows of C begin anywhere: four work-items side by side store four columns at a time.\n"
+    "                // Where rows of C begin anywhere: four work-items side by side store four columns at once.\n"
     "                uint x[4] = { as_uint(c[m][n]), as_uint(c[m][n + 1]), as_uint(c[m][n + 2]),\n"
     "                        as_uint(c[m][n + 3]) };\n"
     "                transpose_quad(x, lane);\n"
@@ -12157,7 +12156,7 @@ static const char piece_179[] =
     "    }\n"
     "}\n";
 
-static const char piece_180[] =
+static const char piece_179[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored K x N.\n"
@@ -12238,7 +12237,7 @@ static const char piece_180[] =
     "                        const uint mbarrier = fulls + 8 * s;\n"
     "                        const int k = (first + t) * 32;\n";
 
-static const char piece_181[] =
+static const char piece_180[] =
     "                        mbarrier_expect(mbarrier, 24576);\n"
     "                        for (int x = 0; x < 64; x += 64)\n"
     "                            fetch_box(a_at + s * 8192 + x * 128, a_map, first_m + x, k, mbarrier);\n"
@@ -12268,7 +12267,8 @@ static const char piece_181[] =
     "    {\n"
     "        const uint lane_m = lane / 4, lane_n = lane % 4;\n"
     "        const uint warp_m = warp % 1 * 64, warp_n = warp / 1 * 16;\n"
-    "        // Where a work-item's first rows (columns) are in the parts of a tile: 64 (64) by 32 values of k.\n"
+    "        // Where a work-item's first rows (columns) are in the parts of a tile, of 64 (64) by 32 values\n"
+    "        // of k.\n"
     "        const uint a_chunk = warp_m / 64 * 8192 + (warp_m % 64 / 4 + lane_m) * 16;\n"
     "        const uint b_chunk = warp_n / 64 * 8192 + (warp_n % 64 / 4 + lane_n) * 16;\n"
     "        float c[8][4];\n"
@@ -12301,8 +12301,8 @@ static const char piece_181[] =
     "                    }\n"
     "            #pragma unroll\n"
     "                    for (int n = 0; n < 4; n += 4) {\n"
-    "                        const float4 x = *(__local const float4 *) (b_tile + k * 256 + (b_from ^ n % 8 * 16)\n"
-    "                                + n / 8 * 128);\n"
+    "                        const float4 x = *(__local const float4 *) (b_tile + k * 256\n"
+    "                                + (b_from ^ n % 8 * 16) + n / 8 * 128);\n"
     "                        bs[n] = x.s0, bs[n + 1] = x.s1, bs[n + 2] = x.s2, bs[n + 3] = x.s3;\n"
     "                    }\n"
     "            #pragma unroll\n"
@@ -12322,7 +12322,7 @@ static const char piece_181[] =
     "            const long row = first_m + warp_m + m / 4 * 32 + lane_m * 4 + m % 4;\n"
     "            __global float *out = C + row * ldc;\n";
 
-static const char piece_182[] =
+static const char piece_181[] =
     "        #pragma unroll\n"
     "            for (int n = 0; n < 4; n += 4) {\n"
     "                const long block = first_n + warp_n + n * 4;\n"
@@ -12332,7 +12332,7 @@ static const char piece_182[] =
     "                                out + block + lane_n * 4, alpha, beta);\n"
     "                    continue;\n"
     "                }\n"
-    "                // Where rows of C begin anywhere: four work-items side by side store four columns at a time.\n"
+    "                // Where rows of C begin anywhere: four work-items side by side store four columns at once.\n"
     "                uint x[4] = { as_uint(c[m][n]), as_uint(c[m][n + 1]), as_uint(c[m][n + 2]),\n"
     "                        as_uint(c[m][n + 3]) };\n"
     "                transpose_quad(x, lane);\n"
@@ -12345,7 +12345,7 @@ static const char piece_182[] =
     "    }\n"
     "}\n";
 
-static const char piece_183[] =
+static const char piece_182[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored N x K.\n"
@@ -12426,7 +12426,7 @@ static const char piece_183[] =
     "        // A tile is turned when the next one has been asked for.\n"
     "        for (int t = 0; t <= num; t++) {\n";
 
-static const char piece_184[] =
+static const char piece_183[] =
     "            const uint p = s == 0 ? 5 : s - 1;\n"
     "            if (item == 256 && t < num) {\n"
     "                mbarrier_wait(empties + 8 * s, phase);\n"
@@ -12473,7 +12473,8 @@ static const char piece_184[] =
     "    {\n"
     "        const uint lane_m = lane / 4, lane_n = lane % 4;\n"
     "        const uint warp_m = warp % 1 * 64, warp_n = warp / 1 * 16;\n"
-    "        // Where a work-item's first rows (columns) are in the parts of a tile: 64 (64) by 32 values of k.\n"
+    "        // Where a work-item's first rows (columns) are in the parts of a tile, of 64 (64) by 32 values\n"
+    "        // of k.\n"
     "        const uint a_chunk = warp_m / 64 * 8192 + (warp_m % 64 / 4 + lane_m) * 16;\n"
     "        const uint b_chunk = warp_n / 64 * 8192 + (warp_n % 64 / 4 + lane_n) * 16;\n"
     "        float c[8][4];\n"
@@ -12507,12 +12508,13 @@ static const char piece_184[] =
     "            #pragma unroll\n"
     "                    for (int n = 0; n < 4; n += 4) {\n";
 
-static const char piece_185[] =
+static const char piece_184[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored K x N.\n"
     "// A work-group computes 64 x 32 of C. Tiles of A and B, 32 deep, are fetched into local\n"
     "// memory by the copy engine, up to 4 at a time; a tile's `full` barrier says that it is there.\n"
+    "// The first 1 are copied by all who multiply, while the tensor maps are made.\n"
     "// One work-item fetches; a warp computes 32 x 16 of C, and says by the `empty` barrier\n"
     "// when it has read a tile.\n"
     "// Tiles whose k lie side by side are turned by four warps of their own; the `turned` barrier says\n"
@@ -12584,10 +12586,10 @@ static const char piece_185[] =
     "        const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 31) / 32;\n"
     "        const uint band = tile / (16 * tiles_n) * 16, in_band = tile - band * tiles_n;\n"
     "        const uint band_rows = min(tiles_m - band, (uint) 16);\n"
-    "        const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n"
-    "        const int first_m = tile_m * 64, first_n = tile_n * 32;\n";
+    "        const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n";
 
-static const char piece_186[] =
+static const char piece_185[] =
+    "        const int first_m = tile_m * 64, first_n = tile_n * 32;\n"
     "        // A tile is turned when the next one has been asked for.\n"
     "        for (int t = 0; t <= num; t++) {\n"
     "            const uint p = s == 0 ? 3 : s - 1;\n"
@@ -12663,12 +12665,13 @@ static const char piece_186[] =
     "    const uint band_rows = min(tiles_m - band, (uint) 16);\n"
     "    const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n"
     "    const int first_m = tile_m * 64, first_n = tile_n * 32;\n"
-    "    {\n"
-    "        const uint lane_m = lane / 4, lane_n = lane % 4;\n";
+    "    {\n";
 
-static const char piece_187[] =
+static const char piece_186[] =
+    "        const uint lane_m = lane / 4, lane_n = lane % 4;\n"
     "        const uint warp_m = warp % 2 * 32, warp_n = warp / 2 * 16;\n"
-    "        // Where a work-item's first rows (columns) are in the parts of a tile: 64 (32) by 32 values of k.\n"
+    "        // Where a work-item's first rows (columns) are in the parts of a tile, of 64 (32) by 32 values\n"
+    "        // of k.\n"
     "        const uint a_chunk = warp_m / 64 * 8192 + (warp_m % 64 / 4 + lane_m) * 16;\n"
     "        const uint b_chunk = warp_n / 32 * 4096 + (warp_n % 32 / 4 + lane_n) * 16;\n"
     "        float c[4][4];\n"
@@ -12701,8 +12704,8 @@ static const char piece_187[] =
     "                    }\n"
     "            #pragma unroll\n"
     "                    for (int n = 0; n < 4; n += 4) {\n"
-    "                        const float4 x = *(__local const float4 *) (b_tile + k * 128 + (b_from ^ n % 8 * 16)\n"
-    "                                + n / 8 * 128);\n"
+    "                        const float4 x = *(__local const float4 *) (b_tile + k * 128\n"
+    "                                + (b_from ^ n % 8 * 16) + n / 8 * 128);\n"
     "                        bs[n] = x.s0, bs[n + 1] = x.s1, bs[n + 2] = x.s2, bs[n + 3] = x.s3;\n"
     "                    }\n"
     "            #pragma unroll\n"
@@ -12730,7 +12733,7 @@ static const char piece_187[] =
     "                                out + block + lane_n * 4, alpha, beta);\n"
     "                    continue;\n"
     "                }\n"
-    "                // Where rows of C begin anywhere: four work-items side by side store four columns at a time.\n"
+    "                // Where rows of C begin anywhere: four work-items side by side store four columns at once.\n"
     "                uint x[4] = { as_uint(c[m][n]), as_uint(c[m][n + 1]), as_uint(c[m][n + 2]),\n"
     "                        as_uint(c[m][n + 3]) };\n"
     "                transpose_quad(x, lane);\n"
@@ -12743,12 +12746,13 @@ static const char piece_187[] =
     "    }\n"
     "}\n";
 
-static const char piece_188[] =
+static const char piece_187[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored N x K.\n"
     "// A work-group computes 64 x 32 of C. Tiles of A and B, 32 deep, are fetched into local\n"
     "// memory by the copy engine, up to 4 at a time; a tile's `full` barrier says that it is there.\n"
+    "// The first 1 are copied by all who multiply, while the tensor maps are made.\n"
     "// One work-item fetches; a warp computes 32 x 16 of C, and says by the `empty` barrier\n"
     "// when it has read a tile.\n"
     "// Tiles whose k lie side by side are turned by four warps of their own; the `turned` barrier says\n"
@@ -12820,10 +12824,10 @@ static const char piece_188[] =
     "        const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 31) / 32;\n"
     "        const uint band = tile / (16 * tiles_n) * 16, in_band = tile - band * tiles_n;\n"
     "        const uint band_rows = min(tiles_m - band, (uint) 16);\n"
-    "        const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n"
-    "        const int first_m = tile_m * 64, first_n = tile_n * 32;\n";
+    "        const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n";
 
-static const char piece_189[] =
+static const char piece_188[] =
+    "        const int first_m = tile_m * 64, first_n = tile_n * 32;\n"
     "        // A tile is turned when the next one has been asked for.\n"
     "        for (int t = 0; t <= num; t++) {\n"
     "            const uint p = s == 0 ? 3 : s - 1;\n"
@@ -12899,14 +12903,15 @@ static const char piece_189[] =
     "    const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 31) / 32;\n"
     "    const uint band = tile / (16 * tiles_n) * 16, in_band = tile - band * tiles_n;\n"
     "    const uint band_rows = min(tiles_m - band, (uint) 16);\n"
-    "    const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n"
-    "    const int first_m = tile_m * 64, first_n = tile_n * 32;\n"
-    "    {\n";
+    "    const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n";
 
-static const char piece_190[] =
+static const char piece_189[] =
+    "    const int first_m = tile_m * 64, first_n = tile_n * 32;\n"
+    "    {\n"
     "        const uint lane_m = lane / 4, lane_n = lane % 4;\n"
     "        const uint warp_m = warp % 2 * 32, warp_n = warp / 2 * 16;\n"
-    "        // Where a work-item's first rows (columns) are in the parts of a tile: 64 (32) by 32 values of k.\n"
+    "        // Where a work-item's first rows (columns) are in the parts of a tile, of 64 (32) by 32 values\n"
+    "        // of k.\n"
     "        const uint a_chunk = warp_m / 64 * 8192 + (warp_m % 64 / 4 + lane_m) * 16;\n"
     "        const uint b_chunk = warp_n / 32 * 4096 + (warp_n % 32 / 4 + lane_n) * 16;\n"
     "        float c[4][4];\n"
@@ -12939,8 +12944,8 @@ static const char piece_190[] =
     "                    }\n"
     "            #pragma unroll\n"
     "                    for (int n = 0; n < 4; n += 4) {\n"
-    "                        const float4 x = *(__local const float4 *) (b_tile + k * 128 + (b_from ^ n % 8 * 16)\n"
-    "                                + n / 8 * 128);\n"
+    "                        const float4 x = *(__local const float4 *) (b_tile + k * 128\n"
+    "                                + (b_from ^ n % 8 * 16) + n / 8 * 128);\n"
     "                        bs[n] = x.s0, bs[n + 1] = x.s1, bs[n + 2] = x.s2, bs[n + 3] = x.s3;\n"
     "                    }\n"
     "            #pragma unroll\n"
@@ -12968,7 +12973,7 @@ static const char piece_190[] =
     "                                out + block + lane_n * 4, alpha, beta);\n"
     "                    continue;\n"
     "                }\n"
-    "                // Where rows of C begin anywhere: four work-items side by side store four columns at a time.\n"
+    "                // Where rows of C begin anywhere: four work-items side by side store four columns at once.\n"
     "                uint x[4] = { as_uint(c[m][n]), as_uint(c[m][n + 1]), as_uint(c[m][n + 2]),\n"
     "                        as_uint(c[m][n + 3]) };\n"
     "                transpose_quad(x, lane);\n"
@@ -12981,12 +12986,13 @@ static const char piece_190[] =
     "    }\n"
     "}\n";
 
-static const char piece_191[] =
+static const char piece_190[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored K x N.\n"
     "// A work-group computes 64 x 32 of C. Tiles of A and B, 32 deep, are fetched into local\n"
     "// memory by the copy engine, up to 4 at a time; a tile's `full` barrier says that it is there.\n"
+    "// The first 1 are copied by all who multiply, while the tensor maps are made.\n"
     "// One work-item fetches; a warp computes 32 x 16 of C, and says by the `empty` barrier\n"
     "// when it has read a tile.\n"
     "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\n"
@@ -13058,11 +13064,11 @@ static const char piece_191[] =
     "            for (int t = 0; t < num; t++) {\n"
     "                if (t >= early)\n"
     "                {\n"
-    "                    mbarrier_wait(empties + 8 * s, phase);\n"
-    "                    // Fetches step t into place s.\n"
-    "                    {\n";
+    "                    mbarrier_wait(empties + 8 * s, phase);\n";
 
-static const char piece_192[] =
+static const char piece_191[] =
+    "                    // Fetches step t into place s.\n"
+    "                    {\n"
     "                        const uint mbarrier = fulls + 8 * s;\n"
     "                        const int k = (first + t) * 32;\n"
     "                        mbarrier_expect(mbarrier, 12288);\n"
@@ -13124,7 +13130,8 @@ static const char piece_192[] =
     "    {\n"
     "        const uint lane_m = lane / 4, lane_n = lane % 4;\n"
     "        const uint warp_m = warp % 2 * 32, warp_n = warp / 2 * 16;\n"
-    "        // Where a work-item's first rows (columns) are in the parts of a tile: 64 (32) by 32 values of k.\n"
+    "        // Where a work-item's first rows (columns) are in the parts of a tile, of 64 (32) by 32 values\n"
+    "        // of k.\n"
     "        const uint a_chunk = warp_m / 64 * 8192 + (warp_m % 64 / 4 + lane_m) * 16;\n"
     "        const uint b_chunk = warp_n / 32 * 4096 + (warp_n % 32 / 4 + lane_n) * 16;\n"
     "        float c[4][4];\n"
@@ -13136,10 +13143,10 @@ static const char piece_192[] =
     "        for (int now = 0; now < num; now++) {\n"
     "            mbarrier_wait(fulls + 8 * stage, phase);\n"
     "            // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
-    "            warp_sync();\n"
-    "            if (now > 0 && lane == 0)\n";
+    "            warp_sync();\n";
 
-static const char piece_193[] =
+static const char piece_192[] =
+    "            if (now > 0 && lane == 0)\n"
     "                mbarrier_arrive(empties + 8 * (stage == 0 ? 3 : stage - 1));\n"
     "            __local const uchar *a_tile = a_tiles + stage * 8192;\n"
     "            __local const uchar *b_tile = b_tiles + stage * 4096;\n"
@@ -13159,8 +13166,8 @@ static const char piece_193[] =
     "                    }\n"
     "            #pragma unroll\n"
     "                    for (int n = 0; n < 4; n += 4) {\n"
-    "                        const float4 x = *(__local const float4 *) (b_tile + k * 128 + (b_from ^ n % 8 * 16)\n"
-    "                                + n / 8 * 128);\n"
+    "                        const float4 x = *(__local const float4 *) (b_tile + k * 128\n"
+    "                                + (b_from ^ n % 8 * 16) + n / 8 * 128);\n"
     "                        bs[n] = x.s0, bs[n + 1] = x.s1, bs[n + 2] = x.s2, bs[n + 3] = x.s3;\n"
     "                    }\n"
     "            #pragma unroll\n"
@@ -13188,7 +13195,7 @@ static const char piece_193[] =
     "                                out + block + lane_n * 4, alpha, beta);\n"
     "                    continue;\n"
     "                }\n"
-    "                // Where rows of C begin anywhere: four work-items side by side store four columns at a time.\n"
+    "                // Where rows of C begin anywhere: four work-items side by side store four columns at once.\n"
     "                uint x[4] = { as_uint(c[m][n]), as_uint(c[m][n + 1]), as_uint(c[m][n + 2]),\n"
     "                        as_uint(c[m][n + 3]) };\n"
     "                transpose_quad(x, lane);\n"
@@ -13201,12 +13208,13 @@ static const char piece_193[] =
     "    }\n"
     "}\n";
 
-static const char piece_194[] =
+static const char piece_193[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored N x K.\n"
     "// A work-group computes 64 x 32 of C. Tiles of A and B, 32 deep, are fetched into local\n"
     "// memory by the copy engine, up to 4 at a time; a tile's `full` barrier says that it is there.\n"
+    "// The first 1 are copied by all who multiply, while the tensor maps are made.\n"
     "// One work-item fetches; a warp computes 32 x 16 of C, and says by the `empty` barrier\n"
     "// when it has read a tile.\n"
     "// Tiles whose k lie side by side are turned by four warps of their own; the `turned` barrier says\n"
@@ -13278,10 +13286,10 @@ static const char piece_194[] =
     "        const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 31) / 32;\n"
     "        const uint band = tile / (16 * tiles_n) * 16, in_band = tile - band * tiles_n;\n"
     "        const uint band_rows = min(tiles_m - band, (uint) 16);\n"
-    "        const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n"
-    "        const int first_m = tile_m * 64, first_n = tile_n * 32;\n";
+    "        const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n";
 
-static const char piece_195[] =
+static const char piece_194[] =
+    "        const int first_m = tile_m * 64, first_n = tile_n * 32;\n"
     "        // A tile is turned when the next one has been asked for.\n"
     "        for (int t = 0; t <= num; t++) {\n"
     "            const uint p = s == 0 ? 3 : s - 1;\n"
@@ -13357,12 +13365,13 @@ static const char piece_195[] =
     "    const uint band_rows = min(tiles_m - band, (uint) 16);\n"
     "    const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n"
     "    const int first_m = tile_m * 64, first_n = tile_n * 32;\n"
-    "    {\n"
-    "        const uint lane_m = lane / 4, lane_n = lane % 4;\n";
+    "    {\n";
 
-static const char piece_196[] =
+static const char piece_195[] =
+    "        const uint lane_m = lane / 4, lane_n = lane % 4;\n"
     "        const uint warp_m = warp % 2 * 32, warp_n = warp / 2 * 16;\n"
-    "        // Where a work-item's first rows (columns) are in the parts of a tile: 64 (32) by 32 values of k.\n"
+    "        // Where a work-item's first rows (columns) are in the parts of a tile, of 64 (32) by 32 values\n"
+    "        // of k.\n"
     "        const uint a_chunk = warp_m / 64 * 8192 + (warp_m % 64 / 4 + lane_m) * 16;\n"
     "        const uint b_chunk = warp_n / 32 * 4096 + (warp_n % 32 / 4 + lane_n) * 16;\n"
     "        float c[4][4];\n"
@@ -13395,8 +13404,8 @@ static const char piece_196[] =
     "                    }\n"
     "            #pragma unroll\n"
     "                    for (int n = 0; n < 4; n += 4) {\n"
-    "                        const float4 x = *(__local const float4 *) (b_tile + k * 128 + (b_from ^ n % 8 * 16)\n"
-    "                                + n / 8 * 128);\n"
+    "                        const float4 x = *(__local const float4 *) (b_tile + k * 128\n"
+    "                                + (b_from ^ n % 8 * 16) + n / 8 * 128);\n"
     "                        bs[n] = x.s0, bs[n + 1] = x.s1, bs[n + 2] = x.s2, bs[n + 3] = x.s3;\n"
     "                    }\n"
     "            #pragma unroll\n"
@@ -13424,7 +13433,7 @@ static const char piece_196[] =
     "                                out + block + lane_n * 4, alpha, beta);\n"
     "                    continue;\n"
     "                }\n"
-    "                // Where rows of C begin anywhere: four work-items side by side store four columns at a time.\n"
+    "                // Where rows of C begin anywhere: four work-items side by side store four columns at once.\n"
     "                uint x[4] = { as_uint(c[m][n]), as_uint(c[m][n + 1]), as_uint(c[m][n + 2]),\n"
     "                        as_uint(c[m][n + 3]) };\n"
     "                transpose_quad(x, lane);\n"
@@ -13437,7 +13446,7 @@ static const char piece_196[] =
     "    }\n"
     "}\n";
 
-static const char piece_197[] =
+static const char piece_196[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored K x N.\n"
@@ -13515,7 +13524,7 @@ static const char piece_197[] =
     "    if (item >= 128) {\n"
     "        if (item == 128) {\n";
 
-static const char piece_198[] =
+static const char piece_197[] =
     "            acquire_map(a_map);\n"
     "            acquire_map(b_map);\n"
     "        }\n"
@@ -13587,7 +13596,8 @@ static const char piece_198[] =
     "    {\n"
     "        const uint lane_m = lane / 4, lane_n = lane % 4;\n"
     "        const uint warp_m = warp % 2 * 32, warp_n = warp / 2 * 32;\n"
-    "        // Where a work-item's first rows (columns) are in the parts of a tile: 64 (64) by 32 values of k.\n"
+    "        // Where a work-item's first rows (columns) are in the parts of a tile, of 64 (64) by 32 values\n"
+    "        // of k.\n"
     "        const uint a_chunk = warp_m / 64 * 8192 + (warp_m % 64 / 4 + lane_m) * 16;\n"
     "        const uint b_chunk = warp_n / 64 * 8192 + (warp_n % 64 / 4 + lane_n) * 16;\n"
     "        float c[4][8];\n"
@@ -13597,7 +13607,7 @@ static const char piece_198[] =
     "            for (int n = 0; n < 8; n++)\n"
     "                c[m][n] = 0;\n";
 
-static const char piece_199[] =
+static const char piece_198[] =
     "        for (int now = 0; now < num; now++) {\n"
     "            mbarrier_wait(turneds + 8 * stage, phase);\n"
     "            // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
@@ -13622,8 +13632,8 @@ static const char piece_199[] =
     "                    }\n"
     "            #pragma unroll\n"
     "                    for (int n = 0; n < 8; n += 4) {\n"
-    "                        const float4 x = *(__local const float4 *) (b_tile + k * 256 + (b_from ^ n % 8 * 16)\n"
-    "                                + n / 8 * 128);\n"
+    "                        const float4 x = *(__local const float4 *) (b_tile + k * 256\n"
+    "                                + (b_from ^ n % 8 * 16) + n / 8 * 128);\n"
     "                        bs[n] = x.s0, bs[n + 1] = x.s1, bs[n + 2] = x.s2, bs[n + 3] = x.s3;\n"
     "                    }\n"
     "            #pragma unroll\n"
@@ -13664,7 +13674,7 @@ static const char piece_199[] =
     "                                out + block + lane_n * 4, alpha, beta);\n"
     "                    continue;\n"
     "                }\n"
-    "                // Where rows of C begin anywhere: four work-items side by side store four columns at a time.\n"
+    "                // Where rows of C begin anywhere: four work-items side by side store four columns at once.\n"
     "                uint x[4] = { as_uint(c[m][n]), as_uint(c[m][n + 1]), as_uint(c[m][n + 2]),\n"
     "                        as_uint(c[m][n + 3]) };\n"
     "                transpose_quad(x, lane);\n"
@@ -13678,7 +13688,7 @@ static const char piece_199[] =
     "    }\n"
     "}\n";
 
-static const char piece_200[] =
+static const char piece_199[] =
     "// Adds up what work-groups have of a tile that none did alone, in their order, and stores it: of\n"
     "// each work-item's 32 elements, one.\n"
     "__kernel __attribute__((reqd_work_group_size(128, 1, 1)))\n"
@@ -13750,7 +13760,7 @@ static const char piece_200[] =
     "        put(sum, C + c_offset + row * ldc, col, N, alpha, beta);\n"
     "}\n";
 
-static const char piece_201[] =
+static const char piece_200[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored N x K.\n"
@@ -13828,7 +13838,7 @@ static const char piece_201[] =
     "    if (item >= 128) {\n"
     "        if (item == 128) {\n";
 
-static const char piece_202[] =
+static const char piece_201[] =
     "            acquire_map(a_map);\n"
     "            acquire_map(b_map);\n"
     "        }\n"
@@ -13902,7 +13912,8 @@ static const char piece_202[] =
     "    {\n"
     "        const uint lane_m = lane / 4, lane_n = lane % 4;\n"
     "        const uint warp_m = warp % 2 * 32, warp_n = warp / 2 * 32;\n"
-    "        // Where a work-item's first rows (columns) are in the parts of a tile: 64 (64) by 32 values of k.\n"
+    "        // Where a work-item's first rows (columns) are in the parts of a tile, of 64 (64) by 32 values\n"
+    "        // of k.\n"
     "        const uint a_chunk = warp_m / 64 * 8192 + (warp_m % 64 / 4 + lane_m) * 16;\n"
     "        const uint b_chunk = warp_n / 64 * 8192 + (warp_n % 64 / 4 + lane_n) * 16;\n"
     "        float c[4][8];\n"
@@ -13910,7 +13921,7 @@ static const char piece_202[] =
     "        for (int m = 0; m < 4; m++)\n"
     "        #pragma unroll\n";
 
-static const char piece_203[] =
+static const char piece_202[] =
     "            for (int n = 0; n < 8; n++)\n"
     "                c[m][n] = 0;\n"
     "        for (int now = 0; now < num; now++) {\n"
@@ -13937,8 +13948,8 @@ static const char piece_203[] =
     "                    }\n"
     "            #pragma unroll\n"
     "                    for (int n = 0; n < 8; n += 4) {\n"
-    "                        const float4 x = *(__local const float4 *) (b_tile + k * 256 + (b_from ^ n % 8 * 16)\n"
-    "                                + n / 8 * 128);\n"
+    "                        const float4 x = *(__local const float4 *) (b_tile + k * 256\n"
+    "                                + (b_from ^ n % 8 * 16) + n / 8 * 128);\n"
     "                        bs[n] = x.s0, bs[n + 1] = x.s1, bs[n + 2] = x.s2, bs[n + 3] = x.s3;\n"
     "                    }\n"
     "            #pragma unroll\n"
@@ -13979,7 +13990,7 @@ static const char piece_203[] =
     "                                out + block + lane_n * 4, alpha, beta);\n"
     "                    continue;\n"
     "                }\n"
-    "                // Where rows of C begin anywhere: four work-items side by side store four columns at a time.\n"
+    "                // Where rows of C begin anywhere: four work-items side by side store four columns at once.\n"
     "                uint x[4] = { as_uint(c[m][n]), as_uint(c[m][n + 1]), as_uint(c[m][n + 2]),\n"
     "                        as_uint(c[m][n + 3]) };\n"
     "                transpose_quad(x, lane);\n"
@@ -13993,7 +14004,7 @@ static const char piece_203[] =
     "    }\n"
     "}\n";
 
-static const char piece_204[] =
+static const char piece_203[] =
     "// Adds up what work-groups have of a tile that none did alone, in their order, and stores it: of\n"
     "// each work-item's 32 elements, one.\n"
     "__kernel __attribute__((reqd_work_group_size(128, 1, 1)))\n"
@@ -14065,7 +14076,7 @@ static const char piece_204[] =
     "        put(sum, C + c_offset + row * ldc, col, N, alpha, beta);\n"
     "}\n";
 
-static const char piece_205[] =
+static const char piece_204[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored K x N.\n"
@@ -14144,7 +14155,7 @@ static const char piece_205[] =
     "            uint s = 0, phase = 1;\n"
     "            for (ulong turn = get_group_id(0), at = begin; turn < whole || at < end; ) {\n";
 
-static const char piece_206[] =
+static const char piece_205[] =
     "                const bool is_whole = turn < whole;\n"
     "                const uint tile = is_whole ? turn : whole + at / steps;\n"
     "                const int first = is_whole ? 0 : at % steps;\n"
@@ -14198,7 +14209,8 @@ static const char piece_206[] =
     "    {\n"
     "        const uint lane_m = lane / 4, lane_n = lane % 4;\n"
     "        const uint warp_m = warp % 2 * 32, warp_n = warp / 2 * 32;\n"
-    "        // Where a work-item's first rows (columns) are in the parts of a tile: 64 (64) by 32 values of k.\n"
+    "        // Where a work-item's first rows (columns) are in the parts of a tile, of 64 (64) by 32 values\n"
+    "        // of k.\n"
     "        const uint a_chunk = warp_m / 64 * 8192 + (warp_m % 64 / 4 + lane_m) * 16;\n"
     "        const uint b_chunk = warp_n / 64 * 8192 + (warp_n % 64 / 4 + lane_n) * 16;\n"
     "        float c[4][8];\n"
@@ -14222,7 +14234,7 @@ static const char piece_206[] =
     "                const uint b_from = b_chunk;\n"
     "            #pragma unroll\n";
 
-static const char piece_207[] =
+static const char piece_206[] =
     "                for (int k = 4 * q; k < 4 * q + 4; k++) {\n"
     "                    float as[4], bs[8];\n"
     "            #pragma unroll\n"
@@ -14233,8 +14245,8 @@ static const char piece_207[] =
     "                    }\n"
     "            #pragma unroll\n"
     "                    for (int n = 0; n < 8; n += 4) {\n"
-    "                        const float4 x = *(__local const float4 *) (b_tile + k * 256 + (b_from ^ n % 8 * 16)\n"
-    "                                + n / 8 * 128);\n"
+    "                        const float4 x = *(__local const float4 *) (b_tile + k * 256\n"
+    "                                + (b_from ^ n % 8 * 16) + n / 8 * 128);\n"
     "                        bs[n] = x.s0, bs[n + 1] = x.s1, bs[n + 2] = x.s2, bs[n + 3] = x.s3;\n"
     "                    }\n"
     "            #pragma unroll\n"
@@ -14275,7 +14287,7 @@ static const char piece_207[] =
     "                                out + block + lane_n * 4, alpha, beta);\n"
     "                    continue;\n"
     "                }\n"
-    "                // Where rows of C begin anywhere: four work-items side by side store four columns at a time.\n"
+    "                // Where rows of C begin anywhere: four work-items side by side store four columns at once.\n"
     "                uint x[4] = { as_uint(c[m][n]), as_uint(c[m][n + 1]), as_uint(c[m][n + 2]),\n"
     "                        as_uint(c[m][n + 3]) };\n"
     "                transpose_quad(x, lane);\n"
@@ -14289,7 +14301,7 @@ static const char piece_207[] =
     "    }\n"
     "}\n";
 
-static const char piece_208[] =
+static const char piece_207[] =
     "// Adds up what work-groups have of a tile that none did alone, in their order, and stores it: of\n"
     "// each work-item's 32 elements, one.\n"
     "__kernel __attribute__((reqd_work_group_size(128, 1, 1)))\n"
@@ -14361,7 +14373,7 @@ static const char piece_208[] =
     "        put(sum, C + c_offset + row * ldc, col, N, alpha, beta);\n"
     "}\n";
 
-static const char piece_209[] =
+static const char piece_208[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored N x K.\n"
@@ -14439,7 +14451,7 @@ static const char piece_209[] =
     "    if (item >= 128) {\n"
     "        if (item == 128) {\n";
 
-static const char piece_210[] =
+static const char piece_209[] =
     "            acquire_map(a_map);\n"
     "            acquire_map(b_map);\n"
     "        }\n"
@@ -14511,7 +14523,8 @@ static const char piece_210[] =
     "    {\n"
     "        const uint lane_m = lane / 4, lane_n = lane % 4;\n"
     "        const uint warp_m = warp % 2 * 32, warp_n = warp / 2 * 32;\n"
-    "        // Where a work-item's first rows (columns) are in the parts of a tile: 64 (64) by 32 values of k.\n"
+    "        // Where a work-item's first rows (columns) are in the parts of a tile, of 64 (64) by 32 values\n"
+    "        // of k.\n"
     "        const uint a_chunk = warp_m / 64 * 8192 + (warp_m % 64 / 4 + lane_m) * 16;\n"
     "        const uint b_chunk = warp_n / 64 * 8192 + (warp_n % 64 / 4 + lane_n) * 16;\n"
     "        float c[4][8];\n"
@@ -14521,7 +14534,7 @@ static const char piece_210[] =
     "            for (int n = 0; n < 8; n++)\n"
     "                c[m][n] = 0;\n";
 
-static const char piece_211[] =
+static const char piece_210[] =
     "        for (int now = 0; now < num; now++) {\n"
     "            mbarrier_wait(turneds + 8 * stage, phase);\n"
     "            // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
@@ -14546,8 +14559,8 @@ static const char piece_211[] =
     "                    }\n"
     "            #pragma unroll\n"
     "                    for (int n = 0; n < 8; n += 4) {\n"
-    "                        const float4 x = *(__local const float4 *) (b_tile + k * 256 + (b_from ^ n % 8 * 16)\n"
-    "                                + n / 8 * 128);\n"
+    "                        const float4 x = *(__local const float4 *) (b_tile + k * 256\n"
+    "                                + (b_from ^ n % 8 * 16) + n / 8 * 128);\n"
     "                        bs[n] = x.s0, bs[n + 1] = x.s1, bs[n + 2] = x.s2, bs[n + 3] = x.s3;\n"
     "                    }\n"
     "            #pragma unroll\n"
@@ -14588,7 +14601,7 @@ static const char piece_211[] =
     "                                out + block + lane_n * 4, alpha, beta);\n"
     "                    continue;\n"
     "                }\n"
-    "                // Where rows of C begin anywhere: four work-items side by side store four columns at a time.\n"
+    "                // Where rows of C begin anywhere: four work-items side by side store four columns at once.\n"
     "                uint x[4] = { as_uint(c[m][n]), as_uint(c[m][n + 1]), as_uint(c[m][n + 2]),\n"
     "                        as_uint(c[m][n + 3]) };\n"
     "                transpose_quad(x, lane);\n"
@@ -14602,7 +14615,7 @@ static const char piece_211[] =
     "    }\n"
     "}\n";
 
-static const char piece_212[] =
+static const char piece_211[] =
     "// Adds up what work-groups have of a tile that none did alone, in their order, and stores it: of\n"
     "// each work-item's 32 elements, one.\n"
     "__kernel __attribute__((reqd_work_group_size(128, 1, 1)))\n"
@@ -14674,7 +14687,7 @@ static const char piece_212[] =
     "        put(sum, C + c_offset + row * ldc, col, N, alpha, beta);\n"
     "}\n";
 
-static const char piece_213[] =
+static const char piece_212[] =
     "// Elements of float are computed with as float. A product and a sum are fused where the device does\n"
     "// that in one step: FP_CONTRACT, on by default, allows it.\n"
     "static float load(__global const float *p)\n"
@@ -14697,7 +14710,7 @@ static const char piece_213[] =
     "    vstore2(x, 0, p);\n"
     "}\n";
 
-static const char piece_214[] =
+static const char piece_213[] =
     "// C = alpha op(A) op(B) + beta C through local memory; C is M x N, row-major.\n"
     "// A is stored M x K.\n"
     "// B is stored K x N.\n"
@@ -14789,7 +14802,7 @@ static const char piece_214[] =
     "        {\n"
     "            const int e = item + 128, n = e % 32, k = e / 32;\n";
 
-static const char piece_215[] =
+static const char piece_214[] =
     "            b_next2 = load(B + (k1 + k) * ldb + first_n + n);\n"
     "        }\n"
     "        {\n"
@@ -14912,7 +14925,7 @@ static const char piece_215[] =
     "            {\n"
     "                const int e = item + 384, k = e % 16, m = e / 16;\n";
 
-static const char piece_216[] =
+static const char piece_215[] =
     "                a_next6 = load(A + (first_m + m) * lda + k1 + k);\n"
     "            }\n"
     "            {\n"
@@ -15000,7 +15013,7 @@ static const char piece_216[] =
     "                c1_0 += a1 * b0; c1_1 += a1 * b1;\n"
     "                const float a2 = a_tile[k + 3][local_m * 4 + 2];\n";
 
-static const char piece_217[] =
+static const char piece_216[] =
     "                c2_0 += a2 * b0; c2_1 += a2 * b1;\n"
     "                const float a3 = a_tile[k + 3][local_m * 4 + 3];\n"
     "                c3_0 += a3 * b0; c3_1 += a3 * b1;\n"
@@ -15083,7 +15096,7 @@ static const char piece_217[] =
     "    }\n"
     "}\n";
 
-static const char piece_218[] =
+static const char piece_217[] =
     "// C = alpha (p0 + p1 + ...) + beta C for 4 parts, which are added in this order, so that the\n"
     "// result is always bitwise the same. A part has room for whole tiles of 32 x 32.\n"
     "// Each work-item adds up 2 columns of a row.\n"
@@ -15125,7 +15138,7 @@ static const char piece_218[] =
     "    }\n"
     "}\n";
 
-static const char piece_219[] =
+static const char piece_218[] =
     "// C = alpha op(A) op(B) + beta C through local memory; C is M x N, row-major.\n"
     "// A is stored M x K.\n"
     "// B is stored N x K.\n"
@@ -15217,7 +15230,7 @@ static const char piece_219[] =
     "        {\n"
     "            const int e = item + 128, k = e % 16, n = e / 16;\n";
 
-static const char piece_220[] =
+static const char piece_219[] =
     "            b_next2 = load(B + (first_n + n) * ldb + k1 + k);\n"
     "        }\n"
     "        {\n"
@@ -15340,7 +15353,7 @@ static const char piece_220[] =
     "            {\n"
     "                const int e = item + 384, k = e % 16, m = e / 16;\n";
 
-static const char piece_221[] =
+static const char piece_220[] =
     "                a_next6 = load(A + (first_m + m) * lda + k1 + k);\n"
     "            }\n"
     "            {\n"
@@ -15428,7 +15441,7 @@ static const char piece_221[] =
     "                c1_0 += a1 * b0; c1_1 += a1 * b1;\n"
     "                const float a2 = a_tile[k + 3][local_m * 4 + 2];\n";
 
-static const char piece_222[] =
+static const char piece_221[] =
     "// C = alpha op(A) op(B) + beta C through local memory; C is M x N, row-major.\n"
     "// A is stored K x M.\n"
     "// B is stored K x N.\n"
@@ -15519,7 +15532,7 @@ static const char piece_222[] =
     "        }\n"
     "        {\n";
 
-static const char piece_223[] =
+static const char piece_222[] =
     "            const int e = item + 128, n = e % 32, k = e / 32;\n"
     "            b_next2 = load(B + (k1 + k) * ldb + first_n + n);\n"
     "        }\n"
@@ -15642,7 +15655,7 @@ static const char piece_223[] =
     "            }\n"
     "            {\n";
 
-static const char piece_224[] =
+static const char piece_223[] =
     "                const int e = item + 384, m = e % 32, k = e / 32;\n"
     "                a_next6 = load(A + (k1 + k) * lda + first_m + m);\n"
     "            }\n"
@@ -15730,7 +15743,7 @@ static const char piece_224[] =
     "                const float a1 = a_tile[k + 3][local_m * 4 + 1];\n"
     "                c1_0 += a1 * b0; c1_1 += a1 * b1;\n";
 
-static const char piece_225[] =
+static const char piece_224[] =
     "                const float a2 = a_tile[k + 3][local_m * 4 + 2];\n"
     "                c2_0 += a2 * b0; c2_1 += a2 * b1;\n"
     "                const float a3 = a_tile[k + 3][local_m * 4 + 3];\n"
@@ -15814,7 +15827,7 @@ static const char piece_225[] =
     "    }\n"
     "}\n";
 
-static const char piece_226[] =
+static const char piece_225[] =
     "// C = alpha op(A) op(B) + beta C through local memory; C is M x N, row-major.\n"
     "// A is stored K x M.\n"
     "// B is stored N x K.\n"
@@ -15906,7 +15919,7 @@ static const char piece_226[] =
     "        {\n"
     "            const int e = item + 128, k = e % 16, n = e / 16;\n";
 
-static const char piece_227[] =
+static const char piece_226[] =
     "            b_next2 = load(B + (first_n + n) * ldb + k1 + k);\n"
     "        }\n"
     "        {\n"
@@ -16029,7 +16042,7 @@ static const char piece_227[] =
     "            {\n"
     "                const int e = item + 384, m = e % 32, k = e / 32;\n";
 
-static const char piece_228[] =
+static const char piece_227[] =
     "                a_next6 = load(A + (k1 + k) * lda + first_m + m);\n"
     "            }\n"
     "            {\n"
@@ -16117,7 +16130,7 @@ static const char piece_228[] =
     "                c1_0 += a1 * b0; c1_1 += a1 * b1;\n"
     "                const float a2 = a_tile[k + 3][local_m * 4 + 2];\n";
 
-static const char piece_229[] =
+static const char piece_228[] =
     "// Elements of float are computed with as float. A product and a sum are fused where the device does\n"
     "// that in one step: FP_CONTRACT, on by default, allows it.\n"
     "static float load(__global const float *p)\n"
@@ -16140,7 +16153,7 @@ static const char piece_229[] =
     "    vstore4(x, 0, p);\n"
     "}\n";
 
-static const char piece_230[] =
+static const char piece_229[] =
     "static float4 load_row(__global const float *p)\n"
     "{\n"
     "    return load_vector(p);\n"
@@ -16232,7 +16245,7 @@ static const char piece_230[] =
     "    }\n"
     "}\n";
 
-static const char piece_231[] =
+static const char piece_230[] =
     "static float total(float4 x)\n"
     "{\n"
     "    float e[4];\n"
@@ -16339,7 +16352,7 @@ static const char piece_231[] =
     "    }\n"
     "}\n";
 
-static const char piece_232[] =
+static const char piece_231[] =
     "static float4 load_row(__global const float *p)\n"
     "{\n"
     "    return load_vector(p);\n"
@@ -16431,7 +16444,7 @@ static const char piece_232[] =
     "    }\n"
     "}\n";
 
-static const char piece_233[] =
+static const char piece_232[] =
     "static float total(float4 x)\n"
     "{\n"
     "    float e[4];\n"
@@ -16536,12 +16549,12 @@ static const char piece_233[] =
     "        for (int i = 0; i < 1; i++)\n"
     "            if (first + i >= begin && first + i < L)\n";
 
-static const char piece_234[] =
+static const char piece_233[] =
     "                put(alpha * sums[i], beta, C + (s + 1) * ldc + first + i);\n"
     "    }\n"
     "}\n";
 
-static const char piece_235[] =
+static const char piece_234[] =
     "static float total(float2 x)\n"
     "{\n"
     "    float e[2];\n"
@@ -16619,7 +16632,7 @@ static const char piece_235[] =
     "            c2_0 += a0 * b2; c2_1 += a1 * b2; c2_2 += a2 * b2; c2_3 += a3 * b2; c2_4 += a4 * b2; c2_5 += a5 * b2; c2_6 += a6 * b2; c2_7 += a7 * b2;\n"
     "            const float2 b3 = load_vector(y3 + k);\n";
 
-static const char piece_236[] =
+static const char piece_235[] =
     "            c3_0 += a0 * b3; c3_1 += a1 * b3; c3_2 += a2 * b3; c3_3 += a3 * b3; c3_4 += a4 * b3; c3_5 += a5 * b3; c3_6 += a6 * b3; c3_7 += a7 * b3;\n"
     "        }\n"
     "    } else {\n"
@@ -16691,7 +16704,7 @@ static const char piece_236[] =
     "    }\n"
     "    if (along_k == 0 && s + 0 < S) {\n";
 
-static const char piece_237[] =
+static const char piece_236[] =
     "        const float sums[] = { part[0][item], part[1][item], part[2][item], part[3][item], part[4][item], part[5][item], part[6][item], part[7][item] };\n"
     "        for (int i = 0; i < 8; i++)\n"
     "            if (first + i >= begin && first + i < L)\n"
@@ -16783,7 +16796,7 @@ static const char piece_237[] =
     "    }\n"
     "}\n";
 
-static const char piece_238[] =
+static const char piece_237[] =
     "// C = alpha sum + beta C: adds up what 8 work-groups have of each element, in their order.\n"
     "__kernel __attribute__((reqd_work_group_size(64, 1, 1)))\n"
     "void kiln_sgemm_thin_add_side1_ksplit8_index32(int L, int S, float alpha, float beta, __global const float *restrict parts,\n"
@@ -16807,7 +16820,7 @@ static const char piece_238[] =
     "    store(beta == 0 ? sum : sum + beta * load(c), c);\n"
     "}\n";
 
-static const char piece_239[] =
+static const char piece_238[] =
     "static float total(float2 x)\n"
     "{\n"
     "    float e[2];\n"
@@ -16884,7 +16897,7 @@ static const char piece_239[] =
     "            c2_0 += a0 * b2; c2_1 += a1 * b2; c2_2 += a2 * b2; c2_3 += a3 * b2; c2_4 += a4 * b2; c2_5 += a5 * b2; c2_6 += a6 * b2; c2_7 += a7 * b2;\n"
     "            const float2 b3 = load_vector(y3 + k);\n";
 
-static const char piece_240[] =
+static const char piece_239[] =
     "            c3_0 += a0 * b3; c3_1 += a1 * b3; c3_2 += a2 * b3; c3_3 += a3 * b3; c3_4 += a4 * b3; c3_5 += a5 * b3; c3_6 += a6 * b3; c3_7 += a7 * b3;\n"
     "        }\n"
     "    } else {\n"
@@ -16961,7 +16974,7 @@ static const char piece_240[] =
     "                parts[(s + 0) * L + first + i] = sums[i];\n"
     "    }\n";
 
-static const char piece_241[] =
+static const char piece_240[] =
     "    barrier(CLK_LOCAL_MEM_FENCE);\n"
     "    part[0][item] = total(c1_0);\n"
     "    part[1][item] = total(c1_1);\n"
@@ -17048,7 +17061,7 @@ static const char piece_241[] =
     "    }\n"
     "}\n";
 
-static const char piece_242[] =
+static const char piece_241[] =
     "static float2 load_row(__global const float *p)\n"
     "{\n"
     "    return load_vector(p);\n"
@@ -17117,7 +17130,7 @@ static const char piece_242[] =
     "            c0 += a4 * load(y0 + (k + 64) * y_step); c1 += a4 * load(y1 + (k + 64) * y_step); c2 += a4 * load(y2 + (k + 64) * y_step); c3 += a4 * load(y3 + (k + 64) * y_step);\n"
     "            c0 += a5 * load(y0 + (k + 80) * y_step); c1 += a5 * load(y1 + (k + 80) * y_step); c2 += a5 * load(y2 + (k + 80) * y_step); c3 += a5 * load(y3 + (k + 80) * y_step);\n";
 
-static const char piece_243[] =
+static const char piece_242[] =
     "            c0 += a6 * load(y0 + (k + 96) * y_step); c1 += a6 * load(y1 + (k + 96) * y_step); c2 += a6 * load(y2 + (k + 96) * y_step); c3 += a6 * load(y3 + (k + 96) * y_step);\n"
     "            c0 += a7 * load(y0 + (k + 112) * y_step); c1 += a7 * load(y1 + (k + 112) * y_step); c2 += a7 * load(y2 + (k + 112) * y_step); c3 += a7 * load(y3 + (k + 112) * y_step);\n"
     "        }\n"
@@ -17184,7 +17197,7 @@ static const char piece_243[] =
     "    for (int half_way = 8; half_way > 0; half_way /= 2) {\n"
     "        barrier(CLK_LOCAL_MEM_FENCE);\n";
 
-static const char piece_244[] =
+static const char piece_243[] =
     "        if (along_k < half_way)\n"
     "            part[item] += part[item + half_way * 4];\n"
     "    }\n"
@@ -17211,7 +17224,7 @@ static const char piece_244[] =
     "    }\n"
     "}\n";
 
-static const char piece_245[] =
+static const char piece_244[] =
     "static float2 load_row(__global const float *p)\n"
     "{\n"
     "    return load_vector(p);\n"
@@ -17280,7 +17293,7 @@ static const char piece_245[] =
     "            c0 += a4 * load(y0 + (k + 64) * y_step); c1 += a4 * load(y1 + (k + 64) * y_step); c2 += a4 * load(y2 + (k + 64) * y_step); c3 += a4 * load(y3 + (k + 64) * y_step);\n"
     "            c0 += a5 * load(y0 + (k + 80) * y_step); c1 += a5 * load(y1 + (k + 80) * y_step); c2 += a5 * load(y2 + (k + 80) * y_step); c3 += a5 * load(y3 + (k + 80) * y_step);\n";
 
-static const char piece_246[] =
+static const char piece_245[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored K x N.\n"
@@ -17362,7 +17375,7 @@ static const char piece_246[] =
     "            const uint last = tiles_m * 128 < M ? (N + 255) / 256 : 0;\n"
     "            tile_m = tile - whole < last ? tiles_m : tile - whole - last;\n";
 
-static const char piece_247[] =
+static const char piece_246[] =
     "            tile_n = tile - whole < last ? tile - whole : tiles_n;\n"
     "        } else {\n"
     "            const uint band = tile / (8 * tiles_n) * 8, in_band = tile - band * tiles_n;\n"
@@ -17428,7 +17441,8 @@ static const char piece_247[] =
     "    {\n"
     "        const uint lane_m = lane / 4, lane_n = lane % 4;\n"
     "        const uint warp_m = warp % 2 * 64, warp_n = warp / 2 * 64;\n"
-    "        // Where a work-item's first rows (columns) are in the parts of a tile: 64 (64) by 32 values of k.\n"
+    "        // Where a work-item's first rows (columns) are in the parts of a tile, of 64 (64) by 32 values\n"
+    "        // of k.\n"
     "        const uint a_chunk = warp_m / 64 * 8192 + (warp_m % 64 / 4 + lane_m) * 16;\n"
     "        const uint b_chunk = warp_n / 64 * 8192 + (warp_n % 64 / 4 + lane_n) * 16;\n"
     "        // Up to four rows: a work-item has all of them, of a column (of every 256th).\n"
@@ -17443,7 +17457,7 @@ static const char piece_247[] =
     "                warp_sync();\n"
     "                if (now > 0 && lane == 0)\n";
 
-static const char piece_248[] =
+static const char piece_247[] =
     "                    mbarrier_arrive(empties + 8 * (stage == 0 ? 3 : stage - 1));\n"
     "                __local const uchar *a_tile = a_tiles + stage * 16384;\n"
     "                __local const uchar *b_tile = b_tiles + stage * 32768;\n"
@@ -17456,7 +17470,8 @@ static const char piece_248[] =
     "                #pragma unroll\n"
     "                        for (int x = 0; x < 1; x++) {\n"
     "                            const uint i = min(item + x * 256, (uint) 255), j = i % 64;\n"
-    "                            __local const uchar *line = many + i / 64 * 8192 + k * 256;\n"
+    "                            __local const uchar *line = many + i / 64 * 8192\n"
+    "                                    + k * 256;\n"
     "                            sums[x] += four * *(__local const float *) (line + j * 4);\n"
     "                        }\n"
     "                    }\n"
@@ -17497,11 +17512,12 @@ static const char piece_248[] =
     "                for (int q = 0; q < 8; q++)\n"
     "                #pragma unroll\n"
     "                    for (int k = 4 * q; k < 4 * q + 4; k++) {\n"
-    "                        const float4 four = *(__local const float4 *) (few + k * 256 + q * 0);\n"
+    "                        const float4 four = *(__local const float4 *) (few + k * 256);\n"
     "                #pragma unroll\n"
     "                        for (int x = 0; x < 1; x++) {\n"
     "                            const uint i = min(item + x * 256, (uint) 127), j = i % 64;\n"
-    "                            __local const uchar *line = many + i / 64 * 8192 + k * 256;\n"
+    "                            __local const uchar *line = many + i / 64 * 8192\n"
+    "                                    + k * 256;\n"
     "                            sums[x] += four * *(__local const float *) (line + (j / 4 ^ q) * 16 + j % 4 * 4);\n"
     "                        }\n"
     "                    }\n"
@@ -17524,10 +17540,10 @@ static const char piece_248[] =
     "            return;\n"
     "        }\n"
     "        // A warp whose rows or columns are all outside C has but to say that it has read.\n"
-    "        if (first_m + (int) warp_m >= M || first_n + (int) warp_n >= N) {\n"
-    "            for (int now = 0; now < num; now++) {\n";
+    "        if (first_m + (int) warp_m >= M || first_n + (int) warp_n >= N) {\n";
 
-static const char piece_249[] =
+static const char piece_248[] =
+    "            for (int now = 0; now < num; now++) {\n"
     "                mbarrier_wait(turneds + 8 * stage, phase);\n"
     "                // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
     "                warp_sync();\n"
@@ -17570,8 +17586,8 @@ static const char piece_249[] =
     "                    }\n"
     "            #pragma unroll\n"
     "                    for (int n = 0; n < 16; n += 4) {\n"
-    "                        const float4 x = *(__local const float4 *) (b_tile + k * 256 + (b_from ^ n % 8 * 16)\n"
-    "                                + n / 8 * 128);\n"
+    "                        const float4 x = *(__local const float4 *) (b_tile + k * 256\n"
+    "                                + (b_from ^ n % 8 * 16) + n / 8 * 128);\n"
     "                        bs[n] = x.s0, bs[n + 1] = x.s1, bs[n + 2] = x.s2, bs[n + 3] = x.s3;\n"
     "                    }\n"
     "            #pragma unroll\n"
@@ -17599,7 +17615,7 @@ static const char piece_249[] =
     "                                out + block + lane_n * 4, alpha, beta);\n"
     "                    continue;\n"
     "                }\n"
-    "                // Where rows of C begin anywhere: four work-items side by side store four columns at a time.\n"
+    "                // Where rows of C begin anywhere: four work-items side by side store four columns at once.\n"
     "                uint x[4] = { as_uint(c[m][n]), as_uint(c[m][n + 1]), as_uint(c[m][n + 2]),\n"
     "                        as_uint(c[m][n + 3]) };\n"
     "                transpose_quad(x, lane);\n"
@@ -17612,7 +17628,7 @@ static const char piece_249[] =
     "    }\n"
     "}\n";
 
-static const char piece_250[] =
+static const char piece_249[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored N x K.\n"
@@ -17694,7 +17710,7 @@ static const char piece_250[] =
     "            const uint last = tiles_m * 128 < M ? (N + 255) / 256 : 0;\n"
     "            tile_m = tile - whole < last ? tiles_m : tile - whole - last;\n";
 
-static const char piece_251[] =
+static const char piece_250[] =
     "            tile_n = tile - whole < last ? tile - whole : tiles_n;\n"
     "        } else {\n"
     "            const uint band = tile / (8 * tiles_n) * 8, in_band = tile - band * tiles_n;\n"
@@ -17762,7 +17778,8 @@ static const char piece_251[] =
     "    {\n"
     "        const uint lane_m = lane / 4, lane_n = lane % 4;\n"
     "        const uint warp_m = warp % 2 * 64, warp_n = warp / 2 * 64;\n"
-    "        // Where a work-item's first rows (columns) are in the parts of a tile: 64 (64) by 32 values of k.\n"
+    "        // Where a work-item's first rows (columns) are in the parts of a tile, of 64 (64) by 32 values\n"
+    "        // of k.\n"
     "        const uint a_chunk = warp_m / 64 * 8192 + (warp_m % 64 / 4 + lane_m) * 16;\n"
     "        const uint b_chunk = warp_n / 64 * 8192 + (warp_n % 64 / 4 + lane_n) * 16;\n"
     "        // Up to four rows: a work-item has all of them, of a column (of every 256th).\n"
@@ -17776,7 +17793,7 @@ static const char piece_251[] =
     "                // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
     "                warp_sync();\n";
 
-static const char piece_252[] =
+static const char piece_251[] =
     "                if (now > 0 && lane == 0)\n"
     "                    mbarrier_arrive(empties + 8 * (stage == 0 ? 3 : stage - 1));\n"
     "                __local const uchar *a_tile = a_tiles + stage * 16384;\n"
@@ -17790,7 +17807,8 @@ static const char piece_252[] =
     "                #pragma unroll\n"
     "                        for (int x = 0; x < 1; x++) {\n"
     "                            const uint i = min(item + x * 256, (uint) 255), j = i % 64;\n"
-    "                            __local const uchar *line = many + i / 64 * 8192 + k * 256;\n"
+    "                            __local const uchar *line = many + i / 64 * 8192\n"
+    "                                    + k * 256;\n"
     "                            sums[x] += four * *(__local const float *) (line + (j / 4 ^ q) * 16 + j % 4 * 4);\n"
     "                        }\n"
     "                    }\n"
@@ -17835,7 +17853,8 @@ static const char piece_252[] =
     "                #pragma unroll\n"
     "                        for (int x = 0; x < 1; x++) {\n"
     "                            const uint i = min(item + x * 256, (uint) 127), j = i % 64;\n"
-    "                            __local const uchar *line = many + i / 64 * 8192 + k * 256;\n"
+    "                            __local const uchar *line = many + i / 64 * 8192\n"
+    "                                    + k * 256;\n"
     "                            sums[x] += four * *(__local const float *) (line + (j / 4 ^ q) * 16 + j % 4 * 4);\n"
     "                        }\n"
     "                    }\n"
@@ -17857,10 +17876,10 @@ static const char piece_252[] =
     "            }\n"
     "            return;\n"
     "        }\n"
-    "        // A warp whose rows or columns are all outside C has but to say that it has read.\n"
-    "        if (first_m + (int) warp_m >= M || first_n + (int) warp_n >= N) {\n";
+    "        // A warp whose rows or columns are all outside C has but to say that it has read.\n";
 
-static const char piece_253[] =
+static const char piece_252[] =
+    "        if (first_m + (int) warp_m >= M || first_n + (int) warp_n >= N) {\n"
     "            for (int now = 0; now < num; now++) {\n"
     "                mbarrier_wait(turneds + 8 * stage, phase);\n"
     "                // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
@@ -17904,8 +17923,8 @@ static const char piece_253[] =
     "                    }\n"
     "            #pragma unroll\n"
     "                    for (int n = 0; n < 16; n += 4) {\n"
-    "                        const float4 x = *(__local const float4 *) (b_tile + k * 256 + (b_from ^ n % 8 * 16)\n"
-    "                                + n / 8 * 128);\n"
+    "                        const float4 x = *(__local const float4 *) (b_tile + k * 256\n"
+    "                                + (b_from ^ n % 8 * 16) + n / 8 * 128);\n"
     "                        bs[n] = x.s0, bs[n + 1] = x.s1, bs[n + 2] = x.s2, bs[n + 3] = x.s3;\n"
     "                    }\n"
     "            #pragma unroll\n"
@@ -17933,7 +17952,7 @@ static const char piece_253[] =
     "                                out + block + lane_n * 4, alpha, beta);\n"
     "                    continue;\n"
     "                }\n"
-    "                // Where rows of C begin anywhere: four work-items side by side store four columns at a time.\n"
+    "                // Where rows of C begin anywhere: four work-items side by side store four columns at once.\n"
     "                uint x[4] = { as_uint(c[m][n]), as_uint(c[m][n + 1]), as_uint(c[m][n + 2]),\n"
     "                        as_uint(c[m][n + 3]) };\n"
     "                transpose_quad(x, lane);\n"
@@ -17946,7 +17965,7 @@ static const char piece_253[] =
     "    }\n"
     "}\n";
 
-static const char piece_254[] =
+static const char piece_253[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored K x N.\n"
@@ -18026,7 +18045,7 @@ static const char piece_254[] =
     "            } else {\n"
     "                const uint band = tile / (8 * tiles_n) * 8, in_band = tile - band * tiles_n;\n";
 
-static const char piece_255[] =
+static const char piece_254[] =
     "                const uint band_rows = min(tiles_m - band, (uint) 8);\n"
     "                tile_m = band + in_band % band_rows;\n"
     "                tile_n = in_band / band_rows;\n"
@@ -18077,7 +18096,8 @@ static const char piece_255[] =
     "    {\n"
     "        const uint lane_m = lane / 4, lane_n = lane % 4;\n"
     "        const uint warp_m = warp % 2 * 64, warp_n = warp / 2 * 64;\n"
-    "        // Where a work-item's first rows (columns) are in the parts of a tile: 64 (64) by 32 values of k.\n"
+    "        // Where a work-item's first rows (columns) are in the parts of a tile, of 64 (64) by 32 values\n"
+    "        // of k.\n"
     "        const uint a_chunk = warp_m / 64 * 8192 + (warp_m % 64 / 4 + lane_m) * 16;\n"
     "        const uint b_chunk = warp_n / 64 * 8192 + (warp_n % 64 / 4 + lane_n) * 16;\n"
     "        // Up to four rows: a work-item has all of them, of a column (of every 256th).\n"
@@ -18099,13 +18119,14 @@ static const char piece_255[] =
     "                for (int q = 0; q < 8; q++)\n"
     "                #pragma unroll\n"
     "                    for (int k = 4 * q; k < 4 * q + 4; k++) {\n"
-    "                        const float4 four = *(__local const float4 *) (few + k * 256 + q * 0);\n"
+    "                        const float4 four = *(__local const float4 *) (few + k * 256);\n"
     "                #pragma unroll\n"
     "                        for (int x = 0; x < 1; x++) {\n"
-    "                            const uint i = min(item + x * 256, (uint) 255), j = i % 64;\n";
+    "                            const uint i = min(item + x * 256, (uint) 255), j = i % 64;\n"
+    "                            __local const uchar *line = many + i / 64 * 8192\n";
 
-static const char piece_256[] =
-    "                            __local const uchar *line = many + i / 64 * 8192 + k * 256;\n"
+static const char piece_255[] =
+    "                                    + k * 256;\n"
     "                            sums[x] += four * *(__local const float *) (line + j * 4);\n"
     "                        }\n"
     "                    }\n"
@@ -18146,11 +18167,12 @@ static const char piece_256[] =
     "                for (int q = 0; q < 8; q++)\n"
     "                #pragma unroll\n"
     "                    for (int k = 4 * q; k < 4 * q + 4; k++) {\n"
-    "                        const float4 four = *(__local const float4 *) (few + k * 256 + q * 0);\n"
+    "                        const float4 four = *(__local const float4 *) (few + k * 256);\n"
     "                #pragma unroll\n"
     "                        for (int x = 0; x < 1; x++) {\n"
     "                            const uint i = min(item + x * 256, (uint) 127), j = i % 64;\n"
-    "                            __local const uchar *line = many + i / 64 * 8192 + k * 256;\n"
+    "                            __local const uchar *line = many + i / 64 * 8192\n"
+    "                                    + k * 256;\n"
     "                            sums[x] += four * *(__local const float *) (line + j * 4);\n"
     "                        }\n"
     "                    }\n"
@@ -18196,7 +18218,7 @@ static const char piece_256[] =
     "        for (int now = 0; now < num; now++) {\n"
     "            mbarrier_wait(fulls + 8 * stage, phase);\n";
 
-static const char piece_257[] =
+static const char piece_256[] =
     "            // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
     "            warp_sync();\n"
     "            if (now > 0 && lane == 0)\n"
@@ -18219,8 +18241,8 @@ static const char piece_257[] =
     "                    }\n"
     "            #pragma unroll\n"
     "                    for (int n = 0; n < 16; n += 4) {\n"
-    "                        const float4 x = *(__local const float4 *) (b_tile + k * 256 + (b_from ^ n % 8 * 16)\n"
-    "                                + n / 8 * 128);\n"
+    "                        const float4 x = *(__local const float4 *) (b_tile + k * 256\n"
+    "                                + (b_from ^ n % 8 * 16) + n / 8 * 128);\n"
     "                        bs[n] = x.s0, bs[n + 1] = x.s1, bs[n + 2] = x.s2, bs[n + 3] = x.s3;\n"
     "                    }\n"
     "            #pragma unroll\n"
@@ -18248,7 +18270,7 @@ static const char piece_257[] =
     "                                out + block + lane_n * 4, alpha, beta);\n"
     "                    continue;\n"
     "                }\n"
-    "                // Where rows of C begin anywhere: four work-items side by side store four columns at a time.\n"
+    "                // Where rows of C begin anywhere: four work-items side by side store four columns at once.\n"
     "                uint x[4] = { as_uint(c[m][n]), as_uint(c[m][n + 1]), as_uint(c[m][n + 2]),\n"
     "                        as_uint(c[m][n + 3]) };\n"
     "                transpose_quad(x, lane);\n"
@@ -18261,7 +18283,7 @@ static const char piece_257[] =
     "    }\n"
     "}\n";
 
-static const char piece_258[] =
+static const char piece_257[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored N x K.\n"
@@ -18343,7 +18365,7 @@ static const char piece_258[] =
     "            const uint last = tiles_m * 128 < M ? (N + 255) / 256 : 0;\n"
     "            tile_m = tile - whole < last ? tiles_m : tile - whole - last;\n";
 
-static const char piece_259[] =
+static const char piece_258[] =
     "            tile_n = tile - whole < last ? tile - whole : tiles_n;\n"
     "        } else {\n"
     "            const uint band = tile / (8 * tiles_n) * 8, in_band = tile - band * tiles_n;\n"
@@ -18409,7 +18431,8 @@ static const char piece_259[] =
     "    {\n"
     "        const uint lane_m = lane / 4, lane_n = lane % 4;\n"
     "        const uint warp_m = warp % 2 * 64, warp_n = warp / 2 * 64;\n"
-    "        // Where a work-item's first rows (columns) are in the parts of a tile: 64 (64) by 32 values of k.\n"
+    "        // Where a work-item's first rows (columns) are in the parts of a tile, of 64 (64) by 32 values\n"
+    "        // of k.\n"
     "        const uint a_chunk = warp_m / 64 * 8192 + (warp_m % 64 / 4 + lane_m) * 16;\n"
     "        const uint b_chunk = warp_n / 64 * 8192 + (warp_n % 64 / 4 + lane_n) * 16;\n"
     "        // Up to four rows: a work-item has all of them, of a column (of every 256th).\n"
@@ -18424,7 +18447,7 @@ static const char piece_259[] =
     "                warp_sync();\n"
     "                if (now > 0 && lane == 0)\n";
 
-static const char piece_260[] =
+static const char piece_259[] =
     "                    mbarrier_arrive(empties + 8 * (stage == 0 ? 3 : stage - 1));\n"
     "                __local const uchar *a_tile = a_tiles + stage * 16384;\n"
     "                __local const uchar *b_tile = b_tiles + stage * 32768;\n"
@@ -18433,11 +18456,12 @@ static const char piece_260[] =
     "                for (int q = 0; q < 8; q++)\n"
     "                #pragma unroll\n"
     "                    for (int k = 4 * q; k < 4 * q + 4; k++) {\n"
-    "                        const float4 four = *(__local const float4 *) (few + k * 256 + q * 0);\n"
+    "                        const float4 four = *(__local const float4 *) (few + k * 256);\n"
     "                #pragma unroll\n"
     "                        for (int x = 0; x < 1; x++) {\n"
     "                            const uint i = min(item + x * 256, (uint) 255), j = i % 64;\n"
-    "                            __local const uchar *line = many + i / 64 * 8192 + k * 256;\n"
+    "                            __local const uchar *line = many + i / 64 * 8192\n"
+    "                                    + k * 256;\n"
     "                            sums[x] += four * *(__local const float *) (line + (j / 4 ^ q) * 16 + j % 4 * 4);\n"
     "                        }\n"
     "                    }\n"
@@ -18482,7 +18506,8 @@ static const char piece_260[] =
     "                #pragma unroll\n"
     "                        for (int x = 0; x < 1; x++) {\n"
     "                            const uint i = min(item + x * 256, (uint) 127), j = i % 64;\n"
-    "                            __local const uchar *line = many + i / 64 * 8192 + k * 256;\n"
+    "                            __local const uchar *line = many + i / 64 * 8192\n"
+    "                                    + k * 256;\n"
     "                            sums[x] += four * *(__local const float *) (line + j * 4);\n"
     "                        }\n"
     "                    }\n"
@@ -18505,10 +18530,10 @@ static const char piece_260[] =
     "            return;\n"
     "        }\n"
     "        // A warp whose rows or columns are all outside C has but to say that it has read.\n"
-    "        if (first_m + (int) warp_m >= M || first_n + (int) warp_n >= N) {\n"
-    "            for (int now = 0; now < num; now++) {\n";
+    "        if (first_m + (int) warp_m >= M || first_n + (int) warp_n >= N) {\n";
 
-static const char piece_261[] =
+static const char piece_260[] =
+    "            for (int now = 0; now < num; now++) {\n"
     "                mbarrier_wait(turneds + 8 * stage, phase);\n"
     "                // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
     "                warp_sync();\n"
@@ -18551,8 +18576,8 @@ static const char piece_261[] =
     "                    }\n"
     "            #pragma unroll\n"
     "                    for (int n = 0; n < 16; n += 4) {\n"
-    "                        const float4 x = *(__local const float4 *) (b_tile + k * 256 + (b_from ^ n % 8 * 16)\n"
-    "                                + n / 8 * 128);\n"
+    "                        const float4 x = *(__local const float4 *) (b_tile + k * 256\n"
+    "                                + (b_from ^ n % 8 * 16) + n / 8 * 128);\n"
     "                        bs[n] = x.s0, bs[n + 1] = x.s1, bs[n + 2] = x.s2, bs[n + 3] = x.s3;\n"
     "                    }\n"
     "            #pragma unroll\n"
@@ -18580,7 +18605,7 @@ static const char piece_261[] =
     "                                out + block + lane_n * 4, alpha, beta);\n"
     "                    continue;\n"
     "                }\n"
-    "                // Where rows of C begin anywhere: four work-items side by side store four columns at a time.\n"
+    "                // Where rows of C begin anywhere: four work-items side by side store four columns at once.\n"
     "                uint x[4] = { as_uint(c[m][n]), as_uint(c[m][n + 1]), as_uint(c[m][n + 2]),\n"
     "                        as_uint(c[m][n + 3]) };\n"
     "                transpose_quad(x, lane);\n"
@@ -18593,7 +18618,7 @@ static const char piece_261[] =
     "    }\n"
     "}\n";
 
-static const char piece_262[] =
+static const char piece_261[] =
     "static float2 load_row(__global const float *p)\n"
     "{\n"
     "    return load_vector(p);\n"
@@ -18665,7 +18690,7 @@ static const char piece_262[] =
     "            c0 += a0 * load(y0 + (k + 0) * y_step); c1 += a0 * load(y1 + (k + 0) * y_step); c2 += a0 * load(y2 + (k + 0) * y_step); c3 += a0 * load(y3 + (k + 0) * y_step); c4 += a0 * load(y4 + (k + 0) * y_step); c5 += a0 * load(y5 + (k + 0) * y_step); c6 += a0 * load(y6 + (k + 0) * y_step); c7 += a0 * load(y7 + (k + 0) * y_step);\n"
     "            c0 += a1 * load(y0 + (k + 32) * y_step); c1 += a1 * load(y1 + (k + 32) * y_step); c2 += a1 * load(y2 + (k + 32) * y_step); c3 += a1 * load(y3 + (k + 32) * y_step); c4 += a1 * load(y4 + (k + 32) * y_step); c5 += a1 * load(y5 + (k + 32) * y_step); c6 += a1 * load(y6 + (k + 32) * y_step); c7 += a1 * load(y7 + (k + 32) * y_step);\n";
 
-static const char piece_263[] =
+static const char piece_262[] =
     "            c0 += a2 * load(y0 + (k + 64) * y_step); c1 += a2 * load(y1 + (k + 64) * y_step); c2 += a2 * load(y2 + (k + 64) * y_step); c3 += a2 * load(y3 + (k + 64) * y_step); c4 += a2 * load(y4 + (k + 64) * y_step); c5 += a2 * load(y5 + (k + 64) * y_step); c6 += a2 * load(y6 + (k + 64) * y_step); c7 += a2 * load(y7 + (k + 64) * y_step);\n"
     "            c0 += a3 * load(y0 + (k + 96) * y_step); c1 += a3 * load(y1 + (k + 96) * y_step); c2 += a3 * load(y2 + (k + 96) * y_step); c3 += a3 * load(y3 + (k + 96) * y_step); c4 += a3 * load(y4 + (k + 96) * y_step); c5 += a3 * load(y5 + (k + 96) * y_step); c6 += a3 * load(y6 + (k + 96) * y_step); c7 += a3 * load(y7 + (k + 96) * y_step);\n"
     "        }\n"
@@ -18715,7 +18740,7 @@ static const char piece_263[] =
     "    if (along_k == 0 && s + 1 < S) {\n"
     "        float sums[2];\n";
 
-static const char piece_264[] =
+static const char piece_263[] =
     "        vstore2(part[item], 0, sums);\n"
     "        for (int i = 0; i < 2; i++)\n"
     "            if (first + i >= begin && first + i < L)\n"
@@ -18807,7 +18832,7 @@ static const char piece_264[] =
     "    }\n"
     "}\n";
 
-static const char piece_265[] =
+static const char piece_264[] =
     "static float total(float2 x)\n"
     "{\n"
     "    float e[2];\n"
@@ -18894,7 +18919,7 @@ static const char piece_265[] =
     "            const float2 b6 = load_vector(y6 + k);\n"
     "            c6_0 += a0 * b6; c6_1 += a1 * b6; c6_2 += a2 * b6; c6_3 += a3 * b6;\n";
 
-static const char piece_266[] =
+static const char piece_265[] =
     "            const float2 b7 = load_vector(y7 + k);\n"
     "            c7_0 += a0 * b7; c7_1 += a1 * b7; c7_2 += a2 * b7; c7_3 += a3 * b7;\n"
     "        }\n"
@@ -18973,7 +18998,7 @@ static const char piece_266[] =
     "        if (along_k < half_way) {\n"
     "            part[0][item] += part[0][item + half_way];\n";
 
-static const char piece_267[] =
+static const char piece_266[] =
     "            part[1][item] += part[1][item + half_way];\n"
     "            part[2][item] += part[2][item + half_way];\n"
     "            part[3][item] += part[3][item + half_way];\n"
@@ -19071,7 +19096,7 @@ static const char piece_267[] =
     "    part[2][item] = total(c6_2);\n"
     "    part[3][item] = total(c6_3);\n";
 
-static const char piece_268[] =
+static const char piece_267[] =
     "    for (int half_way = 16; half_way > 0; half_way /= 2) {\n"
     "        barrier(CLK_LOCAL_MEM_FENCE);\n"
     "        if (along_k < half_way) {\n"
@@ -19109,7 +19134,7 @@ static const char piece_268[] =
     "    }\n"
     "}\n";
 
-static const char piece_269[] =
+static const char piece_268[] =
     "static float2 load_row(__global const float *p)\n"
     "{\n"
     "    return load_vector(p);\n"
@@ -19181,7 +19206,7 @@ static const char piece_269[] =
     "            c0 += a0 * load(y0 + (k + 0) * y_step); c1 += a0 * load(y1 + (k + 0) * y_step); c2 += a0 * load(y2 + (k + 0) * y_step); c3 += a0 * load(y3 + (k + 0) * y_step); c4 += a0 * load(y4 + (k + 0) * y_step); c5 += a0 * load(y5 + (k + 0) * y_step); c6 += a0 * load(y6 + (k + 0) * y_step); c7 += a0 * load(y7 + (k + 0) * y_step);\n"
     "            c0 += a1 * load(y0 + (k + 32) * y_step); c1 += a1 * load(y1 + (k + 32) * y_step); c2 += a1 * load(y2 + (k + 32) * y_step); c3 += a1 * load(y3 + (k + 32) * y_step); c4 += a1 * load(y4 + (k + 32) * y_step); c5 += a1 * load(y5 + (k + 32) * y_step); c6 += a1 * load(y6 + (k + 32) * y_step); c7 += a1 * load(y7 + (k + 32) * y_step);\n";
 
-static const char piece_270[] =
+static const char piece_269[] =
     "static float total(float2 x)\n"
     "{\n"
     "    float e[2];\n"
@@ -19269,7 +19294,7 @@ static const char piece_270[] =
     "            const float2 b6 = load_vector(y6 + k);\n"
     "            c6_0 += a0 * b6; c6_1 += a1 * b6; c6_2 += a2 * b6; c6_3 += a3 * b6;\n";
 
-static const char piece_271[] =
+static const char piece_270[] =
     "            const float2 b7 = load_vector(y7 + k);\n"
     "            c7_0 += a0 * b7; c7_1 += a1 * b7; c7_2 += a2 * b7; c7_3 += a3 * b7;\n"
     "        }\n"
@@ -19337,7 +19362,7 @@ static const char piece_271[] =
     "        for (int i = 0; i < 4; i++)\n"
     "            if (first + i >= begin && first + i < L)\n";
 
-static const char piece_272[] =
+static const char piece_271[] =
     "                put(alpha * sums[i], beta, C + (s + 0) * ldc + first + i);\n"
     "    }\n"
     "    barrier(CLK_LOCAL_MEM_FENCE);\n"
@@ -19436,7 +19461,7 @@ static const char piece_272[] =
     "    }\n"
     "    if (along_k == 0 && s + 5 < S) {\n";
 
-static const char piece_273[] =
+static const char piece_272[] =
     "        const float sums[] = { part[0][item], part[1][item], part[2][item], part[3][item] };\n"
     "        for (int i = 0; i < 4; i++)\n"
     "            if (first + i >= begin && first + i < L)\n"
@@ -19484,7 +19509,7 @@ static const char piece_273[] =
     "    }\n"
     "}\n";
 
-static const char piece_274[] =
+static const char piece_273[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored K x N.\n"
@@ -19561,7 +19586,7 @@ static const char piece_274[] =
     "\n"
     "    if (item >= 256) {\n";
 
-static const char piece_275[] =
+static const char piece_274[] =
     "        asm volatile(\"//@setmaxnreg.dec.sync.aligned.u32 56;\" ::: \"memory\");\n"
     "        if (item == 256) {\n"
     "            acquire_map(a_map);\n"
@@ -19636,11 +19661,12 @@ static const char piece_275[] =
     "    {\n"
     "        const uint lane_m = lane / 4, lane_n = lane % 4;\n"
     "        const uint warp_m = warp % 4 * 64, warp_n = warp / 4 * 16;\n"
-    "        // Where a work-item's first rows (columns) are in the parts of a tile: 64 (32) by 32 values of k.\n"
+    "        // Where a work-item's first rows (columns) are in the parts of a tile, of 64 (32) by 32 values\n"
+    "        // of k.\n"
     "        const uint a_chunk = warp_m / 64 * 8192 + (warp_m % 64 / 4 + lane_m) * 16;\n"
     "        const uint b_chunk = warp_n / 32 * 4096 + (warp_n % 32 / 4 + lane_n) * 16;\n";
 
-static const char piece_276[] =
+static const char piece_275[] =
     "        // A warp whose rows or columns are all outside C has but to say that it has read.\n"
     "        if (first_m + (int) warp_m >= M || first_n + (int) warp_n >= N) {\n"
     "            for (int now = 0; now < num; now++) {\n"
@@ -19689,8 +19715,8 @@ static const char piece_276[] =
     "                    }\n"
     "            #pragma unroll\n"
     "                    for (int n = 0; n < 4; n += 4) {\n"
-    "                        const float4 x = *(__local const float4 *) (b_tile + k * 128 + (b_from ^ n % 8 * 16)\n"
-    "                                + n / 8 * 128);\n"
+    "                        const float4 x = *(__local const float4 *) (b_tile + k * 128\n"
+    "                                + (b_from ^ n % 8 * 16) + n / 8 * 128);\n"
     "                        bs[n] = x.s0, bs[n + 1] = x.s1, bs[n + 2] = x.s2, bs[n + 3] = x.s3;\n"
     "                    }\n"
     "            #pragma unroll\n"
@@ -19729,11 +19755,11 @@ static const char piece_276[] =
     "                    if (row < M)\n"
     "                        put_vector((float4) (c[m][n], c[m][n + 1], c[m][n + 2], c[m][n + 3]),\n";
 
-static const char piece_277[] =
+static const char piece_276[] =
     "                                out + block + lane_n * 4, alpha, beta);\n"
     "                    continue;\n"
     "                }\n"
-    "                // Where rows of C begin anywhere: four work-items side by side store four columns at a time.\n"
+    "                // Where rows of C begin anywhere: four work-items side by side store four columns at once.\n"
     "                uint x[4] = { as_uint(c[m][n]), as_uint(c[m][n + 1]), as_uint(c[m][n + 2]),\n"
     "                        as_uint(c[m][n + 3]) };\n"
     "                transpose_quad(x, lane);\n"
@@ -19747,7 +19773,7 @@ static const char piece_277[] =
     "    }\n"
     "}\n";
 
-static const char piece_278[] =
+static const char piece_277[] =
     "// Adds up what work-groups have of a tile that none did alone, in their order, and stores it: of\n"
     "// each work-item's 32 elements, one.\n"
     "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\n"
@@ -19819,7 +19845,7 @@ static const char piece_278[] =
     "        put(sum, C + c_offset + row * ldc, col, N, alpha, beta);\n"
     "}\n";
 
-static const char piece_279[] =
+static const char piece_278[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored N x K.\n"
@@ -19896,7 +19922,7 @@ static const char piece_279[] =
     "\n"
     "    if (item >= 256) {\n";
 
-static const char piece_280[] =
+static const char piece_279[] =
     "        asm volatile(\"//@setmaxnreg.dec.sync.aligned.u32 56;\" ::: \"memory\");\n"
     "        if (item == 256) {\n"
     "            acquire_map(a_map);\n"
@@ -19973,10 +19999,11 @@ static const char piece_280[] =
     "    {\n"
     "        const uint lane_m = lane / 4, lane_n = lane % 4;\n"
     "        const uint warp_m = warp % 4 * 64, warp_n = warp / 4 * 16;\n"
-    "        // Where a work-item's first rows (columns) are in the parts of a tile: 64 (32) by 32 values of k.\n"
+    "        // Where a work-item's first rows (columns) are in the parts of a tile, of 64 (32) by 32 values\n"
+    "        // of k.\n"
     "        const uint a_chunk = warp_m / 64 * 8192 + (warp_m % 64 / 4 + lane_m) * 16;\n";
 
-static const char piece_281[] =
+static const char piece_280[] =
     "        const uint b_chunk = warp_n / 32 * 4096 + (warp_n % 32 / 4 + lane_n) * 16;\n"
     "        // A warp whose rows or columns are all outside C has but to say that it has read.\n"
     "        if (first_m + (int) warp_m >= M || first_n + (int) warp_n >= N) {\n"
@@ -20026,8 +20053,8 @@ static const char piece_281[] =
     "                    }\n"
     "            #pragma unroll\n"
     "                    for (int n = 0; n < 4; n += 4) {\n"
-    "                        const float4 x = *(__local const float4 *) (b_tile + k * 128 + (b_from ^ n % 8 * 16)\n"
-    "                                + n / 8 * 128);\n"
+    "                        const float4 x = *(__local const float4 *) (b_tile + k * 128\n"
+    "                                + (b_from ^ n % 8 * 16) + n / 8 * 128);\n"
     "                        bs[n] = x.s0, bs[n + 1] = x.s1, bs[n + 2] = x.s2, bs[n + 3] = x.s3;\n"
     "                    }\n"
     "            #pragma unroll\n"
@@ -20065,12 +20092,12 @@ static const char piece_281[] =
     "                if (is_aligned && block + 15 < N) {\n"
     "                    if (row < M)\n";
 
-static const char piece_282[] =
+static const char piece_281[] =
     "                        put_vector((float4) (c[m][n], c[m][n + 1], c[m][n + 2], c[m][n + 3]),\n"
     "                                out + block + lane_n * 4, alpha, beta);\n"
     "                    continue;\n"
     "                }\n"
-    "                // Where rows of C begin anywhere: four work-items side by side store four columns at a time.\n"
+    "                // Where rows of C begin anywhere: four work-items side by side store four columns at once.\n"
     "                uint x[4] = { as_uint(c[m][n]), as_uint(c[m][n + 1]), as_uint(c[m][n + 2]),\n"
     "                        as_uint(c[m][n + 3]) };\n"
     "                transpose_quad(x, lane);\n"
@@ -20084,7 +20111,7 @@ static const char piece_282[] =
     "    }\n"
     "}\n";
 
-static const char piece_283[] =
+static const char piece_282[] =
     "// Adds up what work-groups have of a tile that none did alone, in their order, and stores it: of\n"
     "// each work-item's 32 elements, one.\n"
     "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\n"
@@ -20156,7 +20183,7 @@ static const char piece_283[] =
     "        put(sum, C + c_offset + row * ldc, col, N, alpha, beta);\n"
     "}\n";
 
-static const char piece_284[] =
+static const char piece_283[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored K x N.\n"
@@ -20235,7 +20262,7 @@ static const char piece_284[] =
     "        if (item == 256) {\n"
     "            uint s = 0, phase = 1;\n";
 
-static const char piece_285[] =
+static const char piece_284[] =
     "            for (ulong turn = get_group_id(0), at = begin; turn < whole || at < end; ) {\n"
     "                const bool is_whole = turn < whole;\n"
     "                const uint tile = is_whole ? turn : whole + at / steps;\n"
@@ -20291,7 +20318,8 @@ static const char piece_285[] =
     "    {\n"
     "        const uint lane_m = lane / 4, lane_n = lane % 4;\n"
     "        const uint warp_m = warp % 4 * 64, warp_n = warp / 4 * 16;\n"
-    "        // Where a work-item's first rows (columns) are in the parts of a tile: 64 (32) by 32 values of k.\n"
+    "        // Where a work-item's first rows (columns) are in the parts of a tile, of 64 (32) by 32 values\n"
+    "        // of k.\n"
     "        const uint a_chunk = warp_m / 64 * 8192 + (warp_m % 64 / 4 + lane_m) * 16;\n"
     "        const uint b_chunk = warp_n / 32 * 4096 + (warp_n % 32 / 4 + lane_n) * 16;\n"
     "        // A warp whose rows or columns are all outside C has but to say that it has read.\n"
@@ -20310,7 +20338,7 @@ static const char piece_285[] =
     "            warp_sync();\n"
     "            if (num > 0 && lane == 0)\n";
 
-static const char piece_286[] =
+static const char piece_285[] =
     "                mbarrier_arrive(empties + 8 * (stage == 0 ? 4 : stage - 1));\n"
     "            continue;\n"
     "        }\n"
@@ -20344,8 +20372,8 @@ static const char piece_286[] =
     "                    }\n"
     "            #pragma unroll\n"
     "                    for (int n = 0; n < 4; n += 4) {\n"
-    "                        const float4 x = *(__local const float4 *) (b_tile + k * 128 + (b_from ^ n % 8 * 16)\n"
-    "                                + n / 8 * 128);\n"
+    "                        const float4 x = *(__local const float4 *) (b_tile + k * 128\n"
+    "                                + (b_from ^ n % 8 * 16) + n / 8 * 128);\n"
     "                        bs[n] = x.s0, bs[n + 1] = x.s1, bs[n + 2] = x.s2, bs[n + 3] = x.s3;\n"
     "                    }\n"
     "            #pragma unroll\n"
@@ -20386,7 +20414,7 @@ static const char piece_286[] =
     "                                out + block + lane_n * 4, alpha, beta);\n"
     "                    continue;\n"
     "                }\n"
-    "                // Where rows of C begin anywhere: four work-items side by side store four columns at a time.\n"
+    "                // Where rows of C begin anywhere: four work-items side by side store four columns at once.\n"
     "                uint x[4] = { as_uint(c[m][n]), as_uint(c[m][n + 1]), as_uint(c[m][n + 2]),\n"
     "                        as_uint(c[m][n + 3]) };\n"
     "                transpose_quad(x, lane);\n"
@@ -20400,7 +20428,7 @@ static const char piece_286[] =
     "    }\n"
     "}\n";
 
-static const char piece_287[] =
+static const char piece_286[] =
     "// Adds up what work-groups have of a tile that none did alone, in their order, and stores it: of\n"
     "// each work-item's 32 elements, one.\n"
     "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\n"
@@ -20472,7 +20500,7 @@ static const char piece_287[] =
     "        put(sum, C + c_offset + row * ldc, col, N, alpha, beta);\n"
     "}\n";
 
-static const char piece_288[] =
+static const char piece_287[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored N x K.\n"
@@ -20549,7 +20577,7 @@ static const char piece_288[] =
     "\n"
     "    if (item >= 256) {\n";
 
-static const char piece_289[] =
+static const char piece_288[] =
     "        asm volatile(\"//@setmaxnreg.dec.sync.aligned.u32 56;\" ::: \"memory\");\n"
     "        if (item == 256) {\n"
     "            acquire_map(a_map);\n"
@@ -20624,11 +20652,12 @@ static const char piece_289[] =
     "    {\n"
     "        const uint lane_m = lane / 4, lane_n = lane % 4;\n"
     "        const uint warp_m = warp % 4 * 64, warp_n = warp / 4 * 16;\n"
-    "        // Where a work-item's first rows (columns) are in the parts of a tile: 64 (32) by 32 values of k.\n"
+    "        // Where a work-item's first rows (columns) are in the parts of a tile, of 64 (32) by 32 values\n"
+    "        // of k.\n"
     "        const uint a_chunk = warp_m / 64 * 8192 + (warp_m % 64 / 4 + lane_m) * 16;\n"
     "        const uint b_chunk = warp_n / 32 * 4096 + (warp_n % 32 / 4 + lane_n) * 16;\n";
 
-static const char piece_290[] =
+static const char piece_289[] =
     "        // A warp whose rows or columns are all outside C has but to say that it has read.\n"
     "        if (first_m + (int) warp_m >= M || first_n + (int) warp_n >= N) {\n"
     "            for (int now = 0; now < num; now++) {\n"
@@ -20677,8 +20706,8 @@ static const char piece_290[] =
     "                    }\n"
     "            #pragma unroll\n"
     "                    for (int n = 0; n < 4; n += 4) {\n"
-    "                        const float4 x = *(__local const float4 *) (b_tile + k * 128 + (b_from ^ n % 8 * 16)\n"
-    "                                + n / 8 * 128);\n"
+    "                        const float4 x = *(__local const float4 *) (b_tile + k * 128\n"
+    "                                + (b_from ^ n % 8 * 16) + n / 8 * 128);\n"
     "                        bs[n] = x.s0, bs[n + 1] = x.s1, bs[n + 2] = x.s2, bs[n + 3] = x.s3;\n"
     "                    }\n"
     "            #pragma unroll\n"
@@ -20717,7 +20746,7 @@ static const char piece_290[] =
     "                    if (row < M)\n"
     "                        put_vector((float4) (c[m][n], c[m][n + 1], c[m][n + 2], c[m][n + 3]),\n";
 
-static const char piece_291[] =
+static const char piece_290[] =
     "// Adds up what work-groups have of a tile that none did alone, in their order, and stores it: of\n"
     "// each work-item's 32 elements, one.\n"
     "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\n"
@@ -20789,7 +20818,7 @@ static const char piece_291[] =
     "        put(sum, C + c_offset + row * ldc, col, N, alpha, beta);\n"
     "}\n";
 
-static const char piece_292[] =
+static const char piece_291[] =
     "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n"
     "// Elements of double are computed with as double. A product and a sum are fused where the device does\n"
     "// that in one step: FP_CONTRACT, on by default, allows it.\n"
@@ -20879,7 +20908,7 @@ static const char piece_292[] =
     "        asm volatile(\"//@tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%0], 3;\" ::\n"
     "                \"r\"(map) : \"memory\");\n";
 
-static const char piece_293[] =
+static const char piece_292[] =
     "    else if (swizzle == 2)\n"
     "        asm volatile(\"//@tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%0], 2;\" ::\n"
     "                \"r\"(map) : \"memory\");\n"
@@ -20929,7 +20958,7 @@ static const char piece_293[] =
     "        store(beta == 0 ? alpha * x : alpha * x + beta * load(out + col), out + col);\n"
     "}\n"
     "\n"
-    "// The same for 2 columns side by side, at an address that is a multiple of their size.\n"
+    "// put for 2 columns side by side, at an address that is a multiple of their size.\n"
     "static void put_vector(double2 x, __global double *out, double alpha, double beta)\n"
     "{\n"
     "    x *= alpha;\n"
@@ -20938,12 +20967,13 @@ static const char piece_293[] =
     "    *(__global double2 *) out = x;\n"
     "}\n";
 
-static const char piece_294[] =
+static const char piece_293[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored K x N.\n"
     "// A work-group computes 128 x 128 of C. Tiles of A and B, 16 deep, are fetched into local\n"
     "// memory by the copy engine, up to 5 at a time; a tile's `full` barrier says that it is there.\n"
+    "// The first 1 are copied by all who multiply, while the tensor maps are made.\n"
     "// One work-item fetches; a warp computes 64 x 32 of C, and says by the `empty` barrier\n"
     "// when it has read a tile.\n"
     "__kernel __attribute__((reqd_work_group_size(384, 1, 1)))\n"
@@ -21014,11 +21044,11 @@ static const char piece_294[] =
     "            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n"
     "            const int first_m = tile_m * 128, first_n = tile_n * 128;\n"
     "            for (int t = 0; t < num; t++) {\n"
-    "                if (t >= early)\n"
-    "                {\n"
-    "                    mbarrier_wait(empties + 8 * s, phase);\n";
+    "                if (t >= early)\n";
 
-static const char piece_295[] =
+static const char piece_294[] =
+    "                {\n"
+    "                    mbarrier_wait(empties + 8 * s, phase);\n"
     "                    // Fetches step t into place s.\n"
     "                    {\n"
     "                        const uint mbarrier = fulls + 8 * s;\n"
@@ -21058,7 +21088,8 @@ static const char piece_295[] =
     "                }\n"
     "                for (uint i = item; i < 1024; i += 256) {\n"
     "                    const uint line = i / 64, x = i % 64;\n"
-    "                    const uint to = (x / 8 * 128 + line * 8 + (x % 8 ^ line % 8)) * 16;\n"
+    "                    const uint to = (x / 8 * 128 + line * 8\n"
+    "                            + (x % 8 ^ line % 8)) * 16;\n"
     "                    fetch_chunk(b_at + s * 16384 + to, B + b_offset, K, N, ldb, k + line,\n"
     "                            first_n + x * 2);\n"
     "                }\n"
@@ -21093,12 +21124,12 @@ static const char piece_295[] =
     "                for (int e = 0; e < 4; e++)\n"
     "                    c[i][j][e] = 0;\n"
     "        for (int now = 0; now < num; now++) {\n"
-    "            mbarrier_wait(fulls + 8 * stage, phase);\n"
+    "            mbarrier_wait(fulls + 8 * stage, phase);\n";
+
+static const char piece_295[] =
     "            // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
     "            warp_sync();\n"
-    "            if (now > 0 && lane == 0)\n";
-
-static const char piece_296[] =
+    "            if (now > 0 && lane == 0)\n"
     "                mbarrier_arrive(empties + 8 * (stage == 0 ? 4 : stage - 1));\n"
     "            __local const uchar *a_tile = a_tiles + stage * 16384;\n"
     "            __local const uchar *b_tile = b_tiles + stage * 16384;\n"
@@ -21161,12 +21192,13 @@ static const char piece_296[] =
     "    }\n"
     "}\n";
 
-static const char piece_297[] =
+static const char piece_296[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored N x K.\n"
     "// A work-group computes 128 x 128 of C. Tiles of A and B, 16 deep, are fetched into local\n"
     "// memory by the copy engine, up to 5 at a time; a tile's `full` barrier says that it is there.\n"
+    "// The first 1 are copied by all who multiply, while the tensor maps are made.\n"
     "// One work-item fetches; a warp computes 64 x 32 of C, and says by the `empty` barrier\n"
     "// when it has read a tile.\n"
     "__kernel __attribute__((reqd_work_group_size(384, 1, 1)))\n"
@@ -21237,11 +21269,11 @@ static const char piece_297[] =
     "            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n"
     "            const int first_m = tile_m * 128, first_n = tile_n * 128;\n"
     "            for (int t = 0; t < num; t++) {\n"
-    "                if (t >= early)\n"
-    "                {\n"
-    "                    mbarrier_wait(empties + 8 * s, phase);\n";
+    "                if (t >= early)\n";
 
-static const char piece_298[] =
+static const char piece_297[] =
+    "                {\n"
+    "                    mbarrier_wait(empties + 8 * s, phase);\n"
     "                    // Fetches step t into place s.\n"
     "                    {\n"
     "                        const uint mbarrier = fulls + 8 * s;\n"
@@ -21318,10 +21350,10 @@ static const char piece_298[] =
     "            mbarrier_wait(fulls + 8 * stage, phase);\n"
     "            // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
     "            warp_sync();\n"
-    "            if (now > 0 && lane == 0)\n"
-    "                mbarrier_arrive(empties + 8 * (stage == 0 ? 4 : stage - 1));\n";
+    "            if (now > 0 && lane == 0)\n";
 
-static const char piece_299[] =
+static const char piece_298[] =
+    "                mbarrier_arrive(empties + 8 * (stage == 0 ? 4 : stage - 1));\n"
     "            __local const uchar *a_tile = a_tiles + stage * 16384;\n"
     "            __local const uchar *b_tile = b_tiles + stage * 16384;\n"
     "            // Eight values of k at a time. In which order is ours to choose, as long as A and B agree, and so is\n"
@@ -21383,12 +21415,13 @@ static const char piece_299[] =
     "    }\n"
     "}\n";
 
-static const char piece_300[] =
+static const char piece_299[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored K x N.\n"
     "// A work-group computes 128 x 128 of C. Tiles of A and B, 16 deep, are fetched into local\n"
     "// memory by the copy engine, up to 5 at a time; a tile's `full` barrier says that it is there.\n"
+    "// The first 1 are copied by all who multiply, while the tensor maps are made.\n"
     "// One work-item fetches; a warp computes 64 x 32 of C, and says by the `empty` barrier\n"
     "// when it has read a tile.\n"
     "__kernel __attribute__((reqd_work_group_size(384, 1, 1)))\n"
@@ -21459,11 +21492,11 @@ static const char piece_300[] =
     "            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n"
     "            const int first_m = tile_m * 128, first_n = tile_n * 128;\n"
     "            for (int t = 0; t < num; t++) {\n"
-    "                if (t >= early)\n"
-    "                {\n"
-    "                    mbarrier_wait(empties + 8 * s, phase);\n";
+    "                if (t >= early)\n";
 
-static const char piece_301[] =
+static const char piece_300[] =
+    "                {\n"
+    "                    mbarrier_wait(empties + 8 * s, phase);\n"
     "                    // Fetches step t into place s.\n"
     "                    {\n"
     "                        const uint mbarrier = fulls + 8 * s;\n"
@@ -21498,13 +21531,15 @@ static const char piece_301[] =
     "                const int k = (first + s) * 16;\n"
     "                for (uint i = item; i < 1024; i += 256) {\n"
     "                    const uint line = i / 64, x = i % 64;\n"
-    "                    const uint to = (x / 8 * 128 + line * 8 + (x % 8 ^ line % 8)) * 16;\n"
+    "                    const uint to = (x / 8 * 128 + line * 8\n"
+    "                            + (x % 8 ^ line % 8)) * 16;\n"
     "                    fetch_chunk(a_at + s * 16384 + to, A + a_offset, K, M, lda, k + line,\n"
     "                            first_m + x * 2);\n"
     "                }\n"
     "                for (uint i = item; i < 1024; i += 256) {\n"
     "                    const uint line = i / 64, x = i % 64;\n"
-    "                    const uint to = (x / 8 * 128 + line * 8 + (x % 8 ^ line % 8)) * 16;\n"
+    "                    const uint to = (x / 8 * 128 + line * 8\n"
+    "                            + (x % 8 ^ line % 8)) * 16;\n"
     "                    fetch_chunk(b_at + s * 16384 + to, B + b_offset, K, N, ldb, k + line,\n"
     "                            first_n + x * 2);\n"
     "                }\n"
@@ -21537,12 +21572,12 @@ static const char piece_301[] =
     "                for (int e = 0; e < 4; e++)\n"
     "                    c[i][j][e] = 0;\n"
     "        for (int now = 0; now < num; now++) {\n"
-    "            mbarrier_wait(fulls + 8 * stage, phase);\n"
+    "            mbarrier_wait(fulls + 8 * stage, phase);\n";
+
+static const char piece_301[] =
     "            // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
     "            warp_sync();\n"
-    "            if (now > 0 && lane == 0)\n";
-
-static const char piece_302[] =
+    "            if (now > 0 && lane == 0)\n"
     "                mbarrier_arrive(empties + 8 * (stage == 0 ? 4 : stage - 1));\n"
     "            __local const uchar *a_tile = a_tiles + stage * 16384;\n"
     "            __local const uchar *b_tile = b_tiles + stage * 16384;\n"
@@ -21604,12 +21639,13 @@ static const char piece_302[] =
     "    }\n"
     "}\n";
 
-static const char piece_303[] =
+static const char piece_302[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored N x K.\n"
     "// A work-group computes 128 x 128 of C. Tiles of A and B, 16 deep, are fetched into local\n"
     "// memory by the copy engine, up to 5 at a time; a tile's `full` barrier says that it is there.\n"
+    "// The first 1 are copied by all who multiply, while the tensor maps are made.\n"
     "// One work-item fetches; a warp computes 64 x 32 of C, and says by the `empty` barrier\n"
     "// when it has read a tile.\n"
     "__kernel __attribute__((reqd_work_group_size(384, 1, 1)))\n"
@@ -21680,11 +21716,11 @@ static const char piece_303[] =
     "            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n"
     "            const int first_m = tile_m * 128, first_n = tile_n * 128;\n"
     "            for (int t = 0; t < num; t++) {\n"
-    "                if (t >= early)\n"
-    "                {\n"
-    "                    mbarrier_wait(empties + 8 * s, phase);\n";
+    "                if (t >= early)\n";
 
-static const char piece_304[] =
+static const char piece_303[] =
+    "                {\n"
+    "                    mbarrier_wait(empties + 8 * s, phase);\n"
     "                    // Fetches step t into place s.\n"
     "                    {\n"
     "                        const uint mbarrier = fulls + 8 * s;\n"
@@ -21718,7 +21754,8 @@ static const char piece_304[] =
     "                const int k = (first + s) * 16;\n"
     "                for (uint i = item; i < 1024; i += 256) {\n"
     "                    const uint line = i / 64, x = i % 64;\n"
-    "                    const uint to = (x / 8 * 128 + line * 8 + (x % 8 ^ line % 8)) * 16;\n"
+    "                    const uint to = (x / 8 * 128 + line * 8\n"
+    "                            + (x % 8 ^ line % 8)) * 16;\n"
     "                    fetch_chunk(a_at + s * 16384 + to, A + a_offset, K, M, lda, k + line,\n"
     "                            first_m + x * 2);\n"
     "                }\n"
@@ -21760,11 +21797,11 @@ static const char piece_304[] =
     "                    c[i][j][e] = 0;\n"
     "        for (int now = 0; now < num; now++) {\n"
     "            mbarrier_wait(fulls + 8 * stage, phase);\n"
-    "            // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
-    "            warp_sync();\n"
-    "            if (now > 0 && lane == 0)\n";
+    "            // What was read in the step before has been multiplied, so that it has arrived, and not before.\n";
 
-static const char piece_305[] =
+static const char piece_304[] =
+    "            warp_sync();\n"
+    "            if (now > 0 && lane == 0)\n"
     "                mbarrier_arrive(empties + 8 * (stage == 0 ? 4 : stage - 1));\n"
     "            __local const uchar *a_tile = a_tiles + stage * 16384;\n"
     "            __local const uchar *b_tile = b_tiles + stage * 16384;\n"
@@ -21822,7 +21859,7 @@ static const char piece_305[] =
     "    }\n"
     "}\n";
 
-static const char piece_306[] =
+static const char piece_305[] =
     "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n"
     "// Elements of double are computed with as double. A product and a sum are fused where the device does\n"
     "// that in one step: FP_CONTRACT, on by default, allows it.\n"
@@ -21914,7 +21951,7 @@ static const char piece_306[] =
     "            \"r\"(map) : \"memory\");\n"
     "    if (swizzle == 3)\n";
 
-static const char piece_307[] =
+static const char piece_306[] =
     "        asm volatile(\"//@tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%0], 3;\" ::\n"
     "                \"r\"(map) : \"memory\");\n"
     "    else if (swizzle == 2)\n"
@@ -21966,7 +22003,7 @@ static const char piece_307[] =
     "        store(beta == 0 ? alpha * x : alpha * x + beta * load(out + col), out + col);\n"
     "}\n"
     "\n"
-    "// The same for 2 columns side by side, at an address that is a multiple of their size.\n"
+    "// put for 2 columns side by side, at an address that is a multiple of their size.\n"
     "static void put_vector(double2 x, __global double *out, double alpha, double beta)\n"
     "{\n"
     "    x *= alpha;\n"
@@ -21975,12 +22012,31 @@ static const char piece_307[] =
     "    *(__global double2 *) out = x;\n"
     "}\n";
 
+static const char piece_307[] =
+    "// Copies a matrix so that its rows start at multiples of 16 bytes; each work-item writes 16 bytes.\n"
+    "// What pads the rows is undefined.\n"
+    "__kernel __attribute__((reqd_work_group_size(32, 8, 1)))\n"
+    "void kiln_dgemm_bulk_copya_n_copya1(long rows, long cols, __global const element_bits *restrict X, long x_offset,\n"
+    "        long ldx, __global uchar *restrict work, long at)\n"
+    "{\n"
+    "    const uint row = get_global_id(1), col = get_global_id(0) * 2;\n"
+    "    const uint last = cols - 1, ld = (last & -2) + 2;\n"
+    "    if (row >= rows || col > last)\n"
+    "        return;\n"
+    "    X += x_offset + row * ldx;\n"
+    "    __global element_bits *out = (__global element_bits *) work + at + (ulong) row * ld + col;\n"
+    "    if (col + 1 <= last)\n"
+    "        *(__global chunk *) out = (chunk) (X[col + 0], X[col + 1]);\n"
+    "    else\n"
+    "        *(__global chunk *) out = (chunk) (X[min(col + 0, last)], X[min(col + 1, last)]);\n"
+    "}\n";
+
 static const char piece_308[] =
     "// Copies a matrix so that its rows start at multiples of 16 bytes; each work-item writes 16 bytes.\n"
     "// What pads the rows is undefined.\n"
     "__kernel __attribute__((reqd_work_group_size(32, 8, 1)))\n"
-    "void kiln_dgemm_bulk_copya_n_copya1(long rows, long cols, __global const element_bits *restrict X, long x_offset, long ldx,\n"
-    "        __global uchar *restrict work, long at)\n"
+    "void kiln_dgemm_bulk_copyb_n_copyb1(long rows, long cols, __global const element_bits *restrict X, long x_offset,\n"
+    "        long ldx, __global uchar *restrict work, long at)\n"
     "{\n"
     "    const uint row = get_global_id(1), col = get_global_id(0) * 2;\n"
     "    const uint last = cols - 1, ld = (last & -2) + 2;\n"
@@ -21995,30 +22051,12 @@ static const char piece_308[] =
     "}\n";
 
 static const char piece_309[] =
-    "// Copies a matrix so that its rows start at multiples of 16 bytes; each work-item writes 16 bytes.\n"
-    "// What pads the rows is undefined.\n"
-    "__kernel __attribute__((reqd_work_group_size(32, 8, 1)))\n"
-    "void kiln_dgemm_bulk_copyb_n_copyb1(long rows, long cols, __global const element_bits *restrict X, long x_offset, long ldx,\n"
-    "        __global uchar *restrict work, long at)\n"
-    "{\n"
-    "    const uint row = get_global_id(1), col = get_global_id(0) * 2;\n"
-    "    const uint last = cols - 1, ld = (last & -2) + 2;\n"
-    "    if (row >= rows || col > last)\n"
-    "        return;\n"
-    "    X += x_offset + row * ldx;\n"
-    "    __global element_bits *out = (__global element_bits *) work + at + (ulong) row * ld + col;\n"
-    "    if (col + 1 <= last)\n"
-    "        *(__global chunk *) out = (chunk) (X[col + 0], X[col + 1]);\n"
-    "    else\n"
-    "        *(__global chunk *) out = (chunk) (X[min(col + 0, last)], X[min(col + 1, last)]);\n"
-    "}\n";
-
-static const char piece_310[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored K x N.\n"
     "// A work-group computes 192 x 64 of C. Tiles of A and B, 16 deep, are fetched into local\n"
     "// memory by the copy engine, up to 6 at a time; a tile's `full` barrier says that it is there.\n"
+    "// The first 1 are copied by all who multiply, while the tensor maps are made.\n"
     "// One work-item fetches; a warp computes 32 x 32 of C, and says by the `empty` barrier\n"
     "// when it has read a tile.\n"
     "// 132 work-groups take tiles in turn. Of the tiles that do not make a whole turn, the\n"
@@ -22084,12 +22122,12 @@ static const char piece_310[] =
     "                        3);\n"
     "            warp_sync();\n"
     "            asm volatile(\"tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu\"\n"
-    "                    \".sync.aligned [%0], [%1], 128;\" ::\n"
+    "                    \".sync.aligned [%0], [%1], 128;\" ::\n";
+
+static const char piece_310[] =
     "                    \"l\"(a_map + which * 128), \"r\"(local_address(map)) : \"memory\");\n"
     "            asm volatile(\"bar.sync 3, 64;\" ::: \"memory\");\n"
-    "        }\n";
-
-static const char piece_311[] =
+    "        }\n"
     "        int early = 1;\n"
     "        if (item == 384) {\n"
     "            acquire_map(a_map);\n"
@@ -22129,7 +22167,7 @@ static const char piece_311[] =
     "                    phase ^= 1;\n"
     "                }\n"
     "            }\n"
-    "                early = 0;\n"
+    "            early = 0;\n"
     "            }\n"
     "        }\n"
     "        return;\n"
@@ -22160,16 +22198,17 @@ static const char piece_311[] =
     "                }\n"
     "                for (uint i = item; i < 512; i += 384) {\n"
     "                    const uint line = i / 32, x = i % 32;\n"
-    "                    const uint to = (x / 8 * 128 + line * 8 + (x % 8 ^ line % 8)) * 16;\n"
+    "                    const uint to = (x / 8 * 128 + line * 8\n"
+    "                            + (x % 8 ^ line % 8)) * 16;\n"
     "                    fetch_chunk(b_at + s * 8192 + to, B + b_offset, K, N, ldb, k + line,\n"
     "                            first_n + x * 2);\n"
-    "                }\n"
+    "                }\n";
+
+static const char piece_311[] =
     "                mbarrier_arrive_later(fulls + 8 * s);\n"
     "            }\n"
     "            asm volatile(\"bar.sync 2, 384;\" ::: \"memory\");\n"
-    "            for (int s = 0; item == 0 && s < early; s++)\n";
-
-static const char piece_312[] =
+    "            for (int s = 0; item == 0 && s < early; s++)\n"
     "                mbarrier_arrive(fulls + 8 * s);\n"
     "            break;\n"
     "        }\n"
@@ -22236,13 +22275,13 @@ static const char piece_312[] =
     "                    bs[j][0] = *(__local const double *) (b + j / 2 * 2048 + s * 1024 + at);\n"
     "                    bs[j][1] = *(__local const double *) (b + j / 2 * 2048 + s * 1024 + (at ^ 144));\n"
     "                }\n"
-    "            #pragma unroll\n"
+    "            #pragma unroll\n";
+
+static const char piece_312[] =
     "                for (int i = 0; i < 2; i++)\n"
     "            #pragma unroll\n"
     "                    for (int j = 0; j < 4; j++)\n"
-    "                        multiply_blocks(c[i][j], as[i], bs[j]);\n";
-
-static const char piece_313[] =
+    "                        multiply_blocks(c[i][j], as[i], bs[j]);\n"
     "            }\n"
     "            if (++stage == 6) {\n"
     "                stage = 0;\n"
@@ -22288,7 +22327,7 @@ static const char piece_313[] =
     "    }\n"
     "}\n";
 
-static const char piece_314[] =
+static const char piece_313[] =
     "// Adds up what work-groups have of a tile that none did alone, in their order, and stores it: of\n"
     "// each work-item's 32 elements, one.\n"
     "__kernel __attribute__((reqd_work_group_size(384, 1, 1)))\n"
@@ -22362,12 +22401,12 @@ static const char piece_314[] =
     "        put(sum, C + c_offset + row * ldc, col, N, alpha, beta);\n"
     "}\n";
 
-static const char piece_315[] =
+static const char piece_314[] =
     "// Copies a matrix so that its rows start at multiples of 16 bytes; each work-item writes 16 bytes.\n"
     "// What pads the rows is undefined.\n"
     "__kernel __attribute__((reqd_work_group_size(32, 8, 1)))\n"
-    "void kiln_dgemm_bulk_copyb_t_copyb1(long rows, long cols, __global const element_bits *restrict X, long x_offset, long ldx,\n"
-    "        __global uchar *restrict work, long at)\n"
+    "void kiln_dgemm_bulk_copyb_t_copyb1(long rows, long cols, __global const element_bits *restrict X, long x_offset,\n"
+    "        long ldx, __global uchar *restrict work, long at)\n"
     "{\n"
     "    const uint row = get_global_id(1), col = get_global_id(0) * 2;\n"
     "    const uint last = cols - 1, ld = (last & -2) + 2;\n"
@@ -22381,12 +22420,13 @@ static const char piece_315[] =
     "        *(__global chunk *) out = (chunk) (X[min(col + 0, last)], X[min(col + 1, last)]);\n"
     "}\n";
 
-static const char piece_316[] =
+static const char piece_315[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored N x K.\n"
     "// A work-group computes 192 x 64 of C. Tiles of A and B, 16 deep, are fetched into local\n"
     "// memory by the copy engine, up to 6 at a time; a tile's `full` barrier says that it is there.\n"
+    "// The first 1 are copied by all who multiply, while the tensor maps are made.\n"
     "// One work-item fetches; a warp computes 32 x 32 of C, and says by the `empty` barrier\n"
     "// when it has read a tile.\n"
     "// 132 work-groups take tiles in turn. Of the tiles that do not make a whole turn, the\n"
@@ -22452,12 +22492,12 @@ static const char piece_316[] =
     "                        3);\n"
     "            warp_sync();\n"
     "            asm volatile(\"tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu\"\n"
-    "                    \".sync.aligned [%0], [%1], 128;\" ::\n"
+    "                    \".sync.aligned [%0], [%1], 128;\" ::\n";
+
+static const char piece_316[] =
     "                    \"l\"(a_map + which * 128), \"r\"(local_address(map)) : \"memory\");\n"
     "            asm volatile(\"bar.sync 3, 64;\" ::: \"memory\");\n"
-    "        }\n";
-
-static const char piece_317[] =
+    "        }\n"
     "        int early = 1;\n"
     "        if (item == 384) {\n"
     "            acquire_map(a_map);\n"
@@ -22496,7 +22536,7 @@ static const char piece_317[] =
     "                    phase ^= 1;\n"
     "                }\n"
     "            }\n"
-    "                early = 0;\n"
+    "            early = 0;\n"
     "            }\n"
     "        }\n"
     "        return;\n"
@@ -22533,14 +22573,14 @@ static const char piece_317[] =
     "                }\n"
     "                mbarrier_arrive_later(fulls + 8 * s);\n"
     "            }\n"
-    "            asm volatile(\"bar.sync 2, 384;\" ::: \"memory\");\n"
+    "            asm volatile(\"bar.sync 2, 384;\" ::: \"memory\");\n";
+
+static const char piece_317[] =
     "            for (int s = 0; item == 0 && s < early; s++)\n"
     "                mbarrier_arrive(fulls + 8 * s);\n"
     "            break;\n"
     "        }\n"
-    "    }\n";
-
-static const char piece_318[] =
+    "    }\n"
     "    asm volatile(\"//@setmaxnreg.inc.sync.aligned.u32 160;\" ::: \"memory\");\n"
     "    uint stage = 0, phase = 0;\n"
     "    const uint warp = item / 32, lane = item % 32;\n"
@@ -22606,16 +22646,16 @@ static const char piece_318[] =
     "            #pragma unroll\n"
     "                for (int i = 0; i < 2; i++)\n"
     "            #pragma unroll\n"
-    "                    for (int j = 0; j < 4; j++)\n"
+    "                    for (int j = 0; j < 4; j++)\n";
+
+static const char piece_318[] =
     "                        multiply_blocks(c[i][j], as[i], bs[j]);\n"
     "            }\n"
     "            if (++stage == 6) {\n"
     "                stage = 0;\n"
     "                phase ^= 1;\n"
     "            }\n"
-    "        }\n";
-
-static const char piece_319[] =
+    "        }\n"
     "        warp_sync();\n"
     "        if (num > 0 && lane == 0)\n"
     "            mbarrier_arrive(empties + 8 * (stage == 0 ? 5 : stage - 1));\n"
@@ -22655,7 +22695,7 @@ static const char piece_319[] =
     "    }\n"
     "}\n";
 
-static const char piece_320[] =
+static const char piece_319[] =
     "// Adds up what work-groups have of a tile that none did alone, in their order, and stores it: of\n"
     "// each work-item's 32 elements, one.\n"
     "__kernel __attribute__((reqd_work_group_size(384, 1, 1)))\n"
@@ -22730,12 +22770,12 @@ static const char piece_320[] =
     "        put(sum, C + c_offset + row * ldc, col, N, alpha, beta);\n"
     "}\n";
 
-static const char piece_321[] =
+static const char piece_320[] =
     "// Copies a matrix so that its rows start at multiples of 16 bytes; each work-item writes 16 bytes.\n"
     "// What pads the rows is undefined.\n"
     "__kernel __attribute__((reqd_work_group_size(32, 8, 1)))\n"
-    "void kiln_dgemm_bulk_copya_t_copya1(long rows, long cols, __global const element_bits *restrict X, long x_offset, long ldx,\n"
-    "        __global uchar *restrict work, long at)\n"
+    "void kiln_dgemm_bulk_copya_t_copya1(long rows, long cols, __global const element_bits *restrict X, long x_offset,\n"
+    "        long ldx, __global uchar *restrict work, long at)\n"
     "{\n"
     "    const uint row = get_global_id(1), col = get_global_id(0) * 2;\n"
     "    const uint last = cols - 1, ld = (last & -2) + 2;\n"
@@ -22749,12 +22789,13 @@ static const char piece_321[] =
     "        *(__global chunk *) out = (chunk) (X[min(col + 0, last)], X[min(col + 1, last)]);\n"
     "}\n";
 
-static const char piece_322[] =
+static const char piece_321[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored K x N.\n"
     "// A work-group computes 192 x 64 of C. Tiles of A and B, 16 deep, are fetched into local\n"
     "// memory by the copy engine, up to 6 at a time; a tile's `full` barrier says that it is there.\n"
+    "// The first 1 are copied by all who multiply, while the tensor maps are made.\n"
     "// One work-item fetches; a warp computes 32 x 32 of C, and says by the `empty` barrier\n"
     "// when it has read a tile.\n"
     "// 132 work-groups take tiles in turn. Of the tiles that do not make a whole turn, the\n"
@@ -22820,12 +22861,12 @@ static const char piece_322[] =
     "                        3);\n"
     "            warp_sync();\n"
     "            asm volatile(\"tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu\"\n"
-    "                    \".sync.aligned [%0], [%1], 128;\" ::\n"
+    "                    \".sync.aligned [%0], [%1], 128;\" ::\n";
+
+static const char piece_322[] =
     "                    \"l\"(a_map + which * 128), \"r\"(local_address(map)) : \"memory\");\n"
     "            asm volatile(\"bar.sync 3, 64;\" ::: \"memory\");\n"
-    "        }\n";
-
-static const char piece_323[] =
+    "        }\n"
     "        int early = 1;\n"
     "        if (item == 384) {\n"
     "            acquire_map(a_map);\n"
@@ -22866,7 +22907,7 @@ static const char piece_323[] =
     "                    phase ^= 1;\n"
     "                }\n"
     "            }\n"
-    "                early = 0;\n"
+    "            early = 0;\n"
     "            }\n"
     "        }\n"
     "        return;\n"
@@ -22891,20 +22932,22 @@ static const char piece_323[] =
     "                const int k = (first + s) * 16;\n"
     "                for (uint i = item; i < 1536; i += 384) {\n"
     "                    const uint line = i / 96, x = i % 96;\n"
-    "                    const uint to = (x / 8 * 128 + line * 8 + (x % 8 ^ line % 8)) * 16;\n"
+    "                    const uint to = (x / 8 * 128 + line * 8\n"
+    "                            + (x % 8 ^ line % 8)) * 16;\n"
     "                    fetch_chunk(a_at + s * 24576 + to, A + a_offset, K, M, lda, k + line,\n"
     "                            first_m + x * 2);\n"
     "                }\n"
     "                for (uint i = item; i < 512; i += 384) {\n"
     "                    const uint line = i / 32, x = i % 32;\n"
-    "                    const uint to = (x / 8 * 128 + line * 8 + (x % 8 ^ line % 8)) * 16;\n"
+    "                    const uint to = (x / 8 * 128 + line * 8\n"
+    "                            + (x % 8 ^ line % 8)) * 16;\n";
+
+static const char piece_323[] =
     "                    fetch_chunk(b_at + s * 8192 + to, B + b_offset, K, N, ldb, k + line,\n"
     "                            first_n + x * 2);\n"
     "                }\n"
     "                mbarrier_arrive_later(fulls + 8 * s);\n"
-    "            }\n";
-
-static const char piece_324[] =
+    "            }\n"
     "            asm volatile(\"bar.sync 2, 384;\" ::: \"memory\");\n"
     "            for (int s = 0; item == 0 && s < early; s++)\n"
     "                mbarrier_arrive(fulls + 8 * s);\n"
@@ -22972,15 +23015,15 @@ static const char piece_324[] =
     "                }\n"
     "            #pragma unroll\n"
     "                for (int i = 0; i < 2; i++)\n"
-    "            #pragma unroll\n"
+    "            #pragma unroll\n";
+
+static const char piece_324[] =
     "                    for (int j = 0; j < 4; j++)\n"
     "                        multiply_blocks(c[i][j], as[i], bs[j]);\n"
     "            }\n"
     "            if (++stage == 6) {\n"
     "                stage = 0;\n"
-    "                phase ^= 1;\n";
-
-static const char piece_325[] =
+    "                phase ^= 1;\n"
     "            }\n"
     "        }\n"
     "        warp_sync();\n"
@@ -23022,7 +23065,7 @@ static const char piece_325[] =
     "    }\n"
     "}\n";
 
-static const char piece_326[] =
+static const char piece_325[] =
     "// Adds up what work-groups have of a tile that none did alone, in their order, and stores it: of\n"
     "// each work-item's 32 elements, one.\n"
     "__kernel __attribute__((reqd_work_group_size(384, 1, 1)))\n"
@@ -23094,12 +23137,13 @@ static const char piece_326[] =
     "        put(sum, C + c_offset + row * ldc, col, N, alpha, beta);\n"
     "}\n";
 
-static const char piece_327[] =
+static const char piece_326[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored N x K.\n"
     "// A work-group computes 192 x 64 of C. Tiles of A and B, 16 deep, are fetched into local\n"
     "// memory by the copy engine, up to 6 at a time; a tile's `full` barrier says that it is there.\n"
+    "// The first 1 are copied by all who multiply, while the tensor maps are made.\n"
     "// One work-item fetches; a warp computes 32 x 32 of C, and says by the `empty` barrier\n"
     "// when it has read a tile.\n"
     "// 132 work-groups take tiles in turn. Of the tiles that do not make a whole turn, the\n"
@@ -23165,12 +23209,12 @@ static const char piece_327[] =
     "                        3);\n"
     "            warp_sync();\n"
     "            asm volatile(\"tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu\"\n"
-    "                    \".sync.aligned [%0], [%1], 128;\" ::\n"
+    "                    \".sync.aligned [%0], [%1], 128;\" ::\n";
+
+static const char piece_327[] =
     "                    \"l\"(a_map + which * 128), \"r\"(local_address(map)) : \"memory\");\n"
     "            asm volatile(\"bar.sync 3, 64;\" ::: \"memory\");\n"
-    "        }\n";
-
-static const char piece_328[] =
+    "        }\n"
     "        int early = 1;\n"
     "        if (item == 384) {\n"
     "            acquire_map(a_map);\n"
@@ -23210,7 +23254,7 @@ static const char piece_328[] =
     "                    phase ^= 1;\n"
     "                }\n"
     "            }\n"
-    "                early = 0;\n"
+    "            early = 0;\n"
     "            }\n"
     "        }\n"
     "        return;\n"
@@ -23235,7 +23279,8 @@ static const char piece_328[] =
     "                const int k = (first + s) * 16;\n"
     "                for (uint i = item; i < 1536; i += 384) {\n"
     "                    const uint line = i / 96, x = i % 96;\n"
-    "                    const uint to = (x / 8 * 128 + line * 8 + (x % 8 ^ line % 8)) * 16;\n"
+    "                    const uint to = (x / 8 * 128 + line * 8\n"
+    "                            + (x % 8 ^ line % 8)) * 16;\n"
     "                    fetch_chunk(a_at + s * 24576 + to, A + a_offset, K, M, lda, k + line,\n"
     "                            first_m + x * 2);\n"
     "                }\n"
@@ -23244,13 +23289,13 @@ static const char piece_328[] =
     "                    const uint to = (line * 8 + (x ^ line % 8)) * 16;\n"
     "                    fetch_chunk(b_at + s * 8192 + to, B + b_offset, N, K, ldb, first_n + line,\n"
     "                            k + x * 2);\n"
-    "                }\n"
+    "                }\n";
+
+static const char piece_328[] =
     "                mbarrier_arrive_later(fulls + 8 * s);\n"
     "            }\n"
     "            asm volatile(\"bar.sync 2, 384;\" ::: \"memory\");\n"
-    "            for (int s = 0; item == 0 && s < early; s++)\n";
-
-static const char piece_329[] =
+    "            for (int s = 0; item == 0 && s < early; s++)\n"
     "                mbarrier_arrive(fulls + 8 * s);\n"
     "            break;\n"
     "        }\n"
@@ -23321,16 +23366,16 @@ static const char piece_329[] =
     "            #pragma unroll\n"
     "                    for (int j = 0; j < 4; j++)\n"
     "                        multiply_blocks(c[i][j], as[i], bs[j]);\n"
-    "            }\n"
+    "            }\n";
+
+static const char piece_329[] =
     "            if (++stage == 6) {\n"
     "                stage = 0;\n"
     "                phase ^= 1;\n"
     "            }\n"
     "        }\n"
     "        warp_sync();\n"
-    "        if (num > 0 && lane == 0)\n";
-
-static const char piece_330[] =
+    "        if (num > 0 && lane == 0)\n"
     "            mbarrier_arrive(empties + 8 * (stage == 0 ? 5 : stage - 1));\n"
     "        if (num < steps) {\n"
     "            // Not all of the tile: kept for the stage that adds up.\n"
@@ -23364,7 +23409,7 @@ static const char piece_330[] =
     "    }\n"
     "}\n";
 
-static const char piece_331[] =
+static const char piece_330[] =
     "// Adds up what work-groups have of a tile that none did alone, in their order, and stores it: of\n"
     "// each work-item's 32 elements, one.\n"
     "__kernel __attribute__((reqd_work_group_size(384, 1, 1)))\n"
@@ -23438,12 +23483,13 @@ static const char piece_331[] =
     "        put(sum, C + c_offset + row * ldc, col, N, alpha, beta);\n"
     "}\n";
 
-static const char piece_332[] =
+static const char piece_331[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored K x N.\n"
     "// A work-group computes 64 x 32 of C. Tiles of A and B, 16 deep, are fetched into local\n"
     "// memory by the copy engine, up to 6 at a time; a tile's `full` barrier says that it is there.\n"
+    "// The first 1 are copied by all who multiply, while the tensor maps are made.\n"
     "// One work-item fetches; a warp computes 16 x 16 of C, and says by the `empty` barrier\n"
     "// when it has read a tile.\n"
     "__kernel __attribute__((reqd_work_group_size(320, 1, 1)))\n"
@@ -23515,11 +23561,11 @@ static const char piece_332[] =
     "            for (int t = 0; t < num; t++) {\n"
     "                if (t >= early)\n"
     "                {\n"
-    "                    mbarrier_wait(empties + 8 * s, phase);\n"
-    "                    // Fetches step t into place s.\n"
-    "                    {\n";
+    "                    mbarrier_wait(empties + 8 * s, phase);\n";
 
-static const char piece_333[] =
+static const char piece_332[] =
+    "                    // Fetches step t into place s.\n"
+    "                    {\n"
     "                        const uint mbarrier = fulls + 8 * s;\n"
     "                        const int k = (first + t) * 16;\n"
     "                        mbarrier_expect(mbarrier, 12288);\n"
@@ -23557,7 +23603,8 @@ static const char piece_333[] =
     "                }\n"
     "                for (uint i = item; i < 256; i += 256) {\n"
     "                    const uint line = i / 16, x = i % 16;\n"
-    "                    const uint to = (x / 8 * 128 + line * 8 + (x % 8 ^ line % 8)) * 16;\n"
+    "                    const uint to = (x / 8 * 128 + line * 8\n"
+    "                            + (x % 8 ^ line % 8)) * 16;\n"
     "                    fetch_chunk(b_at + s * 4096 + to, B + b_offset, K, N, ldb, k + line,\n"
     "                            first_n + x * 2);\n"
     "                }\n"
@@ -23595,10 +23642,10 @@ static const char piece_333[] =
     "            // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
     "            warp_sync();\n"
     "            if (now > 0 && lane == 0)\n"
-    "                mbarrier_arrive(empties + 8 * (stage == 0 ? 5 : stage - 1));\n"
-    "            __local const uchar *a_tile = a_tiles + stage * 8192;\n";
+    "                mbarrier_arrive(empties + 8 * (stage == 0 ? 5 : stage - 1));\n";
 
-static const char piece_334[] =
+static const char piece_333[] =
+    "            __local const uchar *a_tile = a_tiles + stage * 8192;\n"
     "            __local const uchar *b_tile = b_tiles + stage * 4096;\n"
     "            // Eight values of k at a time. In which order is ours to choose, as long as A and B agree, and so is\n"
     "            // the order of rows and columns within a block. The copy engine puts column x, in 16 bytes, of row r\n"
@@ -23659,12 +23706,13 @@ static const char piece_334[] =
     "    }\n"
     "}\n";
 
-static const char piece_335[] =
+static const char piece_334[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored N x K.\n"
     "// A work-group computes 64 x 32 of C. Tiles of A and B, 16 deep, are fetched into local\n"
     "// memory by the copy engine, up to 6 at a time; a tile's `full` barrier says that it is there.\n"
+    "// The first 1 are copied by all who multiply, while the tensor maps are made.\n"
     "// One work-item fetches; a warp computes 16 x 16 of C, and says by the `empty` barrier\n"
     "// when it has read a tile.\n"
     "__kernel __attribute__((reqd_work_group_size(320, 1, 1)))\n"
@@ -23736,11 +23784,11 @@ static const char piece_335[] =
     "            for (int t = 0; t < num; t++) {\n"
     "                if (t >= early)\n"
     "                {\n"
-    "                    mbarrier_wait(empties + 8 * s, phase);\n"
-    "                    // Fetches step t into place s.\n"
-    "                    {\n";
+    "                    mbarrier_wait(empties + 8 * s, phase);\n";
 
-static const char piece_336[] =
+static const char piece_335[] =
+    "                    // Fetches step t into place s.\n"
+    "                    {\n"
     "                        const uint mbarrier = fulls + 8 * s;\n"
     "                        const int k = (first + t) * 16;\n"
     "                        mbarrier_expect(mbarrier, 12288);\n"
@@ -23816,10 +23864,10 @@ static const char piece_336[] =
     "            warp_sync();\n"
     "            if (now > 0 && lane == 0)\n"
     "                mbarrier_arrive(empties + 8 * (stage == 0 ? 5 : stage - 1));\n"
-    "            __local const uchar *a_tile = a_tiles + stage * 8192;\n"
-    "            __local const uchar *b_tile = b_tiles + stage * 4096;\n";
+    "            __local const uchar *a_tile = a_tiles + stage * 8192;\n";
 
-static const char piece_337[] =
+static const char piece_336[] =
+    "            __local const uchar *b_tile = b_tiles + stage * 4096;\n"
     "            // Eight values of k at a time. In which order is ours to choose, as long as A and B agree, and so is\n"
     "            // the order of rows and columns within a block. The copy engine puts column x, in 16 bytes, of row r\n"
     "            // of a tile at x ^ r % 8. The orders here let no two work-items that read together meet in a bank\n"
@@ -23879,12 +23927,13 @@ static const char piece_337[] =
     "    }\n"
     "}\n";
 
-static const char piece_338[] =
+static const char piece_337[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored K x N.\n"
     "// A work-group computes 64 x 32 of C. Tiles of A and B, 16 deep, are fetched into local\n"
     "// memory by the copy engine, up to 6 at a time; a tile's `full` barrier says that it is there.\n"
+    "// The first 1 are copied by all who multiply, while the tensor maps are made.\n"
     "// One work-item fetches; a warp computes 16 x 16 of C, and says by the `empty` barrier\n"
     "// when it has read a tile.\n"
     "__kernel __attribute__((reqd_work_group_size(320, 1, 1)))\n"
@@ -23956,11 +24005,11 @@ static const char piece_338[] =
     "            for (int t = 0; t < num; t++) {\n"
     "                if (t >= early)\n"
     "                {\n"
-    "                    mbarrier_wait(empties + 8 * s, phase);\n"
-    "                    // Fetches step t into place s.\n"
-    "                    {\n";
+    "                    mbarrier_wait(empties + 8 * s, phase);\n";
 
-static const char piece_339[] =
+static const char piece_338[] =
+    "                    // Fetches step t into place s.\n"
+    "                    {\n"
     "                        const uint mbarrier = fulls + 8 * s;\n"
     "                        const int k = (first + t) * 16;\n"
     "                        mbarrier_expect(mbarrier, 12288);\n"
@@ -23993,13 +24042,15 @@ static const char piece_339[] =
     "                const int k = (first + s) * 16;\n"
     "                for (uint i = item; i < 512; i += 256) {\n"
     "                    const uint line = i / 32, x = i % 32;\n"
-    "                    const uint to = (x / 8 * 128 + line * 8 + (x % 8 ^ line % 8)) * 16;\n"
+    "                    const uint to = (x / 8 * 128 + line * 8\n"
+    "                            + (x % 8 ^ line % 8)) * 16;\n"
     "                    fetch_chunk(a_at + s * 8192 + to, A + a_offset, K, M, lda, k + line,\n"
     "                            first_m + x * 2);\n"
     "                }\n"
     "                for (uint i = item; i < 256; i += 256) {\n"
     "                    const uint line = i / 16, x = i % 16;\n"
-    "                    const uint to = (x / 8 * 128 + line * 8 + (x % 8 ^ line % 8)) * 16;\n"
+    "                    const uint to = (x / 8 * 128 + line * 8\n"
+    "                            + (x % 8 ^ line % 8)) * 16;\n"
     "                    fetch_chunk(b_at + s * 4096 + to, B + b_offset, K, N, ldb, k + line,\n"
     "                            first_n + x * 2);\n"
     "                }\n"
@@ -24035,11 +24086,11 @@ static const char piece_339[] =
     "            // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
     "            warp_sync();\n"
     "            if (now > 0 && lane == 0)\n"
-    "                mbarrier_arrive(empties + 8 * (stage == 0 ? 5 : stage - 1));\n"
-    "            __local const uchar *a_tile = a_tiles + stage * 8192;\n"
-    "            __local const uchar *b_tile = b_tiles + stage * 4096;\n";
+    "                mbarrier_arrive(empties + 8 * (stage == 0 ? 5 : stage - 1));\n";
 
-static const char piece_340[] =
+static const char piece_339[] =
+    "            __local const uchar *a_tile = a_tiles + stage * 8192;\n"
+    "            __local const uchar *b_tile = b_tiles + stage * 4096;\n"
     "            // Eight values of k at a time. In which order is ours to choose, as long as A and B agree, and so is\n"
     "            // the order of rows and columns within a block. The copy engine puts column x, in 16 bytes, of row r\n"
     "            // of a tile at x ^ r % 8. The orders here let no two work-items that read together meet in a bank\n"
@@ -24098,12 +24149,13 @@ static const char piece_340[] =
     "    }\n"
     "}\n";
 
-static const char piece_341[] =
+static const char piece_340[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored N x K.\n"
     "// A work-group computes 64 x 32 of C. Tiles of A and B, 16 deep, are fetched into local\n"
     "// memory by the copy engine, up to 6 at a time; a tile's `full` barrier says that it is there.\n"
+    "// The first 1 are copied by all who multiply, while the tensor maps are made.\n"
     "// One work-item fetches; a warp computes 16 x 16 of C, and says by the `empty` barrier\n"
     "// when it has read a tile.\n"
     "__kernel __attribute__((reqd_work_group_size(320, 1, 1)))\n"
@@ -24175,11 +24227,11 @@ static const char piece_341[] =
     "            for (int t = 0; t < num; t++) {\n"
     "                if (t >= early)\n"
     "                {\n"
-    "                    mbarrier_wait(empties + 8 * s, phase);\n"
-    "                    // Fetches step t into place s.\n"
-    "                    {\n";
+    "                    mbarrier_wait(empties + 8 * s, phase);\n";
 
-static const char piece_342[] =
+static const char piece_341[] =
+    "                    // Fetches step t into place s.\n"
+    "                    {\n"
     "                        const uint mbarrier = fulls + 8 * s;\n"
     "                        const int k = (first + t) * 16;\n"
     "                        mbarrier_expect(mbarrier, 12288);\n"
@@ -24211,7 +24263,8 @@ static const char piece_342[] =
     "                const int k = (first + s) * 16;\n"
     "                for (uint i = item; i < 512; i += 256) {\n"
     "                    const uint line = i / 32, x = i % 32;\n"
-    "                    const uint to = (x / 8 * 128 + line * 8 + (x % 8 ^ line % 8)) * 16;\n"
+    "                    const uint to = (x / 8 * 128 + line * 8\n"
+    "                            + (x % 8 ^ line % 8)) * 16;\n"
     "                    fetch_chunk(a_at + s * 8192 + to, A + a_offset, K, M, lda, k + line,\n"
     "                            first_m + x * 2);\n"
     "                }\n"
@@ -24255,11 +24308,11 @@ static const char piece_342[] =
     "            // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
     "            warp_sync();\n"
     "            if (now > 0 && lane == 0)\n"
-    "                mbarrier_arrive(empties + 8 * (stage == 0 ? 5 : stage - 1));\n"
-    "            __local const uchar *a_tile = a_tiles + stage * 8192;\n"
-    "            __local const uchar *b_tile = b_tiles + stage * 4096;\n";
+    "                mbarrier_arrive(empties + 8 * (stage == 0 ? 5 : stage - 1));\n";
 
-static const char piece_343[] =
+static const char piece_342[] =
+    "            __local const uchar *a_tile = a_tiles + stage * 8192;\n"
+    "            __local const uchar *b_tile = b_tiles + stage * 4096;\n"
     "            // Eight values of k at a time. In which order is ours to choose, as long as A and B agree, and so is\n"
     "            // the order of rows and columns within a block. The copy engine puts column x, in 16 bytes, of row r\n"
     "            // of a tile at x ^ r % 8. The orders here let no two work-items that read together meet in a bank\n"
@@ -24314,7 +24367,7 @@ static const char piece_343[] =
     "    }\n"
     "}\n";
 
-static const char piece_344[] =
+static const char piece_343[] =
     "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n"
     "// Elements of double are computed with as double. A product and a sum are fused where the device does\n"
     "// that in one step: FP_CONTRACT, on by default, allows it.\n"
@@ -24338,7 +24391,7 @@ static const char piece_344[] =
     "    vstore2(x, 0, p);\n"
     "}\n";
 
-static const char piece_345[] =
+static const char piece_344[] =
     "static double total(double2 x)\n"
     "{\n"
     "    double e[2];\n"
@@ -24419,7 +24472,7 @@ static const char piece_345[] =
     "    }\n"
     "}\n";
 
-static const char piece_346[] =
+static const char piece_345[] =
     "static double total(double2 x)\n"
     "{\n"
     "    double e[2];\n"
@@ -24490,7 +24543,7 @@ static const char piece_346[] =
     "    }\n"
     "}\n";
 
-static const char piece_347[] =
+static const char piece_346[] =
     "static double2 load_row(__global const double *p)\n"
     "{\n"
     "    return load_vector(p);\n"
@@ -24553,7 +24606,7 @@ static const char piece_347[] =
     "    }\n"
     "}\n";
 
-static const char piece_348[] =
+static const char piece_347[] =
     "static double2 load_row(__global const double *p)\n"
     "{\n"
     "    return load_vector(p);\n"
@@ -24616,7 +24669,7 @@ static const char piece_348[] =
     "    }\n"
     "}\n";
 
-static const char piece_349[] =
+static const char piece_348[] =
     "static double2 load_row(__global const double *p)\n"
     "{\n"
     "    return load_vector(p);\n"
@@ -24697,7 +24750,7 @@ static const char piece_349[] =
     "    }\n"
     "\n";
 
-static const char piece_350[] =
+static const char piece_349[] =
     "    const int item = along_k * 16 + along_l;\n"
     "    part[item] = c0;\n"
     "    for (int half_way = 32; half_way > 0; half_way /= 2) {\n"
@@ -24756,7 +24809,7 @@ static const char piece_350[] =
     "    }\n"
     "}\n";
 
-static const char piece_351[] =
+static const char piece_350[] =
     "static double total(double2 x)\n"
     "{\n"
     "    double e[2];\n"
@@ -24856,7 +24909,7 @@ static const char piece_351[] =
     "    part[0][item] = total(c0_0);\n"
     "    part[1][item] = total(c0_1);\n";
 
-static const char piece_352[] =
+static const char piece_351[] =
     "    for (int half_way = 32; half_way > 0; half_way /= 2) {\n"
     "        barrier(CLK_LOCAL_MEM_FENCE);\n"
     "        if (along_k < half_way) {\n"
@@ -24920,7 +24973,7 @@ static const char piece_352[] =
     "    }\n"
     "}\n";
 
-static const char piece_353[] =
+static const char piece_352[] =
     "static double2 load_row(__global const double *p)\n"
     "{\n"
     "    return load_vector(p);\n"
@@ -25002,7 +25055,7 @@ static const char piece_353[] =
     "\n"
     "    const int item = along_k * 16 + along_l;\n";
 
-static const char piece_354[] =
+static const char piece_353[] =
     "    part[item] = c0;\n"
     "    for (int half_way = 32; half_way > 0; half_way /= 2) {\n"
     "        barrier(CLK_LOCAL_MEM_FENCE);\n"
@@ -25060,7 +25113,7 @@ static const char piece_354[] =
     "    }\n"
     "}\n";
 
-static const char piece_355[] =
+static const char piece_354[] =
     "static double total(double2 x)\n"
     "{\n"
     "    double e[2];\n"
@@ -25154,7 +25207,7 @@ static const char piece_355[] =
     "        c0_0.s0 += a0 * b0; c1_0.s0 += a0 * b1; c2_0.s0 += a0 * b2; c3_0.s0 += a0 * b3;\n"
     "        const double a1 = load(x1 + k);\n";
 
-static const char piece_356[] =
+static const char piece_355[] =
     "        c0_1.s0 += a1 * b0; c1_1.s0 += a1 * b1; c2_1.s0 += a1 * b2; c3_1.s0 += a1 * b3;\n"
     "    }\n"
     "\n"
@@ -25225,12 +25278,13 @@ static const char piece_356[] =
     "    }\n"
     "}\n";
 
-static const char piece_357[] =
+static const char piece_356[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored K x N.\n"
     "// A work-group computes 64 x 32 of C. Tiles of A and B, 16 deep, are fetched into local\n"
     "// memory by the copy engine, up to 8 at a time; a tile's `full` barrier says that it is there.\n"
+    "// The first 2 are copied by all who multiply, while the tensor maps are made.\n"
     "// One work-item fetches; a warp computes 32 x 16 of C, and says by the `empty` barrier\n"
     "// when it has read a tile.\n"
     "// 132 work-groups take tiles in turn. Of the tiles that do not make a whole turn, the\n"
@@ -25298,12 +25352,12 @@ static const char piece_357[] =
     "            asm volatile(\"bar.sync 3, 64;\" ::: \"memory\");\n"
     "        }\n"
     "        int early = 2;\n"
-    "        if (item == 128) {\n"
+    "        if (item == 128) {\n";
+
+static const char piece_357[] =
     "            acquire_map(a_map);\n"
     "            acquire_map(b_map);\n"
-    "        }\n";
-
-static const char piece_358[] =
+    "        }\n"
     "        if (item == 128) {\n"
     "            uint s = 0, phase = 1;\n"
     "            for (ulong turn = get_group_id(0), at = begin; turn < whole || at < end; ) {\n"
@@ -25338,7 +25392,7 @@ static const char piece_358[] =
     "                    phase ^= 1;\n"
     "                }\n"
     "            }\n"
-    "                early = 0;\n"
+    "            early = 0;\n"
     "            }\n"
     "        }\n"
     "        return;\n"
@@ -25369,7 +25423,8 @@ static const char piece_358[] =
     "                }\n"
     "                for (uint i = item; i < 256; i += 128) {\n"
     "                    const uint line = i / 16, x = i % 16;\n"
-    "                    const uint to = (x / 8 * 128 + line * 8 + (x % 8 ^ line % 8)) * 16;\n"
+    "                    const uint to = (x / 8 * 128 + line * 8\n"
+    "                            + (x % 8 ^ line % 8)) * 16;\n"
     "                    fetch_chunk(b_at + s * 4096 + to, B + b_offset, K, N, ldb, k + line,\n"
     "                            first_n + x * 2);\n"
     "                }\n"
@@ -25378,13 +25433,13 @@ static const char piece_358[] =
     "            asm volatile(\"bar.sync 2, 128;\" ::: \"memory\");\n"
     "            for (int s = 0; item == 0 && s < early; s++)\n"
     "                mbarrier_arrive(fulls + 8 * s);\n"
-    "            break;\n"
+    "            break;\n";
+
+static const char piece_358[] =
     "        }\n"
     "    }\n"
     "    uint stage = 0, phase = 0;\n"
-    "    const uint warp = item / 32, lane = item % 32;\n";
-
-static const char piece_359[] =
+    "    const uint warp = item / 32, lane = item % 32;\n"
     "    for (ulong turn = get_group_id(0), at = begin; turn < whole || at < end; ) {\n"
     "        const bool is_whole = turn < whole;\n"
     "        const uint tile = is_whole ? turn : whole + at / steps;\n"
@@ -25452,10 +25507,10 @@ static const char piece_359[] =
     "                    double as[1][4], bs[2][2];\n"
     "                #pragma unroll\n"
     "                    for (int i = 0; i < 1; i++) {\n"
-    "                        const uint at = ((4 * s + lane_k) ^ lane_r) * 16 + lane_k % 2 * 8;\n"
-    "                        as[i][0] = *(__local const double *) (a + i * 2048 + at);\n";
+    "                        const uint at = ((4 * s + lane_k) ^ lane_r) * 16 + lane_k % 2 * 8;\n";
 
-static const char piece_360[] =
+static const char piece_359[] =
+    "                        as[i][0] = *(__local const double *) (a + i * 2048 + at);\n"
     "                        as[i][1] = *(__local const double *) (a + i * 2048 + 1024 + at);\n"
     "                        as[i][2] = *(__local const double *) (a + i * 2048 + (at ^ 8));\n"
     "                        as[i][3] = *(__local const double *) (a + i * 2048 + 1024 + (at ^ 8));\n"
@@ -25521,13 +25576,13 @@ static const char piece_360[] =
     "                            multiply_blocks(c[i][j], as[i], bs[j]);\n"
     "                }\n"
     "                if (++stage == 8) {\n"
-    "                    stage = 0;\n"
+    "                    stage = 0;\n";
+
+static const char piece_360[] =
     "                    phase ^= 1;\n"
     "                }\n"
     "            }\n"
-    "            warp_sync();\n";
-
-static const char piece_361[] =
+    "            warp_sync();\n"
     "            if (num > 0 && lane == 0)\n"
     "                mbarrier_arrive(empties + 8 * (stage == 0 ? 7 : stage - 1));\n"
     "        } else {\n"
@@ -25600,10 +25655,10 @@ static const char piece_361[] =
     "                if (row >= M)\n"
     "                    break;\n"
     "                __global double *out = C + row * ldc;\n"
-    "        #pragma unroll\n"
-    "                for (int j = 0; j < 2; j++) {\n";
+    "        #pragma unroll\n";
 
-static const char piece_362[] =
+static const char piece_361[] =
+    "                for (int j = 0; j < 2; j++) {\n"
     "                    const long col = first_n + warp_n + j * 8 + lane_k * 2;\n"
     "                    if (is_aligned && col + 1 < N) {\n"
     "                        put_vector((double2) (c[i][j][2 * h], c[i][j][2 * h + 1]), out + col, alpha, beta);\n"
@@ -25617,7 +25672,7 @@ static const char piece_362[] =
     "    }\n"
     "}\n";
 
-static const char piece_363[] =
+static const char piece_362[] =
     "// Adds up what work-groups have of a tile that none did alone, in their order, and stores it: of\n"
     "// each work-item's 16 elements, one.\n"
     "__kernel __attribute__((reqd_work_group_size(128, 1, 1)))\n"
@@ -25691,12 +25746,13 @@ static const char piece_363[] =
     "        put(sum, C + c_offset + row * ldc, col, N, alpha, beta);\n"
     "}\n";
 
-static const char piece_364[] =
+static const char piece_363[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored N x K.\n"
     "// A work-group computes 64 x 32 of C. Tiles of A and B, 16 deep, are fetched into local\n"
     "// memory by the copy engine, up to 8 at a time; a tile's `full` barrier says that it is there.\n"
+    "// The first 2 are copied by all who multiply, while the tensor maps are made.\n"
     "// One work-item fetches; a warp computes 32 x 16 of C, and says by the `empty` barrier\n"
     "// when it has read a tile.\n"
     "// 132 work-groups take tiles in turn. Of the tiles that do not make a whole turn, the\n"
@@ -25764,12 +25820,12 @@ static const char piece_364[] =
     "            asm volatile(\"bar.sync 3, 64;\" ::: \"memory\");\n"
     "        }\n"
     "        int early = 2;\n"
-    "        if (item == 128) {\n"
+    "        if (item == 128) {\n";
+
+static const char piece_364[] =
     "            acquire_map(a_map);\n"
     "            acquire_map(b_map);\n"
-    "        }\n";
-
-static const char piece_365[] =
+    "        }\n"
     "        if (item == 128) {\n"
     "            uint s = 0, phase = 1;\n"
     "            for (ulong turn = get_group_id(0), at = begin; turn < whole || at < end; ) {\n"
@@ -25803,7 +25859,7 @@ static const char piece_365[] =
     "                    phase ^= 1;\n"
     "                }\n"
     "            }\n"
-    "                early = 0;\n"
+    "            early = 0;\n"
     "            }\n"
     "        }\n"
     "        return;\n"
@@ -25847,10 +25903,10 @@ static const char piece_365[] =
     "        }\n"
     "    }\n"
     "    uint stage = 0, phase = 0;\n"
-    "    const uint warp = item / 32, lane = item % 32;\n"
-    "    for (ulong turn = get_group_id(0), at = begin; turn < whole || at < end; ) {\n";
+    "    const uint warp = item / 32, lane = item % 32;\n";
 
-static const char piece_366[] =
+static const char piece_365[] =
+    "    for (ulong turn = get_group_id(0), at = begin; turn < whole || at < end; ) {\n"
     "        const bool is_whole = turn < whole;\n"
     "        const uint tile = is_whole ? turn : whole + at / steps;\n"
     "        const int first = is_whole ? 0 : at % steps;\n"
@@ -25918,10 +25974,10 @@ static const char piece_366[] =
     "                #pragma unroll\n"
     "                    for (int i = 0; i < 1; i++) {\n"
     "                        const uint at = ((4 * s + lane_k) ^ lane_r) * 16 + lane_k % 2 * 8;\n"
-    "                        as[i][0] = *(__local const double *) (a + i * 2048 + at);\n"
-    "                        as[i][1] = *(__local const double *) (a + i * 2048 + 1024 + at);\n";
+    "                        as[i][0] = *(__local const double *) (a + i * 2048 + at);\n";
 
-static const char piece_367[] =
+static const char piece_366[] =
+    "                        as[i][1] = *(__local const double *) (a + i * 2048 + 1024 + at);\n"
     "                        as[i][2] = *(__local const double *) (a + i * 2048 + (at ^ 8));\n"
     "                        as[i][3] = *(__local const double *) (a + i * 2048 + 1024 + (at ^ 8));\n"
     "                    }\n"
@@ -25991,11 +26047,11 @@ static const char piece_367[] =
     "                }\n"
     "            }\n"
     "            warp_sync();\n"
-    "            if (num > 0 && lane == 0)\n"
-    "                mbarrier_arrive(empties + 8 * (stage == 0 ? 7 : stage - 1));\n"
-    "        } else {\n";
+    "            if (num > 0 && lane == 0)\n";
 
-static const char piece_368[] =
+static const char piece_367[] =
+    "                mbarrier_arrive(empties + 8 * (stage == 0 ? 7 : stage - 1));\n"
+    "        } else {\n"
     "            for (int now = 0; now < num; now++) {\n"
     "                mbarrier_wait(fulls + 8 * stage, phase);\n"
     "                // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
@@ -26067,10 +26123,10 @@ static const char piece_368[] =
     "                __global double *out = C + row * ldc;\n"
     "        #pragma unroll\n"
     "                for (int j = 0; j < 2; j++) {\n"
-    "                    const long col = first_n + warp_n + j * 8 + lane_k % 2 * 4 + lane_k / 2 * 2;\n"
-    "                    if (is_aligned && col + 1 < N) {\n";
+    "                    const long col = first_n + warp_n + j * 8 + lane_k % 2 * 4 + lane_k / 2 * 2;\n";
 
-static const char piece_369[] =
+static const char piece_368[] =
+    "                    if (is_aligned && col + 1 < N) {\n"
     "                        put_vector((double2) (c[i][j][2 * h], c[i][j][2 * h + 1]), out + col, alpha, beta);\n"
     "                    } else {\n"
     "                        put(c[i][j][2 * h], out, col, N, alpha, beta);\n"
@@ -26082,7 +26138,7 @@ static const char piece_369[] =
     "    }\n"
     "}\n";
 
-static const char piece_370[] =
+static const char piece_369[] =
     "// Adds up what work-groups have of a tile that none did alone, in their order, and stores it: of\n"
     "// each work-item's 16 elements, one.\n"
     "__kernel __attribute__((reqd_work_group_size(128, 1, 1)))\n"
@@ -26157,12 +26213,13 @@ static const char piece_370[] =
     "        put(sum, C + c_offset + row * ldc, col, N, alpha, beta);\n"
     "}\n";
 
-static const char piece_371[] =
+static const char piece_370[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored K x N.\n"
     "// A work-group computes 64 x 32 of C. Tiles of A and B, 16 deep, are fetched into local\n"
     "// memory by the copy engine, up to 8 at a time; a tile's `full` barrier says that it is there.\n"
+    "// The first 2 are copied by all who multiply, while the tensor maps are made.\n"
     "// One work-item fetches; a warp computes 32 x 16 of C, and says by the `empty` barrier\n"
     "// when it has read a tile.\n"
     "// 132 work-groups take tiles in turn. Of the tiles that do not make a whole turn, the\n"
@@ -26230,12 +26287,12 @@ static const char piece_371[] =
     "            asm volatile(\"bar.sync 3, 64;\" ::: \"memory\");\n"
     "        }\n"
     "        int early = 2;\n"
-    "        if (item == 128) {\n"
+    "        if (item == 128) {\n";
+
+static const char piece_371[] =
     "            acquire_map(a_map);\n"
     "            acquire_map(b_map);\n"
-    "        }\n";
-
-static const char piece_372[] =
+    "        }\n"
     "        if (item == 128) {\n"
     "            uint s = 0, phase = 1;\n"
     "            for (ulong turn = get_group_id(0), at = begin; turn < whole || at < end; ) {\n"
@@ -26271,7 +26328,7 @@ static const char piece_372[] =
     "                    phase ^= 1;\n"
     "                }\n"
     "            }\n"
-    "                early = 0;\n"
+    "            early = 0;\n"
     "            }\n"
     "        }\n"
     "        return;\n"
@@ -26296,24 +26353,26 @@ static const char piece_372[] =
     "                const int k = (first + s) * 16;\n"
     "                for (uint i = item; i < 512; i += 128) {\n"
     "                    const uint line = i / 32, x = i % 32;\n"
-    "                    const uint to = (x / 8 * 128 + line * 8 + (x % 8 ^ line % 8)) * 16;\n"
+    "                    const uint to = (x / 8 * 128 + line * 8\n"
+    "                            + (x % 8 ^ line % 8)) * 16;\n"
     "                    fetch_chunk(a_at + s * 8192 + to, A + a_offset, K, M, lda, k + line,\n"
     "                            first_m + x * 2);\n"
     "                }\n"
     "                for (uint i = item; i < 256; i += 128) {\n"
     "                    const uint line = i / 16, x = i % 16;\n"
-    "                    const uint to = (x / 8 * 128 + line * 8 + (x % 8 ^ line % 8)) * 16;\n"
+    "                    const uint to = (x / 8 * 128 + line * 8\n"
+    "                            + (x % 8 ^ line % 8)) * 16;\n"
     "                    fetch_chunk(b_at + s * 4096 + to, B + b_offset, K, N, ldb, k + line,\n"
     "                            first_n + x * 2);\n"
     "                }\n"
     "                mbarrier_arrive_later(fulls + 8 * s);\n"
     "            }\n"
-    "            asm volatile(\"bar.sync 2, 128;\" ::: \"memory\");\n"
+    "            asm volatile(\"bar.sync 2, 128;\" ::: \"memory\");\n";
+
+static const char piece_372[] =
     "            for (int s = 0; item == 0 && s < early; s++)\n"
     "                mbarrier_arrive(fulls + 8 * s);\n"
-    "            break;\n";
-
-static const char piece_373[] =
+    "            break;\n"
     "        }\n"
     "    }\n"
     "    uint stage = 0, phase = 0;\n"
@@ -26383,10 +26442,10 @@ static const char piece_373[] =
     "                    double as[1][4], bs[2][2];\n"
     "                #pragma unroll\n"
     "                    for (int i = 0; i < 1; i++) {\n"
-    "                        const uint at = k_0 * 128 + (lane_m ^ k_0) * 16;\n"
-    "                        const double2 p = *(__local const double2 *) (a + i * 2048 + s * 1024 + at);\n";
+    "                        const uint at = k_0 * 128 + (lane_m ^ k_0) * 16;\n";
 
-static const char piece_374[] =
+static const char piece_373[] =
+    "                        const double2 p = *(__local const double2 *) (a + i * 2048 + s * 1024 + at);\n"
     "                        const double2 q = *(__local const double2 *) (a + i * 2048 + s * 1024 + (at ^ 144));\n"
     "                        as[i][0] = p.x, as[i][1] = p.y, as[i][2] = q.x, as[i][3] = q.y;\n"
     "                    }\n"
@@ -26455,11 +26514,11 @@ static const char piece_374[] =
     "                }\n"
     "            }\n"
     "            warp_sync();\n"
-    "            if (num > 0 && lane == 0)\n"
-    "                mbarrier_arrive(empties + 8 * (stage == 0 ? 7 : stage - 1));\n"
-    "        } else {\n";
+    "            if (num > 0 && lane == 0)\n";
 
-static const char piece_375[] =
+static const char piece_374[] =
+    "                mbarrier_arrive(empties + 8 * (stage == 0 ? 7 : stage - 1));\n"
+    "        } else {\n"
     "            for (int now = 0; now < num; now++) {\n"
     "                mbarrier_wait(fulls + 8 * stage, phase);\n"
     "                // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
@@ -26531,11 +26590,11 @@ static const char piece_375[] =
     "        #pragma unroll\n"
     "                for (int j = 0; j < 2; j++) {\n"
     "                    const long col = first_n + warp_n + j * 8 + lane_k * 2;\n"
-    "                    if (is_aligned && col + 1 < N) {\n"
-    "                        put_vector((double2) (c[i][j][2 * h], c[i][j][2 * h + 1]), out + col, alpha, beta);\n"
-    "                    } else {\n";
+    "                    if (is_aligned && col + 1 < N) {\n";
 
-static const char piece_376[] =
+static const char piece_375[] =
+    "                        put_vector((double2) (c[i][j][2 * h], c[i][j][2 * h + 1]), out + col, alpha, beta);\n"
+    "                    } else {\n"
     "                        put(c[i][j][2 * h], out, col, N, alpha, beta);\n"
     "                        put(c[i][j][2 * h + 1], out, col + 1, N, alpha, beta);\n"
     "                    }\n"
@@ -26545,7 +26604,7 @@ static const char piece_376[] =
     "    }\n"
     "}\n";
 
-static const char piece_377[] =
+static const char piece_376[] =
     "// Adds up what work-groups have of a tile that none did alone, in their order, and stores it: of\n"
     "// each work-item's 16 elements, one.\n"
     "__kernel __attribute__((reqd_work_group_size(128, 1, 1)))\n"
@@ -26617,12 +26676,13 @@ static const char piece_377[] =
     "        put(sum, C + c_offset + row * ldc, col, N, alpha, beta);\n"
     "}\n";
 
-static const char piece_378[] =
+static const char piece_377[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored N x K.\n"
     "// A work-group computes 64 x 32 of C. Tiles of A and B, 16 deep, are fetched into local\n"
     "// memory by the copy engine, up to 8 at a time; a tile's `full` barrier says that it is there.\n"
+    "// The first 2 are copied by all who multiply, while the tensor maps are made.\n"
     "// One work-item fetches; a warp computes 32 x 16 of C, and says by the `empty` barrier\n"
     "// when it has read a tile.\n"
     "// 132 work-groups take tiles in turn. Of the tiles that do not make a whole turn, the\n"
@@ -26690,12 +26750,12 @@ static const char piece_378[] =
     "            asm volatile(\"bar.sync 3, 64;\" ::: \"memory\");\n"
     "        }\n"
     "        int early = 2;\n"
-    "        if (item == 128) {\n"
+    "        if (item == 128) {\n";
+
+static const char piece_378[] =
     "            acquire_map(a_map);\n"
     "            acquire_map(b_map);\n"
-    "        }\n";
-
-static const char piece_379[] =
+    "        }\n"
     "        if (item == 128) {\n"
     "            uint s = 0, phase = 1;\n"
     "            for (ulong turn = get_group_id(0), at = begin; turn < whole || at < end; ) {\n"
@@ -26730,7 +26790,7 @@ static const char piece_379[] =
     "                    phase ^= 1;\n"
     "                }\n"
     "            }\n"
-    "                early = 0;\n"
+    "            early = 0;\n"
     "            }\n"
     "        }\n"
     "        return;\n"
@@ -26755,7 +26815,8 @@ static const char piece_379[] =
     "                const int k = (first + s) * 16;\n"
     "                for (uint i = item; i < 512; i += 128) {\n"
     "                    const uint line = i / 32, x = i % 32;\n"
-    "                    const uint to = (x / 8 * 128 + line * 8 + (x % 8 ^ line % 8)) * 16;\n"
+    "                    const uint to = (x / 8 * 128 + line * 8\n"
+    "                            + (x % 8 ^ line % 8)) * 16;\n"
     "                    fetch_chunk(a_at + s * 8192 + to, A + a_offset, K, M, lda, k + line,\n"
     "                            first_m + x * 2);\n"
     "                }\n"
@@ -26770,13 +26831,13 @@ static const char piece_379[] =
     "            asm volatile(\"bar.sync 2, 128;\" ::: \"memory\");\n"
     "            for (int s = 0; item == 0 && s < early; s++)\n"
     "                mbarrier_arrive(fulls + 8 * s);\n"
-    "            break;\n"
+    "            break;\n";
+
+static const char piece_379[] =
     "        }\n"
     "    }\n"
     "    uint stage = 0, phase = 0;\n"
-    "    const uint warp = item / 32, lane = item % 32;\n";
-
-static const char piece_380[] =
+    "    const uint warp = item / 32, lane = item % 32;\n"
     "    for (ulong turn = get_group_id(0), at = begin; turn < whole || at < end; ) {\n"
     "        const bool is_whole = turn < whole;\n"
     "        const uint tile = is_whole ? turn : whole + at / steps;\n"
@@ -26845,10 +26906,10 @@ static const char piece_380[] =
     "                #pragma unroll\n"
     "                    for (int i = 0; i < 1; i++) {\n"
     "                        const uint at = k_0 * 128 + (lane_m ^ k_0) * 16;\n"
-    "                        const double2 p = *(__local const double2 *) (a + i * 2048 + s * 1024 + at);\n"
-    "                        const double2 q = *(__local const double2 *) (a + i * 2048 + s * 1024 + (at ^ 144));\n";
+    "                        const double2 p = *(__local const double2 *) (a + i * 2048 + s * 1024 + at);\n";
 
-static const char piece_381[] =
+static const char piece_380[] =
+    "                        const double2 q = *(__local const double2 *) (a + i * 2048 + s * 1024 + (at ^ 144));\n"
     "                        as[i][0] = p.x, as[i][1] = p.y, as[i][2] = q.x, as[i][3] = q.y;\n"
     "                    }\n"
     "                #pragma unroll\n"
@@ -26920,12 +26981,12 @@ static const char piece_381[] =
     "                mbarrier_arrive(empties + 8 * (stage == 0 ? 7 : stage - 1));\n"
     "        } else {\n"
     "            for (int now = 0; now < num; now++) {\n"
-    "                mbarrier_wait(fulls + 8 * stage, phase);\n"
+    "                mbarrier_wait(fulls + 8 * stage, phase);\n";
+
+static const char piece_381[] =
     "                // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
     "                warp_sync();\n"
-    "                if (now > 0 && lane == 0)\n";
-
-static const char piece_382[] =
+    "                if (now > 0 && lane == 0)\n"
     "                    mbarrier_arrive(empties + 8 * (stage == 0 ? 7 : stage - 1));\n"
     "                __local const uchar *a_tile = a_tiles + stage * 8192;\n"
     "                __local const uchar *b_tile = b_tiles + stage * 4096;\n"
@@ -27000,7 +27061,7 @@ static const char piece_382[] =
     "    }\n"
     "}\n";
 
-static const char piece_383[] =
+static const char piece_382[] =
     "// Adds up what work-groups have of a tile that none did alone, in their order, and stores it: of\n"
     "// each work-item's 16 elements, one.\n"
     "__kernel __attribute__((reqd_work_group_size(128, 1, 1)))\n"
@@ -27074,12 +27135,13 @@ static const char piece_383[] =
     "        put(sum, C + c_offset + row * ldc, col, N, alpha, beta);\n"
     "}\n";
 
-static const char piece_384[] =
+static const char piece_383[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored K x N.\n"
     "// A work-group computes 64 x 128 of C. Tiles of A and B, 16 deep, are fetched into local\n"
     "// memory by the copy engine, up to 8 at a time; a tile's `full` barrier says that it is there.\n"
+    "// The first 2 are copied by all who multiply, while the tensor maps are made.\n"
     "// One work-item fetches; a warp computes 32 x 32 of C, and says by the `empty` barrier\n"
     "// when it has read a tile.\n"
     "__kernel __attribute__((reqd_work_group_size(320, 1, 1)))\n"
@@ -27151,11 +27213,11 @@ static const char piece_384[] =
     "            for (int t = 0; t < num; t++) {\n"
     "                if (t >= early)\n"
     "                {\n"
-    "                    mbarrier_wait(empties + 8 * s, phase);\n"
-    "                    // Fetches step t into place s.\n"
-    "                    {\n";
+    "                    mbarrier_wait(empties + 8 * s, phase);\n";
 
-static const char piece_385[] =
+static const char piece_384[] =
+    "                    // Fetches step t into place s.\n"
+    "                    {\n"
     "                        const uint mbarrier = fulls + 8 * s;\n"
     "                        const int k = (first + t) * 16;\n"
     "                        mbarrier_expect(mbarrier, 24576);\n"
@@ -27193,7 +27255,8 @@ static const char piece_385[] =
     "                }\n"
     "                for (uint i = item; i < 1024; i += 256) {\n"
     "                    const uint line = i / 64, x = i % 64;\n"
-    "                    const uint to = (x / 8 * 128 + line * 8 + (x % 8 ^ line % 8)) * 16;\n"
+    "                    const uint to = (x / 8 * 128 + line * 8\n"
+    "                            + (x % 8 ^ line % 8)) * 16;\n"
     "                    fetch_chunk(b_at + s * 16384 + to, B + b_offset, K, N, ldb, k + line,\n"
     "                            first_n + x * 2);\n"
     "                }\n"
@@ -27230,11 +27293,11 @@ static const char piece_385[] =
     "            mbarrier_wait(fulls + 8 * stage, phase);\n"
     "            // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
     "            warp_sync();\n"
-    "            if (now > 0 && lane == 0)\n"
-    "                mbarrier_arrive(empties + 8 * (stage == 0 ? 7 : stage - 1));\n"
-    "            __local const uchar *a_tile = a_tiles + stage * 8192;\n";
+    "            if (now > 0 && lane == 0)\n";
 
-static const char piece_386[] =
+static const char piece_385[] =
+    "                mbarrier_arrive(empties + 8 * (stage == 0 ? 7 : stage - 1));\n"
+    "            __local const uchar *a_tile = a_tiles + stage * 8192;\n"
     "            __local const uchar *b_tile = b_tiles + stage * 16384;\n"
     "            // Eight values of k at a time. In which order is ours to choose, as long as A and B agree, and so is\n"
     "            // the order of rows and columns within a block. The copy engine puts column x, in 16 bytes, of row r\n"
@@ -27295,12 +27358,13 @@ static const char piece_386[] =
     "    }\n"
     "}\n";
 
-static const char piece_387[] =
+static const char piece_386[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored N x K.\n"
     "// A work-group computes 64 x 128 of C. Tiles of A and B, 16 deep, are fetched into local\n"
     "// memory by the copy engine, up to 8 at a time; a tile's `full` barrier says that it is there.\n"
+    "// The first 2 are copied by all who multiply, while the tensor maps are made.\n"
     "// One work-item fetches; a warp computes 32 x 32 of C, and says by the `empty` barrier\n"
     "// when it has read a tile.\n"
     "__kernel __attribute__((reqd_work_group_size(320, 1, 1)))\n"
@@ -27372,11 +27436,11 @@ static const char piece_387[] =
     "            for (int t = 0; t < num; t++) {\n"
     "                if (t >= early)\n"
     "                {\n"
-    "                    mbarrier_wait(empties + 8 * s, phase);\n"
-    "                    // Fetches step t into place s.\n"
-    "                    {\n";
+    "                    mbarrier_wait(empties + 8 * s, phase);\n";
 
-static const char piece_388[] =
+static const char piece_387[] =
+    "                    // Fetches step t into place s.\n"
+    "                    {\n"
     "                        const uint mbarrier = fulls + 8 * s;\n"
     "                        const int k = (first + t) * 16;\n"
     "                        mbarrier_expect(mbarrier, 24576);\n"
@@ -27452,10 +27516,10 @@ static const char piece_388[] =
     "            warp_sync();\n"
     "            if (now > 0 && lane == 0)\n"
     "                mbarrier_arrive(empties + 8 * (stage == 0 ? 7 : stage - 1));\n"
-    "            __local const uchar *a_tile = a_tiles + stage * 8192;\n"
-    "            __local const uchar *b_tile = b_tiles + stage * 16384;\n";
+    "            __local const uchar *a_tile = a_tiles + stage * 8192;\n";
 
-static const char piece_389[] =
+static const char piece_388[] =
+    "            __local const uchar *b_tile = b_tiles + stage * 16384;\n"
     "            // Eight values of k at a time. In which order is ours to choose, as long as A and B agree, and so is\n"
     "            // the order of rows and columns within a block. The copy engine puts column x, in 16 bytes, of row r\n"
     "            // of a tile at x ^ r % 8. The orders here let no two work-items that read together meet in a bank\n"
@@ -27515,12 +27579,13 @@ static const char piece_389[] =
     "    }\n"
     "}\n";
 
-static const char piece_390[] =
+static const char piece_389[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored K x N.\n"
     "// A work-group computes 64 x 128 of C. Tiles of A and B, 16 deep, are fetched into local\n"
     "// memory by the copy engine, up to 8 at a time; a tile's `full` barrier says that it is there.\n"
+    "// The first 2 are copied by all who multiply, while the tensor maps are made.\n"
     "// One work-item fetches; a warp computes 32 x 32 of C, and says by the `empty` barrier\n"
     "// when it has read a tile.\n"
     "__kernel __attribute__((reqd_work_group_size(320, 1, 1)))\n"
@@ -27592,11 +27657,11 @@ static const char piece_390[] =
     "            for (int t = 0; t < num; t++) {\n"
     "                if (t >= early)\n"
     "                {\n"
-    "                    mbarrier_wait(empties + 8 * s, phase);\n"
-    "                    // Fetches step t into place s.\n"
-    "                    {\n";
+    "                    mbarrier_wait(empties + 8 * s, phase);\n";
 
-static const char piece_391[] =
+static const char piece_390[] =
+    "                    // Fetches step t into place s.\n"
+    "                    {\n"
     "                        const uint mbarrier = fulls + 8 * s;\n"
     "                        const int k = (first + t) * 16;\n"
     "                        mbarrier_expect(mbarrier, 24576);\n"
@@ -27629,13 +27694,15 @@ static const char piece_391[] =
     "                const int k = (first + s) * 16;\n"
     "                for (uint i = item; i < 512; i += 256) {\n"
     "                    const uint line = i / 32, x = i % 32;\n"
-    "                    const uint to = (x / 8 * 128 + line * 8 + (x % 8 ^ line % 8)) * 16;\n"
+    "                    const uint to = (x / 8 * 128 + line * 8\n"
+    "                            + (x % 8 ^ line % 8)) * 16;\n"
     "                    fetch_chunk(a_at + s * 8192 + to, A + a_offset, K, M, lda, k + line,\n"
     "                            first_m + x * 2);\n"
     "                }\n"
     "                for (uint i = item; i < 1024; i += 256) {\n"
     "                    const uint line = i / 64, x = i % 64;\n"
-    "                    const uint to = (x / 8 * 128 + line * 8 + (x % 8 ^ line % 8)) * 16;\n"
+    "                    const uint to = (x / 8 * 128 + line * 8\n"
+    "                            + (x % 8 ^ line % 8)) * 16;\n"
     "                    fetch_chunk(b_at + s * 16384 + to, B + b_offset, K, N, ldb, k + line,\n"
     "                            first_n + x * 2);\n"
     "                }\n"
@@ -27671,11 +27738,11 @@ static const char piece_391[] =
     "            // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
     "            warp_sync();\n"
     "            if (now > 0 && lane == 0)\n"
-    "                mbarrier_arrive(empties + 8 * (stage == 0 ? 7 : stage - 1));\n"
-    "            __local const uchar *a_tile = a_tiles + stage * 8192;\n"
-    "            __local const uchar *b_tile = b_tiles + stage * 16384;\n";
+    "                mbarrier_arrive(empties + 8 * (stage == 0 ? 7 : stage - 1));\n";
 
-static const char piece_392[] =
+static const char piece_391[] =
+    "            __local const uchar *a_tile = a_tiles + stage * 8192;\n"
+    "            __local const uchar *b_tile = b_tiles + stage * 16384;\n"
     "            // Eight values of k at a time. In which order is ours to choose, as long as A and B agree, and so is\n"
     "            // the order of rows and columns within a block. The copy engine puts column x, in 16 bytes, of row r\n"
     "            // of a tile at x ^ r % 8. The orders here let no two work-items that read together meet in a bank\n"
@@ -27734,12 +27801,13 @@ static const char piece_392[] =
     "    }\n"
     "}\n";
 
-static const char piece_393[] =
+static const char piece_392[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored N x K.\n"
     "// A work-group computes 64 x 128 of C. Tiles of A and B, 16 deep, are fetched into local\n"
     "// memory by the copy engine, up to 8 at a time; a tile's `full` barrier says that it is there.\n"
+    "// The first 2 are copied by all who multiply, while the tensor maps are made.\n"
     "// One work-item fetches; a warp computes 32 x 32 of C, and says by the `empty` barrier\n"
     "// when it has read a tile.\n"
     "__kernel __attribute__((reqd_work_group_size(320, 1, 1)))\n"
@@ -27811,11 +27879,11 @@ static const char piece_393[] =
     "            for (int t = 0; t < num; t++) {\n"
     "                if (t >= early)\n"
     "                {\n"
-    "                    mbarrier_wait(empties + 8 * s, phase);\n"
-    "                    // Fetches step t into place s.\n"
-    "                    {\n";
+    "                    mbarrier_wait(empties + 8 * s, phase);\n";
 
-static const char piece_394[] =
+static const char piece_393[] =
+    "                    // Fetches step t into place s.\n"
+    "                    {\n"
     "                        const uint mbarrier = fulls + 8 * s;\n"
     "                        const int k = (first + t) * 16;\n"
     "                        mbarrier_expect(mbarrier, 24576);\n"
@@ -27847,7 +27915,8 @@ static const char piece_394[] =
     "                const int k = (first + s) * 16;\n"
     "                for (uint i = item; i < 512; i += 256) {\n"
     "                    const uint line = i / 32, x = i % 32;\n"
-    "                    const uint to = (x / 8 * 128 + line * 8 + (x % 8 ^ line % 8)) * 16;\n"
+    "                    const uint to = (x / 8 * 128 + line * 8\n"
+    "                            + (x % 8 ^ line % 8)) * 16;\n"
     "                    fetch_chunk(a_at + s * 8192 + to, A + a_offset, K, M, lda, k + line,\n"
     "                            first_m + x * 2);\n"
     "                }\n"
@@ -27891,11 +27960,11 @@ static const char piece_394[] =
     "            // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
     "            warp_sync();\n"
     "            if (now > 0 && lane == 0)\n"
-    "                mbarrier_arrive(empties + 8 * (stage == 0 ? 7 : stage - 1));\n"
-    "            __local const uchar *a_tile = a_tiles + stage * 8192;\n"
-    "            __local const uchar *b_tile = b_tiles + stage * 16384;\n";
+    "                mbarrier_arrive(empties + 8 * (stage == 0 ? 7 : stage - 1));\n";
 
-static const char piece_395[] =
+static const char piece_394[] =
+    "            __local const uchar *a_tile = a_tiles + stage * 8192;\n"
+    "            __local const uchar *b_tile = b_tiles + stage * 16384;\n"
     "            // Eight values of k at a time. In which order is ours to choose, as long as A and B agree, and so is\n"
     "            // the order of rows and columns within a block. The copy engine puts column x, in 16 bytes, of row r\n"
     "            // of a tile at x ^ r % 8. The orders here let no two work-items that read together meet in a bank\n"
@@ -27950,12 +28019,13 @@ static const char piece_395[] =
     "    }\n"
     "}\n";
 
-static const char piece_396[] =
+static const char piece_395[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored K x N.\n"
     "// A work-group computes 64 x 128 of C. Tiles of A and B, 16 deep, are fetched into local\n"
     "// memory by the copy engine, up to 6 at a time; a tile's `full` barrier says that it is there.\n"
+    "// The first 2 are copied by all who multiply, while the tensor maps are made.\n"
     "// One work-item fetches; a warp computes 32 x 32 of C, and says by the `empty` barrier\n"
     "// when it has read a tile.\n"
     "// 132 work-groups take tiles in turn. Of the tiles that do not make a whole turn, the\n"
@@ -28023,12 +28093,12 @@ static const char piece_396[] =
     "            asm volatile(\"bar.sync 3, 64;\" ::: \"memory\");\n"
     "        }\n"
     "        int early = 2;\n"
-    "        if (item == 256) {\n"
+    "        if (item == 256) {\n";
+
+static const char piece_396[] =
     "            acquire_map(a_map);\n"
     "            acquire_map(b_map);\n"
-    "        }\n";
-
-static const char piece_397[] =
+    "        }\n"
     "        if (item == 256) {\n"
     "            uint s = 0, phase = 1;\n"
     "            for (ulong turn = get_group_id(0), at = begin; turn < whole || at < end; ) {\n"
@@ -28063,7 +28133,7 @@ static const char piece_397[] =
     "                    phase ^= 1;\n"
     "                }\n"
     "            }\n"
-    "                early = 0;\n"
+    "            early = 0;\n"
     "            }\n"
     "        }\n"
     "        return;\n"
@@ -28094,7 +28164,8 @@ static const char piece_397[] =
     "                }\n"
     "                for (uint i = item; i < 1024; i += 256) {\n"
     "                    const uint line = i / 64, x = i % 64;\n"
-    "                    const uint to = (x / 8 * 128 + line * 8 + (x % 8 ^ line % 8)) * 16;\n"
+    "                    const uint to = (x / 8 * 128 + line * 8\n"
+    "                            + (x % 8 ^ line % 8)) * 16;\n"
     "                    fetch_chunk(b_at + s * 16384 + to, B + b_offset, K, N, ldb, k + line,\n"
     "                            first_n + x * 2);\n"
     "                }\n"
@@ -28102,13 +28173,13 @@ static const char piece_397[] =
     "            }\n"
     "            asm volatile(\"bar.sync 2, 256;\" ::: \"memory\");\n"
     "            for (int s = 0; item == 0 && s < early; s++)\n"
-    "                mbarrier_arrive(fulls + 8 * s);\n"
+    "                mbarrier_arrive(fulls + 8 * s);\n";
+
+static const char piece_397[] =
     "            break;\n"
     "        }\n"
     "    }\n"
-    "    uint stage = 0, phase = 0;\n";
-
-static const char piece_398[] =
+    "    uint stage = 0, phase = 0;\n"
     "    const uint warp = item / 32, lane = item % 32;\n"
     "    for (ulong turn = get_group_id(0), at = begin; turn < whole || at < end; ) {\n"
     "        const bool is_whole = turn < whole;\n"
@@ -28179,7 +28250,7 @@ static const char piece_398[] =
     "                    for (int i = 0; i < 1; i++) {\n"
     "                        const uint at = ((4 * s + lane_k) ^ lane_r) * 16 + lane_k % 2 * 8;\n";
 
-static const char piece_399[] =
+static const char piece_398[] =
     "                        as[i][0] = *(__local const double *) (a + i * 2048 + at);\n"
     "                        as[i][1] = *(__local const double *) (a + i * 2048 + 1024 + at);\n"
     "                        as[i][2] = *(__local const double *) (a + i * 2048 + (at ^ 8));\n"
@@ -28248,7 +28319,7 @@ static const char piece_399[] =
     "                if (++stage == 6) {\n"
     "                    stage = 0;\n";
 
-static const char piece_400[] =
+static const char piece_399[] =
     "                    phase ^= 1;\n"
     "                }\n"
     "            }\n"
@@ -28327,7 +28398,7 @@ static const char piece_400[] =
     "                __global double *out = C + row * ldc;\n"
     "        #pragma unroll\n";
 
-static const char piece_401[] =
+static const char piece_400[] =
     "                for (int j = 0; j < 4; j++) {\n"
     "                    const long col = first_n + warp_n + j * 8 + lane_k * 2;\n"
     "                    if (is_aligned && col + 1 < N) {\n"
@@ -28342,7 +28413,7 @@ static const char piece_401[] =
     "    }\n"
     "}\n";
 
-static const char piece_402[] =
+static const char piece_401[] =
     "// Adds up what work-groups have of a tile that none did alone, in their order, and stores it: of\n"
     "// each work-item's 32 elements, one.\n"
     "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\n"
@@ -28416,12 +28487,13 @@ static const char piece_402[] =
     "        put(sum, C + c_offset + row * ldc, col, N, alpha, beta);\n"
     "}\n";
 
-static const char piece_403[] =
+static const char piece_402[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored N x K.\n"
     "// A work-group computes 64 x 128 of C. Tiles of A and B, 16 deep, are fetched into local\n"
     "// memory by the copy engine, up to 6 at a time; a tile's `full` barrier says that it is there.\n"
+    "// The first 2 are copied by all who multiply, while the tensor maps are made.\n"
     "// One work-item fetches; a warp computes 32 x 32 of C, and says by the `empty` barrier\n"
     "// when it has read a tile.\n"
     "// 132 work-groups take tiles in turn. Of the tiles that do not make a whole turn, the\n"
@@ -28489,12 +28561,12 @@ static const char piece_403[] =
     "            asm volatile(\"bar.sync 3, 64;\" ::: \"memory\");\n"
     "        }\n"
     "        int early = 2;\n"
-    "        if (item == 256) {\n"
+    "        if (item == 256) {\n";
+
+static const char piece_403[] =
     "            acquire_map(a_map);\n"
     "            acquire_map(b_map);\n"
-    "        }\n";
-
-static const char piece_404[] =
+    "        }\n"
     "        if (item == 256) {\n"
     "            uint s = 0, phase = 1;\n"
     "            for (ulong turn = get_group_id(0), at = begin; turn < whole || at < end; ) {\n"
@@ -28528,7 +28600,7 @@ static const char piece_404[] =
     "                    phase ^= 1;\n"
     "                }\n"
     "            }\n"
-    "                early = 0;\n"
+    "            early = 0;\n"
     "            }\n"
     "        }\n"
     "        return;\n"
@@ -28572,10 +28644,10 @@ static const char piece_404[] =
     "        }\n"
     "    }\n"
     "    uint stage = 0, phase = 0;\n"
-    "    const uint warp = item / 32, lane = item % 32;\n"
-    "    for (ulong turn = get_group_id(0), at = begin; turn < whole || at < end; ) {\n";
+    "    const uint warp = item / 32, lane = item % 32;\n";
 
-static const char piece_405[] =
+static const char piece_404[] =
+    "    for (ulong turn = get_group_id(0), at = begin; turn < whole || at < end; ) {\n"
     "        const bool is_whole = turn < whole;\n"
     "        const uint tile = is_whole ? turn : whole + at / steps;\n"
     "        const int first = is_whole ? 0 : at % steps;\n"
@@ -28643,10 +28715,10 @@ static const char piece_405[] =
     "                #pragma unroll\n"
     "                    for (int i = 0; i < 1; i++) {\n"
     "                        const uint at = ((4 * s + lane_k) ^ lane_r) * 16 + lane_k % 2 * 8;\n"
-    "                        as[i][0] = *(__local const double *) (a + i * 2048 + at);\n"
-    "                        as[i][1] = *(__local const double *) (a + i * 2048 + 1024 + at);\n";
+    "                        as[i][0] = *(__local const double *) (a + i * 2048 + at);\n";
 
-static const char piece_406[] =
+static const char piece_405[] =
+    "                        as[i][1] = *(__local const double *) (a + i * 2048 + 1024 + at);\n"
     "                        as[i][2] = *(__local const double *) (a + i * 2048 + (at ^ 8));\n"
     "                        as[i][3] = *(__local const double *) (a + i * 2048 + 1024 + (at ^ 8));\n"
     "                    }\n"
@@ -28716,11 +28788,11 @@ static const char piece_406[] =
     "                }\n"
     "            }\n"
     "            warp_sync();\n"
-    "            if (num > 0 && lane == 0)\n"
-    "                mbarrier_arrive(empties + 8 * (stage == 0 ? 5 : stage - 1));\n"
-    "        } else {\n";
+    "            if (num > 0 && lane == 0)\n";
 
-static const char piece_407[] =
+static const char piece_406[] =
+    "                mbarrier_arrive(empties + 8 * (stage == 0 ? 5 : stage - 1));\n"
+    "        } else {\n"
     "            for (int now = 0; now < num; now++) {\n"
     "                mbarrier_wait(fulls + 8 * stage, phase);\n"
     "                // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
@@ -28792,10 +28864,9 @@ static const char piece_407[] =
     "                __global double *out = C + row * ldc;\n"
     "        #pragma unroll\n"
     "                for (int j = 0; j < 4; j++) {\n"
-    "                    const long col = first_n + warp_n + j * 8 + lane_k % 2 * 4 + lane_k / 2 * 2;\n"
-    "                    if (is_aligned && col + 1 < N) {\n";
+    "                    const long col = first_n + warp_n + j * 8 + lane_k % 2 * 4 + lane_k / 2 * 2;\n";
 
-static const char piece_408[] =
+static const char piece_407[] =
     "// Adds up what work-groups have of a tile that none did alone, in their order, and stores it: of\n"
     "// each work-item's 32 elements, one.\n"
     "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\n"
@@ -28870,12 +28941,13 @@ static const char piece_408[] =
     "        put(sum, C + c_offset + row * ldc, col, N, alpha, beta);\n"
     "}\n";
 
-static const char piece_409[] =
+static const char piece_408[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored K x N.\n"
     "// A work-group computes 64 x 128 of C. Tiles of A and B, 16 deep, are fetched into local\n"
     "// memory by the copy engine, up to 6 at a time; a tile's `full` barrier says that it is there.\n"
+    "// The first 2 are copied by all who multiply, while the tensor maps are made.\n"
     "// One work-item fetches; a warp computes 32 x 32 of C, and says by the `empty` barrier\n"
     "// when it has read a tile.\n"
     "// 132 work-groups take tiles in turn. Of the tiles that do not make a whole turn, the\n"
@@ -28943,12 +29015,12 @@ static const char piece_409[] =
     "            asm volatile(\"bar.sync 3, 64;\" ::: \"memory\");\n"
     "        }\n"
     "        int early = 2;\n"
-    "        if (item == 256) {\n"
+    "        if (item == 256) {\n";
+
+static const char piece_409[] =
     "            acquire_map(a_map);\n"
     "            acquire_map(b_map);\n"
-    "        }\n";
-
-static const char piece_410[] =
+    "        }\n"
     "        if (item == 256) {\n"
     "            uint s = 0, phase = 1;\n"
     "            for (ulong turn = get_group_id(0), at = begin; turn < whole || at < end; ) {\n"
@@ -28984,7 +29056,7 @@ static const char piece_410[] =
     "                    phase ^= 1;\n"
     "                }\n"
     "            }\n"
-    "                early = 0;\n"
+    "            early = 0;\n"
     "            }\n"
     "        }\n"
     "        return;\n"
@@ -29009,23 +29081,25 @@ static const char piece_410[] =
     "                const int k = (first + s) * 16;\n"
     "                for (uint i = item; i < 512; i += 256) {\n"
     "                    const uint line = i / 32, x = i % 32;\n"
-    "                    const uint to = (x / 8 * 128 + line * 8 + (x % 8 ^ line % 8)) * 16;\n"
+    "                    const uint to = (x / 8 * 128 + line * 8\n"
+    "                            + (x % 8 ^ line % 8)) * 16;\n"
     "                    fetch_chunk(a_at + s * 8192 + to, A + a_offset, K, M, lda, k + line,\n"
     "                            first_m + x * 2);\n"
     "                }\n"
     "                for (uint i = item; i < 1024; i += 256) {\n"
     "                    const uint line = i / 64, x = i % 64;\n"
-    "                    const uint to = (x / 8 * 128 + line * 8 + (x % 8 ^ line % 8)) * 16;\n"
+    "                    const uint to = (x / 8 * 128 + line * 8\n"
+    "                            + (x % 8 ^ line % 8)) * 16;\n"
     "                    fetch_chunk(b_at + s * 16384 + to, B + b_offset, K, N, ldb, k + line,\n"
     "                            first_n + x * 2);\n"
     "                }\n"
     "                mbarrier_arrive_later(fulls + 8 * s);\n"
-    "            }\n"
+    "            }\n";
+
+static const char piece_410[] =
     "            asm volatile(\"bar.sync 2, 256;\" ::: \"memory\");\n"
     "            for (int s = 0; item == 0 && s < early; s++)\n"
-    "                mbarrier_arrive(fulls + 8 * s);\n";
-
-static const char piece_411[] =
+    "                mbarrier_arrive(fulls + 8 * s);\n"
     "            break;\n"
     "        }\n"
     "    }\n"
@@ -29096,10 +29170,10 @@ static const char piece_411[] =
     "                    double as[1][4], bs[4][2];\n"
     "                #pragma unroll\n"
     "                    for (int i = 0; i < 1; i++) {\n"
-    "                        const uint at = k_0 * 128 + (lane_m ^ k_0) * 16;\n"
-    "                        const double2 p = *(__local const double2 *) (a + i * 2048 + s * 1024 + at);\n";
+    "                        const uint at = k_0 * 128 + (lane_m ^ k_0) * 16;\n";
 
-static const char piece_412[] =
+static const char piece_411[] =
+    "                        const double2 p = *(__local const double2 *) (a + i * 2048 + s * 1024 + at);\n"
     "                        const double2 q = *(__local const double2 *) (a + i * 2048 + s * 1024 + (at ^ 144));\n"
     "                        as[i][0] = p.x, as[i][1] = p.y, as[i][2] = q.x, as[i][3] = q.y;\n"
     "                    }\n"
@@ -29168,11 +29242,11 @@ static const char piece_412[] =
     "                }\n"
     "            }\n"
     "            warp_sync();\n"
-    "            if (num > 0 && lane == 0)\n"
-    "                mbarrier_arrive(empties + 8 * (stage == 0 ? 5 : stage - 1));\n"
-    "        } else {\n";
+    "            if (num > 0 && lane == 0)\n";
 
-static const char piece_413[] =
+static const char piece_412[] =
+    "                mbarrier_arrive(empties + 8 * (stage == 0 ? 5 : stage - 1));\n"
+    "        } else {\n"
     "            for (int now = 0; now < num; now++) {\n"
     "                mbarrier_wait(fulls + 8 * stage, phase);\n"
     "                // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
@@ -29244,11 +29318,9 @@ static const char piece_413[] =
     "        #pragma unroll\n"
     "                for (int j = 0; j < 4; j++) {\n"
     "                    const long col = first_n + warp_n + j * 8 + lane_k * 2;\n"
-    "                    if (is_aligned && col + 1 < N) {\n"
-    "                        put_vector((double2) (c[i][j][2 * h], c[i][j][2 * h + 1]), out + col, alpha, beta);\n"
-    "                    } else {\n";
+    "                    if (is_aligned && col + 1 < N) {\n";
 
-static const char piece_414[] =
+static const char piece_413[] =
     "// Adds up what work-groups have of a tile that none did alone, in their order, and stores it: of\n"
     "// each work-item's 32 elements, one.\n"
     "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\n"
@@ -29320,12 +29392,13 @@ static const char piece_414[] =
     "        put(sum, C + c_offset + row * ldc, col, N, alpha, beta);\n"
     "}\n";
 
-static const char piece_415[] =
+static const char piece_414[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored N x K.\n"
     "// A work-group computes 64 x 128 of C. Tiles of A and B, 16 deep, are fetched into local\n"
     "// memory by the copy engine, up to 6 at a time; a tile's `full` barrier says that it is there.\n"
+    "// The first 2 are copied by all who multiply, while the tensor maps are made.\n"
     "// One work-item fetches; a warp computes 32 x 32 of C, and says by the `empty` barrier\n"
     "// when it has read a tile.\n"
     "// 132 work-groups take tiles in turn. Of the tiles that do not make a whole turn, the\n"
@@ -29393,12 +29466,12 @@ static const char piece_415[] =
     "            asm volatile(\"bar.sync 3, 64;\" ::: \"memory\");\n"
     "        }\n"
     "        int early = 2;\n"
-    "        if (item == 256) {\n"
+    "        if (item == 256) {\n";
+
+static const char piece_415[] =
     "            acquire_map(a_map);\n"
     "            acquire_map(b_map);\n"
-    "        }\n";
-
-static const char piece_416[] =
+    "        }\n"
     "        if (item == 256) {\n"
     "            uint s = 0, phase = 1;\n"
     "            for (ulong turn = get_group_id(0), at = begin; turn < whole || at < end; ) {\n"
@@ -29433,7 +29506,7 @@ static const char piece_416[] =
     "                    phase ^= 1;\n"
     "                }\n"
     "            }\n"
-    "                early = 0;\n"
+    "            early = 0;\n"
     "            }\n"
     "        }\n"
     "        return;\n"
@@ -29458,7 +29531,8 @@ static const char piece_416[] =
     "                const int k = (first + s) * 16;\n"
     "                for (uint i = item; i < 512; i += 256) {\n"
     "                    const uint line = i / 32, x = i % 32;\n"
-    "                    const uint to = (x / 8 * 128 + line * 8 + (x % 8 ^ line % 8)) * 16;\n"
+    "                    const uint to = (x / 8 * 128 + line * 8\n"
+    "                            + (x % 8 ^ line % 8)) * 16;\n"
     "                    fetch_chunk(a_at + s * 8192 + to, A + a_offset, K, M, lda, k + line,\n"
     "                            first_m + x * 2);\n"
     "                }\n"
@@ -29472,13 +29546,13 @@ static const char piece_416[] =
     "            }\n"
     "            asm volatile(\"bar.sync 2, 256;\" ::: \"memory\");\n"
     "            for (int s = 0; item == 0 && s < early; s++)\n"
-    "                mbarrier_arrive(fulls + 8 * s);\n"
+    "                mbarrier_arrive(fulls + 8 * s);\n";
+
+static const char piece_416[] =
     "            break;\n"
     "        }\n"
     "    }\n"
-    "    uint stage = 0, phase = 0;\n";
-
-static const char piece_417[] =
+    "    uint stage = 0, phase = 0;\n"
     "    const uint warp = item / 32, lane = item % 32;\n"
     "    for (ulong turn = get_group_id(0), at = begin; turn < whole || at < end; ) {\n"
     "        const bool is_whole = turn < whole;\n"
@@ -29547,10 +29621,10 @@ static const char piece_417[] =
     "                    double as[1][4], bs[4][2];\n"
     "                #pragma unroll\n"
     "                    for (int i = 0; i < 1; i++) {\n"
-    "                        const uint at = k_0 * 128 + (lane_m ^ k_0) * 16;\n"
-    "                        const double2 p = *(__local const double2 *) (a + i * 2048 + s * 1024 + at);\n";
+    "                        const uint at = k_0 * 128 + (lane_m ^ k_0) * 16;\n";
 
-static const char piece_418[] =
+static const char piece_417[] =
+    "                        const double2 p = *(__local const double2 *) (a + i * 2048 + s * 1024 + at);\n"
     "                        const double2 q = *(__local const double2 *) (a + i * 2048 + s * 1024 + (at ^ 144));\n"
     "                        as[i][0] = p.x, as[i][1] = p.y, as[i][2] = q.x, as[i][3] = q.y;\n"
     "                    }\n"
@@ -29622,10 +29696,10 @@ static const char piece_418[] =
     "            if (num > 0 && lane == 0)\n"
     "                mbarrier_arrive(empties + 8 * (stage == 0 ? 5 : stage - 1));\n"
     "        } else {\n"
-    "            for (int now = 0; now < num; now++) {\n"
-    "                mbarrier_wait(fulls + 8 * stage, phase);\n";
+    "            for (int now = 0; now < num; now++) {\n";
 
-static const char piece_419[] =
+static const char piece_418[] =
+    "                mbarrier_wait(fulls + 8 * stage, phase);\n"
     "                // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
     "                warp_sync();\n"
     "                if (now > 0 && lane == 0)\n"
@@ -29703,7 +29777,7 @@ static const char piece_419[] =
     "    }\n"
     "}\n";
 
-static const char piece_420[] =
+static const char piece_419[] =
     "// Adds up what work-groups have of a tile that none did alone, in their order, and stores it: of\n"
     "// each work-item's 32 elements, one.\n"
     "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\n"
@@ -29777,7 +29851,7 @@ static const char piece_420[] =
     "        put(sum, C + c_offset + row * ldc, col, N, alpha, beta);\n"
     "}\n";
 
-static const char piece_421[] =
+static const char piece_420[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored K x N.\n"
@@ -29856,7 +29930,7 @@ static const char piece_421[] =
     "            uint s = 0, phase = 1;\n"
     "            for (ulong turn = get_group_id(0), at = begin; turn < whole || at < end; ) {\n";
 
-static const char piece_422[] =
+static const char piece_421[] =
     "                const bool is_whole = turn < whole;\n"
     "                const uint tile = is_whole ? turn : whole + at / steps;\n"
     "                const int first = is_whole ? 0 : at % steps;\n"
@@ -29932,7 +30006,7 @@ static const char piece_422[] =
     "            // of a tile at x ^ r % 8. The orders here let no two work-items that read together meet in a bank\n"
     "            // (8 together read 16 bytes each, 16 read 8 bytes each), and what is read is where it is used.\n";
 
-static const char piece_423[] =
+static const char piece_422[] =
     "            // The tensor core's k and k + 4 are 0 3 4 7 and 1 2 5 6.\n"
     "            const uint k_0 = 2 * lane_k + lane_k % 2;\n"
     "            __local const uchar *a = a_tile + (warp_m + lane_r) * 128;\n"
@@ -30004,7 +30078,7 @@ static const char piece_423[] =
     "    }\n"
     "}\n";
 
-static const char piece_424[] =
+static const char piece_423[] =
     "// Adds up what work-groups have of a tile that none did alone, in their order, and stores it: of\n"
     "// each work-item's 8 elements, one.\n"
     "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\n"
@@ -30078,7 +30152,7 @@ static const char piece_424[] =
     "        put(sum, C + c_offset + row * ldc, col, N, alpha, beta);\n"
     "}\n";
 
-static const char piece_425[] =
+static const char piece_424[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored N x K.\n"
@@ -30157,7 +30231,7 @@ static const char piece_425[] =
     "            uint s = 0, phase = 1;\n"
     "            for (ulong turn = get_group_id(0), at = begin; turn < whole || at < end; ) {\n";
 
-static const char piece_426[] =
+static const char piece_425[] =
     "                const bool is_whole = turn < whole;\n"
     "                const uint tile = is_whole ? turn : whole + at / steps;\n"
     "                const int first = is_whole ? 0 : at % steps;\n"
@@ -30233,7 +30307,7 @@ static const char piece_426[] =
     "            // (8 together read 16 bytes each, 16 read 8 bytes each), and what is read is where it is used.\n"
     "            // The tensor core's k and k + 4 are 0 3 4 7 and 1 2 5 6.\n";
 
-static const char piece_427[] =
+static const char piece_426[] =
     "            const uint k_0 = 2 * lane_k + lane_k % 2;\n"
     "            __local const uchar *a = a_tile + (warp_m + lane_r) * 128;\n"
     "            __local const uchar *b = b_tile + (warp_n + lane_r) * 128;\n"
@@ -30304,7 +30378,7 @@ static const char piece_427[] =
     "    }\n"
     "}\n";
 
-static const char piece_428[] =
+static const char piece_427[] =
     "// Adds up what work-groups have of a tile that none did alone, in their order, and stores it: of\n"
     "// each work-item's 8 elements, one.\n"
     "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\n"
@@ -30379,7 +30453,7 @@ static const char piece_428[] =
     "        put(sum, C + c_offset + row * ldc, col, N, alpha, beta);\n"
     "}\n";
 
-static const char piece_429[] =
+static const char piece_428[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored K x N.\n"
@@ -30458,7 +30532,7 @@ static const char piece_429[] =
     "            uint s = 0, phase = 1;\n"
     "            for (ulong turn = get_group_id(0), at = begin; turn < whole || at < end; ) {\n";
 
-static const char piece_430[] =
+static const char piece_429[] =
     "                const bool is_whole = turn < whole;\n"
     "                const uint tile = is_whole ? turn : whole + at / steps;\n"
     "                const int first = is_whole ? 0 : at % steps;\n"
@@ -30533,7 +30607,7 @@ static const char piece_430[] =
     "            // of a tile at x ^ r % 8. The orders here let no two work-items that read together meet in a bank\n"
     "            // (8 together read 16 bytes each, 16 read 8 bytes each), and what is read is where it is used.\n";
 
-static const char piece_431[] =
+static const char piece_430[] =
     "            // The tensor core's k and k + 4 are 0 3 4 7 and 1 2 5 6.\n"
     "            const uint k_0 = 2 * lane_k + lane_k % 2;\n"
     "            __local const uchar *a = a_tile + warp_m * 128;\n"
@@ -30604,7 +30678,7 @@ static const char piece_431[] =
     "    }\n"
     "}\n";
 
-static const char piece_432[] =
+static const char piece_431[] =
     "// Adds up what work-groups have of a tile that none did alone, in their order, and stores it: of\n"
     "// each work-item's 8 elements, one.\n"
     "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\n"
@@ -30676,7 +30750,7 @@ static const char piece_432[] =
     "        put(sum, C + c_offset + row * ldc, col, N, alpha, beta);\n"
     "}\n";
 
-static const char piece_433[] =
+static const char piece_432[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored N x K.\n"
@@ -30755,7 +30829,7 @@ static const char piece_433[] =
     "            uint s = 0, phase = 1;\n"
     "            for (ulong turn = get_group_id(0), at = begin; turn < whole || at < end; ) {\n";
 
-static const char piece_434[] =
+static const char piece_433[] =
     "                const bool is_whole = turn < whole;\n"
     "                const uint tile = is_whole ? turn : whole + at / steps;\n"
     "                const int first = is_whole ? 0 : at % steps;\n"
@@ -30831,7 +30905,7 @@ static const char piece_434[] =
     "            // of a tile at x ^ r % 8. The orders here let no two work-items that read together meet in a bank\n"
     "            // (8 together read 16 bytes each, 16 read 8 bytes each), and what is read is where it is used.\n";
 
-static const char piece_435[] =
+static const char piece_434[] =
     "            // The tensor core's k and k + 4 are 2 k and 2 k + 1.\n"
     "            const uint k_0 = 2 * lane_k;\n"
     "            __local const uchar *a = a_tile + warp_m * 128;\n"
@@ -30898,7 +30972,7 @@ static const char piece_435[] =
     "    }\n"
     "}\n";
 
-static const char piece_436[] =
+static const char piece_435[] =
     "// Adds up what work-groups have of a tile that none did alone, in their order, and stores it: of\n"
     "// each work-item's 8 elements, one.\n"
     "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\n"
@@ -31009,111 +31083,111 @@ static const char *const source_33[] = { piece_18, piece_114, piece_110, piece_2
 static const char *const source_34[] = { piece_18, piece_118, piece_110, piece_32, piece_22, piece_119, piece_120, piece_121 };
 static const char *const source_35[] = { piece_18, piece_122, piece_110, piece_32, piece_27, piece_123, piece_124, piece_113 };
 static const char *const source_36[] = { piece_0, piece_40, piece_125, piece_126, piece_77 };
-static const char *const source_37[] = { piece_0, piece_44, piece_127, piece_128, piece_129 };
-static const char *const source_38[] = { piece_0, piece_48, piece_130, piece_131, piece_83 };
-static const char *const source_39[] = { piece_0, piece_52, piece_132, piece_133, piece_86 };
-static const char *const source_40[] = { piece_134, piece_135, piece_136, piece_137, piece_138 };
-static const char *const source_41[] = { piece_134, piece_135, piece_139, piece_140, piece_141 };
-static const char *const source_42[] = { piece_134, piece_142, piece_143, piece_144, piece_145 };
-static const char *const source_43[] = { piece_134, piece_135, piece_146, piece_147, piece_138 };
-static const char *const source_44[] = { piece_148, piece_149, piece_150, piece_151, piece_152, piece_153, piece_154, piece_155, piece_156 };
-static const char *const source_45[] = { piece_148, piece_149, piece_150, piece_157, piece_158, piece_159, piece_160, piece_161, piece_162 };
-static const char *const source_46[] = { piece_148, piece_163, piece_164, piece_151, piece_165, piece_166, piece_167, piece_168, piece_169 };
-static const char *const source_47[] = { piece_148, piece_149, piece_164, piece_157, piece_170, piece_171, piece_172, piece_155, piece_173 };
-static const char *const source_48[] = { piece_134, piece_135, piece_174, piece_175, piece_176 };
-static const char *const source_49[] = { piece_134, piece_135, piece_177, piece_178, piece_179 };
-static const char *const source_50[] = { piece_134, piece_142, piece_180, piece_181, piece_182 };
-static const char *const source_51[] = { piece_134, piece_135, piece_183, piece_184, piece_176 };
-static const char *const source_52[] = { piece_134, piece_135, piece_185, piece_186, piece_187 };
-static const char *const source_53[] = { piece_134, piece_135, piece_188, piece_189, piece_190 };
-static const char *const source_54[] = { piece_134, piece_142, piece_191, piece_192, piece_193 };
-static const char *const source_55[] = { piece_134, piece_135, piece_194, piece_195, piece_196 };
-static const char *const source_56[] = { piece_134, piece_135, piece_197, piece_198, piece_199, piece_200 };
-static const char *const source_57[] = { piece_134, piece_135, piece_201, piece_202, piece_203, piece_204 };
-static const char *const source_58[] = { piece_134, piece_142, piece_205, piece_206, piece_207, piece_208 };
-static const char *const source_59[] = { piece_134, piece_135, piece_209, piece_210, piece_211, piece_212 };
-static const char *const source_60[] = { piece_213, piece_214, piece_215, piece_216, piece_217, piece_218 };
-static const char *const source_61[] = { piece_213, piece_219, piece_220, piece_221, piece_217, piece_218 };
-static const char *const source_62[] = { piece_213, piece_222, piece_223, piece_224, piece_225, piece_218 };
-static const char *const source_63[] = { piece_213, piece_226, piece_227, piece_228, piece_217, piece_218 };
-static const char *const source_64[] = { piece_229, piece_230 };
-static const char *const source_65[] = { piece_229, piece_231 };
-static const char *const source_66[] = { piece_229, piece_232 };
-static const char *const source_67[] = { piece_229, piece_233, piece_234 };
-static const char *const source_68[] = { piece_213, piece_235, piece_236, piece_237, piece_238 };
-static const char *const source_69[] = { piece_213, piece_239, piece_240, piece_241, piece_238 };
-static const char *const source_70[] = { piece_213, piece_242, piece_243, piece_244, piece_238 };
-static const char *const source_71[] = { piece_213, piece_245, piece_243, piece_244, piece_238 };
-static const char *const source_72[] = { piece_148, piece_149, piece_150, piece_151, piece_246, piece_247, piece_248, piece_249 };
-static const char *const source_73[] = { piece_148, piece_149, piece_150, piece_157, piece_250, piece_251, piece_252, piece_253 };
-static const char *const source_74[] = { piece_148, piece_163, piece_164, piece_151, piece_254, piece_255, piece_256, piece_257 };
-static const char *const source_75[] = { piece_148, piece_149, piece_164, piece_157, piece_258, piece_259, piece_260, piece_261 };
-static const char *const source_76[] = { piece_213, piece_262, piece_263, piece_264 };
-static const char *const source_77[] = { piece_213, piece_265, piece_266, piece_267, piece_268 };
-static const char *const source_78[] = { piece_213, piece_269, piece_263, piece_264 };
-static const char *const source_79[] = { piece_213, piece_270, piece_271, piece_272, piece_273 };
-static const char *const source_80[] = { piece_134, piece_135, piece_274, piece_275, piece_276, piece_277, piece_278 };
-static const char *const source_81[] = { piece_134, piece_135, piece_279, piece_280, piece_281, piece_282, piece_283 };
-static const char *const source_82[] = { piece_134, piece_142, piece_284, piece_285, piece_286, piece_287 };
-static const char *const source_83[] = { piece_134, piece_135, piece_288, piece_289, piece_290, piece_277, piece_291 };
-static const char *const source_84[] = { piece_292, piece_293, piece_294, piece_295, piece_296 };
-static const char *const source_85[] = { piece_292, piece_293, piece_297, piece_298, piece_299 };
-static const char *const source_86[] = { piece_292, piece_293, piece_300, piece_301, piece_302 };
-static const char *const source_87[] = { piece_292, piece_293, piece_303, piece_304, piece_305 };
-static const char *const source_88[] = { piece_306, piece_307, piece_308, piece_309, piece_310, piece_311, piece_312, piece_313, piece_314 };
-static const char *const source_89[] = { piece_306, piece_307, piece_308, piece_315, piece_316, piece_317, piece_318, piece_319, piece_320 };
-static const char *const source_90[] = { piece_306, piece_307, piece_321, piece_309, piece_322, piece_323, piece_324, piece_325, piece_326 };
-static const char *const source_91[] = { piece_306, piece_307, piece_321, piece_315, piece_327, piece_328, piece_329, piece_330, piece_331 };
-static const char *const source_92[] = { piece_292, piece_293, piece_332, piece_333, piece_334 };
-static const char *const source_93[] = { piece_292, piece_293, piece_335, piece_336, piece_337 };
-static const char *const source_94[] = { piece_292, piece_293, piece_338, piece_339, piece_340 };
-static const char *const source_95[] = { piece_292, piece_293, piece_341, piece_342, piece_343 };
-static const char *const source_96[] = { piece_344, piece_345 };
-static const char *const source_97[] = { piece_344, piece_346 };
-static const char *const source_98[] = { piece_344, piece_347 };
-static const char *const source_99[] = { piece_344, piece_348 };
-static const char *const source_100[] = { piece_344, piece_349, piece_350 };
-static const char *const source_101[] = { piece_344, piece_351, piece_352 };
-static const char *const source_102[] = { piece_344, piece_353, piece_354 };
-static const char *const source_103[] = { piece_344, piece_355, piece_356 };
-static const char *const source_104[] = { piece_292, piece_293, piece_357, piece_358, piece_359, piece_360, piece_361, piece_362, piece_363 };
-static const char *const source_105[] = { piece_292, piece_293, piece_364, piece_365, piece_366, piece_367, piece_368, piece_369, piece_370 };
-static const char *const source_106[] = { piece_292, piece_293, piece_371, piece_372, piece_373, piece_374, piece_375, piece_376, piece_377 };
-static const char *const source_107[] = { piece_292, piece_293, piece_378, piece_379, piece_380, piece_381, piece_382, piece_383 };
-static const char *const source_108[] = { piece_292, piece_293, piece_384, piece_385, piece_386 };
-static const char *const source_109[] = { piece_292, piece_293, piece_387, piece_388, piece_389 };
-static const char *const source_110[] = { piece_292, piece_293, piece_390, piece_391, piece_392 };
-static const char *const source_111[] = { piece_292, piece_293, piece_393, piece_394, piece_395 };
-static const char *const source_112[] = { piece_292, piece_293, piece_396, piece_397, piece_398, piece_399, piece_400, piece_401, piece_402 };
-static const char *const source_113[] = { piece_292, piece_293, piece_403, piece_404, piece_405, piece_406, piece_407, piece_369, piece_408 };
-static const char *const source_114[] = { piece_292, piece_293, piece_409, piece_410, piece_411, piece_412, piece_413, piece_376, piece_414 };
-static const char *const source_115[] = { piece_292, piece_293, piece_415, piece_416, piece_417, piece_418, piece_419, piece_420 };
-static const char *const source_116[] = { piece_292, piece_293, piece_421, piece_422, piece_423, piece_424 };
-static const char *const source_117[] = { piece_292, piece_293, piece_425, piece_426, piece_427, piece_428 };
-static const char *const source_118[] = { piece_292, piece_293, piece_429, piece_430, piece_431, piece_432 };
-static const char *const source_119[] = { piece_292, piece_293, piece_433, piece_434, piece_435, piece_436 };
+static const char *const source_37[] = { piece_0, piece_44, piece_127, piece_128, piece_80 };
+static const char *const source_38[] = { piece_0, piece_48, piece_129, piece_130, piece_83 };
+static const char *const source_39[] = { piece_0, piece_52, piece_131, piece_132, piece_86 };
+static const char *const source_40[] = { piece_133, piece_134, piece_135, piece_136, piece_137 };
+static const char *const source_41[] = { piece_133, piece_134, piece_138, piece_139, piece_140 };
+static const char *const source_42[] = { piece_133, piece_141, piece_142, piece_143, piece_144 };
+static const char *const source_43[] = { piece_133, piece_134, piece_145, piece_146, piece_137 };
+static const char *const source_44[] = { piece_147, piece_148, piece_149, piece_150, piece_151, piece_152, piece_153, piece_154, piece_155 };
+static const char *const source_45[] = { piece_147, piece_148, piece_149, piece_156, piece_157, piece_158, piece_159, piece_160, piece_161 };
+static const char *const source_46[] = { piece_147, piece_162, piece_163, piece_150, piece_164, piece_165, piece_166, piece_167, piece_168 };
+static const char *const source_47[] = { piece_147, piece_148, piece_163, piece_156, piece_169, piece_170, piece_171, piece_154, piece_172 };
+static const char *const source_48[] = { piece_133, piece_134, piece_173, piece_174, piece_175 };
+static const char *const source_49[] = { piece_133, piece_134, piece_176, piece_177, piece_178 };
+static const char *const source_50[] = { piece_133, piece_141, piece_179, piece_180, piece_181 };
+static const char *const source_51[] = { piece_133, piece_134, piece_182, piece_183, piece_175 };
+static const char *const source_52[] = { piece_133, piece_134, piece_184, piece_185, piece_186 };
+static const char *const source_53[] = { piece_133, piece_134, piece_187, piece_188, piece_189 };
+static const char *const source_54[] = { piece_133, piece_141, piece_190, piece_191, piece_192 };
+static const char *const source_55[] = { piece_133, piece_134, piece_193, piece_194, piece_195 };
+static const char *const source_56[] = { piece_133, piece_134, piece_196, piece_197, piece_198, piece_199 };
+static const char *const source_57[] = { piece_133, piece_134, piece_200, piece_201, piece_202, piece_203 };
+static const char *const source_58[] = { piece_133, piece_141, piece_204, piece_205, piece_206, piece_207 };
+static const char *const source_59[] = { piece_133, piece_134, piece_208, piece_209, piece_210, piece_211 };
+static const char *const source_60[] = { piece_212, piece_213, piece_214, piece_215, piece_216, piece_217 };
+static const char *const source_61[] = { piece_212, piece_218, piece_219, piece_220, piece_216, piece_217 };
+static const char *const source_62[] = { piece_212, piece_221, piece_222, piece_223, piece_224, piece_217 };
+static const char *const source_63[] = { piece_212, piece_225, piece_226, piece_227, piece_216, piece_217 };
+static const char *const source_64[] = { piece_228, piece_229 };
+static const char *const source_65[] = { piece_228, piece_230 };
+static const char *const source_66[] = { piece_228, piece_231 };
+static const char *const source_67[] = { piece_228, piece_232, piece_233 };
+static const char *const source_68[] = { piece_212, piece_234, piece_235, piece_236, piece_237 };
+static const char *const source_69[] = { piece_212, piece_238, piece_239, piece_240, piece_237 };
+static const char *const source_70[] = { piece_212, piece_241, piece_242, piece_243, piece_237 };
+static const char *const source_71[] = { piece_212, piece_244, piece_242, piece_243, piece_237 };
+static const char *const source_72[] = { piece_147, piece_148, piece_149, piece_150, piece_245, piece_246, piece_247, piece_248 };
+static const char *const source_73[] = { piece_147, piece_148, piece_149, piece_156, piece_249, piece_250, piece_251, piece_252 };
+static const char *const source_74[] = { piece_147, piece_162, piece_163, piece_150, piece_253, piece_254, piece_255, piece_256 };
+static const char *const source_75[] = { piece_147, piece_148, piece_163, piece_156, piece_257, piece_258, piece_259, piece_260 };
+static const char *const source_76[] = { piece_212, piece_261, piece_262, piece_263 };
+static const char *const source_77[] = { piece_212, piece_264, piece_265, piece_266, piece_267 };
+static const char *const source_78[] = { piece_212, piece_268, piece_262, piece_263 };
+static const char *const source_79[] = { piece_212, piece_269, piece_270, piece_271, piece_272 };
+static const char *const source_80[] = { piece_133, piece_134, piece_273, piece_274, piece_275, piece_276, piece_277 };
+static const char *const source_81[] = { piece_133, piece_134, piece_278, piece_279, piece_280, piece_281, piece_282 };
+static const char *const source_82[] = { piece_133, piece_141, piece_283, piece_284, piece_285, piece_286 };
+static const char *const source_83[] = { piece_133, piece_134, piece_287, piece_288, piece_289, piece_276, piece_290 };
+static const char *const source_84[] = { piece_291, piece_292, piece_293, piece_294, piece_295 };
+static const char *const source_85[] = { piece_291, piece_292, piece_296, piece_297, piece_298 };
+static const char *const source_86[] = { piece_291, piece_292, piece_299, piece_300, piece_301 };
+static const char *const source_87[] = { piece_291, piece_292, piece_302, piece_303, piece_304 };
+static const char *const source_88[] = { piece_305, piece_306, piece_307, piece_308, piece_309, piece_310, piece_311, piece_312, piece_313 };
+static const char *const source_89[] = { piece_305, piece_306, piece_307, piece_314, piece_315, piece_316, piece_317, piece_318, piece_319 };
+static const char *const source_90[] = { piece_305, piece_306, piece_320, piece_308, piece_321, piece_322, piece_323, piece_324, piece_325 };
+static const char *const source_91[] = { piece_305, piece_306, piece_320, piece_314, piece_326, piece_327, piece_328, piece_329, piece_330 };
+static const char *const source_92[] = { piece_291, piece_292, piece_331, piece_332, piece_333 };
+static const char *const source_93[] = { piece_291, piece_292, piece_334, piece_335, piece_336 };
+static const char *const source_94[] = { piece_291, piece_292, piece_337, piece_338, piece_339 };
+static const char *const source_95[] = { piece_291, piece_292, piece_340, piece_341, piece_342 };
+static const char *const source_96[] = { piece_343, piece_344 };
+static const char *const source_97[] = { piece_343, piece_345 };
+static const char *const source_98[] = { piece_343, piece_346 };
+static const char *const source_99[] = { piece_343, piece_347 };
+static const char *const source_100[] = { piece_343, piece_348, piece_349 };
+static const char *const source_101[] = { piece_343, piece_350, piece_351 };
+static const char *const source_102[] = { piece_343, piece_352, piece_353 };
+static const char *const source_103[] = { piece_343, piece_354, piece_355 };
+static const char *const source_104[] = { piece_291, piece_292, piece_356, piece_357, piece_358, piece_359, piece_360, piece_361, piece_362 };
+static const char *const source_105[] = { piece_291, piece_292, piece_363, piece_364, piece_365, piece_366, piece_367, piece_368, piece_369 };
+static const char *const source_106[] = { piece_291, piece_292, piece_370, piece_371, piece_372, piece_373, piece_374, piece_375, piece_376 };
+static const char *const source_107[] = { piece_291, piece_292, piece_377, piece_378, piece_379, piece_380, piece_381, piece_382 };
+static const char *const source_108[] = { piece_291, piece_292, piece_383, piece_384, piece_385 };
+static const char *const source_109[] = { piece_291, piece_292, piece_386, piece_387, piece_388 };
+static const char *const source_110[] = { piece_291, piece_292, piece_389, piece_390, piece_391 };
+static const char *const source_111[] = { piece_291, piece_292, piece_392, piece_393, piece_394 };
+static const char *const source_112[] = { piece_291, piece_292, piece_395, piece_396, piece_397, piece_398, piece_399, piece_400, piece_401 };
+static const char *const source_113[] = { piece_291, piece_292, piece_402, piece_403, piece_404, piece_405, piece_406, piece_368, piece_407 };
+static const char *const source_114[] = { piece_291, piece_292, piece_408, piece_409, piece_410, piece_411, piece_412, piece_375, piece_413 };
+static const char *const source_115[] = { piece_291, piece_292, piece_414, piece_415, piece_416, piece_417, piece_418, piece_419 };
+static const char *const source_116[] = { piece_291, piece_292, piece_420, piece_421, piece_422, piece_423 };
+static const char *const source_117[] = { piece_291, piece_292, piece_424, piece_425, piece_426, piece_427 };
+static const char *const source_118[] = { piece_291, piece_292, piece_428, piece_429, piece_430, piece_431 };
+static const char *const source_119[] = { piece_291, piece_292, piece_432, piece_433, piece_434, piece_435 };
 
 static const struct kiln_program programs[] = {
-    { UINT64_C(0xcdfb9d98d15b9d53), 90, source_0, 6, 0, NULL },
-    { UINT64_C(0x9ee4a391bed86380), 90, source_1, 6, 0, NULL },
-    { UINT64_C(0x5e19b0977b5cae8c), 90, source_2, 6, 0, NULL },
-    { UINT64_C(0xaa2623ccdae0ab81), 90, source_3, 6, 0, NULL },
-    { UINT64_C(0x958201ee4e93d760), 90, source_4, 8, 0, NULL },
-    { UINT64_C(0xe3dd1a276e5c5f14), 90, source_5, 8, 0, NULL },
-    { UINT64_C(0x8a9f4faf9aabbda5), 90, source_6, 8, 0, NULL },
-    { UINT64_C(0x6bc375d3f5fc7471), 90, source_7, 8, 0, NULL },
-    { UINT64_C(0xdedc71348981cce4), 90, source_8, 5, 0, NULL },
-    { UINT64_C(0x266ae8f08fae0fe1), 90, source_9, 5, 0, NULL },
-    { UINT64_C(0x7809a72c6b3ff267), 90, source_10, 5, 0, NULL },
-    { UINT64_C(0x08bb4c53a2f7049c), 90, source_11, 5, 0, NULL },
-    { UINT64_C(0xf2abbf064a3ee0c2), 90, source_12, 7, 0, NULL },
-    { UINT64_C(0x13b0ef10f800841b), 90, source_13, 7, 0, NULL },
-    { UINT64_C(0xd190501bce183003), 90, source_14, 7, 0, NULL },
-    { UINT64_C(0xd3ced3bdd9578c54), 90, source_15, 7, 0, NULL },
-    { UINT64_C(0xe56b9ca887a21e3d), 90, source_16, 5, 0, NULL },
-    { UINT64_C(0x4d4df65cbf918bd8), 90, source_17, 5, 0, NULL },
-    { UINT64_C(0xffb1e1da4d3d6368), 90, source_18, 5, 0, NULL },
-    { UINT64_C(0x5b66bb2f5b995d2b), 90, source_19, 5, 0, NULL },
+    { UINT64_C(0xf6a1a1882b7e242d), 90, source_0, 6, 0, NULL },
+    { UINT64_C(0x9164c6d1f78fc646), 90, source_1, 6, 0, NULL },
+    { UINT64_C(0x465f18528a055ce2), 90, source_2, 6, 0, NULL },
+    { UINT64_C(0x03d96823359903ff), 90, source_3, 6, 0, NULL },
+    { UINT64_C(0x56740e7bf26eb7f2), 90, source_4, 8, 0, NULL },
+    { UINT64_C(0xd7815ef9af5b78ae), 90, source_5, 8, 0, NULL },
+    { UINT64_C(0xa95eb1412efd4e33), 90, source_6, 8, 0, NULL },
+    { UINT64_C(0x711fc48f929cdd87), 90, source_7, 8, 0, NULL },
+    { UINT64_C(0x6cb4ccd9f57d9ecd), 90, source_8, 5, 0, NULL },
+    { UINT64_C(0x18aafdc7f730febe), 90, source_9, 5, 0, NULL },
+    { UINT64_C(0xa98b6b28007e3d6c), 90, source_10, 5, 0, NULL },
+    { UINT64_C(0x4febb46de8433041), 90, source_11, 5, 0, NULL },
+    { UINT64_C(0x0a93225fbdd77727), 90, source_12, 7, 0, NULL },
+    { UINT64_C(0x8bf6884dc8affbbc), 90, source_13, 7, 0, NULL },
+    { UINT64_C(0xb323e517e5920984), 90, source_14, 7, 0, NULL },
+    { UINT64_C(0x0ffce70e8029a391), 90, source_15, 7, 0, NULL },
+    { UINT64_C(0xbcb28df72f431220), 90, source_16, 5, 0, NULL },
+    { UINT64_C(0x82e52f7f3efaa65f), 90, source_17, 5, 0, NULL },
+    { UINT64_C(0x3774ede0538ace0b), 90, source_18, 5, 0, NULL },
+    { UINT64_C(0xf00fe27b7aa3d8ea), 90, source_19, 5, 0, NULL },
     { UINT64_C(0x3171bbc2b411ddfc), 0, source_20, 3, 0, NULL },
     { UINT64_C(0xfb7ac5c636d77eae), 0, source_21, 3, 0, NULL },
     { UINT64_C(0xd4e90c3b668d974d), 0, source_22, 3, 0, NULL },
@@ -31126,34 +31200,34 @@ static const struct kiln_program programs[] = {
     { UINT64_C(0xcd37852c82a7b1b9), 0, source_29, 5, 0, NULL },
     { UINT64_C(0x78426e3974b06976), 0, source_30, 4, 0, NULL },
     { UINT64_C(0x5188f166c5fdb894), 0, source_31, 4, 0, NULL },
-    { UINT64_C(0x26f6d892bb625d48), 90, source_32, 8, 0, NULL },
-    { UINT64_C(0x08104a2ca2384bcf), 90, source_33, 8, 0, NULL },
-    { UINT64_C(0x6925edc370b1db20), 90, source_34, 8, 0, NULL },
-    { UINT64_C(0x715797441b5902a9), 90, source_35, 8, 0, NULL },
-    { UINT64_C(0x5aacf1519e94b130), 90, source_36, 5, 0, NULL },
-    { UINT64_C(0x0555522e0c1f9815), 90, source_37, 5, 0, NULL },
-    { UINT64_C(0xf7df54bd1dfd80f9), 90, source_38, 5, 0, NULL },
-    { UINT64_C(0x7225c367d5bab576), 90, source_39, 5, 0, NULL },
-    { UINT64_C(0x80d9bc312c38f265), 90, source_40, 5, 0, NULL },
-    { UINT64_C(0x8e9eb461d92a6633), 90, source_41, 5, 0, NULL },
-    { UINT64_C(0x4aaf1d51c4730e19), 90, source_42, 5, 0, NULL },
-    { UINT64_C(0x5898ecf77835c2f0), 90, source_43, 5, 0, NULL },
-    { UINT64_C(0x5a5a61301e0d9588), 90, source_44, 9, 0, NULL },
-    { UINT64_C(0xc76aecb9c84b489a), 90, source_45, 9, 0, NULL },
-    { UINT64_C(0x373e76966cacd803), 90, source_46, 9, 0, NULL },
-    { UINT64_C(0xcdb1810640489eaf), 90, source_47, 9, 0, NULL },
-    { UINT64_C(0xeecc781cef35ce9d), 90, source_48, 5, 0, NULL },
-    { UINT64_C(0x322db421a00a0f09), 90, source_49, 5, 0, NULL },
-    { UINT64_C(0x4364aa0a021dbf5b), 90, source_50, 5, 0, NULL },
-    { UINT64_C(0xb48d7a1ebbcaadc7), 90, source_51, 5, 0, NULL },
-    { UINT64_C(0xf595956ef8110d08), 90, source_52, 5, 0, NULL },
-    { UINT64_C(0x9316ee035de80416), 90, source_53, 5, 0, NULL },
-    { UINT64_C(0xd4fa4178c3e41b1e), 90, source_54, 5, 0, NULL },
-    { UINT64_C(0xa8872c5352fb18c6), 90, source_55, 5, 0, NULL },
-    { UINT64_C(0x878e930bca681400), 90, source_56, 6, 0, NULL },
-    { UINT64_C(0x300aef58e9c1db71), 90, source_57, 6, 0, NULL },
-    { UINT64_C(0x71c79819646dd51e), 90, source_58, 6, 0, NULL },
-    { UINT64_C(0x71249c42fb56fd6d), 90, source_59, 6, 0, NULL },
+    { UINT64_C(0x430764ff66f0738d), 90, source_32, 8, 0, NULL },
+    { UINT64_C(0xb55e9c4b29e39440), 90, source_33, 8, 0, NULL },
+    { UINT64_C(0x0025f09ed6f18fc3), 90, source_34, 8, 0, NULL },
+    { UINT64_C(0x87ae55b3d3095038), 90, source_35, 8, 0, NULL },
+    { UINT64_C(0xf15b4d6c9923ed13), 90, source_36, 5, 0, NULL },
+    { UINT64_C(0xccbd2c3218862054), 90, source_37, 5, 0, NULL },
+    { UINT64_C(0x7bc6e1de63375c84), 90, source_38, 5, 0, NULL },
+    { UINT64_C(0xfa6fb603c598265d), 90, source_39, 5, 0, NULL },
+    { UINT64_C(0xf5331df696dbdad9), 90, source_40, 5, 0, NULL },
+    { UINT64_C(0x51fe05ee922cf7e5), 90, source_41, 5, 0, NULL },
+    { UINT64_C(0x0a2aa7be9e7a4cbb), 90, source_42, 5, 0, NULL },
+    { UINT64_C(0xb37f4d37d426077c), 90, source_43, 5, 0, NULL },
+    { UINT64_C(0x1481271da971453e), 90, source_44, 9, 0, NULL },
+    { UINT64_C(0x8e838b150726f5b2), 90, source_45, 9, 0, NULL },
+    { UINT64_C(0xab96ec4e167f7ebb), 90, source_46, 9, 0, NULL },
+    { UINT64_C(0x3ff011cc0e972c05), 90, source_47, 9, 0, NULL },
+    { UINT64_C(0xd36dd944b3644007), 90, source_48, 5, 0, NULL },
+    { UINT64_C(0x7cf405f254b919c5), 90, source_49, 5, 0, NULL },
+    { UINT64_C(0x743c122053e97a1f), 90, source_50, 5, 0, NULL },
+    { UINT64_C(0x8a6eba851189091d), 90, source_51, 5, 0, NULL },
+    { UINT64_C(0x107ad63d1ebba4fd), 90, source_52, 5, 0, NULL },
+    { UINT64_C(0x6b89528a93daafbf), 90, source_53, 5, 0, NULL },
+    { UINT64_C(0x036618aa81ab481d), 90, source_54, 5, 0, NULL },
+    { UINT64_C(0x6f5da9fb67265219), 90, source_55, 5, 0, NULL },
+    { UINT64_C(0xd0bea76a9b84bbde), 90, source_56, 6, 0, NULL },
+    { UINT64_C(0x8cefe6a9836f4c39), 90, source_57, 6, 0, NULL },
+    { UINT64_C(0x38d40053d5c3b95a), 90, source_58, 6, 0, NULL },
+    { UINT64_C(0xd5b10dbde1a58567), 90, source_59, 6, 0, NULL },
     { UINT64_C(0xf037918ce78c5b1c), 0, source_60, 6, 0, NULL },
     { UINT64_C(0x3bc36d29aaf0987e), 0, source_61, 6, 0, NULL },
     { UINT64_C(0x85034ae438f9221f), 0, source_62, 6, 0, NULL },
@@ -31166,30 +31240,30 @@ static const struct kiln_program programs[] = {
     { UINT64_C(0x9dda7ee48b0e8277), 0, source_69, 5, 0, NULL },
     { UINT64_C(0xc17e3945ce10942e), 0, source_70, 5, 0, NULL },
     { UINT64_C(0x57404190df8f95f4), 0, source_71, 5, 0, NULL },
-    { UINT64_C(0xe10a7dadcfe18d02), 90, source_72, 8, 0, NULL },
-    { UINT64_C(0xf1684bb8785d4f1e), 90, source_73, 8, 0, NULL },
-    { UINT64_C(0xbde59602e9879757), 90, source_74, 8, 0, NULL },
-    { UINT64_C(0xd0f9eb4aeb5dc1f4), 90, source_75, 8, 0, NULL },
+    { UINT64_C(0xcc1b43bcc6eea68c), 90, source_72, 8, 0, NULL },
+    { UINT64_C(0x629184f68826047a), 90, source_73, 8, 0, NULL },
+    { UINT64_C(0x9a36d5081182196b), 90, source_74, 8, 0, NULL },
+    { UINT64_C(0x7d102e67e45c3f6e), 90, source_75, 8, 0, NULL },
     { UINT64_C(0xaa79362ead872da7), 0, source_76, 4, 0, NULL },
     { UINT64_C(0x360ccd77f224ff7e), 0, source_77, 5, 0, NULL },
     { UINT64_C(0xb2862cbf9359d6cd), 0, source_78, 4, 0, NULL },
     { UINT64_C(0x9d852c7697273ebd), 0, source_79, 5, 0, NULL },
-    { UINT64_C(0x4efec3b0fb29850b), 90, source_80, 7, 0, NULL },
-    { UINT64_C(0xdeec23f04892b1e3), 90, source_81, 7, 0, NULL },
-    { UINT64_C(0x1f7b8ebd6091a68a), 90, source_82, 6, 0, NULL },
-    { UINT64_C(0xd68542b9e440323c), 90, source_83, 7, 0, NULL },
-    { UINT64_C(0x11613e9730f243f9), 90, source_84, 5, 0, NULL },
-    { UINT64_C(0xf903ef04d80f35e3), 90, source_85, 5, 0, NULL },
-    { UINT64_C(0x2592fedf92b20b76), 90, source_86, 5, 0, NULL },
-    { UINT64_C(0x275c878959dbc6a4), 90, source_87, 5, 0, NULL },
-    { UINT64_C(0x04dae18a68c5f5e6), 90, source_88, 9, 0, NULL },
-    { UINT64_C(0xc46633a56ca48be8), 90, source_89, 9, 0, NULL },
-    { UINT64_C(0xf548f4318c142960), 90, source_90, 9, 0, NULL },
-    { UINT64_C(0xc7439c9055544cce), 90, source_91, 9, 0, NULL },
-    { UINT64_C(0x2127820640e0b4ca), 90, source_92, 5, 0, NULL },
-    { UINT64_C(0x76389612afdcad6a), 90, source_93, 5, 0, NULL },
-    { UINT64_C(0x3e68b4ac31920e2d), 90, source_94, 5, 0, NULL },
-    { UINT64_C(0x700514490e35dbdb), 90, source_95, 5, 0, NULL },
+    { UINT64_C(0x2af63085907cdacd), 90, source_80, 7, 0, NULL },
+    { UINT64_C(0xf090668484d82963), 90, source_81, 7, 0, NULL },
+    { UINT64_C(0x2564166f1082f59a), 90, source_82, 6, 0, NULL },
+    { UINT64_C(0xc10718559fd9d06e), 90, source_83, 7, 0, NULL },
+    { UINT64_C(0xdc21f9bb2092b440), 90, source_84, 5, 0, NULL },
+    { UINT64_C(0xeb26d06694025b26), 90, source_85, 5, 0, NULL },
+    { UINT64_C(0xef08059c28c9f475), 90, source_86, 5, 0, NULL },
+    { UINT64_C(0x0cb6f80c995d332f), 90, source_87, 5, 0, NULL },
+    { UINT64_C(0x593a015f18a830f9), 90, source_88, 9, 0, NULL },
+    { UINT64_C(0x98be1026928a3d41), 90, source_89, 9, 0, NULL },
+    { UINT64_C(0x1de428b7ea4e698d), 90, source_90, 9, 0, NULL },
+    { UINT64_C(0xf6c3ae8cc6820f11), 90, source_91, 9, 0, NULL },
+    { UINT64_C(0xda435b8c3fc67d3d), 90, source_92, 5, 0, NULL },
+    { UINT64_C(0xe49bc21b7fb761e9), 90, source_93, 5, 0, NULL },
+    { UINT64_C(0x1828600880464ca8), 90, source_94, 5, 0, NULL },
+    { UINT64_C(0xc560629b10f6cd46), 90, source_95, 5, 0, NULL },
     { UINT64_C(0x3d00b333bdb042c7), 0, source_96, 2, 0, NULL },
     { UINT64_C(0x47c9ed0e55f06fdf), 0, source_97, 2, 0, NULL },
     { UINT64_C(0xf962beae9d9b9844), 0, source_98, 2, 0, NULL },
@@ -31198,22 +31272,22 @@ static const struct kiln_program programs[] = {
     { UINT64_C(0xb17acb340f783139), 0, source_101, 3, 0, NULL },
     { UINT64_C(0xdc8d2073878b7853), 0, source_102, 3, 0, NULL },
     { UINT64_C(0x798d9eb045874bfe), 0, source_103, 3, 0, NULL },
-    { UINT64_C(0x646ea64ef629bae7), 90, source_104, 9, 0, NULL },
-    { UINT64_C(0xb8b5016e08f37bb6), 90, source_105, 9, 0, NULL },
-    { UINT64_C(0xe2cf08df41422801), 90, source_106, 9, 0, NULL },
-    { UINT64_C(0x8279ed499deed922), 90, source_107, 8, 0, NULL },
-    { UINT64_C(0x1c6e10adc9758bee), 90, source_108, 5, 0, NULL },
-    { UINT64_C(0x41bde1f4ce415fea), 90, source_109, 5, 0, NULL },
-    { UINT64_C(0x7b41f928c564dd61), 90, source_110, 5, 0, NULL },
-    { UINT64_C(0xc342f28cfd29332f), 90, source_111, 5, 0, NULL },
-    { UINT64_C(0xdae8e1e9cb1af01c), 90, source_112, 9, 0, NULL },
-    { UINT64_C(0x311fa8edac0b2041), 90, source_113, 9, 0, NULL },
-    { UINT64_C(0x538d6576ced6c80c), 90, source_114, 9, 0, NULL },
-    { UINT64_C(0x096fbcf777b683e3), 90, source_115, 8, 0, NULL },
-    { UINT64_C(0x499b55a56c5e844b), 90, source_116, 6, 0, NULL },
-    { UINT64_C(0xc335add9fa1cf252), 90, source_117, 6, 0, NULL },
-    { UINT64_C(0x885423f7cb22010f), 90, source_118, 6, 0, NULL },
-    { UINT64_C(0x0dfcd5fda2e31940), 90, source_119, 6, 0, NULL },
+    { UINT64_C(0x16a08e6dc2dfefa3), 90, source_104, 9, 0, NULL },
+    { UINT64_C(0xe7b9fab7f901be78), 90, source_105, 9, 0, NULL },
+    { UINT64_C(0x69b9a1617951b31f), 90, source_106, 9, 0, NULL },
+    { UINT64_C(0xc38fdb9c206e7076), 90, source_107, 8, 0, NULL },
+    { UINT64_C(0xb7beae5130d09fa6), 90, source_108, 5, 0, NULL },
+    { UINT64_C(0x9bf0fcb473f7d71c), 90, source_109, 5, 0, NULL },
+    { UINT64_C(0xa260f60341b9907b), 90, source_110, 5, 0, NULL },
+    { UINT64_C(0xe829b86433e1ff97), 90, source_111, 5, 0, NULL },
+    { UINT64_C(0x23224becfd1bc1bc), 90, source_112, 9, 0, NULL },
+    { UINT64_C(0xd72792352fa8a043), 90, source_113, 9, 0, NULL },
+    { UINT64_C(0x4b397eee6c1a33c6), 90, source_114, 9, 0, NULL },
+    { UINT64_C(0x251db7c20caab70b), 90, source_115, 8, 0, NULL },
+    { UINT64_C(0x765dd3d59ef1787f), 90, source_116, 6, 0, NULL },
+    { UINT64_C(0xeca8d74c190dc3fe), 90, source_117, 6, 0, NULL },
+    { UINT64_C(0x3a3bbb7e8538e953), 90, source_118, 6, 0, NULL },
+    { UINT64_C(0xa0f8045c9518e3ec), 90, source_119, 6, 0, NULL },
 };
 
 static const struct kiln_stage stages_0[] = {
