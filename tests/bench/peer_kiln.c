@@ -1,5 +1,5 @@
-/* peer_kiln.c: Kiln as a peer, twice: as it comes, and held to the generic bundle, which shows what
- * tuning gives. */
+/* peer_kiln.c: Kiln as a peer, three times: as it comes; held to the generic bundle, which shows what
+ * tuning gives; and with both operands packed before, which is not timed. */
 #include "peers.h"
 
 #include <stdlib.h>
@@ -11,9 +11,14 @@
 extern const struct kiln_bundle kiln_bundle_generic;
 #endif
 
+enum { PEER_KILN_OPERANDS = 2 };
+
 struct peer_kiln {
     const struct device *device;
     struct kiln_context *context;
+    bool packs;
+    struct kiln_pack packed[PEER_KILN_OPERANDS];
+    cl_mem rooms[PEER_KILN_OPERANDS];          /* of the packs; NULL: nothing to pack */
     struct kiln_gemm gemm;
     const struct problem *problem;
     const struct operands *operands;
@@ -26,11 +31,65 @@ static bool peer_kiln_enqueue(void *user, cl_command_queue queue, cl_event *even
     return kiln_gemm_enqueue(kiln->context, &kiln->gemm, queue, 0, NULL, event) == KILN_SUCCESS;
 }
 
+static void peer_kiln_unpack(struct peer_kiln *kiln)
+{
+    for (size_t i = 0; i < PEER_KILN_OPERANDS; i++) {
+        if (kiln->rooms[i] != NULL) {
+            clReleaseMemObject(kiln->rooms[i]);
+            kiln->rooms[i] = NULL;
+        }
+    }
+    kiln->gemm.packed_a = kiln->gemm.packed_b = NULL;
+}
+
+/* Packs an operand of `gemm` into a room of its own. */
+static enum kiln_status peer_kiln_pack(struct peer_kiln *kiln, size_t i)
+{
+    const enum kiln_pack_operand operand = i == 0 ? KILN_PACK_A : KILN_PACK_B;
+    const cl_command_queue queue = kiln->device->queue;
+    size_t bytes = 0;
+    cl_int error = CL_SUCCESS;
+    enum kiln_status status = kiln_pack_bytes(kiln->context, &kiln->gemm, operand, &bytes);
+
+    if (status == KILN_SUCCESS && bytes > 0) {
+        kiln->rooms[i] = clCreateBuffer(kiln->device->context, CL_MEM_READ_WRITE, bytes, NULL,
+                &error);
+        status = (enum kiln_status)error;
+    }
+    if (status == KILN_SUCCESS) {
+        status = kiln_pack_enqueue(kiln->context, &kiln->gemm, operand, kiln->rooms[i], 0, queue,
+                0, NULL, NULL, &kiln->packed[i]);
+    }
+    if (status == KILN_SUCCESS) {
+        status = (enum kiln_status)clFinish(queue);
+    }
+    return status;
+}
+
+static enum peer_answer peer_kiln_pack_both(struct peer *peer)
+{
+    struct peer_kiln *kiln = peer->state;
+
+    for (size_t i = 0; i < PEER_KILN_OPERANDS; i++) {
+        enum kiln_status status = peer_kiln_pack(kiln, i);
+
+        if (status != KILN_SUCCESS) {
+            fprintf(stderr, "kiln-bench: %s: %s\n", peer->key, kiln_status_string(status));
+            return PEER_FAILED;
+        }
+        if (kiln->rooms[i] != NULL) {
+            *(i == 0 ? &kiln->gemm.packed_a : &kiln->gemm.packed_b) = &kiln->packed[i];
+        }
+    }
+    return PEER_OK;
+}
+
 static enum peer_answer peer_kiln_prepare(struct peer *peer, const struct problem *problem,
         const struct operands *operands)
 {
     struct peer_kiln *kiln = peer->state;
 
+    peer_kiln_unpack(kiln);
     kiln->problem = problem;
     kiln->operands = operands;
     kiln->gemm = (struct kiln_gemm){
@@ -45,7 +104,7 @@ static enum peer_answer peer_kiln_prepare(struct peer *peer, const struct proble
     if (problem->precision == KILN_DOUBLE && !kiln->device->has_double) {
         return PEER_REFUSED;
     }
-    return PEER_OK;
+    return kiln->packs ? peer_kiln_pack_both(peer) : PEER_OK;
 }
 
 static enum peer_answer peer_kiln_result(struct peer *peer, void *c)
@@ -95,6 +154,7 @@ static void peer_kiln_close(struct peer *peer)
 {
     struct peer_kiln *kiln = peer->state;
 
+    peer_kiln_unpack(kiln);
     kiln_context_destroy(&kiln->context);
     free(kiln);
     peer->state = NULL;
@@ -135,6 +195,16 @@ bool peer_kiln_open(struct peer *peer, const struct peer_setup *setup)
 {
     snprintf(peer->detail, sizeof(peer->detail), "its own choice of bundle");
     return peer_kiln_open_with(peer, setup, NULL);
+}
+
+bool peer_kiln_packed_open(struct peer *peer, const struct peer_setup *setup)
+{
+    snprintf(peer->detail, sizeof(peer->detail), "both operands packed before");
+    if (!peer_kiln_open_with(peer, setup, NULL)) {
+        return false;
+    }
+    ((struct peer_kiln *)peer->state)->packs = true;
+    return true;
 }
 
 #ifdef HAVE_GENERIC

@@ -8,6 +8,7 @@ struct peer_row {
     const char *key, *title, *about;
     bool (*open)(struct peer *peer, const struct peer_setup *setup);
     bool (*is_for)(const struct device *device);   /* NULL: any */
+    bool on_request;                   /* takes part when it is named, and not otherwise */
 };
 
 static bool peers_is_cpu(const struct device *device)
@@ -46,14 +47,17 @@ static bool peers_is_nvidia(const struct device *device)
 
 static const struct peer_row peer_rows[PEERS_MAX] = {
     {"kiln", "Kiln", "the library as it comes: its choice of bundle and kernel", peer_kiln_open,
-        NULL},
-    {"kiln-generic", "generic", "Kiln held to its generic bundle", OPEN_GENERIC, NULL},
+        NULL, false},
+    {"kiln-packed", "packed", "Kiln with both operands packed before, untimed; if named",
+        peer_kiln_packed_open, NULL, true},
+    {"kiln-generic", "generic", "Kiln held to its generic bundle", OPEN_GENERIC, NULL, false},
     {"openblas", "OpenBLAS", "OpenBLAS with its own choice of core type; CPUs", OPEN_OPENBLAS,
-        peers_is_cpu},
+        peers_is_cpu, false},
     {"openblas-best", "OB best", "OpenBLAS with the core type that a trial finds fastest; CPUs",
-        OPEN_OPENBLAS_BEST, peers_is_cpu},
-    {"cublas", "cuBLAS", "cuBLAS on the same device; NVIDIA", OPEN_CUBLAS, peers_is_nvidia},
-    {"clblast", "CLBlast", "CLBlast on the same device and queue", OPEN_CLBLAST, NULL},
+        OPEN_OPENBLAS_BEST, peers_is_cpu, false},
+    {"cublas", "cuBLAS", "cuBLAS on the same device; NVIDIA", OPEN_CUBLAS, peers_is_nvidia,
+        false},
+    {"clblast", "CLBlast", "CLBlast on the same device and queue", OPEN_CLBLAST, NULL, false},
 };
 
 /* Whether a comma list holds the word. */
@@ -112,7 +116,7 @@ bool peers_open(struct peer *peers, size_t *count, const char *wanted,
         struct peer *peer = &peers[*count];
 
         if (row->open == NULL || (wanted != NULL ? !peers_list_has(wanted, row->key)
-                                          : !peers_is_for(row, setup->device))) {
+                : row->on_request || !peers_is_for(row, setup->device))) {
             continue;
         }
         *peer = (struct peer){.key = row->key, .title = row->title};

@@ -42,7 +42,7 @@ struct peer {
     char detail[320];                  /* version, core type: what this run really uses */
 };
 
-enum { PEERS_MAX = 6 };
+enum { PEERS_MAX = 7 };
 
 /* What the openers of peers may need to know. */
 struct peer_setup {
@@ -53,7 +53,7 @@ struct peer_setup {
 };
 
 /* Opens the peers that were built in; `wanted` is a comma list of keys, NULL for all that are meant
- * for the device. `peers` has room for PEERS_MAX. False when one that is wanted cannot be opened or
+ * for the device and need not be named. `peers` has room for PEERS_MAX. False when one that is wanted cannot be opened or
  * is not meant for the device; a message is on stderr. */
 bool peers_open(struct peer *peers, size_t *count, const char *wanted,
         const struct peer_setup *setup);
@@ -67,6 +67,7 @@ void peers_list(FILE *out);
 
 /* The openers. Each fills state, class and detail, or returns false with a message on stderr. */
 bool peer_kiln_open(struct peer *peer, const struct peer_setup *setup);
+bool peer_kiln_packed_open(struct peer *peer, const struct peer_setup *setup);
 bool peer_kiln_generic_open(struct peer *peer, const struct peer_setup *setup);
 bool peer_openblas_open(struct peer *peer, const struct peer_setup *setup);
 bool peer_openblas_best_open(struct peer *peer, const struct peer_setup *setup);

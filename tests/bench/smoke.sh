@@ -22,6 +22,11 @@ else
     grep -q "cublas" "$folder/error"
 fi
 
+# Packed operands, of shapes that are packed anew.
+"$bench" --shape 65x33x17 --shape 40x50x60 --peers kiln,kiln-packed --rounds 1 --sample-ms 1 \
+    --precision s,h --transpose nn,tt > "$folder/packed"
+grep -q "packed" "$folder/packed"
+
 # Shapes of a group and of none; both clocks.
 printf '7 5 3\n' > "$folder/own"
 "$bench" --shapes small --shapes-file "$folder/own" --shape 1x2x3 --peers kiln --rounds 1 \
