@@ -10,7 +10,7 @@
 enum { MAX_CANDIDATES = 64, MAX_CHOSEN = 10, FEW_TASKS = 8 };
 
 /* A recipe that another one must beat by this much in the mean, to be worth its size. */
-static const double worth = 0.005;
+static const double worth = 0.007;
 /* And what exchanging it for another must gain. */
 static const double worth_exchange = 0.001;
 

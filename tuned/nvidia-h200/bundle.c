@@ -5,7 +5,7 @@
  *     mean of 9 measured shapes that were not used for choosing.
  * single: 52.9 % slower than the best recipe of the search, in the geometric
  *     mean of 9 measured shapes that were not used for choosing.
- * double: 7.4 % slower than the best recipe of the search, in the geometric
+ * double: 7.3 % slower than the best recipe of the search, in the geometric
  *     mean of 9 measured shapes that were not used for choosing.
  */
 #include "bundle.h"
@@ -8356,643 +8356,6 @@ static const char piece_124[] =
     "                if (is_aligned && block + 31 < N) {\n";
 
 static const char piece_125[] =
-    "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
-    "// A is stored M x K.\n"
-    "// B is stored K x N.\n"
-    "// A work-group computes 64 x 64 of C. Tiles of A and B, 64 deep, are fetched into local\n"
-    "// memory by the copy engine, up to 8 at a time; a tile's `full` barrier says that it is there.\n"
-    "// The first 2 are copied by all who multiply, while the tensor maps are made.\n"
-    "// One work-item fetches; 1 warp groups multiply, 64 rows of C each, and say by the `empty`\n"
-    "// barrier when they have read a tile.\n"
-    "__kernel __attribute__((reqd_work_group_size(192, 1, 1)))\n"
-    "void kiln_hgemm_bulk_multiply_nn_bm64_bn64_tm8_tn8_depth128_st8_early2_ku2_group16_stream0_edges0_copya0_copyb0(long M, long N, long K,\n"
-    "        __global const half *restrict A, long a_offset, long lda,\n"
-    "        __global const half *restrict B, long b_offset, long ldb,\n"
-    "        __global uchar *work, long maps_at, long parts_at,\n"
-    "        float alpha, float beta, __global half *restrict C, long c_offset, long ldc)\n"
-    "{\n"
-    "    __local uchar a_tiles[65536] __attribute__((aligned(1024)));\n"
-    "    __local uchar b_tiles[65536] __attribute__((aligned(1024)));\n"
-    "    __local ulong full[8];\n"
-    "    __local ulong empty[8];\n"
-    "    __local uint4 rows[128];\n"
-    "    const uint item = get_local_id(0);\n"
-    "    const uint fulls = local_address(full);\n"
-    "    const uint a_at = local_address(a_tiles), b_at = local_address(b_tiles);\n"
-    "    const uint empties = local_address(empty);\n"
-    "    C += c_offset;\n"
-    "    // Whether every row of C starts where 8 columns may be stored at once.\n"
-    "    const ulong misaligned = ((ulong) C | (ulong) (ldc * 2)) & 15;\n"
-    "    const bool is_aligned = misaligned == 0;\n"
-    "\n"
-    "    // How A and B lie, and where their tensor maps are.\n"
-    "    const ulong a_map = (ulong) (work + maps_at * 256), b_map = a_map + 128;\n"
-    "    __local uint maps[64] __attribute__((aligned(128)));\n"
-    "    if (item == 0) {\n"
-    "        for (int s = 0; s < 8; s++) {\n"
-    "            mbarrier_init(fulls + 8 * s, 1);\n"
-    "            mbarrier_init(empties + 8 * s, 1);\n"
-    "        }\n"
-    "        asm volatile(\"fence.proxy.async.shared::cta;\" ::: \"memory\");\n"
-    "    }\n"
-    "    barrier(CLK_LOCAL_MEM_FENCE);\n"
-    "\n"
-    "    if (item >= 128) {\n"
-    "        // One warp writes the map of A, the next that of B, to where all work-groups write the same.\n"
-    "        if (item < 192) {\n"
-    "            const uint which = (item - 128) / 32, lane = item % 32;\n"
-    "            __local uint *map = maps + which * 32;\n"
-    "            map[lane] = 0;\n"
-    "            warp_sync();\n"
-    "            if (item == 128)\n"
-    "                write_map(local_address(map), (ulong) (A + a_offset), M, K, lda, 64, 64,\n"
-    "                        3);\n"
-    "            if (item == 160)\n"
-    "                write_map(local_address(map), (ulong) (B + b_offset), K, N, ldb, 64, 64,\n"
-    "                        3);\n"
-    "            warp_sync();\n"
-    "            asm volatile(\"tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu\"\n"
-    "                    \".sync.aligned [%0], [%1], 128;\" ::\n"
-    "                    \"l\"(a_map + which * 128), \"r\"(local_address(map)) : \"memory\");\n"
-    "            asm volatile(\"bar.sync 3, 64;\" ::: \"memory\");\n"
-    "        }\n"
-    "        int early = 2;\n"
-    "        if (item == 128) {\n"
-    "            acquire_map(a_map);\n"
-    "            acquire_map(b_map);\n"
-    "        }\n"
-    "        if (item == 128) {\n"
-    "            uint s = 0, phase = 1;\n"
-    "            const uint tile = get_group_id(1) * get_num_groups(0) + get_group_id(0);\n"
-    "            const int first = 0, num = (K + 63) / 64;\n"
-    "            // Work-groups that run together share rows and columns: 16 rows of tiles at a time.\n"
-    "            const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 63) / 64;\n"
-    "            const uint band = tile / (16 * tiles_n) * 16, in_band = tile - band * tiles_n;\n"
-    "            const uint band_rows = min(tiles_m - band, (uint) 16);\n"
-    "            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n"
-    "            const int first_m = tile_m * 64, first_n = tile_n * 64;\n"
-    "            for (int t = 0; t < num; t++) {\n"
-    "                if (t >= early)\n"
-    "                {\n";
-
-static const char piece_126[] =
-    "                    mbarrier_wait(empties + 8 * s, phase);\n"
-    "                    // Fetches step t into place s.\n"
-    "                    {\n"
-    "                        const uint mbarrier = fulls + 8 * s;\n"
-    "                        const int k = (first + t) * 64;\n"
-    "                        mbarrier_expect(mbarrier, 16384);\n"
-    "                        fetch_box(a_at + s * 8192, a_map, k, first_m, mbarrier);\n"
-    "                        for (int x = 0; x < 64; x += 64)\n"
-    "                            fetch_box(b_at + s * 8192 + x * 128, b_map, first_n + x, k, mbarrier);\n"
-    "                    }\n"
-    "                }\n"
-    "                if (++s == 8) {\n"
-    "                    s = 0;\n"
-    "                    phase ^= 1;\n"
-    "                }\n"
-    "            }\n"
-    "        }\n"
-    "        return;\n"
-    "    }\n"
-    "    {\n"
-    "        // Who multiplies fetches the first tiles, while the tensor maps are made.\n"
-    "        const uint tile = get_group_id(1) * get_num_groups(0) + get_group_id(0);\n"
-    "        const int first = 0, num = (K + 63) / 64;\n"
-    "        // Work-groups that run together share rows and columns: 16 rows of tiles at a time.\n"
-    "        const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 63) / 64;\n"
-    "        const uint band = tile / (16 * tiles_n) * 16, in_band = tile - band * tiles_n;\n"
-    "        const uint band_rows = min(tiles_m - band, (uint) 16);\n"
-    "        const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n"
-    "        const int first_m = tile_m * 64, first_n = tile_n * 64;\n"
-    "            const int early = min(num, 2);\n"
-    "            for (int s = 0; s < early; s++) {\n"
-    "                const int k = (first + s) * 64;\n"
-    "                for (uint i = item; i < 512; i += 128) {\n"
-    "                    const uint line = i / 8, x = i % 8;\n"
-    "                    const uint to = (line * 8 + (x ^ line % 8)) * 16;\n"
-    "                    fetch_chunk(a_at + s * 8192 + to, A + a_offset, M, K, lda, first_m + line,\n"
-    "                            k + x * 8);\n"
-    "                }\n"
-    "                for (uint i = item; i < 512; i += 128) {\n"
-    "                    const uint line = i / 8, x = i % 8;\n"
-    "                    const uint to = (x / 8 * 512 + line * 8\n"
-    "                            + (x % 8 ^ line % 8)) * 16;\n"
-    "                    fetch_chunk(b_at + s * 8192 + to, B + b_offset, K, N, ldb, k + line,\n"
-    "                            first_n + x * 8);\n"
-    "                }\n"
-    "                mbarrier_arrive_later(fulls + 8 * s);\n"
-    "            }\n"
-    "            asm volatile(\"bar.sync 2, 128;\" ::: \"memory\");\n"
-    "            for (int s = 0; item == 0 && s < early; s++)\n"
-    "                mbarrier_arrive(fulls + 8 * s);\n"
-    "    }\n"
-    "    uint stage = 0, phase = 0;\n"
-    "    const uint group = item / 128;\n"
-    "    const uint tile = get_group_id(1) * get_num_groups(0) + get_group_id(0);\n"
-    "    const int first = 0, num = (K + 63) / 64;\n"
-    "    // Work-groups that run together share rows and columns: 16 rows of tiles at a time.\n"
-    "    const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 63) / 64;\n"
-    "    const uint band = tile / (16 * tiles_n) * 16, in_band = tile - band * tiles_n;\n"
-    "    const uint band_rows = min(tiles_m - band, (uint) 16);\n"
-    "    const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n"
-    "    const int first_m = tile_m * 64, first_n = tile_n * 64;\n"
-    "    {\n"
-    "        float c[32];\n"
-    "        #pragma unroll\n"
-    "        for (int i = 0; i < 32; i++)\n"
-    "            c[i] = 0;\n"
-    "        for (int now = 0; now < num; now++) {\n"
-    "            // Descriptors of the tiles (PTX ISA, \"matrix descriptor\"): address, strides, swizzle.\n"
-    "            const ulong a = (ulong) (a_at + stage * 8192 + group * 8192) >> 4\n"
-    "                    | (ulong) 1 << 16 | (ulong) 64 << 32 | (ulong) 1 << 62;\n"
-    "            const ulong b = (ulong) (b_at + stage * 8192) >> 4\n"
-    "                    | (ulong) 512 << 16 | (ulong) 64 << 32 | (ulong) 1 << 62;\n"
-    "            mbarrier_wait(fulls + 8 * stage, phase);\n"
-    "            // What work-items have copied, the tensor cores are to see.\n"
-    "            if (now < 2)\n"
-    "                asm volatile(\"fence.proxy.async.shared::cta;\" ::: \"memory\");\n"
-    "            warp_sync();\n";
-
-static const char piece_127[] =
-    "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
-    "// A is stored M x K.\n"
-    "// B is stored N x K.\n"
-    "// A work-group computes 64 x 64 of C. Tiles of A and B, 64 deep, are fetched into local\n"
-    "// memory by the copy engine, up to 8 at a time; a tile's `full` barrier says that it is there.\n"
-    "// The first 2 are copied by all who multiply, while the tensor maps are made.\n"
-    "// One work-item fetches; 1 warp groups multiply, 64 rows of C each, and say by the `empty`\n"
-    "// barrier when they have read a tile.\n"
-    "__kernel __attribute__((reqd_work_group_size(192, 1, 1)))\n"
-    "void kiln_hgemm_bulk_multiply_nt_bm64_bn64_tm8_tn8_depth128_st8_early2_ku2_group16_stream0_edges0_copya0_copyb0(long M, long N, long K,\n"
-    "        __global const half *restrict A, long a_offset, long lda,\n"
-    "        __global const half *restrict B, long b_offset, long ldb,\n"
-    "        __global uchar *work, long maps_at, long parts_at,\n"
-    "        float alpha, float beta, __global half *restrict C, long c_offset, long ldc)\n"
-    "{\n"
-    "    __local uchar a_tiles[65536] __attribute__((aligned(1024)));\n"
-    "    __local uchar b_tiles[65536] __attribute__((aligned(1024)));\n"
-    "    __local ulong full[8];\n"
-    "    __local ulong empty[8];\n"
-    "    __local uint4 rows[128];\n"
-    "    const uint item = get_local_id(0);\n"
-    "    const uint fulls = local_address(full);\n"
-    "    const uint a_at = local_address(a_tiles), b_at = local_address(b_tiles);\n"
-    "    const uint empties = local_address(empty);\n"
-    "    C += c_offset;\n"
-    "    // Whether every row of C starts where 8 columns may be stored at once.\n"
-    "    const ulong misaligned = ((ulong) C | (ulong) (ldc * 2)) & 15;\n"
-    "    const bool is_aligned = misaligned == 0;\n"
-    "\n"
-    "    // How A and B lie, and where their tensor maps are.\n"
-    "    const ulong a_map = (ulong) (work + maps_at * 256), b_map = a_map + 128;\n"
-    "    __local uint maps[64] __attribute__((aligned(128)));\n"
-    "    if (item == 0) {\n"
-    "        for (int s = 0; s < 8; s++) {\n"
-    "            mbarrier_init(fulls + 8 * s, 1);\n"
-    "            mbarrier_init(empties + 8 * s, 1);\n"
-    "        }\n"
-    "        asm volatile(\"fence.proxy.async.shared::cta;\" ::: \"memory\");\n"
-    "    }\n"
-    "    barrier(CLK_LOCAL_MEM_FENCE);\n"
-    "\n"
-    "    if (item >= 128) {\n"
-    "        // One warp writes the map of A, the next that of B, to where all work-groups write the same.\n"
-    "        if (item < 192) {\n"
-    "            const uint which = (item - 128) / 32, lane = item % 32;\n"
-    "            __local uint *map = maps + which * 32;\n"
-    "            map[lane] = 0;\n"
-    "            warp_sync();\n"
-    "            if (item == 128)\n"
-    "                write_map(local_address(map), (ulong) (A + a_offset), M, K, lda, 64, 64,\n"
-    "                        3);\n"
-    "            if (item == 160)\n"
-    "                write_map(local_address(map), (ulong) (B + b_offset), N, K, ldb, 64, 64,\n"
-    "                        3);\n"
-    "            warp_sync();\n"
-    "            asm volatile(\"tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu\"\n"
-    "                    \".sync.aligned [%0], [%1], 128;\" ::\n"
-    "                    \"l\"(a_map + which * 128), \"r\"(local_address(map)) : \"memory\");\n"
-    "            asm volatile(\"bar.sync 3, 64;\" ::: \"memory\");\n"
-    "        }\n"
-    "        int early = 2;\n"
-    "        if (item == 128) {\n"
-    "            acquire_map(a_map);\n"
-    "            acquire_map(b_map);\n"
-    "        }\n"
-    "        if (item == 128) {\n"
-    "            uint s = 0, phase = 1;\n"
-    "            const uint tile = get_group_id(1) * get_num_groups(0) + get_group_id(0);\n"
-    "            const int first = 0, num = (K + 63) / 64;\n"
-    "            // Work-groups that run together share rows and columns: 16 rows of tiles at a time.\n"
-    "            const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 63) / 64;\n"
-    "            const uint band = tile / (16 * tiles_n) * 16, in_band = tile - band * tiles_n;\n"
-    "            const uint band_rows = min(tiles_m - band, (uint) 16);\n"
-    "            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n"
-    "            const int first_m = tile_m * 64, first_n = tile_n * 64;\n"
-    "            for (int t = 0; t < num; t++) {\n"
-    "                if (t >= early)\n"
-    "                {\n";
-
-static const char piece_128[] =
-    "                    mbarrier_wait(empties + 8 * s, phase);\n"
-    "                    // Fetches step t into place s.\n"
-    "                    {\n"
-    "                        const uint mbarrier = fulls + 8 * s;\n"
-    "                        const int k = (first + t) * 64;\n"
-    "                        mbarrier_expect(mbarrier, 16384);\n"
-    "                        fetch_box(a_at + s * 8192, a_map, k, first_m, mbarrier);\n"
-    "                        fetch_box(b_at + s * 8192, b_map, k, first_n, mbarrier);\n"
-    "                    }\n"
-    "                }\n"
-    "                if (++s == 8) {\n"
-    "                    s = 0;\n"
-    "                    phase ^= 1;\n"
-    "                }\n"
-    "            }\n"
-    "        }\n"
-    "        return;\n"
-    "    }\n"
-    "    {\n"
-    "        // Who multiplies fetches the first tiles, while the tensor maps are made.\n"
-    "        const uint tile = get_group_id(1) * get_num_groups(0) + get_group_id(0);\n"
-    "        const int first = 0, num = (K + 63) / 64;\n"
-    "        // Work-groups that run together share rows and columns: 16 rows of tiles at a time.\n"
-    "        const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 63) / 64;\n"
-    "        const uint band = tile / (16 * tiles_n) * 16, in_band = tile - band * tiles_n;\n"
-    "        const uint band_rows = min(tiles_m - band, (uint) 16);\n"
-    "        const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n"
-    "        const int first_m = tile_m * 64, first_n = tile_n * 64;\n"
-    "            const int early = min(num, 2);\n"
-    "            for (int s = 0; s < early; s++) {\n"
-    "                const int k = (first + s) * 64;\n"
-    "                for (uint i = item; i < 512; i += 128) {\n"
-    "                    const uint line = i / 8, x = i % 8;\n"
-    "                    const uint to = (line * 8 + (x ^ line % 8)) * 16;\n"
-    "                    fetch_chunk(a_at + s * 8192 + to, A + a_offset, M, K, lda, first_m + line,\n"
-    "                            k + x * 8);\n"
-    "                }\n"
-    "                for (uint i = item; i < 512; i += 128) {\n"
-    "                    const uint line = i / 8, x = i % 8;\n"
-    "                    const uint to = (line * 8 + (x ^ line % 8)) * 16;\n"
-    "                    fetch_chunk(b_at + s * 8192 + to, B + b_offset, N, K, ldb, first_n + line,\n"
-    "                            k + x * 8);\n"
-    "                }\n"
-    "                mbarrier_arrive_later(fulls + 8 * s);\n"
-    "            }\n"
-    "            asm volatile(\"bar.sync 2, 128;\" ::: \"memory\");\n"
-    "            for (int s = 0; item == 0 && s < early; s++)\n"
-    "                mbarrier_arrive(fulls + 8 * s);\n"
-    "    }\n"
-    "    uint stage = 0, phase = 0;\n"
-    "    const uint group = item / 128;\n"
-    "    const uint tile = get_group_id(1) * get_num_groups(0) + get_group_id(0);\n"
-    "    const int first = 0, num = (K + 63) / 64;\n"
-    "    // Work-groups that run together share rows and columns: 16 rows of tiles at a time.\n"
-    "    const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 63) / 64;\n"
-    "    const uint band = tile / (16 * tiles_n) * 16, in_band = tile - band * tiles_n;\n"
-    "    const uint band_rows = min(tiles_m - band, (uint) 16);\n"
-    "    const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n"
-    "    const int first_m = tile_m * 64, first_n = tile_n * 64;\n"
-    "    {\n"
-    "        float c[32];\n"
-    "        #pragma unroll\n"
-    "        for (int i = 0; i < 32; i++)\n"
-    "            c[i] = 0;\n"
-    "        for (int now = 0; now < num; now++) {\n"
-    "            // Descriptors of the tiles (PTX ISA, \"matrix descriptor\"): address, strides, swizzle.\n"
-    "            const ulong a = (ulong) (a_at + stage * 8192 + group * 8192) >> 4\n"
-    "                    | (ulong) 1 << 16 | (ulong) 64 << 32 | (ulong) 1 << 62;\n"
-    "            const ulong b = (ulong) (b_at + stage * 8192) >> 4\n"
-    "                    | (ulong) 1 << 16 | (ulong) 64 << 32 | (ulong) 1 << 62;\n"
-    "            mbarrier_wait(fulls + 8 * stage, phase);\n"
-    "            // What work-items have copied, the tensor cores are to see.\n"
-    "            if (now < 2)\n"
-    "                asm volatile(\"fence.proxy.async.shared::cta;\" ::: \"memory\");\n"
-    "            warp_sync();\n"
-    "            asm volatile(\"//@wgmma.fence.sync.aligned;\" ::: \"memory\");\n"
-    "        #pragma unroll\n"
-    "            for (int s = 0; s < 4; s++)\n";
-
-static const char piece_129[] =
-    "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
-    "// A is stored K x M.\n"
-    "// B is stored K x N.\n"
-    "// A work-group computes 64 x 64 of C. Tiles of A and B, 64 deep, are fetched into local\n"
-    "// memory by the copy engine, up to 8 at a time; a tile's `full` barrier says that it is there.\n"
-    "// The first 2 are copied by all who multiply, while the tensor maps are made.\n"
-    "// One work-item fetches; 1 warp groups multiply, 64 rows of C each, and say by the `empty`\n"
-    "// barrier when they have read a tile.\n"
-    "__kernel __attribute__((reqd_work_group_size(192, 1, 1)))\n"
-    "void kiln_hgemm_bulk_multiply_tn_bm64_bn64_tm8_tn8_depth128_st8_early2_ku2_group16_stream0_edges0_copya0_copyb0(long M, long N, long K,\n"
-    "        __global const half *restrict A, long a_offset, long lda,\n"
-    "        __global const half *restrict B, long b_offset, long ldb,\n"
-    "        __global uchar *work, long maps_at, long parts_at,\n"
-    "        float alpha, float beta, __global half *restrict C, long c_offset, long ldc)\n"
-    "{\n"
-    "    __local uchar a_tiles[65536] __attribute__((aligned(1024)));\n"
-    "    __local uchar b_tiles[65536] __attribute__((aligned(1024)));\n"
-    "    __local ulong full[8];\n"
-    "    __local ulong empty[8];\n"
-    "    __local uint4 rows[128];\n"
-    "    const uint item = get_local_id(0);\n"
-    "    const uint fulls = local_address(full);\n"
-    "    const uint a_at = local_address(a_tiles), b_at = local_address(b_tiles);\n"
-    "    const uint empties = local_address(empty);\n"
-    "    C += c_offset;\n"
-    "    // Whether every row of C starts where 8 columns may be stored at once.\n"
-    "    const ulong misaligned = ((ulong) C | (ulong) (ldc * 2)) & 15;\n"
-    "    const bool is_aligned = misaligned == 0;\n"
-    "\n"
-    "    // How A and B lie, and where their tensor maps are.\n"
-    "    const ulong a_map = (ulong) (work + maps_at * 256), b_map = a_map + 128;\n"
-    "    __local uint maps[64] __attribute__((aligned(128)));\n"
-    "    if (item == 0) {\n"
-    "        for (int s = 0; s < 8; s++) {\n"
-    "            mbarrier_init(fulls + 8 * s, 1);\n"
-    "            mbarrier_init(empties + 8 * s, 1);\n"
-    "        }\n"
-    "        asm volatile(\"fence.proxy.async.shared::cta;\" ::: \"memory\");\n"
-    "    }\n"
-    "    barrier(CLK_LOCAL_MEM_FENCE);\n"
-    "\n"
-    "    if (item >= 128) {\n"
-    "        // One warp writes the map of A, the next that of B, to where all work-groups write the same.\n"
-    "        if (item < 192) {\n"
-    "            const uint which = (item - 128) / 32, lane = item % 32;\n"
-    "            __local uint *map = maps + which * 32;\n"
-    "            map[lane] = 0;\n"
-    "            warp_sync();\n"
-    "            if (item == 128)\n"
-    "                write_map(local_address(map), (ulong) (A + a_offset), K, M, lda, 64, 64,\n"
-    "                        3);\n"
-    "            if (item == 160)\n"
-    "                write_map(local_address(map), (ulong) (B + b_offset), K, N, ldb, 64, 64,\n"
-    "                        3);\n"
-    "            warp_sync();\n"
-    "            asm volatile(\"tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu\"\n"
-    "                    \".sync.aligned [%0], [%1], 128;\" ::\n"
-    "                    \"l\"(a_map + which * 128), \"r\"(local_address(map)) : \"memory\");\n"
-    "            asm volatile(\"bar.sync 3, 64;\" ::: \"memory\");\n"
-    "        }\n"
-    "        int early = 2;\n"
-    "        if (item == 128) {\n"
-    "            acquire_map(a_map);\n"
-    "            acquire_map(b_map);\n"
-    "        }\n"
-    "        if (item == 128) {\n"
-    "            uint s = 0, phase = 1;\n"
-    "            const uint tile = get_group_id(1) * get_num_groups(0) + get_group_id(0);\n"
-    "            const int first = 0, num = (K + 63) / 64;\n"
-    "            // Work-groups that run together share rows and columns: 16 rows of tiles at a time.\n"
-    "            const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 63) / 64;\n"
-    "            const uint band = tile / (16 * tiles_n) * 16, in_band = tile - band * tiles_n;\n"
-    "            const uint band_rows = min(tiles_m - band, (uint) 16);\n"
-    "            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n"
-    "            const int first_m = tile_m * 64, first_n = tile_n * 64;\n"
-    "            for (int t = 0; t < num; t++) {\n"
-    "                if (t >= early)\n"
-    "                {\n";
-
-static const char piece_130[] =
-    "                    mbarrier_wait(empties + 8 * s, phase);\n"
-    "                    // Fetches step t into place s.\n"
-    "                    {\n"
-    "                        const uint mbarrier = fulls + 8 * s;\n"
-    "                        const int k = (first + t) * 64;\n"
-    "                        mbarrier_expect(mbarrier, 16384);\n"
-    "                        for (int x = 0; x < 64; x += 64)\n"
-    "                            fetch_box(a_at + s * 8192 + x * 128, a_map, first_m + x, k, mbarrier);\n"
-    "                        for (int x = 0; x < 64; x += 64)\n"
-    "                            fetch_box(b_at + s * 8192 + x * 128, b_map, first_n + x, k, mbarrier);\n"
-    "                    }\n"
-    "                }\n"
-    "                if (++s == 8) {\n"
-    "                    s = 0;\n"
-    "                    phase ^= 1;\n"
-    "                }\n"
-    "            }\n"
-    "        }\n"
-    "        return;\n"
-    "    }\n"
-    "    {\n"
-    "        // Who multiplies fetches the first tiles, while the tensor maps are made.\n"
-    "        const uint tile = get_group_id(1) * get_num_groups(0) + get_group_id(0);\n"
-    "        const int first = 0, num = (K + 63) / 64;\n"
-    "        // Work-groups that run together share rows and columns: 16 rows of tiles at a time.\n"
-    "        const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 63) / 64;\n"
-    "        const uint band = tile / (16 * tiles_n) * 16, in_band = tile - band * tiles_n;\n"
-    "        const uint band_rows = min(tiles_m - band, (uint) 16);\n"
-    "        const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n"
-    "        const int first_m = tile_m * 64, first_n = tile_n * 64;\n"
-    "            const int early = min(num, 2);\n"
-    "            for (int s = 0; s < early; s++) {\n"
-    "                const int k = (first + s) * 64;\n"
-    "                for (uint i = item; i < 512; i += 128) {\n"
-    "                    const uint line = i / 8, x = i % 8;\n"
-    "                    const uint to = (x / 8 * 512 + line * 8\n"
-    "                            + (x % 8 ^ line % 8)) * 16;\n"
-    "                    fetch_chunk(a_at + s * 8192 + to, A + a_offset, K, M, lda, k + line,\n"
-    "                            first_m + x * 8);\n"
-    "                }\n"
-    "                for (uint i = item; i < 512; i += 128) {\n"
-    "                    const uint line = i / 8, x = i % 8;\n"
-    "                    const uint to = (x / 8 * 512 + line * 8\n"
-    "                            + (x % 8 ^ line % 8)) * 16;\n"
-    "                    fetch_chunk(b_at + s * 8192 + to, B + b_offset, K, N, ldb, k + line,\n"
-    "                            first_n + x * 8);\n"
-    "                }\n"
-    "                mbarrier_arrive_later(fulls + 8 * s);\n"
-    "            }\n"
-    "            asm volatile(\"bar.sync 2, 128;\" ::: \"memory\");\n"
-    "            for (int s = 0; item == 0 && s < early; s++)\n"
-    "                mbarrier_arrive(fulls + 8 * s);\n"
-    "    }\n"
-    "    uint stage = 0, phase = 0;\n"
-    "    const uint group = item / 128;\n"
-    "    const uint tile = get_group_id(1) * get_num_groups(0) + get_group_id(0);\n"
-    "    const int first = 0, num = (K + 63) / 64;\n"
-    "    // Work-groups that run together share rows and columns: 16 rows of tiles at a time.\n"
-    "    const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 63) / 64;\n"
-    "    const uint band = tile / (16 * tiles_n) * 16, in_band = tile - band * tiles_n;\n"
-    "    const uint band_rows = min(tiles_m - band, (uint) 16);\n"
-    "    const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n"
-    "    const int first_m = tile_m * 64, first_n = tile_n * 64;\n"
-    "    {\n"
-    "        float c[32];\n"
-    "        #pragma unroll\n"
-    "        for (int i = 0; i < 32; i++)\n"
-    "            c[i] = 0;\n"
-    "        for (int now = 0; now < num; now++) {\n"
-    "            // Descriptors of the tiles (PTX ISA, \"matrix descriptor\"): address, strides, swizzle.\n"
-    "            const ulong a = (ulong) (a_at + stage * 8192 + group * 8192) >> 4\n"
-    "                    | (ulong) 512 << 16 | (ulong) 64 << 32 | (ulong) 1 << 62;\n"
-    "            const ulong b = (ulong) (b_at + stage * 8192) >> 4\n"
-    "                    | (ulong) 512 << 16 | (ulong) 64 << 32 | (ulong) 1 << 62;\n"
-    "            mbarrier_wait(fulls + 8 * stage, phase);\n"
-    "            // What work-items have copied, the tensor cores are to see.\n"
-    "            if (now < 2)\n";
-
-static const char piece_131[] =
-    "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
-    "// A is stored K x M.\n"
-    "// B is stored N x K.\n"
-    "// A work-group computes 64 x 64 of C. Tiles of A and B, 64 deep, are fetched into local\n"
-    "// memory by the copy engine, up to 8 at a time; a tile's `full` barrier says that it is there.\n"
-    "// The first 2 are copied by all who multiply, while the tensor maps are made.\n"
-    "// One work-item fetches; 1 warp groups multiply, 64 rows of C each, and say by the `empty`\n"
-    "// barrier when they have read a tile.\n"
-    "__kernel __attribute__((reqd_work_group_size(192, 1, 1)))\n"
-    "void kiln_hgemm_bulk_multiply_tt_bm64_bn64_tm8_tn8_depth128_st8_early2_ku2_group16_stream0_edges0_copya0_copyb0(long M, long N, long K,\n"
-    "        __global const half *restrict A, long a_offset, long lda,\n"
-    "        __global const half *restrict B, long b_offset, long ldb,\n"
-    "        __global uchar *work, long maps_at, long parts_at,\n"
-    "        float alpha, float beta, __global half *restrict C, long c_offset, long ldc)\n"
-    "{\n"
-    "    __local uchar a_tiles[65536] __attribute__((aligned(1024)));\n"
-    "    __local uchar b_tiles[65536] __attribute__((aligned(1024)));\n"
-    "    __local ulong full[8];\n"
-    "    __local ulong empty[8];\n"
-    "    __local uint4 rows[128];\n"
-    "    const uint item = get_local_id(0);\n"
-    "    const uint fulls = local_address(full);\n"
-    "    const uint a_at = local_address(a_tiles), b_at = local_address(b_tiles);\n"
-    "    const uint empties = local_address(empty);\n"
-    "    C += c_offset;\n"
-    "    // Whether every row of C starts where 8 columns may be stored at once.\n"
-    "    const ulong misaligned = ((ulong) C | (ulong) (ldc * 2)) & 15;\n"
-    "    const bool is_aligned = misaligned == 0;\n"
-    "\n"
-    "    // How A and B lie, and where their tensor maps are.\n"
-    "    const ulong a_map = (ulong) (work + maps_at * 256), b_map = a_map + 128;\n"
-    "    __local uint maps[64] __attribute__((aligned(128)));\n"
-    "    if (item == 0) {\n"
-    "        for (int s = 0; s < 8; s++) {\n"
-    "            mbarrier_init(fulls + 8 * s, 1);\n"
-    "            mbarrier_init(empties + 8 * s, 1);\n"
-    "        }\n"
-    "        asm volatile(\"fence.proxy.async.shared::cta;\" ::: \"memory\");\n"
-    "    }\n"
-    "    barrier(CLK_LOCAL_MEM_FENCE);\n"
-    "\n"
-    "    if (item >= 128) {\n"
-    "        // One warp writes the map of A, the next that of B, to where all work-groups write the same.\n"
-    "        if (item < 192) {\n"
-    "            const uint which = (item - 128) / 32, lane = item % 32;\n"
-    "            __local uint *map = maps + which * 32;\n"
-    "            map[lane] = 0;\n"
-    "            warp_sync();\n"
-    "            if (item == 128)\n"
-    "                write_map(local_address(map), (ulong) (A + a_offset), K, M, lda, 64, 64,\n"
-    "                        3);\n"
-    "            if (item == 160)\n"
-    "                write_map(local_address(map), (ulong) (B + b_offset), N, K, ldb, 64, 64,\n"
-    "                        3);\n"
-    "            warp_sync();\n"
-    "            asm volatile(\"tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu\"\n"
-    "                    \".sync.aligned [%0], [%1], 128;\" ::\n"
-    "                    \"l\"(a_map + which * 128), \"r\"(local_address(map)) : \"memory\");\n"
-    "            asm volatile(\"bar.sync 3, 64;\" ::: \"memory\");\n"
-    "        }\n"
-    "        int early = 2;\n"
-    "        if (item == 128) {\n"
-    "            acquire_map(a_map);\n"
-    "            acquire_map(b_map);\n"
-    "        }\n"
-    "        if (item == 128) {\n"
-    "            uint s = 0, phase = 1;\n"
-    "            const uint tile = get_group_id(1) * get_num_groups(0) + get_group_id(0);\n"
-    "            const int first = 0, num = (K + 63) / 64;\n"
-    "            // Work-groups that run together share rows and columns: 16 rows of tiles at a time.\n"
-    "            const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 63) / 64;\n"
-    "            const uint band = tile / (16 * tiles_n) * 16, in_band = tile - band * tiles_n;\n"
-    "            const uint band_rows = min(tiles_m - band, (uint) 16);\n"
-    "            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n"
-    "            const int first_m = tile_m * 64, first_n = tile_n * 64;\n"
-    "            for (int t = 0; t < num; t++) {\n"
-    "                if (t >= early)\n"
-    "                {\n";
-
-static const char piece_132[] =
-    "                    mbarrier_wait(empties + 8 * s, phase);\n"
-    "                    // Fetches step t into place s.\n"
-    "                    {\n"
-    "                        const uint mbarrier = fulls + 8 * s;\n"
-    "                        const int k = (first + t) * 64;\n"
-    "                        mbarrier_expect(mbarrier, 16384);\n"
-    "                        for (int x = 0; x < 64; x += 64)\n"
-    "                            fetch_box(a_at + s * 8192 + x * 128, a_map, first_m + x, k, mbarrier);\n"
-    "                        fetch_box(b_at + s * 8192, b_map, k, first_n, mbarrier);\n"
-    "                    }\n"
-    "                }\n"
-    "                if (++s == 8) {\n"
-    "                    s = 0;\n"
-    "                    phase ^= 1;\n"
-    "                }\n"
-    "            }\n"
-    "        }\n"
-    "        return;\n"
-    "    }\n"
-    "    {\n"
-    "        // Who multiplies fetches the first tiles, while the tensor maps are made.\n"
-    "        const uint tile = get_group_id(1) * get_num_groups(0) + get_group_id(0);\n"
-    "        const int first = 0, num = (K + 63) / 64;\n"
-    "        // Work-groups that run together share rows and columns: 16 rows of tiles at a time.\n"
-    "        const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 63) / 64;\n"
-    "        const uint band = tile / (16 * tiles_n) * 16, in_band = tile - band * tiles_n;\n"
-    "        const uint band_rows = min(tiles_m - band, (uint) 16);\n"
-    "        const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n"
-    "        const int first_m = tile_m * 64, first_n = tile_n * 64;\n"
-    "            const int early = min(num, 2);\n"
-    "            for (int s = 0; s < early; s++) {\n"
-    "                const int k = (first + s) * 64;\n"
-    "                for (uint i = item; i < 512; i += 128) {\n"
-    "                    const uint line = i / 8, x = i % 8;\n"
-    "                    const uint to = (x / 8 * 512 + line * 8\n"
-    "                            + (x % 8 ^ line % 8)) * 16;\n"
-    "                    fetch_chunk(a_at + s * 8192 + to, A + a_offset, K, M, lda, k + line,\n"
-    "                            first_m + x * 8);\n"
-    "                }\n"
-    "                for (uint i = item; i < 512; i += 128) {\n"
-    "                    const uint line = i / 8, x = i % 8;\n"
-    "                    const uint to = (line * 8 + (x ^ line % 8)) * 16;\n"
-    "                    fetch_chunk(b_at + s * 8192 + to, B + b_offset, N, K, ldb, first_n + line,\n"
-    "                            k + x * 8);\n"
-    "                }\n"
-    "                mbarrier_arrive_later(fulls + 8 * s);\n"
-    "            }\n"
-    "            asm volatile(\"bar.sync 2, 128;\" ::: \"memory\");\n"
-    "            for (int s = 0; item == 0 && s < early; s++)\n"
-    "                mbarrier_arrive(fulls + 8 * s);\n"
-    "    }\n"
-    "    uint stage = 0, phase = 0;\n"
-    "    const uint group = item / 128;\n"
-    "    const uint tile = get_group_id(1) * get_num_groups(0) + get_group_id(0);\n"
-    "    const int first = 0, num = (K + 63) / 64;\n"
-    "    // Work-groups that run together share rows and columns: 16 rows of tiles at a time.\n"
-    "    const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 63) / 64;\n"
-    "    const uint band = tile / (16 * tiles_n) * 16, in_band = tile - band * tiles_n;\n"
-    "    const uint band_rows = min(tiles_m - band, (uint) 16);\n"
-    "    const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n"
-    "    const int first_m = tile_m * 64, first_n = tile_n * 64;\n"
-    "    {\n"
-    "        float c[32];\n"
-    "        #pragma unroll\n"
-    "        for (int i = 0; i < 32; i++)\n"
-    "            c[i] = 0;\n"
-    "        for (int now = 0; now < num; now++) {\n"
-    "            // Descriptors of the tiles (PTX ISA, \"matrix descriptor\"): address, strides, swizzle.\n"
-    "            const ulong a = (ulong) (a_at + stage * 8192 + group * 8192) >> 4\n"
-    "                    | (ulong) 512 << 16 | (ulong) 64 << 32 | (ulong) 1 << 62;\n"
-    "            const ulong b = (ulong) (b_at + stage * 8192) >> 4\n"
-    "                    | (ulong) 1 << 16 | (ulong) 64 << 32 | (ulong) 1 << 62;\n"
-    "            mbarrier_wait(fulls + 8 * stage, phase);\n"
-    "            // What work-items have copied, the tensor cores are to see.\n"
-    "            if (now < 2)\n"
-    "                asm volatile(\"fence.proxy.async.shared::cta;\" ::: \"memory\");\n"
-    "            warp_sync();\n";
-
-static const char piece_133[] =
     "// Elements of float are computed with as float. A product and a sum are fused where the device does\n"
     "// that in one step: FP_CONTRACT, on by default, allows it.\n"
     "static float load(__global const float *p)\n"
@@ -9082,7 +8445,7 @@ static const char piece_133[] =
     "                \"r\"(map) : \"memory\");\n"
     "    else if (swizzle == 2)\n";
 
-static const char piece_134[] =
+static const char piece_126[] =
     "        asm volatile(\"//@tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%0], 2;\" ::\n"
     "                \"r\"(map) : \"memory\");\n"
     "    else\n"
@@ -9180,7 +8543,7 @@ static const char piece_134[] =
     "    *(__global float4 *) out = x;\n"
     "}\n";
 
-static const char piece_135[] =
+static const char piece_127[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored K x N.\n"
@@ -9260,7 +8623,7 @@ static const char piece_135[] =
     "        const int first_m = tile_m * 128, first_n = tile_n * 256;\n"
     "        // A tile is turned when the next one has been asked for.\n";
 
-static const char piece_136[] =
+static const char piece_128[] =
     "        for (int t = 0; t <= num; t++) {\n"
     "            const uint p = s == 0 ? 2 : s - 1;\n"
     "            if (item == 256 && t < num) {\n"
@@ -9342,7 +8705,7 @@ static const char piece_136[] =
     "                    }\n"
     "            #pragma unroll\n";
 
-static const char piece_137[] =
+static const char piece_129[] =
     "                    for (int n = 0; n < 16; n += 4) {\n"
     "                        const float4 x = *(__local const float4 *) (b_tile + k * 256\n"
     "                                + (b_from ^ n % 8 * 16) + n / 8 * 128);\n"
@@ -9386,7 +8749,7 @@ static const char piece_137[] =
     "    }\n"
     "}\n";
 
-static const char piece_138[] =
+static const char piece_130[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored N x K.\n"
@@ -9466,7 +8829,7 @@ static const char piece_138[] =
     "        const int first_m = tile_m * 128, first_n = tile_n * 256;\n"
     "        // A tile is turned when the next one has been asked for.\n";
 
-static const char piece_139[] =
+static const char piece_131[] =
     "        for (int t = 0; t <= num; t++) {\n"
     "            const uint p = s == 0 ? 2 : s - 1;\n"
     "            if (item == 256 && t < num) {\n"
@@ -9547,7 +8910,7 @@ static const char piece_139[] =
     "                        const float4 x = *(__local const float4 *) (a_tile + k * 256 + a_from\n"
     "                                + m / 8 * 8192 + m % 8 * 32);\n";
 
-static const char piece_140[] =
+static const char piece_132[] =
     "                        as[m] = x.s0, as[m + 1] = x.s1, as[m + 2] = x.s2, as[m + 3] = x.s3;\n"
     "                    }\n"
     "            #pragma unroll\n"
@@ -9594,7 +8957,7 @@ static const char piece_140[] =
     "    }\n"
     "}\n";
 
-static const char piece_141[] =
+static const char piece_133[] =
     "        asm volatile(\"//@tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%0], 2;\" ::\n"
     "                \"r\"(map) : \"memory\");\n"
     "    else\n"
@@ -9668,7 +9031,7 @@ static const char piece_141[] =
     "    *(__global float4 *) out = x;\n"
     "}\n";
 
-static const char piece_142[] =
+static const char piece_134[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored K x N.\n"
@@ -9749,7 +9112,7 @@ static const char piece_142[] =
     "                        const uint mbarrier = fulls + 8 * s;\n"
     "                        const int k = (first + t) * 32;\n";
 
-static const char piece_143[] =
+static const char piece_135[] =
     "                        mbarrier_expect(mbarrier, 49152);\n"
     "                        for (int x = 0; x < 128; x += 64)\n"
     "                            fetch_box(a_at + s * 16384 + x * 128, a_map, first_m + x, k, mbarrier);\n"
@@ -9833,7 +9196,7 @@ static const char piece_143[] =
     "        for (int m = 0; m < 8; m++) {\n"
     "            const long row = first_m + warp_m + m / 4 * 32 + lane_m * 4 + m % 4;\n";
 
-static const char piece_144[] =
+static const char piece_136[] =
     "            __global float *out = C + row * ldc;\n"
     "        #pragma unroll\n"
     "            for (int n = 0; n < 16; n += 4) {\n"
@@ -9857,7 +9220,7 @@ static const char piece_144[] =
     "    }\n"
     "}\n";
 
-static const char piece_145[] =
+static const char piece_137[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored N x K.\n"
@@ -9937,7 +9300,7 @@ static const char piece_145[] =
     "        const int first_m = tile_m * 128, first_n = tile_n * 256;\n"
     "        // A tile is turned when the next one has been asked for.\n";
 
-static const char piece_146[] =
+static const char piece_138[] =
     "        for (int t = 0; t <= num; t++) {\n"
     "            const uint p = s == 0 ? 2 : s - 1;\n"
     "            if (item == 256 && t < num) {\n"
@@ -10019,7 +9382,7 @@ static const char piece_146[] =
     "                    }\n"
     "            #pragma unroll\n";
 
-static const char piece_147[] =
+static const char piece_139[] =
     "// Elements of float are computed with as float. A product and a sum are fused where the device does\n"
     "// that in one step: FP_CONTRACT, on by default, allows it.\n"
     "static float load(__global const float *p)\n"
@@ -10111,7 +9474,7 @@ static const char piece_147[] =
     "    if (swizzle == 3)\n"
     "        asm volatile(\"//@tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%0], 3;\" ::\n";
 
-static const char piece_148[] =
+static const char piece_140[] =
     "                \"r\"(map) : \"memory\");\n"
     "    else if (swizzle == 2)\n"
     "        asm volatile(\"//@tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%0], 2;\" ::\n"
@@ -10211,7 +9574,7 @@ static const char piece_148[] =
     "    *(__global float4 *) out = x;\n"
     "}\n";
 
-static const char piece_149[] =
+static const char piece_141[] =
     "// Copies a matrix so that its rows start at multiples of 16 bytes; each work-item writes 16 bytes.\n"
     "// What pads the rows is undefined.\n"
     "__kernel __attribute__((reqd_work_group_size(32, 8, 1)))\n"
@@ -10230,7 +9593,7 @@ static const char piece_149[] =
     "        *(__global chunk *) out = (chunk) (X[min(col + 0, last)], X[min(col + 1, last)], X[min(col + 2, last)], X[min(col + 3, last)]);\n"
     "}\n";
 
-static const char piece_150[] =
+static const char piece_142[] =
     "// Copies a matrix so that its rows start at multiples of 16 bytes; each work-item writes 16 bytes.\n"
     "// What pads the rows is undefined.\n"
     "__kernel __attribute__((reqd_work_group_size(32, 8, 1)))\n"
@@ -10249,7 +9612,7 @@ static const char piece_150[] =
     "        *(__global chunk *) out = (chunk) (X[min(col + 0, last)], X[min(col + 1, last)], X[min(col + 2, last)], X[min(col + 3, last)]);\n"
     "}\n";
 
-static const char piece_151[] =
+static const char piece_143[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored K x N.\n"
@@ -10326,7 +9689,7 @@ static const char piece_151[] =
     "                        0);\n"
     "            warp_sync();\n";
 
-static const char piece_152[] =
+static const char piece_144[] =
     "            asm volatile(\"tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu\"\n"
     "                    \".sync.aligned [%0], [%1], 128;\" ::\n"
     "                    \"l\"(a_map + which * 128), \"r\"(local_address(map)) : \"memory\");\n"
@@ -10407,7 +9770,7 @@ static const char piece_152[] =
     "            for (int s = 0; s < early; s++) {\n"
     "                const int k = (first + s) * 32;\n";
 
-static const char piece_153[] =
+static const char piece_145[] =
     "                for (uint i = item; i < 2048; i += 256) {\n"
     "                    const uint line = i / 8, x = i % 8;\n"
     "                    const uint to = (line * 8 + (x ^ line % 8)) * 16;\n"
@@ -10484,7 +9847,7 @@ static const char piece_153[] =
     "                        const float4 x = *(__local const float4 *) (b_tile + k * 256\n"
     "                                + (b_from ^ n % 8 * 16) + n / 8 * 128);\n";
 
-static const char piece_154[] =
+static const char piece_146[] =
     "                        bs[n] = x.s0, bs[n + 1] = x.s1, bs[n + 2] = x.s2, bs[n + 3] = x.s3;\n"
     "                    }\n"
     "            #pragma unroll\n"
@@ -10539,7 +9902,7 @@ static const char piece_154[] =
     "    }\n"
     "}\n";
 
-static const char piece_155[] =
+static const char piece_147[] =
     "// Adds up what work-groups have of a tile that none did alone, in their order, and stores it: of\n"
     "// each work-item's 64 elements, one.\n"
     "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\n"
@@ -10611,7 +9974,7 @@ static const char piece_155[] =
     "        put(sum, C + c_offset + row * ldc, col, N, alpha, beta);\n"
     "}\n";
 
-static const char piece_156[] =
+static const char piece_148[] =
     "// Copies a matrix so that its rows start at multiples of 16 bytes; each work-item writes 16 bytes.\n"
     "// What pads the rows is undefined.\n"
     "__kernel __attribute__((reqd_work_group_size(32, 8, 1)))\n"
@@ -10630,7 +9993,7 @@ static const char piece_156[] =
     "        *(__global chunk *) out = (chunk) (X[min(col + 0, last)], X[min(col + 1, last)], X[min(col + 2, last)], X[min(col + 3, last)]);\n"
     "}\n";
 
-static const char piece_157[] =
+static const char piece_149[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored N x K.\n"
@@ -10707,7 +10070,7 @@ static const char piece_157[] =
     "                        3);\n"
     "            warp_sync();\n";
 
-static const char piece_158[] =
+static const char piece_150[] =
     "            asm volatile(\"tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu\"\n"
     "                    \".sync.aligned [%0], [%1], 128;\" ::\n"
     "                    \"l\"(a_map + which * 128), \"r\"(local_address(map)) : \"memory\");\n"
@@ -10788,7 +10151,7 @@ static const char piece_158[] =
     "        const int first_m = tile_m * 256, first_n = tile_n * 64;\n"
     "            const int early = min(num, 2);\n";
 
-static const char piece_159[] =
+static const char piece_151[] =
     "            for (int s = 0; s < early; s++) {\n"
     "                const int k = (first + s) * 32;\n"
     "                for (uint i = item; i < 2048; i += 256) {\n"
@@ -10865,7 +10228,7 @@ static const char piece_159[] =
     "            #pragma unroll\n"
     "                    for (int n = 0; n < 8; n += 4) {\n";
 
-static const char piece_160[] =
+static const char piece_152[] =
     "                        const float4 x = *(__local const float4 *) (b_tile + k * 256\n"
     "                                + (b_from ^ n % 8 * 16) + n / 8 * 128);\n"
     "                        bs[n] = x.s0, bs[n + 1] = x.s1, bs[n + 2] = x.s2, bs[n + 3] = x.s3;\n"
@@ -10922,7 +10285,7 @@ static const char piece_160[] =
     "    }\n"
     "}\n";
 
-static const char piece_161[] =
+static const char piece_153[] =
     "// Adds up what work-groups have of a tile that none did alone, in their order, and stores it: of\n"
     "// each work-item's 64 elements, one.\n"
     "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\n"
@@ -10994,7 +10357,7 @@ static const char piece_161[] =
     "        put(sum, C + c_offset + row * ldc, col, N, alpha, beta);\n"
     "}\n";
 
-static const char piece_162[] =
+static const char piece_154[] =
     "                \"r\"(map) : \"memory\");\n"
     "    else if (swizzle == 2)\n"
     "        asm volatile(\"//@tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%0], 2;\" ::\n"
@@ -11070,7 +10433,7 @@ static const char piece_162[] =
     "    *(__global float4 *) out = x;\n"
     "}\n";
 
-static const char piece_163[] =
+static const char piece_155[] =
     "// Copies a matrix so that its rows start at multiples of 16 bytes; each work-item writes 16 bytes.\n"
     "// What pads the rows is undefined.\n"
     "__kernel __attribute__((reqd_work_group_size(32, 8, 1)))\n"
@@ -11089,7 +10452,7 @@ static const char piece_163[] =
     "        *(__global chunk *) out = (chunk) (X[min(col + 0, last)], X[min(col + 1, last)], X[min(col + 2, last)], X[min(col + 3, last)]);\n"
     "}\n";
 
-static const char piece_164[] =
+static const char piece_156[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored K x N.\n"
@@ -11164,7 +10527,7 @@ static const char piece_164[] =
     "                    \".sync.aligned [%0], [%1], 128;\" ::\n"
     "                    \"l\"(a_map + which * 128), \"r\"(local_address(map)) : \"memory\");\n";
 
-static const char piece_165[] =
+static const char piece_157[] =
     "            asm volatile(\"bar.sync 3, 64;\" ::: \"memory\");\n"
     "        }\n"
     "        int early = 2;\n"
@@ -11245,7 +10608,7 @@ static const char piece_165[] =
     "                mbarrier_arrive_later(fulls + 8 * s);\n"
     "            }\n";
 
-static const char piece_166[] =
+static const char piece_158[] =
     "            asm volatile(\"bar.sync 2, 256;\" ::: \"memory\");\n"
     "            for (int s = 0; item == 0 && s < early; s++)\n"
     "                mbarrier_arrive(fulls + 8 * s);\n"
@@ -11328,7 +10691,7 @@ static const char piece_166[] =
     "            // Not all of the tile: kept for the stage that adds up.\n"
     "            __global float *part = parts + (2 * get_group_id(0) + (first == 0)) * 16384;\n";
 
-static const char piece_167[] =
+static const char piece_159[] =
     "        #pragma unroll\n"
     "            for (int m = 0; m < 8; m++)\n"
     "        #pragma unroll\n"
@@ -11363,7 +10726,7 @@ static const char piece_167[] =
     "    }\n"
     "}\n";
 
-static const char piece_168[] =
+static const char piece_160[] =
     "// Adds up what work-groups have of a tile that none did alone, in their order, and stores it: of\n"
     "// each work-item's 64 elements, one.\n"
     "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\n"
@@ -11435,7 +10798,7 @@ static const char piece_168[] =
     "        put(sum, C + c_offset + row * ldc, col, N, alpha, beta);\n"
     "}\n";
 
-static const char piece_169[] =
+static const char piece_161[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored N x K.\n"
@@ -11512,7 +10875,7 @@ static const char piece_169[] =
     "                        3);\n"
     "            warp_sync();\n";
 
-static const char piece_170[] =
+static const char piece_162[] =
     "            asm volatile(\"tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu\"\n"
     "                    \".sync.aligned [%0], [%1], 128;\" ::\n"
     "                    \"l\"(a_map + which * 128), \"r\"(local_address(map)) : \"memory\");\n"
@@ -11593,7 +10956,7 @@ static const char piece_170[] =
     "            for (int s = 0; s < early; s++) {\n"
     "                const int k = (first + s) * 32;\n";
 
-static const char piece_171[] =
+static const char piece_163[] =
     "                for (uint i = item; i < 2048; i += 256) {\n"
     "                    const uint line = i / 64, x = i % 64;\n"
     "                    const uint to = (x / 16 * 512 + line * 16 + x % 16) * 16;\n"
@@ -11670,7 +11033,7 @@ static const char piece_171[] =
     "                        const float4 x = *(__local const float4 *) (b_tile + k * 256\n"
     "                                + (b_from ^ n % 8 * 16) + n / 8 * 128);\n";
 
-static const char piece_172[] =
+static const char piece_164[] =
     "// Adds up what work-groups have of a tile that none did alone, in their order, and stores it: of\n"
     "// each work-item's 64 elements, one.\n"
     "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\n"
@@ -11742,7 +11105,7 @@ static const char piece_172[] =
     "        put(sum, C + c_offset + row * ldc, col, N, alpha, beta);\n"
     "}\n";
 
-static const char piece_173[] =
+static const char piece_165[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored K x N.\n"
@@ -11823,7 +11186,7 @@ static const char piece_173[] =
     "        // A tile is turned when the next one has been asked for.\n"
     "        for (int t = 0; t <= num; t++) {\n";
 
-static const char piece_174[] =
+static const char piece_166[] =
     "            const uint p = s == 0 ? 5 : s - 1;\n"
     "            if (item == 256 && t < num) {\n"
     "                mbarrier_wait(empties + 8 * s, phase);\n"
@@ -11905,7 +11268,7 @@ static const char piece_174[] =
     "            #pragma unroll\n"
     "                    for (int n = 0; n < 4; n += 4) {\n";
 
-static const char piece_175[] =
+static const char piece_167[] =
     "                        const float4 x = *(__local const float4 *) (b_tile + k * 256\n"
     "                                + (b_from ^ n % 8 * 16) + n / 8 * 128);\n"
     "                        bs[n] = x.s0, bs[n + 1] = x.s1, bs[n + 2] = x.s2, bs[n + 3] = x.s3;\n"
@@ -11948,7 +11311,7 @@ static const char piece_175[] =
     "    }\n"
     "}\n";
 
-static const char piece_176[] =
+static const char piece_168[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored N x K.\n"
@@ -12029,7 +11392,7 @@ static const char piece_176[] =
     "        // A tile is turned when the next one has been asked for.\n"
     "        for (int t = 0; t <= num; t++) {\n";
 
-static const char piece_177[] =
+static const char piece_169[] =
     "            const uint p = s == 0 ? 5 : s - 1;\n"
     "            if (item == 256 && t < num) {\n"
     "                mbarrier_wait(empties + 8 * s, phase);\n"
@@ -12110,7 +11473,7 @@ static const char piece_177[] =
     "                                + m / 8 * 8192 + m % 8 * 32);\n"
     "                        as[m] = x.s0, as[m + 1] = x.s1, as[m + 2] = x.s2, as[m + 3] = x.s3;\n";
 
-static const char piece_178[] =
+static const char piece_170[] =
     "                    }\n"
     "            #pragma unroll\n"
     "                    for (int n = 0; n < 4; n += 4) {\n"
@@ -12156,7 +11519,7 @@ static const char piece_178[] =
     "    }\n"
     "}\n";
 
-static const char piece_179[] =
+static const char piece_171[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored K x N.\n"
@@ -12237,7 +11600,7 @@ static const char piece_179[] =
     "                        const uint mbarrier = fulls + 8 * s;\n"
     "                        const int k = (first + t) * 32;\n";
 
-static const char piece_180[] =
+static const char piece_172[] =
     "                        mbarrier_expect(mbarrier, 24576);\n"
     "                        for (int x = 0; x < 64; x += 64)\n"
     "                            fetch_box(a_at + s * 8192 + x * 128, a_map, first_m + x, k, mbarrier);\n"
@@ -12322,7 +11685,7 @@ static const char piece_180[] =
     "            const long row = first_m + warp_m + m / 4 * 32 + lane_m * 4 + m % 4;\n"
     "            __global float *out = C + row * ldc;\n";
 
-static const char piece_181[] =
+static const char piece_173[] =
     "        #pragma unroll\n"
     "            for (int n = 0; n < 4; n += 4) {\n"
     "                const long block = first_n + warp_n + n * 4;\n"
@@ -12345,7 +11708,7 @@ static const char piece_181[] =
     "    }\n"
     "}\n";
 
-static const char piece_182[] =
+static const char piece_174[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored N x K.\n"
@@ -12426,7 +11789,7 @@ static const char piece_182[] =
     "        // A tile is turned when the next one has been asked for.\n"
     "        for (int t = 0; t <= num; t++) {\n";
 
-static const char piece_183[] =
+static const char piece_175[] =
     "            const uint p = s == 0 ? 5 : s - 1;\n"
     "            if (item == 256 && t < num) {\n"
     "                mbarrier_wait(empties + 8 * s, phase);\n"
@@ -12508,7 +11871,7 @@ static const char piece_183[] =
     "            #pragma unroll\n"
     "                    for (int n = 0; n < 4; n += 4) {\n";
 
-static const char piece_184[] =
+static const char piece_176[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored K x N.\n"
@@ -12588,7 +11951,7 @@ static const char piece_184[] =
     "        const uint band_rows = min(tiles_m - band, (uint) 16);\n"
     "        const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n";
 
-static const char piece_185[] =
+static const char piece_177[] =
     "        const int first_m = tile_m * 64, first_n = tile_n * 32;\n"
     "        // A tile is turned when the next one has been asked for.\n"
     "        for (int t = 0; t <= num; t++) {\n"
@@ -12667,7 +12030,7 @@ static const char piece_185[] =
     "    const int first_m = tile_m * 64, first_n = tile_n * 32;\n"
     "    {\n";
 
-static const char piece_186[] =
+static const char piece_178[] =
     "        const uint lane_m = lane / 4, lane_n = lane % 4;\n"
     "        const uint warp_m = warp % 2 * 32, warp_n = warp / 2 * 16;\n"
     "        // Where a work-item's first rows (columns) are in the parts of a tile, of 64 (32) by 32 values\n"
@@ -12746,7 +12109,7 @@ static const char piece_186[] =
     "    }\n"
     "}\n";
 
-static const char piece_187[] =
+static const char piece_179[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored N x K.\n"
@@ -12826,7 +12189,7 @@ static const char piece_187[] =
     "        const uint band_rows = min(tiles_m - band, (uint) 16);\n"
     "        const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n";
 
-static const char piece_188[] =
+static const char piece_180[] =
     "        const int first_m = tile_m * 64, first_n = tile_n * 32;\n"
     "        // A tile is turned when the next one has been asked for.\n"
     "        for (int t = 0; t <= num; t++) {\n"
@@ -12905,7 +12268,7 @@ static const char piece_188[] =
     "    const uint band_rows = min(tiles_m - band, (uint) 16);\n"
     "    const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n";
 
-static const char piece_189[] =
+static const char piece_181[] =
     "    const int first_m = tile_m * 64, first_n = tile_n * 32;\n"
     "    {\n"
     "        const uint lane_m = lane / 4, lane_n = lane % 4;\n"
@@ -12986,7 +12349,7 @@ static const char piece_189[] =
     "    }\n"
     "}\n";
 
-static const char piece_190[] =
+static const char piece_182[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored K x N.\n"
@@ -13066,7 +12429,7 @@ static const char piece_190[] =
     "                {\n"
     "                    mbarrier_wait(empties + 8 * s, phase);\n";
 
-static const char piece_191[] =
+static const char piece_183[] =
     "                    // Fetches step t into place s.\n"
     "                    {\n"
     "                        const uint mbarrier = fulls + 8 * s;\n"
@@ -13145,7 +12508,7 @@ static const char piece_191[] =
     "            // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
     "            warp_sync();\n";
 
-static const char piece_192[] =
+static const char piece_184[] =
     "            if (now > 0 && lane == 0)\n"
     "                mbarrier_arrive(empties + 8 * (stage == 0 ? 3 : stage - 1));\n"
     "            __local const uchar *a_tile = a_tiles + stage * 8192;\n"
@@ -13208,7 +12571,7 @@ static const char piece_192[] =
     "    }\n"
     "}\n";
 
-static const char piece_193[] =
+static const char piece_185[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored N x K.\n"
@@ -13288,7 +12651,7 @@ static const char piece_193[] =
     "        const uint band_rows = min(tiles_m - band, (uint) 16);\n"
     "        const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n";
 
-static const char piece_194[] =
+static const char piece_186[] =
     "        const int first_m = tile_m * 64, first_n = tile_n * 32;\n"
     "        // A tile is turned when the next one has been asked for.\n"
     "        for (int t = 0; t <= num; t++) {\n"
@@ -13367,7 +12730,7 @@ static const char piece_194[] =
     "    const int first_m = tile_m * 64, first_n = tile_n * 32;\n"
     "    {\n";
 
-static const char piece_195[] =
+static const char piece_187[] =
     "        const uint lane_m = lane / 4, lane_n = lane % 4;\n"
     "        const uint warp_m = warp % 2 * 32, warp_n = warp / 2 * 16;\n"
     "        // Where a work-item's first rows (columns) are in the parts of a tile, of 64 (32) by 32 values\n"
@@ -13446,7 +12809,7 @@ static const char piece_195[] =
     "    }\n"
     "}\n";
 
-static const char piece_196[] =
+static const char piece_188[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored K x N.\n"
@@ -13524,7 +12887,7 @@ static const char piece_196[] =
     "    if (item >= 128) {\n"
     "        if (item == 128) {\n";
 
-static const char piece_197[] =
+static const char piece_189[] =
     "            acquire_map(a_map);\n"
     "            acquire_map(b_map);\n"
     "        }\n"
@@ -13607,7 +12970,7 @@ static const char piece_197[] =
     "            for (int n = 0; n < 8; n++)\n"
     "                c[m][n] = 0;\n";
 
-static const char piece_198[] =
+static const char piece_190[] =
     "        for (int now = 0; now < num; now++) {\n"
     "            mbarrier_wait(turneds + 8 * stage, phase);\n"
     "            // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
@@ -13688,7 +13051,7 @@ static const char piece_198[] =
     "    }\n"
     "}\n";
 
-static const char piece_199[] =
+static const char piece_191[] =
     "// Adds up what work-groups have of a tile that none did alone, in their order, and stores it: of\n"
     "// each work-item's 32 elements, one.\n"
     "__kernel __attribute__((reqd_work_group_size(128, 1, 1)))\n"
@@ -13760,7 +13123,7 @@ static const char piece_199[] =
     "        put(sum, C + c_offset + row * ldc, col, N, alpha, beta);\n"
     "}\n";
 
-static const char piece_200[] =
+static const char piece_192[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored N x K.\n"
@@ -13838,7 +13201,7 @@ static const char piece_200[] =
     "    if (item >= 128) {\n"
     "        if (item == 128) {\n";
 
-static const char piece_201[] =
+static const char piece_193[] =
     "            acquire_map(a_map);\n"
     "            acquire_map(b_map);\n"
     "        }\n"
@@ -13921,7 +13284,7 @@ static const char piece_201[] =
     "        for (int m = 0; m < 4; m++)\n"
     "        #pragma unroll\n";
 
-static const char piece_202[] =
+static const char piece_194[] =
     "            for (int n = 0; n < 8; n++)\n"
     "                c[m][n] = 0;\n"
     "        for (int now = 0; now < num; now++) {\n"
@@ -14004,7 +13367,7 @@ static const char piece_202[] =
     "    }\n"
     "}\n";
 
-static const char piece_203[] =
+static const char piece_195[] =
     "// Adds up what work-groups have of a tile that none did alone, in their order, and stores it: of\n"
     "// each work-item's 32 elements, one.\n"
     "__kernel __attribute__((reqd_work_group_size(128, 1, 1)))\n"
@@ -14076,7 +13439,7 @@ static const char piece_203[] =
     "        put(sum, C + c_offset + row * ldc, col, N, alpha, beta);\n"
     "}\n";
 
-static const char piece_204[] =
+static const char piece_196[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored K x N.\n"
@@ -14155,7 +13518,7 @@ static const char piece_204[] =
     "            uint s = 0, phase = 1;\n"
     "            for (ulong turn = get_group_id(0), at = begin; turn < whole || at < end; ) {\n";
 
-static const char piece_205[] =
+static const char piece_197[] =
     "                const bool is_whole = turn < whole;\n"
     "                const uint tile = is_whole ? turn : whole + at / steps;\n"
     "                const int first = is_whole ? 0 : at % steps;\n"
@@ -14234,7 +13597,7 @@ static const char piece_205[] =
     "                const uint b_from = b_chunk;\n"
     "            #pragma unroll\n";
 
-static const char piece_206[] =
+static const char piece_198[] =
     "                for (int k = 4 * q; k < 4 * q + 4; k++) {\n"
     "                    float as[4], bs[8];\n"
     "            #pragma unroll\n"
@@ -14301,7 +13664,7 @@ static const char piece_206[] =
     "    }\n"
     "}\n";
 
-static const char piece_207[] =
+static const char piece_199[] =
     "// Adds up what work-groups have of a tile that none did alone, in their order, and stores it: of\n"
     "// each work-item's 32 elements, one.\n"
     "__kernel __attribute__((reqd_work_group_size(128, 1, 1)))\n"
@@ -14373,7 +13736,7 @@ static const char piece_207[] =
     "        put(sum, C + c_offset + row * ldc, col, N, alpha, beta);\n"
     "}\n";
 
-static const char piece_208[] =
+static const char piece_200[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored N x K.\n"
@@ -14451,7 +13814,7 @@ static const char piece_208[] =
     "    if (item >= 128) {\n"
     "        if (item == 128) {\n";
 
-static const char piece_209[] =
+static const char piece_201[] =
     "            acquire_map(a_map);\n"
     "            acquire_map(b_map);\n"
     "        }\n"
@@ -14534,7 +13897,7 @@ static const char piece_209[] =
     "            for (int n = 0; n < 8; n++)\n"
     "                c[m][n] = 0;\n";
 
-static const char piece_210[] =
+static const char piece_202[] =
     "        for (int now = 0; now < num; now++) {\n"
     "            mbarrier_wait(turneds + 8 * stage, phase);\n"
     "            // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
@@ -14615,7 +13978,7 @@ static const char piece_210[] =
     "    }\n"
     "}\n";
 
-static const char piece_211[] =
+static const char piece_203[] =
     "// Adds up what work-groups have of a tile that none did alone, in their order, and stores it: of\n"
     "// each work-item's 32 elements, one.\n"
     "__kernel __attribute__((reqd_work_group_size(128, 1, 1)))\n"
@@ -14687,7 +14050,7 @@ static const char piece_211[] =
     "        put(sum, C + c_offset + row * ldc, col, N, alpha, beta);\n"
     "}\n";
 
-static const char piece_212[] =
+static const char piece_204[] =
     "// Elements of float are computed with as float. A product and a sum are fused where the device does\n"
     "// that in one step: FP_CONTRACT, on by default, allows it.\n"
     "static float load(__global const float *p)\n"
@@ -14710,7 +14073,7 @@ static const char piece_212[] =
     "    vstore2(x, 0, p);\n"
     "}\n";
 
-static const char piece_213[] =
+static const char piece_205[] =
     "// C = alpha op(A) op(B) + beta C through local memory; C is M x N, row-major.\n"
     "// A is stored M x K.\n"
     "// B is stored K x N.\n"
@@ -14802,7 +14165,7 @@ static const char piece_213[] =
     "        {\n"
     "            const int e = item + 128, n = e % 32, k = e / 32;\n";
 
-static const char piece_214[] =
+static const char piece_206[] =
     "            b_next2 = load(B + (k1 + k) * ldb + first_n + n);\n"
     "        }\n"
     "        {\n"
@@ -14925,7 +14288,7 @@ static const char piece_214[] =
     "            {\n"
     "                const int e = item + 384, k = e % 16, m = e / 16;\n";
 
-static const char piece_215[] =
+static const char piece_207[] =
     "                a_next6 = load(A + (first_m + m) * lda + k1 + k);\n"
     "            }\n"
     "            {\n"
@@ -15013,7 +14376,7 @@ static const char piece_215[] =
     "                c1_0 += a1 * b0; c1_1 += a1 * b1;\n"
     "                const float a2 = a_tile[k + 3][local_m * 4 + 2];\n";
 
-static const char piece_216[] =
+static const char piece_208[] =
     "                c2_0 += a2 * b0; c2_1 += a2 * b1;\n"
     "                const float a3 = a_tile[k + 3][local_m * 4 + 3];\n"
     "                c3_0 += a3 * b0; c3_1 += a3 * b1;\n"
@@ -15096,7 +14459,7 @@ static const char piece_216[] =
     "    }\n"
     "}\n";
 
-static const char piece_217[] =
+static const char piece_209[] =
     "// C = alpha (p0 + p1 + ...) + beta C for 4 parts, which are added in this order, so that the\n"
     "// result is always bitwise the same. A part has room for whole tiles of 32 x 32.\n"
     "// Each work-item adds up 2 columns of a row.\n"
@@ -15138,7 +14501,7 @@ static const char piece_217[] =
     "    }\n"
     "}\n";
 
-static const char piece_218[] =
+static const char piece_210[] =
     "// C = alpha op(A) op(B) + beta C through local memory; C is M x N, row-major.\n"
     "// A is stored M x K.\n"
     "// B is stored N x K.\n"
@@ -15230,7 +14593,7 @@ static const char piece_218[] =
     "        {\n"
     "            const int e = item + 128, k = e % 16, n = e / 16;\n";
 
-static const char piece_219[] =
+static const char piece_211[] =
     "            b_next2 = load(B + (first_n + n) * ldb + k1 + k);\n"
     "        }\n"
     "        {\n"
@@ -15353,7 +14716,7 @@ static const char piece_219[] =
     "            {\n"
     "                const int e = item + 384, k = e % 16, m = e / 16;\n";
 
-static const char piece_220[] =
+static const char piece_212[] =
     "                a_next6 = load(A + (first_m + m) * lda + k1 + k);\n"
     "            }\n"
     "            {\n"
@@ -15441,7 +14804,7 @@ static const char piece_220[] =
     "                c1_0 += a1 * b0; c1_1 += a1 * b1;\n"
     "                const float a2 = a_tile[k + 3][local_m * 4 + 2];\n";
 
-static const char piece_221[] =
+static const char piece_213[] =
     "// C = alpha op(A) op(B) + beta C through local memory; C is M x N, row-major.\n"
     "// A is stored K x M.\n"
     "// B is stored K x N.\n"
@@ -15532,7 +14895,7 @@ static const char piece_221[] =
     "        }\n"
     "        {\n";
 
-static const char piece_222[] =
+static const char piece_214[] =
     "            const int e = item + 128, n = e % 32, k = e / 32;\n"
     "            b_next2 = load(B + (k1 + k) * ldb + first_n + n);\n"
     "        }\n"
@@ -15655,7 +15018,7 @@ static const char piece_222[] =
     "            }\n"
     "            {\n";
 
-static const char piece_223[] =
+static const char piece_215[] =
     "                const int e = item + 384, m = e % 32, k = e / 32;\n"
     "                a_next6 = load(A + (k1 + k) * lda + first_m + m);\n"
     "            }\n"
@@ -15743,7 +15106,7 @@ static const char piece_223[] =
     "                const float a1 = a_tile[k + 3][local_m * 4 + 1];\n"
     "                c1_0 += a1 * b0; c1_1 += a1 * b1;\n";
 
-static const char piece_224[] =
+static const char piece_216[] =
     "                const float a2 = a_tile[k + 3][local_m * 4 + 2];\n"
     "                c2_0 += a2 * b0; c2_1 += a2 * b1;\n"
     "                const float a3 = a_tile[k + 3][local_m * 4 + 3];\n"
@@ -15827,7 +15190,7 @@ static const char piece_224[] =
     "    }\n"
     "}\n";
 
-static const char piece_225[] =
+static const char piece_217[] =
     "// C = alpha op(A) op(B) + beta C through local memory; C is M x N, row-major.\n"
     "// A is stored K x M.\n"
     "// B is stored N x K.\n"
@@ -15919,7 +15282,7 @@ static const char piece_225[] =
     "        {\n"
     "            const int e = item + 128, k = e % 16, n = e / 16;\n";
 
-static const char piece_226[] =
+static const char piece_218[] =
     "            b_next2 = load(B + (first_n + n) * ldb + k1 + k);\n"
     "        }\n"
     "        {\n"
@@ -16042,7 +15405,7 @@ static const char piece_226[] =
     "            {\n"
     "                const int e = item + 384, m = e % 32, k = e / 32;\n";
 
-static const char piece_227[] =
+static const char piece_219[] =
     "                a_next6 = load(A + (k1 + k) * lda + first_m + m);\n"
     "            }\n"
     "            {\n"
@@ -16130,7 +15493,7 @@ static const char piece_227[] =
     "                c1_0 += a1 * b0; c1_1 += a1 * b1;\n"
     "                const float a2 = a_tile[k + 3][local_m * 4 + 2];\n";
 
-static const char piece_228[] =
+static const char piece_220[] =
     "// Elements of float are computed with as float. A product and a sum are fused where the device does\n"
     "// that in one step: FP_CONTRACT, on by default, allows it.\n"
     "static float load(__global const float *p)\n"
@@ -16153,7 +15516,7 @@ static const char piece_228[] =
     "    vstore4(x, 0, p);\n"
     "}\n";
 
-static const char piece_229[] =
+static const char piece_221[] =
     "static float4 load_row(__global const float *p)\n"
     "{\n"
     "    return load_vector(p);\n"
@@ -16245,7 +15608,7 @@ static const char piece_229[] =
     "    }\n"
     "}\n";
 
-static const char piece_230[] =
+static const char piece_222[] =
     "static float total(float4 x)\n"
     "{\n"
     "    float e[4];\n"
@@ -16352,7 +15715,7 @@ static const char piece_230[] =
     "    }\n"
     "}\n";
 
-static const char piece_231[] =
+static const char piece_223[] =
     "static float4 load_row(__global const float *p)\n"
     "{\n"
     "    return load_vector(p);\n"
@@ -16444,7 +15807,7 @@ static const char piece_231[] =
     "    }\n"
     "}\n";
 
-static const char piece_232[] =
+static const char piece_224[] =
     "static float total(float4 x)\n"
     "{\n"
     "    float e[4];\n"
@@ -16549,12 +15912,12 @@ static const char piece_232[] =
     "        for (int i = 0; i < 1; i++)\n"
     "            if (first + i >= begin && first + i < L)\n";
 
-static const char piece_233[] =
+static const char piece_225[] =
     "                put(alpha * sums[i], beta, C + (s + 1) * ldc + first + i);\n"
     "    }\n"
     "}\n";
 
-static const char piece_234[] =
+static const char piece_226[] =
     "static float total(float2 x)\n"
     "{\n"
     "    float e[2];\n"
@@ -16632,7 +15995,7 @@ static const char piece_234[] =
     "            c2_0 += a0 * b2; c2_1 += a1 * b2; c2_2 += a2 * b2; c2_3 += a3 * b2; c2_4 += a4 * b2; c2_5 += a5 * b2; c2_6 += a6 * b2; c2_7 += a7 * b2;\n"
     "            const float2 b3 = load_vector(y3 + k);\n";
 
-static const char piece_235[] =
+static const char piece_227[] =
     "            c3_0 += a0 * b3; c3_1 += a1 * b3; c3_2 += a2 * b3; c3_3 += a3 * b3; c3_4 += a4 * b3; c3_5 += a5 * b3; c3_6 += a6 * b3; c3_7 += a7 * b3;\n"
     "        }\n"
     "    } else {\n"
@@ -16704,7 +16067,7 @@ static const char piece_235[] =
     "    }\n"
     "    if (along_k == 0 && s + 0 < S) {\n";
 
-static const char piece_236[] =
+static const char piece_228[] =
     "        const float sums[] = { part[0][item], part[1][item], part[2][item], part[3][item], part[4][item], part[5][item], part[6][item], part[7][item] };\n"
     "        for (int i = 0; i < 8; i++)\n"
     "            if (first + i >= begin && first + i < L)\n"
@@ -16796,7 +16159,7 @@ static const char piece_236[] =
     "    }\n"
     "}\n";
 
-static const char piece_237[] =
+static const char piece_229[] =
     "// C = alpha sum + beta C: adds up what 8 work-groups have of each element, in their order.\n"
     "__kernel __attribute__((reqd_work_group_size(64, 1, 1)))\n"
     "void kiln_sgemm_thin_add_side1_ksplit8_index32(int L, int S, float alpha, float beta, __global const float *restrict parts,\n"
@@ -16820,7 +16183,7 @@ static const char piece_237[] =
     "    store(beta == 0 ? sum : sum + beta * load(c), c);\n"
     "}\n";
 
-static const char piece_238[] =
+static const char piece_230[] =
     "static float total(float2 x)\n"
     "{\n"
     "    float e[2];\n"
@@ -16897,7 +16260,7 @@ static const char piece_238[] =
     "            c2_0 += a0 * b2; c2_1 += a1 * b2; c2_2 += a2 * b2; c2_3 += a3 * b2; c2_4 += a4 * b2; c2_5 += a5 * b2; c2_6 += a6 * b2; c2_7 += a7 * b2;\n"
     "            const float2 b3 = load_vector(y3 + k);\n";
 
-static const char piece_239[] =
+static const char piece_231[] =
     "            c3_0 += a0 * b3; c3_1 += a1 * b3; c3_2 += a2 * b3; c3_3 += a3 * b3; c3_4 += a4 * b3; c3_5 += a5 * b3; c3_6 += a6 * b3; c3_7 += a7 * b3;\n"
     "        }\n"
     "    } else {\n"
@@ -16974,7 +16337,7 @@ static const char piece_239[] =
     "                parts[(s + 0) * L + first + i] = sums[i];\n"
     "    }\n";
 
-static const char piece_240[] =
+static const char piece_232[] =
     "    barrier(CLK_LOCAL_MEM_FENCE);\n"
     "    part[0][item] = total(c1_0);\n"
     "    part[1][item] = total(c1_1);\n"
@@ -17061,7 +16424,7 @@ static const char piece_240[] =
     "    }\n"
     "}\n";
 
-static const char piece_241[] =
+static const char piece_233[] =
     "static float2 load_row(__global const float *p)\n"
     "{\n"
     "    return load_vector(p);\n"
@@ -17130,7 +16493,7 @@ static const char piece_241[] =
     "            c0 += a4 * load(y0 + (k + 64) * y_step); c1 += a4 * load(y1 + (k + 64) * y_step); c2 += a4 * load(y2 + (k + 64) * y_step); c3 += a4 * load(y3 + (k + 64) * y_step);\n"
     "            c0 += a5 * load(y0 + (k + 80) * y_step); c1 += a5 * load(y1 + (k + 80) * y_step); c2 += a5 * load(y2 + (k + 80) * y_step); c3 += a5 * load(y3 + (k + 80) * y_step);\n";
 
-static const char piece_242[] =
+static const char piece_234[] =
     "            c0 += a6 * load(y0 + (k + 96) * y_step); c1 += a6 * load(y1 + (k + 96) * y_step); c2 += a6 * load(y2 + (k + 96) * y_step); c3 += a6 * load(y3 + (k + 96) * y_step);\n"
     "            c0 += a7 * load(y0 + (k + 112) * y_step); c1 += a7 * load(y1 + (k + 112) * y_step); c2 += a7 * load(y2 + (k + 112) * y_step); c3 += a7 * load(y3 + (k + 112) * y_step);\n"
     "        }\n"
@@ -17197,7 +16560,7 @@ static const char piece_242[] =
     "    for (int half_way = 8; half_way > 0; half_way /= 2) {\n"
     "        barrier(CLK_LOCAL_MEM_FENCE);\n";
 
-static const char piece_243[] =
+static const char piece_235[] =
     "        if (along_k < half_way)\n"
     "            part[item] += part[item + half_way * 4];\n"
     "    }\n"
@@ -17224,7 +16587,7 @@ static const char piece_243[] =
     "    }\n"
     "}\n";
 
-static const char piece_244[] =
+static const char piece_236[] =
     "static float2 load_row(__global const float *p)\n"
     "{\n"
     "    return load_vector(p);\n"
@@ -17293,7 +16656,7 @@ static const char piece_244[] =
     "            c0 += a4 * load(y0 + (k + 64) * y_step); c1 += a4 * load(y1 + (k + 64) * y_step); c2 += a4 * load(y2 + (k + 64) * y_step); c3 += a4 * load(y3 + (k + 64) * y_step);\n"
     "            c0 += a5 * load(y0 + (k + 80) * y_step); c1 += a5 * load(y1 + (k + 80) * y_step); c2 += a5 * load(y2 + (k + 80) * y_step); c3 += a5 * load(y3 + (k + 80) * y_step);\n";
 
-static const char piece_245[] =
+static const char piece_237[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored K x N.\n"
@@ -17375,7 +16738,7 @@ static const char piece_245[] =
     "            const uint last = tiles_m * 128 < M ? (N + 255) / 256 : 0;\n"
     "            tile_m = tile - whole < last ? tiles_m : tile - whole - last;\n";
 
-static const char piece_246[] =
+static const char piece_238[] =
     "            tile_n = tile - whole < last ? tile - whole : tiles_n;\n"
     "        } else {\n"
     "            const uint band = tile / (8 * tiles_n) * 8, in_band = tile - band * tiles_n;\n"
@@ -17457,7 +16820,7 @@ static const char piece_246[] =
     "                warp_sync();\n"
     "                if (now > 0 && lane == 0)\n";
 
-static const char piece_247[] =
+static const char piece_239[] =
     "                    mbarrier_arrive(empties + 8 * (stage == 0 ? 3 : stage - 1));\n"
     "                __local const uchar *a_tile = a_tiles + stage * 16384;\n"
     "                __local const uchar *b_tile = b_tiles + stage * 32768;\n"
@@ -17542,7 +16905,7 @@ static const char piece_247[] =
     "        // A warp whose rows or columns are all outside C has but to say that it has read.\n"
     "        if (first_m + (int) warp_m >= M || first_n + (int) warp_n >= N) {\n";
 
-static const char piece_248[] =
+static const char piece_240[] =
     "            for (int now = 0; now < num; now++) {\n"
     "                mbarrier_wait(turneds + 8 * stage, phase);\n"
     "                // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
@@ -17628,7 +16991,7 @@ static const char piece_248[] =
     "    }\n"
     "}\n";
 
-static const char piece_249[] =
+static const char piece_241[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored N x K.\n"
@@ -17710,7 +17073,7 @@ static const char piece_249[] =
     "            const uint last = tiles_m * 128 < M ? (N + 255) / 256 : 0;\n"
     "            tile_m = tile - whole < last ? tiles_m : tile - whole - last;\n";
 
-static const char piece_250[] =
+static const char piece_242[] =
     "            tile_n = tile - whole < last ? tile - whole : tiles_n;\n"
     "        } else {\n"
     "            const uint band = tile / (8 * tiles_n) * 8, in_band = tile - band * tiles_n;\n"
@@ -17793,7 +17156,7 @@ static const char piece_250[] =
     "                // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
     "                warp_sync();\n";
 
-static const char piece_251[] =
+static const char piece_243[] =
     "                if (now > 0 && lane == 0)\n"
     "                    mbarrier_arrive(empties + 8 * (stage == 0 ? 3 : stage - 1));\n"
     "                __local const uchar *a_tile = a_tiles + stage * 16384;\n"
@@ -17878,7 +17241,7 @@ static const char piece_251[] =
     "        }\n"
     "        // A warp whose rows or columns are all outside C has but to say that it has read.\n";
 
-static const char piece_252[] =
+static const char piece_244[] =
     "        if (first_m + (int) warp_m >= M || first_n + (int) warp_n >= N) {\n"
     "            for (int now = 0; now < num; now++) {\n"
     "                mbarrier_wait(turneds + 8 * stage, phase);\n"
@@ -17965,7 +17328,7 @@ static const char piece_252[] =
     "    }\n"
     "}\n";
 
-static const char piece_253[] =
+static const char piece_245[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored K x N.\n"
@@ -18045,7 +17408,7 @@ static const char piece_253[] =
     "            } else {\n"
     "                const uint band = tile / (8 * tiles_n) * 8, in_band = tile - band * tiles_n;\n";
 
-static const char piece_254[] =
+static const char piece_246[] =
     "                const uint band_rows = min(tiles_m - band, (uint) 8);\n"
     "                tile_m = band + in_band % band_rows;\n"
     "                tile_n = in_band / band_rows;\n"
@@ -18125,7 +17488,7 @@ static const char piece_254[] =
     "                            const uint i = min(item + x * 256, (uint) 255), j = i % 64;\n"
     "                            __local const uchar *line = many + i / 64 * 8192\n";
 
-static const char piece_255[] =
+static const char piece_247[] =
     "                                    + k * 256;\n"
     "                            sums[x] += four * *(__local const float *) (line + j * 4);\n"
     "                        }\n"
@@ -18218,7 +17581,7 @@ static const char piece_255[] =
     "        for (int now = 0; now < num; now++) {\n"
     "            mbarrier_wait(fulls + 8 * stage, phase);\n";
 
-static const char piece_256[] =
+static const char piece_248[] =
     "            // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
     "            warp_sync();\n"
     "            if (now > 0 && lane == 0)\n"
@@ -18283,7 +17646,7 @@ static const char piece_256[] =
     "    }\n"
     "}\n";
 
-static const char piece_257[] =
+static const char piece_249[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored N x K.\n"
@@ -18365,7 +17728,7 @@ static const char piece_257[] =
     "            const uint last = tiles_m * 128 < M ? (N + 255) / 256 : 0;\n"
     "            tile_m = tile - whole < last ? tiles_m : tile - whole - last;\n";
 
-static const char piece_258[] =
+static const char piece_250[] =
     "            tile_n = tile - whole < last ? tile - whole : tiles_n;\n"
     "        } else {\n"
     "            const uint band = tile / (8 * tiles_n) * 8, in_band = tile - band * tiles_n;\n"
@@ -18447,7 +17810,7 @@ static const char piece_258[] =
     "                warp_sync();\n"
     "                if (now > 0 && lane == 0)\n";
 
-static const char piece_259[] =
+static const char piece_251[] =
     "                    mbarrier_arrive(empties + 8 * (stage == 0 ? 3 : stage - 1));\n"
     "                __local const uchar *a_tile = a_tiles + stage * 16384;\n"
     "                __local const uchar *b_tile = b_tiles + stage * 32768;\n"
@@ -18532,7 +17895,7 @@ static const char piece_259[] =
     "        // A warp whose rows or columns are all outside C has but to say that it has read.\n"
     "        if (first_m + (int) warp_m >= M || first_n + (int) warp_n >= N) {\n";
 
-static const char piece_260[] =
+static const char piece_252[] =
     "            for (int now = 0; now < num; now++) {\n"
     "                mbarrier_wait(turneds + 8 * stage, phase);\n"
     "                // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
@@ -18618,7 +17981,7 @@ static const char piece_260[] =
     "    }\n"
     "}\n";
 
-static const char piece_261[] =
+static const char piece_253[] =
     "static float2 load_row(__global const float *p)\n"
     "{\n"
     "    return load_vector(p);\n"
@@ -18690,7 +18053,7 @@ static const char piece_261[] =
     "            c0 += a0 * load(y0 + (k + 0) * y_step); c1 += a0 * load(y1 + (k + 0) * y_step); c2 += a0 * load(y2 + (k + 0) * y_step); c3 += a0 * load(y3 + (k + 0) * y_step); c4 += a0 * load(y4 + (k + 0) * y_step); c5 += a0 * load(y5 + (k + 0) * y_step); c6 += a0 * load(y6 + (k + 0) * y_step); c7 += a0 * load(y7 + (k + 0) * y_step);\n"
     "            c0 += a1 * load(y0 + (k + 32) * y_step); c1 += a1 * load(y1 + (k + 32) * y_step); c2 += a1 * load(y2 + (k + 32) * y_step); c3 += a1 * load(y3 + (k + 32) * y_step); c4 += a1 * load(y4 + (k + 32) * y_step); c5 += a1 * load(y5 + (k + 32) * y_step); c6 += a1 * load(y6 + (k + 32) * y_step); c7 += a1 * load(y7 + (k + 32) * y_step);\n";
 
-static const char piece_262[] =
+static const char piece_254[] =
     "            c0 += a2 * load(y0 + (k + 64) * y_step); c1 += a2 * load(y1 + (k + 64) * y_step); c2 += a2 * load(y2 + (k + 64) * y_step); c3 += a2 * load(y3 + (k + 64) * y_step); c4 += a2 * load(y4 + (k + 64) * y_step); c5 += a2 * load(y5 + (k + 64) * y_step); c6 += a2 * load(y6 + (k + 64) * y_step); c7 += a2 * load(y7 + (k + 64) * y_step);\n"
     "            c0 += a3 * load(y0 + (k + 96) * y_step); c1 += a3 * load(y1 + (k + 96) * y_step); c2 += a3 * load(y2 + (k + 96) * y_step); c3 += a3 * load(y3 + (k + 96) * y_step); c4 += a3 * load(y4 + (k + 96) * y_step); c5 += a3 * load(y5 + (k + 96) * y_step); c6 += a3 * load(y6 + (k + 96) * y_step); c7 += a3 * load(y7 + (k + 96) * y_step);\n"
     "        }\n"
@@ -18740,7 +18103,7 @@ static const char piece_262[] =
     "    if (along_k == 0 && s + 1 < S) {\n"
     "        float sums[2];\n";
 
-static const char piece_263[] =
+static const char piece_255[] =
     "        vstore2(part[item], 0, sums);\n"
     "        for (int i = 0; i < 2; i++)\n"
     "            if (first + i >= begin && first + i < L)\n"
@@ -18832,7 +18195,7 @@ static const char piece_263[] =
     "    }\n"
     "}\n";
 
-static const char piece_264[] =
+static const char piece_256[] =
     "static float total(float2 x)\n"
     "{\n"
     "    float e[2];\n"
@@ -18919,7 +18282,7 @@ static const char piece_264[] =
     "            const float2 b6 = load_vector(y6 + k);\n"
     "            c6_0 += a0 * b6; c6_1 += a1 * b6; c6_2 += a2 * b6; c6_3 += a3 * b6;\n";
 
-static const char piece_265[] =
+static const char piece_257[] =
     "            const float2 b7 = load_vector(y7 + k);\n"
     "            c7_0 += a0 * b7; c7_1 += a1 * b7; c7_2 += a2 * b7; c7_3 += a3 * b7;\n"
     "        }\n"
@@ -18998,7 +18361,7 @@ static const char piece_265[] =
     "        if (along_k < half_way) {\n"
     "            part[0][item] += part[0][item + half_way];\n";
 
-static const char piece_266[] =
+static const char piece_258[] =
     "            part[1][item] += part[1][item + half_way];\n"
     "            part[2][item] += part[2][item + half_way];\n"
     "            part[3][item] += part[3][item + half_way];\n"
@@ -19096,7 +18459,7 @@ static const char piece_266[] =
     "    part[2][item] = total(c6_2);\n"
     "    part[3][item] = total(c6_3);\n";
 
-static const char piece_267[] =
+static const char piece_259[] =
     "    for (int half_way = 16; half_way > 0; half_way /= 2) {\n"
     "        barrier(CLK_LOCAL_MEM_FENCE);\n"
     "        if (along_k < half_way) {\n"
@@ -19134,7 +18497,7 @@ static const char piece_267[] =
     "    }\n"
     "}\n";
 
-static const char piece_268[] =
+static const char piece_260[] =
     "static float2 load_row(__global const float *p)\n"
     "{\n"
     "    return load_vector(p);\n"
@@ -19206,7 +18569,7 @@ static const char piece_268[] =
     "            c0 += a0 * load(y0 + (k + 0) * y_step); c1 += a0 * load(y1 + (k + 0) * y_step); c2 += a0 * load(y2 + (k + 0) * y_step); c3 += a0 * load(y3 + (k + 0) * y_step); c4 += a0 * load(y4 + (k + 0) * y_step); c5 += a0 * load(y5 + (k + 0) * y_step); c6 += a0 * load(y6 + (k + 0) * y_step); c7 += a0 * load(y7 + (k + 0) * y_step);\n"
     "            c0 += a1 * load(y0 + (k + 32) * y_step); c1 += a1 * load(y1 + (k + 32) * y_step); c2 += a1 * load(y2 + (k + 32) * y_step); c3 += a1 * load(y3 + (k + 32) * y_step); c4 += a1 * load(y4 + (k + 32) * y_step); c5 += a1 * load(y5 + (k + 32) * y_step); c6 += a1 * load(y6 + (k + 32) * y_step); c7 += a1 * load(y7 + (k + 32) * y_step);\n";
 
-static const char piece_269[] =
+static const char piece_261[] =
     "static float total(float2 x)\n"
     "{\n"
     "    float e[2];\n"
@@ -19294,7 +18657,7 @@ static const char piece_269[] =
     "            const float2 b6 = load_vector(y6 + k);\n"
     "            c6_0 += a0 * b6; c6_1 += a1 * b6; c6_2 += a2 * b6; c6_3 += a3 * b6;\n";
 
-static const char piece_270[] =
+static const char piece_262[] =
     "            const float2 b7 = load_vector(y7 + k);\n"
     "            c7_0 += a0 * b7; c7_1 += a1 * b7; c7_2 += a2 * b7; c7_3 += a3 * b7;\n"
     "        }\n"
@@ -19362,7 +18725,7 @@ static const char piece_270[] =
     "        for (int i = 0; i < 4; i++)\n"
     "            if (first + i >= begin && first + i < L)\n";
 
-static const char piece_271[] =
+static const char piece_263[] =
     "                put(alpha * sums[i], beta, C + (s + 0) * ldc + first + i);\n"
     "    }\n"
     "    barrier(CLK_LOCAL_MEM_FENCE);\n"
@@ -19461,7 +18824,7 @@ static const char piece_271[] =
     "    }\n"
     "    if (along_k == 0 && s + 5 < S) {\n";
 
-static const char piece_272[] =
+static const char piece_264[] =
     "        const float sums[] = { part[0][item], part[1][item], part[2][item], part[3][item] };\n"
     "        for (int i = 0; i < 4; i++)\n"
     "            if (first + i >= begin && first + i < L)\n"
@@ -19509,7 +18872,7 @@ static const char piece_272[] =
     "    }\n"
     "}\n";
 
-static const char piece_273[] =
+static const char piece_265[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored K x N.\n"
@@ -19586,7 +18949,7 @@ static const char piece_273[] =
     "\n"
     "    if (item >= 256) {\n";
 
-static const char piece_274[] =
+static const char piece_266[] =
     "        asm volatile(\"//@setmaxnreg.dec.sync.aligned.u32 56;\" ::: \"memory\");\n"
     "        if (item == 256) {\n"
     "            acquire_map(a_map);\n"
@@ -19666,7 +19029,7 @@ static const char piece_274[] =
     "        const uint a_chunk = warp_m / 64 * 8192 + (warp_m % 64 / 4 + lane_m) * 16;\n"
     "        const uint b_chunk = warp_n / 32 * 4096 + (warp_n % 32 / 4 + lane_n) * 16;\n";
 
-static const char piece_275[] =
+static const char piece_267[] =
     "        // A warp whose rows or columns are all outside C has but to say that it has read.\n"
     "        if (first_m + (int) warp_m >= M || first_n + (int) warp_n >= N) {\n"
     "            for (int now = 0; now < num; now++) {\n"
@@ -19755,7 +19118,7 @@ static const char piece_275[] =
     "                    if (row < M)\n"
     "                        put_vector((float4) (c[m][n], c[m][n + 1], c[m][n + 2], c[m][n + 3]),\n";
 
-static const char piece_276[] =
+static const char piece_268[] =
     "                                out + block + lane_n * 4, alpha, beta);\n"
     "                    continue;\n"
     "                }\n"
@@ -19773,7 +19136,7 @@ static const char piece_276[] =
     "    }\n"
     "}\n";
 
-static const char piece_277[] =
+static const char piece_269[] =
     "// Adds up what work-groups have of a tile that none did alone, in their order, and stores it: of\n"
     "// each work-item's 32 elements, one.\n"
     "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\n"
@@ -19845,7 +19208,7 @@ static const char piece_277[] =
     "        put(sum, C + c_offset + row * ldc, col, N, alpha, beta);\n"
     "}\n";
 
-static const char piece_278[] =
+static const char piece_270[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored N x K.\n"
@@ -19922,7 +19285,7 @@ static const char piece_278[] =
     "\n"
     "    if (item >= 256) {\n";
 
-static const char piece_279[] =
+static const char piece_271[] =
     "        asm volatile(\"//@setmaxnreg.dec.sync.aligned.u32 56;\" ::: \"memory\");\n"
     "        if (item == 256) {\n"
     "            acquire_map(a_map);\n"
@@ -20003,7 +19366,7 @@ static const char piece_279[] =
     "        // of k.\n"
     "        const uint a_chunk = warp_m / 64 * 8192 + (warp_m % 64 / 4 + lane_m) * 16;\n";
 
-static const char piece_280[] =
+static const char piece_272[] =
     "        const uint b_chunk = warp_n / 32 * 4096 + (warp_n % 32 / 4 + lane_n) * 16;\n"
     "        // A warp whose rows or columns are all outside C has but to say that it has read.\n"
     "        if (first_m + (int) warp_m >= M || first_n + (int) warp_n >= N) {\n"
@@ -20092,7 +19455,7 @@ static const char piece_280[] =
     "                if (is_aligned && block + 15 < N) {\n"
     "                    if (row < M)\n";
 
-static const char piece_281[] =
+static const char piece_273[] =
     "                        put_vector((float4) (c[m][n], c[m][n + 1], c[m][n + 2], c[m][n + 3]),\n"
     "                                out + block + lane_n * 4, alpha, beta);\n"
     "                    continue;\n"
@@ -20111,7 +19474,7 @@ static const char piece_281[] =
     "    }\n"
     "}\n";
 
-static const char piece_282[] =
+static const char piece_274[] =
     "// Adds up what work-groups have of a tile that none did alone, in their order, and stores it: of\n"
     "// each work-item's 32 elements, one.\n"
     "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\n"
@@ -20183,7 +19546,7 @@ static const char piece_282[] =
     "        put(sum, C + c_offset + row * ldc, col, N, alpha, beta);\n"
     "}\n";
 
-static const char piece_283[] =
+static const char piece_275[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored K x N.\n"
@@ -20262,7 +19625,7 @@ static const char piece_283[] =
     "        if (item == 256) {\n"
     "            uint s = 0, phase = 1;\n";
 
-static const char piece_284[] =
+static const char piece_276[] =
     "            for (ulong turn = get_group_id(0), at = begin; turn < whole || at < end; ) {\n"
     "                const bool is_whole = turn < whole;\n"
     "                const uint tile = is_whole ? turn : whole + at / steps;\n"
@@ -20338,7 +19701,7 @@ static const char piece_284[] =
     "            warp_sync();\n"
     "            if (num > 0 && lane == 0)\n";
 
-static const char piece_285[] =
+static const char piece_277[] =
     "                mbarrier_arrive(empties + 8 * (stage == 0 ? 4 : stage - 1));\n"
     "            continue;\n"
     "        }\n"
@@ -20428,7 +19791,7 @@ static const char piece_285[] =
     "    }\n"
     "}\n";
 
-static const char piece_286[] =
+static const char piece_278[] =
     "// Adds up what work-groups have of a tile that none did alone, in their order, and stores it: of\n"
     "// each work-item's 32 elements, one.\n"
     "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\n"
@@ -20500,7 +19863,7 @@ static const char piece_286[] =
     "        put(sum, C + c_offset + row * ldc, col, N, alpha, beta);\n"
     "}\n";
 
-static const char piece_287[] =
+static const char piece_279[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored N x K.\n"
@@ -20577,7 +19940,7 @@ static const char piece_287[] =
     "\n"
     "    if (item >= 256) {\n";
 
-static const char piece_288[] =
+static const char piece_280[] =
     "        asm volatile(\"//@setmaxnreg.dec.sync.aligned.u32 56;\" ::: \"memory\");\n"
     "        if (item == 256) {\n"
     "            acquire_map(a_map);\n"
@@ -20657,7 +20020,7 @@ static const char piece_288[] =
     "        const uint a_chunk = warp_m / 64 * 8192 + (warp_m % 64 / 4 + lane_m) * 16;\n"
     "        const uint b_chunk = warp_n / 32 * 4096 + (warp_n % 32 / 4 + lane_n) * 16;\n";
 
-static const char piece_289[] =
+static const char piece_281[] =
     "        // A warp whose rows or columns are all outside C has but to say that it has read.\n"
     "        if (first_m + (int) warp_m >= M || first_n + (int) warp_n >= N) {\n"
     "            for (int now = 0; now < num; now++) {\n"
@@ -20746,7 +20109,7 @@ static const char piece_289[] =
     "                    if (row < M)\n"
     "                        put_vector((float4) (c[m][n], c[m][n + 1], c[m][n + 2], c[m][n + 3]),\n";
 
-static const char piece_290[] =
+static const char piece_282[] =
     "// Adds up what work-groups have of a tile that none did alone, in their order, and stores it: of\n"
     "// each work-item's 32 elements, one.\n"
     "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\n"
@@ -20818,7 +20181,7 @@ static const char piece_290[] =
     "        put(sum, C + c_offset + row * ldc, col, N, alpha, beta);\n"
     "}\n";
 
-static const char piece_291[] =
+static const char piece_283[] =
     "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n"
     "// Elements of double are computed with as double. A product and a sum are fused where the device does\n"
     "// that in one step: FP_CONTRACT, on by default, allows it.\n"
@@ -20908,7 +20271,7 @@ static const char piece_291[] =
     "        asm volatile(\"//@tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%0], 3;\" ::\n"
     "                \"r\"(map) : \"memory\");\n";
 
-static const char piece_292[] =
+static const char piece_284[] =
     "    else if (swizzle == 2)\n"
     "        asm volatile(\"//@tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%0], 2;\" ::\n"
     "                \"r\"(map) : \"memory\");\n"
@@ -20967,7 +20330,7 @@ static const char piece_292[] =
     "    *(__global double2 *) out = x;\n"
     "}\n";
 
-static const char piece_293[] =
+static const char piece_285[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored K x N.\n"
@@ -21046,7 +20409,7 @@ static const char piece_293[] =
     "            for (int t = 0; t < num; t++) {\n"
     "                if (t >= early)\n";
 
-static const char piece_294[] =
+static const char piece_286[] =
     "                {\n"
     "                    mbarrier_wait(empties + 8 * s, phase);\n"
     "                    // Fetches step t into place s.\n"
@@ -21126,7 +20489,7 @@ static const char piece_294[] =
     "        for (int now = 0; now < num; now++) {\n"
     "            mbarrier_wait(fulls + 8 * stage, phase);\n";
 
-static const char piece_295[] =
+static const char piece_287[] =
     "            // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
     "            warp_sync();\n"
     "            if (now > 0 && lane == 0)\n"
@@ -21192,7 +20555,7 @@ static const char piece_295[] =
     "    }\n"
     "}\n";
 
-static const char piece_296[] =
+static const char piece_288[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored N x K.\n"
@@ -21271,7 +20634,7 @@ static const char piece_296[] =
     "            for (int t = 0; t < num; t++) {\n"
     "                if (t >= early)\n";
 
-static const char piece_297[] =
+static const char piece_289[] =
     "                {\n"
     "                    mbarrier_wait(empties + 8 * s, phase);\n"
     "                    // Fetches step t into place s.\n"
@@ -21352,7 +20715,7 @@ static const char piece_297[] =
     "            warp_sync();\n"
     "            if (now > 0 && lane == 0)\n";
 
-static const char piece_298[] =
+static const char piece_290[] =
     "                mbarrier_arrive(empties + 8 * (stage == 0 ? 4 : stage - 1));\n"
     "            __local const uchar *a_tile = a_tiles + stage * 16384;\n"
     "            __local const uchar *b_tile = b_tiles + stage * 16384;\n"
@@ -21415,7 +20778,7 @@ static const char piece_298[] =
     "    }\n"
     "}\n";
 
-static const char piece_299[] =
+static const char piece_291[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored K x N.\n"
@@ -21494,7 +20857,7 @@ static const char piece_299[] =
     "            for (int t = 0; t < num; t++) {\n"
     "                if (t >= early)\n";
 
-static const char piece_300[] =
+static const char piece_292[] =
     "                {\n"
     "                    mbarrier_wait(empties + 8 * s, phase);\n"
     "                    // Fetches step t into place s.\n"
@@ -21574,7 +20937,7 @@ static const char piece_300[] =
     "        for (int now = 0; now < num; now++) {\n"
     "            mbarrier_wait(fulls + 8 * stage, phase);\n";
 
-static const char piece_301[] =
+static const char piece_293[] =
     "            // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
     "            warp_sync();\n"
     "            if (now > 0 && lane == 0)\n"
@@ -21639,7 +21002,7 @@ static const char piece_301[] =
     "    }\n"
     "}\n";
 
-static const char piece_302[] =
+static const char piece_294[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored N x K.\n"
@@ -21718,7 +21081,7 @@ static const char piece_302[] =
     "            for (int t = 0; t < num; t++) {\n"
     "                if (t >= early)\n";
 
-static const char piece_303[] =
+static const char piece_295[] =
     "                {\n"
     "                    mbarrier_wait(empties + 8 * s, phase);\n"
     "                    // Fetches step t into place s.\n"
@@ -21799,7 +21162,7 @@ static const char piece_303[] =
     "            mbarrier_wait(fulls + 8 * stage, phase);\n"
     "            // What was read in the step before has been multiplied, so that it has arrived, and not before.\n";
 
-static const char piece_304[] =
+static const char piece_296[] =
     "            warp_sync();\n"
     "            if (now > 0 && lane == 0)\n"
     "                mbarrier_arrive(empties + 8 * (stage == 0 ? 4 : stage - 1));\n"
@@ -21859,7 +21222,7 @@ static const char piece_304[] =
     "    }\n"
     "}\n";
 
-static const char piece_305[] =
+static const char piece_297[] =
     "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n"
     "// Elements of double are computed with as double. A product and a sum are fused where the device does\n"
     "// that in one step: FP_CONTRACT, on by default, allows it.\n"
@@ -21951,7 +21314,7 @@ static const char piece_305[] =
     "            \"r\"(map) : \"memory\");\n"
     "    if (swizzle == 3)\n";
 
-static const char piece_306[] =
+static const char piece_298[] =
     "        asm volatile(\"//@tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%0], 3;\" ::\n"
     "                \"r\"(map) : \"memory\");\n"
     "    else if (swizzle == 2)\n"
@@ -22012,7 +21375,7 @@ static const char piece_306[] =
     "    *(__global double2 *) out = x;\n"
     "}\n";
 
-static const char piece_307[] =
+static const char piece_299[] =
     "// Copies a matrix so that its rows start at multiples of 16 bytes; each work-item writes 16 bytes.\n"
     "// What pads the rows is undefined.\n"
     "__kernel __attribute__((reqd_work_group_size(32, 8, 1)))\n"
@@ -22031,7 +21394,7 @@ static const char piece_307[] =
     "        *(__global chunk *) out = (chunk) (X[min(col + 0, last)], X[min(col + 1, last)]);\n"
     "}\n";
 
-static const char piece_308[] =
+static const char piece_300[] =
     "// Copies a matrix so that its rows start at multiples of 16 bytes; each work-item writes 16 bytes.\n"
     "// What pads the rows is undefined.\n"
     "__kernel __attribute__((reqd_work_group_size(32, 8, 1)))\n"
@@ -22050,7 +21413,7 @@ static const char piece_308[] =
     "        *(__global chunk *) out = (chunk) (X[min(col + 0, last)], X[min(col + 1, last)]);\n"
     "}\n";
 
-static const char piece_309[] =
+static const char piece_301[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored K x N.\n"
@@ -22124,7 +21487,7 @@ static const char piece_309[] =
     "            asm volatile(\"tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu\"\n"
     "                    \".sync.aligned [%0], [%1], 128;\" ::\n";
 
-static const char piece_310[] =
+static const char piece_302[] =
     "                    \"l\"(a_map + which * 128), \"r\"(local_address(map)) : \"memory\");\n"
     "            asm volatile(\"bar.sync 3, 64;\" ::: \"memory\");\n"
     "        }\n"
@@ -22204,7 +21567,7 @@ static const char piece_310[] =
     "                            first_n + x * 2);\n"
     "                }\n";
 
-static const char piece_311[] =
+static const char piece_303[] =
     "                mbarrier_arrive_later(fulls + 8 * s);\n"
     "            }\n"
     "            asm volatile(\"bar.sync 2, 384;\" ::: \"memory\");\n"
@@ -22277,7 +21640,7 @@ static const char piece_311[] =
     "                }\n"
     "            #pragma unroll\n";
 
-static const char piece_312[] =
+static const char piece_304[] =
     "                for (int i = 0; i < 2; i++)\n"
     "            #pragma unroll\n"
     "                    for (int j = 0; j < 4; j++)\n"
@@ -22327,7 +21690,7 @@ static const char piece_312[] =
     "    }\n"
     "}\n";
 
-static const char piece_313[] =
+static const char piece_305[] =
     "// Adds up what work-groups have of a tile that none did alone, in their order, and stores it: of\n"
     "// each work-item's 32 elements, one.\n"
     "__kernel __attribute__((reqd_work_group_size(384, 1, 1)))\n"
@@ -22401,7 +21764,7 @@ static const char piece_313[] =
     "        put(sum, C + c_offset + row * ldc, col, N, alpha, beta);\n"
     "}\n";
 
-static const char piece_314[] =
+static const char piece_306[] =
     "// Copies a matrix so that its rows start at multiples of 16 bytes; each work-item writes 16 bytes.\n"
     "// What pads the rows is undefined.\n"
     "__kernel __attribute__((reqd_work_group_size(32, 8, 1)))\n"
@@ -22420,7 +21783,7 @@ static const char piece_314[] =
     "        *(__global chunk *) out = (chunk) (X[min(col + 0, last)], X[min(col + 1, last)]);\n"
     "}\n";
 
-static const char piece_315[] =
+static const char piece_307[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored N x K.\n"
@@ -22494,7 +21857,7 @@ static const char piece_315[] =
     "            asm volatile(\"tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu\"\n"
     "                    \".sync.aligned [%0], [%1], 128;\" ::\n";
 
-static const char piece_316[] =
+static const char piece_308[] =
     "                    \"l\"(a_map + which * 128), \"r\"(local_address(map)) : \"memory\");\n"
     "            asm volatile(\"bar.sync 3, 64;\" ::: \"memory\");\n"
     "        }\n"
@@ -22575,7 +21938,7 @@ static const char piece_316[] =
     "            }\n"
     "            asm volatile(\"bar.sync 2, 384;\" ::: \"memory\");\n";
 
-static const char piece_317[] =
+static const char piece_309[] =
     "            for (int s = 0; item == 0 && s < early; s++)\n"
     "                mbarrier_arrive(fulls + 8 * s);\n"
     "            break;\n"
@@ -22648,7 +22011,7 @@ static const char piece_317[] =
     "            #pragma unroll\n"
     "                    for (int j = 0; j < 4; j++)\n";
 
-static const char piece_318[] =
+static const char piece_310[] =
     "                        multiply_blocks(c[i][j], as[i], bs[j]);\n"
     "            }\n"
     "            if (++stage == 6) {\n"
@@ -22695,7 +22058,7 @@ static const char piece_318[] =
     "    }\n"
     "}\n";
 
-static const char piece_319[] =
+static const char piece_311[] =
     "// Adds up what work-groups have of a tile that none did alone, in their order, and stores it: of\n"
     "// each work-item's 32 elements, one.\n"
     "__kernel __attribute__((reqd_work_group_size(384, 1, 1)))\n"
@@ -22770,7 +22133,7 @@ static const char piece_319[] =
     "        put(sum, C + c_offset + row * ldc, col, N, alpha, beta);\n"
     "}\n";
 
-static const char piece_320[] =
+static const char piece_312[] =
     "// Copies a matrix so that its rows start at multiples of 16 bytes; each work-item writes 16 bytes.\n"
     "// What pads the rows is undefined.\n"
     "__kernel __attribute__((reqd_work_group_size(32, 8, 1)))\n"
@@ -22789,7 +22152,7 @@ static const char piece_320[] =
     "        *(__global chunk *) out = (chunk) (X[min(col + 0, last)], X[min(col + 1, last)]);\n"
     "}\n";
 
-static const char piece_321[] =
+static const char piece_313[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored K x N.\n"
@@ -22863,7 +22226,7 @@ static const char piece_321[] =
     "            asm volatile(\"tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu\"\n"
     "                    \".sync.aligned [%0], [%1], 128;\" ::\n";
 
-static const char piece_322[] =
+static const char piece_314[] =
     "                    \"l\"(a_map + which * 128), \"r\"(local_address(map)) : \"memory\");\n"
     "            asm volatile(\"bar.sync 3, 64;\" ::: \"memory\");\n"
     "        }\n"
@@ -22942,7 +22305,7 @@ static const char piece_322[] =
     "                    const uint to = (x / 8 * 128 + line * 8\n"
     "                            + (x % 8 ^ line % 8)) * 16;\n";
 
-static const char piece_323[] =
+static const char piece_315[] =
     "                    fetch_chunk(b_at + s * 8192 + to, B + b_offset, K, N, ldb, k + line,\n"
     "                            first_n + x * 2);\n"
     "                }\n"
@@ -23017,7 +22380,7 @@ static const char piece_323[] =
     "                for (int i = 0; i < 2; i++)\n"
     "            #pragma unroll\n";
 
-static const char piece_324[] =
+static const char piece_316[] =
     "                    for (int j = 0; j < 4; j++)\n"
     "                        multiply_blocks(c[i][j], as[i], bs[j]);\n"
     "            }\n"
@@ -23065,7 +22428,7 @@ static const char piece_324[] =
     "    }\n"
     "}\n";
 
-static const char piece_325[] =
+static const char piece_317[] =
     "// Adds up what work-groups have of a tile that none did alone, in their order, and stores it: of\n"
     "// each work-item's 32 elements, one.\n"
     "__kernel __attribute__((reqd_work_group_size(384, 1, 1)))\n"
@@ -23137,7 +22500,7 @@ static const char piece_325[] =
     "        put(sum, C + c_offset + row * ldc, col, N, alpha, beta);\n"
     "}\n";
 
-static const char piece_326[] =
+static const char piece_318[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored N x K.\n"
@@ -23211,7 +22574,7 @@ static const char piece_326[] =
     "            asm volatile(\"tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu\"\n"
     "                    \".sync.aligned [%0], [%1], 128;\" ::\n";
 
-static const char piece_327[] =
+static const char piece_319[] =
     "                    \"l\"(a_map + which * 128), \"r\"(local_address(map)) : \"memory\");\n"
     "            asm volatile(\"bar.sync 3, 64;\" ::: \"memory\");\n"
     "        }\n"
@@ -23291,7 +22654,7 @@ static const char piece_327[] =
     "                            k + x * 2);\n"
     "                }\n";
 
-static const char piece_328[] =
+static const char piece_320[] =
     "                mbarrier_arrive_later(fulls + 8 * s);\n"
     "            }\n"
     "            asm volatile(\"bar.sync 2, 384;\" ::: \"memory\");\n"
@@ -23368,7 +22731,7 @@ static const char piece_328[] =
     "                        multiply_blocks(c[i][j], as[i], bs[j]);\n"
     "            }\n";
 
-static const char piece_329[] =
+static const char piece_321[] =
     "            if (++stage == 6) {\n"
     "                stage = 0;\n"
     "                phase ^= 1;\n"
@@ -23409,7 +22772,7 @@ static const char piece_329[] =
     "    }\n"
     "}\n";
 
-static const char piece_330[] =
+static const char piece_322[] =
     "// Adds up what work-groups have of a tile that none did alone, in their order, and stores it: of\n"
     "// each work-item's 32 elements, one.\n"
     "__kernel __attribute__((reqd_work_group_size(384, 1, 1)))\n"
@@ -23483,7 +22846,7 @@ static const char piece_330[] =
     "        put(sum, C + c_offset + row * ldc, col, N, alpha, beta);\n"
     "}\n";
 
-static const char piece_331[] =
+static const char piece_323[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored K x N.\n"
@@ -23563,7 +22926,7 @@ static const char piece_331[] =
     "                {\n"
     "                    mbarrier_wait(empties + 8 * s, phase);\n";
 
-static const char piece_332[] =
+static const char piece_324[] =
     "                    // Fetches step t into place s.\n"
     "                    {\n"
     "                        const uint mbarrier = fulls + 8 * s;\n"
@@ -23644,7 +23007,7 @@ static const char piece_332[] =
     "            if (now > 0 && lane == 0)\n"
     "                mbarrier_arrive(empties + 8 * (stage == 0 ? 5 : stage - 1));\n";
 
-static const char piece_333[] =
+static const char piece_325[] =
     "            __local const uchar *a_tile = a_tiles + stage * 8192;\n"
     "            __local const uchar *b_tile = b_tiles + stage * 4096;\n"
     "            // Eight values of k at a time. In which order is ours to choose, as long as A and B agree, and so is\n"
@@ -23706,7 +23069,7 @@ static const char piece_333[] =
     "    }\n"
     "}\n";
 
-static const char piece_334[] =
+static const char piece_326[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored N x K.\n"
@@ -23786,7 +23149,7 @@ static const char piece_334[] =
     "                {\n"
     "                    mbarrier_wait(empties + 8 * s, phase);\n";
 
-static const char piece_335[] =
+static const char piece_327[] =
     "                    // Fetches step t into place s.\n"
     "                    {\n"
     "                        const uint mbarrier = fulls + 8 * s;\n"
@@ -23866,7 +23229,7 @@ static const char piece_335[] =
     "                mbarrier_arrive(empties + 8 * (stage == 0 ? 5 : stage - 1));\n"
     "            __local const uchar *a_tile = a_tiles + stage * 8192;\n";
 
-static const char piece_336[] =
+static const char piece_328[] =
     "            __local const uchar *b_tile = b_tiles + stage * 4096;\n"
     "            // Eight values of k at a time. In which order is ours to choose, as long as A and B agree, and so is\n"
     "            // the order of rows and columns within a block. The copy engine puts column x, in 16 bytes, of row r\n"
@@ -23927,7 +23290,7 @@ static const char piece_336[] =
     "    }\n"
     "}\n";
 
-static const char piece_337[] =
+static const char piece_329[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored K x N.\n"
@@ -24007,7 +23370,7 @@ static const char piece_337[] =
     "                {\n"
     "                    mbarrier_wait(empties + 8 * s, phase);\n";
 
-static const char piece_338[] =
+static const char piece_330[] =
     "                    // Fetches step t into place s.\n"
     "                    {\n"
     "                        const uint mbarrier = fulls + 8 * s;\n"
@@ -24088,7 +23451,7 @@ static const char piece_338[] =
     "            if (now > 0 && lane == 0)\n"
     "                mbarrier_arrive(empties + 8 * (stage == 0 ? 5 : stage - 1));\n";
 
-static const char piece_339[] =
+static const char piece_331[] =
     "            __local const uchar *a_tile = a_tiles + stage * 8192;\n"
     "            __local const uchar *b_tile = b_tiles + stage * 4096;\n"
     "            // Eight values of k at a time. In which order is ours to choose, as long as A and B agree, and so is\n"
@@ -24149,7 +23512,7 @@ static const char piece_339[] =
     "    }\n"
     "}\n";
 
-static const char piece_340[] =
+static const char piece_332[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored N x K.\n"
@@ -24229,7 +23592,7 @@ static const char piece_340[] =
     "                {\n"
     "                    mbarrier_wait(empties + 8 * s, phase);\n";
 
-static const char piece_341[] =
+static const char piece_333[] =
     "                    // Fetches step t into place s.\n"
     "                    {\n"
     "                        const uint mbarrier = fulls + 8 * s;\n"
@@ -24310,7 +23673,7 @@ static const char piece_341[] =
     "            if (now > 0 && lane == 0)\n"
     "                mbarrier_arrive(empties + 8 * (stage == 0 ? 5 : stage - 1));\n";
 
-static const char piece_342[] =
+static const char piece_334[] =
     "            __local const uchar *a_tile = a_tiles + stage * 8192;\n"
     "            __local const uchar *b_tile = b_tiles + stage * 4096;\n"
     "            // Eight values of k at a time. In which order is ours to choose, as long as A and B agree, and so is\n"
@@ -24367,7 +23730,7 @@ static const char piece_342[] =
     "    }\n"
     "}\n";
 
-static const char piece_343[] =
+static const char piece_335[] =
     "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n"
     "// Elements of double are computed with as double. A product and a sum are fused where the device does\n"
     "// that in one step: FP_CONTRACT, on by default, allows it.\n"
@@ -24391,7 +23754,7 @@ static const char piece_343[] =
     "    vstore2(x, 0, p);\n"
     "}\n";
 
-static const char piece_344[] =
+static const char piece_336[] =
     "static double total(double2 x)\n"
     "{\n"
     "    double e[2];\n"
@@ -24472,7 +23835,7 @@ static const char piece_344[] =
     "    }\n"
     "}\n";
 
-static const char piece_345[] =
+static const char piece_337[] =
     "static double total(double2 x)\n"
     "{\n"
     "    double e[2];\n"
@@ -24543,7 +23906,7 @@ static const char piece_345[] =
     "    }\n"
     "}\n";
 
-static const char piece_346[] =
+static const char piece_338[] =
     "static double2 load_row(__global const double *p)\n"
     "{\n"
     "    return load_vector(p);\n"
@@ -24606,7 +23969,7 @@ static const char piece_346[] =
     "    }\n"
     "}\n";
 
-static const char piece_347[] =
+static const char piece_339[] =
     "static double2 load_row(__global const double *p)\n"
     "{\n"
     "    return load_vector(p);\n"
@@ -24669,7 +24032,7 @@ static const char piece_347[] =
     "    }\n"
     "}\n";
 
-static const char piece_348[] =
+static const char piece_340[] =
     "static double2 load_row(__global const double *p)\n"
     "{\n"
     "    return load_vector(p);\n"
@@ -24750,7 +24113,7 @@ static const char piece_348[] =
     "    }\n"
     "\n";
 
-static const char piece_349[] =
+static const char piece_341[] =
     "    const int item = along_k * 16 + along_l;\n"
     "    part[item] = c0;\n"
     "    for (int half_way = 32; half_way > 0; half_way /= 2) {\n"
@@ -24809,7 +24172,7 @@ static const char piece_349[] =
     "    }\n"
     "}\n";
 
-static const char piece_350[] =
+static const char piece_342[] =
     "static double total(double2 x)\n"
     "{\n"
     "    double e[2];\n"
@@ -24909,7 +24272,7 @@ static const char piece_350[] =
     "    part[0][item] = total(c0_0);\n"
     "    part[1][item] = total(c0_1);\n";
 
-static const char piece_351[] =
+static const char piece_343[] =
     "    for (int half_way = 32; half_way > 0; half_way /= 2) {\n"
     "        barrier(CLK_LOCAL_MEM_FENCE);\n"
     "        if (along_k < half_way) {\n"
@@ -24973,7 +24336,7 @@ static const char piece_351[] =
     "    }\n"
     "}\n";
 
-static const char piece_352[] =
+static const char piece_344[] =
     "static double2 load_row(__global const double *p)\n"
     "{\n"
     "    return load_vector(p);\n"
@@ -25055,7 +24418,7 @@ static const char piece_352[] =
     "\n"
     "    const int item = along_k * 16 + along_l;\n";
 
-static const char piece_353[] =
+static const char piece_345[] =
     "    part[item] = c0;\n"
     "    for (int half_way = 32; half_way > 0; half_way /= 2) {\n"
     "        barrier(CLK_LOCAL_MEM_FENCE);\n"
@@ -25113,7 +24476,7 @@ static const char piece_353[] =
     "    }\n"
     "}\n";
 
-static const char piece_354[] =
+static const char piece_346[] =
     "static double total(double2 x)\n"
     "{\n"
     "    double e[2];\n"
@@ -25207,7 +24570,7 @@ static const char piece_354[] =
     "        c0_0.s0 += a0 * b0; c1_0.s0 += a0 * b1; c2_0.s0 += a0 * b2; c3_0.s0 += a0 * b3;\n"
     "        const double a1 = load(x1 + k);\n";
 
-static const char piece_355[] =
+static const char piece_347[] =
     "        c0_1.s0 += a1 * b0; c1_1.s0 += a1 * b1; c2_1.s0 += a1 * b2; c3_1.s0 += a1 * b3;\n"
     "    }\n"
     "\n"
@@ -25278,7 +24641,7 @@ static const char piece_355[] =
     "    }\n"
     "}\n";
 
-static const char piece_356[] =
+static const char piece_348[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored K x N.\n"
@@ -25354,7 +24717,7 @@ static const char piece_356[] =
     "        int early = 2;\n"
     "        if (item == 128) {\n";
 
-static const char piece_357[] =
+static const char piece_349[] =
     "            acquire_map(a_map);\n"
     "            acquire_map(b_map);\n"
     "        }\n"
@@ -25435,7 +24798,7 @@ static const char piece_357[] =
     "                mbarrier_arrive(fulls + 8 * s);\n"
     "            break;\n";
 
-static const char piece_358[] =
+static const char piece_350[] =
     "        }\n"
     "    }\n"
     "    uint stage = 0, phase = 0;\n"
@@ -25509,7 +24872,7 @@ static const char piece_358[] =
     "                    for (int i = 0; i < 1; i++) {\n"
     "                        const uint at = ((4 * s + lane_k) ^ lane_r) * 16 + lane_k % 2 * 8;\n";
 
-static const char piece_359[] =
+static const char piece_351[] =
     "                        as[i][0] = *(__local const double *) (a + i * 2048 + at);\n"
     "                        as[i][1] = *(__local const double *) (a + i * 2048 + 1024 + at);\n"
     "                        as[i][2] = *(__local const double *) (a + i * 2048 + (at ^ 8));\n"
@@ -25578,7 +24941,7 @@ static const char piece_359[] =
     "                if (++stage == 8) {\n"
     "                    stage = 0;\n";
 
-static const char piece_360[] =
+static const char piece_352[] =
     "                    phase ^= 1;\n"
     "                }\n"
     "            }\n"
@@ -25657,7 +25020,7 @@ static const char piece_360[] =
     "                __global double *out = C + row * ldc;\n"
     "        #pragma unroll\n";
 
-static const char piece_361[] =
+static const char piece_353[] =
     "                for (int j = 0; j < 2; j++) {\n"
     "                    const long col = first_n + warp_n + j * 8 + lane_k * 2;\n"
     "                    if (is_aligned && col + 1 < N) {\n"
@@ -25672,7 +25035,7 @@ static const char piece_361[] =
     "    }\n"
     "}\n";
 
-static const char piece_362[] =
+static const char piece_354[] =
     "// Adds up what work-groups have of a tile that none did alone, in their order, and stores it: of\n"
     "// each work-item's 16 elements, one.\n"
     "__kernel __attribute__((reqd_work_group_size(128, 1, 1)))\n"
@@ -25746,7 +25109,7 @@ static const char piece_362[] =
     "        put(sum, C + c_offset + row * ldc, col, N, alpha, beta);\n"
     "}\n";
 
-static const char piece_363[] =
+static const char piece_355[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored N x K.\n"
@@ -25822,7 +25185,7 @@ static const char piece_363[] =
     "        int early = 2;\n"
     "        if (item == 128) {\n";
 
-static const char piece_364[] =
+static const char piece_356[] =
     "            acquire_map(a_map);\n"
     "            acquire_map(b_map);\n"
     "        }\n"
@@ -25905,7 +25268,7 @@ static const char piece_364[] =
     "    uint stage = 0, phase = 0;\n"
     "    const uint warp = item / 32, lane = item % 32;\n";
 
-static const char piece_365[] =
+static const char piece_357[] =
     "    for (ulong turn = get_group_id(0), at = begin; turn < whole || at < end; ) {\n"
     "        const bool is_whole = turn < whole;\n"
     "        const uint tile = is_whole ? turn : whole + at / steps;\n"
@@ -25976,7 +25339,7 @@ static const char piece_365[] =
     "                        const uint at = ((4 * s + lane_k) ^ lane_r) * 16 + lane_k % 2 * 8;\n"
     "                        as[i][0] = *(__local const double *) (a + i * 2048 + at);\n";
 
-static const char piece_366[] =
+static const char piece_358[] =
     "                        as[i][1] = *(__local const double *) (a + i * 2048 + 1024 + at);\n"
     "                        as[i][2] = *(__local const double *) (a + i * 2048 + (at ^ 8));\n"
     "                        as[i][3] = *(__local const double *) (a + i * 2048 + 1024 + (at ^ 8));\n"
@@ -26049,7 +25412,7 @@ static const char piece_366[] =
     "            warp_sync();\n"
     "            if (num > 0 && lane == 0)\n";
 
-static const char piece_367[] =
+static const char piece_359[] =
     "                mbarrier_arrive(empties + 8 * (stage == 0 ? 7 : stage - 1));\n"
     "        } else {\n"
     "            for (int now = 0; now < num; now++) {\n"
@@ -26125,7 +25488,7 @@ static const char piece_367[] =
     "                for (int j = 0; j < 2; j++) {\n"
     "                    const long col = first_n + warp_n + j * 8 + lane_k % 2 * 4 + lane_k / 2 * 2;\n";
 
-static const char piece_368[] =
+static const char piece_360[] =
     "                    if (is_aligned && col + 1 < N) {\n"
     "                        put_vector((double2) (c[i][j][2 * h], c[i][j][2 * h + 1]), out + col, alpha, beta);\n"
     "                    } else {\n"
@@ -26138,7 +25501,7 @@ static const char piece_368[] =
     "    }\n"
     "}\n";
 
-static const char piece_369[] =
+static const char piece_361[] =
     "// Adds up what work-groups have of a tile that none did alone, in their order, and stores it: of\n"
     "// each work-item's 16 elements, one.\n"
     "__kernel __attribute__((reqd_work_group_size(128, 1, 1)))\n"
@@ -26213,7 +25576,7 @@ static const char piece_369[] =
     "        put(sum, C + c_offset + row * ldc, col, N, alpha, beta);\n"
     "}\n";
 
-static const char piece_370[] =
+static const char piece_362[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored K x N.\n"
@@ -26289,7 +25652,7 @@ static const char piece_370[] =
     "        int early = 2;\n"
     "        if (item == 128) {\n";
 
-static const char piece_371[] =
+static const char piece_363[] =
     "            acquire_map(a_map);\n"
     "            acquire_map(b_map);\n"
     "        }\n"
@@ -26369,7 +25732,7 @@ static const char piece_371[] =
     "            }\n"
     "            asm volatile(\"bar.sync 2, 128;\" ::: \"memory\");\n";
 
-static const char piece_372[] =
+static const char piece_364[] =
     "            for (int s = 0; item == 0 && s < early; s++)\n"
     "                mbarrier_arrive(fulls + 8 * s);\n"
     "            break;\n"
@@ -26444,7 +25807,7 @@ static const char piece_372[] =
     "                    for (int i = 0; i < 1; i++) {\n"
     "                        const uint at = k_0 * 128 + (lane_m ^ k_0) * 16;\n";
 
-static const char piece_373[] =
+static const char piece_365[] =
     "                        const double2 p = *(__local const double2 *) (a + i * 2048 + s * 1024 + at);\n"
     "                        const double2 q = *(__local const double2 *) (a + i * 2048 + s * 1024 + (at ^ 144));\n"
     "                        as[i][0] = p.x, as[i][1] = p.y, as[i][2] = q.x, as[i][3] = q.y;\n"
@@ -26516,7 +25879,7 @@ static const char piece_373[] =
     "            warp_sync();\n"
     "            if (num > 0 && lane == 0)\n";
 
-static const char piece_374[] =
+static const char piece_366[] =
     "                mbarrier_arrive(empties + 8 * (stage == 0 ? 7 : stage - 1));\n"
     "        } else {\n"
     "            for (int now = 0; now < num; now++) {\n"
@@ -26592,7 +25955,7 @@ static const char piece_374[] =
     "                    const long col = first_n + warp_n + j * 8 + lane_k * 2;\n"
     "                    if (is_aligned && col + 1 < N) {\n";
 
-static const char piece_375[] =
+static const char piece_367[] =
     "                        put_vector((double2) (c[i][j][2 * h], c[i][j][2 * h + 1]), out + col, alpha, beta);\n"
     "                    } else {\n"
     "                        put(c[i][j][2 * h], out, col, N, alpha, beta);\n"
@@ -26604,7 +25967,7 @@ static const char piece_375[] =
     "    }\n"
     "}\n";
 
-static const char piece_376[] =
+static const char piece_368[] =
     "// Adds up what work-groups have of a tile that none did alone, in their order, and stores it: of\n"
     "// each work-item's 16 elements, one.\n"
     "__kernel __attribute__((reqd_work_group_size(128, 1, 1)))\n"
@@ -26676,7 +26039,7 @@ static const char piece_376[] =
     "        put(sum, C + c_offset + row * ldc, col, N, alpha, beta);\n"
     "}\n";
 
-static const char piece_377[] =
+static const char piece_369[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored N x K.\n"
@@ -26752,7 +26115,7 @@ static const char piece_377[] =
     "        int early = 2;\n"
     "        if (item == 128) {\n";
 
-static const char piece_378[] =
+static const char piece_370[] =
     "            acquire_map(a_map);\n"
     "            acquire_map(b_map);\n"
     "        }\n"
@@ -26833,7 +26196,7 @@ static const char piece_378[] =
     "                mbarrier_arrive(fulls + 8 * s);\n"
     "            break;\n";
 
-static const char piece_379[] =
+static const char piece_371[] =
     "        }\n"
     "    }\n"
     "    uint stage = 0, phase = 0;\n"
@@ -26908,7 +26271,7 @@ static const char piece_379[] =
     "                        const uint at = k_0 * 128 + (lane_m ^ k_0) * 16;\n"
     "                        const double2 p = *(__local const double2 *) (a + i * 2048 + s * 1024 + at);\n";
 
-static const char piece_380[] =
+static const char piece_372[] =
     "                        const double2 q = *(__local const double2 *) (a + i * 2048 + s * 1024 + (at ^ 144));\n"
     "                        as[i][0] = p.x, as[i][1] = p.y, as[i][2] = q.x, as[i][3] = q.y;\n"
     "                    }\n"
@@ -26983,7 +26346,7 @@ static const char piece_380[] =
     "            for (int now = 0; now < num; now++) {\n"
     "                mbarrier_wait(fulls + 8 * stage, phase);\n";
 
-static const char piece_381[] =
+static const char piece_373[] =
     "                // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
     "                warp_sync();\n"
     "                if (now > 0 && lane == 0)\n"
@@ -27061,7 +26424,7 @@ static const char piece_381[] =
     "    }\n"
     "}\n";
 
-static const char piece_382[] =
+static const char piece_374[] =
     "// Adds up what work-groups have of a tile that none did alone, in their order, and stores it: of\n"
     "// each work-item's 16 elements, one.\n"
     "__kernel __attribute__((reqd_work_group_size(128, 1, 1)))\n"
@@ -27135,7 +26498,7 @@ static const char piece_382[] =
     "        put(sum, C + c_offset + row * ldc, col, N, alpha, beta);\n"
     "}\n";
 
-static const char piece_383[] =
+static const char piece_375[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored K x N.\n"
@@ -27215,7 +26578,7 @@ static const char piece_383[] =
     "                {\n"
     "                    mbarrier_wait(empties + 8 * s, phase);\n";
 
-static const char piece_384[] =
+static const char piece_376[] =
     "                    // Fetches step t into place s.\n"
     "                    {\n"
     "                        const uint mbarrier = fulls + 8 * s;\n"
@@ -27295,7 +26658,7 @@ static const char piece_384[] =
     "            warp_sync();\n"
     "            if (now > 0 && lane == 0)\n";
 
-static const char piece_385[] =
+static const char piece_377[] =
     "                mbarrier_arrive(empties + 8 * (stage == 0 ? 7 : stage - 1));\n"
     "            __local const uchar *a_tile = a_tiles + stage * 8192;\n"
     "            __local const uchar *b_tile = b_tiles + stage * 16384;\n"
@@ -27358,7 +26721,7 @@ static const char piece_385[] =
     "    }\n"
     "}\n";
 
-static const char piece_386[] =
+static const char piece_378[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored N x K.\n"
@@ -27438,7 +26801,7 @@ static const char piece_386[] =
     "                {\n"
     "                    mbarrier_wait(empties + 8 * s, phase);\n";
 
-static const char piece_387[] =
+static const char piece_379[] =
     "                    // Fetches step t into place s.\n"
     "                    {\n"
     "                        const uint mbarrier = fulls + 8 * s;\n"
@@ -27518,7 +26881,7 @@ static const char piece_387[] =
     "                mbarrier_arrive(empties + 8 * (stage == 0 ? 7 : stage - 1));\n"
     "            __local const uchar *a_tile = a_tiles + stage * 8192;\n";
 
-static const char piece_388[] =
+static const char piece_380[] =
     "            __local const uchar *b_tile = b_tiles + stage * 16384;\n"
     "            // Eight values of k at a time. In which order is ours to choose, as long as A and B agree, and so is\n"
     "            // the order of rows and columns within a block. The copy engine puts column x, in 16 bytes, of row r\n"
@@ -27579,7 +26942,7 @@ static const char piece_388[] =
     "    }\n"
     "}\n";
 
-static const char piece_389[] =
+static const char piece_381[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored K x N.\n"
@@ -27659,7 +27022,7 @@ static const char piece_389[] =
     "                {\n"
     "                    mbarrier_wait(empties + 8 * s, phase);\n";
 
-static const char piece_390[] =
+static const char piece_382[] =
     "                    // Fetches step t into place s.\n"
     "                    {\n"
     "                        const uint mbarrier = fulls + 8 * s;\n"
@@ -27740,7 +27103,7 @@ static const char piece_390[] =
     "            if (now > 0 && lane == 0)\n"
     "                mbarrier_arrive(empties + 8 * (stage == 0 ? 7 : stage - 1));\n";
 
-static const char piece_391[] =
+static const char piece_383[] =
     "            __local const uchar *a_tile = a_tiles + stage * 8192;\n"
     "            __local const uchar *b_tile = b_tiles + stage * 16384;\n"
     "            // Eight values of k at a time. In which order is ours to choose, as long as A and B agree, and so is\n"
@@ -27801,7 +27164,7 @@ static const char piece_391[] =
     "    }\n"
     "}\n";
 
-static const char piece_392[] =
+static const char piece_384[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored N x K.\n"
@@ -27881,7 +27244,7 @@ static const char piece_392[] =
     "                {\n"
     "                    mbarrier_wait(empties + 8 * s, phase);\n";
 
-static const char piece_393[] =
+static const char piece_385[] =
     "                    // Fetches step t into place s.\n"
     "                    {\n"
     "                        const uint mbarrier = fulls + 8 * s;\n"
@@ -27962,7 +27325,7 @@ static const char piece_393[] =
     "            if (now > 0 && lane == 0)\n"
     "                mbarrier_arrive(empties + 8 * (stage == 0 ? 7 : stage - 1));\n";
 
-static const char piece_394[] =
+static const char piece_386[] =
     "            __local const uchar *a_tile = a_tiles + stage * 8192;\n"
     "            __local const uchar *b_tile = b_tiles + stage * 16384;\n"
     "            // Eight values of k at a time. In which order is ours to choose, as long as A and B agree, and so is\n"
@@ -28019,7 +27382,7 @@ static const char piece_394[] =
     "    }\n"
     "}\n";
 
-static const char piece_395[] =
+static const char piece_387[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored K x N.\n"
@@ -28095,7 +27458,7 @@ static const char piece_395[] =
     "        int early = 2;\n"
     "        if (item == 256) {\n";
 
-static const char piece_396[] =
+static const char piece_388[] =
     "            acquire_map(a_map);\n"
     "            acquire_map(b_map);\n"
     "        }\n"
@@ -28175,7 +27538,7 @@ static const char piece_396[] =
     "            for (int s = 0; item == 0 && s < early; s++)\n"
     "                mbarrier_arrive(fulls + 8 * s);\n";
 
-static const char piece_397[] =
+static const char piece_389[] =
     "            break;\n"
     "        }\n"
     "    }\n"
@@ -28250,7 +27613,7 @@ static const char piece_397[] =
     "                    for (int i = 0; i < 1; i++) {\n"
     "                        const uint at = ((4 * s + lane_k) ^ lane_r) * 16 + lane_k % 2 * 8;\n";
 
-static const char piece_398[] =
+static const char piece_390[] =
     "                        as[i][0] = *(__local const double *) (a + i * 2048 + at);\n"
     "                        as[i][1] = *(__local const double *) (a + i * 2048 + 1024 + at);\n"
     "                        as[i][2] = *(__local const double *) (a + i * 2048 + (at ^ 8));\n"
@@ -28319,7 +27682,7 @@ static const char piece_398[] =
     "                if (++stage == 6) {\n"
     "                    stage = 0;\n";
 
-static const char piece_399[] =
+static const char piece_391[] =
     "                    phase ^= 1;\n"
     "                }\n"
     "            }\n"
@@ -28398,7 +27761,7 @@ static const char piece_399[] =
     "                __global double *out = C + row * ldc;\n"
     "        #pragma unroll\n";
 
-static const char piece_400[] =
+static const char piece_392[] =
     "                for (int j = 0; j < 4; j++) {\n"
     "                    const long col = first_n + warp_n + j * 8 + lane_k * 2;\n"
     "                    if (is_aligned && col + 1 < N) {\n"
@@ -28413,7 +27776,7 @@ static const char piece_400[] =
     "    }\n"
     "}\n";
 
-static const char piece_401[] =
+static const char piece_393[] =
     "// Adds up what work-groups have of a tile that none did alone, in their order, and stores it: of\n"
     "// each work-item's 32 elements, one.\n"
     "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\n"
@@ -28487,7 +27850,7 @@ static const char piece_401[] =
     "        put(sum, C + c_offset + row * ldc, col, N, alpha, beta);\n"
     "}\n";
 
-static const char piece_402[] =
+static const char piece_394[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored N x K.\n"
@@ -28563,7 +27926,7 @@ static const char piece_402[] =
     "        int early = 2;\n"
     "        if (item == 256) {\n";
 
-static const char piece_403[] =
+static const char piece_395[] =
     "            acquire_map(a_map);\n"
     "            acquire_map(b_map);\n"
     "        }\n"
@@ -28646,7 +28009,7 @@ static const char piece_403[] =
     "    uint stage = 0, phase = 0;\n"
     "    const uint warp = item / 32, lane = item % 32;\n";
 
-static const char piece_404[] =
+static const char piece_396[] =
     "    for (ulong turn = get_group_id(0), at = begin; turn < whole || at < end; ) {\n"
     "        const bool is_whole = turn < whole;\n"
     "        const uint tile = is_whole ? turn : whole + at / steps;\n"
@@ -28717,7 +28080,7 @@ static const char piece_404[] =
     "                        const uint at = ((4 * s + lane_k) ^ lane_r) * 16 + lane_k % 2 * 8;\n"
     "                        as[i][0] = *(__local const double *) (a + i * 2048 + at);\n";
 
-static const char piece_405[] =
+static const char piece_397[] =
     "                        as[i][1] = *(__local const double *) (a + i * 2048 + 1024 + at);\n"
     "                        as[i][2] = *(__local const double *) (a + i * 2048 + (at ^ 8));\n"
     "                        as[i][3] = *(__local const double *) (a + i * 2048 + 1024 + (at ^ 8));\n"
@@ -28790,7 +28153,7 @@ static const char piece_405[] =
     "            warp_sync();\n"
     "            if (num > 0 && lane == 0)\n";
 
-static const char piece_406[] =
+static const char piece_398[] =
     "                mbarrier_arrive(empties + 8 * (stage == 0 ? 5 : stage - 1));\n"
     "        } else {\n"
     "            for (int now = 0; now < num; now++) {\n"
@@ -28866,7 +28229,7 @@ static const char piece_406[] =
     "                for (int j = 0; j < 4; j++) {\n"
     "                    const long col = first_n + warp_n + j * 8 + lane_k % 2 * 4 + lane_k / 2 * 2;\n";
 
-static const char piece_407[] =
+static const char piece_399[] =
     "// Adds up what work-groups have of a tile that none did alone, in their order, and stores it: of\n"
     "// each work-item's 32 elements, one.\n"
     "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\n"
@@ -28941,7 +28304,7 @@ static const char piece_407[] =
     "        put(sum, C + c_offset + row * ldc, col, N, alpha, beta);\n"
     "}\n";
 
-static const char piece_408[] =
+static const char piece_400[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored K x N.\n"
@@ -29017,7 +28380,7 @@ static const char piece_408[] =
     "        int early = 2;\n"
     "        if (item == 256) {\n";
 
-static const char piece_409[] =
+static const char piece_401[] =
     "            acquire_map(a_map);\n"
     "            acquire_map(b_map);\n"
     "        }\n"
@@ -29096,7 +28459,7 @@ static const char piece_409[] =
     "                mbarrier_arrive_later(fulls + 8 * s);\n"
     "            }\n";
 
-static const char piece_410[] =
+static const char piece_402[] =
     "            asm volatile(\"bar.sync 2, 256;\" ::: \"memory\");\n"
     "            for (int s = 0; item == 0 && s < early; s++)\n"
     "                mbarrier_arrive(fulls + 8 * s);\n"
@@ -29172,7 +28535,7 @@ static const char piece_410[] =
     "                    for (int i = 0; i < 1; i++) {\n"
     "                        const uint at = k_0 * 128 + (lane_m ^ k_0) * 16;\n";
 
-static const char piece_411[] =
+static const char piece_403[] =
     "                        const double2 p = *(__local const double2 *) (a + i * 2048 + s * 1024 + at);\n"
     "                        const double2 q = *(__local const double2 *) (a + i * 2048 + s * 1024 + (at ^ 144));\n"
     "                        as[i][0] = p.x, as[i][1] = p.y, as[i][2] = q.x, as[i][3] = q.y;\n"
@@ -29244,7 +28607,7 @@ static const char piece_411[] =
     "            warp_sync();\n"
     "            if (num > 0 && lane == 0)\n";
 
-static const char piece_412[] =
+static const char piece_404[] =
     "                mbarrier_arrive(empties + 8 * (stage == 0 ? 5 : stage - 1));\n"
     "        } else {\n"
     "            for (int now = 0; now < num; now++) {\n"
@@ -29320,7 +28683,7 @@ static const char piece_412[] =
     "                    const long col = first_n + warp_n + j * 8 + lane_k * 2;\n"
     "                    if (is_aligned && col + 1 < N) {\n";
 
-static const char piece_413[] =
+static const char piece_405[] =
     "// Adds up what work-groups have of a tile that none did alone, in their order, and stores it: of\n"
     "// each work-item's 32 elements, one.\n"
     "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\n"
@@ -29392,7 +28755,7 @@ static const char piece_413[] =
     "        put(sum, C + c_offset + row * ldc, col, N, alpha, beta);\n"
     "}\n";
 
-static const char piece_414[] =
+static const char piece_406[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored N x K.\n"
@@ -29468,7 +28831,7 @@ static const char piece_414[] =
     "        int early = 2;\n"
     "        if (item == 256) {\n";
 
-static const char piece_415[] =
+static const char piece_407[] =
     "            acquire_map(a_map);\n"
     "            acquire_map(b_map);\n"
     "        }\n"
@@ -29548,7 +28911,7 @@ static const char piece_415[] =
     "            for (int s = 0; item == 0 && s < early; s++)\n"
     "                mbarrier_arrive(fulls + 8 * s);\n";
 
-static const char piece_416[] =
+static const char piece_408[] =
     "            break;\n"
     "        }\n"
     "    }\n"
@@ -29623,7 +28986,7 @@ static const char piece_416[] =
     "                    for (int i = 0; i < 1; i++) {\n"
     "                        const uint at = k_0 * 128 + (lane_m ^ k_0) * 16;\n";
 
-static const char piece_417[] =
+static const char piece_409[] =
     "                        const double2 p = *(__local const double2 *) (a + i * 2048 + s * 1024 + at);\n"
     "                        const double2 q = *(__local const double2 *) (a + i * 2048 + s * 1024 + (at ^ 144));\n"
     "                        as[i][0] = p.x, as[i][1] = p.y, as[i][2] = q.x, as[i][3] = q.y;\n"
@@ -29698,7 +29061,7 @@ static const char piece_417[] =
     "        } else {\n"
     "            for (int now = 0; now < num; now++) {\n";
 
-static const char piece_418[] =
+static const char piece_410[] =
     "                mbarrier_wait(fulls + 8 * stage, phase);\n"
     "                // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
     "                warp_sync();\n"
@@ -29777,7 +29140,7 @@ static const char piece_418[] =
     "    }\n"
     "}\n";
 
-static const char piece_419[] =
+static const char piece_411[] =
     "// Adds up what work-groups have of a tile that none did alone, in their order, and stores it: of\n"
     "// each work-item's 32 elements, one.\n"
     "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\n"
@@ -29851,1201 +29214,6 @@ static const char piece_419[] =
     "        put(sum, C + c_offset + row * ldc, col, N, alpha, beta);\n"
     "}\n";
 
-static const char piece_420[] =
-    "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
-    "// A is stored M x K.\n"
-    "// B is stored K x N.\n"
-    "// A work-group computes 64 x 32 of C. Tiles of A and B, 16 deep, are fetched into local\n"
-    "// memory by the copy engine, up to 8 at a time; a tile's `full` barrier says that it is there.\n"
-    "// One work-item fetches; a warp computes 16 x 16 of C, and says by the `empty` barrier\n"
-    "// when it has read a tile.\n"
-    "// 132 work-groups take tiles in turn. Of the tiles that do not make a whole turn, the\n"
-    "// steps are shared out evenly (stream-K, Osama et al. 2023); what a work-group has of such a tile is\n"
-    "// kept, to be added up later.\n"
-    "__kernel __attribute__((reqd_work_group_size(288, 1, 1)))\n"
-    "void kiln_dgemm_bulk_multiply_nn_bm64_bn32_tm2_tn4_depth128_st8_early0_ku2_group1_stream1_edges0_copya0_copyb0(long M, long N, long K,\n"
-    "        __global const double *restrict A, long a_offset, long lda,\n"
-    "        __global const double *restrict B, long b_offset, long ldb,\n"
-    "        __global uchar *work, long maps_at, long parts_at,\n"
-    "        double alpha, double beta, __global double *restrict C, long c_offset, long ldc)\n"
-    "{\n"
-    "    __local uchar a_tiles[65536] __attribute__((aligned(1024)));\n"
-    "    __local uchar b_tiles[32768] __attribute__((aligned(1024)));\n"
-    "    __local ulong full[8];\n"
-    "    __local ulong empty[8];\n"
-    "    const uint item = get_local_id(0);\n"
-    "    const uint fulls = local_address(full);\n"
-    "    const uint a_at = local_address(a_tiles), b_at = local_address(b_tiles);\n"
-    "    const uint empties = local_address(empty);\n"
-    "    C += c_offset;\n"
-    "    // Whether every row of C starts where 2 columns may be stored at once.\n"
-    "    const ulong misaligned = ((ulong) C | (ulong) (ldc * 8)) & 15;\n"
-    "    const bool is_aligned = misaligned == 0;\n"
-    "    __global double *parts = (__global double *) (work + parts_at * 8) + item;\n"
-    "    // The first `whole` tiles are done in turns, the rest in `all` steps by `sharers` work-groups. A last\n"
-    "    // turn that is nearly full is a turn.\n"
-    "    const ulong tiles = ((M + 63) / 64) * ((N + 31) / 32);\n"
-    "    const ulong in_turns = tiles / 132 * 132;\n"
-    "    const ulong whole = tiles - in_turns < 99 ? in_turns : tiles;\n"
-    "    const ulong steps = (K + 15) / 16, all = (tiles - whole) * steps;\n"
-    "    const ulong sharers = min((ulong) 132, all);\n"
-    "    const ulong begin = all * min((ulong) get_group_id(0), sharers) / max(sharers, (ulong) 1);\n"
-    "    const ulong end = all * min((ulong) get_group_id(0) + 1, sharers) / max(sharers, (ulong) 1);\n"
-    "\n"
-    "    // How A and B lie, and where their tensor maps are.\n"
-    "    const ulong a_map = (ulong) (work + maps_at * 256), b_map = a_map + 128;\n"
-    "    __local uint maps[64] __attribute__((aligned(128)));\n"
-    "    // One warp writes the map of A, the next that of B, to where all work-groups write the same.\n"
-    "    if (item < 64) {\n"
-    "        const uint which = (item - 0) / 32, lane = item % 32;\n"
-    "        __local uint *map = maps + which * 32;\n"
-    "        map[lane] = 0;\n"
-    "        warp_sync();\n"
-    "        if (item == 0)\n"
-    "            write_map(local_address(map), (ulong) (A + a_offset), M, K, lda, 64, 16,\n"
-    "                    3);\n"
-    "        if (item == 32)\n"
-    "            write_map(local_address(map), (ulong) (B + b_offset), K, N, ldb, 16, 16,\n"
-    "                    3);\n"
-    "        warp_sync();\n"
-    "        asm volatile(\"tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu\"\n"
-    "                \".sync.aligned [%0], [%1], 128;\" ::\n"
-    "                \"l\"(a_map + which * 128), \"r\"(local_address(map)) : \"memory\");\n"
-    "    }\n"
-    "    if (item == 0) {\n"
-    "        for (int s = 0; s < 8; s++) {\n"
-    "            mbarrier_init(fulls + 8 * s, 1);\n"
-    "            mbarrier_init(empties + 8 * s, 8);\n"
-    "        }\n"
-    "        asm volatile(\"fence.proxy.async.shared::cta;\" ::: \"memory\");\n"
-    "    }\n"
-    "    barrier(CLK_LOCAL_MEM_FENCE);\n"
-    "\n"
-    "    if (item >= 256) {\n"
-    "        if (item == 256) {\n"
-    "            acquire_map(a_map);\n"
-    "            acquire_map(b_map);\n"
-    "        }\n"
-    "        if (item == 256) {\n"
-    "            uint s = 0, phase = 1;\n"
-    "            for (ulong turn = get_group_id(0), at = begin; turn < whole || at < end; ) {\n";
-
-static const char piece_421[] =
-    "                const bool is_whole = turn < whole;\n"
-    "                const uint tile = is_whole ? turn : whole + at / steps;\n"
-    "                const int first = is_whole ? 0 : at % steps;\n"
-    "                const int num = is_whole ? steps : min(steps - first, end - at);\n"
-    "                turn += 132;\n"
-    "                at += is_whole ? 0 : num;\n"
-    "            // Work-groups that run together share rows and columns: 1 rows of tiles at a time.\n"
-    "            const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 31) / 32;\n"
-    "            const uint band = tile / (1 * tiles_n) * 1, in_band = tile - band * tiles_n;\n"
-    "            const uint band_rows = min(tiles_m - band, (uint) 1);\n"
-    "            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n"
-    "            const int first_m = tile_m * 64, first_n = tile_n * 32;\n"
-    "            for (int t = 0; t < num; t++) {\n"
-    "                {\n"
-    "                    mbarrier_wait(empties + 8 * s, phase);\n"
-    "                    // Fetches step t into place s.\n"
-    "                    {\n"
-    "                        const uint mbarrier = fulls + 8 * s;\n"
-    "                        const int k = (first + t) * 16;\n"
-    "                        mbarrier_expect(mbarrier, 12288);\n"
-    "                        fetch_box(a_at + s * 8192, a_map, k, first_m, mbarrier);\n"
-    "                        for (int x = 0; x < 32; x += 16)\n"
-    "                            fetch_box(b_at + s * 4096 + x * 128, b_map, first_n + x, k, mbarrier);\n"
-    "                    }\n"
-    "                }\n"
-    "                if (++s == 8) {\n"
-    "                    s = 0;\n"
-    "                    phase ^= 1;\n"
-    "                }\n"
-    "            }\n"
-    "            }\n"
-    "        }\n"
-    "        return;\n"
-    "    }\n"
-    "    uint stage = 0, phase = 0;\n"
-    "    const uint warp = item / 32, lane = item % 32;\n"
-    "    for (ulong turn = get_group_id(0), at = begin; turn < whole || at < end; ) {\n"
-    "        const bool is_whole = turn < whole;\n"
-    "        const uint tile = is_whole ? turn : whole + at / steps;\n"
-    "        const int first = is_whole ? 0 : at % steps;\n"
-    "        const int num = is_whole ? steps : min(steps - first, end - at);\n"
-    "        turn += 132;\n"
-    "        at += is_whole ? 0 : num;\n"
-    "    // Work-groups that run together share rows and columns: 1 rows of tiles at a time.\n"
-    "    const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 31) / 32;\n"
-    "    const uint band = tile / (1 * tiles_n) * 1, in_band = tile - band * tiles_n;\n"
-    "    const uint band_rows = min(tiles_m - band, (uint) 1);\n"
-    "    const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n"
-    "    const int first_m = tile_m * 64, first_n = tile_n * 32;\n"
-    "    {\n"
-    "        const uint lane_m = lane / 4, lane_k = lane % 4;\n"
-    "        // Rows 0, 1, 4, 5, 2, 3, 6, 7 of A (columns of B).\n"
-    "        const uint lane_r = (lane_m & 1) | (lane_m & 2) << 1 | (lane_m & 4) >> 1;\n"
-    "        const uint warp_m = warp % 4 * 16, warp_n = warp / 4 * 16;\n"
-    "        double c[1][2][4];\n"
-    "        #pragma unroll\n"
-    "        for (int i = 0; i < 1; i++)\n"
-    "        #pragma unroll\n"
-    "            for (int j = 0; j < 2; j++)\n"
-    "        #pragma unroll\n"
-    "                for (int e = 0; e < 4; e++)\n"
-    "                    c[i][j][e] = 0;\n"
-    "        for (int now = 0; now < num; now++) {\n"
-    "            mbarrier_wait(fulls + 8 * stage, phase);\n"
-    "            // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
-    "            warp_sync();\n"
-    "            if (now > 0 && lane == 0)\n"
-    "                mbarrier_arrive(empties + 8 * (stage == 0 ? 7 : stage - 1));\n"
-    "            __local const uchar *a_tile = a_tiles + stage * 8192;\n"
-    "            __local const uchar *b_tile = b_tiles + stage * 4096;\n"
-    "            // Eight values of k at a time. In which order is ours to choose, as long as A and B agree, and so is\n"
-    "            // the order of rows and columns within a block. The copy engine puts column x, in 16 bytes, of row r\n"
-    "            // of a tile at x ^ r % 8. The orders here let no two work-items that read together meet in a bank\n"
-    "            // (8 together read 16 bytes each, 16 read 8 bytes each), and what is read is where it is used.\n";
-
-static const char piece_422[] =
-    "            // The tensor core's k and k + 4 are 0 3 4 7 and 1 2 5 6.\n"
-    "            const uint k_0 = 2 * lane_k + lane_k % 2;\n"
-    "            __local const uchar *a = a_tile + (warp_m + lane_r) * 128;\n"
-    "            __local const uchar *b = b_tile + warp_n * 128 + lane_m % 2 * 8;\n"
-    "            #pragma unroll\n"
-    "            for (int s = 0; s < 2; s++) {\n"
-    "                double as[1][4], bs[2][2];\n"
-    "            #pragma unroll\n"
-    "                for (int i = 0; i < 1; i++) {\n"
-    "                    const uint at = ((4 * s + lane_k) ^ lane_r) * 16 + lane_k % 2 * 8;\n"
-    "                    as[i][0] = *(__local const double *) (a + i * 2048 + at);\n"
-    "                    as[i][1] = *(__local const double *) (a + i * 2048 + 1024 + at);\n"
-    "                    as[i][2] = *(__local const double *) (a + i * 2048 + (at ^ 8));\n"
-    "                    as[i][3] = *(__local const double *) (a + i * 2048 + 1024 + (at ^ 8));\n"
-    "                }\n"
-    "            #pragma unroll\n"
-    "                for (int j = 0; j < 2; j++) {\n"
-    "                    const uint at = (k_0 * 128 + ((lane_m / 2) ^ k_0) * 16) ^ j % 2 * 64;\n"
-    "                    bs[j][0] = *(__local const double *) (b + j / 2 * 2048 + s * 1024 + at);\n"
-    "                    bs[j][1] = *(__local const double *) (b + j / 2 * 2048 + s * 1024 + (at ^ 144));\n"
-    "                }\n"
-    "            #pragma unroll\n"
-    "                for (int i = 0; i < 1; i++)\n"
-    "            #pragma unroll\n"
-    "                    for (int j = 0; j < 2; j++)\n"
-    "                        multiply_blocks(c[i][j], as[i], bs[j]);\n"
-    "            }\n"
-    "            if (++stage == 8) {\n"
-    "                stage = 0;\n"
-    "                phase ^= 1;\n"
-    "            }\n"
-    "        }\n"
-    "        warp_sync();\n"
-    "        if (num > 0 && lane == 0)\n"
-    "            mbarrier_arrive(empties + 8 * (stage == 0 ? 7 : stage - 1));\n"
-    "        if (num < steps) {\n"
-    "            // Not all of the tile: kept for the stage that adds up.\n"
-    "            __global double *part = parts + (2 * get_group_id(0) + (first == 0)) * 2048;\n"
-    "        #pragma unroll\n"
-    "            for (int i = 0; i < 1; i++)\n"
-    "        #pragma unroll\n"
-    "                for (int j = 0; j < 2; j++)\n"
-    "        #pragma unroll\n"
-    "                    for (int e = 0; e < 4; e++)\n"
-    "                        part[((i * 2 + j) * 4 + e) * 256] = c[i][j][e];\n"
-    "            continue;\n"
-    "        }\n"
-    "        // Rows and columns of a block are in the order in which they were read.\n"
-    "        #pragma unroll\n"
-    "        for (int i = 0; i < 1; i++)\n"
-    "        #pragma unroll\n"
-    "            for (int h = 0; h < 2; h++) {\n"
-    "                const long row = first_m + warp_m + i * 16 + h * 8 + lane_r;\n"
-    "                if (row >= M)\n"
-    "                    break;\n"
-    "                __global double *out = C + row * ldc;\n"
-    "        #pragma unroll\n"
-    "                for (int j = 0; j < 2; j++) {\n"
-    "                    const long col = first_n + warp_n + j * 8 + lane_k * 2;\n"
-    "                    if (is_aligned && col + 1 < N) {\n"
-    "                        put_vector((double2) (c[i][j][2 * h], c[i][j][2 * h + 1]), out + col, alpha, beta);\n"
-    "                    } else {\n"
-    "                        put(c[i][j][2 * h], out, col, N, alpha, beta);\n"
-    "                        put(c[i][j][2 * h + 1], out, col + 1, N, alpha, beta);\n"
-    "                    }\n"
-    "                }\n"
-    "            }\n"
-    "    }\n"
-    "    }\n"
-    "}\n";
-
-static const char piece_423[] =
-    "// Adds up what work-groups have of a tile that none did alone, in their order, and stores it: of\n"
-    "// each work-item's 8 elements, one.\n"
-    "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\n"
-    "void kiln_dgemm_bulk_add_nn_bm64_bn32_tm2_tn4_depth128_st8_early0_ku2_group1_stream1_edges0_copya0_copyb0(long M, long N, long K, __global const uchar *restrict work, long parts_at,\n"
-    "        double alpha, double beta, __global double *restrict C, long c_offset, long ldc)\n"
-    "{\n"
-    "    const uint item = get_local_id(0), e = get_group_id(1);\n"
-    "    __global const double *parts = (__global const double *) (work + parts_at * 8)\n"
-    "            + e * 256 + item;\n"
-    "    // The first `whole` tiles are done in turns, the rest in `all` steps by `sharers` work-groups. A last\n"
-    "    // turn that is nearly full is a turn.\n"
-    "    const ulong tiles = ((M + 63) / 64) * ((N + 31) / 32);\n"
-    "    const ulong in_turns = tiles / 132 * 132;\n"
-    "    const ulong whole = tiles - in_turns < 99 ? in_turns : tiles;\n"
-    "    const ulong steps = (K + 15) / 16, all = (tiles - whole) * steps;\n"
-    "    const ulong sharers = min((ulong) 132, all);\n"
-    "    const uint tile = whole + get_group_id(0);\n"
-    "    int from = 0, to = -1;\n"
-    "    if (tile >= tiles)\n"
-    "        return;\n"
-    "    if (steps > 0) {\n"
-    "        // The work-groups that the first and the last step belong to: step x is in the part of\n"
-    "        // work-group g if all g / sharers <= x < all (g + 1) / sharers.\n"
-    "        const ulong begin = (tile - whole) * steps;\n"
-    "        from = ((begin + 1) * sharers - 1) / all;\n"
-    "        to = ((begin + steps) * sharers - 1) / all;\n"
-    "        if (from == to)\n"
-    "            return;\n"
-    "    }\n"
-    "\n"
-    "    // The first has the tile's begin as its last piece, the others what they have as their first.\n"
-    "    double sum = 0;\n"
-    "    if (from <= to)\n"
-    "        sum = parts[(2 * (ulong) from + 1) * 2048];\n"
-    "    int g = from + 1;\n"
-    "    for (; g + 8 <= to; g += 32) {\n"
-    "        double part[32];\n"
-    "#pragma unroll\n"
-    "        for (int u = 0; u < 32; u++)\n"
-    "            part[u] = g + u <= to ? parts[2 * (ulong) (g + u) * 2048] : 0;\n"
-    "#pragma unroll\n"
-    "        for (int u = 0; u < 32; u++)\n"
-    "            sum += part[u];\n"
-    "    }\n"
-    "    for (; g + 0 <= to; g += 8) {\n"
-    "        double part[8];\n"
-    "#pragma unroll\n"
-    "        for (int u = 0; u < 8; u++)\n"
-    "            part[u] = g + u <= to ? parts[2 * (ulong) (g + u) * 2048] : 0;\n"
-    "#pragma unroll\n"
-    "        for (int u = 0; u < 8; u++)\n"
-    "            sum += part[u];\n"
-    "    }\n"
-    "\n"
-    "    // Where the element is: as the stage before has it.\n"
-    "    // Work-groups that run together share rows and columns: 1 rows of tiles at a time.\n"
-    "    const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 31) / 32;\n"
-    "    const uint band = tile / (1 * tiles_n) * 1, in_band = tile - band * tiles_n;\n"
-    "    const uint band_rows = min(tiles_m - band, (uint) 1);\n"
-    "    const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n"
-    "    const int first_m = tile_m * 64, first_n = tile_n * 32;\n"
-    "    const uint warp = item / 32, lane = item % 32;\n"
-    "    const uint lane_m = lane / 4, lane_k = lane % 4;\n"
-    "    // Rows 0, 1, 4, 5, 2, 3, 6, 7 of A (columns of B).\n"
-    "    const uint lane_r = (lane_m & 1) | (lane_m & 2) << 1 | (lane_m & 4) >> 1;\n"
-    "    const uint warp_m = warp % 4 * 16, warp_n = warp / 4 * 16;\n"
-    "    const uint block = e / 4;\n"
-    "    const long row = first_m + warp_m + block / 2 * 16 + e / 2 % 2 * 8 + lane_r;\n"
-    "    const long col = first_n + warp_n + block % 2 * 8 + lane_k * 2 + e % 2;\n"
-    "    if (row < M)\n"
-    "        put(sum, C + c_offset + row * ldc, col, N, alpha, beta);\n"
-    "}\n";
-
-static const char piece_424[] =
-    "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
-    "// A is stored M x K.\n"
-    "// B is stored N x K.\n"
-    "// A work-group computes 64 x 32 of C. Tiles of A and B, 16 deep, are fetched into local\n"
-    "// memory by the copy engine, up to 8 at a time; a tile's `full` barrier says that it is there.\n"
-    "// One work-item fetches; a warp computes 16 x 16 of C, and says by the `empty` barrier\n"
-    "// when it has read a tile.\n"
-    "// 132 work-groups take tiles in turn. Of the tiles that do not make a whole turn, the\n"
-    "// steps are shared out evenly (stream-K, Osama et al. 2023); what a work-group has of such a tile is\n"
-    "// kept, to be added up later.\n"
-    "__kernel __attribute__((reqd_work_group_size(288, 1, 1)))\n"
-    "void kiln_dgemm_bulk_multiply_nt_bm64_bn32_tm2_tn4_depth128_st8_early0_ku2_group1_stream1_edges0_copya0_copyb0(long M, long N, long K,\n"
-    "        __global const double *restrict A, long a_offset, long lda,\n"
-    "        __global const double *restrict B, long b_offset, long ldb,\n"
-    "        __global uchar *work, long maps_at, long parts_at,\n"
-    "        double alpha, double beta, __global double *restrict C, long c_offset, long ldc)\n"
-    "{\n"
-    "    __local uchar a_tiles[65536] __attribute__((aligned(1024)));\n"
-    "    __local uchar b_tiles[32768] __attribute__((aligned(1024)));\n"
-    "    __local ulong full[8];\n"
-    "    __local ulong empty[8];\n"
-    "    const uint item = get_local_id(0);\n"
-    "    const uint fulls = local_address(full);\n"
-    "    const uint a_at = local_address(a_tiles), b_at = local_address(b_tiles);\n"
-    "    const uint empties = local_address(empty);\n"
-    "    C += c_offset;\n"
-    "    // Whether every row of C starts where 2 columns may be stored at once.\n"
-    "    const ulong misaligned = ((ulong) C | (ulong) (ldc * 8)) & 15;\n"
-    "    const bool is_aligned = misaligned == 0;\n"
-    "    __global double *parts = (__global double *) (work + parts_at * 8) + item;\n"
-    "    // The first `whole` tiles are done in turns, the rest in `all` steps by `sharers` work-groups. A last\n"
-    "    // turn that is nearly full is a turn.\n"
-    "    const ulong tiles = ((M + 63) / 64) * ((N + 31) / 32);\n"
-    "    const ulong in_turns = tiles / 132 * 132;\n"
-    "    const ulong whole = tiles - in_turns < 99 ? in_turns : tiles;\n"
-    "    const ulong steps = (K + 15) / 16, all = (tiles - whole) * steps;\n"
-    "    const ulong sharers = min((ulong) 132, all);\n"
-    "    const ulong begin = all * min((ulong) get_group_id(0), sharers) / max(sharers, (ulong) 1);\n"
-    "    const ulong end = all * min((ulong) get_group_id(0) + 1, sharers) / max(sharers, (ulong) 1);\n"
-    "\n"
-    "    // How A and B lie, and where their tensor maps are.\n"
-    "    const ulong a_map = (ulong) (work + maps_at * 256), b_map = a_map + 128;\n"
-    "    __local uint maps[64] __attribute__((aligned(128)));\n"
-    "    // One warp writes the map of A, the next that of B, to where all work-groups write the same.\n"
-    "    if (item < 64) {\n"
-    "        const uint which = (item - 0) / 32, lane = item % 32;\n"
-    "        __local uint *map = maps + which * 32;\n"
-    "        map[lane] = 0;\n"
-    "        warp_sync();\n"
-    "        if (item == 0)\n"
-    "            write_map(local_address(map), (ulong) (A + a_offset), M, K, lda, 64, 16,\n"
-    "                    3);\n"
-    "        if (item == 32)\n"
-    "            write_map(local_address(map), (ulong) (B + b_offset), N, K, ldb, 32, 16,\n"
-    "                    3);\n"
-    "        warp_sync();\n"
-    "        asm volatile(\"tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu\"\n"
-    "                \".sync.aligned [%0], [%1], 128;\" ::\n"
-    "                \"l\"(a_map + which * 128), \"r\"(local_address(map)) : \"memory\");\n"
-    "    }\n"
-    "    if (item == 0) {\n"
-    "        for (int s = 0; s < 8; s++) {\n"
-    "            mbarrier_init(fulls + 8 * s, 1);\n"
-    "            mbarrier_init(empties + 8 * s, 8);\n"
-    "        }\n"
-    "        asm volatile(\"fence.proxy.async.shared::cta;\" ::: \"memory\");\n"
-    "    }\n"
-    "    barrier(CLK_LOCAL_MEM_FENCE);\n"
-    "\n"
-    "    if (item >= 256) {\n"
-    "        if (item == 256) {\n"
-    "            acquire_map(a_map);\n"
-    "            acquire_map(b_map);\n"
-    "        }\n"
-    "        if (item == 256) {\n"
-    "            uint s = 0, phase = 1;\n"
-    "            for (ulong turn = get_group_id(0), at = begin; turn < whole || at < end; ) {\n";
-
-static const char piece_425[] =
-    "                const bool is_whole = turn < whole;\n"
-    "                const uint tile = is_whole ? turn : whole + at / steps;\n"
-    "                const int first = is_whole ? 0 : at % steps;\n"
-    "                const int num = is_whole ? steps : min(steps - first, end - at);\n"
-    "                turn += 132;\n"
-    "                at += is_whole ? 0 : num;\n"
-    "            // Work-groups that run together share rows and columns: 1 rows of tiles at a time.\n"
-    "            const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 31) / 32;\n"
-    "            const uint band = tile / (1 * tiles_n) * 1, in_band = tile - band * tiles_n;\n"
-    "            const uint band_rows = min(tiles_m - band, (uint) 1);\n"
-    "            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n"
-    "            const int first_m = tile_m * 64, first_n = tile_n * 32;\n"
-    "            for (int t = 0; t < num; t++) {\n"
-    "                {\n"
-    "                    mbarrier_wait(empties + 8 * s, phase);\n"
-    "                    // Fetches step t into place s.\n"
-    "                    {\n"
-    "                        const uint mbarrier = fulls + 8 * s;\n"
-    "                        const int k = (first + t) * 16;\n"
-    "                        mbarrier_expect(mbarrier, 12288);\n"
-    "                        fetch_box(a_at + s * 8192, a_map, k, first_m, mbarrier);\n"
-    "                        fetch_box(b_at + s * 4096, b_map, k, first_n, mbarrier);\n"
-    "                    }\n"
-    "                }\n"
-    "                if (++s == 8) {\n"
-    "                    s = 0;\n"
-    "                    phase ^= 1;\n"
-    "                }\n"
-    "            }\n"
-    "            }\n"
-    "        }\n"
-    "        return;\n"
-    "    }\n"
-    "    uint stage = 0, phase = 0;\n"
-    "    const uint warp = item / 32, lane = item % 32;\n"
-    "    for (ulong turn = get_group_id(0), at = begin; turn < whole || at < end; ) {\n"
-    "        const bool is_whole = turn < whole;\n"
-    "        const uint tile = is_whole ? turn : whole + at / steps;\n"
-    "        const int first = is_whole ? 0 : at % steps;\n"
-    "        const int num = is_whole ? steps : min(steps - first, end - at);\n"
-    "        turn += 132;\n"
-    "        at += is_whole ? 0 : num;\n"
-    "    // Work-groups that run together share rows and columns: 1 rows of tiles at a time.\n"
-    "    const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 31) / 32;\n"
-    "    const uint band = tile / (1 * tiles_n) * 1, in_band = tile - band * tiles_n;\n"
-    "    const uint band_rows = min(tiles_m - band, (uint) 1);\n"
-    "    const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n"
-    "    const int first_m = tile_m * 64, first_n = tile_n * 32;\n"
-    "    {\n"
-    "        const uint lane_m = lane / 4, lane_k = lane % 4;\n"
-    "        // Rows 0, 1, 4, 5, 2, 3, 6, 7 of A (columns of B).\n"
-    "        const uint lane_r = (lane_m & 1) | (lane_m & 2) << 1 | (lane_m & 4) >> 1;\n"
-    "        const uint warp_m = warp % 4 * 16, warp_n = warp / 4 * 16;\n"
-    "        double c[1][2][4];\n"
-    "        #pragma unroll\n"
-    "        for (int i = 0; i < 1; i++)\n"
-    "        #pragma unroll\n"
-    "            for (int j = 0; j < 2; j++)\n"
-    "        #pragma unroll\n"
-    "                for (int e = 0; e < 4; e++)\n"
-    "                    c[i][j][e] = 0;\n"
-    "        for (int now = 0; now < num; now++) {\n"
-    "            mbarrier_wait(fulls + 8 * stage, phase);\n"
-    "            // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
-    "            warp_sync();\n"
-    "            if (now > 0 && lane == 0)\n"
-    "                mbarrier_arrive(empties + 8 * (stage == 0 ? 7 : stage - 1));\n"
-    "            __local const uchar *a_tile = a_tiles + stage * 8192;\n"
-    "            __local const uchar *b_tile = b_tiles + stage * 4096;\n"
-    "            // Eight values of k at a time. In which order is ours to choose, as long as A and B agree, and so is\n"
-    "            // the order of rows and columns within a block. The copy engine puts column x, in 16 bytes, of row r\n"
-    "            // of a tile at x ^ r % 8. The orders here let no two work-items that read together meet in a bank\n"
-    "            // (8 together read 16 bytes each, 16 read 8 bytes each), and what is read is where it is used.\n"
-    "            // The tensor core's k and k + 4 are 0 3 4 7 and 1 2 5 6.\n";
-
-static const char piece_426[] =
-    "            const uint k_0 = 2 * lane_k + lane_k % 2;\n"
-    "            __local const uchar *a = a_tile + (warp_m + lane_r) * 128;\n"
-    "            __local const uchar *b = b_tile + (warp_n + lane_r) * 128;\n"
-    "            #pragma unroll\n"
-    "            for (int s = 0; s < 2; s++) {\n"
-    "                double as[1][4], bs[2][2];\n"
-    "            #pragma unroll\n"
-    "                for (int i = 0; i < 1; i++) {\n"
-    "                    const uint at = ((4 * s + lane_k) ^ lane_r) * 16 + lane_k % 2 * 8;\n"
-    "                    as[i][0] = *(__local const double *) (a + i * 2048 + at);\n"
-    "                    as[i][1] = *(__local const double *) (a + i * 2048 + 1024 + at);\n"
-    "                    as[i][2] = *(__local const double *) (a + i * 2048 + (at ^ 8));\n"
-    "                    as[i][3] = *(__local const double *) (a + i * 2048 + 1024 + (at ^ 8));\n"
-    "                }\n"
-    "            #pragma unroll\n"
-    "                for (int j = 0; j < 2; j++) {\n"
-    "                    const uint at = ((4 * s + lane_k) ^ lane_r) * 16 + lane_k % 2 * 8;\n"
-    "                    bs[j][0] = *(__local const double *) (b + j * 1024 + at);\n"
-    "                    bs[j][1] = *(__local const double *) (b + j * 1024 + (at ^ 8));\n"
-    "                }\n"
-    "            #pragma unroll\n"
-    "                for (int i = 0; i < 1; i++)\n"
-    "            #pragma unroll\n"
-    "                    for (int j = 0; j < 2; j++)\n"
-    "                        multiply_blocks(c[i][j], as[i], bs[j]);\n"
-    "            }\n"
-    "            if (++stage == 8) {\n"
-    "                stage = 0;\n"
-    "                phase ^= 1;\n"
-    "            }\n"
-    "        }\n"
-    "        warp_sync();\n"
-    "        if (num > 0 && lane == 0)\n"
-    "            mbarrier_arrive(empties + 8 * (stage == 0 ? 7 : stage - 1));\n"
-    "        if (num < steps) {\n"
-    "            // Not all of the tile: kept for the stage that adds up.\n"
-    "            __global double *part = parts + (2 * get_group_id(0) + (first == 0)) * 2048;\n"
-    "        #pragma unroll\n"
-    "            for (int i = 0; i < 1; i++)\n"
-    "        #pragma unroll\n"
-    "                for (int j = 0; j < 2; j++)\n"
-    "        #pragma unroll\n"
-    "                    for (int e = 0; e < 4; e++)\n"
-    "                        part[((i * 2 + j) * 4 + e) * 256] = c[i][j][e];\n"
-    "            continue;\n"
-    "        }\n"
-    "        // Rows and columns of a block are in the order in which they were read.\n"
-    "        #pragma unroll\n"
-    "        for (int i = 0; i < 1; i++)\n"
-    "        #pragma unroll\n"
-    "            for (int h = 0; h < 2; h++) {\n"
-    "                const long row = first_m + warp_m + i * 16 + h * 8 + lane_r;\n"
-    "                if (row >= M)\n"
-    "                    break;\n"
-    "                __global double *out = C + row * ldc;\n"
-    "        #pragma unroll\n"
-    "                for (int j = 0; j < 2; j++) {\n"
-    "                    const long col = first_n + warp_n + j * 8 + lane_k % 2 * 4 + lane_k / 2 * 2;\n"
-    "                    if (is_aligned && col + 1 < N) {\n"
-    "                        put_vector((double2) (c[i][j][2 * h], c[i][j][2 * h + 1]), out + col, alpha, beta);\n"
-    "                    } else {\n"
-    "                        put(c[i][j][2 * h], out, col, N, alpha, beta);\n"
-    "                        put(c[i][j][2 * h + 1], out, col + 1, N, alpha, beta);\n"
-    "                    }\n"
-    "                }\n"
-    "            }\n"
-    "    }\n"
-    "    }\n"
-    "}\n";
-
-static const char piece_427[] =
-    "// Adds up what work-groups have of a tile that none did alone, in their order, and stores it: of\n"
-    "// each work-item's 8 elements, one.\n"
-    "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\n"
-    "void kiln_dgemm_bulk_add_nt_bm64_bn32_tm2_tn4_depth128_st8_early0_ku2_group1_stream1_edges0_copya0_copyb0(long M, long N, long K, __global const uchar *restrict work, long parts_at,\n"
-    "        double alpha, double beta, __global double *restrict C, long c_offset, long ldc)\n"
-    "{\n"
-    "    const uint item = get_local_id(0), e = get_group_id(1);\n"
-    "    __global const double *parts = (__global const double *) (work + parts_at * 8)\n"
-    "            + e * 256 + item;\n"
-    "    // The first `whole` tiles are done in turns, the rest in `all` steps by `sharers` work-groups. A last\n"
-    "    // turn that is nearly full is a turn.\n"
-    "    const ulong tiles = ((M + 63) / 64) * ((N + 31) / 32);\n"
-    "    const ulong in_turns = tiles / 132 * 132;\n"
-    "    const ulong whole = tiles - in_turns < 99 ? in_turns : tiles;\n"
-    "    const ulong steps = (K + 15) / 16, all = (tiles - whole) * steps;\n"
-    "    const ulong sharers = min((ulong) 132, all);\n"
-    "    const uint tile = whole + get_group_id(0);\n"
-    "    int from = 0, to = -1;\n"
-    "    if (tile >= tiles)\n"
-    "        return;\n"
-    "    if (steps > 0) {\n"
-    "        // The work-groups that the first and the last step belong to: step x is in the part of\n"
-    "        // work-group g if all g / sharers <= x < all (g + 1) / sharers.\n"
-    "        const ulong begin = (tile - whole) * steps;\n"
-    "        from = ((begin + 1) * sharers - 1) / all;\n"
-    "        to = ((begin + steps) * sharers - 1) / all;\n"
-    "        if (from == to)\n"
-    "            return;\n"
-    "    }\n"
-    "\n"
-    "    // The first has the tile's begin as its last piece, the others what they have as their first.\n"
-    "    double sum = 0;\n"
-    "    if (from <= to)\n"
-    "        sum = parts[(2 * (ulong) from + 1) * 2048];\n"
-    "    int g = from + 1;\n"
-    "    for (; g + 8 <= to; g += 32) {\n"
-    "        double part[32];\n"
-    "#pragma unroll\n"
-    "        for (int u = 0; u < 32; u++)\n"
-    "            part[u] = g + u <= to ? parts[2 * (ulong) (g + u) * 2048] : 0;\n"
-    "#pragma unroll\n"
-    "        for (int u = 0; u < 32; u++)\n"
-    "            sum += part[u];\n"
-    "    }\n"
-    "    for (; g + 0 <= to; g += 8) {\n"
-    "        double part[8];\n"
-    "#pragma unroll\n"
-    "        for (int u = 0; u < 8; u++)\n"
-    "            part[u] = g + u <= to ? parts[2 * (ulong) (g + u) * 2048] : 0;\n"
-    "#pragma unroll\n"
-    "        for (int u = 0; u < 8; u++)\n"
-    "            sum += part[u];\n"
-    "    }\n"
-    "\n"
-    "    // Where the element is: as the stage before has it.\n"
-    "    // Work-groups that run together share rows and columns: 1 rows of tiles at a time.\n"
-    "    const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 31) / 32;\n"
-    "    const uint band = tile / (1 * tiles_n) * 1, in_band = tile - band * tiles_n;\n"
-    "    const uint band_rows = min(tiles_m - band, (uint) 1);\n"
-    "    const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n"
-    "    const int first_m = tile_m * 64, first_n = tile_n * 32;\n"
-    "    const uint warp = item / 32, lane = item % 32;\n"
-    "    const uint lane_m = lane / 4, lane_k = lane % 4;\n"
-    "    // Rows 0, 1, 4, 5, 2, 3, 6, 7 of A (columns of B).\n"
-    "    const uint lane_r = (lane_m & 1) | (lane_m & 2) << 1 | (lane_m & 4) >> 1;\n"
-    "    const uint warp_m = warp % 4 * 16, warp_n = warp / 4 * 16;\n"
-    "    const uint block = e / 4;\n"
-    "    const long row = first_m + warp_m + block / 2 * 16 + e / 2 % 2 * 8 + lane_r;\n"
-    "    const long col = first_n + warp_n + block % 2 * 8 + lane_k % 2 * 4 + lane_k / 2 * 2\n"
-    "            + e % 2;\n"
-    "    if (row < M)\n"
-    "        put(sum, C + c_offset + row * ldc, col, N, alpha, beta);\n"
-    "}\n";
-
-static const char piece_428[] =
-    "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
-    "// A is stored K x M.\n"
-    "// B is stored K x N.\n"
-    "// A work-group computes 64 x 32 of C. Tiles of A and B, 16 deep, are fetched into local\n"
-    "// memory by the copy engine, up to 8 at a time; a tile's `full` barrier says that it is there.\n"
-    "// One work-item fetches; a warp computes 16 x 16 of C, and says by the `empty` barrier\n"
-    "// when it has read a tile.\n"
-    "// 132 work-groups take tiles in turn. Of the tiles that do not make a whole turn, the\n"
-    "// steps are shared out evenly (stream-K, Osama et al. 2023); what a work-group has of such a tile is\n"
-    "// kept, to be added up later.\n"
-    "__kernel __attribute__((reqd_work_group_size(288, 1, 1)))\n"
-    "void kiln_dgemm_bulk_multiply_tn_bm64_bn32_tm2_tn4_depth128_st8_early0_ku2_group1_stream1_edges0_copya0_copyb0(long M, long N, long K,\n"
-    "        __global const double *restrict A, long a_offset, long lda,\n"
-    "        __global const double *restrict B, long b_offset, long ldb,\n"
-    "        __global uchar *work, long maps_at, long parts_at,\n"
-    "        double alpha, double beta, __global double *restrict C, long c_offset, long ldc)\n"
-    "{\n"
-    "    __local uchar a_tiles[65536] __attribute__((aligned(1024)));\n"
-    "    __local uchar b_tiles[32768] __attribute__((aligned(1024)));\n"
-    "    __local ulong full[8];\n"
-    "    __local ulong empty[8];\n"
-    "    const uint item = get_local_id(0);\n"
-    "    const uint fulls = local_address(full);\n"
-    "    const uint a_at = local_address(a_tiles), b_at = local_address(b_tiles);\n"
-    "    const uint empties = local_address(empty);\n"
-    "    C += c_offset;\n"
-    "    // Whether every row of C starts where 2 columns may be stored at once.\n"
-    "    const ulong misaligned = ((ulong) C | (ulong) (ldc * 8)) & 15;\n"
-    "    const bool is_aligned = misaligned == 0;\n"
-    "    __global double *parts = (__global double *) (work + parts_at * 8) + item;\n"
-    "    // The first `whole` tiles are done in turns, the rest in `all` steps by `sharers` work-groups. A last\n"
-    "    // turn that is nearly full is a turn.\n"
-    "    const ulong tiles = ((M + 63) / 64) * ((N + 31) / 32);\n"
-    "    const ulong in_turns = tiles / 132 * 132;\n"
-    "    const ulong whole = tiles - in_turns < 99 ? in_turns : tiles;\n"
-    "    const ulong steps = (K + 15) / 16, all = (tiles - whole) * steps;\n"
-    "    const ulong sharers = min((ulong) 132, all);\n"
-    "    const ulong begin = all * min((ulong) get_group_id(0), sharers) / max(sharers, (ulong) 1);\n"
-    "    const ulong end = all * min((ulong) get_group_id(0) + 1, sharers) / max(sharers, (ulong) 1);\n"
-    "\n"
-    "    // How A and B lie, and where their tensor maps are.\n"
-    "    const ulong a_map = (ulong) (work + maps_at * 256), b_map = a_map + 128;\n"
-    "    __local uint maps[64] __attribute__((aligned(128)));\n"
-    "    // One warp writes the map of A, the next that of B, to where all work-groups write the same.\n"
-    "    if (item < 64) {\n"
-    "        const uint which = (item - 0) / 32, lane = item % 32;\n"
-    "        __local uint *map = maps + which * 32;\n"
-    "        map[lane] = 0;\n"
-    "        warp_sync();\n"
-    "        if (item == 0)\n"
-    "            write_map(local_address(map), (ulong) (A + a_offset), K, M, lda, 16, 16,\n"
-    "                    3);\n"
-    "        if (item == 32)\n"
-    "            write_map(local_address(map), (ulong) (B + b_offset), K, N, ldb, 16, 16,\n"
-    "                    3);\n"
-    "        warp_sync();\n"
-    "        asm volatile(\"tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu\"\n"
-    "                \".sync.aligned [%0], [%1], 128;\" ::\n"
-    "                \"l\"(a_map + which * 128), \"r\"(local_address(map)) : \"memory\");\n"
-    "    }\n"
-    "    if (item == 0) {\n"
-    "        for (int s = 0; s < 8; s++) {\n"
-    "            mbarrier_init(fulls + 8 * s, 1);\n"
-    "            mbarrier_init(empties + 8 * s, 8);\n"
-    "        }\n"
-    "        asm volatile(\"fence.proxy.async.shared::cta;\" ::: \"memory\");\n"
-    "    }\n"
-    "    barrier(CLK_LOCAL_MEM_FENCE);\n"
-    "\n"
-    "    if (item >= 256) {\n"
-    "        if (item == 256) {\n"
-    "            acquire_map(a_map);\n"
-    "            acquire_map(b_map);\n"
-    "        }\n"
-    "        if (item == 256) {\n"
-    "            uint s = 0, phase = 1;\n"
-    "            for (ulong turn = get_group_id(0), at = begin; turn < whole || at < end; ) {\n";
-
-static const char piece_429[] =
-    "                const bool is_whole = turn < whole;\n"
-    "                const uint tile = is_whole ? turn : whole + at / steps;\n"
-    "                const int first = is_whole ? 0 : at % steps;\n"
-    "                const int num = is_whole ? steps : min(steps - first, end - at);\n"
-    "                turn += 132;\n"
-    "                at += is_whole ? 0 : num;\n"
-    "            // Work-groups that run together share rows and columns: 1 rows of tiles at a time.\n"
-    "            const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 31) / 32;\n"
-    "            const uint band = tile / (1 * tiles_n) * 1, in_band = tile - band * tiles_n;\n"
-    "            const uint band_rows = min(tiles_m - band, (uint) 1);\n"
-    "            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n"
-    "            const int first_m = tile_m * 64, first_n = tile_n * 32;\n"
-    "            for (int t = 0; t < num; t++) {\n"
-    "                {\n"
-    "                    mbarrier_wait(empties + 8 * s, phase);\n"
-    "                    // Fetches step t into place s.\n"
-    "                    {\n"
-    "                        const uint mbarrier = fulls + 8 * s;\n"
-    "                        const int k = (first + t) * 16;\n"
-    "                        mbarrier_expect(mbarrier, 12288);\n"
-    "                        for (int x = 0; x < 64; x += 16)\n"
-    "                            fetch_box(a_at + s * 8192 + x * 128, a_map, first_m + x, k, mbarrier);\n"
-    "                        for (int x = 0; x < 32; x += 16)\n"
-    "                            fetch_box(b_at + s * 4096 + x * 128, b_map, first_n + x, k, mbarrier);\n"
-    "                    }\n"
-    "                }\n"
-    "                if (++s == 8) {\n"
-    "                    s = 0;\n"
-    "                    phase ^= 1;\n"
-    "                }\n"
-    "            }\n"
-    "            }\n"
-    "        }\n"
-    "        return;\n"
-    "    }\n"
-    "    uint stage = 0, phase = 0;\n"
-    "    const uint warp = item / 32, lane = item % 32;\n"
-    "    for (ulong turn = get_group_id(0), at = begin; turn < whole || at < end; ) {\n"
-    "        const bool is_whole = turn < whole;\n"
-    "        const uint tile = is_whole ? turn : whole + at / steps;\n"
-    "        const int first = is_whole ? 0 : at % steps;\n"
-    "        const int num = is_whole ? steps : min(steps - first, end - at);\n"
-    "        turn += 132;\n"
-    "        at += is_whole ? 0 : num;\n"
-    "    // Work-groups that run together share rows and columns: 1 rows of tiles at a time.\n"
-    "    const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 31) / 32;\n"
-    "    const uint band = tile / (1 * tiles_n) * 1, in_band = tile - band * tiles_n;\n"
-    "    const uint band_rows = min(tiles_m - band, (uint) 1);\n"
-    "    const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n"
-    "    const int first_m = tile_m * 64, first_n = tile_n * 32;\n"
-    "    {\n"
-    "        const uint lane_m = lane / 4, lane_k = lane % 4;\n"
-    "        const uint warp_m = warp % 4 * 16, warp_n = warp / 4 * 16;\n"
-    "        double c[1][2][4];\n"
-    "        #pragma unroll\n"
-    "        for (int i = 0; i < 1; i++)\n"
-    "        #pragma unroll\n"
-    "            for (int j = 0; j < 2; j++)\n"
-    "        #pragma unroll\n"
-    "                for (int e = 0; e < 4; e++)\n"
-    "                    c[i][j][e] = 0;\n"
-    "        for (int now = 0; now < num; now++) {\n"
-    "            mbarrier_wait(fulls + 8 * stage, phase);\n"
-    "            // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
-    "            warp_sync();\n"
-    "            if (now > 0 && lane == 0)\n"
-    "                mbarrier_arrive(empties + 8 * (stage == 0 ? 7 : stage - 1));\n"
-    "            __local const uchar *a_tile = a_tiles + stage * 8192;\n"
-    "            __local const uchar *b_tile = b_tiles + stage * 4096;\n"
-    "            // Eight values of k at a time. In which order is ours to choose, as long as A and B agree, and so is\n"
-    "            // the order of rows and columns within a block. The copy engine puts column x, in 16 bytes, of row r\n"
-    "            // of a tile at x ^ r % 8. The orders here let no two work-items that read together meet in a bank\n"
-    "            // (8 together read 16 bytes each, 16 read 8 bytes each), and what is read is where it is used.\n";
-
-static const char piece_430[] =
-    "            // The tensor core's k and k + 4 are 0 3 4 7 and 1 2 5 6.\n"
-    "            const uint k_0 = 2 * lane_k + lane_k % 2;\n"
-    "            __local const uchar *a = a_tile + warp_m * 128;\n"
-    "            __local const uchar *b = b_tile + warp_n * 128 + lane_m % 2 * 8;\n"
-    "            #pragma unroll\n"
-    "            for (int s = 0; s < 2; s++) {\n"
-    "                double as[1][4], bs[2][2];\n"
-    "            #pragma unroll\n"
-    "                for (int i = 0; i < 1; i++) {\n"
-    "                    const uint at = k_0 * 128 + (lane_m ^ k_0) * 16;\n"
-    "                    const double2 p = *(__local const double2 *) (a + i * 2048 + s * 1024 + at);\n"
-    "                    const double2 q = *(__local const double2 *) (a + i * 2048 + s * 1024 + (at ^ 144));\n"
-    "                    as[i][0] = p.x, as[i][1] = p.y, as[i][2] = q.x, as[i][3] = q.y;\n"
-    "                }\n"
-    "            #pragma unroll\n"
-    "                for (int j = 0; j < 2; j++) {\n"
-    "                    const uint at = (k_0 * 128 + ((lane_m / 2) ^ k_0) * 16) ^ j % 2 * 64;\n"
-    "                    bs[j][0] = *(__local const double *) (b + j / 2 * 2048 + s * 1024 + at);\n"
-    "                    bs[j][1] = *(__local const double *) (b + j / 2 * 2048 + s * 1024 + (at ^ 144));\n"
-    "                }\n"
-    "            #pragma unroll\n"
-    "                for (int i = 0; i < 1; i++)\n"
-    "            #pragma unroll\n"
-    "                    for (int j = 0; j < 2; j++)\n"
-    "                        multiply_blocks(c[i][j], as[i], bs[j]);\n"
-    "            }\n"
-    "            if (++stage == 8) {\n"
-    "                stage = 0;\n"
-    "                phase ^= 1;\n"
-    "            }\n"
-    "        }\n"
-    "        warp_sync();\n"
-    "        if (num > 0 && lane == 0)\n"
-    "            mbarrier_arrive(empties + 8 * (stage == 0 ? 7 : stage - 1));\n"
-    "        if (num < steps) {\n"
-    "            // Not all of the tile: kept for the stage that adds up.\n"
-    "            __global double *part = parts + (2 * get_group_id(0) + (first == 0)) * 2048;\n"
-    "        #pragma unroll\n"
-    "            for (int i = 0; i < 1; i++)\n"
-    "        #pragma unroll\n"
-    "                for (int j = 0; j < 2; j++)\n"
-    "        #pragma unroll\n"
-    "                    for (int e = 0; e < 4; e++)\n"
-    "                        part[((i * 2 + j) * 4 + e) * 256] = c[i][j][e];\n"
-    "            continue;\n"
-    "        }\n"
-    "        // Rows and columns of a block are in the order in which they were read.\n"
-    "        #pragma unroll\n"
-    "        for (int i = 0; i < 1; i++)\n"
-    "        #pragma unroll\n"
-    "            for (int h = 0; h < 2; h++) {\n"
-    "                const long row = first_m + warp_m + i * 16 + h + lane_m * 2;\n"
-    "                if (row >= M)\n"
-    "                    break;\n"
-    "                __global double *out = C + row * ldc;\n"
-    "        #pragma unroll\n"
-    "                for (int j = 0; j < 2; j++) {\n"
-    "                    const long col = first_n + warp_n + j * 8 + lane_k * 2;\n"
-    "                    if (is_aligned && col + 1 < N) {\n"
-    "                        put_vector((double2) (c[i][j][2 * h], c[i][j][2 * h + 1]), out + col, alpha, beta);\n"
-    "                    } else {\n"
-    "                        put(c[i][j][2 * h], out, col, N, alpha, beta);\n"
-    "                        put(c[i][j][2 * h + 1], out, col + 1, N, alpha, beta);\n"
-    "                    }\n"
-    "                }\n"
-    "            }\n"
-    "    }\n"
-    "    }\n"
-    "}\n";
-
-static const char piece_431[] =
-    "// Adds up what work-groups have of a tile that none did alone, in their order, and stores it: of\n"
-    "// each work-item's 8 elements, one.\n"
-    "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\n"
-    "void kiln_dgemm_bulk_add_tn_bm64_bn32_tm2_tn4_depth128_st8_early0_ku2_group1_stream1_edges0_copya0_copyb0(long M, long N, long K, __global const uchar *restrict work, long parts_at,\n"
-    "        double alpha, double beta, __global double *restrict C, long c_offset, long ldc)\n"
-    "{\n"
-    "    const uint item = get_local_id(0), e = get_group_id(1);\n"
-    "    __global const double *parts = (__global const double *) (work + parts_at * 8)\n"
-    "            + e * 256 + item;\n"
-    "    // The first `whole` tiles are done in turns, the rest in `all` steps by `sharers` work-groups. A last\n"
-    "    // turn that is nearly full is a turn.\n"
-    "    const ulong tiles = ((M + 63) / 64) * ((N + 31) / 32);\n"
-    "    const ulong in_turns = tiles / 132 * 132;\n"
-    "    const ulong whole = tiles - in_turns < 99 ? in_turns : tiles;\n"
-    "    const ulong steps = (K + 15) / 16, all = (tiles - whole) * steps;\n"
-    "    const ulong sharers = min((ulong) 132, all);\n"
-    "    const uint tile = whole + get_group_id(0);\n"
-    "    int from = 0, to = -1;\n"
-    "    if (tile >= tiles)\n"
-    "        return;\n"
-    "    if (steps > 0) {\n"
-    "        // The work-groups that the first and the last step belong to: step x is in the part of\n"
-    "        // work-group g if all g / sharers <= x < all (g + 1) / sharers.\n"
-    "        const ulong begin = (tile - whole) * steps;\n"
-    "        from = ((begin + 1) * sharers - 1) / all;\n"
-    "        to = ((begin + steps) * sharers - 1) / all;\n"
-    "        if (from == to)\n"
-    "            return;\n"
-    "    }\n"
-    "\n"
-    "    // The first has the tile's begin as its last piece, the others what they have as their first.\n"
-    "    double sum = 0;\n"
-    "    if (from <= to)\n"
-    "        sum = parts[(2 * (ulong) from + 1) * 2048];\n"
-    "    int g = from + 1;\n"
-    "    for (; g + 8 <= to; g += 32) {\n"
-    "        double part[32];\n"
-    "#pragma unroll\n"
-    "        for (int u = 0; u < 32; u++)\n"
-    "            part[u] = g + u <= to ? parts[2 * (ulong) (g + u) * 2048] : 0;\n"
-    "#pragma unroll\n"
-    "        for (int u = 0; u < 32; u++)\n"
-    "            sum += part[u];\n"
-    "    }\n"
-    "    for (; g + 0 <= to; g += 8) {\n"
-    "        double part[8];\n"
-    "#pragma unroll\n"
-    "        for (int u = 0; u < 8; u++)\n"
-    "            part[u] = g + u <= to ? parts[2 * (ulong) (g + u) * 2048] : 0;\n"
-    "#pragma unroll\n"
-    "        for (int u = 0; u < 8; u++)\n"
-    "            sum += part[u];\n"
-    "    }\n"
-    "\n"
-    "    // Where the element is: as the stage before has it.\n"
-    "    // Work-groups that run together share rows and columns: 1 rows of tiles at a time.\n"
-    "    const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 31) / 32;\n"
-    "    const uint band = tile / (1 * tiles_n) * 1, in_band = tile - band * tiles_n;\n"
-    "    const uint band_rows = min(tiles_m - band, (uint) 1);\n"
-    "    const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n"
-    "    const int first_m = tile_m * 64, first_n = tile_n * 32;\n"
-    "    const uint warp = item / 32, lane = item % 32;\n"
-    "    const uint lane_m = lane / 4, lane_k = lane % 4;\n"
-    "    const uint warp_m = warp % 4 * 16, warp_n = warp / 4 * 16;\n"
-    "    const uint block = e / 4;\n"
-    "    const long row = first_m + warp_m + block / 2 * 16 + e / 2 % 2 + lane_m * 2;\n"
-    "    const long col = first_n + warp_n + block % 2 * 8 + lane_k * 2 + e % 2;\n"
-    "    if (row < M)\n"
-    "        put(sum, C + c_offset + row * ldc, col, N, alpha, beta);\n"
-    "}\n";
-
-static const char piece_432[] =
-    "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
-    "// A is stored K x M.\n"
-    "// B is stored N x K.\n"
-    "// A work-group computes 64 x 32 of C. Tiles of A and B, 16 deep, are fetched into local\n"
-    "// memory by the copy engine, up to 8 at a time; a tile's `full` barrier says that it is there.\n"
-    "// One work-item fetches; a warp computes 16 x 16 of C, and says by the `empty` barrier\n"
-    "// when it has read a tile.\n"
-    "// 132 work-groups take tiles in turn. Of the tiles that do not make a whole turn, the\n"
-    "// steps are shared out evenly (stream-K, Osama et al. 2023); what a work-group has of such a tile is\n"
-    "// kept, to be added up later.\n"
-    "__kernel __attribute__((reqd_work_group_size(288, 1, 1)))\n"
-    "void kiln_dgemm_bulk_multiply_tt_bm64_bn32_tm2_tn4_depth128_st8_early0_ku2_group1_stream1_edges0_copya0_copyb0(long M, long N, long K,\n"
-    "        __global const double *restrict A, long a_offset, long lda,\n"
-    "        __global const double *restrict B, long b_offset, long ldb,\n"
-    "        __global uchar *work, long maps_at, long parts_at,\n"
-    "        double alpha, double beta, __global double *restrict C, long c_offset, long ldc)\n"
-    "{\n"
-    "    __local uchar a_tiles[65536] __attribute__((aligned(1024)));\n"
-    "    __local uchar b_tiles[32768] __attribute__((aligned(1024)));\n"
-    "    __local ulong full[8];\n"
-    "    __local ulong empty[8];\n"
-    "    const uint item = get_local_id(0);\n"
-    "    const uint fulls = local_address(full);\n"
-    "    const uint a_at = local_address(a_tiles), b_at = local_address(b_tiles);\n"
-    "    const uint empties = local_address(empty);\n"
-    "    C += c_offset;\n"
-    "    // Whether every row of C starts where 2 columns may be stored at once.\n"
-    "    const ulong misaligned = ((ulong) C | (ulong) (ldc * 8)) & 15;\n"
-    "    const bool is_aligned = misaligned == 0;\n"
-    "    __global double *parts = (__global double *) (work + parts_at * 8) + item;\n"
-    "    // The first `whole` tiles are done in turns, the rest in `all` steps by `sharers` work-groups. A last\n"
-    "    // turn that is nearly full is a turn.\n"
-    "    const ulong tiles = ((M + 63) / 64) * ((N + 31) / 32);\n"
-    "    const ulong in_turns = tiles / 132 * 132;\n"
-    "    const ulong whole = tiles - in_turns < 99 ? in_turns : tiles;\n"
-    "    const ulong steps = (K + 15) / 16, all = (tiles - whole) * steps;\n"
-    "    const ulong sharers = min((ulong) 132, all);\n"
-    "    const ulong begin = all * min((ulong) get_group_id(0), sharers) / max(sharers, (ulong) 1);\n"
-    "    const ulong end = all * min((ulong) get_group_id(0) + 1, sharers) / max(sharers, (ulong) 1);\n"
-    "\n"
-    "    // How A and B lie, and where their tensor maps are.\n"
-    "    const ulong a_map = (ulong) (work + maps_at * 256), b_map = a_map + 128;\n"
-    "    __local uint maps[64] __attribute__((aligned(128)));\n"
-    "    // One warp writes the map of A, the next that of B, to where all work-groups write the same.\n"
-    "    if (item < 64) {\n"
-    "        const uint which = (item - 0) / 32, lane = item % 32;\n"
-    "        __local uint *map = maps + which * 32;\n"
-    "        map[lane] = 0;\n"
-    "        warp_sync();\n"
-    "        if (item == 0)\n"
-    "            write_map(local_address(map), (ulong) (A + a_offset), K, M, lda, 16, 16,\n"
-    "                    3);\n"
-    "        if (item == 32)\n"
-    "            write_map(local_address(map), (ulong) (B + b_offset), N, K, ldb, 32, 16,\n"
-    "                    3);\n"
-    "        warp_sync();\n"
-    "        asm volatile(\"tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu\"\n"
-    "                \".sync.aligned [%0], [%1], 128;\" ::\n"
-    "                \"l\"(a_map + which * 128), \"r\"(local_address(map)) : \"memory\");\n"
-    "    }\n"
-    "    if (item == 0) {\n"
-    "        for (int s = 0; s < 8; s++) {\n"
-    "            mbarrier_init(fulls + 8 * s, 1);\n"
-    "            mbarrier_init(empties + 8 * s, 8);\n"
-    "        }\n"
-    "        asm volatile(\"fence.proxy.async.shared::cta;\" ::: \"memory\");\n"
-    "    }\n"
-    "    barrier(CLK_LOCAL_MEM_FENCE);\n"
-    "\n"
-    "    if (item >= 256) {\n"
-    "        if (item == 256) {\n"
-    "            acquire_map(a_map);\n"
-    "            acquire_map(b_map);\n"
-    "        }\n"
-    "        if (item == 256) {\n"
-    "            uint s = 0, phase = 1;\n"
-    "            for (ulong turn = get_group_id(0), at = begin; turn < whole || at < end; ) {\n";
-
-static const char piece_433[] =
-    "                const bool is_whole = turn < whole;\n"
-    "                const uint tile = is_whole ? turn : whole + at / steps;\n"
-    "                const int first = is_whole ? 0 : at % steps;\n"
-    "                const int num = is_whole ? steps : min(steps - first, end - at);\n"
-    "                turn += 132;\n"
-    "                at += is_whole ? 0 : num;\n"
-    "            // Work-groups that run together share rows and columns: 1 rows of tiles at a time.\n"
-    "            const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 31) / 32;\n"
-    "            const uint band = tile / (1 * tiles_n) * 1, in_band = tile - band * tiles_n;\n"
-    "            const uint band_rows = min(tiles_m - band, (uint) 1);\n"
-    "            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n"
-    "            const int first_m = tile_m * 64, first_n = tile_n * 32;\n"
-    "            for (int t = 0; t < num; t++) {\n"
-    "                {\n"
-    "                    mbarrier_wait(empties + 8 * s, phase);\n"
-    "                    // Fetches step t into place s.\n"
-    "                    {\n"
-    "                        const uint mbarrier = fulls + 8 * s;\n"
-    "                        const int k = (first + t) * 16;\n"
-    "                        mbarrier_expect(mbarrier, 12288);\n"
-    "                        for (int x = 0; x < 64; x += 16)\n"
-    "                            fetch_box(a_at + s * 8192 + x * 128, a_map, first_m + x, k, mbarrier);\n"
-    "                        fetch_box(b_at + s * 4096, b_map, k, first_n, mbarrier);\n"
-    "                    }\n"
-    "                }\n"
-    "                if (++s == 8) {\n"
-    "                    s = 0;\n"
-    "                    phase ^= 1;\n"
-    "                }\n"
-    "            }\n"
-    "            }\n"
-    "        }\n"
-    "        return;\n"
-    "    }\n"
-    "    uint stage = 0, phase = 0;\n"
-    "    const uint warp = item / 32, lane = item % 32;\n"
-    "    for (ulong turn = get_group_id(0), at = begin; turn < whole || at < end; ) {\n"
-    "        const bool is_whole = turn < whole;\n"
-    "        const uint tile = is_whole ? turn : whole + at / steps;\n"
-    "        const int first = is_whole ? 0 : at % steps;\n"
-    "        const int num = is_whole ? steps : min(steps - first, end - at);\n"
-    "        turn += 132;\n"
-    "        at += is_whole ? 0 : num;\n"
-    "    // Work-groups that run together share rows and columns: 1 rows of tiles at a time.\n"
-    "    const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 31) / 32;\n"
-    "    const uint band = tile / (1 * tiles_n) * 1, in_band = tile - band * tiles_n;\n"
-    "    const uint band_rows = min(tiles_m - band, (uint) 1);\n"
-    "    const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n"
-    "    const int first_m = tile_m * 64, first_n = tile_n * 32;\n"
-    "    {\n"
-    "        const uint lane_m = lane / 4, lane_k = lane % 4;\n"
-    "        // Columns 0, 4, 1, 5, 2, 6, 3, 7 of B.\n"
-    "        const uint lane_r = lane_m / 2 + lane_m % 2 * 4;\n"
-    "        const uint warp_m = warp % 4 * 16, warp_n = warp / 4 * 16;\n"
-    "        double c[1][2][4];\n"
-    "        #pragma unroll\n"
-    "        for (int i = 0; i < 1; i++)\n"
-    "        #pragma unroll\n"
-    "            for (int j = 0; j < 2; j++)\n"
-    "        #pragma unroll\n"
-    "                for (int e = 0; e < 4; e++)\n"
-    "                    c[i][j][e] = 0;\n"
-    "        for (int now = 0; now < num; now++) {\n"
-    "            mbarrier_wait(fulls + 8 * stage, phase);\n"
-    "            // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
-    "            warp_sync();\n"
-    "            if (now > 0 && lane == 0)\n"
-    "                mbarrier_arrive(empties + 8 * (stage == 0 ? 7 : stage - 1));\n"
-    "            __local const uchar *a_tile = a_tiles + stage * 8192;\n"
-    "            __local const uchar *b_tile = b_tiles + stage * 4096;\n"
-    "            // Eight values of k at a time. In which order is ours to choose, as long as A and B agree, and so is\n"
-    "            // the order of rows and columns within a block. The copy engine puts column x, in 16 bytes, of row r\n"
-    "            // of a tile at x ^ r % 8. The orders here let no two work-items that read together meet in a bank\n"
-    "            // (8 together read 16 bytes each, 16 read 8 bytes each), and what is read is where it is used.\n";
-
-static const char piece_434[] =
-    "            // The tensor core's k and k + 4 are 2 k and 2 k + 1.\n"
-    "            const uint k_0 = 2 * lane_k;\n"
-    "            __local const uchar *a = a_tile + warp_m * 128;\n"
-    "            __local const uchar *b = b_tile + (warp_n + lane_r) * 128;\n"
-    "            #pragma unroll\n"
-    "            for (int s = 0; s < 2; s++) {\n"
-    "                double as[1][4], bs[2][2];\n"
-    "            #pragma unroll\n"
-    "                for (int i = 0; i < 1; i++) {\n"
-    "                    const uint at = k_0 * 128 + (lane_m ^ k_0) * 16;\n"
-    "                    const double2 p = *(__local const double2 *) (a + i * 2048 + s * 1024 + at);\n"
-    "                    const double2 q = *(__local const double2 *) (a + i * 2048 + s * 1024 + (at ^ 144));\n"
-    "                    as[i][0] = p.x, as[i][1] = p.y, as[i][2] = q.x, as[i][3] = q.y;\n"
-    "                }\n"
-    "            #pragma unroll\n"
-    "                for (int j = 0; j < 2; j++) {\n"
-    "                    const uint at = ((4 * s + lane_k) ^ lane_r) * 16;\n"
-    "                    const double2 p = *(__local const double2 *) (b + j * 1024 + at);\n"
-    "                    bs[j][0] = p.x, bs[j][1] = p.y;\n"
-    "                }\n"
-    "            #pragma unroll\n"
-    "                for (int i = 0; i < 1; i++)\n"
-    "            #pragma unroll\n"
-    "                    for (int j = 0; j < 2; j++)\n"
-    "                        multiply_blocks(c[i][j], as[i], bs[j]);\n"
-    "            }\n"
-    "            if (++stage == 8) {\n"
-    "                stage = 0;\n"
-    "                phase ^= 1;\n"
-    "            }\n"
-    "        }\n"
-    "        warp_sync();\n"
-    "        if (num > 0 && lane == 0)\n"
-    "            mbarrier_arrive(empties + 8 * (stage == 0 ? 7 : stage - 1));\n"
-    "        if (num < steps) {\n"
-    "            // Not all of the tile: kept for the stage that adds up.\n"
-    "            __global double *part = parts + (2 * get_group_id(0) + (first == 0)) * 2048;\n"
-    "        #pragma unroll\n"
-    "            for (int i = 0; i < 1; i++)\n"
-    "        #pragma unroll\n"
-    "                for (int j = 0; j < 2; j++)\n"
-    "        #pragma unroll\n"
-    "                    for (int e = 0; e < 4; e++)\n"
-    "                        part[((i * 2 + j) * 4 + e) * 256] = c[i][j][e];\n"
-    "            continue;\n"
-    "        }\n"
-    "        // Rows and columns of a block are in the order in which they were read.\n"
-    "        #pragma unroll\n"
-    "        for (int i = 0; i < 1; i++)\n"
-    "        #pragma unroll\n"
-    "            for (int h = 0; h < 2; h++) {\n"
-    "                const long row = first_m + warp_m + i * 16 + h + lane_m * 2;\n"
-    "                if (row >= M)\n"
-    "                    break;\n"
-    "                __global double *out = C + row * ldc;\n"
-    "        #pragma unroll\n"
-    "                for (int j = 0; j < 2; j++) {\n"
-    "                    const long col = first_n + warp_n + j * 8 + lane_k;\n"
-    "                    put(c[i][j][2 * h], out, col, N, alpha, beta);\n"
-    "                    put(c[i][j][2 * h + 1], out, col + 4, N, alpha, beta);\n"
-    "                }\n"
-    "            }\n"
-    "    }\n"
-    "    }\n"
-    "}\n";
-
-static const char piece_435[] =
-    "// Adds up what work-groups have of a tile that none did alone, in their order, and stores it: of\n"
-    "// each work-item's 8 elements, one.\n"
-    "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\n"
-    "void kiln_dgemm_bulk_add_tt_bm64_bn32_tm2_tn4_depth128_st8_early0_ku2_group1_stream1_edges0_copya0_copyb0(long M, long N, long K, __global const uchar *restrict work, long parts_at,\n"
-    "        double alpha, double beta, __global double *restrict C, long c_offset, long ldc)\n"
-    "{\n"
-    "    const uint item = get_local_id(0), e = get_group_id(1);\n"
-    "    __global const double *parts = (__global const double *) (work + parts_at * 8)\n"
-    "            + e * 256 + item;\n"
-    "    // The first `whole` tiles are done in turns, the rest in `all` steps by `sharers` work-groups. A last\n"
-    "    // turn that is nearly full is a turn.\n"
-    "    const ulong tiles = ((M + 63) / 64) * ((N + 31) / 32);\n"
-    "    const ulong in_turns = tiles / 132 * 132;\n"
-    "    const ulong whole = tiles - in_turns < 99 ? in_turns : tiles;\n"
-    "    const ulong steps = (K + 15) / 16, all = (tiles - whole) * steps;\n"
-    "    const ulong sharers = min((ulong) 132, all);\n"
-    "    const uint tile = whole + get_group_id(0);\n"
-    "    int from = 0, to = -1;\n"
-    "    if (tile >= tiles)\n"
-    "        return;\n"
-    "    if (steps > 0) {\n"
-    "        // The work-groups that the first and the last step belong to: step x is in the part of\n"
-    "        // work-group g if all g / sharers <= x < all (g + 1) / sharers.\n"
-    "        const ulong begin = (tile - whole) * steps;\n"
-    "        from = ((begin + 1) * sharers - 1) / all;\n"
-    "        to = ((begin + steps) * sharers - 1) / all;\n"
-    "        if (from == to)\n"
-    "            return;\n"
-    "    }\n"
-    "\n"
-    "    // The first has the tile's begin as its last piece, the others what they have as their first.\n"
-    "    double sum = 0;\n"
-    "    if (from <= to)\n"
-    "        sum = parts[(2 * (ulong) from + 1) * 2048];\n"
-    "    int g = from + 1;\n"
-    "    for (; g + 8 <= to; g += 32) {\n"
-    "        double part[32];\n"
-    "#pragma unroll\n"
-    "        for (int u = 0; u < 32; u++)\n"
-    "            part[u] = g + u <= to ? parts[2 * (ulong) (g + u) * 2048] : 0;\n"
-    "#pragma unroll\n"
-    "        for (int u = 0; u < 32; u++)\n"
-    "            sum += part[u];\n"
-    "    }\n"
-    "    for (; g + 0 <= to; g += 8) {\n"
-    "        double part[8];\n"
-    "#pragma unroll\n"
-    "        for (int u = 0; u < 8; u++)\n"
-    "            part[u] = g + u <= to ? parts[2 * (ulong) (g + u) * 2048] : 0;\n"
-    "#pragma unroll\n"
-    "        for (int u = 0; u < 8; u++)\n"
-    "            sum += part[u];\n"
-    "    }\n"
-    "\n"
-    "    // Where the element is: as the stage before has it.\n"
-    "    // Work-groups that run together share rows and columns: 1 rows of tiles at a time.\n"
-    "    const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 31) / 32;\n"
-    "    const uint band = tile / (1 * tiles_n) * 1, in_band = tile - band * tiles_n;\n"
-    "    const uint band_rows = min(tiles_m - band, (uint) 1);\n"
-    "    const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n"
-    "    const int first_m = tile_m * 64, first_n = tile_n * 32;\n"
-    "    const uint warp = item / 32, lane = item % 32;\n"
-    "    const uint lane_m = lane / 4, lane_k = lane % 4;\n"
-    "    // Columns 0, 4, 1, 5, 2, 6, 3, 7 of B.\n"
-    "    const uint lane_r = lane_m / 2 + lane_m % 2 * 4;\n"
-    "    const uint warp_m = warp % 4 * 16, warp_n = warp / 4 * 16;\n"
-    "    const uint block = e / 4;\n"
-    "    const long row = first_m + warp_m + block / 2 * 16 + e / 2 % 2 + lane_m * 2;\n"
-    "    const long col = first_n + warp_n + block % 2 * 8 + lane_k + e % 2 * 4;\n"
-    "    if (row < M)\n"
-    "        put(sum, C + c_offset + row * ldc, col, N, alpha, beta);\n"
-    "}\n";
-
 static const char *const source_0[] = { piece_0, piece_1, piece_2, piece_3, piece_4, piece_5 };
 static const char *const source_1[] = { piece_0, piece_6, piece_2, piece_7, piece_8, piece_9 };
 static const char *const source_2[] = { piece_0, piece_10, piece_2, piece_11, piece_12, piece_13 };
@@ -31082,90 +29250,82 @@ static const char *const source_32[] = { piece_18, piece_109, piece_110, piece_2
 static const char *const source_33[] = { piece_18, piece_114, piece_110, piece_21, piece_27, piece_115, piece_116, piece_117 };
 static const char *const source_34[] = { piece_18, piece_118, piece_110, piece_32, piece_22, piece_119, piece_120, piece_121 };
 static const char *const source_35[] = { piece_18, piece_122, piece_110, piece_32, piece_27, piece_123, piece_124, piece_113 };
-static const char *const source_36[] = { piece_0, piece_40, piece_125, piece_126, piece_77 };
-static const char *const source_37[] = { piece_0, piece_44, piece_127, piece_128, piece_80 };
-static const char *const source_38[] = { piece_0, piece_48, piece_129, piece_130, piece_83 };
-static const char *const source_39[] = { piece_0, piece_52, piece_131, piece_132, piece_86 };
-static const char *const source_40[] = { piece_133, piece_134, piece_135, piece_136, piece_137 };
-static const char *const source_41[] = { piece_133, piece_134, piece_138, piece_139, piece_140 };
-static const char *const source_42[] = { piece_133, piece_141, piece_142, piece_143, piece_144 };
-static const char *const source_43[] = { piece_133, piece_134, piece_145, piece_146, piece_137 };
-static const char *const source_44[] = { piece_147, piece_148, piece_149, piece_150, piece_151, piece_152, piece_153, piece_154, piece_155 };
-static const char *const source_45[] = { piece_147, piece_148, piece_149, piece_156, piece_157, piece_158, piece_159, piece_160, piece_161 };
-static const char *const source_46[] = { piece_147, piece_162, piece_163, piece_150, piece_164, piece_165, piece_166, piece_167, piece_168 };
-static const char *const source_47[] = { piece_147, piece_148, piece_163, piece_156, piece_169, piece_170, piece_171, piece_154, piece_172 };
-static const char *const source_48[] = { piece_133, piece_134, piece_173, piece_174, piece_175 };
-static const char *const source_49[] = { piece_133, piece_134, piece_176, piece_177, piece_178 };
-static const char *const source_50[] = { piece_133, piece_141, piece_179, piece_180, piece_181 };
-static const char *const source_51[] = { piece_133, piece_134, piece_182, piece_183, piece_175 };
-static const char *const source_52[] = { piece_133, piece_134, piece_184, piece_185, piece_186 };
-static const char *const source_53[] = { piece_133, piece_134, piece_187, piece_188, piece_189 };
-static const char *const source_54[] = { piece_133, piece_141, piece_190, piece_191, piece_192 };
-static const char *const source_55[] = { piece_133, piece_134, piece_193, piece_194, piece_195 };
-static const char *const source_56[] = { piece_133, piece_134, piece_196, piece_197, piece_198, piece_199 };
-static const char *const source_57[] = { piece_133, piece_134, piece_200, piece_201, piece_202, piece_203 };
-static const char *const source_58[] = { piece_133, piece_141, piece_204, piece_205, piece_206, piece_207 };
-static const char *const source_59[] = { piece_133, piece_134, piece_208, piece_209, piece_210, piece_211 };
-static const char *const source_60[] = { piece_212, piece_213, piece_214, piece_215, piece_216, piece_217 };
-static const char *const source_61[] = { piece_212, piece_218, piece_219, piece_220, piece_216, piece_217 };
-static const char *const source_62[] = { piece_212, piece_221, piece_222, piece_223, piece_224, piece_217 };
-static const char *const source_63[] = { piece_212, piece_225, piece_226, piece_227, piece_216, piece_217 };
-static const char *const source_64[] = { piece_228, piece_229 };
-static const char *const source_65[] = { piece_228, piece_230 };
-static const char *const source_66[] = { piece_228, piece_231 };
-static const char *const source_67[] = { piece_228, piece_232, piece_233 };
-static const char *const source_68[] = { piece_212, piece_234, piece_235, piece_236, piece_237 };
-static const char *const source_69[] = { piece_212, piece_238, piece_239, piece_240, piece_237 };
-static const char *const source_70[] = { piece_212, piece_241, piece_242, piece_243, piece_237 };
-static const char *const source_71[] = { piece_212, piece_244, piece_242, piece_243, piece_237 };
-static const char *const source_72[] = { piece_147, piece_148, piece_149, piece_150, piece_245, piece_246, piece_247, piece_248 };
-static const char *const source_73[] = { piece_147, piece_148, piece_149, piece_156, piece_249, piece_250, piece_251, piece_252 };
-static const char *const source_74[] = { piece_147, piece_162, piece_163, piece_150, piece_253, piece_254, piece_255, piece_256 };
-static const char *const source_75[] = { piece_147, piece_148, piece_163, piece_156, piece_257, piece_258, piece_259, piece_260 };
-static const char *const source_76[] = { piece_212, piece_261, piece_262, piece_263 };
-static const char *const source_77[] = { piece_212, piece_264, piece_265, piece_266, piece_267 };
-static const char *const source_78[] = { piece_212, piece_268, piece_262, piece_263 };
-static const char *const source_79[] = { piece_212, piece_269, piece_270, piece_271, piece_272 };
-static const char *const source_80[] = { piece_133, piece_134, piece_273, piece_274, piece_275, piece_276, piece_277 };
-static const char *const source_81[] = { piece_133, piece_134, piece_278, piece_279, piece_280, piece_281, piece_282 };
-static const char *const source_82[] = { piece_133, piece_141, piece_283, piece_284, piece_285, piece_286 };
-static const char *const source_83[] = { piece_133, piece_134, piece_287, piece_288, piece_289, piece_276, piece_290 };
-static const char *const source_84[] = { piece_291, piece_292, piece_293, piece_294, piece_295 };
-static const char *const source_85[] = { piece_291, piece_292, piece_296, piece_297, piece_298 };
-static const char *const source_86[] = { piece_291, piece_292, piece_299, piece_300, piece_301 };
-static const char *const source_87[] = { piece_291, piece_292, piece_302, piece_303, piece_304 };
-static const char *const source_88[] = { piece_305, piece_306, piece_307, piece_308, piece_309, piece_310, piece_311, piece_312, piece_313 };
-static const char *const source_89[] = { piece_305, piece_306, piece_307, piece_314, piece_315, piece_316, piece_317, piece_318, piece_319 };
-static const char *const source_90[] = { piece_305, piece_306, piece_320, piece_308, piece_321, piece_322, piece_323, piece_324, piece_325 };
-static const char *const source_91[] = { piece_305, piece_306, piece_320, piece_314, piece_326, piece_327, piece_328, piece_329, piece_330 };
-static const char *const source_92[] = { piece_291, piece_292, piece_331, piece_332, piece_333 };
-static const char *const source_93[] = { piece_291, piece_292, piece_334, piece_335, piece_336 };
-static const char *const source_94[] = { piece_291, piece_292, piece_337, piece_338, piece_339 };
-static const char *const source_95[] = { piece_291, piece_292, piece_340, piece_341, piece_342 };
-static const char *const source_96[] = { piece_343, piece_344 };
-static const char *const source_97[] = { piece_343, piece_345 };
-static const char *const source_98[] = { piece_343, piece_346 };
-static const char *const source_99[] = { piece_343, piece_347 };
-static const char *const source_100[] = { piece_343, piece_348, piece_349 };
-static const char *const source_101[] = { piece_343, piece_350, piece_351 };
-static const char *const source_102[] = { piece_343, piece_352, piece_353 };
-static const char *const source_103[] = { piece_343, piece_354, piece_355 };
-static const char *const source_104[] = { piece_291, piece_292, piece_356, piece_357, piece_358, piece_359, piece_360, piece_361, piece_362 };
-static const char *const source_105[] = { piece_291, piece_292, piece_363, piece_364, piece_365, piece_366, piece_367, piece_368, piece_369 };
-static const char *const source_106[] = { piece_291, piece_292, piece_370, piece_371, piece_372, piece_373, piece_374, piece_375, piece_376 };
-static const char *const source_107[] = { piece_291, piece_292, piece_377, piece_378, piece_379, piece_380, piece_381, piece_382 };
-static const char *const source_108[] = { piece_291, piece_292, piece_383, piece_384, piece_385 };
-static const char *const source_109[] = { piece_291, piece_292, piece_386, piece_387, piece_388 };
-static const char *const source_110[] = { piece_291, piece_292, piece_389, piece_390, piece_391 };
-static const char *const source_111[] = { piece_291, piece_292, piece_392, piece_393, piece_394 };
-static const char *const source_112[] = { piece_291, piece_292, piece_395, piece_396, piece_397, piece_398, piece_399, piece_400, piece_401 };
-static const char *const source_113[] = { piece_291, piece_292, piece_402, piece_403, piece_404, piece_405, piece_406, piece_368, piece_407 };
-static const char *const source_114[] = { piece_291, piece_292, piece_408, piece_409, piece_410, piece_411, piece_412, piece_375, piece_413 };
-static const char *const source_115[] = { piece_291, piece_292, piece_414, piece_415, piece_416, piece_417, piece_418, piece_419 };
-static const char *const source_116[] = { piece_291, piece_292, piece_420, piece_421, piece_422, piece_423 };
-static const char *const source_117[] = { piece_291, piece_292, piece_424, piece_425, piece_426, piece_427 };
-static const char *const source_118[] = { piece_291, piece_292, piece_428, piece_429, piece_430, piece_431 };
-static const char *const source_119[] = { piece_291, piece_292, piece_432, piece_433, piece_434, piece_435 };
+static const char *const source_36[] = { piece_125, piece_126, piece_127, piece_128, piece_129 };
+static const char *const source_37[] = { piece_125, piece_126, piece_130, piece_131, piece_132 };
+static const char *const source_38[] = { piece_125, piece_133, piece_134, piece_135, piece_136 };
+static const char *const source_39[] = { piece_125, piece_126, piece_137, piece_138, piece_129 };
+static const char *const source_40[] = { piece_139, piece_140, piece_141, piece_142, piece_143, piece_144, piece_145, piece_146, piece_147 };
+static const char *const source_41[] = { piece_139, piece_140, piece_141, piece_148, piece_149, piece_150, piece_151, piece_152, piece_153 };
+static const char *const source_42[] = { piece_139, piece_154, piece_155, piece_142, piece_156, piece_157, piece_158, piece_159, piece_160 };
+static const char *const source_43[] = { piece_139, piece_140, piece_155, piece_148, piece_161, piece_162, piece_163, piece_146, piece_164 };
+static const char *const source_44[] = { piece_125, piece_126, piece_165, piece_166, piece_167 };
+static const char *const source_45[] = { piece_125, piece_126, piece_168, piece_169, piece_170 };
+static const char *const source_46[] = { piece_125, piece_133, piece_171, piece_172, piece_173 };
+static const char *const source_47[] = { piece_125, piece_126, piece_174, piece_175, piece_167 };
+static const char *const source_48[] = { piece_125, piece_126, piece_176, piece_177, piece_178 };
+static const char *const source_49[] = { piece_125, piece_126, piece_179, piece_180, piece_181 };
+static const char *const source_50[] = { piece_125, piece_133, piece_182, piece_183, piece_184 };
+static const char *const source_51[] = { piece_125, piece_126, piece_185, piece_186, piece_187 };
+static const char *const source_52[] = { piece_125, piece_126, piece_188, piece_189, piece_190, piece_191 };
+static const char *const source_53[] = { piece_125, piece_126, piece_192, piece_193, piece_194, piece_195 };
+static const char *const source_54[] = { piece_125, piece_133, piece_196, piece_197, piece_198, piece_199 };
+static const char *const source_55[] = { piece_125, piece_126, piece_200, piece_201, piece_202, piece_203 };
+static const char *const source_56[] = { piece_204, piece_205, piece_206, piece_207, piece_208, piece_209 };
+static const char *const source_57[] = { piece_204, piece_210, piece_211, piece_212, piece_208, piece_209 };
+static const char *const source_58[] = { piece_204, piece_213, piece_214, piece_215, piece_216, piece_209 };
+static const char *const source_59[] = { piece_204, piece_217, piece_218, piece_219, piece_208, piece_209 };
+static const char *const source_60[] = { piece_220, piece_221 };
+static const char *const source_61[] = { piece_220, piece_222 };
+static const char *const source_62[] = { piece_220, piece_223 };
+static const char *const source_63[] = { piece_220, piece_224, piece_225 };
+static const char *const source_64[] = { piece_204, piece_226, piece_227, piece_228, piece_229 };
+static const char *const source_65[] = { piece_204, piece_230, piece_231, piece_232, piece_229 };
+static const char *const source_66[] = { piece_204, piece_233, piece_234, piece_235, piece_229 };
+static const char *const source_67[] = { piece_204, piece_236, piece_234, piece_235, piece_229 };
+static const char *const source_68[] = { piece_139, piece_140, piece_141, piece_142, piece_237, piece_238, piece_239, piece_240 };
+static const char *const source_69[] = { piece_139, piece_140, piece_141, piece_148, piece_241, piece_242, piece_243, piece_244 };
+static const char *const source_70[] = { piece_139, piece_154, piece_155, piece_142, piece_245, piece_246, piece_247, piece_248 };
+static const char *const source_71[] = { piece_139, piece_140, piece_155, piece_148, piece_249, piece_250, piece_251, piece_252 };
+static const char *const source_72[] = { piece_204, piece_253, piece_254, piece_255 };
+static const char *const source_73[] = { piece_204, piece_256, piece_257, piece_258, piece_259 };
+static const char *const source_74[] = { piece_204, piece_260, piece_254, piece_255 };
+static const char *const source_75[] = { piece_204, piece_261, piece_262, piece_263, piece_264 };
+static const char *const source_76[] = { piece_125, piece_126, piece_265, piece_266, piece_267, piece_268, piece_269 };
+static const char *const source_77[] = { piece_125, piece_126, piece_270, piece_271, piece_272, piece_273, piece_274 };
+static const char *const source_78[] = { piece_125, piece_133, piece_275, piece_276, piece_277, piece_278 };
+static const char *const source_79[] = { piece_125, piece_126, piece_279, piece_280, piece_281, piece_268, piece_282 };
+static const char *const source_80[] = { piece_283, piece_284, piece_285, piece_286, piece_287 };
+static const char *const source_81[] = { piece_283, piece_284, piece_288, piece_289, piece_290 };
+static const char *const source_82[] = { piece_283, piece_284, piece_291, piece_292, piece_293 };
+static const char *const source_83[] = { piece_283, piece_284, piece_294, piece_295, piece_296 };
+static const char *const source_84[] = { piece_297, piece_298, piece_299, piece_300, piece_301, piece_302, piece_303, piece_304, piece_305 };
+static const char *const source_85[] = { piece_297, piece_298, piece_299, piece_306, piece_307, piece_308, piece_309, piece_310, piece_311 };
+static const char *const source_86[] = { piece_297, piece_298, piece_312, piece_300, piece_313, piece_314, piece_315, piece_316, piece_317 };
+static const char *const source_87[] = { piece_297, piece_298, piece_312, piece_306, piece_318, piece_319, piece_320, piece_321, piece_322 };
+static const char *const source_88[] = { piece_283, piece_284, piece_323, piece_324, piece_325 };
+static const char *const source_89[] = { piece_283, piece_284, piece_326, piece_327, piece_328 };
+static const char *const source_90[] = { piece_283, piece_284, piece_329, piece_330, piece_331 };
+static const char *const source_91[] = { piece_283, piece_284, piece_332, piece_333, piece_334 };
+static const char *const source_92[] = { piece_335, piece_336 };
+static const char *const source_93[] = { piece_335, piece_337 };
+static const char *const source_94[] = { piece_335, piece_338 };
+static const char *const source_95[] = { piece_335, piece_339 };
+static const char *const source_96[] = { piece_335, piece_340, piece_341 };
+static const char *const source_97[] = { piece_335, piece_342, piece_343 };
+static const char *const source_98[] = { piece_335, piece_344, piece_345 };
+static const char *const source_99[] = { piece_335, piece_346, piece_347 };
+static const char *const source_100[] = { piece_283, piece_284, piece_348, piece_349, piece_350, piece_351, piece_352, piece_353, piece_354 };
+static const char *const source_101[] = { piece_283, piece_284, piece_355, piece_356, piece_357, piece_358, piece_359, piece_360, piece_361 };
+static const char *const source_102[] = { piece_283, piece_284, piece_362, piece_363, piece_364, piece_365, piece_366, piece_367, piece_368 };
+static const char *const source_103[] = { piece_283, piece_284, piece_369, piece_370, piece_371, piece_372, piece_373, piece_374 };
+static const char *const source_104[] = { piece_283, piece_284, piece_375, piece_376, piece_377 };
+static const char *const source_105[] = { piece_283, piece_284, piece_378, piece_379, piece_380 };
+static const char *const source_106[] = { piece_283, piece_284, piece_381, piece_382, piece_383 };
+static const char *const source_107[] = { piece_283, piece_284, piece_384, piece_385, piece_386 };
+static const char *const source_108[] = { piece_283, piece_284, piece_387, piece_388, piece_389, piece_390, piece_391, piece_392, piece_393 };
+static const char *const source_109[] = { piece_283, piece_284, piece_394, piece_395, piece_396, piece_397, piece_398, piece_360, piece_399 };
+static const char *const source_110[] = { piece_283, piece_284, piece_400, piece_401, piece_402, piece_403, piece_404, piece_367, piece_405 };
+static const char *const source_111[] = { piece_283, piece_284, piece_406, piece_407, piece_408, piece_409, piece_410, piece_411 };
 
 static const struct kiln_program programs[] = {
     { UINT64_C(0xf6a1a1882b7e242d), 90, source_0, 6, 0, NULL },
@@ -31204,90 +29364,82 @@ static const struct kiln_program programs[] = {
     { UINT64_C(0xb55e9c4b29e39440), 90, source_33, 8, 0, NULL },
     { UINT64_C(0x0025f09ed6f18fc3), 90, source_34, 8, 0, NULL },
     { UINT64_C(0x87ae55b3d3095038), 90, source_35, 8, 0, NULL },
-    { UINT64_C(0xf15b4d6c9923ed13), 90, source_36, 5, 0, NULL },
-    { UINT64_C(0xccbd2c3218862054), 90, source_37, 5, 0, NULL },
-    { UINT64_C(0x7bc6e1de63375c84), 90, source_38, 5, 0, NULL },
-    { UINT64_C(0xfa6fb603c598265d), 90, source_39, 5, 0, NULL },
-    { UINT64_C(0xf5331df696dbdad9), 90, source_40, 5, 0, NULL },
-    { UINT64_C(0x51fe05ee922cf7e5), 90, source_41, 5, 0, NULL },
-    { UINT64_C(0x0a2aa7be9e7a4cbb), 90, source_42, 5, 0, NULL },
-    { UINT64_C(0xb37f4d37d426077c), 90, source_43, 5, 0, NULL },
-    { UINT64_C(0x1481271da971453e), 90, source_44, 9, 0, NULL },
-    { UINT64_C(0x8e838b150726f5b2), 90, source_45, 9, 0, NULL },
-    { UINT64_C(0xab96ec4e167f7ebb), 90, source_46, 9, 0, NULL },
-    { UINT64_C(0x3ff011cc0e972c05), 90, source_47, 9, 0, NULL },
-    { UINT64_C(0xd36dd944b3644007), 90, source_48, 5, 0, NULL },
-    { UINT64_C(0x7cf405f254b919c5), 90, source_49, 5, 0, NULL },
-    { UINT64_C(0x743c122053e97a1f), 90, source_50, 5, 0, NULL },
-    { UINT64_C(0x8a6eba851189091d), 90, source_51, 5, 0, NULL },
-    { UINT64_C(0x107ad63d1ebba4fd), 90, source_52, 5, 0, NULL },
-    { UINT64_C(0x6b89528a93daafbf), 90, source_53, 5, 0, NULL },
-    { UINT64_C(0x036618aa81ab481d), 90, source_54, 5, 0, NULL },
-    { UINT64_C(0x6f5da9fb67265219), 90, source_55, 5, 0, NULL },
-    { UINT64_C(0xd0bea76a9b84bbde), 90, source_56, 6, 0, NULL },
-    { UINT64_C(0x8cefe6a9836f4c39), 90, source_57, 6, 0, NULL },
-    { UINT64_C(0x38d40053d5c3b95a), 90, source_58, 6, 0, NULL },
-    { UINT64_C(0xd5b10dbde1a58567), 90, source_59, 6, 0, NULL },
-    { UINT64_C(0xf037918ce78c5b1c), 0, source_60, 6, 0, NULL },
-    { UINT64_C(0x3bc36d29aaf0987e), 0, source_61, 6, 0, NULL },
-    { UINT64_C(0x85034ae438f9221f), 0, source_62, 6, 0, NULL },
-    { UINT64_C(0xec2a989e7735dcd1), 0, source_63, 6, 0, NULL },
-    { UINT64_C(0xb1b42b7844f896fb), 0, source_64, 2, 0, NULL },
-    { UINT64_C(0x833dffeeb4792c7d), 0, source_65, 2, 0, NULL },
-    { UINT64_C(0xfdfbf667f34413e7), 0, source_66, 2, 0, NULL },
-    { UINT64_C(0x0b6287e8912c5c61), 0, source_67, 3, 0, NULL },
-    { UINT64_C(0x710f5b921fff1b32), 0, source_68, 5, 0, NULL },
-    { UINT64_C(0x9dda7ee48b0e8277), 0, source_69, 5, 0, NULL },
-    { UINT64_C(0xc17e3945ce10942e), 0, source_70, 5, 0, NULL },
-    { UINT64_C(0x57404190df8f95f4), 0, source_71, 5, 0, NULL },
-    { UINT64_C(0xcc1b43bcc6eea68c), 90, source_72, 8, 0, NULL },
-    { UINT64_C(0x629184f68826047a), 90, source_73, 8, 0, NULL },
-    { UINT64_C(0x9a36d5081182196b), 90, source_74, 8, 0, NULL },
-    { UINT64_C(0x7d102e67e45c3f6e), 90, source_75, 8, 0, NULL },
-    { UINT64_C(0xaa79362ead872da7), 0, source_76, 4, 0, NULL },
-    { UINT64_C(0x360ccd77f224ff7e), 0, source_77, 5, 0, NULL },
-    { UINT64_C(0xb2862cbf9359d6cd), 0, source_78, 4, 0, NULL },
-    { UINT64_C(0x9d852c7697273ebd), 0, source_79, 5, 0, NULL },
-    { UINT64_C(0x2af63085907cdacd), 90, source_80, 7, 0, NULL },
-    { UINT64_C(0xf090668484d82963), 90, source_81, 7, 0, NULL },
-    { UINT64_C(0x2564166f1082f59a), 90, source_82, 6, 0, NULL },
-    { UINT64_C(0xc10718559fd9d06e), 90, source_83, 7, 0, NULL },
-    { UINT64_C(0xdc21f9bb2092b440), 90, source_84, 5, 0, NULL },
-    { UINT64_C(0xeb26d06694025b26), 90, source_85, 5, 0, NULL },
-    { UINT64_C(0xef08059c28c9f475), 90, source_86, 5, 0, NULL },
-    { UINT64_C(0x0cb6f80c995d332f), 90, source_87, 5, 0, NULL },
-    { UINT64_C(0x593a015f18a830f9), 90, source_88, 9, 0, NULL },
-    { UINT64_C(0x98be1026928a3d41), 90, source_89, 9, 0, NULL },
-    { UINT64_C(0x1de428b7ea4e698d), 90, source_90, 9, 0, NULL },
-    { UINT64_C(0xf6c3ae8cc6820f11), 90, source_91, 9, 0, NULL },
-    { UINT64_C(0xda435b8c3fc67d3d), 90, source_92, 5, 0, NULL },
-    { UINT64_C(0xe49bc21b7fb761e9), 90, source_93, 5, 0, NULL },
-    { UINT64_C(0x1828600880464ca8), 90, source_94, 5, 0, NULL },
-    { UINT64_C(0xc560629b10f6cd46), 90, source_95, 5, 0, NULL },
-    { UINT64_C(0x3d00b333bdb042c7), 0, source_96, 2, 0, NULL },
-    { UINT64_C(0x47c9ed0e55f06fdf), 0, source_97, 2, 0, NULL },
-    { UINT64_C(0xf962beae9d9b9844), 0, source_98, 2, 0, NULL },
-    { UINT64_C(0x5fe7447302f40ff1), 0, source_99, 2, 0, NULL },
-    { UINT64_C(0x5b1171153d82e959), 0, source_100, 3, 0, NULL },
-    { UINT64_C(0xb17acb340f783139), 0, source_101, 3, 0, NULL },
-    { UINT64_C(0xdc8d2073878b7853), 0, source_102, 3, 0, NULL },
-    { UINT64_C(0x798d9eb045874bfe), 0, source_103, 3, 0, NULL },
-    { UINT64_C(0x16a08e6dc2dfefa3), 90, source_104, 9, 0, NULL },
-    { UINT64_C(0xe7b9fab7f901be78), 90, source_105, 9, 0, NULL },
-    { UINT64_C(0x69b9a1617951b31f), 90, source_106, 9, 0, NULL },
-    { UINT64_C(0xc38fdb9c206e7076), 90, source_107, 8, 0, NULL },
-    { UINT64_C(0xb7beae5130d09fa6), 90, source_108, 5, 0, NULL },
-    { UINT64_C(0x9bf0fcb473f7d71c), 90, source_109, 5, 0, NULL },
-    { UINT64_C(0xa260f60341b9907b), 90, source_110, 5, 0, NULL },
-    { UINT64_C(0xe829b86433e1ff97), 90, source_111, 5, 0, NULL },
-    { UINT64_C(0x23224becfd1bc1bc), 90, source_112, 9, 0, NULL },
-    { UINT64_C(0xd72792352fa8a043), 90, source_113, 9, 0, NULL },
-    { UINT64_C(0x4b397eee6c1a33c6), 90, source_114, 9, 0, NULL },
-    { UINT64_C(0x251db7c20caab70b), 90, source_115, 8, 0, NULL },
-    { UINT64_C(0x765dd3d59ef1787f), 90, source_116, 6, 0, NULL },
-    { UINT64_C(0xeca8d74c190dc3fe), 90, source_117, 6, 0, NULL },
-    { UINT64_C(0x3a3bbb7e8538e953), 90, source_118, 6, 0, NULL },
-    { UINT64_C(0xa0f8045c9518e3ec), 90, source_119, 6, 0, NULL },
+    { UINT64_C(0xf5331df696dbdad9), 90, source_36, 5, 0, NULL },
+    { UINT64_C(0x51fe05ee922cf7e5), 90, source_37, 5, 0, NULL },
+    { UINT64_C(0x0a2aa7be9e7a4cbb), 90, source_38, 5, 0, NULL },
+    { UINT64_C(0xb37f4d37d426077c), 90, source_39, 5, 0, NULL },
+    { UINT64_C(0x1481271da971453e), 90, source_40, 9, 0, NULL },
+    { UINT64_C(0x8e838b150726f5b2), 90, source_41, 9, 0, NULL },
+    { UINT64_C(0xab96ec4e167f7ebb), 90, source_42, 9, 0, NULL },
+    { UINT64_C(0x3ff011cc0e972c05), 90, source_43, 9, 0, NULL },
+    { UINT64_C(0xd36dd944b3644007), 90, source_44, 5, 0, NULL },
+    { UINT64_C(0x7cf405f254b919c5), 90, source_45, 5, 0, NULL },
+    { UINT64_C(0x743c122053e97a1f), 90, source_46, 5, 0, NULL },
+    { UINT64_C(0x8a6eba851189091d), 90, source_47, 5, 0, NULL },
+    { UINT64_C(0x107ad63d1ebba4fd), 90, source_48, 5, 0, NULL },
+    { UINT64_C(0x6b89528a93daafbf), 90, source_49, 5, 0, NULL },
+    { UINT64_C(0x036618aa81ab481d), 90, source_50, 5, 0, NULL },
+    { UINT64_C(0x6f5da9fb67265219), 90, source_51, 5, 0, NULL },
+    { UINT64_C(0xd0bea76a9b84bbde), 90, source_52, 6, 0, NULL },
+    { UINT64_C(0x8cefe6a9836f4c39), 90, source_53, 6, 0, NULL },
+    { UINT64_C(0x38d40053d5c3b95a), 90, source_54, 6, 0, NULL },
+    { UINT64_C(0xd5b10dbde1a58567), 90, source_55, 6, 0, NULL },
+    { UINT64_C(0xf037918ce78c5b1c), 0, source_56, 6, 0, NULL },
+    { UINT64_C(0x3bc36d29aaf0987e), 0, source_57, 6, 0, NULL },
+    { UINT64_C(0x85034ae438f9221f), 0, source_58, 6, 0, NULL },
+    { UINT64_C(0xec2a989e7735dcd1), 0, source_59, 6, 0, NULL },
+    { UINT64_C(0xb1b42b7844f896fb), 0, source_60, 2, 0, NULL },
+    { UINT64_C(0x833dffeeb4792c7d), 0, source_61, 2, 0, NULL },
+    { UINT64_C(0xfdfbf667f34413e7), 0, source_62, 2, 0, NULL },
+    { UINT64_C(0x0b6287e8912c5c61), 0, source_63, 3, 0, NULL },
+    { UINT64_C(0x710f5b921fff1b32), 0, source_64, 5, 0, NULL },
+    { UINT64_C(0x9dda7ee48b0e8277), 0, source_65, 5, 0, NULL },
+    { UINT64_C(0xc17e3945ce10942e), 0, source_66, 5, 0, NULL },
+    { UINT64_C(0x57404190df8f95f4), 0, source_67, 5, 0, NULL },
+    { UINT64_C(0xcc1b43bcc6eea68c), 90, source_68, 8, 0, NULL },
+    { UINT64_C(0x629184f68826047a), 90, source_69, 8, 0, NULL },
+    { UINT64_C(0x9a36d5081182196b), 90, source_70, 8, 0, NULL },
+    { UINT64_C(0x7d102e67e45c3f6e), 90, source_71, 8, 0, NULL },
+    { UINT64_C(0xaa79362ead872da7), 0, source_72, 4, 0, NULL },
+    { UINT64_C(0x360ccd77f224ff7e), 0, source_73, 5, 0, NULL },
+    { UINT64_C(0xb2862cbf9359d6cd), 0, source_74, 4, 0, NULL },
+    { UINT64_C(0x9d852c7697273ebd), 0, source_75, 5, 0, NULL },
+    { UINT64_C(0x2af63085907cdacd), 90, source_76, 7, 0, NULL },
+    { UINT64_C(0xf090668484d82963), 90, source_77, 7, 0, NULL },
+    { UINT64_C(0x2564166f1082f59a), 90, source_78, 6, 0, NULL },
+    { UINT64_C(0xc10718559fd9d06e), 90, source_79, 7, 0, NULL },
+    { UINT64_C(0xdc21f9bb2092b440), 90, source_80, 5, 0, NULL },
+    { UINT64_C(0xeb26d06694025b26), 90, source_81, 5, 0, NULL },
+    { UINT64_C(0xef08059c28c9f475), 90, source_82, 5, 0, NULL },
+    { UINT64_C(0x0cb6f80c995d332f), 90, source_83, 5, 0, NULL },
+    { UINT64_C(0x593a015f18a830f9), 90, source_84, 9, 0, NULL },
+    { UINT64_C(0x98be1026928a3d41), 90, source_85, 9, 0, NULL },
+    { UINT64_C(0x1de428b7ea4e698d), 90, source_86, 9, 0, NULL },
+    { UINT64_C(0xf6c3ae8cc6820f11), 90, source_87, 9, 0, NULL },
+    { UINT64_C(0xda435b8c3fc67d3d), 90, source_88, 5, 0, NULL },
+    { UINT64_C(0xe49bc21b7fb761e9), 90, source_89, 5, 0, NULL },
+    { UINT64_C(0x1828600880464ca8), 90, source_90, 5, 0, NULL },
+    { UINT64_C(0xc560629b10f6cd46), 90, source_91, 5, 0, NULL },
+    { UINT64_C(0x3d00b333bdb042c7), 0, source_92, 2, 0, NULL },
+    { UINT64_C(0x47c9ed0e55f06fdf), 0, source_93, 2, 0, NULL },
+    { UINT64_C(0xf962beae9d9b9844), 0, source_94, 2, 0, NULL },
+    { UINT64_C(0x5fe7447302f40ff1), 0, source_95, 2, 0, NULL },
+    { UINT64_C(0x5b1171153d82e959), 0, source_96, 3, 0, NULL },
+    { UINT64_C(0xb17acb340f783139), 0, source_97, 3, 0, NULL },
+    { UINT64_C(0xdc8d2073878b7853), 0, source_98, 3, 0, NULL },
+    { UINT64_C(0x798d9eb045874bfe), 0, source_99, 3, 0, NULL },
+    { UINT64_C(0x16a08e6dc2dfefa3), 90, source_100, 9, 0, NULL },
+    { UINT64_C(0xe7b9fab7f901be78), 90, source_101, 9, 0, NULL },
+    { UINT64_C(0x69b9a1617951b31f), 90, source_102, 9, 0, NULL },
+    { UINT64_C(0xc38fdb9c206e7076), 90, source_103, 8, 0, NULL },
+    { UINT64_C(0xb7beae5130d09fa6), 90, source_104, 5, 0, NULL },
+    { UINT64_C(0x9bf0fcb473f7d71c), 90, source_105, 5, 0, NULL },
+    { UINT64_C(0xa260f60341b9907b), 90, source_106, 5, 0, NULL },
+    { UINT64_C(0xe829b86433e1ff97), 90, source_107, 5, 0, NULL },
+    { UINT64_C(0x23224becfd1bc1bc), 90, source_108, 9, 0, NULL },
+    { UINT64_C(0xd72792352fa8a043), 90, source_109, 9, 0, NULL },
+    { UINT64_C(0x4b397eee6c1a33c6), 90, source_110, 9, 0, NULL },
+    { UINT64_C(0x251db7c20caab70b), 90, source_111, 8, 0, NULL },
 };
 
 static const struct kiln_stage stages_0[] = {
@@ -32007,8 +30159,8 @@ static const struct kiln_region regions_35[] = {
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
 };
 static const struct kiln_stage stages_36[] = {
-    { "kiln_hgemm_bulk_multiply_nn_bm64_bn64_tm8_tn8_depth128_st8_early2_ku2_group16_stream0_edges0_copya0_copyb0",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 64, 1 }, { 192, 1, 1 }, 0,
+    { "kiln_sgemm_bulk_multiply_nn_bm128_bn256_tm8_tn16_depth128_st3_early0_ku4_group1_stream0_edges0_copya0_copyb0",
+      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 256, 128, 1 }, { 384, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
         KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
@@ -32024,8 +30176,8 @@ static const struct kiln_region regions_36[] = {
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
 };
 static const struct kiln_stage stages_37[] = {
-    { "kiln_hgemm_bulk_multiply_nt_bm64_bn64_tm8_tn8_depth128_st8_early2_ku2_group16_stream0_edges0_copya0_copyb0",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 64, 1 }, { 192, 1, 1 }, 0,
+    { "kiln_sgemm_bulk_multiply_nt_bm128_bn256_tm8_tn16_depth128_st3_early0_ku4_group1_stream0_edges0_copya0_copyb0",
+      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 256, 128, 1 }, { 384, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
         KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
@@ -32041,8 +30193,8 @@ static const struct kiln_region regions_37[] = {
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
 };
 static const struct kiln_stage stages_38[] = {
-    { "kiln_hgemm_bulk_multiply_tn_bm64_bn64_tm8_tn8_depth128_st8_early2_ku2_group16_stream0_edges0_copya0_copyb0",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 64, 1 }, { 192, 1, 1 }, 0,
+    { "kiln_sgemm_bulk_multiply_tn_bm128_bn256_tm8_tn16_depth128_st3_early0_ku4_group1_stream0_edges0_copya0_copyb0",
+      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 256, 128, 1 }, { 384, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
         KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
@@ -32058,8 +30210,8 @@ static const struct kiln_region regions_38[] = {
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
 };
 static const struct kiln_stage stages_39[] = {
-    { "kiln_hgemm_bulk_multiply_tt_bm64_bn64_tm8_tn8_depth128_st8_early2_ku2_group16_stream0_edges0_copya0_copyb0",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 64, 1 }, { 192, 1, 1 }, 0,
+    { "kiln_sgemm_bulk_multiply_tt_bm128_bn256_tm8_tn16_depth128_st3_early0_ku4_group1_stream0_edges0_copya0_copyb0",
+      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 256, 128, 1 }, { 384, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
         KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
@@ -32075,74 +30227,6 @@ static const struct kiln_region regions_39[] = {
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
 };
 static const struct kiln_stage stages_40[] = {
-    { "kiln_sgemm_bulk_multiply_nn_bm128_bn256_tm8_tn16_depth128_st3_early0_ku4_group1_stream0_edges0_copya0_copyb0",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 256, 128, 1 }, { 384, 1, 1 }, 0,
-      17, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
-        KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_REGION_3,
-        KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
-        KILN_ARG_LDC },
-      KILN_PREPARED_NONE },
-};
-static const struct kiln_region regions_40[] = {
-    { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
-    { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
-    { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 256, KILN_PREPARED_NONE },
-    { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
-};
-static const struct kiln_stage stages_41[] = {
-    { "kiln_sgemm_bulk_multiply_nt_bm128_bn256_tm8_tn16_depth128_st3_early0_ku4_group1_stream0_edges0_copya0_copyb0",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 256, 128, 1 }, { 384, 1, 1 }, 0,
-      17, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
-        KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_REGION_3,
-        KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
-        KILN_ARG_LDC },
-      KILN_PREPARED_NONE },
-};
-static const struct kiln_region regions_41[] = {
-    { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
-    { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
-    { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 256, KILN_PREPARED_NONE },
-    { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
-};
-static const struct kiln_stage stages_42[] = {
-    { "kiln_sgemm_bulk_multiply_tn_bm128_bn256_tm8_tn16_depth128_st3_early0_ku4_group1_stream0_edges0_copya0_copyb0",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 256, 128, 1 }, { 384, 1, 1 }, 0,
-      17, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
-        KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_REGION_3,
-        KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
-        KILN_ARG_LDC },
-      KILN_PREPARED_NONE },
-};
-static const struct kiln_region regions_42[] = {
-    { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
-    { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
-    { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 256, KILN_PREPARED_NONE },
-    { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
-};
-static const struct kiln_stage stages_43[] = {
-    { "kiln_sgemm_bulk_multiply_tt_bm128_bn256_tm8_tn16_depth128_st3_early0_ku4_group1_stream0_edges0_copya0_copyb0",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 256, 128, 1 }, { 384, 1, 1 }, 0,
-      17, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
-        KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_REGION_3,
-        KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
-        KILN_ARG_LDC },
-      KILN_PREPARED_NONE },
-};
-static const struct kiln_region regions_43[] = {
-    { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
-    { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
-    { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 256, KILN_PREPARED_NONE },
-    { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
-};
-static const struct kiln_stage stages_44[] = {
     { "kiln_sgemm_bulk_copya_n_copya1",
       2, { KILN_DIM_K, KILN_DIM_M, KILN_DIM_ONE }, { 128, 8, 1 }, { 32, 8, 1 }, 0,
       7, {
@@ -32171,13 +30255,13 @@ static const struct kiln_stage stages_44[] = {
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE },
 };
-static const struct kiln_region regions_44[] = {
+static const struct kiln_region regions_40[] = {
     { { KILN_DIM_M, KILN_DIM_K }, { 1, 4 }, 4, KILN_PREPARED_A },
     { { KILN_DIM_N, KILN_DIM_K }, { 4, 1 }, 4, KILN_PREPARED_B },
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 256, KILN_PREPARED_NONE },
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 32768, 132 }, 4, KILN_PREPARED_NONE },
 };
-static const struct kiln_stage stages_45[] = {
+static const struct kiln_stage stages_41[] = {
     { "kiln_sgemm_bulk_copya_n_copya1",
       2, { KILN_DIM_K, KILN_DIM_M, KILN_DIM_ONE }, { 128, 8, 1 }, { 32, 8, 1 }, 0,
       7, {
@@ -32206,13 +30290,13 @@ static const struct kiln_stage stages_45[] = {
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE },
 };
-static const struct kiln_region regions_45[] = {
+static const struct kiln_region regions_41[] = {
     { { KILN_DIM_M, KILN_DIM_K }, { 1, 4 }, 4, KILN_PREPARED_A },
     { { KILN_DIM_N, KILN_DIM_K }, { 1, 4 }, 4, KILN_PREPARED_B },
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 256, KILN_PREPARED_NONE },
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 32768, 132 }, 4, KILN_PREPARED_NONE },
 };
-static const struct kiln_stage stages_46[] = {
+static const struct kiln_stage stages_42[] = {
     { "kiln_sgemm_bulk_copya_t_copya1",
       2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 128, 8, 1 }, { 32, 8, 1 }, 0,
       7, {
@@ -32241,13 +30325,13 @@ static const struct kiln_stage stages_46[] = {
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE },
 };
-static const struct kiln_region regions_46[] = {
+static const struct kiln_region regions_42[] = {
     { { KILN_DIM_M, KILN_DIM_K }, { 4, 1 }, 4, KILN_PREPARED_A },
     { { KILN_DIM_N, KILN_DIM_K }, { 4, 1 }, 4, KILN_PREPARED_B },
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 256, KILN_PREPARED_NONE },
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 32768, 132 }, 4, KILN_PREPARED_NONE },
 };
-static const struct kiln_stage stages_47[] = {
+static const struct kiln_stage stages_43[] = {
     { "kiln_sgemm_bulk_copya_t_copya1",
       2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 128, 8, 1 }, { 32, 8, 1 }, 0,
       7, {
@@ -32276,15 +30360,83 @@ static const struct kiln_stage stages_47[] = {
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE },
 };
-static const struct kiln_region regions_47[] = {
+static const struct kiln_region regions_43[] = {
     { { KILN_DIM_M, KILN_DIM_K }, { 4, 1 }, 4, KILN_PREPARED_A },
     { { KILN_DIM_N, KILN_DIM_K }, { 1, 4 }, 4, KILN_PREPARED_B },
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 256, KILN_PREPARED_NONE },
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 32768, 132 }, 4, KILN_PREPARED_NONE },
 };
-static const struct kiln_stage stages_48[] = {
+static const struct kiln_stage stages_44[] = {
     { "kiln_sgemm_bulk_multiply_nn_bm64_bn128_tm8_tn4_depth128_st6_early0_ku4_group8_stream0_edges0_copya0_copyb0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 64, 1 }, { 384, 1, 1 }, 0,
+      17, {
+        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
+        KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
+        KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_REGION_3,
+        KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
+        KILN_ARG_LDC },
+      KILN_PREPARED_NONE },
+};
+static const struct kiln_region regions_44[] = {
+    { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
+    { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
+    { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 256, KILN_PREPARED_NONE },
+    { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
+};
+static const struct kiln_stage stages_45[] = {
+    { "kiln_sgemm_bulk_multiply_nt_bm64_bn128_tm8_tn4_depth128_st6_early0_ku4_group8_stream0_edges0_copya0_copyb0",
+      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 64, 1 }, { 384, 1, 1 }, 0,
+      17, {
+        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
+        KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
+        KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_REGION_3,
+        KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
+        KILN_ARG_LDC },
+      KILN_PREPARED_NONE },
+};
+static const struct kiln_region regions_45[] = {
+    { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
+    { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
+    { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 256, KILN_PREPARED_NONE },
+    { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
+};
+static const struct kiln_stage stages_46[] = {
+    { "kiln_sgemm_bulk_multiply_tn_bm64_bn128_tm8_tn4_depth128_st6_early0_ku4_group8_stream0_edges0_copya0_copyb0",
+      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 64, 1 }, { 384, 1, 1 }, 0,
+      17, {
+        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
+        KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
+        KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_REGION_3,
+        KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
+        KILN_ARG_LDC },
+      KILN_PREPARED_NONE },
+};
+static const struct kiln_region regions_46[] = {
+    { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
+    { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
+    { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 256, KILN_PREPARED_NONE },
+    { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
+};
+static const struct kiln_stage stages_47[] = {
+    { "kiln_sgemm_bulk_multiply_tt_bm64_bn128_tm8_tn4_depth128_st6_early0_ku4_group8_stream0_edges0_copya0_copyb0",
+      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 64, 1 }, { 384, 1, 1 }, 0,
+      17, {
+        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
+        KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
+        KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_REGION_3,
+        KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
+        KILN_ARG_LDC },
+      KILN_PREPARED_NONE },
+};
+static const struct kiln_region regions_47[] = {
+    { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
+    { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
+    { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 256, KILN_PREPARED_NONE },
+    { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
+};
+static const struct kiln_stage stages_48[] = {
+    { "kiln_sgemm_bulk_multiply_nn_bm64_bn32_tm4_tn4_depth128_st4_early1_ku8_group16_stream0_edges0_copya0_copyb0",
+      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 64, 1 }, { 256, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
         KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
@@ -32300,8 +30452,8 @@ static const struct kiln_region regions_48[] = {
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
 };
 static const struct kiln_stage stages_49[] = {
-    { "kiln_sgemm_bulk_multiply_nt_bm64_bn128_tm8_tn4_depth128_st6_early0_ku4_group8_stream0_edges0_copya0_copyb0",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 64, 1 }, { 384, 1, 1 }, 0,
+    { "kiln_sgemm_bulk_multiply_nt_bm64_bn32_tm4_tn4_depth128_st4_early1_ku8_group16_stream0_edges0_copya0_copyb0",
+      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 64, 1 }, { 256, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
         KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
@@ -32317,8 +30469,8 @@ static const struct kiln_region regions_49[] = {
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
 };
 static const struct kiln_stage stages_50[] = {
-    { "kiln_sgemm_bulk_multiply_tn_bm64_bn128_tm8_tn4_depth128_st6_early0_ku4_group8_stream0_edges0_copya0_copyb0",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 64, 1 }, { 384, 1, 1 }, 0,
+    { "kiln_sgemm_bulk_multiply_tn_bm64_bn32_tm4_tn4_depth128_st4_early1_ku8_group16_stream0_edges0_copya0_copyb0",
+      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 64, 1 }, { 256, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
         KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
@@ -32334,8 +30486,8 @@ static const struct kiln_region regions_50[] = {
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
 };
 static const struct kiln_stage stages_51[] = {
-    { "kiln_sgemm_bulk_multiply_tt_bm64_bn128_tm8_tn4_depth128_st6_early0_ku4_group8_stream0_edges0_copya0_copyb0",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 64, 1 }, { 384, 1, 1 }, 0,
+    { "kiln_sgemm_bulk_multiply_tt_bm64_bn32_tm4_tn4_depth128_st4_early1_ku8_group16_stream0_edges0_copya0_copyb0",
+      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 64, 1 }, { 256, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
         KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
@@ -32351,74 +30503,6 @@ static const struct kiln_region regions_51[] = {
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
 };
 static const struct kiln_stage stages_52[] = {
-    { "kiln_sgemm_bulk_multiply_nn_bm64_bn32_tm4_tn4_depth128_st4_early1_ku8_group16_stream0_edges0_copya0_copyb0",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 64, 1 }, { 256, 1, 1 }, 0,
-      17, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
-        KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_REGION_3,
-        KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
-        KILN_ARG_LDC },
-      KILN_PREPARED_NONE },
-};
-static const struct kiln_region regions_52[] = {
-    { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
-    { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
-    { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 256, KILN_PREPARED_NONE },
-    { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
-};
-static const struct kiln_stage stages_53[] = {
-    { "kiln_sgemm_bulk_multiply_nt_bm64_bn32_tm4_tn4_depth128_st4_early1_ku8_group16_stream0_edges0_copya0_copyb0",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 64, 1 }, { 256, 1, 1 }, 0,
-      17, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
-        KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_REGION_3,
-        KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
-        KILN_ARG_LDC },
-      KILN_PREPARED_NONE },
-};
-static const struct kiln_region regions_53[] = {
-    { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
-    { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
-    { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 256, KILN_PREPARED_NONE },
-    { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
-};
-static const struct kiln_stage stages_54[] = {
-    { "kiln_sgemm_bulk_multiply_tn_bm64_bn32_tm4_tn4_depth128_st4_early1_ku8_group16_stream0_edges0_copya0_copyb0",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 64, 1 }, { 256, 1, 1 }, 0,
-      17, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
-        KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_REGION_3,
-        KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
-        KILN_ARG_LDC },
-      KILN_PREPARED_NONE },
-};
-static const struct kiln_region regions_54[] = {
-    { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
-    { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
-    { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 256, KILN_PREPARED_NONE },
-    { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
-};
-static const struct kiln_stage stages_55[] = {
-    { "kiln_sgemm_bulk_multiply_tt_bm64_bn32_tm4_tn4_depth128_st4_early1_ku8_group16_stream0_edges0_copya0_copyb0",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 64, 1 }, { 256, 1, 1 }, 0,
-      17, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
-        KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_REGION_3,
-        KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
-        KILN_ARG_LDC },
-      KILN_PREPARED_NONE },
-};
-static const struct kiln_region regions_55[] = {
-    { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
-    { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
-    { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 256, KILN_PREPARED_NONE },
-    { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
-};
-static const struct kiln_stage stages_56[] = {
     { "kiln_sgemm_bulk_multiply_nn_bm64_bn64_tm4_tn8_depth128_st8_early0_ku8_group8_stream1_edges0_copya0_copyb0",
       1, { KILN_DIM_ONE, KILN_DIM_ONE, KILN_DIM_ONE }, { 132, 1, 1 }, { 256, 1, 1 }, 0,
       17, {
@@ -32436,13 +30520,13 @@ static const struct kiln_stage stages_56[] = {
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE },
 };
-static const struct kiln_region regions_56[] = {
+static const struct kiln_region regions_52[] = {
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 256, KILN_PREPARED_NONE },
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 8192, 132 }, 4, KILN_PREPARED_NONE },
 };
-static const struct kiln_stage stages_57[] = {
+static const struct kiln_stage stages_53[] = {
     { "kiln_sgemm_bulk_multiply_nt_bm64_bn64_tm4_tn8_depth128_st8_early0_ku8_group8_stream1_edges0_copya0_copyb0",
       1, { KILN_DIM_ONE, KILN_DIM_ONE, KILN_DIM_ONE }, { 132, 1, 1 }, { 256, 1, 1 }, 0,
       17, {
@@ -32460,13 +30544,13 @@ static const struct kiln_stage stages_57[] = {
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE },
 };
-static const struct kiln_region regions_57[] = {
+static const struct kiln_region regions_53[] = {
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 256, KILN_PREPARED_NONE },
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 8192, 132 }, 4, KILN_PREPARED_NONE },
 };
-static const struct kiln_stage stages_58[] = {
+static const struct kiln_stage stages_54[] = {
     { "kiln_sgemm_bulk_multiply_tn_bm64_bn64_tm4_tn8_depth128_st8_early0_ku8_group8_stream1_edges0_copya0_copyb0",
       1, { KILN_DIM_ONE, KILN_DIM_ONE, KILN_DIM_ONE }, { 132, 1, 1 }, { 256, 1, 1 }, 0,
       17, {
@@ -32484,13 +30568,13 @@ static const struct kiln_stage stages_58[] = {
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE },
 };
-static const struct kiln_region regions_58[] = {
+static const struct kiln_region regions_54[] = {
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 256, KILN_PREPARED_NONE },
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 8192, 132 }, 4, KILN_PREPARED_NONE },
 };
-static const struct kiln_stage stages_59[] = {
+static const struct kiln_stage stages_55[] = {
     { "kiln_sgemm_bulk_multiply_tt_bm64_bn64_tm4_tn8_depth128_st8_early0_ku8_group8_stream1_edges0_copya0_copyb0",
       1, { KILN_DIM_ONE, KILN_DIM_ONE, KILN_DIM_ONE }, { 132, 1, 1 }, { 256, 1, 1 }, 0,
       17, {
@@ -32508,13 +30592,13 @@ static const struct kiln_stage stages_59[] = {
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE },
 };
-static const struct kiln_region regions_59[] = {
+static const struct kiln_region regions_55[] = {
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 256, KILN_PREPARED_NONE },
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 8192, 132 }, 4, KILN_PREPARED_NONE },
 };
-static const struct kiln_stage stages_60[] = {
+static const struct kiln_stage stages_56[] = {
     { "kiln_sgemm_tiled_multiply_nn_wgm8_wgn8_tm4_nv2_vec2_kt16_ku8_locala1_localb1_pad2_bufs1_ahead1_mapm0_mapn0_order2_group4_split4_guard0_index32",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 32, 4 }, { 8, 8, 1 }, 4352,
       11, {
@@ -32530,10 +30614,10 @@ static const struct kiln_stage stages_60[] = {
         KILN_ARG_LDC },
       KILN_PREPARED_NONE },
 };
-static const struct kiln_region regions_60[] = {
+static const struct kiln_region regions_56[] = {
     { { KILN_DIM_M, KILN_DIM_N }, { 32, 32 }, 16, KILN_PREPARED_NONE },
 };
-static const struct kiln_stage stages_61[] = {
+static const struct kiln_stage stages_57[] = {
     { "kiln_sgemm_tiled_multiply_nt_wgm8_wgn8_tm4_nv2_vec2_kt16_ku8_locala1_localb1_pad2_bufs1_ahead1_mapm0_mapn0_order2_group4_split4_guard0_index32",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 32, 4 }, { 8, 8, 1 }, 4352,
       11, {
@@ -32549,10 +30633,10 @@ static const struct kiln_stage stages_61[] = {
         KILN_ARG_LDC },
       KILN_PREPARED_NONE },
 };
-static const struct kiln_region regions_61[] = {
+static const struct kiln_region regions_57[] = {
     { { KILN_DIM_M, KILN_DIM_N }, { 32, 32 }, 16, KILN_PREPARED_NONE },
 };
-static const struct kiln_stage stages_62[] = {
+static const struct kiln_stage stages_58[] = {
     { "kiln_sgemm_tiled_multiply_tn_wgm8_wgn8_tm4_nv2_vec2_kt16_ku8_locala1_localb1_pad2_bufs1_ahead1_mapm0_mapn0_order2_group4_split4_guard0_index32",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 32, 4 }, { 8, 8, 1 }, 4352,
       11, {
@@ -32568,10 +30652,10 @@ static const struct kiln_stage stages_62[] = {
         KILN_ARG_LDC },
       KILN_PREPARED_NONE },
 };
-static const struct kiln_region regions_62[] = {
+static const struct kiln_region regions_58[] = {
     { { KILN_DIM_M, KILN_DIM_N }, { 32, 32 }, 16, KILN_PREPARED_NONE },
 };
-static const struct kiln_stage stages_63[] = {
+static const struct kiln_stage stages_59[] = {
     { "kiln_sgemm_tiled_multiply_tt_wgm8_wgn8_tm4_nv2_vec2_kt16_ku8_locala1_localb1_pad2_bufs1_ahead1_mapm0_mapn0_order2_group4_split4_guard0_index32",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 32, 4 }, { 8, 8, 1 }, 4352,
       11, {
@@ -32587,10 +30671,10 @@ static const struct kiln_stage stages_63[] = {
         KILN_ARG_LDC },
       KILN_PREPARED_NONE },
 };
-static const struct kiln_region regions_63[] = {
+static const struct kiln_region regions_59[] = {
     { { KILN_DIM_M, KILN_DIM_N }, { 32, 32 }, 16, KILN_PREPARED_NONE },
 };
-static const struct kiln_stage stages_64[] = {
+static const struct kiln_stage stages_60[] = {
     { "kiln_sgemm_thin_multiply_nn_side0_short2_vec4_rows1_nv1_litems8_kitems64_ksplit1_align1_index64",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 2, 1 }, { 8, 64, 1 }, 8192,
       14, {
@@ -32600,7 +30684,7 @@ static const struct kiln_stage stages_64[] = {
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE },
 };
-static const struct kiln_stage stages_65[] = {
+static const struct kiln_stage stages_61[] = {
     { "kiln_sgemm_thin_multiply_nt_side0_short2_vec4_rows1_nv1_litems8_kitems64_ksplit1_align1_index64",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 8, 2, 1 }, { 64, 8, 1 }, 2048,
       14, {
@@ -32610,7 +30694,7 @@ static const struct kiln_stage stages_65[] = {
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE },
 };
-static const struct kiln_stage stages_66[] = {
+static const struct kiln_stage stages_62[] = {
     { "kiln_sgemm_thin_multiply_tn_side0_short2_vec4_rows1_nv1_litems8_kitems64_ksplit1_align1_index64",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 2, 1 }, { 8, 64, 1 }, 8192,
       14, {
@@ -32620,7 +30704,7 @@ static const struct kiln_stage stages_66[] = {
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE },
 };
-static const struct kiln_stage stages_67[] = {
+static const struct kiln_stage stages_63[] = {
     { "kiln_sgemm_thin_multiply_tt_side0_short2_vec4_rows1_nv1_litems8_kitems64_ksplit1_align1_index64",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 8, 2, 1 }, { 64, 8, 1 }, 2048,
       14, {
@@ -32630,7 +30714,7 @@ static const struct kiln_stage stages_67[] = {
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE },
 };
-static const struct kiln_stage stages_68[] = {
+static const struct kiln_stage stages_64[] = {
     { "kiln_sgemm_thin_multiply_nn_side1_short4_vec2_rows8_nv1_litems4_kitems16_ksplit8_align1_index32",
       3, { KILN_DIM_M, KILN_DIM_N, KILN_DIM_ONE }, { 32, 4, 8 }, { 16, 4, 1 }, 2048,
       11, {
@@ -32646,10 +30730,10 @@ static const struct kiln_stage stages_68[] = {
         KILN_ARG_LDC },
       KILN_PREPARED_NONE },
 };
-static const struct kiln_region regions_68[] = {
+static const struct kiln_region regions_64[] = {
     { { KILN_DIM_M, KILN_DIM_N }, { 1, 1 }, 32, KILN_PREPARED_NONE },
 };
-static const struct kiln_stage stages_69[] = {
+static const struct kiln_stage stages_65[] = {
     { "kiln_sgemm_thin_multiply_nt_side1_short4_vec2_rows8_nv1_litems4_kitems16_ksplit8_align1_index32",
       3, { KILN_DIM_M, KILN_DIM_N, KILN_DIM_ONE }, { 32, 4, 8 }, { 16, 4, 1 }, 2048,
       11, {
@@ -32665,10 +30749,10 @@ static const struct kiln_stage stages_69[] = {
         KILN_ARG_LDC },
       KILN_PREPARED_NONE },
 };
-static const struct kiln_region regions_69[] = {
+static const struct kiln_region regions_65[] = {
     { { KILN_DIM_M, KILN_DIM_N }, { 1, 1 }, 32, KILN_PREPARED_NONE },
 };
-static const struct kiln_stage stages_70[] = {
+static const struct kiln_stage stages_66[] = {
     { "kiln_sgemm_thin_multiply_tn_side1_short4_vec2_rows8_nv1_litems4_kitems16_ksplit8_align1_index32",
       3, { KILN_DIM_M, KILN_DIM_N, KILN_DIM_ONE }, { 8, 4, 8 }, { 4, 16, 1 }, 512,
       11, {
@@ -32684,10 +30768,10 @@ static const struct kiln_stage stages_70[] = {
         KILN_ARG_LDC },
       KILN_PREPARED_NONE },
 };
-static const struct kiln_region regions_70[] = {
+static const struct kiln_region regions_66[] = {
     { { KILN_DIM_M, KILN_DIM_N }, { 1, 1 }, 32, KILN_PREPARED_NONE },
 };
-static const struct kiln_stage stages_71[] = {
+static const struct kiln_stage stages_67[] = {
     { "kiln_sgemm_thin_multiply_tt_side1_short4_vec2_rows8_nv1_litems4_kitems16_ksplit8_align1_index32",
       3, { KILN_DIM_M, KILN_DIM_N, KILN_DIM_ONE }, { 8, 4, 8 }, { 4, 16, 1 }, 512,
       11, {
@@ -32703,10 +30787,10 @@ static const struct kiln_stage stages_71[] = {
         KILN_ARG_LDC },
       KILN_PREPARED_NONE },
 };
-static const struct kiln_region regions_71[] = {
+static const struct kiln_region regions_67[] = {
     { { KILN_DIM_M, KILN_DIM_N }, { 1, 1 }, 32, KILN_PREPARED_NONE },
 };
-static const struct kiln_stage stages_72[] = {
+static const struct kiln_stage stages_68[] = {
     { "kiln_sgemm_bulk_copya_n_copya1",
       2, { KILN_DIM_K, KILN_DIM_M, KILN_DIM_ONE }, { 128, 8, 1 }, { 32, 8, 1 }, 0,
       7, {
@@ -32728,13 +30812,13 @@ static const struct kiln_stage stages_72[] = {
         KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE },
 };
-static const struct kiln_region regions_72[] = {
+static const struct kiln_region regions_68[] = {
     { { KILN_DIM_M, KILN_DIM_K }, { 1, 4 }, 4, KILN_PREPARED_A },
     { { KILN_DIM_N, KILN_DIM_K }, { 4, 1 }, 4, KILN_PREPARED_B },
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 256, KILN_PREPARED_NONE },
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
 };
-static const struct kiln_stage stages_73[] = {
+static const struct kiln_stage stages_69[] = {
     { "kiln_sgemm_bulk_copya_n_copya1",
       2, { KILN_DIM_K, KILN_DIM_M, KILN_DIM_ONE }, { 128, 8, 1 }, { 32, 8, 1 }, 0,
       7, {
@@ -32756,13 +30840,13 @@ static const struct kiln_stage stages_73[] = {
         KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE },
 };
-static const struct kiln_region regions_73[] = {
+static const struct kiln_region regions_69[] = {
     { { KILN_DIM_M, KILN_DIM_K }, { 1, 4 }, 4, KILN_PREPARED_A },
     { { KILN_DIM_N, KILN_DIM_K }, { 1, 4 }, 4, KILN_PREPARED_B },
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 256, KILN_PREPARED_NONE },
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
 };
-static const struct kiln_stage stages_74[] = {
+static const struct kiln_stage stages_70[] = {
     { "kiln_sgemm_bulk_copya_t_copya1",
       2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 128, 8, 1 }, { 32, 8, 1 }, 0,
       7, {
@@ -32784,13 +30868,13 @@ static const struct kiln_stage stages_74[] = {
         KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE },
 };
-static const struct kiln_region regions_74[] = {
+static const struct kiln_region regions_70[] = {
     { { KILN_DIM_M, KILN_DIM_K }, { 4, 1 }, 4, KILN_PREPARED_A },
     { { KILN_DIM_N, KILN_DIM_K }, { 4, 1 }, 4, KILN_PREPARED_B },
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 256, KILN_PREPARED_NONE },
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
 };
-static const struct kiln_stage stages_75[] = {
+static const struct kiln_stage stages_71[] = {
     { "kiln_sgemm_bulk_copya_t_copya1",
       2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 128, 8, 1 }, { 32, 8, 1 }, 0,
       7, {
@@ -32812,13 +30896,13 @@ static const struct kiln_stage stages_75[] = {
         KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE },
 };
-static const struct kiln_region regions_75[] = {
+static const struct kiln_region regions_71[] = {
     { { KILN_DIM_M, KILN_DIM_K }, { 4, 1 }, 4, KILN_PREPARED_A },
     { { KILN_DIM_N, KILN_DIM_K }, { 1, 4 }, 4, KILN_PREPARED_B },
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 256, KILN_PREPARED_NONE },
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
 };
-static const struct kiln_stage stages_76[] = {
+static const struct kiln_stage stages_72[] = {
     { "kiln_sgemm_thin_multiply_nn_side0_short8_vec2_rows4_nv1_litems8_kitems32_ksplit1_align1_index32",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 16, 8, 1 }, { 8, 32, 1 }, 2048,
       14, {
@@ -32828,7 +30912,7 @@ static const struct kiln_stage stages_76[] = {
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE },
 };
-static const struct kiln_stage stages_77[] = {
+static const struct kiln_stage stages_73[] = {
     { "kiln_sgemm_thin_multiply_nt_side0_short8_vec2_rows4_nv1_litems8_kitems32_ksplit1_align1_index32",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 8, 1 }, { 32, 8, 1 }, 4096,
       14, {
@@ -32838,7 +30922,7 @@ static const struct kiln_stage stages_77[] = {
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE },
 };
-static const struct kiln_stage stages_78[] = {
+static const struct kiln_stage stages_74[] = {
     { "kiln_sgemm_thin_multiply_tn_side0_short8_vec2_rows4_nv1_litems8_kitems32_ksplit1_align1_index32",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 16, 8, 1 }, { 8, 32, 1 }, 2048,
       14, {
@@ -32848,7 +30932,7 @@ static const struct kiln_stage stages_78[] = {
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE },
 };
-static const struct kiln_stage stages_79[] = {
+static const struct kiln_stage stages_75[] = {
     { "kiln_sgemm_thin_multiply_tt_side0_short8_vec2_rows4_nv1_litems8_kitems32_ksplit1_align1_index32",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 8, 1 }, { 32, 8, 1 }, 4096,
       14, {
@@ -32858,7 +30942,7 @@ static const struct kiln_stage stages_79[] = {
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE },
 };
-static const struct kiln_stage stages_80[] = {
+static const struct kiln_stage stages_76[] = {
     { "kiln_sgemm_bulk_multiply_nn_bm256_bn32_tm8_tn4_depth128_st5_early0_ku2_group8_stream1_edges1_copya0_copyb0",
       1, { KILN_DIM_ONE, KILN_DIM_ONE, KILN_DIM_ONE }, { 132, 1, 1 }, { 384, 1, 1 }, 0,
       17, {
@@ -32876,13 +30960,13 @@ static const struct kiln_stage stages_80[] = {
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE },
 };
-static const struct kiln_region regions_80[] = {
+static const struct kiln_region regions_76[] = {
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 256, KILN_PREPARED_NONE },
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 16384, 132 }, 4, KILN_PREPARED_NONE },
 };
-static const struct kiln_stage stages_81[] = {
+static const struct kiln_stage stages_77[] = {
     { "kiln_sgemm_bulk_multiply_nt_bm256_bn32_tm8_tn4_depth128_st5_early0_ku2_group8_stream1_edges1_copya0_copyb0",
       1, { KILN_DIM_ONE, KILN_DIM_ONE, KILN_DIM_ONE }, { 132, 1, 1 }, { 384, 1, 1 }, 0,
       17, {
@@ -32900,13 +30984,13 @@ static const struct kiln_stage stages_81[] = {
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE },
 };
-static const struct kiln_region regions_81[] = {
+static const struct kiln_region regions_77[] = {
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 256, KILN_PREPARED_NONE },
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 16384, 132 }, 4, KILN_PREPARED_NONE },
 };
-static const struct kiln_stage stages_82[] = {
+static const struct kiln_stage stages_78[] = {
     { "kiln_sgemm_bulk_multiply_tn_bm256_bn32_tm8_tn4_depth128_st5_early0_ku2_group8_stream1_edges1_copya0_copyb0",
       1, { KILN_DIM_ONE, KILN_DIM_ONE, KILN_DIM_ONE }, { 132, 1, 1 }, { 384, 1, 1 }, 0,
       17, {
@@ -32924,13 +31008,13 @@ static const struct kiln_stage stages_82[] = {
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE },
 };
-static const struct kiln_region regions_82[] = {
+static const struct kiln_region regions_78[] = {
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 256, KILN_PREPARED_NONE },
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 16384, 132 }, 4, KILN_PREPARED_NONE },
 };
-static const struct kiln_stage stages_83[] = {
+static const struct kiln_stage stages_79[] = {
     { "kiln_sgemm_bulk_multiply_tt_bm256_bn32_tm8_tn4_depth128_st5_early0_ku2_group8_stream1_edges1_copya0_copyb0",
       1, { KILN_DIM_ONE, KILN_DIM_ONE, KILN_DIM_ONE }, { 132, 1, 1 }, { 384, 1, 1 }, 0,
       17, {
@@ -32948,13 +31032,13 @@ static const struct kiln_stage stages_83[] = {
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE },
 };
-static const struct kiln_region regions_83[] = {
+static const struct kiln_region regions_79[] = {
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 256, KILN_PREPARED_NONE },
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 16384, 132 }, 4, KILN_PREPARED_NONE },
 };
-static const struct kiln_stage stages_84[] = {
+static const struct kiln_stage stages_80[] = {
     { "kiln_dgemm_bulk_multiply_nn_bm128_bn128_tm8_tn8_depth128_st5_early1_ku2_group2_stream0_edges0_copya0_copyb0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 128, 1 }, { 384, 1, 1 }, 0,
       17, {
@@ -32965,13 +31049,13 @@ static const struct kiln_stage stages_84[] = {
         KILN_ARG_LDC },
       KILN_PREPARED_NONE },
 };
-static const struct kiln_region regions_84[] = {
+static const struct kiln_region regions_80[] = {
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 256, KILN_PREPARED_NONE },
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
 };
-static const struct kiln_stage stages_85[] = {
+static const struct kiln_stage stages_81[] = {
     { "kiln_dgemm_bulk_multiply_nt_bm128_bn128_tm8_tn8_depth128_st5_early1_ku2_group2_stream0_edges0_copya0_copyb0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 128, 1 }, { 384, 1, 1 }, 0,
       17, {
@@ -32982,13 +31066,13 @@ static const struct kiln_stage stages_85[] = {
         KILN_ARG_LDC },
       KILN_PREPARED_NONE },
 };
-static const struct kiln_region regions_85[] = {
+static const struct kiln_region regions_81[] = {
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 256, KILN_PREPARED_NONE },
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
 };
-static const struct kiln_stage stages_86[] = {
+static const struct kiln_stage stages_82[] = {
     { "kiln_dgemm_bulk_multiply_tn_bm128_bn128_tm8_tn8_depth128_st5_early1_ku2_group2_stream0_edges0_copya0_copyb0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 128, 1 }, { 384, 1, 1 }, 0,
       17, {
@@ -32999,13 +31083,13 @@ static const struct kiln_stage stages_86[] = {
         KILN_ARG_LDC },
       KILN_PREPARED_NONE },
 };
-static const struct kiln_region regions_86[] = {
+static const struct kiln_region regions_82[] = {
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 256, KILN_PREPARED_NONE },
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
 };
-static const struct kiln_stage stages_87[] = {
+static const struct kiln_stage stages_83[] = {
     { "kiln_dgemm_bulk_multiply_tt_bm128_bn128_tm8_tn8_depth128_st5_early1_ku2_group2_stream0_edges0_copya0_copyb0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 128, 1 }, { 384, 1, 1 }, 0,
       17, {
@@ -33016,13 +31100,13 @@ static const struct kiln_stage stages_87[] = {
         KILN_ARG_LDC },
       KILN_PREPARED_NONE },
 };
-static const struct kiln_region regions_87[] = {
+static const struct kiln_region regions_83[] = {
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 256, KILN_PREPARED_NONE },
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
 };
-static const struct kiln_stage stages_88[] = {
+static const struct kiln_stage stages_84[] = {
     { "kiln_dgemm_bulk_copya_n_copya1",
       2, { KILN_DIM_K, KILN_DIM_M, KILN_DIM_ONE }, { 64, 8, 1 }, { 32, 8, 1 }, 0,
       7, {
@@ -33051,13 +31135,13 @@ static const struct kiln_stage stages_88[] = {
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE },
 };
-static const struct kiln_region regions_88[] = {
+static const struct kiln_region regions_84[] = {
     { { KILN_DIM_M, KILN_DIM_K }, { 1, 2 }, 8, KILN_PREPARED_A },
     { { KILN_DIM_N, KILN_DIM_K }, { 2, 1 }, 8, KILN_PREPARED_B },
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 256, KILN_PREPARED_NONE },
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 24576, 132 }, 8, KILN_PREPARED_NONE },
 };
-static const struct kiln_stage stages_89[] = {
+static const struct kiln_stage stages_85[] = {
     { "kiln_dgemm_bulk_copya_n_copya1",
       2, { KILN_DIM_K, KILN_DIM_M, KILN_DIM_ONE }, { 64, 8, 1 }, { 32, 8, 1 }, 0,
       7, {
@@ -33086,13 +31170,13 @@ static const struct kiln_stage stages_89[] = {
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE },
 };
-static const struct kiln_region regions_89[] = {
+static const struct kiln_region regions_85[] = {
     { { KILN_DIM_M, KILN_DIM_K }, { 1, 2 }, 8, KILN_PREPARED_A },
     { { KILN_DIM_N, KILN_DIM_K }, { 1, 2 }, 8, KILN_PREPARED_B },
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 256, KILN_PREPARED_NONE },
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 24576, 132 }, 8, KILN_PREPARED_NONE },
 };
-static const struct kiln_stage stages_90[] = {
+static const struct kiln_stage stages_86[] = {
     { "kiln_dgemm_bulk_copya_t_copya1",
       2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 64, 8, 1 }, { 32, 8, 1 }, 0,
       7, {
@@ -33121,13 +31205,13 @@ static const struct kiln_stage stages_90[] = {
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE },
 };
-static const struct kiln_region regions_90[] = {
+static const struct kiln_region regions_86[] = {
     { { KILN_DIM_M, KILN_DIM_K }, { 2, 1 }, 8, KILN_PREPARED_A },
     { { KILN_DIM_N, KILN_DIM_K }, { 2, 1 }, 8, KILN_PREPARED_B },
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 256, KILN_PREPARED_NONE },
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 24576, 132 }, 8, KILN_PREPARED_NONE },
 };
-static const struct kiln_stage stages_91[] = {
+static const struct kiln_stage stages_87[] = {
     { "kiln_dgemm_bulk_copya_t_copya1",
       2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 64, 8, 1 }, { 32, 8, 1 }, 0,
       7, {
@@ -33156,13 +31240,13 @@ static const struct kiln_stage stages_91[] = {
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE },
 };
-static const struct kiln_region regions_91[] = {
+static const struct kiln_region regions_87[] = {
     { { KILN_DIM_M, KILN_DIM_K }, { 2, 1 }, 8, KILN_PREPARED_A },
     { { KILN_DIM_N, KILN_DIM_K }, { 1, 2 }, 8, KILN_PREPARED_B },
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 256, KILN_PREPARED_NONE },
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 24576, 132 }, 8, KILN_PREPARED_NONE },
 };
-static const struct kiln_stage stages_92[] = {
+static const struct kiln_stage stages_88[] = {
     { "kiln_dgemm_bulk_multiply_nn_bm64_bn32_tm2_tn4_depth128_st6_early1_ku2_group1_stream0_edges0_copya0_copyb0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 64, 1 }, { 320, 1, 1 }, 0,
       17, {
@@ -33173,13 +31257,13 @@ static const struct kiln_stage stages_92[] = {
         KILN_ARG_LDC },
       KILN_PREPARED_NONE },
 };
-static const struct kiln_region regions_92[] = {
+static const struct kiln_region regions_88[] = {
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 256, KILN_PREPARED_NONE },
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
 };
-static const struct kiln_stage stages_93[] = {
+static const struct kiln_stage stages_89[] = {
     { "kiln_dgemm_bulk_multiply_nt_bm64_bn32_tm2_tn4_depth128_st6_early1_ku2_group1_stream0_edges0_copya0_copyb0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 64, 1 }, { 320, 1, 1 }, 0,
       17, {
@@ -33190,13 +31274,13 @@ static const struct kiln_stage stages_93[] = {
         KILN_ARG_LDC },
       KILN_PREPARED_NONE },
 };
-static const struct kiln_region regions_93[] = {
+static const struct kiln_region regions_89[] = {
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 256, KILN_PREPARED_NONE },
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
 };
-static const struct kiln_stage stages_94[] = {
+static const struct kiln_stage stages_90[] = {
     { "kiln_dgemm_bulk_multiply_tn_bm64_bn32_tm2_tn4_depth128_st6_early1_ku2_group1_stream0_edges0_copya0_copyb0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 64, 1 }, { 320, 1, 1 }, 0,
       17, {
@@ -33207,13 +31291,13 @@ static const struct kiln_stage stages_94[] = {
         KILN_ARG_LDC },
       KILN_PREPARED_NONE },
 };
-static const struct kiln_region regions_94[] = {
+static const struct kiln_region regions_90[] = {
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 256, KILN_PREPARED_NONE },
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
 };
-static const struct kiln_stage stages_95[] = {
+static const struct kiln_stage stages_91[] = {
     { "kiln_dgemm_bulk_multiply_tt_bm64_bn32_tm2_tn4_depth128_st6_early1_ku2_group1_stream0_edges0_copya0_copyb0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 64, 1 }, { 320, 1, 1 }, 0,
       17, {
@@ -33224,13 +31308,13 @@ static const struct kiln_stage stages_95[] = {
         KILN_ARG_LDC },
       KILN_PREPARED_NONE },
 };
-static const struct kiln_region regions_95[] = {
+static const struct kiln_region regions_91[] = {
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 256, KILN_PREPARED_NONE },
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
 };
-static const struct kiln_stage stages_96[] = {
+static const struct kiln_stage stages_92[] = {
     { "kiln_dgemm_thin_multiply_nn_side1_short1_vec2_rows1_nv1_litems1_kitems32_ksplit1_align0_index32",
       3, { KILN_DIM_M, KILN_DIM_N, KILN_DIM_ONE }, { 1, 1, 1 }, { 32, 1, 1 }, 256,
       14, {
@@ -33240,7 +31324,7 @@ static const struct kiln_stage stages_96[] = {
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE },
 };
-static const struct kiln_stage stages_97[] = {
+static const struct kiln_stage stages_93[] = {
     { "kiln_dgemm_thin_multiply_nt_side1_short1_vec2_rows1_nv1_litems1_kitems32_ksplit1_align0_index32",
       3, { KILN_DIM_M, KILN_DIM_N, KILN_DIM_ONE }, { 1, 1, 1 }, { 32, 1, 1 }, 256,
       14, {
@@ -33250,7 +31334,7 @@ static const struct kiln_stage stages_97[] = {
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE },
 };
-static const struct kiln_stage stages_98[] = {
+static const struct kiln_stage stages_94[] = {
     { "kiln_dgemm_thin_multiply_tn_side1_short1_vec2_rows1_nv1_litems1_kitems32_ksplit1_align0_index32",
       3, { KILN_DIM_M, KILN_DIM_N, KILN_DIM_ONE }, { 2, 1, 1 }, { 1, 32, 1 }, 512,
       14, {
@@ -33260,7 +31344,7 @@ static const struct kiln_stage stages_98[] = {
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE },
 };
-static const struct kiln_stage stages_99[] = {
+static const struct kiln_stage stages_95[] = {
     { "kiln_dgemm_thin_multiply_tt_side1_short1_vec2_rows1_nv1_litems1_kitems32_ksplit1_align0_index32",
       3, { KILN_DIM_M, KILN_DIM_N, KILN_DIM_ONE }, { 2, 1, 1 }, { 1, 32, 1 }, 512,
       14, {
@@ -33270,7 +31354,7 @@ static const struct kiln_stage stages_99[] = {
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE },
 };
-static const struct kiln_stage stages_100[] = {
+static const struct kiln_stage stages_96[] = {
     { "kiln_dgemm_thin_multiply_nn_side0_short4_vec2_rows2_nv1_litems16_kitems64_ksplit1_align1_index32",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 4, 1 }, { 16, 64, 1 }, 16384,
       14, {
@@ -33280,7 +31364,7 @@ static const struct kiln_stage stages_100[] = {
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE },
 };
-static const struct kiln_stage stages_101[] = {
+static const struct kiln_stage stages_97[] = {
     { "kiln_dgemm_thin_multiply_nt_side0_short4_vec2_rows2_nv1_litems16_kitems64_ksplit1_align1_index32",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 4, 1 }, { 64, 16, 1 }, 16384,
       14, {
@@ -33290,7 +31374,7 @@ static const struct kiln_stage stages_101[] = {
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE },
 };
-static const struct kiln_stage stages_102[] = {
+static const struct kiln_stage stages_98[] = {
     { "kiln_dgemm_thin_multiply_tn_side0_short4_vec2_rows2_nv1_litems16_kitems64_ksplit1_align1_index32",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 4, 1 }, { 16, 64, 1 }, 16384,
       14, {
@@ -33300,7 +31384,7 @@ static const struct kiln_stage stages_102[] = {
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE },
 };
-static const struct kiln_stage stages_103[] = {
+static const struct kiln_stage stages_99[] = {
     { "kiln_dgemm_thin_multiply_tt_side0_short4_vec2_rows2_nv1_litems16_kitems64_ksplit1_align1_index32",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 4, 1 }, { 64, 16, 1 }, 16384,
       14, {
@@ -33310,7 +31394,7 @@ static const struct kiln_stage stages_103[] = {
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE },
 };
-static const struct kiln_stage stages_104[] = {
+static const struct kiln_stage stages_100[] = {
     { "kiln_dgemm_bulk_multiply_nn_bm64_bn32_tm4_tn4_depth128_st8_early2_ku2_group8_stream1_edges1_copya0_copyb0",
       1, { KILN_DIM_ONE, KILN_DIM_ONE, KILN_DIM_ONE }, { 132, 1, 1 }, { 192, 1, 1 }, 0,
       17, {
@@ -33328,13 +31412,13 @@ static const struct kiln_stage stages_104[] = {
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE },
 };
-static const struct kiln_region regions_104[] = {
+static const struct kiln_region regions_100[] = {
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 256, KILN_PREPARED_NONE },
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 4096, 132 }, 8, KILN_PREPARED_NONE },
 };
-static const struct kiln_stage stages_105[] = {
+static const struct kiln_stage stages_101[] = {
     { "kiln_dgemm_bulk_multiply_nt_bm64_bn32_tm4_tn4_depth128_st8_early2_ku2_group8_stream1_edges1_copya0_copyb0",
       1, { KILN_DIM_ONE, KILN_DIM_ONE, KILN_DIM_ONE }, { 132, 1, 1 }, { 192, 1, 1 }, 0,
       17, {
@@ -33352,13 +31436,13 @@ static const struct kiln_stage stages_105[] = {
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE },
 };
-static const struct kiln_region regions_105[] = {
+static const struct kiln_region regions_101[] = {
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 256, KILN_PREPARED_NONE },
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 4096, 132 }, 8, KILN_PREPARED_NONE },
 };
-static const struct kiln_stage stages_106[] = {
+static const struct kiln_stage stages_102[] = {
     { "kiln_dgemm_bulk_multiply_tn_bm64_bn32_tm4_tn4_depth128_st8_early2_ku2_group8_stream1_edges1_copya0_copyb0",
       1, { KILN_DIM_ONE, KILN_DIM_ONE, KILN_DIM_ONE }, { 132, 1, 1 }, { 192, 1, 1 }, 0,
       17, {
@@ -33376,13 +31460,13 @@ static const struct kiln_stage stages_106[] = {
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE },
 };
-static const struct kiln_region regions_106[] = {
+static const struct kiln_region regions_102[] = {
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 256, KILN_PREPARED_NONE },
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 4096, 132 }, 8, KILN_PREPARED_NONE },
 };
-static const struct kiln_stage stages_107[] = {
+static const struct kiln_stage stages_103[] = {
     { "kiln_dgemm_bulk_multiply_tt_bm64_bn32_tm4_tn4_depth128_st8_early2_ku2_group8_stream1_edges1_copya0_copyb0",
       1, { KILN_DIM_ONE, KILN_DIM_ONE, KILN_DIM_ONE }, { 132, 1, 1 }, { 192, 1, 1 }, 0,
       17, {
@@ -33400,13 +31484,13 @@ static const struct kiln_stage stages_107[] = {
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE },
 };
-static const struct kiln_region regions_107[] = {
+static const struct kiln_region regions_103[] = {
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 256, KILN_PREPARED_NONE },
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 4096, 132 }, 8, KILN_PREPARED_NONE },
 };
-static const struct kiln_stage stages_108[] = {
+static const struct kiln_stage stages_104[] = {
     { "kiln_dgemm_bulk_multiply_nn_bm64_bn128_tm4_tn8_depth128_st8_early2_ku2_group4_stream0_edges0_copya0_copyb0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 64, 1 }, { 320, 1, 1 }, 0,
       17, {
@@ -33417,13 +31501,13 @@ static const struct kiln_stage stages_108[] = {
         KILN_ARG_LDC },
       KILN_PREPARED_NONE },
 };
-static const struct kiln_region regions_108[] = {
+static const struct kiln_region regions_104[] = {
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 256, KILN_PREPARED_NONE },
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
 };
-static const struct kiln_stage stages_109[] = {
+static const struct kiln_stage stages_105[] = {
     { "kiln_dgemm_bulk_multiply_nt_bm64_bn128_tm4_tn8_depth128_st8_early2_ku2_group4_stream0_edges0_copya0_copyb0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 64, 1 }, { 320, 1, 1 }, 0,
       17, {
@@ -33434,13 +31518,13 @@ static const struct kiln_stage stages_109[] = {
         KILN_ARG_LDC },
       KILN_PREPARED_NONE },
 };
-static const struct kiln_region regions_109[] = {
+static const struct kiln_region regions_105[] = {
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 256, KILN_PREPARED_NONE },
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
 };
-static const struct kiln_stage stages_110[] = {
+static const struct kiln_stage stages_106[] = {
     { "kiln_dgemm_bulk_multiply_tn_bm64_bn128_tm4_tn8_depth128_st8_early2_ku2_group4_stream0_edges0_copya0_copyb0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 64, 1 }, { 320, 1, 1 }, 0,
       17, {
@@ -33451,13 +31535,13 @@ static const struct kiln_stage stages_110[] = {
         KILN_ARG_LDC },
       KILN_PREPARED_NONE },
 };
-static const struct kiln_region regions_110[] = {
+static const struct kiln_region regions_106[] = {
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 256, KILN_PREPARED_NONE },
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
 };
-static const struct kiln_stage stages_111[] = {
+static const struct kiln_stage stages_107[] = {
     { "kiln_dgemm_bulk_multiply_tt_bm64_bn128_tm4_tn8_depth128_st8_early2_ku2_group4_stream0_edges0_copya0_copyb0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 64, 1 }, { 320, 1, 1 }, 0,
       17, {
@@ -33468,13 +31552,13 @@ static const struct kiln_stage stages_111[] = {
         KILN_ARG_LDC },
       KILN_PREPARED_NONE },
 };
-static const struct kiln_region regions_111[] = {
+static const struct kiln_region regions_107[] = {
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 256, KILN_PREPARED_NONE },
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
 };
-static const struct kiln_stage stages_112[] = {
+static const struct kiln_stage stages_108[] = {
     { "kiln_dgemm_bulk_multiply_nn_bm64_bn128_tm4_tn8_depth128_st6_early2_ku2_group4_stream1_edges1_copya0_copyb0",
       1, { KILN_DIM_ONE, KILN_DIM_ONE, KILN_DIM_ONE }, { 132, 1, 1 }, { 320, 1, 1 }, 0,
       17, {
@@ -33492,13 +31576,13 @@ static const struct kiln_stage stages_112[] = {
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE },
 };
-static const struct kiln_region regions_112[] = {
+static const struct kiln_region regions_108[] = {
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 256, KILN_PREPARED_NONE },
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 16384, 132 }, 8, KILN_PREPARED_NONE },
 };
-static const struct kiln_stage stages_113[] = {
+static const struct kiln_stage stages_109[] = {
     { "kiln_dgemm_bulk_multiply_nt_bm64_bn128_tm4_tn8_depth128_st6_early2_ku2_group4_stream1_edges1_copya0_copyb0",
       1, { KILN_DIM_ONE, KILN_DIM_ONE, KILN_DIM_ONE }, { 132, 1, 1 }, { 320, 1, 1 }, 0,
       17, {
@@ -33516,13 +31600,13 @@ static const struct kiln_stage stages_113[] = {
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE },
 };
-static const struct kiln_region regions_113[] = {
+static const struct kiln_region regions_109[] = {
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 256, KILN_PREPARED_NONE },
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 16384, 132 }, 8, KILN_PREPARED_NONE },
 };
-static const struct kiln_stage stages_114[] = {
+static const struct kiln_stage stages_110[] = {
     { "kiln_dgemm_bulk_multiply_tn_bm64_bn128_tm4_tn8_depth128_st6_early2_ku2_group4_stream1_edges1_copya0_copyb0",
       1, { KILN_DIM_ONE, KILN_DIM_ONE, KILN_DIM_ONE }, { 132, 1, 1 }, { 320, 1, 1 }, 0,
       17, {
@@ -33540,13 +31624,13 @@ static const struct kiln_stage stages_114[] = {
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE },
 };
-static const struct kiln_region regions_114[] = {
+static const struct kiln_region regions_110[] = {
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 256, KILN_PREPARED_NONE },
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 16384, 132 }, 8, KILN_PREPARED_NONE },
 };
-static const struct kiln_stage stages_115[] = {
+static const struct kiln_stage stages_111[] = {
     { "kiln_dgemm_bulk_multiply_tt_bm64_bn128_tm4_tn8_depth128_st6_early2_ku2_group4_stream1_edges1_copya0_copyb0",
       1, { KILN_DIM_ONE, KILN_DIM_ONE, KILN_DIM_ONE }, { 132, 1, 1 }, { 320, 1, 1 }, 0,
       17, {
@@ -33564,107 +31648,11 @@ static const struct kiln_stage stages_115[] = {
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE },
 };
-static const struct kiln_region regions_115[] = {
+static const struct kiln_region regions_111[] = {
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 256, KILN_PREPARED_NONE },
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 16384, 132 }, 8, KILN_PREPARED_NONE },
-};
-static const struct kiln_stage stages_116[] = {
-    { "kiln_dgemm_bulk_multiply_nn_bm64_bn32_tm2_tn4_depth128_st8_early0_ku2_group1_stream1_edges0_copya0_copyb0",
-      1, { KILN_DIM_ONE, KILN_DIM_ONE, KILN_DIM_ONE }, { 132, 1, 1 }, { 288, 1, 1 }, 0,
-      17, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
-        KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_REGION_3,
-        KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
-        KILN_ARG_LDC },
-      KILN_PREPARED_NONE },
-    { "kiln_dgemm_bulk_add_nn_bm64_bn32_tm2_tn4_depth128_st8_early0_ku2_group1_stream1_edges0_copya0_copyb0",
-      2, { KILN_DIM_ONE, KILN_DIM_ONE, KILN_DIM_ONE }, { 99, 8, 1 }, { 256, 1, 1 }, 0,
-      10, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
-        KILN_ARG_REGION_3, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE },
-};
-static const struct kiln_region regions_116[] = {
-    { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
-    { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
-    { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 256, KILN_PREPARED_NONE },
-    { { KILN_DIM_ONE, KILN_DIM_ONE }, { 4096, 132 }, 8, KILN_PREPARED_NONE },
-};
-static const struct kiln_stage stages_117[] = {
-    { "kiln_dgemm_bulk_multiply_nt_bm64_bn32_tm2_tn4_depth128_st8_early0_ku2_group1_stream1_edges0_copya0_copyb0",
-      1, { KILN_DIM_ONE, KILN_DIM_ONE, KILN_DIM_ONE }, { 132, 1, 1 }, { 288, 1, 1 }, 0,
-      17, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
-        KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_REGION_3,
-        KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
-        KILN_ARG_LDC },
-      KILN_PREPARED_NONE },
-    { "kiln_dgemm_bulk_add_nt_bm64_bn32_tm2_tn4_depth128_st8_early0_ku2_group1_stream1_edges0_copya0_copyb0",
-      2, { KILN_DIM_ONE, KILN_DIM_ONE, KILN_DIM_ONE }, { 99, 8, 1 }, { 256, 1, 1 }, 0,
-      10, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
-        KILN_ARG_REGION_3, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE },
-};
-static const struct kiln_region regions_117[] = {
-    { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
-    { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
-    { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 256, KILN_PREPARED_NONE },
-    { { KILN_DIM_ONE, KILN_DIM_ONE }, { 4096, 132 }, 8, KILN_PREPARED_NONE },
-};
-static const struct kiln_stage stages_118[] = {
-    { "kiln_dgemm_bulk_multiply_tn_bm64_bn32_tm2_tn4_depth128_st8_early0_ku2_group1_stream1_edges0_copya0_copyb0",
-      1, { KILN_DIM_ONE, KILN_DIM_ONE, KILN_DIM_ONE }, { 132, 1, 1 }, { 288, 1, 1 }, 0,
-      17, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
-        KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_REGION_3,
-        KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
-        KILN_ARG_LDC },
-      KILN_PREPARED_NONE },
-    { "kiln_dgemm_bulk_add_tn_bm64_bn32_tm2_tn4_depth128_st8_early0_ku2_group1_stream1_edges0_copya0_copyb0",
-      2, { KILN_DIM_ONE, KILN_DIM_ONE, KILN_DIM_ONE }, { 99, 8, 1 }, { 256, 1, 1 }, 0,
-      10, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
-        KILN_ARG_REGION_3, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE },
-};
-static const struct kiln_region regions_118[] = {
-    { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
-    { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
-    { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 256, KILN_PREPARED_NONE },
-    { { KILN_DIM_ONE, KILN_DIM_ONE }, { 4096, 132 }, 8, KILN_PREPARED_NONE },
-};
-static const struct kiln_stage stages_119[] = {
-    { "kiln_dgemm_bulk_multiply_tt_bm64_bn32_tm2_tn4_depth128_st8_early0_ku2_group1_stream1_edges0_copya0_copyb0",
-      1, { KILN_DIM_ONE, KILN_DIM_ONE, KILN_DIM_ONE }, { 132, 1, 1 }, { 288, 1, 1 }, 0,
-      17, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
-        KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_REGION_3,
-        KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
-        KILN_ARG_LDC },
-      KILN_PREPARED_NONE },
-    { "kiln_dgemm_bulk_add_tt_bm64_bn32_tm2_tn4_depth128_st8_early0_ku2_group1_stream1_edges0_copya0_copyb0",
-      2, { KILN_DIM_ONE, KILN_DIM_ONE, KILN_DIM_ONE }, { 99, 8, 1 }, { 256, 1, 1 }, 0,
-      10, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
-        KILN_ARG_REGION_3, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE },
-};
-static const struct kiln_region regions_119[] = {
-    { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
-    { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
-    { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 256, KILN_PREPARED_NONE },
-    { { KILN_DIM_ONE, KILN_DIM_ONE }, { 4096, 132 }, 8, KILN_PREPARED_NONE },
 };
 
 static const struct kiln_recipe recipes[] = {
@@ -33740,174 +31728,158 @@ static const struct kiln_recipe recipes[] = {
       16, 1, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 34, 3, 4, stages_34, regions_34 },
     { "bulk BM=192 BN=256 TM=8 TN=8 DEPTH=128 ST=3 EARLY=0 KU=2 GROUP=1 STREAM=0 EDGES=0 COPYA=1 COPYB=1",
       16, 1, 1, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 35, 3, 4, stages_35, regions_35 },
-    { "bulk BM=64 BN=64 TM=8 TN=8 DEPTH=128 ST=8 EARLY=2 KU=2 GROUP=16 STREAM=0 EDGES=0 COPYA=0 COPYB=0",
-      16, 0, 0, 64, { 1, 1, 1, 8, 8, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 36, 1, 4, stages_36, regions_36 },
-    { "bulk BM=64 BN=64 TM=8 TN=8 DEPTH=128 ST=8 EARLY=2 KU=2 GROUP=16 STREAM=0 EDGES=0 COPYA=0 COPYB=0",
-      16, 0, 1, 64, { 1, 1, 1, 8, 8, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 37, 1, 4, stages_37, regions_37 },
-    { "bulk BM=64 BN=64 TM=8 TN=8 DEPTH=128 ST=8 EARLY=2 KU=2 GROUP=16 STREAM=0 EDGES=0 COPYA=0 COPYB=0",
-      16, 1, 0, 64, { 1, 1, 1, 8, 8, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 38, 1, 4, stages_38, regions_38 },
-    { "bulk BM=64 BN=64 TM=8 TN=8 DEPTH=128 ST=8 EARLY=2 KU=2 GROUP=16 STREAM=0 EDGES=0 COPYA=0 COPYB=0",
-      16, 1, 1, 64, { 1, 1, 1, 8, 8, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 39, 1, 4, stages_39, regions_39 },
     { "bulk BM=128 BN=256 TM=8 TN=16 DEPTH=128 ST=3 EARLY=0 KU=4 GROUP=1 STREAM=0 EDGES=0 COPYA=0 COPYB=0",
-      32, 0, 0, 64, { 1, 1, 1, 4, 4, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 40, 1, 4, stages_40, regions_40 },
+      32, 0, 0, 64, { 1, 1, 1, 4, 4, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 36, 1, 4, stages_36, regions_36 },
     { "bulk BM=128 BN=256 TM=8 TN=16 DEPTH=128 ST=3 EARLY=0 KU=4 GROUP=1 STREAM=0 EDGES=0 COPYA=0 COPYB=0",
-      32, 0, 1, 64, { 1, 1, 1, 4, 4, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 41, 1, 4, stages_41, regions_41 },
+      32, 0, 1, 64, { 1, 1, 1, 4, 4, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 37, 1, 4, stages_37, regions_37 },
     { "bulk BM=128 BN=256 TM=8 TN=16 DEPTH=128 ST=3 EARLY=0 KU=4 GROUP=1 STREAM=0 EDGES=0 COPYA=0 COPYB=0",
-      32, 1, 0, 64, { 1, 1, 1, 4, 4, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 42, 1, 4, stages_42, regions_42 },
+      32, 1, 0, 64, { 1, 1, 1, 4, 4, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 38, 1, 4, stages_38, regions_38 },
     { "bulk BM=128 BN=256 TM=8 TN=16 DEPTH=128 ST=3 EARLY=0 KU=4 GROUP=1 STREAM=0 EDGES=0 COPYA=0 COPYB=0",
-      32, 1, 1, 64, { 1, 1, 1, 4, 4, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 43, 1, 4, stages_43, regions_43 },
+      32, 1, 1, 64, { 1, 1, 1, 4, 4, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 39, 1, 4, stages_39, regions_39 },
     { "bulk BM=256 BN=64 TM=8 TN=8 DEPTH=128 ST=4 EARLY=2 KU=8 GROUP=8 STREAM=1 EDGES=0 COPYA=1 COPYB=1",
-      32, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 44, 4, 4, stages_44, regions_44 },
+      32, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 40, 4, 4, stages_40, regions_40 },
     { "bulk BM=256 BN=64 TM=8 TN=8 DEPTH=128 ST=4 EARLY=2 KU=8 GROUP=8 STREAM=1 EDGES=0 COPYA=1 COPYB=1",
-      32, 0, 1, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 45, 4, 4, stages_45, regions_45 },
+      32, 0, 1, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 41, 4, 4, stages_41, regions_41 },
     { "bulk BM=256 BN=64 TM=8 TN=8 DEPTH=128 ST=4 EARLY=2 KU=8 GROUP=8 STREAM=1 EDGES=0 COPYA=1 COPYB=1",
-      32, 1, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 46, 4, 4, stages_46, regions_46 },
+      32, 1, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 42, 4, 4, stages_42, regions_42 },
     { "bulk BM=256 BN=64 TM=8 TN=8 DEPTH=128 ST=4 EARLY=2 KU=8 GROUP=8 STREAM=1 EDGES=0 COPYA=1 COPYB=1",
-      32, 1, 1, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 47, 4, 4, stages_47, regions_47 },
+      32, 1, 1, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 43, 4, 4, stages_43, regions_43 },
     { "bulk BM=64 BN=128 TM=8 TN=4 DEPTH=128 ST=6 EARLY=0 KU=4 GROUP=8 STREAM=0 EDGES=0 COPYA=0 COPYB=0",
+      32, 0, 0, 64, { 1, 1, 1, 4, 4, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 44, 1, 4, stages_44, regions_44 },
+    { "bulk BM=64 BN=128 TM=8 TN=4 DEPTH=128 ST=6 EARLY=0 KU=4 GROUP=8 STREAM=0 EDGES=0 COPYA=0 COPYB=0",
+      32, 0, 1, 64, { 1, 1, 1, 4, 4, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 45, 1, 4, stages_45, regions_45 },
+    { "bulk BM=64 BN=128 TM=8 TN=4 DEPTH=128 ST=6 EARLY=0 KU=4 GROUP=8 STREAM=0 EDGES=0 COPYA=0 COPYB=0",
+      32, 1, 0, 64, { 1, 1, 1, 4, 4, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 46, 1, 4, stages_46, regions_46 },
+    { "bulk BM=64 BN=128 TM=8 TN=4 DEPTH=128 ST=6 EARLY=0 KU=4 GROUP=8 STREAM=0 EDGES=0 COPYA=0 COPYB=0",
+      32, 1, 1, 64, { 1, 1, 1, 4, 4, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 47, 1, 4, stages_47, regions_47 },
+    { "bulk BM=64 BN=32 TM=4 TN=4 DEPTH=128 ST=4 EARLY=1 KU=8 GROUP=16 STREAM=0 EDGES=0 COPYA=0 COPYB=0",
       32, 0, 0, 64, { 1, 1, 1, 4, 4, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 48, 1, 4, stages_48, regions_48 },
-    { "bulk BM=64 BN=128 TM=8 TN=4 DEPTH=128 ST=6 EARLY=0 KU=4 GROUP=8 STREAM=0 EDGES=0 COPYA=0 COPYB=0",
+    { "bulk BM=64 BN=32 TM=4 TN=4 DEPTH=128 ST=4 EARLY=1 KU=8 GROUP=16 STREAM=0 EDGES=0 COPYA=0 COPYB=0",
       32, 0, 1, 64, { 1, 1, 1, 4, 4, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 49, 1, 4, stages_49, regions_49 },
-    { "bulk BM=64 BN=128 TM=8 TN=4 DEPTH=128 ST=6 EARLY=0 KU=4 GROUP=8 STREAM=0 EDGES=0 COPYA=0 COPYB=0",
+    { "bulk BM=64 BN=32 TM=4 TN=4 DEPTH=128 ST=4 EARLY=1 KU=8 GROUP=16 STREAM=0 EDGES=0 COPYA=0 COPYB=0",
       32, 1, 0, 64, { 1, 1, 1, 4, 4, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 50, 1, 4, stages_50, regions_50 },
-    { "bulk BM=64 BN=128 TM=8 TN=4 DEPTH=128 ST=6 EARLY=0 KU=4 GROUP=8 STREAM=0 EDGES=0 COPYA=0 COPYB=0",
+    { "bulk BM=64 BN=32 TM=4 TN=4 DEPTH=128 ST=4 EARLY=1 KU=8 GROUP=16 STREAM=0 EDGES=0 COPYA=0 COPYB=0",
       32, 1, 1, 64, { 1, 1, 1, 4, 4, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 51, 1, 4, stages_51, regions_51 },
-    { "bulk BM=64 BN=32 TM=4 TN=4 DEPTH=128 ST=4 EARLY=1 KU=8 GROUP=16 STREAM=0 EDGES=0 COPYA=0 COPYB=0",
-      32, 0, 0, 64, { 1, 1, 1, 4, 4, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 52, 1, 4, stages_52, regions_52 },
-    { "bulk BM=64 BN=32 TM=4 TN=4 DEPTH=128 ST=4 EARLY=1 KU=8 GROUP=16 STREAM=0 EDGES=0 COPYA=0 COPYB=0",
-      32, 0, 1, 64, { 1, 1, 1, 4, 4, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 53, 1, 4, stages_53, regions_53 },
-    { "bulk BM=64 BN=32 TM=4 TN=4 DEPTH=128 ST=4 EARLY=1 KU=8 GROUP=16 STREAM=0 EDGES=0 COPYA=0 COPYB=0",
-      32, 1, 0, 64, { 1, 1, 1, 4, 4, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 54, 1, 4, stages_54, regions_54 },
-    { "bulk BM=64 BN=32 TM=4 TN=4 DEPTH=128 ST=4 EARLY=1 KU=8 GROUP=16 STREAM=0 EDGES=0 COPYA=0 COPYB=0",
-      32, 1, 1, 64, { 1, 1, 1, 4, 4, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 55, 1, 4, stages_55, regions_55 },
     { "bulk BM=64 BN=64 TM=4 TN=8 DEPTH=128 ST=8 EARLY=0 KU=8 GROUP=8 STREAM=1 EDGES=0 COPYA=0 COPYB=0",
-      32, 0, 0, 64, { 1, 1, 1, 4, 4, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 56, 2, 4, stages_56, regions_56 },
+      32, 0, 0, 64, { 1, 1, 1, 4, 4, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 52, 2, 4, stages_52, regions_52 },
     { "bulk BM=64 BN=64 TM=4 TN=8 DEPTH=128 ST=8 EARLY=0 KU=8 GROUP=8 STREAM=1 EDGES=0 COPYA=0 COPYB=0",
-      32, 0, 1, 64, { 1, 1, 1, 4, 4, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 57, 2, 4, stages_57, regions_57 },
+      32, 0, 1, 64, { 1, 1, 1, 4, 4, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 53, 2, 4, stages_53, regions_53 },
     { "bulk BM=64 BN=64 TM=4 TN=8 DEPTH=128 ST=8 EARLY=0 KU=8 GROUP=8 STREAM=1 EDGES=0 COPYA=0 COPYB=0",
-      32, 1, 0, 64, { 1, 1, 1, 4, 4, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 58, 2, 4, stages_58, regions_58 },
+      32, 1, 0, 64, { 1, 1, 1, 4, 4, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 54, 2, 4, stages_54, regions_54 },
     { "bulk BM=64 BN=64 TM=4 TN=8 DEPTH=128 ST=8 EARLY=0 KU=8 GROUP=8 STREAM=1 EDGES=0 COPYA=0 COPYB=0",
-      32, 1, 1, 64, { 1, 1, 1, 4, 4, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 59, 2, 4, stages_59, regions_59 },
+      32, 1, 1, 64, { 1, 1, 1, 4, 4, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 55, 2, 4, stages_55, regions_55 },
     { "tiled WGM=8 WGN=8 TM=4 NV=2 VEC=2 KT=16 KU=8 LOCALA=1 LOCALB=1 PAD=2 BUFS=1 AHEAD=1 MAPM=0 MAPN=0 ORDER=2 GROUP=4 SPLIT=4 GUARD=0 INDEX=32",
-      32, 0, 0, 32, { 32, 32, 16, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } }, 60, 2, 1, stages_60, regions_60 },
+      32, 0, 0, 32, { 32, 32, 16, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } }, 56, 2, 1, stages_56, regions_56 },
     { "tiled WGM=8 WGN=8 TM=4 NV=2 VEC=2 KT=16 KU=8 LOCALA=1 LOCALB=1 PAD=2 BUFS=1 AHEAD=1 MAPM=0 MAPN=0 ORDER=2 GROUP=4 SPLIT=4 GUARD=0 INDEX=32",
-      32, 0, 1, 32, { 32, 32, 16, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } }, 61, 2, 1, stages_61, regions_61 },
+      32, 0, 1, 32, { 32, 32, 16, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } }, 57, 2, 1, stages_57, regions_57 },
     { "tiled WGM=8 WGN=8 TM=4 NV=2 VEC=2 KT=16 KU=8 LOCALA=1 LOCALB=1 PAD=2 BUFS=1 AHEAD=1 MAPM=0 MAPN=0 ORDER=2 GROUP=4 SPLIT=4 GUARD=0 INDEX=32",
-      32, 1, 0, 32, { 32, 32, 16, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } }, 62, 2, 1, stages_62, regions_62 },
+      32, 1, 0, 32, { 32, 32, 16, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } }, 58, 2, 1, stages_58, regions_58 },
     { "tiled WGM=8 WGN=8 TM=4 NV=2 VEC=2 KT=16 KU=8 LOCALA=1 LOCALB=1 PAD=2 BUFS=1 AHEAD=1 MAPM=0 MAPN=0 ORDER=2 GROUP=4 SPLIT=4 GUARD=0 INDEX=32",
-      32, 1, 1, 32, { 32, 32, 16, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } }, 63, 2, 1, stages_63, regions_63 },
+      32, 1, 1, 32, { 32, 32, 16, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } }, 59, 2, 1, stages_59, regions_59 },
     { "thin SIDE=0 SHORT=2 VEC=4 ROWS=1 NV=1 LITEMS=8 KITEMS=64 KSPLIT=1 ALIGN=1 INDEX=64",
-      32, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 4, 0, 0 }, { 0, 0, 0 } }, 64, 1, 0, stages_64, NULL },
+      32, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 4, 0, 0 }, { 0, 0, 0 } }, 60, 1, 0, stages_60, NULL },
     { "thin SIDE=0 SHORT=2 VEC=4 ROWS=1 NV=1 LITEMS=8 KITEMS=64 KSPLIT=1 ALIGN=1 INDEX=64",
-      32, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 4, 0, 0 }, { 0, 0, 0 } }, 65, 1, 0, stages_65, NULL },
+      32, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 4, 0, 0 }, { 0, 0, 0 } }, 61, 1, 0, stages_61, NULL },
     { "thin SIDE=0 SHORT=2 VEC=4 ROWS=1 NV=1 LITEMS=8 KITEMS=64 KSPLIT=1 ALIGN=1 INDEX=64",
-      32, 1, 0, 64, { 1, 1, 1, 0, 0, 0, { 4, 0, 0 }, { 0, 0, 0 } }, 66, 1, 0, stages_66, NULL },
+      32, 1, 0, 64, { 1, 1, 1, 0, 0, 0, { 4, 0, 0 }, { 0, 0, 0 } }, 62, 1, 0, stages_62, NULL },
     { "thin SIDE=0 SHORT=2 VEC=4 ROWS=1 NV=1 LITEMS=8 KITEMS=64 KSPLIT=1 ALIGN=1 INDEX=64",
-      32, 1, 1, 64, { 1, 1, 1, 0, 0, 0, { 4, 0, 0 }, { 0, 0, 0 } }, 67, 1, 0, stages_67, NULL },
+      32, 1, 1, 64, { 1, 1, 1, 0, 0, 0, { 4, 0, 0 }, { 0, 0, 0 } }, 63, 1, 0, stages_63, NULL },
     { "thin SIDE=1 SHORT=4 VEC=2 ROWS=8 NV=1 LITEMS=4 KITEMS=16 KSPLIT=8 ALIGN=1 INDEX=32",
-      32, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 8, 0 }, { 0, 0, 0 } }, 68, 2, 1, stages_68, regions_68 },
+      32, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 8, 0 }, { 0, 0, 0 } }, 64, 2, 1, stages_64, regions_64 },
     { "thin SIDE=1 SHORT=4 VEC=2 ROWS=8 NV=1 LITEMS=4 KITEMS=16 KSPLIT=8 ALIGN=1 INDEX=32",
-      32, 0, 1, 32, { 1, 1, 1, 0, 0, 0, { 0, 8, 0 }, { 0, 0, 0 } }, 69, 2, 1, stages_69, regions_69 },
+      32, 0, 1, 32, { 1, 1, 1, 0, 0, 0, { 0, 8, 0 }, { 0, 0, 0 } }, 65, 2, 1, stages_65, regions_65 },
     { "thin SIDE=1 SHORT=4 VEC=2 ROWS=8 NV=1 LITEMS=4 KITEMS=16 KSPLIT=8 ALIGN=1 INDEX=32",
-      32, 1, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 8, 0 }, { 0, 0, 0 } }, 70, 2, 1, stages_70, regions_70 },
+      32, 1, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 8, 0 }, { 0, 0, 0 } }, 66, 2, 1, stages_66, regions_66 },
     { "thin SIDE=1 SHORT=4 VEC=2 ROWS=8 NV=1 LITEMS=4 KITEMS=16 KSPLIT=8 ALIGN=1 INDEX=32",
-      32, 1, 1, 32, { 1, 1, 1, 0, 0, 0, { 0, 8, 0 }, { 0, 0, 0 } }, 71, 2, 1, stages_71, regions_71 },
+      32, 1, 1, 32, { 1, 1, 1, 0, 0, 0, { 0, 8, 0 }, { 0, 0, 0 } }, 67, 2, 1, stages_67, regions_67 },
     { "bulk BM=128 BN=256 TM=8 TN=16 DEPTH=128 ST=4 EARLY=0 KU=2 GROUP=8 STREAM=0 EDGES=1 COPYA=1 COPYB=1",
-      32, 0, 0, 64, { 128, 256, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 72, 3, 4, stages_72, regions_72 },
+      32, 0, 0, 64, { 128, 256, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 68, 3, 4, stages_68, regions_68 },
     { "bulk BM=128 BN=256 TM=8 TN=16 DEPTH=128 ST=4 EARLY=0 KU=2 GROUP=8 STREAM=0 EDGES=1 COPYA=1 COPYB=1",
-      32, 0, 1, 64, { 128, 256, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 73, 3, 4, stages_73, regions_73 },
+      32, 0, 1, 64, { 128, 256, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 69, 3, 4, stages_69, regions_69 },
     { "bulk BM=128 BN=256 TM=8 TN=16 DEPTH=128 ST=4 EARLY=0 KU=2 GROUP=8 STREAM=0 EDGES=1 COPYA=1 COPYB=1",
-      32, 1, 0, 64, { 128, 256, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 74, 3, 4, stages_74, regions_74 },
+      32, 1, 0, 64, { 128, 256, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 70, 3, 4, stages_70, regions_70 },
     { "bulk BM=128 BN=256 TM=8 TN=16 DEPTH=128 ST=4 EARLY=0 KU=2 GROUP=8 STREAM=0 EDGES=1 COPYA=1 COPYB=1",
-      32, 1, 1, 64, { 128, 256, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 75, 3, 4, stages_75, regions_75 },
+      32, 1, 1, 64, { 128, 256, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 71, 3, 4, stages_71, regions_71 },
     { "thin SIDE=0 SHORT=8 VEC=2 ROWS=4 NV=1 LITEMS=8 KITEMS=32 KSPLIT=1 ALIGN=1 INDEX=32",
-      32, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 16, 0, 0 }, { 0, 0, 0 } }, 76, 1, 0, stages_76, NULL },
+      32, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 16, 0, 0 }, { 0, 0, 0 } }, 72, 1, 0, stages_72, NULL },
     { "thin SIDE=0 SHORT=8 VEC=2 ROWS=4 NV=1 LITEMS=8 KITEMS=32 KSPLIT=1 ALIGN=1 INDEX=32",
-      32, 0, 1, 32, { 1, 1, 1, 0, 0, 0, { 16, 0, 0 }, { 0, 0, 0 } }, 77, 1, 0, stages_77, NULL },
+      32, 0, 1, 32, { 1, 1, 1, 0, 0, 0, { 16, 0, 0 }, { 0, 0, 0 } }, 73, 1, 0, stages_73, NULL },
     { "thin SIDE=0 SHORT=8 VEC=2 ROWS=4 NV=1 LITEMS=8 KITEMS=32 KSPLIT=1 ALIGN=1 INDEX=32",
-      32, 1, 0, 32, { 1, 1, 1, 0, 0, 0, { 16, 0, 0 }, { 0, 0, 0 } }, 78, 1, 0, stages_78, NULL },
+      32, 1, 0, 32, { 1, 1, 1, 0, 0, 0, { 16, 0, 0 }, { 0, 0, 0 } }, 74, 1, 0, stages_74, NULL },
     { "thin SIDE=0 SHORT=8 VEC=2 ROWS=4 NV=1 LITEMS=8 KITEMS=32 KSPLIT=1 ALIGN=1 INDEX=32",
-      32, 1, 1, 32, { 1, 1, 1, 0, 0, 0, { 16, 0, 0 }, { 0, 0, 0 } }, 79, 1, 0, stages_79, NULL },
+      32, 1, 1, 32, { 1, 1, 1, 0, 0, 0, { 16, 0, 0 }, { 0, 0, 0 } }, 75, 1, 0, stages_75, NULL },
     { "bulk BM=256 BN=32 TM=8 TN=4 DEPTH=128 ST=5 EARLY=0 KU=2 GROUP=8 STREAM=1 EDGES=1 COPYA=0 COPYB=0",
-      32, 0, 0, 64, { 1, 1, 1, 4, 4, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 80, 2, 4, stages_80, regions_80 },
+      32, 0, 0, 64, { 1, 1, 1, 4, 4, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 76, 2, 4, stages_76, regions_76 },
     { "bulk BM=256 BN=32 TM=8 TN=4 DEPTH=128 ST=5 EARLY=0 KU=2 GROUP=8 STREAM=1 EDGES=1 COPYA=0 COPYB=0",
-      32, 0, 1, 64, { 1, 1, 1, 4, 4, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 81, 2, 4, stages_81, regions_81 },
+      32, 0, 1, 64, { 1, 1, 1, 4, 4, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 77, 2, 4, stages_77, regions_77 },
     { "bulk BM=256 BN=32 TM=8 TN=4 DEPTH=128 ST=5 EARLY=0 KU=2 GROUP=8 STREAM=1 EDGES=1 COPYA=0 COPYB=0",
-      32, 1, 0, 64, { 1, 1, 1, 4, 4, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 82, 2, 4, stages_82, regions_82 },
+      32, 1, 0, 64, { 1, 1, 1, 4, 4, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 78, 2, 4, stages_78, regions_78 },
     { "bulk BM=256 BN=32 TM=8 TN=4 DEPTH=128 ST=5 EARLY=0 KU=2 GROUP=8 STREAM=1 EDGES=1 COPYA=0 COPYB=0",
-      32, 1, 1, 64, { 1, 1, 1, 4, 4, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 83, 2, 4, stages_83, regions_83 },
+      32, 1, 1, 64, { 1, 1, 1, 4, 4, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 79, 2, 4, stages_79, regions_79 },
     { "bulk BM=128 BN=128 TM=8 TN=8 DEPTH=128 ST=5 EARLY=1 KU=2 GROUP=2 STREAM=0 EDGES=0 COPYA=0 COPYB=0",
-      64, 0, 0, 64, { 1, 1, 1, 2, 2, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 84, 1, 4, stages_84, regions_84 },
+      64, 0, 0, 64, { 1, 1, 1, 2, 2, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 80, 1, 4, stages_80, regions_80 },
     { "bulk BM=128 BN=128 TM=8 TN=8 DEPTH=128 ST=5 EARLY=1 KU=2 GROUP=2 STREAM=0 EDGES=0 COPYA=0 COPYB=0",
-      64, 0, 1, 64, { 1, 1, 1, 2, 2, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 85, 1, 4, stages_85, regions_85 },
+      64, 0, 1, 64, { 1, 1, 1, 2, 2, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 81, 1, 4, stages_81, regions_81 },
     { "bulk BM=128 BN=128 TM=8 TN=8 DEPTH=128 ST=5 EARLY=1 KU=2 GROUP=2 STREAM=0 EDGES=0 COPYA=0 COPYB=0",
-      64, 1, 0, 64, { 1, 1, 1, 2, 2, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 86, 1, 4, stages_86, regions_86 },
+      64, 1, 0, 64, { 1, 1, 1, 2, 2, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 82, 1, 4, stages_82, regions_82 },
     { "bulk BM=128 BN=128 TM=8 TN=8 DEPTH=128 ST=5 EARLY=1 KU=2 GROUP=2 STREAM=0 EDGES=0 COPYA=0 COPYB=0",
-      64, 1, 1, 64, { 1, 1, 1, 2, 2, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 87, 1, 4, stages_87, regions_87 },
+      64, 1, 1, 64, { 1, 1, 1, 2, 2, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 83, 1, 4, stages_83, regions_83 },
     { "bulk BM=192 BN=64 TM=4 TN=8 DEPTH=128 ST=6 EARLY=1 KU=2 GROUP=4 STREAM=1 EDGES=0 COPYA=1 COPYB=1",
-      64, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 88, 4, 4, stages_88, regions_88 },
+      64, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 84, 4, 4, stages_84, regions_84 },
     { "bulk BM=192 BN=64 TM=4 TN=8 DEPTH=128 ST=6 EARLY=1 KU=2 GROUP=4 STREAM=1 EDGES=0 COPYA=1 COPYB=1",
-      64, 0, 1, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 89, 4, 4, stages_89, regions_89 },
+      64, 0, 1, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 85, 4, 4, stages_85, regions_85 },
     { "bulk BM=192 BN=64 TM=4 TN=8 DEPTH=128 ST=6 EARLY=1 KU=2 GROUP=4 STREAM=1 EDGES=0 COPYA=1 COPYB=1",
-      64, 1, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 90, 4, 4, stages_90, regions_90 },
+      64, 1, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 86, 4, 4, stages_86, regions_86 },
     { "bulk BM=192 BN=64 TM=4 TN=8 DEPTH=128 ST=6 EARLY=1 KU=2 GROUP=4 STREAM=1 EDGES=0 COPYA=1 COPYB=1",
-      64, 1, 1, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 91, 4, 4, stages_91, regions_91 },
+      64, 1, 1, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 87, 4, 4, stages_87, regions_87 },
     { "bulk BM=64 BN=32 TM=2 TN=4 DEPTH=128 ST=6 EARLY=1 KU=2 GROUP=1 STREAM=0 EDGES=0 COPYA=0 COPYB=0",
-      64, 0, 0, 64, { 1, 1, 1, 2, 2, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 92, 1, 4, stages_92, regions_92 },
+      64, 0, 0, 64, { 1, 1, 1, 2, 2, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 88, 1, 4, stages_88, regions_88 },
     { "bulk BM=64 BN=32 TM=2 TN=4 DEPTH=128 ST=6 EARLY=1 KU=2 GROUP=1 STREAM=0 EDGES=0 COPYA=0 COPYB=0",
-      64, 0, 1, 64, { 1, 1, 1, 2, 2, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 93, 1, 4, stages_93, regions_93 },
+      64, 0, 1, 64, { 1, 1, 1, 2, 2, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 89, 1, 4, stages_89, regions_89 },
     { "bulk BM=64 BN=32 TM=2 TN=4 DEPTH=128 ST=6 EARLY=1 KU=2 GROUP=1 STREAM=0 EDGES=0 COPYA=0 COPYB=0",
-      64, 1, 0, 64, { 1, 1, 1, 2, 2, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 94, 1, 4, stages_94, regions_94 },
+      64, 1, 0, 64, { 1, 1, 1, 2, 2, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 90, 1, 4, stages_90, regions_90 },
     { "bulk BM=64 BN=32 TM=2 TN=4 DEPTH=128 ST=6 EARLY=1 KU=2 GROUP=1 STREAM=0 EDGES=0 COPYA=0 COPYB=0",
-      64, 1, 1, 64, { 1, 1, 1, 2, 2, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 95, 1, 4, stages_95, regions_95 },
+      64, 1, 1, 64, { 1, 1, 1, 2, 2, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 91, 1, 4, stages_91, regions_91 },
     { "thin SIDE=1 SHORT=1 VEC=2 ROWS=1 NV=1 LITEMS=1 KITEMS=32 KSPLIT=1 ALIGN=0 INDEX=32",
-      64, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 2, 0 }, { 0, 0, 0 } }, 96, 1, 0, stages_96, NULL },
+      64, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 2, 0 }, { 0, 0, 0 } }, 92, 1, 0, stages_92, NULL },
     { "thin SIDE=1 SHORT=1 VEC=2 ROWS=1 NV=1 LITEMS=1 KITEMS=32 KSPLIT=1 ALIGN=0 INDEX=32",
-      64, 0, 1, 32, { 1, 1, 1, 0, 0, 0, { 0, 2, 0 }, { 0, 0, 0 } }, 97, 1, 0, stages_97, NULL },
+      64, 0, 1, 32, { 1, 1, 1, 0, 0, 0, { 0, 2, 0 }, { 0, 0, 0 } }, 93, 1, 0, stages_93, NULL },
     { "thin SIDE=1 SHORT=1 VEC=2 ROWS=1 NV=1 LITEMS=1 KITEMS=32 KSPLIT=1 ALIGN=0 INDEX=32",
-      64, 1, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 2, 0 }, { 0, 0, 0 } }, 98, 1, 0, stages_98, NULL },
+      64, 1, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 2, 0 }, { 0, 0, 0 } }, 94, 1, 0, stages_94, NULL },
     { "thin SIDE=1 SHORT=1 VEC=2 ROWS=1 NV=1 LITEMS=1 KITEMS=32 KSPLIT=1 ALIGN=0 INDEX=32",
-      64, 1, 1, 32, { 1, 1, 1, 0, 0, 0, { 0, 2, 0 }, { 0, 0, 0 } }, 99, 1, 0, stages_99, NULL },
+      64, 1, 1, 32, { 1, 1, 1, 0, 0, 0, { 0, 2, 0 }, { 0, 0, 0 } }, 95, 1, 0, stages_95, NULL },
     { "thin SIDE=0 SHORT=4 VEC=2 ROWS=2 NV=1 LITEMS=16 KITEMS=64 KSPLIT=1 ALIGN=1 INDEX=32",
-      64, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 8, 0, 0 }, { 0, 0, 0 } }, 100, 1, 0, stages_100, NULL },
+      64, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 8, 0, 0 }, { 0, 0, 0 } }, 96, 1, 0, stages_96, NULL },
     { "thin SIDE=0 SHORT=4 VEC=2 ROWS=2 NV=1 LITEMS=16 KITEMS=64 KSPLIT=1 ALIGN=1 INDEX=32",
-      64, 0, 1, 32, { 1, 1, 1, 0, 0, 0, { 8, 0, 0 }, { 0, 0, 0 } }, 101, 1, 0, stages_101, NULL },
+      64, 0, 1, 32, { 1, 1, 1, 0, 0, 0, { 8, 0, 0 }, { 0, 0, 0 } }, 97, 1, 0, stages_97, NULL },
     { "thin SIDE=0 SHORT=4 VEC=2 ROWS=2 NV=1 LITEMS=16 KITEMS=64 KSPLIT=1 ALIGN=1 INDEX=32",
-      64, 1, 0, 32, { 1, 1, 1, 0, 0, 0, { 8, 0, 0 }, { 0, 0, 0 } }, 102, 1, 0, stages_102, NULL },
+      64, 1, 0, 32, { 1, 1, 1, 0, 0, 0, { 8, 0, 0 }, { 0, 0, 0 } }, 98, 1, 0, stages_98, NULL },
     { "thin SIDE=0 SHORT=4 VEC=2 ROWS=2 NV=1 LITEMS=16 KITEMS=64 KSPLIT=1 ALIGN=1 INDEX=32",
-      64, 1, 1, 32, { 1, 1, 1, 0, 0, 0, { 8, 0, 0 }, { 0, 0, 0 } }, 103, 1, 0, stages_103, NULL },
+      64, 1, 1, 32, { 1, 1, 1, 0, 0, 0, { 8, 0, 0 }, { 0, 0, 0 } }, 99, 1, 0, stages_99, NULL },
     { "bulk BM=64 BN=32 TM=4 TN=4 DEPTH=128 ST=8 EARLY=2 KU=2 GROUP=8 STREAM=1 EDGES=1 COPYA=0 COPYB=0",
-      64, 0, 0, 64, { 1, 1, 1, 2, 2, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 104, 2, 4, stages_104, regions_104 },
+      64, 0, 0, 64, { 1, 1, 1, 2, 2, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 100, 2, 4, stages_100, regions_100 },
     { "bulk BM=64 BN=32 TM=4 TN=4 DEPTH=128 ST=8 EARLY=2 KU=2 GROUP=8 STREAM=1 EDGES=1 COPYA=0 COPYB=0",
-      64, 0, 1, 64, { 1, 1, 1, 2, 2, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 105, 2, 4, stages_105, regions_105 },
+      64, 0, 1, 64, { 1, 1, 1, 2, 2, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 101, 2, 4, stages_101, regions_101 },
     { "bulk BM=64 BN=32 TM=4 TN=4 DEPTH=128 ST=8 EARLY=2 KU=2 GROUP=8 STREAM=1 EDGES=1 COPYA=0 COPYB=0",
-      64, 1, 0, 64, { 1, 1, 1, 2, 2, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 106, 2, 4, stages_106, regions_106 },
+      64, 1, 0, 64, { 1, 1, 1, 2, 2, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 102, 2, 4, stages_102, regions_102 },
     { "bulk BM=64 BN=32 TM=4 TN=4 DEPTH=128 ST=8 EARLY=2 KU=2 GROUP=8 STREAM=1 EDGES=1 COPYA=0 COPYB=0",
-      64, 1, 1, 64, { 1, 1, 1, 2, 2, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 107, 2, 4, stages_107, regions_107 },
+      64, 1, 1, 64, { 1, 1, 1, 2, 2, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 103, 2, 4, stages_103, regions_103 },
     { "bulk BM=64 BN=128 TM=4 TN=8 DEPTH=128 ST=8 EARLY=2 KU=2 GROUP=4 STREAM=0 EDGES=0 COPYA=0 COPYB=0",
-      64, 0, 0, 64, { 1, 1, 1, 2, 2, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 108, 1, 4, stages_108, regions_108 },
+      64, 0, 0, 64, { 1, 1, 1, 2, 2, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 104, 1, 4, stages_104, regions_104 },
     { "bulk BM=64 BN=128 TM=4 TN=8 DEPTH=128 ST=8 EARLY=2 KU=2 GROUP=4 STREAM=0 EDGES=0 COPYA=0 COPYB=0",
-      64, 0, 1, 64, { 1, 1, 1, 2, 2, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 109, 1, 4, stages_109, regions_109 },
+      64, 0, 1, 64, { 1, 1, 1, 2, 2, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 105, 1, 4, stages_105, regions_105 },
     { "bulk BM=64 BN=128 TM=4 TN=8 DEPTH=128 ST=8 EARLY=2 KU=2 GROUP=4 STREAM=0 EDGES=0 COPYA=0 COPYB=0",
-      64, 1, 0, 64, { 1, 1, 1, 2, 2, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 110, 1, 4, stages_110, regions_110 },
+      64, 1, 0, 64, { 1, 1, 1, 2, 2, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 106, 1, 4, stages_106, regions_106 },
     { "bulk BM=64 BN=128 TM=4 TN=8 DEPTH=128 ST=8 EARLY=2 KU=2 GROUP=4 STREAM=0 EDGES=0 COPYA=0 COPYB=0",
-      64, 1, 1, 64, { 1, 1, 1, 2, 2, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 111, 1, 4, stages_111, regions_111 },
+      64, 1, 1, 64, { 1, 1, 1, 2, 2, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 107, 1, 4, stages_107, regions_107 },
     { "bulk BM=64 BN=128 TM=4 TN=8 DEPTH=128 ST=6 EARLY=2 KU=2 GROUP=4 STREAM=1 EDGES=1 COPYA=0 COPYB=0",
-      64, 0, 0, 64, { 1, 1, 1, 2, 2, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 112, 2, 4, stages_112, regions_112 },
+      64, 0, 0, 64, { 1, 1, 1, 2, 2, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 108, 2, 4, stages_108, regions_108 },
     { "bulk BM=64 BN=128 TM=4 TN=8 DEPTH=128 ST=6 EARLY=2 KU=2 GROUP=4 STREAM=1 EDGES=1 COPYA=0 COPYB=0",
-      64, 0, 1, 64, { 1, 1, 1, 2, 2, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 113, 2, 4, stages_113, regions_113 },
+      64, 0, 1, 64, { 1, 1, 1, 2, 2, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 109, 2, 4, stages_109, regions_109 },
     { "bulk BM=64 BN=128 TM=4 TN=8 DEPTH=128 ST=6 EARLY=2 KU=2 GROUP=4 STREAM=1 EDGES=1 COPYA=0 COPYB=0",
-      64, 1, 0, 64, { 1, 1, 1, 2, 2, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 114, 2, 4, stages_114, regions_114 },
+      64, 1, 0, 64, { 1, 1, 1, 2, 2, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 110, 2, 4, stages_110, regions_110 },
     { "bulk BM=64 BN=128 TM=4 TN=8 DEPTH=128 ST=6 EARLY=2 KU=2 GROUP=4 STREAM=1 EDGES=1 COPYA=0 COPYB=0",
-      64, 1, 1, 64, { 1, 1, 1, 2, 2, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 115, 2, 4, stages_115, regions_115 },
-    { "bulk BM=64 BN=32 TM=2 TN=4 DEPTH=128 ST=8 EARLY=0 KU=2 GROUP=1 STREAM=1 EDGES=0 COPYA=0 COPYB=0",
-      64, 0, 0, 64, { 1, 1, 1, 2, 2, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 116, 2, 4, stages_116, regions_116 },
-    { "bulk BM=64 BN=32 TM=2 TN=4 DEPTH=128 ST=8 EARLY=0 KU=2 GROUP=1 STREAM=1 EDGES=0 COPYA=0 COPYB=0",
-      64, 0, 1, 64, { 1, 1, 1, 2, 2, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 117, 2, 4, stages_117, regions_117 },
-    { "bulk BM=64 BN=32 TM=2 TN=4 DEPTH=128 ST=8 EARLY=0 KU=2 GROUP=1 STREAM=1 EDGES=0 COPYA=0 COPYB=0",
-      64, 1, 0, 64, { 1, 1, 1, 2, 2, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 118, 2, 4, stages_118, regions_118 },
-    { "bulk BM=64 BN=32 TM=2 TN=4 DEPTH=128 ST=8 EARLY=0 KU=2 GROUP=1 STREAM=1 EDGES=0 COPYA=0 COPYB=0",
-      64, 1, 1, 64, { 1, 1, 1, 2, 2, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 119, 2, 4, stages_119, regions_119 },
+      64, 1, 1, 64, { 1, 1, 1, 2, 2, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 111, 2, 4, stages_111, regions_111 },
 };
 
 static const struct kiln_anchor anchors_0[] = {
@@ -33915,12 +31887,12 @@ static const struct kiln_anchor anchors_0[] = {
     { 1501, 1501, 1501, { 4, 5, 6, 7 } },
     { 2048, 2048, 2048, { 0, 1, 2, 3 } },
     { 1000, 1000, 1000, { 8, 9, 10, 11 } },
-    { 512, 512, 512, { 36, 17, 38, 39 } },
+    { 512, 512, 512, { 16, 17, 10, 19 } },
     { 250, 250, 250, { 4, 5, 6, 7 } },
-    { 64, 64, 64, { 36, 37, 38, 39 } },
+    { 64, 64, 64, { 8, 17, 10, 19 } },
     { 64, 64, 16384, { 12, 13, 14, 15 } },
-    { 4096, 32, 4096, { 16, 37, 18, 39 } },
-    { 32, 4096, 4096, { 16, 37, 18, 39 } },
+    { 4096, 32, 4096, { 16, 17, 18, 19 } },
+    { 32, 4096, 4096, { 16, 17, 18, 19 } },
     { 1, 4000, 4000, { 20, 21, 22, 23 } },
     { 4000, 1, 4000, { 24, 25, 26, 11 } },
     { 4, 4000, 4000, { 16, 17, 6, 7 } },
@@ -33931,87 +31903,87 @@ static const struct kiln_anchor anchors_0[] = {
     { 256, 256, 256, { 16, 5, 6, 7 } },
     { 128, 128, 128, { 16, 5, 6, 7 } },
     { 3001, 3001, 3001, { 4, 1, 2, 3 } },
-    { 16384, 32, 256, { 8, 37, 18, 39 } },
+    { 16384, 32, 256, { 8, 17, 18, 19 } },
     { 128, 128, 8192, { 12, 13, 14, 15 } },
-    { 4096, 64, 1024, { 16, 37, 18, 39 } },
-    { 120, 8000, 250, { 4, 37, 18, 39 } },
-    { 16, 16, 16, { 8, 37, 38, 39 } },
+    { 4096, 64, 1024, { 16, 17, 18, 19 } },
+    { 120, 8000, 250, { 4, 17, 18, 19 } },
+    { 16, 16, 16, { 8, 17, 10, 19 } },
     { 4000, 4000, 128, { 0, 5, 6, 7 } },
-    { 500, 500, 500, { 4, 17, 38, 39 } },
+    { 500, 500, 500, { 4, 17, 10, 19 } },
     { 8192, 8192, 8192, { 0, 1, 2, 3 } },
     { 351, 351, 351, { 4, 5, 6, 7 } },
     { 2049, 2049, 2049, { 32, 33, 34, 35 } },
-    { 4096, 16, 4096, { 36, 9, 18, 39 } },
+    { 4096, 16, 4096, { 8, 9, 18, 19 } },
 };
 static const struct kiln_anchor anchors_1[] = {
-    { 4096, 4096, 4096, { 40, 41, 42, 43 } },
-    { 1501, 1501, 1501, { 44, 45, 46, 47 } },
-    { 2048, 2048, 2048, { 40, 41, 42, 43 } },
-    { 1000, 1000, 1000, { 48, 49, 50, 51 } },
-    { 512, 512, 512, { 52, 53, 54, 55 } },
-    { 250, 250, 250, { 44, 45, 46, 47 } },
-    { 64, 64, 64, { 52, 53, 54, 55 } },
-    { 64, 64, 16384, { 56, 57, 58, 59 } },
-    { 4096, 32, 4096, { 60, 61, 62, 63 } },
-    { 32, 4096, 4096, { 60, 61, 62, 63 } },
-    { 1, 4000, 4000, { 64, 65, 66, 67 } },
-    { 4000, 1, 4000, { 68, 69, 70, 71 } },
-    { 4, 4000, 4000, { 64, 77, 66, 79 } },
-    { 4000, 4, 4000, { 68, 69, 70, 71 } },
-    { 1, 3001, 3001, { 64, 65, 66, 67 } },
-    { 3001, 1, 3001, { 68, 69, 70, 71 } },
-    { 1024, 1024, 1024, { 48, 49, 50, 51 } },
-    { 256, 256, 256, { 52, 45, 46, 47 } },
-    { 128, 128, 128, { 52, 45, 46, 47 } },
-    { 3001, 3001, 3001, { 44, 41, 42, 43 } },
-    { 16384, 32, 256, { 52, 61, 62, 63 } },
-    { 128, 128, 8192, { 56, 57, 58, 59 } },
-    { 4096, 64, 1024, { 52, 61, 62, 63 } },
-    { 120, 8000, 250, { 44, 61, 62, 63 } },
-    { 16, 16, 16, { 52, 53, 54, 55 } },
-    { 4000, 4000, 128, { 40, 45, 46, 47 } },
-    { 500, 500, 500, { 52, 53, 54, 55 } },
-    { 8192, 8192, 8192, { 40, 41, 42, 43 } },
-    { 351, 351, 351, { 44, 45, 46, 47 } },
-    { 2049, 2049, 2049, { 72, 73, 74, 75 } },
-    { 4096, 16, 4096, { 80, 53, 54, 55 } },
-    { 16, 4096, 4096, { 76, 77, 54, 55 } },
-    { 4097, 4097, 4097, { 72, 41, 42, 43 } },
+    { 4096, 4096, 4096, { 36, 37, 38, 39 } },
+    { 1501, 1501, 1501, { 40, 41, 42, 43 } },
+    { 2048, 2048, 2048, { 36, 37, 38, 39 } },
+    { 1000, 1000, 1000, { 44, 45, 46, 47 } },
+    { 512, 512, 512, { 48, 49, 50, 51 } },
+    { 250, 250, 250, { 40, 41, 42, 43 } },
+    { 64, 64, 64, { 48, 49, 50, 51 } },
+    { 64, 64, 16384, { 52, 53, 54, 55 } },
+    { 4096, 32, 4096, { 56, 57, 58, 59 } },
+    { 32, 4096, 4096, { 56, 57, 58, 59 } },
+    { 1, 4000, 4000, { 60, 61, 62, 63 } },
+    { 4000, 1, 4000, { 64, 65, 66, 67 } },
+    { 4, 4000, 4000, { 60, 73, 62, 75 } },
+    { 4000, 4, 4000, { 64, 65, 66, 67 } },
+    { 1, 3001, 3001, { 60, 61, 62, 63 } },
+    { 3001, 1, 3001, { 64, 65, 66, 67 } },
+    { 1024, 1024, 1024, { 44, 45, 46, 47 } },
+    { 256, 256, 256, { 48, 41, 42, 43 } },
+    { 128, 128, 128, { 48, 41, 42, 43 } },
+    { 3001, 3001, 3001, { 40, 37, 38, 39 } },
+    { 16384, 32, 256, { 48, 57, 58, 59 } },
+    { 128, 128, 8192, { 52, 53, 54, 55 } },
+    { 4096, 64, 1024, { 48, 57, 58, 59 } },
+    { 120, 8000, 250, { 40, 57, 58, 59 } },
+    { 16, 16, 16, { 48, 49, 50, 51 } },
+    { 4000, 4000, 128, { 36, 41, 42, 43 } },
+    { 500, 500, 500, { 48, 49, 50, 51 } },
+    { 8192, 8192, 8192, { 36, 37, 38, 39 } },
+    { 351, 351, 351, { 40, 41, 42, 43 } },
+    { 2049, 2049, 2049, { 68, 69, 70, 71 } },
+    { 4096, 16, 4096, { 76, 49, 50, 51 } },
+    { 16, 4096, 4096, { 72, 73, 50, 51 } },
+    { 4097, 4097, 4097, { 68, 37, 38, 39 } },
 };
 static const struct kiln_anchor anchors_2[] = {
-    { 4096, 4096, 4096, { 84, 85, 86, 87 } },
-    { 1501, 1501, 1501, { 88, 89, 90, 91 } },
-    { 2048, 2048, 2048, { 84, 85, 86, 87 } },
-    { 1000, 1000, 1000, { 108, 109, 110, 111 } },
-    { 512, 512, 512, { 92, 93, 94, 95 } },
-    { 250, 250, 250, { 92, 93, 94, 95 } },
-    { 64, 64, 64, { 92, 93, 94, 95 } },
-    { 64, 64, 16384, { 116, 117, 118, 119 } },
-    { 4096, 32, 4096, { 116, 117, 118, 119 } },
-    { 32, 4096, 4096, { 112, 113, 114, 115 } },
-    { 1, 4000, 4000, { 100, 101, 102, 103 } },
-    { 4000, 1, 4000, { 96, 97, 98, 107 } },
-    { 4, 4000, 4000, { 100, 101, 102, 115 } },
-    { 4000, 4, 4000, { 104, 105, 106, 107 } },
-    { 1, 3001, 3001, { 100, 101, 102, 103 } },
-    { 3001, 1, 3001, { 96, 97, 98, 107 } },
-    { 1024, 1024, 1024, { 108, 109, 110, 111 } },
-    { 256, 256, 256, { 92, 93, 94, 95 } },
-    { 128, 128, 128, { 92, 93, 94, 95 } },
-    { 3001, 3001, 3001, { 88, 85, 86, 87 } },
-    { 16384, 32, 256, { 92, 117, 118, 119 } },
-    { 128, 128, 8192, { 104, 117, 118, 119 } },
-    { 4096, 64, 1024, { 92, 117, 118, 119 } },
-    { 120, 8000, 250, { 84, 113, 114, 115 } },
-    { 16, 16, 16, { 84, 93, 94, 95 } },
-    { 4000, 4000, 128, { 84, 89, 90, 91 } },
-    { 500, 500, 500, { 92, 93, 94, 95 } },
-    { 8192, 8192, 8192, { 84, 85, 86, 87 } },
-    { 351, 351, 351, { 88, 93, 94, 95 } },
-    { 2049, 2049, 2049, { 88, 89, 90, 91 } },
-    { 4096, 16, 4096, { 116, 117, 106, 119 } },
-    { 16, 4096, 4096, { 112, 113, 114, 115 } },
-    { 4097, 4097, 4097, { 88, 85, 86, 87 } },
+    { 4096, 4096, 4096, { 80, 81, 82, 83 } },
+    { 1501, 1501, 1501, { 84, 85, 86, 87 } },
+    { 2048, 2048, 2048, { 80, 81, 82, 83 } },
+    { 1000, 1000, 1000, { 104, 105, 106, 107 } },
+    { 512, 512, 512, { 88, 89, 90, 91 } },
+    { 250, 250, 250, { 88, 89, 90, 91 } },
+    { 64, 64, 64, { 88, 89, 90, 91 } },
+    { 64, 64, 16384, { 100, 101, 102, 103 } },
+    { 4096, 32, 4096, { 100, 101, 102, 103 } },
+    { 32, 4096, 4096, { 108, 109, 110, 111 } },
+    { 1, 4000, 4000, { 96, 97, 98, 99 } },
+    { 4000, 1, 4000, { 92, 93, 94, 103 } },
+    { 4, 4000, 4000, { 96, 97, 98, 111 } },
+    { 4000, 4, 4000, { 100, 101, 102, 103 } },
+    { 1, 3001, 3001, { 96, 97, 98, 99 } },
+    { 3001, 1, 3001, { 92, 93, 94, 103 } },
+    { 1024, 1024, 1024, { 104, 105, 106, 107 } },
+    { 256, 256, 256, { 88, 89, 90, 91 } },
+    { 128, 128, 128, { 88, 89, 90, 91 } },
+    { 3001, 3001, 3001, { 84, 81, 82, 83 } },
+    { 16384, 32, 256, { 88, 101, 102, 103 } },
+    { 128, 128, 8192, { 100, 101, 102, 103 } },
+    { 4096, 64, 1024, { 88, 101, 102, 103 } },
+    { 120, 8000, 250, { 80, 109, 110, 111 } },
+    { 16, 16, 16, { 80, 89, 90, 91 } },
+    { 4000, 4000, 128, { 80, 85, 86, 87 } },
+    { 500, 500, 500, { 88, 89, 90, 91 } },
+    { 8192, 8192, 8192, { 80, 81, 82, 83 } },
+    { 351, 351, 351, { 84, 89, 90, 91 } },
+    { 2049, 2049, 2049, { 84, 85, 86, 87 } },
+    { 4096, 16, 4096, { 100, 101, 102, 103 } },
+    { 16, 4096, 4096, { 108, 109, 110, 111 } },
+    { 4097, 4097, 4097, { 84, 81, 82, 83 } },
 };
 
 static const struct kiln_dispatch dispatches[] = {
@@ -34026,6 +31998,6 @@ const struct kiln_bundle kiln_bundle_nvidia_h200 = {
     .name = "nvidia-h200",
     .provenance = "tuned on NVIDIA H200, NVIDIA CUDA, driver 580.159.04; one recipe for N of 16 by hand",
     .match = { "NVIDIA CUDA", "NVIDIA H200*", NULL, 0, 90 },
-    .num_programs = 120, .num_recipes = 120, .num_dispatches = 3,
+    .num_programs = 112, .num_recipes = 112, .num_dispatches = 3,
     .programs = programs, .recipes = recipes, .dispatches = dispatches,
 };
