@@ -21,7 +21,7 @@ where it stopped: tunings that have ended are replayed from their journals.
     --least R          what is asked for (default 0.95)
     --device NAME      as for kiln-tune
 
-The machine must be quiet. With the defaults it takes 45 minutes.
+The machine must be quiet. With the defaults it takes up to 45 minutes.
 END
 }
 
