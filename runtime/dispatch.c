@@ -22,9 +22,13 @@ bool kiln_grid_make(const struct kiln_dispatch *dispatch, struct kiln_grid *grid
     if (grid->points == NULL) {
         return false;
     }
+    size_t bytes = kiln_precisions[kiln_precision_slot(dispatch->precision)].element_bytes;
     for (uint32_t i = 0; i < dispatch->num_anchors; i++) {
         const struct kiln_anchor *anchor = &dispatch->anchors[i];
-        grid->points[i] = kiln_point_of(anchor->m, anchor->n, anchor->k);
+        for (unsigned pair = 0; pair < 4; pair++) {
+            grid->points[i][pair] = kiln_point_of_dense(anchor->m, anchor->n, anchor->k,
+                    pair / 2, pair % 2, bytes);
+        }
     }
     return true;
 }
@@ -69,17 +73,27 @@ static bool anchor_serves(const struct kiln_bundle *bundle, const struct kiln_an
     return recipe != KILN_NO_RECIPE && guard_passes(&bundle->recipes[recipe].guard, problem);
 }
 
+static bool operand_is_whole(const struct kiln_operand *operand, size_t bytes)
+{
+    return kiln_is_whole(operand->ld, bytes) && kiln_is_whole(operand->offset, bytes) &&
+           kiln_is_whole(operand->stride, bytes);
+}
+
 /* The nearest anchor whose recipe takes the shape: one that is for whole tiles alone leaves ragged
  * shapes to the next. */
 static const struct kiln_anchor *nearest_anchor(const struct kiln_bundle *bundle,
         const struct kiln_grid *grid, const struct kiln_problem *problem)
 {
     const struct kiln_anchor *best = NULL;
-    int32_t best_distance = INT32_MAX;
-    struct kiln_point point = kiln_point_of(problem->m, problem->n, problem->k);
+    int64_t best_distance = INT64_MAX;
+    size_t bytes = problem->element_bytes;
+    unsigned pair = problem->transa * 2 + problem->transb;
+    struct kiln_point point = kiln_point_of(problem->m, problem->n, problem->k,
+            operand_is_whole(&problem->a, bytes) && operand_is_whole(&problem->b, bytes) &&
+            operand_is_whole(&problem->c, bytes));
     uint32_t num = grid->dispatch != NULL ? grid->dispatch->num_anchors : 0;
     for (uint32_t i = 0; i < num && best_distance > 0; i++) {
-        int32_t here = kiln_point_distance(&grid->points[i], &point);
+        int64_t here = kiln_point_distance(&grid->points[i][pair], &point);
         if (here < best_distance && anchor_serves(bundle, &grid->dispatch->anchors[i], problem)) {
             best_distance = here;
             best = &grid->dispatch->anchors[i];

@@ -148,10 +148,10 @@ struct kiln_recipe_state {
     struct kiln_kernel_set *idle;
 };
 
-/* The dispatch table of one precision, with its anchors as points. */
+/* The dispatch table of one precision, with its anchors as points, one for each transpose pair. */
 struct kiln_grid {
     const struct kiln_dispatch *dispatch;    /* NULL: the bundle has none for the precision */
-    struct kiln_point *points;
+    struct kiln_point (*points)[4];
 };
 
 /* One bundle of a context and what became of it. */

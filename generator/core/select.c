@@ -7,10 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_CANDIDATES = 64, MAX_CHOSEN = 10, FEW_TASKS = 8 };
+enum { MAX_CANDIDATES = 64, MAX_CHOSEN = 16, FEW_TASKS = 8 };
 
-/* A recipe that another one must beat by this much in the mean, to be worth its size. */
-static const double worth = 0.007;
+/* What a recipe must lower the mean loss by, to be worth its size: on a CPU, and elsewhere, where times
+ * repeat better and what is fast for one kind of shape is far behind for others. */
+static const double worth_on_cpu = 0.007, worth = 0.001;
 /* And what exchanging it for another must gain. */
 static const double worth_exchange = 0.001;
 
@@ -31,6 +32,7 @@ struct table {
     struct task *tasks;
     unsigned num_tasks, capacity;
     bool chosen[MAX_CANDIDATES];
+    double worth;                      /* what a recipe must lower the mean loss by */
 };
 
 static int find_candidate(const struct table *table, const struct config *config)
@@ -156,7 +158,7 @@ static double loss_with(struct table *table, int in, int out)
 static bool choose_another(struct table *table, double *loss)
 {
     int best = -1;
-    double best_loss = *loss < HUGE_VAL ? *loss - worth : *loss;
+    double best_loss = *loss < HUGE_VAL ? *loss - table->worth : *loss;
     for (int c = 0; c < (int) table->num_candidates; c++) {
         const double with = table->chosen[c] ? HUGE_VAL : loss_with(table, c, -1);
         if (with < best_loss) {
@@ -247,17 +249,22 @@ static void add_anchors(const struct table *table, struct winners *winners,
     }
 }
 
+static struct kiln_point point_of(const struct table *table, size_t m, size_t n, size_t k, int pair)
+{
+    return kiln_point_of_dense(m, n, k, pair / 2, pair % 2, table->precision->element_bytes);
+}
+
 /* The recipe of the nearest anchor where this pair was measured, or -1. */
 static int nearest_measured(const struct table *table, const struct winners *winners,
         const struct winner_anchor *to, int pair)
 {
-    const struct kiln_point at = kiln_point_of(to->m, to->n, to->k);
-    int32_t best = INT32_MAX;
+    const struct kiln_point at = point_of(table, to->m, to->n, to->k, pair);
+    int64_t best = INT64_MAX;
     int recipe = -1;
     for (unsigned i = 0; i < winners->num_anchors; i++) {
         const struct winner_anchor *a = &winners->anchors[i];
-        const struct kiln_point point = kiln_point_of(a->m, a->n, a->k);
-        const int32_t here = kiln_point_distance(&point, &at);
+        const struct kiln_point point = point_of(table, a->m, a->n, a->k, pair);
+        const int64_t here = kiln_point_distance(&point, &at);
         if (a->precision == table->precision && a->seconds[pair] > 0 && here < best) {
             best = here;
             recipe = a->recipe[pair];
@@ -313,13 +320,13 @@ static bool add_recipes(const struct table *table, struct winners *winners,
 static int dispatched(const struct winners *winners, const struct table *table,
         const struct task *task, double *seconds)
 {
-    const struct kiln_point at = kiln_point_of(task->m, task->n, task->k);
-    int32_t best = INT32_MAX;
+    const struct kiln_point at = point_of(table, task->m, task->n, task->k, task->pair);
+    int64_t best = INT64_MAX;
     int recipe = -1;
     for (unsigned i = 0; i < winners->num_anchors; i++) {
         const struct winner_anchor *a = &winners->anchors[i];
-        const struct kiln_point point = kiln_point_of(a->m, a->n, a->k);
-        const int32_t here = kiln_point_distance(&point, &at);
+        const struct kiln_point point = point_of(table, a->m, a->n, a->k, task->pair);
+        const int64_t here = kiln_point_distance(&point, &at);
         const struct winner *winner = a->precision == table->precision && here < best
                 ? winners_recipe(winners, table->precision, a->recipe[task->pair]) : NULL;
         const int c = winner ? find_candidate(table, &winner->config) : -1;
@@ -381,7 +388,8 @@ bool select_list(const struct records *records, const struct winners *winners,
 static bool select_precision(const struct records *records, const struct precision *precision,
         struct winners *winners)
 {
-    struct table table = { .precision = precision };
+    const bool is_cpu = records->head.facts.value[FACT_IS_CPU];
+    struct table table = { .precision = precision, .worth = is_cpu ? worth_on_cpu : worth };
     bool used[MAX_CANDIDATES] = { false };
     find_candidates(records, &table);
     bool ok = fill_tasks(records, RECORD_MATRIX, &table);

@@ -19,6 +19,7 @@ static void begin(struct records *records)
 {
     *records = (struct records) { .num = 0 };
     records->head.facts = facts_wide();
+    records->head.facts.value[FACT_IS_CPU] = 1;
 }
 
 static void add(struct records *records, enum record_kind kind, const char *precision, int config,
@@ -160,6 +161,25 @@ static void a_little_faster_is_not_enough(void **state)
     assert_int_equal(winners.num_recipes, 1);
     assert_true(is_chosen(A, &number));
     assert_true(anchor_at(16)->seconds[0] == 1);
+}
+
+/* Where a CPU would do with one recipe, other devices get a second for less. */
+static void a_gpu_is_given_more(void **state)
+{
+    (void) state;
+    struct records records;
+    for (int is_cpu = 0; is_cpu < 2; is_cpu++) {
+        begin(&records);
+        records.head.facts.value[FACT_IS_CPU] = is_cpu;
+        edges(&records, A, 0);
+        edges(&records, B, 0);
+        for (size_t size = 16; size <= 1024; size *= 2) {
+            time_square(&records, A, size, 1.0);
+            time_square(&records, B, size, size == 16 ? 0.9 : 2.0);
+        }
+        select_all(&records);
+        assert_int_equal(winners.num_recipes, is_cpu ? 1 : 2);
+    }
 }
 
 /* A is best alone and chosen first; beside B, which takes the small ones, C does better than A, but
@@ -358,6 +378,7 @@ int main(void)
         cmocka_unit_test(the_fastest_that_passed_is_chosen),
         cmocka_unit_test(a_cover_of_complements),
         cmocka_unit_test(a_little_faster_is_not_enough),
+        cmocka_unit_test(a_gpu_is_given_more),
         cmocka_unit_test(the_first_choice_may_be_exchanged),
         cmocka_unit_test(large_problems_count_more),
         cmocka_unit_test(missing_times_count_against),

@@ -1,5 +1,6 @@
 /* test_dispatch.c: which recipe serves which call, and what exactly its launches are. */
 #include "fixture.h"
+#include "shape.h"
 
 #include <string.h>
 
@@ -24,6 +25,30 @@ static void the_nearest_anchor_serves(void **state)
         fixture_expect_recipe(f, &gemm, "tuned", cases[i].recipe);
     }
     assert_int_equal(stub_num_records(), 0);
+}
+
+/* Of two shapes that are hardly apart, the one counts as nearer whose rows are as the call's. */
+static void rows_count_in_distance(void **state)
+{
+    (void)state;
+    static const size_t cases[][3] = {    /* a call's extent, the nearer anchor's, the other's */
+        {2048, 2048, 2049}, {2049, 2049, 2048}, {2560, 2048, 2049}, {2561, 2049, 2048},
+        {3072, 4096, 3001}, {1000, 1024, 1001}, {65536, 65536, 65535},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        for (int pair = 0; pair < 4; pair++) {
+            struct kiln_point at[3];
+            for (size_t j = 0; j < 3; j++) {
+                const size_t n = cases[i][j];
+                at[j] = kiln_point_of_dense(n, n, n, pair / 2, pair % 2, 2);
+            }
+            assert_true(kiln_point_distance(&at[0], &at[1]) <
+                        kiln_point_distance(&at[0], &at[2]));
+        }
+    }
+    const struct kiln_point least = kiln_point_of(1, 1, 1, false);
+    const struct kiln_point most = kiln_point_of(SIZE_MAX, SIZE_MAX, SIZE_MAX, true);
+    assert_true(kiln_point_distance(&least, &most) > 0);
 }
 
 static void transposes_and_precisions_choose(void **state)
@@ -536,6 +561,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(the_nearest_anchor_serves),
+        TEST(rows_count_in_distance),
         TEST(transposes_and_precisions_choose),
         TEST(an_anchor_without_a_recipe_scans),
         TEST(each_guard_refuses),
