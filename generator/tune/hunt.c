@@ -13,14 +13,14 @@
 #include <string.h>
 
 enum {
-    MAX_START = 24, RANKED = 4, RANK_DRAWS = 2000, PATIENCE = 2, MAX_KNOWN = 12
+    MAX_START = 32, RANKED = 4, RANK_DRAWS = 2000, PATIENCE = 2, MAX_KNOWN = 12
 };
 
 /* The search of one family. */
 struct hunt {
     struct space space;
     struct point start[MAX_START];
-    size_t num_start;
+    size_t num_start, num_meant;       /* how many of the start are tried in any case */
     struct search search;
     bool open, done;                   /* done: nothing is left to try */
 };
@@ -89,14 +89,23 @@ static void add_known(struct hunt *hunt)
             add_diverse(hunt, &point);
 }
 
-/* As many as leave room for those that rank best. */
-static void add_presets(struct hunt *hunt)
+/* Whether a preset is one of ours for just this precision. */
+static bool is_meant(const struct hunt *hunt, const struct family_preset *preset)
+{
+    return !preset->figure.device &&
+           preset->figure.precision == hunt->space.problem.precision->letter;
+}
+
+/* Those that are meant for the precision, or the others; as many as leave room for those that rank
+ * best. */
+static void add_presets(struct hunt *hunt, bool meant)
 {
     const struct family *family = hunt->space.family;
     struct config config;
     char error[FAMILY_ERROR_BYTES];
     for (unsigned i = 0; i < family->num_presets && hunt->num_start + RANKED < MAX_START; i++)
-        if (config_parse(family->presets[i].config, &config, error))
+        if (is_meant(hunt, &family->presets[i]) == meant &&
+            config_parse(family->presets[i].config, &config, error))
             add_configs(hunt, &config, 1);
 }
 
@@ -161,9 +170,16 @@ static bool open_one(struct hunts *hunts, size_t family)
     hunt->done = families[family]->literature;
     if (hunt->done)
         return true;
+    // A GPU's presets differ in kind, one for each kind of shape.
+    if (!tuner->facts.value[FACT_IS_CPU]) {
+        add_presets(hunt, true);
+        hunt->num_meant = hunt->num_start;
+    }
     add_configs(hunt, hunts->quarry->known, hunts->quarry->num_known);
     add_known(hunt);
-    add_presets(hunt);
+    if (tuner->facts.value[FACT_IS_CPU])
+        add_presets(hunt, true);
+    add_presets(hunt, false);
     if (!add_ranked(hunt, tuner->seed))
         return false;
     const struct search_space space = {
@@ -206,11 +222,12 @@ static struct hunt *next_by_merit(struct hunts *hunts)
     return hunts->turn++ % 4 == 3 && near ? second : first;
 }
 
-/* Whether a family's start goes on: one that is far behind after a few tries is left alone. */
+/* Whether a family's start goes on: one that is far behind after a few tries, and all that it is
+ * sure to have, is left alone. */
 static bool worth_opening(const struct hunts *hunts, const struct hunt *hunt, size_t step)
 {
     return step < hunt->num_start &&
-           (step < PATIENCE || hunt->search.best_cost < 2 * best_of(hunts));
+           (step < PATIENCE || step < hunt->num_meant || hunt->search.best_cost < 2 * best_of(hunts));
 }
 
 static struct hunt *next_hunt(struct hunts *hunts)

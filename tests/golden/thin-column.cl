@@ -34,7 +34,8 @@ static float4 load_row(__global const half *p)
 // In one load what begins at a multiple of 4 elements.
 static float4 load_aligned(__global const half *p)
 {
-    return vloada_half4(0, p);
+    const uint2 bits = *(__global const uint2 *) p;
+    return vload_half4(0, (const half *) &bits);
 }
 
 static void put(float x, float beta, __global half *p)

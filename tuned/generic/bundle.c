@@ -36,7 +36,8 @@ static const char piece_1[] =
     "// In one load what begins at a multiple of 4 elements.\n"
     "static float4 load_aligned(__global const half *p)\n"
     "{\n"
-    "    return vloada_half4(0, p);\n"
+    "    const uint2 bits = *(__global const uint2 *) p;\n"
+    "    return vload_half4(0, (const half *) &bits);\n"
     "}\n"
     "\n"
     "static void put(float x, float beta, __global half *p)\n"
@@ -141,7 +142,8 @@ static const char piece_2[] =
     "// In one load what begins at a multiple of 4 elements.\n"
     "static float4 load_aligned(__global const half *p)\n"
     "{\n"
-    "    return vloada_half4(0, p);\n"
+    "    const uint2 bits = *(__global const uint2 *) p;\n"
+    "    return vload_half4(0, (const half *) &bits);\n"
     "}\n"
     "\n"
     "static void put(float x, float beta, __global half *p)\n"
@@ -226,10 +228,10 @@ static const char piece_2[] =
     "    }\n"
     "    if (along_k == 0 && s + 0 < S) {\n"
     "        const float sums[] = { part[0][item], part[1][item], part[2][item], part[3][item] };\n"
-    "        for (int i = 0; i < 4; i++)\n"
-    "            if (first + i >= begin && first + i < L)\n";
+    "        for (int i = 0; i < 4; i++)\n";
 
 static const char piece_3[] =
+    "            if (first + i >= begin && first + i < L)\n"
     "                put(alpha * sums[i], beta, C + (s + 0) * ldc + first + i);\n"
     "    }\n"
     "}\n";
@@ -243,7 +245,8 @@ static const char piece_4[] =
     "// In one load what begins at a multiple of 4 elements.\n"
     "static float4 load_aligned(__global const half *p)\n"
     "{\n"
-    "    return vloada_half4(0, p);\n"
+    "    const uint2 bits = *(__global const uint2 *) p;\n"
+    "    return vload_half4(0, (const half *) &bits);\n"
     "}\n"
     "\n"
     "static void put(float x, float beta, __global half *p)\n"
@@ -348,7 +351,8 @@ static const char piece_5[] =
     "// In one load what begins at a multiple of 4 elements.\n"
     "static float4 load_aligned(__global const half *p)\n"
     "{\n"
-    "    return vloada_half4(0, p);\n"
+    "    const uint2 bits = *(__global const uint2 *) p;\n"
+    "    return vload_half4(0, (const half *) &bits);\n"
     "}\n"
     "\n"
     "static void put(float x, float beta, __global half *p)\n"
@@ -431,10 +435,10 @@ static const char piece_5[] =
     "            part[2][item] += part[2][item + half_way];\n"
     "            part[3][item] += part[3][item + half_way];\n"
     "        }\n"
-    "    }\n"
-    "    if (along_k == 0 && s + 0 < S) {\n";
+    "    }\n";
 
 static const char piece_6[] =
+    "    if (along_k == 0 && s + 0 < S) {\n"
     "        const float sums[] = { part[0][item], part[1][item], part[2][item], part[3][item] };\n"
     "        for (int i = 0; i < 4; i++)\n"
     "            if (first + i >= begin && first + i < L)\n"
@@ -458,7 +462,8 @@ static const char piece_7[] =
     "// In one load what begins at a multiple of 4 elements.\n"
     "static float4 load_aligned(__global const half *p)\n"
     "{\n"
-    "    return vloada_half4(0, p);\n"
+    "    const uint2 bits = *(__global const uint2 *) p;\n"
+    "    return vload_half4(0, (const half *) &bits);\n"
     "}\n"
     "\n"
     "static void put(float x, float beta, __global half *p)\n"
@@ -541,10 +546,10 @@ static const char piece_7[] =
     "            part[2][item] += part[2][item + half_way];\n"
     "            part[3][item] += part[3][item + half_way];\n"
     "        }\n"
-    "    }\n"
-    "    if (along_k == 0 && s + 0 < S) {\n";
+    "    }\n";
 
 static const char piece_8[] =
+    "    if (along_k == 0 && s + 0 < S) {\n"
     "        const float sums[] = { part[0][item], part[1][item], part[2][item], part[3][item] };\n"
     "        for (int i = 0; i < 4; i++)\n"
     "            if (first + i >= begin && first + i < L)\n"
@@ -568,7 +573,8 @@ static const char piece_9[] =
     "// In one load what begins at a multiple of 4 elements.\n"
     "static float4 load_aligned(__global const half *p)\n"
     "{\n"
-    "    return vloada_half4(0, p);\n"
+    "    const uint2 bits = *(__global const uint2 *) p;\n"
+    "    return vload_half4(0, (const half *) &bits);\n"
     "}\n"
     "\n"
     "static void put(float x, float beta, __global half *p)\n"
@@ -653,10 +659,10 @@ static const char piece_9[] =
     "    }\n"
     "    if (along_k == 0 && s + 0 < S) {\n"
     "        const float sums[] = { part[0][item], part[1][item], part[2][item], part[3][item] };\n"
-    "        for (int i = 0; i < 4; i++)\n"
-    "            if (first + i >= begin && first + i < L)\n";
+    "        for (int i = 0; i < 4; i++)\n";
 
 static const char piece_10[] =
+    "            if (first + i >= begin && first + i < L)\n"
     "                put(alpha * sums[i], beta, C + (first + i) * ldc + s + 0);\n"
     "    }\n"
     "}\n";
@@ -670,7 +676,8 @@ static const char piece_11[] =
     "// In one load what begins at a multiple of 4 elements.\n"
     "static float4 load_aligned(__global const half *p)\n"
     "{\n"
-    "    return vloada_half4(0, p);\n"
+    "    const uint2 bits = *(__global const uint2 *) p;\n"
+    "    return vload_half4(0, (const half *) &bits);\n"
     "}\n"
     "\n"
     "static void put(float x, float beta, __global half *p)\n"
@@ -768,7 +775,8 @@ static const char piece_12[] =
     "// In one load what begins at a multiple of 4 elements.\n"
     "static float4 load_aligned(__global const half *p)\n"
     "{\n"
-    "    return vloada_half4(0, p);\n"
+    "    const uint2 bits = *(__global const uint2 *) p;\n"
+    "    return vload_half4(0, (const half *) &bits);\n"
     "}\n"
     "\n"
     "static void put(float x, float beta, __global half *p)\n"
@@ -2217,6 +2225,11 @@ static const char piece_33[] =
     "            if (first + i >= begin && first + i < L)\n";
 
 static const char piece_34[] =
+    "                put(alpha * sums[i], beta, C + (s + 0) * ldc + first + i);\n"
+    "    }\n"
+    "}\n";
+
+static const char piece_35[] =
     "static float4 load_row(__global const float *p)\n"
     "{\n"
     "    return load_vector(p);\n"
@@ -2314,7 +2327,7 @@ static const char piece_34[] =
     "    }\n"
     "}\n";
 
-static const char piece_35[] =
+static const char piece_36[] =
     "static float total(float4 x)\n"
     "{\n"
     "    float e[4];\n"
@@ -2416,7 +2429,15 @@ static const char piece_35[] =
     "    }\n"
     "    if (along_k == 0 && s + 0 < S) {\n";
 
-static const char piece_36[] =
+static const char piece_37[] =
+    "        const float sums[] = { part[0][item], part[1][item], part[2][item], part[3][item] };\n"
+    "        for (int i = 0; i < 4; i++)\n"
+    "            if (first + i >= begin && first + i < L)\n"
+    "                put(alpha * sums[i], beta, C + (s + 0) * ldc + first + i);\n"
+    "    }\n"
+    "}\n";
+
+static const char piece_38[] =
     "static float total(float4 x)\n"
     "{\n"
     "    float e[4];\n"
@@ -2518,7 +2539,15 @@ static const char piece_36[] =
     "    }\n"
     "    if (along_k == 0 && s + 0 < S) {\n";
 
-static const char piece_37[] =
+static const char piece_39[] =
+    "        const float sums[] = { part[0][item], part[1][item], part[2][item], part[3][item] };\n"
+    "        for (int i = 0; i < 4; i++)\n"
+    "            if (first + i >= begin && first + i < L)\n"
+    "                put(alpha * sums[i], beta, C + (first + i) * ldc + s + 0);\n"
+    "    }\n"
+    "}\n";
+
+static const char piece_40[] =
     "static float total(float4 x)\n"
     "{\n"
     "    float e[4];\n"
@@ -2622,7 +2651,12 @@ static const char piece_37[] =
     "        for (int i = 0; i < 4; i++)\n"
     "            if (first + i >= begin && first + i < L)\n";
 
-static const char piece_38[] =
+static const char piece_41[] =
+    "                put(alpha * sums[i], beta, C + (first + i) * ldc + s + 0);\n"
+    "    }\n"
+    "}\n";
+
+static const char piece_42[] =
     "static float4 load_row(__global const float *p)\n"
     "{\n"
     "    return load_vector(p);\n"
@@ -2720,7 +2754,7 @@ static const char piece_38[] =
     "    }\n"
     "}\n";
 
-static const char piece_39[] =
+static const char piece_43[] =
     "static float4 load_row(__global const float *p)\n"
     "{\n"
     "    return load_vector(p);\n"
@@ -2818,7 +2852,7 @@ static const char piece_39[] =
     "    }\n"
     "}\n";
 
-static const char piece_40[] =
+static const char piece_44[] =
     "// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.\n"
     "// A is stored M x K.\n"
     "// B is stored K x N.\n"
@@ -2923,7 +2957,7 @@ static const char piece_40[] =
     "        __global float *out = C + (row + 2) * ldc + col;\n"
     "        if (col + 4 <= N) {\n";
 
-static const char piece_41[] =
+static const char piece_45[] =
     "            if (beta == 0) {\n"
     "                store_vector(alpha * c2_0, out + 0);\n"
     "            } else {\n"
@@ -2955,7 +2989,7 @@ static const char piece_41[] =
     "    }\n"
     "}\n";
 
-static const char piece_42[] =
+static const char piece_46[] =
     "// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.\n"
     "// A is stored M x K.\n"
     "// B is stored N x K.\n"
@@ -3061,7 +3095,7 @@ static const char piece_42[] =
     "            } else {\n"
     "                store_vector(alpha * c3_0 + beta * load_vector(out + 0),\n";
 
-static const char piece_43[] =
+static const char piece_47[] =
     "// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.\n"
     "// A is stored K x M.\n"
     "// B is stored K x N.\n"
@@ -3166,7 +3200,7 @@ static const char piece_43[] =
     "        __global float *out = C + (row + 2) * ldc + col;\n"
     "        if (col + 4 <= N) {\n";
 
-static const char piece_44[] =
+static const char piece_48[] =
     "// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.\n"
     "// A is stored K x M.\n"
     "// B is stored N x K.\n"
@@ -3274,7 +3308,7 @@ static const char piece_44[] =
     "                        out + 0);\n"
     "            }\n";
 
-static const char piece_45[] =
+static const char piece_49[] =
     "// Elements of float are computed with as float. A product and a sum are fused where the device does\n"
     "// that in one step: FP_CONTRACT, on by default, allows it.\n"
     "static float load(__global const float *p)\n"
@@ -3287,7 +3321,7 @@ static const char piece_45[] =
     "    *p = x;\n"
     "}\n";
 
-static const char piece_46[] =
+static const char piece_50[] =
     "// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.\n"
     "// A is stored M x K.\n"
     "// B is stored K x N.\n"
@@ -3331,7 +3365,7 @@ static const char piece_46[] =
     "    }\n"
     "}\n";
 
-static const char piece_47[] =
+static const char piece_51[] =
     "// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.\n"
     "// A is stored M x K.\n"
     "// B is stored N x K.\n"
@@ -3375,7 +3409,7 @@ static const char piece_47[] =
     "    }\n"
     "}\n";
 
-static const char piece_48[] =
+static const char piece_52[] =
     "// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.\n"
     "// A is stored K x M.\n"
     "// B is stored K x N.\n"
@@ -3419,7 +3453,7 @@ static const char piece_48[] =
     "    }\n"
     "}\n";
 
-static const char piece_49[] =
+static const char piece_53[] =
     "// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.\n"
     "// A is stored K x M.\n"
     "// B is stored N x K.\n"
@@ -3463,7 +3497,7 @@ static const char piece_49[] =
     "    }\n"
     "}\n";
 
-static const char piece_50[] =
+static const char piece_54[] =
     "// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.\n"
     "// A is stored M x K.\n"
     "// B is stored K x N.\n"
@@ -3567,7 +3601,7 @@ static const char piece_50[] =
     "    if (row + 2 < M) {\n"
     "        __global float *out = C + (row + 2) * ldc + col;\n";
 
-static const char piece_51[] =
+static const char piece_55[] =
     "        if (col + 4 <= N) {\n"
     "            if (beta == 0) {\n"
     "                store_vector(alpha * c2_0, out + 0);\n"
@@ -3600,7 +3634,7 @@ static const char piece_51[] =
     "    }\n"
     "}\n";
 
-static const char piece_52[] =
+static const char piece_56[] =
     "// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.\n"
     "// A is stored M x K.\n"
     "// B is stored N x K.\n"
@@ -3706,7 +3740,7 @@ static const char piece_52[] =
     "            } else {\n"
     "                store_vector(alpha * c3_0 + beta * load_vector(out + 0),\n";
 
-static const char piece_53[] =
+static const char piece_57[] =
     "// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.\n"
     "// A is stored K x M.\n"
     "// B is stored K x N.\n"
@@ -3811,7 +3845,7 @@ static const char piece_53[] =
     "        __global float *out = C + (row + 2) * ldc + col;\n"
     "        if (col + 4 <= N) {\n";
 
-static const char piece_54[] =
+static const char piece_58[] =
     "// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.\n"
     "// A is stored K x M.\n"
     "// B is stored N x K.\n"
@@ -3917,7 +3951,7 @@ static const char piece_54[] =
     "            } else {\n"
     "                store_vector(alpha * c3_0 + beta * load_vector(out + 0),\n";
 
-static const char piece_55[] =
+static const char piece_59[] =
     "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n"
     "// Elements of double are computed with as double. A product and a sum are fused where the device does\n"
     "// that in one step: FP_CONTRACT, on by default, allows it.\n"
@@ -3941,7 +3975,7 @@ static const char piece_55[] =
     "    vstore2(x, 0, p);\n"
     "}\n";
 
-static const char piece_56[] =
+static const char piece_60[] =
     "static double2 load_row(__global const double *p)\n"
     "{\n"
     "    return load_vector(p);\n"
@@ -4039,7 +4073,7 @@ static const char piece_56[] =
     "    }\n"
     "}\n";
 
-static const char piece_57[] =
+static const char piece_61[] =
     "static double total(double2 x)\n"
     "{\n"
     "    double e[2];\n"
@@ -4143,7 +4177,7 @@ static const char piece_57[] =
     "        for (int i = 0; i < 4; i++)\n"
     "            if (first + i >= begin && first + i < L)\n";
 
-static const char piece_58[] =
+static const char piece_62[] =
     "static double2 load_row(__global const double *p)\n"
     "{\n"
     "    return load_vector(p);\n"
@@ -4241,7 +4275,7 @@ static const char piece_58[] =
     "    }\n"
     "}\n";
 
-static const char piece_59[] =
+static const char piece_63[] =
     "static double total(double2 x)\n"
     "{\n"
     "    double e[2];\n"
@@ -4343,7 +4377,7 @@ static const char piece_59[] =
     "    }\n"
     "    if (along_k == 0 && s + 0 < S) {\n";
 
-static const char piece_60[] =
+static const char piece_64[] =
     "        const double sums[] = { part[0][item], part[1][item], part[2][item], part[3][item] };\n"
     "        for (int i = 0; i < 4; i++)\n"
     "            if (first + i >= begin && first + i < L)\n"
@@ -4351,7 +4385,7 @@ static const char piece_60[] =
     "    }\n"
     "}\n";
 
-static const char piece_61[] =
+static const char piece_65[] =
     "static double total(double2 x)\n"
     "{\n"
     "    double e[2];\n"
@@ -4453,7 +4487,7 @@ static const char piece_61[] =
     "    }\n"
     "    if (along_k == 0 && s + 0 < S) {\n";
 
-static const char piece_62[] =
+static const char piece_66[] =
     "        const double sums[] = { part[0][item], part[1][item], part[2][item], part[3][item] };\n"
     "        for (int i = 0; i < 4; i++)\n"
     "            if (first + i >= begin && first + i < L)\n"
@@ -4461,7 +4495,7 @@ static const char piece_62[] =
     "    }\n"
     "}\n";
 
-static const char piece_63[] =
+static const char piece_67[] =
     "static double total(double2 x)\n"
     "{\n"
     "    double e[2];\n"
@@ -4565,7 +4599,7 @@ static const char piece_63[] =
     "        for (int i = 0; i < 4; i++)\n"
     "            if (first + i >= begin && first + i < L)\n";
 
-static const char piece_64[] =
+static const char piece_68[] =
     "static double2 load_row(__global const double *p)\n"
     "{\n"
     "    return load_vector(p);\n"
@@ -4663,7 +4697,7 @@ static const char piece_64[] =
     "    }\n"
     "}\n";
 
-static const char piece_65[] =
+static const char piece_69[] =
     "static double2 load_row(__global const double *p)\n"
     "{\n"
     "    return load_vector(p);\n"
@@ -4761,7 +4795,7 @@ static const char piece_65[] =
     "    }\n"
     "}\n";
 
-static const char piece_66[] =
+static const char piece_70[] =
     "// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.\n"
     "// A is stored M x K.\n"
     "// B is stored K x N.\n"
@@ -4857,7 +4891,7 @@ static const char piece_66[] =
     "        if (col + 4 <= N) {\n"
     "            if (beta == 0) {\n";
 
-static const char piece_67[] =
+static const char piece_71[] =
     "                store_vector(alpha * c1_0, out + 0);\n"
     "                store_vector(alpha * c1_1, out + 2);\n"
     "            } else {\n"
@@ -4916,7 +4950,7 @@ static const char piece_67[] =
     "    }\n"
     "}\n";
 
-static const char piece_68[] =
+static const char piece_72[] =
     "// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.\n"
     "// A is stored M x K.\n"
     "// B is stored N x K.\n"
@@ -5015,7 +5049,7 @@ static const char piece_68[] =
     "                store_vector(alpha * c2_1, out + 2);\n"
     "            } else {\n";
 
-static const char piece_69[] =
+static const char piece_73[] =
     "                store_vector(alpha * c2_0 + beta * load_vector(out + 0),\n"
     "                        out + 0);\n"
     "                store_vector(alpha * c2_1 + beta * load_vector(out + 2),\n"
@@ -5051,7 +5085,7 @@ static const char piece_69[] =
     "    }\n"
     "}\n";
 
-static const char piece_70[] =
+static const char piece_74[] =
     "// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.\n"
     "// A is stored K x M.\n"
     "// B is stored K x N.\n"
@@ -5148,7 +5182,7 @@ static const char piece_70[] =
     "            if (beta == 0) {\n"
     "                store_vector(alpha * c1_0, out + 0);\n";
 
-static const char piece_71[] =
+static const char piece_75[] =
     "                store_vector(alpha * c1_1, out + 2);\n"
     "            } else {\n"
     "                store_vector(alpha * c1_0 + beta * load_vector(out + 0),\n"
@@ -5206,7 +5240,7 @@ static const char piece_71[] =
     "    }\n"
     "}\n";
 
-static const char piece_72[] =
+static const char piece_76[] =
     "// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.\n"
     "// A is stored K x M.\n"
     "// B is stored N x K.\n"
@@ -5305,7 +5339,7 @@ static const char piece_72[] =
     "                store_vector(alpha * c2_1, out + 2);\n"
     "            } else {\n";
 
-static const char piece_73[] =
+static const char piece_77[] =
     "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n"
     "// Elements of double are computed with as double. A product and a sum are fused where the device does\n"
     "// that in one step: FP_CONTRACT, on by default, allows it.\n"
@@ -5319,7 +5353,7 @@ static const char piece_73[] =
     "    *p = x;\n"
     "}\n";
 
-static const char piece_74[] =
+static const char piece_78[] =
     "// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.\n"
     "// A is stored M x K.\n"
     "// B is stored K x N.\n"
@@ -5363,7 +5397,7 @@ static const char piece_74[] =
     "    }\n"
     "}\n";
 
-static const char piece_75[] =
+static const char piece_79[] =
     "// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.\n"
     "// A is stored M x K.\n"
     "// B is stored N x K.\n"
@@ -5407,7 +5441,7 @@ static const char piece_75[] =
     "    }\n"
     "}\n";
 
-static const char piece_76[] =
+static const char piece_80[] =
     "// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.\n"
     "// A is stored K x M.\n"
     "// B is stored K x N.\n"
@@ -5451,7 +5485,7 @@ static const char piece_76[] =
     "    }\n"
     "}\n";
 
-static const char piece_77[] =
+static const char piece_81[] =
     "// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.\n"
     "// A is stored K x M.\n"
     "// B is stored N x K.\n"
@@ -5495,7 +5529,7 @@ static const char piece_77[] =
     "    }\n"
     "}\n";
 
-static const char piece_78[] =
+static const char piece_82[] =
     "// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.\n"
     "// A is stored M x K.\n"
     "// B is stored K x N.\n"
@@ -5591,7 +5625,7 @@ static const char piece_78[] =
     "        if (col + 4 <= N) {\n"
     "            if (beta == 0) {\n";
 
-static const char piece_79[] =
+static const char piece_83[] =
     "// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.\n"
     "// A is stored M x K.\n"
     "// B is stored N x K.\n"
@@ -5690,7 +5724,7 @@ static const char piece_79[] =
     "                store_vector(alpha * c2_1, out + 2);\n"
     "            } else {\n";
 
-static const char piece_80[] =
+static const char piece_84[] =
     "// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.\n"
     "// A is stored K x M.\n"
     "// B is stored K x N.\n"
@@ -5786,7 +5820,7 @@ static const char piece_80[] =
     "        if (col + 4 <= N) {\n"
     "            if (beta == 0) {\n";
 
-static const char piece_81[] =
+static const char piece_85[] =
     "// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.\n"
     "// A is stored K x M.\n"
     "// B is stored N x K.\n"
@@ -5906,55 +5940,55 @@ static const char *const source_17[] = { piece_0, piece_27, piece_28 };
 static const char *const source_18[] = { piece_0, piece_29, piece_14 };
 static const char *const source_19[] = { piece_0, piece_30, piece_16 };
 static const char *const source_20[] = { piece_31, piece_32 };
-static const char *const source_21[] = { piece_31, piece_33, piece_3 };
-static const char *const source_22[] = { piece_31, piece_34 };
-static const char *const source_23[] = { piece_31, piece_35, piece_6 };
-static const char *const source_24[] = { piece_31, piece_36, piece_8 };
-static const char *const source_25[] = { piece_31, piece_37, piece_10 };
-static const char *const source_26[] = { piece_31, piece_38 };
-static const char *const source_27[] = { piece_31, piece_39 };
-static const char *const source_28[] = { piece_31, piece_40, piece_41 };
-static const char *const source_29[] = { piece_31, piece_42, piece_28 };
-static const char *const source_30[] = { piece_31, piece_43, piece_41 };
-static const char *const source_31[] = { piece_31, piece_44, piece_20 };
-static const char *const source_32[] = { piece_45, piece_46 };
-static const char *const source_33[] = { piece_45, piece_47 };
-static const char *const source_34[] = { piece_45, piece_48 };
-static const char *const source_35[] = { piece_45, piece_49 };
-static const char *const source_36[] = { piece_31, piece_50, piece_51 };
-static const char *const source_37[] = { piece_31, piece_52, piece_28 };
-static const char *const source_38[] = { piece_31, piece_53, piece_41 };
-static const char *const source_39[] = { piece_31, piece_54, piece_28 };
-static const char *const source_40[] = { piece_55, piece_56 };
-static const char *const source_41[] = { piece_55, piece_57, piece_3 };
-static const char *const source_42[] = { piece_55, piece_58 };
-static const char *const source_43[] = { piece_55, piece_59, piece_60 };
-static const char *const source_44[] = { piece_55, piece_61, piece_62 };
-static const char *const source_45[] = { piece_55, piece_63, piece_10 };
-static const char *const source_46[] = { piece_55, piece_64 };
-static const char *const source_47[] = { piece_55, piece_65 };
-static const char *const source_48[] = { piece_55, piece_66, piece_67 };
-static const char *const source_49[] = { piece_55, piece_68, piece_69 };
-static const char *const source_50[] = { piece_55, piece_70, piece_71 };
-static const char *const source_51[] = { piece_55, piece_72, piece_69 };
-static const char *const source_52[] = { piece_73, piece_74 };
-static const char *const source_53[] = { piece_73, piece_75 };
-static const char *const source_54[] = { piece_73, piece_76 };
-static const char *const source_55[] = { piece_73, piece_77 };
-static const char *const source_56[] = { piece_55, piece_78, piece_67 };
-static const char *const source_57[] = { piece_55, piece_79, piece_69 };
-static const char *const source_58[] = { piece_55, piece_80, piece_67 };
-static const char *const source_59[] = { piece_55, piece_81, piece_69 };
+static const char *const source_21[] = { piece_31, piece_33, piece_34 };
+static const char *const source_22[] = { piece_31, piece_35 };
+static const char *const source_23[] = { piece_31, piece_36, piece_37 };
+static const char *const source_24[] = { piece_31, piece_38, piece_39 };
+static const char *const source_25[] = { piece_31, piece_40, piece_41 };
+static const char *const source_26[] = { piece_31, piece_42 };
+static const char *const source_27[] = { piece_31, piece_43 };
+static const char *const source_28[] = { piece_31, piece_44, piece_45 };
+static const char *const source_29[] = { piece_31, piece_46, piece_28 };
+static const char *const source_30[] = { piece_31, piece_47, piece_45 };
+static const char *const source_31[] = { piece_31, piece_48, piece_20 };
+static const char *const source_32[] = { piece_49, piece_50 };
+static const char *const source_33[] = { piece_49, piece_51 };
+static const char *const source_34[] = { piece_49, piece_52 };
+static const char *const source_35[] = { piece_49, piece_53 };
+static const char *const source_36[] = { piece_31, piece_54, piece_55 };
+static const char *const source_37[] = { piece_31, piece_56, piece_28 };
+static const char *const source_38[] = { piece_31, piece_57, piece_45 };
+static const char *const source_39[] = { piece_31, piece_58, piece_28 };
+static const char *const source_40[] = { piece_59, piece_60 };
+static const char *const source_41[] = { piece_59, piece_61, piece_34 };
+static const char *const source_42[] = { piece_59, piece_62 };
+static const char *const source_43[] = { piece_59, piece_63, piece_64 };
+static const char *const source_44[] = { piece_59, piece_65, piece_66 };
+static const char *const source_45[] = { piece_59, piece_67, piece_41 };
+static const char *const source_46[] = { piece_59, piece_68 };
+static const char *const source_47[] = { piece_59, piece_69 };
+static const char *const source_48[] = { piece_59, piece_70, piece_71 };
+static const char *const source_49[] = { piece_59, piece_72, piece_73 };
+static const char *const source_50[] = { piece_59, piece_74, piece_75 };
+static const char *const source_51[] = { piece_59, piece_76, piece_73 };
+static const char *const source_52[] = { piece_77, piece_78 };
+static const char *const source_53[] = { piece_77, piece_79 };
+static const char *const source_54[] = { piece_77, piece_80 };
+static const char *const source_55[] = { piece_77, piece_81 };
+static const char *const source_56[] = { piece_59, piece_82, piece_71 };
+static const char *const source_57[] = { piece_59, piece_83, piece_73 };
+static const char *const source_58[] = { piece_59, piece_84, piece_71 };
+static const char *const source_59[] = { piece_59, piece_85, piece_73 };
 
 static const struct kiln_program programs[] = {
-    { UINT64_C(0xdaaabce0261a0637), 0, source_0, 2, 0, NULL },
-    { UINT64_C(0xf42305acac8aa35d), 0, source_1, 3, 0, NULL },
-    { UINT64_C(0x69510d1dbe36b0cc), 0, source_2, 2, 0, NULL },
-    { UINT64_C(0x358936dc9554f37d), 0, source_3, 3, 0, NULL },
-    { UINT64_C(0x68c8b96871e2d274), 0, source_4, 3, 0, NULL },
-    { UINT64_C(0x83a31e539f5d3660), 0, source_5, 3, 0, NULL },
-    { UINT64_C(0x61b354b81e28a3fb), 0, source_6, 2, 0, NULL },
-    { UINT64_C(0x1592c1ad4588c26c), 0, source_7, 2, 0, NULL },
+    { UINT64_C(0xd210d8ff9d9e36a3), 0, source_0, 2, 0, NULL },
+    { UINT64_C(0x43e4bd5657f034b1), 0, source_1, 3, 0, NULL },
+    { UINT64_C(0x695db7c1b8892778), 0, source_2, 2, 0, NULL },
+    { UINT64_C(0x7dbf8585b5efd301), 0, source_3, 3, 0, NULL },
+    { UINT64_C(0xd9678c6c40ddb6c0), 0, source_4, 3, 0, NULL },
+    { UINT64_C(0xce2ec7c34902214c), 0, source_5, 3, 0, NULL },
+    { UINT64_C(0x8516ae243c4e277f), 0, source_6, 2, 0, NULL },
+    { UINT64_C(0x305c9233001e39e0), 0, source_7, 2, 0, NULL },
     { UINT64_C(0x9dc5d14ef9aec8ff), 0, source_8, 3, 0, NULL },
     { UINT64_C(0xd5418aa1b6f68be0), 0, source_9, 3, 0, NULL },
     { UINT64_C(0x733275b209a3e0ef), 0, source_10, 3, 0, NULL },
