@@ -128,8 +128,8 @@ struct kiln_recipe {
 };
 
 /* A measured shape and the recipes that serve it, by transa * 2 + transb: indices into the bundle's
- * recipes, or KILN_NO_RECIPE. A call goes to the anchor nearest in (log m, log n, log k), of those
- * whose recipe's guard lets its shape pass. */
+ * recipes, or KILN_NO_RECIPE. A call goes to the anchor nearest in (log m, log n, log k) and in
+ * whether rows are whole (shape.h), of those whose recipe's guard lets its shape pass. */
 struct kiln_anchor {
     uint32_t m, n, k;
     uint16_t recipe[4];

@@ -1,9 +1,9 @@
 /* dispatch.c: which recipe serves a call.
  *
- * The measured shape nearest to the call's in (log m, log n, log k), of those whose recipe takes
- * the call's shape, names the recipe. Where none can serve, the bundle's recipes are tried in
- * order, then the next bundle's in the same way. Everything is computed in integers, so the choice
- * is the same on every machine.
+ * The measured shape nearest to the call's in (log m, log n, log k) and in whether rows begin at
+ * multiples of 16 bytes (shape.h), of those whose recipe takes the call's shape, names the recipe.
+ * Where none can serve, the bundle's recipes are tried in order, then the next bundle's in the same
+ * way. Everything is computed in integers, so the choice is the same on every machine.
  */
 #include "internal.h"
 

@@ -9,8 +9,8 @@
 
 enum { MAX_CANDIDATES = 64, MAX_CHOSEN = 16, FEW_TASKS = 8 };
 
-/* What a recipe must lower the mean loss by, to be worth its size: on a CPU, and elsewhere, where times
- * repeat better and what is fast for one kind of shape is far behind for others. */
+/* What a recipe must lower the mean loss by, to be worth its size: on a CPU, and elsewhere, where
+ * times repeat better and what is fast for one kind of shape is far behind for others. */
 static const double worth_on_cpu = 0.007, worth = 0.001;
 /* And what exchanging it for another must gain. */
 static const double worth_exchange = 0.001;
@@ -33,6 +33,7 @@ struct table {
     unsigned num_tasks, capacity;
     bool chosen[MAX_CANDIDATES];
     double worth;                      /* what a recipe must lower the mean loss by */
+    const struct device_facts *facts;
 };
 
 static int find_candidate(const struct table *table, const struct config *config)
@@ -254,39 +255,56 @@ static struct kiln_point point_of(const struct table *table, size_t m, size_t n,
     return kiln_point_of_dense(m, n, k, pair / 2, pair % 2, table->precision->element_bytes);
 }
 
-/* The recipe of the nearest anchor where this pair was measured, or -1. */
+/* Whether the candidate takes an anchor's shape, of matrices without gaps. */
+static bool takes(const struct table *table, int candidate, const struct winner_anchor *anchor,
+        int pair)
+{
+    const struct problem problem = { table->precision, pair / 2, pair % 2 };
+    return config_takes(&table->candidate[candidate], &problem, table->facts, anchor->m, anchor->n,
+            anchor->k);
+}
+
+/* The recipe of the nearest anchor where this pair was measured, if it takes the shape; or -1. */
 static int nearest_measured(const struct table *table, const struct winners *winners,
-        const struct winner_anchor *to, int pair)
+        const struct winner_anchor *to, int pair, int64_t *distance)
 {
     const struct kiln_point at = point_of(table, to->m, to->n, to->k, pair);
-    int64_t best = INT64_MAX;
     int recipe = -1;
+    *distance = INT64_MAX;
     for (unsigned i = 0; i < winners->num_anchors; i++) {
         const struct winner_anchor *a = &winners->anchors[i];
         const struct kiln_point point = point_of(table, a->m, a->n, a->k, pair);
         const int64_t here = kiln_point_distance(&point, &at);
-        if (a->precision == table->precision && a->seconds[pair] > 0 && here < best) {
-            best = here;
+        if (a->precision == table->precision && a->seconds[pair] > 0 && here < *distance &&
+            takes(table, a->recipe[pair], to, pair)) {
+            *distance = here;
             recipe = a->recipe[pair];
         }
     }
     return recipe;
 }
 
-/* A pair that was not measured at an anchor is served as at the nearest one where it was, or as the
- * anchor's other pairs are when it was measured nowhere. */
+/* A pair that was not measured at an anchor is served as at an anchor nearby where it was; where
+ * that is more than 0.7 octaves away, as the anchor's other pairs are. */
+static int guess(const struct table *table, const struct winners *winners,
+        const struct winner_anchor *anchor, int pair)
+{
+    static const int64_t nearby = INT64_C(1) << (2 * KILN_LOG_FRACTION_BITS - 1);
+    int64_t distance;
+    int known = -1;
+    for (int other = NUM_PAIRS; other-- > 0; )
+        known = anchor->seconds[other] > 0 ? anchor->recipe[other] : known;
+    const int near = nearest_measured(table, winners, anchor, pair, &distance);
+    return near >= 0 && (distance < nearby || !takes(table, known, anchor, pair)) ? near : known;
+}
+
 static void fill_pairs(const struct table *table, struct winners *winners)
 {
     for (unsigned i = 0; i < winners->num_anchors; i++) {
         struct winner_anchor *a = &winners->anchors[i];
-        int known = -1;
-        for (int pair = NUM_PAIRS; pair-- > 0; )
-            known = a->seconds[pair] > 0 ? a->recipe[pair] : known;
-        for (int pair = 0; pair < NUM_PAIRS && a->precision == table->precision; pair++) {
-            const int near = a->seconds[pair] > 0 ? a->recipe[pair]
-                                                  : nearest_measured(table, winners, a, pair);
-            a->recipe[pair] = near >= 0 ? near : known;
-        }
+        for (int pair = 0; pair < NUM_PAIRS && a->precision == table->precision; pair++)
+            if (!(a->seconds[pair] > 0))
+                a->recipe[pair] = guess(table, winners, a, pair);
     }
 }
 
@@ -389,7 +407,8 @@ static bool select_precision(const struct records *records, const struct precisi
         struct winners *winners)
 {
     const bool is_cpu = records->head.facts.value[FACT_IS_CPU];
-    struct table table = { .precision = precision, .worth = is_cpu ? worth_on_cpu : worth };
+    struct table table = { .precision = precision, .worth = is_cpu ? worth_on_cpu : worth,
+            .facts = &records->head.facts };
     bool used[MAX_CANDIDATES] = { false };
     find_candidates(records, &table);
     bool ok = fill_tasks(records, RECORD_MATRIX, &table);

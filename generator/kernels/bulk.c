@@ -7,8 +7,9 @@
 static const struct family_param params[] = {
     { "BM", "16 32 64 128 192 256", 128, "rows of C of a work-group", "CUTLASS CtaTileM" },
     { "BN", "16 32 64 128 192 256", 128, "columns of C of a work-group", "CUTLASS CtaTileN" },
-    { "TM", "2 4 8 16", 8, "an eighth of the rows of a warp (S, D)", "CUTLASS WarpTileM / 8" },
-    { "TN", "4 8 16", 8, "a quarter of the columns of a warp (S, D)", "CUTLASS WarpTileN / 4" },
+    { "TM", "2 4 8 16", 8, "an eighth of the rows of a warp (S, D; H if BM < 64)",
+      "CUTLASS WarpTileM / 8" },
+    { "TN", "4 8 16", 8, "a quarter of the columns of a warp (likewise)", "CUTLASS WarpTileN / 4" },
     { "DEPTH", "64 128", 128, "bytes of k in a tile (H: either)", "CUTLASS CtaTileK" },
     { "ST", "2 3 4 5 6 8 12 16", 4, "tiles under way", "CUTLASS Stages" },
     { "EARLY", "0 1 2", 0, "tiles copied by who multiplies, while the tensor maps are made", NULL },
@@ -125,7 +126,8 @@ static const struct family_region regions[] = {
 static const struct family_preset presets[] = {
     { "hopper-single", "bulk BM=128 BN=256 TM=8 TN=16 ST=4 KU=4",
       "found by a probe on one H200", FOR_PRECISION('s') },
-    { "hopper-single-middle", "bulk BM=64 BN=128 TN=4 ST=6 EARLY=2 KU=4", NULL, FOR_PRECISION('s') },
+    { "hopper-single-middle", "bulk BM=64 BN=128 TN=4 ST=6 EARLY=2 KU=4", NULL,
+      FOR_PRECISION('s') },
     { "hopper-single-small", "bulk BM=64 BN=32 TM=4 TN=4 ST=4 EARLY=1 KU=8", NULL,
       FOR_PRECISION('s') },
     { "hopper-single-odd", "bulk BM=128 BN=256 TM=8 TN=16 ST=4 EDGES=1 COPYA=1 COPYB=1", NULL,

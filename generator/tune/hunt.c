@@ -227,7 +227,8 @@ static struct hunt *next_by_merit(struct hunts *hunts)
 static bool worth_opening(const struct hunts *hunts, const struct hunt *hunt, size_t step)
 {
     return step < hunt->num_start &&
-           (step < PATIENCE || step < hunt->num_meant || hunt->search.best_cost < 2 * best_of(hunts));
+           (step < PATIENCE || step < hunt->num_meant ||
+            hunt->search.best_cost < 2 * best_of(hunts));
 }
 
 static struct hunt *next_hunt(struct hunts *hunts)

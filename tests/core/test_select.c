@@ -273,15 +273,23 @@ static void pairs_that_were_not_measured_are_served(void **state)
     }
     add(&records, RECORD_MATRIX, "single", B, 0, 512, 512, 512, 1);
     add(&records, RECORD_MATRIX, "single", A, 0, 512, 512, 512, 3);
+    add(&records, RECORD_MATRIX, "single", B, 0, 80, 80, 80, 1);
+    add(&records, RECORD_MATRIX, "single", A, 0, 80, 80, 80, 3);
+    add(&records, RECORD_MATRIX, "single", B, 0, 65, 65, 65, 1);
+    add(&records, RECORD_MATRIX, "single", A, 0, 65, 65, 65, 3);
     select_all(&records);
     assert_true(is_chosen(A, &a) && is_chosen(B, &b));
     assert_int_equal(anchor_at(64)->recipe[0], a);
     assert_int_equal(anchor_at(64)->recipe[2], b);
-    assert_int_equal(anchor_at(512)->recipe[0], b);
-    assert_int_equal(anchor_at(512)->recipe[1], a);
-    assert_int_equal(anchor_at(512)->recipe[2], b);
-    assert_int_equal(anchor_at(512)->recipe[3], a);
-    assert_true(anchor_at(512)->seconds[3] == 0);
+    assert_int_equal(anchor_at(80)->recipe[0], b);
+    assert_int_equal(anchor_at(80)->recipe[1], a);
+    assert_int_equal(anchor_at(80)->recipe[2], b);
+    assert_int_equal(anchor_at(80)->recipe[3], a);
+    assert_true(anchor_at(80)->seconds[3] == 0);
+    for (int pair = 0; pair < NUM_PAIRS; pair++) {    /* 64 is too far, and rows of 65 are ragged */
+        assert_int_equal(anchor_at(512)->recipe[pair], b);
+        assert_int_equal(anchor_at(65)->recipe[pair], b);
+    }
 }
 
 /* The held-out shape nearest to the small anchor is served by B, which is twice as slow there. */

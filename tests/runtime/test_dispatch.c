@@ -46,6 +46,13 @@ static void rows_count_in_distance(void **state)
                         kiln_point_distance(&at[0], &at[2]));
         }
     }
+    for (int pair = 0; pair < 4; pair++) {    /* lda, ldb, ldc: k n n, k k n, m n n, m k n */
+        const bool k_is_odd = kiln_point_of_dense(64, 64, 65, pair / 2, pair % 2, 2).rows > 0;
+        const bool m_is_odd = kiln_point_of_dense(65, 64, 64, pair / 2, pair % 2, 2).rows > 0;
+        assert_true(k_is_odd == (pair != 2));
+        assert_true(m_is_odd == (pair >= 2));
+        assert_true(kiln_point_of_dense(64, 65, 64, pair / 2, pair % 2, 2).rows > 0);
+    }
     const struct kiln_point least = kiln_point_of(1, 1, 1, false);
     const struct kiln_point most = kiln_point_of(SIZE_MAX, SIZE_MAX, SIZE_MAX, true);
     assert_true(kiln_point_distance(&least, &most) > 0);
@@ -111,6 +118,46 @@ static void make_variant(struct variant *v, unsigned recipe)
     v->bundle = tuned_bundle;
     v->bundle.recipes = v->recipes;
     v->params = (struct kiln_context_params){.bundle = &v->bundle};
+}
+
+/* A leading dimension, an offset and a stride each decide whether rows are whole. */
+static void rows_choose_the_anchor(void **state)
+{
+    static const struct kiln_anchor anchors[] = {
+        {64, 64, 64, {TUNED_SMALL, KILN_NO_RECIPE, KILN_NO_RECIPE, KILN_NO_RECIPE}},
+        {63, 63, 63, {TUNED_PACKED, KILN_NO_RECIPE, KILN_NO_RECIPE, KILN_NO_RECIPE}},
+    };
+    static const struct kiln_dispatch dispatch = {
+        .precision = 32, .num_anchors = 2, .anchors = anchors};
+    struct fixture *f = *state;
+    struct variant v;
+    make_variant(&v, TUNED_SMALL);
+    v.bundle.num_dispatches = 1;
+    v.bundle.dispatches = &dispatch;
+    fixture_new_context(f, &v.params);
+    struct kiln_gemm dense = fixture_gemm(f, 64, 64, 64);
+    fixture_expect_recipe(f, &dense, "tuned", "tuned_small");
+    dense.batch_count = 2;
+    dense.a_stride = dense.b_stride = dense.c_stride = 4096;
+    fixture_expect_recipe(f, &dense, "tuned", "tuned_small");
+    for (int i = 0; i < 9; i++) {
+        struct kiln_gemm gemm = dense;
+        size_t *const fields[] = {&gemm.lda, &gemm.ldb, &gemm.ldc, &gemm.a_offset, &gemm.b_offset,
+                                  &gemm.c_offset, &gemm.a_stride, &gemm.b_stride, &gemm.c_stride};
+        *fields[i] += i < 3 ? 65 : 1;    /* ld is 0 for dense */
+        gemm.a_stride += i < 3 ? 4096 : 0;
+        gemm.b_stride += i < 3 ? 4096 : 0;
+        gemm.c_stride += i < 3 ? 4096 : 0;
+        fixture_expect_recipe(f, &gemm, "tuned", "tuned_packed");
+        *fields[i] += 3;
+        fixture_expect_recipe(f, &gemm, "tuned", "tuned_small");
+    }
+    struct kiln_gemm odd = fixture_gemm(f, 63, 63, 63);
+    odd.lda = odd.ldb = odd.ldc = 63;
+    fixture_expect_recipe(f, &odd, "tuned", "tuned_packed");
+    odd.lda = odd.ldb = odd.ldc = 64;
+    fixture_expect_recipe(f, &odd, "tuned", "tuned_small");
+    kiln_context_destroy(&f->kiln);
 }
 
 static void an_extent_beyond_the_most_refuses(void **state)
@@ -566,6 +613,7 @@ int main(void)
         TEST(an_anchor_without_a_recipe_scans),
         TEST(each_guard_refuses),
         TEST(an_extent_may_leave_a_rest),
+        TEST(rows_choose_the_anchor),
         TEST(an_extent_beyond_the_most_refuses),
         TEST(an_axis_of_one_has_tile_work_groups),
         TEST(strides_count_as_offsets),
