@@ -23,6 +23,7 @@ static struct config known[MAX_KNOWN];
 static size_t num_known;
 static const char *outcome;            /* of every question but the first */
 static bool is_flat;                   /* all configurations take the same time */
+static const char *slow_family;        /* NULL, or its configurations take ten times as long */
 
 size_t known_configs(const struct precision *precision, struct config *configs, size_t max)
 {
@@ -38,7 +39,9 @@ static double time_of(const struct config *config, struct shape shape)
     uint64_t hash = shape.m * 31 + shape.n * 7 + shape.k;
     for (unsigned i = 0; i < config->family->num_params; i++)
         hash = hash * 1000003 + (uint64_t) config->value[i];
-    return is_flat ? 1e-3 : 1e-3 * (1 + (double) (point_random(&hash) >> 40) * 0x1p-24);
+    const bool is_slow = slow_family && !strcmp(config->family->name, slow_family);
+    const double seconds = is_slow ? 1e-2 : 1e-3;
+    return is_flat ? seconds : seconds * (1 + (double) (point_random(&hash) >> 40) * 0x1p-24);
 }
 
 /* What the search announced and has not asked for yet; one more each time than is allowed shows. */
@@ -91,6 +94,7 @@ static const volatile int never;
 static struct tuner tuner;
 
 static bool is_cpu;
+static long compute_capability;
 
 static void run_plan(const struct search_strategy *strategy, double seconds)
 {
@@ -100,6 +104,7 @@ static void run_plan(const struct search_strategy *strategy, double seconds)
             .stop = &never };
     facts_minimal(&tuner.facts);
     tuner.facts.value[FACT_IS_CPU] = is_cpu;
+    tuner.facts.value[FACT_COMPUTE_CAPABILITY] = compute_capability;
     tuner.facts.value[FACT_VECTOR_BYTES] = 64;
     tuner.facts.value[FACT_REGISTER_BYTES] = 2048;
     assert_true(plan_precision(&tuner, precision_find("single"), seconds));
@@ -112,6 +117,8 @@ static int begin(void **state)
     outcome = "ok";
     is_flat = false;
     is_cpu = true;
+    slow_family = NULL;
+    compute_capability = 0;
     return 0;
 }
 
@@ -193,6 +200,38 @@ static void what_ranks_best_is_diverse(void **state)
             assert_in_range(differences(&asked[i]->config, &asked[j]->config),
                     asked[i]->config.family->num_params / 3,
                     asked[i]->config.family->num_params);
+}
+
+/* A family that is far behind is still asked for all presets that are meant for the precision, before
+ * what is known of other devices, and for nothing else. */
+static void a_gpu_tries_its_presets(void **state)
+{
+    const struct record *asked[64];
+    size_t num = 0, num_meant = 0;
+    (void) state;
+    is_cpu = false;
+    compute_capability = 90;
+    slow_family = "bulk";
+    add_known("bulk BM=64 BN=64 ST=3");
+    run_plan(search_find("guided"), 60);
+    for (size_t i = 0; i < tuner.records.num && num < 64; i++) {
+        const struct record *r = &tuner.records.rows[i];
+        if (r->kind == RECORD_SEARCH && r->m == 4096 && r->n == 4096 &&
+            !strcmp(r->config.family->name, "bulk"))
+            asked[num++] = r;
+    }
+    assert_in_range(num, 1, 63);
+    const struct family *bulk = asked[0]->config.family;
+    for (unsigned i = 0; i < bulk->num_presets; i++) {
+        struct config preset;
+        char error[FAMILY_ERROR_BYTES];
+        if (bulk->presets[i].figure.precision != 's')
+            continue;
+        assert_true(config_parse(bulk->presets[i].config, &preset, error));
+        assert_in_range(num_meant, 0, num - 1);
+        assert_true(config_equal(&asked[num_meant++]->config, &preset));
+    }
+    assert_int_equal(num, num_meant);
 }
 
 /* ---- Costs ---- */
@@ -355,6 +394,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(near_copies_among_the_known_are_left_out),
         TEST(what_ranks_best_is_diverse),
+        TEST(a_gpu_tries_its_presets),
         TEST(a_slow_one_counts_as_its_time),
         TEST(a_failure_costs_infinitely_much),
         TEST(the_best_fifty_are_looked_at_again_at_every_shape),
