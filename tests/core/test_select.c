@@ -144,6 +144,17 @@ static void a_cover_of_complements(void **state)
     assert_true(winners.recipes[a].hash[0] && winners.recipes[a].hash[3]);
 }
 
+/* A is best at all sizes but the smallest, where B takes this part of its time. */
+static void time_where_b_is_better_once(struct records *records, double part)
+{
+    edges(records, A, 0);
+    edges(records, B, 0);
+    for (size_t size = 16; size <= 1024; size *= 2) {
+        time_square(records, A, size, 1.0);
+        time_square(records, B, size, size == 16 ? part : 2.0);
+    }
+}
+
 /* Another recipe costs size and must be worth it. */
 static void a_little_faster_is_not_enough(void **state)
 {
@@ -151,12 +162,7 @@ static void a_little_faster_is_not_enough(void **state)
     struct records records;
     int number;
     begin(&records);
-    edges(&records, A, 0);
-    edges(&records, B, 0);
-    for (size_t size = 16; size <= 1024; size *= 2) {
-        time_square(&records, A, size, 1.0);
-        time_square(&records, B, size, size == 16 ? 0.97 : 2.0);
-    }
+    time_where_b_is_better_once(&records, 0.97);
     select_all(&records);
     assert_int_equal(winners.num_recipes, 1);
     assert_true(is_chosen(A, &number));
@@ -171,12 +177,7 @@ static void a_gpu_is_given_more(void **state)
     for (int is_cpu = 0; is_cpu < 2; is_cpu++) {
         begin(&records);
         records.head.facts.value[FACT_IS_CPU] = is_cpu;
-        edges(&records, A, 0);
-        edges(&records, B, 0);
-        for (size_t size = 16; size <= 1024; size *= 2) {
-            time_square(&records, A, size, 1.0);
-            time_square(&records, B, size, size == 16 ? 0.9 : 2.0);
-        }
+        time_where_b_is_better_once(&records, 0.9);
         select_all(&records);
         assert_int_equal(winners.num_recipes, is_cpu ? 1 : 2);
     }
