@@ -104,10 +104,6 @@ static size_t device_max_pixels(cl_device_id device)
 /* cl_nv_device_attribute_query; the values are pinned by the extension. */
 enum { NV_COMPUTE_CAPABILITY_MAJOR = 0x4000, NV_COMPUTE_CAPABILITY_MINOR = 0x4001 };
 
-/* CL_DEVICE_LOCAL_MEM_SIZE tells what arguments may take; arrays that a kernel declares may take
- * more (CUDA C++ Programming Guide, technical specifications). */
-enum { LOCAL_BYTES_90 = 227 * 1024 };
-
 cl_uint kiln_device_compute_capability(cl_device_id device)
 {
     cl_uint major = 0, minor = 0;
@@ -124,6 +120,24 @@ cl_uint kiln_device_compute_capability(cl_device_id device)
     return minor < 10 ? 10 * major + minor : 0;
 }
 
+/* NVIDIA's drivers tell what arguments may take; arrays that a kernel declares may take more (CUDA C++
+ * Programming Guide, "Technical Specifications per Compute Capability"). */
+cl_ulong kiln_device_local_bytes(cl_uint capability, cl_ulong told)
+{
+    static const struct {
+        cl_uint first, last;
+        cl_ulong kib;
+    } kinds[] = {{80, 80, 163}, {86, 86, 99}, {87, 87, 163}, {89, 89, 99}, {90, 110, 227},
+                 {120, 121, 99}};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        if (capability >= kinds[i].first && capability <= kinds[i].last &&
+            told < kinds[i].kib * 1024) {
+            return kinds[i].kib * 1024;
+        }
+    }
+    return told;
+}
+
 enum kiln_status kiln_device_facts_query(cl_device_id device, struct kiln_device_facts *facts)
 {
     memset(facts, 0, sizeof *facts);
@@ -134,9 +148,7 @@ enum kiln_status kiln_device_facts_query(cl_device_id device, struct kiln_device
     facts->has_double = device_has_double(device);
     facts->max_pixels = device_max_pixels(device);
     facts->compute_capability = kiln_device_compute_capability(device);
-    if (facts->compute_capability == 90 && facts->local_bytes < LOCAL_BYTES_90) {
-        facts->local_bytes = LOCAL_BYTES_90;
-    }
+    facts->local_bytes = kiln_device_local_bytes(facts->compute_capability, facts->local_bytes);
     return status;
 }
 

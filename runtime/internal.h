@@ -83,6 +83,8 @@ void kiln_device_facts_free(struct kiln_device_facts *facts);
 
 /* NVIDIA's, 90 for 9.0. 0: the device has none, or one too large to be told in this way. */
 cl_uint kiln_device_compute_capability(cl_device_id device);
+/* What arrays of a kernel may take, where the driver has told what its arguments may take. */
+cl_ulong kiln_device_local_bytes(cl_uint capability, cl_ulong told);
 
 /* ---- precision.c ---- */
 

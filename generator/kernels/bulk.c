@@ -23,6 +23,7 @@ static const struct family_param params[] = {
 };
 
 static const struct family_value values[] = {
+    { "ASYNC", "0" },
     { "VEC", "1" },
     { "INDEX", "64" },
     { "BK", "DEPTH / ELEM_BYTES" },
@@ -112,7 +113,7 @@ static const struct family_stage stages[] = {
     MULTIPLY("!COPYA && COPYB", AS_IT_IS(A), COPIED(B)),
     MULTIPLY("COPYA && !COPYB", COPIED(A), AS_IT_IS(B)),
     MULTIPLY("COPYA && COPYB", COPIED(A), COPIED(B)),
-    { "add", "STREAM", "bulk_add.cl.in", NULL, NULL, "A B", "ONE", "ADDERS", "256", NULL,
+    { "add", "STREAM", "nv_add.cl.in", NULL, NULL, "A B", "ONE", "ADDERS", "256", NULL,
       "M N K WORKSPACE REGION_3 ALPHA BETA C C_OFFSET LDC" },
 };
 
@@ -180,6 +181,7 @@ const struct family family_bulk = {
     .rest = { "4", "4", "0" },
     .align = { "COPYA ? 1 : WHOLE", "COPYB ? 1 : WHOLE", "1" },
     .most = { "2147483136", "2147483136", "2147483136" },
+    .capability = 90,
     .ptx = 90,
     .rank = "BM * BN / (BM + BN) * 4 + ST - (COPYA + COPYB) * 100 - STREAM * 50",
 };

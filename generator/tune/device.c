@@ -226,7 +226,6 @@ bool device_facts(cl_device_id device, struct device_facts *facts, char error[FA
     value[FACT_MAX_ITEMS] = (long) answers.group_items;
     value[FACT_MAX_ITEMS_X] = (long) answers.items[0];
     value[FACT_MAX_ITEMS_Y] = (long) answers.items[1];
-    value[FACT_LOCAL_BYTES] = (long) answers.local_bytes;
     value[FACT_LOCAL_IS_GLOBAL] = answers.local_type == CL_GLOBAL;
     value[FACT_IS_CPU] = is_cpu;
     value[FACT_UNITS] = (long) answers.units;
@@ -236,6 +235,8 @@ bool device_facts(cl_device_id device, struct device_facts *facts, char error[FA
     value[FACT_CLOCK_MHZ] = (long) answers.clock_mhz;
     value[FACT_IMAGE_PIXELS] = image_pixels(device);
     value[FACT_SHUFFLES] = shuffles_of(device);
-    value[FACT_COMPUTE_CAPABILITY] = (long) kiln_device_compute_capability(device);
+    const cl_uint capability = kiln_device_compute_capability(device);
+    value[FACT_COMPUTE_CAPABILITY] = (long) capability;
+    value[FACT_LOCAL_BYTES] = (long) kiln_device_local_bytes(capability, answers.local_bytes);
     return true;
 }

@@ -130,7 +130,7 @@ static void presets_are_legal(void **state)
     struct device_facts facts = facts_wide();
     for (size_t f = 0; f < num_families; f++)
         for (unsigned i = 0; i < families[f]->num_presets; i++) {
-            facts.value[FACT_COMPUTE_CAPABILITY] = families[f]->ptx;
+            facts.value[FACT_COMPUTE_CAPABILITY] = families[f]->capability;
             const struct family_preset *preset = &families[f]->presets[i];
             struct config config;
             char error[FAMILY_ERROR_BYTES] = "";
@@ -204,7 +204,7 @@ static void a_legal_configuration_on_the_least_device(void **state)
         struct config config;
         const char *reason = "";
         config_default(families[f], &config);
-        facts.value[FACT_COMPUTE_CAPABILITY] = families[f]->ptx;
+        facts.value[FACT_COMPUTE_CAPABILITY] = families[f]->capability;
         if (!config_legal(&config, &problem, &facts, &reason))
             fail_msg("%s: %s", families[f]->name, reason);
     }

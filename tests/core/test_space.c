@@ -11,7 +11,7 @@ static struct space make_space(size_t family, size_t precision)
     const struct problem problem = { &precisions[precision], false, true };
     struct device_facts facts = facts_wide();
     struct space space;
-    facts.value[FACT_COMPUTE_CAPABILITY] = families[family]->ptx;
+    facts.value[FACT_COMPUTE_CAPABILITY] = families[family]->capability;
     space_init(&space, families[family], &problem, &facts);
     return space;
 }

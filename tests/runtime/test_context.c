@@ -107,16 +107,17 @@ static void an_unanswered_attribute_is_none(void **state)
     assert_int_equal(num_without, 4);        /* the extensions' length and text, major, minor */
 }
 
-/* A work-group of 9.0 may declare more local memory than the driver says; others may not. */
-static void local_memory_of_9_0_is_raised(void **state)
+/* Work-groups of 8.0 and later may declare more local memory than the driver says; others may not. */
+static void local_memory_is_raised(void **state)
 {
     static const struct {
-        cl_uint major;
+        cl_uint major, minor;
         cl_ulong told, counted;
-    } cases[] = {{9, 49152, 227 * 1024}, {9, 1 << 20, 1 << 20}, {8, 49152, 49152}};
+    } cases[] = {{9, 0, 49152, 227 * 1024}, {9, 0, 1 << 20, 1 << 20}, {8, 0, 49152, 163 * 1024},
+                 {8, 6, 49152, 99 * 1024}, {12, 0, 49152, 99 * 1024}, {7, 5, 49152, 49152}};
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct stub_facts from = fixture_nvidia_facts(cases[i].major, 0);
+        struct stub_facts from = fixture_nvidia_facts(cases[i].major, cases[i].minor);
         from.local_bytes = cases[i].told;
         struct kiln_device_facts facts = facts_of(&from);
         assert_int_equal(facts.local_bytes, cases[i].counted);
@@ -135,7 +136,7 @@ int main(void)
         TEST(compute_capability_is_asked_for),
         TEST(only_the_extension_is_asked),
         TEST(an_unanswered_attribute_is_none),
-        TEST(local_memory_of_9_0_is_raised),
+        TEST(local_memory_is_raised),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -103,6 +103,7 @@ static void run_plan(const struct search_strategy *strategy, double seconds)
     tuner = (struct tuner) { .strategy = strategy, .seed = 1, .budget = seconds, .quiet = true,
             .stop = &never };
     facts_minimal(&tuner.facts);
+    tuner.facts.value[FACT_LOCAL_BYTES] = 32768;
     tuner.facts.value[FACT_IS_CPU] = is_cpu;
     tuner.facts.value[FACT_COMPUTE_CAPABILITY] = compute_capability;
     tuner.facts.value[FACT_VECTOR_BYTES] = 64;
@@ -202,36 +203,72 @@ static void what_ranks_best_is_diverse(void **state)
                     asked[i]->config.family->num_params);
 }
 
+/* What was asked of a family at 4096 x 4096 x K. */
+static size_t list_asked_at_4096(const char *family, const struct record *asked[], size_t max)
+{
+    size_t num = 0;
+    for (size_t i = 0; i < tuner.records.num && num < max; i++) {
+        const struct record *r = &tuner.records.rows[i];
+        if (r->kind == RECORD_SEARCH && r->m == 4096 && r->n == 4096 &&
+            !strcmp(r->config.family->name, family))
+            asked[num++] = r;
+    }
+    return num;
+}
+
+/* That the first that were asked are the family's presets for singles; returns how many there are. */
+static size_t assert_presets_first(const struct record *const asked[], size_t num)
+{
+    const struct family *family = asked[0]->config.family;
+    size_t num_meant = 0;
+    for (unsigned i = 0; i < family->num_presets; i++) {
+        struct config preset;
+        char error[FAMILY_ERROR_BYTES];
+        if (family->presets[i].figure.precision != 's')
+            continue;
+        assert_true(config_parse(family->presets[i].config, &preset, error));
+        assert_in_range(num_meant, 0, num - 1);
+        assert_true(config_equal(&asked[num_meant++]->config, &preset));
+    }
+    return num_meant;
+}
+
 /* A family that is far behind is still asked for all presets that are meant for the precision, before
  * what is known of other devices, and for nothing else. */
 static void a_gpu_tries_its_presets(void **state)
 {
     const struct record *asked[64];
-    size_t num = 0, num_meant = 0;
     (void) state;
     is_cpu = false;
     compute_capability = 90;
     slow_family = "bulk";
     add_known("bulk BM=64 BN=64 ST=3");
     run_plan(search_find("guided"), 60);
-    for (size_t i = 0; i < tuner.records.num && num < 64; i++) {
-        const struct record *r = &tuner.records.rows[i];
-        if (r->kind == RECORD_SEARCH && r->m == 4096 && r->n == 4096 &&
-            !strcmp(r->config.family->name, "bulk"))
-            asked[num++] = r;
-    }
+    const size_t num = list_asked_at_4096("bulk", asked, 64);
     assert_in_range(num, 1, 63);
-    const struct family *bulk = asked[0]->config.family;
-    for (unsigned i = 0; i < bulk->num_presets; i++) {
-        struct config preset;
-        char error[FAMILY_ERROR_BYTES];
-        if (bulk->presets[i].figure.precision != 's')
-            continue;
-        assert_true(config_parse(bulk->presets[i].config, &preset, error));
-        assert_in_range(num_meant, 0, num - 1);
-        assert_true(config_equal(&asked[num_meant++]->config, &preset));
-    }
-    assert_int_equal(num, num_meant);
+    assert_int_equal(assert_presets_first(asked, num), num);
+}
+
+/* Where a family for later devices does better, one for earlier ones is left alone after two tries. */
+static void a_family_makes_way_for_its_successor(void **state)
+{
+    const struct record *asked[64];
+    (void) state;
+    is_cpu = false;
+    compute_capability = 90;
+    slow_family = "async";
+    run_plan(search_find("guided"), 60);
+    assert_int_equal(list_asked_at_4096("async", asked, 64), 2);
+    slow_family = "bulk";
+    run_plan(search_find("guided"), 60);
+    const size_t num = list_asked_at_4096("async", asked, 64);
+    assert_in_range(num, 3, 64);
+    assert_in_range(assert_presets_first(asked, num), 3, num);
+    compute_capability = 80;
+    slow_family = NULL;
+    run_plan(search_find("guided"), 60);
+    assert_in_range(list_asked_at_4096("async", asked, 64), 3, 64);
+    assert_int_equal(list_asked_at_4096("bulk", asked, 64), 0);
 }
 
 /* ---- Costs ---- */
@@ -395,6 +432,7 @@ int main(void)
         TEST(near_copies_among_the_known_are_left_out),
         TEST(what_ranks_best_is_diverse),
         TEST(a_gpu_tries_its_presets),
+        TEST(a_family_makes_way_for_its_successor),
         TEST(a_slow_one_counts_as_its_time),
         TEST(a_failure_costs_infinitely_much),
         TEST(the_best_fifty_are_looked_at_again_at_every_shape),
