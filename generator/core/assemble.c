@@ -137,10 +137,11 @@ void assemble_entry_name(const struct config *config, const struct problem *prob
         at += snprintf(name + at, (size_t) (ENTRY_NAME_BYTES - at), "_%s%s",
                 a ? problem->transa ? "t" : "n" : "", b ? problem->transb ? "t" : "n" : "");
     for (unsigned i = 0; i < config->family->num_params && at < ENTRY_NAME_BYTES; i++) {
-        const char *param = config->family->params[i].name;
-        if (stage->keys && !has_word(stage->keys, param))
+        const struct family_param *param = &config->family->params[i];
+        if ((stage->keys && !has_word(stage->keys, param->name)) ||
+            (param->late && config->value[i] == param->default_value))
             continue;
-        at += snprintf(name + at, (size_t) (ENTRY_NAME_BYTES - at), "_%s%ld", param,
+        at += snprintf(name + at, (size_t) (ENTRY_NAME_BYTES - at), "_%s%ld", param->name,
                 config->value[i]);
     }
     for (char *p = name; *p; p++)

@@ -26,6 +26,8 @@ struct family_param {
     long default_value;                /* renders what was rendered before the row was added */
     const char *meaning;
     const char *origin;                /* who introduced it, with that work's symbol */
+    bool late;                         /* added after texts had been timed: kernel names leave its
+                                          default out, so that these texts stay what they were */
 };
 
 struct family_rule {

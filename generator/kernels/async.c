@@ -28,6 +28,7 @@ static const struct family_value values[] = {
     { "EDGES", "0" },
     { "WGMMA", "0" },
     { "PIPED", "0" },
+    { "PARTS", "STREAM" },
     { "VEC", "1" },
     { "INDEX", "64" },
     { "BK", "DEPTH / ELEM_BYTES" },

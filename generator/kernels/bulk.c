@@ -17,6 +17,7 @@ static const struct family_param params[] = {
     { "GROUP", "1 2 4 8 16", 8, "rows of tiles that work-groups take together", "CUTLASS swizzle" },
     { "STREAM", "0 1 2 4", 0, "work-groups a compute unit, which share the steps; 0: one a tile",
       "Osama et al. 2023" },
+    { "SHARED", "0 1", 1, "whether they share those of tiles that make no whole turn", NULL, true },
     { "EDGES", "0 1", 0, "whether less is done for tiles that C does not fill", NULL },
     { "COPYA", "0 1", 0, "whether A is copied first, to where rows are aligned", NULL },
     { "COPYB", "0 1", 0, "whether B is copied first", NULL },
@@ -41,6 +42,8 @@ static const struct family_value values[] = {
     // Warp groups multiply by wgmma what has 64 rows; a warp of D, or of fewer rows of H, by mma.
     { "WGMMA", "PRECISION == 16 && BM >= 64" },
     { "MMA", "PRECISION == 64 || (PRECISION == 16 && BM < 64)" },
+    // Whether what a work-group has of a tile may be a part.
+    { "PARTS", "STREAM && SHARED" },
     // Whether two rows (columns) of a work-item's are in another order than mma has them.
     { "SWAPROWS", "PRECISION == 64 && TA" },
     { "SWAPCOLS", "PRECISION == 64 && TB" },
@@ -86,6 +89,7 @@ static const struct family_rule rules[] = {
       "the block of C exceeds the registers" },
     { "!WGMMA || !EDGES || !STREAM", "a warp group of H has all columns" },
     { "!EDGES || STREAM || (COPYA && COPYB)", "EDGES is for rows that begin anywhere" },
+    { "SHARED || STREAM", "SHARED is for work-groups that take tiles in turn" },
     { "REGISTERS <= KEEPS", "a work-group exceeds the registers" },
     { "(PRECISION != 32 && !WGMMA) || BN >= 32", "columns of a tile come by 32" },
     { "PRECISION != 32 || BM >= 32", "rows of a tile come by 32" },
@@ -113,7 +117,7 @@ static const struct family_stage stages[] = {
     MULTIPLY("!COPYA && COPYB", AS_IT_IS(A), COPIED(B)),
     MULTIPLY("COPYA && !COPYB", COPIED(A), AS_IT_IS(B)),
     MULTIPLY("COPYA && COPYB", COPIED(A), COPIED(B)),
-    { "add", "STREAM", "nv_add.cl.in", NULL, NULL, "A B", "ONE", "ADDERS", "256", NULL,
+    { "add", "PARTS", "nv_add.cl.in", NULL, NULL, "A B", "ONE", "ADDERS", "256", NULL,
       "M N K WORKSPACE REGION_3 ALPHA BETA C C_OFFSET LDC" },
 };
 
@@ -121,7 +125,7 @@ static const struct family_region regions[] = {
     { "COPYA", "M K", "TA ? WHOLE : 1; TA ? 1 : WHOLE", "ELEM_BYTES", "A" },
     { "COPYB", "N K", "TB ? 1 : WHOLE; TB ? WHOLE : 1", "ELEM_BYTES", "B" },
     { NULL, "ONE ONE", "1; 1", "256" },
-    { "STREAM", "ONE ONE", "2 * BM * BN; UNITS * STREAM", "REAL_BYTES" },
+    { "PARTS", "ONE ONE", "2 * BM * BN; UNITS * STREAM", "REAL_BYTES" },
 };
 
 static const struct family_preset presets[] = {
