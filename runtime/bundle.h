@@ -27,8 +27,14 @@ enum {
 /* The extents that data may name. */
 enum kiln_dim { KILN_DIM_ONE, KILN_DIM_M, KILN_DIM_N, KILN_DIM_K, KILN_NUM_DIMS };
 
-/* An operand that a recipe brings into a form of its own before it multiplies. */
-enum kiln_prepared { KILN_PREPARED_NONE, KILN_PREPARED_A, KILN_PREPARED_B, KILN_NUM_PREPARED };
+/* Operands that a recipe brings into a form of its own before it multiplies, as a set. */
+enum kiln_prepared {
+    KILN_PREPARED_NONE,
+    KILN_PREPARED_A,
+    KILN_PREPARED_B,
+    KILN_NUM_PREPARED,
+    KILN_PREPARED_BOTH = KILN_PREPARED_A | KILN_PREPARED_B    /* of stages alone */
+};
 
 /* The workspace as an image is a 1-D image buffer whose pixels are four 32-bit words (CL_RGBA,
  * CL_UNSIGNED_INT32): pixel i holds its bytes from KILN_PIXEL_BYTES * i on. */
@@ -69,7 +75,8 @@ struct kiln_region {
  *
  * A stage that prepares A is told of M, K, A and PACKED_A only, and no other stage reads A. When a
  * call brings packed A, such stages are left out; to pack A, they alone are enqueued. B likewise,
- * with N in the place of M. The last stage prepares nothing. */
+ * with N in the place of M. Where a stage prepares both, there are stages for each alone too, which
+ * are left out when a call brings no pack. The last stage prepares nothing. */
 struct kiln_stage {
     const char *entry;                 /* the kernel's name in the recipe's program */
     uint8_t work_dim;                  /* 1 to 3 */

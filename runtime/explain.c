@@ -86,7 +86,7 @@ static void add_plan(struct kiln_text *text, const struct kiln_problem *problem,
     add_fact(text, "program", from_binary ? "binary" : "source");
     add_fact(text, "indices", plan->recipe->index_bits == 32 ? "32 bits" : "64 bits");
     for (unsigned i = 0; i < plan->recipe->num_stages; i++) {
-        if (problem->packed[plan->recipe->stages[i].prepares].buffer == NULL) {
+        if (kiln_stage_is_needed(problem, plan->recipe, i)) {
             add_stage(text, plan, i);
         }
     }

@@ -236,7 +236,7 @@ static bool stage_is_wanted(const struct launch *launch, const struct kiln_plan 
     unsigned prepares = plan->recipe->stages[index].prepares;
     bool concerns = launch->request->prepared != KILN_PREPARED_NONE
             ? prepares == launch->request->prepared
-            : launch->problem->packed[prepares].buffer == NULL;
+            : kiln_stage_is_needed(launch->problem, plan->recipe, index);
     return concerns && !stage_is_empty(plan, index);
 }
 

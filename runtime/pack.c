@@ -10,6 +10,24 @@
 _Static_assert((int)KILN_PACK_A == (int)KILN_PREPARED_A &&
                (int)KILN_PACK_B == (int)KILN_PREPARED_B, "an operand has one code");
 
+bool kiln_stage_is_needed(const struct kiln_problem *problem, const struct kiln_recipe *recipe,
+        unsigned index)
+{
+    unsigned packed = KILN_PREPARED_NONE, prepares = recipe->stages[index].prepares;
+    bool is_alone = prepares == KILN_PREPARED_A || prepares == KILN_PREPARED_B;
+    bool both_at_once = false;
+    for (unsigned operand = KILN_PREPARED_A; operand < KILN_NUM_PREPARED; operand++) {
+        packed |= problem->packed[operand].buffer != NULL ? operand : 0;
+    }
+    for (unsigned i = 0; i < recipe->num_stages; i++) {
+        both_at_once |= recipe->stages[i].prepares == KILN_PREPARED_BOTH;
+    }
+    if (is_alone && both_at_once && packed == KILN_PREPARED_NONE) {
+        return false;
+    }
+    return (prepares & packed) == 0;
+}
+
 static struct kiln_operand *operand_of(struct kiln_problem *problem, unsigned prepared)
 {
     return prepared == KILN_PREPARED_A ? &problem->a : &problem->b;

@@ -114,11 +114,12 @@ static unsigned place_of(unsigned code)
             : KILN_PREPARED_NONE;
 }
 
-/* A stage that prepares an operand is told of nothing but its extents, itself and its place. */
+/* A stage that prepares operands is told of nothing but their extents, themselves and their places. */
 static bool preparation_may_take(unsigned prepared, unsigned code)
 {
-    return source_of(code) == prepared || place_of(code) == prepared || code == KILN_ARG_K ||
-           code == (prepared == KILN_PREPARED_A ? KILN_ARG_M : KILN_ARG_N);
+    return (prepared & (source_of(code) | place_of(code))) != 0 || code == KILN_ARG_K ||
+           ((prepared & KILN_PREPARED_A) != 0 && code == KILN_ARG_M) ||
+           ((prepared & KILN_PREPARED_B) != 0 && code == KILN_ARG_N);
 }
 
 /* An operand with a region of its own is read by the stages that prepare it alone; its region is
@@ -147,7 +148,7 @@ static bool argument_is_sound(const struct kiln_recipe *recipe, const struct kil
 static bool stage_is_sound(const struct kiln_recipe *recipe, const struct kiln_stage *stage)
 {
     if (stage->entry == NULL || stage->work_dim < 1 || stage->work_dim > 3 ||
-        stage->num_args > KILN_MAX_ARGS || stage->prepares >= KILN_NUM_PREPARED) {
+        stage->num_args > KILN_MAX_ARGS || stage->prepares > KILN_PREPARED_BOTH) {
         return false;
     }
     for (unsigned d = 0; d < stage->work_dim; d++) {
@@ -175,18 +176,20 @@ bool kiln_recipe_reads_image(const struct kiln_recipe *recipe)
     return false;
 }
 
-/* What is prepared has one region and a stage for it, and the last stage multiplies. */
+/* What is prepared has one region and a stage for it alone, and the last stage multiplies. */
 static bool preparation_is_sound(const struct kiln_recipe *recipe, unsigned prepared)
 {
-    unsigned num_regions = 0, num_stages = 0;
+    unsigned num_regions = 0, num_stages = 0, num_with_other = 0;
     for (unsigned i = 0; i < recipe->num_regions; i++) {
         num_regions += recipe->regions[i].holds == prepared;
     }
     for (unsigned i = 0; i < recipe->num_stages; i++) {
         num_stages += recipe->stages[i].prepares == prepared;
+        num_with_other += recipe->stages[i].prepares == KILN_PREPARED_BOTH;
     }
     return num_regions <= 1 && (num_regions == 1) == (num_stages > 0) &&
-           recipe->stages[recipe->num_stages - 1].prepares != prepared;
+           (num_with_other == 0 || num_stages > 0) &&
+           (recipe->stages[recipe->num_stages - 1].prepares & prepared) == 0;
 }
 
 static bool region_is_sound(const struct kiln_region *region)

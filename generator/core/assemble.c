@@ -106,7 +106,9 @@ const char *const assemble_arg_names[KILN_NUM_ARG_CODES] = {
     "PACKED_A", "PACKED_A_AT", "PACKED_B", "PACKED_B_AT",
 };
 
-const char *const assemble_prepared_names[KILN_NUM_PREPARED] = { "NONE", "A", "B" };
+const char *const assemble_prepared_names[KILN_PREPARED_BOTH + 1] = {
+    "NONE", "A", "B", "BOTH"
+};
 
 static int dim_code(const char *at, size_t len)
 {
@@ -122,7 +124,7 @@ static int arg_code(const char *at, size_t len)
 static bool prepared_code(const char *name, uint8_t *code)
 {
     const int found = !name ? KILN_PREPARED_NONE
-            : code_of(assemble_prepared_names, KILN_NUM_PREPARED, name, strlen(name));
+            : code_of(assemble_prepared_names, KILN_PREPARED_BOTH + 1, name, strlen(name));
     *code = (uint8_t) found;
     return found >= 0;
 }

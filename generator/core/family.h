@@ -50,7 +50,8 @@ struct family_stage {
     const char *tiles, *locals;        /* expressions, as many as dims: "BLKN; BLKM" */
     const char *local_bytes;           /* expression; NULL: 0 */
     const char *args;                  /* codes of bundle.h without prefix: "M N K A LDA" */
-    const char *prepares;              /* "A" or "B": brings it into its region, no more; NULL */
+    const char *prepares;              /* "A", "B" or "BOTH": brings them into their
+                                          regions, no more; NULL */
 };
 
 struct family_region {

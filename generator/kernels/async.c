@@ -3,6 +3,7 @@
  * for halves of odd leading dimensions or offsets, which are copied first. Doubles and halves go
  * through the tensor cores (mma.sync); for singles, tiles whose k lie side by side are turned as they
  * are copied. */
+#include "copies.h"
 #include "table.h"
 
 static const struct family_param params[] = {
@@ -29,6 +30,7 @@ static const struct family_value values[] = {
     { "WGMMA", "0" },
     { "PIPED", "0" },
     { "PARTS", "STREAM" },
+    { "SLICES", "1" },
     { "VEC", "1" },
     { "INDEX", "64" },
     { "BK", "DEPTH / ELEM_BYTES" },
@@ -74,8 +76,6 @@ static const struct family_rule rules[] = {
       "BN * DEPTH / (PRECISION == 32 ? 4 : BYTESB) <= 32 * WORKERS", "too many pieces to copy" },
 };
 
-#define AS_IT_IS(X) #X " " #X "_OFFSET LD" #X " "
-#define COPIED(X) "PACKED_" #X " PACKED_" #X "_AT "
 /* A work-group for each tile, or as many as the device runs at once. */
 #define MULTIPLY(copies, a, b) \
     { "multiply", "!STREAM && " copies, "async.cl.in", NULL, NULL, "A B", "N M", "BN; BM", \
@@ -84,14 +84,7 @@ static const struct family_rule rules[] = {
       "WORKERS", NULL, "M N K " a b "WORKSPACE REGION_2 ALPHA BETA C C_OFFSET LDC" }
 
 static const struct family_stage stages[] = {
-    { "copya", "COPYA && !TA", "copy.cl.in", NULL, "COPYA", "A", "K M", "32 * WHOLE; 8", "32; 8",
-      NULL, "M K A A_OFFSET LDA PACKED_A PACKED_A_AT", "A" },
-    { "copya", "COPYA && TA", "copy.cl.in", NULL, "COPYA", "A", "M K", "32 * WHOLE; 8", "32; 8",
-      NULL, "K M A A_OFFSET LDA PACKED_A PACKED_A_AT", "A" },
-    { "copyb", "COPYB && !TB", "copy.cl.in", NULL, "COPYB", "B", "N K", "32 * WHOLE; 8", "32; 8",
-      NULL, "K N B B_OFFSET LDB PACKED_B PACKED_B_AT", "B" },
-    { "copyb", "COPYB && TB", "copy.cl.in", NULL, "COPYB", "B", "K N", "32 * WHOLE; 8", "32; 8",
-      NULL, "N K B B_OFFSET LDB PACKED_B PACKED_B_AT", "B" },
+    COPY_STAGES,
     MULTIPLY("!COPYA && !COPYB", AS_IT_IS(A), AS_IT_IS(B)),
     MULTIPLY("!COPYA && COPYB", AS_IT_IS(A), COPIED(B)),
     MULTIPLY("COPYA && !COPYB", COPIED(A), AS_IT_IS(B)),
@@ -101,8 +94,7 @@ static const struct family_stage stages[] = {
 };
 
 static const struct family_region regions[] = {
-    { "COPYA", "M K", "TA ? WHOLE : 1; TA ? 1 : WHOLE", "ELEM_BYTES", "A" },
-    { "COPYB", "N K", "TB ? 1 : WHOLE; TB ? WHOLE : 1", "ELEM_BYTES", "B" },
+    COPY_REGIONS,
     { "STREAM", "ONE ONE", "2 * BM * BN; UNITS * STREAM", "REAL_BYTES" },
 };
 

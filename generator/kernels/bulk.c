@@ -2,6 +2,7 @@
  * and tensor maps, so that nothing is packed; a matrix whose rows do not start at multiples of 16
  * bytes is copied first. Doubles and halves go through the tensor cores; for singles, tiles whose k
  * lie side by side are turned in local memory by the warps that fetch. */
+#include "copies.h"
 #include "table.h"
 
 static const struct family_param params[] = {
@@ -18,6 +19,8 @@ static const struct family_param params[] = {
     { "STREAM", "0 1 2 4", 0, "work-groups a compute unit, which share the steps; 0: one a tile",
       "Osama et al. 2023" },
     { "SHARED", "0 1", 1, "whether they share those of tiles that make no whole turn", NULL, true },
+    { "SLICES", "1 2 4", 1, "groups of warps that take the steps of a tile in turn (D)",
+      "CUTLASS sliced-K", true },
     { "EDGES", "0 1", 0, "whether less is done for tiles that C does not fill", NULL },
     { "COPYA", "0 1", 0, "whether A is copied first, to where rows are aligned", NULL },
     { "COPYB", "0 1", 0, "whether B is copied first", NULL },
@@ -49,8 +52,9 @@ static const struct family_value values[] = {
     { "SWAPCOLS", "PRECISION == 64 && TB" },
     { "WARPM", "BM / (TM * 8)" },
     { "WARPN", "BN / (TN * 4)" },
+    // Who reads a tile: warp groups, or warps.
     { "CONSUMERS", "WGMMA ? BM / 64 : WARPM * WARPN" },
-    { "WORKERS", "CONSUMERS * (WGMMA ? 128 : 32)" },
+    { "WORKERS", "CONSUMERS * (WGMMA ? 128 : SLICES * 32)" },
     // A block of C, and what is found to be needed beside it, in registers of a work-item.
     { "REGISTERS", "WGMMA ? BN / 2 + 28 : PRECISION == 64 ? TM * TN * 2 + 90 : "
         "TM * TN + 60" },
@@ -90,13 +94,15 @@ static const struct family_rule rules[] = {
     { "!WGMMA || !EDGES || !STREAM", "a warp group of H has all columns" },
     { "!EDGES || STREAM || (COPYA && COPYB)", "EDGES is for rows that begin anywhere" },
     { "SHARED || STREAM", "SHARED is for work-groups that take tiles in turn" },
+    { "SLICES == 1 || (PRECISION == 64 && !STREAM && !EDGES)",
+      "slices are for double precision, a work-group a tile" },
+    { "SLICES == 1 || ((SLICES - 1) * BN <= 16 * ST && SLICES < ST)",
+      "slices need tiles of their own, and room to be added up" },
     { "REGISTERS <= KEEPS", "a work-group exceeds the registers" },
     { "(PRECISION != 32 && !WGMMA) || BN >= 32", "columns of a tile come by 32" },
     { "PRECISION != 32 || BM >= 32", "rows of a tile come by 32" },
 };
 
-#define AS_IT_IS(X) #X " " #X "_OFFSET LD" #X " "
-#define COPIED(X) "PACKED_" #X " PACKED_" #X "_AT "
 /* A work-group for each tile, or as many as the device runs at once. */
 #define MULTIPLY(copies, a, b) \
     { "multiply", "!STREAM && " copies, "bulk.cl.in", NULL, NULL, "A B", "N M", "BN; BM", \
@@ -105,14 +111,7 @@ static const struct family_rule rules[] = {
       "ITEMS", NULL, "M N K " a b "WORKSPACE REGION_2 REGION_3 ALPHA BETA C C_OFFSET LDC" }
 
 static const struct family_stage stages[] = {
-    { "copya", "COPYA && !TA", "copy.cl.in", NULL, "COPYA", "A", "K M", "32 * WHOLE; 8", "32; 8",
-      NULL, "M K A A_OFFSET LDA PACKED_A PACKED_A_AT", "A" },
-    { "copya", "COPYA && TA", "copy.cl.in", NULL, "COPYA", "A", "M K", "32 * WHOLE; 8", "32; 8",
-      NULL, "K M A A_OFFSET LDA PACKED_A PACKED_A_AT", "A" },
-    { "copyb", "COPYB && !TB", "copy.cl.in", NULL, "COPYB", "B", "N K", "32 * WHOLE; 8", "32; 8",
-      NULL, "K N B B_OFFSET LDB PACKED_B PACKED_B_AT", "B" },
-    { "copyb", "COPYB && TB", "copy.cl.in", NULL, "COPYB", "B", "K N", "32 * WHOLE; 8", "32; 8",
-      NULL, "N K B B_OFFSET LDB PACKED_B PACKED_B_AT", "B" },
+    COPY_STAGES,
     MULTIPLY("!COPYA && !COPYB", AS_IT_IS(A), AS_IT_IS(B)),
     MULTIPLY("!COPYA && COPYB", AS_IT_IS(A), COPIED(B)),
     MULTIPLY("COPYA && !COPYB", COPIED(A), AS_IT_IS(B)),
@@ -122,8 +121,7 @@ static const struct family_stage stages[] = {
 };
 
 static const struct family_region regions[] = {
-    { "COPYA", "M K", "TA ? WHOLE : 1; TA ? 1 : WHOLE", "ELEM_BYTES", "A" },
-    { "COPYB", "N K", "TB ? 1 : WHOLE; TB ? WHOLE : 1", "ELEM_BYTES", "B" },
+    COPY_REGIONS,
     { NULL, "ONE ONE", "1; 1", "256" },
     { "PARTS", "ONE ONE", "2 * BM * BN; UNITS * STREAM", "REAL_BYTES" },
 };

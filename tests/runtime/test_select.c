@@ -142,7 +142,7 @@ static void spoil_preparation(struct clay *c, int fault)
             : fault == 9 ? KILN_ARG_PACKED_B : fault == 10 ? KILN_ARG_C
             : fault == 11 ? KILN_ARG_ALPHA : pack->args[0];
     pack->dim[0] = fault == 12 ? KILN_DIM_N : pack->dim[0];
-    pack->prepares = fault == 13 ? KILN_NUM_PREPARED : fault == 14 ? KILN_PREPARED_NONE
+    pack->prepares = fault == 13 ? KILN_PREPARED_BOTH : fault == 14 ? KILN_PREPARED_NONE
             : fault == 15 ? KILN_PREPARED_B : pack->prepares;
     mul->prepares = fault == 16 ? KILN_PREPARED_A : mul->prepares;
     c->regions[1].holds = fault == 17 ? KILN_NUM_PREPARED : fault == 18 ? KILN_PREPARED_NONE
@@ -150,6 +150,7 @@ static void spoil_preparation(struct clay *c, int fault)
     c->regions[0].holds = fault == 19 ? KILN_PREPARED_A : fault == 20 ? KILN_PREPARED_B
             : c->regions[0].holds;
     c->regions[1].dim[0] = fault == 21 ? KILN_DIM_N : c->regions[1].dim[0];
+    pack->prepares = fault == 22 ? KILN_PREPARED_BOTH + 1 : pack->prepares;
 }
 
 static void spoil_recipe(struct clay *c, int fault)
@@ -193,7 +194,7 @@ static void each_fault_makes_a_bundle_unsound(void **state)
     static const struct {
         void (*spoil)(struct clay *c, int fault);
         int num_faults;
-    } parts[] = {{spoil_program, 5}, {spoil_stage, 10}, {spoil_preparation, 22},
+    } parts[] = {{spoil_program, 5}, {spoil_stage, 10}, {spoil_preparation, 23},
                  {spoil_recipe, 12}, {spoil_dispatch, 5},
                  {spoil_bundle, 6}};
     struct clay c;
@@ -207,6 +208,92 @@ static void each_fault_makes_a_bundle_unsound(void **state)
             if (kiln_bundle_is_sound(&c.bundle)) {
                 fail_msg("part %zu, fault %d is not found", part, fault);
             }
+        }
+    }
+}
+
+/* The stages of a recipe that prepares both operands at once, and the regions. */
+enum { BOTH, ONLY_A, ONLY_B, MUL, NUM_STAGES };
+
+struct pair {
+    struct clay clay;
+    struct kiln_stage stages[NUM_STAGES];
+    struct kiln_region regions[2];
+};
+
+static void pair_make(struct pair *p)
+{
+    clay_make(&p->clay);
+    p->stages[BOTH] = p->stages[ONLY_A] = p->clay.stages[0];
+    p->stages[BOTH].dim[0] = KILN_DIM_N;
+    p->stages[BOTH].args[0] = KILN_ARG_N;
+    p->stages[BOTH].args[2] = KILN_ARG_B;
+    p->stages[BOTH].args[5] = KILN_ARG_PACKED_B;
+    p->stages[BOTH].prepares = KILN_PREPARED_BOTH;
+    p->stages[ONLY_B] = (struct kiln_stage){
+        .entry = "pack", .work_dim = 1, .dim = {KILN_DIM_N}, .tile = {1}, .local = {1},
+        .num_args = 2, .args = {KILN_ARG_B, KILN_ARG_PACKED_B}, .prepares = KILN_PREPARED_B};
+    p->stages[MUL] = p->clay.stages[1];
+    p->stages[MUL].args[0] = KILN_ARG_K;
+    p->stages[MUL].args[3] = KILN_ARG_PACKED_B;
+    for (int i = 0; i < 2; i++) {
+        p->regions[i] = (struct kiln_region){.dim = {KILN_DIM_K, KILN_DIM_K}, .round = {1, 1},
+                                             .element_bytes = 4, .holds = i == 0 ? KILN_PREPARED_A
+                                                                                 : KILN_PREPARED_B};
+    }
+    p->clay.recipe.stages = p->stages;
+    p->clay.recipe.num_stages = NUM_STAGES;
+    p->clay.recipe.regions = p->regions;
+}
+
+static void both_operands_may_be_prepared_at_once(void **state)
+{
+    enum { NUM_FAULTS = 6 };
+    struct pair p;
+    (void)state;
+    pair_make(&p);
+    assert_true(kiln_bundle_is_sound(&p.clay.bundle));
+    for (int fault = 0; fault < NUM_FAULTS; fault++) {
+        pair_make(&p);
+        p.stages[ONLY_A] = fault == 0 ? p.stages[ONLY_B] : p.stages[ONLY_A];
+        p.stages[ONLY_B] = fault == 1 ? p.stages[ONLY_A] : p.stages[ONLY_B];
+        p.clay.recipe.num_regions = fault == 2 ? 1 : 2;
+        p.stages[BOTH].args[0] = fault == 3 ? KILN_ARG_C : fault == 4 ? KILN_ARG_ALPHA
+                : p.stages[BOTH].args[0];
+        p.stages[MUL].prepares = fault == 5 ? KILN_PREPARED_BOTH : KILN_PREPARED_NONE;
+        if (kiln_bundle_is_sound(&p.clay.bundle)) {
+            fail_msg("fault %d is not found", fault);
+        }
+    }
+}
+
+/* Both at once without a pack; what a pack brings is left out, and the other operand prepared alone. */
+static void packs_take_the_place_of_stages(void **state)
+{
+    static int buffer;
+    static const struct {
+        bool a, b, at_once, needed[NUM_STAGES];
+    } cases[] = {
+        {false, false, true, {true, false, false, true}},
+        {true, false, true, {false, false, true, true}},
+        {false, true, true, {false, true, false, true}},
+        {true, true, true, {false, false, false, true}},
+        {false, false, false, {false, true, true, true}},
+        {true, false, false, {false, false, true, true}},
+    };
+    struct pair p;
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct kiln_problem problem = {.m = 1};
+        problem.packed[KILN_PREPARED_A].buffer = cases[i].a ? (cl_mem)(void *)&buffer : NULL;
+        problem.packed[KILN_PREPARED_B].buffer = cases[i].b ? (cl_mem)(void *)&buffer : NULL;
+        pair_make(&p);
+        p.clay.recipe.stages += cases[i].at_once ? 0 : 1;
+        p.clay.recipe.num_stages -= cases[i].at_once ? 0 : 1;
+        for (unsigned stage = cases[i].at_once ? BOTH : ONLY_A; stage < NUM_STAGES; stage++) {
+            unsigned index = stage - (cases[i].at_once ? BOTH : ONLY_A);
+            assert_int_equal(kiln_stage_is_needed(&problem, &p.clay.recipe, index),
+                    cases[i].needed[stage]);
         }
     }
 }
@@ -249,6 +336,8 @@ int main(void)
         cmocka_unit_test(globs_match),
         cmocka_unit_test(every_fact_of_a_match_counts),
         cmocka_unit_test(each_fault_makes_a_bundle_unsound),
+        cmocka_unit_test(both_operands_may_be_prepared_at_once),
+        cmocka_unit_test(packs_take_the_place_of_stages),
         cmocka_unit_test(unknown_precisions_have_no_row),
         cmocka_unit_test(the_chain_ends_in_the_last_bundle),
     };

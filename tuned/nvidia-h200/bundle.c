@@ -2480,10 +2480,6 @@ static const char piece_37[] =
     "    vstore_half(x, 0, p);\n"
     "}\n"
     "\n"
-    "// An element, and 16 bytes of them, as they are copied.\n"
-    "typedef ushort element_bits;\n"
-    "typedef ushort8 chunk;\n"
-    "\n"
     "// NVIDIA's instructions, as the PTX ISA names them. An address in local memory is its 32 bits. What\n"
     "// only sm_90a has is masked as a comment; the mask is taken from the PTX that this is compiled to.\n"
     "static uint local_address(__local const void *p)\n"
@@ -2491,6 +2487,49 @@ static const char piece_37[] =
     "    return (uint) (ulong) p;\n"
     "}\n"
     "\n"
+    "\n"
+    "// Divisions of 64 bits take long.\n"
+    "static ulong divide(ulong x, ulong y)\n"
+    "{\n"
+    "    return (x | y) >> 32 ? x / y : (uint) x / (uint) y;\n"
+    "}\n"
+    "\n"
+    "// An element, and 16 bytes of them, as they are copied.\n"
+    "typedef ushort element_bits;\n"
+    "typedef ushort8 chunk;\n"
+    "\n"
+    "// 16 bytes from where an element is, out of the one or two aligned chunks that they lie in.\n"
+    "static uint4 load_anywhere(__global const element_bits *from)\n"
+    "{\n"
+    "    const uint at = (ulong) from % 16;\n"
+    "    __global const uint4 *chunks = (__global const uint4 *) ((ulong) from - at);\n"
+    "    const uint4 low = chunks[0], high = at > 0 ? chunks[1] : (uint4) 0;\n"
+    "    uint4 x = at & 8 ? (uint4) (low.zw, high.xy) : low;\n"
+    "    uint2 next = at & 8 ? high.zw : high.xy;\n"
+    "    x = at & 4 ? (uint4) (x.yzw, next.x) : x;\n"
+    "    next.x = at & 4 ? next.y : next.x;\n"
+    "    x = at & 2 ? x >> 16 | (uint4) (x.yzw, next.x) << 16 : x;\n"
+    "    return x;\n"
+    "}\n"
+    "\n"
+    "// All work-items copy a matrix so that its rows start at multiples of 16 bytes, a chunk at a time. What\n"
+    "// pads the rows is undefined.\n"
+    "static void copy_matrix(long rows, long cols, __global const element_bits *X, long ldx,\n"
+    "        __global element_bits *out)\n"
+    "{\n"
+    "    const ulong each = (cols + 7) / 8;\n"
+    "    for (ulong i = get_global_id(0); i < rows * each; i += get_global_size(0)) {\n"
+    "        const long row = divide(i, each), col = (i - row * each) * 8, last = cols - 1 - col;\n"
+    "        __global const element_bits *from = X + row * ldx + col;\n"
+    "        uint4 x;\n"
+    "        // Elements are copied one by one where a chunk may lie beyond the last of all.\n"
+    "        if (last >= 15 || (row + 1 < rows && cols >= 16))\n"
+    "            x = load_anywhere(from);\n"
+    "        else\n"
+    "            x = as_uint4((chunk) (from[min(0L, last)], from[min(1L, last)], from[min(2L, last)], from[min(3L, last)], from[min(4L, last)], from[min(5L, last)], from[min(6L, last)], from[min(7L, last)]));\n"
+    "        ((__global uint4 *) out)[i] = x;\n"
+    "    }\n"
+    "}\n"
     "\n"
     "// The work-items of a warp wait for each other, and see what each has written.\n"
     "static void warp_sync(void)\n"
@@ -2530,7 +2569,9 @@ static const char piece_37[] =
     "}\n"
     "\n"
     "// Writes a tensor map (PTX ISA, \"tensor-map\"), through which tiles are fetched. The matrix has\n"
-    "// `rows` x `cols` elements, its rows `ld` apart; a box is what one fetch copies. `swizzle` is 3, 2,\n"
+    "// `rows` x `cols` elements, its rows `ld` apart; a box is what one fetch copies. `swizzle` is 3, 2,\n";
+
+static const char piece_38[] =
     "// 1 or 0 for boxes whose columns are 128, 64, 32 or any number of bytes. `map` is in local memory, all zero.\n"
     "static void write_map(uint map, ulong address, long rows, long cols, long ld, uint box_rows,\n"
     "        uint box_cols, uint swizzle)\n"
@@ -2557,9 +2598,7 @@ static const char piece_37[] =
     "            \"r\"(map) : \"memory\");\n"
     "    asm volatile(\"//@tensormap.replace.tile.interleave_layout.shared::cta.b1024.b32 [%0], 0;\" ::\n"
     "            \"r\"(map) : \"memory\");\n"
-    "    if (swizzle == 0)\n";
-
-static const char piece_38[] =
+    "    if (swizzle == 0)\n"
     "        asm volatile(\"//@tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%0], 0;\" ::\n"
     "                \"r\"(map) : \"memory\");\n"
     "    if (swizzle == 1)\n"
@@ -2607,7 +2646,9 @@ static const char piece_38[] =
     "}\n"
     "\n"
     "// c += a b for 64 x 16, 16 x n and 64 x n, asynchronously, by the low halves of descriptors of a and\n"
-    "// b; the high ones have the stride from eight lines to the next, and the swizzle.\n"
+    "// b; the high ones have the stride from eight lines to the next, and the swizzle.\n";
+
+static const char piece_39[] =
     "static void multiply_128(float c[64], uint a, uint b)\n"
     "{\n"
     "    asm volatile(\"//@wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16 \"\n"
@@ -2621,9 +2662,7 @@ static const char piece_38[] =
     "{\n"
     "    asm volatile(\"//@wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16 \"\n"
     "            \"{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31}, \"\n"
-    "            \"%32, %33, 1, 1, 1, 0, 1;\" :\n";
-
-static const char piece_39[] =
+    "            \"%32, %33, 1, 1, 1, 0, 1;\" :\n"
     "            \"+f\"(c[0]), \"+f\"(c[1]), \"+f\"(c[2]), \"+f\"(c[3]), \"+f\"(c[4]), \"+f\"(c[5]), \"+f\"(c[6]), \"+f\"(c[7]), \"+f\"(c[8]), \"+f\"(c[9]), \"+f\"(c[10]), \"+f\"(c[11]), \"+f\"(c[12]), \"+f\"(c[13]), \"+f\"(c[14]), \"+f\"(c[15]), \"+f\"(c[16]), \"+f\"(c[17]), \"+f\"(c[18]), \"+f\"(c[19]), \"+f\"(c[20]), \"+f\"(c[21]), \"+f\"(c[22]), \"+f\"(c[23]), \"+f\"(c[24]), \"+f\"(c[25]), \"+f\"(c[26]), \"+f\"(c[27]), \"+f\"(c[28]), \"+f\"(c[29]), \"+f\"(c[30]), \"+f\"(c[31]) :\n"
     "            \"l\"((ulong) 2147483680 << 32 | a), \"l\"((ulong) 1073741888 << 32 | b));\n"
     "}\n"
@@ -2679,50 +2718,41 @@ static const char piece_39[] =
     "    float2 z = alpha * (float2) (x, y);\n"
     "    if (beta != 0) {\n"
     "        const uint both = *(__global uint *) (out + col);\n"
-    "        z += beta * vload_half2(0, (const half *) &both);\n"
+    "        z += beta * vload_half2(0, (const half *) &both);\n";
+
+static const char piece_40[] =
     "    }\n"
     "    *(__global uint *) (out + col) = pack_halves(z.x, z.y);\n"
     "}\n";
 
-static const char piece_40[] =
-    "// Copies a matrix so that its rows start at multiples of 16 bytes; each work-item writes 16 bytes.\n"
-    "// What pads the rows is undefined.\n"
-    "__kernel __attribute__((reqd_work_group_size(32, 8, 1)))\n"
-    "void kiln_hgemm_bulk_copya_n_copya1(long rows, long cols, __global const element_bits *restrict X, long x_offset,\n"
-    "        long ldx, __global uchar *restrict work, long at)\n"
-    "{\n"
-    "    const uint row = get_global_id(1), col = get_global_id(0) * 8;\n"
-    "    const uint last = cols - 1, ld = (last & -8) + 8;\n"
-    "    if (row >= rows || col > last)\n"
-    "        return;\n"
-    "    X += x_offset + row * ldx;\n"
-    "    __global element_bits *out = (__global element_bits *) work + at + (ulong) row * ld + col;\n"
-    "    if (col + 7 <= last)\n"
-    "        *(__global chunk *) out = (chunk) (X[col + 0], X[col + 1], X[col + 2], X[col + 3], X[col + 4], X[col + 5], X[col + 6], X[col + 7]);\n"
-    "    else\n"
-    "        *(__global chunk *) out = (chunk) (X[min(col + 0, last)], X[min(col + 1, last)], X[min(col + 2, last)], X[min(col + 3, last)], X[min(col + 4, last)], X[min(col + 5, last)], X[min(col + 6, last)], X[min(col + 7, last)]);\n"
-    "}\n";
-
 static const char piece_41[] =
-    "// Copies a matrix so that its rows start at multiples of 16 bytes; each work-item writes 16 bytes.\n"
-    "// What pads the rows is undefined.\n"
-    "__kernel __attribute__((reqd_work_group_size(32, 8, 1)))\n"
-    "void kiln_hgemm_bulk_copyb_n_copyb1(long rows, long cols, __global const element_bits *restrict X, long x_offset,\n"
-    "        long ldx, __global uchar *restrict work, long at)\n"
+    "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\n"
+    "void kiln_hgemm_bulk_copy_nn_copya1_copyb1(long a_rows, long a_cols, __global const element_bits *restrict A, long a_offset,\n"
+    "        long lda, __global uchar *restrict a_work, long a_at,\n"
+    "        long b_rows, long b_cols, __global const element_bits *restrict B, long b_offset,\n"
+    "        long ldb, __global uchar *restrict b_work, long b_at)\n"
     "{\n"
-    "    const uint row = get_global_id(1), col = get_global_id(0) * 8;\n"
-    "    const uint last = cols - 1, ld = (last & -8) + 8;\n"
-    "    if (row >= rows || col > last)\n"
-    "        return;\n"
-    "    X += x_offset + row * ldx;\n"
-    "    __global element_bits *out = (__global element_bits *) work + at + (ulong) row * ld + col;\n"
-    "    if (col + 7 <= last)\n"
-    "        *(__global chunk *) out = (chunk) (X[col + 0], X[col + 1], X[col + 2], X[col + 3], X[col + 4], X[col + 5], X[col + 6], X[col + 7]);\n"
-    "    else\n"
-    "        *(__global chunk *) out = (chunk) (X[min(col + 0, last)], X[min(col + 1, last)], X[min(col + 2, last)], X[min(col + 3, last)], X[min(col + 4, last)], X[min(col + 5, last)], X[min(col + 6, last)], X[min(col + 7, last)]);\n"
+    "    copy_matrix(a_rows, a_cols, A + a_offset, lda, (__global element_bits *) a_work + a_at);\n"
+    "    copy_matrix(b_rows, b_cols, B + b_offset, ldb, (__global element_bits *) b_work + b_at);\n"
     "}\n";
 
 static const char piece_42[] =
+    "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\n"
+    "void kiln_hgemm_bulk_copya_n_copya1(long rows, long cols, __global const element_bits *restrict X, long x_offset,\n"
+    "        long ldx, __global uchar *restrict work, long at)\n"
+    "{\n"
+    "    copy_matrix(rows, cols, X + x_offset, ldx, (__global element_bits *) work + at);\n"
+    "}\n";
+
+static const char piece_43[] =
+    "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\n"
+    "void kiln_hgemm_bulk_copyb_n_copyb1(long rows, long cols, __global const element_bits *restrict X, long x_offset,\n"
+    "        long ldx, __global uchar *restrict work, long at)\n"
+    "{\n"
+    "    copy_matrix(rows, cols, X + x_offset, ldx, (__global element_bits *) work + at);\n"
+    "}\n";
+
+static const char piece_44[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored K x N.\n"
@@ -2804,7 +2834,7 @@ static const char piece_42[] =
     "                tile_n = tile - whole < last ? tile - whole : tiles_n;\n"
     "            } else {\n";
 
-static const char piece_43[] =
+static const char piece_45[] =
     "                const uint band = tile / (1 * tiles_n) * 1, in_band = tile - band * tiles_n;\n"
     "                const uint band_rows = min(tiles_m - band, (uint) 1);\n"
     "                tile_m = band + in_band % band_rows;\n"
@@ -2888,7 +2918,7 @@ static const char piece_43[] =
     "                // The step before this one has been read.\n"
     "                asm volatile(\"//@wgmma.wait_group.sync.aligned 1;\" ::: \"memory\");\n";
 
-static const char piece_44[] =
+static const char piece_46[] =
     "                if (now > 0 && item % 128 == 0)\n"
     "                    mbarrier_arrive(empties + 8 * (stage == 0 ? 7 : stage - 1));\n"
     "                if (++stage == 8) {\n"
@@ -2965,55 +2995,7 @@ static const char piece_44[] =
     "    }\n"
     "}\n";
 
-static const char piece_45[] =
-    "        asm volatile(\"//@tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%0], 0;\" ::\n"
-    "                \"r\"(map) : \"memory\");\n"
-    "    if (swizzle == 1)\n"
-    "        asm volatile(\"//@tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%0], 1;\" ::\n"
-    "                \"r\"(map) : \"memory\");\n"
-    "    if (swizzle == 2)\n"
-    "        asm volatile(\"//@tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%0], 2;\" ::\n"
-    "                \"r\"(map) : \"memory\");\n"
-    "    if (swizzle == 3)\n"
-    "        asm volatile(\"//@tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%0], 3;\" ::\n"
-    "                \"r\"(map) : \"memory\");\n"
-    "    asm volatile(\"//@tensormap.replace.tile.fill_mode.shared::cta.b1024.b32 [%0], 0;\" ::\n"
-    "            \"r\"(map) : \"memory\");\n"
-    "}\n"
-    "\n"
-    "// What work-groups have written of a tensor map is seen by the fetches that follow.\n"
-    "static void acquire_map(ulong map)\n"
-    "{\n"
-    "    asm volatile(\"fence.proxy.tensormap::generic.acquire.gpu [%0], 128;\" :: \"l\"(map) : \"memory\");\n"
-    "}\n"
-    "\n"
-    "// Copies 16 bytes at (row, col) of a matrix into local memory; what lies outside the matrix is 0.\n"
-    "static void fetch_chunk(uint to, __global const half *X, long rows, long cols, long ld, long row,\n"
-    "        long col)\n"
-    "{\n"
-    "    const uint bytes = row < rows ? clamp((cols - col) * 2, 0L, 16L) : 0;\n"
-    "    asm volatile(\"cp.async.cg.shared.global [%0], [%1], 16, %2;\" ::\n"
-    "            \"r\"(to), \"l\"((ulong) (X + row * ld + col)), \"r\"(bytes) : \"memory\");\n"
-    "}\n"
-    "\n"
-    "// Copies the box at (x, y) of a tensor map into local memory; what lies outside the matrix is 0.\n"
-    "static void fetch_box(uint to, ulong map, int x, int y, uint mbarrier)\n"
-    "{\n"
-    "    asm volatile(\"cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes \"\n"
-    "            \"[%0], [%1, {%2, %3}], [%4];\" ::\n"
-    "            \"r\"(to), \"l\"(map), \"r\"(x), \"r\"(y), \"r\"(mbarrier) : \"memory\");\n"
-    "}\n"
-    "\n"
-    "// What all work-items of a warp have alike; the compiler then knows that they do.\n"
-    "static uint uniform(uint x)\n"
-    "{\n"
-    "    uint first;\n"
-    "    asm(\"shfl.sync.idx.b32 %0, %1, 0, 31, 0xffffffff;\" : \"=r\"(first) : \"r\"(x));\n"
-    "    return first;\n"
-    "}\n"
-    "\n"
-    "// c += a b for 64 x 16, 16 x n and 64 x n, asynchronously, by the low halves of descriptors of a and\n"
-    "// b; the high ones have the stride from eight lines to the next, and the swizzle.\n"
+static const char piece_47[] =
     "static void multiply_128(float c[64], uint a, uint b)\n"
     "{\n"
     "    asm volatile(\"//@wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16 \"\n"
@@ -3027,9 +3009,7 @@ static const char piece_45[] =
     "{\n"
     "    asm volatile(\"//@wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16 \"\n"
     "            \"{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31}, \"\n"
-    "            \"%32, %33, 1, 1, 1, 0, 0;\" :\n";
-
-static const char piece_46[] =
+    "            \"%32, %33, 1, 1, 1, 0, 0;\" :\n"
     "            \"+f\"(c[0]), \"+f\"(c[1]), \"+f\"(c[2]), \"+f\"(c[3]), \"+f\"(c[4]), \"+f\"(c[5]), \"+f\"(c[6]), \"+f\"(c[7]), \"+f\"(c[8]), \"+f\"(c[9]), \"+f\"(c[10]), \"+f\"(c[11]), \"+f\"(c[12]), \"+f\"(c[13]), \"+f\"(c[14]), \"+f\"(c[15]), \"+f\"(c[16]), \"+f\"(c[17]), \"+f\"(c[18]), \"+f\"(c[19]), \"+f\"(c[20]), \"+f\"(c[21]), \"+f\"(c[22]), \"+f\"(c[23]), \"+f\"(c[24]), \"+f\"(c[25]), \"+f\"(c[26]), \"+f\"(c[27]), \"+f\"(c[28]), \"+f\"(c[29]), \"+f\"(c[30]), \"+f\"(c[31]) :\n"
     "            \"l\"((ulong) 2147483680 << 32 | a), \"l\"((ulong) 2147483680 << 32 | b));\n"
     "}\n"
@@ -3085,31 +3065,28 @@ static const char piece_46[] =
     "    float2 z = alpha * (float2) (x, y);\n"
     "    if (beta != 0) {\n"
     "        const uint both = *(__global uint *) (out + col);\n"
-    "        z += beta * vload_half2(0, (const half *) &both);\n"
-    "    }\n"
-    "    *(__global uint *) (out + col) = pack_halves(z.x, z.y);\n"
+    "        z += beta * vload_half2(0, (const half *) &both);\n";
+
+static const char piece_48[] =
+    "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\n"
+    "void kiln_hgemm_bulk_copy_nt_copya1_copyb1(long a_rows, long a_cols, __global const element_bits *restrict A, long a_offset,\n"
+    "        long lda, __global uchar *restrict a_work, long a_at,\n"
+    "        long b_rows, long b_cols, __global const element_bits *restrict B, long b_offset,\n"
+    "        long ldb, __global uchar *restrict b_work, long b_at)\n"
+    "{\n"
+    "    copy_matrix(a_rows, a_cols, A + a_offset, lda, (__global element_bits *) a_work + a_at);\n"
+    "    copy_matrix(b_rows, b_cols, B + b_offset, ldb, (__global element_bits *) b_work + b_at);\n"
     "}\n";
 
-static const char piece_47[] =
-    "// Copies a matrix so that its rows start at multiples of 16 bytes; each work-item writes 16 bytes.\n"
-    "// What pads the rows is undefined.\n"
-    "__kernel __attribute__((reqd_work_group_size(32, 8, 1)))\n"
+static const char piece_49[] =
+    "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\n"
     "void kiln_hgemm_bulk_copyb_t_copyb1(long rows, long cols, __global const element_bits *restrict X, long x_offset,\n"
     "        long ldx, __global uchar *restrict work, long at)\n"
     "{\n"
-    "    const uint row = get_global_id(1), col = get_global_id(0) * 8;\n"
-    "    const uint last = cols - 1, ld = (last & -8) + 8;\n"
-    "    if (row >= rows || col > last)\n"
-    "        return;\n"
-    "    X += x_offset + row * ldx;\n"
-    "    __global element_bits *out = (__global element_bits *) work + at + (ulong) row * ld + col;\n"
-    "    if (col + 7 <= last)\n"
-    "        *(__global chunk *) out = (chunk) (X[col + 0], X[col + 1], X[col + 2], X[col + 3], X[col + 4], X[col + 5], X[col + 6], X[col + 7]);\n"
-    "    else\n"
-    "        *(__global chunk *) out = (chunk) (X[min(col + 0, last)], X[min(col + 1, last)], X[min(col + 2, last)], X[min(col + 3, last)], X[min(col + 4, last)], X[min(col + 5, last)], X[min(col + 6, last)], X[min(col + 7, last)]);\n"
+    "    copy_matrix(rows, cols, X + x_offset, ldx, (__global element_bits *) work + at);\n"
     "}\n";
 
-static const char piece_48[] =
+static const char piece_50[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored N x K.\n"
@@ -3190,7 +3167,7 @@ static const char piece_48[] =
     "                tile_m = tile - whole < last ? tiles_m : tile - whole - last;\n"
     "                tile_n = tile - whole < last ? tile - whole : tiles_n;\n";
 
-static const char piece_49[] =
+static const char piece_51[] =
     "            } else {\n"
     "                const uint band = tile / (1 * tiles_n) * 1, in_band = tile - band * tiles_n;\n"
     "                const uint band_rows = min(tiles_m - band, (uint) 1);\n"
@@ -3275,7 +3252,7 @@ static const char piece_49[] =
     "                asm volatile(\"//@wgmma.wait_group.sync.aligned 1;\" ::: \"memory\");\n"
     "                if (now > 0 && item % 128 == 0)\n";
 
-static const char piece_50[] =
+static const char piece_52[] =
     "                    mbarrier_arrive(empties + 8 * (stage == 0 ? 7 : stage - 1));\n"
     "                if (++stage == 8) {\n"
     "                    stage = 0;\n"
@@ -3351,55 +3328,7 @@ static const char piece_50[] =
     "    }\n"
     "}\n";
 
-static const char piece_51[] =
-    "        asm volatile(\"//@tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%0], 0;\" ::\n"
-    "                \"r\"(map) : \"memory\");\n"
-    "    if (swizzle == 1)\n"
-    "        asm volatile(\"//@tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%0], 1;\" ::\n"
-    "                \"r\"(map) : \"memory\");\n"
-    "    if (swizzle == 2)\n"
-    "        asm volatile(\"//@tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%0], 2;\" ::\n"
-    "                \"r\"(map) : \"memory\");\n"
-    "    if (swizzle == 3)\n"
-    "        asm volatile(\"//@tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%0], 3;\" ::\n"
-    "                \"r\"(map) : \"memory\");\n"
-    "    asm volatile(\"//@tensormap.replace.tile.fill_mode.shared::cta.b1024.b32 [%0], 0;\" ::\n"
-    "            \"r\"(map) : \"memory\");\n"
-    "}\n"
-    "\n"
-    "// What work-groups have written of a tensor map is seen by the fetches that follow.\n"
-    "static void acquire_map(ulong map)\n"
-    "{\n"
-    "    asm volatile(\"fence.proxy.tensormap::generic.acquire.gpu [%0], 128;\" :: \"l\"(map) : \"memory\");\n"
-    "}\n"
-    "\n"
-    "// Copies 16 bytes at (row, col) of a matrix into local memory; what lies outside the matrix is 0.\n"
-    "static void fetch_chunk(uint to, __global const half *X, long rows, long cols, long ld, long row,\n"
-    "        long col)\n"
-    "{\n"
-    "    const uint bytes = row < rows ? clamp((cols - col) * 2, 0L, 16L) : 0;\n"
-    "    asm volatile(\"cp.async.cg.shared.global [%0], [%1], 16, %2;\" ::\n"
-    "            \"r\"(to), \"l\"((ulong) (X + row * ld + col)), \"r\"(bytes) : \"memory\");\n"
-    "}\n"
-    "\n"
-    "// Copies the box at (x, y) of a tensor map into local memory; what lies outside the matrix is 0.\n"
-    "static void fetch_box(uint to, ulong map, int x, int y, uint mbarrier)\n"
-    "{\n"
-    "    asm volatile(\"cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes \"\n"
-    "            \"[%0], [%1, {%2, %3}], [%4];\" ::\n"
-    "            \"r\"(to), \"l\"(map), \"r\"(x), \"r\"(y), \"r\"(mbarrier) : \"memory\");\n"
-    "}\n"
-    "\n"
-    "// What all work-items of a warp have alike; the compiler then knows that they do.\n"
-    "static uint uniform(uint x)\n"
-    "{\n"
-    "    uint first;\n"
-    "    asm(\"shfl.sync.idx.b32 %0, %1, 0, 31, 0xffffffff;\" : \"=r\"(first) : \"r\"(x));\n"
-    "    return first;\n"
-    "}\n"
-    "\n"
-    "// c += a b for 64 x 16, 16 x n and 64 x n, asynchronously, by the low halves of descriptors of a and\n"
-    "// b; the high ones have the stride from eight lines to the next, and the swizzle.\n"
+static const char piece_53[] =
     "static void multiply_128(float c[64], uint a, uint b)\n"
     "{\n"
     "    asm volatile(\"//@wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16 \"\n"
@@ -3413,9 +3342,7 @@ static const char piece_51[] =
     "{\n"
     "    asm volatile(\"//@wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16 \"\n"
     "            \"{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31}, \"\n"
-    "            \"%32, %33, 1, 1, 1, 1, 1;\" :\n";
-
-static const char piece_52[] =
+    "            \"%32, %33, 1, 1, 1, 1, 1;\" :\n"
     "            \"+f\"(c[0]), \"+f\"(c[1]), \"+f\"(c[2]), \"+f\"(c[3]), \"+f\"(c[4]), \"+f\"(c[5]), \"+f\"(c[6]), \"+f\"(c[7]), \"+f\"(c[8]), \"+f\"(c[9]), \"+f\"(c[10]), \"+f\"(c[11]), \"+f\"(c[12]), \"+f\"(c[13]), \"+f\"(c[14]), \"+f\"(c[15]), \"+f\"(c[16]), \"+f\"(c[17]), \"+f\"(c[18]), \"+f\"(c[19]), \"+f\"(c[20]), \"+f\"(c[21]), \"+f\"(c[22]), \"+f\"(c[23]), \"+f\"(c[24]), \"+f\"(c[25]), \"+f\"(c[26]), \"+f\"(c[27]), \"+f\"(c[28]), \"+f\"(c[29]), \"+f\"(c[30]), \"+f\"(c[31]) :\n"
     "            \"l\"((ulong) 1073741888 << 32 | a), \"l\"((ulong) 1073741888 << 32 | b));\n"
     "}\n"
@@ -3471,31 +3398,28 @@ static const char piece_52[] =
     "    float2 z = alpha * (float2) (x, y);\n"
     "    if (beta != 0) {\n"
     "        const uint both = *(__global uint *) (out + col);\n"
-    "        z += beta * vload_half2(0, (const half *) &both);\n"
-    "    }\n"
-    "    *(__global uint *) (out + col) = pack_halves(z.x, z.y);\n"
+    "        z += beta * vload_half2(0, (const half *) &both);\n";
+
+static const char piece_54[] =
+    "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\n"
+    "void kiln_hgemm_bulk_copy_tn_copya1_copyb1(long a_rows, long a_cols, __global const element_bits *restrict A, long a_offset,\n"
+    "        long lda, __global uchar *restrict a_work, long a_at,\n"
+    "        long b_rows, long b_cols, __global const element_bits *restrict B, long b_offset,\n"
+    "        long ldb, __global uchar *restrict b_work, long b_at)\n"
+    "{\n"
+    "    copy_matrix(a_rows, a_cols, A + a_offset, lda, (__global element_bits *) a_work + a_at);\n"
+    "    copy_matrix(b_rows, b_cols, B + b_offset, ldb, (__global element_bits *) b_work + b_at);\n"
     "}\n";
 
-static const char piece_53[] =
-    "// Copies a matrix so that its rows start at multiples of 16 bytes; each work-item writes 16 bytes.\n"
-    "// What pads the rows is undefined.\n"
-    "__kernel __attribute__((reqd_work_group_size(32, 8, 1)))\n"
+static const char piece_55[] =
+    "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\n"
     "void kiln_hgemm_bulk_copya_t_copya1(long rows, long cols, __global const element_bits *restrict X, long x_offset,\n"
     "        long ldx, __global uchar *restrict work, long at)\n"
     "{\n"
-    "    const uint row = get_global_id(1), col = get_global_id(0) * 8;\n"
-    "    const uint last = cols - 1, ld = (last & -8) + 8;\n"
-    "    if (row >= rows || col > last)\n"
-    "        return;\n"
-    "    X += x_offset + row * ldx;\n"
-    "    __global element_bits *out = (__global element_bits *) work + at + (ulong) row * ld + col;\n"
-    "    if (col + 7 <= last)\n"
-    "        *(__global chunk *) out = (chunk) (X[col + 0], X[col + 1], X[col + 2], X[col + 3], X[col + 4], X[col + 5], X[col + 6], X[col + 7]);\n"
-    "    else\n"
-    "        *(__global chunk *) out = (chunk) (X[min(col + 0, last)], X[min(col + 1, last)], X[min(col + 2, last)], X[min(col + 3, last)], X[min(col + 4, last)], X[min(col + 5, last)], X[min(col + 6, last)], X[min(col + 7, last)]);\n"
+    "    copy_matrix(rows, cols, X + x_offset, ldx, (__global element_bits *) work + at);\n"
     "}\n";
 
-static const char piece_54[] =
+static const char piece_56[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored K x N.\n"
@@ -3577,7 +3501,7 @@ static const char piece_54[] =
     "                tile_n = tile - whole < last ? tile - whole : tiles_n;\n"
     "            } else {\n";
 
-static const char piece_55[] =
+static const char piece_57[] =
     "                const uint band = tile / (1 * tiles_n) * 1, in_band = tile - band * tiles_n;\n"
     "                const uint band_rows = min(tiles_m - band, (uint) 1);\n"
     "                tile_m = band + in_band % band_rows;\n"
@@ -3661,7 +3585,7 @@ static const char piece_55[] =
     "                asm volatile(\"//@wgmma.commit_group.sync.aligned;\" ::: \"memory\");\n"
     "                // The step before this one has been read.\n";
 
-static const char piece_56[] =
+static const char piece_58[] =
     "                asm volatile(\"//@wgmma.wait_group.sync.aligned 1;\" ::: \"memory\");\n"
     "                if (now > 0 && item % 128 == 0)\n"
     "                    mbarrier_arrive(empties + 8 * (stage == 0 ? 7 : stage - 1));\n"
@@ -3739,55 +3663,7 @@ static const char piece_56[] =
     "    }\n"
     "}\n";
 
-static const char piece_57[] =
-    "        asm volatile(\"//@tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%0], 0;\" ::\n"
-    "                \"r\"(map) : \"memory\");\n"
-    "    if (swizzle == 1)\n"
-    "        asm volatile(\"//@tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%0], 1;\" ::\n"
-    "                \"r\"(map) : \"memory\");\n"
-    "    if (swizzle == 2)\n"
-    "        asm volatile(\"//@tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%0], 2;\" ::\n"
-    "                \"r\"(map) : \"memory\");\n"
-    "    if (swizzle == 3)\n"
-    "        asm volatile(\"//@tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%0], 3;\" ::\n"
-    "                \"r\"(map) : \"memory\");\n"
-    "    asm volatile(\"//@tensormap.replace.tile.fill_mode.shared::cta.b1024.b32 [%0], 0;\" ::\n"
-    "            \"r\"(map) : \"memory\");\n"
-    "}\n"
-    "\n"
-    "// What work-groups have written of a tensor map is seen by the fetches that follow.\n"
-    "static void acquire_map(ulong map)\n"
-    "{\n"
-    "    asm volatile(\"fence.proxy.tensormap::generic.acquire.gpu [%0], 128;\" :: \"l\"(map) : \"memory\");\n"
-    "}\n"
-    "\n"
-    "// Copies 16 bytes at (row, col) of a matrix into local memory; what lies outside the matrix is 0.\n"
-    "static void fetch_chunk(uint to, __global const half *X, long rows, long cols, long ld, long row,\n"
-    "        long col)\n"
-    "{\n"
-    "    const uint bytes = row < rows ? clamp((cols - col) * 2, 0L, 16L) : 0;\n"
-    "    asm volatile(\"cp.async.cg.shared.global [%0], [%1], 16, %2;\" ::\n"
-    "            \"r\"(to), \"l\"((ulong) (X + row * ld + col)), \"r\"(bytes) : \"memory\");\n"
-    "}\n"
-    "\n"
-    "// Copies the box at (x, y) of a tensor map into local memory; what lies outside the matrix is 0.\n"
-    "static void fetch_box(uint to, ulong map, int x, int y, uint mbarrier)\n"
-    "{\n"
-    "    asm volatile(\"cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes \"\n"
-    "            \"[%0], [%1, {%2, %3}], [%4];\" ::\n"
-    "            \"r\"(to), \"l\"(map), \"r\"(x), \"r\"(y), \"r\"(mbarrier) : \"memory\");\n"
-    "}\n"
-    "\n"
-    "// What all work-items of a warp have alike; the compiler then knows that they do.\n"
-    "static uint uniform(uint x)\n"
-    "{\n"
-    "    uint first;\n"
-    "    asm(\"shfl.sync.idx.b32 %0, %1, 0, 31, 0xffffffff;\" : \"=r\"(first) : \"r\"(x));\n"
-    "    return first;\n"
-    "}\n"
-    "\n"
-    "// c += a b for 64 x 16, 16 x n and 64 x n, asynchronously, by the low halves of descriptors of a and\n"
-    "// b; the high ones have the stride from eight lines to the next, and the swizzle.\n"
+static const char piece_59[] =
     "static void multiply_128(float c[64], uint a, uint b)\n"
     "{\n"
     "    asm volatile(\"//@wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16 \"\n"
@@ -3801,9 +3677,7 @@ static const char piece_57[] =
     "{\n"
     "    asm volatile(\"//@wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16 \"\n"
     "            \"{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31}, \"\n"
-    "            \"%32, %33, 1, 1, 1, 1, 0;\" :\n";
-
-static const char piece_58[] =
+    "            \"%32, %33, 1, 1, 1, 1, 0;\" :\n"
     "            \"+f\"(c[0]), \"+f\"(c[1]), \"+f\"(c[2]), \"+f\"(c[3]), \"+f\"(c[4]), \"+f\"(c[5]), \"+f\"(c[6]), \"+f\"(c[7]), \"+f\"(c[8]), \"+f\"(c[9]), \"+f\"(c[10]), \"+f\"(c[11]), \"+f\"(c[12]), \"+f\"(c[13]), \"+f\"(c[14]), \"+f\"(c[15]), \"+f\"(c[16]), \"+f\"(c[17]), \"+f\"(c[18]), \"+f\"(c[19]), \"+f\"(c[20]), \"+f\"(c[21]), \"+f\"(c[22]), \"+f\"(c[23]), \"+f\"(c[24]), \"+f\"(c[25]), \"+f\"(c[26]), \"+f\"(c[27]), \"+f\"(c[28]), \"+f\"(c[29]), \"+f\"(c[30]), \"+f\"(c[31]) :\n"
     "            \"l\"((ulong) 1073741888 << 32 | a), \"l\"((ulong) 2147483680 << 32 | b));\n"
     "}\n"
@@ -3859,12 +3733,20 @@ static const char piece_58[] =
     "    float2 z = alpha * (float2) (x, y);\n"
     "    if (beta != 0) {\n"
     "        const uint both = *(__global uint *) (out + col);\n"
-    "        z += beta * vload_half2(0, (const half *) &both);\n"
-    "    }\n"
-    "    *(__global uint *) (out + col) = pack_halves(z.x, z.y);\n"
+    "        z += beta * vload_half2(0, (const half *) &both);\n";
+
+static const char piece_60[] =
+    "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\n"
+    "void kiln_hgemm_bulk_copy_tt_copya1_copyb1(long a_rows, long a_cols, __global const element_bits *restrict A, long a_offset,\n"
+    "        long lda, __global uchar *restrict a_work, long a_at,\n"
+    "        long b_rows, long b_cols, __global const element_bits *restrict B, long b_offset,\n"
+    "        long ldb, __global uchar *restrict b_work, long b_at)\n"
+    "{\n"
+    "    copy_matrix(a_rows, a_cols, A + a_offset, lda, (__global element_bits *) a_work + a_at);\n"
+    "    copy_matrix(b_rows, b_cols, B + b_offset, ldb, (__global element_bits *) b_work + b_at);\n"
     "}\n";
 
-static const char piece_59[] =
+static const char piece_61[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored N x K.\n"
@@ -3946,7 +3828,7 @@ static const char piece_59[] =
     "                tile_n = tile - whole < last ? tile - whole : tiles_n;\n"
     "            } else {\n";
 
-static const char piece_60[] =
+static const char piece_62[] =
     "                const uint band = tile / (1 * tiles_n) * 1, in_band = tile - band * tiles_n;\n"
     "                const uint band_rows = min(tiles_m - band, (uint) 1);\n"
     "                tile_m = band + in_band % band_rows;\n"
@@ -4030,7 +3912,7 @@ static const char piece_60[] =
     "                // The step before this one has been read.\n"
     "                asm volatile(\"//@wgmma.wait_group.sync.aligned 1;\" ::: \"memory\");\n";
 
-static const char piece_61[] =
+static const char piece_63[] =
     "                if (now > 0 && item % 128 == 0)\n"
     "                    mbarrier_arrive(empties + 8 * (stage == 0 ? 7 : stage - 1));\n"
     "                if (++stage == 8) {\n"
@@ -4107,62 +3989,12 @@ static const char piece_61[] =
     "    }\n"
     "}\n";
 
-static const char piece_62[] =
-    "        asm volatile(\"//@tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%0], 0;\" ::\n"
-    "                \"r\"(map) : \"memory\");\n"
-    "    if (swizzle == 1)\n"
-    "        asm volatile(\"//@tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%0], 1;\" ::\n"
-    "                \"r\"(map) : \"memory\");\n"
-    "    if (swizzle == 2)\n"
-    "        asm volatile(\"//@tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%0], 2;\" ::\n"
-    "                \"r\"(map) : \"memory\");\n"
-    "    if (swizzle == 3)\n"
-    "        asm volatile(\"//@tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%0], 3;\" ::\n"
-    "                \"r\"(map) : \"memory\");\n"
-    "    asm volatile(\"//@tensormap.replace.tile.fill_mode.shared::cta.b1024.b32 [%0], 0;\" ::\n"
-    "            \"r\"(map) : \"memory\");\n"
-    "}\n"
-    "\n"
-    "// What work-groups have written of a tensor map is seen by the fetches that follow.\n"
-    "static void acquire_map(ulong map)\n"
-    "{\n"
-    "    asm volatile(\"fence.proxy.tensormap::generic.acquire.gpu [%0], 128;\" :: \"l\"(map) : \"memory\");\n"
-    "}\n"
-    "\n"
-    "// Copies 16 bytes at (row, col) of a matrix into local memory; what lies outside the matrix is 0.\n"
-    "static void fetch_chunk(uint to, __global const half *X, long rows, long cols, long ld, long row,\n"
-    "        long col)\n"
-    "{\n"
-    "    const uint bytes = row < rows ? clamp((cols - col) * 2, 0L, 16L) : 0;\n"
-    "    asm volatile(\"cp.async.cg.shared.global [%0], [%1], 16, %2;\" ::\n"
-    "            \"r\"(to), \"l\"((ulong) (X + row * ld + col)), \"r\"(bytes) : \"memory\");\n"
-    "}\n"
-    "\n"
-    "// Copies the box at (x, y) of a tensor map into local memory; what lies outside the matrix is 0.\n"
-    "static void fetch_box(uint to, ulong map, int x, int y, uint mbarrier)\n"
-    "{\n"
-    "    asm volatile(\"cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes \"\n"
-    "            \"[%0], [%1, {%2, %3}], [%4];\" ::\n"
-    "            \"r\"(to), \"l\"(map), \"r\"(x), \"r\"(y), \"r\"(mbarrier) : \"memory\");\n"
-    "}\n"
-    "\n"
-    "// What all work-items of a warp have alike; the compiler then knows that they do.\n"
-    "static uint uniform(uint x)\n"
-    "{\n"
-    "    uint first;\n"
-    "    asm(\"shfl.sync.idx.b32 %0, %1, 0, 31, 0xffffffff;\" : \"=r\"(first) : \"r\"(x));\n"
-    "    return first;\n"
-    "}\n"
-    "\n"
-    "// c += a b for 64 x 16, 16 x n and 64 x n, asynchronously, by the low halves of descriptors of a and\n"
-    "// b; the high ones have the stride from eight lines to the next, and the swizzle.\n"
+static const char piece_64[] =
     "static void multiply_192(float c[96], uint a, uint b)\n"
     "{\n"
     "    asm volatile(\"//@wgmma.mma_async.sync.aligned.m64n192k16.f32.f16.f16 \"\n"
     "            \"{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63, %64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, %80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95}, \"\n"
-    "            \"%96, %97, 1, 1, 1, 0, 1;\" :\n";
-
-static const char piece_63[] =
+    "            \"%96, %97, 1, 1, 1, 0, 1;\" :\n"
     "            \"+f\"(c[0]), \"+f\"(c[1]), \"+f\"(c[2]), \"+f\"(c[3]), \"+f\"(c[4]), \"+f\"(c[5]), \"+f\"(c[6]), \"+f\"(c[7]), \"+f\"(c[8]), \"+f\"(c[9]), \"+f\"(c[10]), \"+f\"(c[11]), \"+f\"(c[12]), \"+f\"(c[13]), \"+f\"(c[14]), \"+f\"(c[15]), \"+f\"(c[16]), \"+f\"(c[17]), \"+f\"(c[18]), \"+f\"(c[19]), \"+f\"(c[20]), \"+f\"(c[21]), \"+f\"(c[22]), \"+f\"(c[23]), \"+f\"(c[24]), \"+f\"(c[25]), \"+f\"(c[26]), \"+f\"(c[27]), \"+f\"(c[28]), \"+f\"(c[29]), \"+f\"(c[30]), \"+f\"(c[31]), \"+f\"(c[32]), \"+f\"(c[33]), \"+f\"(c[34]), \"+f\"(c[35]), \"+f\"(c[36]), \"+f\"(c[37]), \"+f\"(c[38]), \"+f\"(c[39]), \"+f\"(c[40]), \"+f\"(c[41]), \"+f\"(c[42]), \"+f\"(c[43]), \"+f\"(c[44]), \"+f\"(c[45]), \"+f\"(c[46]), \"+f\"(c[47]), \"+f\"(c[48]), \"+f\"(c[49]), \"+f\"(c[50]), \"+f\"(c[51]), \"+f\"(c[52]), \"+f\"(c[53]), \"+f\"(c[54]), \"+f\"(c[55]), \"+f\"(c[56]), \"+f\"(c[57]), \"+f\"(c[58]), \"+f\"(c[59]), \"+f\"(c[60]), \"+f\"(c[61]), \"+f\"(c[62]), \"+f\"(c[63]), \"+f\"(c[64]), \"+f\"(c[65]), \"+f\"(c[66]), \"+f\"(c[67]), \"+f\"(c[68]), \"+f\"(c[69]), \"+f\"(c[70]), \"+f\"(c[71]), \"+f\"(c[72]), \"+f\"(c[73]), \"+f\"(c[74]), \"+f\"(c[75]), \"+f\"(c[76]), \"+f\"(c[77]), \"+f\"(c[78]), \"+f\"(c[79]), \"+f\"(c[80]), \"+f\"(c[81]), \"+f\"(c[82]), \"+f\"(c[83]), \"+f\"(c[84]), \"+f\"(c[85]), \"+f\"(c[86]), \"+f\"(c[87]), \"+f\"(c[88]), \"+f\"(c[89]), \"+f\"(c[90]), \"+f\"(c[91]), \"+f\"(c[92]), \"+f\"(c[93]), \"+f\"(c[94]), \"+f\"(c[95]) :\n"
     "            \"l\"((ulong) 1073741888 << 32 | a), \"l\"((ulong) 1073741888 << 32 | b));\n"
     "}\n"
@@ -4210,7 +4042,9 @@ static const char piece_63[] =
     "\n"
     "static uint pack_halves(float low, float high)\n"
     "{\n"
-    "    uint both;\n"
+    "    uint both;\n";
+
+static const char piece_65[] =
     "    asm(\"cvt.rn.f16x2.f32 %0, %1, %2;\" : \"=r\"(both) : \"f\"(high), \"f\"(low));\n"
     "    return both;\n"
     "}\n"
@@ -4232,7 +4066,7 @@ static const char piece_63[] =
     "    *(__global uint *) (out + col) = pack_halves(z.x, z.y);\n"
     "}\n";
 
-static const char piece_64[] =
+static const char piece_66[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored K x N.\n"
@@ -4314,7 +4148,7 @@ static const char piece_64[] =
     "                tile_n = tile - whole < last ? tile - whole : tiles_n;\n"
     "            } else {\n";
 
-static const char piece_65[] =
+static const char piece_67[] =
     "                const uint band = tile / (2 * tiles_n) * 2, in_band = tile - band * tiles_n;\n"
     "                const uint band_rows = min(tiles_m - band, (uint) 2);\n"
     "                tile_m = band + in_band % band_rows;\n"
@@ -4398,7 +4232,7 @@ static const char piece_65[] =
     "                // The step before this one has been read.\n"
     "                asm volatile(\"//@wgmma.wait_group.sync.aligned 1;\" ::: \"memory\");\n";
 
-static const char piece_66[] =
+static const char piece_68[] =
     "                if (now > 0 && item % 128 == 0)\n"
     "                    mbarrier_arrive(empties + 8 * (stage == 0 ? 2 : stage - 1));\n"
     "                if (++stage == 3) {\n"
@@ -4475,62 +4309,12 @@ static const char piece_66[] =
     "    }\n"
     "}\n";
 
-static const char piece_67[] =
-    "        asm volatile(\"//@tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%0], 0;\" ::\n"
-    "                \"r\"(map) : \"memory\");\n"
-    "    if (swizzle == 1)\n"
-    "        asm volatile(\"//@tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%0], 1;\" ::\n"
-    "                \"r\"(map) : \"memory\");\n"
-    "    if (swizzle == 2)\n"
-    "        asm volatile(\"//@tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%0], 2;\" ::\n"
-    "                \"r\"(map) : \"memory\");\n"
-    "    if (swizzle == 3)\n"
-    "        asm volatile(\"//@tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%0], 3;\" ::\n"
-    "                \"r\"(map) : \"memory\");\n"
-    "    asm volatile(\"//@tensormap.replace.tile.fill_mode.shared::cta.b1024.b32 [%0], 0;\" ::\n"
-    "            \"r\"(map) : \"memory\");\n"
-    "}\n"
-    "\n"
-    "// What work-groups have written of a tensor map is seen by the fetches that follow.\n"
-    "static void acquire_map(ulong map)\n"
-    "{\n"
-    "    asm volatile(\"fence.proxy.tensormap::generic.acquire.gpu [%0], 128;\" :: \"l\"(map) : \"memory\");\n"
-    "}\n"
-    "\n"
-    "// Copies 16 bytes at (row, col) of a matrix into local memory; what lies outside the matrix is 0.\n"
-    "static void fetch_chunk(uint to, __global const half *X, long rows, long cols, long ld, long row,\n"
-    "        long col)\n"
-    "{\n"
-    "    const uint bytes = row < rows ? clamp((cols - col) * 2, 0L, 16L) : 0;\n"
-    "    asm volatile(\"cp.async.cg.shared.global [%0], [%1], 16, %2;\" ::\n"
-    "            \"r\"(to), \"l\"((ulong) (X + row * ld + col)), \"r\"(bytes) : \"memory\");\n"
-    "}\n"
-    "\n"
-    "// Copies the box at (x, y) of a tensor map into local memory; what lies outside the matrix is 0.\n"
-    "static void fetch_box(uint to, ulong map, int x, int y, uint mbarrier)\n"
-    "{\n"
-    "    asm volatile(\"cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes \"\n"
-    "            \"[%0], [%1, {%2, %3}], [%4];\" ::\n"
-    "            \"r\"(to), \"l\"(map), \"r\"(x), \"r\"(y), \"r\"(mbarrier) : \"memory\");\n"
-    "}\n"
-    "\n"
-    "// What all work-items of a warp have alike; the compiler then knows that they do.\n"
-    "static uint uniform(uint x)\n"
-    "{\n"
-    "    uint first;\n"
-    "    asm(\"shfl.sync.idx.b32 %0, %1, 0, 31, 0xffffffff;\" : \"=r\"(first) : \"r\"(x));\n"
-    "    return first;\n"
-    "}\n"
-    "\n"
-    "// c += a b for 64 x 16, 16 x n and 64 x n, asynchronously, by the low halves of descriptors of a and\n"
-    "// b; the high ones have the stride from eight lines to the next, and the swizzle.\n"
+static const char piece_69[] =
     "static void multiply_192(float c[96], uint a, uint b)\n"
     "{\n"
     "    asm volatile(\"//@wgmma.mma_async.sync.aligned.m64n192k16.f32.f16.f16 \"\n"
     "            \"{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63, %64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, %80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95}, \"\n"
-    "            \"%96, %97, 1, 1, 1, 0, 0;\" :\n";
-
-static const char piece_68[] =
+    "            \"%96, %97, 1, 1, 1, 0, 0;\" :\n"
     "            \"+f\"(c[0]), \"+f\"(c[1]), \"+f\"(c[2]), \"+f\"(c[3]), \"+f\"(c[4]), \"+f\"(c[5]), \"+f\"(c[6]), \"+f\"(c[7]), \"+f\"(c[8]), \"+f\"(c[9]), \"+f\"(c[10]), \"+f\"(c[11]), \"+f\"(c[12]), \"+f\"(c[13]), \"+f\"(c[14]), \"+f\"(c[15]), \"+f\"(c[16]), \"+f\"(c[17]), \"+f\"(c[18]), \"+f\"(c[19]), \"+f\"(c[20]), \"+f\"(c[21]), \"+f\"(c[22]), \"+f\"(c[23]), \"+f\"(c[24]), \"+f\"(c[25]), \"+f\"(c[26]), \"+f\"(c[27]), \"+f\"(c[28]), \"+f\"(c[29]), \"+f\"(c[30]), \"+f\"(c[31]), \"+f\"(c[32]), \"+f\"(c[33]), \"+f\"(c[34]), \"+f\"(c[35]), \"+f\"(c[36]), \"+f\"(c[37]), \"+f\"(c[38]), \"+f\"(c[39]), \"+f\"(c[40]), \"+f\"(c[41]), \"+f\"(c[42]), \"+f\"(c[43]), \"+f\"(c[44]), \"+f\"(c[45]), \"+f\"(c[46]), \"+f\"(c[47]), \"+f\"(c[48]), \"+f\"(c[49]), \"+f\"(c[50]), \"+f\"(c[51]), \"+f\"(c[52]), \"+f\"(c[53]), \"+f\"(c[54]), \"+f\"(c[55]), \"+f\"(c[56]), \"+f\"(c[57]), \"+f\"(c[58]), \"+f\"(c[59]), \"+f\"(c[60]), \"+f\"(c[61]), \"+f\"(c[62]), \"+f\"(c[63]), \"+f\"(c[64]), \"+f\"(c[65]), \"+f\"(c[66]), \"+f\"(c[67]), \"+f\"(c[68]), \"+f\"(c[69]), \"+f\"(c[70]), \"+f\"(c[71]), \"+f\"(c[72]), \"+f\"(c[73]), \"+f\"(c[74]), \"+f\"(c[75]), \"+f\"(c[76]), \"+f\"(c[77]), \"+f\"(c[78]), \"+f\"(c[79]), \"+f\"(c[80]), \"+f\"(c[81]), \"+f\"(c[82]), \"+f\"(c[83]), \"+f\"(c[84]), \"+f\"(c[85]), \"+f\"(c[86]), \"+f\"(c[87]), \"+f\"(c[88]), \"+f\"(c[89]), \"+f\"(c[90]), \"+f\"(c[91]), \"+f\"(c[92]), \"+f\"(c[93]), \"+f\"(c[94]), \"+f\"(c[95]) :\n"
     "            \"l\"((ulong) 1073741888 << 32 | a), \"l\"((ulong) 1073741888 << 32 | b));\n"
     "}\n"
@@ -4578,29 +4362,9 @@ static const char piece_68[] =
     "\n"
     "static uint pack_halves(float low, float high)\n"
     "{\n"
-    "    uint both;\n"
-    "    asm(\"cvt.rn.f16x2.f32 %0, %1, %2;\" : \"=r\"(both) : \"f\"(high), \"f\"(low));\n"
-    "    return both;\n"
-    "}\n"
-    "\n"
-    "// put for two columns side by side; `whole` says that they are at a multiple of their size.\n"
-    "static void put_pair(float x, float y, __global half *out, long col, long N, float alpha, float beta,\n"
-    "        bool whole)\n"
-    "{\n"
-    "    if (!whole || col + 1 >= N) {\n"
-    "        put(x, out, col, N, alpha, beta);\n"
-    "        put(y, out, col + 1, N, alpha, beta);\n"
-    "        return;\n"
-    "    }\n"
-    "    float2 z = alpha * (float2) (x, y);\n"
-    "    if (beta != 0) {\n"
-    "        const uint both = *(__global uint *) (out + col);\n"
-    "        z += beta * vload_half2(0, (const half *) &both);\n"
-    "    }\n"
-    "    *(__global uint *) (out + col) = pack_halves(z.x, z.y);\n"
-    "}\n";
+    "    uint both;\n";
 
-static const char piece_69[] =
+static const char piece_70[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored N x K.\n"
@@ -4681,7 +4445,7 @@ static const char piece_69[] =
     "                tile_m = tile - whole < last ? tiles_m : tile - whole - last;\n"
     "                tile_n = tile - whole < last ? tile - whole : tiles_n;\n";
 
-static const char piece_70[] =
+static const char piece_71[] =
     "            } else {\n"
     "                const uint band = tile / (2 * tiles_n) * 2, in_band = tile - band * tiles_n;\n"
     "                const uint band_rows = min(tiles_m - band, (uint) 2);\n"
@@ -4766,7 +4530,7 @@ static const char piece_70[] =
     "                asm volatile(\"//@wgmma.wait_group.sync.aligned 1;\" ::: \"memory\");\n"
     "                if (now > 0 && item % 128 == 0)\n";
 
-static const char piece_71[] =
+static const char piece_72[] =
     "                    mbarrier_arrive(empties + 8 * (stage == 0 ? 2 : stage - 1));\n"
     "                if (++stage == 3) {\n"
     "                    stage = 0;\n"
@@ -4842,62 +4606,12 @@ static const char piece_71[] =
     "    }\n"
     "}\n";
 
-static const char piece_72[] =
-    "        asm volatile(\"//@tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%0], 0;\" ::\n"
-    "                \"r\"(map) : \"memory\");\n"
-    "    if (swizzle == 1)\n"
-    "        asm volatile(\"//@tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%0], 1;\" ::\n"
-    "                \"r\"(map) : \"memory\");\n"
-    "    if (swizzle == 2)\n"
-    "        asm volatile(\"//@tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%0], 2;\" ::\n"
-    "                \"r\"(map) : \"memory\");\n"
-    "    if (swizzle == 3)\n"
-    "        asm volatile(\"//@tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%0], 3;\" ::\n"
-    "                \"r\"(map) : \"memory\");\n"
-    "    asm volatile(\"//@tensormap.replace.tile.fill_mode.shared::cta.b1024.b32 [%0], 0;\" ::\n"
-    "            \"r\"(map) : \"memory\");\n"
-    "}\n"
-    "\n"
-    "// What work-groups have written of a tensor map is seen by the fetches that follow.\n"
-    "static void acquire_map(ulong map)\n"
-    "{\n"
-    "    asm volatile(\"fence.proxy.tensormap::generic.acquire.gpu [%0], 128;\" :: \"l\"(map) : \"memory\");\n"
-    "}\n"
-    "\n"
-    "// Copies 16 bytes at (row, col) of a matrix into local memory; what lies outside the matrix is 0.\n"
-    "static void fetch_chunk(uint to, __global const half *X, long rows, long cols, long ld, long row,\n"
-    "        long col)\n"
-    "{\n"
-    "    const uint bytes = row < rows ? clamp((cols - col) * 2, 0L, 16L) : 0;\n"
-    "    asm volatile(\"cp.async.cg.shared.global [%0], [%1], 16, %2;\" ::\n"
-    "            \"r\"(to), \"l\"((ulong) (X + row * ld + col)), \"r\"(bytes) : \"memory\");\n"
-    "}\n"
-    "\n"
-    "// Copies the box at (x, y) of a tensor map into local memory; what lies outside the matrix is 0.\n"
-    "static void fetch_box(uint to, ulong map, int x, int y, uint mbarrier)\n"
-    "{\n"
-    "    asm volatile(\"cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes \"\n"
-    "            \"[%0], [%1, {%2, %3}], [%4];\" ::\n"
-    "            \"r\"(to), \"l\"(map), \"r\"(x), \"r\"(y), \"r\"(mbarrier) : \"memory\");\n"
-    "}\n"
-    "\n"
-    "// What all work-items of a warp have alike; the compiler then knows that they do.\n"
-    "static uint uniform(uint x)\n"
-    "{\n"
-    "    uint first;\n"
-    "    asm(\"shfl.sync.idx.b32 %0, %1, 0, 31, 0xffffffff;\" : \"=r\"(first) : \"r\"(x));\n"
-    "    return first;\n"
-    "}\n"
-    "\n"
-    "// c += a b for 64 x 16, 16 x n and 64 x n, asynchronously, by the low halves of descriptors of a and\n"
-    "// b; the high ones have the stride from eight lines to the next, and the swizzle.\n"
+static const char piece_73[] =
     "static void multiply_192(float c[96], uint a, uint b)\n"
     "{\n"
     "    asm volatile(\"//@wgmma.mma_async.sync.aligned.m64n192k16.f32.f16.f16 \"\n"
     "            \"{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63, %64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, %80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95}, \"\n"
-    "            \"%96, %97, 1, 1, 1, 1, 1;\" :\n";
-
-static const char piece_73[] =
+    "            \"%96, %97, 1, 1, 1, 1, 1;\" :\n"
     "            \"+f\"(c[0]), \"+f\"(c[1]), \"+f\"(c[2]), \"+f\"(c[3]), \"+f\"(c[4]), \"+f\"(c[5]), \"+f\"(c[6]), \"+f\"(c[7]), \"+f\"(c[8]), \"+f\"(c[9]), \"+f\"(c[10]), \"+f\"(c[11]), \"+f\"(c[12]), \"+f\"(c[13]), \"+f\"(c[14]), \"+f\"(c[15]), \"+f\"(c[16]), \"+f\"(c[17]), \"+f\"(c[18]), \"+f\"(c[19]), \"+f\"(c[20]), \"+f\"(c[21]), \"+f\"(c[22]), \"+f\"(c[23]), \"+f\"(c[24]), \"+f\"(c[25]), \"+f\"(c[26]), \"+f\"(c[27]), \"+f\"(c[28]), \"+f\"(c[29]), \"+f\"(c[30]), \"+f\"(c[31]), \"+f\"(c[32]), \"+f\"(c[33]), \"+f\"(c[34]), \"+f\"(c[35]), \"+f\"(c[36]), \"+f\"(c[37]), \"+f\"(c[38]), \"+f\"(c[39]), \"+f\"(c[40]), \"+f\"(c[41]), \"+f\"(c[42]), \"+f\"(c[43]), \"+f\"(c[44]), \"+f\"(c[45]), \"+f\"(c[46]), \"+f\"(c[47]), \"+f\"(c[48]), \"+f\"(c[49]), \"+f\"(c[50]), \"+f\"(c[51]), \"+f\"(c[52]), \"+f\"(c[53]), \"+f\"(c[54]), \"+f\"(c[55]), \"+f\"(c[56]), \"+f\"(c[57]), \"+f\"(c[58]), \"+f\"(c[59]), \"+f\"(c[60]), \"+f\"(c[61]), \"+f\"(c[62]), \"+f\"(c[63]), \"+f\"(c[64]), \"+f\"(c[65]), \"+f\"(c[66]), \"+f\"(c[67]), \"+f\"(c[68]), \"+f\"(c[69]), \"+f\"(c[70]), \"+f\"(c[71]), \"+f\"(c[72]), \"+f\"(c[73]), \"+f\"(c[74]), \"+f\"(c[75]), \"+f\"(c[76]), \"+f\"(c[77]), \"+f\"(c[78]), \"+f\"(c[79]), \"+f\"(c[80]), \"+f\"(c[81]), \"+f\"(c[82]), \"+f\"(c[83]), \"+f\"(c[84]), \"+f\"(c[85]), \"+f\"(c[86]), \"+f\"(c[87]), \"+f\"(c[88]), \"+f\"(c[89]), \"+f\"(c[90]), \"+f\"(c[91]), \"+f\"(c[92]), \"+f\"(c[93]), \"+f\"(c[94]), \"+f\"(c[95]) :\n"
     "            \"l\"((ulong) 1073741888 << 32 | a), \"l\"((ulong) 1073741888 << 32 | b));\n"
     "}\n"
@@ -4945,27 +4659,7 @@ static const char piece_73[] =
     "\n"
     "static uint pack_halves(float low, float high)\n"
     "{\n"
-    "    uint both;\n"
-    "    asm(\"cvt.rn.f16x2.f32 %0, %1, %2;\" : \"=r\"(both) : \"f\"(high), \"f\"(low));\n"
-    "    return both;\n"
-    "}\n"
-    "\n"
-    "// put for two columns side by side; `whole` says that they are at a multiple of their size.\n"
-    "static void put_pair(float x, float y, __global half *out, long col, long N, float alpha, float beta,\n"
-    "        bool whole)\n"
-    "{\n"
-    "    if (!whole || col + 1 >= N) {\n"
-    "        put(x, out, col, N, alpha, beta);\n"
-    "        put(y, out, col + 1, N, alpha, beta);\n"
-    "        return;\n"
-    "    }\n"
-    "    float2 z = alpha * (float2) (x, y);\n"
-    "    if (beta != 0) {\n"
-    "        const uint both = *(__global uint *) (out + col);\n"
-    "        z += beta * vload_half2(0, (const half *) &both);\n"
-    "    }\n"
-    "    *(__global uint *) (out + col) = pack_halves(z.x, z.y);\n"
-    "}\n";
+    "    uint both;\n";
 
 static const char piece_74[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
@@ -5212,61 +4906,11 @@ static const char piece_76[] =
     "}\n";
 
 static const char piece_77[] =
-    "        asm volatile(\"//@tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%0], 0;\" ::\n"
-    "                \"r\"(map) : \"memory\");\n"
-    "    if (swizzle == 1)\n"
-    "        asm volatile(\"//@tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%0], 1;\" ::\n"
-    "                \"r\"(map) : \"memory\");\n"
-    "    if (swizzle == 2)\n"
-    "        asm volatile(\"//@tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%0], 2;\" ::\n"
-    "                \"r\"(map) : \"memory\");\n"
-    "    if (swizzle == 3)\n"
-    "        asm volatile(\"//@tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%0], 3;\" ::\n"
-    "                \"r\"(map) : \"memory\");\n"
-    "    asm volatile(\"//@tensormap.replace.tile.fill_mode.shared::cta.b1024.b32 [%0], 0;\" ::\n"
-    "            \"r\"(map) : \"memory\");\n"
-    "}\n"
-    "\n"
-    "// What work-groups have written of a tensor map is seen by the fetches that follow.\n"
-    "static void acquire_map(ulong map)\n"
-    "{\n"
-    "    asm volatile(\"fence.proxy.tensormap::generic.acquire.gpu [%0], 128;\" :: \"l\"(map) : \"memory\");\n"
-    "}\n"
-    "\n"
-    "// Copies 16 bytes at (row, col) of a matrix into local memory; what lies outside the matrix is 0.\n"
-    "static void fetch_chunk(uint to, __global const half *X, long rows, long cols, long ld, long row,\n"
-    "        long col)\n"
-    "{\n"
-    "    const uint bytes = row < rows ? clamp((cols - col) * 2, 0L, 16L) : 0;\n"
-    "    asm volatile(\"cp.async.cg.shared.global [%0], [%1], 16, %2;\" ::\n"
-    "            \"r\"(to), \"l\"((ulong) (X + row * ld + col)), \"r\"(bytes) : \"memory\");\n"
-    "}\n"
-    "\n"
-    "// Copies the box at (x, y) of a tensor map into local memory; what lies outside the matrix is 0.\n"
-    "static void fetch_box(uint to, ulong map, int x, int y, uint mbarrier)\n"
-    "{\n"
-    "    asm volatile(\"cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes \"\n"
-    "            \"[%0], [%1, {%2, %3}], [%4];\" ::\n"
-    "            \"r\"(to), \"l\"(map), \"r\"(x), \"r\"(y), \"r\"(mbarrier) : \"memory\");\n"
-    "}\n"
-    "\n"
-    "// What all work-items of a warp have alike; the compiler then knows that they do.\n"
-    "static uint uniform(uint x)\n"
-    "{\n"
-    "    uint first;\n"
-    "    asm(\"shfl.sync.idx.b32 %0, %1, 0, 31, 0xffffffff;\" : \"=r\"(first) : \"r\"(x));\n"
-    "    return first;\n"
-    "}\n"
-    "\n"
-    "// c += a b for 64 x 16, 16 x n and 64 x n, asynchronously, by the low halves of descriptors of a and\n"
-    "// b; the high ones have the stride from eight lines to the next, and the swizzle.\n"
     "static void multiply_192(float c[96], uint a, uint b)\n"
     "{\n"
     "    asm volatile(\"//@wgmma.mma_async.sync.aligned.m64n192k16.f32.f16.f16 \"\n"
     "            \"{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63, %64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, %80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95}, \"\n"
-    "            \"%96, %97, 1, 1, 1, 1, 0;\" :\n";
-
-static const char piece_78[] =
+    "            \"%96, %97, 1, 1, 1, 1, 0;\" :\n"
     "            \"+f\"(c[0]), \"+f\"(c[1]), \"+f\"(c[2]), \"+f\"(c[3]), \"+f\"(c[4]), \"+f\"(c[5]), \"+f\"(c[6]), \"+f\"(c[7]), \"+f\"(c[8]), \"+f\"(c[9]), \"+f\"(c[10]), \"+f\"(c[11]), \"+f\"(c[12]), \"+f\"(c[13]), \"+f\"(c[14]), \"+f\"(c[15]), \"+f\"(c[16]), \"+f\"(c[17]), \"+f\"(c[18]), \"+f\"(c[19]), \"+f\"(c[20]), \"+f\"(c[21]), \"+f\"(c[22]), \"+f\"(c[23]), \"+f\"(c[24]), \"+f\"(c[25]), \"+f\"(c[26]), \"+f\"(c[27]), \"+f\"(c[28]), \"+f\"(c[29]), \"+f\"(c[30]), \"+f\"(c[31]), \"+f\"(c[32]), \"+f\"(c[33]), \"+f\"(c[34]), \"+f\"(c[35]), \"+f\"(c[36]), \"+f\"(c[37]), \"+f\"(c[38]), \"+f\"(c[39]), \"+f\"(c[40]), \"+f\"(c[41]), \"+f\"(c[42]), \"+f\"(c[43]), \"+f\"(c[44]), \"+f\"(c[45]), \"+f\"(c[46]), \"+f\"(c[47]), \"+f\"(c[48]), \"+f\"(c[49]), \"+f\"(c[50]), \"+f\"(c[51]), \"+f\"(c[52]), \"+f\"(c[53]), \"+f\"(c[54]), \"+f\"(c[55]), \"+f\"(c[56]), \"+f\"(c[57]), \"+f\"(c[58]), \"+f\"(c[59]), \"+f\"(c[60]), \"+f\"(c[61]), \"+f\"(c[62]), \"+f\"(c[63]), \"+f\"(c[64]), \"+f\"(c[65]), \"+f\"(c[66]), \"+f\"(c[67]), \"+f\"(c[68]), \"+f\"(c[69]), \"+f\"(c[70]), \"+f\"(c[71]), \"+f\"(c[72]), \"+f\"(c[73]), \"+f\"(c[74]), \"+f\"(c[75]), \"+f\"(c[76]), \"+f\"(c[77]), \"+f\"(c[78]), \"+f\"(c[79]), \"+f\"(c[80]), \"+f\"(c[81]), \"+f\"(c[82]), \"+f\"(c[83]), \"+f\"(c[84]), \"+f\"(c[85]), \"+f\"(c[86]), \"+f\"(c[87]), \"+f\"(c[88]), \"+f\"(c[89]), \"+f\"(c[90]), \"+f\"(c[91]), \"+f\"(c[92]), \"+f\"(c[93]), \"+f\"(c[94]), \"+f\"(c[95]) :\n"
     "            \"l\"((ulong) 1073741888 << 32 | a), \"l\"((ulong) 1073741888 << 32 | b));\n"
     "}\n"
@@ -5314,29 +4958,9 @@ static const char piece_78[] =
     "\n"
     "static uint pack_halves(float low, float high)\n"
     "{\n"
-    "    uint both;\n"
-    "    asm(\"cvt.rn.f16x2.f32 %0, %1, %2;\" : \"=r\"(both) : \"f\"(high), \"f\"(low));\n"
-    "    return both;\n"
-    "}\n"
-    "\n"
-    "// put for two columns side by side; `whole` says that they are at a multiple of their size.\n"
-    "static void put_pair(float x, float y, __global half *out, long col, long N, float alpha, float beta,\n"
-    "        bool whole)\n"
-    "{\n"
-    "    if (!whole || col + 1 >= N) {\n"
-    "        put(x, out, col, N, alpha, beta);\n"
-    "        put(y, out, col + 1, N, alpha, beta);\n"
-    "        return;\n"
-    "    }\n"
-    "    float2 z = alpha * (float2) (x, y);\n"
-    "    if (beta != 0) {\n"
-    "        const uint both = *(__global uint *) (out + col);\n"
-    "        z += beta * vload_half2(0, (const half *) &both);\n"
-    "    }\n"
-    "    *(__global uint *) (out + col) = pack_halves(z.x, z.y);\n"
-    "}\n";
+    "    uint both;\n";
 
-static const char piece_79[] =
+static const char piece_78[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored N x K.\n"
@@ -5418,7 +5042,7 @@ static const char piece_79[] =
     "                tile_n = tile - whole < last ? tile - whole : tiles_n;\n"
     "            } else {\n";
 
-static const char piece_80[] =
+static const char piece_79[] =
     "                const uint band = tile / (2 * tiles_n) * 2, in_band = tile - band * tiles_n;\n"
     "                const uint band_rows = min(tiles_m - band, (uint) 2);\n"
     "                tile_m = band + in_band % band_rows;\n"
@@ -5502,7 +5126,7 @@ static const char piece_80[] =
     "                // The step before this one has been read.\n"
     "                asm volatile(\"//@wgmma.wait_group.sync.aligned 1;\" ::: \"memory\");\n";
 
-static const char piece_81[] =
+static const char piece_80[] =
     "                if (now > 0 && item % 128 == 0)\n"
     "                    mbarrier_arrive(empties + 8 * (stage == 0 ? 2 : stage - 1));\n"
     "                if (++stage == 3) {\n"
@@ -5579,7 +5203,7 @@ static const char piece_81[] =
     "    }\n"
     "}\n";
 
-static const char piece_82[] =
+static const char piece_81[] =
     "        asm volatile(\"//@tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%0], 1;\" ::\n"
     "                \"r\"(map) : \"memory\");\n"
     "    if (swizzle == 2)\n"
@@ -5665,7 +5289,7 @@ static const char piece_82[] =
     "        x[i] = item & 1 ? other : x[i];\n"
     "        x[i + 1] = item & 1 ? x[i + 1] : other;\n";
 
-static const char piece_83[] =
+static const char piece_82[] =
     "    }\n"
     "#pragma unroll\n"
     "    for (int i = 0; i < 2; i++) {\n"
@@ -5699,7 +5323,7 @@ static const char piece_83[] =
     "    *(__global uint *) (out + col) = pack_halves(z.x, z.y);\n"
     "}\n";
 
-static const char piece_84[] =
+static const char piece_83[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored K x N.\n"
@@ -5778,7 +5402,7 @@ static const char piece_84[] =
     "            const uint band_rows = min(tiles_m - band, (uint) 2);\n"
     "            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n";
 
-static const char piece_85[] =
+static const char piece_84[] =
     "            const int first_m = tile_m * 128, first_n = tile_n * 64;\n"
     "            for (int t = 0; t < num; t++) {\n"
     "                if (t >= early)\n"
@@ -5858,7 +5482,7 @@ static const char piece_85[] =
     "            // What work-items have copied, the tensor cores are to see.\n"
     "            if (now < 2)\n";
 
-static const char piece_86[] =
+static const char piece_85[] =
     "                asm volatile(\"fence.proxy.async.shared::cta;\" ::: \"memory\");\n"
     "            warp_sync();\n"
     "            asm volatile(\"//@wgmma.fence.sync.aligned;\" ::: \"memory\");\n"
@@ -5919,7 +5543,7 @@ static const char piece_86[] =
     "    }\n"
     "}\n";
 
-static const char piece_87[] =
+static const char piece_86[] =
     "        asm volatile(\"//@tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%0], 1;\" ::\n"
     "                \"r\"(map) : \"memory\");\n"
     "    if (swizzle == 2)\n"
@@ -6005,7 +5629,7 @@ static const char piece_87[] =
     "        x[i] = item & 1 ? other : x[i];\n"
     "        x[i + 1] = item & 1 ? x[i + 1] : other;\n";
 
-static const char piece_88[] =
+static const char piece_87[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored N x K.\n"
@@ -6084,7 +5708,7 @@ static const char piece_88[] =
     "            const uint band_rows = min(tiles_m - band, (uint) 2);\n"
     "            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n";
 
-static const char piece_89[] =
+static const char piece_88[] =
     "            const int first_m = tile_m * 128, first_n = tile_n * 64;\n"
     "            for (int t = 0; t < num; t++) {\n"
     "                if (t >= early)\n"
@@ -6165,7 +5789,7 @@ static const char piece_89[] =
     "                asm volatile(\"fence.proxy.async.shared::cta;\" ::: \"memory\");\n"
     "            warp_sync();\n";
 
-static const char piece_90[] =
+static const char piece_89[] =
     "            asm volatile(\"//@wgmma.fence.sync.aligned;\" ::: \"memory\");\n"
     "        #pragma unroll\n"
     "            for (int s = 0; s < 4; s++)\n"
@@ -6224,7 +5848,7 @@ static const char piece_90[] =
     "    }\n"
     "}\n";
 
-static const char piece_91[] =
+static const char piece_90[] =
     "        asm volatile(\"//@tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%0], 1;\" ::\n"
     "                \"r\"(map) : \"memory\");\n"
     "    if (swizzle == 2)\n"
@@ -6310,7 +5934,7 @@ static const char piece_91[] =
     "        x[i] = item & 1 ? other : x[i];\n"
     "        x[i + 1] = item & 1 ? x[i + 1] : other;\n";
 
-static const char piece_92[] =
+static const char piece_91[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored K x N.\n"
@@ -6389,7 +6013,7 @@ static const char piece_92[] =
     "            const uint band_rows = min(tiles_m - band, (uint) 2);\n"
     "            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n";
 
-static const char piece_93[] =
+static const char piece_92[] =
     "            const int first_m = tile_m * 128, first_n = tile_n * 64;\n"
     "            for (int t = 0; t < num; t++) {\n"
     "                if (t >= early)\n"
@@ -6468,7 +6092,7 @@ static const char piece_93[] =
     "            const uint b = (b_at + stage * 8192) >> 4 | 512 << 16;\n"
     "            mbarrier_wait(fulls + 8 * stage, phase);\n";
 
-static const char piece_94[] =
+static const char piece_93[] =
     "            // What work-items have copied, the tensor cores are to see.\n"
     "            if (now < 2)\n"
     "                asm volatile(\"fence.proxy.async.shared::cta;\" ::: \"memory\");\n"
@@ -6531,7 +6155,7 @@ static const char piece_94[] =
     "    }\n"
     "}\n";
 
-static const char piece_95[] =
+static const char piece_94[] =
     "        asm volatile(\"//@tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%0], 1;\" ::\n"
     "                \"r\"(map) : \"memory\");\n"
     "    if (swizzle == 2)\n"
@@ -6617,7 +6241,7 @@ static const char piece_95[] =
     "        x[i] = item & 1 ? other : x[i];\n"
     "        x[i + 1] = item & 1 ? x[i + 1] : other;\n";
 
-static const char piece_96[] =
+static const char piece_95[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored N x K.\n"
@@ -6696,7 +6320,7 @@ static const char piece_96[] =
     "            const uint band_rows = min(tiles_m - band, (uint) 2);\n"
     "            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n";
 
-static const char piece_97[] =
+static const char piece_96[] =
     "            const int first_m = tile_m * 128, first_n = tile_n * 64;\n"
     "            for (int t = 0; t < num; t++) {\n"
     "                if (t >= early)\n"
@@ -6776,7 +6400,7 @@ static const char piece_97[] =
     "            // What work-items have copied, the tensor cores are to see.\n"
     "            if (now < 2)\n";
 
-static const char piece_98[] =
+static const char piece_97[] =
     "                asm volatile(\"fence.proxy.async.shared::cta;\" ::: \"memory\");\n"
     "            warp_sync();\n"
     "            asm volatile(\"//@wgmma.fence.sync.aligned;\" ::: \"memory\");\n"
@@ -6837,7 +6461,7 @@ static const char piece_98[] =
     "    }\n"
     "}\n";
 
-static const char piece_99[] =
+static const char piece_98[] =
     "        asm volatile(\"//@tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%0], 0;\" ::\n"
     "                \"r\"(map) : \"memory\");\n"
     "    if (swizzle == 1)\n"
@@ -6923,7 +6547,7 @@ static const char piece_99[] =
     "#pragma unroll\n"
     "    for (int i = 0; i < 4; i += 2) {\n";
 
-static const char piece_100[] =
+static const char piece_99[] =
     "        const uint other = exchange(item & 1 ? x[i] : x[i + 1], 1);\n"
     "        x[i] = item & 1 ? other : x[i];\n"
     "        x[i + 1] = item & 1 ? x[i + 1] : other;\n"
@@ -6960,7 +6584,7 @@ static const char piece_100[] =
     "    *(__global uint *) (out + col) = pack_halves(z.x, z.y);\n"
     "}\n";
 
-static const char piece_101[] =
+static const char piece_100[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored K x N.\n"
@@ -7035,7 +6659,7 @@ static const char piece_101[] =
     "            asm volatile(\"tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu\"\n"
     "                    \".sync.aligned [%0], [%1], 128;\" ::\n";
 
-static const char piece_102[] =
+static const char piece_101[] =
     "                    \"l\"(a_map + which * 128), \"r\"(local_address(map)) : \"memory\");\n"
     "            asm volatile(\"bar.sync 3, 64;\" ::: \"memory\");\n"
     "        }\n"
@@ -7114,7 +6738,7 @@ static const char piece_102[] =
     "                    const uint to = swizzled(line, x, 8);\n"
     "                    fetch_chunk(b_at + s * 8192 + to, B + b_offset, K, N, ldb, k + line,\n";
 
-static const char piece_103[] =
+static const char piece_102[] =
     "                            first_n + x * 8);\n"
     "                }\n"
     "                mbarrier_arrive_later(fulls + 8 * s);\n"
@@ -7198,7 +6822,7 @@ static const char piece_103[] =
     "                    continue;\n"
     "                }\n";
 
-static const char piece_104[] =
+static const char piece_103[] =
     "                // With its three neighbours a work-item changes them for the eight columns of one.\n"
     "                uint x[4];\n"
     "        #pragma unroll\n"
@@ -7228,7 +6852,7 @@ static const char piece_104[] =
     "    }\n"
     "}\n";
 
-static const char piece_105[] =
+static const char piece_104[] =
     "// Adds up what work-groups have of a tile that none did alone, and stores it. Of 128 elements at a\n"
     "// time each of eight warps adds up every eighth part; what they have is then added in their order.\n"
     "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\n"
@@ -7306,7 +6930,7 @@ static const char piece_105[] =
     "            const uint item = element % 128, e = element / 128;\n"
     "            const long row = first_m + item / 32 * 16 + item % 32 / 4 + e / 2 % 2 * 8;\n";
 
-static const char piece_106[] =
+static const char piece_105[] =
     "        asm volatile(\"//@tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%0], 0;\" ::\n"
     "                \"r\"(map) : \"memory\");\n"
     "    if (swizzle == 1)\n"
@@ -7392,7 +7016,7 @@ static const char piece_106[] =
     "#pragma unroll\n"
     "    for (int i = 0; i < 4; i += 2) {\n";
 
-static const char piece_107[] =
+static const char piece_106[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored N x K.\n"
@@ -7467,7 +7091,7 @@ static const char piece_107[] =
     "            asm volatile(\"tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu\"\n"
     "                    \".sync.aligned [%0], [%1], 128;\" ::\n";
 
-static const char piece_108[] =
+static const char piece_107[] =
     "                    \"l\"(a_map + which * 128), \"r\"(local_address(map)) : \"memory\");\n"
     "            asm volatile(\"bar.sync 3, 64;\" ::: \"memory\");\n"
     "        }\n"
@@ -7547,7 +7171,7 @@ static const char piece_108[] =
     "                            k + x * 8);\n"
     "                }\n";
 
-static const char piece_109[] =
+static const char piece_108[] =
     "                mbarrier_arrive_later(fulls + 8 * s);\n"
     "            }\n"
     "            asm volatile(\"bar.sync 2, 128;\" ::: \"memory\");\n"
@@ -7629,7 +7253,7 @@ static const char piece_109[] =
     "                    continue;\n"
     "                }\n";
 
-static const char piece_110[] =
+static const char piece_109[] =
     "// Adds up what work-groups have of a tile that none did alone, and stores it. Of 128 elements at a\n"
     "// time each of eight warps adds up every eighth part; what they have is then added in their order.\n"
     "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\n"
@@ -7707,7 +7331,7 @@ static const char piece_110[] =
     "            const uint item = element % 128, e = element / 128;\n"
     "            const long row = first_m + item / 32 * 16 + item % 32 / 4 + e / 2 % 2 * 8;\n";
 
-static const char piece_111[] =
+static const char piece_110[] =
     "        asm volatile(\"//@tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%0], 0;\" ::\n"
     "                \"r\"(map) : \"memory\");\n"
     "    if (swizzle == 1)\n"
@@ -7793,7 +7417,7 @@ static const char piece_111[] =
     "#pragma unroll\n"
     "    for (int i = 0; i < 4; i += 2) {\n";
 
-static const char piece_112[] =
+static const char piece_111[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored K x N.\n"
@@ -7868,7 +7492,7 @@ static const char piece_112[] =
     "            asm volatile(\"tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu\"\n"
     "                    \".sync.aligned [%0], [%1], 128;\" ::\n";
 
-static const char piece_113[] =
+static const char piece_112[] =
     "                    \"l\"(a_map + which * 128), \"r\"(local_address(map)) : \"memory\");\n"
     "            asm volatile(\"bar.sync 3, 64;\" ::: \"memory\");\n"
     "        }\n"
@@ -7947,7 +7571,7 @@ static const char piece_113[] =
     "                    const uint line = i / 8, x = i % 8;\n"
     "                    const uint to = swizzled(line, x, 8);\n";
 
-static const char piece_114[] =
+static const char piece_113[] =
     "                    fetch_chunk(b_at + s * 8192 + to, B + b_offset, K, N, ldb, k + line,\n"
     "                            first_n + x * 8);\n"
     "                }\n"
@@ -8029,7 +7653,7 @@ static const char piece_114[] =
     "                        for (int b = 0; b < 4; b++)\n"
     "                            put_pair(c[(4 * j + b) * 4 + 2 * h], c[(4 * j + b) * 4 + 2 * h + 1],\n";
 
-static const char piece_115[] =
+static const char piece_114[] =
     "                                    C + row * ldc, block + b * 8 + item % 4 * 2, N, alpha, beta, is_aligned);\n"
     "                    continue;\n"
     "                }\n"
@@ -8062,7 +7686,7 @@ static const char piece_115[] =
     "    }\n"
     "}\n";
 
-static const char piece_116[] =
+static const char piece_115[] =
     "// Adds up what work-groups have of a tile that none did alone, and stores it. Of 128 elements at a\n"
     "// time each of eight warps adds up every eighth part; what they have is then added in their order.\n"
     "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\n"
@@ -8140,7 +7764,7 @@ static const char piece_116[] =
     "            const uint item = element % 128, e = element / 128;\n"
     "            const long row = first_m + item / 32 * 16 + item % 32 / 4 + e / 2 % 2 * 8;\n";
 
-static const char piece_117[] =
+static const char piece_116[] =
     "        asm volatile(\"//@tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%0], 0;\" ::\n"
     "                \"r\"(map) : \"memory\");\n"
     "    if (swizzle == 1)\n"
@@ -8226,7 +7850,7 @@ static const char piece_117[] =
     "#pragma unroll\n"
     "    for (int i = 0; i < 4; i += 2) {\n";
 
-static const char piece_118[] =
+static const char piece_117[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored N x K.\n"
@@ -8301,7 +7925,7 @@ static const char piece_118[] =
     "            asm volatile(\"tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu\"\n"
     "                    \".sync.aligned [%0], [%1], 128;\" ::\n";
 
-static const char piece_119[] =
+static const char piece_118[] =
     "                    \"l\"(a_map + which * 128), \"r\"(local_address(map)) : \"memory\");\n"
     "            asm volatile(\"bar.sync 3, 64;\" ::: \"memory\");\n"
     "        }\n"
@@ -8379,7 +8003,7 @@ static const char piece_119[] =
     "                    const uint line = i / 8, x = i % 8;\n"
     "                    const uint to = swizzled(line, x, 8);\n";
 
-static const char piece_120[] =
+static const char piece_119[] =
     "                    fetch_chunk(b_at + s * 8192 + to, B + b_offset, N, K, ldb, first_n + line,\n"
     "                            k + x * 8);\n"
     "                }\n"
@@ -8461,7 +8085,7 @@ static const char piece_120[] =
     "                        for (int b = 0; b < 4; b++)\n"
     "                            put_pair(c[(4 * j + b) * 4 + 2 * h], c[(4 * j + b) * 4 + 2 * h + 1],\n";
 
-static const char piece_121[] =
+static const char piece_120[] =
     "// Adds up what work-groups have of a tile that none did alone, and stores it. Of 128 elements at a\n"
     "// time each of eight warps adds up every eighth part; what they have is then added in their order.\n"
     "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\n"
@@ -8539,7 +8163,7 @@ static const char piece_121[] =
     "            const uint item = element % 128, e = element / 128;\n"
     "            const long row = first_m + item / 32 * 16 + item % 32 / 4 + e / 2 % 2 * 8;\n";
 
-static const char piece_122[] =
+static const char piece_121[] =
     "        asm volatile(\"//@tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%0], 1;\" ::\n"
     "                \"r\"(map) : \"memory\");\n"
     "    if (swizzle == 2)\n"
@@ -8633,13 +8257,13 @@ static const char piece_122[] =
     "    if (beta != 0) {\n"
     "        const uint both = *(__global uint *) (out + col);\n";
 
-static const char piece_123[] =
+static const char piece_122[] =
     "        z += beta * vload_half2(0, (const half *) &both);\n"
     "    }\n"
     "    *(__global uint *) (out + col) = pack_halves(z.x, z.y);\n"
     "}\n";
 
-static const char piece_124[] =
+static const char piece_123[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored K x N.\n"
@@ -8718,7 +8342,7 @@ static const char piece_124[] =
     "            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n"
     "            const int first_m = tile_m * 32, first_n = tile_n * 16;\n";
 
-static const char piece_125[] =
+static const char piece_124[] =
     "            for (int t = 0; t < num; t++) {\n"
     "                if (t >= early)\n"
     "                {\n"
@@ -8801,7 +8425,7 @@ static const char piece_125[] =
     "            warp_sync();\n"
     "            if (now > 0 && lane == 0)\n";
 
-static const char piece_126[] =
+static const char piece_125[] =
     "                mbarrier_arrive(empties + 8 * (stage == 0 ? 11 : stage - 1));\n"
     "            const uint a_tile = a_at + stage * 4096, b_tile = b_at + stage * 2048;\n"
     "        #pragma unroll\n"
@@ -8848,7 +8472,7 @@ static const char piece_126[] =
     "    }\n"
     "}\n";
 
-static const char piece_127[] =
+static const char piece_126[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored N x K.\n"
@@ -8926,7 +8550,7 @@ static const char piece_127[] =
     "            const uint band_rows = min(tiles_m - band, (uint) 8);\n"
     "            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n";
 
-static const char piece_128[] =
+static const char piece_127[] =
     "            const int first_m = tile_m * 32, first_n = tile_n * 16;\n"
     "            for (int t = 0; t < num; t++) {\n"
     "                if (t >= early)\n"
@@ -9009,7 +8633,7 @@ static const char piece_128[] =
     "            warp_sync();\n"
     "            if (now > 0 && lane == 0)\n";
 
-static const char piece_129[] =
+static const char piece_128[] =
     "                mbarrier_arrive(empties + 8 * (stage == 0 ? 11 : stage - 1));\n"
     "            const uint a_tile = a_at + stage * 4096, b_tile = b_at + stage * 2048;\n"
     "        #pragma unroll\n"
@@ -9056,7 +8680,7 @@ static const char piece_129[] =
     "    }\n"
     "}\n";
 
-static const char piece_130[] =
+static const char piece_129[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored K x N.\n"
@@ -9135,7 +8759,7 @@ static const char piece_130[] =
     "            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n"
     "            const int first_m = tile_m * 32, first_n = tile_n * 16;\n";
 
-static const char piece_131[] =
+static const char piece_130[] =
     "            for (int t = 0; t < num; t++) {\n"
     "                if (t >= early)\n"
     "                {\n"
@@ -9218,7 +8842,7 @@ static const char piece_131[] =
     "            // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
     "            warp_sync();\n";
 
-static const char piece_132[] =
+static const char piece_131[] =
     "            if (now > 0 && lane == 0)\n"
     "                mbarrier_arrive(empties + 8 * (stage == 0 ? 11 : stage - 1));\n"
     "            const uint a_tile = a_at + stage * 4096, b_tile = b_at + stage * 2048;\n"
@@ -9266,7 +8890,7 @@ static const char piece_132[] =
     "    }\n"
     "}\n";
 
-static const char piece_133[] =
+static const char piece_132[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored N x K.\n"
@@ -9345,7 +8969,7 @@ static const char piece_133[] =
     "            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n"
     "            const int first_m = tile_m * 32, first_n = tile_n * 16;\n";
 
-static const char piece_134[] =
+static const char piece_133[] =
     "            for (int t = 0; t < num; t++) {\n"
     "                if (t >= early)\n"
     "                {\n"
@@ -9428,7 +9052,7 @@ static const char piece_134[] =
     "            warp_sync();\n"
     "            if (now > 0 && lane == 0)\n";
 
-static const char piece_135[] =
+static const char piece_134[] =
     "                mbarrier_arrive(empties + 8 * (stage == 0 ? 11 : stage - 1));\n"
     "            const uint a_tile = a_at + stage * 4096, b_tile = b_at + stage * 2048;\n"
     "        #pragma unroll\n"
@@ -9475,7 +9099,7 @@ static const char piece_135[] =
     "    }\n"
     "}\n";
 
-static const char piece_136[] =
+static const char piece_135[] =
     "// Elements of half are computed with as float. A product and a sum are fused where the device does\n"
     "// that in one step: FP_CONTRACT, on by default, allows it.\n"
     "static float load(__global const half *p)\n"
@@ -9498,7 +9122,7 @@ static const char piece_136[] =
     "    vstore_half4(x, 0, p);\n"
     "}\n";
 
-static const char piece_137[] =
+static const char piece_136[] =
     "static float4 load_row(__global const half *p)\n"
     "{\n"
     "    return load_vector(p);\n"
@@ -9597,7 +9221,7 @@ static const char piece_137[] =
     "    }\n"
     "}\n";
 
-static const char piece_138[] =
+static const char piece_137[] =
     "static float total(float4 x)\n"
     "{\n"
     "    float e[4];\n"
@@ -9701,13 +9325,13 @@ static const char piece_138[] =
     "        const float sums[] = { part[0][item], part[1][item], part[2][item], part[3][item] };\n"
     "        for (int i = 0; i < 4; i++)\n";
 
-static const char piece_139[] =
+static const char piece_138[] =
     "            if (first + i >= begin && first + i < L)\n"
     "                put(alpha * sums[i], beta, C + (s + 0) * ldc + first + i);\n"
     "    }\n"
     "}\n";
 
-static const char piece_140[] =
+static const char piece_139[] =
     "static float4 load_row(__global const half *p)\n"
     "{\n"
     "    return load_vector(p);\n"
@@ -9806,7 +9430,7 @@ static const char piece_140[] =
     "    }\n"
     "}\n";
 
-static const char piece_141[] =
+static const char piece_140[] =
     "static float total(float4 x)\n"
     "{\n"
     "    float e[4];\n"
@@ -9908,7 +9532,7 @@ static const char piece_141[] =
     "        }\n"
     "    }\n";
 
-static const char piece_142[] =
+static const char piece_141[] =
     "    if (along_k == 0 && s + 0 < S) {\n"
     "        const float sums[] = { part[0][item], part[1][item], part[2][item], part[3][item] };\n"
     "        for (int i = 0; i < 4; i++)\n"
@@ -9917,7 +9541,7 @@ static const char piece_142[] =
     "    }\n"
     "}\n";
 
-static const char piece_143[] =
+static const char piece_142[] =
     "static float total(float4 x)\n"
     "{\n"
     "    float e[4];\n"
@@ -10020,7 +9644,7 @@ static const char piece_143[] =
     "    }\n"
     "    if (along_k == 0 && s + 0 < S) {\n";
 
-static const char piece_144[] =
+static const char piece_143[] =
     "        const float sums[] = { part[0][item], part[1][item], part[2][item], part[3][item] };\n"
     "        for (int i = 0; i < 4; i++)\n"
     "            if (first + i >= begin && first + i < L)\n"
@@ -10028,7 +9652,7 @@ static const char piece_144[] =
     "    }\n"
     "}\n";
 
-static const char piece_145[] =
+static const char piece_144[] =
     "static float total(float4 x)\n"
     "{\n"
     "    float e[4];\n"
@@ -10133,12 +9757,12 @@ static const char piece_145[] =
     "        for (int i = 0; i < 4; i++)\n"
     "            if (first + i >= begin && first + i < L)\n";
 
-static const char piece_146[] =
+static const char piece_145[] =
     "                put(alpha * sums[i], beta, C + (first + i) * ldc + s + 0);\n"
     "    }\n"
     "}\n";
 
-static const char piece_147[] =
+static const char piece_146[] =
     "static float4 load_row(__global const half *p)\n"
     "{\n"
     "    return load_vector(p);\n"
@@ -10237,7 +9861,7 @@ static const char piece_147[] =
     "    }\n"
     "}\n";
 
-static const char piece_148[] =
+static const char piece_147[] =
     "static float4 load_row(__global const half *p)\n"
     "{\n"
     "    return load_vector(p);\n"
@@ -10336,7 +9960,7 @@ static const char piece_148[] =
     "    }\n"
     "}\n";
 
-static const char piece_149[] =
+static const char piece_148[] =
     "static float total(float4 x)\n"
     "{\n"
     "    float e[4];\n"
@@ -10438,7 +10062,7 @@ static const char piece_149[] =
     "        }\n"
     "    }\n";
 
-static const char piece_150[] =
+static const char piece_149[] =
     "    if (along_k == 0 && s + 0 < S) {\n"
     "        const float sums[] = { part[0][item], part[1][item], part[2][item], part[3][item] };\n"
     "        for (int i = 0; i < 4; i++)\n"
@@ -10447,7 +10071,7 @@ static const char piece_150[] =
     "    }\n"
     "}\n";
 
-static const char piece_151[] =
+static const char piece_150[] =
     "static float total(float4 x)\n"
     "{\n"
     "    float e[4];\n"
@@ -10551,13 +10175,13 @@ static const char piece_151[] =
     "        const float sums[] = { part[0][item], part[1][item], part[2][item], part[3][item] };\n"
     "        for (int i = 0; i < 4; i++)\n";
 
-static const char piece_152[] =
+static const char piece_151[] =
     "            if (first + i >= begin && first + i < L)\n"
     "                put(alpha * sums[i], beta, C + (first + i) * ldc + s + 0);\n"
     "    }\n"
     "}\n";
 
-static const char piece_153[] =
+static const char piece_152[] =
     "static float4 load_row(__global const half *p)\n"
     "{\n"
     "    return load_vector(p);\n"
@@ -10656,7 +10280,7 @@ static const char piece_153[] =
     "    }\n"
     "}\n";
 
-static const char piece_154[] =
+static const char piece_153[] =
     "static float4 load_row(__global const half *p)\n"
     "{\n"
     "    return load_vector(p);\n"
@@ -10755,7 +10379,7 @@ static const char piece_154[] =
     "    }\n"
     "}\n";
 
-static const char piece_155[] =
+static const char piece_154[] =
     "// Elements of half are computed with as float. A product and a sum are fused where the device does\n"
     "// that in one step: FP_CONTRACT, on by default, allows it.\n"
     "static float load(__global const half *p)\n"
@@ -10768,7 +10392,7 @@ static const char piece_155[] =
     "    vstore_half(x, 0, p);\n"
     "}\n";
 
-static const char piece_156[] =
+static const char piece_155[] =
     "static float load_row(__global const half *p)\n"
     "{\n"
     "    return load(p);\n"
@@ -10860,7 +10484,7 @@ static const char piece_156[] =
     "            part[1][item] += part[1][item + half_way];\n"
     "            part[2][item] += part[2][item + half_way];\n";
 
-static const char piece_157[] =
+static const char piece_156[] =
     "            part[3][item] += part[3][item + half_way];\n"
     "        }\n"
     "    }\n"
@@ -10912,7 +10536,7 @@ static const char piece_157[] =
     "    }\n"
     "}\n";
 
-static const char piece_158[] =
+static const char piece_157[] =
     "static float load_row(__global const half *p)\n"
     "{\n"
     "    return load(p);\n"
@@ -11004,7 +10628,7 @@ static const char piece_158[] =
     "            part[1][item] += part[1][item + half_way];\n"
     "            part[2][item] += part[2][item + half_way];\n";
 
-static const char piece_159[] =
+static const char piece_158[] =
     "static float load_row(__global const half *p)\n"
     "{\n"
     "    return load(p);\n"
@@ -11093,7 +10717,7 @@ static const char piece_159[] =
     "        barrier(CLK_LOCAL_MEM_FENCE);\n"
     "        if (along_k < half_way)\n";
 
-static const char piece_160[] =
+static const char piece_159[] =
     "            part[item] += part[item + half_way * 4];\n"
     "    }\n"
     "    if (along_k == 0 && s + 2 < S) {\n"
@@ -11117,7 +10741,7 @@ static const char piece_160[] =
     "    }\n"
     "}\n";
 
-static const char piece_161[] =
+static const char piece_160[] =
     "static float load_row(__global const half *p)\n"
     "{\n"
     "    return load(p);\n"
@@ -11205,7 +10829,7 @@ static const char piece_161[] =
     "    for (int half_way = 32; half_way > 0; half_way /= 2) {\n"
     "        barrier(CLK_LOCAL_MEM_FENCE);\n";
 
-static const char piece_162[] =
+static const char piece_161[] =
     "        if (along_k < half_way)\n"
     "            part[item] += part[item + half_way * 4];\n"
     "    }\n"
@@ -11230,7 +10854,7 @@ static const char piece_162[] =
     "    }\n"
     "}\n";
 
-static const char piece_163[] =
+static const char piece_162[] =
     "        asm volatile(\"//@tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%0], 1;\" ::\n"
     "                \"r\"(map) : \"memory\");\n"
     "    if (swizzle == 2)\n"
@@ -11328,29 +10952,7 @@ static const char piece_163[] =
     "{\n"
     "    uint both;\n";
 
-static const char piece_164[] =
-    "    asm(\"cvt.rn.f16x2.f32 %0, %1, %2;\" : \"=r\"(both) : \"f\"(high), \"f\"(low));\n"
-    "    return both;\n"
-    "}\n"
-    "\n"
-    "// put for two columns side by side; `whole` says that they are at a multiple of their size.\n"
-    "static void put_pair(float x, float y, __global half *out, long col, long N, float alpha, float beta,\n"
-    "        bool whole)\n"
-    "{\n"
-    "    if (!whole || col + 1 >= N) {\n"
-    "        put(x, out, col, N, alpha, beta);\n"
-    "        put(y, out, col + 1, N, alpha, beta);\n"
-    "        return;\n"
-    "    }\n"
-    "    float2 z = alpha * (float2) (x, y);\n"
-    "    if (beta != 0) {\n"
-    "        const uint both = *(__global uint *) (out + col);\n"
-    "        z += beta * vload_half2(0, (const half *) &both);\n"
-    "    }\n"
-    "    *(__global uint *) (out + col) = pack_halves(z.x, z.y);\n"
-    "}\n";
-
-static const char piece_165[] =
+static const char piece_163[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored K x N.\n"
@@ -11429,7 +11031,7 @@ static const char piece_165[] =
     "            const uint band_rows = min(tiles_m - band, (uint) 2);\n"
     "            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n";
 
-static const char piece_166[] =
+static const char piece_164[] =
     "            const int first_m = tile_m * 64, first_n = tile_n * 32;\n"
     "            for (int t = 0; t < num; t++) {\n"
     "                if (t >= early)\n"
@@ -11509,7 +11111,7 @@ static const char piece_166[] =
     "            // What work-items have copied, the tensor cores are to see.\n"
     "            if (now < 2)\n";
 
-static const char piece_167[] =
+static const char piece_165[] =
     "                asm volatile(\"fence.proxy.async.shared::cta;\" ::: \"memory\");\n"
     "            warp_sync();\n"
     "            asm volatile(\"//@wgmma.fence.sync.aligned;\" ::: \"memory\");\n"
@@ -11570,7 +11172,7 @@ static const char piece_167[] =
     "    }\n"
     "}\n";
 
-static const char piece_168[] =
+static const char piece_166[] =
     "        asm volatile(\"//@tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%0], 1;\" ::\n"
     "                \"r\"(map) : \"memory\");\n"
     "    if (swizzle == 2)\n"
@@ -11668,7 +11270,7 @@ static const char piece_168[] =
     "{\n"
     "    uint both;\n";
 
-static const char piece_169[] =
+static const char piece_167[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored N x K.\n"
@@ -11747,7 +11349,7 @@ static const char piece_169[] =
     "            const uint band_rows = min(tiles_m - band, (uint) 2);\n"
     "            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n";
 
-static const char piece_170[] =
+static const char piece_168[] =
     "            const int first_m = tile_m * 64, first_n = tile_n * 32;\n"
     "            for (int t = 0; t < num; t++) {\n"
     "                if (t >= early)\n"
@@ -11828,7 +11430,7 @@ static const char piece_170[] =
     "                asm volatile(\"fence.proxy.async.shared::cta;\" ::: \"memory\");\n"
     "            warp_sync();\n";
 
-static const char piece_171[] =
+static const char piece_169[] =
     "            asm volatile(\"//@wgmma.fence.sync.aligned;\" ::: \"memory\");\n"
     "        #pragma unroll\n"
     "            for (int s = 0; s < 4; s++)\n"
@@ -11887,7 +11489,7 @@ static const char piece_171[] =
     "    }\n"
     "}\n";
 
-static const char piece_172[] =
+static const char piece_170[] =
     "        asm volatile(\"//@tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%0], 1;\" ::\n"
     "                \"r\"(map) : \"memory\");\n"
     "    if (swizzle == 2)\n"
@@ -11985,7 +11587,7 @@ static const char piece_172[] =
     "{\n"
     "    uint both;\n";
 
-static const char piece_173[] =
+static const char piece_171[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored K x N.\n"
@@ -12064,7 +11666,7 @@ static const char piece_173[] =
     "            const uint band_rows = min(tiles_m - band, (uint) 2);\n"
     "            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n";
 
-static const char piece_174[] =
+static const char piece_172[] =
     "            const int first_m = tile_m * 64, first_n = tile_n * 32;\n"
     "            for (int t = 0; t < num; t++) {\n"
     "                if (t >= early)\n"
@@ -12143,7 +11745,7 @@ static const char piece_174[] =
     "            const uint b = (b_at + stage * 4096) >> 4 | 256 << 16;\n"
     "            mbarrier_wait(fulls + 8 * stage, phase);\n";
 
-static const char piece_175[] =
+static const char piece_173[] =
     "            // What work-items have copied, the tensor cores are to see.\n"
     "            if (now < 2)\n"
     "                asm volatile(\"fence.proxy.async.shared::cta;\" ::: \"memory\");\n"
@@ -12206,7 +11808,7 @@ static const char piece_175[] =
     "    }\n"
     "}\n";
 
-static const char piece_176[] =
+static const char piece_174[] =
     "        asm volatile(\"//@tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%0], 1;\" ::\n"
     "                \"r\"(map) : \"memory\");\n"
     "    if (swizzle == 2)\n"
@@ -12304,7 +11906,7 @@ static const char piece_176[] =
     "{\n"
     "    uint both;\n";
 
-static const char piece_177[] =
+static const char piece_175[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored N x K.\n"
@@ -12383,7 +11985,7 @@ static const char piece_177[] =
     "            const uint band_rows = min(tiles_m - band, (uint) 2);\n"
     "            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n";
 
-static const char piece_178[] =
+static const char piece_176[] =
     "            const int first_m = tile_m * 64, first_n = tile_n * 32;\n"
     "            for (int t = 0; t < num; t++) {\n"
     "                if (t >= early)\n"
@@ -12463,7 +12065,7 @@ static const char piece_178[] =
     "            // What work-items have copied, the tensor cores are to see.\n"
     "            if (now < 2)\n";
 
-static const char piece_179[] =
+static const char piece_177[] =
     "                asm volatile(\"fence.proxy.async.shared::cta;\" ::: \"memory\");\n"
     "            warp_sync();\n"
     "            asm volatile(\"//@wgmma.fence.sync.aligned;\" ::: \"memory\");\n"
@@ -12524,7 +12126,7 @@ static const char piece_179[] =
     "    }\n"
     "}\n";
 
-static const char piece_180[] =
+static const char piece_178[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored K x N.\n"
@@ -12603,7 +12205,7 @@ static const char piece_180[] =
     "            const uint band_rows = min(tiles_m - band, (uint) 4);\n"
     "            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n";
 
-static const char piece_181[] =
+static const char piece_179[] =
     "            const int first_m = tile_m * 256, first_n = tile_n * 32;\n"
     "            for (int t = 0; t < num; t++) {\n"
     "                if (t >= early)\n"
@@ -12683,7 +12285,7 @@ static const char piece_181[] =
     "            // What work-items have copied, the tensor cores are to see.\n"
     "            if (now < 2)\n";
 
-static const char piece_182[] =
+static const char piece_180[] =
     "                asm volatile(\"fence.proxy.async.shared::cta;\" ::: \"memory\");\n"
     "            warp_sync();\n"
     "            asm volatile(\"//@wgmma.fence.sync.aligned;\" ::: \"memory\");\n"
@@ -12744,7 +12346,7 @@ static const char piece_182[] =
     "    }\n"
     "}\n";
 
-static const char piece_183[] =
+static const char piece_181[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored N x K.\n"
@@ -12823,7 +12425,7 @@ static const char piece_183[] =
     "            const uint band_rows = min(tiles_m - band, (uint) 4);\n"
     "            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n";
 
-static const char piece_184[] =
+static const char piece_182[] =
     "            const int first_m = tile_m * 256, first_n = tile_n * 32;\n"
     "            for (int t = 0; t < num; t++) {\n"
     "                if (t >= early)\n"
@@ -12904,7 +12506,7 @@ static const char piece_184[] =
     "                asm volatile(\"fence.proxy.async.shared::cta;\" ::: \"memory\");\n"
     "            warp_sync();\n";
 
-static const char piece_185[] =
+static const char piece_183[] =
     "            asm volatile(\"//@wgmma.fence.sync.aligned;\" ::: \"memory\");\n"
     "        #pragma unroll\n"
     "            for (int s = 0; s < 4; s++)\n"
@@ -12963,7 +12565,7 @@ static const char piece_185[] =
     "    }\n"
     "}\n";
 
-static const char piece_186[] =
+static const char piece_184[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored K x N.\n"
@@ -13042,7 +12644,7 @@ static const char piece_186[] =
     "            const uint band_rows = min(tiles_m - band, (uint) 4);\n"
     "            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n";
 
-static const char piece_187[] =
+static const char piece_185[] =
     "            const int first_m = tile_m * 256, first_n = tile_n * 32;\n"
     "            for (int t = 0; t < num; t++) {\n"
     "                if (t >= early)\n"
@@ -13121,7 +12723,7 @@ static const char piece_187[] =
     "            const uint b = (b_at + stage * 4096) >> 4 | 256 << 16;\n"
     "            mbarrier_wait(fulls + 8 * stage, phase);\n";
 
-static const char piece_188[] =
+static const char piece_186[] =
     "            // What work-items have copied, the tensor cores are to see.\n"
     "            if (now < 2)\n"
     "                asm volatile(\"fence.proxy.async.shared::cta;\" ::: \"memory\");\n"
@@ -13184,7 +12786,7 @@ static const char piece_188[] =
     "    }\n"
     "}\n";
 
-static const char piece_189[] =
+static const char piece_187[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored N x K.\n"
@@ -13263,7 +12865,7 @@ static const char piece_189[] =
     "            const uint band_rows = min(tiles_m - band, (uint) 4);\n"
     "            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n";
 
-static const char piece_190[] =
+static const char piece_188[] =
     "            const int first_m = tile_m * 256, first_n = tile_n * 32;\n"
     "            for (int t = 0; t < num; t++) {\n"
     "                if (t >= early)\n"
@@ -13343,7 +12945,7 @@ static const char piece_190[] =
     "            // What work-items have copied, the tensor cores are to see.\n"
     "            if (now < 2)\n";
 
-static const char piece_191[] =
+static const char piece_189[] =
     "                asm volatile(\"fence.proxy.async.shared::cta;\" ::: \"memory\");\n"
     "            warp_sync();\n"
     "            asm volatile(\"//@wgmma.fence.sync.aligned;\" ::: \"memory\");\n"
@@ -13404,7 +13006,7 @@ static const char piece_191[] =
     "    }\n"
     "}\n";
 
-static const char piece_192[] =
+static const char piece_190[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored K x N.\n"
@@ -13483,7 +13085,7 @@ static const char piece_192[] =
     "            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n"
     "            const int first_m = tile_m * 16, first_n = tile_n * 64;\n";
 
-static const char piece_193[] =
+static const char piece_191[] =
     "            for (int t = 0; t < num; t++) {\n"
     "                if (t >= early)\n"
     "                {\n"
@@ -13566,7 +13168,7 @@ static const char piece_193[] =
     "            warp_sync();\n"
     "            if (now > 0 && lane == 0)\n";
 
-static const char piece_194[] =
+static const char piece_192[] =
     "                mbarrier_arrive(empties + 8 * (stage == 0 ? 7 : stage - 1));\n"
     "            const uint a_tile = a_at + stage * 2048, b_tile = b_at + stage * 8192;\n"
     "        #pragma unroll\n"
@@ -13613,7 +13215,7 @@ static const char piece_194[] =
     "    }\n"
     "}\n";
 
-static const char piece_195[] =
+static const char piece_193[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored N x K.\n"
@@ -13691,7 +13293,7 @@ static const char piece_195[] =
     "            const uint band_rows = min(tiles_m - band, (uint) 1);\n"
     "            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n";
 
-static const char piece_196[] =
+static const char piece_194[] =
     "            const int first_m = tile_m * 16, first_n = tile_n * 64;\n"
     "            for (int t = 0; t < num; t++) {\n"
     "                if (t >= early)\n"
@@ -13774,7 +13376,7 @@ static const char piece_196[] =
     "            warp_sync();\n"
     "            if (now > 0 && lane == 0)\n";
 
-static const char piece_197[] =
+static const char piece_195[] =
     "                mbarrier_arrive(empties + 8 * (stage == 0 ? 7 : stage - 1));\n"
     "            const uint a_tile = a_at + stage * 2048, b_tile = b_at + stage * 8192;\n"
     "        #pragma unroll\n"
@@ -13821,7 +13423,7 @@ static const char piece_197[] =
     "    }\n"
     "}\n";
 
-static const char piece_198[] =
+static const char piece_196[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored K x N.\n"
@@ -13900,7 +13502,7 @@ static const char piece_198[] =
     "            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n"
     "            const int first_m = tile_m * 16, first_n = tile_n * 64;\n";
 
-static const char piece_199[] =
+static const char piece_197[] =
     "            for (int t = 0; t < num; t++) {\n"
     "                if (t >= early)\n"
     "                {\n"
@@ -13983,7 +13585,7 @@ static const char piece_199[] =
     "            // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
     "            warp_sync();\n";
 
-static const char piece_200[] =
+static const char piece_198[] =
     "            if (now > 0 && lane == 0)\n"
     "                mbarrier_arrive(empties + 8 * (stage == 0 ? 7 : stage - 1));\n"
     "            const uint a_tile = a_at + stage * 2048, b_tile = b_at + stage * 8192;\n"
@@ -14031,7 +13633,7 @@ static const char piece_200[] =
     "    }\n"
     "}\n";
 
-static const char piece_201[] =
+static const char piece_199[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored N x K.\n"
@@ -14110,7 +13712,7 @@ static const char piece_201[] =
     "            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n"
     "            const int first_m = tile_m * 16, first_n = tile_n * 64;\n";
 
-static const char piece_202[] =
+static const char piece_200[] =
     "            for (int t = 0; t < num; t++) {\n"
     "                if (t >= early)\n"
     "                {\n"
@@ -14193,7 +13795,7 @@ static const char piece_202[] =
     "            warp_sync();\n"
     "            if (now > 0 && lane == 0)\n";
 
-static const char piece_203[] =
+static const char piece_201[] =
     "                mbarrier_arrive(empties + 8 * (stage == 0 ? 7 : stage - 1));\n"
     "            const uint a_tile = a_at + stage * 2048, b_tile = b_at + stage * 8192;\n"
     "        #pragma unroll\n"
@@ -14240,7 +13842,7 @@ static const char piece_203[] =
     "    }\n"
     "}\n";
 
-static const char piece_204[] =
+static const char piece_202[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored K x N.\n"
@@ -14319,7 +13921,7 @@ static const char piece_204[] =
     "            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n"
     "            const int first_m = tile_m * 16, first_n = tile_n * 64;\n";
 
-static const char piece_205[] =
+static const char piece_203[] =
     "            for (int t = 0; t < num; t++) {\n"
     "                if (t >= early)\n"
     "                {\n"
@@ -14402,7 +14004,7 @@ static const char piece_205[] =
     "            warp_sync();\n"
     "            if (now > 0 && lane == 0)\n";
 
-static const char piece_206[] =
+static const char piece_204[] =
     "                mbarrier_arrive(empties + 8 * (stage == 0 ? 4 : stage - 1));\n"
     "            const uint a_tile = a_at + stage * 2048, b_tile = b_at + stage * 8192;\n"
     "        #pragma unroll\n"
@@ -14449,7 +14051,7 @@ static const char piece_206[] =
     "    }\n"
     "}\n";
 
-static const char piece_207[] =
+static const char piece_205[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored N x K.\n"
@@ -14527,7 +14129,7 @@ static const char piece_207[] =
     "            const uint band_rows = min(tiles_m - band, (uint) 16);\n"
     "            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n";
 
-static const char piece_208[] =
+static const char piece_206[] =
     "            const int first_m = tile_m * 16, first_n = tile_n * 64;\n"
     "            for (int t = 0; t < num; t++) {\n"
     "                if (t >= early)\n"
@@ -14610,7 +14212,7 @@ static const char piece_208[] =
     "            warp_sync();\n"
     "            if (now > 0 && lane == 0)\n";
 
-static const char piece_209[] =
+static const char piece_207[] =
     "                mbarrier_arrive(empties + 8 * (stage == 0 ? 4 : stage - 1));\n"
     "            const uint a_tile = a_at + stage * 2048, b_tile = b_at + stage * 8192;\n"
     "        #pragma unroll\n"
@@ -14657,7 +14259,7 @@ static const char piece_209[] =
     "    }\n"
     "}\n";
 
-static const char piece_210[] =
+static const char piece_208[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored K x N.\n"
@@ -14736,7 +14338,7 @@ static const char piece_210[] =
     "            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n"
     "            const int first_m = tile_m * 16, first_n = tile_n * 64;\n";
 
-static const char piece_211[] =
+static const char piece_209[] =
     "            for (int t = 0; t < num; t++) {\n"
     "                if (t >= early)\n"
     "                {\n"
@@ -14819,7 +14421,7 @@ static const char piece_211[] =
     "            // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
     "            warp_sync();\n";
 
-static const char piece_212[] =
+static const char piece_210[] =
     "            if (now > 0 && lane == 0)\n"
     "                mbarrier_arrive(empties + 8 * (stage == 0 ? 4 : stage - 1));\n"
     "            const uint a_tile = a_at + stage * 2048, b_tile = b_at + stage * 8192;\n"
@@ -14867,7 +14469,7 @@ static const char piece_212[] =
     "    }\n"
     "}\n";
 
-static const char piece_213[] =
+static const char piece_211[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored N x K.\n"
@@ -14946,7 +14548,7 @@ static const char piece_213[] =
     "            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n"
     "            const int first_m = tile_m * 16, first_n = tile_n * 64;\n";
 
-static const char piece_214[] =
+static const char piece_212[] =
     "            for (int t = 0; t < num; t++) {\n"
     "                if (t >= early)\n"
     "                {\n"
@@ -15029,7 +14631,7 @@ static const char piece_214[] =
     "            warp_sync();\n"
     "            if (now > 0 && lane == 0)\n";
 
-static const char piece_215[] =
+static const char piece_213[] =
     "                mbarrier_arrive(empties + 8 * (stage == 0 ? 4 : stage - 1));\n"
     "            const uint a_tile = a_at + stage * 2048, b_tile = b_at + stage * 8192;\n"
     "        #pragma unroll\n"
@@ -15076,7 +14678,7 @@ static const char piece_215[] =
     "    }\n"
     "}\n";
 
-static const char piece_216[] =
+static const char piece_214[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored K x N.\n"
@@ -15155,7 +14757,7 @@ static const char piece_216[] =
     "            const uint band_rows = min(tiles_m - band, (uint) 1);\n"
     "            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n";
 
-static const char piece_217[] =
+static const char piece_215[] =
     "            const int first_m = tile_m * 128, first_n = tile_n * 32;\n"
     "            for (int t = 0; t < num; t++) {\n"
     "                if (t >= early)\n"
@@ -15235,7 +14837,7 @@ static const char piece_217[] =
     "            // What work-items have copied, the tensor cores are to see.\n"
     "            if (now < 2)\n";
 
-static const char piece_218[] =
+static const char piece_216[] =
     "                asm volatile(\"fence.proxy.async.shared::cta;\" ::: \"memory\");\n"
     "            warp_sync();\n"
     "            asm volatile(\"//@wgmma.fence.sync.aligned;\" ::: \"memory\");\n"
@@ -15296,7 +14898,7 @@ static const char piece_218[] =
     "    }\n"
     "}\n";
 
-static const char piece_219[] =
+static const char piece_217[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored N x K.\n"
@@ -15375,7 +14977,7 @@ static const char piece_219[] =
     "            const uint band_rows = min(tiles_m - band, (uint) 1);\n"
     "            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n";
 
-static const char piece_220[] =
+static const char piece_218[] =
     "            const int first_m = tile_m * 128, first_n = tile_n * 32;\n"
     "            for (int t = 0; t < num; t++) {\n"
     "                if (t >= early)\n"
@@ -15456,7 +15058,7 @@ static const char piece_220[] =
     "                asm volatile(\"fence.proxy.async.shared::cta;\" ::: \"memory\");\n"
     "            warp_sync();\n";
 
-static const char piece_221[] =
+static const char piece_219[] =
     "            asm volatile(\"//@wgmma.fence.sync.aligned;\" ::: \"memory\");\n"
     "        #pragma unroll\n"
     "            for (int s = 0; s < 4; s++)\n"
@@ -15515,7 +15117,7 @@ static const char piece_221[] =
     "    }\n"
     "}\n";
 
-static const char piece_222[] =
+static const char piece_220[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored K x N.\n"
@@ -15594,7 +15196,7 @@ static const char piece_222[] =
     "            const uint band_rows = min(tiles_m - band, (uint) 1);\n"
     "            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n";
 
-static const char piece_223[] =
+static const char piece_221[] =
     "            const int first_m = tile_m * 128, first_n = tile_n * 32;\n"
     "            for (int t = 0; t < num; t++) {\n"
     "                if (t >= early)\n"
@@ -15673,7 +15275,7 @@ static const char piece_223[] =
     "            const uint b = (b_at + stage * 4096) >> 4 | 256 << 16;\n"
     "            mbarrier_wait(fulls + 8 * stage, phase);\n";
 
-static const char piece_224[] =
+static const char piece_222[] =
     "            // What work-items have copied, the tensor cores are to see.\n"
     "            if (now < 2)\n"
     "                asm volatile(\"fence.proxy.async.shared::cta;\" ::: \"memory\");\n"
@@ -15736,7 +15338,7 @@ static const char piece_224[] =
     "    }\n"
     "}\n";
 
-static const char piece_225[] =
+static const char piece_223[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored N x K.\n"
@@ -15815,7 +15417,7 @@ static const char piece_225[] =
     "            const uint band_rows = min(tiles_m - band, (uint) 1);\n"
     "            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n";
 
-static const char piece_226[] =
+static const char piece_224[] =
     "            const int first_m = tile_m * 128, first_n = tile_n * 32;\n"
     "            for (int t = 0; t < num; t++) {\n"
     "                if (t >= early)\n"
@@ -15895,7 +15497,7 @@ static const char piece_226[] =
     "            // What work-items have copied, the tensor cores are to see.\n"
     "            if (now < 2)\n";
 
-static const char piece_227[] =
+static const char piece_225[] =
     "                asm volatile(\"fence.proxy.async.shared::cta;\" ::: \"memory\");\n"
     "            warp_sync();\n"
     "            asm volatile(\"//@wgmma.fence.sync.aligned;\" ::: \"memory\");\n"
@@ -15956,7 +15558,7 @@ static const char piece_227[] =
     "    }\n"
     "}\n";
 
-static const char piece_228[] =
+static const char piece_226[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored K x N.\n"
@@ -16035,7 +15637,7 @@ static const char piece_228[] =
     "            const uint band_rows = min(tiles_m - band, (uint) 8);\n"
     "            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n";
 
-static const char piece_229[] =
+static const char piece_227[] =
     "            const int first_m = tile_m * 64, first_n = tile_n * 64;\n"
     "            for (int t = 0; t < num; t++) {\n"
     "                if (t >= early)\n"
@@ -16115,7 +15717,7 @@ static const char piece_229[] =
     "            // What work-items have copied, the tensor cores are to see.\n"
     "            if (now < 2)\n";
 
-static const char piece_230[] =
+static const char piece_228[] =
     "                asm volatile(\"fence.proxy.async.shared::cta;\" ::: \"memory\");\n"
     "            warp_sync();\n"
     "            asm volatile(\"//@wgmma.fence.sync.aligned;\" ::: \"memory\");\n"
@@ -16176,7 +15778,7 @@ static const char piece_230[] =
     "    }\n"
     "}\n";
 
-static const char piece_231[] =
+static const char piece_229[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored N x K.\n"
@@ -16255,7 +15857,7 @@ static const char piece_231[] =
     "            const uint band_rows = min(tiles_m - band, (uint) 8);\n"
     "            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n";
 
-static const char piece_232[] =
+static const char piece_230[] =
     "            const int first_m = tile_m * 64, first_n = tile_n * 64;\n"
     "            for (int t = 0; t < num; t++) {\n"
     "                if (t >= early)\n"
@@ -16336,7 +15938,7 @@ static const char piece_232[] =
     "                asm volatile(\"fence.proxy.async.shared::cta;\" ::: \"memory\");\n"
     "            warp_sync();\n";
 
-static const char piece_233[] =
+static const char piece_231[] =
     "            asm volatile(\"//@wgmma.fence.sync.aligned;\" ::: \"memory\");\n"
     "        #pragma unroll\n"
     "            for (int s = 0; s < 4; s++)\n"
@@ -16395,7 +15997,7 @@ static const char piece_233[] =
     "    }\n"
     "}\n";
 
-static const char piece_234[] =
+static const char piece_232[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored K x N.\n"
@@ -16474,7 +16076,7 @@ static const char piece_234[] =
     "            const uint band_rows = min(tiles_m - band, (uint) 8);\n"
     "            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n";
 
-static const char piece_235[] =
+static const char piece_233[] =
     "            const int first_m = tile_m * 64, first_n = tile_n * 64;\n"
     "            for (int t = 0; t < num; t++) {\n"
     "                if (t >= early)\n"
@@ -16553,7 +16155,7 @@ static const char piece_235[] =
     "            const uint b = (b_at + stage * 8192) >> 4 | 512 << 16;\n"
     "            mbarrier_wait(fulls + 8 * stage, phase);\n";
 
-static const char piece_236[] =
+static const char piece_234[] =
     "            // What work-items have copied, the tensor cores are to see.\n"
     "            if (now < 2)\n"
     "                asm volatile(\"fence.proxy.async.shared::cta;\" ::: \"memory\");\n"
@@ -16616,7 +16218,7 @@ static const char piece_236[] =
     "    }\n"
     "}\n";
 
-static const char piece_237[] =
+static const char piece_235[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored N x K.\n"
@@ -16695,7 +16297,7 @@ static const char piece_237[] =
     "            const uint band_rows = min(tiles_m - band, (uint) 8);\n"
     "            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n";
 
-static const char piece_238[] =
+static const char piece_236[] =
     "            const int first_m = tile_m * 64, first_n = tile_n * 64;\n"
     "            for (int t = 0; t < num; t++) {\n"
     "                if (t >= early)\n"
@@ -16775,7 +16377,7 @@ static const char piece_238[] =
     "            // What work-items have copied, the tensor cores are to see.\n"
     "            if (now < 2)\n";
 
-static const char piece_239[] =
+static const char piece_237[] =
     "                asm volatile(\"fence.proxy.async.shared::cta;\" ::: \"memory\");\n"
     "            warp_sync();\n"
     "            asm volatile(\"//@wgmma.fence.sync.aligned;\" ::: \"memory\");\n"
@@ -16836,7 +16438,7 @@ static const char piece_239[] =
     "    }\n"
     "}\n";
 
-static const char piece_240[] =
+static const char piece_238[] =
     "// Elements of float are computed with as float. A product and a sum are fused where the device does\n"
     "// that in one step: FP_CONTRACT, on by default, allows it.\n"
     "static float load(__global const float *p)\n"
@@ -16927,7 +16529,7 @@ static const char piece_240[] =
     "                \"r\"(map) : \"memory\");\n"
     "    if (swizzle == 1)\n";
 
-static const char piece_241[] =
+static const char piece_239[] =
     "        asm volatile(\"//@tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%0], 1;\" ::\n"
     "                \"r\"(map) : \"memory\");\n"
     "    if (swizzle == 2)\n"
@@ -17024,13 +16626,13 @@ static const char piece_241[] =
     "{\n"
     "    x *= alpha;\n";
 
-static const char piece_242[] =
+static const char piece_240[] =
     "    if (beta != 0)\n"
     "        x += beta * *(__global float4 *) out;\n"
     "    *(__global float4 *) out = x;\n"
     "}\n";
 
-static const char piece_243[] =
+static const char piece_241[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored K x N.\n"
@@ -17111,7 +16713,7 @@ static const char piece_243[] =
     "        const uint band_rows = min(tiles_m - band, (uint) 1);\n"
     "        const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n";
 
-static const char piece_244[] =
+static const char piece_242[] =
     "        const int first_m = tile_m * 128, first_n = tile_n * 256;\n"
     "        // A tile is turned when the next one has been asked for.\n"
     "        for (int t = 0; t <= num; t++) {\n"
@@ -17192,7 +16794,7 @@ static const char piece_244[] =
     "                        const float4 x = *(__local const float4 *) (a_tile + k * 256 + a_from\n"
     "                                + m / 8 * 8192 + m % 8 * 32);\n";
 
-static const char piece_245[] =
+static const char piece_243[] =
     "                        as[m] = x.s0, as[m + 1] = x.s1, as[m + 2] = x.s2, as[m + 3] = x.s3;\n"
     "                    }\n"
     "            #pragma unroll\n"
@@ -17239,7 +16841,7 @@ static const char piece_245[] =
     "    }\n"
     "}\n";
 
-static const char piece_246[] =
+static const char piece_244[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored N x K.\n"
@@ -17319,7 +16921,7 @@ static const char piece_246[] =
     "        const uint band = tile / (1 * tiles_n) * 1, in_band = tile - band * tiles_n;\n"
     "        const uint band_rows = min(tiles_m - band, (uint) 1);\n";
 
-static const char piece_247[] =
+static const char piece_245[] =
     "        const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n"
     "        const int first_m = tile_m * 128, first_n = tile_n * 256;\n"
     "        // A tile is turned when the next one has been asked for.\n"
@@ -17400,7 +17002,7 @@ static const char piece_247[] =
     "                    float as[8], bs[16];\n"
     "            #pragma unroll\n";
 
-static const char piece_248[] =
+static const char piece_246[] =
     "                    for (int m = 0; m < 8; m += 4) {\n"
     "                        const float4 x = *(__local const float4 *) (a_tile + k * 256 + a_from\n"
     "                                + m / 8 * 8192 + m % 8 * 32);\n"
@@ -17450,7 +17052,7 @@ static const char piece_248[] =
     "    }\n"
     "}\n";
 
-static const char piece_249[] =
+static const char piece_247[] =
     "        asm volatile(\"//@tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%0], 1;\" ::\n"
     "                \"r\"(map) : \"memory\");\n"
     "    if (swizzle == 2)\n"
@@ -17527,7 +17129,7 @@ static const char piece_249[] =
     "    *(__global float4 *) out = x;\n"
     "}\n";
 
-static const char piece_250[] =
+static const char piece_248[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored K x N.\n"
@@ -17608,7 +17210,7 @@ static const char piece_250[] =
     "                    mbarrier_wait(empties + 8 * s, phase);\n"
     "                    // Fetches step t into place s.\n";
 
-static const char piece_251[] =
+static const char piece_249[] =
     "                    {\n"
     "                        const uint mbarrier = fulls + 8 * s;\n"
     "                        const int k = (first + t) * 32;\n"
@@ -17693,7 +17295,7 @@ static const char piece_251[] =
     "        }\n"
     "        #pragma unroll\n";
 
-static const char piece_252[] =
+static const char piece_250[] =
     "        for (int m = 0; m < 8; m++) {\n"
     "            const long row = first_m + warp_m + m / 4 * 32 + lane_m * 4 + m % 4;\n"
     "            __global float *out = C + row * ldc;\n"
@@ -17719,7 +17321,7 @@ static const char piece_252[] =
     "    }\n"
     "}\n";
 
-static const char piece_253[] =
+static const char piece_251[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored N x K.\n"
@@ -17800,7 +17402,7 @@ static const char piece_253[] =
     "        const uint band_rows = min(tiles_m - band, (uint) 1);\n"
     "        const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n";
 
-static const char piece_254[] =
+static const char piece_252[] =
     "        const int first_m = tile_m * 128, first_n = tile_n * 256;\n"
     "        // A tile is turned when the next one has been asked for.\n"
     "        for (int t = 0; t <= num; t++) {\n"
@@ -17881,7 +17483,7 @@ static const char piece_254[] =
     "                        const float4 x = *(__local const float4 *) (a_tile + k * 256 + a_from\n"
     "                                + m / 8 * 8192 + m % 8 * 32);\n";
 
-static const char piece_255[] =
+static const char piece_253[] =
     "        asm volatile(\"//@tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%0], 1;\" ::\n"
     "                \"r\"(map) : \"memory\");\n"
     "    if (swizzle == 2)\n"
@@ -17975,7 +17577,7 @@ static const char piece_255[] =
     "#pragma unroll\n"
     "    for (int i = 0; i < 2; i++) {\n";
 
-static const char piece_256[] =
+static const char piece_254[] =
     "        const uint other = exchange(item & 2 ? x[i] : x[i + 2], 2);\n"
     "        x[i] = item & 2 ? other : x[i];\n"
     "        x[i + 2] = item & 2 ? x[i + 2] : other;\n"
@@ -17991,7 +17593,7 @@ static const char piece_256[] =
     "    *(__global float4 *) out = x;\n"
     "}\n";
 
-static const char piece_257[] =
+static const char piece_255[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored K x N.\n"
@@ -18071,7 +17673,7 @@ static const char piece_257[] =
     "        const int first = 0, num = (K + 31) / 32;\n"
     "        // Work-groups that run together share rows and columns: 8 rows of tiles at a time.\n";
 
-static const char piece_258[] =
+static const char piece_256[] =
     "        const uint tiles_m = ((uint) M + 127) / 128, tiles_n = ((uint) N + 255) / 256;\n"
     "        const uint band = tile / (8 * tiles_n) * 8, in_band = tile - band * tiles_n;\n"
     "        const uint band_rows = min(tiles_m - band, (uint) 8);\n"
@@ -18148,7 +17750,7 @@ static const char piece_258[] =
     "    const uint tile = get_group_id(1) * get_num_groups(0) + get_group_id(0);\n"
     "    const int first = 0, num = (K + 31) / 32;\n";
 
-static const char piece_259[] =
+static const char piece_257[] =
     "    // Work-groups that run together share rows and columns: 8 rows of tiles at a time.\n"
     "    const uint tiles_m = ((uint) M + 127) / 128, tiles_n = ((uint) N + 255) / 256;\n"
     "    const uint band = tile / (8 * tiles_n) * 8, in_band = tile - band * tiles_n;\n"
@@ -18229,14 +17831,14 @@ static const char piece_259[] =
     "        #pragma unroll\n"
     "                    for (int i = 0; i < 4; i++)\n";
 
-static const char piece_260[] =
+static const char piece_258[] =
     "                        put(as_float(x[i]), out, block + i * 4 + lane_n, N, alpha, beta);\n"
     "            }\n"
     "        }\n"
     "    }\n"
     "}\n";
 
-static const char piece_261[] =
+static const char piece_259[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored N x K.\n"
@@ -18316,7 +17918,7 @@ static const char piece_261[] =
     "        const int first = 0, num = (K + 31) / 32;\n"
     "        // Work-groups that run together share rows and columns: 8 rows of tiles at a time.\n";
 
-static const char piece_262[] =
+static const char piece_260[] =
     "        const uint tiles_m = ((uint) M + 127) / 128, tiles_n = ((uint) N + 255) / 256;\n"
     "        const uint band = tile / (8 * tiles_n) * 8, in_band = tile - band * tiles_n;\n"
     "        const uint band_rows = min(tiles_m - band, (uint) 8);\n"
@@ -18395,7 +17997,7 @@ static const char piece_262[] =
     "    const uint tile = get_group_id(1) * get_num_groups(0) + get_group_id(0);\n"
     "    const int first = 0, num = (K + 31) / 32;\n";
 
-static const char piece_263[] =
+static const char piece_261[] =
     "    // Work-groups that run together share rows and columns: 8 rows of tiles at a time.\n"
     "    const uint tiles_m = ((uint) M + 127) / 128, tiles_n = ((uint) N + 255) / 256;\n"
     "    const uint band = tile / (8 * tiles_n) * 8, in_band = tile - band * tiles_n;\n"
@@ -18476,7 +18078,7 @@ static const char piece_263[] =
     "        #pragma unroll\n"
     "                    for (int i = 0; i < 4; i++)\n";
 
-static const char piece_264[] =
+static const char piece_262[] =
     "        asm volatile(\"//@tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%0], 1;\" ::\n"
     "                \"r\"(map) : \"memory\");\n"
     "    if (swizzle == 2)\n"
@@ -18560,7 +18162,7 @@ static const char piece_264[] =
     "    *(__global float4 *) out = x;\n"
     "}\n";
 
-static const char piece_265[] =
+static const char piece_263[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored K x N.\n"
@@ -18639,7 +18241,7 @@ static const char piece_265[] =
     "            const uint band_rows = min(tiles_m - band, (uint) 8);\n"
     "            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n";
 
-static const char piece_266[] =
+static const char piece_264[] =
     "            const int first_m = tile_m * 128, first_n = tile_n * 256;\n"
     "            for (int t = 0; t < num; t++) {\n"
     "                if (t >= early)\n"
@@ -18716,7 +18318,7 @@ static const char piece_266[] =
     "        float c[8][16];\n"
     "        #pragma unroll\n";
 
-static const char piece_267[] =
+static const char piece_265[] =
     "        for (int m = 0; m < 8; m++)\n"
     "        #pragma unroll\n"
     "            for (int n = 0; n < 16; n++)\n"
@@ -18787,7 +18389,7 @@ static const char piece_267[] =
     "    }\n"
     "}\n";
 
-static const char piece_268[] =
+static const char piece_266[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored N x K.\n"
@@ -18867,7 +18469,7 @@ static const char piece_268[] =
     "        const int first = 0, num = (K + 31) / 32;\n"
     "        // Work-groups that run together share rows and columns: 8 rows of tiles at a time.\n";
 
-static const char piece_269[] =
+static const char piece_267[] =
     "        const uint tiles_m = ((uint) M + 127) / 128, tiles_n = ((uint) N + 255) / 256;\n"
     "        const uint band = tile / (8 * tiles_n) * 8, in_band = tile - band * tiles_n;\n"
     "        const uint band_rows = min(tiles_m - band, (uint) 8);\n"
@@ -18944,7 +18546,7 @@ static const char piece_269[] =
     "    const uint tile = get_group_id(1) * get_num_groups(0) + get_group_id(0);\n"
     "    const int first = 0, num = (K + 31) / 32;\n";
 
-static const char piece_270[] =
+static const char piece_268[] =
     "    // Work-groups that run together share rows and columns: 8 rows of tiles at a time.\n"
     "    const uint tiles_m = ((uint) M + 127) / 128, tiles_n = ((uint) N + 255) / 256;\n"
     "    const uint band = tile / (8 * tiles_n) * 8, in_band = tile - band * tiles_n;\n"
@@ -19025,7 +18627,7 @@ static const char piece_270[] =
     "        #pragma unroll\n"
     "                    for (int i = 0; i < 4; i++)\n";
 
-static const char piece_271[] =
+static const char piece_269[] =
     "// Elements of float are computed with as float. A product and a sum are fused where the device does\n"
     "// that in one step: FP_CONTRACT, on by default, allows it.\n"
     "static float load(__global const float *p)\n"
@@ -19037,10 +18639,6 @@ static const char piece_271[] =
     "{\n"
     "    *p = x;\n"
     "}\n"
-    "\n"
-    "// An element, and 16 bytes of them, as they are copied.\n"
-    "typedef uint element_bits;\n"
-    "typedef uint4 chunk;\n"
     "\n"
     "// NVIDIA's instructions, as the PTX ISA names them. An address in local memory is its 32 bits. What\n"
     "// only sm_90a has is masked as a comment; the mask is taken from the PTX that this is compiled to.\n"
@@ -19054,6 +18652,41 @@ static const char piece_271[] =
     "static ulong divide(ulong x, ulong y)\n"
     "{\n"
     "    return (x | y) >> 32 ? x / y : (uint) x / (uint) y;\n"
+    "}\n"
+    "\n"
+    "// An element, and 16 bytes of them, as they are copied.\n"
+    "typedef uint element_bits;\n"
+    "typedef uint4 chunk;\n"
+    "\n"
+    "// 16 bytes from where an element is, out of the one or two aligned chunks that they lie in.\n"
+    "static uint4 load_anywhere(__global const element_bits *from)\n"
+    "{\n"
+    "    const uint at = (ulong) from % 16;\n"
+    "    __global const uint4 *chunks = (__global const uint4 *) ((ulong) from - at);\n"
+    "    const uint4 low = chunks[0], high = at > 0 ? chunks[1] : (uint4) 0;\n"
+    "    uint4 x = at & 8 ? (uint4) (low.zw, high.xy) : low;\n"
+    "    uint2 next = at & 8 ? high.zw : high.xy;\n"
+    "    x = at & 4 ? (uint4) (x.yzw, next.x) : x;\n"
+    "    return x;\n"
+    "}\n"
+    "\n"
+    "// All work-items copy a matrix so that its rows start at multiples of 16 bytes, a chunk at a time. What\n"
+    "// pads the rows is undefined.\n"
+    "static void copy_matrix(long rows, long cols, __global const element_bits *X, long ldx,\n"
+    "        __global element_bits *out)\n"
+    "{\n"
+    "    const ulong each = (cols + 3) / 4;\n"
+    "    for (ulong i = get_global_id(0); i < rows * each; i += get_global_size(0)) {\n"
+    "        const long row = divide(i, each), col = (i - row * each) * 4, last = cols - 1 - col;\n"
+    "        __global const element_bits *from = X + row * ldx + col;\n"
+    "        uint4 x;\n"
+    "        // Elements are copied one by one where a chunk may lie beyond the last of all.\n"
+    "        if (last >= 7 || (row + 1 < rows && cols >= 8))\n"
+    "            x = load_anywhere(from);\n"
+    "        else\n"
+    "            x = as_uint4((chunk) (from[min(0L, last)], from[min(1L, last)], from[min(2L, last)], from[min(3L, last)]));\n"
+    "        ((__global uint4 *) out)[i] = x;\n"
+    "    }\n"
     "}\n"
     "\n"
     "// The work-items of a warp wait for each other, and see what each has written.\n"
@@ -19098,7 +18731,9 @@ static const char piece_271[] =
     "// 1 or 0 for boxes whose columns are 128, 64, 32 or any number of bytes. `map` is in local memory, all zero.\n"
     "static void write_map(uint map, ulong address, long rows, long cols, long ld, uint box_rows,\n"
     "        uint box_cols, uint swizzle)\n"
-    "{\n"
+    "{\n";
+
+static const char piece_270[] =
     "    asm volatile(\"//@tensormap.replace.tile.global_address.shared::cta.b1024.b64 [%0], %1;\" ::\n"
     "            \"r\"(map), \"l\"(address) : \"memory\");\n"
     "    asm volatile(\"//@tensormap.replace.tile.rank.shared::cta.b1024.b32 [%0], 1;\" ::\n"
@@ -19119,9 +18754,7 @@ static const char piece_271[] =
     "            \"r\"(map) : \"memory\");\n"
     "    asm volatile(\"//@tensormap.replace.tile.elemtype.shared::cta.b1024.b32 [%0], 7;\" ::\n"
     "            \"r\"(map) : \"memory\");\n"
-    "    asm volatile(\"//@tensormap.replace.tile.interleave_layout.shared::cta.b1024.b32 [%0], 0;\" ::\n";
-
-static const char piece_272[] =
+    "    asm volatile(\"//@tensormap.replace.tile.interleave_layout.shared::cta.b1024.b32 [%0], 0;\" ::\n"
     "            \"r\"(map) : \"memory\");\n"
     "    if (swizzle == 0)\n"
     "        asm volatile(\"//@tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%0], 0;\" ::\n"
@@ -19175,7 +18808,9 @@ static const char piece_272[] =
     "    if (has_block)\n"
     "#pragma unroll\n"
     "        for (int r = 0; r < 4; r++)\n"
-    "            x[r] = *(__local const float4 *) (from + r * 128 + (q ^ (g % 2 * 4 + r)) * 16);\n"
+    "            x[r] = *(__local const float4 *) (from + r * 128 + (q ^ (g % 2 * 4 + r)) * 16);\n";
+
+static const char piece_271[] =
     "    warp_sync();\n"
     "    asm volatile(\"bar.sync 1, 128;\" ::: \"memory\");\n"
     "    if (has_block) {\n"
@@ -19213,9 +18848,7 @@ static const char piece_272[] =
     "#pragma unroll\n"
     "    for (int i = 0; i < 2; i++) {\n"
     "        const uint other = exchange(item & 2 ? x[i] : x[i + 2], 2);\n"
-    "        x[i] = item & 2 ? other : x[i];\n";
-
-static const char piece_273[] =
+    "        x[i] = item & 2 ? other : x[i];\n"
     "        x[i + 2] = item & 2 ? x[i + 2] : other;\n"
     "    }\n"
     "}\n"
@@ -19229,45 +18862,34 @@ static const char piece_273[] =
     "    *(__global float4 *) out = x;\n"
     "}\n";
 
-static const char piece_274[] =
-    "// Copies a matrix so that its rows start at multiples of 16 bytes; each work-item writes 16 bytes.\n"
-    "// What pads the rows is undefined.\n"
-    "__kernel __attribute__((reqd_work_group_size(32, 8, 1)))\n"
+static const char piece_272[] =
+    "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\n"
+    "void kiln_sgemm_bulk_copy_nn_copya1_copyb1(long a_rows, long a_cols, __global const element_bits *restrict A, long a_offset,\n"
+    "        long lda, __global uchar *restrict a_work, long a_at,\n"
+    "        long b_rows, long b_cols, __global const element_bits *restrict B, long b_offset,\n"
+    "        long ldb, __global uchar *restrict b_work, long b_at)\n"
+    "{\n"
+    "    copy_matrix(a_rows, a_cols, A + a_offset, lda, (__global element_bits *) a_work + a_at);\n"
+    "    copy_matrix(b_rows, b_cols, B + b_offset, ldb, (__global element_bits *) b_work + b_at);\n"
+    "}\n";
+
+static const char piece_273[] =
+    "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\n"
     "void kiln_sgemm_bulk_copya_n_copya1(long rows, long cols, __global const element_bits *restrict X, long x_offset,\n"
     "        long ldx, __global uchar *restrict work, long at)\n"
     "{\n"
-    "    const uint row = get_global_id(1), col = get_global_id(0) * 4;\n"
-    "    const uint last = cols - 1, ld = (last & -4) + 4;\n"
-    "    if (row >= rows || col > last)\n"
-    "        return;\n"
-    "    X += x_offset + row * ldx;\n"
-    "    __global element_bits *out = (__global element_bits *) work + at + (ulong) row * ld + col;\n"
-    "    if (col + 3 <= last)\n"
-    "        *(__global chunk *) out = (chunk) (X[col + 0], X[col + 1], X[col + 2], X[col + 3]);\n"
-    "    else\n"
-    "        *(__global chunk *) out = (chunk) (X[min(col + 0, last)], X[min(col + 1, last)], X[min(col + 2, last)], X[min(col + 3, last)]);\n"
+    "    copy_matrix(rows, cols, X + x_offset, ldx, (__global element_bits *) work + at);\n"
     "}\n";
 
-static const char piece_275[] =
-    "// Copies a matrix so that its rows start at multiples of 16 bytes; each work-item writes 16 bytes.\n"
-    "// What pads the rows is undefined.\n"
-    "__kernel __attribute__((reqd_work_group_size(32, 8, 1)))\n"
+static const char piece_274[] =
+    "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\n"
     "void kiln_sgemm_bulk_copyb_n_copyb1(long rows, long cols, __global const element_bits *restrict X, long x_offset,\n"
     "        long ldx, __global uchar *restrict work, long at)\n"
     "{\n"
-    "    const uint row = get_global_id(1), col = get_global_id(0) * 4;\n"
-    "    const uint last = cols - 1, ld = (last & -4) + 4;\n"
-    "    if (row >= rows || col > last)\n"
-    "        return;\n"
-    "    X += x_offset + row * ldx;\n"
-    "    __global element_bits *out = (__global element_bits *) work + at + (ulong) row * ld + col;\n"
-    "    if (col + 3 <= last)\n"
-    "        *(__global chunk *) out = (chunk) (X[col + 0], X[col + 1], X[col + 2], X[col + 3]);\n"
-    "    else\n"
-    "        *(__global chunk *) out = (chunk) (X[min(col + 0, last)], X[min(col + 1, last)], X[min(col + 2, last)], X[min(col + 3, last)]);\n"
+    "    copy_matrix(rows, cols, X + x_offset, ldx, (__global element_bits *) work + at);\n"
     "}\n";
 
-static const char piece_276[] =
+static const char piece_275[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored K x N.\n"
@@ -19342,7 +18964,7 @@ static const char piece_276[] =
     "            mbarrier_init(fulls + 8 * s, 1);\n"
     "            mbarrier_init(empties + 8 * s, 8);\n";
 
-static const char piece_277[] =
+static const char piece_276[] =
     "            mbarrier_init(turneds + 8 * s, 4);\n"
     "        }\n"
     "        asm volatile(\"fence.proxy.async.shared::cta;\" ::: \"memory\");\n"
@@ -19425,7 +19047,7 @@ static const char piece_277[] =
     "    const int first_m = tile_m * 128, first_n = tile_n * 128;\n"
     "    {\n";
 
-static const char piece_278[] =
+static const char piece_277[] =
     "        const uint lane_m = lane / 4, lane_n = lane % 4;\n"
     "        const uint warp_m = warp % 2 * 64, warp_n = warp / 2 * 32;\n"
     "        // Where a work-item's first rows (columns) are in the parts of a tile, of 64 (64) by 32\n"
@@ -19512,7 +19134,7 @@ static const char piece_278[] =
     "        #pragma unroll\n"
     "        for (int m = 0; m < 8; m++) {\n";
 
-static const char piece_279[] =
+static const char piece_278[] =
     "            const long row = first_m + warp_m + m / 4 * 32 + lane_m * 4 + m % 4;\n"
     "            __global float *out = C + row * ldc;\n"
     "        #pragma unroll\n"
@@ -19538,7 +19160,7 @@ static const char piece_279[] =
     "    }\n"
     "}\n";
 
-static const char piece_280[] =
+static const char piece_279[] =
     "// Adds up what work-groups have of a tile that none did alone, and stores it. Of 128 elements at a\n"
     "// time each of eight warps adds up every eighth part; what they have is then added in their order.\n"
     "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\n"
@@ -19616,7 +19238,7 @@ static const char piece_280[] =
     "            const uint item = element % 256, e = element / 256;\n"
     "            const uint warp = item / 32, lane = item % 32;\n";
 
-static const char piece_281[] =
+static const char piece_280[] =
     "            const uint lane_m = lane / 4, lane_n = lane % 4;\n"
     "            const uint warp_m = warp % 2 * 64, warp_n = warp / 2 * 32;\n"
     "            const uint m = e / 8, n = e % 8;\n"
@@ -19629,23 +19251,23 @@ static const char piece_281[] =
     "    }\n"
     "}\n";
 
+static const char piece_281[] =
+    "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\n"
+    "void kiln_sgemm_bulk_copy_nt_copya1_copyb1(long a_rows, long a_cols, __global const element_bits *restrict A, long a_offset,\n"
+    "        long lda, __global uchar *restrict a_work, long a_at,\n"
+    "        long b_rows, long b_cols, __global const element_bits *restrict B, long b_offset,\n"
+    "        long ldb, __global uchar *restrict b_work, long b_at)\n"
+    "{\n"
+    "    copy_matrix(a_rows, a_cols, A + a_offset, lda, (__global element_bits *) a_work + a_at);\n"
+    "    copy_matrix(b_rows, b_cols, B + b_offset, ldb, (__global element_bits *) b_work + b_at);\n"
+    "}\n";
+
 static const char piece_282[] =
-    "// Copies a matrix so that its rows start at multiples of 16 bytes; each work-item writes 16 bytes.\n"
-    "// What pads the rows is undefined.\n"
-    "__kernel __attribute__((reqd_work_group_size(32, 8, 1)))\n"
+    "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\n"
     "void kiln_sgemm_bulk_copyb_t_copyb1(long rows, long cols, __global const element_bits *restrict X, long x_offset,\n"
     "        long ldx, __global uchar *restrict work, long at)\n"
     "{\n"
-    "    const uint row = get_global_id(1), col = get_global_id(0) * 4;\n"
-    "    const uint last = cols - 1, ld = (last & -4) + 4;\n"
-    "    if (row >= rows || col > last)\n"
-    "        return;\n"
-    "    X += x_offset + row * ldx;\n"
-    "    __global element_bits *out = (__global element_bits *) work + at + (ulong) row * ld + col;\n"
-    "    if (col + 3 <= last)\n"
-    "        *(__global chunk *) out = (chunk) (X[col + 0], X[col + 1], X[col + 2], X[col + 3]);\n"
-    "    else\n"
-    "        *(__global chunk *) out = (chunk) (X[min(col + 0, last)], X[min(col + 1, last)], X[min(col + 2, last)], X[min(col + 3, last)]);\n"
+    "    copy_matrix(rows, cols, X + x_offset, ldx, (__global element_bits *) work + at);\n"
     "}\n";
 
 static const char piece_283[] =
@@ -20000,6 +19622,27 @@ static const char piece_287[] =
     "            const uint warp = item / 32, lane = item % 32;\n";
 
 static const char piece_288[] =
+    "    asm volatile(\"//@tensormap.replace.tile.global_address.shared::cta.b1024.b64 [%0], %1;\" ::\n"
+    "            \"r\"(map), \"l\"(address) : \"memory\");\n"
+    "    asm volatile(\"//@tensormap.replace.tile.rank.shared::cta.b1024.b32 [%0], 1;\" ::\n"
+    "            \"r\"(map) : \"memory\");\n"
+    "    asm volatile(\"//@tensormap.replace.tile.box_dim.shared::cta.b1024.b32 [%0], 0, %1;\" ::\n"
+    "            \"r\"(map), \"r\"(box_cols) : \"memory\");\n"
+    "    asm volatile(\"//@tensormap.replace.tile.box_dim.shared::cta.b1024.b32 [%0], 1, %1;\" ::\n"
+    "            \"r\"(map), \"r\"(box_rows) : \"memory\");\n"
+    "    asm volatile(\"//@tensormap.replace.tile.global_dim.shared::cta.b1024.b32 [%0], 0, %1;\" ::\n"
+    "            \"r\"(map), \"r\"((uint) cols) : \"memory\");\n"
+    "    asm volatile(\"//@tensormap.replace.tile.global_dim.shared::cta.b1024.b32 [%0], 1, %1;\" ::\n"
+    "            \"r\"(map), \"r\"((uint) rows) : \"memory\");\n"
+    "    asm volatile(\"//@tensormap.replace.tile.global_stride.shared::cta.b1024.b64 [%0], 0, %1;\" ::\n"
+    "            \"r\"(map), \"l\"(ld * 4) : \"memory\");\n"
+    "    asm volatile(\"//@tensormap.replace.tile.element_stride.shared::cta.b1024.b32 [%0], 0, 1;\" ::\n"
+    "            \"r\"(map) : \"memory\");\n"
+    "    asm volatile(\"//@tensormap.replace.tile.element_stride.shared::cta.b1024.b32 [%0], 1, 1;\" ::\n"
+    "            \"r\"(map) : \"memory\");\n"
+    "    asm volatile(\"//@tensormap.replace.tile.elemtype.shared::cta.b1024.b32 [%0], 7;\" ::\n"
+    "            \"r\"(map) : \"memory\");\n"
+    "    asm volatile(\"//@tensormap.replace.tile.interleave_layout.shared::cta.b1024.b32 [%0], 0;\" ::\n"
     "            \"r\"(map) : \"memory\");\n"
     "    if (swizzle == 0)\n"
     "        asm volatile(\"//@tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%0], 0;\" ::\n"
@@ -20059,7 +19702,9 @@ static const char piece_288[] =
     "static void transpose_quad(uint x[4], uint item)\n"
     "{\n"
     "#pragma unroll\n"
-    "    for (int i = 0; i < 4; i += 2) {\n"
+    "    for (int i = 0; i < 4; i += 2) {\n";
+
+static const char piece_289[] =
     "        const uint other = exchange(item & 1 ? x[i] : x[i + 1], 1);\n"
     "        x[i] = item & 1 ? other : x[i];\n"
     "        x[i + 1] = item & 1 ? x[i + 1] : other;\n"
@@ -20081,26 +19726,26 @@ static const char piece_288[] =
     "    *(__global float4 *) out = x;\n"
     "}\n";
 
-static const char piece_289[] =
-    "// Copies a matrix so that its rows start at multiples of 16 bytes; each work-item writes 16 bytes.\n"
-    "// What pads the rows is undefined.\n"
-    "__kernel __attribute__((reqd_work_group_size(32, 8, 1)))\n"
+static const char piece_290[] =
+    "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\n"
+    "void kiln_sgemm_bulk_copy_tn_copya1_copyb1(long a_rows, long a_cols, __global const element_bits *restrict A, long a_offset,\n"
+    "        long lda, __global uchar *restrict a_work, long a_at,\n"
+    "        long b_rows, long b_cols, __global const element_bits *restrict B, long b_offset,\n"
+    "        long ldb, __global uchar *restrict b_work, long b_at)\n"
+    "{\n"
+    "    copy_matrix(a_rows, a_cols, A + a_offset, lda, (__global element_bits *) a_work + a_at);\n"
+    "    copy_matrix(b_rows, b_cols, B + b_offset, ldb, (__global element_bits *) b_work + b_at);\n"
+    "}\n";
+
+static const char piece_291[] =
+    "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\n"
     "void kiln_sgemm_bulk_copya_t_copya1(long rows, long cols, __global const element_bits *restrict X, long x_offset,\n"
     "        long ldx, __global uchar *restrict work, long at)\n"
     "{\n"
-    "    const uint row = get_global_id(1), col = get_global_id(0) * 4;\n"
-    "    const uint last = cols - 1, ld = (last & -4) + 4;\n"
-    "    if (row >= rows || col > last)\n"
-    "        return;\n"
-    "    X += x_offset + row * ldx;\n"
-    "    __global element_bits *out = (__global element_bits *) work + at + (ulong) row * ld + col;\n"
-    "    if (col + 3 <= last)\n"
-    "        *(__global chunk *) out = (chunk) (X[col + 0], X[col + 1], X[col + 2], X[col + 3]);\n"
-    "    else\n"
-    "        *(__global chunk *) out = (chunk) (X[min(col + 0, last)], X[min(col + 1, last)], X[min(col + 2, last)], X[min(col + 3, last)]);\n"
+    "    copy_matrix(rows, cols, X + x_offset, ldx, (__global element_bits *) work + at);\n"
     "}\n";
 
-static const char piece_290[] =
+static const char piece_292[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored K x N.\n"
@@ -20179,7 +19824,7 @@ static const char piece_290[] =
     "        asm volatile(\"//@setmaxnreg.dec.sync.aligned.u32 56;\" ::: \"memory\");\n"
     "        if (item == 256) {\n";
 
-static const char piece_291[] =
+static const char piece_293[] =
     "            acquire_map(a_map);\n"
     "            acquire_map(b_map);\n"
     "        }\n"
@@ -20254,7 +19899,7 @@ static const char piece_291[] =
     "                warp_sync();\n"
     "                if (now > 0 && lane == 0)\n";
 
-static const char piece_292[] =
+static const char piece_294[] =
     "                    mbarrier_arrive(empties + 8 * (stage == 0 ? 5 : stage - 1));\n"
     "                if (++stage == 6) {\n"
     "                    stage = 0;\n"
@@ -20345,7 +19990,7 @@ static const char piece_292[] =
     "                if (row < M)\n"
     "        #pragma unroll\n";
 
-static const char piece_293[] =
+static const char piece_295[] =
     "                    for (int i = 0; i < 4; i++)\n"
     "                        put(as_float(x[i]), out, block + i * 4 + lane_n, N, alpha, beta);\n"
     "            }\n"
@@ -20354,7 +19999,7 @@ static const char piece_293[] =
     "    }\n"
     "}\n";
 
-static const char piece_294[] =
+static const char piece_296[] =
     "// Adds up what work-groups have of a tile that none did alone, and stores it. Of 128 elements at a\n"
     "// time each of eight warps adds up every eighth part; what they have is then added in their order.\n"
     "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\n"
@@ -20432,7 +20077,18 @@ static const char piece_294[] =
     "            const uint item = element % 256, e = element / 256;\n"
     "            const uint warp = item / 32, lane = item % 32;\n";
 
-static const char piece_295[] =
+static const char piece_297[] =
+    "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\n"
+    "void kiln_sgemm_bulk_copy_tt_copya1_copyb1(long a_rows, long a_cols, __global const element_bits *restrict A, long a_offset,\n"
+    "        long lda, __global uchar *restrict a_work, long a_at,\n"
+    "        long b_rows, long b_cols, __global const element_bits *restrict B, long b_offset,\n"
+    "        long ldb, __global uchar *restrict b_work, long b_at)\n"
+    "{\n"
+    "    copy_matrix(a_rows, a_cols, A + a_offset, lda, (__global element_bits *) a_work + a_at);\n"
+    "    copy_matrix(b_rows, b_cols, B + b_offset, ldb, (__global element_bits *) b_work + b_at);\n"
+    "}\n";
+
+static const char piece_298[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored N x K.\n"
@@ -20507,7 +20163,7 @@ static const char piece_295[] =
     "            mbarrier_init(fulls + 8 * s, 1);\n"
     "            mbarrier_init(empties + 8 * s, 8);\n";
 
-static const char piece_296[] =
+static const char piece_299[] =
     "            mbarrier_init(turneds + 8 * s, 4);\n"
     "        }\n"
     "        asm volatile(\"fence.proxy.async.shared::cta;\" ::: \"memory\");\n"
@@ -20590,7 +20246,7 @@ static const char piece_296[] =
     "    const int first_m = tile_m * 128, first_n = tile_n * 128;\n"
     "    {\n";
 
-static const char piece_297[] =
+static const char piece_300[] =
     "        const uint lane_m = lane / 4, lane_n = lane % 4;\n"
     "        const uint warp_m = warp % 2 * 64, warp_n = warp / 2 * 32;\n"
     "        // Where a work-item's first rows (columns) are in the parts of a tile, of 64 (64) by 32\n"
@@ -20677,7 +20333,7 @@ static const char piece_297[] =
     "        #pragma unroll\n"
     "        for (int m = 0; m < 8; m++) {\n";
 
-static const char piece_298[] =
+static const char piece_301[] =
     "// Adds up what work-groups have of a tile that none did alone, and stores it. Of 128 elements at a\n"
     "// time each of eight warps adds up every eighth part; what they have is then added in their order.\n"
     "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\n"
@@ -20755,74 +20411,7 @@ static const char piece_298[] =
     "            const uint item = element % 256, e = element / 256;\n"
     "            const uint warp = item / 32, lane = item % 32;\n";
 
-static const char piece_299[] =
-    "// Elements of float are computed with as float. A product and a sum are fused where the device does\n"
-    "// that in one step: FP_CONTRACT, on by default, allows it.\n"
-    "static float load(__global const float *p)\n"
-    "{\n"
-    "    return *p;\n"
-    "}\n"
-    "\n"
-    "static void store(float x, __global float *p)\n"
-    "{\n"
-    "    *p = x;\n"
-    "}\n"
-    "\n"
-    "// An element, and 16 bytes of them, as they are copied.\n"
-    "typedef uint element_bits;\n"
-    "typedef uint4 chunk;\n"
-    "\n"
-    "// NVIDIA's instructions, as the PTX ISA names them. An address in local memory is its 32 bits. What\n"
-    "// only sm_90a has is masked as a comment; the mask is taken from the PTX that this is compiled to.\n"
-    "static uint local_address(__local const void *p)\n"
-    "{\n"
-    "    return (uint) (ulong) p;\n"
-    "}\n"
-    "\n"
-    "\n"
-    "// The work-items of a warp wait for each other, and see what each has written.\n"
-    "static void warp_sync(void)\n"
-    "{\n"
-    "    asm volatile(\"bar.warp.sync 0xffffffff;\" ::: \"memory\");\n"
-    "}\n"
-    "\n"
-    "// A barrier in local memory counts arrivals, and the bytes of copies under way.\n"
-    "static void mbarrier_init(uint mbarrier, uint arrivals)\n"
-    "{\n"
-    "    asm volatile(\"mbarrier.init.shared.b64 [%0], %1;\" :: \"r\"(mbarrier), \"r\"(arrivals) : \"memory\");\n"
-    "}\n"
-    "\n"
-    "static void mbarrier_expect(uint mbarrier, uint bytes)\n"
-    "{\n"
-    "    asm volatile(\"mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;\" ::\n"
-    "            \"r\"(mbarrier), \"r\"(bytes) : \"memory\");\n"
-    "}\n"
-    "\n"
-    "static void mbarrier_wait(uint mbarrier, uint phase)\n"
-    "{\n"
-    "    asm volatile(\"{ .reg .pred done;\\n\"\n"
-    "            \"again: mbarrier.try_wait.parity.shared.b64 done, [%0], %1;\\n\"\n"
-    "            \"@!done bra again; }\" :: \"r\"(mbarrier), \"r\"(phase) : \"memory\");\n"
-    "}\n"
-    "\n"
-    "static void mbarrier_arrive(uint mbarrier)\n"
-    "{\n"
-    "    asm volatile(\"mbarrier.arrive.shared.b64 _, [%0];\" :: \"r\"(mbarrier) : \"memory\");\n"
-    "}\n"
-    "\n"
-    "// Arrives when what this work-item has begun to copy by fetch_chunk is there; it is waited for beside\n"
-    "// the arrivals that the barrier was initialised for.\n"
-    "static void mbarrier_arrive_later(uint mbarrier)\n"
-    "{\n"
-    "    asm volatile(\"cp.async.mbarrier.arrive.shared.b64 [%0];\" :: \"r\"(mbarrier) : \"memory\");\n"
-    "}\n"
-    "\n"
-    "// Writes a tensor map (PTX ISA, \"tensor-map\"), through which tiles are fetched. The matrix has\n"
-    "// `rows` x `cols` elements, its rows `ld` apart; a box is what one fetch copies. `swizzle` is 3, 2,\n"
-    "// 1 or 0 for boxes whose columns are 128, 64, 32 or any number of bytes. `map` is in local memory, all zero.\n"
-    "static void write_map(uint map, ulong address, long rows, long cols, long ld, uint box_rows,\n"
-    "        uint box_cols, uint swizzle)\n"
-    "{\n"
+static const char piece_302[] =
     "    asm volatile(\"//@tensormap.replace.tile.global_address.shared::cta.b1024.b64 [%0], %1;\" ::\n"
     "            \"r\"(map), \"l\"(address) : \"memory\");\n"
     "    asm volatile(\"//@tensormap.replace.tile.rank.shared::cta.b1024.b32 [%0], 1;\" ::\n"
@@ -20845,9 +20434,7 @@ static const char piece_299[] =
     "            \"r\"(map) : \"memory\");\n"
     "    asm volatile(\"//@tensormap.replace.tile.interleave_layout.shared::cta.b1024.b32 [%0], 0;\" ::\n"
     "            \"r\"(map) : \"memory\");\n"
-    "    if (swizzle == 0)\n";
-
-static const char piece_300[] =
+    "    if (swizzle == 0)\n"
     "        asm volatile(\"//@tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%0], 0;\" ::\n"
     "                \"r\"(map) : \"memory\");\n"
     "    if (swizzle == 1)\n"
@@ -20898,7 +20485,9 @@ static const char piece_300[] =
     "// work-items that read or write together meet in a bank.\n"
     "static void turn_block(__local uchar *tile, uint rows, uint i)\n"
     "{\n"
-    "    const uint q = i % 8, g = i / 8;\n"
+    "    const uint q = i % 8, g = i / 8;\n";
+
+static const char piece_303[] =
     "    __local const uchar *from = tile + g * 512;\n"
     "    __local uchar *to = tile + q * 16 * rows + (g ^ q) * 16;\n"
     "    const bool has_block = g < rows / 4;\n"
@@ -20938,9 +20527,7 @@ static const char piece_300[] =
     "#pragma unroll\n"
     "    for (int i = 0; i < 4; i += 2) {\n"
     "        const uint other = exchange(item & 1 ? x[i] : x[i + 1], 1);\n"
-    "        x[i] = item & 1 ? other : x[i];\n";
-
-static const char piece_301[] =
+    "        x[i] = item & 1 ? other : x[i];\n"
     "        x[i + 1] = item & 1 ? x[i + 1] : other;\n"
     "    }\n"
     "#pragma unroll\n"
@@ -20960,7 +20547,7 @@ static const char piece_301[] =
     "    *(__global float4 *) out = x;\n"
     "}\n";
 
-static const char piece_302[] =
+static const char piece_304[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored K x N.\n"
@@ -21042,7 +20629,7 @@ static const char piece_302[] =
     "        const int first = 0, num = (K + 31) / 32;\n"
     "        // Work-groups that run together share rows and columns: 2 rows of tiles at a time.\n";
 
-static const char piece_303[] =
+static const char piece_305[] =
     "        // Tiles that C does not fill, which take less time, come last: a row of them, then a column.\n"
     "        const uint tiles_m = (uint) M / 128, tiles_n = (uint) N / 256, whole = tiles_m * tiles_n;\n"
     "        uint tile_m, tile_n;\n"
@@ -21121,7 +20708,7 @@ static const char piece_303[] =
     "                }\n"
     "                for (uint i = item; i < 2048; i += 256) {\n";
 
-static const char piece_304[] =
+static const char piece_306[] =
     "                    const uint line = i / 64, x = i % 64;\n"
     "                    const uint to = (x / 16 * 512 + line * 16 + x % 16) * 16;\n"
     "                    fetch_chunk(b_at + s * 32768 + to, B + b_offset, K, N, ldb, k + line,\n"
@@ -21200,7 +20787,7 @@ static const char piece_304[] =
     "        #pragma unroll\n"
     "                for (int j = 0; j < 4; j++) {\n";
 
-static const char piece_305[] =
+static const char piece_307[] =
     "                    const long row = first_m + j, col = first_n + i;\n"
     "                    if (i < 256 && row < M)\n"
     "                        put(four[j], C + row * ldc, col, N, alpha, beta);\n"
@@ -21287,7 +20874,7 @@ static const char piece_305[] =
     "            #pragma unroll 2\n"
     "            for (int q = 0; q < 8; q++) {\n";
 
-static const char piece_306[] =
+static const char piece_308[] =
     "                const uint a_from = a_chunk ^ q * 16;\n"
     "                const uint b_from = b_chunk;\n"
     "            #pragma unroll\n"
@@ -21343,7 +20930,7 @@ static const char piece_306[] =
     "    }\n"
     "}\n";
 
-static const char piece_307[] =
+static const char piece_309[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored N x K.\n"
@@ -21425,7 +21012,7 @@ static const char piece_307[] =
     "        const int first = 0, num = (K + 31) / 32;\n"
     "        // Work-groups that run together share rows and columns: 2 rows of tiles at a time.\n";
 
-static const char piece_308[] =
+static const char piece_310[] =
     "        // Tiles that C does not fill, which take less time, come last: a row of them, then a column.\n"
     "        const uint tiles_m = (uint) M / 128, tiles_n = (uint) N / 256, whole = tiles_m * tiles_n;\n"
     "        uint tile_m, tile_n;\n"
@@ -21505,7 +21092,7 @@ static const char piece_308[] =
     "                            k + x * 4);\n"
     "                }\n";
 
-static const char piece_309[] =
+static const char piece_311[] =
     "                for (uint i = item; i < 2048; i += 256) {\n"
     "                    const uint line = i / 8, x = i % 8;\n"
     "                    const uint to = swizzled(line, x, 8);\n"
@@ -21584,7 +21171,7 @@ static const char piece_309[] =
     "                const int i = item + x * 256;\n"
     "        #pragma unroll\n";
 
-static const char piece_310[] =
+static const char piece_312[] =
     "                for (int j = 0; j < 4; j++) {\n"
     "                    const long row = first_m + j, col = first_n + i;\n"
     "                    if (i < 256 && row < M)\n"
@@ -21671,7 +21258,7 @@ static const char piece_310[] =
     "            // For one value of k after the other, of rows and columns four side by side at a time.\n"
     "            #pragma unroll 2\n";
 
-static const char piece_311[] =
+static const char piece_313[] =
     "            for (int q = 0; q < 8; q++) {\n"
     "                const uint a_from = a_chunk ^ q * 16;\n"
     "                const uint b_from = b_chunk ^ q * 16;\n"
@@ -21728,7 +21315,30 @@ static const char piece_311[] =
     "    }\n"
     "}\n";
 
-static const char piece_312[] =
+static const char piece_314[] =
+    "    asm volatile(\"//@tensormap.replace.tile.global_address.shared::cta.b1024.b64 [%0], %1;\" ::\n"
+    "            \"r\"(map), \"l\"(address) : \"memory\");\n"
+    "    asm volatile(\"//@tensormap.replace.tile.rank.shared::cta.b1024.b32 [%0], 1;\" ::\n"
+    "            \"r\"(map) : \"memory\");\n"
+    "    asm volatile(\"//@tensormap.replace.tile.box_dim.shared::cta.b1024.b32 [%0], 0, %1;\" ::\n"
+    "            \"r\"(map), \"r\"(box_cols) : \"memory\");\n"
+    "    asm volatile(\"//@tensormap.replace.tile.box_dim.shared::cta.b1024.b32 [%0], 1, %1;\" ::\n"
+    "            \"r\"(map), \"r\"(box_rows) : \"memory\");\n"
+    "    asm volatile(\"//@tensormap.replace.tile.global_dim.shared::cta.b1024.b32 [%0], 0, %1;\" ::\n"
+    "            \"r\"(map), \"r\"((uint) cols) : \"memory\");\n"
+    "    asm volatile(\"//@tensormap.replace.tile.global_dim.shared::cta.b1024.b32 [%0], 1, %1;\" ::\n"
+    "            \"r\"(map), \"r\"((uint) rows) : \"memory\");\n"
+    "    asm volatile(\"//@tensormap.replace.tile.global_stride.shared::cta.b1024.b64 [%0], 0, %1;\" ::\n"
+    "            \"r\"(map), \"l\"(ld * 4) : \"memory\");\n"
+    "    asm volatile(\"//@tensormap.replace.tile.element_stride.shared::cta.b1024.b32 [%0], 0, 1;\" ::\n"
+    "            \"r\"(map) : \"memory\");\n"
+    "    asm volatile(\"//@tensormap.replace.tile.element_stride.shared::cta.b1024.b32 [%0], 1, 1;\" ::\n"
+    "            \"r\"(map) : \"memory\");\n"
+    "    asm volatile(\"//@tensormap.replace.tile.elemtype.shared::cta.b1024.b32 [%0], 7;\" ::\n"
+    "            \"r\"(map) : \"memory\");\n"
+    "    asm volatile(\"//@tensormap.replace.tile.interleave_layout.shared::cta.b1024.b32 [%0], 0;\" ::\n"
+    "            \"r\"(map) : \"memory\");\n"
+    "    if (swizzle == 0)\n"
     "        asm volatile(\"//@tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%0], 0;\" ::\n"
     "                \"r\"(map) : \"memory\");\n"
     "    if (swizzle == 1)\n"
@@ -21783,7 +21393,9 @@ static const char piece_312[] =
     "\n"
     "static uint exchange(uint x, uint distance)\n"
     "{\n"
-    "    uint other;\n"
+    "    uint other;\n";
+
+static const char piece_315[] =
     "    asm volatile(\"shfl.sync.bfly.b32 %0, %1, %2, 31, 0xffffffff;\" :\n"
     "            \"=r\"(other) : \"r\"(x), \"r\"(distance));\n"
     "    return other;\n"
@@ -21815,7 +21427,7 @@ static const char piece_312[] =
     "    *(__global float4 *) out = x;\n"
     "}\n";
 
-static const char piece_313[] =
+static const char piece_316[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored K x N.\n"
@@ -21896,7 +21508,7 @@ static const char piece_313[] =
     "            uint tile_m, tile_n;\n"
     "            if (tile >= whole) {\n";
 
-static const char piece_314[] =
+static const char piece_317[] =
     "                const uint last = tiles_m * 128 < M ? (N + 255) / 256 : 0;\n"
     "                tile_m = tile - whole < last ? tiles_m : tile - whole - last;\n"
     "                tile_n = tile - whole < last ? tile - whole : tiles_n;\n"
@@ -21976,7 +21588,7 @@ static const char piece_314[] =
     "    const uint tile = get_group_id(1) * get_num_groups(0) + get_group_id(0);\n"
     "    const int first = 0, num = (K + 31) / 32;\n";
 
-static const char piece_315[] =
+static const char piece_318[] =
     "    // Work-groups that run together share rows and columns: 2 rows of tiles at a time.\n"
     "    // Tiles that C does not fill, which take less time, come last: a row of them, then a column.\n"
     "    const uint tiles_m = (uint) M / 128, tiles_n = (uint) N / 256, whole = tiles_m * tiles_n;\n"
@@ -22057,7 +21669,7 @@ static const char piece_315[] =
     "                warp_sync();\n"
     "                if (now > 0 && lane == 0)\n";
 
-static const char piece_316[] =
+static const char piece_319[] =
     "                    mbarrier_arrive(empties + 8 * (stage == 0 ? 3 : stage - 1));\n"
     "                __local const uchar *a_tile = a_tiles + stage * 16384;\n"
     "                __local const uchar *b_tile = b_tiles + stage * 32768;\n"
@@ -22141,7 +21753,7 @@ static const char piece_316[] =
     "                        const float4 x = *(__local const float4 *) (b_tile + k * 256\n"
     "                                + (b_from ^ n % 8 * 16) + n / 8 * 128);\n";
 
-static const char piece_317[] =
+static const char piece_320[] =
     "                        bs[n] = x.s0, bs[n + 1] = x.s1, bs[n + 2] = x.s2, bs[n + 3] = x.s3;\n"
     "                    }\n"
     "            #pragma unroll\n"
@@ -22182,7 +21794,7 @@ static const char piece_317[] =
     "    }\n"
     "}\n";
 
-static const char piece_318[] =
+static const char piece_321[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored N x K.\n"
@@ -22264,7 +21876,7 @@ static const char piece_318[] =
     "        const int first = 0, num = (K + 31) / 32;\n"
     "        // Work-groups that run together share rows and columns: 2 rows of tiles at a time.\n";
 
-static const char piece_319[] =
+static const char piece_322[] =
     "        // Tiles that C does not fill, which take less time, come last: a row of them, then a column.\n"
     "        const uint tiles_m = (uint) M / 128, tiles_n = (uint) N / 256, whole = tiles_m * tiles_n;\n"
     "        uint tile_m, tile_n;\n"
@@ -22343,7 +21955,7 @@ static const char piece_319[] =
     "                }\n"
     "                for (uint i = item; i < 2048; i += 256) {\n";
 
-static const char piece_320[] =
+static const char piece_323[] =
     "                    const uint line = i / 8, x = i % 8;\n"
     "                    const uint to = swizzled(line, x, 8);\n"
     "                    fetch_chunk(b_at + s * 32768 + to, B + b_offset, N, K, ldb, first_n + line,\n"
@@ -22422,7 +22034,7 @@ static const char piece_320[] =
     "        #pragma unroll\n"
     "                for (int j = 0; j < 4; j++) {\n";
 
-static const char piece_321[] =
+static const char piece_324[] =
     "                    const long row = first_m + j, col = first_n + i;\n"
     "                    if (i < 256 && row < M)\n"
     "                        put(four[j], C + row * ldc, col, N, alpha, beta);\n"
@@ -22510,7 +22122,7 @@ static const char piece_321[] =
     "            for (int q = 0; q < 8; q++) {\n"
     "                const uint a_from = a_chunk;\n";
 
-static const char piece_322[] =
+static const char piece_325[] =
     "                const uint b_from = b_chunk ^ q * 16;\n"
     "            #pragma unroll\n"
     "                for (int k = 4 * q; k < 4 * q + 4; k++) {\n"
@@ -22565,7 +22177,7 @@ static const char piece_322[] =
     "    }\n"
     "}\n";
 
-static const char piece_323[] =
+static const char piece_326[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored K x N.\n"
@@ -22646,7 +22258,7 @@ static const char piece_323[] =
     "        // Work-groups that run together share rows and columns: 2 rows of tiles at a time.\n"
     "        const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 127) / 128;\n";
 
-static const char piece_324[] =
+static const char piece_327[] =
     "        const uint band = tile / (2 * tiles_n) * 2, in_band = tile - band * tiles_n;\n"
     "        const uint band_rows = min(tiles_m - band, (uint) 2);\n"
     "        const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n"
@@ -22724,7 +22336,7 @@ static const char piece_324[] =
     "    // Work-groups that run together share rows and columns: 2 rows of tiles at a time.\n"
     "    const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 127) / 128;\n";
 
-static const char piece_325[] =
+static const char piece_328[] =
     "    const uint band = tile / (2 * tiles_n) * 2, in_band = tile - band * tiles_n;\n"
     "    const uint band_rows = min(tiles_m - band, (uint) 2);\n"
     "    const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n"
@@ -22808,7 +22420,7 @@ static const char piece_325[] =
     "    }\n"
     "}\n";
 
-static const char piece_326[] =
+static const char piece_329[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored N x K.\n"
@@ -22888,7 +22500,7 @@ static const char piece_326[] =
     "        const int first = 0, num = (K + 31) / 32;\n"
     "        // Work-groups that run together share rows and columns: 2 rows of tiles at a time.\n";
 
-static const char piece_327[] =
+static const char piece_330[] =
     "        const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 127) / 128;\n"
     "        const uint band = tile / (2 * tiles_n) * 2, in_band = tile - band * tiles_n;\n"
     "        const uint band_rows = min(tiles_m - band, (uint) 2);\n"
@@ -22967,7 +22579,7 @@ static const char piece_327[] =
     "    const uint tile = get_group_id(1) * get_num_groups(0) + get_group_id(0);\n"
     "    const int first = 0, num = (K + 31) / 32;\n";
 
-static const char piece_328[] =
+static const char piece_331[] =
     "    // Work-groups that run together share rows and columns: 2 rows of tiles at a time.\n"
     "    const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 127) / 128;\n"
     "    const uint band = tile / (2 * tiles_n) * 2, in_band = tile - band * tiles_n;\n"
@@ -23048,7 +22660,7 @@ static const char piece_328[] =
     "        #pragma unroll\n"
     "                    for (int i = 0; i < 4; i++)\n";
 
-static const char piece_329[] =
+static const char piece_332[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored K x N.\n"
@@ -23127,7 +22739,7 @@ static const char piece_329[] =
     "            const uint band_rows = min(tiles_m - band, (uint) 2);\n"
     "            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n";
 
-static const char piece_330[] =
+static const char piece_333[] =
     "            const int first_m = tile_m * 64, first_n = tile_n * 128;\n"
     "            for (int t = 0; t < num; t++) {\n"
     "                if (t >= early)\n"
@@ -23205,7 +22817,7 @@ static const char piece_330[] =
     "        #pragma unroll\n"
     "        for (int m = 0; m < 8; m++)\n";
 
-static const char piece_331[] =
+static const char piece_334[] =
     "        #pragma unroll\n"
     "            for (int n = 0; n < 4; n++)\n"
     "                c[m][n] = 0;\n"
@@ -23275,7 +22887,7 @@ static const char piece_331[] =
     "    }\n"
     "}\n";
 
-static const char piece_332[] =
+static const char piece_335[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored N x K.\n"
@@ -23356,7 +22968,7 @@ static const char piece_332[] =
     "        // Work-groups that run together share rows and columns: 2 rows of tiles at a time.\n"
     "        const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 127) / 128;\n";
 
-static const char piece_333[] =
+static const char piece_336[] =
     "        const uint band = tile / (2 * tiles_n) * 2, in_band = tile - band * tiles_n;\n"
     "        const uint band_rows = min(tiles_m - band, (uint) 2);\n"
     "        const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n"
@@ -23434,7 +23046,7 @@ static const char piece_333[] =
     "    // Work-groups that run together share rows and columns: 2 rows of tiles at a time.\n"
     "    const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 127) / 128;\n";
 
-static const char piece_334[] =
+static const char piece_337[] =
     "    const uint band = tile / (2 * tiles_n) * 2, in_band = tile - band * tiles_n;\n"
     "    const uint band_rows = min(tiles_m - band, (uint) 2);\n"
     "    const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n"
@@ -23518,7 +23130,7 @@ static const char piece_334[] =
     "    }\n"
     "}\n";
 
-static const char piece_335[] =
+static const char piece_338[] =
     "// Elements of float are computed with as float. A product and a sum are fused where the device does\n"
     "// that in one step: FP_CONTRACT, on by default, allows it.\n"
     "static float load(__global const float *p)\n"
@@ -23612,7 +23224,7 @@ static const char piece_335[] =
     "            \"r\"(map) : \"memory\");\n"
     "    if (swizzle == 0)\n";
 
-static const char piece_336[] =
+static const char piece_339[] =
     "        asm volatile(\"//@tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%0], 0;\" ::\n"
     "                \"r\"(map) : \"memory\");\n"
     "    if (swizzle == 1)\n"
@@ -23708,7 +23320,7 @@ static const char piece_336[] =
     "}\n"
     "\n";
 
-static const char piece_337[] =
+static const char piece_340[] =
     "// put for four columns side by side, at an address that is a multiple of their size.\n"
     "static void put_vector(float4 x, __global float *out, float alpha, float beta)\n"
     "{\n"
@@ -23718,7 +23330,7 @@ static const char piece_337[] =
     "    *(__global float4 *) out = x;\n"
     "}\n";
 
-static const char piece_338[] =
+static const char piece_341[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored K x N.\n"
@@ -23793,7 +23405,7 @@ static const char piece_338[] =
     "            mbarrier_init(turneds + 8 * s, 4);\n"
     "        }\n";
 
-static const char piece_339[] =
+static const char piece_342[] =
     "        asm volatile(\"fence.proxy.async.shared::cta;\" ::: \"memory\");\n"
     "    }\n"
     "    barrier(CLK_LOCAL_MEM_FENCE);\n"
@@ -23876,7 +23488,7 @@ static const char piece_339[] =
     "        // Where a work-item's first rows (columns) are in the parts of a tile, of 64 (64) by 32\n"
     "        // values of k.\n";
 
-static const char piece_340[] =
+static const char piece_343[] =
     "        const uint a_chunk = warp_m / 64 * 8192 + (warp_m % 64 / 4 + lane_m) * 16;\n"
     "        const uint b_chunk = warp_n / 64 * 8192 + (warp_n % 64 / 4 + lane_n) * 16;\n"
     "        // A warp whose rows or columns are all outside C has but to say that it has read.\n"
@@ -23964,7 +23576,7 @@ static const char piece_340[] =
     "            for (int n = 0; n < 8; n += 4) {\n"
     "                const long block = first_n + warp_n + n * 4;\n";
 
-static const char piece_341[] =
+static const char piece_344[] =
     "                if (is_aligned && block + 15 < N) {\n"
     "                    if (row < M)\n"
     "                        put_vector((float4) (c[m][n], c[m][n + 1], c[m][n + 2], c[m][n + 3]),\n"
@@ -23985,7 +23597,7 @@ static const char piece_341[] =
     "    }\n"
     "}\n";
 
-static const char piece_342[] =
+static const char piece_345[] =
     "// Adds up what work-groups have of a tile that none did alone, and stores it. Of 128 elements at a\n"
     "// time each of eight warps adds up every eighth part; what they have is then added in their order.\n"
     "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\n"
@@ -24064,7 +23676,7 @@ static const char piece_342[] =
     "            const uint warp = item / 32, lane = item % 32;\n"
     "            const uint lane_m = lane / 4, lane_n = lane % 4;\n";
 
-static const char piece_343[] =
+static const char piece_346[] =
     "            const uint warp_m = warp % 2 * 32, warp_n = warp / 2 * 32;\n"
     "            const uint m = e / 8, n = e % 8;\n"
     "            const long row = first_m + warp_m + m / 4 * 32 + lane_m * 4 + m % 4;\n"
@@ -24076,7 +23688,7 @@ static const char piece_343[] =
     "    }\n"
     "}\n";
 
-static const char piece_344[] =
+static const char piece_347[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored N x K.\n"
@@ -24151,7 +23763,7 @@ static const char piece_344[] =
     "            mbarrier_init(turneds + 8 * s, 4);\n"
     "        }\n";
 
-static const char piece_345[] =
+static const char piece_348[] =
     "        asm volatile(\"fence.proxy.async.shared::cta;\" ::: \"memory\");\n"
     "    }\n"
     "    barrier(CLK_LOCAL_MEM_FENCE);\n"
@@ -24234,7 +23846,7 @@ static const char piece_345[] =
     "        const uint lane_m = lane / 4, lane_n = lane % 4;\n"
     "        const uint warp_m = warp % 2 * 32, warp_n = warp / 2 * 32;\n";
 
-static const char piece_346[] =
+static const char piece_349[] =
     "        // Where a work-item's first rows (columns) are in the parts of a tile, of 64 (64) by 32\n"
     "        // values of k.\n"
     "        const uint a_chunk = warp_m / 64 * 8192 + (warp_m % 64 / 4 + lane_m) * 16;\n"
@@ -24322,7 +23934,7 @@ static const char piece_346[] =
     "            __global float *out = C + row * ldc;\n"
     "        #pragma unroll\n";
 
-static const char piece_347[] =
+static const char piece_350[] =
     "            for (int n = 0; n < 8; n += 4) {\n"
     "                const long block = first_n + warp_n + n * 4;\n"
     "                if (is_aligned && block + 15 < N) {\n"
@@ -24345,7 +23957,7 @@ static const char piece_347[] =
     "    }\n"
     "}\n";
 
-static const char piece_348[] =
+static const char piece_351[] =
     "// Adds up what work-groups have of a tile that none did alone, and stores it. Of 128 elements at a\n"
     "// time each of eight warps adds up every eighth part; what they have is then added in their order.\n"
     "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\n"
@@ -24424,7 +24036,7 @@ static const char piece_348[] =
     "            const uint warp = item / 32, lane = item % 32;\n"
     "            const uint lane_m = lane / 4, lane_n = lane % 4;\n";
 
-static const char piece_349[] =
+static const char piece_352[] =
     "        asm volatile(\"//@tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%0], 0;\" ::\n"
     "                \"r\"(map) : \"memory\");\n"
     "    if (swizzle == 1)\n"
@@ -24504,7 +24116,7 @@ static const char piece_349[] =
     "    *(__global float4 *) out = x;\n"
     "}\n";
 
-static const char piece_350[] =
+static const char piece_353[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored K x N.\n"
@@ -24585,7 +24197,7 @@ static const char piece_350[] =
     "        if (item == 128) {\n"
     "            uint s = 0, phase = 1;\n";
 
-static const char piece_351[] =
+static const char piece_354[] =
     "            for (ulong turn = get_group_id(0), at = begin; turn < whole || at < end; ) {\n"
     "                const bool is_whole = turn < whole;\n"
     "                const uint done = is_whole ? 0 : divide(at, steps);\n"
@@ -24660,7 +24272,7 @@ static const char piece_351[] =
     "                }\n"
     "            }\n";
 
-static const char piece_352[] =
+static const char piece_355[] =
     "            warp_sync();\n"
     "            if (num > 0 && lane == 0)\n"
     "                mbarrier_arrive(empties + 8 * (stage == 0 ? 5 : stage - 1));\n"
@@ -24752,7 +24364,7 @@ static const char piece_352[] =
     "    }\n"
     "}\n";
 
-static const char piece_353[] =
+static const char piece_356[] =
     "// Adds up what work-groups have of a tile that none did alone, and stores it. Of 128 elements at a\n"
     "// time each of eight warps adds up every eighth part; what they have is then added in their order.\n"
     "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\n"
@@ -24831,7 +24443,7 @@ static const char piece_353[] =
     "            const uint warp = item / 32, lane = item % 32;\n"
     "            const uint lane_m = lane / 4, lane_n = lane % 4;\n";
 
-static const char piece_354[] =
+static const char piece_357[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored N x K.\n"
@@ -24906,7 +24518,7 @@ static const char piece_354[] =
     "            mbarrier_init(turneds + 8 * s, 4);\n"
     "        }\n";
 
-static const char piece_355[] =
+static const char piece_358[] =
     "        asm volatile(\"fence.proxy.async.shared::cta;\" ::: \"memory\");\n"
     "    }\n"
     "    barrier(CLK_LOCAL_MEM_FENCE);\n"
@@ -24989,7 +24601,7 @@ static const char piece_355[] =
     "        // Where a work-item's first rows (columns) are in the parts of a tile, of 64 (64) by 32\n"
     "        // values of k.\n";
 
-static const char piece_356[] =
+static const char piece_359[] =
     "        const uint a_chunk = warp_m / 64 * 8192 + (warp_m % 64 / 4 + lane_m) * 16;\n"
     "        const uint b_chunk = warp_n / 64 * 8192 + (warp_n % 64 / 4 + lane_n) * 16;\n"
     "        // A warp whose rows or columns are all outside C has but to say that it has read.\n"
@@ -25077,7 +24689,7 @@ static const char piece_356[] =
     "            for (int n = 0; n < 8; n += 4) {\n"
     "                const long block = first_n + warp_n + n * 4;\n";
 
-static const char piece_357[] =
+static const char piece_360[] =
     "// Adds up what work-groups have of a tile that none did alone, and stores it. Of 128 elements at a\n"
     "// time each of eight warps adds up every eighth part; what they have is then added in their order.\n"
     "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\n"
@@ -25156,7 +24768,120 @@ static const char piece_357[] =
     "            const uint warp = item / 32, lane = item % 32;\n"
     "            const uint lane_m = lane / 4, lane_n = lane % 4;\n";
 
-static const char piece_358[] =
+static const char piece_361[] =
+    "        asm volatile(\"//@tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%0], 0;\" ::\n"
+    "                \"r\"(map) : \"memory\");\n"
+    "    if (swizzle == 1)\n"
+    "        asm volatile(\"//@tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%0], 1;\" ::\n"
+    "                \"r\"(map) : \"memory\");\n"
+    "    if (swizzle == 2)\n"
+    "        asm volatile(\"//@tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%0], 2;\" ::\n"
+    "                \"r\"(map) : \"memory\");\n"
+    "    if (swizzle == 3)\n"
+    "        asm volatile(\"//@tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%0], 3;\" ::\n"
+    "                \"r\"(map) : \"memory\");\n"
+    "    asm volatile(\"//@tensormap.replace.tile.fill_mode.shared::cta.b1024.b32 [%0], 0;\" ::\n"
+    "            \"r\"(map) : \"memory\");\n"
+    "}\n"
+    "\n"
+    "// What work-groups have written of a tensor map is seen by the fetches that follow.\n"
+    "static void acquire_map(ulong map)\n"
+    "{\n"
+    "    asm volatile(\"fence.proxy.tensormap::generic.acquire.gpu [%0], 128;\" :: \"l\"(map) : \"memory\");\n"
+    "}\n"
+    "\n"
+    "// Copies 16 bytes at (row, col) of a matrix into local memory; what lies outside the matrix is 0.\n"
+    "static void fetch_chunk(uint to, __global const float *X, long rows, long cols, long ld, long row,\n"
+    "        long col)\n"
+    "{\n"
+    "    const uint bytes = row < rows ? clamp((cols - col) * 4, 0L, 16L) : 0;\n"
+    "    asm volatile(\"cp.async.cg.shared.global [%0], [%1], 16, %2;\" ::\n"
+    "            \"r\"(to), \"l\"((ulong) (X + row * ld + col)), \"r\"(bytes) : \"memory\");\n"
+    "}\n"
+    "\n"
+    "// Copies the box at (x, y) of a tensor map into local memory; what lies outside the matrix is 0.\n"
+    "static void fetch_box(uint to, ulong map, int x, int y, uint mbarrier)\n"
+    "{\n"
+    "    asm volatile(\"cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes \"\n"
+    "            \"[%0], [%1, {%2, %3}], [%4];\" ::\n"
+    "            \"r\"(to), \"l\"(map), \"r\"(x), \"r\"(y), \"r\"(mbarrier) : \"memory\");\n"
+    "}\n"
+    "\n"
+    "// Where the copy engine puts the x-th 16 bytes of a line, in boxes whose lines have 2, 4 or 8 times 16\n"
+    "// bytes; boxes side by side have 32 lines.\n"
+    "static uint swizzled(uint line, uint x, uint part)\n"
+    "{\n"
+    "    return (x / part * part * 32 + line * part + (x % part ^ line % 8 / (8 / part))) * 16;\n"
+    "}\n"
+    "\n"
+    "// Turns 32 or 64 rows of 32 values of k, of which the copy engine puts four at q ^ r % 8 of row r,\n"
+    "// into 32 lines of a value of k each, in which four rows are at r / 4 ^ k / 4 % 8: either way no two\n"
+    "// work-items that read or write together meet in a bank.\n"
+    "static void turn_block(__local uchar *tile, uint rows, uint i)\n"
+    "{\n"
+    "    const uint q = i % 8, g = i / 8;\n"
+    "    __local const uchar *from = tile + g * 512;\n"
+    "    __local uchar *to = tile + q * 16 * rows + (g ^ q) * 16;\n"
+    "    const bool has_block = g < rows / 4;\n"
+    "    float4 x[4];\n"
+    "    if (has_block)\n"
+    "#pragma unroll\n"
+    "        for (int r = 0; r < 4; r++)\n"
+    "            x[r] = *(__local const float4 *) (from + r * 128 + (q ^ (g % 2 * 4 + r)) * 16);\n"
+    "    warp_sync();\n"
+    "    asm volatile(\"bar.sync 1, 128;\" ::: \"memory\");\n"
+    "    if (has_block) {\n"
+    "        *(__local float4 *) to = (float4) (x[0].s0, x[1].s0, x[2].s0, x[3].s0);\n"
+    "        *(__local float4 *) (to + 4 * rows) = (float4) (x[0].s1, x[1].s1, x[2].s1, x[3].s1);\n"
+    "        *(__local float4 *) (to + 8 * rows) = (float4) (x[0].s2, x[1].s2, x[2].s2, x[3].s2);\n"
+    "        *(__local float4 *) (to + 12 * rows) = (float4) (x[0].s3, x[1].s3, x[2].s3, x[3].s3);\n"
+    "    }\n"
+    "}\n"
+    "\n"
+    "// Stores alpha x + beta C in a row of C, where there is such a column; beta == 0 does not read C.\n"
+    "static void put(float x, __global float *out, long col, long N, float alpha, float beta)\n"
+    "{\n"
+    "    if (col < N)\n"
+    "        store(beta == 0 ? alpha * x : alpha * x + beta * load(out + col), out + col);\n"
+    "}\n"
+    "\n"
+    "static uint exchange(uint x, uint distance)\n"
+    "{\n"
+    "    uint other;\n"
+    "    asm volatile(\"shfl.sync.bfly.b32 %0, %1, %2, 31, 0xffffffff;\" :\n"
+    "            \"=r\"(other) : \"r\"(x), \"r\"(distance));\n"
+    "    return other;\n"
+    "}\n"
+    "\n"
+    "// x[i] of work-item j of four becomes x[j] of work-item i.\n"
+    "static void transpose_quad(uint x[4], uint item)\n"
+    "{\n"
+    "#pragma unroll\n"
+    "    for (int i = 0; i < 4; i += 2) {\n"
+    "        const uint other = exchange(item & 1 ? x[i] : x[i + 1], 1);\n"
+    "        x[i] = item & 1 ? other : x[i];\n";
+
+static const char piece_362[] =
+    "        x[i + 1] = item & 1 ? x[i + 1] : other;\n"
+    "    }\n"
+    "#pragma unroll\n"
+    "    for (int i = 0; i < 2; i++) {\n"
+    "        const uint other = exchange(item & 2 ? x[i] : x[i + 2], 2);\n"
+    "        x[i] = item & 2 ? other : x[i];\n"
+    "        x[i + 2] = item & 2 ? x[i + 2] : other;\n"
+    "    }\n"
+    "}\n"
+    "\n"
+    "// put for four columns side by side, at an address that is a multiple of their size.\n"
+    "static void put_vector(float4 x, __global float *out, float alpha, float beta)\n"
+    "{\n"
+    "    x *= alpha;\n"
+    "    if (beta != 0)\n"
+    "        x += beta * *(__global float4 *) out;\n"
+    "    *(__global float4 *) out = x;\n"
+    "}\n";
+
+static const char piece_363[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored K x N.\n"
@@ -25231,7 +24956,7 @@ static const char piece_358[] =
     "                        3);\n"
     "            if (item == 288)\n";
 
-static const char piece_359[] =
+static const char piece_364[] =
     "                write_map(local_address(map), (ulong) (B + b_offset), K, N, ldb, 32, 32,\n"
     "                        0);\n"
     "            warp_sync();\n"
@@ -25311,7 +25036,7 @@ static const char piece_359[] =
     "        const uint tiles_m = ((uint) M + 255) / 256, tiles_n = ((uint) N + 31) / 32;\n"
     "        const uint band = tile / (1 * tiles_n) * 1, in_band = tile - band * tiles_n;\n";
 
-static const char piece_360[] =
+static const char piece_365[] =
     "        const uint band_rows = min(tiles_m - band, (uint) 1);\n"
     "        const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n"
     "        const int first_m = tile_m * 256, first_n = tile_n * 32;\n"
@@ -25390,7 +25115,7 @@ static const char piece_360[] =
     "            mbarrier_wait(turneds + 8 * stage, phase);\n"
     "            // What was read in the step before has been multiplied, so that it has arrived, and not before.\n";
 
-static const char piece_361[] =
+static const char piece_366[] =
     "            warp_sync();\n"
     "            if (now > 0 && lane == 0)\n"
     "                mbarrier_arrive(empties + 8 * (stage == 0 ? 5 : stage - 1));\n"
@@ -25468,7 +25193,7 @@ static const char piece_361[] =
     "    }\n"
     "}\n";
 
-static const char piece_362[] =
+static const char piece_367[] =
     "// Adds up what work-groups have of a tile that none did alone, and stores it. Of 128 elements at a\n"
     "// time each of eight warps adds up every eighth part; what they have is then added in their order.\n"
     "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\n"
@@ -25546,7 +25271,7 @@ static const char piece_362[] =
     "            const uint item = element % 256, e = element / 256;\n"
     "            const uint warp = item / 32, lane = item % 32;\n";
 
-static const char piece_363[] =
+static const char piece_368[] =
     "            const uint lane_m = lane / 4, lane_n = lane % 4;\n"
     "            const uint warp_m = warp % 4 * 64, warp_n = warp / 4 * 16;\n"
     "            const uint m = e / 4, n = e % 4;\n"
@@ -25559,7 +25284,7 @@ static const char piece_363[] =
     "    }\n"
     "}\n";
 
-static const char piece_364[] =
+static const char piece_369[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored N x K.\n"
@@ -25634,7 +25359,7 @@ static const char piece_364[] =
     "                        3);\n"
     "            if (item == 288)\n";
 
-static const char piece_365[] =
+static const char piece_370[] =
     "                write_map(local_address(map), (ulong) (B + b_offset), N, K, ldb, box_n, 32,\n"
     "                        3);\n"
     "            warp_sync();\n"
@@ -25715,7 +25440,7 @@ static const char piece_365[] =
     "        // Work-groups that run together share rows and columns: 1 rows of tiles at a time.\n"
     "        const uint tiles_m = ((uint) M + 255) / 256, tiles_n = ((uint) N + 31) / 32;\n";
 
-static const char piece_366[] =
+static const char piece_371[] =
     "        const uint band = tile / (1 * tiles_n) * 1, in_band = tile - band * tiles_n;\n"
     "        const uint band_rows = min(tiles_m - band, (uint) 1);\n"
     "        const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n"
@@ -25794,7 +25519,7 @@ static const char piece_366[] =
     "        for (int now = 0; now < num; now++) {\n"
     "            mbarrier_wait(turneds + 8 * stage, phase);\n";
 
-static const char piece_367[] =
+static const char piece_372[] =
     "            // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
     "            warp_sync();\n"
     "            if (now > 0 && lane == 0)\n"
@@ -25873,7 +25598,7 @@ static const char piece_367[] =
     "    }\n"
     "}\n";
 
-static const char piece_368[] =
+static const char piece_373[] =
     "// Adds up what work-groups have of a tile that none did alone, and stores it. Of 128 elements at a\n"
     "// time each of eight warps adds up every eighth part; what they have is then added in their order.\n"
     "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\n"
@@ -25951,7 +25676,94 @@ static const char piece_368[] =
     "            const uint item = element % 256, e = element / 256;\n"
     "            const uint warp = item / 32, lane = item % 32;\n";
 
-static const char piece_369[] =
+static const char piece_374[] =
+    "        asm volatile(\"//@tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%0], 0;\" ::\n"
+    "                \"r\"(map) : \"memory\");\n"
+    "    if (swizzle == 1)\n"
+    "        asm volatile(\"//@tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%0], 1;\" ::\n"
+    "                \"r\"(map) : \"memory\");\n"
+    "    if (swizzle == 2)\n"
+    "        asm volatile(\"//@tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%0], 2;\" ::\n"
+    "                \"r\"(map) : \"memory\");\n"
+    "    if (swizzle == 3)\n"
+    "        asm volatile(\"//@tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%0], 3;\" ::\n"
+    "                \"r\"(map) : \"memory\");\n"
+    "    asm volatile(\"//@tensormap.replace.tile.fill_mode.shared::cta.b1024.b32 [%0], 0;\" ::\n"
+    "            \"r\"(map) : \"memory\");\n"
+    "}\n"
+    "\n"
+    "// What work-groups have written of a tensor map is seen by the fetches that follow.\n"
+    "static void acquire_map(ulong map)\n"
+    "{\n"
+    "    asm volatile(\"fence.proxy.tensormap::generic.acquire.gpu [%0], 128;\" :: \"l\"(map) : \"memory\");\n"
+    "}\n"
+    "\n"
+    "// Copies 16 bytes at (row, col) of a matrix into local memory; what lies outside the matrix is 0.\n"
+    "static void fetch_chunk(uint to, __global const float *X, long rows, long cols, long ld, long row,\n"
+    "        long col)\n"
+    "{\n"
+    "    const uint bytes = row < rows ? clamp((cols - col) * 4, 0L, 16L) : 0;\n"
+    "    asm volatile(\"cp.async.cg.shared.global [%0], [%1], 16, %2;\" ::\n"
+    "            \"r\"(to), \"l\"((ulong) (X + row * ld + col)), \"r\"(bytes) : \"memory\");\n"
+    "}\n"
+    "\n"
+    "// Copies the box at (x, y) of a tensor map into local memory; what lies outside the matrix is 0.\n"
+    "static void fetch_box(uint to, ulong map, int x, int y, uint mbarrier)\n"
+    "{\n"
+    "    asm volatile(\"cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes \"\n"
+    "            \"[%0], [%1, {%2, %3}], [%4];\" ::\n"
+    "            \"r\"(to), \"l\"(map), \"r\"(x), \"r\"(y), \"r\"(mbarrier) : \"memory\");\n"
+    "}\n"
+    "\n"
+    "// Where the copy engine puts the x-th 16 bytes of a line, in boxes whose lines have 2, 4 or 8 times 16\n"
+    "// bytes; boxes side by side have 32 lines.\n"
+    "static uint swizzled(uint line, uint x, uint part)\n"
+    "{\n"
+    "    return (x / part * part * 32 + line * part + (x % part ^ line % 8 / (8 / part))) * 16;\n"
+    "}\n"
+    "\n"
+    "// Stores alpha x + beta C in a row of C, where there is such a column; beta == 0 does not read C.\n"
+    "static void put(float x, __global float *out, long col, long N, float alpha, float beta)\n"
+    "{\n"
+    "    if (col < N)\n"
+    "        store(beta == 0 ? alpha * x : alpha * x + beta * load(out + col), out + col);\n"
+    "}\n"
+    "\n"
+    "static uint exchange(uint x, uint distance)\n"
+    "{\n"
+    "    uint other;\n"
+    "    asm volatile(\"shfl.sync.bfly.b32 %0, %1, %2, 31, 0xffffffff;\" :\n"
+    "            \"=r\"(other) : \"r\"(x), \"r\"(distance));\n"
+    "    return other;\n"
+    "}\n"
+    "\n"
+    "// x[i] of work-item j of four becomes x[j] of work-item i.\n"
+    "static void transpose_quad(uint x[4], uint item)\n"
+    "{\n"
+    "#pragma unroll\n"
+    "    for (int i = 0; i < 4; i += 2) {\n"
+    "        const uint other = exchange(item & 1 ? x[i] : x[i + 1], 1);\n"
+    "        x[i] = item & 1 ? other : x[i];\n"
+    "        x[i + 1] = item & 1 ? x[i + 1] : other;\n"
+    "    }\n"
+    "#pragma unroll\n"
+    "    for (int i = 0; i < 2; i++) {\n"
+    "        const uint other = exchange(item & 2 ? x[i] : x[i + 2], 2);\n"
+    "        x[i] = item & 2 ? other : x[i];\n"
+    "        x[i + 2] = item & 2 ? x[i + 2] : other;\n"
+    "    }\n"
+    "}\n"
+    "\n"
+    "// put for four columns side by side, at an address that is a multiple of their size.\n"
+    "static void put_vector(float4 x, __global float *out, float alpha, float beta)\n"
+    "{\n"
+    "    x *= alpha;\n"
+    "    if (beta != 0)\n"
+    "        x += beta * *(__global float4 *) out;\n"
+    "    *(__global float4 *) out = x;\n"
+    "}\n";
+
+static const char piece_375[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored K x N.\n"
@@ -26026,7 +25838,7 @@ static const char piece_369[] =
     "            asm volatile(\"tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu\"\n"
     "                    \".sync.aligned [%0], [%1], 128;\" ::\n";
 
-static const char piece_370[] =
+static const char piece_376[] =
     "                    \"l\"(a_map + which * 128), \"r\"(local_address(map)) : \"memory\");\n"
     "            asm volatile(\"bar.sync 3, 64;\" ::: \"memory\");\n"
     "        }\n"
@@ -26104,7 +25916,7 @@ static const char piece_370[] =
     "                for (uint i = item; i < 256; i += 256) {\n"
     "                    const uint line = i / 8, x = i % 8;\n";
 
-static const char piece_371[] =
+static const char piece_377[] =
     "                    const uint to = (x / 8 * 256 + line * 8 + x % 8) * 16;\n"
     "                    fetch_chunk(b_at + s * 4096 + to, B + b_offset, K, N, ldb, k + line,\n"
     "                            first_n + x * 4);\n"
@@ -26184,7 +25996,7 @@ static const char piece_371[] =
     "            #pragma unroll\n"
     "                    for (int m = 0; m < 8; m += 4) {\n";
 
-static const char piece_372[] =
+static const char piece_378[] =
     "                        const float4 x = *(__local const float4 *) (a_tile + k * 256 + a_from\n"
     "                                + m / 8 * 8192 + m % 8 * 32);\n"
     "                        as[m] = x.s0, as[m + 1] = x.s1, as[m + 2] = x.s2, as[m + 3] = x.s3;\n"
@@ -26247,7 +26059,7 @@ static const char piece_372[] =
     "    }\n"
     "}\n";
 
-static const char piece_373[] =
+static const char piece_379[] =
     "// Adds up what work-groups have of a tile that none did alone, and stores it. Of 128 elements at a\n"
     "// time each of eight warps adds up every eighth part; what they have is then added in their order.\n"
     "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\n"
@@ -26325,7 +26137,7 @@ static const char piece_373[] =
     "            const uint item = element % 256, e = element / 256;\n"
     "            const uint warp = item / 32, lane = item % 32;\n";
 
-static const char piece_374[] =
+static const char piece_380[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored N x K.\n"
@@ -26400,7 +26212,7 @@ static const char piece_374[] =
     "                        0);\n"
     "            if (item == 288)\n";
 
-static const char piece_375[] =
+static const char piece_381[] =
     "                write_map(local_address(map), (ulong) (B + b_offset), N, K, ldb, box_n, 32,\n"
     "                        3);\n"
     "            warp_sync();\n"
@@ -26480,7 +26292,7 @@ static const char piece_375[] =
     "        const uint tiles_m = ((uint) M + 255) / 256, tiles_n = ((uint) N + 31) / 32;\n"
     "        const uint band = tile / (1 * tiles_n) * 1, in_band = tile - band * tiles_n;\n";
 
-static const char piece_376[] =
+static const char piece_382[] =
     "        const uint band_rows = min(tiles_m - band, (uint) 1);\n"
     "        const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n"
     "        const int first_m = tile_m * 256, first_n = tile_n * 32;\n"
@@ -26559,7 +26371,7 @@ static const char piece_376[] =
     "            mbarrier_wait(turneds + 8 * stage, phase);\n"
     "            // What was read in the step before has been multiplied, so that it has arrived, and not before.\n";
 
-static const char piece_377[] =
+static const char piece_383[] =
     "            warp_sync();\n"
     "            if (now > 0 && lane == 0)\n"
     "                mbarrier_arrive(empties + 8 * (stage == 0 ? 5 : stage - 1));\n"
@@ -26637,7 +26449,7 @@ static const char piece_377[] =
     "    }\n"
     "}\n";
 
-static const char piece_378[] =
+static const char piece_384[] =
     "// Adds up what work-groups have of a tile that none did alone, and stores it. Of 128 elements at a\n"
     "// time each of eight warps adds up every eighth part; what they have is then added in their order.\n"
     "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\n"
@@ -26715,7 +26527,7 @@ static const char piece_378[] =
     "            const uint item = element % 256, e = element / 256;\n"
     "            const uint warp = item / 32, lane = item % 32;\n";
 
-static const char piece_379[] =
+static const char piece_385[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored K x N.\n"
@@ -26796,7 +26608,7 @@ static const char piece_379[] =
     "        // Work-groups that run together share rows and columns: 8 rows of tiles at a time.\n"
     "        const uint tiles_m = ((uint) M + 255) / 256, tiles_n = ((uint) N + 31) / 32;\n";
 
-static const char piece_380[] =
+static const char piece_386[] =
     "        const uint band = tile / (8 * tiles_n) * 8, in_band = tile - band * tiles_n;\n"
     "        const uint band_rows = min(tiles_m - band, (uint) 8);\n"
     "        const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n"
@@ -26874,7 +26686,7 @@ static const char piece_380[] =
     "    // Work-groups that run together share rows and columns: 8 rows of tiles at a time.\n"
     "    const uint tiles_m = ((uint) M + 255) / 256, tiles_n = ((uint) N + 31) / 32;\n";
 
-static const char piece_381[] =
+static const char piece_387[] =
     "    const uint band = tile / (8 * tiles_n) * 8, in_band = tile - band * tiles_n;\n"
     "    const uint band_rows = min(tiles_m - band, (uint) 8);\n"
     "    const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n"
@@ -26958,7 +26770,7 @@ static const char piece_381[] =
     "    }\n"
     "}\n";
 
-static const char piece_382[] =
+static const char piece_388[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored N x K.\n"
@@ -27038,7 +26850,7 @@ static const char piece_382[] =
     "        const int first = 0, num = (K + 31) / 32;\n"
     "        // Work-groups that run together share rows and columns: 8 rows of tiles at a time.\n";
 
-static const char piece_383[] =
+static const char piece_389[] =
     "        const uint tiles_m = ((uint) M + 255) / 256, tiles_n = ((uint) N + 31) / 32;\n"
     "        const uint band = tile / (8 * tiles_n) * 8, in_band = tile - band * tiles_n;\n"
     "        const uint band_rows = min(tiles_m - band, (uint) 8);\n"
@@ -27117,7 +26929,7 @@ static const char piece_383[] =
     "    const uint tile = get_group_id(1) * get_num_groups(0) + get_group_id(0);\n"
     "    const int first = 0, num = (K + 31) / 32;\n";
 
-static const char piece_384[] =
+static const char piece_390[] =
     "    // Work-groups that run together share rows and columns: 8 rows of tiles at a time.\n"
     "    const uint tiles_m = ((uint) M + 255) / 256, tiles_n = ((uint) N + 31) / 32;\n"
     "    const uint band = tile / (8 * tiles_n) * 8, in_band = tile - band * tiles_n;\n"
@@ -27198,7 +27010,7 @@ static const char piece_384[] =
     "        #pragma unroll\n"
     "                    for (int i = 0; i < 4; i++)\n";
 
-static const char piece_385[] =
+static const char piece_391[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored K x N.\n"
@@ -27277,7 +27089,7 @@ static const char piece_385[] =
     "            const uint band_rows = min(tiles_m - band, (uint) 8);\n"
     "            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n";
 
-static const char piece_386[] =
+static const char piece_392[] =
     "            const int first_m = tile_m * 256, first_n = tile_n * 32;\n"
     "            for (int t = 0; t < num; t++) {\n"
     "                if (t >= early)\n"
@@ -27355,7 +27167,7 @@ static const char piece_386[] =
     "        #pragma unroll\n"
     "        for (int m = 0; m < 8; m++)\n";
 
-static const char piece_387[] =
+static const char piece_393[] =
     "        #pragma unroll\n"
     "            for (int n = 0; n < 4; n++)\n"
     "                c[m][n] = 0;\n"
@@ -27425,7 +27237,7 @@ static const char piece_387[] =
     "    }\n"
     "}\n";
 
-static const char piece_388[] =
+static const char piece_394[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored N x K.\n"
@@ -27506,7 +27318,7 @@ static const char piece_388[] =
     "        // Work-groups that run together share rows and columns: 8 rows of tiles at a time.\n"
     "        const uint tiles_m = ((uint) M + 255) / 256, tiles_n = ((uint) N + 31) / 32;\n";
 
-static const char piece_389[] =
+static const char piece_395[] =
     "        const uint band = tile / (8 * tiles_n) * 8, in_band = tile - band * tiles_n;\n"
     "        const uint band_rows = min(tiles_m - band, (uint) 8);\n"
     "        const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n"
@@ -27584,7 +27396,7 @@ static const char piece_389[] =
     "    // Work-groups that run together share rows and columns: 8 rows of tiles at a time.\n"
     "    const uint tiles_m = ((uint) M + 255) / 256, tiles_n = ((uint) N + 31) / 32;\n";
 
-static const char piece_390[] =
+static const char piece_396[] =
     "    const uint band = tile / (8 * tiles_n) * 8, in_band = tile - band * tiles_n;\n"
     "    const uint band_rows = min(tiles_m - band, (uint) 8);\n"
     "    const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n"
@@ -27668,7 +27480,7 @@ static const char piece_390[] =
     "    }\n"
     "}\n";
 
-static const char piece_391[] =
+static const char piece_397[] =
     "// Elements of float are computed with as float. A product and a sum are fused where the device does\n"
     "// that in one step: FP_CONTRACT, on by default, allows it.\n"
     "static float load(__global const float *p)\n"
@@ -27691,7 +27503,7 @@ static const char piece_391[] =
     "    vstore4(x, 0, p);\n"
     "}\n";
 
-static const char piece_392[] =
+static const char piece_398[] =
     "static float4 load_row(__global const float *p)\n"
     "{\n"
     "    return load_vector(p);\n"
@@ -27754,7 +27566,7 @@ static const char piece_392[] =
     "    }\n"
     "}\n";
 
-static const char piece_393[] =
+static const char piece_399[] =
     "static float total(float4 x)\n"
     "{\n"
     "    float e[4];\n"
@@ -27825,7 +27637,7 @@ static const char piece_393[] =
     "    }\n"
     "}\n";
 
-static const char piece_394[] =
+static const char piece_400[] =
     "static float4 load_row(__global const float *p)\n"
     "{\n"
     "    return load_vector(p);\n"
@@ -27888,7 +27700,7 @@ static const char piece_394[] =
     "    }\n"
     "}\n";
 
-static const char piece_395[] =
+static const char piece_401[] =
     "static float total(float4 x)\n"
     "{\n"
     "    float e[4];\n"
@@ -27969,7 +27781,7 @@ static const char piece_395[] =
     "    }\n"
     "}\n";
 
-static const char piece_396[] =
+static const char piece_402[] =
     "static float total(float4 x)\n"
     "{\n"
     "    float e[4];\n"
@@ -28071,7 +27883,7 @@ static const char piece_396[] =
     "    }\n"
     "    if (along_k == 0 && s + 0 < S) {\n";
 
-static const char piece_397[] =
+static const char piece_403[] =
     "static float total(float4 x)\n"
     "{\n"
     "    float e[4];\n"
@@ -28175,7 +27987,7 @@ static const char piece_397[] =
     "        for (int i = 0; i < 4; i++)\n"
     "            if (first + i >= begin && first + i < L)\n";
 
-static const char piece_398[] =
+static const char piece_404[] =
     "static float4 load_row(__global const float *p)\n"
     "{\n"
     "    return load_vector(p);\n"
@@ -28273,7 +28085,7 @@ static const char piece_398[] =
     "    }\n"
     "}\n";
 
-static const char piece_399[] =
+static const char piece_405[] =
     "static float4 load_row(__global const float *p)\n"
     "{\n"
     "    return load_vector(p);\n"
@@ -28371,7 +28183,7 @@ static const char piece_399[] =
     "    }\n"
     "}\n";
 
-static const char piece_400[] =
+static const char piece_406[] =
     "static float total(float4 x)\n"
     "{\n"
     "    float e[4];\n"
@@ -28463,7 +28275,7 @@ static const char piece_400[] =
     "        const float a1 = load(x1 + k);\n"
     "        c0_1.s0 += a1 * b0;\n";
 
-static const char piece_401[] =
+static const char piece_407[] =
     "        const float a2 = load(x2 + k);\n"
     "        c0_2.s0 += a2 * b0;\n"
     "        const float a3 = load(x3 + k);\n"
@@ -28509,7 +28321,7 @@ static const char piece_401[] =
     "    }\n"
     "}\n";
 
-static const char piece_402[] =
+static const char piece_408[] =
     "static float total(float4 x)\n"
     "{\n"
     "    float e[4];\n"
@@ -28604,7 +28416,7 @@ static const char piece_402[] =
     "        const float a3 = load(x3 + k);\n"
     "        c0_3.s0 += a3 * b0;\n";
 
-static const char piece_403[] =
+static const char piece_409[] =
     "        const float a4 = load(x4 + k);\n"
     "        c0_4.s0 += a4 * b0;\n"
     "        const float a5 = load(x5 + k);\n"
@@ -28646,7 +28458,7 @@ static const char piece_403[] =
     "    }\n"
     "}\n";
 
-static const char piece_404[] =
+static const char piece_410[] =
     "static float4 load_row(__global const float *p)\n"
     "{\n"
     "    return load_vector(p);\n"
@@ -28735,7 +28547,7 @@ static const char piece_404[] =
     "            c0 += a3 * load(y0 + (k + 384) * y_step);\n"
     "            c0 += a4 * load(y0 + (k + 512) * y_step);\n";
 
-static const char piece_405[] =
+static const char piece_411[] =
     "            c0 += a5 * load(y0 + (k + 640) * y_step);\n"
     "            c0 += a6 * load(y0 + (k + 768) * y_step);\n"
     "            c0 += a7 * load(y0 + (k + 896) * y_step);\n"
@@ -28762,7 +28574,7 @@ static const char piece_405[] =
     "    }\n"
     "}\n";
 
-static const char piece_406[] =
+static const char piece_412[] =
     "static float4 load_row(__global const float *p)\n"
     "{\n"
     "    return load_vector(p);\n"
@@ -28851,7 +28663,7 @@ static const char piece_406[] =
     "            c0 += a3 * load(y0 + (k + 384) * y_step);\n"
     "            c0 += a4 * load(y0 + (k + 512) * y_step);\n";
 
-static const char piece_407[] =
+static const char piece_413[] =
     "static float4 load_row(__global const float *p)\n"
     "{\n"
     "    return load_vector(p);\n"
@@ -28943,7 +28755,7 @@ static const char piece_407[] =
     "    }\n"
     "}\n";
 
-static const char piece_408[] =
+static const char piece_414[] =
     "static float total(float4 x)\n"
     "{\n"
     "    float e[4];\n"
@@ -29050,7 +28862,7 @@ static const char piece_408[] =
     "    }\n"
     "}\n";
 
-static const char piece_409[] =
+static const char piece_415[] =
     "static float4 load_row(__global const float *p)\n"
     "{\n"
     "    return load_vector(p);\n"
@@ -29142,7 +28954,7 @@ static const char piece_409[] =
     "    }\n"
     "}\n";
 
-static const char piece_410[] =
+static const char piece_416[] =
     "static float total(float4 x)\n"
     "{\n"
     "    float e[4];\n"
@@ -29247,12 +29059,12 @@ static const char piece_410[] =
     "        for (int i = 0; i < 1; i++)\n"
     "            if (first + i >= begin && first + i < L)\n";
 
-static const char piece_411[] =
+static const char piece_417[] =
     "                put(alpha * sums[i], beta, C + (s + 1) * ldc + first + i);\n"
     "    }\n"
     "}\n";
 
-static const char piece_412[] =
+static const char piece_418[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored K x N.\n"
@@ -29327,7 +29139,7 @@ static const char piece_412[] =
     "                        3);\n"
     "            if (item == 288)\n";
 
-static const char piece_413[] =
+static const char piece_419[] =
     "                write_map(local_address(map), (ulong) (B + b_offset), K, N, ldb, 32, 64,\n"
     "                        0);\n"
     "            warp_sync();\n"
@@ -29407,7 +29219,7 @@ static const char piece_413[] =
     "        const uint tiles_m = ((uint) M + 31) / 32, tiles_n = ((uint) N + 255) / 256;\n"
     "        const uint band = tile / (1 * tiles_n) * 1, in_band = tile - band * tiles_n;\n";
 
-static const char piece_414[] =
+static const char piece_420[] =
     "        const uint band_rows = min(tiles_m - band, (uint) 1);\n"
     "        const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n"
     "        const int first_m = tile_m * 32, first_n = tile_n * 256;\n"
@@ -29486,7 +29298,7 @@ static const char piece_414[] =
     "            mbarrier_wait(turneds + 8 * stage, phase);\n"
     "            // What was read in the step before has been multiplied, so that it has arrived, and not before.\n";
 
-static const char piece_415[] =
+static const char piece_421[] =
     "            warp_sync();\n"
     "            if (now > 0 && lane == 0)\n"
     "                mbarrier_arrive(empties + 8 * (stage == 0 ? 5 : stage - 1));\n"
@@ -29564,7 +29376,7 @@ static const char piece_415[] =
     "    }\n"
     "}\n";
 
-static const char piece_416[] =
+static const char piece_422[] =
     "// Adds up what work-groups have of a tile that none did alone, and stores it. Of 128 elements at a\n"
     "// time each of eight warps adds up every eighth part; what they have is then added in their order.\n"
     "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\n"
@@ -29642,7 +29454,7 @@ static const char piece_416[] =
     "            const uint item = element % 256, e = element / 256;\n"
     "            const uint warp = item / 32, lane = item % 32;\n";
 
-static const char piece_417[] =
+static const char piece_423[] =
     "            const uint lane_m = lane / 4, lane_n = lane % 4;\n"
     "            const uint warp_m = warp % 1 * 32, warp_n = warp / 1 * 32;\n"
     "            const uint m = e / 8, n = e % 8;\n"
@@ -29655,7 +29467,7 @@ static const char piece_417[] =
     "    }\n"
     "}\n";
 
-static const char piece_418[] =
+static const char piece_424[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored N x K.\n"
@@ -29730,7 +29542,7 @@ static const char piece_418[] =
     "                        3);\n"
     "            if (item == 288)\n";
 
-static const char piece_419[] =
+static const char piece_425[] =
     "                write_map(local_address(map), (ulong) (B + b_offset), N, K, ldb, box_n, 32,\n"
     "                        3);\n"
     "            warp_sync();\n"
@@ -29811,7 +29623,7 @@ static const char piece_419[] =
     "        // Work-groups that run together share rows and columns: 1 rows of tiles at a time.\n"
     "        const uint tiles_m = ((uint) M + 31) / 32, tiles_n = ((uint) N + 255) / 256;\n";
 
-static const char piece_420[] =
+static const char piece_426[] =
     "        const uint band = tile / (1 * tiles_n) * 1, in_band = tile - band * tiles_n;\n"
     "        const uint band_rows = min(tiles_m - band, (uint) 1);\n"
     "        const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n"
@@ -29890,7 +29702,7 @@ static const char piece_420[] =
     "        for (int now = 0; now < num; now++) {\n"
     "            mbarrier_wait(turneds + 8 * stage, phase);\n";
 
-static const char piece_421[] =
+static const char piece_427[] =
     "            // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
     "            warp_sync();\n"
     "            if (now > 0 && lane == 0)\n"
@@ -29969,7 +29781,7 @@ static const char piece_421[] =
     "    }\n"
     "}\n";
 
-static const char piece_422[] =
+static const char piece_428[] =
     "// Adds up what work-groups have of a tile that none did alone, and stores it. Of 128 elements at a\n"
     "// time each of eight warps adds up every eighth part; what they have is then added in their order.\n"
     "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\n"
@@ -30047,7 +29859,7 @@ static const char piece_422[] =
     "            const uint item = element % 256, e = element / 256;\n"
     "            const uint warp = item / 32, lane = item % 32;\n";
 
-static const char piece_423[] =
+static const char piece_429[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored K x N.\n"
@@ -30122,7 +29934,7 @@ static const char piece_423[] =
     "            asm volatile(\"tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu\"\n"
     "                    \".sync.aligned [%0], [%1], 128;\" ::\n";
 
-static const char piece_424[] =
+static const char piece_430[] =
     "                    \"l\"(a_map + which * 128), \"r\"(local_address(map)) : \"memory\");\n"
     "            asm volatile(\"bar.sync 3, 64;\" ::: \"memory\");\n"
     "        }\n"
@@ -30200,7 +30012,7 @@ static const char piece_424[] =
     "                for (uint i = item; i < 2048; i += 256) {\n"
     "                    const uint line = i / 64, x = i % 64;\n";
 
-static const char piece_425[] =
+static const char piece_431[] =
     "                    const uint to = (x / 16 * 512 + line * 16 + x % 16) * 16;\n"
     "                    fetch_chunk(b_at + s * 32768 + to, B + b_offset, K, N, ldb, k + line,\n"
     "                            first_n + x * 4);\n"
@@ -30280,7 +30092,7 @@ static const char piece_425[] =
     "            #pragma unroll\n"
     "                    for (int m = 0; m < 4; m += 4) {\n";
 
-static const char piece_426[] =
+static const char piece_432[] =
     "                        const float4 x = *(__local const float4 *) (a_tile + k * 128 + a_from\n"
     "                                + m / 8 * 8192 + m % 8 * 32);\n"
     "                        as[m] = x.s0, as[m + 1] = x.s1, as[m + 2] = x.s2, as[m + 3] = x.s3;\n"
@@ -30343,7 +30155,7 @@ static const char piece_426[] =
     "    }\n"
     "}\n";
 
-static const char piece_427[] =
+static const char piece_433[] =
     "// Adds up what work-groups have of a tile that none did alone, and stores it. Of 128 elements at a\n"
     "// time each of eight warps adds up every eighth part; what they have is then added in their order.\n"
     "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\n"
@@ -30421,7 +30233,7 @@ static const char piece_427[] =
     "            const uint item = element % 256, e = element / 256;\n"
     "            const uint warp = item / 32, lane = item % 32;\n";
 
-static const char piece_428[] =
+static const char piece_434[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored N x K.\n"
@@ -30496,7 +30308,7 @@ static const char piece_428[] =
     "                        0);\n"
     "            if (item == 288)\n";
 
-static const char piece_429[] =
+static const char piece_435[] =
     "                write_map(local_address(map), (ulong) (B + b_offset), N, K, ldb, box_n, 32,\n"
     "                        3);\n"
     "            warp_sync();\n"
@@ -30576,7 +30388,7 @@ static const char piece_429[] =
     "        const uint tiles_m = ((uint) M + 31) / 32, tiles_n = ((uint) N + 255) / 256;\n"
     "        const uint band = tile / (1 * tiles_n) * 1, in_band = tile - band * tiles_n;\n";
 
-static const char piece_430[] =
+static const char piece_436[] =
     "        const uint band_rows = min(tiles_m - band, (uint) 1);\n"
     "        const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n"
     "        const int first_m = tile_m * 32, first_n = tile_n * 256;\n"
@@ -30655,7 +30467,7 @@ static const char piece_430[] =
     "            mbarrier_wait(turneds + 8 * stage, phase);\n"
     "            // What was read in the step before has been multiplied, so that it has arrived, and not before.\n";
 
-static const char piece_431[] =
+static const char piece_437[] =
     "            warp_sync();\n"
     "            if (now > 0 && lane == 0)\n"
     "                mbarrier_arrive(empties + 8 * (stage == 0 ? 5 : stage - 1));\n"
@@ -30733,7 +30545,7 @@ static const char piece_431[] =
     "    }\n"
     "}\n";
 
-static const char piece_432[] =
+static const char piece_438[] =
     "// Adds up what work-groups have of a tile that none did alone, and stores it. Of 128 elements at a\n"
     "// time each of eight warps adds up every eighth part; what they have is then added in their order.\n"
     "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\n"
@@ -30811,7 +30623,7 @@ static const char piece_432[] =
     "            const uint item = element % 256, e = element / 256;\n"
     "            const uint warp = item / 32, lane = item % 32;\n";
 
-static const char piece_433[] =
+static const char piece_439[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored K x N.\n"
@@ -30891,7 +30703,7 @@ static const char piece_433[] =
     "        // Work-groups that run together share rows and columns: 16 rows of tiles at a time.\n"
     "        const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 31) / 32;\n";
 
-static const char piece_434[] =
+static const char piece_440[] =
     "        const uint band = tile / (16 * tiles_n) * 16, in_band = tile - band * tiles_n;\n"
     "        const uint band_rows = min(tiles_m - band, (uint) 16);\n"
     "        const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n"
@@ -30969,7 +30781,7 @@ static const char piece_434[] =
     "    const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 31) / 32;\n"
     "    const uint band = tile / (16 * tiles_n) * 16, in_band = tile - band * tiles_n;\n";
 
-static const char piece_435[] =
+static const char piece_441[] =
     "    const uint band_rows = min(tiles_m - band, (uint) 16);\n"
     "    const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n"
     "    const int first_m = tile_m * 64, first_n = tile_n * 32;\n"
@@ -31052,7 +30864,7 @@ static const char piece_435[] =
     "    }\n"
     "}\n";
 
-static const char piece_436[] =
+static const char piece_442[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored N x K.\n"
@@ -31132,7 +30944,7 @@ static const char piece_436[] =
     "        // Work-groups that run together share rows and columns: 16 rows of tiles at a time.\n"
     "        const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 31) / 32;\n";
 
-static const char piece_437[] =
+static const char piece_443[] =
     "        const uint band = tile / (16 * tiles_n) * 16, in_band = tile - band * tiles_n;\n"
     "        const uint band_rows = min(tiles_m - band, (uint) 16);\n"
     "        const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n"
@@ -31211,7 +31023,7 @@ static const char piece_437[] =
     "    // Work-groups that run together share rows and columns: 16 rows of tiles at a time.\n"
     "    const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 31) / 32;\n";
 
-static const char piece_438[] =
+static const char piece_444[] =
     "    const uint band = tile / (16 * tiles_n) * 16, in_band = tile - band * tiles_n;\n"
     "    const uint band_rows = min(tiles_m - band, (uint) 16);\n"
     "    const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n"
@@ -31295,7 +31107,7 @@ static const char piece_438[] =
     "    }\n"
     "}\n";
 
-static const char piece_439[] =
+static const char piece_445[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored K x N.\n"
@@ -31374,7 +31186,7 @@ static const char piece_439[] =
     "            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n"
     "            const int first_m = tile_m * 64, first_n = tile_n * 32;\n";
 
-static const char piece_440[] =
+static const char piece_446[] =
     "            for (int t = 0; t < num; t++) {\n"
     "                if (t >= early)\n"
     "                {\n"
@@ -31454,7 +31266,7 @@ static const char piece_440[] =
     "                c[m][n] = 0;\n"
     "        for (int now = 0; now < num; now++) {\n";
 
-static const char piece_441[] =
+static const char piece_447[] =
     "            mbarrier_wait(fulls + 8 * stage, phase);\n"
     "            // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
     "            warp_sync();\n"
@@ -31520,7 +31332,7 @@ static const char piece_441[] =
     "    }\n"
     "}\n";
 
-static const char piece_442[] =
+static const char piece_448[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored N x K.\n"
@@ -31600,7 +31412,7 @@ static const char piece_442[] =
     "        // Work-groups that run together share rows and columns: 16 rows of tiles at a time.\n"
     "        const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 31) / 32;\n";
 
-static const char piece_443[] =
+static const char piece_449[] =
     "        const uint band = tile / (16 * tiles_n) * 16, in_band = tile - band * tiles_n;\n"
     "        const uint band_rows = min(tiles_m - band, (uint) 16);\n"
     "        const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n"
@@ -31678,7 +31490,7 @@ static const char piece_443[] =
     "    const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 31) / 32;\n"
     "    const uint band = tile / (16 * tiles_n) * 16, in_band = tile - band * tiles_n;\n";
 
-static const char piece_444[] =
+static const char piece_450[] =
     "    const uint band_rows = min(tiles_m - band, (uint) 16);\n"
     "    const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n"
     "    const int first_m = tile_m * 64, first_n = tile_n * 32;\n"
@@ -31761,7 +31573,7 @@ static const char piece_444[] =
     "    }\n"
     "}\n";
 
-static const char piece_445[] =
+static const char piece_451[] =
     "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n"
     "// Elements of double are computed with as double. A product and a sum are fused where the device does\n"
     "// that in one step: FP_CONTRACT, on by default, allows it.\n"
@@ -31852,7 +31664,7 @@ static const char piece_445[] =
     "        asm volatile(\"//@tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%0], 0;\" ::\n"
     "                \"r\"(map) : \"memory\");\n";
 
-static const char piece_446[] =
+static const char piece_452[] =
     "    if (swizzle == 1)\n"
     "        asm volatile(\"//@tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%0], 1;\" ::\n"
     "                \"r\"(map) : \"memory\");\n"
@@ -31920,7 +31732,7 @@ static const char piece_446[] =
     "    *(__global double2 *) (out + col) = z;\n"
     "}\n";
 
-static const char piece_447[] =
+static const char piece_453[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored K x N.\n"
@@ -32000,7 +31812,7 @@ static const char piece_447[] =
     "                {\n"
     "                    mbarrier_wait(empties + 8 * s, phase);\n";
 
-static const char piece_448[] =
+static const char piece_454[] =
     "                    // Fetches step t into place s.\n"
     "                    {\n"
     "                        const uint mbarrier = fulls + 8 * s;\n"
@@ -32074,7 +31886,7 @@ static const char piece_448[] =
     "                }\n"
     "                #pragma unroll\n";
 
-static const char piece_449[] =
+static const char piece_455[] =
     "                for (int j = 0; j < 4; j++) {\n"
     "                    const uint at = (k_0 * 128 + ((lane_m / 2) ^ k_0) * 16) ^ j % 2 * 64;\n"
     "                    bs0[j][0] = *(__local const double *) (b_tile + b_first + j / 2 * 2048 + s * 1024 + at);\n"
@@ -32109,7 +31921,7 @@ static const char piece_449[] =
     "    }\n"
     "}\n";
 
-static const char piece_450[] =
+static const char piece_456[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored N x K.\n"
@@ -32188,7 +32000,7 @@ static const char piece_450[] =
     "            for (int t = 0; t < num; t++) {\n"
     "                {\n";
 
-static const char piece_451[] =
+static const char piece_457[] =
     "                    mbarrier_wait(empties + 8 * s, phase);\n"
     "                    // Fetches step t into place s.\n"
     "                    {\n"
@@ -32263,7 +32075,7 @@ static const char piece_451[] =
     "                #pragma unroll\n"
     "                for (int j = 0; j < 4; j++) {\n";
 
-static const char piece_452[] =
+static const char piece_458[] =
     "                    const uint at = ((4 * s + lane_k) ^ lane_r) * 16 + lane_k % 2 * 8;\n"
     "                    bs0[j][0] = *(__local const double *) (b_tile + b_first + j * 1024 + at);\n"
     "                    bs0[j][1] = *(__local const double *) (b_tile + b_first + j * 1024 + (at ^ 8));\n"
@@ -32297,7 +32109,7 @@ static const char piece_452[] =
     "    }\n"
     "}\n";
 
-static const char piece_453[] =
+static const char piece_459[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored K x N.\n"
@@ -32378,7 +32190,7 @@ static const char piece_453[] =
     "                    mbarrier_wait(empties + 8 * s, phase);\n"
     "                    // Fetches step t into place s.\n";
 
-static const char piece_454[] =
+static const char piece_460[] =
     "                    {\n"
     "                        const uint mbarrier = fulls + 8 * s;\n"
     "                        const int k = (first + t) * 16;\n"
@@ -32452,7 +32264,7 @@ static const char piece_454[] =
     "                    const uint at = (k_0 * 128 + ((lane_m / 2) ^ k_0) * 16) ^ j % 2 * 64;\n"
     "                    bs0[j][0] = *(__local const double *) (b_tile + b_first + j / 2 * 2048 + s * 1024 + at);\n";
 
-static const char piece_455[] =
+static const char piece_461[] =
     "                    bs0[j][1] = *(__local const double *) (b_tile + b_first + j / 2 * 2048 + s * 1024 + (at ^ 144));\n"
     "                }\n"
     "                #pragma unroll\n"
@@ -32484,7 +32296,7 @@ static const char piece_455[] =
     "    }\n"
     "}\n";
 
-static const char piece_456[] =
+static const char piece_462[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored N x K.\n"
@@ -32564,7 +32376,7 @@ static const char piece_456[] =
     "                {\n"
     "                    mbarrier_wait(empties + 8 * s, phase);\n";
 
-static const char piece_457[] =
+static const char piece_463[] =
     "                    // Fetches step t into place s.\n"
     "                    {\n"
     "                        const uint mbarrier = fulls + 8 * s;\n"
@@ -32639,7 +32451,7 @@ static const char piece_457[] =
     "                for (int j = 0; j < 4; j++) {\n"
     "                    const uint at = ((4 * s + lane_k) ^ lane_r) * 16;\n";
 
-static const char piece_458[] =
+static const char piece_464[] =
     "                    const double2 p = *(__local const double2 *) (b_tile + b_first + j * 1024 + at);\n"
     "                    bs0[j][0] = p.x, bs0[j][1] = p.y;\n"
     "                }\n"
@@ -32673,7 +32485,7 @@ static const char piece_458[] =
     "    }\n"
     "}\n";
 
-static const char piece_459[] =
+static const char piece_465[] =
     "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n"
     "// Elements of double are computed with as double. A product and a sum are fused where the device does\n"
     "// that in one step: FP_CONTRACT, on by default, allows it.\n"
@@ -32687,10 +32499,6 @@ static const char piece_459[] =
     "    *p = x;\n"
     "}\n"
     "\n"
-    "// An element, and 16 bytes of them, as they are copied.\n"
-    "typedef ulong element_bits;\n"
-    "typedef ulong2 chunk;\n"
-    "\n"
     "// NVIDIA's instructions, as the PTX ISA names them. An address in local memory is its 32 bits. What\n"
     "// only sm_90a has is masked as a comment; the mask is taken from the PTX that this is compiled to.\n"
     "static uint local_address(__local const void *p)\n"
@@ -32703,6 +32511,39 @@ static const char piece_459[] =
     "static ulong divide(ulong x, ulong y)\n"
     "{\n"
     "    return (x | y) >> 32 ? x / y : (uint) x / (uint) y;\n"
+    "}\n"
+    "\n"
+    "// An element, and 16 bytes of them, as they are copied.\n"
+    "typedef ulong element_bits;\n"
+    "typedef ulong2 chunk;\n"
+    "\n"
+    "// 16 bytes from where an element is, out of the one or two aligned chunks that they lie in.\n"
+    "static uint4 load_anywhere(__global const element_bits *from)\n"
+    "{\n"
+    "    const uint at = (ulong) from % 16;\n"
+    "    __global const uint4 *chunks = (__global const uint4 *) ((ulong) from - at);\n"
+    "    const uint4 low = chunks[0], high = at > 0 ? chunks[1] : (uint4) 0;\n"
+    "    uint4 x = at & 8 ? (uint4) (low.zw, high.xy) : low;\n"
+    "    return x;\n"
+    "}\n"
+    "\n"
+    "// All work-items copy a matrix so that its rows start at multiples of 16 bytes, a chunk at a time. What\n"
+    "// pads the rows is undefined.\n"
+    "static void copy_matrix(long rows, long cols, __global const element_bits *X, long ldx,\n"
+    "        __global element_bits *out)\n"
+    "{\n"
+    "    const ulong each = (cols + 1) / 2;\n"
+    "    for (ulong i = get_global_id(0); i < rows * each; i += get_global_size(0)) {\n"
+    "        const long row = divide(i, each), col = (i - row * each) * 2, last = cols - 1 - col;\n"
+    "        __global const element_bits *from = X + row * ldx + col;\n"
+    "        uint4 x;\n"
+    "        // Elements are copied one by one where a chunk may lie beyond the last of all.\n"
+    "        if (last >= 3 || (row + 1 < rows && cols >= 4))\n"
+    "            x = load_anywhere(from);\n"
+    "        else\n"
+    "            x = as_uint4((chunk) (from[min(0L, last)], from[min(1L, last)]));\n"
+    "        ((__global uint4 *) out)[i] = x;\n"
+    "    }\n"
     "}\n"
     "\n"
     "// The work-items of a warp wait for each other, and see what each has written.\n"
@@ -32748,7 +32589,9 @@ static const char piece_459[] =
     "static void write_map(uint map, ulong address, long rows, long cols, long ld, uint box_rows,\n"
     "        uint box_cols, uint swizzle)\n"
     "{\n"
-    "    asm volatile(\"//@tensormap.replace.tile.global_address.shared::cta.b1024.b64 [%0], %1;\" ::\n"
+    "    asm volatile(\"//@tensormap.replace.tile.global_address.shared::cta.b1024.b64 [%0], %1;\" ::\n";
+
+static const char piece_466[] =
     "            \"r\"(map), \"l\"(address) : \"memory\");\n"
     "    asm volatile(\"//@tensormap.replace.tile.rank.shared::cta.b1024.b32 [%0], 1;\" ::\n"
     "            \"r\"(map) : \"memory\");\n"
@@ -32767,9 +32610,7 @@ static const char piece_459[] =
     "    asm volatile(\"//@tensormap.replace.tile.element_stride.shared::cta.b1024.b32 [%0], 1, 1;\" ::\n"
     "            \"r\"(map) : \"memory\");\n"
     "    asm volatile(\"//@tensormap.replace.tile.elemtype.shared::cta.b1024.b32 [%0], 9;\" ::\n"
-    "            \"r\"(map) : \"memory\");\n";
-
-static const char piece_460[] =
+    "            \"r\"(map) : \"memory\");\n"
     "    asm volatile(\"//@tensormap.replace.tile.interleave_layout.shared::cta.b1024.b32 [%0], 0;\" ::\n"
     "            \"r\"(map) : \"memory\");\n"
     "    if (swizzle == 0)\n"
@@ -32826,7 +32667,9 @@ static const char piece_460[] =
     "            \"+d\"(c[0]), \"+d\"(c[1]), \"+d\"(c[2]), \"+d\"(c[3]) :\n"
     "            \"d\"(a[0]), \"d\"(a[1]), \"d\"(a[2]), \"d\"(a[3]), \"d\"(b[0]), \"d\"(b[1]));\n"
     "}\n"
-    "\n"
+    "\n";
+
+static const char piece_467[] =
     "// Stores alpha x + beta C in a row of C, where there is such a column; beta == 0 does not read C.\n"
     "static void put(double x, __global double *out, long col, long N, double alpha, double beta)\n"
     "{\n"
@@ -32849,45 +32692,34 @@ static const char piece_460[] =
     "    *(__global double2 *) (out + col) = z;\n"
     "}\n";
 
-static const char piece_461[] =
-    "// Copies a matrix so that its rows start at multiples of 16 bytes; each work-item writes 16 bytes.\n"
-    "// What pads the rows is undefined.\n"
-    "__kernel __attribute__((reqd_work_group_size(32, 8, 1)))\n"
+static const char piece_468[] =
+    "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\n"
+    "void kiln_dgemm_bulk_copy_nn_copya1_copyb1(long a_rows, long a_cols, __global const element_bits *restrict A, long a_offset,\n"
+    "        long lda, __global uchar *restrict a_work, long a_at,\n"
+    "        long b_rows, long b_cols, __global const element_bits *restrict B, long b_offset,\n"
+    "        long ldb, __global uchar *restrict b_work, long b_at)\n"
+    "{\n"
+    "    copy_matrix(a_rows, a_cols, A + a_offset, lda, (__global element_bits *) a_work + a_at);\n"
+    "    copy_matrix(b_rows, b_cols, B + b_offset, ldb, (__global element_bits *) b_work + b_at);\n"
+    "}\n";
+
+static const char piece_469[] =
+    "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\n"
     "void kiln_dgemm_bulk_copya_n_copya1(long rows, long cols, __global const element_bits *restrict X, long x_offset,\n"
     "        long ldx, __global uchar *restrict work, long at)\n"
     "{\n"
-    "    const uint row = get_global_id(1), col = get_global_id(0) * 2;\n"
-    "    const uint last = cols - 1, ld = (last & -2) + 2;\n"
-    "    if (row >= rows || col > last)\n"
-    "        return;\n"
-    "    X += x_offset + row * ldx;\n"
-    "    __global element_bits *out = (__global element_bits *) work + at + (ulong) row * ld + col;\n"
-    "    if (col + 1 <= last)\n"
-    "        *(__global chunk *) out = (chunk) (X[col + 0], X[col + 1]);\n"
-    "    else\n"
-    "        *(__global chunk *) out = (chunk) (X[min(col + 0, last)], X[min(col + 1, last)]);\n"
+    "    copy_matrix(rows, cols, X + x_offset, ldx, (__global element_bits *) work + at);\n"
     "}\n";
 
-static const char piece_462[] =
-    "// Copies a matrix so that its rows start at multiples of 16 bytes; each work-item writes 16 bytes.\n"
-    "// What pads the rows is undefined.\n"
-    "__kernel __attribute__((reqd_work_group_size(32, 8, 1)))\n"
+static const char piece_470[] =
+    "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\n"
     "void kiln_dgemm_bulk_copyb_n_copyb1(long rows, long cols, __global const element_bits *restrict X, long x_offset,\n"
     "        long ldx, __global uchar *restrict work, long at)\n"
     "{\n"
-    "    const uint row = get_global_id(1), col = get_global_id(0) * 2;\n"
-    "    const uint last = cols - 1, ld = (last & -2) + 2;\n"
-    "    if (row >= rows || col > last)\n"
-    "        return;\n"
-    "    X += x_offset + row * ldx;\n"
-    "    __global element_bits *out = (__global element_bits *) work + at + (ulong) row * ld + col;\n"
-    "    if (col + 1 <= last)\n"
-    "        *(__global chunk *) out = (chunk) (X[col + 0], X[col + 1]);\n"
-    "    else\n"
-    "        *(__global chunk *) out = (chunk) (X[min(col + 0, last)], X[min(col + 1, last)]);\n"
+    "    copy_matrix(rows, cols, X + x_offset, ldx, (__global element_bits *) work + at);\n"
     "}\n";
 
-static const char piece_463[] =
+static const char piece_471[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored K x N.\n"
@@ -32963,7 +32795,7 @@ static const char piece_463[] =
     "            asm volatile(\"tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu\"\n"
     "                    \".sync.aligned [%0], [%1], 128;\" ::\n";
 
-static const char piece_464[] =
+static const char piece_472[] =
     "                    \"l\"(a_map + which * 128), \"r\"(local_address(map)) : \"memory\");\n"
     "            asm volatile(\"bar.sync 3, 64;\" ::: \"memory\");\n"
     "        }\n"
@@ -33041,7 +32873,7 @@ static const char piece_464[] =
     "                    const uint line = i / 32, x = i % 32;\n"
     "                    const uint to = swizzled(line, x, 8);\n";
 
-static const char piece_465[] =
+static const char piece_473[] =
     "                    fetch_chunk(b_at + s * 8192 + to, B + b_offset, K, N, ldb, k + line,\n"
     "                            first_n + x * 2);\n"
     "                }\n"
@@ -33114,7 +32946,7 @@ static const char piece_465[] =
     "                #pragma unroll\n"
     "                for (int j = 0; j < 2; j++) {\n";
 
-static const char piece_466[] =
+static const char piece_474[] =
     "                    const uint at = (k_0 * 128 + ((lane_m / 2) ^ k_0) * 16) ^ j % 2 * 64;\n"
     "                    bs0[j][0] = *(__local const double *) (b_tile + b_first + j / 2 * 2048 + s * 1024 + at);\n"
     "                    bs0[j][1] = *(__local const double *) (b_tile + b_first + j / 2 * 2048 + s * 1024 + (at ^ 144));\n"
@@ -33164,7 +32996,7 @@ static const char piece_466[] =
     "    }\n"
     "}\n";
 
-static const char piece_467[] =
+static const char piece_475[] =
     "// Adds up what work-groups have of a tile that none did alone, and stores it. Of 64 elements at a\n"
     "// time each of eight warps adds up every eighth part; what they have is then added in their order.\n"
     "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\n"
@@ -33242,7 +33074,7 @@ static const char piece_467[] =
     "            const uint item = element % 256, e = element / 256;\n"
     "            const uint warp = item / 32, lane = item % 32;\n";
 
-static const char piece_468[] =
+static const char piece_476[] =
     "            const uint lane_m = lane / 4, lane_k = lane % 4;\n"
     "            // Rows 0, 1, 4, 5, 2, 3, 6, 7 of A (columns of B).\n"
     "            const uint lane_r = (lane_m & 1) | (lane_m & 2) << 1 | (lane_m & 4) >> 1;\n"
@@ -33257,26 +33089,26 @@ static const char piece_468[] =
     "    }\n"
     "}\n";
 
-static const char piece_469[] =
-    "// Copies a matrix so that its rows start at multiples of 16 bytes; each work-item writes 16 bytes.\n"
-    "// What pads the rows is undefined.\n"
-    "__kernel __attribute__((reqd_work_group_size(32, 8, 1)))\n"
+static const char piece_477[] =
+    "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\n"
+    "void kiln_dgemm_bulk_copy_nt_copya1_copyb1(long a_rows, long a_cols, __global const element_bits *restrict A, long a_offset,\n"
+    "        long lda, __global uchar *restrict a_work, long a_at,\n"
+    "        long b_rows, long b_cols, __global const element_bits *restrict B, long b_offset,\n"
+    "        long ldb, __global uchar *restrict b_work, long b_at)\n"
+    "{\n"
+    "    copy_matrix(a_rows, a_cols, A + a_offset, lda, (__global element_bits *) a_work + a_at);\n"
+    "    copy_matrix(b_rows, b_cols, B + b_offset, ldb, (__global element_bits *) b_work + b_at);\n"
+    "}\n";
+
+static const char piece_478[] =
+    "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\n"
     "void kiln_dgemm_bulk_copyb_t_copyb1(long rows, long cols, __global const element_bits *restrict X, long x_offset,\n"
     "        long ldx, __global uchar *restrict work, long at)\n"
     "{\n"
-    "    const uint row = get_global_id(1), col = get_global_id(0) * 2;\n"
-    "    const uint last = cols - 1, ld = (last & -2) + 2;\n"
-    "    if (row >= rows || col > last)\n"
-    "        return;\n"
-    "    X += x_offset + row * ldx;\n"
-    "    __global element_bits *out = (__global element_bits *) work + at + (ulong) row * ld + col;\n"
-    "    if (col + 1 <= last)\n"
-    "        *(__global chunk *) out = (chunk) (X[col + 0], X[col + 1]);\n"
-    "    else\n"
-    "        *(__global chunk *) out = (chunk) (X[min(col + 0, last)], X[min(col + 1, last)]);\n"
+    "    copy_matrix(rows, cols, X + x_offset, ldx, (__global element_bits *) work + at);\n"
     "}\n";
 
-static const char piece_470[] =
+static const char piece_479[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored N x K.\n"
@@ -33352,7 +33184,7 @@ static const char piece_470[] =
     "            asm volatile(\"tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu\"\n"
     "                    \".sync.aligned [%0], [%1], 128;\" ::\n";
 
-static const char piece_471[] =
+static const char piece_480[] =
     "                    \"l\"(a_map + which * 128), \"r\"(local_address(map)) : \"memory\");\n"
     "            asm volatile(\"bar.sync 3, 64;\" ::: \"memory\");\n"
     "        }\n"
@@ -33432,7 +33264,7 @@ static const char piece_471[] =
     "                            k + x * 2);\n"
     "                }\n";
 
-static const char piece_472[] =
+static const char piece_481[] =
     "                mbarrier_arrive_later(fulls + 8 * s);\n"
     "            }\n"
     "            asm volatile(\"bar.sync 2, 256;\" ::: \"memory\");\n"
@@ -33504,7 +33336,7 @@ static const char piece_472[] =
     "                    const uint at = ((4 * s + lane_k) ^ lane_r) * 16 + lane_k % 2 * 8;\n"
     "                    bs0[j][0] = *(__local const double *) (b_tile + b_first + j * 1024 + at);\n";
 
-static const char piece_473[] =
+static const char piece_482[] =
     "                    bs0[j][1] = *(__local const double *) (b_tile + b_first + j * 1024 + (at ^ 8));\n"
     "                }\n"
     "                #pragma unroll\n"
@@ -33552,7 +33384,7 @@ static const char piece_473[] =
     "    }\n"
     "}\n";
 
-static const char piece_474[] =
+static const char piece_483[] =
     "// Adds up what work-groups have of a tile that none did alone, and stores it. Of 64 elements at a\n"
     "// time each of eight warps adds up every eighth part; what they have is then added in their order.\n"
     "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\n"
@@ -33630,7 +33462,7 @@ static const char piece_474[] =
     "            const uint item = element % 256, e = element / 256;\n"
     "            const uint warp = item / 32, lane = item % 32;\n";
 
-static const char piece_475[] =
+static const char piece_484[] =
     "            const uint lane_m = lane / 4, lane_k = lane % 4;\n"
     "            // Rows 0, 1, 4, 5, 2, 3, 6, 7 of A (columns of B).\n"
     "            const uint lane_r = (lane_m & 1) | (lane_m & 2) << 1 | (lane_m & 4) >> 1;\n"
@@ -33645,26 +33477,26 @@ static const char piece_475[] =
     "    }\n"
     "}\n";
 
-static const char piece_476[] =
-    "// Copies a matrix so that its rows start at multiples of 16 bytes; each work-item writes 16 bytes.\n"
-    "// What pads the rows is undefined.\n"
-    "__kernel __attribute__((reqd_work_group_size(32, 8, 1)))\n"
+static const char piece_485[] =
+    "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\n"
+    "void kiln_dgemm_bulk_copy_tn_copya1_copyb1(long a_rows, long a_cols, __global const element_bits *restrict A, long a_offset,\n"
+    "        long lda, __global uchar *restrict a_work, long a_at,\n"
+    "        long b_rows, long b_cols, __global const element_bits *restrict B, long b_offset,\n"
+    "        long ldb, __global uchar *restrict b_work, long b_at)\n"
+    "{\n"
+    "    copy_matrix(a_rows, a_cols, A + a_offset, lda, (__global element_bits *) a_work + a_at);\n"
+    "    copy_matrix(b_rows, b_cols, B + b_offset, ldb, (__global element_bits *) b_work + b_at);\n"
+    "}\n";
+
+static const char piece_486[] =
+    "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\n"
     "void kiln_dgemm_bulk_copya_t_copya1(long rows, long cols, __global const element_bits *restrict X, long x_offset,\n"
     "        long ldx, __global uchar *restrict work, long at)\n"
     "{\n"
-    "    const uint row = get_global_id(1), col = get_global_id(0) * 2;\n"
-    "    const uint last = cols - 1, ld = (last & -2) + 2;\n"
-    "    if (row >= rows || col > last)\n"
-    "        return;\n"
-    "    X += x_offset + row * ldx;\n"
-    "    __global element_bits *out = (__global element_bits *) work + at + (ulong) row * ld + col;\n"
-    "    if (col + 1 <= last)\n"
-    "        *(__global chunk *) out = (chunk) (X[col + 0], X[col + 1]);\n"
-    "    else\n"
-    "        *(__global chunk *) out = (chunk) (X[min(col + 0, last)], X[min(col + 1, last)]);\n"
+    "    copy_matrix(rows, cols, X + x_offset, ldx, (__global element_bits *) work + at);\n"
     "}\n";
 
-static const char piece_477[] =
+static const char piece_487[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored K x N.\n"
@@ -33740,7 +33572,7 @@ static const char piece_477[] =
     "            asm volatile(\"tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu\"\n"
     "                    \".sync.aligned [%0], [%1], 128;\" ::\n";
 
-static const char piece_478[] =
+static const char piece_488[] =
     "                    \"l\"(a_map + which * 128), \"r\"(local_address(map)) : \"memory\");\n"
     "            asm volatile(\"bar.sync 3, 64;\" ::: \"memory\");\n"
     "        }\n"
@@ -33819,7 +33651,7 @@ static const char piece_478[] =
     "                    const uint line = i / 32, x = i % 32;\n"
     "                    const uint to = swizzled(line, x, 8);\n";
 
-static const char piece_479[] =
+static const char piece_489[] =
     "                    fetch_chunk(b_at + s * 8192 + to, B + b_offset, K, N, ldb, k + line,\n"
     "                            first_n + x * 2);\n"
     "                }\n"
@@ -33891,7 +33723,7 @@ static const char piece_479[] =
     "                    const uint at = (k_0 * 128 + ((lane_m / 2) ^ k_0) * 16) ^ j % 2 * 64;\n"
     "                    bs0[j][0] = *(__local const double *) (b_tile + b_first + j / 2 * 2048 + s * 1024 + at);\n";
 
-static const char piece_480[] =
+static const char piece_490[] =
     "                    bs0[j][1] = *(__local const double *) (b_tile + b_first + j / 2 * 2048 + s * 1024 + (at ^ 144));\n"
     "                }\n"
     "                #pragma unroll\n"
@@ -33939,7 +33771,7 @@ static const char piece_480[] =
     "    }\n"
     "}\n";
 
-static const char piece_481[] =
+static const char piece_491[] =
     "// Adds up what work-groups have of a tile that none did alone, and stores it. Of 64 elements at a\n"
     "// time each of eight warps adds up every eighth part; what they have is then added in their order.\n"
     "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\n"
@@ -34017,7 +33849,7 @@ static const char piece_481[] =
     "            const uint item = element % 256, e = element / 256;\n"
     "            const uint warp = item / 32, lane = item % 32;\n";
 
-static const char piece_482[] =
+static const char piece_492[] =
     "            const uint lane_m = lane / 4, lane_k = lane % 4;\n"
     "            const uint warp_m = warp % 2 * 64, warp_n = warp / 2 * 16;\n"
     "            const uint in_m = e / 4 / 2 * 16, in_n = e / 4 % 2 * 8;\n"
@@ -34030,7 +33862,18 @@ static const char piece_482[] =
     "    }\n"
     "}\n";
 
-static const char piece_483[] =
+static const char piece_493[] =
+    "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\n"
+    "void kiln_dgemm_bulk_copy_tt_copya1_copyb1(long a_rows, long a_cols, __global const element_bits *restrict A, long a_offset,\n"
+    "        long lda, __global uchar *restrict a_work, long a_at,\n"
+    "        long b_rows, long b_cols, __global const element_bits *restrict B, long b_offset,\n"
+    "        long ldb, __global uchar *restrict b_work, long b_at)\n"
+    "{\n"
+    "    copy_matrix(a_rows, a_cols, A + a_offset, lda, (__global element_bits *) a_work + a_at);\n"
+    "    copy_matrix(b_rows, b_cols, B + b_offset, ldb, (__global element_bits *) b_work + b_at);\n"
+    "}\n";
+
+static const char piece_494[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored N x K.\n"
@@ -34106,7 +33949,7 @@ static const char piece_483[] =
     "            asm volatile(\"tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu\"\n"
     "                    \".sync.aligned [%0], [%1], 128;\" ::\n";
 
-static const char piece_484[] =
+static const char piece_495[] =
     "                    \"l\"(a_map + which * 128), \"r\"(local_address(map)) : \"memory\");\n"
     "            asm volatile(\"bar.sync 3, 64;\" ::: \"memory\");\n"
     "        }\n"
@@ -34184,7 +34027,7 @@ static const char piece_484[] =
     "                    const uint line = i / 8, x = i % 8;\n"
     "                    const uint to = swizzled(line, x, 8);\n";
 
-static const char piece_485[] =
+static const char piece_496[] =
     "                    fetch_chunk(b_at + s * 8192 + to, B + b_offset, N, K, ldb, first_n + line,\n"
     "                            k + x * 2);\n"
     "                }\n"
@@ -34258,7 +34101,7 @@ static const char piece_485[] =
     "                    const uint at = ((4 * s + lane_k) ^ lane_r) * 16;\n"
     "                    const double2 p = *(__local const double2 *) (b_tile + b_first + j * 1024 + at);\n";
 
-static const char piece_486[] =
+static const char piece_497[] =
     "                    bs0[j][0] = p.x, bs0[j][1] = p.y;\n"
     "                }\n"
     "                #pragma unroll\n"
@@ -34307,7 +34150,7 @@ static const char piece_486[] =
     "    }\n"
     "}\n";
 
-static const char piece_487[] =
+static const char piece_498[] =
     "// Adds up what work-groups have of a tile that none did alone, and stores it. Of 64 elements at a\n"
     "// time each of eight warps adds up every eighth part; what they have is then added in their order.\n"
     "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\n"
@@ -34385,7 +34228,7 @@ static const char piece_487[] =
     "            const uint item = element % 256, e = element / 256;\n"
     "            const uint warp = item / 32, lane = item % 32;\n";
 
-static const char piece_488[] =
+static const char piece_499[] =
     "            const uint lane_m = lane / 4, lane_k = lane % 4;\n"
     "            // Columns 0, 4, 1, 5, 2, 6, 3, 7 of B.\n"
     "            const uint lane_r = lane_m / 2 + lane_m % 2 * 4;\n"
@@ -34400,76 +34243,7 @@ static const char piece_488[] =
     "    }\n"
     "}\n";
 
-static const char piece_489[] =
-    "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n"
-    "// Elements of double are computed with as double. A product and a sum are fused where the device does\n"
-    "// that in one step: FP_CONTRACT, on by default, allows it.\n"
-    "static double load(__global const double *p)\n"
-    "{\n"
-    "    return *p;\n"
-    "}\n"
-    "\n"
-    "static void store(double x, __global double *p)\n"
-    "{\n"
-    "    *p = x;\n"
-    "}\n"
-    "\n"
-    "// An element, and 16 bytes of them, as they are copied.\n"
-    "typedef ulong element_bits;\n"
-    "typedef ulong2 chunk;\n"
-    "\n"
-    "// NVIDIA's instructions, as the PTX ISA names them. An address in local memory is its 32 bits. What\n"
-    "// only sm_90a has is masked as a comment; the mask is taken from the PTX that this is compiled to.\n"
-    "static uint local_address(__local const void *p)\n"
-    "{\n"
-    "    return (uint) (ulong) p;\n"
-    "}\n"
-    "\n"
-    "\n"
-    "// The work-items of a warp wait for each other, and see what each has written.\n"
-    "static void warp_sync(void)\n"
-    "{\n"
-    "    asm volatile(\"bar.warp.sync 0xffffffff;\" ::: \"memory\");\n"
-    "}\n"
-    "\n"
-    "// A barrier in local memory counts arrivals, and the bytes of copies under way.\n"
-    "static void mbarrier_init(uint mbarrier, uint arrivals)\n"
-    "{\n"
-    "    asm volatile(\"mbarrier.init.shared.b64 [%0], %1;\" :: \"r\"(mbarrier), \"r\"(arrivals) : \"memory\");\n"
-    "}\n"
-    "\n"
-    "static void mbarrier_expect(uint mbarrier, uint bytes)\n"
-    "{\n"
-    "    asm volatile(\"mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;\" ::\n"
-    "            \"r\"(mbarrier), \"r\"(bytes) : \"memory\");\n"
-    "}\n"
-    "\n"
-    "static void mbarrier_wait(uint mbarrier, uint phase)\n"
-    "{\n"
-    "    asm volatile(\"{ .reg .pred done;\\n\"\n"
-    "            \"again: mbarrier.try_wait.parity.shared.b64 done, [%0], %1;\\n\"\n"
-    "            \"@!done bra again; }\" :: \"r\"(mbarrier), \"r\"(phase) : \"memory\");\n"
-    "}\n"
-    "\n"
-    "static void mbarrier_arrive(uint mbarrier)\n"
-    "{\n"
-    "    asm volatile(\"mbarrier.arrive.shared.b64 _, [%0];\" :: \"r\"(mbarrier) : \"memory\");\n"
-    "}\n"
-    "\n"
-    "// Arrives when what this work-item has begun to copy by fetch_chunk is there; it is waited for beside\n"
-    "// the arrivals that the barrier was initialised for.\n"
-    "static void mbarrier_arrive_later(uint mbarrier)\n"
-    "{\n"
-    "    asm volatile(\"cp.async.mbarrier.arrive.shared.b64 [%0];\" :: \"r\"(mbarrier) : \"memory\");\n"
-    "}\n"
-    "\n"
-    "// Writes a tensor map (PTX ISA, \"tensor-map\"), through which tiles are fetched. The matrix has\n"
-    "// `rows` x `cols` elements, its rows `ld` apart; a box is what one fetch copies. `swizzle` is 3, 2,\n"
-    "// 1 or 0 for boxes whose columns are 128, 64, 32 or any number of bytes. `map` is in local memory, all zero.\n"
-    "static void write_map(uint map, ulong address, long rows, long cols, long ld, uint box_rows,\n"
-    "        uint box_cols, uint swizzle)\n"
-    "{\n"
-    "    asm volatile(\"//@tensormap.replace.tile.global_address.shared::cta.b1024.b64 [%0], %1;\" ::\n"
+static const char piece_500[] =
     "            \"r\"(map), \"l\"(address) : \"memory\");\n"
     "    asm volatile(\"//@tensormap.replace.tile.rank.shared::cta.b1024.b32 [%0], 1;\" ::\n"
     "            \"r\"(map) : \"memory\");\n"
@@ -34491,9 +34265,7 @@ static const char piece_489[] =
     "            \"r\"(map) : \"memory\");\n"
     "    asm volatile(\"//@tensormap.replace.tile.interleave_layout.shared::cta.b1024.b32 [%0], 0;\" ::\n"
     "            \"r\"(map) : \"memory\");\n"
-    "    if (swizzle == 0)\n";
-
-static const char piece_490[] =
+    "    if (swizzle == 0)\n"
     "        asm volatile(\"//@tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%0], 0;\" ::\n"
     "                \"r\"(map) : \"memory\");\n"
     "    if (swizzle == 1)\n"
@@ -34547,7 +34319,9 @@ static const char piece_490[] =
     "    if (col < N)\n"
     "        store(beta == 0 ? alpha * x : alpha * x + beta * load(out + col), out + col);\n"
     "}\n"
-    "\n"
+    "\n";
+
+static const char piece_501[] =
     "// put for two columns side by side; `whole` says that they are at a multiple of their size.\n"
     "static void put_pair(double x, double y, __global double *out, long col, long N, double alpha, double beta,\n"
     "        bool whole)\n"
@@ -34563,7 +34337,7 @@ static const char piece_490[] =
     "    *(__global double2 *) (out + col) = z;\n"
     "}\n";
 
-static const char piece_491[] =
+static const char piece_502[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored K x N.\n"
@@ -34644,7 +34418,7 @@ static const char piece_491[] =
     "                tile_m = tile - whole < last ? tiles_m : tile - whole - last;\n"
     "                tile_n = tile - whole < last ? tile - whole : tiles_n;\n";
 
-static const char piece_492[] =
+static const char piece_503[] =
     "            } else {\n"
     "                const uint band = tile / (8 * tiles_n) * 8, in_band = tile - band * tiles_n;\n"
     "                const uint band_rows = min(tiles_m - band, (uint) 8);\n"
@@ -34726,7 +34500,7 @@ static const char piece_492[] =
     "            // Eight values of k at a time. In which order is ours to choose, as long as A and B agree, and so is\n"
     "            // the order of rows and columns within a block. The copy engine puts column x, in 16 bytes, of row r\n";
 
-static const char piece_493[] =
+static const char piece_504[] =
     "            // of a tile at x ^ r % 8. The orders here let no two work-items that read together meet in a bank\n"
     "            // (8 together read 16 bytes each, 16 read 8 bytes each), and what is read is where it is used.\n"
     "            // The tensor core's k and k + 4 are 0 3 4 7 and 1 2 5 6.\n"
@@ -34790,7 +34564,7 @@ static const char piece_493[] =
     "                __local const uchar *a_tile = a_tiles + stage * 16384;\n"
     "                __local const uchar *b_tile = b_tiles + stage * 16384;\n";
 
-static const char piece_494[] =
+static const char piece_505[] =
     "            #pragma unroll\n"
     "                for (int s = 0; s < 2; s++) {\n"
     "                    // Reads what is multiplied at once, the s-th of a tile, into fragments 0.\n"
@@ -34854,7 +34628,7 @@ static const char piece_494[] =
     "                    for (int j = 0; j < 4; j++) {\n"
     "                        const uint at = (k_0 * 128 + ((lane_m / 2) ^ k_0) * 16) ^ j % 2 * 64;\n";
 
-static const char piece_495[] =
+static const char piece_506[] =
     "                        bs0[j][0] = *(__local const double *) (b_tile + b_first + j / 2 * 2048 + s * 1024 + at);\n"
     "                        bs0[j][1] = *(__local const double *) (b_tile + b_first + j / 2 * 2048 + s * 1024 + (at ^ 144));\n"
     "                    }\n"
@@ -34888,7 +34662,7 @@ static const char piece_495[] =
     "    }\n"
     "}\n";
 
-static const char piece_496[] =
+static const char piece_507[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored N x K.\n"
@@ -34968,7 +34742,7 @@ static const char piece_496[] =
     "                const uint last = tiles_m * 128 < M ? (N + 127) / 128 : 0;\n"
     "                tile_m = tile - whole < last ? tiles_m : tile - whole - last;\n";
 
-static const char piece_497[] =
+static const char piece_508[] =
     "                tile_n = tile - whole < last ? tile - whole : tiles_n;\n"
     "            } else {\n"
     "                const uint band = tile / (8 * tiles_n) * 8, in_band = tile - band * tiles_n;\n"
@@ -35051,7 +34825,7 @@ static const char piece_497[] =
     "            // the order of rows and columns within a block. The copy engine puts column x, in 16 bytes, of row r\n"
     "            // of a tile at x ^ r % 8. The orders here let no two work-items that read together meet in a bank\n";
 
-static const char piece_498[] =
+static const char piece_509[] =
     "            // (8 together read 16 bytes each, 16 read 8 bytes each), and what is read is where it is used.\n"
     "            // The tensor core's k and k + 4 are 0 3 4 7 and 1 2 5 6.\n"
     "            const uint k_0 = 2 * lane_k + lane_k % 2;\n"
@@ -35117,7 +34891,7 @@ static const char piece_498[] =
     "                for (int s = 0; s < 2; s++) {\n"
     "                    // Reads what is multiplied at once, the s-th of a tile, into fragments 0.\n";
 
-static const char piece_499[] =
+static const char piece_510[] =
     "                    // Eight values of k of the tile.\n"
     "                    #pragma unroll\n"
     "                    for (int i = 0; i < 4; i++) {\n"
@@ -35182,7 +34956,7 @@ static const char piece_499[] =
     "                    }\n"
     "                    #pragma unroll\n";
 
-static const char piece_500[] =
+static const char piece_511[] =
     "                    for (int i = 0; i < 4; i++)\n"
     "                    #pragma unroll\n"
     "                        for (int j = 0; j < 4; j++)\n"
@@ -35212,7 +34986,7 @@ static const char piece_500[] =
     "    }\n"
     "}\n";
 
-static const char piece_501[] =
+static const char piece_512[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored K x N.\n"
@@ -35294,7 +35068,7 @@ static const char piece_501[] =
     "                tile_n = tile - whole < last ? tile - whole : tiles_n;\n"
     "            } else {\n";
 
-static const char piece_502[] =
+static const char piece_513[] =
     "                const uint band = tile / (8 * tiles_n) * 8, in_band = tile - band * tiles_n;\n"
     "                const uint band_rows = min(tiles_m - band, (uint) 8);\n"
     "                tile_m = band + in_band % band_rows;\n"
@@ -35375,7 +35149,7 @@ static const char piece_502[] =
     "            // the order of rows and columns within a block. The copy engine puts column x, in 16 bytes, of row r\n"
     "            // of a tile at x ^ r % 8. The orders here let no two work-items that read together meet in a bank\n";
 
-static const char piece_503[] =
+static const char piece_514[] =
     "            // (8 together read 16 bytes each, 16 read 8 bytes each), and what is read is where it is used.\n"
     "            // The tensor core's k and k + 4 are 0 3 4 7 and 1 2 5 6.\n"
     "            const uint k_0 = 2 * lane_k + lane_k % 2;\n"
@@ -35442,7 +35216,7 @@ static const char piece_503[] =
     "                    // Eight values of k of the tile.\n"
     "                    #pragma unroll\n";
 
-static const char piece_504[] =
+static const char piece_515[] =
     "                    for (int i = 0; i < 4; i++) {\n"
     "                        const uint at = k_0 * 128 + (lane_m ^ k_0) * 16;\n"
     "                        const double2 p = *(__local const double2 *) (a_tile + a_first + i * 2048 + s * 1024 + at);\n"
@@ -35508,7 +35282,7 @@ static const char piece_504[] =
     "                            multiply_blocks(c[i][j], as0[i], bs0[j]);\n"
     "                }\n";
 
-static const char piece_505[] =
+static const char piece_516[] =
     "                if (++stage == 5) {\n"
     "                    stage = 0;\n"
     "                    phase ^= 1;\n"
@@ -35533,7 +35307,7 @@ static const char piece_505[] =
     "    }\n"
     "}\n";
 
-static const char piece_506[] =
+static const char piece_517[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored N x K.\n"
@@ -35614,7 +35388,7 @@ static const char piece_506[] =
     "                tile_m = tile - whole < last ? tiles_m : tile - whole - last;\n"
     "                tile_n = tile - whole < last ? tile - whole : tiles_n;\n";
 
-static const char piece_507[] =
+static const char piece_518[] =
     "            } else {\n"
     "                const uint band = tile / (8 * tiles_n) * 8, in_band = tile - band * tiles_n;\n"
     "                const uint band_rows = min(tiles_m - band, (uint) 8);\n"
@@ -35697,7 +35471,7 @@ static const char piece_507[] =
     "            // the order of rows and columns within a block. The copy engine puts column x, in 16 bytes, of row r\n"
     "            // of a tile at x ^ r % 8. The orders here let no two work-items that read together meet in a bank\n";
 
-static const char piece_508[] =
+static const char piece_519[] =
     "            // (8 together read 16 bytes each, 16 read 8 bytes each), and what is read is where it is used.\n"
     "            // The tensor core's k and k + 4 are 2 k and 2 k + 1.\n"
     "            const uint k_0 = 2 * lane_k;\n"
@@ -35766,7 +35540,7 @@ static const char piece_508[] =
     "                    for (int i = 0; i < 4; i++) {\n"
     "                        const uint at = k_0 * 128 + (lane_m ^ k_0) * 16;\n";
 
-static const char piece_509[] =
+static const char piece_520[] =
     "                        const double2 p = *(__local const double2 *) (a_tile + a_first + i * 2048 + s * 1024 + at);\n"
     "                        const double2 q = *(__local const double2 *) (a_tile + a_first + i * 2048 + s * 1024 + (at ^ 144));\n"
     "                        as0[i][0] = p.x, as0[i][1] = p.y, as0[i][2] = q.x, as0[i][3] = q.y;\n"
@@ -35841,7 +35615,7 @@ static const char piece_509[] =
     "        #pragma unroll\n"
     "            for (int h = 0; h < 2; h++) {\n";
 
-static const char piece_510[] =
+static const char piece_521[] =
     "                const long row = first_m + warp_m + i * 16 + h + lane_m * 2;\n"
     "                if (row >= M)\n"
     "                    break;\n"
@@ -35856,7 +35630,7 @@ static const char piece_510[] =
     "    }\n"
     "}\n";
 
-static const char piece_511[] =
+static const char piece_522[] =
     "    if (swizzle == 1)\n"
     "        asm volatile(\"//@tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%0], 1;\" ::\n"
     "                \"r\"(map) : \"memory\");\n"
@@ -35931,7 +35705,7 @@ static const char piece_511[] =
     "    *(__global double2 *) (out + col) = z;\n"
     "}\n";
 
-static const char piece_512[] =
+static const char piece_523[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored K x N.\n"
@@ -36009,7 +35783,7 @@ static const char piece_512[] =
     "            const uint band_rows = min(tiles_m - band, (uint) 2);\n"
     "            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n";
 
-static const char piece_513[] =
+static const char piece_524[] =
     "            const int first_m = tile_m * 64, first_n = tile_n * 128;\n"
     "            for (int t = 0; t < num; t++) {\n"
     "                if (t >= early)\n"
@@ -36089,7 +35863,7 @@ static const char piece_513[] =
     "                    c[i][j][e] = 0;\n"
     "        // Eight values of k at a time. In which order is ours to choose, as long as A and B agree, and so is\n";
 
-static const char piece_514[] =
+static const char piece_525[] =
     "        // the order of rows and columns within a block. The copy engine puts column x, in 16 bytes, of row r\n"
     "        // of a tile at x ^ r % 8. The orders here let no two work-items that read together meet in a bank\n"
     "        // (8 together read 16 bytes each, 16 read 8 bytes each), and what is read is where it is used.\n"
@@ -36153,7 +35927,7 @@ static const char piece_514[] =
     "    }\n"
     "}\n";
 
-static const char piece_515[] =
+static const char piece_526[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored N x K.\n"
@@ -36231,7 +36005,7 @@ static const char piece_515[] =
     "            const uint band_rows = min(tiles_m - band, (uint) 2);\n"
     "            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n";
 
-static const char piece_516[] =
+static const char piece_527[] =
     "            const int first_m = tile_m * 64, first_n = tile_n * 128;\n"
     "            for (int t = 0; t < num; t++) {\n"
     "                if (t >= early)\n"
@@ -36311,7 +36085,7 @@ static const char piece_516[] =
     "        // Eight values of k at a time. In which order is ours to choose, as long as A and B agree, and so is\n"
     "        // the order of rows and columns within a block. The copy engine puts column x, in 16 bytes, of row r\n";
 
-static const char piece_517[] =
+static const char piece_528[] =
     "        // of a tile at x ^ r % 8. The orders here let no two work-items that read together meet in a bank\n"
     "        // (8 together read 16 bytes each, 16 read 8 bytes each), and what is read is where it is used.\n"
     "        // The tensor core's k and k + 4 are 0 3 4 7 and 1 2 5 6.\n"
@@ -36374,7 +36148,7 @@ static const char piece_517[] =
     "    }\n"
     "}\n";
 
-static const char piece_518[] =
+static const char piece_529[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored K x N.\n"
@@ -36453,7 +36227,7 @@ static const char piece_518[] =
     "            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n"
     "            const int first_m = tile_m * 64, first_n = tile_n * 128;\n";
 
-static const char piece_519[] =
+static const char piece_530[] =
     "            for (int t = 0; t < num; t++) {\n"
     "                if (t >= early)\n"
     "                {\n"
@@ -36532,7 +36306,7 @@ static const char piece_519[] =
     "        // Eight values of k at a time. In which order is ours to choose, as long as A and B agree, and so is\n"
     "        // the order of rows and columns within a block. The copy engine puts column x, in 16 bytes, of row r\n";
 
-static const char piece_520[] =
+static const char piece_531[] =
     "        // of a tile at x ^ r % 8. The orders here let no two work-items that read together meet in a bank\n"
     "        // (8 together read 16 bytes each, 16 read 8 bytes each), and what is read is where it is used.\n"
     "        // The tensor core's k and k + 4 are 0 3 4 7 and 1 2 5 6.\n"
@@ -36594,7 +36368,7 @@ static const char piece_520[] =
     "    }\n"
     "}\n";
 
-static const char piece_521[] =
+static const char piece_532[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored N x K.\n"
@@ -36672,7 +36446,7 @@ static const char piece_521[] =
     "            const uint band_rows = min(tiles_m - band, (uint) 2);\n"
     "            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n";
 
-static const char piece_522[] =
+static const char piece_533[] =
     "            const int first_m = tile_m * 64, first_n = tile_n * 128;\n"
     "            for (int t = 0; t < num; t++) {\n"
     "                if (t >= early)\n"
@@ -36752,7 +36526,7 @@ static const char piece_522[] =
     "                    c[i][j][e] = 0;\n"
     "        // Eight values of k at a time. In which order is ours to choose, as long as A and B agree, and so is\n";
 
-static const char piece_523[] =
+static const char piece_534[] =
     "        // the order of rows and columns within a block. The copy engine puts column x, in 16 bytes, of row r\n"
     "        // of a tile at x ^ r % 8. The orders here let no two work-items that read together meet in a bank\n"
     "        // (8 together read 16 bytes each, 16 read 8 bytes each), and what is read is where it is used.\n"
@@ -36816,7 +36590,7 @@ static const char piece_523[] =
     "    }\n"
     "}\n";
 
-static const char piece_524[] =
+static const char piece_535[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored K x N.\n"
@@ -36895,7 +36669,7 @@ static const char piece_524[] =
     "            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n"
     "            const int first_m = tile_m * 64, first_n = tile_n * 16;\n";
 
-static const char piece_525[] =
+static const char piece_536[] =
     "            for (int t = 0; t < num; t++) {\n"
     "                if (t >= early)\n"
     "                {\n"
@@ -36975,7 +36749,7 @@ static const char piece_525[] =
     "        // Eight values of k at a time. In which order is ours to choose, as long as A and B agree, and so is\n"
     "        // the order of rows and columns within a block. The copy engine puts column x, in 16 bytes, of row r\n";
 
-static const char piece_526[] =
+static const char piece_537[] =
     "        // of a tile at x ^ r % 8. The orders here let no two work-items that read together meet in a bank\n"
     "        // (8 together read 16 bytes each, 16 read 8 bytes each), and what is read is where it is used.\n"
     "        // The tensor core's k and k + 4 are 0 3 4 7 and 1 2 5 6.\n"
@@ -37045,7 +36819,7 @@ static const char piece_526[] =
     "            if (now + 1 < num) {\n"
     "                mbarrier_wait(fulls + 8 * stage, phase);\n";
 
-static const char piece_527[] =
+static const char piece_538[] =
     "                __local const uchar *a_tile = a_tiles + stage * 8192;\n"
     "                __local const uchar *b_tile = b_tiles + stage * 2048;\n"
     "                const int s = 0;\n"
@@ -37090,7 +36864,7 @@ static const char piece_527[] =
     "    }\n"
     "}\n";
 
-static const char piece_528[] =
+static const char piece_539[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored N x K.\n"
@@ -37168,7 +36942,7 @@ static const char piece_528[] =
     "            const uint band_rows = min(tiles_m - band, (uint) 2);\n"
     "            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n";
 
-static const char piece_529[] =
+static const char piece_540[] =
     "            const int first_m = tile_m * 64, first_n = tile_n * 16;\n"
     "            for (int t = 0; t < num; t++) {\n"
     "                if (t >= early)\n"
@@ -37248,7 +37022,7 @@ static const char piece_529[] =
     "        // Eight values of k at a time. In which order is ours to choose, as long as A and B agree, and so is\n"
     "        // the order of rows and columns within a block. The copy engine puts column x, in 16 bytes, of row r\n";
 
-static const char piece_530[] =
+static const char piece_541[] =
     "        // of a tile at x ^ r % 8. The orders here let no two work-items that read together meet in a bank\n"
     "        // (8 together read 16 bytes each, 16 read 8 bytes each), and what is read is where it is used.\n"
     "        // The tensor core's k and k + 4 are 0 3 4 7 and 1 2 5 6.\n"
@@ -37320,7 +37094,7 @@ static const char piece_530[] =
     "                __local const uchar *a_tile = a_tiles + stage * 8192;\n"
     "                __local const uchar *b_tile = b_tiles + stage * 2048;\n";
 
-static const char piece_531[] =
+static const char piece_542[] =
     "                const int s = 0;\n"
     "                // Reads what is multiplied at once, the s-th of a tile, into fragments 0.\n"
     "                // Eight values of k of the tile.\n"
@@ -37363,7 +37137,7 @@ static const char piece_531[] =
     "    }\n"
     "}\n";
 
-static const char piece_532[] =
+static const char piece_543[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored K x N.\n"
@@ -37442,7 +37216,7 @@ static const char piece_532[] =
     "            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n"
     "            const int first_m = tile_m * 64, first_n = tile_n * 16;\n";
 
-static const char piece_533[] =
+static const char piece_544[] =
     "            for (int t = 0; t < num; t++) {\n"
     "                if (t >= early)\n"
     "                {\n"
@@ -37521,7 +37295,7 @@ static const char piece_533[] =
     "        // Eight values of k at a time. In which order is ours to choose, as long as A and B agree, and so is\n"
     "        // the order of rows and columns within a block. The copy engine puts column x, in 16 bytes, of row r\n";
 
-static const char piece_534[] =
+static const char piece_545[] =
     "        // of a tile at x ^ r % 8. The orders here let no two work-items that read together meet in a bank\n"
     "        // (8 together read 16 bytes each, 16 read 8 bytes each), and what is read is where it is used.\n"
     "        // The tensor core's k and k + 4 are 0 3 4 7 and 1 2 5 6.\n"
@@ -37593,7 +37367,7 @@ static const char piece_534[] =
     "                const int s = 0;\n"
     "                // Reads what is multiplied at once, the s-th of a tile, into fragments 0.\n";
 
-static const char piece_535[] =
+static const char piece_546[] =
     "                // Eight values of k of the tile.\n"
     "                #pragma unroll\n"
     "                for (int i = 0; i < 1; i++) {\n"
@@ -37633,7 +37407,7 @@ static const char piece_535[] =
     "    }\n"
     "}\n";
 
-static const char piece_536[] =
+static const char piece_547[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored N x K.\n"
@@ -37712,7 +37486,7 @@ static const char piece_536[] =
     "            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n"
     "            const int first_m = tile_m * 64, first_n = tile_n * 16;\n";
 
-static const char piece_537[] =
+static const char piece_548[] =
     "            for (int t = 0; t < num; t++) {\n"
     "                if (t >= early)\n"
     "                {\n"
@@ -37792,7 +37566,7 @@ static const char piece_537[] =
     "        // Eight values of k at a time. In which order is ours to choose, as long as A and B agree, and so is\n"
     "        // the order of rows and columns within a block. The copy engine puts column x, in 16 bytes, of row r\n";
 
-static const char piece_538[] =
+static const char piece_549[] =
     "        // of a tile at x ^ r % 8. The orders here let no two work-items that read together meet in a bank\n"
     "        // (8 together read 16 bytes each, 16 read 8 bytes each), and what is read is where it is used.\n"
     "        // The tensor core's k and k + 4 are 2 k and 2 k + 1.\n"
@@ -37868,7 +37642,7 @@ static const char piece_538[] =
     "                for (int i = 0; i < 1; i++) {\n"
     "                    const uint at = k_0 * 128 + (lane_m ^ k_0) * 16;\n";
 
-static const char piece_539[] =
+static const char piece_550[] =
     "                    const double2 p = *(__local const double2 *) (a_tile + a_first + i * 2048 + s * 1024 + at);\n"
     "                    const double2 q = *(__local const double2 *) (a_tile + a_first + i * 2048 + s * 1024 + (at ^ 144));\n"
     "                    as0[i][0] = p.x, as0[i][1] = p.y, as0[i][2] = q.x, as0[i][3] = q.y;\n"
@@ -37905,7 +37679,7 @@ static const char piece_539[] =
     "    }\n"
     "}\n";
 
-static const char piece_540[] =
+static const char piece_551[] =
     "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n"
     "// Elements of double are computed with as double. A product and a sum are fused where the device does\n"
     "// that in one step: FP_CONTRACT, on by default, allows it.\n"
@@ -38000,7 +37774,7 @@ static const char piece_540[] =
     "            \"r\"(map) : \"memory\");\n"
     "    if (swizzle == 0)\n";
 
-static const char piece_541[] =
+static const char piece_552[] =
     "        asm volatile(\"//@tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%0], 0;\" ::\n"
     "                \"r\"(map) : \"memory\");\n"
     "    if (swizzle == 1)\n"
@@ -38077,7 +37851,7 @@ static const char piece_541[] =
     "    *(__global double2 *) (out + col) = z;\n"
     "}\n";
 
-static const char piece_542[] =
+static const char piece_553[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored K x N.\n"
@@ -38152,7 +37926,7 @@ static const char piece_542[] =
     "                    \".sync.aligned [%0], [%1], 128;\" ::\n"
     "                    \"l\"(a_map + which * 128), \"r\"(local_address(map)) : \"memory\");\n";
 
-static const char piece_543[] =
+static const char piece_554[] =
     "            asm volatile(\"bar.sync 3, 64;\" ::: \"memory\");\n"
     "        }\n"
     "        int early = 2;\n"
@@ -38232,7 +38006,7 @@ static const char piece_543[] =
     "                            first_n + x * 2);\n"
     "                }\n";
 
-static const char piece_544[] =
+static const char piece_555[] =
     "                mbarrier_arrive_later(fulls + 8 * s);\n"
     "            }\n"
     "            asm volatile(\"bar.sync 2, 256;\" ::: \"memory\");\n"
@@ -38305,7 +38079,7 @@ static const char piece_544[] =
     "        }\n"
     "        for (int now = 0; now < num; now++) {\n";
 
-static const char piece_545[] =
+static const char piece_556[] =
     "            // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
     "            warp_sync();\n"
     "            if (now > 0 && lane == 0)\n"
@@ -38380,7 +38154,7 @@ static const char piece_545[] =
     "                for (int j = 0; j < 2; j++)\n"
     "        #pragma unroll\n";
 
-static const char piece_546[] =
+static const char piece_557[] =
     "                    for (int e = 0; e < 4; e++)\n"
     "                        part[((i * 2 + j) * 4 + e) * 256] = c[i][j][e];\n"
     "            continue;\n"
@@ -38404,7 +38178,7 @@ static const char piece_546[] =
     "    }\n"
     "}\n";
 
-static const char piece_547[] =
+static const char piece_558[] =
     "// Adds up what work-groups have of a tile that none did alone, and stores it. Of 64 elements at a\n"
     "// time each of eight warps adds up every eighth part; what they have is then added in their order.\n"
     "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\n"
@@ -38482,7 +38256,7 @@ static const char piece_547[] =
     "            const uint item = element % 256, e = element / 256;\n"
     "            const uint warp = item / 32, lane = item % 32;\n";
 
-static const char piece_548[] =
+static const char piece_559[] =
     "            const uint lane_m = lane / 4, lane_k = lane % 4;\n"
     "            // Rows 0, 1, 4, 5, 2, 3, 6, 7 of A (columns of B).\n"
     "            const uint lane_r = (lane_m & 1) | (lane_m & 2) << 1 | (lane_m & 4) >> 1;\n"
@@ -38497,7 +38271,7 @@ static const char piece_548[] =
     "    }\n"
     "}\n";
 
-static const char piece_549[] =
+static const char piece_560[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored N x K.\n"
@@ -38571,7 +38345,7 @@ static const char piece_549[] =
     "            asm volatile(\"tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu\"\n"
     "                    \".sync.aligned [%0], [%1], 128;\" ::\n";
 
-static const char piece_550[] =
+static const char piece_561[] =
     "                    \"l\"(a_map + which * 128), \"r\"(local_address(map)) : \"memory\");\n"
     "            asm volatile(\"bar.sync 3, 64;\" ::: \"memory\");\n"
     "        }\n"
@@ -38651,7 +38425,7 @@ static const char piece_550[] =
     "                            k + x * 2);\n"
     "                }\n";
 
-static const char piece_551[] =
+static const char piece_562[] =
     "                mbarrier_arrive_later(fulls + 8 * s);\n"
     "            }\n"
     "            asm volatile(\"bar.sync 2, 256;\" ::: \"memory\");\n"
@@ -38724,7 +38498,7 @@ static const char piece_551[] =
     "        }\n"
     "        for (int now = 0; now < num; now++) {\n";
 
-static const char piece_552[] =
+static const char piece_563[] =
     "            // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
     "            warp_sync();\n"
     "            if (now > 0 && lane == 0)\n"
@@ -38800,7 +38574,7 @@ static const char piece_552[] =
     "        #pragma unroll\n"
     "                    for (int e = 0; e < 4; e++)\n";
 
-static const char piece_553[] =
+static const char piece_564[] =
     "                        part[((i * 2 + j) * 4 + e) * 256] = c[i][j][e];\n"
     "            continue;\n"
     "        }\n"
@@ -38823,7 +38597,7 @@ static const char piece_553[] =
     "    }\n"
     "}\n";
 
-static const char piece_554[] =
+static const char piece_565[] =
     "// Adds up what work-groups have of a tile that none did alone, and stores it. Of 64 elements at a\n"
     "// time each of eight warps adds up every eighth part; what they have is then added in their order.\n"
     "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\n"
@@ -38901,7 +38675,7 @@ static const char piece_554[] =
     "            const uint item = element % 256, e = element / 256;\n"
     "            const uint warp = item / 32, lane = item % 32;\n";
 
-static const char piece_555[] =
+static const char piece_566[] =
     "            const uint lane_m = lane / 4, lane_k = lane % 4;\n"
     "            // Rows 0, 1, 4, 5, 2, 3, 6, 7 of A (columns of B).\n"
     "            const uint lane_r = (lane_m & 1) | (lane_m & 2) << 1 | (lane_m & 4) >> 1;\n"
@@ -38916,7 +38690,7 @@ static const char piece_555[] =
     "    }\n"
     "}\n";
 
-static const char piece_556[] =
+static const char piece_567[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored K x N.\n"
@@ -38991,7 +38765,7 @@ static const char piece_556[] =
     "                    \".sync.aligned [%0], [%1], 128;\" ::\n"
     "                    \"l\"(a_map + which * 128), \"r\"(local_address(map)) : \"memory\");\n";
 
-static const char piece_557[] =
+static const char piece_568[] =
     "            asm volatile(\"bar.sync 3, 64;\" ::: \"memory\");\n"
     "        }\n"
     "        int early = 2;\n"
@@ -39070,7 +38844,7 @@ static const char piece_557[] =
     "                    const uint to = swizzled(line, x, 8);\n"
     "                    fetch_chunk(b_at + s * 4096 + to, B + b_offset, K, N, ldb, k + line,\n";
 
-static const char piece_558[] =
+static const char piece_569[] =
     "                            first_n + x * 2);\n"
     "                }\n"
     "                mbarrier_arrive_later(fulls + 8 * s);\n"
@@ -39145,7 +38919,7 @@ static const char piece_558[] =
     "            warp_sync();\n"
     "            if (now > 0 && lane == 0)\n";
 
-static const char piece_559[] =
+static const char piece_570[] =
     "                mbarrier_arrive(empties + 8 * (stage == 0 ? 7 : stage - 1));\n"
     "            {\n"
     "                __local const uchar *a_tile = a_tiles + stage * 8192;\n"
@@ -39224,7 +38998,7 @@ static const char piece_559[] =
     "        #pragma unroll\n"
     "            for (int h = 0; h < 2; h++) {\n";
 
-static const char piece_560[] =
+static const char piece_571[] =
     "                const long row = first_m + warp_m + i * 16 + h + lane_m * 2;\n"
     "                if (row >= M)\n"
     "                    break;\n"
@@ -39239,7 +39013,7 @@ static const char piece_560[] =
     "    }\n"
     "}\n";
 
-static const char piece_561[] =
+static const char piece_572[] =
     "// Adds up what work-groups have of a tile that none did alone, and stores it. Of 64 elements at a\n"
     "// time each of eight warps adds up every eighth part; what they have is then added in their order.\n"
     "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\n"
@@ -39317,7 +39091,7 @@ static const char piece_561[] =
     "            const uint item = element % 256, e = element / 256;\n"
     "            const uint warp = item / 32, lane = item % 32;\n";
 
-static const char piece_562[] =
+static const char piece_573[] =
     "            const uint lane_m = lane / 4, lane_k = lane % 4;\n"
     "            const uint warp_m = warp % 4 * 16, warp_n = warp / 4 * 16;\n"
     "            const uint in_m = e / 4 / 2 * 16, in_n = e / 4 % 2 * 8;\n"
@@ -39330,7 +39104,7 @@ static const char piece_562[] =
     "    }\n"
     "}\n";
 
-static const char piece_563[] =
+static const char piece_574[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored N x K.\n"
@@ -39405,7 +39179,7 @@ static const char piece_563[] =
     "                    \".sync.aligned [%0], [%1], 128;\" ::\n"
     "                    \"l\"(a_map + which * 128), \"r\"(local_address(map)) : \"memory\");\n";
 
-static const char piece_564[] =
+static const char piece_575[] =
     "            asm volatile(\"bar.sync 3, 64;\" ::: \"memory\");\n"
     "        }\n"
     "        int early = 2;\n"
@@ -39485,7 +39259,7 @@ static const char piece_564[] =
     "                            k + x * 2);\n"
     "                }\n";
 
-static const char piece_565[] =
+static const char piece_576[] =
     "                mbarrier_arrive_later(fulls + 8 * s);\n"
     "            }\n"
     "            asm volatile(\"bar.sync 2, 256;\" ::: \"memory\");\n"
@@ -39562,7 +39336,7 @@ static const char piece_565[] =
     "                mbarrier_arrive(empties + 8 * (stage == 0 ? 7 : stage - 1));\n"
     "            {\n";
 
-static const char piece_566[] =
+static const char piece_577[] =
     "                __local const uchar *a_tile = a_tiles + stage * 8192;\n"
     "                __local const uchar *b_tile = b_tiles + stage * 4096;\n"
     "                const int s = 1;\n"
@@ -39645,7 +39419,7 @@ static const char piece_566[] =
     "        #pragma unroll\n"
     "                for (int j = 0; j < 2; j++) {\n";
 
-static const char piece_567[] =
+static const char piece_578[] =
     "                    const long col = first_n + warp_n + j * 8 + lane_k;\n"
     "                    put(c[i][j][2 * h], out, col, N, alpha, beta);\n"
     "                    put(c[i][j][2 * h + 1], out, col + 4, N, alpha, beta);\n"
@@ -39655,7 +39429,7 @@ static const char piece_567[] =
     "    }\n"
     "}\n";
 
-static const char piece_568[] =
+static const char piece_579[] =
     "// Adds up what work-groups have of a tile that none did alone, and stores it. Of 64 elements at a\n"
     "// time each of eight warps adds up every eighth part; what they have is then added in their order.\n"
     "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\n"
@@ -39733,7 +39507,7 @@ static const char piece_568[] =
     "            const uint item = element % 256, e = element / 256;\n"
     "            const uint warp = item / 32, lane = item % 32;\n";
 
-static const char piece_569[] =
+static const char piece_580[] =
     "            const uint lane_m = lane / 4, lane_k = lane % 4;\n"
     "            // Columns 0, 4, 1, 5, 2, 6, 3, 7 of B.\n"
     "            const uint lane_r = lane_m / 2 + lane_m % 2 * 4;\n"
@@ -39748,7 +39522,7 @@ static const char piece_569[] =
     "    }\n"
     "}\n";
 
-static const char piece_570[] =
+static const char piece_581[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored K x N.\n"
@@ -39823,7 +39597,7 @@ static const char piece_570[] =
     "                    \".sync.aligned [%0], [%1], 128;\" ::\n"
     "                    \"l\"(a_map + which * 128), \"r\"(local_address(map)) : \"memory\");\n";
 
-static const char piece_571[] =
+static const char piece_582[] =
     "            asm volatile(\"bar.sync 3, 64;\" ::: \"memory\");\n"
     "        }\n"
     "        int early = 2;\n"
@@ -39903,7 +39677,7 @@ static const char piece_571[] =
     "                            first_n + x * 2);\n"
     "                }\n";
 
-static const char piece_572[] =
+static const char piece_583[] =
     "                mbarrier_arrive_later(fulls + 8 * s);\n"
     "            }\n"
     "            asm volatile(\"bar.sync 2, 128;\" ::: \"memory\");\n"
@@ -39976,7 +39750,7 @@ static const char piece_572[] =
     "        }\n"
     "        for (int now = 0; now < num; now++) {\n";
 
-static const char piece_573[] =
+static const char piece_584[] =
     "            // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
     "            warp_sync();\n"
     "            if (now > 0 && lane == 0)\n"
@@ -40051,7 +39825,7 @@ static const char piece_573[] =
     "                for (int j = 0; j < 2; j++)\n"
     "        #pragma unroll\n";
 
-static const char piece_574[] =
+static const char piece_585[] =
     "                    for (int e = 0; e < 4; e++)\n"
     "                        part[((i * 2 + j) * 4 + e) * 128] = c[i][j][e];\n"
     "            continue;\n"
@@ -40075,7 +39849,7 @@ static const char piece_574[] =
     "    }\n"
     "}\n";
 
-static const char piece_575[] =
+static const char piece_586[] =
     "// Adds up what work-groups have of a tile that none did alone, and stores it. Of 64 elements at a\n"
     "// time each of eight warps adds up every eighth part; what they have is then added in their order.\n"
     "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\n"
@@ -40153,7 +39927,7 @@ static const char piece_575[] =
     "            const uint item = element % 128, e = element / 128;\n"
     "            const uint warp = item / 32, lane = item % 32;\n";
 
-static const char piece_576[] =
+static const char piece_587[] =
     "            const uint lane_m = lane / 4, lane_k = lane % 4;\n"
     "            // Rows 0, 1, 4, 5, 2, 3, 6, 7 of A (columns of B).\n"
     "            const uint lane_r = (lane_m & 1) | (lane_m & 2) << 1 | (lane_m & 4) >> 1;\n"
@@ -40168,7 +39942,7 @@ static const char piece_576[] =
     "    }\n"
     "}\n";
 
-static const char piece_577[] =
+static const char piece_588[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored N x K.\n"
@@ -40242,7 +40016,7 @@ static const char piece_577[] =
     "            asm volatile(\"tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu\"\n"
     "                    \".sync.aligned [%0], [%1], 128;\" ::\n";
 
-static const char piece_578[] =
+static const char piece_589[] =
     "                    \"l\"(a_map + which * 128), \"r\"(local_address(map)) : \"memory\");\n"
     "            asm volatile(\"bar.sync 3, 64;\" ::: \"memory\");\n"
     "        }\n"
@@ -40322,7 +40096,7 @@ static const char piece_578[] =
     "                            k + x * 2);\n"
     "                }\n";
 
-static const char piece_579[] =
+static const char piece_590[] =
     "                mbarrier_arrive_later(fulls + 8 * s);\n"
     "            }\n"
     "            asm volatile(\"bar.sync 2, 128;\" ::: \"memory\");\n"
@@ -40395,7 +40169,7 @@ static const char piece_579[] =
     "        }\n"
     "        for (int now = 0; now < num; now++) {\n";
 
-static const char piece_580[] =
+static const char piece_591[] =
     "            // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
     "            warp_sync();\n"
     "            if (now > 0 && lane == 0)\n"
@@ -40471,7 +40245,7 @@ static const char piece_580[] =
     "        #pragma unroll\n"
     "                    for (int e = 0; e < 4; e++)\n";
 
-static const char piece_581[] =
+static const char piece_592[] =
     "                        part[((i * 2 + j) * 4 + e) * 128] = c[i][j][e];\n"
     "            continue;\n"
     "        }\n"
@@ -40494,7 +40268,7 @@ static const char piece_581[] =
     "    }\n"
     "}\n";
 
-static const char piece_582[] =
+static const char piece_593[] =
     "// Adds up what work-groups have of a tile that none did alone, and stores it. Of 64 elements at a\n"
     "// time each of eight warps adds up every eighth part; what they have is then added in their order.\n"
     "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\n"
@@ -40572,7 +40346,7 @@ static const char piece_582[] =
     "            const uint item = element % 128, e = element / 128;\n"
     "            const uint warp = item / 32, lane = item % 32;\n";
 
-static const char piece_583[] =
+static const char piece_594[] =
     "            const uint lane_m = lane / 4, lane_k = lane % 4;\n"
     "            // Rows 0, 1, 4, 5, 2, 3, 6, 7 of A (columns of B).\n"
     "            const uint lane_r = (lane_m & 1) | (lane_m & 2) << 1 | (lane_m & 4) >> 1;\n"
@@ -40587,7 +40361,7 @@ static const char piece_583[] =
     "    }\n"
     "}\n";
 
-static const char piece_584[] =
+static const char piece_595[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored K x N.\n"
@@ -40662,7 +40436,7 @@ static const char piece_584[] =
     "                    \".sync.aligned [%0], [%1], 128;\" ::\n"
     "                    \"l\"(a_map + which * 128), \"r\"(local_address(map)) : \"memory\");\n";
 
-static const char piece_585[] =
+static const char piece_596[] =
     "            asm volatile(\"bar.sync 3, 64;\" ::: \"memory\");\n"
     "        }\n"
     "        int early = 2;\n"
@@ -40741,7 +40515,7 @@ static const char piece_585[] =
     "                    const uint to = swizzled(line, x, 8);\n"
     "                    fetch_chunk(b_at + s * 8192 + to, B + b_offset, K, N, ldb, k + line,\n";
 
-static const char piece_586[] =
+static const char piece_597[] =
     "                            first_n + x * 2);\n"
     "                }\n"
     "                mbarrier_arrive_later(fulls + 8 * s);\n"
@@ -40816,7 +40590,7 @@ static const char piece_586[] =
     "            warp_sync();\n"
     "            if (now > 0 && lane == 0)\n";
 
-static const char piece_587[] =
+static const char piece_598[] =
     "                mbarrier_arrive(empties + 8 * (stage == 0 ? 7 : stage - 1));\n"
     "            {\n"
     "                __local const uchar *a_tile = a_tiles + stage * 2048;\n"
@@ -40895,7 +40669,7 @@ static const char piece_587[] =
     "        #pragma unroll\n"
     "            for (int h = 0; h < 2; h++) {\n";
 
-static const char piece_588[] =
+static const char piece_599[] =
     "// Adds up what work-groups have of a tile that none did alone, and stores it. Of 64 elements at a\n"
     "// time each of eight warps adds up every eighth part; what they have is then added in their order.\n"
     "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\n"
@@ -40973,7 +40747,7 @@ static const char piece_588[] =
     "            const uint item = element % 128, e = element / 128;\n"
     "            const uint warp = item / 32, lane = item % 32;\n";
 
-static const char piece_589[] =
+static const char piece_600[] =
     "            const uint lane_m = lane / 4, lane_k = lane % 4;\n"
     "            const uint warp_m = warp % 1 * 16, warp_n = warp / 1 * 16;\n"
     "            const uint in_m = e / 4 / 2 * 16, in_n = e / 4 % 2 * 8;\n"
@@ -40986,7 +40760,7 @@ static const char piece_589[] =
     "    }\n"
     "}\n";
 
-static const char piece_590[] =
+static const char piece_601[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored N x K.\n"
@@ -41061,7 +40835,7 @@ static const char piece_590[] =
     "                    \".sync.aligned [%0], [%1], 128;\" ::\n"
     "                    \"l\"(a_map + which * 128), \"r\"(local_address(map)) : \"memory\");\n";
 
-static const char piece_591[] =
+static const char piece_602[] =
     "            asm volatile(\"bar.sync 3, 64;\" ::: \"memory\");\n"
     "        }\n"
     "        int early = 2;\n"
@@ -41141,7 +40915,7 @@ static const char piece_591[] =
     "                            k + x * 2);\n"
     "                }\n";
 
-static const char piece_592[] =
+static const char piece_603[] =
     "                mbarrier_arrive_later(fulls + 8 * s);\n"
     "            }\n"
     "            asm volatile(\"bar.sync 2, 128;\" ::: \"memory\");\n"
@@ -41218,7 +40992,7 @@ static const char piece_592[] =
     "                mbarrier_arrive(empties + 8 * (stage == 0 ? 7 : stage - 1));\n"
     "            {\n";
 
-static const char piece_593[] =
+static const char piece_604[] =
     "                __local const uchar *a_tile = a_tiles + stage * 2048;\n"
     "                __local const uchar *b_tile = b_tiles + stage * 8192;\n"
     "                const int s = 1;\n"
@@ -41301,7 +41075,7 @@ static const char piece_593[] =
     "        #pragma unroll\n"
     "                for (int j = 0; j < 2; j++) {\n";
 
-static const char piece_594[] =
+static const char piece_605[] =
     "// Adds up what work-groups have of a tile that none did alone, and stores it. Of 64 elements at a\n"
     "// time each of eight warps adds up every eighth part; what they have is then added in their order.\n"
     "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\n"
@@ -41379,7 +41153,7 @@ static const char piece_594[] =
     "            const uint item = element % 128, e = element / 128;\n"
     "            const uint warp = item / 32, lane = item % 32;\n";
 
-static const char piece_595[] =
+static const char piece_606[] =
     "            const uint lane_m = lane / 4, lane_k = lane % 4;\n"
     "            // Columns 0, 4, 1, 5, 2, 6, 3, 7 of B.\n"
     "            const uint lane_r = lane_m / 2 + lane_m % 2 * 4;\n"
@@ -41394,7 +41168,7 @@ static const char piece_595[] =
     "    }\n"
     "}\n";
 
-static const char piece_596[] =
+static const char piece_607[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored K x N.\n"
@@ -41472,7 +41246,7 @@ static const char piece_596[] =
     "            const uint band_rows = min(tiles_m - band, (uint) 16);\n"
     "            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n";
 
-static const char piece_597[] =
+static const char piece_608[] =
     "            const int first_m = tile_m * 256, first_n = tile_n * 32;\n"
     "            for (int t = 0; t < num; t++) {\n"
     "                if (t >= early)\n"
@@ -41552,7 +41326,7 @@ static const char piece_597[] =
     "                    c[i][j][e] = 0;\n"
     "        // Eight values of k at a time. In which order is ours to choose, as long as A and B agree, and so is\n";
 
-static const char piece_598[] =
+static const char piece_609[] =
     "        // the order of rows and columns within a block. The copy engine puts column x, in 16 bytes, of row r\n"
     "        // of a tile at x ^ r % 8. The orders here let no two work-items that read together meet in a bank\n"
     "        // (8 together read 16 bytes each, 16 read 8 bytes each), and what is read is where it is used.\n"
@@ -41616,7 +41390,7 @@ static const char piece_598[] =
     "    }\n"
     "}\n";
 
-static const char piece_599[] =
+static const char piece_610[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored N x K.\n"
@@ -41694,7 +41468,7 @@ static const char piece_599[] =
     "            const uint band_rows = min(tiles_m - band, (uint) 16);\n"
     "            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n";
 
-static const char piece_600[] =
+static const char piece_611[] =
     "            const int first_m = tile_m * 256, first_n = tile_n * 32;\n"
     "            for (int t = 0; t < num; t++) {\n"
     "                if (t >= early)\n"
@@ -41774,7 +41548,7 @@ static const char piece_600[] =
     "        // Eight values of k at a time. In which order is ours to choose, as long as A and B agree, and so is\n"
     "        // the order of rows and columns within a block. The copy engine puts column x, in 16 bytes, of row r\n";
 
-static const char piece_601[] =
+static const char piece_612[] =
     "        // of a tile at x ^ r % 8. The orders here let no two work-items that read together meet in a bank\n"
     "        // (8 together read 16 bytes each, 16 read 8 bytes each), and what is read is where it is used.\n"
     "        // The tensor core's k and k + 4 are 0 3 4 7 and 1 2 5 6.\n"
@@ -41837,7 +41611,7 @@ static const char piece_601[] =
     "    }\n"
     "}\n";
 
-static const char piece_602[] =
+static const char piece_613[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored K x N.\n"
@@ -41916,7 +41690,7 @@ static const char piece_602[] =
     "            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n"
     "            const int first_m = tile_m * 256, first_n = tile_n * 32;\n";
 
-static const char piece_603[] =
+static const char piece_614[] =
     "            for (int t = 0; t < num; t++) {\n"
     "                if (t >= early)\n"
     "                {\n"
@@ -41995,7 +41769,7 @@ static const char piece_603[] =
     "        // Eight values of k at a time. In which order is ours to choose, as long as A and B agree, and so is\n"
     "        // the order of rows and columns within a block. The copy engine puts column x, in 16 bytes, of row r\n";
 
-static const char piece_604[] =
+static const char piece_615[] =
     "        // of a tile at x ^ r % 8. The orders here let no two work-items that read together meet in a bank\n"
     "        // (8 together read 16 bytes each, 16 read 8 bytes each), and what is read is where it is used.\n"
     "        // The tensor core's k and k + 4 are 0 3 4 7 and 1 2 5 6.\n"
@@ -42057,7 +41831,7 @@ static const char piece_604[] =
     "    }\n"
     "}\n";
 
-static const char piece_605[] =
+static const char piece_616[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored N x K.\n"
@@ -42135,7 +41909,7 @@ static const char piece_605[] =
     "            const uint band_rows = min(tiles_m - band, (uint) 16);\n"
     "            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n";
 
-static const char piece_606[] =
+static const char piece_617[] =
     "            const int first_m = tile_m * 256, first_n = tile_n * 32;\n"
     "            for (int t = 0; t < num; t++) {\n"
     "                if (t >= early)\n"
@@ -42215,7 +41989,7 @@ static const char piece_606[] =
     "                    c[i][j][e] = 0;\n"
     "        // Eight values of k at a time. In which order is ours to choose, as long as A and B agree, and so is\n";
 
-static const char piece_607[] =
+static const char piece_618[] =
     "        // the order of rows and columns within a block. The copy engine puts column x, in 16 bytes, of row r\n"
     "        // of a tile at x ^ r % 8. The orders here let no two work-items that read together meet in a bank\n"
     "        // (8 together read 16 bytes each, 16 read 8 bytes each), and what is read is where it is used.\n"
@@ -42279,7 +42053,7 @@ static const char piece_607[] =
     "    }\n"
     "}\n";
 
-static const char piece_608[] =
+static const char piece_619[] =
     "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n"
     "// Elements of double are computed with as double. A product and a sum are fused where the device does\n"
     "// that in one step: FP_CONTRACT, on by default, allows it.\n"
@@ -42303,7 +42077,7 @@ static const char piece_608[] =
     "    vstore2(x, 0, p);\n"
     "}\n";
 
-static const char piece_609[] =
+static const char piece_620[] =
     "static double2 load_row(__global const double *p)\n"
     "{\n"
     "    return load_vector(p);\n"
@@ -42393,7 +42167,7 @@ static const char piece_609[] =
     "            c0 += a4 * load(y0 + (k + 256) * y_step);\n"
     "            c0 += a5 * load(y0 + (k + 320) * y_step);\n";
 
-static const char piece_610[] =
+static const char piece_621[] =
     "            c0 += a6 * load(y0 + (k + 384) * y_step);\n"
     "            c0 += a7 * load(y0 + (k + 448) * y_step);\n"
     "        }\n"
@@ -42419,7 +42193,7 @@ static const char piece_610[] =
     "    }\n"
     "}\n";
 
-static const char piece_611[] =
+static const char piece_622[] =
     "static double total(double2 x)\n"
     "{\n"
     "    double e[2];\n"
@@ -42513,7 +42287,7 @@ static const char piece_611[] =
     "        c0_2.s0 += a2 * b0;\n"
     "        const double a3 = load(x3 + k);\n";
 
-static const char piece_612[] =
+static const char piece_623[] =
     "        c0_3.s0 += a3 * b0;\n"
     "        const double a4 = load(x4 + k);\n"
     "        c0_4.s0 += a4 * b0;\n"
@@ -42556,7 +42330,7 @@ static const char piece_612[] =
     "    }\n"
     "}\n";
 
-static const char piece_613[] =
+static const char piece_624[] =
     "static double2 load_row(__global const double *p)\n"
     "{\n"
     "    return load_vector(p);\n"
@@ -42646,7 +42420,7 @@ static const char piece_613[] =
     "            c0 += a4 * load(y0 + (k + 256) * y_step);\n"
     "            c0 += a5 * load(y0 + (k + 320) * y_step);\n";
 
-static const char piece_614[] =
+static const char piece_625[] =
     "static double total(double2 x)\n"
     "{\n"
     "    double e[2];\n"
@@ -42738,7 +42512,7 @@ static const char piece_614[] =
     "        const double a1 = load(x1 + k);\n"
     "        c0_1.s0 += a1 * b0;\n";
 
-static const char piece_615[] =
+static const char piece_626[] =
     "        const double a2 = load(x2 + k);\n"
     "        c0_2.s0 += a2 * b0;\n"
     "        const double a3 = load(x3 + k);\n"
@@ -42784,7 +42558,7 @@ static const char piece_615[] =
     "    }\n"
     "}\n";
 
-static const char piece_616[] =
+static const char piece_627[] =
     "static double2 load_row(__global const double *p)\n"
     "{\n"
     "    return load_vector(p);\n"
@@ -42860,7 +42634,7 @@ static const char piece_616[] =
     "    }\n"
     "}\n";
 
-static const char piece_617[] =
+static const char piece_628[] =
     "static double total(double2 x)\n"
     "{\n"
     "    double e[2];\n"
@@ -42946,7 +42720,7 @@ static const char piece_617[] =
     "    }\n"
     "}\n";
 
-static const char piece_618[] =
+static const char piece_629[] =
     "static double2 load_row(__global const double *p)\n"
     "{\n"
     "    return load_vector(p);\n"
@@ -43022,7 +42796,7 @@ static const char piece_618[] =
     "    }\n"
     "}\n";
 
-static const char piece_619[] =
+static const char piece_630[] =
     "static double total(double2 x)\n"
     "{\n"
     "    double e[2];\n"
@@ -43109,7 +42883,7 @@ static const char piece_619[] =
     "    }\n"
     "}\n";
 
-static const char piece_620[] =
+static const char piece_631[] =
     "static double total(double2 x)\n"
     "{\n"
     "    double e[2];\n"
@@ -43196,7 +42970,7 @@ static const char piece_620[] =
     "    }\n"
     "}\n";
 
-static const char piece_621[] =
+static const char piece_632[] =
     "static double total(double2 x)\n"
     "{\n"
     "    double e[2];\n"
@@ -43282,7 +43056,7 @@ static const char piece_621[] =
     "    }\n"
     "}\n";
 
-static const char piece_622[] =
+static const char piece_633[] =
     "static double2 load_row(__global const double *p)\n"
     "{\n"
     "    return load_vector(p);\n"
@@ -43358,7 +43132,7 @@ static const char piece_622[] =
     "    }\n"
     "}\n";
 
-static const char piece_623[] =
+static const char piece_634[] =
     "static double2 load_row(__global const double *p)\n"
     "{\n"
     "    return load_vector(p);\n"
@@ -43434,7 +43208,7 @@ static const char piece_623[] =
     "    }\n"
     "}\n";
 
-static const char piece_624[] =
+static const char piece_635[] =
     "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n"
     "// Elements of double are computed with as double. A product and a sum are fused where the device does\n"
     "// that in one step: FP_CONTRACT, on by default, allows it.\n"
@@ -43448,7 +43222,7 @@ static const char piece_624[] =
     "    *p = x;\n"
     "}\n";
 
-static const char piece_625[] =
+static const char piece_636[] =
     "static double load_row(__global const double *p)\n"
     "{\n"
     "    return load(p);\n"
@@ -43506,7 +43280,7 @@ static const char piece_625[] =
     "    }\n"
     "}\n";
 
-static const char piece_626[] =
+static const char piece_637[] =
     "static double load_row(__global const double *p)\n"
     "{\n"
     "    return load(p);\n"
@@ -43564,7 +43338,7 @@ static const char piece_626[] =
     "    }\n"
     "}\n";
 
-static const char piece_627[] =
+static const char piece_638[] =
     "static double load_row(__global const double *p)\n"
     "{\n"
     "    return load(p);\n"
@@ -43619,7 +43393,7 @@ static const char piece_627[] =
     "    }\n"
     "}\n";
 
-static const char piece_628[] =
+static const char piece_639[] =
     "static double load_row(__global const double *p)\n"
     "{\n"
     "    return load(p);\n"
@@ -43674,7 +43448,7 @@ static const char piece_628[] =
     "    }\n"
     "}\n";
 
-static const char piece_629[] =
+static const char piece_640[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored K x N.\n"
@@ -43748,7 +43522,7 @@ static const char piece_629[] =
     "            asm volatile(\"tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu\"\n"
     "                    \".sync.aligned [%0], [%1], 128;\" ::\n";
 
-static const char piece_630[] =
+static const char piece_641[] =
     "                    \"l\"(a_map + which * 128), \"r\"(local_address(map)) : \"memory\");\n"
     "            asm volatile(\"bar.sync 3, 64;\" ::: \"memory\");\n"
     "        }\n"
@@ -43827,7 +43601,7 @@ static const char piece_630[] =
     "                    const uint to = swizzled(line, x, 8);\n"
     "                    fetch_chunk(b_at + s * 2048 + to, B + b_offset, K, N, ldb, k + line,\n";
 
-static const char piece_631[] =
+static const char piece_642[] =
     "                            first_n + x * 2);\n"
     "                }\n"
     "                mbarrier_arrive_later(fulls + 8 * s);\n"
@@ -43901,7 +43675,7 @@ static const char piece_631[] =
     "            }\n"
     "        }\n";
 
-static const char piece_632[] =
+static const char piece_643[] =
     "        for (int now = 0; now < num; now++) {\n"
     "            // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
     "            warp_sync();\n"
@@ -43975,7 +43749,7 @@ static const char piece_632[] =
     "            for (int i = 0; i < 1; i++)\n"
     "        #pragma unroll\n";
 
-static const char piece_633[] =
+static const char piece_644[] =
     "                for (int j = 0; j < 2; j++)\n"
     "        #pragma unroll\n"
     "                    for (int e = 0; e < 4; e++)\n"
@@ -44001,7 +43775,7 @@ static const char piece_633[] =
     "    }\n"
     "}\n";
 
-static const char piece_634[] =
+static const char piece_645[] =
     "// Adds up what work-groups have of a tile that none did alone, and stores it. Of 64 elements at a\n"
     "// time each of eight warps adds up every eighth part; what they have is then added in their order.\n"
     "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\n"
@@ -44079,7 +43853,7 @@ static const char piece_634[] =
     "            const uint item = element % 128, e = element / 128;\n"
     "            const uint warp = item / 32, lane = item % 32;\n";
 
-static const char piece_635[] =
+static const char piece_646[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored N x K.\n"
@@ -44153,7 +43927,7 @@ static const char piece_635[] =
     "            asm volatile(\"tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu\"\n"
     "                    \".sync.aligned [%0], [%1], 128;\" ::\n";
 
-static const char piece_636[] =
+static const char piece_647[] =
     "                    \"l\"(a_map + which * 128), \"r\"(local_address(map)) : \"memory\");\n"
     "            asm volatile(\"bar.sync 3, 64;\" ::: \"memory\");\n"
     "        }\n"
@@ -44233,7 +44007,7 @@ static const char piece_636[] =
     "                            k + x * 2);\n"
     "                }\n";
 
-static const char piece_637[] =
+static const char piece_648[] =
     "                mbarrier_arrive_later(fulls + 8 * s);\n"
     "            }\n"
     "            asm volatile(\"bar.sync 2, 128;\" ::: \"memory\");\n"
@@ -44306,7 +44080,7 @@ static const char piece_637[] =
     "        }\n"
     "        for (int now = 0; now < num; now++) {\n";
 
-static const char piece_638[] =
+static const char piece_649[] =
     "            // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
     "            warp_sync();\n"
     "            if (now > 0 && lane == 0)\n"
@@ -44382,7 +44156,7 @@ static const char piece_638[] =
     "        #pragma unroll\n"
     "                    for (int e = 0; e < 4; e++)\n";
 
-static const char piece_639[] =
+static const char piece_650[] =
     "// Adds up what work-groups have of a tile that none did alone, and stores it. Of 64 elements at a\n"
     "// time each of eight warps adds up every eighth part; what they have is then added in their order.\n"
     "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\n"
@@ -44460,7 +44234,7 @@ static const char piece_639[] =
     "            const uint item = element % 128, e = element / 128;\n"
     "            const uint warp = item / 32, lane = item % 32;\n";
 
-static const char piece_640[] =
+static const char piece_651[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored K x N.\n"
@@ -44535,7 +44309,7 @@ static const char piece_640[] =
     "                    \".sync.aligned [%0], [%1], 128;\" ::\n"
     "                    \"l\"(a_map + which * 128), \"r\"(local_address(map)) : \"memory\");\n";
 
-static const char piece_641[] =
+static const char piece_652[] =
     "            asm volatile(\"bar.sync 3, 64;\" ::: \"memory\");\n"
     "        }\n"
     "        int early = 2;\n"
@@ -44614,7 +44388,7 @@ static const char piece_641[] =
     "                    const uint to = swizzled(line, x, 8);\n"
     "                    fetch_chunk(b_at + s * 2048 + to, B + b_offset, K, N, ldb, k + line,\n";
 
-static const char piece_642[] =
+static const char piece_653[] =
     "                            first_n + x * 2);\n"
     "                }\n"
     "                mbarrier_arrive_later(fulls + 8 * s);\n"
@@ -44689,7 +44463,7 @@ static const char piece_642[] =
     "            warp_sync();\n"
     "            if (now > 0 && lane == 0)\n";
 
-static const char piece_643[] =
+static const char piece_654[] =
     "                mbarrier_arrive(empties + 8 * (stage == 0 ? 11 : stage - 1));\n"
     "            {\n"
     "                __local const uchar *a_tile = a_tiles + stage * 8192;\n"
@@ -44768,7 +44542,7 @@ static const char piece_643[] =
     "        #pragma unroll\n"
     "            for (int h = 0; h < 2; h++) {\n";
 
-static const char piece_644[] =
+static const char piece_655[] =
     "// Adds up what work-groups have of a tile that none did alone, and stores it. Of 64 elements at a\n"
     "// time each of eight warps adds up every eighth part; what they have is then added in their order.\n"
     "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\n"
@@ -44846,7 +44620,7 @@ static const char piece_644[] =
     "            const uint item = element % 128, e = element / 128;\n"
     "            const uint warp = item / 32, lane = item % 32;\n";
 
-static const char piece_645[] =
+static const char piece_656[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored N x K.\n"
@@ -44920,7 +44694,7 @@ static const char piece_645[] =
     "            asm volatile(\"tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu\"\n"
     "                    \".sync.aligned [%0], [%1], 128;\" ::\n";
 
-static const char piece_646[] =
+static const char piece_657[] =
     "                    \"l\"(a_map + which * 128), \"r\"(local_address(map)) : \"memory\");\n"
     "            asm volatile(\"bar.sync 3, 64;\" ::: \"memory\");\n"
     "        }\n"
@@ -44998,7 +44772,7 @@ static const char piece_646[] =
     "                    const uint line = i / 8, x = i % 8;\n"
     "                    const uint to = swizzled(line, x, 8);\n";
 
-static const char piece_647[] =
+static const char piece_658[] =
     "                    fetch_chunk(b_at + s * 2048 + to, B + b_offset, N, K, ldb, first_n + line,\n"
     "                            k + x * 2);\n"
     "                }\n"
@@ -45075,7 +44849,7 @@ static const char piece_647[] =
     "            // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
     "            warp_sync();\n";
 
-static const char piece_648[] =
+static const char piece_659[] =
     "            if (now > 0 && lane == 0)\n"
     "                mbarrier_arrive(empties + 8 * (stage == 0 ? 11 : stage - 1));\n"
     "            {\n"
@@ -45158,7 +44932,7 @@ static const char piece_648[] =
     "                if (row >= M)\n"
     "                    break;\n";
 
-static const char piece_649[] =
+static const char piece_660[] =
     "                __global double *out = C + row * ldc;\n"
     "        #pragma unroll\n"
     "                for (int j = 0; j < 2; j++) {\n"
@@ -45171,7 +44945,7 @@ static const char piece_649[] =
     "    }\n"
     "}\n";
 
-static const char piece_650[] =
+static const char piece_661[] =
     "// Adds up what work-groups have of a tile that none did alone, and stores it. Of 64 elements at a\n"
     "// time each of eight warps adds up every eighth part; what they have is then added in their order.\n"
     "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\n"
@@ -45249,7 +45023,7 @@ static const char piece_650[] =
     "            const uint item = element % 128, e = element / 128;\n"
     "            const uint warp = item / 32, lane = item % 32;\n";
 
-static const char piece_651[] =
+static const char piece_662[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored K x N.\n"
@@ -45328,7 +45102,7 @@ static const char piece_651[] =
     "            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n"
     "            const int first_m = tile_m * 64, first_n = tile_n * 32;\n";
 
-static const char piece_652[] =
+static const char piece_663[] =
     "            for (int t = 0; t < num; t++) {\n"
     "                if (t >= early)\n"
     "                {\n"
@@ -45408,7 +45182,7 @@ static const char piece_652[] =
     "        // Eight values of k at a time. In which order is ours to choose, as long as A and B agree, and so is\n"
     "        // the order of rows and columns within a block. The copy engine puts column x, in 16 bytes, of row r\n";
 
-static const char piece_653[] =
+static const char piece_664[] =
     "        // of a tile at x ^ r % 8. The orders here let no two work-items that read together meet in a bank\n"
     "        // (8 together read 16 bytes each, 16 read 8 bytes each), and what is read is where it is used.\n"
     "        // The tensor core's k and k + 4 are 0 3 4 7 and 1 2 5 6.\n"
@@ -45478,7 +45252,7 @@ static const char piece_653[] =
     "            if (now + 1 < num) {\n"
     "                mbarrier_wait(fulls + 8 * stage, phase);\n";
 
-static const char piece_654[] =
+static const char piece_665[] =
     "                __local const uchar *a_tile = a_tiles + stage * 8192;\n"
     "                __local const uchar *b_tile = b_tiles + stage * 4096;\n"
     "                const int s = 0;\n"
@@ -45523,7 +45297,7 @@ static const char piece_654[] =
     "    }\n"
     "}\n";
 
-static const char piece_655[] =
+static const char piece_666[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored N x K.\n"
@@ -45601,7 +45375,7 @@ static const char piece_655[] =
     "            const uint band_rows = min(tiles_m - band, (uint) 1);\n"
     "            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n";
 
-static const char piece_656[] =
+static const char piece_667[] =
     "            const int first_m = tile_m * 64, first_n = tile_n * 32;\n"
     "            for (int t = 0; t < num; t++) {\n"
     "                if (t >= early)\n"
@@ -45681,7 +45455,7 @@ static const char piece_656[] =
     "        // Eight values of k at a time. In which order is ours to choose, as long as A and B agree, and so is\n"
     "        // the order of rows and columns within a block. The copy engine puts column x, in 16 bytes, of row r\n";
 
-static const char piece_657[] =
+static const char piece_668[] =
     "        // of a tile at x ^ r % 8. The orders here let no two work-items that read together meet in a bank\n"
     "        // (8 together read 16 bytes each, 16 read 8 bytes each), and what is read is where it is used.\n"
     "        // The tensor core's k and k + 4 are 0 3 4 7 and 1 2 5 6.\n"
@@ -45753,7 +45527,7 @@ static const char piece_657[] =
     "                __local const uchar *a_tile = a_tiles + stage * 8192;\n"
     "                __local const uchar *b_tile = b_tiles + stage * 4096;\n";
 
-static const char piece_658[] =
+static const char piece_669[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored K x N.\n"
@@ -45832,7 +45606,7 @@ static const char piece_658[] =
     "            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n"
     "            const int first_m = tile_m * 64, first_n = tile_n * 32;\n";
 
-static const char piece_659[] =
+static const char piece_670[] =
     "            for (int t = 0; t < num; t++) {\n"
     "                if (t >= early)\n"
     "                {\n"
@@ -45911,7 +45685,7 @@ static const char piece_659[] =
     "        // Eight values of k at a time. In which order is ours to choose, as long as A and B agree, and so is\n"
     "        // the order of rows and columns within a block. The copy engine puts column x, in 16 bytes, of row r\n";
 
-static const char piece_660[] =
+static const char piece_671[] =
     "        // of a tile at x ^ r % 8. The orders here let no two work-items that read together meet in a bank\n"
     "        // (8 together read 16 bytes each, 16 read 8 bytes each), and what is read is where it is used.\n"
     "        // The tensor core's k and k + 4 are 0 3 4 7 and 1 2 5 6.\n"
@@ -45983,7 +45757,7 @@ static const char piece_660[] =
     "                const int s = 0;\n"
     "                // Reads what is multiplied at once, the s-th of a tile, into fragments 0.\n";
 
-static const char piece_661[] =
+static const char piece_672[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored N x K.\n"
@@ -46062,7 +45836,7 @@ static const char piece_661[] =
     "            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n"
     "            const int first_m = tile_m * 64, first_n = tile_n * 32;\n";
 
-static const char piece_662[] =
+static const char piece_673[] =
     "            for (int t = 0; t < num; t++) {\n"
     "                if (t >= early)\n"
     "                {\n"
@@ -46142,7 +45916,7 @@ static const char piece_662[] =
     "        // Eight values of k at a time. In which order is ours to choose, as long as A and B agree, and so is\n"
     "        // the order of rows and columns within a block. The copy engine puts column x, in 16 bytes, of row r\n";
 
-static const char piece_663[] =
+static const char piece_674[] =
     "        // of a tile at x ^ r % 8. The orders here let no two work-items that read together meet in a bank\n"
     "        // (8 together read 16 bytes each, 16 read 8 bytes each), and what is read is where it is used.\n"
     "        // The tensor core's k and k + 4 are 2 k and 2 k + 1.\n"
@@ -46226,178 +46000,178 @@ static const char *const source_4[] = { piece_21, piece_22, piece_2, piece_23, p
 static const char *const source_5[] = { piece_21, piece_26, piece_2, piece_27, piece_28, piece_29 };
 static const char *const source_6[] = { piece_21, piece_30, piece_2, piece_31, piece_32, piece_33 };
 static const char *const source_7[] = { piece_21, piece_34, piece_2, piece_35, piece_36, piece_25 };
-static const char *const source_8[] = { piece_37, piece_38, piece_39, piece_40, piece_41, piece_42, piece_43, piece_44 };
-static const char *const source_9[] = { piece_37, piece_45, piece_46, piece_40, piece_47, piece_48, piece_49, piece_50 };
-static const char *const source_10[] = { piece_37, piece_51, piece_52, piece_53, piece_41, piece_54, piece_55, piece_56 };
-static const char *const source_11[] = { piece_37, piece_57, piece_58, piece_53, piece_47, piece_59, piece_60, piece_61 };
-static const char *const source_12[] = { piece_37, piece_62, piece_63, piece_40, piece_41, piece_64, piece_65, piece_66 };
-static const char *const source_13[] = { piece_37, piece_67, piece_68, piece_40, piece_47, piece_69, piece_70, piece_71 };
-static const char *const source_14[] = { piece_37, piece_72, piece_73, piece_53, piece_41, piece_74, piece_75, piece_76 };
-static const char *const source_15[] = { piece_37, piece_77, piece_78, piece_53, piece_47, piece_79, piece_80, piece_81 };
-static const char *const source_16[] = { piece_21, piece_82, piece_83, piece_84, piece_85, piece_86 };
-static const char *const source_17[] = { piece_21, piece_87, piece_83, piece_88, piece_89, piece_90 };
-static const char *const source_18[] = { piece_21, piece_91, piece_83, piece_92, piece_93, piece_94 };
-static const char *const source_19[] = { piece_21, piece_95, piece_83, piece_96, piece_97, piece_98 };
-static const char *const source_20[] = { piece_0, piece_99, piece_100, piece_101, piece_102, piece_103, piece_104, piece_105, piece_7 };
-static const char *const source_21[] = { piece_0, piece_106, piece_100, piece_107, piece_108, piece_109, piece_104, piece_110, piece_7 };
-static const char *const source_22[] = { piece_0, piece_111, piece_100, piece_112, piece_113, piece_114, piece_115, piece_116, piece_7 };
-static const char *const source_23[] = { piece_0, piece_117, piece_100, piece_118, piece_119, piece_120, piece_115, piece_121, piece_7 };
-static const char *const source_24[] = { piece_21, piece_122, piece_123, piece_124, piece_125, piece_126 };
-static const char *const source_25[] = { piece_21, piece_122, piece_123, piece_127, piece_128, piece_129 };
-static const char *const source_26[] = { piece_21, piece_122, piece_123, piece_130, piece_131, piece_132 };
-static const char *const source_27[] = { piece_21, piece_122, piece_123, piece_133, piece_134, piece_135 };
-static const char *const source_28[] = { piece_136, piece_137 };
-static const char *const source_29[] = { piece_136, piece_138, piece_139 };
-static const char *const source_30[] = { piece_136, piece_140 };
-static const char *const source_31[] = { piece_136, piece_141, piece_142 };
-static const char *const source_32[] = { piece_136, piece_143, piece_144 };
-static const char *const source_33[] = { piece_136, piece_145, piece_146 };
-static const char *const source_34[] = { piece_136, piece_147 };
-static const char *const source_35[] = { piece_136, piece_148 };
-static const char *const source_36[] = { piece_136, piece_149, piece_150 };
-static const char *const source_37[] = { piece_136, piece_151, piece_152 };
-static const char *const source_38[] = { piece_136, piece_153 };
-static const char *const source_39[] = { piece_136, piece_154 };
-static const char *const source_40[] = { piece_155, piece_156, piece_157 };
-static const char *const source_41[] = { piece_155, piece_158, piece_157 };
-static const char *const source_42[] = { piece_155, piece_159, piece_160 };
-static const char *const source_43[] = { piece_155, piece_161, piece_162 };
-static const char *const source_44[] = { piece_21, piece_163, piece_164, piece_165, piece_166, piece_167 };
-static const char *const source_45[] = { piece_21, piece_168, piece_164, piece_169, piece_170, piece_171 };
-static const char *const source_46[] = { piece_21, piece_172, piece_164, piece_173, piece_174, piece_175 };
-static const char *const source_47[] = { piece_21, piece_176, piece_164, piece_177, piece_178, piece_179 };
-static const char *const source_48[] = { piece_21, piece_163, piece_164, piece_180, piece_181, piece_182 };
-static const char *const source_49[] = { piece_21, piece_168, piece_164, piece_183, piece_184, piece_185 };
-static const char *const source_50[] = { piece_21, piece_172, piece_164, piece_186, piece_187, piece_188 };
-static const char *const source_51[] = { piece_21, piece_176, piece_164, piece_189, piece_190, piece_191 };
-static const char *const source_52[] = { piece_21, piece_122, piece_123, piece_192, piece_193, piece_194 };
-static const char *const source_53[] = { piece_21, piece_122, piece_123, piece_195, piece_196, piece_197 };
-static const char *const source_54[] = { piece_21, piece_122, piece_123, piece_198, piece_199, piece_200 };
-static const char *const source_55[] = { piece_21, piece_122, piece_123, piece_201, piece_202, piece_203 };
-static const char *const source_56[] = { piece_21, piece_122, piece_123, piece_204, piece_205, piece_206 };
-static const char *const source_57[] = { piece_21, piece_122, piece_123, piece_207, piece_208, piece_209 };
-static const char *const source_58[] = { piece_21, piece_122, piece_123, piece_210, piece_211, piece_212 };
-static const char *const source_59[] = { piece_21, piece_122, piece_123, piece_213, piece_214, piece_215 };
-static const char *const source_60[] = { piece_21, piece_163, piece_164, piece_216, piece_217, piece_218 };
-static const char *const source_61[] = { piece_21, piece_168, piece_164, piece_219, piece_220, piece_221 };
-static const char *const source_62[] = { piece_21, piece_172, piece_164, piece_222, piece_223, piece_224 };
-static const char *const source_63[] = { piece_21, piece_176, piece_164, piece_225, piece_226, piece_227 };
-static const char *const source_64[] = { piece_21, piece_82, piece_83, piece_228, piece_229, piece_230 };
-static const char *const source_65[] = { piece_21, piece_87, piece_83, piece_231, piece_232, piece_233 };
-static const char *const source_66[] = { piece_21, piece_91, piece_83, piece_234, piece_235, piece_236 };
-static const char *const source_67[] = { piece_21, piece_95, piece_83, piece_237, piece_238, piece_239 };
-static const char *const source_68[] = { piece_240, piece_241, piece_242, piece_243, piece_244, piece_245 };
-static const char *const source_69[] = { piece_240, piece_241, piece_242, piece_246, piece_247, piece_248 };
-static const char *const source_70[] = { piece_240, piece_249, piece_250, piece_251, piece_252 };
-static const char *const source_71[] = { piece_240, piece_241, piece_242, piece_253, piece_254, piece_245 };
-static const char *const source_72[] = { piece_240, piece_255, piece_256, piece_257, piece_258, piece_259, piece_260 };
-static const char *const source_73[] = { piece_240, piece_255, piece_256, piece_261, piece_262, piece_263, piece_260 };
-static const char *const source_74[] = { piece_240, piece_264, piece_265, piece_266, piece_267 };
-static const char *const source_75[] = { piece_240, piece_255, piece_256, piece_268, piece_269, piece_270, piece_260 };
-static const char *const source_76[] = { piece_271, piece_272, piece_273, piece_274, piece_275, piece_276, piece_277, piece_278, piece_279, piece_280, piece_281 };
-static const char *const source_77[] = { piece_271, piece_272, piece_273, piece_274, piece_282, piece_283, piece_284, piece_285, piece_286, piece_287, piece_281 };
-static const char *const source_78[] = { piece_271, piece_288, piece_289, piece_275, piece_290, piece_291, piece_292, piece_293, piece_294, piece_281 };
-static const char *const source_79[] = { piece_271, piece_272, piece_273, piece_289, piece_282, piece_295, piece_296, piece_297, piece_279, piece_298, piece_281 };
-static const char *const source_80[] = { piece_299, piece_300, piece_301, piece_274, piece_275, piece_302, piece_303, piece_304, piece_305, piece_306 };
-static const char *const source_81[] = { piece_299, piece_300, piece_301, piece_274, piece_282, piece_307, piece_308, piece_309, piece_310, piece_311 };
-static const char *const source_82[] = { piece_299, piece_312, piece_289, piece_275, piece_313, piece_314, piece_315, piece_316, piece_317 };
-static const char *const source_83[] = { piece_299, piece_300, piece_301, piece_289, piece_282, piece_318, piece_319, piece_320, piece_321, piece_322 };
-static const char *const source_84[] = { piece_240, piece_255, piece_256, piece_323, piece_324, piece_325 };
-static const char *const source_85[] = { piece_240, piece_255, piece_256, piece_326, piece_327, piece_328, piece_260 };
-static const char *const source_86[] = { piece_240, piece_264, piece_329, piece_330, piece_331 };
-static const char *const source_87[] = { piece_240, piece_255, piece_256, piece_332, piece_333, piece_334 };
-static const char *const source_88[] = { piece_335, piece_336, piece_337, piece_338, piece_339, piece_340, piece_341, piece_342, piece_343 };
-static const char *const source_89[] = { piece_335, piece_336, piece_337, piece_344, piece_345, piece_346, piece_347, piece_348, piece_343 };
-static const char *const source_90[] = { piece_335, piece_349, piece_350, piece_351, piece_352, piece_353, piece_343 };
-static const char *const source_91[] = { piece_335, piece_336, piece_337, piece_354, piece_355, piece_356, piece_341, piece_357, piece_343 };
-static const char *const source_92[] = { piece_335, piece_300, piece_301, piece_358, piece_359, piece_360, piece_361, piece_362, piece_363 };
-static const char *const source_93[] = { piece_335, piece_300, piece_301, piece_364, piece_365, piece_366, piece_367, piece_368, piece_363 };
-static const char *const source_94[] = { piece_335, piece_312, piece_369, piece_370, piece_371, piece_372, piece_373, piece_363 };
-static const char *const source_95[] = { piece_335, piece_300, piece_301, piece_374, piece_375, piece_376, piece_377, piece_378, piece_363 };
-static const char *const source_96[] = { piece_240, piece_255, piece_256, piece_379, piece_380, piece_381 };
-static const char *const source_97[] = { piece_240, piece_255, piece_256, piece_382, piece_383, piece_384, piece_260 };
-static const char *const source_98[] = { piece_240, piece_264, piece_385, piece_386, piece_387 };
-static const char *const source_99[] = { piece_240, piece_255, piece_256, piece_388, piece_389, piece_390 };
-static const char *const source_100[] = { piece_391, piece_392 };
-static const char *const source_101[] = { piece_391, piece_393 };
-static const char *const source_102[] = { piece_391, piece_394 };
-static const char *const source_103[] = { piece_391, piece_395 };
-static const char *const source_104[] = { piece_391, piece_396, piece_144 };
-static const char *const source_105[] = { piece_391, piece_397, piece_146 };
-static const char *const source_106[] = { piece_391, piece_398 };
-static const char *const source_107[] = { piece_391, piece_399 };
-static const char *const source_108[] = { piece_391, piece_400, piece_401 };
-static const char *const source_109[] = { piece_391, piece_402, piece_403 };
-static const char *const source_110[] = { piece_391, piece_404, piece_405 };
-static const char *const source_111[] = { piece_391, piece_406, piece_405 };
-static const char *const source_112[] = { piece_391, piece_407 };
-static const char *const source_113[] = { piece_391, piece_408 };
-static const char *const source_114[] = { piece_391, piece_409 };
-static const char *const source_115[] = { piece_391, piece_410, piece_411 };
-static const char *const source_116[] = { piece_335, piece_300, piece_301, piece_412, piece_413, piece_414, piece_415, piece_416, piece_417 };
-static const char *const source_117[] = { piece_335, piece_300, piece_301, piece_418, piece_419, piece_420, piece_421, piece_422, piece_417 };
-static const char *const source_118[] = { piece_335, piece_312, piece_423, piece_424, piece_425, piece_426, piece_427, piece_417 };
-static const char *const source_119[] = { piece_335, piece_300, piece_301, piece_428, piece_429, piece_430, piece_431, piece_432, piece_417 };
-static const char *const source_120[] = { piece_240, piece_255, piece_256, piece_433, piece_434, piece_435 };
-static const char *const source_121[] = { piece_240, piece_255, piece_256, piece_436, piece_437, piece_438 };
-static const char *const source_122[] = { piece_240, piece_264, piece_439, piece_440, piece_441 };
-static const char *const source_123[] = { piece_240, piece_255, piece_256, piece_442, piece_443, piece_444 };
-static const char *const source_124[] = { piece_445, piece_446, piece_447, piece_448, piece_449 };
-static const char *const source_125[] = { piece_445, piece_446, piece_450, piece_451, piece_452 };
-static const char *const source_126[] = { piece_445, piece_446, piece_453, piece_454, piece_455 };
-static const char *const source_127[] = { piece_445, piece_446, piece_456, piece_457, piece_458 };
-static const char *const source_128[] = { piece_459, piece_460, piece_461, piece_462, piece_463, piece_464, piece_465, piece_466, piece_467, piece_468 };
-static const char *const source_129[] = { piece_459, piece_460, piece_461, piece_469, piece_470, piece_471, piece_472, piece_473, piece_474, piece_475 };
-static const char *const source_130[] = { piece_459, piece_460, piece_476, piece_462, piece_477, piece_478, piece_479, piece_480, piece_481, piece_482 };
-static const char *const source_131[] = { piece_459, piece_460, piece_476, piece_469, piece_483, piece_484, piece_485, piece_486, piece_487, piece_488 };
-static const char *const source_132[] = { piece_489, piece_490, piece_461, piece_462, piece_491, piece_492, piece_493, piece_494, piece_495 };
-static const char *const source_133[] = { piece_489, piece_490, piece_461, piece_469, piece_496, piece_497, piece_498, piece_499, piece_500 };
-static const char *const source_134[] = { piece_489, piece_490, piece_476, piece_462, piece_501, piece_502, piece_503, piece_504, piece_505 };
-static const char *const source_135[] = { piece_489, piece_490, piece_476, piece_469, piece_506, piece_507, piece_508, piece_509, piece_510 };
-static const char *const source_136[] = { piece_445, piece_511, piece_512, piece_513, piece_514 };
-static const char *const source_137[] = { piece_445, piece_511, piece_515, piece_516, piece_517 };
-static const char *const source_138[] = { piece_445, piece_511, piece_518, piece_519, piece_520 };
-static const char *const source_139[] = { piece_445, piece_511, piece_521, piece_522, piece_523 };
-static const char *const source_140[] = { piece_445, piece_511, piece_524, piece_525, piece_526, piece_527 };
-static const char *const source_141[] = { piece_445, piece_511, piece_528, piece_529, piece_530, piece_531 };
-static const char *const source_142[] = { piece_445, piece_511, piece_532, piece_533, piece_534, piece_535 };
-static const char *const source_143[] = { piece_445, piece_511, piece_536, piece_537, piece_538, piece_539 };
-static const char *const source_144[] = { piece_540, piece_541, piece_542, piece_543, piece_544, piece_545, piece_546, piece_547, piece_548 };
-static const char *const source_145[] = { piece_540, piece_541, piece_549, piece_550, piece_551, piece_552, piece_553, piece_554, piece_555 };
-static const char *const source_146[] = { piece_540, piece_541, piece_556, piece_557, piece_558, piece_559, piece_560, piece_561, piece_562 };
-static const char *const source_147[] = { piece_540, piece_541, piece_563, piece_564, piece_565, piece_566, piece_567, piece_568, piece_569 };
-static const char *const source_148[] = { piece_540, piece_541, piece_570, piece_571, piece_572, piece_573, piece_574, piece_575, piece_576 };
-static const char *const source_149[] = { piece_540, piece_541, piece_577, piece_578, piece_579, piece_580, piece_581, piece_582, piece_583 };
-static const char *const source_150[] = { piece_540, piece_541, piece_584, piece_585, piece_586, piece_587, piece_560, piece_588, piece_589 };
-static const char *const source_151[] = { piece_540, piece_541, piece_590, piece_591, piece_592, piece_593, piece_567, piece_594, piece_595 };
-static const char *const source_152[] = { piece_445, piece_511, piece_596, piece_597, piece_598 };
-static const char *const source_153[] = { piece_445, piece_511, piece_599, piece_600, piece_601 };
-static const char *const source_154[] = { piece_445, piece_511, piece_602, piece_603, piece_604 };
-static const char *const source_155[] = { piece_445, piece_511, piece_605, piece_606, piece_607 };
-static const char *const source_156[] = { piece_608, piece_609, piece_610 };
-static const char *const source_157[] = { piece_608, piece_611, piece_612 };
-static const char *const source_158[] = { piece_608, piece_613, piece_610 };
-static const char *const source_159[] = { piece_608, piece_614, piece_615 };
-static const char *const source_160[] = { piece_608, piece_616 };
-static const char *const source_161[] = { piece_608, piece_617 };
-static const char *const source_162[] = { piece_608, piece_618 };
-static const char *const source_163[] = { piece_608, piece_619 };
-static const char *const source_164[] = { piece_608, piece_620 };
-static const char *const source_165[] = { piece_608, piece_621 };
-static const char *const source_166[] = { piece_608, piece_622 };
-static const char *const source_167[] = { piece_608, piece_623 };
-static const char *const source_168[] = { piece_624, piece_625 };
-static const char *const source_169[] = { piece_624, piece_626 };
-static const char *const source_170[] = { piece_624, piece_627 };
-static const char *const source_171[] = { piece_624, piece_628 };
-static const char *const source_172[] = { piece_540, piece_541, piece_629, piece_630, piece_631, piece_632, piece_633, piece_634, piece_548 };
-static const char *const source_173[] = { piece_540, piece_541, piece_635, piece_636, piece_637, piece_638, piece_581, piece_639, piece_555 };
-static const char *const source_174[] = { piece_540, piece_541, piece_640, piece_641, piece_642, piece_643, piece_560, piece_644, piece_562 };
-static const char *const source_175[] = { piece_540, piece_541, piece_645, piece_646, piece_647, piece_648, piece_649, piece_650, piece_569 };
-static const char *const source_176[] = { piece_445, piece_511, piece_651, piece_652, piece_653, piece_654 };
-static const char *const source_177[] = { piece_445, piece_511, piece_655, piece_656, piece_657, piece_531 };
-static const char *const source_178[] = { piece_445, piece_511, piece_658, piece_659, piece_660, piece_535 };
-static const char *const source_179[] = { piece_445, piece_511, piece_661, piece_662, piece_663, piece_539 };
+static const char *const source_8[] = { piece_37, piece_38, piece_39, piece_40, piece_41, piece_42, piece_43, piece_44, piece_45, piece_46 };
+static const char *const source_9[] = { piece_37, piece_38, piece_47, piece_40, piece_48, piece_42, piece_49, piece_50, piece_51, piece_52 };
+static const char *const source_10[] = { piece_37, piece_38, piece_53, piece_40, piece_54, piece_55, piece_43, piece_56, piece_57, piece_58 };
+static const char *const source_11[] = { piece_37, piece_38, piece_59, piece_40, piece_60, piece_55, piece_49, piece_61, piece_62, piece_63 };
+static const char *const source_12[] = { piece_37, piece_38, piece_64, piece_65, piece_41, piece_42, piece_43, piece_66, piece_67, piece_68 };
+static const char *const source_13[] = { piece_37, piece_38, piece_69, piece_65, piece_48, piece_42, piece_49, piece_70, piece_71, piece_72 };
+static const char *const source_14[] = { piece_37, piece_38, piece_73, piece_65, piece_54, piece_55, piece_43, piece_74, piece_75, piece_76 };
+static const char *const source_15[] = { piece_37, piece_38, piece_77, piece_65, piece_60, piece_55, piece_49, piece_78, piece_79, piece_80 };
+static const char *const source_16[] = { piece_21, piece_81, piece_82, piece_83, piece_84, piece_85 };
+static const char *const source_17[] = { piece_21, piece_86, piece_82, piece_87, piece_88, piece_89 };
+static const char *const source_18[] = { piece_21, piece_90, piece_82, piece_91, piece_92, piece_93 };
+static const char *const source_19[] = { piece_21, piece_94, piece_82, piece_95, piece_96, piece_97 };
+static const char *const source_20[] = { piece_0, piece_98, piece_99, piece_100, piece_101, piece_102, piece_103, piece_104, piece_7 };
+static const char *const source_21[] = { piece_0, piece_105, piece_99, piece_106, piece_107, piece_108, piece_103, piece_109, piece_7 };
+static const char *const source_22[] = { piece_0, piece_110, piece_99, piece_111, piece_112, piece_113, piece_114, piece_115, piece_7 };
+static const char *const source_23[] = { piece_0, piece_116, piece_99, piece_117, piece_118, piece_119, piece_114, piece_120, piece_7 };
+static const char *const source_24[] = { piece_21, piece_121, piece_122, piece_123, piece_124, piece_125 };
+static const char *const source_25[] = { piece_21, piece_121, piece_122, piece_126, piece_127, piece_128 };
+static const char *const source_26[] = { piece_21, piece_121, piece_122, piece_129, piece_130, piece_131 };
+static const char *const source_27[] = { piece_21, piece_121, piece_122, piece_132, piece_133, piece_134 };
+static const char *const source_28[] = { piece_135, piece_136 };
+static const char *const source_29[] = { piece_135, piece_137, piece_138 };
+static const char *const source_30[] = { piece_135, piece_139 };
+static const char *const source_31[] = { piece_135, piece_140, piece_141 };
+static const char *const source_32[] = { piece_135, piece_142, piece_143 };
+static const char *const source_33[] = { piece_135, piece_144, piece_145 };
+static const char *const source_34[] = { piece_135, piece_146 };
+static const char *const source_35[] = { piece_135, piece_147 };
+static const char *const source_36[] = { piece_135, piece_148, piece_149 };
+static const char *const source_37[] = { piece_135, piece_150, piece_151 };
+static const char *const source_38[] = { piece_135, piece_152 };
+static const char *const source_39[] = { piece_135, piece_153 };
+static const char *const source_40[] = { piece_154, piece_155, piece_156 };
+static const char *const source_41[] = { piece_154, piece_157, piece_156 };
+static const char *const source_42[] = { piece_154, piece_158, piece_159 };
+static const char *const source_43[] = { piece_154, piece_160, piece_161 };
+static const char *const source_44[] = { piece_21, piece_162, piece_65, piece_163, piece_164, piece_165 };
+static const char *const source_45[] = { piece_21, piece_166, piece_65, piece_167, piece_168, piece_169 };
+static const char *const source_46[] = { piece_21, piece_170, piece_65, piece_171, piece_172, piece_173 };
+static const char *const source_47[] = { piece_21, piece_174, piece_65, piece_175, piece_176, piece_177 };
+static const char *const source_48[] = { piece_21, piece_162, piece_65, piece_178, piece_179, piece_180 };
+static const char *const source_49[] = { piece_21, piece_166, piece_65, piece_181, piece_182, piece_183 };
+static const char *const source_50[] = { piece_21, piece_170, piece_65, piece_184, piece_185, piece_186 };
+static const char *const source_51[] = { piece_21, piece_174, piece_65, piece_187, piece_188, piece_189 };
+static const char *const source_52[] = { piece_21, piece_121, piece_122, piece_190, piece_191, piece_192 };
+static const char *const source_53[] = { piece_21, piece_121, piece_122, piece_193, piece_194, piece_195 };
+static const char *const source_54[] = { piece_21, piece_121, piece_122, piece_196, piece_197, piece_198 };
+static const char *const source_55[] = { piece_21, piece_121, piece_122, piece_199, piece_200, piece_201 };
+static const char *const source_56[] = { piece_21, piece_121, piece_122, piece_202, piece_203, piece_204 };
+static const char *const source_57[] = { piece_21, piece_121, piece_122, piece_205, piece_206, piece_207 };
+static const char *const source_58[] = { piece_21, piece_121, piece_122, piece_208, piece_209, piece_210 };
+static const char *const source_59[] = { piece_21, piece_121, piece_122, piece_211, piece_212, piece_213 };
+static const char *const source_60[] = { piece_21, piece_162, piece_65, piece_214, piece_215, piece_216 };
+static const char *const source_61[] = { piece_21, piece_166, piece_65, piece_217, piece_218, piece_219 };
+static const char *const source_62[] = { piece_21, piece_170, piece_65, piece_220, piece_221, piece_222 };
+static const char *const source_63[] = { piece_21, piece_174, piece_65, piece_223, piece_224, piece_225 };
+static const char *const source_64[] = { piece_21, piece_81, piece_82, piece_226, piece_227, piece_228 };
+static const char *const source_65[] = { piece_21, piece_86, piece_82, piece_229, piece_230, piece_231 };
+static const char *const source_66[] = { piece_21, piece_90, piece_82, piece_232, piece_233, piece_234 };
+static const char *const source_67[] = { piece_21, piece_94, piece_82, piece_235, piece_236, piece_237 };
+static const char *const source_68[] = { piece_238, piece_239, piece_240, piece_241, piece_242, piece_243 };
+static const char *const source_69[] = { piece_238, piece_239, piece_240, piece_244, piece_245, piece_246 };
+static const char *const source_70[] = { piece_238, piece_247, piece_248, piece_249, piece_250 };
+static const char *const source_71[] = { piece_238, piece_239, piece_240, piece_251, piece_252, piece_243 };
+static const char *const source_72[] = { piece_238, piece_253, piece_254, piece_255, piece_256, piece_257, piece_258 };
+static const char *const source_73[] = { piece_238, piece_253, piece_254, piece_259, piece_260, piece_261, piece_258 };
+static const char *const source_74[] = { piece_238, piece_262, piece_263, piece_264, piece_265 };
+static const char *const source_75[] = { piece_238, piece_253, piece_254, piece_266, piece_267, piece_268, piece_258 };
+static const char *const source_76[] = { piece_269, piece_270, piece_271, piece_272, piece_273, piece_274, piece_275, piece_276, piece_277, piece_278, piece_279, piece_280 };
+static const char *const source_77[] = { piece_269, piece_270, piece_271, piece_281, piece_273, piece_282, piece_283, piece_284, piece_285, piece_286, piece_287, piece_280 };
+static const char *const source_78[] = { piece_269, piece_288, piece_289, piece_290, piece_291, piece_274, piece_292, piece_293, piece_294, piece_295, piece_296, piece_280 };
+static const char *const source_79[] = { piece_269, piece_270, piece_271, piece_297, piece_291, piece_282, piece_298, piece_299, piece_300, piece_278, piece_301, piece_280 };
+static const char *const source_80[] = { piece_269, piece_302, piece_303, piece_272, piece_273, piece_274, piece_304, piece_305, piece_306, piece_307, piece_308 };
+static const char *const source_81[] = { piece_269, piece_302, piece_303, piece_281, piece_273, piece_282, piece_309, piece_310, piece_311, piece_312, piece_313 };
+static const char *const source_82[] = { piece_269, piece_314, piece_315, piece_290, piece_291, piece_274, piece_316, piece_317, piece_318, piece_319, piece_320 };
+static const char *const source_83[] = { piece_269, piece_302, piece_303, piece_297, piece_291, piece_282, piece_321, piece_322, piece_323, piece_324, piece_325 };
+static const char *const source_84[] = { piece_238, piece_253, piece_254, piece_326, piece_327, piece_328 };
+static const char *const source_85[] = { piece_238, piece_253, piece_254, piece_329, piece_330, piece_331, piece_258 };
+static const char *const source_86[] = { piece_238, piece_262, piece_332, piece_333, piece_334 };
+static const char *const source_87[] = { piece_238, piece_253, piece_254, piece_335, piece_336, piece_337 };
+static const char *const source_88[] = { piece_338, piece_339, piece_340, piece_341, piece_342, piece_343, piece_344, piece_345, piece_346 };
+static const char *const source_89[] = { piece_338, piece_339, piece_340, piece_347, piece_348, piece_349, piece_350, piece_351, piece_346 };
+static const char *const source_90[] = { piece_338, piece_352, piece_353, piece_354, piece_355, piece_356, piece_346 };
+static const char *const source_91[] = { piece_338, piece_339, piece_340, piece_357, piece_358, piece_359, piece_344, piece_360, piece_346 };
+static const char *const source_92[] = { piece_338, piece_361, piece_362, piece_363, piece_364, piece_365, piece_366, piece_367, piece_368 };
+static const char *const source_93[] = { piece_338, piece_361, piece_362, piece_369, piece_370, piece_371, piece_372, piece_373, piece_368 };
+static const char *const source_94[] = { piece_338, piece_374, piece_375, piece_376, piece_377, piece_378, piece_379, piece_368 };
+static const char *const source_95[] = { piece_338, piece_361, piece_362, piece_380, piece_381, piece_382, piece_383, piece_384, piece_368 };
+static const char *const source_96[] = { piece_238, piece_253, piece_254, piece_385, piece_386, piece_387 };
+static const char *const source_97[] = { piece_238, piece_253, piece_254, piece_388, piece_389, piece_390, piece_258 };
+static const char *const source_98[] = { piece_238, piece_262, piece_391, piece_392, piece_393 };
+static const char *const source_99[] = { piece_238, piece_253, piece_254, piece_394, piece_395, piece_396 };
+static const char *const source_100[] = { piece_397, piece_398 };
+static const char *const source_101[] = { piece_397, piece_399 };
+static const char *const source_102[] = { piece_397, piece_400 };
+static const char *const source_103[] = { piece_397, piece_401 };
+static const char *const source_104[] = { piece_397, piece_402, piece_143 };
+static const char *const source_105[] = { piece_397, piece_403, piece_145 };
+static const char *const source_106[] = { piece_397, piece_404 };
+static const char *const source_107[] = { piece_397, piece_405 };
+static const char *const source_108[] = { piece_397, piece_406, piece_407 };
+static const char *const source_109[] = { piece_397, piece_408, piece_409 };
+static const char *const source_110[] = { piece_397, piece_410, piece_411 };
+static const char *const source_111[] = { piece_397, piece_412, piece_411 };
+static const char *const source_112[] = { piece_397, piece_413 };
+static const char *const source_113[] = { piece_397, piece_414 };
+static const char *const source_114[] = { piece_397, piece_415 };
+static const char *const source_115[] = { piece_397, piece_416, piece_417 };
+static const char *const source_116[] = { piece_338, piece_361, piece_362, piece_418, piece_419, piece_420, piece_421, piece_422, piece_423 };
+static const char *const source_117[] = { piece_338, piece_361, piece_362, piece_424, piece_425, piece_426, piece_427, piece_428, piece_423 };
+static const char *const source_118[] = { piece_338, piece_374, piece_429, piece_430, piece_431, piece_432, piece_433, piece_423 };
+static const char *const source_119[] = { piece_338, piece_361, piece_362, piece_434, piece_435, piece_436, piece_437, piece_438, piece_423 };
+static const char *const source_120[] = { piece_238, piece_253, piece_254, piece_439, piece_440, piece_441 };
+static const char *const source_121[] = { piece_238, piece_253, piece_254, piece_442, piece_443, piece_444 };
+static const char *const source_122[] = { piece_238, piece_262, piece_445, piece_446, piece_447 };
+static const char *const source_123[] = { piece_238, piece_253, piece_254, piece_448, piece_449, piece_450 };
+static const char *const source_124[] = { piece_451, piece_452, piece_453, piece_454, piece_455 };
+static const char *const source_125[] = { piece_451, piece_452, piece_456, piece_457, piece_458 };
+static const char *const source_126[] = { piece_451, piece_452, piece_459, piece_460, piece_461 };
+static const char *const source_127[] = { piece_451, piece_452, piece_462, piece_463, piece_464 };
+static const char *const source_128[] = { piece_465, piece_466, piece_467, piece_468, piece_469, piece_470, piece_471, piece_472, piece_473, piece_474, piece_475, piece_476 };
+static const char *const source_129[] = { piece_465, piece_466, piece_467, piece_477, piece_469, piece_478, piece_479, piece_480, piece_481, piece_482, piece_483, piece_484 };
+static const char *const source_130[] = { piece_465, piece_466, piece_467, piece_485, piece_486, piece_470, piece_487, piece_488, piece_489, piece_490, piece_491, piece_492 };
+static const char *const source_131[] = { piece_465, piece_466, piece_467, piece_493, piece_486, piece_478, piece_494, piece_495, piece_496, piece_497, piece_498, piece_499 };
+static const char *const source_132[] = { piece_465, piece_500, piece_501, piece_468, piece_469, piece_470, piece_502, piece_503, piece_504, piece_505, piece_506 };
+static const char *const source_133[] = { piece_465, piece_500, piece_501, piece_477, piece_469, piece_478, piece_507, piece_508, piece_509, piece_510, piece_511 };
+static const char *const source_134[] = { piece_465, piece_500, piece_501, piece_485, piece_486, piece_470, piece_512, piece_513, piece_514, piece_515, piece_516 };
+static const char *const source_135[] = { piece_465, piece_500, piece_501, piece_493, piece_486, piece_478, piece_517, piece_518, piece_519, piece_520, piece_521 };
+static const char *const source_136[] = { piece_451, piece_522, piece_523, piece_524, piece_525 };
+static const char *const source_137[] = { piece_451, piece_522, piece_526, piece_527, piece_528 };
+static const char *const source_138[] = { piece_451, piece_522, piece_529, piece_530, piece_531 };
+static const char *const source_139[] = { piece_451, piece_522, piece_532, piece_533, piece_534 };
+static const char *const source_140[] = { piece_451, piece_522, piece_535, piece_536, piece_537, piece_538 };
+static const char *const source_141[] = { piece_451, piece_522, piece_539, piece_540, piece_541, piece_542 };
+static const char *const source_142[] = { piece_451, piece_522, piece_543, piece_544, piece_545, piece_546 };
+static const char *const source_143[] = { piece_451, piece_522, piece_547, piece_548, piece_549, piece_550 };
+static const char *const source_144[] = { piece_551, piece_552, piece_553, piece_554, piece_555, piece_556, piece_557, piece_558, piece_559 };
+static const char *const source_145[] = { piece_551, piece_552, piece_560, piece_561, piece_562, piece_563, piece_564, piece_565, piece_566 };
+static const char *const source_146[] = { piece_551, piece_552, piece_567, piece_568, piece_569, piece_570, piece_571, piece_572, piece_573 };
+static const char *const source_147[] = { piece_551, piece_552, piece_574, piece_575, piece_576, piece_577, piece_578, piece_579, piece_580 };
+static const char *const source_148[] = { piece_551, piece_552, piece_581, piece_582, piece_583, piece_584, piece_585, piece_586, piece_587 };
+static const char *const source_149[] = { piece_551, piece_552, piece_588, piece_589, piece_590, piece_591, piece_592, piece_593, piece_594 };
+static const char *const source_150[] = { piece_551, piece_552, piece_595, piece_596, piece_597, piece_598, piece_571, piece_599, piece_600 };
+static const char *const source_151[] = { piece_551, piece_552, piece_601, piece_602, piece_603, piece_604, piece_578, piece_605, piece_606 };
+static const char *const source_152[] = { piece_451, piece_522, piece_607, piece_608, piece_609 };
+static const char *const source_153[] = { piece_451, piece_522, piece_610, piece_611, piece_612 };
+static const char *const source_154[] = { piece_451, piece_522, piece_613, piece_614, piece_615 };
+static const char *const source_155[] = { piece_451, piece_522, piece_616, piece_617, piece_618 };
+static const char *const source_156[] = { piece_619, piece_620, piece_621 };
+static const char *const source_157[] = { piece_619, piece_622, piece_623 };
+static const char *const source_158[] = { piece_619, piece_624, piece_621 };
+static const char *const source_159[] = { piece_619, piece_625, piece_626 };
+static const char *const source_160[] = { piece_619, piece_627 };
+static const char *const source_161[] = { piece_619, piece_628 };
+static const char *const source_162[] = { piece_619, piece_629 };
+static const char *const source_163[] = { piece_619, piece_630 };
+static const char *const source_164[] = { piece_619, piece_631 };
+static const char *const source_165[] = { piece_619, piece_632 };
+static const char *const source_166[] = { piece_619, piece_633 };
+static const char *const source_167[] = { piece_619, piece_634 };
+static const char *const source_168[] = { piece_635, piece_636 };
+static const char *const source_169[] = { piece_635, piece_637 };
+static const char *const source_170[] = { piece_635, piece_638 };
+static const char *const source_171[] = { piece_635, piece_639 };
+static const char *const source_172[] = { piece_551, piece_552, piece_640, piece_641, piece_642, piece_643, piece_644, piece_645, piece_559 };
+static const char *const source_173[] = { piece_551, piece_552, piece_646, piece_647, piece_648, piece_649, piece_592, piece_650, piece_566 };
+static const char *const source_174[] = { piece_551, piece_552, piece_651, piece_652, piece_653, piece_654, piece_571, piece_655, piece_573 };
+static const char *const source_175[] = { piece_551, piece_552, piece_656, piece_657, piece_658, piece_659, piece_660, piece_661, piece_580 };
+static const char *const source_176[] = { piece_451, piece_522, piece_662, piece_663, piece_664, piece_665 };
+static const char *const source_177[] = { piece_451, piece_522, piece_666, piece_667, piece_668, piece_542 };
+static const char *const source_178[] = { piece_451, piece_522, piece_669, piece_670, piece_671, piece_546 };
+static const char *const source_179[] = { piece_451, piece_522, piece_672, piece_673, piece_674, piece_550 };
 
 static const struct kiln_program programs[] = {
     { UINT64_C(0x7e41e287f22e2252), 90, source_0, 8, 0, NULL },
@@ -46408,14 +46182,14 @@ static const struct kiln_program programs[] = {
     { UINT64_C(0x02d16c34b566fd06), 90, source_5, 6, 0, NULL },
     { UINT64_C(0x8df846ca36d95760), 90, source_6, 6, 0, NULL },
     { UINT64_C(0x22fe9220a265c29e), 90, source_7, 6, 0, NULL },
-    { UINT64_C(0x813e419cc4707cfa), 90, source_8, 8, 0, NULL },
-    { UINT64_C(0xb894b274f3c48838), 90, source_9, 8, 0, NULL },
-    { UINT64_C(0x3999434f9ef8e5a6), 90, source_10, 8, 0, NULL },
-    { UINT64_C(0x7099c0d62e4153c0), 90, source_11, 8, 0, NULL },
-    { UINT64_C(0x8e93b053f7374f7b), 90, source_12, 8, 0, NULL },
-    { UINT64_C(0x73d286a19c0157ca), 90, source_13, 8, 0, NULL },
-    { UINT64_C(0xf10f40665fababa9), 90, source_14, 8, 0, NULL },
-    { UINT64_C(0x037cad5e54eba9a4), 90, source_15, 8, 0, NULL },
+    { UINT64_C(0xdd7e07dfe083e540), 90, source_8, 10, 0, NULL },
+    { UINT64_C(0xca4a30e6111280e4), 90, source_9, 10, 0, NULL },
+    { UINT64_C(0x4720f8bdd441fe86), 90, source_10, 10, 0, NULL },
+    { UINT64_C(0x69790bb69d15c9f6), 90, source_11, 10, 0, NULL },
+    { UINT64_C(0x5ea1b24f33860913), 90, source_12, 10, 0, NULL },
+    { UINT64_C(0xf9719251900be2bc), 90, source_13, 10, 0, NULL },
+    { UINT64_C(0xc792c5152d8f98cf), 90, source_14, 10, 0, NULL },
+    { UINT64_C(0x1ec6843514a8cd4c), 90, source_15, 10, 0, NULL },
     { UINT64_C(0x553d1e2efacf5afd), 90, source_16, 6, 0, NULL },
     { UINT64_C(0x86e55008d1665818), 90, source_17, 6, 0, NULL },
     { UINT64_C(0xb70dee7f4cd44675), 90, source_18, 6, 0, NULL },
@@ -46476,14 +46250,14 @@ static const struct kiln_program programs[] = {
     { UINT64_C(0x6ccb748ced901574), 90, source_73, 7, 0, NULL },
     { UINT64_C(0x0a94e6ba43d3fa61), 90, source_74, 5, 0, NULL },
     { UINT64_C(0x84aeb307134cb9a5), 90, source_75, 7, 0, NULL },
-    { UINT64_C(0xfb37855812b5d06f), 90, source_76, 11, 0, NULL },
-    { UINT64_C(0xbb1c1f75d8fa2c5c), 90, source_77, 11, 0, NULL },
-    { UINT64_C(0xfcda5c8152cc602b), 90, source_78, 10, 0, NULL },
-    { UINT64_C(0x71cd4ea57bf7cf69), 90, source_79, 11, 0, NULL },
-    { UINT64_C(0x63a362bff49c2dc5), 90, source_80, 10, 0, NULL },
-    { UINT64_C(0x0928ce9dc0fd6111), 90, source_81, 10, 0, NULL },
-    { UINT64_C(0xb2fbba3eb9635476), 90, source_82, 9, 0, NULL },
-    { UINT64_C(0x90b010f02060afd5), 90, source_83, 10, 0, NULL },
+    { UINT64_C(0x5b502319f550206c), 90, source_76, 12, 0, NULL },
+    { UINT64_C(0x33b5a1dc893756c5), 90, source_77, 12, 0, NULL },
+    { UINT64_C(0x458d19d33a6491da), 90, source_78, 12, 0, NULL },
+    { UINT64_C(0x33e6d8d646d33096), 90, source_79, 12, 0, NULL },
+    { UINT64_C(0x8949b6cc88808b0f), 90, source_80, 11, 0, NULL },
+    { UINT64_C(0xe8a408e0a9587e75), 90, source_81, 11, 0, NULL },
+    { UINT64_C(0xf6b24d4dc119dd5c), 90, source_82, 11, 0, NULL },
+    { UINT64_C(0xaa8fdee4f4e9d4e3), 90, source_83, 11, 0, NULL },
     { UINT64_C(0x5e815f7f30d7edec), 90, source_84, 6, 0, NULL },
     { UINT64_C(0x08a67b8d44f1a7a4), 90, source_85, 7, 0, NULL },
     { UINT64_C(0xa28cbe8f0bfc940d), 90, source_86, 5, 0, NULL },
@@ -46528,14 +46302,14 @@ static const struct kiln_program programs[] = {
     { UINT64_C(0x5ed68778f9284803), 90, source_125, 5, 0, NULL },
     { UINT64_C(0x9c9646dd3662fe3c), 90, source_126, 5, 0, NULL },
     { UINT64_C(0x7520dba919b1acfb), 90, source_127, 5, 0, NULL },
-    { UINT64_C(0x3630e788e5f2b089), 90, source_128, 10, 0, NULL },
-    { UINT64_C(0x7b5751bf4c110d7e), 90, source_129, 10, 0, NULL },
-    { UINT64_C(0x30873b2658f70867), 90, source_130, 10, 0, NULL },
-    { UINT64_C(0x1f7e34bf404ca667), 90, source_131, 10, 0, NULL },
-    { UINT64_C(0x3be395e856a0267b), 90, source_132, 9, 0, NULL },
-    { UINT64_C(0x6fd2a07fae4c1968), 90, source_133, 9, 0, NULL },
-    { UINT64_C(0xea87a2ae3a1fe14e), 90, source_134, 9, 0, NULL },
-    { UINT64_C(0xe8b66eedc6e4eeda), 90, source_135, 9, 0, NULL },
+    { UINT64_C(0x7003102bc2132ef8), 90, source_128, 12, 0, NULL },
+    { UINT64_C(0x5b7ff8a1b1159435), 90, source_129, 12, 0, NULL },
+    { UINT64_C(0x5f1dfed0d17edf36), 90, source_130, 12, 0, NULL },
+    { UINT64_C(0x17f4c4ee40e8f2b6), 90, source_131, 12, 0, NULL },
+    { UINT64_C(0xcbe52ae3a8f0f0b9), 90, source_132, 11, 0, NULL },
+    { UINT64_C(0x73d4948965d8cbbc), 90, source_133, 11, 0, NULL },
+    { UINT64_C(0x8d568067efcc8496), 90, source_134, 11, 0, NULL },
+    { UINT64_C(0x5bad5187664ca5c0), 90, source_135, 11, 0, NULL },
     { UINT64_C(0x1b4e2887e1324b13), 90, source_136, 5, 0, NULL },
     { UINT64_C(0xcdd584bb1a3d3d53), 90, source_137, 5, 0, NULL },
     { UINT64_C(0x1bdcd1c8e3e58027), 90, source_138, 5, 0, NULL },
@@ -46747,14 +46521,22 @@ static const struct kiln_region regions_7[] = {
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
 };
 static const struct kiln_stage stages_8[] = {
+    { "kiln_hgemm_bulk_copy_nn_copya1_copyb1",
+      1, { KILN_DIM_ONE, KILN_DIM_ONE, KILN_DIM_ONE }, { 1056, 1, 1 }, { 256, 1, 1 }, 0,
+      14, {
+        KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
+        KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_K,
+        KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
+        KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
+      KILN_PREPARED_BOTH },
     { "kiln_hgemm_bulk_copya_n_copya1",
-      2, { KILN_DIM_K, KILN_DIM_M, KILN_DIM_ONE }, { 256, 8, 1 }, { 32, 8, 1 }, 0,
+      1, { KILN_DIM_ONE, KILN_DIM_ONE, KILN_DIM_ONE }, { 1056, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A },
     { "kiln_hgemm_bulk_copyb_n_copyb1",
-      2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 256, 8, 1 }, { 32, 8, 1 }, 0,
+      1, { KILN_DIM_ONE, KILN_DIM_ONE, KILN_DIM_ONE }, { 1056, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
@@ -46775,14 +46557,22 @@ static const struct kiln_region regions_8[] = {
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
 };
 static const struct kiln_stage stages_9[] = {
+    { "kiln_hgemm_bulk_copy_nt_copya1_copyb1",
+      1, { KILN_DIM_ONE, KILN_DIM_ONE, KILN_DIM_ONE }, { 1056, 1, 1 }, { 256, 1, 1 }, 0,
+      14, {
+        KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
+        KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_N,
+        KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
+        KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
+      KILN_PREPARED_BOTH },
     { "kiln_hgemm_bulk_copya_n_copya1",
-      2, { KILN_DIM_K, KILN_DIM_M, KILN_DIM_ONE }, { 256, 8, 1 }, { 32, 8, 1 }, 0,
+      1, { KILN_DIM_ONE, KILN_DIM_ONE, KILN_DIM_ONE }, { 1056, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A },
     { "kiln_hgemm_bulk_copyb_t_copyb1",
-      2, { KILN_DIM_K, KILN_DIM_N, KILN_DIM_ONE }, { 256, 8, 1 }, { 32, 8, 1 }, 0,
+      1, { KILN_DIM_ONE, KILN_DIM_ONE, KILN_DIM_ONE }, { 1056, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
@@ -46803,14 +46593,22 @@ static const struct kiln_region regions_9[] = {
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
 };
 static const struct kiln_stage stages_10[] = {
+    { "kiln_hgemm_bulk_copy_tn_copya1_copyb1",
+      1, { KILN_DIM_ONE, KILN_DIM_ONE, KILN_DIM_ONE }, { 1056, 1, 1 }, { 256, 1, 1 }, 0,
+      14, {
+        KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
+        KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_K,
+        KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
+        KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
+      KILN_PREPARED_BOTH },
     { "kiln_hgemm_bulk_copya_t_copya1",
-      2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 256, 8, 1 }, { 32, 8, 1 }, 0,
+      1, { KILN_DIM_ONE, KILN_DIM_ONE, KILN_DIM_ONE }, { 1056, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A },
     { "kiln_hgemm_bulk_copyb_n_copyb1",
-      2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 256, 8, 1 }, { 32, 8, 1 }, 0,
+      1, { KILN_DIM_ONE, KILN_DIM_ONE, KILN_DIM_ONE }, { 1056, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
@@ -46831,14 +46629,22 @@ static const struct kiln_region regions_10[] = {
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
 };
 static const struct kiln_stage stages_11[] = {
+    { "kiln_hgemm_bulk_copy_tt_copya1_copyb1",
+      1, { KILN_DIM_ONE, KILN_DIM_ONE, KILN_DIM_ONE }, { 1056, 1, 1 }, { 256, 1, 1 }, 0,
+      14, {
+        KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
+        KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_N,
+        KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
+        KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
+      KILN_PREPARED_BOTH },
     { "kiln_hgemm_bulk_copya_t_copya1",
-      2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 256, 8, 1 }, { 32, 8, 1 }, 0,
+      1, { KILN_DIM_ONE, KILN_DIM_ONE, KILN_DIM_ONE }, { 1056, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A },
     { "kiln_hgemm_bulk_copyb_t_copyb1",
-      2, { KILN_DIM_K, KILN_DIM_N, KILN_DIM_ONE }, { 256, 8, 1 }, { 32, 8, 1 }, 0,
+      1, { KILN_DIM_ONE, KILN_DIM_ONE, KILN_DIM_ONE }, { 1056, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
@@ -46859,14 +46665,22 @@ static const struct kiln_region regions_11[] = {
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
 };
 static const struct kiln_stage stages_12[] = {
+    { "kiln_hgemm_bulk_copy_nn_copya1_copyb1",
+      1, { KILN_DIM_ONE, KILN_DIM_ONE, KILN_DIM_ONE }, { 1056, 1, 1 }, { 256, 1, 1 }, 0,
+      14, {
+        KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
+        KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_K,
+        KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
+        KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
+      KILN_PREPARED_BOTH },
     { "kiln_hgemm_bulk_copya_n_copya1",
-      2, { KILN_DIM_K, KILN_DIM_M, KILN_DIM_ONE }, { 256, 8, 1 }, { 32, 8, 1 }, 0,
+      1, { KILN_DIM_ONE, KILN_DIM_ONE, KILN_DIM_ONE }, { 1056, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A },
     { "kiln_hgemm_bulk_copyb_n_copyb1",
-      2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 256, 8, 1 }, { 32, 8, 1 }, 0,
+      1, { KILN_DIM_ONE, KILN_DIM_ONE, KILN_DIM_ONE }, { 1056, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
@@ -46887,14 +46701,22 @@ static const struct kiln_region regions_12[] = {
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
 };
 static const struct kiln_stage stages_13[] = {
+    { "kiln_hgemm_bulk_copy_nt_copya1_copyb1",
+      1, { KILN_DIM_ONE, KILN_DIM_ONE, KILN_DIM_ONE }, { 1056, 1, 1 }, { 256, 1, 1 }, 0,
+      14, {
+        KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
+        KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_N,
+        KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
+        KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
+      KILN_PREPARED_BOTH },
     { "kiln_hgemm_bulk_copya_n_copya1",
-      2, { KILN_DIM_K, KILN_DIM_M, KILN_DIM_ONE }, { 256, 8, 1 }, { 32, 8, 1 }, 0,
+      1, { KILN_DIM_ONE, KILN_DIM_ONE, KILN_DIM_ONE }, { 1056, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A },
     { "kiln_hgemm_bulk_copyb_t_copyb1",
-      2, { KILN_DIM_K, KILN_DIM_N, KILN_DIM_ONE }, { 256, 8, 1 }, { 32, 8, 1 }, 0,
+      1, { KILN_DIM_ONE, KILN_DIM_ONE, KILN_DIM_ONE }, { 1056, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
@@ -46915,14 +46737,22 @@ static const struct kiln_region regions_13[] = {
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
 };
 static const struct kiln_stage stages_14[] = {
+    { "kiln_hgemm_bulk_copy_tn_copya1_copyb1",
+      1, { KILN_DIM_ONE, KILN_DIM_ONE, KILN_DIM_ONE }, { 1056, 1, 1 }, { 256, 1, 1 }, 0,
+      14, {
+        KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
+        KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_K,
+        KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
+        KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
+      KILN_PREPARED_BOTH },
     { "kiln_hgemm_bulk_copya_t_copya1",
-      2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 256, 8, 1 }, { 32, 8, 1 }, 0,
+      1, { KILN_DIM_ONE, KILN_DIM_ONE, KILN_DIM_ONE }, { 1056, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A },
     { "kiln_hgemm_bulk_copyb_n_copyb1",
-      2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 256, 8, 1 }, { 32, 8, 1 }, 0,
+      1, { KILN_DIM_ONE, KILN_DIM_ONE, KILN_DIM_ONE }, { 1056, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
@@ -46943,14 +46773,22 @@ static const struct kiln_region regions_14[] = {
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
 };
 static const struct kiln_stage stages_15[] = {
+    { "kiln_hgemm_bulk_copy_tt_copya1_copyb1",
+      1, { KILN_DIM_ONE, KILN_DIM_ONE, KILN_DIM_ONE }, { 1056, 1, 1 }, { 256, 1, 1 }, 0,
+      14, {
+        KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
+        KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_N,
+        KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
+        KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
+      KILN_PREPARED_BOTH },
     { "kiln_hgemm_bulk_copya_t_copya1",
-      2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 256, 8, 1 }, { 32, 8, 1 }, 0,
+      1, { KILN_DIM_ONE, KILN_DIM_ONE, KILN_DIM_ONE }, { 1056, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A },
     { "kiln_hgemm_bulk_copyb_t_copyb1",
-      2, { KILN_DIM_K, KILN_DIM_N, KILN_DIM_ONE }, { 256, 8, 1 }, { 32, 8, 1 }, 0,
+      1, { KILN_DIM_ONE, KILN_DIM_ONE, KILN_DIM_ONE }, { 1056, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
@@ -47907,14 +47745,22 @@ static const struct kiln_region regions_75[] = {
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
 };
 static const struct kiln_stage stages_76[] = {
+    { "kiln_sgemm_bulk_copy_nn_copya1_copyb1",
+      1, { KILN_DIM_ONE, KILN_DIM_ONE, KILN_DIM_ONE }, { 1056, 1, 1 }, { 256, 1, 1 }, 0,
+      14, {
+        KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
+        KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_K,
+        KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
+        KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
+      KILN_PREPARED_BOTH },
     { "kiln_sgemm_bulk_copya_n_copya1",
-      2, { KILN_DIM_K, KILN_DIM_M, KILN_DIM_ONE }, { 128, 8, 1 }, { 32, 8, 1 }, 0,
+      1, { KILN_DIM_ONE, KILN_DIM_ONE, KILN_DIM_ONE }, { 1056, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A },
     { "kiln_sgemm_bulk_copyb_n_copyb1",
-      2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 128, 8, 1 }, { 32, 8, 1 }, 0,
+      1, { KILN_DIM_ONE, KILN_DIM_ONE, KILN_DIM_ONE }, { 1056, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
@@ -47942,14 +47788,22 @@ static const struct kiln_region regions_76[] = {
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 32768, 132 }, 4, KILN_PREPARED_NONE },
 };
 static const struct kiln_stage stages_77[] = {
+    { "kiln_sgemm_bulk_copy_nt_copya1_copyb1",
+      1, { KILN_DIM_ONE, KILN_DIM_ONE, KILN_DIM_ONE }, { 1056, 1, 1 }, { 256, 1, 1 }, 0,
+      14, {
+        KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
+        KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_N,
+        KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
+        KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
+      KILN_PREPARED_BOTH },
     { "kiln_sgemm_bulk_copya_n_copya1",
-      2, { KILN_DIM_K, KILN_DIM_M, KILN_DIM_ONE }, { 128, 8, 1 }, { 32, 8, 1 }, 0,
+      1, { KILN_DIM_ONE, KILN_DIM_ONE, KILN_DIM_ONE }, { 1056, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A },
     { "kiln_sgemm_bulk_copyb_t_copyb1",
-      2, { KILN_DIM_K, KILN_DIM_N, KILN_DIM_ONE }, { 128, 8, 1 }, { 32, 8, 1 }, 0,
+      1, { KILN_DIM_ONE, KILN_DIM_ONE, KILN_DIM_ONE }, { 1056, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
@@ -47977,14 +47831,22 @@ static const struct kiln_region regions_77[] = {
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 32768, 132 }, 4, KILN_PREPARED_NONE },
 };
 static const struct kiln_stage stages_78[] = {
+    { "kiln_sgemm_bulk_copy_tn_copya1_copyb1",
+      1, { KILN_DIM_ONE, KILN_DIM_ONE, KILN_DIM_ONE }, { 1056, 1, 1 }, { 256, 1, 1 }, 0,
+      14, {
+        KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
+        KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_K,
+        KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
+        KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
+      KILN_PREPARED_BOTH },
     { "kiln_sgemm_bulk_copya_t_copya1",
-      2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 128, 8, 1 }, { 32, 8, 1 }, 0,
+      1, { KILN_DIM_ONE, KILN_DIM_ONE, KILN_DIM_ONE }, { 1056, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A },
     { "kiln_sgemm_bulk_copyb_n_copyb1",
-      2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 128, 8, 1 }, { 32, 8, 1 }, 0,
+      1, { KILN_DIM_ONE, KILN_DIM_ONE, KILN_DIM_ONE }, { 1056, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
@@ -48012,14 +47874,22 @@ static const struct kiln_region regions_78[] = {
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 32768, 132 }, 4, KILN_PREPARED_NONE },
 };
 static const struct kiln_stage stages_79[] = {
+    { "kiln_sgemm_bulk_copy_tt_copya1_copyb1",
+      1, { KILN_DIM_ONE, KILN_DIM_ONE, KILN_DIM_ONE }, { 1056, 1, 1 }, { 256, 1, 1 }, 0,
+      14, {
+        KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
+        KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_N,
+        KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
+        KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
+      KILN_PREPARED_BOTH },
     { "kiln_sgemm_bulk_copya_t_copya1",
-      2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 128, 8, 1 }, { 32, 8, 1 }, 0,
+      1, { KILN_DIM_ONE, KILN_DIM_ONE, KILN_DIM_ONE }, { 1056, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A },
     { "kiln_sgemm_bulk_copyb_t_copyb1",
-      2, { KILN_DIM_K, KILN_DIM_N, KILN_DIM_ONE }, { 128, 8, 1 }, { 32, 8, 1 }, 0,
+      1, { KILN_DIM_ONE, KILN_DIM_ONE, KILN_DIM_ONE }, { 1056, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
@@ -48047,14 +47917,22 @@ static const struct kiln_region regions_79[] = {
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 32768, 132 }, 4, KILN_PREPARED_NONE },
 };
 static const struct kiln_stage stages_80[] = {
+    { "kiln_sgemm_bulk_copy_nn_copya1_copyb1",
+      1, { KILN_DIM_ONE, KILN_DIM_ONE, KILN_DIM_ONE }, { 1056, 1, 1 }, { 256, 1, 1 }, 0,
+      14, {
+        KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
+        KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_K,
+        KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
+        KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
+      KILN_PREPARED_BOTH },
     { "kiln_sgemm_bulk_copya_n_copya1",
-      2, { KILN_DIM_K, KILN_DIM_M, KILN_DIM_ONE }, { 128, 8, 1 }, { 32, 8, 1 }, 0,
+      1, { KILN_DIM_ONE, KILN_DIM_ONE, KILN_DIM_ONE }, { 1056, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A },
     { "kiln_sgemm_bulk_copyb_n_copyb1",
-      2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 128, 8, 1 }, { 32, 8, 1 }, 0,
+      1, { KILN_DIM_ONE, KILN_DIM_ONE, KILN_DIM_ONE }, { 1056, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
@@ -48075,14 +47953,22 @@ static const struct kiln_region regions_80[] = {
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
 };
 static const struct kiln_stage stages_81[] = {
+    { "kiln_sgemm_bulk_copy_nt_copya1_copyb1",
+      1, { KILN_DIM_ONE, KILN_DIM_ONE, KILN_DIM_ONE }, { 1056, 1, 1 }, { 256, 1, 1 }, 0,
+      14, {
+        KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
+        KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_N,
+        KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
+        KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
+      KILN_PREPARED_BOTH },
     { "kiln_sgemm_bulk_copya_n_copya1",
-      2, { KILN_DIM_K, KILN_DIM_M, KILN_DIM_ONE }, { 128, 8, 1 }, { 32, 8, 1 }, 0,
+      1, { KILN_DIM_ONE, KILN_DIM_ONE, KILN_DIM_ONE }, { 1056, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A },
     { "kiln_sgemm_bulk_copyb_t_copyb1",
-      2, { KILN_DIM_K, KILN_DIM_N, KILN_DIM_ONE }, { 128, 8, 1 }, { 32, 8, 1 }, 0,
+      1, { KILN_DIM_ONE, KILN_DIM_ONE, KILN_DIM_ONE }, { 1056, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
@@ -48103,14 +47989,22 @@ static const struct kiln_region regions_81[] = {
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
 };
 static const struct kiln_stage stages_82[] = {
+    { "kiln_sgemm_bulk_copy_tn_copya1_copyb1",
+      1, { KILN_DIM_ONE, KILN_DIM_ONE, KILN_DIM_ONE }, { 1056, 1, 1 }, { 256, 1, 1 }, 0,
+      14, {
+        KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
+        KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_K,
+        KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
+        KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
+      KILN_PREPARED_BOTH },
     { "kiln_sgemm_bulk_copya_t_copya1",
-      2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 128, 8, 1 }, { 32, 8, 1 }, 0,
+      1, { KILN_DIM_ONE, KILN_DIM_ONE, KILN_DIM_ONE }, { 1056, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A },
     { "kiln_sgemm_bulk_copyb_n_copyb1",
-      2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 128, 8, 1 }, { 32, 8, 1 }, 0,
+      1, { KILN_DIM_ONE, KILN_DIM_ONE, KILN_DIM_ONE }, { 1056, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
@@ -48131,14 +48025,22 @@ static const struct kiln_region regions_82[] = {
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
 };
 static const struct kiln_stage stages_83[] = {
+    { "kiln_sgemm_bulk_copy_tt_copya1_copyb1",
+      1, { KILN_DIM_ONE, KILN_DIM_ONE, KILN_DIM_ONE }, { 1056, 1, 1 }, { 256, 1, 1 }, 0,
+      14, {
+        KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
+        KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_N,
+        KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
+        KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
+      KILN_PREPARED_BOTH },
     { "kiln_sgemm_bulk_copya_t_copya1",
-      2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 128, 8, 1 }, { 32, 8, 1 }, 0,
+      1, { KILN_DIM_ONE, KILN_DIM_ONE, KILN_DIM_ONE }, { 1056, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A },
     { "kiln_sgemm_bulk_copyb_t_copyb1",
-      2, { KILN_DIM_K, KILN_DIM_N, KILN_DIM_ONE }, { 128, 8, 1 }, { 32, 8, 1 }, 0,
+      1, { KILN_DIM_ONE, KILN_DIM_ONE, KILN_DIM_ONE }, { 1056, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
@@ -48879,14 +48781,22 @@ static const struct kiln_region regions_127[] = {
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
 };
 static const struct kiln_stage stages_128[] = {
+    { "kiln_dgemm_bulk_copy_nn_copya1_copyb1",
+      1, { KILN_DIM_ONE, KILN_DIM_ONE, KILN_DIM_ONE }, { 1056, 1, 1 }, { 256, 1, 1 }, 0,
+      14, {
+        KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
+        KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_K,
+        KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
+        KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
+      KILN_PREPARED_BOTH },
     { "kiln_dgemm_bulk_copya_n_copya1",
-      2, { KILN_DIM_K, KILN_DIM_M, KILN_DIM_ONE }, { 64, 8, 1 }, { 32, 8, 1 }, 0,
+      1, { KILN_DIM_ONE, KILN_DIM_ONE, KILN_DIM_ONE }, { 1056, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A },
     { "kiln_dgemm_bulk_copyb_n_copyb1",
-      2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 64, 8, 1 }, { 32, 8, 1 }, 0,
+      1, { KILN_DIM_ONE, KILN_DIM_ONE, KILN_DIM_ONE }, { 1056, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
@@ -48914,14 +48824,22 @@ static const struct kiln_region regions_128[] = {
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 16384, 132 }, 8, KILN_PREPARED_NONE },
 };
 static const struct kiln_stage stages_129[] = {
+    { "kiln_dgemm_bulk_copy_nt_copya1_copyb1",
+      1, { KILN_DIM_ONE, KILN_DIM_ONE, KILN_DIM_ONE }, { 1056, 1, 1 }, { 256, 1, 1 }, 0,
+      14, {
+        KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
+        KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_N,
+        KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
+        KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
+      KILN_PREPARED_BOTH },
     { "kiln_dgemm_bulk_copya_n_copya1",
-      2, { KILN_DIM_K, KILN_DIM_M, KILN_DIM_ONE }, { 64, 8, 1 }, { 32, 8, 1 }, 0,
+      1, { KILN_DIM_ONE, KILN_DIM_ONE, KILN_DIM_ONE }, { 1056, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A },
     { "kiln_dgemm_bulk_copyb_t_copyb1",
-      2, { KILN_DIM_K, KILN_DIM_N, KILN_DIM_ONE }, { 64, 8, 1 }, { 32, 8, 1 }, 0,
+      1, { KILN_DIM_ONE, KILN_DIM_ONE, KILN_DIM_ONE }, { 1056, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
@@ -48949,14 +48867,22 @@ static const struct kiln_region regions_129[] = {
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 16384, 132 }, 8, KILN_PREPARED_NONE },
 };
 static const struct kiln_stage stages_130[] = {
+    { "kiln_dgemm_bulk_copy_tn_copya1_copyb1",
+      1, { KILN_DIM_ONE, KILN_DIM_ONE, KILN_DIM_ONE }, { 1056, 1, 1 }, { 256, 1, 1 }, 0,
+      14, {
+        KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
+        KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_K,
+        KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
+        KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
+      KILN_PREPARED_BOTH },
     { "kiln_dgemm_bulk_copya_t_copya1",
-      2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 64, 8, 1 }, { 32, 8, 1 }, 0,
+      1, { KILN_DIM_ONE, KILN_DIM_ONE, KILN_DIM_ONE }, { 1056, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A },
     { "kiln_dgemm_bulk_copyb_n_copyb1",
-      2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 64, 8, 1 }, { 32, 8, 1 }, 0,
+      1, { KILN_DIM_ONE, KILN_DIM_ONE, KILN_DIM_ONE }, { 1056, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
@@ -48984,14 +48910,22 @@ static const struct kiln_region regions_130[] = {
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 16384, 132 }, 8, KILN_PREPARED_NONE },
 };
 static const struct kiln_stage stages_131[] = {
+    { "kiln_dgemm_bulk_copy_tt_copya1_copyb1",
+      1, { KILN_DIM_ONE, KILN_DIM_ONE, KILN_DIM_ONE }, { 1056, 1, 1 }, { 256, 1, 1 }, 0,
+      14, {
+        KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
+        KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_N,
+        KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
+        KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
+      KILN_PREPARED_BOTH },
     { "kiln_dgemm_bulk_copya_t_copya1",
-      2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 64, 8, 1 }, { 32, 8, 1 }, 0,
+      1, { KILN_DIM_ONE, KILN_DIM_ONE, KILN_DIM_ONE }, { 1056, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A },
     { "kiln_dgemm_bulk_copyb_t_copyb1",
-      2, { KILN_DIM_K, KILN_DIM_N, KILN_DIM_ONE }, { 64, 8, 1 }, { 32, 8, 1 }, 0,
+      1, { KILN_DIM_ONE, KILN_DIM_ONE, KILN_DIM_ONE }, { 1056, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
@@ -49019,14 +48953,22 @@ static const struct kiln_region regions_131[] = {
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 16384, 132 }, 8, KILN_PREPARED_NONE },
 };
 static const struct kiln_stage stages_132[] = {
+    { "kiln_dgemm_bulk_copy_nn_copya1_copyb1",
+      1, { KILN_DIM_ONE, KILN_DIM_ONE, KILN_DIM_ONE }, { 1056, 1, 1 }, { 256, 1, 1 }, 0,
+      14, {
+        KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
+        KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_K,
+        KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
+        KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
+      KILN_PREPARED_BOTH },
     { "kiln_dgemm_bulk_copya_n_copya1",
-      2, { KILN_DIM_K, KILN_DIM_M, KILN_DIM_ONE }, { 64, 8, 1 }, { 32, 8, 1 }, 0,
+      1, { KILN_DIM_ONE, KILN_DIM_ONE, KILN_DIM_ONE }, { 1056, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A },
     { "kiln_dgemm_bulk_copyb_n_copyb1",
-      2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 64, 8, 1 }, { 32, 8, 1 }, 0,
+      1, { KILN_DIM_ONE, KILN_DIM_ONE, KILN_DIM_ONE }, { 1056, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
@@ -49047,14 +48989,22 @@ static const struct kiln_region regions_132[] = {
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
 };
 static const struct kiln_stage stages_133[] = {
+    { "kiln_dgemm_bulk_copy_nt_copya1_copyb1",
+      1, { KILN_DIM_ONE, KILN_DIM_ONE, KILN_DIM_ONE }, { 1056, 1, 1 }, { 256, 1, 1 }, 0,
+      14, {
+        KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
+        KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_N,
+        KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
+        KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
+      KILN_PREPARED_BOTH },
     { "kiln_dgemm_bulk_copya_n_copya1",
-      2, { KILN_DIM_K, KILN_DIM_M, KILN_DIM_ONE }, { 64, 8, 1 }, { 32, 8, 1 }, 0,
+      1, { KILN_DIM_ONE, KILN_DIM_ONE, KILN_DIM_ONE }, { 1056, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A },
     { "kiln_dgemm_bulk_copyb_t_copyb1",
-      2, { KILN_DIM_K, KILN_DIM_N, KILN_DIM_ONE }, { 64, 8, 1 }, { 32, 8, 1 }, 0,
+      1, { KILN_DIM_ONE, KILN_DIM_ONE, KILN_DIM_ONE }, { 1056, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
@@ -49075,14 +49025,22 @@ static const struct kiln_region regions_133[] = {
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
 };
 static const struct kiln_stage stages_134[] = {
+    { "kiln_dgemm_bulk_copy_tn_copya1_copyb1",
+      1, { KILN_DIM_ONE, KILN_DIM_ONE, KILN_DIM_ONE }, { 1056, 1, 1 }, { 256, 1, 1 }, 0,
+      14, {
+        KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
+        KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_K,
+        KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
+        KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
+      KILN_PREPARED_BOTH },
     { "kiln_dgemm_bulk_copya_t_copya1",
-      2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 64, 8, 1 }, { 32, 8, 1 }, 0,
+      1, { KILN_DIM_ONE, KILN_DIM_ONE, KILN_DIM_ONE }, { 1056, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A },
     { "kiln_dgemm_bulk_copyb_n_copyb1",
-      2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 64, 8, 1 }, { 32, 8, 1 }, 0,
+      1, { KILN_DIM_ONE, KILN_DIM_ONE, KILN_DIM_ONE }, { 1056, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
@@ -49103,14 +49061,22 @@ static const struct kiln_region regions_134[] = {
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
 };
 static const struct kiln_stage stages_135[] = {
+    { "kiln_dgemm_bulk_copy_tt_copya1_copyb1",
+      1, { KILN_DIM_ONE, KILN_DIM_ONE, KILN_DIM_ONE }, { 1056, 1, 1 }, { 256, 1, 1 }, 0,
+      14, {
+        KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
+        KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_N,
+        KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
+        KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
+      KILN_PREPARED_BOTH },
     { "kiln_dgemm_bulk_copya_t_copya1",
-      2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 64, 8, 1 }, { 32, 8, 1 }, 0,
+      1, { KILN_DIM_ONE, KILN_DIM_ONE, KILN_DIM_ONE }, { 1056, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A },
     { "kiln_dgemm_bulk_copyb_t_copyb1",
-      2, { KILN_DIM_K, KILN_DIM_N, KILN_DIM_ONE }, { 64, 8, 1 }, { 32, 8, 1 }, 0,
+      1, { KILN_DIM_ONE, KILN_DIM_ONE, KILN_DIM_ONE }, { 1056, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
@@ -49852,61 +49818,61 @@ static const struct kiln_region regions_179[] = {
 };
 
 static const struct kiln_recipe recipes[] = {
-    { "bulk BM=128 BN=256 TM=8 TN=8 DEPTH=128 ST=4 EARLY=0 KU=2 GROUP=4 STREAM=1 SHARED=1 EDGES=0 COPYA=0 COPYB=0",
+    { "bulk BM=128 BN=256 TM=8 TN=8 DEPTH=128 ST=4 EARLY=0 KU=2 GROUP=4 STREAM=1 SHARED=1 SLICES=1 EDGES=0 COPYA=0 COPYB=0",
       16, 0, 0, 64, { 1, 1, 1, 8, 8, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 0, 2, 4, stages_0, regions_0 },
-    { "bulk BM=128 BN=256 TM=8 TN=8 DEPTH=128 ST=4 EARLY=0 KU=2 GROUP=4 STREAM=1 SHARED=1 EDGES=0 COPYA=0 COPYB=0",
+    { "bulk BM=128 BN=256 TM=8 TN=8 DEPTH=128 ST=4 EARLY=0 KU=2 GROUP=4 STREAM=1 SHARED=1 SLICES=1 EDGES=0 COPYA=0 COPYB=0",
       16, 0, 1, 64, { 1, 1, 1, 8, 8, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 1, 2, 4, stages_1, regions_1 },
-    { "bulk BM=128 BN=256 TM=8 TN=8 DEPTH=128 ST=4 EARLY=0 KU=2 GROUP=4 STREAM=1 SHARED=1 EDGES=0 COPYA=0 COPYB=0",
+    { "bulk BM=128 BN=256 TM=8 TN=8 DEPTH=128 ST=4 EARLY=0 KU=2 GROUP=4 STREAM=1 SHARED=1 SLICES=1 EDGES=0 COPYA=0 COPYB=0",
       16, 1, 0, 64, { 1, 1, 1, 8, 8, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 2, 2, 4, stages_2, regions_2 },
-    { "bulk BM=128 BN=256 TM=8 TN=8 DEPTH=128 ST=4 EARLY=0 KU=2 GROUP=4 STREAM=1 SHARED=1 EDGES=0 COPYA=0 COPYB=0",
+    { "bulk BM=128 BN=256 TM=8 TN=8 DEPTH=128 ST=4 EARLY=0 KU=2 GROUP=4 STREAM=1 SHARED=1 SLICES=1 EDGES=0 COPYA=0 COPYB=0",
       16, 1, 1, 64, { 1, 1, 1, 8, 8, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 3, 2, 4, stages_3, regions_3 },
-    { "bulk BM=128 BN=256 TM=8 TN=8 DEPTH=128 ST=4 EARLY=0 KU=2 GROUP=8 STREAM=0 SHARED=1 EDGES=0 COPYA=0 COPYB=0",
+    { "bulk BM=128 BN=256 TM=8 TN=8 DEPTH=128 ST=4 EARLY=0 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=0 COPYA=0 COPYB=0",
       16, 0, 0, 64, { 1, 1, 1, 8, 8, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 4, 1, 4, stages_4, regions_4 },
-    { "bulk BM=128 BN=256 TM=8 TN=8 DEPTH=128 ST=4 EARLY=0 KU=2 GROUP=8 STREAM=0 SHARED=1 EDGES=0 COPYA=0 COPYB=0",
+    { "bulk BM=128 BN=256 TM=8 TN=8 DEPTH=128 ST=4 EARLY=0 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=0 COPYA=0 COPYB=0",
       16, 0, 1, 64, { 1, 1, 1, 8, 8, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 5, 1, 4, stages_5, regions_5 },
-    { "bulk BM=128 BN=256 TM=8 TN=8 DEPTH=128 ST=4 EARLY=0 KU=2 GROUP=8 STREAM=0 SHARED=1 EDGES=0 COPYA=0 COPYB=0",
+    { "bulk BM=128 BN=256 TM=8 TN=8 DEPTH=128 ST=4 EARLY=0 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=0 COPYA=0 COPYB=0",
       16, 1, 0, 64, { 1, 1, 1, 8, 8, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 6, 1, 4, stages_6, regions_6 },
-    { "bulk BM=128 BN=256 TM=8 TN=8 DEPTH=128 ST=4 EARLY=0 KU=2 GROUP=8 STREAM=0 SHARED=1 EDGES=0 COPYA=0 COPYB=0",
+    { "bulk BM=128 BN=256 TM=8 TN=8 DEPTH=128 ST=4 EARLY=0 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=0 COPYA=0 COPYB=0",
       16, 1, 1, 64, { 1, 1, 1, 8, 8, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 7, 1, 4, stages_7, regions_7 },
-    { "bulk BM=192 BN=128 TM=8 TN=8 DEPTH=64 ST=8 EARLY=0 KU=2 GROUP=1 STREAM=0 SHARED=1 EDGES=1 COPYA=1 COPYB=1",
-      16, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 8, 3, 4, stages_8, regions_8 },
-    { "bulk BM=192 BN=128 TM=8 TN=8 DEPTH=64 ST=8 EARLY=0 KU=2 GROUP=1 STREAM=0 SHARED=1 EDGES=1 COPYA=1 COPYB=1",
-      16, 0, 1, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 9, 3, 4, stages_9, regions_9 },
-    { "bulk BM=192 BN=128 TM=8 TN=8 DEPTH=64 ST=8 EARLY=0 KU=2 GROUP=1 STREAM=0 SHARED=1 EDGES=1 COPYA=1 COPYB=1",
-      16, 1, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 10, 3, 4, stages_10, regions_10 },
-    { "bulk BM=192 BN=128 TM=8 TN=8 DEPTH=64 ST=8 EARLY=0 KU=2 GROUP=1 STREAM=0 SHARED=1 EDGES=1 COPYA=1 COPYB=1",
-      16, 1, 1, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 11, 3, 4, stages_11, regions_11 },
-    { "bulk BM=192 BN=192 TM=8 TN=8 DEPTH=128 ST=3 EARLY=0 KU=2 GROUP=2 STREAM=0 SHARED=1 EDGES=1 COPYA=1 COPYB=1",
-      16, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 12, 3, 4, stages_12, regions_12 },
-    { "bulk BM=192 BN=192 TM=8 TN=8 DEPTH=128 ST=3 EARLY=0 KU=2 GROUP=2 STREAM=0 SHARED=1 EDGES=1 COPYA=1 COPYB=1",
-      16, 0, 1, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 13, 3, 4, stages_13, regions_13 },
-    { "bulk BM=192 BN=192 TM=8 TN=8 DEPTH=128 ST=3 EARLY=0 KU=2 GROUP=2 STREAM=0 SHARED=1 EDGES=1 COPYA=1 COPYB=1",
-      16, 1, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 14, 3, 4, stages_14, regions_14 },
-    { "bulk BM=192 BN=192 TM=8 TN=8 DEPTH=128 ST=3 EARLY=0 KU=2 GROUP=2 STREAM=0 SHARED=1 EDGES=1 COPYA=1 COPYB=1",
-      16, 1, 1, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 15, 3, 4, stages_15, regions_15 },
-    { "bulk BM=128 BN=64 TM=8 TN=8 DEPTH=128 ST=4 EARLY=2 KU=2 GROUP=2 STREAM=0 SHARED=1 EDGES=0 COPYA=0 COPYB=0",
+    { "bulk BM=192 BN=128 TM=8 TN=8 DEPTH=64 ST=8 EARLY=0 KU=2 GROUP=1 STREAM=0 SHARED=1 SLICES=1 EDGES=1 COPYA=1 COPYB=1",
+      16, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 8, 4, 4, stages_8, regions_8 },
+    { "bulk BM=192 BN=128 TM=8 TN=8 DEPTH=64 ST=8 EARLY=0 KU=2 GROUP=1 STREAM=0 SHARED=1 SLICES=1 EDGES=1 COPYA=1 COPYB=1",
+      16, 0, 1, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 9, 4, 4, stages_9, regions_9 },
+    { "bulk BM=192 BN=128 TM=8 TN=8 DEPTH=64 ST=8 EARLY=0 KU=2 GROUP=1 STREAM=0 SHARED=1 SLICES=1 EDGES=1 COPYA=1 COPYB=1",
+      16, 1, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 10, 4, 4, stages_10, regions_10 },
+    { "bulk BM=192 BN=128 TM=8 TN=8 DEPTH=64 ST=8 EARLY=0 KU=2 GROUP=1 STREAM=0 SHARED=1 SLICES=1 EDGES=1 COPYA=1 COPYB=1",
+      16, 1, 1, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 11, 4, 4, stages_11, regions_11 },
+    { "bulk BM=192 BN=192 TM=8 TN=8 DEPTH=128 ST=3 EARLY=0 KU=2 GROUP=2 STREAM=0 SHARED=1 SLICES=1 EDGES=1 COPYA=1 COPYB=1",
+      16, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 12, 4, 4, stages_12, regions_12 },
+    { "bulk BM=192 BN=192 TM=8 TN=8 DEPTH=128 ST=3 EARLY=0 KU=2 GROUP=2 STREAM=0 SHARED=1 SLICES=1 EDGES=1 COPYA=1 COPYB=1",
+      16, 0, 1, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 13, 4, 4, stages_13, regions_13 },
+    { "bulk BM=192 BN=192 TM=8 TN=8 DEPTH=128 ST=3 EARLY=0 KU=2 GROUP=2 STREAM=0 SHARED=1 SLICES=1 EDGES=1 COPYA=1 COPYB=1",
+      16, 1, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 14, 4, 4, stages_14, regions_14 },
+    { "bulk BM=192 BN=192 TM=8 TN=8 DEPTH=128 ST=3 EARLY=0 KU=2 GROUP=2 STREAM=0 SHARED=1 SLICES=1 EDGES=1 COPYA=1 COPYB=1",
+      16, 1, 1, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 15, 4, 4, stages_15, regions_15 },
+    { "bulk BM=128 BN=64 TM=8 TN=8 DEPTH=128 ST=4 EARLY=2 KU=2 GROUP=2 STREAM=0 SHARED=1 SLICES=1 EDGES=0 COPYA=0 COPYB=0",
       16, 0, 0, 64, { 1, 1, 1, 8, 8, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 16, 1, 4, stages_16, regions_16 },
-    { "bulk BM=128 BN=64 TM=8 TN=8 DEPTH=128 ST=4 EARLY=2 KU=2 GROUP=2 STREAM=0 SHARED=1 EDGES=0 COPYA=0 COPYB=0",
+    { "bulk BM=128 BN=64 TM=8 TN=8 DEPTH=128 ST=4 EARLY=2 KU=2 GROUP=2 STREAM=0 SHARED=1 SLICES=1 EDGES=0 COPYA=0 COPYB=0",
       16, 0, 1, 64, { 1, 1, 1, 8, 8, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 17, 1, 4, stages_17, regions_17 },
-    { "bulk BM=128 BN=64 TM=8 TN=8 DEPTH=128 ST=4 EARLY=2 KU=2 GROUP=2 STREAM=0 SHARED=1 EDGES=0 COPYA=0 COPYB=0",
+    { "bulk BM=128 BN=64 TM=8 TN=8 DEPTH=128 ST=4 EARLY=2 KU=2 GROUP=2 STREAM=0 SHARED=1 SLICES=1 EDGES=0 COPYA=0 COPYB=0",
       16, 1, 0, 64, { 1, 1, 1, 8, 8, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 18, 1, 4, stages_18, regions_18 },
-    { "bulk BM=128 BN=64 TM=8 TN=8 DEPTH=128 ST=4 EARLY=2 KU=2 GROUP=2 STREAM=0 SHARED=1 EDGES=0 COPYA=0 COPYB=0",
+    { "bulk BM=128 BN=64 TM=8 TN=8 DEPTH=128 ST=4 EARLY=2 KU=2 GROUP=2 STREAM=0 SHARED=1 SLICES=1 EDGES=0 COPYA=0 COPYB=0",
       16, 1, 1, 64, { 1, 1, 1, 8, 8, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 19, 1, 4, stages_19, regions_19 },
-    { "bulk BM=64 BN=64 TM=8 TN=8 DEPTH=128 ST=5 EARLY=2 KU=2 GROUP=1 STREAM=1 SHARED=1 EDGES=0 COPYA=0 COPYB=0",
+    { "bulk BM=64 BN=64 TM=8 TN=8 DEPTH=128 ST=5 EARLY=2 KU=2 GROUP=1 STREAM=1 SHARED=1 SLICES=1 EDGES=0 COPYA=0 COPYB=0",
       16, 0, 0, 64, { 1, 1, 1, 8, 8, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 20, 2, 4, stages_20, regions_20 },
-    { "bulk BM=64 BN=64 TM=8 TN=8 DEPTH=128 ST=5 EARLY=2 KU=2 GROUP=1 STREAM=1 SHARED=1 EDGES=0 COPYA=0 COPYB=0",
+    { "bulk BM=64 BN=64 TM=8 TN=8 DEPTH=128 ST=5 EARLY=2 KU=2 GROUP=1 STREAM=1 SHARED=1 SLICES=1 EDGES=0 COPYA=0 COPYB=0",
       16, 0, 1, 64, { 1, 1, 1, 8, 8, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 21, 2, 4, stages_21, regions_21 },
-    { "bulk BM=64 BN=64 TM=8 TN=8 DEPTH=128 ST=5 EARLY=2 KU=2 GROUP=1 STREAM=1 SHARED=1 EDGES=0 COPYA=0 COPYB=0",
+    { "bulk BM=64 BN=64 TM=8 TN=8 DEPTH=128 ST=5 EARLY=2 KU=2 GROUP=1 STREAM=1 SHARED=1 SLICES=1 EDGES=0 COPYA=0 COPYB=0",
       16, 1, 0, 64, { 1, 1, 1, 8, 8, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 22, 2, 4, stages_22, regions_22 },
-    { "bulk BM=64 BN=64 TM=8 TN=8 DEPTH=128 ST=5 EARLY=2 KU=2 GROUP=1 STREAM=1 SHARED=1 EDGES=0 COPYA=0 COPYB=0",
+    { "bulk BM=64 BN=64 TM=8 TN=8 DEPTH=128 ST=5 EARLY=2 KU=2 GROUP=1 STREAM=1 SHARED=1 SLICES=1 EDGES=0 COPYA=0 COPYB=0",
       16, 1, 1, 64, { 1, 1, 1, 8, 8, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 23, 2, 4, stages_23, regions_23 },
-    { "bulk BM=32 BN=16 TM=2 TN=4 DEPTH=128 ST=12 EARLY=2 KU=2 GROUP=8 STREAM=0 SHARED=1 EDGES=0 COPYA=0 COPYB=0",
+    { "bulk BM=32 BN=16 TM=2 TN=4 DEPTH=128 ST=12 EARLY=2 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=0 COPYA=0 COPYB=0",
       16, 0, 0, 64, { 1, 1, 1, 8, 8, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 24, 1, 4, stages_24, regions_24 },
-    { "bulk BM=32 BN=16 TM=2 TN=4 DEPTH=128 ST=12 EARLY=2 KU=2 GROUP=8 STREAM=0 SHARED=1 EDGES=0 COPYA=0 COPYB=0",
+    { "bulk BM=32 BN=16 TM=2 TN=4 DEPTH=128 ST=12 EARLY=2 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=0 COPYA=0 COPYB=0",
       16, 0, 1, 64, { 1, 1, 1, 8, 8, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 25, 1, 4, stages_25, regions_25 },
-    { "bulk BM=32 BN=16 TM=2 TN=4 DEPTH=128 ST=12 EARLY=2 KU=2 GROUP=8 STREAM=0 SHARED=1 EDGES=0 COPYA=0 COPYB=0",
+    { "bulk BM=32 BN=16 TM=2 TN=4 DEPTH=128 ST=12 EARLY=2 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=0 COPYA=0 COPYB=0",
       16, 1, 0, 64, { 1, 1, 1, 8, 8, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 26, 1, 4, stages_26, regions_26 },
-    { "bulk BM=32 BN=16 TM=2 TN=4 DEPTH=128 ST=12 EARLY=2 KU=2 GROUP=8 STREAM=0 SHARED=1 EDGES=0 COPYA=0 COPYB=0",
+    { "bulk BM=32 BN=16 TM=2 TN=4 DEPTH=128 ST=12 EARLY=2 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=0 COPYA=0 COPYB=0",
       16, 1, 1, 64, { 1, 1, 1, 8, 8, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 27, 1, 4, stages_27, regions_27 },
     { "thin SIDE=0 SHORT=1 VEC=4 ROWS=4 NV=1 LITEMS=8 KITEMS=128 KSPLIT=1 ALIGN=1 INDEX=32",
       16, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 2, 0, 0 }, { 0, 0, 0 } }, 28, 1, 0, stages_28, NULL },
@@ -49940,117 +49906,117 @@ static const struct kiln_recipe recipes[] = {
       16, 1, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 8, 0 }, { 0, 0, 0 } }, 42, 1, 0, stages_42, NULL },
     { "thin SIDE=1 SHORT=4 VEC=1 ROWS=4 NV=1 LITEMS=4 KITEMS=64 KSPLIT=1 ALIGN=0 INDEX=64",
       16, 1, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 8, 0 }, { 0, 0, 0 } }, 43, 1, 0, stages_43, NULL },
-    { "bulk BM=64 BN=32 TM=8 TN=8 DEPTH=128 ST=8 EARLY=2 KU=2 GROUP=2 STREAM=0 SHARED=1 EDGES=0 COPYA=0 COPYB=0",
+    { "bulk BM=64 BN=32 TM=8 TN=8 DEPTH=128 ST=8 EARLY=2 KU=2 GROUP=2 STREAM=0 SHARED=1 SLICES=1 EDGES=0 COPYA=0 COPYB=0",
       16, 0, 0, 64, { 1, 1, 1, 8, 8, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 44, 1, 4, stages_44, regions_44 },
-    { "bulk BM=64 BN=32 TM=8 TN=8 DEPTH=128 ST=8 EARLY=2 KU=2 GROUP=2 STREAM=0 SHARED=1 EDGES=0 COPYA=0 COPYB=0",
+    { "bulk BM=64 BN=32 TM=8 TN=8 DEPTH=128 ST=8 EARLY=2 KU=2 GROUP=2 STREAM=0 SHARED=1 SLICES=1 EDGES=0 COPYA=0 COPYB=0",
       16, 0, 1, 64, { 1, 1, 1, 8, 8, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 45, 1, 4, stages_45, regions_45 },
-    { "bulk BM=64 BN=32 TM=8 TN=8 DEPTH=128 ST=8 EARLY=2 KU=2 GROUP=2 STREAM=0 SHARED=1 EDGES=0 COPYA=0 COPYB=0",
+    { "bulk BM=64 BN=32 TM=8 TN=8 DEPTH=128 ST=8 EARLY=2 KU=2 GROUP=2 STREAM=0 SHARED=1 SLICES=1 EDGES=0 COPYA=0 COPYB=0",
       16, 1, 0, 64, { 1, 1, 1, 8, 8, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 46, 1, 4, stages_46, regions_46 },
-    { "bulk BM=64 BN=32 TM=8 TN=8 DEPTH=128 ST=8 EARLY=2 KU=2 GROUP=2 STREAM=0 SHARED=1 EDGES=0 COPYA=0 COPYB=0",
+    { "bulk BM=64 BN=32 TM=8 TN=8 DEPTH=128 ST=8 EARLY=2 KU=2 GROUP=2 STREAM=0 SHARED=1 SLICES=1 EDGES=0 COPYA=0 COPYB=0",
       16, 1, 1, 64, { 1, 1, 1, 8, 8, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 47, 1, 4, stages_47, regions_47 },
-    { "bulk BM=256 BN=32 TM=8 TN=8 DEPTH=128 ST=3 EARLY=2 KU=2 GROUP=4 STREAM=0 SHARED=1 EDGES=0 COPYA=0 COPYB=0",
+    { "bulk BM=256 BN=32 TM=8 TN=8 DEPTH=128 ST=3 EARLY=2 KU=2 GROUP=4 STREAM=0 SHARED=1 SLICES=1 EDGES=0 COPYA=0 COPYB=0",
       16, 0, 0, 64, { 1, 1, 1, 8, 8, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 48, 1, 4, stages_48, regions_48 },
-    { "bulk BM=256 BN=32 TM=8 TN=8 DEPTH=128 ST=3 EARLY=2 KU=2 GROUP=4 STREAM=0 SHARED=1 EDGES=0 COPYA=0 COPYB=0",
+    { "bulk BM=256 BN=32 TM=8 TN=8 DEPTH=128 ST=3 EARLY=2 KU=2 GROUP=4 STREAM=0 SHARED=1 SLICES=1 EDGES=0 COPYA=0 COPYB=0",
       16, 0, 1, 64, { 1, 1, 1, 8, 8, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 49, 1, 4, stages_49, regions_49 },
-    { "bulk BM=256 BN=32 TM=8 TN=8 DEPTH=128 ST=3 EARLY=2 KU=2 GROUP=4 STREAM=0 SHARED=1 EDGES=0 COPYA=0 COPYB=0",
+    { "bulk BM=256 BN=32 TM=8 TN=8 DEPTH=128 ST=3 EARLY=2 KU=2 GROUP=4 STREAM=0 SHARED=1 SLICES=1 EDGES=0 COPYA=0 COPYB=0",
       16, 1, 0, 64, { 1, 1, 1, 8, 8, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 50, 1, 4, stages_50, regions_50 },
-    { "bulk BM=256 BN=32 TM=8 TN=8 DEPTH=128 ST=3 EARLY=2 KU=2 GROUP=4 STREAM=0 SHARED=1 EDGES=0 COPYA=0 COPYB=0",
+    { "bulk BM=256 BN=32 TM=8 TN=8 DEPTH=128 ST=3 EARLY=2 KU=2 GROUP=4 STREAM=0 SHARED=1 SLICES=1 EDGES=0 COPYA=0 COPYB=0",
       16, 1, 1, 64, { 1, 1, 1, 8, 8, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 51, 1, 4, stages_51, regions_51 },
-    { "bulk BM=16 BN=64 TM=2 TN=4 DEPTH=128 ST=8 EARLY=2 KU=2 GROUP=1 STREAM=0 SHARED=1 EDGES=0 COPYA=0 COPYB=0",
+    { "bulk BM=16 BN=64 TM=2 TN=4 DEPTH=128 ST=8 EARLY=2 KU=2 GROUP=1 STREAM=0 SHARED=1 SLICES=1 EDGES=0 COPYA=0 COPYB=0",
       16, 0, 0, 64, { 1, 1, 1, 8, 8, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 52, 1, 4, stages_52, regions_52 },
-    { "bulk BM=16 BN=64 TM=2 TN=4 DEPTH=128 ST=8 EARLY=2 KU=2 GROUP=1 STREAM=0 SHARED=1 EDGES=0 COPYA=0 COPYB=0",
+    { "bulk BM=16 BN=64 TM=2 TN=4 DEPTH=128 ST=8 EARLY=2 KU=2 GROUP=1 STREAM=0 SHARED=1 SLICES=1 EDGES=0 COPYA=0 COPYB=0",
       16, 0, 1, 64, { 1, 1, 1, 8, 8, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 53, 1, 4, stages_53, regions_53 },
-    { "bulk BM=16 BN=64 TM=2 TN=4 DEPTH=128 ST=8 EARLY=2 KU=2 GROUP=1 STREAM=0 SHARED=1 EDGES=0 COPYA=0 COPYB=0",
+    { "bulk BM=16 BN=64 TM=2 TN=4 DEPTH=128 ST=8 EARLY=2 KU=2 GROUP=1 STREAM=0 SHARED=1 SLICES=1 EDGES=0 COPYA=0 COPYB=0",
       16, 1, 0, 64, { 1, 1, 1, 8, 8, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 54, 1, 4, stages_54, regions_54 },
-    { "bulk BM=16 BN=64 TM=2 TN=4 DEPTH=128 ST=8 EARLY=2 KU=2 GROUP=1 STREAM=0 SHARED=1 EDGES=0 COPYA=0 COPYB=0",
+    { "bulk BM=16 BN=64 TM=2 TN=4 DEPTH=128 ST=8 EARLY=2 KU=2 GROUP=1 STREAM=0 SHARED=1 SLICES=1 EDGES=0 COPYA=0 COPYB=0",
       16, 1, 1, 64, { 1, 1, 1, 8, 8, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 55, 1, 4, stages_55, regions_55 },
-    { "bulk BM=16 BN=64 TM=2 TN=4 DEPTH=128 ST=5 EARLY=2 KU=2 GROUP=16 STREAM=0 SHARED=1 EDGES=0 COPYA=0 COPYB=0",
+    { "bulk BM=16 BN=64 TM=2 TN=4 DEPTH=128 ST=5 EARLY=2 KU=2 GROUP=16 STREAM=0 SHARED=1 SLICES=1 EDGES=0 COPYA=0 COPYB=0",
       16, 0, 0, 64, { 1, 1, 1, 8, 8, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 56, 1, 4, stages_56, regions_56 },
-    { "bulk BM=16 BN=64 TM=2 TN=4 DEPTH=128 ST=5 EARLY=2 KU=2 GROUP=16 STREAM=0 SHARED=1 EDGES=0 COPYA=0 COPYB=0",
+    { "bulk BM=16 BN=64 TM=2 TN=4 DEPTH=128 ST=5 EARLY=2 KU=2 GROUP=16 STREAM=0 SHARED=1 SLICES=1 EDGES=0 COPYA=0 COPYB=0",
       16, 0, 1, 64, { 1, 1, 1, 8, 8, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 57, 1, 4, stages_57, regions_57 },
-    { "bulk BM=16 BN=64 TM=2 TN=4 DEPTH=128 ST=5 EARLY=2 KU=2 GROUP=16 STREAM=0 SHARED=1 EDGES=0 COPYA=0 COPYB=0",
+    { "bulk BM=16 BN=64 TM=2 TN=4 DEPTH=128 ST=5 EARLY=2 KU=2 GROUP=16 STREAM=0 SHARED=1 SLICES=1 EDGES=0 COPYA=0 COPYB=0",
       16, 1, 0, 64, { 1, 1, 1, 8, 8, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 58, 1, 4, stages_58, regions_58 },
-    { "bulk BM=16 BN=64 TM=2 TN=4 DEPTH=128 ST=5 EARLY=2 KU=2 GROUP=16 STREAM=0 SHARED=1 EDGES=0 COPYA=0 COPYB=0",
+    { "bulk BM=16 BN=64 TM=2 TN=4 DEPTH=128 ST=5 EARLY=2 KU=2 GROUP=16 STREAM=0 SHARED=1 SLICES=1 EDGES=0 COPYA=0 COPYB=0",
       16, 1, 1, 64, { 1, 1, 1, 8, 8, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 59, 1, 4, stages_59, regions_59 },
-    { "bulk BM=128 BN=32 TM=8 TN=8 DEPTH=128 ST=6 EARLY=2 KU=2 GROUP=1 STREAM=0 SHARED=1 EDGES=0 COPYA=0 COPYB=0",
+    { "bulk BM=128 BN=32 TM=8 TN=8 DEPTH=128 ST=6 EARLY=2 KU=2 GROUP=1 STREAM=0 SHARED=1 SLICES=1 EDGES=0 COPYA=0 COPYB=0",
       16, 0, 0, 64, { 1, 1, 1, 8, 8, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 60, 1, 4, stages_60, regions_60 },
-    { "bulk BM=128 BN=32 TM=8 TN=8 DEPTH=128 ST=6 EARLY=2 KU=2 GROUP=1 STREAM=0 SHARED=1 EDGES=0 COPYA=0 COPYB=0",
+    { "bulk BM=128 BN=32 TM=8 TN=8 DEPTH=128 ST=6 EARLY=2 KU=2 GROUP=1 STREAM=0 SHARED=1 SLICES=1 EDGES=0 COPYA=0 COPYB=0",
       16, 0, 1, 64, { 1, 1, 1, 8, 8, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 61, 1, 4, stages_61, regions_61 },
-    { "bulk BM=128 BN=32 TM=8 TN=8 DEPTH=128 ST=6 EARLY=2 KU=2 GROUP=1 STREAM=0 SHARED=1 EDGES=0 COPYA=0 COPYB=0",
+    { "bulk BM=128 BN=32 TM=8 TN=8 DEPTH=128 ST=6 EARLY=2 KU=2 GROUP=1 STREAM=0 SHARED=1 SLICES=1 EDGES=0 COPYA=0 COPYB=0",
       16, 1, 0, 64, { 1, 1, 1, 8, 8, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 62, 1, 4, stages_62, regions_62 },
-    { "bulk BM=128 BN=32 TM=8 TN=8 DEPTH=128 ST=6 EARLY=2 KU=2 GROUP=1 STREAM=0 SHARED=1 EDGES=0 COPYA=0 COPYB=0",
+    { "bulk BM=128 BN=32 TM=8 TN=8 DEPTH=128 ST=6 EARLY=2 KU=2 GROUP=1 STREAM=0 SHARED=1 SLICES=1 EDGES=0 COPYA=0 COPYB=0",
       16, 1, 1, 64, { 1, 1, 1, 8, 8, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 63, 1, 4, stages_63, regions_63 },
-    { "bulk BM=64 BN=64 TM=8 TN=8 DEPTH=128 ST=8 EARLY=2 KU=2 GROUP=8 STREAM=0 SHARED=1 EDGES=0 COPYA=0 COPYB=0",
+    { "bulk BM=64 BN=64 TM=8 TN=8 DEPTH=128 ST=8 EARLY=2 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=0 COPYA=0 COPYB=0",
       16, 0, 0, 64, { 1, 1, 1, 8, 8, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 64, 1, 4, stages_64, regions_64 },
-    { "bulk BM=64 BN=64 TM=8 TN=8 DEPTH=128 ST=8 EARLY=2 KU=2 GROUP=8 STREAM=0 SHARED=1 EDGES=0 COPYA=0 COPYB=0",
+    { "bulk BM=64 BN=64 TM=8 TN=8 DEPTH=128 ST=8 EARLY=2 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=0 COPYA=0 COPYB=0",
       16, 0, 1, 64, { 1, 1, 1, 8, 8, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 65, 1, 4, stages_65, regions_65 },
-    { "bulk BM=64 BN=64 TM=8 TN=8 DEPTH=128 ST=8 EARLY=2 KU=2 GROUP=8 STREAM=0 SHARED=1 EDGES=0 COPYA=0 COPYB=0",
+    { "bulk BM=64 BN=64 TM=8 TN=8 DEPTH=128 ST=8 EARLY=2 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=0 COPYA=0 COPYB=0",
       16, 1, 0, 64, { 1, 1, 1, 8, 8, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 66, 1, 4, stages_66, regions_66 },
-    { "bulk BM=64 BN=64 TM=8 TN=8 DEPTH=128 ST=8 EARLY=2 KU=2 GROUP=8 STREAM=0 SHARED=1 EDGES=0 COPYA=0 COPYB=0",
+    { "bulk BM=64 BN=64 TM=8 TN=8 DEPTH=128 ST=8 EARLY=2 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=0 COPYA=0 COPYB=0",
       16, 1, 1, 64, { 1, 1, 1, 8, 8, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 67, 1, 4, stages_67, regions_67 },
-    { "bulk BM=128 BN=256 TM=8 TN=16 DEPTH=128 ST=3 EARLY=0 KU=4 GROUP=1 STREAM=0 SHARED=1 EDGES=0 COPYA=0 COPYB=0",
+    { "bulk BM=128 BN=256 TM=8 TN=16 DEPTH=128 ST=3 EARLY=0 KU=4 GROUP=1 STREAM=0 SHARED=1 SLICES=1 EDGES=0 COPYA=0 COPYB=0",
       32, 0, 0, 64, { 1, 1, 1, 4, 4, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 68, 1, 4, stages_68, regions_68 },
-    { "bulk BM=128 BN=256 TM=8 TN=16 DEPTH=128 ST=3 EARLY=0 KU=4 GROUP=1 STREAM=0 SHARED=1 EDGES=0 COPYA=0 COPYB=0",
+    { "bulk BM=128 BN=256 TM=8 TN=16 DEPTH=128 ST=3 EARLY=0 KU=4 GROUP=1 STREAM=0 SHARED=1 SLICES=1 EDGES=0 COPYA=0 COPYB=0",
       32, 0, 1, 64, { 1, 1, 1, 4, 4, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 69, 1, 4, stages_69, regions_69 },
-    { "bulk BM=128 BN=256 TM=8 TN=16 DEPTH=128 ST=3 EARLY=0 KU=4 GROUP=1 STREAM=0 SHARED=1 EDGES=0 COPYA=0 COPYB=0",
+    { "bulk BM=128 BN=256 TM=8 TN=16 DEPTH=128 ST=3 EARLY=0 KU=4 GROUP=1 STREAM=0 SHARED=1 SLICES=1 EDGES=0 COPYA=0 COPYB=0",
       32, 1, 0, 64, { 1, 1, 1, 4, 4, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 70, 1, 4, stages_70, regions_70 },
-    { "bulk BM=128 BN=256 TM=8 TN=16 DEPTH=128 ST=3 EARLY=0 KU=4 GROUP=1 STREAM=0 SHARED=1 EDGES=0 COPYA=0 COPYB=0",
+    { "bulk BM=128 BN=256 TM=8 TN=16 DEPTH=128 ST=3 EARLY=0 KU=4 GROUP=1 STREAM=0 SHARED=1 SLICES=1 EDGES=0 COPYA=0 COPYB=0",
       32, 1, 1, 64, { 1, 1, 1, 4, 4, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 71, 1, 4, stages_71, regions_71 },
-    { "bulk BM=128 BN=256 TM=8 TN=16 DEPTH=128 ST=4 EARLY=1 KU=2 GROUP=8 STREAM=0 SHARED=1 EDGES=0 COPYA=0 COPYB=0",
+    { "bulk BM=128 BN=256 TM=8 TN=16 DEPTH=128 ST=4 EARLY=1 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=0 COPYA=0 COPYB=0",
       32, 0, 0, 64, { 1, 1, 1, 4, 4, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 72, 1, 4, stages_72, regions_72 },
-    { "bulk BM=128 BN=256 TM=8 TN=16 DEPTH=128 ST=4 EARLY=1 KU=2 GROUP=8 STREAM=0 SHARED=1 EDGES=0 COPYA=0 COPYB=0",
+    { "bulk BM=128 BN=256 TM=8 TN=16 DEPTH=128 ST=4 EARLY=1 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=0 COPYA=0 COPYB=0",
       32, 0, 1, 64, { 1, 1, 1, 4, 4, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 73, 1, 4, stages_73, regions_73 },
-    { "bulk BM=128 BN=256 TM=8 TN=16 DEPTH=128 ST=4 EARLY=1 KU=2 GROUP=8 STREAM=0 SHARED=1 EDGES=0 COPYA=0 COPYB=0",
+    { "bulk BM=128 BN=256 TM=8 TN=16 DEPTH=128 ST=4 EARLY=1 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=0 COPYA=0 COPYB=0",
       32, 1, 0, 64, { 1, 1, 1, 4, 4, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 74, 1, 4, stages_74, regions_74 },
-    { "bulk BM=128 BN=256 TM=8 TN=16 DEPTH=128 ST=4 EARLY=1 KU=2 GROUP=8 STREAM=0 SHARED=1 EDGES=0 COPYA=0 COPYB=0",
+    { "bulk BM=128 BN=256 TM=8 TN=16 DEPTH=128 ST=4 EARLY=1 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=0 COPYA=0 COPYB=0",
       32, 1, 1, 64, { 1, 1, 1, 4, 4, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 75, 1, 4, stages_75, regions_75 },
-    { "bulk BM=128 BN=128 TM=8 TN=8 DEPTH=128 ST=6 EARLY=0 KU=4 GROUP=4 STREAM=1 SHARED=1 EDGES=1 COPYA=1 COPYB=1",
-      32, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 76, 4, 4, stages_76, regions_76 },
-    { "bulk BM=128 BN=128 TM=8 TN=8 DEPTH=128 ST=6 EARLY=0 KU=4 GROUP=4 STREAM=1 SHARED=1 EDGES=1 COPYA=1 COPYB=1",
-      32, 0, 1, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 77, 4, 4, stages_77, regions_77 },
-    { "bulk BM=128 BN=128 TM=8 TN=8 DEPTH=128 ST=6 EARLY=0 KU=4 GROUP=4 STREAM=1 SHARED=1 EDGES=1 COPYA=1 COPYB=1",
-      32, 1, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 78, 4, 4, stages_78, regions_78 },
-    { "bulk BM=128 BN=128 TM=8 TN=8 DEPTH=128 ST=6 EARLY=0 KU=4 GROUP=4 STREAM=1 SHARED=1 EDGES=1 COPYA=1 COPYB=1",
-      32, 1, 1, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 79, 4, 4, stages_79, regions_79 },
-    { "bulk BM=128 BN=256 TM=8 TN=16 DEPTH=128 ST=4 EARLY=1 KU=2 GROUP=2 STREAM=0 SHARED=1 EDGES=1 COPYA=1 COPYB=1",
-      32, 0, 0, 64, { 128, 256, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 80, 3, 4, stages_80, regions_80 },
-    { "bulk BM=128 BN=256 TM=8 TN=16 DEPTH=128 ST=4 EARLY=1 KU=2 GROUP=2 STREAM=0 SHARED=1 EDGES=1 COPYA=1 COPYB=1",
-      32, 0, 1, 64, { 128, 256, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 81, 3, 4, stages_81, regions_81 },
-    { "bulk BM=128 BN=256 TM=8 TN=16 DEPTH=128 ST=4 EARLY=1 KU=2 GROUP=2 STREAM=0 SHARED=1 EDGES=1 COPYA=1 COPYB=1",
-      32, 1, 0, 64, { 128, 256, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 82, 3, 4, stages_82, regions_82 },
-    { "bulk BM=128 BN=256 TM=8 TN=16 DEPTH=128 ST=4 EARLY=1 KU=2 GROUP=2 STREAM=0 SHARED=1 EDGES=1 COPYA=1 COPYB=1",
-      32, 1, 1, 64, { 128, 256, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 83, 3, 4, stages_83, regions_83 },
-    { "bulk BM=64 BN=128 TM=8 TN=4 DEPTH=128 ST=6 EARLY=1 KU=8 GROUP=2 STREAM=0 SHARED=1 EDGES=0 COPYA=0 COPYB=0",
+    { "bulk BM=128 BN=128 TM=8 TN=8 DEPTH=128 ST=6 EARLY=0 KU=4 GROUP=4 STREAM=1 SHARED=1 SLICES=1 EDGES=1 COPYA=1 COPYB=1",
+      32, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 76, 5, 4, stages_76, regions_76 },
+    { "bulk BM=128 BN=128 TM=8 TN=8 DEPTH=128 ST=6 EARLY=0 KU=4 GROUP=4 STREAM=1 SHARED=1 SLICES=1 EDGES=1 COPYA=1 COPYB=1",
+      32, 0, 1, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 77, 5, 4, stages_77, regions_77 },
+    { "bulk BM=128 BN=128 TM=8 TN=8 DEPTH=128 ST=6 EARLY=0 KU=4 GROUP=4 STREAM=1 SHARED=1 SLICES=1 EDGES=1 COPYA=1 COPYB=1",
+      32, 1, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 78, 5, 4, stages_78, regions_78 },
+    { "bulk BM=128 BN=128 TM=8 TN=8 DEPTH=128 ST=6 EARLY=0 KU=4 GROUP=4 STREAM=1 SHARED=1 SLICES=1 EDGES=1 COPYA=1 COPYB=1",
+      32, 1, 1, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 79, 5, 4, stages_79, regions_79 },
+    { "bulk BM=128 BN=256 TM=8 TN=16 DEPTH=128 ST=4 EARLY=1 KU=2 GROUP=2 STREAM=0 SHARED=1 SLICES=1 EDGES=1 COPYA=1 COPYB=1",
+      32, 0, 0, 64, { 128, 256, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 80, 4, 4, stages_80, regions_80 },
+    { "bulk BM=128 BN=256 TM=8 TN=16 DEPTH=128 ST=4 EARLY=1 KU=2 GROUP=2 STREAM=0 SHARED=1 SLICES=1 EDGES=1 COPYA=1 COPYB=1",
+      32, 0, 1, 64, { 128, 256, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 81, 4, 4, stages_81, regions_81 },
+    { "bulk BM=128 BN=256 TM=8 TN=16 DEPTH=128 ST=4 EARLY=1 KU=2 GROUP=2 STREAM=0 SHARED=1 SLICES=1 EDGES=1 COPYA=1 COPYB=1",
+      32, 1, 0, 64, { 128, 256, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 82, 4, 4, stages_82, regions_82 },
+    { "bulk BM=128 BN=256 TM=8 TN=16 DEPTH=128 ST=4 EARLY=1 KU=2 GROUP=2 STREAM=0 SHARED=1 SLICES=1 EDGES=1 COPYA=1 COPYB=1",
+      32, 1, 1, 64, { 128, 256, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 83, 4, 4, stages_83, regions_83 },
+    { "bulk BM=64 BN=128 TM=8 TN=4 DEPTH=128 ST=6 EARLY=1 KU=8 GROUP=2 STREAM=0 SHARED=1 SLICES=1 EDGES=0 COPYA=0 COPYB=0",
       32, 0, 0, 64, { 1, 1, 1, 4, 4, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 84, 1, 4, stages_84, regions_84 },
-    { "bulk BM=64 BN=128 TM=8 TN=4 DEPTH=128 ST=6 EARLY=1 KU=8 GROUP=2 STREAM=0 SHARED=1 EDGES=0 COPYA=0 COPYB=0",
+    { "bulk BM=64 BN=128 TM=8 TN=4 DEPTH=128 ST=6 EARLY=1 KU=8 GROUP=2 STREAM=0 SHARED=1 SLICES=1 EDGES=0 COPYA=0 COPYB=0",
       32, 0, 1, 64, { 1, 1, 1, 4, 4, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 85, 1, 4, stages_85, regions_85 },
-    { "bulk BM=64 BN=128 TM=8 TN=4 DEPTH=128 ST=6 EARLY=1 KU=8 GROUP=2 STREAM=0 SHARED=1 EDGES=0 COPYA=0 COPYB=0",
+    { "bulk BM=64 BN=128 TM=8 TN=4 DEPTH=128 ST=6 EARLY=1 KU=8 GROUP=2 STREAM=0 SHARED=1 SLICES=1 EDGES=0 COPYA=0 COPYB=0",
       32, 1, 0, 64, { 1, 1, 1, 4, 4, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 86, 1, 4, stages_86, regions_86 },
-    { "bulk BM=64 BN=128 TM=8 TN=4 DEPTH=128 ST=6 EARLY=1 KU=8 GROUP=2 STREAM=0 SHARED=1 EDGES=0 COPYA=0 COPYB=0",
+    { "bulk BM=64 BN=128 TM=8 TN=4 DEPTH=128 ST=6 EARLY=1 KU=8 GROUP=2 STREAM=0 SHARED=1 SLICES=1 EDGES=0 COPYA=0 COPYB=0",
       32, 1, 1, 64, { 1, 1, 1, 4, 4, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 87, 1, 4, stages_87, regions_87 },
-    { "bulk BM=64 BN=64 TM=4 TN=8 DEPTH=128 ST=6 EARLY=0 KU=4 GROUP=8 STREAM=1 SHARED=1 EDGES=1 COPYA=0 COPYB=0",
+    { "bulk BM=64 BN=64 TM=4 TN=8 DEPTH=128 ST=6 EARLY=0 KU=4 GROUP=8 STREAM=1 SHARED=1 SLICES=1 EDGES=1 COPYA=0 COPYB=0",
       32, 0, 0, 64, { 1, 1, 1, 4, 4, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 88, 2, 4, stages_88, regions_88 },
-    { "bulk BM=64 BN=64 TM=4 TN=8 DEPTH=128 ST=6 EARLY=0 KU=4 GROUP=8 STREAM=1 SHARED=1 EDGES=1 COPYA=0 COPYB=0",
+    { "bulk BM=64 BN=64 TM=4 TN=8 DEPTH=128 ST=6 EARLY=0 KU=4 GROUP=8 STREAM=1 SHARED=1 SLICES=1 EDGES=1 COPYA=0 COPYB=0",
       32, 0, 1, 64, { 1, 1, 1, 4, 4, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 89, 2, 4, stages_89, regions_89 },
-    { "bulk BM=64 BN=64 TM=4 TN=8 DEPTH=128 ST=6 EARLY=0 KU=4 GROUP=8 STREAM=1 SHARED=1 EDGES=1 COPYA=0 COPYB=0",
+    { "bulk BM=64 BN=64 TM=4 TN=8 DEPTH=128 ST=6 EARLY=0 KU=4 GROUP=8 STREAM=1 SHARED=1 SLICES=1 EDGES=1 COPYA=0 COPYB=0",
       32, 1, 0, 64, { 1, 1, 1, 4, 4, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 90, 2, 4, stages_90, regions_90 },
-    { "bulk BM=64 BN=64 TM=4 TN=8 DEPTH=128 ST=6 EARLY=0 KU=4 GROUP=8 STREAM=1 SHARED=1 EDGES=1 COPYA=0 COPYB=0",
+    { "bulk BM=64 BN=64 TM=4 TN=8 DEPTH=128 ST=6 EARLY=0 KU=4 GROUP=8 STREAM=1 SHARED=1 SLICES=1 EDGES=1 COPYA=0 COPYB=0",
       32, 1, 1, 64, { 1, 1, 1, 4, 4, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 91, 2, 4, stages_91, regions_91 },
-    { "bulk BM=256 BN=32 TM=8 TN=4 DEPTH=128 ST=6 EARLY=2 KU=8 GROUP=1 STREAM=1 SHARED=1 EDGES=1 COPYA=0 COPYB=0",
+    { "bulk BM=256 BN=32 TM=8 TN=4 DEPTH=128 ST=6 EARLY=2 KU=8 GROUP=1 STREAM=1 SHARED=1 SLICES=1 EDGES=1 COPYA=0 COPYB=0",
       32, 0, 0, 64, { 1, 1, 1, 4, 4, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 92, 2, 4, stages_92, regions_92 },
-    { "bulk BM=256 BN=32 TM=8 TN=4 DEPTH=128 ST=6 EARLY=2 KU=8 GROUP=1 STREAM=1 SHARED=1 EDGES=1 COPYA=0 COPYB=0",
+    { "bulk BM=256 BN=32 TM=8 TN=4 DEPTH=128 ST=6 EARLY=2 KU=8 GROUP=1 STREAM=1 SHARED=1 SLICES=1 EDGES=1 COPYA=0 COPYB=0",
       32, 0, 1, 64, { 1, 1, 1, 4, 4, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 93, 2, 4, stages_93, regions_93 },
-    { "bulk BM=256 BN=32 TM=8 TN=4 DEPTH=128 ST=6 EARLY=2 KU=8 GROUP=1 STREAM=1 SHARED=1 EDGES=1 COPYA=0 COPYB=0",
+    { "bulk BM=256 BN=32 TM=8 TN=4 DEPTH=128 ST=6 EARLY=2 KU=8 GROUP=1 STREAM=1 SHARED=1 SLICES=1 EDGES=1 COPYA=0 COPYB=0",
       32, 1, 0, 64, { 1, 1, 1, 4, 4, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 94, 2, 4, stages_94, regions_94 },
-    { "bulk BM=256 BN=32 TM=8 TN=4 DEPTH=128 ST=6 EARLY=2 KU=8 GROUP=1 STREAM=1 SHARED=1 EDGES=1 COPYA=0 COPYB=0",
+    { "bulk BM=256 BN=32 TM=8 TN=4 DEPTH=128 ST=6 EARLY=2 KU=8 GROUP=1 STREAM=1 SHARED=1 SLICES=1 EDGES=1 COPYA=0 COPYB=0",
       32, 1, 1, 64, { 1, 1, 1, 4, 4, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 95, 2, 4, stages_95, regions_95 },
-    { "bulk BM=256 BN=32 TM=8 TN=4 DEPTH=128 ST=4 EARLY=2 KU=8 GROUP=8 STREAM=0 SHARED=1 EDGES=0 COPYA=0 COPYB=0",
+    { "bulk BM=256 BN=32 TM=8 TN=4 DEPTH=128 ST=4 EARLY=2 KU=8 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=0 COPYA=0 COPYB=0",
       32, 0, 0, 64, { 1, 1, 1, 4, 4, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 96, 1, 4, stages_96, regions_96 },
-    { "bulk BM=256 BN=32 TM=8 TN=4 DEPTH=128 ST=4 EARLY=2 KU=8 GROUP=8 STREAM=0 SHARED=1 EDGES=0 COPYA=0 COPYB=0",
+    { "bulk BM=256 BN=32 TM=8 TN=4 DEPTH=128 ST=4 EARLY=2 KU=8 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=0 COPYA=0 COPYB=0",
       32, 0, 1, 64, { 1, 1, 1, 4, 4, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 97, 1, 4, stages_97, regions_97 },
-    { "bulk BM=256 BN=32 TM=8 TN=4 DEPTH=128 ST=4 EARLY=2 KU=8 GROUP=8 STREAM=0 SHARED=1 EDGES=0 COPYA=0 COPYB=0",
+    { "bulk BM=256 BN=32 TM=8 TN=4 DEPTH=128 ST=4 EARLY=2 KU=8 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=0 COPYA=0 COPYB=0",
       32, 1, 0, 64, { 1, 1, 1, 4, 4, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 98, 1, 4, stages_98, regions_98 },
-    { "bulk BM=256 BN=32 TM=8 TN=4 DEPTH=128 ST=4 EARLY=2 KU=8 GROUP=8 STREAM=0 SHARED=1 EDGES=0 COPYA=0 COPYB=0",
+    { "bulk BM=256 BN=32 TM=8 TN=4 DEPTH=128 ST=4 EARLY=2 KU=8 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=0 COPYA=0 COPYB=0",
       32, 1, 1, 64, { 1, 1, 1, 4, 4, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 99, 1, 4, stages_99, regions_99 },
     { "thin SIDE=0 SHORT=1 VEC=4 ROWS=1 NV=1 LITEMS=8 KITEMS=128 KSPLIT=1 ALIGN=0 INDEX=64",
       32, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 2, 0, 0 }, { 0, 0, 0 } }, 100, 1, 0, stages_100, NULL },
@@ -50084,85 +50050,85 @@ static const struct kiln_recipe recipes[] = {
       32, 1, 0, 64, { 1, 1, 1, 0, 0, 0, { 4, 0, 0 }, { 0, 0, 0 } }, 114, 1, 0, stages_114, NULL },
     { "thin SIDE=0 SHORT=2 VEC=4 ROWS=1 NV=1 LITEMS=8 KITEMS=64 KSPLIT=1 ALIGN=1 INDEX=64",
       32, 1, 1, 64, { 1, 1, 1, 0, 0, 0, { 4, 0, 0 }, { 0, 0, 0 } }, 115, 1, 0, stages_115, NULL },
-    { "bulk BM=32 BN=256 TM=4 TN=8 DEPTH=128 ST=6 EARLY=2 KU=8 GROUP=1 STREAM=1 SHARED=1 EDGES=1 COPYA=0 COPYB=0",
+    { "bulk BM=32 BN=256 TM=4 TN=8 DEPTH=128 ST=6 EARLY=2 KU=8 GROUP=1 STREAM=1 SHARED=1 SLICES=1 EDGES=1 COPYA=0 COPYB=0",
       32, 0, 0, 64, { 1, 1, 1, 4, 4, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 116, 2, 4, stages_116, regions_116 },
-    { "bulk BM=32 BN=256 TM=4 TN=8 DEPTH=128 ST=6 EARLY=2 KU=8 GROUP=1 STREAM=1 SHARED=1 EDGES=1 COPYA=0 COPYB=0",
+    { "bulk BM=32 BN=256 TM=4 TN=8 DEPTH=128 ST=6 EARLY=2 KU=8 GROUP=1 STREAM=1 SHARED=1 SLICES=1 EDGES=1 COPYA=0 COPYB=0",
       32, 0, 1, 64, { 1, 1, 1, 4, 4, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 117, 2, 4, stages_117, regions_117 },
-    { "bulk BM=32 BN=256 TM=4 TN=8 DEPTH=128 ST=6 EARLY=2 KU=8 GROUP=1 STREAM=1 SHARED=1 EDGES=1 COPYA=0 COPYB=0",
+    { "bulk BM=32 BN=256 TM=4 TN=8 DEPTH=128 ST=6 EARLY=2 KU=8 GROUP=1 STREAM=1 SHARED=1 SLICES=1 EDGES=1 COPYA=0 COPYB=0",
       32, 1, 0, 64, { 1, 1, 1, 4, 4, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 118, 2, 4, stages_118, regions_118 },
-    { "bulk BM=32 BN=256 TM=4 TN=8 DEPTH=128 ST=6 EARLY=2 KU=8 GROUP=1 STREAM=1 SHARED=1 EDGES=1 COPYA=0 COPYB=0",
+    { "bulk BM=32 BN=256 TM=4 TN=8 DEPTH=128 ST=6 EARLY=2 KU=8 GROUP=1 STREAM=1 SHARED=1 SLICES=1 EDGES=1 COPYA=0 COPYB=0",
       32, 1, 1, 64, { 1, 1, 1, 4, 4, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 119, 2, 4, stages_119, regions_119 },
-    { "bulk BM=64 BN=32 TM=4 TN=4 DEPTH=128 ST=5 EARLY=2 KU=8 GROUP=16 STREAM=0 SHARED=1 EDGES=0 COPYA=0 COPYB=0",
+    { "bulk BM=64 BN=32 TM=4 TN=4 DEPTH=128 ST=5 EARLY=2 KU=8 GROUP=16 STREAM=0 SHARED=1 SLICES=1 EDGES=0 COPYA=0 COPYB=0",
       32, 0, 0, 64, { 1, 1, 1, 4, 4, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 120, 1, 4, stages_120, regions_120 },
-    { "bulk BM=64 BN=32 TM=4 TN=4 DEPTH=128 ST=5 EARLY=2 KU=8 GROUP=16 STREAM=0 SHARED=1 EDGES=0 COPYA=0 COPYB=0",
+    { "bulk BM=64 BN=32 TM=4 TN=4 DEPTH=128 ST=5 EARLY=2 KU=8 GROUP=16 STREAM=0 SHARED=1 SLICES=1 EDGES=0 COPYA=0 COPYB=0",
       32, 0, 1, 64, { 1, 1, 1, 4, 4, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 121, 1, 4, stages_121, regions_121 },
-    { "bulk BM=64 BN=32 TM=4 TN=4 DEPTH=128 ST=5 EARLY=2 KU=8 GROUP=16 STREAM=0 SHARED=1 EDGES=0 COPYA=0 COPYB=0",
+    { "bulk BM=64 BN=32 TM=4 TN=4 DEPTH=128 ST=5 EARLY=2 KU=8 GROUP=16 STREAM=0 SHARED=1 SLICES=1 EDGES=0 COPYA=0 COPYB=0",
       32, 1, 0, 64, { 1, 1, 1, 4, 4, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 122, 1, 4, stages_122, regions_122 },
-    { "bulk BM=64 BN=32 TM=4 TN=4 DEPTH=128 ST=5 EARLY=2 KU=8 GROUP=16 STREAM=0 SHARED=1 EDGES=0 COPYA=0 COPYB=0",
+    { "bulk BM=64 BN=32 TM=4 TN=4 DEPTH=128 ST=5 EARLY=2 KU=8 GROUP=16 STREAM=0 SHARED=1 SLICES=1 EDGES=0 COPYA=0 COPYB=0",
       32, 1, 1, 64, { 1, 1, 1, 4, 4, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 123, 1, 4, stages_123, regions_123 },
-    { "bulk BM=128 BN=128 TM=8 TN=8 DEPTH=128 ST=5 EARLY=0 KU=2 GROUP=1 STREAM=0 SHARED=1 EDGES=0 COPYA=0 COPYB=0",
+    { "bulk BM=128 BN=128 TM=8 TN=8 DEPTH=128 ST=5 EARLY=0 KU=2 GROUP=1 STREAM=0 SHARED=1 SLICES=1 EDGES=0 COPYA=0 COPYB=0",
       64, 0, 0, 64, { 1, 1, 1, 2, 2, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 124, 1, 4, stages_124, regions_124 },
-    { "bulk BM=128 BN=128 TM=8 TN=8 DEPTH=128 ST=5 EARLY=0 KU=2 GROUP=1 STREAM=0 SHARED=1 EDGES=0 COPYA=0 COPYB=0",
+    { "bulk BM=128 BN=128 TM=8 TN=8 DEPTH=128 ST=5 EARLY=0 KU=2 GROUP=1 STREAM=0 SHARED=1 SLICES=1 EDGES=0 COPYA=0 COPYB=0",
       64, 0, 1, 64, { 1, 1, 1, 2, 2, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 125, 1, 4, stages_125, regions_125 },
-    { "bulk BM=128 BN=128 TM=8 TN=8 DEPTH=128 ST=5 EARLY=0 KU=2 GROUP=1 STREAM=0 SHARED=1 EDGES=0 COPYA=0 COPYB=0",
+    { "bulk BM=128 BN=128 TM=8 TN=8 DEPTH=128 ST=5 EARLY=0 KU=2 GROUP=1 STREAM=0 SHARED=1 SLICES=1 EDGES=0 COPYA=0 COPYB=0",
       64, 1, 0, 64, { 1, 1, 1, 2, 2, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 126, 1, 4, stages_126, regions_126 },
-    { "bulk BM=128 BN=128 TM=8 TN=8 DEPTH=128 ST=5 EARLY=0 KU=2 GROUP=1 STREAM=0 SHARED=1 EDGES=0 COPYA=0 COPYB=0",
+    { "bulk BM=128 BN=128 TM=8 TN=8 DEPTH=128 ST=5 EARLY=0 KU=2 GROUP=1 STREAM=0 SHARED=1 SLICES=1 EDGES=0 COPYA=0 COPYB=0",
       64, 1, 1, 64, { 1, 1, 1, 2, 2, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 127, 1, 4, stages_127, regions_127 },
-    { "bulk BM=128 BN=64 TM=8 TN=4 DEPTH=128 ST=6 EARLY=1 KU=2 GROUP=2 STREAM=1 SHARED=1 EDGES=0 COPYA=1 COPYB=1",
-      64, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 128, 4, 4, stages_128, regions_128 },
-    { "bulk BM=128 BN=64 TM=8 TN=4 DEPTH=128 ST=6 EARLY=1 KU=2 GROUP=2 STREAM=1 SHARED=1 EDGES=0 COPYA=1 COPYB=1",
-      64, 0, 1, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 129, 4, 4, stages_129, regions_129 },
-    { "bulk BM=128 BN=64 TM=8 TN=4 DEPTH=128 ST=6 EARLY=1 KU=2 GROUP=2 STREAM=1 SHARED=1 EDGES=0 COPYA=1 COPYB=1",
-      64, 1, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 130, 4, 4, stages_130, regions_130 },
-    { "bulk BM=128 BN=64 TM=8 TN=4 DEPTH=128 ST=6 EARLY=1 KU=2 GROUP=2 STREAM=1 SHARED=1 EDGES=0 COPYA=1 COPYB=1",
-      64, 1, 1, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 131, 4, 4, stages_131, regions_131 },
-    { "bulk BM=128 BN=128 TM=8 TN=8 DEPTH=128 ST=5 EARLY=0 KU=2 GROUP=8 STREAM=0 SHARED=1 EDGES=1 COPYA=1 COPYB=1",
-      64, 0, 0, 64, { 128, 128, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 132, 3, 4, stages_132, regions_132 },
-    { "bulk BM=128 BN=128 TM=8 TN=8 DEPTH=128 ST=5 EARLY=0 KU=2 GROUP=8 STREAM=0 SHARED=1 EDGES=1 COPYA=1 COPYB=1",
-      64, 0, 1, 64, { 128, 128, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 133, 3, 4, stages_133, regions_133 },
-    { "bulk BM=128 BN=128 TM=8 TN=8 DEPTH=128 ST=5 EARLY=0 KU=2 GROUP=8 STREAM=0 SHARED=1 EDGES=1 COPYA=1 COPYB=1",
-      64, 1, 0, 64, { 128, 128, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 134, 3, 4, stages_134, regions_134 },
-    { "bulk BM=128 BN=128 TM=8 TN=8 DEPTH=128 ST=5 EARLY=0 KU=2 GROUP=8 STREAM=0 SHARED=1 EDGES=1 COPYA=1 COPYB=1",
-      64, 1, 1, 64, { 128, 128, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 135, 3, 4, stages_135, regions_135 },
-    { "bulk BM=64 BN=128 TM=4 TN=8 DEPTH=128 ST=6 EARLY=2 KU=2 GROUP=2 STREAM=0 SHARED=1 EDGES=0 COPYA=0 COPYB=0",
+    { "bulk BM=128 BN=64 TM=8 TN=4 DEPTH=128 ST=6 EARLY=1 KU=2 GROUP=2 STREAM=1 SHARED=1 SLICES=1 EDGES=0 COPYA=1 COPYB=1",
+      64, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 128, 5, 4, stages_128, regions_128 },
+    { "bulk BM=128 BN=64 TM=8 TN=4 DEPTH=128 ST=6 EARLY=1 KU=2 GROUP=2 STREAM=1 SHARED=1 SLICES=1 EDGES=0 COPYA=1 COPYB=1",
+      64, 0, 1, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 129, 5, 4, stages_129, regions_129 },
+    { "bulk BM=128 BN=64 TM=8 TN=4 DEPTH=128 ST=6 EARLY=1 KU=2 GROUP=2 STREAM=1 SHARED=1 SLICES=1 EDGES=0 COPYA=1 COPYB=1",
+      64, 1, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 130, 5, 4, stages_130, regions_130 },
+    { "bulk BM=128 BN=64 TM=8 TN=4 DEPTH=128 ST=6 EARLY=1 KU=2 GROUP=2 STREAM=1 SHARED=1 SLICES=1 EDGES=0 COPYA=1 COPYB=1",
+      64, 1, 1, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 131, 5, 4, stages_131, regions_131 },
+    { "bulk BM=128 BN=128 TM=8 TN=8 DEPTH=128 ST=5 EARLY=0 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=1 COPYA=1 COPYB=1",
+      64, 0, 0, 64, { 128, 128, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 132, 4, 4, stages_132, regions_132 },
+    { "bulk BM=128 BN=128 TM=8 TN=8 DEPTH=128 ST=5 EARLY=0 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=1 COPYA=1 COPYB=1",
+      64, 0, 1, 64, { 128, 128, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 133, 4, 4, stages_133, regions_133 },
+    { "bulk BM=128 BN=128 TM=8 TN=8 DEPTH=128 ST=5 EARLY=0 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=1 COPYA=1 COPYB=1",
+      64, 1, 0, 64, { 128, 128, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 134, 4, 4, stages_134, regions_134 },
+    { "bulk BM=128 BN=128 TM=8 TN=8 DEPTH=128 ST=5 EARLY=0 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=1 COPYA=1 COPYB=1",
+      64, 1, 1, 64, { 128, 128, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 135, 4, 4, stages_135, regions_135 },
+    { "bulk BM=64 BN=128 TM=4 TN=8 DEPTH=128 ST=6 EARLY=2 KU=2 GROUP=2 STREAM=0 SHARED=1 SLICES=1 EDGES=0 COPYA=0 COPYB=0",
       64, 0, 0, 64, { 1, 1, 1, 2, 2, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 136, 1, 4, stages_136, regions_136 },
-    { "bulk BM=64 BN=128 TM=4 TN=8 DEPTH=128 ST=6 EARLY=2 KU=2 GROUP=2 STREAM=0 SHARED=1 EDGES=0 COPYA=0 COPYB=0",
+    { "bulk BM=64 BN=128 TM=4 TN=8 DEPTH=128 ST=6 EARLY=2 KU=2 GROUP=2 STREAM=0 SHARED=1 SLICES=1 EDGES=0 COPYA=0 COPYB=0",
       64, 0, 1, 64, { 1, 1, 1, 2, 2, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 137, 1, 4, stages_137, regions_137 },
-    { "bulk BM=64 BN=128 TM=4 TN=8 DEPTH=128 ST=6 EARLY=2 KU=2 GROUP=2 STREAM=0 SHARED=1 EDGES=0 COPYA=0 COPYB=0",
+    { "bulk BM=64 BN=128 TM=4 TN=8 DEPTH=128 ST=6 EARLY=2 KU=2 GROUP=2 STREAM=0 SHARED=1 SLICES=1 EDGES=0 COPYA=0 COPYB=0",
       64, 1, 0, 64, { 1, 1, 1, 2, 2, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 138, 1, 4, stages_138, regions_138 },
-    { "bulk BM=64 BN=128 TM=4 TN=8 DEPTH=128 ST=6 EARLY=2 KU=2 GROUP=2 STREAM=0 SHARED=1 EDGES=0 COPYA=0 COPYB=0",
+    { "bulk BM=64 BN=128 TM=4 TN=8 DEPTH=128 ST=6 EARLY=2 KU=2 GROUP=2 STREAM=0 SHARED=1 SLICES=1 EDGES=0 COPYA=0 COPYB=0",
       64, 1, 1, 64, { 1, 1, 1, 2, 2, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 139, 1, 4, stages_139, regions_139 },
-    { "bulk BM=64 BN=16 TM=2 TN=4 DEPTH=128 ST=5 EARLY=2 KU=2 GROUP=2 STREAM=0 SHARED=1 EDGES=0 COPYA=0 COPYB=0",
+    { "bulk BM=64 BN=16 TM=2 TN=4 DEPTH=128 ST=5 EARLY=2 KU=2 GROUP=2 STREAM=0 SHARED=1 SLICES=1 EDGES=0 COPYA=0 COPYB=0",
       64, 0, 0, 64, { 1, 1, 1, 2, 2, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 140, 1, 4, stages_140, regions_140 },
-    { "bulk BM=64 BN=16 TM=2 TN=4 DEPTH=128 ST=5 EARLY=2 KU=2 GROUP=2 STREAM=0 SHARED=1 EDGES=0 COPYA=0 COPYB=0",
+    { "bulk BM=64 BN=16 TM=2 TN=4 DEPTH=128 ST=5 EARLY=2 KU=2 GROUP=2 STREAM=0 SHARED=1 SLICES=1 EDGES=0 COPYA=0 COPYB=0",
       64, 0, 1, 64, { 1, 1, 1, 2, 2, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 141, 1, 4, stages_141, regions_141 },
-    { "bulk BM=64 BN=16 TM=2 TN=4 DEPTH=128 ST=5 EARLY=2 KU=2 GROUP=2 STREAM=0 SHARED=1 EDGES=0 COPYA=0 COPYB=0",
+    { "bulk BM=64 BN=16 TM=2 TN=4 DEPTH=128 ST=5 EARLY=2 KU=2 GROUP=2 STREAM=0 SHARED=1 SLICES=1 EDGES=0 COPYA=0 COPYB=0",
       64, 1, 0, 64, { 1, 1, 1, 2, 2, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 142, 1, 4, stages_142, regions_142 },
-    { "bulk BM=64 BN=16 TM=2 TN=4 DEPTH=128 ST=5 EARLY=2 KU=2 GROUP=2 STREAM=0 SHARED=1 EDGES=0 COPYA=0 COPYB=0",
+    { "bulk BM=64 BN=16 TM=2 TN=4 DEPTH=128 ST=5 EARLY=2 KU=2 GROUP=2 STREAM=0 SHARED=1 SLICES=1 EDGES=0 COPYA=0 COPYB=0",
       64, 1, 1, 64, { 1, 1, 1, 2, 2, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 143, 1, 4, stages_143, regions_143 },
-    { "bulk BM=64 BN=32 TM=2 TN=4 DEPTH=128 ST=8 EARLY=2 KU=2 GROUP=8 STREAM=1 SHARED=1 EDGES=0 COPYA=0 COPYB=0",
+    { "bulk BM=64 BN=32 TM=2 TN=4 DEPTH=128 ST=8 EARLY=2 KU=2 GROUP=8 STREAM=1 SHARED=1 SLICES=1 EDGES=0 COPYA=0 COPYB=0",
       64, 0, 0, 64, { 1, 1, 1, 2, 2, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 144, 2, 4, stages_144, regions_144 },
-    { "bulk BM=64 BN=32 TM=2 TN=4 DEPTH=128 ST=8 EARLY=2 KU=2 GROUP=8 STREAM=1 SHARED=1 EDGES=0 COPYA=0 COPYB=0",
+    { "bulk BM=64 BN=32 TM=2 TN=4 DEPTH=128 ST=8 EARLY=2 KU=2 GROUP=8 STREAM=1 SHARED=1 SLICES=1 EDGES=0 COPYA=0 COPYB=0",
       64, 0, 1, 64, { 1, 1, 1, 2, 2, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 145, 2, 4, stages_145, regions_145 },
-    { "bulk BM=64 BN=32 TM=2 TN=4 DEPTH=128 ST=8 EARLY=2 KU=2 GROUP=8 STREAM=1 SHARED=1 EDGES=0 COPYA=0 COPYB=0",
+    { "bulk BM=64 BN=32 TM=2 TN=4 DEPTH=128 ST=8 EARLY=2 KU=2 GROUP=8 STREAM=1 SHARED=1 SLICES=1 EDGES=0 COPYA=0 COPYB=0",
       64, 1, 0, 64, { 1, 1, 1, 2, 2, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 146, 2, 4, stages_146, regions_146 },
-    { "bulk BM=64 BN=32 TM=2 TN=4 DEPTH=128 ST=8 EARLY=2 KU=2 GROUP=8 STREAM=1 SHARED=1 EDGES=0 COPYA=0 COPYB=0",
+    { "bulk BM=64 BN=32 TM=2 TN=4 DEPTH=128 ST=8 EARLY=2 KU=2 GROUP=8 STREAM=1 SHARED=1 SLICES=1 EDGES=0 COPYA=0 COPYB=0",
       64, 1, 1, 64, { 1, 1, 1, 2, 2, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 147, 2, 4, stages_147, regions_147 },
-    { "bulk BM=16 BN=64 TM=2 TN=4 DEPTH=128 ST=8 EARLY=2 KU=2 GROUP=2 STREAM=1 SHARED=1 EDGES=0 COPYA=0 COPYB=0",
+    { "bulk BM=16 BN=64 TM=2 TN=4 DEPTH=128 ST=8 EARLY=2 KU=2 GROUP=2 STREAM=1 SHARED=1 SLICES=1 EDGES=0 COPYA=0 COPYB=0",
       64, 0, 0, 64, { 1, 1, 1, 2, 2, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 148, 2, 4, stages_148, regions_148 },
-    { "bulk BM=16 BN=64 TM=2 TN=4 DEPTH=128 ST=8 EARLY=2 KU=2 GROUP=2 STREAM=1 SHARED=1 EDGES=0 COPYA=0 COPYB=0",
+    { "bulk BM=16 BN=64 TM=2 TN=4 DEPTH=128 ST=8 EARLY=2 KU=2 GROUP=2 STREAM=1 SHARED=1 SLICES=1 EDGES=0 COPYA=0 COPYB=0",
       64, 0, 1, 64, { 1, 1, 1, 2, 2, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 149, 2, 4, stages_149, regions_149 },
-    { "bulk BM=16 BN=64 TM=2 TN=4 DEPTH=128 ST=8 EARLY=2 KU=2 GROUP=2 STREAM=1 SHARED=1 EDGES=0 COPYA=0 COPYB=0",
+    { "bulk BM=16 BN=64 TM=2 TN=4 DEPTH=128 ST=8 EARLY=2 KU=2 GROUP=2 STREAM=1 SHARED=1 SLICES=1 EDGES=0 COPYA=0 COPYB=0",
       64, 1, 0, 64, { 1, 1, 1, 2, 2, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 150, 2, 4, stages_150, regions_150 },
-    { "bulk BM=16 BN=64 TM=2 TN=4 DEPTH=128 ST=8 EARLY=2 KU=2 GROUP=2 STREAM=1 SHARED=1 EDGES=0 COPYA=0 COPYB=0",
+    { "bulk BM=16 BN=64 TM=2 TN=4 DEPTH=128 ST=8 EARLY=2 KU=2 GROUP=2 STREAM=1 SHARED=1 SLICES=1 EDGES=0 COPYA=0 COPYB=0",
       64, 1, 1, 64, { 1, 1, 1, 2, 2, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 151, 2, 4, stages_151, regions_151 },
-    { "bulk BM=256 BN=32 TM=4 TN=8 DEPTH=128 ST=4 EARLY=1 KU=2 GROUP=16 STREAM=0 SHARED=1 EDGES=0 COPYA=0 COPYB=0",
+    { "bulk BM=256 BN=32 TM=4 TN=8 DEPTH=128 ST=4 EARLY=1 KU=2 GROUP=16 STREAM=0 SHARED=1 SLICES=1 EDGES=0 COPYA=0 COPYB=0",
       64, 0, 0, 64, { 1, 1, 1, 2, 2, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 152, 1, 4, stages_152, regions_152 },
-    { "bulk BM=256 BN=32 TM=4 TN=8 DEPTH=128 ST=4 EARLY=1 KU=2 GROUP=16 STREAM=0 SHARED=1 EDGES=0 COPYA=0 COPYB=0",
+    { "bulk BM=256 BN=32 TM=4 TN=8 DEPTH=128 ST=4 EARLY=1 KU=2 GROUP=16 STREAM=0 SHARED=1 SLICES=1 EDGES=0 COPYA=0 COPYB=0",
       64, 0, 1, 64, { 1, 1, 1, 2, 2, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 153, 1, 4, stages_153, regions_153 },
-    { "bulk BM=256 BN=32 TM=4 TN=8 DEPTH=128 ST=4 EARLY=1 KU=2 GROUP=16 STREAM=0 SHARED=1 EDGES=0 COPYA=0 COPYB=0",
+    { "bulk BM=256 BN=32 TM=4 TN=8 DEPTH=128 ST=4 EARLY=1 KU=2 GROUP=16 STREAM=0 SHARED=1 SLICES=1 EDGES=0 COPYA=0 COPYB=0",
       64, 1, 0, 64, { 1, 1, 1, 2, 2, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 154, 1, 4, stages_154, regions_154 },
-    { "bulk BM=256 BN=32 TM=4 TN=8 DEPTH=128 ST=4 EARLY=1 KU=2 GROUP=16 STREAM=0 SHARED=1 EDGES=0 COPYA=0 COPYB=0",
+    { "bulk BM=256 BN=32 TM=4 TN=8 DEPTH=128 ST=4 EARLY=1 KU=2 GROUP=16 STREAM=0 SHARED=1 SLICES=1 EDGES=0 COPYA=0 COPYB=0",
       64, 1, 1, 64, { 1, 1, 1, 2, 2, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 155, 1, 4, stages_155, regions_155 },
     { "thin SIDE=0 SHORT=1 VEC=2 ROWS=8 NV=1 LITEMS=8 KITEMS=64 KSPLIT=1 ALIGN=1 INDEX=32",
       64, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 2, 0, 0 }, { 0, 0, 0 } }, 156, 1, 0, stages_156, NULL },
@@ -50196,21 +50162,21 @@ static const struct kiln_recipe recipes[] = {
       64, 1, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 2, 0 }, { 0, 0, 0 } }, 170, 1, 0, stages_170, NULL },
     { "thin SIDE=1 SHORT=1 VEC=1 ROWS=1 NV=1 LITEMS=1 KITEMS=32 KSPLIT=1 ALIGN=0 INDEX=32",
       64, 1, 1, 32, { 1, 1, 1, 0, 0, 0, { 0, 2, 0 }, { 0, 0, 0 } }, 171, 1, 0, stages_171, NULL },
-    { "bulk BM=64 BN=16 TM=2 TN=4 DEPTH=128 ST=12 EARLY=2 KU=2 GROUP=8 STREAM=1 SHARED=1 EDGES=0 COPYA=0 COPYB=0",
+    { "bulk BM=64 BN=16 TM=2 TN=4 DEPTH=128 ST=12 EARLY=2 KU=2 GROUP=8 STREAM=1 SHARED=1 SLICES=1 EDGES=0 COPYA=0 COPYB=0",
       64, 0, 0, 64, { 1, 1, 1, 2, 2, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 172, 2, 4, stages_172, regions_172 },
-    { "bulk BM=64 BN=16 TM=2 TN=4 DEPTH=128 ST=12 EARLY=2 KU=2 GROUP=8 STREAM=1 SHARED=1 EDGES=0 COPYA=0 COPYB=0",
+    { "bulk BM=64 BN=16 TM=2 TN=4 DEPTH=128 ST=12 EARLY=2 KU=2 GROUP=8 STREAM=1 SHARED=1 SLICES=1 EDGES=0 COPYA=0 COPYB=0",
       64, 0, 1, 64, { 1, 1, 1, 2, 2, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 173, 2, 4, stages_173, regions_173 },
-    { "bulk BM=64 BN=16 TM=2 TN=4 DEPTH=128 ST=12 EARLY=2 KU=2 GROUP=8 STREAM=1 SHARED=1 EDGES=0 COPYA=0 COPYB=0",
+    { "bulk BM=64 BN=16 TM=2 TN=4 DEPTH=128 ST=12 EARLY=2 KU=2 GROUP=8 STREAM=1 SHARED=1 SLICES=1 EDGES=0 COPYA=0 COPYB=0",
       64, 1, 0, 64, { 1, 1, 1, 2, 2, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 174, 2, 4, stages_174, regions_174 },
-    { "bulk BM=64 BN=16 TM=2 TN=4 DEPTH=128 ST=12 EARLY=2 KU=2 GROUP=8 STREAM=1 SHARED=1 EDGES=0 COPYA=0 COPYB=0",
+    { "bulk BM=64 BN=16 TM=2 TN=4 DEPTH=128 ST=12 EARLY=2 KU=2 GROUP=8 STREAM=1 SHARED=1 SLICES=1 EDGES=0 COPYA=0 COPYB=0",
       64, 1, 1, 64, { 1, 1, 1, 2, 2, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 175, 2, 4, stages_175, regions_175 },
-    { "bulk BM=64 BN=32 TM=2 TN=4 DEPTH=128 ST=5 EARLY=2 KU=2 GROUP=1 STREAM=0 SHARED=1 EDGES=0 COPYA=0 COPYB=0",
+    { "bulk BM=64 BN=32 TM=2 TN=4 DEPTH=128 ST=5 EARLY=2 KU=2 GROUP=1 STREAM=0 SHARED=1 SLICES=1 EDGES=0 COPYA=0 COPYB=0",
       64, 0, 0, 64, { 1, 1, 1, 2, 2, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 176, 1, 4, stages_176, regions_176 },
-    { "bulk BM=64 BN=32 TM=2 TN=4 DEPTH=128 ST=5 EARLY=2 KU=2 GROUP=1 STREAM=0 SHARED=1 EDGES=0 COPYA=0 COPYB=0",
+    { "bulk BM=64 BN=32 TM=2 TN=4 DEPTH=128 ST=5 EARLY=2 KU=2 GROUP=1 STREAM=0 SHARED=1 SLICES=1 EDGES=0 COPYA=0 COPYB=0",
       64, 0, 1, 64, { 1, 1, 1, 2, 2, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 177, 1, 4, stages_177, regions_177 },
-    { "bulk BM=64 BN=32 TM=2 TN=4 DEPTH=128 ST=5 EARLY=2 KU=2 GROUP=1 STREAM=0 SHARED=1 EDGES=0 COPYA=0 COPYB=0",
+    { "bulk BM=64 BN=32 TM=2 TN=4 DEPTH=128 ST=5 EARLY=2 KU=2 GROUP=1 STREAM=0 SHARED=1 SLICES=1 EDGES=0 COPYA=0 COPYB=0",
       64, 1, 0, 64, { 1, 1, 1, 2, 2, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 178, 1, 4, stages_178, regions_178 },
-    { "bulk BM=64 BN=32 TM=2 TN=4 DEPTH=128 ST=5 EARLY=2 KU=2 GROUP=1 STREAM=0 SHARED=1 EDGES=0 COPYA=0 COPYB=0",
+    { "bulk BM=64 BN=32 TM=2 TN=4 DEPTH=128 ST=5 EARLY=2 KU=2 GROUP=1 STREAM=0 SHARED=1 SLICES=1 EDGES=0 COPYA=0 COPYB=0",
       64, 1, 1, 64, { 1, 1, 1, 2, 2, 1, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } }, 179, 1, 4, stages_179, regions_179 },
 };
 
