@@ -38,11 +38,12 @@ static int compare_doubles(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-void timing_summarise(double *samples, unsigned num, double *fastest, double *spread)
+void timing_summarise(double *samples, unsigned num, bool sustained, double *seconds,
+        double *spread)
 {
     qsort(samples, num, sizeof *samples, compare_doubles);
-    *fastest = samples[0];
-    *spread = *fastest > 0 ? (samples[3 * num / 4] - samples[num / 4]) / *fastest : 0;
+    *seconds = samples[sustained ? (num - 1) / 2 : 0];
+    *spread = samples[0] > 0 ? (samples[3 * num / 4] - samples[num / 4]) / samples[0] : 0;
 }
 
 static void fail(struct timing_entry *entry, enum trial_outcome outcome, const char *message)
@@ -294,8 +295,8 @@ static void add_sample(struct launcher *launcher, struct timing_entry *entry,
         return;
     entry->done = true;
     entry->result->outcome = TRIAL_OK;
-    timing_summarise(entry->samples, entry->num_samples, &entry->result->seconds,
-            &entry->result->spread);
+    timing_summarise(entry->samples, entry->num_samples, limits->sustained,
+            &entry->result->seconds, &entry->result->spread);
 }
 
 void timing_run(struct launcher *launcher, struct timing_entry *entries, unsigned num,

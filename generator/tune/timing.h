@@ -47,6 +47,7 @@ struct timing_limits {
     double incumbent;                  /* seconds; 0: none */
     double least;                      /* no operation can take less on this device */
     double sample;                     /* seconds: no sample is shorter */
+    bool sustained;                    /* the median counts, not the fastest sample */
 };
 
 /* How long a sample must be, seconds. A GPU is given time to reach the clock that it can hold. */
@@ -60,8 +61,10 @@ double timing_least(const struct device_facts *facts, const struct precision *pr
 void timing_run(struct launcher *launcher, struct timing_entry *entries, unsigned num,
         const struct timing_limits *limits, void (*begin)(void *user, unsigned entry), void *user);
 
-/* The fastest sample, because what disturbs a sample only makes it longer, and the distance of the
- * quartiles in parts of it; sorts the samples. num >= 1. */
-void timing_summarise(double *samples, unsigned num, double *fastest, double *spread);
+/* The fastest sample, because what disturbs a sample only makes it longer, or, where the clock follows
+ * the power that is drawn, the median (the lower of two), because the fastest had a clock that does not
+ * last; and the distance of the quartiles in parts of the fastest. Sorts the samples. num >= 1. */
+void timing_summarise(double *samples, unsigned num, bool sustained, double *seconds,
+        double *spread);
 
 #endif

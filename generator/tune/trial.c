@@ -208,6 +208,7 @@ static void measure(struct trial *trial, const struct trial_request *request)
     share_workspace(&timed);
     const struct timing_limits limits = { .incumbent = request->incumbent,
             .sample = timing_sample(&trial->facts),
+            .sustained = !trial->facts.value[FACT_IS_CPU],
             .least = timing_least(&trial->facts, request->problem.precision, request->m, request->n,
                     request->k) };
     timing_run(&trial->launcher, timed.entries, timed.num, &limits, say_begin, &timed);

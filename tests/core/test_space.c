@@ -187,7 +187,7 @@ static void legal_points_render(void **state)
 
 /* ---- Corners ---- */
 
-enum { CORNER_DRAWS = 2000, NUM_PRECISIONS = 3 };
+enum { CORNER_DRAWS = 2000, VALUE_DRAWS = 8000, NUM_PRECISIONS = 3 };
 
 static void render_config(const struct space *space, const struct config *config)
 {
@@ -210,7 +210,8 @@ static bool render_corner(const struct space *space, unsigned i, unsigned vi, un
     struct point point;
     config_default(space->family, &config);
     assert_true(space_locate(space, &config, &point));
-    for (int draw = 0; draw < CORNER_DRAWS; draw++) {
+    const int draws = i == j ? VALUE_DRAWS : CORNER_DRAWS;
+    for (int draw = 0; draw < draws; draw++) {
         const char *reason;
         point.at[i] = (unsigned char) vi;
         point.at[j] = (unsigned char) vj;

@@ -103,7 +103,7 @@ static void run_plan(const struct search_strategy *strategy, double seconds)
     tuner = (struct tuner) { .strategy = strategy, .seed = 1, .budget = seconds, .quiet = true,
             .stop = &never };
     facts_minimal(&tuner.facts);
-    tuner.facts.value[FACT_LOCAL_BYTES] = 32768;
+    tuner.facts.value[FACT_LOCAL_BYTES] = 163 * 1024;
     tuner.facts.value[FACT_IS_CPU] = is_cpu;
     tuner.facts.value[FACT_COMPUTE_CAPABILITY] = compute_capability;
     tuner.facts.value[FACT_VECTOR_BYTES] = 64;

@@ -17,14 +17,28 @@ static void test_summary(void **state)
     double one[] = { 7 };
     double fastest, spread;
     (void) state;
-    timing_summarise(five, 5, &fastest, &spread);
+    timing_summarise(five, 5, false, &fastest, &spread);
     assert_true(fastest == 1 && spread == 2);
-    timing_summarise(four, 4, &fastest, &spread);
+    timing_summarise(four, 4, false, &fastest, &spread);
     assert_true(fastest == 1 && spread == 2);
-    timing_summarise(three, 3, &fastest, &spread);
+    timing_summarise(three, 3, false, &fastest, &spread);
     assert_true(fastest == 2 && spread == 3.5);
-    timing_summarise(one, 1, &fastest, &spread);
+    timing_summarise(one, 1, false, &fastest, &spread);
     assert_true(fastest == 7 && spread == 0);
+}
+
+/* Of a device whose clock follows its power the median counts. */
+static void test_sustained(void **state)
+{
+    double five[] = { 5, 1, 4, 2, 3 }, four[] = { 4, 1, 3, 2 }, one[] = { 7 };
+    double median, spread;
+    (void) state;
+    timing_summarise(five, 5, true, &median, &spread);
+    assert_true(median == 3 && spread == 2);
+    timing_summarise(four, 4, true, &median, &spread);
+    assert_true(median == 2 && spread == 2);
+    timing_summarise(one, 1, true, &median, &spread);
+    assert_true(median == 7 && spread == 0);
 }
 
 /* The bound is below what the device can do and above what a broken clock would claim. */
@@ -51,6 +65,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_summary),
+        cmocka_unit_test(test_sustained),
         cmocka_unit_test(test_least_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
