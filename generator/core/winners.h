@@ -20,7 +20,7 @@
 #include "assemble.h"
 #include "text.h"
 
-enum { WINNERS_MAX_RECIPES = 48, WINNERS_MAX_ANCHORS = 512, WINNERS_TEXT_BYTES = 192 };
+enum { WINNERS_MAX_RECIPES = 64, WINNERS_MAX_ANCHORS = 512, WINNERS_TEXT_BYTES = 192 };
 
 struct winner {
     const struct precision *precision;

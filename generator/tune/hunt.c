@@ -222,17 +222,6 @@ static struct hunt *next_by_merit(struct hunts *hunts)
     return hunts->turn++ % 4 == 3 && near ? second : first;
 }
 
-/* Whether a family for later devices of NVIDIA's does better than this one. */
-static bool is_superseded(const struct hunts *hunts, const struct hunt *hunt)
-{
-    for (size_t i = 0; i < num_families; i++)
-        if (hunt->space.family->capability &&
-            hunts->at[i].space.family->capability > hunt->space.family->capability &&
-            hunts->at[i].search.best_cost < hunt->search.best_cost)
-            return true;
-    return false;
-}
-
 /* Whether a family's start goes on: one that is far behind after a few tries, and all that it is
  * sure to have, is left alone. */
 static bool worth_opening(const struct hunts *hunts, const struct hunt *hunt, size_t step)
@@ -247,7 +236,6 @@ static struct hunt *next_hunt(struct hunts *hunts)
     while (hunts->started < MAX_START * num_families) {
         const size_t step = hunts->started / num_families;
         struct hunt *hunt = &hunts->at[hunts->started++ % num_families];
-        hunt->done = hunt->done || (step >= PATIENCE && is_superseded(hunts, hunt));
         if (!hunt->done && worth_opening(hunts, hunt, step))
             return hunt;
     }
