@@ -156,7 +156,7 @@ static void limits_are_told(void **state)
     (void) state;
     char line[2000];
     char error[FAMILY_ERROR_BYTES];
-    check_too_many(RECIPE, WINNERS_MAX_RECIPES + 1, "line 51: too many recipes");
+    check_too_many(RECIPE, WINNERS_MAX_RECIPES + 1, "line 67: too many recipes");
     check_too_many("anchor\tsingle\t1\t1\t1\t-\t0\t-\t0\t-\t0\t-\t0\n", WINNERS_MAX_ANCHORS + 1,
             "line 515: too many anchors");
     check_too_many("regret\tsingle\t1\t1\n", 9,
