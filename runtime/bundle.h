@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { KILN_BUNDLE_FORMAT = 4 };
+enum { KILN_BUNDLE_FORMAT = 5 };
 
 enum {
     KILN_MAX_STAGES = 6,
@@ -73,10 +73,11 @@ struct kiln_region {
 /* One kernel launch: ceil(dim[i] / tile[i]) work-groups of local[i] work-items along axis i; where
  * dim[i] is KILN_DIM_ONE, tile[i] work-groups, whatever the shape.
  *
- * A stage that prepares A is told of M, K, A and PACKED_A only, and no other stage reads A. When a
- * call brings packed A, such stages are left out; to pack A, they alone are enqueued. B likewise,
- * with N in the place of M. Where a stage prepares both, there are stages for each alone too, which
- * are left out when a call brings no pack. The last stage prepares nothing. */
+ * A stage that prepares A alone is told of M, K, A and PACKED_A only; one that prepares B alone, of
+ * N, K, B and PACKED_B. No stage that prepares nothing reads an operand that others prepare. A stage may
+ * prepare both; then there are stages for each alone too. Without a pack the stage for both is enqueued,
+ * where there is one, else those for each; with a pack of one, those for the other alone; to pack an
+ * operand, those for it alone and nothing else. The last stage prepares nothing. */
 struct kiln_stage {
     const char *entry;                 /* the kernel's name in the recipe's program */
     uint8_t work_dim;                  /* 1 to 3 */

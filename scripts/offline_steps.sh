@@ -211,6 +211,13 @@ step_test()
                 --family "$family" --precision "$precision"
         done
     done
+    # On few compute units the edge classes have more tiles than work-groups that take them in turn.
+    for units in 1 4; do
+        for family in bulk async; do
+            part "$family-$units" "$build/tests/kernels/kernel_test" --device "$device" \
+                --family "$family" --fact UNITS=$units
+        done
+    done
     for seed in 1 2 3 4; do
         part "soak-$seed" "$build/tests/kernels/soak" --device "$device" --calls 500 \
             --seed "$seed" --most 4096 --work 2000

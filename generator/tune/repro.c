@@ -300,7 +300,7 @@ static bool print_data(struct text *out, const struct kiln_recipe *recipe,
             plan.packed_start[KILN_PREPARED_A], plan.packed_start[KILN_PREPARED_B]);
     text_add(out, "static const struct stage stages[] = {\n");
     for (unsigned i = 0; i < recipe->num_stages; i++)
-        num_stages += print_stage(out, &plan, i);
+        num_stages += kiln_stage_is_needed(problem, recipe, i) && print_stage(out, &plan, i);
     text_add(out, "};\nenum { NUM_STAGES = %u };\n\n", num_stages);
     return true;
 }

@@ -53,7 +53,7 @@ struct trial_request {
 
 struct trial_result {
     enum trial_outcome outcome;
-    double seconds;                    /* OK, SLOW: fastest time of one whole operation; else 0 */
+    double seconds;                    /* OK, SLOW: time of one whole operation; else 0 */
     double spread;                     /* (third quartile - first) / fastest of the samples */
     double cost;                       /* wall-clock seconds that this config took */
     char message[TRIAL_MESSAGE_BYTES]; /* the cause, one line, no tab; "" when OK */

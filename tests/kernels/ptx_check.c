@@ -299,9 +299,14 @@ static bool run(struct work *work, const char *text)
     if (!good(cuModuleLoadData(&module, text), "cuModuleLoadData"))
         return false;
     bool ok = make_operands(work);
+    // Stages that prepare one operand where another one prepares both come last, to be watched too.
     for (unsigned i = 0; ok && i < work->plan.recipe->num_stages; i++)
-        ok = launch(work, module, i);
+        if (kiln_stage_is_needed(&work->problem, work->plan.recipe, i))
+            ok = launch(work, module, i);
     ok = ok && judge(work);
+    for (unsigned i = 0; ok && i < work->plan.recipe->num_stages; i++)
+        if (!kiln_stage_is_needed(&work->problem, work->plan.recipe, i))
+            ok = launch(work, module, i);
     free_operands(work);
     cuModuleUnload(module);
     return ok;

@@ -107,7 +107,7 @@ static void an_unanswered_attribute_is_none(void **state)
     assert_int_equal(num_without, 4);        /* the extensions' length and text, major, minor */
 }
 
-/* Work-groups of 8.0 and later may declare more local memory than the driver says; others may not. */
+/* Work-groups of 8.0 and later are taken to have more local memory than the driver says. */
 static void local_memory_is_raised(void **state)
 {
     static const struct {

@@ -15269,7 +15269,7 @@ static const char piece_220[] =
     "    asm volatile(\"cp.async.wait_group 2;\" ::: \"memory\");\n"
     "}\n"
     "\n"
-    "// Where the copy engine puts the x-th 16 bytes of a line, in boxes whose lines have 2, 4 or 8 times 16\n"
+    "// Where the x-th 16 bytes of a line are, in boxes whose lines have 2, 4 or 8 times 16\n"
     "// bytes; boxes side by side have 64 lines.\n"
     "static uint swizzled(uint line, uint x, uint part)\n"
     "{\n"
@@ -15511,7 +15511,7 @@ static const char piece_224[] =
     "    asm volatile(\"cp.async.wait_group 2;\" ::: \"memory\");\n"
     "}\n"
     "\n"
-    "// Where the copy engine puts the x-th 16 bytes of a line, in boxes whose lines have 2, 4 or 8 times 16\n"
+    "// Where the x-th 16 bytes of a line are, in boxes whose lines have 2, 4 or 8 times 16\n"
     "// bytes; boxes side by side have 64 lines.\n"
     "static uint swizzled(uint line, uint x, uint part)\n"
     "{\n"
@@ -15721,7 +15721,7 @@ static const char piece_227[] =
     "    asm volatile(\"cp.async.wait_group 2;\" ::: \"memory\");\n"
     "}\n"
     "\n"
-    "// Where the copy engine puts the x-th 16 bytes of a line, in boxes whose lines have 2, 4 or 8 times 16\n"
+    "// Where the x-th 16 bytes of a line are, in boxes whose lines have 2, 4 or 8 times 16\n"
     "// bytes; boxes side by side have 64 lines.\n"
     "static uint swizzled(uint line, uint x, uint part)\n"
     "{\n"
@@ -15931,7 +15931,7 @@ static const char piece_230[] =
     "    asm volatile(\"cp.async.wait_group 2;\" ::: \"memory\");\n"
     "}\n"
     "\n"
-    "// Where the copy engine puts the x-th 16 bytes of a line, in boxes whose lines have 2, 4 or 8 times 16\n"
+    "// Where the x-th 16 bytes of a line are, in boxes whose lines have 2, 4 or 8 times 16\n"
     "// bytes; boxes side by side have 64 lines.\n"
     "static uint swizzled(uint line, uint x, uint part)\n"
     "{\n"
@@ -16184,7 +16184,7 @@ static const char piece_233[] =
     "    asm volatile(\"cp.async.wait_group 2;\" ::: \"memory\");\n"
     "}\n"
     "\n"
-    "// Where the copy engine puts the x-th 16 bytes of a line, in boxes whose lines have 2, 4 or 8 times 16\n"
+    "// Where the x-th 16 bytes of a line are, in boxes whose lines have 2, 4 or 8 times 16\n"
     "// bytes; boxes side by side have 64 lines.\n"
     "static uint swizzled(uint line, uint x, uint part)\n"
     "{\n"
@@ -16842,7 +16842,7 @@ static const char piece_250[] =
     "    asm volatile(\"cp.async.wait_group 2;\" ::: \"memory\");\n"
     "}\n"
     "\n"
-    "// Where the copy engine puts the x-th 16 bytes of a line, in boxes whose lines have 2, 4 or 8 times 16\n"
+    "// Where the x-th 16 bytes of a line are, in boxes whose lines have 2, 4 or 8 times 16\n"
     "// bytes; boxes side by side have 64 lines.\n"
     "static uint swizzled(uint line, uint x, uint part)\n"
     "{\n"
@@ -17026,7 +17026,7 @@ static const char piece_252[] =
     "    asm volatile(\"cp.async.wait_group 2;\" ::: \"memory\");\n"
     "}\n"
     "\n"
-    "// Where the copy engine puts the x-th 16 bytes of a line, in boxes whose lines have 2, 4 or 8 times 16\n"
+    "// Where the x-th 16 bytes of a line are, in boxes whose lines have 2, 4 or 8 times 16\n"
     "// bytes; boxes side by side have 64 lines.\n"
     "static uint swizzled(uint line, uint x, uint part)\n"
     "{\n"
@@ -17209,7 +17209,7 @@ static const char piece_254[] =
     "    asm volatile(\"cp.async.wait_group 2;\" ::: \"memory\");\n"
     "}\n"
     "\n"
-    "// Where the copy engine puts the x-th 16 bytes of a line, in boxes whose lines have 2, 4 or 8 times 16\n"
+    "// Where the x-th 16 bytes of a line are, in boxes whose lines have 2, 4 or 8 times 16\n"
     "// bytes; boxes side by side have 64 lines.\n"
     "static uint swizzled(uint line, uint x, uint part)\n"
     "{\n"
@@ -17391,7 +17391,7 @@ static const char piece_256[] =
     "    asm volatile(\"cp.async.wait_group 2;\" ::: \"memory\");\n"
     "}\n"
     "\n"
-    "// Where the copy engine puts the x-th 16 bytes of a line, in boxes whose lines have 2, 4 or 8 times 16\n"
+    "// Where the x-th 16 bytes of a line are, in boxes whose lines have 2, 4 or 8 times 16\n"
     "// bytes; boxes side by side have 64 lines.\n"
     "static uint swizzled(uint line, uint x, uint part)\n"
     "{\n"
@@ -53698,7 +53698,7 @@ static const char piece_772[] =
     "    asm volatile(\"cp.async.wait_group 2;\" ::: \"memory\");\n"
     "}\n"
     "\n"
-    "// Where the copy engine puts the x-th 16 bytes of a line, in boxes whose lines have 2, 4 or 8 times 16\n"
+    "// Where the x-th 16 bytes of a line are, in boxes whose lines have 2, 4 or 8 times 16\n"
     "// bytes; boxes side by side have 16 lines.\n"
     "static uint swizzled(uint line, uint x, uint part)\n"
     "{\n"
@@ -53762,10 +53762,10 @@ static const char piece_772[] =
     "    if (!whole || col + 1 >= N) {\n"
     "        put(x, out, col, N, alpha, beta);\n"
     "        put(y, out, col + 1, N, alpha, beta);\n"
-    "        return;\n";
+    "        return;\n"
+    "    }\n";
 
 static const char piece_773[] =
-    "    }\n"
     "    double2 z = alpha * (double2) (x, y);\n"
     "    if (beta != 0)\n"
     "        z += beta * *(__global double2 *) (out + col);\n"
@@ -53817,8 +53817,8 @@ static const char piece_774[] =
     "                for (int e = 0; e < 4; e++)\n"
     "                    c[i][j][e] = 0;\n"
     "        // Eight values of k at a time. In which order is ours to choose, as long as A and B agree, and so is\n"
-    "        // the order of rows and columns within a block. The copy engine puts column x, in 16 bytes, of row r\n"
-    "        // of a tile at x ^ r % 8. The orders here let no two work-items that read together meet in a bank\n"
+    "        // the order of rows and columns within a block. Column x, in 16 bytes, of row r\n"
+    "        // of a tile is at x ^ r % 8. The orders here let no two work-items that read together meet in a bank\n"
     "        // (8 together read 16 bytes each, 16 read 8 bytes each), and what is read is where it is used.\n"
     "        // The tensor core's k and k + 4 are 0 3 4 7 and 1 2 5 6.\n"
     "        const uint k_0 = 2 * lane_k + lane_k % 2;\n"
@@ -53930,7 +53930,7 @@ static const char piece_776[] =
     "    asm volatile(\"cp.async.wait_group 2;\" ::: \"memory\");\n"
     "}\n"
     "\n"
-    "// Where the copy engine puts the x-th 16 bytes of a line, in boxes whose lines have 2, 4 or 8 times 16\n"
+    "// Where the x-th 16 bytes of a line are, in boxes whose lines have 2, 4 or 8 times 16\n"
     "// bytes; boxes side by side have 16 lines.\n"
     "static uint swizzled(uint line, uint x, uint part)\n"
     "{\n"
@@ -53994,7 +53994,8 @@ static const char piece_776[] =
     "    if (!whole || col + 1 >= N) {\n"
     "        put(x, out, col, N, alpha, beta);\n"
     "        put(y, out, col + 1, N, alpha, beta);\n"
-    "        return;\n";
+    "        return;\n"
+    "    }\n";
 
 static const char piece_777[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 8.0 and later.\n"
@@ -54041,8 +54042,8 @@ static const char piece_777[] =
     "                for (int e = 0; e < 4; e++)\n"
     "                    c[i][j][e] = 0;\n"
     "        // Eight values of k at a time. In which order is ours to choose, as long as A and B agree, and so is\n"
-    "        // the order of rows and columns within a block. The copy engine puts column x, in 16 bytes, of row r\n"
-    "        // of a tile at x ^ r % 8. The orders here let no two work-items that read together meet in a bank\n"
+    "        // the order of rows and columns within a block. Column x, in 16 bytes, of row r\n"
+    "        // of a tile is at x ^ r % 8. The orders here let no two work-items that read together meet in a bank\n"
     "        // (8 together read 16 bytes each, 16 read 8 bytes each), and what is read is where it is used.\n"
     "        // The tensor core's k and k + 4 are 0 3 4 7 and 1 2 5 6.\n"
     "        const uint k_0 = 2 * lane_k + lane_k % 2;\n"
@@ -54154,7 +54155,7 @@ static const char piece_779[] =
     "    asm volatile(\"cp.async.wait_group 2;\" ::: \"memory\");\n"
     "}\n"
     "\n"
-    "// Where the copy engine puts the x-th 16 bytes of a line, in boxes whose lines have 2, 4 or 8 times 16\n"
+    "// Where the x-th 16 bytes of a line are, in boxes whose lines have 2, 4 or 8 times 16\n"
     "// bytes; boxes side by side have 16 lines.\n"
     "static uint swizzled(uint line, uint x, uint part)\n"
     "{\n"
@@ -54218,7 +54219,8 @@ static const char piece_779[] =
     "    if (!whole || col + 1 >= N) {\n"
     "        put(x, out, col, N, alpha, beta);\n"
     "        put(y, out, col + 1, N, alpha, beta);\n"
-    "        return;\n";
+    "        return;\n"
+    "    }\n";
 
 static const char piece_780[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 8.0 and later.\n"
@@ -54263,8 +54265,8 @@ static const char piece_780[] =
     "                for (int e = 0; e < 4; e++)\n"
     "                    c[i][j][e] = 0;\n"
     "        // Eight values of k at a time. In which order is ours to choose, as long as A and B agree, and so is\n"
-    "        // the order of rows and columns within a block. The copy engine puts column x, in 16 bytes, of row r\n"
-    "        // of a tile at x ^ r % 8. The orders here let no two work-items that read together meet in a bank\n"
+    "        // the order of rows and columns within a block. Column x, in 16 bytes, of row r\n"
+    "        // of a tile is at x ^ r % 8. The orders here let no two work-items that read together meet in a bank\n"
     "        // (8 together read 16 bytes each, 16 read 8 bytes each), and what is read is where it is used.\n"
     "        // The tensor core's k and k + 4 are 0 3 4 7 and 1 2 5 6.\n"
     "        const uint k_0 = 2 * lane_k + lane_k % 2;\n"
@@ -54375,7 +54377,7 @@ static const char piece_782[] =
     "    asm volatile(\"cp.async.wait_group 2;\" ::: \"memory\");\n"
     "}\n"
     "\n"
-    "// Where the copy engine puts the x-th 16 bytes of a line, in boxes whose lines have 2, 4 or 8 times 16\n"
+    "// Where the x-th 16 bytes of a line are, in boxes whose lines have 2, 4 or 8 times 16\n"
     "// bytes; boxes side by side have 16 lines.\n"
     "static uint swizzled(uint line, uint x, uint part)\n"
     "{\n"
@@ -54439,7 +54441,8 @@ static const char piece_782[] =
     "    if (!whole || col + 1 >= N) {\n"
     "        put(x, out, col, N, alpha, beta);\n"
     "        put(y, out, col + 1, N, alpha, beta);\n"
-    "        return;\n";
+    "        return;\n"
+    "    }\n";
 
 static const char piece_783[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 8.0 and later.\n"
@@ -54486,8 +54489,8 @@ static const char piece_783[] =
     "                for (int e = 0; e < 4; e++)\n"
     "                    c[i][j][e] = 0;\n"
     "        // Eight values of k at a time. In which order is ours to choose, as long as A and B agree, and so is\n"
-    "        // the order of rows and columns within a block. The copy engine puts column x, in 16 bytes, of row r\n"
-    "        // of a tile at x ^ r % 8. The orders here let no two work-items that read together meet in a bank\n"
+    "        // the order of rows and columns within a block. Column x, in 16 bytes, of row r\n"
+    "        // of a tile is at x ^ r % 8. The orders here let no two work-items that read together meet in a bank\n"
     "        // (8 together read 16 bytes each, 16 read 8 bytes each), and what is read is where it is used.\n"
     "        // The tensor core's k and k + 4 are 2 k and 2 k + 1.\n"
     "        const uint k_0 = 2 * lane_k;\n"
@@ -54599,7 +54602,7 @@ static const char piece_785[] =
     "    asm volatile(\"cp.async.wait_group 2;\" ::: \"memory\");\n"
     "}\n"
     "\n"
-    "// Where the copy engine puts the x-th 16 bytes of a line, in boxes whose lines have 2, 4 or 8 times 16\n"
+    "// Where the x-th 16 bytes of a line are, in boxes whose lines have 2, 4 or 8 times 16\n"
     "// bytes; boxes side by side have 16 lines.\n"
     "static uint swizzled(uint line, uint x, uint part)\n"
     "{\n"
@@ -54663,7 +54666,8 @@ static const char piece_785[] =
     "    if (!whole || col + 1 >= N) {\n"
     "        put(x, out, col, N, alpha, beta);\n"
     "        put(y, out, col + 1, N, alpha, beta);\n"
-    "        return;\n";
+    "        return;\n"
+    "    }\n";
 
 static const char piece_786[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 8.0 and later.\n"
@@ -54710,8 +54714,8 @@ static const char piece_786[] =
     "                for (int e = 0; e < 4; e++)\n"
     "                    c[i][j][e] = 0;\n"
     "        // Eight values of k at a time. In which order is ours to choose, as long as A and B agree, and so is\n"
-    "        // the order of rows and columns within a block. The copy engine puts column x, in 16 bytes, of row r\n"
-    "        // of a tile at x ^ r % 8. The orders here let no two work-items that read together meet in a bank\n"
+    "        // the order of rows and columns within a block. Column x, in 16 bytes, of row r\n"
+    "        // of a tile is at x ^ r % 8. The orders here let no two work-items that read together meet in a bank\n"
     "        // (8 together read 16 bytes each, 16 read 8 bytes each), and what is read is where it is used.\n"
     "        // The tensor core's k and k + 4 are 0 3 4 7 and 1 2 5 6.\n"
     "        const uint k_0 = 2 * lane_k + lane_k % 2;\n"
@@ -54823,7 +54827,7 @@ static const char piece_788[] =
     "    asm volatile(\"cp.async.wait_group 2;\" ::: \"memory\");\n"
     "}\n"
     "\n"
-    "// Where the copy engine puts the x-th 16 bytes of a line, in boxes whose lines have 2, 4 or 8 times 16\n"
+    "// Where the x-th 16 bytes of a line are, in boxes whose lines have 2, 4 or 8 times 16\n"
     "// bytes; boxes side by side have 16 lines.\n"
     "static uint swizzled(uint line, uint x, uint part)\n"
     "{\n"
@@ -54887,7 +54891,8 @@ static const char piece_788[] =
     "    if (!whole || col + 1 >= N) {\n"
     "        put(x, out, col, N, alpha, beta);\n"
     "        put(y, out, col + 1, N, alpha, beta);\n"
-    "        return;\n";
+    "        return;\n"
+    "    }\n";
 
 static const char piece_789[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 8.0 and later.\n"
@@ -54934,8 +54939,8 @@ static const char piece_789[] =
     "                for (int e = 0; e < 4; e++)\n"
     "                    c[i][j][e] = 0;\n"
     "        // Eight values of k at a time. In which order is ours to choose, as long as A and B agree, and so is\n"
-    "        // the order of rows and columns within a block. The copy engine puts column x, in 16 bytes, of row r\n"
-    "        // of a tile at x ^ r % 8. The orders here let no two work-items that read together meet in a bank\n"
+    "        // the order of rows and columns within a block. Column x, in 16 bytes, of row r\n"
+    "        // of a tile is at x ^ r % 8. The orders here let no two work-items that read together meet in a bank\n"
     "        // (8 together read 16 bytes each, 16 read 8 bytes each), and what is read is where it is used.\n"
     "        // The tensor core's k and k + 4 are 0 3 4 7 and 1 2 5 6.\n"
     "        const uint k_0 = 2 * lane_k + lane_k % 2;\n"
@@ -55047,7 +55052,7 @@ static const char piece_791[] =
     "    asm volatile(\"cp.async.wait_group 2;\" ::: \"memory\");\n"
     "}\n"
     "\n"
-    "// Where the copy engine puts the x-th 16 bytes of a line, in boxes whose lines have 2, 4 or 8 times 16\n"
+    "// Where the x-th 16 bytes of a line are, in boxes whose lines have 2, 4 or 8 times 16\n"
     "// bytes; boxes side by side have 16 lines.\n"
     "static uint swizzled(uint line, uint x, uint part)\n"
     "{\n"
@@ -55111,7 +55116,8 @@ static const char piece_791[] =
     "    if (!whole || col + 1 >= N) {\n"
     "        put(x, out, col, N, alpha, beta);\n"
     "        put(y, out, col + 1, N, alpha, beta);\n"
-    "        return;\n";
+    "        return;\n"
+    "    }\n";
 
 static const char piece_792[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 8.0 and later.\n"
@@ -55156,8 +55162,8 @@ static const char piece_792[] =
     "                for (int e = 0; e < 4; e++)\n"
     "                    c[i][j][e] = 0;\n"
     "        // Eight values of k at a time. In which order is ours to choose, as long as A and B agree, and so is\n"
-    "        // the order of rows and columns within a block. The copy engine puts column x, in 16 bytes, of row r\n"
-    "        // of a tile at x ^ r % 8. The orders here let no two work-items that read together meet in a bank\n"
+    "        // the order of rows and columns within a block. Column x, in 16 bytes, of row r\n"
+    "        // of a tile is at x ^ r % 8. The orders here let no two work-items that read together meet in a bank\n"
     "        // (8 together read 16 bytes each, 16 read 8 bytes each), and what is read is where it is used.\n"
     "        // The tensor core's k and k + 4 are 0 3 4 7 and 1 2 5 6.\n"
     "        const uint k_0 = 2 * lane_k + lane_k % 2;\n"
@@ -55268,7 +55274,7 @@ static const char piece_794[] =
     "    asm volatile(\"cp.async.wait_group 2;\" ::: \"memory\");\n"
     "}\n"
     "\n"
-    "// Where the copy engine puts the x-th 16 bytes of a line, in boxes whose lines have 2, 4 or 8 times 16\n"
+    "// Where the x-th 16 bytes of a line are, in boxes whose lines have 2, 4 or 8 times 16\n"
     "// bytes; boxes side by side have 16 lines.\n"
     "static uint swizzled(uint line, uint x, uint part)\n"
     "{\n"
@@ -55332,7 +55338,8 @@ static const char piece_794[] =
     "    if (!whole || col + 1 >= N) {\n"
     "        put(x, out, col, N, alpha, beta);\n"
     "        put(y, out, col + 1, N, alpha, beta);\n"
-    "        return;\n";
+    "        return;\n"
+    "    }\n";
 
 static const char piece_795[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 8.0 and later.\n"
@@ -55379,8 +55386,8 @@ static const char piece_795[] =
     "                for (int e = 0; e < 4; e++)\n"
     "                    c[i][j][e] = 0;\n"
     "        // Eight values of k at a time. In which order is ours to choose, as long as A and B agree, and so is\n"
-    "        // the order of rows and columns within a block. The copy engine puts column x, in 16 bytes, of row r\n"
-    "        // of a tile at x ^ r % 8. The orders here let no two work-items that read together meet in a bank\n"
+    "        // the order of rows and columns within a block. Column x, in 16 bytes, of row r\n"
+    "        // of a tile is at x ^ r % 8. The orders here let no two work-items that read together meet in a bank\n"
     "        // (8 together read 16 bytes each, 16 read 8 bytes each), and what is read is where it is used.\n"
     "        // The tensor core's k and k + 4 are 2 k and 2 k + 1.\n"
     "        const uint k_0 = 2 * lane_k;\n"
@@ -55746,18 +55753,18 @@ static const struct kiln_program programs[] = {
     { UINT64_C(0x90aff7981e83b9db), 90, source_61, 6, 0, NULL },
     { UINT64_C(0x2f7e2203a34481e3), 90, source_62, 6, 0, NULL },
     { UINT64_C(0xc5bf91524633bc46), 90, source_63, 6, 0, NULL },
-    { UINT64_C(0x9a58eba280bf0039), 0, source_64, 4, 0, NULL },
-    { UINT64_C(0x6547fe3f369c4cc7), 0, source_65, 4, 0, NULL },
-    { UINT64_C(0x1d65d08b22ab5710), 0, source_66, 4, 0, NULL },
-    { UINT64_C(0xa4a6b2438330b6f8), 0, source_67, 4, 0, NULL },
-    { UINT64_C(0x62edd6f28d83a6a7), 0, source_68, 7, 0, NULL },
-    { UINT64_C(0xf017d8d84b75dcfc), 0, source_69, 7, 0, NULL },
-    { UINT64_C(0xd47fdcb98e84cf2f), 0, source_70, 7, 0, NULL },
-    { UINT64_C(0xf61d686b0b3e9610), 0, source_71, 7, 0, NULL },
-    { UINT64_C(0xe14bca136223b28e), 0, source_72, 4, 0, NULL },
-    { UINT64_C(0xd8cea5aa4f17f0a4), 0, source_73, 4, 0, NULL },
-    { UINT64_C(0x82e55164b45d0df5), 0, source_74, 4, 0, NULL },
-    { UINT64_C(0x31452568159d1429), 0, source_75, 4, 0, NULL },
+    { UINT64_C(0x9470499186190bad), 0, source_64, 4, 0, NULL },
+    { UINT64_C(0xd8e1049f165916c3), 0, source_65, 4, 0, NULL },
+    { UINT64_C(0x70cf93fb27c2688c), 0, source_66, 4, 0, NULL },
+    { UINT64_C(0xaad7ac06825800fc), 0, source_67, 4, 0, NULL },
+    { UINT64_C(0x608c38870da96963), 0, source_68, 7, 0, NULL },
+    { UINT64_C(0x052d2b91a86fb0f8), 0, source_69, 7, 0, NULL },
+    { UINT64_C(0xa89e66624f6a8e13), 0, source_70, 7, 0, NULL },
+    { UINT64_C(0xdbc5cda617ec78e4), 0, source_71, 7, 0, NULL },
+    { UINT64_C(0xc5d6a4ef3e564304), 0, source_72, 4, 0, NULL },
+    { UINT64_C(0xcc3c558b125ebf5a), 0, source_73, 4, 0, NULL },
+    { UINT64_C(0xa40becd97435b583), 0, source_74, 4, 0, NULL },
+    { UINT64_C(0xd5a2ba94ff86ca77), 0, source_75, 4, 0, NULL },
     { UINT64_C(0x194ae62c2f8a2240), 90, source_76, 6, 0, NULL },
     { UINT64_C(0x0a842569d95206a8), 90, source_77, 6, 0, NULL },
     { UINT64_C(0xe8a9e81120b76efa), 90, source_78, 5, 0, NULL },
@@ -55902,14 +55909,14 @@ static const struct kiln_program programs[] = {
     { UINT64_C(0x05b2f254d6492d6d), 90, source_217, 6, 0, NULL },
     { UINT64_C(0xd57df3c8b4445607), 90, source_218, 6, 0, NULL },
     { UINT64_C(0x4b67ff8d9d6ca43c), 90, source_219, 6, 0, NULL },
-    { UINT64_C(0x18e6ad5e3d49d345), 0, source_220, 4, 0, NULL },
-    { UINT64_C(0xb8b0363b8a564896), 0, source_221, 4, 0, NULL },
-    { UINT64_C(0x405eb48659c2eb1f), 0, source_222, 4, 0, NULL },
-    { UINT64_C(0x1169ed696f9aa9bb), 0, source_223, 4, 0, NULL },
-    { UINT64_C(0x0d2df5c4ac5d51c6), 0, source_224, 4, 0, NULL },
-    { UINT64_C(0x67c5835ad7f096d9), 0, source_225, 4, 0, NULL },
-    { UINT64_C(0xf225548dbb2f4673), 0, source_226, 4, 0, NULL },
-    { UINT64_C(0x01b94a24481c32d3), 0, source_227, 4, 0, NULL },
+    { UINT64_C(0xc79ae3b7fbbf0907), 0, source_220, 4, 0, NULL },
+    { UINT64_C(0x8dc7d836202a0260), 0, source_221, 4, 0, NULL },
+    { UINT64_C(0xbf4799ca07031611), 0, source_222, 4, 0, NULL },
+    { UINT64_C(0x00ef7f7e16f09ead), 0, source_223, 4, 0, NULL },
+    { UINT64_C(0x7c0a10b0a1d5b784), 0, source_224, 4, 0, NULL },
+    { UINT64_C(0xb426202bf7863dd7), 0, source_225, 4, 0, NULL },
+    { UINT64_C(0x8ecc89544666e81d), 0, source_226, 4, 0, NULL },
+    { UINT64_C(0x1a508feec0683045), 0, source_227, 4, 0, NULL },
 };
 
 static const struct kiln_stage stages_0[] = {
@@ -60534,7 +60541,7 @@ static const struct kiln_dispatch dispatches[] = {
 
 extern const struct kiln_bundle kiln_bundle_nvidia_h200;
 const struct kiln_bundle kiln_bundle_nvidia_h200 = {
-    .format = 4,
+    .format = 5,
     .name = "nvidia-h200",
     .provenance = "tuned on NVIDIA H200, NVIDIA CUDA, driver 580.159.04; since then, timed there by kiln-tune trial and by hand: what copies, bulk with SHARED=0 or SLICES above 1, async, D at 2048 and 4096",
     .match = { "NVIDIA CUDA", "NVIDIA H200*", NULL, 0, 90 },
