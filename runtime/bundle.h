@@ -74,10 +74,10 @@ struct kiln_region {
  * dim[i] is KILN_DIM_ONE, tile[i] work-groups, whatever the shape.
  *
  * A stage that prepares A alone is told of M, K, A and PACKED_A only; one that prepares B alone, of
- * N, K, B and PACKED_B. No stage that prepares nothing reads an operand that others prepare. A stage may
- * prepare both; then there are stages for each alone too. Without a pack the stage for both is enqueued,
- * where there is one, else those for each; with a pack of one, those for the other alone; to pack an
- * operand, those for it alone and nothing else. The last stage prepares nothing. */
+ * N, K, B and PACKED_B. No stage that prepares nothing reads an operand that others prepare. A stage
+ * may prepare both; then there are stages for each alone too. Without a pack the stage for both is
+ * enqueued, where there is one, else those for each; with a pack of one, those for the other alone;
+ * to pack an operand, those for it alone and nothing else. The last stage prepares nothing. */
 struct kiln_stage {
     const char *entry;                 /* the kernel's name in the recipe's program */
     uint8_t work_dim;                  /* 1 to 3 */

@@ -120,9 +120,10 @@ cl_uint kiln_device_compute_capability(cl_device_id device)
     return minor < 10 ? 10 * major + minor : 0;
 }
 
-/* NVIDIA's driver tells what arguments may take; arrays that a kernel declares may take as much as a work-group
- * can have (CUDA C++ Programming Guide, "Technical Specifications per Compute Capability"). Seen on 9.0; a
- * driver that takes less refuses the kernel when it is built, and another recipe serves. */
+/* NVIDIA's driver tells what arguments may take; arrays that a kernel declares may take as much as
+ * a work-group can have (CUDA C++ Programming Guide, "Technical Specifications per Compute
+ * Capability"). Seen on 9.0; a driver that takes less refuses the kernel when it is built, and
+ * another recipe serves. */
 cl_ulong kiln_device_local_bytes(cl_uint capability, cl_ulong told)
 {
     static const struct {

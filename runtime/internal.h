@@ -338,8 +338,8 @@ enum kiln_status kiln_search_failure(const struct kiln_problem *problem);
 
 /* ---- pack.c: packed operands ---- */
 
-/* Whether a multiplication enqueues the stage: no pack that it brings takes the stage's place, nor does
- * a stage that prepares both operands. */
+/* Whether a multiplication enqueues the stage: no pack that it brings takes the stage's place, nor
+ * does a stage that prepares both operands. */
 bool kiln_stage_is_needed(const struct kiln_problem *problem, const struct kiln_recipe *recipe,
         unsigned index);
 

@@ -114,7 +114,7 @@ static unsigned place_of(unsigned code)
             : KILN_PREPARED_NONE;
 }
 
-/* A stage that prepares operands is told of nothing but their extents, themselves and their places. */
+/* A stage that prepares operands is told of nothing but their extents, them and their places. */
 static bool preparation_may_take(unsigned prepared, unsigned code)
 {
     return (prepared & (source_of(code) | place_of(code))) != 0 || code == KILN_ARG_K ||

@@ -95,8 +95,8 @@ struct family {
                                           C; NULL: 1 */
     const char *most[3];               /* the largest M, N, K; NULL or 0: any */
     const char *rest[3];               /* what may remain of M, N, K beside guard; NULL: nothing */
-    long capability;                   /* a compute capability of NVIDIA's for which its rules hold, 80
-                                          for 8.0, for tests; 0: it is for any device */
+    long capability;                   /* a compute capability of NVIDIA's for which its rules hold,
+                                          80 for 8.0, for tests; 0: it is for any device */
     long ptx;                          /* compute capability that its text is masked PTX for
                                           (runtime/ptx.c); 0: plain OpenCL C */
     const char *rank;                  /* analytic merit, higher is better: for a search's start */

@@ -1,9 +1,10 @@
-/* async: NVIDIA's compute capability 8.0 and later. Tiles are copied into local memory by cp.async,
- * some steps ahead, from where A and B lie. In pieces of one element (S, D) rows may begin anywhere, in
- * pieces of 4 bytes halves of even leading dimension and offset; others are copied first. Doubles and halves go
- * through the tensor cores (mma.sync); for singles, tiles whose k lie side by side are turned as they
- * are copied. */
+/* async: NVIDIA's compute capability 8.0 and later. Tiles are copied into local memory by
+ * cp.async, some steps ahead, from where A and B lie. In pieces of one element (S, D) rows may begin
+ * anywhere; in pieces of 4 bytes, halves of even leading dimension and offset; others are copied
+ * first. Doubles and halves go through the tensor cores (mma.sync); for singles, tiles whose k lie
+ * side by side are turned as they are copied. */
 #include "copies.h"
+#include "nv.h"
 #include "table.h"
 
 static const struct family_param params[] = {
@@ -17,43 +18,27 @@ static const struct family_param params[] = {
     { "GROUP", "1 2 4 8 16", 8, "rows of tiles that work-groups take together", "CUTLASS swizzle" },
     { "STREAM", "0 1 2 4", 0, "work-groups a compute unit, which share the steps; 0: one a tile",
       "Osama et al. 2023" },
-    { "BYTESA", "4 8 16", 16, "bytes of A that are copied at once (4 where they are turned)", NULL },
+    { "BYTESA", "4 8 16", 16, "bytes of A that are copied at once (turned: 4)", NULL },
     { "BYTESB", "4 8 16", 16, "bytes of B that are copied at once", NULL },
     { "COPYA", "0 1", 0, "whether A is copied first, to where rows are aligned", NULL },
     { "COPYB", "0 1", 0, "whether B is copied first", NULL },
 };
 
 static const struct family_value values[] = {
+    NV_VALUES,
     { "ASYNC", "1" },
+    // What the fragments ask for and bulk alone has.
     { "EARLY", "0" },
     { "EDGES", "0" },
     { "WGMMA", "0" },
     { "PIPED", "0" },
-    { "PARTS", "STREAM" },
     { "SLICES", "1" },
-    { "VEC", "1" },
-    { "INDEX", "64" },
-    { "BK", "DEPTH / ELEM_BYTES" },
-    { "WHOLE", "16 / ELEM_BYTES" },
+    { "PARTS", "STREAM" },
     { "MMA", "PRECISION != 32" },
-    // How tiles lie in local memory: as the copy engine of bulk puts them.
-    { "COLSA", "PRECISION == 64 ? 16 : min(64, BM)" },
-    { "COLSB", "PRECISION == 64 ? 16 : min(64, BN)" },
-    { "LINEA", "TA ? COLSA * ELEM_BYTES : DEPTH" },
-    { "LINEB", "TB ? DEPTH : COLSB * ELEM_BYTES" },
-    { "PAIRS", "PRECISION == 64 && TA && TB" },
-    { "LANES", "16 / ELEM_BYTES" },
-    { "SWAPROWS", "PRECISION == 64 && TA" },
-    { "SWAPCOLS", "PRECISION == 64 && TB" },
-    { "WARPM", "BM / (TM * 8)" },
-    { "WARPN", "BN / (TN * 4)" },
     { "WORKERS", "WARPM * WARPN * 32" },
-    { "TURNA", "PRECISION == 32 && !TA" },
-    { "TURNB", "PRECISION == 32 && TB" },
     { "PIECEA", "TURNA ? 4 : BYTESA" },
     { "PIECEB", "TURNB ? 4 : BYTESB" },
     { "REGISTERS", "PRECISION == 64 ? TM * TN * 2 + 80 : TM * TN + 60" },
-    { "ADDERS", "UNITS * 8" },                   // as many work-groups as the device runs at once
 };
 
 static const struct family_rule rules[] = {

@@ -3,6 +3,7 @@
  * bytes is copied first. Doubles and halves go through the tensor cores; for singles, tiles whose k
  * lie side by side are turned in local memory by the warps that fetch. */
 #include "copies.h"
+#include "nv.h"
 #include "table.h"
 
 static const struct family_param params[] = {
@@ -27,31 +28,16 @@ static const struct family_param params[] = {
 };
 
 static const struct family_value values[] = {
+    NV_VALUES,
     { "ASYNC", "0" },
-    { "VEC", "1" },
-    { "INDEX", "64" },
-    { "BK", "DEPTH / ELEM_BYTES" },
-    { "WHOLE", "16 / ELEM_BYTES" },
-    // Rows of A (columns of B) that are fetched together where they lie side by side.
-    { "COLSA", "PRECISION == 64 ? 16 : min(64, BM)" },
-    { "COLSB", "PRECISION == 64 ? 16 : min(64, BN)" },
-    // The bytes of a line of a tile, and how the copy engine is told to swizzle it.
-    { "LINEA", "TA ? COLSA * ELEM_BYTES : DEPTH" },
-    { "LINEB", "TB ? DEPTH : COLSB * ELEM_BYTES" },
+    // How the copy engine is told to swizzle a line.
     { "SWIZZLEA", "PRECISION == 32 && TA ? 0 : LINEA / 64 + 1" },
     { "SWIZZLEB", "PRECISION == 32 && !TB ? 0 : LINEB / 64 + 1" },
-    { "PAIRS", "PRECISION == 64 && TA && TB" },
-    { "LANES", "16 / ELEM_BYTES" },
     // Warp groups multiply by wgmma what has 64 rows; a warp of D, or of fewer rows of H, by mma.
     { "WGMMA", "PRECISION == 16 && BM >= 64" },
     { "MMA", "PRECISION == 64 || (PRECISION == 16 && BM < 64)" },
     // Whether what a work-group has of a tile may be a part.
     { "PARTS", "STREAM && SHARED" },
-    // Whether two rows (columns) of a work-item's are in another order than mma has them.
-    { "SWAPROWS", "PRECISION == 64 && TA" },
-    { "SWAPCOLS", "PRECISION == 64 && TB" },
-    { "WARPM", "BM / (TM * 8)" },
-    { "WARPN", "BN / (TN * 4)" },
     // Who reads a tile: warp groups, or warps.
     { "CONSUMERS", "WGMMA ? BM / 64 : WARPM * WARPN" },
     { "WORKERS", "CONSUMERS * (WGMMA ? 128 : SLICES * 32)" },
@@ -68,12 +54,9 @@ static const struct family_value values[] = {
     { "LEAVES", "PRECISION == 32 ? 56 : 24" },
     { "KEEPS", "GIVES ? SHARE + (SHARE - LEAVES) * 128 / max(WORKERS, 32) / 8 * 8 : SHARE" },
     { "MAPPER", "EARLY ? WORKERS : 0" },
-    { "TURNA", "PRECISION == 32 && !TA" },
-    { "TURNB", "PRECISION == 32 && TB" },
     { "TURNS", "TURNA || TURNB" },
     // Whether a warp of D reads what it multiplies next before it multiplies.
     { "PIPED", "PRECISION == 64 && TM * TN <= 16" },
-    { "ADDERS", "UNITS * 8" },                   // as many work-groups as the device runs at once
 };
 
 static const struct family_rule rules[] = {

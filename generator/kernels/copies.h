@@ -1,6 +1,6 @@
-/* copies.h: the stages of families that copy A, B or both first, to where rows start at multiples of
- * 16 bytes (copy.cl.in, copy_both.cl.in). They have the parameters COPYA and COPYB, and the values
- * WHOLE, elements of 16 bytes, and ADDERS, as many work-groups as the device runs at once. */
+/* copies.h: the stages of families that copy A, B or both first, to where rows start at multiples
+ * of 16 bytes (copy.cl.in, copy_both.cl.in). They have the parameters COPYA and COPYB, and the
+ * values WHOLE, elements of 16 bytes, and ADDERS, as many work-groups as the device runs at once. */
 #ifndef KILN_KERNELS_COPIES_H
 #define KILN_KERNELS_COPIES_H
 

@@ -15,8 +15,8 @@
 
 /* Rules that several families share. */
 #define RULE_DOUBLE { "PRECISION != 64 || HAS_DOUBLE", "the device has no double precision" }
-/* PoCL keeps what work-items have across a barrier on the stack of a thread, 8 MB as a rule; what they have
- * beside their blocks of C may be several times as much. */
+/* PoCL keeps what work-items have across a barrier on the stack of a thread, 8 MB as a rule; what
+ * they have beside their blocks of C may be several times as much. */
 #define RULE_STACK \
     { "!IS_CPU || LM * LN * TM * TN * REAL_BYTES <= 1024 * 1024", \
       "the work-items' blocks of C exceed the stack of a CPU's thread" }

@@ -61,9 +61,10 @@ double timing_least(const struct device_facts *facts, const struct precision *pr
 void timing_run(struct launcher *launcher, struct timing_entry *entries, unsigned num,
         const struct timing_limits *limits, void (*begin)(void *user, unsigned entry), void *user);
 
-/* The fastest sample, because what disturbs a sample only makes it longer, or, where the clock follows
- * the power that is drawn, the median (the lower of two), because the fastest had a clock that does not
- * last; and the distance of the quartiles in parts of the fastest. Sorts the samples. num >= 1. */
+/* The fastest sample, because what disturbs a sample only makes it longer, or, where the clock
+ * follows the power that is drawn, the median (the lower of two), because the fastest had a clock
+ * that does not last; and the distance of the quartiles in parts of the fastest. Sorts the samples.
+ * num >= 1. */
 void timing_summarise(double *samples, unsigned num, bool sustained, double *seconds,
         double *spread);
 

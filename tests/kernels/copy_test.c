@@ -1,8 +1,8 @@
 /* copy_test.c: how A and B are copied so that their rows start at multiples of 16 bytes
  * (copy_prelude.cl.in), whose families run on NVIDIA's devices alone; the copying is for any.
  *
- * Matrices of 2, 4 and 8 byte elements, two at once, on buffers that end with the last element, so that a
- * simulator sees stray accesses.
+ * Matrices of 2, 4 and 8 byte elements, two at once, on buffers that end with the last element, so
+ * that a simulator sees stray accesses.
  */
 #include "core/family.h"
 #include "core/text.h"
@@ -45,9 +45,10 @@ static char *render(size_t element_bytes)
     struct scope scope = { .num = 0 };
     struct tmpl_error error;
     need(scope_set(&scope, "PRECISION", 8 * (long) element_bytes) &&
-            scope_set(&scope, "WHOLE", 16 / (long) element_bytes) && scope_set(&scope, "COPYA", 1) &&
-            scope_set(&scope, "COPYB", 1) && scope_set(&scope, "PARTS", 0) &&
-            scope_set_text(&scope, "KERNEL", "copy"), "the names are too many");
+            scope_set(&scope, "WHOLE", 16 / (long) element_bytes) &&
+            scope_set(&scope, "COPYA", 1) && scope_set(&scope, "COPYB", 1) &&
+            scope_set(&scope, "PARTS", 0) && scope_set_text(&scope, "KERNEL", "copy"),
+            "the names are too many");
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
         char *text = tmpl_render(template_files, num_template_files, files[i], &scope, &error);
         need(text != NULL, text ? "" : error.what);
@@ -65,7 +66,8 @@ static cl_kernel build(struct launcher *launcher, size_t element_bytes, cl_progr
     if (error == CL_SUCCESS)
         error = clBuildProgram(*program, 1, &launcher->device, "", NULL, NULL);
     if (error != CL_SUCCESS)
-        clGetProgramBuildInfo(*program, launcher->device, CL_PROGRAM_BUILD_LOG, sizeof log, log, NULL);
+        clGetProgramBuildInfo(*program, launcher->device, CL_PROGRAM_BUILD_LOG, sizeof log, log,
+                NULL);
     need(error == CL_SUCCESS, log);
     free(text);
     cl_kernel kernel = clCreateKernel(*program, "copy", &error);

@@ -1,5 +1,5 @@
-/* test_both.c: a recipe with a stage that prepares A and B at once, and one for each alone: which of them
- * calls, calls with packs, packs and batches enqueue. */
+/* test_both.c: a recipe with a stage that prepares A and B at once, and one for each alone: which
+ * of them calls, calls with packs, packs and batches enqueue. */
 #include "fixture.h"
 
 #include "internal.h"

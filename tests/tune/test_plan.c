@@ -216,7 +216,7 @@ static size_t list_asked_at_4096(const char *family, const struct record *asked[
     return num;
 }
 
-/* That the first that were asked are the family's presets for singles; returns how many there are. */
+/* The first that were asked must be the family's presets for singles; returns how many there are. */
 static size_t assert_presets_first(const struct record *const asked[], size_t num)
 {
     const struct family *family = asked[0]->config.family;
@@ -233,8 +233,8 @@ static size_t assert_presets_first(const struct record *const asked[], size_t nu
     return num_meant;
 }
 
-/* A family that is far behind is still asked for all presets that are meant for the precision, before
- * what is known of other devices, and for nothing else. */
+/* A family that is far behind is still asked for all presets that are meant for the precision,
+ * before what is known of other devices, and for nothing else. */
 static void a_gpu_tries_its_presets(void **state)
 {
     const struct record *asked[64];

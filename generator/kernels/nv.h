@@ -1,0 +1,30 @@
+/* nv.h: values of the families for NVIDIA's devices that share the fragments nv_*.cl.in: how tiles
+ * lie in local memory, and how warps share them. They have the parameters BM, BN, TM, TN and DEPTH. */
+#ifndef KILN_KERNELS_NV_H
+#define KILN_KERNELS_NV_H
+
+#define NV_VALUES \
+    { "VEC", "1" }, \
+    { "INDEX", "64" }, \
+    { "BK", "DEPTH / ELEM_BYTES" }, \
+    { "WHOLE", "16 / ELEM_BYTES" }, \
+    /* Rows of A (columns of B) whose tiles are fetched together where they lie side by side. */ \
+    { "COLSA", "PRECISION == 64 ? 16 : min(64, BM)" }, \
+    { "COLSB", "PRECISION == 64 ? 16 : min(64, BN)" }, \
+    /* The bytes of a line of a tile. */ \
+    { "LINEA", "TA ? COLSA * ELEM_BYTES : DEPTH" }, \
+    { "LINEB", "TB ? DEPTH : COLSB * ELEM_BYTES" }, \
+    { "PAIRS", "PRECISION == 64 && TA && TB" }, \
+    { "LANES", "16 / ELEM_BYTES" }, \
+    /* Whether two rows (columns) of a work-item's are in another order than mma has them. */ \
+    { "SWAPROWS", "PRECISION == 64 && TA" }, \
+    { "SWAPCOLS", "PRECISION == 64 && TB" }, \
+    { "WARPM", "BM / (TM * 8)" }, \
+    { "WARPN", "BN / (TN * 4)" }, \
+    /* Tiles of singles whose k lie side by side are turned on their way. */ \
+    { "TURNA", "PRECISION == 32 && !TA" }, \
+    { "TURNB", "PRECISION == 32 && TB" }, \
+    /* As many work-groups as the device runs at once. */ \
+    { "ADDERS", "UNITS * 8" }
+
+#endif
