@@ -187,7 +187,7 @@ static void legal_points_render(void **state)
 
 /* ---- Corners ---- */
 
-enum { CORNER_DRAWS = 2000, VALUE_DRAWS = 8000, NUM_PRECISIONS = 3 };
+enum { CORNER_DRAWS = 2000, RARE_DRAWS = 20000, NUM_PRECISIONS = 3 };
 
 static void render_config(const struct space *space, const struct config *config)
 {
@@ -203,14 +203,13 @@ static void render_config(const struct space *space, const struct config *config
 /* The defaults with two parameters at given values, or else the first of some random points with
  * these values that is legal. False when there is none, as when a rule forbids the two together. */
 static bool render_corner(const struct space *space, unsigned i, unsigned vi, unsigned j,
-        unsigned vj)
+        unsigned vj, int draws)
 {
     uint64_t random = i * 1000 + vi * 100 + j * 10 + vj;
     struct config config;
     struct point point;
     config_default(space->family, &config);
     assert_true(space_locate(space, &config, &point));
-    const int draws = i == j ? VALUE_DRAWS : CORNER_DRAWS;
     for (int draw = 0; draw < draws; draw++) {
         const char *reason;
         point.at[i] = (unsigned char) vi;
@@ -230,7 +229,7 @@ static bool render_for_some(const struct space spaces[NUM_PRECISIONS], unsigned 
         unsigned j, unsigned vj)
 {
     for (size_t p = 0; p < NUM_PRECISIONS; p++)
-        if (render_corner(&spaces[p], i, vi, j, vj))
+        if (render_corner(&spaces[p], i, vi, j, vj, CORNER_DRAWS))
             return true;
     return false;
 }
@@ -249,12 +248,15 @@ static unsigned render_pairs(const struct space spaces[NUM_PRECISIONS])
     return rendered;
 }
 
-/* Whether a value is legal for some precision; renders it for each for which it is. */
+/* Whether a value is legal for some precision; renders it for each for which it is. Values that are
+ * rarely legal are looked for longer. */
 static bool render_value(const struct space spaces[NUM_PRECISIONS], unsigned i, unsigned v)
 {
     bool legal = false;
     for (size_t p = 0; p < NUM_PRECISIONS; p++)
-        legal = render_corner(&spaces[p], i, v, i, v) || legal;
+        legal = render_corner(&spaces[p], i, v, i, v, CORNER_DRAWS) || legal;
+    for (size_t p = 0; p < NUM_PRECISIONS && !legal; p++)
+        legal = render_corner(&spaces[p], i, v, i, v, RARE_DRAWS);
     return legal;
 }
 
