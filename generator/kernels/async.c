@@ -3,7 +3,6 @@
  * anywhere; in pieces of 4 bytes, halves of even leading dimension and offset; others are copied
  * first. Doubles and halves go through the tensor cores (mma.sync); for singles, tiles whose k lie
  * side by side are turned as they are copied. */
-#include "copies.h"
 #include "nv.h"
 #include "table.h"
 
@@ -61,19 +60,9 @@ static const struct family_rule rules[] = {
       "BN * DEPTH / (PRECISION == 32 ? 4 : BYTESB) <= 32 * WORKERS", "too many pieces to copy" },
 };
 
-/* A work-group for each tile, or as many as the device runs at once. */
-#define MULTIPLY(copies, a, b) \
-    { "multiply", "!STREAM && " copies, "async.cl.in", NULL, NULL, "A B", "N M", "BN; BM", \
-      "WORKERS; 1", NULL, "M N K " a b "ALPHA BETA C C_OFFSET LDC" }, \
-    { "multiply", "STREAM && " copies, "async.cl.in", NULL, NULL, "A B", "ONE", "UNITS * STREAM", \
-      "WORKERS", NULL, "M N K " a b "WORKSPACE REGION_2 ALPHA BETA C C_OFFSET LDC" }
-
 static const struct family_stage stages[] = {
     COPY_STAGES,
-    MULTIPLY("!COPYA && !COPYB", AS_IT_IS(A), AS_IT_IS(B)),
-    MULTIPLY("!COPYA && COPYB", AS_IT_IS(A), COPIED(B)),
-    MULTIPLY("COPYA && !COPYB", COPIED(A), AS_IT_IS(B)),
-    MULTIPLY("COPYA && COPYB", COPIED(A), COPIED(B)),
+    NV_MULTIPLY("async.cl.in", "WORKERS", "", "WORKSPACE REGION_2 "),
     { "add", "STREAM", "nv_add.cl.in", NULL, NULL, "A B", "ONE", "ADDERS", "256", NULL,
       "M N K WORKSPACE REGION_2 ALPHA BETA C C_OFFSET LDC" },
 };

@@ -2,7 +2,6 @@
  * and tensor maps, so that nothing is packed; a matrix whose rows do not start at multiples of 16
  * bytes is copied first. Doubles and halves go through the tensor cores; for singles, tiles whose k
  * lie side by side are turned in local memory by the warps that fetch. */
-#include "copies.h"
 #include "nv.h"
 #include "table.h"
 
@@ -86,19 +85,10 @@ static const struct family_rule rules[] = {
     { "PRECISION != 32 || BM >= 32", "rows of a tile come by 32" },
 };
 
-/* A work-group for each tile, or as many as the device runs at once. */
-#define MULTIPLY(copies, a, b) \
-    { "multiply", "!STREAM && " copies, "bulk.cl.in", NULL, NULL, "A B", "N M", "BN; BM", \
-      "ITEMS; 1", NULL, "M N K " a b "WORKSPACE REGION_2 REGION_3 ALPHA BETA C C_OFFSET LDC" }, \
-    { "multiply", "STREAM && " copies, "bulk.cl.in", NULL, NULL, "A B", "ONE", "UNITS * STREAM", \
-      "ITEMS", NULL, "M N K " a b "WORKSPACE REGION_2 REGION_3 ALPHA BETA C C_OFFSET LDC" }
-
 static const struct family_stage stages[] = {
     COPY_STAGES,
-    MULTIPLY("!COPYA && !COPYB", AS_IT_IS(A), AS_IT_IS(B)),
-    MULTIPLY("!COPYA && COPYB", AS_IT_IS(A), COPIED(B)),
-    MULTIPLY("COPYA && !COPYB", COPIED(A), AS_IT_IS(B)),
-    MULTIPLY("COPYA && COPYB", COPIED(A), COPIED(B)),
+    NV_MULTIPLY("bulk.cl.in", "ITEMS", "WORKSPACE REGION_2 REGION_3 ",
+            "WORKSPACE REGION_2 REGION_3 "),
     { "add", "PARTS", "nv_add.cl.in", NULL, NULL, "A B", "ONE", "ADDERS", "256", NULL,
       "M N K WORKSPACE REGION_3 ALPHA BETA C C_OFFSET LDC" },
 };

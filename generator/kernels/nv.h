@@ -3,6 +3,8 @@
 #ifndef KILN_KERNELS_NV_H
 #define KILN_KERNELS_NV_H
 
+#include "copies.h"
+
 #define NV_VALUES \
     { "VEC", "1" }, \
     { "INDEX", "64" }, \
@@ -26,5 +28,18 @@
     { "TURNB", "PRECISION == 32 && TB" }, \
     /* As many work-groups as the device runs at once. */ \
     { "ADDERS", "UNITS * 8" }
+
+/* The stages that multiply, for work-groups of `items`: one for each tile, told of `each` beside the
+ * operands, or as many as the device runs at once, told of `turns`. */
+#define NV_MULTIPLY(template, items, each, turns) \
+    NV_MULTIPLY_OF(template, items, each, turns, "!COPYA && !COPYB", AS_IT_IS(A) AS_IT_IS(B)), \
+    NV_MULTIPLY_OF(template, items, each, turns, "!COPYA && COPYB", AS_IT_IS(A) COPIED(B)), \
+    NV_MULTIPLY_OF(template, items, each, turns, "COPYA && !COPYB", COPIED(A) AS_IT_IS(B)), \
+    NV_MULTIPLY_OF(template, items, each, turns, "COPYA && COPYB", COPIED(A) COPIED(B))
+#define NV_MULTIPLY_OF(template, items, each, turns, copies, operands) \
+    { "multiply", "!STREAM && " copies, template, NULL, NULL, "A B", "N M", "BN; BM", \
+      items "; 1", NULL, "M N K " operands each "ALPHA BETA C C_OFFSET LDC" }, \
+    { "multiply", "STREAM && " copies, template, NULL, NULL, "A B", "ONE", "UNITS * STREAM", \
+      items, NULL, "M N K " operands turns "ALPHA BETA C C_OFFSET LDC" }
 
 #endif
