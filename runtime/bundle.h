@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { KILN_BUNDLE_FORMAT = 5 };
+enum { KILN_BUNDLE_FORMAT = 6 };
 
 enum {
     KILN_MAX_STAGES = 6,
@@ -73,11 +73,13 @@ struct kiln_region {
 /* One kernel launch: ceil(dim[i] / tile[i]) work-groups of local[i] work-items along axis i; where
  * dim[i] is KILN_DIM_ONE, tile[i] work-groups, whatever the shape.
  *
- * A stage that prepares A alone is told of M, K, A and PACKED_A only; one that prepares B alone, of
- * N, K, B and PACKED_B. No stage that prepares nothing reads an operand that others prepare. A stage
- * may prepare both; then there are stages for each alone too. Without a pack the stage for both is
- * enqueued, where there is one, else those for each; with a pack of one, those for the other alone;
- * to pack an operand, those for it alone and nothing else. The last stage prepares nothing. */
+ * A stage that prepares A alone gets M, K, A and PACKED_A only; one that prepares B alone, N, K, B
+ * and PACKED_B. A stage that prepares nothing reads no operand that another stage prepares. A stage
+ * may prepare both operands; then there is also one for each alone. Which are enqueued:
+ * - without a pack, the stage for both if there is one, else those for each;
+ * - with a pack of one operand, those for the other alone;
+ * - to pack an operand, those for it alone, and nothing else.
+ * The last stage prepares nothing. Stages before it may write parts of C that no later one reads. */
 struct kiln_stage {
     const char *entry;                 /* the kernel's name in the recipe's program */
     uint8_t work_dim;                  /* 1 to 3 */
@@ -98,13 +100,15 @@ struct kiln_binary {
     const char *driver;                /* CL_DRIVER_VERSION */
     uint32_t compute_capability;       /* of NVIDIA's devices, 90 for 9.0; 0 is any device */
     uint64_t source_hash;              /* must equal the program's hash */
+    uint64_t data_hash;                /* of the data (hash.h); one that differs is not loaded */
     const unsigned char *data;
     size_t size;                       /* bytes */
 };
 
 /* The text of a recipe's kernels, in pieces that each respect C's limit on string literals. */
 struct kiln_program {
-    uint64_t hash;                     /* FNV-1a, 64 bit, of the concatenated pieces */
+    uint64_t hash;                     /* of the concatenated pieces (hash.h), which must have it
+                                          where there are pieces */
     uint32_t ptx;                      /* compute capability that the text is masked PTX for
                                           (ptx.c), 90 for 9.0; 0: plain OpenCL C */
     const char *const *pieces;         /* NULL when there are only binaries */

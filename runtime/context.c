@@ -10,9 +10,13 @@
 static enum kiln_status check_handles(cl_context context, cl_device_id device)
 {
     size_t bytes = 0;
-    if (context == NULL ||
-        clGetContextInfo(context, CL_CONTEXT_DEVICES, 0, NULL, &bytes) != CL_SUCCESS) {
+    if (context == NULL) {
         return KILN_INVALID_CONTEXT;
+    }
+    enum kiln_status status = kiln_conclude(
+            clGetContextInfo(context, CL_CONTEXT_DEVICES, 0, NULL, &bytes), KILN_INVALID_CONTEXT);
+    if (status != KILN_SUCCESS) {
+        return status;
     }
     cl_device_id *devices = malloc(bytes > 0 ? bytes : 1);
     if (devices == NULL) {
@@ -111,51 +115,82 @@ static enum kiln_status make_links(struct kiln_context *context,
     return KILN_SUCCESS;
 }
 
-/* The recipes that a dispatch table names; true when at least one can be used. */
+/* Of a build in advance: can the last recipe that was tried be used, and can any? */
+struct progress {
+    enum kiln_status status;           /* KILN_SUCCESS, or the passing failure that ends it */
+    bool serves, any;
+};
+
+/* A recipe that is refused leaves its calls to others. */
+static void build_recipe(struct kiln_context *context, struct kiln_link *link, uint32_t recipe,
+        struct progress *progress)
+{
+    enum kiln_status status = kiln_recipe_prepare(context, link, recipe);
+    progress->serves = status == KILN_SUCCESS;
+    progress->any = progress->any || progress->serves;
+    progress->status = kiln_is_passing(status) ? status : KILN_SUCCESS;
+}
+
+/* The recipes that a dispatch table names for a transpose pair. */
 static bool build_dispatched(struct kiln_context *context, struct kiln_link *link,
-        const struct kiln_dispatch *dispatch)
+        const struct kiln_dispatch *dispatch, unsigned pair, struct progress *progress)
 {
-    bool any = false;
-    for (uint32_t i = 0; i < dispatch->num_anchors; i++) {
-        for (unsigned trans = 0; trans < 4; trans++) {
-            uint16_t recipe = dispatch->anchors[i].recipe[trans];
-            if (recipe != KILN_NO_RECIPE && kiln_recipe_prepare(context, link, recipe)) {
-                any = true;
-            }
+    bool serves = false;
+    uint32_t num = dispatch != NULL ? dispatch->num_anchors : 0;
+    for (uint32_t i = 0; i < num && progress->status == KILN_SUCCESS; i++) {
+        uint16_t recipe = dispatch->anchors[i].recipe[pair];
+        if (recipe != KILN_NO_RECIPE) {
+            build_recipe(context, link, recipe, progress);
+            serves = serves || progress->serves;
         }
     }
-    return any;
+    return serves;
 }
 
-/* Recipes that no table names serve too, where the named ones are refused or there is no table. */
-static bool any_recipe_works(struct kiln_context *context)
+/* The recipes that a scan comes to, up to the first that takes every call. */
+static bool build_scanned(struct kiln_context *context, struct kiln_link *link,
+        enum kiln_precision precision, unsigned pair, struct progress *progress)
 {
-    for (unsigned i = 0; i < context->num_links; i++) {
+    const struct kiln_bundle *bundle = link->bundle;
+    bool serves = false;
+    for (uint32_t r = 0; r < bundle->num_recipes && progress->status == KILN_SUCCESS; r++) {
+        const struct kiln_recipe *recipe = &bundle->recipes[r];
+        if (recipe->precision != precision || recipe->transa * 2u + recipe->transb != pair) {
+            continue;
+        }
+        build_recipe(context, link, r, progress);
+        serves = serves || progress->serves;
+        if (progress->serves && kiln_recipe_takes_all(recipe)) {
+            break;
+        }
+    }
+    return serves;
+}
+
+/* What calls of one precision and transpose pair are served by first: the first bundle that has
+ * something for them. */
+static void build_pair(struct kiln_context *context, size_t slot, unsigned pair,
+        struct progress *progress)
+{
+    bool serves = false;
+    for (unsigned i = 0; i < context->num_links && !serves; i++) {
         struct kiln_link *link = &context->links[i];
-        for (uint32_t r = 0; r < link->num_recipes; r++) {
-            if (kiln_precision_runs(link->bundle->recipes[r].precision, &context->facts) &&
-                kiln_recipe_prepare(context, link, r)) {
-                return true;
-            }
-        }
+        serves = build_dispatched(context, link, link->grids[slot].dispatch, pair, progress) ||
+                 build_scanned(context, link, kiln_precisions[slot].precision, pair, progress);
     }
-    return false;
 }
 
-/* A recipe that is refused leaves its calls to others; only when none is left is that an error. */
 static enum kiln_status build_now(struct kiln_context *context)
 {
-    bool any = false;
-    for (unsigned i = 0; i < context->num_links; i++) {
-        for (size_t slot = 0; slot < KILN_NUM_PRECISIONS; slot++) {
-            const struct kiln_dispatch *dispatch = context->links[i].grids[slot].dispatch;
-            if (dispatch == NULL || !kiln_precision_runs(dispatch->precision, &context->facts)) {
-                continue;
-            }
-            any = build_dispatched(context, &context->links[i], dispatch) || any;
+    struct progress progress = {.status = KILN_SUCCESS};
+    for (size_t slot = 0; slot < KILN_NUM_PRECISIONS; slot++) {
+        bool runs = kiln_precision_runs(kiln_precisions[slot].precision, &context->facts);
+        for (unsigned pair = 0; runs && pair < 4 && progress.status == KILN_SUCCESS; pair++) {
+            build_pair(context, slot, pair, &progress);
         }
     }
-    return any || any_recipe_works(context) ? KILN_SUCCESS : KILN_NO_KERNEL;
+    return progress.status != KILN_SUCCESS ? progress.status
+            : progress.any ? KILN_SUCCESS : KILN_NO_KERNEL;
 }
 
 static enum kiln_status retain_handles(struct kiln_context *context, cl_context opencl_context,
@@ -184,6 +219,11 @@ static enum kiln_status context_init(struct kiln_context *context, cl_context op
         return KILN_OUT_OF_MEMORY;
     }
     context->has_spaces_lock = true;
+    for (; context->num_turns < KILN_NUM_TURNS; context->num_turns++) {
+        if (pthread_mutex_init(&context->turns[context->num_turns], NULL) != 0) {
+            return KILN_OUT_OF_MEMORY;
+        }
+    }
     enum kiln_status status = retain_handles(context, opencl_context, device);
     if (status == KILN_SUCCESS) {
         status = kiln_device_facts_query(device, &context->facts);
@@ -241,6 +281,9 @@ void kiln_context_destroy(struct kiln_context **context)
     }
     if (old->context != NULL) {
         clReleaseContext(old->context);
+    }
+    while (old->num_turns > 0) {
+        pthread_mutex_destroy(&old->turns[--old->num_turns]);
     }
     if (old->has_spaces_lock) {
         pthread_mutex_destroy(&old->spaces_lock);

@@ -82,42 +82,50 @@ static cl_int device_limits(cl_device_id device, struct kiln_device_facts *facts
 }
 
 /* Drivers older than OpenCL 1.2 know the query only with the extension: an error means no. */
-static bool device_has_double(cl_device_id device)
+static enum kiln_status device_has_double(cl_device_id device, bool *has)
 {
     cl_device_fp_config config = 0;
     cl_int error = device_get(device, CL_DEVICE_DOUBLE_FP_CONFIG, &config, sizeof config);
-    return error == CL_SUCCESS && config != 0;
+    *has = error == CL_SUCCESS && config != 0;
+    return kiln_conclude(error, KILN_SUCCESS);
 }
 
 /* Drivers older than OpenCL 1.2 do not know the query: an error means no. */
-static size_t device_max_pixels(cl_device_id device)
+static enum kiln_status device_max_pixels(cl_device_id device, size_t *pixels)
 {
     cl_bool has_images = CL_FALSE;
-    size_t pixels = 0;
-    bool known = device_get(device, CL_DEVICE_IMAGE_SUPPORT, &has_images, sizeof has_images) ==
-                 CL_SUCCESS &&
-                 device_get(device, CL_DEVICE_IMAGE_MAX_BUFFER_SIZE, &pixels, sizeof pixels) ==
-                 CL_SUCCESS;
-    return known && has_images ? pixels : 0;
+    size_t most = 0;
+    cl_int error = device_get(device, CL_DEVICE_IMAGE_SUPPORT, &has_images, sizeof has_images);
+    if (error == CL_SUCCESS) {
+        error = device_get(device, CL_DEVICE_IMAGE_MAX_BUFFER_SIZE, &most, sizeof most);
+    }
+    *pixels = error == CL_SUCCESS && has_images ? most : 0;
+    return kiln_conclude(error, KILN_SUCCESS);
 }
 
 /* cl_nv_device_attribute_query; the values are pinned by the extension. */
 enum { NV_COMPUTE_CAPABILITY_MAJOR = 0x4000, NV_COMPUTE_CAPABILITY_MINOR = 0x4001 };
 
-cl_uint kiln_device_compute_capability(cl_device_id device)
+enum kiln_status kiln_device_compute_capability(cl_device_id device, cl_uint *capability)
 {
     cl_uint major = 0, minor = 0;
     char *extensions = NULL;
+    *capability = 0;
     enum kiln_status status = copy_text(device, NULL, CL_DEVICE_EXTENSIONS, &extensions);
     bool has = status == KILN_SUCCESS &&
                strstr(extensions, "cl_nv_device_attribute_query") != NULL;
     free(extensions);
-    if (!has ||
-        device_get(device, NV_COMPUTE_CAPABILITY_MAJOR, &major, sizeof major) != CL_SUCCESS ||
-        device_get(device, NV_COMPUTE_CAPABILITY_MINOR, &minor, sizeof minor) != CL_SUCCESS) {
-        return 0;
+    cl_int error = (cl_int)status;
+    if (has) {
+        error = device_get(device, NV_COMPUTE_CAPABILITY_MAJOR, &major, sizeof major);
     }
-    return minor < 10 ? 10 * major + minor : 0;
+    if (has && error == CL_SUCCESS) {
+        error = device_get(device, NV_COMPUTE_CAPABILITY_MINOR, &minor, sizeof minor);
+    }
+    if (has && error == CL_SUCCESS && minor < 10) {
+        *capability = 10 * major + minor;
+    }
+    return kiln_conclude(error, KILN_SUCCESS);
 }
 
 /* NVIDIA's driver tells what arguments may take; arrays that a kernel declares may take as much as
@@ -147,9 +155,15 @@ enum kiln_status kiln_device_facts_query(cl_device_id device, struct kiln_device
     if (status == KILN_SUCCESS) {
         status = (enum kiln_status)device_limits(device, facts);
     }
-    facts->has_double = device_has_double(device);
-    facts->max_pixels = device_max_pixels(device);
-    facts->compute_capability = kiln_device_compute_capability(device);
+    if (status == KILN_SUCCESS) {
+        status = device_has_double(device, &facts->has_double);
+    }
+    if (status == KILN_SUCCESS) {
+        status = device_max_pixels(device, &facts->max_pixels);
+    }
+    if (status == KILN_SUCCESS) {
+        status = kiln_device_compute_capability(device, &facts->compute_capability);
+    }
     facts->local_bytes = kiln_device_local_bytes(facts->compute_capability, facts->local_bytes);
     return status;
 }

@@ -207,8 +207,33 @@ bool kiln_plan_groups(const struct kiln_problem *problem, struct kiln_plan *plan
     return true;
 }
 
+bool kiln_recipe_takes_all(const struct kiln_recipe *recipe)
+{
+    const struct kiln_guard *guard = &recipe->guard;
+    const uint32_t units[] = {guard->m, guard->n, guard->k, guard->a, guard->b, guard->c};
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        if (units[i] > 1) {
+            return false;
+        }
+    }
+    return guard->most[0] == 0 && guard->most[1] == 0 && guard->most[2] == 0 &&
+           recipe->index_bits == 64;
+}
+
+bool kiln_stage_is_empty(const struct kiln_plan *plan, unsigned index)
+{
+    for (unsigned d = 0; d < plan->recipe->stages[index].work_dim; d++) {
+        if (plan->groups[index][d] == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* False: the recipe can not serve the problem. Otherwise *status is KILN_SUCCESS, or a passing
+ * failure to prepare it. */
 static bool plan_make(struct kiln_context *context, const struct kiln_problem *problem,
-        struct kiln_link *link, uint32_t index, struct kiln_plan *plan)
+        struct kiln_link *link, uint32_t index, struct kiln_plan *plan, enum kiln_status *status)
 {
     const struct kiln_recipe *recipe = &link->bundle->recipes[index];
     if (recipe->precision != problem->precision || recipe->transa != problem->transa ||
@@ -220,10 +245,13 @@ static bool plan_make(struct kiln_context *context, const struct kiln_problem *p
     plan->link = link;
     plan->recipe_index = index;
     plan->recipe = recipe;
-    return kiln_plan_groups(problem, plan) && kiln_plan_regions(problem, plan) &&
-           plan->workspace_bytes <= context->facts.max_alloc_bytes &&
-           kiln_plan_pixels(problem, plan) <= context->facts.max_pixels &&
-           kiln_recipe_prepare(context, link, index);
+    if (!kiln_plan_groups(problem, plan) || !kiln_plan_regions(problem, plan) ||
+        plan->workspace_bytes > context->facts.max_alloc_bytes ||
+        kiln_plan_pixels(problem, plan) > context->facts.max_pixels) {
+        return false;
+    }
+    *status = kiln_recipe_prepare(context, link, index);
+    return *status != KILN_NO_KERNEL;
 }
 
 /* The recipe that a bundle's dispatch table names, or KILN_NO_RECIPE. */
@@ -241,12 +269,13 @@ static void look_up(const struct kiln_link *link, const struct kiln_problem *pro
 
 /* Goes on with the bundle's recipes in order, without the dispatched one. */
 static bool scan(struct kiln_context *context, const struct kiln_problem *problem,
-        struct kiln_search *search, struct kiln_plan *plan)
+        struct kiln_search *search, struct kiln_plan *plan, enum kiln_status *status)
 {
     struct kiln_link *link = &context->links[search->link];
     while (search->next < link->bundle->num_recipes) {
         uint32_t index = search->next++;
-        if (index != search->dispatched && plan_make(context, problem, link, index, plan)) {
+        if (index != search->dispatched &&
+            plan_make(context, problem, link, index, plan, status)) {
             return true;
         }
     }
@@ -255,31 +284,31 @@ static bool scan(struct kiln_context *context, const struct kiln_problem *proble
 
 /* Packs are in the form of one recipe, which alone can read them. */
 static bool bound_recipe(struct kiln_context *context, const struct kiln_problem *problem,
-        struct kiln_search *search, struct kiln_plan *plan)
+        struct kiln_search *search, struct kiln_plan *plan, enum kiln_status *status)
 {
     bool is_first = search->link < context->num_links;
     search->link = context->num_links;
     return is_first && plan_make(context, problem, &context->links[problem->bound_link],
-            problem->bound_recipe, plan);
+            problem->bound_recipe, plan, status);
 }
 
 bool kiln_search_next(struct kiln_context *context, const struct kiln_problem *problem,
-        struct kiln_search *search, struct kiln_plan *plan)
+        struct kiln_search *search, struct kiln_plan *plan, enum kiln_status *status)
 {
-    if (problem->is_bound) {
-        return bound_recipe(context, problem, search, plan);
+    if (problem->bound != 0) {
+        return bound_recipe(context, problem, search, plan, status);
     }
     for (; search->link < context->num_links; search->link++, search->in_scan = false) {
         struct kiln_link *link = &context->links[search->link];
         if (!search->in_scan) {
             look_up(link, problem, search);
             if (search->dispatched != KILN_NO_RECIPE &&
-                plan_make(context, problem, link, search->dispatched, plan)) {
+                plan_make(context, problem, link, search->dispatched, plan, status)) {
                 plan->anchor = search->anchor;
                 return true;
             }
         }
-        if (scan(context, problem, search, plan)) {
+        if (scan(context, problem, search, plan, status)) {
             return true;
         }
     }
@@ -288,5 +317,14 @@ bool kiln_search_next(struct kiln_context *context, const struct kiln_problem *p
 
 enum kiln_status kiln_search_failure(const struct kiln_problem *problem)
 {
-    return problem->is_bound ? KILN_PACK_UNSUITABLE : KILN_NO_KERNEL;
+    return problem->bound != 0 ? KILN_PACK_UNSUITABLE : KILN_NO_KERNEL;
+}
+
+enum kiln_status kiln_search_first(struct kiln_context *context,
+        const struct kiln_problem *problem, struct kiln_plan *plan)
+{
+    struct kiln_search search = {0};
+    enum kiln_status status = KILN_SUCCESS;
+    return kiln_search_next(context, problem, &search, plan, &status)
+            ? status : kiln_search_failure(problem);
 }

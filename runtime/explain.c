@@ -48,10 +48,14 @@ static void add_anchor(struct kiln_text *text, const struct kiln_anchor *anchor)
 
 static void add_packs(struct kiln_text *text, const struct kiln_problem *problem)
 {
-    if (problem->is_bound) {
+    if (problem->bound != 0) {
         kiln_text_add(text, "packed:");
-        kiln_text_add(text, problem->packed[KILN_PREPARED_A].buffer != NULL ? " A" : "");
-        kiln_text_add(text, problem->packed[KILN_PREPARED_B].buffer != NULL ? " B" : "");
+        for (unsigned operand = KILN_PREPARED_A; operand < KILN_NUM_PREPARED; operand++) {
+            bool is_here = (problem->bound & operand) != 0;
+            kiln_text_add(text, !is_here ? "" : operand == KILN_PREPARED_A ? " A" : " B");
+            kiln_text_add(text, is_here && problem->packed[operand].buffer == NULL ? " (a copy)"
+                                                                                   : "");
+        }
         kiln_text_add(text, "\n");
     }
 }
@@ -86,7 +90,7 @@ static void add_plan(struct kiln_text *text, const struct kiln_problem *problem,
     add_fact(text, "program", from_binary ? "binary" : "source");
     add_fact(text, "indices", plan->recipe->index_bits == 32 ? "32 bits" : "64 bits");
     for (unsigned i = 0; i < plan->recipe->num_stages; i++) {
-        if (kiln_stage_is_needed(problem, plan->recipe, i)) {
+        if (kiln_stage_is_needed(problem, plan->recipe, i) && !kiln_stage_is_empty(plan, i)) {
             add_stage(text, plan, i);
         }
     }
@@ -105,28 +109,22 @@ static void add_nothing(struct kiln_text *text, const struct kiln_context *conte
     add_problem(text, problem);
 }
 
-static enum kiln_status plan_of(struct kiln_context *context, const struct kiln_problem *problem,
-        struct kiln_plan *plan)
-{
-    struct kiln_search search = {0};
-    return kiln_search_next(context, problem, &search, plan) ? KILN_SUCCESS
-                                                            : kiln_search_failure(problem);
-}
-
 enum kiln_status kiln_gemm_workspace_bytes(struct kiln_context *context,
         const struct kiln_gemm *gemm, size_t *bytes)
 {
     struct kiln_problem problem;
     struct kiln_plan plan;
+    if (bytes != NULL) {
+        *bytes = 0;
+    }
     if (context == NULL || gemm == NULL || bytes == NULL) {
         return KILN_INVALID_ARGUMENT;
     }
-    *bytes = 0;
     enum kiln_status status = kiln_problem_make(context, gemm, KILN_CHECK_SHAPE, &problem);
     if (status != KILN_SUCCESS || problem.is_nothing) {
         return status;
     }
-    status = plan_of(context, &problem, &plan);
+    status = kiln_search_first(context, &problem, &plan);
     if (status == KILN_SUCCESS) {
         *bytes = plan.workspace_bytes;
     }
@@ -139,10 +137,12 @@ enum kiln_status kiln_gemm_explain(struct kiln_context *context, const struct ki
     struct kiln_problem problem;
     struct kiln_plan plan;
     struct kiln_text builder;
+    if (text != NULL) {
+        kiln_text_begin(&builder, text, size);
+    }
     if (context == NULL || gemm == NULL || text == NULL) {
         return KILN_INVALID_ARGUMENT;
     }
-    kiln_text_begin(&builder, text, size);
     enum kiln_status status = kiln_problem_make(context, gemm, KILN_CHECK_SHAPE, &problem);
     if (status != KILN_SUCCESS) {
         return status;
@@ -150,7 +150,7 @@ enum kiln_status kiln_gemm_explain(struct kiln_context *context, const struct ki
     if (problem.is_nothing) {
         add_nothing(&builder, context, &problem);
     } else {
-        status = plan_of(context, &problem, &plan);
+        status = kiln_search_first(context, &problem, &plan);
         if (status != KILN_SUCCESS) {
             return status;
         }

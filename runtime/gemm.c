@@ -37,10 +37,12 @@ enum kiln_status kiln_gemm_enqueue_profiled(struct kiln_context *context,
         .stage_events = stage_events,
         .num_stage_events = num_events,
     };
+    if (num_events != NULL) {
+        *num_events = 0;
+    }
     if (stage_events == NULL || num_events == NULL || gemm == NULL || gemm->batch_count > 1) {
         return KILN_INVALID_ARGUMENT;
     }
-    *num_events = 0;
     return enqueue(context, gemm, KILN_CHECK_ALL, &request);
 }
 

@@ -6,13 +6,14 @@
  * its regions; launch.c enqueues its stages.
  *
  * Locks, always taken in this order and each held by one function alone unless said otherwise:
- * a queue's workspace (held while a call's stages are enqueued), a recipe, a program. The lock on
- * the list of workspaces is never held together with another.
+ * the turn of a queue (held while a call's stages are enqueued), a recipe, a program. The lock on
+ * the list of workspaces is held for moments, inside a turn or alone.
  */
 #ifndef KILN_INTERNAL_H
 #define KILN_INTERNAL_H
 
 #include "bundle.h"
+#include "hash.h"
 #include "kiln/kiln.h"
 #include "shape.h"
 
@@ -53,6 +54,30 @@ static inline bool kiln_round_up(size_t value, size_t unit, size_t *rounded)
     return kiln_add(value, rest ? unit - rest : 0, rounded);
 }
 
+/* ---- Failures ---- */
+
+/* Memory or resources were lacking, which may be over by the next call: nothing follows from it
+ * about the kernel, object or device in question. */
+static inline bool kiln_is_passing(enum kiln_status status)
+{
+    return status == KILN_OUT_OF_MEMORY || status == (enum kiln_status)CL_OUT_OF_HOST_MEMORY ||
+           status == (enum kiln_status)CL_OUT_OF_RESOURCES ||
+           status == (enum kiln_status)CL_MEM_OBJECT_ALLOCATION_FAILURE;
+}
+
+/* What an error of OpenCL means for that which was asked for: `invalid`, unless it is passing. */
+static inline enum kiln_status kiln_conclude(cl_int error, enum kiln_status invalid)
+{
+    enum kiln_status status = (enum kiln_status)error;
+    return status == KILN_SUCCESS || kiln_is_passing(status) ? status : invalid;
+}
+
+/* Of two failures the one that counts: that with the lower number. */
+static inline enum kiln_status kiln_lower(enum kiln_status a, enum kiln_status b)
+{
+    return b == KILN_SUCCESS || (a != KILN_SUCCESS && a < b) ? a : b;
+}
+
 /* ---- text.c: bounded text, because the library uses no stdio ---- */
 
 struct kiln_text {
@@ -81,8 +106,9 @@ struct kiln_device_facts {
 enum kiln_status kiln_device_facts_query(cl_device_id device, struct kiln_device_facts *facts);
 void kiln_device_facts_free(struct kiln_device_facts *facts);
 
-/* NVIDIA's, 90 for 9.0. 0: the device has none, or one too large to be told in this way. */
-cl_uint kiln_device_compute_capability(cl_device_id device);
+/* NVIDIA's, 90 for 9.0. 0: the device has none, or one too large to be told in this way. Errors are
+ * passing ones alone. */
+enum kiln_status kiln_device_compute_capability(cl_device_id device, cl_uint *capability);
 /* What arrays of a kernel may take, where the driver has told what its arguments may take. */
 cl_ulong kiln_device_local_bytes(cl_uint capability, cl_ulong told);
 
@@ -110,6 +136,8 @@ bool kiln_precision_runs(unsigned precision, const struct kiln_device_facts *fac
 bool kiln_glob_match(const char *pattern, const char *text);
 bool kiln_bundle_matches(const struct kiln_bundle *bundle, const struct kiln_device_facts *facts);
 bool kiln_bundle_is_sound(const struct kiln_bundle *bundle);
+/* Is the argument a cl_mem? */
+bool kiln_arg_is_memory(unsigned code);
 /* Does a stage take the workspace as an image? */
 bool kiln_recipe_reads_image(const struct kiln_recipe *recipe);
 
@@ -127,6 +155,13 @@ enum kiln_status kiln_select_bundles(const struct kiln_bundle *wanted,
 /* ---- context.c ---- */
 
 enum kiln_state { KILN_UNTRIED, KILN_READY, KILN_REFUSED };
+
+/* What becomes of a program or recipe whose preparation ended so. */
+static inline enum kiln_state kiln_state_after(enum kiln_status status)
+{
+    return status == KILN_SUCCESS ? KILN_READY
+            : kiln_is_passing(status) ? KILN_UNTRIED : KILN_REFUSED;
+}
 
 struct kiln_program_state {
     pthread_mutex_t lock;              /* guards the rest; held while the program is built */
@@ -168,13 +203,15 @@ struct kiln_link {
 /* More than these are kept only while as many calls are under way, each on its own queue. */
 enum { KILN_MAX_SPACES = 8 };
 
+/* Queues share this many turns. */
+enum { KILN_NUM_TURNS = 16 };
+
 /* The workspace that a context holds for one queue. */
 struct kiln_space {
     struct kiln_space *next;           /* used longer ago; guarded by spaces_lock */
-    size_t num_users;                  /* calls that hold it or wait for it; by spaces_lock */
+    size_t num_users;                  /* calls that hold it; by spaces_lock */
     cl_command_queue queue;            /* retained */
-    pthread_mutex_t lock;              /* guards the rest; held while a call is enqueued */
-    cl_mem buffer;
+    cl_mem buffer;                     /* this and the rest: by the queue's turn */
     size_t bytes;
     cl_event last;                     /* out-of-order queues: the last stage that may use it */
 };
@@ -187,6 +224,8 @@ struct kiln_context {
     void *log_user;
     unsigned num_links;
     struct kiln_link links[KILN_MAX_LINKS];
+    unsigned num_turns;                /* those that exist */
+    pthread_mutex_t turns[KILN_NUM_TURNS];
     bool has_spaces_lock;
     pthread_mutex_t spaces_lock;
     struct kiln_space *spaces;         /* the one used last comes first */
@@ -224,10 +263,12 @@ struct kiln_problem {
     double alpha, beta;
     struct kiln_operand a, b, c;
     size_t batch_count;                /* >= 1 */
-    cl_mem workspace;                  /* NULL: held by the context */
-    size_t workspace_offset, workspace_bytes;     /* bytes, the latter from the offset on */
+    cl_mem workspace;                  /* NULL: held by the context, or not asked for yet */
+    size_t workspace_offset, workspace_bytes;     /* bytes, the latter from the offset on; the
+                                                     context's begins at 0 */
     struct kiln_packed packed[KILN_NUM_PREPARED];  /* by enum kiln_prepared; the first is unused */
-    bool is_bound;                     /* by its packs to the recipe that they were made for: */
+    unsigned bound;                    /* the set of operands (enum kiln_prepared) that packs
+                                          stand for; if any, this recipe alone reads them: */
     unsigned bound_link;
     uint32_t bound_recipe;
     bool is_nothing;                   /* C stays as it is */
@@ -262,7 +303,8 @@ enum kiln_checks {
     KILN_CHECK_A, KILN_CHECK_B         /* as a question, but for this one */
 };
 
-enum kiln_status kiln_problem_make(const struct kiln_context *context,
+/* The problem of a call, but for the packs that it brings. */
+enum kiln_status kiln_problem_check(const struct kiln_context *context,
         const struct kiln_gemm *gemm, enum kiln_checks checks, struct kiln_problem *problem);
 
 /* The place behind a matrix's last element in the last batch member, counted from the start of the
@@ -270,22 +312,34 @@ enum kiln_status kiln_problem_make(const struct kiln_context *context,
 bool kiln_operand_end(const struct kiln_operand *operand, size_t batch_count, size_t *end);
 size_t kiln_extent(const struct kiln_problem *problem, unsigned dim);
 
-/* What the driver knows about a buffer; an error for anything else. */
-cl_int kiln_buffer_facts(cl_mem buffer, cl_context *context, size_t *bytes);
+/* A buffer as the driver knows it. */
+struct kiln_buffer_facts {
+    cl_context owner;
+    size_t bytes;
+};
+
+/* `invalid` for NULL and for what the driver knows as something else. */
+enum kiln_status kiln_buffer_query(cl_mem buffer, enum kiln_status invalid,
+        struct kiln_buffer_facts *facts);
 
 /* ---- program.c: kernels of a recipe ---- */
 
+/* These give KILN_NO_KERNEL for what the driver or the device refuses, which stays refused, and
+ * passing failures, after which the next call tries again. */
+
 /* Builds the program, or frees it and says why in the log. */
-bool kiln_program_build(const struct kiln_context *context, cl_program program);
+enum kiln_status kiln_program_build(const struct kiln_context *context, cl_program program);
 
 /* Builds what is not built yet; may block for as long as the driver's compiler takes. */
-bool kiln_program_prepare(struct kiln_context *context, struct kiln_link *link, uint32_t program);
+enum kiln_status kiln_program_prepare(struct kiln_context *context, struct kiln_link *link,
+        uint32_t program);
 
 /* ---- ptx.c: kernels that NVIDIA's OpenCL compiler does not build in one step ---- */
 
-/* Builds a masked text for the context's device; takes `source` over. NULL: refused, and logged. */
-cl_program kiln_ptx_build(const struct kiln_context *context, cl_program source,
-        uint32_t capability);
+/* Builds a masked text for the context's device; takes `source` over. Failures are logged; as in
+ * program.c. */
+enum kiln_status kiln_ptx_build(const struct kiln_context *context, cl_program source,
+        uint32_t capability, cl_program *program);
 
 /* Takes the masks from `text`, in place, and targets sm_NNa for a capability of NN. `size` has room
  * for one byte more than the text and its NUL. False: it is not PTX for that capability. */
@@ -293,7 +347,9 @@ bool kiln_ptx_unmask(char *text, size_t size, uint32_t capability);
 
 /* ---- recipe.c: sets of kernels ---- */
 
-bool kiln_recipe_prepare(struct kiln_context *context, struct kiln_link *link, uint32_t recipe);
+/* As in program.c. */
+enum kiln_status kiln_recipe_prepare(struct kiln_context *context, struct kiln_link *link,
+        uint32_t recipe);
 enum kiln_status kiln_recipe_take(struct kiln_link *link, uint32_t recipe,
         struct kiln_kernel_set **set);
 void kiln_recipe_give(struct kiln_link *link, uint32_t recipe, struct kiln_kernel_set *set);
@@ -329,12 +385,23 @@ bool kiln_grid_make(const struct kiln_dispatch *dispatch, struct kiln_grid *grid
  * even when k is 0 and its work-groups divide k among themselves. */
 bool kiln_plan_groups(const struct kiln_problem *problem, struct kiln_plan *plan);
 
-/* The next recipe that can serve the problem, with its kernels built; false when there is none. A
- * problem that is bound has one at most. */
+/* A stage without work-groups (k is 0, and it packs A or B) must not be enqueued. */
+bool kiln_stage_is_empty(const struct kiln_plan *plan, unsigned index);
+
+/* Does the recipe serve every shape of its precision and transposes? */
+bool kiln_recipe_takes_all(const struct kiln_recipe *recipe);
+
+/* The next recipe that can serve the problem; false when there is none. A problem that is bound has
+ * one at most. The kernels are built, unless *status is a passing failure: then the search may go
+ * on. */
 bool kiln_search_next(struct kiln_context *context, const struct kiln_problem *problem,
-        struct kiln_search *search, struct kiln_plan *plan);
+        struct kiln_search *search, struct kiln_plan *plan, enum kiln_status *status);
 /* What it means that the search found nothing. */
 enum kiln_status kiln_search_failure(const struct kiln_problem *problem);
+/* The recipe that serves the problem, to answer questions: where that one fails in passing, no
+ * other is spoken of. */
+enum kiln_status kiln_search_first(struct kiln_context *context,
+        const struct kiln_problem *problem, struct kiln_plan *plan);
 
 /* ---- pack.c: packed operands ---- */
 
@@ -359,9 +426,9 @@ bool kiln_pack_layout(const struct kiln_problem *problem, const struct kiln_reci
 void kiln_pack_fill(const struct kiln_problem *problem, const struct kiln_plan *plan,
         unsigned prepared, const struct kiln_pack_layout *layout, struct kiln_pack *pack);
 
-/* Puts the packs that a call brings in the place of its operands, if they fit. */
-enum kiln_status kiln_packs_bind(const struct kiln_context *context, const struct kiln_gemm *gemm,
-        struct kiln_problem *problem);
+/* The problem of a call: checked, and the packs that it brings in the place of its operands. */
+enum kiln_status kiln_problem_make(const struct kiln_context *context,
+        const struct kiln_gemm *gemm, enum kiln_checks checks, struct kiln_problem *problem);
 
 /* ---- workspace.c ---- */
 
@@ -376,7 +443,11 @@ bool kiln_plan_regions(const struct kiln_problem *problem, struct kiln_plan *pla
 /* The extent of the workspace as an image, from the start of its buffer; 0: no stage reads one. */
 size_t kiln_plan_pixels(const struct kiln_problem *problem, const struct kiln_plan *plan);
 
-/* The workspace of a queue, locked until kiln_space_release. */
+/* The lock for calls on a queue that need it to themselves while they enqueue: those with a
+ * workspace, the caller's or the context's, whose stages must not mix with another call's. */
+pthread_mutex_t *kiln_turn_of(struct kiln_context *context, cl_command_queue queue);
+
+/* The workspace of a queue, kept until kiln_space_release; the caller has the queue's turn. */
 enum kiln_status kiln_space_acquire(struct kiln_context *context, cl_command_queue queue,
         struct kiln_space **space);
 enum kiln_status kiln_space_reserve(const struct kiln_context *context, struct kiln_space *space,

@@ -1,15 +1,16 @@
 /* launch.c: enqueues a call.
  *
- * Recipes are tried in the order of dispatch.c. All stages of a recipe but its last write to the
- * workspace only, so that as long as the last stage is not enqueued, C is untouched and the next
- * recipe may be tried. The members of a batch are done one after the other, each in that way; one
- * that is enqueued is done, whatever becomes of the next.
+ * Recipes are tried in the order of dispatch.c. As long as no stage that writes C is enqueued, C is
+ * untouched and the next recipe may be tried; it may still be where C is not read. The members of a
+ * batch are done one after the other, each in that way; one that is enqueued is done, whatever
+ * becomes of the next.
  *
  * To pack an operand is the same with the stages that prepare it alone, or with a copy in their
  * place; a call that brings packs leaves those stages out.
  *
  * In-order queues keep the stages in order by themselves. On others each stage waits for the event
- * of the one before, and the first for the last call that used the same workspace.
+ * of the one before, and the first for the last call that used the same workspace. A call with a
+ * workspace, whoever owns it, has the queue's turn from its first stage to its last.
  */
 #include "internal.h"
 
@@ -20,10 +21,12 @@ struct launch {
     struct kiln_context *context;
     const struct kiln_problem *problem;
     const struct kiln_request *request;
-    struct kiln_space *space;          /* locked; NULL until a recipe needs it */
+    pthread_mutex_t *turn;             /* locked; NULL until a recipe needs a workspace */
+    struct kiln_space *space;          /* kept; NULL until a recipe needs the context's */
     cl_mem image;                      /* of the workspace; NULL unless the recipe reads one */
     cl_event last;                     /* of the stage before; NULL where the queue keeps order */
     bool started;                      /* a stage is enqueued: the wait list has been waited for */
+    bool touched;                      /* so is one that writes the C of the member under way */
     unsigned num_stage_events;
     size_t num_members;                /* of the batch; 1 to pack an operand */
     size_t member;                     /* those before it are enqueued */
@@ -132,25 +135,33 @@ static cl_int set_arguments(const struct kiln_stage *stage, unsigned index,
     return CL_SUCCESS;
 }
 
-/* What a stage waits for: at most the stage before and a marker that stands for the wait list. */
+/* What a stage waits for: the wait list, the stage before, or both. */
+enum { OWN_WAITS = 16 };
+
 struct waits {
     cl_uint num;
     const cl_event *events;
-    cl_event own[2];
-    cl_event marker;                   /* NULL or to be released */
+    cl_event own[OWN_WAITS];
+    cl_event marker;                   /* stands for a longer list; NULL or to be released */
 };
 
 static cl_int gather_waits(const struct launch *launch, struct waits *waits)
 {
     const struct kiln_request *request = launch->request;
-    bool after_list = !launch->started && request->num_wait > 0;
-    *waits = (struct waits){0};
-    if (after_list && launch->last == NULL) {
+    waits->num = 0;
+    waits->marker = NULL;
+    /* Where an event of the list fails, some drivers go on with the next command of an in-order
+     * queue: each stage waits, lest C be computed from a workspace that nobody filled. */
+    if (!request->queue_facts.out_of_order || (!launch->started && launch->last == NULL)) {
         waits->num = request->num_wait;
         waits->events = request->wait;
         return CL_SUCCESS;
     }
-    if (after_list) {
+    if (!launch->started && request->num_wait < OWN_WAITS) {
+        for (; waits->num < request->num_wait; waits->num++) {
+            waits->own[waits->num] = request->wait[waits->num];
+        }
+    } else if (!launch->started) {
         cl_int error = clEnqueueMarkerWithWaitList(request->queue, request->num_wait,
                 request->wait, &waits->marker);
         if (error != CL_SUCCESS) {
@@ -158,24 +169,28 @@ static cl_int gather_waits(const struct launch *launch, struct waits *waits)
         }
         waits->own[waits->num++] = waits->marker;
     }
-    if (launch->last != NULL && request->queue_facts.out_of_order) {
+    if (launch->last != NULL) {
         waits->own[waits->num++] = launch->last;
     }
     waits->events = waits->num > 0 ? waits->own : NULL;
     return CL_SUCCESS;
 }
 
-/* Takes the event of the stage just enqueued over. */
-static void note_event(struct launch *launch, cl_event event)
+/* Takes the event of the stage just enqueued over. The stage may have been one that writes C, so
+ * that a failure must end the call: CL_INVALID_EVENT does. */
+static cl_int note_event(struct launch *launch, cl_event event)
 {
     if (launch->last != NULL) {
         clReleaseEvent(launch->last);
     }
     launch->last = event;
     if (launch->request->stage_events != NULL) {
-        clRetainEvent(event);
+        if (clRetainEvent(event) != CL_SUCCESS) {
+            return CL_INVALID_EVENT;
+        }
         launch->request->stage_events[launch->num_stage_events++] = event;
     }
+    return CL_SUCCESS;
 }
 
 static bool wants_event(const struct kiln_request *request, bool is_final)
@@ -194,7 +209,7 @@ static cl_int note_command(struct launch *launch, const struct waits *waits, cl_
     if (error == CL_SUCCESS) {
         launch->started = true;
         if (event != NULL) {
-            note_event(launch, event);
+            error = note_event(launch, event);
         }
     }
     return error;
@@ -212,21 +227,12 @@ static cl_int enqueue_stage(struct launch *launch, const struct kiln_plan *plan,
     if (error != CL_SUCCESS) {
         return error;
     }
+    bool writes_c = memchr(stage->args, KILN_ARG_C, stage->num_args) != NULL;
     error = clEnqueueNDRangeKernel(request->queue, kernel, stage->work_dim, NULL,
             plan->global[index], local, waits.num, waits.events,
             wants_event(request, is_final) || launch->image != NULL ? &event : NULL);
+    launch->touched = launch->touched || (error == CL_SUCCESS && writes_c);
     return note_command(launch, &waits, error, event);
-}
-
-/* A stage without work-groups (k is 0, and it packs A or B) must not be enqueued. */
-static bool stage_is_empty(const struct kiln_plan *plan, unsigned index)
-{
-    for (unsigned d = 0; d < plan->recipe->stages[index].work_dim; d++) {
-        if (plan->groups[index][d] == 0) {
-            return true;
-        }
-    }
-    return false;
 }
 
 /* Is the stage one of those that the request is about, and not done by a pack already? */
@@ -237,7 +243,7 @@ static bool stage_is_wanted(const struct launch *launch, const struct kiln_plan 
     bool concerns = launch->request->prepared != KILN_PREPARED_NONE
             ? prepares == launch->request->prepared
             : kiln_stage_is_needed(launch->problem, plan->recipe, index);
-    return concerns && !stage_is_empty(plan, index);
+    return concerns && !kiln_stage_is_empty(plan, index);
 }
 
 /* One after the last stage that is enqueued. */
@@ -258,20 +264,19 @@ static cl_int launch_member(struct launch *launch, const struct kiln_plan *plan,
     unsigned end = end_of_stages(launch, plan);
     fill_arguments(launch->problem, plan, workspace, launch->member, arguments);
     arguments[KILN_ARG_WORKSPACE_IMAGE] = buffer_argument(launch->image);
-    for (unsigned i = 0; i < end; i++) {
-        if (!stage_is_wanted(launch, plan, i)) {
-            continue;
+    cl_int error = CL_SUCCESS;
+    for (unsigned i = 0; i < end && error == CL_SUCCESS; i++) {
+        if (stage_is_wanted(launch, plan, i)) {
+            error = set_arguments(&plan->recipe->stages[i], i, set, arguments);
         }
-        cl_int error = set_arguments(&plan->recipe->stages[i], i, set, arguments);
-        if (error == CL_SUCCESS) {
+    }
+    for (unsigned i = 0; i < end && error == CL_SUCCESS; i++) {
+        if (stage_is_wanted(launch, plan, i)) {
             error = enqueue_stage(launch, plan, i, set->kernels[i],
                     is_final_member && i + 1 == end);
         }
-        if (error != CL_SUCCESS) {
-            return error;
-        }
     }
-    return CL_SUCCESS;
+    return error;
 }
 
 /* Orders the call behind the last one that used the workspace. A call may come here with stages of
@@ -283,8 +288,9 @@ static cl_int follow_last_user(struct launch *launch)
         return CL_SUCCESS;
     }
     if (before[0] == NULL) {
-        launch->last = before[1];
-        return clRetainEvent(before[1]);
+        cl_int error = clRetainEvent(before[1]);
+        launch->last = error == CL_SUCCESS ? before[1] : NULL;
+        return error;
     }
     cl_event both = NULL;
     cl_int error = clEnqueueMarkerWithWaitList(launch->request->queue, 2, before, &both);
@@ -295,11 +301,19 @@ static cl_int follow_last_user(struct launch *launch)
     return error;
 }
 
-/* The queue's own workspace, locked from here to the end of the call, so that the stages of two
- * threads do not mix. */
-static enum kiln_status own_workspace(struct launch *launch, const struct kiln_plan *plan,
-        cl_mem *workspace)
+/* From here to the end of the call no other one's stages come between this one's. */
+static void take_turn(struct launch *launch)
 {
+    if (launch->turn == NULL) {
+        launch->turn = kiln_turn_of(launch->context, launch->request->queue);
+        pthread_mutex_lock(launch->turn);
+    }
+}
+
+/* The workspace that the context holds for the queue. */
+static enum kiln_status own_workspace(struct launch *launch, size_t bytes, cl_mem *workspace)
+{
+    take_turn(launch);
     if (launch->space == NULL) {
         enum kiln_status status = kiln_space_acquire(launch->context, launch->request->queue,
                 &launch->space);
@@ -313,8 +327,7 @@ static enum kiln_status own_workspace(struct launch *launch, const struct kiln_p
             return (enum kiln_status)error;
         }
     }
-    enum kiln_status status = kiln_space_reserve(launch->context, launch->space,
-            plan->workspace_bytes);
+    enum kiln_status status = kiln_space_reserve(launch->context, launch->space, bytes);
     *workspace = launch->space->buffer;
     return status;
 }
@@ -329,8 +342,9 @@ static enum kiln_status find_workspace(struct launch *launch, const struct kiln_
         return KILN_SUCCESS;
     }
     if (problem->workspace == NULL) {
-        return own_workspace(launch, plan, workspace);
+        return own_workspace(launch, plan->workspace_bytes, workspace);
     }
+    take_turn(launch);
     *workspace = problem->workspace;
     return plan->workspace_bytes <= problem->workspace_bytes ? KILN_SUCCESS
                                                              : KILN_WORKSPACE_TOO_SMALL;
@@ -387,9 +401,7 @@ static void drop_stage_events(struct launch *launch)
  * find so for ever, so the next call that needs one starts anew. */
 static void give_up_space(struct launch *launch, enum kiln_status status)
 {
-    bool lacks_memory = status == (enum kiln_status)CL_MEM_OBJECT_ALLOCATION_FAILURE ||
-                        status == (enum kiln_status)CL_OUT_OF_RESOURCES;
-    if (launch->space != NULL && lacks_memory) {
+    if (launch->space != NULL && kiln_is_passing(status)) {
         kiln_space_empty(launch->space);
     }
 }
@@ -399,7 +411,10 @@ static enum kiln_status launch_members(struct launch *launch, const struct kiln_
         cl_mem workspace)
 {
     struct kiln_kernel_set *set = NULL;
-    enum kiln_status status = make_image(launch, plan, workspace);
+    enum kiln_status status = KILN_SUCCESS;
+    if (launch->request->prepared == KILN_PREPARED_NONE) {
+        status = make_image(launch, plan, workspace);
+    }
     if (status == KILN_SUCCESS) {
         status = kiln_recipe_take(plan->link, plan->recipe_index, &set);
     }
@@ -411,6 +426,7 @@ static enum kiln_status launch_members(struct launch *launch, const struct kiln_
         status = (enum kiln_status)launch_member(launch, plan, set, workspace);
         if (status == KILN_SUCCESS) {
             launch->member++;
+            launch->touched = false;
         }
     }
     kiln_recipe_give(plan->link, plan->recipe_index, set);
@@ -442,24 +458,81 @@ static cl_int find_place(cl_mem buffer, size_t bytes, struct place *place)
     return error;
 }
 
-/* Copies `rows` rows of so many bytes. The origin of the source is given in rows and a rest, which
- * is what drivers expect of a part of a matrix. */
-static cl_int copy_rows(struct launch *launch, const struct place *from, size_t from_pitch,
-        const struct place *to, size_t to_pitch, size_t row_bytes, size_t rows)
+/* Rows to be copied: their bytes, and the bytes from one to the next at either end. One row has no
+ * distance to the next. */
+struct rows {
+    size_t num, bytes;
+    size_t from_pitch, to_pitch;
+};
+
+/* Copies so many bytes in a row. */
+static cl_int copy_bytes(struct launch *launch, const struct place *from, const struct place *to,
+        size_t bytes)
 {
     const struct kiln_request *request = launch->request;
-    const size_t origin[3] = {from->bytes % from_pitch, from->bytes / from_pitch, 0};
-    const size_t target[3] = {to->bytes, 0, 0};
-    const size_t region[3] = {row_bytes, rows, 1};
     cl_event event = NULL;
     struct waits waits;
     cl_int error = gather_waits(launch, &waits);
-    if (error == CL_SUCCESS) {
-        error = clEnqueueCopyBufferRect(request->queue, from->buffer, to->buffer, origin, target,
-                region, from_pitch, 0, to_pitch, 0, waits.num, waits.events,
-                wants_event(request, true) ? &event : NULL);
+    if (error != CL_SUCCESS) {
+        return error;
     }
+    error = clEnqueueCopyBuffer(request->queue, from->buffer, to->buffer, from->bytes, to->bytes,
+            bytes, waits.num, waits.events, wants_event(request, true) ? &event : NULL);
     return note_command(launch, &waits, error, event);
+}
+
+/* Copies rows from one buffer to another. The origin of the source is given in rows and a rest,
+ * which is what drivers expect of a part of a matrix. */
+static cl_int copy_rows(struct launch *launch, const struct place *from, const struct place *to,
+        const struct rows *rows)
+{
+    const struct kiln_request *request = launch->request;
+    const size_t origin[3] = {from->bytes % rows->from_pitch, from->bytes / rows->from_pitch, 0};
+    const size_t target[3] = {to->bytes, 0, 0};
+    const size_t region[3] = {rows->bytes, rows->num, 1};
+    cl_event event = NULL;
+    struct waits waits;
+    cl_int error = gather_waits(launch, &waits);
+    if (error != CL_SUCCESS) {
+        return error;
+    }
+    error = clEnqueueCopyBufferRect(request->queue, from->buffer, to->buffer, origin, target,
+            region, rows->from_pitch, 0, rows->to_pitch, 0, waits.num, waits.events,
+            wants_event(request, true) ? &event : NULL);
+    return note_command(launch, &waits, error, event);
+}
+
+/* OpenCL copies rows within one buffer only while they lie equally far apart, so that they take the
+ * way through the queue's workspace, where they come to lie as they will. */
+static enum kiln_status copy_within(struct launch *launch, const struct place *from,
+        const struct place *to, const struct rows *rows)
+{
+    struct place between = {NULL, 0};
+    size_t bytes = (rows->num - 1) * rows->to_pitch + rows->bytes;
+    enum kiln_status status = own_workspace(launch, bytes, &between.buffer);
+    if (status == KILN_SUCCESS) {
+        status = (enum kiln_status)copy_rows(launch, from, &between, rows);
+    }
+    if (status == KILN_SUCCESS) {
+        status = (enum kiln_status)copy_bytes(launch, &between, to, bytes);
+    }
+    if (status != KILN_SUCCESS) {
+        give_up_space(launch, status);
+    }
+    return status;
+}
+
+static enum kiln_status copy_matrix(struct launch *launch, const struct place *from,
+        const struct place *to, const struct rows *rows)
+{
+    bool is_dense = rows->from_pitch == rows->bytes && rows->to_pitch == rows->bytes;
+    if (rows->num == 1 || is_dense) {
+        return (enum kiln_status)copy_bytes(launch, from, to, rows->num * rows->bytes);
+    }
+    if (from->buffer == to->buffer) {
+        return copy_within(launch, from, to, rows);
+    }
+    return (enum kiln_status)copy_rows(launch, from, to, rows);
 }
 
 /* Packs an operand that the recipe takes as it is. */
@@ -469,16 +542,18 @@ static enum kiln_status copy_operand(struct launch *launch, const struct kiln_pa
     unsigned prepared = launch->request->prepared;
     const struct kiln_operand *operand = prepared == KILN_PREPARED_A ? &problem->a : &problem->b;
     size_t bytes = problem->element_bytes;
+    const struct rows rows = {
+        .num = operand->rows,
+        .bytes = operand->row_length * bytes,
+        .from_pitch = operand->ld * bytes,
+        .to_pitch = layout->ld * bytes,
+    };
     struct place from, to;
     cl_int error = find_place(operand->buffer, operand->offset * bytes, &from);
     if (error == CL_SUCCESS) {
         error = find_place(problem->packed[prepared].buffer, layout->start * bytes, &to);
     }
-    if (error == CL_SUCCESS) {
-        error = copy_rows(launch, &from, operand->ld * bytes, &to, layout->ld * bytes,
-                operand->row_length * bytes, operand->rows);
-    }
-    return (enum kiln_status)error;
+    return error == CL_SUCCESS ? copy_matrix(launch, &from, &to, &rows) : (enum kiln_status)error;
 }
 
 static enum kiln_status launch_pack(struct launch *launch, const struct kiln_plan *plan)
@@ -511,24 +586,25 @@ static enum kiln_status launch_plan(struct launch *launch, const struct kiln_pla
     return status == KILN_SUCCESS ? launch_members(launch, plan, workspace) : status;
 }
 
-/* Does the failure of one recipe say nothing about the next? */
-static bool is_about_resources(enum kiln_status status)
+/* Does the failure of one recipe say nothing of the next? Memory may do for another; sizes and
+ * kernels are the recipe's own, and so are arguments that the driver does not take. */
+static bool is_about_recipe(enum kiln_status status)
 {
     switch ((int)status) {
     case CL_INVALID_WORK_GROUP_SIZE:
     case CL_INVALID_WORK_ITEM_SIZE:
     case CL_INVALID_GLOBAL_WORK_SIZE:
-    case CL_OUT_OF_RESOURCES:
-    case CL_OUT_OF_HOST_MEMORY:
-    case CL_MEM_OBJECT_ALLOCATION_FAILURE:
     case CL_INVALID_BUFFER_SIZE:
     case CL_INVALID_IMAGE_SIZE:
     case CL_IMAGE_FORMAT_NOT_SUPPORTED:
     case CL_INVALID_KERNEL:            /* one that the driver made, and then does not take */
-    case KILN_OUT_OF_MEMORY:           /* for a set of kernels or a workspace */
+    case CL_INVALID_ARG_INDEX:
+    case CL_INVALID_ARG_VALUE:
+    case CL_INVALID_ARG_SIZE:
+    case CL_INVALID_KERNEL_ARGS:
         return true;
     default:
-        return false;
+        return kiln_is_passing(status);
     }
 }
 
@@ -539,16 +615,19 @@ static enum kiln_status launch_first_that_works(struct launch *launch)
 {
     struct kiln_search search = {0};
     struct kiln_plan plan;
-    enum kiln_status first = KILN_SUCCESS;
-    while (kiln_search_next(launch->context, launch->problem, &search, &plan)) {
-        enum kiln_status status = launch_plan(launch, &plan);
+    enum kiln_status first = KILN_SUCCESS, status = KILN_SUCCESS;
+    while (kiln_search_next(launch->context, launch->problem, &search, &plan, &status)) {
+        if (status == KILN_SUCCESS) {
+            status = launch_plan(launch, &plan);
+        }
         if (status == KILN_SUCCESS) {
             return KILN_SUCCESS;
         }
         bool is_too_small = status == KILN_WORKSPACE_TOO_SMALL ||
                             status == KILN_PACK_BUFFER_TOO_SMALL;
-        bool go_on = is_about_resources(status) || (is_too_small && first != KILN_SUCCESS);
-        if (!go_on) {
+        bool go_on = is_about_recipe(status) || (is_too_small && first != KILN_SUCCESS);
+        bool is_spoilt = launch->touched && launch->problem->beta != 0;
+        if (!go_on || is_spoilt) {
             return status;
         }
         first = first == KILN_SUCCESS ? status : first;
@@ -558,28 +637,61 @@ static enum kiln_status launch_first_that_works(struct launch *launch)
     return first == KILN_SUCCESS ? kiln_search_failure(launch->problem) : first;
 }
 
-/* What was enqueued keeps using the workspace even when the call failed. */
+/* What was enqueued keeps using the workspace even when the call failed. Where nothing can be said
+ * of its end, the next call gets new memory. */
 static void leave_space(struct launch *launch)
 {
-    if (launch->space == NULL) {
-        return;
-    }
-    if (launch->request->queue_facts.out_of_order && launch->last != launch->space->last) {
-        if (launch->space->last != NULL) {
-            clReleaseEvent(launch->space->last);
+    struct kiln_space *space = launch->space;
+    if (launch->request->queue_facts.out_of_order && launch->last != space->last) {
+        if (space->last != NULL) {
+            clReleaseEvent(space->last);
         }
-        clRetainEvent(launch->last);
-        launch->space->last = launch->last;
+        space->last = clRetainEvent(launch->last) == CL_SUCCESS ? launch->last : NULL;
+        if (space->last == NULL) {
+            kiln_space_empty(space);
+        }
     }
-    kiln_space_release(launch->context, launch->space);
+    kiln_space_release(launch->context, space);
+}
+
+static void leave_queue(struct launch *launch)
+{
+    if (launch->space != NULL) {
+        leave_space(launch);
+    }
+    if (launch->turn != NULL) {
+        pthread_mutex_unlock(launch->turn);
+    }
+}
+
+/* An event that is complete. A marker without a wait list, on an out-of-order queue, would wait for
+ * all that was enqueued before; PoCL 3.1 lets one with a list wait for it as well. */
+static enum kiln_status make_complete_event(cl_context context, cl_event *event)
+{
+    cl_int error = CL_SUCCESS;
+    cl_event made = clCreateUserEvent(context, &error);
+    if (made == NULL) {
+        return (enum kiln_status)error;
+    }
+    error = clSetUserEventStatus(made, CL_COMPLETE);
+    if (error == CL_SUCCESS) {
+        *event = made;
+    } else {
+        clReleaseEvent(made);
+    }
+    return (enum kiln_status)error;
 }
 
 /* Who enqueues after the call on an in-order queue counts on the wait list being over, whether the
  * call had work to do or not. */
-static enum kiln_status launch_nothing(const struct kiln_request *request)
+static enum kiln_status launch_nothing(const struct kiln_context *context,
+        const struct kiln_request *request)
 {
     if (request->event == NULL && request->num_wait == 0) {
         return KILN_SUCCESS;
+    }
+    if (request->num_wait == 0 && request->queue_facts.out_of_order) {
+        return make_complete_event(context->context, request->event);
     }
     return (enum kiln_status)clEnqueueMarkerWithWaitList(request->queue, request->num_wait,
             request->wait, request->event);
@@ -589,7 +701,7 @@ enum kiln_status kiln_launch(struct kiln_context *context, const struct kiln_pro
         const struct kiln_request *request)
 {
     if (problem->is_nothing) {
-        return launch_nothing(request);
+        return launch_nothing(context, request);
     }
     struct launch launch = {
         .context = context,
@@ -598,7 +710,7 @@ enum kiln_status kiln_launch(struct kiln_context *context, const struct kiln_pro
         .num_members = request->prepared != KILN_PREPARED_NONE ? 1 : problem->batch_count,
     };
     enum kiln_status status = launch_first_that_works(&launch);
-    leave_space(&launch);
+    leave_queue(&launch);
     if (status == KILN_SUCCESS && request->event != NULL) {
         *request->event = launch.last;
     } else if (launch.last != NULL) {

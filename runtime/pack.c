@@ -104,15 +104,19 @@ static struct kiln_pack pack_of(const struct kiln_problem *problem, unsigned pre
     };
 }
 
-/* A pack that was never made, or whose buffer is none that could hold it. */
-static bool is_pack(struct brought *brought)
+/* A pack that was never made, or whose buffer is none that could hold it, is invalid. */
+static enum kiln_status look_at_pack(struct brought *brought)
 {
     const struct kiln_pack *pack = brought->pack;
-    size_t bytes = 0;
-    return pack->buffer != NULL && pack->bundle != NULL &&
-           kiln_buffer_facts(pack->buffer, &brought->owner, &bytes) == CL_SUCCESS &&
-           pack->offset % KILN_REGION_ALIGN == 0 && pack->offset <= bytes &&
-           pack->bytes <= bytes - pack->offset;
+    struct kiln_buffer_facts facts = {0};
+    enum kiln_status status = kiln_buffer_query(pack->buffer, KILN_INVALID_PACK, &facts);
+    brought->owner = facts.owner;
+    if (status != KILN_SUCCESS) {
+        return status;
+    }
+    return pack->bundle != NULL && pack->offset % KILN_REGION_ALIGN == 0 &&
+           pack->offset <= facts.bytes && pack->bytes <= facts.bytes - pack->offset
+            ? KILN_SUCCESS : KILN_INVALID_PACK;
 }
 
 static unsigned link_of(const struct kiln_context *context, const struct kiln_pack *pack)
@@ -131,8 +135,9 @@ static enum kiln_status check_pack(const struct kiln_context *context,
 {
     const struct kiln_pack *pack = brought->pack;
     const struct kiln_pack wanted = pack_of(problem, brought->prepared);
-    if (!is_pack(brought)) {
-        return KILN_INVALID_PACK;
+    enum kiln_status status = look_at_pack(brought);
+    if (status != KILN_SUCCESS) {
+        return status;
     }
     const struct {
         bool fits;
@@ -162,11 +167,11 @@ static enum kiln_status bind(const struct kiln_context *context, const struct ki
     struct kiln_operand *operand = operand_of(problem, pack->operand);
     struct kiln_pack_layout layout;
     unsigned link = link_of(context, pack);
-    if (problem->is_bound &&
+    if (problem->bound != 0 &&
         (problem->bound_link != link || problem->bound_recipe != pack->recipe)) {
         return KILN_PACK_RECIPE_MISMATCH;
     }
-    problem->is_bound = true;
+    problem->bound |= pack->operand;
     problem->bound_link = link;
     problem->bound_recipe = pack->recipe;
     if (!kiln_pack_layout(problem, &pack->bundle->recipes[pack->recipe], pack->operand,
@@ -186,20 +191,27 @@ static enum kiln_status bind(const struct kiln_context *context, const struct ki
 static enum kiln_status check_packs(const struct kiln_context *context,
         const struct kiln_problem *problem, struct brought brought[2])
 {
-    enum kiln_status worst = KILN_SUCCESS;
+    enum kiln_status status = KILN_SUCCESS;
     for (unsigned i = 0; i < 2; i++) {
         if (brought[i].pack != NULL) {
-            enum kiln_status status = check_pack(context, problem, &brought[i]);
-            worst = worst == KILN_SUCCESS || (status != KILN_SUCCESS && status < worst) ? status
-                                                                                        : worst;
+            status = kiln_lower(status, check_pack(context, problem, &brought[i]));
         }
     }
-    return worst;
+    return status;
 }
 
-enum kiln_status kiln_packs_bind(const struct kiln_context *context, const struct kiln_gemm *gemm,
-        struct kiln_problem *problem)
+static bool reads_a_and_b(const struct kiln_problem *problem)
 {
+    return problem->m > 0 && problem->n > 0 && problem->k > 0;
+}
+
+/* Puts the packs that a call brings in the place of its operands, if they fit and are read. */
+static enum kiln_status bind_packs(const struct kiln_context *context,
+        const struct kiln_gemm *gemm, struct kiln_problem *problem)
+{
+    if (!reads_a_and_b(problem)) {
+        return KILN_SUCCESS;
+    }
     bool swap = gemm->layout == KILN_COL_MAJOR;
     struct brought brought[2] = {
         {.pack = swap ? gemm->packed_b : gemm->packed_a, .prepared = KILN_PREPARED_A,
@@ -216,55 +228,92 @@ enum kiln_status kiln_packs_bind(const struct kiln_context *context, const struc
     return status;
 }
 
+enum kiln_status kiln_problem_make(const struct kiln_context *context,
+        const struct kiln_gemm *gemm, enum kiln_checks checks, struct kiln_problem *problem)
+{
+    enum kiln_status status = kiln_problem_check(context, gemm, checks, problem);
+    return status == KILN_SUCCESS ? bind_packs(context, gemm, problem) : status;
+}
+
 /* ---- Packing ---- */
 
-static bool is_operand(enum kiln_pack_operand which)
+/* Where an operand is to be packed. */
+struct target {
+    cl_mem buffer;
+    size_t offset;                     /* bytes, as the next one */
+    size_t end;                        /* of the buffer */
+};
+
+static enum kiln_status check_target(const struct kiln_context *context, struct target *target)
 {
-    return which == KILN_PACK_A || which == KILN_PACK_B;
+    struct kiln_buffer_facts facts;
+    enum kiln_status status = kiln_buffer_query(target->buffer, KILN_INVALID_PACK_BUFFER, &facts);
+    if (status != KILN_SUCCESS) {
+        return status;
+    }
+    target->end = facts.bytes;
+    if (target->offset % KILN_REGION_ALIGN != 0) {
+        return KILN_INVALID_PACK_BUFFER;
+    }
+    return facts.owner == context->context ? KILN_SUCCESS : KILN_PACK_CONTEXT_MISMATCH;
 }
 
 /* The call whose operand is packed, as far as it matters: alpha is not 0, and it needs no
- * workspace. `prepared` becomes the operand's canonical code; 0 when there is nothing to pack. */
+ * workspace. `prepared` becomes the operand's canonical code; 0 when there is nothing to pack.
+ * Without a target nobody asks where to. */
 static enum kiln_status make_problem(const struct kiln_context *context,
-        const struct kiln_gemm *call, enum kiln_pack_operand which, enum kiln_checks checks,
+        const struct kiln_gemm *call, enum kiln_pack_operand which, struct target *target,
         struct kiln_problem *problem, unsigned *prepared)
 {
     struct kiln_gemm gemm = *call;
-    bool is_a = which == KILN_PACK_A;
+    bool is_a = which == KILN_PACK_A, is_b = which == KILN_PACK_B;
+    enum kiln_checks checks = target == NULL || (!is_a && !is_b) ? KILN_CHECK_SHAPE
+            : is_a ? KILN_CHECK_A : KILN_CHECK_B;
     *prepared = KILN_PREPARED_NONE;
     gemm.alpha = 1;
     gemm.workspace = NULL;
+    gemm.workspace_offset = 0;
     *(is_a ? &gemm.packed_a : &gemm.packed_b) = NULL;
-    enum kiln_status status = kiln_problem_make(context, &gemm, checks, problem);
-    if (status != KILN_SUCCESS || gemm.m == 0 || gemm.n == 0 || gemm.k == 0) {
+    enum kiln_status status = kiln_problem_check(context, &gemm, checks, problem);
+    if (status != KILN_SUCCESS) {
         return status;
     }
+    if (!is_a && !is_b) {
+        return KILN_INVALID_PACK_OPERAND;
+    }
+    if (!reads_a_and_b(problem)) {
+        return KILN_SUCCESS;
+    }
     *prepared = is_a == (gemm.layout != KILN_COL_MAJOR) ? KILN_PREPARED_A : KILN_PREPARED_B;
-    return operand_of(problem, *prepared)->stride == 0 ? KILN_SUCCESS : KILN_PACK_BATCH_MISMATCH;
+    if (target != NULL) {
+        status = check_target(context, target);
+    }
+    if (operand_of(problem, *prepared)->stride != 0) {
+        status = kiln_lower(status, KILN_PACK_BATCH_MISMATCH);
+    }
+    return kiln_lower(status, bind_packs(context, &gemm, problem));
 }
 
 enum kiln_status kiln_pack_bytes(struct kiln_context *context, const struct kiln_gemm *gemm,
         enum kiln_pack_operand which, size_t *bytes)
 {
     struct kiln_problem problem;
-    struct kiln_search search = {0};
     struct kiln_plan plan;
     struct kiln_pack_layout layout;
     unsigned prepared = 0;
+    if (bytes != NULL) {
+        *bytes = 0;
+    }
     if (context == NULL || gemm == NULL || bytes == NULL) {
         return KILN_INVALID_ARGUMENT;
     }
-    *bytes = 0;
-    if (!is_operand(which)) {
-        return KILN_INVALID_PACK_OPERAND;
-    }
-    enum kiln_status status = make_problem(context, gemm, which, KILN_CHECK_SHAPE, &problem,
-            &prepared);
+    enum kiln_status status = make_problem(context, gemm, which, NULL, &problem, &prepared);
     if (status != KILN_SUCCESS || prepared == KILN_PREPARED_NONE) {
         return status;
     }
-    if (!kiln_search_next(context, &problem, &search, &plan)) {
-        return kiln_search_failure(&problem);
+    status = kiln_search_first(context, &problem, &plan);
+    if (status != KILN_SUCCESS) {
+        return status;
     }
     bool countable = kiln_pack_layout(&problem, plan.recipe, prepared, 0, &layout) &&
                      kiln_add(layout.end, layout.slack, bytes);
@@ -282,33 +331,6 @@ void kiln_pack_fill(const struct kiln_problem *problem, const struct kiln_plan *
     pack->recipe = plan->recipe_index;
 }
 
-static enum kiln_status check_target(const struct kiln_context *context, cl_mem buffer,
-        size_t offset, size_t *bytes)
-{
-    cl_context owner = NULL;
-    if (buffer == NULL || offset % KILN_REGION_ALIGN != 0 ||
-        kiln_buffer_facts(buffer, &owner, bytes) != CL_SUCCESS) {
-        return KILN_INVALID_PACK_BUFFER;
-    }
-    return owner == context->context ? KILN_SUCCESS : KILN_PACK_CONTEXT_MISMATCH;
-}
-
-static enum kiln_status pack_operand(struct kiln_context *context, const struct kiln_gemm *gemm,
-        enum kiln_pack_operand which, cl_mem buffer, size_t offset, struct kiln_request *request)
-{
-    struct kiln_problem problem;
-    enum kiln_checks checks = which == KILN_PACK_A ? KILN_CHECK_A : KILN_CHECK_B;
-    enum kiln_status status = make_problem(context, gemm, which, checks, &problem,
-            &request->prepared);
-    if (status == KILN_SUCCESS && request->prepared == KILN_PREPARED_NONE) {
-        problem.is_nothing = true;
-    } else if (status == KILN_SUCCESS) {
-        status = check_target(context, buffer, offset, &request->pack_end);
-        problem.packed[request->prepared] = (struct kiln_packed){buffer, offset};
-    }
-    return status == KILN_SUCCESS ? kiln_launch(context, &problem, request) : status;
-}
-
 enum kiln_status kiln_pack_enqueue(struct kiln_context *context, const struct kiln_gemm *gemm,
         enum kiln_pack_operand which, cl_mem buffer, size_t offset, cl_command_queue queue,
         cl_uint num_events_in_wait_list, const cl_event *event_wait_list, cl_event *event,
@@ -322,16 +344,28 @@ enum kiln_status kiln_pack_enqueue(struct kiln_context *context, const struct ki
         .event = event,
         .pack = &made,
     };
+    struct kiln_problem problem;
+    struct target target = {.buffer = buffer, .offset = offset};
+    if (pack != NULL) {
+        *pack = made;
+    }
     if (pack == NULL || context == NULL || gemm == NULL) {
         return KILN_INVALID_ARGUMENT;
     }
-    enum kiln_status status = is_operand(which) ? KILN_SUCCESS : KILN_INVALID_PACK_OPERAND;
+    enum kiln_status status = kiln_check_request(context, &request);
     if (status == KILN_SUCCESS) {
-        status = kiln_check_request(context, &request);
+        status = make_problem(context, gemm, which, &target, &problem, &request.prepared);
     }
-    if (status == KILN_SUCCESS) {
-        status = pack_operand(context, gemm, which, buffer, offset, &request);
+    if (status != KILN_SUCCESS) {
+        return status;
     }
+    if (request.prepared == KILN_PREPARED_NONE) {
+        problem.is_nothing = true;
+    } else {
+        problem.packed[request.prepared] = (struct kiln_packed){buffer, offset};
+        request.pack_end = target.end;
+    }
+    status = kiln_launch(context, &problem, &request);
     *pack = made;
     return status;
 }

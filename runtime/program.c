@@ -1,8 +1,12 @@
 /* program.c: builds the programs of a bundle, each once, at first use.
  *
- * An embedded binary made for this device and this very source comes first. Binaries
- * are accepted by drivers that can not run them after all, so one counts only when every kernel
- * that the bundle wants can be created from it; otherwise the source is compiled.
+ * An embedded binary made for this device and this very source comes first. Binaries are accepted
+ * by drivers that can not run them after all, so one counts only when every kernel that the bundle
+ * wants can be created from it; otherwise the source is compiled. A damaged binary may take a
+ * driver down, so none reaches it whose data does not have the hash that the bundle tells.
+ *
+ * What is refused, by the compiler or the device, is KILN_NO_KERNEL and stays refused. A passing
+ * failure leaves the program untried.
  */
 #include "internal.h"
 
@@ -17,14 +21,15 @@ static bool is_equal_or_any(const char *wanted, const char *text)
 static bool binary_matches(const struct kiln_binary *binary, uint64_t hash,
         const struct kiln_device_facts *facts)
 {
-    return binary->source_hash == hash && is_equal_or_any(binary->platform, facts->platform) &&
+    return binary->source_hash == hash &&
+           is_equal_or_any(binary->platform, facts->platform) &&
            is_equal_or_any(binary->device, facts->device) &&
            is_equal_or_any(binary->driver, facts->driver) &&
            (binary->compute_capability == 0 ||
             binary->compute_capability == facts->compute_capability);
 }
 
-/* The compiler's own words, which may be long. */
+/* The compiler's own words, which may be long and end in newlines. */
 static void log_build(const struct kiln_context *context, cl_program program)
 {
     size_t size = 0;
@@ -35,130 +40,140 @@ static void log_build(const struct kiln_context *context, cl_program program)
     char *text = calloc(size + 1, 1);
     if (text != NULL && clGetProgramBuildInfo(program, context->device, CL_PROGRAM_BUILD_LOG,
             size, text, NULL) == CL_SUCCESS) {
+        for (size_t end = strlen(text); end > 0 && text[end - 1] == '\n'; end--) {
+            text[end - 1] = '\0';
+        }
         context->log(context->log_user, text);
     }
     free(text);
 }
 
-bool kiln_program_build(const struct kiln_context *context, cl_program program)
+enum kiln_status kiln_program_build(const struct kiln_context *context, cl_program program)
 {
     cl_int error = clBuildProgram(program, 1, &context->device, NULL, NULL, NULL);
     if (error == CL_SUCCESS) {
-        return true;
+        return KILN_SUCCESS;
     }
     kiln_log(context, "a program does not build: ", kiln_status_string((enum kiln_status)error),
             NULL);
     log_build(context, program);
     clReleaseProgram(program);
-    return false;
+    return kiln_conclude(error, KILN_NO_KERNEL);
 }
 
-static bool has_entry(const struct kiln_context *context, cl_program program, const char *entry)
+static enum kiln_status check_entry(const struct kiln_context *context, cl_program program,
+        const char *entry)
 {
     cl_int error = CL_SUCCESS;
     cl_kernel kernel = clCreateKernel(program, entry, &error);
     if (kernel == NULL) {
         kiln_log(context, "no kernel ", entry, ": ",
                 kiln_status_string((enum kiln_status)error), NULL);
-        return false;
+        return kiln_conclude(error, KILN_NO_KERNEL);
     }
     clReleaseKernel(kernel);
-    return true;
+    return KILN_SUCCESS;
 }
 
-static bool has_all_entries(const struct kiln_context *context, const struct kiln_bundle *bundle,
-        uint32_t index, cl_program program)
+static enum kiln_status check_entries(const struct kiln_context *context,
+        const struct kiln_bundle *bundle, uint32_t index, cl_program program)
 {
+    enum kiln_status status = KILN_SUCCESS;
     for (uint32_t r = 0; r < bundle->num_recipes; r++) {
         const struct kiln_recipe *recipe = &bundle->recipes[r];
-        for (unsigned i = 0; recipe->program == index && i < recipe->num_stages; i++) {
-            if (!has_entry(context, program, recipe->stages[i].entry)) {
-                return false;
-            }
+        unsigned num = recipe->program == index ? recipe->num_stages : 0;
+        for (unsigned i = 0; i < num && status == KILN_SUCCESS; i++) {
+            status = check_entry(context, program, recipe->stages[i].entry);
         }
     }
-    return true;
+    return status;
 }
 
-static cl_program program_from_binary(const struct kiln_context *context,
-        const struct kiln_bundle *bundle, uint32_t index, const struct kiln_binary *binary)
+static enum kiln_status program_from_binary(const struct kiln_context *context,
+        const struct kiln_bundle *bundle, uint32_t index, const struct kiln_binary *binary,
+        cl_program *program)
 {
+    if (kiln_hash(KILN_HASH_BEGIN, binary->data, binary->size) != binary->data_hash) {
+        kiln_log(context, "an embedded binary is damaged", NULL);
+        return KILN_NO_KERNEL;
+    }
     cl_int binary_error = CL_SUCCESS, error = CL_SUCCESS;
-    cl_program program = clCreateProgramWithBinary(context->context, 1, &context->device,
-            &binary->size, (const unsigned char *[]){binary->data}, &binary_error, &error);
-    if (program == NULL) {
+    *program = clCreateProgramWithBinary(context->context, 1, &context->device, &binary->size,
+            (const unsigned char *[]){binary->data}, &binary_error, &error);
+    if (*program == NULL) {
         kiln_log(context, "the driver refuses an embedded binary: ",
                 kiln_status_string((enum kiln_status)error), NULL);
-        return NULL;
+        return kiln_conclude(error, KILN_NO_KERNEL);
     }
-    if (!kiln_program_build(context, program)) {
-        return NULL;
+    enum kiln_status status = kiln_program_build(context, *program);
+    if (status != KILN_SUCCESS) {
+        return status;
     }
-    if (!has_all_entries(context, bundle, index, program)) {
-        clReleaseProgram(program);
-        return NULL;
+    status = check_entries(context, bundle, index, *program);
+    if (status != KILN_SUCCESS) {
+        clReleaseProgram(*program);
     }
-    return program;
+    return status;
 }
 
-static cl_program program_from_binaries(const struct kiln_context *context,
-        const struct kiln_bundle *bundle, uint32_t index)
+static enum kiln_status program_from_binaries(const struct kiln_context *context,
+        const struct kiln_bundle *bundle, uint32_t index, cl_program *program)
 {
     const struct kiln_program *source = &bundle->programs[index];
-    for (uint32_t i = 0; i < source->num_binaries; i++) {
+    enum kiln_status status = KILN_NO_KERNEL;
+    for (uint32_t i = 0; i < source->num_binaries && status == KILN_NO_KERNEL; i++) {
         const struct kiln_binary *binary = &source->binaries[i];
         if (binary_matches(binary, source->hash, &context->facts)) {
-            cl_program program = program_from_binary(context, bundle, index, binary);
-            if (program != NULL) {
-                return program;
-            }
+            status = program_from_binary(context, bundle, index, binary, program);
         }
     }
-    return NULL;
+    return status;
 }
 
-static cl_program program_from_source(const struct kiln_context *context,
-        const struct kiln_program *source)
+static enum kiln_status program_from_source(const struct kiln_context *context,
+        const struct kiln_program *source, cl_program *program)
 {
     if (source->pieces == NULL || source->num_pieces == 0) {
         kiln_log(context, "no embedded binary fits, and there is no source", NULL);
-        return NULL;
+        return KILN_NO_KERNEL;
     }
     cl_int error = CL_SUCCESS;
-    cl_program program = clCreateProgramWithSource(context->context, source->num_pieces,
+    *program = clCreateProgramWithSource(context->context, source->num_pieces,
             (const char **)source->pieces, NULL, &error);
-    if (program == NULL) {
+    if (*program == NULL) {
         kiln_log(context, "the driver refuses a source: ",
                 kiln_status_string((enum kiln_status)error), NULL);
-        return NULL;
+        return kiln_conclude(error, KILN_NO_KERNEL);
     }
-    if (source->ptx != 0) {
-        return kiln_ptx_build(context, program, source->ptx);
-    }
-    return kiln_program_build(context, program) ? program : NULL;
+    return source->ptx != 0 ? kiln_ptx_build(context, *program, source->ptx, program)
+                            : kiln_program_build(context, *program);
 }
 
-static void build(const struct kiln_context *context, const struct kiln_bundle *bundle,
+static enum kiln_status build(const struct kiln_context *context, const struct kiln_bundle *bundle,
         uint32_t index, struct kiln_program_state *state)
 {
-    state->program = program_from_binaries(context, bundle, index);
-    state->from_binary = state->program != NULL;
-    if (state->program == NULL) {
-        state->program = program_from_source(context, &bundle->programs[index]);
+    cl_program program = NULL;
+    enum kiln_status status = program_from_binaries(context, bundle, index, &program);
+    state->from_binary = status == KILN_SUCCESS;
+    if (status == KILN_NO_KERNEL) {
+        status = program_from_source(context, &bundle->programs[index], &program);
     }
-    state->state = state->program != NULL ? KILN_READY : KILN_REFUSED;
+    state->program = status == KILN_SUCCESS ? program : NULL;
+    state->state = kiln_state_after(status);
+    return status;
 }
 
-bool kiln_program_prepare(struct kiln_context *context, struct kiln_link *link, uint32_t program)
+enum kiln_status kiln_program_prepare(struct kiln_context *context, struct kiln_link *link,
+        uint32_t program)
 {
     struct kiln_program_state *state = &link->programs[program];
     pthread_mutex_lock(&state->lock);
+    enum kiln_status status = state->state == KILN_READY ? KILN_SUCCESS : KILN_NO_KERNEL;
     if (state->state == KILN_UNTRIED) {
-        build(context, link->bundle, program, state);
+        status = build(context, link->bundle, program, state);
     }
-    bool ready = state->state == KILN_READY;
     pthread_mutex_unlock(&state->lock);
-    return ready;
+    return status;
 }
 
 /* A program made from source belongs to every device of its context, though it is built for one:
@@ -243,8 +258,8 @@ enum kiln_status kiln_context_binary(struct kiln_context *context, uint32_t prog
     if (program >= link->num_programs) {
         return KILN_INVALID_ARGUMENT;
     }
-    if (!kiln_program_prepare(context, link, program)) {
-        return KILN_NO_KERNEL;
-    }
-    return extract_binary(context, link->programs[program].program, data, size);
+    enum kiln_status status = kiln_program_prepare(context, link, program);
+    return status == KILN_SUCCESS
+            ? extract_binary(context, link->programs[program].program, data, size)
+            : status;
 }

@@ -47,73 +47,91 @@ bool kiln_ptx_unmask(char *text, size_t size, uint32_t capability)
     return true;
 }
 
-/* The program's PTX, with room for one byte more; to be freed. The context of a masked program has
- * one device of interest, but the program may belong to several: the first that has a binary is
- * ours, as it was built for ours alone. */
-static char *ptx_of(cl_program program, size_t *size)
+/* The first of a program's binaries that there is. */
+static enum kiln_status copy_first(cl_program program, cl_uint num, size_t *sizes, char **binaries,
+        char **text, size_t *size)
+{
+    cl_uint place = 0;
+    cl_int error = clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, num * sizeof *sizes, sizes,
+            NULL);
+    while (error == CL_SUCCESS && place < num && sizes[place] == 0) {
+        place++;
+    }
+    if (error != CL_SUCCESS) {
+        return kiln_conclude(error, KILN_NO_KERNEL);
+    }
+    if (place == num) {
+        return KILN_NO_KERNEL;
+    }
+    *size = sizes[place] + 2;
+    *text = binaries[place] = calloc(*size, 1);
+    if (*text == NULL) {
+        return KILN_OUT_OF_MEMORY;
+    }
+    return kiln_conclude(clGetProgramInfo(program, CL_PROGRAM_BINARIES, num * sizeof *binaries,
+            binaries, NULL), KILN_NO_KERNEL);
+}
+
+/* The program's PTX, with room for one byte more; to be freed, on failure too. The context of a
+ * masked program has one device of interest, but the program may belong to several: the first that
+ * has a binary is ours, as it was built for ours alone. */
+static enum kiln_status ptx_of(cl_program program, char **text, size_t *size)
 {
     cl_uint num = 0;
-    char *text = NULL;
-    if (clGetProgramInfo(program, CL_PROGRAM_NUM_DEVICES, sizeof num, &num, NULL) != CL_SUCCESS) {
-        return NULL;
+    cl_int error = clGetProgramInfo(program, CL_PROGRAM_NUM_DEVICES, sizeof num, &num, NULL);
+    if (error != CL_SUCCESS) {
+        return kiln_conclude(error, KILN_NO_KERNEL);
     }
     size_t *sizes = calloc(num, sizeof *sizes);
     char **binaries = calloc(num, sizeof *binaries);
-    cl_uint place = 0;
-    if (sizes != NULL && binaries != NULL && clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES,
-            num * sizeof *sizes, sizes, NULL) == CL_SUCCESS) {
-        while (place < num && sizes[place] == 0) {
-            place++;
-        }
-        if (place < num) {
-            *size = sizes[place] + 2;
-            text = binaries[place] = calloc(*size, 1);
-        }
-    }
-    if (text != NULL && clGetProgramInfo(program, CL_PROGRAM_BINARIES, num * sizeof *binaries,
-            binaries, NULL) != CL_SUCCESS) {
-        free(text);
-        text = NULL;
+    enum kiln_status status = KILN_OUT_OF_MEMORY;
+    if (sizes != NULL && binaries != NULL) {
+        status = copy_first(program, num, sizes, binaries, text, size);
     }
     free(binaries);
     free(sizes);
-    return text;
+    return status;
 }
 
-static cl_program load(const struct kiln_context *context, const char *text)
+static enum kiln_status load(const struct kiln_context *context, const char *text,
+        cl_program *program)
 {
     cl_int status = CL_SUCCESS, error = CL_SUCCESS;
     size_t size = strlen(text) + 1;
-    cl_program program = clCreateProgramWithBinary(context->context, 1, &context->device, &size,
+    *program = clCreateProgramWithBinary(context->context, 1, &context->device, &size,
             (const unsigned char *[]){(const unsigned char *)text}, &status, &error);
-    if (program == NULL) {
+    if (*program == NULL) {
         kiln_log(context, "the driver refuses unmasked PTX: ",
                 kiln_status_string((enum kiln_status)error), NULL);
-        return NULL;
+        return kiln_conclude(error, KILN_NO_KERNEL);
     }
-    return kiln_program_build(context, program) ? program : NULL;
+    return kiln_program_build(context, *program);
 }
 
-cl_program kiln_ptx_build(const struct kiln_context *context, cl_program source,
-        uint32_t capability)
+enum kiln_status kiln_ptx_build(const struct kiln_context *context, cl_program source,
+        uint32_t capability, cl_program *program)
 {
     size_t size = 0;
+    char *text = NULL;
     if (context->facts.compute_capability != capability) {
         kiln_log(context, "a program is for another compute capability", NULL);
         clReleaseProgram(source);
-        return NULL;
+        return KILN_NO_KERNEL;
     }
-    if (!kiln_program_build(context, source)) {
-        return NULL;
+    enum kiln_status status = kiln_program_build(context, source);
+    if (status != KILN_SUCCESS) {
+        return status;
     }
-    char *text = ptx_of(source, &size);
+    status = ptx_of(source, &text, &size);
     clReleaseProgram(source);
-    cl_program program = NULL;
-    if (text == NULL || !kiln_ptx_unmask(text, size, capability)) {
-        kiln_log(context, "the driver's binary is not PTX for the device", NULL);
+    if (status == KILN_SUCCESS && !kiln_ptx_unmask(text, size, capability)) {
+        status = KILN_NO_KERNEL;
+    }
+    if (status == KILN_SUCCESS) {
+        status = load(context, text, program);
     } else {
-        program = load(context, text);
+        kiln_log(context, "no PTX for the device: ", kiln_status_string(status), NULL);
     }
     free(text);
-    return program;
+    return status;
 }

@@ -37,27 +37,20 @@ static enum kiln_status kernel_set_make(const struct kiln_recipe *recipe, cl_pro
     return KILN_SUCCESS;
 }
 
-/* The compiler may use more local memory than the stage declares, or report none at all. */
-static bool local_memory_fits(const struct kiln_context *context, const struct kiln_stage *stage,
-        cl_kernel kernel)
+/* What the driver knows of a kernel, where it does; else *value stays. Errors are passing ones. */
+static enum kiln_status ask(const struct kiln_context *context, cl_kernel kernel,
+        cl_kernel_work_group_info what, void *value, size_t size)
 {
-    cl_ulong bytes = 0;
-    if (clGetKernelWorkGroupInfo(kernel, context->device, CL_KERNEL_LOCAL_MEM_SIZE, sizeof bytes,
-            &bytes, NULL) != CL_SUCCESS || bytes < stage->local_bytes) {
-        bytes = stage->local_bytes;
-    }
-    return bytes <= context->facts.local_bytes;
+    return kiln_conclude(clGetKernelWorkGroupInfo(kernel, context->device, what, size, value,
+            NULL), KILN_SUCCESS);
 }
 
+/* NVIDIA rounds its answer down to a power of two, below what a kernel requires and gets. */
 static bool work_group_fits(const struct kiln_context *context, const struct kiln_stage *stage,
-        cl_kernel kernel)
+        size_t most)
 {
-    size_t most = 0, items = 1;
-    cl_int error = clGetKernelWorkGroupInfo(kernel, context->device, CL_KERNEL_WORK_GROUP_SIZE,
-            sizeof most, &most, NULL);
-    /* NVIDIA rounds its answer down to a power of two, below what a kernel requires and gets. */
-    if (error != CL_SUCCESS || most > context->facts.max_group_items ||
-        context->facts.compute_capability != 0) {
+    size_t items = 1;
+    if (most > context->facts.max_group_items || context->facts.compute_capability != 0) {
         most = context->facts.max_group_items;
     }
     for (unsigned d = 0; d < stage->work_dim; d++) {
@@ -69,55 +62,99 @@ static bool work_group_fits(const struct kiln_context *context, const struct kil
     return items <= most;
 }
 
-static bool kernels_fit(const struct kiln_context *context, const struct kiln_recipe *recipe,
-        const struct kiln_kernel_set *set)
+/* Does the kernel take as many arguments as the stage gives, and memory where it gives memory? A
+ * handle taken for a number, or the reverse, may have the right size. Drivers need not tell the
+ * kinds of a kernel's arguments; whether sizes fit they tell when an argument is set. */
+static bool arguments_fit(const struct kiln_stage *stage, cl_kernel kernel)
 {
-    for (unsigned i = 0; i < recipe->num_stages; i++) {
-        const struct kiln_stage *stage = &recipe->stages[i];
-        if (!work_group_fits(context, stage, set->kernels[i])) {
-            kiln_log(context, recipe->name, " refused: its work-groups are too large", NULL);
-            return false;
-        }
-        if (!local_memory_fits(context, stage, set->kernels[i])) {
-            kiln_log(context, recipe->name, " refused: too little local memory", NULL);
+    cl_uint num = 0;
+    if (clGetKernelInfo(kernel, CL_KERNEL_NUM_ARGS, sizeof num, &num, NULL) == CL_SUCCESS &&
+        num != stage->num_args) {
+        return false;
+    }
+    for (cl_uint i = 0; i < stage->num_args; i++) {
+        cl_kernel_arg_address_qualifier space = 0;
+        if (clGetKernelArgInfo(kernel, i, CL_KERNEL_ARG_ADDRESS_QUALIFIER, sizeof space, &space,
+                NULL) == CL_SUCCESS &&
+            kiln_arg_is_memory(stage->args[i]) != (space != CL_KERNEL_ARG_ADDRESS_PRIVATE)) {
             return false;
         }
     }
     return true;
 }
 
-static struct kiln_kernel_set *first_set(struct kiln_context *context, struct kiln_link *link,
-        const struct kiln_recipe *recipe)
+/* Can the stage be launched? *why not. The compiler may use more local memory than the stage
+ * declares, or report none at all. */
+static enum kiln_status check_stage(const struct kiln_context *context,
+        const struct kiln_stage *stage, cl_kernel kernel, const char **why)
 {
-    if (!kiln_program_prepare(context, link, recipe->program)) {
-        kiln_log(context, recipe->name, " refused: its program does not build", NULL);
-        return NULL;
+    cl_ulong local_bytes = 0;
+    size_t most = SIZE_MAX;
+    enum kiln_status status = ask(context, kernel, CL_KERNEL_LOCAL_MEM_SIZE, &local_bytes,
+            sizeof local_bytes);
+    if (status == KILN_SUCCESS) {
+        status = ask(context, kernel, CL_KERNEL_WORK_GROUP_SIZE, &most, sizeof most);
     }
-    struct kiln_kernel_set *set = NULL;
-    enum kiln_status status = kernel_set_make(recipe, link->programs[recipe->program].program,
-            &set);
     if (status != KILN_SUCCESS) {
-        kiln_log(context, recipe->name, " refused: ", kiln_status_string(status), NULL);
-        return NULL;
+        *why = kiln_status_string(status);
+        return status;
     }
-    if (!kernels_fit(context, recipe, set)) {
-        kiln_kernel_set_free(set);
-        return NULL;
+    if (local_bytes < stage->local_bytes) {
+        local_bytes = stage->local_bytes;
     }
-    return set;
+    *why = !work_group_fits(context, stage, most) ? "its work-groups are too large"
+            : local_bytes > context->facts.local_bytes ? "too little local memory"
+            : !arguments_fit(stage, kernel) ? "its kernels take other arguments" : NULL;
+    return *why == NULL ? KILN_SUCCESS : KILN_NO_KERNEL;
 }
 
-bool kiln_recipe_prepare(struct kiln_context *context, struct kiln_link *link, uint32_t recipe)
+static enum kiln_status checked_set(const struct kiln_context *context,
+        const struct kiln_recipe *recipe, cl_program program, struct kiln_kernel_set **set,
+        const char **why)
+{
+    enum kiln_status status = kernel_set_make(recipe, program, set);
+    if (status != KILN_SUCCESS) {
+        *why = kiln_status_string(status);
+        return kiln_is_passing(status) ? status : KILN_NO_KERNEL;
+    }
+    for (unsigned i = 0; i < recipe->num_stages && status == KILN_SUCCESS; i++) {
+        status = check_stage(context, &recipe->stages[i], (*set)->kernels[i], why);
+    }
+    if (status != KILN_SUCCESS) {
+        kiln_kernel_set_free(*set);
+    }
+    return status;
+}
+
+static enum kiln_status first_set(struct kiln_context *context, struct kiln_link *link,
+        const struct kiln_recipe *recipe, struct kiln_kernel_set **set)
+{
+    const char *why = "its program does not build";
+    enum kiln_status status = kiln_program_prepare(context, link, recipe->program);
+    if (status == KILN_SUCCESS) {
+        status = checked_set(context, recipe, link->programs[recipe->program].program, set, &why);
+    }
+    if (status != KILN_SUCCESS) {
+        kiln_log(context, recipe->name, kiln_is_passing(status) ? " not ready yet: " : " refused: ",
+                why, NULL);
+    }
+    return status;
+}
+
+enum kiln_status kiln_recipe_prepare(struct kiln_context *context, struct kiln_link *link,
+        uint32_t recipe)
 {
     struct kiln_recipe_state *state = &link->recipes[recipe];
     pthread_mutex_lock(&state->lock);
+    enum kiln_status status = state->state == KILN_READY ? KILN_SUCCESS : KILN_NO_KERNEL;
     if (state->state == KILN_UNTRIED) {
-        state->idle = first_set(context, link, &link->bundle->recipes[recipe]);
-        state->state = state->idle != NULL ? KILN_READY : KILN_REFUSED;
+        struct kiln_kernel_set *set = NULL;
+        status = first_set(context, link, &link->bundle->recipes[recipe], &set);
+        state->idle = status == KILN_SUCCESS ? set : NULL;
+        state->state = kiln_state_after(status);
     }
-    bool ready = state->state == KILN_READY;
     pthread_mutex_unlock(&state->lock);
-    return ready;
+    return status;
 }
 
 /* The recipe must be ready. */

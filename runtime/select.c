@@ -54,16 +54,24 @@ static bool binary_is_sound(const struct kiln_binary *binary)
     return binary->data != NULL && binary->size > 0;
 }
 
-static bool program_is_sound(const struct kiln_program *program)
+/* The text is the one that the hash was made of. */
+static bool source_is_sound(const struct kiln_program *program)
 {
-    bool has_source = program->pieces != NULL && program->num_pieces > 0;
-    if (!has_source && program->num_binaries == 0) {
-        return false;
-    }
-    for (uint32_t i = 0; has_source && i < program->num_pieces; i++) {
+    uint64_t hash = KILN_HASH_BEGIN;
+    for (uint32_t i = 0; i < program->num_pieces; i++) {
         if (program->pieces[i] == NULL) {
             return false;
         }
+        hash = kiln_hash(hash, program->pieces[i], strlen(program->pieces[i]));
+    }
+    return hash == program->hash;
+}
+
+static bool program_is_sound(const struct kiln_program *program)
+{
+    bool has_source = program->pieces != NULL && program->num_pieces > 0;
+    if (has_source ? !source_is_sound(program) : program->num_binaries == 0) {
+        return false;
     }
     if (program->num_binaries > 0 && program->binaries == NULL) {
         return false;
@@ -112,6 +120,22 @@ static unsigned place_of(unsigned code)
     return code_is_in(code, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT) ? KILN_PREPARED_A
             : code_is_in(code, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT) ? KILN_PREPARED_B
             : KILN_PREPARED_NONE;
+}
+
+bool kiln_arg_is_memory(unsigned code)
+{
+    switch (code) {
+    case KILN_ARG_A:
+    case KILN_ARG_B:
+    case KILN_ARG_C:
+    case KILN_ARG_WORKSPACE:
+    case KILN_ARG_WORKSPACE_IMAGE:
+    case KILN_ARG_PACKED_A:
+    case KILN_ARG_PACKED_B:
+        return true;
+    default:
+        return false;
+    }
 }
 
 /* A stage that prepares operands is told of nothing but their extents, them and their places. */

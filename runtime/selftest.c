@@ -184,6 +184,7 @@ enum kiln_status kiln_self_test(struct kiln_context *context)
         return (enum kiln_status)error;
     }
     enum kiln_status status = test_all(context, queue);
+    kiln_spaces_free(context);         /* nobody else has the context yet: all are its queue's */
     clReleaseCommandQueue(queue);
     return status;
 }

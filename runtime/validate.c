@@ -10,6 +10,9 @@
 
 enum { OPERAND_A, OPERAND_B, OPERAND_C, NUM_OPERANDS };
 
+/* Elements; every guard on a leading dimension divides it. */
+enum { ENOUGH_LD = 4096 };
+
 size_t kiln_extent(const struct kiln_problem *problem, unsigned dim)
 {
     const size_t extents[KILN_NUM_DIMS] = {
@@ -21,21 +24,34 @@ size_t kiln_extent(const struct kiln_problem *problem, unsigned dim)
     return extents[dim];
 }
 
-/* A queue that the driver does not know gives an error, which is ours to name. */
+/* What the driver knows of a queue. A queue that it does not know gives an error. */
+static cl_int query_queue(cl_command_queue queue, cl_context *context, cl_device_id *device,
+        cl_command_queue_properties *properties)
+{
+    cl_int error = clGetCommandQueueInfo(queue, CL_QUEUE_CONTEXT, sizeof *context, context, NULL);
+    if (error == CL_SUCCESS) {
+        error = clGetCommandQueueInfo(queue, CL_QUEUE_DEVICE, sizeof *device, device, NULL);
+    }
+    if (error == CL_SUCCESS) {
+        error = clGetCommandQueueInfo(queue, CL_QUEUE_PROPERTIES, sizeof *properties, properties,
+                NULL);
+    }
+    return error;
+}
+
 static enum kiln_status check_queue(const struct kiln_context *context, cl_command_queue queue,
         struct kiln_queue_facts *facts)
 {
     cl_context queue_context = NULL;
     cl_device_id queue_device = NULL;
     cl_command_queue_properties properties = 0;
-    if (queue == NULL ||
-        clGetCommandQueueInfo(queue, CL_QUEUE_CONTEXT, sizeof queue_context, &queue_context,
-                NULL) != CL_SUCCESS ||
-        clGetCommandQueueInfo(queue, CL_QUEUE_DEVICE, sizeof queue_device, &queue_device,
-                NULL) != CL_SUCCESS ||
-        clGetCommandQueueInfo(queue, CL_QUEUE_PROPERTIES, sizeof properties, &properties,
-                NULL) != CL_SUCCESS) {
+    if (queue == NULL) {
         return KILN_INVALID_QUEUE;
+    }
+    enum kiln_status status = kiln_conclude(
+            query_queue(queue, &queue_context, &queue_device, &properties), KILN_INVALID_QUEUE);
+    if (status != KILN_SUCCESS) {
+        return status;
     }
     facts->out_of_order = (properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) != 0;
     if (queue_context != context->context) {
@@ -140,6 +156,16 @@ static void read_operands(const struct kiln_gemm *gemm, const struct kiln_proble
     hide_packed(gemm->packed_b, &operands[OPERAND_B]);
 }
 
+/* A matrix of one row may have any leading dimension, one too large to compute with included. Its
+ * place is taken by a smaller one, which is a multiple of all that kernels ask for. */
+static size_t tame(const struct kiln_operand *operand)
+{
+    size_t enough = 0;
+    bool is_tamed = operand->rows <= 1 && kiln_round_up(operand->row_length, ENOUGH_LD, &enough) &&
+                    enough < operand->ld;
+    return !is_tamed ? operand->ld : enough > 0 ? enough : ENOUGH_LD;
+}
+
 static enum kiln_status read_leading_dimensions(bool strict,
         struct kiln_operand operands[NUM_OPERANDS])
 {
@@ -154,24 +180,30 @@ static enum kiln_status read_leading_dimensions(bool strict,
         if (operands[i].ld < least) {
             return too_short[i];
         }
+        operands[i].ld = tame(&operands[i]);
     }
     return KILN_SUCCESS;
 }
 
-cl_int kiln_buffer_facts(cl_mem buffer, cl_context *context, size_t *bytes)
+enum kiln_status kiln_buffer_query(cl_mem buffer, enum kiln_status invalid,
+        struct kiln_buffer_facts *facts)
 {
     cl_mem_object_type type = 0;
+    if (buffer == NULL) {
+        return invalid;
+    }
     cl_int error = clGetMemObjectInfo(buffer, CL_MEM_TYPE, sizeof type, &type, NULL);
     if (error == CL_SUCCESS && type != CL_MEM_OBJECT_BUFFER) {
         error = CL_INVALID_MEM_OBJECT;
     }
     if (error == CL_SUCCESS) {
-        error = clGetMemObjectInfo(buffer, CL_MEM_CONTEXT, sizeof *context, context, NULL);
+        error = clGetMemObjectInfo(buffer, CL_MEM_CONTEXT, sizeof facts->owner, &facts->owner,
+                NULL);
     }
     if (error == CL_SUCCESS) {
-        error = clGetMemObjectInfo(buffer, CL_MEM_SIZE, sizeof *bytes, bytes, NULL);
+        error = clGetMemObjectInfo(buffer, CL_MEM_SIZE, sizeof facts->bytes, &facts->bytes, NULL);
     }
-    return error;
+    return kiln_conclude(error, invalid);
 }
 
 /* Which operands a check is about. */
@@ -179,8 +211,9 @@ struct selection {
     bool has[NUM_OPERANDS];
 };
 
-/* The handles, their context and the offsets; gives out each buffer's size. */
-static enum kiln_status check_buffers(const struct kiln_context *context,
+/* The handles, their context and the offsets; gives out each buffer's size. The owner of the
+ * workspace is looked at with theirs. */
+static enum kiln_status check_buffers(cl_context context, cl_context workspace_owner,
         const struct kiln_problem *problem, const struct selection *which,
         const struct kiln_operand operands[NUM_OPERANDS], size_t elements[NUM_OPERANDS])
 {
@@ -190,19 +223,18 @@ static enum kiln_status check_buffers(const struct kiln_context *context,
     static const enum kiln_status past_end[NUM_OPERANDS] = {
         KILN_OFFSET_A_PAST_END, KILN_OFFSET_B_PAST_END, KILN_OFFSET_C_PAST_END
     };
-    bool is_foreign = false;
+    bool is_foreign = workspace_owner != context;
     for (unsigned i = 0; i < NUM_OPERANDS; i++) {
-        cl_context owner = NULL;
-        size_t bytes = 0;
+        struct kiln_buffer_facts facts;
         if (!which->has[i]) {
             continue;
         }
-        if (operands[i].buffer == NULL ||
-            kiln_buffer_facts(operands[i].buffer, &owner, &bytes) != CL_SUCCESS) {
-            return invalid[i];
+        enum kiln_status status = kiln_buffer_query(operands[i].buffer, invalid[i], &facts);
+        if (status != KILN_SUCCESS) {
+            return status;
         }
-        is_foreign = is_foreign || owner != context->context;
-        elements[i] = bytes / problem->element_bytes;
+        is_foreign = is_foreign || facts.owner != context;
+        elements[i] = facts.bytes / problem->element_bytes;
     }
     if (is_foreign) {
         return KILN_BUFFER_CONTEXT_MISMATCH;
@@ -265,26 +297,28 @@ static enum kiln_status check_batch(const struct kiln_problem *problem,
     return KILN_SUCCESS;
 }
 
-static enum kiln_status check_workspace(const struct kiln_context *context,
-        const struct kiln_gemm *gemm, struct kiln_problem *problem)
+/* Takes the caller's workspace over; `owner` becomes its context, if it has one. In a question the
+ * offset counts even where the workspace is not there yet. */
+static enum kiln_status read_workspace(const struct kiln_gemm *gemm, enum kiln_checks checks,
+        struct kiln_problem *problem, cl_context *owner)
 {
-    problem->workspace = gemm->workspace;
-    problem->workspace_offset = gemm->workspace_offset;
-    if (gemm->workspace == NULL) {
+    struct kiln_buffer_facts facts = {0};
+    if (gemm->workspace == NULL && checks != KILN_CHECK_SHAPE) {
         return KILN_SUCCESS;
     }
-    cl_context owner = NULL;
-    size_t bytes = 0;
-    if (gemm->workspace_offset % KILN_REGION_ALIGN != 0 ||
-        kiln_buffer_facts(gemm->workspace, &owner, &bytes) != CL_SUCCESS) {
-        return KILN_INVALID_WORKSPACE;
+    problem->workspace = gemm->workspace;
+    problem->workspace_offset = gemm->workspace_offset;
+    enum kiln_status status = KILN_SUCCESS;
+    if (gemm->workspace != NULL) {
+        status = kiln_buffer_query(gemm->workspace, KILN_INVALID_WORKSPACE, &facts);
     }
-    if (owner != context->context) {
-        return KILN_BUFFER_CONTEXT_MISMATCH;
+    if (status == KILN_SUCCESS && gemm->workspace != NULL) {
+        *owner = facts.owner;
     }
     problem->workspace_bytes =
-            bytes > gemm->workspace_offset ? bytes - gemm->workspace_offset : 0;
-    return KILN_SUCCESS;
+            facts.bytes > gemm->workspace_offset ? facts.bytes - gemm->workspace_offset : 0;
+    return status != KILN_SUCCESS || gemm->workspace_offset % KILN_REGION_ALIGN == 0
+            ? status : KILN_INVALID_WORKSPACE;
 }
 
 /* Alpha and beta count as what the kernels get: a double that rounds to 0 in float is 0. */
@@ -296,11 +330,12 @@ static void read_scalars(const struct kiln_gemm *gemm, struct kiln_problem *prob
 }
 
 /* A call that reads nothing of A and B is the same as one with k and alpha of 0. Alpha must go too:
- * kernels multiply it with an empty sum, which makes NaN of infinity and -0 of a negative value. */
+ * kernels multiply it with an empty sum, which makes NaN of infinity and -0 of a negative value.
+ * What is added to beta C is -0, the one number that leaves -0 as it is. */
 static void drop_a_and_b(struct kiln_problem *problem, struct kiln_operand operands[NUM_OPERANDS])
 {
     problem->k = 0;
-    problem->alpha = 0;
+    problem->alpha = problem->beta == 0 ? 0.0 : -0.0;
     for (unsigned i = OPERAND_A; i <= OPERAND_B; i++) {
         operands[i] = (struct kiln_operand){.buffer = operands[OPERAND_C].buffer};
     }
@@ -346,20 +381,20 @@ static enum kiln_status check_memory(const struct kiln_context *context,
         [OPERAND_C] = true,
     }};
     const struct selection looked = looked_at(checks, &present);
-    enum kiln_status status = check_buffers(context, problem, &looked, operands, elements);
+    cl_context workspace_owner = context->context;
+    enum kiln_status workspace = read_workspace(gemm, checks, problem, &workspace_owner);
+    enum kiln_status status = check_buffers(context->context, workspace_owner, problem, &looked,
+            operands, elements);
     if (status == KILN_SUCCESS) {
         status = check_extents(problem, &present, operands, elements);
     }
     if (status == KILN_SUCCESS) {
         status = check_batch(problem, &operands[OPERAND_C]);
     }
-    if (status == KILN_SUCCESS) {
-        status = check_workspace(context, gemm, problem);
-    }
-    return status;
+    return kiln_lower(status, workspace);
 }
 
-enum kiln_status kiln_problem_make(const struct kiln_context *context,
+enum kiln_status kiln_problem_check(const struct kiln_context *context,
         const struct kiln_gemm *gemm, enum kiln_checks checks, struct kiln_problem *problem)
 {
     struct kiln_operand operands[NUM_OPERANDS];
@@ -395,5 +430,5 @@ enum kiln_status kiln_problem_make(const struct kiln_context *context,
     }
     problem->is_nothing = !has_c || (!reads_a_and_b && problem->beta == 1);
     set_canonical(gemm, problem, operands);
-    return has_c && reads_a_and_b ? kiln_packs_bind(context, gemm, problem) : KILN_SUCCESS;
+    return KILN_SUCCESS;
 }

@@ -1,7 +1,7 @@
 /* workspace.c: where the regions of a recipe lie, and the memory for them.
  *
  * A context holds one buffer per queue, grown to the largest need seen. Two queues never share one,
- * and the calls on one queue take turns: the lock keeps their stages together, and the order of the
+ * and the calls on one queue take turns: that keeps their stages together, and the order of the
  * queue (or, where it has none, the event of the last stage) keeps them from overwriting each
  * other. OpenCL does not tell when the application has let go of a queue, so the workspaces used
  * longest ago give way to new ones.
@@ -53,7 +53,7 @@ static bool place_region(const struct kiln_problem *problem, const struct kiln_r
 
 bool kiln_plan_regions(const struct kiln_problem *problem, struct kiln_plan *plan)
 {
-    size_t base = problem->workspace != NULL ? problem->workspace_offset : 0;
+    size_t base = problem->workspace_offset;
     size_t end = base;
     for (unsigned i = 0; i < plan->recipe->num_regions; i++) {
         const struct kiln_region *region = &plan->recipe->regions[i];
@@ -73,7 +73,7 @@ bool kiln_plan_regions(const struct kiln_problem *problem, struct kiln_plan *pla
 
 size_t kiln_plan_pixels(const struct kiln_problem *problem, const struct kiln_plan *plan)
 {
-    size_t base = problem->workspace != NULL ? problem->workspace_offset : 0;
+    size_t base = problem->workspace_offset;
     return kiln_recipe_reads_image(plan->recipe) ? (base + plan->workspace_bytes) / KILN_PIXEL_BYTES
                                                  : 0;
 }
@@ -97,7 +97,6 @@ static void spaces_free(struct kiln_space *space)
             clReleaseEvent(space->last);
         }
         clReleaseCommandQueue(space->queue);
-        pthread_mutex_destroy(&space->lock);
         free(space);
         space = next;
     }
@@ -106,13 +105,11 @@ static void spaces_free(struct kiln_space *space)
 static enum kiln_status space_make(cl_command_queue queue, struct kiln_space **out)
 {
     struct kiln_space *space = calloc(1, sizeof *space);
-    if (space == NULL || pthread_mutex_init(&space->lock, NULL) != 0) {
-        free(space);
+    if (space == NULL) {
         return KILN_OUT_OF_MEMORY;
     }
     cl_int error = clRetainCommandQueue(queue);
     if (error != CL_SUCCESS) {
-        pthread_mutex_destroy(&space->lock);
         free(space);
         return (enum kiln_status)error;
     }
@@ -174,7 +171,15 @@ static enum kiln_status find_or_make(struct kiln_context *context, cl_command_qu
     return status;
 }
 
-/* Evicted spaces are freed without a lock, because a driver may wait when a queue goes. */
+/* Queues are allocated at multiples of some power of two: the product's upper bits tell them
+ * apart. Two that share a turn wait for each other a little longer, no more. */
+pthread_mutex_t *kiln_turn_of(struct kiln_context *context, cl_command_queue queue)
+{
+    uint64_t mixed = (uint64_t)(uintptr_t)queue * UINT64_C(0x9e3779b97f4a7c15);
+    return &context->turns[(mixed >> 32) % KILN_NUM_TURNS];
+}
+
+/* Evicted spaces are freed without that lock, because a driver may wait when a queue goes. */
 enum kiln_status kiln_space_acquire(struct kiln_context *context, cl_command_queue queue,
         struct kiln_space **space)
 {
@@ -186,9 +191,6 @@ enum kiln_status kiln_space_acquire(struct kiln_context *context, cl_command_que
     }
     pthread_mutex_unlock(&context->spaces_lock);
     spaces_free(evicted);
-    if (status == KILN_SUCCESS) {
-        pthread_mutex_lock(&(*space)->lock);
-    }
     return status;
 }
 
@@ -217,7 +219,6 @@ enum kiln_status kiln_space_reserve(const struct kiln_context *context, struct k
 
 void kiln_space_release(struct kiln_context *context, struct kiln_space *space)
 {
-    pthread_mutex_unlock(&space->lock);
     pthread_mutex_lock(&context->spaces_lock);
     space->num_users--;
     pthread_mutex_unlock(&context->spaces_lock);

@@ -95,8 +95,9 @@ static void emit_binaries(const struct kiln_bundle *bundle, struct text *text)
             quote_or_null(text, b->device);
             text_add(text, ",\n      ");
             quote_or_null(text, b->driver);
-            text_add(text, ",\n      %u, UINT64_C(0x%016" PRIx64 "), binary_%u_%u, %zu },\n",
-                    b->compute_capability, b->source_hash, p, i, b->size);
+            text_add(text, ",\n      %u, UINT64_C(0x%016" PRIx64 "), UINT64_C(0x%016" PRIx64 "),\n"
+                    "      binary_%u_%u, %zu },\n",
+                    b->compute_capability, b->source_hash, b->data_hash, p, i, b->size);
         }
         if (program->num_binaries)
             text_add(text, "};\n\n");

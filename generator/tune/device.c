@@ -134,10 +134,9 @@ static long image_pixels(cl_device_id device)
 }
 
 /* Those of OpenCL C 1.2, which is what kernels are compiled as: cl_khr_subgroups wants 2.0. */
-static long shuffles_of(cl_device_id device)
+static long shuffles_of(cl_device_id device, cl_uint capability)
 {
-    return has_extension(device, "cl_intel_subgroups") ? 1
-         : kiln_device_compute_capability(device) >= 30 ? 2 : 0;
+    return has_extension(device, "cl_intel_subgroups") ? 1 : capability >= 30 ? 2 : 0;
 }
 
 /* What one work-item may keep in registers. OpenCL does not tell; on CPUs it follows from the width
@@ -212,8 +211,10 @@ static void find_unit(cl_device_id device, char *unit, size_t size)
 bool device_facts(cl_device_id device, struct device_facts *facts, char error[FAMILY_ERROR_BYTES])
 {
     struct answers answers;
+    cl_uint capability = 0;
     *facts = (struct device_facts) { .value = { 0 } };
-    if (!ask(device, &answers) || !platform_text(device, facts->platform, sizeof facts->platform) ||
+    if (!ask(device, &answers) ||
+        kiln_device_compute_capability(device, &capability) != KILN_SUCCESS || !platform_text(device, facts->platform, sizeof facts->platform) ||
         !device_text(device, CL_DEVICE_NAME, facts->device, sizeof facts->device) ||
         !device_text(device, CL_DRIVER_VERSION, facts->driver, sizeof facts->driver)) {
         snprintf(error, FAMILY_ERROR_BYTES, "the device does not answer clGetDeviceInfo");
@@ -234,8 +235,7 @@ bool device_facts(cl_device_id device, struct device_facts *facts, char error[FA
     value[FACT_HAS_DOUBLE] = has_double(device);
     value[FACT_CLOCK_MHZ] = (long) answers.clock_mhz;
     value[FACT_IMAGE_PIXELS] = image_pixels(device);
-    value[FACT_SHUFFLES] = shuffles_of(device);
-    const cl_uint capability = kiln_device_compute_capability(device);
+    value[FACT_SHUFFLES] = shuffles_of(device, capability);
     value[FACT_COMPUTE_CAPABILITY] = (long) capability;
     value[FACT_LOCAL_BYTES] = (long) kiln_device_local_bytes(capability, answers.local_bytes);
     return true;

@@ -16,6 +16,7 @@ static bool add_binary(struct assembly *assembly, struct kiln_context *context, 
         return false;
     struct kiln_binary binary = {
         .source_hash = assembly->programs[program].hash,
+        .data_hash = kiln_hash(KILN_HASH_BEGIN, data, size),
         .data = arena_copy(arena, data, size), .size = size,
         .compute_capability = assembly->programs[program].ptx,
     };

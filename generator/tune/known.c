@@ -48,13 +48,12 @@ static bool dispatch_bundle(const struct launcher *launcher, const struct kiln_b
     const struct kiln_context_params params = { .bundle = bundle };
     struct kiln_context *context = NULL;
     struct kiln_problem problem;
-    struct kiln_search search = { 0 };
     struct kiln_plan plan;
     const bool found =
             kiln_context_create(launcher->context, launcher->device, &params, &context) ==
                     KILN_SUCCESS &&
             kiln_problem_make(context, gemm, KILN_CHECK_SHAPE, &problem) == KILN_SUCCESS &&
-            kiln_search_next(context, &problem, &search, &plan);
+            kiln_search_first(context, &problem, &plan) == KILN_SUCCESS;
     if (found)
         snprintf(name, CONFIG_TEXT_BYTES, "%s", plan.recipe->name);
     kiln_context_destroy(&context);

@@ -6,6 +6,7 @@
 #include "wide.h"
 #include "assemble.h"
 #include "emit.h"
+#include "hash.h"
 #include "winners.h"
 
 #include <dlfcn.h>
@@ -50,6 +51,7 @@ static void check_program(const struct kiln_program *a, const struct kiln_progra
         check_text(a->binaries[i].driver, b->binaries[i].driver);
         assert_int_equal(a->binaries[i].compute_capability, b->binaries[i].compute_capability);
         assert_true(a->binaries[i].source_hash == b->binaries[i].source_hash);
+        assert_true(a->binaries[i].data_hash == b->binaries[i].data_hash);
         assert_int_equal(a->binaries[i].size, b->binaries[i].size);
         assert_memory_equal(a->binaries[i].data, b->binaries[i].data, a->binaries[i].size);
     }
@@ -229,8 +231,10 @@ static void binaries_beside_and_instead_of_source(void **state)
     add_all_pairs(&assembly, "direct", "single");
     assert_int_equal(assembly.bundle.num_programs, 4);
     const struct kiln_binary binaries[] = {
-        { "platform", "device \"quoted\"", "1.0", 0, assembly.programs[0].hash, bytes, sizeof bytes },
-        { "platform", NULL, NULL, 90, assembly.programs[0].hash, bytes + 7, 1 },
+        { "platform", "device \"quoted\"", "1.0", 0, assembly.programs[0].hash,
+          kiln_hash(KILN_HASH_BEGIN, bytes, sizeof bytes), bytes, sizeof bytes },
+        { "platform", NULL, NULL, 90, assembly.programs[0].hash,
+          kiln_hash(KILN_HASH_BEGIN, bytes + 7, 1), bytes + 7, 1 },
     };
     assembly.programs[0].binaries = binaries;
     assembly.programs[0].num_binaries = 2;

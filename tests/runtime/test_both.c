@@ -31,6 +31,7 @@ static void make_bundle(void)
     memcpy(both.pieces + 1, tuned_bundle.programs[PROGRAM_PACKED].pieces,
             3 * sizeof both.pieces[0]);
     both.program = (struct kiln_program){.pieces = both.pieces, .num_pieces = 4};
+    both.program.hash = test_bundle_hash(&both.program);
     both.stages[0] = (struct kiln_stage){
         .entry = "pack_both", .work_dim = 3, .dim = {KILN_DIM_K, KILN_DIM_M, KILN_DIM_N},
         .tile = {4, 8, 8}, .local = {4, 8, 8}, .num_args = 13,

@@ -1,6 +1,10 @@
 /* test_bundle.c: see test_bundle.h. Kernel bodies are empty: the fake driver runs none. */
 #include "test_bundle.h"
 
+#include "hash.h"
+
+#include <string.h>
+
 /* For tables only: a plain kernel's text, its arguments, and its one stage. */
 #define PLAIN_KERNEL(name, index, real, type)                                                     \
     "kernel void " name "(" index " m, " index " n, " index " k, " real " alpha,\n"               \
@@ -303,11 +307,9 @@ const struct kiln_bundle *const kiln_linked_bundles[] = {&tuned_bundle, &generic
 
 uint64_t test_bundle_hash(const struct kiln_program *program)
 {
-    uint64_t hash = 0xcbf29ce484222325u;
+    uint64_t hash = KILN_HASH_BEGIN;
     for (uint32_t i = 0; i < program->num_pieces; i++) {
-        for (const char *at = program->pieces[i]; *at != '\0'; at++) {
-            hash = (hash ^ (unsigned char)*at) * 0x100000001b3u;
-        }
+        hash = kiln_hash(hash, program->pieces[i], strlen(program->pieces[i]));
     }
     return hash;
 }

@@ -50,7 +50,7 @@ extern const struct kiln_recipe tuned_recipes[NUM_TUNED];
 extern const struct kiln_bundle tuned_bundle;
 extern const struct kiln_bundle generic_bundle;
 
-/* FNV-1a, 64 bit, of the concatenated pieces of a program. */
+/* The hash of the concatenated pieces of a program. */
 uint64_t test_bundle_hash(const struct kiln_program *program);
 /* The bytes that the packed recipe needs for a shape, and where its second region starts. */
 size_t test_bundle_packed_bytes(size_t m, size_t n, size_t k, size_t *second_region);

@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { EXIT_NO_DEVICE = 77, MAX_PLATFORMS = 16, SIZE = 48, NUM_QUEUES = 40 };
 
@@ -42,7 +43,7 @@ static const char *const pieces[] = {
     "}\n",
 };
 
-static const struct kiln_program program = {.pieces = pieces, .num_pieces = 2};
+static struct kiln_program program = {.pieces = pieces, .num_pieces = 2};
 
 static const struct kiln_region region = {
     .dim = {KILN_DIM_M, KILN_DIM_K}, .round = {1, 1}, .element_bytes = sizeof(cl_float),
@@ -259,6 +260,10 @@ static void alpha_without_a_product_does_not_count(const struct device *device)
 int main(void)
 {
     struct device device;
+    for (uint32_t i = 0; i < program.num_pieces; i++) {
+        program.hash = kiln_hash(i > 0 ? program.hash : KILN_HASH_BEGIN, pieces[i],
+                strlen(pieces[i]));
+    }
     open_device(&device);
     many_queues_keep_few_workspaces(&device);
     alpha_without_a_product_does_not_count(&device);

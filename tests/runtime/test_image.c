@@ -138,6 +138,36 @@ static void there_is_a_pixel_when_k_is_zero(void **state)
     assert_int_equal(pixels_over(workspace_of(0)), 1);
 }
 
+/* The image is of the workspace, which is not there when an operand is packed. */
+static void packing_makes_no_image(void **state)
+{
+    const struct world *world = *state;
+    struct kiln_recipe recipe = world->recipe;
+    struct kiln_stage stages[NUM_STAGES];
+    struct kiln_region regions[2];
+    struct kiln_bundle bundle = world->bundle;
+    struct kiln_pack made;
+    memcpy(regions, tuned_recipes[TUNED_PACKED].regions, sizeof regions);
+    memcpy(stages, tuned_recipes[TUNED_PACKED].stages, sizeof stages);
+    stages[NUM_STAGES - 1].args[MUL_WORK] = KILN_ARG_WORKSPACE_IMAGE;
+    recipe.stages = stages;
+    recipe.regions = regions;
+    bundle.recipes = &recipe;
+    fixture_new_context(world->f, &(struct kiln_context_params){.bundle = &bundle});
+    struct kiln_gemm gemm = fixture_gemm(world->f, 16, 16, 64);
+    cl_mem room = stub_make_buffer(world->f->cl, 1 << 20);
+    assert_int_equal(kiln_pack_enqueue(world->f->kiln, &gemm, KILN_PACK_A, room, 0,
+            world->f->queue, 0, NULL, NULL, &made), KILN_SUCCESS);
+    fixture_expect("pack_a", NULL);
+    assert_int_equal(stub_calls("clCreateImage"), 0);
+    gemm.packed_a = &made;
+    fixture_run(world->f, &gemm);
+    fixture_expect("pack_b", "packed_mul", NULL);
+    assert_int_equal(stub_calls("clCreateImage"), 1);
+    clReleaseMemObject(room);
+    kiln_context_destroy(&world->f->kiln);
+}
+
 static void expect_generic(const struct world *world, const struct kiln_gemm *gemm)
 {
     fixture_run(world->f, gemm);
@@ -185,6 +215,7 @@ int main(void)
                 teardown),
         cmocka_unit_test_setup_teardown(an_image_that_cannot_be_made_is_no_failure, setup,
                 teardown),
+        cmocka_unit_test_setup_teardown(packing_makes_no_image, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -43,7 +43,8 @@ static void make_variant(struct variant *v)
     for (int i = 0; i < 2; i++) {
         v->binaries[i] = (struct kiln_binary){
             .platform = "Stub Platform", .device = "Stub Device", .driver = "1.0",
-            .source_hash = small->hash, .data = (const unsigned char *)v->data, .size = size};
+            .source_hash = small->hash, .data_hash = kiln_hash(KILN_HASH_BEGIN, v->data, size),
+            .data = (const unsigned char *)v->data, .size = size};
     }
     small->binaries = v->binaries;
     small->num_binaries = 1;
@@ -101,6 +102,44 @@ static void a_program_can_be_built_at_creation(void **state)
     }
     assert_int_equal(stub_calls("clBuildProgram"), builds);
     assert_int_equal(stub_num_records(), 3);
+}
+
+/* Where no bundle before it serves a precision and transpose pair, a bundle without a table is
+ * built for them too: here everything but the tuned pairs. */
+static void no_call_builds_what_creation_has_built(void **state)
+{
+    const struct kiln_bundle *const bundles[] = {NULL, &generic_bundle};
+    struct fixture *f = *state;
+    for (size_t b = 0; b < 2; b++) {
+        kiln_context_destroy(&f->kiln);
+        fixture_new_context(f, &(struct kiln_context_params){.bundle = bundles[b],
+                                                             .build = KILN_BUILD_NOW});
+        unsigned long builds = stub_calls("clBuildProgram");
+        for (unsigned i = 0; i < 3 * 4; i++) {
+            struct kiln_gemm gemm = fixture_gemm(f, 64, 64, 64);
+            gemm.precision = (enum kiln_precision)(KILN_HALF << i / 4);
+            gemm.transa = i & 2 ? KILN_TRANS : KILN_NO_TRANS;
+            gemm.transb = i & 1 ? KILN_TRANS : KILN_NO_TRANS;
+            fixture_run(f, &gemm);
+        }
+        assert_int_equal(stub_calls("clBuildProgram"), builds);
+    }
+}
+
+/* Who asked for kernels in advance is told that they can not be had now. */
+static void creation_fails_while_memory_is_lacking(void **state)
+{
+    struct fixture *f = *state;
+    struct kiln_context_params params = {.build = KILN_BUILD_NOW};
+    for (unsigned nth = 1; nth <= 12; nth++) {
+        struct kiln_context *kiln = NULL;
+        stub_fail("clBuildProgram", nth, CL_OUT_OF_HOST_MEMORY);
+        enum kiln_status status = kiln_context_create(f->cl, f->device, &params, &kiln);
+        assert_true(nth > 8 || (int)status == CL_OUT_OF_HOST_MEMORY);
+        assert_true((status == KILN_SUCCESS) == (kiln != NULL));
+        kiln_context_destroy(&kiln);
+        stub_clear_plans();
+    }
 }
 
 /* A bundle need not have a dispatch table: its first recipe that can, serves. */
@@ -227,11 +266,13 @@ static void a_refused_binary_falls_back_to_source(void **state)
         make_variant(&v);
         unsigned long sources = stub_calls("clCreateProgramWithSource");
         v.data[0] = i == 0 ? 'X' : v.data[0];
+        v.binaries[0].data_hash = kiln_hash(KILN_HASH_BEGIN, v.data, v.binaries[0].size);
         if (i == 1) {
             stub_fail("clBuildProgram", 1, CL_INVALID_BINARY);
         }
         if (i == 2) {
             memcpy(strstr(v.data, "tn_mul"), "other_", 6);
+            v.binaries[0].data_hash = kiln_hash(KILN_HASH_BEGIN, v.data, v.binaries[0].size);
         }
         use_variant(f, &v);
         fixture_run(f, &gemm);
@@ -242,6 +283,31 @@ static void a_refused_binary_falls_back_to_source(void **state)
         kiln_context_destroy(&f->kiln);
         assert_int_equal(stub_live(STUB_PROGRAM), 0);
     }
+}
+
+/* A driver may not survive a binary that is not what it wrote: none with a changed bit is shown to
+ * it. */
+static void a_damaged_binary_is_not_loaded(void **state)
+{
+    struct fixture *f = *state;
+    struct kiln_gemm gemm = fixture_gemm(f, 64, 64, 64);
+    struct variant v;
+    make_variant(&v);
+    const size_t size = v.binaries[0].size;
+    for (size_t i = 0; i < size; i += size / 16) {
+        make_variant(&v);
+        v.data[i] ^= 1;
+        use_variant(f, &v);
+        fixture_run(f, &gemm);
+        fixture_only("small_mul");
+        kiln_context_destroy(&f->kiln);
+    }
+    make_variant(&v);
+    v.binaries[0].size--;
+    use_variant(f, &v);
+    fixture_run(f, &gemm);
+    assert_int_equal(stub_calls("clCreateProgramWithBinary"), 0);
+    kiln_context_destroy(&f->kiln);
 }
 
 static void without_binary_and_source_the_next_recipe_serves(void **state)
@@ -267,7 +333,7 @@ static void a_refused_source_falls_to_the_next_recipe(void **state)
     struct fixture *f = *state;
     struct kiln_gemm gemm = fixture_gemm(f, 1024, 1024, 1024);
     stub_fail_build(MARK_ALIGNED, CL_BUILD_PROGRAM_FAILURE);
-    stub_fail_build(MARK_PACKED, CL_OUT_OF_RESOURCES);
+    stub_fail_build(MARK_PACKED, CL_COMPILER_NOT_AVAILABLE);
     for (int i = 0; i < 3; i++) {
         fixture_run(f, &gemm);
         fixture_expect("pack_b_64", "mul_64", NULL);
@@ -276,6 +342,104 @@ static void a_refused_source_falls_to_the_next_recipe(void **state)
     stub_clear_plans();                      /* what was refused stays refused */
     fixture_run(f, &gemm);
     fixture_expect("pack_b_64", "mul_64", NULL);
+}
+
+/* What can lack memory on the way to a kernel. */
+static const char *const preparing[] = {
+    "clCreateProgramWithSource", "clBuildProgram", "clCreateKernel", "clGetKernelWorkGroupInfo",
+};
+static const cl_int passing[] = {
+    CL_OUT_OF_HOST_MEMORY, CL_OUT_OF_RESOURCES, CL_MEM_OBJECT_ALLOCATION_FAILURE,
+};
+
+static void while_memory_is_lacking_the_code_says_so(void **state)
+{
+    struct fixture *f = *state;
+    struct kiln_gemm gemm = fixture_gemm(f, 1024, 1024, 1024);
+    for (size_t i = 0; i < 4 * 3; i++) {
+        const enum kiln_status expected = (enum kiln_status)passing[i / 4];
+        char text[1024];
+        size_t bytes = 1;
+        kiln_context_destroy(&f->kiln);
+        fixture_new_context(f, NULL);
+        stub_clear_records();
+        stub_fail(preparing[i % 4], 0, passing[i / 4]);
+        assert_int_equal(kiln_gemm_enqueue(f->kiln, &gemm, f->queue, 0, NULL, NULL), expected);
+        assert_int_equal(kiln_gemm_explain(f->kiln, &gemm, text, sizeof text), expected);
+        assert_int_equal(kiln_gemm_workspace_bytes(f->kiln, &gemm, &bytes), expected);
+        assert_int_equal(bytes, 0);
+        assert_int_equal(stub_num_records(), 0);
+        stub_clear_plans();
+        fixture_run(f, &gemm);
+        fixture_only("aligned_mul");
+    }
+}
+
+/* The call does with another recipe; the next one has its own again. */
+static void a_moment_without_memory_disables_nothing(void **state)
+{
+    struct fixture *f = *state;
+    struct kiln_gemm gemm = fixture_gemm(f, 1024, 1024, 1024);
+    for (size_t i = 0; i < 4 * 3; i++) {
+        kiln_context_destroy(&f->kiln);
+        fixture_new_context(f, NULL);
+        stub_fail(preparing[i % 4], 1, passing[i / 4]);
+        fixture_run(f, &gemm);
+        fixture_expect("pack_a", "pack_b", "packed_mul", NULL);
+        fixture_run(f, &gemm);
+        fixture_only("aligned_mul");
+        stub_clear_plans();
+    }
+}
+
+/* A binary that can not be loaded for the moment is no reason to compile for good. */
+static void a_moment_without_memory_does_not_cost_the_binary(void **state)
+{
+    static const char *const loading[] = {
+        "clCreateProgramWithBinary", "clBuildProgram", "clCreateKernel"
+    };
+    struct fixture *f = *state;
+    struct kiln_gemm gemm = fixture_gemm(f, 64, 64, 64);
+    for (size_t i = 0; i < 3; i++) {
+        struct variant v;
+        make_variant(&v);
+        kiln_context_destroy(&f->kiln);
+        use_variant(f, &v);
+        stub_fail(loading[i], 0, CL_OUT_OF_HOST_MEMORY);
+        (void)kiln_gemm_enqueue(f->kiln, &gemm, f->queue, 0, NULL, NULL);
+        stub_clear_plans();
+        unsigned long sources = stub_calls("clCreateProgramWithSource");
+        fixture_run(f, &gemm);
+        fixture_only("small_mul");
+        assert_int_equal(stub_calls("clCreateProgramWithSource"), sources);
+        kiln_context_destroy(&f->kiln);
+    }
+}
+
+/* A table that is not the kernel's own: another count, a number for memory and the reverse, another
+ * size. */
+static void a_recipe_with_other_arguments_is_passed_over(void **state)
+{
+    struct fixture *f = *state;
+    struct kiln_gemm gemm = fixture_gemm(f, 64, 64, 64);
+    for (int fault = 0; fault < 4; fault++) {
+        struct kiln_recipe recipes[NUM_TUNED];
+        struct kiln_bundle bundle = tuned_bundle;
+        memcpy(recipes, tuned_recipes, sizeof recipes);
+        struct kiln_stage stage = recipes[TUNED_SMALL].stages[0];
+        stage.num_args -= fault == 0;
+        stage.args[PLAIN_M] = fault == 1 ? KILN_ARG_A : stage.args[PLAIN_M];
+        stage.args[PLAIN_B] = fault == 2 ? KILN_ARG_LDB : stage.args[PLAIN_B];
+        recipes[TUNED_SMALL].index_bits = fault == 3 ? 64 : 32;
+        recipes[TUNED_SMALL].stages = &stage;
+        bundle.recipes = recipes;
+        fixture_new_context(f, &(struct kiln_context_params){.bundle = &bundle});
+        for (int i = 0; i < 2; i++) {
+            fixture_run(f, &gemm);
+            assert_string_not_equal(stub_record_at(0)->entry, "small_mul");
+        }
+        kiln_context_destroy(&f->kiln);
+    }
 }
 
 static void a_refused_bundle_falls_to_the_generic_one(void **state)
@@ -324,6 +488,7 @@ static void note_message(void *user, const char *message)
 {
     char *all = user;
     size_t length = strlen(all);
+    assert_true(*message != '\0' && message[strlen(message) - 1] != '\n');
     if (length + strlen(message) + 2 < MAX_TEXT) {
         strcat(all, message);
         strcat(all, "\n");
@@ -392,6 +557,8 @@ int main(void)
         TEST(a_program_is_built_once_at_first_use),
         TEST(a_program_can_be_built_at_creation),
         TEST(a_bundle_without_tables_can_be_built_at_creation),
+        TEST(no_call_builds_what_creation_has_built),
+        TEST(creation_fails_while_memory_is_lacking),
         TEST(a_refused_bundle_does_not_fail_the_creation),
         TEST(a_matching_binary_needs_no_source),
         TEST(any_difference_makes_a_binary_unfit),
@@ -401,6 +568,11 @@ int main(void)
         TEST(a_refused_binary_falls_back_to_source),
         TEST(without_binary_and_source_the_next_recipe_serves),
         TEST(a_refused_source_falls_to_the_next_recipe),
+        TEST(a_damaged_binary_is_not_loaded),
+        TEST(while_memory_is_lacking_the_code_says_so),
+        TEST(a_moment_without_memory_disables_nothing),
+        TEST(a_moment_without_memory_does_not_cost_the_binary),
+        TEST(a_recipe_with_other_arguments_is_passed_over),
         TEST(a_refused_bundle_falls_to_the_generic_one),
         TEST(a_refused_kernel_falls_to_the_next_recipe),
         TEST(when_nothing_builds_there_is_no_kernel),

@@ -71,6 +71,7 @@ static void clay_make(struct clay *c)
                                      .size = sizeof data};
     c->program = (struct kiln_program){.pieces = c->pieces, .num_pieces = 1, .num_binaries = 1,
                                        .binaries = &c->binary};
+    c->program.hash = test_bundle_hash(&c->program);
     c->stages[0] = (struct kiln_stage){
         .entry = "pack", .work_dim = 2, .dim = {KILN_DIM_M, KILN_DIM_K}, .tile = {1, 1},
         .local = {1, 1}, .num_args = 7,
@@ -107,6 +108,7 @@ static void spoil_program(struct clay *c, int fault)
     c->program.binaries = fault == 2 ? NULL : c->program.binaries;
     c->binary.data = fault == 3 ? NULL : c->binary.data;
     c->binary.size = fault == 4 ? 0 : c->binary.size;
+    c->program.hash += fault == 5;
 }
 
 static void spoil_stage(struct clay *c, int fault)
@@ -194,7 +196,7 @@ static void each_fault_makes_a_bundle_unsound(void **state)
     static const struct {
         void (*spoil)(struct clay *c, int fault);
         int num_faults;
-    } parts[] = {{spoil_program, 5}, {spoil_stage, 10}, {spoil_preparation, 23},
+    } parts[] = {{spoil_program, 6}, {spoil_stage, 10}, {spoil_preparation, 23},
                  {spoil_recipe, 12}, {spoil_dispatch, 5},
                  {spoil_bundle, 6}};
     struct clay c;

@@ -127,6 +127,7 @@ static enum kiln_status create_tested(struct fixture *f, struct machine *machine
     stub_emulate(emulate, machine);
     enum kiln_status status = kiln_context_create(f->cl, f->device, &params, &kiln);
     assert_true((status == KILN_SUCCESS) == (kiln != NULL));
+    assert_int_equal(stub_live(STUB_QUEUE), 2);        /* the test's own is gone */
     kiln_context_destroy(&kiln);
     return status;
 }

@@ -18,6 +18,7 @@ struct worker {
     struct fixture *fixture;
     cl_command_queue queues[NUM_QUEUES];
     unsigned number;
+    cl_mem workspace;                  /* NULL: the context's; else shared by all on one queue */
     const struct kiln_pack *shared;
     unsigned failures;
     pthread_t thread;
@@ -43,9 +44,10 @@ static void *work(void *argument)
         struct kiln_gemm gemm = call_of(worker->fixture, worker->number, i);
         cl_event done = NULL;
         bool wants_event = i % 3 == 0;
+        unsigned place = (worker->number + i / 5) % NUM_QUEUES;
+        gemm.workspace = place == 0 ? worker->workspace : NULL;
         enum kiln_status status = kiln_gemm_enqueue(worker->fixture->kiln, &gemm,
-                worker->queues[(worker->number + i / 5) % NUM_QUEUES], 0, NULL,
-                wants_event ? &done : NULL);
+                worker->queues[place], 0, NULL, wants_event ? &done : NULL);
         worker->failures += status != KILN_SUCCESS || wants_event != (done != NULL);
         if (done != NULL) {
             clReleaseEvent(done);
@@ -141,11 +143,11 @@ static size_t count_groups(void)
 }
 
 static void run_workers(struct fixture *f, struct worker workers[NUM_THREADS],
-        cl_command_queue third)
+        cl_command_queue third, cl_mem workspace)
 {
     for (unsigned i = 0; i < NUM_THREADS; i++) {
         workers[i] = (struct worker){.fixture = f, .queues = {f->queue, f->loose, third},
-                                     .number = i};
+                                     .number = i, .workspace = workspace};
         assert_int_equal(pthread_create(&workers[i].thread, NULL, work, &workers[i]), 0);
     }
     for (unsigned i = 0; i < NUM_THREADS; i++) {
@@ -153,13 +155,12 @@ static void run_workers(struct fixture *f, struct worker workers[NUM_THREADS],
     }
 }
 
-static void threads_share_a_context(void **state)
+static void share_a_context(struct fixture *f, cl_mem workspace)
 {
-    struct fixture *f = *state;
     struct worker workers[NUM_THREADS];
     cl_command_queue third = stub_make_queue(f->cl, f->device, false);
     stub_set_yield(5);
-    run_workers(f, workers, third);
+    run_workers(f, workers, third, workspace);
     for (unsigned i = 0; i < NUM_THREADS; i++) {
         assert_int_equal(workers[i].failures, 0);
     }
@@ -171,6 +172,20 @@ static void threads_share_a_context(void **state)
     assert_string_equal(stub_last_misuse(), "");
     assert_int_equal(stub_calls("clBuildProgram"), 3);
     clReleaseCommandQueue(third);
+}
+
+static void threads_share_a_context(void **state)
+{
+    share_a_context(*state, NULL);
+}
+
+/* On an in-order queue: there each call waits for the one before. */
+static void threads_share_the_callers_workspace(void **state)
+{
+    struct fixture *f = *state;
+    cl_mem workspace = stub_make_buffer(f->cl, 1 << 24);
+    share_a_context(f, workspace);
+    clReleaseMemObject(workspace);
 }
 
 static void *build_first(void *argument)
@@ -325,6 +340,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(threads_share_a_context),
+        TEST(threads_share_the_callers_workspace),
         TEST(threads_take_each_others_places),
         TEST(threads_build_once),
         TEST(threads_share_packs),

@@ -1,6 +1,8 @@
 /* test_validate.c: every bad argument has its status, and nothing is enqueued for any of them. */
 #include "fixture.h"
 
+#include <string.h>
+
 enum { M = 20, N = 30, K = 40 };
 
 struct call {
@@ -270,6 +272,13 @@ static void spoil_workspace_context(struct fixture *f, struct call *call)
     call->gemm.workspace = call->made[0] = stub_make_buffer(f->other_cl, 1 << 20);
 }
 
+static void spoil_workspace_context_and_alignment(struct fixture *f, struct call *call)
+{
+    spoil_workspace_context(f, call);
+    call->gemm.workspace_offset = 1;
+    call->gemm.c_offset = (size_t)1 << 60;
+}
+
 static void spoil_workspace_alignment(struct fixture *f, struct call *call)
 {
     need_workspace(call);
@@ -334,6 +343,8 @@ static const struct bad_call bad_calls[] = {
     {"C's stride too short", KILN_INVALID_BATCH_STRIDE, spoil_batch_overlap},
     {"workspace is an image", KILN_INVALID_WORKSPACE, spoil_workspace_kind},
     {"workspace of another context", KILN_BUFFER_CONTEXT_MISMATCH, spoil_workspace_context},
+    {"the same, its offset, and C's", KILN_BUFFER_CONTEXT_MISMATCH,
+     spoil_workspace_context_and_alignment},
     {"workspace offset not aligned", KILN_INVALID_WORKSPACE, spoil_workspace_alignment},
     {"workspace too small", KILN_WORKSPACE_TOO_SMALL, spoil_workspace_size},
     {"workspace too small at its offset", KILN_WORKSPACE_TOO_SMALL, spoil_workspace_offset},
@@ -490,17 +501,70 @@ static void questions_check_their_arguments(void **state)
 {
     struct fixture *f = *state;
     struct kiln_gemm gemm = fixture_gemm(f, M, N, K);
-    size_t bytes = 0;
-    char text[4];
+    size_t bytes = 1;
+    char text[4] = "old";
     assert_int_equal(kiln_gemm_workspace_bytes(NULL, &gemm, &bytes), KILN_INVALID_ARGUMENT);
+    assert_int_equal(bytes, 0);
     assert_int_equal(kiln_gemm_workspace_bytes(f->kiln, NULL, &bytes), KILN_INVALID_ARGUMENT);
     assert_int_equal(kiln_gemm_workspace_bytes(f->kiln, &gemm, NULL), KILN_INVALID_ARGUMENT);
     assert_int_equal(kiln_gemm_explain(NULL, &gemm, text, sizeof text), KILN_INVALID_ARGUMENT);
+    assert_string_equal(text, "");
     assert_int_equal(kiln_gemm_explain(f->kiln, NULL, text, sizeof text), KILN_INVALID_ARGUMENT);
     assert_int_equal(kiln_gemm_explain(f->kiln, &gemm, NULL, 100), KILN_INVALID_ARGUMENT);
     assert_int_equal(kiln_gemm_explain(f->kiln, &gemm, text, sizeof text), KILN_TEXT_TOO_SMALL);
     gemm.transa = (enum kiln_transpose)1;
     assert_int_equal(kiln_gemm_workspace_bytes(f->kiln, &gemm, &bytes), KILN_INVALID_TRANSPOSE_A);
+}
+
+/* "From the workspace offset on", also where there is no workspace yet. */
+static void questions_count_from_the_offset(void **state)
+{
+    struct fixture *f = *state;
+    struct kiln_gemm gemm = fixture_gemm(f, 16, 16, 4096);
+    struct kiln_recipe recipes[NUM_TUNED];
+    struct kiln_bundle bundle = tuned_bundle;
+    size_t bytes = 0;
+    memcpy(recipes, tuned_recipes, sizeof recipes);
+    struct kiln_region regions[2] = {recipes[TUNED_PACKED].regions[0],
+                                     recipes[TUNED_PACKED].regions[1]};
+    regions[0].element_bytes = 12;           /* starts at multiples of 768 */
+    recipes[TUNED_PACKED].regions = regions;
+    bundle.recipes = recipes;
+    fixture_new_context(f, &(struct kiln_context_params){.bundle = &bundle});
+    gemm.workspace_offset = 256;
+    assert_int_equal(kiln_gemm_workspace_bytes(f->kiln, &gemm, &bytes), KILN_SUCCESS);
+    gemm.workspace = stub_make_buffer(f->cl, gemm.workspace_offset + bytes);
+    fixture_run(f, &gemm);
+    fixture_expect("pack_a", "pack_b", "packed_mul", NULL);
+    clReleaseMemObject(gemm.workspace);
+    gemm.workspace = NULL;
+    gemm.workspace_offset = 255;
+    assert_int_equal(kiln_gemm_workspace_bytes(f->kiln, &gemm, &bytes), KILN_INVALID_WORKSPACE);
+    assert_int_equal(kiln_gemm_enqueue(f->kiln, &gemm, f->queue, 0, NULL, NULL), KILN_SUCCESS);
+    kiln_context_destroy(&f->kiln);
+}
+
+/* An object that the driver can not look at for want of memory is not an invalid one. */
+static void a_lack_of_memory_is_told_as_such(void **state)
+{
+    static const char *const asking[] = {"clGetCommandQueueInfo", "clGetMemObjectInfo"};
+    struct fixture *f = *state;
+    for (size_t i = 0; i < 2; i++) {
+        for (unsigned nth = 1; nth <= 13; nth++) {
+            struct kiln_gemm gemm = fixture_gemm(f, 16, 16, 4096);
+            gemm.workspace = stub_make_buffer(f->cl, 1 << 20);
+            unsigned long before = stub_calls(asking[i]);
+            stub_clear_records();
+            stub_fail(asking[i], nth, CL_OUT_OF_HOST_MEMORY);
+            enum kiln_status status = kiln_gemm_enqueue(f->kiln, &gemm, f->queue, 0, NULL, NULL);
+            bool failed = stub_calls(asking[i]) - before >= nth;
+            assert_true(failed || nth > 3);
+            assert_int_equal(status, failed ? CL_OUT_OF_HOST_MEMORY : KILN_SUCCESS);
+            assert_true(!failed || stub_num_records() == 0);
+            stub_clear_plans();
+            clReleaseMemObject(gemm.workspace);
+        }
+    }
 }
 
 static void an_empty_call_is_still_checked(void **state)
@@ -527,6 +591,8 @@ int main(void)
         TEST(unsound_bundles_are_refused),
         TEST(a_device_without_double_says_so),
         TEST(questions_check_their_arguments),
+        TEST(questions_count_from_the_offset),
+        TEST(a_lack_of_memory_is_told_as_such),
         TEST(an_empty_call_is_still_checked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

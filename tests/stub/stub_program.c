@@ -205,8 +205,9 @@ cl_int CL_API_CALL clGetProgramBuildInfo(cl_program program, cl_device_id device
     case CL_PROGRAM_BUILD_STATUS:
         return stub_put(&program->status, sizeof program->status, capacity, out, bytes);
     case CL_PROGRAM_BUILD_LOG:
-        return stub_put_text(program->status == CL_BUILD_ERROR ? "stub: refused as planned" : "",
-                capacity, out, bytes);
+        return stub_put_text(
+                program->status == CL_BUILD_ERROR ? "stub: refused as planned\n\n" : "", capacity,
+                out, bytes);
     case CL_PROGRAM_BUILD_OPTIONS:
         return stub_put_text("", capacity, out, bytes);
     default:
@@ -363,6 +364,30 @@ cl_int CL_API_CALL clGetKernelInfo(cl_kernel kernel, cl_kernel_info name, size_t
     default:
         return CL_INVALID_VALUE;
     }
+}
+
+cl_int CL_API_CALL clGetKernelArgInfo(cl_kernel kernel, cl_uint index, cl_kernel_arg_info name,
+        size_t capacity, void *out, size_t *bytes)
+{
+    cl_int error = stub_enter(STUB_clGetKernelArgInfo);
+    if (error != CL_SUCCESS) {
+        return error;
+    }
+    if (!stub_valid(kernel, STUB_KERNEL)) {
+        return CL_INVALID_KERNEL;
+    }
+    if (index >= kernel->num_args) {
+        return CL_INVALID_ARG_INDEX;
+    }
+    if (name != CL_KERNEL_ARG_ADDRESS_QUALIFIER) {
+        return CL_INVALID_VALUE;
+    }
+    if (kernel->arg_size[index] == 0) {
+        return CL_KERNEL_ARG_INFO_NOT_AVAILABLE;
+    }
+    cl_kernel_arg_address_qualifier space = kernel->arg_is_mem[index]
+            ? CL_KERNEL_ARG_ADDRESS_GLOBAL : CL_KERNEL_ARG_ADDRESS_PRIVATE;
+    return stub_put(&space, sizeof space, capacity, out, bytes);
 }
 
 cl_int CL_API_CALL clGetKernelWorkGroupInfo(cl_kernel kernel, cl_device_id device,

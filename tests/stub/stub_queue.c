@@ -553,6 +553,10 @@ cl_int CL_API_CALL clEnqueueCopyBuffer(cl_command_queue queue, cl_mem source, cl
     if (error == CL_SUCCESS) {
         error = check_range(target, target_offset, size);
     }
+    if (error == CL_SUCCESS && source == target && source_offset < target_offset + size &&
+        target_offset < source_offset + size) {
+        error = CL_MEM_COPY_OVERLAP;
+    }
     if (error != CL_SUCCESS) {
         return error;
     }
@@ -594,6 +598,9 @@ cl_int CL_API_CALL clEnqueueCopyBufferRect(cl_command_queue queue, cl_mem source
     if (error == CL_SUCCESS) {
         error = check_rows(target, target_origin, region, target_row_pitch, target_slice_pitch,
                 &record.to);
+    }
+    if (error == CL_SUCCESS && source == target && record.from.pitch != record.to.pitch) {
+        error = CL_INVALID_VALUE;
     }
     if (error != CL_SUCCESS) {
         return error;

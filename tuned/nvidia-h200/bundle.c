@@ -60596,7 +60596,7 @@ static const struct kiln_dispatch dispatches[] = {
 
 extern const struct kiln_bundle kiln_bundle_nvidia_h200;
 const struct kiln_bundle kiln_bundle_nvidia_h200 = {
-    .format = 5,
+    .format = 6,
     .name = "nvidia-h200",
     .provenance = "tuned on NVIDIA H200, NVIDIA CUDA, driver 580.159.04; since then, timed there by kiln-tune trial and by hand: what copies, bulk with SHARED=0 or SLICES above 1, async, D at 2048 and 4096",
     .match = { "NVIDIA CUDA", "NVIDIA H200*", NULL, 0, 90 },

@@ -13189,7 +13189,7 @@ static const struct kiln_dispatch dispatches[] = {
 
 extern const struct kiln_bundle kiln_bundle_pocl_avx512;
 const struct kiln_bundle kiln_bundle_pocl_avx512 = {
-    .format = 5,
+    .format = 6,
     .name = "pocl-avx512",
     .provenance = "tuned on pthread-skylake-avx512-Intel(R) Xeon(R) Processor, Portable Computing Language, driver 3.1+debian",
     .match = { "Portable Computing Language", NULL, NULL, 16, 0 },

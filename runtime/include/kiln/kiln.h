@@ -16,7 +16,11 @@
  * Rules that hold for every function, unless it says otherwise:
  *
  * - Failure: the status says what was wrong. Everything that can be wrong with the arguments is
- *   found before anything is enqueued, and C is unchanged. Nothing aborts, nothing prints.
+ *   found before anything is enqueued, and C is unchanged. Nothing aborts, nothing prints. Handles
+ *   are looked at by asking the driver: one that is released, or was never made, is found only
+ *   where the driver finds it.
+ * - Lack of memory: it may be over by the next call. So it makes no kernel and no context unusable:
+ *   the call does with another kernel or gives OpenCL's code, and the next one tries again.
  * - Threads: all functions may be called from any thread at any time, on one context as well as on
  *   several, except that a context must not be in use while it is destroyed. There is no global
  *   state.
@@ -24,7 +28,8 @@
  *   it needs for longer than the call (OpenCL's own reference counts).
  * - Blocking: a call that multiplies only enqueues. It blocks in two cases: the first call that
  *   needs a kernel builds it (KILN_BUILD_NOW moves that to creation), and calls from several
- *   threads on one queue take turns while they enqueue. It never waits for the device.
+ *   threads on one queue take turns while they enqueue, if they need a workspace. It never waits
+ *   for the device.
  * - Memory: a call allocates on the host only when it builds a kernel, needs a workspace on a queue
  *   that has none (see struct kiln_context), or when more calls are under way at once than ever
  *   before; and on the device only when the workspace of a queue must grow, or be made anew after
@@ -78,8 +83,9 @@ enum kiln_transpose { KILN_NO_TRANS = 111, KILN_TRANS = 112, KILN_CONJ_TRANS = 1
 enum kiln_precision { KILN_HALF = 16, KILN_SINGLE = 32, KILN_DOUBLE = 64 };
 
 /* What became of a call. 0 is success. Positive values are Kiln's own; they are pinned, and
- * numbered in the order in which the arguments of a call are checked. Negative values are OpenCL's
- * codes (CL_OUT_OF_RESOURCES and so on), passed through unchanged; compare with
+ * numbered in the order in which the arguments of a call are checked: when several things are
+ * wrong, the one with the lowest number counts. Negative values are OpenCL's codes
+ * (CL_OUT_OF_RESOURCES and so on), passed through unchanged; compare with
  * `status == (enum kiln_status)CL_OUT_OF_RESOURCES`. */
 enum kiln_status {
     KILN_STATUS_LEAST = -2147483647 - 1,   /* never returned: makes room for OpenCL's codes */
@@ -114,14 +120,15 @@ enum kiln_status {
     KILN_WORKSPACE_TOO_SMALL = 28,     /* less than kiln_gemm_workspace_bytes from the offset on */
     KILN_NO_DOUBLE = 29,               /* double precision on a device that has none */
     KILN_NO_KERNEL = 30,               /* no recipe, not even a generic one, runs on the device */
-    KILN_INVALID_BUNDLE = 31,          /* of another format, or not consistent in itself */
+    KILN_INVALID_BUNDLE = 31,          /* of another format, or not consistent in itself: its
+                                          tables, and its kernel text with the hashes */
     KILN_SELF_TEST_FAILED = 32,        /* the device computes a wrong product */
     KILN_OUT_OF_MEMORY = 33,           /* on the host, in the library itself */
     KILN_TEXT_TOO_SMALL = 34,          /* the text is cut off, and still ended by NUL */
     KILN_INVALID_PACK_OPERAND = 35,    /* kiln_pack_*: neither KILN_PACK_A nor KILN_PACK_B */
     KILN_INVALID_PACK_BUFFER = 36,     /* not a cl_mem, or an offset that is no multiple of 256 */
     KILN_PACK_BUFFER_TOO_SMALL = 37,   /* less than kiln_pack_bytes from the offset on */
-    KILN_INVALID_PACK = 38,            /* empty or never made; its cl_mem is released or smaller */
+    KILN_INVALID_PACK = 38,            /* empty or never made, or its cl_mem can not hold it */
     KILN_PACK_CONTEXT_MISMATCH = 39,   /* a pack's buffer is of another cl_context */
     KILN_PACK_OPERAND_MISMATCH = 40,   /* made of the other operand, as seen in row-major layout */
     KILN_PACK_PRECISION_MISMATCH = 41,
@@ -151,8 +158,9 @@ struct kiln_bundle;
 /* When the kernels of a context are built.
  * KILN_BUILD_AT_FIRST_USE: by the first call that needs them, which blocks for that long. Two
  * threads never build one program twice: the second waits for the first.
- * KILN_BUILD_NOW: at creation, all that the dispatch tables name. A call may still build another
- * one when its alignment or size rules the named one out. */
+ * KILN_BUILD_NOW: at creation, all that the dispatch tables name; of a bundle without tables, what
+ * serves where no bundle before it does. A call may still build another one when its alignment or
+ * size rules these out. */
 enum kiln_build { KILN_BUILD_AT_FIRST_USE = 0, KILN_BUILD_NOW = 1 };
 
 /* Options of a context. All zero is the default of every field, and what NULL in their place is. */
@@ -181,7 +189,8 @@ struct kiln_context_params {
  *
  * Errors: KILN_INVALID_ARGUMENT (out is NULL), KILN_INVALID_CONTEXT, KILN_INVALID_DEVICE,
  * KILN_INVALID_BUNDLE, KILN_OUT_OF_MEMORY, KILN_NO_KERNEL (no bundle at all, or KILN_BUILD_NOW
- * found nothing that the device takes), KILN_SELF_TEST_FAILED, OpenCL's own.
+ * found nothing that the device takes), KILN_SELF_TEST_FAILED, OpenCL's own, such as that of memory
+ * which KILN_BUILD_NOW lacked.
  * Blocks: only with KILN_BUILD_NOW or self_test. */
 KILN_API enum kiln_status kiln_context_create(cl_context context, cl_device_id device,
         const struct kiln_context_params *params, struct kiln_context **out);
@@ -207,8 +216,8 @@ KILN_API void kiln_context_destroy(struct kiln_context **context);
  *     readable.
  * x_offset: elements from the start of the buffer to the first element of the matrix.
  * ldx: elements from one row (row-major) or column (column-major) of the matrix as stored to the
- *     next; at least max(1, the length of a row or column). What lies between is neither read nor
- *     written.
+ *     next; at least max(1, the length of a row or column). What lies between is not
+ *     written, and whatever it is, it does not matter.
  * queue: required; of the context's cl_context and device, in-order or out-of-order. An in-order
  *     queue is the cheaper one. The context holds a workspace for the queue, and retains it, when
  *     the call needs one; see struct kiln_context for how long. More than eight queues in turn make
@@ -217,16 +226,24 @@ KILN_API void kiln_context_destroy(struct kiln_context **context);
  *     and NULL for none. Both or neither. Where nothing has to be done, a marker waits in place of
  *     the kernels, so that what follows on an in-order queue comes after the list in any case.
  * event: NULL, or where the event of the whole call goes; the caller releases it. Set on success
- *     only, even when nothing had to be done: then it is that of a marker behind the wait list.
+ *     only, even when nothing had to be done: then it is that of a marker behind the wait list and,
+ *     on an in-order queue, behind what was enqueued before; a user event that is complete where
+ *     there is neither.
  *
  * Errors: KILN_INVALID_ARGUMENT, every status from KILN_INVALID_QUEUE to KILN_SIZE_OVERFLOW,
- * KILN_NO_DOUBLE, KILN_NO_KERNEL, KILN_OUT_OF_MEMORY, OpenCL's own. On any of them C is unchanged.
- * When several things are wrong, the status with the lowest number counts. KILN_SIZE_OVERFLOW takes
- * the turn of the operand whose size overflows; the workspace is looked at after A, B and C.
- * When the driver refuses a kernel or its sizes, or memory is lacking for it or its workspace, on
- * the host or on the device, the next recipe that can serve the call is tried, and the status is an
- * error only if none is left.
- * Blocks: see the rules above. An error while a kernel runs shows in the event, as in OpenCL. */
+ * KILN_NO_DOUBLE, KILN_NO_KERNEL, KILN_OUT_OF_MEMORY, OpenCL's own. On any of them C is unchanged,
+ * with one exception: some kernels write C in two launches. If the driver takes the first of these
+ * and then refuses the second, for want of memory say, C is undefined.
+ * KILN_SIZE_OVERFLOW takes the turn of the operand whose size overflows. What can be known only
+ * with the kernels comes last: KILN_WORKSPACE_TOO_SMALL, and KILN_PACK_BUFFER_TOO_SMALL in
+ * kiln_pack_enqueue.
+ * When the driver refuses a kernel, its sizes or its arguments, or memory is lacking for it or its
+ * workspace, on the host or on the device, the next recipe that can serve the call is tried. The
+ * status is an error, that of the first, only if none is left.
+ * A call that failed may have enqueued launches that read A and B and write a workspace. They are
+ * over when the queue is (clFinish), or a marker enqueued behind them.
+ * Blocks: see the rules above. An error while a kernel runs shows in the event, as in OpenCL. If an
+ * event of the wait list fails, no launch of the call runs. */
 
 /* Single precision: buffers of cl_float. */
 KILN_API enum kiln_status kiln_sgemm(struct kiln_context *context, enum kiln_layout layout,
@@ -273,7 +290,8 @@ struct kiln_gemm {
     /* Scratch memory on the device. NULL: the context holds one buffer per queue, grown on demand.
      * Otherwise a buffer of at least kiln_gemm_workspace_bytes from the offset on, readable and
      * writable, which overlaps no operand. It is in use until the call's event is complete; two
-     * calls may share it only if one waits for the other, as an in-order queue sees to. */
+     * calls may share it only if one waits for the other. An in-order queue sees to that for all
+     * calls with one kiln_context, from any thread. */
     cl_mem workspace;
     size_t workspace_offset;           /* bytes; a multiple of 256 */
     /* NULL: A and B are read from their buffers. Otherwise A or B as kiln_pack_enqueue packed it;
@@ -294,8 +312,8 @@ struct kiln_gemm {
  * they decide, and only when A and B are read. A call with packs is served by the kernels that they
  * were made for, or not at all: when the driver refuses those, no others are tried.
  *
- * On any error C is unchanged, with one exception: if the driver refuses, midway, to enqueue more
- * of a batch with every recipe there is, the members already enqueued are done, whole, and the
+ * On any error C is unchanged, with one exception more: if the driver refuses, midway, to enqueue
+ * more of a batch with every recipe there is, the members already enqueued are done, whole, and the
  * others are unchanged. */
 KILN_API enum kiln_status kiln_gemm_enqueue(struct kiln_context *context,
         const struct kiln_gemm *gemm, cl_command_queue queue, cl_uint num_events_in_wait_list,
@@ -393,8 +411,10 @@ KILN_API enum kiln_status kiln_pack_bytes(struct kiln_context *context,
  *     n may use packed A, and one with another m packed B, as long as the same kernels can serve it
  *     (else KILN_PACK_UNSUITABLE); they are chosen for the shape given here.
  * buffer, offset: where to; a buffer of the context's cl_context with at least kiln_pack_bytes from
- *     the offset on, which is in bytes and a multiple of 256. It must not overlap the operand,
- *     which is not checked. Not looked at when there is nothing to pack.
+ *     the offset on, which is in bytes and a multiple of 256. It may be the operand's own buffer,
+ *     or another part of the same, but the two must not overlap, which is not checked. A plain copy
+ *     within one buffer takes its way through the queue's workspace. Not looked at when there is
+ *     nothing to pack.
  * queue, num_events_in_wait_list, event_wait_list, event: as for the typed calls. Calls that use
  *     the pack must come later on the same in-order queue, or wait for the event.
  * pack: required; filled before the function returns. All zero on failure, and when there is
