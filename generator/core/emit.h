@@ -5,7 +5,6 @@
 #include "bundle.h"
 #include "text.h"
 
-
 /* Appends a C source file that defines `const struct kiln_bundle kiln_bundle_NAME` (NAME with every
  * character that C does not allow replaced by _). `comment` is printed at its head, NULL for none.
  * Deterministic: equal bundles give equal bytes. */

@@ -26,8 +26,9 @@ struct family_param {
     long default_value;                /* renders what was rendered before the row was added */
     const char *meaning;
     const char *origin;                /* who introduced it, with that work's symbol */
-    bool late;                         /* added after texts had been timed: kernel names leave its
-                                          default out, so that these texts stay what they were */
+    bool late;                         /* added after bundles had been tuned: a kernel's name says
+                                          nothing of its default, so that the texts that were timed
+                                          stay what they were */
 };
 
 struct family_rule {
@@ -94,12 +95,15 @@ struct family {
     const char *align[3];              /* what must divide leading dimension and offset of A, B and
                                           C; NULL: 1 */
     const char *most[3];               /* the largest M, N, K; NULL or 0: any */
-    const char *rest[3];               /* what may remain of M, N, K beside guard; NULL: nothing */
+    const char *rest[3];               /* the largest remainder of M, N, K by guard that is taken
+                                          all the same; NULL: none */
     long capability;                   /* a compute capability of NVIDIA's for which its rules hold,
-                                          80 for 8.0, for tests; 0: it is for any device */
+                                          80 for 8.0; tests take a device for one of it. 0: the
+                                          family is for any device */
     long ptx;                          /* compute capability that its text is masked PTX for
                                           (runtime/ptx.c); 0: plain OpenCL C */
-    const char *rank;                  /* analytic merit, higher is better: for a search's start */
+    const char *rank;                  /* a guess at the merit, higher is better: where a search
+                                          begins, and no more */
 };
 
 /* Device facts that rules may name, in the order of facts.inc. */
@@ -113,7 +117,8 @@ enum fact {
 struct device_facts {
     long value[NUM_FACTS];
     char platform[128], device[192], driver[96];
-    char unit[24];                     /* which of several alike in a machine; in no file */
+    char unit[24];                     /* which of several equal devices of a machine; no file
+                                          holds it */
 };
 
 extern const char *const fact_names[NUM_FACTS];

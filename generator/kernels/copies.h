@@ -1,6 +1,7 @@
 /* copies.h: the stages of families that copy A, B or both first, to where rows start at multiples
- * of 16 bytes (copy.cl.in, copy_both.cl.in). They have the parameters COPYA and COPYB, and the
- * values WHOLE, elements of 16 bytes, and ADDERS, as many work-groups as the device runs at once. */
+ * of 16 bytes (copy.cl.in, copy_both.cl.in; copies.md). Such a family has the parameters COPYA and
+ * COPYB. Its derived value WHOLE is how many elements have 16 bytes, ADDERS how many work-groups
+ * the device runs at once. */
 #ifndef KILN_KERNELS_COPIES_H
 #define KILN_KERNELS_COPIES_H
 
@@ -27,7 +28,7 @@
     { "COPYA", "M K", "TA ? WHOLE : 1; TA ? 1 : WHOLE", "ELEM_BYTES", "A" }, \
     { "COPYB", "N K", "TB ? 1 : WHOLE; TB ? WHOLE : 1", "ELEM_BYTES", "B" }
 
-/* How a stage is told of an operand that is not copied, and of one that was. */
+/* The arguments by which a stage finds an operand that is not copied, and one that was. */
 #define AS_IT_IS(X) #X " " #X "_OFFSET LD" #X " "
 #define COPIED(X) "PACKED_" #X " PACKED_" #X "_AT "
 

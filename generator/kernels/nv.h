@@ -1,5 +1,6 @@
-/* nv.h: values of the families for NVIDIA's devices that share the fragments nv_*.cl.in: how tiles
- * lie in local memory, and how warps share them. They have the parameters BM, BN, TM, TN and DEPTH. */
+/* nv.h: derived values of bulk and async, the families for NVIDIA's devices that share the
+ * fragments nv_*.cl.in. They say how tiles lie in local memory and how warps share them. Such a
+ * family has the parameters BM, BN, TM, TN and DEPTH. */
 #ifndef KILN_KERNELS_NV_H
 #define KILN_KERNELS_NV_H
 
@@ -29,8 +30,9 @@
     /* As many work-groups as the device runs at once. */ \
     { "ADDERS", "UNITS * 8" }
 
-/* The stages that multiply, for work-groups of `items`: one for each tile, told of `each` beside the
- * operands, or as many as the device runs at once, told of `turns`. */
+/* The stages that multiply, for work-groups of `items` work-items. Without STREAM there is a
+ * work-group for each tile, and `each` are its arguments beside the operands; with STREAM there are
+ * as many work-groups as the device runs at once, and `turns` are their arguments. */
 #define NV_MULTIPLY(template, items, each, turns) \
     NV_MULTIPLY_OF(template, items, each, turns, "!COPYA && !COPYB", AS_IT_IS(A) AS_IT_IS(B)), \
     NV_MULTIPLY_OF(template, items, each, turns, "!COPYA && COPYB", AS_IT_IS(A) COPIED(B)), \

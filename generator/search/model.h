@@ -1,7 +1,8 @@
 /* model.h: predicts the cost of a point from those near it that were tried.
  *
  * A Gaussian process (Rasmussen and Williams 2006, algorithm 2.1) over the logarithm of the cost.
- * Two points are alike as far as few parameters differ, by few steps; that is all it knows.
+ * The fewer parameters of two points differ, and by the fewer steps, the more alike they are. The
+ * model knows nothing else.
  */
 #ifndef KILN_SEARCH_MODEL_H
 #define KILN_SEARCH_MODEL_H
@@ -33,8 +34,8 @@ unsigned model_distance(unsigned num_params, const struct point *a, const struct
 void model_fit(struct model *model, unsigned num_params, const struct trial *trials, size_t num,
         const struct point *centre);
 
-/* The logarithm of the cost that the point may well turn out to have, and the lower the less is
- * known of it. Only exact where it is below `bound`. */
+/* A hopeful guess at the logarithm of the point's cost: the less is known of the point, the lower.
+ * Exact only where it is below `bound`. */
 double model_promise(const struct model *model, const struct point *point, double bound);
 
 #endif

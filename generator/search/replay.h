@@ -13,7 +13,8 @@ struct replay_options {
     const char *strategy;              /* a name, or "all" */
     unsigned seeds;                    /* how many runs a row is the mean of */
     const char *start;                 /* a recording of a similar device, or NULL */
-    unsigned ahead;                    /* how many points a search proposes beyond the one told */
+    unsigned ahead;                    /* how many points a search proposes beyond the one whose
+                                          cost it is told next */
     const char *rank;                  /* analytic merit as an expression; NULL: of ranks.inc */
     char **paths;                      /* the recordings */
     int num_paths;

@@ -63,8 +63,8 @@ bool search_propose(struct search *search, struct point *point);
 /* The cost of a proposed point; HUGE_VAL when it failed. */
 void search_observe(struct search *search, const struct point *point, double cost);
 
-/* Whether a point differs from each of the others in a third of the parameters: the best points of
- * a device are near copies of each other, and tell a search that starts from them little. */
+/* Whether a point differs from each of the others in at least a third of the parameters. The best
+ * points of a device are near copies of each other: a search that starts from all learns little. */
 bool search_is_diverse(const struct point *others, size_t num, const struct point *point,
         unsigned num_params);
 

@@ -1,9 +1,9 @@
-/* ahead.h: candidates built before their turn to be measured comes, each by a trial process of its
- * own, while another one measures.
+/* ahead.h: candidates that are built before it is their turn to be measured, each by a trial
+ * process of its own, while another process measures.
  *
- * What a process was told to build is measured by the same one, which then finds it built. A hint
- * changes no result: without it, or when the process dies over it, the candidate is built when it
- * is measured. Not for CPUs, where a compiler would disturb what is measured.
+ * The process that has built a candidate also measures it. Building ahead changes no result: a
+ * candidate that was not built ahead, or whose process died over it, is built when it is measured.
+ * Not for CPUs, where the compiler would disturb what is measured.
  */
 #ifndef KILN_TUNE_AHEAD_H
 #define KILN_TUNE_AHEAD_H

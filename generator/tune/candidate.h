@@ -27,8 +27,8 @@ struct candidate {
     struct assembly assembly;          /* a bundle of this one recipe */
     struct kiln_context *context;
     struct candidate_log log;
-    bool is_checked;                   /* the check cases are behind it */
-    enum trial_outcome outcome;        /* OK until something is wrong; then it stays wrong */
+    bool is_checked;                   /* it has passed the check cases */
+    enum trial_outcome outcome;        /* OK until something is found to be wrong; then that */
     char message[TRIAL_MESSAGE_BYTES];
     unsigned long used;                /* 0: the place is empty */
 };
@@ -52,9 +52,9 @@ struct candidate *candidate_get(struct candidates *candidates, const struct conf
 /* Compiles its kernels, which is otherwise done when they are first needed. */
 void candidate_build(struct candidate *candidate);
 
-/* Verifies at one shape, the check cases first if they were not run yet. A shape that the recipe
- * does not take is ILLEGAL at this shape only, and one at which even this launch shows that it is
- * far slower than the incumbent (seconds; 0: none) is SLOW. True when it may be timed. */
+/* Verifies at one shape; the check cases come first if they were not run yet. ILLEGAL, at this
+ * shape only: the recipe does not take it. SLOW: the launch that verifies shows already that the
+ * candidate is far slower than the incumbent (seconds; 0: none). True when it may be timed. */
 bool candidate_verify(struct candidates *candidates, struct candidate *candidate, size_t m,
         size_t n, size_t k, double incumbent, struct trial_result *result);
 

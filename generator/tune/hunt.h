@@ -12,8 +12,9 @@ struct quarry {
     unsigned num_known;
 };
 
-/* Searches every family, the better ones longer, until tuner->spent reaches `until` or nothing is
- * left to try. The answers stand in tuner->records. False when the run must stop. */
+/* Searches every family that is not for the record, the better ones longer, until tuner->spent
+ * reaches `until` or nothing is left to try. The answers stand in tuner->records. False when the
+ * run must stop. */
 bool hunt(struct tuner *tuner, const struct quarry *quarry, double until);
 
 #endif

@@ -45,8 +45,8 @@ struct timing_entry {
 
 struct timing_limits {
     double incumbent;                  /* seconds; 0: none */
-    double least;                      /* no operation can take less on this device */
-    double sample;                     /* seconds: no sample is shorter */
+    double least;                      /* seconds: no operation can take less on this device */
+    double sample;                     /* seconds that a sample lasts at least */
     bool sustained;                    /* the median counts, not the fastest sample */
 };
 
@@ -57,14 +57,14 @@ double timing_sample(const struct device_facts *facts);
 double timing_least(const struct device_facts *facts, const struct precision *precision, size_t m,
         size_t n, size_t k);
 
-/* Fills each entry's result. `begin` is called with an entry's number before work on it begins. */
+/* Fills each entry's result. Calls `begin` with an entry's number before work on it begins. */
 void timing_run(struct launcher *launcher, struct timing_entry *entries, unsigned num,
         const struct timing_limits *limits, void (*begin)(void *user, unsigned entry), void *user);
 
-/* The fastest sample, because what disturbs a sample only makes it longer, or, where the clock
- * follows the power that is drawn, the median (the lower of two), because the fastest had a clock
- * that does not last; and the distance of the quartiles in parts of the fastest. Sorts the samples.
- * num >= 1. */
+/* *seconds is the fastest sample, as what disturbs a sample only makes it longer. With `sustained`,
+ * for devices whose clock follows the power that is drawn, it is the median (the lower of two): the
+ * fastest sample had a clock that does not last. *spread is the distance of the quartiles in parts
+ * of the fastest. Sorts the samples. num >= 1. */
 void timing_summarise(double *samples, unsigned num, bool sustained, double *seconds,
         double *spread);
 

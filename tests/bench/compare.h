@@ -50,7 +50,7 @@ void compare_free(struct comparison *comparison);
 /* Whether no peer failed or was wrong. */
 bool compare_is_clean(const struct comparison *comparison);
 
-/* Whether the peer was timed by that clock in the row; the others ask for this first. */
+/* Whether the peer was timed by that clock in the row. The functions below ask for this first. */
 bool compare_is_timed(const struct row *row, size_t peer, enum timer_clock clock);
 double compare_gflops(const struct row *row, size_t peer, enum timer_clock clock);
 

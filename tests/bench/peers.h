@@ -52,9 +52,9 @@ struct peer_setup {
     double min_seconds;                        /* length of a sample */
 };
 
-/* Opens the peers that were built in; `wanted` is a comma list of keys, NULL for all that are meant
- * for the device and need not be named. `peers` has room for PEERS_MAX. False when one that is wanted cannot be opened or
- * is not meant for the device; a message is on stderr. */
+/* Opens the peers that were built in. `wanted` is a comma list of keys; NULL means all that are
+ * meant for the device and take part without being named. `peers` has room for PEERS_MAX. False,
+ * with a message on stderr, when one that is wanted cannot be opened or is not meant for it. */
 bool peers_open(struct peer *peers, size_t *count, const char *wanted,
         const struct peer_setup *setup);
 void peers_close(struct peer *peers, size_t count);

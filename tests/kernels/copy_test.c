@@ -1,8 +1,9 @@
-/* copy_test.c: how A and B are copied so that their rows start at multiples of 16 bytes
- * (copy_prelude.cl.in), whose families run on NVIDIA's devices alone; the copying is for any.
+/* copy_test.c: the copies of A and B whose rows start at multiples of 16 bytes
+ * (copy_prelude.cl.in). The families that use them run on NVIDIA's devices only; the copies run on
+ * any.
  *
- * Matrices of 2, 4 and 8 byte elements, two at once, on buffers that end with the last element, so
- * that a simulator sees stray accesses.
+ * Elements have 2, 4 and 8 bytes. Two matrices are copied at once, on buffers that end with their
+ * last element, so that a simulator sees stray accesses.
  */
 #include "core/family.h"
 #include "core/text.h"
