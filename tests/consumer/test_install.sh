@@ -113,7 +113,7 @@ static_copy()
     relocate_pkgconfig "$static_root" "$static_libdir"
 }
 
-# with_archive LIBDIR PROGRAM: as the README says it for a place with both libraries.
+# with_archive LIBDIR PROGRAM: as README.md says it for a place with both libraries.
 with_archive()
 {
     flags=$(PKG_CONFIG_PATH=$1/pkgconfig pkg-config --cflags --libs --static kiln \
