@@ -79,16 +79,19 @@ static void check(bool good, const char *what)
     }
 }
 
-static cl_device_id find_device(void)
+static cl_device_id find_device(const char *wanted)
 {
     cl_platform_id platforms[MAX_PLATFORMS];
     cl_device_id device = NULL;
     cl_uint num = 0;
+    char name[256];
     if (clGetPlatformIDs(MAX_PLATFORMS, platforms, &num) != CL_SUCCESS) {
         num = 0;
     }
     for (cl_uint i = 0; i < num && i < MAX_PLATFORMS; i++) {
-        if (clGetDeviceIDs(platforms[i], CL_DEVICE_TYPE_ALL, 1, &device, NULL) == CL_SUCCESS) {
+        if (clGetDeviceIDs(platforms[i], CL_DEVICE_TYPE_ALL, 1, &device, NULL) == CL_SUCCESS &&
+            clGetDeviceInfo(device, CL_DEVICE_NAME, sizeof name, name, NULL) == CL_SUCCESS &&
+            strstr(name, wanted) != NULL) {
             return device;
         }
     }
@@ -107,10 +110,10 @@ static cl_mem matrix(const struct device *device, unsigned modulus)
             values, NULL);
 }
 
-static void open_device(struct device *device)
+static void open_device(struct device *device, const char *wanted)
 {
     cl_command_queue_properties orders = 0;
-    device->id = find_device();
+    device->id = find_device(wanted);
     device->cl = clCreateContext(NULL, 1, &device->id, NULL, NULL, NULL);
     clGetDeviceInfo(device->id, CL_DEVICE_QUEUE_PROPERTIES, sizeof orders, &orders, NULL);
     device->order = orders & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE;
@@ -257,14 +260,124 @@ static void alpha_without_a_product_does_not_count(const struct device *device)
     kiln_context_destroy(&kiln);
 }
 
-int main(void)
+static cl_int status_of(cl_event event)
+{
+    cl_int status = CL_QUEUED;
+    clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL);
+    return status;
+}
+
+/* An event that the call waits for fails: then nothing of the call runs, on whatever queue, and its
+ * event tells. What comes to lie in C otherwise is the product of what lay in the workspace. */
+static void a_failed_wait_list_leaves_c(const struct device *device,
+        cl_command_queue_properties order)
+{
+    struct kiln_context *kiln = open_kiln(device, &bundle);
+    cl_command_queue queue = clCreateCommandQueue(device->cl, device->id, order, NULL);
+    struct call first = enqueue(device, kiln, queue, 1);
+    clFinish(queue);
+    cl_event gate = clCreateUserEvent(device->cl, NULL), done = NULL;
+    cl_mem c = matrix(device, 3);
+    const struct kiln_gemm gemm = {
+        .m = SIZE, .n = SIZE, .k = SIZE, .alpha = 1, .a = device->b, .b = device->a, .c = c,
+    };
+    cl_float before[SIZE * SIZE], after[SIZE * SIZE];
+    clEnqueueReadBuffer(queue, c, CL_TRUE, 0, sizeof before, before, 0, NULL, NULL);
+    check(kiln_gemm_enqueue(kiln, &gemm, queue, 1, &gate, &done) == KILN_SUCCESS, "gated call");
+    clFlush(queue);
+    clSetUserEventStatus(gate, -1);
+    clWaitForEvents(1, &done);
+    check(status_of(done) < 0, "the event of a call whose wait list failed tells of success");
+    cl_command_queue reader = clCreateCommandQueue(device->cl, device->id, 0, NULL);
+    check(clEnqueueReadBuffer(reader, c, CL_TRUE, 0, sizeof after, after, 0, NULL, NULL) ==
+                  CL_SUCCESS, "read");
+    check(memcmp(before, after, sizeof before) == 0, "a call whose wait list failed writes C");
+    clReleaseEvent(first.done);
+    clReleaseMemObject(first.c);
+    clReleaseEvent(gate);
+    clReleaseEvent(done);
+    clReleaseMemObject(c);
+    kiln_context_destroy(&kiln);
+    clReleaseCommandQueue(queue);
+    clReleaseCommandQueue(reader);
+}
+
+/* A and its copy for kernels that take it as it is lie in one buffer, or in two parts of one. */
+static void an_operand_is_packed_within_its_buffer(const struct device *device, bool in_parts)
+{
+    enum { LD = SIZE + 3, START = 64 * 1024, BYTES = 2 * START };
+    struct kiln_context *kiln = open_kiln(device, NULL);
+    cl_command_queue queue = clCreateCommandQueue(device->cl, device->id, 0, NULL);
+    cl_mem whole = clCreateBuffer(device->cl, CL_MEM_READ_WRITE, BYTES, NULL, NULL);
+    const cl_buffer_region parts[] = {{0, START}, {START, START}};
+    cl_mem from = in_parts ? clCreateSubBuffer(whole, CL_MEM_READ_WRITE,
+            CL_BUFFER_CREATE_TYPE_REGION, &parts[0], NULL) : whole;
+    cl_mem to = in_parts ? clCreateSubBuffer(whole, CL_MEM_READ_WRITE,
+            CL_BUFFER_CREATE_TYPE_REGION, &parts[1], NULL) : whole;
+    struct call call = {.c = matrix(device, 3)};
+    struct kiln_gemm gemm = {.m = SIZE, .n = SIZE, .k = SIZE, .alpha = 1, .a = from, .lda = LD,
+                             .b = device->b, .c = call.c};
+    struct kiln_pack pack;
+    check(clEnqueueCopyBufferRect(queue, device->a, whole, (size_t[]){0, 0, 0},
+            (size_t[]){0, 0, 0}, (size_t[]){SIZE * sizeof(cl_float), SIZE, 1},
+            SIZE * sizeof(cl_float), 0, LD * sizeof(cl_float), 0, 0, NULL, NULL) == CL_SUCCESS,
+            "rows");
+    check(kiln_pack_enqueue(kiln, &gemm, KILN_PACK_A, to, in_parts ? 0 : START, queue, 0, NULL,
+            NULL, &pack) == KILN_SUCCESS, "packing within a buffer");
+    gemm.packed_a = &pack;
+    gemm.a = NULL;
+    check(kiln_gemm_enqueue(kiln, &gemm, queue, 0, NULL, &call.done) == KILN_SUCCESS, "call");
+    check_product(queue, &call, 1);
+    clReleaseEvent(call.done);
+    clReleaseMemObject(call.c);
+    if (in_parts) {
+        clReleaseMemObject(from);
+        clReleaseMemObject(to);
+    }
+    clReleaseMemObject(whole);
+    kiln_context_destroy(&kiln);
+    clReleaseCommandQueue(queue);
+}
+
+/* Its event does not wait for commands that the call has nothing to do with. */
+static void a_call_without_work_is_complete(const struct device *device)
+{
+    struct kiln_context *kiln = open_kiln(device, NULL);
+    cl_command_queue queue = clCreateCommandQueue(device->cl, device->id, device->order, NULL);
+    cl_event gate = clCreateUserEvent(device->cl, NULL), done = NULL;
+    const cl_float zero = 0;
+    cl_mem other = matrix(device, 3);
+    const struct kiln_gemm gemm = {.m = 0, .n = SIZE, .k = SIZE, .alpha = 1};
+    check(clEnqueueFillBuffer(queue, other, &zero, sizeof zero, 0, sizeof zero, 1, &gate, NULL) ==
+                  CL_SUCCESS, "fill");
+    check(kiln_gemm_enqueue(kiln, &gemm, queue, 0, NULL, &done) == KILN_SUCCESS, "empty call");
+    if (device->order != 0) {
+        clWaitForEvents(1, &done);           /* or this never ends */
+    }
+    clSetUserEventStatus(gate, CL_COMPLETE);
+    clFinish(queue);
+    check(status_of(done) == CL_COMPLETE, "an empty call does not complete");
+    clReleaseEvent(gate);
+    clReleaseEvent(done);
+    clReleaseMemObject(other);
+    kiln_context_destroy(&kiln);
+    clReleaseCommandQueue(queue);
+}
+
+/* The argument is a part of the device's name; without one the first device does. */
+int main(int argc, char **argv)
 {
     struct device device;
     for (uint32_t i = 0; i < program.num_pieces; i++) {
         program.hash = kiln_hash(i > 0 ? program.hash : KILN_HASH_BEGIN, pieces[i],
                 strlen(pieces[i]));
     }
-    open_device(&device);
+    open_device(&device, argc > 1 ? argv[1] : "");
+    a_failed_wait_list_leaves_c(&device, 0);
+    a_failed_wait_list_leaves_c(&device, device.order);
+    an_operand_is_packed_within_its_buffer(&device, false);
+    an_operand_is_packed_within_its_buffer(&device, true);
+    a_call_without_work_is_complete(&device);
     many_queues_keep_few_workspaces(&device);
     alpha_without_a_product_does_not_count(&device);
     one_pack_serves_many_calls(&device, &bundle, 0);
