@@ -79,7 +79,7 @@ struct kiln_region {
  * - without a pack, the stage for both if there is one, else those for each;
  * - with a pack of one operand, those for the other alone;
  * - to pack an operand, those for it alone, and nothing else.
- * The last stage prepares nothing. Stages before it may write parts of C that no later one reads. */
+ * The last stage prepares nothing. Others may write parts of C that no stage after them reads. */
 struct kiln_stage {
     const char *entry;                 /* the kernel's name in the recipe's program */
     uint8_t work_dim;                  /* 1 to 3 */

@@ -115,33 +115,31 @@ static enum kiln_status make_links(struct kiln_context *context,
     return KILN_SUCCESS;
 }
 
-/* Of a build in advance: can the last recipe that was tried be used, and can any? */
+/* What came of building in advance. */
 struct progress {
-    enum kiln_status status;           /* KILN_SUCCESS, or the passing failure that ends it */
-    bool serves, any;
+    bool any;                          /* a recipe can be used */
+    enum kiln_status passing;          /* for calls that none can serve now; KILN_SUCCESS: none */
 };
 
-/* A recipe that is refused leaves its calls to others. */
-static void build_recipe(struct kiln_context *context, struct kiln_link *link, uint32_t recipe,
-        struct progress *progress)
+/* Can the recipe be used? One that is refused leaves its calls to others. */
+static bool build_recipe(struct kiln_context *context, struct kiln_link *link, uint32_t recipe,
+        enum kiln_status *passing)
 {
     enum kiln_status status = kiln_recipe_prepare(context, link, recipe);
-    progress->serves = status == KILN_SUCCESS;
-    progress->any = progress->any || progress->serves;
-    progress->status = kiln_is_passing(status) ? status : KILN_SUCCESS;
+    *passing = kiln_is_passing(status) ? status : *passing;
+    return status == KILN_SUCCESS;
 }
 
 /* The recipes that a dispatch table names for a transpose pair. */
 static bool build_dispatched(struct kiln_context *context, struct kiln_link *link,
-        const struct kiln_dispatch *dispatch, unsigned pair, struct progress *progress)
+        const struct kiln_dispatch *dispatch, unsigned pair, enum kiln_status *passing)
 {
     bool serves = false;
     uint32_t num = dispatch != NULL ? dispatch->num_anchors : 0;
-    for (uint32_t i = 0; i < num && progress->status == KILN_SUCCESS; i++) {
+    for (uint32_t i = 0; i < num; i++) {
         uint16_t recipe = dispatch->anchors[i].recipe[pair];
-        if (recipe != KILN_NO_RECIPE) {
-            build_recipe(context, link, recipe, progress);
-            serves = serves || progress->serves;
+        if (recipe != KILN_NO_RECIPE && build_recipe(context, link, recipe, passing)) {
+            serves = true;
         }
     }
     return serves;
@@ -149,19 +147,16 @@ static bool build_dispatched(struct kiln_context *context, struct kiln_link *lin
 
 /* The recipes that a scan comes to, up to the first that takes every call. */
 static bool build_scanned(struct kiln_context *context, struct kiln_link *link,
-        enum kiln_precision precision, unsigned pair, struct progress *progress)
+        enum kiln_precision precision, unsigned pair, enum kiln_status *passing)
 {
     const struct kiln_bundle *bundle = link->bundle;
-    bool serves = false;
-    for (uint32_t r = 0; r < bundle->num_recipes && progress->status == KILN_SUCCESS; r++) {
+    bool serves = false, serves_all = false;
+    for (uint32_t r = 0; r < bundle->num_recipes && !serves_all; r++) {
         const struct kiln_recipe *recipe = &bundle->recipes[r];
-        if (recipe->precision != precision || recipe->transa * 2u + recipe->transb != pair) {
-            continue;
-        }
-        build_recipe(context, link, r, progress);
-        serves = serves || progress->serves;
-        if (progress->serves && kiln_recipe_takes_all(recipe)) {
-            break;
+        if (recipe->precision == precision && recipe->transa * 2u + recipe->transb == pair &&
+            build_recipe(context, link, r, passing)) {
+            serves = true;
+            serves_all = kiln_recipe_takes_all(recipe);
         }
     }
     return serves;
@@ -173,23 +168,26 @@ static void build_pair(struct kiln_context *context, size_t slot, unsigned pair,
         struct progress *progress)
 {
     bool serves = false;
+    enum kiln_status passing = KILN_SUCCESS;
     for (unsigned i = 0; i < context->num_links && !serves; i++) {
         struct kiln_link *link = &context->links[i];
-        serves = build_dispatched(context, link, link->grids[slot].dispatch, pair, progress) ||
-                 build_scanned(context, link, kiln_precisions[slot].precision, pair, progress);
+        serves = build_dispatched(context, link, link->grids[slot].dispatch, pair, &passing) ||
+                 build_scanned(context, link, kiln_precisions[slot].precision, pair, &passing);
     }
+    progress->any = progress->any || serves;
+    progress->passing = serves || passing == KILN_SUCCESS ? progress->passing : passing;
 }
 
 static enum kiln_status build_now(struct kiln_context *context)
 {
-    struct progress progress = {.status = KILN_SUCCESS};
+    struct progress progress = {.passing = KILN_SUCCESS};
     for (size_t slot = 0; slot < KILN_NUM_PRECISIONS; slot++) {
         bool runs = kiln_precision_runs(kiln_precisions[slot].precision, &context->facts);
-        for (unsigned pair = 0; runs && pair < 4 && progress.status == KILN_SUCCESS; pair++) {
+        for (unsigned pair = 0; runs && pair < 4; pair++) {
             build_pair(context, slot, pair, &progress);
         }
     }
-    return progress.status != KILN_SUCCESS ? progress.status
+    return progress.passing != KILN_SUCCESS ? progress.passing
             : progress.any ? KILN_SUCCESS : KILN_NO_KERNEL;
 }
 
@@ -219,10 +217,10 @@ static enum kiln_status context_init(struct kiln_context *context, cl_context op
         return KILN_OUT_OF_MEMORY;
     }
     context->has_spaces_lock = true;
-    for (; context->num_turns < KILN_NUM_TURNS; context->num_turns++) {
-        if (pthread_mutex_init(&context->turns[context->num_turns], NULL) != 0) {
-            return KILN_OUT_OF_MEMORY;
-        }
+    context->has_turns_lock = pthread_mutex_init(&context->turns_lock, NULL) == 0;
+    context->has_turns_change = pthread_cond_init(&context->turns_change, NULL) == 0;
+    if (!context->has_turns_lock || !context->has_turns_change) {
+        return KILN_OUT_OF_MEMORY;
     }
     enum kiln_status status = retain_handles(context, opencl_context, device);
     if (status == KILN_SUCCESS) {
@@ -271,7 +269,7 @@ void kiln_context_destroy(struct kiln_context **context)
     }
     struct kiln_context *old = *context;
     *context = NULL;
-    kiln_spaces_free(old);
+    kiln_spaces_free(old->spaces);
     for (unsigned i = 0; i < old->num_links; i++) {
         link_free(&old->links[i]);
     }
@@ -282,8 +280,11 @@ void kiln_context_destroy(struct kiln_context **context)
     if (old->context != NULL) {
         clReleaseContext(old->context);
     }
-    while (old->num_turns > 0) {
-        pthread_mutex_destroy(&old->turns[--old->num_turns]);
+    if (old->has_turns_lock) {
+        pthread_mutex_destroy(&old->turns_lock);
+    }
+    if (old->has_turns_change) {
+        pthread_cond_destroy(&old->turns_change);
     }
     if (old->has_spaces_lock) {
         pthread_mutex_destroy(&old->spaces_lock);

@@ -324,7 +324,12 @@ enum kiln_status kiln_search_first(struct kiln_context *context,
         const struct kiln_problem *problem, struct kiln_plan *plan)
 {
     struct kiln_search search = {0};
-    enum kiln_status status = KILN_SUCCESS;
-    return kiln_search_next(context, problem, &search, plan, &status)
-            ? status : kiln_search_failure(problem);
+    enum kiln_status first = KILN_SUCCESS, status = KILN_SUCCESS;
+    while (kiln_search_next(context, problem, &search, plan, &status)) {
+        if (status == KILN_SUCCESS) {
+            return KILN_SUCCESS;
+        }
+        first = first == KILN_SUCCESS ? status : first;
+    }
+    return first == KILN_SUCCESS ? kiln_search_failure(problem) : first;
 }

@@ -109,6 +109,8 @@ static void add_nothing(struct kiln_text *text, const struct kiln_context *conte
     add_problem(text, problem);
 }
 
+/* A recipe that can not be built for the moment may serve the call in the end: what is told does
+ * for it as well. */
 enum kiln_status kiln_gemm_workspace_bytes(struct kiln_context *context,
         const struct kiln_gemm *gemm, size_t *bytes)
 {
@@ -124,11 +126,18 @@ enum kiln_status kiln_gemm_workspace_bytes(struct kiln_context *context,
     if (status != KILN_SUCCESS || problem.is_nothing) {
         return status;
     }
-    status = kiln_search_first(context, &problem, &plan);
-    if (status == KILN_SUCCESS) {
-        *bytes = plan.workspace_bytes;
+    struct kiln_search search = {0};
+    enum kiln_status first = KILN_SUCCESS;
+    size_t most = 0;
+    while (kiln_search_next(context, &problem, &search, &plan, &status)) {
+        most = plan.workspace_bytes > most ? plan.workspace_bytes : most;
+        if (status == KILN_SUCCESS) {
+            *bytes = most;
+            return KILN_SUCCESS;
+        }
+        first = first == KILN_SUCCESS ? status : first;
     }
-    return status;
+    return first == KILN_SUCCESS ? kiln_search_failure(&problem) : first;
 }
 
 enum kiln_status kiln_gemm_explain(struct kiln_context *context, const struct kiln_gemm *gemm,

@@ -6,8 +6,8 @@
  * its regions; launch.c enqueues its stages.
  *
  * Locks, always taken in this order and each held by one function alone unless said otherwise:
- * the turn of a queue (held while a call's stages are enqueued), a recipe, a program. The lock on
- * the list of workspaces is held for moments, inside a turn or alone.
+ * the turn of a queue (held while a call's stages are enqueued), a recipe, a program. The locks on
+ * the lists of turns and of workspaces are held for moments, and nothing is called under them.
  */
 #ifndef KILN_INTERNAL_H
 #define KILN_INTERNAL_H
@@ -166,6 +166,8 @@ static inline enum kiln_state kiln_state_after(enum kiln_status status)
 struct kiln_program_state {
     pthread_mutex_t lock;              /* guards the rest; held while the program is built */
     enum kiln_state state;
+    unsigned num_passing;              /* times that it was wanted and failed in passing */
+    enum kiln_status passing;          /* the last one */
     bool from_binary;
     cl_program program;
 };
@@ -203,8 +205,11 @@ struct kiln_link {
 /* More than these are kept only while as many calls are under way, each on its own queue. */
 enum { KILN_MAX_SPACES = 8 };
 
-/* Queues share this many turns. */
-enum { KILN_NUM_TURNS = 16 };
+/* The right of one call to enqueue what shares a workspace on a queue; it lives in the call. */
+struct kiln_turn {
+    struct kiln_turn *next;
+    cl_command_queue queue;
+};
 
 /* The workspace that a context holds for one queue. */
 struct kiln_space {
@@ -224,8 +229,10 @@ struct kiln_context {
     void *log_user;
     unsigned num_links;
     struct kiln_link links[KILN_MAX_LINKS];
-    unsigned num_turns;                /* those that exist */
-    pthread_mutex_t turns[KILN_NUM_TURNS];
+    bool has_turns_lock, has_turns_change;
+    pthread_mutex_t turns_lock;
+    pthread_cond_t turns_change;       /* a turn is over */
+    struct kiln_turn *turns;           /* those that calls have, one a queue */
     bool has_spaces_lock;
     pthread_mutex_t spaces_lock;
     struct kiln_space *spaces;         /* the one used last comes first */
@@ -398,8 +405,7 @@ bool kiln_search_next(struct kiln_context *context, const struct kiln_problem *p
         struct kiln_search *search, struct kiln_plan *plan, enum kiln_status *status);
 /* What it means that the search found nothing. */
 enum kiln_status kiln_search_failure(const struct kiln_problem *problem);
-/* The recipe that serves the problem, to answer questions: where that one fails in passing, no
- * other is spoken of. */
+/* The recipe that serves the problem as things stand. */
 enum kiln_status kiln_search_first(struct kiln_context *context,
         const struct kiln_problem *problem, struct kiln_plan *plan);
 
@@ -443,19 +449,23 @@ bool kiln_plan_regions(const struct kiln_problem *problem, struct kiln_plan *pla
 /* The extent of the workspace as an image, from the start of its buffer; 0: no stage reads one. */
 size_t kiln_plan_pixels(const struct kiln_problem *problem, const struct kiln_plan *plan);
 
-/* The lock for calls on a queue that need it to themselves while they enqueue: those with a
- * workspace, the caller's or the context's, whose stages must not mix with another call's. */
-pthread_mutex_t *kiln_turn_of(struct kiln_context *context, cl_command_queue queue);
+/* Waits until no other call has the queue's turn, and takes it. Calls with a workspace, whoever
+ * owns it, need it while they enqueue, lest their stages mix with another call's. */
+void kiln_turn_take(struct kiln_context *context, cl_command_queue queue, struct kiln_turn *turn);
+void kiln_turn_give(struct kiln_context *context, struct kiln_turn *turn);
 
-/* The workspace of a queue, kept until kiln_space_release; the caller has the queue's turn. */
+/* The workspace of a queue, kept until kiln_space_release; the caller has the queue's turn. Others
+ * that give way to it are added to `evicted`, to be freed when the turn is over: a driver may wait
+ * when a queue goes. */
 enum kiln_status kiln_space_acquire(struct kiln_context *context, cl_command_queue queue,
-        struct kiln_space **space);
+        struct kiln_space **space, struct kiln_space **evicted);
 enum kiln_status kiln_space_reserve(const struct kiln_context *context, struct kiln_space *space,
         size_t bytes);
 /* Lets go of the memory: what is enqueued keeps it, the next call gets new. */
 void kiln_space_empty(struct kiln_space *space);
 void kiln_space_release(struct kiln_context *context, struct kiln_space *space);
-void kiln_spaces_free(struct kiln_context *context);
+/* Frees a list of them. What is enqueued keeps their buffers, as OpenCL has it. */
+void kiln_spaces_free(struct kiln_space *spaces);
 
 /* ---- launch.c ---- */
 

@@ -9,11 +9,13 @@
  * place; a call that brings packs leaves those stages out.
  *
  * In-order queues keep the stages in order by themselves. On others each stage waits for the event
- * of the one before, and the first for the last call that used the same workspace. A call with a
- * workspace, whoever owns it, has the queue's turn from its first stage to its last.
+ * of the one before, and the first that may use the workspace of the queue for the last call that
+ * did. A call with a workspace, whoever owns it, has the queue's turn from its first stage to its
+ * last.
  */
 #include "internal.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* A call under way. */
@@ -21,8 +23,11 @@ struct launch {
     struct kiln_context *context;
     const struct kiln_problem *problem;
     const struct kiln_request *request;
-    pthread_mutex_t *turn;             /* locked; NULL until a recipe needs a workspace */
+    bool has_turn;                     /* since a recipe needed a workspace: */
+    struct kiln_turn turn;
     struct kiln_space *space;          /* kept; NULL until a recipe needs the context's */
+    bool follows;                      /* the last user of the space has been waited for */
+    struct kiln_space *evicted;        /* by the space; to be freed in the end */
     cl_mem image;                      /* of the workspace; NULL unless the recipe reads one */
     cl_event last;                     /* of the stage before; NULL where the queue keeps order */
     bool started;                      /* a stage is enqueued: the wait list has been waited for */
@@ -135,44 +140,48 @@ static cl_int set_arguments(const struct kiln_stage *stage, unsigned index,
     return CL_SUCCESS;
 }
 
-/* What a stage waits for: the wait list, the stage before, or both. */
+/* What a stage waits for: the wait list, the stage before, the last user of the workspace. */
 enum { OWN_WAITS = 16 };
 
 struct waits {
     cl_uint num;
     const cl_event *events;
     cl_event own[OWN_WAITS];
-    cl_event marker;                   /* stands for a longer list; NULL or to be released */
+    cl_event *allocated;               /* for a longer list; NULL or to be freed */
 };
 
+/* PoCL 3.1 lets a marker wait for all that was enqueued before, whatever its list; so none stands
+ * for several events. */
 static cl_int gather_waits(const struct launch *launch, struct waits *waits)
 {
     const struct kiln_request *request = launch->request;
-    waits->num = 0;
-    waits->marker = NULL;
+    cl_event last_user = launch->space != NULL && !launch->follows ? launch->space->last : NULL;
+    cl_uint num_listed = launch->started ? 0 : request->num_wait;
+    cl_event *events = waits->own;
+    waits->allocated = NULL;
     /* Where an event of the list fails, some drivers go on with the next command of an in-order
      * queue: each stage waits, lest C be computed from a workspace that nobody filled. */
-    if (!request->queue_facts.out_of_order || (!launch->started && launch->last == NULL)) {
+    if (!request->queue_facts.out_of_order) {
         waits->num = request->num_wait;
         waits->events = request->wait;
         return CL_SUCCESS;
     }
-    if (!launch->started && request->num_wait < OWN_WAITS) {
-        for (; waits->num < request->num_wait; waits->num++) {
-            waits->own[waits->num] = request->wait[waits->num];
+    if (num_listed > OWN_WAITS - 2) {
+        events = waits->allocated = calloc(num_listed + (size_t)2, sizeof *events);
+        if (events == NULL) {
+            return KILN_OUT_OF_MEMORY;
         }
-    } else if (!launch->started) {
-        cl_int error = clEnqueueMarkerWithWaitList(request->queue, request->num_wait,
-                request->wait, &waits->marker);
-        if (error != CL_SUCCESS) {
-            return error;
-        }
-        waits->own[waits->num++] = waits->marker;
+    }
+    for (waits->num = 0; waits->num < num_listed; waits->num++) {
+        events[waits->num] = request->wait[waits->num];
     }
     if (launch->last != NULL) {
-        waits->own[waits->num++] = launch->last;
+        events[waits->num++] = launch->last;
     }
-    waits->events = waits->num > 0 ? waits->own : NULL;
+    if (last_user != NULL) {
+        events[waits->num++] = last_user;
+    }
+    waits->events = waits->num > 0 ? events : NULL;
     return CL_SUCCESS;
 }
 
@@ -203,11 +212,10 @@ static bool wants_event(const struct kiln_request *request, bool is_final)
 static cl_int note_command(struct launch *launch, const struct waits *waits, cl_int error,
         cl_event event)
 {
-    if (waits->marker != NULL) {
-        clReleaseEvent(waits->marker);
-    }
+    free(waits->allocated);
     if (error == CL_SUCCESS) {
         launch->started = true;
+        launch->follows = launch->space != NULL;
         if (event != NULL) {
             error = note_event(launch, event);
         }
@@ -279,34 +287,25 @@ static cl_int launch_member(struct launch *launch, const struct kiln_plan *plan,
     return error;
 }
 
-/* Orders the call behind the last one that used the workspace. A call may come here with stages of
- * its own enqueued, when a recipe without workspace gave up in the middle of a batch. */
-static cl_int follow_last_user(struct launch *launch)
+/* The memory of a call that failed is no place to wait for: whoever waits fails with it. */
+static void leave_failed_user(struct kiln_space *space)
 {
-    cl_event before[2] = {launch->last, launch->space->last};
-    if (before[1] == NULL) {
-        return CL_SUCCESS;
+    cl_int execution = CL_COMPLETE;
+    if (space->last != NULL &&
+        clGetEventInfo(space->last, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof execution,
+                &execution, NULL) == CL_SUCCESS && execution < 0) {
+        clReleaseEvent(space->last);
+        space->last = NULL;
+        kiln_space_empty(space);
     }
-    if (before[0] == NULL) {
-        cl_int error = clRetainEvent(before[1]);
-        launch->last = error == CL_SUCCESS ? before[1] : NULL;
-        return error;
-    }
-    cl_event both = NULL;
-    cl_int error = clEnqueueMarkerWithWaitList(launch->request->queue, 2, before, &both);
-    if (error == CL_SUCCESS) {
-        clReleaseEvent(launch->last);
-        launch->last = both;
-    }
-    return error;
 }
 
 /* From here to the end of the call no other one's stages come between this one's. */
 static void take_turn(struct launch *launch)
 {
-    if (launch->turn == NULL) {
-        launch->turn = kiln_turn_of(launch->context, launch->request->queue);
-        pthread_mutex_lock(launch->turn);
+    if (!launch->has_turn) {
+        kiln_turn_take(launch->context, launch->request->queue, &launch->turn);
+        launch->has_turn = true;
     }
 }
 
@@ -316,16 +315,11 @@ static enum kiln_status own_workspace(struct launch *launch, size_t bytes, cl_me
     take_turn(launch);
     if (launch->space == NULL) {
         enum kiln_status status = kiln_space_acquire(launch->context, launch->request->queue,
-                &launch->space);
+                &launch->space, &launch->evicted);
         if (status != KILN_SUCCESS) {
             return status;
         }
-        cl_int error = follow_last_user(launch);
-        if (error != CL_SUCCESS) {
-            kiln_space_release(launch->context, launch->space);
-            launch->space = NULL;
-            return (enum kiln_status)error;
-        }
+        leave_failed_user(launch->space);
     }
     enum kiln_status status = kiln_space_reserve(launch->context, launch->space, bytes);
     *workspace = launch->space->buffer;
@@ -627,10 +621,10 @@ static enum kiln_status launch_first_that_works(struct launch *launch)
                             status == KILN_PACK_BUFFER_TOO_SMALL;
         bool go_on = is_about_recipe(status) || (is_too_small && first != KILN_SUCCESS);
         bool is_spoilt = launch->touched && launch->problem->beta != 0;
-        if (!go_on || is_spoilt) {
-            return status;
-        }
         first = first == KILN_SUCCESS ? status : first;
+        if (!go_on || is_spoilt) {
+            return first;
+        }
         kiln_log(launch->context, plan.recipe->name, " passed over: ",
                 kiln_status_string(status), NULL);
     }
@@ -642,7 +636,7 @@ static enum kiln_status launch_first_that_works(struct launch *launch)
 static void leave_space(struct launch *launch)
 {
     struct kiln_space *space = launch->space;
-    if (launch->request->queue_facts.out_of_order && launch->last != space->last) {
+    if (launch->request->queue_facts.out_of_order && launch->follows) {
         if (space->last != NULL) {
             clReleaseEvent(space->last);
         }
@@ -659,9 +653,10 @@ static void leave_queue(struct launch *launch)
     if (launch->space != NULL) {
         leave_space(launch);
     }
-    if (launch->turn != NULL) {
-        pthread_mutex_unlock(launch->turn);
+    if (launch->has_turn) {
+        kiln_turn_give(launch->context, &launch->turn);
     }
+    kiln_spaces_free(launch->evicted);
 }
 
 /* An event that is complete. A marker without a wait list, on an out-of-order queue, would wait for

@@ -294,6 +294,7 @@ static enum kiln_status make_problem(const struct kiln_context *context,
     return kiln_lower(status, bind_packs(context, &gemm, problem));
 }
 
+/* As with a workspace, what is told does for recipes that can not be built for the moment too. */
 enum kiln_status kiln_pack_bytes(struct kiln_context *context, const struct kiln_gemm *gemm,
         enum kiln_pack_operand which, size_t *bytes)
 {
@@ -311,13 +312,23 @@ enum kiln_status kiln_pack_bytes(struct kiln_context *context, const struct kiln
     if (status != KILN_SUCCESS || prepared == KILN_PREPARED_NONE) {
         return status;
     }
-    status = kiln_search_first(context, &problem, &plan);
-    if (status != KILN_SUCCESS) {
-        return status;
+    struct kiln_search search = {0};
+    enum kiln_status first = KILN_SUCCESS;
+    size_t most = 0;
+    while (kiln_search_next(context, &problem, &search, &plan, &status)) {
+        size_t needed = 0;
+        if (!kiln_pack_layout(&problem, plan.recipe, prepared, 0, &layout) ||
+            !kiln_add(layout.end, layout.slack, &needed)) {
+            return KILN_SIZE_OVERFLOW;
+        }
+        most = needed > most ? needed : most;
+        if (status == KILN_SUCCESS) {
+            *bytes = most;
+            return KILN_SUCCESS;
+        }
+        first = first == KILN_SUCCESS ? status : first;
     }
-    bool countable = kiln_pack_layout(&problem, plan.recipe, prepared, 0, &layout) &&
-                     kiln_add(layout.end, layout.slack, bytes);
-    return countable ? KILN_SUCCESS : KILN_SIZE_OVERFLOW;
+    return first == KILN_SUCCESS ? kiln_search_failure(&problem) : first;
 }
 
 void kiln_pack_fill(const struct kiln_problem *problem, const struct kiln_plan *plan,

@@ -163,6 +163,28 @@ static enum kiln_status build(const struct kiln_context *context, const struct k
     return status;
 }
 
+/* What fails in passing again and again may be the driver's last word: then not every call compiles
+ * it anew, but one in a while. */
+static bool is_worth_trying(const struct kiln_program_state *state)
+{
+    enum { PATIENCE = 16, WHILE = 64 };
+    return state->num_passing < PATIENCE || state->num_passing % WHILE == 0;
+}
+
+static enum kiln_status try_to_build(const struct kiln_context *context,
+        const struct kiln_bundle *bundle, uint32_t index, struct kiln_program_state *state)
+{
+    enum kiln_status status = state->passing;
+    if (is_worth_trying(state)) {
+        status = build(context, bundle, index, state);
+    }
+    if (kiln_is_passing(status)) {
+        state->num_passing++;
+        state->passing = status;
+    }
+    return status;
+}
+
 enum kiln_status kiln_program_prepare(struct kiln_context *context, struct kiln_link *link,
         uint32_t program)
 {
@@ -170,7 +192,7 @@ enum kiln_status kiln_program_prepare(struct kiln_context *context, struct kiln_
     pthread_mutex_lock(&state->lock);
     enum kiln_status status = state->state == KILN_READY ? KILN_SUCCESS : KILN_NO_KERNEL;
     if (state->state == KILN_UNTRIED) {
-        status = build(context, link->bundle, program, state);
+        status = try_to_build(context, link->bundle, program, state);
     }
     pthread_mutex_unlock(&state->lock);
     return status;

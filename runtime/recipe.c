@@ -65,22 +65,19 @@ static bool work_group_fits(const struct kiln_context *context, const struct kil
 /* Does the kernel take as many arguments as the stage gives, and memory where it gives memory? A
  * handle taken for a number, or the reverse, may have the right size. Drivers need not tell the
  * kinds of a kernel's arguments; whether sizes fit they tell when an argument is set. */
-static bool arguments_fit(const struct kiln_stage *stage, cl_kernel kernel)
+static enum kiln_status check_arguments(const struct kiln_stage *stage, cl_kernel kernel)
 {
-    cl_uint num = 0;
-    if (clGetKernelInfo(kernel, CL_KERNEL_NUM_ARGS, sizeof num, &num, NULL) == CL_SUCCESS &&
-        num != stage->num_args) {
-        return false;
-    }
-    for (cl_uint i = 0; i < stage->num_args; i++) {
+    cl_uint num = stage->num_args;
+    cl_int error = clGetKernelInfo(kernel, CL_KERNEL_NUM_ARGS, sizeof num, &num, NULL);
+    bool fit = num == stage->num_args;
+    for (cl_uint i = 0; i < stage->num_args && fit && error == CL_SUCCESS; i++) {
         cl_kernel_arg_address_qualifier space = 0;
-        if (clGetKernelArgInfo(kernel, i, CL_KERNEL_ARG_ADDRESS_QUALIFIER, sizeof space, &space,
-                NULL) == CL_SUCCESS &&
-            kiln_arg_is_memory(stage->args[i]) != (space != CL_KERNEL_ARG_ADDRESS_PRIVATE)) {
-            return false;
-        }
+        error = clGetKernelArgInfo(kernel, i, CL_KERNEL_ARG_ADDRESS_QUALIFIER, sizeof space,
+                &space, NULL);
+        fit = error != CL_SUCCESS ||
+              kiln_arg_is_memory(stage->args[i]) == (space != CL_KERNEL_ARG_ADDRESS_PRIVATE);
     }
-    return true;
+    return fit ? kiln_conclude(error, KILN_SUCCESS) : KILN_NO_KERNEL;
 }
 
 /* Can the stage be launched? *why not. The compiler may use more local memory than the stage
@@ -95,7 +92,12 @@ static enum kiln_status check_stage(const struct kiln_context *context,
     if (status == KILN_SUCCESS) {
         status = ask(context, kernel, CL_KERNEL_WORK_GROUP_SIZE, &most, sizeof most);
     }
-    if (status != KILN_SUCCESS) {
+    bool arguments_fit = true;
+    if (status == KILN_SUCCESS) {
+        status = check_arguments(stage, kernel);
+        arguments_fit = status != KILN_NO_KERNEL;
+    }
+    if (kiln_is_passing(status)) {
         *why = kiln_status_string(status);
         return status;
     }
@@ -104,7 +106,7 @@ static enum kiln_status check_stage(const struct kiln_context *context,
     }
     *why = !work_group_fits(context, stage, most) ? "its work-groups are too large"
             : local_bytes > context->facts.local_bytes ? "too little local memory"
-            : !arguments_fit(stage, kernel) ? "its kernels take other arguments" : NULL;
+            : !arguments_fit ? "its kernels take other arguments" : NULL;
     return *why == NULL ? KILN_SUCCESS : KILN_NO_KERNEL;
 }
 

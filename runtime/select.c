@@ -57,14 +57,12 @@ static bool binary_is_sound(const struct kiln_binary *binary)
 /* The text is the one that the hash was made of. */
 static bool source_is_sound(const struct kiln_program *program)
 {
-    uint64_t hash = KILN_HASH_BEGIN;
     for (uint32_t i = 0; i < program->num_pieces; i++) {
         if (program->pieces[i] == NULL) {
             return false;
         }
-        hash = kiln_hash(hash, program->pieces[i], strlen(program->pieces[i]));
     }
-    return hash == program->hash;
+    return kiln_hash_pieces(program->pieces, program->num_pieces) == program->hash;
 }
 
 static bool program_is_sound(const struct kiln_program *program)

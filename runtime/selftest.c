@@ -184,7 +184,9 @@ enum kiln_status kiln_self_test(struct kiln_context *context)
         return (enum kiln_status)error;
     }
     enum kiln_status status = test_all(context, queue);
-    kiln_spaces_free(context);         /* nobody else has the context yet: all are its queue's */
+    kiln_spaces_free(context->spaces); /* nobody else has the context yet: all are its queue's */
+    context->spaces = NULL;
+    context->num_spaces = 0;
     clReleaseCommandQueue(queue);
     return status;
 }

@@ -10,8 +10,8 @@
 
 enum { OPERAND_A, OPERAND_B, OPERAND_C, NUM_OPERANDS };
 
-/* Elements; every guard on a leading dimension divides it. */
-enum { ENOUGH_LD = 4096 };
+/* Elements: a multiple of all numbers up to 16 and of 256. */
+enum { LD_PERIOD = 720720 * 16 };
 
 size_t kiln_extent(const struct kiln_problem *problem, unsigned dim)
 {
@@ -156,14 +156,12 @@ static void read_operands(const struct kiln_gemm *gemm, const struct kiln_proble
     hide_packed(gemm->packed_b, &operands[OPERAND_B]);
 }
 
-/* A matrix of one row may have any leading dimension, one too large to compute with included. Its
- * place is taken by a smaller one, which is a multiple of all that kernels ask for. */
+/* A matrix of one row may have any leading dimension, one too large to compute with included. Such
+ * a one gives way to one that is less far beyond the row, and a multiple of the same numbers. */
 static size_t tame(const struct kiln_operand *operand)
 {
-    size_t enough = 0;
-    bool is_tamed = operand->rows <= 1 && kiln_round_up(operand->row_length, ENOUGH_LD, &enough) &&
-                    enough < operand->ld;
-    return !is_tamed ? operand->ld : enough > 0 ? enough : ENOUGH_LD;
+    size_t least = operand->row_length > 0 ? operand->row_length : 1;
+    return operand->rows > 1 ? operand->ld : least + (operand->ld - least) % LD_PERIOD;
 }
 
 static enum kiln_status read_leading_dimensions(bool strict,

@@ -87,8 +87,7 @@ void kiln_space_empty(struct kiln_space *space)
     }
 }
 
-/* Frees a list of spaces. What is enqueued keeps their buffers, as OpenCL has it. */
-static void spaces_free(struct kiln_space *space)
+void kiln_spaces_free(struct kiln_space *space)
 {
     while (space != NULL) {
         struct kiln_space *next = space->next;
@@ -171,26 +170,47 @@ static enum kiln_status find_or_make(struct kiln_context *context, cl_command_qu
     return status;
 }
 
-/* Queues are allocated at multiples of some power of two: the product's upper bits tell them
- * apart. Two that share a turn wait for each other a little longer, no more. */
-pthread_mutex_t *kiln_turn_of(struct kiln_context *context, cl_command_queue queue)
+static bool is_taken(const struct kiln_context *context, cl_command_queue queue)
 {
-    uint64_t mixed = (uint64_t)(uintptr_t)queue * UINT64_C(0x9e3779b97f4a7c15);
-    return &context->turns[(mixed >> 32) % KILN_NUM_TURNS];
+    const struct kiln_turn *turn = context->turns;
+    while (turn != NULL && turn->queue != queue) {
+        turn = turn->next;
+    }
+    return turn != NULL;
 }
 
-/* Evicted spaces are freed without that lock, because a driver may wait when a queue goes. */
-enum kiln_status kiln_space_acquire(struct kiln_context *context, cl_command_queue queue,
-        struct kiln_space **space)
+void kiln_turn_take(struct kiln_context *context, cl_command_queue queue, struct kiln_turn *turn)
 {
-    struct kiln_space *evicted = NULL;
+    pthread_mutex_lock(&context->turns_lock);
+    while (is_taken(context, queue)) {
+        pthread_cond_wait(&context->turns_change, &context->turns_lock);
+    }
+    *turn = (struct kiln_turn){context->turns, queue};
+    context->turns = turn;
+    pthread_mutex_unlock(&context->turns_lock);
+}
+
+void kiln_turn_give(struct kiln_context *context, struct kiln_turn *turn)
+{
+    pthread_mutex_lock(&context->turns_lock);
+    struct kiln_turn **place = &context->turns;
+    while (*place != turn) {
+        place = &(*place)->next;
+    }
+    *place = turn->next;
+    pthread_cond_broadcast(&context->turns_change);
+    pthread_mutex_unlock(&context->turns_lock);
+}
+
+enum kiln_status kiln_space_acquire(struct kiln_context *context, cl_command_queue queue,
+        struct kiln_space **space, struct kiln_space **evicted)
+{
     pthread_mutex_lock(&context->spaces_lock);
-    enum kiln_status status = find_or_make(context, queue, space, &evicted);
+    enum kiln_status status = find_or_make(context, queue, space, evicted);
     if (status == KILN_SUCCESS) {
         (*space)->num_users++;
     }
     pthread_mutex_unlock(&context->spaces_lock);
-    spaces_free(evicted);
     return status;
 }
 
@@ -222,11 +242,4 @@ void kiln_space_release(struct kiln_context *context, struct kiln_space *space)
     pthread_mutex_lock(&context->spaces_lock);
     space->num_users--;
     pthread_mutex_unlock(&context->spaces_lock);
-}
-
-void kiln_spaces_free(struct kiln_context *context)
-{
-    spaces_free(context->spaces);
-    context->spaces = NULL;
-    context->num_spaces = 0;
 }

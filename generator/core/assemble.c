@@ -1,5 +1,6 @@
 /* assemble.c: walks a family's tables and fills the structs of bundle.h. */
 #include "assemble.h"
+#include "hash.h"
 #include "expr.h"
 
 #include <ctype.h>
@@ -193,11 +194,7 @@ static char *stage_text(struct source *source, const struct family_stage *stage)
 
 uint64_t assemble_hash(const char *const *pieces, unsigned num_pieces)
 {
-    uint64_t hash = 0xcbf29ce484222325u;
-    for (unsigned i = 0; i < num_pieces; i++)
-        for (const unsigned char *p = (const unsigned char *) pieces[i]; *p; p++)
-            hash = (hash ^ *p) * 0x100000001b3u;
-    return hash;
+    return kiln_hash_pieces(pieces, num_pieces);
 }
 
 /* The shared copy of a piece of text, or NULL. */

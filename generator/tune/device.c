@@ -214,7 +214,8 @@ bool device_facts(cl_device_id device, struct device_facts *facts, char error[FA
     cl_uint capability = 0;
     *facts = (struct device_facts) { .value = { 0 } };
     if (!ask(device, &answers) ||
-        kiln_device_compute_capability(device, &capability) != KILN_SUCCESS || !platform_text(device, facts->platform, sizeof facts->platform) ||
+        kiln_device_compute_capability(device, &capability) != KILN_SUCCESS ||
+        !platform_text(device, facts->platform, sizeof facts->platform) ||
         !device_text(device, CL_DEVICE_NAME, facts->device, sizeof facts->device) ||
         !device_text(device, CL_DRIVER_VERSION, facts->driver, sizeof facts->driver)) {
         snprintf(error, FAMILY_ERROR_BYTES, "the device does not answer clGetDeviceInfo");

@@ -6,7 +6,6 @@
 
 enum { M = 16, N = 16, K = 4096, A_BYTES = M * K * 4, B_BYTES = K * N * 8 };
 
-
 /* A packed operand with the buffer that was made for it. */
 struct packed {
     struct kiln_pack pack;

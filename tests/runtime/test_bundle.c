@@ -3,8 +3,6 @@
 
 #include "hash.h"
 
-#include <string.h>
-
 /* For tables only: a plain kernel's text, its arguments, and its one stage. */
 #define PLAIN_KERNEL(name, index, real, type)                                                     \
     "kernel void " name "(" index " m, " index " n, " index " k, " real " alpha,\n"               \
@@ -307,11 +305,7 @@ const struct kiln_bundle *const kiln_linked_bundles[] = {&tuned_bundle, &generic
 
 uint64_t test_bundle_hash(const struct kiln_program *program)
 {
-    uint64_t hash = KILN_HASH_BEGIN;
-    for (uint32_t i = 0; i < program->num_pieces; i++) {
-        hash = kiln_hash(hash, program->pieces[i], strlen(program->pieces[i]));
-    }
-    return hash;
+    return kiln_hash_pieces(program->pieces, program->num_pieces);
 }
 
 static size_t round_up(size_t value, size_t unit)

@@ -161,6 +161,28 @@ static void rows_may_move_within_a_buffer(void **state)
     clReleaseMemObject(arena);
 }
 
+/* A way that ends in the middle is a failure like any other. */
+static void a_way_that_ends_leaves_nothing(void **state)
+{
+    static const char *const steps[] = {"clEnqueueCopyBufferRect", "clEnqueueCopyBuffer"};
+    struct fixture *f = *state;
+    cl_mem arena = stub_make_buffer(f->cl, 1 << 20);
+    for (size_t i = 0; i < 2; i++) {
+        struct kiln_gemm gemm = small_gemm(f);
+        struct kiln_pack made;
+        gemm.a = arena;
+        gemm.lda = 45;
+        memset(&made, 1, sizeof made);
+        stub_fail(steps[i], 0, CL_INVALID_OPERATION);
+        assert_int_equal(kiln_pack_enqueue(f->kiln, &gemm, KILN_PACK_A, arena, 1 << 18, f->loose,
+                0, NULL, NULL, &made), CL_INVALID_OPERATION);
+        assert_null(made.buffer);
+        stub_clear_plans();
+        check_within(f, f->loose, arena, arena, 0, arena, 1 << 18);
+    }
+    clReleaseMemObject(arena);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 
 int main(void)
@@ -171,6 +193,7 @@ int main(void)
         TEST(a_copy_meets_the_guard),
         TEST(what_has_no_gaps_is_copied_in_one_piece),
         TEST(rows_may_move_within_a_buffer),
+        TEST(a_way_that_ends_leaves_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -292,6 +292,10 @@ static void a_failed_wait_list_leaves_c(const struct device *device,
     check(clEnqueueReadBuffer(reader, c, CL_TRUE, 0, sizeof after, after, 0, NULL, NULL) ==
                   CL_SUCCESS, "read");
     check(memcmp(before, after, sizeof before) == 0, "a call whose wait list failed writes C");
+    struct call next = enqueue(device, kiln, queue, 2);
+    check_product(queue, &next, 2);          /* what failed is over */
+    clReleaseEvent(next.done);
+    clReleaseMemObject(next.c);
     clReleaseEvent(first.done);
     clReleaseMemObject(first.c);
     clReleaseEvent(gate);
@@ -368,10 +372,7 @@ static void a_call_without_work_is_complete(const struct device *device)
 int main(int argc, char **argv)
 {
     struct device device;
-    for (uint32_t i = 0; i < program.num_pieces; i++) {
-        program.hash = kiln_hash(i > 0 ? program.hash : KILN_HASH_BEGIN, pieces[i],
-                strlen(pieces[i]));
-    }
+    program.hash = kiln_hash_pieces(program.pieces, program.num_pieces);
     open_device(&device, argc > 1 ? argv[1] : "");
     a_failed_wait_list_leaves_c(&device, 0);
     a_failed_wait_list_leaves_c(&device, device.order);

@@ -126,20 +126,70 @@ static void no_call_builds_what_creation_has_built(void **state)
     }
 }
 
-/* Who asked for kernels in advance is told that they can not be had now. */
+/* Who asked for kernels in advance is told that some calls have none now. */
 static void creation_fails_while_memory_is_lacking(void **state)
 {
     struct fixture *f = *state;
     struct kiln_context_params params = {.build = KILN_BUILD_NOW};
-    for (unsigned nth = 1; nth <= 12; nth++) {
-        struct kiln_context *kiln = NULL;
-        stub_fail("clBuildProgram", nth, CL_OUT_OF_HOST_MEMORY);
-        enum kiln_status status = kiln_context_create(f->cl, f->device, &params, &kiln);
-        assert_true(nth > 8 || (int)status == CL_OUT_OF_HOST_MEMORY);
-        assert_true((status == KILN_SUCCESS) == (kiln != NULL));
-        kiln_context_destroy(&kiln);
-        stub_clear_plans();
+    struct kiln_context *kiln = NULL;
+    stub_fail("clBuildProgram", 0, CL_OUT_OF_HOST_MEMORY);
+    assert_int_equal(kiln_context_create(f->cl, f->device, &params, &kiln), CL_OUT_OF_HOST_MEMORY);
+    assert_null(kiln);
+    stub_clear_plans();
+    stub_fail_build("generic_d_", CL_OUT_OF_HOST_MEMORY);
+    assert_int_equal(kiln_context_create(f->cl, f->device, &params, &kiln), CL_OUT_OF_HOST_MEMORY);
+    assert_null(kiln);
+    stub_clear_plans();
+    stub_fail_build(MARK_PACKED, CL_OUT_OF_HOST_MEMORY);
+    assert_int_equal(kiln_context_create(f->cl, f->device, &params, &kiln), KILN_SUCCESS);
+    kiln_context_destroy(&kiln);
+}
+
+/* What the driver answers to one program for ever must not be compiled by every call for ever. */
+static void what_lacks_memory_for_ever_costs_little(void **state)
+{
+    enum { NUM_CALLS = 1000 };
+    struct fixture *f = *state;
+    struct kiln_gemm gemm = fixture_gemm(f, 1024, 1024, 1024);
+    stub_fail_build(MARK_ALIGNED, CL_OUT_OF_RESOURCES);
+    for (int i = 0; i < NUM_CALLS; i++) {
+        fixture_run(f, &gemm);
+        assert_string_equal(stub_record_at(0)->entry, "pack_a");
     }
+    assert_true(stub_calls("clBuildProgram") < 40);
+    stub_clear_plans();
+    int num_calls = 0;
+    for (; num_calls == 0 || strcmp(stub_record_at(0)->entry, "aligned_mul") != 0; num_calls++) {
+        fixture_run(f, &gemm);
+        assert_true(num_calls < 100);
+    }
+}
+
+/* The sizes that are told meanwhile do for the recipe that comes back. */
+static void sizes_do_for_what_comes_back(void **state)
+{
+    struct fixture *f = *state;
+    struct kiln_gemm gemm = fixture_gemm(f, 16, 16, 4096);
+    struct kiln_pack made;
+    size_t bytes[2], packed[2];
+    assert_int_equal(kiln_gemm_workspace_bytes(f->kiln, &gemm, &bytes[0]), KILN_SUCCESS);
+    assert_int_equal(kiln_pack_bytes(f->kiln, &gemm, KILN_PACK_B, &packed[0]), KILN_SUCCESS);
+    kiln_context_destroy(&f->kiln);
+    fixture_new_context(f, NULL);
+    stub_fail_build(MARK_PACKED, CL_OUT_OF_RESOURCES);
+    assert_int_equal(kiln_gemm_workspace_bytes(f->kiln, &gemm, &bytes[1]), KILN_SUCCESS);
+    assert_int_equal(kiln_pack_bytes(f->kiln, &gemm, KILN_PACK_B, &packed[1]), KILN_SUCCESS);
+    assert_int_equal(bytes[1], bytes[0]);
+    assert_int_equal(packed[1], packed[0]);
+    stub_clear_plans();
+    gemm.workspace = stub_make_buffer(f->cl, bytes[1]);
+    fixture_run(f, &gemm);
+    fixture_expect("pack_a", "pack_b", "packed_mul", NULL);
+    cl_mem room = stub_make_buffer(f->cl, packed[1]);
+    assert_int_equal(kiln_pack_enqueue(f->kiln, &gemm, KILN_PACK_B, room, 0, f->queue, 0, NULL,
+            NULL, &made), KILN_SUCCESS);
+    clReleaseMemObject(room);
+    clReleaseMemObject(gemm.workspace);
 }
 
 /* A bundle need not have a dispatch table: its first recipe that can, serves. */
@@ -347,7 +397,9 @@ static void a_refused_source_falls_to_the_next_recipe(void **state)
 /* What can lack memory on the way to a kernel. */
 static const char *const preparing[] = {
     "clCreateProgramWithSource", "clBuildProgram", "clCreateKernel", "clGetKernelWorkGroupInfo",
+    "clGetKernelInfo", "clGetKernelArgInfo",
 };
+enum { NUM_PREPARING = sizeof preparing / sizeof *preparing };
 static const cl_int passing[] = {
     CL_OUT_OF_HOST_MEMORY, CL_OUT_OF_RESOURCES, CL_MEM_OBJECT_ALLOCATION_FAILURE,
 };
@@ -356,14 +408,14 @@ static void while_memory_is_lacking_the_code_says_so(void **state)
 {
     struct fixture *f = *state;
     struct kiln_gemm gemm = fixture_gemm(f, 1024, 1024, 1024);
-    for (size_t i = 0; i < 4 * 3; i++) {
-        const enum kiln_status expected = (enum kiln_status)passing[i / 4];
+    for (size_t i = 0; i < NUM_PREPARING * 3; i++) {
+        const enum kiln_status expected = (enum kiln_status)passing[i / NUM_PREPARING];
         char text[1024];
         size_t bytes = 1;
         kiln_context_destroy(&f->kiln);
         fixture_new_context(f, NULL);
         stub_clear_records();
-        stub_fail(preparing[i % 4], 0, passing[i / 4]);
+        stub_fail(preparing[i % NUM_PREPARING], 0, passing[i / NUM_PREPARING]);
         assert_int_equal(kiln_gemm_enqueue(f->kiln, &gemm, f->queue, 0, NULL, NULL), expected);
         assert_int_equal(kiln_gemm_explain(f->kiln, &gemm, text, sizeof text), expected);
         assert_int_equal(kiln_gemm_workspace_bytes(f->kiln, &gemm, &bytes), expected);
@@ -380,10 +432,10 @@ static void a_moment_without_memory_disables_nothing(void **state)
 {
     struct fixture *f = *state;
     struct kiln_gemm gemm = fixture_gemm(f, 1024, 1024, 1024);
-    for (size_t i = 0; i < 4 * 3; i++) {
+    for (size_t i = 0; i < NUM_PREPARING * 3; i++) {
         kiln_context_destroy(&f->kiln);
         fixture_new_context(f, NULL);
-        stub_fail(preparing[i % 4], 1, passing[i / 4]);
+        stub_fail(preparing[i % NUM_PREPARING], 1, passing[i / NUM_PREPARING]);
         fixture_run(f, &gemm);
         fixture_expect("pack_a", "pack_b", "packed_mul", NULL);
         fixture_run(f, &gemm);
@@ -559,6 +611,8 @@ int main(void)
         TEST(a_bundle_without_tables_can_be_built_at_creation),
         TEST(no_call_builds_what_creation_has_built),
         TEST(creation_fails_while_memory_is_lacking),
+        TEST(what_lacks_memory_for_ever_costs_little),
+        TEST(sizes_do_for_what_comes_back),
         TEST(a_refused_bundle_does_not_fail_the_creation),
         TEST(a_matching_binary_needs_no_source),
         TEST(any_difference_makes_a_binary_unfit),

@@ -269,7 +269,7 @@ static void both_operands_may_be_prepared_at_once(void **state)
     }
 }
 
-/* Both at once without a pack; what a pack brings is left out, and the other operand prepared alone. */
+/* Both at once without a pack; what a pack brings is left out, and the other one prepared alone. */
 static void packs_take_the_place_of_stages(void **state)
 {
     static int buffer;

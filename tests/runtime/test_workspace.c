@@ -192,10 +192,11 @@ static void workspaces_in_use_stay(void **state)
     struct fixture *f = *state;
     struct kiln_gemm gemm = packed_gemm(f);
     cl_command_queue queues[NUM_QUEUES];
-    struct kiln_space *held[NUM_QUEUES];
+    struct kiln_space *held[NUM_QUEUES], *evicted = NULL;
     for (size_t i = 0; i < NUM_QUEUES; i++) {
         queues[i] = stub_make_queue(f->cl, f->device, false);
-        assert_int_equal(kiln_space_acquire(f->kiln, queues[i], &held[i]), KILN_SUCCESS);
+        assert_int_equal(kiln_space_acquire(f->kiln, queues[i], &held[i],
+                &evicted), KILN_SUCCESS);
         assert_int_equal(kiln_space_reserve(f->kiln, held[i], 1000), KILN_SUCCESS);
     }
     run_on(f, &gemm, f->queue);

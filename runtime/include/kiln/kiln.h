@@ -20,7 +20,8 @@
  *   are looked at by asking the driver: one that is released, or was never made, is found only
  *   where the driver finds it.
  * - Lack of memory: it may be over by the next call. So it makes no kernel and no context unusable:
- *   the call does with another kernel or gives OpenCL's code, and the next one tries again.
+ *   the call does with another kernel or gives OpenCL's code (KILN_OUT_OF_MEMORY where it is the
+ *   library's own memory), and later ones try again.
  * - Threads: all functions may be called from any thread at any time, on one context as well as on
  *   several, except that a context must not be in use while it is destroyed. There is no global
  *   state.
@@ -32,11 +33,13 @@
  *   for the device.
  * - Memory: a call allocates on the host only when it builds a kernel, needs a workspace on a queue
  *   that has none (see struct kiln_context), or when more calls are under way at once than ever
- *   before; and on the device only when the workspace of a queue must grow, or be made anew after
- *   the driver lacked memory. The driver's own needs are not counted.
+ *   before, or for a wait list of more than 14 events on an out-of-order queue; and on the device
+ *   only when the workspace of a queue must grow, or be made anew after a failure. The driver's own
+ *   needs are not counted.
  * - Lengths, offsets, strides and leading dimensions are in elements; what is named bytes is in
  *   bytes.
- * - Determinism: the same bundle, device, driver and arguments give bitwise the same C.
+ * - Determinism: the same bundle, device, driver and arguments give bitwise the same C, unless
+ *   memory was lacking for the kernels of a call.
  *
  * Everything in this header is stable: values and layouts of structs change only with the soname.
  */
@@ -158,9 +161,10 @@ struct kiln_bundle;
 /* When the kernels of a context are built.
  * KILN_BUILD_AT_FIRST_USE: by the first call that needs them, which blocks for that long. Two
  * threads never build one program twice: the second waits for the first.
- * KILN_BUILD_NOW: at creation, all that the dispatch tables name; of a bundle without tables, what
- * serves where no bundle before it does. A call may still build another one when its alignment or
- * size rules these out. */
+ * KILN_BUILD_NOW: at creation, for each precision and transpose pair, what the dispatch table of
+ * the first bundle that serves it names, or what such a bundle without a table has for it. A call
+ * may still build another one when its alignment or size rules these out, or when memory was
+ * lacking for them. */
 enum kiln_build { KILN_BUILD_AT_FIRST_USE = 0, KILN_BUILD_NOW = 1 };
 
 /* Options of a context. All zero is the default of every field, and what NULL in their place is. */
@@ -190,7 +194,7 @@ struct kiln_context_params {
  * Errors: KILN_INVALID_ARGUMENT (out is NULL), KILN_INVALID_CONTEXT, KILN_INVALID_DEVICE,
  * KILN_INVALID_BUNDLE, KILN_OUT_OF_MEMORY, KILN_NO_KERNEL (no bundle at all, or KILN_BUILD_NOW
  * found nothing that the device takes), KILN_SELF_TEST_FAILED, OpenCL's own, such as that of memory
- * which KILN_BUILD_NOW lacked.
+ * when KILN_BUILD_NOW has nothing for some calls because of it.
  * Blocks: only with KILN_BUILD_NOW or self_test. */
 KILN_API enum kiln_status kiln_context_create(cl_context context, cl_device_id device,
         const struct kiln_context_params *params, struct kiln_context **out);
@@ -242,8 +246,10 @@ KILN_API void kiln_context_destroy(struct kiln_context **context);
  * status is an error, that of the first, only if none is left.
  * A call that failed may have enqueued launches that read A and B and write a workspace. They are
  * over when the queue is (clFinish), or a marker enqueued behind them.
- * Blocks: see the rules above. An error while a kernel runs shows in the event, as in OpenCL. If an
- * event of the wait list fails, no launch of the call runs. */
+ * Blocks: see the rules above. An error while a kernel runs shows in the event, as in OpenCL; where
+ * an in-order queue goes on after a launch that failed, that of the last launch counts. If an event
+ * of the wait list fails, no launch of the call runs. On an out-of-order queue, calls that were
+ * enqueued before such a failure was known and share its workspace fail with it. */
 
 /* Single precision: buffers of cl_float. */
 KILN_API enum kiln_status kiln_sgemm(struct kiln_context *context, enum kiln_layout layout,
@@ -323,7 +329,7 @@ KILN_API enum kiln_status kiln_gemm_enqueue(struct kiln_context *context,
  *
  * gemm: required; the call as it will be enqueued: shape, offsets, leading dimensions and strides
  *     decide which recipe serves it. The buffers a, b and c are not looked at and may be NULL. A
- *     workspace is not required, and its size not checked.
+ *     workspace is not required, and its size not checked; its offset counts all the same.
  * bytes: required; from the workspace offset on, for the whole batch; 0 when none is needed, and on
  *     failure.
  *
