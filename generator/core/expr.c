@@ -324,10 +324,12 @@ static long parse_unary(struct parser *ps)
 static const struct binary_op *peek_binary(struct parser *ps)
 {
     skip_space(ps);
-    size_t left = (size_t) (ps->end - ps->p);
+    if (ps->p == ps->end)
+        return NULL;
+    const char first = ps->p[0], second = ps->end - ps->p > 1 ? ps->p[1] : '\0';
     for (size_t i = 0; i < sizeof binary_ops / sizeof binary_ops[0]; i++) {
-        size_t len = strlen(binary_ops[i].text);
-        if (len <= left && memcmp(ps->p, binary_ops[i].text, len) == 0)
+        const char *text = binary_ops[i].text;
+        if (text[0] == first && (!text[1] || text[1] == second))
             return &binary_ops[i];
     }
     return NULL;

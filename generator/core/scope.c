@@ -15,6 +15,7 @@ static struct scope_entry *new_entry(struct scope *scope, const char *name)
         return NULL;
     struct scope_entry *entry = &scope->entries[scope->num];
     memcpy(entry->name, name, len + 1);
+    entry->name_len = len;
     return entry;
 }
 
@@ -47,7 +48,7 @@ const struct scope_entry *scope_find(const struct scope *scope, const char *name
 {
     for (size_t i = scope->num; i-- > 0;) {
         const struct scope_entry *entry = &scope->entries[i];
-        if (strlen(entry->name) == len && memcmp(entry->name, name, len) == 0)
+        if (entry->name_len == len && memcmp(entry->name, name, len) == 0)
             return entry;
     }
     return NULL;

@@ -2,6 +2,7 @@
  * in place of a device. */
 #include "core/space.h"
 #include "ahead.h"
+#include "hunt.h"
 #include "known.h"
 #include "tuner.h"
 
@@ -96,7 +97,7 @@ static struct tuner tuner;
 static bool is_cpu;
 static long compute_capability;
 
-static void run_plan(const struct search_strategy *strategy, double seconds)
+static void make_tuner(const struct search_strategy *strategy, double seconds)
 {
     records_free(&tuner.records);
     num_expected = most_expected = 0;
@@ -108,7 +109,21 @@ static void run_plan(const struct search_strategy *strategy, double seconds)
     tuner.facts.value[FACT_COMPUTE_CAPABILITY] = compute_capability;
     tuner.facts.value[FACT_VECTOR_BYTES] = 64;
     tuner.facts.value[FACT_REGISTER_BYTES] = 2048;
+}
+
+static void run_plan(const struct search_strategy *strategy, double seconds)
+{
+    make_tuner(strategy, seconds);
     assert_true(plan_precision(&tuner, precision_find("single"), seconds));
+}
+
+/* One search of a plan alone, which on a GPU has many. */
+static void run_hunt(const struct search_strategy *strategy, size_t extent, double seconds)
+{
+    const struct quarry quarry = { .problem = { precision_find("single"), false, false },
+            .shape = { extent, extent, extent } };
+    make_tuner(strategy, seconds);
+    assert_true(hunt(&tuner, &quarry, seconds));
 }
 
 static int begin(void **state)
@@ -146,13 +161,15 @@ static unsigned differences(const struct config *a, const struct config *b)
 
 /* ---- Starts ---- */
 
-/* What the first search asks of one family, in order. */
-static size_t list_asked(const char *family, const struct record *asked[], size_t most)
+/* What the search at this extent asks of one family, in order. */
+static size_t list_asked(const char *family, size_t extent, const struct record *asked[],
+        size_t most)
 {
     size_t num = 0;
     for (size_t i = 0; i < tuner.records.num && num < most; i++) {
         const struct record *r = &tuner.records.rows[i];
-        if (r->kind == RECORD_SEARCH && r->m == 1024 && !strcmp(r->config.family->name, family))
+        if (r->kind == RECORD_SEARCH && r->m == extent && r->n == extent && r->k == extent &&
+            !strcmp(r->config.family->name, family))
             asked[num++] = r;
     }
     return num;
@@ -167,7 +184,7 @@ static void near_copies_among_the_known_are_left_out(void **state)
     add_known("packed TM=14 NV=2 VEC=16 MP=2 NP=8");
     add_known("packed TM=14 NV=2 VEC=16 MP=4 NP=8");
     run_plan(search_find("guided"), 2);
-    assert_int_equal(list_asked("packed", asked, 2), 2);
+    assert_int_equal(list_asked("packed", 1024, asked, 2), 2);
     assert_true(config_equal(&asked[0]->config, &known[0]));
     assert_false(config_equal(&asked[1]->config, &known[1]));
     assert_true(config_equal(&asked[1]->config, &known[2]));
@@ -191,8 +208,8 @@ static void what_ranks_best_is_diverse(void **state)
     size_t first = 0;
     (void) state;
     is_flat = true;                    /* so that every family's start is gone through */
-    run_plan(search_find("guided"), 40);
-    assert_int_equal(list_asked("packed", asked, MOST), MOST);
+    run_hunt(search_find("guided"), 1024, 10);
+    assert_int_equal(list_asked("packed", 1024, asked, MOST), MOST);
     while (first < MOST - RANKED && is_preset(&asked[first]->config))
         first++;
     assert_in_range(first, 1, MOST - RANKED - 1);
@@ -201,19 +218,6 @@ static void what_ranks_best_is_diverse(void **state)
             assert_in_range(differences(&asked[i]->config, &asked[j]->config),
                     asked[i]->config.family->num_params / 3,
                     asked[i]->config.family->num_params);
-}
-
-/* What was asked of a family at 4096 x 4096 x K. */
-static size_t list_asked_at_4096(const char *family, const struct record *asked[], size_t max)
-{
-    size_t num = 0;
-    for (size_t i = 0; i < tuner.records.num && num < max; i++) {
-        const struct record *r = &tuner.records.rows[i];
-        if (r->kind == RECORD_SEARCH && r->m == 4096 && r->n == 4096 &&
-            !strcmp(r->config.family->name, family))
-            asked[num++] = r;
-    }
-    return num;
 }
 
 /* The first that were asked must be the family's presets for singles; returns how many there are. */
@@ -243,8 +247,8 @@ static void a_gpu_tries_its_presets(void **state)
     compute_capability = 90;
     slow_family = "bulk";
     add_known("bulk BM=64 BN=64 ST=3");
-    run_plan(search_find("guided"), 60);
-    const size_t num = list_asked_at_4096("bulk", asked, 64);
+    run_hunt(search_find("guided"), 4096, 9);
+    const size_t num = list_asked("bulk", 4096, asked, 64);
     assert_in_range(num, 1, 63);
     assert_int_equal(assert_presets_first(asked, num), num);
 }
@@ -256,11 +260,11 @@ static void a_gpu_is_asked_what_it_can_run(void **state)
     (void) state;
     is_cpu = false;
     compute_capability = 80;
-    run_plan(search_find("guided"), 60);
-    const size_t num = list_asked_at_4096("async", asked, 64);
+    run_hunt(search_find("guided"), 4096, 9);
+    const size_t num = list_asked("async", 4096, asked, 64);
     assert_in_range(num, 3, 64);
     assert_in_range(assert_presets_first(asked, num), 3, num);
-    assert_int_equal(list_asked_at_4096("bulk", asked, 64), 0);
+    assert_int_equal(list_asked("bulk", 4096, asked, 64), 0);
 }
 
 /* ---- Costs ---- */
@@ -403,14 +407,14 @@ static void others_are_told_of_a_few(void **state)
     (void) state;
     is_cpu = false;
     for (size_t s = 0; s < num_search_strategies; s++) {
-        run_plan(search_strategies[s], 5);
+        run_hunt(search_strategies[s], 4096, 2);
         assert_int_equal(most_expected, AHEAD + 1);
         assert_int_equal(num_expected, 0);
         for (num = 0; num < 1000 && num < tuner.records.num; num++)
             first[num] = tuner.records.rows[num];
         assert_true(num > 100);
-        run_plan(search_strategies[s], 5);
-        assert_true(tuner.records.num >= num);
+        run_hunt(search_strategies[s], 4096, 2);
+        assert_int_equal(tuner.records.num, num);
         for (size_t i = 0; i < num; i++)
             assert_true(record_same_question(&first[i], &tuner.records.rows[i]));
     }
