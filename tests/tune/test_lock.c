@@ -1,7 +1,12 @@
-/* test_lock.c: turns on a device, generator/tune/lock.c. */
-#include "clock.h"
+/* test_lock.c: turns on a device, generator/tune/lock.c.
+ *
+ * A lock that is not free is waited for in pauses; they are counted here, so that no test has to
+ * guess how long to wait.
+ */
 #include "lock.h"
 
+#include <fcntl.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -9,8 +14,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -35,22 +42,35 @@ static struct lock *open_lock(const char *device, const char *unit)
     return lock;
 }
 
+/* In place of the library's: stops the one that waits after as many pauses as it is given. */
+static volatile int stopped;
+static int pauses, pauses_given;
+
+int nanosleep(const struct timespec *time, struct timespec *rest)
+{
+    stopped = ++pauses >= pauses_given;
+    return clock_nanosleep(CLOCK_MONOTONIC, 0, time, rest);
+}
+
+/* Whether the lock is had within so many pauses. */
+static bool take_within(struct lock *lock, int given, double *waited)
+{
+    stopped = 0;
+    pauses = 0;
+    pauses_given = given;
+    return lock_take(lock, &stopped, waited);
+}
+
 /* Whether the lock can be had at once. */
 static bool is_free(const char *device, const char *unit)
 {
-    const volatile int stop = 0;
     double waited;
     struct lock *lock = open_lock(device, unit);
-    const pid_t pid = fork();
-    if (pid == 0) {
-        alarm(1);
-        _exit(lock_take(lock, &stop, &waited) ? 0 : 1);
-    }
-    int status;
-    assert_int_equal(waitpid(pid, &status, 0), pid);
+    const bool taken = take_within(lock, 1, &waited);
+    assert_int_equal(pauses, taken ? 0 : 1);
     lock_close(&lock);
     assert_null(lock);
-    return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+    return taken;
 }
 
 static int make_folder(void **state)
@@ -73,7 +93,6 @@ static void one_device_is_one_lock(void **state)
     (void) state;
     struct lock *lock = open_lock("GPU", "0:1:0.0");
     assert_true(lock_take(lock, NULL, &waited));
-    assert_true(waited < 0.5);
     assert_false(is_free("GPU", "0:1:0.0"));
     assert_true(is_free("GPU", "0:2:0.0"));
     assert_true(is_free("GPU", ""));
@@ -113,80 +132,88 @@ static void a_killed_holder_lets_go(void **state)
     assert_true(is_free("killed", ""));
 }
 
-static volatile int stopped;
-
-static void stop_now(int number)
-{
-    (void) number;
-    stopped = 1;
-}
-
 static void waiting_ends_with_a_stop(void **state)
 {
     double waited;
     (void) state;
     const pid_t pid = hold("stopped");
     struct lock *lock = open_lock("stopped", "");
-    signal(SIGALRM, stop_now);
-    alarm(1);
+    assert_false(take_within(lock, 20, &waited));
+    assert_int_equal(pauses, 20);
+    assert_true(waited > 0);
     assert_false(lock_take(lock, &stopped, &waited));
-    assert_true(waited > 0.5 && waited < 30);
-    assert_false(lock_take(lock, &stopped, &waited));
+    assert_int_equal(pauses, 20);
     kill(pid, SIGKILL);
     waitpid(pid, NULL, 0);
-    stopped = 0;
-    assert_true(lock_take(lock, &stopped, &waited));
+    assert_true(take_within(lock, 1, &waited));
     lock_close(&lock);
 }
 
-/* Writes its letter at each of its turns, which it asks for as soon as the last one is over. */
-static pid_t take_turns(int to, char letter, int turns)
+/* The file behind a device's lock, or behind the place of the next one. */
+static void file_of(const char *device, const char *suffix, char path[128])
+{
+    snprintf(path, 128, "%s/kiln-device-A-platform-R--%s%s", folder, device, suffix);
+}
+
+/* Waits until another process waits to be the next one on the device. */
+static void await_next(const char *device)
+{
+    char path[128];
+    file_of(device, ".next", path);
+    const int fd = open(path, O_RDONLY);
+    assert_true(fd >= 0);
+    while (!flock(fd, LOCK_EX | LOCK_NB)) {
+        flock(fd, LOCK_UN);
+        sched_yield();
+    }
+    close(fd);
+}
+
+/* Takes the device again and again, and writes a letter each time that it has it. */
+static pid_t take_for_ever(int to)
 {
     const pid_t pid = fork();
     if (pid)
         return pid;
-    const struct timespec work = { 0, 10000000 };
     struct lock *lock = open_lock("turns", "");
     double waited;
-    for (int i = 0; i < turns; i++) {
-        if (!lock_take(lock, NULL, &waited) || write(to, &letter, 1) != 1)
-            _exit(1);
-        nanosleep(&work, NULL);
+    while (lock_take(lock, NULL, &waited) && write(to, "", 1) == 1)
         lock_release(lock);
-    }
-    _exit(0);
+    _exit(1);
 }
 
-/* Once both are there, neither comes twice while the other waits, but for a few times when the
- * machine stops one of them between two turns. */
+/* Who asks again as soon as its turn is over comes after the one that waits, however slow that one
+ * is. */
 static void two_take_turns(void **state)
 {
-    enum { TURNS = 60 };
     int pipes[2];
-    char order[2 * TURNS];
-    unsigned changes = 0;
-    size_t num = 0;
-    ssize_t got;
+    char letters[64];
+    double waited;
     (void) state;
     assert_int_equal(pipe(pipes), 0);
-    const pid_t a = take_turns(pipes[1], 'a', TURNS), b = take_turns(pipes[1], 'b', TURNS);
-    close(pipes[1]);
-    while (num < sizeof order && (got = read(pipes[0], order + num, sizeof order - num)) > 0)
-        num += (size_t) got;
+    fcntl(pipes[0], F_SETFL, O_NONBLOCK);
+    struct lock *lock = open_lock("turns", "");
+    assert_true(lock_take(lock, NULL, &waited));
+    const pid_t pid = take_for_ever(pipes[1]);
+    for (int turn = 0; turn < 20; turn++) {
+        await_next("turns");
+        lock_release(lock);
+        assert_true(lock_take(lock, NULL, &waited));
+        assert_true(read(pipes[0], letters, sizeof letters) > 0);
+        while (read(pipes[0], letters, sizeof letters) > 0) { }
+    }
+    kill(pid, SIGKILL);
+    waitpid(pid, NULL, 0);
+    lock_close(&lock);
     close(pipes[0]);
-    waitpid(a, NULL, 0);
-    waitpid(b, NULL, 0);
-    assert_int_equal(num, sizeof order);
-    for (size_t i = 1; i < num; i++)
-        changes += order[i] != order[i - 1];
-    assert_in_range(changes, TURNS, 2 * TURNS);
+    close(pipes[1]);
 }
 
 /* What cannot be locked is measured on all the same; a link is not followed. */
 static void no_file_is_no_obstacle(void **state)
 {
     const struct device_facts facts = make_facts("none", "");
-    char path[128];
+    char path[128], elsewhere[128];
     double waited;
     (void) state;
     struct lock *lock = lock_open("/nowhere", &facts);
@@ -194,12 +221,16 @@ static void no_file_is_no_obstacle(void **state)
     assert_true(lock_take(lock, NULL, &waited));
     lock_release(lock);
     lock_close(&lock);
-    snprintf(path, sizeof path, "%s/kiln-device-A-platform-R-none", folder);
-    assert_int_equal(symlink("/tmp/kiln-made-by-a-link", path), 0);
-    lock = lock_open(folder, &facts);
-    assert_true(lock_take(lock, NULL, &waited));
-    lock_close(&lock);
-    assert_int_not_equal(access("/tmp/kiln-made-by-a-link", F_OK), 0);
+    struct lock *other = open_lock("elsewhere", "");
+    assert_true(lock_take(other, NULL, &waited));
+    file_of("none", "", path);
+    file_of("elsewhere", "", elsewhere);
+    assert_int_equal(symlink(elsewhere, path), 0);
+    assert_true(is_free("none", ""));
+    lock_close(&other);
+    assert_int_equal(unlink(path), 0);
+    assert_true(is_free("none", ""));
+    assert_int_equal(access(path, F_OK), 0);
 }
 
 int main(void)
