@@ -11,13 +11,17 @@
  *     break:PATH        its canary works until the file at PATH exists; it makes that file as soon
  *                       as it is asked for anything else
  *     interleaved       begins each config twice and answers at the end, last config first
+ *     unhurried         the same, and time passes each time
  *
  * and a config's TM, what becomes of it: 1 is measured, the others as in behave().
+ *
+ * When time is to pass, it sends SIGUSR1 to its parent, whose clock a test has made to follow.
  */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -35,11 +39,22 @@ static void wait_seconds(double seconds)
     nanosleep(&time, NULL);
 }
 
+/* Time passes for the parent, after it has read what was said. */
+static void pass_time(void)
+{
+    int unread = 0;
+    while (!ioctl(STDOUT_FILENO, FIONREAD, &unread) && unread)
+        wait_seconds(0.001);
+    kill(getppid(), SIGUSR1);
+}
+
 static void hang(void)
 {
     signal(SIGTERM, SIG_IGN);
-    for (;;)
-        pause();
+    for (;;) {
+        pass_time();
+        wait_seconds(0.01);
+    }
 }
 
 static void flood(void)
@@ -101,7 +116,8 @@ static void serve_interleaved(const int *tm, int num)
             say(line);
             if (round == 1)
                 behave(tm[i]);
-            wait_seconds(0.02);
+            if (!strcmp(device, "unhurried"))
+                pass_time();
         }
     for (int i = num; i-- > 0;)
         answer(i, tm[i]);
@@ -164,7 +180,10 @@ static int serve(const char *request)
             return 0;
         tm[i] = tm_of(line);
     }
-    (strcmp(device, "interleaved") ? serve_in_turn : serve_interleaved)(tm, num);
+    if (!strcmp(device, "interleaved") || !strcmp(device, "unhurried"))
+        serve_interleaved(tm, num);
+    else
+        serve_in_turn(tm, num);
     say("done");
     return strcmp(device, "die-idle") != 0;
 }
