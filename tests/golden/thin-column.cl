@@ -31,7 +31,7 @@ static float4 load_row(__global const half *p)
     return load_vector(p);
 }
 
-// In one load what begins at a multiple of 4 elements.
+// In one load what begins at a multiple of its size, 8 bytes.
 static float4 load_aligned(__global const half *p)
 {
     const uint2 bits = *(__global const uint2 *) p;
@@ -68,8 +68,10 @@ void kiln_hgemm_thin_multiply_nn_side1_short1_vec4_rows2_nv1_litems2_kitems4_ksp
     __global const half *x1 = X + min(l + 1, L - 1) * ldx;
     float4 c0_0 = 0, c0_1 = 0;
     int k = from + along_k * 4;
+    // The address itself is tested: a buffer may begin at any element.
+    const bool is_aligned = ldx % 4 == 0 && (size_t) X % 8 == 0;
     // A single column of Y lies side by side like a row.
-    const bool fast = ldx % 4 == 0 && x_offset % 4 == 0 && ldy == 1;
+    const bool fast = is_aligned && ldy == 1;
     if (fast) {
         for (; k + 4 <= to; k += 16) {
             const float4 a0 = load_aligned(x0 + k);

@@ -33,7 +33,7 @@ static const char piece_1[] =
     "    return load_vector(p);\n"
     "}\n"
     "\n"
-    "// In one load what begins at a multiple of 4 elements.\n"
+    "// In one load what begins at a multiple of its size, 8 bytes.\n"
     "static float4 load_aligned(__global const half *p)\n"
     "{\n"
     "    const uint2 bits = *(__global const uint2 *) p;\n"
@@ -76,7 +76,8 @@ static const char piece_1[] =
     "            const float4 a = (float4) (load(x + min((long) 0, L - 1)), load(x + min((long) 1, L - 1)), load(x + min((long) 2, L - 1)), load(x + min((long) 3, L - 1)));\n"
     "            c0 += a * load(y0 + k * y_step);\n"
     "        }\n"
-    "    if (ldx % 4 == 0 && (x_offset + first) % 4 == 0) {\n"
+    "    // The address itself is tested: a buffer may begin at any element.\n"
+    "    if (ldx % 4 == 0 && (size_t) (X + first) % 8 == 0) {\n"
     "        for (; k + 48 < to; k += 64) {\n"
     "            __global const half *x = X + k * ldx + first;\n"
     "            const float4 a0 = load_aligned(x + 0 * ldx);\n"
@@ -121,12 +122,14 @@ static const char piece_1[] =
     "        float sums[4];\n"
     "        vstore4(part[item], 0, sums);\n"
     "        for (int i = 0; i < 4; i++)\n"
-    "            if (first + i >= begin && first + i < L)\n"
+    "            if (first + i >= begin && first + i < L)\n";
+
+static const char piece_2[] =
     "                put(alpha * sums[i], beta, C + (s + 0) * ldc + first + i);\n"
     "    }\n"
     "}\n";
 
-static const char piece_2[] =
+static const char piece_3[] =
     "static float total(float4 x)\n"
     "{\n"
     "    float e[4];\n"
@@ -139,7 +142,7 @@ static const char piece_2[] =
     "    return load_vector(p);\n"
     "}\n"
     "\n"
-    "// In one load what begins at a multiple of 4 elements.\n"
+    "// In one load what begins at a multiple of its size, 8 bytes.\n"
     "static float4 load_aligned(__global const half *p)\n"
     "{\n"
     "    const uint2 bits = *(__global const uint2 *) p;\n"
@@ -178,7 +181,9 @@ static const char piece_2[] =
     "    __global const half *x3 = X + min(l + 3, L - 1) * ldx;\n"
     "    float4 c0_0 = 0, c0_1 = 0, c0_2 = 0, c0_3 = 0;\n"
     "    long k = from + along_k * 4;\n"
-    "    const bool fast = ldx % 4 == 0 && x_offset % 4 == 0;\n"
+    "    // The address itself is tested: a buffer may begin at any element.\n"
+    "    const bool is_aligned = ldx % 4 == 0 && (size_t) X % 8 == 0;\n"
+    "    const bool fast = is_aligned;\n"
     "    if (fast) {\n"
     "        for (; k + 4 <= to; k += 64) {\n"
     "            const float4 a0 = load_aligned(x0 + k);\n"
@@ -226,23 +231,23 @@ static const char piece_2[] =
     "            part[3][item] += part[3][item + half_way];\n"
     "        }\n"
     "    }\n"
-    "    if (along_k == 0 && s + 0 < S) {\n"
-    "        const float sums[] = { part[0][item], part[1][item], part[2][item], part[3][item] };\n"
-    "        for (int i = 0; i < 4; i++)\n";
+    "    if (along_k == 0 && s + 0 < S) {\n";
 
-static const char piece_3[] =
+static const char piece_4[] =
+    "        const float sums[] = { part[0][item], part[1][item], part[2][item], part[3][item] };\n"
+    "        for (int i = 0; i < 4; i++)\n"
     "            if (first + i >= begin && first + i < L)\n"
     "                put(alpha * sums[i], beta, C + (s + 0) * ldc + first + i);\n"
     "    }\n"
     "}\n";
 
-static const char piece_4[] =
+static const char piece_5[] =
     "static float4 load_row(__global const half *p)\n"
     "{\n"
     "    return load_vector(p);\n"
     "}\n"
     "\n"
-    "// In one load what begins at a multiple of 4 elements.\n"
+    "// In one load what begins at a multiple of its size, 8 bytes.\n"
     "static float4 load_aligned(__global const half *p)\n"
     "{\n"
     "    const uint2 bits = *(__global const uint2 *) p;\n"
@@ -285,7 +290,8 @@ static const char piece_4[] =
     "            const float4 a = (float4) (load(x + min((long) 0, L - 1)), load(x + min((long) 1, L - 1)), load(x + min((long) 2, L - 1)), load(x + min((long) 3, L - 1)));\n"
     "            c0 += a * load(y0 + k * y_step);\n"
     "        }\n"
-    "    if (ldx % 4 == 0 && (x_offset + first) % 4 == 0) {\n"
+    "    // The address itself is tested: a buffer may begin at any element.\n"
+    "    if (ldx % 4 == 0 && (size_t) (X + first) % 8 == 0) {\n"
     "        for (; k + 48 < to; k += 64) {\n"
     "            __global const half *x = X + k * ldx + first;\n"
     "            const float4 a0 = load_aligned(x + 0 * ldx);\n"
@@ -330,12 +336,9 @@ static const char piece_4[] =
     "        float sums[4];\n"
     "        vstore4(part[item], 0, sums);\n"
     "        for (int i = 0; i < 4; i++)\n"
-    "            if (first + i >= begin && first + i < L)\n"
-    "                put(alpha * sums[i], beta, C + (s + 0) * ldc + first + i);\n"
-    "    }\n"
-    "}\n";
+    "            if (first + i >= begin && first + i < L)\n";
 
-static const char piece_5[] =
+static const char piece_6[] =
     "static float total(float4 x)\n"
     "{\n"
     "    float e[4];\n"
@@ -348,7 +351,7 @@ static const char piece_5[] =
     "    return load_vector(p);\n"
     "}\n"
     "\n"
-    "// In one load what begins at a multiple of 4 elements.\n"
+    "// In one load what begins at a multiple of its size, 8 bytes.\n"
     "static float4 load_aligned(__global const half *p)\n"
     "{\n"
     "    const uint2 bits = *(__global const uint2 *) p;\n"
@@ -387,8 +390,10 @@ static const char piece_5[] =
     "    __global const half *x3 = X + min(l + 3, L - 1) * ldx;\n"
     "    float4 c0_0 = 0, c0_1 = 0, c0_2 = 0, c0_3 = 0;\n"
     "    long k = from + along_k * 4;\n"
+    "    // The address itself is tested: a buffer may begin at any element.\n"
+    "    const bool is_aligned = ldx % 4 == 0 && (size_t) X % 8 == 0;\n"
     "    // A single column of Y lies side by side like a row.\n"
-    "    const bool fast = ldx % 4 == 0 && x_offset % 4 == 0 && ldy == 1;\n"
+    "    const bool fast = is_aligned && ldy == 1;\n"
     "    if (fast) {\n"
     "        for (; k + 4 <= to; k += 64) {\n"
     "            const float4 a0 = load_aligned(x0 + k);\n"
@@ -431,13 +436,13 @@ static const char piece_5[] =
     "        barrier(CLK_LOCAL_MEM_FENCE);\n"
     "        if (along_k < half_way) {\n"
     "            part[0][item] += part[0][item + half_way];\n"
-    "            part[1][item] += part[1][item + half_way];\n"
+    "            part[1][item] += part[1][item + half_way];\n";
+
+static const char piece_7[] =
     "            part[2][item] += part[2][item + half_way];\n"
     "            part[3][item] += part[3][item + half_way];\n"
     "        }\n"
-    "    }\n";
-
-static const char piece_6[] =
+    "    }\n"
     "    if (along_k == 0 && s + 0 < S) {\n"
     "        const float sums[] = { part[0][item], part[1][item], part[2][item], part[3][item] };\n"
     "        for (int i = 0; i < 4; i++)\n"
@@ -446,7 +451,7 @@ static const char piece_6[] =
     "    }\n"
     "}\n";
 
-static const char piece_7[] =
+static const char piece_8[] =
     "static float total(float4 x)\n"
     "{\n"
     "    float e[4];\n"
@@ -459,7 +464,7 @@ static const char piece_7[] =
     "    return load_vector(p);\n"
     "}\n"
     "\n"
-    "// In one load what begins at a multiple of 4 elements.\n"
+    "// In one load what begins at a multiple of its size, 8 bytes.\n"
     "static float4 load_aligned(__global const half *p)\n"
     "{\n"
     "    const uint2 bits = *(__global const uint2 *) p;\n"
@@ -498,8 +503,10 @@ static const char piece_7[] =
     "    __global const half *x3 = X + min(l + 3, L - 1) * ldx;\n"
     "    float4 c0_0 = 0, c0_1 = 0, c0_2 = 0, c0_3 = 0;\n"
     "    long k = from + along_k * 4;\n"
+    "    // The address itself is tested: a buffer may begin at any element.\n"
+    "    const bool is_aligned = ldx % 4 == 0 && (size_t) X % 8 == 0;\n"
     "    // A single column of Y lies side by side like a row.\n"
-    "    const bool fast = ldx % 4 == 0 && x_offset % 4 == 0 && ldy == 1;\n"
+    "    const bool fast = is_aligned && ldy == 1;\n"
     "    if (fast) {\n"
     "        for (; k + 4 <= to; k += 64) {\n"
     "            const float4 a0 = load_aligned(x0 + k);\n"
@@ -542,13 +549,13 @@ static const char piece_7[] =
     "        barrier(CLK_LOCAL_MEM_FENCE);\n"
     "        if (along_k < half_way) {\n"
     "            part[0][item] += part[0][item + half_way];\n"
-    "            part[1][item] += part[1][item + half_way];\n"
+    "            part[1][item] += part[1][item + half_way];\n";
+
+static const char piece_9[] =
     "            part[2][item] += part[2][item + half_way];\n"
     "            part[3][item] += part[3][item + half_way];\n"
     "        }\n"
-    "    }\n";
-
-static const char piece_8[] =
+    "    }\n"
     "    if (along_k == 0 && s + 0 < S) {\n"
     "        const float sums[] = { part[0][item], part[1][item], part[2][item], part[3][item] };\n"
     "        for (int i = 0; i < 4; i++)\n"
@@ -557,7 +564,7 @@ static const char piece_8[] =
     "    }\n"
     "}\n";
 
-static const char piece_9[] =
+static const char piece_10[] =
     "static float total(float4 x)\n"
     "{\n"
     "    float e[4];\n"
@@ -570,7 +577,7 @@ static const char piece_9[] =
     "    return load_vector(p);\n"
     "}\n"
     "\n"
-    "// In one load what begins at a multiple of 4 elements.\n"
+    "// In one load what begins at a multiple of its size, 8 bytes.\n"
     "static float4 load_aligned(__global const half *p)\n"
     "{\n"
     "    const uint2 bits = *(__global const uint2 *) p;\n"
@@ -609,7 +616,9 @@ static const char piece_9[] =
     "    __global const half *x3 = X + min(l + 3, L - 1) * ldx;\n"
     "    float4 c0_0 = 0, c0_1 = 0, c0_2 = 0, c0_3 = 0;\n"
     "    long k = from + along_k * 4;\n"
-    "    const bool fast = ldx % 4 == 0 && x_offset % 4 == 0;\n"
+    "    // The address itself is tested: a buffer may begin at any element.\n"
+    "    const bool is_aligned = ldx % 4 == 0 && (size_t) X % 8 == 0;\n"
+    "    const bool fast = is_aligned;\n"
     "    if (fast) {\n"
     "        for (; k + 4 <= to; k += 64) {\n"
     "            const float4 a0 = load_aligned(x0 + k);\n"
@@ -657,23 +666,23 @@ static const char piece_9[] =
     "            part[3][item] += part[3][item + half_way];\n"
     "        }\n"
     "    }\n"
-    "    if (along_k == 0 && s + 0 < S) {\n"
-    "        const float sums[] = { part[0][item], part[1][item], part[2][item], part[3][item] };\n"
-    "        for (int i = 0; i < 4; i++)\n";
+    "    if (along_k == 0 && s + 0 < S) {\n";
 
-static const char piece_10[] =
+static const char piece_11[] =
+    "        const float sums[] = { part[0][item], part[1][item], part[2][item], part[3][item] };\n"
+    "        for (int i = 0; i < 4; i++)\n"
     "            if (first + i >= begin && first + i < L)\n"
     "                put(alpha * sums[i], beta, C + (first + i) * ldc + s + 0);\n"
     "    }\n"
     "}\n";
 
-static const char piece_11[] =
+static const char piece_12[] =
     "static float4 load_row(__global const half *p)\n"
     "{\n"
     "    return load_vector(p);\n"
     "}\n"
     "\n"
-    "// In one load what begins at a multiple of 4 elements.\n"
+    "// In one load what begins at a multiple of its size, 8 bytes.\n"
     "static float4 load_aligned(__global const half *p)\n"
     "{\n"
     "    const uint2 bits = *(__global const uint2 *) p;\n"
@@ -716,7 +725,8 @@ static const char piece_11[] =
     "            const float4 a = (float4) (load(x + min((long) 0, L - 1)), load(x + min((long) 1, L - 1)), load(x + min((long) 2, L - 1)), load(x + min((long) 3, L - 1)));\n"
     "            c0 += a * load(y0 + k * y_step);\n"
     "        }\n"
-    "    if (ldx % 4 == 0 && (x_offset + first) % 4 == 0) {\n"
+    "    // The address itself is tested: a buffer may begin at any element.\n"
+    "    if (ldx % 4 == 0 && (size_t) (X + first) % 8 == 0) {\n"
     "        for (; k + 48 < to; k += 64) {\n"
     "            __global const half *x = X + k * ldx + first;\n"
     "            const float4 a0 = load_aligned(x + 0 * ldx);\n"
@@ -761,18 +771,20 @@ static const char piece_11[] =
     "        float sums[4];\n"
     "        vstore4(part[item], 0, sums);\n"
     "        for (int i = 0; i < 4; i++)\n"
-    "            if (first + i >= begin && first + i < L)\n"
+    "            if (first + i >= begin && first + i < L)\n";
+
+static const char piece_13[] =
     "                put(alpha * sums[i], beta, C + (first + i) * ldc + s + 0);\n"
     "    }\n"
     "}\n";
 
-static const char piece_12[] =
+static const char piece_14[] =
     "static float4 load_row(__global const half *p)\n"
     "{\n"
     "    return load_vector(p);\n"
     "}\n"
     "\n"
-    "// In one load what begins at a multiple of 4 elements.\n"
+    "// In one load what begins at a multiple of its size, 8 bytes.\n"
     "static float4 load_aligned(__global const half *p)\n"
     "{\n"
     "    const uint2 bits = *(__global const uint2 *) p;\n"
@@ -815,7 +827,8 @@ static const char piece_12[] =
     "            const float4 a = (float4) (load(x + min((long) 0, L - 1)), load(x + min((long) 1, L - 1)), load(x + min((long) 2, L - 1)), load(x + min((long) 3, L - 1)));\n"
     "            c0 += a * load(y0 + k * y_step);\n"
     "        }\n"
-    "    if (ldx % 4 == 0 && (x_offset + first) % 4 == 0) {\n"
+    "    // The address itself is tested: a buffer may begin at any element.\n"
+    "    if (ldx % 4 == 0 && (size_t) (X + first) % 8 == 0) {\n"
     "        for (; k + 48 < to; k += 64) {\n"
     "            __global const half *x = X + k * ldx + first;\n"
     "            const float4 a0 = load_aligned(x + 0 * ldx);\n"
@@ -860,12 +873,9 @@ static const char piece_12[] =
     "        float sums[4];\n"
     "        vstore4(part[item], 0, sums);\n"
     "        for (int i = 0; i < 4; i++)\n"
-    "            if (first + i >= begin && first + i < L)\n"
-    "                put(alpha * sums[i], beta, C + (first + i) * ldc + s + 0);\n"
-    "    }\n"
-    "}\n";
+    "            if (first + i >= begin && first + i < L)\n";
 
-static const char piece_13[] =
+static const char piece_15[] =
     "// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.\n"
     "// A is stored M x K.\n"
     "// B is stored K x N.\n"
@@ -970,7 +980,7 @@ static const char piece_13[] =
     "        __global half *out = C + (row + 2) * ldc + col;\n"
     "        if (col + 4 <= N) {\n";
 
-static const char piece_14[] =
+static const char piece_16[] =
     "            if (beta == 0) {\n"
     "                store_vector(alpha * c2_0, out + 0);\n"
     "            } else {\n"
@@ -1002,7 +1012,7 @@ static const char piece_14[] =
     "    }\n"
     "}\n";
 
-static const char piece_15[] =
+static const char piece_17[] =
     "// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.\n"
     "// A is stored M x K.\n"
     "// B is stored N x K.\n"
@@ -1109,7 +1119,7 @@ static const char piece_15[] =
     "                store_vector(alpha * c3_0 + beta * load_vector(out + 0),\n"
     "                        out + 0);\n";
 
-static const char piece_16[] =
+static const char piece_18[] =
     "            }\n"
     "        } else {\n"
     "            float x[4];\n"
@@ -1120,7 +1130,7 @@ static const char piece_16[] =
     "    }\n"
     "}\n";
 
-static const char piece_17[] =
+static const char piece_19[] =
     "// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.\n"
     "// A is stored K x M.\n"
     "// B is stored K x N.\n"
@@ -1226,7 +1236,7 @@ static const char piece_17[] =
     "        if (col + 4 <= N) {\n"
     "            if (beta == 0) {\n";
 
-static const char piece_18[] =
+static const char piece_20[] =
     "                store_vector(alpha * c2_0, out + 0);\n"
     "            } else {\n"
     "                store_vector(alpha * c2_0 + beta * load_vector(out + 0),\n"
@@ -1257,7 +1267,7 @@ static const char piece_18[] =
     "    }\n"
     "}\n";
 
-static const char piece_19[] =
+static const char piece_21[] =
     "// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.\n"
     "// A is stored K x M.\n"
     "// B is stored N x K.\n"
@@ -1365,7 +1375,7 @@ static const char piece_19[] =
     "                        out + 0);\n"
     "            }\n";
 
-static const char piece_20[] =
+static const char piece_22[] =
     "        } else {\n"
     "            float x[4];\n"
     "            vstore4(alpha * c3_0, 0, x + 0);\n"
@@ -1375,7 +1385,7 @@ static const char piece_20[] =
     "    }\n"
     "}\n";
 
-static const char piece_21[] =
+static const char piece_23[] =
     "// Elements of half are computed with as float. A product and a sum are fused where the device does\n"
     "// that in one step: FP_CONTRACT, on by default, allows it.\n"
     "static float load(__global const half *p)\n"
@@ -1388,7 +1398,7 @@ static const char piece_21[] =
     "    vstore_half(x, 0, p);\n"
     "}\n";
 
-static const char piece_22[] =
+static const char piece_24[] =
     "// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.\n"
     "// A is stored M x K.\n"
     "// B is stored K x N.\n"
@@ -1432,7 +1442,7 @@ static const char piece_22[] =
     "    }\n"
     "}\n";
 
-static const char piece_23[] =
+static const char piece_25[] =
     "// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.\n"
     "// A is stored M x K.\n"
     "// B is stored N x K.\n"
@@ -1476,7 +1486,7 @@ static const char piece_23[] =
     "    }\n"
     "}\n";
 
-static const char piece_24[] =
+static const char piece_26[] =
     "// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.\n"
     "// A is stored K x M.\n"
     "// B is stored K x N.\n"
@@ -1520,7 +1530,7 @@ static const char piece_24[] =
     "    }\n"
     "}\n";
 
-static const char piece_25[] =
+static const char piece_27[] =
     "// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.\n"
     "// A is stored K x M.\n"
     "// B is stored N x K.\n"
@@ -1564,7 +1574,7 @@ static const char piece_25[] =
     "    }\n"
     "}\n";
 
-static const char piece_26[] =
+static const char piece_28[] =
     "// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.\n"
     "// A is stored M x K.\n"
     "// B is stored K x N.\n"
@@ -1669,7 +1679,7 @@ static const char piece_26[] =
     "        __global half *out = C + (row + 2) * ldc + col;\n"
     "        if (col + 4 <= N) {\n";
 
-static const char piece_27[] =
+static const char piece_29[] =
     "// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.\n"
     "// A is stored M x K.\n"
     "// B is stored N x K.\n"
@@ -1775,7 +1785,7 @@ static const char piece_27[] =
     "            } else {\n"
     "                store_vector(alpha * c3_0 + beta * load_vector(out + 0),\n";
 
-static const char piece_28[] =
+static const char piece_30[] =
     "                        out + 0);\n"
     "            }\n"
     "        } else {\n"
@@ -1787,7 +1797,7 @@ static const char piece_28[] =
     "    }\n"
     "}\n";
 
-static const char piece_29[] =
+static const char piece_31[] =
     "// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.\n"
     "// A is stored K x M.\n"
     "// B is stored K x N.\n"
@@ -1892,7 +1902,7 @@ static const char piece_29[] =
     "        __global half *out = C + (row + 2) * ldc + col;\n"
     "        if (col + 4 <= N) {\n";
 
-static const char piece_30[] =
+static const char piece_32[] =
     "// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.\n"
     "// A is stored K x M.\n"
     "// B is stored N x K.\n"
@@ -1999,7 +2009,7 @@ static const char piece_30[] =
     "                store_vector(alpha * c3_0 + beta * load_vector(out + 0),\n"
     "                        out + 0);\n";
 
-static const char piece_31[] =
+static const char piece_33[] =
     "// Elements of float are computed with as float. A product and a sum are fused where the device does\n"
     "// that in one step: FP_CONTRACT, on by default, allows it.\n"
     "static float load(__global const float *p)\n"
@@ -2022,13 +2032,13 @@ static const char piece_31[] =
     "    vstore4(x, 0, p);\n"
     "}\n";
 
-static const char piece_32[] =
+static const char piece_34[] =
     "static float4 load_row(__global const float *p)\n"
     "{\n"
     "    return load_vector(p);\n"
     "}\n"
     "\n"
-    "// In one load what begins at a multiple of 4 elements.\n"
+    "// In one load what begins at a multiple of its size, 16 bytes.\n"
     "static float4 load_aligned(__global const float *p)\n"
     "{\n"
     "    return *(__global const float4 *) p;\n"
@@ -2070,7 +2080,8 @@ static const char piece_32[] =
     "            const float4 a = (float4) (load(x + min((long) 0, L - 1)), load(x + min((long) 1, L - 1)), load(x + min((long) 2, L - 1)), load(x + min((long) 3, L - 1)));\n"
     "            c0 += a * load(y0 + k * y_step);\n"
     "        }\n"
-    "    if (ldx % 4 == 0 && (x_offset + first) % 4 == 0) {\n"
+    "    // The address itself is tested: a buffer may begin at any element.\n"
+    "    if (ldx % 4 == 0 && (size_t) (X + first) % 16 == 0) {\n"
     "        for (; k + 48 < to; k += 64) {\n"
     "            __global const float *x = X + k * ldx + first;\n"
     "            const float4 a0 = load_aligned(x + 0 * ldx);\n"
@@ -2116,11 +2127,13 @@ static const char piece_32[] =
     "        vstore4(part[item], 0, sums);\n"
     "        for (int i = 0; i < 4; i++)\n"
     "            if (first + i >= begin && first + i < L)\n"
-    "                put(alpha * sums[i], beta, C + (s + 0) * ldc + first + i);\n"
+    "                put(alpha * sums[i], beta, C + (s + 0) * ldc + first + i);\n";
+
+static const char piece_35[] =
     "    }\n"
     "}\n";
 
-static const char piece_33[] =
+static const char piece_36[] =
     "static float total(float4 x)\n"
     "{\n"
     "    float e[4];\n"
@@ -2133,7 +2146,7 @@ static const char piece_33[] =
     "    return load_vector(p);\n"
     "}\n"
     "\n"
-    "// In one load what begins at a multiple of 4 elements.\n"
+    "// In one load what begins at a multiple of its size, 16 bytes.\n"
     "static float4 load_aligned(__global const float *p)\n"
     "{\n"
     "    return *(__global const float4 *) p;\n"
@@ -2171,7 +2184,9 @@ static const char piece_33[] =
     "    __global const float *x3 = X + min(l + 3, L - 1) * ldx;\n"
     "    float4 c0_0 = 0, c0_1 = 0, c0_2 = 0, c0_3 = 0;\n"
     "    long k = from + along_k * 4;\n"
-    "    const bool fast = ldx % 4 == 0 && x_offset % 4 == 0;\n"
+    "    // The address itself is tested: a buffer may begin at any element.\n"
+    "    const bool is_aligned = ldx % 4 == 0 && (size_t) X % 16 == 0;\n"
+    "    const bool fast = is_aligned;\n"
     "    if (fast) {\n"
     "        for (; k + 4 <= to; k += 64) {\n"
     "            const float4 a0 = load_aligned(x0 + k);\n"
@@ -2219,23 +2234,15 @@ static const char piece_33[] =
     "            part[3][item] += part[3][item + half_way];\n"
     "        }\n"
     "    }\n"
-    "    if (along_k == 0 && s + 0 < S) {\n"
-    "        const float sums[] = { part[0][item], part[1][item], part[2][item], part[3][item] };\n"
-    "        for (int i = 0; i < 4; i++)\n"
-    "            if (first + i >= begin && first + i < L)\n";
+    "    if (along_k == 0 && s + 0 < S) {\n";
 
-static const char piece_34[] =
-    "                put(alpha * sums[i], beta, C + (s + 0) * ldc + first + i);\n"
-    "    }\n"
-    "}\n";
-
-static const char piece_35[] =
+static const char piece_37[] =
     "static float4 load_row(__global const float *p)\n"
     "{\n"
     "    return load_vector(p);\n"
     "}\n"
     "\n"
-    "// In one load what begins at a multiple of 4 elements.\n"
+    "// In one load what begins at a multiple of its size, 16 bytes.\n"
     "static float4 load_aligned(__global const float *p)\n"
     "{\n"
     "    return *(__global const float4 *) p;\n"
@@ -2277,7 +2284,8 @@ static const char piece_35[] =
     "            const float4 a = (float4) (load(x + min((long) 0, L - 1)), load(x + min((long) 1, L - 1)), load(x + min((long) 2, L - 1)), load(x + min((long) 3, L - 1)));\n"
     "            c0 += a * load(y0 + k * y_step);\n"
     "        }\n"
-    "    if (ldx % 4 == 0 && (x_offset + first) % 4 == 0) {\n"
+    "    // The address itself is tested: a buffer may begin at any element.\n"
+    "    if (ldx % 4 == 0 && (size_t) (X + first) % 16 == 0) {\n"
     "        for (; k + 48 < to; k += 64) {\n"
     "            __global const float *x = X + k * ldx + first;\n"
     "            const float4 a0 = load_aligned(x + 0 * ldx);\n"
@@ -2323,11 +2331,9 @@ static const char piece_35[] =
     "        vstore4(part[item], 0, sums);\n"
     "        for (int i = 0; i < 4; i++)\n"
     "            if (first + i >= begin && first + i < L)\n"
-    "                put(alpha * sums[i], beta, C + (s + 0) * ldc + first + i);\n"
-    "    }\n"
-    "}\n";
+    "                put(alpha * sums[i], beta, C + (s + 0) * ldc + first + i);\n";
 
-static const char piece_36[] =
+static const char piece_38[] =
     "static float total(float4 x)\n"
     "{\n"
     "    float e[4];\n"
@@ -2340,7 +2346,7 @@ static const char piece_36[] =
     "    return load_vector(p);\n"
     "}\n"
     "\n"
-    "// In one load what begins at a multiple of 4 elements.\n"
+    "// In one load what begins at a multiple of its size, 16 bytes.\n"
     "static float4 load_aligned(__global const float *p)\n"
     "{\n"
     "    return *(__global const float4 *) p;\n"
@@ -2378,8 +2384,10 @@ static const char piece_36[] =
     "    __global const float *x3 = X + min(l + 3, L - 1) * ldx;\n"
     "    float4 c0_0 = 0, c0_1 = 0, c0_2 = 0, c0_3 = 0;\n"
     "    long k = from + along_k * 4;\n"
+    "    // The address itself is tested: a buffer may begin at any element.\n"
+    "    const bool is_aligned = ldx % 4 == 0 && (size_t) X % 16 == 0;\n"
     "    // A single column of Y lies side by side like a row.\n"
-    "    const bool fast = ldx % 4 == 0 && x_offset % 4 == 0 && ldy == 1;\n"
+    "    const bool fast = is_aligned && ldy == 1;\n"
     "    if (fast) {\n"
     "        for (; k + 4 <= to; k += 64) {\n"
     "            const float4 a0 = load_aligned(x0 + k);\n"
@@ -2423,13 +2431,13 @@ static const char piece_36[] =
     "        if (along_k < half_way) {\n"
     "            part[0][item] += part[0][item + half_way];\n"
     "            part[1][item] += part[1][item + half_way];\n"
-    "            part[2][item] += part[2][item + half_way];\n"
+    "            part[2][item] += part[2][item + half_way];\n";
+
+static const char piece_39[] =
     "            part[3][item] += part[3][item + half_way];\n"
     "        }\n"
     "    }\n"
-    "    if (along_k == 0 && s + 0 < S) {\n";
-
-static const char piece_37[] =
+    "    if (along_k == 0 && s + 0 < S) {\n"
     "        const float sums[] = { part[0][item], part[1][item], part[2][item], part[3][item] };\n"
     "        for (int i = 0; i < 4; i++)\n"
     "            if (first + i >= begin && first + i < L)\n"
@@ -2437,7 +2445,7 @@ static const char piece_37[] =
     "    }\n"
     "}\n";
 
-static const char piece_38[] =
+static const char piece_40[] =
     "static float total(float4 x)\n"
     "{\n"
     "    float e[4];\n"
@@ -2450,7 +2458,7 @@ static const char piece_38[] =
     "    return load_vector(p);\n"
     "}\n"
     "\n"
-    "// In one load what begins at a multiple of 4 elements.\n"
+    "// In one load what begins at a multiple of its size, 16 bytes.\n"
     "static float4 load_aligned(__global const float *p)\n"
     "{\n"
     "    return *(__global const float4 *) p;\n"
@@ -2488,8 +2496,10 @@ static const char piece_38[] =
     "    __global const float *x3 = X + min(l + 3, L - 1) * ldx;\n"
     "    float4 c0_0 = 0, c0_1 = 0, c0_2 = 0, c0_3 = 0;\n"
     "    long k = from + along_k * 4;\n"
+    "    // The address itself is tested: a buffer may begin at any element.\n"
+    "    const bool is_aligned = ldx % 4 == 0 && (size_t) X % 16 == 0;\n"
     "    // A single column of Y lies side by side like a row.\n"
-    "    const bool fast = ldx % 4 == 0 && x_offset % 4 == 0 && ldy == 1;\n"
+    "    const bool fast = is_aligned && ldy == 1;\n"
     "    if (fast) {\n"
     "        for (; k + 4 <= to; k += 64) {\n"
     "            const float4 a0 = load_aligned(x0 + k);\n"
@@ -2533,13 +2543,13 @@ static const char piece_38[] =
     "        if (along_k < half_way) {\n"
     "            part[0][item] += part[0][item + half_way];\n"
     "            part[1][item] += part[1][item + half_way];\n"
-    "            part[2][item] += part[2][item + half_way];\n"
+    "            part[2][item] += part[2][item + half_way];\n";
+
+static const char piece_41[] =
     "            part[3][item] += part[3][item + half_way];\n"
     "        }\n"
     "    }\n"
-    "    if (along_k == 0 && s + 0 < S) {\n";
-
-static const char piece_39[] =
+    "    if (along_k == 0 && s + 0 < S) {\n"
     "        const float sums[] = { part[0][item], part[1][item], part[2][item], part[3][item] };\n"
     "        for (int i = 0; i < 4; i++)\n"
     "            if (first + i >= begin && first + i < L)\n"
@@ -2547,7 +2557,7 @@ static const char piece_39[] =
     "    }\n"
     "}\n";
 
-static const char piece_40[] =
+static const char piece_42[] =
     "static float total(float4 x)\n"
     "{\n"
     "    float e[4];\n"
@@ -2560,7 +2570,7 @@ static const char piece_40[] =
     "    return load_vector(p);\n"
     "}\n"
     "\n"
-    "// In one load what begins at a multiple of 4 elements.\n"
+    "// In one load what begins at a multiple of its size, 16 bytes.\n"
     "static float4 load_aligned(__global const float *p)\n"
     "{\n"
     "    return *(__global const float4 *) p;\n"
@@ -2598,7 +2608,9 @@ static const char piece_40[] =
     "    __global const float *x3 = X + min(l + 3, L - 1) * ldx;\n"
     "    float4 c0_0 = 0, c0_1 = 0, c0_2 = 0, c0_3 = 0;\n"
     "    long k = from + along_k * 4;\n"
-    "    const bool fast = ldx % 4 == 0 && x_offset % 4 == 0;\n"
+    "    // The address itself is tested: a buffer may begin at any element.\n"
+    "    const bool is_aligned = ldx % 4 == 0 && (size_t) X % 16 == 0;\n"
+    "    const bool fast = is_aligned;\n"
     "    if (fast) {\n"
     "        for (; k + 4 <= to; k += 64) {\n"
     "            const float4 a0 = load_aligned(x0 + k);\n"
@@ -2647,22 +2659,22 @@ static const char piece_40[] =
     "        }\n"
     "    }\n"
     "    if (along_k == 0 && s + 0 < S) {\n"
-    "        const float sums[] = { part[0][item], part[1][item], part[2][item], part[3][item] };\n"
-    "        for (int i = 0; i < 4; i++)\n"
-    "            if (first + i >= begin && first + i < L)\n";
+    "        const float sums[] = { part[0][item], part[1][item], part[2][item], part[3][item] };\n";
 
-static const char piece_41[] =
+static const char piece_43[] =
+    "        for (int i = 0; i < 4; i++)\n"
+    "            if (first + i >= begin && first + i < L)\n"
     "                put(alpha * sums[i], beta, C + (first + i) * ldc + s + 0);\n"
     "    }\n"
     "}\n";
 
-static const char piece_42[] =
+static const char piece_44[] =
     "static float4 load_row(__global const float *p)\n"
     "{\n"
     "    return load_vector(p);\n"
     "}\n"
     "\n"
-    "// In one load what begins at a multiple of 4 elements.\n"
+    "// In one load what begins at a multiple of its size, 16 bytes.\n"
     "static float4 load_aligned(__global const float *p)\n"
     "{\n"
     "    return *(__global const float4 *) p;\n"
@@ -2704,7 +2716,8 @@ static const char piece_42[] =
     "            const float4 a = (float4) (load(x + min((long) 0, L - 1)), load(x + min((long) 1, L - 1)), load(x + min((long) 2, L - 1)), load(x + min((long) 3, L - 1)));\n"
     "            c0 += a * load(y0 + k * y_step);\n"
     "        }\n"
-    "    if (ldx % 4 == 0 && (x_offset + first) % 4 == 0) {\n"
+    "    // The address itself is tested: a buffer may begin at any element.\n"
+    "    if (ldx % 4 == 0 && (size_t) (X + first) % 16 == 0) {\n"
     "        for (; k + 48 < to; k += 64) {\n"
     "            __global const float *x = X + k * ldx + first;\n"
     "            const float4 a0 = load_aligned(x + 0 * ldx);\n"
@@ -2754,13 +2767,13 @@ static const char piece_42[] =
     "    }\n"
     "}\n";
 
-static const char piece_43[] =
+static const char piece_45[] =
     "static float4 load_row(__global const float *p)\n"
     "{\n"
     "    return load_vector(p);\n"
     "}\n"
     "\n"
-    "// In one load what begins at a multiple of 4 elements.\n"
+    "// In one load what begins at a multiple of its size, 16 bytes.\n"
     "static float4 load_aligned(__global const float *p)\n"
     "{\n"
     "    return *(__global const float4 *) p;\n"
@@ -2802,7 +2815,8 @@ static const char piece_43[] =
     "            const float4 a = (float4) (load(x + min((long) 0, L - 1)), load(x + min((long) 1, L - 1)), load(x + min((long) 2, L - 1)), load(x + min((long) 3, L - 1)));\n"
     "            c0 += a * load(y0 + k * y_step);\n"
     "        }\n"
-    "    if (ldx % 4 == 0 && (x_offset + first) % 4 == 0) {\n"
+    "    // The address itself is tested: a buffer may begin at any element.\n"
+    "    if (ldx % 4 == 0 && (size_t) (X + first) % 16 == 0) {\n"
     "        for (; k + 48 < to; k += 64) {\n"
     "            __global const float *x = X + k * ldx + first;\n"
     "            const float4 a0 = load_aligned(x + 0 * ldx);\n"
@@ -2852,7 +2866,7 @@ static const char piece_43[] =
     "    }\n"
     "}\n";
 
-static const char piece_44[] =
+static const char piece_46[] =
     "// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.\n"
     "// A is stored M x K.\n"
     "// B is stored K x N.\n"
@@ -2957,7 +2971,7 @@ static const char piece_44[] =
     "        __global float *out = C + (row + 2) * ldc + col;\n"
     "        if (col + 4 <= N) {\n";
 
-static const char piece_45[] =
+static const char piece_47[] =
     "            if (beta == 0) {\n"
     "                store_vector(alpha * c2_0, out + 0);\n"
     "            } else {\n"
@@ -2989,7 +3003,7 @@ static const char piece_45[] =
     "    }\n"
     "}\n";
 
-static const char piece_46[] =
+static const char piece_48[] =
     "// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.\n"
     "// A is stored M x K.\n"
     "// B is stored N x K.\n"
@@ -3095,7 +3109,7 @@ static const char piece_46[] =
     "            } else {\n"
     "                store_vector(alpha * c3_0 + beta * load_vector(out + 0),\n";
 
-static const char piece_47[] =
+static const char piece_49[] =
     "// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.\n"
     "// A is stored K x M.\n"
     "// B is stored K x N.\n"
@@ -3200,7 +3214,7 @@ static const char piece_47[] =
     "        __global float *out = C + (row + 2) * ldc + col;\n"
     "        if (col + 4 <= N) {\n";
 
-static const char piece_48[] =
+static const char piece_50[] =
     "// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.\n"
     "// A is stored K x M.\n"
     "// B is stored N x K.\n"
@@ -3308,7 +3322,7 @@ static const char piece_48[] =
     "                        out + 0);\n"
     "            }\n";
 
-static const char piece_49[] =
+static const char piece_51[] =
     "// Elements of float are computed with as float. A product and a sum are fused where the device does\n"
     "// that in one step: FP_CONTRACT, on by default, allows it.\n"
     "static float load(__global const float *p)\n"
@@ -3321,7 +3335,7 @@ static const char piece_49[] =
     "    *p = x;\n"
     "}\n";
 
-static const char piece_50[] =
+static const char piece_52[] =
     "// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.\n"
     "// A is stored M x K.\n"
     "// B is stored K x N.\n"
@@ -3365,7 +3379,7 @@ static const char piece_50[] =
     "    }\n"
     "}\n";
 
-static const char piece_51[] =
+static const char piece_53[] =
     "// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.\n"
     "// A is stored M x K.\n"
     "// B is stored N x K.\n"
@@ -3409,7 +3423,7 @@ static const char piece_51[] =
     "    }\n"
     "}\n";
 
-static const char piece_52[] =
+static const char piece_54[] =
     "// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.\n"
     "// A is stored K x M.\n"
     "// B is stored K x N.\n"
@@ -3453,7 +3467,7 @@ static const char piece_52[] =
     "    }\n"
     "}\n";
 
-static const char piece_53[] =
+static const char piece_55[] =
     "// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.\n"
     "// A is stored K x M.\n"
     "// B is stored N x K.\n"
@@ -3497,7 +3511,7 @@ static const char piece_53[] =
     "    }\n"
     "}\n";
 
-static const char piece_54[] =
+static const char piece_56[] =
     "// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.\n"
     "// A is stored M x K.\n"
     "// B is stored K x N.\n"
@@ -3601,7 +3615,7 @@ static const char piece_54[] =
     "    if (row + 2 < M) {\n"
     "        __global float *out = C + (row + 2) * ldc + col;\n";
 
-static const char piece_55[] =
+static const char piece_57[] =
     "        if (col + 4 <= N) {\n"
     "            if (beta == 0) {\n"
     "                store_vector(alpha * c2_0, out + 0);\n"
@@ -3634,7 +3648,7 @@ static const char piece_55[] =
     "    }\n"
     "}\n";
 
-static const char piece_56[] =
+static const char piece_58[] =
     "// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.\n"
     "// A is stored M x K.\n"
     "// B is stored N x K.\n"
@@ -3740,7 +3754,7 @@ static const char piece_56[] =
     "            } else {\n"
     "                store_vector(alpha * c3_0 + beta * load_vector(out + 0),\n";
 
-static const char piece_57[] =
+static const char piece_59[] =
     "// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.\n"
     "// A is stored K x M.\n"
     "// B is stored K x N.\n"
@@ -3845,7 +3859,7 @@ static const char piece_57[] =
     "        __global float *out = C + (row + 2) * ldc + col;\n"
     "        if (col + 4 <= N) {\n";
 
-static const char piece_58[] =
+static const char piece_60[] =
     "// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.\n"
     "// A is stored K x M.\n"
     "// B is stored N x K.\n"
@@ -3951,7 +3965,7 @@ static const char piece_58[] =
     "            } else {\n"
     "                store_vector(alpha * c3_0 + beta * load_vector(out + 0),\n";
 
-static const char piece_59[] =
+static const char piece_61[] =
     "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n"
     "// Elements of double are computed with as double. A product and a sum are fused where the device does\n"
     "// that in one step: FP_CONTRACT, on by default, allows it.\n"
@@ -3975,13 +3989,13 @@ static const char piece_59[] =
     "    vstore2(x, 0, p);\n"
     "}\n";
 
-static const char piece_60[] =
+static const char piece_62[] =
     "static double2 load_row(__global const double *p)\n"
     "{\n"
     "    return load_vector(p);\n"
     "}\n"
     "\n"
-    "// In one load what begins at a multiple of 2 elements.\n"
+    "// In one load what begins at a multiple of its size, 16 bytes.\n"
     "static double2 load_aligned(__global const double *p)\n"
     "{\n"
     "    return *(__global const double2 *) p;\n"
@@ -4023,209 +4037,8 @@ static const char piece_60[] =
     "            const double2 a = (double2) (load(x + min((long) 0, L - 1)), load(x + min((long) 1, L - 1)));\n"
     "            c0 += a * load(y0 + k * y_step);\n"
     "        }\n"
-    "    if (ldx % 2 == 0 && (x_offset + first) % 2 == 0) {\n"
-    "        for (; k + 48 < to; k += 64) {\n"
-    "            __global const double *x = X + k * ldx + first;\n"
-    "            const double2 a0 = load_aligned(x + 0 * ldx);\n"
-    "            const double2 a1 = load_aligned(x + 16 * ldx);\n"
-    "            const double2 a2 = load_aligned(x + 32 * ldx);\n"
-    "            const double2 a3 = load_aligned(x + 48 * ldx);\n"
-    "            c0 += a0 * load(y0 + (k + 0) * y_step);\n"
-    "            c0 += a1 * load(y0 + (k + 16) * y_step);\n"
-    "            c0 += a2 * load(y0 + (k + 32) * y_step);\n"
-    "            c0 += a3 * load(y0 + (k + 48) * y_step);\n"
-    "        }\n"
-    "        for (; k < to; k += 16) {\n"
-    "            const double2 a = load_aligned(X + k * ldx + first);\n"
-    "            c0 += a * load(y0 + k * y_step);\n"
-    "        }\n"
-    "    } else {\n"
-    "        for (; k + 48 < to; k += 64) {\n"
-    "            __global const double *x = X + k * ldx + first;\n"
-    "            const double2 a0 = load_row(x + 0 * ldx);\n"
-    "            const double2 a1 = load_row(x + 16 * ldx);\n"
-    "            const double2 a2 = load_row(x + 32 * ldx);\n"
-    "            const double2 a3 = load_row(x + 48 * ldx);\n"
-    "            c0 += a0 * load(y0 + (k + 0) * y_step);\n"
-    "            c0 += a1 * load(y0 + (k + 16) * y_step);\n"
-    "            c0 += a2 * load(y0 + (k + 32) * y_step);\n"
-    "            c0 += a3 * load(y0 + (k + 48) * y_step);\n"
-    "        }\n"
-    "        for (; k < to; k += 16) {\n"
-    "            const double2 a = load_row(X + k * ldx + first);\n"
-    "            c0 += a * load(y0 + k * y_step);\n"
-    "        }\n"
-    "    }\n"
-    "\n"
-    "    const int item = along_k * 4 + along_l;\n"
-    "    part[item] = c0;\n"
-    "    for (int half_way = 8; half_way > 0; half_way /= 2) {\n"
-    "        barrier(CLK_LOCAL_MEM_FENCE);\n"
-    "        if (along_k < half_way)\n"
-    "            part[item] += part[item + half_way * 4];\n"
-    "    }\n"
-    "    if (along_k == 0 && s + 0 < S) {\n"
-    "        double sums[2];\n"
-    "        vstore2(part[item], 0, sums);\n"
-    "        for (int i = 0; i < 2; i++)\n"
-    "            if (first + i >= begin && first + i < L)\n"
-    "                put(alpha * sums[i], beta, C + (s + 0) * ldc + first + i);\n"
-    "    }\n"
-    "}\n";
-
-static const char piece_61[] =
-    "static double total(double2 x)\n"
-    "{\n"
-    "    double e[2];\n"
-    "    vstore2(x, 0, e);\n"
-    "    return e[0] + e[1];\n"
-    "}\n"
-    "\n"
-    "static double2 load_row(__global const double *p)\n"
-    "{\n"
-    "    return load_vector(p);\n"
-    "}\n"
-    "\n"
-    "// In one load what begins at a multiple of 2 elements.\n"
-    "static double2 load_aligned(__global const double *p)\n"
-    "{\n"
-    "    return *(__global const double2 *) p;\n"
-    "}\n"
-    "\n"
-    "static void put(double x, double beta, __global double *p)\n"
-    "{\n"
-    "    store(beta == 0 ? x : x + beta * load(p), p);\n"
-    "}\n"
-    "\n"
-    "// C = alpha op(A) op(B) + beta C for few rows: X is B and Y is A, C is S x L, row-major.\n"
-    "// X is stored L x K: each of its rows is multiplied by Y to a sum.\n"
-    "// Y is stored S x K.\n"
-    "// A work-group of 4 work-items along L and 16 along K has 16 x 1 of C.\n"
-    "__kernel __attribute__((reqd_work_group_size(16, 4, 1)))\n"
-    "void kiln_dgemm_thin_multiply_nt_side0_short1_vec2_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L, long S, long K, double alpha, double beta,\n"
-    "        __global const double *restrict X, long x_offset, long ldx,\n"
-    "        __global const double *restrict Y, long y_offset, long ldy,\n"
-    "        __global double *restrict C, long c_offset, long ldc)\n"
-    "{\n"
-    "    __local double part[4][64];\n"
-    "    const int along_k = get_local_id(0), along_l = get_local_id(1);\n"
-    "    const long l = (long) get_group_id(0) * 16 + along_l * 4;\n"
-    "    const long s = (long) get_group_id(1) * 1;\n"
-    "    const long from = 0, to = K;\n"
-    "    X += x_offset;\n"
-    "    __global const double *y0 = Y + y_offset + min(s + 0, S - 1) * ldy;\n"
-    "    const long y_step = 1;\n"
-    "    C += c_offset;\n"
-    "\n"
-    "    // Rows past the end repeat the last one; what is computed from them is not stored.\n"
-    "    __global const double *x0 = X + min(l + 0, L - 1) * ldx;\n"
-    "    __global const double *x1 = X + min(l + 1, L - 1) * ldx;\n"
-    "    __global const double *x2 = X + min(l + 2, L - 1) * ldx;\n"
-    "    __global const double *x3 = X + min(l + 3, L - 1) * ldx;\n"
-    "    double2 c0_0 = 0, c0_1 = 0, c0_2 = 0, c0_3 = 0;\n"
-    "    long k = from + along_k * 2;\n"
-    "    const bool fast = ldx % 2 == 0 && x_offset % 2 == 0;\n"
-    "    if (fast) {\n"
-    "        for (; k + 2 <= to; k += 32) {\n"
-    "            const double2 a0 = load_aligned(x0 + k);\n"
-    "            const double2 a1 = load_aligned(x1 + k);\n"
-    "            const double2 a2 = load_aligned(x2 + k);\n"
-    "            const double2 a3 = load_aligned(x3 + k);\n"
-    "            const double2 b0 = load_vector(y0 + k);\n"
-    "            c0_0 += a0 * b0; c0_1 += a1 * b0; c0_2 += a2 * b0; c0_3 += a3 * b0;\n"
-    "        }\n"
-    "    } else {\n"
-    "        for (; k + 2 <= to; k += 32) {\n"
-    "            const double2 a0 = load_row(x0 + k);\n"
-    "            const double2 a1 = load_row(x1 + k);\n"
-    "            const double2 a2 = load_row(x2 + k);\n"
-    "            const double2 a3 = load_row(x3 + k);\n"
-    "            const double2 b0 = load_vector(y0 + k);\n"
-    "            c0_0 += a0 * b0; c0_1 += a1 * b0; c0_2 += a2 * b0; c0_3 += a3 * b0;\n"
-    "        }\n"
-    "    }\n"
-    "    // What is left of K is less than a vector, and one work-item's.\n"
-    "    for (; k < to; k++) {\n"
-    "        const double b0 = load(y0 + k * y_step);\n"
-    "        const double a0 = load(x0 + k);\n"
-    "        c0_0.s0 += a0 * b0;\n"
-    "        const double a1 = load(x1 + k);\n"
-    "        c0_1.s0 += a1 * b0;\n"
-    "        const double a2 = load(x2 + k);\n"
-    "        c0_2.s0 += a2 * b0;\n"
-    "        const double a3 = load(x3 + k);\n"
-    "        c0_3.s0 += a3 * b0;\n"
-    "    }\n"
-    "\n"
-    "    const long begin = l, first = l;\n"
-    "    const int item = along_l * 16 + along_k;\n"
-    "    part[0][item] = total(c0_0);\n"
-    "    part[1][item] = total(c0_1);\n"
-    "    part[2][item] = total(c0_2);\n"
-    "    part[3][item] = total(c0_3);\n"
-    "    for (int half_way = 8; half_way > 0; half_way /= 2) {\n"
-    "        barrier(CLK_LOCAL_MEM_FENCE);\n"
-    "        if (along_k < half_way) {\n"
-    "            part[0][item] += part[0][item + half_way];\n"
-    "            part[1][item] += part[1][item + half_way];\n"
-    "            part[2][item] += part[2][item + half_way];\n"
-    "            part[3][item] += part[3][item + half_way];\n"
-    "        }\n"
-    "    }\n"
-    "    if (along_k == 0 && s + 0 < S) {\n"
-    "        const double sums[] = { part[0][item], part[1][item], part[2][item], part[3][item] };\n"
-    "        for (int i = 0; i < 4; i++)\n"
-    "            if (first + i >= begin && first + i < L)\n";
-
-static const char piece_62[] =
-    "static double2 load_row(__global const double *p)\n"
-    "{\n"
-    "    return load_vector(p);\n"
-    "}\n"
-    "\n"
-    "// In one load what begins at a multiple of 2 elements.\n"
-    "static double2 load_aligned(__global const double *p)\n"
-    "{\n"
-    "    return *(__global const double2 *) p;\n"
-    "}\n"
-    "\n"
-    "static void put(double x, double beta, __global double *p)\n"
-    "{\n"
-    "    store(beta == 0 ? x : x + beta * load(p), p);\n"
-    "}\n"
-    "\n"
-    "// C = alpha op(A) op(B) + beta C for few rows: X is B and Y is A, C is S x L, row-major.\n"
-    "// X is stored K x L: its rows are added up, each times an element of Y.\n"
-    "// Y is stored K x S.\n"
-    "// A work-group of 4 work-items along L and 16 along K has 8 x 1 of C.\n"
-    "__kernel __attribute__((reqd_work_group_size(4, 16, 1)))\n"
-    "void kiln_dgemm_thin_multiply_tn_side0_short1_vec2_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L, long S, long K, double alpha, double beta,\n"
-    "        __global const double *restrict X, long x_offset, long ldx,\n"
-    "        __global const double *restrict Y, long y_offset, long ldy,\n"
-    "        __global double *restrict C, long c_offset, long ldc)\n"
-    "{\n"
-    "    __local double2 part[64];\n"
-    "    const int along_k = get_local_id(1), along_l = get_local_id(0);\n"
-    "    const long l = (long) get_group_id(0) * 8 + along_l * 2;\n"
-    "    const long s = (long) get_group_id(1) * 1;\n"
-    "    const long from = 0, to = K;\n"
-    "    X += x_offset;\n"
-    "    __global const double *y0 = Y + y_offset + min(s + 0, S - 1);\n"
-    "    const long y_step = ldy;\n"
-    "    C += c_offset;\n"
-    "\n"
-    "    // Vectors past the end repeat the last one, which ends where the row does.\n"
-    "    const long begin = l, first = max(min(l, L - 2), (long) 0);\n"
-    "    double2 c0 = 0;\n"
-    "    long k = from + along_k;\n"
-    "    if (L < 2)\n"
-    "        for (; k < to; k += 16) {\n"
-    "            // A row is less than a vector.\n"
-    "            __global const double *x = X + k * ldx;\n"
-    "            const double2 a = (double2) (load(x + min((long) 0, L - 1)), load(x + min((long) 1, L - 1)));\n"
-    "            c0 += a * load(y0 + k * y_step);\n"
-    "        }\n"
-    "    if (ldx % 2 == 0 && (x_offset + first) % 2 == 0) {\n"
+    "    // The address itself is tested: a buffer may begin at any element.\n"
+    "    if (ldx % 2 == 0 && (size_t) (X + first) % 16 == 0) {\n"
     "        for (; k + 48 < to; k += 64) {\n"
     "            __global const double *x = X + k * ldx + first;\n"
     "            const double2 a0 = load_aligned(x + 0 * ldx);\n"
@@ -4288,7 +4101,7 @@ static const char piece_63[] =
     "    return load_vector(p);\n"
     "}\n"
     "\n"
-    "// In one load what begins at a multiple of 2 elements.\n"
+    "// In one load what begins at a multiple of its size, 16 bytes.\n"
     "static double2 load_aligned(__global const double *p)\n"
     "{\n"
     "    return *(__global const double2 *) p;\n"
@@ -4301,10 +4114,10 @@ static const char piece_63[] =
     "\n"
     "// C = alpha op(A) op(B) + beta C for few rows: X is B and Y is A, C is S x L, row-major.\n"
     "// X is stored L x K: each of its rows is multiplied by Y to a sum.\n"
-    "// Y is stored K x S.\n"
+    "// Y is stored S x K.\n"
     "// A work-group of 4 work-items along L and 16 along K has 16 x 1 of C.\n"
     "__kernel __attribute__((reqd_work_group_size(16, 4, 1)))\n"
-    "void kiln_dgemm_thin_multiply_tt_side0_short1_vec2_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L, long S, long K, double alpha, double beta,\n"
+    "void kiln_dgemm_thin_multiply_nt_side0_short1_vec2_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L, long S, long K, double alpha, double beta,\n"
     "        __global const double *restrict X, long x_offset, long ldx,\n"
     "        __global const double *restrict Y, long y_offset, long ldy,\n"
     "        __global double *restrict C, long c_offset, long ldc)\n"
@@ -4315,8 +4128,8 @@ static const char piece_63[] =
     "    const long s = (long) get_group_id(1) * 1;\n"
     "    const long from = 0, to = K;\n"
     "    X += x_offset;\n"
-    "    __global const double *y0 = Y + y_offset + min(s + 0, S - 1);\n"
-    "    const long y_step = ldy;\n"
+    "    __global const double *y0 = Y + y_offset + min(s + 0, S - 1) * ldy;\n"
+    "    const long y_step = 1;\n"
     "    C += c_offset;\n"
     "\n"
     "    // Rows past the end repeat the last one; what is computed from them is not stored.\n"
@@ -4326,8 +4139,9 @@ static const char piece_63[] =
     "    __global const double *x3 = X + min(l + 3, L - 1) * ldx;\n"
     "    double2 c0_0 = 0, c0_1 = 0, c0_2 = 0, c0_3 = 0;\n"
     "    long k = from + along_k * 2;\n"
-    "    // A single column of Y lies side by side like a row.\n"
-    "    const bool fast = ldx % 2 == 0 && x_offset % 2 == 0 && ldy == 1;\n"
+    "    // The address itself is tested: a buffer may begin at any element.\n"
+    "    const bool is_aligned = ldx % 2 == 0 && (size_t) X % 16 == 0;\n"
+    "    const bool fast = is_aligned;\n"
     "    if (fast) {\n"
     "        for (; k + 2 <= to; k += 32) {\n"
     "            const double2 a0 = load_aligned(x0 + k);\n"
@@ -4343,7 +4157,7 @@ static const char piece_63[] =
     "            const double2 a1 = load_row(x1 + k);\n"
     "            const double2 a2 = load_row(x2 + k);\n"
     "            const double2 a3 = load_row(x3 + k);\n"
-    "            const double2 b0 = (double2) (load(y0 + (k + 0) * y_step), load(y0 + (k + 1) * y_step));\n"
+    "            const double2 b0 = load_vector(y0 + k);\n"
     "            c0_0 += a0 * b0; c0_1 += a1 * b0; c0_2 += a2 * b0; c0_3 += a3 * b0;\n"
     "        }\n"
     "    }\n"
@@ -4386,6 +4200,105 @@ static const char piece_64[] =
     "}\n";
 
 static const char piece_65[] =
+    "static double2 load_row(__global const double *p)\n"
+    "{\n"
+    "    return load_vector(p);\n"
+    "}\n"
+    "\n"
+    "// In one load what begins at a multiple of its size, 16 bytes.\n"
+    "static double2 load_aligned(__global const double *p)\n"
+    "{\n"
+    "    return *(__global const double2 *) p;\n"
+    "}\n"
+    "\n"
+    "static void put(double x, double beta, __global double *p)\n"
+    "{\n"
+    "    store(beta == 0 ? x : x + beta * load(p), p);\n"
+    "}\n"
+    "\n"
+    "// C = alpha op(A) op(B) + beta C for few rows: X is B and Y is A, C is S x L, row-major.\n"
+    "// X is stored K x L: its rows are added up, each times an element of Y.\n"
+    "// Y is stored K x S.\n"
+    "// A work-group of 4 work-items along L and 16 along K has 8 x 1 of C.\n"
+    "__kernel __attribute__((reqd_work_group_size(4, 16, 1)))\n"
+    "void kiln_dgemm_thin_multiply_tn_side0_short1_vec2_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L, long S, long K, double alpha, double beta,\n"
+    "        __global const double *restrict X, long x_offset, long ldx,\n"
+    "        __global const double *restrict Y, long y_offset, long ldy,\n"
+    "        __global double *restrict C, long c_offset, long ldc)\n"
+    "{\n"
+    "    __local double2 part[64];\n"
+    "    const int along_k = get_local_id(1), along_l = get_local_id(0);\n"
+    "    const long l = (long) get_group_id(0) * 8 + along_l * 2;\n"
+    "    const long s = (long) get_group_id(1) * 1;\n"
+    "    const long from = 0, to = K;\n"
+    "    X += x_offset;\n"
+    "    __global const double *y0 = Y + y_offset + min(s + 0, S - 1);\n"
+    "    const long y_step = ldy;\n"
+    "    C += c_offset;\n"
+    "\n"
+    "    // Vectors past the end repeat the last one, which ends where the row does.\n"
+    "    const long begin = l, first = max(min(l, L - 2), (long) 0);\n"
+    "    double2 c0 = 0;\n"
+    "    long k = from + along_k;\n"
+    "    if (L < 2)\n"
+    "        for (; k < to; k += 16) {\n"
+    "            // A row is less than a vector.\n"
+    "            __global const double *x = X + k * ldx;\n"
+    "            const double2 a = (double2) (load(x + min((long) 0, L - 1)), load(x + min((long) 1, L - 1)));\n"
+    "            c0 += a * load(y0 + k * y_step);\n"
+    "        }\n"
+    "    // The address itself is tested: a buffer may begin at any element.\n"
+    "    if (ldx % 2 == 0 && (size_t) (X + first) % 16 == 0) {\n"
+    "        for (; k + 48 < to; k += 64) {\n"
+    "            __global const double *x = X + k * ldx + first;\n"
+    "            const double2 a0 = load_aligned(x + 0 * ldx);\n"
+    "            const double2 a1 = load_aligned(x + 16 * ldx);\n"
+    "            const double2 a2 = load_aligned(x + 32 * ldx);\n"
+    "            const double2 a3 = load_aligned(x + 48 * ldx);\n"
+    "            c0 += a0 * load(y0 + (k + 0) * y_step);\n"
+    "            c0 += a1 * load(y0 + (k + 16) * y_step);\n"
+    "            c0 += a2 * load(y0 + (k + 32) * y_step);\n"
+    "            c0 += a3 * load(y0 + (k + 48) * y_step);\n"
+    "        }\n"
+    "        for (; k < to; k += 16) {\n"
+    "            const double2 a = load_aligned(X + k * ldx + first);\n"
+    "            c0 += a * load(y0 + k * y_step);\n"
+    "        }\n"
+    "    } else {\n"
+    "        for (; k + 48 < to; k += 64) {\n"
+    "            __global const double *x = X + k * ldx + first;\n"
+    "            const double2 a0 = load_row(x + 0 * ldx);\n"
+    "            const double2 a1 = load_row(x + 16 * ldx);\n"
+    "            const double2 a2 = load_row(x + 32 * ldx);\n"
+    "            const double2 a3 = load_row(x + 48 * ldx);\n"
+    "            c0 += a0 * load(y0 + (k + 0) * y_step);\n"
+    "            c0 += a1 * load(y0 + (k + 16) * y_step);\n"
+    "            c0 += a2 * load(y0 + (k + 32) * y_step);\n"
+    "            c0 += a3 * load(y0 + (k + 48) * y_step);\n"
+    "        }\n"
+    "        for (; k < to; k += 16) {\n"
+    "            const double2 a = load_row(X + k * ldx + first);\n"
+    "            c0 += a * load(y0 + k * y_step);\n"
+    "        }\n"
+    "    }\n"
+    "\n"
+    "    const int item = along_k * 4 + along_l;\n"
+    "    part[item] = c0;\n"
+    "    for (int half_way = 8; half_way > 0; half_way /= 2) {\n"
+    "        barrier(CLK_LOCAL_MEM_FENCE);\n"
+    "        if (along_k < half_way)\n"
+    "            part[item] += part[item + half_way * 4];\n"
+    "    }\n"
+    "    if (along_k == 0 && s + 0 < S) {\n"
+    "        double sums[2];\n"
+    "        vstore2(part[item], 0, sums);\n"
+    "        for (int i = 0; i < 2; i++)\n"
+    "            if (first + i >= begin && first + i < L)\n"
+    "                put(alpha * sums[i], beta, C + (s + 0) * ldc + first + i);\n"
+    "    }\n"
+    "}\n";
+
+static const char piece_66[] =
     "static double total(double2 x)\n"
     "{\n"
     "    double e[2];\n"
@@ -4398,7 +4311,119 @@ static const char piece_65[] =
     "    return load_vector(p);\n"
     "}\n"
     "\n"
-    "// In one load what begins at a multiple of 2 elements.\n"
+    "// In one load what begins at a multiple of its size, 16 bytes.\n"
+    "static double2 load_aligned(__global const double *p)\n"
+    "{\n"
+    "    return *(__global const double2 *) p;\n"
+    "}\n"
+    "\n"
+    "static void put(double x, double beta, __global double *p)\n"
+    "{\n"
+    "    store(beta == 0 ? x : x + beta * load(p), p);\n"
+    "}\n"
+    "\n"
+    "// C = alpha op(A) op(B) + beta C for few rows: X is B and Y is A, C is S x L, row-major.\n"
+    "// X is stored L x K: each of its rows is multiplied by Y to a sum.\n"
+    "// Y is stored K x S.\n"
+    "// A work-group of 4 work-items along L and 16 along K has 16 x 1 of C.\n"
+    "__kernel __attribute__((reqd_work_group_size(16, 4, 1)))\n"
+    "void kiln_dgemm_thin_multiply_tt_side0_short1_vec2_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L, long S, long K, double alpha, double beta,\n"
+    "        __global const double *restrict X, long x_offset, long ldx,\n"
+    "        __global const double *restrict Y, long y_offset, long ldy,\n"
+    "        __global double *restrict C, long c_offset, long ldc)\n"
+    "{\n"
+    "    __local double part[4][64];\n"
+    "    const int along_k = get_local_id(0), along_l = get_local_id(1);\n"
+    "    const long l = (long) get_group_id(0) * 16 + along_l * 4;\n"
+    "    const long s = (long) get_group_id(1) * 1;\n"
+    "    const long from = 0, to = K;\n"
+    "    X += x_offset;\n"
+    "    __global const double *y0 = Y + y_offset + min(s + 0, S - 1);\n"
+    "    const long y_step = ldy;\n"
+    "    C += c_offset;\n"
+    "\n"
+    "    // Rows past the end repeat the last one; what is computed from them is not stored.\n"
+    "    __global const double *x0 = X + min(l + 0, L - 1) * ldx;\n"
+    "    __global const double *x1 = X + min(l + 1, L - 1) * ldx;\n"
+    "    __global const double *x2 = X + min(l + 2, L - 1) * ldx;\n"
+    "    __global const double *x3 = X + min(l + 3, L - 1) * ldx;\n"
+    "    double2 c0_0 = 0, c0_1 = 0, c0_2 = 0, c0_3 = 0;\n"
+    "    long k = from + along_k * 2;\n"
+    "    // The address itself is tested: a buffer may begin at any element.\n"
+    "    const bool is_aligned = ldx % 2 == 0 && (size_t) X % 16 == 0;\n"
+    "    // A single column of Y lies side by side like a row.\n"
+    "    const bool fast = is_aligned && ldy == 1;\n"
+    "    if (fast) {\n"
+    "        for (; k + 2 <= to; k += 32) {\n"
+    "            const double2 a0 = load_aligned(x0 + k);\n"
+    "            const double2 a1 = load_aligned(x1 + k);\n"
+    "            const double2 a2 = load_aligned(x2 + k);\n"
+    "            const double2 a3 = load_aligned(x3 + k);\n"
+    "            const double2 b0 = load_vector(y0 + k);\n"
+    "            c0_0 += a0 * b0; c0_1 += a1 * b0; c0_2 += a2 * b0; c0_3 += a3 * b0;\n"
+    "        }\n"
+    "    } else {\n"
+    "        for (; k + 2 <= to; k += 32) {\n"
+    "            const double2 a0 = load_row(x0 + k);\n"
+    "            const double2 a1 = load_row(x1 + k);\n"
+    "            const double2 a2 = load_row(x2 + k);\n"
+    "            const double2 a3 = load_row(x3 + k);\n"
+    "            const double2 b0 = (double2) (load(y0 + (k + 0) * y_step), load(y0 + (k + 1) * y_step));\n"
+    "            c0_0 += a0 * b0; c0_1 += a1 * b0; c0_2 += a2 * b0; c0_3 += a3 * b0;\n"
+    "        }\n"
+    "    }\n"
+    "    // What is left of K is less than a vector, and one work-item's.\n"
+    "    for (; k < to; k++) {\n"
+    "        const double b0 = load(y0 + k * y_step);\n"
+    "        const double a0 = load(x0 + k);\n"
+    "        c0_0.s0 += a0 * b0;\n"
+    "        const double a1 = load(x1 + k);\n"
+    "        c0_1.s0 += a1 * b0;\n"
+    "        const double a2 = load(x2 + k);\n"
+    "        c0_2.s0 += a2 * b0;\n"
+    "        const double a3 = load(x3 + k);\n"
+    "        c0_3.s0 += a3 * b0;\n"
+    "    }\n"
+    "\n"
+    "    const long begin = l, first = l;\n"
+    "    const int item = along_l * 16 + along_k;\n"
+    "    part[0][item] = total(c0_0);\n"
+    "    part[1][item] = total(c0_1);\n"
+    "    part[2][item] = total(c0_2);\n"
+    "    part[3][item] = total(c0_3);\n"
+    "    for (int half_way = 8; half_way > 0; half_way /= 2) {\n"
+    "        barrier(CLK_LOCAL_MEM_FENCE);\n"
+    "        if (along_k < half_way) {\n"
+    "            part[0][item] += part[0][item + half_way];\n"
+    "            part[1][item] += part[1][item + half_way];\n"
+    "            part[2][item] += part[2][item + half_way];\n"
+    "            part[3][item] += part[3][item + half_way];\n";
+
+static const char piece_67[] =
+    "        }\n"
+    "    }\n"
+    "    if (along_k == 0 && s + 0 < S) {\n"
+    "        const double sums[] = { part[0][item], part[1][item], part[2][item], part[3][item] };\n"
+    "        for (int i = 0; i < 4; i++)\n"
+    "            if (first + i >= begin && first + i < L)\n"
+    "                put(alpha * sums[i], beta, C + (s + 0) * ldc + first + i);\n"
+    "    }\n"
+    "}\n";
+
+static const char piece_68[] =
+    "static double total(double2 x)\n"
+    "{\n"
+    "    double e[2];\n"
+    "    vstore2(x, 0, e);\n"
+    "    return e[0] + e[1];\n"
+    "}\n"
+    "\n"
+    "static double2 load_row(__global const double *p)\n"
+    "{\n"
+    "    return load_vector(p);\n"
+    "}\n"
+    "\n"
+    "// In one load what begins at a multiple of its size, 16 bytes.\n"
     "static double2 load_aligned(__global const double *p)\n"
     "{\n"
     "    return *(__global const double2 *) p;\n"
@@ -4436,8 +4461,10 @@ static const char piece_65[] =
     "    __global const double *x3 = X + min(l + 3, L - 1) * ldx;\n"
     "    double2 c0_0 = 0, c0_1 = 0, c0_2 = 0, c0_3 = 0;\n"
     "    long k = from + along_k * 2;\n"
+    "    // The address itself is tested: a buffer may begin at any element.\n"
+    "    const bool is_aligned = ldx % 2 == 0 && (size_t) X % 16 == 0;\n"
     "    // A single column of Y lies side by side like a row.\n"
-    "    const bool fast = ldx % 2 == 0 && x_offset % 2 == 0 && ldy == 1;\n"
+    "    const bool fast = is_aligned && ldy == 1;\n"
     "    if (fast) {\n"
     "        for (; k + 2 <= to; k += 32) {\n"
     "            const double2 a0 = load_aligned(x0 + k);\n"
@@ -4483,11 +4510,11 @@ static const char piece_65[] =
     "            part[1][item] += part[1][item + half_way];\n"
     "            part[2][item] += part[2][item + half_way];\n"
     "            part[3][item] += part[3][item + half_way];\n"
-    "        }\n"
-    "    }\n"
-    "    if (along_k == 0 && s + 0 < S) {\n";
+    "        }\n";
 
-static const char piece_66[] =
+static const char piece_69[] =
+    "    }\n"
+    "    if (along_k == 0 && s + 0 < S) {\n"
     "        const double sums[] = { part[0][item], part[1][item], part[2][item], part[3][item] };\n"
     "        for (int i = 0; i < 4; i++)\n"
     "            if (first + i >= begin && first + i < L)\n"
@@ -4495,7 +4522,7 @@ static const char piece_66[] =
     "    }\n"
     "}\n";
 
-static const char piece_67[] =
+static const char piece_70[] =
     "static double total(double2 x)\n"
     "{\n"
     "    double e[2];\n"
@@ -4508,7 +4535,7 @@ static const char piece_67[] =
     "    return load_vector(p);\n"
     "}\n"
     "\n"
-    "// In one load what begins at a multiple of 2 elements.\n"
+    "// In one load what begins at a multiple of its size, 16 bytes.\n"
     "static double2 load_aligned(__global const double *p)\n"
     "{\n"
     "    return *(__global const double2 *) p;\n"
@@ -4546,7 +4573,9 @@ static const char piece_67[] =
     "    __global const double *x3 = X + min(l + 3, L - 1) * ldx;\n"
     "    double2 c0_0 = 0, c0_1 = 0, c0_2 = 0, c0_3 = 0;\n"
     "    long k = from + along_k * 2;\n"
-    "    const bool fast = ldx % 2 == 0 && x_offset % 2 == 0;\n"
+    "    // The address itself is tested: a buffer may begin at any element.\n"
+    "    const bool is_aligned = ldx % 2 == 0 && (size_t) X % 16 == 0;\n"
+    "    const bool fast = is_aligned;\n"
     "    if (fast) {\n"
     "        for (; k + 2 <= to; k += 32) {\n"
     "            const double2 a0 = load_aligned(x0 + k);\n"
@@ -4594,18 +4623,23 @@ static const char piece_67[] =
     "            part[3][item] += part[3][item + half_way];\n"
     "        }\n"
     "    }\n"
-    "    if (along_k == 0 && s + 0 < S) {\n"
+    "    if (along_k == 0 && s + 0 < S) {\n";
+
+static const char piece_71[] =
     "        const double sums[] = { part[0][item], part[1][item], part[2][item], part[3][item] };\n"
     "        for (int i = 0; i < 4; i++)\n"
-    "            if (first + i >= begin && first + i < L)\n";
+    "            if (first + i >= begin && first + i < L)\n"
+    "                put(alpha * sums[i], beta, C + (first + i) * ldc + s + 0);\n"
+    "    }\n"
+    "}\n";
 
-static const char piece_68[] =
+static const char piece_72[] =
     "static double2 load_row(__global const double *p)\n"
     "{\n"
     "    return load_vector(p);\n"
     "}\n"
     "\n"
-    "// In one load what begins at a multiple of 2 elements.\n"
+    "// In one load what begins at a multiple of its size, 16 bytes.\n"
     "static double2 load_aligned(__global const double *p)\n"
     "{\n"
     "    return *(__global const double2 *) p;\n"
@@ -4647,7 +4681,8 @@ static const char piece_68[] =
     "            const double2 a = (double2) (load(x + min((long) 0, L - 1)), load(x + min((long) 1, L - 1)));\n"
     "            c0 += a * load(y0 + k * y_step);\n"
     "        }\n"
-    "    if (ldx % 2 == 0 && (x_offset + first) % 2 == 0) {\n"
+    "    // The address itself is tested: a buffer may begin at any element.\n"
+    "    if (ldx % 2 == 0 && (size_t) (X + first) % 16 == 0) {\n"
     "        for (; k + 48 < to; k += 64) {\n"
     "            __global const double *x = X + k * ldx + first;\n"
     "            const double2 a0 = load_aligned(x + 0 * ldx);\n"
@@ -4697,13 +4732,13 @@ static const char piece_68[] =
     "    }\n"
     "}\n";
 
-static const char piece_69[] =
+static const char piece_73[] =
     "static double2 load_row(__global const double *p)\n"
     "{\n"
     "    return load_vector(p);\n"
     "}\n"
     "\n"
-    "// In one load what begins at a multiple of 2 elements.\n"
+    "// In one load what begins at a multiple of its size, 16 bytes.\n"
     "static double2 load_aligned(__global const double *p)\n"
     "{\n"
     "    return *(__global const double2 *) p;\n"
@@ -4745,7 +4780,8 @@ static const char piece_69[] =
     "            const double2 a = (double2) (load(x + min((long) 0, L - 1)), load(x + min((long) 1, L - 1)));\n"
     "            c0 += a * load(y0 + k * y_step);\n"
     "        }\n"
-    "    if (ldx % 2 == 0 && (x_offset + first) % 2 == 0) {\n"
+    "    // The address itself is tested: a buffer may begin at any element.\n"
+    "    if (ldx % 2 == 0 && (size_t) (X + first) % 16 == 0) {\n"
     "        for (; k + 48 < to; k += 64) {\n"
     "            __global const double *x = X + k * ldx + first;\n"
     "            const double2 a0 = load_aligned(x + 0 * ldx);\n"
@@ -4795,7 +4831,7 @@ static const char piece_69[] =
     "    }\n"
     "}\n";
 
-static const char piece_70[] =
+static const char piece_74[] =
     "// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.\n"
     "// A is stored M x K.\n"
     "// B is stored K x N.\n"
@@ -4891,7 +4927,7 @@ static const char piece_70[] =
     "        if (col + 4 <= N) {\n"
     "            if (beta == 0) {\n";
 
-static const char piece_71[] =
+static const char piece_75[] =
     "                store_vector(alpha * c1_0, out + 0);\n"
     "                store_vector(alpha * c1_1, out + 2);\n"
     "            } else {\n"
@@ -4950,7 +4986,7 @@ static const char piece_71[] =
     "    }\n"
     "}\n";
 
-static const char piece_72[] =
+static const char piece_76[] =
     "// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.\n"
     "// A is stored M x K.\n"
     "// B is stored N x K.\n"
@@ -5049,7 +5085,7 @@ static const char piece_72[] =
     "                store_vector(alpha * c2_1, out + 2);\n"
     "            } else {\n";
 
-static const char piece_73[] =
+static const char piece_77[] =
     "                store_vector(alpha * c2_0 + beta * load_vector(out + 0),\n"
     "                        out + 0);\n"
     "                store_vector(alpha * c2_1 + beta * load_vector(out + 2),\n"
@@ -5085,7 +5121,7 @@ static const char piece_73[] =
     "    }\n"
     "}\n";
 
-static const char piece_74[] =
+static const char piece_78[] =
     "// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.\n"
     "// A is stored K x M.\n"
     "// B is stored K x N.\n"
@@ -5182,7 +5218,7 @@ static const char piece_74[] =
     "            if (beta == 0) {\n"
     "                store_vector(alpha * c1_0, out + 0);\n";
 
-static const char piece_75[] =
+static const char piece_79[] =
     "                store_vector(alpha * c1_1, out + 2);\n"
     "            } else {\n"
     "                store_vector(alpha * c1_0 + beta * load_vector(out + 0),\n"
@@ -5240,7 +5276,7 @@ static const char piece_75[] =
     "    }\n"
     "}\n";
 
-static const char piece_76[] =
+static const char piece_80[] =
     "// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.\n"
     "// A is stored K x M.\n"
     "// B is stored N x K.\n"
@@ -5339,7 +5375,7 @@ static const char piece_76[] =
     "                store_vector(alpha * c2_1, out + 2);\n"
     "            } else {\n";
 
-static const char piece_77[] =
+static const char piece_81[] =
     "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n"
     "// Elements of double are computed with as double. A product and a sum are fused where the device does\n"
     "// that in one step: FP_CONTRACT, on by default, allows it.\n"
@@ -5353,7 +5389,7 @@ static const char piece_77[] =
     "    *p = x;\n"
     "}\n";
 
-static const char piece_78[] =
+static const char piece_82[] =
     "// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.\n"
     "// A is stored M x K.\n"
     "// B is stored K x N.\n"
@@ -5397,7 +5433,7 @@ static const char piece_78[] =
     "    }\n"
     "}\n";
 
-static const char piece_79[] =
+static const char piece_83[] =
     "// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.\n"
     "// A is stored M x K.\n"
     "// B is stored N x K.\n"
@@ -5441,7 +5477,7 @@ static const char piece_79[] =
     "    }\n"
     "}\n";
 
-static const char piece_80[] =
+static const char piece_84[] =
     "// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.\n"
     "// A is stored K x M.\n"
     "// B is stored K x N.\n"
@@ -5485,7 +5521,7 @@ static const char piece_80[] =
     "    }\n"
     "}\n";
 
-static const char piece_81[] =
+static const char piece_85[] =
     "// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.\n"
     "// A is stored K x M.\n"
     "// B is stored N x K.\n"
@@ -5529,7 +5565,7 @@ static const char piece_81[] =
     "    }\n"
     "}\n";
 
-static const char piece_82[] =
+static const char piece_86[] =
     "// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.\n"
     "// A is stored M x K.\n"
     "// B is stored K x N.\n"
@@ -5625,7 +5661,7 @@ static const char piece_82[] =
     "        if (col + 4 <= N) {\n"
     "            if (beta == 0) {\n";
 
-static const char piece_83[] =
+static const char piece_87[] =
     "// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.\n"
     "// A is stored M x K.\n"
     "// B is stored N x K.\n"
@@ -5724,7 +5760,7 @@ static const char piece_83[] =
     "                store_vector(alpha * c2_1, out + 2);\n"
     "            } else {\n";
 
-static const char piece_84[] =
+static const char piece_88[] =
     "// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.\n"
     "// A is stored K x M.\n"
     "// B is stored K x N.\n"
@@ -5820,7 +5856,7 @@ static const char piece_84[] =
     "        if (col + 4 <= N) {\n"
     "            if (beta == 0) {\n";
 
-static const char piece_85[] =
+static const char piece_89[] =
     "// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.\n"
     "// A is stored K x M.\n"
     "// B is stored N x K.\n"
@@ -5919,76 +5955,76 @@ static const char piece_85[] =
     "                store_vector(alpha * c2_1, out + 2);\n"
     "            } else {\n";
 
-static const char *const source_0[] = { piece_0, piece_1 };
-static const char *const source_1[] = { piece_0, piece_2, piece_3 };
-static const char *const source_2[] = { piece_0, piece_4 };
-static const char *const source_3[] = { piece_0, piece_5, piece_6 };
-static const char *const source_4[] = { piece_0, piece_7, piece_8 };
-static const char *const source_5[] = { piece_0, piece_9, piece_10 };
-static const char *const source_6[] = { piece_0, piece_11 };
-static const char *const source_7[] = { piece_0, piece_12 };
-static const char *const source_8[] = { piece_0, piece_13, piece_14 };
-static const char *const source_9[] = { piece_0, piece_15, piece_16 };
-static const char *const source_10[] = { piece_0, piece_17, piece_18 };
-static const char *const source_11[] = { piece_0, piece_19, piece_20 };
-static const char *const source_12[] = { piece_21, piece_22 };
-static const char *const source_13[] = { piece_21, piece_23 };
-static const char *const source_14[] = { piece_21, piece_24 };
-static const char *const source_15[] = { piece_21, piece_25 };
-static const char *const source_16[] = { piece_0, piece_26, piece_14 };
-static const char *const source_17[] = { piece_0, piece_27, piece_28 };
-static const char *const source_18[] = { piece_0, piece_29, piece_14 };
-static const char *const source_19[] = { piece_0, piece_30, piece_16 };
-static const char *const source_20[] = { piece_31, piece_32 };
-static const char *const source_21[] = { piece_31, piece_33, piece_34 };
-static const char *const source_22[] = { piece_31, piece_35 };
-static const char *const source_23[] = { piece_31, piece_36, piece_37 };
-static const char *const source_24[] = { piece_31, piece_38, piece_39 };
-static const char *const source_25[] = { piece_31, piece_40, piece_41 };
-static const char *const source_26[] = { piece_31, piece_42 };
-static const char *const source_27[] = { piece_31, piece_43 };
-static const char *const source_28[] = { piece_31, piece_44, piece_45 };
-static const char *const source_29[] = { piece_31, piece_46, piece_28 };
-static const char *const source_30[] = { piece_31, piece_47, piece_45 };
-static const char *const source_31[] = { piece_31, piece_48, piece_20 };
-static const char *const source_32[] = { piece_49, piece_50 };
-static const char *const source_33[] = { piece_49, piece_51 };
-static const char *const source_34[] = { piece_49, piece_52 };
-static const char *const source_35[] = { piece_49, piece_53 };
-static const char *const source_36[] = { piece_31, piece_54, piece_55 };
-static const char *const source_37[] = { piece_31, piece_56, piece_28 };
-static const char *const source_38[] = { piece_31, piece_57, piece_45 };
-static const char *const source_39[] = { piece_31, piece_58, piece_28 };
-static const char *const source_40[] = { piece_59, piece_60 };
-static const char *const source_41[] = { piece_59, piece_61, piece_34 };
-static const char *const source_42[] = { piece_59, piece_62 };
-static const char *const source_43[] = { piece_59, piece_63, piece_64 };
-static const char *const source_44[] = { piece_59, piece_65, piece_66 };
-static const char *const source_45[] = { piece_59, piece_67, piece_41 };
-static const char *const source_46[] = { piece_59, piece_68 };
-static const char *const source_47[] = { piece_59, piece_69 };
-static const char *const source_48[] = { piece_59, piece_70, piece_71 };
-static const char *const source_49[] = { piece_59, piece_72, piece_73 };
-static const char *const source_50[] = { piece_59, piece_74, piece_75 };
-static const char *const source_51[] = { piece_59, piece_76, piece_73 };
-static const char *const source_52[] = { piece_77, piece_78 };
-static const char *const source_53[] = { piece_77, piece_79 };
-static const char *const source_54[] = { piece_77, piece_80 };
-static const char *const source_55[] = { piece_77, piece_81 };
-static const char *const source_56[] = { piece_59, piece_82, piece_71 };
-static const char *const source_57[] = { piece_59, piece_83, piece_73 };
-static const char *const source_58[] = { piece_59, piece_84, piece_71 };
-static const char *const source_59[] = { piece_59, piece_85, piece_73 };
+static const char *const source_0[] = { piece_0, piece_1, piece_2 };
+static const char *const source_1[] = { piece_0, piece_3, piece_4 };
+static const char *const source_2[] = { piece_0, piece_5, piece_2 };
+static const char *const source_3[] = { piece_0, piece_6, piece_7 };
+static const char *const source_4[] = { piece_0, piece_8, piece_9 };
+static const char *const source_5[] = { piece_0, piece_10, piece_11 };
+static const char *const source_6[] = { piece_0, piece_12, piece_13 };
+static const char *const source_7[] = { piece_0, piece_14, piece_13 };
+static const char *const source_8[] = { piece_0, piece_15, piece_16 };
+static const char *const source_9[] = { piece_0, piece_17, piece_18 };
+static const char *const source_10[] = { piece_0, piece_19, piece_20 };
+static const char *const source_11[] = { piece_0, piece_21, piece_22 };
+static const char *const source_12[] = { piece_23, piece_24 };
+static const char *const source_13[] = { piece_23, piece_25 };
+static const char *const source_14[] = { piece_23, piece_26 };
+static const char *const source_15[] = { piece_23, piece_27 };
+static const char *const source_16[] = { piece_0, piece_28, piece_16 };
+static const char *const source_17[] = { piece_0, piece_29, piece_30 };
+static const char *const source_18[] = { piece_0, piece_31, piece_16 };
+static const char *const source_19[] = { piece_0, piece_32, piece_18 };
+static const char *const source_20[] = { piece_33, piece_34, piece_35 };
+static const char *const source_21[] = { piece_33, piece_36, piece_4 };
+static const char *const source_22[] = { piece_33, piece_37, piece_35 };
+static const char *const source_23[] = { piece_33, piece_38, piece_39 };
+static const char *const source_24[] = { piece_33, piece_40, piece_41 };
+static const char *const source_25[] = { piece_33, piece_42, piece_43 };
+static const char *const source_26[] = { piece_33, piece_44 };
+static const char *const source_27[] = { piece_33, piece_45 };
+static const char *const source_28[] = { piece_33, piece_46, piece_47 };
+static const char *const source_29[] = { piece_33, piece_48, piece_30 };
+static const char *const source_30[] = { piece_33, piece_49, piece_47 };
+static const char *const source_31[] = { piece_33, piece_50, piece_22 };
+static const char *const source_32[] = { piece_51, piece_52 };
+static const char *const source_33[] = { piece_51, piece_53 };
+static const char *const source_34[] = { piece_51, piece_54 };
+static const char *const source_35[] = { piece_51, piece_55 };
+static const char *const source_36[] = { piece_33, piece_56, piece_57 };
+static const char *const source_37[] = { piece_33, piece_58, piece_30 };
+static const char *const source_38[] = { piece_33, piece_59, piece_47 };
+static const char *const source_39[] = { piece_33, piece_60, piece_30 };
+static const char *const source_40[] = { piece_61, piece_62 };
+static const char *const source_41[] = { piece_61, piece_63, piece_64 };
+static const char *const source_42[] = { piece_61, piece_65 };
+static const char *const source_43[] = { piece_61, piece_66, piece_67 };
+static const char *const source_44[] = { piece_61, piece_68, piece_69 };
+static const char *const source_45[] = { piece_61, piece_70, piece_71 };
+static const char *const source_46[] = { piece_61, piece_72 };
+static const char *const source_47[] = { piece_61, piece_73 };
+static const char *const source_48[] = { piece_61, piece_74, piece_75 };
+static const char *const source_49[] = { piece_61, piece_76, piece_77 };
+static const char *const source_50[] = { piece_61, piece_78, piece_79 };
+static const char *const source_51[] = { piece_61, piece_80, piece_77 };
+static const char *const source_52[] = { piece_81, piece_82 };
+static const char *const source_53[] = { piece_81, piece_83 };
+static const char *const source_54[] = { piece_81, piece_84 };
+static const char *const source_55[] = { piece_81, piece_85 };
+static const char *const source_56[] = { piece_61, piece_86, piece_75 };
+static const char *const source_57[] = { piece_61, piece_87, piece_77 };
+static const char *const source_58[] = { piece_61, piece_88, piece_75 };
+static const char *const source_59[] = { piece_61, piece_89, piece_77 };
 
 static const struct kiln_program programs[] = {
-    { UINT64_C(0xd210d8ff9d9e36a3), 0, source_0, 2, 0, NULL },
-    { UINT64_C(0x43e4bd5657f034b1), 0, source_1, 3, 0, NULL },
-    { UINT64_C(0x695db7c1b8892778), 0, source_2, 2, 0, NULL },
-    { UINT64_C(0x7dbf8585b5efd301), 0, source_3, 3, 0, NULL },
-    { UINT64_C(0xd9678c6c40ddb6c0), 0, source_4, 3, 0, NULL },
-    { UINT64_C(0xce2ec7c34902214c), 0, source_5, 3, 0, NULL },
-    { UINT64_C(0x8516ae243c4e277f), 0, source_6, 2, 0, NULL },
-    { UINT64_C(0x305c9233001e39e0), 0, source_7, 2, 0, NULL },
+    { UINT64_C(0x8a28798241386202), 0, source_0, 3, 0, NULL },
+    { UINT64_C(0x790280ba2db5ded9), 0, source_1, 3, 0, NULL },
+    { UINT64_C(0xa386a7457e0ea68d), 0, source_2, 3, 0, NULL },
+    { UINT64_C(0x3f32488b44d7cadf), 0, source_3, 3, 0, NULL },
+    { UINT64_C(0x084777169a4f2a0e), 0, source_4, 3, 0, NULL },
+    { UINT64_C(0x3b71386d55b2b394), 0, source_5, 3, 0, NULL },
+    { UINT64_C(0xbfaa67057f4160f2), 0, source_6, 3, 0, NULL },
+    { UINT64_C(0x7ce1ec0aa59ceded), 0, source_7, 3, 0, NULL },
     { UINT64_C(0x9dc5d14ef9aec8ff), 0, source_8, 3, 0, NULL },
     { UINT64_C(0xd5418aa1b6f68be0), 0, source_9, 3, 0, NULL },
     { UINT64_C(0x733275b209a3e0ef), 0, source_10, 3, 0, NULL },
@@ -6001,14 +6037,14 @@ static const struct kiln_program programs[] = {
     { UINT64_C(0xe30326c0ad6de137), 0, source_17, 3, 0, NULL },
     { UINT64_C(0x1fbd7553d431a300), 0, source_18, 3, 0, NULL },
     { UINT64_C(0x927b04a395a66e1e), 0, source_19, 3, 0, NULL },
-    { UINT64_C(0x561bce2510be185e), 0, source_20, 2, 0, NULL },
-    { UINT64_C(0x534aa9aa5c7e6011), 0, source_21, 3, 0, NULL },
-    { UINT64_C(0x7a60986bfedc0a8b), 0, source_22, 2, 0, NULL },
-    { UINT64_C(0x4078291ec6a060c5), 0, source_23, 3, 0, NULL },
-    { UINT64_C(0x18b85ee5e9e3d4f0), 0, source_24, 3, 0, NULL },
-    { UINT64_C(0x0e410aea157e6298), 0, source_25, 3, 0, NULL },
-    { UINT64_C(0x56252eba87d200b2), 0, source_26, 2, 0, NULL },
-    { UINT64_C(0x24ab891fd16c8663), 0, source_27, 2, 0, NULL },
+    { UINT64_C(0xccd329205edf48ad), 0, source_20, 3, 0, NULL },
+    { UINT64_C(0xce91e1d07723912f), 0, source_21, 3, 0, NULL },
+    { UINT64_C(0x5cf08c4507d83dfe), 0, source_22, 3, 0, NULL },
+    { UINT64_C(0x252a8eb0875427a3), 0, source_23, 3, 0, NULL },
+    { UINT64_C(0x51b2d47ea655fbbc), 0, source_24, 3, 0, NULL },
+    { UINT64_C(0xecca85969a0724c4), 0, source_25, 3, 0, NULL },
+    { UINT64_C(0x06f93970abc50e25), 0, source_26, 2, 0, NULL },
+    { UINT64_C(0x9c505892f8328a4a), 0, source_27, 2, 0, NULL },
     { UINT64_C(0x3b3e0321ec58242a), 0, source_28, 3, 0, NULL },
     { UINT64_C(0xb4dcb0bcc3ef8db3), 0, source_29, 3, 0, NULL },
     { UINT64_C(0x5c2530190d2d8676), 0, source_30, 3, 0, NULL },
@@ -6021,14 +6057,14 @@ static const struct kiln_program programs[] = {
     { UINT64_C(0x859d01ec8f8e8492), 0, source_37, 3, 0, NULL },
     { UINT64_C(0x8a034f8b9b8b31df), 0, source_38, 3, 0, NULL },
     { UINT64_C(0x2f5ff1894390eb23), 0, source_39, 3, 0, NULL },
-    { UINT64_C(0x4f958e9836f549a4), 0, source_40, 2, 0, NULL },
-    { UINT64_C(0xb603b7c7eab500d8), 0, source_41, 3, 0, NULL },
-    { UINT64_C(0x415659ba9d6c670b), 0, source_42, 2, 0, NULL },
-    { UINT64_C(0x79e801d09e28afac), 0, source_43, 3, 0, NULL },
-    { UINT64_C(0xc38fb889b11825bb), 0, source_44, 3, 0, NULL },
-    { UINT64_C(0x3eca0291f735278d), 0, source_45, 3, 0, NULL },
-    { UINT64_C(0x97beeb465ef3ec14), 0, source_46, 2, 0, NULL },
-    { UINT64_C(0xafd074e9b3ae3297), 0, source_47, 2, 0, NULL },
+    { UINT64_C(0x329671bca912b8d3), 0, source_40, 2, 0, NULL },
+    { UINT64_C(0xcb506eb15e06b168), 0, source_41, 3, 0, NULL },
+    { UINT64_C(0x46a22ba06e0fc3c6), 0, source_42, 2, 0, NULL },
+    { UINT64_C(0x024107b5484b5c18), 0, source_43, 3, 0, NULL },
+    { UINT64_C(0xc5d3944e1d60d4c1), 0, source_44, 3, 0, NULL },
+    { UINT64_C(0x769a8ff9bfa9ff27), 0, source_45, 3, 0, NULL },
+    { UINT64_C(0x7199cc9fede59663), 0, source_46, 2, 0, NULL },
+    { UINT64_C(0x0ad0bb100fb21f52), 0, source_47, 2, 0, NULL },
     { UINT64_C(0xfea45913dab30e89), 0, source_48, 3, 0, NULL },
     { UINT64_C(0xb4c8f32bd9cd3bb4), 0, source_49, 3, 0, NULL },
     { UINT64_C(0x8cce2708ec741c23), 0, source_50, 3, 0, NULL },

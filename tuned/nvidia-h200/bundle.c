@@ -7920,7 +7920,7 @@ static const char piece_118[] =
     "    return load_vector(p);\n"
     "}\n"
     "\n"
-    "// In one load what begins at a multiple of 4 elements.\n"
+    "// In one load what begins at a multiple of its size, 8 bytes.\n"
     "static float4 load_aligned(__global const half *p)\n"
     "{\n"
     "    const uint2 bits = *(__global const uint2 *) p;\n"
@@ -7963,7 +7963,8 @@ static const char piece_118[] =
     "            const float4 a = (float4) (load(x + min((int) 0, L - 1)), load(x + min((int) 1, L - 1)), load(x + min((int) 2, L - 1)), load(x + min((int) 3, L - 1)));\n"
     "            c0 += a * load(y0 + k * y_step);\n"
     "        }\n"
-    "    if (ldx % 4 == 0 && (x_offset + first) % 4 == 0) {\n"
+    "    // The address itself is tested: a buffer may begin at any element.\n"
+    "    if (ldx % 4 == 0 && (size_t) (X + first) % 8 == 0) {\n"
     "        for (; k + 384 < to; k += 512) {\n"
     "            __global const half *x = X + k * ldx + first;\n"
     "            const float4 a0 = load_aligned(x + 0 * ldx);\n"
@@ -8008,12 +8009,14 @@ static const char piece_118[] =
     "        float sums[4];\n"
     "        vstore4(part[item], 0, sums);\n"
     "        for (int i = 0; i < 4; i++)\n"
-    "            if (first + i >= begin && first + i < L)\n"
+    "            if (first + i >= begin && first + i < L)\n";
+
+static const char piece_119[] =
     "                put(alpha * sums[i], beta, C + (s + 0) * ldc + first + i);\n"
     "    }\n"
     "}\n";
 
-static const char piece_119[] =
+static const char piece_120[] =
     "static float total(float4 x)\n"
     "{\n"
     "    float e[4];\n"
@@ -8026,7 +8029,7 @@ static const char piece_119[] =
     "    return load_vector(p);\n"
     "}\n"
     "\n"
-    "// In one load what begins at a multiple of 4 elements.\n"
+    "// In one load what begins at a multiple of its size, 8 bytes.\n"
     "static float4 load_aligned(__global const half *p)\n"
     "{\n"
     "    const uint2 bits = *(__global const uint2 *) p;\n"
@@ -8065,7 +8068,9 @@ static const char piece_119[] =
     "    __global const half *x3 = X + min(l + 3, L - 1) * ldx;\n"
     "    float4 c0_0 = 0, c0_1 = 0, c0_2 = 0, c0_3 = 0;\n"
     "    int k = from + along_k * 4;\n"
-    "    const bool fast = ldx % 4 == 0 && x_offset % 4 == 0;\n"
+    "    // The address itself is tested: a buffer may begin at any element.\n"
+    "    const bool is_aligned = ldx % 4 == 0 && (size_t) X % 8 == 0;\n"
+    "    const bool fast = is_aligned;\n"
     "    if (fast) {\n"
     "        for (; k + 4 <= to; k += 512) {\n"
     "            const float4 a0 = load_aligned(x0 + k);\n"
@@ -8113,23 +8118,23 @@ static const char piece_119[] =
     "            part[3][item] += part[3][item + half_way];\n"
     "        }\n"
     "    }\n"
-    "    if (along_k == 0 && s + 0 < S) {\n"
-    "        const float sums[] = { part[0][item], part[1][item], part[2][item], part[3][item] };\n"
-    "        for (int i = 0; i < 4; i++)\n";
+    "    if (along_k == 0 && s + 0 < S) {\n";
 
-static const char piece_120[] =
+static const char piece_121[] =
+    "        const float sums[] = { part[0][item], part[1][item], part[2][item], part[3][item] };\n"
+    "        for (int i = 0; i < 4; i++)\n"
     "            if (first + i >= begin && first + i < L)\n"
     "                put(alpha * sums[i], beta, C + (s + 0) * ldc + first + i);\n"
     "    }\n"
     "}\n";
 
-static const char piece_121[] =
+static const char piece_122[] =
     "static float4 load_row(__global const half *p)\n"
     "{\n"
     "    return load_vector(p);\n"
     "}\n"
     "\n"
-    "// In one load what begins at a multiple of 4 elements.\n"
+    "// In one load what begins at a multiple of its size, 8 bytes.\n"
     "static float4 load_aligned(__global const half *p)\n"
     "{\n"
     "    const uint2 bits = *(__global const uint2 *) p;\n"
@@ -8172,7 +8177,8 @@ static const char piece_121[] =
     "            const float4 a = (float4) (load(x + min((int) 0, L - 1)), load(x + min((int) 1, L - 1)), load(x + min((int) 2, L - 1)), load(x + min((int) 3, L - 1)));\n"
     "            c0 += a * load(y0 + k * y_step);\n"
     "        }\n"
-    "    if (ldx % 4 == 0 && (x_offset + first) % 4 == 0) {\n"
+    "    // The address itself is tested: a buffer may begin at any element.\n"
+    "    if (ldx % 4 == 0 && (size_t) (X + first) % 8 == 0) {\n"
     "        for (; k + 384 < to; k += 512) {\n"
     "            __global const half *x = X + k * ldx + first;\n"
     "            const float4 a0 = load_aligned(x + 0 * ldx);\n"
@@ -8217,12 +8223,9 @@ static const char piece_121[] =
     "        float sums[4];\n"
     "        vstore4(part[item], 0, sums);\n"
     "        for (int i = 0; i < 4; i++)\n"
-    "            if (first + i >= begin && first + i < L)\n"
-    "                put(alpha * sums[i], beta, C + (s + 0) * ldc + first + i);\n"
-    "    }\n"
-    "}\n";
+    "            if (first + i >= begin && first + i < L)\n";
 
-static const char piece_122[] =
+static const char piece_123[] =
     "static float total(float4 x)\n"
     "{\n"
     "    float e[4];\n"
@@ -8235,7 +8238,7 @@ static const char piece_122[] =
     "    return load_vector(p);\n"
     "}\n"
     "\n"
-    "// In one load what begins at a multiple of 4 elements.\n"
+    "// In one load what begins at a multiple of its size, 8 bytes.\n"
     "static float4 load_aligned(__global const half *p)\n"
     "{\n"
     "    const uint2 bits = *(__global const uint2 *) p;\n"
@@ -8274,8 +8277,10 @@ static const char piece_122[] =
     "    __global const half *x3 = X + min(l + 3, L - 1) * ldx;\n"
     "    float4 c0_0 = 0, c0_1 = 0, c0_2 = 0, c0_3 = 0;\n"
     "    int k = from + along_k * 4;\n"
+    "    // The address itself is tested: a buffer may begin at any element.\n"
+    "    const bool is_aligned = ldx % 4 == 0 && (size_t) X % 8 == 0;\n"
     "    // A single column of Y lies side by side like a row.\n"
-    "    const bool fast = ldx % 4 == 0 && x_offset % 4 == 0 && ldy == 1;\n"
+    "    const bool fast = is_aligned && ldy == 1;\n"
     "    if (fast) {\n"
     "        for (; k + 4 <= to; k += 512) {\n"
     "            const float4 a0 = load_aligned(x0 + k);\n"
@@ -8318,13 +8323,13 @@ static const char piece_122[] =
     "        barrier(CLK_LOCAL_MEM_FENCE);\n"
     "        if (along_k < half_way) {\n"
     "            part[0][item] += part[0][item + half_way];\n"
-    "            part[1][item] += part[1][item + half_way];\n"
+    "            part[1][item] += part[1][item + half_way];\n";
+
+static const char piece_124[] =
     "            part[2][item] += part[2][item + half_way];\n"
     "            part[3][item] += part[3][item + half_way];\n"
     "        }\n"
-    "    }\n";
-
-static const char piece_123[] =
+    "    }\n"
     "    if (along_k == 0 && s + 0 < S) {\n"
     "        const float sums[] = { part[0][item], part[1][item], part[2][item], part[3][item] };\n"
     "        for (int i = 0; i < 4; i++)\n"
@@ -8333,7 +8338,7 @@ static const char piece_123[] =
     "    }\n"
     "}\n";
 
-static const char piece_124[] =
+static const char piece_125[] =
     "static float total(float4 x)\n"
     "{\n"
     "    float e[4];\n"
@@ -8346,7 +8351,7 @@ static const char piece_124[] =
     "    return load_vector(p);\n"
     "}\n"
     "\n"
-    "// In one load what begins at a multiple of 4 elements.\n"
+    "// In one load what begins at a multiple of its size, 8 bytes.\n"
     "static float4 load_aligned(__global const half *p)\n"
     "{\n"
     "    const uint2 bits = *(__global const uint2 *) p;\n"
@@ -8385,8 +8390,10 @@ static const char piece_124[] =
     "    __global const half *x3 = X + min(l + 3, L - 1) * ldx;\n"
     "    float4 c0_0 = 0, c0_1 = 0, c0_2 = 0, c0_3 = 0;\n"
     "    int k = from + along_k * 4;\n"
+    "    // The address itself is tested: a buffer may begin at any element.\n"
+    "    const bool is_aligned = ldx % 4 == 0 && (size_t) X % 8 == 0;\n"
     "    // A single column of Y lies side by side like a row.\n"
-    "    const bool fast = ldx % 4 == 0 && x_offset % 4 == 0 && ldy == 1;\n"
+    "    const bool fast = is_aligned && ldy == 1;\n"
     "    if (fast) {\n"
     "        for (; k + 4 <= to; k += 512) {\n"
     "            const float4 a0 = load_aligned(x0 + k);\n"
@@ -8429,14 +8436,14 @@ static const char piece_124[] =
     "        barrier(CLK_LOCAL_MEM_FENCE);\n"
     "        if (along_k < half_way) {\n"
     "            part[0][item] += part[0][item + half_way];\n"
-    "            part[1][item] += part[1][item + half_way];\n"
+    "            part[1][item] += part[1][item + half_way];\n";
+
+static const char piece_126[] =
     "            part[2][item] += part[2][item + half_way];\n"
     "            part[3][item] += part[3][item + half_way];\n"
     "        }\n"
     "    }\n"
-    "    if (along_k == 0 && s + 0 < S) {\n";
-
-static const char piece_125[] =
+    "    if (along_k == 0 && s + 0 < S) {\n"
     "        const float sums[] = { part[0][item], part[1][item], part[2][item], part[3][item] };\n"
     "        for (int i = 0; i < 4; i++)\n"
     "            if (first + i >= begin && first + i < L)\n"
@@ -8444,7 +8451,7 @@ static const char piece_125[] =
     "    }\n"
     "}\n";
 
-static const char piece_126[] =
+static const char piece_127[] =
     "static float total(float4 x)\n"
     "{\n"
     "    float e[4];\n"
@@ -8457,7 +8464,7 @@ static const char piece_126[] =
     "    return load_vector(p);\n"
     "}\n"
     "\n"
-    "// In one load what begins at a multiple of 4 elements.\n"
+    "// In one load what begins at a multiple of its size, 8 bytes.\n"
     "static float4 load_aligned(__global const half *p)\n"
     "{\n"
     "    const uint2 bits = *(__global const uint2 *) p;\n"
@@ -8496,7 +8503,9 @@ static const char piece_126[] =
     "    __global const half *x3 = X + min(l + 3, L - 1) * ldx;\n"
     "    float4 c0_0 = 0, c0_1 = 0, c0_2 = 0, c0_3 = 0;\n"
     "    int k = from + along_k * 4;\n"
-    "    const bool fast = ldx % 4 == 0 && x_offset % 4 == 0;\n"
+    "    // The address itself is tested: a buffer may begin at any element.\n"
+    "    const bool is_aligned = ldx % 4 == 0 && (size_t) X % 8 == 0;\n"
+    "    const bool fast = is_aligned;\n"
     "    if (fast) {\n"
     "        for (; k + 4 <= to; k += 512) {\n"
     "            const float4 a0 = load_aligned(x0 + k);\n"
@@ -8544,23 +8553,23 @@ static const char piece_126[] =
     "            part[3][item] += part[3][item + half_way];\n"
     "        }\n"
     "    }\n"
-    "    if (along_k == 0 && s + 0 < S) {\n"
+    "    if (along_k == 0 && s + 0 < S) {\n";
+
+static const char piece_128[] =
     "        const float sums[] = { part[0][item], part[1][item], part[2][item], part[3][item] };\n"
     "        for (int i = 0; i < 4; i++)\n"
-    "            if (first + i >= begin && first + i < L)\n";
-
-static const char piece_127[] =
+    "            if (first + i >= begin && first + i < L)\n"
     "                put(alpha * sums[i], beta, C + (first + i) * ldc + s + 0);\n"
     "    }\n"
     "}\n";
 
-static const char piece_128[] =
+static const char piece_129[] =
     "static float4 load_row(__global const half *p)\n"
     "{\n"
     "    return load_vector(p);\n"
     "}\n"
     "\n"
-    "// In one load what begins at a multiple of 4 elements.\n"
+    "// In one load what begins at a multiple of its size, 8 bytes.\n"
     "static float4 load_aligned(__global const half *p)\n"
     "{\n"
     "    const uint2 bits = *(__global const uint2 *) p;\n"
@@ -8603,7 +8612,8 @@ static const char piece_128[] =
     "            const float4 a = (float4) (load(x + min((int) 0, L - 1)), load(x + min((int) 1, L - 1)), load(x + min((int) 2, L - 1)), load(x + min((int) 3, L - 1)));\n"
     "            c0 += a * load(y0 + k * y_step);\n"
     "        }\n"
-    "    if (ldx % 4 == 0 && (x_offset + first) % 4 == 0) {\n"
+    "    // The address itself is tested: a buffer may begin at any element.\n"
+    "    if (ldx % 4 == 0 && (size_t) (X + first) % 8 == 0) {\n"
     "        for (; k + 384 < to; k += 512) {\n"
     "            __global const half *x = X + k * ldx + first;\n"
     "            const float4 a0 = load_aligned(x + 0 * ldx);\n"
@@ -8648,18 +8658,20 @@ static const char piece_128[] =
     "        float sums[4];\n"
     "        vstore4(part[item], 0, sums);\n"
     "        for (int i = 0; i < 4; i++)\n"
-    "            if (first + i >= begin && first + i < L)\n"
+    "            if (first + i >= begin && first + i < L)\n";
+
+static const char piece_130[] =
     "                put(alpha * sums[i], beta, C + (first + i) * ldc + s + 0);\n"
     "    }\n"
     "}\n";
 
-static const char piece_129[] =
+static const char piece_131[] =
     "static float4 load_row(__global const half *p)\n"
     "{\n"
     "    return load_vector(p);\n"
     "}\n"
     "\n"
-    "// In one load what begins at a multiple of 4 elements.\n"
+    "// In one load what begins at a multiple of its size, 8 bytes.\n"
     "static float4 load_aligned(__global const half *p)\n"
     "{\n"
     "    const uint2 bits = *(__global const uint2 *) p;\n"
@@ -8702,7 +8714,8 @@ static const char piece_129[] =
     "            const float4 a = (float4) (load(x + min((int) 0, L - 1)), load(x + min((int) 1, L - 1)), load(x + min((int) 2, L - 1)), load(x + min((int) 3, L - 1)));\n"
     "            c0 += a * load(y0 + k * y_step);\n"
     "        }\n"
-    "    if (ldx % 4 == 0 && (x_offset + first) % 4 == 0) {\n"
+    "    // The address itself is tested: a buffer may begin at any element.\n"
+    "    if (ldx % 4 == 0 && (size_t) (X + first) % 8 == 0) {\n"
     "        for (; k + 384 < to; k += 512) {\n"
     "            __global const half *x = X + k * ldx + first;\n"
     "            const float4 a0 = load_aligned(x + 0 * ldx);\n"
@@ -8747,12 +8760,9 @@ static const char piece_129[] =
     "        float sums[4];\n"
     "        vstore4(part[item], 0, sums);\n"
     "        for (int i = 0; i < 4; i++)\n"
-    "            if (first + i >= begin && first + i < L)\n"
-    "                put(alpha * sums[i], beta, C + (first + i) * ldc + s + 0);\n"
-    "    }\n"
-    "}\n";
+    "            if (first + i >= begin && first + i < L)\n";
 
-static const char piece_130[] =
+static const char piece_132[] =
     "static float total(float4 x)\n"
     "{\n"
     "    float e[4];\n"
@@ -8765,7 +8775,7 @@ static const char piece_130[] =
     "    return load_vector(p);\n"
     "}\n"
     "\n"
-    "// In one load what begins at a multiple of 4 elements.\n"
+    "// In one load what begins at a multiple of its size, 8 bytes.\n"
     "static float4 load_aligned(__global const half *p)\n"
     "{\n"
     "    const uint2 bits = *(__global const uint2 *) p;\n"
@@ -8804,8 +8814,10 @@ static const char piece_130[] =
     "    __global const half *x3 = X + min(l + 3, L - 1) * ldx;\n"
     "    float4 c0_0 = 0, c0_1 = 0, c0_2 = 0, c0_3 = 0;\n"
     "    long k = from + along_k * 4;\n"
+    "    // The address itself is tested: a buffer may begin at any element.\n"
+    "    const bool is_aligned = ldx % 4 == 0 && (size_t) X % 8 == 0;\n"
     "    // A single column of Y lies side by side like a row.\n"
-    "    const bool fast = ldx % 4 == 0 && x_offset % 4 == 0 && ldy == 1;\n"
+    "    const bool fast = is_aligned && ldy == 1;\n"
     "    if (fast) {\n"
     "        for (; k + 4 <= to; k += 256) {\n"
     "            const float4 a0 = load_aligned(x0 + k);\n"
@@ -8848,22 +8860,9 @@ static const char piece_130[] =
     "        barrier(CLK_LOCAL_MEM_FENCE);\n"
     "        if (along_k < half_way) {\n"
     "            part[0][item] += part[0][item + half_way];\n"
-    "            part[1][item] += part[1][item + half_way];\n"
-    "            part[2][item] += part[2][item + half_way];\n"
-    "            part[3][item] += part[3][item + half_way];\n"
-    "        }\n"
-    "    }\n";
+    "            part[1][item] += part[1][item + half_way];\n";
 
-static const char piece_131[] =
-    "    if (along_k == 0 && s + 0 < S) {\n"
-    "        const float sums[] = { part[0][item], part[1][item], part[2][item], part[3][item] };\n"
-    "        for (int i = 0; i < 4; i++)\n"
-    "            if (first + i >= begin && first + i < L)\n"
-    "                put(alpha * sums[i], beta, C + (first + i) * ldc + s + 0);\n"
-    "    }\n"
-    "}\n";
-
-static const char piece_132[] =
+static const char piece_133[] =
     "static float total(float4 x)\n"
     "{\n"
     "    float e[4];\n"
@@ -8876,7 +8875,7 @@ static const char piece_132[] =
     "    return load_vector(p);\n"
     "}\n"
     "\n"
-    "// In one load what begins at a multiple of 4 elements.\n"
+    "// In one load what begins at a multiple of its size, 8 bytes.\n"
     "static float4 load_aligned(__global const half *p)\n"
     "{\n"
     "    const uint2 bits = *(__global const uint2 *) p;\n"
@@ -8915,7 +8914,9 @@ static const char piece_132[] =
     "    __global const half *x3 = X + min(l + 3, L - 1) * ldx;\n"
     "    float4 c0_0 = 0, c0_1 = 0, c0_2 = 0, c0_3 = 0;\n"
     "    long k = from + along_k * 4;\n"
-    "    const bool fast = ldx % 4 == 0 && x_offset % 4 == 0;\n"
+    "    // The address itself is tested: a buffer may begin at any element.\n"
+    "    const bool is_aligned = ldx % 4 == 0 && (size_t) X % 8 == 0;\n"
+    "    const bool fast = is_aligned;\n"
     "    if (fast) {\n"
     "        for (; k + 4 <= to; k += 256) {\n"
     "            const float4 a0 = load_aligned(x0 + k);\n"
@@ -8963,15 +8964,7 @@ static const char piece_132[] =
     "            part[3][item] += part[3][item + half_way];\n"
     "        }\n"
     "    }\n"
-    "    if (along_k == 0 && s + 0 < S) {\n"
-    "        const float sums[] = { part[0][item], part[1][item], part[2][item], part[3][item] };\n"
-    "        for (int i = 0; i < 4; i++)\n";
-
-static const char piece_133[] =
-    "            if (first + i >= begin && first + i < L)\n"
-    "                put(alpha * sums[i], beta, C + (first + i) * ldc + s + 0);\n"
-    "    }\n"
-    "}\n";
+    "    if (along_k == 0 && s + 0 < S) {\n";
 
 static const char piece_134[] =
     "static float4 load_row(__global const half *p)\n"
@@ -8979,7 +8972,7 @@ static const char piece_134[] =
     "    return load_vector(p);\n"
     "}\n"
     "\n"
-    "// In one load what begins at a multiple of 4 elements.\n"
+    "// In one load what begins at a multiple of its size, 8 bytes.\n"
     "static float4 load_aligned(__global const half *p)\n"
     "{\n"
     "    const uint2 bits = *(__global const uint2 *) p;\n"
@@ -9022,7 +9015,8 @@ static const char piece_134[] =
     "            const float4 a = (float4) (load(x + min((long) 0, L - 1)), load(x + min((long) 1, L - 1)), load(x + min((long) 2, L - 1)), load(x + min((long) 3, L - 1)));\n"
     "            c0 += a * load(y0 + k * y_step);\n"
     "        }\n"
-    "    if (ldx % 4 == 0 && (x_offset + first) % 4 == 0) {\n"
+    "    // The address itself is tested: a buffer may begin at any element.\n"
+    "    if (ldx % 4 == 0 && (size_t) (X + first) % 8 == 0) {\n"
     "        for (; k + 192 < to; k += 256) {\n"
     "            __global const half *x = X + k * ldx + first;\n"
     "            const float4 a0 = load_aligned(x + 0 * ldx);\n"
@@ -9067,10 +9061,7 @@ static const char piece_134[] =
     "        float sums[4];\n"
     "        vstore4(part[item], 0, sums);\n"
     "        for (int i = 0; i < 4; i++)\n"
-    "            if (first + i >= begin && first + i < L)\n"
-    "                put(alpha * sums[i], beta, C + (first + i) * ldc + s + 0);\n"
-    "    }\n"
-    "}\n";
+    "            if (first + i >= begin && first + i < L)\n";
 
 static const char piece_135[] =
     "static float4 load_row(__global const half *p)\n"
@@ -9078,7 +9069,7 @@ static const char piece_135[] =
     "    return load_vector(p);\n"
     "}\n"
     "\n"
-    "// In one load what begins at a multiple of 4 elements.\n"
+    "// In one load what begins at a multiple of its size, 8 bytes.\n"
     "static float4 load_aligned(__global const half *p)\n"
     "{\n"
     "    const uint2 bits = *(__global const uint2 *) p;\n"
@@ -9121,7 +9112,8 @@ static const char piece_135[] =
     "            const float4 a = (float4) (load(x + min((long) 0, L - 1)), load(x + min((long) 1, L - 1)), load(x + min((long) 2, L - 1)), load(x + min((long) 3, L - 1)));\n"
     "            c0 += a * load(y0 + k * y_step);\n"
     "        }\n"
-    "    if (ldx % 4 == 0 && (x_offset + first) % 4 == 0) {\n"
+    "    // The address itself is tested: a buffer may begin at any element.\n"
+    "    if (ldx % 4 == 0 && (size_t) (X + first) % 8 == 0) {\n"
     "        for (; k + 192 < to; k += 256) {\n"
     "            __global const half *x = X + k * ldx + first;\n"
     "            const float4 a0 = load_aligned(x + 0 * ldx);\n"
@@ -9166,10 +9158,7 @@ static const char piece_135[] =
     "        float sums[4];\n"
     "        vstore4(part[item], 0, sums);\n"
     "        for (int i = 0; i < 4; i++)\n"
-    "            if (first + i >= begin && first + i < L)\n"
-    "                put(alpha * sums[i], beta, C + (first + i) * ldc + s + 0);\n"
-    "    }\n"
-    "}\n";
+    "            if (first + i >= begin && first + i < L)\n";
 
 static const char piece_136[] =
     "// Elements of half are computed with as float. A product and a sum are fused where the device does\n"
@@ -28909,7 +28898,7 @@ static const char piece_422[] =
     "    return load_vector(p);\n"
     "}\n"
     "\n"
-    "// In one load what begins at a multiple of 4 elements.\n"
+    "// In one load what begins at a multiple of its size, 16 bytes.\n"
     "static float4 load_aligned(__global const float *p)\n"
     "{\n"
     "    return *(__global const float4 *) p;\n"
@@ -28947,8 +28936,10 @@ static const char piece_422[] =
     "    __global const float *x3 = X + min(l + 3, L - 1) * ldx;\n"
     "    float4 c0_0 = 0, c0_1 = 0, c0_2 = 0, c0_3 = 0;\n"
     "    int k = from + along_k * 4;\n"
+    "    // The address itself is tested: a buffer may begin at any element.\n"
+    "    const bool is_aligned = ldx % 4 == 0 && (size_t) X % 16 == 0;\n"
     "    // A single column of Y lies side by side like a row.\n"
-    "    const bool fast = ldx % 4 == 0 && x_offset % 4 == 0 && ldy == 1;\n"
+    "    const bool fast = is_aligned && ldy == 1;\n"
     "    if (fast) {\n"
     "        for (; k + 4 <= to; k += 512) {\n"
     "            const float4 a0 = load_aligned(x0 + k);\n"
@@ -28992,13 +28983,21 @@ static const char piece_422[] =
     "        if (along_k < half_way) {\n"
     "            part[0][item] += part[0][item + half_way];\n"
     "            part[1][item] += part[1][item + half_way];\n"
-    "            part[2][item] += part[2][item + half_way];\n"
+    "            part[2][item] += part[2][item + half_way];\n";
+
+static const char piece_423[] =
     "            part[3][item] += part[3][item + half_way];\n"
     "        }\n"
     "    }\n"
-    "    if (along_k == 0 && s + 0 < S) {\n";
+    "    if (along_k == 0 && s + 0 < S) {\n"
+    "        const float sums[] = { part[0][item], part[1][item], part[2][item], part[3][item] };\n"
+    "        for (int i = 0; i < 4; i++)\n"
+    "            if (first + i >= begin && first + i < L)\n"
+    "                put(alpha * sums[i], beta, C + (first + i) * ldc + s + 0);\n"
+    "    }\n"
+    "}\n";
 
-static const char piece_423[] =
+static const char piece_424[] =
     "static float total(float4 x)\n"
     "{\n"
     "    float e[4];\n"
@@ -29011,7 +29010,7 @@ static const char piece_423[] =
     "    return load_vector(p);\n"
     "}\n"
     "\n"
-    "// In one load what begins at a multiple of 4 elements.\n"
+    "// In one load what begins at a multiple of its size, 16 bytes.\n"
     "static float4 load_aligned(__global const float *p)\n"
     "{\n"
     "    return *(__global const float4 *) p;\n"
@@ -29049,7 +29048,9 @@ static const char piece_423[] =
     "    __global const float *x3 = X + min(l + 3, L - 1) * ldx;\n"
     "    float4 c0_0 = 0, c0_1 = 0, c0_2 = 0, c0_3 = 0;\n"
     "    int k = from + along_k * 4;\n"
-    "    const bool fast = ldx % 4 == 0 && x_offset % 4 == 0;\n"
+    "    // The address itself is tested: a buffer may begin at any element.\n"
+    "    const bool is_aligned = ldx % 4 == 0 && (size_t) X % 16 == 0;\n"
+    "    const bool fast = is_aligned;\n"
     "    if (fast) {\n"
     "        for (; k + 4 <= to; k += 512) {\n"
     "            const float4 a0 = load_aligned(x0 + k);\n"
@@ -29098,17 +29099,22 @@ static const char piece_423[] =
     "        }\n"
     "    }\n"
     "    if (along_k == 0 && s + 0 < S) {\n"
-    "        const float sums[] = { part[0][item], part[1][item], part[2][item], part[3][item] };\n"
-    "        for (int i = 0; i < 4; i++)\n"
-    "            if (first + i >= begin && first + i < L)\n";
+    "        const float sums[] = { part[0][item], part[1][item], part[2][item], part[3][item] };\n";
 
-static const char piece_424[] =
+static const char piece_425[] =
+    "        for (int i = 0; i < 4; i++)\n"
+    "            if (first + i >= begin && first + i < L)\n"
+    "                put(alpha * sums[i], beta, C + (first + i) * ldc + s + 0);\n"
+    "    }\n"
+    "}\n";
+
+static const char piece_426[] =
     "static float4 load_row(__global const float *p)\n"
     "{\n"
     "    return load_vector(p);\n"
     "}\n"
     "\n"
-    "// In one load what begins at a multiple of 4 elements.\n"
+    "// In one load what begins at a multiple of its size, 16 bytes.\n"
     "static float4 load_aligned(__global const float *p)\n"
     "{\n"
     "    return *(__global const float4 *) p;\n"
@@ -29150,7 +29156,8 @@ static const char piece_424[] =
     "            const float4 a = (float4) (load(x + min((int) 0, L - 1)), load(x + min((int) 1, L - 1)), load(x + min((int) 2, L - 1)), load(x + min((int) 3, L - 1)));\n"
     "            c0 += a * load(y0 + k * y_step);\n"
     "        }\n"
-    "    if (ldx % 4 == 0 && (x_offset + first) % 4 == 0) {\n"
+    "    // The address itself is tested: a buffer may begin at any element.\n"
+    "    if (ldx % 4 == 0 && (size_t) (X + first) % 16 == 0) {\n"
     "        for (; k + 384 < to; k += 512) {\n"
     "            __global const float *x = X + k * ldx + first;\n"
     "            const float4 a0 = load_aligned(x + 0 * ldx);\n"
@@ -29200,13 +29207,13 @@ static const char piece_424[] =
     "    }\n"
     "}\n";
 
-static const char piece_425[] =
+static const char piece_427[] =
     "static float4 load_row(__global const float *p)\n"
     "{\n"
     "    return load_vector(p);\n"
     "}\n"
     "\n"
-    "// In one load what begins at a multiple of 4 elements.\n"
+    "// In one load what begins at a multiple of its size, 16 bytes.\n"
     "static float4 load_aligned(__global const float *p)\n"
     "{\n"
     "    return *(__global const float4 *) p;\n"
@@ -29248,7 +29255,8 @@ static const char piece_425[] =
     "            const float4 a = (float4) (load(x + min((int) 0, L - 1)), load(x + min((int) 1, L - 1)), load(x + min((int) 2, L - 1)), load(x + min((int) 3, L - 1)));\n"
     "            c0 += a * load(y0 + k * y_step);\n"
     "        }\n"
-    "    if (ldx % 4 == 0 && (x_offset + first) % 4 == 0) {\n"
+    "    // The address itself is tested: a buffer may begin at any element.\n"
+    "    if (ldx % 4 == 0 && (size_t) (X + first) % 16 == 0) {\n"
     "        for (; k + 384 < to; k += 512) {\n"
     "            __global const float *x = X + k * ldx + first;\n"
     "            const float4 a0 = load_aligned(x + 0 * ldx);\n"
@@ -29298,7 +29306,7 @@ static const char piece_425[] =
     "    }\n"
     "}\n";
 
-static const char piece_426[] =
+static const char piece_428[] =
     "static float total(float4 x)\n"
     "{\n"
     "    float e[4];\n"
@@ -29311,7 +29319,7 @@ static const char piece_426[] =
     "    return load_vector(p);\n"
     "}\n"
     "\n"
-    "// In one load what begins at a multiple of 4 elements.\n"
+    "// In one load what begins at a multiple of its size, 16 bytes.\n"
     "static float4 load_aligned(__global const float *p)\n"
     "{\n"
     "    return *(__global const float4 *) p;\n"
@@ -29353,8 +29361,10 @@ static const char piece_426[] =
     "    __global const float *x7 = X + min(l + 7, L - 1) * ldx;\n"
     "    float4 c0_0 = 0, c0_1 = 0, c0_2 = 0, c0_3 = 0, c0_4 = 0, c0_5 = 0, c0_6 = 0, c0_7 = 0;\n"
     "    int k = from + along_k * 4;\n"
+    "    // The address itself is tested: a buffer may begin at any element.\n"
+    "    const bool is_aligned = ldx % 4 == 0 && (size_t) X % 16 == 0;\n"
     "    // A single column of Y lies side by side like a row.\n"
-    "    const bool fast = ldx % 4 == 0 && x_offset % 4 == 0 && ldy == 1;\n"
+    "    const bool fast = is_aligned && ldy == 1;\n"
     "    if (fast) {\n"
     "        for (; k + 4 <= to; k += 512) {\n"
     "            const float4 a0 = load_aligned(x0 + k);\n"
@@ -29384,144 +29394,9 @@ static const char piece_426[] =
     "    }\n"
     "    // What is left of K is less than a vector, and one work-item's.\n"
     "    for (; k < to; k++) {\n"
-    "        const float b0 = load(y0 + k * y_step);\n"
-    "        const float a0 = load(x0 + k);\n"
-    "        c0_0.s0 += a0 * b0;\n"
-    "        const float a1 = load(x1 + k);\n"
-    "        c0_1.s0 += a1 * b0;\n";
+    "        const float b0 = load(y0 + k * y_step);\n";
 
-static const char piece_427[] =
-    "        const float a2 = load(x2 + k);\n"
-    "        c0_2.s0 += a2 * b0;\n"
-    "        const float a3 = load(x3 + k);\n"
-    "        c0_3.s0 += a3 * b0;\n"
-    "        const float a4 = load(x4 + k);\n"
-    "        c0_4.s0 += a4 * b0;\n"
-    "        const float a5 = load(x5 + k);\n"
-    "        c0_5.s0 += a5 * b0;\n"
-    "        const float a6 = load(x6 + k);\n"
-    "        c0_6.s0 += a6 * b0;\n"
-    "        const float a7 = load(x7 + k);\n"
-    "        c0_7.s0 += a7 * b0;\n"
-    "    }\n"
-    "\n"
-    "    const int begin = l, first = l;\n"
-    "    const int item = along_l * 128 + along_k;\n"
-    "    part[0][item] = total(c0_0);\n"
-    "    part[1][item] = total(c0_1);\n"
-    "    part[2][item] = total(c0_2);\n"
-    "    part[3][item] = total(c0_3);\n"
-    "    part[4][item] = total(c0_4);\n"
-    "    part[5][item] = total(c0_5);\n"
-    "    part[6][item] = total(c0_6);\n"
-    "    part[7][item] = total(c0_7);\n"
-    "    for (int half_way = 64; half_way > 0; half_way /= 2) {\n"
-    "        barrier(CLK_LOCAL_MEM_FENCE);\n"
-    "        if (along_k < half_way) {\n"
-    "            part[0][item] += part[0][item + half_way];\n"
-    "            part[1][item] += part[1][item + half_way];\n"
-    "            part[2][item] += part[2][item + half_way];\n"
-    "            part[3][item] += part[3][item + half_way];\n"
-    "            part[4][item] += part[4][item + half_way];\n"
-    "            part[5][item] += part[5][item + half_way];\n"
-    "            part[6][item] += part[6][item + half_way];\n"
-    "            part[7][item] += part[7][item + half_way];\n"
-    "        }\n"
-    "    }\n"
-    "    if (along_k == 0 && s + 0 < S) {\n"
-    "        const float sums[] = { part[0][item], part[1][item], part[2][item], part[3][item], part[4][item], part[5][item], part[6][item], part[7][item] };\n"
-    "        for (int i = 0; i < 8; i++)\n"
-    "            if (first + i >= begin && first + i < L)\n"
-    "                put(alpha * sums[i], beta, C + (first + i) * ldc + s + 0);\n"
-    "    }\n"
-    "}\n";
-
-static const char piece_428[] =
-    "static float total(float4 x)\n"
-    "{\n"
-    "    float e[4];\n"
-    "    vstore4(x, 0, e);\n"
-    "    return e[0] + e[1] + e[2] + e[3];\n"
-    "}\n"
-    "\n"
-    "static float4 load_row(__global const float *p)\n"
-    "{\n"
-    "    return load_vector(p);\n"
-    "}\n"
-    "\n"
-    "// In one load what begins at a multiple of 4 elements.\n"
-    "static float4 load_aligned(__global const float *p)\n"
-    "{\n"
-    "    return *(__global const float4 *) p;\n"
-    "}\n"
-    "\n"
-    "static void put(float x, float beta, __global float *p)\n"
-    "{\n"
-    "    store(beta == 0 ? x : x + beta * load(p), p);\n"
-    "}\n"
-    "\n"
-    "// C = alpha op(A) op(B) + beta C for few columns: X is A, C is L x S, row-major.\n"
-    "// X is stored L x K: each of its rows is multiplied by Y to a sum.\n"
-    "// Y is stored S x K.\n"
-    "// A work-group of 2 work-items along L and 128 along K has 16 x 1 of C.\n"
-    "__kernel __attribute__((reqd_work_group_size(128, 2, 1)))\n"
-    "void kiln_sgemm_thin_multiply_nt_side1_short1_vec4_rows8_nv1_litems2_kitems128_ksplit1_align1_index32(int L, int S, int K, float alpha, float beta,\n"
-    "        __global const float *restrict X, int x_offset, int ldx,\n"
-    "        __global const float *restrict Y, int y_offset, int ldy,\n"
-    "        __global float *restrict C, int c_offset, int ldc)\n"
-    "{\n"
-    "    __local float part[8][256];\n"
-    "    const int along_k = get_local_id(0), along_l = get_local_id(1);\n"
-    "    const int l = (int) get_group_id(0) * 16 + along_l * 8;\n"
-    "    const int s = (int) get_group_id(1) * 1;\n"
-    "    const int from = 0, to = K;\n"
-    "    X += x_offset;\n"
-    "    __global const float *y0 = Y + y_offset + min(s + 0, S - 1) * ldy;\n"
-    "    const int y_step = 1;\n"
-    "    C += c_offset;\n"
-    "\n"
-    "    // Rows past the end repeat the last one; what is computed from them is not stored.\n"
-    "    __global const float *x0 = X + min(l + 0, L - 1) * ldx;\n"
-    "    __global const float *x1 = X + min(l + 1, L - 1) * ldx;\n"
-    "    __global const float *x2 = X + min(l + 2, L - 1) * ldx;\n"
-    "    __global const float *x3 = X + min(l + 3, L - 1) * ldx;\n"
-    "    __global const float *x4 = X + min(l + 4, L - 1) * ldx;\n"
-    "    __global const float *x5 = X + min(l + 5, L - 1) * ldx;\n"
-    "    __global const float *x6 = X + min(l + 6, L - 1) * ldx;\n"
-    "    __global const float *x7 = X + min(l + 7, L - 1) * ldx;\n"
-    "    float4 c0_0 = 0, c0_1 = 0, c0_2 = 0, c0_3 = 0, c0_4 = 0, c0_5 = 0, c0_6 = 0, c0_7 = 0;\n"
-    "    int k = from + along_k * 4;\n"
-    "    const bool fast = ldx % 4 == 0 && x_offset % 4 == 0;\n"
-    "    if (fast) {\n"
-    "        for (; k + 4 <= to; k += 512) {\n"
-    "            const float4 a0 = load_aligned(x0 + k);\n"
-    "            const float4 a1 = load_aligned(x1 + k);\n"
-    "            const float4 a2 = load_aligned(x2 + k);\n"
-    "            const float4 a3 = load_aligned(x3 + k);\n"
-    "            const float4 a4 = load_aligned(x4 + k);\n"
-    "            const float4 a5 = load_aligned(x5 + k);\n"
-    "            const float4 a6 = load_aligned(x6 + k);\n"
-    "            const float4 a7 = load_aligned(x7 + k);\n"
-    "            const float4 b0 = load_vector(y0 + k);\n"
-    "            c0_0 += a0 * b0; c0_1 += a1 * b0; c0_2 += a2 * b0; c0_3 += a3 * b0; c0_4 += a4 * b0; c0_5 += a5 * b0; c0_6 += a6 * b0; c0_7 += a7 * b0;\n"
-    "        }\n"
-    "    } else {\n"
-    "        for (; k + 4 <= to; k += 512) {\n"
-    "            const float4 a0 = load_row(x0 + k);\n"
-    "            const float4 a1 = load_row(x1 + k);\n"
-    "            const float4 a2 = load_row(x2 + k);\n"
-    "            const float4 a3 = load_row(x3 + k);\n"
-    "            const float4 a4 = load_row(x4 + k);\n"
-    "            const float4 a5 = load_row(x5 + k);\n"
-    "            const float4 a6 = load_row(x6 + k);\n"
-    "            const float4 a7 = load_row(x7 + k);\n"
-    "            const float4 b0 = load_vector(y0 + k);\n"
-    "            c0_0 += a0 * b0; c0_1 += a1 * b0; c0_2 += a2 * b0; c0_3 += a3 * b0; c0_4 += a4 * b0; c0_5 += a5 * b0; c0_6 += a6 * b0; c0_7 += a7 * b0;\n"
-    "        }\n"
-    "    }\n"
-    "    // What is left of K is less than a vector, and one work-item's.\n"
-    "    for (; k < to; k++) {\n"
-    "        const float b0 = load(y0 + k * y_step);\n"
+static const char piece_429[] =
     "        const float a0 = load(x0 + k);\n"
     "        c0_0.s0 += a0 * b0;\n"
     "        const float a1 = load(x1 + k);\n"
@@ -29529,9 +29404,7 @@ static const char piece_428[] =
     "        const float a2 = load(x2 + k);\n"
     "        c0_2.s0 += a2 * b0;\n"
     "        const float a3 = load(x3 + k);\n"
-    "        c0_3.s0 += a3 * b0;\n";
-
-static const char piece_429[] =
+    "        c0_3.s0 += a3 * b0;\n"
     "        const float a4 = load(x4 + k);\n"
     "        c0_4.s0 += a4 * b0;\n"
     "        const float a5 = load(x5 + k);\n"
@@ -29574,12 +29447,151 @@ static const char piece_429[] =
     "}\n";
 
 static const char piece_430[] =
+    "static float total(float4 x)\n"
+    "{\n"
+    "    float e[4];\n"
+    "    vstore4(x, 0, e);\n"
+    "    return e[0] + e[1] + e[2] + e[3];\n"
+    "}\n"
+    "\n"
     "static float4 load_row(__global const float *p)\n"
     "{\n"
     "    return load_vector(p);\n"
     "}\n"
     "\n"
-    "// In one load what begins at a multiple of 4 elements.\n"
+    "// In one load what begins at a multiple of its size, 16 bytes.\n"
+    "static float4 load_aligned(__global const float *p)\n"
+    "{\n"
+    "    return *(__global const float4 *) p;\n"
+    "}\n"
+    "\n"
+    "static void put(float x, float beta, __global float *p)\n"
+    "{\n"
+    "    store(beta == 0 ? x : x + beta * load(p), p);\n"
+    "}\n"
+    "\n"
+    "// C = alpha op(A) op(B) + beta C for few columns: X is A, C is L x S, row-major.\n"
+    "// X is stored L x K: each of its rows is multiplied by Y to a sum.\n"
+    "// Y is stored S x K.\n"
+    "// A work-group of 2 work-items along L and 128 along K has 16 x 1 of C.\n"
+    "__kernel __attribute__((reqd_work_group_size(128, 2, 1)))\n"
+    "void kiln_sgemm_thin_multiply_nt_side1_short1_vec4_rows8_nv1_litems2_kitems128_ksplit1_align1_index32(int L, int S, int K, float alpha, float beta,\n"
+    "        __global const float *restrict X, int x_offset, int ldx,\n"
+    "        __global const float *restrict Y, int y_offset, int ldy,\n"
+    "        __global float *restrict C, int c_offset, int ldc)\n"
+    "{\n"
+    "    __local float part[8][256];\n"
+    "    const int along_k = get_local_id(0), along_l = get_local_id(1);\n"
+    "    const int l = (int) get_group_id(0) * 16 + along_l * 8;\n"
+    "    const int s = (int) get_group_id(1) * 1;\n"
+    "    const int from = 0, to = K;\n"
+    "    X += x_offset;\n"
+    "    __global const float *y0 = Y + y_offset + min(s + 0, S - 1) * ldy;\n"
+    "    const int y_step = 1;\n"
+    "    C += c_offset;\n"
+    "\n"
+    "    // Rows past the end repeat the last one; what is computed from them is not stored.\n"
+    "    __global const float *x0 = X + min(l + 0, L - 1) * ldx;\n"
+    "    __global const float *x1 = X + min(l + 1, L - 1) * ldx;\n"
+    "    __global const float *x2 = X + min(l + 2, L - 1) * ldx;\n"
+    "    __global const float *x3 = X + min(l + 3, L - 1) * ldx;\n"
+    "    __global const float *x4 = X + min(l + 4, L - 1) * ldx;\n"
+    "    __global const float *x5 = X + min(l + 5, L - 1) * ldx;\n"
+    "    __global const float *x6 = X + min(l + 6, L - 1) * ldx;\n"
+    "    __global const float *x7 = X + min(l + 7, L - 1) * ldx;\n"
+    "    float4 c0_0 = 0, c0_1 = 0, c0_2 = 0, c0_3 = 0, c0_4 = 0, c0_5 = 0, c0_6 = 0, c0_7 = 0;\n"
+    "    int k = from + along_k * 4;\n"
+    "    // The address itself is tested: a buffer may begin at any element.\n"
+    "    const bool is_aligned = ldx % 4 == 0 && (size_t) X % 16 == 0;\n"
+    "    const bool fast = is_aligned;\n"
+    "    if (fast) {\n"
+    "        for (; k + 4 <= to; k += 512) {\n"
+    "            const float4 a0 = load_aligned(x0 + k);\n"
+    "            const float4 a1 = load_aligned(x1 + k);\n"
+    "            const float4 a2 = load_aligned(x2 + k);\n"
+    "            const float4 a3 = load_aligned(x3 + k);\n"
+    "            const float4 a4 = load_aligned(x4 + k);\n"
+    "            const float4 a5 = load_aligned(x5 + k);\n"
+    "            const float4 a6 = load_aligned(x6 + k);\n"
+    "            const float4 a7 = load_aligned(x7 + k);\n"
+    "            const float4 b0 = load_vector(y0 + k);\n"
+    "            c0_0 += a0 * b0; c0_1 += a1 * b0; c0_2 += a2 * b0; c0_3 += a3 * b0; c0_4 += a4 * b0; c0_5 += a5 * b0; c0_6 += a6 * b0; c0_7 += a7 * b0;\n"
+    "        }\n"
+    "    } else {\n"
+    "        for (; k + 4 <= to; k += 512) {\n"
+    "            const float4 a0 = load_row(x0 + k);\n"
+    "            const float4 a1 = load_row(x1 + k);\n"
+    "            const float4 a2 = load_row(x2 + k);\n"
+    "            const float4 a3 = load_row(x3 + k);\n"
+    "            const float4 a4 = load_row(x4 + k);\n"
+    "            const float4 a5 = load_row(x5 + k);\n"
+    "            const float4 a6 = load_row(x6 + k);\n"
+    "            const float4 a7 = load_row(x7 + k);\n"
+    "            const float4 b0 = load_vector(y0 + k);\n"
+    "            c0_0 += a0 * b0; c0_1 += a1 * b0; c0_2 += a2 * b0; c0_3 += a3 * b0; c0_4 += a4 * b0; c0_5 += a5 * b0; c0_6 += a6 * b0; c0_7 += a7 * b0;\n"
+    "        }\n"
+    "    }\n"
+    "    // What is left of K is less than a vector, and one work-item's.\n"
+    "    for (; k < to; k++) {\n"
+    "        const float b0 = load(y0 + k * y_step);\n"
+    "        const float a0 = load(x0 + k);\n"
+    "        c0_0.s0 += a0 * b0;\n"
+    "        const float a1 = load(x1 + k);\n"
+    "        c0_1.s0 += a1 * b0;\n"
+    "        const float a2 = load(x2 + k);\n";
+
+static const char piece_431[] =
+    "        c0_2.s0 += a2 * b0;\n"
+    "        const float a3 = load(x3 + k);\n"
+    "        c0_3.s0 += a3 * b0;\n"
+    "        const float a4 = load(x4 + k);\n"
+    "        c0_4.s0 += a4 * b0;\n"
+    "        const float a5 = load(x5 + k);\n"
+    "        c0_5.s0 += a5 * b0;\n"
+    "        const float a6 = load(x6 + k);\n"
+    "        c0_6.s0 += a6 * b0;\n"
+    "        const float a7 = load(x7 + k);\n"
+    "        c0_7.s0 += a7 * b0;\n"
+    "    }\n"
+    "\n"
+    "    const int begin = l, first = l;\n"
+    "    const int item = along_l * 128 + along_k;\n"
+    "    part[0][item] = total(c0_0);\n"
+    "    part[1][item] = total(c0_1);\n"
+    "    part[2][item] = total(c0_2);\n"
+    "    part[3][item] = total(c0_3);\n"
+    "    part[4][item] = total(c0_4);\n"
+    "    part[5][item] = total(c0_5);\n"
+    "    part[6][item] = total(c0_6);\n"
+    "    part[7][item] = total(c0_7);\n"
+    "    for (int half_way = 64; half_way > 0; half_way /= 2) {\n"
+    "        barrier(CLK_LOCAL_MEM_FENCE);\n"
+    "        if (along_k < half_way) {\n"
+    "            part[0][item] += part[0][item + half_way];\n"
+    "            part[1][item] += part[1][item + half_way];\n"
+    "            part[2][item] += part[2][item + half_way];\n"
+    "            part[3][item] += part[3][item + half_way];\n"
+    "            part[4][item] += part[4][item + half_way];\n"
+    "            part[5][item] += part[5][item + half_way];\n"
+    "            part[6][item] += part[6][item + half_way];\n"
+    "            part[7][item] += part[7][item + half_way];\n"
+    "        }\n"
+    "    }\n"
+    "    if (along_k == 0 && s + 0 < S) {\n"
+    "        const float sums[] = { part[0][item], part[1][item], part[2][item], part[3][item], part[4][item], part[5][item], part[6][item], part[7][item] };\n"
+    "        for (int i = 0; i < 8; i++)\n"
+    "            if (first + i >= begin && first + i < L)\n"
+    "                put(alpha * sums[i], beta, C + (first + i) * ldc + s + 0);\n"
+    "    }\n"
+    "}\n";
+
+static const char piece_432[] =
+    "static float4 load_row(__global const float *p)\n"
+    "{\n"
+    "    return load_vector(p);\n"
+    "}\n"
+    "\n"
+    "// In one load what begins at a multiple of its size, 16 bytes.\n"
     "static float4 load_aligned(__global const float *p)\n"
     "{\n"
     "    return *(__global const float4 *) p;\n"
@@ -29621,7 +29633,8 @@ static const char piece_430[] =
     "            const float4 a = (float4) (load(x + min((int) 0, L - 1)), load(x + min((int) 1, L - 1)), load(x + min((int) 2, L - 1)), load(x + min((int) 3, L - 1)));\n"
     "            c0 += a * load(y0 + k * y_step);\n"
     "        }\n"
-    "    if (ldx % 4 == 0 && (x_offset + first) % 4 == 0) {\n"
+    "    // The address itself is tested: a buffer may begin at any element.\n"
+    "    if (ldx % 4 == 0 && (size_t) (X + first) % 16 == 0) {\n"
     "        for (; k + 896 < to; k += 1024) {\n"
     "            __global const float *x = X + k * ldx + first;\n"
     "            const float4 a0 = load_aligned(x + 0 * ldx);\n"
@@ -29659,10 +29672,10 @@ static const char piece_430[] =
     "            c0 += a0 * load(y0 + (k + 0) * y_step);\n"
     "            c0 += a1 * load(y0 + (k + 128) * y_step);\n"
     "            c0 += a2 * load(y0 + (k + 256) * y_step);\n"
-    "            c0 += a3 * load(y0 + (k + 384) * y_step);\n"
-    "            c0 += a4 * load(y0 + (k + 512) * y_step);\n";
+    "            c0 += a3 * load(y0 + (k + 384) * y_step);\n";
 
-static const char piece_431[] =
+static const char piece_433[] =
+    "            c0 += a4 * load(y0 + (k + 512) * y_step);\n"
     "            c0 += a5 * load(y0 + (k + 640) * y_step);\n"
     "            c0 += a6 * load(y0 + (k + 768) * y_step);\n"
     "            c0 += a7 * load(y0 + (k + 896) * y_step);\n"
@@ -29689,13 +29702,13 @@ static const char piece_431[] =
     "    }\n"
     "}\n";
 
-static const char piece_432[] =
+static const char piece_434[] =
     "static float4 load_row(__global const float *p)\n"
     "{\n"
     "    return load_vector(p);\n"
     "}\n"
     "\n"
-    "// In one load what begins at a multiple of 4 elements.\n"
+    "// In one load what begins at a multiple of its size, 16 bytes.\n"
     "static float4 load_aligned(__global const float *p)\n"
     "{\n"
     "    return *(__global const float4 *) p;\n"
@@ -29737,7 +29750,8 @@ static const char piece_432[] =
     "            const float4 a = (float4) (load(x + min((int) 0, L - 1)), load(x + min((int) 1, L - 1)), load(x + min((int) 2, L - 1)), load(x + min((int) 3, L - 1)));\n"
     "            c0 += a * load(y0 + k * y_step);\n"
     "        }\n"
-    "    if (ldx % 4 == 0 && (x_offset + first) % 4 == 0) {\n"
+    "    // The address itself is tested: a buffer may begin at any element.\n"
+    "    if (ldx % 4 == 0 && (size_t) (X + first) % 16 == 0) {\n"
     "        for (; k + 896 < to; k += 1024) {\n"
     "            __global const float *x = X + k * ldx + first;\n"
     "            const float4 a0 = load_aligned(x + 0 * ldx);\n"
@@ -29775,16 +29789,15 @@ static const char piece_432[] =
     "            c0 += a0 * load(y0 + (k + 0) * y_step);\n"
     "            c0 += a1 * load(y0 + (k + 128) * y_step);\n"
     "            c0 += a2 * load(y0 + (k + 256) * y_step);\n"
-    "            c0 += a3 * load(y0 + (k + 384) * y_step);\n"
-    "            c0 += a4 * load(y0 + (k + 512) * y_step);\n";
+    "            c0 += a3 * load(y0 + (k + 384) * y_step);\n";
 
-static const char piece_433[] =
+static const char piece_435[] =
     "static float4 load_row(__global const float *p)\n"
     "{\n"
     "    return load_vector(p);\n"
     "}\n"
     "\n"
-    "// In one load what begins at a multiple of 4 elements.\n"
+    "// In one load what begins at a multiple of its size, 16 bytes.\n"
     "static float4 load_aligned(__global const float *p)\n"
     "{\n"
     "    return *(__global const float4 *) p;\n"
@@ -29828,206 +29841,8 @@ static const char piece_433[] =
     "            const float4 a = (float4) (load(x + min((long) 0, L - 1)), load(x + min((long) 1, L - 1)), load(x + min((long) 2, L - 1)), load(x + min((long) 3, L - 1)));\n"
     "            c0 += a * load(y0 + k * y_step); c1 += a * load(y1 + k * y_step);\n"
     "        }\n"
-    "    if (ldx % 4 == 0 && (x_offset + first) % 4 == 0) {\n"
-    "        for (; k < to; k += 64) {\n"
-    "            const float4 a = load_aligned(X + k * ldx + first);\n"
-    "            c0 += a * load(y0 + k * y_step); c1 += a * load(y1 + k * y_step);\n"
-    "        }\n"
-    "    } else {\n"
-    "        for (; k < to; k += 64) {\n"
-    "            const float4 a = load_row(X + k * ldx + first);\n"
-    "            c0 += a * load(y0 + k * y_step); c1 += a * load(y1 + k * y_step);\n"
-    "        }\n"
-    "    }\n"
-    "\n"
-    "    const int item = along_k * 8 + along_l;\n"
-    "    part[item] = c0;\n"
-    "    for (int half_way = 32; half_way > 0; half_way /= 2) {\n"
-    "        barrier(CLK_LOCAL_MEM_FENCE);\n"
-    "        if (along_k < half_way)\n"
-    "            part[item] += part[item + half_way * 8];\n"
-    "    }\n"
-    "    if (along_k == 0 && s + 0 < S) {\n"
-    "        float sums[4];\n"
-    "        vstore4(part[item], 0, sums);\n"
-    "        for (int i = 0; i < 4; i++)\n"
-    "            if (first + i >= begin && first + i < L)\n"
-    "                put(alpha * sums[i], beta, C + (s + 0) * ldc + first + i);\n"
-    "    }\n"
-    "    barrier(CLK_LOCAL_MEM_FENCE);\n"
-    "    part[item] = c1;\n"
-    "    for (int half_way = 32; half_way > 0; half_way /= 2) {\n"
-    "        barrier(CLK_LOCAL_MEM_FENCE);\n"
-    "        if (along_k < half_way)\n"
-    "            part[item] += part[item + half_way * 8];\n"
-    "    }\n"
-    "    if (along_k == 0 && s + 1 < S) {\n"
-    "        float sums[4];\n"
-    "        vstore4(part[item], 0, sums);\n"
-    "        for (int i = 0; i < 4; i++)\n"
-    "            if (first + i >= begin && first + i < L)\n"
-    "                put(alpha * sums[i], beta, C + (s + 1) * ldc + first + i);\n"
-    "    }\n"
-    "}\n";
-
-static const char piece_434[] =
-    "static float total(float4 x)\n"
-    "{\n"
-    "    float e[4];\n"
-    "    vstore4(x, 0, e);\n"
-    "    return e[0] + e[1] + e[2] + e[3];\n"
-    "}\n"
-    "\n"
-    "static float4 load_row(__global const float *p)\n"
-    "{\n"
-    "    return load_vector(p);\n"
-    "}\n"
-    "\n"
-    "// In one load what begins at a multiple of 4 elements.\n"
-    "static float4 load_aligned(__global const float *p)\n"
-    "{\n"
-    "    return *(__global const float4 *) p;\n"
-    "}\n"
-    "\n"
-    "static void put(float x, float beta, __global float *p)\n"
-    "{\n"
-    "    store(beta == 0 ? x : x + beta * load(p), p);\n"
-    "}\n"
-    "\n"
-    "// C = alpha op(A) op(B) + beta C for few rows: X is B and Y is A, C is S x L, row-major.\n"
-    "// X is stored L x K: each of its rows is multiplied by Y to a sum.\n"
-    "// Y is stored S x K.\n"
-    "// A work-group of 8 work-items along L and 64 along K has 8 x 2 of C.\n"
-    "__kernel __attribute__((reqd_work_group_size(64, 8, 1)))\n"
-    "void kiln_sgemm_thin_multiply_nt_side0_short2_vec4_rows1_nv1_litems8_kitems64_ksplit1_align1_index64(long L, long S, long K, float alpha, float beta,\n"
-    "        __global const float *restrict X, long x_offset, long ldx,\n"
-    "        __global const float *restrict Y, long y_offset, long ldy,\n"
-    "        __global float *restrict C, long c_offset, long ldc)\n"
-    "{\n"
-    "    __local float part[1][512];\n"
-    "    const int along_k = get_local_id(0), along_l = get_local_id(1);\n"
-    "    const long l = (long) get_group_id(0) * 8 + along_l * 1;\n"
-    "    const long s = (long) get_group_id(1) * 2;\n"
-    "    const long from = 0, to = K;\n"
-    "    X += x_offset;\n"
-    "    __global const float *y0 = Y + y_offset + min(s + 0, S - 1) * ldy;\n"
-    "    __global const float *y1 = Y + y_offset + min(s + 1, S - 1) * ldy;\n"
-    "    const long y_step = 1;\n"
-    "    C += c_offset;\n"
-    "\n"
-    "    // Rows past the end repeat the last one; what is computed from them is not stored.\n"
-    "    __global const float *x0 = X + min(l + 0, L - 1) * ldx;\n"
-    "    float4 c0_0 = 0;\n"
-    "    float4 c1_0 = 0;\n"
-    "    long k = from + along_k * 4;\n"
-    "    const bool fast = ldx % 4 == 0 && x_offset % 4 == 0;\n"
-    "    if (fast) {\n"
-    "        for (; k + 4 <= to; k += 256) {\n"
-    "            const float4 a0 = load_aligned(x0 + k);\n"
-    "            const float4 b0 = load_vector(y0 + k);\n"
-    "            c0_0 += a0 * b0;\n"
-    "            const float4 b1 = load_vector(y1 + k);\n"
-    "            c1_0 += a0 * b1;\n"
-    "        }\n"
-    "    } else {\n"
-    "        for (; k + 4 <= to; k += 256) {\n"
-    "            const float4 a0 = load_row(x0 + k);\n"
-    "            const float4 b0 = load_vector(y0 + k);\n"
-    "            c0_0 += a0 * b0;\n"
-    "            const float4 b1 = load_vector(y1 + k);\n"
-    "            c1_0 += a0 * b1;\n"
-    "        }\n"
-    "    }\n"
-    "    // What is left of K is less than a vector, and one work-item's.\n"
-    "    for (; k < to; k++) {\n"
-    "        const float b0 = load(y0 + k * y_step);\n"
-    "        const float b1 = load(y1 + k * y_step);\n"
-    "        const float a0 = load(x0 + k);\n"
-    "        c0_0.s0 += a0 * b0; c1_0.s0 += a0 * b1;\n"
-    "    }\n"
-    "\n"
-    "    const long begin = l, first = l;\n"
-    "    const int item = along_l * 64 + along_k;\n"
-    "    part[0][item] = total(c0_0);\n"
-    "    for (int half_way = 32; half_way > 0; half_way /= 2) {\n"
-    "        barrier(CLK_LOCAL_MEM_FENCE);\n"
-    "        if (along_k < half_way) {\n"
-    "            part[0][item] += part[0][item + half_way];\n"
-    "        }\n"
-    "    }\n"
-    "    if (along_k == 0 && s + 0 < S) {\n"
-    "        const float sums[] = { part[0][item] };\n"
-    "        for (int i = 0; i < 1; i++)\n"
-    "            if (first + i >= begin && first + i < L)\n"
-    "                put(alpha * sums[i], beta, C + (s + 0) * ldc + first + i);\n"
-    "    }\n"
-    "    barrier(CLK_LOCAL_MEM_FENCE);\n"
-    "    part[0][item] = total(c1_0);\n"
-    "    for (int half_way = 32; half_way > 0; half_way /= 2) {\n"
-    "        barrier(CLK_LOCAL_MEM_FENCE);\n"
-    "        if (along_k < half_way) {\n"
-    "            part[0][item] += part[0][item + half_way];\n"
-    "        }\n"
-    "    }\n"
-    "    if (along_k == 0 && s + 1 < S) {\n"
-    "        const float sums[] = { part[0][item] };\n"
-    "        for (int i = 0; i < 1; i++)\n"
-    "            if (first + i >= begin && first + i < L)\n"
-    "                put(alpha * sums[i], beta, C + (s + 1) * ldc + first + i);\n"
-    "    }\n"
-    "}\n";
-
-static const char piece_435[] =
-    "static float4 load_row(__global const float *p)\n"
-    "{\n"
-    "    return load_vector(p);\n"
-    "}\n"
-    "\n"
-    "// In one load what begins at a multiple of 4 elements.\n"
-    "static float4 load_aligned(__global const float *p)\n"
-    "{\n"
-    "    return *(__global const float4 *) p;\n"
-    "}\n"
-    "\n"
-    "static void put(float x, float beta, __global float *p)\n"
-    "{\n"
-    "    store(beta == 0 ? x : x + beta * load(p), p);\n"
-    "}\n"
-    "\n"
-    "// C = alpha op(A) op(B) + beta C for few rows: X is B and Y is A, C is S x L, row-major.\n"
-    "// X is stored K x L: its rows are added up, each times an element of Y.\n"
-    "// Y is stored K x S.\n"
-    "// A work-group of 8 work-items along L and 64 along K has 32 x 2 of C.\n"
-    "__kernel __attribute__((reqd_work_group_size(8, 64, 1)))\n"
-    "void kiln_sgemm_thin_multiply_tn_side0_short2_vec4_rows1_nv1_litems8_kitems64_ksplit1_align1_index64(long L, long S, long K, float alpha, float beta,\n"
-    "        __global const float *restrict X, long x_offset, long ldx,\n"
-    "        __global const float *restrict Y, long y_offset, long ldy,\n"
-    "        __global float *restrict C, long c_offset, long ldc)\n"
-    "{\n"
-    "    __local float4 part[512];\n"
-    "    const int along_k = get_local_id(1), along_l = get_local_id(0);\n"
-    "    const long l = (long) get_group_id(0) * 32 + along_l * 4;\n"
-    "    const long s = (long) get_group_id(1) * 2;\n"
-    "    const long from = 0, to = K;\n"
-    "    X += x_offset;\n"
-    "    __global const float *y0 = Y + y_offset + min(s + 0, S - 1);\n"
-    "    __global const float *y1 = Y + y_offset + min(s + 1, S - 1);\n"
-    "    const long y_step = ldy;\n"
-    "    C += c_offset;\n"
-    "\n"
-    "    // Vectors past the end repeat the last one, which ends where the row does.\n"
-    "    const long begin = l, first = max(min(l, L - 4), (long) 0);\n"
-    "    float4 c0 = 0;\n"
-    "    float4 c1 = 0;\n"
-    "    long k = from + along_k;\n"
-    "    if (L < 4)\n"
-    "        for (; k < to; k += 64) {\n"
-    "            // A row is less than a vector.\n"
-    "            __global const float *x = X + k * ldx;\n"
-    "            const float4 a = (float4) (load(x + min((long) 0, L - 1)), load(x + min((long) 1, L - 1)), load(x + min((long) 2, L - 1)), load(x + min((long) 3, L - 1)));\n"
-    "            c0 += a * load(y0 + k * y_step); c1 += a * load(y1 + k * y_step);\n"
-    "        }\n"
-    "    if (ldx % 4 == 0 && (x_offset + first) % 4 == 0) {\n"
+    "    // The address itself is tested: a buffer may begin at any element.\n"
+    "    if (ldx % 4 == 0 && (size_t) (X + first) % 16 == 0) {\n"
     "        for (; k < to; k += 64) {\n"
     "            const float4 a = load_aligned(X + k * ldx + first);\n"
     "            c0 += a * load(y0 + k * y_step); c1 += a * load(y1 + k * y_step);\n"
@@ -30082,7 +29897,209 @@ static const char piece_436[] =
     "    return load_vector(p);\n"
     "}\n"
     "\n"
-    "// In one load what begins at a multiple of 4 elements.\n"
+    "// In one load what begins at a multiple of its size, 16 bytes.\n"
+    "static float4 load_aligned(__global const float *p)\n"
+    "{\n"
+    "    return *(__global const float4 *) p;\n"
+    "}\n"
+    "\n"
+    "static void put(float x, float beta, __global float *p)\n"
+    "{\n"
+    "    store(beta == 0 ? x : x + beta * load(p), p);\n"
+    "}\n"
+    "\n"
+    "// C = alpha op(A) op(B) + beta C for few rows: X is B and Y is A, C is S x L, row-major.\n"
+    "// X is stored L x K: each of its rows is multiplied by Y to a sum.\n"
+    "// Y is stored S x K.\n"
+    "// A work-group of 8 work-items along L and 64 along K has 8 x 2 of C.\n"
+    "__kernel __attribute__((reqd_work_group_size(64, 8, 1)))\n"
+    "void kiln_sgemm_thin_multiply_nt_side0_short2_vec4_rows1_nv1_litems8_kitems64_ksplit1_align1_index64(long L, long S, long K, float alpha, float beta,\n"
+    "        __global const float *restrict X, long x_offset, long ldx,\n"
+    "        __global const float *restrict Y, long y_offset, long ldy,\n"
+    "        __global float *restrict C, long c_offset, long ldc)\n"
+    "{\n"
+    "    __local float part[1][512];\n"
+    "    const int along_k = get_local_id(0), along_l = get_local_id(1);\n"
+    "    const long l = (long) get_group_id(0) * 8 + along_l * 1;\n"
+    "    const long s = (long) get_group_id(1) * 2;\n"
+    "    const long from = 0, to = K;\n"
+    "    X += x_offset;\n"
+    "    __global const float *y0 = Y + y_offset + min(s + 0, S - 1) * ldy;\n"
+    "    __global const float *y1 = Y + y_offset + min(s + 1, S - 1) * ldy;\n"
+    "    const long y_step = 1;\n"
+    "    C += c_offset;\n"
+    "\n"
+    "    // Rows past the end repeat the last one; what is computed from them is not stored.\n"
+    "    __global const float *x0 = X + min(l + 0, L - 1) * ldx;\n"
+    "    float4 c0_0 = 0;\n"
+    "    float4 c1_0 = 0;\n"
+    "    long k = from + along_k * 4;\n"
+    "    // The address itself is tested: a buffer may begin at any element.\n"
+    "    const bool is_aligned = ldx % 4 == 0 && (size_t) X % 16 == 0;\n"
+    "    const bool fast = is_aligned;\n"
+    "    if (fast) {\n"
+    "        for (; k + 4 <= to; k += 256) {\n"
+    "            const float4 a0 = load_aligned(x0 + k);\n"
+    "            const float4 b0 = load_vector(y0 + k);\n"
+    "            c0_0 += a0 * b0;\n"
+    "            const float4 b1 = load_vector(y1 + k);\n"
+    "            c1_0 += a0 * b1;\n"
+    "        }\n"
+    "    } else {\n"
+    "        for (; k + 4 <= to; k += 256) {\n"
+    "            const float4 a0 = load_row(x0 + k);\n"
+    "            const float4 b0 = load_vector(y0 + k);\n"
+    "            c0_0 += a0 * b0;\n"
+    "            const float4 b1 = load_vector(y1 + k);\n"
+    "            c1_0 += a0 * b1;\n"
+    "        }\n"
+    "    }\n"
+    "    // What is left of K is less than a vector, and one work-item's.\n"
+    "    for (; k < to; k++) {\n"
+    "        const float b0 = load(y0 + k * y_step);\n"
+    "        const float b1 = load(y1 + k * y_step);\n"
+    "        const float a0 = load(x0 + k);\n"
+    "        c0_0.s0 += a0 * b0; c1_0.s0 += a0 * b1;\n"
+    "    }\n"
+    "\n"
+    "    const long begin = l, first = l;\n"
+    "    const int item = along_l * 64 + along_k;\n"
+    "    part[0][item] = total(c0_0);\n"
+    "    for (int half_way = 32; half_way > 0; half_way /= 2) {\n"
+    "        barrier(CLK_LOCAL_MEM_FENCE);\n"
+    "        if (along_k < half_way) {\n"
+    "            part[0][item] += part[0][item + half_way];\n"
+    "        }\n"
+    "    }\n"
+    "    if (along_k == 0 && s + 0 < S) {\n"
+    "        const float sums[] = { part[0][item] };\n"
+    "        for (int i = 0; i < 1; i++)\n"
+    "            if (first + i >= begin && first + i < L)\n"
+    "                put(alpha * sums[i], beta, C + (s + 0) * ldc + first + i);\n"
+    "    }\n"
+    "    barrier(CLK_LOCAL_MEM_FENCE);\n"
+    "    part[0][item] = total(c1_0);\n"
+    "    for (int half_way = 32; half_way > 0; half_way /= 2) {\n"
+    "        barrier(CLK_LOCAL_MEM_FENCE);\n"
+    "        if (along_k < half_way) {\n"
+    "            part[0][item] += part[0][item + half_way];\n"
+    "        }\n"
+    "    }\n"
+    "    if (along_k == 0 && s + 1 < S) {\n"
+    "        const float sums[] = { part[0][item] };\n"
+    "        for (int i = 0; i < 1; i++)\n"
+    "            if (first + i >= begin && first + i < L)\n"
+    "                put(alpha * sums[i], beta, C + (s + 1) * ldc + first + i);\n"
+    "    }\n"
+    "}\n";
+
+static const char piece_437[] =
+    "static float4 load_row(__global const float *p)\n"
+    "{\n"
+    "    return load_vector(p);\n"
+    "}\n"
+    "\n"
+    "// In one load what begins at a multiple of its size, 16 bytes.\n"
+    "static float4 load_aligned(__global const float *p)\n"
+    "{\n"
+    "    return *(__global const float4 *) p;\n"
+    "}\n"
+    "\n"
+    "static void put(float x, float beta, __global float *p)\n"
+    "{\n"
+    "    store(beta == 0 ? x : x + beta * load(p), p);\n"
+    "}\n"
+    "\n"
+    "// C = alpha op(A) op(B) + beta C for few rows: X is B and Y is A, C is S x L, row-major.\n"
+    "// X is stored K x L: its rows are added up, each times an element of Y.\n"
+    "// Y is stored K x S.\n"
+    "// A work-group of 8 work-items along L and 64 along K has 32 x 2 of C.\n"
+    "__kernel __attribute__((reqd_work_group_size(8, 64, 1)))\n"
+    "void kiln_sgemm_thin_multiply_tn_side0_short2_vec4_rows1_nv1_litems8_kitems64_ksplit1_align1_index64(long L, long S, long K, float alpha, float beta,\n"
+    "        __global const float *restrict X, long x_offset, long ldx,\n"
+    "        __global const float *restrict Y, long y_offset, long ldy,\n"
+    "        __global float *restrict C, long c_offset, long ldc)\n"
+    "{\n"
+    "    __local float4 part[512];\n"
+    "    const int along_k = get_local_id(1), along_l = get_local_id(0);\n"
+    "    const long l = (long) get_group_id(0) * 32 + along_l * 4;\n"
+    "    const long s = (long) get_group_id(1) * 2;\n"
+    "    const long from = 0, to = K;\n"
+    "    X += x_offset;\n"
+    "    __global const float *y0 = Y + y_offset + min(s + 0, S - 1);\n"
+    "    __global const float *y1 = Y + y_offset + min(s + 1, S - 1);\n"
+    "    const long y_step = ldy;\n"
+    "    C += c_offset;\n"
+    "\n"
+    "    // Vectors past the end repeat the last one, which ends where the row does.\n"
+    "    const long begin = l, first = max(min(l, L - 4), (long) 0);\n"
+    "    float4 c0 = 0;\n"
+    "    float4 c1 = 0;\n"
+    "    long k = from + along_k;\n"
+    "    if (L < 4)\n"
+    "        for (; k < to; k += 64) {\n"
+    "            // A row is less than a vector.\n"
+    "            __global const float *x = X + k * ldx;\n"
+    "            const float4 a = (float4) (load(x + min((long) 0, L - 1)), load(x + min((long) 1, L - 1)), load(x + min((long) 2, L - 1)), load(x + min((long) 3, L - 1)));\n"
+    "            c0 += a * load(y0 + k * y_step); c1 += a * load(y1 + k * y_step);\n"
+    "        }\n"
+    "    // The address itself is tested: a buffer may begin at any element.\n"
+    "    if (ldx % 4 == 0 && (size_t) (X + first) % 16 == 0) {\n"
+    "        for (; k < to; k += 64) {\n"
+    "            const float4 a = load_aligned(X + k * ldx + first);\n"
+    "            c0 += a * load(y0 + k * y_step); c1 += a * load(y1 + k * y_step);\n"
+    "        }\n"
+    "    } else {\n"
+    "        for (; k < to; k += 64) {\n"
+    "            const float4 a = load_row(X + k * ldx + first);\n"
+    "            c0 += a * load(y0 + k * y_step); c1 += a * load(y1 + k * y_step);\n"
+    "        }\n"
+    "    }\n"
+    "\n"
+    "    const int item = along_k * 8 + along_l;\n"
+    "    part[item] = c0;\n"
+    "    for (int half_way = 32; half_way > 0; half_way /= 2) {\n"
+    "        barrier(CLK_LOCAL_MEM_FENCE);\n"
+    "        if (along_k < half_way)\n"
+    "            part[item] += part[item + half_way * 8];\n"
+    "    }\n"
+    "    if (along_k == 0 && s + 0 < S) {\n"
+    "        float sums[4];\n"
+    "        vstore4(part[item], 0, sums);\n"
+    "        for (int i = 0; i < 4; i++)\n"
+    "            if (first + i >= begin && first + i < L)\n"
+    "                put(alpha * sums[i], beta, C + (s + 0) * ldc + first + i);\n"
+    "    }\n"
+    "    barrier(CLK_LOCAL_MEM_FENCE);\n"
+    "    part[item] = c1;\n"
+    "    for (int half_way = 32; half_way > 0; half_way /= 2) {\n"
+    "        barrier(CLK_LOCAL_MEM_FENCE);\n"
+    "        if (along_k < half_way)\n"
+    "            part[item] += part[item + half_way * 8];\n"
+    "    }\n"
+    "    if (along_k == 0 && s + 1 < S) {\n"
+    "        float sums[4];\n"
+    "        vstore4(part[item], 0, sums);\n"
+    "        for (int i = 0; i < 4; i++)\n"
+    "            if (first + i >= begin && first + i < L)\n"
+    "                put(alpha * sums[i], beta, C + (s + 1) * ldc + first + i);\n"
+    "    }\n"
+    "}\n";
+
+static const char piece_438[] =
+    "static float total(float4 x)\n"
+    "{\n"
+    "    float e[4];\n"
+    "    vstore4(x, 0, e);\n"
+    "    return e[0] + e[1] + e[2] + e[3];\n"
+    "}\n"
+    "\n"
+    "static float4 load_row(__global const float *p)\n"
+    "{\n"
+    "    return load_vector(p);\n"
+    "}\n"
+    "\n"
+    "// In one load what begins at a multiple of its size, 16 bytes.\n"
     "static float4 load_aligned(__global const float *p)\n"
     "{\n"
     "    return *(__global const float4 *) p;\n"
@@ -30119,8 +30136,10 @@ static const char piece_436[] =
     "    float4 c0_0 = 0;\n"
     "    float4 c1_0 = 0;\n"
     "    long k = from + along_k * 4;\n"
+    "    // The address itself is tested: a buffer may begin at any element.\n"
+    "    const bool is_aligned = ldx % 4 == 0 && (size_t) X % 16 == 0;\n"
     "    // A single column of Y lies side by side like a row.\n"
-    "    const bool fast = ldx % 4 == 0 && x_offset % 4 == 0 && ldy == 1;\n"
+    "    const bool fast = is_aligned && ldy == 1;\n"
     "    if (fast) {\n"
     "        for (; k + 4 <= to; k += 256) {\n"
     "            const float4 a0 = load_aligned(x0 + k);\n"
@@ -30170,16 +30189,16 @@ static const char piece_436[] =
     "        }\n"
     "    }\n"
     "    if (along_k == 0 && s + 1 < S) {\n"
-    "        const float sums[] = { part[0][item] };\n"
-    "        for (int i = 0; i < 1; i++)\n"
-    "            if (first + i >= begin && first + i < L)\n";
+    "        const float sums[] = { part[0][item] };\n";
 
-static const char piece_437[] =
+static const char piece_439[] =
+    "        for (int i = 0; i < 1; i++)\n"
+    "            if (first + i >= begin && first + i < L)\n"
     "                put(alpha * sums[i], beta, C + (s + 1) * ldc + first + i);\n"
     "    }\n"
     "}\n";
 
-static const char piece_438[] =
+static const char piece_440[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored K x N.\n"
@@ -30254,7 +30273,7 @@ static const char piece_438[] =
     "                        3);\n"
     "            if (item == 288)\n";
 
-static const char piece_439[] =
+static const char piece_441[] =
     "                write_map(local_address(map), (ulong) (B + b_offset), K, N, ldb, 32, 64,\n"
     "                        0);\n"
     "            warp_sync();\n"
@@ -30334,7 +30353,7 @@ static const char piece_439[] =
     "        const uint tiles_m = ((uint) M + 31) / 32, tiles_n = ((uint) N + 255) / 256;\n"
     "        const uint band = tile / (1 * tiles_n) * 1, in_band = tile - band * tiles_n;\n";
 
-static const char piece_440[] =
+static const char piece_442[] =
     "        const uint band_rows = min(tiles_m - band, (uint) 1);\n"
     "        const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n"
     "        const int first_m = tile_m * 32, first_n = tile_n * 256;\n"
@@ -30413,7 +30432,7 @@ static const char piece_440[] =
     "            mbarrier_wait(turneds + 8 * stage, phase);\n"
     "            // What was read in the step before has been multiplied, so that it has arrived, and not before.\n";
 
-static const char piece_441[] =
+static const char piece_443[] =
     "            warp_sync();\n"
     "            if (now > 0 && lane == 0)\n"
     "                mbarrier_arrive(empties + 8 * (stage == 0 ? 5 : stage - 1));\n"
@@ -30491,7 +30510,7 @@ static const char piece_441[] =
     "    }\n"
     "}\n";
 
-static const char piece_442[] =
+static const char piece_444[] =
     "// Adds up what work-groups have of a tile that none did alone, and stores it. Of 128 elements at a\n"
     "// time each of eight warps adds up every eighth part; what they have is then added in their order.\n"
     "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\n"
@@ -30569,7 +30588,7 @@ static const char piece_442[] =
     "            const uint item = element % 256, e = element / 256;\n"
     "            const uint warp = item / 32, lane = item % 32;\n";
 
-static const char piece_443[] =
+static const char piece_445[] =
     "            const uint lane_m = lane / 4, lane_n = lane % 4;\n"
     "            const uint warp_m = warp % 1 * 32, warp_n = warp / 1 * 32;\n"
     "            const uint m = e / 8, n = e % 8;\n"
@@ -30582,7 +30601,7 @@ static const char piece_443[] =
     "    }\n"
     "}\n";
 
-static const char piece_444[] =
+static const char piece_446[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored N x K.\n"
@@ -30657,7 +30676,7 @@ static const char piece_444[] =
     "                        3);\n"
     "            if (item == 288)\n";
 
-static const char piece_445[] =
+static const char piece_447[] =
     "                write_map(local_address(map), (ulong) (B + b_offset), N, K, ldb, box_n, 32,\n"
     "                        3);\n"
     "            warp_sync();\n"
@@ -30738,7 +30757,7 @@ static const char piece_445[] =
     "        // Work-groups that run together share rows and columns: 1 rows of tiles at a time.\n"
     "        const uint tiles_m = ((uint) M + 31) / 32, tiles_n = ((uint) N + 255) / 256;\n";
 
-static const char piece_446[] =
+static const char piece_448[] =
     "        const uint band = tile / (1 * tiles_n) * 1, in_band = tile - band * tiles_n;\n"
     "        const uint band_rows = min(tiles_m - band, (uint) 1);\n"
     "        const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n"
@@ -30817,7 +30836,7 @@ static const char piece_446[] =
     "        for (int now = 0; now < num; now++) {\n"
     "            mbarrier_wait(turneds + 8 * stage, phase);\n";
 
-static const char piece_447[] =
+static const char piece_449[] =
     "            // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
     "            warp_sync();\n"
     "            if (now > 0 && lane == 0)\n"
@@ -30896,7 +30915,7 @@ static const char piece_447[] =
     "    }\n"
     "}\n";
 
-static const char piece_448[] =
+static const char piece_450[] =
     "// Adds up what work-groups have of a tile that none did alone, and stores it. Of 128 elements at a\n"
     "// time each of eight warps adds up every eighth part; what they have is then added in their order.\n"
     "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\n"
@@ -30974,7 +30993,7 @@ static const char piece_448[] =
     "            const uint item = element % 256, e = element / 256;\n"
     "            const uint warp = item / 32, lane = item % 32;\n";
 
-static const char piece_449[] =
+static const char piece_451[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored K x N.\n"
@@ -31049,7 +31068,7 @@ static const char piece_449[] =
     "            asm volatile(\"tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu\"\n"
     "                    \".sync.aligned [%0], [%1], 128;\" ::\n";
 
-static const char piece_450[] =
+static const char piece_452[] =
     "                    \"l\"(a_map + which * 128), \"r\"(local_address(map)) : \"memory\");\n"
     "            asm volatile(\"bar.sync 3, 64;\" ::: \"memory\");\n"
     "        }\n"
@@ -31127,7 +31146,7 @@ static const char piece_450[] =
     "                for (uint i = item; i < 2048; i += 256) {\n"
     "                    const uint line = i / 64, x = i % 64;\n";
 
-static const char piece_451[] =
+static const char piece_453[] =
     "                    const uint to = (x / 16 * 512 + line * 16 + x % 16) * 16;\n"
     "                    fetch_chunk(b_at + s * 32768 + to, B + b_offset, K, N, ldb, k + line,\n"
     "                            first_n + x * 4);\n"
@@ -31207,7 +31226,7 @@ static const char piece_451[] =
     "            #pragma unroll\n"
     "                    for (int m = 0; m < 4; m += 4) {\n";
 
-static const char piece_452[] =
+static const char piece_454[] =
     "                        const float4 x = *(__local const float4 *) (a_tile + k * 128 + a_from\n"
     "                                + m / 8 * 8192 + m % 8 * 32);\n"
     "                        as[m] = x.s0, as[m + 1] = x.s1, as[m + 2] = x.s2, as[m + 3] = x.s3;\n"
@@ -31270,7 +31289,7 @@ static const char piece_452[] =
     "    }\n"
     "}\n";
 
-static const char piece_453[] =
+static const char piece_455[] =
     "// Adds up what work-groups have of a tile that none did alone, and stores it. Of 128 elements at a\n"
     "// time each of eight warps adds up every eighth part; what they have is then added in their order.\n"
     "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\n"
@@ -31348,7 +31367,7 @@ static const char piece_453[] =
     "            const uint item = element % 256, e = element / 256;\n"
     "            const uint warp = item / 32, lane = item % 32;\n";
 
-static const char piece_454[] =
+static const char piece_456[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored N x K.\n"
@@ -31423,7 +31442,7 @@ static const char piece_454[] =
     "                        0);\n"
     "            if (item == 288)\n";
 
-static const char piece_455[] =
+static const char piece_457[] =
     "                write_map(local_address(map), (ulong) (B + b_offset), N, K, ldb, box_n, 32,\n"
     "                        3);\n"
     "            warp_sync();\n"
@@ -31503,7 +31522,7 @@ static const char piece_455[] =
     "        const uint tiles_m = ((uint) M + 31) / 32, tiles_n = ((uint) N + 255) / 256;\n"
     "        const uint band = tile / (1 * tiles_n) * 1, in_band = tile - band * tiles_n;\n";
 
-static const char piece_456[] =
+static const char piece_458[] =
     "        const uint band_rows = min(tiles_m - band, (uint) 1);\n"
     "        const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n"
     "        const int first_m = tile_m * 32, first_n = tile_n * 256;\n"
@@ -31582,7 +31601,7 @@ static const char piece_456[] =
     "            mbarrier_wait(turneds + 8 * stage, phase);\n"
     "            // What was read in the step before has been multiplied, so that it has arrived, and not before.\n";
 
-static const char piece_457[] =
+static const char piece_459[] =
     "            warp_sync();\n"
     "            if (now > 0 && lane == 0)\n"
     "                mbarrier_arrive(empties + 8 * (stage == 0 ? 5 : stage - 1));\n"
@@ -31660,7 +31679,7 @@ static const char piece_457[] =
     "    }\n"
     "}\n";
 
-static const char piece_458[] =
+static const char piece_460[] =
     "// Adds up what work-groups have of a tile that none did alone, and stores it. Of 128 elements at a\n"
     "// time each of eight warps adds up every eighth part; what they have is then added in their order.\n"
     "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\n"
@@ -31738,7 +31757,7 @@ static const char piece_458[] =
     "            const uint item = element % 256, e = element / 256;\n"
     "            const uint warp = item / 32, lane = item % 32;\n";
 
-static const char piece_459[] =
+static const char piece_461[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored K x N.\n"
@@ -31818,7 +31837,7 @@ static const char piece_459[] =
     "        // Work-groups that run together share rows and columns: 16 rows of tiles at a time.\n"
     "        const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 31) / 32;\n";
 
-static const char piece_460[] =
+static const char piece_462[] =
     "        const uint band = tile / (16 * tiles_n) * 16, in_band = tile - band * tiles_n;\n"
     "        const uint band_rows = min(tiles_m - band, (uint) 16);\n"
     "        const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n"
@@ -31896,7 +31915,7 @@ static const char piece_460[] =
     "    const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 31) / 32;\n"
     "    const uint band = tile / (16 * tiles_n) * 16, in_band = tile - band * tiles_n;\n";
 
-static const char piece_461[] =
+static const char piece_463[] =
     "    const uint band_rows = min(tiles_m - band, (uint) 16);\n"
     "    const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n"
     "    const int first_m = tile_m * 64, first_n = tile_n * 32;\n"
@@ -31979,7 +31998,7 @@ static const char piece_461[] =
     "    }\n"
     "}\n";
 
-static const char piece_462[] =
+static const char piece_464[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored N x K.\n"
@@ -32059,7 +32078,7 @@ static const char piece_462[] =
     "        // Work-groups that run together share rows and columns: 16 rows of tiles at a time.\n"
     "        const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 31) / 32;\n";
 
-static const char piece_463[] =
+static const char piece_465[] =
     "        const uint band = tile / (16 * tiles_n) * 16, in_band = tile - band * tiles_n;\n"
     "        const uint band_rows = min(tiles_m - band, (uint) 16);\n"
     "        const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n"
@@ -32138,7 +32157,7 @@ static const char piece_463[] =
     "    // Work-groups that run together share rows and columns: 16 rows of tiles at a time.\n"
     "    const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 31) / 32;\n";
 
-static const char piece_464[] =
+static const char piece_466[] =
     "    const uint band = tile / (16 * tiles_n) * 16, in_band = tile - band * tiles_n;\n"
     "    const uint band_rows = min(tiles_m - band, (uint) 16);\n"
     "    const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n"
@@ -32222,7 +32241,7 @@ static const char piece_464[] =
     "    }\n"
     "}\n";
 
-static const char piece_465[] =
+static const char piece_467[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored K x N.\n"
@@ -32301,7 +32320,7 @@ static const char piece_465[] =
     "            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n"
     "            const int first_m = tile_m * 64, first_n = tile_n * 32;\n";
 
-static const char piece_466[] =
+static const char piece_468[] =
     "            for (int t = 0; t < num; t++) {\n"
     "                if (t >= early)\n"
     "                {\n"
@@ -32381,7 +32400,7 @@ static const char piece_466[] =
     "                c[m][n] = 0;\n"
     "        for (int now = 0; now < num; now++) {\n";
 
-static const char piece_467[] =
+static const char piece_469[] =
     "            mbarrier_wait(fulls + 8 * stage, phase);\n"
     "            // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
     "            warp_sync();\n"
@@ -32447,7 +32466,7 @@ static const char piece_467[] =
     "    }\n"
     "}\n";
 
-static const char piece_468[] =
+static const char piece_470[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored N x K.\n"
@@ -32527,7 +32546,7 @@ static const char piece_468[] =
     "        // Work-groups that run together share rows and columns: 16 rows of tiles at a time.\n"
     "        const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 31) / 32;\n";
 
-static const char piece_469[] =
+static const char piece_471[] =
     "        const uint band = tile / (16 * tiles_n) * 16, in_band = tile - band * tiles_n;\n"
     "        const uint band_rows = min(tiles_m - band, (uint) 16);\n"
     "        const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n"
@@ -32605,7 +32624,7 @@ static const char piece_469[] =
     "    const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 31) / 32;\n"
     "    const uint band = tile / (16 * tiles_n) * 16, in_band = tile - band * tiles_n;\n";
 
-static const char piece_470[] =
+static const char piece_472[] =
     "    const uint band_rows = min(tiles_m - band, (uint) 16);\n"
     "    const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n"
     "    const int first_m = tile_m * 64, first_n = tile_n * 32;\n"
@@ -32688,7 +32707,7 @@ static const char piece_470[] =
     "    }\n"
     "}\n";
 
-static const char piece_471[] =
+static const char piece_473[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored K x N.\n"
@@ -32769,7 +32788,7 @@ static const char piece_471[] =
     "        const uint tiles_m = ((uint) M + 127) / 128, tiles_n = ((uint) N + 255) / 256;\n"
     "        const uint band = tile / (1 * tiles_n) * 1, in_band = tile - band * tiles_n;\n";
 
-static const char piece_472[] =
+static const char piece_474[] =
     "        const uint band_rows = min(tiles_m - band, (uint) 1);\n"
     "        const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n"
     "        const int first_m = tile_m * 128, first_n = tile_n * 256;\n"
@@ -32851,7 +32870,7 @@ static const char piece_472[] =
     "            #pragma unroll\n"
     "                    for (int m = 0; m < 8; m += 4) {\n";
 
-static const char piece_473[] =
+static const char piece_475[] =
     "                        const float4 x = *(__local const float4 *) (a_tile + k * 256 + a_from\n"
     "                                + m / 8 * 8192 + m % 8 * 32);\n"
     "                        as[m] = x.s0, as[m + 1] = x.s1, as[m + 2] = x.s2, as[m + 3] = x.s3;\n"
@@ -32904,7 +32923,7 @@ static const char piece_473[] =
     "    }\n"
     "}\n";
 
-static const char piece_474[] =
+static const char piece_476[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored N x K.\n"
@@ -32985,7 +33004,7 @@ static const char piece_474[] =
     "        const uint tiles_m = ((uint) M + 127) / 128, tiles_n = ((uint) N + 255) / 256;\n"
     "        const uint band = tile / (1 * tiles_n) * 1, in_band = tile - band * tiles_n;\n";
 
-static const char piece_475[] =
+static const char piece_477[] =
     "        const uint band_rows = min(tiles_m - band, (uint) 1);\n"
     "        const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n"
     "        const int first_m = tile_m * 128, first_n = tile_n * 256;\n"
@@ -33066,7 +33085,7 @@ static const char piece_475[] =
     "            #pragma unroll\n"
     "                for (int k = 4 * q; k < 4 * q + 4; k++) {\n";
 
-static const char piece_476[] =
+static const char piece_478[] =
     "                    float as[8], bs[16];\n"
     "            #pragma unroll\n"
     "                    for (int m = 0; m < 8; m += 4) {\n"
@@ -33122,7 +33141,7 @@ static const char piece_476[] =
     "    }\n"
     "}\n";
 
-static const char piece_477[] =
+static const char piece_479[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored K x N.\n"
@@ -33203,7 +33222,7 @@ static const char piece_477[] =
     "            for (int t = 0; t < num; t++) {\n"
     "                {\n";
 
-static const char piece_478[] =
+static const char piece_480[] =
     "                    mbarrier_wait(empties + 8 * s, phase);\n"
     "                    // Fetches step t into place s.\n"
     "                    {\n"
@@ -33285,7 +33304,7 @@ static const char piece_478[] =
     "                }\n"
     "            }\n";
 
-static const char piece_479[] =
+static const char piece_481[] =
     "            if (++stage == 3) {\n"
     "                stage = 0;\n"
     "                phase ^= 1;\n"
@@ -33321,7 +33340,7 @@ static const char piece_479[] =
     "    }\n"
     "}\n";
 
-static const char piece_480[] =
+static const char piece_482[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored N x K.\n"
@@ -33402,7 +33421,7 @@ static const char piece_480[] =
     "        const uint tiles_m = ((uint) M + 127) / 128, tiles_n = ((uint) N + 255) / 256;\n"
     "        const uint band = tile / (1 * tiles_n) * 1, in_band = tile - band * tiles_n;\n";
 
-static const char piece_481[] =
+static const char piece_483[] =
     "        const uint band_rows = min(tiles_m - band, (uint) 1);\n"
     "        const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n"
     "        const int first_m = tile_m * 128, first_n = tile_n * 256;\n"
@@ -33484,7 +33503,7 @@ static const char piece_481[] =
     "            #pragma unroll\n"
     "                    for (int m = 0; m < 8; m += 4) {\n";
 
-static const char piece_482[] =
+static const char piece_484[] =
     "// Elements of float are computed with as float. A product and a sum are fused where the device does\n"
     "// that in one step: FP_CONTRACT, on by default, allows it.\n"
     "static float load(__global const float *p)\n"
@@ -33599,11 +33618,11 @@ static const char piece_482[] =
     "    if (beta != 0)\n"
     "        x += beta * *(__global float4 *) out;\n";
 
-static const char piece_483[] =
+static const char piece_485[] =
     "    *(__global float4 *) out = x;\n"
     "}\n";
 
-static const char piece_484[] =
+static const char piece_486[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 8.0 and later.\n"
     "// A is stored M x K.\n"
     "// B is stored K x N.\n"
@@ -33680,7 +33699,7 @@ static const char piece_484[] =
     "                        const float4 x = *(__local const float4 *) (a_tile + k * 256 + a_from\n"
     "                                + m / 8 * 8192 + m % 8 * 32);\n";
 
-static const char piece_485[] =
+static const char piece_487[] =
     "                        as[m] = x.s0, as[m + 1] = x.s1, as[m + 2] = x.s2, as[m + 3] = x.s3;\n"
     "                    }\n"
     "            #pragma unroll\n"
@@ -33723,7 +33742,7 @@ static const char piece_485[] =
     "    }\n"
     "}\n";
 
-static const char piece_486[] =
+static const char piece_488[] =
     "// Elements of float are computed with as float. A product and a sum are fused where the device does\n"
     "// that in one step: FP_CONTRACT, on by default, allows it.\n"
     "static float load(__global const float *p)\n"
@@ -33833,7 +33852,7 @@ static const char piece_486[] =
     "}\n"
     "\n";
 
-static const char piece_487[] =
+static const char piece_489[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 8.0 and later.\n"
     "// A is stored M x K.\n"
     "// B is stored N x K.\n"
@@ -33910,7 +33929,7 @@ static const char piece_487[] =
     "                        const float4 x = *(__local const float4 *) (a_tile + k * 256 + a_from\n"
     "                                + m / 8 * 8192 + m % 8 * 32);\n";
 
-static const char piece_488[] =
+static const char piece_490[] =
     "// Elements of float are computed with as float. A product and a sum are fused where the device does\n"
     "// that in one step: FP_CONTRACT, on by default, allows it.\n"
     "static float load(__global const float *p)\n"
@@ -34026,7 +34045,7 @@ static const char piece_488[] =
     "    *(__global float4 *) out = x;\n"
     "}\n";
 
-static const char piece_489[] =
+static const char piece_491[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 8.0 and later.\n"
     "// A is stored K x M.\n"
     "// B is stored K x N.\n"
@@ -34103,7 +34122,7 @@ static const char piece_489[] =
     "                        const float4 x = *(__local const float4 *) (a_tile + k * 256 + a_from\n"
     "                                + m / 8 * 8192 + m % 8 * 32);\n";
 
-static const char piece_490[] =
+static const char piece_492[] =
     "// Elements of float are computed with as float. A product and a sum are fused where the device does\n"
     "// that in one step: FP_CONTRACT, on by default, allows it.\n"
     "static float load(__global const float *p)\n"
@@ -34218,7 +34237,7 @@ static const char piece_490[] =
     "    if (beta != 0)\n"
     "        x += beta * *(__global float4 *) out;\n";
 
-static const char piece_491[] =
+static const char piece_493[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 8.0 and later.\n"
     "// A is stored K x M.\n"
     "// B is stored N x K.\n"
@@ -34295,7 +34314,7 @@ static const char piece_491[] =
     "                        const float4 x = *(__local const float4 *) (a_tile + k * 256 + a_from\n"
     "                                + m / 8 * 8192 + m % 8 * 32);\n";
 
-static const char piece_492[] =
+static const char piece_494[] =
     "// Elements of float are computed with as float. A product and a sum are fused where the device does\n"
     "// that in one step: FP_CONTRACT, on by default, allows it.\n"
     "static float load(__global const float *p)\n"
@@ -34410,7 +34429,7 @@ static const char piece_492[] =
     "    }\n"
     "#pragma unroll\n";
 
-static const char piece_493[] =
+static const char piece_495[] =
     "    for (int i = 0; i < 2; i++) {\n"
     "        const uint other = exchange(item & 2 ? x[i] : x[i + 2], 2);\n"
     "        x[i] = item & 2 ? other : x[i];\n"
@@ -34427,7 +34446,7 @@ static const char piece_493[] =
     "    *(__global float4 *) out = x;\n"
     "}\n";
 
-static const char piece_494[] =
+static const char piece_496[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 8.0 and later.\n"
     "// A is stored M x K.\n"
     "// B is stored K x N.\n"
@@ -34498,7 +34517,7 @@ static const char piece_494[] =
     "            // The tiles of step t - 1 are there for all, and all have multiplied those of the step before,\n"
     "            // whose place is the next one to copy to.\n";
 
-static const char piece_495[] =
+static const char piece_497[] =
     "            if (t >= 1) {\n"
     "                wait_for_copies();\n"
     "                barrier(CLK_LOCAL_MEM_FENCE);\n"
@@ -34580,7 +34599,7 @@ static const char piece_495[] =
     "    }\n"
     "}\n";
 
-static const char piece_496[] =
+static const char piece_498[] =
     "// Adds up what work-groups have of a tile that none did alone, and stores it. Of 128 elements at a\n"
     "// time each of eight warps adds up every eighth part; what they have is then added in their order.\n"
     "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\n"
@@ -34658,7 +34677,7 @@ static const char piece_496[] =
     "            const uint item = element % 128, e = element / 128;\n"
     "            const uint warp = item / 32, lane = item % 32;\n";
 
-static const char piece_497[] =
+static const char piece_499[] =
     "            const uint lane_m = lane / 4, lane_n = lane % 4;\n"
     "            const uint warp_m = warp % 1 * 64, warp_n = warp / 1 * 16;\n"
     "            const uint m = e / 4, n = e % 4;\n"
@@ -34671,7 +34690,7 @@ static const char piece_497[] =
     "    }\n"
     "}\n";
 
-static const char piece_498[] =
+static const char piece_500[] =
     "// Elements of float are computed with as float. A product and a sum are fused where the device does\n"
     "// that in one step: FP_CONTRACT, on by default, allows it.\n"
     "static float load(__global const float *p)\n"
@@ -34783,7 +34802,7 @@ static const char piece_498[] =
     "        const uint other = exchange(item & 2 ? x[i] : x[i + 2], 2);\n"
     "        x[i] = item & 2 ? other : x[i];\n";
 
-static const char piece_499[] =
+static const char piece_501[] =
     "        x[i + 2] = item & 2 ? x[i + 2] : other;\n"
     "    }\n"
     "}\n"
@@ -34797,7 +34816,7 @@ static const char piece_499[] =
     "    *(__global float4 *) out = x;\n"
     "}\n";
 
-static const char piece_500[] =
+static const char piece_502[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 8.0 and later.\n"
     "// A is stored M x K.\n"
     "// B is stored N x K.\n"
@@ -34868,7 +34887,7 @@ static const char piece_500[] =
     "            // The tiles of step t - 1 are there for all, and all have multiplied those of the step before,\n"
     "            // whose place is the next one to copy to.\n";
 
-static const char piece_501[] =
+static const char piece_503[] =
     "            if (t >= 1) {\n"
     "                wait_for_copies();\n"
     "                barrier(CLK_LOCAL_MEM_FENCE);\n"
@@ -34950,7 +34969,7 @@ static const char piece_501[] =
     "    }\n"
     "}\n";
 
-static const char piece_502[] =
+static const char piece_504[] =
     "// Adds up what work-groups have of a tile that none did alone, and stores it. Of 128 elements at a\n"
     "// time each of eight warps adds up every eighth part; what they have is then added in their order.\n"
     "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\n"
@@ -35028,7 +35047,7 @@ static const char piece_502[] =
     "            const uint item = element % 128, e = element / 128;\n"
     "            const uint warp = item / 32, lane = item % 32;\n";
 
-static const char piece_503[] =
+static const char piece_505[] =
     "// Elements of float are computed with as float. A product and a sum are fused where the device does\n"
     "// that in one step: FP_CONTRACT, on by default, allows it.\n"
     "static float load(__global const float *p)\n"
@@ -35150,7 +35169,7 @@ static const char piece_503[] =
     "    *(__global float4 *) out = x;\n"
     "}\n";
 
-static const char piece_504[] =
+static const char piece_506[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 8.0 and later.\n"
     "// A is stored K x M.\n"
     "// B is stored K x N.\n"
@@ -35221,7 +35240,7 @@ static const char piece_504[] =
     "            // The tiles of step t - 1 are there for all, and all have multiplied those of the step before,\n"
     "            // whose place is the next one to copy to.\n";
 
-static const char piece_505[] =
+static const char piece_507[] =
     "            if (t >= 1) {\n"
     "                wait_for_copies();\n"
     "                barrier(CLK_LOCAL_MEM_FENCE);\n"
@@ -35303,7 +35322,7 @@ static const char piece_505[] =
     "    }\n"
     "}\n";
 
-static const char piece_506[] =
+static const char piece_508[] =
     "// Adds up what work-groups have of a tile that none did alone, and stores it. Of 128 elements at a\n"
     "// time each of eight warps adds up every eighth part; what they have is then added in their order.\n"
     "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\n"
@@ -35381,7 +35400,7 @@ static const char piece_506[] =
     "            const uint item = element % 128, e = element / 128;\n"
     "            const uint warp = item / 32, lane = item % 32;\n";
 
-static const char piece_507[] =
+static const char piece_509[] =
     "// Elements of float are computed with as float. A product and a sum are fused where the device does\n"
     "// that in one step: FP_CONTRACT, on by default, allows it.\n"
     "static float load(__global const float *p)\n"
@@ -35496,7 +35515,7 @@ static const char piece_507[] =
     "    }\n"
     "#pragma unroll\n";
 
-static const char piece_508[] =
+static const char piece_510[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 8.0 and later.\n"
     "// A is stored K x M.\n"
     "// B is stored N x K.\n"
@@ -35567,7 +35586,7 @@ static const char piece_508[] =
     "            // The tiles of step t - 1 are there for all, and all have multiplied those of the step before,\n"
     "            // whose place is the next one to copy to.\n";
 
-static const char piece_509[] =
+static const char piece_511[] =
     "            if (t >= 1) {\n"
     "                wait_for_copies();\n"
     "                barrier(CLK_LOCAL_MEM_FENCE);\n"
@@ -35649,7 +35668,7 @@ static const char piece_509[] =
     "    }\n"
     "}\n";
 
-static const char piece_510[] =
+static const char piece_512[] =
     "// Adds up what work-groups have of a tile that none did alone, and stores it. Of 128 elements at a\n"
     "// time each of eight warps adds up every eighth part; what they have is then added in their order.\n"
     "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\n"
@@ -35727,7 +35746,7 @@ static const char piece_510[] =
     "            const uint item = element % 128, e = element / 128;\n"
     "            const uint warp = item / 32, lane = item % 32;\n";
 
-static const char piece_511[] =
+static const char piece_513[] =
     "// Elements of float are computed with as float. A product and a sum are fused where the device does\n"
     "// that in one step: FP_CONTRACT, on by default, allows it.\n"
     "static float load(__global const float *p)\n"
@@ -35842,7 +35861,7 @@ static const char piece_511[] =
     "    if (beta != 0)\n"
     "        x += beta * *(__global float4 *) out;\n";
 
-static const char piece_512[] =
+static const char piece_514[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 8.0 and later.\n"
     "// A is stored M x K.\n"
     "// B is stored K x N.\n"
@@ -35919,7 +35938,7 @@ static const char piece_512[] =
     "                        const float4 x = *(__local const float4 *) (a_tile + k * 256 + a_from\n"
     "                                + m / 8 * 8192 + m % 8 * 32);\n";
 
-static const char piece_513[] =
+static const char piece_515[] =
     "                        as[m] = x.s0, as[m + 1] = x.s1, as[m + 2] = x.s2, as[m + 3] = x.s3;\n"
     "                    }\n"
     "            #pragma unroll\n"
@@ -35962,7 +35981,7 @@ static const char piece_513[] =
     "    }\n"
     "}\n";
 
-static const char piece_514[] =
+static const char piece_516[] =
     "// Elements of float are computed with as float. A product and a sum are fused where the device does\n"
     "// that in one step: FP_CONTRACT, on by default, allows it.\n"
     "static float load(__global const float *p)\n"
@@ -36072,7 +36091,7 @@ static const char piece_514[] =
     "}\n"
     "\n";
 
-static const char piece_515[] =
+static const char piece_517[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 8.0 and later.\n"
     "// A is stored M x K.\n"
     "// B is stored N x K.\n"
@@ -36149,7 +36168,7 @@ static const char piece_515[] =
     "                        const float4 x = *(__local const float4 *) (a_tile + k * 256 + a_from\n"
     "                                + m / 8 * 8192 + m % 8 * 32);\n";
 
-static const char piece_516[] =
+static const char piece_518[] =
     "// Elements of float are computed with as float. A product and a sum are fused where the device does\n"
     "// that in one step: FP_CONTRACT, on by default, allows it.\n"
     "static float load(__global const float *p)\n"
@@ -36265,7 +36284,7 @@ static const char piece_516[] =
     "    *(__global float4 *) out = x;\n"
     "}\n";
 
-static const char piece_517[] =
+static const char piece_519[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 8.0 and later.\n"
     "// A is stored K x M.\n"
     "// B is stored K x N.\n"
@@ -36342,7 +36361,7 @@ static const char piece_517[] =
     "                        const float4 x = *(__local const float4 *) (a_tile + k * 256 + a_from\n"
     "                                + m / 8 * 8192 + m % 8 * 32);\n";
 
-static const char piece_518[] =
+static const char piece_520[] =
     "// Elements of float are computed with as float. A product and a sum are fused where the device does\n"
     "// that in one step: FP_CONTRACT, on by default, allows it.\n"
     "static float load(__global const float *p)\n"
@@ -36457,7 +36476,7 @@ static const char piece_518[] =
     "    if (beta != 0)\n"
     "        x += beta * *(__global float4 *) out;\n";
 
-static const char piece_519[] =
+static const char piece_521[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 8.0 and later.\n"
     "// A is stored K x M.\n"
     "// B is stored N x K.\n"
@@ -36534,7 +36553,7 @@ static const char piece_519[] =
     "                        const float4 x = *(__local const float4 *) (a_tile + k * 256 + a_from\n"
     "                                + m / 8 * 8192 + m % 8 * 32);\n";
 
-static const char piece_520[] =
+static const char piece_522[] =
     "// Elements of float are computed with as float. A product and a sum are fused where the device does\n"
     "// that in one step: FP_CONTRACT, on by default, allows it.\n"
     "static float load(__global const float *p)\n"
@@ -36649,7 +36668,7 @@ static const char piece_520[] =
     "    if (beta != 0)\n"
     "        x += beta * *(__global float4 *) out;\n";
 
-static const char piece_521[] =
+static const char piece_523[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 8.0 and later.\n"
     "// A is stored M x K.\n"
     "// B is stored K x N.\n"
@@ -36726,7 +36745,7 @@ static const char piece_521[] =
     "                        const float4 x = *(__local const float4 *) (a_tile + k * 128 + a_from\n"
     "                                + m / 8 * 8192 + m % 8 * 32);\n";
 
-static const char piece_522[] =
+static const char piece_524[] =
     "                        as[m] = x.s0, as[m + 1] = x.s1, as[m + 2] = x.s2, as[m + 3] = x.s3;\n"
     "                    }\n"
     "            #pragma unroll\n"
@@ -36769,7 +36788,7 @@ static const char piece_522[] =
     "    }\n"
     "}\n";
 
-static const char piece_523[] =
+static const char piece_525[] =
     "// Elements of float are computed with as float. A product and a sum are fused where the device does\n"
     "// that in one step: FP_CONTRACT, on by default, allows it.\n"
     "static float load(__global const float *p)\n"
@@ -36879,7 +36898,7 @@ static const char piece_523[] =
     "}\n"
     "\n";
 
-static const char piece_524[] =
+static const char piece_526[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 8.0 and later.\n"
     "// A is stored M x K.\n"
     "// B is stored N x K.\n"
@@ -36956,7 +36975,7 @@ static const char piece_524[] =
     "                        const float4 x = *(__local const float4 *) (a_tile + k * 128 + a_from\n"
     "                                + m / 8 * 8192 + m % 8 * 32);\n";
 
-static const char piece_525[] =
+static const char piece_527[] =
     "// Elements of float are computed with as float. A product and a sum are fused where the device does\n"
     "// that in one step: FP_CONTRACT, on by default, allows it.\n"
     "static float load(__global const float *p)\n"
@@ -37072,7 +37091,7 @@ static const char piece_525[] =
     "    *(__global float4 *) out = x;\n"
     "}\n";
 
-static const char piece_526[] =
+static const char piece_528[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 8.0 and later.\n"
     "// A is stored K x M.\n"
     "// B is stored K x N.\n"
@@ -37149,7 +37168,7 @@ static const char piece_526[] =
     "                        const float4 x = *(__local const float4 *) (a_tile + k * 128 + a_from\n"
     "                                + m / 8 * 8192 + m % 8 * 32);\n";
 
-static const char piece_527[] =
+static const char piece_529[] =
     "// Elements of float are computed with as float. A product and a sum are fused where the device does\n"
     "// that in one step: FP_CONTRACT, on by default, allows it.\n"
     "static float load(__global const float *p)\n"
@@ -37264,7 +37283,7 @@ static const char piece_527[] =
     "    if (beta != 0)\n"
     "        x += beta * *(__global float4 *) out;\n";
 
-static const char piece_528[] =
+static const char piece_530[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 8.0 and later.\n"
     "// A is stored K x M.\n"
     "// B is stored N x K.\n"
@@ -37341,7 +37360,7 @@ static const char piece_528[] =
     "                        const float4 x = *(__local const float4 *) (a_tile + k * 128 + a_from\n"
     "                                + m / 8 * 8192 + m % 8 * 32);\n";
 
-static const char piece_529[] =
+static const char piece_531[] =
     "// Elements of float are computed with as float. A product and a sum are fused where the device does\n"
     "// that in one step: FP_CONTRACT, on by default, allows it.\n"
     "static float load(__global const float *p)\n"
@@ -37453,7 +37472,7 @@ static const char piece_529[] =
     "        const uint other = exchange(item & 2 ? x[i] : x[i + 2], 2);\n"
     "        x[i] = item & 2 ? other : x[i];\n";
 
-static const char piece_530[] =
+static const char piece_532[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 8.0 and later.\n"
     "// A is stored M x K.\n"
     "// B is stored K x N.\n"
@@ -37530,7 +37549,7 @@ static const char piece_530[] =
     "                        const float4 x = *(__local const float4 *) (a_tile + k * 128 + a_from\n"
     "                                + m / 8 * 8192 + m % 8 * 32);\n";
 
-static const char piece_531[] =
+static const char piece_533[] =
     "// Elements of float are computed with as float. A product and a sum are fused where the device does\n"
     "// that in one step: FP_CONTRACT, on by default, allows it.\n"
     "static float load(__global const float *p)\n"
@@ -37640,7 +37659,7 @@ static const char piece_531[] =
     "}\n"
     "\n";
 
-static const char piece_532[] =
+static const char piece_534[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 8.0 and later.\n"
     "// A is stored M x K.\n"
     "// B is stored N x K.\n"
@@ -37717,7 +37736,7 @@ static const char piece_532[] =
     "                        const float4 x = *(__local const float4 *) (a_tile + k * 128 + a_from\n"
     "                                + m / 8 * 8192 + m % 8 * 32);\n";
 
-static const char piece_533[] =
+static const char piece_535[] =
     "// Elements of float are computed with as float. A product and a sum are fused where the device does\n"
     "// that in one step: FP_CONTRACT, on by default, allows it.\n"
     "static float load(__global const float *p)\n"
@@ -37833,7 +37852,7 @@ static const char piece_533[] =
     "    *(__global float4 *) out = x;\n"
     "}\n";
 
-static const char piece_534[] =
+static const char piece_536[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 8.0 and later.\n"
     "// A is stored K x M.\n"
     "// B is stored K x N.\n"
@@ -37910,7 +37929,7 @@ static const char piece_534[] =
     "                        const float4 x = *(__local const float4 *) (a_tile + k * 128 + a_from\n"
     "                                + m / 8 * 8192 + m % 8 * 32);\n";
 
-static const char piece_535[] =
+static const char piece_537[] =
     "// Elements of float are computed with as float. A product and a sum are fused where the device does\n"
     "// that in one step: FP_CONTRACT, on by default, allows it.\n"
     "static float load(__global const float *p)\n"
@@ -38022,7 +38041,7 @@ static const char piece_535[] =
     "        const uint other = exchange(item & 2 ? x[i] : x[i + 2], 2);\n"
     "        x[i] = item & 2 ? other : x[i];\n";
 
-static const char piece_536[] =
+static const char piece_538[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 8.0 and later.\n"
     "// A is stored K x M.\n"
     "// B is stored N x K.\n"
@@ -38099,7 +38118,7 @@ static const char piece_536[] =
     "                        const float4 x = *(__local const float4 *) (a_tile + k * 128 + a_from\n"
     "                                + m / 8 * 8192 + m % 8 * 32);\n";
 
-static const char piece_537[] =
+static const char piece_539[] =
     "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n"
     "// Elements of double are computed with as double. A product and a sum are fused where the device does\n"
     "// that in one step: FP_CONTRACT, on by default, allows it.\n"
@@ -38190,7 +38209,7 @@ static const char piece_537[] =
     "        asm volatile(\"//@tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%0], 0;\" ::\n"
     "                \"r\"(map) : \"memory\");\n";
 
-static const char piece_538[] =
+static const char piece_540[] =
     "    if (swizzle == 1)\n"
     "        asm volatile(\"//@tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%0], 1;\" ::\n"
     "                \"r\"(map) : \"memory\");\n"
@@ -38265,7 +38284,7 @@ static const char piece_538[] =
     "    *(__global double2 *) (out + col) = z;\n"
     "}\n";
 
-static const char piece_539[] =
+static const char piece_541[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored K x N.\n"
@@ -38343,7 +38362,7 @@ static const char piece_539[] =
     "            const uint band = tile / (4 * tiles_n) * 4, in_band = tile - band * tiles_n;\n"
     "            const uint band_rows = min(tiles_m - band, (uint) 4);\n";
 
-static const char piece_540[] =
+static const char piece_542[] =
     "            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n"
     "            const int first_m = tile_m * 128, first_n = tile_n * 128;\n"
     "            for (int t = 0; t < num; t++) {\n"
@@ -38424,7 +38443,7 @@ static const char piece_540[] =
     "                for (int e = 0; e < 4; e++)\n"
     "                    c[i][j][e] = 0;\n";
 
-static const char piece_541[] =
+static const char piece_543[] =
     "        // Eight values of k at a time. In which order is ours to choose, as long as A and B agree, and so is\n"
     "        // the order of rows and columns within a block. The copy engine puts column x, in 16 bytes, of row r\n"
     "        // of a tile at x ^ r % 8. The orders here let no two work-items that read together meet in a bank\n"
@@ -38489,7 +38508,7 @@ static const char piece_541[] =
     "    }\n"
     "}\n";
 
-static const char piece_542[] =
+static const char piece_544[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored N x K.\n"
@@ -38567,7 +38586,7 @@ static const char piece_542[] =
     "            const uint band = tile / (4 * tiles_n) * 4, in_band = tile - band * tiles_n;\n"
     "            const uint band_rows = min(tiles_m - band, (uint) 4);\n";
 
-static const char piece_543[] =
+static const char piece_545[] =
     "            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n"
     "            const int first_m = tile_m * 128, first_n = tile_n * 128;\n"
     "            for (int t = 0; t < num; t++) {\n"
@@ -38647,7 +38666,7 @@ static const char piece_543[] =
     "                for (int e = 0; e < 4; e++)\n"
     "                    c[i][j][e] = 0;\n";
 
-static const char piece_544[] =
+static const char piece_546[] =
     "        // Eight values of k at a time. In which order is ours to choose, as long as A and B agree, and so is\n"
     "        // the order of rows and columns within a block. The copy engine puts column x, in 16 bytes, of row r\n"
     "        // of a tile at x ^ r % 8. The orders here let no two work-items that read together meet in a bank\n"
@@ -38712,7 +38731,7 @@ static const char piece_544[] =
     "    }\n"
     "}\n";
 
-static const char piece_545[] =
+static const char piece_547[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored K x N.\n"
@@ -38791,7 +38810,7 @@ static const char piece_545[] =
     "            const uint band_rows = min(tiles_m - band, (uint) 4);\n"
     "            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n";
 
-static const char piece_546[] =
+static const char piece_548[] =
     "            const int first_m = tile_m * 128, first_n = tile_n * 128;\n"
     "            for (int t = 0; t < num; t++) {\n"
     "                if (t >= early)\n"
@@ -38871,7 +38890,7 @@ static const char piece_546[] =
     "                    c[i][j][e] = 0;\n"
     "        // Eight values of k at a time. In which order is ours to choose, as long as A and B agree, and so is\n";
 
-static const char piece_547[] =
+static const char piece_549[] =
     "        // the order of rows and columns within a block. The copy engine puts column x, in 16 bytes, of row r\n"
     "        // of a tile at x ^ r % 8. The orders here let no two work-items that read together meet in a bank\n"
     "        // (8 together read 16 bytes each, 16 read 8 bytes each), and what is read is where it is used.\n"
@@ -38934,7 +38953,7 @@ static const char piece_547[] =
     "    }\n"
     "}\n";
 
-static const char piece_548[] =
+static const char piece_550[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored N x K.\n"
@@ -39012,7 +39031,7 @@ static const char piece_548[] =
     "            const uint band = tile / (4 * tiles_n) * 4, in_band = tile - band * tiles_n;\n"
     "            const uint band_rows = min(tiles_m - band, (uint) 4);\n";
 
-static const char piece_549[] =
+static const char piece_551[] =
     "            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n"
     "            const int first_m = tile_m * 128, first_n = tile_n * 128;\n"
     "            for (int t = 0; t < num; t++) {\n"
@@ -39093,7 +39112,7 @@ static const char piece_549[] =
     "                for (int e = 0; e < 4; e++)\n"
     "                    c[i][j][e] = 0;\n";
 
-static const char piece_550[] =
+static const char piece_552[] =
     "        // Eight values of k at a time. In which order is ours to choose, as long as A and B agree, and so is\n"
     "        // the order of rows and columns within a block. The copy engine puts column x, in 16 bytes, of row r\n"
     "        // of a tile at x ^ r % 8. The orders here let no two work-items that read together meet in a bank\n"
@@ -39158,7 +39177,7 @@ static const char piece_550[] =
     "    }\n"
     "}\n";
 
-static const char piece_551[] =
+static const char piece_553[] =
     "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n"
     "// Elements of double are computed with as double. A product and a sum are fused where the device does\n"
     "// that in one step: FP_CONTRACT, on by default, allows it.\n"
@@ -39264,7 +39283,7 @@ static const char piece_551[] =
     "{\n"
     "    asm volatile(\"//@tensormap.replace.tile.global_address.shared::cta.b1024.b64 [%0], %1;\" ::\n";
 
-static const char piece_552[] =
+static const char piece_554[] =
     "            \"r\"(map), \"l\"(address) : \"memory\");\n"
     "    asm volatile(\"//@tensormap.replace.tile.rank.shared::cta.b1024.b32 [%0], 1;\" ::\n"
     "            \"r\"(map) : \"memory\");\n"
@@ -39342,7 +39361,7 @@ static const char piece_552[] =
     "}\n"
     "\n";
 
-static const char piece_553[] =
+static const char piece_555[] =
     "// Stores alpha x + beta C in a row of C, where there is such a column; beta == 0 does not read C.\n"
     "static void put(double x, __global double *out, long col, long N, double alpha, double beta)\n"
     "{\n"
@@ -39365,7 +39384,7 @@ static const char piece_553[] =
     "    *(__global double2 *) (out + col) = z;\n"
     "}\n";
 
-static const char piece_554[] =
+static const char piece_556[] =
     "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\n"
     "void kiln_dgemm_bulk_copy_nn_copya1_copyb1(long a_rows, long a_cols, __global const element_bits *restrict A, long a_offset,\n"
     "        long lda, __global uchar *restrict a_work, long a_at,\n"
@@ -39376,7 +39395,7 @@ static const char piece_554[] =
     "    copy_matrix(b_rows, b_cols, B + b_offset, ldb, (__global element_bits *) b_work + b_at);\n"
     "}\n";
 
-static const char piece_555[] =
+static const char piece_557[] =
     "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\n"
     "void kiln_dgemm_bulk_copya_n_copya1(long rows, long cols, __global const element_bits *restrict X, long x_offset,\n"
     "        long ldx, __global uchar *restrict work, long at)\n"
@@ -39384,7 +39403,7 @@ static const char piece_555[] =
     "    copy_matrix(rows, cols, X + x_offset, ldx, (__global element_bits *) work + at);\n"
     "}\n";
 
-static const char piece_556[] =
+static const char piece_558[] =
     "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\n"
     "void kiln_dgemm_bulk_copyb_n_copyb1(long rows, long cols, __global const element_bits *restrict X, long x_offset,\n"
     "        long ldx, __global uchar *restrict work, long at)\n"
@@ -39392,7 +39411,7 @@ static const char piece_556[] =
     "    copy_matrix(rows, cols, X + x_offset, ldx, (__global element_bits *) work + at);\n"
     "}\n";
 
-static const char piece_557[] =
+static const char piece_559[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored K x N.\n"
@@ -39468,7 +39487,7 @@ static const char piece_557[] =
     "            asm volatile(\"tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu\"\n"
     "                    \".sync.aligned [%0], [%1], 128;\" ::\n";
 
-static const char piece_558[] =
+static const char piece_560[] =
     "                    \"l\"(a_map + which * 128), \"r\"(local_address(map)) : \"memory\");\n"
     "            asm volatile(\"bar.sync 3, 64;\" ::: \"memory\");\n"
     "        }\n"
@@ -39546,7 +39565,7 @@ static const char piece_558[] =
     "                    const uint line = i / 32, x = i % 32;\n"
     "                    const uint to = swizzled(line, x, 8);\n";
 
-static const char piece_559[] =
+static const char piece_561[] =
     "                    fetch_chunk(b_at + s * 8192 + to, B + b_offset, K, N, ldb, k + line,\n"
     "                            first_n + x * 2);\n"
     "                }\n"
@@ -39619,7 +39638,7 @@ static const char piece_559[] =
     "                #pragma unroll\n"
     "                for (int j = 0; j < 2; j++) {\n";
 
-static const char piece_560[] =
+static const char piece_562[] =
     "                    const uint at = (k_0 * 128 + ((lane_m / 2) ^ k_0) * 16) ^ j % 2 * 64;\n"
     "                    bs0[j][0] = *(__local const double *) (b_tile + b_first + j / 2 * 2048 + s * 1024 + at);\n"
     "                    bs0[j][1] = *(__local const double *) (b_tile + b_first + j / 2 * 2048 + s * 1024 + (at ^ 144));\n"
@@ -39669,7 +39688,7 @@ static const char piece_560[] =
     "    }\n"
     "}\n";
 
-static const char piece_561[] =
+static const char piece_563[] =
     "// Adds up what work-groups have of a tile that none did alone, and stores it. Of 64 elements at a\n"
     "// time each of eight warps adds up every eighth part; what they have is then added in their order.\n"
     "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\n"
@@ -39747,7 +39766,7 @@ static const char piece_561[] =
     "            const uint item = element % 256, e = element / 256;\n"
     "            const uint warp = item / 32, lane = item % 32;\n";
 
-static const char piece_562[] =
+static const char piece_564[] =
     "            const uint lane_m = lane / 4, lane_k = lane % 4;\n"
     "            // Rows 0, 1, 4, 5, 2, 3, 6, 7 of A (columns of B).\n"
     "            const uint lane_r = (lane_m & 1) | (lane_m & 2) << 1 | (lane_m & 4) >> 1;\n"
@@ -39762,7 +39781,7 @@ static const char piece_562[] =
     "    }\n"
     "}\n";
 
-static const char piece_563[] =
+static const char piece_565[] =
     "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\n"
     "void kiln_dgemm_bulk_copy_nt_copya1_copyb1(long a_rows, long a_cols, __global const element_bits *restrict A, long a_offset,\n"
     "        long lda, __global uchar *restrict a_work, long a_at,\n"
@@ -39773,7 +39792,7 @@ static const char piece_563[] =
     "    copy_matrix(b_rows, b_cols, B + b_offset, ldb, (__global element_bits *) b_work + b_at);\n"
     "}\n";
 
-static const char piece_564[] =
+static const char piece_566[] =
     "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\n"
     "void kiln_dgemm_bulk_copyb_t_copyb1(long rows, long cols, __global const element_bits *restrict X, long x_offset,\n"
     "        long ldx, __global uchar *restrict work, long at)\n"
@@ -39781,7 +39800,7 @@ static const char piece_564[] =
     "    copy_matrix(rows, cols, X + x_offset, ldx, (__global element_bits *) work + at);\n"
     "}\n";
 
-static const char piece_565[] =
+static const char piece_567[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored N x K.\n"
@@ -39857,7 +39876,7 @@ static const char piece_565[] =
     "            asm volatile(\"tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu\"\n"
     "                    \".sync.aligned [%0], [%1], 128;\" ::\n";
 
-static const char piece_566[] =
+static const char piece_568[] =
     "                    \"l\"(a_map + which * 128), \"r\"(local_address(map)) : \"memory\");\n"
     "            asm volatile(\"bar.sync 3, 64;\" ::: \"memory\");\n"
     "        }\n"
@@ -39937,7 +39956,7 @@ static const char piece_566[] =
     "                            k + x * 2);\n"
     "                }\n";
 
-static const char piece_567[] =
+static const char piece_569[] =
     "                mbarrier_arrive_later(fulls + 8 * s);\n"
     "            }\n"
     "            asm volatile(\"bar.sync 2, 256;\" ::: \"memory\");\n"
@@ -40009,7 +40028,7 @@ static const char piece_567[] =
     "                    const uint at = ((4 * s + lane_k) ^ lane_r) * 16 + lane_k % 2 * 8;\n"
     "                    bs0[j][0] = *(__local const double *) (b_tile + b_first + j * 1024 + at);\n";
 
-static const char piece_568[] =
+static const char piece_570[] =
     "                    bs0[j][1] = *(__local const double *) (b_tile + b_first + j * 1024 + (at ^ 8));\n"
     "                }\n"
     "                #pragma unroll\n"
@@ -40057,7 +40076,7 @@ static const char piece_568[] =
     "    }\n"
     "}\n";
 
-static const char piece_569[] =
+static const char piece_571[] =
     "// Adds up what work-groups have of a tile that none did alone, and stores it. Of 64 elements at a\n"
     "// time each of eight warps adds up every eighth part; what they have is then added in their order.\n"
     "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\n"
@@ -40135,7 +40154,7 @@ static const char piece_569[] =
     "            const uint item = element % 256, e = element / 256;\n"
     "            const uint warp = item / 32, lane = item % 32;\n";
 
-static const char piece_570[] =
+static const char piece_572[] =
     "            const uint lane_m = lane / 4, lane_k = lane % 4;\n"
     "            // Rows 0, 1, 4, 5, 2, 3, 6, 7 of A (columns of B).\n"
     "            const uint lane_r = (lane_m & 1) | (lane_m & 2) << 1 | (lane_m & 4) >> 1;\n"
@@ -40150,7 +40169,7 @@ static const char piece_570[] =
     "    }\n"
     "}\n";
 
-static const char piece_571[] =
+static const char piece_573[] =
     "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\n"
     "void kiln_dgemm_bulk_copy_tn_copya1_copyb1(long a_rows, long a_cols, __global const element_bits *restrict A, long a_offset,\n"
     "        long lda, __global uchar *restrict a_work, long a_at,\n"
@@ -40161,7 +40180,7 @@ static const char piece_571[] =
     "    copy_matrix(b_rows, b_cols, B + b_offset, ldb, (__global element_bits *) b_work + b_at);\n"
     "}\n";
 
-static const char piece_572[] =
+static const char piece_574[] =
     "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\n"
     "void kiln_dgemm_bulk_copya_t_copya1(long rows, long cols, __global const element_bits *restrict X, long x_offset,\n"
     "        long ldx, __global uchar *restrict work, long at)\n"
@@ -40169,7 +40188,7 @@ static const char piece_572[] =
     "    copy_matrix(rows, cols, X + x_offset, ldx, (__global element_bits *) work + at);\n"
     "}\n";
 
-static const char piece_573[] =
+static const char piece_575[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored K x N.\n"
@@ -40245,7 +40264,7 @@ static const char piece_573[] =
     "            asm volatile(\"tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu\"\n"
     "                    \".sync.aligned [%0], [%1], 128;\" ::\n";
 
-static const char piece_574[] =
+static const char piece_576[] =
     "                    \"l\"(a_map + which * 128), \"r\"(local_address(map)) : \"memory\");\n"
     "            asm volatile(\"bar.sync 3, 64;\" ::: \"memory\");\n"
     "        }\n"
@@ -40324,7 +40343,7 @@ static const char piece_574[] =
     "                    const uint line = i / 32, x = i % 32;\n"
     "                    const uint to = swizzled(line, x, 8);\n";
 
-static const char piece_575[] =
+static const char piece_577[] =
     "                    fetch_chunk(b_at + s * 8192 + to, B + b_offset, K, N, ldb, k + line,\n"
     "                            first_n + x * 2);\n"
     "                }\n"
@@ -40396,7 +40415,7 @@ static const char piece_575[] =
     "                    const uint at = (k_0 * 128 + ((lane_m / 2) ^ k_0) * 16) ^ j % 2 * 64;\n"
     "                    bs0[j][0] = *(__local const double *) (b_tile + b_first + j / 2 * 2048 + s * 1024 + at);\n";
 
-static const char piece_576[] =
+static const char piece_578[] =
     "                    bs0[j][1] = *(__local const double *) (b_tile + b_first + j / 2 * 2048 + s * 1024 + (at ^ 144));\n"
     "                }\n"
     "                #pragma unroll\n"
@@ -40444,7 +40463,7 @@ static const char piece_576[] =
     "    }\n"
     "}\n";
 
-static const char piece_577[] =
+static const char piece_579[] =
     "// Adds up what work-groups have of a tile that none did alone, and stores it. Of 64 elements at a\n"
     "// time each of eight warps adds up every eighth part; what they have is then added in their order.\n"
     "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\n"
@@ -40522,7 +40541,7 @@ static const char piece_577[] =
     "            const uint item = element % 256, e = element / 256;\n"
     "            const uint warp = item / 32, lane = item % 32;\n";
 
-static const char piece_578[] =
+static const char piece_580[] =
     "            const uint lane_m = lane / 4, lane_k = lane % 4;\n"
     "            const uint warp_m = warp % 2 * 64, warp_n = warp / 2 * 16;\n"
     "            const uint in_m = e / 4 / 2 * 16, in_n = e / 4 % 2 * 8;\n"
@@ -40535,7 +40554,7 @@ static const char piece_578[] =
     "    }\n"
     "}\n";
 
-static const char piece_579[] =
+static const char piece_581[] =
     "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\n"
     "void kiln_dgemm_bulk_copy_tt_copya1_copyb1(long a_rows, long a_cols, __global const element_bits *restrict A, long a_offset,\n"
     "        long lda, __global uchar *restrict a_work, long a_at,\n"
@@ -40546,7 +40565,7 @@ static const char piece_579[] =
     "    copy_matrix(b_rows, b_cols, B + b_offset, ldb, (__global element_bits *) b_work + b_at);\n"
     "}\n";
 
-static const char piece_580[] =
+static const char piece_582[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored N x K.\n"
@@ -40622,7 +40641,7 @@ static const char piece_580[] =
     "            asm volatile(\"tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu\"\n"
     "                    \".sync.aligned [%0], [%1], 128;\" ::\n";
 
-static const char piece_581[] =
+static const char piece_583[] =
     "                    \"l\"(a_map + which * 128), \"r\"(local_address(map)) : \"memory\");\n"
     "            asm volatile(\"bar.sync 3, 64;\" ::: \"memory\");\n"
     "        }\n"
@@ -40700,7 +40719,7 @@ static const char piece_581[] =
     "                    const uint line = i / 8, x = i % 8;\n"
     "                    const uint to = swizzled(line, x, 8);\n";
 
-static const char piece_582[] =
+static const char piece_584[] =
     "                    fetch_chunk(b_at + s * 8192 + to, B + b_offset, N, K, ldb, first_n + line,\n"
     "                            k + x * 2);\n"
     "                }\n"
@@ -40774,7 +40793,7 @@ static const char piece_582[] =
     "                    const uint at = ((4 * s + lane_k) ^ lane_r) * 16;\n"
     "                    const double2 p = *(__local const double2 *) (b_tile + b_first + j * 1024 + at);\n";
 
-static const char piece_583[] =
+static const char piece_585[] =
     "                    bs0[j][0] = p.x, bs0[j][1] = p.y;\n"
     "                }\n"
     "                #pragma unroll\n"
@@ -40823,7 +40842,7 @@ static const char piece_583[] =
     "    }\n"
     "}\n";
 
-static const char piece_584[] =
+static const char piece_586[] =
     "// Adds up what work-groups have of a tile that none did alone, and stores it. Of 64 elements at a\n"
     "// time each of eight warps adds up every eighth part; what they have is then added in their order.\n"
     "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\n"
@@ -40901,7 +40920,7 @@ static const char piece_584[] =
     "            const uint item = element % 256, e = element / 256;\n"
     "            const uint warp = item / 32, lane = item % 32;\n";
 
-static const char piece_585[] =
+static const char piece_587[] =
     "            const uint lane_m = lane / 4, lane_k = lane % 4;\n"
     "            // Columns 0, 4, 1, 5, 2, 6, 3, 7 of B.\n"
     "            const uint lane_r = lane_m / 2 + lane_m % 2 * 4;\n"
@@ -40916,7 +40935,7 @@ static const char piece_585[] =
     "    }\n"
     "}\n";
 
-static const char piece_586[] =
+static const char piece_588[] =
     "            \"r\"(map), \"l\"(address) : \"memory\");\n"
     "    asm volatile(\"//@tensormap.replace.tile.rank.shared::cta.b1024.b32 [%0], 1;\" ::\n"
     "            \"r\"(map) : \"memory\");\n"
@@ -40994,7 +41013,7 @@ static const char piece_586[] =
     "}\n"
     "\n";
 
-static const char piece_587[] =
+static const char piece_589[] =
     "// put for two columns side by side; `whole` says that they are at a multiple of their size.\n"
     "static void put_pair(double x, double y, __global double *out, long col, long N, double alpha, double beta,\n"
     "        bool whole)\n"
@@ -41010,7 +41029,7 @@ static const char piece_587[] =
     "    *(__global double2 *) (out + col) = z;\n"
     "}\n";
 
-static const char piece_588[] =
+static const char piece_590[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored K x N.\n"
@@ -41091,7 +41110,7 @@ static const char piece_588[] =
     "                tile_m = tile - whole < last ? tiles_m : tile - whole - last;\n"
     "                tile_n = tile - whole < last ? tile - whole : tiles_n;\n";
 
-static const char piece_589[] =
+static const char piece_591[] =
     "            } else {\n"
     "                const uint band = tile / (8 * tiles_n) * 8, in_band = tile - band * tiles_n;\n"
     "                const uint band_rows = min(tiles_m - band, (uint) 8);\n"
@@ -41173,7 +41192,7 @@ static const char piece_589[] =
     "            // Eight values of k at a time. In which order is ours to choose, as long as A and B agree, and so is\n"
     "            // the order of rows and columns within a block. The copy engine puts column x, in 16 bytes, of row r\n";
 
-static const char piece_590[] =
+static const char piece_592[] =
     "            // of a tile at x ^ r % 8. The orders here let no two work-items that read together meet in a bank\n"
     "            // (8 together read 16 bytes each, 16 read 8 bytes each), and what is read is where it is used.\n"
     "            // The tensor core's k and k + 4 are 0 3 4 7 and 1 2 5 6.\n"
@@ -41237,7 +41256,7 @@ static const char piece_590[] =
     "                __local const uchar *a_tile = a_tiles + stage * 16384;\n"
     "                __local const uchar *b_tile = b_tiles + stage * 16384;\n";
 
-static const char piece_591[] =
+static const char piece_593[] =
     "            #pragma unroll\n"
     "                for (int s = 0; s < 2; s++) {\n"
     "                    // Reads what is multiplied at once, the s-th of a tile, into fragments 0.\n"
@@ -41301,7 +41320,7 @@ static const char piece_591[] =
     "                    for (int j = 0; j < 4; j++) {\n"
     "                        const uint at = (k_0 * 128 + ((lane_m / 2) ^ k_0) * 16) ^ j % 2 * 64;\n";
 
-static const char piece_592[] =
+static const char piece_594[] =
     "                        bs0[j][0] = *(__local const double *) (b_tile + b_first + j / 2 * 2048 + s * 1024 + at);\n"
     "                        bs0[j][1] = *(__local const double *) (b_tile + b_first + j / 2 * 2048 + s * 1024 + (at ^ 144));\n"
     "                    }\n"
@@ -41335,7 +41354,7 @@ static const char piece_592[] =
     "    }\n"
     "}\n";
 
-static const char piece_593[] =
+static const char piece_595[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored N x K.\n"
@@ -41415,7 +41434,7 @@ static const char piece_593[] =
     "                const uint last = tiles_m * 128 < M ? (N + 127) / 128 : 0;\n"
     "                tile_m = tile - whole < last ? tiles_m : tile - whole - last;\n";
 
-static const char piece_594[] =
+static const char piece_596[] =
     "                tile_n = tile - whole < last ? tile - whole : tiles_n;\n"
     "            } else {\n"
     "                const uint band = tile / (8 * tiles_n) * 8, in_band = tile - band * tiles_n;\n"
@@ -41498,7 +41517,7 @@ static const char piece_594[] =
     "            // the order of rows and columns within a block. The copy engine puts column x, in 16 bytes, of row r\n"
     "            // of a tile at x ^ r % 8. The orders here let no two work-items that read together meet in a bank\n";
 
-static const char piece_595[] =
+static const char piece_597[] =
     "            // (8 together read 16 bytes each, 16 read 8 bytes each), and what is read is where it is used.\n"
     "            // The tensor core's k and k + 4 are 0 3 4 7 and 1 2 5 6.\n"
     "            const uint k_0 = 2 * lane_k + lane_k % 2;\n"
@@ -41564,7 +41583,7 @@ static const char piece_595[] =
     "                for (int s = 0; s < 2; s++) {\n"
     "                    // Reads what is multiplied at once, the s-th of a tile, into fragments 0.\n";
 
-static const char piece_596[] =
+static const char piece_598[] =
     "                    // Eight values of k of the tile.\n"
     "                    #pragma unroll\n"
     "                    for (int i = 0; i < 4; i++) {\n"
@@ -41629,7 +41648,7 @@ static const char piece_596[] =
     "                    }\n"
     "                    #pragma unroll\n";
 
-static const char piece_597[] =
+static const char piece_599[] =
     "                    for (int i = 0; i < 4; i++)\n"
     "                    #pragma unroll\n"
     "                        for (int j = 0; j < 4; j++)\n"
@@ -41659,7 +41678,7 @@ static const char piece_597[] =
     "    }\n"
     "}\n";
 
-static const char piece_598[] =
+static const char piece_600[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored K x N.\n"
@@ -41741,7 +41760,7 @@ static const char piece_598[] =
     "                tile_n = tile - whole < last ? tile - whole : tiles_n;\n"
     "            } else {\n";
 
-static const char piece_599[] =
+static const char piece_601[] =
     "                const uint band = tile / (8 * tiles_n) * 8, in_band = tile - band * tiles_n;\n"
     "                const uint band_rows = min(tiles_m - band, (uint) 8);\n"
     "                tile_m = band + in_band % band_rows;\n"
@@ -41822,7 +41841,7 @@ static const char piece_599[] =
     "            // the order of rows and columns within a block. The copy engine puts column x, in 16 bytes, of row r\n"
     "            // of a tile at x ^ r % 8. The orders here let no two work-items that read together meet in a bank\n";
 
-static const char piece_600[] =
+static const char piece_602[] =
     "            // (8 together read 16 bytes each, 16 read 8 bytes each), and what is read is where it is used.\n"
     "            // The tensor core's k and k + 4 are 0 3 4 7 and 1 2 5 6.\n"
     "            const uint k_0 = 2 * lane_k + lane_k % 2;\n"
@@ -41889,7 +41908,7 @@ static const char piece_600[] =
     "                    // Eight values of k of the tile.\n"
     "                    #pragma unroll\n";
 
-static const char piece_601[] =
+static const char piece_603[] =
     "                    for (int i = 0; i < 4; i++) {\n"
     "                        const uint at = k_0 * 128 + (lane_m ^ k_0) * 16;\n"
     "                        const double2 p = *(__local const double2 *) (a_tile + a_first + i * 2048 + s * 1024 + at);\n"
@@ -41955,7 +41974,7 @@ static const char piece_601[] =
     "                            multiply_blocks(c[i][j], as0[i], bs0[j]);\n"
     "                }\n";
 
-static const char piece_602[] =
+static const char piece_604[] =
     "                if (++stage == 5) {\n"
     "                    stage = 0;\n"
     "                    phase ^= 1;\n"
@@ -41980,7 +41999,7 @@ static const char piece_602[] =
     "    }\n"
     "}\n";
 
-static const char piece_603[] =
+static const char piece_605[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored N x K.\n"
@@ -42061,7 +42080,7 @@ static const char piece_603[] =
     "                tile_m = tile - whole < last ? tiles_m : tile - whole - last;\n"
     "                tile_n = tile - whole < last ? tile - whole : tiles_n;\n";
 
-static const char piece_604[] =
+static const char piece_606[] =
     "            } else {\n"
     "                const uint band = tile / (8 * tiles_n) * 8, in_band = tile - band * tiles_n;\n"
     "                const uint band_rows = min(tiles_m - band, (uint) 8);\n"
@@ -42144,7 +42163,7 @@ static const char piece_604[] =
     "            // the order of rows and columns within a block. The copy engine puts column x, in 16 bytes, of row r\n"
     "            // of a tile at x ^ r % 8. The orders here let no two work-items that read together meet in a bank\n";
 
-static const char piece_605[] =
+static const char piece_607[] =
     "            // (8 together read 16 bytes each, 16 read 8 bytes each), and what is read is where it is used.\n"
     "            // The tensor core's k and k + 4 are 2 k and 2 k + 1.\n"
     "            const uint k_0 = 2 * lane_k;\n"
@@ -42213,7 +42232,7 @@ static const char piece_605[] =
     "                    for (int i = 0; i < 4; i++) {\n"
     "                        const uint at = k_0 * 128 + (lane_m ^ k_0) * 16;\n";
 
-static const char piece_606[] =
+static const char piece_608[] =
     "                        const double2 p = *(__local const double2 *) (a_tile + a_first + i * 2048 + s * 1024 + at);\n"
     "                        const double2 q = *(__local const double2 *) (a_tile + a_first + i * 2048 + s * 1024 + (at ^ 144));\n"
     "                        as0[i][0] = p.x, as0[i][1] = p.y, as0[i][2] = q.x, as0[i][3] = q.y;\n"
@@ -42288,7 +42307,7 @@ static const char piece_606[] =
     "        #pragma unroll\n"
     "            for (int h = 0; h < 2; h++) {\n";
 
-static const char piece_607[] =
+static const char piece_609[] =
     "                const long row = first_m + warp_m + i * 16 + h + lane_m * 2;\n"
     "                if (row >= M)\n"
     "                    break;\n"
@@ -42303,7 +42322,7 @@ static const char piece_607[] =
     "    }\n"
     "}\n";
 
-static const char piece_608[] =
+static const char piece_610[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored K x N.\n"
@@ -42381,7 +42400,7 @@ static const char piece_608[] =
     "            const uint band_rows = min(tiles_m - band, (uint) 2);\n"
     "            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n";
 
-static const char piece_609[] =
+static const char piece_611[] =
     "            const int first_m = tile_m * 64, first_n = tile_n * 128;\n"
     "            for (int t = 0; t < num; t++) {\n"
     "                if (t >= early)\n"
@@ -42461,7 +42480,7 @@ static const char piece_609[] =
     "                    c[i][j][e] = 0;\n"
     "        // Eight values of k at a time. In which order is ours to choose, as long as A and B agree, and so is\n";
 
-static const char piece_610[] =
+static const char piece_612[] =
     "        // the order of rows and columns within a block. The copy engine puts column x, in 16 bytes, of row r\n"
     "        // of a tile at x ^ r % 8. The orders here let no two work-items that read together meet in a bank\n"
     "        // (8 together read 16 bytes each, 16 read 8 bytes each), and what is read is where it is used.\n"
@@ -42525,7 +42544,7 @@ static const char piece_610[] =
     "    }\n"
     "}\n";
 
-static const char piece_611[] =
+static const char piece_613[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored N x K.\n"
@@ -42603,7 +42622,7 @@ static const char piece_611[] =
     "            const uint band_rows = min(tiles_m - band, (uint) 2);\n"
     "            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n";
 
-static const char piece_612[] =
+static const char piece_614[] =
     "            const int first_m = tile_m * 64, first_n = tile_n * 128;\n"
     "            for (int t = 0; t < num; t++) {\n"
     "                if (t >= early)\n"
@@ -42683,7 +42702,7 @@ static const char piece_612[] =
     "        // Eight values of k at a time. In which order is ours to choose, as long as A and B agree, and so is\n"
     "        // the order of rows and columns within a block. The copy engine puts column x, in 16 bytes, of row r\n";
 
-static const char piece_613[] =
+static const char piece_615[] =
     "        // of a tile at x ^ r % 8. The orders here let no two work-items that read together meet in a bank\n"
     "        // (8 together read 16 bytes each, 16 read 8 bytes each), and what is read is where it is used.\n"
     "        // The tensor core's k and k + 4 are 0 3 4 7 and 1 2 5 6.\n"
@@ -42746,7 +42765,7 @@ static const char piece_613[] =
     "    }\n"
     "}\n";
 
-static const char piece_614[] =
+static const char piece_616[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored K x N.\n"
@@ -42825,7 +42844,7 @@ static const char piece_614[] =
     "            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n"
     "            const int first_m = tile_m * 64, first_n = tile_n * 128;\n";
 
-static const char piece_615[] =
+static const char piece_617[] =
     "            for (int t = 0; t < num; t++) {\n"
     "                if (t >= early)\n"
     "                {\n"
@@ -42904,7 +42923,7 @@ static const char piece_615[] =
     "        // Eight values of k at a time. In which order is ours to choose, as long as A and B agree, and so is\n"
     "        // the order of rows and columns within a block. The copy engine puts column x, in 16 bytes, of row r\n";
 
-static const char piece_616[] =
+static const char piece_618[] =
     "        // of a tile at x ^ r % 8. The orders here let no two work-items that read together meet in a bank\n"
     "        // (8 together read 16 bytes each, 16 read 8 bytes each), and what is read is where it is used.\n"
     "        // The tensor core's k and k + 4 are 0 3 4 7 and 1 2 5 6.\n"
@@ -42966,7 +42985,7 @@ static const char piece_616[] =
     "    }\n"
     "}\n";
 
-static const char piece_617[] =
+static const char piece_619[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored N x K.\n"
@@ -43044,7 +43063,7 @@ static const char piece_617[] =
     "            const uint band_rows = min(tiles_m - band, (uint) 2);\n"
     "            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n";
 
-static const char piece_618[] =
+static const char piece_620[] =
     "            const int first_m = tile_m * 64, first_n = tile_n * 128;\n"
     "            for (int t = 0; t < num; t++) {\n"
     "                if (t >= early)\n"
@@ -43124,7 +43143,7 @@ static const char piece_618[] =
     "                    c[i][j][e] = 0;\n"
     "        // Eight values of k at a time. In which order is ours to choose, as long as A and B agree, and so is\n";
 
-static const char piece_619[] =
+static const char piece_621[] =
     "        // the order of rows and columns within a block. The copy engine puts column x, in 16 bytes, of row r\n"
     "        // of a tile at x ^ r % 8. The orders here let no two work-items that read together meet in a bank\n"
     "        // (8 together read 16 bytes each, 16 read 8 bytes each), and what is read is where it is used.\n"
@@ -43188,7 +43207,7 @@ static const char piece_619[] =
     "    }\n"
     "}\n";
 
-static const char piece_620[] =
+static const char piece_622[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored K x N.\n"
@@ -43267,7 +43286,7 @@ static const char piece_620[] =
     "            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n"
     "            const int first_m = tile_m * 64, first_n = tile_n * 16;\n";
 
-static const char piece_621[] =
+static const char piece_623[] =
     "            for (int t = 0; t < num; t++) {\n"
     "                if (t >= early)\n"
     "                {\n"
@@ -43347,7 +43366,7 @@ static const char piece_621[] =
     "        // Eight values of k at a time. In which order is ours to choose, as long as A and B agree, and so is\n"
     "        // the order of rows and columns within a block. The copy engine puts column x, in 16 bytes, of row r\n";
 
-static const char piece_622[] =
+static const char piece_624[] =
     "        // of a tile at x ^ r % 8. The orders here let no two work-items that read together meet in a bank\n"
     "        // (8 together read 16 bytes each, 16 read 8 bytes each), and what is read is where it is used.\n"
     "        // The tensor core's k and k + 4 are 0 3 4 7 and 1 2 5 6.\n"
@@ -43417,7 +43436,7 @@ static const char piece_622[] =
     "            if (now + 1 < num) {\n"
     "                mbarrier_wait(fulls + 8 * stage, phase);\n";
 
-static const char piece_623[] =
+static const char piece_625[] =
     "                __local const uchar *a_tile = a_tiles + stage * 8192;\n"
     "                __local const uchar *b_tile = b_tiles + stage * 2048;\n"
     "                const int s = 0;\n"
@@ -43462,7 +43481,7 @@ static const char piece_623[] =
     "    }\n"
     "}\n";
 
-static const char piece_624[] =
+static const char piece_626[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored N x K.\n"
@@ -43540,7 +43559,7 @@ static const char piece_624[] =
     "            const uint band_rows = min(tiles_m - band, (uint) 2);\n"
     "            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n";
 
-static const char piece_625[] =
+static const char piece_627[] =
     "            const int first_m = tile_m * 64, first_n = tile_n * 16;\n"
     "            for (int t = 0; t < num; t++) {\n"
     "                if (t >= early)\n"
@@ -43620,7 +43639,7 @@ static const char piece_625[] =
     "        // Eight values of k at a time. In which order is ours to choose, as long as A and B agree, and so is\n"
     "        // the order of rows and columns within a block. The copy engine puts column x, in 16 bytes, of row r\n";
 
-static const char piece_626[] =
+static const char piece_628[] =
     "        // of a tile at x ^ r % 8. The orders here let no two work-items that read together meet in a bank\n"
     "        // (8 together read 16 bytes each, 16 read 8 bytes each), and what is read is where it is used.\n"
     "        // The tensor core's k and k + 4 are 0 3 4 7 and 1 2 5 6.\n"
@@ -43692,7 +43711,7 @@ static const char piece_626[] =
     "                __local const uchar *a_tile = a_tiles + stage * 8192;\n"
     "                __local const uchar *b_tile = b_tiles + stage * 2048;\n";
 
-static const char piece_627[] =
+static const char piece_629[] =
     "                const int s = 0;\n"
     "                // Reads what is multiplied at once, the s-th of a tile, into fragments 0.\n"
     "                // Eight values of k of the tile.\n"
@@ -43735,7 +43754,7 @@ static const char piece_627[] =
     "    }\n"
     "}\n";
 
-static const char piece_628[] =
+static const char piece_630[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored K x N.\n"
@@ -43814,7 +43833,7 @@ static const char piece_628[] =
     "            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n"
     "            const int first_m = tile_m * 64, first_n = tile_n * 16;\n";
 
-static const char piece_629[] =
+static const char piece_631[] =
     "            for (int t = 0; t < num; t++) {\n"
     "                if (t >= early)\n"
     "                {\n"
@@ -43893,7 +43912,7 @@ static const char piece_629[] =
     "        // Eight values of k at a time. In which order is ours to choose, as long as A and B agree, and so is\n"
     "        // the order of rows and columns within a block. The copy engine puts column x, in 16 bytes, of row r\n";
 
-static const char piece_630[] =
+static const char piece_632[] =
     "        // of a tile at x ^ r % 8. The orders here let no two work-items that read together meet in a bank\n"
     "        // (8 together read 16 bytes each, 16 read 8 bytes each), and what is read is where it is used.\n"
     "        // The tensor core's k and k + 4 are 0 3 4 7 and 1 2 5 6.\n"
@@ -43965,7 +43984,7 @@ static const char piece_630[] =
     "                const int s = 0;\n"
     "                // Reads what is multiplied at once, the s-th of a tile, into fragments 0.\n";
 
-static const char piece_631[] =
+static const char piece_633[] =
     "                // Eight values of k of the tile.\n"
     "                #pragma unroll\n"
     "                for (int i = 0; i < 1; i++) {\n"
@@ -44005,7 +44024,7 @@ static const char piece_631[] =
     "    }\n"
     "}\n";
 
-static const char piece_632[] =
+static const char piece_634[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored N x K.\n"
@@ -44084,7 +44103,7 @@ static const char piece_632[] =
     "            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n"
     "            const int first_m = tile_m * 64, first_n = tile_n * 16;\n";
 
-static const char piece_633[] =
+static const char piece_635[] =
     "            for (int t = 0; t < num; t++) {\n"
     "                if (t >= early)\n"
     "                {\n"
@@ -44164,7 +44183,7 @@ static const char piece_633[] =
     "        // Eight values of k at a time. In which order is ours to choose, as long as A and B agree, and so is\n"
     "        // the order of rows and columns within a block. The copy engine puts column x, in 16 bytes, of row r\n";
 
-static const char piece_634[] =
+static const char piece_636[] =
     "        // of a tile at x ^ r % 8. The orders here let no two work-items that read together meet in a bank\n"
     "        // (8 together read 16 bytes each, 16 read 8 bytes each), and what is read is where it is used.\n"
     "        // The tensor core's k and k + 4 are 2 k and 2 k + 1.\n"
@@ -44240,7 +44259,7 @@ static const char piece_634[] =
     "                for (int i = 0; i < 1; i++) {\n"
     "                    const uint at = k_0 * 128 + (lane_m ^ k_0) * 16;\n";
 
-static const char piece_635[] =
+static const char piece_637[] =
     "                    const double2 p = *(__local const double2 *) (a_tile + a_first + i * 2048 + s * 1024 + at);\n"
     "                    const double2 q = *(__local const double2 *) (a_tile + a_first + i * 2048 + s * 1024 + (at ^ 144));\n"
     "                    as0[i][0] = p.x, as0[i][1] = p.y, as0[i][2] = q.x, as0[i][3] = q.y;\n"
@@ -44277,7 +44296,7 @@ static const char piece_635[] =
     "    }\n"
     "}\n";
 
-static const char piece_636[] =
+static const char piece_638[] =
     "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n"
     "// Elements of double are computed with as double. A product and a sum are fused where the device does\n"
     "// that in one step: FP_CONTRACT, on by default, allows it.\n"
@@ -44372,7 +44391,7 @@ static const char piece_636[] =
     "            \"r\"(map) : \"memory\");\n"
     "    if (swizzle == 0)\n";
 
-static const char piece_637[] =
+static const char piece_639[] =
     "        asm volatile(\"//@tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%0], 0;\" ::\n"
     "                \"r\"(map) : \"memory\");\n"
     "    if (swizzle == 1)\n"
@@ -44449,7 +44468,7 @@ static const char piece_637[] =
     "    *(__global double2 *) (out + col) = z;\n"
     "}\n";
 
-static const char piece_638[] =
+static const char piece_640[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored K x N.\n"
@@ -44524,7 +44543,7 @@ static const char piece_638[] =
     "                    \".sync.aligned [%0], [%1], 128;\" ::\n"
     "                    \"l\"(a_map + which * 128), \"r\"(local_address(map)) : \"memory\");\n";
 
-static const char piece_639[] =
+static const char piece_641[] =
     "            asm volatile(\"bar.sync 3, 64;\" ::: \"memory\");\n"
     "        }\n"
     "        int early = 2;\n"
@@ -44604,7 +44623,7 @@ static const char piece_639[] =
     "                            first_n + x * 2);\n"
     "                }\n";
 
-static const char piece_640[] =
+static const char piece_642[] =
     "                mbarrier_arrive_later(fulls + 8 * s);\n"
     "            }\n"
     "            asm volatile(\"bar.sync 2, 256;\" ::: \"memory\");\n"
@@ -44677,7 +44696,7 @@ static const char piece_640[] =
     "        }\n"
     "        for (int now = 0; now < num; now++) {\n";
 
-static const char piece_641[] =
+static const char piece_643[] =
     "            // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
     "            warp_sync();\n"
     "            if (now > 0 && lane == 0)\n"
@@ -44752,7 +44771,7 @@ static const char piece_641[] =
     "                for (int j = 0; j < 2; j++)\n"
     "        #pragma unroll\n";
 
-static const char piece_642[] =
+static const char piece_644[] =
     "                    for (int e = 0; e < 4; e++)\n"
     "                        part[((i * 2 + j) * 4 + e) * 256] = c[i][j][e];\n"
     "            continue;\n"
@@ -44776,7 +44795,7 @@ static const char piece_642[] =
     "    }\n"
     "}\n";
 
-static const char piece_643[] =
+static const char piece_645[] =
     "// Adds up what work-groups have of a tile that none did alone, and stores it. Of 64 elements at a\n"
     "// time each of eight warps adds up every eighth part; what they have is then added in their order.\n"
     "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\n"
@@ -44854,7 +44873,7 @@ static const char piece_643[] =
     "            const uint item = element % 256, e = element / 256;\n"
     "            const uint warp = item / 32, lane = item % 32;\n";
 
-static const char piece_644[] =
+static const char piece_646[] =
     "            const uint lane_m = lane / 4, lane_k = lane % 4;\n"
     "            // Rows 0, 1, 4, 5, 2, 3, 6, 7 of A (columns of B).\n"
     "            const uint lane_r = (lane_m & 1) | (lane_m & 2) << 1 | (lane_m & 4) >> 1;\n"
@@ -44869,7 +44888,7 @@ static const char piece_644[] =
     "    }\n"
     "}\n";
 
-static const char piece_645[] =
+static const char piece_647[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored N x K.\n"
@@ -44943,7 +44962,7 @@ static const char piece_645[] =
     "            asm volatile(\"tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu\"\n"
     "                    \".sync.aligned [%0], [%1], 128;\" ::\n";
 
-static const char piece_646[] =
+static const char piece_648[] =
     "                    \"l\"(a_map + which * 128), \"r\"(local_address(map)) : \"memory\");\n"
     "            asm volatile(\"bar.sync 3, 64;\" ::: \"memory\");\n"
     "        }\n"
@@ -45023,7 +45042,7 @@ static const char piece_646[] =
     "                            k + x * 2);\n"
     "                }\n";
 
-static const char piece_647[] =
+static const char piece_649[] =
     "                mbarrier_arrive_later(fulls + 8 * s);\n"
     "            }\n"
     "            asm volatile(\"bar.sync 2, 256;\" ::: \"memory\");\n"
@@ -45096,7 +45115,7 @@ static const char piece_647[] =
     "        }\n"
     "        for (int now = 0; now < num; now++) {\n";
 
-static const char piece_648[] =
+static const char piece_650[] =
     "            // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
     "            warp_sync();\n"
     "            if (now > 0 && lane == 0)\n"
@@ -45172,7 +45191,7 @@ static const char piece_648[] =
     "        #pragma unroll\n"
     "                    for (int e = 0; e < 4; e++)\n";
 
-static const char piece_649[] =
+static const char piece_651[] =
     "                        part[((i * 2 + j) * 4 + e) * 256] = c[i][j][e];\n"
     "            continue;\n"
     "        }\n"
@@ -45195,7 +45214,7 @@ static const char piece_649[] =
     "    }\n"
     "}\n";
 
-static const char piece_650[] =
+static const char piece_652[] =
     "// Adds up what work-groups have of a tile that none did alone, and stores it. Of 64 elements at a\n"
     "// time each of eight warps adds up every eighth part; what they have is then added in their order.\n"
     "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\n"
@@ -45273,7 +45292,7 @@ static const char piece_650[] =
     "            const uint item = element % 256, e = element / 256;\n"
     "            const uint warp = item / 32, lane = item % 32;\n";
 
-static const char piece_651[] =
+static const char piece_653[] =
     "            const uint lane_m = lane / 4, lane_k = lane % 4;\n"
     "            // Rows 0, 1, 4, 5, 2, 3, 6, 7 of A (columns of B).\n"
     "            const uint lane_r = (lane_m & 1) | (lane_m & 2) << 1 | (lane_m & 4) >> 1;\n"
@@ -45288,7 +45307,7 @@ static const char piece_651[] =
     "    }\n"
     "}\n";
 
-static const char piece_652[] =
+static const char piece_654[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored K x N.\n"
@@ -45363,7 +45382,7 @@ static const char piece_652[] =
     "                    \".sync.aligned [%0], [%1], 128;\" ::\n"
     "                    \"l\"(a_map + which * 128), \"r\"(local_address(map)) : \"memory\");\n";
 
-static const char piece_653[] =
+static const char piece_655[] =
     "            asm volatile(\"bar.sync 3, 64;\" ::: \"memory\");\n"
     "        }\n"
     "        int early = 2;\n"
@@ -45442,7 +45461,7 @@ static const char piece_653[] =
     "                    const uint to = swizzled(line, x, 8);\n"
     "                    fetch_chunk(b_at + s * 4096 + to, B + b_offset, K, N, ldb, k + line,\n";
 
-static const char piece_654[] =
+static const char piece_656[] =
     "                            first_n + x * 2);\n"
     "                }\n"
     "                mbarrier_arrive_later(fulls + 8 * s);\n"
@@ -45517,7 +45536,7 @@ static const char piece_654[] =
     "            warp_sync();\n"
     "            if (now > 0 && lane == 0)\n";
 
-static const char piece_655[] =
+static const char piece_657[] =
     "                mbarrier_arrive(empties + 8 * (stage == 0 ? 7 : stage - 1));\n"
     "            {\n"
     "                __local const uchar *a_tile = a_tiles + stage * 8192;\n"
@@ -45596,7 +45615,7 @@ static const char piece_655[] =
     "        #pragma unroll\n"
     "            for (int h = 0; h < 2; h++) {\n";
 
-static const char piece_656[] =
+static const char piece_658[] =
     "                const long row = first_m + warp_m + i * 16 + h + lane_m * 2;\n"
     "                if (row >= M)\n"
     "                    break;\n"
@@ -45611,7 +45630,7 @@ static const char piece_656[] =
     "    }\n"
     "}\n";
 
-static const char piece_657[] =
+static const char piece_659[] =
     "// Adds up what work-groups have of a tile that none did alone, and stores it. Of 64 elements at a\n"
     "// time each of eight warps adds up every eighth part; what they have is then added in their order.\n"
     "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\n"
@@ -45689,7 +45708,7 @@ static const char piece_657[] =
     "            const uint item = element % 256, e = element / 256;\n"
     "            const uint warp = item / 32, lane = item % 32;\n";
 
-static const char piece_658[] =
+static const char piece_660[] =
     "            const uint lane_m = lane / 4, lane_k = lane % 4;\n"
     "            const uint warp_m = warp % 4 * 16, warp_n = warp / 4 * 16;\n"
     "            const uint in_m = e / 4 / 2 * 16, in_n = e / 4 % 2 * 8;\n"
@@ -45702,7 +45721,7 @@ static const char piece_658[] =
     "    }\n"
     "}\n";
 
-static const char piece_659[] =
+static const char piece_661[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored N x K.\n"
@@ -45777,7 +45796,7 @@ static const char piece_659[] =
     "                    \".sync.aligned [%0], [%1], 128;\" ::\n"
     "                    \"l\"(a_map + which * 128), \"r\"(local_address(map)) : \"memory\");\n";
 
-static const char piece_660[] =
+static const char piece_662[] =
     "            asm volatile(\"bar.sync 3, 64;\" ::: \"memory\");\n"
     "        }\n"
     "        int early = 2;\n"
@@ -45857,7 +45876,7 @@ static const char piece_660[] =
     "                            k + x * 2);\n"
     "                }\n";
 
-static const char piece_661[] =
+static const char piece_663[] =
     "                mbarrier_arrive_later(fulls + 8 * s);\n"
     "            }\n"
     "            asm volatile(\"bar.sync 2, 256;\" ::: \"memory\");\n"
@@ -45934,7 +45953,7 @@ static const char piece_661[] =
     "                mbarrier_arrive(empties + 8 * (stage == 0 ? 7 : stage - 1));\n"
     "            {\n";
 
-static const char piece_662[] =
+static const char piece_664[] =
     "                __local const uchar *a_tile = a_tiles + stage * 8192;\n"
     "                __local const uchar *b_tile = b_tiles + stage * 4096;\n"
     "                const int s = 1;\n"
@@ -46017,7 +46036,7 @@ static const char piece_662[] =
     "        #pragma unroll\n"
     "                for (int j = 0; j < 2; j++) {\n";
 
-static const char piece_663[] =
+static const char piece_665[] =
     "                    const long col = first_n + warp_n + j * 8 + lane_k;\n"
     "                    put(c[i][j][2 * h], out, col, N, alpha, beta);\n"
     "                    put(c[i][j][2 * h + 1], out, col + 4, N, alpha, beta);\n"
@@ -46027,7 +46046,7 @@ static const char piece_663[] =
     "    }\n"
     "}\n";
 
-static const char piece_664[] =
+static const char piece_666[] =
     "// Adds up what work-groups have of a tile that none did alone, and stores it. Of 64 elements at a\n"
     "// time each of eight warps adds up every eighth part; what they have is then added in their order.\n"
     "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\n"
@@ -46105,7 +46124,7 @@ static const char piece_664[] =
     "            const uint item = element % 256, e = element / 256;\n"
     "            const uint warp = item / 32, lane = item % 32;\n";
 
-static const char piece_665[] =
+static const char piece_667[] =
     "            const uint lane_m = lane / 4, lane_k = lane % 4;\n"
     "            // Columns 0, 4, 1, 5, 2, 6, 3, 7 of B.\n"
     "            const uint lane_r = lane_m / 2 + lane_m % 2 * 4;\n"
@@ -46120,7 +46139,7 @@ static const char piece_665[] =
     "    }\n"
     "}\n";
 
-static const char piece_666[] =
+static const char piece_668[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored K x N.\n"
@@ -46198,7 +46217,7 @@ static const char piece_666[] =
     "            const uint band_rows = min(tiles_m - band, (uint) 8);\n"
     "            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n";
 
-static const char piece_667[] =
+static const char piece_669[] =
     "            const int first_m = tile_m * 16, first_n = tile_n * 32;\n"
     "            for (int t = 0; t < num; t++) {\n"
     "                if (t >= early)\n"
@@ -46280,7 +46299,7 @@ static const char piece_667[] =
     "        const int slice = warp / 2;\n"
     "        stage = slice;\n";
 
-static const char piece_668[] =
+static const char piece_670[] =
     "        // Eight values of k at a time. In which order is ours to choose, as long as A and B agree, and so is\n"
     "        // the order of rows and columns within a block. The copy engine puts column x, in 16 bytes, of row r\n"
     "        // of a tile at x ^ r % 8. The orders here let no two work-items that read together meet in a bank\n"
@@ -46346,7 +46365,7 @@ static const char piece_668[] =
     "                for (int j = 0; j < 2; j++)\n"
     "                    multiply_blocks(c[i][j], as0[i], bs0[j]);\n";
 
-static const char piece_669[] =
+static const char piece_671[] =
     "            stage += 4;\n"
     "            if (stage >= 16) {\n"
     "                stage -= 16;\n"
@@ -46423,7 +46442,7 @@ static const char piece_669[] =
     "    }\n"
     "}\n";
 
-static const char piece_670[] =
+static const char piece_672[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored N x K.\n"
@@ -46501,7 +46520,7 @@ static const char piece_670[] =
     "            const uint band_rows = min(tiles_m - band, (uint) 8);\n"
     "            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n";
 
-static const char piece_671[] =
+static const char piece_673[] =
     "            const int first_m = tile_m * 16, first_n = tile_n * 32;\n"
     "            for (int t = 0; t < num; t++) {\n"
     "                if (t >= early)\n"
@@ -46583,7 +46602,7 @@ static const char piece_671[] =
     "        stage = slice;\n"
     "        // Eight values of k at a time. In which order is ours to choose, as long as A and B agree, and so is\n";
 
-static const char piece_672[] =
+static const char piece_674[] =
     "        // the order of rows and columns within a block. The copy engine puts column x, in 16 bytes, of row r\n"
     "        // of a tile at x ^ r % 8. The orders here let no two work-items that read together meet in a bank\n"
     "        // (8 together read 16 bytes each, 16 read 8 bytes each), and what is read is where it is used.\n"
@@ -46654,7 +46673,7 @@ static const char piece_672[] =
     "            }\n"
     "            if (now + 4 < num) {\n";
 
-static const char piece_673[] =
+static const char piece_675[] =
     "                mbarrier_wait(fulls + 8 * stage, phase);\n"
     "                __local const uchar *a_tile = a_tiles + stage * 2048;\n"
     "                __local const uchar *b_tile = b_tiles + stage * 4096;\n"
@@ -46725,7 +46744,7 @@ static const char piece_673[] =
     "    }\n"
     "}\n";
 
-static const char piece_674[] =
+static const char piece_676[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored K x N.\n"
@@ -46804,7 +46823,7 @@ static const char piece_674[] =
     "            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n"
     "            const int first_m = tile_m * 16, first_n = tile_n * 32;\n";
 
-static const char piece_675[] =
+static const char piece_677[] =
     "            for (int t = 0; t < num; t++) {\n"
     "                if (t >= early)\n"
     "                {\n"
@@ -46885,7 +46904,7 @@ static const char piece_675[] =
     "        stage = slice;\n"
     "        // Eight values of k at a time. In which order is ours to choose, as long as A and B agree, and so is\n";
 
-static const char piece_676[] =
+static const char piece_678[] =
     "        // the order of rows and columns within a block. The copy engine puts column x, in 16 bytes, of row r\n"
     "        // of a tile at x ^ r % 8. The orders here let no two work-items that read together meet in a bank\n"
     "        // (8 together read 16 bytes each, 16 read 8 bytes each), and what is read is where it is used.\n"
@@ -46956,7 +46975,7 @@ static const char piece_676[] =
     "                mbarrier_wait(fulls + 8 * stage, phase);\n"
     "                __local const uchar *a_tile = a_tiles + stage * 2048;\n";
 
-static const char piece_677[] =
+static const char piece_679[] =
     "                __local const uchar *b_tile = b_tiles + stage * 4096;\n"
     "                const int s = 0;\n"
     "                // Reads what is multiplied at once, the s-th of a tile, into fragments 0.\n"
@@ -47024,7 +47043,7 @@ static const char piece_677[] =
     "    }\n"
     "}\n";
 
-static const char piece_678[] =
+static const char piece_680[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored N x K.\n"
@@ -47102,7 +47121,7 @@ static const char piece_678[] =
     "            const uint band_rows = min(tiles_m - band, (uint) 8);\n"
     "            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n";
 
-static const char piece_679[] =
+static const char piece_681[] =
     "            const int first_m = tile_m * 16, first_n = tile_n * 32;\n"
     "            for (int t = 0; t < num; t++) {\n"
     "                if (t >= early)\n"
@@ -47185,7 +47204,7 @@ static const char piece_679[] =
     "        stage = slice;\n"
     "        // Eight values of k at a time. In which order is ours to choose, as long as A and B agree, and so is\n";
 
-static const char piece_680[] =
+static const char piece_682[] =
     "        // the order of rows and columns within a block. The copy engine puts column x, in 16 bytes, of row r\n"
     "        // of a tile at x ^ r % 8. The orders here let no two work-items that read together meet in a bank\n"
     "        // (8 together read 16 bytes each, 16 read 8 bytes each), and what is read is where it is used.\n"
@@ -47260,7 +47279,7 @@ static const char piece_680[] =
     "                // Reads what is multiplied at once, the s-th of a tile, into fragments 0.\n"
     "                // Eight values of k of the tile.\n";
 
-static const char piece_681[] =
+static const char piece_683[] =
     "                #pragma unroll\n"
     "                for (int i = 0; i < 1; i++) {\n"
     "                    const uint at = k_0 * 128 + (lane_m ^ k_0) * 16;\n"
@@ -47325,7 +47344,7 @@ static const char piece_681[] =
     "    }\n"
     "}\n";
 
-static const char piece_682[] =
+static const char piece_684[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored K x N.\n"
@@ -47403,7 +47422,7 @@ static const char piece_682[] =
     "            const uint band_rows = min(tiles_m - band, (uint) 16);\n"
     "            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n";
 
-static const char piece_683[] =
+static const char piece_685[] =
     "            const int first_m = tile_m * 256, first_n = tile_n * 32;\n"
     "            for (int t = 0; t < num; t++) {\n"
     "                if (t >= early)\n"
@@ -47483,7 +47502,7 @@ static const char piece_683[] =
     "                    c[i][j][e] = 0;\n"
     "        // Eight values of k at a time. In which order is ours to choose, as long as A and B agree, and so is\n";
 
-static const char piece_684[] =
+static const char piece_686[] =
     "        // the order of rows and columns within a block. The copy engine puts column x, in 16 bytes, of row r\n"
     "        // of a tile at x ^ r % 8. The orders here let no two work-items that read together meet in a bank\n"
     "        // (8 together read 16 bytes each, 16 read 8 bytes each), and what is read is where it is used.\n"
@@ -47547,7 +47566,7 @@ static const char piece_684[] =
     "    }\n"
     "}\n";
 
-static const char piece_685[] =
+static const char piece_687[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored N x K.\n"
@@ -47625,7 +47644,7 @@ static const char piece_685[] =
     "            const uint band_rows = min(tiles_m - band, (uint) 16);\n"
     "            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n";
 
-static const char piece_686[] =
+static const char piece_688[] =
     "            const int first_m = tile_m * 256, first_n = tile_n * 32;\n"
     "            for (int t = 0; t < num; t++) {\n"
     "                if (t >= early)\n"
@@ -47705,7 +47724,7 @@ static const char piece_686[] =
     "        // Eight values of k at a time. In which order is ours to choose, as long as A and B agree, and so is\n"
     "        // the order of rows and columns within a block. The copy engine puts column x, in 16 bytes, of row r\n";
 
-static const char piece_687[] =
+static const char piece_689[] =
     "        // of a tile at x ^ r % 8. The orders here let no two work-items that read together meet in a bank\n"
     "        // (8 together read 16 bytes each, 16 read 8 bytes each), and what is read is where it is used.\n"
     "        // The tensor core's k and k + 4 are 0 3 4 7 and 1 2 5 6.\n"
@@ -47768,7 +47787,7 @@ static const char piece_687[] =
     "    }\n"
     "}\n";
 
-static const char piece_688[] =
+static const char piece_690[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored K x N.\n"
@@ -47847,7 +47866,7 @@ static const char piece_688[] =
     "            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n"
     "            const int first_m = tile_m * 256, first_n = tile_n * 32;\n";
 
-static const char piece_689[] =
+static const char piece_691[] =
     "            for (int t = 0; t < num; t++) {\n"
     "                if (t >= early)\n"
     "                {\n"
@@ -47926,7 +47945,7 @@ static const char piece_689[] =
     "        // Eight values of k at a time. In which order is ours to choose, as long as A and B agree, and so is\n"
     "        // the order of rows and columns within a block. The copy engine puts column x, in 16 bytes, of row r\n";
 
-static const char piece_690[] =
+static const char piece_692[] =
     "        // of a tile at x ^ r % 8. The orders here let no two work-items that read together meet in a bank\n"
     "        // (8 together read 16 bytes each, 16 read 8 bytes each), and what is read is where it is used.\n"
     "        // The tensor core's k and k + 4 are 0 3 4 7 and 1 2 5 6.\n"
@@ -47988,7 +48007,7 @@ static const char piece_690[] =
     "    }\n"
     "}\n";
 
-static const char piece_691[] =
+static const char piece_693[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored N x K.\n"
@@ -48066,7 +48085,7 @@ static const char piece_691[] =
     "            const uint band_rows = min(tiles_m - band, (uint) 16);\n"
     "            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n";
 
-static const char piece_692[] =
+static const char piece_694[] =
     "            const int first_m = tile_m * 256, first_n = tile_n * 32;\n"
     "            for (int t = 0; t < num; t++) {\n"
     "                if (t >= early)\n"
@@ -48146,7 +48165,7 @@ static const char piece_692[] =
     "                    c[i][j][e] = 0;\n"
     "        // Eight values of k at a time. In which order is ours to choose, as long as A and B agree, and so is\n";
 
-static const char piece_693[] =
+static const char piece_695[] =
     "        // the order of rows and columns within a block. The copy engine puts column x, in 16 bytes, of row r\n"
     "        // of a tile at x ^ r % 8. The orders here let no two work-items that read together meet in a bank\n"
     "        // (8 together read 16 bytes each, 16 read 8 bytes each), and what is read is where it is used.\n"
@@ -48210,7 +48229,7 @@ static const char piece_693[] =
     "    }\n"
     "}\n";
 
-static const char piece_694[] =
+static const char piece_696[] =
     "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n"
     "// Elements of double are computed with as double. A product and a sum are fused where the device does\n"
     "// that in one step: FP_CONTRACT, on by default, allows it.\n"
@@ -48234,13 +48253,13 @@ static const char piece_694[] =
     "    vstore2(x, 0, p);\n"
     "}\n";
 
-static const char piece_695[] =
+static const char piece_697[] =
     "static double2 load_row(__global const double *p)\n"
     "{\n"
     "    return load_vector(p);\n"
     "}\n"
     "\n"
-    "// In one load what begins at a multiple of 2 elements.\n"
+    "// In one load what begins at a multiple of its size, 16 bytes.\n"
     "static double2 load_aligned(__global const double *p)\n"
     "{\n"
     "    return *(__global const double2 *) p;\n"
@@ -48282,7 +48301,8 @@ static const char piece_695[] =
     "            const double2 a = (double2) (load(x + min((int) 0, L - 1)), load(x + min((int) 1, L - 1)));\n"
     "            c0 += a * load(y0 + k * y_step);\n"
     "        }\n"
-    "    if (ldx % 2 == 0 && (x_offset + first) % 2 == 0) {\n"
+    "    // The address itself is tested: a buffer may begin at any element.\n"
+    "    if (ldx % 2 == 0 && (size_t) (X + first) % 16 == 0) {\n"
     "        for (; k + 448 < to; k += 512) {\n"
     "            __global const double *x = X + k * ldx + first;\n"
     "            const double2 a0 = load_aligned(x + 0 * ldx);\n"
@@ -48320,11 +48340,11 @@ static const char piece_695[] =
     "            c0 += a0 * load(y0 + (k + 0) * y_step);\n"
     "            c0 += a1 * load(y0 + (k + 64) * y_step);\n"
     "            c0 += a2 * load(y0 + (k + 128) * y_step);\n"
-    "            c0 += a3 * load(y0 + (k + 192) * y_step);\n"
-    "            c0 += a4 * load(y0 + (k + 256) * y_step);\n"
-    "            c0 += a5 * load(y0 + (k + 320) * y_step);\n";
+    "            c0 += a3 * load(y0 + (k + 192) * y_step);\n";
 
-static const char piece_696[] =
+static const char piece_698[] =
+    "            c0 += a4 * load(y0 + (k + 256) * y_step);\n"
+    "            c0 += a5 * load(y0 + (k + 320) * y_step);\n"
     "            c0 += a6 * load(y0 + (k + 384) * y_step);\n"
     "            c0 += a7 * load(y0 + (k + 448) * y_step);\n"
     "        }\n"
@@ -48350,7 +48370,7 @@ static const char piece_696[] =
     "    }\n"
     "}\n";
 
-static const char piece_697[] =
+static const char piece_699[] =
     "static double total(double2 x)\n"
     "{\n"
     "    double e[2];\n"
@@ -48363,7 +48383,7 @@ static const char piece_697[] =
     "    return load_vector(p);\n"
     "}\n"
     "\n"
-    "// In one load what begins at a multiple of 2 elements.\n"
+    "// In one load what begins at a multiple of its size, 16 bytes.\n"
     "static double2 load_aligned(__global const double *p)\n"
     "{\n"
     "    return *(__global const double2 *) p;\n"
@@ -48405,7 +48425,9 @@ static const char piece_697[] =
     "    __global const double *x7 = X + min(l + 7, L - 1) * ldx;\n"
     "    double2 c0_0 = 0, c0_1 = 0, c0_2 = 0, c0_3 = 0, c0_4 = 0, c0_5 = 0, c0_6 = 0, c0_7 = 0;\n"
     "    int k = from + along_k * 2;\n"
-    "    const bool fast = ldx % 2 == 0 && x_offset % 2 == 0;\n"
+    "    // The address itself is tested: a buffer may begin at any element.\n"
+    "    const bool is_aligned = ldx % 2 == 0 && (size_t) X % 16 == 0;\n"
+    "    const bool fast = is_aligned;\n"
     "    if (fast) {\n"
     "        for (; k + 2 <= to; k += 128) {\n"
     "            const double2 a0 = load_aligned(x0 + k);\n"
@@ -48430,234 +48452,6 @@ static const char piece_697[] =
     "            const double2 a6 = load_row(x6 + k);\n"
     "            const double2 a7 = load_row(x7 + k);\n"
     "            const double2 b0 = load_vector(y0 + k);\n"
-    "            c0_0 += a0 * b0; c0_1 += a1 * b0; c0_2 += a2 * b0; c0_3 += a3 * b0; c0_4 += a4 * b0; c0_5 += a5 * b0; c0_6 += a6 * b0; c0_7 += a7 * b0;\n"
-    "        }\n"
-    "    }\n"
-    "    // What is left of K is less than a vector, and one work-item's.\n"
-    "    for (; k < to; k++) {\n"
-    "        const double b0 = load(y0 + k * y_step);\n"
-    "        const double a0 = load(x0 + k);\n"
-    "        c0_0.s0 += a0 * b0;\n"
-    "        const double a1 = load(x1 + k);\n"
-    "        c0_1.s0 += a1 * b0;\n"
-    "        const double a2 = load(x2 + k);\n"
-    "        c0_2.s0 += a2 * b0;\n"
-    "        const double a3 = load(x3 + k);\n";
-
-static const char piece_698[] =
-    "        c0_3.s0 += a3 * b0;\n"
-    "        const double a4 = load(x4 + k);\n"
-    "        c0_4.s0 += a4 * b0;\n"
-    "        const double a5 = load(x5 + k);\n"
-    "        c0_5.s0 += a5 * b0;\n"
-    "        const double a6 = load(x6 + k);\n"
-    "        c0_6.s0 += a6 * b0;\n"
-    "        const double a7 = load(x7 + k);\n"
-    "        c0_7.s0 += a7 * b0;\n"
-    "    }\n"
-    "\n"
-    "    const int begin = l, first = l;\n"
-    "    const int item = along_l * 64 + along_k;\n"
-    "    part[0][item] = total(c0_0);\n"
-    "    part[1][item] = total(c0_1);\n"
-    "    part[2][item] = total(c0_2);\n"
-    "    part[3][item] = total(c0_3);\n"
-    "    part[4][item] = total(c0_4);\n"
-    "    part[5][item] = total(c0_5);\n"
-    "    part[6][item] = total(c0_6);\n"
-    "    part[7][item] = total(c0_7);\n"
-    "    for (int half_way = 32; half_way > 0; half_way /= 2) {\n"
-    "        barrier(CLK_LOCAL_MEM_FENCE);\n"
-    "        if (along_k < half_way) {\n"
-    "            part[0][item] += part[0][item + half_way];\n"
-    "            part[1][item] += part[1][item + half_way];\n"
-    "            part[2][item] += part[2][item + half_way];\n"
-    "            part[3][item] += part[3][item + half_way];\n"
-    "            part[4][item] += part[4][item + half_way];\n"
-    "            part[5][item] += part[5][item + half_way];\n"
-    "            part[6][item] += part[6][item + half_way];\n"
-    "            part[7][item] += part[7][item + half_way];\n"
-    "        }\n"
-    "    }\n"
-    "    if (along_k == 0 && s + 0 < S) {\n"
-    "        const double sums[] = { part[0][item], part[1][item], part[2][item], part[3][item], part[4][item], part[5][item], part[6][item], part[7][item] };\n"
-    "        for (int i = 0; i < 8; i++)\n"
-    "            if (first + i >= begin && first + i < L)\n"
-    "                put(alpha * sums[i], beta, C + (s + 0) * ldc + first + i);\n"
-    "    }\n"
-    "}\n";
-
-static const char piece_699[] =
-    "static double2 load_row(__global const double *p)\n"
-    "{\n"
-    "    return load_vector(p);\n"
-    "}\n"
-    "\n"
-    "// In one load what begins at a multiple of 2 elements.\n"
-    "static double2 load_aligned(__global const double *p)\n"
-    "{\n"
-    "    return *(__global const double2 *) p;\n"
-    "}\n"
-    "\n"
-    "static void put(double x, double beta, __global double *p)\n"
-    "{\n"
-    "    store(beta == 0 ? x : x + beta * load(p), p);\n"
-    "}\n"
-    "\n"
-    "// C = alpha op(A) op(B) + beta C for few rows: X is B and Y is A, C is S x L, row-major.\n"
-    "// X is stored K x L: its rows are added up, each times an element of Y.\n"
-    "// Y is stored K x S.\n"
-    "// A work-group of 8 work-items along L and 64 along K has 16 x 1 of C.\n"
-    "__kernel __attribute__((reqd_work_group_size(8, 64, 1)))\n"
-    "void kiln_dgemm_thin_multiply_tn_side0_short1_vec2_rows8_nv1_litems8_kitems64_ksplit1_align1_index32(int L, int S, int K, double alpha, double beta,\n"
-    "        __global const double *restrict X, int x_offset, int ldx,\n"
-    "        __global const double *restrict Y, int y_offset, int ldy,\n"
-    "        __global double *restrict C, int c_offset, int ldc)\n"
-    "{\n"
-    "    __local double2 part[512];\n"
-    "    const int along_k = get_local_id(1), along_l = get_local_id(0);\n"
-    "    const int l = (int) get_group_id(0) * 16 + along_l * 2;\n"
-    "    const int s = (int) get_group_id(1) * 1;\n"
-    "    const int from = 0, to = K;\n"
-    "    X += x_offset;\n"
-    "    __global const double *y0 = Y + y_offset + min(s + 0, S - 1);\n"
-    "    const int y_step = ldy;\n"
-    "    C += c_offset;\n"
-    "\n"
-    "    // Vectors past the end repeat the last one, which ends where the row does.\n"
-    "    const int begin = l, first = max(min(l, L - 2), (int) 0);\n"
-    "    double2 c0 = 0;\n"
-    "    int k = from + along_k;\n"
-    "    if (L < 2)\n"
-    "        for (; k < to; k += 64) {\n"
-    "            // A row is less than a vector.\n"
-    "            __global const double *x = X + k * ldx;\n"
-    "            const double2 a = (double2) (load(x + min((int) 0, L - 1)), load(x + min((int) 1, L - 1)));\n"
-    "            c0 += a * load(y0 + k * y_step);\n"
-    "        }\n"
-    "    if (ldx % 2 == 0 && (x_offset + first) % 2 == 0) {\n"
-    "        for (; k + 448 < to; k += 512) {\n"
-    "            __global const double *x = X + k * ldx + first;\n"
-    "            const double2 a0 = load_aligned(x + 0 * ldx);\n"
-    "            const double2 a1 = load_aligned(x + 64 * ldx);\n"
-    "            const double2 a2 = load_aligned(x + 128 * ldx);\n"
-    "            const double2 a3 = load_aligned(x + 192 * ldx);\n"
-    "            const double2 a4 = load_aligned(x + 256 * ldx);\n"
-    "            const double2 a5 = load_aligned(x + 320 * ldx);\n"
-    "            const double2 a6 = load_aligned(x + 384 * ldx);\n"
-    "            const double2 a7 = load_aligned(x + 448 * ldx);\n"
-    "            c0 += a0 * load(y0 + (k + 0) * y_step);\n"
-    "            c0 += a1 * load(y0 + (k + 64) * y_step);\n"
-    "            c0 += a2 * load(y0 + (k + 128) * y_step);\n"
-    "            c0 += a3 * load(y0 + (k + 192) * y_step);\n"
-    "            c0 += a4 * load(y0 + (k + 256) * y_step);\n"
-    "            c0 += a5 * load(y0 + (k + 320) * y_step);\n"
-    "            c0 += a6 * load(y0 + (k + 384) * y_step);\n"
-    "            c0 += a7 * load(y0 + (k + 448) * y_step);\n"
-    "        }\n"
-    "        for (; k < to; k += 64) {\n"
-    "            const double2 a = load_aligned(X + k * ldx + first);\n"
-    "            c0 += a * load(y0 + k * y_step);\n"
-    "        }\n"
-    "    } else {\n"
-    "        for (; k + 448 < to; k += 512) {\n"
-    "            __global const double *x = X + k * ldx + first;\n"
-    "            const double2 a0 = load_row(x + 0 * ldx);\n"
-    "            const double2 a1 = load_row(x + 64 * ldx);\n"
-    "            const double2 a2 = load_row(x + 128 * ldx);\n"
-    "            const double2 a3 = load_row(x + 192 * ldx);\n"
-    "            const double2 a4 = load_row(x + 256 * ldx);\n"
-    "            const double2 a5 = load_row(x + 320 * ldx);\n"
-    "            const double2 a6 = load_row(x + 384 * ldx);\n"
-    "            const double2 a7 = load_row(x + 448 * ldx);\n"
-    "            c0 += a0 * load(y0 + (k + 0) * y_step);\n"
-    "            c0 += a1 * load(y0 + (k + 64) * y_step);\n"
-    "            c0 += a2 * load(y0 + (k + 128) * y_step);\n"
-    "            c0 += a3 * load(y0 + (k + 192) * y_step);\n"
-    "            c0 += a4 * load(y0 + (k + 256) * y_step);\n"
-    "            c0 += a5 * load(y0 + (k + 320) * y_step);\n";
-
-static const char piece_700[] =
-    "static double total(double2 x)\n"
-    "{\n"
-    "    double e[2];\n"
-    "    vstore2(x, 0, e);\n"
-    "    return e[0] + e[1];\n"
-    "}\n"
-    "\n"
-    "static double2 load_row(__global const double *p)\n"
-    "{\n"
-    "    return load_vector(p);\n"
-    "}\n"
-    "\n"
-    "// In one load what begins at a multiple of 2 elements.\n"
-    "static double2 load_aligned(__global const double *p)\n"
-    "{\n"
-    "    return *(__global const double2 *) p;\n"
-    "}\n"
-    "\n"
-    "static void put(double x, double beta, __global double *p)\n"
-    "{\n"
-    "    store(beta == 0 ? x : x + beta * load(p), p);\n"
-    "}\n"
-    "\n"
-    "// C = alpha op(A) op(B) + beta C for few rows: X is B and Y is A, C is S x L, row-major.\n"
-    "// X is stored L x K: each of its rows is multiplied by Y to a sum.\n"
-    "// Y is stored K x S.\n"
-    "// A work-group of 8 work-items along L and 64 along K has 64 x 1 of C.\n"
-    "__kernel __attribute__((reqd_work_group_size(64, 8, 1)))\n"
-    "void kiln_dgemm_thin_multiply_tt_side0_short1_vec2_rows8_nv1_litems8_kitems64_ksplit1_align1_index32(int L, int S, int K, double alpha, double beta,\n"
-    "        __global const double *restrict X, int x_offset, int ldx,\n"
-    "        __global const double *restrict Y, int y_offset, int ldy,\n"
-    "        __global double *restrict C, int c_offset, int ldc)\n"
-    "{\n"
-    "    __local double part[8][512];\n"
-    "    const int along_k = get_local_id(0), along_l = get_local_id(1);\n"
-    "    const int l = (int) get_group_id(0) * 64 + along_l * 8;\n"
-    "    const int s = (int) get_group_id(1) * 1;\n"
-    "    const int from = 0, to = K;\n"
-    "    X += x_offset;\n"
-    "    __global const double *y0 = Y + y_offset + min(s + 0, S - 1);\n"
-    "    const int y_step = ldy;\n"
-    "    C += c_offset;\n"
-    "\n"
-    "    // Rows past the end repeat the last one; what is computed from them is not stored.\n"
-    "    __global const double *x0 = X + min(l + 0, L - 1) * ldx;\n"
-    "    __global const double *x1 = X + min(l + 1, L - 1) * ldx;\n"
-    "    __global const double *x2 = X + min(l + 2, L - 1) * ldx;\n"
-    "    __global const double *x3 = X + min(l + 3, L - 1) * ldx;\n"
-    "    __global const double *x4 = X + min(l + 4, L - 1) * ldx;\n"
-    "    __global const double *x5 = X + min(l + 5, L - 1) * ldx;\n"
-    "    __global const double *x6 = X + min(l + 6, L - 1) * ldx;\n"
-    "    __global const double *x7 = X + min(l + 7, L - 1) * ldx;\n"
-    "    double2 c0_0 = 0, c0_1 = 0, c0_2 = 0, c0_3 = 0, c0_4 = 0, c0_5 = 0, c0_6 = 0, c0_7 = 0;\n"
-    "    int k = from + along_k * 2;\n"
-    "    // A single column of Y lies side by side like a row.\n"
-    "    const bool fast = ldx % 2 == 0 && x_offset % 2 == 0 && ldy == 1;\n"
-    "    if (fast) {\n"
-    "        for (; k + 2 <= to; k += 128) {\n"
-    "            const double2 a0 = load_aligned(x0 + k);\n"
-    "            const double2 a1 = load_aligned(x1 + k);\n"
-    "            const double2 a2 = load_aligned(x2 + k);\n"
-    "            const double2 a3 = load_aligned(x3 + k);\n"
-    "            const double2 a4 = load_aligned(x4 + k);\n"
-    "            const double2 a5 = load_aligned(x5 + k);\n"
-    "            const double2 a6 = load_aligned(x6 + k);\n"
-    "            const double2 a7 = load_aligned(x7 + k);\n"
-    "            const double2 b0 = load_vector(y0 + k);\n"
-    "            c0_0 += a0 * b0; c0_1 += a1 * b0; c0_2 += a2 * b0; c0_3 += a3 * b0; c0_4 += a4 * b0; c0_5 += a5 * b0; c0_6 += a6 * b0; c0_7 += a7 * b0;\n"
-    "        }\n"
-    "    } else {\n"
-    "        for (; k + 2 <= to; k += 128) {\n"
-    "            const double2 a0 = load_row(x0 + k);\n"
-    "            const double2 a1 = load_row(x1 + k);\n"
-    "            const double2 a2 = load_row(x2 + k);\n"
-    "            const double2 a3 = load_row(x3 + k);\n"
-    "            const double2 a4 = load_row(x4 + k);\n"
-    "            const double2 a5 = load_row(x5 + k);\n"
-    "            const double2 a6 = load_row(x6 + k);\n"
-    "            const double2 a7 = load_row(x7 + k);\n"
-    "            const double2 b0 = (double2) (load(y0 + (k + 0) * y_step), load(y0 + (k + 1) * y_step));\n"
     "            c0_0 += a0 * b0; c0_1 += a1 * b0; c0_2 += a2 * b0; c0_3 += a3 * b0; c0_4 += a4 * b0; c0_5 += a5 * b0; c0_6 += a6 * b0; c0_7 += a7 * b0;\n"
     "        }\n"
     "    }\n"
@@ -48669,7 +48463,7 @@ static const char piece_700[] =
     "        const double a1 = load(x1 + k);\n"
     "        c0_1.s0 += a1 * b0;\n";
 
-static const char piece_701[] =
+static const char piece_700[] =
     "        const double a2 = load(x2 + k);\n"
     "        c0_2.s0 += a2 * b0;\n"
     "        const double a3 = load(x3 + k);\n"
@@ -48715,13 +48509,242 @@ static const char piece_701[] =
     "    }\n"
     "}\n";
 
-static const char piece_702[] =
+static const char piece_701[] =
     "static double2 load_row(__global const double *p)\n"
     "{\n"
     "    return load_vector(p);\n"
     "}\n"
     "\n"
-    "// In one load what begins at a multiple of 2 elements.\n"
+    "// In one load what begins at a multiple of its size, 16 bytes.\n"
+    "static double2 load_aligned(__global const double *p)\n"
+    "{\n"
+    "    return *(__global const double2 *) p;\n"
+    "}\n"
+    "\n"
+    "static void put(double x, double beta, __global double *p)\n"
+    "{\n"
+    "    store(beta == 0 ? x : x + beta * load(p), p);\n"
+    "}\n"
+    "\n"
+    "// C = alpha op(A) op(B) + beta C for few rows: X is B and Y is A, C is S x L, row-major.\n"
+    "// X is stored K x L: its rows are added up, each times an element of Y.\n"
+    "// Y is stored K x S.\n"
+    "// A work-group of 8 work-items along L and 64 along K has 16 x 1 of C.\n"
+    "__kernel __attribute__((reqd_work_group_size(8, 64, 1)))\n"
+    "void kiln_dgemm_thin_multiply_tn_side0_short1_vec2_rows8_nv1_litems8_kitems64_ksplit1_align1_index32(int L, int S, int K, double alpha, double beta,\n"
+    "        __global const double *restrict X, int x_offset, int ldx,\n"
+    "        __global const double *restrict Y, int y_offset, int ldy,\n"
+    "        __global double *restrict C, int c_offset, int ldc)\n"
+    "{\n"
+    "    __local double2 part[512];\n"
+    "    const int along_k = get_local_id(1), along_l = get_local_id(0);\n"
+    "    const int l = (int) get_group_id(0) * 16 + along_l * 2;\n"
+    "    const int s = (int) get_group_id(1) * 1;\n"
+    "    const int from = 0, to = K;\n"
+    "    X += x_offset;\n"
+    "    __global const double *y0 = Y + y_offset + min(s + 0, S - 1);\n"
+    "    const int y_step = ldy;\n"
+    "    C += c_offset;\n"
+    "\n"
+    "    // Vectors past the end repeat the last one, which ends where the row does.\n"
+    "    const int begin = l, first = max(min(l, L - 2), (int) 0);\n"
+    "    double2 c0 = 0;\n"
+    "    int k = from + along_k;\n"
+    "    if (L < 2)\n"
+    "        for (; k < to; k += 64) {\n"
+    "            // A row is less than a vector.\n"
+    "            __global const double *x = X + k * ldx;\n"
+    "            const double2 a = (double2) (load(x + min((int) 0, L - 1)), load(x + min((int) 1, L - 1)));\n"
+    "            c0 += a * load(y0 + k * y_step);\n"
+    "        }\n"
+    "    // The address itself is tested: a buffer may begin at any element.\n"
+    "    if (ldx % 2 == 0 && (size_t) (X + first) % 16 == 0) {\n"
+    "        for (; k + 448 < to; k += 512) {\n"
+    "            __global const double *x = X + k * ldx + first;\n"
+    "            const double2 a0 = load_aligned(x + 0 * ldx);\n"
+    "            const double2 a1 = load_aligned(x + 64 * ldx);\n"
+    "            const double2 a2 = load_aligned(x + 128 * ldx);\n"
+    "            const double2 a3 = load_aligned(x + 192 * ldx);\n"
+    "            const double2 a4 = load_aligned(x + 256 * ldx);\n"
+    "            const double2 a5 = load_aligned(x + 320 * ldx);\n"
+    "            const double2 a6 = load_aligned(x + 384 * ldx);\n"
+    "            const double2 a7 = load_aligned(x + 448 * ldx);\n"
+    "            c0 += a0 * load(y0 + (k + 0) * y_step);\n"
+    "            c0 += a1 * load(y0 + (k + 64) * y_step);\n"
+    "            c0 += a2 * load(y0 + (k + 128) * y_step);\n"
+    "            c0 += a3 * load(y0 + (k + 192) * y_step);\n"
+    "            c0 += a4 * load(y0 + (k + 256) * y_step);\n"
+    "            c0 += a5 * load(y0 + (k + 320) * y_step);\n"
+    "            c0 += a6 * load(y0 + (k + 384) * y_step);\n"
+    "            c0 += a7 * load(y0 + (k + 448) * y_step);\n"
+    "        }\n"
+    "        for (; k < to; k += 64) {\n"
+    "            const double2 a = load_aligned(X + k * ldx + first);\n"
+    "            c0 += a * load(y0 + k * y_step);\n"
+    "        }\n"
+    "    } else {\n"
+    "        for (; k + 448 < to; k += 512) {\n"
+    "            __global const double *x = X + k * ldx + first;\n"
+    "            const double2 a0 = load_row(x + 0 * ldx);\n"
+    "            const double2 a1 = load_row(x + 64 * ldx);\n"
+    "            const double2 a2 = load_row(x + 128 * ldx);\n"
+    "            const double2 a3 = load_row(x + 192 * ldx);\n"
+    "            const double2 a4 = load_row(x + 256 * ldx);\n"
+    "            const double2 a5 = load_row(x + 320 * ldx);\n"
+    "            const double2 a6 = load_row(x + 384 * ldx);\n"
+    "            const double2 a7 = load_row(x + 448 * ldx);\n"
+    "            c0 += a0 * load(y0 + (k + 0) * y_step);\n"
+    "            c0 += a1 * load(y0 + (k + 64) * y_step);\n"
+    "            c0 += a2 * load(y0 + (k + 128) * y_step);\n"
+    "            c0 += a3 * load(y0 + (k + 192) * y_step);\n";
+
+static const char piece_702[] =
+    "static double total(double2 x)\n"
+    "{\n"
+    "    double e[2];\n"
+    "    vstore2(x, 0, e);\n"
+    "    return e[0] + e[1];\n"
+    "}\n"
+    "\n"
+    "static double2 load_row(__global const double *p)\n"
+    "{\n"
+    "    return load_vector(p);\n"
+    "}\n"
+    "\n"
+    "// In one load what begins at a multiple of its size, 16 bytes.\n"
+    "static double2 load_aligned(__global const double *p)\n"
+    "{\n"
+    "    return *(__global const double2 *) p;\n"
+    "}\n"
+    "\n"
+    "static void put(double x, double beta, __global double *p)\n"
+    "{\n"
+    "    store(beta == 0 ? x : x + beta * load(p), p);\n"
+    "}\n"
+    "\n"
+    "// C = alpha op(A) op(B) + beta C for few rows: X is B and Y is A, C is S x L, row-major.\n"
+    "// X is stored L x K: each of its rows is multiplied by Y to a sum.\n"
+    "// Y is stored K x S.\n"
+    "// A work-group of 8 work-items along L and 64 along K has 64 x 1 of C.\n"
+    "__kernel __attribute__((reqd_work_group_size(64, 8, 1)))\n"
+    "void kiln_dgemm_thin_multiply_tt_side0_short1_vec2_rows8_nv1_litems8_kitems64_ksplit1_align1_index32(int L, int S, int K, double alpha, double beta,\n"
+    "        __global const double *restrict X, int x_offset, int ldx,\n"
+    "        __global const double *restrict Y, int y_offset, int ldy,\n"
+    "        __global double *restrict C, int c_offset, int ldc)\n"
+    "{\n"
+    "    __local double part[8][512];\n"
+    "    const int along_k = get_local_id(0), along_l = get_local_id(1);\n"
+    "    const int l = (int) get_group_id(0) * 64 + along_l * 8;\n"
+    "    const int s = (int) get_group_id(1) * 1;\n"
+    "    const int from = 0, to = K;\n"
+    "    X += x_offset;\n"
+    "    __global const double *y0 = Y + y_offset + min(s + 0, S - 1);\n"
+    "    const int y_step = ldy;\n"
+    "    C += c_offset;\n"
+    "\n"
+    "    // Rows past the end repeat the last one; what is computed from them is not stored.\n"
+    "    __global const double *x0 = X + min(l + 0, L - 1) * ldx;\n"
+    "    __global const double *x1 = X + min(l + 1, L - 1) * ldx;\n"
+    "    __global const double *x2 = X + min(l + 2, L - 1) * ldx;\n"
+    "    __global const double *x3 = X + min(l + 3, L - 1) * ldx;\n"
+    "    __global const double *x4 = X + min(l + 4, L - 1) * ldx;\n"
+    "    __global const double *x5 = X + min(l + 5, L - 1) * ldx;\n"
+    "    __global const double *x6 = X + min(l + 6, L - 1) * ldx;\n"
+    "    __global const double *x7 = X + min(l + 7, L - 1) * ldx;\n"
+    "    double2 c0_0 = 0, c0_1 = 0, c0_2 = 0, c0_3 = 0, c0_4 = 0, c0_5 = 0, c0_6 = 0, c0_7 = 0;\n"
+    "    int k = from + along_k * 2;\n"
+    "    // The address itself is tested: a buffer may begin at any element.\n"
+    "    const bool is_aligned = ldx % 2 == 0 && (size_t) X % 16 == 0;\n"
+    "    // A single column of Y lies side by side like a row.\n"
+    "    const bool fast = is_aligned && ldy == 1;\n"
+    "    if (fast) {\n"
+    "        for (; k + 2 <= to; k += 128) {\n"
+    "            const double2 a0 = load_aligned(x0 + k);\n"
+    "            const double2 a1 = load_aligned(x1 + k);\n"
+    "            const double2 a2 = load_aligned(x2 + k);\n"
+    "            const double2 a3 = load_aligned(x3 + k);\n"
+    "            const double2 a4 = load_aligned(x4 + k);\n"
+    "            const double2 a5 = load_aligned(x5 + k);\n"
+    "            const double2 a6 = load_aligned(x6 + k);\n"
+    "            const double2 a7 = load_aligned(x7 + k);\n"
+    "            const double2 b0 = load_vector(y0 + k);\n"
+    "            c0_0 += a0 * b0; c0_1 += a1 * b0; c0_2 += a2 * b0; c0_3 += a3 * b0; c0_4 += a4 * b0; c0_5 += a5 * b0; c0_6 += a6 * b0; c0_7 += a7 * b0;\n"
+    "        }\n"
+    "    } else {\n"
+    "        for (; k + 2 <= to; k += 128) {\n"
+    "            const double2 a0 = load_row(x0 + k);\n"
+    "            const double2 a1 = load_row(x1 + k);\n"
+    "            const double2 a2 = load_row(x2 + k);\n"
+    "            const double2 a3 = load_row(x3 + k);\n"
+    "            const double2 a4 = load_row(x4 + k);\n"
+    "            const double2 a5 = load_row(x5 + k);\n"
+    "            const double2 a6 = load_row(x6 + k);\n"
+    "            const double2 a7 = load_row(x7 + k);\n"
+    "            const double2 b0 = (double2) (load(y0 + (k + 0) * y_step), load(y0 + (k + 1) * y_step));\n"
+    "            c0_0 += a0 * b0; c0_1 += a1 * b0; c0_2 += a2 * b0; c0_3 += a3 * b0; c0_4 += a4 * b0; c0_5 += a5 * b0; c0_6 += a6 * b0; c0_7 += a7 * b0;\n"
+    "        }\n"
+    "    }\n"
+    "    // What is left of K is less than a vector, and one work-item's.\n"
+    "    for (; k < to; k++) {\n"
+    "        const double b0 = load(y0 + k * y_step);\n";
+
+static const char piece_703[] =
+    "        const double a0 = load(x0 + k);\n"
+    "        c0_0.s0 += a0 * b0;\n"
+    "        const double a1 = load(x1 + k);\n"
+    "        c0_1.s0 += a1 * b0;\n"
+    "        const double a2 = load(x2 + k);\n"
+    "        c0_2.s0 += a2 * b0;\n"
+    "        const double a3 = load(x3 + k);\n"
+    "        c0_3.s0 += a3 * b0;\n"
+    "        const double a4 = load(x4 + k);\n"
+    "        c0_4.s0 += a4 * b0;\n"
+    "        const double a5 = load(x5 + k);\n"
+    "        c0_5.s0 += a5 * b0;\n"
+    "        const double a6 = load(x6 + k);\n"
+    "        c0_6.s0 += a6 * b0;\n"
+    "        const double a7 = load(x7 + k);\n"
+    "        c0_7.s0 += a7 * b0;\n"
+    "    }\n"
+    "\n"
+    "    const int begin = l, first = l;\n"
+    "    const int item = along_l * 64 + along_k;\n"
+    "    part[0][item] = total(c0_0);\n"
+    "    part[1][item] = total(c0_1);\n"
+    "    part[2][item] = total(c0_2);\n"
+    "    part[3][item] = total(c0_3);\n"
+    "    part[4][item] = total(c0_4);\n"
+    "    part[5][item] = total(c0_5);\n"
+    "    part[6][item] = total(c0_6);\n"
+    "    part[7][item] = total(c0_7);\n"
+    "    for (int half_way = 32; half_way > 0; half_way /= 2) {\n"
+    "        barrier(CLK_LOCAL_MEM_FENCE);\n"
+    "        if (along_k < half_way) {\n"
+    "            part[0][item] += part[0][item + half_way];\n"
+    "            part[1][item] += part[1][item + half_way];\n"
+    "            part[2][item] += part[2][item + half_way];\n"
+    "            part[3][item] += part[3][item + half_way];\n"
+    "            part[4][item] += part[4][item + half_way];\n"
+    "            part[5][item] += part[5][item + half_way];\n"
+    "            part[6][item] += part[6][item + half_way];\n"
+    "            part[7][item] += part[7][item + half_way];\n"
+    "        }\n"
+    "    }\n"
+    "    if (along_k == 0 && s + 0 < S) {\n"
+    "        const double sums[] = { part[0][item], part[1][item], part[2][item], part[3][item], part[4][item], part[5][item], part[6][item], part[7][item] };\n"
+    "        for (int i = 0; i < 8; i++)\n"
+    "            if (first + i >= begin && first + i < L)\n"
+    "                put(alpha * sums[i], beta, C + (s + 0) * ldc + first + i);\n"
+    "    }\n"
+    "}\n";
+
+static const char piece_704[] =
+    "static double2 load_row(__global const double *p)\n"
+    "{\n"
+    "    return load_vector(p);\n"
+    "}\n"
+    "\n"
+    "// In one load what begins at a multiple of its size, 16 bytes.\n"
     "static double2 load_aligned(__global const double *p)\n"
     "{\n"
     "    return *(__global const double2 *) p;\n"
@@ -48763,7 +48786,8 @@ static const char piece_702[] =
     "            const double2 a = (double2) (load(x + min((long) 0, L - 1)), load(x + min((long) 1, L - 1)));\n"
     "            c0 += a * load(y0 + k * y_step);\n"
     "        }\n"
-    "    if (ldx % 2 == 0 && (x_offset + first) % 2 == 0) {\n"
+    "    // The address itself is tested: a buffer may begin at any element.\n"
+    "    if (ldx % 2 == 0 && (size_t) (X + first) % 16 == 0) {\n"
     "        for (; k < to; k += 128) {\n"
     "            const double2 a = load_aligned(X + k * ldx + first);\n"
     "            c0 += a * load(y0 + k * y_step);\n"
@@ -48791,7 +48815,7 @@ static const char piece_702[] =
     "    }\n"
     "}\n";
 
-static const char piece_703[] =
+static const char piece_705[] =
     "static double total(double2 x)\n"
     "{\n"
     "    double e[2];\n"
@@ -48804,7 +48828,7 @@ static const char piece_703[] =
     "    return load_vector(p);\n"
     "}\n"
     "\n"
-    "// In one load what begins at a multiple of 2 elements.\n"
+    "// In one load what begins at a multiple of its size, 16 bytes.\n"
     "static double2 load_aligned(__global const double *p)\n"
     "{\n"
     "    return *(__global const double2 *) p;\n"
@@ -48839,7 +48863,9 @@ static const char piece_703[] =
     "    __global const double *x0 = X + min(l + 0, L - 1) * ldx;\n"
     "    double2 c0_0 = 0;\n"
     "    long k = from + along_k * 2;\n"
-    "    const bool fast = ldx % 2 == 0 && x_offset % 2 == 0;\n"
+    "    // The address itself is tested: a buffer may begin at any element.\n"
+    "    const bool is_aligned = ldx % 2 == 0 && (size_t) X % 16 == 0;\n"
+    "    const bool fast = is_aligned;\n"
     "    if (fast) {\n"
     "        for (; k + 2 <= to; k += 256) {\n"
     "            const double2 a0 = load_aligned(x0 + k);\n"
@@ -48877,13 +48903,13 @@ static const char piece_703[] =
     "    }\n"
     "}\n";
 
-static const char piece_704[] =
+static const char piece_706[] =
     "static double2 load_row(__global const double *p)\n"
     "{\n"
     "    return load_vector(p);\n"
     "}\n"
     "\n"
-    "// In one load what begins at a multiple of 2 elements.\n"
+    "// In one load what begins at a multiple of its size, 16 bytes.\n"
     "static double2 load_aligned(__global const double *p)\n"
     "{\n"
     "    return *(__global const double2 *) p;\n"
@@ -48925,7 +48951,8 @@ static const char piece_704[] =
     "            const double2 a = (double2) (load(x + min((long) 0, L - 1)), load(x + min((long) 1, L - 1)));\n"
     "            c0 += a * load(y0 + k * y_step);\n"
     "        }\n"
-    "    if (ldx % 2 == 0 && (x_offset + first) % 2 == 0) {\n"
+    "    // The address itself is tested: a buffer may begin at any element.\n"
+    "    if (ldx % 2 == 0 && (size_t) (X + first) % 16 == 0) {\n"
     "        for (; k < to; k += 128) {\n"
     "            const double2 a = load_aligned(X + k * ldx + first);\n"
     "            c0 += a * load(y0 + k * y_step);\n"
@@ -48953,7 +48980,7 @@ static const char piece_704[] =
     "    }\n"
     "}\n";
 
-static const char piece_705[] =
+static const char piece_707[] =
     "static double total(double2 x)\n"
     "{\n"
     "    double e[2];\n"
@@ -48966,7 +48993,7 @@ static const char piece_705[] =
     "    return load_vector(p);\n"
     "}\n"
     "\n"
-    "// In one load what begins at a multiple of 2 elements.\n"
+    "// In one load what begins at a multiple of its size, 16 bytes.\n"
     "static double2 load_aligned(__global const double *p)\n"
     "{\n"
     "    return *(__global const double2 *) p;\n"
@@ -49001,8 +49028,10 @@ static const char piece_705[] =
     "    __global const double *x0 = X + min(l + 0, L - 1) * ldx;\n"
     "    double2 c0_0 = 0;\n"
     "    long k = from + along_k * 2;\n"
+    "    // The address itself is tested: a buffer may begin at any element.\n"
+    "    const bool is_aligned = ldx % 2 == 0 && (size_t) X % 16 == 0;\n"
     "    // A single column of Y lies side by side like a row.\n"
-    "    const bool fast = ldx % 2 == 0 && x_offset % 2 == 0 && ldy == 1;\n"
+    "    const bool fast = is_aligned && ldy == 1;\n"
     "    if (fast) {\n"
     "        for (; k + 2 <= to; k += 256) {\n"
     "            const double2 a0 = load_aligned(x0 + k);\n"
@@ -49040,7 +49069,7 @@ static const char piece_705[] =
     "    }\n"
     "}\n";
 
-static const char piece_706[] =
+static const char piece_708[] =
     "static double total(double2 x)\n"
     "{\n"
     "    double e[2];\n"
@@ -49053,7 +49082,7 @@ static const char piece_706[] =
     "    return load_vector(p);\n"
     "}\n"
     "\n"
-    "// In one load what begins at a multiple of 2 elements.\n"
+    "// In one load what begins at a multiple of its size, 16 bytes.\n"
     "static double2 load_aligned(__global const double *p)\n"
     "{\n"
     "    return *(__global const double2 *) p;\n"
@@ -49088,8 +49117,10 @@ static const char piece_706[] =
     "    __global const double *x0 = X + min(l + 0, L - 1) * ldx;\n"
     "    double2 c0_0 = 0;\n"
     "    int k = from + along_k * 2;\n"
+    "    // The address itself is tested: a buffer may begin at any element.\n"
+    "    const bool is_aligned = ldx % 2 == 0 && (size_t) X % 16 == 0;\n"
     "    // A single column of Y lies side by side like a row.\n"
-    "    const bool fast = ldx % 2 == 0 && x_offset % 2 == 0 && ldy == 1;\n"
+    "    const bool fast = is_aligned && ldy == 1;\n"
     "    if (fast) {\n"
     "        for (; k + 2 <= to; k += 256) {\n"
     "            const double2 a0 = load_aligned(x0 + k);\n"
@@ -49127,7 +49158,7 @@ static const char piece_706[] =
     "    }\n"
     "}\n";
 
-static const char piece_707[] =
+static const char piece_709[] =
     "static double total(double2 x)\n"
     "{\n"
     "    double e[2];\n"
@@ -49140,7 +49171,7 @@ static const char piece_707[] =
     "    return load_vector(p);\n"
     "}\n"
     "\n"
-    "// In one load what begins at a multiple of 2 elements.\n"
+    "// In one load what begins at a multiple of its size, 16 bytes.\n"
     "static double2 load_aligned(__global const double *p)\n"
     "{\n"
     "    return *(__global const double2 *) p;\n"
@@ -49175,7 +49206,9 @@ static const char piece_707[] =
     "    __global const double *x0 = X + min(l + 0, L - 1) * ldx;\n"
     "    double2 c0_0 = 0;\n"
     "    int k = from + along_k * 2;\n"
-    "    const bool fast = ldx % 2 == 0 && x_offset % 2 == 0;\n"
+    "    // The address itself is tested: a buffer may begin at any element.\n"
+    "    const bool is_aligned = ldx % 2 == 0 && (size_t) X % 16 == 0;\n"
+    "    const bool fast = is_aligned;\n"
     "    if (fast) {\n"
     "        for (; k + 2 <= to; k += 256) {\n"
     "            const double2 a0 = load_aligned(x0 + k);\n"
@@ -49213,13 +49246,13 @@ static const char piece_707[] =
     "    }\n"
     "}\n";
 
-static const char piece_708[] =
+static const char piece_710[] =
     "static double2 load_row(__global const double *p)\n"
     "{\n"
     "    return load_vector(p);\n"
     "}\n"
     "\n"
-    "// In one load what begins at a multiple of 2 elements.\n"
+    "// In one load what begins at a multiple of its size, 16 bytes.\n"
     "static double2 load_aligned(__global const double *p)\n"
     "{\n"
     "    return *(__global const double2 *) p;\n"
@@ -49261,7 +49294,8 @@ static const char piece_708[] =
     "            const double2 a = (double2) (load(x + min((int) 0, L - 1)), load(x + min((int) 1, L - 1)));\n"
     "            c0 += a * load(y0 + k * y_step);\n"
     "        }\n"
-    "    if (ldx % 2 == 0 && (x_offset + first) % 2 == 0) {\n"
+    "    // The address itself is tested: a buffer may begin at any element.\n"
+    "    if (ldx % 2 == 0 && (size_t) (X + first) % 16 == 0) {\n"
     "        for (; k < to; k += 128) {\n"
     "            const double2 a = load_aligned(X + k * ldx + first);\n"
     "            c0 += a * load(y0 + k * y_step);\n"
@@ -49289,13 +49323,13 @@ static const char piece_708[] =
     "    }\n"
     "}\n";
 
-static const char piece_709[] =
+static const char piece_711[] =
     "static double2 load_row(__global const double *p)\n"
     "{\n"
     "    return load_vector(p);\n"
     "}\n"
     "\n"
-    "// In one load what begins at a multiple of 2 elements.\n"
+    "// In one load what begins at a multiple of its size, 16 bytes.\n"
     "static double2 load_aligned(__global const double *p)\n"
     "{\n"
     "    return *(__global const double2 *) p;\n"
@@ -49337,7 +49371,8 @@ static const char piece_709[] =
     "            const double2 a = (double2) (load(x + min((int) 0, L - 1)), load(x + min((int) 1, L - 1)));\n"
     "            c0 += a * load(y0 + k * y_step);\n"
     "        }\n"
-    "    if (ldx % 2 == 0 && (x_offset + first) % 2 == 0) {\n"
+    "    // The address itself is tested: a buffer may begin at any element.\n"
+    "    if (ldx % 2 == 0 && (size_t) (X + first) % 16 == 0) {\n"
     "        for (; k < to; k += 128) {\n"
     "            const double2 a = load_aligned(X + k * ldx + first);\n"
     "            c0 += a * load(y0 + k * y_step);\n"
@@ -49365,7 +49400,7 @@ static const char piece_709[] =
     "    }\n"
     "}\n";
 
-static const char piece_710[] =
+static const char piece_712[] =
     "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n"
     "// Elements of double are computed with as double. A product and a sum are fused where the device does\n"
     "// that in one step: FP_CONTRACT, on by default, allows it.\n"
@@ -49379,7 +49414,7 @@ static const char piece_710[] =
     "    *p = x;\n"
     "}\n";
 
-static const char piece_711[] =
+static const char piece_713[] =
     "static double load_row(__global const double *p)\n"
     "{\n"
     "    return load(p);\n"
@@ -49437,7 +49472,7 @@ static const char piece_711[] =
     "    }\n"
     "}\n";
 
-static const char piece_712[] =
+static const char piece_714[] =
     "static double load_row(__global const double *p)\n"
     "{\n"
     "    return load(p);\n"
@@ -49495,7 +49530,7 @@ static const char piece_712[] =
     "    }\n"
     "}\n";
 
-static const char piece_713[] =
+static const char piece_715[] =
     "static double load_row(__global const double *p)\n"
     "{\n"
     "    return load(p);\n"
@@ -49550,7 +49585,7 @@ static const char piece_713[] =
     "    }\n"
     "}\n";
 
-static const char piece_714[] =
+static const char piece_716[] =
     "static double load_row(__global const double *p)\n"
     "{\n"
     "    return load(p);\n"
@@ -49605,7 +49640,7 @@ static const char piece_714[] =
     "    }\n"
     "}\n";
 
-static const char piece_715[] =
+static const char piece_717[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored K x N.\n"
@@ -49683,7 +49718,7 @@ static const char piece_715[] =
     "            const uint band_rows = min(tiles_m - band, (uint) 8);\n"
     "            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n";
 
-static const char piece_716[] =
+static const char piece_718[] =
     "            const int first_m = tile_m * 32, first_n = tile_n * 16;\n"
     "            for (int t = 0; t < num; t++) {\n"
     "                if (t >= early)\n"
@@ -49765,7 +49800,7 @@ static const char piece_716[] =
     "        const int slice = warp / 2;\n"
     "        stage = slice;\n";
 
-static const char piece_717[] =
+static const char piece_719[] =
     "        // Eight values of k at a time. In which order is ours to choose, as long as A and B agree, and so is\n"
     "        // the order of rows and columns within a block. The copy engine puts column x, in 16 bytes, of row r\n"
     "        // of a tile at x ^ r % 8. The orders here let no two work-items that read together meet in a bank\n"
@@ -49831,7 +49866,7 @@ static const char piece_717[] =
     "                for (int j = 0; j < 2; j++)\n"
     "                    multiply_blocks(c[i][j], as0[i], bs0[j]);\n";
 
-static const char piece_718[] =
+static const char piece_720[] =
     "            stage += 4;\n"
     "            if (stage >= 16) {\n"
     "                stage -= 16;\n"
@@ -49908,7 +49943,7 @@ static const char piece_718[] =
     "    }\n"
     "}\n";
 
-static const char piece_719[] =
+static const char piece_721[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored N x K.\n"
@@ -49986,7 +50021,7 @@ static const char piece_719[] =
     "            const uint band_rows = min(tiles_m - band, (uint) 8);\n"
     "            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n";
 
-static const char piece_720[] =
+static const char piece_722[] =
     "            const int first_m = tile_m * 32, first_n = tile_n * 16;\n"
     "            for (int t = 0; t < num; t++) {\n"
     "                if (t >= early)\n"
@@ -50068,7 +50103,7 @@ static const char piece_720[] =
     "        stage = slice;\n"
     "        // Eight values of k at a time. In which order is ours to choose, as long as A and B agree, and so is\n";
 
-static const char piece_721[] =
+static const char piece_723[] =
     "        // the order of rows and columns within a block. The copy engine puts column x, in 16 bytes, of row r\n"
     "        // of a tile at x ^ r % 8. The orders here let no two work-items that read together meet in a bank\n"
     "        // (8 together read 16 bytes each, 16 read 8 bytes each), and what is read is where it is used.\n"
@@ -50139,7 +50174,7 @@ static const char piece_721[] =
     "            }\n"
     "            if (now + 4 < num) {\n";
 
-static const char piece_722[] =
+static const char piece_724[] =
     "                mbarrier_wait(fulls + 8 * stage, phase);\n"
     "                __local const uchar *a_tile = a_tiles + stage * 4096;\n"
     "                __local const uchar *b_tile = b_tiles + stage * 2048;\n"
@@ -50210,7 +50245,7 @@ static const char piece_722[] =
     "    }\n"
     "}\n";
 
-static const char piece_723[] =
+static const char piece_725[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored K x N.\n"
@@ -50289,7 +50324,7 @@ static const char piece_723[] =
     "            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n"
     "            const int first_m = tile_m * 32, first_n = tile_n * 16;\n";
 
-static const char piece_724[] =
+static const char piece_726[] =
     "            for (int t = 0; t < num; t++) {\n"
     "                if (t >= early)\n"
     "                {\n"
@@ -50370,7 +50405,7 @@ static const char piece_724[] =
     "        stage = slice;\n"
     "        // Eight values of k at a time. In which order is ours to choose, as long as A and B agree, and so is\n";
 
-static const char piece_725[] =
+static const char piece_727[] =
     "        // the order of rows and columns within a block. The copy engine puts column x, in 16 bytes, of row r\n"
     "        // of a tile at x ^ r % 8. The orders here let no two work-items that read together meet in a bank\n"
     "        // (8 together read 16 bytes each, 16 read 8 bytes each), and what is read is where it is used.\n"
@@ -50441,7 +50476,7 @@ static const char piece_725[] =
     "                mbarrier_wait(fulls + 8 * stage, phase);\n"
     "                __local const uchar *a_tile = a_tiles + stage * 4096;\n";
 
-static const char piece_726[] =
+static const char piece_728[] =
     "                __local const uchar *b_tile = b_tiles + stage * 2048;\n"
     "                const int s = 0;\n"
     "                // Reads what is multiplied at once, the s-th of a tile, into fragments 0.\n"
@@ -50509,7 +50544,7 @@ static const char piece_726[] =
     "    }\n"
     "}\n";
 
-static const char piece_727[] =
+static const char piece_729[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored N x K.\n"
@@ -50587,7 +50622,7 @@ static const char piece_727[] =
     "            const uint band_rows = min(tiles_m - band, (uint) 8);\n"
     "            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n";
 
-static const char piece_728[] =
+static const char piece_730[] =
     "            const int first_m = tile_m * 32, first_n = tile_n * 16;\n"
     "            for (int t = 0; t < num; t++) {\n"
     "                if (t >= early)\n"
@@ -50670,7 +50705,7 @@ static const char piece_728[] =
     "        stage = slice;\n"
     "        // Eight values of k at a time. In which order is ours to choose, as long as A and B agree, and so is\n";
 
-static const char piece_729[] =
+static const char piece_731[] =
     "        // the order of rows and columns within a block. The copy engine puts column x, in 16 bytes, of row r\n"
     "        // of a tile at x ^ r % 8. The orders here let no two work-items that read together meet in a bank\n"
     "        // (8 together read 16 bytes each, 16 read 8 bytes each), and what is read is where it is used.\n"
@@ -50745,7 +50780,7 @@ static const char piece_729[] =
     "                // Reads what is multiplied at once, the s-th of a tile, into fragments 0.\n"
     "                // Eight values of k of the tile.\n";
 
-static const char piece_730[] =
+static const char piece_732[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored K x N.\n"
@@ -50824,7 +50859,7 @@ static const char piece_730[] =
     "            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n"
     "            const int first_m = tile_m * 64, first_n = tile_n * 32;\n";
 
-static const char piece_731[] =
+static const char piece_733[] =
     "            for (int t = 0; t < num; t++) {\n"
     "                if (t >= early)\n"
     "                {\n"
@@ -50904,7 +50939,7 @@ static const char piece_731[] =
     "        // Eight values of k at a time. In which order is ours to choose, as long as A and B agree, and so is\n"
     "        // the order of rows and columns within a block. The copy engine puts column x, in 16 bytes, of row r\n";
 
-static const char piece_732[] =
+static const char piece_734[] =
     "        // of a tile at x ^ r % 8. The orders here let no two work-items that read together meet in a bank\n"
     "        // (8 together read 16 bytes each, 16 read 8 bytes each), and what is read is where it is used.\n"
     "        // The tensor core's k and k + 4 are 0 3 4 7 and 1 2 5 6.\n"
@@ -50974,7 +51009,7 @@ static const char piece_732[] =
     "            if (now + 1 < num) {\n"
     "                mbarrier_wait(fulls + 8 * stage, phase);\n";
 
-static const char piece_733[] =
+static const char piece_735[] =
     "                __local const uchar *a_tile = a_tiles + stage * 8192;\n"
     "                __local const uchar *b_tile = b_tiles + stage * 4096;\n"
     "                const int s = 0;\n"
@@ -51019,7 +51054,7 @@ static const char piece_733[] =
     "    }\n"
     "}\n";
 
-static const char piece_734[] =
+static const char piece_736[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored N x K.\n"
@@ -51097,7 +51132,7 @@ static const char piece_734[] =
     "            const uint band_rows = min(tiles_m - band, (uint) 1);\n"
     "            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n";
 
-static const char piece_735[] =
+static const char piece_737[] =
     "            const int first_m = tile_m * 64, first_n = tile_n * 32;\n"
     "            for (int t = 0; t < num; t++) {\n"
     "                if (t >= early)\n"
@@ -51177,7 +51212,7 @@ static const char piece_735[] =
     "        // Eight values of k at a time. In which order is ours to choose, as long as A and B agree, and so is\n"
     "        // the order of rows and columns within a block. The copy engine puts column x, in 16 bytes, of row r\n";
 
-static const char piece_736[] =
+static const char piece_738[] =
     "        // of a tile at x ^ r % 8. The orders here let no two work-items that read together meet in a bank\n"
     "        // (8 together read 16 bytes each, 16 read 8 bytes each), and what is read is where it is used.\n"
     "        // The tensor core's k and k + 4 are 0 3 4 7 and 1 2 5 6.\n"
@@ -51249,7 +51284,7 @@ static const char piece_736[] =
     "                __local const uchar *a_tile = a_tiles + stage * 8192;\n"
     "                __local const uchar *b_tile = b_tiles + stage * 4096;\n";
 
-static const char piece_737[] =
+static const char piece_739[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored K x N.\n"
@@ -51328,7 +51363,7 @@ static const char piece_737[] =
     "            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n"
     "            const int first_m = tile_m * 64, first_n = tile_n * 32;\n";
 
-static const char piece_738[] =
+static const char piece_740[] =
     "            for (int t = 0; t < num; t++) {\n"
     "                if (t >= early)\n"
     "                {\n"
@@ -51407,7 +51442,7 @@ static const char piece_738[] =
     "        // Eight values of k at a time. In which order is ours to choose, as long as A and B agree, and so is\n"
     "        // the order of rows and columns within a block. The copy engine puts column x, in 16 bytes, of row r\n";
 
-static const char piece_739[] =
+static const char piece_741[] =
     "        // of a tile at x ^ r % 8. The orders here let no two work-items that read together meet in a bank\n"
     "        // (8 together read 16 bytes each, 16 read 8 bytes each), and what is read is where it is used.\n"
     "        // The tensor core's k and k + 4 are 0 3 4 7 and 1 2 5 6.\n"
@@ -51479,7 +51514,7 @@ static const char piece_739[] =
     "                const int s = 0;\n"
     "                // Reads what is multiplied at once, the s-th of a tile, into fragments 0.\n";
 
-static const char piece_740[] =
+static const char piece_742[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored N x K.\n"
@@ -51558,7 +51593,7 @@ static const char piece_740[] =
     "            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n"
     "            const int first_m = tile_m * 64, first_n = tile_n * 32;\n";
 
-static const char piece_741[] =
+static const char piece_743[] =
     "            for (int t = 0; t < num; t++) {\n"
     "                if (t >= early)\n"
     "                {\n"
@@ -51638,7 +51673,7 @@ static const char piece_741[] =
     "        // Eight values of k at a time. In which order is ours to choose, as long as A and B agree, and so is\n"
     "        // the order of rows and columns within a block. The copy engine puts column x, in 16 bytes, of row r\n";
 
-static const char piece_742[] =
+static const char piece_744[] =
     "        // of a tile at x ^ r % 8. The orders here let no two work-items that read together meet in a bank\n"
     "        // (8 together read 16 bytes each, 16 read 8 bytes each), and what is read is where it is used.\n"
     "        // The tensor core's k and k + 4 are 2 k and 2 k + 1.\n"
@@ -51714,7 +51749,7 @@ static const char piece_742[] =
     "                for (int i = 0; i < 1; i++) {\n"
     "                    const uint at = k_0 * 128 + (lane_m ^ k_0) * 16;\n";
 
-static const char piece_743[] =
+static const char piece_745[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored K x N.\n"
@@ -51792,7 +51827,7 @@ static const char piece_743[] =
     "            const uint band_rows = min(tiles_m - band, (uint) 8);\n"
     "            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n";
 
-static const char piece_744[] =
+static const char piece_746[] =
     "            const int first_m = tile_m * 32, first_n = tile_n * 32;\n"
     "            for (int t = 0; t < num; t++) {\n"
     "                if (t >= early)\n"
@@ -51874,7 +51909,7 @@ static const char piece_744[] =
     "        const int slice = warp / 1;\n"
     "        stage = slice;\n";
 
-static const char piece_745[] =
+static const char piece_747[] =
     "        // Eight values of k at a time. In which order is ours to choose, as long as A and B agree, and so is\n"
     "        // the order of rows and columns within a block. The copy engine puts column x, in 16 bytes, of row r\n"
     "        // of a tile at x ^ r % 8. The orders here let no two work-items that read together meet in a bank\n"
@@ -51952,7 +51987,7 @@ static const char piece_745[] =
     "        for (int i = 0; i < 2; i++)\n"
     "        #pragma unroll\n";
 
-static const char piece_746[] =
+static const char piece_748[] =
     "            for (int h = 0; h < 2; h++) {\n"
     "                const long row = first_m + warp_m + i * 16 + h * 8 + lane_r;\n"
     "                if (row >= M)\n"
@@ -51967,7 +52002,7 @@ static const char piece_746[] =
     "    }\n"
     "}\n";
 
-static const char piece_747[] =
+static const char piece_749[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored N x K.\n"
@@ -52045,7 +52080,7 @@ static const char piece_747[] =
     "            const uint band_rows = min(tiles_m - band, (uint) 8);\n"
     "            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n";
 
-static const char piece_748[] =
+static const char piece_750[] =
     "            const int first_m = tile_m * 32, first_n = tile_n * 32;\n"
     "            for (int t = 0; t < num; t++) {\n"
     "                if (t >= early)\n"
@@ -52127,7 +52162,7 @@ static const char piece_748[] =
     "        stage = slice;\n"
     "        // Eight values of k at a time. In which order is ours to choose, as long as A and B agree, and so is\n";
 
-static const char piece_749[] =
+static const char piece_751[] =
     "        // the order of rows and columns within a block. The copy engine puts column x, in 16 bytes, of row r\n"
     "        // of a tile at x ^ r % 8. The orders here let no two work-items that read together meet in a bank\n"
     "        // (8 together read 16 bytes each, 16 read 8 bytes each), and what is read is where it is used.\n"
@@ -52208,7 +52243,7 @@ static const char piece_749[] =
     "                if (row >= M)\n"
     "                    break;\n";
 
-static const char piece_750[] =
+static const char piece_752[] =
     "                __global double *out = C + row * ldc;\n"
     "        #pragma unroll\n"
     "                for (int j = 0; j < 4; j++) {\n"
@@ -52219,7 +52254,7 @@ static const char piece_750[] =
     "    }\n"
     "}\n";
 
-static const char piece_751[] =
+static const char piece_753[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored K x N.\n"
@@ -52298,7 +52333,7 @@ static const char piece_751[] =
     "            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n"
     "            const int first_m = tile_m * 32, first_n = tile_n * 32;\n";
 
-static const char piece_752[] =
+static const char piece_754[] =
     "            for (int t = 0; t < num; t++) {\n"
     "                if (t >= early)\n"
     "                {\n"
@@ -52379,7 +52414,7 @@ static const char piece_752[] =
     "        stage = slice;\n"
     "        // Eight values of k at a time. In which order is ours to choose, as long as A and B agree, and so is\n";
 
-static const char piece_753[] =
+static const char piece_755[] =
     "        // the order of rows and columns within a block. The copy engine puts column x, in 16 bytes, of row r\n"
     "        // of a tile at x ^ r % 8. The orders here let no two work-items that read together meet in a bank\n"
     "        // (8 together read 16 bytes each, 16 read 8 bytes each), and what is read is where it is used.\n"
@@ -52460,7 +52495,7 @@ static const char piece_753[] =
     "                    break;\n"
     "                __global double *out = C + row * ldc;\n";
 
-static const char piece_754[] =
+static const char piece_756[] =
     "        #pragma unroll\n"
     "                for (int j = 0; j < 4; j++) {\n"
     "                    const long col = first_n + warp_n + j * 8 + lane_k * 2;\n"
@@ -52470,7 +52505,7 @@ static const char piece_754[] =
     "    }\n"
     "}\n";
 
-static const char piece_755[] =
+static const char piece_757[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored N x K.\n"
@@ -52548,7 +52583,7 @@ static const char piece_755[] =
     "            const uint band_rows = min(tiles_m - band, (uint) 8);\n"
     "            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n";
 
-static const char piece_756[] =
+static const char piece_758[] =
     "            const int first_m = tile_m * 32, first_n = tile_n * 32;\n"
     "            for (int t = 0; t < num; t++) {\n"
     "                if (t >= early)\n"
@@ -52631,7 +52666,7 @@ static const char piece_756[] =
     "        stage = slice;\n"
     "        // Eight values of k at a time. In which order is ours to choose, as long as A and B agree, and so is\n";
 
-static const char piece_757[] =
+static const char piece_759[] =
     "        // the order of rows and columns within a block. The copy engine puts column x, in 16 bytes, of row r\n"
     "        // of a tile at x ^ r % 8. The orders here let no two work-items that read together meet in a bank\n"
     "        // (8 together read 16 bytes each, 16 read 8 bytes each), and what is read is where it is used.\n"
@@ -52714,7 +52749,7 @@ static const char piece_757[] =
     "        #pragma unroll\n"
     "                for (int j = 0; j < 4; j++) {\n";
 
-static const char piece_758[] =
+static const char piece_760[] =
     "                    const long col = first_n + warp_n + j * 8 + lane_k;\n"
     "                    put(c[i][j][2 * h], out, col, N, alpha, beta);\n"
     "                    put(c[i][j][2 * h + 1], out, col + 4, N, alpha, beta);\n"
@@ -52723,7 +52758,7 @@ static const char piece_758[] =
     "    }\n"
     "}\n";
 
-static const char piece_759[] =
+static const char piece_761[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored K x N.\n"
@@ -52801,7 +52836,7 @@ static const char piece_759[] =
     "            const uint band_rows = min(tiles_m - band, (uint) 1);\n"
     "            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n";
 
-static const char piece_760[] =
+static const char piece_762[] =
     "            const int first_m = tile_m * 64, first_n = tile_n * 32;\n"
     "            for (int t = 0; t < num; t++) {\n"
     "                if (t >= early)\n"
@@ -52883,7 +52918,7 @@ static const char piece_760[] =
     "        const int slice = warp / 2;\n"
     "        stage = slice;\n";
 
-static const char piece_761[] =
+static const char piece_763[] =
     "        // Eight values of k at a time. In which order is ours to choose, as long as A and B agree, and so is\n"
     "        // the order of rows and columns within a block. The copy engine puts column x, in 16 bytes, of row r\n"
     "        // of a tile at x ^ r % 8. The orders here let no two work-items that read together meet in a bank\n"
@@ -52961,7 +52996,7 @@ static const char piece_761[] =
     "        for (int i = 0; i < 2; i++)\n"
     "        #pragma unroll\n";
 
-static const char piece_762[] =
+static const char piece_764[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored N x K.\n"
@@ -53039,7 +53074,7 @@ static const char piece_762[] =
     "            const uint band_rows = min(tiles_m - band, (uint) 1);\n"
     "            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n";
 
-static const char piece_763[] =
+static const char piece_765[] =
     "            const int first_m = tile_m * 64, first_n = tile_n * 32;\n"
     "            for (int t = 0; t < num; t++) {\n"
     "                if (t >= early)\n"
@@ -53121,7 +53156,7 @@ static const char piece_763[] =
     "        stage = slice;\n"
     "        // Eight values of k at a time. In which order is ours to choose, as long as A and B agree, and so is\n";
 
-static const char piece_764[] =
+static const char piece_766[] =
     "        // the order of rows and columns within a block. The copy engine puts column x, in 16 bytes, of row r\n"
     "        // of a tile at x ^ r % 8. The orders here let no two work-items that read together meet in a bank\n"
     "        // (8 together read 16 bytes each, 16 read 8 bytes each), and what is read is where it is used.\n"
@@ -53202,7 +53237,7 @@ static const char piece_764[] =
     "                if (row >= M)\n"
     "                    break;\n";
 
-static const char piece_765[] =
+static const char piece_767[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored K x N.\n"
@@ -53281,7 +53316,7 @@ static const char piece_765[] =
     "            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n"
     "            const int first_m = tile_m * 64, first_n = tile_n * 32;\n";
 
-static const char piece_766[] =
+static const char piece_768[] =
     "            for (int t = 0; t < num; t++) {\n"
     "                if (t >= early)\n"
     "                {\n"
@@ -53362,7 +53397,7 @@ static const char piece_766[] =
     "        stage = slice;\n"
     "        // Eight values of k at a time. In which order is ours to choose, as long as A and B agree, and so is\n";
 
-static const char piece_767[] =
+static const char piece_769[] =
     "        // the order of rows and columns within a block. The copy engine puts column x, in 16 bytes, of row r\n"
     "        // of a tile at x ^ r % 8. The orders here let no two work-items that read together meet in a bank\n"
     "        // (8 together read 16 bytes each, 16 read 8 bytes each), and what is read is where it is used.\n"
@@ -53444,7 +53479,7 @@ static const char piece_767[] =
     "                __global double *out = C + row * ldc;\n"
     "        #pragma unroll\n";
 
-static const char piece_768[] =
+static const char piece_770[] =
     "                for (int j = 0; j < 4; j++) {\n"
     "                    const long col = first_n + warp_n + j * 8 + lane_k * 2;\n"
     "                    put_pair(c[i][j][2 * h], c[i][j][2 * h + 1], out, col, N, alpha, beta, is_aligned);\n"
@@ -53453,7 +53488,7 @@ static const char piece_768[] =
     "    }\n"
     "}\n";
 
-static const char piece_769[] =
+static const char piece_771[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored N x K.\n"
@@ -53531,7 +53566,7 @@ static const char piece_769[] =
     "            const uint band_rows = min(tiles_m - band, (uint) 1);\n"
     "            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n";
 
-static const char piece_770[] =
+static const char piece_772[] =
     "            const int first_m = tile_m * 64, first_n = tile_n * 32;\n"
     "            for (int t = 0; t < num; t++) {\n"
     "                if (t >= early)\n"
@@ -53614,7 +53649,7 @@ static const char piece_770[] =
     "        stage = slice;\n"
     "        // Eight values of k at a time. In which order is ours to choose, as long as A and B agree, and so is\n";
 
-static const char piece_771[] =
+static const char piece_773[] =
     "        // the order of rows and columns within a block. The copy engine puts column x, in 16 bytes, of row r\n"
     "        // of a tile at x ^ r % 8. The orders here let no two work-items that read together meet in a bank\n"
     "        // (8 together read 16 bytes each, 16 read 8 bytes each), and what is read is where it is used.\n"
@@ -53697,7 +53732,7 @@ static const char piece_771[] =
     "        #pragma unroll\n"
     "                for (int j = 0; j < 4; j++) {\n";
 
-static const char piece_772[] =
+static const char piece_774[] =
     "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n"
     "// Elements of double are computed with as double. A product and a sum are fused where the device does\n"
     "// that in one step: FP_CONTRACT, on by default, allows it.\n"
@@ -53806,14 +53841,14 @@ static const char piece_772[] =
     "        return;\n"
     "    }\n";
 
-static const char piece_773[] =
+static const char piece_775[] =
     "    double2 z = alpha * (double2) (x, y);\n"
     "    if (beta != 0)\n"
     "        z += beta * *(__global double2 *) (out + col);\n"
     "    *(__global double2 *) (out + col) = z;\n"
     "}\n";
 
-static const char piece_774[] =
+static const char piece_776[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 8.0 and later.\n"
     "// A is stored M x K.\n"
     "// B is stored K x N.\n"
@@ -53888,7 +53923,7 @@ static const char piece_774[] =
     "            __local const uchar *b_tile = b_tiles + stage * 4096;\n"
     "        #pragma unroll\n";
 
-static const char piece_775[] =
+static const char piece_777[] =
     "            for (int s = 0; s < 2; s++) {\n"
     "                // Reads what is multiplied at once, the s-th of a tile, into fragments 0.\n"
     "                // Eight values of k of the tile.\n"
@@ -53931,7 +53966,7 @@ static const char piece_775[] =
     "    }\n"
     "}\n";
 
-static const char piece_776[] =
+static const char piece_778[] =
     "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n"
     "// Elements of double are computed with as double. A product and a sum are fused where the device does\n"
     "// that in one step: FP_CONTRACT, on by default, allows it.\n"
@@ -54040,7 +54075,7 @@ static const char piece_776[] =
     "        return;\n"
     "    }\n";
 
-static const char piece_777[] =
+static const char piece_779[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 8.0 and later.\n"
     "// A is stored M x K.\n"
     "// B is stored N x K.\n"
@@ -54115,7 +54150,7 @@ static const char piece_777[] =
     "            __local const uchar *b_tile = b_tiles + stage * 4096;\n"
     "        #pragma unroll\n";
 
-static const char piece_778[] =
+static const char piece_780[] =
     "            for (int s = 0; s < 2; s++) {\n"
     "                // Reads what is multiplied at once, the s-th of a tile, into fragments 0.\n"
     "                // Eight values of k of the tile.\n"
@@ -54158,7 +54193,7 @@ static const char piece_778[] =
     "    }\n"
     "}\n";
 
-static const char piece_779[] =
+static const char piece_781[] =
     "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n"
     "// Elements of double are computed with as double. A product and a sum are fused where the device does\n"
     "// that in one step: FP_CONTRACT, on by default, allows it.\n"
@@ -54267,7 +54302,7 @@ static const char piece_779[] =
     "        return;\n"
     "    }\n";
 
-static const char piece_780[] =
+static const char piece_782[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 8.0 and later.\n"
     "// A is stored K x M.\n"
     "// B is stored K x N.\n"
@@ -54342,7 +54377,7 @@ static const char piece_780[] =
     "            for (int s = 0; s < 2; s++) {\n"
     "                // Reads what is multiplied at once, the s-th of a tile, into fragments 0.\n";
 
-static const char piece_781[] =
+static const char piece_783[] =
     "                // Eight values of k of the tile.\n"
     "                #pragma unroll\n"
     "                for (int i = 0; i < 1; i++) {\n"
@@ -54382,7 +54417,7 @@ static const char piece_781[] =
     "    }\n"
     "}\n";
 
-static const char piece_782[] =
+static const char piece_784[] =
     "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n"
     "// Elements of double are computed with as double. A product and a sum are fused where the device does\n"
     "// that in one step: FP_CONTRACT, on by default, allows it.\n"
@@ -54491,7 +54526,7 @@ static const char piece_782[] =
     "        return;\n"
     "    }\n";
 
-static const char piece_783[] =
+static const char piece_785[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 8.0 and later.\n"
     "// A is stored K x M.\n"
     "// B is stored N x K.\n"
@@ -54567,7 +54602,7 @@ static const char piece_783[] =
     "        #pragma unroll\n"
     "            for (int s = 0; s < 2; s++) {\n";
 
-static const char piece_784[] =
+static const char piece_786[] =
     "                // Reads what is multiplied at once, the s-th of a tile, into fragments 0.\n"
     "                // Eight values of k of the tile.\n"
     "                #pragma unroll\n"
@@ -54609,7 +54644,7 @@ static const char piece_784[] =
     "    }\n"
     "}\n";
 
-static const char piece_785[] =
+static const char piece_787[] =
     "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n"
     "// Elements of double are computed with as double. A product and a sum are fused where the device does\n"
     "// that in one step: FP_CONTRACT, on by default, allows it.\n"
@@ -54718,7 +54753,7 @@ static const char piece_785[] =
     "        return;\n"
     "    }\n";
 
-static const char piece_786[] =
+static const char piece_788[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 8.0 and later.\n"
     "// A is stored M x K.\n"
     "// B is stored K x N.\n"
@@ -54793,7 +54828,7 @@ static const char piece_786[] =
     "            __local const uchar *b_tile = b_tiles + stage * 4096;\n"
     "        #pragma unroll\n";
 
-static const char piece_787[] =
+static const char piece_789[] =
     "            for (int s = 0; s < 2; s++) {\n"
     "                // Reads what is multiplied at once, the s-th of a tile, into fragments 0.\n"
     "                // Eight values of k of the tile.\n"
@@ -54836,7 +54871,7 @@ static const char piece_787[] =
     "    }\n"
     "}\n";
 
-static const char piece_788[] =
+static const char piece_790[] =
     "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n"
     "// Elements of double are computed with as double. A product and a sum are fused where the device does\n"
     "// that in one step: FP_CONTRACT, on by default, allows it.\n"
@@ -54945,7 +54980,7 @@ static const char piece_788[] =
     "        return;\n"
     "    }\n";
 
-static const char piece_789[] =
+static const char piece_791[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 8.0 and later.\n"
     "// A is stored M x K.\n"
     "// B is stored N x K.\n"
@@ -55020,7 +55055,7 @@ static const char piece_789[] =
     "            __local const uchar *b_tile = b_tiles + stage * 4096;\n"
     "        #pragma unroll\n";
 
-static const char piece_790[] =
+static const char piece_792[] =
     "            for (int s = 0; s < 2; s++) {\n"
     "                // Reads what is multiplied at once, the s-th of a tile, into fragments 0.\n"
     "                // Eight values of k of the tile.\n"
@@ -55063,7 +55098,7 @@ static const char piece_790[] =
     "    }\n"
     "}\n";
 
-static const char piece_791[] =
+static const char piece_793[] =
     "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n"
     "// Elements of double are computed with as double. A product and a sum are fused where the device does\n"
     "// that in one step: FP_CONTRACT, on by default, allows it.\n"
@@ -55172,7 +55207,7 @@ static const char piece_791[] =
     "        return;\n"
     "    }\n";
 
-static const char piece_792[] =
+static const char piece_794[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 8.0 and later.\n"
     "// A is stored K x M.\n"
     "// B is stored K x N.\n"
@@ -55247,7 +55282,7 @@ static const char piece_792[] =
     "            for (int s = 0; s < 2; s++) {\n"
     "                // Reads what is multiplied at once, the s-th of a tile, into fragments 0.\n";
 
-static const char piece_793[] =
+static const char piece_795[] =
     "                // Eight values of k of the tile.\n"
     "                #pragma unroll\n"
     "                for (int i = 0; i < 2; i++) {\n"
@@ -55287,7 +55322,7 @@ static const char piece_793[] =
     "    }\n"
     "}\n";
 
-static const char piece_794[] =
+static const char piece_796[] =
     "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n"
     "// Elements of double are computed with as double. A product and a sum are fused where the device does\n"
     "// that in one step: FP_CONTRACT, on by default, allows it.\n"
@@ -55396,7 +55431,7 @@ static const char piece_794[] =
     "        return;\n"
     "    }\n";
 
-static const char piece_795[] =
+static const char piece_797[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 8.0 and later.\n"
     "// A is stored K x M.\n"
     "// B is stored N x K.\n"
@@ -55472,7 +55507,7 @@ static const char piece_795[] =
     "        #pragma unroll\n"
     "            for (int s = 0; s < 2; s++) {\n";
 
-static const char piece_796[] =
+static const char piece_798[] =
     "                // Reads what is multiplied at once, the s-th of a tile, into fragments 0.\n"
     "                // Eight values of k of the tile.\n"
     "                #pragma unroll\n"
@@ -55538,18 +55573,18 @@ static const char *const source_20[] = { piece_0, piece_103, piece_104, piece_10
 static const char *const source_21[] = { piece_0, piece_103, piece_104, piece_108, piece_109, piece_110 };
 static const char *const source_22[] = { piece_0, piece_103, piece_104, piece_111, piece_112, piece_113 };
 static const char *const source_23[] = { piece_0, piece_103, piece_104, piece_114, piece_115, piece_116 };
-static const char *const source_24[] = { piece_117, piece_118 };
-static const char *const source_25[] = { piece_117, piece_119, piece_120 };
-static const char *const source_26[] = { piece_117, piece_121 };
-static const char *const source_27[] = { piece_117, piece_122, piece_123 };
-static const char *const source_28[] = { piece_117, piece_124, piece_125 };
-static const char *const source_29[] = { piece_117, piece_126, piece_127 };
-static const char *const source_30[] = { piece_117, piece_128 };
-static const char *const source_31[] = { piece_117, piece_129 };
-static const char *const source_32[] = { piece_117, piece_130, piece_131 };
-static const char *const source_33[] = { piece_117, piece_132, piece_133 };
-static const char *const source_34[] = { piece_117, piece_134 };
-static const char *const source_35[] = { piece_117, piece_135 };
+static const char *const source_24[] = { piece_117, piece_118, piece_119 };
+static const char *const source_25[] = { piece_117, piece_120, piece_121 };
+static const char *const source_26[] = { piece_117, piece_122, piece_119 };
+static const char *const source_27[] = { piece_117, piece_123, piece_124 };
+static const char *const source_28[] = { piece_117, piece_125, piece_126 };
+static const char *const source_29[] = { piece_117, piece_127, piece_128 };
+static const char *const source_30[] = { piece_117, piece_129, piece_130 };
+static const char *const source_31[] = { piece_117, piece_131, piece_130 };
+static const char *const source_32[] = { piece_117, piece_132, piece_126 };
+static const char *const source_33[] = { piece_117, piece_133, piece_128 };
+static const char *const source_34[] = { piece_117, piece_134, piece_130 };
+static const char *const source_35[] = { piece_117, piece_135, piece_130 };
 static const char *const source_36[] = { piece_136, piece_137, piece_138 };
 static const char *const source_37[] = { piece_136, piece_139, piece_138 };
 static const char *const source_38[] = { piece_136, piece_140, piece_141 };
@@ -55626,122 +55661,122 @@ static const char *const source_108[] = { piece_417, piece_418 };
 static const char *const source_109[] = { piece_417, piece_419 };
 static const char *const source_110[] = { piece_417, piece_420 };
 static const char *const source_111[] = { piece_417, piece_421 };
-static const char *const source_112[] = { piece_417, piece_422, piece_125 };
-static const char *const source_113[] = { piece_417, piece_423, piece_127 };
-static const char *const source_114[] = { piece_417, piece_424 };
-static const char *const source_115[] = { piece_417, piece_425 };
-static const char *const source_116[] = { piece_417, piece_426, piece_427 };
-static const char *const source_117[] = { piece_417, piece_428, piece_429 };
-static const char *const source_118[] = { piece_417, piece_430, piece_431 };
-static const char *const source_119[] = { piece_417, piece_432, piece_431 };
-static const char *const source_120[] = { piece_417, piece_433 };
-static const char *const source_121[] = { piece_417, piece_434 };
-static const char *const source_122[] = { piece_417, piece_435 };
-static const char *const source_123[] = { piece_417, piece_436, piece_437 };
-static const char *const source_124[] = { piece_358, piece_381, piece_382, piece_438, piece_439, piece_440, piece_441, piece_442, piece_443 };
-static const char *const source_125[] = { piece_358, piece_381, piece_382, piece_444, piece_445, piece_446, piece_447, piece_448, piece_443 };
-static const char *const source_126[] = { piece_358, piece_394, piece_449, piece_450, piece_451, piece_452, piece_453, piece_443 };
-static const char *const source_127[] = { piece_358, piece_381, piece_382, piece_454, piece_455, piece_456, piece_457, piece_458, piece_443 };
-static const char *const source_128[] = { piece_258, piece_273, piece_274, piece_459, piece_460, piece_461 };
-static const char *const source_129[] = { piece_258, piece_273, piece_274, piece_462, piece_463, piece_464 };
-static const char *const source_130[] = { piece_258, piece_282, piece_465, piece_466, piece_467 };
-static const char *const source_131[] = { piece_258, piece_273, piece_274, piece_468, piece_469, piece_470 };
-static const char *const source_132[] = { piece_258, piece_259, piece_260, piece_471, piece_472, piece_473 };
-static const char *const source_133[] = { piece_258, piece_259, piece_260, piece_474, piece_475, piece_476 };
-static const char *const source_134[] = { piece_258, piece_267, piece_477, piece_478, piece_479 };
-static const char *const source_135[] = { piece_258, piece_259, piece_260, piece_480, piece_481, piece_473 };
-static const char *const source_136[] = { piece_482, piece_483, piece_484, piece_485 };
-static const char *const source_137[] = { piece_486, piece_360, piece_487, piece_485 };
-static const char *const source_138[] = { piece_488, piece_489, piece_485 };
-static const char *const source_139[] = { piece_490, piece_483, piece_491, piece_485 };
-static const char *const source_140[] = { piece_492, piece_493, piece_494, piece_495, piece_496, piece_497 };
-static const char *const source_141[] = { piece_498, piece_499, piece_500, piece_501, piece_502, piece_497 };
-static const char *const source_142[] = { piece_503, piece_504, piece_505, piece_506, piece_497 };
-static const char *const source_143[] = { piece_507, piece_493, piece_508, piece_509, piece_510, piece_497 };
-static const char *const source_144[] = { piece_511, piece_483, piece_512, piece_513 };
-static const char *const source_145[] = { piece_514, piece_360, piece_515, piece_513 };
-static const char *const source_146[] = { piece_516, piece_517, piece_513 };
-static const char *const source_147[] = { piece_518, piece_483, piece_519, piece_513 };
-static const char *const source_148[] = { piece_520, piece_483, piece_521, piece_522 };
-static const char *const source_149[] = { piece_523, piece_360, piece_524, piece_522 };
-static const char *const source_150[] = { piece_525, piece_526, piece_522 };
-static const char *const source_151[] = { piece_527, piece_483, piece_528, piece_522 };
-static const char *const source_152[] = { piece_529, piece_499, piece_530, piece_485 };
-static const char *const source_153[] = { piece_531, piece_360, piece_532, piece_485 };
-static const char *const source_154[] = { piece_533, piece_534, piece_485 };
-static const char *const source_155[] = { piece_535, piece_499, piece_536, piece_485 };
-static const char *const source_156[] = { piece_537, piece_538, piece_539, piece_540, piece_541 };
-static const char *const source_157[] = { piece_537, piece_538, piece_542, piece_543, piece_544 };
-static const char *const source_158[] = { piece_537, piece_538, piece_545, piece_546, piece_547 };
-static const char *const source_159[] = { piece_537, piece_538, piece_548, piece_549, piece_550 };
-static const char *const source_160[] = { piece_551, piece_552, piece_553, piece_554, piece_555, piece_556, piece_557, piece_558, piece_559, piece_560, piece_561, piece_562 };
-static const char *const source_161[] = { piece_551, piece_552, piece_553, piece_563, piece_555, piece_564, piece_565, piece_566, piece_567, piece_568, piece_569, piece_570 };
-static const char *const source_162[] = { piece_551, piece_552, piece_553, piece_571, piece_572, piece_556, piece_573, piece_574, piece_575, piece_576, piece_577, piece_578 };
-static const char *const source_163[] = { piece_551, piece_552, piece_553, piece_579, piece_572, piece_564, piece_580, piece_581, piece_582, piece_583, piece_584, piece_585 };
-static const char *const source_164[] = { piece_551, piece_586, piece_587, piece_554, piece_555, piece_556, piece_588, piece_589, piece_590, piece_591, piece_592 };
-static const char *const source_165[] = { piece_551, piece_586, piece_587, piece_563, piece_555, piece_564, piece_593, piece_594, piece_595, piece_596, piece_597 };
-static const char *const source_166[] = { piece_551, piece_586, piece_587, piece_571, piece_572, piece_556, piece_598, piece_599, piece_600, piece_601, piece_602 };
-static const char *const source_167[] = { piece_551, piece_586, piece_587, piece_579, piece_572, piece_564, piece_603, piece_604, piece_605, piece_606, piece_607 };
-static const char *const source_168[] = { piece_537, piece_538, piece_608, piece_609, piece_610 };
-static const char *const source_169[] = { piece_537, piece_538, piece_611, piece_612, piece_613 };
-static const char *const source_170[] = { piece_537, piece_538, piece_614, piece_615, piece_616 };
-static const char *const source_171[] = { piece_537, piece_538, piece_617, piece_618, piece_619 };
-static const char *const source_172[] = { piece_537, piece_538, piece_620, piece_621, piece_622, piece_623 };
-static const char *const source_173[] = { piece_537, piece_538, piece_624, piece_625, piece_626, piece_627 };
-static const char *const source_174[] = { piece_537, piece_538, piece_628, piece_629, piece_630, piece_631 };
-static const char *const source_175[] = { piece_537, piece_538, piece_632, piece_633, piece_634, piece_635 };
-static const char *const source_176[] = { piece_636, piece_637, piece_638, piece_639, piece_640, piece_641, piece_642, piece_643, piece_644 };
-static const char *const source_177[] = { piece_636, piece_637, piece_645, piece_646, piece_647, piece_648, piece_649, piece_650, piece_651 };
-static const char *const source_178[] = { piece_636, piece_637, piece_652, piece_653, piece_654, piece_655, piece_656, piece_657, piece_658 };
-static const char *const source_179[] = { piece_636, piece_637, piece_659, piece_660, piece_661, piece_662, piece_663, piece_664, piece_665 };
-static const char *const source_180[] = { piece_537, piece_538, piece_666, piece_667, piece_668, piece_669 };
-static const char *const source_181[] = { piece_537, piece_538, piece_670, piece_671, piece_672, piece_673 };
-static const char *const source_182[] = { piece_537, piece_538, piece_674, piece_675, piece_676, piece_677 };
-static const char *const source_183[] = { piece_537, piece_538, piece_678, piece_679, piece_680, piece_681 };
-static const char *const source_184[] = { piece_537, piece_538, piece_682, piece_683, piece_684 };
-static const char *const source_185[] = { piece_537, piece_538, piece_685, piece_686, piece_687 };
-static const char *const source_186[] = { piece_537, piece_538, piece_688, piece_689, piece_690 };
-static const char *const source_187[] = { piece_537, piece_538, piece_691, piece_692, piece_693 };
-static const char *const source_188[] = { piece_694, piece_695, piece_696 };
-static const char *const source_189[] = { piece_694, piece_697, piece_698 };
-static const char *const source_190[] = { piece_694, piece_699, piece_696 };
-static const char *const source_191[] = { piece_694, piece_700, piece_701 };
-static const char *const source_192[] = { piece_694, piece_702 };
-static const char *const source_193[] = { piece_694, piece_703 };
-static const char *const source_194[] = { piece_694, piece_704 };
-static const char *const source_195[] = { piece_694, piece_705 };
-static const char *const source_196[] = { piece_694, piece_706 };
-static const char *const source_197[] = { piece_694, piece_707 };
-static const char *const source_198[] = { piece_694, piece_708 };
-static const char *const source_199[] = { piece_694, piece_709 };
-static const char *const source_200[] = { piece_710, piece_711 };
-static const char *const source_201[] = { piece_710, piece_712 };
-static const char *const source_202[] = { piece_710, piece_713 };
-static const char *const source_203[] = { piece_710, piece_714 };
-static const char *const source_204[] = { piece_537, piece_538, piece_715, piece_716, piece_717, piece_718 };
-static const char *const source_205[] = { piece_537, piece_538, piece_719, piece_720, piece_721, piece_722 };
-static const char *const source_206[] = { piece_537, piece_538, piece_723, piece_724, piece_725, piece_726 };
-static const char *const source_207[] = { piece_537, piece_538, piece_727, piece_728, piece_729, piece_681 };
-static const char *const source_208[] = { piece_537, piece_538, piece_730, piece_731, piece_732, piece_733 };
-static const char *const source_209[] = { piece_537, piece_538, piece_734, piece_735, piece_736, piece_627 };
-static const char *const source_210[] = { piece_537, piece_538, piece_737, piece_738, piece_739, piece_631 };
-static const char *const source_211[] = { piece_537, piece_538, piece_740, piece_741, piece_742, piece_635 };
-static const char *const source_212[] = { piece_537, piece_538, piece_743, piece_744, piece_745, piece_746 };
-static const char *const source_213[] = { piece_537, piece_538, piece_747, piece_748, piece_749, piece_750 };
-static const char *const source_214[] = { piece_537, piece_538, piece_751, piece_752, piece_753, piece_754 };
-static const char *const source_215[] = { piece_537, piece_538, piece_755, piece_756, piece_757, piece_758 };
-static const char *const source_216[] = { piece_537, piece_538, piece_759, piece_760, piece_761, piece_746 };
-static const char *const source_217[] = { piece_537, piece_538, piece_762, piece_763, piece_764, piece_750 };
-static const char *const source_218[] = { piece_537, piece_538, piece_765, piece_766, piece_767, piece_768 };
-static const char *const source_219[] = { piece_537, piece_538, piece_769, piece_770, piece_771, piece_758 };
-static const char *const source_220[] = { piece_772, piece_773, piece_774, piece_775 };
-static const char *const source_221[] = { piece_776, piece_773, piece_777, piece_778 };
-static const char *const source_222[] = { piece_779, piece_773, piece_780, piece_781 };
-static const char *const source_223[] = { piece_782, piece_773, piece_783, piece_784 };
-static const char *const source_224[] = { piece_785, piece_773, piece_786, piece_787 };
-static const char *const source_225[] = { piece_788, piece_773, piece_789, piece_790 };
-static const char *const source_226[] = { piece_791, piece_773, piece_792, piece_793 };
-static const char *const source_227[] = { piece_794, piece_773, piece_795, piece_796 };
+static const char *const source_112[] = { piece_417, piece_422, piece_423 };
+static const char *const source_113[] = { piece_417, piece_424, piece_425 };
+static const char *const source_114[] = { piece_417, piece_426 };
+static const char *const source_115[] = { piece_417, piece_427 };
+static const char *const source_116[] = { piece_417, piece_428, piece_429 };
+static const char *const source_117[] = { piece_417, piece_430, piece_431 };
+static const char *const source_118[] = { piece_417, piece_432, piece_433 };
+static const char *const source_119[] = { piece_417, piece_434, piece_433 };
+static const char *const source_120[] = { piece_417, piece_435 };
+static const char *const source_121[] = { piece_417, piece_436 };
+static const char *const source_122[] = { piece_417, piece_437 };
+static const char *const source_123[] = { piece_417, piece_438, piece_439 };
+static const char *const source_124[] = { piece_358, piece_381, piece_382, piece_440, piece_441, piece_442, piece_443, piece_444, piece_445 };
+static const char *const source_125[] = { piece_358, piece_381, piece_382, piece_446, piece_447, piece_448, piece_449, piece_450, piece_445 };
+static const char *const source_126[] = { piece_358, piece_394, piece_451, piece_452, piece_453, piece_454, piece_455, piece_445 };
+static const char *const source_127[] = { piece_358, piece_381, piece_382, piece_456, piece_457, piece_458, piece_459, piece_460, piece_445 };
+static const char *const source_128[] = { piece_258, piece_273, piece_274, piece_461, piece_462, piece_463 };
+static const char *const source_129[] = { piece_258, piece_273, piece_274, piece_464, piece_465, piece_466 };
+static const char *const source_130[] = { piece_258, piece_282, piece_467, piece_468, piece_469 };
+static const char *const source_131[] = { piece_258, piece_273, piece_274, piece_470, piece_471, piece_472 };
+static const char *const source_132[] = { piece_258, piece_259, piece_260, piece_473, piece_474, piece_475 };
+static const char *const source_133[] = { piece_258, piece_259, piece_260, piece_476, piece_477, piece_478 };
+static const char *const source_134[] = { piece_258, piece_267, piece_479, piece_480, piece_481 };
+static const char *const source_135[] = { piece_258, piece_259, piece_260, piece_482, piece_483, piece_475 };
+static const char *const source_136[] = { piece_484, piece_485, piece_486, piece_487 };
+static const char *const source_137[] = { piece_488, piece_360, piece_489, piece_487 };
+static const char *const source_138[] = { piece_490, piece_491, piece_487 };
+static const char *const source_139[] = { piece_492, piece_485, piece_493, piece_487 };
+static const char *const source_140[] = { piece_494, piece_495, piece_496, piece_497, piece_498, piece_499 };
+static const char *const source_141[] = { piece_500, piece_501, piece_502, piece_503, piece_504, piece_499 };
+static const char *const source_142[] = { piece_505, piece_506, piece_507, piece_508, piece_499 };
+static const char *const source_143[] = { piece_509, piece_495, piece_510, piece_511, piece_512, piece_499 };
+static const char *const source_144[] = { piece_513, piece_485, piece_514, piece_515 };
+static const char *const source_145[] = { piece_516, piece_360, piece_517, piece_515 };
+static const char *const source_146[] = { piece_518, piece_519, piece_515 };
+static const char *const source_147[] = { piece_520, piece_485, piece_521, piece_515 };
+static const char *const source_148[] = { piece_522, piece_485, piece_523, piece_524 };
+static const char *const source_149[] = { piece_525, piece_360, piece_526, piece_524 };
+static const char *const source_150[] = { piece_527, piece_528, piece_524 };
+static const char *const source_151[] = { piece_529, piece_485, piece_530, piece_524 };
+static const char *const source_152[] = { piece_531, piece_501, piece_532, piece_487 };
+static const char *const source_153[] = { piece_533, piece_360, piece_534, piece_487 };
+static const char *const source_154[] = { piece_535, piece_536, piece_487 };
+static const char *const source_155[] = { piece_537, piece_501, piece_538, piece_487 };
+static const char *const source_156[] = { piece_539, piece_540, piece_541, piece_542, piece_543 };
+static const char *const source_157[] = { piece_539, piece_540, piece_544, piece_545, piece_546 };
+static const char *const source_158[] = { piece_539, piece_540, piece_547, piece_548, piece_549 };
+static const char *const source_159[] = { piece_539, piece_540, piece_550, piece_551, piece_552 };
+static const char *const source_160[] = { piece_553, piece_554, piece_555, piece_556, piece_557, piece_558, piece_559, piece_560, piece_561, piece_562, piece_563, piece_564 };
+static const char *const source_161[] = { piece_553, piece_554, piece_555, piece_565, piece_557, piece_566, piece_567, piece_568, piece_569, piece_570, piece_571, piece_572 };
+static const char *const source_162[] = { piece_553, piece_554, piece_555, piece_573, piece_574, piece_558, piece_575, piece_576, piece_577, piece_578, piece_579, piece_580 };
+static const char *const source_163[] = { piece_553, piece_554, piece_555, piece_581, piece_574, piece_566, piece_582, piece_583, piece_584, piece_585, piece_586, piece_587 };
+static const char *const source_164[] = { piece_553, piece_588, piece_589, piece_556, piece_557, piece_558, piece_590, piece_591, piece_592, piece_593, piece_594 };
+static const char *const source_165[] = { piece_553, piece_588, piece_589, piece_565, piece_557, piece_566, piece_595, piece_596, piece_597, piece_598, piece_599 };
+static const char *const source_166[] = { piece_553, piece_588, piece_589, piece_573, piece_574, piece_558, piece_600, piece_601, piece_602, piece_603, piece_604 };
+static const char *const source_167[] = { piece_553, piece_588, piece_589, piece_581, piece_574, piece_566, piece_605, piece_606, piece_607, piece_608, piece_609 };
+static const char *const source_168[] = { piece_539, piece_540, piece_610, piece_611, piece_612 };
+static const char *const source_169[] = { piece_539, piece_540, piece_613, piece_614, piece_615 };
+static const char *const source_170[] = { piece_539, piece_540, piece_616, piece_617, piece_618 };
+static const char *const source_171[] = { piece_539, piece_540, piece_619, piece_620, piece_621 };
+static const char *const source_172[] = { piece_539, piece_540, piece_622, piece_623, piece_624, piece_625 };
+static const char *const source_173[] = { piece_539, piece_540, piece_626, piece_627, piece_628, piece_629 };
+static const char *const source_174[] = { piece_539, piece_540, piece_630, piece_631, piece_632, piece_633 };
+static const char *const source_175[] = { piece_539, piece_540, piece_634, piece_635, piece_636, piece_637 };
+static const char *const source_176[] = { piece_638, piece_639, piece_640, piece_641, piece_642, piece_643, piece_644, piece_645, piece_646 };
+static const char *const source_177[] = { piece_638, piece_639, piece_647, piece_648, piece_649, piece_650, piece_651, piece_652, piece_653 };
+static const char *const source_178[] = { piece_638, piece_639, piece_654, piece_655, piece_656, piece_657, piece_658, piece_659, piece_660 };
+static const char *const source_179[] = { piece_638, piece_639, piece_661, piece_662, piece_663, piece_664, piece_665, piece_666, piece_667 };
+static const char *const source_180[] = { piece_539, piece_540, piece_668, piece_669, piece_670, piece_671 };
+static const char *const source_181[] = { piece_539, piece_540, piece_672, piece_673, piece_674, piece_675 };
+static const char *const source_182[] = { piece_539, piece_540, piece_676, piece_677, piece_678, piece_679 };
+static const char *const source_183[] = { piece_539, piece_540, piece_680, piece_681, piece_682, piece_683 };
+static const char *const source_184[] = { piece_539, piece_540, piece_684, piece_685, piece_686 };
+static const char *const source_185[] = { piece_539, piece_540, piece_687, piece_688, piece_689 };
+static const char *const source_186[] = { piece_539, piece_540, piece_690, piece_691, piece_692 };
+static const char *const source_187[] = { piece_539, piece_540, piece_693, piece_694, piece_695 };
+static const char *const source_188[] = { piece_696, piece_697, piece_698 };
+static const char *const source_189[] = { piece_696, piece_699, piece_700 };
+static const char *const source_190[] = { piece_696, piece_701, piece_698 };
+static const char *const source_191[] = { piece_696, piece_702, piece_703 };
+static const char *const source_192[] = { piece_696, piece_704 };
+static const char *const source_193[] = { piece_696, piece_705 };
+static const char *const source_194[] = { piece_696, piece_706 };
+static const char *const source_195[] = { piece_696, piece_707 };
+static const char *const source_196[] = { piece_696, piece_708 };
+static const char *const source_197[] = { piece_696, piece_709 };
+static const char *const source_198[] = { piece_696, piece_710 };
+static const char *const source_199[] = { piece_696, piece_711 };
+static const char *const source_200[] = { piece_712, piece_713 };
+static const char *const source_201[] = { piece_712, piece_714 };
+static const char *const source_202[] = { piece_712, piece_715 };
+static const char *const source_203[] = { piece_712, piece_716 };
+static const char *const source_204[] = { piece_539, piece_540, piece_717, piece_718, piece_719, piece_720 };
+static const char *const source_205[] = { piece_539, piece_540, piece_721, piece_722, piece_723, piece_724 };
+static const char *const source_206[] = { piece_539, piece_540, piece_725, piece_726, piece_727, piece_728 };
+static const char *const source_207[] = { piece_539, piece_540, piece_729, piece_730, piece_731, piece_683 };
+static const char *const source_208[] = { piece_539, piece_540, piece_732, piece_733, piece_734, piece_735 };
+static const char *const source_209[] = { piece_539, piece_540, piece_736, piece_737, piece_738, piece_629 };
+static const char *const source_210[] = { piece_539, piece_540, piece_739, piece_740, piece_741, piece_633 };
+static const char *const source_211[] = { piece_539, piece_540, piece_742, piece_743, piece_744, piece_637 };
+static const char *const source_212[] = { piece_539, piece_540, piece_745, piece_746, piece_747, piece_748 };
+static const char *const source_213[] = { piece_539, piece_540, piece_749, piece_750, piece_751, piece_752 };
+static const char *const source_214[] = { piece_539, piece_540, piece_753, piece_754, piece_755, piece_756 };
+static const char *const source_215[] = { piece_539, piece_540, piece_757, piece_758, piece_759, piece_760 };
+static const char *const source_216[] = { piece_539, piece_540, piece_761, piece_762, piece_763, piece_748 };
+static const char *const source_217[] = { piece_539, piece_540, piece_764, piece_765, piece_766, piece_752 };
+static const char *const source_218[] = { piece_539, piece_540, piece_767, piece_768, piece_769, piece_770 };
+static const char *const source_219[] = { piece_539, piece_540, piece_771, piece_772, piece_773, piece_760 };
+static const char *const source_220[] = { piece_774, piece_775, piece_776, piece_777 };
+static const char *const source_221[] = { piece_778, piece_775, piece_779, piece_780 };
+static const char *const source_222[] = { piece_781, piece_775, piece_782, piece_783 };
+static const char *const source_223[] = { piece_784, piece_775, piece_785, piece_786 };
+static const char *const source_224[] = { piece_787, piece_775, piece_788, piece_789 };
+static const char *const source_225[] = { piece_790, piece_775, piece_791, piece_792 };
+static const char *const source_226[] = { piece_793, piece_775, piece_794, piece_795 };
+static const char *const source_227[] = { piece_796, piece_775, piece_797, piece_798 };
 
 static const struct kiln_program programs[] = {
     { UINT64_C(0x6bb30a28e7f22379), 90, source_0, 6, 0, NULL },
@@ -55768,18 +55803,18 @@ static const struct kiln_program programs[] = {
     { UINT64_C(0x453e624da8b36825), 90, source_21, 6, 0, NULL },
     { UINT64_C(0x67172ceb719914cb), 90, source_22, 6, 0, NULL },
     { UINT64_C(0x86e1f8305fb7b6df), 90, source_23, 6, 0, NULL },
-    { UINT64_C(0x9fd6f2ccce2199d3), 0, source_24, 2, 0, NULL },
-    { UINT64_C(0x28be50a7786159f0), 0, source_25, 3, 0, NULL },
-    { UINT64_C(0x1a9e384e8e8ac0fc), 0, source_26, 2, 0, NULL },
-    { UINT64_C(0x625c315195bb95ac), 0, source_27, 3, 0, NULL },
-    { UINT64_C(0x951cecc9fb51b18e), 0, source_28, 3, 0, NULL },
-    { UINT64_C(0x3bfea40e664c0442), 0, source_29, 3, 0, NULL },
-    { UINT64_C(0x3c96b66aea981720), 0, source_30, 2, 0, NULL },
-    { UINT64_C(0x6eabacc30ca721a7), 0, source_31, 2, 0, NULL },
-    { UINT64_C(0x6fb9d61e11569014), 0, source_32, 3, 0, NULL },
-    { UINT64_C(0x07bb997ef36e0b18), 0, source_33, 3, 0, NULL },
-    { UINT64_C(0x863f93389b120f7b), 0, source_34, 2, 0, NULL },
-    { UINT64_C(0x4f92e4536a6752ca), 0, source_35, 2, 0, NULL },
+    { UINT64_C(0xe0927fa007f02824), 0, source_24, 3, 0, NULL },
+    { UINT64_C(0x0d26f3080855ecc6), 0, source_25, 3, 0, NULL },
+    { UINT64_C(0x8386fde94a7ee883), 0, source_26, 3, 0, NULL },
+    { UINT64_C(0xf7a00d960a33c454), 0, source_27, 3, 0, NULL },
+    { UINT64_C(0x747a0db8b826bfc4), 0, source_28, 3, 0, NULL },
+    { UINT64_C(0x0b0c7454ba2efd32), 0, source_29, 3, 0, NULL },
+    { UINT64_C(0x4aa0c03b87f0ce09), 0, source_30, 3, 0, NULL },
+    { UINT64_C(0xa8f1362c88c8087e), 0, source_31, 3, 0, NULL },
+    { UINT64_C(0xeac3af4654417b00), 0, source_32, 3, 0, NULL },
+    { UINT64_C(0xb888ceb10752fea2), 0, source_33, 3, 0, NULL },
+    { UINT64_C(0x88cfa0679e93faea), 0, source_34, 3, 0, NULL },
+    { UINT64_C(0x31c278c7be79a0d7), 0, source_35, 3, 0, NULL },
     { UINT64_C(0x1394685f4bb7bb0f), 0, source_36, 3, 0, NULL },
     { UINT64_C(0x2f0b02b123f43ccd), 0, source_37, 3, 0, NULL },
     { UINT64_C(0x429b8297407b05d4), 0, source_38, 3, 0, NULL },
@@ -55856,18 +55891,18 @@ static const struct kiln_program programs[] = {
     { UINT64_C(0x1d7bd598bc3a8aea), 0, source_109, 2, 0, NULL },
     { UINT64_C(0xa9756e1c875e649c), 0, source_110, 2, 0, NULL },
     { UINT64_C(0xa11dc05927554f54), 0, source_111, 2, 0, NULL },
-    { UINT64_C(0xfafce055c8403504), 0, source_112, 3, 0, NULL },
-    { UINT64_C(0x69e9d9140a9b07c4), 0, source_113, 3, 0, NULL },
-    { UINT64_C(0x085e73ae3384b263), 0, source_114, 2, 0, NULL },
-    { UINT64_C(0x0e7142a5b1743146), 0, source_115, 2, 0, NULL },
-    { UINT64_C(0xa635d94d749bfcc5), 0, source_116, 3, 0, NULL },
-    { UINT64_C(0xefa3a2b92657a219), 0, source_117, 3, 0, NULL },
-    { UINT64_C(0x30c22f33ebf0e008), 0, source_118, 3, 0, NULL },
-    { UINT64_C(0xfd6adf06584f2c39), 0, source_119, 3, 0, NULL },
-    { UINT64_C(0xb1b42b7844f896fb), 0, source_120, 2, 0, NULL },
-    { UINT64_C(0x833dffeeb4792c7d), 0, source_121, 2, 0, NULL },
-    { UINT64_C(0xfdfbf667f34413e7), 0, source_122, 2, 0, NULL },
-    { UINT64_C(0x0b6287e8912c5c61), 0, source_123, 3, 0, NULL },
+    { UINT64_C(0x3c797252d0b8a622), 0, source_112, 3, 0, NULL },
+    { UINT64_C(0xd913b9781fcd021a), 0, source_113, 3, 0, NULL },
+    { UINT64_C(0x20107c65e778ccd4), 0, source_114, 2, 0, NULL },
+    { UINT64_C(0x39737e4a1461f88b), 0, source_115, 2, 0, NULL },
+    { UINT64_C(0x556ba08db964f27d), 0, source_116, 3, 0, NULL },
+    { UINT64_C(0x099ef26b15dbdb99), 0, source_117, 3, 0, NULL },
+    { UINT64_C(0xb554462a0aab51f1), 0, source_118, 3, 0, NULL },
+    { UINT64_C(0x0156816797f4efce), 0, source_119, 3, 0, NULL },
+    { UINT64_C(0xa4a74001ee6d442a), 0, source_120, 2, 0, NULL },
+    { UINT64_C(0x8bcb595e9ce11ddf), 0, source_121, 2, 0, NULL },
+    { UINT64_C(0x3f20180080f3aa42), 0, source_122, 2, 0, NULL },
+    { UINT64_C(0x460bd89667546375), 0, source_123, 3, 0, NULL },
     { UINT64_C(0xfb95c9c6b1f31e19), 90, source_124, 9, 0, NULL },
     { UINT64_C(0x5c4c653f08985119), 90, source_125, 9, 0, NULL },
     { UINT64_C(0xca157cce7d1447cb), 90, source_126, 8, 0, NULL },
@@ -55932,18 +55967,18 @@ static const struct kiln_program programs[] = {
     { UINT64_C(0x0f626dd0ceb7c062), 90, source_185, 5, 0, NULL },
     { UINT64_C(0xef41b3c5b5d1f5c3), 90, source_186, 5, 0, NULL },
     { UINT64_C(0x7b288298fd9c897c), 90, source_187, 5, 0, NULL },
-    { UINT64_C(0x87a4d5889057ede2), 0, source_188, 3, 0, NULL },
-    { UINT64_C(0x81cc1c85e12d6bc9), 0, source_189, 3, 0, NULL },
-    { UINT64_C(0x865245c72d70671f), 0, source_190, 3, 0, NULL },
-    { UINT64_C(0xfded6a82a37ac7dd), 0, source_191, 3, 0, NULL },
-    { UINT64_C(0x78faf6d2aa896872), 0, source_192, 2, 0, NULL },
-    { UINT64_C(0x1c593d662feec2a3), 0, source_193, 2, 0, NULL },
-    { UINT64_C(0x0397528bfd46c4ed), 0, source_194, 2, 0, NULL },
-    { UINT64_C(0x75a35d89914407f7), 0, source_195, 2, 0, NULL },
-    { UINT64_C(0x5f97302bb25473f9), 0, source_196, 2, 0, NULL },
-    { UINT64_C(0x13444097379271d7), 0, source_197, 2, 0, NULL },
-    { UINT64_C(0x33f69ccbff681fb8), 0, source_198, 2, 0, NULL },
-    { UINT64_C(0xdc6069c0611dba57), 0, source_199, 2, 0, NULL },
+    { UINT64_C(0x33e0706d24da802d), 0, source_188, 3, 0, NULL },
+    { UINT64_C(0x87bfccfae58c3ac1), 0, source_189, 3, 0, NULL },
+    { UINT64_C(0xb1beb4bfb763b7b2), 0, source_190, 3, 0, NULL },
+    { UINT64_C(0xe30d4b0d96c99921), 0, source_191, 3, 0, NULL },
+    { UINT64_C(0x6a03214c80b00553), 0, source_192, 2, 0, NULL },
+    { UINT64_C(0x5c547b96612ae169), 0, source_193, 2, 0, NULL },
+    { UINT64_C(0xa169e1ffcb83c156), 0, source_194, 2, 0, NULL },
+    { UINT64_C(0x20697ddf138d25b5), 0, source_195, 2, 0, NULL },
+    { UINT64_C(0x08a171b278a908b9), 0, source_196, 2, 0, NULL },
+    { UINT64_C(0xfbcb1afc21d0f58f), 0, source_197, 2, 0, NULL },
+    { UINT64_C(0xfba641da766f71b1), 0, source_198, 2, 0, NULL },
+    { UINT64_C(0xdffc37bba0f01650), 0, source_199, 2, 0, NULL },
     { UINT64_C(0x5a315d7cb38f1368), 0, source_200, 2, 0, NULL },
     { UINT64_C(0x7910c8e8b67bb19d), 0, source_201, 2, 0, NULL },
     { UINT64_C(0x2d13d6209d5f5075), 0, source_202, 2, 0, NULL },

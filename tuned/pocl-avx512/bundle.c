@@ -11420,7 +11420,7 @@ static const char piece_164[] =
     "    return load_vector(p);\n"
     "}\n"
     "\n"
-    "// In one load what begins at a multiple of 8 elements.\n"
+    "// In one load what begins at a multiple of its size, 64 bytes.\n"
     "static double8 load_aligned(__global const double *p)\n"
     "{\n"
     "    return *(__global const double8 *) p;\n"
@@ -11458,8 +11458,10 @@ static const char piece_164[] =
     "    __global const double *x3 = X + min(l + 3, L - 1) * ldx;\n"
     "    double8 c0_0 = 0, c0_1 = 0, c0_2 = 0, c0_3 = 0;\n"
     "    int k = from + along_k * 8;\n"
+    "    // The address itself is tested: a buffer may begin at any element.\n"
+    "    const bool is_aligned = ldx % 8 == 0 && (size_t) X % 64 == 0;\n"
     "    // A single column of Y lies side by side like a row.\n"
-    "    const bool fast = ldx % 8 == 0 && x_offset % 8 == 0 && ldy == 1;\n"
+    "    const bool fast = is_aligned && ldy == 1;\n"
     "    if (fast) {\n"
     "        for (; k + 8 <= to; k += 512) {\n"
     "            const double8 a0 = load_aligned(x0 + k);\n"
@@ -11500,11 +11502,11 @@ static const char piece_164[] =
     "    part[3][item] = total(c0_3);\n"
     "    for (int half_way = 32; half_way > 0; half_way /= 2) {\n"
     "        barrier(CLK_LOCAL_MEM_FENCE);\n"
-    "        if (along_k < half_way) {\n"
-    "            part[0][item] += part[0][item + half_way];\n"
-    "            part[1][item] += part[1][item + half_way];\n";
+    "        if (along_k < half_way) {\n";
 
 static const char piece_165[] =
+    "            part[0][item] += part[0][item + half_way];\n"
+    "            part[1][item] += part[1][item + half_way];\n"
     "            part[2][item] += part[2][item + half_way];\n"
     "            part[3][item] += part[3][item + half_way];\n"
     "        }\n"
@@ -11530,7 +11532,7 @@ static const char piece_166[] =
     "    return load_vector(p);\n"
     "}\n"
     "\n"
-    "// In one load what begins at a multiple of 8 elements.\n"
+    "// In one load what begins at a multiple of its size, 64 bytes.\n"
     "static double8 load_aligned(__global const double *p)\n"
     "{\n"
     "    return *(__global const double8 *) p;\n"
@@ -11568,7 +11570,9 @@ static const char piece_166[] =
     "    __global const double *x3 = X + min(l + 3, L - 1) * ldx;\n"
     "    double8 c0_0 = 0, c0_1 = 0, c0_2 = 0, c0_3 = 0;\n"
     "    int k = from + along_k * 8;\n"
-    "    const bool fast = ldx % 8 == 0 && x_offset % 8 == 0;\n"
+    "    // The address itself is tested: a buffer may begin at any element.\n"
+    "    const bool is_aligned = ldx % 8 == 0 && (size_t) X % 64 == 0;\n"
+    "    const bool fast = is_aligned;\n"
     "    if (fast) {\n"
     "        for (; k + 8 <= to; k += 512) {\n"
     "            const double8 a0 = load_aligned(x0 + k);\n"
@@ -11616,11 +11620,11 @@ static const char piece_166[] =
     "            part[3][item] += part[3][item + half_way];\n"
     "        }\n"
     "    }\n"
-    "    if (along_k == 0 && s + 0 < S) {\n"
-    "        const double sums[] = { part[0][item], part[1][item], part[2][item], part[3][item] };\n"
-    "        for (int i = 0; i < 4; i++)\n";
+    "    if (along_k == 0 && s + 0 < S) {\n";
 
 static const char piece_167[] =
+    "        const double sums[] = { part[0][item], part[1][item], part[2][item], part[3][item] };\n"
+    "        for (int i = 0; i < 4; i++)\n"
     "            if (first + i >= begin && first + i < L)\n"
     "                put(alpha * sums[i], beta, C + (first + i) * ldc + s + 0);\n"
     "    }\n"
@@ -11632,7 +11636,7 @@ static const char piece_168[] =
     "    return load_vector(p);\n"
     "}\n"
     "\n"
-    "// In one load what begins at a multiple of 8 elements.\n"
+    "// In one load what begins at a multiple of its size, 64 bytes.\n"
     "static double8 load_aligned(__global const double *p)\n"
     "{\n"
     "    return *(__global const double8 *) p;\n"
@@ -11674,7 +11678,8 @@ static const char piece_168[] =
     "            const double8 a = (double8) (load(x + min((int) 0, L - 1)), load(x + min((int) 1, L - 1)), load(x + min((int) 2, L - 1)), load(x + min((int) 3, L - 1)), load(x + min((int) 4, L - 1)), load(x + min((int) 5, L - 1)), load(x + min((int) 6, L - 1)), load(x + min((int) 7, L - 1)));\n"
     "            c0 += a * load(y0 + k * y_step);\n"
     "        }\n"
-    "    if (ldx % 8 == 0 && (x_offset + first) % 8 == 0) {\n"
+    "    // The address itself is tested: a buffer may begin at any element.\n"
+    "    if (ldx % 8 == 0 && (size_t) (X + first) % 64 == 0) {\n"
     "        for (; k + 192 < to; k += 256) {\n"
     "            __global const double *x = X + k * ldx + first;\n"
     "            const double8 a0 = load_aligned(x + 0 * ldx);\n"
@@ -11717,11 +11722,11 @@ static const char piece_168[] =
     "    }\n"
     "    if (along_k == 0 && s + 0 < S) {\n"
     "        double sums[8];\n"
-    "        vstore8(part[item], 0, sums);\n"
-    "        for (int i = 0; i < 8; i++)\n"
-    "            if (first + i >= begin && first + i < L)\n";
+    "        vstore8(part[item], 0, sums);\n";
 
 static const char piece_169[] =
+    "        for (int i = 0; i < 8; i++)\n"
+    "            if (first + i >= begin && first + i < L)\n"
     "                put(alpha * sums[i], beta, C + (first + i) * ldc + s + 0);\n"
     "    }\n"
     "}\n";
@@ -11732,7 +11737,7 @@ static const char piece_170[] =
     "    return load_vector(p);\n"
     "}\n"
     "\n"
-    "// In one load what begins at a multiple of 8 elements.\n"
+    "// In one load what begins at a multiple of its size, 64 bytes.\n"
     "static double8 load_aligned(__global const double *p)\n"
     "{\n"
     "    return *(__global const double8 *) p;\n"
@@ -11774,7 +11779,8 @@ static const char piece_170[] =
     "            const double8 a = (double8) (load(x + min((int) 0, L - 1)), load(x + min((int) 1, L - 1)), load(x + min((int) 2, L - 1)), load(x + min((int) 3, L - 1)), load(x + min((int) 4, L - 1)), load(x + min((int) 5, L - 1)), load(x + min((int) 6, L - 1)), load(x + min((int) 7, L - 1)));\n"
     "            c0 += a * load(y0 + k * y_step);\n"
     "        }\n"
-    "    if (ldx % 8 == 0 && (x_offset + first) % 8 == 0) {\n"
+    "    // The address itself is tested: a buffer may begin at any element.\n"
+    "    if (ldx % 8 == 0 && (size_t) (X + first) % 64 == 0) {\n"
     "        for (; k + 192 < to; k += 256) {\n"
     "            __global const double *x = X + k * ldx + first;\n"
     "            const double8 a0 = load_aligned(x + 0 * ldx);\n"
@@ -11817,9 +11823,7 @@ static const char piece_170[] =
     "    }\n"
     "    if (along_k == 0 && s + 0 < S) {\n"
     "        double sums[8];\n"
-    "        vstore8(part[item], 0, sums);\n"
-    "        for (int i = 0; i < 8; i++)\n"
-    "            if (first + i >= begin && first + i < L)\n";
+    "        vstore8(part[item], 0, sums);\n";
 
 static const char *const source_0[] = { piece_0, piece_1, piece_2, piece_3, piece_4, piece_5, piece_6 };
 static const char *const source_1[] = { piece_0, piece_1, piece_7, piece_8, piece_3, piece_4, piece_5, piece_6 };
@@ -11955,10 +11959,10 @@ static const struct kiln_program programs[] = {
     { UINT64_C(0xc059ae6e5fccef77), 0, source_61, 2, 0, NULL },
     { UINT64_C(0x5d9513cae9ba0cde), 0, source_62, 2, 0, NULL },
     { UINT64_C(0x0511833e908e2047), 0, source_63, 3, 0, NULL },
-    { UINT64_C(0x332529f465b44e6f), 0, source_64, 3, 0, NULL },
-    { UINT64_C(0x615569d39b4a8f1c), 0, source_65, 3, 0, NULL },
-    { UINT64_C(0x814a7182256a5d6c), 0, source_66, 3, 0, NULL },
-    { UINT64_C(0xac9968c1f48147b1), 0, source_67, 3, 0, NULL },
+    { UINT64_C(0x0cbcc737b0cb8567), 0, source_64, 3, 0, NULL },
+    { UINT64_C(0xcf27e07ce7ec70e8), 0, source_65, 3, 0, NULL },
+    { UINT64_C(0x97df0f618c21ef77), 0, source_66, 3, 0, NULL },
+    { UINT64_C(0x852b352a74d3258c), 0, source_67, 3, 0, NULL },
 };
 
 static const struct kiln_stage stages_0[] = {
