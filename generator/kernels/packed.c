@@ -17,14 +17,15 @@ static const struct family_value values[] = {
     { "TN", "NV * VEC" },
     { "INDEX", "64" },
     { "DEPTH", "256" },
+    { "SUMBYTES", "KC ? MP * TM * NP * TN * REAL_BYTES : 0" },
 };
 
 static const struct family_rule rules[] = {
     RULE_DOUBLE,
     { "VEC * REAL_BYTES <= max(VECTOR_BYTES, 16)", "vectors wider than the device's" },
     { "(TM + 1) * TN * REAL_BYTES <= REGISTER_BYTES", "the block of C exceeds the registers" },
-    { "PRECISION != 16 || KC == 0", "slices of K would be rounded to half between them" },
     { "MP * TM <= 512 && NP * TN <= 1024", "a work-group's share of C is too large" },
+    { "SUMBYTES <= LOCAL_BYTES", "the sums of slices of K exceed local memory" },
 };
 
 static const struct family_stage stages[] = {
@@ -33,10 +34,10 @@ static const struct family_stage stages[] = {
     { "packb", NULL, "pack.cl.in", "WIDTH = TN; CONTIGUOUS = !TB", "NV VEC", "B",
       "N K", "TN; DEPTH", "1; 1", NULL, "N K B B_OFFSET LDB PACKED_B PACKED_B_AT", "B" },
     { "multiply", "PACKA", "packed.cl.in", NULL, NULL, "",
-      "N M", "NP * TN; MP * TM", "1; 1", NULL,
+      "N M", "NP * TN; MP * TM", "1; 1", "SUMBYTES",
       "M N K ALPHA BETA PACKED_A PACKED_A_AT PACKED_B PACKED_B_AT C C_OFFSET LDC" },
     { "multiply", "!PACKA", "packed.cl.in", NULL, NULL, "A",
-      "N M", "NP * TN; MP * TM", "1; 1", NULL,
+      "N M", "NP * TN; MP * TM", "1; 1", "SUMBYTES",
       "M N K ALPHA BETA A A_OFFSET LDA PACKED_B PACKED_B_AT C C_OFFSET LDC" },
 };
 

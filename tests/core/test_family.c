@@ -299,8 +299,10 @@ static void rejection_has_a_reason(void **state)
     assert_string_equal(reason, "the device has no double precision");
     assert_true(config_parse("packed TM=8 NV=1 VEC=4 KC=128", &config, error));
     problem.precision = precision_find("half");
+    assert_true(config_legal(&config, &problem, &facts, &reason));
+    facts.value[FACT_LOCAL_BYTES] = 2047;
     assert_false(config_legal(&config, &problem, &facts, &reason));
-    assert_string_equal(reason, "slices of K would be rounded to half between them");
+    assert_string_equal(reason, "the sums of slices of K exceed local memory");
 }
 
 static void each_extent_has_its_most_and_its_rest(void **state)

@@ -70,7 +70,7 @@ void kiln_dgemm_packed_packb_n_nv1_vec2(long lines, long K, __global const doubl
 // Packed B is panel after panel, each K x 2. A work-group is one work-item; it computes up to
 // 2 x 2 blocks of 2 x 2, each block held in registers.
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void kiln_dgemm_packed_multiply_tm2_nv1_vec2_mp2_np2_kc0_ku1_packa1(long M, long N, long K, double alpha, double beta_arg,
+void kiln_dgemm_packed_multiply_tm2_nv1_vec2_mp2_np2_kc0_ku1_packa1(long M, long N, long K, double alpha, double beta,
         __global const double *restrict packed_a, long a_at,
         __global const double *restrict packed_b, long b_at,
         __global double *restrict C, long c_offset, long ldc)
@@ -80,7 +80,6 @@ void kiln_dgemm_packed_multiply_tm2_nv1_vec2_mp2_np2_kc0_ku1_packa1(long M, long
     C += c_offset;
 
     const long k0 = 0, depth = K;
-    const double beta = beta_arg;
     for (long col = first_col; col < end_col; col += 2)
     for (long row = first_row; row < end_row; row += 2) {
         __global const double *restrict b = packed_b + b_at + col * K + k0 * 2;

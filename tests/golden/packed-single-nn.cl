@@ -66,7 +66,7 @@ void kiln_sgemm_packed_packb_n_nv1_vec4(long lines, long K, __global const float
 // Packed B is panel after panel, each K x 4. A work-group is one work-item; it computes up to
 // 2 x 2 blocks of 2 x 4, each block held in registers.
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void kiln_sgemm_packed_multiply_tm2_nv1_vec4_mp2_np2_kc0_ku1_packa1(long M, long N, long K, float alpha, float beta_arg,
+void kiln_sgemm_packed_multiply_tm2_nv1_vec4_mp2_np2_kc0_ku1_packa1(long M, long N, long K, float alpha, float beta,
         __global const float *restrict packed_a, long a_at,
         __global const float *restrict packed_b, long b_at,
         __global float *restrict C, long c_offset, long ldc)
@@ -76,7 +76,6 @@ void kiln_sgemm_packed_multiply_tm2_nv1_vec4_mp2_np2_kc0_ku1_packa1(long M, long
     C += c_offset;
 
     const long k0 = 0, depth = K;
-    const float beta = beta_arg;
     for (long col = first_col; col < end_col; col += 4)
     for (long row = first_row; row < end_row; row += 2) {
         __global const float *restrict b = packed_b + b_at + col * K + k0 * 4;

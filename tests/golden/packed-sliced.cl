@@ -66,25 +66,31 @@ void kiln_sgemm_packed_packb_n_nv1_vec4(long lines, long K, __global const float
 // Packed B is panel after panel, each K x 4. A work-group is one work-item; it computes up to
 // 2 x 2 blocks of 2 x 4, each block held in registers.
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void kiln_sgemm_packed_multiply_tm2_nv1_vec4_mp2_np2_kc128_ku2_packa1(long M, long N, long K, float alpha, float beta_arg,
+void kiln_sgemm_packed_multiply_tm2_nv1_vec4_mp2_np2_kc128_ku2_packa1(long M, long N, long K, float alpha, float beta,
         __global const float *restrict packed_a, long a_at,
         __global const float *restrict packed_b, long b_at,
         __global float *restrict C, long c_offset, long ldc)
 {
     const long first_row = get_group_id(1) * 4, end_row = min(first_row + 4, M);
     const long first_col = get_group_id(0) * 8, end_col = min(first_col + 8, N);
+    // What the slices of K add up to so far, block after block.
+    __local float sums[32];
     C += c_offset;
 
     // K advances by 128, so that a slice of a panel of B stays in the nearest cache.
     for (long k0 = 0; k0 == 0 || k0 < K; k0 += 128) {
         const long depth = min(K - k0, (long) 128);
-        const float beta = k0 == 0 ? beta_arg : 1;
+        __local float *sum = sums;
         for (long col = first_col; col < end_col; col += 4)
         for (long row = first_row; row < end_row; row += 2) {
             __global const float *restrict b = packed_b + b_at + col * K + k0 * 4;
             __global const float *restrict a = packed_a + a_at + row * K + k0 * 2;
             float4 c0_0 = 0;
             float4 c1_0 = 0;
+            if (k0 > 0) {
+                c0_0 = vload4(0, sum);
+                c1_0 = vload4(1, sum);
+            }
             long k = 0;
             for (; k + 2 <= depth; k += 2) {
                 {
@@ -117,39 +123,46 @@ void kiln_sgemm_packed_multiply_tm2_nv1_vec4_mp2_np2_kc128_ku2_packa1(long M, lo
                     a += 2;
                 }
             }
-            // C = alpha c + beta C for the 2 x 4 block at (row, col); beta == 0 does not read C.
-            if (row + 0 < M) {
-                __global float *out = C + (row + 0) * ldc + col;
-                if (col + 4 <= N) {
-                    if (beta == 0) {
-                        store_vector(alpha * c0_0, out + 0);
+            // Alpha and beta are for the sum of all slices.
+            if (k0 + 128 < K) {
+                vstore4(c0_0, 0, sum);
+                vstore4(c1_0, 1, sum);
+            } else {
+                // C = alpha c + beta C for the 2 x 4 block at (row, col); beta == 0 does not read C.
+                if (row + 0 < M) {
+                    __global float *out = C + (row + 0) * ldc + col;
+                    if (col + 4 <= N) {
+                        if (beta == 0) {
+                            store_vector(alpha * c0_0, out + 0);
+                        } else {
+                            store_vector(alpha * c0_0 + beta * load_vector(out + 0),
+                                    out + 0);
+                        }
                     } else {
-                        store_vector(alpha * c0_0 + beta * load_vector(out + 0),
-                                out + 0);
+                        float x[4];
+                        vstore4(alpha * c0_0, 0, x + 0);
+                        for (int n = 0; n < 4 && col + n < N; n++)
+                            store(beta == 0 ? x[n] : x[n] + beta * load(out + n), out + n);
                     }
-                } else {
-                    float x[4];
-                    vstore4(alpha * c0_0, 0, x + 0);
-                    for (int n = 0; n < 4 && col + n < N; n++)
-                        store(beta == 0 ? x[n] : x[n] + beta * load(out + n), out + n);
+                }
+                if (row + 1 < M) {
+                    __global float *out = C + (row + 1) * ldc + col;
+                    if (col + 4 <= N) {
+                        if (beta == 0) {
+                            store_vector(alpha * c1_0, out + 0);
+                        } else {
+                            store_vector(alpha * c1_0 + beta * load_vector(out + 0),
+                                    out + 0);
+                        }
+                    } else {
+                        float x[4];
+                        vstore4(alpha * c1_0, 0, x + 0);
+                        for (int n = 0; n < 4 && col + n < N; n++)
+                            store(beta == 0 ? x[n] : x[n] + beta * load(out + n), out + n);
+                    }
                 }
             }
-            if (row + 1 < M) {
-                __global float *out = C + (row + 1) * ldc + col;
-                if (col + 4 <= N) {
-                    if (beta == 0) {
-                        store_vector(alpha * c1_0, out + 0);
-                    } else {
-                        store_vector(alpha * c1_0 + beta * load_vector(out + 0),
-                                out + 0);
-                    }
-                } else {
-                    float x[4];
-                    vstore4(alpha * c1_0, 0, x + 0);
-                    for (int n = 0; n < 4 && col + n < N; n++)
-                        store(beta == 0 ? x[n] : x[n] + beta * load(out + n), out + n);
-                }
-            }
+            sum += 8;
         }
     }
 }
