@@ -5,6 +5,7 @@
  * of a family runs for all four transpose pairs, the others for one each in turn, unless --all is
  * given: compiling takes longer than everything else.
  */
+#include "checks.h"
 #include "cover.h"
 #include "core/assemble.h"
 #include "tune/candidate.h"
@@ -118,9 +119,6 @@ static bool poison_workspace(struct launcher *launcher)
     return bytes && launcher->workspace && error == CL_SUCCESS;
 }
 
-typedef enum verify_verdict check(struct verifier *verifier, struct kiln_context *context,
-        const struct verify_case *of, char message[VERIFY_MESSAGE_BYTES]);
-
 static void run_case(struct run *run, struct candidate *candidate, const char *edge,
         const struct verify_case *of, check *verify)
 {
@@ -219,6 +217,24 @@ static void run_edges(struct run *run, struct candidate *candidate)
         run_case(run, candidate, "check-gauge", &gauge, verify_gauge);
 }
 
+/* The checks of checks.h: on a few rows and columns, of a K that is cut where the recipe cuts any,
+ * and on whole vectors. */
+static void run_checks(struct run *run, struct candidate *candidate)
+{
+    const struct kiln_recipe *recipe = recipe_of(candidate);
+    const struct problem *problem = &candidate->problem;
+    struct verify_case deep, gauge;
+    verify_check_cases(problem, recipe, &candidate->config, &deep, &gauge);
+    const struct verify_case few = plain_case(problem, recipe, 13, 27, deep.k);
+    const struct verify_case whole = plain_case(problem, recipe, 64, 64, 64);
+    if (is_wanted(run->options, "special-values"))
+        run_case(run, candidate, "special-values", &few, check_special_values);
+    if (is_wanted(run->options, "host-memory")) {
+        run_case(run, candidate, "host-memory", &few, check_host_memory);
+        run_case(run, candidate, "host-memory", &whole, check_host_memory);
+    }
+}
+
 static void run_config(struct run *run, const struct config *config, const struct problem *problem)
 {
     char name[CONFIG_TEXT_BYTES];
@@ -238,6 +254,8 @@ static void run_config(struct run *run, const struct config *config, const struc
         run_edges(run, candidate);
     else
         report(run, candidate, "build", candidate->message);
+    if (candidate->outcome == TRIAL_OK && !run->options->tight && !run->options->presets)
+        run_checks(run, candidate);
     printf("%u cases, %u failures\n", run->num_cases - cases, run->num_failures - failures);
     fflush(stdout);
 }
