@@ -7213,11 +7213,12 @@ static const char piece_106[] =
     "        uint as0[1][4], bs0[1][4];\n"
     "        for (int now = 0; now < num; now++) {\n"
     "            mbarrier_wait(fulls + 8 * stage, phase);\n"
-    "            // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
-    "            warp_sync();\n"
-    "            if (now > 0 && lane == 0)\n";
+    "            // Hands back the place of the step before, which is not done sooner: what is read from local\n"
+    "            // memory has surely arrived only when it has been multiplied.\n"
+    "            warp_sync();\n";
 
 static const char piece_107[] =
+    "            if (now > 0 && lane == 0)\n"
     "                mbarrier_arrive(empties + 8 * (stage == 0 ? 11 : stage - 1));\n"
     "            const uint a_tile = a_at + stage * 4096, b_tile = b_at + stage * 2048;\n"
     "        #pragma unroll\n"
@@ -7421,11 +7422,12 @@ static const char piece_109[] =
     "        uint as0[1][4], bs0[1][4];\n"
     "        for (int now = 0; now < num; now++) {\n"
     "            mbarrier_wait(fulls + 8 * stage, phase);\n"
-    "            // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
-    "            warp_sync();\n"
-    "            if (now > 0 && lane == 0)\n";
+    "            // Hands back the place of the step before, which is not done sooner: what is read from local\n"
+    "            // memory has surely arrived only when it has been multiplied.\n"
+    "            warp_sync();\n";
 
 static const char piece_110[] =
+    "            if (now > 0 && lane == 0)\n"
     "                mbarrier_arrive(empties + 8 * (stage == 0 ? 11 : stage - 1));\n"
     "            const uint a_tile = a_at + stage * 4096, b_tile = b_at + stage * 2048;\n"
     "        #pragma unroll\n"
@@ -7631,10 +7633,11 @@ static const char piece_112[] =
     "        uint as0[1][4], bs0[1][4];\n"
     "        for (int now = 0; now < num; now++) {\n"
     "            mbarrier_wait(fulls + 8 * stage, phase);\n"
-    "            // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
-    "            warp_sync();\n";
+    "            // Hands back the place of the step before, which is not done sooner: what is read from local\n";
 
 static const char piece_113[] =
+    "            // memory has surely arrived only when it has been multiplied.\n"
+    "            warp_sync();\n"
     "            if (now > 0 && lane == 0)\n"
     "                mbarrier_arrive(empties + 8 * (stage == 0 ? 11 : stage - 1));\n"
     "            const uint a_tile = a_at + stage * 4096, b_tile = b_at + stage * 2048;\n"
@@ -7840,11 +7843,12 @@ static const char piece_115[] =
     "        uint as0[1][4], bs0[1][4];\n"
     "        for (int now = 0; now < num; now++) {\n"
     "            mbarrier_wait(fulls + 8 * stage, phase);\n"
-    "            // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
-    "            warp_sync();\n"
-    "            if (now > 0 && lane == 0)\n";
+    "            // Hands back the place of the step before, which is not done sooner: what is read from local\n"
+    "            // memory has surely arrived only when it has been multiplied.\n"
+    "            warp_sync();\n";
 
 static const char piece_116[] =
+    "            if (now > 0 && lane == 0)\n"
     "                mbarrier_arrive(empties + 8 * (stage == 0 ? 11 : stage - 1));\n"
     "            const uint a_tile = a_at + stage * 4096, b_tile = b_at + stage * 2048;\n"
     "        #pragma unroll\n"
@@ -11945,11 +11949,12 @@ static const char piece_173[] =
     "        uint as0[1][4], bs0[1][4];\n"
     "        for (int now = 0; now < num; now++) {\n"
     "            mbarrier_wait(fulls + 8 * stage, phase);\n"
-    "            // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
-    "            warp_sync();\n"
-    "            if (now > 0 && lane == 0)\n";
+    "            // Hands back the place of the step before, which is not done sooner: what is read from local\n"
+    "            // memory has surely arrived only when it has been multiplied.\n"
+    "            warp_sync();\n";
 
 static const char piece_174[] =
+    "            if (now > 0 && lane == 0)\n"
     "                mbarrier_arrive(empties + 8 * (stage == 0 ? 7 : stage - 1));\n"
     "            const uint a_tile = a_at + stage * 2048, b_tile = b_at + stage * 8192;\n"
     "        #pragma unroll\n"
@@ -12153,11 +12158,12 @@ static const char piece_176[] =
     "        uint as0[1][4], bs0[1][4];\n"
     "        for (int now = 0; now < num; now++) {\n"
     "            mbarrier_wait(fulls + 8 * stage, phase);\n"
-    "            // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
-    "            warp_sync();\n"
-    "            if (now > 0 && lane == 0)\n";
+    "            // Hands back the place of the step before, which is not done sooner: what is read from local\n"
+    "            // memory has surely arrived only when it has been multiplied.\n"
+    "            warp_sync();\n";
 
 static const char piece_177[] =
+    "            if (now > 0 && lane == 0)\n"
     "                mbarrier_arrive(empties + 8 * (stage == 0 ? 7 : stage - 1));\n"
     "            const uint a_tile = a_at + stage * 2048, b_tile = b_at + stage * 8192;\n"
     "        #pragma unroll\n"
@@ -12363,10 +12369,11 @@ static const char piece_179[] =
     "        uint as0[1][4], bs0[1][4];\n"
     "        for (int now = 0; now < num; now++) {\n"
     "            mbarrier_wait(fulls + 8 * stage, phase);\n"
-    "            // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
-    "            warp_sync();\n";
+    "            // Hands back the place of the step before, which is not done sooner: what is read from local\n";
 
 static const char piece_180[] =
+    "            // memory has surely arrived only when it has been multiplied.\n"
+    "            warp_sync();\n"
     "            if (now > 0 && lane == 0)\n"
     "                mbarrier_arrive(empties + 8 * (stage == 0 ? 7 : stage - 1));\n"
     "            const uint a_tile = a_at + stage * 2048, b_tile = b_at + stage * 8192;\n"
@@ -12572,11 +12579,12 @@ static const char piece_182[] =
     "        uint as0[1][4], bs0[1][4];\n"
     "        for (int now = 0; now < num; now++) {\n"
     "            mbarrier_wait(fulls + 8 * stage, phase);\n"
-    "            // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
-    "            warp_sync();\n"
-    "            if (now > 0 && lane == 0)\n";
+    "            // Hands back the place of the step before, which is not done sooner: what is read from local\n"
+    "            // memory has surely arrived only when it has been multiplied.\n"
+    "            warp_sync();\n";
 
 static const char piece_183[] =
+    "            if (now > 0 && lane == 0)\n"
     "                mbarrier_arrive(empties + 8 * (stage == 0 ? 7 : stage - 1));\n"
     "            const uint a_tile = a_at + stage * 2048, b_tile = b_at + stage * 8192;\n"
     "        #pragma unroll\n"
@@ -12781,11 +12789,12 @@ static const char piece_185[] =
     "        uint as0[1][4], bs0[1][4];\n"
     "        for (int now = 0; now < num; now++) {\n"
     "            mbarrier_wait(fulls + 8 * stage, phase);\n"
-    "            // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
-    "            warp_sync();\n"
-    "            if (now > 0 && lane == 0)\n";
+    "            // Hands back the place of the step before, which is not done sooner: what is read from local\n"
+    "            // memory has surely arrived only when it has been multiplied.\n"
+    "            warp_sync();\n";
 
 static const char piece_186[] =
+    "            if (now > 0 && lane == 0)\n"
     "                mbarrier_arrive(empties + 8 * (stage == 0 ? 4 : stage - 1));\n"
     "            const uint a_tile = a_at + stage * 2048, b_tile = b_at + stage * 8192;\n"
     "        #pragma unroll\n"
@@ -12989,11 +12998,12 @@ static const char piece_188[] =
     "        uint as0[1][4], bs0[1][4];\n"
     "        for (int now = 0; now < num; now++) {\n"
     "            mbarrier_wait(fulls + 8 * stage, phase);\n"
-    "            // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
-    "            warp_sync();\n"
-    "            if (now > 0 && lane == 0)\n";
+    "            // Hands back the place of the step before, which is not done sooner: what is read from local\n"
+    "            // memory has surely arrived only when it has been multiplied.\n"
+    "            warp_sync();\n";
 
 static const char piece_189[] =
+    "            if (now > 0 && lane == 0)\n"
     "                mbarrier_arrive(empties + 8 * (stage == 0 ? 4 : stage - 1));\n"
     "            const uint a_tile = a_at + stage * 2048, b_tile = b_at + stage * 8192;\n"
     "        #pragma unroll\n"
@@ -13199,10 +13209,11 @@ static const char piece_191[] =
     "        uint as0[1][4], bs0[1][4];\n"
     "        for (int now = 0; now < num; now++) {\n"
     "            mbarrier_wait(fulls + 8 * stage, phase);\n"
-    "            // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
-    "            warp_sync();\n";
+    "            // Hands back the place of the step before, which is not done sooner: what is read from local\n";
 
 static const char piece_192[] =
+    "            // memory has surely arrived only when it has been multiplied.\n"
+    "            warp_sync();\n"
     "            if (now > 0 && lane == 0)\n"
     "                mbarrier_arrive(empties + 8 * (stage == 0 ? 4 : stage - 1));\n"
     "            const uint a_tile = a_at + stage * 2048, b_tile = b_at + stage * 8192;\n"
@@ -13408,11 +13419,12 @@ static const char piece_194[] =
     "        uint as0[1][4], bs0[1][4];\n"
     "        for (int now = 0; now < num; now++) {\n"
     "            mbarrier_wait(fulls + 8 * stage, phase);\n"
-    "            // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
-    "            warp_sync();\n"
-    "            if (now > 0 && lane == 0)\n";
+    "            // Hands back the place of the step before, which is not done sooner: what is read from local\n"
+    "            // memory has surely arrived only when it has been multiplied.\n"
+    "            warp_sync();\n";
 
 static const char piece_195[] =
+    "            if (now > 0 && lane == 0)\n"
     "                mbarrier_arrive(empties + 8 * (stage == 0 ? 4 : stage - 1));\n"
     "            const uint a_tile = a_at + stage * 2048, b_tile = b_at + stage * 8192;\n"
     "        #pragma unroll\n"
@@ -17879,7 +17891,8 @@ static const char piece_262[] =
     "                c[m][n] = 0;\n"
     "        for (int now = 0; now < num; now++) {\n"
     "            mbarrier_wait(turneds + 8 * stage, phase);\n"
-    "            // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
+    "            // Hands back the place of the step before, which is not done sooner: what is read from local\n"
+    "            // memory has surely arrived only when it has been multiplied.\n"
     "            warp_sync();\n"
     "            if (now > 0 && lane == 0)\n"
     "                mbarrier_arrive(empties + 8 * (stage == 0 ? 2 : stage - 1));\n"
@@ -17894,11 +17907,11 @@ static const char piece_262[] =
     "                for (int k = 4 * q; k < 4 * q + 4; k++) {\n"
     "                    float as[8], bs[16];\n"
     "            #pragma unroll\n"
-    "                    for (int m = 0; m < 8; m += 4) {\n"
-    "                        const float4 x = *(__local const float4 *) (a_tile + k * 256 + a_from\n"
-    "                                + m / 8 * 8192 + m % 8 * 32);\n";
+    "                    for (int m = 0; m < 8; m += 4) {\n";
 
 static const char piece_263[] =
+    "                        const float4 x = *(__local const float4 *) (a_tile + k * 256 + a_from\n"
+    "                                + m / 8 * 8192 + m % 8 * 32);\n"
     "                        as[m] = x.s0, as[m + 1] = x.s1, as[m + 2] = x.s2, as[m + 3] = x.s3;\n"
     "                    }\n"
     "            #pragma unroll\n"
@@ -18090,7 +18103,8 @@ static const char piece_265[] =
     "                c[m][n] = 0;\n"
     "        for (int now = 0; now < num; now++) {\n"
     "            mbarrier_wait(turneds + 8 * stage, phase);\n"
-    "            // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
+    "            // Hands back the place of the step before, which is not done sooner: what is read from local\n"
+    "            // memory has surely arrived only when it has been multiplied.\n"
     "            warp_sync();\n"
     "            if (now > 0 && lane == 0)\n"
     "                mbarrier_arrive(empties + 8 * (stage == 0 ? 2 : stage - 1));\n"
@@ -18102,11 +18116,11 @@ static const char piece_265[] =
     "                const uint a_from = a_chunk ^ q * 16;\n"
     "                const uint b_from = b_chunk ^ q * 16;\n"
     "            #pragma unroll\n"
-    "                for (int k = 4 * q; k < 4 * q + 4; k++) {\n"
-    "                    float as[8], bs[16];\n"
-    "            #pragma unroll\n";
+    "                for (int k = 4 * q; k < 4 * q + 4; k++) {\n";
 
 static const char piece_266[] =
+    "                    float as[8], bs[16];\n"
+    "            #pragma unroll\n"
     "                    for (int m = 0; m < 8; m += 4) {\n"
     "                        const float4 x = *(__local const float4 *) (a_tile + k * 256 + a_from\n"
     "                                + m / 8 * 8192 + m % 8 * 32);\n"
@@ -18359,7 +18373,8 @@ static const char piece_269[] =
     "                c[m][n] = 0;\n"
     "        for (int now = 0; now < num; now++) {\n"
     "            mbarrier_wait(fulls + 8 * stage, phase);\n"
-    "            // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
+    "            // Hands back the place of the step before, which is not done sooner: what is read from local\n"
+    "            // memory has surely arrived only when it has been multiplied.\n"
     "            warp_sync();\n"
     "            if (now > 0 && lane == 0)\n"
     "                mbarrier_arrive(empties + 8 * (stage == 0 ? 2 : stage - 1));\n"
@@ -18393,13 +18408,13 @@ static const char piece_269[] =
     "                }\n"
     "            }\n"
     "            if (++stage == 3) {\n"
-    "                stage = 0;\n"
+    "                stage = 0;\n";
+
+static const char piece_270[] =
     "                phase ^= 1;\n"
     "            }\n"
     "        }\n"
-    "        #pragma unroll\n";
-
-static const char piece_270[] =
+    "        #pragma unroll\n"
     "        for (int m = 0; m < 8; m++) {\n"
     "            const long row = first_m + warp_m + m / 4 * 32 + lane_m * 4 + m % 4;\n"
     "            __global float *out = C + row * ldc;\n"
@@ -18568,7 +18583,8 @@ static const char piece_272[] =
     "                c[m][n] = 0;\n"
     "        for (int now = 0; now < num; now++) {\n"
     "            mbarrier_wait(turneds + 8 * stage, phase);\n"
-    "            // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
+    "            // Hands back the place of the step before, which is not done sooner: what is read from local\n"
+    "            // memory has surely arrived only when it has been multiplied.\n"
     "            warp_sync();\n"
     "            if (now > 0 && lane == 0)\n"
     "                mbarrier_arrive(empties + 8 * (stage == 0 ? 2 : stage - 1));\n"
@@ -18583,9 +18599,7 @@ static const char piece_272[] =
     "                for (int k = 4 * q; k < 4 * q + 4; k++) {\n"
     "                    float as[8], bs[16];\n"
     "            #pragma unroll\n"
-    "                    for (int m = 0; m < 8; m += 4) {\n"
-    "                        const float4 x = *(__local const float4 *) (a_tile + k * 256 + a_from\n"
-    "                                + m / 8 * 8192 + m % 8 * 32);\n";
+    "                    for (int m = 0; m < 8; m += 4) {\n";
 
 static const char piece_273[] =
     "        asm volatile(\"//@tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%0], 1;\" ::\n"
@@ -18876,7 +18890,8 @@ static const char piece_277[] =
     "                c[m][n] = 0;\n"
     "        for (int now = 0; now < num; now++) {\n"
     "            mbarrier_wait(turneds + 8 * stage, phase);\n"
-    "            // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
+    "            // Hands back the place of the step before, which is not done sooner: what is read from local\n"
+    "            // memory has surely arrived only when it has been multiplied.\n"
     "            warp_sync();\n"
     "            if (now > 0 && lane == 0)\n"
     "                mbarrier_arrive(empties + 8 * (stage == 0 ? 3 : stage - 1));\n"
@@ -18931,11 +18946,11 @@ static const char piece_277[] =
     "                uint x[4] = { as_uint(c[m][n]), as_uint(c[m][n + 1]), as_uint(c[m][n + 2]),\n"
     "                        as_uint(c[m][n + 3]) };\n"
     "                transpose_quad(x, lane);\n"
-    "                if (row < M)\n"
-    "        #pragma unroll\n"
-    "                    for (int i = 0; i < 4; i++)\n";
+    "                if (row < M)\n";
 
 static const char piece_278[] =
+    "        #pragma unroll\n"
+    "                    for (int i = 0; i < 4; i++)\n"
     "                        put(as_float(x[i]), out, block + i * 4 + lane_n, N, alpha, beta);\n"
     "            }\n"
     "        }\n"
@@ -19123,7 +19138,8 @@ static const char piece_281[] =
     "                c[m][n] = 0;\n"
     "        for (int now = 0; now < num; now++) {\n"
     "            mbarrier_wait(turneds + 8 * stage, phase);\n"
-    "            // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
+    "            // Hands back the place of the step before, which is not done sooner: what is read from local\n"
+    "            // memory has surely arrived only when it has been multiplied.\n"
     "            warp_sync();\n"
     "            if (now > 0 && lane == 0)\n"
     "                mbarrier_arrive(empties + 8 * (stage == 0 ? 3 : stage - 1));\n"
@@ -19178,9 +19194,7 @@ static const char piece_281[] =
     "                uint x[4] = { as_uint(c[m][n]), as_uint(c[m][n + 1]), as_uint(c[m][n + 2]),\n"
     "                        as_uint(c[m][n + 3]) };\n"
     "                transpose_quad(x, lane);\n"
-    "                if (row < M)\n"
-    "        #pragma unroll\n"
-    "                    for (int i = 0; i < 4; i++)\n";
+    "                if (row < M)\n";
 
 static const char piece_282[] =
     "        asm volatile(\"//@tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%0], 1;\" ::\n"
@@ -19429,7 +19443,8 @@ static const char piece_285[] =
     "                c[m][n] = 0;\n"
     "        for (int now = 0; now < num; now++) {\n"
     "            mbarrier_wait(fulls + 8 * stage, phase);\n"
-    "            // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
+    "            // Hands back the place of the step before, which is not done sooner: what is read from local\n"
+    "            // memory has surely arrived only when it has been multiplied.\n"
     "            warp_sync();\n"
     "            if (now > 0 && lane == 0)\n"
     "                mbarrier_arrive(empties + 8 * (stage == 0 ? 3 : stage - 1));\n"
@@ -19672,7 +19687,8 @@ static const char piece_288[] =
     "                c[m][n] = 0;\n"
     "        for (int now = 0; now < num; now++) {\n"
     "            mbarrier_wait(turneds + 8 * stage, phase);\n"
-    "            // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
+    "            // Hands back the place of the step before, which is not done sooner: what is read from local\n"
+    "            // memory has surely arrived only when it has been multiplied.\n"
     "            warp_sync();\n"
     "            if (now > 0 && lane == 0)\n"
     "                mbarrier_arrive(empties + 8 * (stage == 0 ? 3 : stage - 1));\n"
@@ -19727,9 +19743,7 @@ static const char piece_288[] =
     "                uint x[4] = { as_uint(c[m][n]), as_uint(c[m][n + 1]), as_uint(c[m][n + 2]),\n"
     "                        as_uint(c[m][n + 3]) };\n"
     "                transpose_quad(x, lane);\n"
-    "                if (row < M)\n"
-    "        #pragma unroll\n"
-    "                    for (int i = 0; i < 4; i++)\n";
+    "                if (row < M)\n";
 
 static const char piece_289[] =
     "// Elements of float are computed with as float. A product and a sum are fused where the device does\n"
@@ -20162,7 +20176,8 @@ static const char piece_297[] =
     "        if (first_m + (int) warp_m >= M || first_n + (int) warp_n >= N) {\n"
     "            for (int now = 0; now < num; now++) {\n"
     "                mbarrier_wait(turneds + 8 * stage, phase);\n"
-    "                // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
+    "                // Hands back the place of the step before, which is not done sooner: what is read from local\n"
+    "                // memory has surely arrived only when it has been multiplied.\n"
     "                warp_sync();\n"
     "                if (now > 0 && lane == 0)\n"
     "                    mbarrier_arrive(empties + 8 * (stage == 0 ? 5 : stage - 1));\n"
@@ -20184,7 +20199,8 @@ static const char piece_297[] =
     "                c[m][n] = 0;\n"
     "        for (int now = 0; now < num; now++) {\n"
     "            mbarrier_wait(turneds + 8 * stage, phase);\n"
-    "            // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
+    "            // Hands back the place of the step before, which is not done sooner: what is read from local\n"
+    "            // memory has surely arrived only when it has been multiplied.\n"
     "            warp_sync();\n"
     "            if (now > 0 && lane == 0)\n"
     "                mbarrier_arrive(empties + 8 * (stage == 0 ? 5 : stage - 1));\n"
@@ -20231,14 +20247,14 @@ static const char piece_297[] =
     "        #pragma unroll\n"
     "            for (int m = 0; m < 8; m++)\n"
     "        #pragma unroll\n"
-    "                for (int n = 0; n < 8; n++)\n"
+    "                for (int n = 0; n < 8; n++)\n";
+
+static const char piece_298[] =
     "                    part[(m * 8 + n) * 256] = c[m][n];\n"
     "            continue;\n"
     "        }\n"
     "        #pragma unroll\n"
-    "        for (int m = 0; m < 8; m++) {\n";
-
-static const char piece_298[] =
+    "        for (int m = 0; m < 8; m++) {\n"
     "            const long row = first_m + warp_m + m / 4 * 32 + lane_m * 4 + m % 4;\n"
     "            __global float *out = C + row * ldc;\n"
     "        #pragma unroll\n"
@@ -20545,7 +20561,8 @@ static const char piece_305[] =
     "        if (first_m + (int) warp_m >= M || first_n + (int) warp_n >= N) {\n"
     "            for (int now = 0; now < num; now++) {\n"
     "                mbarrier_wait(turneds + 8 * stage, phase);\n"
-    "                // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
+    "                // Hands back the place of the step before, which is not done sooner: what is read from local\n"
+    "                // memory has surely arrived only when it has been multiplied.\n"
     "                warp_sync();\n"
     "                if (now > 0 && lane == 0)\n"
     "                    mbarrier_arrive(empties + 8 * (stage == 0 ? 5 : stage - 1));\n"
@@ -20567,7 +20584,8 @@ static const char piece_305[] =
     "                c[m][n] = 0;\n"
     "        for (int now = 0; now < num; now++) {\n"
     "            mbarrier_wait(turneds + 8 * stage, phase);\n"
-    "            // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
+    "            // Hands back the place of the step before, which is not done sooner: what is read from local\n"
+    "            // memory has surely arrived only when it has been multiplied.\n"
     "            warp_sync();\n"
     "            if (now > 0 && lane == 0)\n"
     "                mbarrier_arrive(empties + 8 * (stage == 0 ? 5 : stage - 1));\n"
@@ -20613,14 +20631,14 @@ static const char piece_305[] =
     "            __global float *part = parts + (2 * get_group_id(0) + (first == 0)) * 16384;\n"
     "        #pragma unroll\n"
     "            for (int m = 0; m < 8; m++)\n"
-    "        #pragma unroll\n"
+    "        #pragma unroll\n";
+
+static const char piece_306[] =
     "                for (int n = 0; n < 8; n++)\n"
     "                    part[(m * 8 + n) * 256] = c[m][n];\n"
     "            continue;\n"
     "        }\n"
-    "        #pragma unroll\n";
-
-static const char piece_306[] =
+    "        #pragma unroll\n"
     "        for (int m = 0; m < 8; m++) {\n"
     "            const long row = first_m + warp_m + m / 4 * 32 + lane_m * 4 + m % 4;\n"
     "            __global float *out = C + row * ldc;\n"
@@ -20999,11 +21017,12 @@ static const char piece_313[] =
     "        if (first_m + (int) warp_m >= M || first_n + (int) warp_n >= N) {\n"
     "            for (int now = 0; now < num; now++) {\n"
     "                mbarrier_wait(fulls + 8 * stage, phase);\n"
-    "                // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
-    "                warp_sync();\n"
-    "                if (now > 0 && lane == 0)\n";
+    "                // Hands back the place of the step before, which is not done sooner: what is read from local\n"
+    "                // memory has surely arrived only when it has been multiplied.\n";
 
 static const char piece_314[] =
+    "                warp_sync();\n"
+    "                if (now > 0 && lane == 0)\n"
     "                    mbarrier_arrive(empties + 8 * (stage == 0 ? 5 : stage - 1));\n"
     "                if (++stage == 6) {\n"
     "                    stage = 0;\n"
@@ -21023,7 +21042,8 @@ static const char piece_314[] =
     "                c[m][n] = 0;\n"
     "        for (int now = 0; now < num; now++) {\n"
     "            mbarrier_wait(fulls + 8 * stage, phase);\n"
-    "            // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
+    "            // Hands back the place of the step before, which is not done sooner: what is read from local\n"
+    "            // memory has surely arrived only when it has been multiplied.\n"
     "            warp_sync();\n"
     "            if (now > 0 && lane == 0)\n"
     "                mbarrier_arrive(empties + 8 * (stage == 0 ? 5 : stage - 1));\n"
@@ -21088,13 +21108,13 @@ static const char piece_314[] =
     "                    continue;\n"
     "                }\n"
     "                // Where rows of C begin anywhere: four work-items side by side store four columns at once.\n"
-    "                uint x[4] = { as_uint(c[m][n]), as_uint(c[m][n + 1]), as_uint(c[m][n + 2]),\n"
+    "                uint x[4] = { as_uint(c[m][n]), as_uint(c[m][n + 1]), as_uint(c[m][n + 2]),\n";
+
+static const char piece_315[] =
     "                        as_uint(c[m][n + 3]) };\n"
     "                transpose_quad(x, lane);\n"
     "                if (row < M)\n"
-    "        #pragma unroll\n";
-
-static const char piece_315[] =
+    "        #pragma unroll\n"
     "                    for (int i = 0; i < 4; i++)\n"
     "                        put(as_float(x[i]), out, block + i * 4 + lane_n, N, alpha, beta);\n"
     "            }\n"
@@ -21361,7 +21381,8 @@ static const char piece_320[] =
     "        if (first_m + (int) warp_m >= M || first_n + (int) warp_n >= N) {\n"
     "            for (int now = 0; now < num; now++) {\n"
     "                mbarrier_wait(turneds + 8 * stage, phase);\n"
-    "                // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
+    "                // Hands back the place of the step before, which is not done sooner: what is read from local\n"
+    "                // memory has surely arrived only when it has been multiplied.\n"
     "                warp_sync();\n"
     "                if (now > 0 && lane == 0)\n"
     "                    mbarrier_arrive(empties + 8 * (stage == 0 ? 5 : stage - 1));\n"
@@ -21383,7 +21404,8 @@ static const char piece_320[] =
     "                c[m][n] = 0;\n"
     "        for (int now = 0; now < num; now++) {\n"
     "            mbarrier_wait(turneds + 8 * stage, phase);\n"
-    "            // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
+    "            // Hands back the place of the step before, which is not done sooner: what is read from local\n"
+    "            // memory has surely arrived only when it has been multiplied.\n"
     "            warp_sync();\n"
     "            if (now > 0 && lane == 0)\n"
     "                mbarrier_arrive(empties + 8 * (stage == 0 ? 5 : stage - 1));\n"
@@ -21430,12 +21452,7 @@ static const char piece_320[] =
     "        #pragma unroll\n"
     "            for (int m = 0; m < 8; m++)\n"
     "        #pragma unroll\n"
-    "                for (int n = 0; n < 8; n++)\n"
-    "                    part[(m * 8 + n) * 256] = c[m][n];\n"
-    "            continue;\n"
-    "        }\n"
-    "        #pragma unroll\n"
-    "        for (int m = 0; m < 8; m++) {\n";
+    "                for (int n = 0; n < 8; n++)\n";
 
 static const char piece_321[] =
     "// Adds up what work-groups have of a tile that none did alone, and stores it. Of 128 elements at a\n"
@@ -21859,7 +21876,8 @@ static const char piece_326[] =
     "                sums[x] = 0;\n"
     "            for (int now = 0; now < num; now++) {\n"
     "                mbarrier_wait(turneds + 8 * stage, phase);\n"
-    "                // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
+    "                // Hands back the place of the step before, which is not done sooner: what is read from local\n"
+    "                // memory has surely arrived only when it has been multiplied.\n"
     "                warp_sync();\n"
     "                if (now > 0 && lane == 0)\n"
     "                    mbarrier_arrive(empties + 8 * (stage == 0 ? 3 : stage - 1));\n"
@@ -21887,11 +21905,11 @@ static const char piece_326[] =
     "        #pragma unroll\n"
     "            for (int x = 0; x < 1; x++) {\n"
     "                const float four[4] = { sums[x].s0, sums[x].s1, sums[x].s2, sums[x].s3 };\n"
-    "                const int i = item + x * 256;\n"
-    "        #pragma unroll\n"
-    "                for (int j = 0; j < 4; j++) {\n";
+    "                const int i = item + x * 256;\n";
 
 static const char piece_327[] =
+    "        #pragma unroll\n"
+    "                for (int j = 0; j < 4; j++) {\n"
     "                    const long row = first_m + j, col = first_n + i;\n"
     "                    if (i < 256 && row < M)\n"
     "                        put(four[j], C + row * ldc, col, N, alpha, beta);\n"
@@ -21907,7 +21925,8 @@ static const char piece_327[] =
     "                sums[x] = 0;\n"
     "            for (int now = 0; now < num; now++) {\n"
     "                mbarrier_wait(turneds + 8 * stage, phase);\n"
-    "                // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
+    "                // Hands back the place of the step before, which is not done sooner: what is read from local\n"
+    "                // memory has surely arrived only when it has been multiplied.\n"
     "                warp_sync();\n"
     "                if (now > 0 && lane == 0)\n"
     "                    mbarrier_arrive(empties + 8 * (stage == 0 ? 3 : stage - 1));\n"
@@ -21949,7 +21968,8 @@ static const char piece_327[] =
     "        if (first_m + (int) warp_m >= M || first_n + (int) warp_n >= N) {\n"
     "            for (int now = 0; now < num; now++) {\n"
     "                mbarrier_wait(turneds + 8 * stage, phase);\n"
-    "                // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
+    "                // Hands back the place of the step before, which is not done sooner: what is read from local\n"
+    "                // memory has surely arrived only when it has been multiplied.\n"
     "                warp_sync();\n"
     "                if (now > 0 && lane == 0)\n"
     "                    mbarrier_arrive(empties + 8 * (stage == 0 ? 3 : stage - 1));\n"
@@ -21968,17 +21988,18 @@ static const char piece_327[] =
     "                c[m][n] = 0;\n"
     "        for (int now = 0; now < num; now++) {\n"
     "            mbarrier_wait(turneds + 8 * stage, phase);\n"
-    "            // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
+    "            // Hands back the place of the step before, which is not done sooner: what is read from local\n"
+    "            // memory has surely arrived only when it has been multiplied.\n"
     "            warp_sync();\n"
     "            if (now > 0 && lane == 0)\n"
-    "                mbarrier_arrive(empties + 8 * (stage == 0 ? 3 : stage - 1));\n"
+    "                mbarrier_arrive(empties + 8 * (stage == 0 ? 3 : stage - 1));\n";
+
+static const char piece_328[] =
     "            __local const uchar *a_tile = a_tiles + stage * 16384;\n"
     "            __local const uchar *b_tile = b_tiles + stage * 32768;\n"
     "            // For one value of k after the other, of rows and columns four side by side at a time.\n"
     "            #pragma unroll 2\n"
-    "            for (int q = 0; q < 8; q++) {\n";
-
-static const char piece_328[] =
+    "            for (int q = 0; q < 8; q++) {\n"
     "                const uint a_from = a_chunk ^ q * 16;\n"
     "                const uint b_from = b_chunk;\n"
     "            #pragma unroll\n"
@@ -22244,7 +22265,8 @@ static const char piece_331[] =
     "                sums[x] = 0;\n"
     "            for (int now = 0; now < num; now++) {\n"
     "                mbarrier_wait(turneds + 8 * stage, phase);\n"
-    "                // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
+    "                // Hands back the place of the step before, which is not done sooner: what is read from local\n"
+    "                // memory has surely arrived only when it has been multiplied.\n"
     "                warp_sync();\n"
     "                if (now > 0 && lane == 0)\n"
     "                    mbarrier_arrive(empties + 8 * (stage == 0 ? 3 : stage - 1));\n"
@@ -22270,12 +22292,12 @@ static const char piece_331[] =
     "                }\n"
     "            }\n"
     "        #pragma unroll\n"
-    "            for (int x = 0; x < 1; x++) {\n"
-    "                const float four[4] = { sums[x].s0, sums[x].s1, sums[x].s2, sums[x].s3 };\n"
-    "                const int i = item + x * 256;\n"
-    "        #pragma unroll\n";
+    "            for (int x = 0; x < 1; x++) {\n";
 
 static const char piece_332[] =
+    "                const float four[4] = { sums[x].s0, sums[x].s1, sums[x].s2, sums[x].s3 };\n"
+    "                const int i = item + x * 256;\n"
+    "        #pragma unroll\n"
     "                for (int j = 0; j < 4; j++) {\n"
     "                    const long row = first_m + j, col = first_n + i;\n"
     "                    if (i < 256 && row < M)\n"
@@ -22292,7 +22314,8 @@ static const char piece_332[] =
     "                sums[x] = 0;\n"
     "            for (int now = 0; now < num; now++) {\n"
     "                mbarrier_wait(turneds + 8 * stage, phase);\n"
-    "                // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
+    "                // Hands back the place of the step before, which is not done sooner: what is read from local\n"
+    "                // memory has surely arrived only when it has been multiplied.\n"
     "                warp_sync();\n"
     "                if (now > 0 && lane == 0)\n"
     "                    mbarrier_arrive(empties + 8 * (stage == 0 ? 3 : stage - 1));\n"
@@ -22334,7 +22357,8 @@ static const char piece_332[] =
     "        if (first_m + (int) warp_m >= M || first_n + (int) warp_n >= N) {\n"
     "            for (int now = 0; now < num; now++) {\n"
     "                mbarrier_wait(turneds + 8 * stage, phase);\n"
-    "                // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
+    "                // Hands back the place of the step before, which is not done sooner: what is read from local\n"
+    "                // memory has surely arrived only when it has been multiplied.\n"
     "                warp_sync();\n"
     "                if (now > 0 && lane == 0)\n"
     "                    mbarrier_arrive(empties + 8 * (stage == 0 ? 3 : stage - 1));\n"
@@ -22353,16 +22377,17 @@ static const char piece_332[] =
     "                c[m][n] = 0;\n"
     "        for (int now = 0; now < num; now++) {\n"
     "            mbarrier_wait(turneds + 8 * stage, phase);\n"
-    "            // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
-    "            warp_sync();\n"
+    "            // Hands back the place of the step before, which is not done sooner: what is read from local\n"
+    "            // memory has surely arrived only when it has been multiplied.\n"
+    "            warp_sync();\n";
+
+static const char piece_333[] =
     "            if (now > 0 && lane == 0)\n"
     "                mbarrier_arrive(empties + 8 * (stage == 0 ? 3 : stage - 1));\n"
     "            __local const uchar *a_tile = a_tiles + stage * 16384;\n"
     "            __local const uchar *b_tile = b_tiles + stage * 32768;\n"
     "            // For one value of k after the other, of rows and columns four side by side at a time.\n"
-    "            #pragma unroll 2\n";
-
-static const char piece_333[] =
+    "            #pragma unroll 2\n"
     "            for (int q = 0; q < 8; q++) {\n"
     "                const uint a_from = a_chunk ^ q * 16;\n"
     "                const uint b_from = b_chunk ^ q * 16;\n"
@@ -22723,7 +22748,8 @@ static const char piece_338[] =
     "                sums[x] = 0;\n"
     "            for (int now = 0; now < num; now++) {\n"
     "                mbarrier_wait(fulls + 8 * stage, phase);\n"
-    "                // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
+    "                // Hands back the place of the step before, which is not done sooner: what is read from local\n"
+    "                // memory has surely arrived only when it has been multiplied.\n"
     "                warp_sync();\n"
     "                if (now > 0 && lane == 0)\n"
     "                    mbarrier_arrive(empties + 8 * (stage == 0 ? 3 : stage - 1));\n"
@@ -22769,11 +22795,12 @@ static const char piece_338[] =
     "                sums[x] = 0;\n"
     "            for (int now = 0; now < num; now++) {\n"
     "                mbarrier_wait(fulls + 8 * stage, phase);\n"
-    "                // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
-    "                warp_sync();\n"
-    "                if (now > 0 && lane == 0)\n";
+    "                // Hands back the place of the step before, which is not done sooner: what is read from local\n";
 
 static const char piece_339[] =
+    "                // memory has surely arrived only when it has been multiplied.\n"
+    "                warp_sync();\n"
+    "                if (now > 0 && lane == 0)\n"
     "                    mbarrier_arrive(empties + 8 * (stage == 0 ? 3 : stage - 1));\n"
     "                __local const uchar *a_tile = a_tiles + stage * 16384;\n"
     "                __local const uchar *b_tile = b_tiles + stage * 32768;\n"
@@ -22813,7 +22840,8 @@ static const char piece_339[] =
     "        if (first_m + (int) warp_m >= M || first_n + (int) warp_n >= N) {\n"
     "            for (int now = 0; now < num; now++) {\n"
     "                mbarrier_wait(fulls + 8 * stage, phase);\n"
-    "                // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
+    "                // Hands back the place of the step before, which is not done sooner: what is read from local\n"
+    "                // memory has surely arrived only when it has been multiplied.\n"
     "                warp_sync();\n"
     "                if (now > 0 && lane == 0)\n"
     "                    mbarrier_arrive(empties + 8 * (stage == 0 ? 3 : stage - 1));\n"
@@ -22832,7 +22860,8 @@ static const char piece_339[] =
     "                c[m][n] = 0;\n"
     "        for (int now = 0; now < num; now++) {\n"
     "            mbarrier_wait(fulls + 8 * stage, phase);\n"
-    "            // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
+    "            // Hands back the place of the step before, which is not done sooner: what is read from local\n"
+    "            // memory has surely arrived only when it has been multiplied.\n"
     "            warp_sync();\n"
     "            if (now > 0 && lane == 0)\n"
     "                mbarrier_arrive(empties + 8 * (stage == 0 ? 3 : stage - 1));\n"
@@ -22850,14 +22879,14 @@ static const char piece_339[] =
     "                    for (int m = 0; m < 8; m += 4) {\n"
     "                        const float4 x = *(__local const float4 *) (a_tile + k * 256 + a_from\n"
     "                                + m / 8 * 8192 + m % 8 * 32);\n"
-    "                        as[m] = x.s0, as[m + 1] = x.s1, as[m + 2] = x.s2, as[m + 3] = x.s3;\n"
+    "                        as[m] = x.s0, as[m + 1] = x.s1, as[m + 2] = x.s2, as[m + 3] = x.s3;\n";
+
+static const char piece_340[] =
     "                    }\n"
     "            #pragma unroll\n"
     "                    for (int n = 0; n < 16; n += 4) {\n"
     "                        const float4 x = *(__local const float4 *) (b_tile + k * 256\n"
-    "                                + (b_from ^ n % 8 * 16) + n / 8 * 128);\n";
-
-static const char piece_340[] =
+    "                                + (b_from ^ n % 8 * 16) + n / 8 * 128);\n"
     "                        bs[n] = x.s0, bs[n + 1] = x.s1, bs[n + 2] = x.s2, bs[n + 3] = x.s3;\n"
     "                    }\n"
     "            #pragma unroll\n"
@@ -23106,7 +23135,8 @@ static const char piece_343[] =
     "                sums[x] = 0;\n"
     "            for (int now = 0; now < num; now++) {\n"
     "                mbarrier_wait(turneds + 8 * stage, phase);\n"
-    "                // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
+    "                // Hands back the place of the step before, which is not done sooner: what is read from local\n"
+    "                // memory has surely arrived only when it has been multiplied.\n"
     "                warp_sync();\n"
     "                if (now > 0 && lane == 0)\n"
     "                    mbarrier_arrive(empties + 8 * (stage == 0 ? 3 : stage - 1));\n"
@@ -23134,11 +23164,11 @@ static const char piece_343[] =
     "        #pragma unroll\n"
     "            for (int x = 0; x < 1; x++) {\n"
     "                const float four[4] = { sums[x].s0, sums[x].s1, sums[x].s2, sums[x].s3 };\n"
-    "                const int i = item + x * 256;\n"
-    "        #pragma unroll\n"
-    "                for (int j = 0; j < 4; j++) {\n";
+    "                const int i = item + x * 256;\n";
 
 static const char piece_344[] =
+    "        #pragma unroll\n"
+    "                for (int j = 0; j < 4; j++) {\n"
     "                    const long row = first_m + j, col = first_n + i;\n"
     "                    if (i < 256 && row < M)\n"
     "                        put(four[j], C + row * ldc, col, N, alpha, beta);\n"
@@ -23154,7 +23184,8 @@ static const char piece_344[] =
     "                sums[x] = 0;\n"
     "            for (int now = 0; now < num; now++) {\n"
     "                mbarrier_wait(turneds + 8 * stage, phase);\n"
-    "                // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
+    "                // Hands back the place of the step before, which is not done sooner: what is read from local\n"
+    "                // memory has surely arrived only when it has been multiplied.\n"
     "                warp_sync();\n"
     "                if (now > 0 && lane == 0)\n"
     "                    mbarrier_arrive(empties + 8 * (stage == 0 ? 3 : stage - 1));\n"
@@ -23196,7 +23227,8 @@ static const char piece_344[] =
     "        if (first_m + (int) warp_m >= M || first_n + (int) warp_n >= N) {\n"
     "            for (int now = 0; now < num; now++) {\n"
     "                mbarrier_wait(turneds + 8 * stage, phase);\n"
-    "                // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
+    "                // Hands back the place of the step before, which is not done sooner: what is read from local\n"
+    "                // memory has surely arrived only when it has been multiplied.\n"
     "                warp_sync();\n"
     "                if (now > 0 && lane == 0)\n"
     "                    mbarrier_arrive(empties + 8 * (stage == 0 ? 3 : stage - 1));\n"
@@ -23215,18 +23247,19 @@ static const char piece_344[] =
     "                c[m][n] = 0;\n"
     "        for (int now = 0; now < num; now++) {\n"
     "            mbarrier_wait(turneds + 8 * stage, phase);\n"
-    "            // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
+    "            // Hands back the place of the step before, which is not done sooner: what is read from local\n"
+    "            // memory has surely arrived only when it has been multiplied.\n"
     "            warp_sync();\n"
     "            if (now > 0 && lane == 0)\n"
-    "                mbarrier_arrive(empties + 8 * (stage == 0 ? 3 : stage - 1));\n"
+    "                mbarrier_arrive(empties + 8 * (stage == 0 ? 3 : stage - 1));\n";
+
+static const char piece_345[] =
     "            __local const uchar *a_tile = a_tiles + stage * 16384;\n"
     "            __local const uchar *b_tile = b_tiles + stage * 32768;\n"
     "            // For one value of k after the other, of rows and columns four side by side at a time.\n"
     "            #pragma unroll 2\n"
     "            for (int q = 0; q < 8; q++) {\n"
-    "                const uint a_from = a_chunk;\n";
-
-static const char piece_345[] =
+    "                const uint a_from = a_chunk;\n"
     "                const uint b_from = b_chunk ^ q * 16;\n"
     "            #pragma unroll\n"
     "                for (int k = 4 * q; k < 4 * q + 4; k++) {\n"
@@ -23460,7 +23493,8 @@ static const char piece_348[] =
     "                c[m][n] = 0;\n"
     "        for (int now = 0; now < num; now++) {\n"
     "            mbarrier_wait(turneds + 8 * stage, phase);\n"
-    "            // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
+    "            // Hands back the place of the step before, which is not done sooner: what is read from local\n"
+    "            // memory has surely arrived only when it has been multiplied.\n"
     "            warp_sync();\n"
     "            if (now > 0 && lane == 0)\n"
     "                mbarrier_arrive(empties + 8 * (stage == 0 ? 5 : stage - 1));\n"
@@ -23520,11 +23554,13 @@ static const char piece_348[] =
     "                    for (int i = 0; i < 4; i++)\n"
     "                        put(as_float(x[i]), out, block + i * 4 + lane_n, N, alpha, beta);\n"
     "            }\n"
-    "        }\n"
+    "        }\n";
+
+static const char piece_349[] =
     "    }\n"
     "}\n";
 
-static const char piece_349[] =
+static const char piece_350[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored N x K.\n"
@@ -23604,7 +23640,7 @@ static const char piece_349[] =
     "        const int first = 0, num = (K + 31) / 32;\n"
     "        // Work-groups that run together share rows and columns: 2 rows of tiles at a time.\n";
 
-static const char piece_350[] =
+static const char piece_351[] =
     "        const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 127) / 128;\n"
     "        const uint band = tile / (2 * tiles_n) * 2, in_band = tile - band * tiles_n;\n"
     "        const uint band_rows = min(tiles_m - band, (uint) 2);\n"
@@ -23683,7 +23719,7 @@ static const char piece_350[] =
     "    const uint tile = get_group_id(1) * get_num_groups(0) + get_group_id(0);\n"
     "    const int first = 0, num = (K + 31) / 32;\n";
 
-static const char piece_351[] =
+static const char piece_352[] =
     "    // Work-groups that run together share rows and columns: 2 rows of tiles at a time.\n"
     "    const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 127) / 128;\n"
     "    const uint band = tile / (2 * tiles_n) * 2, in_band = tile - band * tiles_n;\n"
@@ -23705,7 +23741,8 @@ static const char piece_351[] =
     "                c[m][n] = 0;\n"
     "        for (int now = 0; now < num; now++) {\n"
     "            mbarrier_wait(turneds + 8 * stage, phase);\n"
-    "            // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
+    "            // Hands back the place of the step before, which is not done sooner: what is read from local\n"
+    "            // memory has surely arrived only when it has been multiplied.\n"
     "            warp_sync();\n"
     "            if (now > 0 && lane == 0)\n"
     "                mbarrier_arrive(empties + 8 * (stage == 0 ? 5 : stage - 1));\n"
@@ -23760,11 +23797,9 @@ static const char piece_351[] =
     "                uint x[4] = { as_uint(c[m][n]), as_uint(c[m][n + 1]), as_uint(c[m][n + 2]),\n"
     "                        as_uint(c[m][n + 3]) };\n"
     "                transpose_quad(x, lane);\n"
-    "                if (row < M)\n"
-    "        #pragma unroll\n"
-    "                    for (int i = 0; i < 4; i++)\n";
+    "                if (row < M)\n";
 
-static const char piece_352[] =
+static const char piece_353[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored K x N.\n"
@@ -23843,7 +23878,7 @@ static const char piece_352[] =
     "            const uint band_rows = min(tiles_m - band, (uint) 2);\n"
     "            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n";
 
-static const char piece_353[] =
+static const char piece_354[] =
     "            const int first_m = tile_m * 64, first_n = tile_n * 128;\n"
     "            for (int t = 0; t < num; t++) {\n"
     "                if (t >= early)\n"
@@ -23921,13 +23956,14 @@ static const char piece_353[] =
     "        #pragma unroll\n"
     "        for (int m = 0; m < 8; m++)\n";
 
-static const char piece_354[] =
+static const char piece_355[] =
     "        #pragma unroll\n"
     "            for (int n = 0; n < 4; n++)\n"
     "                c[m][n] = 0;\n"
     "        for (int now = 0; now < num; now++) {\n"
     "            mbarrier_wait(fulls + 8 * stage, phase);\n"
-    "            // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
+    "            // Hands back the place of the step before, which is not done sooner: what is read from local\n"
+    "            // memory has surely arrived only when it has been multiplied.\n"
     "            warp_sync();\n"
     "            if (now > 0 && lane == 0)\n"
     "                mbarrier_arrive(empties + 8 * (stage == 0 ? 5 : stage - 1));\n"
@@ -23991,7 +24027,7 @@ static const char piece_354[] =
     "    }\n"
     "}\n";
 
-static const char piece_355[] =
+static const char piece_356[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored N x K.\n"
@@ -24072,7 +24108,7 @@ static const char piece_355[] =
     "        // Work-groups that run together share rows and columns: 2 rows of tiles at a time.\n"
     "        const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 127) / 128;\n";
 
-static const char piece_356[] =
+static const char piece_357[] =
     "        const uint band = tile / (2 * tiles_n) * 2, in_band = tile - band * tiles_n;\n"
     "        const uint band_rows = min(tiles_m - band, (uint) 2);\n"
     "        const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n"
@@ -24150,7 +24186,7 @@ static const char piece_356[] =
     "    // Work-groups that run together share rows and columns: 2 rows of tiles at a time.\n"
     "    const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 127) / 128;\n";
 
-static const char piece_357[] =
+static const char piece_358[] =
     "    const uint band = tile / (2 * tiles_n) * 2, in_band = tile - band * tiles_n;\n"
     "    const uint band_rows = min(tiles_m - band, (uint) 2);\n"
     "    const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n"
@@ -24170,7 +24206,8 @@ static const char piece_357[] =
     "                c[m][n] = 0;\n"
     "        for (int now = 0; now < num; now++) {\n"
     "            mbarrier_wait(turneds + 8 * stage, phase);\n"
-    "            // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
+    "            // Hands back the place of the step before, which is not done sooner: what is read from local\n"
+    "            // memory has surely arrived only when it has been multiplied.\n"
     "            warp_sync();\n"
     "            if (now > 0 && lane == 0)\n"
     "                mbarrier_arrive(empties + 8 * (stage == 0 ? 5 : stage - 1));\n"
@@ -24230,11 +24267,9 @@ static const char piece_357[] =
     "                    for (int i = 0; i < 4; i++)\n"
     "                        put(as_float(x[i]), out, block + i * 4 + lane_n, N, alpha, beta);\n"
     "            }\n"
-    "        }\n"
-    "    }\n"
-    "}\n";
+    "        }\n";
 
-static const char piece_358[] =
+static const char piece_359[] =
     "// Elements of float are computed with as float. A product and a sum are fused where the device does\n"
     "// that in one step: FP_CONTRACT, on by default, allows it.\n"
     "static float load(__global const float *p)\n"
@@ -24328,7 +24363,7 @@ static const char piece_358[] =
     "            \"r\"(map) : \"memory\");\n"
     "    if (swizzle == 0)\n";
 
-static const char piece_359[] =
+static const char piece_360[] =
     "        asm volatile(\"//@tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%0], 0;\" ::\n"
     "                \"r\"(map) : \"memory\");\n"
     "    if (swizzle == 1)\n"
@@ -24424,7 +24459,7 @@ static const char piece_359[] =
     "}\n"
     "\n";
 
-static const char piece_360[] =
+static const char piece_361[] =
     "// put for four columns side by side, at an address that is a multiple of their size.\n"
     "static void put_vector(float4 x, __global float *out, float alpha, float beta)\n"
     "{\n"
@@ -24434,7 +24469,7 @@ static const char piece_360[] =
     "    *(__global float4 *) out = x;\n"
     "}\n";
 
-static const char piece_361[] =
+static const char piece_362[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored K x N.\n"
@@ -24509,7 +24544,7 @@ static const char piece_361[] =
     "            mbarrier_init(turneds + 8 * s, 4);\n"
     "        }\n";
 
-static const char piece_362[] =
+static const char piece_363[] =
     "        asm volatile(\"fence.proxy.async.shared::cta;\" ::: \"memory\");\n"
     "    }\n"
     "    barrier(CLK_LOCAL_MEM_FENCE);\n"
@@ -24592,14 +24627,15 @@ static const char piece_362[] =
     "        // Where a work-item's first rows (columns) are in the parts of a tile, of 64 (64) by 32\n"
     "        // values of k.\n";
 
-static const char piece_363[] =
+static const char piece_364[] =
     "        const uint a_chunk = warp_m / 64 * 8192 + (warp_m % 64 / 4 + lane_m) * 16;\n"
     "        const uint b_chunk = warp_n / 64 * 8192 + (warp_n % 64 / 4 + lane_n) * 16;\n"
     "        // A warp whose rows or columns are all outside C has but to say that it has read.\n"
     "        if (first_m + (int) warp_m >= M || first_n + (int) warp_n >= N) {\n"
     "            for (int now = 0; now < num; now++) {\n"
     "                mbarrier_wait(turneds + 8 * stage, phase);\n"
-    "                // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
+    "                // Hands back the place of the step before, which is not done sooner: what is read from local\n"
+    "                // memory has surely arrived only when it has been multiplied.\n"
     "                warp_sync();\n"
     "                if (now > 0 && lane == 0)\n"
     "                    mbarrier_arrive(empties + 8 * (stage == 0 ? 5 : stage - 1));\n"
@@ -24621,7 +24657,8 @@ static const char piece_363[] =
     "                c[m][n] = 0;\n"
     "        for (int now = 0; now < num; now++) {\n"
     "            mbarrier_wait(turneds + 8 * stage, phase);\n"
-    "            // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
+    "            // Hands back the place of the step before, which is not done sooner: what is read from local\n"
+    "            // memory has surely arrived only when it has been multiplied.\n"
     "            warp_sync();\n"
     "            if (now > 0 && lane == 0)\n"
     "                mbarrier_arrive(empties + 8 * (stage == 0 ? 5 : stage - 1));\n"
@@ -24675,12 +24712,12 @@ static const char piece_363[] =
     "        #pragma unroll\n"
     "        for (int m = 0; m < 4; m++) {\n"
     "            const long row = first_m + warp_m + m / 4 * 32 + lane_m * 4 + m % 4;\n"
-    "            __global float *out = C + row * ldc;\n"
+    "            __global float *out = C + row * ldc;\n";
+
+static const char piece_365[] =
     "        #pragma unroll\n"
     "            for (int n = 0; n < 8; n += 4) {\n"
-    "                const long block = first_n + warp_n + n * 4;\n";
-
-static const char piece_364[] =
+    "                const long block = first_n + warp_n + n * 4;\n"
     "                if (is_aligned && block + 15 < N) {\n"
     "                    if (row < M)\n"
     "                        put_vector((float4) (c[m][n], c[m][n + 1], c[m][n + 2], c[m][n + 3]),\n"
@@ -24701,7 +24738,7 @@ static const char piece_364[] =
     "    }\n"
     "}\n";
 
-static const char piece_365[] =
+static const char piece_366[] =
     "// Adds up what work-groups have of a tile that none did alone, and stores it. Of 128 elements at a\n"
     "// time each of eight warps adds up every eighth part; what they have is then added in their order.\n"
     "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\n"
@@ -24780,7 +24817,7 @@ static const char piece_365[] =
     "            const uint warp = item / 32, lane = item % 32;\n"
     "            const uint lane_m = lane / 4, lane_n = lane % 4;\n";
 
-static const char piece_366[] =
+static const char piece_367[] =
     "            const uint warp_m = warp % 2 * 32, warp_n = warp / 2 * 32;\n"
     "            const uint m = e / 8, n = e % 8;\n"
     "            const long row = first_m + warp_m + m / 4 * 32 + lane_m * 4 + m % 4;\n"
@@ -24792,7 +24829,7 @@ static const char piece_366[] =
     "    }\n"
     "}\n";
 
-static const char piece_367[] =
+static const char piece_368[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored N x K.\n"
@@ -24867,7 +24904,7 @@ static const char piece_367[] =
     "            mbarrier_init(turneds + 8 * s, 4);\n"
     "        }\n";
 
-static const char piece_368[] =
+static const char piece_369[] =
     "        asm volatile(\"fence.proxy.async.shared::cta;\" ::: \"memory\");\n"
     "    }\n"
     "    barrier(CLK_LOCAL_MEM_FENCE);\n"
@@ -24950,7 +24987,7 @@ static const char piece_368[] =
     "        const uint lane_m = lane / 4, lane_n = lane % 4;\n"
     "        const uint warp_m = warp % 2 * 32, warp_n = warp / 2 * 32;\n";
 
-static const char piece_369[] =
+static const char piece_370[] =
     "        // Where a work-item's first rows (columns) are in the parts of a tile, of 64 (64) by 32\n"
     "        // values of k.\n"
     "        const uint a_chunk = warp_m / 64 * 8192 + (warp_m % 64 / 4 + lane_m) * 16;\n"
@@ -24959,7 +24996,8 @@ static const char piece_369[] =
     "        if (first_m + (int) warp_m >= M || first_n + (int) warp_n >= N) {\n"
     "            for (int now = 0; now < num; now++) {\n"
     "                mbarrier_wait(turneds + 8 * stage, phase);\n"
-    "                // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
+    "                // Hands back the place of the step before, which is not done sooner: what is read from local\n"
+    "                // memory has surely arrived only when it has been multiplied.\n"
     "                warp_sync();\n"
     "                if (now > 0 && lane == 0)\n"
     "                    mbarrier_arrive(empties + 8 * (stage == 0 ? 5 : stage - 1));\n"
@@ -24981,7 +25019,8 @@ static const char piece_369[] =
     "                c[m][n] = 0;\n"
     "        for (int now = 0; now < num; now++) {\n"
     "            mbarrier_wait(turneds + 8 * stage, phase);\n"
-    "            // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
+    "            // Hands back the place of the step before, which is not done sooner: what is read from local\n"
+    "            // memory has surely arrived only when it has been multiplied.\n"
     "            warp_sync();\n"
     "            if (now > 0 && lane == 0)\n"
     "                mbarrier_arrive(empties + 8 * (stage == 0 ? 5 : stage - 1));\n"
@@ -25033,12 +25072,12 @@ static const char piece_369[] =
     "            continue;\n"
     "        }\n"
     "        #pragma unroll\n"
-    "        for (int m = 0; m < 4; m++) {\n"
+    "        for (int m = 0; m < 4; m++) {\n";
+
+static const char piece_371[] =
     "            const long row = first_m + warp_m + m / 4 * 32 + lane_m * 4 + m % 4;\n"
     "            __global float *out = C + row * ldc;\n"
-    "        #pragma unroll\n";
-
-static const char piece_370[] =
+    "        #pragma unroll\n"
     "            for (int n = 0; n < 8; n += 4) {\n"
     "                const long block = first_n + warp_n + n * 4;\n"
     "                if (is_aligned && block + 15 < N) {\n"
@@ -25061,7 +25100,7 @@ static const char piece_370[] =
     "    }\n"
     "}\n";
 
-static const char piece_371[] =
+static const char piece_372[] =
     "// Adds up what work-groups have of a tile that none did alone, and stores it. Of 128 elements at a\n"
     "// time each of eight warps adds up every eighth part; what they have is then added in their order.\n"
     "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\n"
@@ -25140,7 +25179,7 @@ static const char piece_371[] =
     "            const uint warp = item / 32, lane = item % 32;\n"
     "            const uint lane_m = lane / 4, lane_n = lane % 4;\n";
 
-static const char piece_372[] =
+static const char piece_373[] =
     "        asm volatile(\"//@tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%0], 0;\" ::\n"
     "                \"r\"(map) : \"memory\");\n"
     "    if (swizzle == 1)\n"
@@ -25220,7 +25259,7 @@ static const char piece_372[] =
     "    *(__global float4 *) out = x;\n"
     "}\n";
 
-static const char piece_373[] =
+static const char piece_374[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored K x N.\n"
@@ -25301,7 +25340,7 @@ static const char piece_373[] =
     "        if (item == 128) {\n"
     "            uint s = 0, phase = 1;\n";
 
-static const char piece_374[] =
+static const char piece_375[] =
     "            for (ulong turn = get_group_id(0), at = begin; turn < whole || at < end; ) {\n"
     "                const bool is_whole = turn < whole;\n"
     "                const uint done = is_whole ? 0 : divide(at, steps);\n"
@@ -25366,17 +25405,18 @@ static const char piece_374[] =
     "        if (first_m + (int) warp_m >= M || first_n + (int) warp_n >= N) {\n"
     "            for (int now = 0; now < num; now++) {\n"
     "                mbarrier_wait(fulls + 8 * stage, phase);\n"
-    "                // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
+    "                // Hands back the place of the step before, which is not done sooner: what is read from local\n"
+    "                // memory has surely arrived only when it has been multiplied.\n"
     "                warp_sync();\n"
     "                if (now > 0 && lane == 0)\n"
     "                    mbarrier_arrive(empties + 8 * (stage == 0 ? 5 : stage - 1));\n"
     "                if (++stage == 6) {\n"
-    "                    stage = 0;\n"
+    "                    stage = 0;\n";
+
+static const char piece_376[] =
     "                    phase ^= 1;\n"
     "                }\n"
-    "            }\n";
-
-static const char piece_375[] =
+    "            }\n"
     "            warp_sync();\n"
     "            if (num > 0 && lane == 0)\n"
     "                mbarrier_arrive(empties + 8 * (stage == 0 ? 5 : stage - 1));\n"
@@ -25390,7 +25430,8 @@ static const char piece_375[] =
     "                c[m][n] = 0;\n"
     "        for (int now = 0; now < num; now++) {\n"
     "            mbarrier_wait(fulls + 8 * stage, phase);\n"
-    "            // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
+    "            // Hands back the place of the step before, which is not done sooner: what is read from local\n"
+    "            // memory has surely arrived only when it has been multiplied.\n"
     "            warp_sync();\n"
     "            if (now > 0 && lane == 0)\n"
     "                mbarrier_arrive(empties + 8 * (stage == 0 ? 5 : stage - 1));\n"
@@ -25460,7 +25501,9 @@ static const char piece_375[] =
     "                transpose_quad(x, lane);\n"
     "                if (row < M)\n"
     "        #pragma unroll\n"
-    "                    for (int i = 0; i < 4; i++)\n"
+    "                    for (int i = 0; i < 4; i++)\n";
+
+static const char piece_377[] =
     "                        put(as_float(x[i]), out, block + i * 4 + lane_n, N, alpha, beta);\n"
     "            }\n"
     "        }\n"
@@ -25468,7 +25511,7 @@ static const char piece_375[] =
     "    }\n"
     "}\n";
 
-static const char piece_376[] =
+static const char piece_378[] =
     "// Adds up what work-groups have of a tile that none did alone, and stores it. Of 128 elements at a\n"
     "// time each of eight warps adds up every eighth part; what they have is then added in their order.\n"
     "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\n"
@@ -25547,7 +25590,7 @@ static const char piece_376[] =
     "            const uint warp = item / 32, lane = item % 32;\n"
     "            const uint lane_m = lane / 4, lane_n = lane % 4;\n";
 
-static const char piece_377[] =
+static const char piece_379[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored N x K.\n"
@@ -25622,7 +25665,7 @@ static const char piece_377[] =
     "            mbarrier_init(turneds + 8 * s, 4);\n"
     "        }\n";
 
-static const char piece_378[] =
+static const char piece_380[] =
     "        asm volatile(\"fence.proxy.async.shared::cta;\" ::: \"memory\");\n"
     "    }\n"
     "    barrier(CLK_LOCAL_MEM_FENCE);\n"
@@ -25705,14 +25748,15 @@ static const char piece_378[] =
     "        // Where a work-item's first rows (columns) are in the parts of a tile, of 64 (64) by 32\n"
     "        // values of k.\n";
 
-static const char piece_379[] =
+static const char piece_381[] =
     "        const uint a_chunk = warp_m / 64 * 8192 + (warp_m % 64 / 4 + lane_m) * 16;\n"
     "        const uint b_chunk = warp_n / 64 * 8192 + (warp_n % 64 / 4 + lane_n) * 16;\n"
     "        // A warp whose rows or columns are all outside C has but to say that it has read.\n"
     "        if (first_m + (int) warp_m >= M || first_n + (int) warp_n >= N) {\n"
     "            for (int now = 0; now < num; now++) {\n"
     "                mbarrier_wait(turneds + 8 * stage, phase);\n"
-    "                // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
+    "                // Hands back the place of the step before, which is not done sooner: what is read from local\n"
+    "                // memory has surely arrived only when it has been multiplied.\n"
     "                warp_sync();\n"
     "                if (now > 0 && lane == 0)\n"
     "                    mbarrier_arrive(empties + 8 * (stage == 0 ? 5 : stage - 1));\n"
@@ -25734,7 +25778,8 @@ static const char piece_379[] =
     "                c[m][n] = 0;\n"
     "        for (int now = 0; now < num; now++) {\n"
     "            mbarrier_wait(turneds + 8 * stage, phase);\n"
-    "            // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
+    "            // Hands back the place of the step before, which is not done sooner: what is read from local\n"
+    "            // memory has surely arrived only when it has been multiplied.\n"
     "            warp_sync();\n"
     "            if (now > 0 && lane == 0)\n"
     "                mbarrier_arrive(empties + 8 * (stage == 0 ? 5 : stage - 1));\n"
@@ -25788,12 +25833,9 @@ static const char piece_379[] =
     "        #pragma unroll\n"
     "        for (int m = 0; m < 4; m++) {\n"
     "            const long row = first_m + warp_m + m / 4 * 32 + lane_m * 4 + m % 4;\n"
-    "            __global float *out = C + row * ldc;\n"
-    "        #pragma unroll\n"
-    "            for (int n = 0; n < 8; n += 4) {\n"
-    "                const long block = first_n + warp_n + n * 4;\n";
+    "            __global float *out = C + row * ldc;\n";
 
-static const char piece_380[] =
+static const char piece_382[] =
     "// Adds up what work-groups have of a tile that none did alone, and stores it. Of 128 elements at a\n"
     "// time each of eight warps adds up every eighth part; what they have is then added in their order.\n"
     "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\n"
@@ -25872,7 +25914,7 @@ static const char piece_380[] =
     "            const uint warp = item / 32, lane = item % 32;\n"
     "            const uint lane_m = lane / 4, lane_n = lane % 4;\n";
 
-static const char piece_381[] =
+static const char piece_383[] =
     "        asm volatile(\"//@tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%0], 0;\" ::\n"
     "                \"r\"(map) : \"memory\");\n"
     "    if (swizzle == 1)\n"
@@ -25965,7 +26007,7 @@ static const char piece_381[] =
     "        const uint other = exchange(item & 1 ? x[i] : x[i + 1], 1);\n"
     "        x[i] = item & 1 ? other : x[i];\n";
 
-static const char piece_382[] =
+static const char piece_384[] =
     "        x[i + 1] = item & 1 ? x[i + 1] : other;\n"
     "    }\n"
     "#pragma unroll\n"
@@ -25985,7 +26027,7 @@ static const char piece_382[] =
     "    *(__global float4 *) out = x;\n"
     "}\n";
 
-static const char piece_383[] =
+static const char piece_385[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored K x N.\n"
@@ -26060,7 +26102,7 @@ static const char piece_383[] =
     "                        3);\n"
     "            if (item == 288)\n";
 
-static const char piece_384[] =
+static const char piece_386[] =
     "                write_map(local_address(map), (ulong) (B + b_offset), K, N, ldb, 32, 32,\n"
     "                        0);\n"
     "            warp_sync();\n"
@@ -26140,7 +26182,7 @@ static const char piece_384[] =
     "        const uint tiles_m = ((uint) M + 255) / 256, tiles_n = ((uint) N + 31) / 32;\n"
     "        const uint band = tile / (1 * tiles_n) * 1, in_band = tile - band * tiles_n;\n";
 
-static const char piece_385[] =
+static const char piece_387[] =
     "        const uint band_rows = min(tiles_m - band, (uint) 1);\n"
     "        const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n"
     "        const int first_m = tile_m * 256, first_n = tile_n * 32;\n"
@@ -26195,7 +26237,8 @@ static const char piece_385[] =
     "        if (first_m + (int) warp_m >= M || first_n + (int) warp_n >= N) {\n"
     "            for (int now = 0; now < num; now++) {\n"
     "                mbarrier_wait(turneds + 8 * stage, phase);\n"
-    "                // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
+    "                // Hands back the place of the step before, which is not done sooner: what is read from local\n"
+    "                // memory has surely arrived only when it has been multiplied.\n"
     "                warp_sync();\n"
     "                if (now > 0 && lane == 0)\n"
     "                    mbarrier_arrive(empties + 8 * (stage == 0 ? 5 : stage - 1));\n"
@@ -26216,10 +26259,11 @@ static const char piece_385[] =
     "            for (int n = 0; n < 4; n++)\n"
     "                c[m][n] = 0;\n"
     "        for (int now = 0; now < num; now++) {\n"
-    "            mbarrier_wait(turneds + 8 * stage, phase);\n"
-    "            // What was read in the step before has been multiplied, so that it has arrived, and not before.\n";
+    "            mbarrier_wait(turneds + 8 * stage, phase);\n";
 
-static const char piece_386[] =
+static const char piece_388[] =
+    "            // Hands back the place of the step before, which is not done sooner: what is read from local\n"
+    "            // memory has surely arrived only when it has been multiplied.\n"
     "            warp_sync();\n"
     "            if (now > 0 && lane == 0)\n"
     "                mbarrier_arrive(empties + 8 * (stage == 0 ? 5 : stage - 1));\n"
@@ -26297,7 +26341,7 @@ static const char piece_386[] =
     "    }\n"
     "}\n";
 
-static const char piece_387[] =
+static const char piece_389[] =
     "// Adds up what work-groups have of a tile that none did alone, and stores it. Of 128 elements at a\n"
     "// time each of eight warps adds up every eighth part; what they have is then added in their order.\n"
     "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\n"
@@ -26375,7 +26419,7 @@ static const char piece_387[] =
     "            const uint item = element % 256, e = element / 256;\n"
     "            const uint warp = item / 32, lane = item % 32;\n";
 
-static const char piece_388[] =
+static const char piece_390[] =
     "            const uint lane_m = lane / 4, lane_n = lane % 4;\n"
     "            const uint warp_m = warp % 4 * 64, warp_n = warp / 4 * 16;\n"
     "            const uint m = e / 4, n = e % 4;\n"
@@ -26388,7 +26432,7 @@ static const char piece_388[] =
     "    }\n"
     "}\n";
 
-static const char piece_389[] =
+static const char piece_391[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored N x K.\n"
@@ -26463,7 +26507,7 @@ static const char piece_389[] =
     "                        3);\n"
     "            if (item == 288)\n";
 
-static const char piece_390[] =
+static const char piece_392[] =
     "                write_map(local_address(map), (ulong) (B + b_offset), N, K, ldb, box_n, 32,\n"
     "                        3);\n"
     "            warp_sync();\n"
@@ -26544,7 +26588,7 @@ static const char piece_390[] =
     "        // Work-groups that run together share rows and columns: 1 rows of tiles at a time.\n"
     "        const uint tiles_m = ((uint) M + 255) / 256, tiles_n = ((uint) N + 31) / 32;\n";
 
-static const char piece_391[] =
+static const char piece_393[] =
     "        const uint band = tile / (1 * tiles_n) * 1, in_band = tile - band * tiles_n;\n"
     "        const uint band_rows = min(tiles_m - band, (uint) 1);\n"
     "        const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n"
@@ -26600,7 +26644,8 @@ static const char piece_391[] =
     "        if (first_m + (int) warp_m >= M || first_n + (int) warp_n >= N) {\n"
     "            for (int now = 0; now < num; now++) {\n"
     "                mbarrier_wait(turneds + 8 * stage, phase);\n"
-    "                // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
+    "                // Hands back the place of the step before, which is not done sooner: what is read from local\n"
+    "                // memory has surely arrived only when it has been multiplied.\n"
     "                warp_sync();\n"
     "                if (now > 0 && lane == 0)\n"
     "                    mbarrier_arrive(empties + 8 * (stage == 0 ? 5 : stage - 1));\n"
@@ -26620,11 +26665,12 @@ static const char piece_391[] =
     "        #pragma unroll\n"
     "            for (int n = 0; n < 4; n++)\n"
     "                c[m][n] = 0;\n"
-    "        for (int now = 0; now < num; now++) {\n"
-    "            mbarrier_wait(turneds + 8 * stage, phase);\n";
+    "        for (int now = 0; now < num; now++) {\n";
 
-static const char piece_392[] =
-    "            // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
+static const char piece_394[] =
+    "            mbarrier_wait(turneds + 8 * stage, phase);\n"
+    "            // Hands back the place of the step before, which is not done sooner: what is read from local\n"
+    "            // memory has surely arrived only when it has been multiplied.\n"
     "            warp_sync();\n"
     "            if (now > 0 && lane == 0)\n"
     "                mbarrier_arrive(empties + 8 * (stage == 0 ? 5 : stage - 1));\n"
@@ -26702,7 +26748,7 @@ static const char piece_392[] =
     "    }\n"
     "}\n";
 
-static const char piece_393[] =
+static const char piece_395[] =
     "// Adds up what work-groups have of a tile that none did alone, and stores it. Of 128 elements at a\n"
     "// time each of eight warps adds up every eighth part; what they have is then added in their order.\n"
     "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\n"
@@ -26780,7 +26826,7 @@ static const char piece_393[] =
     "            const uint item = element % 256, e = element / 256;\n"
     "            const uint warp = item / 32, lane = item % 32;\n";
 
-static const char piece_394[] =
+static const char piece_396[] =
     "        asm volatile(\"//@tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%0], 0;\" ::\n"
     "                \"r\"(map) : \"memory\");\n"
     "    if (swizzle == 1)\n"
@@ -26867,7 +26913,7 @@ static const char piece_394[] =
     "    *(__global float4 *) out = x;\n"
     "}\n";
 
-static const char piece_395[] =
+static const char piece_397[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored K x N.\n"
@@ -26942,7 +26988,7 @@ static const char piece_395[] =
     "            asm volatile(\"tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu\"\n"
     "                    \".sync.aligned [%0], [%1], 128;\" ::\n";
 
-static const char piece_396[] =
+static const char piece_398[] =
     "                    \"l\"(a_map + which * 128), \"r\"(local_address(map)) : \"memory\");\n"
     "            asm volatile(\"bar.sync 3, 64;\" ::: \"memory\");\n"
     "        }\n"
@@ -27020,7 +27066,7 @@ static const char piece_396[] =
     "                for (uint i = item; i < 256; i += 256) {\n"
     "                    const uint line = i / 8, x = i % 8;\n";
 
-static const char piece_397[] =
+static const char piece_399[] =
     "                    const uint to = (x / 8 * 256 + line * 8 + x % 8) * 16;\n"
     "                    fetch_chunk(b_at + s * 4096 + to, B + b_offset, K, N, ldb, k + line,\n"
     "                            first_n + x * 4);\n"
@@ -27061,7 +27107,8 @@ static const char piece_397[] =
     "        if (first_m + (int) warp_m >= M || first_n + (int) warp_n >= N) {\n"
     "            for (int now = 0; now < num; now++) {\n"
     "                mbarrier_wait(fulls + 8 * stage, phase);\n"
-    "                // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
+    "                // Hands back the place of the step before, which is not done sooner: what is read from local\n"
+    "                // memory has surely arrived only when it has been multiplied.\n"
     "                warp_sync();\n"
     "                if (now > 0 && lane == 0)\n"
     "                    mbarrier_arrive(empties + 8 * (stage == 0 ? 5 : stage - 1));\n"
@@ -27083,7 +27130,8 @@ static const char piece_397[] =
     "                c[m][n] = 0;\n"
     "        for (int now = 0; now < num; now++) {\n"
     "            mbarrier_wait(fulls + 8 * stage, phase);\n"
-    "            // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
+    "            // Hands back the place of the step before, which is not done sooner: what is read from local\n"
+    "            // memory has surely arrived only when it has been multiplied.\n"
     "            warp_sync();\n"
     "            if (now > 0 && lane == 0)\n"
     "                mbarrier_arrive(empties + 8 * (stage == 0 ? 5 : stage - 1));\n"
@@ -27096,11 +27144,11 @@ static const char piece_397[] =
     "                const uint b_from = b_chunk;\n"
     "            #pragma unroll\n"
     "                for (int k = 4 * q; k < 4 * q + 4; k++) {\n"
-    "                    float as[8], bs[4];\n"
-    "            #pragma unroll\n"
-    "                    for (int m = 0; m < 8; m += 4) {\n";
+    "                    float as[8], bs[4];\n";
 
-static const char piece_398[] =
+static const char piece_400[] =
+    "            #pragma unroll\n"
+    "                    for (int m = 0; m < 8; m += 4) {\n"
     "                        const float4 x = *(__local const float4 *) (a_tile + k * 256 + a_from\n"
     "                                + m / 8 * 8192 + m % 8 * 32);\n"
     "                        as[m] = x.s0, as[m + 1] = x.s1, as[m + 2] = x.s2, as[m + 3] = x.s3;\n"
@@ -27163,7 +27211,7 @@ static const char piece_398[] =
     "    }\n"
     "}\n";
 
-static const char piece_399[] =
+static const char piece_401[] =
     "// Adds up what work-groups have of a tile that none did alone, and stores it. Of 128 elements at a\n"
     "// time each of eight warps adds up every eighth part; what they have is then added in their order.\n"
     "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\n"
@@ -27241,7 +27289,7 @@ static const char piece_399[] =
     "            const uint item = element % 256, e = element / 256;\n"
     "            const uint warp = item / 32, lane = item % 32;\n";
 
-static const char piece_400[] =
+static const char piece_402[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored N x K.\n"
@@ -27316,7 +27364,7 @@ static const char piece_400[] =
     "                        0);\n"
     "            if (item == 288)\n";
 
-static const char piece_401[] =
+static const char piece_403[] =
     "                write_map(local_address(map), (ulong) (B + b_offset), N, K, ldb, box_n, 32,\n"
     "                        3);\n"
     "            warp_sync();\n"
@@ -27396,7 +27444,7 @@ static const char piece_401[] =
     "        const uint tiles_m = ((uint) M + 255) / 256, tiles_n = ((uint) N + 31) / 32;\n"
     "        const uint band = tile / (1 * tiles_n) * 1, in_band = tile - band * tiles_n;\n";
 
-static const char piece_402[] =
+static const char piece_404[] =
     "        const uint band_rows = min(tiles_m - band, (uint) 1);\n"
     "        const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n"
     "        const int first_m = tile_m * 256, first_n = tile_n * 32;\n"
@@ -27451,7 +27499,8 @@ static const char piece_402[] =
     "        if (first_m + (int) warp_m >= M || first_n + (int) warp_n >= N) {\n"
     "            for (int now = 0; now < num; now++) {\n"
     "                mbarrier_wait(turneds + 8 * stage, phase);\n"
-    "                // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
+    "                // Hands back the place of the step before, which is not done sooner: what is read from local\n"
+    "                // memory has surely arrived only when it has been multiplied.\n"
     "                warp_sync();\n"
     "                if (now > 0 && lane == 0)\n"
     "                    mbarrier_arrive(empties + 8 * (stage == 0 ? 5 : stage - 1));\n"
@@ -27472,10 +27521,11 @@ static const char piece_402[] =
     "            for (int n = 0; n < 4; n++)\n"
     "                c[m][n] = 0;\n"
     "        for (int now = 0; now < num; now++) {\n"
-    "            mbarrier_wait(turneds + 8 * stage, phase);\n"
-    "            // What was read in the step before has been multiplied, so that it has arrived, and not before.\n";
+    "            mbarrier_wait(turneds + 8 * stage, phase);\n";
 
-static const char piece_403[] =
+static const char piece_405[] =
+    "            // Hands back the place of the step before, which is not done sooner: what is read from local\n"
+    "            // memory has surely arrived only when it has been multiplied.\n"
     "            warp_sync();\n"
     "            if (now > 0 && lane == 0)\n"
     "                mbarrier_arrive(empties + 8 * (stage == 0 ? 5 : stage - 1));\n"
@@ -27553,7 +27603,7 @@ static const char piece_403[] =
     "    }\n"
     "}\n";
 
-static const char piece_404[] =
+static const char piece_406[] =
     "// Adds up what work-groups have of a tile that none did alone, and stores it. Of 128 elements at a\n"
     "// time each of eight warps adds up every eighth part; what they have is then added in their order.\n"
     "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\n"
@@ -27631,7 +27681,7 @@ static const char piece_404[] =
     "            const uint item = element % 256, e = element / 256;\n"
     "            const uint warp = item / 32, lane = item % 32;\n";
 
-static const char piece_405[] =
+static const char piece_407[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored K x N.\n"
@@ -27712,7 +27762,7 @@ static const char piece_405[] =
     "        // Work-groups that run together share rows and columns: 8 rows of tiles at a time.\n"
     "        const uint tiles_m = ((uint) M + 255) / 256, tiles_n = ((uint) N + 31) / 32;\n";
 
-static const char piece_406[] =
+static const char piece_408[] =
     "        const uint band = tile / (8 * tiles_n) * 8, in_band = tile - band * tiles_n;\n"
     "        const uint band_rows = min(tiles_m - band, (uint) 8);\n"
     "        const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n"
@@ -27790,7 +27840,7 @@ static const char piece_406[] =
     "    // Work-groups that run together share rows and columns: 8 rows of tiles at a time.\n"
     "    const uint tiles_m = ((uint) M + 255) / 256, tiles_n = ((uint) N + 31) / 32;\n";
 
-static const char piece_407[] =
+static const char piece_409[] =
     "    const uint band = tile / (8 * tiles_n) * 8, in_band = tile - band * tiles_n;\n"
     "    const uint band_rows = min(tiles_m - band, (uint) 8);\n"
     "    const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n"
@@ -27810,7 +27860,8 @@ static const char piece_407[] =
     "                c[m][n] = 0;\n"
     "        for (int now = 0; now < num; now++) {\n"
     "            mbarrier_wait(turneds + 8 * stage, phase);\n"
-    "            // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
+    "            // Hands back the place of the step before, which is not done sooner: what is read from local\n"
+    "            // memory has surely arrived only when it has been multiplied.\n"
     "            warp_sync();\n"
     "            if (now > 0 && lane == 0)\n"
     "                mbarrier_arrive(empties + 8 * (stage == 0 ? 3 : stage - 1));\n"
@@ -27870,11 +27921,9 @@ static const char piece_407[] =
     "                    for (int i = 0; i < 4; i++)\n"
     "                        put(as_float(x[i]), out, block + i * 4 + lane_n, N, alpha, beta);\n"
     "            }\n"
-    "        }\n"
-    "    }\n"
-    "}\n";
+    "        }\n";
 
-static const char piece_408[] =
+static const char piece_410[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored N x K.\n"
@@ -27954,7 +28003,7 @@ static const char piece_408[] =
     "        const int first = 0, num = (K + 31) / 32;\n"
     "        // Work-groups that run together share rows and columns: 8 rows of tiles at a time.\n";
 
-static const char piece_409[] =
+static const char piece_411[] =
     "        const uint tiles_m = ((uint) M + 255) / 256, tiles_n = ((uint) N + 31) / 32;\n"
     "        const uint band = tile / (8 * tiles_n) * 8, in_band = tile - band * tiles_n;\n"
     "        const uint band_rows = min(tiles_m - band, (uint) 8);\n"
@@ -28033,7 +28082,7 @@ static const char piece_409[] =
     "    const uint tile = get_group_id(1) * get_num_groups(0) + get_group_id(0);\n"
     "    const int first = 0, num = (K + 31) / 32;\n";
 
-static const char piece_410[] =
+static const char piece_412[] =
     "    // Work-groups that run together share rows and columns: 8 rows of tiles at a time.\n"
     "    const uint tiles_m = ((uint) M + 255) / 256, tiles_n = ((uint) N + 31) / 32;\n"
     "    const uint band = tile / (8 * tiles_n) * 8, in_band = tile - band * tiles_n;\n"
@@ -28055,7 +28104,8 @@ static const char piece_410[] =
     "                c[m][n] = 0;\n"
     "        for (int now = 0; now < num; now++) {\n"
     "            mbarrier_wait(turneds + 8 * stage, phase);\n"
-    "            // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
+    "            // Hands back the place of the step before, which is not done sooner: what is read from local\n"
+    "            // memory has surely arrived only when it has been multiplied.\n"
     "            warp_sync();\n"
     "            if (now > 0 && lane == 0)\n"
     "                mbarrier_arrive(empties + 8 * (stage == 0 ? 3 : stage - 1));\n"
@@ -28110,11 +28160,9 @@ static const char piece_410[] =
     "                uint x[4] = { as_uint(c[m][n]), as_uint(c[m][n + 1]), as_uint(c[m][n + 2]),\n"
     "                        as_uint(c[m][n + 3]) };\n"
     "                transpose_quad(x, lane);\n"
-    "                if (row < M)\n"
-    "        #pragma unroll\n"
-    "                    for (int i = 0; i < 4; i++)\n";
+    "                if (row < M)\n";
 
-static const char piece_411[] =
+static const char piece_413[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored K x N.\n"
@@ -28193,7 +28241,7 @@ static const char piece_411[] =
     "            const uint band_rows = min(tiles_m - band, (uint) 8);\n"
     "            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n";
 
-static const char piece_412[] =
+static const char piece_414[] =
     "            const int first_m = tile_m * 256, first_n = tile_n * 32;\n"
     "            for (int t = 0; t < num; t++) {\n"
     "                if (t >= early)\n"
@@ -28271,13 +28319,14 @@ static const char piece_412[] =
     "        #pragma unroll\n"
     "        for (int m = 0; m < 8; m++)\n";
 
-static const char piece_413[] =
+static const char piece_415[] =
     "        #pragma unroll\n"
     "            for (int n = 0; n < 4; n++)\n"
     "                c[m][n] = 0;\n"
     "        for (int now = 0; now < num; now++) {\n"
     "            mbarrier_wait(fulls + 8 * stage, phase);\n"
-    "            // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
+    "            // Hands back the place of the step before, which is not done sooner: what is read from local\n"
+    "            // memory has surely arrived only when it has been multiplied.\n"
     "            warp_sync();\n"
     "            if (now > 0 && lane == 0)\n"
     "                mbarrier_arrive(empties + 8 * (stage == 0 ? 3 : stage - 1));\n"
@@ -28341,7 +28390,7 @@ static const char piece_413[] =
     "    }\n"
     "}\n";
 
-static const char piece_414[] =
+static const char piece_416[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored N x K.\n"
@@ -28422,7 +28471,7 @@ static const char piece_414[] =
     "        // Work-groups that run together share rows and columns: 8 rows of tiles at a time.\n"
     "        const uint tiles_m = ((uint) M + 255) / 256, tiles_n = ((uint) N + 31) / 32;\n";
 
-static const char piece_415[] =
+static const char piece_417[] =
     "        const uint band = tile / (8 * tiles_n) * 8, in_band = tile - band * tiles_n;\n"
     "        const uint band_rows = min(tiles_m - band, (uint) 8);\n"
     "        const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n"
@@ -28500,7 +28549,7 @@ static const char piece_415[] =
     "    // Work-groups that run together share rows and columns: 8 rows of tiles at a time.\n"
     "    const uint tiles_m = ((uint) M + 255) / 256, tiles_n = ((uint) N + 31) / 32;\n";
 
-static const char piece_416[] =
+static const char piece_418[] =
     "    const uint band = tile / (8 * tiles_n) * 8, in_band = tile - band * tiles_n;\n"
     "    const uint band_rows = min(tiles_m - band, (uint) 8);\n"
     "    const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n"
@@ -28520,7 +28569,8 @@ static const char piece_416[] =
     "                c[m][n] = 0;\n"
     "        for (int now = 0; now < num; now++) {\n"
     "            mbarrier_wait(turneds + 8 * stage, phase);\n"
-    "            // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
+    "            // Hands back the place of the step before, which is not done sooner: what is read from local\n"
+    "            // memory has surely arrived only when it has been multiplied.\n"
     "            warp_sync();\n"
     "            if (now > 0 && lane == 0)\n"
     "                mbarrier_arrive(empties + 8 * (stage == 0 ? 3 : stage - 1));\n"
@@ -28580,11 +28630,9 @@ static const char piece_416[] =
     "                    for (int i = 0; i < 4; i++)\n"
     "                        put(as_float(x[i]), out, block + i * 4 + lane_n, N, alpha, beta);\n"
     "            }\n"
-    "        }\n"
-    "    }\n"
-    "}\n";
+    "        }\n";
 
-static const char piece_417[] =
+static const char piece_419[] =
     "// Elements of float are computed with as float. A product and a sum are fused where the device does\n"
     "// that in one step: FP_CONTRACT, on by default, allows it.\n"
     "static float load(__global const float *p)\n"
@@ -28607,7 +28655,7 @@ static const char piece_417[] =
     "    vstore4(x, 0, p);\n"
     "}\n";
 
-static const char piece_418[] =
+static const char piece_420[] =
     "static float4 load_row(__global const float *p)\n"
     "{\n"
     "    return load_vector(p);\n"
@@ -28670,7 +28718,7 @@ static const char piece_418[] =
     "    }\n"
     "}\n";
 
-static const char piece_419[] =
+static const char piece_421[] =
     "static float total(float4 x)\n"
     "{\n"
     "    float e[4];\n"
@@ -28741,7 +28789,7 @@ static const char piece_419[] =
     "    }\n"
     "}\n";
 
-static const char piece_420[] =
+static const char piece_422[] =
     "static float4 load_row(__global const float *p)\n"
     "{\n"
     "    return load_vector(p);\n"
@@ -28804,7 +28852,7 @@ static const char piece_420[] =
     "    }\n"
     "}\n";
 
-static const char piece_421[] =
+static const char piece_423[] =
     "static float total(float4 x)\n"
     "{\n"
     "    float e[4];\n"
@@ -28885,7 +28933,7 @@ static const char piece_421[] =
     "    }\n"
     "}\n";
 
-static const char piece_422[] =
+static const char piece_424[] =
     "static float total(float4 x)\n"
     "{\n"
     "    float e[4];\n"
@@ -28985,7 +29033,7 @@ static const char piece_422[] =
     "            part[1][item] += part[1][item + half_way];\n"
     "            part[2][item] += part[2][item + half_way];\n";
 
-static const char piece_423[] =
+static const char piece_425[] =
     "            part[3][item] += part[3][item + half_way];\n"
     "        }\n"
     "    }\n"
@@ -28997,7 +29045,7 @@ static const char piece_423[] =
     "    }\n"
     "}\n";
 
-static const char piece_424[] =
+static const char piece_426[] =
     "static float total(float4 x)\n"
     "{\n"
     "    float e[4];\n"
@@ -29101,14 +29149,14 @@ static const char piece_424[] =
     "    if (along_k == 0 && s + 0 < S) {\n"
     "        const float sums[] = { part[0][item], part[1][item], part[2][item], part[3][item] };\n";
 
-static const char piece_425[] =
+static const char piece_427[] =
     "        for (int i = 0; i < 4; i++)\n"
     "            if (first + i >= begin && first + i < L)\n"
     "                put(alpha * sums[i], beta, C + (first + i) * ldc + s + 0);\n"
     "    }\n"
     "}\n";
 
-static const char piece_426[] =
+static const char piece_428[] =
     "static float4 load_row(__global const float *p)\n"
     "{\n"
     "    return load_vector(p);\n"
@@ -29207,7 +29255,7 @@ static const char piece_426[] =
     "    }\n"
     "}\n";
 
-static const char piece_427[] =
+static const char piece_429[] =
     "static float4 load_row(__global const float *p)\n"
     "{\n"
     "    return load_vector(p);\n"
@@ -29306,7 +29354,7 @@ static const char piece_427[] =
     "    }\n"
     "}\n";
 
-static const char piece_428[] =
+static const char piece_430[] =
     "static float total(float4 x)\n"
     "{\n"
     "    float e[4];\n"
@@ -29396,7 +29444,7 @@ static const char piece_428[] =
     "    for (; k < to; k++) {\n"
     "        const float b0 = load(y0 + k * y_step);\n";
 
-static const char piece_429[] =
+static const char piece_431[] =
     "        const float a0 = load(x0 + k);\n"
     "        c0_0.s0 += a0 * b0;\n"
     "        const float a1 = load(x1 + k);\n"
@@ -29446,7 +29494,7 @@ static const char piece_429[] =
     "    }\n"
     "}\n";
 
-static const char piece_430[] =
+static const char piece_432[] =
     "static float total(float4 x)\n"
     "{\n"
     "    float e[4];\n"
@@ -29540,7 +29588,7 @@ static const char piece_430[] =
     "        c0_1.s0 += a1 * b0;\n"
     "        const float a2 = load(x2 + k);\n";
 
-static const char piece_431[] =
+static const char piece_433[] =
     "        c0_2.s0 += a2 * b0;\n"
     "        const float a3 = load(x3 + k);\n"
     "        c0_3.s0 += a3 * b0;\n"
@@ -29585,7 +29633,7 @@ static const char piece_431[] =
     "    }\n"
     "}\n";
 
-static const char piece_432[] =
+static const char piece_434[] =
     "static float4 load_row(__global const float *p)\n"
     "{\n"
     "    return load_vector(p);\n"
@@ -29674,7 +29722,7 @@ static const char piece_432[] =
     "            c0 += a2 * load(y0 + (k + 256) * y_step);\n"
     "            c0 += a3 * load(y0 + (k + 384) * y_step);\n";
 
-static const char piece_433[] =
+static const char piece_435[] =
     "            c0 += a4 * load(y0 + (k + 512) * y_step);\n"
     "            c0 += a5 * load(y0 + (k + 640) * y_step);\n"
     "            c0 += a6 * load(y0 + (k + 768) * y_step);\n"
@@ -29702,7 +29750,7 @@ static const char piece_433[] =
     "    }\n"
     "}\n";
 
-static const char piece_434[] =
+static const char piece_436[] =
     "static float4 load_row(__global const float *p)\n"
     "{\n"
     "    return load_vector(p);\n"
@@ -29791,7 +29839,7 @@ static const char piece_434[] =
     "            c0 += a2 * load(y0 + (k + 256) * y_step);\n"
     "            c0 += a3 * load(y0 + (k + 384) * y_step);\n";
 
-static const char piece_435[] =
+static const char piece_437[] =
     "static float4 load_row(__global const float *p)\n"
     "{\n"
     "    return load_vector(p);\n"
@@ -29884,7 +29932,7 @@ static const char piece_435[] =
     "    }\n"
     "}\n";
 
-static const char piece_436[] =
+static const char piece_438[] =
     "static float total(float4 x)\n"
     "{\n"
     "    float e[4];\n"
@@ -29993,7 +30041,7 @@ static const char piece_436[] =
     "    }\n"
     "}\n";
 
-static const char piece_437[] =
+static const char piece_439[] =
     "static float4 load_row(__global const float *p)\n"
     "{\n"
     "    return load_vector(p);\n"
@@ -30086,7 +30134,7 @@ static const char piece_437[] =
     "    }\n"
     "}\n";
 
-static const char piece_438[] =
+static const char piece_440[] =
     "static float total(float4 x)\n"
     "{\n"
     "    float e[4];\n"
@@ -30191,14 +30239,14 @@ static const char piece_438[] =
     "    if (along_k == 0 && s + 1 < S) {\n"
     "        const float sums[] = { part[0][item] };\n";
 
-static const char piece_439[] =
+static const char piece_441[] =
     "        for (int i = 0; i < 1; i++)\n"
     "            if (first + i >= begin && first + i < L)\n"
     "                put(alpha * sums[i], beta, C + (s + 1) * ldc + first + i);\n"
     "    }\n"
     "}\n";
 
-static const char piece_440[] =
+static const char piece_442[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored K x N.\n"
@@ -30273,7 +30321,7 @@ static const char piece_440[] =
     "                        3);\n"
     "            if (item == 288)\n";
 
-static const char piece_441[] =
+static const char piece_443[] =
     "                write_map(local_address(map), (ulong) (B + b_offset), K, N, ldb, 32, 64,\n"
     "                        0);\n"
     "            warp_sync();\n"
@@ -30353,7 +30401,7 @@ static const char piece_441[] =
     "        const uint tiles_m = ((uint) M + 31) / 32, tiles_n = ((uint) N + 255) / 256;\n"
     "        const uint band = tile / (1 * tiles_n) * 1, in_band = tile - band * tiles_n;\n";
 
-static const char piece_442[] =
+static const char piece_444[] =
     "        const uint band_rows = min(tiles_m - band, (uint) 1);\n"
     "        const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n"
     "        const int first_m = tile_m * 32, first_n = tile_n * 256;\n"
@@ -30408,7 +30456,8 @@ static const char piece_442[] =
     "        if (first_m + (int) warp_m >= M || first_n + (int) warp_n >= N) {\n"
     "            for (int now = 0; now < num; now++) {\n"
     "                mbarrier_wait(turneds + 8 * stage, phase);\n"
-    "                // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
+    "                // Hands back the place of the step before, which is not done sooner: what is read from local\n"
+    "                // memory has surely arrived only when it has been multiplied.\n"
     "                warp_sync();\n"
     "                if (now > 0 && lane == 0)\n"
     "                    mbarrier_arrive(empties + 8 * (stage == 0 ? 5 : stage - 1));\n"
@@ -30429,10 +30478,11 @@ static const char piece_442[] =
     "            for (int n = 0; n < 8; n++)\n"
     "                c[m][n] = 0;\n"
     "        for (int now = 0; now < num; now++) {\n"
-    "            mbarrier_wait(turneds + 8 * stage, phase);\n"
-    "            // What was read in the step before has been multiplied, so that it has arrived, and not before.\n";
+    "            mbarrier_wait(turneds + 8 * stage, phase);\n";
 
-static const char piece_443[] =
+static const char piece_445[] =
+    "            // Hands back the place of the step before, which is not done sooner: what is read from local\n"
+    "            // memory has surely arrived only when it has been multiplied.\n"
     "            warp_sync();\n"
     "            if (now > 0 && lane == 0)\n"
     "                mbarrier_arrive(empties + 8 * (stage == 0 ? 5 : stage - 1));\n"
@@ -30510,7 +30560,7 @@ static const char piece_443[] =
     "    }\n"
     "}\n";
 
-static const char piece_444[] =
+static const char piece_446[] =
     "// Adds up what work-groups have of a tile that none did alone, and stores it. Of 128 elements at a\n"
     "// time each of eight warps adds up every eighth part; what they have is then added in their order.\n"
     "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\n"
@@ -30588,7 +30638,7 @@ static const char piece_444[] =
     "            const uint item = element % 256, e = element / 256;\n"
     "            const uint warp = item / 32, lane = item % 32;\n";
 
-static const char piece_445[] =
+static const char piece_447[] =
     "            const uint lane_m = lane / 4, lane_n = lane % 4;\n"
     "            const uint warp_m = warp % 1 * 32, warp_n = warp / 1 * 32;\n"
     "            const uint m = e / 8, n = e % 8;\n"
@@ -30601,7 +30651,7 @@ static const char piece_445[] =
     "    }\n"
     "}\n";
 
-static const char piece_446[] =
+static const char piece_448[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored N x K.\n"
@@ -30676,7 +30726,7 @@ static const char piece_446[] =
     "                        3);\n"
     "            if (item == 288)\n";
 
-static const char piece_447[] =
+static const char piece_449[] =
     "                write_map(local_address(map), (ulong) (B + b_offset), N, K, ldb, box_n, 32,\n"
     "                        3);\n"
     "            warp_sync();\n"
@@ -30757,7 +30807,7 @@ static const char piece_447[] =
     "        // Work-groups that run together share rows and columns: 1 rows of tiles at a time.\n"
     "        const uint tiles_m = ((uint) M + 31) / 32, tiles_n = ((uint) N + 255) / 256;\n";
 
-static const char piece_448[] =
+static const char piece_450[] =
     "        const uint band = tile / (1 * tiles_n) * 1, in_band = tile - band * tiles_n;\n"
     "        const uint band_rows = min(tiles_m - band, (uint) 1);\n"
     "        const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n"
@@ -30813,7 +30863,8 @@ static const char piece_448[] =
     "        if (first_m + (int) warp_m >= M || first_n + (int) warp_n >= N) {\n"
     "            for (int now = 0; now < num; now++) {\n"
     "                mbarrier_wait(turneds + 8 * stage, phase);\n"
-    "                // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
+    "                // Hands back the place of the step before, which is not done sooner: what is read from local\n"
+    "                // memory has surely arrived only when it has been multiplied.\n"
     "                warp_sync();\n"
     "                if (now > 0 && lane == 0)\n"
     "                    mbarrier_arrive(empties + 8 * (stage == 0 ? 5 : stage - 1));\n"
@@ -30833,11 +30884,12 @@ static const char piece_448[] =
     "        #pragma unroll\n"
     "            for (int n = 0; n < 8; n++)\n"
     "                c[m][n] = 0;\n"
-    "        for (int now = 0; now < num; now++) {\n"
-    "            mbarrier_wait(turneds + 8 * stage, phase);\n";
+    "        for (int now = 0; now < num; now++) {\n";
 
-static const char piece_449[] =
-    "            // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
+static const char piece_451[] =
+    "            mbarrier_wait(turneds + 8 * stage, phase);\n"
+    "            // Hands back the place of the step before, which is not done sooner: what is read from local\n"
+    "            // memory has surely arrived only when it has been multiplied.\n"
     "            warp_sync();\n"
     "            if (now > 0 && lane == 0)\n"
     "                mbarrier_arrive(empties + 8 * (stage == 0 ? 5 : stage - 1));\n"
@@ -30915,7 +30967,7 @@ static const char piece_449[] =
     "    }\n"
     "}\n";
 
-static const char piece_450[] =
+static const char piece_452[] =
     "// Adds up what work-groups have of a tile that none did alone, and stores it. Of 128 elements at a\n"
     "// time each of eight warps adds up every eighth part; what they have is then added in their order.\n"
     "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\n"
@@ -30993,7 +31045,7 @@ static const char piece_450[] =
     "            const uint item = element % 256, e = element / 256;\n"
     "            const uint warp = item / 32, lane = item % 32;\n";
 
-static const char piece_451[] =
+static const char piece_453[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored K x N.\n"
@@ -31068,7 +31120,7 @@ static const char piece_451[] =
     "            asm volatile(\"tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu\"\n"
     "                    \".sync.aligned [%0], [%1], 128;\" ::\n";
 
-static const char piece_452[] =
+static const char piece_454[] =
     "                    \"l\"(a_map + which * 128), \"r\"(local_address(map)) : \"memory\");\n"
     "            asm volatile(\"bar.sync 3, 64;\" ::: \"memory\");\n"
     "        }\n"
@@ -31146,7 +31198,7 @@ static const char piece_452[] =
     "                for (uint i = item; i < 2048; i += 256) {\n"
     "                    const uint line = i / 64, x = i % 64;\n";
 
-static const char piece_453[] =
+static const char piece_455[] =
     "                    const uint to = (x / 16 * 512 + line * 16 + x % 16) * 16;\n"
     "                    fetch_chunk(b_at + s * 32768 + to, B + b_offset, K, N, ldb, k + line,\n"
     "                            first_n + x * 4);\n"
@@ -31187,7 +31239,8 @@ static const char piece_453[] =
     "        if (first_m + (int) warp_m >= M || first_n + (int) warp_n >= N) {\n"
     "            for (int now = 0; now < num; now++) {\n"
     "                mbarrier_wait(fulls + 8 * stage, phase);\n"
-    "                // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
+    "                // Hands back the place of the step before, which is not done sooner: what is read from local\n"
+    "                // memory has surely arrived only when it has been multiplied.\n"
     "                warp_sync();\n"
     "                if (now > 0 && lane == 0)\n"
     "                    mbarrier_arrive(empties + 8 * (stage == 0 ? 5 : stage - 1));\n"
@@ -31209,7 +31262,8 @@ static const char piece_453[] =
     "                c[m][n] = 0;\n"
     "        for (int now = 0; now < num; now++) {\n"
     "            mbarrier_wait(fulls + 8 * stage, phase);\n"
-    "            // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
+    "            // Hands back the place of the step before, which is not done sooner: what is read from local\n"
+    "            // memory has surely arrived only when it has been multiplied.\n"
     "            warp_sync();\n"
     "            if (now > 0 && lane == 0)\n"
     "                mbarrier_arrive(empties + 8 * (stage == 0 ? 5 : stage - 1));\n"
@@ -31221,12 +31275,12 @@ static const char piece_453[] =
     "                const uint a_from = a_chunk;\n"
     "                const uint b_from = b_chunk;\n"
     "            #pragma unroll\n"
-    "                for (int k = 4 * q; k < 4 * q + 4; k++) {\n"
+    "                for (int k = 4 * q; k < 4 * q + 4; k++) {\n";
+
+static const char piece_456[] =
     "                    float as[4], bs[8];\n"
     "            #pragma unroll\n"
-    "                    for (int m = 0; m < 4; m += 4) {\n";
-
-static const char piece_454[] =
+    "                    for (int m = 0; m < 4; m += 4) {\n"
     "                        const float4 x = *(__local const float4 *) (a_tile + k * 128 + a_from\n"
     "                                + m / 8 * 8192 + m % 8 * 32);\n"
     "                        as[m] = x.s0, as[m + 1] = x.s1, as[m + 2] = x.s2, as[m + 3] = x.s3;\n"
@@ -31289,7 +31343,7 @@ static const char piece_454[] =
     "    }\n"
     "}\n";
 
-static const char piece_455[] =
+static const char piece_457[] =
     "// Adds up what work-groups have of a tile that none did alone, and stores it. Of 128 elements at a\n"
     "// time each of eight warps adds up every eighth part; what they have is then added in their order.\n"
     "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\n"
@@ -31367,7 +31421,7 @@ static const char piece_455[] =
     "            const uint item = element % 256, e = element / 256;\n"
     "            const uint warp = item / 32, lane = item % 32;\n";
 
-static const char piece_456[] =
+static const char piece_458[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored N x K.\n"
@@ -31442,7 +31496,7 @@ static const char piece_456[] =
     "                        0);\n"
     "            if (item == 288)\n";
 
-static const char piece_457[] =
+static const char piece_459[] =
     "                write_map(local_address(map), (ulong) (B + b_offset), N, K, ldb, box_n, 32,\n"
     "                        3);\n"
     "            warp_sync();\n"
@@ -31522,7 +31576,7 @@ static const char piece_457[] =
     "        const uint tiles_m = ((uint) M + 31) / 32, tiles_n = ((uint) N + 255) / 256;\n"
     "        const uint band = tile / (1 * tiles_n) * 1, in_band = tile - band * tiles_n;\n";
 
-static const char piece_458[] =
+static const char piece_460[] =
     "        const uint band_rows = min(tiles_m - band, (uint) 1);\n"
     "        const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n"
     "        const int first_m = tile_m * 32, first_n = tile_n * 256;\n"
@@ -31577,7 +31631,8 @@ static const char piece_458[] =
     "        if (first_m + (int) warp_m >= M || first_n + (int) warp_n >= N) {\n"
     "            for (int now = 0; now < num; now++) {\n"
     "                mbarrier_wait(turneds + 8 * stage, phase);\n"
-    "                // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
+    "                // Hands back the place of the step before, which is not done sooner: what is read from local\n"
+    "                // memory has surely arrived only when it has been multiplied.\n"
     "                warp_sync();\n"
     "                if (now > 0 && lane == 0)\n"
     "                    mbarrier_arrive(empties + 8 * (stage == 0 ? 5 : stage - 1));\n"
@@ -31598,10 +31653,11 @@ static const char piece_458[] =
     "            for (int n = 0; n < 8; n++)\n"
     "                c[m][n] = 0;\n"
     "        for (int now = 0; now < num; now++) {\n"
-    "            mbarrier_wait(turneds + 8 * stage, phase);\n"
-    "            // What was read in the step before has been multiplied, so that it has arrived, and not before.\n";
+    "            mbarrier_wait(turneds + 8 * stage, phase);\n";
 
-static const char piece_459[] =
+static const char piece_461[] =
+    "            // Hands back the place of the step before, which is not done sooner: what is read from local\n"
+    "            // memory has surely arrived only when it has been multiplied.\n"
     "            warp_sync();\n"
     "            if (now > 0 && lane == 0)\n"
     "                mbarrier_arrive(empties + 8 * (stage == 0 ? 5 : stage - 1));\n"
@@ -31679,7 +31735,7 @@ static const char piece_459[] =
     "    }\n"
     "}\n";
 
-static const char piece_460[] =
+static const char piece_462[] =
     "// Adds up what work-groups have of a tile that none did alone, and stores it. Of 128 elements at a\n"
     "// time each of eight warps adds up every eighth part; what they have is then added in their order.\n"
     "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\n"
@@ -31757,7 +31813,7 @@ static const char piece_460[] =
     "            const uint item = element % 256, e = element / 256;\n"
     "            const uint warp = item / 32, lane = item % 32;\n";
 
-static const char piece_461[] =
+static const char piece_463[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored K x N.\n"
@@ -31837,7 +31893,7 @@ static const char piece_461[] =
     "        // Work-groups that run together share rows and columns: 16 rows of tiles at a time.\n"
     "        const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 31) / 32;\n";
 
-static const char piece_462[] =
+static const char piece_464[] =
     "        const uint band = tile / (16 * tiles_n) * 16, in_band = tile - band * tiles_n;\n"
     "        const uint band_rows = min(tiles_m - band, (uint) 16);\n"
     "        const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n"
@@ -31915,7 +31971,7 @@ static const char piece_462[] =
     "    const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 31) / 32;\n"
     "    const uint band = tile / (16 * tiles_n) * 16, in_band = tile - band * tiles_n;\n";
 
-static const char piece_463[] =
+static const char piece_465[] =
     "    const uint band_rows = min(tiles_m - band, (uint) 16);\n"
     "    const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n"
     "    const int first_m = tile_m * 64, first_n = tile_n * 32;\n"
@@ -31934,7 +31990,8 @@ static const char piece_463[] =
     "                c[m][n] = 0;\n"
     "        for (int now = 0; now < num; now++) {\n"
     "            mbarrier_wait(turneds + 8 * stage, phase);\n"
-    "            // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
+    "            // Hands back the place of the step before, which is not done sooner: what is read from local\n"
+    "            // memory has surely arrived only when it has been multiplied.\n"
     "            warp_sync();\n"
     "            if (now > 0 && lane == 0)\n"
     "                mbarrier_arrive(empties + 8 * (stage == 0 ? 4 : stage - 1));\n"
@@ -31998,7 +32055,7 @@ static const char piece_463[] =
     "    }\n"
     "}\n";
 
-static const char piece_464[] =
+static const char piece_466[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored N x K.\n"
@@ -32078,7 +32135,7 @@ static const char piece_464[] =
     "        // Work-groups that run together share rows and columns: 16 rows of tiles at a time.\n"
     "        const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 31) / 32;\n";
 
-static const char piece_465[] =
+static const char piece_467[] =
     "        const uint band = tile / (16 * tiles_n) * 16, in_band = tile - band * tiles_n;\n"
     "        const uint band_rows = min(tiles_m - band, (uint) 16);\n"
     "        const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n"
@@ -32157,7 +32214,7 @@ static const char piece_465[] =
     "    // Work-groups that run together share rows and columns: 16 rows of tiles at a time.\n"
     "    const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 31) / 32;\n";
 
-static const char piece_466[] =
+static const char piece_468[] =
     "    const uint band = tile / (16 * tiles_n) * 16, in_band = tile - band * tiles_n;\n"
     "    const uint band_rows = min(tiles_m - band, (uint) 16);\n"
     "    const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n"
@@ -32177,7 +32234,8 @@ static const char piece_466[] =
     "                c[m][n] = 0;\n"
     "        for (int now = 0; now < num; now++) {\n"
     "            mbarrier_wait(turneds + 8 * stage, phase);\n"
-    "            // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
+    "            // Hands back the place of the step before, which is not done sooner: what is read from local\n"
+    "            // memory has surely arrived only when it has been multiplied.\n"
     "            warp_sync();\n"
     "            if (now > 0 && lane == 0)\n"
     "                mbarrier_arrive(empties + 8 * (stage == 0 ? 4 : stage - 1));\n"
@@ -32236,12 +32294,14 @@ static const char piece_466[] =
     "        #pragma unroll\n"
     "                    for (int i = 0; i < 4; i++)\n"
     "                        put(as_float(x[i]), out, block + i * 4 + lane_n, N, alpha, beta);\n"
-    "            }\n"
+    "            }\n";
+
+static const char piece_469[] =
     "        }\n"
     "    }\n"
     "}\n";
 
-static const char piece_467[] =
+static const char piece_470[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored K x N.\n"
@@ -32320,7 +32380,7 @@ static const char piece_467[] =
     "            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n"
     "            const int first_m = tile_m * 64, first_n = tile_n * 32;\n";
 
-static const char piece_468[] =
+static const char piece_471[] =
     "            for (int t = 0; t < num; t++) {\n"
     "                if (t >= early)\n"
     "                {\n"
@@ -32400,9 +32460,10 @@ static const char piece_468[] =
     "                c[m][n] = 0;\n"
     "        for (int now = 0; now < num; now++) {\n";
 
-static const char piece_469[] =
+static const char piece_472[] =
     "            mbarrier_wait(fulls + 8 * stage, phase);\n"
-    "            // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
+    "            // Hands back the place of the step before, which is not done sooner: what is read from local\n"
+    "            // memory has surely arrived only when it has been multiplied.\n"
     "            warp_sync();\n"
     "            if (now > 0 && lane == 0)\n"
     "                mbarrier_arrive(empties + 8 * (stage == 0 ? 4 : stage - 1));\n"
@@ -32466,7 +32527,7 @@ static const char piece_469[] =
     "    }\n"
     "}\n";
 
-static const char piece_470[] =
+static const char piece_473[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored N x K.\n"
@@ -32546,7 +32607,7 @@ static const char piece_470[] =
     "        // Work-groups that run together share rows and columns: 16 rows of tiles at a time.\n"
     "        const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 31) / 32;\n";
 
-static const char piece_471[] =
+static const char piece_474[] =
     "        const uint band = tile / (16 * tiles_n) * 16, in_band = tile - band * tiles_n;\n"
     "        const uint band_rows = min(tiles_m - band, (uint) 16);\n"
     "        const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n"
@@ -32624,7 +32685,7 @@ static const char piece_471[] =
     "    const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 31) / 32;\n"
     "    const uint band = tile / (16 * tiles_n) * 16, in_band = tile - band * tiles_n;\n";
 
-static const char piece_472[] =
+static const char piece_475[] =
     "    const uint band_rows = min(tiles_m - band, (uint) 16);\n"
     "    const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n"
     "    const int first_m = tile_m * 64, first_n = tile_n * 32;\n"
@@ -32643,7 +32704,8 @@ static const char piece_472[] =
     "                c[m][n] = 0;\n"
     "        for (int now = 0; now < num; now++) {\n"
     "            mbarrier_wait(turneds + 8 * stage, phase);\n"
-    "            // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
+    "            // Hands back the place of the step before, which is not done sooner: what is read from local\n"
+    "            // memory has surely arrived only when it has been multiplied.\n"
     "            warp_sync();\n"
     "            if (now > 0 && lane == 0)\n"
     "                mbarrier_arrive(empties + 8 * (stage == 0 ? 4 : stage - 1));\n"
@@ -32707,7 +32769,7 @@ static const char piece_472[] =
     "    }\n"
     "}\n";
 
-static const char piece_473[] =
+static const char piece_476[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored K x N.\n"
@@ -32788,7 +32850,7 @@ static const char piece_473[] =
     "        const uint tiles_m = ((uint) M + 127) / 128, tiles_n = ((uint) N + 255) / 256;\n"
     "        const uint band = tile / (1 * tiles_n) * 1, in_band = tile - band * tiles_n;\n";
 
-static const char piece_474[] =
+static const char piece_477[] =
     "        const uint band_rows = min(tiles_m - band, (uint) 1);\n"
     "        const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n"
     "        const int first_m = tile_m * 128, first_n = tile_n * 256;\n"
@@ -32853,7 +32915,8 @@ static const char piece_474[] =
     "                c[m][n] = 0;\n"
     "        for (int now = 0; now < num; now++) {\n"
     "            mbarrier_wait(turneds + 8 * stage, phase);\n"
-    "            // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
+    "            // Hands back the place of the step before, which is not done sooner: what is read from local\n"
+    "            // memory has surely arrived only when it has been multiplied.\n"
     "            warp_sync();\n"
     "            if (now > 0 && lane == 0)\n"
     "                mbarrier_arrive(empties + 8 * (stage == 0 ? 2 : stage - 1));\n"
@@ -32866,11 +32929,11 @@ static const char piece_474[] =
     "                const uint b_from = b_chunk;\n"
     "            #pragma unroll\n"
     "                for (int k = 4 * q; k < 4 * q + 4; k++) {\n"
-    "                    float as[8], bs[16];\n"
-    "            #pragma unroll\n"
-    "                    for (int m = 0; m < 8; m += 4) {\n";
+    "                    float as[8], bs[16];\n";
 
-static const char piece_475[] =
+static const char piece_478[] =
+    "            #pragma unroll\n"
+    "                    for (int m = 0; m < 8; m += 4) {\n"
     "                        const float4 x = *(__local const float4 *) (a_tile + k * 256 + a_from\n"
     "                                + m / 8 * 8192 + m % 8 * 32);\n"
     "                        as[m] = x.s0, as[m + 1] = x.s1, as[m + 2] = x.s2, as[m + 3] = x.s3;\n"
@@ -32923,7 +32986,7 @@ static const char piece_475[] =
     "    }\n"
     "}\n";
 
-static const char piece_476[] =
+static const char piece_479[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored N x K.\n"
@@ -33004,7 +33067,7 @@ static const char piece_476[] =
     "        const uint tiles_m = ((uint) M + 127) / 128, tiles_n = ((uint) N + 255) / 256;\n"
     "        const uint band = tile / (1 * tiles_n) * 1, in_band = tile - band * tiles_n;\n";
 
-static const char piece_477[] =
+static const char piece_480[] =
     "        const uint band_rows = min(tiles_m - band, (uint) 1);\n"
     "        const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n"
     "        const int first_m = tile_m * 128, first_n = tile_n * 256;\n"
@@ -33071,7 +33134,8 @@ static const char piece_477[] =
     "                c[m][n] = 0;\n"
     "        for (int now = 0; now < num; now++) {\n"
     "            mbarrier_wait(turneds + 8 * stage, phase);\n"
-    "            // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
+    "            // Hands back the place of the step before, which is not done sooner: what is read from local\n"
+    "            // memory has surely arrived only when it has been multiplied.\n"
     "            warp_sync();\n"
     "            if (now > 0 && lane == 0)\n"
     "                mbarrier_arrive(empties + 8 * (stage == 0 ? 2 : stage - 1));\n"
@@ -33082,10 +33146,10 @@ static const char piece_477[] =
     "            for (int q = 0; q < 8; q++) {\n"
     "                const uint a_from = a_chunk ^ q * 16;\n"
     "                const uint b_from = b_chunk ^ q * 16;\n"
-    "            #pragma unroll\n"
-    "                for (int k = 4 * q; k < 4 * q + 4; k++) {\n";
+    "            #pragma unroll\n";
 
-static const char piece_478[] =
+static const char piece_481[] =
+    "                for (int k = 4 * q; k < 4 * q + 4; k++) {\n"
     "                    float as[8], bs[16];\n"
     "            #pragma unroll\n"
     "                    for (int m = 0; m < 8; m += 4) {\n"
@@ -33141,7 +33205,7 @@ static const char piece_478[] =
     "    }\n"
     "}\n";
 
-static const char piece_479[] =
+static const char piece_482[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored K x N.\n"
@@ -33222,7 +33286,7 @@ static const char piece_479[] =
     "            for (int t = 0; t < num; t++) {\n"
     "                {\n";
 
-static const char piece_480[] =
+static const char piece_483[] =
     "                    mbarrier_wait(empties + 8 * s, phase);\n"
     "                    // Fetches step t into place s.\n"
     "                    {\n"
@@ -33270,7 +33334,8 @@ static const char piece_480[] =
     "                c[m][n] = 0;\n"
     "        for (int now = 0; now < num; now++) {\n"
     "            mbarrier_wait(fulls + 8 * stage, phase);\n"
-    "            // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
+    "            // Hands back the place of the step before, which is not done sooner: what is read from local\n"
+    "            // memory has surely arrived only when it has been multiplied.\n"
     "            warp_sync();\n"
     "            if (now > 0 && lane == 0)\n"
     "                mbarrier_arrive(empties + 8 * (stage == 0 ? 2 : stage - 1));\n"
@@ -33299,12 +33364,12 @@ static const char piece_480[] =
     "            #pragma unroll\n"
     "                    for (int n = 0; n < 16; n++)\n"
     "            #pragma unroll\n"
-    "                        for (int m = 0; m < 8; m++)\n"
+    "                        for (int m = 0; m < 8; m++)\n";
+
+static const char piece_484[] =
     "                            c[m][n] += as[m] * bs[n];\n"
     "                }\n"
-    "            }\n";
-
-static const char piece_481[] =
+    "            }\n"
     "            if (++stage == 3) {\n"
     "                stage = 0;\n"
     "                phase ^= 1;\n"
@@ -33340,7 +33405,7 @@ static const char piece_481[] =
     "    }\n"
     "}\n";
 
-static const char piece_482[] =
+static const char piece_485[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored N x K.\n"
@@ -33421,7 +33486,7 @@ static const char piece_482[] =
     "        const uint tiles_m = ((uint) M + 127) / 128, tiles_n = ((uint) N + 255) / 256;\n"
     "        const uint band = tile / (1 * tiles_n) * 1, in_band = tile - band * tiles_n;\n";
 
-static const char piece_483[] =
+static const char piece_486[] =
     "        const uint band_rows = min(tiles_m - band, (uint) 1);\n"
     "        const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n"
     "        const int first_m = tile_m * 128, first_n = tile_n * 256;\n"
@@ -33486,7 +33551,8 @@ static const char piece_483[] =
     "                c[m][n] = 0;\n"
     "        for (int now = 0; now < num; now++) {\n"
     "            mbarrier_wait(turneds + 8 * stage, phase);\n"
-    "            // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
+    "            // Hands back the place of the step before, which is not done sooner: what is read from local\n"
+    "            // memory has surely arrived only when it has been multiplied.\n"
     "            warp_sync();\n"
     "            if (now > 0 && lane == 0)\n"
     "                mbarrier_arrive(empties + 8 * (stage == 0 ? 2 : stage - 1));\n"
@@ -33499,11 +33565,9 @@ static const char piece_483[] =
     "                const uint b_from = b_chunk ^ q * 16;\n"
     "            #pragma unroll\n"
     "                for (int k = 4 * q; k < 4 * q + 4; k++) {\n"
-    "                    float as[8], bs[16];\n"
-    "            #pragma unroll\n"
-    "                    for (int m = 0; m < 8; m += 4) {\n";
+    "                    float as[8], bs[16];\n";
 
-static const char piece_484[] =
+static const char piece_487[] =
     "// Elements of float are computed with as float. A product and a sum are fused where the device does\n"
     "// that in one step: FP_CONTRACT, on by default, allows it.\n"
     "static float load(__global const float *p)\n"
@@ -33618,11 +33682,11 @@ static const char piece_484[] =
     "    if (beta != 0)\n"
     "        x += beta * *(__global float4 *) out;\n";
 
-static const char piece_485[] =
+static const char piece_488[] =
     "    *(__global float4 *) out = x;\n"
     "}\n";
 
-static const char piece_486[] =
+static const char piece_489[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 8.0 and later.\n"
     "// A is stored M x K.\n"
     "// B is stored K x N.\n"
@@ -33699,7 +33763,7 @@ static const char piece_486[] =
     "                        const float4 x = *(__local const float4 *) (a_tile + k * 256 + a_from\n"
     "                                + m / 8 * 8192 + m % 8 * 32);\n";
 
-static const char piece_487[] =
+static const char piece_490[] =
     "                        as[m] = x.s0, as[m + 1] = x.s1, as[m + 2] = x.s2, as[m + 3] = x.s3;\n"
     "                    }\n"
     "            #pragma unroll\n"
@@ -33742,7 +33806,7 @@ static const char piece_487[] =
     "    }\n"
     "}\n";
 
-static const char piece_488[] =
+static const char piece_491[] =
     "// Elements of float are computed with as float. A product and a sum are fused where the device does\n"
     "// that in one step: FP_CONTRACT, on by default, allows it.\n"
     "static float load(__global const float *p)\n"
@@ -33852,7 +33916,7 @@ static const char piece_488[] =
     "}\n"
     "\n";
 
-static const char piece_489[] =
+static const char piece_492[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 8.0 and later.\n"
     "// A is stored M x K.\n"
     "// B is stored N x K.\n"
@@ -33929,7 +33993,7 @@ static const char piece_489[] =
     "                        const float4 x = *(__local const float4 *) (a_tile + k * 256 + a_from\n"
     "                                + m / 8 * 8192 + m % 8 * 32);\n";
 
-static const char piece_490[] =
+static const char piece_493[] =
     "// Elements of float are computed with as float. A product and a sum are fused where the device does\n"
     "// that in one step: FP_CONTRACT, on by default, allows it.\n"
     "static float load(__global const float *p)\n"
@@ -34045,7 +34109,7 @@ static const char piece_490[] =
     "    *(__global float4 *) out = x;\n"
     "}\n";
 
-static const char piece_491[] =
+static const char piece_494[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 8.0 and later.\n"
     "// A is stored K x M.\n"
     "// B is stored K x N.\n"
@@ -34122,7 +34186,7 @@ static const char piece_491[] =
     "                        const float4 x = *(__local const float4 *) (a_tile + k * 256 + a_from\n"
     "                                + m / 8 * 8192 + m % 8 * 32);\n";
 
-static const char piece_492[] =
+static const char piece_495[] =
     "// Elements of float are computed with as float. A product and a sum are fused where the device does\n"
     "// that in one step: FP_CONTRACT, on by default, allows it.\n"
     "static float load(__global const float *p)\n"
@@ -34237,7 +34301,7 @@ static const char piece_492[] =
     "    if (beta != 0)\n"
     "        x += beta * *(__global float4 *) out;\n";
 
-static const char piece_493[] =
+static const char piece_496[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 8.0 and later.\n"
     "// A is stored K x M.\n"
     "// B is stored N x K.\n"
@@ -34314,7 +34378,7 @@ static const char piece_493[] =
     "                        const float4 x = *(__local const float4 *) (a_tile + k * 256 + a_from\n"
     "                                + m / 8 * 8192 + m % 8 * 32);\n";
 
-static const char piece_494[] =
+static const char piece_497[] =
     "// Elements of float are computed with as float. A product and a sum are fused where the device does\n"
     "// that in one step: FP_CONTRACT, on by default, allows it.\n"
     "static float load(__global const float *p)\n"
@@ -34429,7 +34493,7 @@ static const char piece_494[] =
     "    }\n"
     "#pragma unroll\n";
 
-static const char piece_495[] =
+static const char piece_498[] =
     "    for (int i = 0; i < 2; i++) {\n"
     "        const uint other = exchange(item & 2 ? x[i] : x[i + 2], 2);\n"
     "        x[i] = item & 2 ? other : x[i];\n"
@@ -34446,7 +34510,7 @@ static const char piece_495[] =
     "    *(__global float4 *) out = x;\n"
     "}\n";
 
-static const char piece_496[] =
+static const char piece_499[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 8.0 and later.\n"
     "// A is stored M x K.\n"
     "// B is stored K x N.\n"
@@ -34517,7 +34581,7 @@ static const char piece_496[] =
     "            // The tiles of step t - 1 are there for all, and all have multiplied those of the step before,\n"
     "            // whose place is the next one to copy to.\n";
 
-static const char piece_497[] =
+static const char piece_500[] =
     "            if (t >= 1) {\n"
     "                wait_for_copies();\n"
     "                barrier(CLK_LOCAL_MEM_FENCE);\n"
@@ -34599,7 +34663,7 @@ static const char piece_497[] =
     "    }\n"
     "}\n";
 
-static const char piece_498[] =
+static const char piece_501[] =
     "// Adds up what work-groups have of a tile that none did alone, and stores it. Of 128 elements at a\n"
     "// time each of eight warps adds up every eighth part; what they have is then added in their order.\n"
     "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\n"
@@ -34677,7 +34741,7 @@ static const char piece_498[] =
     "            const uint item = element % 128, e = element / 128;\n"
     "            const uint warp = item / 32, lane = item % 32;\n";
 
-static const char piece_499[] =
+static const char piece_502[] =
     "            const uint lane_m = lane / 4, lane_n = lane % 4;\n"
     "            const uint warp_m = warp % 1 * 64, warp_n = warp / 1 * 16;\n"
     "            const uint m = e / 4, n = e % 4;\n"
@@ -34690,7 +34754,7 @@ static const char piece_499[] =
     "    }\n"
     "}\n";
 
-static const char piece_500[] =
+static const char piece_503[] =
     "// Elements of float are computed with as float. A product and a sum are fused where the device does\n"
     "// that in one step: FP_CONTRACT, on by default, allows it.\n"
     "static float load(__global const float *p)\n"
@@ -34802,7 +34866,7 @@ static const char piece_500[] =
     "        const uint other = exchange(item & 2 ? x[i] : x[i + 2], 2);\n"
     "        x[i] = item & 2 ? other : x[i];\n";
 
-static const char piece_501[] =
+static const char piece_504[] =
     "        x[i + 2] = item & 2 ? x[i + 2] : other;\n"
     "    }\n"
     "}\n"
@@ -34816,7 +34880,7 @@ static const char piece_501[] =
     "    *(__global float4 *) out = x;\n"
     "}\n";
 
-static const char piece_502[] =
+static const char piece_505[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 8.0 and later.\n"
     "// A is stored M x K.\n"
     "// B is stored N x K.\n"
@@ -34887,7 +34951,7 @@ static const char piece_502[] =
     "            // The tiles of step t - 1 are there for all, and all have multiplied those of the step before,\n"
     "            // whose place is the next one to copy to.\n";
 
-static const char piece_503[] =
+static const char piece_506[] =
     "            if (t >= 1) {\n"
     "                wait_for_copies();\n"
     "                barrier(CLK_LOCAL_MEM_FENCE);\n"
@@ -34969,7 +35033,7 @@ static const char piece_503[] =
     "    }\n"
     "}\n";
 
-static const char piece_504[] =
+static const char piece_507[] =
     "// Adds up what work-groups have of a tile that none did alone, and stores it. Of 128 elements at a\n"
     "// time each of eight warps adds up every eighth part; what they have is then added in their order.\n"
     "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\n"
@@ -35047,7 +35111,7 @@ static const char piece_504[] =
     "            const uint item = element % 128, e = element / 128;\n"
     "            const uint warp = item / 32, lane = item % 32;\n";
 
-static const char piece_505[] =
+static const char piece_508[] =
     "// Elements of float are computed with as float. A product and a sum are fused where the device does\n"
     "// that in one step: FP_CONTRACT, on by default, allows it.\n"
     "static float load(__global const float *p)\n"
@@ -35169,7 +35233,7 @@ static const char piece_505[] =
     "    *(__global float4 *) out = x;\n"
     "}\n";
 
-static const char piece_506[] =
+static const char piece_509[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 8.0 and later.\n"
     "// A is stored K x M.\n"
     "// B is stored K x N.\n"
@@ -35240,7 +35304,7 @@ static const char piece_506[] =
     "            // The tiles of step t - 1 are there for all, and all have multiplied those of the step before,\n"
     "            // whose place is the next one to copy to.\n";
 
-static const char piece_507[] =
+static const char piece_510[] =
     "            if (t >= 1) {\n"
     "                wait_for_copies();\n"
     "                barrier(CLK_LOCAL_MEM_FENCE);\n"
@@ -35322,7 +35386,7 @@ static const char piece_507[] =
     "    }\n"
     "}\n";
 
-static const char piece_508[] =
+static const char piece_511[] =
     "// Adds up what work-groups have of a tile that none did alone, and stores it. Of 128 elements at a\n"
     "// time each of eight warps adds up every eighth part; what they have is then added in their order.\n"
     "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\n"
@@ -35400,7 +35464,7 @@ static const char piece_508[] =
     "            const uint item = element % 128, e = element / 128;\n"
     "            const uint warp = item / 32, lane = item % 32;\n";
 
-static const char piece_509[] =
+static const char piece_512[] =
     "// Elements of float are computed with as float. A product and a sum are fused where the device does\n"
     "// that in one step: FP_CONTRACT, on by default, allows it.\n"
     "static float load(__global const float *p)\n"
@@ -35515,7 +35579,7 @@ static const char piece_509[] =
     "    }\n"
     "#pragma unroll\n";
 
-static const char piece_510[] =
+static const char piece_513[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 8.0 and later.\n"
     "// A is stored K x M.\n"
     "// B is stored N x K.\n"
@@ -35586,7 +35650,7 @@ static const char piece_510[] =
     "            // The tiles of step t - 1 are there for all, and all have multiplied those of the step before,\n"
     "            // whose place is the next one to copy to.\n";
 
-static const char piece_511[] =
+static const char piece_514[] =
     "            if (t >= 1) {\n"
     "                wait_for_copies();\n"
     "                barrier(CLK_LOCAL_MEM_FENCE);\n"
@@ -35668,7 +35732,7 @@ static const char piece_511[] =
     "    }\n"
     "}\n";
 
-static const char piece_512[] =
+static const char piece_515[] =
     "// Adds up what work-groups have of a tile that none did alone, and stores it. Of 128 elements at a\n"
     "// time each of eight warps adds up every eighth part; what they have is then added in their order.\n"
     "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\n"
@@ -35746,7 +35810,7 @@ static const char piece_512[] =
     "            const uint item = element % 128, e = element / 128;\n"
     "            const uint warp = item / 32, lane = item % 32;\n";
 
-static const char piece_513[] =
+static const char piece_516[] =
     "// Elements of float are computed with as float. A product and a sum are fused where the device does\n"
     "// that in one step: FP_CONTRACT, on by default, allows it.\n"
     "static float load(__global const float *p)\n"
@@ -35861,7 +35925,7 @@ static const char piece_513[] =
     "    if (beta != 0)\n"
     "        x += beta * *(__global float4 *) out;\n";
 
-static const char piece_514[] =
+static const char piece_517[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 8.0 and later.\n"
     "// A is stored M x K.\n"
     "// B is stored K x N.\n"
@@ -35938,7 +36002,7 @@ static const char piece_514[] =
     "                        const float4 x = *(__local const float4 *) (a_tile + k * 256 + a_from\n"
     "                                + m / 8 * 8192 + m % 8 * 32);\n";
 
-static const char piece_515[] =
+static const char piece_518[] =
     "                        as[m] = x.s0, as[m + 1] = x.s1, as[m + 2] = x.s2, as[m + 3] = x.s3;\n"
     "                    }\n"
     "            #pragma unroll\n"
@@ -35981,7 +36045,7 @@ static const char piece_515[] =
     "    }\n"
     "}\n";
 
-static const char piece_516[] =
+static const char piece_519[] =
     "// Elements of float are computed with as float. A product and a sum are fused where the device does\n"
     "// that in one step: FP_CONTRACT, on by default, allows it.\n"
     "static float load(__global const float *p)\n"
@@ -36091,7 +36155,7 @@ static const char piece_516[] =
     "}\n"
     "\n";
 
-static const char piece_517[] =
+static const char piece_520[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 8.0 and later.\n"
     "// A is stored M x K.\n"
     "// B is stored N x K.\n"
@@ -36168,7 +36232,7 @@ static const char piece_517[] =
     "                        const float4 x = *(__local const float4 *) (a_tile + k * 256 + a_from\n"
     "                                + m / 8 * 8192 + m % 8 * 32);\n";
 
-static const char piece_518[] =
+static const char piece_521[] =
     "// Elements of float are computed with as float. A product and a sum are fused where the device does\n"
     "// that in one step: FP_CONTRACT, on by default, allows it.\n"
     "static float load(__global const float *p)\n"
@@ -36284,7 +36348,7 @@ static const char piece_518[] =
     "    *(__global float4 *) out = x;\n"
     "}\n";
 
-static const char piece_519[] =
+static const char piece_522[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 8.0 and later.\n"
     "// A is stored K x M.\n"
     "// B is stored K x N.\n"
@@ -36361,7 +36425,7 @@ static const char piece_519[] =
     "                        const float4 x = *(__local const float4 *) (a_tile + k * 256 + a_from\n"
     "                                + m / 8 * 8192 + m % 8 * 32);\n";
 
-static const char piece_520[] =
+static const char piece_523[] =
     "// Elements of float are computed with as float. A product and a sum are fused where the device does\n"
     "// that in one step: FP_CONTRACT, on by default, allows it.\n"
     "static float load(__global const float *p)\n"
@@ -36476,7 +36540,7 @@ static const char piece_520[] =
     "    if (beta != 0)\n"
     "        x += beta * *(__global float4 *) out;\n";
 
-static const char piece_521[] =
+static const char piece_524[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 8.0 and later.\n"
     "// A is stored K x M.\n"
     "// B is stored N x K.\n"
@@ -36553,7 +36617,7 @@ static const char piece_521[] =
     "                        const float4 x = *(__local const float4 *) (a_tile + k * 256 + a_from\n"
     "                                + m / 8 * 8192 + m % 8 * 32);\n";
 
-static const char piece_522[] =
+static const char piece_525[] =
     "// Elements of float are computed with as float. A product and a sum are fused where the device does\n"
     "// that in one step: FP_CONTRACT, on by default, allows it.\n"
     "static float load(__global const float *p)\n"
@@ -36668,7 +36732,7 @@ static const char piece_522[] =
     "    if (beta != 0)\n"
     "        x += beta * *(__global float4 *) out;\n";
 
-static const char piece_523[] =
+static const char piece_526[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 8.0 and later.\n"
     "// A is stored M x K.\n"
     "// B is stored K x N.\n"
@@ -36745,7 +36809,7 @@ static const char piece_523[] =
     "                        const float4 x = *(__local const float4 *) (a_tile + k * 128 + a_from\n"
     "                                + m / 8 * 8192 + m % 8 * 32);\n";
 
-static const char piece_524[] =
+static const char piece_527[] =
     "                        as[m] = x.s0, as[m + 1] = x.s1, as[m + 2] = x.s2, as[m + 3] = x.s3;\n"
     "                    }\n"
     "            #pragma unroll\n"
@@ -36788,7 +36852,7 @@ static const char piece_524[] =
     "    }\n"
     "}\n";
 
-static const char piece_525[] =
+static const char piece_528[] =
     "// Elements of float are computed with as float. A product and a sum are fused where the device does\n"
     "// that in one step: FP_CONTRACT, on by default, allows it.\n"
     "static float load(__global const float *p)\n"
@@ -36898,7 +36962,7 @@ static const char piece_525[] =
     "}\n"
     "\n";
 
-static const char piece_526[] =
+static const char piece_529[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 8.0 and later.\n"
     "// A is stored M x K.\n"
     "// B is stored N x K.\n"
@@ -36975,7 +37039,7 @@ static const char piece_526[] =
     "                        const float4 x = *(__local const float4 *) (a_tile + k * 128 + a_from\n"
     "                                + m / 8 * 8192 + m % 8 * 32);\n";
 
-static const char piece_527[] =
+static const char piece_530[] =
     "// Elements of float are computed with as float. A product and a sum are fused where the device does\n"
     "// that in one step: FP_CONTRACT, on by default, allows it.\n"
     "static float load(__global const float *p)\n"
@@ -37091,7 +37155,7 @@ static const char piece_527[] =
     "    *(__global float4 *) out = x;\n"
     "}\n";
 
-static const char piece_528[] =
+static const char piece_531[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 8.0 and later.\n"
     "// A is stored K x M.\n"
     "// B is stored K x N.\n"
@@ -37168,7 +37232,7 @@ static const char piece_528[] =
     "                        const float4 x = *(__local const float4 *) (a_tile + k * 128 + a_from\n"
     "                                + m / 8 * 8192 + m % 8 * 32);\n";
 
-static const char piece_529[] =
+static const char piece_532[] =
     "// Elements of float are computed with as float. A product and a sum are fused where the device does\n"
     "// that in one step: FP_CONTRACT, on by default, allows it.\n"
     "static float load(__global const float *p)\n"
@@ -37283,7 +37347,7 @@ static const char piece_529[] =
     "    if (beta != 0)\n"
     "        x += beta * *(__global float4 *) out;\n";
 
-static const char piece_530[] =
+static const char piece_533[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 8.0 and later.\n"
     "// A is stored K x M.\n"
     "// B is stored N x K.\n"
@@ -37360,7 +37424,7 @@ static const char piece_530[] =
     "                        const float4 x = *(__local const float4 *) (a_tile + k * 128 + a_from\n"
     "                                + m / 8 * 8192 + m % 8 * 32);\n";
 
-static const char piece_531[] =
+static const char piece_534[] =
     "// Elements of float are computed with as float. A product and a sum are fused where the device does\n"
     "// that in one step: FP_CONTRACT, on by default, allows it.\n"
     "static float load(__global const float *p)\n"
@@ -37472,7 +37536,7 @@ static const char piece_531[] =
     "        const uint other = exchange(item & 2 ? x[i] : x[i + 2], 2);\n"
     "        x[i] = item & 2 ? other : x[i];\n";
 
-static const char piece_532[] =
+static const char piece_535[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 8.0 and later.\n"
     "// A is stored M x K.\n"
     "// B is stored K x N.\n"
@@ -37549,7 +37613,7 @@ static const char piece_532[] =
     "                        const float4 x = *(__local const float4 *) (a_tile + k * 128 + a_from\n"
     "                                + m / 8 * 8192 + m % 8 * 32);\n";
 
-static const char piece_533[] =
+static const char piece_536[] =
     "// Elements of float are computed with as float. A product and a sum are fused where the device does\n"
     "// that in one step: FP_CONTRACT, on by default, allows it.\n"
     "static float load(__global const float *p)\n"
@@ -37659,7 +37723,7 @@ static const char piece_533[] =
     "}\n"
     "\n";
 
-static const char piece_534[] =
+static const char piece_537[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 8.0 and later.\n"
     "// A is stored M x K.\n"
     "// B is stored N x K.\n"
@@ -37736,7 +37800,7 @@ static const char piece_534[] =
     "                        const float4 x = *(__local const float4 *) (a_tile + k * 128 + a_from\n"
     "                                + m / 8 * 8192 + m % 8 * 32);\n";
 
-static const char piece_535[] =
+static const char piece_538[] =
     "// Elements of float are computed with as float. A product and a sum are fused where the device does\n"
     "// that in one step: FP_CONTRACT, on by default, allows it.\n"
     "static float load(__global const float *p)\n"
@@ -37852,7 +37916,7 @@ static const char piece_535[] =
     "    *(__global float4 *) out = x;\n"
     "}\n";
 
-static const char piece_536[] =
+static const char piece_539[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 8.0 and later.\n"
     "// A is stored K x M.\n"
     "// B is stored K x N.\n"
@@ -37929,7 +37993,7 @@ static const char piece_536[] =
     "                        const float4 x = *(__local const float4 *) (a_tile + k * 128 + a_from\n"
     "                                + m / 8 * 8192 + m % 8 * 32);\n";
 
-static const char piece_537[] =
+static const char piece_540[] =
     "// Elements of float are computed with as float. A product and a sum are fused where the device does\n"
     "// that in one step: FP_CONTRACT, on by default, allows it.\n"
     "static float load(__global const float *p)\n"
@@ -38041,7 +38105,7 @@ static const char piece_537[] =
     "        const uint other = exchange(item & 2 ? x[i] : x[i + 2], 2);\n"
     "        x[i] = item & 2 ? other : x[i];\n";
 
-static const char piece_538[] =
+static const char piece_541[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 8.0 and later.\n"
     "// A is stored K x M.\n"
     "// B is stored N x K.\n"
@@ -38118,7 +38182,7 @@ static const char piece_538[] =
     "                        const float4 x = *(__local const float4 *) (a_tile + k * 128 + a_from\n"
     "                                + m / 8 * 8192 + m % 8 * 32);\n";
 
-static const char piece_539[] =
+static const char piece_542[] =
     "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n"
     "// Elements of double are computed with as double. A product and a sum are fused where the device does\n"
     "// that in one step: FP_CONTRACT, on by default, allows it.\n"
@@ -38209,7 +38273,7 @@ static const char piece_539[] =
     "        asm volatile(\"//@tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%0], 0;\" ::\n"
     "                \"r\"(map) : \"memory\");\n";
 
-static const char piece_540[] =
+static const char piece_543[] =
     "    if (swizzle == 1)\n"
     "        asm volatile(\"//@tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%0], 1;\" ::\n"
     "                \"r\"(map) : \"memory\");\n"
@@ -38284,7 +38348,7 @@ static const char piece_540[] =
     "    *(__global double2 *) (out + col) = z;\n"
     "}\n";
 
-static const char piece_541[] =
+static const char piece_544[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored K x N.\n"
@@ -38362,7 +38426,7 @@ static const char piece_541[] =
     "            const uint band = tile / (4 * tiles_n) * 4, in_band = tile - band * tiles_n;\n"
     "            const uint band_rows = min(tiles_m - band, (uint) 4);\n";
 
-static const char piece_542[] =
+static const char piece_545[] =
     "            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n"
     "            const int first_m = tile_m * 128, first_n = tile_n * 128;\n"
     "            for (int t = 0; t < num; t++) {\n"
@@ -38443,7 +38507,7 @@ static const char piece_542[] =
     "                for (int e = 0; e < 4; e++)\n"
     "                    c[i][j][e] = 0;\n";
 
-static const char piece_543[] =
+static const char piece_546[] =
     "        // Eight values of k at a time. In which order is ours to choose, as long as A and B agree, and so is\n"
     "        // the order of rows and columns within a block. The copy engine puts column x, in 16 bytes, of row r\n"
     "        // of a tile at x ^ r % 8. The orders here let no two work-items that read together meet in a bank\n"
@@ -38455,7 +38519,8 @@ static const char piece_543[] =
     "        double as0[4][4], bs0[4][2];\n"
     "        for (int now = 0; now < num; now++) {\n"
     "            mbarrier_wait(fulls + 8 * stage, phase);\n"
-    "            // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
+    "            // Hands back the place of the step before, which is not done sooner: what is read from local\n"
+    "            // memory has surely arrived only when it has been multiplied.\n"
     "            warp_sync();\n"
     "            if (now > 0 && lane == 0)\n"
     "                mbarrier_arrive(empties + 8 * (stage == 0 ? 4 : stage - 1));\n"
@@ -38508,7 +38573,7 @@ static const char piece_543[] =
     "    }\n"
     "}\n";
 
-static const char piece_544[] =
+static const char piece_547[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored N x K.\n"
@@ -38586,7 +38651,7 @@ static const char piece_544[] =
     "            const uint band = tile / (4 * tiles_n) * 4, in_band = tile - band * tiles_n;\n"
     "            const uint band_rows = min(tiles_m - band, (uint) 4);\n";
 
-static const char piece_545[] =
+static const char piece_548[] =
     "            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n"
     "            const int first_m = tile_m * 128, first_n = tile_n * 128;\n"
     "            for (int t = 0; t < num; t++) {\n"
@@ -38666,7 +38731,7 @@ static const char piece_545[] =
     "                for (int e = 0; e < 4; e++)\n"
     "                    c[i][j][e] = 0;\n";
 
-static const char piece_546[] =
+static const char piece_549[] =
     "        // Eight values of k at a time. In which order is ours to choose, as long as A and B agree, and so is\n"
     "        // the order of rows and columns within a block. The copy engine puts column x, in 16 bytes, of row r\n"
     "        // of a tile at x ^ r % 8. The orders here let no two work-items that read together meet in a bank\n"
@@ -38678,7 +38743,8 @@ static const char piece_546[] =
     "        double as0[4][4], bs0[4][2];\n"
     "        for (int now = 0; now < num; now++) {\n"
     "            mbarrier_wait(fulls + 8 * stage, phase);\n"
-    "            // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
+    "            // Hands back the place of the step before, which is not done sooner: what is read from local\n"
+    "            // memory has surely arrived only when it has been multiplied.\n"
     "            warp_sync();\n"
     "            if (now > 0 && lane == 0)\n"
     "                mbarrier_arrive(empties + 8 * (stage == 0 ? 4 : stage - 1));\n"
@@ -38731,7 +38797,7 @@ static const char piece_546[] =
     "    }\n"
     "}\n";
 
-static const char piece_547[] =
+static const char piece_550[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored K x N.\n"
@@ -38810,7 +38876,7 @@ static const char piece_547[] =
     "            const uint band_rows = min(tiles_m - band, (uint) 4);\n"
     "            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n";
 
-static const char piece_548[] =
+static const char piece_551[] =
     "            const int first_m = tile_m * 128, first_n = tile_n * 128;\n"
     "            for (int t = 0; t < num; t++) {\n"
     "                if (t >= early)\n"
@@ -38890,7 +38956,7 @@ static const char piece_548[] =
     "                    c[i][j][e] = 0;\n"
     "        // Eight values of k at a time. In which order is ours to choose, as long as A and B agree, and so is\n";
 
-static const char piece_549[] =
+static const char piece_552[] =
     "        // the order of rows and columns within a block. The copy engine puts column x, in 16 bytes, of row r\n"
     "        // of a tile at x ^ r % 8. The orders here let no two work-items that read together meet in a bank\n"
     "        // (8 together read 16 bytes each, 16 read 8 bytes each), and what is read is where it is used.\n"
@@ -38901,7 +38967,8 @@ static const char piece_549[] =
     "        double as0[4][4], bs0[4][2];\n"
     "        for (int now = 0; now < num; now++) {\n"
     "            mbarrier_wait(fulls + 8 * stage, phase);\n"
-    "            // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
+    "            // Hands back the place of the step before, which is not done sooner: what is read from local\n"
+    "            // memory has surely arrived only when it has been multiplied.\n"
     "            warp_sync();\n"
     "            if (now > 0 && lane == 0)\n"
     "                mbarrier_arrive(empties + 8 * (stage == 0 ? 4 : stage - 1));\n"
@@ -38953,7 +39020,7 @@ static const char piece_549[] =
     "    }\n"
     "}\n";
 
-static const char piece_550[] =
+static const char piece_553[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored N x K.\n"
@@ -39031,7 +39098,7 @@ static const char piece_550[] =
     "            const uint band = tile / (4 * tiles_n) * 4, in_band = tile - band * tiles_n;\n"
     "            const uint band_rows = min(tiles_m - band, (uint) 4);\n";
 
-static const char piece_551[] =
+static const char piece_554[] =
     "            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n"
     "            const int first_m = tile_m * 128, first_n = tile_n * 128;\n"
     "            for (int t = 0; t < num; t++) {\n"
@@ -39112,7 +39179,7 @@ static const char piece_551[] =
     "                for (int e = 0; e < 4; e++)\n"
     "                    c[i][j][e] = 0;\n";
 
-static const char piece_552[] =
+static const char piece_555[] =
     "        // Eight values of k at a time. In which order is ours to choose, as long as A and B agree, and so is\n"
     "        // the order of rows and columns within a block. The copy engine puts column x, in 16 bytes, of row r\n"
     "        // of a tile at x ^ r % 8. The orders here let no two work-items that read together meet in a bank\n"
@@ -39124,7 +39191,8 @@ static const char piece_552[] =
     "        double as0[4][4], bs0[4][2];\n"
     "        for (int now = 0; now < num; now++) {\n"
     "            mbarrier_wait(fulls + 8 * stage, phase);\n"
-    "            // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
+    "            // Hands back the place of the step before, which is not done sooner: what is read from local\n"
+    "            // memory has surely arrived only when it has been multiplied.\n"
     "            warp_sync();\n"
     "            if (now > 0 && lane == 0)\n"
     "                mbarrier_arrive(empties + 8 * (stage == 0 ? 4 : stage - 1));\n"
@@ -39177,7 +39245,7 @@ static const char piece_552[] =
     "    }\n"
     "}\n";
 
-static const char piece_553[] =
+static const char piece_556[] =
     "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n"
     "// Elements of double are computed with as double. A product and a sum are fused where the device does\n"
     "// that in one step: FP_CONTRACT, on by default, allows it.\n"
@@ -39283,7 +39351,7 @@ static const char piece_553[] =
     "{\n"
     "    asm volatile(\"//@tensormap.replace.tile.global_address.shared::cta.b1024.b64 [%0], %1;\" ::\n";
 
-static const char piece_554[] =
+static const char piece_557[] =
     "            \"r\"(map), \"l\"(address) : \"memory\");\n"
     "    asm volatile(\"//@tensormap.replace.tile.rank.shared::cta.b1024.b32 [%0], 1;\" ::\n"
     "            \"r\"(map) : \"memory\");\n"
@@ -39361,7 +39429,7 @@ static const char piece_554[] =
     "}\n"
     "\n";
 
-static const char piece_555[] =
+static const char piece_558[] =
     "// Stores alpha x + beta C in a row of C, where there is such a column; beta == 0 does not read C.\n"
     "static void put(double x, __global double *out, long col, long N, double alpha, double beta)\n"
     "{\n"
@@ -39384,7 +39452,7 @@ static const char piece_555[] =
     "    *(__global double2 *) (out + col) = z;\n"
     "}\n";
 
-static const char piece_556[] =
+static const char piece_559[] =
     "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\n"
     "void kiln_dgemm_bulk_copy_nn_copya1_copyb1(long a_rows, long a_cols, __global const element_bits *restrict A, long a_offset,\n"
     "        long lda, __global uchar *restrict a_work, long a_at,\n"
@@ -39395,7 +39463,7 @@ static const char piece_556[] =
     "    copy_matrix(b_rows, b_cols, B + b_offset, ldb, (__global element_bits *) b_work + b_at);\n"
     "}\n";
 
-static const char piece_557[] =
+static const char piece_560[] =
     "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\n"
     "void kiln_dgemm_bulk_copya_n_copya1(long rows, long cols, __global const element_bits *restrict X, long x_offset,\n"
     "        long ldx, __global uchar *restrict work, long at)\n"
@@ -39403,7 +39471,7 @@ static const char piece_557[] =
     "    copy_matrix(rows, cols, X + x_offset, ldx, (__global element_bits *) work + at);\n"
     "}\n";
 
-static const char piece_558[] =
+static const char piece_561[] =
     "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\n"
     "void kiln_dgemm_bulk_copyb_n_copyb1(long rows, long cols, __global const element_bits *restrict X, long x_offset,\n"
     "        long ldx, __global uchar *restrict work, long at)\n"
@@ -39411,7 +39479,7 @@ static const char piece_558[] =
     "    copy_matrix(rows, cols, X + x_offset, ldx, (__global element_bits *) work + at);\n"
     "}\n";
 
-static const char piece_559[] =
+static const char piece_562[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored K x N.\n"
@@ -39487,7 +39555,7 @@ static const char piece_559[] =
     "            asm volatile(\"tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu\"\n"
     "                    \".sync.aligned [%0], [%1], 128;\" ::\n";
 
-static const char piece_560[] =
+static const char piece_563[] =
     "                    \"l\"(a_map + which * 128), \"r\"(local_address(map)) : \"memory\");\n"
     "            asm volatile(\"bar.sync 3, 64;\" ::: \"memory\");\n"
     "        }\n"
@@ -39565,7 +39633,7 @@ static const char piece_560[] =
     "                    const uint line = i / 32, x = i % 32;\n"
     "                    const uint to = swizzled(line, x, 8);\n";
 
-static const char piece_561[] =
+static const char piece_564[] =
     "                    fetch_chunk(b_at + s * 8192 + to, B + b_offset, K, N, ldb, k + line,\n"
     "                            first_n + x * 2);\n"
     "                }\n"
@@ -39617,7 +39685,8 @@ static const char piece_561[] =
     "        double as0[4][4], bs0[2][2];\n"
     "        for (int now = 0; now < num; now++) {\n"
     "            mbarrier_wait(fulls + 8 * stage, phase);\n"
-    "            // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
+    "            // Hands back the place of the step before, which is not done sooner: what is read from local\n"
+    "            // memory has surely arrived only when it has been multiplied.\n"
     "            warp_sync();\n"
     "            if (now > 0 && lane == 0)\n"
     "                mbarrier_arrive(empties + 8 * (stage == 0 ? 5 : stage - 1));\n"
@@ -39635,10 +39704,10 @@ static const char piece_561[] =
     "                    as0[i][2] = *(__local const double *) (a_tile + a_first + i * 2048 + (at ^ 8));\n"
     "                    as0[i][3] = *(__local const double *) (a_tile + a_first + i * 2048 + 1024 + (at ^ 8));\n"
     "                }\n"
-    "                #pragma unroll\n"
-    "                for (int j = 0; j < 2; j++) {\n";
+    "                #pragma unroll\n";
 
-static const char piece_562[] =
+static const char piece_565[] =
+    "                for (int j = 0; j < 2; j++) {\n"
     "                    const uint at = (k_0 * 128 + ((lane_m / 2) ^ k_0) * 16) ^ j % 2 * 64;\n"
     "                    bs0[j][0] = *(__local const double *) (b_tile + b_first + j / 2 * 2048 + s * 1024 + at);\n"
     "                    bs0[j][1] = *(__local const double *) (b_tile + b_first + j / 2 * 2048 + s * 1024 + (at ^ 144));\n"
@@ -39688,7 +39757,7 @@ static const char piece_562[] =
     "    }\n"
     "}\n";
 
-static const char piece_563[] =
+static const char piece_566[] =
     "// Adds up what work-groups have of a tile that none did alone, and stores it. Of 64 elements at a\n"
     "// time each of eight warps adds up every eighth part; what they have is then added in their order.\n"
     "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\n"
@@ -39766,7 +39835,7 @@ static const char piece_563[] =
     "            const uint item = element % 256, e = element / 256;\n"
     "            const uint warp = item / 32, lane = item % 32;\n";
 
-static const char piece_564[] =
+static const char piece_567[] =
     "            const uint lane_m = lane / 4, lane_k = lane % 4;\n"
     "            // Rows 0, 1, 4, 5, 2, 3, 6, 7 of A (columns of B).\n"
     "            const uint lane_r = (lane_m & 1) | (lane_m & 2) << 1 | (lane_m & 4) >> 1;\n"
@@ -39781,7 +39850,7 @@ static const char piece_564[] =
     "    }\n"
     "}\n";
 
-static const char piece_565[] =
+static const char piece_568[] =
     "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\n"
     "void kiln_dgemm_bulk_copy_nt_copya1_copyb1(long a_rows, long a_cols, __global const element_bits *restrict A, long a_offset,\n"
     "        long lda, __global uchar *restrict a_work, long a_at,\n"
@@ -39792,7 +39861,7 @@ static const char piece_565[] =
     "    copy_matrix(b_rows, b_cols, B + b_offset, ldb, (__global element_bits *) b_work + b_at);\n"
     "}\n";
 
-static const char piece_566[] =
+static const char piece_569[] =
     "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\n"
     "void kiln_dgemm_bulk_copyb_t_copyb1(long rows, long cols, __global const element_bits *restrict X, long x_offset,\n"
     "        long ldx, __global uchar *restrict work, long at)\n"
@@ -39800,7 +39869,7 @@ static const char piece_566[] =
     "    copy_matrix(rows, cols, X + x_offset, ldx, (__global element_bits *) work + at);\n"
     "}\n";
 
-static const char piece_567[] =
+static const char piece_570[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored N x K.\n"
@@ -39876,7 +39945,7 @@ static const char piece_567[] =
     "            asm volatile(\"tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu\"\n"
     "                    \".sync.aligned [%0], [%1], 128;\" ::\n";
 
-static const char piece_568[] =
+static const char piece_571[] =
     "                    \"l\"(a_map + which * 128), \"r\"(local_address(map)) : \"memory\");\n"
     "            asm volatile(\"bar.sync 3, 64;\" ::: \"memory\");\n"
     "        }\n"
@@ -39956,7 +40025,7 @@ static const char piece_568[] =
     "                            k + x * 2);\n"
     "                }\n";
 
-static const char piece_569[] =
+static const char piece_572[] =
     "                mbarrier_arrive_later(fulls + 8 * s);\n"
     "            }\n"
     "            asm volatile(\"bar.sync 2, 256;\" ::: \"memory\");\n"
@@ -40005,7 +40074,8 @@ static const char piece_569[] =
     "        double as0[4][4], bs0[2][2];\n"
     "        for (int now = 0; now < num; now++) {\n"
     "            mbarrier_wait(fulls + 8 * stage, phase);\n"
-    "            // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
+    "            // Hands back the place of the step before, which is not done sooner: what is read from local\n"
+    "            // memory has surely arrived only when it has been multiplied.\n"
     "            warp_sync();\n"
     "            if (now > 0 && lane == 0)\n"
     "                mbarrier_arrive(empties + 8 * (stage == 0 ? 5 : stage - 1));\n"
@@ -40025,10 +40095,10 @@ static const char piece_569[] =
     "                }\n"
     "                #pragma unroll\n"
     "                for (int j = 0; j < 2; j++) {\n"
-    "                    const uint at = ((4 * s + lane_k) ^ lane_r) * 16 + lane_k % 2 * 8;\n"
-    "                    bs0[j][0] = *(__local const double *) (b_tile + b_first + j * 1024 + at);\n";
+    "                    const uint at = ((4 * s + lane_k) ^ lane_r) * 16 + lane_k % 2 * 8;\n";
 
-static const char piece_570[] =
+static const char piece_573[] =
+    "                    bs0[j][0] = *(__local const double *) (b_tile + b_first + j * 1024 + at);\n"
     "                    bs0[j][1] = *(__local const double *) (b_tile + b_first + j * 1024 + (at ^ 8));\n"
     "                }\n"
     "                #pragma unroll\n"
@@ -40076,7 +40146,7 @@ static const char piece_570[] =
     "    }\n"
     "}\n";
 
-static const char piece_571[] =
+static const char piece_574[] =
     "// Adds up what work-groups have of a tile that none did alone, and stores it. Of 64 elements at a\n"
     "// time each of eight warps adds up every eighth part; what they have is then added in their order.\n"
     "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\n"
@@ -40154,7 +40224,7 @@ static const char piece_571[] =
     "            const uint item = element % 256, e = element / 256;\n"
     "            const uint warp = item / 32, lane = item % 32;\n";
 
-static const char piece_572[] =
+static const char piece_575[] =
     "            const uint lane_m = lane / 4, lane_k = lane % 4;\n"
     "            // Rows 0, 1, 4, 5, 2, 3, 6, 7 of A (columns of B).\n"
     "            const uint lane_r = (lane_m & 1) | (lane_m & 2) << 1 | (lane_m & 4) >> 1;\n"
@@ -40169,7 +40239,7 @@ static const char piece_572[] =
     "    }\n"
     "}\n";
 
-static const char piece_573[] =
+static const char piece_576[] =
     "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\n"
     "void kiln_dgemm_bulk_copy_tn_copya1_copyb1(long a_rows, long a_cols, __global const element_bits *restrict A, long a_offset,\n"
     "        long lda, __global uchar *restrict a_work, long a_at,\n"
@@ -40180,7 +40250,7 @@ static const char piece_573[] =
     "    copy_matrix(b_rows, b_cols, B + b_offset, ldb, (__global element_bits *) b_work + b_at);\n"
     "}\n";
 
-static const char piece_574[] =
+static const char piece_577[] =
     "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\n"
     "void kiln_dgemm_bulk_copya_t_copya1(long rows, long cols, __global const element_bits *restrict X, long x_offset,\n"
     "        long ldx, __global uchar *restrict work, long at)\n"
@@ -40188,7 +40258,7 @@ static const char piece_574[] =
     "    copy_matrix(rows, cols, X + x_offset, ldx, (__global element_bits *) work + at);\n"
     "}\n";
 
-static const char piece_575[] =
+static const char piece_578[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored K x N.\n"
@@ -40264,7 +40334,7 @@ static const char piece_575[] =
     "            asm volatile(\"tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu\"\n"
     "                    \".sync.aligned [%0], [%1], 128;\" ::\n";
 
-static const char piece_576[] =
+static const char piece_579[] =
     "                    \"l\"(a_map + which * 128), \"r\"(local_address(map)) : \"memory\");\n"
     "            asm volatile(\"bar.sync 3, 64;\" ::: \"memory\");\n"
     "        }\n"
@@ -40343,7 +40413,7 @@ static const char piece_576[] =
     "                    const uint line = i / 32, x = i % 32;\n"
     "                    const uint to = swizzled(line, x, 8);\n";
 
-static const char piece_577[] =
+static const char piece_580[] =
     "                    fetch_chunk(b_at + s * 8192 + to, B + b_offset, K, N, ldb, k + line,\n"
     "                            first_n + x * 2);\n"
     "                }\n"
@@ -40393,7 +40463,8 @@ static const char piece_577[] =
     "        double as0[4][4], bs0[2][2];\n"
     "        for (int now = 0; now < num; now++) {\n"
     "            mbarrier_wait(fulls + 8 * stage, phase);\n"
-    "            // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
+    "            // Hands back the place of the step before, which is not done sooner: what is read from local\n"
+    "            // memory has surely arrived only when it has been multiplied.\n"
     "            warp_sync();\n"
     "            if (now > 0 && lane == 0)\n"
     "                mbarrier_arrive(empties + 8 * (stage == 0 ? 5 : stage - 1));\n"
@@ -40415,7 +40486,7 @@ static const char piece_577[] =
     "                    const uint at = (k_0 * 128 + ((lane_m / 2) ^ k_0) * 16) ^ j % 2 * 64;\n"
     "                    bs0[j][0] = *(__local const double *) (b_tile + b_first + j / 2 * 2048 + s * 1024 + at);\n";
 
-static const char piece_578[] =
+static const char piece_581[] =
     "                    bs0[j][1] = *(__local const double *) (b_tile + b_first + j / 2 * 2048 + s * 1024 + (at ^ 144));\n"
     "                }\n"
     "                #pragma unroll\n"
@@ -40463,7 +40534,7 @@ static const char piece_578[] =
     "    }\n"
     "}\n";
 
-static const char piece_579[] =
+static const char piece_582[] =
     "// Adds up what work-groups have of a tile that none did alone, and stores it. Of 64 elements at a\n"
     "// time each of eight warps adds up every eighth part; what they have is then added in their order.\n"
     "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\n"
@@ -40541,7 +40612,7 @@ static const char piece_579[] =
     "            const uint item = element % 256, e = element / 256;\n"
     "            const uint warp = item / 32, lane = item % 32;\n";
 
-static const char piece_580[] =
+static const char piece_583[] =
     "            const uint lane_m = lane / 4, lane_k = lane % 4;\n"
     "            const uint warp_m = warp % 2 * 64, warp_n = warp / 2 * 16;\n"
     "            const uint in_m = e / 4 / 2 * 16, in_n = e / 4 % 2 * 8;\n"
@@ -40554,7 +40625,7 @@ static const char piece_580[] =
     "    }\n"
     "}\n";
 
-static const char piece_581[] =
+static const char piece_584[] =
     "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\n"
     "void kiln_dgemm_bulk_copy_tt_copya1_copyb1(long a_rows, long a_cols, __global const element_bits *restrict A, long a_offset,\n"
     "        long lda, __global uchar *restrict a_work, long a_at,\n"
@@ -40565,7 +40636,7 @@ static const char piece_581[] =
     "    copy_matrix(b_rows, b_cols, B + b_offset, ldb, (__global element_bits *) b_work + b_at);\n"
     "}\n";
 
-static const char piece_582[] =
+static const char piece_585[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored N x K.\n"
@@ -40641,7 +40712,7 @@ static const char piece_582[] =
     "            asm volatile(\"tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu\"\n"
     "                    \".sync.aligned [%0], [%1], 128;\" ::\n";
 
-static const char piece_583[] =
+static const char piece_586[] =
     "                    \"l\"(a_map + which * 128), \"r\"(local_address(map)) : \"memory\");\n"
     "            asm volatile(\"bar.sync 3, 64;\" ::: \"memory\");\n"
     "        }\n"
@@ -40719,7 +40790,7 @@ static const char piece_583[] =
     "                    const uint line = i / 8, x = i % 8;\n"
     "                    const uint to = swizzled(line, x, 8);\n";
 
-static const char piece_584[] =
+static const char piece_587[] =
     "                    fetch_chunk(b_at + s * 8192 + to, B + b_offset, N, K, ldb, first_n + line,\n"
     "                            k + x * 2);\n"
     "                }\n"
@@ -40771,7 +40842,8 @@ static const char piece_584[] =
     "        double as0[4][4], bs0[2][2];\n"
     "        for (int now = 0; now < num; now++) {\n"
     "            mbarrier_wait(fulls + 8 * stage, phase);\n"
-    "            // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
+    "            // Hands back the place of the step before, which is not done sooner: what is read from local\n"
+    "            // memory has surely arrived only when it has been multiplied.\n"
     "            warp_sync();\n"
     "            if (now > 0 && lane == 0)\n"
     "                mbarrier_arrive(empties + 8 * (stage == 0 ? 5 : stage - 1));\n"
@@ -40790,10 +40862,10 @@ static const char piece_584[] =
     "                }\n"
     "                #pragma unroll\n"
     "                for (int j = 0; j < 2; j++) {\n"
-    "                    const uint at = ((4 * s + lane_k) ^ lane_r) * 16;\n"
-    "                    const double2 p = *(__local const double2 *) (b_tile + b_first + j * 1024 + at);\n";
+    "                    const uint at = ((4 * s + lane_k) ^ lane_r) * 16;\n";
 
-static const char piece_585[] =
+static const char piece_588[] =
+    "                    const double2 p = *(__local const double2 *) (b_tile + b_first + j * 1024 + at);\n"
     "                    bs0[j][0] = p.x, bs0[j][1] = p.y;\n"
     "                }\n"
     "                #pragma unroll\n"
@@ -40842,7 +40914,7 @@ static const char piece_585[] =
     "    }\n"
     "}\n";
 
-static const char piece_586[] =
+static const char piece_589[] =
     "// Adds up what work-groups have of a tile that none did alone, and stores it. Of 64 elements at a\n"
     "// time each of eight warps adds up every eighth part; what they have is then added in their order.\n"
     "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\n"
@@ -40920,7 +40992,7 @@ static const char piece_586[] =
     "            const uint item = element % 256, e = element / 256;\n"
     "            const uint warp = item / 32, lane = item % 32;\n";
 
-static const char piece_587[] =
+static const char piece_590[] =
     "            const uint lane_m = lane / 4, lane_k = lane % 4;\n"
     "            // Columns 0, 4, 1, 5, 2, 6, 3, 7 of B.\n"
     "            const uint lane_r = lane_m / 2 + lane_m % 2 * 4;\n"
@@ -40935,7 +41007,7 @@ static const char piece_587[] =
     "    }\n"
     "}\n";
 
-static const char piece_588[] =
+static const char piece_591[] =
     "            \"r\"(map), \"l\"(address) : \"memory\");\n"
     "    asm volatile(\"//@tensormap.replace.tile.rank.shared::cta.b1024.b32 [%0], 1;\" ::\n"
     "            \"r\"(map) : \"memory\");\n"
@@ -41013,7 +41085,7 @@ static const char piece_588[] =
     "}\n"
     "\n";
 
-static const char piece_589[] =
+static const char piece_592[] =
     "// put for two columns side by side; `whole` says that they are at a multiple of their size.\n"
     "static void put_pair(double x, double y, __global double *out, long col, long N, double alpha, double beta,\n"
     "        bool whole)\n"
@@ -41029,7 +41101,7 @@ static const char piece_589[] =
     "    *(__global double2 *) (out + col) = z;\n"
     "}\n";
 
-static const char piece_590[] =
+static const char piece_593[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored K x N.\n"
@@ -41110,7 +41182,7 @@ static const char piece_590[] =
     "                tile_m = tile - whole < last ? tiles_m : tile - whole - last;\n"
     "                tile_n = tile - whole < last ? tile - whole : tiles_n;\n";
 
-static const char piece_591[] =
+static const char piece_594[] =
     "            } else {\n"
     "                const uint band = tile / (8 * tiles_n) * 8, in_band = tile - band * tiles_n;\n"
     "                const uint band_rows = min(tiles_m - band, (uint) 8);\n"
@@ -41168,7 +41240,8 @@ static const char piece_591[] =
     "        if (first_m + (int) warp_m >= M || first_n + (int) warp_n >= N) {\n"
     "            for (int now = 0; now < num; now++) {\n"
     "                mbarrier_wait(fulls + 8 * stage, phase);\n"
-    "                // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
+    "                // Hands back the place of the step before, which is not done sooner: what is read from local\n"
+    "                // memory has surely arrived only when it has been multiplied.\n"
     "                warp_sync();\n"
     "                if (now > 0 && lane == 0)\n"
     "                    mbarrier_arrive(empties + 8 * (stage == 0 ? 4 : stage - 1));\n"
@@ -41192,7 +41265,7 @@ static const char piece_591[] =
     "            // Eight values of k at a time. In which order is ours to choose, as long as A and B agree, and so is\n"
     "            // the order of rows and columns within a block. The copy engine puts column x, in 16 bytes, of row r\n";
 
-static const char piece_592[] =
+static const char piece_595[] =
     "            // of a tile at x ^ r % 8. The orders here let no two work-items that read together meet in a bank\n"
     "            // (8 together read 16 bytes each, 16 read 8 bytes each), and what is read is where it is used.\n"
     "            // The tensor core's k and k + 4 are 0 3 4 7 and 1 2 5 6.\n"
@@ -41202,7 +41275,8 @@ static const char piece_592[] =
     "            double as0[1][4], bs0[4][2];\n"
     "            for (int now = 0; now < num; now++) {\n"
     "                mbarrier_wait(fulls + 8 * stage, phase);\n"
-    "                // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
+    "                // Hands back the place of the step before, which is not done sooner: what is read from local\n"
+    "                // memory has surely arrived only when it has been multiplied.\n"
     "                warp_sync();\n"
     "                if (now > 0 && lane == 0)\n"
     "                    mbarrier_arrive(empties + 8 * (stage == 0 ? 4 : stage - 1));\n"
@@ -41249,14 +41323,15 @@ static const char piece_592[] =
     "            double as0[4][4], bs0[1][2];\n"
     "            for (int now = 0; now < num; now++) {\n"
     "                mbarrier_wait(fulls + 8 * stage, phase);\n"
-    "                // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
+    "                // Hands back the place of the step before, which is not done sooner: what is read from local\n"
+    "                // memory has surely arrived only when it has been multiplied.\n"
     "                warp_sync();\n"
     "                if (now > 0 && lane == 0)\n"
-    "                    mbarrier_arrive(empties + 8 * (stage == 0 ? 4 : stage - 1));\n"
-    "                __local const uchar *a_tile = a_tiles + stage * 16384;\n"
-    "                __local const uchar *b_tile = b_tiles + stage * 16384;\n";
+    "                    mbarrier_arrive(empties + 8 * (stage == 0 ? 4 : stage - 1));\n";
 
-static const char piece_593[] =
+static const char piece_596[] =
+    "                __local const uchar *a_tile = a_tiles + stage * 16384;\n"
+    "                __local const uchar *b_tile = b_tiles + stage * 16384;\n"
     "            #pragma unroll\n"
     "                for (int s = 0; s < 2; s++) {\n"
     "                    // Reads what is multiplied at once, the s-th of a tile, into fragments 0.\n"
@@ -41298,7 +41373,8 @@ static const char piece_593[] =
     "            double as0[4][4], bs0[4][2];\n"
     "            for (int now = 0; now < num; now++) {\n"
     "                mbarrier_wait(fulls + 8 * stage, phase);\n"
-    "                // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
+    "                // Hands back the place of the step before, which is not done sooner: what is read from local\n"
+    "                // memory has surely arrived only when it has been multiplied.\n"
     "                warp_sync();\n"
     "                if (now > 0 && lane == 0)\n"
     "                    mbarrier_arrive(empties + 8 * (stage == 0 ? 4 : stage - 1));\n"
@@ -41315,12 +41391,12 @@ static const char piece_593[] =
     "                        as0[i][1] = *(__local const double *) (a_tile + a_first + i * 2048 + 1024 + at);\n"
     "                        as0[i][2] = *(__local const double *) (a_tile + a_first + i * 2048 + (at ^ 8));\n"
     "                        as0[i][3] = *(__local const double *) (a_tile + a_first + i * 2048 + 1024 + (at ^ 8));\n"
-    "                    }\n"
+    "                    }\n";
+
+static const char piece_597[] =
     "                    #pragma unroll\n"
     "                    for (int j = 0; j < 4; j++) {\n"
-    "                        const uint at = (k_0 * 128 + ((lane_m / 2) ^ k_0) * 16) ^ j % 2 * 64;\n";
-
-static const char piece_594[] =
+    "                        const uint at = (k_0 * 128 + ((lane_m / 2) ^ k_0) * 16) ^ j % 2 * 64;\n"
     "                        bs0[j][0] = *(__local const double *) (b_tile + b_first + j / 2 * 2048 + s * 1024 + at);\n"
     "                        bs0[j][1] = *(__local const double *) (b_tile + b_first + j / 2 * 2048 + s * 1024 + (at ^ 144));\n"
     "                    }\n"
@@ -41354,7 +41430,7 @@ static const char piece_594[] =
     "    }\n"
     "}\n";
 
-static const char piece_595[] =
+static const char piece_598[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored N x K.\n"
@@ -41434,7 +41510,7 @@ static const char piece_595[] =
     "                const uint last = tiles_m * 128 < M ? (N + 127) / 128 : 0;\n"
     "                tile_m = tile - whole < last ? tiles_m : tile - whole - last;\n";
 
-static const char piece_596[] =
+static const char piece_599[] =
     "                tile_n = tile - whole < last ? tile - whole : tiles_n;\n"
     "            } else {\n"
     "                const uint band = tile / (8 * tiles_n) * 8, in_band = tile - band * tiles_n;\n"
@@ -41492,7 +41568,8 @@ static const char piece_596[] =
     "        if (first_m + (int) warp_m >= M || first_n + (int) warp_n >= N) {\n"
     "            for (int now = 0; now < num; now++) {\n"
     "                mbarrier_wait(fulls + 8 * stage, phase);\n"
-    "                // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
+    "                // Hands back the place of the step before, which is not done sooner: what is read from local\n"
+    "                // memory has surely arrived only when it has been multiplied.\n"
     "                warp_sync();\n"
     "                if (now > 0 && lane == 0)\n"
     "                    mbarrier_arrive(empties + 8 * (stage == 0 ? 4 : stage - 1));\n"
@@ -41514,10 +41591,10 @@ static const char piece_596[] =
     "        // Where C ends within what a warp computes, one block of rows or of columns may do.\n"
     "        if (M - first_m - warp_m <= 16) {\n"
     "            // Eight values of k at a time. In which order is ours to choose, as long as A and B agree, and so is\n"
-    "            // the order of rows and columns within a block. The copy engine puts column x, in 16 bytes, of row r\n"
-    "            // of a tile at x ^ r % 8. The orders here let no two work-items that read together meet in a bank\n";
+    "            // the order of rows and columns within a block. The copy engine puts column x, in 16 bytes, of row r\n";
 
-static const char piece_597[] =
+static const char piece_600[] =
+    "            // of a tile at x ^ r % 8. The orders here let no two work-items that read together meet in a bank\n"
     "            // (8 together read 16 bytes each, 16 read 8 bytes each), and what is read is where it is used.\n"
     "            // The tensor core's k and k + 4 are 0 3 4 7 and 1 2 5 6.\n"
     "            const uint k_0 = 2 * lane_k + lane_k % 2;\n"
@@ -41526,7 +41603,8 @@ static const char piece_597[] =
     "            double as0[1][4], bs0[4][2];\n"
     "            for (int now = 0; now < num; now++) {\n"
     "                mbarrier_wait(fulls + 8 * stage, phase);\n"
-    "                // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
+    "                // Hands back the place of the step before, which is not done sooner: what is read from local\n"
+    "                // memory has surely arrived only when it has been multiplied.\n"
     "                warp_sync();\n"
     "                if (now > 0 && lane == 0)\n"
     "                    mbarrier_arrive(empties + 8 * (stage == 0 ? 4 : stage - 1));\n"
@@ -41573,17 +41651,18 @@ static const char piece_597[] =
     "            double as0[4][4], bs0[1][2];\n"
     "            for (int now = 0; now < num; now++) {\n"
     "                mbarrier_wait(fulls + 8 * stage, phase);\n"
-    "                // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
+    "                // Hands back the place of the step before, which is not done sooner: what is read from local\n"
+    "                // memory has surely arrived only when it has been multiplied.\n"
     "                warp_sync();\n"
     "                if (now > 0 && lane == 0)\n"
-    "                    mbarrier_arrive(empties + 8 * (stage == 0 ? 4 : stage - 1));\n"
+    "                    mbarrier_arrive(empties + 8 * (stage == 0 ? 4 : stage - 1));\n";
+
+static const char piece_601[] =
     "                __local const uchar *a_tile = a_tiles + stage * 16384;\n"
     "                __local const uchar *b_tile = b_tiles + stage * 16384;\n"
     "            #pragma unroll\n"
     "                for (int s = 0; s < 2; s++) {\n"
-    "                    // Reads what is multiplied at once, the s-th of a tile, into fragments 0.\n";
-
-static const char piece_598[] =
+    "                    // Reads what is multiplied at once, the s-th of a tile, into fragments 0.\n"
     "                    // Eight values of k of the tile.\n"
     "                    #pragma unroll\n"
     "                    for (int i = 0; i < 4; i++) {\n"
@@ -41622,7 +41701,8 @@ static const char piece_598[] =
     "            double as0[4][4], bs0[4][2];\n"
     "            for (int now = 0; now < num; now++) {\n"
     "                mbarrier_wait(fulls + 8 * stage, phase);\n"
-    "                // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
+    "                // Hands back the place of the step before, which is not done sooner: what is read from local\n"
+    "                // memory has surely arrived only when it has been multiplied.\n"
     "                warp_sync();\n"
     "                if (now > 0 && lane == 0)\n"
     "                    mbarrier_arrive(empties + 8 * (stage == 0 ? 4 : stage - 1));\n"
@@ -41640,15 +41720,15 @@ static const char piece_598[] =
     "                        as0[i][2] = *(__local const double *) (a_tile + a_first + i * 2048 + (at ^ 8));\n"
     "                        as0[i][3] = *(__local const double *) (a_tile + a_first + i * 2048 + 1024 + (at ^ 8));\n"
     "                    }\n"
-    "                    #pragma unroll\n"
+    "                    #pragma unroll\n";
+
+static const char piece_602[] =
     "                    for (int j = 0; j < 4; j++) {\n"
     "                        const uint at = ((4 * s + lane_k) ^ lane_r) * 16 + lane_k % 2 * 8;\n"
     "                        bs0[j][0] = *(__local const double *) (b_tile + b_first + j * 1024 + at);\n"
     "                        bs0[j][1] = *(__local const double *) (b_tile + b_first + j * 1024 + (at ^ 8));\n"
     "                    }\n"
-    "                    #pragma unroll\n";
-
-static const char piece_599[] =
+    "                    #pragma unroll\n"
     "                    for (int i = 0; i < 4; i++)\n"
     "                    #pragma unroll\n"
     "                        for (int j = 0; j < 4; j++)\n"
@@ -41678,7 +41758,7 @@ static const char piece_599[] =
     "    }\n"
     "}\n";
 
-static const char piece_600[] =
+static const char piece_603[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored K x N.\n"
@@ -41760,7 +41840,7 @@ static const char piece_600[] =
     "                tile_n = tile - whole < last ? tile - whole : tiles_n;\n"
     "            } else {\n";
 
-static const char piece_601[] =
+static const char piece_604[] =
     "                const uint band = tile / (8 * tiles_n) * 8, in_band = tile - band * tiles_n;\n"
     "                const uint band_rows = min(tiles_m - band, (uint) 8);\n"
     "                tile_m = band + in_band % band_rows;\n"
@@ -41816,7 +41896,8 @@ static const char piece_601[] =
     "        if (first_m + (int) warp_m >= M || first_n + (int) warp_n >= N) {\n"
     "            for (int now = 0; now < num; now++) {\n"
     "                mbarrier_wait(fulls + 8 * stage, phase);\n"
-    "                // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
+    "                // Hands back the place of the step before, which is not done sooner: what is read from local\n"
+    "                // memory has surely arrived only when it has been multiplied.\n"
     "                warp_sync();\n"
     "                if (now > 0 && lane == 0)\n"
     "                    mbarrier_arrive(empties + 8 * (stage == 0 ? 4 : stage - 1));\n"
@@ -41841,7 +41922,7 @@ static const char piece_601[] =
     "            // the order of rows and columns within a block. The copy engine puts column x, in 16 bytes, of row r\n"
     "            // of a tile at x ^ r % 8. The orders here let no two work-items that read together meet in a bank\n";
 
-static const char piece_602[] =
+static const char piece_605[] =
     "            // (8 together read 16 bytes each, 16 read 8 bytes each), and what is read is where it is used.\n"
     "            // The tensor core's k and k + 4 are 0 3 4 7 and 1 2 5 6.\n"
     "            const uint k_0 = 2 * lane_k + lane_k % 2;\n"
@@ -41850,7 +41931,8 @@ static const char piece_602[] =
     "            double as0[1][4], bs0[4][2];\n"
     "            for (int now = 0; now < num; now++) {\n"
     "                mbarrier_wait(fulls + 8 * stage, phase);\n"
-    "                // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
+    "                // Hands back the place of the step before, which is not done sooner: what is read from local\n"
+    "                // memory has surely arrived only when it has been multiplied.\n"
     "                warp_sync();\n"
     "                if (now > 0 && lane == 0)\n"
     "                    mbarrier_arrive(empties + 8 * (stage == 0 ? 4 : stage - 1));\n"
@@ -41896,19 +41978,20 @@ static const char piece_602[] =
     "            double as0[4][4], bs0[1][2];\n"
     "            for (int now = 0; now < num; now++) {\n"
     "                mbarrier_wait(fulls + 8 * stage, phase);\n"
-    "                // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
+    "                // Hands back the place of the step before, which is not done sooner: what is read from local\n"
+    "                // memory has surely arrived only when it has been multiplied.\n"
     "                warp_sync();\n"
     "                if (now > 0 && lane == 0)\n"
     "                    mbarrier_arrive(empties + 8 * (stage == 0 ? 4 : stage - 1));\n"
     "                __local const uchar *a_tile = a_tiles + stage * 16384;\n"
     "                __local const uchar *b_tile = b_tiles + stage * 16384;\n"
     "            #pragma unroll\n"
-    "                for (int s = 0; s < 2; s++) {\n"
+    "                for (int s = 0; s < 2; s++) {\n";
+
+static const char piece_606[] =
     "                    // Reads what is multiplied at once, the s-th of a tile, into fragments 0.\n"
     "                    // Eight values of k of the tile.\n"
-    "                    #pragma unroll\n";
-
-static const char piece_603[] =
+    "                    #pragma unroll\n"
     "                    for (int i = 0; i < 4; i++) {\n"
     "                        const uint at = k_0 * 128 + (lane_m ^ k_0) * 16;\n"
     "                        const double2 p = *(__local const double2 *) (a_tile + a_first + i * 2048 + s * 1024 + at);\n"
@@ -41944,7 +42027,8 @@ static const char piece_603[] =
     "            double as0[4][4], bs0[4][2];\n"
     "            for (int now = 0; now < num; now++) {\n"
     "                mbarrier_wait(fulls + 8 * stage, phase);\n"
-    "                // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
+    "                // Hands back the place of the step before, which is not done sooner: what is read from local\n"
+    "                // memory has surely arrived only when it has been multiplied.\n"
     "                warp_sync();\n"
     "                if (now > 0 && lane == 0)\n"
     "                    mbarrier_arrive(empties + 8 * (stage == 0 ? 4 : stage - 1));\n"
@@ -41966,15 +42050,15 @@ static const char piece_603[] =
     "                        const uint at = (k_0 * 128 + ((lane_m / 2) ^ k_0) * 16) ^ j % 2 * 64;\n"
     "                        bs0[j][0] = *(__local const double *) (b_tile + b_first + j / 2 * 2048 + s * 1024 + at);\n"
     "                        bs0[j][1] = *(__local const double *) (b_tile + b_first + j / 2 * 2048 + s * 1024 + (at ^ 144));\n"
-    "                    }\n"
+    "                    }\n";
+
+static const char piece_607[] =
     "                    #pragma unroll\n"
     "                    for (int i = 0; i < 4; i++)\n"
     "                    #pragma unroll\n"
     "                        for (int j = 0; j < 4; j++)\n"
     "                            multiply_blocks(c[i][j], as0[i], bs0[j]);\n"
-    "                }\n";
-
-static const char piece_604[] =
+    "                }\n"
     "                if (++stage == 5) {\n"
     "                    stage = 0;\n"
     "                    phase ^= 1;\n"
@@ -41999,7 +42083,7 @@ static const char piece_604[] =
     "    }\n"
     "}\n";
 
-static const char piece_605[] =
+static const char piece_608[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored N x K.\n"
@@ -42080,7 +42164,7 @@ static const char piece_605[] =
     "                tile_m = tile - whole < last ? tiles_m : tile - whole - last;\n"
     "                tile_n = tile - whole < last ? tile - whole : tiles_n;\n";
 
-static const char piece_606[] =
+static const char piece_609[] =
     "            } else {\n"
     "                const uint band = tile / (8 * tiles_n) * 8, in_band = tile - band * tiles_n;\n"
     "                const uint band_rows = min(tiles_m - band, (uint) 8);\n"
@@ -42138,7 +42222,8 @@ static const char piece_606[] =
     "        if (first_m + (int) warp_m >= M || first_n + (int) warp_n >= N) {\n"
     "            for (int now = 0; now < num; now++) {\n"
     "                mbarrier_wait(fulls + 8 * stage, phase);\n"
-    "                // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
+    "                // Hands back the place of the step before, which is not done sooner: what is read from local\n"
+    "                // memory has surely arrived only when it has been multiplied.\n"
     "                warp_sync();\n"
     "                if (now > 0 && lane == 0)\n"
     "                    mbarrier_arrive(empties + 8 * (stage == 0 ? 4 : stage - 1));\n"
@@ -42160,10 +42245,10 @@ static const char piece_606[] =
     "        // Where C ends within what a warp computes, one block of rows or of columns may do.\n"
     "        if (M - first_m - warp_m <= 16) {\n"
     "            // Eight values of k at a time. In which order is ours to choose, as long as A and B agree, and so is\n"
-    "            // the order of rows and columns within a block. The copy engine puts column x, in 16 bytes, of row r\n"
-    "            // of a tile at x ^ r % 8. The orders here let no two work-items that read together meet in a bank\n";
+    "            // the order of rows and columns within a block. The copy engine puts column x, in 16 bytes, of row r\n";
 
-static const char piece_607[] =
+static const char piece_610[] =
+    "            // of a tile at x ^ r % 8. The orders here let no two work-items that read together meet in a bank\n"
     "            // (8 together read 16 bytes each, 16 read 8 bytes each), and what is read is where it is used.\n"
     "            // The tensor core's k and k + 4 are 2 k and 2 k + 1.\n"
     "            const uint k_0 = 2 * lane_k;\n"
@@ -42172,7 +42257,8 @@ static const char piece_607[] =
     "            double as0[1][4], bs0[4][2];\n"
     "            for (int now = 0; now < num; now++) {\n"
     "                mbarrier_wait(fulls + 8 * stage, phase);\n"
-    "                // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
+    "                // Hands back the place of the step before, which is not done sooner: what is read from local\n"
+    "                // memory has surely arrived only when it has been multiplied.\n"
     "                warp_sync();\n"
     "                if (now > 0 && lane == 0)\n"
     "                    mbarrier_arrive(empties + 8 * (stage == 0 ? 4 : stage - 1));\n"
@@ -42218,21 +42304,22 @@ static const char piece_607[] =
     "            double as0[4][4], bs0[1][2];\n"
     "            for (int now = 0; now < num; now++) {\n"
     "                mbarrier_wait(fulls + 8 * stage, phase);\n"
-    "                // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
+    "                // Hands back the place of the step before, which is not done sooner: what is read from local\n"
+    "                // memory has surely arrived only when it has been multiplied.\n"
     "                warp_sync();\n"
     "                if (now > 0 && lane == 0)\n"
     "                    mbarrier_arrive(empties + 8 * (stage == 0 ? 4 : stage - 1));\n"
     "                __local const uchar *a_tile = a_tiles + stage * 16384;\n"
     "                __local const uchar *b_tile = b_tiles + stage * 16384;\n"
     "            #pragma unroll\n"
-    "                for (int s = 0; s < 2; s++) {\n"
+    "                for (int s = 0; s < 2; s++) {\n";
+
+static const char piece_611[] =
     "                    // Reads what is multiplied at once, the s-th of a tile, into fragments 0.\n"
     "                    // Eight values of k of the tile.\n"
     "                    #pragma unroll\n"
     "                    for (int i = 0; i < 4; i++) {\n"
-    "                        const uint at = k_0 * 128 + (lane_m ^ k_0) * 16;\n";
-
-static const char piece_608[] =
+    "                        const uint at = k_0 * 128 + (lane_m ^ k_0) * 16;\n"
     "                        const double2 p = *(__local const double2 *) (a_tile + a_first + i * 2048 + s * 1024 + at);\n"
     "                        const double2 q = *(__local const double2 *) (a_tile + a_first + i * 2048 + s * 1024 + (at ^ 144));\n"
     "                        as0[i][0] = p.x, as0[i][1] = p.y, as0[i][2] = q.x, as0[i][3] = q.y;\n"
@@ -42266,7 +42353,8 @@ static const char piece_608[] =
     "            double as0[4][4], bs0[4][2];\n"
     "            for (int now = 0; now < num; now++) {\n"
     "                mbarrier_wait(fulls + 8 * stage, phase);\n"
-    "                // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
+    "                // Hands back the place of the step before, which is not done sooner: what is read from local\n"
+    "                // memory has surely arrived only when it has been multiplied.\n"
     "                warp_sync();\n"
     "                if (now > 0 && lane == 0)\n"
     "                    mbarrier_arrive(empties + 8 * (stage == 0 ? 4 : stage - 1));\n"
@@ -42292,7 +42380,9 @@ static const char piece_608[] =
     "                    #pragma unroll\n"
     "                    for (int i = 0; i < 4; i++)\n"
     "                    #pragma unroll\n"
-    "                        for (int j = 0; j < 4; j++)\n"
+    "                        for (int j = 0; j < 4; j++)\n";
+
+static const char piece_612[] =
     "                            multiply_blocks(c[i][j], as0[i], bs0[j]);\n"
     "                }\n"
     "                if (++stage == 5) {\n"
@@ -42305,9 +42395,7 @@ static const char piece_608[] =
     "        #pragma unroll\n"
     "        for (int i = 0; i < 4; i++)\n"
     "        #pragma unroll\n"
-    "            for (int h = 0; h < 2; h++) {\n";
-
-static const char piece_609[] =
+    "            for (int h = 0; h < 2; h++) {\n"
     "                const long row = first_m + warp_m + i * 16 + h + lane_m * 2;\n"
     "                if (row >= M)\n"
     "                    break;\n"
@@ -42322,7 +42410,7 @@ static const char piece_609[] =
     "    }\n"
     "}\n";
 
-static const char piece_610[] =
+static const char piece_613[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored K x N.\n"
@@ -42400,7 +42488,7 @@ static const char piece_610[] =
     "            const uint band_rows = min(tiles_m - band, (uint) 2);\n"
     "            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n";
 
-static const char piece_611[] =
+static const char piece_614[] =
     "            const int first_m = tile_m * 64, first_n = tile_n * 128;\n"
     "            for (int t = 0; t < num; t++) {\n"
     "                if (t >= early)\n"
@@ -42480,7 +42568,7 @@ static const char piece_611[] =
     "                    c[i][j][e] = 0;\n"
     "        // Eight values of k at a time. In which order is ours to choose, as long as A and B agree, and so is\n";
 
-static const char piece_612[] =
+static const char piece_615[] =
     "        // the order of rows and columns within a block. The copy engine puts column x, in 16 bytes, of row r\n"
     "        // of a tile at x ^ r % 8. The orders here let no two work-items that read together meet in a bank\n"
     "        // (8 together read 16 bytes each, 16 read 8 bytes each), and what is read is where it is used.\n"
@@ -42491,7 +42579,8 @@ static const char piece_612[] =
     "        double as0[2][4], bs0[4][2];\n"
     "        for (int now = 0; now < num; now++) {\n"
     "            mbarrier_wait(fulls + 8 * stage, phase);\n"
-    "            // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
+    "            // Hands back the place of the step before, which is not done sooner: what is read from local\n"
+    "            // memory has surely arrived only when it has been multiplied.\n"
     "            warp_sync();\n"
     "            if (now > 0 && lane == 0)\n"
     "                mbarrier_arrive(empties + 8 * (stage == 0 ? 5 : stage - 1));\n"
@@ -42544,7 +42633,7 @@ static const char piece_612[] =
     "    }\n"
     "}\n";
 
-static const char piece_613[] =
+static const char piece_616[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored N x K.\n"
@@ -42622,7 +42711,7 @@ static const char piece_613[] =
     "            const uint band_rows = min(tiles_m - band, (uint) 2);\n"
     "            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n";
 
-static const char piece_614[] =
+static const char piece_617[] =
     "            const int first_m = tile_m * 64, first_n = tile_n * 128;\n"
     "            for (int t = 0; t < num; t++) {\n"
     "                if (t >= early)\n"
@@ -42702,7 +42791,7 @@ static const char piece_614[] =
     "        // Eight values of k at a time. In which order is ours to choose, as long as A and B agree, and so is\n"
     "        // the order of rows and columns within a block. The copy engine puts column x, in 16 bytes, of row r\n";
 
-static const char piece_615[] =
+static const char piece_618[] =
     "        // of a tile at x ^ r % 8. The orders here let no two work-items that read together meet in a bank\n"
     "        // (8 together read 16 bytes each, 16 read 8 bytes each), and what is read is where it is used.\n"
     "        // The tensor core's k and k + 4 are 0 3 4 7 and 1 2 5 6.\n"
@@ -42712,7 +42801,8 @@ static const char piece_615[] =
     "        double as0[2][4], bs0[4][2];\n"
     "        for (int now = 0; now < num; now++) {\n"
     "            mbarrier_wait(fulls + 8 * stage, phase);\n"
-    "            // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
+    "            // Hands back the place of the step before, which is not done sooner: what is read from local\n"
+    "            // memory has surely arrived only when it has been multiplied.\n"
     "            warp_sync();\n"
     "            if (now > 0 && lane == 0)\n"
     "                mbarrier_arrive(empties + 8 * (stage == 0 ? 5 : stage - 1));\n"
@@ -42765,7 +42855,7 @@ static const char piece_615[] =
     "    }\n"
     "}\n";
 
-static const char piece_616[] =
+static const char piece_619[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored K x N.\n"
@@ -42844,7 +42934,7 @@ static const char piece_616[] =
     "            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n"
     "            const int first_m = tile_m * 64, first_n = tile_n * 128;\n";
 
-static const char piece_617[] =
+static const char piece_620[] =
     "            for (int t = 0; t < num; t++) {\n"
     "                if (t >= early)\n"
     "                {\n"
@@ -42923,7 +43013,7 @@ static const char piece_617[] =
     "        // Eight values of k at a time. In which order is ours to choose, as long as A and B agree, and so is\n"
     "        // the order of rows and columns within a block. The copy engine puts column x, in 16 bytes, of row r\n";
 
-static const char piece_618[] =
+static const char piece_621[] =
     "        // of a tile at x ^ r % 8. The orders here let no two work-items that read together meet in a bank\n"
     "        // (8 together read 16 bytes each, 16 read 8 bytes each), and what is read is where it is used.\n"
     "        // The tensor core's k and k + 4 are 0 3 4 7 and 1 2 5 6.\n"
@@ -42933,7 +43023,8 @@ static const char piece_618[] =
     "        double as0[2][4], bs0[4][2];\n"
     "        for (int now = 0; now < num; now++) {\n"
     "            mbarrier_wait(fulls + 8 * stage, phase);\n"
-    "            // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
+    "            // Hands back the place of the step before, which is not done sooner: what is read from local\n"
+    "            // memory has surely arrived only when it has been multiplied.\n"
     "            warp_sync();\n"
     "            if (now > 0 && lane == 0)\n"
     "                mbarrier_arrive(empties + 8 * (stage == 0 ? 5 : stage - 1));\n"
@@ -42985,7 +43076,7 @@ static const char piece_618[] =
     "    }\n"
     "}\n";
 
-static const char piece_619[] =
+static const char piece_622[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored N x K.\n"
@@ -43063,7 +43154,7 @@ static const char piece_619[] =
     "            const uint band_rows = min(tiles_m - band, (uint) 2);\n"
     "            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n";
 
-static const char piece_620[] =
+static const char piece_623[] =
     "            const int first_m = tile_m * 64, first_n = tile_n * 128;\n"
     "            for (int t = 0; t < num; t++) {\n"
     "                if (t >= early)\n"
@@ -43143,7 +43234,7 @@ static const char piece_620[] =
     "                    c[i][j][e] = 0;\n"
     "        // Eight values of k at a time. In which order is ours to choose, as long as A and B agree, and so is\n";
 
-static const char piece_621[] =
+static const char piece_624[] =
     "        // the order of rows and columns within a block. The copy engine puts column x, in 16 bytes, of row r\n"
     "        // of a tile at x ^ r % 8. The orders here let no two work-items that read together meet in a bank\n"
     "        // (8 together read 16 bytes each, 16 read 8 bytes each), and what is read is where it is used.\n"
@@ -43154,7 +43245,8 @@ static const char piece_621[] =
     "        double as0[2][4], bs0[4][2];\n"
     "        for (int now = 0; now < num; now++) {\n"
     "            mbarrier_wait(fulls + 8 * stage, phase);\n"
-    "            // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
+    "            // Hands back the place of the step before, which is not done sooner: what is read from local\n"
+    "            // memory has surely arrived only when it has been multiplied.\n"
     "            warp_sync();\n"
     "            if (now > 0 && lane == 0)\n"
     "                mbarrier_arrive(empties + 8 * (stage == 0 ? 5 : stage - 1));\n"
@@ -43207,7 +43299,7 @@ static const char piece_621[] =
     "    }\n"
     "}\n";
 
-static const char piece_622[] =
+static const char piece_625[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored K x N.\n"
@@ -43286,7 +43378,7 @@ static const char piece_622[] =
     "            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n"
     "            const int first_m = tile_m * 64, first_n = tile_n * 16;\n";
 
-static const char piece_623[] =
+static const char piece_626[] =
     "            for (int t = 0; t < num; t++) {\n"
     "                if (t >= early)\n"
     "                {\n"
@@ -43366,7 +43458,7 @@ static const char piece_623[] =
     "        // Eight values of k at a time. In which order is ours to choose, as long as A and B agree, and so is\n"
     "        // the order of rows and columns within a block. The copy engine puts column x, in 16 bytes, of row r\n";
 
-static const char piece_624[] =
+static const char piece_627[] =
     "        // of a tile at x ^ r % 8. The orders here let no two work-items that read together meet in a bank\n"
     "        // (8 together read 16 bytes each, 16 read 8 bytes each), and what is read is where it is used.\n"
     "        // The tensor core's k and k + 4 are 0 3 4 7 and 1 2 5 6.\n"
@@ -43399,7 +43491,8 @@ static const char piece_624[] =
     "            }\n"
     "        }\n"
     "        for (int now = 0; now < num; now++) {\n"
-    "            // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
+    "            // Hands back the place of the step before, which is not done sooner: what is read from local\n"
+    "            // memory has surely arrived only when it has been multiplied.\n"
     "            warp_sync();\n"
     "            if (now > 0 && lane == 0)\n"
     "                mbarrier_arrive(empties + 8 * (stage == 0 ? 4 : stage - 1));\n"
@@ -43433,10 +43526,10 @@ static const char piece_624[] =
     "                stage = 0;\n"
     "                phase ^= 1;\n"
     "            }\n"
-    "            if (now + 1 < num) {\n"
-    "                mbarrier_wait(fulls + 8 * stage, phase);\n";
+    "            if (now + 1 < num) {\n";
 
-static const char piece_625[] =
+static const char piece_628[] =
+    "                mbarrier_wait(fulls + 8 * stage, phase);\n"
     "                __local const uchar *a_tile = a_tiles + stage * 8192;\n"
     "                __local const uchar *b_tile = b_tiles + stage * 2048;\n"
     "                const int s = 0;\n"
@@ -43481,7 +43574,7 @@ static const char piece_625[] =
     "    }\n"
     "}\n";
 
-static const char piece_626[] =
+static const char piece_629[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored N x K.\n"
@@ -43559,7 +43652,7 @@ static const char piece_626[] =
     "            const uint band_rows = min(tiles_m - band, (uint) 2);\n"
     "            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n";
 
-static const char piece_627[] =
+static const char piece_630[] =
     "            const int first_m = tile_m * 64, first_n = tile_n * 16;\n"
     "            for (int t = 0; t < num; t++) {\n"
     "                if (t >= early)\n"
@@ -43639,7 +43732,7 @@ static const char piece_627[] =
     "        // Eight values of k at a time. In which order is ours to choose, as long as A and B agree, and so is\n"
     "        // the order of rows and columns within a block. The copy engine puts column x, in 16 bytes, of row r\n";
 
-static const char piece_628[] =
+static const char piece_631[] =
     "        // of a tile at x ^ r % 8. The orders here let no two work-items that read together meet in a bank\n"
     "        // (8 together read 16 bytes each, 16 read 8 bytes each), and what is read is where it is used.\n"
     "        // The tensor core's k and k + 4 are 0 3 4 7 and 1 2 5 6.\n"
@@ -43672,7 +43765,8 @@ static const char piece_628[] =
     "            }\n"
     "        }\n"
     "        for (int now = 0; now < num; now++) {\n"
-    "            // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
+    "            // Hands back the place of the step before, which is not done sooner: what is read from local\n"
+    "            // memory has surely arrived only when it has been multiplied.\n"
     "            warp_sync();\n"
     "            if (now > 0 && lane == 0)\n"
     "                mbarrier_arrive(empties + 8 * (stage == 0 ? 4 : stage - 1));\n"
@@ -43707,11 +43801,11 @@ static const char piece_628[] =
     "                phase ^= 1;\n"
     "            }\n"
     "            if (now + 1 < num) {\n"
-    "                mbarrier_wait(fulls + 8 * stage, phase);\n"
-    "                __local const uchar *a_tile = a_tiles + stage * 8192;\n"
-    "                __local const uchar *b_tile = b_tiles + stage * 2048;\n";
+    "                mbarrier_wait(fulls + 8 * stage, phase);\n";
 
-static const char piece_629[] =
+static const char piece_632[] =
+    "                __local const uchar *a_tile = a_tiles + stage * 8192;\n"
+    "                __local const uchar *b_tile = b_tiles + stage * 2048;\n"
     "                const int s = 0;\n"
     "                // Reads what is multiplied at once, the s-th of a tile, into fragments 0.\n"
     "                // Eight values of k of the tile.\n"
@@ -43754,7 +43848,7 @@ static const char piece_629[] =
     "    }\n"
     "}\n";
 
-static const char piece_630[] =
+static const char piece_633[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored K x N.\n"
@@ -43833,7 +43927,7 @@ static const char piece_630[] =
     "            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n"
     "            const int first_m = tile_m * 64, first_n = tile_n * 16;\n";
 
-static const char piece_631[] =
+static const char piece_634[] =
     "            for (int t = 0; t < num; t++) {\n"
     "                if (t >= early)\n"
     "                {\n"
@@ -43912,7 +44006,7 @@ static const char piece_631[] =
     "        // Eight values of k at a time. In which order is ours to choose, as long as A and B agree, and so is\n"
     "        // the order of rows and columns within a block. The copy engine puts column x, in 16 bytes, of row r\n";
 
-static const char piece_632[] =
+static const char piece_635[] =
     "        // of a tile at x ^ r % 8. The orders here let no two work-items that read together meet in a bank\n"
     "        // (8 together read 16 bytes each, 16 read 8 bytes each), and what is read is where it is used.\n"
     "        // The tensor core's k and k + 4 are 0 3 4 7 and 1 2 5 6.\n"
@@ -43944,7 +44038,8 @@ static const char piece_632[] =
     "            }\n"
     "        }\n"
     "        for (int now = 0; now < num; now++) {\n"
-    "            // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
+    "            // Hands back the place of the step before, which is not done sooner: what is read from local\n"
+    "            // memory has surely arrived only when it has been multiplied.\n"
     "            warp_sync();\n"
     "            if (now > 0 && lane == 0)\n"
     "                mbarrier_arrive(empties + 8 * (stage == 0 ? 4 : stage - 1));\n"
@@ -43981,10 +44076,10 @@ static const char piece_632[] =
     "                mbarrier_wait(fulls + 8 * stage, phase);\n"
     "                __local const uchar *a_tile = a_tiles + stage * 8192;\n"
     "                __local const uchar *b_tile = b_tiles + stage * 2048;\n"
-    "                const int s = 0;\n"
-    "                // Reads what is multiplied at once, the s-th of a tile, into fragments 0.\n";
+    "                const int s = 0;\n";
 
-static const char piece_633[] =
+static const char piece_636[] =
+    "                // Reads what is multiplied at once, the s-th of a tile, into fragments 0.\n"
     "                // Eight values of k of the tile.\n"
     "                #pragma unroll\n"
     "                for (int i = 0; i < 1; i++) {\n"
@@ -44024,7 +44119,7 @@ static const char piece_633[] =
     "    }\n"
     "}\n";
 
-static const char piece_634[] =
+static const char piece_637[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored N x K.\n"
@@ -44103,7 +44198,7 @@ static const char piece_634[] =
     "            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n"
     "            const int first_m = tile_m * 64, first_n = tile_n * 16;\n";
 
-static const char piece_635[] =
+static const char piece_638[] =
     "            for (int t = 0; t < num; t++) {\n"
     "                if (t >= early)\n"
     "                {\n"
@@ -44183,7 +44278,7 @@ static const char piece_635[] =
     "        // Eight values of k at a time. In which order is ours to choose, as long as A and B agree, and so is\n"
     "        // the order of rows and columns within a block. The copy engine puts column x, in 16 bytes, of row r\n";
 
-static const char piece_636[] =
+static const char piece_639[] =
     "        // of a tile at x ^ r % 8. The orders here let no two work-items that read together meet in a bank\n"
     "        // (8 together read 16 bytes each, 16 read 8 bytes each), and what is read is where it is used.\n"
     "        // The tensor core's k and k + 4 are 2 k and 2 k + 1.\n"
@@ -44215,7 +44310,8 @@ static const char piece_636[] =
     "            }\n"
     "        }\n"
     "        for (int now = 0; now < num; now++) {\n"
-    "            // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
+    "            // Hands back the place of the step before, which is not done sooner: what is read from local\n"
+    "            // memory has surely arrived only when it has been multiplied.\n"
     "            warp_sync();\n"
     "            if (now > 0 && lane == 0)\n"
     "                mbarrier_arrive(empties + 8 * (stage == 0 ? 4 : stage - 1));\n"
@@ -44256,10 +44352,10 @@ static const char piece_636[] =
     "                // Reads what is multiplied at once, the s-th of a tile, into fragments 0.\n"
     "                // Eight values of k of the tile.\n"
     "                #pragma unroll\n"
-    "                for (int i = 0; i < 1; i++) {\n"
-    "                    const uint at = k_0 * 128 + (lane_m ^ k_0) * 16;\n";
+    "                for (int i = 0; i < 1; i++) {\n";
 
-static const char piece_637[] =
+static const char piece_640[] =
+    "                    const uint at = k_0 * 128 + (lane_m ^ k_0) * 16;\n"
     "                    const double2 p = *(__local const double2 *) (a_tile + a_first + i * 2048 + s * 1024 + at);\n"
     "                    const double2 q = *(__local const double2 *) (a_tile + a_first + i * 2048 + s * 1024 + (at ^ 144));\n"
     "                    as0[i][0] = p.x, as0[i][1] = p.y, as0[i][2] = q.x, as0[i][3] = q.y;\n"
@@ -44296,7 +44392,7 @@ static const char piece_637[] =
     "    }\n"
     "}\n";
 
-static const char piece_638[] =
+static const char piece_641[] =
     "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n"
     "// Elements of double are computed with as double. A product and a sum are fused where the device does\n"
     "// that in one step: FP_CONTRACT, on by default, allows it.\n"
@@ -44391,7 +44487,7 @@ static const char piece_638[] =
     "            \"r\"(map) : \"memory\");\n"
     "    if (swizzle == 0)\n";
 
-static const char piece_639[] =
+static const char piece_642[] =
     "        asm volatile(\"//@tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%0], 0;\" ::\n"
     "                \"r\"(map) : \"memory\");\n"
     "    if (swizzle == 1)\n"
@@ -44468,7 +44564,7 @@ static const char piece_639[] =
     "    *(__global double2 *) (out + col) = z;\n"
     "}\n";
 
-static const char piece_640[] =
+static const char piece_643[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored K x N.\n"
@@ -44543,7 +44639,7 @@ static const char piece_640[] =
     "                    \".sync.aligned [%0], [%1], 128;\" ::\n"
     "                    \"l\"(a_map + which * 128), \"r\"(local_address(map)) : \"memory\");\n";
 
-static const char piece_641[] =
+static const char piece_644[] =
     "            asm volatile(\"bar.sync 3, 64;\" ::: \"memory\");\n"
     "        }\n"
     "        int early = 2;\n"
@@ -44623,7 +44719,7 @@ static const char piece_641[] =
     "                            first_n + x * 2);\n"
     "                }\n";
 
-static const char piece_642[] =
+static const char piece_645[] =
     "                mbarrier_arrive_later(fulls + 8 * s);\n"
     "            }\n"
     "            asm volatile(\"bar.sync 2, 256;\" ::: \"memory\");\n"
@@ -44696,8 +44792,9 @@ static const char piece_642[] =
     "        }\n"
     "        for (int now = 0; now < num; now++) {\n";
 
-static const char piece_643[] =
-    "            // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
+static const char piece_646[] =
+    "            // Hands back the place of the step before, which is not done sooner: what is read from local\n"
+    "            // memory has surely arrived only when it has been multiplied.\n"
     "            warp_sync();\n"
     "            if (now > 0 && lane == 0)\n"
     "                mbarrier_arrive(empties + 8 * (stage == 0 ? 7 : stage - 1));\n"
@@ -44767,11 +44864,11 @@ static const char piece_643[] =
     "            __global double *part = parts + (2 * get_group_id(0) + (first == 0)) * 2048;\n"
     "        #pragma unroll\n"
     "            for (int i = 0; i < 1; i++)\n"
-    "        #pragma unroll\n"
-    "                for (int j = 0; j < 2; j++)\n"
     "        #pragma unroll\n";
 
-static const char piece_644[] =
+static const char piece_647[] =
+    "                for (int j = 0; j < 2; j++)\n"
+    "        #pragma unroll\n"
     "                    for (int e = 0; e < 4; e++)\n"
     "                        part[((i * 2 + j) * 4 + e) * 256] = c[i][j][e];\n"
     "            continue;\n"
@@ -44795,7 +44892,7 @@ static const char piece_644[] =
     "    }\n"
     "}\n";
 
-static const char piece_645[] =
+static const char piece_648[] =
     "// Adds up what work-groups have of a tile that none did alone, and stores it. Of 64 elements at a\n"
     "// time each of eight warps adds up every eighth part; what they have is then added in their order.\n"
     "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\n"
@@ -44873,7 +44970,7 @@ static const char piece_645[] =
     "            const uint item = element % 256, e = element / 256;\n"
     "            const uint warp = item / 32, lane = item % 32;\n";
 
-static const char piece_646[] =
+static const char piece_649[] =
     "            const uint lane_m = lane / 4, lane_k = lane % 4;\n"
     "            // Rows 0, 1, 4, 5, 2, 3, 6, 7 of A (columns of B).\n"
     "            const uint lane_r = (lane_m & 1) | (lane_m & 2) << 1 | (lane_m & 4) >> 1;\n"
@@ -44888,7 +44985,7 @@ static const char piece_646[] =
     "    }\n"
     "}\n";
 
-static const char piece_647[] =
+static const char piece_650[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored N x K.\n"
@@ -44962,7 +45059,7 @@ static const char piece_647[] =
     "            asm volatile(\"tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu\"\n"
     "                    \".sync.aligned [%0], [%1], 128;\" ::\n";
 
-static const char piece_648[] =
+static const char piece_651[] =
     "                    \"l\"(a_map + which * 128), \"r\"(local_address(map)) : \"memory\");\n"
     "            asm volatile(\"bar.sync 3, 64;\" ::: \"memory\");\n"
     "        }\n"
@@ -45042,7 +45139,7 @@ static const char piece_648[] =
     "                            k + x * 2);\n"
     "                }\n";
 
-static const char piece_649[] =
+static const char piece_652[] =
     "                mbarrier_arrive_later(fulls + 8 * s);\n"
     "            }\n"
     "            asm volatile(\"bar.sync 2, 256;\" ::: \"memory\");\n"
@@ -45115,8 +45212,9 @@ static const char piece_649[] =
     "        }\n"
     "        for (int now = 0; now < num; now++) {\n";
 
-static const char piece_650[] =
-    "            // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
+static const char piece_653[] =
+    "            // Hands back the place of the step before, which is not done sooner: what is read from local\n"
+    "            // memory has surely arrived only when it has been multiplied.\n"
     "            warp_sync();\n"
     "            if (now > 0 && lane == 0)\n"
     "                mbarrier_arrive(empties + 8 * (stage == 0 ? 7 : stage - 1));\n"
@@ -45188,10 +45286,10 @@ static const char piece_650[] =
     "            for (int i = 0; i < 1; i++)\n"
     "        #pragma unroll\n"
     "                for (int j = 0; j < 2; j++)\n"
-    "        #pragma unroll\n"
-    "                    for (int e = 0; e < 4; e++)\n";
+    "        #pragma unroll\n";
 
-static const char piece_651[] =
+static const char piece_654[] =
+    "                    for (int e = 0; e < 4; e++)\n"
     "                        part[((i * 2 + j) * 4 + e) * 256] = c[i][j][e];\n"
     "            continue;\n"
     "        }\n"
@@ -45214,7 +45312,7 @@ static const char piece_651[] =
     "    }\n"
     "}\n";
 
-static const char piece_652[] =
+static const char piece_655[] =
     "// Adds up what work-groups have of a tile that none did alone, and stores it. Of 64 elements at a\n"
     "// time each of eight warps adds up every eighth part; what they have is then added in their order.\n"
     "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\n"
@@ -45292,7 +45390,7 @@ static const char piece_652[] =
     "            const uint item = element % 256, e = element / 256;\n"
     "            const uint warp = item / 32, lane = item % 32;\n";
 
-static const char piece_653[] =
+static const char piece_656[] =
     "            const uint lane_m = lane / 4, lane_k = lane % 4;\n"
     "            // Rows 0, 1, 4, 5, 2, 3, 6, 7 of A (columns of B).\n"
     "            const uint lane_r = (lane_m & 1) | (lane_m & 2) << 1 | (lane_m & 4) >> 1;\n"
@@ -45307,7 +45405,7 @@ static const char piece_653[] =
     "    }\n"
     "}\n";
 
-static const char piece_654[] =
+static const char piece_657[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored K x N.\n"
@@ -45382,7 +45480,7 @@ static const char piece_654[] =
     "                    \".sync.aligned [%0], [%1], 128;\" ::\n"
     "                    \"l\"(a_map + which * 128), \"r\"(local_address(map)) : \"memory\");\n";
 
-static const char piece_655[] =
+static const char piece_658[] =
     "            asm volatile(\"bar.sync 3, 64;\" ::: \"memory\");\n"
     "        }\n"
     "        int early = 2;\n"
@@ -45461,7 +45559,7 @@ static const char piece_655[] =
     "                    const uint to = swizzled(line, x, 8);\n"
     "                    fetch_chunk(b_at + s * 4096 + to, B + b_offset, K, N, ldb, k + line,\n";
 
-static const char piece_656[] =
+static const char piece_659[] =
     "                            first_n + x * 2);\n"
     "                }\n"
     "                mbarrier_arrive_later(fulls + 8 * s);\n"
@@ -45532,11 +45630,12 @@ static const char piece_656[] =
     "            }\n"
     "        }\n"
     "        for (int now = 0; now < num; now++) {\n"
-    "            // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
-    "            warp_sync();\n"
-    "            if (now > 0 && lane == 0)\n";
+    "            // Hands back the place of the step before, which is not done sooner: what is read from local\n"
+    "            // memory has surely arrived only when it has been multiplied.\n"
+    "            warp_sync();\n";
 
-static const char piece_657[] =
+static const char piece_660[] =
+    "            if (now > 0 && lane == 0)\n"
     "                mbarrier_arrive(empties + 8 * (stage == 0 ? 7 : stage - 1));\n"
     "            {\n"
     "                __local const uchar *a_tile = a_tiles + stage * 8192;\n"
@@ -45615,7 +45714,7 @@ static const char piece_657[] =
     "        #pragma unroll\n"
     "            for (int h = 0; h < 2; h++) {\n";
 
-static const char piece_658[] =
+static const char piece_661[] =
     "                const long row = first_m + warp_m + i * 16 + h + lane_m * 2;\n"
     "                if (row >= M)\n"
     "                    break;\n"
@@ -45630,7 +45729,7 @@ static const char piece_658[] =
     "    }\n"
     "}\n";
 
-static const char piece_659[] =
+static const char piece_662[] =
     "// Adds up what work-groups have of a tile that none did alone, and stores it. Of 64 elements at a\n"
     "// time each of eight warps adds up every eighth part; what they have is then added in their order.\n"
     "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\n"
@@ -45708,7 +45807,7 @@ static const char piece_659[] =
     "            const uint item = element % 256, e = element / 256;\n"
     "            const uint warp = item / 32, lane = item % 32;\n";
 
-static const char piece_660[] =
+static const char piece_663[] =
     "            const uint lane_m = lane / 4, lane_k = lane % 4;\n"
     "            const uint warp_m = warp % 4 * 16, warp_n = warp / 4 * 16;\n"
     "            const uint in_m = e / 4 / 2 * 16, in_n = e / 4 % 2 * 8;\n"
@@ -45721,7 +45820,7 @@ static const char piece_660[] =
     "    }\n"
     "}\n";
 
-static const char piece_661[] =
+static const char piece_664[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored N x K.\n"
@@ -45796,7 +45895,7 @@ static const char piece_661[] =
     "                    \".sync.aligned [%0], [%1], 128;\" ::\n"
     "                    \"l\"(a_map + which * 128), \"r\"(local_address(map)) : \"memory\");\n";
 
-static const char piece_662[] =
+static const char piece_665[] =
     "            asm volatile(\"bar.sync 3, 64;\" ::: \"memory\");\n"
     "        }\n"
     "        int early = 2;\n"
@@ -45876,7 +45975,7 @@ static const char piece_662[] =
     "                            k + x * 2);\n"
     "                }\n";
 
-static const char piece_663[] =
+static const char piece_666[] =
     "                mbarrier_arrive_later(fulls + 8 * s);\n"
     "            }\n"
     "            asm volatile(\"bar.sync 2, 256;\" ::: \"memory\");\n"
@@ -45947,13 +46046,14 @@ static const char piece_663[] =
     "            }\n"
     "        }\n"
     "        for (int now = 0; now < num; now++) {\n"
-    "            // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
+    "            // Hands back the place of the step before, which is not done sooner: what is read from local\n"
+    "            // memory has surely arrived only when it has been multiplied.\n"
     "            warp_sync();\n"
-    "            if (now > 0 && lane == 0)\n"
-    "                mbarrier_arrive(empties + 8 * (stage == 0 ? 7 : stage - 1));\n"
-    "            {\n";
+    "            if (now > 0 && lane == 0)\n";
 
-static const char piece_664[] =
+static const char piece_667[] =
+    "                mbarrier_arrive(empties + 8 * (stage == 0 ? 7 : stage - 1));\n"
+    "            {\n"
     "                __local const uchar *a_tile = a_tiles + stage * 8192;\n"
     "                __local const uchar *b_tile = b_tiles + stage * 4096;\n"
     "                const int s = 1;\n"
@@ -46033,10 +46133,10 @@ static const char piece_664[] =
     "                if (row >= M)\n"
     "                    break;\n"
     "                __global double *out = C + row * ldc;\n"
-    "        #pragma unroll\n"
-    "                for (int j = 0; j < 2; j++) {\n";
+    "        #pragma unroll\n";
 
-static const char piece_665[] =
+static const char piece_668[] =
+    "                for (int j = 0; j < 2; j++) {\n"
     "                    const long col = first_n + warp_n + j * 8 + lane_k;\n"
     "                    put(c[i][j][2 * h], out, col, N, alpha, beta);\n"
     "                    put(c[i][j][2 * h + 1], out, col + 4, N, alpha, beta);\n"
@@ -46046,7 +46146,7 @@ static const char piece_665[] =
     "    }\n"
     "}\n";
 
-static const char piece_666[] =
+static const char piece_669[] =
     "// Adds up what work-groups have of a tile that none did alone, and stores it. Of 64 elements at a\n"
     "// time each of eight warps adds up every eighth part; what they have is then added in their order.\n"
     "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\n"
@@ -46124,7 +46224,7 @@ static const char piece_666[] =
     "            const uint item = element % 256, e = element / 256;\n"
     "            const uint warp = item / 32, lane = item % 32;\n";
 
-static const char piece_667[] =
+static const char piece_670[] =
     "            const uint lane_m = lane / 4, lane_k = lane % 4;\n"
     "            // Columns 0, 4, 1, 5, 2, 6, 3, 7 of B.\n"
     "            const uint lane_r = lane_m / 2 + lane_m % 2 * 4;\n"
@@ -46139,7 +46239,7 @@ static const char piece_667[] =
     "    }\n"
     "}\n";
 
-static const char piece_668[] =
+static const char piece_671[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored K x N.\n"
@@ -46217,7 +46317,7 @@ static const char piece_668[] =
     "            const uint band_rows = min(tiles_m - band, (uint) 8);\n"
     "            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n";
 
-static const char piece_669[] =
+static const char piece_672[] =
     "            const int first_m = tile_m * 16, first_n = tile_n * 32;\n"
     "            for (int t = 0; t < num; t++) {\n"
     "                if (t >= early)\n"
@@ -46299,7 +46399,7 @@ static const char piece_669[] =
     "        const int slice = warp / 2;\n"
     "        stage = slice;\n";
 
-static const char piece_670[] =
+static const char piece_673[] =
     "        // Eight values of k at a time. In which order is ours to choose, as long as A and B agree, and so is\n"
     "        // the order of rows and columns within a block. The copy engine puts column x, in 16 bytes, of row r\n"
     "        // of a tile at x ^ r % 8. The orders here let no two work-items that read together meet in a bank\n"
@@ -46334,7 +46434,8 @@ static const char piece_670[] =
     "            }\n"
     "        }\n"
     "        for (int now = slice; now < num; now += 4) {\n"
-    "            // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
+    "            // Hands back the place of the step before, which is not done sooner: what is read from local\n"
+    "            // memory has surely arrived only when it has been multiplied.\n"
     "            warp_sync();\n"
     "            if (now >= 4 && lane == 0)\n"
     "                mbarrier_arrive(empties + 8 * (stage < 4 ? stage + 12 : stage - 4));\n"
@@ -46362,10 +46463,10 @@ static const char piece_670[] =
     "            #pragma unroll\n"
     "            for (int i = 0; i < 1; i++)\n"
     "            #pragma unroll\n"
-    "                for (int j = 0; j < 2; j++)\n"
-    "                    multiply_blocks(c[i][j], as0[i], bs0[j]);\n";
+    "                for (int j = 0; j < 2; j++)\n";
 
-static const char piece_671[] =
+static const char piece_674[] =
+    "                    multiply_blocks(c[i][j], as0[i], bs0[j]);\n"
     "            stage += 4;\n"
     "            if (stage >= 16) {\n"
     "                stage -= 16;\n"
@@ -46442,7 +46543,7 @@ static const char piece_671[] =
     "    }\n"
     "}\n";
 
-static const char piece_672[] =
+static const char piece_675[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored N x K.\n"
@@ -46520,7 +46621,7 @@ static const char piece_672[] =
     "            const uint band_rows = min(tiles_m - band, (uint) 8);\n"
     "            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n";
 
-static const char piece_673[] =
+static const char piece_676[] =
     "            const int first_m = tile_m * 16, first_n = tile_n * 32;\n"
     "            for (int t = 0; t < num; t++) {\n"
     "                if (t >= early)\n"
@@ -46602,7 +46703,7 @@ static const char piece_673[] =
     "        stage = slice;\n"
     "        // Eight values of k at a time. In which order is ours to choose, as long as A and B agree, and so is\n";
 
-static const char piece_674[] =
+static const char piece_677[] =
     "        // the order of rows and columns within a block. The copy engine puts column x, in 16 bytes, of row r\n"
     "        // of a tile at x ^ r % 8. The orders here let no two work-items that read together meet in a bank\n"
     "        // (8 together read 16 bytes each, 16 read 8 bytes each), and what is read is where it is used.\n"
@@ -46636,7 +46737,8 @@ static const char piece_674[] =
     "            }\n"
     "        }\n"
     "        for (int now = slice; now < num; now += 4) {\n"
-    "            // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
+    "            // Hands back the place of the step before, which is not done sooner: what is read from local\n"
+    "            // memory has surely arrived only when it has been multiplied.\n"
     "            warp_sync();\n"
     "            if (now >= 4 && lane == 0)\n"
     "                mbarrier_arrive(empties + 8 * (stage < 4 ? stage + 12 : stage - 4));\n"
@@ -46670,10 +46772,10 @@ static const char piece_674[] =
     "            if (stage >= 16) {\n"
     "                stage -= 16;\n"
     "                phase ^= 1;\n"
-    "            }\n"
-    "            if (now + 4 < num) {\n";
+    "            }\n";
 
-static const char piece_675[] =
+static const char piece_678[] =
+    "            if (now + 4 < num) {\n"
     "                mbarrier_wait(fulls + 8 * stage, phase);\n"
     "                __local const uchar *a_tile = a_tiles + stage * 2048;\n"
     "                __local const uchar *b_tile = b_tiles + stage * 4096;\n"
@@ -46744,7 +46846,7 @@ static const char piece_675[] =
     "    }\n"
     "}\n";
 
-static const char piece_676[] =
+static const char piece_679[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored K x N.\n"
@@ -46823,7 +46925,7 @@ static const char piece_676[] =
     "            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n"
     "            const int first_m = tile_m * 16, first_n = tile_n * 32;\n";
 
-static const char piece_677[] =
+static const char piece_680[] =
     "            for (int t = 0; t < num; t++) {\n"
     "                if (t >= early)\n"
     "                {\n"
@@ -46904,7 +47006,7 @@ static const char piece_677[] =
     "        stage = slice;\n"
     "        // Eight values of k at a time. In which order is ours to choose, as long as A and B agree, and so is\n";
 
-static const char piece_678[] =
+static const char piece_681[] =
     "        // the order of rows and columns within a block. The copy engine puts column x, in 16 bytes, of row r\n"
     "        // of a tile at x ^ r % 8. The orders here let no two work-items that read together meet in a bank\n"
     "        // (8 together read 16 bytes each, 16 read 8 bytes each), and what is read is where it is used.\n"
@@ -46937,7 +47039,8 @@ static const char piece_678[] =
     "            }\n"
     "        }\n"
     "        for (int now = slice; now < num; now += 4) {\n"
-    "            // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
+    "            // Hands back the place of the step before, which is not done sooner: what is read from local\n"
+    "            // memory has surely arrived only when it has been multiplied.\n"
     "            warp_sync();\n"
     "            if (now >= 4 && lane == 0)\n"
     "                mbarrier_arrive(empties + 8 * (stage < 4 ? stage + 12 : stage - 4));\n"
@@ -46972,10 +47075,10 @@ static const char piece_678[] =
     "                phase ^= 1;\n"
     "            }\n"
     "            if (now + 4 < num) {\n"
-    "                mbarrier_wait(fulls + 8 * stage, phase);\n"
-    "                __local const uchar *a_tile = a_tiles + stage * 2048;\n";
+    "                mbarrier_wait(fulls + 8 * stage, phase);\n";
 
-static const char piece_679[] =
+static const char piece_682[] =
+    "                __local const uchar *a_tile = a_tiles + stage * 2048;\n"
     "                __local const uchar *b_tile = b_tiles + stage * 4096;\n"
     "                const int s = 0;\n"
     "                // Reads what is multiplied at once, the s-th of a tile, into fragments 0.\n"
@@ -47043,7 +47146,7 @@ static const char piece_679[] =
     "    }\n"
     "}\n";
 
-static const char piece_680[] =
+static const char piece_683[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored N x K.\n"
@@ -47121,7 +47224,7 @@ static const char piece_680[] =
     "            const uint band_rows = min(tiles_m - band, (uint) 8);\n"
     "            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n";
 
-static const char piece_681[] =
+static const char piece_684[] =
     "            const int first_m = tile_m * 16, first_n = tile_n * 32;\n"
     "            for (int t = 0; t < num; t++) {\n"
     "                if (t >= early)\n"
@@ -47204,7 +47307,7 @@ static const char piece_681[] =
     "        stage = slice;\n"
     "        // Eight values of k at a time. In which order is ours to choose, as long as A and B agree, and so is\n";
 
-static const char piece_682[] =
+static const char piece_685[] =
     "        // the order of rows and columns within a block. The copy engine puts column x, in 16 bytes, of row r\n"
     "        // of a tile at x ^ r % 8. The orders here let no two work-items that read together meet in a bank\n"
     "        // (8 together read 16 bytes each, 16 read 8 bytes each), and what is read is where it is used.\n"
@@ -47237,7 +47340,8 @@ static const char piece_682[] =
     "            }\n"
     "        }\n"
     "        for (int now = slice; now < num; now += 4) {\n"
-    "            // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
+    "            // Hands back the place of the step before, which is not done sooner: what is read from local\n"
+    "            // memory has surely arrived only when it has been multiplied.\n"
     "            warp_sync();\n"
     "            if (now >= 4 && lane == 0)\n"
     "                mbarrier_arrive(empties + 8 * (stage < 4 ? stage + 12 : stage - 4));\n"
@@ -47275,11 +47379,11 @@ static const char piece_682[] =
     "                mbarrier_wait(fulls + 8 * stage, phase);\n"
     "                __local const uchar *a_tile = a_tiles + stage * 2048;\n"
     "                __local const uchar *b_tile = b_tiles + stage * 4096;\n"
-    "                const int s = 0;\n"
-    "                // Reads what is multiplied at once, the s-th of a tile, into fragments 0.\n"
-    "                // Eight values of k of the tile.\n";
+    "                const int s = 0;\n";
 
-static const char piece_683[] =
+static const char piece_686[] =
+    "                // Reads what is multiplied at once, the s-th of a tile, into fragments 0.\n"
+    "                // Eight values of k of the tile.\n"
     "                #pragma unroll\n"
     "                for (int i = 0; i < 1; i++) {\n"
     "                    const uint at = k_0 * 128 + (lane_m ^ k_0) * 16;\n"
@@ -47344,7 +47448,7 @@ static const char piece_683[] =
     "    }\n"
     "}\n";
 
-static const char piece_684[] =
+static const char piece_687[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored K x N.\n"
@@ -47422,7 +47526,7 @@ static const char piece_684[] =
     "            const uint band_rows = min(tiles_m - band, (uint) 16);\n"
     "            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n";
 
-static const char piece_685[] =
+static const char piece_688[] =
     "            const int first_m = tile_m * 256, first_n = tile_n * 32;\n"
     "            for (int t = 0; t < num; t++) {\n"
     "                if (t >= early)\n"
@@ -47502,7 +47606,7 @@ static const char piece_685[] =
     "                    c[i][j][e] = 0;\n"
     "        // Eight values of k at a time. In which order is ours to choose, as long as A and B agree, and so is\n";
 
-static const char piece_686[] =
+static const char piece_689[] =
     "        // the order of rows and columns within a block. The copy engine puts column x, in 16 bytes, of row r\n"
     "        // of a tile at x ^ r % 8. The orders here let no two work-items that read together meet in a bank\n"
     "        // (8 together read 16 bytes each, 16 read 8 bytes each), and what is read is where it is used.\n"
@@ -47513,7 +47617,8 @@ static const char piece_686[] =
     "        double as0[2][4], bs0[4][2];\n"
     "        for (int now = 0; now < num; now++) {\n"
     "            mbarrier_wait(fulls + 8 * stage, phase);\n"
-    "            // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
+    "            // Hands back the place of the step before, which is not done sooner: what is read from local\n"
+    "            // memory has surely arrived only when it has been multiplied.\n"
     "            warp_sync();\n"
     "            if (now > 0 && lane == 0)\n"
     "                mbarrier_arrive(empties + 8 * (stage == 0 ? 3 : stage - 1));\n"
@@ -47566,7 +47671,7 @@ static const char piece_686[] =
     "    }\n"
     "}\n";
 
-static const char piece_687[] =
+static const char piece_690[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored N x K.\n"
@@ -47644,7 +47749,7 @@ static const char piece_687[] =
     "            const uint band_rows = min(tiles_m - band, (uint) 16);\n"
     "            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n";
 
-static const char piece_688[] =
+static const char piece_691[] =
     "            const int first_m = tile_m * 256, first_n = tile_n * 32;\n"
     "            for (int t = 0; t < num; t++) {\n"
     "                if (t >= early)\n"
@@ -47724,7 +47829,7 @@ static const char piece_688[] =
     "        // Eight values of k at a time. In which order is ours to choose, as long as A and B agree, and so is\n"
     "        // the order of rows and columns within a block. The copy engine puts column x, in 16 bytes, of row r\n";
 
-static const char piece_689[] =
+static const char piece_692[] =
     "        // of a tile at x ^ r % 8. The orders here let no two work-items that read together meet in a bank\n"
     "        // (8 together read 16 bytes each, 16 read 8 bytes each), and what is read is where it is used.\n"
     "        // The tensor core's k and k + 4 are 0 3 4 7 and 1 2 5 6.\n"
@@ -47734,7 +47839,8 @@ static const char piece_689[] =
     "        double as0[2][4], bs0[4][2];\n"
     "        for (int now = 0; now < num; now++) {\n"
     "            mbarrier_wait(fulls + 8 * stage, phase);\n"
-    "            // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
+    "            // Hands back the place of the step before, which is not done sooner: what is read from local\n"
+    "            // memory has surely arrived only when it has been multiplied.\n"
     "            warp_sync();\n"
     "            if (now > 0 && lane == 0)\n"
     "                mbarrier_arrive(empties + 8 * (stage == 0 ? 3 : stage - 1));\n"
@@ -47787,7 +47893,7 @@ static const char piece_689[] =
     "    }\n"
     "}\n";
 
-static const char piece_690[] =
+static const char piece_693[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored K x N.\n"
@@ -47866,7 +47972,7 @@ static const char piece_690[] =
     "            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n"
     "            const int first_m = tile_m * 256, first_n = tile_n * 32;\n";
 
-static const char piece_691[] =
+static const char piece_694[] =
     "            for (int t = 0; t < num; t++) {\n"
     "                if (t >= early)\n"
     "                {\n"
@@ -47945,7 +48051,7 @@ static const char piece_691[] =
     "        // Eight values of k at a time. In which order is ours to choose, as long as A and B agree, and so is\n"
     "        // the order of rows and columns within a block. The copy engine puts column x, in 16 bytes, of row r\n";
 
-static const char piece_692[] =
+static const char piece_695[] =
     "        // of a tile at x ^ r % 8. The orders here let no two work-items that read together meet in a bank\n"
     "        // (8 together read 16 bytes each, 16 read 8 bytes each), and what is read is where it is used.\n"
     "        // The tensor core's k and k + 4 are 0 3 4 7 and 1 2 5 6.\n"
@@ -47955,7 +48061,8 @@ static const char piece_692[] =
     "        double as0[2][4], bs0[4][2];\n"
     "        for (int now = 0; now < num; now++) {\n"
     "            mbarrier_wait(fulls + 8 * stage, phase);\n"
-    "            // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
+    "            // Hands back the place of the step before, which is not done sooner: what is read from local\n"
+    "            // memory has surely arrived only when it has been multiplied.\n"
     "            warp_sync();\n"
     "            if (now > 0 && lane == 0)\n"
     "                mbarrier_arrive(empties + 8 * (stage == 0 ? 3 : stage - 1));\n"
@@ -48007,7 +48114,7 @@ static const char piece_692[] =
     "    }\n"
     "}\n";
 
-static const char piece_693[] =
+static const char piece_696[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored N x K.\n"
@@ -48085,7 +48192,7 @@ static const char piece_693[] =
     "            const uint band_rows = min(tiles_m - band, (uint) 16);\n"
     "            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n";
 
-static const char piece_694[] =
+static const char piece_697[] =
     "            const int first_m = tile_m * 256, first_n = tile_n * 32;\n"
     "            for (int t = 0; t < num; t++) {\n"
     "                if (t >= early)\n"
@@ -48165,7 +48272,7 @@ static const char piece_694[] =
     "                    c[i][j][e] = 0;\n"
     "        // Eight values of k at a time. In which order is ours to choose, as long as A and B agree, and so is\n";
 
-static const char piece_695[] =
+static const char piece_698[] =
     "        // the order of rows and columns within a block. The copy engine puts column x, in 16 bytes, of row r\n"
     "        // of a tile at x ^ r % 8. The orders here let no two work-items that read together meet in a bank\n"
     "        // (8 together read 16 bytes each, 16 read 8 bytes each), and what is read is where it is used.\n"
@@ -48176,7 +48283,8 @@ static const char piece_695[] =
     "        double as0[2][4], bs0[4][2];\n"
     "        for (int now = 0; now < num; now++) {\n"
     "            mbarrier_wait(fulls + 8 * stage, phase);\n"
-    "            // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
+    "            // Hands back the place of the step before, which is not done sooner: what is read from local\n"
+    "            // memory has surely arrived only when it has been multiplied.\n"
     "            warp_sync();\n"
     "            if (now > 0 && lane == 0)\n"
     "                mbarrier_arrive(empties + 8 * (stage == 0 ? 3 : stage - 1));\n"
@@ -48229,7 +48337,7 @@ static const char piece_695[] =
     "    }\n"
     "}\n";
 
-static const char piece_696[] =
+static const char piece_699[] =
     "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n"
     "// Elements of double are computed with as double. A product and a sum are fused where the device does\n"
     "// that in one step: FP_CONTRACT, on by default, allows it.\n"
@@ -48253,7 +48361,7 @@ static const char piece_696[] =
     "    vstore2(x, 0, p);\n"
     "}\n";
 
-static const char piece_697[] =
+static const char piece_700[] =
     "static double2 load_row(__global const double *p)\n"
     "{\n"
     "    return load_vector(p);\n"
@@ -48342,7 +48450,7 @@ static const char piece_697[] =
     "            c0 += a2 * load(y0 + (k + 128) * y_step);\n"
     "            c0 += a3 * load(y0 + (k + 192) * y_step);\n";
 
-static const char piece_698[] =
+static const char piece_701[] =
     "            c0 += a4 * load(y0 + (k + 256) * y_step);\n"
     "            c0 += a5 * load(y0 + (k + 320) * y_step);\n"
     "            c0 += a6 * load(y0 + (k + 384) * y_step);\n"
@@ -48370,7 +48478,7 @@ static const char piece_698[] =
     "    }\n"
     "}\n";
 
-static const char piece_699[] =
+static const char piece_702[] =
     "static double total(double2 x)\n"
     "{\n"
     "    double e[2];\n"
@@ -48463,7 +48571,7 @@ static const char piece_699[] =
     "        const double a1 = load(x1 + k);\n"
     "        c0_1.s0 += a1 * b0;\n";
 
-static const char piece_700[] =
+static const char piece_703[] =
     "        const double a2 = load(x2 + k);\n"
     "        c0_2.s0 += a2 * b0;\n"
     "        const double a3 = load(x3 + k);\n"
@@ -48509,7 +48617,7 @@ static const char piece_700[] =
     "    }\n"
     "}\n";
 
-static const char piece_701[] =
+static const char piece_704[] =
     "static double2 load_row(__global const double *p)\n"
     "{\n"
     "    return load_vector(p);\n"
@@ -48598,7 +48706,7 @@ static const char piece_701[] =
     "            c0 += a2 * load(y0 + (k + 128) * y_step);\n"
     "            c0 += a3 * load(y0 + (k + 192) * y_step);\n";
 
-static const char piece_702[] =
+static const char piece_705[] =
     "static double total(double2 x)\n"
     "{\n"
     "    double e[2];\n"
@@ -48688,7 +48796,7 @@ static const char piece_702[] =
     "    for (; k < to; k++) {\n"
     "        const double b0 = load(y0 + k * y_step);\n";
 
-static const char piece_703[] =
+static const char piece_706[] =
     "        const double a0 = load(x0 + k);\n"
     "        c0_0.s0 += a0 * b0;\n"
     "        const double a1 = load(x1 + k);\n"
@@ -48738,7 +48846,7 @@ static const char piece_703[] =
     "    }\n"
     "}\n";
 
-static const char piece_704[] =
+static const char piece_707[] =
     "static double2 load_row(__global const double *p)\n"
     "{\n"
     "    return load_vector(p);\n"
@@ -48815,7 +48923,7 @@ static const char piece_704[] =
     "    }\n"
     "}\n";
 
-static const char piece_705[] =
+static const char piece_708[] =
     "static double total(double2 x)\n"
     "{\n"
     "    double e[2];\n"
@@ -48903,7 +49011,7 @@ static const char piece_705[] =
     "    }\n"
     "}\n";
 
-static const char piece_706[] =
+static const char piece_709[] =
     "static double2 load_row(__global const double *p)\n"
     "{\n"
     "    return load_vector(p);\n"
@@ -48980,7 +49088,7 @@ static const char piece_706[] =
     "    }\n"
     "}\n";
 
-static const char piece_707[] =
+static const char piece_710[] =
     "static double total(double2 x)\n"
     "{\n"
     "    double e[2];\n"
@@ -49069,7 +49177,7 @@ static const char piece_707[] =
     "    }\n"
     "}\n";
 
-static const char piece_708[] =
+static const char piece_711[] =
     "static double total(double2 x)\n"
     "{\n"
     "    double e[2];\n"
@@ -49158,7 +49266,7 @@ static const char piece_708[] =
     "    }\n"
     "}\n";
 
-static const char piece_709[] =
+static const char piece_712[] =
     "static double total(double2 x)\n"
     "{\n"
     "    double e[2];\n"
@@ -49246,7 +49354,7 @@ static const char piece_709[] =
     "    }\n"
     "}\n";
 
-static const char piece_710[] =
+static const char piece_713[] =
     "static double2 load_row(__global const double *p)\n"
     "{\n"
     "    return load_vector(p);\n"
@@ -49323,7 +49431,7 @@ static const char piece_710[] =
     "    }\n"
     "}\n";
 
-static const char piece_711[] =
+static const char piece_714[] =
     "static double2 load_row(__global const double *p)\n"
     "{\n"
     "    return load_vector(p);\n"
@@ -49400,7 +49508,7 @@ static const char piece_711[] =
     "    }\n"
     "}\n";
 
-static const char piece_712[] =
+static const char piece_715[] =
     "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n"
     "// Elements of double are computed with as double. A product and a sum are fused where the device does\n"
     "// that in one step: FP_CONTRACT, on by default, allows it.\n"
@@ -49414,7 +49522,7 @@ static const char piece_712[] =
     "    *p = x;\n"
     "}\n";
 
-static const char piece_713[] =
+static const char piece_716[] =
     "static double load_row(__global const double *p)\n"
     "{\n"
     "    return load(p);\n"
@@ -49472,7 +49580,7 @@ static const char piece_713[] =
     "    }\n"
     "}\n";
 
-static const char piece_714[] =
+static const char piece_717[] =
     "static double load_row(__global const double *p)\n"
     "{\n"
     "    return load(p);\n"
@@ -49530,7 +49638,7 @@ static const char piece_714[] =
     "    }\n"
     "}\n";
 
-static const char piece_715[] =
+static const char piece_718[] =
     "static double load_row(__global const double *p)\n"
     "{\n"
     "    return load(p);\n"
@@ -49585,7 +49693,7 @@ static const char piece_715[] =
     "    }\n"
     "}\n";
 
-static const char piece_716[] =
+static const char piece_719[] =
     "static double load_row(__global const double *p)\n"
     "{\n"
     "    return load(p);\n"
@@ -49640,7 +49748,7 @@ static const char piece_716[] =
     "    }\n"
     "}\n";
 
-static const char piece_717[] =
+static const char piece_720[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored K x N.\n"
@@ -49718,7 +49826,7 @@ static const char piece_717[] =
     "            const uint band_rows = min(tiles_m - band, (uint) 8);\n"
     "            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n";
 
-static const char piece_718[] =
+static const char piece_721[] =
     "            const int first_m = tile_m * 32, first_n = tile_n * 16;\n"
     "            for (int t = 0; t < num; t++) {\n"
     "                if (t >= early)\n"
@@ -49800,7 +49908,7 @@ static const char piece_718[] =
     "        const int slice = warp / 2;\n"
     "        stage = slice;\n";
 
-static const char piece_719[] =
+static const char piece_722[] =
     "        // Eight values of k at a time. In which order is ours to choose, as long as A and B agree, and so is\n"
     "        // the order of rows and columns within a block. The copy engine puts column x, in 16 bytes, of row r\n"
     "        // of a tile at x ^ r % 8. The orders here let no two work-items that read together meet in a bank\n"
@@ -49835,7 +49943,8 @@ static const char piece_719[] =
     "            }\n"
     "        }\n"
     "        for (int now = slice; now < num; now += 4) {\n"
-    "            // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
+    "            // Hands back the place of the step before, which is not done sooner: what is read from local\n"
+    "            // memory has surely arrived only when it has been multiplied.\n"
     "            warp_sync();\n"
     "            if (now >= 4 && lane == 0)\n"
     "                mbarrier_arrive(empties + 8 * (stage < 4 ? stage + 12 : stage - 4));\n"
@@ -49863,10 +49972,10 @@ static const char piece_719[] =
     "            #pragma unroll\n"
     "            for (int i = 0; i < 1; i++)\n"
     "            #pragma unroll\n"
-    "                for (int j = 0; j < 2; j++)\n"
-    "                    multiply_blocks(c[i][j], as0[i], bs0[j]);\n";
+    "                for (int j = 0; j < 2; j++)\n";
 
-static const char piece_720[] =
+static const char piece_723[] =
+    "                    multiply_blocks(c[i][j], as0[i], bs0[j]);\n"
     "            stage += 4;\n"
     "            if (stage >= 16) {\n"
     "                stage -= 16;\n"
@@ -49943,7 +50052,7 @@ static const char piece_720[] =
     "    }\n"
     "}\n";
 
-static const char piece_721[] =
+static const char piece_724[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored N x K.\n"
@@ -50021,7 +50130,7 @@ static const char piece_721[] =
     "            const uint band_rows = min(tiles_m - band, (uint) 8);\n"
     "            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n";
 
-static const char piece_722[] =
+static const char piece_725[] =
     "            const int first_m = tile_m * 32, first_n = tile_n * 16;\n"
     "            for (int t = 0; t < num; t++) {\n"
     "                if (t >= early)\n"
@@ -50103,7 +50212,7 @@ static const char piece_722[] =
     "        stage = slice;\n"
     "        // Eight values of k at a time. In which order is ours to choose, as long as A and B agree, and so is\n";
 
-static const char piece_723[] =
+static const char piece_726[] =
     "        // the order of rows and columns within a block. The copy engine puts column x, in 16 bytes, of row r\n"
     "        // of a tile at x ^ r % 8. The orders here let no two work-items that read together meet in a bank\n"
     "        // (8 together read 16 bytes each, 16 read 8 bytes each), and what is read is where it is used.\n"
@@ -50137,7 +50246,8 @@ static const char piece_723[] =
     "            }\n"
     "        }\n"
     "        for (int now = slice; now < num; now += 4) {\n"
-    "            // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
+    "            // Hands back the place of the step before, which is not done sooner: what is read from local\n"
+    "            // memory has surely arrived only when it has been multiplied.\n"
     "            warp_sync();\n"
     "            if (now >= 4 && lane == 0)\n"
     "                mbarrier_arrive(empties + 8 * (stage < 4 ? stage + 12 : stage - 4));\n"
@@ -50171,10 +50281,10 @@ static const char piece_723[] =
     "            if (stage >= 16) {\n"
     "                stage -= 16;\n"
     "                phase ^= 1;\n"
-    "            }\n"
-    "            if (now + 4 < num) {\n";
+    "            }\n";
 
-static const char piece_724[] =
+static const char piece_727[] =
+    "            if (now + 4 < num) {\n"
     "                mbarrier_wait(fulls + 8 * stage, phase);\n"
     "                __local const uchar *a_tile = a_tiles + stage * 4096;\n"
     "                __local const uchar *b_tile = b_tiles + stage * 2048;\n"
@@ -50245,7 +50355,7 @@ static const char piece_724[] =
     "    }\n"
     "}\n";
 
-static const char piece_725[] =
+static const char piece_728[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored K x N.\n"
@@ -50324,7 +50434,7 @@ static const char piece_725[] =
     "            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n"
     "            const int first_m = tile_m * 32, first_n = tile_n * 16;\n";
 
-static const char piece_726[] =
+static const char piece_729[] =
     "            for (int t = 0; t < num; t++) {\n"
     "                if (t >= early)\n"
     "                {\n"
@@ -50405,7 +50515,7 @@ static const char piece_726[] =
     "        stage = slice;\n"
     "        // Eight values of k at a time. In which order is ours to choose, as long as A and B agree, and so is\n";
 
-static const char piece_727[] =
+static const char piece_730[] =
     "        // the order of rows and columns within a block. The copy engine puts column x, in 16 bytes, of row r\n"
     "        // of a tile at x ^ r % 8. The orders here let no two work-items that read together meet in a bank\n"
     "        // (8 together read 16 bytes each, 16 read 8 bytes each), and what is read is where it is used.\n"
@@ -50438,7 +50548,8 @@ static const char piece_727[] =
     "            }\n"
     "        }\n"
     "        for (int now = slice; now < num; now += 4) {\n"
-    "            // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
+    "            // Hands back the place of the step before, which is not done sooner: what is read from local\n"
+    "            // memory has surely arrived only when it has been multiplied.\n"
     "            warp_sync();\n"
     "            if (now >= 4 && lane == 0)\n"
     "                mbarrier_arrive(empties + 8 * (stage < 4 ? stage + 12 : stage - 4));\n"
@@ -50473,10 +50584,10 @@ static const char piece_727[] =
     "                phase ^= 1;\n"
     "            }\n"
     "            if (now + 4 < num) {\n"
-    "                mbarrier_wait(fulls + 8 * stage, phase);\n"
-    "                __local const uchar *a_tile = a_tiles + stage * 4096;\n";
+    "                mbarrier_wait(fulls + 8 * stage, phase);\n";
 
-static const char piece_728[] =
+static const char piece_731[] =
+    "                __local const uchar *a_tile = a_tiles + stage * 4096;\n"
     "                __local const uchar *b_tile = b_tiles + stage * 2048;\n"
     "                const int s = 0;\n"
     "                // Reads what is multiplied at once, the s-th of a tile, into fragments 0.\n"
@@ -50544,7 +50655,7 @@ static const char piece_728[] =
     "    }\n"
     "}\n";
 
-static const char piece_729[] =
+static const char piece_732[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored N x K.\n"
@@ -50622,7 +50733,7 @@ static const char piece_729[] =
     "            const uint band_rows = min(tiles_m - band, (uint) 8);\n"
     "            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n";
 
-static const char piece_730[] =
+static const char piece_733[] =
     "            const int first_m = tile_m * 32, first_n = tile_n * 16;\n"
     "            for (int t = 0; t < num; t++) {\n"
     "                if (t >= early)\n"
@@ -50705,7 +50816,7 @@ static const char piece_730[] =
     "        stage = slice;\n"
     "        // Eight values of k at a time. In which order is ours to choose, as long as A and B agree, and so is\n";
 
-static const char piece_731[] =
+static const char piece_734[] =
     "        // the order of rows and columns within a block. The copy engine puts column x, in 16 bytes, of row r\n"
     "        // of a tile at x ^ r % 8. The orders here let no two work-items that read together meet in a bank\n"
     "        // (8 together read 16 bytes each, 16 read 8 bytes each), and what is read is where it is used.\n"
@@ -50738,7 +50849,8 @@ static const char piece_731[] =
     "            }\n"
     "        }\n"
     "        for (int now = slice; now < num; now += 4) {\n"
-    "            // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
+    "            // Hands back the place of the step before, which is not done sooner: what is read from local\n"
+    "            // memory has surely arrived only when it has been multiplied.\n"
     "            warp_sync();\n"
     "            if (now >= 4 && lane == 0)\n"
     "                mbarrier_arrive(empties + 8 * (stage < 4 ? stage + 12 : stage - 4));\n"
@@ -50776,11 +50888,9 @@ static const char piece_731[] =
     "                mbarrier_wait(fulls + 8 * stage, phase);\n"
     "                __local const uchar *a_tile = a_tiles + stage * 4096;\n"
     "                __local const uchar *b_tile = b_tiles + stage * 2048;\n"
-    "                const int s = 0;\n"
-    "                // Reads what is multiplied at once, the s-th of a tile, into fragments 0.\n"
-    "                // Eight values of k of the tile.\n";
+    "                const int s = 0;\n";
 
-static const char piece_732[] =
+static const char piece_735[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored K x N.\n"
@@ -50859,7 +50969,7 @@ static const char piece_732[] =
     "            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n"
     "            const int first_m = tile_m * 64, first_n = tile_n * 32;\n";
 
-static const char piece_733[] =
+static const char piece_736[] =
     "            for (int t = 0; t < num; t++) {\n"
     "                if (t >= early)\n"
     "                {\n"
@@ -50939,7 +51049,7 @@ static const char piece_733[] =
     "        // Eight values of k at a time. In which order is ours to choose, as long as A and B agree, and so is\n"
     "        // the order of rows and columns within a block. The copy engine puts column x, in 16 bytes, of row r\n";
 
-static const char piece_734[] =
+static const char piece_737[] =
     "        // of a tile at x ^ r % 8. The orders here let no two work-items that read together meet in a bank\n"
     "        // (8 together read 16 bytes each, 16 read 8 bytes each), and what is read is where it is used.\n"
     "        // The tensor core's k and k + 4 are 0 3 4 7 and 1 2 5 6.\n"
@@ -50972,7 +51082,8 @@ static const char piece_734[] =
     "            }\n"
     "        }\n"
     "        for (int now = 0; now < num; now++) {\n"
-    "            // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
+    "            // Hands back the place of the step before, which is not done sooner: what is read from local\n"
+    "            // memory has surely arrived only when it has been multiplied.\n"
     "            warp_sync();\n"
     "            if (now > 0 && lane == 0)\n"
     "                mbarrier_arrive(empties + 8 * (stage == 0 ? 4 : stage - 1));\n"
@@ -51006,10 +51117,10 @@ static const char piece_734[] =
     "                stage = 0;\n"
     "                phase ^= 1;\n"
     "            }\n"
-    "            if (now + 1 < num) {\n"
-    "                mbarrier_wait(fulls + 8 * stage, phase);\n";
+    "            if (now + 1 < num) {\n";
 
-static const char piece_735[] =
+static const char piece_738[] =
+    "                mbarrier_wait(fulls + 8 * stage, phase);\n"
     "                __local const uchar *a_tile = a_tiles + stage * 8192;\n"
     "                __local const uchar *b_tile = b_tiles + stage * 4096;\n"
     "                const int s = 0;\n"
@@ -51054,7 +51165,7 @@ static const char piece_735[] =
     "    }\n"
     "}\n";
 
-static const char piece_736[] =
+static const char piece_739[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored N x K.\n"
@@ -51132,7 +51243,7 @@ static const char piece_736[] =
     "            const uint band_rows = min(tiles_m - band, (uint) 1);\n"
     "            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n";
 
-static const char piece_737[] =
+static const char piece_740[] =
     "            const int first_m = tile_m * 64, first_n = tile_n * 32;\n"
     "            for (int t = 0; t < num; t++) {\n"
     "                if (t >= early)\n"
@@ -51212,7 +51323,7 @@ static const char piece_737[] =
     "        // Eight values of k at a time. In which order is ours to choose, as long as A and B agree, and so is\n"
     "        // the order of rows and columns within a block. The copy engine puts column x, in 16 bytes, of row r\n";
 
-static const char piece_738[] =
+static const char piece_741[] =
     "        // of a tile at x ^ r % 8. The orders here let no two work-items that read together meet in a bank\n"
     "        // (8 together read 16 bytes each, 16 read 8 bytes each), and what is read is where it is used.\n"
     "        // The tensor core's k and k + 4 are 0 3 4 7 and 1 2 5 6.\n"
@@ -51245,7 +51356,8 @@ static const char piece_738[] =
     "            }\n"
     "        }\n"
     "        for (int now = 0; now < num; now++) {\n"
-    "            // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
+    "            // Hands back the place of the step before, which is not done sooner: what is read from local\n"
+    "            // memory has surely arrived only when it has been multiplied.\n"
     "            warp_sync();\n"
     "            if (now > 0 && lane == 0)\n"
     "                mbarrier_arrive(empties + 8 * (stage == 0 ? 4 : stage - 1));\n"
@@ -51280,11 +51392,54 @@ static const char piece_738[] =
     "                phase ^= 1;\n"
     "            }\n"
     "            if (now + 1 < num) {\n"
-    "                mbarrier_wait(fulls + 8 * stage, phase);\n"
-    "                __local const uchar *a_tile = a_tiles + stage * 8192;\n"
-    "                __local const uchar *b_tile = b_tiles + stage * 4096;\n";
+    "                mbarrier_wait(fulls + 8 * stage, phase);\n";
 
-static const char piece_739[] =
+static const char piece_742[] =
+    "                __local const uchar *a_tile = a_tiles + stage * 8192;\n"
+    "                __local const uchar *b_tile = b_tiles + stage * 4096;\n"
+    "                const int s = 0;\n"
+    "                // Reads what is multiplied at once, the s-th of a tile, into fragments 0.\n"
+    "                // Eight values of k of the tile.\n"
+    "                #pragma unroll\n"
+    "                for (int i = 0; i < 1; i++) {\n"
+    "                    const uint at = ((4 * s + lane_k) ^ lane_r) * 16 + lane_k % 2 * 8;\n"
+    "                    as0[i][0] = *(__local const double *) (a_tile + a_first + i * 2048 + at);\n"
+    "                    as0[i][1] = *(__local const double *) (a_tile + a_first + i * 2048 + 1024 + at);\n"
+    "                    as0[i][2] = *(__local const double *) (a_tile + a_first + i * 2048 + (at ^ 8));\n"
+    "                    as0[i][3] = *(__local const double *) (a_tile + a_first + i * 2048 + 1024 + (at ^ 8));\n"
+    "                }\n"
+    "                #pragma unroll\n"
+    "                for (int j = 0; j < 2; j++) {\n"
+    "                    const uint at = ((4 * s + lane_k) ^ lane_r) * 16 + lane_k % 2 * 8;\n"
+    "                    bs0[j][0] = *(__local const double *) (b_tile + b_first + j * 1024 + at);\n"
+    "                    bs0[j][1] = *(__local const double *) (b_tile + b_first + j * 1024 + (at ^ 8));\n"
+    "                }\n"
+    "            }\n"
+    "            #pragma unroll\n"
+    "            for (int i = 0; i < 1; i++)\n"
+    "            #pragma unroll\n"
+    "                for (int j = 0; j < 2; j++)\n"
+    "                    multiply_blocks(c[i][j], as1[i], bs1[j]);\n"
+    "        }\n"
+    "        // Rows and columns of a block are in the order in which they were read.\n"
+    "        #pragma unroll\n"
+    "        for (int i = 0; i < 1; i++)\n"
+    "        #pragma unroll\n"
+    "            for (int h = 0; h < 2; h++) {\n"
+    "                const long row = first_m + warp_m + i * 16 + h * 8 + lane_r;\n"
+    "                if (row >= M)\n"
+    "                    break;\n"
+    "                __global double *out = C + row * ldc;\n"
+    "        #pragma unroll\n"
+    "                for (int j = 0; j < 2; j++) {\n"
+    "                    const long col = first_n + warp_n + j * 8 + lane_k % 2 * 4 + lane_k / 2 * 2;\n"
+    "                    put_pair(c[i][j][2 * h], c[i][j][2 * h + 1], out, col, N, alpha, beta, is_aligned);\n"
+    "                }\n"
+    "            }\n"
+    "    }\n"
+    "}\n";
+
+static const char piece_743[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored K x N.\n"
@@ -51363,7 +51518,7 @@ static const char piece_739[] =
     "            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n"
     "            const int first_m = tile_m * 64, first_n = tile_n * 32;\n";
 
-static const char piece_740[] =
+static const char piece_744[] =
     "            for (int t = 0; t < num; t++) {\n"
     "                if (t >= early)\n"
     "                {\n"
@@ -51442,7 +51597,7 @@ static const char piece_740[] =
     "        // Eight values of k at a time. In which order is ours to choose, as long as A and B agree, and so is\n"
     "        // the order of rows and columns within a block. The copy engine puts column x, in 16 bytes, of row r\n";
 
-static const char piece_741[] =
+static const char piece_745[] =
     "        // of a tile at x ^ r % 8. The orders here let no two work-items that read together meet in a bank\n"
     "        // (8 together read 16 bytes each, 16 read 8 bytes each), and what is read is where it is used.\n"
     "        // The tensor core's k and k + 4 are 0 3 4 7 and 1 2 5 6.\n"
@@ -51474,7 +51629,8 @@ static const char piece_741[] =
     "            }\n"
     "        }\n"
     "        for (int now = 0; now < num; now++) {\n"
-    "            // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
+    "            // Hands back the place of the step before, which is not done sooner: what is read from local\n"
+    "            // memory has surely arrived only when it has been multiplied.\n"
     "            warp_sync();\n"
     "            if (now > 0 && lane == 0)\n"
     "                mbarrier_arrive(empties + 8 * (stage == 0 ? 4 : stage - 1));\n"
@@ -51511,10 +51667,9 @@ static const char piece_741[] =
     "                mbarrier_wait(fulls + 8 * stage, phase);\n"
     "                __local const uchar *a_tile = a_tiles + stage * 8192;\n"
     "                __local const uchar *b_tile = b_tiles + stage * 4096;\n"
-    "                const int s = 0;\n"
-    "                // Reads what is multiplied at once, the s-th of a tile, into fragments 0.\n";
+    "                const int s = 0;\n";
 
-static const char piece_742[] =
+static const char piece_746[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored N x K.\n"
@@ -51593,7 +51748,7 @@ static const char piece_742[] =
     "            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n"
     "            const int first_m = tile_m * 64, first_n = tile_n * 32;\n";
 
-static const char piece_743[] =
+static const char piece_747[] =
     "            for (int t = 0; t < num; t++) {\n"
     "                if (t >= early)\n"
     "                {\n"
@@ -51673,7 +51828,7 @@ static const char piece_743[] =
     "        // Eight values of k at a time. In which order is ours to choose, as long as A and B agree, and so is\n"
     "        // the order of rows and columns within a block. The copy engine puts column x, in 16 bytes, of row r\n";
 
-static const char piece_744[] =
+static const char piece_748[] =
     "        // of a tile at x ^ r % 8. The orders here let no two work-items that read together meet in a bank\n"
     "        // (8 together read 16 bytes each, 16 read 8 bytes each), and what is read is where it is used.\n"
     "        // The tensor core's k and k + 4 are 2 k and 2 k + 1.\n"
@@ -51705,7 +51860,8 @@ static const char piece_744[] =
     "            }\n"
     "        }\n"
     "        for (int now = 0; now < num; now++) {\n"
-    "            // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
+    "            // Hands back the place of the step before, which is not done sooner: what is read from local\n"
+    "            // memory has surely arrived only when it has been multiplied.\n"
     "            warp_sync();\n"
     "            if (now > 0 && lane == 0)\n"
     "                mbarrier_arrive(empties + 8 * (stage == 0 ? 4 : stage - 1));\n"
@@ -51746,10 +51902,9 @@ static const char piece_744[] =
     "                // Reads what is multiplied at once, the s-th of a tile, into fragments 0.\n"
     "                // Eight values of k of the tile.\n"
     "                #pragma unroll\n"
-    "                for (int i = 0; i < 1; i++) {\n"
-    "                    const uint at = k_0 * 128 + (lane_m ^ k_0) * 16;\n";
+    "                for (int i = 0; i < 1; i++) {\n";
 
-static const char piece_745[] =
+static const char piece_749[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored K x N.\n"
@@ -51827,7 +51982,7 @@ static const char piece_745[] =
     "            const uint band_rows = min(tiles_m - band, (uint) 8);\n"
     "            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n";
 
-static const char piece_746[] =
+static const char piece_750[] =
     "            const int first_m = tile_m * 32, first_n = tile_n * 32;\n"
     "            for (int t = 0; t < num; t++) {\n"
     "                if (t >= early)\n"
@@ -51909,7 +52064,7 @@ static const char piece_746[] =
     "        const int slice = warp / 1;\n"
     "        stage = slice;\n";
 
-static const char piece_747[] =
+static const char piece_751[] =
     "        // Eight values of k at a time. In which order is ours to choose, as long as A and B agree, and so is\n"
     "        // the order of rows and columns within a block. The copy engine puts column x, in 16 bytes, of row r\n"
     "        // of a tile at x ^ r % 8. The orders here let no two work-items that read together meet in a bank\n"
@@ -51921,7 +52076,8 @@ static const char piece_747[] =
     "        double as0[2][4], bs0[4][2];\n"
     "        for (int now = slice; now < num; now += 4) {\n"
     "            mbarrier_wait(fulls + 8 * stage, phase);\n"
-    "            // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
+    "            // Hands back the place of the step before, which is not done sooner: what is read from local\n"
+    "            // memory has surely arrived only when it has been multiplied.\n"
     "            warp_sync();\n"
     "            if (now >= 4 && lane == 0)\n"
     "                mbarrier_arrive(empties + 8 * (stage < 4 ? stage + 12 : stage - 4));\n"
@@ -51983,11 +52139,11 @@ static const char piece_747[] =
     "                    for (int e = 0; e < 4; e++)\n"
     "                        c[i][j][e] += sums[(x * 32 + (i * 4 + j) * 4 + e) * 32];\n"
     "        // Rows and columns of a block are in the order in which they were read.\n"
-    "        #pragma unroll\n"
-    "        for (int i = 0; i < 2; i++)\n"
     "        #pragma unroll\n";
 
-static const char piece_748[] =
+static const char piece_752[] =
+    "        for (int i = 0; i < 2; i++)\n"
+    "        #pragma unroll\n"
     "            for (int h = 0; h < 2; h++) {\n"
     "                const long row = first_m + warp_m + i * 16 + h * 8 + lane_r;\n"
     "                if (row >= M)\n"
@@ -52002,7 +52158,7 @@ static const char piece_748[] =
     "    }\n"
     "}\n";
 
-static const char piece_749[] =
+static const char piece_753[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored N x K.\n"
@@ -52080,7 +52236,7 @@ static const char piece_749[] =
     "            const uint band_rows = min(tiles_m - band, (uint) 8);\n"
     "            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n";
 
-static const char piece_750[] =
+static const char piece_754[] =
     "            const int first_m = tile_m * 32, first_n = tile_n * 32;\n"
     "            for (int t = 0; t < num; t++) {\n"
     "                if (t >= early)\n"
@@ -52162,7 +52318,7 @@ static const char piece_750[] =
     "        stage = slice;\n"
     "        // Eight values of k at a time. In which order is ours to choose, as long as A and B agree, and so is\n";
 
-static const char piece_751[] =
+static const char piece_755[] =
     "        // the order of rows and columns within a block. The copy engine puts column x, in 16 bytes, of row r\n"
     "        // of a tile at x ^ r % 8. The orders here let no two work-items that read together meet in a bank\n"
     "        // (8 together read 16 bytes each, 16 read 8 bytes each), and what is read is where it is used.\n"
@@ -52173,7 +52329,8 @@ static const char piece_751[] =
     "        double as0[2][4], bs0[4][2];\n"
     "        for (int now = slice; now < num; now += 4) {\n"
     "            mbarrier_wait(fulls + 8 * stage, phase);\n"
-    "            // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
+    "            // Hands back the place of the step before, which is not done sooner: what is read from local\n"
+    "            // memory has surely arrived only when it has been multiplied.\n"
     "            warp_sync();\n"
     "            if (now >= 4 && lane == 0)\n"
     "                mbarrier_arrive(empties + 8 * (stage < 4 ? stage + 12 : stage - 4));\n"
@@ -52238,12 +52395,12 @@ static const char piece_751[] =
     "        #pragma unroll\n"
     "        for (int i = 0; i < 2; i++)\n"
     "        #pragma unroll\n"
-    "            for (int h = 0; h < 2; h++) {\n"
+    "            for (int h = 0; h < 2; h++) {\n";
+
+static const char piece_756[] =
     "                const long row = first_m + warp_m + i * 16 + h * 8 + lane_r;\n"
     "                if (row >= M)\n"
-    "                    break;\n";
-
-static const char piece_752[] =
+    "                    break;\n"
     "                __global double *out = C + row * ldc;\n"
     "        #pragma unroll\n"
     "                for (int j = 0; j < 4; j++) {\n"
@@ -52254,7 +52411,7 @@ static const char piece_752[] =
     "    }\n"
     "}\n";
 
-static const char piece_753[] =
+static const char piece_757[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored K x N.\n"
@@ -52333,7 +52490,7 @@ static const char piece_753[] =
     "            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n"
     "            const int first_m = tile_m * 32, first_n = tile_n * 32;\n";
 
-static const char piece_754[] =
+static const char piece_758[] =
     "            for (int t = 0; t < num; t++) {\n"
     "                if (t >= early)\n"
     "                {\n"
@@ -52414,7 +52571,7 @@ static const char piece_754[] =
     "        stage = slice;\n"
     "        // Eight values of k at a time. In which order is ours to choose, as long as A and B agree, and so is\n";
 
-static const char piece_755[] =
+static const char piece_759[] =
     "        // the order of rows and columns within a block. The copy engine puts column x, in 16 bytes, of row r\n"
     "        // of a tile at x ^ r % 8. The orders here let no two work-items that read together meet in a bank\n"
     "        // (8 together read 16 bytes each, 16 read 8 bytes each), and what is read is where it is used.\n"
@@ -52425,7 +52582,8 @@ static const char piece_755[] =
     "        double as0[2][4], bs0[4][2];\n"
     "        for (int now = slice; now < num; now += 4) {\n"
     "            mbarrier_wait(fulls + 8 * stage, phase);\n"
-    "            // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
+    "            // Hands back the place of the step before, which is not done sooner: what is read from local\n"
+    "            // memory has surely arrived only when it has been multiplied.\n"
     "            warp_sync();\n"
     "            if (now >= 4 && lane == 0)\n"
     "                mbarrier_arrive(empties + 8 * (stage < 4 ? stage + 12 : stage - 4));\n"
@@ -52492,10 +52650,10 @@ static const char piece_755[] =
     "            for (int h = 0; h < 2; h++) {\n"
     "                const long row = first_m + warp_m + i * 16 + h + lane_m * 2;\n"
     "                if (row >= M)\n"
-    "                    break;\n"
-    "                __global double *out = C + row * ldc;\n";
+    "                    break;\n";
 
-static const char piece_756[] =
+static const char piece_760[] =
+    "                __global double *out = C + row * ldc;\n"
     "        #pragma unroll\n"
     "                for (int j = 0; j < 4; j++) {\n"
     "                    const long col = first_n + warp_n + j * 8 + lane_k * 2;\n"
@@ -52505,7 +52663,7 @@ static const char piece_756[] =
     "    }\n"
     "}\n";
 
-static const char piece_757[] =
+static const char piece_761[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored N x K.\n"
@@ -52583,7 +52741,7 @@ static const char piece_757[] =
     "            const uint band_rows = min(tiles_m - band, (uint) 8);\n"
     "            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n";
 
-static const char piece_758[] =
+static const char piece_762[] =
     "            const int first_m = tile_m * 32, first_n = tile_n * 32;\n"
     "            for (int t = 0; t < num; t++) {\n"
     "                if (t >= early)\n"
@@ -52666,7 +52824,7 @@ static const char piece_758[] =
     "        stage = slice;\n"
     "        // Eight values of k at a time. In which order is ours to choose, as long as A and B agree, and so is\n";
 
-static const char piece_759[] =
+static const char piece_763[] =
     "        // the order of rows and columns within a block. The copy engine puts column x, in 16 bytes, of row r\n"
     "        // of a tile at x ^ r % 8. The orders here let no two work-items that read together meet in a bank\n"
     "        // (8 together read 16 bytes each, 16 read 8 bytes each), and what is read is where it is used.\n"
@@ -52677,7 +52835,8 @@ static const char piece_759[] =
     "        double as0[2][4], bs0[4][2];\n"
     "        for (int now = slice; now < num; now += 4) {\n"
     "            mbarrier_wait(fulls + 8 * stage, phase);\n"
-    "            // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
+    "            // Hands back the place of the step before, which is not done sooner: what is read from local\n"
+    "            // memory has surely arrived only when it has been multiplied.\n"
     "            warp_sync();\n"
     "            if (now >= 4 && lane == 0)\n"
     "                mbarrier_arrive(empties + 8 * (stage < 4 ? stage + 12 : stage - 4));\n"
@@ -52746,10 +52905,10 @@ static const char piece_759[] =
     "                if (row >= M)\n"
     "                    break;\n"
     "                __global double *out = C + row * ldc;\n"
-    "        #pragma unroll\n"
-    "                for (int j = 0; j < 4; j++) {\n";
+    "        #pragma unroll\n";
 
-static const char piece_760[] =
+static const char piece_764[] =
+    "                for (int j = 0; j < 4; j++) {\n"
     "                    const long col = first_n + warp_n + j * 8 + lane_k;\n"
     "                    put(c[i][j][2 * h], out, col, N, alpha, beta);\n"
     "                    put(c[i][j][2 * h + 1], out, col + 4, N, alpha, beta);\n"
@@ -52758,7 +52917,7 @@ static const char piece_760[] =
     "    }\n"
     "}\n";
 
-static const char piece_761[] =
+static const char piece_765[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored K x N.\n"
@@ -52836,7 +52995,7 @@ static const char piece_761[] =
     "            const uint band_rows = min(tiles_m - band, (uint) 1);\n"
     "            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n";
 
-static const char piece_762[] =
+static const char piece_766[] =
     "            const int first_m = tile_m * 64, first_n = tile_n * 32;\n"
     "            for (int t = 0; t < num; t++) {\n"
     "                if (t >= early)\n"
@@ -52918,7 +53077,7 @@ static const char piece_762[] =
     "        const int slice = warp / 2;\n"
     "        stage = slice;\n";
 
-static const char piece_763[] =
+static const char piece_767[] =
     "        // Eight values of k at a time. In which order is ours to choose, as long as A and B agree, and so is\n"
     "        // the order of rows and columns within a block. The copy engine puts column x, in 16 bytes, of row r\n"
     "        // of a tile at x ^ r % 8. The orders here let no two work-items that read together meet in a bank\n"
@@ -52930,7 +53089,8 @@ static const char piece_763[] =
     "        double as0[2][4], bs0[4][2];\n"
     "        for (int now = slice; now < num; now += 4) {\n"
     "            mbarrier_wait(fulls + 8 * stage, phase);\n"
-    "            // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
+    "            // Hands back the place of the step before, which is not done sooner: what is read from local\n"
+    "            // memory has surely arrived only when it has been multiplied.\n"
     "            warp_sync();\n"
     "            if (now >= 4 && lane == 0)\n"
     "                mbarrier_arrive(empties + 8 * (stage < 4 ? stage + 4 : stage - 4));\n"
@@ -52992,11 +53152,9 @@ static const char piece_763[] =
     "                    for (int e = 0; e < 4; e++)\n"
     "                        c[i][j][e] += sums[(x * 32 + (i * 4 + j) * 4 + e) * 64];\n"
     "        // Rows and columns of a block are in the order in which they were read.\n"
-    "        #pragma unroll\n"
-    "        for (int i = 0; i < 2; i++)\n"
     "        #pragma unroll\n";
 
-static const char piece_764[] =
+static const char piece_768[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored M x K.\n"
     "// B is stored N x K.\n"
@@ -53074,7 +53232,7 @@ static const char piece_764[] =
     "            const uint band_rows = min(tiles_m - band, (uint) 1);\n"
     "            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n";
 
-static const char piece_765[] =
+static const char piece_769[] =
     "            const int first_m = tile_m * 64, first_n = tile_n * 32;\n"
     "            for (int t = 0; t < num; t++) {\n"
     "                if (t >= early)\n"
@@ -53156,7 +53314,7 @@ static const char piece_765[] =
     "        stage = slice;\n"
     "        // Eight values of k at a time. In which order is ours to choose, as long as A and B agree, and so is\n";
 
-static const char piece_766[] =
+static const char piece_770[] =
     "        // the order of rows and columns within a block. The copy engine puts column x, in 16 bytes, of row r\n"
     "        // of a tile at x ^ r % 8. The orders here let no two work-items that read together meet in a bank\n"
     "        // (8 together read 16 bytes each, 16 read 8 bytes each), and what is read is where it is used.\n"
@@ -53167,7 +53325,8 @@ static const char piece_766[] =
     "        double as0[2][4], bs0[4][2];\n"
     "        for (int now = slice; now < num; now += 4) {\n"
     "            mbarrier_wait(fulls + 8 * stage, phase);\n"
-    "            // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
+    "            // Hands back the place of the step before, which is not done sooner: what is read from local\n"
+    "            // memory has surely arrived only when it has been multiplied.\n"
     "            warp_sync();\n"
     "            if (now >= 4 && lane == 0)\n"
     "                mbarrier_arrive(empties + 8 * (stage < 4 ? stage + 4 : stage - 4));\n"
@@ -53232,12 +53391,9 @@ static const char piece_766[] =
     "        #pragma unroll\n"
     "        for (int i = 0; i < 2; i++)\n"
     "        #pragma unroll\n"
-    "            for (int h = 0; h < 2; h++) {\n"
-    "                const long row = first_m + warp_m + i * 16 + h * 8 + lane_r;\n"
-    "                if (row >= M)\n"
-    "                    break;\n";
+    "            for (int h = 0; h < 2; h++) {\n";
 
-static const char piece_767[] =
+static const char piece_771[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored K x N.\n"
@@ -53316,7 +53472,7 @@ static const char piece_767[] =
     "            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n"
     "            const int first_m = tile_m * 64, first_n = tile_n * 32;\n";
 
-static const char piece_768[] =
+static const char piece_772[] =
     "            for (int t = 0; t < num; t++) {\n"
     "                if (t >= early)\n"
     "                {\n"
@@ -53397,7 +53553,7 @@ static const char piece_768[] =
     "        stage = slice;\n"
     "        // Eight values of k at a time. In which order is ours to choose, as long as A and B agree, and so is\n";
 
-static const char piece_769[] =
+static const char piece_773[] =
     "        // the order of rows and columns within a block. The copy engine puts column x, in 16 bytes, of row r\n"
     "        // of a tile at x ^ r % 8. The orders here let no two work-items that read together meet in a bank\n"
     "        // (8 together read 16 bytes each, 16 read 8 bytes each), and what is read is where it is used.\n"
@@ -53408,7 +53564,8 @@ static const char piece_769[] =
     "        double as0[2][4], bs0[4][2];\n"
     "        for (int now = slice; now < num; now += 4) {\n"
     "            mbarrier_wait(fulls + 8 * stage, phase);\n"
-    "            // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
+    "            // Hands back the place of the step before, which is not done sooner: what is read from local\n"
+    "            // memory has surely arrived only when it has been multiplied.\n"
     "            warp_sync();\n"
     "            if (now >= 4 && lane == 0)\n"
     "                mbarrier_arrive(empties + 8 * (stage < 4 ? stage + 4 : stage - 4));\n"
@@ -53475,20 +53632,9 @@ static const char piece_769[] =
     "            for (int h = 0; h < 2; h++) {\n"
     "                const long row = first_m + warp_m + i * 16 + h + lane_m * 2;\n"
     "                if (row >= M)\n"
-    "                    break;\n"
-    "                __global double *out = C + row * ldc;\n"
-    "        #pragma unroll\n";
+    "                    break;\n";
 
-static const char piece_770[] =
-    "                for (int j = 0; j < 4; j++) {\n"
-    "                    const long col = first_n + warp_n + j * 8 + lane_k * 2;\n"
-    "                    put_pair(c[i][j][2 * h], c[i][j][2 * h + 1], out, col, N, alpha, beta, is_aligned);\n"
-    "                }\n"
-    "            }\n"
-    "    }\n"
-    "}\n";
-
-static const char piece_771[] =
+static const char piece_774[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\n"
     "// A is stored K x M.\n"
     "// B is stored N x K.\n"
@@ -53566,7 +53712,7 @@ static const char piece_771[] =
     "            const uint band_rows = min(tiles_m - band, (uint) 1);\n"
     "            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\n";
 
-static const char piece_772[] =
+static const char piece_775[] =
     "            const int first_m = tile_m * 64, first_n = tile_n * 32;\n"
     "            for (int t = 0; t < num; t++) {\n"
     "                if (t >= early)\n"
@@ -53649,7 +53795,7 @@ static const char piece_772[] =
     "        stage = slice;\n"
     "        // Eight values of k at a time. In which order is ours to choose, as long as A and B agree, and so is\n";
 
-static const char piece_773[] =
+static const char piece_776[] =
     "        // the order of rows and columns within a block. The copy engine puts column x, in 16 bytes, of row r\n"
     "        // of a tile at x ^ r % 8. The orders here let no two work-items that read together meet in a bank\n"
     "        // (8 together read 16 bytes each, 16 read 8 bytes each), and what is read is where it is used.\n"
@@ -53660,7 +53806,8 @@ static const char piece_773[] =
     "        double as0[2][4], bs0[4][2];\n"
     "        for (int now = slice; now < num; now += 4) {\n"
     "            mbarrier_wait(fulls + 8 * stage, phase);\n"
-    "            // What was read in the step before has been multiplied, so that it has arrived, and not before.\n"
+    "            // Hands back the place of the step before, which is not done sooner: what is read from local\n"
+    "            // memory has surely arrived only when it has been multiplied.\n"
     "            warp_sync();\n"
     "            if (now >= 4 && lane == 0)\n"
     "                mbarrier_arrive(empties + 8 * (stage < 4 ? stage + 4 : stage - 4));\n"
@@ -53729,10 +53876,9 @@ static const char piece_773[] =
     "                if (row >= M)\n"
     "                    break;\n"
     "                __global double *out = C + row * ldc;\n"
-    "        #pragma unroll\n"
-    "                for (int j = 0; j < 4; j++) {\n";
+    "        #pragma unroll\n";
 
-static const char piece_774[] =
+static const char piece_777[] =
     "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n"
     "// Elements of double are computed with as double. A product and a sum are fused where the device does\n"
     "// that in one step: FP_CONTRACT, on by default, allows it.\n"
@@ -53841,14 +53987,14 @@ static const char piece_774[] =
     "        return;\n"
     "    }\n";
 
-static const char piece_775[] =
+static const char piece_778[] =
     "    double2 z = alpha * (double2) (x, y);\n"
     "    if (beta != 0)\n"
     "        z += beta * *(__global double2 *) (out + col);\n"
     "    *(__global double2 *) (out + col) = z;\n"
     "}\n";
 
-static const char piece_776[] =
+static const char piece_779[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 8.0 and later.\n"
     "// A is stored M x K.\n"
     "// B is stored K x N.\n"
@@ -53923,7 +54069,7 @@ static const char piece_776[] =
     "            __local const uchar *b_tile = b_tiles + stage * 4096;\n"
     "        #pragma unroll\n";
 
-static const char piece_777[] =
+static const char piece_780[] =
     "            for (int s = 0; s < 2; s++) {\n"
     "                // Reads what is multiplied at once, the s-th of a tile, into fragments 0.\n"
     "                // Eight values of k of the tile.\n"
@@ -53966,7 +54112,7 @@ static const char piece_777[] =
     "    }\n"
     "}\n";
 
-static const char piece_778[] =
+static const char piece_781[] =
     "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n"
     "// Elements of double are computed with as double. A product and a sum are fused where the device does\n"
     "// that in one step: FP_CONTRACT, on by default, allows it.\n"
@@ -54075,7 +54221,7 @@ static const char piece_778[] =
     "        return;\n"
     "    }\n";
 
-static const char piece_779[] =
+static const char piece_782[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 8.0 and later.\n"
     "// A is stored M x K.\n"
     "// B is stored N x K.\n"
@@ -54150,7 +54296,7 @@ static const char piece_779[] =
     "            __local const uchar *b_tile = b_tiles + stage * 4096;\n"
     "        #pragma unroll\n";
 
-static const char piece_780[] =
+static const char piece_783[] =
     "            for (int s = 0; s < 2; s++) {\n"
     "                // Reads what is multiplied at once, the s-th of a tile, into fragments 0.\n"
     "                // Eight values of k of the tile.\n"
@@ -54193,7 +54339,7 @@ static const char piece_780[] =
     "    }\n"
     "}\n";
 
-static const char piece_781[] =
+static const char piece_784[] =
     "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n"
     "// Elements of double are computed with as double. A product and a sum are fused where the device does\n"
     "// that in one step: FP_CONTRACT, on by default, allows it.\n"
@@ -54302,7 +54448,7 @@ static const char piece_781[] =
     "        return;\n"
     "    }\n";
 
-static const char piece_782[] =
+static const char piece_785[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 8.0 and later.\n"
     "// A is stored K x M.\n"
     "// B is stored K x N.\n"
@@ -54377,7 +54523,7 @@ static const char piece_782[] =
     "            for (int s = 0; s < 2; s++) {\n"
     "                // Reads what is multiplied at once, the s-th of a tile, into fragments 0.\n";
 
-static const char piece_783[] =
+static const char piece_786[] =
     "                // Eight values of k of the tile.\n"
     "                #pragma unroll\n"
     "                for (int i = 0; i < 1; i++) {\n"
@@ -54417,7 +54563,7 @@ static const char piece_783[] =
     "    }\n"
     "}\n";
 
-static const char piece_784[] =
+static const char piece_787[] =
     "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n"
     "// Elements of double are computed with as double. A product and a sum are fused where the device does\n"
     "// that in one step: FP_CONTRACT, on by default, allows it.\n"
@@ -54526,7 +54672,7 @@ static const char piece_784[] =
     "        return;\n"
     "    }\n";
 
-static const char piece_785[] =
+static const char piece_788[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 8.0 and later.\n"
     "// A is stored K x M.\n"
     "// B is stored N x K.\n"
@@ -54602,7 +54748,7 @@ static const char piece_785[] =
     "        #pragma unroll\n"
     "            for (int s = 0; s < 2; s++) {\n";
 
-static const char piece_786[] =
+static const char piece_789[] =
     "                // Reads what is multiplied at once, the s-th of a tile, into fragments 0.\n"
     "                // Eight values of k of the tile.\n"
     "                #pragma unroll\n"
@@ -54644,7 +54790,7 @@ static const char piece_786[] =
     "    }\n"
     "}\n";
 
-static const char piece_787[] =
+static const char piece_790[] =
     "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n"
     "// Elements of double are computed with as double. A product and a sum are fused where the device does\n"
     "// that in one step: FP_CONTRACT, on by default, allows it.\n"
@@ -54753,7 +54899,7 @@ static const char piece_787[] =
     "        return;\n"
     "    }\n";
 
-static const char piece_788[] =
+static const char piece_791[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 8.0 and later.\n"
     "// A is stored M x K.\n"
     "// B is stored K x N.\n"
@@ -54828,7 +54974,7 @@ static const char piece_788[] =
     "            __local const uchar *b_tile = b_tiles + stage * 4096;\n"
     "        #pragma unroll\n";
 
-static const char piece_789[] =
+static const char piece_792[] =
     "            for (int s = 0; s < 2; s++) {\n"
     "                // Reads what is multiplied at once, the s-th of a tile, into fragments 0.\n"
     "                // Eight values of k of the tile.\n"
@@ -54871,7 +55017,7 @@ static const char piece_789[] =
     "    }\n"
     "}\n";
 
-static const char piece_790[] =
+static const char piece_793[] =
     "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n"
     "// Elements of double are computed with as double. A product and a sum are fused where the device does\n"
     "// that in one step: FP_CONTRACT, on by default, allows it.\n"
@@ -54980,7 +55126,7 @@ static const char piece_790[] =
     "        return;\n"
     "    }\n";
 
-static const char piece_791[] =
+static const char piece_794[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 8.0 and later.\n"
     "// A is stored M x K.\n"
     "// B is stored N x K.\n"
@@ -55055,7 +55201,7 @@ static const char piece_791[] =
     "            __local const uchar *b_tile = b_tiles + stage * 4096;\n"
     "        #pragma unroll\n";
 
-static const char piece_792[] =
+static const char piece_795[] =
     "            for (int s = 0; s < 2; s++) {\n"
     "                // Reads what is multiplied at once, the s-th of a tile, into fragments 0.\n"
     "                // Eight values of k of the tile.\n"
@@ -55098,7 +55244,7 @@ static const char piece_792[] =
     "    }\n"
     "}\n";
 
-static const char piece_793[] =
+static const char piece_796[] =
     "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n"
     "// Elements of double are computed with as double. A product and a sum are fused where the device does\n"
     "// that in one step: FP_CONTRACT, on by default, allows it.\n"
@@ -55207,7 +55353,7 @@ static const char piece_793[] =
     "        return;\n"
     "    }\n";
 
-static const char piece_794[] =
+static const char piece_797[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 8.0 and later.\n"
     "// A is stored K x M.\n"
     "// B is stored K x N.\n"
@@ -55282,7 +55428,7 @@ static const char piece_794[] =
     "            for (int s = 0; s < 2; s++) {\n"
     "                // Reads what is multiplied at once, the s-th of a tile, into fragments 0.\n";
 
-static const char piece_795[] =
+static const char piece_798[] =
     "                // Eight values of k of the tile.\n"
     "                #pragma unroll\n"
     "                for (int i = 0; i < 2; i++) {\n"
@@ -55322,7 +55468,7 @@ static const char piece_795[] =
     "    }\n"
     "}\n";
 
-static const char piece_796[] =
+static const char piece_799[] =
     "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n"
     "// Elements of double are computed with as double. A product and a sum are fused where the device does\n"
     "// that in one step: FP_CONTRACT, on by default, allows it.\n"
@@ -55431,7 +55577,7 @@ static const char piece_796[] =
     "        return;\n"
     "    }\n";
 
-static const char piece_797[] =
+static const char piece_800[] =
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 8.0 and later.\n"
     "// A is stored K x M.\n"
     "// B is stored N x K.\n"
@@ -55507,7 +55653,7 @@ static const char piece_797[] =
     "        #pragma unroll\n"
     "            for (int s = 0; s < 2; s++) {\n";
 
-static const char piece_798[] =
+static const char piece_801[] =
     "                // Reads what is multiplied at once, the s-th of a tile, into fragments 0.\n"
     "                // Eight values of k of the tile.\n"
     "                #pragma unroll\n"
@@ -55641,142 +55787,142 @@ static const char *const source_88[] = { piece_289, piece_322, piece_323, piece_
 static const char *const source_89[] = { piece_289, piece_322, piece_323, piece_301, piece_293, piece_302, piece_329, piece_330, piece_331, piece_332, piece_333 };
 static const char *const source_90[] = { piece_289, piece_334, piece_335, piece_310, piece_311, piece_294, piece_336, piece_337, piece_338, piece_339, piece_340 };
 static const char *const source_91[] = { piece_289, piece_322, piece_323, piece_317, piece_311, piece_302, piece_341, piece_342, piece_343, piece_344, piece_345 };
-static const char *const source_92[] = { piece_258, piece_273, piece_274, piece_346, piece_347, piece_348 };
-static const char *const source_93[] = { piece_258, piece_273, piece_274, piece_349, piece_350, piece_351, piece_278 };
-static const char *const source_94[] = { piece_258, piece_282, piece_352, piece_353, piece_354 };
-static const char *const source_95[] = { piece_258, piece_273, piece_274, piece_355, piece_356, piece_357 };
-static const char *const source_96[] = { piece_358, piece_359, piece_360, piece_361, piece_362, piece_363, piece_364, piece_365, piece_366 };
-static const char *const source_97[] = { piece_358, piece_359, piece_360, piece_367, piece_368, piece_369, piece_370, piece_371, piece_366 };
-static const char *const source_98[] = { piece_358, piece_372, piece_373, piece_374, piece_375, piece_376, piece_366 };
-static const char *const source_99[] = { piece_358, piece_359, piece_360, piece_377, piece_378, piece_379, piece_364, piece_380, piece_366 };
-static const char *const source_100[] = { piece_358, piece_381, piece_382, piece_383, piece_384, piece_385, piece_386, piece_387, piece_388 };
-static const char *const source_101[] = { piece_358, piece_381, piece_382, piece_389, piece_390, piece_391, piece_392, piece_393, piece_388 };
-static const char *const source_102[] = { piece_358, piece_394, piece_395, piece_396, piece_397, piece_398, piece_399, piece_388 };
-static const char *const source_103[] = { piece_358, piece_381, piece_382, piece_400, piece_401, piece_402, piece_403, piece_404, piece_388 };
-static const char *const source_104[] = { piece_258, piece_273, piece_274, piece_405, piece_406, piece_407 };
-static const char *const source_105[] = { piece_258, piece_273, piece_274, piece_408, piece_409, piece_410, piece_278 };
-static const char *const source_106[] = { piece_258, piece_282, piece_411, piece_412, piece_413 };
-static const char *const source_107[] = { piece_258, piece_273, piece_274, piece_414, piece_415, piece_416 };
-static const char *const source_108[] = { piece_417, piece_418 };
-static const char *const source_109[] = { piece_417, piece_419 };
-static const char *const source_110[] = { piece_417, piece_420 };
-static const char *const source_111[] = { piece_417, piece_421 };
-static const char *const source_112[] = { piece_417, piece_422, piece_423 };
-static const char *const source_113[] = { piece_417, piece_424, piece_425 };
-static const char *const source_114[] = { piece_417, piece_426 };
-static const char *const source_115[] = { piece_417, piece_427 };
-static const char *const source_116[] = { piece_417, piece_428, piece_429 };
-static const char *const source_117[] = { piece_417, piece_430, piece_431 };
-static const char *const source_118[] = { piece_417, piece_432, piece_433 };
-static const char *const source_119[] = { piece_417, piece_434, piece_433 };
-static const char *const source_120[] = { piece_417, piece_435 };
-static const char *const source_121[] = { piece_417, piece_436 };
-static const char *const source_122[] = { piece_417, piece_437 };
-static const char *const source_123[] = { piece_417, piece_438, piece_439 };
-static const char *const source_124[] = { piece_358, piece_381, piece_382, piece_440, piece_441, piece_442, piece_443, piece_444, piece_445 };
-static const char *const source_125[] = { piece_358, piece_381, piece_382, piece_446, piece_447, piece_448, piece_449, piece_450, piece_445 };
-static const char *const source_126[] = { piece_358, piece_394, piece_451, piece_452, piece_453, piece_454, piece_455, piece_445 };
-static const char *const source_127[] = { piece_358, piece_381, piece_382, piece_456, piece_457, piece_458, piece_459, piece_460, piece_445 };
-static const char *const source_128[] = { piece_258, piece_273, piece_274, piece_461, piece_462, piece_463 };
-static const char *const source_129[] = { piece_258, piece_273, piece_274, piece_464, piece_465, piece_466 };
-static const char *const source_130[] = { piece_258, piece_282, piece_467, piece_468, piece_469 };
-static const char *const source_131[] = { piece_258, piece_273, piece_274, piece_470, piece_471, piece_472 };
-static const char *const source_132[] = { piece_258, piece_259, piece_260, piece_473, piece_474, piece_475 };
-static const char *const source_133[] = { piece_258, piece_259, piece_260, piece_476, piece_477, piece_478 };
-static const char *const source_134[] = { piece_258, piece_267, piece_479, piece_480, piece_481 };
-static const char *const source_135[] = { piece_258, piece_259, piece_260, piece_482, piece_483, piece_475 };
-static const char *const source_136[] = { piece_484, piece_485, piece_486, piece_487 };
-static const char *const source_137[] = { piece_488, piece_360, piece_489, piece_487 };
-static const char *const source_138[] = { piece_490, piece_491, piece_487 };
-static const char *const source_139[] = { piece_492, piece_485, piece_493, piece_487 };
-static const char *const source_140[] = { piece_494, piece_495, piece_496, piece_497, piece_498, piece_499 };
-static const char *const source_141[] = { piece_500, piece_501, piece_502, piece_503, piece_504, piece_499 };
-static const char *const source_142[] = { piece_505, piece_506, piece_507, piece_508, piece_499 };
-static const char *const source_143[] = { piece_509, piece_495, piece_510, piece_511, piece_512, piece_499 };
-static const char *const source_144[] = { piece_513, piece_485, piece_514, piece_515 };
-static const char *const source_145[] = { piece_516, piece_360, piece_517, piece_515 };
-static const char *const source_146[] = { piece_518, piece_519, piece_515 };
-static const char *const source_147[] = { piece_520, piece_485, piece_521, piece_515 };
-static const char *const source_148[] = { piece_522, piece_485, piece_523, piece_524 };
-static const char *const source_149[] = { piece_525, piece_360, piece_526, piece_524 };
-static const char *const source_150[] = { piece_527, piece_528, piece_524 };
-static const char *const source_151[] = { piece_529, piece_485, piece_530, piece_524 };
-static const char *const source_152[] = { piece_531, piece_501, piece_532, piece_487 };
-static const char *const source_153[] = { piece_533, piece_360, piece_534, piece_487 };
-static const char *const source_154[] = { piece_535, piece_536, piece_487 };
-static const char *const source_155[] = { piece_537, piece_501, piece_538, piece_487 };
-static const char *const source_156[] = { piece_539, piece_540, piece_541, piece_542, piece_543 };
-static const char *const source_157[] = { piece_539, piece_540, piece_544, piece_545, piece_546 };
-static const char *const source_158[] = { piece_539, piece_540, piece_547, piece_548, piece_549 };
-static const char *const source_159[] = { piece_539, piece_540, piece_550, piece_551, piece_552 };
-static const char *const source_160[] = { piece_553, piece_554, piece_555, piece_556, piece_557, piece_558, piece_559, piece_560, piece_561, piece_562, piece_563, piece_564 };
-static const char *const source_161[] = { piece_553, piece_554, piece_555, piece_565, piece_557, piece_566, piece_567, piece_568, piece_569, piece_570, piece_571, piece_572 };
-static const char *const source_162[] = { piece_553, piece_554, piece_555, piece_573, piece_574, piece_558, piece_575, piece_576, piece_577, piece_578, piece_579, piece_580 };
-static const char *const source_163[] = { piece_553, piece_554, piece_555, piece_581, piece_574, piece_566, piece_582, piece_583, piece_584, piece_585, piece_586, piece_587 };
-static const char *const source_164[] = { piece_553, piece_588, piece_589, piece_556, piece_557, piece_558, piece_590, piece_591, piece_592, piece_593, piece_594 };
-static const char *const source_165[] = { piece_553, piece_588, piece_589, piece_565, piece_557, piece_566, piece_595, piece_596, piece_597, piece_598, piece_599 };
-static const char *const source_166[] = { piece_553, piece_588, piece_589, piece_573, piece_574, piece_558, piece_600, piece_601, piece_602, piece_603, piece_604 };
-static const char *const source_167[] = { piece_553, piece_588, piece_589, piece_581, piece_574, piece_566, piece_605, piece_606, piece_607, piece_608, piece_609 };
-static const char *const source_168[] = { piece_539, piece_540, piece_610, piece_611, piece_612 };
-static const char *const source_169[] = { piece_539, piece_540, piece_613, piece_614, piece_615 };
-static const char *const source_170[] = { piece_539, piece_540, piece_616, piece_617, piece_618 };
-static const char *const source_171[] = { piece_539, piece_540, piece_619, piece_620, piece_621 };
-static const char *const source_172[] = { piece_539, piece_540, piece_622, piece_623, piece_624, piece_625 };
-static const char *const source_173[] = { piece_539, piece_540, piece_626, piece_627, piece_628, piece_629 };
-static const char *const source_174[] = { piece_539, piece_540, piece_630, piece_631, piece_632, piece_633 };
-static const char *const source_175[] = { piece_539, piece_540, piece_634, piece_635, piece_636, piece_637 };
-static const char *const source_176[] = { piece_638, piece_639, piece_640, piece_641, piece_642, piece_643, piece_644, piece_645, piece_646 };
-static const char *const source_177[] = { piece_638, piece_639, piece_647, piece_648, piece_649, piece_650, piece_651, piece_652, piece_653 };
-static const char *const source_178[] = { piece_638, piece_639, piece_654, piece_655, piece_656, piece_657, piece_658, piece_659, piece_660 };
-static const char *const source_179[] = { piece_638, piece_639, piece_661, piece_662, piece_663, piece_664, piece_665, piece_666, piece_667 };
-static const char *const source_180[] = { piece_539, piece_540, piece_668, piece_669, piece_670, piece_671 };
-static const char *const source_181[] = { piece_539, piece_540, piece_672, piece_673, piece_674, piece_675 };
-static const char *const source_182[] = { piece_539, piece_540, piece_676, piece_677, piece_678, piece_679 };
-static const char *const source_183[] = { piece_539, piece_540, piece_680, piece_681, piece_682, piece_683 };
-static const char *const source_184[] = { piece_539, piece_540, piece_684, piece_685, piece_686 };
-static const char *const source_185[] = { piece_539, piece_540, piece_687, piece_688, piece_689 };
-static const char *const source_186[] = { piece_539, piece_540, piece_690, piece_691, piece_692 };
-static const char *const source_187[] = { piece_539, piece_540, piece_693, piece_694, piece_695 };
-static const char *const source_188[] = { piece_696, piece_697, piece_698 };
-static const char *const source_189[] = { piece_696, piece_699, piece_700 };
-static const char *const source_190[] = { piece_696, piece_701, piece_698 };
-static const char *const source_191[] = { piece_696, piece_702, piece_703 };
-static const char *const source_192[] = { piece_696, piece_704 };
-static const char *const source_193[] = { piece_696, piece_705 };
-static const char *const source_194[] = { piece_696, piece_706 };
-static const char *const source_195[] = { piece_696, piece_707 };
-static const char *const source_196[] = { piece_696, piece_708 };
-static const char *const source_197[] = { piece_696, piece_709 };
-static const char *const source_198[] = { piece_696, piece_710 };
-static const char *const source_199[] = { piece_696, piece_711 };
-static const char *const source_200[] = { piece_712, piece_713 };
-static const char *const source_201[] = { piece_712, piece_714 };
-static const char *const source_202[] = { piece_712, piece_715 };
-static const char *const source_203[] = { piece_712, piece_716 };
-static const char *const source_204[] = { piece_539, piece_540, piece_717, piece_718, piece_719, piece_720 };
-static const char *const source_205[] = { piece_539, piece_540, piece_721, piece_722, piece_723, piece_724 };
-static const char *const source_206[] = { piece_539, piece_540, piece_725, piece_726, piece_727, piece_728 };
-static const char *const source_207[] = { piece_539, piece_540, piece_729, piece_730, piece_731, piece_683 };
-static const char *const source_208[] = { piece_539, piece_540, piece_732, piece_733, piece_734, piece_735 };
-static const char *const source_209[] = { piece_539, piece_540, piece_736, piece_737, piece_738, piece_629 };
-static const char *const source_210[] = { piece_539, piece_540, piece_739, piece_740, piece_741, piece_633 };
-static const char *const source_211[] = { piece_539, piece_540, piece_742, piece_743, piece_744, piece_637 };
-static const char *const source_212[] = { piece_539, piece_540, piece_745, piece_746, piece_747, piece_748 };
-static const char *const source_213[] = { piece_539, piece_540, piece_749, piece_750, piece_751, piece_752 };
-static const char *const source_214[] = { piece_539, piece_540, piece_753, piece_754, piece_755, piece_756 };
-static const char *const source_215[] = { piece_539, piece_540, piece_757, piece_758, piece_759, piece_760 };
-static const char *const source_216[] = { piece_539, piece_540, piece_761, piece_762, piece_763, piece_748 };
-static const char *const source_217[] = { piece_539, piece_540, piece_764, piece_765, piece_766, piece_752 };
-static const char *const source_218[] = { piece_539, piece_540, piece_767, piece_768, piece_769, piece_770 };
-static const char *const source_219[] = { piece_539, piece_540, piece_771, piece_772, piece_773, piece_760 };
-static const char *const source_220[] = { piece_774, piece_775, piece_776, piece_777 };
-static const char *const source_221[] = { piece_778, piece_775, piece_779, piece_780 };
-static const char *const source_222[] = { piece_781, piece_775, piece_782, piece_783 };
-static const char *const source_223[] = { piece_784, piece_775, piece_785, piece_786 };
-static const char *const source_224[] = { piece_787, piece_775, piece_788, piece_789 };
-static const char *const source_225[] = { piece_790, piece_775, piece_791, piece_792 };
-static const char *const source_226[] = { piece_793, piece_775, piece_794, piece_795 };
-static const char *const source_227[] = { piece_796, piece_775, piece_797, piece_798 };
+static const char *const source_92[] = { piece_258, piece_273, piece_274, piece_346, piece_347, piece_348, piece_349 };
+static const char *const source_93[] = { piece_258, piece_273, piece_274, piece_350, piece_351, piece_352, piece_278 };
+static const char *const source_94[] = { piece_258, piece_282, piece_353, piece_354, piece_355 };
+static const char *const source_95[] = { piece_258, piece_273, piece_274, piece_356, piece_357, piece_358, piece_349 };
+static const char *const source_96[] = { piece_359, piece_360, piece_361, piece_362, piece_363, piece_364, piece_365, piece_366, piece_367 };
+static const char *const source_97[] = { piece_359, piece_360, piece_361, piece_368, piece_369, piece_370, piece_371, piece_372, piece_367 };
+static const char *const source_98[] = { piece_359, piece_373, piece_374, piece_375, piece_376, piece_377, piece_378, piece_367 };
+static const char *const source_99[] = { piece_359, piece_360, piece_361, piece_379, piece_380, piece_381, piece_365, piece_382, piece_367 };
+static const char *const source_100[] = { piece_359, piece_383, piece_384, piece_385, piece_386, piece_387, piece_388, piece_389, piece_390 };
+static const char *const source_101[] = { piece_359, piece_383, piece_384, piece_391, piece_392, piece_393, piece_394, piece_395, piece_390 };
+static const char *const source_102[] = { piece_359, piece_396, piece_397, piece_398, piece_399, piece_400, piece_401, piece_390 };
+static const char *const source_103[] = { piece_359, piece_383, piece_384, piece_402, piece_403, piece_404, piece_405, piece_406, piece_390 };
+static const char *const source_104[] = { piece_258, piece_273, piece_274, piece_407, piece_408, piece_409, piece_349 };
+static const char *const source_105[] = { piece_258, piece_273, piece_274, piece_410, piece_411, piece_412, piece_278 };
+static const char *const source_106[] = { piece_258, piece_282, piece_413, piece_414, piece_415 };
+static const char *const source_107[] = { piece_258, piece_273, piece_274, piece_416, piece_417, piece_418, piece_349 };
+static const char *const source_108[] = { piece_419, piece_420 };
+static const char *const source_109[] = { piece_419, piece_421 };
+static const char *const source_110[] = { piece_419, piece_422 };
+static const char *const source_111[] = { piece_419, piece_423 };
+static const char *const source_112[] = { piece_419, piece_424, piece_425 };
+static const char *const source_113[] = { piece_419, piece_426, piece_427 };
+static const char *const source_114[] = { piece_419, piece_428 };
+static const char *const source_115[] = { piece_419, piece_429 };
+static const char *const source_116[] = { piece_419, piece_430, piece_431 };
+static const char *const source_117[] = { piece_419, piece_432, piece_433 };
+static const char *const source_118[] = { piece_419, piece_434, piece_435 };
+static const char *const source_119[] = { piece_419, piece_436, piece_435 };
+static const char *const source_120[] = { piece_419, piece_437 };
+static const char *const source_121[] = { piece_419, piece_438 };
+static const char *const source_122[] = { piece_419, piece_439 };
+static const char *const source_123[] = { piece_419, piece_440, piece_441 };
+static const char *const source_124[] = { piece_359, piece_383, piece_384, piece_442, piece_443, piece_444, piece_445, piece_446, piece_447 };
+static const char *const source_125[] = { piece_359, piece_383, piece_384, piece_448, piece_449, piece_450, piece_451, piece_452, piece_447 };
+static const char *const source_126[] = { piece_359, piece_396, piece_453, piece_454, piece_455, piece_456, piece_457, piece_447 };
+static const char *const source_127[] = { piece_359, piece_383, piece_384, piece_458, piece_459, piece_460, piece_461, piece_462, piece_447 };
+static const char *const source_128[] = { piece_258, piece_273, piece_274, piece_463, piece_464, piece_465 };
+static const char *const source_129[] = { piece_258, piece_273, piece_274, piece_466, piece_467, piece_468, piece_469 };
+static const char *const source_130[] = { piece_258, piece_282, piece_470, piece_471, piece_472 };
+static const char *const source_131[] = { piece_258, piece_273, piece_274, piece_473, piece_474, piece_475 };
+static const char *const source_132[] = { piece_258, piece_259, piece_260, piece_476, piece_477, piece_478 };
+static const char *const source_133[] = { piece_258, piece_259, piece_260, piece_479, piece_480, piece_481 };
+static const char *const source_134[] = { piece_258, piece_267, piece_482, piece_483, piece_484 };
+static const char *const source_135[] = { piece_258, piece_259, piece_260, piece_485, piece_486, piece_478 };
+static const char *const source_136[] = { piece_487, piece_488, piece_489, piece_490 };
+static const char *const source_137[] = { piece_491, piece_361, piece_492, piece_490 };
+static const char *const source_138[] = { piece_493, piece_494, piece_490 };
+static const char *const source_139[] = { piece_495, piece_488, piece_496, piece_490 };
+static const char *const source_140[] = { piece_497, piece_498, piece_499, piece_500, piece_501, piece_502 };
+static const char *const source_141[] = { piece_503, piece_504, piece_505, piece_506, piece_507, piece_502 };
+static const char *const source_142[] = { piece_508, piece_509, piece_510, piece_511, piece_502 };
+static const char *const source_143[] = { piece_512, piece_498, piece_513, piece_514, piece_515, piece_502 };
+static const char *const source_144[] = { piece_516, piece_488, piece_517, piece_518 };
+static const char *const source_145[] = { piece_519, piece_361, piece_520, piece_518 };
+static const char *const source_146[] = { piece_521, piece_522, piece_518 };
+static const char *const source_147[] = { piece_523, piece_488, piece_524, piece_518 };
+static const char *const source_148[] = { piece_525, piece_488, piece_526, piece_527 };
+static const char *const source_149[] = { piece_528, piece_361, piece_529, piece_527 };
+static const char *const source_150[] = { piece_530, piece_531, piece_527 };
+static const char *const source_151[] = { piece_532, piece_488, piece_533, piece_527 };
+static const char *const source_152[] = { piece_534, piece_504, piece_535, piece_490 };
+static const char *const source_153[] = { piece_536, piece_361, piece_537, piece_490 };
+static const char *const source_154[] = { piece_538, piece_539, piece_490 };
+static const char *const source_155[] = { piece_540, piece_504, piece_541, piece_490 };
+static const char *const source_156[] = { piece_542, piece_543, piece_544, piece_545, piece_546 };
+static const char *const source_157[] = { piece_542, piece_543, piece_547, piece_548, piece_549 };
+static const char *const source_158[] = { piece_542, piece_543, piece_550, piece_551, piece_552 };
+static const char *const source_159[] = { piece_542, piece_543, piece_553, piece_554, piece_555 };
+static const char *const source_160[] = { piece_556, piece_557, piece_558, piece_559, piece_560, piece_561, piece_562, piece_563, piece_564, piece_565, piece_566, piece_567 };
+static const char *const source_161[] = { piece_556, piece_557, piece_558, piece_568, piece_560, piece_569, piece_570, piece_571, piece_572, piece_573, piece_574, piece_575 };
+static const char *const source_162[] = { piece_556, piece_557, piece_558, piece_576, piece_577, piece_561, piece_578, piece_579, piece_580, piece_581, piece_582, piece_583 };
+static const char *const source_163[] = { piece_556, piece_557, piece_558, piece_584, piece_577, piece_569, piece_585, piece_586, piece_587, piece_588, piece_589, piece_590 };
+static const char *const source_164[] = { piece_556, piece_591, piece_592, piece_559, piece_560, piece_561, piece_593, piece_594, piece_595, piece_596, piece_597 };
+static const char *const source_165[] = { piece_556, piece_591, piece_592, piece_568, piece_560, piece_569, piece_598, piece_599, piece_600, piece_601, piece_602 };
+static const char *const source_166[] = { piece_556, piece_591, piece_592, piece_576, piece_577, piece_561, piece_603, piece_604, piece_605, piece_606, piece_607 };
+static const char *const source_167[] = { piece_556, piece_591, piece_592, piece_584, piece_577, piece_569, piece_608, piece_609, piece_610, piece_611, piece_612 };
+static const char *const source_168[] = { piece_542, piece_543, piece_613, piece_614, piece_615 };
+static const char *const source_169[] = { piece_542, piece_543, piece_616, piece_617, piece_618 };
+static const char *const source_170[] = { piece_542, piece_543, piece_619, piece_620, piece_621 };
+static const char *const source_171[] = { piece_542, piece_543, piece_622, piece_623, piece_624 };
+static const char *const source_172[] = { piece_542, piece_543, piece_625, piece_626, piece_627, piece_628 };
+static const char *const source_173[] = { piece_542, piece_543, piece_629, piece_630, piece_631, piece_632 };
+static const char *const source_174[] = { piece_542, piece_543, piece_633, piece_634, piece_635, piece_636 };
+static const char *const source_175[] = { piece_542, piece_543, piece_637, piece_638, piece_639, piece_640 };
+static const char *const source_176[] = { piece_641, piece_642, piece_643, piece_644, piece_645, piece_646, piece_647, piece_648, piece_649 };
+static const char *const source_177[] = { piece_641, piece_642, piece_650, piece_651, piece_652, piece_653, piece_654, piece_655, piece_656 };
+static const char *const source_178[] = { piece_641, piece_642, piece_657, piece_658, piece_659, piece_660, piece_661, piece_662, piece_663 };
+static const char *const source_179[] = { piece_641, piece_642, piece_664, piece_665, piece_666, piece_667, piece_668, piece_669, piece_670 };
+static const char *const source_180[] = { piece_542, piece_543, piece_671, piece_672, piece_673, piece_674 };
+static const char *const source_181[] = { piece_542, piece_543, piece_675, piece_676, piece_677, piece_678 };
+static const char *const source_182[] = { piece_542, piece_543, piece_679, piece_680, piece_681, piece_682 };
+static const char *const source_183[] = { piece_542, piece_543, piece_683, piece_684, piece_685, piece_686 };
+static const char *const source_184[] = { piece_542, piece_543, piece_687, piece_688, piece_689 };
+static const char *const source_185[] = { piece_542, piece_543, piece_690, piece_691, piece_692 };
+static const char *const source_186[] = { piece_542, piece_543, piece_693, piece_694, piece_695 };
+static const char *const source_187[] = { piece_542, piece_543, piece_696, piece_697, piece_698 };
+static const char *const source_188[] = { piece_699, piece_700, piece_701 };
+static const char *const source_189[] = { piece_699, piece_702, piece_703 };
+static const char *const source_190[] = { piece_699, piece_704, piece_701 };
+static const char *const source_191[] = { piece_699, piece_705, piece_706 };
+static const char *const source_192[] = { piece_699, piece_707 };
+static const char *const source_193[] = { piece_699, piece_708 };
+static const char *const source_194[] = { piece_699, piece_709 };
+static const char *const source_195[] = { piece_699, piece_710 };
+static const char *const source_196[] = { piece_699, piece_711 };
+static const char *const source_197[] = { piece_699, piece_712 };
+static const char *const source_198[] = { piece_699, piece_713 };
+static const char *const source_199[] = { piece_699, piece_714 };
+static const char *const source_200[] = { piece_715, piece_716 };
+static const char *const source_201[] = { piece_715, piece_717 };
+static const char *const source_202[] = { piece_715, piece_718 };
+static const char *const source_203[] = { piece_715, piece_719 };
+static const char *const source_204[] = { piece_542, piece_543, piece_720, piece_721, piece_722, piece_723 };
+static const char *const source_205[] = { piece_542, piece_543, piece_724, piece_725, piece_726, piece_727 };
+static const char *const source_206[] = { piece_542, piece_543, piece_728, piece_729, piece_730, piece_731 };
+static const char *const source_207[] = { piece_542, piece_543, piece_732, piece_733, piece_734, piece_686 };
+static const char *const source_208[] = { piece_542, piece_543, piece_735, piece_736, piece_737, piece_738 };
+static const char *const source_209[] = { piece_542, piece_543, piece_739, piece_740, piece_741, piece_742 };
+static const char *const source_210[] = { piece_542, piece_543, piece_743, piece_744, piece_745, piece_636 };
+static const char *const source_211[] = { piece_542, piece_543, piece_746, piece_747, piece_748, piece_640 };
+static const char *const source_212[] = { piece_542, piece_543, piece_749, piece_750, piece_751, piece_752 };
+static const char *const source_213[] = { piece_542, piece_543, piece_753, piece_754, piece_755, piece_756 };
+static const char *const source_214[] = { piece_542, piece_543, piece_757, piece_758, piece_759, piece_760 };
+static const char *const source_215[] = { piece_542, piece_543, piece_761, piece_762, piece_763, piece_764 };
+static const char *const source_216[] = { piece_542, piece_543, piece_765, piece_766, piece_767, piece_752 };
+static const char *const source_217[] = { piece_542, piece_543, piece_768, piece_769, piece_770, piece_756 };
+static const char *const source_218[] = { piece_542, piece_543, piece_771, piece_772, piece_773, piece_760 };
+static const char *const source_219[] = { piece_542, piece_543, piece_774, piece_775, piece_776, piece_764 };
+static const char *const source_220[] = { piece_777, piece_778, piece_779, piece_780 };
+static const char *const source_221[] = { piece_781, piece_778, piece_782, piece_783 };
+static const char *const source_222[] = { piece_784, piece_778, piece_785, piece_786 };
+static const char *const source_223[] = { piece_787, piece_778, piece_788, piece_789 };
+static const char *const source_224[] = { piece_790, piece_778, piece_791, piece_792 };
+static const char *const source_225[] = { piece_793, piece_778, piece_794, piece_795 };
+static const char *const source_226[] = { piece_796, piece_778, piece_797, piece_798 };
+static const char *const source_227[] = { piece_799, piece_778, piece_800, piece_801 };
 
 static const struct kiln_program programs[] = {
     { UINT64_C(0x6bb30a28e7f22379), 90, source_0, 6, 0, NULL },
@@ -55799,10 +55945,10 @@ static const struct kiln_program programs[] = {
     { UINT64_C(0x356aa30684ea4c7a), 90, source_17, 9, 0, NULL },
     { UINT64_C(0xc8039530f74cd12e), 90, source_18, 9, 0, NULL },
     { UINT64_C(0x5bc00617652739f5), 90, source_19, 9, 0, NULL },
-    { UINT64_C(0x9d91b3ba3edd8903), 90, source_20, 6, 0, NULL },
-    { UINT64_C(0x453e624da8b36825), 90, source_21, 6, 0, NULL },
-    { UINT64_C(0x67172ceb719914cb), 90, source_22, 6, 0, NULL },
-    { UINT64_C(0x86e1f8305fb7b6df), 90, source_23, 6, 0, NULL },
+    { UINT64_C(0x0b2407811d357d03), 90, source_20, 6, 0, NULL },
+    { UINT64_C(0xa5a14c5a2adc4549), 90, source_21, 6, 0, NULL },
+    { UINT64_C(0x2df288f6ba8455bb), 90, source_22, 6, 0, NULL },
+    { UINT64_C(0xcc733730d32ee9eb), 90, source_23, 6, 0, NULL },
     { UINT64_C(0xe0927fa007f02824), 0, source_24, 3, 0, NULL },
     { UINT64_C(0x0d26f3080855ecc6), 0, source_25, 3, 0, NULL },
     { UINT64_C(0x8386fde94a7ee883), 0, source_26, 3, 0, NULL },
@@ -55827,14 +55973,14 @@ static const struct kiln_program programs[] = {
     { UINT64_C(0x7375584b541c7d28), 90, source_45, 6, 0, NULL },
     { UINT64_C(0x0eff6fa19fe4e3d1), 90, source_46, 6, 0, NULL },
     { UINT64_C(0x12b4415367d1a7fc), 90, source_47, 6, 0, NULL },
-    { UINT64_C(0x8e60ab81e37be169), 90, source_48, 6, 0, NULL },
-    { UINT64_C(0x393db63bd0c3fdc6), 90, source_49, 6, 0, NULL },
-    { UINT64_C(0x98883361dfac55c6), 90, source_50, 6, 0, NULL },
-    { UINT64_C(0xf15c503206da41df), 90, source_51, 6, 0, NULL },
-    { UINT64_C(0x871068a7e2656e2a), 90, source_52, 6, 0, NULL },
-    { UINT64_C(0x92ce6d34ffee59df), 90, source_53, 6, 0, NULL },
-    { UINT64_C(0x1b5ad6e370f4990f), 90, source_54, 6, 0, NULL },
-    { UINT64_C(0x3ba412d44542c05c), 90, source_55, 6, 0, NULL },
+    { UINT64_C(0x7a3ea27ff283425d), 90, source_48, 6, 0, NULL },
+    { UINT64_C(0x0e6b4b361174250a), 90, source_49, 6, 0, NULL },
+    { UINT64_C(0xcfc484e4b5cbad56), 90, source_50, 6, 0, NULL },
+    { UINT64_C(0x10bb737128289b6f), 90, source_51, 6, 0, NULL },
+    { UINT64_C(0x1627cd53bae4c83a), 90, source_52, 6, 0, NULL },
+    { UINT64_C(0x5b4d9d18c754fadf), 90, source_53, 6, 0, NULL },
+    { UINT64_C(0xe2b9c65cc5543323), 90, source_54, 6, 0, NULL },
+    { UINT64_C(0x54ca02fafc2598c0), 90, source_55, 6, 0, NULL },
     { UINT64_C(0xaeabe1b397ee5748), 90, source_56, 6, 0, NULL },
     { UINT64_C(0x4aeeddfa528cf903), 90, source_57, 6, 0, NULL },
     { UINT64_C(0x8d45e9c8bb927a2e), 90, source_58, 6, 0, NULL },
@@ -55855,38 +56001,38 @@ static const struct kiln_program programs[] = {
     { UINT64_C(0x9392ed8e5a6fce72), 0, source_73, 4, 0, NULL },
     { UINT64_C(0x03fa84a085c3a325), 0, source_74, 4, 0, NULL },
     { UINT64_C(0x6c8b950a911f2585), 0, source_75, 4, 0, NULL },
-    { UINT64_C(0x194ae62c2f8a2240), 90, source_76, 6, 0, NULL },
-    { UINT64_C(0x0a842569d95206a8), 90, source_77, 6, 0, NULL },
-    { UINT64_C(0xe8a9e81120b76efa), 90, source_78, 5, 0, NULL },
-    { UINT64_C(0x49afa39ccb19e2eb), 90, source_79, 6, 0, NULL },
-    { UINT64_C(0x609116b857378010), 90, source_80, 7, 0, NULL },
-    { UINT64_C(0x6ccb748ced901574), 90, source_81, 7, 0, NULL },
-    { UINT64_C(0x0a94e6ba43d3fa61), 90, source_82, 5, 0, NULL },
-    { UINT64_C(0x84aeb307134cb9a5), 90, source_83, 7, 0, NULL },
-    { UINT64_C(0x5b502319f550206c), 90, source_84, 12, 0, NULL },
-    { UINT64_C(0x33b5a1dc893756c5), 90, source_85, 12, 0, NULL },
-    { UINT64_C(0x458d19d33a6491da), 90, source_86, 12, 0, NULL },
-    { UINT64_C(0x33e6d8d646d33096), 90, source_87, 12, 0, NULL },
-    { UINT64_C(0x8949b6cc88808b0f), 90, source_88, 11, 0, NULL },
-    { UINT64_C(0xe8a408e0a9587e75), 90, source_89, 11, 0, NULL },
-    { UINT64_C(0xf6b24d4dc119dd5c), 90, source_90, 11, 0, NULL },
-    { UINT64_C(0xaa8fdee4f4e9d4e3), 90, source_91, 11, 0, NULL },
-    { UINT64_C(0x5e815f7f30d7edec), 90, source_92, 6, 0, NULL },
-    { UINT64_C(0x08a67b8d44f1a7a4), 90, source_93, 7, 0, NULL },
-    { UINT64_C(0xa28cbe8f0bfc940d), 90, source_94, 5, 0, NULL },
-    { UINT64_C(0xc6ac8c5030e98211), 90, source_95, 6, 0, NULL },
-    { UINT64_C(0x7527ca5bc8046b12), 90, source_96, 9, 0, NULL },
-    { UINT64_C(0xff571dd34e6f3cd0), 90, source_97, 9, 0, NULL },
-    { UINT64_C(0x0246d0dd367d0068), 90, source_98, 7, 0, NULL },
-    { UINT64_C(0x785208e226c07a19), 90, source_99, 9, 0, NULL },
-    { UINT64_C(0x7555466f0806486c), 90, source_100, 9, 0, NULL },
-    { UINT64_C(0x6213d85f3db86d30), 90, source_101, 9, 0, NULL },
-    { UINT64_C(0xe984fe6d36a358f4), 90, source_102, 8, 0, NULL },
-    { UINT64_C(0x7877837d292cb2e7), 90, source_103, 9, 0, NULL },
-    { UINT64_C(0x7b5f8c487be462b1), 90, source_104, 6, 0, NULL },
-    { UINT64_C(0x5096d8db61f4933f), 90, source_105, 7, 0, NULL },
-    { UINT64_C(0x0bc2d662bb8ac9f6), 90, source_106, 5, 0, NULL },
-    { UINT64_C(0x669a55e06b9dffdc), 90, source_107, 6, 0, NULL },
+    { UINT64_C(0xf4f5e7cadbb75de4), 90, source_76, 6, 0, NULL },
+    { UINT64_C(0x4c4bb71b9b6045b4), 90, source_77, 6, 0, NULL },
+    { UINT64_C(0xb8091077336d400e), 90, source_78, 5, 0, NULL },
+    { UINT64_C(0x12f9c0231d00dd1b), 90, source_79, 6, 0, NULL },
+    { UINT64_C(0x3e2f98209b9146bc), 90, source_80, 7, 0, NULL },
+    { UINT64_C(0xed00d4b2fa1ddba0), 90, source_81, 7, 0, NULL },
+    { UINT64_C(0x78bbd1a1c80ed6d1), 90, source_82, 5, 0, NULL },
+    { UINT64_C(0x01f4fb5857056135), 90, source_83, 7, 0, NULL },
+    { UINT64_C(0x295f75a7e6efac8c), 90, source_84, 12, 0, NULL },
+    { UINT64_C(0x6131c0241c87c115), 90, source_85, 12, 0, NULL },
+    { UINT64_C(0x771e8960679a224e), 90, source_86, 12, 0, NULL },
+    { UINT64_C(0xcf0c027ea410d3a6), 90, source_87, 12, 0, NULL },
+    { UINT64_C(0xa1e67d21dff31f43), 90, source_88, 11, 0, NULL },
+    { UINT64_C(0xea16587d70f32ed9), 90, source_89, 11, 0, NULL },
+    { UINT64_C(0xbe4e29ab70a8367c), 90, source_90, 11, 0, NULL },
+    { UINT64_C(0x5ad74f5b656518e3), 90, source_91, 11, 0, NULL },
+    { UINT64_C(0x94f7c50f68633b78), 90, source_92, 7, 0, NULL },
+    { UINT64_C(0x3c4fec7bd32ef470), 90, source_93, 7, 0, NULL },
+    { UINT64_C(0x116b28ab594294fd), 90, source_94, 5, 0, NULL },
+    { UINT64_C(0x78f71a2b92fbd091), 90, source_95, 7, 0, NULL },
+    { UINT64_C(0x6bb93489bd85ed32), 90, source_96, 9, 0, NULL },
+    { UINT64_C(0xaab9bec65188a680), 90, source_97, 9, 0, NULL },
+    { UINT64_C(0x274d3ee0cdcef43c), 90, source_98, 8, 0, NULL },
+    { UINT64_C(0x97c368fe44b719a9), 90, source_99, 9, 0, NULL },
+    { UINT64_C(0x83c2ef700512be7c), 90, source_100, 9, 0, NULL },
+    { UINT64_C(0x807d90ff156223f0), 90, source_101, 9, 0, NULL },
+    { UINT64_C(0x287191452cbe8ad8), 90, source_102, 8, 0, NULL },
+    { UINT64_C(0x3e85ceacfe4b18e7), 90, source_103, 9, 0, NULL },
+    { UINT64_C(0x2fe4885fddf3b5ed), 90, source_104, 7, 0, NULL },
+    { UINT64_C(0x13a27b781696535b), 90, source_105, 7, 0, NULL },
+    { UINT64_C(0x4e4c7249848ee786), 90, source_106, 5, 0, NULL },
+    { UINT64_C(0x76c22c6a0b153dec), 90, source_107, 7, 0, NULL },
     { UINT64_C(0xa459c52a2bfa8fa9), 0, source_108, 2, 0, NULL },
     { UINT64_C(0x1d7bd598bc3a8aea), 0, source_109, 2, 0, NULL },
     { UINT64_C(0xa9756e1c875e649c), 0, source_110, 2, 0, NULL },
@@ -55903,18 +56049,18 @@ static const struct kiln_program programs[] = {
     { UINT64_C(0x8bcb595e9ce11ddf), 0, source_121, 2, 0, NULL },
     { UINT64_C(0x3f20180080f3aa42), 0, source_122, 2, 0, NULL },
     { UINT64_C(0x460bd89667546375), 0, source_123, 3, 0, NULL },
-    { UINT64_C(0xfb95c9c6b1f31e19), 90, source_124, 9, 0, NULL },
-    { UINT64_C(0x5c4c653f08985119), 90, source_125, 9, 0, NULL },
-    { UINT64_C(0xca157cce7d1447cb), 90, source_126, 8, 0, NULL },
-    { UINT64_C(0x7cae1d590ab4d522), 90, source_127, 9, 0, NULL },
-    { UINT64_C(0xea3034ce8cd30b9e), 90, source_128, 6, 0, NULL },
-    { UINT64_C(0xc8eafcca2bc2728e), 90, source_129, 6, 0, NULL },
-    { UINT64_C(0x511a041f9b631344), 90, source_130, 5, 0, NULL },
-    { UINT64_C(0x835c36fdae8ee7bf), 90, source_131, 6, 0, NULL },
-    { UINT64_C(0xf52950c6d8323eb7), 90, source_132, 6, 0, NULL },
-    { UINT64_C(0xbc1b098ac22b59d1), 90, source_133, 6, 0, NULL },
-    { UINT64_C(0x5e5acee7e769139d), 90, source_134, 5, 0, NULL },
-    { UINT64_C(0xc828a4d61a99102c), 90, source_135, 6, 0, NULL },
+    { UINT64_C(0xd423826e81a429c9), 90, source_124, 9, 0, NULL },
+    { UINT64_C(0xa990533027eac099), 90, source_125, 9, 0, NULL },
+    { UINT64_C(0xe3ce72706345f397), 90, source_126, 8, 0, NULL },
+    { UINT64_C(0x30e954094467f2b2), 90, source_127, 9, 0, NULL },
+    { UINT64_C(0xb294b6380d3f012e), 90, source_128, 6, 0, NULL },
+    { UINT64_C(0x194b2e904a19a4be), 90, source_129, 7, 0, NULL },
+    { UINT64_C(0xcc26770054b83d14), 90, source_130, 5, 0, NULL },
+    { UINT64_C(0xb52f1073aef2d7a3), 90, source_131, 6, 0, NULL },
+    { UINT64_C(0xb655051e2b79c47b), 90, source_132, 6, 0, NULL },
+    { UINT64_C(0x806b0e0cac42caa5), 90, source_133, 6, 0, NULL },
+    { UINT64_C(0x90b77150f62a2f91), 90, source_134, 5, 0, NULL },
+    { UINT64_C(0xa57c23024ba6a2fc), 90, source_135, 6, 0, NULL },
     { UINT64_C(0xdb74f23da2379c38), 0, source_136, 4, 0, NULL },
     { UINT64_C(0x5551d2bcbfc4b61e), 0, source_137, 4, 0, NULL },
     { UINT64_C(0xf275f8a14c52be03), 0, source_138, 3, 0, NULL },
@@ -55935,38 +56081,38 @@ static const struct kiln_program programs[] = {
     { UINT64_C(0x9c27c3dd050638a5), 0, source_153, 4, 0, NULL },
     { UINT64_C(0xf497ff3d00696e72), 0, source_154, 3, 0, NULL },
     { UINT64_C(0xf488ef7dc4be149f), 0, source_155, 4, 0, NULL },
-    { UINT64_C(0xb3aed0211c554b4d), 90, source_156, 5, 0, NULL },
-    { UINT64_C(0x293f884e559021c3), 90, source_157, 5, 0, NULL },
-    { UINT64_C(0x4d6ff7f86efad28a), 90, source_158, 5, 0, NULL },
-    { UINT64_C(0x3be5a70d749f0b3b), 90, source_159, 5, 0, NULL },
-    { UINT64_C(0x7003102bc2132ef8), 90, source_160, 12, 0, NULL },
-    { UINT64_C(0x5b7ff8a1b1159435), 90, source_161, 12, 0, NULL },
-    { UINT64_C(0x5f1dfed0d17edf36), 90, source_162, 12, 0, NULL },
-    { UINT64_C(0x17f4c4ee40e8f2b6), 90, source_163, 12, 0, NULL },
-    { UINT64_C(0xcbe52ae3a8f0f0b9), 90, source_164, 11, 0, NULL },
-    { UINT64_C(0x73d4948965d8cbbc), 90, source_165, 11, 0, NULL },
-    { UINT64_C(0x8d568067efcc8496), 90, source_166, 11, 0, NULL },
-    { UINT64_C(0x5bad5187664ca5c0), 90, source_167, 11, 0, NULL },
-    { UINT64_C(0x1b4e2887e1324b13), 90, source_168, 5, 0, NULL },
-    { UINT64_C(0xcdd584bb1a3d3d53), 90, source_169, 5, 0, NULL },
-    { UINT64_C(0x1bdcd1c8e3e58027), 90, source_170, 5, 0, NULL },
-    { UINT64_C(0xb05e6b7d3470970a), 90, source_171, 5, 0, NULL },
-    { UINT64_C(0x9dddec0fb831fa16), 90, source_172, 6, 0, NULL },
-    { UINT64_C(0xfd497d8ed926c9c4), 90, source_173, 6, 0, NULL },
-    { UINT64_C(0xcf3895792b911248), 90, source_174, 6, 0, NULL },
-    { UINT64_C(0xd7cd426e2d5c6103), 90, source_175, 6, 0, NULL },
-    { UINT64_C(0xfe881d8bccce9901), 90, source_176, 9, 0, NULL },
-    { UINT64_C(0x667441472b55c7d6), 90, source_177, 9, 0, NULL },
-    { UINT64_C(0x81818f5f87f26e00), 90, source_178, 9, 0, NULL },
-    { UINT64_C(0x3c3d35168972d794), 90, source_179, 9, 0, NULL },
-    { UINT64_C(0xfbc44ad3dbf1a8fd), 90, source_180, 6, 0, NULL },
-    { UINT64_C(0xf4d5fd1c9689902b), 90, source_181, 6, 0, NULL },
-    { UINT64_C(0xc798d87e533d8ffc), 90, source_182, 6, 0, NULL },
-    { UINT64_C(0xa7c99984831618ef), 90, source_183, 6, 0, NULL },
-    { UINT64_C(0x61476f2423ef470a), 90, source_184, 5, 0, NULL },
-    { UINT64_C(0x0f626dd0ceb7c062), 90, source_185, 5, 0, NULL },
-    { UINT64_C(0xef41b3c5b5d1f5c3), 90, source_186, 5, 0, NULL },
-    { UINT64_C(0x7b288298fd9c897c), 90, source_187, 5, 0, NULL },
+    { UINT64_C(0xe2e6d47094a4f27d), 90, source_156, 5, 0, NULL },
+    { UINT64_C(0x52447b5c88802853), 90, source_157, 5, 0, NULL },
+    { UINT64_C(0xf6b1cd15748616fa), 90, source_158, 5, 0, NULL },
+    { UINT64_C(0xf60e78a96994c4cf), 90, source_159, 5, 0, NULL },
+    { UINT64_C(0x136ec9d460bbd57c), 90, source_160, 12, 0, NULL },
+    { UINT64_C(0x1cd3284b3c979321), 90, source_161, 12, 0, NULL },
+    { UINT64_C(0x684abd68222ac82a), 90, source_162, 12, 0, NULL },
+    { UINT64_C(0x567f7649690b3176), 90, source_163, 12, 0, NULL },
+    { UINT64_C(0x9a4c6c51857636b9), 90, source_164, 11, 0, NULL },
+    { UINT64_C(0x1bf0ed7651009638), 90, source_165, 11, 0, NULL },
+    { UINT64_C(0x4a669bc035efe44e), 90, source_166, 11, 0, NULL },
+    { UINT64_C(0x75f45b15e139e248), 90, source_167, 11, 0, NULL },
+    { UINT64_C(0x0265f203dd68eec3), 90, source_168, 5, 0, NULL },
+    { UINT64_C(0xd8a5b8105c760ca3), 90, source_169, 5, 0, NULL },
+    { UINT64_C(0xb365e7a83db491fb), 90, source_170, 5, 0, NULL },
+    { UINT64_C(0x03e91ef1dd07db1a), 90, source_171, 5, 0, NULL },
+    { UINT64_C(0x92ccf166bbe5bd1a), 90, source_172, 6, 0, NULL },
+    { UINT64_C(0x6f8344f0fb881894), 90, source_173, 6, 0, NULL },
+    { UINT64_C(0x3b8ef4395c09d758), 90, source_174, 6, 0, NULL },
+    { UINT64_C(0x5f5a6987af477217), 90, source_175, 6, 0, NULL },
+    { UINT64_C(0x9db405d99bc4a5f5), 90, source_176, 9, 0, NULL },
+    { UINT64_C(0x38cfe0480c8563d6), 90, source_177, 9, 0, NULL },
+    { UINT64_C(0x2801088d2817fc30), 90, source_178, 9, 0, NULL },
+    { UINT64_C(0xf4bf9ffb65ced100), 90, source_179, 9, 0, NULL },
+    { UINT64_C(0x0634a6427950a07d), 90, source_180, 6, 0, NULL },
+    { UINT64_C(0xf359a1869629a7df), 90, source_181, 6, 0, NULL },
+    { UINT64_C(0x601817f68f98808c), 90, source_182, 6, 0, NULL },
+    { UINT64_C(0x768a7a7d9b1f09d3), 90, source_183, 6, 0, NULL },
+    { UINT64_C(0x2a0dc966d8b60f3a), 90, source_184, 5, 0, NULL },
+    { UINT64_C(0x1faa80f6b4b96772), 90, source_185, 5, 0, NULL },
+    { UINT64_C(0x4d0feac845e35d43), 90, source_186, 5, 0, NULL },
+    { UINT64_C(0xe5c3f6a0d0b3a2e0), 90, source_187, 5, 0, NULL },
     { UINT64_C(0x33e0706d24da802d), 0, source_188, 3, 0, NULL },
     { UINT64_C(0x87bfccfae58c3ac1), 0, source_189, 3, 0, NULL },
     { UINT64_C(0xb1beb4bfb763b7b2), 0, source_190, 3, 0, NULL },
@@ -55983,22 +56129,22 @@ static const struct kiln_program programs[] = {
     { UINT64_C(0x7910c8e8b67bb19d), 0, source_201, 2, 0, NULL },
     { UINT64_C(0x2d13d6209d5f5075), 0, source_202, 2, 0, NULL },
     { UINT64_C(0x2cd66a5fb38e197e), 0, source_203, 2, 0, NULL },
-    { UINT64_C(0x1cf179ad2b0de758), 90, source_204, 6, 0, NULL },
-    { UINT64_C(0x2fa6e57c588bc220), 90, source_205, 6, 0, NULL },
-    { UINT64_C(0x241ac0ed9014d7c3), 90, source_206, 6, 0, NULL },
-    { UINT64_C(0xad34485b4f41dafa), 90, source_207, 6, 0, NULL },
-    { UINT64_C(0x586276925d8032f2), 90, source_208, 6, 0, NULL },
-    { UINT64_C(0x0b09c8c55dbd7b44), 90, source_209, 6, 0, NULL },
-    { UINT64_C(0xc1a17959ce55c37e), 90, source_210, 6, 0, NULL },
-    { UINT64_C(0x32a8c32a6ff7b455), 90, source_211, 6, 0, NULL },
-    { UINT64_C(0x06fe510217882088), 90, source_212, 6, 0, NULL },
-    { UINT64_C(0xe3c0c3e93780eaac), 90, source_213, 6, 0, NULL },
-    { UINT64_C(0x7c44183526cce015), 90, source_214, 6, 0, NULL },
-    { UINT64_C(0xf4c14967c9b20acc), 90, source_215, 6, 0, NULL },
-    { UINT64_C(0x4c0981dd6722c8b9), 90, source_216, 6, 0, NULL },
-    { UINT64_C(0x05b2f254d6492d6d), 90, source_217, 6, 0, NULL },
-    { UINT64_C(0xd57df3c8b4445607), 90, source_218, 6, 0, NULL },
-    { UINT64_C(0x4b67ff8d9d6ca43c), 90, source_219, 6, 0, NULL },
+    { UINT64_C(0xc3186f8e23b29144), 90, source_204, 6, 0, NULL },
+    { UINT64_C(0x59cf1de31bff2e30), 90, source_205, 6, 0, NULL },
+    { UINT64_C(0x92594eb589a6c897), 90, source_206, 6, 0, NULL },
+    { UINT64_C(0xceedfb47c5d8cbba), 90, source_207, 6, 0, NULL },
+    { UINT64_C(0x607817a888eb8ea6), 90, source_208, 6, 0, NULL },
+    { UINT64_C(0xa170c0c24b127e54), 90, source_209, 6, 0, NULL },
+    { UINT64_C(0x4970fd394817b9fe), 90, source_210, 6, 0, NULL },
+    { UINT64_C(0xbcd045843fb06159), 90, source_211, 6, 0, NULL },
+    { UINT64_C(0xab3daa89843f4adc), 90, source_212, 6, 0, NULL },
+    { UINT64_C(0xf0fa7fa8fb777b20), 90, source_213, 6, 0, NULL },
+    { UINT64_C(0x4abea7c95caa18f1), 90, source_214, 6, 0, NULL },
+    { UINT64_C(0x7bddf7888f09cd4c), 90, source_215, 6, 0, NULL },
+    { UINT64_C(0x14ca1367a5385635), 90, source_216, 6, 0, NULL },
+    { UINT64_C(0x7873cb824a895ad1), 90, source_217, 6, 0, NULL },
+    { UINT64_C(0x1365dc1280855437), 90, source_218, 6, 0, NULL },
+    { UINT64_C(0xa5c43c36fbded950), 90, source_219, 6, 0, NULL },
     { UINT64_C(0x24eada40d13080e7), 0, source_220, 4, 0, NULL },
     { UINT64_C(0xc1d252fc39f39108), 0, source_221, 4, 0, NULL },
     { UINT64_C(0xf421ccd62b295519), 0, source_222, 4, 0, NULL },
