@@ -5,17 +5,17 @@
 #include "tune/verify.h"
 
 /* `context` holds the candidate alone. The message is one line, "" when all is well. */
-typedef enum verify_verdict check(struct verifier *verifier, struct kiln_context *context,
+typedef enum verify_verdict kernel_check(struct verifier *verifier, struct kiln_context *context,
         const struct verify_case *of, char message[VERIFY_MESSAGE_BYTES]);
 
 /* Buffers over memory of the application (CL_MEM_USE_HOST_PTR), each at every multiple of the
  * element below 64 bytes; the workspace at every multiple of 16, a pixel of an image. A kernel that
  * assumes more of an address takes the process down on a CPU. */
-check check_host_memory;
+kernel_check check_host_memory;
 
 /* All pairs of alpha and beta out of 0, -0, 1, -1, infinities, NaN, tiny and huge, over values of C
  * like these, and sums that are 0, infinite, or small though parts of them are not. */
-check check_special_values;
+kernel_check check_special_values;
 
 /* ---- plain.c: multiplications of matrices that the check fills ---- */
 
@@ -41,8 +41,12 @@ void plain_set_b(struct plain *plain, size_t p, size_t j, double value);
 size_t plain_bytes(const struct matrix *matrix);
 unsigned char *plain_begin(const struct matrix *matrix);
 
-/* Runs the case on these buffers; a buffer that is NULL is KILN_OUT_OF_MEMORY. C is read back. */
+/* The case on these buffers, which may be NULL. */
+struct kiln_gemm plain_gemm(const struct plain *plain, const cl_mem buffers[3]);
+
+/* Runs it, in the launcher's workspace if it has none, and reads C back. KILN_OUT_OF_MEMORY when a
+ * buffer is NULL. */
 enum kiln_status plain_run(struct plain *plain, struct verifier *verifier,
-        struct kiln_context *context, const cl_mem buffers[3], cl_mem workspace);
+        struct kiln_context *context, const struct kiln_gemm *gemm);
 
 #endif

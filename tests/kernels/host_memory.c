@@ -5,14 +5,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LINE = 64, PAGE = 4096, CHUNK = 16, NUM_ROOMS = 4 };     /* of A, B, C and the workspace */
+enum { LINE = 64, PAGE = 4096, CHUNK = 16 };
 
 struct host_check {
     struct plain plain;
     double *wanted;                    /* m x n */
     unsigned char *c_before;
-    unsigned char *rooms[NUM_ROOMS];
-    size_t bytes[NUM_ROOMS];
+};
+
+/* Memory of the application, so many bytes past a page, and the buffer over it. */
+struct hosted {
+    unsigned char *room;
+    cl_mem buffer;
 };
 
 static double a_value(size_t i, size_t p)
@@ -49,24 +53,15 @@ static void fill(struct host_check *check)
         }
 }
 
-static bool host_check_init(struct host_check *check, const struct verify_case *of,
-        size_t workspace_bytes)
+static bool host_check_init(struct host_check *check, const struct verify_case *of)
 {
     *check = (struct host_check) { .wanted = calloc(of->m * of->n + 1, sizeof(double)) };
     if (!plain_init(&check->plain, of) || !check->wanted)
         return false;
-    const size_t bytes[NUM_ROOMS] = { plain_bytes(&check->plain.a), plain_bytes(&check->plain.b),
-            plain_bytes(&check->plain.c), workspace_bytes };
-    for (int i = 0; i < NUM_ROOMS; i++) {
-        check->bytes[i] = bytes[i];
-        check->rooms[i] = aligned_alloc(PAGE, (bytes[i] + LINE + PAGE) / PAGE * PAGE);
-        if (!check->rooms[i])
-            return false;
-    }
-    check->c_before = malloc(check->bytes[2]);
+    check->c_before = malloc(plain_bytes(&check->plain.c));
     if (check->c_before) {
         fill(check);
-        memcpy(check->c_before, plain_begin(&check->plain.c), check->bytes[2]);
+        memcpy(check->c_before, plain_begin(&check->plain.c), plain_bytes(&check->plain.c));
     }
     return check->c_before != NULL;
 }
@@ -76,8 +71,29 @@ static void host_check_free(struct host_check *check)
     plain_free(&check->plain);
     free(check->wanted);
     free(check->c_before);
-    for (int i = 0; i < NUM_ROOMS; i++)
-        free(check->rooms[i]);
+}
+
+/* `contents` may be NULL, for bytes that are NaNs of any precision. */
+static struct hosted hosted_init(const struct verifier *verifier, const void *contents,
+        size_t bytes, size_t skew)
+{
+    struct hosted hosted = { .room = aligned_alloc(PAGE, (skew + bytes + PAGE) / PAGE * PAGE) };
+    if (!hosted.room)
+        return hosted;
+    if (contents)
+        memcpy(hosted.room + skew, contents, bytes);
+    else
+        memset(hosted.room + skew, 0xff, bytes);
+    hosted.buffer = clCreateBuffer(verifier->launcher->context,
+            CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, bytes, hosted.room + skew, NULL);
+    return hosted;
+}
+
+static void hosted_free(struct hosted *hosted)
+{
+    if (hosted->buffer)
+        clReleaseMemObject(hosted->buffer);
+    free(hosted->room);
 }
 
 /* The first element of C that is wrong, or what was overwritten; "" when all is well. */
@@ -99,28 +115,42 @@ static void judge(const struct host_check *check, char message[VERIFY_MESSAGE_BY
         snprintf(message, VERIFY_MESSAGE_BYTES, "%s", where);
 }
 
-/* One run with each buffer so many bytes past a page. */
-static enum verify_verdict run_at(struct host_check *check, struct verifier *verifier,
-        struct kiln_context *context, const size_t skews[NUM_ROOMS],
-        char message[VERIFY_MESSAGE_BYTES])
+/* One run on these buffers, in a workspace so many bytes past a page. */
+static enum kiln_status run_on(struct host_check *check, struct verifier *verifier,
+        struct kiln_context *context, const struct hosted hosted[3], size_t skew)
 {
-    const unsigned char *contents[NUM_ROOMS] = { plain_begin(&check->plain.a),
-            plain_begin(&check->plain.b), check->c_before, NULL };
-    cl_mem buffers[NUM_ROOMS] = { NULL };
-    for (int i = 0; i < NUM_ROOMS; i++) {
-        unsigned char *at = check->rooms[i] + skews[i];
-        if (contents[i])
-            memcpy(at, contents[i], check->bytes[i]);
-        else
-            memset(at, 0xff, check->bytes[i]);
-        buffers[i] = clCreateBuffer(verifier->launcher->context,
-                CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, check->bytes[i], at, NULL);
+    const cl_mem buffers[3] = { hosted[0].buffer, hosted[1].buffer, hosted[2].buffer };
+    struct kiln_gemm gemm = plain_gemm(&check->plain, buffers);
+    struct hosted workspace = { .room = NULL };
+    size_t bytes = 0;
+    enum kiln_status status = kiln_gemm_workspace_bytes(context, &gemm, &bytes);
+    if (status == KILN_SUCCESS && bytes) {
+        workspace = hosted_init(verifier, NULL, bytes, skew);
+        gemm.workspace = workspace.buffer;
+        status = workspace.buffer ? KILN_SUCCESS : KILN_OUT_OF_MEMORY;
     }
-    const enum kiln_status status = plain_run(&check->plain, verifier, context, buffers,
-            buffers[NUM_ROOMS - 1]);
-    for (int i = 0; i < NUM_ROOMS; i++)
-        if (buffers[i])
-            clReleaseMemObject(buffers[i]);
+    if (status == KILN_SUCCESS)
+        status = plain_run(&check->plain, verifier, context, &gemm);
+    hosted_free(&workspace);
+    return status;
+}
+
+/* The i-th run. Factors are odd: each matrix comes to every place, beside others elsewhere. */
+static enum verify_verdict run_at(struct host_check *check, struct verifier *verifier,
+        struct kiln_context *context, size_t i, char message[VERIFY_MESSAGE_BYTES])
+{
+    const struct plain *plain = &check->plain;
+    const size_t element = plain->c.element_bytes, num = LINE / element;
+    const size_t skews[] = { i * element, (3 * i + 1) % num * element,
+            (5 * i + 2) % num * element, i * CHUNK % LINE };
+    struct hosted hosted[3] = {
+        hosted_init(verifier, plain_begin(&plain->a), plain_bytes(&plain->a), skews[0]),
+        hosted_init(verifier, plain_begin(&plain->b), plain_bytes(&plain->b), skews[1]),
+        hosted_init(verifier, check->c_before, plain_bytes(&plain->c), skews[2]),
+    };
+    const enum kiln_status status = run_on(check, verifier, context, hosted, skews[3]);
+    for (int operand = 0; operand < 3; operand++)
+        hosted_free(&hosted[operand]);
     if (status == KILN_SUCCESS)
         judge(check, message);
     else
@@ -129,27 +159,20 @@ static enum verify_verdict run_at(struct host_check *check, struct verifier *ver
     if (length)
         snprintf(message + length, VERIFY_MESSAGE_BYTES - length,
                 "; %zu x %zu x %zu, A, B, C and workspace %zu, %zu, %zu, %zu bytes past a page",
-                check->plain.of->m, check->plain.of->n, check->plain.of->k, skews[0], skews[1],
-                skews[2], skews[3]);
+                plain->of->m, plain->of->n, plain->of->k, skews[0], skews[1], skews[2], skews[3]);
     return !length ? VERIFY_OK : status == KILN_SUCCESS ? VERIFY_WRONG : VERIFY_FAILED;
 }
 
 enum verify_verdict check_host_memory(struct verifier *verifier, struct kiln_context *context,
         const struct verify_case *of, char message[VERIFY_MESSAGE_BYTES])
 {
-    const size_t element = (size_t) of->problem.precision->element_bytes;
-    const size_t num = LINE / element;
     struct host_check check;
     enum verify_verdict verdict = VERIFY_IMPOSSIBLE;
     snprintf(message, VERIFY_MESSAGE_BYTES, "out of memory");
-    if (host_check_init(&check, of, verifier->launcher->workspace_bytes))
+    if (host_check_init(&check, of))
         verdict = VERIFY_OK;
-    /* Odd factors: each matrix comes to every place, beside others at other places. */
-    for (size_t i = 0; i < num && verdict == VERIFY_OK; i++) {
-        const size_t skews[NUM_ROOMS] = { i * element, (3 * i + 1) % num * element,
-                (5 * i + 2) % num * element, i * CHUNK % LINE };
-        verdict = run_at(&check, verifier, context, skews, message);
-    }
+    for (size_t i = 0; verdict == VERIFY_OK && i < LINE / check.plain.c.element_bytes; i++)
+        verdict = run_at(&check, verifier, context, i, message);
     host_check_free(&check);
     return verdict;
 }

@@ -3,7 +3,7 @@
  * The presets and a covering set of each family run on each edge class, exactly and against a
  * reference (verify.h), or on buffers without room around them (--tight). The first configuration
  * of a family runs for all four transpose pairs, the others for one each in turn, unless --all is
- * given: compiling takes longer than everything else.
+ * given: compiling takes longer than everything else. The checks of checks.h follow.
  */
 #include "checks.h"
 #include "cover.h"
@@ -120,7 +120,7 @@ static bool poison_workspace(struct launcher *launcher)
 }
 
 static void run_case(struct run *run, struct candidate *candidate, const char *edge,
-        const struct verify_case *of, check *verify)
+        const struct verify_case *of, kernel_check *verify)
 {
     char message[VERIFY_MESSAGE_BYTES];
     run->num_cases++;

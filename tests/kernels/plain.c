@@ -61,12 +61,10 @@ unsigned char *plain_begin(const struct matrix *matrix)
     return matrix->image + MATRIX_ZONE_BYTES;
 }
 
-enum kiln_status plain_run(struct plain *plain, struct verifier *verifier,
-        struct kiln_context *context, const cl_mem buffers[3], cl_mem workspace)
+struct kiln_gemm plain_gemm(const struct plain *plain, const cl_mem buffers[3])
 {
     const struct verify_case *of = plain->of;
-    struct launcher *launcher = verifier->launcher;
-    struct kiln_gemm gemm = {
+    return (struct kiln_gemm) {
         .precision = (enum kiln_precision) of->problem.precision->bits, .layout = KILN_ROW_MAJOR,
         .transa = of->problem.transa ? KILN_TRANS : KILN_NO_TRANS,
         .transb = of->problem.transb ? KILN_TRANS : KILN_NO_TRANS,
@@ -75,16 +73,23 @@ enum kiln_status plain_run(struct plain *plain, struct verifier *verifier,
         .b = buffers[1], .b_offset = of->offset_b, .ldb = plain->b.ld,
         .c = buffers[2], .c_offset = of->offset_c, .ldc = plain->c.ld,
     };
+}
+
+enum kiln_status plain_run(struct plain *plain, struct verifier *verifier,
+        struct kiln_context *context, const struct kiln_gemm *gemm)
+{
+    struct launcher *launcher = verifier->launcher;
+    struct kiln_gemm call = *gemm;
     double seconds;
     enum kiln_status status = KILN_OUT_OF_MEMORY;
-    if (gemm.a && gemm.b && gemm.c)
-        status = launcher_prepare(launcher, context, &gemm);
-    if (workspace && gemm.workspace)
-        gemm.workspace = workspace;
+    if (call.a && call.b && call.c)
+        status = launcher_prepare(launcher, context, &call);
+    if (gemm->workspace)
+        call.workspace = gemm->workspace;
     if (status == KILN_SUCCESS)
-        status = launcher_run(launcher, context, &gemm, &seconds);
+        status = launcher_run(launcher, context, &call, &seconds);
     if (status == KILN_SUCCESS)
-        status = (enum kiln_status) clEnqueueReadBuffer(launcher->queue, gemm.c, CL_TRUE, 0,
+        status = (enum kiln_status) clEnqueueReadBuffer(launcher->queue, call.c, CL_TRUE, 0,
                 plain_bytes(&plain->c), plain_begin(&plain->c), 0, NULL, NULL);
     return status;
 }

@@ -101,6 +101,7 @@ static enum verify_verdict run_pair(struct plain *plain, struct verifier *verifi
         struct kiln_context *context, const cl_mem buffers[3], char message[VERIFY_MESSAGE_BYTES])
 {
     const struct verify_case *of = plain->of;
+    const struct kiln_gemm gemm = plain_gemm(plain, buffers);
     matrix_poison(&plain->c);
     for (size_t i = 0; i < of->m; i++)
         for (size_t j = 0; j < of->n; j++)
@@ -108,7 +109,7 @@ static enum verify_verdict run_pair(struct plain *plain, struct verifier *verifi
     enum kiln_status status = (enum kiln_status) clEnqueueWriteBuffer(verifier->launcher->queue,
             buffers[2], CL_TRUE, 0, plain_bytes(&plain->c), plain_begin(&plain->c), 0, NULL, NULL);
     if (status == KILN_SUCCESS)
-        status = plain_run(plain, verifier, context, buffers, NULL);
+        status = plain_run(plain, verifier, context, &gemm);
     if (status == KILN_SUCCESS)
         return judge(plain, message);
     snprintf(message, VERIFY_MESSAGE_BYTES, "%s", kiln_status_string(status));
