@@ -133,6 +133,11 @@ struct kiln_recipe {
     uint8_t transa, transb;            /* 0 or 1 */
     uint8_t index_bits;                /* 32: only while every index fits 31 bits; or 64 */
     struct kiln_guard guard;
+    uint32_t tile[3];                  /* >= 1: rows and columns of C that are computed at a time,
+                                          and the depth of one step over K */
+    uint32_t reach[3];                 /* >= tile, and than that of any stage: the largest part that
+                                          M, N and K are gone through by. An index goes less than
+                                          twice as far beyond what there is */
     uint32_t program;                  /* index into the bundle's programs */
     uint8_t num_stages, num_regions;
     const struct kiln_stage *stages;

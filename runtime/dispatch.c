@@ -7,12 +7,8 @@
  */
 #include "internal.h"
 
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* What a 32-bit kernel may form on top of a checked index: a vector's lanes or an unrolled step. */
-enum { INDEX_MARGIN = 4096 };
 
 bool kiln_grid_make(const struct kiln_dispatch *dispatch, struct kiln_grid *grid)
 {
@@ -102,46 +98,39 @@ static const struct kiln_anchor *nearest_anchor(const struct kiln_bundle *bundle
     return best;
 }
 
-/* The extents as the largest tile of any stage rounds them up. */
+/* The extents, and as far beyond them as kernels may go. */
 static bool padded_extents(const struct kiln_recipe *recipe, const struct kiln_problem *problem,
-        size_t padded[KILN_NUM_DIMS])
+        struct kiln_problem *padded)
 {
-    uint32_t tiles[KILN_NUM_DIMS] = {1, 1, 1, 1};
-    for (unsigned i = 0; i < recipe->num_stages; i++) {
-        const struct kiln_stage *stage = &recipe->stages[i];
-        for (unsigned d = 0; d < stage->work_dim; d++) {
-            if (stage->tile[d] > tiles[stage->dim[d]]) {
-                tiles[stage->dim[d]] = stage->tile[d];
-            }
-        }
-    }
-    for (unsigned dim = 0; dim < KILN_NUM_DIMS; dim++) {
-        if (!kiln_round_up(kiln_extent(problem, dim), tiles[dim], &padded[dim])) {
+    *padded = *problem;
+    size_t *extents[3] = {&padded->m, &padded->n, &padded->k};
+    for (unsigned i = 0; i < 3; i++) {
+        size_t beyond = 0;
+        if (!kiln_multiply(2, recipe->reach[i], &beyond) ||
+            !kiln_add(*extents[i], beyond, extents[i])) {
             return false;
         }
     }
     return true;
 }
 
-/* A matrix without rows or columns counts as one element: its offset is still an argument. The
- * offset of the last batch member counts: the host adds the strides before a kernel sees it. */
+/* The offset of the last batch member counts: the host adds the strides before a kernel sees it. */
 static bool last_index_fits(const struct kiln_operand *operand, size_t batch_count, size_t rows,
-        size_t row_length, size_t limit)
+        size_t row_length)
 {
     struct kiln_operand padded = *operand;
     size_t end = 0;
-    padded.rows = rows > 0 ? rows : 1;
-    padded.row_length = row_length > 0 ? row_length : 1;
-    return operand->ld <= limit && kiln_operand_end(&padded, batch_count, &end) &&
-           end - 1 <= limit;
+    padded.rows = rows;
+    padded.row_length = row_length;
+    return kiln_operand_end(&padded, batch_count, &end) && end - 1 <= INT32_MAX;
 }
 
-static bool regions_fit(const struct kiln_recipe *recipe, const struct kiln_problem *problem,
-        size_t limit)
+static bool regions_fit(const struct kiln_recipe *recipe, const struct kiln_problem *padded)
 {
     for (unsigned i = 0; i < recipe->num_regions; i++) {
         size_t elements = 0;
-        if (!kiln_region_elements(problem, &recipe->regions[i], &elements) || elements > limit) {
+        if (!kiln_region_elements(padded, &recipe->regions[i], &elements) ||
+            elements > INT32_MAX) {
             return false;
         }
     }
@@ -151,34 +140,27 @@ static bool regions_fit(const struct kiln_recipe *recipe, const struct kiln_prob
 /* May a recipe with 32-bit indices serve the call?
  *
  * Every value that such a kernel computes must fit a signed 32-bit integer, those that it computes
- * and then does not use included, since overflow is undefined in OpenCL C. The work-groups cover
- * M, N and K rounded up to a stage's tile. A work-item in that margin may form the index of an
- * element of the padded matrix before it finds that it has nothing to do, so the last element of
- * the padded matrix is what counts:
+ * and then does not use included, since overflow is undefined in OpenCL C. Kernels go through M, N
+ * and K by parts: tiles, slices, vectors, unrolled steps. The last part may end beyond the extent,
+ * and the place of the next one may be computed before it is found that there is none; so a row, a
+ * column or a k goes less than twice the largest part, the recipe's reach, beyond the extent. What
+ * counts is the last element of matrices of such extents:
  *     offset + (padded rows - 1) * ld + padded row length - 1.
- * This also bounds M, N and K, except that one row does not bound ld and no row bounds nothing;
- * ld and the extents are therefore looked at alone as well. Within the workspace a kernel counts
- * from the start of a region, whose padding is in the region's own rounding. INDEX_MARGIN is left
- * for what lies beyond a tile: the lanes of a vector, the next step of an unrolled loop over K. */
+ * This bounds M, N, K and ld as well. Within the workspace a kernel counts from the start of a region,
+ * which is as large as such extents would make it. */
 static bool indices_fit(const struct kiln_recipe *recipe, const struct kiln_problem *problem)
 {
-    const size_t limit = INT32_MAX - INDEX_MARGIN;
-    size_t extents[KILN_NUM_DIMS];
+    struct kiln_problem padded;
     if (recipe->index_bits == 64) {
         return true;
     }
-    if (!padded_extents(recipe, problem, extents)) {
+    if (!padded_extents(recipe, problem, &padded)) {
         return false;
     }
-    size_t m = extents[KILN_DIM_M], n = extents[KILN_DIM_N], k = extents[KILN_DIM_K];
-    size_t batch = problem->batch_count;
-    return m <= limit && n <= limit && k <= limit &&
-           last_index_fits(&problem->a, batch, problem->transa ? k : m, problem->transa ? m : k,
-                   limit) &&
-           last_index_fits(&problem->b, batch, problem->transb ? n : k, problem->transb ? k : n,
-                   limit) &&
-           last_index_fits(&problem->c, batch, m, n, limit) &&
-           regions_fit(recipe, problem, limit);
+    const size_t m = padded.m, n = padded.n, k = padded.k, batch = problem->batch_count;
+    return last_index_fits(&problem->a, batch, problem->transa ? k : m, problem->transa ? m : k) &&
+           last_index_fits(&problem->b, batch, problem->transb ? n : k, problem->transb ? k : n) &&
+           last_index_fits(&problem->c, batch, m, n) && regions_fit(recipe, &padded);
 }
 
 static size_t num_groups(const struct kiln_problem *problem, const struct kiln_stage *stage,

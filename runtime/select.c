@@ -167,6 +167,12 @@ static bool argument_is_sound(const struct kiln_recipe *recipe, const struct kil
            (place == KILN_PREPARED_NONE || kiln_prepared_region(recipe, place) != NULL);
 }
 
+/* Tiles along M, N and K count towards the reach of indices; along ONE they are work-groups. */
+static bool tile_is_sound(const struct kiln_recipe *recipe, unsigned dim, uint32_t tile)
+{
+    return tile >= 1 && (dim == KILN_DIM_ONE || tile <= recipe->reach[dim - KILN_DIM_M]);
+}
+
 static bool stage_is_sound(const struct kiln_recipe *recipe, const struct kiln_stage *stage)
 {
     if (stage->entry == NULL || stage->work_dim < 1 || stage->work_dim > 3 ||
@@ -174,7 +180,8 @@ static bool stage_is_sound(const struct kiln_recipe *recipe, const struct kiln_s
         return false;
     }
     for (unsigned d = 0; d < stage->work_dim; d++) {
-        if (stage->dim[d] >= KILN_NUM_DIMS || stage->tile[d] < 1 || stage->local[d] < 1 ||
+        if (stage->dim[d] >= KILN_NUM_DIMS || stage->local[d] < 1 ||
+            !tile_is_sound(recipe, stage->dim[d], stage->tile[d]) ||
             !extent_is_of(stage->prepares, stage->dim[d])) {
             return false;
         }
@@ -235,6 +242,11 @@ static bool recipe_is_sound(const struct kiln_recipe *recipe, uint32_t num_progr
         recipe->num_stages > KILN_MAX_STAGES || recipe->num_regions > KILN_MAX_REGIONS ||
         recipe->stages == NULL || (recipe->num_regions > 0 && recipe->regions == NULL)) {
         return false;
+    }
+    for (unsigned i = 0; i < 3; i++) {
+        if (recipe->tile[i] < 1 || recipe->tile[i] > recipe->reach[i]) {
+            return false;
+        }
     }
     for (unsigned i = 0; i < recipe->num_regions; i++) {
         if (!region_is_sound(&recipe->regions[i])) {

@@ -428,6 +428,52 @@ static bool fill_guard(struct source *source, struct kiln_guard *guard)
            evaluate_or(source, family->rest[2], 0, &guard->rest[2]);
 }
 
+/* Keeps units in order. One that is there already, or that divides everything, is none. */
+static bool add_edge(struct assembly_edges *edges, unsigned dim, uint32_t unit)
+{
+    uint32_t *units = edges->unit[dim];
+    unsigned at = 0;
+    while (at < edges->num[dim] && units[at] < unit)
+        at++;
+    if (unit <= 1 || (at < edges->num[dim] && units[at] == unit))
+        return true;
+    if (edges->num[dim] == ASSEMBLY_MAX_EDGES)
+        return false;
+    memmove(&units[at + 1], &units[at], (edges->num[dim]++ - at) * sizeof *units);
+    units[at] = unit;
+    return true;
+}
+
+static bool fill_edges(struct source *source, const char *list, unsigned dim, uint32_t tile,
+        struct assembly_edges *edges)
+{
+    const char *part;
+    size_t len;
+    for (unsigned i = 0; list && list_part(list, i, &part, &len); i++) {
+        long unit;
+        if (!evaluate(source, part, len, &unit) || unit < 0 || unit > INT32_MAX ||
+            (unit != tile && !add_edge(edges, dim, (uint32_t) unit)))
+            return false;
+    }
+    return true;
+}
+
+/* The tile, what else makes an edge, and the largest of both. */
+static bool fill_tile(struct source *source, struct kiln_recipe *recipe,
+        struct assembly_edges *edges)
+{
+    const struct family *family = source->config->family;
+    *edges = (struct assembly_edges) { .turns = 0 };
+    for (unsigned i = 0; i < 3; i++) {
+        if (!evaluate_part(source, family->tile[i], 0, &recipe->tile[i]) ||
+            !fill_edges(source, family->edges[i], i, recipe->tile[i], edges))
+            return false;
+        const uint32_t most = edges->num[i] ? edges->unit[i][edges->num[i] - 1] : 1;
+        recipe->reach[i] = most > recipe->tile[i] ? most : recipe->tile[i];
+    }
+    return evaluate_or(source, family->turns, 0, &edges->turns);
+}
+
 static int find_recipe(const struct assembly *assembly, const char *name,
         const struct problem *problem)
 {
@@ -467,12 +513,15 @@ bool assembly_add(struct assembly *assembly, const struct config *config,
         .transa = problem->transa, .transb = problem->transb,
         .index_bits = (uint8_t) (bits ? bits->value : 64),
     };
+    struct assembly_edges edges;
     if (!recipe.name || !fill_guard(&source, &recipe.guard) ||
+        !fill_tile(&source, &recipe, &edges) ||
         !fill_stages(assembly, &source, &recipe) || !fill_regions(assembly, &source, &recipe) ||
         !render_pieces(assembly, &source, &pieces) ||
         !add_program(assembly, &pieces, config->family->ptx, &recipe.program))
         return false;
     *index = assembly->bundle.num_recipes;
+    assembly->edges[*index] = edges;
     assembly->recipes[assembly->bundle.num_recipes++] = recipe;
     return true;
 }
@@ -496,6 +545,7 @@ bool assembly_init(struct assembly *assembly, const char *name, const struct dev
     struct arena *arena = &assembly->arena;
     assembly->programs = arena_alloc(arena, ASSEMBLY_MAX_RECIPES * sizeof *assembly->programs);
     assembly->recipes = arena_alloc(arena, ASSEMBLY_MAX_RECIPES * sizeof *assembly->recipes);
+    assembly->edges = arena_alloc(arena, ASSEMBLY_MAX_RECIPES * sizeof *assembly->edges);
     assembly->dispatches = arena_alloc(arena, num_precisions * sizeof *assembly->dispatches);
     assembly->pieces = arena_alloc(arena, ASSEMBLY_MAX_PIECES * sizeof *assembly->pieces);
     assembly->bundle = (struct kiln_bundle) {
@@ -503,8 +553,8 @@ bool assembly_init(struct assembly *assembly, const char *name, const struct dev
         .programs = assembly->programs, .recipes = assembly->recipes,
         .dispatches = assembly->dispatches,
     };
-    return assembly->programs && assembly->recipes && assembly->dispatches && assembly->pieces &&
-           assembly->bundle.name;
+    return assembly->programs && assembly->recipes && assembly->edges && assembly->dispatches &&
+           assembly->pieces && assembly->bundle.name;
 }
 
 void assembly_free(struct assembly *assembly)

@@ -12,11 +12,22 @@
 
 enum { ASSEMBLY_MAX_RECIPES = 512, ASSEMBLY_MAX_PIECES = 1024, ASSEMBLY_PIECE_BYTES = 4000 };
 
+enum { ASSEMBLY_MAX_EDGES = 8 };
+
+/* What a family's table says of a recipe beside its tile (family.h): for M, N and K the units above
+ * 1, in ascending order and each once; and the work-groups that take tiles in turn, or 0. */
+struct assembly_edges {
+    unsigned num[3];
+    uint32_t unit[3][ASSEMBLY_MAX_EDGES];
+    uint32_t turns;
+};
+
 struct assembly {
     struct arena arena;
     struct kiln_bundle bundle;         /* valid after each call that succeeded */
     struct kiln_program *programs;
     struct kiln_recipe *recipes;
+    struct assembly_edges *edges;      /* of each recipe */
     struct kiln_dispatch *dispatches;
     const char **pieces;               /* each text once; programs point into these */
     unsigned num_pieces;

@@ -97,6 +97,13 @@ struct family {
     const char *most[3];               /* the largest M, N, K; NULL or 0: any */
     const char *rest[3];               /* the largest remainder of M, N, K by guard that is taken
                                           all the same; NULL: none */
+    const char *tile[3];               /* rows and columns of C that a work-group computes at a time
+                                          (stream-K: one tile), and the depth of a step over K */
+    const char *edges[3];              /* what else M, N and K are gone through by: blocks of a
+                                          work-item, warps, vectors, chunks of copies, panels, slices
+                                          and parts of K, in all stages: "TM; WGM"; NULL: nothing.
+                                          Verification goes to either side of each */
+    const char *turns;                 /* work-groups that take tiles in turn; NULL or 0: one a tile */
     long capability;                   /* a compute capability of NVIDIA's for which its rules hold,
                                           80 for 8.0; tests take a device for one of it. 0: the
                                           family is for any device */

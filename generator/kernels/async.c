@@ -113,6 +113,9 @@ const struct family family_async = {
     .guard = { "1", "1", "1" },
     .align = { "COPYA ? 1 : PIECEA / ELEM_BYTES", "COPYB ? 1 : PIECEB / ELEM_BYTES", "1" },
     .most = { "2147483136", "2147483136", "2147483136" },
+    .tile = NV_TILE,
+    .edges = NV_EDGES("TM * 8", "TN * 4", "PIECEA / ELEM_BYTES; PIECEB / ELEM_BYTES"),
+    .turns = "UNITS * STREAM",
     .capability = 80,
     .rank = "BM * BN / (BM + BN) * 4 + ST + BYTESA + BYTESB - (COPYA + COPYB) * 100 - STREAM * 50",
 };

@@ -214,4 +214,6 @@ const struct family family_blocked = {
     TABLE(presets),
     .prelude = "element.cl.in",
     .guard = { "GUARD ? 1 : BLKM", "GUARD ? 1 : BLKN", "GUARD ? 1 : KT" },
+    .tile = { "BLKM", "BLKN", "KT" },
+    .edges = { "TM; LM; VA; PREA * 16", "VEC; TN; LN; VB", "KU; VA; VB; PREA * 16" },
 };

@@ -119,5 +119,7 @@ const struct family family_blockmajor = {
     TABLE(regions),
     TABLE(presets),
     .prelude = "element.cl.in",
+    .tile = { "BLKM", "BLKN", "KT" },
+    .edges = { "VEC; TM; COPYA * 16", "VEC; TN; COPYB * 16", "VEC; KU; GUARD * 16" },
     .guard = { "COPYA ? 1 : BLKM", "COPYB ? 1 : BLKN", "COPYA && COPYB ? 1 : KT" },
 };

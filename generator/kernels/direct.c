@@ -49,6 +49,8 @@ const struct family family_direct = {
     TABLE(presets),
     .prelude = "element.cl.in",
     .guard = { "1", "1", "1" },
+    .tile = { "WGM * TM", "WGN * TN", "KU" },
+    .edges = { "TM", "VEC; TN", NULL },
     .rank = "TM * TN * 64 / (TM + NV)"
             " + (IS_CPU ? (WGM * WGN == 1) * 200 + (VEC * REAL_BYTES == VECTOR_BYTES) * 200"
             " : (WGM * WGN >= 64) * 200 + (TM * TN <= 32) * 100)",

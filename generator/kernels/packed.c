@@ -73,6 +73,8 @@ const struct family family_packed = {
     TABLE(presets),
     .prelude = "element.cl.in",
     .guard = { "1", "1", "1" },
+    .tile = { "MP * TM", "NP * TN", "KU" },
+    .edges = { "TM", "VEC; TN", "DEPTH; KC" },
     // Multiply-adds per element loaded, as long as the block's rows hide the latency of fma.
     .rank = "IS_CPU * (1000 + TM * TN * 64 / (TM + NV) * (VEC * REAL_BYTES == VECTOR_BYTES ? 2 : 1)"
             " - (MP * TM > 96 ? MP * TM : 0) - KU)",

@@ -101,6 +101,10 @@ static const struct family_preset presets[] = {
     { "column-gpu-odd", "thin SIDE=1 VEC=1 ROWS=4 LITEMS=4 KITEMS=64 INDEX=32", NULL, NO_FIGURE },
 };
 
+/* What an extent is gone through by where it is the long one. */
+#define ALONG_L(is_long) \
+    is_long " && !DOTS ? VEC : 1; " is_long " ? TL : 1; " is_long " && KSPLIT > 1 ? ADDERS : 1"
+
 extern const struct family family_thin;
 const struct family family_thin = {
     .name = "thin",
@@ -114,6 +118,8 @@ const struct family family_thin = {
     .prelude = "element.cl.in",
     .guard = { "1", "1", "1" },
     .most = { "SIDE ? 0 : 2 * SHORT", "SIDE ? 2 * SHORT : 0", "0" },
+    .tile = { "SIDE ? BLKL : SHORT", "SIDE ? SHORT : BLKL", "STEP" },
+    .edges = { ALONG_L("SIDE"), ALONG_L("!SIDE"), "DOTS ? VEC : KITEMS; KSPLIT * STEP" },
     // Loads under way, in whole lines of memory, for as many work-groups as can be.
     .rank = "(SHORT == 1) * 400 - (KSPLIT > 1) * 100 + (IS_CPU"
             " ? (ITEMS == 1) * 200 + (VEC * REAL_BYTES == VECTOR_BYTES) * 200 + (ROWS >= 4) * 100"

@@ -108,6 +108,8 @@ const struct family family_tiled = {
     TABLE(presets),
     .prelude = "element.cl.in",
     .guard = { "GUARD ? 1 : BLKM", "GUARD ? 1 : BLKN", "GUARD ? 1 : KT" },
+    .tile = { "BLKM", "BLKN", "KT" },
+    .edges = { "TM; WGM", "VEC; TN; WGN * VEC", "KU; SPLIT * KT" },
     .rank = "LOCAL_IS_GLOBAL ? 0 : TM * TN * 64 / (TM + TN) + (LOCALA + LOCALB) * 100"
             " + (ITEMS == 128 || ITEMS == 256 ? 200 : 0) - log2(SPLIT) * 100",
 };

@@ -136,8 +136,8 @@ static bool run_checks(struct candidates *candidates, struct candidate *candidat
 {
     struct verify_case exact, gauge;
     char message[VERIFY_MESSAGE_BYTES];
-    verify_check_cases(&candidate->problem, recipe_of(candidate), &candidate->config, &exact,
-            &gauge);
+    verify_check_cases(&candidate->problem, recipe_of(candidate), candidate->assembly.edges,
+            &exact, &gauge);
     enum verify_verdict verdict = verify_gauge(candidates->verifier, candidate->context, &gauge,
             message);
     if (verdict == VERIFY_OK)
@@ -197,24 +197,25 @@ bool candidate_verify(struct candidates *candidates, struct candidate *candidate
 }
 
 static bool verify_edge(struct candidates *candidates, struct candidate *candidate,
-        const struct edge_class *edge)
+        const struct edge_case *edge)
 {
-    struct verify_case of;
-    char message[VERIFY_MESSAGE_BYTES], named[TRIAL_MESSAGE_BYTES];
-    verify_edge_case(edge, &candidate->problem, recipe_of(candidate), &candidate->config, &of);
-    enum verify_verdict verdict = verify_exact(candidates->verifier, candidate->context, &of,
+    char message[VERIFY_MESSAGE_BYTES], named[VERIFY_EDGE_BYTES + VERIFY_MESSAGE_BYTES + 2];
+    enum verify_verdict verdict = verify_exact(candidates->verifier, candidate->context, &edge->of,
             message);
-    if (verdict == VERIFY_OK)
-        verdict = verify_gauge(candidates->verifier, candidate->context, &of, message);
-    snprintf(named, sizeof named, "%s: %s", edge->name, message);
+    if (verdict == VERIFY_OK && verify_has_reference(&edge->of))
+        verdict = verify_gauge(candidates->verifier, candidate->context, &edge->of, message);
+    snprintf(named, sizeof named, "%.*s: %s", VERIFY_EDGE_BYTES - 1, edge->name, message);
     return judge(candidate, verdict, named);
 }
 
 bool candidate_verify_edges(struct candidates *candidates, struct candidate *candidate,
         struct trial_result *result)
 {
-    for (size_t i = 0; i < verify_num_edges && candidate->outcome == TRIAL_OK; i++)
-        verify_edge(candidates, candidate, &verify_edges[i]);
+    struct edge_case edges[VERIFY_MAX_EDGES];
+    const unsigned num = candidate->outcome != TRIAL_OK ? 0 : verify_edges(&candidate->problem,
+            recipe_of(candidate), candidate->assembly.edges, edges);
+    for (unsigned i = 0; i < num && candidate->outcome == TRIAL_OK; i++)
+        verify_edge(candidates, candidate, &edges[i]);
     return answer(candidate, result);
 }
 

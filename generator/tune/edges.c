@@ -1,7 +1,25 @@
-/* edges.c: the multiplications that a kernel is verified on. */
+/* edges.c: the multiplications that a kernel is verified on.
+ *
+ * Some are the same for all kernels. The others lie on either side of what the recipe says of itself:
+ * its tile, what else its kernels go through M, N and K by, and the work-groups that take tiles in
+ * turn. Nothing is guessed from how it is launched. */
 #include "verify.h"
 
-const struct edge_class verify_edges[] = {
+#include <stdio.h>
+#include <string.h>
+
+/* Extents of a class: a tile, with more or less; two tiles and an odd rest. Others are as they are. */
+enum { TILE = 1 << 20, SEVERAL = 1 << 21 };
+
+struct edge_class {
+    const char *name;
+    int m, n, k;
+    unsigned pad, offset;              /* elements; B and C get one and two more when not 0 */
+    double alpha, beta;
+    bool poison_inputs;
+};
+
+static const struct edge_class classes[] = {
     /* name, m, n, k, pad, offset, alpha, beta, poison_inputs */
     { "one", 1, 1, 1, 0, 0, 1, 0, false },
     { "one-row", 1, 97, 53, 0, 0, 1, 0, false },
@@ -9,9 +27,14 @@ const struct edge_class verify_edges[] = {
     { "one-term", 61, 67, 1, 0, 0, 1, 0, false },
     { "dot", 1, 1, 167, 0, 0, 1, 0.75, false },
     { "primes", 37, 41, 43, 0, 0, 1, 0, false },
-    { "tile", EDGE_TILE, EDGE_TILE, EDGE_TILE, 0, 0, 1, 0, false },
-    { "tile-less-one", EDGE_TILE - 1, EDGE_TILE - 1, EDGE_TILE - 1, 0, 0, 1, 0, false },
-    { "tile-and-one", EDGE_TILE + 1, EDGE_TILE + 1, EDGE_TILE + 1, 0, 0, 1, 0, false },
+    { "tile", TILE, TILE, TILE, 0, 0, 1, 0, false },
+    { "tile-less-one", TILE - 1, TILE - 1, TILE - 1, 0, 0, 1, 0, false },
+    { "tile-and-one", TILE + 1, TILE + 1, TILE + 1, 0, 0, 1, 0, false },
+    { "less-whole-more", TILE - 1, TILE, TILE + 1, 0, 0, -1.5, 0.75, false },
+    { "more-less-whole", TILE + 1, TILE - 1, TILE, 3, 0, 1, 0, false },
+    { "whole-more-less", TILE, TILE + 1, TILE - 1, 0, 5, 1, 1, false },
+    { "tiles", SEVERAL, SEVERAL, TILE + 1, 0, 0, 1, 0.75, false },
+    { "steps", TILE + 1, TILE - 1, SEVERAL, 0, 0, 1, 0, false },
     { "ragged", 151, 163, 157, 0, 0, -1.5, 0.75, false },
     { "leading-dimensions", 33, 45, 29, 7, 0, 1, 0, false },
     { "offsets", 31, 35, 27, 0, 11, 1, 0, false },
@@ -28,40 +51,13 @@ const struct edge_class verify_edges[] = {
     { "no-columns", 26, 0, 17, 0, 0, 1, 0, false },
     { "deep", 5, 7, 4099, 0, 0, 1, 0.75, false },
 };
-const size_t verify_num_edges = sizeof verify_edges / sizeof verify_edges[0];
 
-enum { EDGE_MAX_TILE = 160, SMALL_TILE = 16 };
+/* The class without a tile, for a dimension that has no further edge. */
+enum { PLAIN_M = 37, PLAIN_N = 41, PLAIN_K = 43 };
 
-/* The smallest and the largest tile of any stage along a dimension; 1 when no stage has one. */
-static void tile_range(const struct kiln_recipe *recipe, unsigned dim, size_t *least, size_t *most)
-{
-    *least = *most = 1;
-    for (unsigned i = 0; i < recipe->num_stages; i++)
-        for (unsigned d = 0; d < recipe->stages[i].work_dim; d++) {
-            const size_t tile = recipe->stages[i].tile[d];
-            if (recipe->stages[i].dim[d] != dim || tile == 1)
-                continue;
-            if (*least == 1 || tile < *least)
-                *least = tile;
-            if (tile > *most)
-                *most = tile;
-        }
-}
-
-/* Parameters whose names begin with K divide K in slices, tiles and unrolled steps. */
-static size_t largest_k_param(const struct config *config)
-{
-    size_t most = 1;
-    for (unsigned i = 0; config && i < config->family->num_params; i++)
-        if (config->family->params[i].name[0] == 'K' && config->value[i] > (long) most)
-            most = (size_t) config->value[i];
-    return most;
-}
-
-static size_t at_most(size_t value, size_t most, size_t otherwise)
-{
-    return value <= most ? value : otherwise;
-}
+/* Less than a reference takes a second for; the steps of K that are divided among work-groups; of
+ * what K is gone through by, as much as a candidate is checked on before it is timed. */
+enum { REFERENCE_WORK = 1 << 22, SHARED_STEPS = 5, CHECKED_DEPTH = 1024 };
 
 static size_t round_to(size_t value, size_t unit)
 {
@@ -99,33 +95,124 @@ static void respect_guard(struct verify_case *of, const struct kiln_guard *guard
     of->offset_c = round_to(of->offset_c, guard->c);
 }
 
+/* Less than a tile, and odd, so that it is no multiple of a vector. */
+static size_t odd_rest(size_t tile)
+{
+    return tile / 2 | 1;
+}
+
 static size_t edge_extent(int extent, size_t tile)
 {
-    if (extent < EDGE_TILE / 2)
+    if (extent < TILE / 2)
         return (size_t) extent;
-    const size_t value = tile + (size_t) extent - EDGE_TILE;
+    if (extent == SEVERAL)
+        return 2 * tile + odd_rest(tile);
+    const size_t value = tile + (size_t) extent - TILE;
     return value ? value : 1;
 }
 
-void verify_edge_case(const struct edge_class *edge, const struct problem *problem,
-        const struct kiln_recipe *recipe, const struct config *config, struct verify_case *of)
+/* A class's case; `tile` holds what TILE stands for in M, N and K. */
+static struct verify_case case_of(const struct edge_class *class, const struct problem *problem,
+        const size_t tile[3])
 {
-    size_t least, m, n, k;
-    tile_range(recipe, KILN_DIM_M, &least, &m);
-    m = at_most(m, EDGE_MAX_TILE, least);
-    tile_range(recipe, KILN_DIM_N, &least, &n);
-    n = at_most(n, EDGE_MAX_TILE, least);
-    k = at_most(largest_k_param(config), EDGE_MAX_TILE, SMALL_TILE);
-    *of = (struct verify_case) {
+    const unsigned pad = class->pad, offset = class->offset;
+    return (struct verify_case) {
         .problem = *problem,
-        .m = edge_extent(edge->m, m), .n = edge_extent(edge->n, n), .k = edge_extent(edge->k, k),
-        .pad_a = edge->pad, .pad_b = edge->pad ? edge->pad + 1 : 0,
-        .pad_c = edge->pad ? edge->pad + 2 : 0,
-        .offset_a = edge->offset, .offset_b = edge->offset ? edge->offset + 1 : 0,
-        .offset_c = edge->offset ? edge->offset + 2 : 0,
-        .alpha = edge->alpha, .beta = edge->beta, .poison_inputs = edge->poison_inputs,
+        .m = edge_extent(class->m, tile[0]), .n = edge_extent(class->n, tile[1]),
+        .k = edge_extent(class->k, tile[2]),
+        .pad_a = pad, .pad_b = pad ? pad + 1 : 0, .pad_c = pad ? pad + 2 : 0,
+        .offset_a = offset, .offset_b = offset ? offset + 1 : 0, .offset_c = offset ? offset + 2 : 0,
+        .alpha = class->alpha, .beta = class->beta, .poison_inputs = class->poison_inputs,
     };
-    respect_guard(of, &recipe->guard);
+}
+
+/* The cases of a recipe while they are collected. */
+struct collection {
+    const struct problem *problem;
+    const struct kiln_recipe *recipe;
+    struct edge_case *cases;
+    unsigned num;
+};
+
+/* What the guard changed may be there already. */
+static bool is_known(const struct collection *all, const struct verify_case *of)
+{
+    for (unsigned i = 0; i < all->num; i++) {
+        const struct verify_case *other = &all->cases[i].of;
+        if (verify_same_inputs(of, other))
+            return true;
+    }
+    return false;
+}
+
+static void add(struct collection *all, const struct edge_class *class, const size_t tile[3])
+{
+    struct verify_case of = case_of(class, all->problem, tile);
+    respect_guard(&of, &all->recipe->guard);
+    if (all->num == VERIFY_MAX_EDGES || is_known(all, &of))
+        return;
+    struct edge_case *next = &all->cases[all->num++];
+    next->of = of;
+    snprintf(next->name, sizeof next->name, "%s", class->name);
+}
+
+/* To either side of the i-th further edges. The largest of K goes with the smallest of M and N, so
+ * that no matrix is large. */
+static void add_edges(struct collection *all, const struct assembly_edges *edges, unsigned i)
+{
+    static const struct { const char *name; int extent; double beta; } sides[] = {
+        { "less-one", TILE - 1, 0 }, { "whole", TILE, 0.75 }, { "and-one", TILE + 1, 0 },
+        { "several", SEVERAL, 1 },
+    };
+    static const int plain[3] = { PLAIN_M, PLAIN_N, PLAIN_K };
+    const unsigned at[3] = { i, i, edges->num[2] - 1 - i };
+    size_t unit[3];
+    for (unsigned d = 0; d < 3; d++)
+        unit[d] = i < edges->num[d] ? edges->unit[d][at[d]] : 0;
+    for (size_t s = 0; s < sizeof sides / sizeof sides[0]; s++) {
+        char name[VERIFY_EDGE_BYTES];
+        int extents[3];
+        for (unsigned d = 0; d < 3; d++)
+            extents[d] = unit[d] ? sides[s].extent : plain[d];
+        snprintf(name, sizeof name, "edge-%u-%s", i + 1, sides[s].name);
+        add(all, &(struct edge_class) { name, extents[0], extents[1], extents[2], 0, 0, 1,
+                sides[s].beta, false }, unit);
+    }
+}
+
+/* So many tiles, up to three in a column, with all steps of K that work-groups may share. */
+static void add_tiles(struct collection *all, const char *name, size_t num)
+{
+    const uint32_t *tile = all->recipe->tile;
+    const size_t rows = num % 3 == 0 ? 3 : num % 2 == 0 ? 2 : 1;
+    const size_t extents[3] = { (rows - 1) * tile[0] + odd_rest(tile[0]),
+            (num / rows - 1) * tile[1] + odd_rest(tile[1]),
+            SHARED_STEPS * tile[2] + odd_rest(tile[2]) };
+    if (num)
+        add(all, &(struct edge_class) { name, TILE, TILE, TILE, 0, 0, 1, 0.75, false }, extents);
+}
+
+unsigned verify_edges(const struct problem *problem, const struct kiln_recipe *recipe,
+        const struct assembly_edges *edges, struct edge_case cases[VERIFY_MAX_EDGES])
+{
+    struct collection all = { .problem = problem, .recipe = recipe, .cases = cases };
+    const size_t tile[3] = { recipe->tile[0], recipe->tile[1], recipe->tile[2] };
+    for (size_t i = 0; i < sizeof classes / sizeof classes[0]; i++)
+        add(&all, &classes[i], tile);
+    for (unsigned i = 0; i < ASSEMBLY_MAX_EDGES; i++)
+        if (i < edges->num[0] || i < edges->num[1] || i < edges->num[2])
+            add_edges(&all, edges, i);
+    if (edges->turns) {
+        add_tiles(&all, "turn-less-one", edges->turns - 1);
+        add_tiles(&all, "turn-and-one", edges->turns + 1);
+        add_tiles(&all, "turns", 2 * (size_t) edges->turns + odd_rest(edges->turns));
+    }
+    return all.num;
+}
+
+bool verify_has_reference(const struct verify_case *of)
+{
+    return (double) of->m * (double) of->n * (double) of->k <= REFERENCE_WORK;
 }
 
 /* Whole tiles up to a usual size, and about half of one. */
@@ -146,24 +233,28 @@ static void cut_to(struct verify_case *of, size_t most)
     }
 }
 
-void verify_check_cases(const struct problem *problem, const struct kiln_recipe *recipe,
-        const struct config *config, struct verify_case *exact, struct verify_case *gauge)
+/* The largest part of K, but for those that would take long. */
+static size_t checked_depth(const struct kiln_recipe *recipe, const struct assembly_edges *edges)
 {
-    size_t least, m, n, k;
-    const size_t param = largest_k_param(config);
-    tile_range(recipe, KILN_DIM_M, &least, &m);
-    tile_range(recipe, KILN_DIM_N, &least, &n);
-    tile_range(recipe, KILN_DIM_K, &least, &k);
-    k = k > param ? k : param;
+    size_t most = recipe->tile[2];
+    for (unsigned i = 0; i < edges->num[2]; i++)
+        if (edges->unit[2][i] > most && edges->unit[2][i] <= CHECKED_DEPTH)
+            most = edges->unit[2][i];
+    return most;
+}
+
+void verify_check_cases(const struct problem *problem, const struct kiln_recipe *recipe,
+        const struct assembly_edges *edges, struct verify_case *exact, struct verify_case *gauge)
+{
+    const size_t m = across(recipe->tile[0]), n = across(recipe->tile[1]);
+    const size_t k = across(checked_depth(recipe, edges));
     *exact = (struct verify_case) {
-        .problem = *problem, .m = across(m), .n = across(n), .k = across(k),
+        .problem = *problem, .m = m, .n = n, .k = k,
         .pad_a = 3, .pad_b = 5, .pad_c = 7, .offset_a = 2, .offset_b = 1, .offset_c = 3,
         .alpha = -1.5, .beta = 0.75,
     };
-    *gauge = (struct verify_case) {
-        .problem = *problem, .m = across(m), .n = across(n), .k = across(k), .alpha = 1,
-    };
-    cut_to(gauge, (size_t) 1 << 22);
+    *gauge = (struct verify_case) { .problem = *problem, .m = m, .n = n, .k = k, .alpha = 1 };
+    cut_to(gauge, REFERENCE_WORK);
     respect_guard(exact, &recipe->guard);
     respect_guard(gauge, &recipe->guard);
 }

@@ -296,8 +296,7 @@ static void slot_free(struct verify_slot *slot)
     *slot = (struct verify_slot) { .used = 0 };
 }
 
-/* Whether inputs made for one case serve another. */
-static bool same_inputs(const struct verify_case *x, const struct verify_case *y)
+bool verify_same_inputs(const struct verify_case *x, const struct verify_case *y)
 {
     return x->problem.precision == y->problem.precision &&
            x->problem.transa == y->problem.transa && x->problem.transb == y->problem.transb &&
@@ -332,7 +331,7 @@ static struct verify_slot *slot_find(struct verifier *verifier, const struct ver
     struct verify_slot *oldest = &verifier->slots[0];
     for (int i = 0; i < VERIFY_NUM_SLOTS; i++) {
         struct verify_slot *slot = &verifier->slots[i];
-        if (slot->used && same_inputs(&slot->of, of))
+        if (slot->used && verify_same_inputs(&slot->of, of))
             return slot;
         if (slot->used < oldest->used)
             oldest = slot;

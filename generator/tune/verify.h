@@ -9,7 +9,7 @@
 #ifndef KILN_TUNE_VERIFY_H
 #define KILN_TUNE_VERIFY_H
 
-#include "../core/family.h"
+#include "../core/assemble.h"
 #include "launcher.h"
 #include "matrix.h"
 
@@ -74,28 +74,29 @@ enum verify_verdict verify_gauge(struct verifier *verifier, struct kiln_context 
 
 /* ---- edges.c: which multiplications to verify ---- */
 
-/* An extent of an edge class: EDGE_TILE + d is the kernel's tile plus d. */
-enum { EDGE_TILE = 1 << 20 };
+enum { VERIFY_MAX_EDGES = 96, VERIFY_EDGE_BYTES = 24 };
 
-struct edge_class {
-    const char *name;
-    int m, n, k;
-    unsigned pad, offset;              /* elements; B and C get one and two more when not 0 */
-    double alpha, beta;
-    bool poison_inputs;
+struct edge_case {
+    char name[VERIFY_EDGE_BYTES];
+    struct verify_case of;
 };
-extern const struct edge_class verify_edges[];
-extern const size_t verify_num_edges;
 
-/* A recipe's case of an edge class: tiles filled in, and as its guards want.
- * `config` may be NULL; with it, the parameters that divide K are known as well. */
-void verify_edge_case(const struct edge_class *edge, const struct problem *problem,
-        const struct kiln_recipe *recipe, const struct config *config, struct verify_case *of);
+/* The edge classes of a recipe, as its guards want, each case once: a tile less one, whole and one
+ * more in each dimension, several, the same of its further edges, more and fewer tiles than
+ * work-groups that take them in turn, and what is an edge for all kernels. Returns how many. */
+unsigned verify_edges(const struct problem *problem, const struct kiln_recipe *recipe,
+        const struct assembly_edges *edges, struct edge_case cases[VERIFY_MAX_EDGES]);
+
+/* Whether the case is small enough for the gauge check. */
+bool verify_has_reference(const struct verify_case *of);
+
+/* Whether inputs made for one case serve another. */
+bool verify_same_inputs(const struct verify_case *x, const struct verify_case *y);
 
 /* The cases that a candidate must pass before it is timed: no multiples of its tiles, across the
  * border of at least one in each direction. The second is small enough for a reference. */
 void verify_check_cases(const struct problem *problem, const struct kiln_recipe *recipe,
-        const struct config *config, struct verify_case *exact, struct verify_case *gauge);
+        const struct assembly_edges *edges, struct verify_case *exact, struct verify_case *gauge);
 
 /* Changes the extents as little as the guard wants: up to a multiple, or down to the largest. */
 void verify_fit(const struct kiln_guard *guard, size_t *m, size_t *n, size_t *k);

@@ -3,11 +3,15 @@
  * The presets and a covering set of each family run on each edge class, exactly and against a
  * reference (verify.h), or on buffers without room around them (--tight). The first configuration
  * of a family runs for all four transpose pairs, the others for one each in turn, unless --all is
- * given: compiling takes longer than everything else. The checks of checks.h follow.
+ * given: compiling takes longer than everything else. With --bundle the recipes of a bundle run.
+ * The checks of checks.h follow.
  */
 #include "checks.h"
 #include "cover.h"
 #include "core/assemble.h"
+#include "core/files.h"
+#include "core/space.h"
+#include "core/winners.h"
 #include "tune/candidate.h"
 #include "tune/device.h"
 
@@ -20,17 +24,20 @@ enum {
     SMALL_CASE = 20000                 /* multiply-adds that a simulator may do twice */
 };
 
-static const char *const pair_words[NUM_PAIRS] = { "nn", "nt", "tn", "tt" };
-
 struct options {
-    const char *device, *config, *edge;
+    const char *device, *config, *edge, *bundle;
     const struct family *family;       /* NULL: all; likewise below */
     const struct precision *precision;
     int pair;                          /* -1: all */
     size_t most;                       /* 0: no limit */
+    struct shard shard;                /* of the bundle; 0: the whole */
     bool all, list, tight, presets;
     const char *facts[MAX_FACTS];      /* "NAME=VALUE": what to take the device for */
     unsigned num_facts;
+};
+
+struct counts {
+    unsigned programs, classes, failed, cases, failures;
 };
 
 struct run {
@@ -39,7 +46,7 @@ struct run {
     struct launcher launcher;
     struct verifier verifier;
     struct candidates candidates;
-    unsigned num_programs, num_cases, num_failures;
+    struct counts counts;
 };
 
 static const char help[] =
@@ -48,6 +55,9 @@ static const char help[] =
     "  --device SUB          substring of the device's name; default: the first\n"
     "  --family F, --precision P, --transpose XY, --config CONFIG, --edge CLASS\n"
     "                        only this one\n"
+    "  --bundle DIR          the recipes of DIR/winners.tsv, all four transpose pairs, as they are\n"
+    "                        emitted\n"
+    "  --shard I/N           of these the I-th part of N, so that each ends in time\n"
     "  --most N              leave out cases with an extent above N, and configurations whose\n"
     "                        work-groups compute more than N rows or columns or which pad an\n"
     "                        operand to a multiple of more\n"
@@ -83,10 +93,10 @@ static void report(struct run *run, const struct candidate *candidate, const cha
     const struct problem *problem = &candidate->problem;
     char config[CONFIG_TEXT_BYTES];
     config_format(&candidate->config, config);
-    run->num_failures++;
+    run->counts.failures++;
     printf("\nFAILED %s: %s\n    again: kernel_test --device '%s' --config '%s' --precision %s "
             "--transpose %s", edge, message, options->device, config, problem->precision->name,
-            pair_words[2 * problem->transa + problem->transb]);
+            pair_names[pair_of_problem(problem)]);
     for (unsigned i = 0; i < options->num_facts; i++)
         printf(" --fact %s", options->facts[i]);
     printf("%s --edge %s\n", options->tight ? " --tight" : "", edge);
@@ -123,7 +133,7 @@ static void run_case(struct run *run, struct candidate *candidate, const char *e
         const struct verify_case *of, kernel_check *verify)
 {
     char message[VERIFY_MESSAGE_BYTES];
-    run->num_cases++;
+    run->counts.cases++;
     if (!poison_workspace(&run->launcher))
         report(run, candidate, edge, "the workspace cannot be written");
     else if (verify(&run->verifier, candidate->context, of, message) != VERIFY_OK)
@@ -195,24 +205,35 @@ static void with_packs(size_t number, struct verify_case *of)
     of->packed = (unsigned) (number / 2 % 3 + 1);
 }
 
+static void run_class(struct run *run, struct candidate *candidate, unsigned number,
+        const struct edge_case *edge)
+{
+    struct verify_case of = edge->of;
+    const unsigned failures = run->counts.failures;
+    if (!is_wanted(run->options, edge->name) || !is_within(run->options, &of))
+        return;
+    if (!run->options->tight || of.m * of.n * of.k <= SMALL_CASE)
+        run_case(run, candidate, edge->name, &of, verify_exact);
+    with_packs(number, &of);
+    if (!run->options->presets)
+        run_case(run, candidate, edge->name, &of, run->options->tight ? run_tight
+                : verify_has_reference(&of) ? verify_gauge : verify_exact);
+    run->counts.classes++;
+    run->counts.failed += run->counts.failures > failures;
+}
+
 static void run_edges(struct run *run, struct candidate *candidate)
 {
-    struct verify_case of, gauge;
-    for (size_t i = 0; i < verify_num_edges; i++) {
-        const struct edge_class *edge = &verify_edges[i];
-        verify_edge_case(edge, &candidate->problem, recipe_of(candidate), &candidate->config, &of);
-        if (!is_wanted(run->options, edge->name) || !is_within(run->options, &of))
-            continue;
-        if (!run->options->tight || of.m * of.n * of.k <= SMALL_CASE)
-            run_case(run, candidate, edge->name, &of, verify_exact);
-        with_packs(i, &of);
-        if (!run->options->presets)
-            run_case(run, candidate, edge->name, &of,
-                    run->options->tight ? run_tight : verify_gauge);
-    }
-    verify_check_cases(&candidate->problem, recipe_of(candidate), &candidate->config, &of, &gauge);
-    if (is_wanted(run->options, "check-exact") && is_within(run->options, &of))
-        run_case(run, candidate, "check-exact", &of, verify_exact);
+    struct edge_case edges[VERIFY_MAX_EDGES];
+    struct verify_case exact, gauge;
+    const struct kiln_recipe *recipe = recipe_of(candidate);
+    const struct assembly_edges *stated = candidate->assembly.edges;
+    const unsigned num = verify_edges(&candidate->problem, recipe, stated, edges);
+    for (unsigned i = 0; i < num; i++)
+        run_class(run, candidate, i, &edges[i]);
+    verify_check_cases(&candidate->problem, recipe, stated, &exact, &gauge);
+    if (is_wanted(run->options, "check-exact") && is_within(run->options, &exact))
+        run_case(run, candidate, "check-exact", &exact, verify_exact);
     if (is_wanted(run->options, "check-gauge") && is_within(run->options, &gauge))
         run_case(run, candidate, "check-gauge", &gauge, verify_gauge);
 }
@@ -224,7 +245,7 @@ static void run_checks(struct run *run, struct candidate *candidate)
     const struct kiln_recipe *recipe = recipe_of(candidate);
     const struct problem *problem = &candidate->problem;
     struct verify_case deep, gauge;
-    verify_check_cases(problem, recipe, &candidate->config, &deep, &gauge);
+    verify_check_cases(problem, recipe, candidate->assembly.edges, &deep, &gauge);
     const struct verify_case few = plain_case(problem, recipe, 13, 27, deep.k);
     const struct verify_case whole = plain_case(problem, recipe, 64, 64, 64);
     if (is_wanted(run->options, "special-values"))
@@ -235,35 +256,54 @@ static void run_checks(struct run *run, struct candidate *candidate)
     }
 }
 
+static void print_counts(const struct counts *counts)
+{
+    printf("%u classes, %u failed; %u cases, %u failures\n", counts->classes, counts->failed,
+            counts->cases, counts->failures);
+}
+
 static void run_config(struct run *run, const struct config *config, const struct problem *problem)
 {
     char name[CONFIG_TEXT_BYTES];
     config_format(config, name);
     /* Named before it runs: it might crash. */
-    printf("%s %s %s: ", problem->precision->name,
-            pair_words[2 * problem->transa + problem->transb], name);
+    printf("%s %s %s: ", problem->precision->name, pair_names[pair_of_problem(problem)], name);
     if (run->options->list) {
         printf("would run\n");
         return;
     }
     fflush(stdout);
-    const unsigned cases = run->num_cases, failures = run->num_failures;
+    const struct counts before = run->counts;
     struct candidate *candidate = candidate_get(&run->candidates, config, problem);
-    run->num_programs++;
+    run->counts.programs++;
     if (candidate->outcome == TRIAL_OK)
         run_edges(run, candidate);
     else
         report(run, candidate, "build", candidate->message);
     if (candidate->outcome == TRIAL_OK && !run->options->tight && !run->options->presets)
         run_checks(run, candidate);
-    printf("%u cases, %u failures\n", run->num_cases - cases, run->num_failures - failures);
+    print_counts(&(struct counts) {
+        .classes = run->counts.classes - before.classes,
+        .failed = run->counts.failed - before.failed,
+        .cases = run->counts.cases - before.cases,
+        .failures = run->counts.failures - before.failures });
     fflush(stdout);
 }
 
 /* ---- What to run ---- */
 
-/* No work-group of any stage may compute more than so many rows or columns of C, and no operand be
- * padded to a multiple of more. */
+/* No more rows or columns of C may be computed at a time than so many, and no operand be padded to a
+ * multiple of more. */
+static bool is_small(const struct kiln_recipe *recipe, size_t most)
+{
+    bool ok = recipe->tile[0] <= most && recipe->tile[1] <= most;
+    for (unsigned i = 0; i < recipe->num_regions; i++)
+        for (unsigned d = 0; d < 2; d++)
+            ok = ok && (recipe->regions[i].dim[d] == KILN_DIM_ONE ||
+                        recipe->regions[i].round[d] <= most);
+    return ok;
+}
+
 static bool accepts(void *env, const struct config *config, const struct problem *problem)
 {
     const struct run *run = env;
@@ -274,18 +314,8 @@ static bool accepts(void *env, const struct config *config, const struct problem
     if (!run->options->most)
         return true;
     if (assembly_init(&assembly, "size", &run->facts) &&
-        assembly_add(&assembly, config, problem, &index, error)) {
-        const struct kiln_recipe *recipe = &assembly.bundle.recipes[index];
-        for (unsigned i = 0; i < recipe->num_stages; i++)
-            for (unsigned d = 0; d < recipe->stages[i].work_dim; d++)
-                ok = ok && (recipe->stages[i].dim[d] == KILN_DIM_K ||
-                            recipe->stages[i].dim[d] == KILN_DIM_ONE ||
-                            recipe->stages[i].tile[d] <= run->options->most);
-        for (unsigned i = 0; i < recipe->num_regions; i++)
-            for (unsigned d = 0; d < 2; d++)
-                ok = ok && (recipe->regions[i].dim[d] == KILN_DIM_ONE ||
-                            recipe->regions[i].round[d] <= run->options->most);
-    }
+        assembly_add(&assembly, config, problem, &index, error))
+        ok = is_small(&assembly.recipes[index], run->options->most);
     assembly_free(&assembly);
     return ok;
 }
@@ -330,22 +360,64 @@ static int run_named(struct run *run)
     return EXIT_SUCCESS;
 }
 
+static bool read_bundle(const char *folder, struct winners *winners)
+{
+    char path[4096], error[FILES_ERROR_BYTES];
+    snprintf(path, sizeof path, "%s/winners.tsv", folder);
+    char *text = files_read(path, error);
+    const bool ok = text && winners_parse(text, winners, error);
+    if (!ok)
+        fprintf(stderr, "kernel_test: %s: %s\n", path, error);
+    free(text);
+    return ok;
+}
+
+/* Whether a recipe of the bundle is one of those asked for. `number` counts these. */
+static bool is_asked_for(const struct options *options, const struct winner *winner, int pair,
+        unsigned *number)
+{
+    return (!options->family || options->family == winner->config.family) &&
+           (!options->precision || options->precision == winner->precision) &&
+           (options->pair < 0 || options->pair == pair) &&
+           (!options->shard.num || (*number)++ % options->shard.num + 1 == options->shard.index);
+}
+
+/* They are assembled with the facts that the bundle was made with, as when it was emitted. */
+static int run_bundle(struct run *run)
+{
+    static struct winners winners;
+    unsigned number = 0;
+    if (!read_bundle(run->options->bundle, &winners))
+        return EXIT_USAGE;
+    run->facts = winners.facts;
+    for (unsigned i = 0; i < winners.num_recipes; i++)
+        for (int pair = 0; pair < NUM_PAIRS; pair++) {
+            const struct winner *winner = &winners.recipes[i];
+            const struct problem problem = problem_of_pair(winner->precision, pair);
+            if (is_asked_for(run->options, winner, pair, &number))
+                run_config(run, &winner->config, &problem);
+        }
+    return EXIT_SUCCESS;
+}
+
 static int run_all(struct run *run)
 {
     int status = EXIT_SUCCESS;
-    if (run->options->config)
+    if (run->options->bundle)
+        status = run_bundle(run);
+    else if (run->options->config)
         status = run_named(run);
     else
         for (size_t i = 0; i < num_families; i++)
             if (!run->options->family || run->options->family == families[i])
                 run_family(run, families[i]);
-    printf("%u programs, %u cases, %u failures\n", run->num_programs, run->num_cases,
-            run->num_failures);
+    printf("%u programs, ", run->counts.programs);
+    print_counts(&run->counts);
     if (status)
         return status;
-    if (run->options->family && !run->num_programs && !run->options->list)
+    if (run->options->family && !run->counts.programs && !run->options->list)
         return EXIT_SKIPPED;
-    return run->num_failures || (!run->num_cases && !run->options->list) ? EXIT_FAILURE
+    return run->counts.failures || (!run->counts.cases && !run->options->list) ? EXIT_FAILURE
                                                                           : EXIT_SUCCESS;
 }
 
@@ -394,14 +466,6 @@ static int run_on_device(const struct options *options)
 
 /* ---- The command line ---- */
 
-static int find_pair(const char *word)
-{
-    for (int i = 0; i < NUM_PAIRS; i++)
-        if (!strcmp(pair_words[i], word))
-            return i;
-    return -1;
-}
-
 static int set_option(struct options *options, const char *name, const char *value)
 {
     char *end;
@@ -409,6 +473,10 @@ static int set_option(struct options *options, const char *name, const char *val
         options->device = value;
     else if (!strcmp(name, "--config"))
         options->config = value;
+    else if (!strcmp(name, "--bundle"))
+        options->bundle = value;
+    else if (!strcmp(name, "--shard"))
+        return shard_parse(value, &options->shard) ? 0 : usage("no part", value);
     else if (!strcmp(name, "--edge"))
         options->edge = value;
     else if (!strcmp(name, "--fact") && options->num_facts < MAX_FACTS)
@@ -418,7 +486,7 @@ static int set_option(struct options *options, const char *name, const char *val
     else if (!strcmp(name, "--precision"))
         return (options->precision = precision_find(value)) ? 0 : usage("no precision", value);
     else if (!strcmp(name, "--transpose"))
-        return (options->pair = find_pair(value)) >= 0 ? 0 : usage("no transposes", value);
+        return (options->pair = pair_find(value)) >= 0 ? 0 : usage("no transposes", value);
     else if (!strcmp(name, "--most")) {
         options->most = strtoul(value, &end, 10);
         return *end || !options->most ? usage("--most: no positive number", value) : 0;

@@ -267,6 +267,60 @@ static void large_shapes_need_64_bits(void **state)
     fixture_expect_recipe(f, &gemm, "tuned", "tuned_small");
 }
 
+/* Leaves of the recipes for this problem one, and that with 64-bit indices. */
+static void make_variant_alone(struct variant *v, unsigned recipe)
+{
+    make_variant(v, recipe);
+    v->recipes[recipe].stages = tuned_recipes[recipe].stages;
+    for (unsigned i = 0; i < NUM_TUNED; i++) {
+        v->recipes[i].guard.most[0] = i == recipe || i == TUNED_PACKED_64 ? 0 : 1;
+    }
+}
+
+/* The last index counts as if M, N and K were larger by twice the recipe's reach. */
+static void indices_reach_beyond_the_extents(void **state)
+{
+    struct fixture *f = *state;
+    struct variant v;
+    make_variant_alone(&v, TUNED_SMALL);
+    for (unsigned dim = 0; dim < 3; dim++) {
+        for (unsigned reach = 16; reach <= 1024; reach *= 8) {
+            struct kiln_gemm gemm = fixture_gemm(f, 64, 64, 64);
+            size_t padded[] = {64 + 32, 64 + 32, 64 + 2};
+            v.recipes[TUNED_SMALL].reach[dim] = reach;
+            padded[dim] = 64 + 2 * reach;
+            /* C begins where the last row, in the last column, has the largest index. */
+            size_t *offset = dim == 2 ? &gemm.a_offset : &gemm.c_offset;
+            *offset = INT32_MAX - (padded[0] - 1) * 64 - (padded[dim == 2 ? 2 : 1] - 1);
+            fixture_new_context(f, &v.params);
+            fixture_expect_recipe(f, &gemm, "tuned", "tuned_small");
+            ++*offset;
+            fixture_expect_recipe(f, &gemm, "tuned", "tuned_packed_64");
+        }
+        v.recipes[TUNED_SMALL].reach[dim] = tuned_recipes[TUNED_SMALL].reach[dim];
+    }
+    kiln_context_destroy(&f->kiln);
+}
+
+/* And so do those within the workspace. */
+static void indices_reach_beyond_regions(void **state)
+{
+    struct fixture *f = *state;
+    struct variant v;
+    make_variant_alone(&v, TUNED_PACKED);
+    struct kiln_region regions[2] = {tuned_recipes[TUNED_PACKED].regions[0],
+                                     tuned_recipes[TUNED_PACKED].regions[1]};
+    struct kiln_gemm gemm = fixture_gemm(f, 16, 16, 4096);
+    regions[0].round[0] = 500000;      /* rows of 4104 elements: 4096, and twice 4 */
+    v.recipes[TUNED_PACKED].regions = regions;
+    fixture_new_context(f, &v.params);
+    fixture_expect_recipe(f, &gemm, "tuned", "tuned_packed");
+    regions[0].round[0] = INT32_MAX / 4104 + 1;
+    fixture_new_context(f, &v.params);
+    fixture_expect_recipe(f, &gemm, "tuned", "tuned_packed_64");
+    kiln_context_destroy(&f->kiln);
+}
+
 static void check_launch(const struct stub_record *r, unsigned work_dim, const size_t *global,
         const size_t *local)
 {
@@ -619,6 +673,8 @@ int main(void)
         TEST(strides_count_as_offsets),
         TEST(large_indices_need_64_bits),
         TEST(large_shapes_need_64_bits),
+        TEST(indices_reach_beyond_the_extents),
+        TEST(indices_reach_beyond_regions),
         TEST(three_stages_with_regions),
         TEST(wide_indices_are_passed_whole),
         TEST(columns_swap_the_operands),

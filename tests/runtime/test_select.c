@@ -89,7 +89,8 @@ static void clay_make(struct clay *c)
     c->regions[1].holds = KILN_PREPARED_A;
     c->recipe = (struct kiln_recipe){.name = "mul", .precision = 32, .index_bits = 32,
                                      .num_stages = 2, .num_regions = 2, .stages = c->stages,
-                                     .regions = c->regions};
+                                     .regions = c->regions, .tile = {1, 1, 1},
+                                     .reach = {1, 1, 1}};
     c->anchor = (struct kiln_anchor){1, 1, 1, {0, KILN_NO_RECIPE, KILN_NO_RECIPE,
                                                KILN_NO_RECIPE}};
     c->dispatch = (struct kiln_dispatch){.precision = 32, .num_anchors = 1,
@@ -170,6 +171,11 @@ static void spoil_recipe(struct clay *c, int fault)
     region->dim[1] = fault == 9 ? KILN_NUM_DIMS : region->dim[1];
     region->round[0] = fault == 10 ? 0 : region->round[0];
     region->element_bytes = fault == 11 ? 0 : region->element_bytes;
+    for (int i = 0; i < 3; i++) {
+        c->recipe.tile[i] = fault == 12 + i ? 0 : fault == 15 + i ? 2 : 1;
+        c->recipe.reach[i] = fault == 18 + i ? 0 : 1;
+    }
+    c->stages[1].tile[0] = fault == 21 ? 2 : 1;       /* beyond the reach */
 }
 
 static void spoil_dispatch(struct clay *c, int fault)
@@ -197,7 +203,7 @@ static void each_fault_makes_a_bundle_unsound(void **state)
         void (*spoil)(struct clay *c, int fault);
         int num_faults;
     } parts[] = {{spoil_program, 6}, {spoil_stage, 10}, {spoil_preparation, 23},
-                 {spoil_recipe, 12}, {spoil_dispatch, 5},
+                 {spoil_recipe, 22}, {spoil_dispatch, 5},
                  {spoil_bundle, 6}};
     struct clay c;
     (void)state;

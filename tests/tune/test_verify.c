@@ -1,4 +1,5 @@
-/* test_verify.c: generator/tune/{verify,edges,matrix}.c: wrong kernels are caught.
+/* test_verify.c: generator/tune/{verify,matrix}.c: wrong kernels are caught (edges.c has a test of its
+ * own).
  *
  * Each fault is a plain kernel in which one thing is wrong. It is put into a bundle by hand and run
  * through the library, as the tuner runs its candidates. Needs a device; 77 without one.
@@ -125,7 +126,8 @@ static void fixture_open(struct fixture *fixture, const struct fault *fault)
     fixture->program = (struct kiln_program) { .hash = 1, .pieces = &fixture->piece,
             .num_pieces = 1 };
     fixture->recipe = (struct kiln_recipe) { .name = fault->name, .precision = 32,
-            .index_bits = 32, .num_stages = 1, .stages = &stage };
+            .index_bits = 32, .num_stages = 1, .stages = &stage, .tile = { 4, 16, 1 },
+            .reach = { 4, 16, 1 } };
     fixture->bundle = (struct kiln_bundle) { .format = KILN_BUNDLE_FORMAT, .name = "test",
             .provenance = "", .num_programs = 1, .num_recipes = 1, .programs = &fixture->program,
             .recipes = &fixture->recipe };
@@ -141,21 +143,24 @@ static void fixture_close(struct fixture *fixture)
     kiln_context_destroy(&fixture->context);
 }
 
+static const struct assembly_edges no_edges;
+
 /* How many edge classes find fault. */
 static unsigned count_wrong(struct fixture *fixture)
 {
     unsigned wrong = 0;
     const struct problem problem = problem_nn();
-    for (size_t i = 0; i < verify_num_edges; i++) {
-        struct verify_case of;
+    struct edge_case edges[VERIFY_MAX_EDGES];
+    const unsigned num = verify_edges(&problem, &fixture->recipe, &no_edges, edges);
+    for (unsigned i = 0; i < num; i++) {
+        const struct verify_case *of = &edges[i].of;
         char message[VERIFY_MESSAGE_BYTES];
-        verify_edge_case(&verify_edges[i], &problem, &fixture->recipe, NULL, &of);
-        enum verify_verdict verdict = verify_exact(&fixture->verifier, fixture->context, &of,
+        enum verify_verdict verdict = verify_exact(&fixture->verifier, fixture->context, of,
                 message);
-        if (verdict == VERIFY_OK)
-            verdict = verify_gauge(&fixture->verifier, fixture->context, &of, message);
+        if (verdict == VERIFY_OK && verify_has_reference(of))
+            verdict = verify_gauge(&fixture->verifier, fixture->context, of, message);
         if (verdict != VERIFY_OK && verdict != VERIFY_WRONG)
-            fail_msg("%s at %s: %s", fixture->recipe.name, verify_edges[i].name, message);
+            fail_msg("%s at %s: %s", fixture->recipe.name, edges[i].name, message);
         assert_true(verdict == VERIFY_OK ? !message[0] : message[0] != '\0');
         wrong += verdict == VERIFY_WRONG;
     }
@@ -167,7 +172,7 @@ static bool passes_checks(struct fixture *fixture)
     struct verify_case exact, gauge;
     char message[VERIFY_MESSAGE_BYTES];
     const struct problem problem = problem_nn();
-    verify_check_cases(&problem, &fixture->recipe, NULL, &exact, &gauge);
+    verify_check_cases(&problem, &fixture->recipe, &no_edges, &exact, &gauge);
     return verify_exact(&fixture->verifier, fixture->context, &exact, message) == VERIFY_OK &&
            verify_gauge(&fixture->verifier, fixture->context, &gauge, message) == VERIFY_OK;
 }
@@ -320,61 +325,6 @@ static void test_too_deep(void **state)
     fixture_close(&fixture);
 }
 
-static void test_edges_respect_guards(void **state)
-{
-    const struct problem problem = { precision_find("single"), true, false };
-    struct kiln_recipe recipe = { .num_stages = 1, .stages = &stage,
-            .guard = { .m = 12, .n = 16, .k = 8, .a = 4, .b = 2, .c = 16 } };
-    (void) state;
-    for (size_t i = 0; i < verify_num_edges; i++) {
-        struct verify_case of;
-        verify_edge_case(&verify_edges[i], &problem, &recipe, NULL, &of);
-        assert_true(verify_takes_shape(&recipe, of.m, of.n, of.k));
-        assert_int_equal(of.offset_a % 4 + of.offset_b % 2 + of.offset_c % 16, 0);
-        assert_int_equal(((of.m ? of.m : 1) + of.pad_a) % 4, 0);
-        assert_int_equal(((of.n ? of.n : 1) + of.pad_b) % 2, 0);
-        assert_int_equal(((of.n ? of.n : 1) + of.pad_c) % 16, 0);
-    }
-}
-
-static void test_edges_respect_the_most(void **state)
-{
-    const struct problem problem = problem_nn();
-    const struct kiln_recipe recipe = { .num_stages = 1, .stages = &stage,
-            .guard = { .m = 1, .n = 4, .k = 1, .most = { 3, 30, 0 } } };
-    (void) state;
-    for (size_t i = 0; i < verify_num_edges; i++) {
-        struct verify_case of;
-        verify_edge_case(&verify_edges[i], &problem, &recipe, NULL, &of);
-        assert_true(verify_takes_shape(&recipe, of.m, of.n, of.k));
-        assert_in_range(of.m, 0, 3);
-        assert_in_range(of.n, 0, 28);
-    }
-    assert_true(verify_takes_shape(&recipe, 3, 28, 1000));
-    assert_false(verify_takes_shape(&recipe, 4, 28, 1000));
-    assert_false(verify_takes_shape(&recipe, 3, 32, 1000));
-}
-
-static void test_check_cases_cross_tiles(void **state)
-{
-    const struct problem problem = problem_nn();
-    struct kiln_stage other = stage;
-    struct kiln_recipe recipe = { .num_stages = 1, .stages = &other };
-    struct config config;
-    char error[FAMILY_ERROR_BYTES];
-    (void) state;
-    assert_true(config_parse("packed KC=512", &config, error));
-    for (uint32_t tile = 2; tile <= 1024; tile += tile < 40 ? 1 : 37) {
-        struct verify_case exact, gauge;
-        other.tile[0] = other.tile[1] = tile;
-        verify_check_cases(&problem, &recipe, &config, &exact, &gauge);
-        assert_true(exact.m > tile && exact.m % tile && exact.n > tile && exact.n % tile);
-        assert_true(exact.k > 512 && exact.k % 512);
-        assert_true(gauge.m * gauge.n * gauge.k <= (size_t) 1 << 22);
-        assert_true(gauge.m >= 33 && gauge.n >= 33 && gauge.k >= 33);
-    }
-}
-
 /* ---- Matrices ---- */
 
 static void test_matrix_guards(void **state)
@@ -417,28 +367,9 @@ static void test_matrix_of_nothing(void **state)
     matrix_free(&matrix);
 }
 
-/* Extents become what a recipe takes; where it takes rests, they leave each of them. */
-static void test_extents_fit_the_guard(void **state)
-{
-    const struct { uint32_t unit, rest; size_t extent, fitted; } rows[] = {
-        { 1, 0, 131, 131 }, { 64, 0, 131, 192 }, { 64, 4, 131, 131 }, { 64, 4, 128, 128 },
-        { 64, 4, 133, 131 }, { 64, 4, 134, 132 }, { 64, 4, 7, 66 }, { 64, 4, 3, 3 },
-    };
-    (void) state;
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        const struct kiln_guard guard = { .m = rows[i].unit, .rest = { rows[i].rest } };
-        size_t m = rows[i].extent, n = 5, k = 6;
-        verify_fit(&guard, &m, &n, &k);
-        assert_int_equal(m, rows[i].fitted);
-        assert_int_equal(n, 5);
-        assert_int_equal(k, 6);
-    }
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_extents_fit_the_guard),
         cmocka_unit_test(test_right_kernel_passes),
         cmocka_unit_test(test_wrong_kernels_fail),
         cmocka_unit_test(test_checks_before_timing),
@@ -448,9 +379,6 @@ int main(void)
         cmocka_unit_test(test_repeats_must_agree),
         cmocka_unit_test(test_refused),
         cmocka_unit_test(test_too_deep),
-        cmocka_unit_test(test_edges_respect_guards),
-        cmocka_unit_test(test_edges_respect_the_most),
-        cmocka_unit_test(test_check_cases_cross_tiles),
         cmocka_unit_test(test_matrix_guards),
         cmocka_unit_test(test_matrix_of_nothing),
     };
