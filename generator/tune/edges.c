@@ -53,7 +53,7 @@ static const struct edge_class classes[] = {
 };
 
 /* The class without a tile, for a dimension that has no further edge. */
-enum { PLAIN_M = 37, PLAIN_N = 41, PLAIN_K = 43 };
+enum { PLAIN_M = 11, PLAIN_N = 13, PLAIN_K = 17 };
 
 /* Less than a reference takes a second for; the steps of K that are divided among work-groups; of
  * what K is gone through by, as much as a candidate is checked on before it is timed. */

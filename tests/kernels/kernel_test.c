@@ -21,7 +21,7 @@
 
 enum {
     EXIT_USAGE = 2, EXIT_SKIPPED = 77, MAX_FACTS = 8, WORKSPACE_BYTES = 1 << 20,
-    SMALL_CASE = 20000                 /* multiply-adds that a simulator may do twice */
+    SMALL_CASE = 8000                  /* multiply-adds that a simulator may do twice */
 };
 
 struct options {
@@ -59,7 +59,7 @@ static const char help[] =
     "                        emitted\n"
     "  --shard I/N           of these the I-th part of N, so that each ends in time\n"
     "  --most N              leave out cases with an extent above N, and configurations whose\n"
-    "                        work-groups compute more than N rows or columns or which pad an\n"
+    "                        kernels go through rows or columns by more than N or which pad an\n"
     "                        operand to a multiple of more\n"
     "  --fact NAME=VALUE     take the device for one with this fact (see kiln-tune probe)\n"
     "  --tight               instead of comparing with a reference, run on buffers that end with\n"
@@ -292,11 +292,11 @@ static void run_config(struct run *run, const struct config *config, const struc
 
 /* ---- What to run ---- */
 
-/* No more rows or columns of C may be computed at a time than so many, and no operand be padded to a
+/* Rows and columns of C may be gone through by no more than so many, and no operand be padded to a
  * multiple of more. */
 static bool is_small(const struct kiln_recipe *recipe, size_t most)
 {
-    bool ok = recipe->tile[0] <= most && recipe->tile[1] <= most;
+    bool ok = recipe->reach[0] <= most && recipe->reach[1] <= most;
     for (unsigned i = 0; i < recipe->num_regions; i++)
         for (unsigned d = 0; d < 2; d++)
             ok = ok && (recipe->regions[i].dim[d] == KILN_DIM_ONE ||

@@ -315,7 +315,7 @@ static void names_say_what_is_meant(void **state)
         { "tile", 64, 256, 32 }, { "tile-less-one", 63, 255, 31 }, { "tile-and-one", 65, 257, 33 },
         { "whole-more-less", 64, 257, 31 }, { "tiles", 161, 641, 33 }, { "steps", 65, 255, 81 },
         { "edge-1-less-one", 15, 3, 95 }, { "edge-1-whole", 16, 4, 96 },
-        { "edge-1-several", 41, 11, 241 }, { "edge-2-and-one", 37, 33, 9 },
+        { "edge-1-several", 41, 11, 241 }, { "edge-2-and-one", 11, 33, 9 },
         { "turn-less-one", 97, 385, 177 }, { "turn-and-one", 161, 385, 177 },
         { "turns", 33, 3201, 177 },
     };
