@@ -100,14 +100,14 @@ struct kiln_binary {
     const char *driver;                /* CL_DRIVER_VERSION */
     uint32_t compute_capability;       /* of NVIDIA's devices, 90 for 9.0; 0 is any device */
     uint64_t source_hash;              /* must equal the program's hash */
-    uint64_t data_hash;                /* of the data (hash.h); one that differs is not loaded */
+    uint64_t data_hash;                /* of the data (fnv.h); one that differs is not loaded */
     const unsigned char *data;
     size_t size;                       /* bytes */
 };
 
 /* The text of a recipe's kernels, in pieces that each respect C's limit on string literals. */
 struct kiln_program {
-    uint64_t hash;                     /* of the concatenated pieces (hash.h), which must have it
+    uint64_t hash;                     /* of the concatenated pieces (fnv.h), which must have it
                                           where there are pieces */
     uint32_t ptx;                      /* compute capability that the text is masked PTX for
                                           (ptx.c), 90 for 9.0; 0: plain OpenCL C */

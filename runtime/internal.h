@@ -13,7 +13,7 @@
 #define KILN_INTERNAL_H
 
 #include "bundle.h"
-#include "hash.h"
+#include "fnv.h"
 #include "kiln/kiln.h"
 #include "shape.h"
 

@@ -1,7 +1,7 @@
 /* assemble.c: walks a family's tables and fills the structs of bundle.h. */
 #include "assemble.h"
-#include "hash.h"
 #include "expr.h"
+#include "fnv.h"
 
 #include <ctype.h>
 #include <stdio.h>

@@ -261,7 +261,7 @@ struct problem preset_problem(const struct family_preset *preset, const struct c
 {
     static const char *const letters[] = { "s", "d", "h" };
     const struct family_figure *figure = &preset->figure;
-    const char letter[] = { figure->precision, '\0' };
+    const char letter[] = { (char) figure->precision, '\0' };
     const int pair = figure->pair ? pair_find(figure->pair) : 0;
     const char *reason;
     for (int i = 0; !*letter && i < 3; i++) {

@@ -20,13 +20,14 @@ enum {
     ENTRY_NAME_BYTES = 192
 };
 
+/* In rows of tables every field has a machine word, so that none can hide in padding (hash.c). */
 struct family_param {
     const char *name;                  /* upper case; lower case in kernel names */
     const char *values;                /* "1 2 4 8", at most FAMILY_MAX_VALUES */
     long default_value;                /* renders what was rendered before the row was added */
     const char *meaning;
     const char *origin;                /* who introduced it, with that work's symbol */
-    bool late;                         /* added after bundles had been tuned: a kernel's name says
+    long late;                         /* 1: added after bundles had been tuned: a kernel's name says
                                           nothing of its default, so that the texts that were timed
                                           stay what they were */
 };
@@ -66,7 +67,7 @@ struct family_region {
 /* What was published of a kernel, on whose problem; NO_FIGURE of table.h when nothing was. */
 struct family_figure {
     const char *device;                /* as its authors call it; NULL: no figure */
-    char precision;                    /* BLAS letter; 0: whatever is legal, single first */
+    long precision;                    /* BLAS letter; 0: whatever is legal, single first */
     const char *pair;                  /* transposes, row-major: "nn"; NULL: nn */
     long extent;                       /* of the square problem; 0: not said */
     double gflops;                     /* 0: not said */
@@ -82,7 +83,7 @@ struct family_preset {
 struct family {
     const char *name;
     const char *meaning;
-    bool literature;                   /* for the record: a default search leaves it out */
+    long literature;                   /* 1: for the record: a default search leaves it out */
     const struct family_param *params;
     const struct family_rule *rules;
     const struct family_value *values;

@@ -1,5 +1,7 @@
 /* record.c: journals to and from text. */
 #include "record.h"
+#include "assemble.h"
+#include "hash.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -17,58 +19,67 @@ const char *const record_kind_words[NUM_RECORD_KINDS] = {
 
 enum {
     NUM_FIELDS = 13, HEAD_FIELDS = 4, FORMAT_VERSION = 1,
-    METHOD_VERSION = 3                 /* counts up when verification or timing changes */
+    METHOD_VERSION = 4                 /* counts up when verification or timing changes */
 };
 
-static uint64_t hash_text(uint64_t hash, const char *text)
-{
-    for (const unsigned char *p = (const unsigned char *) (text ? text : ""); *p; p++)
-        hash = (hash ^ *p) * 0x100000001b3u;
-    return (hash ^ 0xff) * 0x100000001b3u;
-}
+/* What a table of x-macros says, as one text. */
+static const char language[] =
+#define PRECISION(...) #__VA_ARGS__ "\n"
+#include "../kernels/precisions.inc"
+#undef PRECISION
+#define FACT(...) #__VA_ARGS__ "\n"
+#include "facts.inc"
+#undef FACT
+    ;
 
-static uint64_t hash_stage(uint64_t hash, const struct family_stage *stage)
+/* The first preset of a family that is legal for a problem, as a device with everything gets it. */
+static uint64_t hash_sample(uint64_t hash, const struct family *family,
+        const struct problem *problem)
 {
-    const char *const texts[] = {
-        stage->name, stage->when, stage->template, stage->bind, stage->keys, stage->transposes,
-        stage->dims, stage->tiles, stage->locals, stage->local_bytes, stage->args,
-    };
-    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
-        hash = hash_text(hash, texts[i]);
+    struct assembly assembly;
+    struct device_facts facts;
+    struct config config;
+    char error[FAMILY_ERROR_BYTES];
+    const char *reason;
+    unsigned index;
+    facts_ample(&facts);
+    for (unsigned i = 0; i < family->num_presets; i++) {
+        if (!config_parse(family->presets[i].config, &config, error) ||
+            !config_legal(&config, problem, &facts, &reason))
+            continue;
+        if (assembly_init(&assembly, family->name, &facts) &&
+            assembly_add(&assembly, &config, problem, &index, error))
+            hash = hash_bundle(hash, &assembly.bundle);
+        assembly_free(&assembly);
+        return hash;
+    }
     return hash;
 }
 
-static uint64_t hash_family(uint64_t hash, const struct family *family)
+/* All that measurements depend on: tables, templates, and, as the code between them counts too, what
+ * is assembled of each family for each problem. */
+static uint64_t hash_generator(void)
 {
-    hash = hash_text(hash_text(hash, family->name), family->prelude);
-    for (unsigned i = 0; i < family->num_params; i++)
-        hash = hash_text(hash_text(hash, family->params[i].name), family->params[i].values);
-    for (unsigned i = 0; i < family->num_rules; i++)
-        hash = hash_text(hash, family->rules[i].expr);
-    for (unsigned i = 0; i < family->num_values; i++)
-        hash = hash_text(hash_text(hash, family->values[i].name), family->values[i].expr);
-    for (unsigned i = 0; i < family->num_stages; i++)
-        hash = hash_stage(hash, &family->stages[i]);
-    for (unsigned i = 0; i < family->num_regions; i++) {
-        const struct family_region *r = &family->regions[i];
-        hash = hash_text(hash_text(hash, r->when), r->dims);
-        hash = hash_text(hash_text(hash, r->rounds), r->element_bytes);
+    const unsigned char versions[] = { FORMAT_VERSION, METHOD_VERSION };
+    uint64_t hash = hash_text(kiln_hash(KILN_HASH_BEGIN, versions, sizeof versions), language);
+    for (size_t i = 0; i < num_template_files; i++)
+        hash = hash_text(hash_text(hash, template_files[i].name), template_files[i].text);
+    for (size_t i = 0; i < num_families; i++) {
+        hash = hash_family(hash, families[i]);
+        for (size_t p = 0; p < num_precisions * NUM_PAIRS; p++) {
+            const struct problem problem = problem_of_pair(&precisions[p / NUM_PAIRS],
+                    (int) (p % NUM_PAIRS));
+            hash = hash_sample(hash, families[i], &problem);
+        }
     }
-    for (int i = 0; i < 3; i++)
-        hash = hash_text(hash_text(hash_text(hash, family->guard[i]), family->most[i]),
-                family->rest[i]);
     return hash;
 }
 
 uint64_t record_generator_hash(void)
 {
-    uint64_t hash = 0xcbf29ce484222325u + FORMAT_VERSION * 256 + METHOD_VERSION;
-    for (size_t i = 0; i < num_families; i++)
-        hash = hash_family(hash, families[i]);
-    for (size_t i = 0; i < num_precisions; i++)
-        hash = hash_text(hash_text(hash, precisions[i].element), precisions[i].real);
-    for (size_t i = 0; i < num_template_files; i++)
-        hash = hash_text(hash, template_files[i].text);
+    static uint64_t hash;
+    if (!hash)
+        hash = hash_generator();
     return hash;
 }
 

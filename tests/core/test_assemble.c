@@ -324,6 +324,85 @@ static void prepared_operands_are_marked(void **state)
     for_each_recipe(check_prepared);
 }
 
+/* ---- Tiles ---- */
+
+/* Where the stage that multiplies has a work-group for each tile, the tile is what it is launched by. */
+static void check_launched_tile(const struct kiln_recipe *recipe)
+{
+    for (unsigned i = 0; i < recipe->num_stages; i++) {
+        const struct kiln_stage *stage = &recipe->stages[i];
+        uint32_t tile[KILN_NUM_DIMS] = { 0 };
+        for (unsigned d = 0; d < stage->work_dim; d++)
+            tile[stage->dim[d]] = stage->tile[d];
+        if (stage->prepares || !tile[KILN_DIM_M] || !tile[KILN_DIM_N])
+            continue;
+        assert_int_equal(tile[KILN_DIM_M], recipe->tile[0]);
+        assert_int_equal(tile[KILN_DIM_N], recipe->tile[1]);
+        return;
+    }
+}
+
+static void check_tile(const struct assembly *assembly, const struct config *config,
+        const struct problem *problem)
+{
+    const struct kiln_recipe *recipe = &assembly->recipes[0];
+    const struct assembly_edges *edges = &assembly->edges[0];
+    (void) config;
+    (void) problem;
+    check_launched_tile(recipe);
+    for (unsigned d = 0; d < 3; d++) {
+        uint32_t most = recipe->tile[d];
+        for (unsigned i = 0; i < edges->num[d]; i++) {
+            const uint32_t unit = edges->unit[d][i];
+            assert_true(unit > 1 && unit != recipe->tile[d]);
+            assert_true(i == 0 || unit > edges->unit[d][i - 1]);
+            most = unit > most ? unit : most;
+        }
+        assert_int_equal(recipe->reach[d], most);
+    }
+}
+
+static void tiles_are_what_is_launched(void **state)
+{
+    (void) state;
+    struct device_facts facts;
+    facts_ample(&facts);
+    assert_true(for_each_recipe_on(&facts, check_tile) > 0);
+}
+
+/* Work-groups that take tiles in turn compute the same tiles as one for each, whose launch shows them. */
+static void turns_do_not_change_the_tile(void **state)
+{
+    (void) state;
+    const struct { const char *in_turn, *each; uint32_t turns; } rows[] = {
+        { "bulk BM=64 BN=32 TM=4 TN=4 STREAM=1", "bulk BM=64 BN=32 TM=4 TN=4", 132 },
+        { "bulk BM=64 BN=32 TM=4 TN=4 STREAM=2 SHARED=0", "bulk BM=64 BN=32 TM=4 TN=4", 264 },
+        { "async BM=64 BN=32 TN=4 STREAM=4", "async BM=64 BN=32 TN=4", 528 },
+    };
+    const struct problem problem = problem_of_pair(precision_find("single"), 1);
+    struct device_facts facts;
+    facts_ample(&facts);
+    facts.value[FACT_UNITS] = 132;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct assembly assembly;
+        struct config config;
+        char error[FAMILY_ERROR_BYTES];
+        unsigned in_turn, each;
+        assert_true(assembly_init(&assembly, "tiles", &facts));
+        assert_true(config_parse(rows[i].in_turn, &config, error));
+        if (!assembly_add(&assembly, &config, &problem, &in_turn, error))
+            fail_msg("%s", error);
+        assert_true(config_parse(rows[i].each, &config, error));
+        if (!assembly_add(&assembly, &config, &problem, &each, error))
+            fail_msg("%s", error);
+        assert_memory_equal(assembly.recipes[in_turn].tile, assembly.recipes[each].tile,
+                sizeof assembly.recipes[each].tile);
+        assert_int_equal(assembly.edges[in_turn].turns, rows[i].turns);
+        assert_int_equal(assembly.edges[each].turns, 0);
+        assembly_free(&assembly);
+    }
+}
+
 /* ---- Sharing ---- */
 
 static void add(struct assembly *assembly, const char *text, bool ta, bool tb, unsigned *index)
@@ -452,6 +531,8 @@ int main(void)
         cmocka_unit_test(launches_fit_the_text),
         cmocka_unit_test(the_runtime_takes_every_recipe),
         cmocka_unit_test(prepared_operands_are_marked),
+        cmocka_unit_test(tiles_are_what_is_launched),
+        cmocka_unit_test(turns_do_not_change_the_tile),
         cmocka_unit_test(identical_text_is_shared),
         cmocka_unit_test(text_is_that_of_the_program),
         cmocka_unit_test(regions_are_there_where_used),

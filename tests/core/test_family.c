@@ -123,6 +123,53 @@ static void rules_always_have_a_value(void **state)
         }
 }
 
+/* The value of each part of a list separated by semicolons; false when one has none or is negative. */
+static bool parts_have_values(const char *list, const struct scope *scope, long least)
+{
+    while (list) {
+        const size_t len = strcspn(list, ";");
+        struct expr_error e;
+        long value;
+        if (!expr_eval(list, len, scope, &value, &e) || value < least || value > INT32_MAX)
+            return false;
+        list = list[len] ? list + len + 1 : NULL;
+    }
+    return true;
+}
+
+/* Every family states its tile, which has a value wherever the family is legal, and so have the
+ * further edges and the turns. */
+static void tiles_are_stated(void **state)
+{
+    (void) state;
+    static struct scope scope;
+    struct device_facts facts;
+    facts_ample(&facts);
+    for (size_t f = 0; f < num_families; f++)
+        for (uint64_t draw = 0, random = 3, legal = 0; draw < 200000 && legal < 300; draw++) {
+            const struct family *family = families[f];
+            const struct problem problem = problem_of_pair(&precisions[draw % num_precisions],
+                    (int) (draw / num_precisions % NUM_PAIRS));
+            struct space space;
+            struct config config;
+            const char *reason;
+            char error[FAMILY_ERROR_BYTES];
+            space_init(&space, family, &problem, &facts);
+            const struct point point = space_point(&space,
+                    point_random(&random) % space_size(&space));
+            space_config(&space, &point, &config);
+            if (!config_legal(&config, &problem, &facts, &reason))
+                continue;
+            legal++;
+            assert_true(config_scope(&config, &problem, &facts, &scope, error));
+            for (int i = 0; i < 3; i++)
+                if (!family->tile[i] || !parts_have_values(family->tile[i], &scope, 1) ||
+                    !parts_have_values(family->edges[i], &scope, 0))
+                    fail_msg("%s: the tile or the edges of %c", family->name, "MNK"[i]);
+            assert_true(parts_have_values(family->turns, &scope, 0));
+        }
+}
+
 /* Each is legal for some precision on a wide device, and its name is no other's. */
 static void presets_are_legal(void **state)
 {
@@ -335,6 +382,7 @@ int main(void)
         cmocka_unit_test(names_of_families_and_precisions),
         cmocka_unit_test(tables_are_well_formed),
         cmocka_unit_test(rules_always_have_a_value),
+        cmocka_unit_test(tiles_are_stated),
         cmocka_unit_test(presets_are_legal),
         cmocka_unit_test(figures_are_whole),
         cmocka_unit_test(preset_names_are_found),

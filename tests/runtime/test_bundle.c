@@ -1,7 +1,7 @@
 /* test_bundle.c: see test_bundle.h. Kernel bodies are empty: the fake driver runs none. */
 #include "test_bundle.h"
 
-#include "hash.h"
+#include "fnv.h"
 
 /* For tables only: a plain kernel's text, its arguments, and its one stage. */
 #define PLAIN_KERNEL(name, index, real, type)                                                     \

@@ -1,7 +1,7 @@
-/* hash.h: the hash of kernel text and device binaries, shared with the generator: FNV-1a of 64 bits
+/* fnv.h: the hash of kernel text and device binaries, shared with the generator: FNV-1a of 64 bits
  * (Fowler, Noll, Vo; RFC 9923). It finds damage and difference, not forgery. */
-#ifndef KILN_HASH_H
-#define KILN_HASH_H
+#ifndef KILN_FNV_H
+#define KILN_FNV_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,0 +1,249 @@
+/* test_hash.c: generator/core/hash.c: whatever changes in a family's table, or in what is assembled of
+ * it, changes its hash. Fields are found by walking the bytes, so that a new one is tested as well. */
+#include "wide.h"
+#include "assemble.h"
+#include "hash.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- Tables ---- */
+
+enum { MOST_ROWS = 80, MOST_ROW_BYTES = 128 };
+
+/* In place of a text it is another text, in place of a number another number. */
+static const char changed[] = "changed";
+
+/* The hash of the family when one word of what is at `word` is another. `word` is in the family or in
+ * a copy of a row that it points to. */
+static uint64_t hash_with(const struct family *family, void *word)
+{
+    const void *other = changed;
+    unsigned char before[sizeof other];
+    memcpy(before, word, sizeof before);
+    memcpy(word, &other, sizeof other);
+    const uint64_t hash = hash_family(KILN_HASH_BEGIN, family);
+    memcpy(word, before, sizeof before);
+    return hash;
+}
+
+static void check_word(const struct family *family, void *word, const char *what, size_t offset)
+{
+    if (hash_with(family, word) == hash_family(KILN_HASH_BEGIN, family))
+        fail_msg("%s: %s, byte %zu, is not hashed", family->name, what, offset);
+}
+
+/* Each word of each row of one table, and the number of rows. `table` and `num` are in `family`. */
+static void check_table(struct family *family, const void **table, unsigned *num, size_t row_bytes,
+        const char *what)
+{
+    static unsigned char rows[MOST_ROWS * MOST_ROW_BYTES];
+    const void *original = *table;
+    const uint64_t hash = hash_family(KILN_HASH_BEGIN, family);
+    assert_in_range(row_bytes, 1, MOST_ROW_BYTES);
+    assert_in_range(*num, 0, MOST_ROWS);
+    if (!*num)
+        return;
+    memcpy(rows, original, *num * row_bytes);
+    *table = rows;
+    for (size_t at = 0; at < *num * row_bytes; at += sizeof(void *))
+        check_word(family, rows + at, what, at % row_bytes);
+    *table = original;
+    --*num;
+    assert_true(hash_family(KILN_HASH_BEGIN, family) != hash);
+    ++*num;
+}
+
+/* The fields of the family itself; what tells of its tables lies between two of them. */
+static void check_fields(struct family *family)
+{
+    unsigned char *bytes = (unsigned char *) family;
+    const size_t first = offsetof(struct family, params), last = offsetof(struct family, prelude);
+    for (size_t at = 0; at < sizeof *family; at += sizeof(void *))
+        if (at < first || at >= last)
+            check_word(family, bytes + at, "family", at);
+}
+
+#define CHECK_TABLE(table) \
+    check_table(&family, (const void **) &family.table, &family.num_##table, \
+            sizeof family.table[0], #table)
+
+static void each_field_of_a_table_counts(void **state)
+{
+    (void) state;
+    for (size_t f = 0; f < num_families; f++) {
+        struct family family = *families[f];
+        check_fields(&family);
+        CHECK_TABLE(params);
+        CHECK_TABLE(rules);
+        CHECK_TABLE(values);
+        CHECK_TABLE(stages);
+        CHECK_TABLE(regions);
+        CHECK_TABLE(presets);
+    }
+}
+
+static void rows_do_not_run_together(void **state)
+{
+    (void) state;
+    assert_true(hash_text(hash_text(1, "ab"), "c") != hash_text(hash_text(1, "a"), "bc"));
+    assert_true(hash_text(1, "") != hash_text(1, NULL));
+    assert_true(hash_text(1, "") != 1);
+}
+
+/* ---- Bundles ---- */
+
+/* A bundle whose parts may be changed, of a family with stages of every kind. */
+struct clay {
+    struct assembly assembly;
+    struct kiln_recipe recipe;
+    struct kiln_program program;
+    struct kiln_stage stages[KILN_MAX_STAGES + 1];
+    struct kiln_region regions[KILN_MAX_REGIONS + 1];
+};
+
+static void clay_make(struct clay *clay)
+{
+    struct device_facts facts;
+    struct config config;
+    char error[FAMILY_ERROR_BYTES];
+    unsigned index;
+    const struct problem problem = problem_of_pair(precision_find("single"), 0);
+    facts_ample(&facts);
+    assert_true(assembly_init(&clay->assembly, "clay", &facts));
+    assert_true(config_parse("bulk BM=64 BN=64 TM=4 STREAM=1 COPYA=1 COPYB=1", &config, error));
+    if (!assembly_add(&clay->assembly, &config, &problem, &index, error))
+        fail_msg("%s", error);
+    clay->recipe = clay->assembly.recipes[0];
+    clay->program = clay->assembly.programs[0];
+    for (unsigned i = 0; i <= KILN_MAX_STAGES; i++)
+        clay->stages[i] = clay->recipe.stages[0];     /* for there to be one more */
+    memset(clay->regions, 0, sizeof clay->regions);
+    memcpy(clay->stages, clay->recipe.stages, clay->recipe.num_stages * sizeof clay->stages[0]);
+    memcpy(clay->regions, clay->recipe.regions,
+            clay->recipe.num_regions * sizeof clay->regions[0]);
+    clay->recipe.stages = clay->stages;
+    clay->recipe.regions = clay->regions;
+    clay->assembly.bundle.recipes = &clay->recipe;
+    clay->assembly.bundle.programs = &clay->program;
+}
+
+/* Fields of a struct: where they are, and how large. */
+struct place {
+    const char *name;
+    size_t at, bytes;
+};
+#define PLACE(type, field) { #field, offsetof(struct type, field), \
+        sizeof ((struct type *) 0)->field }
+
+/* Each byte of the places changes the hash by its lowest bit, which keeps codes valid. */
+static void check_places(const struct clay *clay, void *object, const struct place *places,
+        size_t num)
+{
+    const struct kiln_bundle *bundle = &clay->assembly.bundle;
+    const uint64_t hash = hash_bundle(KILN_HASH_BEGIN, bundle);
+    for (size_t i = 0; i < num; i++)
+        for (size_t at = places[i].at; at < places[i].at + places[i].bytes; at++) {
+            ((unsigned char *) object)[at] ^= 1;
+            if (hash_bundle(KILN_HASH_BEGIN, bundle) == hash)
+                fail_msg("%s is not hashed", places[i].name);
+            ((unsigned char *) object)[at] ^= 1;
+        }
+}
+
+/* The bytes of a struct that are in no place are padding or pointers: so many. A new field changes
+ * the number. */
+static size_t bytes_elsewhere(size_t size, const struct place *places, size_t num)
+{
+    for (size_t i = 0; i < num; i++)
+        size -= places[i].bytes;
+    return size;
+}
+
+static const struct place recipe_places[] = {
+    PLACE(kiln_recipe, precision), PLACE(kiln_recipe, transa), PLACE(kiln_recipe, transb),
+    PLACE(kiln_recipe, index_bits), PLACE(kiln_recipe, guard), PLACE(kiln_recipe, tile),
+    PLACE(kiln_recipe, reach), PLACE(kiln_recipe, program), PLACE(kiln_recipe, num_stages),
+    PLACE(kiln_recipe, num_regions),
+};
+static const struct place stage_places[] = {
+    PLACE(kiln_stage, work_dim), PLACE(kiln_stage, dim), PLACE(kiln_stage, tile),
+    PLACE(kiln_stage, local), PLACE(kiln_stage, local_bytes), PLACE(kiln_stage, num_args),
+    PLACE(kiln_stage, prepares),
+};
+static const struct place args_place[] = { PLACE(kiln_stage, args) };
+static const struct place region_places[] = {
+    PLACE(kiln_region, dim), PLACE(kiln_region, round), PLACE(kiln_region, element_bytes),
+    PLACE(kiln_region, holds),
+};
+static const struct place program_places[] = {
+    PLACE(kiln_program, hash), PLACE(kiln_program, ptx),
+};
+#define PLACES(list) list, sizeof list / sizeof list[0]
+
+static void each_field_of_a_recipe_counts(void **state)
+{
+    struct clay clay;
+    (void) state;
+    clay_make(&clay);
+    check_places(&clay, &clay.recipe, PLACES(recipe_places));
+    for (unsigned i = 0; i < clay.recipe.num_stages; i++) {
+        check_places(&clay, &clay.stages[i], PLACES(stage_places));
+        /* Arguments that are not used are not emitted. */
+        const uint8_t num_args = clay.stages[i].num_args;
+        clay.stages[i].num_args = KILN_MAX_ARGS;
+        check_places(&clay, &clay.stages[i], PLACES(args_place));
+        clay.stages[i].num_args = num_args;
+    }
+    for (unsigned i = 0; i < clay.recipe.num_regions; i++)
+        check_places(&clay, &clay.regions[i], PLACES(region_places));
+    check_places(&clay, &clay.program, PLACES(program_places));
+    assembly_free(&clay.assembly);
+}
+
+static void no_field_is_elsewhere(void **state)
+{
+    (void) state;
+    if (sizeof(void *) != 8)
+        skip();
+    assert_int_equal(bytes_elsewhere(sizeof(struct kiln_recipe), PLACES(recipe_places)),
+            3 * sizeof(void *) + 6);
+    assert_int_equal(bytes_elsewhere(sizeof(struct kiln_stage), PLACES(stage_places)),
+            sizeof(void *) + 6 + KILN_MAX_ARGS);
+    assert_int_equal(bytes_elsewhere(sizeof(struct kiln_region), PLACES(region_places)), 5);
+    assert_int_equal(sizeof(struct kiln_guard), 12 * sizeof(uint32_t));
+}
+
+static void each_text_of_a_recipe_counts(void **state)
+{
+    struct clay clay;
+    (void) state;
+    clay_make(&clay);
+    const uint64_t hash = hash_bundle(KILN_HASH_BEGIN, &clay.assembly.bundle);
+    clay.recipe.name = changed;
+    assert_true(hash_bundle(KILN_HASH_BEGIN, &clay.assembly.bundle) != hash);
+    clay.recipe.name = clay.assembly.recipes[0].name;
+    for (unsigned i = 0; i < clay.recipe.num_stages; i++) {
+        const char *entry = clay.stages[i].entry;
+        clay.stages[i].entry = changed;
+        assert_true(hash_bundle(KILN_HASH_BEGIN, &clay.assembly.bundle) != hash);
+        clay.stages[i].entry = entry;
+    }
+    const char *piece = changed;
+    clay.program.pieces = &piece;
+    clay.program.num_pieces = 1;
+    assert_true(hash_bundle(KILN_HASH_BEGIN, &clay.assembly.bundle) != hash);
+    assembly_free(&clay.assembly);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_field_of_a_table_counts),
+        cmocka_unit_test(rows_do_not_run_together),
+        cmocka_unit_test(each_field_of_a_recipe_counts),
+        cmocka_unit_test(no_field_is_elsewhere),
+        cmocka_unit_test(each_text_of_a_recipe_counts),
+    };
+    return cmocka_run_group_tests_name("hash", tests, NULL, NULL);
+}
