@@ -374,15 +374,20 @@ static bool check_one(const char *dir)
         name_changed(dir, &winners, &now);
     snprintf(path, sizeof path, "%s/bundle.c", dir);
     char *committed = files_read(path, error);
+    const bool bound = !winners_want_driver(winners.platform) ||
+                       winners.driver[strspn(winners.driver, "*")];
     const bool same = committed && text.bytes && (!strcmp(committed, text.bytes) ||
                                                  holds_programs(committed, text.bytes));
     if (!committed)
         fail("%s", error);
     else if (!same)
         fail("%s is not what its winners.tsv emits: run kiln-gen emit", path);
+    if (!bound)
+        fail("%s: the platform's compiler runs in the application's process: winners.tsv needs a "
+                "row driver, of the versions that the bundle was verified on", dir);
     free(committed);
     text_free(&text);
-    return same;
+    return same && bound;
 }
 
 static int command_check(const struct options *options)
@@ -407,8 +412,10 @@ static int command_select(const struct options *options)
         return fail("%s", error);
     const bool ok = select_winners(journal, options->name, &winners, error);
     free(journal);
-    if (!ok)
-        return fail("%s", error);
+    if (!ok) {
+        fprintf(stderr, "kiln-gen: %s: %s\n", options->words[0], error);
+        return EXIT_FAILURE;
+    }
     winners_format(&winners, &text);
     return finish(options, &text);
 }

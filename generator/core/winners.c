@@ -263,6 +263,18 @@ void winners_format(const struct winners *w, struct text *text)
                 w->regrets[i].factor, w->regrets[i].shapes);
 }
 
+bool winners_want_driver(const char *platform)
+{
+    static const char *const names[] = {
+        "Portable Computing Language", "rusticl", "Clover", "Oclgrind",
+    };
+    const size_t length = strcspn(platform, "*");
+    for (size_t i = 0; platform[0] && i < sizeof names / sizeof names[0]; i++)
+        if (!strncmp(names[i], platform, length) && (platform[length] || !names[i][length]))
+            return true;
+    return false;
+}
+
 const struct winner *winners_recipe(const struct winners *winners,
         const struct precision *precision, int i)
 {

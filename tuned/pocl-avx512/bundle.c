@@ -13581,7 +13581,7 @@ const struct kiln_bundle kiln_bundle_pocl_avx512 = {
     .format = 6,
     .name = "pocl-avx512",
     .provenance = "tuned on pthread-skylake-avx512-Intel(R) Xeon(R) Processor, Portable Computing Language, driver 3.1+debian",
-    .match = { "Portable Computing Language", NULL, NULL, 16, 0 },
+    .match = { "Portable Computing Language", NULL, "3.1+debian", 16, 0 },
     .num_programs = 68, .num_recipes = 68, .num_dispatches = 3,
     .programs = programs, .recipes = recipes, .dispatches = dispatches,
 };
