@@ -42,8 +42,10 @@ static const char help[] =
     "  --name NAME           of the bundle (default: made from the device's name)\n"
     "  --embed WHAT          source, binary or both (default source)\n"
     "  --unless-matched      do nothing when there is no device or a linked bundle is for it\n"
-    "  --set-aside           a journal of another device or generator becomes FILE.oldN; without\n"
-    "                        this option it is refused\n"
+    "  --or-generic          where nothing can be tuned or verified in time, write a bundle for no\n"
+    "                        device, so that the generic one serves, and say why: for builds\n"
+    "  --set-aside           a damaged journal, or one of another device or generator, becomes\n"
+    "                        FILE.oldN; without this option it is refused\n"
     "  --replay              use only what the journal holds, and no device\n"
     "  --quiet               no progress\n"
     "\n"
@@ -97,6 +99,13 @@ static int set_aside(struct options *o, const char *v)
 {
     (void) v;
     o->set_aside = true;
+    return 0;
+}
+
+static int set_or_generic(struct options *o, const char *v)
+{
+    (void) v;
+    o->or_generic = true;
     return 0;
 }
 
@@ -228,7 +237,8 @@ static const struct {
     { "--precisions", true, set_precisions }, { "--shapes", true, set_shapes },
     { "--strategy", true, set_strategy }, { "--seed", true, set_seed },
     { "--shard", true, set_shard }, { "--name", true, set_name }, { "--embed", true, set_embed },
-    { "--unless-matched", false, set_unless }, { "--set-aside", false, set_aside },
+    { "--unless-matched", false, set_unless }, { "--or-generic", false, set_or_generic },
+    { "--set-aside", false, set_aside },
     { "--replay", false, set_replay },
     { "--json", false, set_json }, { "--quiet", false, set_quiet },
     { "--precision", true, set_precision }, { "--transpose", true, set_transpose },

@@ -89,3 +89,13 @@ bool files_write(const char *path, const char *bytes, size_t len, char error[FIL
     }
     return true;
 }
+
+bool files_end_output(char error[FILES_ERROR_BYTES])
+{
+    errno = 0;
+    if (!fflush(stdout) && !ferror(stdout))
+        return true;
+    snprintf(error, FILES_ERROR_BYTES, "cannot write to standard output: %s",
+            strerror(errno ? errno : EIO));
+    return false;
+}

@@ -10,8 +10,8 @@
  *   KIND PRECISION PAIR M N K CONFIGURATION OUTCOME SECONDS SPREAD COST MESSAGE CHECKSUM
  *
  * Fields are separated by tabs. KIND: search, look (the best of a search again, at every shape that
- * was searched), edges, matrix (times for choosing), held (times for the regret). PAIR: nn, nt, tn
- * or tt.
+ * was searched), edges, matrix (times for choosing), held (times for the regret), generic (times of
+ * the generic bundle's recipes, to compare with). PAIR: nn, nt, tn or tt.
  * COST: wall-clock seconds since the row before. The checksum is FNV-1a (32 bit) of the row before
  * it. A last row without its end is what a kill leaves behind and is dropped; any other bad row
  * refuses the whole journal.
@@ -28,7 +28,8 @@
     RECORD_KIND(LOOK, "look") \
     RECORD_KIND(EDGES, "edges") \
     RECORD_KIND(MATRIX, "matrix") \
-    RECORD_KIND(HELD, "held")
+    RECORD_KIND(HELD, "held") \
+    RECORD_KIND(GENERIC, "generic")
 
 enum record_kind {
 #define RECORD_KIND(name, word) RECORD_##name,
@@ -46,7 +47,7 @@ struct record {
     size_t m, n, k;
     struct config config;
     char outcome[RECORD_OUTCOME_BYTES];      /* "ok", or the cause of failure */
-    double seconds, spread, cost;
+    double seconds, spread, cost;      /* seconds: of one operation; "late": that there were */
     bool used;                         /* by the present run; not in the text */
     char message[RECORD_MESSAGE_BYTES];
 };

@@ -23,6 +23,7 @@ struct task {
     int pair;
     double seconds[MAX_CANDIDATES];    /* HUGE_VAL: not measured */
     double best;
+    double generic;                    /* of the generic bundle's recipe; HUGE_VAL: not measured */
 };
 
 struct table {
@@ -90,7 +91,8 @@ static struct task *find_task(struct table *table, const struct record *r)
         table->capacity = capacity;
     }
     struct task *t = &table->tasks[table->num_tasks++];
-    *t = (struct task) { .m = r->m, .n = r->n, .k = r->k, .pair = r->pair, .best = HUGE_VAL };
+    *t = (struct task) { .m = r->m, .n = r->n, .k = r->k, .pair = r->pair, .best = HUGE_VAL,
+            .generic = HUGE_VAL };
     for (unsigned c = 0; c < MAX_CANDIDATES; c++)
         t->seconds[c] = HUGE_VAL;
     return t;
@@ -112,6 +114,28 @@ static bool fill_tasks(const struct records *records, enum record_kind kind, str
         t->best = fmin(t->best, r->seconds);
     }
     return true;
+}
+
+/* Adds what the generic bundle takes at the tasks there are. A recipe of it that passed the edge
+ * classes is a candidate as well. */
+static void fill_generic(const struct records *records, struct table *table)
+{
+    for (size_t i = 0; i < records->num; i++) {
+        const struct record *r = &records->rows[i];
+        if (r->kind != RECORD_GENERIC || r->precision != table->precision || !record_is_timed(r))
+            continue;
+        const int c = find_candidate(table, &r->config);
+        for (unsigned t = 0; t < table->num_tasks; t++) {
+            struct task *task = &table->tasks[t];
+            if (task->m != r->m || task->n != r->n || task->k != r->k || task->pair != r->pair)
+                continue;
+            task->generic = fmin(task->generic, r->seconds);
+            if (c >= 0) {
+                task->seconds[c] = fmin(task->seconds[c], r->seconds);
+                task->best = fmin(task->best, r->seconds);
+            }
+        }
+    }
 }
 
 /* log(time of the best chosen recipe / best time), for one task. */
@@ -403,19 +427,62 @@ bool select_list(const struct records *records, const struct winners *winners,
     return ok;
 }
 
+/* Fills a table and chooses. False when out of memory; without tasks nothing is chosen. */
+static bool choose_precision(const struct records *records, const struct precision *precision,
+        struct table *table)
+{
+    const bool is_cpu = records->head.facts.value[FACT_IS_CPU];
+    *table = (struct table) { .precision = precision, .worth = is_cpu ? worth_on_cpu : worth,
+            .facts = &records->head.facts };
+    find_candidates(records, table);
+    bool ok = fill_tasks(records, RECORD_MATRIX, table);
+    if (ok && table->num_tasks < FEW_TASKS)    /* stopped early: what the search saw must help */
+        ok = fill_tasks(records, RECORD_SEARCH, table);
+    fill_generic(records, table);
+    if (ok && table->num_tasks)
+        choose(table);
+    return ok;
+}
+
+/* Compares what is chosen with the generic bundle. */
+static void compare_generic(const struct table *table, struct select_generic *out)
+{
+    double sum = 0, weights = 0;
+    *out = (struct select_generic) { .shapes = 0 };
+    for (unsigned i = 0; i < table->num_tasks; i++) {
+        const struct task *task = &table->tasks[i];
+        const int c = fastest(table, task);
+        if (c < 0 || !(task->generic < HUGE_VAL))
+            continue;
+        const double weight = task_weight(task);
+        out->shapes++;
+        out->slower += task->seconds[c] > task->generic;
+        sum += weight * log(task->seconds[c] / task->generic);
+        weights += weight;
+    }
+    out->factor = weights > 0 ? exp(sum / weights) : 0;
+    out->is_left = out->factor > 1;
+}
+
+bool select_generic(const struct records *records, const struct precision *precision,
+        struct select_generic *out)
+{
+    struct table table;
+    const bool ok = choose_precision(records, precision, &table);
+    compare_generic(&table, out);
+    free(table.tasks);
+    return ok;
+}
+
 static bool select_precision(const struct records *records, const struct precision *precision,
         struct winners *winners)
 {
-    const bool is_cpu = records->head.facts.value[FACT_IS_CPU];
-    struct table table = { .precision = precision, .worth = is_cpu ? worth_on_cpu : worth,
-            .facts = &records->head.facts };
+    struct table table;
+    struct select_generic against;
     bool used[MAX_CANDIDATES] = { false };
-    find_candidates(records, &table);
-    bool ok = fill_tasks(records, RECORD_MATRIX, &table);
-    if (ok && table.num_tasks < FEW_TASKS)     /* stopped early: what the search saw must help */
-        ok = fill_tasks(records, RECORD_SEARCH, &table);
-    if (ok && table.num_tasks) {
-        choose(&table);
+    bool ok = choose_precision(records, precision, &table);
+    compare_generic(&table, &against);
+    if (ok && table.num_tasks && !against.is_left) {
         add_anchors(&table, winners, used);
         fill_pairs(&table, winners);
         ok = add_recipes(&table, winners, used);
@@ -456,6 +523,9 @@ static void describe(const struct records *records, const char *name, struct win
     snprintf(winners->device, sizeof winners->device, "%s", facts->device);
     snprintf(winners->provenance, sizeof winners->provenance,
             "tuned on %.120s, %.100s, driver %.60s", facts->device, facts->platform, facts->driver);
+    /* Its compiler may take the process down, and does so by version. */
+    if (winners_want_driver(facts->platform))
+        snprintf(winners->driver, sizeof winners->driver, "%s", facts->driver);
     winners->facts = *facts;
 }
 

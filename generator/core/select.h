@@ -3,7 +3,8 @@
  * Per precision the candidates are the configurations that passed every edge class for all four
  * transpose pairs. A greedy cover over the matrix of times takes, one by one, the recipe that
  * lowers the mean loss against the best candidate most, and exchanges earlier ones for better ones,
- * until another one gains little; large problems count more. Anchors are the measured shapes. The
+ * until another one gains little; large problems count more. Anchors are the measured shapes. What
+ * loses to the generic bundle on the whole does not ship. The
  * regret is computed on held-out shapes, through the same nearest-anchor rule that the library
  * follows.
  */
@@ -32,6 +33,15 @@ struct selection {
 bool select_list(const struct records *records, const struct winners *winners,
         const struct precision *precision, enum record_kind kind, struct selection **list,
         unsigned *num);
+
+/* How a precision's bundle stands against the generic one, at the shapes where both were timed. */
+struct select_generic {
+    unsigned shapes, slower;           /* how many, and at how many of them generic is faster */
+    double factor;                     /* weighted mean of time over generic's; 0: not compared */
+    bool is_left;                      /* generic is faster on the whole: nothing ships */
+};
+bool select_generic(const struct records *records, const struct precision *precision,
+        struct select_generic *out);
 
 bool select_from_records(const struct records *records, const char *name,
         struct winners *winners, char error[FAMILY_ERROR_BYTES]);

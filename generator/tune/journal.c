@@ -40,9 +40,9 @@ static const char *mismatch(const struct journal_head *head, const struct journa
 {
     const char *difference = journal_difference(head, found);
     if (difference && !strcmp(difference, "generator"))
-        return "made by another version of the kernels; name another journal";
+        return "made by another version of the kernels: name another journal";
     if (difference)
-        return "made on another device or driver, or with other device facts; name another journal";
+        return "made on another device or driver, or with other device facts: name another journal";
     return NULL;
 }
 
@@ -52,9 +52,9 @@ static const char *other_part(const struct journal_head *head, const struct jour
     if (head->shard.num == found->shard.num && head->shard.index == found->shard.index)
         return NULL;
     if (!head->shard.num)
-        return "holds one shard of a search; merge it with the others";
-    return found->shard.num ? "holds another shard; name another journal"
-                            : "holds no shard; name another journal";
+        return "holds one shard of a search: merge it with the others";
+    return found->shard.num ? "holds another shard: name another journal"
+                            : "holds no shard: name another journal";
 }
 
 /* Starts the journal over. What it holds may only be the beginning of a head that a kill tore. */
@@ -65,7 +65,7 @@ static bool begin(struct journal *journal, const struct journal_head *head, cons
     record_format_head(head, &text);
     bool ok = !text.failed || failed(journal, "out of memory", error);
     if (ok && strncmp(found, text.bytes, strlen(found)))
-        ok = failed(journal, "neither a journal nor empty: not overwritten", error);
+        ok = failed(journal, "neither a journal nor empty, and not overwritten: name another", error);
     if (ok && ftruncate(journal->fd, 0))
         ok = failed(journal, strerror(errno), error);
     ok = ok && write_whole(journal, text.bytes, text.len, error);
@@ -83,7 +83,7 @@ static bool open_locked(struct journal *journal, char error[FAMILY_ERROR_BYTES])
 }
 
 /* Keeps the old rows beside a new, empty journal, and those put aside before. */
-static bool put_aside(struct journal *journal, const struct journal_head *head,
+static bool put_aside(struct journal *journal, const struct journal_head *head, const char *why,
         char error[FAMILY_ERROR_BYTES])
 {
     char old[sizeof journal->path + 16];
@@ -94,17 +94,25 @@ static bool put_aside(struct journal *journal, const struct journal_head *head,
     }
     if (rename(journal->path, old))
         return failed(journal, strerror(errno), error);
+    fprintf(stderr, "kiln-tune: %s: %s; it is now %s, and a new one begins\n", journal->path, why,
+            old);
     close(journal->fd);
     return open_locked(journal, error) && begin(journal, head, "", error);
 }
 
 /* Goes on after the rows of a journal whose head fits. */
-static bool take_rows(struct journal *journal, const char *text, struct records *records,
-        char error[FAMILY_ERROR_BYTES])
+static bool take_rows(struct journal *journal, const char *text, bool set_aside,
+        struct records *records, char error[FAMILY_ERROR_BYTES])
 {
-    char cause[FAMILY_ERROR_BYTES];
-    if (!records_parse(text, records, cause))
-        return failed(journal, cause, error);
+    const struct journal_head head = records->head;
+    char cause[FAMILY_ERROR_BYTES], advice[FAMILY_ERROR_BYTES];
+    if (!records_parse(text, records, cause)) {
+        records->head = head;
+        snprintf(advice, sizeof advice, "%.80s: delete this line to go on with the rest, or name "
+                "another journal", cause);
+        return set_aside ? put_aside(journal, &head, cause, error)
+                         : failed(journal, advice, error);
+    }
     return !ftruncate(journal->fd, (off_t) records->whole_bytes) ||
            failed(journal, strerror(errno), error);
 }
@@ -130,9 +138,9 @@ static bool resume(struct journal *journal, const struct journal_head *head, boo
     else if (other)
         ok = failed(journal, other, error);
     else if (unfit)
-        ok = set_aside ? put_aside(journal, head, error) : failed(journal, unfit, error);
+        ok = set_aside ? put_aside(journal, head, unfit, error) : failed(journal, unfit, error);
     else if (state == JOURNAL_BEGUN)
-        ok = take_rows(journal, text, records, error);
+        ok = take_rows(journal, text, set_aside, records, error);
     else
         ok = begin(journal, head, text, error);
     free(text);

@@ -2,21 +2,35 @@
 #include "known.h"
 
 #include <stdio.h>
+#include <string.h>
 
 /* The bundles of option "bundles"; kiln_linked_bundles is empty in the tuner, so that a candidate
  * that is refused has nothing to fall back to. Made by tuned/meson.build. */
 extern const struct kiln_bundle *const kiln_known_bundles[];
 
-bool known_match(cl_device_id device)
+/* The bundle that is for every device. */
+static bool is_generic(const struct kiln_bundle *bundle)
 {
-    struct kiln_device_facts facts;
-    bool found = false;
-    if (kiln_device_facts_query(device, &facts) != KILN_SUCCESS)
-        return false;
-    for (size_t i = 0; kiln_known_bundles[i] && kiln_known_bundles[i + 1]; i++)
-        found = found || kiln_bundle_matches(kiln_known_bundles[i], &facts);
-    kiln_device_facts_free(&facts);
-    return found;
+    const struct kiln_match *match = &bundle->match;
+    return !match->platform && !match->device && !match->driver && !match->native_vector_float &&
+           !match->compute_capability;
+}
+
+bool known_match(const struct device_facts *facts)
+{
+    char platform[sizeof facts->platform], device[sizeof facts->device],
+            driver[sizeof facts->driver];
+    const struct kiln_device_facts matched = {
+        .platform = strcpy(platform, facts->platform), .device = strcpy(device, facts->device),
+        .driver = strcpy(driver, facts->driver),
+        .native_vector_float = (cl_uint) facts->value[FACT_VECTOR_BYTES] / 4,
+        .compute_capability = (cl_uint) facts->value[FACT_COMPUTE_CAPABILITY],
+    };
+    for (size_t i = 0; kiln_known_bundles[i]; i++)
+        if (!is_generic(kiln_known_bundles[i]) &&
+            kiln_bundle_matches(kiln_known_bundles[i], &matched))
+            return true;
+    return false;
 }
 
 /* Adds the configuration of a recipe, given by the recipe's name, unless it is listed. */
@@ -31,14 +45,28 @@ static size_t add_config(const char *name, struct config *configs, size_t num)
     return num + 1;
 }
 
-size_t known_configs(const struct precision *precision, struct config *configs, size_t max)
+/* The configurations of generic, or of the others. */
+static size_t list_configs(bool generic, const struct precision *precision, struct config *configs,
+        size_t max)
 {
     size_t num = 0;
-    for (size_t b = 0; kiln_known_bundles[b] && kiln_known_bundles[b + 1]; b++)
-        for (uint32_t r = 0; r < kiln_known_bundles[b]->num_recipes && num < max; r++)
-            if (kiln_known_bundles[b]->recipes[r].precision == precision->bits)
-                num = add_config(kiln_known_bundles[b]->recipes[r].name, configs, num);
+    for (size_t b = 0; kiln_known_bundles[b]; b++) {
+        const struct kiln_bundle *bundle = kiln_known_bundles[b];
+        for (uint32_t r = 0; is_generic(bundle) == generic && r < bundle->num_recipes; r++)
+            if (bundle->recipes[r].precision == precision->bits && num < max)
+                num = add_config(bundle->recipes[r].name, configs, num);
+    }
     return num;
+}
+
+size_t known_configs(const struct precision *precision, struct config *configs, size_t max)
+{
+    return list_configs(false, precision, configs, max);
+}
+
+size_t known_generic(const struct precision *precision, struct config *configs, size_t max)
+{
+    return list_configs(true, precision, configs, max);
 }
 
 /* The name of the recipe that one bundle serves a call with. */

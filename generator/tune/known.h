@@ -5,11 +5,14 @@
 #include "../core/family.h"
 #include "launcher.h"
 
-/* Whether a linked bundle other than the last, the generic one, is for the device. */
-bool known_match(cl_device_id device);
+/* Whether a linked bundle other than generic is for the device. */
+bool known_match(const struct device_facts *facts);
 
 /* The configurations of those bundles' recipes of a precision, each once. Returns how many. */
 size_t known_configs(const struct precision *precision, struct config *configs, size_t max);
+
+/* The same of generic, in the order in which the library tries them. */
+size_t known_generic(const struct precision *precision, struct config *configs, size_t max);
 
 /* The configuration that the library with these bundles would serve an unpadded call with on the
  * launcher's device. False when none can, or when it is not one of the present families. */

@@ -16,6 +16,7 @@ struct launcher {
     cl_command_queue queue;            /* in order, profiling */
     cl_mem workspace;
     size_t workspace_bytes;
+    bool by_wall;                      /* the device's own clock was found to be none */
     bool is_plain;                     /* call as an application does: the public call, and the
                                           workspace that the library keeps */
 };
@@ -44,7 +45,7 @@ enum kiln_status launcher_pack(struct launcher *launcher, struct kiln_context *c
 void launcher_packs_free(struct launcher_packs *packs);
 
 /* Enqueues a prepared call, waits, and looks at what became of each stage. *seconds is the time on
- * the device by its own clock; 0 when there was nothing to do. */
+ * the device by its own clock, or by the wall's; 0 when there was nothing to do. */
 enum kiln_status launcher_run(struct launcher *launcher, struct kiln_context *context,
         const struct kiln_gemm *gemm, double *seconds);
 

@@ -26,7 +26,7 @@ struct options {
     uint64_t seed;
     struct shard shard;
     enum embed embed;
-    bool unless_matched, set_aside, replay, json, quiet;
+    bool unless_matched, or_generic, set_aside, replay, json, quiet;
 };
 
 /* Tunes, selects and writes winners.tsv, device.tsv and bundle.c. Returns an exit status. */

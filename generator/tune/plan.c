@@ -1,15 +1,18 @@
 /* plan.c: how the budget of one precision is spent.
  *
+ *   speed    see how fast the generic bundle is, and make the problems fit the device
  *   search   look for the best configuration at a few shapes that differ in kind
  *   look     time the best of that again, at all of these shapes, where the strategy asks for it
  *   edges    verify the finalists on every edge class, for each transpose pair
- *   matrix   time the finalists against each other, interleaved, at every anchor
+ *   matrix   time the finalists against each other, interleaved, at every anchor, and generic;
+ *            verify its recipes where they won
  *   held     the same at shapes that are not used for choosing
  *
  * A shard of a search ends after the first one; a run over the merged journal of all shards begins
  * with the second one. Each phase ends at its share of the budget. Nothing here looks at a clock:
  * only at tuner->spent.
  */
+#include "baseline.h"
 #include "hunt.h"
 #include "tuner.h"
 
@@ -26,6 +29,13 @@ enum {
 /* The ends of the phases, as parts of a precision's budget; second looks take the last of the
  * search's. */
 static const double search_end = 0.55, edges_end = 0.75, matrix_end = 0.95, looks_share = 0.1;
+
+/* Where the last question of the search ends at the latest; as long as nothing is verified, edges
+ * may take the matrix's share. */
+static const double search_limit = 0.65;
+
+/* Of the time for one search, what one operation of generic may take. */
+static const double operation_share = 1.0 / 12;
 
 /* One problem to search for. */
 struct quest {
@@ -73,6 +83,24 @@ static double used(const struct plan *plan)
     return (plan->tuner->spent - plan->start) / plan->seconds;
 }
 
+/* Whether the run must stop, and not only a phase whose time is over. */
+static bool must_stop(const struct plan *plan)
+{
+    return plan->tuner->failed || *plan->tuner->stop;
+}
+
+/* No question goes on beyond this part of the precision's budget. */
+static void set_limit(struct plan *plan, double part)
+{
+    plan->tuner->limit = fmin(plan->start + part * plan->seconds, plan->tuner->budget);
+}
+
+/* Whether this is one shard of a search, which compares with generic no more than it chooses. */
+static bool is_part(const struct tuner *tuner)
+{
+    return tuner->records.head.shard.num;
+}
+
 /* ---- finalists ---- */
 
 /* In how many parameters two configurations differ; all, when their families do. */
@@ -98,7 +126,8 @@ static bool differs(const struct config *from, unsigned num, const struct config
 static bool is_row_of(const struct record *r, enum record_kind kind, const struct plan *plan,
         const struct quest *quest)
 {
-    return r->kind == kind && r->precision == plan->precision && r->pair == quest->pair &&
+    const bool fits = r->kind == kind || (kind == RECORD_SEARCH && r->kind == RECORD_GENERIC);
+    return fits && r->precision == plan->precision && r->pair == quest->pair &&
            r->m == quest->shape.m && r->n == quest->shape.n && r->k == quest->shape.k;
 }
 
@@ -127,10 +156,10 @@ static void add_finalist(struct plan *plan, const struct config *config)
 
 /* The best of a search, and others that are not its near copies: those would win and lose alike.
  * Second looks, where they were taken, count more than the first one. */
-static void add_finalists(struct plan *plan, const struct quest *quest, unsigned most)
+static void add_finalists(struct plan *plan, const struct quest *quest, unsigned from, unsigned to)
 {
     const struct shape *s = &quest->shape;
-    for (unsigned i = 0; i < most; i++) {
+    for (unsigned i = from; i < to; i++) {
         const unsigned least = i ? 2 : 1;
         const struct record *best = next_best(plan, RECORD_LOOK, quest, plan->finalists,
                 plan->num_finalists, least);
@@ -155,7 +184,11 @@ static bool search_one(struct plan *plan, const struct quest *quest, double end)
     };
     progress_phase(plan->tuner, "%s search %zux%zux%zu %s", plan->precision->name,
             quest->shape.m, quest->shape.n, quest->shape.k, pair_names[quest->pair]);
-    return hunt(plan->tuner, &quarry, plan->start + end * plan->seconds);
+    if (!hunt(plan->tuner, &quarry, plan->start + end * plan->seconds))
+        return false;
+    const struct record *best = next_best(plan, RECORD_SEARCH, quest, NULL, 0, 0);
+    return is_part(plan->tuner) || baseline_ask(plan->tuner, &quarry.problem, quest->shape,
+            best ? best->seconds : 0);
 }
 
 /* ---- second looks ---- */
@@ -238,34 +271,52 @@ static bool look_again(struct plan *plan, const struct quest *quests, size_t num
     plan->num_finalists = 0;
     add_all_round(plan, quests, num_quests, looks, num);
     for (size_t q = 0; q < num_quests; q++)
-        add_finalists(plan, &quests[q], PER_SEARCH);
+        add_finalists(plan, &quests[q], 0, PER_SEARCH);
     return true;
 }
 
 /* ---- edges ---- */
 
-/* Drops the finalists that fail an edge class. One is always tried, whatever the budget. */
+/* Whether a configuration passes every edge class; false also when it could not be asked. */
+static bool passes_edges(struct plan *plan, const struct config *config)
+{
+    for (int pair = 0; pair < NUM_PAIRS; pair++) {
+        const struct problem problem = problem_of_pair(plan->precision, pair);
+        struct record answer;
+        if (!tuner_ask(plan->tuner, RECORD_EDGES, &problem, (struct shape) { 0, 0, 0 }, config, 1,
+                    0, &answer) || strcmp(answer.outcome, "ok"))
+            return false;
+    }
+    return true;
+}
+
+/* Drops the finalists that fail an edge class, or for which there is no time. */
 static bool check_edges(struct plan *plan)
 {
     unsigned kept = 0;
     progress_phase(plan->tuner, "%s edges", plan->precision->name);
-    for (unsigned i = 0; i < plan->num_finalists; i++) {
-        bool ok = true;
+    for (unsigned i = 0; i < plan->num_finalists && !must_stop(plan); i++) {
         if (kept && used(plan) > edges_end)
             break;
-        for (int pair = 0; pair < NUM_PAIRS && ok; pair++) {
-            const struct problem problem = problem_of_pair(plan->precision, pair);
-            struct record answer;
-            if (!tuner_ask(plan->tuner, RECORD_EDGES, &problem, (struct shape) { 0, 0, 0 },
-                        &plan->finalists[i], 1, 0, &answer))
-                return false;
-            ok = !strcmp(answer.outcome, "ok");
-        }
-        if (ok)
+        if (passes_edges(plan, &plan->finalists[i]))
             plan->finalists[kept++] = plan->finalists[i];
     }
     plan->num_finalists = kept;
-    return true;
+    return !must_stop(plan);
+}
+
+/* Verifies the recipes of generic that won somewhere: then they ship too. */
+static bool check_generic(struct plan *plan)
+{
+    struct config generic[BASELINE_MAX];
+    const size_t num = plan->tuner->generic
+            ? plan->tuner->generic(plan->precision, generic, BASELINE_MAX) : 0;
+    for (size_t i = 0; i < num && plan->num_finalists && !must_stop(plan); i++)
+        if (differs(plan->finalists, plan->num_finalists, &generic[i], 1) &&
+            baseline_wins(plan->tuner, plan->precision, &generic[i]) &&
+            passes_edges(plan, &generic[i]))
+            add_finalist(plan, &generic[i]);
+    return !must_stop(plan);
 }
 
 /* ---- matrix and held ---- */
@@ -339,6 +390,20 @@ static bool is_own(const struct tuner *tuner, struct shape s)
     return false;
 }
 
+/* Times generic beside finalists that were timed at a shape, unless it is one of them. */
+static bool time_generic(struct plan *plan, const struct problem *problem, struct shape shape,
+        const struct config *takers, unsigned num, const struct record *answers)
+{
+    struct config first;
+    double best = 0;
+    for (unsigned i = 0; i < num; i++)
+        if (record_is_timed(&answers[i]) && (!(best > 0) || answers[i].seconds < best))
+            best = answers[i].seconds;
+    return !baseline_first(plan->tuner, problem, shape, &first) ||
+           !differs(takers, num, &first, 1) ||
+           baseline_ask(plan->tuner, problem, shape, best);
+}
+
 static bool time_shapes(struct plan *plan, enum record_kind kind, const struct trial_shape *shapes,
         size_t num, double end)
 {
@@ -353,8 +418,10 @@ static bool time_shapes(struct plan *plan, enum record_kind kind, const struct t
                 (kind == RECORD_HELD && is_own(plan->tuner, shapes[i].shape)))
                 continue;
             if (!tuner_ask(plan->tuner, kind, &problem, shapes[i].shape, takers, num_takers, 0,
-                        answers))
-                return false;
+                        answers) ||
+                (kind == RECORD_MATRIX && !time_generic(plan, &problem, shapes[i].shape, takers,
+                        num_takers, answers)))
+                return !must_stop(plan);
         }
     return true;
 }
@@ -427,15 +494,50 @@ static double search_share(const struct quest *quests, size_t i, size_t own, siz
                              sum_parts(quests + own, num - own);
 }
 
+/* How long one operation of a search may take generic, seconds. */
+static double operation_time(const struct plan *plan, const struct quest *quests, size_t i,
+        size_t num)
+{
+    const size_t own = num_own(plan->tuner);
+    const double share = search_share(quests, i, own, num) -
+                         (i ? search_share(quests, i - 1, own, num) : 0);
+    return operation_share * search_end * share * plan->seconds;
+}
+
 static bool search_each(struct plan *plan, const struct quest *quests, size_t num, double end)
 {
     const size_t own = num_own(plan->tuner);
-    for (size_t i = 0; i < num; i++) {
-        if (!search_one(plan, &quests[i], end * search_share(quests, i, own, num)))
-            return false;
-        add_finalists(plan, &quests[i], PER_SEARCH);
+    bool goes_on = true;
+    for (size_t i = 0; i < num && goes_on; i++) {
+        goes_on = search_one(plan, &quests[i], end * search_share(quests, i, own, num));
+        add_finalists(plan, &quests[i], 0, PER_SEARCH);
     }
-    return true;
+    plan->num_finalists = 0;           /* the best of each first: time may not do for all */
+    for (unsigned rank = 0; rank < PER_SEARCH; rank++)
+        for (size_t i = 0; i < num; i++)
+            add_finalists(plan, &quests[i], rank, rank + 1);
+    return goes_on;
+}
+
+/* Makes problems that would take a slow device too long smaller. What is searched in shards must be
+ * the same for all. */
+static void fit_quests(struct plan *plan, struct quest *quests, size_t num)
+{
+    const struct journal_head *head = &plan->tuner->records.head;
+    double enough = 0;
+    if (head->shard.num || head->merged)
+        return;
+    for (size_t i = 0; i < num; i++) {
+        const struct shape *s = &quests[i].shape;
+        enough = fmax(enough, 2 * (double) s->m * (double) s->n * (double) s->k /
+                              operation_time(plan, quests, i, num));
+    }
+    progress_phase(plan->tuner, "%s speed", plan->precision->name);
+    const double rate = baseline_rate(plan->tuner, plan->precision,
+            operation_time(plan, quests, 0, num), enough);
+    for (size_t i = 0; i < num && rate > 0; i++)
+        quests[i].shape = baseline_shrink(quests[i].shape,
+                rate * operation_time(plan, quests, i, num));
 }
 
 /* Second looks are taken when the strategy asks for them, and at what was searched elsewhere. */
@@ -445,6 +547,8 @@ static bool search_all(struct plan *plan)
     const struct journal_head *head = &plan->tuner->records.head;
     const size_t num = list_quests(plan->tuner, quests);
     const unsigned looks = plan->tuner->strategy->second_looks;
+    set_limit(plan, search_limit);
+    fit_quests(plan, quests, num);
     if (head->merged)
         return look_again(plan, quests, num, looks > MERGED_LOOKS ? looks : MERGED_LOOKS,
                 search_end + looks_share);
@@ -455,10 +559,13 @@ static bool search_all(struct plan *plan)
 bool plan_finish(struct tuner *tuner, const struct precision *precision)
 {
     struct plan plan = plan_of(tuner, precision, 1);
-    struct quest quests[MAX_SEARCHES];
-    const size_t num = list_quests(tuner, quests);
-    for (size_t i = 0; i < num && !plan.num_finalists; i++)
-        add_finalists(&plan, &quests[i], 1);
+    tuner->limit = HUGE_VAL;
+    for (size_t i = 0; i < tuner->records.num && !plan.num_finalists; i++) {
+        const struct record *r = &tuner->records.rows[i];
+        const struct quest quest = { { r->m, r->n, r->k }, r->pair, 1 };
+        if (r->kind == RECORD_SEARCH && r->precision == precision)
+            add_finalists(&plan, &quest, 0, 1);
+    }
     return check_edges(&plan);
 }
 
@@ -466,13 +573,16 @@ bool plan_precision(struct tuner *tuner, const struct precision *precision, doub
 {
     struct plan plan = plan_of(tuner, precision, seconds);
     const bool is_cpu = tuner->facts.value[FACT_IS_CPU];
-    const bool searched = search_all(&plan);
-    if (!searched && (tuner->failed || *tuner->stop))
+    search_all(&plan);
+    if (must_stop(&plan) || is_part(tuner))
+        return !must_stop(&plan);
+    set_limit(&plan, matrix_end);
+    if (!check_edges(&plan))
         return false;
-    if (tuner->records.head.shard.num)
-        return searched;
-    return check_edges(&plan) && time_own_shapes(&plan) &&
+    set_limit(&plan, 1);
+    return time_own_shapes(&plan) &&
            time_shapes(&plan, RECORD_MATRIX, is_cpu ? cpu_anchors : gpu_anchors,
                    is_cpu ? COUNT(cpu_anchors) : COUNT(gpu_anchors), matrix_end) &&
+           check_generic(&plan) &&
            time_shapes(&plan, RECORD_HELD, held_shapes, COUNT(held_shapes), 1);
 }

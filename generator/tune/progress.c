@@ -12,7 +12,7 @@ static const double quiet_time = 5;
 
 static double gflops(const struct record *r)
 {
-    return r->seconds > 0 ? 2e-9 * (double) r->m * (double) r->n * (double) r->k / r->seconds : 0;
+    return record_is_timed(r) ? 2e-9 * (double) r->m * (double) r->n * (double) r->k / r->seconds : 0;
 }
 
 static void put_json(const struct tuner *tuner, const struct record *r, bool measured)
@@ -36,9 +36,12 @@ static void put_json(const struct tuner *tuner, const struct record *r, bool mea
 static void put_line(struct tuner *tuner, bool terminal)
 {
     const double left = tuner->budget > tuner->spent ? tuner->budget - tuner->spent : 0;
-    fprintf(stderr, "%s%s: %zu measured, best %.1f GFLOP/s, %d:%02d left%s",
-            terminal ? "\r\033[K" : "kiln-tune: ", tuner->phase, tuner->num_asked,
-            tuner->best_gflops, (int) left / 60, (int) left % 60, terminal ? "" : "\n");
+    char best[32] = "";
+    if (tuner->best_gflops > 0)
+        snprintf(best, sizeof best, "best %.3g GFLOP/s, ", tuner->best_gflops);
+    fprintf(stderr, "%s%s: %zu measured, %s%d:%02d left%s",
+            terminal ? "\r\033[K" : "kiln-tune: ", tuner->phase, tuner->num_asked, best,
+            (int) left / 60, (int) left % 60, terminal ? "" : "\n");
     fflush(stderr);
 }
 

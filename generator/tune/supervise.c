@@ -10,6 +10,7 @@
 #include "lock.h"
 
 #include <errno.h>
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,6 +37,7 @@ struct supervisor {
     struct child child;
     struct lock *lock;
     double waited;
+    bool is_absent;                    /* the child says that there is no such device */
 };
 
 /* Kills a child that did not answer as it should, with the cause in words. */
@@ -99,8 +101,11 @@ static bool hear_greeting(struct supervisor *supervisor, struct device_facts *fa
         if (heard == HEARD_LINE && greeting_line(line, number, facts))
             continue;
         dismiss(supervisor, heard, greeting_seconds, line, error);
-        if (heard == HEARD_LINE && !strncmp(line, "error ", 6))
-            snprintf(error, TRIAL_MESSAGE_BYTES, "%.*s", TRIAL_MESSAGE_BYTES - 1, line + 6);
+        const bool absent = heard == HEARD_LINE && !strncmp(line, "absent ", 7);
+        if (absent || (heard == HEARD_LINE && !strncmp(line, "error ", 6)))
+            snprintf(error, TRIAL_MESSAGE_BYTES, "%.*s", TRIAL_MESSAGE_BYTES - 1,
+                    strchr(line, ' ') + 1);
+        supervisor->is_absent = absent;
         return false;
     }
     return true;
@@ -157,6 +162,7 @@ struct round {
     int current;                       /* the request's number of the config begun; -1: none */
     double since;                      /* when that was */
     double spent[TRIAL_MAX_CONFIGS];   /* seconds that each was worked on, of the present child */
+    double until;                      /* when the total has passed */
     bool lost_idle;                    /* a child was lost before it had begun anything */
 };
 
@@ -280,7 +286,12 @@ static bool all_answered(const struct round *round)
 static double deadline_of(const struct round *round)
 {
     const double spent = round->current >= 0 ? round->spent[round->current] : 0;
-    return round->since + round->request->deadline - spent;
+    return fmin(round->since + round->request->deadline - spent, round->until);
+}
+
+static bool is_late(const struct round *round)
+{
+    return clock_now() >= round->until;
 }
 
 /* Hears one child out. HEARD_LINE when it answered to the end; else why it did not. */
@@ -335,9 +346,9 @@ static bool ask(struct supervisor *supervisor, struct round *round, const volati
     if (heard == HEARD_LINE)
         return true;
     dismiss(supervisor, heard, round->request->deadline, line, cause);
-    if (heard == HEARD_STOP) {
+    if (heard == HEARD_STOP || is_late(round)) {
         book_time(round, -1);
-        return false;
+        return heard != HEARD_STOP;
     }
     /* One that ended before it began anything may have been dead for long: no config's fault. */
     if (heard == HEARD_END && !round->has_begun && !round->lost_idle)
@@ -377,6 +388,10 @@ static bool run(struct supervisor *supervisor, struct round *round, const volati
     while (!all_answered(round)) {
         if (stop && *stop)
             return give_up(round, TRIAL_TIMEOUT, "stopped");
+        if (is_late(round)) {
+            give_up(round, TRIAL_LATE, "the budget ended before it was done");
+            return true;
+        }
         if (!ready(supervisor, stop, error)) {
             if (stop && *stop)
                 return give_up(round, TRIAL_TIMEOUT, "stopped");
@@ -398,6 +413,7 @@ bool supervise_run(struct supervisor *supervisor, const struct trial_request *re
         results[i] = (struct trial_result) { .outcome = TRIAL_CRASH };
     if (!lock_take(supervisor->lock, stop, &supervisor->waited))
         return give_up(&round, TRIAL_TIMEOUT, "stopped");
+    round.until = request->total > 0 ? clock_now() + request->total : HUGE_VAL;
     const bool whole = run(supervisor, &round, stop);
     lock_release(supervisor->lock);
     return whole;
@@ -408,8 +424,9 @@ double supervise_waited(const struct supervisor *supervisor)
     return supervisor->waited;
 }
 
-struct supervisor *supervise_open(const char *program, const char *device,
-        const volatile int *stop, struct device_facts *facts, char error[TRIAL_MESSAGE_BYTES])
+/* A supervisor without a child. */
+static struct supervisor *make(const char *program, const char *device,
+        char error[TRIAL_MESSAGE_BYTES])
 {
     struct supervisor *supervisor = calloc(1, sizeof *supervisor);
     if (supervisor) {
@@ -422,13 +439,30 @@ struct supervisor *supervise_open(const char *program, const char *device,
         return NULL;
     }
     signal(SIGPIPE, SIG_IGN);          /* a child that died is noticed by write's error */
-    bool ok = start(supervisor, facts, stop, error);
+    return supervisor;
+}
+
+enum supervise_probe supervise_probe(const char *program, const char *device,
+        struct device_facts *facts, char error[TRIAL_MESSAGE_BYTES])
+{
+    struct supervisor *supervisor = make(program, device, error);
+    const bool found = supervisor && start(supervisor, facts, NULL, error);
+    const bool absent = supervisor && supervisor->is_absent;
+    supervise_close(&supervisor);
+    return found ? SUPERVISE_FOUND : absent ? SUPERVISE_ABSENT : SUPERVISE_BROKEN;
+}
+
+struct supervisor *supervise_open(const char *program, const char *device,
+        const volatile int *stop, struct device_facts *facts, char error[TRIAL_MESSAGE_BYTES])
+{
+    struct supervisor *supervisor = make(program, device, error);
+    bool ok = supervisor && start(supervisor, facts, stop, error);
     if (ok) {
         supervisor->lock = lock_open(LOCK_FOLDER, facts);
         snprintf(error, TRIAL_MESSAGE_BYTES, "out of memory");
         ok = supervisor->lock && first_canary(supervisor, stop, error);
     }
-    if (!ok)
+    if (supervisor && !ok)
         supervise_close(&supervisor);
     return supervisor;
 }

@@ -24,7 +24,8 @@ enum { TRIAL_MAX_CONFIGS = 32, TRIAL_MESSAGE_BYTES = 256 };
     TRIAL(CRASH, "crash", "the trial process died") \
     TRIAL(TIMEOUT, "timeout", "the deadline passed") \
     TRIAL(TIMING, "timing", "a time of zero or less, or beyond the device's peak") \
-    TRIAL(DEVICE, "device", "the canary failed: the device does not work any more")
+    TRIAL(DEVICE, "device", "the canary failed: the device does not work any more") \
+    TRIAL(LATE, "late", "the budget ended before it was done")
 
 enum trial_outcome {
 #define TRIAL(name, word, meaning) TRIAL_##name,
@@ -49,6 +50,7 @@ struct trial_request {
     struct config configs[TRIAL_MAX_CONFIGS];
     double incumbent;                  /* seconds of the best so far at this shape; 0: none */
     double deadline;                   /* seconds allowed per config */
+    double total;                      /* seconds allowed for all; 0: no limit */
 };
 
 struct trial_result {
@@ -61,6 +63,16 @@ struct trial_result {
 
 struct supervisor;
 
+/* What a child says of the device, without a turn on it and without the canary. A driver that takes
+ * its process down takes the child alone. */
+enum supervise_probe {
+    SUPERVISE_FOUND,
+    SUPERVISE_ABSENT,                  /* there is no such device */
+    SUPERVISE_BROKEN                   /* the child did not greet as it should */
+};
+enum supervise_probe supervise_probe(const char *program, const char *device,
+        struct device_facts *facts, char error[TRIAL_MESSAGE_BYTES]);
+
 /* program: path of kiln-tune itself; device: substring of a device name, "" for the first.
  * Starts the child and reads the device's facts from it. NULL with a message on failure, and when
  * *stop becomes non-zero (stop may be NULL). */
@@ -68,7 +80,7 @@ struct supervisor *supervise_open(const char *program, const char *device,
         const volatile int *stop, struct device_facts *facts, char error[TRIAL_MESSAGE_BYTES]);
 void supervise_close(struct supervisor **supervisor);
 
-/* Fills results[0..num_configs). False only when the child cannot be started again or the canary
+/* Fills results[0..num_configs); LATE where the total had passed before. False only when the child cannot be started again or the canary
  * fails twice (message in results[0]). A signal (Ctrl-C) makes it return false with outcome
  * TRIAL_TIMEOUT when *stop becomes non-zero. */
 bool supervise_run(struct supervisor *supervisor, const struct trial_request *request,

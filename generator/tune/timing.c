@@ -1,5 +1,6 @@
 /* timing.c: see timing.h. */
 #include "timing.h"
+#include "clock.h"
 #include "matrix.h"
 
 #include <math.h>
@@ -13,6 +14,8 @@ static const double enough_seconds = 0.25;       /* a candidate's samples need n
 static const double slow_factor = 1.5;           /* times the incumbent */
 static const double far_factor = 3;              /* times the fastest of the same request */
 static const double long_seconds = 10e-3;
+static const double least_mhz = 1000;            /* no clock is taken to be slower */
+static const double false_clock = 1e-3;          /* parts of the wall's time that tell of no clock */
 
 double timing_least(const struct device_facts *facts, const struct precision *precision, size_t m,
         size_t n, size_t k)
@@ -22,7 +25,10 @@ double timing_least(const struct device_facts *facts, const struct precision *pr
     /* CPUs: two fused multiply-adds on vectors a cycle, with a margin of 4 for clocks that rise
      * above the one reported. GPUs: matrix units do up to 1024 a cycle; margin 4 again. */
     const double per_cycle = value[FACT_IS_CPU] ? 4 * fmax(lanes, 1) * 4 : 1024 * 4;
-    const double cycles = (double) value[FACT_UNITS] * (double) value[FACT_CLOCK_MHZ] * 1e6;
+    /* Simulators and software devices report any clock, one of 1 MHz for instance. */
+    const double mhz = (double) value[FACT_CLOCK_MHZ];
+    const double clock = mhz > 0 ? fmax(mhz, least_mhz) : 0;
+    const double cycles = (double) value[FACT_UNITS] * clock * 1e6;
     const double peak = cycles * per_cycle;
     return peak > 0 ? 2.0 * (double) m * (double) n * (double) k / peak : 0;
 }
@@ -104,24 +110,44 @@ static enum kiln_status span_seconds(const struct span *span, double *seconds)
     return (enum kiln_status) error;
 }
 
-/* Seconds of one operation out of `repeat` back to back. */
-static bool sample(struct launcher *launcher, struct timing_entry *entry, unsigned repeat,
-        double *seconds)
+/* Seconds of one operation out of `repeat` back to back, by the device's clock and the wall's. */
+static bool sample_both(struct launcher *launcher, struct timing_entry *entry, unsigned repeat,
+        double *seconds, double *wall)
 {
     struct span span = { NULL, NULL };
     enum kiln_status status = KILN_SUCCESS;
+    const double before = clock_now();
     for (unsigned i = 0; i < repeat && status == KILN_SUCCESS; i++)
         status = enqueue_one(launcher, entry, i == 0, i + 1 == repeat, &span);
     const cl_int finished = clFinish(launcher->queue);
+    *wall = (clock_now() - before) / repeat;
     if (status == KILN_SUCCESS)
         status = (enum kiln_status) finished;
-    if (status == KILN_SUCCESS)
+    if (status == KILN_SUCCESS && !launcher->by_wall)
         status = span_seconds(&span, seconds);
     span_release(&span);
-    *seconds /= repeat;
+    *seconds = launcher->by_wall ? *wall : *seconds / repeat;
     if (status != KILN_SUCCESS)
         fail(entry, TRIAL_LAUNCH, kiln_status_string(status));
     return status == KILN_SUCCESS;
+}
+
+static bool sample(struct launcher *launcher, struct timing_entry *entry, unsigned repeat,
+        double *seconds)
+{
+    double wall;
+    return sample_both(launcher, entry, repeat, seconds, &wall);
+}
+
+/* A driver's events may hold no times at all. One reading may be false by chance; not three. */
+static bool has_false_clock(struct launcher *launcher, struct timing_entry *entry)
+{
+    for (int i = 0; i < 3; i++) {
+        double seconds = 0, wall = 0;
+        if (!sample_both(launcher, entry, 1, &seconds, &wall) || seconds > false_clock * wall)
+            return false;
+    }
+    return true;
 }
 
 /* ---- Operands ---- */
@@ -252,6 +278,11 @@ static void warm_up(struct launcher *launcher, struct timing_entry *entry,
     entry->repeat = 1;
     if (!sample(launcher, entry, 1, &seconds))
         return;
+    if (!(seconds >= limits->least) && !launcher->by_wall && has_false_clock(launcher, entry)) {
+        launcher->by_wall = true;
+        if (!sample(launcher, entry, 1, &seconds))
+            return;
+    }
     /* A first launch is often several times slower, and a sample then too short: twice. */
     for (int i = 0; i < 2 && seconds < limits->sample; i++) {
         const unsigned repeat = repeat_for(seconds, limits->sample);

@@ -4,6 +4,7 @@
  * a line may contain spaces. The child speaks first:
  *
  *     kiln-trial 2                         or, when it cannot work:  error MESSAGE
+ *                                          or, when there is no such device:  absent MESSAGE
  *     platform NAME
  *     device NAME
  *     driver VERSION
@@ -296,7 +297,11 @@ static bool open_device(struct trial *trial, const char *name)
 {
     char error[FAMILY_ERROR_BYTES];
     cl_device_id device;
-    if (device_find(name, &device, error) && device_facts(device, &trial->facts, error) &&
+    if (!device_find(name, &device, error)) {
+        say(trial, "absent %s", error);
+        return false;
+    }
+    if (device_facts(device, &trial->facts, error) &&
         launcher_open(&trial->launcher, device, error))
         return true;
     say(trial, "error %s", error);

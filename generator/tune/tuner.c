@@ -7,12 +7,34 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* With less than this there is no time to ask, seconds. */
+static const double least_time = 0.1;
+
+static bool is_late(const struct record *r)
+{
+    return !strcmp(r->outcome, trial_outcome_words[TRIAL_LATE]);
+}
+
+/* What there is time for, seconds. */
+static double time_left(const struct tuner *tuner)
+{
+    const double end = tuner->limit > 0 ? tuner->limit : tuner->budget;
+    return end + tuner->slack - tuner->spent;
+}
+
+/* A row that came late holds what time there was; with more of it the question is asked again. */
 static struct record *find_answer(const struct tuner *tuner, const struct record *question)
 {
-    for (size_t i = 0; i < tuner->records.num; i++)
-        if (record_same_question(&tuner->records.rows[i], question))
-            return &tuner->records.rows[i];
-    return NULL;
+    struct record *late = NULL;
+    for (size_t i = 0; i < tuner->records.num; i++) {
+        struct record *r = &tuner->records.rows[i];
+        if (!record_same_question(r, question))
+            continue;
+        if (!is_late(r))
+            return r;
+        late = r;
+    }
+    return late && tuner->supervisor && time_left(tuner) > 1.25 * late->seconds + 1 ? NULL : late;
 }
 
 /* Fills what the journal knows; lists the rest in missing[]. */
@@ -37,14 +59,10 @@ static unsigned recall(struct tuner *tuner, struct record *answers, unsigned num
     return num_missing;
 }
 
-/* A configuration may take as long as a cold compiler needs, and a hundred times the incumbent; but
- * not longer than the budget lasts. */
-static double deadline_of(const struct tuner *tuner, double incumbent, bool *capped)
+/* A configuration may take as long as a cold compiler needs, and a hundred times the incumbent. */
+static double patience(double incumbent)
 {
-    const double patience = 30 + fmin(100 * incumbent, 60);
-    const double left = fmax(tuner->budget + tuner->slack - tuner->spent, 2);
-    *capped = left < patience;
-    return *capped ? left : patience;
+    return 30 + fmin(100 * incumbent, 60);
 }
 
 /* As the journal will read them back, so that a resumed run sees the same numbers. */
@@ -69,11 +87,9 @@ static void fill_answer(struct record *answer, const struct trial_result *result
 }
 
 /* Whether a result says something about the candidate, and not only that the run ended. */
-static bool is_answer(const struct trial_result *result, bool whole, bool capped)
+static bool is_answer(const struct trial_result *result, bool whole)
 {
-    if (result->outcome == TRIAL_TIMEOUT)
-        return whole && !capped;
-    return result->outcome != TRIAL_DEVICE;
+    return result->outcome == TRIAL_TIMEOUT ? whole : result->outcome != TRIAL_DEVICE;
 }
 
 static bool keep(struct tuner *tuner, const struct record *rows, unsigned num)
@@ -96,7 +112,7 @@ static bool keep(struct tuner *tuner, const struct record *rows, unsigned num)
 }
 
 /* Asks the trial process. What it answered is kept even when it could not answer everything. */
-static bool measure(struct tuner *tuner, const struct trial_request *request, bool capped,
+static bool measure(struct tuner *tuner, const struct trial_request *request,
         struct record *answers, const unsigned *missing)
 {
     struct trial_result results[TRIAL_MAX_CONFIGS];
@@ -109,14 +125,16 @@ static bool measure(struct tuner *tuner, const struct trial_request *request, bo
     const bool whole = supervise_run(supervisor, request, results, tuner->stop);
     tuner->last_event += supervise_waited(supervisor);         /* no candidate's cost */
     if (!whole && !*tuner->stop) {
-        tuner->failed = true;
+        tuner->failed = tuner->is_lost = true;
         snprintf(tuner->error, sizeof tuner->error, "%s", results[0].message);
     }
     const double now = clock_now();
     const double cost = (now - tuner->last_event) / request->num_configs;
     tuner->last_event = now;
     for (unsigned i = 0; i < request->num_configs; i++)
-        if (is_answer(&results[i], whole, capped)) {
+        if (is_answer(&results[i], whole)) {
+            if (results[i].outcome == TRIAL_LATE)
+                results[i].seconds = request->total;
             fill_answer(&answers[missing[i]], &results[i], cost);
             rows[num++] = answers[missing[i]];
         }
@@ -153,7 +171,6 @@ bool tuner_ask(struct tuner *tuner, enum record_kind kind, const struct problem 
         .kind = kind == RECORD_EDGES ? TRIAL_EDGES : TRIAL_MEASURE, .problem = *problem,
         .m = shape.m, .n = shape.n, .k = shape.k, .incumbent = incumbent,
     };
-    bool capped;
     if (*tuner->stop || tuner->failed)
         return false;
     for (unsigned i = 0; i < num; i++)
@@ -161,10 +178,11 @@ bool tuner_ask(struct tuner *tuner, enum record_kind kind, const struct problem 
     request.num_configs = recall(tuner, answers, num, missing);
     if (!request.num_configs)
         return true;
-    if (!tuner->supervisor)
+    request.total = time_left(tuner);
+    if (!tuner->supervisor || request.total < least_time)
         return false;
     for (unsigned i = 0; i < request.num_configs; i++)
         request.configs[i] = configs[missing[i]];
-    request.deadline = deadline_of(tuner, incumbent, &capped);
-    return measure(tuner, &request, capped, answers, missing);
+    request.deadline = patience(incumbent);
+    return measure(tuner, &request, answers, missing);
 }

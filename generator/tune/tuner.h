@@ -25,19 +25,25 @@ struct tuner {
     struct device_facts facts;
     const struct search_strategy *strategy;
     uint64_t seed;
+    double seconds;                    /* of the whole run */
     double budget, slack;              /* seconds for questions, and what may be over them */
+    double limit;                      /* of spent, where the present phase's questions end; 0: at
+                                          the budget's end */
     double spent;                      /* of the rows used so far */
     double last_event;                 /* clock when the last row was written */
     size_t num_asked, num_answered;    /* questions that were measured, or found in the journal */
     const struct shape *shapes;        /* the application's own */
     size_t num_shapes;
     bool json, quiet;
+    size_t (*generic)(const struct precision *precision, struct config *configs, size_t max);
+                                       /* generic's recipes, in order; NULL: not compared with */
     bool failed;                       /* the journal or the child gave up: message in error */
+    bool is_lost;                      /* it was the child: the device or its driver */
     const volatile int *stop;          /* Ctrl-C */
     char error[FAMILY_ERROR_BYTES];
     char phase[96];                    /* for progress */
     double last_line;                  /* clock when the last line of progress was printed */
-    double best_gflops;
+    double best_gflops;                /* 0: none yet */
 };
 
 /* Says what will be asked soon about one configuration, so that it may be built meanwhile. */
@@ -45,7 +51,9 @@ void tuner_expect(struct tuner *tuner, const struct problem *problem, struct sha
         const struct config *config);
 
 /* Asks one question about several configurations at once, interleaved; results in the order of
- * configs. False when the run must stop: a signal, a failure, or a replay without the answer. */
+ * configs. What is not done when the phase's time is over is answered with "late". False when there
+ * is no time left to ask, and when the run must stop: a signal, a failure, or a replay without the
+ * answer. */
 bool tuner_ask(struct tuner *tuner, enum record_kind kind, const struct problem *problem,
         struct shape shape, const struct config *configs, unsigned num, double incumbent,
         struct record *answers);
@@ -54,7 +62,8 @@ bool tuner_ask(struct tuner *tuner, enum record_kind kind, const struct problem 
  * only, or when its journal was merged from others, which have searched. */
 double plan_share(const struct tuner *tuner);
 
-/* Tunes one precision within `seconds` of budget. False as above; what was measured is kept. */
+/* Tunes one precision within `seconds` of budget. False when the run must stop; what was measured is
+ * kept. */
 bool plan_precision(struct tuner *tuner, const struct precision *precision, double seconds);
 
 /* After an interruption: verifies the best configuration of a precision on every edge class, so

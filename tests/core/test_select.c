@@ -317,6 +317,93 @@ static void regret_is_that_of_the_dispatch(void **state)
     assert_int_equal(winners.num_anchors, 2);
 }
 
+/* Generic is measured against, and counts for nothing as long as it is slower. */
+static void what_beats_generic_ships(void **state)
+{
+    (void) state;
+    struct records records;
+    struct select_generic against;
+    begin(&records);
+    edges(&records, A, 0);
+    time_square(&records, A, 1024, 1);
+    time_square(&records, A, 64, 1);
+    add(&records, RECORD_GENERIC, "single", B, 0, 1024, 1024, 1024, 4);
+    add(&records, RECORD_GENERIC, "single", B, 0, 64, 64, 64, 0.5);
+    add(&records, RECORD_GENERIC, "single", B, 0, 7, 7, 7, 0.1);    /* compared with nothing */
+    assert_true(select_generic(&records, precision_find("single"), &against));
+    assert_int_equal(against.shapes, 2);
+    assert_int_equal(against.slower, 1);
+    assert_true(against.factor < 1 && !against.is_left);
+    select_all(&records);
+    assert_int_equal(winners.num_recipes, 1);
+    assert_int_equal(winners.num_anchors, 2);
+}
+
+/* Where its recipe won and was verified, it is one of the recipes. */
+static void generic_ships_where_it_wins(void **state)
+{
+    (void) state;
+    struct records records;
+    int number;
+    begin(&records);
+    edges(&records, A, 0);
+    edges(&records, B, 0);
+    time_square(&records, A, 1024, 1);
+    time_square(&records, A, 64, 4);
+    add(&records, RECORD_GENERIC, "single", B, 0, 1024, 1024, 1024, 4);
+    add(&records, RECORD_GENERIC, "single", B, 0, 64, 64, 64, 1);
+    select_all(&records);
+    assert_int_equal(winners.num_recipes, 2);
+    assert_true(is_chosen(B, &number));
+    assert_int_equal(anchor_at(64)->recipe[0], number);
+}
+
+/* What loses to it on the whole does not ship, and the rest of the bundle does. */
+static void what_loses_to_generic_does_not_ship(void **state)
+{
+    (void) state;
+    struct records records;
+    struct select_generic against;
+    char error[FAMILY_ERROR_BYTES];
+    begin(&records);
+    edges(&records, A, 0);
+    time_square(&records, A, 1024, 4);
+    add(&records, RECORD_GENERIC, "single", B, 0, 1024, 1024, 1024, 1);
+    assert_true(select_generic(&records, precision_find("single"), &against));
+    assert_true(against.is_left && fabs(against.factor - 4) < 1e-9);
+    assert_false(select_from_records(&records, "test", &winners, error));
+    assert_int_equal(winners.num_recipes, 0);
+    for (int pair = 0; pair < NUM_PAIRS; pair++)
+        add(&records, RECORD_EDGES, "double", C, pair, 0, 0, 0, 0);
+    add(&records, RECORD_MATRIX, "double", C, 0, 64, 64, 64, 1);
+    select_all(&records);
+    assert_int_equal(winners.num_recipes, 1);
+    assert_string_equal(winners.recipes[0].precision->name, "double");
+}
+
+/* A driver that compiles in the process is named with its version; others are not. */
+static void a_driver_in_the_process_is_named(void **state)
+{
+    static const char *const in_process[] = { "Portable Computing Language", "rusticl", "Oclgrind",
+            "Portable*" };
+    (void) state;
+    for (size_t i = 0; i < sizeof in_process / sizeof in_process[0]; i++)
+        assert_true(winners_want_driver(in_process[i]));
+    assert_false(winners_want_driver("NVIDIA CUDA"));
+    assert_false(winners_want_driver(""));
+    for (int i = 0; i < 2; i++) {
+        struct records records;
+        begin(&records);
+        snprintf(records.head.facts.platform, sizeof records.head.facts.platform, "%s",
+                i ? "NVIDIA CUDA" : "Portable Computing Language");
+        snprintf(records.head.facts.driver, sizeof records.head.facts.driver, "3.1+debian");
+        edges(&records, A, 0);
+        time_square(&records, A, 64, 1);
+        select_all(&records);
+        assert_string_equal(winners.driver, i ? "" : "3.1+debian");
+    }
+}
+
 /* A run that was stopped before the matrix ships what the search found. */
 static void a_search_alone_will_do(void **state)
 {
@@ -394,6 +481,10 @@ int main(void)
         cmocka_unit_test(failed_measurements_are_no_times),
         cmocka_unit_test(pairs_that_were_not_measured_are_served),
         cmocka_unit_test(regret_is_that_of_the_dispatch),
+        cmocka_unit_test(what_beats_generic_ships),
+        cmocka_unit_test(generic_ships_where_it_wins),
+        cmocka_unit_test(what_loses_to_generic_does_not_ship),
+        cmocka_unit_test(a_driver_in_the_process_is_named),
         cmocka_unit_test(a_search_alone_will_do),
         cmocka_unit_test(precisions_are_apart),
         cmocka_unit_test(bundles_are_named_and_matched),

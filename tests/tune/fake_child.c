@@ -5,7 +5,8 @@
  *     slow-greeting     greets after a second
  *     bad-greeting      greets with nonsense
  *     crash-greeting    dies before it greets
- *     no-device         says that it cannot work
+ *     no-device         says that there is no such device
+ *     no-context        says that it cannot work
  *     bad-canary        its device computes wrong answers
  *     die-idle          ends by itself after each request
  *     break:PATH        its canary works until the file at PATH exists; it makes that file as soon
@@ -210,7 +211,11 @@ static void greet(void)
     if (!strcmp(device, "crash-greeting"))
         abort();
     if (!strcmp(device, "no-device")) {
-        say("error no OpenCL device was found");
+        say("absent no OpenCL device was found");
+        exit(1);
+    }
+    if (!strcmp(device, "no-context")) {
+        say("error no context on this device");
         exit(1);
     }
     say(strcmp(device, "bad-greeting") ? "kiln-trial 2" : "good morning");

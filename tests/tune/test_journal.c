@@ -211,6 +211,26 @@ static void or_set_aside_when_asked(void **state)
     free(text);
 }
 
+/* One with a damaged row is kept in the same way; without the option the way on is said. */
+static void a_damaged_one_too(void **state)
+{
+    (void) state;
+    const struct journal_head head = make_head();
+    char *text = make_journal(2);
+    strstr(text, "\nbegin\n")[7 + 3] ^= 1;
+    put(text, strlen(text));
+    check_refused(&head, text, "delete this line to go on");
+    assert_non_null(strstr(error, path));
+    struct journal *journal = open_as(&head, true);
+    assert_non_null(journal);
+    assert_int_equal(records.num, 0);
+    assert_int_equal(records.head.generator, head.generator);
+    check_file(old_path, text, strlen(text));
+    append(journal, 9);
+    journal_close(journal);
+    free(text);
+}
+
 /* Whatever else the file is, it is left alone. */
 static void other_files_are_refused(void **state)
 {
@@ -284,6 +304,7 @@ int main(void)
         cmocka_unit_test_teardown(one_writer_at_a_time, clean),
         cmocka_unit_test_teardown(journals_of_others_are_refused, clean),
         cmocka_unit_test_teardown(or_set_aside_when_asked, clean),
+        cmocka_unit_test_teardown(a_damaged_one_too, clean),
         cmocka_unit_test_teardown(other_files_are_refused, clean),
         cmocka_unit_test_teardown(places_without_a_journal, clean),
         cmocka_unit_test_teardown(a_full_disk_leaves_whole_rows, clean),

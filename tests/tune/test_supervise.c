@@ -122,6 +122,7 @@ static void test_open_fails_with_the_cause(void **state)
         { "bad-greeting", "good morning" },
         { "crash-greeting", "signal 6" },
         { "no-device", "no OpenCL device was found" },
+        { "no-context", "no context on this device" },
         { "bad-canary", "the device computed a wrong answer" },
     };
     (void) state;
@@ -132,6 +133,50 @@ static void test_open_fails_with_the_cause(void **state)
         if (!strstr(error, expected[i].message))
             fail_msg("'%s' is not in '%s'", expected[i].message, error);
     }
+}
+
+/* A build wants to know whether there is a device before it tunes, and whether it works is another
+ * question. */
+static void test_probe_tells_absent_from_broken(void **state)
+{
+    static const struct {
+        const char *device;
+        enum supervise_probe found;
+    } expected[] = {
+        { "good", SUPERVISE_FOUND }, { "bad-canary", SUPERVISE_FOUND },
+        { "no-device", SUPERVISE_ABSENT }, { "no-context", SUPERVISE_BROKEN },
+        { "crash-greeting", SUPERVISE_BROKEN },
+    };
+    (void) state;
+    for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++) {
+        struct device_facts facts;
+        char error[TRIAL_MESSAGE_BYTES];
+        if (supervise_probe(program, expected[i].device, &facts, error) != expected[i].found)
+            fail_msg("%s: %s", expected[i].device, error);
+        if (expected[i].found == SUPERVISE_FOUND)
+            assert_string_equal(facts.device, "Fake device 9000");
+    }
+}
+
+/* When the time for all has passed, what was answered stays, and the rest is late, not guilty. */
+static void test_what_the_time_does_not_do_for_is_late(void **state)
+{
+    static const int tm[] = { GOOD, HANG, GOOD };
+    struct trial_request request;
+    struct trial_result results[3];
+    (void) state;
+    make_request(&request, tm, 3);
+    request.deadline = 60;
+    request.total = 0.5;
+    struct supervisor *supervisor = open_good("good");
+    assert_true(supervise_run(supervisor, &request, results, NULL));
+    assert_int_equal(results[0].outcome, TRIAL_OK);
+    assert_int_equal(results[1].outcome, TRIAL_LATE);
+    assert_int_equal(results[2].outcome, TRIAL_LATE);
+    make_request(&request, tm, 1);     /* the next one finds a child that works */
+    assert_true(supervise_run(supervisor, &request, results, NULL));
+    assert_int_equal(results[0].outcome, TRIAL_OK);
+    supervise_close(&supervisor);
 }
 
 static void test_program_that_does_not_exist(void **state)
@@ -418,6 +463,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_facts_come_from_the_child),
         cmocka_unit_test(test_slow_greeting_is_waited_for),
         cmocka_unit_test(test_open_fails_with_the_cause),
+        cmocka_unit_test(test_probe_tells_absent_from_broken),
+        cmocka_unit_test(test_what_the_time_does_not_do_for_is_late),
         cmocka_unit_test(test_program_that_does_not_exist),
         cmocka_unit_test(test_good_configs),
         cmocka_unit_test(test_each_misbehaviour_costs_one_config),

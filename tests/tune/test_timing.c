@@ -57,6 +57,9 @@ static void test_least_time(void **state)
     const double peak = 2 * 2.6e9 * 16 * 4;      /* two fused multiply-adds a cycle */
     assert_true(flops / single >= 2 * peak && flops / single <= 10 * peak);
     assert_true(fabs(twice / single - 2) < 1e-9);
+    facts.value[FACT_CLOCK_MHZ] = 1;             /* a simulator's: taken for a usual one */
+    const double simulated = timing_least(&facts, precision_find("single"), 1000, 1000, 1000);
+    assert_true(simulated > single && simulated < 3 * single);
     facts.value[FACT_CLOCK_MHZ] = 0;             /* unknown: no bound */
     assert_true(timing_least(&facts, precision_find("single"), 1000, 1000, 1000) == 0);
 }

@@ -1,0 +1,133 @@
+/* baseline.c: see baseline.h. */
+#include "baseline.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { LEAST_EXTENT = 16 };
+
+/* A lead that is not just noise: a recipe with it is worth verifying. */
+static const double clear_lead = 0.97;
+
+/* Whether this run has found that the driver does not build it. Rows that lie ahead do not count, so
+ * that a run that resumes asks the same. */
+static bool is_refused(const struct tuner *tuner, const struct problem *problem,
+        const struct config *config)
+{
+    for (size_t i = 0; i < tuner->records.num; i++) {
+        const struct record *r = &tuner->records.rows[i];
+        if (r->used && r->precision == problem->precision &&
+            r->pair == pair_of_problem(problem) && config_equal(&r->config, config) &&
+            !strcmp(r->outcome, trial_outcome_words[TRIAL_BUILD]))
+            return true;
+    }
+    return false;
+}
+
+static size_t list_takers(const struct tuner *tuner, const struct problem *problem,
+        struct shape shape, struct config takers[BASELINE_MAX])
+{
+    struct config all[BASELINE_MAX];
+    size_t num = 0;
+    const size_t num_all = tuner->generic
+            ? tuner->generic(problem->precision, all, BASELINE_MAX) : 0;
+    for (size_t i = 0; i < num_all; i++)
+        if (config_takes(&all[i], problem, &tuner->facts, shape.m, shape.n, shape.k) &&
+            !is_refused(tuner, problem, &all[i]))
+            takers[num++] = all[i];
+    return num;
+}
+
+bool baseline_first(const struct tuner *tuner, const struct problem *problem, struct shape shape,
+        struct config *config)
+{
+    struct config takers[BASELINE_MAX];
+    const bool some = list_takers(tuner, problem, shape, takers) > 0;
+    if (some)
+        *config = takers[0];
+    return some;
+}
+
+/* Leaves the time that was found in *seconds, or 0. */
+static bool ask(struct tuner *tuner, const struct problem *problem, struct shape shape,
+        double incumbent, double *seconds)
+{
+    struct config takers[BASELINE_MAX];
+    const size_t num = list_takers(tuner, problem, shape, takers);
+    *seconds = 0;
+    for (size_t i = 0; i < num && !(*seconds > 0); i++) {
+        struct record answer;
+        if (!tuner_ask(tuner, RECORD_GENERIC, problem, shape, &takers[i], 1, incumbent, &answer))
+            return false;
+        *seconds = record_is_timed(&answer) ? answer.seconds : 0;
+    }
+    return true;
+}
+
+bool baseline_ask(struct tuner *tuner, const struct problem *problem, struct shape shape,
+        double incumbent)
+{
+    double seconds;
+    return ask(tuner, problem, shape, incumbent, &seconds);
+}
+
+double baseline_rate(struct tuner *tuner, const struct precision *precision, double seconds,
+        double enough)
+{
+    static const size_t sizes[] = { 64, 256, 1024 };
+    const struct problem problem = problem_of_pair(precision, 0);
+    double rate = 0;
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        const double size = (double) sizes[i];
+        const struct shape shape = { sizes[i], sizes[i], sizes[i] };
+        double found;
+        /* Small ones are over before the device is busy: larger ones tell more, where they fit. */
+        if (i && (!(rate > 0) || rate >= enough || 2 * size * size * size / rate > seconds))
+            break;
+        if (!ask(tuner, &problem, shape, 0, &found) || !(found > 0))
+            break;
+        rate = 2 * size * size * size / found;
+    }
+    return rate;
+}
+
+struct shape baseline_shrink(struct shape shape, double operations)
+{
+    for (;;) {
+        size_t *longest = shape.m >= shape.n ? &shape.m : &shape.n;
+        if (shape.k > *longest)
+            longest = &shape.k;
+        if (*longest < 2 * LEAST_EXTENT ||
+            2 * (double) shape.m * (double) shape.n * (double) shape.k <= operations)
+            return shape;
+        *longest /= 2;
+    }
+}
+
+/* The best time for choosing at the shape of a row; HUGE_VAL when there is none. */
+static double best_beside(const struct records *records, const struct record *row)
+{
+    double best = HUGE_VAL;
+    for (size_t i = 0; i < records->num; i++) {
+        const struct record *r = &records->rows[i];
+        if (r->kind == RECORD_MATRIX && r->precision == row->precision && r->pair == row->pair &&
+            r->m == row->m && r->n == row->n && r->k == row->k && record_is_timed(r))
+            best = fmin(best, r->seconds);
+    }
+    return best;
+}
+
+bool baseline_wins(const struct tuner *tuner, const struct precision *precision,
+        const struct config *config)
+{
+    const struct records *records = &tuner->records;
+    for (size_t i = 0; i < records->num; i++) {
+        const struct record *r = &records->rows[i];
+        if (r->kind == RECORD_GENERIC && r->precision == precision && record_is_timed(r) &&
+            config_equal(&r->config, config) &&
+            best_beside(records, r) < HUGE_VAL &&
+            r->seconds < clear_lead * best_beside(records, r))
+            return true;
+    }
+    return false;
+}

@@ -1,0 +1,35 @@
+/* baseline.h: how fast the generic bundle is, which serves whatever is not tuned.
+ *
+ * Its recipes are timed in the same run as the candidates, so that nothing ships that loses to them,
+ * and so that there is a candidate on devices where nothing else works. Their speed also says how
+ * large a problem the device can be asked for.
+ */
+#ifndef KILN_TUNE_BASELINE_H
+#define KILN_TUNE_BASELINE_H
+
+#include "tuner.h"
+
+enum { BASELINE_MAX = 8 };
+
+/* Of generic's recipes, in order, the first that takes the shape. False when none does. */
+bool baseline_first(const struct tuner *tuner, const struct problem *problem, struct shape shape,
+        struct config *config);
+
+/* Times the recipe that generic uses at a shape: the first one that takes it and works. `incumbent`
+ * as in tuner_ask. False as in tuner_ask; true also when there is no such recipe. */
+bool baseline_ask(struct tuner *tuner, const struct problem *problem, struct shape shape,
+        double incumbent);
+
+/* Generic's speed, operations per second, found with problems that fit in `seconds`; 0 when it is
+ * not known. It stops at a speed that is enough. */
+double baseline_rate(struct tuner *tuner, const struct precision *precision, double seconds,
+        double enough);
+
+/* A problem of the same kind with no more than so many operations, as far as that goes. */
+struct shape baseline_shrink(struct shape shape, double operations);
+
+/* Whether generic was faster at a shape than what was timed for choosing, with this recipe. */
+bool baseline_wins(const struct tuner *tuner, const struct precision *precision,
+        const struct config *config);
+
+#endif

@@ -1,0 +1,237 @@
+/* result.c: see result.h. */
+#include "result.h"
+#include "embed.h"
+#include "../core/emit.h"
+#include "../core/files.h"
+#include "../core/select.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PATH_BYTES = 4096 };
+
+/* A regret above this is worth a word. */
+static const double much_regret = 1.1;
+
+static bool failed(const char *what)
+{
+    fprintf(stderr, "kiln-tune: %s\n", what);
+    return false;
+}
+
+/* ---- Files ---- */
+
+static bool write_file(const struct options *options, const char *name, struct text *text)
+{
+    char path[PATH_BYTES], error[FILES_ERROR_BYTES] = "out of memory";
+    snprintf(path, sizeof path, "%s/%s", options->output, name);
+    const bool ok = !text->failed && files_write(path, text->bytes, text->len, error);
+    text_free(text);
+    return ok || failed(error);
+}
+
+bool result_write_device(const struct options *options, const struct device_facts *facts)
+{
+    struct text text = { 0 };
+    text_add(&text, "platform\t%s\ndevice\t%s\ndriver\t%s\n", facts->platform, facts->device,
+            facts->driver);
+    for (int i = 0; i < NUM_FACTS; i++)
+        text_add(&text, "%s\t%ld\t%s\n", fact_names[i], facts->value[i], fact_meanings[i]);
+    return write_file(options, "device.tsv", &text);
+}
+
+static bool write_emitted(const struct options *options, const struct winners *winners,
+        const struct assembly *assembly)
+{
+    struct text comment = { 0 }, bundle = { 0 };
+    winners_comment(winners, &comment);
+    emit_bundle(&assembly->bundle, comment.bytes, &bundle);
+    text_free(&comment);
+    return write_file(options, "bundle.c", &bundle);
+}
+
+/* bundle.c from source, then with device binaries when they were asked for: what the driver does
+ * then costs no more than the binaries. */
+bool result_write(const struct options *options, const struct winners *winners)
+{
+    struct assembly assembly;
+    struct text rows = { 0 };
+    char error[FAMILY_ERROR_BYTES];
+    bool ok = winners_assemble(winners, &assembly, error) || failed(error);
+    winners_format(winners, &rows);
+    ok = ok && write_emitted(options, winners, &assembly) &&
+         write_file(options, "winners.tsv", &rows);
+    text_free(&rows);
+    if (ok && options->embed != EMBED_SOURCE && winners->num_recipes) {
+        ok = embed_binaries(&assembly, options->device, options->embed == EMBED_BOTH, error) ||
+             failed(error);
+        ok = ok && write_emitted(options, winners, &assembly);
+    }
+    assembly_free(&assembly);
+    return ok;
+}
+
+int result_write_empty(const struct options *options, const char *why, bool is_warning)
+{
+    static struct winners winners;
+    facts_minimal(&winners.facts);
+    snprintf(winners.name, sizeof winners.name, "%s", options->name ? options->name : "none");
+    snprintf(winners.provenance, sizeof winners.provenance, "nothing was tuned");
+    snprintf(winners.platform, sizeof winners.platform, "(none)");
+    snprintf(winners.device, sizeof winners.device, "(none)");
+    if (is_warning)
+        fprintf(stderr, "kiln-tune: warning: nothing is tuned, the generic bundle serves: %s\n",
+                why);
+    else
+        fprintf(stderr, "kiln-tune: %s: nothing to tune\n", why);
+    return result_write(options, &winners) && result_write_device(options, &winners.facts)
+         ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+/* ---- Why something is missing ---- */
+
+static bool is_late(const struct record *r)
+{
+    return !strcmp(r->outcome, trial_outcome_words[TRIAL_LATE]);
+}
+
+/* What became of the questions of some kinds about one precision. */
+struct tally {
+    size_t asked, worked, late;
+    const struct record *bad;          /* the last one that did not work, and not for lack of time */
+};
+
+static struct tally count(const struct tuner *tuner, const struct precision *precision, bool edges)
+{
+    struct tally tally = { .asked = 0 };
+    for (size_t i = 0; i < tuner->records.num; i++) {
+        const struct record *r = &tuner->records.rows[i];
+        if (r->precision != precision || (r->kind == RECORD_EDGES) != edges)
+            continue;
+        const bool worked = edges ? !strcmp(r->outcome, "ok") : record_is_timed(r);
+        const bool late = is_late(r);
+        tally.asked++;
+        tally.worked += worked;
+        tally.late += late;
+        if (!worked && !late)
+            tally.bad = r;
+    }
+    return tally;
+}
+
+void result_why(const struct tuner *tuner, const struct precision *precision,
+        char why[FAMILY_ERROR_BYTES])
+{
+    const struct tally tried = count(tuner, precision, false), edges = count(tuner, precision, true);
+    struct select_generic against;
+    if (precision->bits == 64 && !tuner->facts.value[FACT_HAS_DOUBLE])
+        snprintf(why, FAMILY_ERROR_BYTES, "the device does not have it");
+    else if (!tried.asked)
+        snprintf(why, FAMILY_ERROR_BYTES, "the budget ended before it began");
+    else if (!tried.worked && tried.bad)
+        snprintf(why, FAMILY_ERROR_BYTES, "none of %zu tries worked; the last one, %s: %.150s",
+                tried.asked, tried.bad->outcome, tried.bad->message);
+    else if (!tried.worked || !edges.asked || edges.late)
+        snprintf(why, FAMILY_ERROR_BYTES, "the budget ended before a configuration was %s",
+                tried.worked ? "verified on every edge class" : "timed");
+    else if (select_generic(&tuner->records, precision, &against) && against.is_left)
+        snprintf(why, FAMILY_ERROR_BYTES, "the generic bundle is %.0f %% faster than what was found",
+                100 * (against.factor - 1));
+    else if (edges.bad)
+        snprintf(why, FAMILY_ERROR_BYTES, "none passed every edge class; the last one, %s: %.150s",
+                edges.bad->outcome, edges.bad->message);
+    else
+        snprintf(why, FAMILY_ERROR_BYTES, "the budget ended before a configuration was verified on "
+                "every edge class");
+}
+
+/* ---- Reports ---- */
+
+static void warn_precision(const struct options *options, const struct tuner *tuner,
+        const struct winners *winners, const struct precision *precision)
+{
+    char why[FAMILY_ERROR_BYTES];
+    struct select_generic against;
+    if (!winners_recipe(winners, precision, 0)) {
+        result_why(tuner, precision, why);
+        fprintf(stderr, "kiln-tune: warning: nothing for %s precision, the generic bundle serves it: "
+                "%s\n", precision->name, why);
+    } else if (select_generic(&tuner->records, precision, &against) && against.slower)
+        fprintf(stderr, "kiln-tune: warning: %s: the generic bundle was faster at %u of %u shapes, "
+                "with recipes that were not verified or by noise; a budget above %.0f s helps\n",
+                precision->name, against.slower, against.shapes, options->seconds);
+}
+
+/* Why one of the application's own shapes was not measured; NULL when it was. */
+static const char *why_unmeasured(const struct tuner *tuner, const struct winners *winners,
+        struct shape s)
+{
+    bool asked = false;
+    for (unsigned i = 0; i < winners->num_anchors; i++)
+        if (winners->anchors[i].m == s.m && winners->anchors[i].n == s.n &&
+            winners->anchors[i].k == s.k)
+            return NULL;
+    for (size_t i = 0; i < tuner->records.num; i++) {
+        const struct record *r = &tuner->records.rows[i];
+        asked = asked || (r->kind == RECORD_MATRIX && r->m == s.m && r->n == s.n && r->k == s.k &&
+                          !is_late(r));
+    }
+    return asked ? "no candidate served it" : winners->num_recipes
+         ? "the budget ended before, or no candidate takes it" : "there is no candidate";
+}
+
+static void warn_regret(const struct options *options, const struct winners *winners)
+{
+    for (unsigned i = 0; i < winners->num_regrets; i++)
+        if (winners->regrets[i].factor > much_regret)
+            fprintf(stderr, "kiln-tune: warning: %s: at shapes that were held back the recipes "
+                    "chosen take %.0f %% longer than the best that was timed: raise the budget above "
+                    "%.0f s, or name your shapes (--shapes)\n", winners->regrets[i].precision->name,
+                    100 * (winners->regrets[i].factor - 1), options->seconds);
+}
+
+void result_report_counts(const struct tuner *tuner)
+{
+    size_t failures = 0;
+    for (size_t i = 0; i < tuner->records.num; i++)
+        failures += !is_late(&tuner->records.rows[i]) &&
+                    strcmp(tuner->records.rows[i].outcome, "ok") &&
+                    strcmp(tuner->records.rows[i].outcome, "slow");
+    fprintf(stderr,
+            "kiln-tune: %zu measured, %zu found in the journal, %zu failed; %.0f of %.0f s\n",
+            tuner->num_asked, tuner->num_answered, failures, tuner->spent, tuner->seconds);
+}
+
+static void report_chosen(const struct winners *winners)
+{
+    char config[CONFIG_TEXT_BYTES];
+    for (unsigned i = 0; i < winners->num_recipes; i++) {
+        config_format(&winners->recipes[i].config, config);
+        fprintf(stderr, "kiln-tune: %s: %s\n", winners->recipes[i].precision->name, config);
+    }
+    for (unsigned i = 0; i < winners->num_regrets; i++)
+        fprintf(stderr, "kiln-tune: %s: regret %.1f %% on %u held-out shapes\n",
+                winners->regrets[i].precision->name, 100 * (winners->regrets[i].factor - 1),
+                winners->regrets[i].shapes);
+}
+
+void result_report(const struct options *options, const struct tuner *tuner,
+        const struct winners *winners)
+{
+    if (!tuner->quiet) {
+        result_report_counts(tuner);
+        report_chosen(winners);
+    }
+    for (size_t i = 0; i < options->num_precisions; i++)
+        warn_precision(options, tuner, winners, options->precisions[i]);
+    for (size_t i = 0; i < tuner->num_shapes; i++) {
+        const struct shape s = tuner->shapes[i];
+        const char *why = why_unmeasured(tuner, winners, s);
+        if (why)
+            fprintf(stderr, "kiln-tune: warning: %zu x %zu x %zu was not measured: %s\n", s.m, s.n,
+                    s.k, why);
+    }
+    warn_regret(options, winners);
+}
