@@ -8,8 +8,9 @@ usage()
 usage: scripts/test.sh [--werror] [BUILD_DIR] [-- MESON_TEST_ARGUMENT...]
 
 Installs what is missing from Debian's packages (as root; otherwise prints the apt line and stops),
-builds in BUILD_DIR (default: build-test) without tuning, and runs the tests. The last line says
-"N passed, N failed", and how many were skipped; the exit status is 0 when none failed.
+builds the static and the shared library in BUILD_DIR (default: build-test) without tuning, and runs
+the tests. The last line says "N passed, N failed", and how many were skipped; the exit status is 0
+when none failed.
 
     --werror    compile with warnings as errors
 
@@ -58,7 +59,7 @@ END
 
 # shellcheck disable=SC2086
 require_packages $build_packages $test_packages
-configure "$build" -Dtune=off -Dtests=true -Dwerror=$werror
+configure "$build" -Dtune=off -Dtests=true -Dwerror=$werror -Ddefault_library=both
 ninja -C "$build"
 
 log=$build/meson-logs/testlog.json

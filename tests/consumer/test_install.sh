@@ -133,6 +133,21 @@ with_pkgconfig()
     quietly "$cc" -std=c11 -o "$program" "$consumer/example.c" $flags -lm
 }
 
+# test_readme: the first line with a compiler in the README, on the program that stands above it,
+# where the archive is installed alone, as it is by default.
+test_readme()
+{
+    line=$(sed -n 's/^    \(gcc program\.c .*\)/\1/p' "$source_root/README.md" | head -n 1)
+    [ -n "$line" ] || die "the README does not say how to link"
+    say "README: $line"
+    mkdir "$scratch/readme"
+    awk '/^```c$/ { on = 1; next } /^```$/ { on = 0 } on' "$source_root/README.md" \
+        >"$scratch/readme/program.c"
+    (cd "$scratch/readme" && PKG_CONFIG_PATH=$static_libdir/pkgconfig quietly sh -ec "$line")
+    expect_variant static "$scratch/readme/a.out"
+    run_example "$scratch/readme/a.out"
+}
+
 test_pkgconfig()
 {
     [ "$(PKG_CONFIG_PATH=$libdir/pkgconfig pkg-config --modversion kiln)" = "$version" ] \
@@ -142,6 +157,13 @@ test_pkgconfig()
         with_pkgconfig "$static_libdir" "$scratch/pc-static" --static
         expect_variant static "$scratch/pc-static"
         run_example "$scratch/pc-static"
+        test_readme
+    fi
+    if [ "$default_library" = static ]; then
+        say "pkg-config without --static, the archive"
+        with_pkgconfig "$libdir" "$scratch/pc-plain"
+        expect_variant static "$scratch/pc-plain"
+        run_example "$scratch/pc-plain"
     fi
     if has_library shared; then
         say "pkg-config, the shared library"

@@ -33,6 +33,7 @@ cross_build()
     quietly meson setup "$scratch/$name" "$source_root" --cross-file "$cross_file" \
         --prefix=/usr --libdir=lib -Dtune=off -Dtests=false -Dbench=false "$@"
     quietly ninja -C "$scratch/$name"
+    ! grep -A5 "warning:" "$scratch/log" || die "$name is not built without warnings"
     quietly meson install -C "$scratch/$name" --no-rebuild --destdir "$scratch/$name-stage"
 }
 
@@ -67,7 +68,7 @@ link_example()
 make_opencl
 
 echo "== without an OpenCL library for the target"
-cross_build archive -Ddefault_library=static
+cross_build archive
 stage=$scratch/archive-stage
 expect_machine "$stage/usr/lib/libkiln.a"
 link_example archive-example "$stage" "$stage/usr/lib/libkiln.a"
