@@ -67,6 +67,7 @@ static const char help[] =
     "                        chance (default: the family's, or what fits of search/ranks.inc)\n"
     "  -o, --output FILE     write there, and only if it changes; default: standard output\n"
     "  -h, --help            print this\n"
+    "      --version         print the version\n"
     "\n"
     "Exit status: 0 on success, 1 on failure, 2 on wrong usage.\n";
 
@@ -78,6 +79,13 @@ static int usage(const char *format, const char *what)
     return EXIT_USAGE;
 }
 
+static int print(const char *text)
+{
+    char error[FILES_ERROR_BYTES];
+    fputs(text, stdout);
+    return files_end_output(error) ? EXIT_SUCCESS : fail("%s", error);
+}
+
 static int finish(const struct options *options, struct text *text)
 {
     char error[FILES_ERROR_BYTES];
@@ -85,8 +93,7 @@ static int finish(const struct options *options, struct text *text)
     if (text->failed)
         status = fail("%s", "out of memory");
     else if (!options->output)
-        status = fputs(text->bytes ? text->bytes : "", stdout) < 0 || fflush(stdout)
-               ? fail("%s", "cannot write to standard output") : EXIT_SUCCESS;
+        status = print(text->bytes ? text->bytes : "");
     else if (!files_write(options->output, text->bytes ? text->bytes : "", text->len, error))
         status = fail("%s", error);
     text_free(text);
@@ -574,9 +581,11 @@ int main(int argc, char **argv)
     };
     for (int i = 1; i < argc; i++)
         if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h"))
-            return fputs(help, stdout) < 0 || fflush(stdout) ? EXIT_FAILURE : EXIT_SUCCESS;
+            return print(help);
     if (argc < 2)
         return usage("%s", "no command");
+    if (!strcmp(argv[1], "--version"))
+        return print("kiln-gen " KILN_VERSION "\n");
     if (parse_options(argc, argv, &options))
         return EXIT_USAGE;
     for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++)

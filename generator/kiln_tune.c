@@ -5,6 +5,8 @@
 #include "tune/repro.h"
 #include "tune/device.h"
 #include "tune/supervise.h"
+#include "core/extents.h"
+#include "core/files.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -34,7 +36,8 @@ static const char help[] =
     "                        stopped (default DIR/journal.tsv)\n"
     "  --seconds S           budget (default 180)\n"
     "  --precisions LIST     of half, single, double (default single,double,half)\n"
-    "  --shapes FILE         the application's own shapes, one \"M N K\" a line, tuned exactly\n"
+    "  --shapes FILE         the application's own shapes, one \"M N K\" or \"MxNxK\" a line, tuned\n"
+    "                        exactly; # starts a comment\n"
     "  --strategy NAME       guided (default), local, genetic, three-stage, random, exhaustive\n"
     "  --seed N              of the search's random numbers (default 1)\n"
     "  --shard I/N           search the I-th of N parts of the space, for the N-th part of the\n"
@@ -48,6 +51,7 @@ static const char help[] =
     "                        FILE.oldN; without this option it is refused\n"
     "  --replay              use only what the journal holds, and no device\n"
     "  --quiet               no progress\n"
+    "  --version             of the program, and nothing else\n"
     "\n"
     "literature:\n"
     "  --size N              extent of the square problems, rounded up to whole tiles (default 512\n"
@@ -60,6 +64,16 @@ static const char help[] =
     "\n"
     "\"kiln-gen report JOURNAL -o FILE\" shows a journal as an HTML page.\n"
     "Ctrl-C keeps the best so far. Exit status: 0 on success, 1 on failure, 2 on wrong usage.\n";
+
+/* What was printed has to reach its reader. */
+static int end(int status)
+{
+    char error[FILES_ERROR_BYTES];
+    if (files_end_output(error))
+        return status;
+    fprintf(stderr, "kiln-tune: %s\n", error);
+    return EXIT_FAILURE;
+}
 
 static int usage(const char *format, const char *what)
 {
@@ -222,9 +236,13 @@ static int set_transpose(struct options *o, const char *v)
 
 static int set_shape(struct options *o, const char *v)
 {
-    char rest;
-    return sscanf(v, "%zux%zux%zu%c", &o->m, &o->n, &o->k, &rest) == 3 && o->m && o->n && o->k
-         ? 0 : usage("--shape: '%s' is not MxNxK", v);
+    size_t extents[3];
+    if (!extents_parse(v, extents))
+        return usage("--shape: '%s' is not MxNxK, each from 1 to 16777216", v);
+    o->m = extents[0];
+    o->n = extents[1];
+    o->k = extents[2];
+    return 0;
 }
 
 static const struct {
@@ -324,12 +342,14 @@ int main(int argc, char **argv)
     };
     for (int i = 1; i < argc; i++)
         if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h"))
-            return fputs(help, stdout) < 0 || fflush(stdout) ? EXIT_FAILURE : EXIT_SUCCESS;
+            return end(fputs(help, stdout) < 0 ? EXIT_FAILURE : EXIT_SUCCESS);
     if (argc < 2)
         return usage("%s", "no command");
+    if (!strcmp(argv[1], "--version"))
+        return end(puts("kiln-tune " KILN_VERSION) < 0 ? EXIT_FAILURE : EXIT_SUCCESS);
     options.words = argv + 2;
     for (int i = 2; i < argc; i++)
         if (parse_option(&options, argc, argv, &i))
             return EXIT_USAGE;
-    return run(argv[1], &options);
+    return end(run(argv[1], &options));
 }

@@ -61,7 +61,7 @@ bool extents_parse_file(const char *text, const char *path, extents_take *take, 
         const char *why = NULL;
         size_t extents[3];
         snprintf(line, sizeof line, "%.*s", (int) (used < sizeof line ? used : sizeof line), text);
-        if (line[strspn(line, blanks)])
+        if (strspn(text, blanks) < used)
             why = used < sizeof line && extents_parse(line, extents) ? take(user, extents)
                 : "expected M N K, each from 1 to 16777216";
         if (why)

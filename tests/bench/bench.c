@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "compare.h"
+#include "core/files.h"
 #include "first_result.h"
 #include "json.h"
 #include "openblas_child.h"
@@ -13,13 +14,13 @@
 #include "process.h"
 #include "report.h"
 
-enum { EXIT_BROKEN_PEER = 1, EXIT_CANNOT_RUN = 2 };
+enum { EXIT_USAGE = 2 };
 
 static int bench_write(const struct options *options, const struct json_document *document,
         int status)
 {
     if (options->json != NULL && !json_write(options->json, document)) {
-        return EXIT_CANNOT_RUN;
+        return EXIT_FAILURE;
     }
     return status;
 }
@@ -41,10 +42,10 @@ static int bench_compare_peers(const struct options *options, const struct devic
     if (!compare_run(&comparison, options, device, report_row)) {
         fprintf(stderr, "kiln-bench: out of memory\n");
         compare_free(&comparison);
-        return EXIT_CANNOT_RUN;
+        return EXIT_FAILURE;
     }
     report_end(&comparison, options);
-    status = compare_is_clean(&comparison) ? EXIT_SUCCESS : EXIT_BROKEN_PEER;
+    status = compare_is_clean(&comparison) ? EXIT_SUCCESS : EXIT_FAILURE;
     status = bench_write(options, &document, status);
     compare_free(&comparison);
     return status;
@@ -61,7 +62,7 @@ static int bench_compare(const struct options *options, const struct device *dev
     int status;
 
     if (!peers_open(peers, &count, options->peers, &setup)) {
-        return EXIT_CANNOT_RUN;
+        return EXIT_FAILURE;
     }
     status = bench_compare_peers(options, device, peers, count);
     peers_close(peers, count);
@@ -74,7 +75,7 @@ static int bench_host_overhead(const struct options *options, const struct devic
     const struct json_document document = {.device = device, .overhead = &overhead};
 
     if (!overhead_measure(device, &overhead)) {
-        return EXIT_BROKEN_PEER;
+        return EXIT_FAILURE;
     }
     overhead_report(&overhead);
     return bench_write(options, &document, EXIT_SUCCESS);
@@ -86,7 +87,7 @@ static int bench_first_result(const struct options *options, const struct device
     const struct json_document document = {.device = device, .first_result = &result};
 
     if (!first_result_measure(options, &result)) {
-        return EXIT_BROKEN_PEER;
+        return EXIT_FAILURE;
     }
     first_result_report(&result);
     return bench_write(options, &document, EXIT_SUCCESS);
@@ -100,7 +101,7 @@ static int bench_on_device(const struct options *options)
 
     if (!device_open(&device, options->device, options->device_clock, error, sizeof(error))) {
         fprintf(stderr, "kiln-bench: %s\n", error);
-        return EXIT_CANNOT_RUN;
+        return EXIT_FAILURE;
     }
     report_device(&device);
     switch (options->mode) {
@@ -124,6 +125,9 @@ static int bench_run(const struct options *options)
     case MODE_HELP:
         options_print_help(stdout);
         return EXIT_SUCCESS;
+    case MODE_VERSION:
+        printf("kiln-bench %s\n", KILN_VERSION);
+        return EXIT_SUCCESS;
     case MODE_LIST_PEERS:
         peers_list(stdout);
         return EXIT_SUCCESS;
@@ -135,10 +139,22 @@ static int bench_run(const struct options *options)
     }
 }
 
+/* What was printed has to reach its reader. */
+static int bench_end(int status)
+{
+    char error[FILES_ERROR_BYTES];
+
+    if (files_end_output(error)) {
+        return status;
+    }
+    fprintf(stderr, "kiln-bench: %s\n", error);
+    return EXIT_FAILURE;
+}
+
 int main(int argc, char **argv)
 {
     struct options options;
-    int status = EXIT_CANNOT_RUN;
+    int status = EXIT_USAGE;
 
     /* A child that died shows as a failed request, not as the end of this process. */
     signal(SIGPIPE, SIG_IGN);
@@ -153,7 +169,9 @@ int main(int argc, char **argv)
 #endif
     if (options_parse(&options, argc, argv)) {
         status = bench_run(&options);
+    } else if (options.failed) {
+        status = EXIT_FAILURE;
     }
     options_free(&options);
-    return status;
+    return bench_end(status);
 }

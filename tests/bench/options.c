@@ -40,7 +40,8 @@ static bool options_read_shape(struct options *options, const char *text)
 
 static bool options_read_shapes_file(struct options *options, const char *text)
 {
-    return options_shapes(shapes_add_file, options, text);
+    options->failed = !options_shapes(shapes_add_file, options, text);
+    return !options->failed;
 }
 
 static bool options_bad(const char *text, const char *wanted)
@@ -200,13 +201,19 @@ static bool options_read_help(struct options *options, const char *text)
     return options_set_mode(options, MODE_HELP);
 }
 
+static bool options_read_version(struct options *options, const char *text)
+{
+    (void)text;
+    return options_set_mode(options, MODE_VERSION);
+}
+
 static const struct option_row option_rows[] = {
     {"--shapes", "NAME", options_read_shapes,
         "add a named list: goals, squares, skinny, deep, small, odd, all, hopper\n"
         "(default: goals, when no shape is given)"},
     {"--shape", "MxNxK", options_read_shape, "add one shape"},
     {"--shapes-file", "FILE", options_read_shapes_file,
-        "add the shapes of a file, one \"M N K\" a line, # starts a comment"},
+        "add the shapes of a file, one \"M N K\" or \"MxNxK\" a line; # starts a comment"},
     {"--precision", "LIST", options_read_precision, "of s, d, h (default: s,d)"},
     {"--transpose", "LIST", options_read_transpose, "of nn, nt, tn, tt (default: nn)"},
     {"--peers", "LIST", options_read_peers,
@@ -226,6 +233,7 @@ static const struct option_row option_rows[] = {
     {"--list-peers", NULL, options_read_list_peers, "print the peers and whether each is there"},
     {"--list-shapes", NULL, options_read_list_shapes, "print the named lists of shapes"},
     {"--help", NULL, options_read_help, "print this"},
+    {"--version", NULL, options_read_version, "print the version"},
 };
 enum { NUM_OPTION_ROWS = sizeof(option_rows) / sizeof(option_rows[0]) };
 
@@ -320,6 +328,6 @@ void options_print_help(FILE *out)
     for (size_t i = 0; i < NUM_OPTION_ROWS; i++) {
         options_print_row(out, &option_rows[i]);
     }
-    fprintf(out, "\nExit status: 0; 1 when a peer failed or multiplied wrongly; 2 when the\n"
-            "command line, the device or memory does not allow the run.\n");
+    fprintf(out, "\nExit status: 0 on success, 1 on failure (a peer that fails or multiplies wrongly\n"
+            "among them), 2 on wrong usage.\n");
 }

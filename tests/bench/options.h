@@ -15,7 +15,8 @@ enum mode {
     MODE_FIRST_RESULT,
     MODE_LIST_PEERS,
     MODE_LIST_SHAPES,
-    MODE_HELP
+    MODE_HELP,
+    MODE_VERSION
 };
 
 enum { OPTIONS_MAX_PRECISIONS = 3, OPTIONS_MAX_TRANSPOSES = 4 };
@@ -34,6 +35,7 @@ struct options {
     const char *device;                /* substring; NULL: the first */
     bool device_clock;                 /* time a CPU device by its own clock too, as all others */
     const char *json;                  /* path; NULL: none */
+    bool failed;                       /* the command line is right, but a file cannot be read */
 };
 
 /* False with a message on stderr. Free with options_free in any case. */

@@ -1,11 +1,12 @@
-/* shapes.c: the named lists of shapes, and the readers of shapes from text. To add a list: one
+/* shapes.c: the named lists of shapes; those of the command line are read by core/extents.c. To add a list: one
  * array and one row in shape_lists. */
 #include "shapes.h"
 
-#include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "core/extents.h"
 
 static const struct shape shapes_goals[] = {
     {512, 512, 512}, {1000, 1000, 1000}, {1024, 1024, 1024}, {2048, 2048, 2048},
@@ -118,92 +119,34 @@ bool shapes_add_named(struct shapes *shapes, const char *name, char *error, size
     return known;
 }
 
-/* Reads one extent in 1 to 2^20 and moves `text` behind it. */
-static bool shapes_read_extent(const char **text, size_t *extent)
-{
-    char *end;
-    unsigned long long value;
-
-    if (**text < '0' || **text > '9') {
-        return false;
-    }
-    errno = 0;
-    value = strtoull(*text, &end, 10);
-    if (errno != 0 || value < 1 || value > (1u << 20)) {
-        return false;
-    }
-    *extent = (size_t)value;
-    *text = end;
-    return true;
-}
-
-/* Reads three extents with any of the separators between them. */
-static bool shapes_read(const char *text, const char *separators, struct shape *shape)
-{
-    size_t *extents[3] = {&shape->m, &shape->n, &shape->k};
-
-    for (int i = 0; i < 3; i++) {
-        size_t skip = strspn(text, separators);
-
-        if (i > 0 && skip == 0) {
-            return false;
-        }
-        text += i > 0 ? skip : strspn(text, " \t");
-        if (!shapes_read_extent(&text, extents[i])) {
-            return false;
-        }
-    }
-    return text[strspn(text, " \t\r\n")] == '\0';
-}
-
 bool shapes_add_text(struct shapes *shapes, const char *text, char *error, size_t size)
 {
-    struct shape shape = {.group = NULL};
+    size_t extents[3];
 
-    if (!shapes_read(text, "x", &shape)) {
-        snprintf(error, size, "'%s' is not a shape: MxNxK, each extent from 1 to 1048576", text);
+    if (!extents_parse(text, extents)) {
+        snprintf(error, size, "'%s' is not a shape: MxNxK, each extent from 1 to 16777216", text);
         return false;
     }
-    return shapes_append(shapes, &shape, error, size);
+    return shapes_append(shapes,
+            &(struct shape){.m = extents[0], .n = extents[1], .k = extents[2]}, error, size);
 }
 
-static bool shapes_add_line(struct shapes *shapes, char *line, char *error, size_t size)
+static const char *shapes_take(void *user, const size_t extents[3])
 {
-    struct shape shape = {.group = NULL};
+    char error[64];
+    const struct shape shape = {.m = extents[0], .n = extents[1], .k = extents[2]};
 
-    line[strcspn(line, "#")] = '\0';
-    if (line[strspn(line, " \t\r\n")] == '\0') {
-        return true;
-    }
-    if (!shapes_read(line, " \tx", &shape)) {
-        snprintf(error, size, "not a shape: one \"M N K\" a line, each from 1 to 1048576");
-        return false;
-    }
-    return shapes_append(shapes, &shape, error, size);
+    return shapes_append(user, &shape, error, sizeof(error)) ? NULL : "out of memory";
 }
 
 bool shapes_add_file(struct shapes *shapes, const char *path, char *error, size_t size)
 {
-    FILE *file = fopen(path, "r");
-    char line[256];
-    char reason[160];
-    bool good = true;
+    char cause[EXTENTS_ERROR_BYTES];
+    bool good = extents_read_file(path, shapes_take, shapes, cause);
 
-    if (file == NULL) {
-        snprintf(error, size, "%s: %s", path, strerror(errno));
-        return false;
+    if (!good) {
+        snprintf(error, size, "%s", cause);
     }
-    for (int number = 1; good && fgets(line, sizeof(line), file) != NULL; number++) {
-        good = shapes_add_line(shapes, line, reason, sizeof(reason));
-        if (!good) {
-            snprintf(error, size, "%s:%d: %s", path, number, reason);
-        }
-    }
-    if (good && ferror(file)) {
-        snprintf(error, size, "%s: cannot be read", path);
-        good = false;
-    }
-    fclose(file);
     return good;
 }
 

@@ -466,5 +466,7 @@ int main(int argc, char **argv)
     free(b.data);
     free(c.data);
     free(product.data);
+    if (fflush(stdout) || ferror(stdout))
+        return EXIT_FAILURE;
     return result.largest_error < NETLIB_THRESHOLD ? EXIT_SUCCESS : EXIT_FAILURE;
 }
