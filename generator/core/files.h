@@ -15,8 +15,8 @@ char *files_read(const char *path, char error[FILES_ERROR_BYTES]);
  * that a full disk or a kill leaves the old file whole and an unchanged file keeps its time. */
 bool files_write(const char *path, const char *bytes, size_t len, char error[FILES_ERROR_BYTES]);
 
-/* What was printed has reached standard output; false with a message when it has not. A program that
- * prints calls this before it ends. */
+/* What was printed has reached standard output; false with a message when it has not. A program
+ * that prints calls this before it ends. */
 bool files_end_output(char error[FILES_ERROR_BYTES]);
 
 #endif

@@ -15,6 +15,9 @@ static const double worth_on_cpu = 0.007, worth = 0.001;
 /* And what exchanging it for another must gain. */
 static const double worth_exchange = 0.001;
 
+/* A lead of the generic bundle that is not just noise. */
+static const double clear_lead = 1.05;
+
 /* What a missing time counts as, in units of the best time's logarithm. */
 static const double missing_loss = 3;
 
@@ -24,6 +27,7 @@ struct task {
     double seconds[MAX_CANDIDATES];    /* HUGE_VAL: not measured */
     double best;
     double generic;                    /* of the generic bundle's recipe; HUGE_VAL: not measured */
+    int by_generic;                    /* which candidate that is; -1: none */
 };
 
 struct table {
@@ -92,7 +96,7 @@ static struct task *find_task(struct table *table, const struct record *r)
     }
     struct task *t = &table->tasks[table->num_tasks++];
     *t = (struct task) { .m = r->m, .n = r->n, .k = r->k, .pair = r->pair, .best = HUGE_VAL,
-            .generic = HUGE_VAL };
+            .generic = HUGE_VAL, .by_generic = -1 };
     for (unsigned c = 0; c < MAX_CANDIDATES; c++)
         t->seconds[c] = HUGE_VAL;
     return t;
@@ -131,6 +135,7 @@ static void fill_generic(const struct records *records, struct table *table)
                 continue;
             task->generic = fmin(task->generic, r->seconds);
             if (c >= 0) {
+                task->by_generic = c;
                 task->seconds[c] = fmin(task->seconds[c], r->seconds);
                 task->best = fmin(task->best, r->seconds);
             }
@@ -240,6 +245,20 @@ static int fastest(const struct table *table, const struct task *task)
             (best < 0 || task->seconds[c] < task->seconds[best]))
             best = (int) c;
     return best;
+}
+
+static bool loses_to_generic(const struct table *table, const struct task *task)
+{
+    const int c = fastest(table, task);
+    return c >= 0 && task->seconds[c] > clear_lead * task->generic;
+}
+
+/* However little it is worth on the whole, nobody is to lose by a tuned bundle. */
+static void choose_generic(struct table *table)
+{
+    for (unsigned i = 0; i < table->num_tasks; i++)
+        if (table->tasks[i].by_generic >= 0 && loses_to_generic(table, &table->tasks[i]))
+            table->chosen[table->tasks[i].by_generic] = true;
 }
 
 static struct winner_anchor *find_anchor(struct winners *winners, const struct table *table,
@@ -439,8 +458,10 @@ static bool choose_precision(const struct records *records, const struct precisi
     if (ok && table->num_tasks < FEW_TASKS)    /* stopped early: what the search saw must help */
         ok = fill_tasks(records, RECORD_SEARCH, table);
     fill_generic(records, table);
-    if (ok && table->num_tasks)
+    if (ok && table->num_tasks) {
         choose(table);
+        choose_generic(table);
+    }
     return ok;
 }
 
@@ -456,12 +477,12 @@ static void compare_generic(const struct table *table, struct select_generic *ou
             continue;
         const double weight = task_weight(task);
         out->shapes++;
-        out->slower += task->seconds[c] > task->generic;
+        out->slower += loses_to_generic(table, task);
         sum += weight * log(task->seconds[c] / task->generic);
         weights += weight;
     }
     out->factor = weights > 0 ? exp(sum / weights) : 0;
-    out->is_left = out->factor > 1;
+    out->is_left = out->factor > clear_lead;
 }
 
 bool select_generic(const struct records *records, const struct precision *precision,

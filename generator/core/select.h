@@ -36,7 +36,8 @@ bool select_list(const struct records *records, const struct winners *winners,
 
 /* How a precision's bundle stands against the generic one, at the shapes where both were timed. */
 struct select_generic {
-    unsigned shapes, slower;           /* how many, and at how many of them generic is faster */
+    unsigned shapes, slower;           /* how many, and at how many of them generic is clearly
+                                          faster, by a recipe that was not verified in time */
     double factor;                     /* weighted mean of time over generic's; 0: not compared */
     bool is_left;                      /* generic is faster on the whole: nothing ships */
 };

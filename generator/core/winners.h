@@ -64,9 +64,9 @@ bool winners_assemble(const struct winners *winners, struct assembly *assembly,
 /* The head comment of the emitted C: what it was made for and how well it chooses. */
 void winners_comment(const struct winners *winners, struct text *text);
 
-/* Whether a bundle for a platform must say for which versions of the driver it is: it is one that is
- * known to compile kernels by LLVM in the application's process and to end that process where the
- * compiler fails, as others do not. Pattern: as in row `platform`. */
+/* Whether a bundle for a platform, as row `platform` names it, must say for which versions of the
+ * driver it is. It is one of those that compile kernels by LLVM in the application's process and
+ * end that process where the compiler fails. */
 bool winners_want_driver(const char *platform);
 
 /* The i-th recipe of a precision, or NULL. */

@@ -9,8 +9,8 @@ enum { LEAST_EXTENT = 16 };
 /* A lead that is not just noise: a recipe with it is worth verifying. */
 static const double clear_lead = 0.97;
 
-/* Whether this run has found that the driver does not build it. Rows that lie ahead do not count, so
- * that a run that resumes asks the same. */
+/* Whether this run has found that the driver does not build it. Rows that lie ahead do not count,
+ * so that a run that resumes asks the same. */
 static bool is_refused(const struct tuner *tuner, const struct problem *problem,
         const struct config *config)
 {

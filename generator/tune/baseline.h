@@ -1,8 +1,8 @@
 /* baseline.h: how fast the generic bundle is, which serves whatever is not tuned.
  *
- * Its recipes are timed in the same run as the candidates, so that nothing ships that loses to them,
- * and so that there is a candidate on devices where nothing else works. Their speed also says how
- * large a problem the device can be asked for.
+ * Its recipes are timed in the same run as the candidates, so that nothing ships that loses to
+ * them, and so that there is a candidate on devices where nothing else works. Their speed also says
+ * how large a problem the device can be asked for.
  */
 #ifndef KILN_TUNE_BASELINE_H
 #define KILN_TUNE_BASELINE_H
@@ -28,7 +28,7 @@ double baseline_rate(struct tuner *tuner, const struct precision *precision, dou
 /* A problem of the same kind with no more than so many operations, as far as that goes. */
 struct shape baseline_shrink(struct shape shape, double operations);
 
-/* Whether generic was faster at a shape than what was timed for choosing, with this recipe. */
+/* Whether generic, with this recipe, beat all that was timed for choosing at some shape. */
 bool baseline_wins(const struct tuner *tuner, const struct precision *precision,
         const struct config *config);
 

@@ -65,7 +65,7 @@ static bool begin(struct journal *journal, const struct journal_head *head, cons
     record_format_head(head, &text);
     bool ok = !text.failed || failed(journal, "out of memory", error);
     if (ok && strncmp(found, text.bytes, strlen(found)))
-        ok = failed(journal, "neither a journal nor empty, and not overwritten: name another", error);
+        ok = failed(journal, "neither a journal nor empty: name another one", error);
     if (ok && ftruncate(journal->fd, 0))
         ok = failed(journal, strerror(errno), error);
     ok = ok && write_whole(journal, text.bytes, text.len, error);

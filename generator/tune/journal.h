@@ -11,9 +11,9 @@ struct journal;
 
 /* Opens or creates the journal at path and locks it. Rows that it holds go to *records, a torn last
  * row is cut off. Refuses a file that is not a journal, and one that another process writes: NULL
- * with a message. A damaged journal, and one of another device, driver or generator, is refused too,
- * or, with set_aside, renamed to PATH.oldN and a new one begun; one of another shard is only refused.
- * records->head is the journal's own. */
+ * with a message. A damaged journal, and one of another device, driver or generator, is refused
+ * too, or, with set_aside, renamed to PATH.oldN and a new one begun; one of another shard is only
+ * refused. records->head is the journal's own. */
 struct journal *journal_open(const char *path, const struct journal_head *head, bool set_aside,
         struct records *records, char error[FAMILY_ERROR_BYTES]);
 

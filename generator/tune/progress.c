@@ -12,7 +12,8 @@ static const double quiet_time = 5;
 
 static double gflops(const struct record *r)
 {
-    return record_is_timed(r) ? 2e-9 * (double) r->m * (double) r->n * (double) r->k / r->seconds : 0;
+    const double operations = 2 * (double) r->m * (double) r->n * (double) r->k;
+    return record_is_timed(r) ? 1e-9 * operations / r->seconds : 0;
 }
 
 static void put_json(const struct tuner *tuner, const struct record *r, bool measured)

@@ -100,7 +100,7 @@ static bool is_late(const struct record *r)
 /* What became of the questions of some kinds about one precision. */
 struct tally {
     size_t asked, worked, late;
-    const struct record *bad;          /* the last one that did not work, and not for lack of time */
+    const struct record *bad;          /* the last one that did not work, not for lack of time */
 };
 
 static struct tally count(const struct tuner *tuner, const struct precision *precision, bool edges)
@@ -124,7 +124,8 @@ static struct tally count(const struct tuner *tuner, const struct precision *pre
 void result_why(const struct tuner *tuner, const struct precision *precision,
         char why[FAMILY_ERROR_BYTES])
 {
-    const struct tally tried = count(tuner, precision, false), edges = count(tuner, precision, true);
+    const struct tally tried = count(tuner, precision, false);
+    const struct tally edges = count(tuner, precision, true);
     struct select_generic against;
     if (precision->bits == 64 && !tuner->facts.value[FACT_HAS_DOUBLE])
         snprintf(why, FAMILY_ERROR_BYTES, "the device does not have it");
@@ -137,7 +138,7 @@ void result_why(const struct tuner *tuner, const struct precision *precision,
         snprintf(why, FAMILY_ERROR_BYTES, "the budget ended before a configuration was %s",
                 tried.worked ? "verified on every edge class" : "timed");
     else if (select_generic(&tuner->records, precision, &against) && against.is_left)
-        snprintf(why, FAMILY_ERROR_BYTES, "the generic bundle is %.0f %% faster than what was found",
+        snprintf(why, FAMILY_ERROR_BYTES, "what was found takes %.0f %% longer than generic",
                 100 * (against.factor - 1));
     else if (edges.bad)
         snprintf(why, FAMILY_ERROR_BYTES, "none passed every edge class; the last one, %s: %.150s",
@@ -156,11 +157,11 @@ static void warn_precision(const struct options *options, const struct tuner *tu
     struct select_generic against;
     if (!winners_recipe(winners, precision, 0)) {
         result_why(tuner, precision, why);
-        fprintf(stderr, "kiln-tune: warning: nothing for %s precision, the generic bundle serves it: "
-                "%s\n", precision->name, why);
+        fprintf(stderr, "kiln-tune: warning: nothing for %s precision, the generic bundle serves "
+                "it: %s\n", precision->name, why);
     } else if (select_generic(&tuner->records, precision, &against) && against.slower)
         fprintf(stderr, "kiln-tune: warning: %s: the generic bundle was faster at %u of %u shapes, "
-                "with recipes that were not verified or by noise; a budget above %.0f s helps\n",
+                "but there was no time to verify its recipe: raise the budget above %.0f s\n",
                 precision->name, against.slower, against.shapes, options->seconds);
 }
 
@@ -184,12 +185,14 @@ static const char *why_unmeasured(const struct tuner *tuner, const struct winner
 
 static void warn_regret(const struct options *options, const struct winners *winners)
 {
-    for (unsigned i = 0; i < winners->num_regrets; i++)
-        if (winners->regrets[i].factor > much_regret)
+    for (unsigned i = 0; i < winners->num_regrets; i++) {
+        const struct winner_regret *regret = &winners->regrets[i];
+        if (regret->factor > much_regret)
             fprintf(stderr, "kiln-tune: warning: %s: at shapes that were held back the recipes "
-                    "chosen take %.0f %% longer than the best that was timed: raise the budget above "
-                    "%.0f s, or name your shapes (--shapes)\n", winners->regrets[i].precision->name,
-                    100 * (winners->regrets[i].factor - 1), options->seconds);
+                    "chosen take %.0f %% longer than the best that was timed: raise the budget "
+                    "above %.0f s, or name your shapes (--shapes)\n", regret->precision->name,
+                    100 * (regret->factor - 1), options->seconds);
+    }
 }
 
 void result_report_counts(const struct tuner *tuner)

@@ -16,8 +16,8 @@ int result_write_empty(const struct options *options, const char *why, bool is_w
 /* What was measured, and that it was one shard. */
 void result_report_counts(const struct tuner *tuner);
 
-/* What was chosen; and warnings: what was asked for and is not there, and why; what is worse than it
- * could be, and what to do. */
+/* What was chosen; and warnings: what was asked for and is not there, and why; what is worse than
+ * it could be, and what to do. */
 void result_report(const struct options *options, const struct tuner *tuner,
         const struct winners *winners);
 

@@ -80,9 +80,9 @@ struct supervisor *supervise_open(const char *program, const char *device,
         const volatile int *stop, struct device_facts *facts, char error[TRIAL_MESSAGE_BYTES]);
 void supervise_close(struct supervisor **supervisor);
 
-/* Fills results[0..num_configs); LATE where the total had passed before. False only when the child cannot be started again or the canary
- * fails twice (message in results[0]). A signal (Ctrl-C) makes it return false with outcome
- * TRIAL_TIMEOUT when *stop becomes non-zero. */
+/* Fills results[0..num_configs); LATE where the total had passed before. False only when the child
+ * cannot be started again or the canary fails twice (message in results[0]). A signal (Ctrl-C)
+ * makes it return false with outcome TRIAL_TIMEOUT when *stop becomes non-zero. */
 bool supervise_run(struct supervisor *supervisor, const struct trial_request *request,
         struct trial_result *results, const volatile int *stop);
 

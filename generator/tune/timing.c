@@ -15,7 +15,7 @@ static const double slow_factor = 1.5;           /* times the incumbent */
 static const double far_factor = 3;              /* times the fastest of the same request */
 static const double long_seconds = 10e-3;
 static const double least_mhz = 1000;            /* no clock is taken to be slower */
-static const double false_clock = 1e-3;          /* parts of the wall's time that tell of no clock */
+static const double false_clock = 1e-3;          /* of the wall's time: what tells of no clock */
 
 double timing_least(const struct device_facts *facts, const struct precision *precision, size_t m,
         size_t n, size_t k)

@@ -2,8 +2,8 @@
  *
  * A sample is a number of operations back to back, as many as make it long enough; its time runs
  * from the start of the first stage to the end of the last, by the device's own clock (profiling
- * events), or by the wall's where a driver's events hold no times. Several candidates are sampled in turn, so that drift (heat, clocks, neighbours) meets
- * all of them alike.
+ * events), or by the wall's where a driver's events hold no times. Several candidates are sampled
+ * in turn, so that drift (heat, clocks, neighbours) meets all of them alike.
  */
 #ifndef KILN_TUNE_TIMING_H
 #define KILN_TUNE_TIMING_H

@@ -93,7 +93,8 @@ static int conclude_shard(const struct options *options, const struct tuner *tun
         fprintf(stderr, "kiln-tune: shard %u/%u ends; merge the journals of all shards and tune "
                 "over the merged one\n", shard->index, shard->num);
     }
-    return result_write_device(options, &tuner->facts) && !tuner->failed ? EXIT_SUCCESS : EXIT_FAILURE;
+    return result_write_device(options, &tuner->facts) && !tuner->failed ? EXIT_SUCCESS
+                                                                         : EXIT_FAILURE;
 }
 
 /* Nothing may ship. In a build generic serves. */

@@ -62,8 +62,8 @@ bool tuner_ask(struct tuner *tuner, enum record_kind kind, const struct problem 
  * only, or when its journal was merged from others, which have searched. */
 double plan_share(const struct tuner *tuner);
 
-/* Tunes one precision within `seconds` of budget. False when the run must stop; what was measured is
- * kept. */
+/* Tunes one precision within `seconds` of budget. False when the run must stop; what was measured
+ * is kept. */
 bool plan_precision(struct tuner *tuner, const struct precision *precision, double seconds);
 
 /* After an interruption: verifies the best configuration of a precision on every edge class, so

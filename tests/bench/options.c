@@ -328,6 +328,6 @@ void options_print_help(FILE *out)
     for (size_t i = 0; i < NUM_OPTION_ROWS; i++) {
         options_print_row(out, &option_rows[i]);
     }
-    fprintf(out, "\nExit status: 0 on success, 1 on failure (a peer that fails or multiplies wrongly\n"
-            "among them), 2 on wrong usage.\n");
+    fprintf(out, "\nExit status: 0 on success, 1 on failure (a peer that fails or multiplies\n"
+            "wrongly is one), 2 on wrong usage.\n");
 }

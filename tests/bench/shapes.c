@@ -1,5 +1,5 @@
-/* shapes.c: the named lists of shapes; those of the command line are read by core/extents.c. To add a list: one
- * array and one row in shape_lists. */
+/* shapes.c: the named lists of shapes; those of the command line are read by core/extents.c. To add
+ * a list: one array and one row in shape_lists. */
 #include "shapes.h"
 
 #include <stdint.h>

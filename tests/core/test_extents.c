@@ -47,7 +47,7 @@ static void a_file(void **state)
     struct taken taken = { .most = 3 };
     char error[EXTENTS_ERROR_BYTES] = "";
     (void) state;
-    assert_true(extents_parse_file("\xef\xbb\xbf# a comment\n1 2 3 # more\r\n\n\t\n4x5x6\n7 8 9", "f",
+    assert_true(extents_parse_file("\xef\xbb\xbf# one\n1 2 3 # more\r\n\n\t\n4x5x6\n7 8 9", "f",
             take, &taken, error));
     assert_int_equal(taken.num, 3);
     assert_int_equal(taken.sum, 45);

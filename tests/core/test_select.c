@@ -358,6 +358,25 @@ static void generic_ships_where_it_wins(void **state)
     assert_int_equal(anchor_at(64)->recipe[0], number);
 }
 
+/* Also where that is worth little on the whole; not for noise. */
+static void a_lead_of_generic_is_kept(void **state)
+{
+    (void) state;
+    for (int is_clear = 0; is_clear < 2; is_clear++) {
+        struct records records;
+        int number;
+        begin(&records);
+        edges(&records, A, 0);
+        edges(&records, B, 0);
+        for (size_t size = 1000; size < 1040; size++)
+            time_square(&records, A, size, 1);
+        time_square(&records, A, 64, is_clear ? 1.07 : 1.03);
+        add(&records, RECORD_GENERIC, "single", B, 0, 64, 64, 64, 1);
+        select_all(&records);
+        assert_int_equal(is_chosen(B, &number), is_clear);
+    }
+}
+
 /* What loses to it on the whole does not ship, and the rest of the bundle does. */
 static void what_loses_to_generic_does_not_ship(void **state)
 {
@@ -483,6 +502,7 @@ int main(void)
         cmocka_unit_test(regret_is_that_of_the_dispatch),
         cmocka_unit_test(what_beats_generic_ships),
         cmocka_unit_test(generic_ships_where_it_wins),
+        cmocka_unit_test(a_lead_of_generic_is_kept),
         cmocka_unit_test(what_loses_to_generic_does_not_ship),
         cmocka_unit_test(a_driver_in_the_process_is_named),
         cmocka_unit_test(a_search_alone_will_do),

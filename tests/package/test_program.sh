@@ -1,7 +1,7 @@
 #!/bin/sh
-# test_program.sh NAME PROGRAM [SHAPES_COMMAND...]: what every program does alike: its version, 0 for
-# success, 1 for a failure, 2 for wrong usage, a full disk noticed. SHAPES_COMMAND are arguments that
-# want the name of a file of shapes behind them.
+# test_program.sh NAME PROGRAM [SHAPES_COMMAND...]: what every program does alike: its version, 0
+# for success, 1 for a failure, 2 for wrong usage, a full disk noticed. SHAPES_COMMAND are arguments
+# that want the name of a file of shapes behind them.
 set -eu
 
 [ $# -ge 2 ] || { echo "usage: $0 NAME PROGRAM [SHAPES_COMMAND...]" >&2; exit 2; }
@@ -53,8 +53,7 @@ fi
 
 # Shapes are read in one way by all. What comes after the reading is another matter.
 expect 1 "^$name: /nowhere: No such file" "$@" /nowhere
-printf '\357\273\277# made by an editor\r\n64 32 16\r\n7x8x9 # and in the other way\n\n 1  x 2 x 3\t\n16777216 1 1' \
-    >good
+printf '\357\273\277# by an editor\r\n64 32 16\r\n7x8x9 # else\n\n 1  x 2 x 3\t\n16777216 1 1' >good
 "$program" "$@" good >log 2>&1 || :
 ! grep -q "good: " log || fail "a good file is refused"
 for line in "64 64" "64,64,64" "0 1 1" "16777217 1 1" "1 1 1 1" "-1 1 1" "1xx1x1" "64x64x"; do

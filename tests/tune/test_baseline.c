@@ -144,7 +144,7 @@ static void shapes_shrink_and_keep_their_kind(void **state)
     assert_true(least.m >= 16 && least.n >= 16 && least.k >= 16);
 }
 
-/* A recipe of generic is worth verifying where it is faster than all that was timed for choosing. */
+/* A recipe of generic is worth verifying where it beats all that was timed for choosing. */
 static void who_wins(void **state)
 {
     const struct precision *precision = precision_find("single");

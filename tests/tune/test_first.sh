@@ -1,7 +1,7 @@
 #!/bin/sh
 # test_first.sh KILN_TUNE: what a build asks of the tuner on devices that are not as hoped: none,
-# none of the name, a driver that dies, one that cannot be verified in the time. A bundle is there in
-# the end, and what was wrong is said. The parts with a device are left out without one.
+# none of the name, a driver that dies, one that cannot be verified in the time. A bundle is there
+# in the end, and what was wrong is said. The parts with a device are left out without one.
 set -eu
 
 [ $# -eq 1 ] || { echo "usage: test_first.sh KILN_TUNE" >&2; exit 2; }
@@ -40,7 +40,7 @@ for_no_device()
     ! grep -q "^recipe" "$dir/out/winners.tsv" || fail "the bundle has recipes"
 }
 
-# No device: nothing is to be done, or a warning where tuning was asked for; one by its name is missed.
+# No device: nothing to do, or a warning where tuning was asked for; one by its name is missed.
 OCL_ICD_VENDORS=$dir/nothing OPENCL_VENDOR_PATH=$dir/nothing
 export OCL_ICD_VENDORS OPENCL_VENDOR_PATH
 tune 0 "no OpenCL device was found: nothing to tune" --or-generic --unless-matched
