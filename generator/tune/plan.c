@@ -30,9 +30,9 @@ enum {
  * search's. */
 static const double search_end = 0.55, edges_end = 0.75, matrix_end = 0.95, looks_share = 0.1;
 
-/* Where the last question of the search ends at the latest; as long as nothing is verified, edges
- * may take the matrix's share. */
-static const double search_limit = 0.65;
+/* How far the last question of one search may go beyond its end. As long as nothing is verified,
+ * edges may take all that is left. */
+static const double grace = 0.1;
 
 /* Of the time for one search, what one operation of generic may take. */
 static const double operation_share = 1.0 / 12;
@@ -176,7 +176,8 @@ static void add_finalists(struct plan *plan, const struct quest *quest, unsigned
 
 /* ---- search ---- */
 
-static bool search_one(struct plan *plan, const struct quest *quest, double end)
+/* One that runs out of time leaves the others theirs. */
+static void search_one(struct plan *plan, const struct quest *quest, double end)
 {
     const struct quarry quarry = {
         .problem = problem_of_pair(plan->precision, quest->pair), .shape = quest->shape,
@@ -184,11 +185,11 @@ static bool search_one(struct plan *plan, const struct quest *quest, double end)
     };
     progress_phase(plan->tuner, "%s search %zux%zux%zu %s", plan->precision->name,
             quest->shape.m, quest->shape.n, quest->shape.k, pair_names[quest->pair]);
-    if (!hunt(plan->tuner, &quarry, plan->start + end * plan->seconds))
-        return false;
+    set_limit(plan, end + grace);
+    hunt(plan->tuner, &quarry, plan->start + end * plan->seconds);
     const struct record *best = next_best(plan, RECORD_SEARCH, quest, NULL, 0, 0);
-    return is_part(plan->tuner) || baseline_ask(plan->tuner, &quarry.problem, quest->shape,
-            best ? best->seconds : 0);
+    if (!is_part(plan->tuner) && !must_stop(plan))
+        baseline_ask(plan->tuner, &quarry.problem, quest->shape, best ? best->seconds : 0);
 }
 
 /* ---- second looks ---- */
@@ -264,6 +265,7 @@ static bool look_again(struct plan *plan, const struct quest *quests, size_t num
     struct config looks[MAX_LOOKS];
     const unsigned num = list_looks(plan, quests, num_quests, most, looks);
     progress_phase(plan->tuner, "%s second looks", plan->precision->name);
+    set_limit(plan, end + grace);
     for (unsigned i = 0; i < num && (i == 0 || used(plan) < end); i += LOOKS_TOGETHER)
         if (!look_at(plan, quests, num_quests, looks + i,
                     num - i < LOOKS_TOGETHER ? num - i : LOOKS_TOGETHER, end))
@@ -507,16 +509,15 @@ static double operation_time(const struct plan *plan, const struct quest *quests
 static bool search_each(struct plan *plan, const struct quest *quests, size_t num, double end)
 {
     const size_t own = num_own(plan->tuner);
-    bool goes_on = true;
-    for (size_t i = 0; i < num && goes_on; i++) {
-        goes_on = search_one(plan, &quests[i], end * search_share(quests, i, own, num));
+    for (size_t i = 0; i < num && !must_stop(plan); i++) {
+        search_one(plan, &quests[i], end * search_share(quests, i, own, num));
         add_finalists(plan, &quests[i], 0, PER_SEARCH);
     }
     plan->num_finalists = 0;           /* the best of each first: time may not do for all */
     for (unsigned rank = 0; rank < PER_SEARCH; rank++)
         for (size_t i = 0; i < num; i++)
             add_finalists(plan, &quests[i], rank, rank + 1);
-    return goes_on;
+    return !must_stop(plan);
 }
 
 /* Makes problems that would take a slow device too long smaller. What is searched in shards must be
@@ -547,7 +548,7 @@ static bool search_all(struct plan *plan)
     const struct journal_head *head = &plan->tuner->records.head;
     const size_t num = list_quests(plan->tuner, quests);
     const unsigned looks = plan->tuner->strategy->second_looks;
-    set_limit(plan, search_limit);
+    set_limit(plan, search_end + grace);
     fit_quests(plan, quests, num);
     if (head->merged)
         return look_again(plan, quests, num, looks > MERGED_LOOKS ? looks : MERGED_LOOKS,
@@ -576,11 +577,8 @@ bool plan_precision(struct tuner *tuner, const struct precision *precision, doub
     search_all(&plan);
     if (must_stop(&plan) || is_part(tuner))
         return !must_stop(&plan);
-    set_limit(&plan, matrix_end);
-    if (!check_edges(&plan))
-        return false;
     set_limit(&plan, 1);
-    return time_own_shapes(&plan) &&
+    return check_edges(&plan) && time_own_shapes(&plan) &&
            time_shapes(&plan, RECORD_MATRIX, is_cpu ? cpu_anchors : gpu_anchors,
                    is_cpu ? COUNT(cpu_anchors) : COUNT(gpu_anchors), matrix_end) &&
            check_generic(&plan) &&

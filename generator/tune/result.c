@@ -134,18 +134,17 @@ void result_why(const struct tuner *tuner, const struct precision *precision,
     else if (!tried.worked && tried.bad)
         snprintf(why, FAMILY_ERROR_BYTES, "none of %zu tries worked; the last one, %s: %.150s",
                 tried.asked, tried.bad->outcome, tried.bad->message);
-    else if (!tried.worked || !edges.asked || edges.late)
-        snprintf(why, FAMILY_ERROR_BYTES, "the budget ended before a configuration was %s",
-                tried.worked ? "verified on every edge class" : "timed");
+    else if (!tried.worked)
+        snprintf(why, FAMILY_ERROR_BYTES, "the budget ended before a configuration was timed");
     else if (select_generic(&tuner->records, precision, &against) && against.is_left)
         snprintf(why, FAMILY_ERROR_BYTES, "what was found takes %.0f %% longer than generic",
                 100 * (against.factor - 1));
-    else if (edges.bad)
+    else if (edges.bad && !edges.late)
         snprintf(why, FAMILY_ERROR_BYTES, "none passed every edge class; the last one, %s: %.150s",
                 edges.bad->outcome, edges.bad->message);
     else
-        snprintf(why, FAMILY_ERROR_BYTES, "the budget ended before a configuration was verified on "
-                "every edge class");
+        snprintf(why, FAMILY_ERROR_BYTES, "the budget ended before more than generic's own recipes "
+                "was verified on every edge class and timed");
 }
 
 /* ---- Reports ---- */
