@@ -1,0 +1,175 @@
+/* bundles.c: see bundles.h. */
+#include "bundles.h"
+
+#include "kiln/kiln.h"
+
+static const char *const staged_text[] = {
+    "kernel void staged_a(int m, int k, global const float *a, int at, int ld,\n"
+    "    global float *packed, long start)\n"
+    "{\n"
+    "    const int p = get_global_id(0), i = get_global_id(1);\n"
+    "    packed[start + (long) i * k + p] = a[at + i * ld + p];\n"
+    "}\n",
+    "kernel void staged_b(int n, int k, global const float *b, int at, int ld,\n"
+    "    global float *packed, long start)\n"
+    "{\n"
+    "    const int j = get_global_id(0), p = get_global_id(1);\n"
+    "    packed[start + (long) p * n + j] = b[at + p * ld + j];\n"
+    "}\n",
+    "kernel void staged_multiply(int n, int k, float alpha, float beta,\n"
+    "    global const float *a, long a_start, global const float *b, long b_start,\n"
+    "    global float *c, int at, int ld)\n"
+    "{\n"
+    "    const int j = get_global_id(0), i = get_global_id(1), here = at + i * ld + j;\n"
+    "    float sum = 0;\n"
+    "    for (int p = 0; p < k; p++)\n"
+    "        sum += a[a_start + i * k + p] * b[b_start + p * n + j];\n"
+    "    c[here] = beta == 0 ? alpha * sum : alpha * sum + beta * c[here];\n"
+    "}\n",
+};
+
+static const char *const imaged_text[] = {
+    "kernel void imaged_copy(int k, global const float *a, int at, int ld,\n"
+    "    global float *work, long start)\n"
+    "{\n"
+    "    const int p = get_global_id(0), i = get_global_id(1);\n"
+    "    work[start + (long) i * k + p] = a[at + i * ld + p];\n"
+    "}\n",
+    "kernel void imaged_multiply(int k, float alpha, float beta, read_only image1d_buffer_t work,\n"
+    "    long start, global const float *b, int b_at, int b_ld, global float *c, int at, int ld)\n"
+    "{\n"
+    "    const int j = get_global_id(0), i = get_global_id(1), here = at + i * ld + j;\n"
+    "    float sum = 0;\n"
+    "    for (int p = 0; p < k; p++) {\n"
+    "        const int place = start + i * k + p;\n"
+    "        const uint4 pixel = read_imageui(work, place / 4);\n"
+    "        const uint bits = place % 4 == 0 ? pixel.x : place % 4 == 1 ? pixel.y\n"
+    "            : place % 4 == 2 ? pixel.z : pixel.w;\n"
+    "        sum += as_float(bits) * b[b_at + p * b_ld + j];\n"
+    "    }\n"
+    "    c[here] = beta == 0 ? alpha * sum : alpha * sum + beta * c[here];\n"
+    "}\n",
+};
+
+static const char *const plain_text[] = {
+    "kernel void plain_multiply(int k, float alpha, float beta, global const float *a, int a_at,\n"
+    "    int a_ld, global const float *b, int b_at, int b_ld, global float *c, int at, int ld)\n"
+    "{\n"
+    "    const int j = get_global_id(0), i = get_global_id(1), here = at + i * ld + j;\n"
+    "    float sum = 0;\n"
+    "    for (int p = 0; p < k; p++)\n"
+    "        sum += a[a_at + i * a_ld + p] * b[b_at + p * b_ld + j];\n"
+    "    c[here] = beta == 0 ? alpha * sum : alpha * sum + beta * c[here];\n"
+    "}\n",
+};
+
+/* One work-item an element. */
+#define EACH(x, y)                                              \
+    .work_dim = 2, .dim = { KILN_DIM_##x, KILN_DIM_##y }, .tile = { 1, 1 }, .local = { 1, 1 }
+
+static const struct kiln_stage staged_stages[] = {
+    { .entry = "staged_a", EACH(K, M), .num_args = 7,
+      .args = { KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
+                KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
+      .prepares = KILN_PREPARED_A },
+    { .entry = "staged_b", EACH(N, K), .num_args = 7,
+      .args = { KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
+                KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
+      .prepares = KILN_PREPARED_B },
+    { .entry = "staged_multiply", EACH(N, M), .num_args = 11,
+      .args = { KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_PACKED_A,
+                KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT, KILN_ARG_C,
+                KILN_ARG_C_OFFSET, KILN_ARG_LDC } },
+};
+
+static const struct kiln_stage imaged_stages[] = {
+    { .entry = "imaged_copy", EACH(K, M), .num_args = 6,
+      .args = { KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_WORKSPACE,
+                KILN_ARG_REGION_0 } },
+    { .entry = "imaged_multiply", EACH(N, M), .num_args = 11,
+      .args = { KILN_ARG_K, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_WORKSPACE_IMAGE,
+                KILN_ARG_REGION_0, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
+                KILN_ARG_C_OFFSET, KILN_ARG_LDC } },
+};
+
+static const struct kiln_stage plain_stages[] = {
+    { .entry = "plain_multiply", EACH(N, M), .num_args = 12,
+      .args = { KILN_ARG_K, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET,
+                KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
+                KILN_ARG_C_OFFSET, KILN_ARG_LDC } },
+};
+
+static const struct kiln_region staged_regions[] = {
+    { .dim = { KILN_DIM_M, KILN_DIM_K }, .round = { 1, 1 }, .element_bytes = sizeof(cl_float),
+      .holds = KILN_PREPARED_A },
+    { .dim = { KILN_DIM_K, KILN_DIM_N }, .round = { 1, 1 }, .element_bytes = sizeof(cl_float),
+      .holds = KILN_PREPARED_B },
+};
+
+static const struct kiln_region imaged_regions[] = {
+    { .dim = { KILN_DIM_M, KILN_DIM_K }, .round = { 1, 4 }, .element_bytes = sizeof(cl_float) },
+};
+
+/* Their hashes are filled in at first use. */
+static struct kiln_program staged_programs[] = {
+    { .pieces = staged_text, .num_pieces = 3 },
+    { .pieces = plain_text, .num_pieces = 1 },
+};
+
+static struct kiln_program imaged_programs[] = {
+    { .pieces = imaged_text, .num_pieces = 2 },
+    { .pieces = plain_text, .num_pieces = 1 },
+};
+
+#define SINGLE .precision = KILN_SINGLE, .index_bits = 32
+#define PLAIN { .name = "plain", SINGLE, .program = 1, .num_stages = 1, .stages = plain_stages }
+
+static const struct kiln_recipe staged_recipes[] = {
+    { .name = "staged", SINGLE, .num_stages = 3, .stages = staged_stages, .num_regions = 2,
+      .regions = staged_regions },
+    PLAIN,
+};
+
+static const struct kiln_recipe imaged_recipes[] = {
+    { .name = "imaged", SINGLE, .num_stages = 2, .stages = imaged_stages, .num_regions = 1,
+      .regions = imaged_regions },
+    PLAIN,
+};
+
+uint64_t text_hash(const char *const *pieces, uint32_t num)
+{
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    for (uint32_t i = 0; i < num; i++) {
+        for (const char *at = pieces[i]; *at != '\0'; at++) {
+            hash = (hash ^ (unsigned char) *at) * UINT64_C(0x100000001b3);
+        }
+    }
+    return hash;
+}
+
+static const struct kiln_bundle *with_hashes(const struct kiln_bundle *bundle,
+        struct kiln_program *programs)
+{
+    for (uint32_t i = 0; i < bundle->num_programs; i++) {
+        programs[i].hash = text_hash(programs[i].pieces, programs[i].num_pieces);
+    }
+    return bundle;
+}
+
+const struct kiln_bundle *staged_bundle(void)
+{
+    static const struct kiln_bundle bundle = {
+        .format = KILN_BUNDLE_FORMAT, .name = "staged", .num_programs = 2, .num_recipes = 2,
+        .programs = staged_programs, .recipes = staged_recipes,
+    };
+    return with_hashes(&bundle, staged_programs);
+}
+
+const struct kiln_bundle *imaged_bundle(void)
+{
+    static const struct kiln_bundle bundle = {
+        .format = KILN_BUNDLE_FORMAT, .name = "imaged", .num_programs = 2, .num_recipes = 2,
+        .programs = imaged_programs, .recipes = imaged_recipes,
+    };
+    return with_hashes(&bundle, imaged_programs);
+}
