@@ -148,6 +148,44 @@ unsigned long num_linked_recipes(void)
     return num;
 }
 
+/* A multiple of the unit, and no more than the most. */
+static size_t fit(size_t extent, uint32_t unit, uint32_t most)
+{
+    const size_t whole = unit > 1 ? (extent + unit - 1) / unit * unit : extent;
+    return most > 0 && whole > most ? most : whole;
+}
+
+struct kiln_gemm recipe_call(const struct kiln_recipe *recipe, const size_t extents[3],
+        size_t pad)
+{
+    const struct kiln_guard *guard = &recipe->guard;
+    const size_t m = fit(extents[0], guard->m, guard->most[0]);
+    const size_t n = fit(extents[1], guard->n, guard->most[1]);
+    const size_t k = fit(extents[2], guard->k, guard->most[2]);
+    return (struct kiln_gemm) {
+        .precision = (enum kiln_precision) recipe->precision,
+        .transa = recipe->transa ? KILN_TRANS : KILN_NO_TRANS,
+        .transb = recipe->transb ? KILN_TRANS : KILN_NO_TRANS,
+        .m = m, .n = n, .k = k, .alpha = 1,
+        .lda = fit((recipe->transa ? m : k) + pad, guard->a, 0),
+        .ldb = fit((recipe->transb ? k : n) + pad, guard->b, 0),
+        .ldc = fit(n + pad, guard->c, 0),
+    };
+}
+
+bool recipe_serves(const struct kiln_recipe *recipe, struct kiln_context *kiln,
+        const struct kiln_gemm *gemm)
+{
+    char text[4096];
+    const size_t length = strlen(recipe->name);
+    const char *kernel = NULL;
+    if (kiln_gemm_explain(kiln, gemm, text, sizeof text) == KILN_SUCCESS) {
+        kernel = strstr(text, "kernel: ");
+    }
+    return kernel != NULL && strncmp(kernel + 8, recipe->name, length) == 0 &&
+           kernel[8 + length] == '\n';
+}
+
 void element_set(enum kiln_precision precision, void *matrix, size_t index, double value)
 {
     if (precision == KILN_HALF) {

@@ -46,6 +46,14 @@ void solo_make(struct solo *solo, const struct kiln_bundle *of, uint32_t recipe)
 bool linked_recipe(unsigned long number, const struct kiln_bundle **bundle, uint32_t *recipe);
 unsigned long num_linked_recipes(void);
 
+/* A call with alpha of 1 that the recipe takes, as near to the extents as its guard lets it;
+ * leading dimensions have at least `pad` elements beyond a row. */
+struct kiln_gemm recipe_call(const struct kiln_recipe *recipe, const size_t extents[3],
+        size_t pad);
+/* Whether it is the recipe that serves the call. */
+bool recipe_serves(const struct kiln_recipe *recipe, struct kiln_context *kiln,
+        const struct kiln_gemm *gemm);
+
 /* An element of a precision, from and to a double that it holds exactly or nearly. */
 void element_set(enum kiln_precision precision, void *matrix, size_t index, double value);
 double element_get(enum kiln_precision precision, const void *matrix, size_t index);
