@@ -11,7 +11,7 @@ usage: scripts/offline_steps.sh STEP --dir DIR [OPTION...] [-- KILN_BENCH_OPTION
     build    sets DIR/build up and builds all that the other steps run
     tune     tunes for the device; the journal is DIR/journal.tsv, the bundle DIR/local
     test     links the bundle if there is one; then the tests of the host, every family of kernels
-             in every precision on the device, and 2000 random calls of the library
+             in every precision on the device, and 12000 random calls of the library
     bench    compares with all peers, each precision and pair of transposes in a run of its own;
              tables and JSON lie in DIR/bench
 
@@ -220,7 +220,9 @@ step_test()
     done
     for seed in 1 2 3 4; do
         part "soak-$seed" "$build/tests/kernels/soak" --device "$device" --calls 500 \
-            --seed "$seed" --most 4096 --work 2000
+            --seed "$seed" --kind single --most 4096 --work 2000
+        part "soak-sessions-$seed" "$build/tests/kernels/soak" --device "$device" --calls 2500 \
+            --seed "$seed" --kind session
     done
     close_list
 }

@@ -127,12 +127,14 @@ static void wait_for_callbacks(void)
 
 static unsigned check_references(void)
 {
-    const long held = wrap_held(), too_often = wrap_given_too_often();
-    if (held > 0 || too_often > 0) {
-        printf("    %ld references are left, %ld were given back too often\n", held, too_often);
-        wrap_print();
+    const long held = wrap_held(), too_often = wrap_given_too_often(), memory = wrap_allocated();
+    if (held == 0 && too_often == 0 && memory == 0) {
+        return 0;
     }
-    return held > 0 || too_often > 0;
+    printf("    %ld references are left, %ld were given back too often, %ld allocations are left\n",
+            held, too_often, memory);
+    wrap_print();
+    return 1;
 }
 
 static void destroy(struct scene *scene)

@@ -24,6 +24,7 @@ static _Thread_local struct wrap_report report;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct reference references[MAX_OBJECTS];    /* guarded by lock */
 static size_t num_references;
+static long allocations;               /* not freed yet; guarded by lock */
 
 static const cl_int codes[] = {
     [FAULT_HOST_MEMORY] = CL_OUT_OF_HOST_MEMORY,
@@ -120,10 +121,19 @@ long wrap_given_too_often(void)
     return sum_of(-1);
 }
 
+long wrap_allocated(void)
+{
+    pthread_mutex_lock(&lock);
+    const long num = allocations;
+    pthread_mutex_unlock(&lock);
+    return num;
+}
+
 void wrap_forget_all(void)
 {
     pthread_mutex_lock(&lock);
     num_references = 0;
+    allocations = 0;
     pthread_mutex_unlock(&lock);
 }
 
@@ -223,16 +233,38 @@ static bool allocation_fails(void)
                                                                        : CL_SUCCESS);
 }
 
+static void *count_allocation(void *memory)
+{
+    if (memory != NULL && caller != CALLER_TEST) {
+        pthread_mutex_lock(&lock);
+        allocations++;
+        pthread_mutex_unlock(&lock);
+    }
+    return memory;
+}
+
 void *__real_malloc(size_t size);
 void *__wrap_malloc(size_t size);
 void *__wrap_malloc(size_t size)
 {
-    return allocation_fails() ? NULL : __real_malloc(size);
+    return allocation_fails() ? NULL : count_allocation(__real_malloc(size));
 }
 
 void *__real_calloc(size_t num, size_t size);
 void *__wrap_calloc(size_t num, size_t size);
 void *__wrap_calloc(size_t num, size_t size)
 {
-    return allocation_fails() ? NULL : __real_calloc(num, size);
+    return allocation_fails() ? NULL : count_allocation(__real_calloc(num, size));
+}
+
+void __real_free(void *memory);
+void __wrap_free(void *memory);
+void __wrap_free(void *memory)
+{
+    if (memory != NULL && caller != CALLER_TEST) {
+        pthread_mutex_lock(&lock);
+        allocations--;
+        pthread_mutex_unlock(&lock);
+    }
+    __real_free(memory);
 }

@@ -1,4 +1,4 @@
-/* wrap.h: stands between the library and OpenCL, malloc and calloc, by the linker's --wrap.
+/* wrap.h: stands between the library and OpenCL, malloc and its kin, by the linker's --wrap.
  *
  * What the library calls between wrap_begin and wrap_end, in the thread that called them, is
  * counted, and one call or all from one on can fail. References that it takes and gives back are
@@ -42,6 +42,8 @@ struct wrap_report wrap_end(void);
 /* References that the library holds, and those that it gave back without having them. */
 long wrap_held(void);
 long wrap_given_too_often(void);
+/* Allocations that it has not freed; below 0: it freed what it did not allocate. */
+long wrap_allocated(void);
 void wrap_forget_all(void);
 /* The test takes a reference over, such as that of a call's event. */
 void wrap_take_over(const void *object);
