@@ -401,8 +401,8 @@ static enum kiln_status act_explain(struct scene *scene)
 
 const struct scene_kind scene_kinds[] = {
     { "create", 1, true, true, NULL, act_create, check_context },
-    { "create, KILN_BUILD_NOW", 32, true, true, NULL, act_build_now, check_context },
-    { "create, self_test", 24, true, true, NULL, act_self_test, check_context },
+    { "create, KILN_BUILD_NOW", 199, true, true, NULL, act_build_now, check_context },
+    { "create, self_test", 83, true, true, NULL, act_self_test, check_context },
     { "kiln_sgemm", 1, false, false, NULL, act_typed, check_product },
     { "kiln_gemm_enqueue", 1, false, false, NULL, act_struct, check_product },
     { "a batch", 1, false, false, prepare_batch, act_struct, check_product },
