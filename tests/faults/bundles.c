@@ -121,17 +121,16 @@ static struct kiln_program imaged_programs[] = {
     { .pieces = plain_text, .num_pieces = 1 },
 };
 
-#define SINGLE .precision = KILN_SINGLE, .index_bits = 32
-#define PLAIN { .name = "plain", SINGLE, .program = 1, .num_stages = 1, .stages = plain_stages }
+#define PLAIN { SINGLE, .name = "plain", .program = 1, .num_stages = 1, .stages = plain_stages }
 
 static const struct kiln_recipe staged_recipes[] = {
-    { .name = "staged", SINGLE, .num_stages = 3, .stages = staged_stages, .num_regions = 2,
+    { SINGLE, .name = "staged", .num_stages = 3, .stages = staged_stages, .num_regions = 2,
       .regions = staged_regions },
     PLAIN,
 };
 
 static const struct kiln_recipe imaged_recipes[] = {
-    { .name = "imaged", SINGLE, .num_stages = 2, .stages = imaged_stages, .num_regions = 1,
+    { SINGLE, .name = "imaged", .num_stages = 2, .stages = imaged_stages, .num_regions = 1,
       .regions = imaged_regions },
     PLAIN,
 };

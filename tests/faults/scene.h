@@ -36,6 +36,7 @@ struct scene {
     float *before, *wanted;            /* C, all members */
     size_t num_elements;
     cl_event gate, done;
+    bool was_faulty;                   /* the call to be checked: another kernel may have served */
     /* What the call gives out. */
     struct kiln_pack pack, brought;
     size_t bytes;

@@ -7,10 +7,6 @@
 #include "bundles.h"
 #include "setup.h"
 
-#if __has_include("hash.h")
-#include "hash.h"
-#endif
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -290,8 +286,8 @@ struct embedded {
 static bool embedded_make(struct embedded *embedded, bool with_source)
 {
     struct kiln_context *kiln = setup_kiln(&setup, staged_bundle());
-    const enum kiln_status status = kiln_context_binary(kiln, 0, &embedded->data,
-            &embedded->binary.size);
+    size_t size = 0;
+    const enum kiln_status status = kiln_context_binary(kiln, 0, &embedded->data, &size);
     kiln_context_destroy(&kiln);
     if (status != KILN_SUCCESS) {
         return false;
@@ -299,11 +295,9 @@ static bool embedded_make(struct embedded *embedded, bool with_source)
     embedded->bundle = *staged_bundle();
     embedded->programs[0] = embedded->bundle.programs[0];
     embedded->programs[1] = embedded->bundle.programs[1];
-    embedded->binary.data = embedded->data;
-    embedded->binary.source_hash = embedded->programs[0].hash;
-#if __has_include("hash.h")
-    embedded->binary.data_hash = kiln_hash(KILN_HASH_BEGIN, embedded->data, embedded->binary.size);
-#endif
+    embedded->binary = (struct kiln_binary) {
+        BINARY(embedded->data, size), .source_hash = embedded->programs[0].hash,
+    };
     embedded->programs[0].binaries = &embedded->binary;
     embedded->programs[0].num_binaries = 1;
     if (!with_source) {

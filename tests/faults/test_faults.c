@@ -172,6 +172,7 @@ static unsigned check_recovery(struct scene *scene, const struct scene_kind *kin
         destroy(scene);
     }
     scene_rewind(scene);
+    scene->was_faulty = false;
     wrap_begin_quietly();
     const enum kiln_status status = kind->act(scene);
     wrap_end();
@@ -201,6 +202,7 @@ static unsigned run(const struct scene_kind *kind, const struct scene_setting *s
     wrap_begin(fault);
     const enum kiln_status status = kind->act(&scene);
     *report = wrap_end();
+    scene.was_faulty = report->failed != NULL;
     scene_settle(&scene);
     if (!is_allowed(fault, report, status)) {
         printf("    the status is %d, %s\n", status, kiln_status_string(status));
