@@ -10,9 +10,9 @@ enum { MOST_EXTENT = 130, MOST_WORK = 300000, MOST_MEMBERS = 4 };
 
 /* ---- The arena ---- */
 
-bool arena_open(struct arena *arena, cl_context context, size_t base_bytes)
+bool arena_open(struct soak_arena *arena, cl_context context, size_t base_bytes)
 {
-    *arena = (struct arena) {
+    *arena = (struct soak_arena) {
         .base_bytes = base_bytes,
         .whole = clCreateBuffer(context, CL_MEM_READ_WRITE, ARENA_BYTES, NULL, NULL),
         .begin = malloc(ARENA_BYTES), .wanted = malloc(ARENA_BYTES), .found = malloc(ARENA_BYTES),
@@ -20,13 +20,13 @@ bool arena_open(struct arena *arena, cl_context context, size_t base_bytes)
     return arena->whole && arena->begin && arena->wanted && arena->found;
 }
 
-static void release_parts(struct arena *arena)
+static void release_parts(struct soak_arena *arena)
 {
     while (arena->num_parts)
         clReleaseMemObject(arena->parts[--arena->num_parts]);
 }
 
-void arena_close(struct arena *arena)
+void arena_close(struct soak_arena *arena)
 {
     release_parts(arena);
     if (arena->whole)
@@ -34,10 +34,10 @@ void arena_close(struct arena *arena)
     free(arena->begin);
     free(arena->wanted);
     free(arena->found);
-    *arena = (struct arena) { .whole = NULL };
+    *arena = (struct soak_arena) { .whole = NULL };
 }
 
-void arena_clear(struct arena *arena, bool by_parts)
+void arena_clear(struct soak_arena *arena, bool by_parts)
 {
     release_parts(arena);
     arena->by_parts = by_parts;
@@ -53,7 +53,7 @@ static size_t round_up(size_t value, size_t unit)
 }
 
 /* `bytes` bytes at a multiple of `unit`, in the whole or in a part that begins `lead` before. */
-static bool arena_take(struct arena *arena, size_t bytes, size_t unit, size_t lead, size_t *at,
+static bool arena_take(struct soak_arena *arena, size_t bytes, size_t unit, size_t lead, size_t *at,
         cl_mem *buffer, size_t *offset)
 {
     const size_t origin = round_up(arena->used, arena->by_parts ? arena->base_bytes : unit);
@@ -75,7 +75,7 @@ static bool arena_take(struct arena *arena, size_t bytes, size_t unit, size_t le
     return true;
 }
 
-bool arena_place_pack(struct arena *arena, size_t bytes, cl_mem *buffer, size_t *offset)
+bool arena_place_pack(struct soak_arena *arena, size_t bytes, cl_mem *buffer, size_t *offset)
 {
     size_t at = 0;
     if (arena->num_ignored == ARENA_MAX_IGNORED ||
@@ -86,7 +86,7 @@ bool arena_place_pack(struct arena *arena, size_t bytes, cl_mem *buffer, size_t 
     return true;
 }
 
-bool arena_is_intact(struct arena *arena, size_t *at)
+bool arena_is_intact(struct soak_arena *arena, size_t *at)
 {
     for (unsigned i = 0; i < arena->num_ignored; i++)
         memcpy(arena->found + arena->ignored[i].at, arena->wanted + arena->ignored[i].at,
@@ -180,7 +180,7 @@ static size_t random_ld(uint64_t *state, size_t rows, size_t length)
     }
 }
 
-static bool place_matrix(const struct soak_call *call, struct arena *arena, uint64_t *state,
+static bool place_matrix(const struct soak_call *call, struct soak_arena *arena, uint64_t *state,
         size_t rows, size_t length, bool may_share, struct matrix_place *place)
 {
     const size_t bytes = element_bytes(call), members = call->gemm.batch_count;
@@ -201,7 +201,7 @@ static bool place_matrix(const struct soak_call *call, struct arena *arena, uint
     return true;
 }
 
-static bool place_all(struct soak_call *call, struct arena *arena, uint64_t *state)
+static bool place_all(struct soak_call *call, struct soak_arena *arena, uint64_t *state)
 {
     struct kiln_gemm *g = &call->gemm;
     const bool swap = g->layout == KILN_COL_MAJOR;
@@ -219,7 +219,7 @@ static bool place_all(struct soak_call *call, struct arena *arena, uint64_t *sta
 }
 
 /* All members; of those that share one matrix it is filled again. */
-static void fill(const struct soak_call *call, struct arena *arena, unsigned which, bool at_begin,
+static void fill(const struct soak_call *call, struct soak_arena *arena, unsigned which, bool at_begin,
         uint64_t *state)
 {
     const struct matrix_place *place = &call->places[which];
@@ -257,7 +257,7 @@ static void choose(const struct soak *soak, uint64_t *state, struct soak_call *c
     call->packed = call->is_typed || soak_below(state, 2) ? 0 : (unsigned) soak_below(state, 4);
 }
 
-bool soak_call_make(const struct soak *soak, struct arena *arena, uint64_t *state,
+bool soak_call_make(const struct soak *soak, struct soak_arena *arena, uint64_t *state,
         struct soak_call *call)
 {
     choose(soak, state, call);
@@ -276,7 +276,7 @@ bool soak_call_make(const struct soak *soak, struct arena *arena, uint64_t *stat
 
 /* ---- What must come of it ---- */
 
-static void apply_element(const struct soak_call *call, struct arena *arena, size_t member,
+static void apply_element(const struct soak_call *call, struct soak_arena *arena, size_t member,
         size_t i, size_t j)
 {
     const struct kiln_gemm *g = &call->gemm;
@@ -291,7 +291,7 @@ static void apply_element(const struct soak_call *call, struct arena *arena, siz
     element_set(call, arena->wanted + at, value);
 }
 
-void soak_call_apply(const struct soak_call *call, struct arena *arena)
+void soak_call_apply(const struct soak_call *call, struct soak_arena *arena)
 {
     const struct kiln_gemm *g = &call->gemm;
     const size_t members = g->batch_count ? g->batch_count : 1;
@@ -303,7 +303,7 @@ void soak_call_apply(const struct soak_call *call, struct arena *arena)
                         apply_element(call, arena, member, i, j);
 }
 
-bool soak_call_judge(const struct soak_call *call, struct arena *arena)
+bool soak_call_judge(const struct soak_call *call, struct soak_arena *arena)
 {
     const struct kiln_gemm *g = &call->gemm;
     const size_t members = g->batch_count ? g->batch_count : 1, bytes = element_bytes(call);

@@ -14,7 +14,7 @@ enum {
     CALL_A = 0, CALL_B, CALL_C, CALL_OPERANDS
 };
 
-struct arena {
+struct soak_arena {
     cl_mem whole;
     bool by_parts;                     /* calls are given parts of it, which do not overlap */
     size_t base_bytes, used;
@@ -43,24 +43,24 @@ struct soak_call {
     unsigned packed;                   /* bit 0: A, bit 1: B */
 };
 
-bool arena_open(struct arena *arena, cl_context context, size_t base_bytes);
-void arena_close(struct arena *arena);
+bool arena_open(struct soak_arena *arena, cl_context context, size_t base_bytes);
+void arena_close(struct soak_arena *arena);
 /* Nothing but NaNs again. */
-void arena_clear(struct arena *arena, bool by_parts);
+void arena_clear(struct soak_arena *arena, bool by_parts);
 /* Room for so many bytes, which the end may leave as it likes; false: the arena is full. */
-bool arena_place_pack(struct arena *arena, size_t bytes, cl_mem *buffer, size_t *offset);
+bool arena_place_pack(struct soak_arena *arena, size_t bytes, cl_mem *buffer, size_t *offset);
 
 /* Makes a call up and fills its matrices in. False: the arena is full. */
-bool soak_call_make(const struct soak *soak, struct arena *arena, uint64_t *state,
+bool soak_call_make(const struct soak *soak, struct soak_arena *arena, uint64_t *state,
         struct soak_call *call);
 /* What the call does, to `wanted`. */
-void soak_call_apply(const struct soak_call *call, struct arena *arena);
+void soak_call_apply(const struct soak_call *call, struct soak_arena *arena);
 /* Whether its C is right in `found`, which becomes as it is wanted there; zeros of either sign are
  * the same. */
-bool soak_call_judge(const struct soak_call *call, struct arena *arena);
+bool soak_call_judge(const struct soak_call *call, struct soak_arena *arena);
 /* In words, for a message. */
 void soak_call_print(const struct soak_call *call, char text[VERIFY_MESSAGE_BYTES]);
 /* Whether all of `found` is as it is wanted, apart from what is ignored. */
-bool arena_is_intact(struct arena *arena, size_t *at);
+bool arena_is_intact(struct soak_arena *arena, size_t *at);
 
 #endif

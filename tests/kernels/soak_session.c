@@ -46,7 +46,7 @@ struct session {
 };
 
 /* What outlives a session. */
-static struct arena arena;
+static struct soak_arena arena;
 static struct kiln_context *epoch_kiln;
 static unsigned long epoch_of;         /* 0: none */
 static struct kiln_bundle solo_bundle;
