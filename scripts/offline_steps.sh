@@ -12,6 +12,7 @@ usage: scripts/offline_steps.sh STEP --dir DIR [OPTION...] [-- KILN_BENCH_OPTION
     tune     tunes for the device; the journal is DIR/journal.tsv, the bundle DIR/local
     test     links the bundle if there is one; then the tests of the host, every family of kernels
              in every precision on the device, and 12000 random calls of the library
+    verify   runs every recipe of a bundle on every edge class; DIR/verify.txt has a line for each
     bench    compares with all peers, each precision and pair of transposes in a run of its own;
              tables and JSON lie in DIR/bench
 
@@ -19,14 +20,15 @@ usage: scripts/offline_steps.sh STEP --dir DIR [OPTION...] [-- KILN_BENCH_OPTION
     --seconds N           how long this call may take (default 500)
     --tune-seconds N      budget of the whole tuning, over all its calls (default 1200); the same in
                           each, or decisions already taken are taken anew
+    --bundle FOLDER       what to verify (default DIR/local)
     --precisions LIST     to tune: of half, single, double (default single,double,half)
 
 Options after -- go to kiln-bench, for instance --shapes goals --peers kiln,cublas. Without them it
 compares the list hopper without transposes, and 4096x4096x4096 with.
 
 Exit status: 0 the step is done; 75 its time was up: call it again to go on; 1 a failure; 2 wrong
-usage. Nothing is installed. Parts of test and bench that passed are not run again unless the
-programs or the options have changed, or DIR/test.passed or DIR/bench.passed is removed.
+usage. Nothing is installed. Parts of test, verify and bench that passed are not run again unless
+the programs or the options have changed, or DIR/STEP.passed is removed.
 END
 }
 
@@ -55,11 +57,12 @@ device=
 seconds=500
 tune_seconds=1200
 precisions=single,double,half
+bundle=
 while [ $# -gt 0 ]; do
     case $1 in
         -h | --help) usage; exit 0 ;;
         --) shift; break ;;
-        --dir | --device | --seconds | --tune-seconds | --precisions)
+        --dir | --device | --seconds | --tune-seconds | --precisions | --bundle)
             [ $# -ge 2 ] || wrong "$1 needs a value"
             case $1 in
                 --dir) dir=$2 ;;
@@ -67,16 +70,17 @@ while [ $# -gt 0 ]; do
                 --seconds) need_number "$1" "$2"; seconds=$2 ;;
                 --tune-seconds) need_number "$1" "$2"; tune_seconds=$2 ;;
                 --precisions) precisions=$2 ;;
+                --bundle) bundle=$2 ;;
             esac
             shift 2 ;;
-        build | tune | test | bench)
+        build | tune | test | verify | bench)
             [ -z "$step" ] || wrong "one step at a time, not $step and $1"
             step=$1
             shift ;;
         *) wrong "unknown argument '$1'" ;;
     esac
 done
-[ -n "$step" ] || wrong "which step: build, tune, test or bench?"
+[ -n "$step" ] || wrong "which step: build, tune, test, verify or bench?"
 [ -n "$dir" ] || wrong "--dir says where everything is kept"
 [ "$step" = build ] || [ -n "$device" ] || wrong "--device says which device to $step"
 [ "$seconds" -ge 30 ] || wrong "--seconds: at least 30"
@@ -89,6 +93,7 @@ deadline=$(($(date +%s) + seconds))
 mkdir -p "$dir"
 dir=$(cd "$dir" && pwd)
 build=$dir/build
+bundle=$(cd "${bundle:-$dir/local}" 2>/dev/null && pwd) || bundle=
 cd "$(dirname "$0")/.."
 . scripts/common.sh
 
@@ -224,6 +229,23 @@ step_test()
         part "soak-sessions-$seed" "$build/tests/kernels/soak" --device "$device" --calls 2500 \
             --seed "$seed" --kind session
     done
+    close_list
+}
+
+# In parts of some recipes each, so that one ends in time.
+step_verify()
+{
+    need_device
+    [ -n "$bundle" ] || fail "--bundle names no folder, and there is no $dir/local"
+    compile tests/kernels/kernel_test
+    open_list "$build/tests/kernels/kernel_test" "$bundle/winners.tsv"
+    parts=16
+    for i in $(seq $parts); do
+        part "bundle-$i" "$build/tests/kernels/kernel_test" --device "$device" \
+            --bundle "$bundle" --shard "$i/$parts"
+    done
+    cat "$dir"/verify/bundle-*.log | grep " classes, " | grep -v "^[0-9]* programs" | sort \
+        >"$dir/verify.txt"
     close_list
 }
 
