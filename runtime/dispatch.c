@@ -146,8 +146,8 @@ static bool regions_fit(const struct kiln_recipe *recipe, const struct kiln_prob
  * column or a k goes less than twice the largest part, the recipe's reach, beyond the extent. What
  * counts is the last element of matrices of such extents:
  *     offset + (padded rows - 1) * ld + padded row length - 1.
- * This bounds M, N, K and ld as well. Within the workspace a kernel counts from the start of a region,
- * which is as large as such extents would make it. */
+ * This bounds M, N, K and ld as well. Within the workspace a kernel counts from the start of a
+ * region, which is as large as such extents would make it. */
 static bool indices_fit(const struct kiln_recipe *recipe, const struct kiln_problem *problem)
 {
     struct kiln_problem padded;

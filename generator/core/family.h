@@ -100,11 +100,12 @@ struct family {
                                           all the same; NULL: none */
     const char *tile[3];               /* rows and columns of C that a work-group computes at a time
                                           (stream-K: one tile), and the depth of a step over K */
-    const char *edges[3];              /* what else M, N and K are gone through by: blocks of a
-                                          work-item, warps, vectors, chunks of copies, panels, slices
-                                          and parts of K, in all stages: "TM; WGM"; NULL: nothing.
+    const char *edges[3];              /* what else M, N and K are gone through by, in any stage:
+                                          blocks of a work-item, warps, vectors, chunks of copies,
+                                          panels, slices and parts of K: "TM; WGM"; NULL: nothing.
                                           Verification goes to either side of each */
-    const char *turns;                 /* work-groups that take tiles in turn; NULL or 0: one a tile */
+    const char *turns;                 /* work-groups that take tiles in turn; NULL or 0: each has
+                                          a tile of its own */
     long capability;                   /* a compute capability of NVIDIA's for which its rules hold,
                                           80 for 8.0; tests take a device for one of it. 0: the
                                           family is for any device */

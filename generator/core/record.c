@@ -56,8 +56,8 @@ static uint64_t hash_sample(uint64_t hash, const struct family *family,
     return hash;
 }
 
-/* All that measurements depend on: tables, templates, and, as the code between them counts too, what
- * is assembled of each family for each problem. */
+/* All that measurements depend on: tables, templates, and, for the code between them, what is
+ * assembled of each family for each problem. */
 static uint64_t hash_generator(void)
 {
     const unsigned char versions[] = { FORMAT_VERSION, METHOD_VERSION };

@@ -108,6 +108,8 @@ const struct family family_tiled = {
     TABLE(presets),
     .prelude = "element.cl.in",
     .guard = { "GUARD ? 1 : BLKM", "GUARD ? 1 : BLKN", "GUARD ? 1 : KT" },
+    // A band's tiles are counted in an index.
+    .most = { NULL, "ORDER == 2 && INDEX == 32 && GROUP > BLKN ? 2147483647 / GROUP * BLKN : 0" },
     .tile = { "BLKM", "BLKN", "KT" },
     .edges = { "TM; WGM", "VEC; TN; WGN * VEC", "KU; SPLIT * KT" },
     .rank = "LOCAL_IS_GLOBAL ? 0 : TM * TN * 64 / (TM + TN) + (LOCALA + LOCALB) * 100"

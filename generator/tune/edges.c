@@ -1,14 +1,14 @@
 /* edges.c: the multiplications that a kernel is verified on.
  *
- * Some are the same for all kernels. The others lie on either side of what the recipe says of itself:
- * its tile, what else its kernels go through M, N and K by, and the work-groups that take tiles in
- * turn. Nothing is guessed from how it is launched. */
+ * Some are the same for all kernels. The others lie on either side of what the recipe's family
+ * states: its tile, what else its kernels go through M, N and K by, and the work-groups that take
+ * tiles in turn. Nothing is guessed from how it is launched. */
 #include "verify.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* Extents of a class: a tile, with more or less; two tiles and an odd rest. Others are as they are. */
+/* Extents of a class: a tile, with more or less; two tiles and an odd rest. Others are plain. */
 enum { TILE = 1 << 20, SEVERAL = 1 << 21 };
 
 struct edge_class {
@@ -64,7 +64,7 @@ static size_t round_to(size_t value, size_t unit)
     return unit > 1 ? (value + unit - 1) / unit * unit : value;
 }
 
-/* The extent changed to what the guard takes: whole units, and where it takes rests, one of these. */
+/* The extent changed to what the guard takes: whole units, and one of the rests that it takes. */
 static size_t fit(size_t extent, uint32_t unit, uint32_t rest, uint32_t most)
 {
     const bool fits = unit <= 1 || extent % unit <= rest;
@@ -121,7 +121,8 @@ static struct verify_case case_of(const struct edge_class *class, const struct p
         .m = edge_extent(class->m, tile[0]), .n = edge_extent(class->n, tile[1]),
         .k = edge_extent(class->k, tile[2]),
         .pad_a = pad, .pad_b = pad ? pad + 1 : 0, .pad_c = pad ? pad + 2 : 0,
-        .offset_a = offset, .offset_b = offset ? offset + 1 : 0, .offset_c = offset ? offset + 2 : 0,
+        .offset_a = offset, .offset_b = offset ? offset + 1 : 0,
+        .offset_c = offset ? offset + 2 : 0,
         .alpha = class->alpha, .beta = class->beta, .poison_inputs = class->poison_inputs,
     };
 }

@@ -326,7 +326,7 @@ static void prepared_operands_are_marked(void **state)
 
 /* ---- Tiles ---- */
 
-/* Where the stage that multiplies has a work-group for each tile, the tile is what it is launched by. */
+/* Where the stage that multiplies has a work-group for each tile, it is launched by the tile. */
 static void check_launched_tile(const struct kiln_recipe *recipe)
 {
     for (unsigned i = 0; i < recipe->num_stages; i++) {
@@ -370,7 +370,7 @@ static void tiles_are_what_is_launched(void **state)
     assert_true(for_each_recipe_on(&facts, check_tile) > 0);
 }
 
-/* Work-groups that take tiles in turn compute the same tiles as one for each, whose launch shows them. */
+/* Work-groups that take tiles in turn have the tiles of one for each, whose launch shows them. */
 static void turns_do_not_change_the_tile(void **state)
 {
     (void) state;

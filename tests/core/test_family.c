@@ -123,7 +123,7 @@ static void rules_always_have_a_value(void **state)
         }
 }
 
-/* The value of each part of a list separated by semicolons; false when one has none or is negative. */
+/* Whether each part of a list separated by semicolons has a value, and none is below the least. */
 static bool parts_have_values(const char *list, const struct scope *scope, long least)
 {
     while (list) {

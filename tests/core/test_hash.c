@@ -1,5 +1,5 @@
-/* test_hash.c: generator/core/hash.c: whatever changes in a family's table, or in what is assembled of
- * it, changes its hash. Fields are found by walking the bytes, so that a new one is tested as well. */
+/* test_hash.c: generator/core/hash.c: whatever changes in a family's table, or in what is assembled
+ * of it, changes the hash. Bytes are walked, so that a new field is tested as well. */
 #include "wide.h"
 #include "assemble.h"
 #include "hash.h"
@@ -14,8 +14,8 @@ enum { MOST_ROWS = 80, MOST_ROW_BYTES = 128 };
 /* In place of a text it is another text, in place of a number another number. */
 static const char changed[] = "changed";
 
-/* The hash of the family when one word of what is at `word` is another. `word` is in the family or in
- * a copy of a row that it points to. */
+/* The hash of the family when one word is another: of the family, or of a row's copy that it points
+ * to. */
 static uint64_t hash_with(const struct family *family, void *word)
 {
     const void *other = changed;

@@ -1,5 +1,5 @@
-/* test_edges.c: generator/tune/edges.c: an edge class has the extents that its name claims, measured
- * at the tile and the further edges that the recipe's family states.
+/* test_edges.c: generator/tune/edges.c: an edge class has the extents that it claims, measured at
+ * the tile and the further edges that the recipe's family states.
  *
  *     test_edges TUNED     the folder of the committed bundles
  */
@@ -33,8 +33,8 @@ static const struct edge_case *find(const struct edge_case *cases, unsigned num,
     return NULL;
 }
 
-/* Whether there is a case with such an extent in each dimension whose wanted extent is not 0. Where the
- * guard takes other extents only, one that it makes of this. */
+/* Whether there is a case with these extents, of which 0 is any, that multiplies. Where the guard
+ * takes other extents only, one with what it makes of these. */
 static bool has(const struct edge_case *cases, unsigned num, const struct kiln_guard *guard,
         const size_t wanted[ALL])
 {
@@ -112,7 +112,8 @@ static size_t num_tiles(const struct kiln_recipe *recipe, const struct verify_ca
            ((of->n + recipe->tile[1] - 1) / recipe->tile[1]);
 }
 
-/* Work-groups that take tiles in turn meet fewer tiles and more, one too many, and steps to share. */
+/* Work-groups that take tiles in turn meet fewer tiles, one more, and more; all with steps to
+ * share. */
 static void check_turns(const struct edge_case *cases, unsigned num,
         const struct kiln_recipe *recipe, const struct assembly_edges *edges)
 {

@@ -1,5 +1,4 @@
-/* test_verify.c: generator/tune/{verify,matrix}.c: wrong kernels are caught (edges.c has a test of its
- * own).
+/* test_verify.c: generator/tune/{verify,matrix}.c: wrong kernels are caught.
  *
  * Each fault is a plain kernel in which one thing is wrong. It is put into a bundle by hand and run
  * through the library, as the tuner runs its candidates. Needs a device; 77 without one.
