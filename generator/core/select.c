@@ -465,8 +465,25 @@ static bool choose_precision(const struct records *records, const struct precisi
     return ok;
 }
 
+/* Whether all that is chosen are recipes of the generic bundle, which has more of them. */
+static bool is_only_generic(const struct records *records, const struct table *table)
+{
+    unsigned num = 0, generic = 0;
+    for (unsigned c = 0; c < table->num_candidates; c++) {
+        bool found = false;
+        for (size_t i = 0; i < records->num && table->chosen[c] && !found; i++)
+            found = records->rows[i].kind == RECORD_GENERIC &&
+                    records->rows[i].precision == table->precision &&
+                    config_equal(&records->rows[i].config, &table->candidate[c]);
+        num += table->chosen[c];
+        generic += found;
+    }
+    return num && num == generic;
+}
+
 /* Compares what is chosen with the generic bundle. */
-static void compare_generic(const struct table *table, struct select_generic *out)
+static void compare_generic(const struct records *records, const struct table *table,
+        struct select_generic *out)
 {
     double sum = 0, weights = 0;
     *out = (struct select_generic) { .shapes = 0 };
@@ -482,7 +499,7 @@ static void compare_generic(const struct table *table, struct select_generic *ou
         weights += weight;
     }
     out->factor = weights > 0 ? exp(sum / weights) : 0;
-    out->is_left = out->factor > clear_lead;
+    out->is_left = out->factor > clear_lead || is_only_generic(records, table);
 }
 
 bool select_generic(const struct records *records, const struct precision *precision,
@@ -490,7 +507,7 @@ bool select_generic(const struct records *records, const struct precision *preci
 {
     struct table table;
     const bool ok = choose_precision(records, precision, &table);
-    compare_generic(&table, out);
+    compare_generic(records, &table, out);
     free(table.tasks);
     return ok;
 }
@@ -502,7 +519,7 @@ static bool select_precision(const struct records *records, const struct precisi
     struct select_generic against;
     bool used[MAX_CANDIDATES] = { false };
     bool ok = choose_precision(records, precision, &table);
-    compare_generic(&table, &against);
+    compare_generic(records, &table, &against);
     if (ok && table.num_tasks && !against.is_left) {
         add_anchors(&table, winners, used);
         fill_pairs(&table, winners);
@@ -562,7 +579,8 @@ bool select_from_records(const struct records *records, const char *name, struct
         }
     if (!winners->num_recipes) {
         snprintf(error, FAMILY_ERROR_BYTES,
-                "no configuration in the journal passed every edge class: nothing may ship");
+                "nothing in the journal may ship: it passed no edge classes, or is not faster than "
+                "generic");
         return false;
     }
     return winners_rehash(winners, error);

@@ -39,7 +39,8 @@ struct select_generic {
     unsigned shapes, slower;           /* how many, and at how many of them generic is clearly
                                           faster, by a recipe that was not verified in time */
     double factor;                     /* weighted mean of time over generic's; 0: not compared */
-    bool is_left;                      /* generic is faster on the whole: nothing ships */
+    bool is_left;                      /* generic is faster on the whole, or all that was chosen is
+                                          its own: nothing ships */
 };
 bool select_generic(const struct records *records, const struct precision *precision,
         struct select_generic *out);

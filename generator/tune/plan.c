@@ -5,7 +5,7 @@
  *   look     time the best of that again, at all of these shapes, where the strategy asks for it
  *   edges    verify the finalists on every edge class, for each transpose pair
  *   matrix   time the finalists against each other, interleaved, at every anchor, and generic;
- *            verify its recipes where they won
+ *            a recipe of its that wins is verified and becomes a finalist
  *   held     the same at shapes that are not used for choosing
  *
  * A shard of a search ends after the first one; a run over the merged journal of all shards begins
@@ -307,7 +307,7 @@ static bool check_edges(struct plan *plan)
     return !must_stop(plan);
 }
 
-/* Verifies the recipes of generic that won somewhere: then they ship too. */
+/* Verifies the recipes of generic that won somewhere: they become finalists. */
 static bool check_generic(struct plan *plan)
 {
     struct config generic[BASELINE_MAX];
@@ -421,8 +421,8 @@ static bool time_shapes(struct plan *plan, enum record_kind kind, const struct t
                 continue;
             if (!tuner_ask(plan->tuner, kind, &problem, shapes[i].shape, takers, num_takers, 0,
                         answers) ||
-                (kind == RECORD_MATRIX && !time_generic(plan, &problem, shapes[i].shape, takers,
-                        num_takers, answers)))
+                (kind == RECORD_MATRIX && (!time_generic(plan, &problem, shapes[i].shape, takers,
+                        num_takers, answers) || !check_generic(plan))))
                 return !must_stop(plan);
         }
     return true;
@@ -581,6 +581,5 @@ bool plan_precision(struct tuner *tuner, const struct precision *precision, doub
     return check_edges(&plan) && time_own_shapes(&plan) &&
            time_shapes(&plan, RECORD_MATRIX, is_cpu ? cpu_anchors : gpu_anchors,
                    is_cpu ? COUNT(cpu_anchors) : COUNT(gpu_anchors), matrix_end) &&
-           check_generic(&plan) &&
            time_shapes(&plan, RECORD_HELD, held_shapes, COUNT(held_shapes), 1);
 }

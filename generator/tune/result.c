@@ -137,8 +137,7 @@ void result_why(const struct tuner *tuner, const struct precision *precision,
     else if (!tried.worked)
         snprintf(why, FAMILY_ERROR_BYTES, "the budget ended before a configuration was timed");
     else if (select_generic(&tuner->records, precision, &against) && against.is_left)
-        snprintf(why, FAMILY_ERROR_BYTES, "what was found takes %.0f %% longer than generic",
-                100 * (against.factor - 1));
+        snprintf(why, FAMILY_ERROR_BYTES, "nothing that is faster than generic was found");
     else if (edges.bad && !edges.late)
         snprintf(why, FAMILY_ERROR_BYTES, "none passed every edge class; the last one, %s: %.150s",
                 edges.bad->outcome, edges.bad->message);

@@ -400,6 +400,23 @@ static void what_loses_to_generic_does_not_ship(void **state)
     assert_string_equal(winners.recipes[0].precision->name, "double");
 }
 
+/* A bundle of generic's own recipes alone could only be worse than all of generic. */
+static void generic_alone_does_not_ship(void **state)
+{
+    (void) state;
+    struct records records;
+    struct select_generic against;
+    char error[FAMILY_ERROR_BYTES];
+    begin(&records);
+    edges(&records, B, 0);
+    time_square(&records, B, 64, 1);
+    add(&records, RECORD_GENERIC, "single", B, 0, 64, 64, 64, 1);
+    assert_true(select_generic(&records, precision_find("single"), &against));
+    assert_true(against.is_left);
+    assert_false(select_from_records(&records, "test", &winners, error));
+    records_free(&records);
+}
+
 /* A driver that compiles in the process is named with its version; others are not. */
 static void a_driver_in_the_process_is_named(void **state)
 {
@@ -504,6 +521,7 @@ int main(void)
         cmocka_unit_test(generic_ships_where_it_wins),
         cmocka_unit_test(a_lead_of_generic_is_kept),
         cmocka_unit_test(what_loses_to_generic_does_not_ship),
+        cmocka_unit_test(generic_alone_does_not_ship),
         cmocka_unit_test(a_driver_in_the_process_is_named),
         cmocka_unit_test(a_search_alone_will_do),
         cmocka_unit_test(precisions_are_apart),
