@@ -79,7 +79,7 @@ static bool open_locked(struct journal *journal, char error[FAMILY_ERROR_BYTES])
     if (journal->fd < 0)
         return failed(journal, strerror(errno), error);
     return !flock(journal->fd, LOCK_EX | LOCK_NB) ||
-           failed(journal, "another tuner writes this journal", error);
+           failed(journal, "another tuner writes this journal: let it end first", error);
 }
 
 /* Keeps the old rows beside a new, empty journal, and those put aside before. */
