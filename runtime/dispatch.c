@@ -212,10 +212,23 @@ bool kiln_stage_is_empty(const struct kiln_plan *plan, unsigned index)
     return false;
 }
 
+/* Is it the recipe's turn? A first search leaves out what is put off, and a second one all else. */
+static bool is_its_turn(struct kiln_link *link, const struct kiln_recipe *recipe,
+        struct kiln_search *search)
+{
+    if (search->insists) {
+        return kiln_program_is_doubtful(link, recipe->program);
+    }
+    bool put_off = kiln_program_is_put_off(link, recipe->program);
+    search->has_put_off = search->has_put_off || put_off;
+    return !put_off;
+}
+
 /* False: the recipe can not serve the problem. Otherwise *status is KILN_SUCCESS, or a passing
  * failure to prepare it. */
 static bool plan_make(struct kiln_context *context, const struct kiln_problem *problem,
-        struct kiln_link *link, uint32_t index, struct kiln_plan *plan, enum kiln_status *status)
+        struct kiln_search *search, struct kiln_link *link, uint32_t index, struct kiln_plan *plan,
+        enum kiln_status *status)
 {
     const struct kiln_recipe *recipe = &link->bundle->recipes[index];
     if (recipe->precision != problem->precision || recipe->transa != problem->transa ||
@@ -229,7 +242,8 @@ static bool plan_make(struct kiln_context *context, const struct kiln_problem *p
     plan->recipe = recipe;
     if (!kiln_plan_groups(problem, plan) || !kiln_plan_regions(problem, plan) ||
         plan->workspace_bytes > context->facts.max_alloc_bytes ||
-        kiln_plan_pixels(problem, plan) > context->facts.max_pixels) {
+        kiln_plan_pixels(problem, plan) > context->facts.max_pixels ||
+        !is_its_turn(link, recipe, search)) {
         return false;
     }
     *status = kiln_recipe_prepare(context, link, index);
@@ -257,7 +271,7 @@ static bool scan(struct kiln_context *context, const struct kiln_problem *proble
     while (search->next < link->bundle->num_recipes) {
         uint32_t index = search->next++;
         if (index != search->dispatched &&
-            plan_make(context, problem, link, index, plan, status)) {
+            plan_make(context, problem, search, link, index, plan, status)) {
             return true;
         }
     }
@@ -270,11 +284,11 @@ static bool bound_recipe(struct kiln_context *context, const struct kiln_problem
 {
     bool is_first = search->link < context->num_links;
     search->link = context->num_links;
-    return is_first && plan_make(context, problem, &context->links[problem->bound_link],
+    return is_first && plan_make(context, problem, search, &context->links[problem->bound_link],
             problem->bound_recipe, plan, status);
 }
 
-bool kiln_search_next(struct kiln_context *context, const struct kiln_problem *problem,
+static bool search_once(struct kiln_context *context, const struct kiln_problem *problem,
         struct kiln_search *search, struct kiln_plan *plan, enum kiln_status *status)
 {
     if (problem->bound != 0) {
@@ -285,7 +299,7 @@ bool kiln_search_next(struct kiln_context *context, const struct kiln_problem *p
         if (!search->in_scan) {
             look_up(link, problem, search);
             if (search->dispatched != KILN_NO_RECIPE &&
-                plan_make(context, problem, link, search->dispatched, plan, status)) {
+                plan_make(context, problem, search, link, search->dispatched, plan, status)) {
                 plan->anchor = search->anchor;
                 return true;
             }
@@ -295,6 +309,19 @@ bool kiln_search_next(struct kiln_context *context, const struct kiln_problem *p
         }
     }
     return false;
+}
+
+bool kiln_search_next(struct kiln_context *context, const struct kiln_problem *problem,
+        struct kiln_search *search, struct kiln_plan *plan, enum kiln_status *status)
+{
+    if (search_once(context, problem, search, plan, status)) {
+        return true;
+    }
+    if (search->insists || !search->has_put_off) {
+        return false;
+    }
+    *search = (struct kiln_search){.insists = true};
+    return search_once(context, problem, search, plan, status);
 }
 
 enum kiln_status kiln_search_failure(const struct kiln_problem *problem)

@@ -166,8 +166,8 @@ static inline enum kiln_state kiln_state_after(enum kiln_status status)
 struct kiln_program_state {
     pthread_mutex_t lock;              /* guards the rest; held while the program is built */
     enum kiln_state state;
-    unsigned num_passing;              /* times that it was wanted and failed in passing */
-    enum kiln_status passing;          /* the last one */
+    unsigned num_passing;              /* tries that failed in passing */
+    unsigned num_put_off;              /* calls that did not try because of these */
     bool from_binary;
     cl_program program;
 };
@@ -325,7 +325,12 @@ struct kiln_buffer_facts {
     size_t bytes;
 };
 
-/* `invalid` for NULL and for what the driver knows as something else. */
+/* Sub-buffers begin at a multiple of these bytes in their parents; kernels count on it. OpenCL asks
+ * for no less of any device (CL_DEVICE_MEM_BASE_ADDR_ALIGN is at least the bits of a long16). */
+enum { KILN_ORIGIN_ALIGN = 16 };
+
+/* `invalid` for NULL, for what the driver knows as something else, and for a sub-buffer that begins
+ * elsewhere. */
 enum kiln_status kiln_buffer_query(cl_mem buffer, enum kiln_status invalid,
         struct kiln_buffer_facts *facts);
 
@@ -336,6 +341,11 @@ enum kiln_status kiln_buffer_query(cl_mem buffer, enum kiln_status invalid,
 
 /* Builds the program, or frees it and says why in the log. */
 enum kiln_status kiln_program_build(const struct kiln_context *context, cl_program program);
+
+/* What fails in passing again and again may be the driver's last word: then not every call tries to
+ * compile it, but one in a while, and one that nothing else serves. */
+bool kiln_program_is_doubtful(struct kiln_link *link, uint32_t program);
+bool kiln_program_is_put_off(struct kiln_link *link, uint32_t program);
 
 /* Builds what is not built yet; may block for as long as the driver's compiler takes. */
 enum kiln_status kiln_program_prepare(struct kiln_context *context, struct kiln_link *link,
@@ -380,6 +390,8 @@ struct kiln_plan {
 /* Where the search for a recipe stands; all zero at its beginning. */
 struct kiln_search {
     unsigned link;
+    bool has_put_off;                  /* recipes that were left out, because they are doubtful */
+    bool insists;                      /* goes through these */
     bool in_scan;
     uint32_t next;
     const struct kiln_anchor *anchor;

@@ -677,6 +677,19 @@ static enum kiln_status make_complete_event(cl_context context, cl_event *event)
     return (enum kiln_status)error;
 }
 
+/* On a queue without order, the one event of a wait list says all that a marker behind it would. */
+static enum kiln_status wait_by_itself(const struct kiln_request *request)
+{
+    cl_int error = CL_SUCCESS;
+    if (request->event != NULL) {
+        error = clRetainEvent(request->wait[0]);
+    }
+    if (request->event != NULL && error == CL_SUCCESS) {
+        *request->event = request->wait[0];
+    }
+    return (enum kiln_status)error;
+}
+
 /* Who enqueues after the call on an in-order queue counts on the wait list being over, whether the
  * call had work to do or not. */
 static enum kiln_status launch_nothing(const struct kiln_context *context,
@@ -687,6 +700,9 @@ static enum kiln_status launch_nothing(const struct kiln_context *context,
     }
     if (request->num_wait == 0 && request->queue_facts.out_of_order) {
         return make_complete_event(context->context, request->event);
+    }
+    if (request->num_wait == 1 && request->queue_facts.out_of_order) {
+        return wait_by_itself(request);
     }
     return (enum kiln_status)clEnqueueMarkerWithWaitList(request->queue, request->num_wait,
             request->wait, request->event);

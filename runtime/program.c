@@ -163,26 +163,29 @@ static enum kiln_status build(const struct kiln_context *context, const struct k
     return status;
 }
 
-/* What fails in passing again and again may be the driver's last word: then not every call compiles
- * it anew, but one in a while. */
-static bool is_worth_trying(const struct kiln_program_state *state)
+static bool is_doubtful(const struct kiln_program_state *state)
 {
-    enum { PATIENCE = 16, WHILE = 64 };
-    return state->num_passing < PATIENCE || state->num_passing % WHILE == 0;
+    enum { PATIENCE = 16 };
+    return state->state == KILN_UNTRIED && state->num_passing >= PATIENCE;
 }
 
-static enum kiln_status try_to_build(const struct kiln_context *context,
-        const struct kiln_bundle *bundle, uint32_t index, struct kiln_program_state *state)
+bool kiln_program_is_doubtful(struct kiln_link *link, uint32_t program)
 {
-    enum kiln_status status = state->passing;
-    if (is_worth_trying(state)) {
-        status = build(context, bundle, index, state);
-    }
-    if (kiln_is_passing(status)) {
-        state->num_passing++;
-        state->passing = status;
-    }
-    return status;
+    struct kiln_program_state *state = &link->programs[program];
+    pthread_mutex_lock(&state->lock);
+    bool doubtful = is_doubtful(state);
+    pthread_mutex_unlock(&state->lock);
+    return doubtful;
+}
+
+bool kiln_program_is_put_off(struct kiln_link *link, uint32_t program)
+{
+    enum { WHILE = 64 };
+    struct kiln_program_state *state = &link->programs[program];
+    pthread_mutex_lock(&state->lock);
+    bool put_off = is_doubtful(state) && ++state->num_put_off % WHILE != 0;
+    pthread_mutex_unlock(&state->lock);
+    return put_off;
 }
 
 enum kiln_status kiln_program_prepare(struct kiln_context *context, struct kiln_link *link,
@@ -192,7 +195,8 @@ enum kiln_status kiln_program_prepare(struct kiln_context *context, struct kiln_
     pthread_mutex_lock(&state->lock);
     enum kiln_status status = state->state == KILN_READY ? KILN_SUCCESS : KILN_NO_KERNEL;
     if (state->state == KILN_UNTRIED) {
-        status = try_to_build(context, link->bundle, program, state);
+        status = build(context, link->bundle, program, state);
+        state->num_passing += kiln_is_passing(status);
     }
     pthread_mutex_unlock(&state->lock);
     return status;

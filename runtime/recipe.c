@@ -62,20 +62,33 @@ static bool work_group_fits(const struct kiln_context *context, const struct kil
     return items <= most;
 }
 
-/* Does the kernel take as many arguments as the stage gives, and memory where it gives memory? A
- * handle taken for a number, or the reverse, may have the right size. Drivers need not tell the
- * kinds of a kernel's arguments; whether sizes fit they tell when an argument is set. */
+/* Is the argument of the kind that the code stands for? A handle taken for a number, or the memory
+ * of an image for that of a buffer, has the right size. Drivers need not tell. */
+static cl_int check_kind(cl_kernel kernel, cl_uint index, unsigned code, bool *fits)
+{
+    cl_kernel_arg_address_qualifier space = 0;
+    cl_kernel_arg_access_qualifier access = 0;
+    cl_int error = clGetKernelArgInfo(kernel, index, CL_KERNEL_ARG_ADDRESS_QUALIFIER, sizeof space,
+            &space, NULL);
+    if (error == CL_SUCCESS) {
+        error = clGetKernelArgInfo(kernel, index, CL_KERNEL_ARG_ACCESS_QUALIFIER, sizeof access,
+                &access, NULL);
+    }
+    *fits = error != CL_SUCCESS ||
+            ((space != CL_KERNEL_ARG_ADDRESS_PRIVATE) == kiln_arg_is_memory(code) &&
+             (access != CL_KERNEL_ARG_ACCESS_NONE) == (code == KILN_ARG_WORKSPACE_IMAGE));
+    return error;
+}
+
+/* Does the kernel take as many arguments as the stage gives, and of their kinds? Whether sizes fit,
+ * drivers tell when an argument is set. */
 static enum kiln_status check_arguments(const struct kiln_stage *stage, cl_kernel kernel)
 {
     cl_uint num = stage->num_args;
     cl_int error = clGetKernelInfo(kernel, CL_KERNEL_NUM_ARGS, sizeof num, &num, NULL);
     bool fit = num == stage->num_args;
     for (cl_uint i = 0; i < stage->num_args && fit && error == CL_SUCCESS; i++) {
-        cl_kernel_arg_address_qualifier space = 0;
-        error = clGetKernelArgInfo(kernel, i, CL_KERNEL_ARG_ADDRESS_QUALIFIER, sizeof space,
-                &space, NULL);
-        fit = error != CL_SUCCESS ||
-              kiln_arg_is_memory(stage->args[i]) == (space != CL_KERNEL_ARG_ADDRESS_PRIVATE);
+        error = check_kind(kernel, i, stage->args[i], &fit);
     }
     return fit ? kiln_conclude(error, KILN_SUCCESS) : KILN_NO_KERNEL;
 }

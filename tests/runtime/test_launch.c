@@ -173,19 +173,26 @@ static void strides_of_a_single_call_mean_nothing(void **state)
     fixture_only("small_mul");
 }
 
+/* The one event of a list may stand for itself. */
 static void expect_marker(struct fixture *f, const struct kiln_gemm *gemm)
 {
-    cl_event wait = stub_make_event(f->cl);
+    cl_event waits[] = {stub_make_event(f->cl), stub_make_event(f->cl)};
     cl_event done = NULL;
     stub_clear_records();
-    assert_int_equal(kiln_gemm_enqueue(f->kiln, gemm, f->loose, 1, &wait, &done), KILN_SUCCESS);
+    assert_int_equal(kiln_gemm_enqueue(f->kiln, gemm, f->loose, 2, waits, &done), KILN_SUCCESS);
     assert_int_equal(stub_num_records(), 1);
     assert_int_equal(stub_record_at(0)->command, STUB_MARKER);
-    assert_int_equal(stub_record_at(0)->num_waits, 1);
-    assert_ptr_equal(stub_record_at(0)->waits[0], wait);
+    assert_int_equal(stub_record_at(0)->num_waits, 2);
+    assert_ptr_equal(stub_record_at(0)->waits[1], waits[1]);
     assert_ptr_equal(stub_record_at(0)->event, done);
-    clReleaseEvent(wait);
     clReleaseEvent(done);
+    assert_int_equal(kiln_gemm_enqueue(f->kiln, gemm, f->loose, 1, waits, &done), KILN_SUCCESS);
+    assert_ptr_equal(done, waits[0]);
+    assert_int_equal(kiln_gemm_enqueue(f->kiln, gemm, f->loose, 1, waits, NULL), KILN_SUCCESS);
+    assert_int_equal(stub_num_records(), 1);
+    clReleaseEvent(done);
+    clReleaseEvent(waits[0]);
+    clReleaseEvent(waits[1]);
     fixture_run(f, gemm);
     assert_int_equal(stub_num_records(), 0);
 }

@@ -157,12 +157,36 @@ static void what_lacks_memory_for_ever_costs_little(void **state)
         assert_string_equal(stub_record_at(0)->entry, "pack_a");
     }
     assert_true(stub_calls("clBuildProgram") < 40);
+    for (int i = 0; i < 3; i++) {            /* what nothing else serves is tried by every call */
+        unsigned long builds = stub_calls("clBuildProgram");
+        stub_fail("clBuildProgram", 0, CL_OUT_OF_RESOURCES);
+        stub_fail("clEnqueueNDRangeKernel", 0, CL_OUT_OF_RESOURCES);
+        assert_int_equal(kiln_gemm_enqueue(f->kiln, &gemm, f->queue, 0, NULL, NULL),
+                CL_OUT_OF_RESOURCES);
+        assert_true(stub_calls("clBuildProgram") > builds);
+    }
+    stub_clear_plans();
+    stub_fail_build(MARK_ALIGNED, CL_OUT_OF_RESOURCES);
+    fixture_run(f, &gemm);
     stub_clear_plans();
     int num_calls = 0;
     for (; num_calls == 0 || strcmp(stub_record_at(0)->entry, "aligned_mul") != 0; num_calls++) {
         fixture_run(f, &gemm);
         assert_true(num_calls < 100);
     }
+}
+
+static void a_lack_that_lasts_ends_with_the_next_call(void **state)
+{
+    struct fixture *f = *state;
+    struct kiln_gemm gemm = fixture_gemm(f, 1024, 1024, 1024);
+    stub_fail("clBuildProgram", 0, CL_OUT_OF_HOST_MEMORY);
+    for (int i = 0; i < 100; i++) {
+        assert_int_equal(kiln_gemm_enqueue(f->kiln, &gemm, f->queue, 0, NULL, NULL),
+                CL_OUT_OF_HOST_MEMORY);
+    }
+    stub_clear_plans();
+    fixture_run(f, &gemm);
 }
 
 /* The sizes that are told meanwhile do for the recipe that comes back. */
@@ -612,6 +636,7 @@ int main(void)
         TEST(no_call_builds_what_creation_has_built),
         TEST(creation_fails_while_memory_is_lacking),
         TEST(what_lacks_memory_for_ever_costs_little),
+        TEST(a_lack_that_lasts_ends_with_the_next_call),
         TEST(sizes_do_for_what_comes_back),
         TEST(a_refused_bundle_does_not_fail_the_creation),
         TEST(a_matching_binary_needs_no_source),

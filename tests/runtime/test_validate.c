@@ -386,6 +386,29 @@ static void bad_calls_have_their_status(void **state)
     }
 }
 
+/* A sub-buffer of any operand may begin at every 16th byte of its parent, and nowhere else. */
+static void parts_begin_at_multiples_of_16(void **state)
+{
+    static const enum kiln_status invalid[] = {
+        KILN_INVALID_BUFFER_A, KILN_INVALID_BUFFER_B, KILN_INVALID_BUFFER_C
+    };
+    struct fixture *f = *state;
+    const size_t bytes = (size_t)64 * 64 * sizeof(float);
+    cl_mem whole = stub_make_buffer(f->cl, bytes + 64);
+    for (size_t origin = 0; origin <= 32; origin += 4) {
+        for (int i = 0; i < 3; i++) {
+            struct kiln_gemm gemm = fixture_gemm(f, 64, 64, 64);
+            cl_mem *const fields[] = {&gemm.a, &gemm.b, &gemm.c};
+            cl_mem part = stub_make_part(whole, origin, bytes);
+            *fields[i] = part;
+            assert_int_equal(kiln_gemm_enqueue(f->kiln, &gemm, f->queue, 0, NULL, NULL),
+                    origin % 16 == 0 ? KILN_SUCCESS : invalid[i]);
+            clReleaseMemObject(part);
+        }
+    }
+    clReleaseMemObject(whole);
+}
+
 static void the_smallest_buffers_do(void **state)
 {
     struct fixture *f = *state;
@@ -585,6 +608,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(bad_calls_have_their_status),
         TEST(the_smallest_buffers_do),
+        TEST(parts_begin_at_multiples_of_16),
         TEST(conjugate_transpose_is_transpose),
         TEST(typed_calls_take_no_defaults),
         TEST(bad_contexts_have_their_status),

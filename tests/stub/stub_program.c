@@ -379,11 +379,16 @@ cl_int CL_API_CALL clGetKernelArgInfo(cl_kernel kernel, cl_uint index, cl_kernel
     if (index >= kernel->num_args) {
         return CL_INVALID_ARG_INDEX;
     }
-    if (name != CL_KERNEL_ARG_ADDRESS_QUALIFIER) {
+    if (name != CL_KERNEL_ARG_ADDRESS_QUALIFIER && name != CL_KERNEL_ARG_ACCESS_QUALIFIER) {
         return CL_INVALID_VALUE;
     }
     if (kernel->arg_size[index] == 0) {
         return CL_KERNEL_ARG_INFO_NOT_AVAILABLE;
+    }
+    if (name == CL_KERNEL_ARG_ACCESS_QUALIFIER) {        /* images are declared as buffers here */
+        cl_kernel_arg_access_qualifier access = CL_KERNEL_ARG_ACCESS_NONE;
+        return kernel->arg_is_mem[index] ? CL_KERNEL_ARG_INFO_NOT_AVAILABLE
+                                         : stub_put(&access, sizeof access, capacity, out, bytes);
     }
     cl_kernel_arg_address_qualifier space = kernel->arg_is_mem[index]
             ? CL_KERNEL_ARG_ADDRESS_GLOBAL : CL_KERNEL_ARG_ADDRESS_PRIVATE;

@@ -107,7 +107,8 @@ enum kiln_status {
     KILN_INVALID_LDA = 12,             /* shorter than a row (by columns: a column) as stored */
     KILN_INVALID_LDB = 13,
     KILN_INVALID_LDC = 14,
-    KILN_INVALID_BUFFER_A = 15,        /* NULL, or not a cl_mem, while A is read */
+    KILN_INVALID_BUFFER_A = 15,        /* NULL, or not a cl_mem, while A is read; a sub-buffer that
+                                          begins at no multiple of 16 bytes */
     KILN_INVALID_BUFFER_B = 16,
     KILN_INVALID_BUFFER_C = 17,        /* NULL, or not a cl_mem, while C has elements */
     KILN_BUFFER_CONTEXT_MISMATCH = 18, /* one of them, or the workspace, is of another cl_context */
@@ -215,13 +216,14 @@ KILN_API void kiln_context_destroy(struct kiln_context **context);
  * alpha, beta: with alpha of 0, A and B are not read (their buffers may be NULL) and C becomes
  *     beta C. With beta of 0, C is not read: NaN and infinity in it do not matter. With alpha or k
  *     of 0 and beta of 1, nothing is done.
- * a, b, c: buffers of the context's cl_context. A and B may share a buffer, and overlap. C must not
- *     overlap A or B, which is not checked. c must be writable by kernels, and all of them
- *     readable.
+ * a, b, c: buffers of the context's cl_context. Sub-buffers begin at a multiple of 16 bytes in their
+ *     parents, as OpenCL wants it on every device (CL_DEVICE_MEM_BASE_ADDR_ALIGN). A and B may share
+ *     a buffer, and overlap. C must not overlap A or B, which is not checked. c must be writable by
+ *     kernels, and all of them readable.
  * x_offset: elements from the start of the buffer to the first element of the matrix.
  * ldx: elements from one row (row-major) or column (column-major) of the matrix as stored to the
- *     next; at least max(1, the length of a row or column). What lies between is not
- *     written, and whatever it is, it does not matter.
+ *     next; at least max(1, the length of a row or column). What lies between
+ *     does not matter, and is not written.
  * queue: required; of the context's cl_context and device, in-order or out-of-order. An in-order
  *     queue is the cheaper one. The context holds a workspace for the queue, and retains it, when
  *     the call needs one; see struct kiln_context for how long. More than eight queues in turn make
@@ -230,9 +232,9 @@ KILN_API void kiln_context_destroy(struct kiln_context **context);
  *     and NULL for none. Both or neither. Where nothing has to be done, a marker waits in place of
  *     the kernels, so that what follows on an in-order queue comes after the list in any case.
  * event: NULL, or where the event of the whole call goes; the caller releases it. Set on success
- *     only, even when nothing had to be done: then it is that of a marker behind the wait list and,
- *     on an in-order queue, behind what was enqueued before; a user event that is complete where
- *     there is neither.
+ *     only, even when nothing had to be done: then it stands for the wait list and, on an in-order
+ *     queue, for what was enqueued before. It is a marker's, or the only one of the list, or a user
+ *     event that is complete.
  *
  * Errors: KILN_INVALID_ARGUMENT, every status from KILN_INVALID_QUEUE to KILN_SIZE_OVERFLOW,
  * KILN_NO_DOUBLE, KILN_NO_KERNEL, KILN_OUT_OF_MEMORY, OpenCL's own. On any of them C is unchanged,
