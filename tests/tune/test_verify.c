@@ -80,15 +80,17 @@ static struct kiln_stage stage = {
               KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
 };
 
+#define KERNEL_HEAD \
+    "__kernel void multiply(int M, int N, int K, float alpha, float beta,\n" \
+    "        __global const float *A, int a_offset, int lda,\n" \
+    "        __global const float *B, int b_offset, int ldb,\n" \
+    "        __global float *C, int c_offset, int ldc)\n" \
+    "{\n"
+
 /* However wrong, it stays within the zones around the matrices, or else it might crash the test. */
 static void write_kernel(const struct fault *fault, char *text, size_t size)
 {
-    snprintf(text, size,
-            "__kernel void multiply(int M, int N, int K, float alpha, float beta,\n"
-            "        __global const float *A, int a_offset, int lda,\n"
-            "        __global const float *B, int b_offset, int ldb,\n"
-            "        __global float *C, int c_offset, int ldc)\n"
-            "{\n"
+    snprintf(text, size, KERNEL_HEAD
             "    const int i = get_global_id(1), j = get_global_id(0);\n"
             "    float s = 0;\n"
             "    if (%s)\n"
@@ -117,16 +119,15 @@ static struct problem problem_nn(void)
     return (struct problem) { .precision = precision_find("single") };
 }
 
-static void fixture_open(struct fixture *fixture, const struct fault *fault)
+/* With the text that is in the fixture. */
+static void fixture_open_text(struct fixture *fixture, const char *name,
+        const struct kiln_stage *multiply)
 {
-    memset(fixture, 0, sizeof *fixture);
-    write_kernel(fault, fixture->text, sizeof fixture->text);
     fixture->piece = fixture->text;
-    fixture->program = (struct kiln_program) { .hash = 1, .pieces = &fixture->piece,
-            .num_pieces = 1 };
-    fixture->recipe = (struct kiln_recipe) { .name = fault->name, .precision = 32,
-            .index_bits = 32, .num_stages = 1, .stages = &stage, .tile = { 4, 16, 1 },
-            .reach = { 4, 16, 1 } };
+    fixture->program = (struct kiln_program) { .pieces = &fixture->piece,
+            .num_pieces = 1, .hash = assemble_hash(&fixture->piece, 1) };
+    fixture->recipe = (struct kiln_recipe) { .name = name, .precision = 32, .index_bits = 32,
+            .num_stages = 1, .stages = multiply, .tile = { 4, 16, 1 }, .reach = { 4, 16, 1 } };
     fixture->bundle = (struct kiln_bundle) { .format = KILN_BUNDLE_FORMAT, .name = "test",
             .provenance = "", .num_programs = 1, .num_recipes = 1, .programs = &fixture->program,
             .recipes = &fixture->recipe };
@@ -134,6 +135,41 @@ static void fixture_open(struct fixture *fixture, const struct fault *fault)
     assert_int_equal(kiln_context_create(launcher.context, launcher.device, &params,
             &fixture->context), KILN_SUCCESS);
     verifier_init(&fixture->verifier, &launcher);
+}
+
+static void fixture_open(struct fixture *fixture, const struct fault *fault)
+{
+    memset(fixture, 0, sizeof *fixture);
+    write_kernel(fault, fixture->text, sizeof fixture->text);
+    fixture_open_text(fixture, fault->name, &stage);
+}
+
+enum { TURNS = 512 };                  /* more than any class has tiles that does not know of them */
+
+/* Work-groups take tiles of 4 x 16 in turn, up to one of that number. */
+static void fixture_open_turns(struct fixture *fixture, const char *end)
+{
+    static struct kiln_stage in_turn;
+    in_turn = stage;
+    in_turn.work_dim = 1;
+    in_turn.dim[0] = KILN_DIM_ONE;
+    in_turn.tile[0] = TURNS;
+    in_turn.local[0] = 1;
+    memset(fixture, 0, sizeof *fixture);
+    snprintf(fixture->text, sizeof fixture->text, KERNEL_HEAD
+            "    const int across = (N + 15) / 16, tiles = (M + 3) / 4 * across;\n"
+            "    for (int e = get_group_id(0) * 64; e < (%s) * 64;\n"
+            "            e += e %% 64 == 63 ? %d * 64 - 63 : 1) {\n"
+            "        const int i = e / 64 / across * 4 + e %% 64 / 16;\n"
+            "        const int j = e / 64 %% across * 16 + e %% 16;\n"
+            "        float s = 0;\n"
+            "        for (int p = 0; i < M && j < N && p < K; p++)\n"
+            "            s += A[a_offset + i * lda + p] * B[b_offset + p * ldb + j];\n"
+            "        if (i < M && j < N)\n"
+            "            %s\n"
+            "    }\n"
+            "}\n", end, TURNS, RIGHT_STORE);
+    fixture_open_text(fixture, "in-turn", &in_turn);
 }
 
 static void fixture_close(struct fixture *fixture)
@@ -144,13 +180,13 @@ static void fixture_close(struct fixture *fixture)
 
 static const struct assembly_edges no_edges;
 
-/* How many edge classes find fault. */
-static unsigned count_wrong(struct fixture *fixture)
+/* How many edge classes find fault, of those that follow from what is stated. */
+static unsigned count_wrong(struct fixture *fixture, const struct assembly_edges *stated)
 {
     unsigned wrong = 0;
     const struct problem problem = problem_nn();
     struct edge_case edges[VERIFY_MAX_EDGES];
-    const unsigned num = verify_edges(&problem, &fixture->recipe, &no_edges, edges);
+    const unsigned num = verify_edges(&problem, &fixture->recipe, stated, edges);
     for (unsigned i = 0; i < num; i++) {
         const struct verify_case *of = &edges[i].of;
         char message[VERIFY_MESSAGE_BYTES];
@@ -181,7 +217,7 @@ static void test_right_kernel_passes(void **state)
     struct fixture fixture;
     (void) state;
     fixture_open(&fixture, &right);
-    assert_int_equal(count_wrong(&fixture), 0);
+    assert_int_equal(count_wrong(&fixture, &no_edges), 0);
     assert_true(passes_checks(&fixture));
     fixture_close(&fixture);
 }
@@ -192,10 +228,25 @@ static void test_wrong_kernels_fail(void **state)
     for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++) {
         struct fixture fixture;
         fixture_open(&fixture, &faults[i]);
-        if (!count_wrong(&fixture))
+        if (!count_wrong(&fixture, &no_edges))
             fail_msg("'%s' is not caught by any edge class", faults[i].name);
         fixture_close(&fixture);
     }
+}
+
+/* That a kernel does one turn alone shows where it is stated that there are turns, and only there. */
+static void test_missing_turns_fail(void **state)
+{
+    const struct assembly_edges stated = { .turns = TURNS };
+    struct fixture fixture;
+    (void) state;
+    fixture_open_turns(&fixture, "tiles");
+    assert_int_equal(count_wrong(&fixture, &stated), 0);
+    fixture_close(&fixture);
+    fixture_open_turns(&fixture, "min(tiles, 512)");
+    assert_int_equal(count_wrong(&fixture, &no_edges), 0);
+    assert_int_equal(count_wrong(&fixture, &stated), 2);
+    fixture_close(&fixture);
 }
 
 /* The two checks before timing catch what does not depend on a special shape, offset or scalar. */
@@ -371,6 +422,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_right_kernel_passes),
         cmocka_unit_test(test_wrong_kernels_fail),
+        cmocka_unit_test(test_missing_turns_fail),
         cmocka_unit_test(test_checks_before_timing),
         cmocka_unit_test(test_only_gauge_sees_precision),
         cmocka_unit_test(test_messages_name_the_place),
