@@ -193,6 +193,9 @@ static void add_tiles(struct collection *all, const char *name, size_t num)
         add(all, &(struct edge_class) { name, TILE, TILE, TILE, 0, 0, 1, 0.75, false }, extents);
 }
 
+_Static_assert(sizeof classes / sizeof classes[0] + 4 * ASSEMBLY_MAX_EDGES + 3 <= VERIFY_MAX_EDGES,
+        "a class may be left out");
+
 unsigned verify_edges(const struct problem *problem, const struct kiln_recipe *recipe,
         const struct assembly_edges *edges, struct edge_case cases[VERIFY_MAX_EDGES])
 {

@@ -144,7 +144,7 @@ static void fixture_open(struct fixture *fixture, const struct fault *fault)
     fixture_open_text(fixture, fault->name, &stage);
 }
 
-enum { TURNS = 512 };                  /* more than any class has tiles that does not know of them */
+enum { TURNS = 512 };                  /* more than there are tiles in classes without turns */
 
 /* Work-groups take tiles of 4 x 16 in turn, up to one of that number. */
 static void fixture_open_turns(struct fixture *fixture, const char *end)
@@ -234,7 +234,7 @@ static void test_wrong_kernels_fail(void **state)
     }
 }
 
-/* That a kernel does one turn alone shows where it is stated that there are turns, and only there. */
+/* That a kernel does one turn alone shows where turns are stated, and only there. */
 static void test_missing_turns_fail(void **state)
 {
     const struct assembly_edges stated = { .turns = TURNS };
