@@ -10,7 +10,7 @@ enum { MOST_EXTENT = 130, MOST_WORK = 300000, MOST_MEMBERS = 4 };
 
 /* ---- The arena ---- */
 
-bool arena_open(struct soak_arena *arena, cl_context context, size_t base_bytes)
+bool soak_arena_open(struct soak_arena *arena, cl_context context, size_t base_bytes)
 {
     *arena = (struct soak_arena) {
         .base_bytes = base_bytes,
@@ -26,7 +26,7 @@ static void release_parts(struct soak_arena *arena)
         clReleaseMemObject(arena->parts[--arena->num_parts]);
 }
 
-void arena_close(struct soak_arena *arena)
+void soak_arena_close(struct soak_arena *arena)
 {
     release_parts(arena);
     if (arena->whole)
@@ -37,7 +37,7 @@ void arena_close(struct soak_arena *arena)
     *arena = (struct soak_arena) { .whole = NULL };
 }
 
-void arena_clear(struct soak_arena *arena, bool by_parts)
+void soak_arena_clear(struct soak_arena *arena, bool by_parts)
 {
     release_parts(arena);
     arena->by_parts = by_parts;
@@ -53,8 +53,8 @@ static size_t round_up(size_t value, size_t unit)
 }
 
 /* `bytes` bytes at a multiple of `unit`, in the whole or in a part that begins `lead` before. */
-static bool arena_take(struct soak_arena *arena, size_t bytes, size_t unit, size_t lead, size_t *at,
-        cl_mem *buffer, size_t *offset)
+static bool soak_arena_take(struct soak_arena *arena, size_t bytes, size_t unit, size_t lead,
+        size_t *at, cl_mem *buffer, size_t *offset)
 {
     const size_t origin = round_up(arena->used, arena->by_parts ? arena->base_bytes : unit);
     const size_t end = origin + lead + bytes;
@@ -75,18 +75,18 @@ static bool arena_take(struct soak_arena *arena, size_t bytes, size_t unit, size
     return true;
 }
 
-bool arena_place_pack(struct soak_arena *arena, size_t bytes, cl_mem *buffer, size_t *offset)
+bool soak_arena_place_pack(struct soak_arena *arena, size_t bytes, cl_mem *buffer, size_t *offset)
 {
     size_t at = 0;
     if (arena->num_ignored == ARENA_MAX_IGNORED ||
-        !arena_take(arena, bytes, 256, 0, &at, buffer, offset))
+        !soak_arena_take(arena, bytes, 256, 0, &at, buffer, offset))
         return false;
     arena->ignored[arena->num_ignored].at = at;
     arena->ignored[arena->num_ignored++].bytes = bytes;
     return true;
 }
 
-bool arena_is_intact(struct soak_arena *arena, size_t *at)
+bool soak_arena_is_intact(struct soak_arena *arena, size_t *at)
 {
     for (unsigned i = 0; i < arena->num_ignored; i++)
         memcpy(arena->found + arena->ignored[i].at, arena->wanted + arena->ignored[i].at,
@@ -194,7 +194,7 @@ static bool place_matrix(const struct soak_call *call, struct soak_arena *arena,
     const size_t all = span + (members > 1 ? members - 1 : 0) * place->stride;
     place->bytes = all * bytes;
     arena->used += soak_below(state, 20) * bytes;
-    if (!arena_take(arena, place->bytes, bytes, soak_below(state, 9) * bytes, &place->base,
+    if (!soak_arena_take(arena, place->bytes, bytes, soak_below(state, 9) * bytes, &place->base,
             &place->buffer, &place->offset))
         return false;
     place->offset /= bytes;
@@ -219,8 +219,8 @@ static bool place_all(struct soak_call *call, struct soak_arena *arena, uint64_t
 }
 
 /* All members; of those that share one matrix it is filled again. */
-static void fill(const struct soak_call *call, struct soak_arena *arena, unsigned which, bool at_begin,
-        uint64_t *state)
+static void fill(const struct soak_call *call, struct soak_arena *arena, unsigned which,
+        bool at_begin, uint64_t *state)
 {
     const struct matrix_place *place = &call->places[which];
     const size_t members = place->stride ? call->gemm.batch_count : 1;

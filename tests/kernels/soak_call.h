@@ -43,12 +43,12 @@ struct soak_call {
     unsigned packed;                   /* bit 0: A, bit 1: B */
 };
 
-bool arena_open(struct soak_arena *arena, cl_context context, size_t base_bytes);
-void arena_close(struct soak_arena *arena);
+bool soak_arena_open(struct soak_arena *arena, cl_context context, size_t base_bytes);
+void soak_arena_close(struct soak_arena *arena);
 /* Nothing but NaNs again. */
-void arena_clear(struct soak_arena *arena, bool by_parts);
+void soak_arena_clear(struct soak_arena *arena, bool by_parts);
 /* Room for so many bytes, which the end may leave as it likes; false: the arena is full. */
-bool arena_place_pack(struct soak_arena *arena, size_t bytes, cl_mem *buffer, size_t *offset);
+bool soak_arena_place_pack(struct soak_arena *arena, size_t bytes, cl_mem *buffer, size_t *offset);
 
 /* Makes a call up and fills its matrices in. False: the arena is full. */
 bool soak_call_make(const struct soak *soak, struct soak_arena *arena, uint64_t *state,
@@ -61,6 +61,6 @@ bool soak_call_judge(const struct soak_call *call, struct soak_arena *arena);
 /* In words, for a message. */
 void soak_call_print(const struct soak_call *call, char text[VERIFY_MESSAGE_BYTES]);
 /* Whether all of `found` is as it is wanted, apart from what is ignored. */
-bool arena_is_intact(struct soak_arena *arena, size_t *at);
+bool soak_arena_is_intact(struct soak_arena *arena, size_t *at);
 
 #endif

@@ -103,7 +103,7 @@ static bool open_epoch(struct soak *soak)
 void soak_session_end(void)
 {
     kiln_context_destroy(&epoch_kiln);
-    arena_close(&arena);
+    soak_arena_close(&arena);
 }
 
 /* ---- Making up ---- */
@@ -137,7 +137,7 @@ static bool make_rooms(struct session *session, uint64_t *state, struct job *job
         if (kiln_pack_bytes(session->kiln, &job->call.gemm, i ? KILN_PACK_B : KILN_PACK_A, &bytes))
             return false;
         if (!arena.by_parts && soak_below(state, 2) &&
-            arena_place_pack(&arena, bytes + 1, &job->rooms[i], &job->room_offsets[i]))
+            soak_arena_place_pack(&arena, bytes + 1, &job->rooms[i], &job->room_offsets[i]))
             continue;
         job->room_offsets[i] = PACK_OFFSET;
         job->rooms[i] = make_buffer(session, PACK_OFFSET + bytes);
@@ -406,7 +406,7 @@ static void judge(struct session *session)
         else if (!event_is_right(job))
             report(session, job, "the event is missing, unwanted or not complete");
     }
-    if (is_right && !arena_is_intact(&arena, &at)) {
+    if (is_right && !soak_arena_is_intact(&arena, &at)) {
         char text[64];
         snprintf(text, sizeof text, "a stray write, at byte %zu of the arena", at);
         soak_report(session->soak, text, "");
@@ -448,14 +448,15 @@ void soak_session(struct soak *soak)
     static struct session session;
     uint64_t state = soak->options->seed * 0x9e3779b97f4a7c15u ^ (soak->step << 20);
     session = (struct session) { .soak = soak, .cl = soak->launcher.context };
-    if ((!arena.whole && !arena_open(&arena, session.cl, soak->base_bytes)) || !open_epoch(soak)) {
+    if ((!arena.whole && !soak_arena_open(&arena, session.cl, soak->base_bytes)) ||
+        !open_epoch(soak)) {
         soak_report(soak, "no arena or no context", "");
         return;
     }
     session.kiln = epoch_kiln;
     session.num_threads = 1 + (unsigned) soak_below(&state, MAX_THREADS);
     session.gate = clCreateUserEvent(session.cl, NULL);
-    arena_clear(&arena, soak_below(&state, 2));
+    soak_arena_clear(&arena, soak_below(&state, 2));
     if (session.gate && open_queues(&session, &state) && make_jobs(&session, &state) &&
         upload(&session) && enqueue_all(&session)) {
         finish(&session);
