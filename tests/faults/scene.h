@@ -54,6 +54,7 @@ struct scene_kind {
     unsigned (*check)(struct scene *scene, enum kiln_status status);
 };
 
+enum { SCENE_PLAIN_CALL = 4 };         /* kiln_gemm_enqueue */
 extern const struct scene_kind scene_kinds[];
 extern const size_t num_scene_kinds;
 

@@ -19,7 +19,8 @@
 
 enum {
     MAX_CALLS = 2000, NUM_WAYS = 2 * NUM_FAULT_KINDS, NUM_BUNDLES = 3, NUM_MODES = 4,
-    CALLBACK_STEPS = 10000             /* milliseconds to wait for the driver's callbacks */
+    CALLBACK_STEPS = 10000,            /* milliseconds to wait for the driver's callbacks */
+    LONG_LACK = 50
 };
 
 /* The settings of all scenes: for each bundle in-order and out-of-order, listed and not. */
@@ -228,9 +229,10 @@ struct place {
     unsigned long call;                /* from 1 on */
 };
 
+/* And one more, a fault that lasts. */
 static unsigned long num_items(void)
 {
-    return num_scene_kinds * NUM_BUNDLES * NUM_MODES * 2 * MAX_CALLS;
+    return num_scene_kinds * NUM_BUNDLES * NUM_MODES * 2 * MAX_CALLS + 1;
 }
 
 static struct place place_of(unsigned long number)
@@ -242,7 +244,7 @@ static struct place place_of(unsigned long number)
     place.mode = (unsigned) (number % NUM_MODES);
     number /= NUM_MODES;
     place.bundle = (unsigned) (number % NUM_BUNDLES);
-    place.kind = &scene_kinds[number / NUM_BUNDLES];
+    place.kind = &scene_kinds[number / NUM_BUNDLES % num_scene_kinds];
     return place;
 }
 
@@ -307,6 +309,33 @@ static unsigned run_ways(const struct options *options, const struct place *plac
     return failures;
 }
 
+/* Memory is lacking for many calls, and then it is there again: the first call after that works. */
+static unsigned outlast_a_lack(void)
+{
+    const struct scene_kind *kind = &scene_kinds[SCENE_PLAIN_CALL];
+    const struct scene_setting setting = setting_of(0, 0, false);
+    unsigned failures = 0;
+    for (unsigned i = 0; i < FAULT_REFUSED; i++) {
+        const struct fault fault = { 1, true, (enum fault_kind) i, "clBuildProgram" };
+        struct scene scene;
+        children_note("%d calls while no program can be built: %s", LONG_LACK, fault_names[i]);
+        scene_open(&scene, &setup, &setting, plans_of(0, &setting), kind);
+        for (unsigned call = 0; call < LONG_LACK; call++) {
+            wrap_begin(&fault);
+            const enum kiln_status status = kind->act(&scene);
+            wrap_end();
+            failures += status == KILN_SUCCESS;
+        }
+        failures += check_recovery(&scene, kind, &fault);
+        destroy(&scene);
+        scene_close(&scene);
+        if (failures > 0) {
+            printf("FAILED: %s\n", children_noted());
+        }
+    }
+    return failures;
+}
+
 static unsigned do_item(const struct options *options, unsigned long number)
 {
     const struct place place = place_of(number);
@@ -314,6 +343,9 @@ static unsigned do_item(const struct options *options, unsigned long number)
         wrap_enter_thread();
         setup_open(options, &setup);
         is_open = true;
+    }
+    if (number == num_items() - 1) {
+        return outlast_a_lack();
     }
     if (!is_wanted(options, &place)) {
         return 0;

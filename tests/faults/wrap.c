@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Who calls: a thread of the driver, the test itself, or the library for the test. */
 enum caller { CALLER_DRIVER, CALLER_TEST, CALLER_LIBRARY };
@@ -57,7 +58,7 @@ struct wrap_report wrap_end(void)
 
 static bool call_fails(const char *name, cl_int code)
 {
-    if (caller != CALLER_LIBRARY) {
+    if (caller != CALLER_LIBRARY || (fault.only != NULL && strcmp(fault.only, name) != 0)) {
         return false;
     }
     const unsigned long number = ++report.calls;

@@ -22,6 +22,7 @@ struct fault {
     unsigned long at;                  /* 0: no call fails; 1: the first, ... */
     bool for_good;                     /* and all that follow */
     enum fault_kind kind;
+    const char *only;                  /* NULL, or calls of other functions do not count */
 };
 
 /* What became of a fault. */
