@@ -133,7 +133,7 @@ struct growth {
     size_t at_start, most;
 };
 
-enum { MEASURED_CALLS = 1000, ALLOWED_BYTES = 64 << 20, ALLOWED_BYTES_PER_CALL = 4096 };
+enum { MEASURED_CALLS = 1000, ALLOWED_BYTES = 64 << 20, ALLOWED_BYTES_PER_CALL = 1024 };
 
 static void note_memory(struct growth *growth, const struct soak *soak)
 {
@@ -145,8 +145,9 @@ static void note_memory(struct growth *growth, const struct soak *soak)
     }
 }
 
-/* That nothing of ours is left is counted (nothing_is_left). A driver keeps more: PoCL 3.1 some KiB
- * a call, most of it for the kernels of contexts that come and go. */
+/* That nothing of ours is left is counted (nothing_is_left). A driver keeps more, for kernels that
+ * come and go, and freed memory is not all given back: PoCL 3.1 grows by less and less, by 100 MiB
+ * in the last 75,000 of 100,000 calls. */
 static bool memory_is_flat(const struct growth *growth, const struct soak *soak)
 {
     const size_t now = resident_bytes();
@@ -211,8 +212,8 @@ static int run_all(struct soak *soak)
             break;
         if (clock_now() - reported >= report_seconds) {
             reported = clock_now();
-            printf("%lu calls, %u failures, %.0f s\n", soak->num_calls, soak->num_failures,
-                    reported - start);
+            printf("%lu calls, %u failures, %.0f s, %zu MiB\n", soak->num_calls,
+                    soak->num_failures, reported - start, resident_bytes() >> 20);
             fflush(stdout);
         }
     }
