@@ -51,6 +51,30 @@ static const char *const imaged_text[] = {
     "}\n",
 };
 
+static const char *const split_text[] = {
+    "kernel void split_multiply(int m, int n, int k, float alpha, float beta,\n"
+    "    global const float *a, int a_at, int a_ld, global const float *b, int b_at, int b_ld,\n"
+    "    global float *work, long start, global float *c, int at, int ld)\n"
+    "{\n"
+    "    const int j = get_global_id(0), i = get_global_id(1), here = at + i * ld + j;\n"
+    "    float sum = 0;\n"
+    "    for (int p = 0; p < k; p++)\n"
+    "        sum += a[a_at + i * a_ld + p] * b[b_at + p * b_ld + j];\n"
+    "    if (i < m / 2)\n"
+    "        c[here] = beta == 0 ? alpha * sum : alpha * sum + beta * c[here];\n"
+    "    else\n"
+    "        work[start + i * n + j] = sum;\n"
+    "}\n",
+    "kernel void split_add(int m, int n, float alpha, float beta, global const float *work,\n"
+    "    long start, global float *c, int at, int ld)\n"
+    "{\n"
+    "    const int j = get_global_id(0), i = get_global_id(1), here = at + i * ld + j;\n"
+    "    const float sum = alpha * work[start + i * n + j];\n"
+    "    if (i >= m / 2)\n"
+    "        c[here] = beta == 0 ? sum : sum + beta * c[here];\n"
+    "}\n",
+};
+
 static const char *const plain_text[] = {
     "kernel void plain_multiply(int k, float alpha, float beta, global const float *a, int a_at,\n"
     "    int a_ld, global const float *b, int b_at, int b_ld, global float *c, int at, int ld)\n"
@@ -92,6 +116,17 @@ static const struct kiln_stage imaged_stages[] = {
                 KILN_ARG_C_OFFSET, KILN_ARG_LDC } },
 };
 
+static const struct kiln_stage split_stages[] = {
+    { .entry = "split_multiply", EACH(N, M), .num_args = 16,
+      .args = { KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_A,
+                KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
+                KILN_ARG_WORKSPACE, KILN_ARG_REGION_0, KILN_ARG_C, KILN_ARG_C_OFFSET,
+                KILN_ARG_LDC } },
+    { .entry = "split_add", EACH(N, M), .num_args = 9,
+      .args = { KILN_ARG_M, KILN_ARG_N, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_WORKSPACE,
+                KILN_ARG_REGION_0, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC } },
+};
+
 static const struct kiln_stage plain_stages[] = {
     { .entry = "plain_multiply", EACH(N, M), .num_args = 12,
       .args = { KILN_ARG_K, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -110,6 +145,10 @@ static const struct kiln_region imaged_regions[] = {
     { .dim = { KILN_DIM_M, KILN_DIM_K }, .round = { 1, 4 }, .element_bytes = sizeof(cl_float) },
 };
 
+static const struct kiln_region split_regions[] = {
+    { .dim = { KILN_DIM_M, KILN_DIM_N }, .round = { 1, 1 }, .element_bytes = sizeof(cl_float) },
+};
+
 /* Their hashes are filled in at first use. */
 static struct kiln_program staged_programs[] = {
     { .pieces = staged_text, .num_pieces = 3 },
@@ -118,6 +157,11 @@ static struct kiln_program staged_programs[] = {
 
 static struct kiln_program imaged_programs[] = {
     { .pieces = imaged_text, .num_pieces = 2 },
+    { .pieces = plain_text, .num_pieces = 1 },
+};
+
+static struct kiln_program split_programs[] = {
+    { .pieces = split_text, .num_pieces = 2 },
     { .pieces = plain_text, .num_pieces = 1 },
 };
 
@@ -132,6 +176,12 @@ static const struct kiln_recipe staged_recipes[] = {
 static const struct kiln_recipe imaged_recipes[] = {
     { SINGLE, .name = "imaged", .num_stages = 2, .stages = imaged_stages, .num_regions = 1,
       .regions = imaged_regions },
+    PLAIN,
+};
+
+static const struct kiln_recipe split_recipes[] = {
+    { SINGLE, .name = "split", .num_stages = 2, .stages = split_stages, .num_regions = 1,
+      .regions = split_regions },
     PLAIN,
 };
 
@@ -171,4 +221,13 @@ const struct kiln_bundle *imaged_bundle(void)
         .programs = imaged_programs, .recipes = imaged_recipes,
     };
     return with_hashes(&bundle, imaged_programs);
+}
+
+const struct kiln_bundle *split_bundle(void)
+{
+    static const struct kiln_bundle bundle = {
+        .format = KILN_BUNDLE_FORMAT, .name = "split", .num_programs = 2, .num_recipes = 2,
+        .programs = split_programs, .recipes = split_recipes,
+    };
+    return with_hashes(&bundle, split_programs);
 }

@@ -1,5 +1,5 @@
-/* bundles.h: two small bundles, for what the linked ones may not do on the device at hand. Both
- * serve single precision without transposes, by a recipe of their own and a plain one after it. */
+/* bundles.h: small bundles, for what the linked ones may not do on the device at hand. They serve
+ * single precision without transposes, by a recipe of their own and a plain one after it. */
 #ifndef KILN_TESTS_BUNDLES_H
 #define KILN_TESTS_BUNDLES_H
 
@@ -18,6 +18,7 @@
 
 const struct kiln_bundle *staged_bundle(void);     /* prepares A and B, each by a stage */
 const struct kiln_bundle *imaged_bundle(void);     /* reads A from the workspace, as an image */
+const struct kiln_bundle *split_bundle(void);      /* writes C in two stages, half in each */
 
 /* What struct kiln_program says of its pieces: FNV-1a. */
 uint64_t text_hash(const char *const *pieces, uint32_t num);

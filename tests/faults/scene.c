@@ -208,6 +208,9 @@ static unsigned check_members(struct scene *scene, unsigned least, unsigned most
 /* Of a batch, members that were enqueued before a failure are done. */
 static unsigned check_product(struct scene *scene, enum kiln_status status)
 {
+    if (status != KILN_SUCCESS && scene->setting->splits) {
+        return check_event(scene, status);
+    }
     const unsigned num = scene->gemm.batch_count > 1 ? SCENE_MEMBERS : 1;
     const bool works = status == KILN_SUCCESS;
     return check_event(scene, status) +

@@ -16,6 +16,7 @@ struct scene_setting {
     bool loose;                        /* on an out-of-order queue */
     bool listed;                       /* with a wait list and an event */
     bool warm;                         /* not the first call */
+    bool splits;                       /* writes C in two stages: undefined when the call fails */
 };
 
 /* What a call would do, by kiln_gemm_explain: in single, double and half precision; and the bytes

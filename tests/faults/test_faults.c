@@ -18,7 +18,7 @@
 #include <time.h>
 
 enum {
-    MAX_CALLS = 2000, NUM_WAYS = 2 * NUM_FAULT_KINDS, NUM_BUNDLES = 3, NUM_MODES = 4,
+    MAX_CALLS = 2000, NUM_WAYS = 2 * NUM_FAULT_KINDS, BUNDLE_LINKED = 3, NUM_BUNDLES, NUM_MODES = 4,
     CALLBACK_STEPS = 10000,            /* milliseconds to wait for the driver's callbacks */
     LONG_LACK = 50
 };
@@ -58,15 +58,20 @@ static const struct kiln_bundle *linked_bundle(void)
 
 static struct scene_setting setting_of(unsigned bundle, unsigned mode, bool warm)
 {
+    const struct kiln_bundle *const small[] = { staged_bundle(), imaged_bundle(), split_bundle() };
     struct scene_setting setting = {
-        .m = 20, .n = 24, .k = 28, .loose = mode / 2, .listed = mode % 2, .warm = warm,
+        .m = 96, .n = 96, .k = 96, .loose = mode / 2, .listed = mode % 2, .warm = warm,
+        .bundle_name = "linked",
     };
-    if (bundle == 2) {
-        setting = (struct scene_setting) { "linked", linked_bundle(), 96, 96, 96, mode / 2,
-                mode % 2, warm };
+    if (bundle == BUNDLE_LINKED) {
+        setting.bundle = linked_bundle();
     } else {
-        setting.bundle_name = bundle == 0 ? "staged" : "imaged";
-        setting.bundle = bundle == 0 ? staged_bundle() : imaged_bundle();
+        setting.m = 20;
+        setting.n = 24;
+        setting.k = 28;
+        setting.bundle = small[bundle];
+        setting.bundle_name = small[bundle]->name;
+        setting.splits = small[bundle] == split_bundle();
     }
     return setting;
 }
@@ -264,7 +269,7 @@ static bool is_wanted(const struct options *options, const struct place *place)
     if (place->call % place->kind->stride != 0 || (has_queue && place->mode != mode)) {
         return false;
     }
-    return place->bundle == 0 || (place->bundle == 1 && place->warm && has_queue);
+    return place->bundle == 0 || (place->bundle < BUNDLE_LINKED && place->warm && has_queue);
 }
 
 /* How often the call can fail; counted once for each scene and setting. */
