@@ -296,12 +296,13 @@ static bool ask(struct hunts *hunts, const struct proposal *proposal)
     return true;
 }
 
-/* What was proposed when the time is over is measured all the same: it is built already. */
+/* One is asked for in any case. What was proposed when the time is over is measured all the same: it
+ * is built already. */
 static bool run(struct hunts *hunts, double until)
 {
     struct queue queue = { .most = hunts->tuner->facts.value[FACT_IS_CPU] ? 1 : AHEAD + 1 };
-    for (;;) {
-        if (hunts->tuner->spent < until)
+    for (bool first = true;; first = false) {
+        if (first || hunts->tuner->spent < until)
             fill(hunts, &queue);
         if (!queue.num)
             return true;

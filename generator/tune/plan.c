@@ -34,6 +34,9 @@ static const double search_end = 0.55, edges_end = 0.75, matrix_end = 0.95, look
  * edges may take all that is left. */
 static const double grace = 0.1;
 
+/* More than any budget, seconds. */
+static const double endless = 1e9;
+
 /* Of the time for one search, what one operation of generic may take. */
 static const double operation_share = 1.0 / 12;
 
@@ -89,10 +92,12 @@ static bool must_stop(const struct plan *plan)
     return plan->tuner->failed || *plan->tuner->stop;
 }
 
-/* No question goes on beyond this part of the precision's budget. */
-static void set_limit(struct plan *plan, double part)
+/* No question goes on beyond this part of the precision's budget; but where the budget is not
+ * strict, the first ones, without which there is nothing. */
+static void set_limit(struct plan *plan, double part, bool is_first)
 {
-    plan->tuner->limit = fmin(plan->start + part * plan->seconds, plan->tuner->budget);
+    plan->tuner->limit = is_first && !plan->tuner->is_strict
+            ? HUGE_VAL : fmin(plan->start + part * plan->seconds, plan->tuner->budget);
 }
 
 /* Whether this is one shard of a search, which compares with generic no more than it chooses. */
@@ -185,7 +190,7 @@ static void search_one(struct plan *plan, const struct quest *quest, double end)
     };
     progress_phase(plan->tuner, "%s search %zux%zux%zu %s", plan->precision->name,
             quest->shape.m, quest->shape.n, quest->shape.k, pair_names[quest->pair]);
-    set_limit(plan, end + grace);
+    set_limit(plan, end + grace, !plan->num_finalists);
     hunt(plan->tuner, &quarry, plan->start + end * plan->seconds);
     const struct record *best = next_best(plan, RECORD_SEARCH, quest, NULL, 0, 0);
     if (!is_part(plan->tuner) && !must_stop(plan))
@@ -265,7 +270,7 @@ static bool look_again(struct plan *plan, const struct quest *quests, size_t num
     struct config looks[MAX_LOOKS];
     const unsigned num = list_looks(plan, quests, num_quests, most, looks);
     progress_phase(plan->tuner, "%s second looks", plan->precision->name);
-    set_limit(plan, end + grace);
+    set_limit(plan, end + grace, false);
     for (unsigned i = 0; i < num && (i == 0 || used(plan) < end); i += LOOKS_TOGETHER)
         if (!look_at(plan, quests, num_quests, looks + i,
                     num - i < LOOKS_TOGETHER ? num - i : LOOKS_TOGETHER, end))
@@ -292,17 +297,30 @@ static bool passes_edges(struct plan *plan, const struct config *config)
     return true;
 }
 
+static bool is_generic(const struct plan *plan, const struct config *config)
+{
+    struct config generic[BASELINE_MAX];
+    const size_t num = plan->tuner->generic
+            ? plan->tuner->generic(plan->precision, generic, BASELINE_MAX) : 0;
+    return !differs(generic, (unsigned) num, config, 1);
+}
+
 /* Drops the finalists that fail an edge class, or for which there is no time. */
 static bool check_edges(struct plan *plan)
 {
     unsigned kept = 0;
+    bool has_own = false;              /* one that is not generic's */
     progress_phase(plan->tuner, "%s edges", plan->precision->name);
     for (unsigned i = 0; i < plan->num_finalists && !must_stop(plan); i++) {
-        if (kept && used(plan) > edges_end)
+        if (has_own && used(plan) > edges_end)
             break;
-        if (passes_edges(plan, &plan->finalists[i]))
-            plan->finalists[kept++] = plan->finalists[i];
+        set_limit(plan, 1, !has_own);
+        if (!passes_edges(plan, &plan->finalists[i]))
+            continue;
+        has_own = has_own || !is_generic(plan, &plan->finalists[i]);
+        plan->finalists[kept++] = plan->finalists[i];
     }
+    set_limit(plan, 1, false);
     plan->num_finalists = kept;
     return !must_stop(plan);
 }
@@ -548,7 +566,7 @@ static bool search_all(struct plan *plan)
     const struct journal_head *head = &plan->tuner->records.head;
     const size_t num = list_quests(plan->tuner, quests);
     const unsigned looks = plan->tuner->strategy->second_looks;
-    set_limit(plan, search_end + grace);
+    set_limit(plan, search_end + grace, false);
     fit_quests(plan, quests, num);
     if (head->merged)
         return look_again(plan, quests, num, looks > MERGED_LOOKS ? looks : MERGED_LOOKS,
@@ -559,8 +577,7 @@ static bool search_all(struct plan *plan)
 
 bool plan_finish(struct tuner *tuner, const struct precision *precision)
 {
-    struct plan plan = plan_of(tuner, precision, 1);
-    tuner->limit = HUGE_VAL;
+    struct plan plan = plan_of(tuner, precision, endless);
     for (size_t i = 0; i < tuner->records.num && !plan.num_finalists; i++) {
         const struct record *r = &tuner->records.rows[i];
         const struct quest quest = { { r->m, r->n, r->k }, r->pair, 1 };
@@ -577,7 +594,6 @@ bool plan_precision(struct tuner *tuner, const struct precision *precision, doub
     search_all(&plan);
     if (must_stop(&plan) || is_part(tuner))
         return !must_stop(&plan);
-    set_limit(&plan, 1);
     return check_edges(&plan) && time_own_shapes(&plan) &&
            time_shapes(&plan, RECORD_MATRIX, is_cpu ? cpu_anchors : gpu_anchors,
                    is_cpu ? COUNT(cpu_anchors) : COUNT(gpu_anchors), matrix_end) &&

@@ -239,7 +239,7 @@ int tune_main(const struct options *options)
         .strategy = options->strategy, .seed = options->seed,
         .slack = (1 - usable) / 2 * options->seconds,
         .shapes = own.at, .json = options->json, .quiet = options->quiet,
-        .stop = &stop_requested, .generic = known_generic,
+        .stop = &stop_requested, .generic = known_generic, .is_strict = options->or_generic,
     };
     if (!make_output(options->output))
         return EXIT_FAILURE;

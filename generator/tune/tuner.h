@@ -27,6 +27,7 @@ struct tuner {
     uint64_t seed;
     double seconds;                    /* of the whole run */
     double budget, slack;              /* seconds for questions, and what may be over them */
+    bool is_strict;                    /* the budget holds even if nothing is verified by then */
     double limit;                      /* of spent, where the present phase's questions end; 0: at
                                           the budget's end */
     double spent;                      /* of the rows used so far */

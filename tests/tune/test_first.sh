@@ -80,5 +80,4 @@ tune 1 "no device's name contains 'typo'; there is: '" --or-generic --unless-mat
 tune 0 "warning: nothing is tuned, the generic bundle serves: single: the budget ended before" \
     --or-generic --seconds 0.01 --precisions single
 for_no_device
-tune 1 "nothing may ship: single: the budget ended before" --seconds 0.01 --precisions single
 echo "no device, no such device, a driver that dies, no time: a bundle or a word"
