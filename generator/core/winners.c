@@ -1,7 +1,9 @@
 /* winners.c: winners.tsv to and from memory, and on into a bundle. */
 #include "winners.h"
 
+#include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,8 +38,9 @@ static bool split(const char *start, size_t len, struct line *line)
 static bool parse_count(const char *field, long max, long *value)
 {
     char *end;
+    errno = 0;
     *value = strtol(field, &end, 10);
-    return end != field && !*end && *value >= 0 && *value <= max;
+    return end != field && !*end && !errno && *value >= 0 && *value <= max;
 }
 
 static bool copy_field(char *to, size_t bytes, const char *field)
@@ -120,7 +123,7 @@ static const char *parse_regret(const struct line *line, struct winners *winners
 static const char *parse_fact(const struct line *line, struct winners *winners)
 {
     long value;
-    if (line->num != 3 || !parse_count(line->field[2], INT64_MAX, &value))
+    if (line->num != 3 || !parse_count(line->field[2], LONG_MAX, &value))
         return "a fact has a name and a number";
     for (int i = 0; i < NUM_FACTS; i++)
         if (!strcmp(fact_names[i], line->field[1])) {

@@ -103,6 +103,7 @@ static void each_error_is_told(void **state)
         { HEAD "vector\t-1\n", "line 3: vector is a number" },
         { HEAD "fact\tMAX_ITEMS\n", "line 3: a fact has a name and a number" },
         { HEAD "fact\tMAX_ITEMS\tx\n", "line 3: a fact has a name and a number" },
+        { HEAD "fact\tMAX_ITEMS\t99999999999999999999\n", "line 3: a fact has a name and a number" },
         { HEAD "fact\tWEIGHT\t1\n", "line 3: unknown fact" },
         { HEAD "recipe\tsingle\tdirect\t0\t0\t0\n",
           "line 3: a recipe has a precision, a configuration and four hashes" },

@@ -6,6 +6,7 @@
  * given: compiling takes longer than everything else. With --bundle the recipes of a bundle run.
  * The checks of checks.h follow.
  */
+#include "brief.h"
 #include "checks.h"
 #include "cover.h"
 #include "core/assemble.h"
@@ -21,7 +22,8 @@
 
 enum {
     EXIT_USAGE = 2, EXIT_SKIPPED = 77, MAX_FACTS = 8, WORKSPACE_BYTES = 1 << 20,
-    SMALL_CASE = 8000                  /* multiply-adds that a simulator may do twice */
+    SMALL_CASE = 4000,                 /* multiply-adds that a simulator may do twice */
+    FEW_ITEMS = 2048                   /* work-items that it may have for 32 x 32 x 32 */
 };
 
 struct options {
@@ -31,7 +33,7 @@ struct options {
     int pair;                          /* -1: all */
     size_t most;                       /* 0: no limit */
     struct shard shard;                /* of the bundle; 0: the whole */
-    bool all, list, tight, presets;
+    bool all, brief, list, tight, presets;
     const char *facts[MAX_FACTS];      /* "NAME=VALUE": what to take the device for */
     unsigned num_facts;
 };
@@ -47,6 +49,7 @@ struct run {
     struct verifier verifier;
     struct candidates candidates;
     struct counts counts;
+    struct brief brief;
 };
 
 static const char help[] =
@@ -58,9 +61,11 @@ static const char help[] =
     "  --bundle DIR          the recipes of DIR/winners.tsv as they are emitted, for all four\n"
     "                        transpose pairs\n"
     "  --shard I/N           of these the I-th part of N, so that each ends in time\n"
-    "  --most N              leave out cases with an extent above N, and configurations whose\n"
+    "  --most N              extents above N become less, and configurations are left out whose\n"
     "                        kernels go through rows or columns by more than N or which pad an\n"
     "                        operand to a multiple of more\n"
+    "  --brief               of each family, as few cases as let every value of every parameter,\n"
+    "                        every precision and every transpose pair meet every edge class\n"
     "  --fact NAME=VALUE     take the device for one with this fact (see kiln-tune probe)\n"
     "  --tight               instead of comparing with a reference, run on buffers that end with\n"
     "                        their last element, for a simulator that sees stray accesses;\n"
@@ -83,6 +88,27 @@ static bool is_within(const struct options *options, const struct verify_case *o
 {
     return !options->most ||
            (of->m <= options->most && of->n <= options->most && of->k <= options->most);
+}
+
+/* Between a half and all of the most. */
+static void shorten(size_t *extent, size_t most)
+{
+    if (*extent > most)
+        *extent = most / 2 + *extent % (most / 2 + 1);
+}
+
+/* Makes a case small enough; false when it would not be what the recipe's guards want. */
+static bool fit_within(const struct options *options, const struct kiln_recipe *recipe,
+        struct verify_case *of)
+{
+    const struct kiln_guard *guard = &recipe->guard;
+    if (is_within(options, of))
+        return true;
+    shorten(&of->m, options->most);
+    shorten(&of->n, options->most);
+    shorten(&of->k, options->most);
+    return verify_takes_shape(recipe, of->m, of->n, of->k) &&
+           guard->a <= 1 && guard->b <= 1 && guard->c <= 1;
 }
 
 /* How to see this failure again, alone. */
@@ -210,7 +236,10 @@ static void run_class(struct run *run, struct candidate *candidate, unsigned num
 {
     struct verify_case of = edge->of;
     const unsigned failures = run->counts.failures;
-    if (!is_wanted(run->options, edge->name) || !is_within(run->options, &of))
+    if (!is_wanted(run->options, edge->name) ||
+        !fit_within(run->options, recipe_of(candidate), &of) ||
+        (run->options->brief && !brief_takes(&run->brief, &candidate->config, &candidate->problem,
+                edge->name)))
         return;
     if (!run->options->tight || of.m * of.n * of.k <= SMALL_CASE)
         run_case(run, candidate, edge->name, &of, verify_exact);
@@ -228,6 +257,7 @@ static void run_edges(struct run *run, struct candidate *candidate)
     struct verify_case exact, gauge;
     const struct kiln_recipe *recipe = recipe_of(candidate);
     const struct assembly_edges *stated = candidate->assembly.edges;
+    brief_begin(&run->brief);
     const unsigned num = verify_edges(&candidate->problem, recipe, stated, edges);
     for (unsigned i = 0; i < num; i++)
         run_class(run, candidate, i, &edges[i]);
@@ -304,6 +334,20 @@ static bool is_small(const struct kiln_recipe *recipe, size_t most)
     return ok;
 }
 
+static size_t count_items(const struct kiln_recipe *recipe, size_t extent)
+{
+    size_t sum = 0;
+    for (unsigned i = 0; i < recipe->num_stages; i++) {
+        const struct kiln_stage *stage = &recipe->stages[i];
+        size_t items = 1;
+        for (unsigned d = 0; d < stage->work_dim; d++)
+            items *= stage->local[d] * (stage->dim[d] == KILN_DIM_ONE ? stage->tile[d]
+                    : (extent + stage->tile[d] - 1) / stage->tile[d]);
+        sum += items;
+    }
+    return sum;
+}
+
 static bool accepts(void *env, const struct config *config, const struct problem *problem)
 {
     const struct run *run = env;
@@ -315,7 +359,8 @@ static bool accepts(void *env, const struct config *config, const struct problem
         return true;
     if (assembly_init(&assembly, "size", &run->facts) &&
         assembly_add(&assembly, config, problem, &index, error))
-        ok = is_small(&assembly.recipes[index], run->options->most);
+        ok = is_small(&assembly.recipes[index], run->options->most) &&
+             (!run->options->brief || count_items(&assembly.recipes[index], 32) <= FEW_ITEMS);
     assembly_free(&assembly);
     return ok;
 }
@@ -334,6 +379,7 @@ static void run_pairs(struct run *run, const struct config *config,
 static void run_family(struct run *run, const struct family *family)
 {
     static struct cover cover;
+    run->brief = (struct brief) { .num_classes = 0 };
     for (size_t p = 0; p < num_precisions; p++) {
         const struct problem problem = { &precisions[p], false, false };
         if (run->options->precision && run->options->precision != &precisions[p])
@@ -503,6 +549,8 @@ int main(int argc, char **argv)
             return fputs(help, stdout) < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
         if (!strcmp(argv[i], "--all"))
             options.all = true;
+        else if (!strcmp(argv[i], "--brief"))
+            options.brief = true;
         else if (!strcmp(argv[i], "--presets"))
             options.presets = true;
         else if (!strcmp(argv[i], "--tight"))

@@ -1,10 +1,12 @@
 #!/bin/sh
 # oclgrind.sh KERNEL_TEST FAMILY [OPTION...]: runs the kernel test of a family on Oclgrind, which
-# interprets each kernel and sees races, uninitialised values and accesses out of bounds.
+# interprets each kernel and sees races, uninitialised values and accesses out of bounds. Without
+# options: on few and small cases (kernel_test --brief).
 # oclgrind.sh COPY_TEST: the same with a test that takes nothing but the device's name.
 #
 # Oclgrind exits with 0 whatever it finds; what counts is its log. Its device is a scalar one: it is
-# taken for one with vectors and registers, so that kernels for such devices are seen too. Kernels
+# taken for one with vectors and registers, so that kernels for such devices are seen too, but not
+# with many registers, as each costs time. Kernels
 # are compiled without optimisation: the check for uninitialised values does not know the
 # instruction "freeze", which the optimiser makes of a division and a remainder by the same number,
 # and gives up. It is taken for a device without images: what a kernel reads from one counts as
@@ -17,9 +19,9 @@ if [ $# -eq 1 ]; then
 else
     family=$2
     shift 2
-    [ $# -gt 0 ] || set -- --most 46 --tight
+    [ $# -gt 0 ] || set -- --most 32 --tight --brief
     set -- --device Oclgrind --family "$family" \
-        --fact VECTOR_BYTES=64 --fact REGISTER_BYTES=2048 --fact IMAGE_PIXELS=0 "$@"
+        --fact VECTOR_BYTES=64 --fact REGISTER_BYTES=512 --fact IMAGE_PIXELS=0 "$@"
 fi
 # Presets have large tiles: what is uninitialised, which takes three times as long to see, is left to
 # the small configurations. The check crashes on the copying of vectors.
