@@ -20,7 +20,8 @@
 enum {
     MAX_CALLS = 2000, NUM_WAYS = 2 * NUM_FAULT_KINDS, BUNDLE_LINKED = 3, NUM_BUNDLES, NUM_MODES = 4,
     CALLBACK_STEPS = 10000,            /* milliseconds to wait for the driver's callbacks */
-    LONG_LACK = 50
+    LONG_LACK = 50,
+    WHOLE_STRIDE = 16                  /* the whole form does so many times more of the slowest */
 };
 
 /* The settings of all scenes: for each bundle in-order and out-of-order, listed and not. */
@@ -259,11 +260,12 @@ static bool is_wanted(const struct options *options, const struct place *place)
 {
     const size_t kind = (size_t) (place->kind - scene_kinds);
     const bool has_queue = place->kind->check != scene_kinds[0].check && !place->kind->tells;
-    if ((place->kind->creates && place->warm) || (!has_queue && place->mode != 0)) {
+    if ((place->kind->creates && (place->warm || place->bundle != 0)) ||
+        (!has_queue && place->mode != 0)) {
         return false;
     }
     if (options->whole) {
-        return true;
+        return place->call % (1 + place->kind->stride / WHOLE_STRIDE) == 0;
     }
     const unsigned mode = (unsigned) (kind + place->warm) % NUM_MODES;
     if (place->call % place->kind->stride != 0 || (has_queue && place->mode != mode)) {
