@@ -274,7 +274,7 @@ static int command_explain(const struct options *options)
     const bool legal = config_legal(&subject.config, &subject.problem, &subject.facts, &reason);
     struct scope *scope = calloc(1, sizeof *scope);
     config_format(&subject.config, name);
-    text_add(&text, "%s\n%s%s\nrank %ld\n", name, legal ? "legal" : "illegal: ",
+    text_add(&text, "%s\n%s%s\nrank %" PRId64 "\n", name, legal ? "legal" : "illegal: ",
             legal ? "" : reason,
             config_rank(&subject.config, &subject.problem, &subject.facts));
     const bool scoped = scope &&
@@ -284,7 +284,7 @@ static int command_explain(const struct options *options)
         if (entry->is_text)
             text_add(&text, "  %-16s %s\n", entry->name, entry->text);
         else
-            text_add(&text, "  %-16s %ld\n", entry->name, entry->value);
+            text_add(&text, "  %-16s %" PRId64 "\n", entry->name, entry->value);
     }
     free(scope);
     return finish(options, &text);

@@ -30,7 +30,7 @@ static bool source_open(struct source *source, const struct config *config,
     return config_scope(config, problem, facts, &source->scope, error);
 }
 
-static bool evaluate(struct source *source, const char *text, size_t len, long *value)
+static bool evaluate(struct source *source, const char *text, size_t len, int64_t *value)
 {
     struct expr_error e;
     if (expr_eval(text, len, &source->scope, value, &e))
@@ -43,7 +43,7 @@ static bool evaluate(struct source *source, const char *text, size_t len, long *
 /* Whether a stage or region with this condition belongs to the configuration. */
 static bool applies(struct source *source, const char *when, bool *yes)
 {
-    long value = 1;
+    int64_t value = 1;
     const bool ok = !when || evaluate(source, when, strlen(when), &value);
     *yes = ok && value;
     return ok;
@@ -65,7 +65,7 @@ static bool evaluate_part(struct source *source, const char *list, unsigned i, u
 {
     const char *part;
     size_t len;
-    long v = 0;
+    int64_t v = 0;
     if (!list_part(list, i, &part, &len) || !evaluate(source, part, len, &v))
         return false;
     *value = (uint32_t) v;
@@ -169,7 +169,7 @@ static bool bind_all(struct source *source, const char *bind)
         const char *equals = memchr(part, '=', len);
         const size_t name_len = strcspn(part, " =");
         char name[SCOPE_NAME_BYTES];
-        long value;
+        int64_t value;
         if (!equals || name_len >= sizeof name)
             return false;
         snprintf(name, sizeof name, "%.*s", (int) name_len, part);
@@ -280,7 +280,7 @@ char *assemble_text(const struct config *config, const struct problem *problem,
 }
 
 /* The program made of these pieces, shared when the bundle already has it. */
-static bool add_program(struct assembly *assembly, const struct pieces *pieces, long ptx,
+static bool add_program(struct assembly *assembly, const struct pieces *pieces, int64_t ptx,
         uint32_t *index)
 {
     const uint64_t hash = assemble_hash(pieces->at, pieces->num);
@@ -317,7 +317,7 @@ static bool fill_stage(struct assembly *assembly, struct source *source,
     char name[ENTRY_NAME_BYTES];
     const char *at;
     size_t len;
-    long bytes = 0;
+    int64_t bytes = 0;
     assemble_entry_name(source->config, source->problem, from, name);
     *stage = (struct kiln_stage) { .entry = arena_string(&assembly->arena, name),
             .tile = { 1, 1, 1 }, .local = { 1, 1, 1 } };
@@ -360,7 +360,7 @@ static bool fill_stages(struct assembly *assembly, struct source *source,
 static bool fill_region(struct source *source, const struct family_region *from,
         struct kiln_region *region)
 {
-    long bytes;
+    int64_t bytes;
     *region = (struct kiln_region) { .round = { 1, 1 } };
     for (unsigned i = 0; i < 2; i++) {
         const char *at;
@@ -401,9 +401,9 @@ static bool fill_regions(struct assembly *assembly, struct source *source,
     return recipe->regions != NULL;
 }
 
-static bool evaluate_or(struct source *source, const char *expr, long otherwise, uint32_t *value)
+static bool evaluate_or(struct source *source, const char *expr, int64_t otherwise, uint32_t *value)
 {
-    long v = otherwise;
+    int64_t v = otherwise;
     if (expr && !evaluate(source, expr, strlen(expr), &v))
         return false;
     *value = (uint32_t) v;

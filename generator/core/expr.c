@@ -6,7 +6,7 @@
  */
 #include "expr.h"
 
-#include <limits.h>
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -43,7 +43,7 @@ static const struct binary_op {
     { "*", 6, OP_MUL }, { "/", 6, OP_DIV }, { "%", 6, OP_MOD },
 };
 
-static long parse_ternary(struct parser *ps);
+static int64_t parse_ternary(struct parser *ps);
 
 /* These do not ask the locale, so that a build gives the same bytes everywhere. */
 static bool is_space(char c)
@@ -67,7 +67,7 @@ static int shown(size_t len)
 }
 
 __attribute__((format(printf, 3, 4)))
-static long fail(struct parser *ps, const char *at, const char *format, ...)
+static int64_t fail(struct parser *ps, const char *at, const char *format, ...)
 {
     if (!ps->failed) {
         va_list args;
@@ -97,7 +97,7 @@ static bool accept(struct parser *ps, char c)
 }
 
 /* Says what stands where something else was wanted. */
-static long fail_here(struct parser *ps, const char *wanted)
+static int64_t fail_here(struct parser *ps, const char *wanted)
 {
     skip_space(ps);
     if (ps->p == ps->end)
@@ -114,63 +114,63 @@ static void expect(struct parser *ps, char c)
         fail_here(ps, c == ')' ? "')'" : "':'");
 }
 
-static long fail_overflow(struct parser *ps, const char *at)
+static int64_t fail_overflow(struct parser *ps, const char *at)
 {
     return fail(ps, at, "overflow");
 }
 
-static long add(struct parser *ps, const char *at, long a, long b)
+static int64_t add(struct parser *ps, const char *at, int64_t a, int64_t b)
 {
-    long value;
+    int64_t value;
     return __builtin_add_overflow(a, b, &value) ? fail_overflow(ps, at) : value;
 }
 
-static long subtract(struct parser *ps, const char *at, long a, long b)
+static int64_t subtract(struct parser *ps, const char *at, int64_t a, int64_t b)
 {
-    long value;
+    int64_t value;
     return __builtin_sub_overflow(a, b, &value) ? fail_overflow(ps, at) : value;
 }
 
-static long multiply(struct parser *ps, const char *at, long a, long b)
+static int64_t multiply(struct parser *ps, const char *at, int64_t a, int64_t b)
 {
-    long value;
+    int64_t value;
     return __builtin_mul_overflow(a, b, &value) ? fail_overflow(ps, at) : value;
 }
 
-static bool divisible(struct parser *ps, const char *at, long a, long b)
+static bool divisible(struct parser *ps, const char *at, int64_t a, int64_t b)
 {
     if (b == 0)
         fail(ps, at, "division by zero");
-    else if (a == LONG_MIN && b == -1)
+    else if (a == INT64_MIN && b == -1)
         fail_overflow(ps, at);
     return !ps->failed;
 }
 
-static long divide(struct parser *ps, const char *at, long a, long b)
+static int64_t divide(struct parser *ps, const char *at, int64_t a, int64_t b)
 {
     return divisible(ps, at, a, b) ? a / b : 0;
 }
 
-static long remainder_of(struct parser *ps, const char *at, long a, long b)
+static int64_t remainder_of(struct parser *ps, const char *at, int64_t a, int64_t b)
 {
     return divisible(ps, at, a, b) ? a % b : 0;
 }
 
-static long call_min(struct parser *ps, const char *at, const long *arg)
+static int64_t call_min(struct parser *ps, const char *at, const int64_t *arg)
 {
     (void) ps;
     (void) at;
     return arg[0] < arg[1] ? arg[0] : arg[1];
 }
 
-static long call_max(struct parser *ps, const char *at, const long *arg)
+static int64_t call_max(struct parser *ps, const char *at, const int64_t *arg)
 {
     (void) ps;
     (void) at;
     return arg[0] > arg[1] ? arg[0] : arg[1];
 }
 
-static long call_ceil_div(struct parser *ps, const char *at, const long *arg)
+static int64_t call_ceil_div(struct parser *ps, const char *at, const int64_t *arg)
 {
     if (!divisible(ps, at, arg[0], arg[1]))
         return 0;
@@ -179,24 +179,24 @@ static long call_ceil_div(struct parser *ps, const char *at, const long *arg)
     return arg[0] / arg[1] + up;
 }
 
-static long call_round_up(struct parser *ps, const char *at, const long *arg)
+static int64_t call_round_up(struct parser *ps, const char *at, const int64_t *arg)
 {
     return multiply(ps, at, call_ceil_div(ps, at, arg), arg[1]);
 }
 
-static long call_pow2(struct parser *ps, const char *at, const long *arg)
+static int64_t call_pow2(struct parser *ps, const char *at, const int64_t *arg)
 {
     (void) ps;
     (void) at;
     return arg[0] > 0 && (arg[0] & (arg[0] - 1)) == 0;
 }
 
-static long call_log2(struct parser *ps, const char *at, const long *arg)
+static int64_t call_log2(struct parser *ps, const char *at, const int64_t *arg)
 {
     if (arg[0] < 1)
-        return fail(ps, at, "log2 of %ld", arg[0]);
-    long value = 0;
-    for (long rest = arg[0]; rest > 1; rest /= 2)
+        return fail(ps, at, "log2 of %" PRId64, arg[0]);
+    int64_t value = 0;
+    for (int64_t rest = arg[0]; rest > 1; rest /= 2)
         value++;
     return value;
 }
@@ -204,7 +204,7 @@ static long call_log2(struct parser *ps, const char *at, const long *arg)
 static const struct function {
     const char *name;
     int num_args;
-    long (*call)(struct parser *ps, const char *at, const long *arg);
+    int64_t (*call)(struct parser *ps, const char *at, const int64_t *arg);
 } functions[] = {
     { "min", 2, call_min },
     { "max", 2, call_max },
@@ -223,16 +223,16 @@ static const struct function *find_function(const char *name, size_t len)
 }
 
 /* A call; the parser stands behind its opening parenthesis. */
-static long parse_call(struct parser *ps, const char *name, size_t len)
+static int64_t parse_call(struct parser *ps, const char *name, size_t len)
 {
     const struct function *function = find_function(name, len);
     if (!function)
         return fail(ps, name, "unknown function '%.*s'", shown(len), name);
-    long arg[MAX_ARGS] = { 0 };
+    int64_t arg[MAX_ARGS] = { 0 };
     int num = 0;
     if (!accept(ps, ')')) {
         do {
-            long value = parse_ternary(ps);
+            int64_t value = parse_ternary(ps);
             if (num < MAX_ARGS)
                 arg[num] = value;
             if (num <= MAX_ARGS)       /* one too many is as wrong as a thousand */
@@ -246,19 +246,19 @@ static long parse_call(struct parser *ps, const char *name, size_t len)
     return ps->live && !ps->failed ? function->call(ps, name, arg) : 0;
 }
 
-static long parse_number(struct parser *ps)
+static int64_t parse_number(struct parser *ps)
 {
     const char *at = ps->p;
-    long value = 0;
+    int64_t value = 0;
     for (; ps->p < ps->end && is_digit(*ps->p); ps->p++) {
-        if (__builtin_mul_overflow(value, 10L, &value)
-                || __builtin_add_overflow(value, (long) (*ps->p - '0'), &value))
+        if (__builtin_mul_overflow(value, INT64_C(10), &value)
+                || __builtin_add_overflow(value, (int64_t) (*ps->p - '0'), &value))
             return fail(ps, at, "number too large");
     }
     return value;
 }
 
-static long parse_name(struct parser *ps)
+static int64_t parse_name(struct parser *ps)
 {
     const char *name = ps->p;
     while (ps->p < ps->end && is_name_char(*ps->p))
@@ -274,11 +274,11 @@ static long parse_name(struct parser *ps)
     return entry->value;
 }
 
-static long parse_primary(struct parser *ps)
+static int64_t parse_primary(struct parser *ps)
 {
     skip_space(ps);
     if (accept(ps, '(')) {
-        long value = parse_ternary(ps);
+        int64_t value = parse_ternary(ps);
         expect(ps, ')');
         return value;
     }
@@ -305,7 +305,7 @@ static void leave(struct parser *ps)
     ps->depth--;
 }
 
-static long parse_unary(struct parser *ps)
+static int64_t parse_unary(struct parser *ps)
 {
     skip_space(ps);
     const char *at = ps->p;
@@ -314,7 +314,7 @@ static long parse_unary(struct parser *ps)
         return parse_primary(ps);
     if (!enter(ps))
         return 0;
-    long value = parse_unary(ps);
+    int64_t value = parse_unary(ps);
     leave(ps);
     if (!ps->live)
         return 0;
@@ -335,7 +335,7 @@ static const struct binary_op *peek_binary(struct parser *ps)
     return NULL;
 }
 
-static long apply(struct parser *ps, const char *at, enum op op, long a, long b)
+static int64_t apply(struct parser *ps, const char *at, enum op op, int64_t a, int64_t b)
 {
     switch (op) {
     case OP_OR: return a || b;
@@ -356,9 +356,9 @@ static long apply(struct parser *ps, const char *at, enum op op, long a, long b)
 }
 
 /* Operands joined by operators that bind at least as tightly as min_level. */
-static long parse_binary(struct parser *ps, int min_level)
+static int64_t parse_binary(struct parser *ps, int min_level)
 {
-    long a = parse_unary(ps);
+    int64_t a = parse_unary(ps);
     const struct binary_op *op = peek_binary(ps);
     for (; op && op->level >= min_level; op = peek_binary(ps)) {
         const char *at = ps->p;
@@ -366,25 +366,25 @@ static long parse_binary(struct parser *ps, int min_level)
         bool settled = (op->op == OP_AND && !a) || (op->op == OP_OR && a);
         ps->p += strlen(op->text);
         ps->live = live && !settled;
-        long b = parse_binary(ps, op->level + 1);
+        int64_t b = parse_binary(ps, op->level + 1);
         ps->live = live;
         a = live && !ps->failed ? apply(ps, at, op->op, a, b) : 0;
     }
     return a;
 }
 
-static long parse_ternary(struct parser *ps)
+static int64_t parse_ternary(struct parser *ps)
 {
     if (!enter(ps))
         return 0;
-    long value = parse_binary(ps, 1);
+    int64_t value = parse_binary(ps, 1);
     if (accept(ps, '?')) {
         bool live = ps->live, yes = value != 0;
         ps->live = live && yes;
-        long if_yes = parse_ternary(ps);
+        int64_t if_yes = parse_ternary(ps);
         expect(ps, ':');
         ps->live = live && !yes;
-        long if_no = parse_ternary(ps);
+        int64_t if_no = parse_ternary(ps);
         ps->live = live;
         value = yes ? if_yes : if_no;
     }
@@ -392,13 +392,13 @@ static long parse_ternary(struct parser *ps)
     return value;
 }
 
-bool expr_eval(const char *text, size_t len, const struct scope *scope, long *value,
+bool expr_eval(const char *text, size_t len, const struct scope *scope, int64_t *value,
         struct expr_error *err)
 {
     struct parser ps = {
         .start = text, .p = text, .end = text + len, .scope = scope, .err = err, .live = true,
     };
-    long result = parse_ternary(&ps);
+    int64_t result = parse_ternary(&ps);
     skip_space(&ps);
     if (!ps.failed && ps.p != ps.end)
         fail_here(&ps, "an operator");

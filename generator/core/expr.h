@@ -16,7 +16,7 @@ struct expr_error {
 };
 
 /* Evaluates text[0..len). On failure returns false, fills *err and leaves *value. */
-bool expr_eval(const char *text, size_t len, const struct scope *scope, long *value,
+bool expr_eval(const char *text, size_t len, const struct scope *scope, int64_t *value,
         struct expr_error *err);
 
 #endif

@@ -291,7 +291,7 @@ static bool scope_types(struct scope *scope, const struct precision *precision)
     const struct scope_entry *index = scope_find(scope, "INDEX", 5);
     char type[32];
     if (vec && vec->value > 1)
-        snprintf(type, sizeof type, "%s%ld", precision->real, vec->value);
+        snprintf(type, sizeof type, "%s%d", precision->real, (int) vec->value);
     else
         snprintf(type, sizeof type, "%s", precision->real);
     return scope_set_text(scope, "RV", type) &&
@@ -312,7 +312,7 @@ bool config_scope(const struct config *config, const struct problem *problem,
     for (unsigned i = 0; i < family->num_values && room; i++) {
         const struct family_value *v = &family->values[i];
         struct expr_error e;
-        long value;
+        int64_t value;
         if (!expr_eval(v->expr, strlen(v->expr), scope, &value, &e)) {
             snprintf(error, FAMILY_ERROR_BYTES, "%s: %s: %s", family->name, v->name, e.what);
             return false;
@@ -338,7 +338,7 @@ bool config_legal(const struct config *config, const struct problem *problem,
     for (unsigned i = 0; i < config->family->num_rules; i++) {
         const struct family_rule *rule = &config->family->rules[i];
         struct expr_error e;
-        long holds = 0;
+        int64_t holds = 0;
         if (!expr_eval(rule->expr, strlen(rule->expr), &scope, &holds, &e))
             return false;
         if (!holds) {
@@ -351,7 +351,8 @@ bool config_legal(const struct config *config, const struct problem *problem,
 }
 
 /* The value of an expression that may be missing; false when it has none. */
-static bool value_or(const char *expr, const struct scope *scope, long otherwise, long *value)
+static bool value_or(const char *expr, const struct scope *scope, int64_t otherwise,
+        int64_t *value)
 {
     struct expr_error e;
     *value = otherwise;
@@ -362,14 +363,14 @@ static bool value_or(const char *expr, const struct scope *scope, long otherwise
 static bool divides(const char *expr, const char *rest_expr, const struct scope *scope,
         size_t extent)
 {
-    long value, rest;
+    int64_t value, rest;
     return value_or(expr, scope, 1, &value) && value_or(rest_expr, scope, 0, &rest) &&
            (value <= 1 || extent % (size_t) value <= (size_t) rest);
 }
 
 static bool is_at_most(const char *expr, const struct scope *scope, size_t extent)
 {
-    long value;
+    int64_t value;
     return value_or(expr, scope, 0, &value) && (value == 0 || extent <= (size_t) value);
 }
 
@@ -389,14 +390,14 @@ bool config_takes(const struct config *config, const struct problem *problem,
     return takes;
 }
 
-long config_rank(const struct config *config, const struct problem *problem,
+int64_t config_rank(const struct config *config, const struct problem *problem,
         const struct device_facts *facts)
 {
     const char *rank = config->family->rank;
     struct scope scope;
     struct expr_error e;
     char error[FAMILY_ERROR_BYTES];
-    long value = 0;
+    int64_t value = 0;
     if (rank && config_scope(config, problem, facts, &scope, error) &&
         !expr_eval(rank, strlen(rank), &scope, &value, &e))
         value = 0;

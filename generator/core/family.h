@@ -205,7 +205,7 @@ bool config_takes(const struct config *config, const struct problem *problem,
         const struct device_facts *facts, size_t m, size_t n, size_t k);
 
 /* The family's rank expression; 0 when it has none. */
-long config_rank(const struct config *config, const struct problem *problem,
+int64_t config_rank(const struct config *config, const struct problem *problem,
         const struct device_facts *facts);
 
 /* Facts of the least device that OpenCL 1.2's full profile allows; rendering needs no device. */

@@ -17,7 +17,7 @@ enum { MAX_FIELDS = POINT_MAX_PARAMS + 4, LINE_BYTES = 1024 };
 struct raw_row {
     long value[POINT_MAX_PARAMS];
     double cost;
-    long rank;
+    int64_t rank;
     unsigned line;                     /* of a table */
 };
 

@@ -17,7 +17,7 @@ struct recording_row {
     struct point point;
     uint64_t index;                    /* of the point in mixed-radix order: the rows' order */
     double cost;                       /* in ms; HUGE_VAL when it failed */
-    long rank;                         /* the family's, of a journal's row; else 0 */
+    int64_t rank;                         /* the family's, of a journal's row; else 0 */
     unsigned line;                     /* of a table; a journal's rows have 0 */
 };
 

@@ -19,7 +19,7 @@ static struct scope_entry *new_entry(struct scope *scope, const char *name)
     return entry;
 }
 
-bool scope_set(struct scope *scope, const char *name, long value)
+bool scope_set(struct scope *scope, const char *name, int64_t value)
 {
     struct scope_entry *entry = new_entry(scope, name);
     if (!entry)

@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 enum { SCOPE_MAX_NAMES = 160, SCOPE_NAME_BYTES = 32, SCOPE_TEXT_BYTES = 192 };
 
@@ -15,7 +16,7 @@ struct scope_entry {
     char name[SCOPE_NAME_BYTES];
     size_t name_len;
     bool is_text;                      /* a text may be substituted, not computed with */
-    long value;
+    int64_t value;
     char text[SCOPE_TEXT_BYTES];
 };
 
@@ -26,7 +27,7 @@ struct scope {
 
 /* Adds a name; a later one hides an earlier one of the same name. False when the table is full or
  * the name or text is too long. Drop names again by restoring `num`. */
-bool scope_set(struct scope *scope, const char *name, long value);
+bool scope_set(struct scope *scope, const char *name, int64_t value);
 bool scope_set_text(struct scope *scope, const char *name, const char *text);
 
 /* The innermost entry called name[0..len), or NULL. */

@@ -11,6 +11,7 @@
 #include "tmpl.h"
 #include "expr.h"
 
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -66,7 +67,7 @@ struct render {
 
 struct range {
     struct span name;
-    long from, to;
+    int64_t from, to;
 };
 
 static struct line render_block(struct render *r, struct line l);
@@ -177,16 +178,16 @@ static void put(struct render *r, const char *text, size_t len)
     r->out[r->len] = '\0';
 }
 
-static long eval(struct render *r, struct span expr)
+static int64_t eval(struct render *r, struct span expr)
 {
     struct expr_error err;
-    long value = 0;
+    int64_t value = 0;
     if (!expr_eval(expr.p, span_len(expr), r->scope, &value, &err))
         fail(r, "%s", err.what);
     return value;
 }
 
-static void bind(struct render *r, struct span name, long value)
+static void bind(struct render *r, struct span name, int64_t value)
 {
     char copy[SCOPE_NAME_BYTES];
     if (span_len(name) >= sizeof copy) {
@@ -362,7 +363,7 @@ static bool split_list(struct render *r, struct span s, struct list *list)
 
 static void render_items(struct render *r, const struct list *list, const struct range *range)
 {
-    for (long i = range->from; i < range->to && !r->failed; i++) {
+    for (int64_t i = range->from; i < range->to && !r->failed; i++) {
         size_t mark = r->scope->num;
         charge(r, span_len(list->separator) + span_len(list->text) + 1);
         if (i > range->from)
@@ -404,7 +405,7 @@ static const char *render_value(struct render *r, struct span s)
         put(r, entry->text, strlen(entry->text));
     } else {
         char number[24];
-        put(r, number, (size_t) snprintf(number, sizeof number, "%ld", eval(r, expr)));
+        put(r, number, (size_t) snprintf(number, sizeof number, "%" PRId64, eval(r, expr)));
     }
     return close + 1;
 }
@@ -451,7 +452,7 @@ static struct line render_for(struct render *r, struct line l)
     if (!parse_range(r, l.rest, &range))
         return body;
     struct line close = range.from < range.to ? body : skip_block(r, body);
-    for (long i = range.from; i < range.to && !r->failed; i++) {
+    for (int64_t i = range.from; i < range.to && !r->failed; i++) {
         size_t mark = r->scope->num;
         charge(r, 1);
         r->line = l.number;

@@ -46,7 +46,7 @@ struct stage {
 /* ---- what is known at the start ---- */
 
 static bool rank_row(const char *expr, const struct recording *recording, size_t row,
-        struct scope *scope, long *rank, struct expr_error *error)
+        struct scope *scope, int64_t *rank, struct expr_error *error)
 {
     scope->num = 0;
     for (unsigned p = 0; p < recording->num_params; p++)

@@ -111,7 +111,7 @@ static void add_presets(struct hunt *hunt, bool meant)
 
 /* A random point and the family's rank of it. */
 struct draw {
-    long rank;
+    int64_t rank;
     int number;
     struct point point;
 };

@@ -2,6 +2,7 @@
 #include "expr.h"
 #include "scope.h"
 
+#include <inttypes.h>
 #include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,25 +21,26 @@ static int fill_names(void **state)
     (void) state;
     names.num = 0;
     bool ok = scope_set(&names, "M", 96) && scope_set(&names, "N", 0) && scope_set(&names, "VEC", 4)
-            && scope_set(&names, "min", 7) && scope_set(&names, "BIG", LONG_MAX)
-            && scope_set(&names, "SMALL", LONG_MIN) && scope_set_text(&names, "T", "float");
+            && scope_set(&names, "min", 7) && scope_set(&names, "BIG", INT64_MAX)
+            && scope_set(&names, "SMALL", INT64_MIN) && scope_set_text(&names, "T", "float");
     return ok ? 0 : -1;
 }
 
 struct good {
     const char *text;
-    long value;
+    int64_t value;
 };
 
 static void check_good(const struct good *rows, size_t num)
 {
     for (size_t i = 0; i < num; i++) {
         struct expr_error err = { .what = "" };
-        long value = -12345;
+        int64_t value = -12345;
         if (!expr_eval(rows[i].text, strlen(rows[i].text), &names, &value, &err))
             fail_msg("'%s': %s", rows[i].text, err.what);
         if (value != rows[i].value)
-            fail_msg("'%s' is %ld, not %ld", rows[i].text, value, rows[i].value);
+            fail_msg("'%s' is %" PRId64 ", not %" PRId64, rows[i].text, value,
+                    rows[i].value);
     }
 }
 
@@ -52,9 +54,9 @@ static void check_bad(const struct bad *rows, size_t num)
 {
     for (size_t i = 0; i < num; i++) {
         struct expr_error err = { .what = "" };
-        long value = -12345;
+        int64_t value = -12345;
         if (expr_eval(rows[i].text, strlen(rows[i].text), &names, &value, &err))
-            fail_msg("'%s' is %ld, not an error", rows[i].text, value);
+            fail_msg("'%s' is %" PRId64 ", not an error", rows[i].text, value);
         assert_int_equal(value, -12345);
         if (strcmp(err.what, rows[i].what) != 0 || err.at != rows[i].at)
             fail_msg("'%s': '%s' at %zu, not '%s' at %zu", rows[i].text, err.what, err.at,
@@ -90,11 +92,11 @@ static void functions(void **state)
         { "max(min(1, 2), (3 > 2) ? 5 : 6)", 5 },
         { "ceil_div(7, 2)", 4 }, { "ceil_div(8, 2)", 4 }, { "ceil_div(0, 3)", 0 },
         { "ceil_div(-7, 2)", -3 }, { "ceil_div(7, -2)", -3 }, { "ceil_div(-7, -2)", 4 },
-        { "ceil_div(BIG, 2)", LONG_MAX / 2 + 1 }, { "ceil_div(BIG, BIG)", 1 },
+        { "ceil_div(BIG, 2)", INT64_MAX / 2 + 1 }, { "ceil_div(BIG, BIG)", 1 },
         { "round_up(7, 4)", 8 }, { "round_up(8, 4)", 8 }, { "round_up(0, 4)", 0 },
         { "pow2(1)", 1 }, { "pow2(64)", 1 }, { "pow2(0)", 0 }, { "pow2(-4)", 0 }, { "pow2(12)", 0 },
         { "pow2(SMALL)", 0 }, { "log2(1)", 0 }, { "log2(8)", 3 }, { "log2(9)", 3 },
-        { "log2(BIG)", sizeof(long) * CHAR_BIT - 2 },
+        { "log2(BIG)", sizeof(int64_t) * CHAR_BIT - 2 },
     };
     check_good(rows, sizeof rows / sizeof rows[0]);
 }
@@ -125,8 +127,8 @@ static void limits_of_arithmetic(void **state)
 {
     (void) state;
     static const struct good good[] = {
-        { "BIG", LONG_MAX }, { "SMALL", LONG_MIN }, { "-BIG - 1", LONG_MIN }, { "BIG + SMALL", -1 },
-        { "SMALL / 1", LONG_MIN }, { "BIG / -1", -LONG_MAX }, { "min(BIG, SMALL)", LONG_MIN },
+        { "BIG", INT64_MAX }, { "SMALL", INT64_MIN }, { "-BIG - 1", INT64_MIN }, { "BIG + SMALL", -1 },
+        { "SMALL / 1", INT64_MIN }, { "BIG / -1", -INT64_MAX }, { "min(BIG, SMALL)", INT64_MIN },
     };
     check_good(good, sizeof good / sizeof good[0]);
     static const struct bad bad[] = {
@@ -174,7 +176,7 @@ static void only_len_bytes_are_read(void **state)
 {
     (void) state;
     struct expr_error err;
-    long value;
+    int64_t value;
     assert_true(expr_eval("12345", 2, &names, &value, &err));
     assert_int_equal(value, 12);
     assert_true(expr_eval("VECTOR", 3, &names, &value, &err));
@@ -203,7 +205,7 @@ static void deep_nesting_is_an_error(void **state)
     for (size_t i = 0; i < sizeof openers / sizeof openers[0]; i++) {
         char *text = repeat(openers[i], 200000, "1");
         struct expr_error err;
-        long value;
+        int64_t value;
         assert_false(expr_eval(text, strlen(text), &names, &value, &err));
         assert_string_equal(err.what, "nested deeper than 100");
         free(text);
@@ -223,7 +225,7 @@ static void long_text_is_fine(void **state)
     free(text);
     text = repeat("A", 100000, "");
     struct expr_error err;
-    long value;
+    int64_t value;
     assert_false(expr_eval(text, strlen(text), &names, &value, &err));
     /* A message quotes 48 bytes of a name and no more. */
     assert_string_equal(err.what,
