@@ -185,22 +185,11 @@ static const struct kiln_recipe split_recipes[] = {
     PLAIN,
 };
 
-uint64_t text_hash(const char *const *pieces, uint32_t num)
-{
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
-    for (uint32_t i = 0; i < num; i++) {
-        for (const char *at = pieces[i]; *at != '\0'; at++) {
-            hash = (hash ^ (unsigned char) *at) * UINT64_C(0x100000001b3);
-        }
-    }
-    return hash;
-}
-
 static const struct kiln_bundle *with_hashes(const struct kiln_bundle *bundle,
         struct kiln_program *programs)
 {
     for (uint32_t i = 0; i < bundle->num_programs; i++) {
-        programs[i].hash = text_hash(programs[i].pieces, programs[i].num_pieces);
+        programs[i].hash = kiln_hash_pieces(programs[i].pieces, programs[i].num_pieces);
     }
     return bundle;
 }

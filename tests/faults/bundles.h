@@ -4,23 +4,15 @@
 #define KILN_TESTS_BUNDLES_H
 
 #include "bundle.h"
-
-/* What bundles of format 6 have and those of 5 have not: tiles, and the hash of each binary. */
-#if __has_include("fnv.h")
 #include "fnv.h"
+
+/* Of a recipe; of a binary. */
 #define SINGLE .precision = 32, .index_bits = 32, .tile = { 1, 1, 1 }, .reach = { 1, 1, 1 }
 #define BINARY(bytes, num) \
     .data = (bytes), .size = (num), .data_hash = kiln_hash(KILN_HASH_BEGIN, bytes, num)
-#else
-#define SINGLE .precision = 32, .index_bits = 32
-#define BINARY(bytes, num) .data = (bytes), .size = (num)
-#endif
 
 const struct kiln_bundle *staged_bundle(void);     /* prepares A and B, each by a stage */
 const struct kiln_bundle *imaged_bundle(void);     /* reads A from the workspace, as an image */
 const struct kiln_bundle *split_bundle(void);      /* writes C in two stages, half in each */
-
-/* What struct kiln_program says of its pieces: FNV-1a. */
-uint64_t text_hash(const char *const *pieces, uint32_t num);
 
 #endif
