@@ -116,7 +116,7 @@ static void rules_always_have_a_value(void **state)
             for (unsigned i = 0; i < families[f]->num_rules; i++) {
                 const char *rule = families[f]->rules[i].expr;
                 struct expr_error e;
-                long value;
+                int64_t value;
                 if (!expr_eval(rule, strlen(rule), &scope, &value, &e))
                     fail_msg("%s: '%s': %s", families[f]->name, rule, e.what);
             }

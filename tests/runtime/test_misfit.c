@@ -179,6 +179,9 @@ static void check_misfit(struct fixture *f, size_t i, const struct kiln_pack *a,
     struct misfit misfit = {.gemm = packed_gemm(f), .a = *a, .b = *b};
     size_t bytes = 0;
     char text[2048];
+    if (sizeof(size_t) < 8 && misfits[i].spoil == spoil_index_width) {
+        return;                        /* no buffer of the host is that large */
+    }
     misfit.gemm.packed_a = &misfit.a;
     misfit.gemm.packed_b = &misfit.b;
     misfits[i].spoil(f, &misfit);
@@ -232,7 +235,8 @@ static void bad_targets_have_their_status(void **state)
     assert_int_equal(pack_into(f, &gemm, image, 0), KILN_INVALID_PACK_BUFFER);
     assert_int_equal(pack_into(f, &gemm, room, 128), KILN_INVALID_PACK_BUFFER);
     assert_int_equal(pack_into(f, &gemm, room, 512), KILN_PACK_BUFFER_TOO_SMALL);
-    assert_int_equal(pack_into(f, &gemm, room, (size_t)1 << 40), KILN_PACK_BUFFER_TOO_SMALL);
+    assert_int_equal(pack_into(f, &gemm, room, (size_t)1 << sizeof(size_t) * 5),
+            KILN_PACK_BUFFER_TOO_SMALL);
     assert_int_equal(pack_into(f, &gemm, foreign, 0), KILN_PACK_CONTEXT_MISMATCH);
     gemm.batch_count = 2;
     gemm.a_stride = M * K;

@@ -232,7 +232,7 @@ static void spoil_c_size_of_batch(struct fixture *f, struct call *call)
 static void spoil_size(struct fixture *f, struct call *call)
 {
     (void)f;
-    call->gemm.m = call->gemm.n = (size_t)1 << 32;
+    call->gemm.m = call->gemm.n = (size_t)1 << sizeof(size_t) * 4;
 }
 
 static void spoil_ld_size(struct fixture *f, struct call *call)
