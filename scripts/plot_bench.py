@@ -2,7 +2,7 @@
 """Draws the comparison that kiln-bench wrote as JSON: one panel for each precision and transpose, a
 group of bars for each shape, a bar for each peer. Needs nothing but Python.
 
-usage: plot_bench.py BENCH.json PLOT.svg
+usage: plot_bench.py BENCH.json [-o] PLOT.svg
 """
 
 import json
@@ -166,16 +166,18 @@ def draw(document):
 
 
 def main():
-    if len(sys.argv) != 3:
+    words = [word for word in sys.argv[1:] if word != "-o"]
+    if len(words) != 2 or sys.argv[-1] == "-o":
         sys.exit(__doc__.strip().splitlines()[-1])
+    source, target = words
     try:
-        with open(sys.argv[1], encoding="utf-8") as file:
+        with open(source, encoding="utf-8") as file:
             document = json.load(file)
     except (OSError, ValueError) as error:
-        sys.exit(f"{sys.argv[1]}: {error}")
+        sys.exit(f"{source}: {error}")
     if not document.get("comparison", {}).get("rows"):
-        sys.exit(f"{sys.argv[1]}: holds no comparison of kiln-bench")
-    with open(sys.argv[2], "w", encoding="utf-8") as file:
+        sys.exit(f"{source}: holds no comparison of kiln-bench")
+    with open(target, "w", encoding="utf-8") as file:
         file.write(draw(document))
 
 

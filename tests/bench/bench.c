@@ -119,6 +119,18 @@ static int bench_on_device(const struct options *options)
     return status;
 }
 
+/* Asked before anything is measured; what the file held stays until there is something better. */
+static bool can_write(const char *path)
+{
+    FILE *file = path ? fopen(path, "a") : NULL;
+
+    if (path == NULL || (file != NULL && fclose(file) == 0)) {
+        return true;
+    }
+    fprintf(stderr, "kiln-bench: cannot write %s\n", path);
+    return false;
+}
+
 static int bench_run(const struct options *options)
 {
     switch (options->mode) {
@@ -135,7 +147,7 @@ static int bench_run(const struct options *options)
         shapes_print_lists(stdout);
         return EXIT_SUCCESS;
     default:
-        return bench_on_device(options);
+        return can_write(options->json) ? bench_on_device(options) : EXIT_FAILURE;
     }
 }
 

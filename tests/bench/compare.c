@@ -293,8 +293,12 @@ bool compare_speedup(const struct row *row, const struct versus *versus, double 
             || !compare_is_timed(row, versus->other, clock)) {
         return false;
     }
-    *speedup = row->entries[versus->other].medians[clock]
-            / row->entries[versus->peer].medians[clock];
+    double theirs = row->entries[versus->other].medians[clock];
+    if (compare_is_timed(row, versus->rival, clock)
+            && row->entries[versus->rival].medians[clock] < theirs) {
+        theirs = row->entries[versus->rival].medians[clock];
+    }
+    *speedup = theirs / row->entries[versus->peer].medians[clock];
     return true;
 }
 

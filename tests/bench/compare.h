@@ -57,6 +57,7 @@ double compare_gflops(const struct row *row, size_t peer, enum timer_clock clock
 /* How much faster is peer `peer` than `other`? */
 struct versus {
     size_t peer, other;
+    size_t rival;                      /* stands for the other where it was faster; or the same */
     enum timer_clock clock;
 };
 

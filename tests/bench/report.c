@@ -18,8 +18,12 @@ bool report_ratio(const struct comparison *comparison, size_t index, struct vers
     if (first == NULL || second == NULL) {
         return false;
     }
+    /* OpenBLAS is as fast as the faster of its own choice and the best that was tried before. */
+    const struct peer *rival = strcmp(second->key, "openblas-best") == 0
+            ? peers_find(peers, comparison->num_peers, "openblas") : NULL;
     *versus = (struct versus){
         .peer = (size_t)(first - peers), .other = (size_t)(second - peers),
+        .rival = (size_t)((rival != NULL ? rival : second) - peers),
         .clock = comparison->clock,
     };
     return true;

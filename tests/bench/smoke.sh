@@ -22,6 +22,14 @@ else
     grep -q "cublas" "$folder/error"
 fi
 
+# Where it cannot write it measures nothing.
+if "$bench" --json "$folder/none/bench.json" > "$folder/report" 2> "$folder/error"; then
+    echo "a path that cannot be written was accepted" >&2
+    exit 1
+fi
+grep -q "none/bench.json" "$folder/error"
+[ ! -s "$folder/report" ]
+
 # Packed operands, of shapes that are packed anew.
 "$bench" --shape 65x33x17 --shape 40x50x60 --peers kiln,kiln-packed --rounds 1 --sample-ms 1 \
     --precision s,h --transpose nn,tt > "$folder/packed"
@@ -46,5 +54,7 @@ END
 
 "$bench" --shape 64x64x64 --rounds 1 --sample-ms 1 --json "$folder/bench.json"
 "$python" -m json.tool "$folder/bench.json" > /dev/null
-"$python" "$plot" "$folder/bench.json" "$folder/bench.svg"
+"$python" "$plot" "$folder/bench.json" -o "$folder/bench.svg"
+"$python" "$plot" "$folder/bench.json" "$folder/again.svg"
+cmp "$folder/bench.svg" "$folder/again.svg"
 "$python" -c 'import sys, xml.dom.minidom; xml.dom.minidom.parse(sys.argv[1])' "$folder/bench.svg"

@@ -52,6 +52,16 @@ stop()
     pid=
 }
 
+# await_row JOURNAL: waits until the tuner that was started has added a row to what was there.
+await_row()
+{
+    size=$(wc -c <"$1")
+    while [ "$(wc -c <"$1")" -eq "$size" ]; do
+        kill -0 "$pid" 2>/dev/null || fail "the tuner ended before it measured anything"
+        sleep 0.1
+    done
+}
+
 # A time to wait, in seconds: from 0.2 to 2, less when there are many kills.
 random_time()
 {
@@ -135,7 +145,7 @@ cmp "$dir/other/journal.tsv" "$dir/whole" || fail "the journal of another device
 mkdir "$dir/stopped"
 cp "$journal" "$dir/stopped/"
 start stopped --seconds 600
-sleep 1.5
+await_row "$dir/stopped/journal.tsv"
 if "$kiln_tune" tune --output "$dir/second" --journal "$dir/stopped/journal.tsv" --seconds 1 \
     --precisions single 2>"$dir/error"; then
     fail "a second tuner wrote the same journal"
@@ -154,7 +164,7 @@ mkdir "$dir/full"
 cp "$journal" "$dir/full/"
 trap '' XFSZ
 start full --seconds 600
-sleep 0.7
+await_row "$dir/full/journal.tsv"
 prlimit --pid "$pid" --fsize=$(($(wc -c <"$dir/full/journal.tsv") + 200))
 status=0
 wait "$pid" || status=$?

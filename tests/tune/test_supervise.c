@@ -7,6 +7,7 @@
 #include "ahead.h"
 #include "child.h"
 #include "clock.h"
+#include "lock.h"
 #include "supervise.h"
 
 #include <dirent.h>
@@ -364,6 +365,32 @@ static void test_stop(void **state)
     supervise_close(&supervisor);
 }
 
+/* While another tuner has the device nothing is asked of the child. */
+static void test_waits_for_its_turn(void **state)
+{
+    struct device_facts facts;
+    struct trial_request request;
+    struct trial_result result;
+    char error[TRIAL_MESSAGE_BYTES];
+    double waited;
+    (void) state;
+    struct supervisor *supervisor = supervise_open(program, "good", NULL, &facts, error);
+    assert_non_null(supervisor);
+    struct lock *lock = lock_open(LOCK_FOLDER, &facts);
+    assert_true(lock_take(lock, NULL, &waited));
+    make_request(&request, (int[]) { GOOD }, 1);
+    stop = 0;
+    signal(SIGALRM, stop_now);
+    alarm(1);
+    assert_false(supervise_run(supervisor, &request, &result, &stop));
+    assert_string_equal(result.message, "stopped");
+    stop = 0;
+    lock_close(&lock);
+    assert_true(supervise_run(supervisor, &request, &result, &stop));
+    assert_int_equal(result.outcome, TRIAL_OK);
+    supervise_close(&supervisor);
+}
+
 /* ---- Building ahead ---- */
 
 static enum trial_outcome outcome_of(struct supervisor *supervisor, int tm)
@@ -473,6 +500,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_child_that_died_idle),
         cmocka_unit_test(test_device_that_breaks),
         cmocka_unit_test(test_stop),
+        cmocka_unit_test(test_waits_for_its_turn),
         cmocka_unit_test(test_building_ahead),
         cmocka_unit_test(test_each_builds_its_own),
         cmocka_unit_test(test_nothing_is_built_ahead_without_cores),
