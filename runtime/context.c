@@ -269,6 +269,7 @@ void kiln_context_destroy(struct kiln_context **context)
     }
     struct kiln_context *old = *context;
     *context = NULL;
+    kiln_images_free(old->images);
     kiln_spaces_free(old->spaces);
     for (unsigned i = 0; i < old->num_links; i++) {
         link_free(&old->links[i]);

@@ -221,6 +221,12 @@ struct kiln_space {
     cl_event last;                     /* out-of-order queues: the last stage that may use it */
 };
 
+/* An image of a workspace, of one call. */
+struct kiln_image {
+    struct kiln_image *next;
+    cl_mem image;
+};
+
 struct kiln_context {
     cl_context context;
     cl_device_id device;
@@ -236,6 +242,7 @@ struct kiln_context {
     bool has_spaces_lock;
     pthread_mutex_t spaces_lock;
     struct kiln_space *spaces;         /* the one used last comes first */
+    struct kiln_image *images;         /* whose end nobody tells; by spaces_lock */
     size_t num_spaces;
 };
 
@@ -480,6 +487,8 @@ void kiln_space_release(struct kiln_context *context, struct kiln_space *space);
 void kiln_spaces_free(struct kiln_space *spaces);
 
 /* ---- launch.c ---- */
+
+void kiln_images_free(struct kiln_image *images);
 
 enum kiln_status kiln_launch(struct kiln_context *context, const struct kiln_problem *problem,
         const struct kiln_request *request);

@@ -28,7 +28,7 @@ struct launch {
     struct kiln_space *space;          /* kept; NULL until a recipe needs the context's */
     bool follows;                      /* the last user of the space has been waited for */
     struct kiln_space *evicted;        /* by the space; to be freed in the end */
-    cl_mem image;                      /* of the workspace; NULL unless the recipe reads one */
+    struct kiln_image *image;          /* of the workspace; NULL unless the recipe reads one */
     cl_event last;                     /* of the stage before; NULL where the queue keeps order */
     bool started;                      /* a stage is enqueued: the wait list has been waited for */
     bool touched;                      /* so is one that writes the C of the member under way */
@@ -271,7 +271,8 @@ static cl_int launch_member(struct launch *launch, const struct kiln_plan *plan,
     bool is_final_member = launch->member + 1 == launch->num_members;
     unsigned end = end_of_stages(launch, plan);
     fill_arguments(launch->problem, plan, workspace, launch->member, arguments);
-    arguments[KILN_ARG_WORKSPACE_IMAGE] = buffer_argument(launch->image);
+    arguments[KILN_ARG_WORKSPACE_IMAGE] =
+            buffer_argument(launch->image != NULL ? launch->image->image : NULL);
     cl_int error = CL_SUCCESS;
     for (unsigned i = 0; i < end && error == CL_SUCCESS; i++) {
         if (stage_is_wanted(launch, plan, i)) {
@@ -355,33 +356,58 @@ static enum kiln_status make_image(struct launch *launch, const struct kiln_plan
         .buffer = workspace,
     };
     cl_int error = CL_SUCCESS;
-    if (shape.image_width > 0) {
-        launch->image = clCreateImage(launch->context->context, CL_MEM_READ_ONLY, &format, &shape,
-                NULL, &error);
+    if (shape.image_width == 0) {
+        return KILN_SUCCESS;
     }
-    return (enum kiln_status)error;
+    launch->image = calloc(1, sizeof *launch->image);
+    if (launch->image == NULL) {
+        return KILN_OUT_OF_MEMORY;
+    }
+    launch->image->image = clCreateImage(launch->context->context, CL_MEM_READ_ONLY, &format,
+            &shape, NULL, &error);
+    if (launch->image->image == NULL) {
+        free(launch->image);
+        launch->image = NULL;
+        return (enum kiln_status)(error != CL_SUCCESS ? error : CL_MEM_OBJECT_ALLOCATION_FAILURE);
+    }
+    return KILN_SUCCESS;
+}
+
+void kiln_images_free(struct kiln_image *images)
+{
+    while (images != NULL) {
+        struct kiln_image *next = images->next;
+        clReleaseMemObject(images->image);
+        free(images);
+        images = next;
+    }
 }
 
 static void CL_CALLBACK release_image(cl_event event, cl_int status, void *image)
 {
     (void)event;
     (void)status;
-    clReleaseMemObject(image);
+    kiln_images_free(image);
 }
 
 /* PoCL 3.1 crashes when an image is released before the kernels that read it are done, although
- * OpenCL lets it. */
+ * OpenCL lets it. An image whose end nobody tells goes with the context. */
 static void drop_image(struct launch *launch)
 {
-    if (launch->image == NULL) {
+    struct kiln_context *context = launch->context;
+    struct kiln_image *image = launch->image;
+    launch->image = NULL;
+    if (image == NULL) {
         return;
     }
-    if (launch->last == NULL ||
-        clSetEventCallback(launch->last, CL_COMPLETE, release_image, launch->image) !=
-                CL_SUCCESS) {
-        clReleaseMemObject(launch->image);
+    if (launch->last == NULL) {
+        kiln_images_free(image);
+    } else if (clSetEventCallback(launch->last, CL_COMPLETE, release_image, image) != CL_SUCCESS) {
+        pthread_mutex_lock(&context->spaces_lock);
+        image->next = context->images;
+        context->images = image;
+        pthread_mutex_unlock(&context->spaces_lock);
     }
-    launch->image = NULL;
 }
 
 static void drop_stage_events(struct launch *launch)

@@ -168,6 +168,19 @@ static void packing_makes_no_image(void **state)
     kiln_context_destroy(&world->f->kiln);
 }
 
+/* It must outlive the kernels that read it; without a call back, only the context's end is sure. */
+static void an_image_that_nobody_tells_of_goes_with_the_context(void **state)
+{
+    const struct world *world = *state;
+    struct kiln_gemm gemm = fixture_gemm(world->f, 16, 16, 64);
+    stub_fail("clSetEventCallback", 1, CL_OUT_OF_HOST_MEMORY);
+    fixture_run(world->f, &gemm);
+    cl_mem image = stub_record_mem(stub_record_at(2), MUL_WORK);
+    assert_int_equal(stub_refs(image), 1);
+    kiln_context_destroy(&world->f->kiln);
+    assert_int_equal(stub_refs(image), 0);
+}
+
 static void expect_generic(const struct world *world, const struct kiln_gemm *gemm)
 {
     fixture_run(world->f, gemm);
@@ -216,6 +229,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(an_image_that_cannot_be_made_is_no_failure, setup,
                 teardown),
         cmocka_unit_test_setup_teardown(packing_makes_no_image, setup, teardown),
+        cmocka_unit_test_setup_teardown(an_image_that_nobody_tells_of_goes_with_the_context, setup,
+                teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
