@@ -1,7 +1,6 @@
 #!/bin/sh
 # oclgrind.sh KERNEL_TEST FAMILY [OPTION...]: runs the kernel test of a family on Oclgrind, which
-# interprets each kernel and sees races, uninitialised values and accesses out of bounds. Without
-# options: on few and small cases (kernel_test --brief).
+# interprets each kernel and sees races, uninitialised values and accesses out of bounds.
 # oclgrind.sh COPY_TEST: the same with a test that takes nothing but the device's name.
 #
 # Oclgrind exits with 0 whatever it finds; what counts is its log. Its device is a scalar one: it is
@@ -19,7 +18,6 @@ if [ $# -eq 1 ]; then
 else
     family=$2
     shift 2
-    [ $# -gt 0 ] || set -- --most 32 --tight --brief
     set -- --device Oclgrind --family "$family" \
         --fact VECTOR_BYTES=64 --fact REGISTER_BYTES=512 --fact IMAGE_PIXELS=0 "$@"
 fi
