@@ -27,7 +27,7 @@ struct family_param {
     long default_value;                /* renders what was rendered before the row was added */
     const char *meaning;
     const char *origin;                /* who introduced it, with that work's symbol */
-    long late;                         /* 1: added after bundles had been tuned: a kernel's name says
+    long late;                         /* 1: added after bundles had been tuned: kernels' names say
                                           nothing of its default, so that the texts that were timed
                                           stay what they were */
 };

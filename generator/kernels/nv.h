@@ -44,8 +44,8 @@
     { "multiply", "STREAM && " copies, template, NULL, NULL, "A B", "ONE", "UNITS * STREAM", \
       items, NULL, "M N K " operands turns "ALPHA BETA C C_OFFSET LDC" }
 
-/* A tile, and what else makes an edge: chunks of 16 bytes that are copied (two of them where all of A
- * or B is copied first), boxes of tiles that lie side by side, and the tiles under way. `rows`,
+/* A tile, and what else makes an edge: chunks of 16 bytes that are copied (two where all of A or B
+ * is copied first), boxes of tiles that lie side by side, and the tiles under way. `rows`,
  * `columns` and `depth` are lists of the family's own: what a warp computes, and so on. */
 #define NV_TILE { "BM", "BN", "BK" }
 #define NV_EDGES(rows, columns, depth) \

@@ -192,8 +192,8 @@ static void add_summary(const struct report *report)
         add_summary_row(report, &precisions[i]);
     text_add(report->text, "</tbody></table>\n");
     if (!report->winners)
-        text_add(report->text, "<p>No configuration passed every edge class, or none is faster than "
-                "the generic bundle: nothing may ship.</p>\n");
+        text_add(report->text, "<p>No configuration passed every edge class, or none is faster "
+                "than the generic bundle: nothing may ship.</p>\n");
 }
 
 static bool add_precision(const struct report *report, const struct precision *precision)

@@ -296,8 +296,8 @@ static bool ask(struct hunts *hunts, const struct proposal *proposal)
     return true;
 }
 
-/* One is asked for in any case. What was proposed when the time is over is measured all the same: it
- * is built already. */
+/* One is asked for in any case. What was proposed when the time is over is measured all the same:
+ * it is built already. */
 static bool run(struct hunts *hunts, double until)
 {
     struct queue queue = { .most = hunts->tuner->facts.value[FACT_IS_CPU] ? 1 : AHEAD + 1 };

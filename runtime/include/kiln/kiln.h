@@ -216,10 +216,10 @@ KILN_API void kiln_context_destroy(struct kiln_context **context);
  * alpha, beta: with alpha of 0, A and B are not read (their buffers may be NULL) and C becomes
  *     beta C. With beta of 0, C is not read: NaN and infinity in it do not matter. With alpha or k
  *     of 0 and beta of 1, nothing is done.
- * a, b, c: buffers of the context's cl_context. Sub-buffers begin at a multiple of 16 bytes in their
- *     parents, as OpenCL wants it on every device (CL_DEVICE_MEM_BASE_ADDR_ALIGN). A and B may share
- *     a buffer, and overlap. C must not overlap A or B, which is not checked. c must be writable by
- *     kernels, and all of them readable.
+ * a, b, c: buffers of the context's cl_context. Sub-buffers begin at a multiple of 16 bytes in
+ *     their parents, as OpenCL wants it on every device (CL_DEVICE_MEM_BASE_ADDR_ALIGN). A and B
+ *     may share a buffer, and overlap. C must not overlap A or B, which is not checked. c must be
+ *     writable by kernels, and all of them readable.
  * x_offset: elements from the start of the buffer to the first element of the matrix.
  * ldx: elements from one row (row-major) or column (column-major) of the matrix as stored to the
  *     next; at least max(1, the length of a row or column). What lies between
