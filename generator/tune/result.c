@@ -153,7 +153,9 @@ static void warn_precision(const struct options *options, const struct tuner *tu
 {
     char why[FAMILY_ERROR_BYTES];
     struct select_generic against;
-    if (!winners_recipe(winners, precision, 0)) {
+    if (precision->bits == 64 && !tuner->facts.value[FACT_HAS_DOUBLE])
+        fprintf(stderr, "kiln-tune: %s precision: the device does not have it\n", precision->name);
+    else if (!winners_recipe(winners, precision, 0)) {
         result_why(tuner, precision, why);
         fprintf(stderr, "kiln-tune: warning: nothing for %s precision, the generic bundle serves "
                 "it: %s\n", precision->name, why);
