@@ -11,16 +11,16 @@ const char *const fuzz_seeds[] = {
     "  direct   INDEX=32  KU=4 ", "packed TM", "packed TM=", "packed TM==8", "packed XY=1",
     "packed TM=08 TM=12", "tiled PAD=-1", "nothing", "", NULL,
 };
+const char *const fuzz_words[] = {
+    "packed ", "tiled ", "direct ", "thin ", "async ", "blocked ", "blockmajor ", "bulk ", " TM=",
+    " NV=", " VEC=", " KU=", " INDEX=64", "=", " ", "\t", NULL,
+};
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     char error[FAMILY_ERROR_BYTES] = "", first[CONFIG_TEXT_BYTES], second[CONFIG_TEXT_BYTES];
     struct config config, again;
-    char *text = malloc(size + 1);
-    if (!text)
-        abort();
-    memcpy(text, data, size);
-    text[size] = '\0';
+    char *text = fuzz_text(data, size);
     if (config_parse(text, &config, error)) {
         config_format(&config, first);
         if (!config_parse(first, &again, error) || !config_equal(&config, &again))
@@ -28,7 +28,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         config_format(&again, second);
         if (strcmp(first, second))
             abort();
-    } else if (!error[0] || !memchr(error, '\0', sizeof error))
+    } else if (!fuzz_is_message(error, sizeof error))
         abort();
     free(text);
     return 0;

@@ -13,6 +13,10 @@ const char *const fuzz_seeds[] = {
     "-9223372036854775807 - 1", "SMALL / -1", "SMALL % -1", "BIG * BIG", "((((1))))", "!-!-1",
     "T == 1", "a1 + _b2 * 3 != 4 && 5 >= 6 || 7 < 8", NULL,
 };
+const char *const fuzz_words[] = {
+    "ceil_div(", "round_up(", "pow2(", "log2(", "min(", "max(", "TILE_M", "BIG", "SMALL", "VEC",
+    "&&", "||", "==", "!=", "<=", ">=", " ? ", " : ", "(", ")", "!", "-", "%", "/", "*", NULL,
+};
 
 static const struct scope *names(void)
 {

@@ -21,15 +21,28 @@ const char *const fuzz_seeds[] = {
     "@if N\n@for i in 0..M\n@end\n@else\n@let A = 1 ? 2 : 3\n${A}\n@end\n",
     NULL,
 };
+const char *const fuzz_words[] = {
+    "@if ", "@elif ", "@else\n", "@end\n", "@for i in 0..", "@let X = ", "@include b\n",
+    "$list(i in 0..", "${", "}", "..", ";", "\f", "\n", "X", "VEC", NULL,
+};
 
+/* Those of the hand-written seeds, then those of the kernels in the corpus. */
 static struct scope *names(void)
 {
+    static const struct { const char *name; int value; } numbers[] = {
+        { "M", 4 }, { "N", 0 }, { "VEC", 3 }, { "TM", 2 }, { "NV", 2 }, { "KU", 2 }, { "KT", 8 },
+        { "TA", 0 }, { "TB", 1 }, { "WHOLE", 0 }, { "GUARD", 1 },
+    };
+    static const struct { const char *name, *value; } texts[] = {
+        { "T", "float" }, { "R", "float" }, { "RV", "float4" }, { "I", "int" },
+    };
     static struct scope scope;
     if (scope.num > 0)
         return &scope;
-    if (!scope_set(&scope, "M", 4) || !scope_set(&scope, "N", 0) || !scope_set(&scope, "VEC", 3)
-            || !scope_set_text(&scope, "T", "float"))
-        abort();
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
+        abort_unless(scope_set(&scope, numbers[i].name, numbers[i].value));
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+        abort_unless(scope_set_text(&scope, texts[i].name, texts[i].value));
     return &scope;
 }
 
@@ -63,11 +76,7 @@ static char *render(const struct tmpl_file *files)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct tmpl_file files[NUM_FILES];
-    char *text = malloc(size + 1);
-    if (!text)
-        abort();
-    memcpy(text, data, size);
-    text[size] = '\0';
+    char *text = fuzz_text(data, size);
     split(text, files);
     char *first = render(files), *second = first ? render(files) : NULL;
     if (first && (!second || strcmp(first, second) != 0))

@@ -16,12 +16,11 @@ const char *const fuzz_seeds[] = {
     "kiln-winners\t1\nbundle\tname\nanchor\tsingle\t1\t1\t1\t0\t0\t0\t0\t0\t0\t0\t0\n",
     "kiln-winners\t2\n", "", NULL,
 };
-
-static void abort_unless(int condition)
-{
-    if (!condition)
-        abort();
-}
+const char *const fuzz_words[] = {
+    "\t", "\n", "kiln-winners\t1\n", "bundle\t", "platform\t", "device\t", "driver\t",
+    "vector\t", "provenance\t", "fact\t", "recipe\t", "anchor\t", "regret\t", "single", "packed ", "*", "-", "#",
+    "nan", "inf", NULL,
+};
 
 /* Numbers lose digits once when they are printed, and no more after that. */
 static void check(const struct winners *winners)
@@ -41,14 +40,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static struct winners winners;
     char error[FAMILY_ERROR_BYTES] = "";
-    char *text = malloc(size + 1);
-    abort_unless(text != NULL);
-    memcpy(text, data, size);
-    text[size] = '\0';
+    char *text = fuzz_text(data, size);
     if (winners_parse(text, &winners, error))
         check(&winners);
     else
-        abort_unless(error[0] && memchr(error, '\0', sizeof error));
+        abort_unless(fuzz_is_message(error, sizeof error));
     free(text);
     return 0;
 }
