@@ -1,4 +1,4 @@
-/* supervise.c: the parent's side of the protocol that trial.c describes.
+/* supervise.c: the parent's side of the protocol that protocol.h describes.
  *
  * The child is expected to do its worst: die, hang, write nonsense, write without end. Whatever it
  * does other than answer, it is killed with its whole process group, and the config that it had
@@ -17,17 +17,6 @@
 #include <string.h>
 
 _Static_assert((int) TRIAL_MESSAGE_BYTES >= (int) CHILD_CAUSE_BYTES, "causes are passed on");
-
-const char *const trial_outcome_words[NUM_TRIAL_OUTCOMES] = {
-#define TRIAL(name, word, meaning) word,
-    TRIAL_OUTCOMES
-#undef TRIAL
-};
-const char *const trial_outcome_meanings[NUM_TRIAL_OUTCOMES] = {
-#define TRIAL(name, word, meaning) meaning,
-    TRIAL_OUTCOMES
-#undef TRIAL
-};
 
 static const double greeting_seconds = 60;       /* a driver may take long to come up */
 static const double canary_seconds = 30;
@@ -58,47 +47,15 @@ static void dismiss(struct supervisor *supervisor, enum heard heard, double seco
 
 /* ---- Greeting and canary ---- */
 
-static bool parse_facts(const char *text, struct device_facts *facts)
-{
-    char *end;
-    for (int i = 0; i < NUM_FACTS; i++, text = end) {
-        facts->value[i] = strtol(text, &end, 10);
-        if (end == text)
-            return false;
-    }
-    return !*text;
-}
-
-/* Takes one line of the greeting; *last when it was its last. */
-static bool greeting_line(const char *line, int number, struct device_facts *facts)
-{
-    static const char *const starts[] = {
-        "kiln-trial 2", "platform ", "device ", "driver ", "unit ", "facts "
-    };
-    const size_t length = strlen(starts[number]);
-    if (strncmp(line, starts[number], length))
-        return false;
-    const char *rest = line + length;
-    if (number == 1)
-        snprintf(facts->platform, sizeof facts->platform, "%s", rest);
-    else if (number == 2)
-        snprintf(facts->device, sizeof facts->device, "%s", rest);
-    else if (number == 3)
-        snprintf(facts->driver, sizeof facts->driver, "%s", rest);
-    else if (number == 4)
-        snprintf(facts->unit, sizeof facts->unit, "%s", rest);
-    return number == 5 ? parse_facts(rest, facts) : number > 0 || !*rest;
-}
-
 static bool hear_greeting(struct supervisor *supervisor, struct device_facts *facts,
         const volatile int *stop, char error[TRIAL_MESSAGE_BYTES])
 {
     char line[CHILD_LINE_BYTES] = "";
     const double deadline = clock_now() + greeting_seconds;
     *facts = (struct device_facts) { .value = { 0 } };
-    for (int number = 0; number < 6; number++) {
+    for (unsigned number = 0; number < PROTOCOL_GREETING_LINES; number++) {
         const enum heard heard = child_hear(&supervisor->child, deadline, stop, line);
-        if (heard == HEARD_LINE && greeting_line(line, number, facts))
+        if (heard == HEARD_LINE && protocol_read_greeting(line, number, facts))
             continue;
         dismiss(supervisor, heard, greeting_seconds, line, error);
         const bool absent = heard == HEARD_LINE && !strncmp(line, "absent ", 7);
@@ -166,27 +123,26 @@ struct round {
     bool lost_idle;                    /* a child was lost before it had begun anything */
 };
 
-static bool append(char *text, size_t size, size_t *at, const char *part)
+/* Adds a line and its newline. */
+static bool append(char *text, size_t size, size_t *at, const char *line)
 {
-    const size_t length = strlen(part);
-    if (*at + length >= size)
-        return false;
-    memcpy(text + *at, part, length + 1);
-    *at += length;
-    return true;
+    const int length = snprintf(text + *at, size - *at, "%s\n", line);
+    const bool fits = (size_t) length < size - *at;
+    *at += fits ? (size_t) length : 0;
+    return fits;
 }
 
-static bool send_configs(struct supervisor *supervisor, const char *first_line,
-        const struct trial_request *request, const unsigned *numbers, unsigned num)
+/* Sends a request for some of its configs, by their numbers. */
+static bool send_configs(struct supervisor *supervisor, const struct trial_request *request,
+        const unsigned *numbers, unsigned num)
 {
-    char text[128 + TRIAL_MAX_CONFIGS * (CONFIG_TEXT_BYTES + 16)], part[CONFIG_TEXT_BYTES + 16];
-    char config[CONFIG_TEXT_BYTES];
+    char text[(1 + TRIAL_MAX_CONFIGS) * (CONFIG_TEXT_BYTES + 16)], line[PROTOCOL_LINE_BYTES];
     size_t at = 0;
-    bool fits = append(text, sizeof text, &at, first_line);
+    protocol_write_request(request, num, line);
+    bool fits = append(text, sizeof text, &at, line);
     for (unsigned i = 0; i < num; i++) {
-        config_format(&request->configs[numbers[i]], config);
-        snprintf(part, sizeof part, "config %s\n", config);
-        fits = fits && append(text, sizeof text, &at, part);
+        protocol_write_config(&request->configs[numbers[i]], line);
+        fits = fits && append(text, sizeof text, &at, line);
     }
     return fits && child_tell(&supervisor->child, text);
 }
@@ -194,31 +150,19 @@ static bool send_configs(struct supervisor *supervisor, const char *first_line,
 /* Sends the configs that have no result yet. */
 static bool send_request(struct supervisor *supervisor, struct round *round)
 {
-    const struct trial_request *request = round->request;
-    const struct problem *problem = &request->problem;
-    char line[128];
     round->num_sent = 0;
-    for (unsigned i = 0; i < request->num_configs; i++)
+    for (unsigned i = 0; i < round->request->num_configs; i++)
         if (!round->answered[i])
             round->sent[round->num_sent++] = i;
-    if (request->kind == TRIAL_MEASURE)
-        snprintf(line, sizeof line, "measure %c %d %d %zu %zu %zu %.9g %u\n",
-                problem->precision->letter, problem->transa, problem->transb, request->m,
-                request->n, request->k, request->incumbent, round->num_sent);
-    else
-        snprintf(line, sizeof line, "edges %c %d %d %u\n", problem->precision->letter,
-                problem->transa, problem->transb, round->num_sent);
-    return send_configs(supervisor, line, request, round->sent, round->num_sent);
+    return send_configs(supervisor, round->request, round->sent, round->num_sent);
 }
 
 bool supervise_build(struct supervisor *supervisor, const struct trial_request *request)
 {
-    const struct problem *problem = &request->problem;
+    struct trial_request build = *request;
     const unsigned first = 0;
-    char line[128];
-    snprintf(line, sizeof line, "build %c %d %d 1\n", problem->precision->letter, problem->transa,
-            problem->transb);
-    return supervisor->child.pid && send_configs(supervisor, line, request, &first, 1);
+    build.kind = TRIAL_BUILD_ONLY;
+    return supervisor->child.pid && send_configs(supervisor, &build, &first, 1);
 }
 
 /* Books the time since the last change on the config that was worked on. */
@@ -237,40 +181,25 @@ static void book_time(struct round *round, int next)
 static bool take_begin(const char *line, struct round *round)
 {
     unsigned i;
-    int read = 0;
-    if (sscanf(line, "begin %u%n", &i, &read) != 1 || line[read] || i >= round->num_sent ||
-        round->answered[round->sent[i]])
+    if (!protocol_read_begin(line, round->num_sent, &i) || round->answered[round->sent[i]])
         return false;
     book_time(round, (int) round->sent[i]);
     round->has_begun = true;
     return true;
 }
 
-static int outcome_of(const char *word)
-{
-    for (int i = 0; i < NUM_TRIAL_OUTCOMES; i++)
-        if (!strcmp(trial_outcome_words[i], word))
-            return i;
-    return -1;
-}
-
 static bool take_result(const char *line, struct round *round)
 {
     unsigned i;
-    char word[16];
-    double seconds, spread;
-    int read = 0;
-    if (sscanf(line, "result %u %15s %lf %lf%n", &i, word, &seconds, &spread, &read) != 4 ||
-        i >= round->num_sent || round->answered[round->sent[i]] || outcome_of(word) < 0)
+    struct trial_result answer;
+    if (!protocol_read_result(line, round->num_sent, &i, &answer) ||
+        round->answered[round->sent[i]])
         return false;
     struct trial_result *result = &round->results[round->sent[i]];
-    const char *message = line + read + strspn(line + read, " ");
     book_time(round, -1);
     round->answered[round->sent[i]] = true;
-    result->outcome = (enum trial_outcome) outcome_of(word);
-    result->seconds = seconds;
-    result->spread = spread;
-    snprintf(result->message, TRIAL_MESSAGE_BYTES, "%.*s", TRIAL_MESSAGE_BYTES - 1, message);
+    answer.cost = result->cost;
+    *result = answer;
     return true;
 }
 

@@ -9,57 +9,7 @@
 #ifndef KILN_TUNE_SUPERVISE_H
 #define KILN_TUNE_SUPERVISE_H
 
-#include "../core/family.h"
-
-enum { TRIAL_MAX_CONFIGS = 32, TRIAL_MESSAGE_BYTES = 256 };
-
-/* TRIAL(NAME, word in the journal, meaning) */
-#define TRIAL_OUTCOMES \
-    TRIAL(OK, "ok", "verified and timed") \
-    TRIAL(SLOW, "slow", "verified; one launch took more than 1.5 times the incumbent") \
-    TRIAL(ILLEGAL, "illegal", "a rule of the family forbids it") \
-    TRIAL(BUILD, "build", "the driver's compiler refused it") \
-    TRIAL(LAUNCH, "launch", "the driver refused to launch it") \
-    TRIAL(WRONG, "wrong", "a wrong result") \
-    TRIAL(CRASH, "crash", "the trial process died") \
-    TRIAL(TIMEOUT, "timeout", "the deadline passed") \
-    TRIAL(TIMING, "timing", "a time of zero or less, or beyond the device's peak") \
-    TRIAL(DEVICE, "device", "the canary failed: the device does not work any more") \
-    TRIAL(LATE, "late", "the budget ended before it was done")
-
-enum trial_outcome {
-#define TRIAL(name, word, meaning) TRIAL_##name,
-    TRIAL_OUTCOMES
-#undef TRIAL
-    NUM_TRIAL_OUTCOMES
-};
-extern const char *const trial_outcome_words[NUM_TRIAL_OUTCOMES];
-extern const char *const trial_outcome_meanings[NUM_TRIAL_OUTCOMES];
-
-enum trial_kind {
-    TRIAL_MEASURE,                     /* verify at the shape, then time; several: interleaved */
-    TRIAL_EDGES,                       /* verify on every edge class of the problem; no time */
-    TRIAL_BUILD_ONLY                   /* build, for a request to come; no answer */
-};
-
-struct trial_request {
-    enum trial_kind kind;
-    struct problem problem;
-    size_t m, n, k;                    /* ignored for TRIAL_EDGES */
-    unsigned num_configs;              /* 1 to TRIAL_MAX_CONFIGS */
-    struct config configs[TRIAL_MAX_CONFIGS];
-    double incumbent;                  /* seconds of the best so far at this shape; 0: none */
-    double deadline;                   /* seconds allowed per config */
-    double total;                      /* seconds allowed for all; 0: no limit */
-};
-
-struct trial_result {
-    enum trial_outcome outcome;
-    double seconds;                    /* OK, SLOW: time of one whole operation; else 0 */
-    double spread;                     /* (third quartile - first) / fastest of the samples */
-    double cost;                       /* wall-clock seconds that this config took */
-    char message[TRIAL_MESSAGE_BYTES]; /* the cause, one line, no tab; "" when OK */
-};
+#include "protocol.h"
 
 struct supervisor;
 

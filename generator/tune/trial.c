@@ -1,34 +1,10 @@
 /* trial.c: the child process in which candidates are built, verified and timed.
  *
- * The protocol is text, a line at a time; fields are separated by one space, and the last field of
- * a line may contain spaces. The child speaks first:
- *
- *     kiln-trial 2                         or, when it cannot work:  error MESSAGE
- *                                          or, when there is no such device:  absent MESSAGE
- *     platform NAME
- *     device NAME
- *     driver VERSION
- *     unit ADDRESS                         which of several alike; may be empty
- *     facts V0 V1 ...                      in the order of facts.inc
- *
- * Then requests come on standard input, one after the other, each when the last is answered:
- *
- *     canary                               a kernel with a known answer
- *         -> canary ok                     or:  canary MESSAGE
- *     measure P TA TB M N K INCUMBENT NUM  P: BLAS letter; TA, TB: 0 or 1; seconds, 0 for none
- *     edges P TA TB NUM
- *         followed by NUM lines:           config TEXT
- *         -> begin I                       before work on config I (from 0), any number of times
- *         -> result I WORD SECONDS SPREAD MESSAGE    WORD: see TRIAL_OUTCOMES; MESSAGE may be empty
- *         -> done                          after NUM results, which come in any order
- *     build P TA TB NUM                    and NUM lines as above; no answer: what they name is
- *                                          built, so that a request to come finds it so
- *
- * The child ends when standard input does. Whatever a driver prints goes to standard error, never
- * between these lines. Ctrl-C is the parent's to handle.
+ * It answers the requests of protocol.h. Ctrl-C is the parent's to handle.
  */
 #include "candidate.h"
 #include "device.h"
+#include "protocol.h"
 #include "timing.h"
 
 #include <signal.h>
@@ -37,9 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-enum { LINE_BYTES = 512, PROTOCOL = 2 };
-_Static_assert((int) TRIAL_MESSAGE_BYTES >= (int) FAMILY_ERROR_BYTES, "messages are passed on");
 
 struct trial {
     FILE *out;
@@ -61,7 +34,7 @@ struct timed {
 
 static void say(struct trial *trial, const char *format, ...)
 {
-    char line[LINE_BYTES];
+    char line[PROTOCOL_LINE_BYTES];
     va_list args;
     va_start(args, format);
     vsnprintf(line, sizeof line, format, args);
@@ -75,8 +48,16 @@ static void say(struct trial *trial, const char *format, ...)
 
 static void say_result(struct trial *trial, unsigned config, const struct trial_result *result)
 {
-    say(trial, "result %u %s %.9g %.4g %s", config, trial_outcome_words[result->outcome],
-            result->seconds, result->spread, result->message);
+    char line[PROTOCOL_LINE_BYTES];
+    protocol_write_result(config, result, line);
+    say(trial, "%s", line);
+}
+
+static void say_begin(struct trial *trial, unsigned config)
+{
+    char line[PROTOCOL_LINE_BYTES];
+    protocol_write_begin(config, line);
+    say(trial, "%s", line);
 }
 
 /* ---- Requests ---- */
@@ -95,28 +76,33 @@ static void build_all(struct trial *trial, const struct trial_request *request)
                         &request->problem));
 }
 
+/* The next line of the parent, without its newline. */
+static bool hear(char line[PROTOCOL_LINE_BYTES])
+{
+    if (!fgets(line, PROTOCOL_LINE_BYTES, stdin))
+        return false;
+    line[strcspn(line, "\n")] = '\0';
+    return true;
+}
+
 /* Reads the configs of a request. One that does not parse is answered here and gets no family. */
 static bool read_configs(struct trial *trial, struct trial_request *request)
 {
-    char line[LINE_BYTES];
+    char line[PROTOCOL_LINE_BYTES];
     for (unsigned i = 0; i < request->num_configs; i++) {
-        if (!fgets(line, sizeof line, stdin) || strncmp(line, "config ", 7))
-            return false;
-        line[strcspn(line, "\n")] = '\0';
         struct trial_result result = { .outcome = TRIAL_ILLEGAL };
-        if (!config_parse(line + 7, &request->configs[i], result.message)) {
-            request->configs[i].family = NULL;
-            if (request->kind != TRIAL_BUILD_ONLY)
-                say_result(trial, i, &result);
-        }
+        if (!hear(line) || !protocol_read_config(line, &request->configs[i], result.message))
+            return false;
+        if (!request->configs[i].family && request->kind != TRIAL_BUILD_ONLY)
+            say_result(trial, i, &result);
     }
     return true;
 }
 
-static void say_begin(void *user, unsigned entry)
+static void timing_begins(void *user, unsigned entry)
 {
     const struct timed *timed = user;
-    say(timed->trial, "begin %u", timed->config[entry]);
+    say_begin(timed->trial, timed->config[entry]);
 }
 
 static struct kiln_gemm timed_gemm(const struct trial *trial, const struct trial_request *request)
@@ -173,7 +159,7 @@ static void measure_begin(struct timed *timed, const struct trial_request *reque
 {
     struct trial *trial = timed->trial;
     struct trial_result result = { .outcome = TRIAL_OK };
-    say(trial, "begin %u", i);
+    say_begin(trial, i);
     struct candidate *candidate = candidate_get(&trial->candidates, &request->configs[i],
             &request->problem);
     if (candidate_verify(&trial->candidates, candidate, request->m, request->n, request->k,
@@ -212,7 +198,7 @@ static void measure(struct trial *trial, const struct trial_request *request)
             .sustained = !trial->facts.value[FACT_IS_CPU],
             .least = timing_least(&trial->facts, request->problem.precision, request->m, request->n,
                     request->k) };
-    timing_run(&trial->launcher, timed.entries, timed.num, &limits, say_begin, &timed);
+    timing_run(&trial->launcher, timed.entries, timed.num, &limits, timing_begins, &timed);
     for (unsigned i = 0; i < timed.num; i++)
         say_result(trial, timed.config[i], &timed.results[i]);
     for (unsigned i = 0; i < timed.num; i++)
@@ -225,7 +211,7 @@ static void verify_all_edges(struct trial *trial, const struct trial_request *re
         if (!request->configs[i].family)
             continue;
         struct trial_result result = { .outcome = TRIAL_OK };
-        say(trial, "begin %u", i);
+        say_begin(trial, i);
         struct candidate *candidate = candidate_get(&trial->candidates, &request->configs[i],
                 &request->problem);
         candidate_verify_edges(&trial->candidates, candidate, &result);
@@ -234,34 +220,15 @@ static void verify_all_edges(struct trial *trial, const struct trial_request *re
     }
 }
 
-/* Reads a request's first line. */
-static bool parse_request(const char *line, struct trial_request *request)
-{
-    char letter[2];
-    int transa, transb;
-    *request = (struct trial_request) { .kind = TRIAL_MEASURE };
-    if (sscanf(line, "measure %1s %d %d %zu %zu %zu %lf %u", letter, &transa, &transb, &request->m,
-            &request->n, &request->k, &request->incumbent, &request->num_configs) != 8) {
-        char word[8];
-        if (sscanf(line, "%7s %1s %d %d %u", word, letter, &transa, &transb,
-                &request->num_configs) != 5 || (strcmp(word, "edges") && strcmp(word, "build")))
-            return false;
-        request->kind = strcmp(word, "edges") ? TRIAL_BUILD_ONLY : TRIAL_EDGES;
-    }
-    request->problem = (struct problem) { precision_find(letter), transa == 1, transb == 1 };
-    return request->problem.precision && request->num_configs >= 1 &&
-           request->num_configs <= TRIAL_MAX_CONFIGS;
-}
-
 /* One request. False when it is none that the child knows. */
 static bool serve(struct trial *trial, const char *line)
 {
     static struct trial_request request;
-    if (!strcmp(line, "canary\n")) {
+    if (!strcmp(line, "canary")) {
         answer_canary(trial);
         return true;
     }
-    if (!parse_request(line, &request) || !read_configs(trial, &request)) {
+    if (!protocol_read_request(line, &request) || !read_configs(trial, &request)) {
         say(trial, "error not a request: %s", line);
         return false;
     }
@@ -281,16 +248,11 @@ static bool serve(struct trial *trial, const char *line)
 
 static void greet(struct trial *trial)
 {
-    char values[LINE_BYTES] = "";
-    int at = 0;
-    for (int i = 0; i < NUM_FACTS && at < LINE_BYTES; i++)
-        at += snprintf(values + at, (size_t) (LINE_BYTES - at), " %ld", trial->facts.value[i]);
-    say(trial, "kiln-trial %d", PROTOCOL);
-    say(trial, "platform %s", trial->facts.platform);
-    say(trial, "device %s", trial->facts.device);
-    say(trial, "driver %s", trial->facts.driver);
-    say(trial, "unit %s", trial->facts.unit);
-    say(trial, "facts%s", values);
+    char line[PROTOCOL_LINE_BYTES];
+    for (unsigned i = 0; i < PROTOCOL_GREETING_LINES; i++) {
+        protocol_write_greeting(&trial->facts, i, line);
+        say(trial, "%s", line);
+    }
 }
 
 static bool open_device(struct trial *trial, const char *name)
@@ -320,7 +282,7 @@ static FILE *take_output(void)
 
 int trial_main(const char *device)
 {
-    char line[LINE_BYTES];
+    char line[PROTOCOL_LINE_BYTES];
     struct trial *trial = calloc(1, sizeof *trial);
     signal(SIGINT, SIG_IGN);
     if (!trial || !(trial->out = take_output())) {
@@ -332,7 +294,7 @@ int trial_main(const char *device)
         verifier_init(&trial->verifier, &trial->launcher);
         candidates_init(&trial->candidates, &trial->launcher, &trial->verifier, &trial->facts);
         greet(trial);
-        while (ok && fgets(line, sizeof line, stdin))
+        while (ok && hear(line))
             ok = serve(trial, line);
         timing_data_free(&trial->data);
         candidates_free(&trial->candidates);

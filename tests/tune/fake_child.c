@@ -1,5 +1,5 @@
 /* fake_child.c: a trial process that misbehaves on demand; see the protocol in
- * generator/tune/trial.c. Its device's name says how it behaves as a process:
+ * generator/tune/protocol.h. Its device's name says how it behaves as a process:
  *
  *     good              as it should
  *     slow-greeting     greets after a second
