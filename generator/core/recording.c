@@ -203,6 +203,14 @@ static int result_column(const char *name)
     return -1;
 }
 
+static int find_param(const struct recording *recording, const char *name)
+{
+    for (unsigned p = 0; p < recording->num_params; p++)
+        if (!strcmp(recording->names[p], name))
+            return (int) p;
+    return -1;
+}
+
 /* The parameters stand first, the results behind them; *cost is the column of the time. */
 static bool parse_header(const struct line *line, struct recording *recording, unsigned *cost,
         char error[RECORDING_ERROR_BYTES])
@@ -215,6 +223,8 @@ static bool parse_header(const struct line *line, struct recording *recording, u
             return refuse(1, "unexpected column ", line->field[i], error);
         if (result < 0 && (bytes == 1 || bytes > SCOPE_NAME_BYTES))
             return refuse(1, "a bad name of a column: ", line->field[i], error);
+        if (result < 0 && find_param(recording, line->field[i]) >= 0)
+            return refuse(1, "two columns have the name ", line->field[i], error);
         if (result < 0)
             memcpy(recording->names[recording->num_params++], line->field[i], bytes);
         if (result > best) {
@@ -392,14 +402,6 @@ const struct recording_row *recording_find(const struct recording *recording,
     const uint64_t index = index_of(recording, point);
     return bsearch(&index, recording->rows, recording->num_rows, sizeof *recording->rows,
             compare_index);
-}
-
-static int find_param(const struct recording *recording, const char *name)
-{
-    for (unsigned p = 0; p < recording->num_params; p++)
-        if (!strcmp(recording->names[p], name))
-            return (int) p;
-    return -1;
 }
 
 const struct recording_row *recording_translate(const struct recording *recording,

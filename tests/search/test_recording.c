@@ -64,6 +64,7 @@ static void wrong_tables_are_refused_by_line(void **state)
         { "min_ms\n1\n", "line 1: no column of a parameter" },
         { "P\tmin_ms\tQ\n", "line 1: unexpected column Q" },
         { "P\t\tmin_ms\n", "line 1: a bad name of a column: " },
+        { "P\tQ\tP\tmin_ms\n", "line 1: two columns have the name P" },
         { "P\tmin_ms\n", "no configuration has a time" },
         { "P\tmin_ms\n1\tinf\n", "no configuration has a time" },
         { "P\tmin_ms\n1\t2\n1.5\t2\n", "line 3: not a whole number: 1.5" },
