@@ -100,29 +100,22 @@ static int finish(const struct options *options, struct text *text)
     return status;
 }
 
-/* Facts stand as rows "fact NAME VALUE" in winners.tsv, and as "NAME VALUE ..." in a probe's
- * output. Without a path *facts stays as it is. */
+/* Without a path *facts stays as it is. */
 static bool read_facts(const char *path, struct device_facts *facts)
 {
-    char error[FILES_ERROR_BYTES];
+    char error[FILES_ERROR_BYTES], cause[FAMILY_ERROR_BYTES];
     if (!path)
         return true;
-    facts_minimal(facts);
     char *text = files_read(path, error);
-    if (!text) {
+    const bool ok = text && facts_parse(text, facts, cause);
+    if (!text)
         fail("%s", error);
-        return false;
-    }
-    for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {
-        if (!strncmp(line, "fact\t", 5))
-            line += 5;
-        const size_t len = strcspn(line, "\t");
-        for (int i = 0; i < NUM_FACTS; i++)
-            if (strlen(fact_names[i]) == len && !memcmp(fact_names[i], line, len) && line[len])
-                facts->value[i] = strtol(line + len + 1, NULL, 10);
+    else if (!ok) {
+        snprintf(error, sizeof error, "%.120s: %.120s", path, cause);
+        fail("%s", error);
     }
     free(text);
-    return true;
+    return ok;
 }
 
 static struct problem problem_of(const struct options *options)

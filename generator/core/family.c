@@ -65,6 +65,46 @@ void facts_ample(struct device_facts *facts)
     facts->value[FACT_IMAGE_PIXELS] = 1 << 27;
 }
 
+static int fact_index(const char *name, size_t len)
+{
+    for (int i = 0; i < NUM_FACTS; i++)
+        if (strlen(fact_names[i]) == len && !memcmp(fact_names[i], name, len))
+            return i;
+    return -1;
+}
+
+/* A whole number that a field or the line ends behind. */
+static bool parse_fact(const char *field, long *value)
+{
+    char *end;
+    errno = 0;
+    *value = strtol(field, &end, 10);
+    return (*field == '-' || (*field >= '0' && *field <= '9')) && !errno &&
+           strchr("\t\r\n", *end);      /* or the text's end */
+}
+
+bool facts_parse(const char *text, struct device_facts *facts, char error[FAMILY_ERROR_BYTES])
+{
+    unsigned num = 0;
+    facts_minimal(facts);
+    for (unsigned number = 1; *text; number++) {
+        const char *name = text + (strncmp(text, "fact\t", 5) ? 0 : 5);
+        const size_t len = strcspn(name, "\t\n");
+        const int fact = name[len] == '\t' ? fact_index(name, len) : -1;
+        if (fact >= 0 && !parse_fact(name + len + 1, &facts->value[fact])) {
+            snprintf(error, FAMILY_ERROR_BYTES, "line %u: %s is not a whole number", number,
+                    fact_names[fact]);
+            return false;
+        }
+        num += fact >= 0;
+        text += strcspn(text, "\n");
+        text += *text == '\n';
+    }
+    if (!num)
+        snprintf(error, FAMILY_ERROR_BYTES, "no facts of a device in it");
+    return num > 0;
+}
+
 const struct family *family_find(const char *name)
 {
     for (size_t i = 0; i < num_families; i++)

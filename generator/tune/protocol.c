@@ -32,11 +32,16 @@ static bool take_text(const char **text, const char *expected)
     return true;
 }
 
-/* Digits, a number from 0 to most. */
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+/* A number from 0 to most, as it is printed: neither sign nor leading zeros. */
 static bool take_count(const char **text, uint64_t most, uint64_t *count)
 {
     char *end;
-    if (**text < '0' || **text > '9')
+    if (!is_digit(**text) || (**text == '0' && is_digit((*text)[1])))
         return false;
     errno = 0;
     *count = strtoull(*text, &end, 10);
@@ -49,7 +54,7 @@ static bool take_long(const char **text, long *value)
     char *end;
     errno = 0;
     *value = strtol(*text, &end, 10);
-    const bool ok = end > *text && (**text == '-' || (**text >= '0' && **text <= '9')) && !errno;
+    const bool ok = end > *text && (**text == '-' || is_digit(**text)) && !errno;
     *text = end;
     return ok;
 }

@@ -1,14 +1,13 @@
 /* fuzz_record.c: any bytes as a journal are refused with a message, or give rows that say the same
  * when they are written and read again. */
 #include "fuzz.h"
+#include "journal_text.h"
 #include "record.h"
 #include "report/report.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* The last field of a row is its checksum; a mutation rarely leaves it right, so the rows of the
- * input are given the right one before they are read. */
 const char *const fuzz_seeds[] = {
     "kiln-journal\t1\ndevice\tplatform\tdevice\tdriver\ngenerator\t0123456789abcdef\n"
     "fact\tMAX_ITEMS\t64\nfact\tHAS_DOUBLE\t1\nbegin\n",
@@ -25,30 +24,6 @@ const char *const fuzz_words[] = {
     "held\t", "generic\t", "fact\t", "shard\t1/2\n", "merged\t2\n", "generator\t", "device\t",
     "single", "nan", "inf", "-0", "<", "&amp;", NULL,
 };
-
-/* Writes the eight digits that a row of this text should end with. */
-static void put_checksum(char *line, size_t len)
-{
-    uint32_t hash = 0x811c9dc5u;
-    size_t at = len;
-    while (at > 0 && line[at - 1] != '\t')
-        at--;
-    if (len - at != 8)
-        return;
-    for (size_t i = 0; i < at; i++)
-        hash = (hash ^ (unsigned char) line[i]) * 0x01000193u;
-    for (int i = 0; i < 8; i++)
-        line[at + (size_t) i] = "0123456789abcdef"[hash >> (28 - 4 * i) & 15];
-}
-
-static void repair(char *text)
-{
-    for (char *p = text; *p; ) {
-        const size_t len = strcspn(p, "\n");
-        put_checksum(p, len);
-        p += len + (p[len] == '\n');
-    }
-}
 
 static void check_row(const struct record *row)
 {
@@ -79,7 +54,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct records records;
     char error[FAMILY_ERROR_BYTES] = "";
     char *text = fuzz_text(data, size);
-    repair(text);
+    journal_text_repair(text);
     if (records_parse(text, &records, error)) {
         abort_unless(records.whole_bytes <= strlen(text));
         for (size_t i = 0; i < records.num; i++)
