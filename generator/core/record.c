@@ -207,8 +207,17 @@ static const char *parse_fact(char *const *field, struct journal_head *head)
     const int fact = word_index(fact_names, NUM_FACTS, field[1]);
     if (fact < 0)
         return "unknown fact";
-    head->facts.value[fact] = strtol(field[2], NULL, 10);
-    return NULL;
+    char *end;
+    errno = 0;
+    head->facts.value[fact] = strtol(field[2], &end, 10);
+    return end == field[2] || *end || errno ? "a fact is no whole number" : NULL;
+}
+
+static const char *parse_generator(const char *field, uint64_t *hash)
+{
+    const bool ok = strlen(field) == 16 && !field[strspn(field, "0123456789abcdef")];
+    *hash = ok ? strtoull(field, NULL, 16) : 0;
+    return ok ? NULL : "the generator's hash has not 16 digits";
 }
 
 static const char *parse_head(char *line, unsigned number, struct journal_head *head)
@@ -223,10 +232,8 @@ static const char *parse_head(char *line, unsigned number, struct journal_head *
                copy(head->facts.device, sizeof head->facts.device, field[2]) &&
                copy(head->facts.driver, sizeof head->facts.driver, field[3])
              ? NULL : "a device's name is too long";
-    if (num == 2 && !strcmp(field[0], "generator")) {
-        head->generator = strtoull(field[1], NULL, 16);
-        return NULL;
-    }
+    if (num == 2 && !strcmp(field[0], "generator"))
+        return parse_generator(field[1], &head->generator);
     if (num == 3 && !strcmp(field[0], "fact"))
         return parse_fact(field, head);
     if (num == 2 && !strcmp(field[0], "shard"))

@@ -376,10 +376,35 @@ static void each_extent_has_its_most_and_its_rest(void **state)
     }
 }
 
+static void facts_are_read(void **state)
+{
+    (void) state;
+    static const struct { const char *text, *error; } wrong[] = {
+        { "", "no facts of a device in it" },
+        { "name\tvalue\nUNIT\t3\nUNITS\n", "no facts of a device in it" },
+        { "name\tvalue\nUNITS\tmany\n", "line 2: UNITS is not a whole number" },
+        { "fact\tUNITS\t8x\n", "line 1: UNITS is not a whole number" },
+        { "UNITS\t\nIS_CPU\t1\n", "line 1: UNITS is not a whole number" },
+        { "UNITS\t9223372036854775808\n", "line 1: UNITS is not a whole number" },
+    };
+    struct device_facts facts, least;
+    char error[FAMILY_ERROR_BYTES];
+    facts_minimal(&least);
+    assert_true(facts_parse("name\tvalue\tmeaning\nUNITS\t12\tof computing\r\nfact\tIS_CPU\t1",
+            &facts, error));
+    assert_true(facts.value[FACT_UNITS] == 12 && facts.value[FACT_IS_CPU] == 1);
+    assert_true(facts.value[FACT_LOCAL_BYTES] == least.value[FACT_LOCAL_BYTES]);
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        assert_false(facts_parse(wrong[i].text, &facts, error));
+        assert_string_equal(error, wrong[i].error);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_of_families_and_precisions),
+        cmocka_unit_test(facts_are_read),
         cmocka_unit_test(tables_are_well_formed),
         cmocka_unit_test(rules_always_have_a_value),
         cmocka_unit_test(tiles_are_stated),

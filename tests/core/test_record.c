@@ -175,6 +175,14 @@ static void wrong_heads(void **state)
     check_refused("kiln-journal\t1\ndevice\tonly one\n", "line 2: unknown row in the head");
     check_refused("kiln-journal\t1\nsomething\n", "line 2: unknown row in the head");
     check_refused("kiln-journal\t1\nfact\tWEIGHT\t3\n", "line 2: unknown fact");
+    check_refused("kiln-journal\t1\nfact\tUNITS\tmany\n", "line 2: a fact is no whole number");
+    check_refused("kiln-journal\t1\nfact\tUNITS\t8 \n", "line 2: a fact is no whole number");
+    check_refused("kiln-journal\t1\nfact\tUNITS\t9223372036854775808\n",
+            "line 2: a fact is no whole number");
+    check_refused("kiln-journal\t1\ngenerator\t0123456789abcdeg\n",
+            "line 2: the generator's hash has not 16 digits");
+    check_refused("kiln-journal\t1\ngenerator\t123\n",
+            "line 2: the generator's hash has not 16 digits");
     memset(name, 'x', sizeof name - 1);
     name[sizeof name - 1] = '\0';
     snprintf(text, sizeof text, "kiln-journal\t1\ndevice\tp\t%s\td\n", name);
