@@ -366,6 +366,16 @@ bool record_is_timed(const struct record *r)
            (!strcmp(r->outcome, "ok") || !strcmp(r->outcome, "slow"));
 }
 
+bool record_is_late(const struct record *r)
+{
+    return !strcmp(r->outcome, "late");
+}
+
+bool record_is_failure(const struct record *r)
+{
+    return strcmp(r->outcome, "ok") && strcmp(r->outcome, "slow") && !record_is_late(r);
+}
+
 bool record_same_question(const struct record *a, const struct record *b)
 {
     return a->kind == b->kind && a->precision == b->precision && a->pair == b->pair &&

@@ -100,6 +100,10 @@ bool record_same_question(const struct record *a, const struct record *b);
 
 /* Whether a row holds a time; that of one launch tells enough where it was slow. */
 bool record_is_timed(const struct record *record);
+/* Whether there was no time for the answer. */
+bool record_is_late(const struct record *record);
+/* Whether the answer is that something did not work. */
+bool record_is_failure(const struct record *record);
 
 extern const char *const record_kind_words[NUM_RECORD_KINDS];
 

@@ -10,18 +10,13 @@ struct cause {
     size_t num;
 };
 
-static bool is_failure(const struct record *row)
-{
-    return strcmp(row->outcome, "ok") && strcmp(row->outcome, "slow");
-}
-
 static unsigned list_causes(const struct report *report, struct cause causes[MAX_CAUSES])
 {
     unsigned num = 0;
     for (size_t i = 0; i < report->records->num; i++) {
         const struct record *row = &report->records->rows[i];
         unsigned c = 0;
-        if (!is_failure(row))
+        if (!record_is_failure(row))
             continue;
         while (c < num && strcmp(causes[c].first->outcome, row->outcome))
             c++;

@@ -151,7 +151,7 @@ static void count_rows(const struct report *report, const struct precision *prec
         if (row->precision != precision)
             continue;
         ++*num;
-        *failed += strcmp(row->outcome, "ok") && strcmp(row->outcome, "slow");
+        *failed += record_is_failure(row);
         *cost += report_cost(row);
     }
 }

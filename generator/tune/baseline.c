@@ -104,14 +104,15 @@ struct shape baseline_shrink(struct shape shape, double operations)
     }
 }
 
-/* The best time for choosing at the shape of a row; HUGE_VAL when there is none. */
+/* The best time for choosing at the shape of a row, of what was asked so far: rows of an earlier run
+ * may lie ahead. HUGE_VAL when there is none. */
 static double best_beside(const struct records *records, const struct record *row)
 {
     double best = HUGE_VAL;
     for (size_t i = 0; i < records->num; i++) {
         const struct record *r = &records->rows[i];
-        if (r->kind == RECORD_MATRIX && r->precision == row->precision && r->pair == row->pair &&
-            r->m == row->m && r->n == row->n && r->k == row->k && record_is_timed(r))
+        if (r->used && r->kind == RECORD_MATRIX && r->precision == row->precision &&
+            r->pair == row->pair && r->m == row->m && r->n == row->n && r->k == row->k && record_is_timed(r))
             best = fmin(best, r->seconds);
     }
     return best;
@@ -123,8 +124,8 @@ bool baseline_wins(const struct tuner *tuner, const struct precision *precision,
     const struct records *records = &tuner->records;
     for (size_t i = 0; i < records->num; i++) {
         const struct record *r = &records->rows[i];
-        if (r->kind == RECORD_GENERIC && r->precision == precision && record_is_timed(r) &&
-            config_equal(&r->config, config) &&
+        if (r->used && r->kind == RECORD_GENERIC && r->precision == precision &&
+            record_is_timed(r) && config_equal(&r->config, config) &&
             best_beside(records, r) < HUGE_VAL &&
             r->seconds < clear_lead * best_beside(records, r))
             return true;

@@ -296,11 +296,14 @@ static bool ask(struct hunts *hunts, const struct proposal *proposal)
     return true;
 }
 
-/* One is asked for in any case. What was proposed when the time is over is measured all the same:
- * it is built already. */
+/* One is asked for in any case, and no more when the time is over before it begins. What was
+ * proposed when it ends is measured all the same: it is built already. */
 static bool run(struct hunts *hunts, double until)
 {
-    struct queue queue = { .most = hunts->tuner->facts.value[FACT_IS_CPU] ? 1 : AHEAD + 1 };
+    const bool is_over = hunts->tuner->spent >= until;
+    struct queue queue = {
+        .most = hunts->tuner->facts.value[FACT_IS_CPU] || is_over ? 1 : AHEAD + 1
+    };
     for (bool first = true;; first = false) {
         if (first || hunts->tuner->spent < until)
             fill(hunts, &queue);

@@ -134,8 +134,8 @@ static bool resume(struct journal *journal, const struct journal_head *head, boo
     bool ok;
     records->head = *head;
     if (state == JOURNAL_FOREIGN)
-        ok = failed(journal, cause, error);
-    else if (other)
+        unfit = cause;
+    if (other)
         ok = failed(journal, other, error);
     else if (unfit)
         ok = set_aside ? put_aside(journal, head, unfit, error) : failed(journal, unfit, error);

@@ -131,7 +131,8 @@ static bool differs(const struct config *from, unsigned num, const struct config
 static bool is_row_of(const struct record *r, enum record_kind kind, const struct plan *plan,
         const struct quest *quest)
 {
-    const bool fits = r->kind == kind || (kind == RECORD_SEARCH && r->kind == RECORD_GENERIC);
+    const bool fits = r->kind == kind ||
+                      (kind == RECORD_SEARCH && r->kind == RECORD_GENERIC && r->used);
     return fits && r->precision == plan->precision && r->pair == quest->pair &&
            r->m == quest->shape.m && r->n == quest->shape.n && r->k == quest->shape.k;
 }
@@ -410,18 +411,15 @@ static bool is_own(const struct tuner *tuner, struct shape s)
     return false;
 }
 
-/* Times generic beside finalists that were timed at a shape, unless it is one of them. */
+/* Times generic beside finalists that were timed at a shape; one of them may be its own recipe. */
 static bool time_generic(struct plan *plan, const struct problem *problem, struct shape shape,
-        const struct config *takers, unsigned num, const struct record *answers)
+        unsigned num, const struct record *answers)
 {
-    struct config first;
     double best = 0;
     for (unsigned i = 0; i < num; i++)
         if (record_is_timed(&answers[i]) && (!(best > 0) || answers[i].seconds < best))
             best = answers[i].seconds;
-    return !baseline_first(plan->tuner, problem, shape, &first) ||
-           !differs(takers, num, &first, 1) ||
-           baseline_ask(plan->tuner, problem, shape, best);
+    return baseline_ask(plan->tuner, problem, shape, best);
 }
 
 static bool time_shapes(struct plan *plan, enum record_kind kind, const struct trial_shape *shapes,
@@ -439,7 +437,7 @@ static bool time_shapes(struct plan *plan, enum record_kind kind, const struct t
                 continue;
             if (!tuner_ask(plan->tuner, kind, &problem, shapes[i].shape, takers, num_takers, 0,
                         answers) ||
-                (kind == RECORD_MATRIX && (!time_generic(plan, &problem, shapes[i].shape, takers,
+                (kind == RECORD_MATRIX && (!time_generic(plan, &problem, shapes[i].shape,
                         num_takers, answers) || !check_generic(plan))))
                 return !must_stop(plan);
         }

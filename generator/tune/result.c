@@ -65,9 +65,13 @@ bool result_write(const struct options *options, const struct winners *winners)
          write_file(options, "winners.tsv", &rows);
     text_free(&rows);
     if (ok && options->embed != EMBED_SOURCE && winners->num_recipes) {
-        ok = embed_binaries(&assembly, options->device, options->embed == EMBED_BOTH, error) ||
-             failed(error);
-        ok = ok && write_emitted(options, winners, &assembly);
+        if (embed_binaries(&assembly, options->device, options->embed == EMBED_BOTH, error))
+            ok = write_emitted(options, winners, &assembly);
+        else if (options->or_generic)
+            fprintf(stderr, "kiln-tune: warning: the bundle holds source, not binaries: %s\n",
+                    error);
+        else
+            ok = failed(error);
     }
     assembly_free(&assembly);
     return ok;
@@ -92,11 +96,6 @@ int result_write_empty(const struct options *options, const char *why, bool is_w
 
 /* ---- Why something is missing ---- */
 
-static bool is_late(const struct record *r)
-{
-    return !strcmp(r->outcome, trial_outcome_words[TRIAL_LATE]);
-}
-
 /* What became of the questions of some kinds about one precision. */
 struct tally {
     size_t asked, worked, late;
@@ -111,7 +110,7 @@ static struct tally count(const struct tuner *tuner, const struct precision *pre
         if (r->precision != precision || (r->kind == RECORD_EDGES) != edges)
             continue;
         const bool worked = edges ? !strcmp(r->outcome, "ok") : record_is_timed(r);
-        const bool late = is_late(r);
+        const bool late = record_is_late(r);
         tally.asked++;
         tally.worked += worked;
         tally.late += late;
@@ -177,7 +176,7 @@ static const char *why_unmeasured(const struct tuner *tuner, const struct winner
     for (size_t i = 0; i < tuner->records.num; i++) {
         const struct record *r = &tuner->records.rows[i];
         asked = asked || (r->kind == RECORD_MATRIX && r->m == s.m && r->n == s.n && r->k == s.k &&
-                          !is_late(r));
+                          !record_is_late(r));
     }
     return asked ? "no candidate served it" : winners->num_recipes
          ? "the budget ended before, or no candidate takes it" : "there is no candidate";
@@ -199,9 +198,7 @@ void result_report_counts(const struct tuner *tuner)
 {
     size_t failures = 0;
     for (size_t i = 0; i < tuner->records.num; i++)
-        failures += !is_late(&tuner->records.rows[i]) &&
-                    strcmp(tuner->records.rows[i].outcome, "ok") &&
-                    strcmp(tuner->records.rows[i].outcome, "slow");
+        failures += record_is_failure(&tuner->records.rows[i]);
     fprintf(stderr,
             "kiln-tune: %zu measured, %zu found in the journal, %zu failed; %.0f of %.0f s\n",
             tuner->num_asked, tuner->num_answered, failures, tuner->spent, tuner->seconds);

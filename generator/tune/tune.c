@@ -72,6 +72,7 @@ static void tune_all(const struct options *options, struct tuner *tuner)
     tuner->facts = tuner->records.head.facts;
     tuner->seconds = plan_share(tuner) * options->seconds;
     tuner->budget = usable * tuner->seconds;
+    tuner->slack = (tuner->seconds - tuner->budget) / 2;
     for (size_t i = 0; i < options->num_precisions; i++) {
         const double left = tuner->budget - tuner->spent;
         if (options->precisions[i]->bits == 64 && !tuner->facts.value[FACT_HAS_DOUBLE])
@@ -237,7 +238,6 @@ int tune_main(const struct options *options)
     int status;
     struct tuner tuner = {
         .strategy = options->strategy, .seed = options->seed,
-        .slack = (1 - usable) / 2 * options->seconds,
         .shapes = own.at, .json = options->json, .quiet = options->quiet,
         .stop = &stop_requested, .generic = known_generic, .is_strict = options->or_generic,
     };

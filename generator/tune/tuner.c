@@ -10,11 +10,6 @@
 /* With less than this there is no time to ask, seconds. */
 static const double least_time = 0.1;
 
-static bool is_late(const struct record *r)
-{
-    return !strcmp(r->outcome, trial_outcome_words[TRIAL_LATE]);
-}
-
 /* What there is time for, seconds. */
 static double time_left(const struct tuner *tuner)
 {
@@ -30,7 +25,7 @@ static struct record *find_answer(const struct tuner *tuner, const struct record
         struct record *r = &tuner->records.rows[i];
         if (!record_same_question(r, question))
             continue;
-        if (!is_late(r))
+        if (!record_is_late(r))
             return r;
         late = r;
     }
