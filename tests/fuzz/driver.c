@@ -17,9 +17,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#ifdef __SANITIZE_ADDRESS__
-#include <sanitizer/common_interface_defs.h>
-#endif
 
 enum {
     DEFAULT_RUNS = 20000, MAX_SEEDS = 256, MAX_INPUT_BYTES = 1 << 14, MAX_MUTATIONS = 6,
@@ -65,6 +62,20 @@ static void save_input(void)
     say("\n");
 }
 
+/* The sanitizers ask for these: what they find ends in SIGABRT. */
+const char *__asan_default_options(void);
+const char *__ubsan_default_options(void);
+
+const char *__asan_default_options(void)
+{
+    return "abort_on_error=1";
+}
+
+const char *__ubsan_default_options(void)
+{
+    return "abort_on_error=1";
+}
+
 static void on_signal(int number)
 {
     save_input();
@@ -79,9 +90,6 @@ static void prepare_to_fail(char *path)
     snprintf(saved_path, sizeof saved_path, "%.200s.input", slash ? slash + 1 : path);
     signal(SIGABRT, on_signal);
     signal(SIGTERM, on_signal);
-#ifdef __SANITIZE_ADDRESS__
-    __sanitizer_set_death_callback(save_input);
-#endif
 }
 
 static void die(const char *what, const char *which)
