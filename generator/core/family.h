@@ -213,9 +213,9 @@ void facts_minimal(struct device_facts *facts);
 /* Facts of a device on which every preset is legal for some precision. */
 void facts_ample(struct device_facts *facts);
 /* Reads the facts of a device from a text that holds a row "fact NAME VALUE" for each, as winners
- * and journals do, or "NAME VALUE ...", as device.tsv does; tabs separate the fields, and other rows
- * are passed over. What is not in it is as on the least device. False with a message when a value is
- * no whole number, or there is no fact at all. */
+ * and journals do, or "NAME VALUE ...", as device.tsv does. Tabs separate the fields; other rows
+ * are passed over. What is not in it is as on the least device. False with a message when a value
+ * is no whole number, or there is no fact at all. */
 bool facts_parse(const char *text, struct device_facts *facts, char error[FAMILY_ERROR_BYTES]);
 
 #endif

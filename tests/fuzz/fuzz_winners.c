@@ -18,8 +18,8 @@ const char *const fuzz_seeds[] = {
 };
 const char *const fuzz_words[] = {
     "\t", "\n", "kiln-winners\t1\n", "bundle\t", "platform\t", "device\t", "driver\t",
-    "vector\t", "provenance\t", "fact\t", "recipe\t", "anchor\t", "regret\t", "single", "packed ", "*",
-    "-", "#", "nan", "inf", NULL,
+    "vector\t", "provenance\t", "fact\t", "recipe\t", "anchor\t", "regret\t", "single", "packed ",
+    "*", "-", "#", "nan", "inf", NULL,
 };
 
 /* Numbers lose digits once when they are printed, and no more after that. */
