@@ -24,7 +24,7 @@
  *   library's own memory), and later ones try again.
  * - Threads: all functions may be called from any thread at any time, on one context as well as on
  *   several, except that a context must not be in use while it is destroyed. There is no global
- *   state.
+ *   state. A process that is forked after its parent has used OpenCL leaves OpenCL and Kiln alone.
  * - Ownership: handles and pointers that are passed in stay the caller's. The library retains what
  *   it needs for longer than the call (OpenCL's own reference counts).
  * - Blocking: a call that multiplies only enqueues. It blocks in two cases: the first call that
