@@ -209,7 +209,7 @@ step_test()
     link_bundle
     compile all tests/kernels/kernel_test tests/kernels/soak
     open_list "$build/tests/kernels/kernel_test" "$build/tests/kernels/soak"
-    part host meson test -C "$build" --suite core --suite golden --suite host --suite search
+    part host meson test -C "$build" --suite core --suite golden --suite host
     for family in $(sed -n 's/^FAMILY(\(.*\))$/\1/p' generator/kernels/families.inc); do
         for precision in single double half; do
             part "$family-$precision" "$build/tests/kernels/kernel_test" --device "$device" \
