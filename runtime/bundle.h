@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { KILN_BUNDLE_FORMAT = 6 };
+enum { KILN_BUNDLE_FORMAT = 7 };
 
 enum {
     KILN_MAX_STAGES = 6,
@@ -168,11 +168,22 @@ struct kiln_match {
     uint32_t compute_capability;       /* of NVIDIA's devices, 90 for 9.0; 0 is any device */
 };
 
+/* The device that a bundle was tuned on: those like it are its relatives (kinship.c). Its platform
+ * is that of the match. Without compute units nothing is known of it, and it has no relatives. */
+struct kiln_device_traits {
+    uint8_t is_cpu;                    /* 1: CL_DEVICE_TYPE_CPU */
+    uint32_t compute_units;            /* CL_DEVICE_MAX_COMPUTE_UNITS */
+    uint32_t native_vector_float;      /* CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT */
+    uint32_t local_bytes;              /* local memory that a work-group may declare */
+    uint32_t compute_capability;       /* of NVIDIA's devices, 90 for 9.0; 0 for others */
+};
+
 struct kiln_bundle {
     uint32_t format;                   /* KILN_BUNDLE_FORMAT */
     const char *name;
     const char *provenance;            /* generator, device and driver the bundle was tuned with */
     struct kiln_match match;
+    struct kiln_device_traits traits;
     uint32_t num_programs, num_recipes, num_dispatches;
     const struct kiln_program *programs;
     const struct kiln_recipe *recipes; /* the first of these that can serves what dispatch cannot */

@@ -236,6 +236,10 @@ static void emit_definition(const struct kiln_bundle *bundle, struct text *text)
     quote_or_null(text, bundle->match.driver);
     text_add(text, ", %u, %u },\n", bundle->match.native_vector_float,
             bundle->match.compute_capability);
+    if (bundle->traits.compute_units)
+        text_add(text, "    .traits = { %u, %u, %u, %u, %u },\n", bundle->traits.is_cpu,
+                bundle->traits.compute_units, bundle->traits.native_vector_float,
+                bundle->traits.local_bytes, bundle->traits.compute_capability);
     if (bundle->num_recipes)
         text_add(text, "    .num_programs = %u, .num_recipes = %u, .num_dispatches = %u,\n"
                 "    .programs = programs, .recipes = recipes, .dispatches = %s,\n",

@@ -565,6 +565,7 @@ static void describe(const struct records *records, const char *name, struct win
     if (winners_want_driver(facts->platform))
         snprintf(winners->driver, sizeof winners->driver, "%s", facts->driver);
     winners->facts = *facts;
+    winners->has_facts = true;
 }
 
 bool select_from_records(const struct records *records, const char *name, struct winners *winners,

@@ -1,5 +1,6 @@
 /* winners.c: winners.tsv to and from memory, and on into a bundle. */
 #include "winners.h"
+#include "platform.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -128,6 +129,7 @@ static const char *parse_fact(const struct line *line, struct winners *winners)
     for (int i = 0; i < NUM_FACTS; i++)
         if (!strcmp(fact_names[i], line->field[1])) {
             winners->facts.value[i] = value;
+            winners->has_facts = true;
             return NULL;
         }
     return "unknown fact";
@@ -268,14 +270,7 @@ void winners_format(const struct winners *w, struct text *text)
 
 bool winners_want_driver(const char *platform)
 {
-    static const char *const names[] = {
-        "Portable Computing Language", "rusticl", "Clover", "Oclgrind",
-    };
-    const size_t length = strcspn(platform, "*");
-    for (size_t i = 0; platform[0] && i < sizeof names / sizeof names[0]; i++)
-        if (!strncmp(names[i], platform, length) && (platform[length] || !names[i][length]))
-            return true;
-    return false;
+    return kiln_compiles_in_process(platform);
 }
 
 const struct winner *winners_recipe(const struct winners *winners,
@@ -325,6 +320,24 @@ static const char *optional(struct arena *arena, const char *text)
     return text[0] ? arena_string(arena, text) : NULL;
 }
 
+/* A fact as a trait, which has 32 bits. */
+static uint32_t trait_of(const struct device_facts *facts, enum fact fact)
+{
+    const long value = facts->value[fact];
+    return value < 0 ? 0 : (unsigned long) value > UINT32_MAX ? UINT32_MAX : (uint32_t) value;
+}
+
+static struct kiln_device_traits traits_of(const struct device_facts *facts)
+{
+    return (struct kiln_device_traits) {
+        .is_cpu = facts->value[FACT_IS_CPU] != 0,
+        .compute_units = trait_of(facts, FACT_UNITS),
+        .native_vector_float = trait_of(facts, FACT_VECTOR_BYTES) / 4,
+        .local_bytes = trait_of(facts, FACT_LOCAL_BYTES),
+        .compute_capability = trait_of(facts, FACT_COMPUTE_CAPABILITY),
+    };
+}
+
 bool winners_assemble(const struct winners *winners, struct assembly *assembly,
         char error[FAMILY_ERROR_BYTES])
 {
@@ -341,6 +354,8 @@ bool winners_assemble(const struct winners *winners, struct assembly *assembly,
         .native_vector_float = winners->vector,
         .compute_capability = winners->capability,
     };
+    if (winners->has_facts)
+        assembly->bundle.traits = traits_of(&winners->facts);
     for (size_t i = 0; i < num_precisions; i++)
         if (!add_recipes(winners, &precisions[i], assembly, index, error))
             return false;

@@ -6,7 +6,8 @@
  *   vector        16            CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT; absent means any
  *   capability    90            compute capability of NVIDIA's devices; absent means any device
  *   provenance    TEXT          generator, device and driver it was tuned with
- *   fact          NAME VALUE    the device facts it was tuned for (facts.inc)
+ *   fact          NAME VALUE    the device facts it was tuned for (facts.inc); some of them go into
+ *                               the bundle, for relatives of the device to be told by
  *   recipe        PRECISION  CONFIGURATION  HASH-NN HASH-NT HASH-TN HASH-TT
  *   anchor        PRECISION  M N K  RECIPE SECONDS  (four pairs: NN NT TN TT; - and 0 for none)
  *   regret        PRECISION  FACTOR  SHAPES
@@ -47,6 +48,7 @@ struct winners {
     char provenance[2 * WINNERS_TEXT_BYTES];
     uint32_t vector, capability;
     struct device_facts facts;
+    bool has_facts;                    /* those of a device, not the least that there is */
     unsigned num_recipes, num_anchors, num_regrets;
     struct winner recipes[WINNERS_MAX_RECIPES];
     struct winner_anchor anchors[WINNERS_MAX_ANCHORS];

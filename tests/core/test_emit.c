@@ -104,6 +104,11 @@ static void check_bundle(const struct kiln_bundle *a, const struct kiln_bundle *
     check_text(a->match.driver, b->match.driver);
     assert_int_equal(a->match.native_vector_float, b->match.native_vector_float);
     assert_int_equal(a->match.compute_capability, b->match.compute_capability);
+    assert_int_equal(a->traits.is_cpu, b->traits.is_cpu);
+    assert_int_equal(a->traits.compute_units, b->traits.compute_units);
+    assert_int_equal(a->traits.native_vector_float, b->traits.native_vector_float);
+    assert_int_equal(a->traits.local_bytes, b->traits.local_bytes);
+    assert_int_equal(a->traits.compute_capability, b->traits.compute_capability);
     assert_int_equal(a->num_programs, b->num_programs);
     assert_int_equal(a->num_recipes, b->num_recipes);
     assert_int_equal(a->num_dispatches, b->num_dispatches);
@@ -213,6 +218,7 @@ static void every_family(void **state)
     assert_true(assembly_dispatch(&assembly, 32, anchors, 2));
     assembly.bundle.match = (struct kiln_match) { .platform = "P*", .native_vector_float = 16,
             .compute_capability = 90 };
+    assembly.bundle.traits = (struct kiln_device_traits) { 1, 132, 16, UINT32_MAX, 90 };
     check_emitted(&assembly.bundle, " *\n * A comment.\n");
     assembly_free(&assembly);
 }

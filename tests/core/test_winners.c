@@ -20,6 +20,10 @@ static const char good[] =
     "provenance\ttuned on a device\n"
     "fact\tVECTOR_BYTES\t64\n"
     "fact\tREGISTER_BYTES\t2048\n"
+    "fact\tIS_CPU\t1\n"
+    "fact\tUNITS\t132\n"
+    "fact\tLOCAL_BYTES\t4294967296\n"
+    "fact\tCOMPUTE_CAPABILITY\t90\n"
     "# a comment, and an empty line\n"
     "\n"
     "recipe\tdouble\tpacked TM=4 NV=2 VEC=4\t0\t0\t0\t0\n"
@@ -183,6 +187,11 @@ static void winners_become_a_bundle(void **state)
     assert_string_equal(bundle->name, "test");
     assert_string_equal(bundle->match.platform, "Portable*");
     assert_int_equal(bundle->match.native_vector_float, 16);
+    assert_int_equal(bundle->traits.is_cpu, 1);
+    assert_int_equal(bundle->traits.compute_units, 132);
+    assert_int_equal(bundle->traits.native_vector_float, 16);
+    assert_int_equal(bundle->traits.local_bytes, UINT32_MAX);
+    assert_int_equal(bundle->traits.compute_capability, 90);
     assert_int_equal(bundle->num_recipes, 3 * NUM_PAIRS);
     assert_int_equal(bundle->num_dispatches, 2);
     for (uint32_t d = 0; d < bundle->num_dispatches; d++)
@@ -212,6 +221,7 @@ static void absent_globs_match_anything(void **state)
     assert_null(assembly.bundle.match.platform);
     assert_null(assembly.bundle.match.device);
     assert_null(assembly.bundle.match.driver);
+    assert_int_equal(assembly.bundle.traits.compute_units, 0);
     assert_int_equal(assembly.bundle.num_dispatches, 0);
     assembly_free(&assembly);
 }

@@ -1,0 +1,27 @@
+/* platform.h: what is known of a platform by its name. Shared with the generator. */
+#ifndef KILN_PLATFORM_H
+#define KILN_PLATFORM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+/* Whether the platforms that a glob stands for, a plain name also, may be one of those that compile
+ * kernels by LLVM in the application's process and end that process where the compiler fails. Which
+ * kernels it takes depends on the version of the driver, so that bundles must name it. */
+static inline bool kiln_compiles_in_process(const char *platform)
+{
+    static const char names[][32] = {
+        "Portable Computing Language", "rusticl", "Clover", "Oclgrind",
+    };
+    const size_t length = strcspn(platform, "*");
+    for (size_t i = 0; platform[0] != '\0' && i < sizeof names / sizeof names[0]; i++) {
+        if (strncmp(names[i], platform, length) == 0 &&
+            (platform[length] != '\0' || names[i][length] == '\0')) {
+            return true;
+        }
+    }
+    return false;
+}
+
+#endif
