@@ -6865,7 +6865,7 @@ static const struct kiln_recipe recipes[] = {
 
 extern const struct kiln_bundle kiln_bundle_generic;
 const struct kiln_bundle kiln_bundle_generic = {
-    .format = 6,
+    .format = 7,
     .name = "generic",
     .provenance = "not tuned: works on every OpenCL 1.2 device",
     .match = { NULL, NULL, NULL, 0, 0 },

@@ -61005,10 +61005,11 @@ static const struct kiln_dispatch dispatches[] = {
 
 extern const struct kiln_bundle kiln_bundle_nvidia_h200;
 const struct kiln_bundle kiln_bundle_nvidia_h200 = {
-    .format = 6,
+    .format = 7,
     .name = "nvidia-h200",
     .provenance = "tuned on NVIDIA H200, NVIDIA CUDA, driver 580.159.04; since then, timed there by kiln-tune trial and by hand: what copies, bulk with SHARED=0 or SLICES above 1, async, D at 2048 and 4096",
     .match = { "NVIDIA CUDA", "NVIDIA H200*", NULL, 0, 90 },
+    .traits = { 0, 132, 1, 232448, 90 },
     .num_programs = 228, .num_recipes = 228, .num_dispatches = 3,
     .programs = programs, .recipes = recipes, .dispatches = dispatches,
 };

@@ -13578,10 +13578,11 @@ static const struct kiln_dispatch dispatches[] = {
 
 extern const struct kiln_bundle kiln_bundle_pocl_avx512;
 const struct kiln_bundle kiln_bundle_pocl_avx512 = {
-    .format = 6,
+    .format = 7,
     .name = "pocl-avx512",
     .provenance = "tuned on pthread-skylake-avx512-Intel(R) Xeon(R) Processor, Portable Computing Language, driver 3.1+debian",
     .match = { "Portable Computing Language", NULL, "3.1+debian", 16, 0 },
+    .traits = { 1, 2, 16, 2097152, 0 },
     .num_programs = 68, .num_recipes = 68, .num_dispatches = 3,
     .programs = programs, .recipes = recipes, .dispatches = dispatches,
 };
