@@ -69,6 +69,43 @@ static bool link_make_grids(struct kiln_link *link)
     return true;
 }
 
+/* Recipes that the device can not run are refused before anything is built for them. */
+static void leave_out(const struct kiln_context *context, struct kiln_link *link)
+{
+    const struct kiln_bundle *bundle = link->bundle;
+    const char *first = NULL, *first_why = NULL;
+    char number[24];
+    size_t num = 0;
+    for (uint32_t r = 0; r < bundle->num_recipes; r++) {
+        const char *why = kiln_recipe_misfit(bundle, &bundle->recipes[r], &context->facts);
+        if (why != NULL) {
+            link->recipes[r].is_left_out = true;
+            link->recipes[r].state = KILN_REFUSED;
+            first = num == 0 ? bundle->recipes[r].name : first;
+            first_why = num == 0 ? why : first_why;
+            num++;
+        }
+    }
+    if (num > 0) {
+        struct kiln_text text;
+        kiln_text_begin(&text, number, sizeof number);
+        kiln_text_add_number(&text, num);
+        kiln_log(context, "bundle ", bundle->name, ": recipes that are not for the device: ",
+                number, "; the first: ", first, ": ", first_why, NULL);
+    }
+}
+
+static void log_link(const struct kiln_context *context, const struct kiln_link *link)
+{
+    const char *device = link->bundle->match.device;
+    if (link->is_relative) {
+        kiln_log(context, "bundle ", link->bundle->name, ", tuned on a relative of the device",
+                device != NULL ? ": " : "", device != NULL ? device : "", NULL);
+    } else {
+        kiln_log(context, "bundle ", link->bundle->name, NULL);
+    }
+}
+
 static void link_free(struct kiln_link *link)
 {
     for (uint32_t i = 0; i < link->num_recipes; i++) {
@@ -99,18 +136,22 @@ static enum kiln_status make_links(struct kiln_context *context,
     const struct kiln_bundle *chain[KILN_MAX_LINKS];
     unsigned num = 0;
     enum kiln_status status = kiln_select_bundles(params->bundle, kiln_linked_bundles,
-            &context->facts, chain, &num);
+            params->exact_only != 0, &context->facts, chain, &num);
     if (status != KILN_SUCCESS) {
         return status;
     }
     for (; context->num_links < num; context->num_links++) {
         struct kiln_link *link = &context->links[context->num_links];
         link->bundle = chain[context->num_links];
+        int64_t distance = kiln_bundle_distance(link->bundle, &context->facts);
+        link->is_relative = link->bundle != params->bundle && distance > 0 &&
+                            distance < INT64_MAX;
         if (!link_make_states(link) || !link_make_grids(link)) {
             link_free(link);
             return KILN_OUT_OF_MEMORY;
         }
-        kiln_log(context, "bundle ", link->bundle->name, NULL);
+        log_link(context, link);
+        leave_out(context, link);
     }
     return KILN_SUCCESS;
 }

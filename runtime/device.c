@@ -62,11 +62,14 @@ static cl_int device_item_sizes(cl_device_id device, size_t sizes[3])
 
 static cl_int device_limits(cl_device_id device, struct kiln_device_facts *facts)
 {
+    cl_device_type type = 0;
     const struct {
         cl_device_info what;
         void *value;
         size_t size;
     } queries[] = {
+        {CL_DEVICE_TYPE, &type, sizeof type},
+        {CL_DEVICE_MAX_COMPUTE_UNITS, &facts->compute_units, sizeof(cl_uint)},
         {CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT, &facts->native_vector_float, sizeof(cl_uint)},
         {CL_DEVICE_MAX_WORK_GROUP_SIZE, &facts->max_group_items, sizeof(size_t)},
         {CL_DEVICE_LOCAL_MEM_SIZE, &facts->local_bytes, sizeof(cl_ulong)},
@@ -78,6 +81,7 @@ static cl_int device_limits(cl_device_id device, struct kiln_device_facts *facts
             return error;
         }
     }
+    facts->is_cpu = (type & CL_DEVICE_TYPE_CPU) != 0;
     return device_item_sizes(device, facts->max_items);
 }
 

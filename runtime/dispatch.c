@@ -62,11 +62,12 @@ static bool guard_passes(const struct kiln_guard *guard, const struct kiln_probl
            operand_is_aligned(guard->b, &problem->b) && operand_is_aligned(guard->c, &problem->c);
 }
 
-static bool anchor_serves(const struct kiln_bundle *bundle, const struct kiln_anchor *anchor,
+static bool anchor_serves(const struct kiln_link *link, const struct kiln_anchor *anchor,
         const struct kiln_problem *problem)
 {
     uint16_t recipe = anchor->recipe[problem->transa * 2 + problem->transb];
-    return recipe != KILN_NO_RECIPE && guard_passes(&bundle->recipes[recipe].guard, problem);
+    return recipe != KILN_NO_RECIPE && !link->recipes[recipe].is_left_out &&
+           guard_passes(&link->bundle->recipes[recipe].guard, problem);
 }
 
 static bool operand_is_whole(const struct kiln_operand *operand, size_t bytes)
@@ -76,8 +77,8 @@ static bool operand_is_whole(const struct kiln_operand *operand, size_t bytes)
 }
 
 /* The nearest anchor whose recipe takes the shape: one that is for whole tiles alone leaves ragged
- * shapes to the next. */
-static const struct kiln_anchor *nearest_anchor(const struct kiln_bundle *bundle,
+ * shapes to the next, and one that is not for the device leaves it all. */
+static const struct kiln_anchor *nearest_anchor(const struct kiln_link *link,
         const struct kiln_grid *grid, const struct kiln_problem *problem)
 {
     const struct kiln_anchor *best = NULL;
@@ -90,7 +91,7 @@ static const struct kiln_anchor *nearest_anchor(const struct kiln_bundle *bundle
     uint32_t num = grid->dispatch != NULL ? grid->dispatch->num_anchors : 0;
     for (uint32_t i = 0; i < num && best_distance > 0; i++) {
         int64_t here = kiln_point_distance(&grid->points[i][pair], &point);
-        if (here < best_distance && anchor_serves(bundle, &grid->dispatch->anchors[i], problem)) {
+        if (here < best_distance && anchor_serves(link, &grid->dispatch->anchors[i], problem)) {
             best_distance = here;
             best = &grid->dispatch->anchors[i];
         }
@@ -254,7 +255,7 @@ static bool plan_make(struct kiln_context *context, const struct kiln_problem *p
 static void look_up(const struct kiln_link *link, const struct kiln_problem *problem,
         struct kiln_search *search)
 {
-    search->anchor = nearest_anchor(link->bundle,
+    search->anchor = nearest_anchor(link,
             &link->grids[kiln_precision_slot(problem->precision)], problem);
     search->dispatched = search->anchor != NULL
             ? search->anchor->recipe[problem->transa * 2 + problem->transb]

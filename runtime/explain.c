@@ -84,6 +84,12 @@ static void add_plan(struct kiln_text *text, const struct kiln_problem *problem,
     bool from_binary = plan->link->programs[plan->recipe->program].from_binary;
     add_fact(text, "bundle", bundle->name);
     add_fact(text, "kernel", plan->recipe->name);
+    if (plan->link->is_relative) {
+        kiln_text_add(text, "tuned on: a relative of the device");
+        kiln_text_add(text, bundle->match.device != NULL ? ", " : "");
+        kiln_text_add(text, bundle->match.device != NULL ? bundle->match.device : "");
+        kiln_text_add(text, "\n");
+    }
     add_problem(text, problem);
     add_anchor(text, plan->anchor);
     add_packs(text, problem);

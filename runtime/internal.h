@@ -94,6 +94,8 @@ void kiln_text_add_number(struct kiln_text *text, size_t number);
 
 struct kiln_device_facts {
     char *platform, *device, *driver;  /* owned */
+    bool is_cpu;
+    cl_uint compute_units;
     cl_uint native_vector_float;
     cl_uint compute_capability;        /* NVIDIA's, 90 for 9.0; 0: another vendor's device */
     size_t max_group_items;
@@ -145,12 +147,37 @@ bool kiln_recipe_reads_image(const struct kiln_recipe *recipe);
 const struct kiln_region *kiln_prepared_region(const struct kiln_recipe *recipe,
         unsigned prepared);
 
-enum { KILN_MAX_LINKS = 2 };           /* the device's bundle and the generic one */
+/* A bundle in the order of distance, and of linking where that is the same. */
+struct kiln_kin {
+    const struct kiln_bundle *bundle;
+    int64_t distance;
+    size_t place;
+};
 
-/* Fills the chain of bundles to try, best first. */
+/* The bundle that comes after `kin`, which is all zero at the beginning and goes on to it. NULL:
+ * there is none. Bundles of another format are left out. */
+const struct kiln_bundle *kiln_kin_next(const struct kiln_bundle *const *linked,
+        const struct kiln_device_facts *facts, struct kiln_kin *kin);
+
+enum { KILN_MAX_LINKS = 4 };           /* of the device and its relatives, and the generic one */
+
+/* Fills the chain of bundles to try, best first: the one that is wanted, or those that are for the
+ * device, then, unless only exact matches may serve, those of its relatives, the nearest first; at
+ * the end the last one that is linked. */
 enum kiln_status kiln_select_bundles(const struct kiln_bundle *wanted,
-        const struct kiln_bundle *const *linked, const struct kiln_device_facts *facts,
-        const struct kiln_bundle *chain[KILN_MAX_LINKS], unsigned *num);
+        const struct kiln_bundle *const *linked, bool exact_only,
+        const struct kiln_device_facts *facts, const struct kiln_bundle *chain[KILN_MAX_LINKS],
+        unsigned *num);
+
+/* ---- kinship.c: how near a bundle's device is to another one ---- */
+
+/* Is the bundle for every device? */
+bool kiln_bundle_is_generic(const struct kiln_bundle *bundle);
+
+/* 0: the bundle is for the device. INT64_MAX: it is not even for a relative. Between them, the less
+ * the nearer. */
+int64_t kiln_bundle_distance(const struct kiln_bundle *bundle,
+        const struct kiln_device_facts *facts);
 
 /* ---- context.c ---- */
 
@@ -182,6 +209,7 @@ struct kiln_kernel_set {
 };
 
 struct kiln_recipe_state {
+    bool is_left_out;                  /* not for the device; known when the context is made */
     pthread_mutex_t lock;              /* guards the rest; held while the recipe is prepared */
     enum kiln_state state;
     struct kiln_kernel_set *idle;
@@ -196,6 +224,7 @@ struct kiln_grid {
 /* One bundle of a context and what became of it. */
 struct kiln_link {
     const struct kiln_bundle *bundle;
+    bool is_relative;                        /* found for the device, but tuned on a relative */
     uint32_t num_programs, num_recipes;      /* states whose lock exists */
     struct kiln_program_state *programs;
     struct kiln_recipe_state *recipes;
@@ -370,6 +399,10 @@ enum kiln_status kiln_ptx_build(const struct kiln_context *context, cl_program s
 bool kiln_ptx_unmask(char *text, size_t size, uint32_t capability);
 
 /* ---- recipe.c: sets of kernels ---- */
+
+/* Why the device can not run a recipe, as far as its data tells; NULL: it may. */
+const char *kiln_recipe_misfit(const struct kiln_bundle *bundle, const struct kiln_recipe *recipe,
+        const struct kiln_device_facts *facts);
 
 /* As in program.c. */
 enum kiln_status kiln_recipe_prepare(struct kiln_context *context, struct kiln_link *link,

@@ -46,20 +46,41 @@ static enum kiln_status ask(const struct kiln_context *context, cl_kernel kernel
 }
 
 /* NVIDIA rounds its answer down to a power of two, below what a kernel requires and gets. */
-static bool work_group_fits(const struct kiln_context *context, const struct kiln_stage *stage,
+static bool work_group_fits(const struct kiln_device_facts *facts, const struct kiln_stage *stage,
         size_t most)
 {
     size_t items = 1;
-    if (most > context->facts.max_group_items || context->facts.compute_capability != 0) {
-        most = context->facts.max_group_items;
+    if (most > facts->max_group_items || facts->compute_capability != 0) {
+        most = facts->max_group_items;
     }
     for (unsigned d = 0; d < stage->work_dim; d++) {
-        if (stage->local[d] > context->facts.max_items[d] ||
+        if (stage->local[d] > facts->max_items[d] ||
             !kiln_multiply(items, stage->local[d], &items)) {
             return false;
         }
     }
     return items <= most;
+}
+
+/* Why the device can not give a stage what it takes; NULL: it can. */
+static const char *stage_misfit(const struct kiln_device_facts *facts,
+        const struct kiln_stage *stage, size_t most_items, cl_ulong local_bytes)
+{
+    return !work_group_fits(facts, stage, most_items) ? "its work-groups are too large"
+            : local_bytes > facts->local_bytes ? "too little local memory" : NULL;
+}
+
+const char *kiln_recipe_misfit(const struct kiln_bundle *bundle, const struct kiln_recipe *recipe,
+        const struct kiln_device_facts *facts)
+{
+    const uint32_t ptx = bundle->programs[recipe->program].ptx;
+    const char *why = ptx != 0 && ptx != facts->compute_capability
+            ? "it is for another compute capability"
+            : !kiln_precision_runs(recipe->precision, facts) ? "no double precision" : NULL;
+    for (unsigned i = 0; i < recipe->num_stages && why == NULL; i++) {
+        why = stage_misfit(facts, &recipe->stages[i], SIZE_MAX, recipe->stages[i].local_bytes);
+    }
+    return why;
 }
 
 /* Is the argument of the kind that the code stands for? A handle taken for a number, or the memory
@@ -117,9 +138,8 @@ static enum kiln_status check_stage(const struct kiln_context *context,
     if (local_bytes < stage->local_bytes) {
         local_bytes = stage->local_bytes;
     }
-    *why = !work_group_fits(context, stage, most) ? "its work-groups are too large"
-            : local_bytes > context->facts.local_bytes ? "too little local memory"
-            : !arguments_fit ? "its kernels take other arguments" : NULL;
+    *why = stage_misfit(&context->facts, stage, most, local_bytes);
+    *why = *why == NULL && !arguments_fit ? "its kernels take other arguments" : *why;
     return *why == NULL ? KILN_SUCCESS : KILN_NO_KERNEL;
 }
 

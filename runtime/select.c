@@ -1,4 +1,5 @@
-/* select.c: which bundles serve a device, and whether a bundle can be trusted as data.
+/* select.c: which bundles serve a device, nearest first (kinship.c), and whether a bundle can be
+ * trusted as data.
  *
  * A bundle may come from the caller or from an older generator, so everything that the runtime uses
  * as an index or a divisor later is checked here once. Nothing in this file needs OpenCL.
@@ -328,16 +329,30 @@ bool kiln_bundle_is_sound(const struct kiln_bundle *bundle)
     return true;
 }
 
-/* The format is looked at before anything else: the rest of another format may lie elsewhere. */
-static const struct kiln_bundle *first_match(const struct kiln_bundle *const *linked,
-        const struct kiln_device_facts *facts)
+/* Is it the turn of `a` before that of `b`? */
+static bool comes_before(const struct kiln_kin *a, const struct kiln_kin *b)
 {
+    return a->distance != b->distance ? a->distance < b->distance : a->place < b->place;
+}
+
+/* The format is looked at before anything else: the rest of another format may lie elsewhere. */
+const struct kiln_bundle *kiln_kin_next(const struct kiln_bundle *const *linked,
+        const struct kiln_device_facts *facts, struct kiln_kin *kin)
+{
+    struct kiln_kin best = {NULL, INT64_MAX, SIZE_MAX};
     for (size_t i = 0; linked[i] != NULL; i++) {
-        if (linked[i]->format == KILN_BUNDLE_FORMAT && kiln_bundle_matches(linked[i], facts)) {
-            return linked[i];
+        if (linked[i]->format != KILN_BUNDLE_FORMAT) {
+            continue;
+        }
+        struct kiln_kin here = {linked[i], kiln_bundle_distance(linked[i], facts), i};
+        if ((kin->bundle == NULL || comes_before(kin, &here)) && comes_before(&here, &best)) {
+            best = here;
         }
     }
-    return NULL;
+    if (best.bundle != NULL) {
+        *kin = best;
+    }
+    return best.bundle;
 }
 
 static const struct kiln_bundle *last_of(const struct kiln_bundle *const *linked)
@@ -349,17 +364,47 @@ static const struct kiln_bundle *last_of(const struct kiln_bundle *const *linked
     return last;
 }
 
-enum kiln_status kiln_select_bundles(const struct kiln_bundle *wanted,
-        const struct kiln_bundle *const *linked, const struct kiln_device_facts *facts,
-        const struct kiln_bundle *chain[KILN_MAX_LINKS], unsigned *num)
+/* The bundles that are for the device, then its relatives'. One link is left for the last of the
+ * linked, which has its place at the end if it is the generic one. */
+static unsigned list_kin(const struct kiln_bundle *const *linked, const struct kiln_bundle *last,
+        bool exact_only, const struct kiln_device_facts *facts,
+        const struct kiln_bundle *chain[KILN_MAX_LINKS])
 {
-    const struct kiln_bundle *first = wanted != NULL ? wanted : first_match(linked, facts);
+    const int64_t furthest = exact_only ? 0 : INT64_MAX - 1;
+    struct kiln_kin kin = {0};
+    unsigned num = 0;
+    while (num < KILN_MAX_LINKS - 1 && kiln_kin_next(linked, facts, &kin) != NULL &&
+           kin.distance <= furthest) {
+        if (kin.bundle != last || !kiln_bundle_is_generic(last)) {
+            chain[num++] = kin.bundle;
+        }
+    }
+    return num;
+}
+
+static bool is_listed(const struct kiln_bundle *const *chain, unsigned num,
+        const struct kiln_bundle *bundle)
+{
+    bool listed = false;
+    for (unsigned i = 0; i < num; i++) {
+        listed = listed || chain[i] == bundle;
+    }
+    return listed;
+}
+
+enum kiln_status kiln_select_bundles(const struct kiln_bundle *wanted,
+        const struct kiln_bundle *const *linked, bool exact_only,
+        const struct kiln_device_facts *facts, const struct kiln_bundle *chain[KILN_MAX_LINKS],
+        unsigned *num)
+{
     const struct kiln_bundle *last = last_of(linked);
     *num = 0;
-    if (first != NULL) {
-        chain[(*num)++] = first;
+    if (wanted != NULL) {
+        chain[(*num)++] = wanted;
+    } else {
+        *num = list_kin(linked, last, exact_only, facts, chain);
     }
-    if (last != NULL && last != first) {
+    if (last != NULL && !is_listed(chain, *num, last)) {
         chain[(*num)++] = last;
     }
     for (unsigned i = 0; i < *num; i++) {

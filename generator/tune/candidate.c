@@ -75,8 +75,14 @@ static void candidate_make(struct candidates *candidates, struct candidate *cand
     const enum kiln_status status = kiln_context_create(candidates->launcher->context,
             candidates->launcher->device, &params, &candidate->context);
     candidate->log = (struct candidate_log) { .length = 0 };
-    if (status != KILN_SUCCESS)
+    if (status != KILN_SUCCESS) {
         spoil(candidate, TRIAL_BUILD, kiln_status_string(status));
+        return;
+    }
+    reason = kiln_recipe_misfit(params.bundle, &params.bundle->recipes[0],
+            &candidate->context->facts);
+    if (reason)
+        spoil(candidate, TRIAL_BUILD, reason);
 }
 
 struct candidate *candidate_get(struct candidates *candidates, const struct config *config,

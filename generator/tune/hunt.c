@@ -83,7 +83,8 @@ static void add_known(struct hunt *hunt)
 {
     struct config known[MAX_KNOWN];
     struct point point;
-    const size_t num = known_configs(hunt->space.problem.precision, known, MAX_KNOWN);
+    const size_t num = known_configs(&hunt->space.facts, hunt->space.problem.precision, known,
+            MAX_KNOWN);
     for (size_t i = 0; i < num; i++)
         if (locate(hunt, &known[i], &point))
             add_diverse(hunt, &point);

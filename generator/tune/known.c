@@ -8,27 +8,36 @@
  * that is refused has nothing to fall back to. Made by tuned/meson.build. */
 extern const struct kiln_bundle *const kiln_known_bundles[];
 
-/* The bundle that is for every device. */
-static bool is_generic(const struct kiln_bundle *bundle)
+/* The facts as the library knows them, with strings of their own. */
+struct matched {
+    char platform[sizeof ((struct device_facts *) 0)->platform];
+    char device[sizeof ((struct device_facts *) 0)->device];
+    char driver[sizeof ((struct device_facts *) 0)->driver];
+    struct kiln_device_facts facts;
+};
+
+static void matched_make(const struct device_facts *facts, struct matched *matched)
 {
-    const struct kiln_match *match = &bundle->match;
-    return !match->platform && !match->device && !match->driver && !match->native_vector_float &&
-           !match->compute_capability;
+    memcpy(matched->platform, facts->platform, sizeof matched->platform);
+    memcpy(matched->device, facts->device, sizeof matched->device);
+    memcpy(matched->driver, facts->driver, sizeof matched->driver);
+    matched->facts = (struct kiln_device_facts) {
+        .platform = matched->platform, .device = matched->device, .driver = matched->driver,
+        .is_cpu = facts->value[FACT_IS_CPU] != 0,
+        .compute_units = (cl_uint) facts->value[FACT_UNITS],
+        .native_vector_float = (cl_uint) facts->value[FACT_VECTOR_BYTES] / 4,
+        .local_bytes = (cl_ulong) facts->value[FACT_LOCAL_BYTES],
+        .compute_capability = (cl_uint) facts->value[FACT_COMPUTE_CAPABILITY],
+    };
 }
 
 bool known_match(const struct device_facts *facts)
 {
-    char platform[sizeof facts->platform], device[sizeof facts->device],
-            driver[sizeof facts->driver];
-    const struct kiln_device_facts matched = {
-        .platform = strcpy(platform, facts->platform), .device = strcpy(device, facts->device),
-        .driver = strcpy(driver, facts->driver),
-        .native_vector_float = (cl_uint) facts->value[FACT_VECTOR_BYTES] / 4,
-        .compute_capability = (cl_uint) facts->value[FACT_COMPUTE_CAPABILITY],
-    };
+    struct matched matched;
+    matched_make(facts, &matched);
     for (size_t i = 0; kiln_known_bundles[i]; i++)
-        if (!is_generic(kiln_known_bundles[i]) &&
-            kiln_bundle_matches(kiln_known_bundles[i], &matched))
+        if (!kiln_bundle_is_generic(kiln_known_bundles[i]) &&
+            kiln_bundle_matches(kiln_known_bundles[i], &matched.facts))
             return true;
     return false;
 }
@@ -45,28 +54,35 @@ static size_t add_config(const char *name, struct config *configs, size_t num)
     return num + 1;
 }
 
-/* The configurations of generic, or of the others. */
-static size_t list_configs(bool generic, const struct precision *precision, struct config *configs,
-        size_t max)
+static size_t add_configs(const struct kiln_bundle *bundle, const struct precision *precision,
+        struct config *configs, size_t num, size_t max)
 {
-    size_t num = 0;
-    for (size_t b = 0; kiln_known_bundles[b]; b++) {
-        const struct kiln_bundle *bundle = kiln_known_bundles[b];
-        for (uint32_t r = 0; is_generic(bundle) == generic && r < bundle->num_recipes; r++)
-            if (bundle->recipes[r].precision == precision->bits && num < max)
-                num = add_config(bundle->recipes[r].name, configs, num);
-    }
+    for (uint32_t r = 0; r < bundle->num_recipes && num < max; r++)
+        if (bundle->recipes[r].precision == precision->bits)
+            num = add_config(bundle->recipes[r].name, configs, num);
     return num;
 }
 
-size_t known_configs(const struct precision *precision, struct config *configs, size_t max)
+size_t known_configs(const struct device_facts *facts, const struct precision *precision,
+        struct config *configs, size_t max)
 {
-    return list_configs(false, precision, configs, max);
+    struct matched matched;
+    struct kiln_kin kin = { .bundle = NULL };
+    size_t num = 0;
+    matched_make(facts, &matched);
+    while (kiln_kin_next(kiln_known_bundles, &matched.facts, &kin))
+        if (!kiln_bundle_is_generic(kin.bundle))
+            num = add_configs(kin.bundle, precision, configs, num, max);
+    return num;
 }
 
 size_t known_generic(const struct precision *precision, struct config *configs, size_t max)
 {
-    return list_configs(true, precision, configs, max);
+    size_t num = 0;
+    for (size_t i = 0; kiln_known_bundles[i]; i++)
+        if (kiln_bundle_is_generic(kiln_known_bundles[i]))
+            num = add_configs(kiln_known_bundles[i], precision, configs, num, max);
+    return num;
 }
 
 /* The name of the recipe that one bundle serves a call with. */
@@ -103,7 +119,8 @@ bool known_dispatch(const struct launcher *launcher, const struct problem *probl
     bool found = false;
     if (kiln_device_facts_query(launcher->device, &facts) != KILN_SUCCESS)
         return false;
-    if (kiln_select_bundles(NULL, kiln_known_bundles, &facts, chain, &num) != KILN_SUCCESS)
+    if (kiln_select_bundles(NULL, kiln_known_bundles, false, &facts, chain, &num) !=
+                KILN_SUCCESS)
         num = 0;
     for (unsigned i = 0; i < num && !found; i++)
         found = dispatch_bundle(launcher, chain[i], &gemm, name) &&

@@ -5,11 +5,14 @@
 #include "../core/family.h"
 #include "launcher.h"
 
-/* Whether a linked bundle other than generic is for the device. */
+/* Whether a linked bundle other than generic is for the device; one for a relative is not. */
 bool known_match(const struct device_facts *facts);
 
-/* The configurations of those bundles' recipes of a precision, each once. Returns how many. */
-size_t known_configs(const struct precision *precision, struct config *configs, size_t max);
+/* The configurations that the linked bundles but generic hold for a precision, each once: first
+ * those of the bundles that are for the device, then those of its relatives, nearest first, then
+ * the others'. Returns how many. */
+size_t known_configs(const struct device_facts *facts, const struct precision *precision,
+        struct config *configs, size_t max);
 
 /* The same of generic, in the order in which the library tries them. */
 size_t known_generic(const struct precision *precision, struct config *configs, size_t max);

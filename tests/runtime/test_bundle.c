@@ -220,6 +220,7 @@ static const struct kiln_dispatch tuned_dispatches[] = {
 const struct kiln_bundle tuned_bundle = {
     .format = KILN_BUNDLE_FORMAT, .name = "tuned", .provenance = "written by hand",
     .match = {.platform = "Stub*", .device = "Stub Dev*"},
+    .traits = {.compute_units = 4, .native_vector_float = 8, .local_bytes = 32768},
     .num_programs = NUM_TUNED_PROGRAMS, .num_recipes = NUM_TUNED, .num_dispatches = 2,
     .programs = tuned_programs, .recipes = tuned_recipes, .dispatches = tuned_dispatches,
 };

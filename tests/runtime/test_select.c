@@ -325,17 +325,19 @@ static void the_chain_ends_in_the_last_bundle(void **state)
     const struct kiln_bundle *const none[] = {NULL};
     unsigned num = 0;
     (void)state;
-    assert_int_equal(kiln_select_bundles(NULL, kiln_linked_bundles, &facts, chain, &num),
+    assert_int_equal(kiln_select_bundles(NULL, kiln_linked_bundles, false, &facts, chain, &num),
             KILN_SUCCESS);
     assert_int_equal(num, 2);
     assert_ptr_equal(chain[0], &tuned_bundle);
     assert_ptr_equal(chain[1], &generic_bundle);
-    assert_int_equal(kiln_select_bundles(&generic_bundle, kiln_linked_bundles, &facts, chain,
-            &num), KILN_SUCCESS);
+    assert_int_equal(kiln_select_bundles(&generic_bundle, kiln_linked_bundles, false, &facts,
+            chain, &num), KILN_SUCCESS);
     assert_int_equal(num, 1);
-    assert_int_equal(kiln_select_bundles(&tuned_bundle, none, &facts, chain, &num), KILN_SUCCESS);
+    assert_int_equal(kiln_select_bundles(&tuned_bundle, none, false, &facts, chain, &num),
+            KILN_SUCCESS);
     assert_int_equal(num, 1);
-    assert_int_equal(kiln_select_bundles(NULL, none, &facts, chain, &num), KILN_NO_KERNEL);
+    assert_int_equal(kiln_select_bundles(NULL, none, false, &facts, chain, &num),
+            KILN_NO_KERNEL);
 }
 
 int main(void)

@@ -26,8 +26,10 @@ static const char *outcome;            /* of every question but the first */
 static bool is_flat;                   /* all configurations take the same time */
 static const char *slow_family;        /* NULL, or its configurations take ten times as long */
 
-size_t known_configs(const struct precision *precision, struct config *configs, size_t max)
+size_t known_configs(const struct device_facts *facts, const struct precision *precision,
+        struct config *configs, size_t max)
 {
+    (void) facts;
     (void) precision;
     const size_t num = num_known < max ? num_known : max;
     memcpy(configs, known, num * sizeof *configs);

@@ -170,20 +170,28 @@ enum kiln_build { KILN_BUILD_AT_FIRST_USE = 0, KILN_BUILD_NOW = 1 };
 
 /* Options of a context. All zero is the default of every field, and what NULL in their place is. */
 struct kiln_context_params {
-    /* NULL: the first linked bundle that matches the device. Otherwise this one, whatever device it
-     * is for; it must live as long as the context. In both cases the last linked bundle, the
-     * generic one, serves the calls that the first can not. */
+    /* NULL: the linked bundles that are for the device, in their order, then those that were tuned
+     * on a relative of it, the nearest first; three at most. A relative is a device of the same
+     * platform: for NVIDIA's, one of the same or an earlier compute capability; for others, one of
+     * the same kind (CPU or not) and native vector width. Otherwise this one, whatever device it is
+     * for; it must live as long as the context. In both cases the last linked bundle, the generic
+     * one, serves the calls that those before can not. Recipes that the device can not run, for
+     * want of local memory say, are left out one by one. */
     const struct kiln_bundle *bundle;
     /* NULL: silent. Otherwise called once for each message, which is ended by NUL, has no newline
-     * behind it, and is valid during the call only: which bundles are used, why a kernel was
-     * refused, what the driver's compiler said. Called from the thread whose call gave rise to the
-     * message, so possibly from several at once; it must not call Kiln with the same context. */
+     * behind it, and is valid during the call only: which bundles are used, and whether they were
+     * tuned on a relative, how many recipes were left out, why a kernel was refused, what the
+     * driver's compiler said. Called from the thread whose call gave rise to the message, so
+     * possibly from several at once; it must not call Kiln with the same context. */
     void (*log)(void *user, const char *message);
     void *log_user;                    /* passed through; may be NULL */
     enum kiln_build build;
     /* Not 0: multiply small integer matrices in every precision that the device and the bundles
      * have, and each transpose pair, and compare exactly. Blocks until they are done. */
     int self_test;
+    /* Not 0: no bundle that was tuned on a relative serves, so that a device that no bundle is for
+     * has the generic one alone. */
+    int exact_only;
 };
 
 /* Makes a context for a device.
@@ -342,7 +350,8 @@ KILN_API enum kiln_status kiln_gemm_workspace_bytes(struct kiln_context *context
         const struct kiln_gemm *gemm, size_t *bytes);
 
 /* Says, for people, what the call would do: one fact per line, "key: value". The first two lines
- * are "bundle: NAME" and "kernel: NAME"; after them come the canonical shape (row-major: a
+ * are "bundle: NAME" and "kernel: NAME"; after them come, where the bundle was tuned on a relative
+ * of the device, "tuned on: a relative of the device", then the canonical shape (row-major: a
  * column-major call shows up with m and n swapped), the measured shape that decided, how the
  * kernels were built, the launches, and the workspace. Keys may be added; these two lines stay.
  *

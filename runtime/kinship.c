@@ -1,0 +1,72 @@
+/* kinship.c: how near the device that a bundle was tuned on is to another one.
+ *
+ * A bundle is for the devices that its globs name (select.c). Others may be relatives: devices of
+ * the same platform and kind that run the same kernels, and on which the same ones are likely to be
+ * fast. Pure: no OpenCL is called.
+ */
+#include "internal.h"
+#include "platform.h"
+
+#include <stdlib.h>
+
+bool kiln_bundle_is_generic(const struct kiln_bundle *bundle)
+{
+    const struct kiln_match *match = &bundle->match;
+    return match->platform == NULL && match->device == NULL && match->driver == NULL &&
+           match->native_vector_float == 0 && match->compute_capability == 0;
+}
+
+/* A driver whose compiler may end the process is trusted in verified versions alone. */
+static bool driver_is_trusted(const struct kiln_match *match, const struct kiln_device_facts *facts)
+{
+    return !kiln_compiles_in_process(facts->platform) ||
+           (match->driver != NULL && kiln_glob_match(match->driver, facts->driver));
+}
+
+/* 0, what a driver may tell of a scalar device, and 1 are the same. */
+static bool same_vectors(uint32_t a, uint32_t b)
+{
+    return (a > 1 ? a : 1) == (b > 1 ? b : 1);
+}
+
+/* NVIDIA's devices run what is for an earlier compute capability, and differ in little else. */
+static bool is_same_kind(const struct kiln_device_traits *traits,
+        const struct kiln_device_facts *facts)
+{
+    if (traits->compute_capability != 0 || facts->compute_capability != 0) {
+        return traits->compute_capability != 0 &&
+               traits->compute_capability <= facts->compute_capability;
+    }
+    return traits->is_cpu == facts->is_cpu &&
+           same_vectors(traits->native_vector_float, facts->native_vector_float);
+}
+
+static bool is_relative(const struct kiln_bundle *bundle, const struct kiln_device_facts *facts)
+{
+    return bundle->traits.compute_units > 0 && bundle->match.platform != NULL &&
+           kiln_glob_match(bundle->match.platform, facts->platform) &&
+           driver_is_trusted(&bundle->match, facts) && is_same_kind(&bundle->traits, facts);
+}
+
+/* In 1/65536 of an octave. */
+static int64_t octaves_between(size_t a, size_t b)
+{
+    return llabs((long long)kiln_log2_fixed(a) - kiln_log2_fixed(b));
+}
+
+int64_t kiln_bundle_distance(const struct kiln_bundle *bundle,
+        const struct kiln_device_facts *facts)
+{
+    enum { BITS_PER_CAPABILITY = 24 };       /* more than the octaves below can come to */
+    const struct kiln_device_traits *traits = &bundle->traits;
+    if (kiln_bundle_matches(bundle, facts)) {
+        return 0;
+    }
+    if (!is_relative(bundle, facts)) {
+        return INT64_MAX;
+    }
+    int64_t later = (int64_t)facts->compute_capability - traits->compute_capability;
+    return 1 + (later << BITS_PER_CAPABILITY) +
+           octaves_between(traits->compute_units, facts->compute_units) +
+           octaves_between(traits->local_bytes, facts->local_bytes);
+}
