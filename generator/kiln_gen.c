@@ -2,6 +2,7 @@
 #include "core/assemble.h"
 #include "core/emit.h"
 #include "core/files.h"
+#include "core/join.h"
 #include "core/select.h"
 #include "core/space.h"
 #include "core/winners.h"
@@ -20,8 +21,8 @@ struct options {
     const struct precision *precision; /* NULL: single, or the preset's */
     int pair;                          /* 2 * transa + transb; -1: nn, or the preset's */
     const char *facts, *output, *name, *preset;
-    const char *strategy, *start, *rank;
-    unsigned seeds, ahead;
+    const char *strategy, *start, *rank, *provenance;
+    unsigned seeds, ahead, bundle_kib;
     char **words;
     int num_words;
 };
@@ -44,6 +45,8 @@ static const char help[] =
     "                        or with --preset those of a preset\n"
     "  select JOURNAL        choose recipes from a journal, print winners.tsv\n"
     "  emit WINNERS          print a bundle as C\n"
+    "  join WINNERS...       print winners.tsv of a bundle for any device, out of tunings on\n"
+    "                        several kinds; each recipe is for the kind that it was tuned on\n"
     "  check DIR...          fail unless each DIR/bundle.c is what DIR/winners.tsv emits\n"
     "  explain CONFIG        say which rules a configuration obeys and what follows from it;\n"
     "                        likewise\n"
@@ -57,7 +60,10 @@ static const char help[] =
     "  -t, --transpose XY    nn, nt, tn or tt (default nn; a preset's own)\n"
     "  -f, --facts FILE      device facts (kiln-tune probe, or winners.tsv); default: the least\n"
     "                        device of OpenCL 1.2, with --preset one that allows every preset\n"
-    "  -n, --name NAME       select: the bundle's name\n"
+    "  -n, --name NAME       select, join: the bundle's name\n"
+    "      --provenance TEXT join: what its head says of its making\n"
+    "      --bundle-kib N    select: what the bundle may take in an archive, KiB; recipes that\n"
+    "                        are worth least are dropped until it fits (default 1024; 0: any)\n"
     "      --strategy NAME   replay: one strategy, or all (default all)\n"
     "      --seeds N         replay: the mean of so many runs (default 100)\n"
     "      --start FILE      replay: guided begins also with the best of this recording\n"
@@ -103,19 +109,11 @@ static int finish(const struct options *options, struct text *text)
 /* Without a path *facts stays as it is. */
 static bool read_facts(const char *path, struct device_facts *facts)
 {
-    char error[FILES_ERROR_BYTES], cause[FAMILY_ERROR_BYTES];
-    if (!path)
+    char error[FAMILY_ERROR_BYTES];
+    if (!path || facts_read(path, facts, error))
         return true;
-    char *text = files_read(path, error);
-    const bool ok = text && facts_parse(text, facts, cause);
-    if (!text)
-        fail("%s", error);
-    else if (!ok) {
-        snprintf(error, sizeof error, "%.120s: %.120s", path, cause);
-        fail("%s", error);
-    }
-    free(text);
-    return ok;
+    fail("%s", error);
+    return false;
 }
 
 static struct problem problem_of(const struct options *options)
@@ -403,20 +401,49 @@ static int command_check(const struct options *options)
 static int command_select(const struct options *options)
 {
     static struct winners winners;
+    static struct select_budget budget;
     struct text text = { 0 };
     char error[FAMILY_ERROR_BYTES];
+    budget.most_bytes = (size_t) 1024 * options->bundle_kib;
     if (options->num_words != 1)
         return usage("%s", "select needs one journal");
     char *journal = files_read(options->words[0], error);
     if (!journal)
         return fail("%s", error);
-    const bool ok = select_winners(journal, options->name, &winners, error);
+    const bool ok = select_winners(journal, options->name, &budget, &winners, error);
     free(journal);
     if (!ok) {
         fprintf(stderr, "kiln-gen: %s: %s\n", options->words[0], error);
         return EXIT_FAILURE;
     }
+    select_tell_dropped(&budget, "kiln-gen", &text);
+    if (text.len && !text.failed)
+        fputs(text.bytes, stderr);
+    text_free(&text);
     winners_format(&winners, &text);
+    return finish(options, &text);
+}
+
+static int command_join(const struct options *options)
+{
+    static struct winners all, one;
+    struct text text = { 0 };
+    char error[FAMILY_ERROR_BYTES];
+    if (!options->num_words)
+        return usage("%s", "join needs winners files");
+    snprintf(all.name, sizeof all.name, "%s", options->name ? options->name : "generic");
+    if (options->provenance && strlen(options->provenance) >= sizeof all.provenance)
+        return usage("%s", "--provenance: too long");
+    snprintf(all.provenance, sizeof all.provenance, "%s",
+            options->provenance ? options->provenance : "");
+    facts_minimal(&all.facts);
+    for (int i = 0; i < options->num_words; i++) {
+        if (!read_winners(options->words[i], &one))
+            return EXIT_FAILURE;
+        if (!join_winners(&all, &one, error))
+            return fail("%s", error);
+    }
+    winners_format(&all, &text);
     return finish(options, &text);
 }
 
@@ -464,13 +491,13 @@ static const struct command {
     { "space", command_space }, { "render", command_render },
     { "select", command_select }, { "emit", command_emit }, { "check", command_check },
     { "explain", command_explain }, { "replay", command_replay },
-    { "report", command_report },
+    { "report", command_report }, { "join", command_join },
 };
 
 enum option {
     OPTION_PRECISION, OPTION_TRANSPOSE, OPTION_FACTS, OPTION_OUTPUT, OPTION_NAME, OPTION_STRATEGY,
-    OPTION_SEEDS, OPTION_START, OPTION_RANK, OPTION_AHEAD, OPTION_PRESET, NUM_OPTIONS,
-    OPTION_UNKNOWN, NO_OPTION
+    OPTION_SEEDS, OPTION_START, OPTION_RANK, OPTION_AHEAD, OPTION_PRESET, OPTION_BUNDLE_KIB,
+    OPTION_PROVENANCE, NUM_OPTIONS, OPTION_UNKNOWN, NO_OPTION
 };
 
 static const struct {
@@ -482,7 +509,8 @@ static const struct {
     [OPTION_NAME] = { "name", 'n' }, [OPTION_STRATEGY] = { "strategy", 0 },
     [OPTION_SEEDS] = { "seeds", 0 }, [OPTION_START] = { "start", 0 }, [OPTION_RANK] = { "rank", 0 },
     [OPTION_AHEAD] = { "ahead", 0 },
-    [OPTION_PRESET] = { "preset", 0 },
+    [OPTION_PRESET] = { "preset", 0 }, [OPTION_BUNDLE_KIB] = { "bundle-kib", 0 },
+    [OPTION_PROVENANCE] = { "provenance", 0 },
 };
 
 static enum option find_option(const char *word)
@@ -533,6 +561,9 @@ static int set_option(struct options *options, enum option option, const char *v
     case OPTION_AHEAD:
         return set_number(&options->ahead, value, 0, REPLAY_MAX_AHEAD,
                 "--ahead: not a number from 0 to 63: '%s'");
+    case OPTION_BUNDLE_KIB:
+        return set_number(&options->bundle_kib, value, 0, SELECT_MOST_KIB,
+                "--bundle-kib: not a number from 0 to 1048576: '%s'");
     case OPTION_START:
         options->start = value;
         return 0;
@@ -541,6 +572,9 @@ static int set_option(struct options *options, enum option option, const char *v
         return 0;
     case OPTION_PRESET:
         options->preset = value;
+        return 0;
+    case OPTION_PROVENANCE:
+        options->provenance = value;
         return 0;
     default:
         options->name = value;
@@ -570,7 +604,7 @@ static int parse_options(int argc, char **argv, struct options *options)
 int main(int argc, char **argv)
 {
     struct options options = {
-        .pair = -1, .strategy = "all", .seeds = 100,
+        .pair = -1, .strategy = "all", .seeds = 100, .bundle_kib = SELECT_DEFAULT_KIB,
     };
     for (int i = 1; i < argc; i++)
         if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h"))

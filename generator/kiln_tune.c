@@ -7,6 +7,7 @@
 #include "tune/supervise.h"
 #include "core/extents.h"
 #include "core/files.h"
+#include "core/select.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -36,13 +37,21 @@ static const char help[] =
     "                        stopped (default DIR/journal.tsv)\n"
     "  --seconds S           budget (default 180)\n"
     "  --precisions LIST     of half, single, double (default single,double,half)\n"
+    "  --facts FILE          tune as for a lesser device: of memory, work-groups, vectors and so\n"
+    "                        on the lesser of this device's and the file's counts, which is a\n"
+    "                        device.tsv or winners.tsv\n"
     "  --shapes FILE         the application's own shapes, tuned exactly: one \"M N K\" or\n"
-    "                        \"MxNxK\" a line; # starts a comment\n"
+    "                        \"MxNxK\" a line, and behind it, in any order, a precision\n"
+    "                        (default: all), transposes nn, nt, tn or tt (default: all),\n"
+    "                        batch=N and weight=X (default 1): the search's time for a shape is\n"
+    "                        in proportion to N times X; # starts a comment\n"
     "  --strategy NAME       guided (default), local, genetic, three-stage, random, exhaustive\n"
     "  --seed N              of the search's random numbers (default 1)\n"
     "  --shard I/N           search the I-th of N parts of the space, for the N-th part of the\n"
     "                        search's time, and choose nothing: see merge\n"
     "  --name NAME           of the bundle (default: made from the device's name)\n"
+    "  --bundle-kib N        what the bundle may take in an archive, KiB; recipes that are worth\n"
+    "                        least are dropped until it fits (default 1024; 0: any number)\n"
     "  --embed WHAT          source, binary or both (default source)\n"
     "  --unless-matched      do nothing when there is no device or a linked bundle is for it\n"
     "  --or-generic          where nothing can be tuned or verified in time, write a bundle for\n"
@@ -86,6 +95,7 @@ static int usage(const char *format, const char *what)
 static int set_device(struct options *o, const char *v) { o->device = v; return 0; }
 static int set_output(struct options *o, const char *v) { o->output = v; return 0; }
 static int set_journal(struct options *o, const char *v) { o->journal = v; return 0; }
+static int set_facts(struct options *o, const char *v) { o->facts = v; return 0; }
 static int set_shapes(struct options *o, const char *v) { o->shapes_file = v; return 0; }
 static int set_stem(struct options *o, const char *v) { o->stem = v; return 0; }
 static int set_json(struct options *o, const char *v)
@@ -180,6 +190,15 @@ static int set_size(struct options *o, const char *v)
          ? 0 : usage("--size: '%s' is not a number from 1 to 1048576", v);
 }
 
+static int set_bundle_kib(struct options *o, const char *v)
+{
+    char *end;
+    const unsigned long kib = strtoul(v, &end, 10);
+    o->bundle_kib = kib;
+    return *v >= '0' && *v <= '9' && !*end && kib <= SELECT_MOST_KIB
+         ? 0 : usage("--bundle-kib: '%s' is not a number from 0 to 1048576", v);
+}
+
 static int set_seed(struct options *o, const char *v)
 {
     char *end;
@@ -255,6 +274,8 @@ static const struct {
     { "--precisions", true, set_precisions }, { "--shapes", true, set_shapes },
     { "--strategy", true, set_strategy }, { "--seed", true, set_seed },
     { "--shard", true, set_shard }, { "--name", true, set_name }, { "--embed", true, set_embed },
+    { "--bundle-kib", true, set_bundle_kib },
+    { "--facts", true, set_facts },
     { "--unless-matched", false, set_unless }, { "--or-generic", false, set_or_generic },
     { "--set-aside", false, set_aside },
     { "--replay", false, set_replay },
@@ -323,7 +344,7 @@ static int run(const char *command, const struct options *options)
     if (!strcmp(command, "tune"))
         return tune_main(options);
     if (!strcmp(command, "trial"))
-        return trial_main(options->device);
+        return trial_main(options->device, options->facts);
     if (!strcmp(command, "literature"))
         return literature_main(options);
     return usage("no command '%s'", command);
@@ -334,7 +355,7 @@ int main(int argc, char **argv)
     struct options options = {
         .program = "/proc/self/exe", .device = "", .output = ".", .stem = "repro",
         .strategy = search_find("guided"), .seed = 1, .seconds = 180,
-        .preset_seconds = 60,
+        .preset_seconds = 60, .bundle_kib = SELECT_DEFAULT_KIB,
         .precision = precision_find("single"), .m = 100, .n = 90, .k = 80,
         .precisions = { precision_find("single"), precision_find("double"),
                         precision_find("half") },

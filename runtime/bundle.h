@@ -1,7 +1,7 @@
 /* bundle.h: the contract between emitted bundles and the runtime.
  *
  * A bundle is constant data: kernel text (or device binaries), recipes that say how kernels are
- * launched, and a dispatch table that says which recipe serves which shape. Emitted C defines one
+ * launched, and times that say which recipe is fastest for a shape. Emitted C defines one
  * `const struct kiln_bundle`; the tuner builds the same structs in memory, so that what is timed is
  * what ships. The runtime knows nothing about kernel families: a launch is data.
  *
@@ -21,7 +21,8 @@ enum {
     KILN_MAX_STAGES = 6,
     KILN_MAX_REGIONS = 4,
     KILN_MAX_ARGS = 24,
-    KILN_REGION_ALIGN = 256            /* bytes; every region starts at a multiple */
+    KILN_REGION_ALIGN = 256,           /* bytes; every region starts at a multiple */
+    KILN_MAX_DEPTH = 24                /* how deep pairs may lie in pairs */
 };
 
 /* The extents that data may name. */
@@ -105,14 +106,30 @@ struct kiln_binary {
     size_t size;                       /* bytes */
 };
 
-/* The text of a recipe's kernels, in pieces that each respect C's limit on string literals. */
+/* Two symbols, one after the other. */
+struct kiln_pair {
+    uint16_t first, second;
+};
+
+/* The kernel text of a bundle's programs, which is mostly the same. Each line is there once, and so
+ * is what the programs share. A symbol stands for text: one less than num_lines is a line, and
+ * num_lines + i is pair i, which is made of lines and of pairs before it. reader.h reads it. */
+struct kiln_pool {
+    uint32_t text_bytes, num_lines, num_pairs, num_symbols;
+    const char *text;                  /* its last byte is NUL */
+    const uint32_t *lines;             /* where each begins in the text. A NUL ends it, and stands
+                                          for a newline */
+    const struct kiln_pair *pairs;
+    const uint16_t *symbols;           /* of the programs */
+};
+
+/* The text of a recipe's kernels: a run of the pool's symbols. */
 struct kiln_program {
-    uint64_t hash;                     /* of the concatenated pieces (fnv.h), which must have it
-                                          where there are pieces */
+    uint64_t hash;                     /* of the text (fnv.h); one without it is not compiled */
     uint32_t ptx;                      /* compute capability that the text is masked PTX for
                                           (ptx.c), 90 for 9.0; 0: plain OpenCL C */
-    const char *const *pieces;         /* NULL when there are only binaries */
-    uint32_t num_pieces;
+    uint32_t first_symbol, num_symbols;   /* 0 symbols when there are only binaries */
+    uint32_t text_bytes;               /* of the text */
     uint32_t num_binaries;
     const struct kiln_binary *binaries;
 };
@@ -124,6 +141,35 @@ struct kiln_guard {
     uint32_t a, b, c;                  /* elements; lda and a_offset must be multiples of a, ... */
     uint32_t most[3];                  /* the largest m, n, k; 0 is any */
     uint32_t rest[3];                  /* the largest rest of m, n, k by the values above */
+};
+
+/* Kinds of devices, as a set: CPUs on which a work-item has vectors, and what is no CPU. A CPU
+ * whose driver tells of no vectors is of neither kind: work-items are the lanes of its vectors, and
+ * local memory gains nothing. */
+enum kiln_kind { KILN_KIND_CPU = 1, KILN_KIND_OTHER = 2, KILN_KIND_BOTH = 3 };
+
+/* What a recipe's time is a sum of (predict.h). The compute unit that has most work is meant where
+ * one is; "fetched" is what passes from memory or cache to the work-groups. */
+enum kiln_term {
+    KILN_TERM_CALL,                    /* 1 */
+    KILN_TERM_STEPS,                   /* k, of the work-groups that a compute unit takes */
+    KILN_TERM_ROUNDS,                  /* work-groups that a compute unit takes */
+    KILN_TERM_PAIRED_STEPS,            /* the same two, where a unit takes two at a time */
+    KILN_TERM_PAIRED_ROUNDS,
+    KILN_TERM_EVEN,                    /* k, as if all were shared evenly, in 1/16 */
+    KILN_TERM_DEPTH,                   /* k of one work-group */
+    KILN_TERM_A, KILN_TERM_B, KILN_TERM_C,                 /* elements */
+    KILN_TERM_RAGGED_C,                /* of C, where rows begin within lines of 64 bytes */
+    KILN_TERM_TURNED_A, KILN_TERM_TURNED_B,                /* of operands that are transposed */
+    KILN_TERM_FETCHED_A, KILN_TERM_FETCHED_B,              /* elements, once for every tile */
+    KILN_TERM_FETCHED_TURNED_A, KILN_TERM_FETCHED_TURNED_B,
+    KILN_TERM_FETCHED_RAGGED_A, KILN_TERM_FETCHED_RAGGED_B,
+    KILN_NUM_TERMS
+};
+
+/* Picoseconds for each unit of a term; none is negative. */
+struct kiln_time {
+    float coefficient[KILN_NUM_TERMS];
 };
 
 /* How one multiplication is done: launches in order, with the regions they share. */
@@ -138,26 +184,26 @@ struct kiln_recipe {
     uint32_t reach[3];                 /* >= tile, and than that of any stage: the largest part that
                                           M, N and K are gone through by. An index goes less than
                                           twice as far beyond what there is */
+    uint32_t split;                    /* >= 1: parts of K, each with work-groups of its own */
+    uint32_t turns;                    /* work-groups that take tiles in turn and share all steps
+                                          over K evenly; 0: each has a tile of its own */
+    const struct kiln_time *time;      /* NULL: not known; what has a time is preferred */
     uint32_t program;                  /* index into the bundle's programs */
     uint8_t num_stages, num_regions;
     const struct kiln_stage *stages;
     const struct kiln_region *regions;
+    uint8_t kinds;                     /* enum kiln_kind; 0: any */
+    uint8_t vector_floats;             /* least CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT; 0: any */
 };
 
-/* A measured shape and the recipes that serve it, by transa * 2 + transb: indices into the bundle's
- * recipes, or KILN_NO_RECIPE. A call goes to the anchor nearest in (log m, log n, log k) and in
- * whether rows are whole (shape.h), of those whose recipe's guard lets its shape pass. */
-struct kiln_anchor {
+/* A shape of an application's own, and the recipes that were fastest there, by transa * 2 + transb:
+ * indices into the bundle's recipes, or KILN_NO_RECIPE. They serve it whatever the times say. */
+struct kiln_pin {
+    uint8_t precision;                 /* enum kiln_precision */
     uint32_t m, n, k;
     uint16_t recipe[4];
 };
 enum { KILN_NO_RECIPE = 0xffff };
-
-struct kiln_dispatch {
-    uint8_t precision;
-    uint32_t num_anchors;
-    const struct kiln_anchor *anchors;
-};
 
 /* Which devices a bundle is for. Strings are globs in which * stands for any text; NULL is any. */
 struct kiln_match {
@@ -184,10 +230,11 @@ struct kiln_bundle {
     const char *provenance;            /* generator, device and driver the bundle was tuned with */
     struct kiln_match match;
     struct kiln_device_traits traits;
-    uint32_t num_programs, num_recipes, num_dispatches;
+    struct kiln_pool pool;
+    uint32_t num_programs, num_recipes, num_pins;
     const struct kiln_program *programs;
-    const struct kiln_recipe *recipes; /* the first of these that can serves what dispatch cannot */
-    const struct kiln_dispatch *dispatches;
+    const struct kiln_recipe *recipes; /* what has no time is tried in this order */
+    const struct kiln_pin *pins;
 };
 
 /* The linked bundles in order of preference, generic last, ended by NULL. Made by

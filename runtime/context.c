@@ -39,7 +39,8 @@ static bool link_make_states(struct kiln_link *link)
     const struct kiln_bundle *bundle = link->bundle;
     link->programs = calloc(bundle->num_programs + 1u, sizeof *link->programs);
     link->recipes = calloc(bundle->num_recipes + 1u, sizeof *link->recipes);
-    if (link->programs == NULL || link->recipes == NULL) {
+    link->left_out = calloc(bundle->num_recipes + 1u, sizeof *link->left_out);
+    if (link->programs == NULL || link->recipes == NULL || link->left_out == NULL) {
         return false;
     }
     for (; link->num_programs < bundle->num_programs; link->num_programs++) {
@@ -49,20 +50,6 @@ static bool link_make_states(struct kiln_link *link)
     }
     for (; link->num_recipes < bundle->num_recipes; link->num_recipes++) {
         if (pthread_mutex_init(&link->recipes[link->num_recipes].lock, NULL) != 0) {
-            return false;
-        }
-    }
-    return true;
-}
-
-/* Of two tables for one precision, the first counts. */
-static bool link_make_grids(struct kiln_link *link)
-{
-    for (uint32_t i = 0; i < link->bundle->num_dispatches; i++) {
-        const struct kiln_dispatch *dispatch = &link->bundle->dispatches[i];
-        size_t slot = kiln_precision_slot(dispatch->precision);    /* known: checked by select.c */
-        if (link->grids[slot].dispatch == NULL &&
-            !kiln_grid_make(dispatch, &link->grids[slot])) {
             return false;
         }
     }
@@ -79,7 +66,7 @@ static void leave_out(const struct kiln_context *context, struct kiln_link *link
     for (uint32_t r = 0; r < bundle->num_recipes; r++) {
         const char *why = kiln_recipe_misfit(bundle, &bundle->recipes[r], &context->facts);
         if (why != NULL) {
-            link->recipes[r].is_left_out = true;
+            link->left_out[r] = true;
             link->recipes[r].state = KILN_REFUSED;
             first = num == 0 ? bundle->recipes[r].name : first;
             first_why = num == 0 ? why : first_why;
@@ -123,9 +110,7 @@ static void link_free(struct kiln_link *link)
         }
         pthread_mutex_destroy(&link->programs[i].lock);
     }
-    for (size_t i = 0; i < KILN_NUM_PRECISIONS; i++) {
-        free(link->grids[i].points);
-    }
+    free(link->left_out);
     free(link->recipes);
     free(link->programs);
 }
@@ -146,7 +131,7 @@ static enum kiln_status make_links(struct kiln_context *context,
         int64_t distance = kiln_bundle_distance(link->bundle, &context->facts);
         link->is_relative = link->bundle != params->bundle && distance > 0 &&
                             distance < INT64_MAX;
-        if (!link_make_states(link) || !link_make_grids(link)) {
+        if (!link_make_states(link)) {
             link_free(link);
             return KILN_OUT_OF_MEMORY;
         }
@@ -171,33 +156,21 @@ static bool build_recipe(struct kiln_context *context, struct kiln_link *link, u
     return status == KILN_SUCCESS;
 }
 
-/* The recipes that a dispatch table names for a transpose pair. */
-static bool build_dispatched(struct kiln_context *context, struct kiln_link *link,
-        const struct kiln_dispatch *dispatch, unsigned pair, enum kiln_status *passing)
-{
-    bool serves = false;
-    uint32_t num = dispatch != NULL ? dispatch->num_anchors : 0;
-    for (uint32_t i = 0; i < num; i++) {
-        uint16_t recipe = dispatch->anchors[i].recipe[pair];
-        if (recipe != KILN_NO_RECIPE && build_recipe(context, link, recipe, passing)) {
-            serves = true;
-        }
-    }
-    return serves;
-}
-
-/* The recipes that a scan comes to, up to the first that takes every call. */
-static bool build_scanned(struct kiln_context *context, struct kiln_link *link,
+/* The recipes that calls may be served by: those with a time, and of the others those up to the
+ * first that takes every call. */
+static bool build_recipes(struct kiln_context *context, struct kiln_link *link,
         enum kiln_precision precision, unsigned pair, enum kiln_status *passing)
 {
     const struct kiln_bundle *bundle = link->bundle;
     bool serves = false, serves_all = false;
-    for (uint32_t r = 0; r < bundle->num_recipes && !serves_all; r++) {
+    for (uint32_t r = 0; r < bundle->num_recipes; r++) {
         const struct kiln_recipe *recipe = &bundle->recipes[r];
-        if (recipe->precision == precision && recipe->transa * 2u + recipe->transb == pair &&
+        bool is_wanted = recipe->time != NULL || !serves_all;
+        if (is_wanted && recipe->precision == precision &&
+            recipe->transa * 2u + recipe->transb == pair &&
             build_recipe(context, link, r, passing)) {
             serves = true;
-            serves_all = kiln_recipe_takes_all(recipe);
+            serves_all = serves_all || kiln_recipe_takes_all(recipe);
         }
     }
     return serves;
@@ -212,8 +185,7 @@ static void build_pair(struct kiln_context *context, size_t slot, unsigned pair,
     enum kiln_status passing = KILN_SUCCESS;
     for (unsigned i = 0; i < context->num_links && !serves; i++) {
         struct kiln_link *link = &context->links[i];
-        serves = build_dispatched(context, link, link->grids[slot].dispatch, pair, &passing) ||
-                 build_scanned(context, link, kiln_precisions[slot].precision, pair, &passing);
+        serves = build_recipes(context, link, kiln_precisions[slot].precision, pair, &passing);
     }
     progress->any = progress->any || serves;
     progress->passing = serves || passing == KILN_SUCCESS ? progress->passing : passing;
@@ -254,6 +226,10 @@ static enum kiln_status context_init(struct kiln_context *context, cl_context op
 {
     context->log = params->log;
     context->log_user = params->log_user;
+    context->recent = calloc(KILN_NUM_RECENT, sizeof *context->recent);
+    if (context->recent == NULL) {
+        return KILN_OUT_OF_MEMORY;
+    }
     if (pthread_mutex_init(&context->spaces_lock, NULL) != 0) {
         return KILN_OUT_OF_MEMORY;
     }
@@ -275,6 +251,10 @@ static enum kiln_status context_init(struct kiln_context *context, cl_context op
     }
     if (status == KILN_SUCCESS && params->self_test) {
         status = kiln_self_test(context);
+    }
+    if (params->log_calls) {           /* the self-test's shapes are none of the application's */
+        memset(context->recent, 0, KILN_NUM_RECENT * sizeof *context->recent);
+        context->logs_calls = true;
     }
     return status;
 }
@@ -315,6 +295,7 @@ void kiln_context_destroy(struct kiln_context **context)
     for (unsigned i = 0; i < old->num_links; i++) {
         link_free(&old->links[i]);
     }
+    free(old->recent);
     kiln_device_facts_free(&old->facts);
     if (old->device != NULL) {
         clReleaseDevice(old->device);

@@ -26,23 +26,14 @@ static void add_shape(struct kiln_text *text, const char *key, size_t m, size_t 
 /* In canonical form: a column-major call shows up with m and n swapped. */
 static void add_problem(struct kiln_text *text, const struct kiln_problem *problem)
 {
-    add_fact(text, "precision", kiln_precisions[kiln_precision_slot(problem->precision)].name);
-    add_shape(text, "shape", problem->m, problem->n, problem->k);
-    kiln_text_add(text, problem->transa ? " transa=T" : " transa=N");
-    kiln_text_add(text, problem->transb ? " transb=T" : " transb=N");
-    if (problem->batch_count > 1) {
-        add_number(text, " batch=", problem->batch_count);
+    const struct kiln_product *product = &problem->product;
+    add_fact(text, "precision", kiln_precisions[kiln_precision_slot(product->precision)].name);
+    add_shape(text, "shape", product->m, product->n, product->k);
+    kiln_text_add(text, product->transa ? " transa=T" : " transa=N");
+    kiln_text_add(text, product->transb ? " transb=T" : " transb=N");
+    if (product->batch_count > 1) {
+        add_number(text, " batch=", product->batch_count);
     }
-    kiln_text_add(text, "\n");
-}
-
-static void add_anchor(struct kiln_text *text, const struct kiln_anchor *anchor)
-{
-    if (anchor == NULL) {
-        add_fact(text, "anchor", "none");
-        return;
-    }
-    add_shape(text, "anchor", anchor->m, anchor->n, anchor->k);
     kiln_text_add(text, "\n");
 }
 
@@ -53,8 +44,8 @@ static void add_packs(struct kiln_text *text, const struct kiln_problem *problem
         for (unsigned operand = KILN_PREPARED_A; operand < KILN_NUM_PREPARED; operand++) {
             bool is_here = (problem->bound & operand) != 0;
             kiln_text_add(text, !is_here ? "" : operand == KILN_PREPARED_A ? " A" : " B");
-            kiln_text_add(text, is_here && problem->packed[operand].buffer == NULL ? " (a copy)"
-                                                                                   : "");
+            bool is_copy = is_here && (problem->places.packed & operand) == 0;
+            kiln_text_add(text, is_copy ? " (a copy)" : "");
         }
         kiln_text_add(text, "\n");
     }
@@ -77,26 +68,28 @@ static void add_stage(struct kiln_text *text, const struct kiln_plan *plan, unsi
     kiln_text_add(text, "\n");
 }
 
-static void add_plan(struct kiln_text *text, const struct kiln_problem *problem,
-        const struct kiln_plan *plan)
+static void add_choice(struct kiln_text *text, const struct kiln_context *context,
+        const struct kiln_problem *problem, const struct kiln_choice *choice)
 {
-    const struct kiln_bundle *bundle = plan->link->bundle;
-    bool from_binary = plan->link->programs[plan->recipe->program].from_binary;
+    const struct kiln_link *link = &context->links[choice->link];
+    const struct kiln_bundle *bundle = link->bundle;
+    const struct kiln_plan *plan = &choice->plan;
+    bool from_binary = link->programs[plan->recipe->program].from_binary;
     add_fact(text, "bundle", bundle->name);
     add_fact(text, "kernel", plan->recipe->name);
-    if (plan->link->is_relative) {
+    if (link->is_relative) {
         kiln_text_add(text, "tuned on: a relative of the device");
         kiln_text_add(text, bundle->match.device != NULL ? ", " : "");
         kiln_text_add(text, bundle->match.device != NULL ? bundle->match.device : "");
         kiln_text_add(text, "\n");
     }
     add_problem(text, problem);
-    add_anchor(text, plan->anchor);
     add_packs(text, problem);
     add_fact(text, "program", from_binary ? "binary" : "source");
     add_fact(text, "indices", plan->recipe->index_bits == 32 ? "32 bits" : "64 bits");
     for (unsigned i = 0; i < plan->recipe->num_stages; i++) {
-        if (kiln_stage_is_needed(problem, plan->recipe, i) && !kiln_stage_is_empty(plan, i)) {
+        if (kiln_stage_is_needed(plan->recipe, i, problem->places.packed) &&
+            !kiln_stage_is_empty(plan, i)) {
             add_stage(text, plan, i);
         }
     }
@@ -104,6 +97,55 @@ static void add_plan(struct kiln_text *text, const struct kiln_problem *problem,
     kiln_text_add(text, " bytes\n");
     if (bundle->provenance != NULL) {
         add_fact(text, "provenance", bundle->provenance);
+    }
+}
+
+static const char *const fit_words[] = {
+    [KILN_FITS] = "",
+    [KILN_FIT_NOT_FOR_DEVICE] = " (not for the device)",
+    [KILN_FIT_GUARD] = " (not for such leading dimensions and offsets)",
+    [KILN_FIT_INDICES] = " (its 32-bit indices are too short)",
+    [KILN_FIT_WORKSPACE] = " (its workspace is too large)",
+};
+
+/* Microseconds with two digits behind the point. */
+static void add_time(struct kiln_text *text, uint64_t picoseconds)
+{
+    const uint64_t hundredths = picoseconds / 10000;
+    const uint64_t whole = hundredths / 100;
+    kiln_text_add_number(text, whole < SIZE_MAX ? (size_t)whole : SIZE_MAX);
+    add_number(text, ".", (size_t)(hundredths / 10 % 10));
+    add_number(text, "", (size_t)(hundredths % 10));
+    kiln_text_add(text, " us");
+}
+
+/* The recipes that come first in the order of the choice's bundle, and what is wrong with them. */
+static void add_candidates(struct kiln_text *text, struct kiln_context *context,
+        const struct kiln_problem *problem, const struct kiln_choice *choice)
+{
+    struct kiln_link *link = &context->links[choice->link];
+    const struct kiln_bundle *bundle = link->bundle;
+    struct kiln_rank ranks[KILN_RANKED];
+    unsigned num = kiln_rank(bundle, link->left_out, &problem->product,
+            context->facts.compute_units, NULL, ranks);
+    for (unsigned i = 0; i < num; i++) {
+        const struct kiln_rank *rank = &ranks[i];
+        kiln_text_add(text, "candidate: ");
+        if (rank->time == KILN_RANK_PINNED) {
+            kiln_text_add(text, "pinned");
+        } else if (rank->time == KILN_RANK_UNTIMED) {
+            kiln_text_add(text, "not timed");
+        } else {
+            add_time(text, rank->time - 1);
+        }
+        kiln_text_add(text, ", ");
+        kiln_text_add(text, bundle->recipes[rank->recipe].name);
+        struct kiln_plan plan;
+        const enum kiln_fit fit = kiln_fit_of(context, problem, choice->link, rank->recipe, &plan);
+        kiln_text_add(text, fit_words[fit]);
+        kiln_text_add(text, fit == KILN_FITS && kiln_recipe_is_refused(link, rank->recipe)
+                ? " (the driver refused it)" : "");
+        kiln_text_add(text, rank->recipe == choice->recipe ? " (chosen)\n" : "\n");
     }
 }
 
@@ -121,7 +163,7 @@ enum kiln_status kiln_gemm_workspace_bytes(struct kiln_context *context,
         const struct kiln_gemm *gemm, size_t *bytes)
 {
     struct kiln_problem problem;
-    struct kiln_plan plan;
+    struct kiln_choice choice;
     if (bytes != NULL) {
         *bytes = 0;
     }
@@ -135,8 +177,8 @@ enum kiln_status kiln_gemm_workspace_bytes(struct kiln_context *context,
     struct kiln_search search = {0};
     enum kiln_status first = KILN_SUCCESS;
     size_t most = 0;
-    while (kiln_search_next(context, &problem, &search, &plan, &status)) {
-        most = plan.workspace_bytes > most ? plan.workspace_bytes : most;
+    while (kiln_search_next(context, &problem, &search, &choice, &status)) {
+        most = choice.plan.workspace_bytes > most ? choice.plan.workspace_bytes : most;
         if (status == KILN_SUCCESS) {
             *bytes = most;
             return KILN_SUCCESS;
@@ -150,7 +192,7 @@ enum kiln_status kiln_gemm_explain(struct kiln_context *context, const struct ki
         char *text, size_t size)
 {
     struct kiln_problem problem;
-    struct kiln_plan plan;
+    struct kiln_choice choice;
     struct kiln_text builder;
     if (text != NULL) {
         kiln_text_begin(&builder, text, size);
@@ -165,11 +207,14 @@ enum kiln_status kiln_gemm_explain(struct kiln_context *context, const struct ki
     if (problem.is_nothing) {
         add_nothing(&builder, context, &problem);
     } else {
-        status = kiln_search_first(context, &problem, &plan);
+        status = kiln_search_first(context, &problem, &choice);
         if (status != KILN_SUCCESS) {
             return status;
         }
-        add_plan(&builder, &problem, &plan);
+        add_choice(&builder, context, &problem, &choice);
+        if (problem.bound == 0) {
+            add_candidates(&builder, context, &problem, &choice);
+        }
     }
     return builder.truncated ? KILN_TEXT_TOO_SMALL : KILN_SUCCESS;
 }

@@ -5,7 +5,6 @@
 
 #include <stddef.h>
 #include <stdint.h>
-#include <string.h>
 
 #define KILN_HASH_BEGIN UINT64_C(0xcbf29ce484222325)
 
@@ -15,16 +14,6 @@ static inline uint64_t kiln_hash(uint64_t hash, const void *data, size_t size)
     const unsigned char *bytes = data;
     for (size_t i = 0; i < size; i++) {
         hash = (hash ^ bytes[i]) * UINT64_C(0x100000001b3);
-    }
-    return hash;
-}
-
-/* Of a text in pieces. */
-static inline uint64_t kiln_hash_pieces(const char *const *pieces, uint32_t num)
-{
-    uint64_t hash = KILN_HASH_BEGIN;
-    for (uint32_t i = 0; i < num; i++) {
-        hash = kiln_hash(hash, pieces[i], strlen(pieces[i]));
     }
     return hash;
 }

@@ -1,5 +1,12 @@
-/* gemm.c: the calls that multiply. Each one checks, brings into canonical form, and launches. */
+/* gemm.c: the calls that multiply. Each one is checked, bound and launched. */
 #include "internal.h"
+
+enum kiln_status kiln_problem_make(const struct kiln_context *context,
+        const struct kiln_gemm *gemm, enum kiln_checks checks, struct kiln_problem *problem)
+{
+    enum kiln_status status = kiln_problem_check(context, gemm, checks, problem);
+    return status == KILN_SUCCESS ? kiln_problem_bind(context, gemm, problem) : status;
+}
 
 static enum kiln_status enqueue(struct kiln_context *context, const struct kiln_gemm *gemm,
         enum kiln_checks checks, struct kiln_request *request)

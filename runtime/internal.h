@@ -1,9 +1,16 @@
 /* internal.h: what the files of the runtime share.
  *
- * A call goes through these in order: validate.c turns struct kiln_gemm into a struct kiln_problem
- * in canonical form; pack.c puts packed operands in their places; dispatch.c lists the recipes that
- * can serve it, best first; program.c builds a recipe's kernels once; workspace.c finds memory for
- * its regions; launch.c enqueues its stages.
+ * A call goes through these rooms in order, whether it multiplies (gemm.c), packs an operand
+ * (pack.c) or asks what would be done (explain.c):
+ *
+ *   check     validate.c turns struct kiln_gemm into a struct kiln_problem in canonical form
+ *   bind      bind.c puts the packs that it brings in the place of its operands
+ *   plan      dispatch.c lists the recipes that take it, best first, with their launches and
+ *             regions; plan.c, predict.c and rank.c compute these
+ *   prepare   prepare.c has the kernels of a recipe built once, by recipe.c and program.c
+ *   enqueue   launch.c claims memory for the regions and enqueues the stages (launch.h)
+ *
+ * No room calls one of the callers, and no file one that calls it: a test finds circles.
  *
  * Locks, always taken in this order and each held by one function alone unless said otherwise:
  * the turn of a queue (held while a call's stages are enqueued), a recipe, a program. The locks on
@@ -15,9 +22,10 @@
 #include "bundle.h"
 #include "fnv.h"
 #include "kiln/kiln.h"
-#include "shape.h"
+#include "rank.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 
 /* ---- For the tuner and the benchmark, which link the static library ---- */
@@ -34,25 +42,6 @@ enum kiln_status kiln_gemm_enqueue_profiled(struct kiln_context *context,
  * does not build, or the driver gives out no binary. */
 enum kiln_status kiln_context_binary(struct kiln_context *context, uint32_t program,
         unsigned char **data, size_t *size);
-
-/* ---- Checked arithmetic: true when the result fits ---- */
-
-static inline bool kiln_add(size_t a, size_t b, size_t *sum)
-{
-    return !__builtin_add_overflow(a, b, sum);
-}
-
-static inline bool kiln_multiply(size_t a, size_t b, size_t *product)
-{
-    return !__builtin_mul_overflow(a, b, product);
-}
-
-/* The smallest multiple of `unit` that is not below `value`. */
-static inline bool kiln_round_up(size_t value, size_t unit, size_t *rounded)
-{
-    size_t rest = value % unit;
-    return kiln_add(value, rest ? unit - rest : 0, rounded);
-}
 
 /* ---- Failures ---- */
 
@@ -135,17 +124,9 @@ bool kiln_precision_runs(unsigned precision, const struct kiln_device_facts *fac
 
 /* ---- select.c: which bundles serve a device ---- */
 
-bool kiln_glob_match(const char *pattern, const char *text);
-bool kiln_bundle_matches(const struct kiln_bundle *bundle, const struct kiln_device_facts *facts);
 bool kiln_bundle_is_sound(const struct kiln_bundle *bundle);
 /* Is the argument a cl_mem? */
 bool kiln_arg_is_memory(unsigned code);
-/* Does a stage take the workspace as an image? */
-bool kiln_recipe_reads_image(const struct kiln_recipe *recipe);
-
-/* The region of a recipe that holds a prepared operand; NULL: there is none. */
-const struct kiln_region *kiln_prepared_region(const struct kiln_recipe *recipe,
-        unsigned prepared);
 
 /* A bundle in the order of distance, and of linking where that is the same. */
 struct kiln_kin {
@@ -169,7 +150,11 @@ enum kiln_status kiln_select_bundles(const struct kiln_bundle *wanted,
         const struct kiln_device_facts *facts, const struct kiln_bundle *chain[KILN_MAX_LINKS],
         unsigned *num);
 
-/* ---- kinship.c: how near a bundle's device is to another one ---- */
+/* ---- kinship.c: which devices a bundle is for, and how near it is to others ---- */
+
+bool kiln_glob_match(const char *pattern, const char *text);
+/* Do the globs name the device? */
+bool kiln_bundle_matches(const struct kiln_bundle *bundle, const struct kiln_device_facts *facts);
 
 /* Is the bundle for every device? */
 bool kiln_bundle_is_generic(const struct kiln_bundle *bundle);
@@ -209,16 +194,9 @@ struct kiln_kernel_set {
 };
 
 struct kiln_recipe_state {
-    bool is_left_out;                  /* not for the device; known when the context is made */
     pthread_mutex_t lock;              /* guards the rest; held while the recipe is prepared */
     enum kiln_state state;
     struct kiln_kernel_set *idle;
-};
-
-/* The dispatch table of one precision, with its anchors as points, one for each transpose pair. */
-struct kiln_grid {
-    const struct kiln_dispatch *dispatch;    /* NULL: the bundle has none for the precision */
-    struct kiln_point (*points)[4];
 };
 
 /* One bundle of a context and what became of it. */
@@ -228,7 +206,8 @@ struct kiln_link {
     uint32_t num_programs, num_recipes;      /* states whose lock exists */
     struct kiln_program_state *programs;
     struct kiln_recipe_state *recipes;
-    struct kiln_grid grids[KILN_NUM_PRECISIONS];
+    bool *left_out;                          /* recipes that are not for the device; known when the
+                                                context is made */
 };
 
 /* More than these are kept only while as many calls are under way, each on its own queue. */
@@ -256,14 +235,26 @@ struct kiln_image {
     cl_mem image;
 };
 
+/* The order of recipes for one shape, in a place guarded by its version (recent.c). */
+enum { KILN_RECENT_KEYS = 4, KILN_NUM_RECENT = 128 };
+
+struct kiln_recent {
+    atomic_size_t version;
+    atomic_size_t key[KILN_RECENT_KEYS];
+    atomic_uint num;
+    atomic_uint_least16_t recipes[KILN_RANKED];
+};
+
 struct kiln_context {
     cl_context context;
     cl_device_id device;
     struct kiln_device_facts facts;
     void (*log)(void *user, const char *message);
     void *log_user;
+    bool logs_calls;                   /* tells of shapes, from the end of creation on */
     unsigned num_links;
     struct kiln_link links[KILN_MAX_LINKS];
+    struct kiln_recent *recent;        /* KILN_NUM_RECENT places */
     bool has_turns_lock, has_turns_change;
     pthread_mutex_t turns_lock;
     pthread_cond_t turns_change;       /* a turn is over */
@@ -280,36 +271,37 @@ struct kiln_context {
 /* Hands the strings, up to a NULL, to the log callback as one message of at most 511 bytes. */
 void kiln_log(const struct kiln_context *context, ...) __attribute__((sentinel));
 
+/* ---- buffer.c ---- */
+
+/* A buffer as the driver knows it. */
+struct kiln_buffer_facts {
+    cl_context owner;
+    size_t bytes;
+};
+
+/* Sub-buffers begin at a multiple of these bytes in their parents; kernels count on it. OpenCL asks
+ * for no less of any device (CL_DEVICE_MEM_BASE_ADDR_ALIGN is at least the bits of a long16). */
+enum { KILN_ORIGIN_ALIGN = 16 };
+
+/* `invalid` for NULL, for what the driver knows as something else, and for a sub-buffer that begins
+ * elsewhere. */
+enum kiln_status kiln_buffer_query(cl_mem buffer, enum kiln_status invalid,
+        struct kiln_buffer_facts *facts);
+
 /* ---- validate.c: calls in canonical form ---- */
 
-/* A matrix as it lies in memory: `rows` rows of `row_length` elements, `ld` elements apart. */
-struct kiln_operand {
-    cl_mem buffer;
-    size_t offset, ld, stride;         /* elements; stride is 0 unless there is a batch */
-    size_t rows, row_length;
-};
-
-/* Where a prepared operand lies that does not lie in the workspace. */
-struct kiln_packed {
-    cl_mem buffer;                     /* NULL: it is not packed */
-    size_t offset;                     /* bytes; a multiple of KILN_REGION_ALIGN */
-};
-
-/* Row-major C (m x n) = alpha op(A) op(B) + beta C. When nothing of A and B is read, alpha and k
- * are 0, A and B have no elements, and their buffers are that of C, as some drivers refuse a NULL
+/* A call in canonical form: row-major C = alpha op(A) op(B) + beta C. When nothing of A and B is
+ * read, alpha is 0, and the buffers of A and B are that of C, as some drivers refuse a NULL
  * argument. */
 struct kiln_problem {
-    enum kiln_precision precision;
-    size_t element_bytes, real_bytes;
-    unsigned transa, transb;           /* 0 or 1 */
-    size_t m, n, k;
+    struct kiln_product product;
+    size_t real_bytes;
     double alpha, beta;
-    struct kiln_operand a, b, c;
-    size_t batch_count;                /* >= 1 */
+    cl_mem a, b, c;
+    struct kiln_places places;         /* the context's workspace begins at 0 */
     cl_mem workspace;                  /* NULL: held by the context, or not asked for yet */
-    size_t workspace_offset, workspace_bytes;     /* bytes, the latter from the offset on; the
-                                                     context's begins at 0 */
-    struct kiln_packed packed[KILN_NUM_PREPARED];  /* by enum kiln_prepared; the first is unused */
+    size_t workspace_bytes;            /* from the offset on */
+    cl_mem packs[KILN_NUM_PREPARED];   /* by enum kiln_prepared, of places.packed */
     unsigned bound;                    /* the set of operands (enum kiln_prepared) that packs
                                           stand for; if any, this recipe alone reads them: */
     unsigned bound_link;
@@ -332,7 +324,7 @@ struct kiln_request {
     unsigned *num_stage_events;
     unsigned prepared;                 /* not 0: this operand is packed, nothing is multiplied */
     size_t pack_end;                   /* the bytes of the buffer that it is packed into */
-    struct kiln_pack *pack;            /* to be filled */
+    struct kiln_choice *served;        /* NULL: not wanted; on success, what serves it */
 };
 
 /* Checks queue and wait list; sets queue_facts. */
@@ -350,33 +342,84 @@ enum kiln_checks {
 enum kiln_status kiln_problem_check(const struct kiln_context *context,
         const struct kiln_gemm *gemm, enum kiln_checks checks, struct kiln_problem *problem);
 
-/* The place behind a matrix's last element in the last batch member, counted from the start of the
- * buffer; it has at least one element. False on overflow. */
-bool kiln_operand_end(const struct kiln_operand *operand, size_t batch_count, size_t *end);
-size_t kiln_extent(const struct kiln_problem *problem, unsigned dim);
+/* ---- bind.c: calls with packs ---- */
 
-/* A buffer as the driver knows it. */
-struct kiln_buffer_facts {
-    cl_context owner;
-    size_t bytes;
+/* The operand of a product as a pack of it tells, without where it lies. */
+struct kiln_pack kiln_pack_of(const struct kiln_product *product, unsigned prepared);
+
+/* Where the operand lies that is packed, or to be packed. */
+void kiln_problem_place(struct kiln_problem *problem, unsigned prepared, cl_mem buffer,
+        size_t offset);
+
+/* Puts the packs that a call brings in the place of its operands, if they fit and are read. */
+enum kiln_status kiln_problem_bind(const struct kiln_context *context,
+        const struct kiln_gemm *gemm, struct kiln_problem *problem);
+
+/* ---- dispatch.c: which recipes can serve a call ---- */
+
+/* A recipe that can serve a call, and how. */
+struct kiln_choice {
+    unsigned link;
+    uint32_t recipe;                   /* an index into the link's bundle */
+    struct kiln_plan plan;
 };
 
-/* Sub-buffers begin at a multiple of these bytes in their parents; kernels count on it. OpenCL asks
- * for no less of any device (CL_DEVICE_MEM_BASE_ADDR_ALIGN is at least the bits of a long16). */
-enum { KILN_ORIGIN_ALIGN = 16 };
+/* Where a walk through the recipes stands; all zero at its beginning. */
+struct kiln_walk {
+    unsigned link;
+    bool has_begun;                    /* the first recipes of the link's bundle are ranked: */
+    unsigned num, at;
+    uint16_t order[KILN_RANKED];
+};
 
-/* `invalid` for NULL, for what the driver knows as something else, and for a sub-buffer that begins
- * elsewhere. */
-enum kiln_status kiln_buffer_query(cl_mem buffer, enum kiln_status invalid,
-        struct kiln_buffer_facts *facts);
+/* Whether a recipe that is for a problem's extents can serve it, or why not. */
+enum kiln_fit {
+    KILN_FITS,
+    KILN_FIT_NOT_FOR_DEVICE, KILN_FIT_GUARD, KILN_FIT_INDICES, KILN_FIT_WORKSPACE
+};
+enum kiln_fit kiln_fit_of(const struct kiln_context *context, const struct kiln_problem *problem,
+        unsigned link, uint32_t recipe, struct kiln_plan *plan);
 
-/* ---- program.c: kernels of a recipe ---- */
+/* The next recipe that takes the problem, best first; false when there is none. A problem that is
+ * bound has one at most. */
+bool kiln_walk_next(const struct kiln_context *context, const struct kiln_problem *problem,
+        struct kiln_walk *walk, struct kiln_choice *choice);
+
+/* ---- recent.c: shapes that were seen lately ---- */
+
+/* What the order of a bundle's recipes depends on. */
+struct kiln_recent_key {
+    size_t part[KILN_RECENT_KEYS];
+};
+struct kiln_recent_key kiln_recent_key(unsigned link, const struct kiln_product *product);
+
+/* The first recipes in order, as they were noted; how many, 0 when the shape is not remembered. */
+unsigned kiln_recent_recall(struct kiln_recent recent[KILN_NUM_RECENT],
+        const struct kiln_recent_key *key, uint16_t recipes[KILN_RANKED]);
+void kiln_recent_note(struct kiln_recent recent[KILN_NUM_RECENT],
+        const struct kiln_recent_key *key, const struct kiln_rank *ranks, unsigned num);
+
+/* ---- Kernels ---- */
 
 /* These give KILN_NO_KERNEL for what the driver or the device refuses, which stays refused, and
  * passing failures, after which the next call tries again. */
 
+/* ---- build.c ---- */
+
 /* Builds the program, or frees it and says why in the log. */
 enum kiln_status kiln_program_build(const struct kiln_context *context, cl_program program);
+
+/* ---- ptx.c: kernels that NVIDIA's OpenCL compiler does not build in one step ---- */
+
+/* Builds a masked text for the context's device; takes `source` over. Failures are logged. */
+enum kiln_status kiln_ptx_build(const struct kiln_context *context, cl_program source,
+        uint32_t capability, cl_program *program);
+
+/* Takes the masks from `text`, in place, and targets sm_NNa for a capability of NN. `size` has room
+ * for one byte more than the text and its NUL. False: it is not PTX for that capability. */
+bool kiln_ptx_unmask(char *text, size_t size, uint32_t capability);
+
+/* ---- program.c: the programs of a bundle ---- */
 
 /* What fails in passing again and again may be the driver's last word: then not every call tries to
  * compile it, but one in a while, and one that nothing else serves. */
@@ -387,119 +430,44 @@ bool kiln_program_is_put_off(struct kiln_link *link, uint32_t program);
 enum kiln_status kiln_program_prepare(struct kiln_context *context, struct kiln_link *link,
         uint32_t program);
 
-/* ---- ptx.c: kernels that NVIDIA's OpenCL compiler does not build in one step ---- */
-
-/* Builds a masked text for the context's device; takes `source` over. Failures are logged; as in
- * program.c. */
-enum kiln_status kiln_ptx_build(const struct kiln_context *context, cl_program source,
-        uint32_t capability, cl_program *program);
-
-/* Takes the masks from `text`, in place, and targets sm_NNa for a capability of NN. `size` has room
- * for one byte more than the text and its NUL. False: it is not PTX for that capability. */
-bool kiln_ptx_unmask(char *text, size_t size, uint32_t capability);
-
 /* ---- recipe.c: sets of kernels ---- */
+
+/* Why a recipe is not meant for the device's kind; NULL: it is. */
+const char *kiln_recipe_kind_misfit(const struct kiln_recipe *recipe,
+        const struct kiln_device_facts *facts);
 
 /* Why the device can not run a recipe, as far as its data tells; NULL: it may. */
 const char *kiln_recipe_misfit(const struct kiln_bundle *bundle, const struct kiln_recipe *recipe,
         const struct kiln_device_facts *facts);
 
-/* As in program.c. */
 enum kiln_status kiln_recipe_prepare(struct kiln_context *context, struct kiln_link *link,
         uint32_t recipe);
+bool kiln_recipe_is_refused(struct kiln_link *link, uint32_t recipe);
 enum kiln_status kiln_recipe_take(struct kiln_link *link, uint32_t recipe,
         struct kiln_kernel_set **set);
 void kiln_recipe_give(struct kiln_link *link, uint32_t recipe, struct kiln_kernel_set *set);
 void kiln_kernel_set_free(struct kiln_kernel_set *set);
 
-/* ---- dispatch.c: which recipe serves a call ---- */
-
-/* A recipe with everything that a launch needs to know about the shape. */
-struct kiln_plan {
-    struct kiln_link *link;
-    uint32_t recipe_index;
-    const struct kiln_recipe *recipe;
-    const struct kiln_anchor *anchor;              /* NULL: found by the scan */
-    size_t groups[KILN_MAX_STAGES][3];             /* any 0: the stage has nothing to do */
-    size_t global[KILN_MAX_STAGES][3];             /* work-items */
-    size_t region_start[KILN_MAX_REGIONS];         /* elements of the region */
-    size_t packed_start[KILN_NUM_PREPARED];        /* likewise, by enum kiln_prepared */
-    size_t workspace_bytes;
-};
+/* ---- prepare.c: which recipe serves a call ---- */
 
 /* Where the search for a recipe stands; all zero at its beginning. */
 struct kiln_search {
-    unsigned link;
+    struct kiln_walk walk;
     bool has_put_off;                  /* recipes that were left out, because they are doubtful */
     bool insists;                      /* goes through these */
-    bool in_scan;
-    uint32_t next;
-    const struct kiln_anchor *anchor;
-    uint32_t dispatched;
 };
 
-bool kiln_grid_make(const struct kiln_dispatch *dispatch, struct kiln_grid *grid);
-
-/* The work-groups and work-items of a recipe's stages; false on overflow. The last stage writes C
- * even when k is 0 and its work-groups divide k among themselves. */
-bool kiln_plan_groups(const struct kiln_problem *problem, struct kiln_plan *plan);
-
-/* A stage without work-groups (k is 0, and it packs A or B) must not be enqueued. */
-bool kiln_stage_is_empty(const struct kiln_plan *plan, unsigned index);
-
-/* Does the recipe serve every shape of its precision and transposes? */
-bool kiln_recipe_takes_all(const struct kiln_recipe *recipe);
-
-/* The next recipe that can serve the problem; false when there is none. A problem that is bound has
- * one at most. The kernels are built, unless *status is a passing failure: then the search may go
- * on. */
+/* The next recipe that can serve the problem; false when there is none. The kernels are built,
+ * unless *status is a passing failure: then the search may go on. */
 bool kiln_search_next(struct kiln_context *context, const struct kiln_problem *problem,
-        struct kiln_search *search, struct kiln_plan *plan, enum kiln_status *status);
+        struct kiln_search *search, struct kiln_choice *choice, enum kiln_status *status);
 /* What it means that the search found nothing. */
 enum kiln_status kiln_search_failure(const struct kiln_problem *problem);
 /* The recipe that serves the problem as things stand. */
 enum kiln_status kiln_search_first(struct kiln_context *context,
-        const struct kiln_problem *problem, struct kiln_plan *plan);
-
-/* ---- pack.c: packed operands ---- */
-
-/* Whether a multiplication enqueues the stage: no pack that it brings takes the stage's place, nor
- * does a stage that prepares both operands. */
-bool kiln_stage_is_needed(const struct kiln_problem *problem, const struct kiln_recipe *recipe,
-        unsigned index);
-
-/* Where an operand lies in a pack: in the recipe's own form, or as a plain copy of the matrix. */
-struct kiln_pack_layout {
-    bool is_plain;
-    size_t start, ld;                  /* elements of the region or of the matrix; ld if plain */
-    size_t end;                        /* bytes from the start of the buffer */
-    size_t slack;                      /* bytes more that another offset may take */
-};
-
-/* The layout of an operand in a pack that starts at `offset` bytes. False on overflow. */
-bool kiln_pack_layout(const struct kiln_problem *problem, const struct kiln_recipe *recipe,
-        unsigned prepared, size_t offset, struct kiln_pack_layout *layout);
-
-/* What a pack is, once it is enqueued: the operand of the problem, in the form of the plan. */
-void kiln_pack_fill(const struct kiln_problem *problem, const struct kiln_plan *plan,
-        unsigned prepared, const struct kiln_pack_layout *layout, struct kiln_pack *pack);
-
-/* The problem of a call: checked, and the packs that it brings in the place of its operands. */
-enum kiln_status kiln_problem_make(const struct kiln_context *context,
-        const struct kiln_gemm *gemm, enum kiln_checks checks, struct kiln_problem *problem);
+        const struct kiln_problem *problem, struct kiln_choice *choice);
 
 /* ---- workspace.c ---- */
-
-/* The elements of a region, padding included; false on overflow. */
-bool kiln_region_elements(const struct kiln_problem *problem, const struct kiln_region *region,
-        size_t *elements);
-/* The distance in bytes of places where elements of this size may start: those of KILN_REGION_ALIGN
- * that are multiples of the element. False on overflow. */
-bool kiln_place_unit(size_t element_bytes, size_t *unit);
-/* Places a recipe's regions, in the workspace or in packs; false on overflow. */
-bool kiln_plan_regions(const struct kiln_problem *problem, struct kiln_plan *plan);
-/* The extent of the workspace as an image, from the start of its buffer; 0: no stage reads one. */
-size_t kiln_plan_pixels(const struct kiln_problem *problem, const struct kiln_plan *plan);
 
 /* Waits until no other call has the queue's turn, and takes it. Calls with a workspace, whoever
  * owns it, need it while they enqueue, lest their stages mix with another call's. */
@@ -519,12 +487,20 @@ void kiln_space_release(struct kiln_context *context, struct kiln_space *space);
 /* Frees a list of them. What is enqueued keeps their buffers, as OpenCL has it. */
 void kiln_spaces_free(struct kiln_space *spaces);
 
-/* ---- launch.c ---- */
+/* ---- image.c ---- */
 
 void kiln_images_free(struct kiln_image *images);
 
+/* ---- launch.c: enqueues a call, or a packing ---- */
+
 enum kiln_status kiln_launch(struct kiln_context *context, const struct kiln_problem *problem,
         const struct kiln_request *request);
+
+/* ---- gemm.c ---- */
+
+/* The problem of a call: checked, and the packs that it brings in the place of its operands. */
+enum kiln_status kiln_problem_make(const struct kiln_context *context,
+        const struct kiln_gemm *gemm, enum kiln_checks checks, struct kiln_problem *problem);
 
 /* ---- selftest.c ---- */
 

@@ -1,6 +1,6 @@
-/* kinship.c: how near the device that a bundle was tuned on is to another one.
+/* kinship.c: which devices a bundle is for, and how near the one it was tuned on is to another.
  *
- * A bundle is for the devices that its globs name (select.c). Others may be relatives: devices of
+ * A bundle is for the devices that its globs name. Others may be relatives: devices of
  * the same platform and kind that run the same kernels, and on which the same ones are likely to be
  * fast. Pure: no OpenCL is called.
  */
@@ -8,6 +8,48 @@
 #include "platform.h"
 
 #include <stdlib.h>
+
+/* Only the last star is ever reconsidered: an earlier one can always give way to a later one. So
+ * the time is at most the product of the two lengths. */
+bool kiln_glob_match(const char *pattern, const char *text)
+{
+    const char *star = NULL, *resume = NULL;
+    while (*text != '\0') {
+        if (*pattern == '*') {
+            star = pattern++;
+            resume = text;
+        } else if (*pattern == *text) {
+            pattern++;
+            text++;
+        } else if (star != NULL) {
+            pattern = star + 1;
+            text = ++resume;
+        } else {
+            return false;
+        }
+    }
+    while (*pattern == '*') {
+        pattern++;
+    }
+    return *pattern == '\0';
+}
+
+static bool matches_or_any(const char *pattern, const char *text)
+{
+    return pattern == NULL || kiln_glob_match(pattern, text);
+}
+
+bool kiln_bundle_matches(const struct kiln_bundle *bundle, const struct kiln_device_facts *facts)
+{
+    const struct kiln_match *match = &bundle->match;
+    return matches_or_any(match->platform, facts->platform) &&
+           matches_or_any(match->device, facts->device) &&
+           matches_or_any(match->driver, facts->driver) &&
+           (match->native_vector_float == 0 ||
+            match->native_vector_float == facts->native_vector_float) &&
+           (match->compute_capability == 0 ||
+            match->compute_capability == facts->compute_capability);
+}
 
 bool kiln_bundle_is_generic(const struct kiln_bundle *bundle)
 {
@@ -48,10 +90,22 @@ static bool is_relative(const struct kiln_bundle *bundle, const struct kiln_devi
            driver_is_trusted(&bundle->match, facts) && is_same_kind(&bundle->traits, facts);
 }
 
+/* log2 in 1/65536. The bits below the leading one stand for the fraction: off by at most 0.09. */
+static int64_t log2_fixed(uint64_t value)
+{
+    enum { FRACTION_BITS = 16 };
+    const uint64_t x = value > 0 ? value : 1;
+    const int exponent = 63 - __builtin_clzll(x);
+    const uint64_t below = x - (UINT64_C(1) << exponent);
+    const uint64_t fraction = exponent >= FRACTION_BITS ? below >> (exponent - FRACTION_BITS)
+                                                        : below << (FRACTION_BITS - exponent);
+    return ((int64_t)exponent << FRACTION_BITS) + (int64_t)fraction;
+}
+
 /* In 1/65536 of an octave. */
 static int64_t octaves_between(size_t a, size_t b)
 {
-    return llabs((long long)kiln_log2_fixed(a) - kiln_log2_fixed(b));
+    return llabs((long long)(log2_fixed(a) - log2_fixed(b)));
 }
 
 int64_t kiln_bundle_distance(const struct kiln_bundle *bundle,

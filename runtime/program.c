@@ -3,12 +3,14 @@
  * An embedded binary made for this device and this very source comes first. Binaries are accepted
  * by drivers that can not run them after all, so one counts only when every kernel that the bundle
  * wants can be created from it; otherwise the source is compiled. A damaged binary may take a
- * driver down, so none reaches it whose data does not have the hash that the bundle tells.
+ * driver down, so none reaches it whose data does not have the hash that the bundle tells; nor does
+ * a text without its hash reach the compiler. Hashes are made of what is used alone.
  *
  * What is refused, by the compiler or the device, is KILN_NO_KERNEL and stays refused. A passing
  * failure leaves the program untried.
  */
 #include "internal.h"
+#include "reader.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -27,38 +29,6 @@ static bool binary_matches(const struct kiln_binary *binary, uint64_t hash,
            is_equal_or_any(binary->driver, facts->driver) &&
            (binary->compute_capability == 0 ||
             binary->compute_capability == facts->compute_capability);
-}
-
-/* The compiler's own words, which may be long and end in newlines. */
-static void log_build(const struct kiln_context *context, cl_program program)
-{
-    size_t size = 0;
-    if (context->log == NULL || clGetProgramBuildInfo(program, context->device,
-            CL_PROGRAM_BUILD_LOG, 0, NULL, &size) != CL_SUCCESS || size <= 1) {
-        return;
-    }
-    char *text = calloc(size + 1, 1);
-    if (text != NULL && clGetProgramBuildInfo(program, context->device, CL_PROGRAM_BUILD_LOG,
-            size, text, NULL) == CL_SUCCESS) {
-        for (size_t end = strlen(text); end > 0 && text[end - 1] == '\n'; end--) {
-            text[end - 1] = '\0';
-        }
-        context->log(context->log_user, text);
-    }
-    free(text);
-}
-
-enum kiln_status kiln_program_build(const struct kiln_context *context, cl_program program)
-{
-    cl_int error = clBuildProgram(program, 1, &context->device, NULL, NULL, NULL);
-    if (error == CL_SUCCESS) {
-        return KILN_SUCCESS;
-    }
-    kiln_log(context, "a program does not build: ", kiln_status_string((enum kiln_status)error),
-            NULL);
-    log_build(context, program);
-    clReleaseProgram(program);
-    return kiln_conclude(error, KILN_NO_KERNEL);
 }
 
 static enum kiln_status check_entry(const struct kiln_context *context, cl_program program,
@@ -130,16 +100,28 @@ static enum kiln_status program_from_binaries(const struct kiln_context *context
     return status;
 }
 
+/* The lines are joined: every driver takes one string, and a build takes far longer than a copy. */
 static enum kiln_status program_from_source(const struct kiln_context *context,
-        const struct kiln_program *source, cl_program *program)
+        const struct kiln_bundle *bundle, uint32_t index, cl_program *program)
 {
-    if (source->pieces == NULL || source->num_pieces == 0) {
+    const struct kiln_program *source = &bundle->programs[index];
+    if (source->num_symbols == 0) {
         kiln_log(context, "no embedded binary fits, and there is no source", NULL);
         return KILN_NO_KERNEL;
     }
+    if (!kiln_pool_is_whole(&bundle->pool, source)) {
+        kiln_log(context, "the text of a program is damaged", NULL);
+        return KILN_NO_KERNEL;
+    }
+    char *text = malloc((size_t)source->text_bytes + 1);
+    if (text == NULL) {
+        return KILN_OUT_OF_MEMORY;
+    }
+    kiln_pool_copy(&bundle->pool, source, text);
     cl_int error = CL_SUCCESS;
-    *program = clCreateProgramWithSource(context->context, source->num_pieces,
-            (const char **)source->pieces, NULL, &error);
+    *program = clCreateProgramWithSource(context->context, 1, (const char *[]){text}, NULL,
+            &error);
+    free(text);
     if (*program == NULL) {
         kiln_log(context, "the driver refuses a source: ",
                 kiln_status_string((enum kiln_status)error), NULL);
@@ -156,7 +138,7 @@ static enum kiln_status build(const struct kiln_context *context, const struct k
     enum kiln_status status = program_from_binaries(context, bundle, index, &program);
     state->from_binary = status == KILN_SUCCESS;
     if (status == KILN_NO_KERNEL) {
-        status = program_from_source(context, &bundle->programs[index], &program);
+        status = program_from_source(context, bundle, index, &program);
     }
     state->program = status == KILN_SUCCESS ? program : NULL;
     state->state = kiln_state_after(status);

@@ -7,6 +7,7 @@
 #include "internal.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 void kiln_kernel_set_free(struct kiln_kernel_set *set)
 {
@@ -45,12 +46,19 @@ static enum kiln_status ask(const struct kiln_context *context, cl_kernel kernel
             NULL), KILN_SUCCESS);
 }
 
-/* NVIDIA rounds its answer down to a power of two, below what a kernel requires and gets. */
+/* Two drivers' answers lie below what a kernel requires and gets: NVIDIA rounds down to a power of
+ * two, and rusticl gives the size of a subgroup. */
+static bool is_answer_low(const struct kiln_device_facts *facts)
+{
+    return facts->compute_capability != 0 ||
+           (facts->platform != NULL && strcmp(facts->platform, "rusticl") == 0);
+}
+
 static bool work_group_fits(const struct kiln_device_facts *facts, const struct kiln_stage *stage,
         size_t most)
 {
     size_t items = 1;
-    if (most > facts->max_group_items || facts->compute_capability != 0) {
+    if (most > facts->max_group_items || is_answer_low(facts)) {
         most = facts->max_group_items;
     }
     for (unsigned d = 0; d < stage->work_dim; d++) {
@@ -70,13 +78,29 @@ static const char *stage_misfit(const struct kiln_device_facts *facts,
             : local_bytes > facts->local_bytes ? "too little local memory" : NULL;
 }
 
+/* As a set. */
+static unsigned kind_of(const struct kiln_device_facts *facts)
+{
+    return !facts->is_cpu ? KILN_KIND_OTHER : facts->native_vector_float > 1 ? KILN_KIND_CPU : 0;
+}
+
+const char *kiln_recipe_kind_misfit(const struct kiln_recipe *recipe,
+        const struct kiln_device_facts *facts)
+{
+    return recipe->kinds != 0 && (recipe->kinds & kind_of(facts)) == 0
+            ? "it is for another kind of device"
+            : recipe->vector_floats > facts->native_vector_float
+            ? "the device's vectors are too short" : NULL;
+}
+
 const char *kiln_recipe_misfit(const struct kiln_bundle *bundle, const struct kiln_recipe *recipe,
         const struct kiln_device_facts *facts)
 {
     const uint32_t ptx = bundle->programs[recipe->program].ptx;
     const char *why = ptx != 0 && ptx != facts->compute_capability
             ? "it is for another compute capability"
-            : !kiln_precision_runs(recipe->precision, facts) ? "no double precision" : NULL;
+            : !kiln_precision_runs(recipe->precision, facts) ? "no double precision"
+            : kiln_recipe_kind_misfit(recipe, facts);
     for (unsigned i = 0; i < recipe->num_stages && why == NULL; i++) {
         why = stage_misfit(facts, &recipe->stages[i], SIZE_MAX, recipe->stages[i].local_bytes);
     }
@@ -190,6 +214,15 @@ enum kiln_status kiln_recipe_prepare(struct kiln_context *context, struct kiln_l
     }
     pthread_mutex_unlock(&state->lock);
     return status;
+}
+
+bool kiln_recipe_is_refused(struct kiln_link *link, uint32_t recipe)
+{
+    struct kiln_recipe_state *state = &link->recipes[recipe];
+    pthread_mutex_lock(&state->lock);
+    bool is_refused = state->state == KILN_REFUSED;
+    pthread_mutex_unlock(&state->lock);
+    return is_refused;
 }
 
 /* The recipe must be ready. */

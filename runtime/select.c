@@ -6,70 +6,51 @@
  */
 #include "internal.h"
 
-#include <string.h>
-
-/* Only the last star is ever reconsidered: an earlier one can always give way to a later one. So
- * the time is at most the product of the two lengths. */
-bool kiln_glob_match(const char *pattern, const char *text)
-{
-    const char *star = NULL, *resume = NULL;
-    while (*text != '\0') {
-        if (*pattern == '*') {
-            star = pattern++;
-            resume = text;
-        } else if (*pattern == *text) {
-            pattern++;
-            text++;
-        } else if (star != NULL) {
-            pattern = star + 1;
-            text = ++resume;
-        } else {
-            return false;
-        }
-    }
-    while (*pattern == '*') {
-        pattern++;
-    }
-    return *pattern == '\0';
-}
-
-static bool matches_or_any(const char *pattern, const char *text)
-{
-    return pattern == NULL || kiln_glob_match(pattern, text);
-}
-
-bool kiln_bundle_matches(const struct kiln_bundle *bundle, const struct kiln_device_facts *facts)
-{
-    const struct kiln_match *match = &bundle->match;
-    return matches_or_any(match->platform, facts->platform) &&
-           matches_or_any(match->device, facts->device) &&
-           matches_or_any(match->driver, facts->driver) &&
-           (match->native_vector_float == 0 ||
-            match->native_vector_float == facts->native_vector_float) &&
-           (match->compute_capability == 0 ||
-            match->compute_capability == facts->compute_capability);
-}
-
 static bool binary_is_sound(const struct kiln_binary *binary)
 {
     return binary->data != NULL && binary->size > 0;
 }
 
-/* The text is the one that the hash was made of. */
-static bool source_is_sound(const struct kiln_program *program)
+/* Lines lie within the text, and pairs are of what comes before them. */
+static bool pool_is_sound(const struct kiln_pool *pool)
 {
-    for (uint32_t i = 0; i < program->num_pieces; i++) {
-        if (program->pieces[i] == NULL) {
+    if ((pool->text_bytes > 0 && (pool->text == NULL || pool->text[pool->text_bytes - 1] != 0)) ||
+        (pool->num_lines > 0 && pool->lines == NULL) ||
+        (pool->num_pairs > 0 && pool->pairs == NULL) ||
+        (pool->num_symbols > 0 && pool->symbols == NULL)) {
+        return false;
+    }
+    for (uint32_t i = 0; i < pool->num_lines; i++) {
+        if (pool->lines[i] >= pool->text_bytes) {
             return false;
         }
     }
-    return kiln_hash_pieces(program->pieces, program->num_pieces) == program->hash;
+    for (uint32_t i = 0; i < pool->num_pairs; i++) {
+        if (pool->pairs[i].first >= pool->num_lines + i ||
+            pool->pairs[i].second >= pool->num_lines + i) {
+            return false;
+        }
+    }
+    for (uint32_t i = 0; i < pool->num_symbols; i++) {
+        if (pool->symbols[i] >= pool->num_lines + pool->num_pairs) {
+            return false;
+        }
+    }
+    return true;
 }
 
-static bool program_is_sound(const struct kiln_program *program)
+/* Whether the text is the one that the hash was made of is seen before it is compiled (program.c):
+ * most programs of a bundle are never used, and their texts take milliseconds to hash. */
+static bool source_is_sound(const struct kiln_pool *pool, const struct kiln_program *program)
 {
-    bool has_source = program->pieces != NULL && program->num_pieces > 0;
-    if (has_source ? !source_is_sound(program) : program->num_binaries == 0) {
+    return program->first_symbol <= pool->num_symbols &&
+           program->num_symbols <= pool->num_symbols - program->first_symbol;
+}
+
+static bool program_is_sound(const struct kiln_pool *pool, const struct kiln_program *program)
+{
+    bool has_source = program->num_symbols > 0;
+    if (has_source ? !source_is_sound(pool, program) : program->num_binaries == 0) {
         return false;
     }
     if (program->num_binaries > 0 && program->binaries == NULL) {
@@ -81,17 +62,6 @@ static bool program_is_sound(const struct kiln_program *program)
         }
     }
     return true;
-}
-
-const struct kiln_region *kiln_prepared_region(const struct kiln_recipe *recipe,
-        unsigned prepared)
-{
-    for (unsigned i = 0; i < recipe->num_regions; i++) {
-        if (recipe->regions[i].holds == prepared) {
-            return &recipe->regions[i];
-        }
-    }
-    return NULL;
 }
 
 /* May the preparation of an operand, or of none, depend on the extent? */
@@ -195,17 +165,6 @@ static bool stage_is_sound(const struct kiln_recipe *recipe, const struct kiln_s
     return true;
 }
 
-bool kiln_recipe_reads_image(const struct kiln_recipe *recipe)
-{
-    for (unsigned i = 0; i < recipe->num_stages; i++) {
-        const struct kiln_stage *stage = &recipe->stages[i];
-        if (memchr(stage->args, KILN_ARG_WORKSPACE_IMAGE, stage->num_args) != NULL) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* What is prepared has one region and a stage for it alone, and the last stage multiplies. */
 static bool preparation_is_sound(const struct kiln_recipe *recipe, unsigned prepared)
 {
@@ -249,6 +208,10 @@ static bool recipe_is_sound(const struct kiln_recipe *recipe, uint32_t num_progr
             return false;
         }
     }
+    if (recipe->kinds > KILN_KIND_BOTH || recipe->split < 1 ||
+        (recipe->time != NULL && !kiln_time_is_sound(recipe->time))) {
+        return false;
+    }
     for (unsigned i = 0; i < recipe->num_regions; i++) {
         if (!region_is_sound(&recipe->regions[i])) {
             return false;
@@ -263,11 +226,10 @@ static bool recipe_is_sound(const struct kiln_recipe *recipe, uint32_t num_progr
            preparation_is_sound(recipe, KILN_PREPARED_B);
 }
 
-static bool anchor_is_sound(const struct kiln_bundle *bundle, unsigned precision,
-        const struct kiln_anchor *anchor)
+static bool pin_is_sound(const struct kiln_bundle *bundle, const struct kiln_pin *pin)
 {
     for (unsigned trans = 0; trans < 4; trans++) {
-        uint16_t index = anchor->recipe[trans];
+        uint16_t index = pin->recipe[trans];
         if (index == KILN_NO_RECIPE) {
             continue;
         }
@@ -275,26 +237,12 @@ static bool anchor_is_sound(const struct kiln_bundle *bundle, unsigned precision
             return false;
         }
         const struct kiln_recipe *recipe = &bundle->recipes[index];
-        if (recipe->precision != precision || recipe->transa * 2u + recipe->transb != trans) {
+        if (recipe->precision != pin->precision ||
+            recipe->transa * 2u + recipe->transb != trans) {
             return false;
         }
     }
-    return true;
-}
-
-static bool dispatch_is_sound(const struct kiln_bundle *bundle,
-        const struct kiln_dispatch *dispatch)
-{
-    if (!precision_is_known(dispatch->precision) ||
-        (dispatch->num_anchors > 0 && dispatch->anchors == NULL)) {
-        return false;
-    }
-    for (uint32_t i = 0; i < dispatch->num_anchors; i++) {
-        if (!anchor_is_sound(bundle, dispatch->precision, &dispatch->anchors[i])) {
-            return false;
-        }
-    }
-    return true;
+    return precision_is_known(pin->precision);
 }
 
 static bool tables_are_present(const struct kiln_bundle *bundle)
@@ -303,16 +251,16 @@ static bool tables_are_present(const struct kiln_bundle *bundle)
            bundle->num_recipes < KILN_NO_RECIPE &&
            (bundle->num_programs == 0 || bundle->programs != NULL) &&
            (bundle->num_recipes == 0 || bundle->recipes != NULL) &&
-           (bundle->num_dispatches == 0 || bundle->dispatches != NULL);
+           (bundle->num_pins == 0 || bundle->pins != NULL);
 }
 
 bool kiln_bundle_is_sound(const struct kiln_bundle *bundle)
 {
-    if (!tables_are_present(bundle)) {
+    if (!tables_are_present(bundle) || !pool_is_sound(&bundle->pool)) {
         return false;
     }
     for (uint32_t i = 0; i < bundle->num_programs; i++) {
-        if (!program_is_sound(&bundle->programs[i])) {
+        if (!program_is_sound(&bundle->pool, &bundle->programs[i])) {
             return false;
         }
     }
@@ -321,8 +269,8 @@ bool kiln_bundle_is_sound(const struct kiln_bundle *bundle)
             return false;
         }
     }
-    for (uint32_t i = 0; i < bundle->num_dispatches; i++) {
-        if (!dispatch_is_sound(bundle, &bundle->dispatches[i])) {
+    for (uint32_t i = 0; i < bundle->num_pins; i++) {
+        if (!pin_is_sound(bundle, &bundle->pins[i])) {
             return false;
         }
     }

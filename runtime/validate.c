@@ -10,19 +10,13 @@
 
 enum { OPERAND_A, OPERAND_B, OPERAND_C, NUM_OPERANDS };
 
+struct operand {
+    cl_mem buffer;
+    struct kiln_matrix matrix;
+};
+
 /* Elements: a multiple of all numbers up to 16 and of 256. */
 enum { LD_PERIOD = 720720 * 16 };
-
-size_t kiln_extent(const struct kiln_problem *problem, unsigned dim)
-{
-    const size_t extents[KILN_NUM_DIMS] = {
-        [KILN_DIM_ONE] = 1,
-        [KILN_DIM_M] = problem->m,
-        [KILN_DIM_N] = problem->n,
-        [KILN_DIM_K] = problem->k,
-    };
-    return extents[dim];
-}
 
 /* What the driver knows of a queue. A queue that it does not know gives an error. */
 static cl_int query_queue(cl_command_queue queue, cl_context *context, cl_device_id *device,
@@ -94,20 +88,21 @@ static bool layout_is_known(enum kiln_layout layout, bool strict)
 static enum kiln_status read_modes(const struct kiln_gemm *gemm, bool strict,
         struct kiln_problem *problem)
 {
-    problem->precision = gemm->precision == 0 ? KILN_SINGLE : gemm->precision;
-    size_t slot = kiln_precision_slot(problem->precision);
+    struct kiln_product *product = &problem->product;
+    product->precision = gemm->precision == 0 ? KILN_SINGLE : gemm->precision;
+    size_t slot = kiln_precision_slot(product->precision);
     if (slot == KILN_NUM_PRECISIONS) {
         return KILN_INVALID_PRECISION;
     }
-    problem->element_bytes = kiln_precisions[slot].element_bytes;
+    product->element_bytes = kiln_precisions[slot].element_bytes;
     problem->real_bytes = kiln_precisions[slot].real_bytes;
     if (!layout_is_known(gemm->layout, strict)) {
         return KILN_INVALID_LAYOUT;
     }
-    if (!read_transpose(gemm->transa, strict, &problem->transa)) {
+    if (!read_transpose(gemm->transa, strict, &product->transa)) {
         return KILN_INVALID_TRANSPOSE_A;
     }
-    if (!read_transpose(gemm->transb, strict, &problem->transb)) {
+    if (!read_transpose(gemm->transb, strict, &product->transb)) {
         return KILN_INVALID_TRANSPOSE_B;
     }
     return KILN_SUCCESS;
@@ -115,40 +110,42 @@ static enum kiln_status read_modes(const struct kiln_gemm *gemm, bool strict,
 
 /* A matrix of `rows` x `columns` as the caller sees it; a column-major one lies in memory as its
  * transpose does in row-major. */
-static struct kiln_operand operand_of(enum kiln_layout layout, size_t rows, size_t columns,
+static struct operand operand_of(enum kiln_layout layout, size_t rows, size_t columns,
         cl_mem buffer, size_t offset, size_t ld, size_t stride)
 {
     bool by_columns = layout == KILN_COL_MAJOR;
-    return (struct kiln_operand){
+    return (struct operand){
         .buffer = buffer,
-        .offset = offset,
-        .ld = ld,
-        .stride = stride,
-        .rows = by_columns ? columns : rows,
-        .row_length = by_columns ? rows : columns,
+        .matrix = {
+            .offset = offset,
+            .ld = ld,
+            .stride = stride,
+            .rows = by_columns ? columns : rows,
+            .row_length = by_columns ? rows : columns,
+        },
     };
 }
 
 /* Of a packed operand only the stride is looked at, later. */
-static void hide_packed(const struct kiln_pack *pack, struct kiln_operand *operand)
+static void hide_packed(const struct kiln_pack *pack, struct operand *operand)
 {
     if (pack != NULL) {
         operand->buffer = NULL;
-        operand->offset = 0;
-        operand->ld = operand->row_length;
+        operand->matrix.offset = 0;
+        operand->matrix.ld = operand->matrix.row_length;
     }
 }
 
-static void read_operands(const struct kiln_gemm *gemm, const struct kiln_problem *problem,
-        struct kiln_operand operands[NUM_OPERANDS])
+static void read_operands(const struct kiln_gemm *gemm, const struct kiln_product *product,
+        struct operand operands[NUM_OPERANDS])
 {
     size_t m = gemm->m, n = gemm->n, k = gemm->k;
-    bool is_batch = problem->batch_count > 1;
-    operands[OPERAND_A] = operand_of(gemm->layout, problem->transa ? k : m,
-            problem->transa ? m : k, gemm->a, gemm->a_offset, gemm->lda,
+    bool is_batch = product->batch_count > 1;
+    operands[OPERAND_A] = operand_of(gemm->layout, product->transa ? k : m,
+            product->transa ? m : k, gemm->a, gemm->a_offset, gemm->lda,
             is_batch ? gemm->a_stride : 0);
-    operands[OPERAND_B] = operand_of(gemm->layout, problem->transb ? n : k,
-            problem->transb ? k : n, gemm->b, gemm->b_offset, gemm->ldb,
+    operands[OPERAND_B] = operand_of(gemm->layout, product->transb ? n : k,
+            product->transb ? k : n, gemm->b, gemm->b_offset, gemm->ldb,
             is_batch ? gemm->b_stride : 0);
     operands[OPERAND_C] = operand_of(gemm->layout, m, n, gemm->c, gemm->c_offset, gemm->ldc,
             is_batch ? gemm->c_stride : 0);
@@ -158,58 +155,30 @@ static void read_operands(const struct kiln_gemm *gemm, const struct kiln_proble
 
 /* A matrix of one row may have any leading dimension, one too large to compute with included. Such
  * a one gives way to one that is less far beyond the row, and a multiple of the same numbers. */
-static size_t tame(const struct kiln_operand *operand)
+static size_t tame(const struct kiln_matrix *matrix)
 {
-    size_t least = operand->row_length > 0 ? operand->row_length : 1;
-    return operand->rows > 1 ? operand->ld : least + (operand->ld - least) % LD_PERIOD;
+    size_t least = matrix->row_length > 0 ? matrix->row_length : 1;
+    return matrix->rows > 1 ? matrix->ld : least + (matrix->ld - least) % LD_PERIOD;
 }
 
 static enum kiln_status read_leading_dimensions(bool strict,
-        struct kiln_operand operands[NUM_OPERANDS])
+        struct operand operands[NUM_OPERANDS])
 {
     static const enum kiln_status too_short[NUM_OPERANDS] = {
         KILN_INVALID_LDA, KILN_INVALID_LDB, KILN_INVALID_LDC
     };
     for (unsigned i = 0; i < NUM_OPERANDS; i++) {
-        size_t least = operands[i].row_length > 1 ? operands[i].row_length : 1;
-        if (operands[i].ld == 0 && !strict) {
-            operands[i].ld = least;
+        struct kiln_matrix *matrix = &operands[i].matrix;
+        size_t least = matrix->row_length > 1 ? matrix->row_length : 1;
+        if (matrix->ld == 0 && !strict) {
+            matrix->ld = least;
         }
-        if (operands[i].ld < least) {
+        if (matrix->ld < least) {
             return too_short[i];
         }
-        operands[i].ld = tame(&operands[i]);
+        matrix->ld = tame(matrix);
     }
     return KILN_SUCCESS;
-}
-
-enum kiln_status kiln_buffer_query(cl_mem buffer, enum kiln_status invalid,
-        struct kiln_buffer_facts *facts)
-{
-    cl_mem_object_type type = 0;
-    size_t origin = 0;
-    if (buffer == NULL) {
-        return invalid;
-    }
-    cl_int error = clGetMemObjectInfo(buffer, CL_MEM_TYPE, sizeof type, &type, NULL);
-    if (error == CL_SUCCESS && type != CL_MEM_OBJECT_BUFFER) {
-        error = CL_INVALID_MEM_OBJECT;
-    }
-    if (error == CL_SUCCESS) {
-        error = clGetMemObjectInfo(buffer, CL_MEM_CONTEXT, sizeof facts->owner, &facts->owner,
-                NULL);
-    }
-    if (error == CL_SUCCESS) {
-        error = clGetMemObjectInfo(buffer, CL_MEM_SIZE, sizeof facts->bytes, &facts->bytes, NULL);
-    }
-    /* NVIDIA's driver makes sub-buffers that begin at any byte, on which its queue breaks down. */
-    if (error == CL_SUCCESS) {
-        error = clGetMemObjectInfo(buffer, CL_MEM_OFFSET, sizeof origin, &origin, NULL);
-    }
-    if (error == CL_SUCCESS && origin % KILN_ORIGIN_ALIGN != 0) {
-        error = CL_INVALID_MEM_OBJECT;
-    }
-    return kiln_conclude(error, invalid);
 }
 
 /* Which operands a check is about. */
@@ -220,8 +189,8 @@ struct selection {
 /* The handles, their context and the offsets; gives out each buffer's size. The owner of the
  * workspace is looked at with theirs. */
 static enum kiln_status check_buffers(cl_context context, cl_context workspace_owner,
-        const struct kiln_problem *problem, const struct selection *which,
-        const struct kiln_operand operands[NUM_OPERANDS], size_t elements[NUM_OPERANDS])
+        const struct kiln_product *product, const struct selection *which,
+        const struct operand operands[NUM_OPERANDS], size_t elements[NUM_OPERANDS])
 {
     static const enum kiln_status invalid[NUM_OPERANDS] = {
         KILN_INVALID_BUFFER_A, KILN_INVALID_BUFFER_B, KILN_INVALID_BUFFER_C
@@ -240,38 +209,23 @@ static enum kiln_status check_buffers(cl_context context, cl_context workspace_o
             return status;
         }
         is_foreign = is_foreign || facts.owner != context;
-        elements[i] = facts.bytes / problem->element_bytes;
+        elements[i] = facts.bytes / product->element_bytes;
     }
     if (is_foreign) {
         return KILN_BUFFER_CONTEXT_MISMATCH;
     }
     for (unsigned i = 0; i < NUM_OPERANDS; i++) {
-        if (which->has[i] && operands[i].offset >= elements[i]) {
+        if (which->has[i] && operands[i].matrix.offset >= elements[i]) {
             return past_end[i];
         }
     }
     return KILN_SUCCESS;
 }
 
-/* From the first element of a matrix to behind its last; it has at least one. */
-static bool operand_span(const struct kiln_operand *operand, size_t *span)
-{
-    return kiln_multiply(operand->rows - 1, operand->ld, span) &&
-           kiln_add(*span, operand->row_length, span);
-}
-
-bool kiln_operand_end(const struct kiln_operand *operand, size_t batch_count, size_t *end)
-{
-    size_t span = 0, strides = 0;
-    return operand_span(operand, &span) &&
-           kiln_multiply(batch_count - 1, operand->stride, &strides) &&
-           kiln_add(operand->offset, strides, end) && kiln_add(*end, span, end);
-}
-
 /* A buffer that is not looked at counts as SIZE_MAX elements; the size of the matrix must be
  * countable all the same. */
-static enum kiln_status check_extents(const struct kiln_problem *problem,
-        const struct selection *which, const struct kiln_operand operands[NUM_OPERANDS],
+static enum kiln_status check_extents(const struct kiln_product *product,
+        const struct selection *which, const struct operand operands[NUM_OPERANDS],
         const size_t elements[NUM_OPERANDS])
 {
     static const enum kiln_status too_small[NUM_OPERANDS] = {
@@ -282,8 +236,8 @@ static enum kiln_status check_extents(const struct kiln_problem *problem,
         if (!which->has[i]) {
             continue;
         }
-        if (!kiln_operand_end(&operands[i], problem->batch_count, &end) ||
-            !kiln_multiply(end, problem->element_bytes, &bytes)) {
+        if (!kiln_matrix_end(&operands[i].matrix, product->batch_count, &end) ||
+            !kiln_multiply(end, product->element_bytes, &bytes)) {
             return KILN_SIZE_OVERFLOW;
         }
         if (end > elements[i]) {
@@ -293,11 +247,10 @@ static enum kiln_status check_extents(const struct kiln_problem *problem,
     return KILN_SUCCESS;
 }
 
-static enum kiln_status check_batch(const struct kiln_problem *problem,
-        const struct kiln_operand *c)
+static enum kiln_status check_batch(size_t batch_count, const struct kiln_matrix *c)
 {
     size_t span = 0;
-    if (problem->batch_count > 1 && (!operand_span(c, &span) || c->stride < span)) {
+    if (batch_count > 1 && (!kiln_matrix_span(c, &span) || c->stride < span)) {
         return KILN_INVALID_BATCH_STRIDE;
     }
     return KILN_SUCCESS;
@@ -313,7 +266,7 @@ static enum kiln_status read_workspace(const struct kiln_gemm *gemm, enum kiln_c
         return KILN_SUCCESS;
     }
     problem->workspace = gemm->workspace;
-    problem->workspace_offset = gemm->workspace_offset;
+    problem->places.workspace_offset = gemm->workspace_offset;
     enum kiln_status status = KILN_SUCCESS;
     if (gemm->workspace != NULL) {
         status = kiln_buffer_query(gemm->workspace, KILN_INVALID_WORKSPACE, &facts);
@@ -338,29 +291,36 @@ static void read_scalars(const struct kiln_gemm *gemm, struct kiln_problem *prob
 /* A call that reads nothing of A and B is the same as one with k and alpha of 0. Alpha must go too:
  * kernels multiply it with an empty sum, which makes NaN of infinity and -0 of a negative value.
  * What is added to beta C is -0, the one number that leaves -0 as it is. */
-static void drop_a_and_b(struct kiln_problem *problem, struct kiln_operand operands[NUM_OPERANDS])
+static void drop_a_and_b(struct kiln_problem *problem, struct operand operands[NUM_OPERANDS])
 {
-    problem->k = 0;
+    problem->product.k = 0;
     problem->alpha = problem->beta == 0 ? 0.0 : -0.0;
     for (unsigned i = OPERAND_A; i <= OPERAND_B; i++) {
-        operands[i] = (struct kiln_operand){.buffer = operands[OPERAND_C].buffer};
+        operands[i] = (struct operand){.buffer = operands[OPERAND_C].buffer};
     }
 }
 
 /* By columns, C = op(A) op(B) is by rows C' = op(B)' op(A)': the same memory, the names swapped. */
 static void set_canonical(const struct kiln_gemm *gemm, struct kiln_problem *problem,
-        const struct kiln_operand operands[NUM_OPERANDS])
+        const struct operand operands[NUM_OPERANDS])
 {
     bool swap = gemm->layout == KILN_COL_MAJOR;
-    problem->a = operands[swap ? OPERAND_B : OPERAND_A];
-    problem->b = operands[swap ? OPERAND_A : OPERAND_B];
-    problem->c = operands[OPERAND_C];
+    const struct operand *a = &operands[swap ? OPERAND_B : OPERAND_A];
+    const struct operand *b = &operands[swap ? OPERAND_A : OPERAND_B];
+    const struct operand *c = &operands[OPERAND_C];
+    struct kiln_product *product = &problem->product;
+    problem->a = a->buffer;
+    problem->b = b->buffer;
+    problem->c = c->buffer;
+    product->a = a->matrix;
+    product->b = b->matrix;
+    product->c = c->matrix;
     if (swap) {
-        unsigned trans = problem->transa;
-        problem->transa = problem->transb;
-        problem->transb = trans;
-        problem->m = gemm->n;
-        problem->n = gemm->m;
+        unsigned trans = product->transa;
+        product->transa = product->transb;
+        product->transb = trans;
+        product->m = gemm->n;
+        product->n = gemm->m;
     }
 }
 
@@ -378,7 +338,7 @@ static struct selection looked_at(enum kiln_checks checks, const struct selectio
 /* The memory of a call that has elements in C. */
 static enum kiln_status check_memory(const struct kiln_context *context,
         const struct kiln_gemm *gemm, enum kiln_checks checks, bool reads_a_and_b,
-        const struct kiln_operand operands[NUM_OPERANDS], struct kiln_problem *problem)
+        const struct operand operands[NUM_OPERANDS], struct kiln_problem *problem)
 {
     size_t elements[NUM_OPERANDS] = {SIZE_MAX, SIZE_MAX, SIZE_MAX};
     const struct selection present = {{
@@ -389,13 +349,13 @@ static enum kiln_status check_memory(const struct kiln_context *context,
     const struct selection looked = looked_at(checks, &present);
     cl_context workspace_owner = context->context;
     enum kiln_status workspace = read_workspace(gemm, checks, problem, &workspace_owner);
-    enum kiln_status status = check_buffers(context->context, workspace_owner, problem, &looked,
-            operands, elements);
+    enum kiln_status status = check_buffers(context->context, workspace_owner,
+            &problem->product, &looked, operands, elements);
     if (status == KILN_SUCCESS) {
-        status = check_extents(problem, &present, operands, elements);
+        status = check_extents(&problem->product, &present, operands, elements);
     }
     if (status == KILN_SUCCESS) {
-        status = check_batch(problem, &operands[OPERAND_C]);
+        status = check_batch(problem->product.batch_count, &operands[OPERAND_C].matrix);
     }
     return kiln_lower(status, workspace);
 }
@@ -403,32 +363,33 @@ static enum kiln_status check_memory(const struct kiln_context *context,
 enum kiln_status kiln_problem_check(const struct kiln_context *context,
         const struct kiln_gemm *gemm, enum kiln_checks checks, struct kiln_problem *problem)
 {
-    struct kiln_operand operands[NUM_OPERANDS];
+    struct operand operands[NUM_OPERANDS];
+    struct kiln_product *product = &problem->product;
     bool strict = checks == KILN_CHECK_ALL_STRICT;
     memset(problem, 0, sizeof *problem);
     enum kiln_status status = read_modes(gemm, strict, problem);
     if (status != KILN_SUCCESS) {
         return status;
     }
-    problem->m = gemm->m;
-    problem->n = gemm->n;
-    problem->k = gemm->k;
-    problem->batch_count = gemm->batch_count > 0 ? gemm->batch_count : 1;
+    product->m = gemm->m;
+    product->n = gemm->n;
+    product->k = gemm->k;
+    product->batch_count = gemm->batch_count > 0 ? gemm->batch_count : 1;
     read_scalars(gemm, problem);
-    read_operands(gemm, problem, operands);
+    read_operands(gemm, product, operands);
     status = read_leading_dimensions(strict, operands);
     if (status != KILN_SUCCESS) {
         return status;
     }
-    bool has_c = problem->m > 0 && problem->n > 0;
-    bool reads_a_and_b = problem->k > 0 && problem->alpha != 0;
+    bool has_c = product->m > 0 && product->n > 0;
+    bool reads_a_and_b = product->k > 0 && problem->alpha != 0;
     if (has_c) {
         status = check_memory(context, gemm, checks, reads_a_and_b, operands, problem);
     }
     if (status != KILN_SUCCESS) {
         return status;
     }
-    if (!kiln_precision_runs(problem->precision, &context->facts)) {
+    if (!kiln_precision_runs(product->precision, &context->facts)) {
         return KILN_NO_DOUBLE;
     }
     if (!reads_a_and_b) {

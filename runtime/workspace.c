@@ -1,4 +1,4 @@
-/* workspace.c: where the regions of a recipe lie, and the memory for them.
+/* workspace.c: the memory that the regions of a recipe lie in.
  *
  * A context holds one buffer per queue, grown to the largest need seen. Two queues never share one,
  * and the calls on one queue take turns: that keeps their stages together, and the order of the
@@ -12,71 +12,6 @@
 
 /* Buffers are made in steps of these bytes, so that needs which differ little share one. */
 enum { SPACE_STEP = 64 * 1024 };
-
-static size_t greatest_common_divisor(size_t a, size_t b)
-{
-    while (b != 0) {
-        size_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
-}
-
-bool kiln_region_elements(const struct kiln_problem *problem, const struct kiln_region *region,
-        size_t *elements)
-{
-    size_t rows = 0, columns = 0;
-    return kiln_round_up(kiln_extent(problem, region->dim[0]), region->round[0], &rows) &&
-           kiln_round_up(kiln_extent(problem, region->dim[1]), region->round[1], &columns) &&
-           kiln_multiply(rows, columns, elements);
-}
-
-/* Kernels address a region in its own elements from the start of the buffer, so that its place must
- * be a multiple of the element as well as of the alignment, counted with the caller's offset. */
-bool kiln_place_unit(size_t element_bytes, size_t *unit)
-{
-    size_t common = greatest_common_divisor(KILN_REGION_ALIGN, element_bytes);
-    return kiln_multiply(element_bytes, KILN_REGION_ALIGN / common, unit);
-}
-
-/* Where a region starts that does not start before *end, which becomes its end; in bytes. */
-static bool place_region(const struct kiln_problem *problem, const struct kiln_region *region,
-        size_t *end, size_t *start)
-{
-    size_t unit = 0, elements = 0, bytes = 0;
-    return kiln_place_unit(region->element_bytes, &unit) && kiln_round_up(*end, unit, start) &&
-           kiln_region_elements(problem, region, &elements) &&
-           kiln_multiply(elements, region->element_bytes, &bytes) &&
-           kiln_add(*start, bytes, end);
-}
-
-bool kiln_plan_regions(const struct kiln_problem *problem, struct kiln_plan *plan)
-{
-    size_t base = problem->workspace_offset;
-    size_t end = base;
-    for (unsigned i = 0; i < plan->recipe->num_regions; i++) {
-        const struct kiln_region *region = &plan->recipe->regions[i];
-        const struct kiln_packed *packed = &problem->packed[region->holds];
-        size_t packed_end = packed->offset, start = 0;
-        if (!place_region(problem, region, packed->buffer != NULL ? &packed_end : &end, &start)) {
-            return false;
-        }
-        plan->region_start[i] = start / region->element_bytes;
-        plan->packed_start[region->holds] = plan->region_start[i];
-    }
-    /* An image has a pixel, even where k is 0 and nothing lies in the regions. */
-    size_t least = kiln_recipe_reads_image(plan->recipe) ? KILN_PIXEL_BYTES : 0;
-    plan->workspace_bytes = end - base > least ? end - base : least;
-    return true;
-}
-
-size_t kiln_plan_pixels(const struct kiln_problem *problem, const struct kiln_plan *plan)
-{
-    size_t base = problem->workspace_offset;
-    return kiln_recipe_reads_image(plan->recipe) ? (base + plan->workspace_bytes) / KILN_PIXEL_BYTES
-                                                 : 0;
-}
 
 void kiln_space_empty(struct kiln_space *space)
 {

@@ -8,17 +8,19 @@ usage()
 usage: scripts/compare_budgets.sh [OPTION]... KILN_TUNE DIR
 
 For each precision: tunes for a short and for a long time, each from nothing, into
-DIR/PRECISION-short and DIR/PRECISION-long. Then what both bundles take at each shape that both
-measured is timed again, the two in turn in one process, several rounds, and the fastest times are
-compared. A line per shape: how near the short search's choice comes to the long one's; at the end
-their geometric mean. The exit status is 1 when that is less than --least. Run again, it goes on
-where it stopped: tunings that have ended are replayed from their journals.
+DIR/PRECISION-short and DIR/PRECISION-long. Both are given a few shapes as the application's own.
+Then what both bundles have pinned to them is timed again, the two in turn in one process, several
+rounds, and the fastest times are compared. A line per shape: how near the short search's choice
+comes to the long one's; at the end their geometric mean. The exit status is 1 when that is less
+than --least. Run again, it goes on where it stopped: tunings that have ended are replayed from
+their journals.
 
     --short S          seconds of the short tuning, for each precision (default 60)
     --factor N         how many times longer the long one is (default 20)
     --precisions LIST  of half, single, double (default single,double)
     --rounds N         of the comparison (default 5)
     --least R          what is asked for (default 0.95)
+    --shapes FILE      as for kiln-tune (default: eight of several kinds)
     --device NAME      as for kiln-tune
 
 The machine must be quiet. With the defaults it takes up to 45 minutes.
@@ -42,14 +44,16 @@ factor=20
 precisions=single,double
 rounds=5
 least=0.95
+shapes=
 device=
 while [ $# -gt 0 ]; do
     case $1 in
         -h | --help) usage; exit 0 ;;
-        --short | --factor | --rounds | --least | --precisions | --device)
+        --short | --factor | --rounds | --least | --precisions | --shapes | --device)
             [ $# -ge 2 ] || wrong_usage "$1 needs a value"
             case $1 in
                 --precisions) precisions=$2 ;;
+                --shapes) shapes=$2 ;;
                 --device) device=$2 ;;
                 *)
                     is_number "$2" || wrong_usage "$1: '$2' is not a number above 0"
@@ -70,27 +74,32 @@ done
 kiln_tune=$1
 dir=$2
 mkdir -p "$dir"
+if [ -z "$shapes" ]; then
+    shapes=$dir/shapes
+    printf '%s\n' 1024x1024x1024 1000x1000x1000 256x256x256 2048x16x2048 16x2048x2048 \
+        1536x1536x64 96x96x8192 333x777x555 >"$shapes"
+fi
 
 # tune PRECISION NAME SECONDS
 tune()
 {
     echo "$1, $3 s:" >&2
     "$kiln_tune" tune --device "$device" --precisions "$1" --seconds "$3" --name "$2" \
-        --output "$dir/$1-$2" || exit 1
+        --shapes "$shapes" --output "$dir/$1-$2" || exit 1
 }
 
 # requests PRECISION: for the trial process (generator/tune/trial.c), a question for each shape and
-# pair that both bundles have measured, the short one's recipe first.
+# pair that both bundles have a pin for, the short one's recipe first.
 requests()
 {
     awk -F '\t' -v letter="$(echo "$1" | cut -c 1)" -v rounds="$rounds" '
         FNR == 1 { file++ }
         $1 == "recipe" { config[file, count[file]++] = $3 }
-        $1 == "anchor" {
+        $1 == "pin" {
             for (pair = 0; pair < 4; pair++) {
                 task = $3 " " $4 " " $5
-                recipe = $(6 + 2 * pair)
-                if ($(7 + 2 * pair) <= 0)
+                recipe = $(6 + pair)
+                if (recipe == "-")
                     continue
                 if (file == 1)
                     first[task, pair] = recipe

@@ -2,6 +2,7 @@
 #include "assemble.h"
 #include "expr.h"
 #include "fnv.h"
+#include "text.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -192,108 +193,71 @@ static char *stage_text(struct source *source, const struct family_stage *stage)
     return text;
 }
 
-uint64_t assemble_hash(const char *const *pieces, unsigned num_pieces)
+static bool add_rendered(struct text *text, char *rendered)
 {
-    return kiln_hash_pieces(pieces, num_pieces);
+    if (rendered)
+        text_add(text, "%s", rendered);
+    free(rendered);
+    return rendered && !text->failed;
 }
 
-/* The shared copy of a piece of text, or NULL. */
-static const char *intern(struct assembly *assembly, const char *text, size_t len)
-{
-    for (unsigned i = 0; i < assembly->num_pieces; i++)
-        if (strlen(assembly->pieces[i]) == len && !memcmp(assembly->pieces[i], text, len))
-            return assembly->pieces[i];
-    char *copy = assembly->num_pieces < ASSEMBLY_MAX_PIECES
-            ? arena_alloc(&assembly->arena, len + 1) : NULL;
-    if (copy) {
-        memcpy(copy, text, len);
-        assembly->pieces[assembly->num_pieces++] = copy;
-    }
-    return copy;
-}
-
-struct pieces {
-    const char *at[64];
-    unsigned num;
-};
-
-/* Appends text, cut after a line's end into pieces that C's string literals may hold. */
-static bool add_pieces(struct assembly *assembly, struct pieces *pieces, const char *text)
-{
-    while (*text) {
-        size_t len = strlen(text);
-        if (len > ASSEMBLY_PIECE_BYTES)
-            for (len = ASSEMBLY_PIECE_BYTES; len > 1 && text[len - 1] != '\n'; len--)
-                continue;
-        const char *piece = intern(assembly, text, len);
-        if (!piece || pieces->num == sizeof pieces->at / sizeof pieces->at[0])
-            return false;
-        pieces->at[pieces->num++] = piece;
-        text += len;
-    }
-    return true;
-}
-
-static bool add_rendered(struct assembly *assembly, struct pieces *pieces, char *text)
-{
-    const bool ok = text && add_pieces(assembly, pieces, text);
-    free(text);
-    return ok;
-}
-
-/* The prelude and the stages as pieces. */
-static bool render_pieces(struct assembly *assembly, struct source *source, struct pieces *pieces)
+/* The prelude and the stages. */
+static bool render_all(struct source *source, struct text *text)
 {
     const struct family *family = source->config->family;
-    if (!add_rendered(assembly, pieces, render(source, family->prelude)))
+    if (!add_rendered(text, render(source, family->prelude)))
         return false;
     for (unsigned i = 0; i < family->num_stages; i++) {
         bool yes;
         if (!applies(source, family->stages[i].when, &yes))
             return false;
-        if (yes && !add_rendered(assembly, pieces, stage_text(source, &family->stages[i])))
+        if (yes && !add_rendered(text, stage_text(source, &family->stages[i])))
             return false;
     }
-    return true;
+    if (!text->len || text->bytes[text->len - 1] != '\n')
+        text_add(text, "\n");
+    return !text->failed;
 }
 
 char *assemble_text(const struct config *config, const struct problem *problem,
         const struct device_facts *facts, char error[FAMILY_ERROR_BYTES])
 {
     struct assembly assembly;
-    struct kiln_program program = { 0 };
     unsigned index;
     char *text = NULL;
     if (!assembly_init(&assembly, "text", facts))
         snprintf(error, FAMILY_ERROR_BYTES, "out of memory");
-    else if (assembly_add(&assembly, config, problem, &index, error)) {
-        size_t bytes = 1;
-        program = assembly.programs[assembly.recipes[index].program];
-        for (unsigned i = 0; i < program.num_pieces; i++)
-            bytes += strlen(program.pieces[i]);
-        text = calloc(1, bytes);
-        for (unsigned i = 0; text && i < program.num_pieces; i++)
-            strcat(text, program.pieces[i]);
-    }
+    else if (assembly_add(&assembly, config, problem, &index, error) &&
+             !(text = pool_text(&assembly.bundle.pool,
+                       &assembly.programs[assembly.recipes[index].program])))
+        snprintf(error, FAMILY_ERROR_BYTES, "out of memory");
     assembly_free(&assembly);
     return text;
 }
 
-/* The program made of these pieces, shared when the bundle already has it. */
-static bool add_program(struct assembly *assembly, const struct pieces *pieces, int64_t ptx,
-        uint32_t *index)
+/* The program of a source, shared when the bundle already has it. */
+static bool add_program(struct assembly *assembly, struct source *source, uint32_t *index)
 {
-    const uint64_t hash = assemble_hash(pieces->at, pieces->num);
-    for (*index = 0; *index < assembly->bundle.num_programs; ++*index)
-        if (assembly->programs[*index].hash == hash)
-            return true;
-    const char **at = arena_copy(&assembly->arena, pieces->at, pieces->num * sizeof *at);
-    if (!at)
-        return false;
-    assembly->programs[assembly->bundle.num_programs++] = (struct kiln_program) {
-        .hash = hash, .ptx = (uint32_t) ptx, .pieces = at, .num_pieces = pieces->num
-    };
-    return true;
+    struct text text = { 0 };
+    struct kiln_program program = { .ptx = (uint32_t) source->config->family->ptx };
+    bool ok = render_all(source, &text);
+    if (ok)
+        program.hash = kiln_hash(KILN_HASH_BEGIN, text.bytes, text.len);
+    for (*index = 0; ok && *index < assembly->bundle.num_programs; ++*index)
+        if (assembly->programs[*index].hash == program.hash)
+            break;
+    if (ok && *index == assembly->bundle.num_programs) {
+        ok = pool_add(&assembly->pool, text.bytes, &program);
+        assembly->bundle.pool = assembly->pool.data;
+        if (ok)
+            assembly->programs[assembly->bundle.num_programs++] = program;
+        else
+            snprintf(source->error, FAMILY_ERROR_BYTES, "%s: a line of the text has more than %d "
+                    "bytes, or the bundle more than %d lines, or memory is out",
+                    source->config->family->name, POOL_MAX_LINE, POOL_MAX_SYMBOLS);
+    }
+    text_free(&text);
+    return ok;
 }
 
 static bool fill_args(struct kiln_stage *stage, const char *args)
@@ -401,33 +365,6 @@ static bool fill_regions(struct assembly *assembly, struct source *source,
     return recipe->regions != NULL;
 }
 
-static bool evaluate_or(struct source *source, const char *expr, int64_t otherwise, uint32_t *value)
-{
-    int64_t v = otherwise;
-    if (expr && !evaluate(source, expr, strlen(expr), &v))
-        return false;
-    *value = (uint32_t) v;
-    return v >= 0 && v <= INT32_MAX;
-}
-
-static bool fill_guard(struct source *source, struct kiln_guard *guard)
-{
-    const struct family *family = source->config->family;
-    *guard = (struct kiln_guard) { .m = 1 };
-    return evaluate_or(source, family->guard[0], 1, &guard->m) &&
-           evaluate_or(source, family->guard[1], 1, &guard->n) &&
-           evaluate_or(source, family->guard[2], 1, &guard->k) &&
-           evaluate_or(source, family->align[0], 0, &guard->a) &&
-           evaluate_or(source, family->align[1], 0, &guard->b) &&
-           evaluate_or(source, family->align[2], 0, &guard->c) &&
-           evaluate_or(source, family->most[0], 0, &guard->most[0]) &&
-           evaluate_or(source, family->most[1], 0, &guard->most[1]) &&
-           evaluate_or(source, family->most[2], 0, &guard->most[2]) &&
-           evaluate_or(source, family->rest[0], 0, &guard->rest[0]) &&
-           evaluate_or(source, family->rest[1], 0, &guard->rest[1]) &&
-           evaluate_or(source, family->rest[2], 0, &guard->rest[2]);
-}
-
 /* Keeps units in order. One that is there already, or that divides everything, is none. */
 static bool add_edge(struct assembly_edges *edges, unsigned dim, uint32_t unit)
 {
@@ -471,16 +408,55 @@ static bool fill_tile(struct source *source, struct kiln_recipe *recipe,
         const uint32_t most = edges->num[i] ? edges->unit[i][edges->num[i] - 1] : 1;
         recipe->reach[i] = most > recipe->tile[i] ? most : recipe->tile[i];
     }
-    return evaluate_or(source, family->turns, 0, &edges->turns);
+    int64_t turns = 0;
+    if (family->turns && !evaluate(source, family->turns, strlen(family->turns), &turns))
+        return false;
+    edges->turns = recipe->turns = (uint32_t) turns;
+    recipe->split = 1;
+    return turns >= 0 && turns <= INT32_MAX &&
+           (!family->split || evaluate_part(source, family->split, 0, &recipe->split));
+}
+
+/* What the tables say of a recipe but for its stages and regions. */
+static bool fill_traits(struct source *source, struct kiln_recipe *recipe,
+        struct assembly_edges *edges)
+{
+    const struct problem *problem = source->problem;
+    const struct scope_entry *bits = scope_find(&source->scope, "INDEX", 5);
+    *recipe = (struct kiln_recipe) {
+        .precision = (uint8_t) problem->precision->bits,
+        .transa = problem->transa, .transb = problem->transb,
+        .index_bits = (uint8_t) (bits ? bits->value : 64),
+    };
+    return family_guard(source->config->family, &source->scope, &recipe->guard, source->error) &&
+           fill_tile(source, recipe, edges);
+}
+
+static void say_malformed(const struct config *config, char error[FAMILY_ERROR_BYTES])
+{
+    snprintf(error, FAMILY_ERROR_BYTES, "%s: a table of the family is malformed",
+            config->family->name);
+}
+
+bool assemble_traits(const struct config *config, const struct problem *problem,
+        const struct device_facts *facts, struct kiln_recipe *recipe,
+        char error[FAMILY_ERROR_BYTES])
+{
+    struct source source;
+    struct assembly_edges edges;
+    say_malformed(config, error);
+    return source_open(&source, config, problem, facts, error) &&
+           fill_traits(&source, recipe, &edges);
 }
 
 static int find_recipe(const struct assembly *assembly, const char *name,
-        const struct problem *problem)
+        const struct problem *problem, unsigned kinds, unsigned vector_floats)
 {
     for (unsigned i = 0; i < assembly->bundle.num_recipes; i++) {
         const struct kiln_recipe *r = &assembly->recipes[i];
         if (!strcmp(r->name, name) && r->precision == problem->precision->bits &&
-            r->transa == problem->transa && r->transb == problem->transb)
+            r->transa == problem->transa && r->transb == problem->transb && r->kinds == kinds &&
+            r->vector_floats == vector_floats)
             return (int) i;
     }
     return -1;
@@ -489,11 +465,17 @@ static int find_recipe(const struct assembly *assembly, const char *name,
 bool assembly_add(struct assembly *assembly, const struct config *config,
         const struct problem *problem, unsigned *index, char error[FAMILY_ERROR_BYTES])
 {
+    return assembly_add_for(assembly, config, problem, 0, 0, index, error);
+}
+
+bool assembly_add_for(struct assembly *assembly, const struct config *config,
+        const struct problem *problem, unsigned kinds, unsigned vector_floats, unsigned *index,
+        char error[FAMILY_ERROR_BYTES])
+{
     struct source source;
-    struct pieces pieces = { .num = 0 };
     char name[CONFIG_TEXT_BYTES];
     config_format(config, name);
-    const int found = find_recipe(assembly, name, problem);
+    const int found = find_recipe(assembly, name, problem, kinds, vector_floats);
     if (found >= 0) {
         *index = (unsigned) found;
         return true;
@@ -502,41 +484,43 @@ bool assembly_add(struct assembly *assembly, const struct config *config,
         snprintf(error, FAMILY_ERROR_BYTES, "more than %d recipes", ASSEMBLY_MAX_RECIPES);
         return false;
     }
-    snprintf(error, FAMILY_ERROR_BYTES, "%s: a table of the family is malformed",
-            config->family->name);
-    if (!source_open(&source, config, problem, &assembly->facts, error))
-        return false;
-    const struct scope_entry *bits = scope_find(&source.scope, "INDEX", 5);
-    struct kiln_recipe recipe = {
-        .name = arena_string(&assembly->arena, name),
-        .precision = (uint8_t) problem->precision->bits,
-        .transa = problem->transa, .transb = problem->transb,
-        .index_bits = (uint8_t) (bits ? bits->value : 64),
-    };
+    struct kiln_recipe recipe;
     struct assembly_edges edges;
-    if (!recipe.name || !fill_guard(&source, &recipe.guard) ||
-        !fill_tile(&source, &recipe, &edges) ||
-        !fill_stages(assembly, &source, &recipe) || !fill_regions(assembly, &source, &recipe) ||
-        !render_pieces(assembly, &source, &pieces) ||
-        !add_program(assembly, &pieces, config->family->ptx, &recipe.program))
+    say_malformed(config, error);
+    if (!source_open(&source, config, problem, &assembly->facts, error) ||
+        !fill_traits(&source, &recipe, &edges))
         return false;
+    recipe.name = arena_string(&assembly->arena, name);
+    if (!recipe.name || !fill_stages(assembly, &source, &recipe) ||
+        !fill_regions(assembly, &source, &recipe) ||
+        !add_program(assembly, &source, &recipe.program))
+        return false;
+    recipe.kinds = (uint8_t) kinds;
+    recipe.vector_floats = (uint8_t) vector_floats;
     *index = assembly->bundle.num_recipes;
     assembly->edges[*index] = edges;
     assembly->recipes[assembly->bundle.num_recipes++] = recipe;
     return true;
 }
 
-bool assembly_dispatch(struct assembly *assembly, int precision, const struct kiln_anchor *anchors,
-        unsigned num_anchors)
+bool assembly_time(struct assembly *assembly, unsigned recipe, const struct kiln_time *time)
 {
-    struct kiln_dispatch dispatch = {
-        .precision = (uint8_t) precision, .num_anchors = num_anchors,
-        .anchors = arena_copy(&assembly->arena, anchors, num_anchors * sizeof *anchors),
-    };
-    if (!dispatch.anchors || assembly->bundle.num_dispatches == num_precisions)
-        return false;
-    assembly->dispatches[assembly->bundle.num_dispatches++] = dispatch;
-    return true;
+    for (unsigned i = 0; i < assembly->bundle.num_recipes; i++) {
+        const struct kiln_time *other = assembly->recipes[i].time;
+        if (other && !memcmp(other, time, sizeof *time)) {
+            assembly->recipes[recipe].time = other;
+            return true;
+        }
+    }
+    assembly->recipes[recipe].time = arena_copy(&assembly->arena, time, sizeof *time);
+    return assembly->recipes[recipe].time;
+}
+
+bool assembly_pins(struct assembly *assembly, const struct kiln_pin *pins, unsigned num)
+{
+    assembly->bundle.pins = arena_copy(&assembly->arena, pins, num * sizeof *pins);
+    assembly->bundle.num_pins = assembly->bundle.pins ? num : 0;
+    return assembly->bundle.pins;
 }
 
 bool assembly_init(struct assembly *assembly, const char *name, const struct device_facts *facts)
@@ -546,18 +530,15 @@ bool assembly_init(struct assembly *assembly, const char *name, const struct dev
     assembly->programs = arena_alloc(arena, ASSEMBLY_MAX_RECIPES * sizeof *assembly->programs);
     assembly->recipes = arena_alloc(arena, ASSEMBLY_MAX_RECIPES * sizeof *assembly->recipes);
     assembly->edges = arena_alloc(arena, ASSEMBLY_MAX_RECIPES * sizeof *assembly->edges);
-    assembly->dispatches = arena_alloc(arena, num_precisions * sizeof *assembly->dispatches);
-    assembly->pieces = arena_alloc(arena, ASSEMBLY_MAX_PIECES * sizeof *assembly->pieces);
     assembly->bundle = (struct kiln_bundle) {
         .format = KILN_BUNDLE_FORMAT, .name = arena_string(arena, name), .provenance = "",
         .programs = assembly->programs, .recipes = assembly->recipes,
-        .dispatches = assembly->dispatches,
     };
-    return assembly->programs && assembly->recipes && assembly->edges && assembly->dispatches &&
-           assembly->pieces && assembly->bundle.name;
+    return assembly->programs && assembly->recipes && assembly->edges && assembly->bundle.name;
 }
 
 void assembly_free(struct assembly *assembly)
 {
     arena_free(&assembly->arena);
+    pool_free(&assembly->pool);
 }

@@ -9,8 +9,9 @@
 #include "arena.h"
 #include "bundle.h"
 #include "family.h"
+#include "pool.h"
 
-enum { ASSEMBLY_MAX_RECIPES = 512, ASSEMBLY_MAX_PIECES = 1024, ASSEMBLY_PIECE_BYTES = 4000 };
+enum { ASSEMBLY_MAX_RECIPES = 768 };
 
 enum { ASSEMBLY_MAX_EDGES = 8 };
 
@@ -28,9 +29,7 @@ struct assembly {
     struct kiln_program *programs;
     struct kiln_recipe *recipes;
     struct assembly_edges *edges;      /* of each recipe */
-    struct kiln_dispatch *dispatches;
-    const char **pieces;               /* each text once; programs point into these */
-    unsigned num_pieces;
+    struct pool pool;                  /* the bundle's, in which there are no pairs */
     struct device_facts facts;
 };
 
@@ -43,9 +42,24 @@ void assembly_free(struct assembly *assembly);
 bool assembly_add(struct assembly *assembly, const struct config *config,
         const struct problem *problem, unsigned *index, char error[FAMILY_ERROR_BYTES]);
 
-/* Adds the dispatch table of a precision; anchors are copied. */
-bool assembly_dispatch(struct assembly *assembly, int precision, const struct kiln_anchor *anchors,
-        unsigned num_anchors);
+/* The same for a recipe that is for some kinds of devices alone (bundle.h), apart from those of the
+ * same configuration that are for others. */
+bool assembly_add_for(struct assembly *assembly, const struct config *config,
+        const struct problem *problem, unsigned kinds, unsigned vector_floats, unsigned *index,
+        char error[FAMILY_ERROR_BYTES]);
+
+/* Says how long a recipe takes; recipes with the same coefficients share them. False when out of
+ * memory. */
+bool assembly_time(struct assembly *assembly, unsigned recipe, const struct kiln_time *time);
+
+/* Adds a copy of the pins. False when out of memory. */
+bool assembly_pins(struct assembly *assembly, const struct kiln_pin *pins, unsigned num);
+
+/* What the recipe of a configuration says of itself: all but its name, its text, its launches and
+ * its time. False with a message when the configuration is illegal or a table malformed. */
+bool assemble_traits(const struct config *config, const struct problem *problem,
+        const struct device_facts *facts, struct kiln_recipe *recipe,
+        char error[FAMILY_ERROR_BYTES]);
 
 /* A kernel's name by the grammar kiln_Pgemm_FAMILY_STAGE[_TRANSPOSES][_paramVALUE]...  */
 void assemble_entry_name(const struct config *config, const struct problem *problem,
@@ -59,7 +73,5 @@ char *assemble_text(const struct config *config, const struct problem *problem,
 extern const char *const assemble_dim_names[KILN_NUM_DIMS];
 extern const char *const assemble_arg_names[KILN_NUM_ARG_CODES];
 extern const char *const assemble_prepared_names[KILN_PREPARED_BOTH + 1];
-
-uint64_t assemble_hash(const char *const *pieces, unsigned num_pieces);
 
 #endif

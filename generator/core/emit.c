@@ -1,6 +1,7 @@
 /* emit.c: struct by struct, in the order that C needs. */
 #include "emit.h"
 #include "assemble.h"
+#include "share.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -16,58 +17,42 @@ static void quote_or_null(struct text *text, const char *string)
         text_add(text, "NULL");
 }
 
-/* A piece of kernel text, one literal per line. */
-static void emit_lines(struct text *text, const char *piece)
+/* A line of kernel text, with the NUL that stands for its newline. */
+static void quote_line(struct text *text, const char *line)
 {
-    char line[ASSEMBLY_PIECE_BYTES + 1];
-    while (*piece) {
-        const size_t len = strcspn(piece, "\n") + (piece[strcspn(piece, "\n")] == '\n');
-        memcpy(line, piece, len);
-        line[len] = '\0';
-        piece += len;
-        text_add(text, "    ");
-        text_quote(text, line);
-        text_add(text, *piece ? "\n" : ";\n");
+    text_add(text, "    ");
+    text_quote(text, line);
+    if (!text->failed)
+        text->len--;                   /* the quote */
+    text_add(text, "\\0\"\n");
+}
+
+static void emit_lines(const struct kiln_pool *pool, struct text *text)
+{
+    text_add(text, "static const struct { char text[%d]; } rows[] = { {\n", POOL_ROW_BYTES);
+    for (uint32_t i = 0; i < pool->num_lines; i++) {
+        const uint32_t row = pool->lines[i] / POOL_ROW_BYTES;
+        if (i && row != pool->lines[i - 1] / POOL_ROW_BYTES)
+            text_add(text, "}, {\n");
+        quote_line(text, pool->text + pool->lines[i]);
     }
+    text_add(text, "} };\n\nstatic const uint32_t lines[] = {");
+    for (uint32_t i = 0; i < pool->num_lines; i++)
+        text_add(text, "%s%u,", i % 12 ? " " : "\n    ", pool->lines[i]);
+    text_add(text, "\n};\n\n");
 }
 
-/* The distinct pieces of all programs, in the order of their first use. */
-struct pieces {
-    const char **at;
-    unsigned num;
-};
-
-static unsigned piece_number(const struct pieces *pieces, const char *piece)
+static void emit_symbols(const struct kiln_pool *pool, struct text *text)
 {
-    unsigned i = 0;
-    while (i < pieces->num && strcmp(pieces->at[i], piece))
-        i++;
-    return i;
-}
-
-static bool collect_pieces(const struct kiln_bundle *bundle, struct pieces *pieces)
-{
-    size_t total = 1;
-    for (uint32_t p = 0; p < bundle->num_programs; p++)
-        total += bundle->programs[p].num_pieces;
-    pieces->num = 0;
-    pieces->at = calloc(total, sizeof *pieces->at);
-    for (uint32_t p = 0; p < bundle->num_programs && pieces->at; p++)
-        for (uint32_t i = 0; i < bundle->programs[p].num_pieces; i++) {
-            const char *piece = bundle->programs[p].pieces[i];
-            if (piece_number(pieces, piece) == pieces->num)
-                pieces->at[pieces->num++] = piece;
-        }
-    return pieces->at != NULL;
-}
-
-static void emit_pieces(const struct pieces *pieces, struct text *text)
-{
-    for (unsigned i = 0; i < pieces->num; i++) {
-        text_add(text, "static const char piece_%u[] =\n", i);
-        emit_lines(text, pieces->at[i]);
-        text_add(text, "\n");
-    }
+    if (pool->num_pairs)
+        text_add(text, "static const struct kiln_pair pairs[] = {");
+    for (uint32_t i = 0; i < pool->num_pairs; i++)
+        text_add(text, "%s{ %u, %u },", i % 6 ? " " : "\n    ", pool->pairs[i].first,
+                pool->pairs[i].second);
+    text_add(text, "%sstatic const uint16_t symbols[] = {", pool->num_pairs ? "\n};\n\n" : "");
+    for (uint32_t i = 0; i < pool->num_symbols; i++)
+        text_add(text, "%s%u,", i % 14 ? " " : "\n    ", pool->symbols[i]);
+    text_add(text, "\n};\n\n");
 }
 
 static void emit_binary(const struct kiln_binary *binary, unsigned program, unsigned number,
@@ -104,26 +89,13 @@ static void emit_binaries(const struct kiln_bundle *bundle, struct text *text)
     }
 }
 
-static void emit_programs(const struct kiln_bundle *bundle, const struct pieces *pieces,
-        struct text *text)
+static void emit_programs(const struct shared *shared, uint32_t num, struct text *text)
 {
-    for (uint32_t p = 0; p < bundle->num_programs; p++) {
-        const struct kiln_program *program = &bundle->programs[p];
-        if (!program->num_pieces)
-            continue;
-        text_add(text, "static const char *const source_%u[] = {", p);
-        for (uint32_t i = 0; i < program->num_pieces; i++)
-            text_add(text, "%s piece_%u", i ? "," : "", piece_number(pieces, program->pieces[i]));
-        text_add(text, " };\n");
-    }
-    text_add(text, "\nstatic const struct kiln_program programs[] = {\n");
-    for (uint32_t p = 0; p < bundle->num_programs; p++) {
-        const struct kiln_program *program = &bundle->programs[p];
-        text_add(text, "    { UINT64_C(0x%016" PRIx64 "), %u, ", program->hash, program->ptx);
-        if (program->num_pieces)
-            text_add(text, "source_%u, %u, ", p, program->num_pieces);
-        else
-            text_add(text, "NULL, 0, ");
+    text_add(text, "static const struct kiln_program programs[] = {\n");
+    for (uint32_t p = 0; p < num; p++) {
+        const struct kiln_program *program = &shared->programs[p];
+        text_add(text, "    { UINT64_C(0x%016" PRIx64 "), %u, %u, %u, %u, ", program->hash,
+                program->ptx, program->first_symbol, program->num_symbols, program->text_bytes);
         if (program->num_binaries)
             text_add(text, "%u, binaries_%u },\n", program->num_binaries, p);
         else
@@ -147,68 +119,161 @@ static void emit_stage(const struct kiln_stage *s, struct text *text)
     text_add(text, " },\n      KILN_PREPARED_%s },\n", assemble_prepared_names[s->prepares]);
 }
 
-static void emit_parts(const struct kiln_bundle *bundle, struct text *text)
+static void emit_stages(const struct kiln_bundle *bundle, struct text *text)
 {
-    for (uint32_t r = 0; r < bundle->num_recipes; r++) {
-        const struct kiln_recipe *recipe = &bundle->recipes[r];
-        text_add(text, "static const struct kiln_stage stages_%u[] = {\n", r);
-        for (unsigned i = 0; i < recipe->num_stages; i++)
-            emit_stage(&recipe->stages[i], text);
-        text_add(text, "};\n");
-        if (recipe->num_regions)
-            text_add(text, "static const struct kiln_region regions_%u[] = {\n", r);
-        for (unsigned i = 0; i < recipe->num_regions; i++) {
-            const struct kiln_region *g = &recipe->regions[i];
-            text_add(text, "    { { KILN_DIM_%s, KILN_DIM_%s }, { %u, %u }, %u, "
-                    "KILN_PREPARED_%s },\n",
-                    assemble_dim_names[g->dim[0]], assemble_dim_names[g->dim[1]], g->round[0],
-                    g->round[1], g->element_bytes, assemble_prepared_names[g->holds]);
-        }
-        if (recipe->num_regions)
-            text_add(text, "};\n");
-    }
+    text_add(text, "static const struct kiln_stage stages[] = {\n");
+    for (uint32_t r = 0; r < bundle->num_recipes; r++)
+        for (unsigned i = 0; i < bundle->recipes[r].num_stages; i++)
+            emit_stage(&bundle->recipes[r].stages[i], text);
+    text_add(text, "};\n\n");
 }
 
-static void emit_recipes(const struct kiln_bundle *bundle, struct text *text)
+/* The times of a bundle, each once: recipes share them. */
+struct times {
+    const struct kiln_time **at;
+    unsigned num;
+};
+
+static unsigned time_number(const struct times *times, const struct kiln_time *time)
 {
-    text_add(text, "\nstatic const struct kiln_recipe recipes[] = {\n");
+    unsigned i = 0;
+    while (i < times->num && times->at[i] != time)
+        i++;
+    return i;
+}
+
+static bool collect_times(const struct kiln_bundle *bundle, struct times *times)
+{
+    times->num = 0;
+    times->at = calloc((size_t) bundle->num_recipes + 1, sizeof *times->at);
+    for (uint32_t r = 0; r < bundle->num_recipes && times->at; r++) {
+        const struct kiln_time *time = bundle->recipes[r].time;
+        if (time && time_number(times, time) == times->num)
+            times->at[times->num++] = time;
+    }
+    return times->at != NULL;
+}
+
+static void emit_times(const struct times *times, struct text *text)
+{
+    if (times->num)
+        text_add(text, "static const struct kiln_time times[] = {\n");
+    for (unsigned i = 0; i < times->num; i++) {
+        text_add(text, "    { {");
+        for (unsigned t = 0; t < KILN_NUM_TERMS; t++)
+            text_add(text, "%s%.5ef%s", t % 6 ? " " : "\n        ",
+                    (double) times->at[i]->coefficient[t], t + 1 < KILN_NUM_TERMS ? "," : "");
+        text_add(text, "\n    } },\n");
+    }
+    if (times->num)
+        text_add(text, "};\n\n");
+}
+
+static bool same_region(const struct kiln_region *a, const struct kiln_region *b)
+{
+    return a->dim[0] == b->dim[0] && a->dim[1] == b->dim[1] && a->round[0] == b->round[0] &&
+           a->round[1] == b->round[1] && a->element_bytes == b->element_bytes &&
+           a->holds == b->holds;
+}
+
+static bool same_regions(const struct kiln_recipe *a, const struct kiln_recipe *b)
+{
+    bool same = a->num_regions == b->num_regions;
+    for (unsigned i = 0; same && i < a->num_regions; i++)
+        same = same_region(&a->regions[i], &b->regions[i]);
+    return same;
+}
+
+/* Where a recipe's regions stand among all that are emitted: the first recipe's that has the same,
+ * or else the next place. */
+static unsigned place_regions(const struct kiln_bundle *bundle, uint32_t recipe, unsigned *places,
+        unsigned *num)
+{
+    const struct kiln_recipe *r = &bundle->recipes[recipe];
+    for (uint32_t i = 0; i < recipe; i++)
+        if (same_regions(r, &bundle->recipes[i]))
+            return places[i];
+    *num += r->num_regions;
+    return *num - r->num_regions;
+}
+
+/* For each recipe; freed by the caller. NULL when out of memory. */
+static unsigned *places_of_regions(const struct kiln_bundle *bundle, unsigned *num)
+{
+    unsigned *places = calloc((size_t) bundle->num_recipes + 1, sizeof *places);
+    *num = 0;
+    for (uint32_t r = 0; places && r < bundle->num_recipes; r++)
+        places[r] = place_regions(bundle, r, places, num);
+    return places;
+}
+
+static void emit_region(const struct kiln_region *g, struct text *text)
+{
+    text_add(text, "    { { KILN_DIM_%s, KILN_DIM_%s }, { %u, %u }, %u, KILN_PREPARED_%s },\n",
+            assemble_dim_names[g->dim[0]], assemble_dim_names[g->dim[1]], g->round[0],
+            g->round[1], g->element_bytes, assemble_prepared_names[g->holds]);
+}
+
+static void emit_regions(const struct kiln_bundle *bundle, const unsigned *places, unsigned num,
+        struct text *text)
+{
+    unsigned at = 0;
+    if (num)
+        text_add(text, "static const struct kiln_region regions[] = {\n");
+    for (uint32_t r = 0; r < bundle->num_recipes; r++)
+        for (unsigned i = 0; places[r] + i == at && i < bundle->recipes[r].num_regions; i++, at++)
+            emit_region(&bundle->recipes[r].regions[i], text);
+    if (num)
+        text_add(text, "};\n\n");
+}
+
+static const char *const emit_kinds[] = {
+    "0", "KILN_KIND_CPU", "KILN_KIND_OTHER", "KILN_KIND_BOTH"
+};
+
+static void emit_recipes(const struct kiln_bundle *bundle, const unsigned *places,
+        const struct times *times, struct text *text)
+{
+    unsigned stage = 0;
+    text_add(text, "static const struct kiln_recipe recipes[] = {\n");
     for (uint32_t r = 0; r < bundle->num_recipes; r++) {
         const struct kiln_recipe *p = &bundle->recipes[r];
         const struct kiln_guard *g = &p->guard;
         text_add(text, "    { ");
         text_quote(text, p->name);
         text_add(text, ",\n      %u, %u, %u, %u, { %u, %u, %u, %u, %u, %u, { %u, %u, %u }, "
-                "{ %u, %u, %u } },\n      { %u, %u, %u }, { %u, %u, %u }, %u, %u, %u, "
-                "stages_%u, ",
+                "{ %u, %u, %u } },\n      { %u, %u, %u }, { %u, %u, %u }, %u, %u, ",
                 p->precision, p->transa, p->transb, p->index_bits, g->m, g->n, g->k, g->a, g->b,
                 g->c, g->most[0], g->most[1], g->most[2], g->rest[0], g->rest[1], g->rest[2],
                 p->tile[0], p->tile[1], p->tile[2], p->reach[0], p->reach[1], p->reach[2],
-                p->program, p->num_stages, p->num_regions, r);
-        if (p->num_regions)
-            text_add(text, "regions_%u },\n", r);
+                p->split, p->turns);
+        if (p->time)
+            text_add(text, "&times[%u], ", time_number(times, p->time));
         else
-            text_add(text, "NULL },\n");
+            text_add(text, "NULL, ");
+        text_add(text, "%u, %u, %u, stages + %u, ", p->program, p->num_stages, p->num_regions,
+                stage);
+        if (p->num_regions)
+            text_add(text, "regions + %u", places[r]);
+        else
+            text_add(text, "NULL");
+        text_add(text, ", %s, %u },\n", emit_kinds[p->kinds], p->vector_floats);
+        stage += p->num_stages;
     }
     text_add(text, "};\n\n");
 }
 
-static void emit_dispatches(const struct kiln_bundle *bundle, struct text *text)
+static void emit_pins(const struct kiln_bundle *bundle, struct text *text)
 {
-    for (uint32_t d = 0; d < bundle->num_dispatches; d++) {
-        const struct kiln_dispatch *dispatch = &bundle->dispatches[d];
-        text_add(text, "static const struct kiln_anchor anchors_%u[] = {\n", d);
-        for (uint32_t i = 0; i < dispatch->num_anchors; i++) {
-            const struct kiln_anchor *a = &dispatch->anchors[i];
-            text_add(text, "    { %u, %u, %u, { %u, %u, %u, %u } },\n", a->m, a->n, a->k,
-                    a->recipe[0], a->recipe[1], a->recipe[2], a->recipe[3]);
-        }
-        text_add(text, "};\n");
+    if (bundle->num_pins)
+        text_add(text, "static const struct kiln_pin pins[] = {\n");
+    for (uint32_t i = 0; i < bundle->num_pins; i++) {
+        const struct kiln_pin *p = &bundle->pins[i];
+        text_add(text, "    { %u, %u, %u, %u, { %u, %u, %u, %u } },\n", p->precision, p->m, p->n,
+                p->k, p->recipe[0], p->recipe[1], p->recipe[2], p->recipe[3]);
     }
-    text_add(text, "\nstatic const struct kiln_dispatch dispatches[] = {\n");
-    for (uint32_t d = 0; d < bundle->num_dispatches; d++)
-        text_add(text, "    { %u, %u, anchors_%u },\n", bundle->dispatches[d].precision,
-                bundle->dispatches[d].num_anchors, d);
-    text_add(text, "};\n\n");
+    if (bundle->num_pins)
+        text_add(text, "};\n\n");
 }
 
 void emit_symbol(const char *name, struct text *text)
@@ -218,7 +283,16 @@ void emit_symbol(const char *name, struct text *text)
         text_add(text, "%c", isalnum((unsigned char) *name) ? *name : '_');
 }
 
-static void emit_definition(const struct kiln_bundle *bundle, struct text *text)
+static void emit_pool(const struct kiln_pool *pool, struct text *text)
+{
+    if (pool->num_lines)
+        text_add(text, "    .pool = { sizeof rows, %u, %u, %u,\n"
+                "              rows[0].text, lines, %s, symbols },\n", pool->num_lines,
+                pool->num_pairs, pool->num_symbols, pool->num_pairs ? "pairs" : "NULL");
+}
+
+static void emit_definition(const struct kiln_bundle *bundle, const struct kiln_pool *pool,
+        struct text *text)
 {
     text_add(text, "extern const struct kiln_bundle ");
     emit_symbol(bundle->name, text);
@@ -240,34 +314,130 @@ static void emit_definition(const struct kiln_bundle *bundle, struct text *text)
         text_add(text, "    .traits = { %u, %u, %u, %u, %u },\n", bundle->traits.is_cpu,
                 bundle->traits.compute_units, bundle->traits.native_vector_float,
                 bundle->traits.local_bytes, bundle->traits.compute_capability);
+    emit_pool(pool, text);
     if (bundle->num_recipes)
-        text_add(text, "    .num_programs = %u, .num_recipes = %u, .num_dispatches = %u,\n"
-                "    .programs = programs, .recipes = recipes, .dispatches = %s,\n",
-                bundle->num_programs, bundle->num_recipes, bundle->num_dispatches,
-                bundle->num_dispatches ? "dispatches" : "NULL");
+        text_add(text, "    .num_programs = %u, .num_recipes = %u, .num_pins = %u,\n"
+                "    .programs = programs, .recipes = recipes, .pins = %s,\n",
+                bundle->num_programs, bundle->num_recipes, bundle->num_pins,
+                bundle->num_pins ? "pins" : "NULL");
     text_add(text, "};\n");
 }
 
-void emit_bundle(const struct kiln_bundle *bundle, const char *comment, struct text *text)
+static void emit_all(const struct kiln_bundle *bundle, const char *comment,
+        const struct shared *shared, struct text *text)
 {
-    struct pieces pieces;
-    if (!collect_pieces(bundle, &pieces)) {
-        text->failed = true;
-        return;
-    }
+    unsigned num_regions;
+    unsigned *places = places_of_regions(bundle, &num_regions);
+    struct times times;
+    const bool ok = collect_times(bundle, &times) && places;
     text_add(text, "/* Generated by kiln-gen. Do not edit.\n");
     if (comment)
         text_add(text, "%s", comment);
     text_add(text, " */\n#include \"bundle.h\"\n\n");
-    if (bundle->num_recipes) {
-        emit_pieces(&pieces, text);
-        emit_binaries(bundle, text);
-        emit_programs(bundle, &pieces, text);
-        emit_parts(bundle, text);
-        emit_recipes(bundle, text);
+    if (shared->pool.data.num_lines) {
+        emit_lines(&shared->pool.data, text);
+        emit_symbols(&shared->pool.data, text);
     }
-    if (bundle->num_dispatches)
-        emit_dispatches(bundle, text);
-    emit_definition(bundle, text);
-    free(pieces.at);
+    if (bundle->num_recipes && ok) {
+        emit_binaries(bundle, text);
+        emit_programs(shared, bundle->num_programs, text);
+        emit_stages(bundle, text);
+        emit_regions(bundle, places, num_regions, text);
+        emit_times(&times, text);
+        emit_recipes(bundle, places, &times, text);
+        emit_pins(bundle, text);
+    }
+    emit_definition(bundle, &shared->pool.data, text);
+    text->failed = text->failed || !ok;
+    free(places);
+    free(times.at);
+}
+
+void emit_bundle(const struct kiln_bundle *bundle, const char *comment, struct text *text)
+{
+    struct shared shared;
+    if (share_text(bundle, &shared))
+        emit_all(bundle, comment, &shared, text);
+    else
+        text->failed = true;
+    share_free(&shared);
+}
+
+/* ---- How much it is ---- */
+
+/* A pointer to constant data has a relocation of three words in an archive; it is 0 where there is
+ * none. */
+static size_t bytes_of_pointer(const void *pointer)
+{
+    return pointer ? 3 * sizeof(uint64_t) : 0;
+}
+
+static bool is_new(const char *const *strings, size_t num, const char *string)
+{
+    for (size_t i = 0; i < num; i++)
+        if (!strcmp(strings[i], string))
+            return false;
+    return true;
+}
+
+/* Equal strings are one; the compiler aligns them. */
+static size_t add_string(const char **strings, size_t *num, const char *string)
+{
+    if (!is_new(strings, *num, string))
+        return 0;
+    strings[(*num)++] = string;
+    return (strlen(string) / sizeof(uint64_t) + 1) * sizeof(uint64_t);
+}
+
+static bool bytes_of_recipes(const struct kiln_bundle *bundle, size_t *bytes)
+{
+    size_t num_strings = 0, room = 1;
+    unsigned num_regions;
+    unsigned *places = places_of_regions(bundle, &num_regions);
+    for (uint32_t r = 0; r < bundle->num_recipes; r++)
+        room += 1u + bundle->recipes[r].num_stages;
+    const char **strings = calloc(room, sizeof *strings);
+    struct times times;
+    const bool ok = collect_times(bundle, &times) && places && strings;
+    *bytes += ok ? num_regions * sizeof(struct kiln_region) + times.num * sizeof *times.at[0] : 0;
+    for (uint32_t r = 0; ok && r < bundle->num_recipes; r++) {
+        const struct kiln_recipe *p = &bundle->recipes[r];
+        *bytes += sizeof *p + bytes_of_pointer(p->name) + bytes_of_pointer(p->stages) +
+                (p->num_regions ? bytes_of_pointer(p->regions) : 0) + bytes_of_pointer(p->time) +
+                add_string(strings, &num_strings, p->name);
+        for (unsigned i = 0; i < p->num_stages; i++)
+            *bytes += sizeof p->stages[i] + bytes_of_pointer(p->stages[i].entry) +
+                    add_string(strings, &num_strings, p->stages[i].entry);
+    }
+    free(places);
+    free(times.at);
+    free(strings);
+    return ok;
+}
+
+static size_t bytes_of_binaries(const struct kiln_program *program)
+{
+    size_t bytes = program->num_binaries ? bytes_of_pointer(program->binaries) : 0;
+    for (uint32_t i = 0; i < program->num_binaries; i++)
+        bytes += sizeof program->binaries[i] + program->binaries[i].size;
+    return bytes;
+}
+
+bool emit_bytes(const struct kiln_bundle *bundle, size_t *bytes)
+{
+    struct shared shared;
+    const struct kiln_pool *pool = &shared.pool.data;
+    bool ok = share_text(bundle, &shared);
+    *bytes = sizeof *bundle;
+    if (ok) {
+        *bytes += ((size_t) pool->text_bytes + POOL_ROW_BYTES - 1) / POOL_ROW_BYTES *
+                POOL_ROW_BYTES + pool->num_lines * sizeof *pool->lines +
+                pool->num_pairs * sizeof *pool->pairs + pool->num_symbols * sizeof *pool->symbols;
+        ok = bytes_of_recipes(bundle, bytes);
+    }
+    for (uint32_t p = 0; p < bundle->num_programs; p++)
+        *bytes += sizeof bundle->programs[p] + bytes_of_binaries(&bundle->programs[p]);
+    *bytes += bundle->num_pins * sizeof *bundle->pins;
+    share_free(&shared);
+    return ok;
 }

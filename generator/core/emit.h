@@ -10,6 +10,11 @@
  * Deterministic: equal bundles give equal bytes. */
 void emit_bundle(const struct kiln_bundle *bundle, const char *comment, struct text *text);
 
+/* The bytes that a bundle takes in an archive, with what its pointers cost there: as compiled for
+ * 64 bits, less the 2 KB of an object file. False when out of memory, or when the bundle has too
+ * many lines. */
+bool emit_bytes(const struct kiln_bundle *bundle, size_t *bytes);
+
 /* The symbol emit_bundle defines. */
 void emit_symbol(const char *name, struct text *text);
 

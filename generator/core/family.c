@@ -1,6 +1,7 @@
 /* family.c: registers of families and precisions; configurations to and from text and scope. */
 #include "family.h"
 #include "expr.h"
+#include "files.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -65,6 +66,8 @@ void facts_ample(struct device_facts *facts)
     facts->value[FACT_IMAGE_PIXELS] = 1 << 27;
 }
 
+_Static_assert((int) FILES_ERROR_BYTES == (int) FAMILY_ERROR_BYTES, "one message");
+
 static int fact_index(const char *name, size_t len)
 {
     for (int i = 0; i < NUM_FACTS; i++)
@@ -103,6 +106,31 @@ bool facts_parse(const char *text, struct device_facts *facts, char error[FAMILY
     if (!num)
         snprintf(error, FAMILY_ERROR_BYTES, "no facts of a device in it");
     return num > 0;
+}
+
+bool facts_read(const char *path, struct device_facts *facts, char error[FAMILY_ERROR_BYTES])
+{
+    char cause[FAMILY_ERROR_BYTES];
+    char *text = files_read(path, error);
+    const bool ok = text && facts_parse(text, facts, cause);
+    if (text && !ok)
+        snprintf(error, FAMILY_ERROR_BYTES, "%.120s: %.120s", path, cause);
+    free(text);
+    return ok;
+}
+
+void facts_lessen(struct device_facts *facts, const struct device_facts *least)
+{
+    static const enum fact abilities[] = {
+        FACT_MAX_ITEMS, FACT_MAX_ITEMS_X, FACT_MAX_ITEMS_Y, FACT_LOCAL_BYTES, FACT_VECTOR_BYTES,
+        FACT_REGISTER_BYTES, FACT_HAS_DOUBLE, FACT_COMPUTE_CAPABILITY, FACT_IMAGE_PIXELS,
+    };
+    for (size_t i = 0; i < sizeof abilities / sizeof abilities[0]; i++)
+        if (facts->value[abilities[i]] > least->value[abilities[i]])
+            facts->value[abilities[i]] = least->value[abilities[i]];
+    /* These are of one kind or another. */
+    if (facts->value[FACT_SHUFFLES] != least->value[FACT_SHUFFLES])
+        facts->value[FACT_SHUFFLES] = 0;
 }
 
 const struct family *family_find(const char *name)
@@ -147,6 +175,12 @@ struct problem problem_of_pair(const struct precision *precision, int pair)
 int pair_of_problem(const struct problem *problem)
 {
     return 2 * problem->transa + problem->transb;
+}
+
+struct kiln_product product_dense(const struct problem *problem, size_t m, size_t n, size_t k)
+{
+    return kiln_product_dense((unsigned) problem->precision->bits,
+            (size_t) problem->precision->element_bytes, problem->transa, problem->transb, m, n, k);
 }
 
 unsigned param_values(const struct family_param *param, long values[FAMILY_MAX_VALUES])
@@ -390,44 +424,48 @@ bool config_legal(const struct config *config, const struct problem *problem,
     return true;
 }
 
-/* The value of an expression that may be missing; false when it has none. */
-static bool value_or(const char *expr, const struct scope *scope, int64_t otherwise,
-        int64_t *value)
+/* The value of an expression, 0 when it is missing; false when a guard can not hold it. */
+static bool guard_value(const struct family *family, const char *expr, const struct scope *scope,
+        uint32_t *value, char error[FAMILY_ERROR_BYTES])
 {
-    struct expr_error e;
-    *value = otherwise;
-    return !expr || expr_eval(expr, strlen(expr), scope, value, &e);
+    struct expr_error e = { .what = "out of range" };
+    int64_t v = 0;
+    const bool ok = (!expr || expr_eval(expr, strlen(expr), scope, &v, &e)) && v >= 0 &&
+                    v <= INT32_MAX;
+    if (!ok)
+        snprintf(error, FAMILY_ERROR_BYTES, "%s: '%s': %s", family->name, expr, e.what);
+    *value = (uint32_t) v;
+    return ok;
 }
 
-/* Whether the extent is a multiple but for a rest. */
-static bool divides(const char *expr, const char *rest_expr, const struct scope *scope,
-        size_t extent)
+bool family_guard(const struct family *family, const struct scope *scope, struct kiln_guard *guard,
+        char error[FAMILY_ERROR_BYTES])
 {
-    int64_t value, rest;
-    return value_or(expr, scope, 1, &value) && value_or(rest_expr, scope, 0, &rest) &&
-           (value <= 1 || extent % (size_t) value <= (size_t) rest);
-}
-
-static bool is_at_most(const char *expr, const struct scope *scope, size_t extent)
-{
-    int64_t value;
-    return value_or(expr, scope, 0, &value) && (value == 0 || extent <= (size_t) value);
+    uint32_t *const units[3] = { &guard->m, &guard->n, &guard->k };
+    uint32_t *const aligns[3] = { &guard->a, &guard->b, &guard->c };
+    bool ok = true;
+    *guard = (struct kiln_guard) { .m = 0 };
+    for (int i = 0; i < 3 && ok; i++) {
+        ok = guard_value(family, family->guard[i], scope, units[i], error) &&
+             guard_value(family, family->align[i], scope, aligns[i], error) &&
+             guard_value(family, family->most[i], scope, &guard->most[i], error) &&
+             guard_value(family, family->rest[i], scope, &guard->rest[i], error);
+        if (!family->guard[i])
+            *units[i] = 1;
+    }
+    return ok;
 }
 
 bool config_takes(const struct config *config, const struct problem *problem,
         const struct device_facts *facts, size_t m, size_t n, size_t k)
 {
-    const struct family *family = config->family;
-    const size_t extents[3] = { m, n, k };
-    const size_t lds[3] = { problem->transa ? m : k, problem->transb ? k : n, n };
+    const struct kiln_product product = product_dense(problem, m, n, k);
+    struct kiln_guard guard;
     struct scope scope;
     char error[FAMILY_ERROR_BYTES];
-    bool takes = config_scope(config, problem, facts, &scope, error);
-    for (int i = 0; i < 3 && takes; i++)
-        takes = divides(family->guard[i], family->rest[i], &scope, extents[i]) &&
-                divides(family->align[i], NULL, &scope, lds[i]) &&
-                is_at_most(family->most[i], &scope, extents[i]);
-    return takes;
+    return config_scope(config, problem, facts, &scope, error) &&
+           family_guard(config->family, &scope, &guard, error) &&
+           kiln_guard_takes(&guard, &product);
 }
 
 int64_t config_rank(const struct config *config, const struct problem *problem,

@@ -8,6 +8,7 @@
 #ifndef KILN_CORE_FAMILY_H
 #define KILN_CORE_FAMILY_H
 
+#include "plan.h"
 #include "scope.h"
 #include "tmpl.h"
 #include <stdint.h>
@@ -106,6 +107,7 @@ struct family {
                                           Verification goes to either side of each */
     const char *turns;                 /* work-groups that take tiles in turn; NULL or 0: each has
                                           a tile of its own */
+    const char *split;                 /* parts of K, each with work-groups of its own; NULL: 1 */
     long capability;                   /* a compute capability of NVIDIA's for which its rules hold,
                                           80 for 8.0; tests take a device for one of it. 0: the
                                           family is for any device */
@@ -155,6 +157,9 @@ int pair_find(const char *name);
 struct problem problem_of_pair(const struct precision *precision, int pair);
 int pair_of_problem(const struct problem *problem);
 
+/* A shape of the problem, of matrices without gaps between their rows, all at offset 0. */
+struct kiln_product product_dense(const struct problem *problem, size_t m, size_t n, size_t k);
+
 struct config {
     const struct family *family;
     long value[FAMILY_MAX_PARAMS];     /* by family->params */
@@ -199,6 +204,11 @@ bool config_scope(const struct config *config, const struct problem *problem,
 bool config_legal(const struct config *config, const struct problem *problem,
         const struct device_facts *facts, const char **reason);
 
+/* The guard of the configuration that the scope was made of. False with a message when an
+ * expression has no value, or one out of range. */
+bool family_guard(const struct family *family, const struct scope *scope, struct kiln_guard *guard,
+        char error[FAMILY_ERROR_BYTES]);
+
 /* Whether the configuration, which is legal, takes a shape of matrices without gaps between their
  * rows, all at offset 0. */
 bool config_takes(const struct config *config, const struct problem *problem,
@@ -217,5 +227,11 @@ void facts_ample(struct device_facts *facts);
  * are passed over. What is not in it is as on the least device. False with a message when a value
  * is no whole number, or there is no fact at all. */
 bool facts_parse(const char *text, struct device_facts *facts, char error[FAMILY_ERROR_BYTES]);
+/* The same of a file; the message begins with its path. */
+bool facts_read(const char *path, struct device_facts *facts, char error[FAMILY_ERROR_BYTES]);
+/* Lessens what a device can do to what `least` can: memory, work-groups, vectors, registers, double
+ * precision, compute capability, images and shuffles. What the device is stays: its names, its
+ * kind, its compute units and its clock. */
+void facts_lessen(struct device_facts *facts, const struct device_facts *least);
 
 #endif

@@ -9,12 +9,13 @@
  *   begin
  *   KIND PRECISION PAIR M N K CONFIGURATION OUTCOME SECONDS SPREAD COST MESSAGE CHECKSUM
  *
- * Fields are separated by tabs. KIND: search, look (the best of a search again, at every shape that
- * was searched), edges, matrix (times for choosing), held (times for the regret), generic (times of
- * the generic bundle's recipes, to compare with). PAIR: nn, nt, tn or tt.
- * COST: wall-clock seconds since the row before. The checksum is FNV-1a (32 bit) of the row before
- * it. A last row without its end is what a kill leaves behind and is dropped; any other bad row
- * refuses the whole journal.
+ * Fields are separated by tabs. KIND: search, first (times of what is known already, at a few
+ * shapes), look (the best of a search again, at every shape that was searched), edges, matrix
+ * (times for choosing), own (the same at the application's own shapes), held (times that nothing
+ * but the losses comes from), generic (times of the generic bundle's recipes, to compare with).
+ * PAIR: nn, nt, tn or tt. COST: wall-clock seconds since the row before. The checksum is FNV-1a
+ * (32 bit) of the row before it. A last row without its end is what a kill leaves behind and is
+ * dropped; any other bad row refuses the whole journal.
  */
 #ifndef KILN_CORE_RECORD_H
 #define KILN_CORE_RECORD_H
@@ -25,9 +26,11 @@
 /* RECORD_KIND(NAME, word) */
 #define RECORD_KINDS \
     RECORD_KIND(SEARCH, "search") \
+    RECORD_KIND(FIRST, "first") \
     RECORD_KIND(LOOK, "look") \
     RECORD_KIND(EDGES, "edges") \
     RECORD_KIND(MATRIX, "matrix") \
+    RECORD_KIND(OWN, "own") \
     RECORD_KIND(HELD, "held") \
     RECORD_KIND(GENERIC, "generic")
 
@@ -64,6 +67,11 @@ struct records {
     size_t num, capacity;
     struct record *rows;               /* freed by records_free */
     size_t whole_bytes;                /* of the text, without a torn last row */
+    const struct kiln_time *(*prior)(const struct device_facts *facts,
+            const struct precision *precision, const struct config *config);
+                                       /* coefficients of a configuration that are known of the
+                                          device or a relative, or NULL; not in the text. NULL:
+                                          nothing is known */
 };
 
 /* In what two heads differ so that the rows of one say nothing about the other: "platform",

@@ -1,196 +1,84 @@
-/* select.c: greedy cover of the matrix of times. */
+/* select.c: greedy choice of recipes from the times of a journal. */
 #include "select.h"
-#include "shape.h"
+#include "draw.h"
+#include "emit.h"
+#include "times.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_CANDIDATES = 64, MAX_CHOSEN = 16, FEW_TASKS = 8 };
+enum { MAX_CHOSEN = 40, FEW_AGAINST_RELATIVES = 150, FEW_TASKS = 8, MOST_PRECISIONS = 4 };
 
 /* What a recipe must lower the mean loss by, to be worth its size: on a CPU, and elsewhere, where
  * times repeat better and what is fast for one kind of shape is far behind for others. */
-static const double worth_on_cpu = 0.007, worth = 0.001;
+static const double worth_on_cpu = 0.002, worth_elsewhere = 0.0005;
 /* And what exchanging it for another must gain. */
-static const double worth_exchange = 0.001;
+static const double worth_exchange = 0.0005;
 
 /* A lead of the generic bundle that is not just noise. */
 static const double clear_lead = 1.05;
 
-/* What a missing time counts as, in units of the best time's logarithm. */
+/* What a problem that nothing serves counts as, in units of the best time's logarithm. */
 static const double missing_loss = 3;
 
-struct task {
-    size_t m, n, k;
-    int pair;
-    double seconds[MAX_CANDIDATES];    /* HUGE_VAL: not measured */
-    double best;
-    double generic;                    /* of the generic bundle's recipe; HUGE_VAL: not measured */
-    int by_generic;                    /* which candidate that is; -1: none */
-};
-
-struct table {
-    const struct precision *precision;
-    struct config candidate[MAX_CANDIDATES];
-    unsigned num_candidates;
-    struct task *tasks;
-    unsigned num_tasks, capacity;
-    bool chosen[MAX_CANDIDATES];
+/* A choice under way. */
+struct choice {
+    struct times times;
     double worth;                      /* what a recipe must lower the mean loss by */
-    const struct device_facts *facts;
+    bool chosen[TIMES_MAX_CANDIDATES];
+    bool inherited[TIMES_MAX_CANDIDATES];        /* chosen because a relative's tuning has */
+    bool pinned[TIMES_MAX_CANDIDATES]; /* fastest at a shape of the application's own */
+    bool ships;
 };
 
-static int find_candidate(const struct table *table, const struct config *config)
+/* log(time of what is dispatched / best time), for one problem. */
+static double task_loss(const struct choice *choice, const struct times_task *task)
 {
-    for (unsigned i = 0; i < table->num_candidates; i++)
-        if (config_equal(&table->candidate[i], config))
-            return (int) i;
-    return -1;
-}
-
-/* Whether a configuration may ship: it passed the edge classes for all four transpose pairs, and
- * nowhere gave a wrong result, died or hung. */
-static bool may_ship(const struct records *records, const struct precision *precision,
-        const struct config *config)
-{
-    bool ok[NUM_PAIRS] = { false };
-    for (size_t i = 0; i < records->num; i++) {
-        const struct record *r = &records->rows[i];
-        if (r->precision != precision || !config_equal(&r->config, config))
-            continue;
-        if (!strcmp(r->outcome, "wrong") || !strcmp(r->outcome, "crash") ||
-            !strcmp(r->outcome, "timeout"))
-            return false;
-        if (r->kind == RECORD_EDGES)
-            ok[r->pair] = !strcmp(r->outcome, "ok");
-    }
-    return ok[0] && ok[1] && ok[2] && ok[3];
-}
-
-static void find_candidates(const struct records *records, struct table *table)
-{
-    for (size_t i = 0; i < records->num && table->num_candidates < MAX_CANDIDATES; i++) {
-        const struct record *r = &records->rows[i];
-        if (r->kind == RECORD_EDGES && r->precision == table->precision &&
-            find_candidate(table, &r->config) < 0 &&
-            may_ship(records, table->precision, &r->config))
-            table->candidate[table->num_candidates++] = r->config;
-    }
-}
-
-static struct task *find_task(struct table *table, const struct record *r)
-{
-    for (unsigned i = 0; i < table->num_tasks; i++) {
-        struct task *t = &table->tasks[i];
-        if (t->m == r->m && t->n == r->n && t->k == r->k && t->pair == r->pair)
-            return t;
-    }
-    if (table->num_tasks == table->capacity) {
-        const unsigned capacity = table->capacity ? 2 * table->capacity : 64;
-        struct task *tasks = realloc(table->tasks, capacity * sizeof *tasks);
-        if (!tasks)
-            return NULL;
-        table->tasks = tasks;
-        table->capacity = capacity;
-    }
-    struct task *t = &table->tasks[table->num_tasks++];
-    *t = (struct task) { .m = r->m, .n = r->n, .k = r->k, .pair = r->pair, .best = HUGE_VAL,
-            .generic = HUGE_VAL, .by_generic = -1 };
-    for (unsigned c = 0; c < MAX_CANDIDATES; c++)
-        t->seconds[c] = HUGE_VAL;
-    return t;
-}
-
-/* Adds the times of one kind of row. */
-static bool fill_tasks(const struct records *records, enum record_kind kind, struct table *table)
-{
-    for (size_t i = 0; i < records->num; i++) {
-        const struct record *r = &records->rows[i];
-        const int c = r->kind == kind && r->precision == table->precision && record_is_timed(r)
-                ? find_candidate(table, &r->config) : -1;
-        if (c < 0)
-            continue;
-        struct task *t = find_task(table, r);
-        if (!t)
-            return false;
-        t->seconds[c] = fmin(t->seconds[c], r->seconds);
-        t->best = fmin(t->best, r->seconds);
-    }
-    return true;
-}
-
-/* Adds what the generic bundle takes at the tasks there are. A recipe of it that passed the edge
- * classes is a candidate as well. */
-static void fill_generic(const struct records *records, struct table *table)
-{
-    for (size_t i = 0; i < records->num; i++) {
-        const struct record *r = &records->rows[i];
-        if (r->kind != RECORD_GENERIC || r->precision != table->precision || !record_is_timed(r))
-            continue;
-        const int c = find_candidate(table, &r->config);
-        for (unsigned t = 0; t < table->num_tasks; t++) {
-            struct task *task = &table->tasks[t];
-            if (task->m != r->m || task->n != r->n || task->k != r->k || task->pair != r->pair)
-                continue;
-            task->generic = fmin(task->generic, r->seconds);
-            if (c >= 0) {
-                task->by_generic = c;
-                task->seconds[c] = fmin(task->seconds[c], r->seconds);
-                task->best = fmin(task->best, r->seconds);
-            }
-        }
-    }
-}
-
-/* log(time of the best chosen recipe / best time), for one task. */
-static double task_loss(const struct table *table, const struct task *task)
-{
-    double seconds = HUGE_VAL;
-    for (unsigned c = 0; c < table->num_candidates; c++)
-        if (table->chosen[c])
-            seconds = fmin(seconds, task->seconds[c]);
-    return seconds < HUGE_VAL ? log(seconds / task->best) : missing_loss;
+    const int c = times_dispatched(&choice->times, task, choice->chosen);
+    return c >= 0 && task->seconds[c] < HUGE_VAL ? log(task->seconds[c] / task->best)
+                                                 : missing_loss;
 }
 
 /* Time is spent in large problems: a loss counts by the logarithm of the work, in units of a small
  * problem, 64 cubed; 2 gives those that are smaller still a say. */
-static double task_weight(const struct task *task)
+static double task_weight(const struct times_task *task)
 {
     return log(2 + (double) task->m * (double) task->n * (double) task->k * 0x1p-18);
 }
 
-static double mean_loss(const struct table *table)
+static double mean_loss(const struct choice *choice)
 {
     double sum = 0, weights = 0;
-    for (unsigned i = 0; i < table->num_tasks; i++) {
-        const double weight = task_weight(&table->tasks[i]);
-        sum += weight * task_loss(table, &table->tasks[i]);
+    for (unsigned i = 0; i < choice->times.num_tasks; i++) {
+        const double weight = task_weight(&choice->times.tasks[i]);
+        sum += weight * task_loss(choice, &choice->times.tasks[i]);
         weights += weight;
     }
     return sum / weights;
 }
 
 /* The mean loss with one candidate chosen that is not, and another one not that is (-1: none). */
-static double loss_with(struct table *table, int in, int out)
+static double loss_with(struct choice *choice, int in, int out)
 {
     if (out >= 0)
-        table->chosen[out] = false;
-    table->chosen[in] = true;
-    const double loss = mean_loss(table);
-    table->chosen[in] = false;
+        choice->chosen[out] = false;
+    choice->chosen[in] = true;
+    const double loss = mean_loss(choice);
+    choice->chosen[in] = false;
     if (out >= 0)
-        table->chosen[out] = true;
+        choice->chosen[out] = true;
     return loss;
 }
 
 /* Adds the candidate that lowers the mean loss most, if by what it is worth. */
-static bool choose_another(struct table *table, double *loss)
+static bool choose_another(struct choice *choice, double *loss)
 {
     int best = -1;
-    double best_loss = *loss < HUGE_VAL ? *loss - table->worth : *loss;
-    for (int c = 0; c < (int) table->num_candidates; c++) {
-        const double with = table->chosen[c] ? HUGE_VAL : loss_with(table, c, -1);
+    double best_loss = *loss < HUGE_VAL ? *loss - choice->worth : *loss;
+    for (int c = 0; c < (int) choice->times.num_candidates; c++) {
+        const double with = choice->chosen[c] ? HUGE_VAL : loss_with(choice, c, -1);
         if (with < best_loss) {
             best = c;
             best_loss = with;
@@ -198,22 +86,23 @@ static bool choose_another(struct table *table, double *loss)
     }
     if (best < 0)
         return false;
-    table->chosen[best] = true;
+    choice->chosen[best] = true;
     *loss = best_loss;
     return true;
 }
 
 /* Puts a candidate in the place of a chosen one, the two that lower the mean loss most: what was
  * chosen first, when it had to serve everything, may no longer be worth its place. */
-static bool exchange(struct table *table, double *loss)
+static bool exchange(struct choice *choice, double *loss)
 {
     int best_in = -1, best_out = -1;
     double best_loss = *loss - worth_exchange;
-    for (int out = 0; out < (int) table->num_candidates; out++)
-        for (int in = 0; in < (int) table->num_candidates; in++) {
-            if (!table->chosen[out] || table->chosen[in])
+    const int num = (int) choice->times.num_candidates;
+    for (int out = 0; out < num; out++)
+        for (int in = 0; in < num; in++) {
+            if (!choice->chosen[out] || choice->inherited[out] || choice->chosen[in])
                 continue;
-            const double with = loss_with(table, in, out);
+            const double with = loss_with(choice, in, out);
             if (with < best_loss) {
                 best_in = in;
                 best_out = out;
@@ -222,311 +111,476 @@ static bool exchange(struct table *table, double *loss)
         }
     if (best_in < 0)
         return false;
-    table->chosen[best_out] = false;
-    table->chosen[best_in] = true;
+    choice->chosen[best_out] = false;
+    choice->chosen[best_in] = true;
     *loss = best_loss;
     return true;
 }
 
-static void choose(struct table *table)
+/* What a relative's tuning has chosen, from more shapes than these, is chosen here too. */
+static unsigned choose_relatives(struct choice *choice)
 {
-    double loss = HUGE_VAL;
-    for (int round = 0; round < MAX_CHOSEN && choose_another(table, &loss); round++)
-        while (exchange(table, &loss))
+    unsigned num = 0;
+    for (unsigned c = 0; c < choice->times.num_candidates && num < MAX_CHOSEN; c++)
+        if (choice->times.num_tasks < FEW_AGAINST_RELATIVES &&
+            choice->times.candidates[c].has_prior && choice->times.candidates[c].is_fitted) {
+            choice->chosen[c] = choice->inherited[c] = true;
+            num++;
+        }
+    return num;
+}
+
+static void choose_few(struct choice *choice)
+{
+    unsigned num = choose_relatives(choice);
+    double loss = num ? mean_loss(choice) : HUGE_VAL;
+    for (; num < MAX_CHOSEN && choose_another(choice, &loss); num++)
+        while (exchange(choice, &loss))
             continue;
 }
 
-/* The chosen candidate that was fastest, or -1. */
-static int fastest(const struct table *table, const struct task *task)
-{
-    int best = -1;
-    for (unsigned c = 0; c < table->num_candidates; c++)
-        if (table->chosen[c] && task->seconds[c] < HUGE_VAL &&
-            (best < 0 || task->seconds[c] < task->seconds[best]))
-            best = (int) c;
-    return best;
-}
+/* ---- the generic bundle ---- */
 
-static bool loses_to_generic(const struct table *table, const struct task *task)
+static bool loses_to_generic(const struct choice *choice, const struct times_task *task)
 {
-    const int c = fastest(table, task);
+    const int c = times_dispatched(&choice->times, task, choice->chosen);
     return c >= 0 && task->seconds[c] > clear_lead * task->generic;
 }
 
 /* However little it is worth on the whole, nobody is to lose by a tuned bundle. */
-static void choose_generic(struct table *table)
+static void choose_generic(struct choice *choice)
 {
-    for (unsigned i = 0; i < table->num_tasks; i++)
-        if (table->tasks[i].by_generic >= 0 && loses_to_generic(table, &table->tasks[i]))
-            table->chosen[table->tasks[i].by_generic] = true;
-}
-
-static struct winner_anchor *find_anchor(struct winners *winners, const struct table *table,
-        const struct task *task)
-{
-    for (unsigned i = 0; i < winners->num_anchors; i++) {
-        struct winner_anchor *a = &winners->anchors[i];
-        if (a->precision == table->precision && a->m == task->m && a->n == task->n &&
-            a->k == task->k)
-            return a;
-    }
-    if (winners->num_anchors == WINNERS_MAX_ANCHORS)
-        return NULL;
-    struct winner_anchor *a = &winners->anchors[winners->num_anchors++];
-    *a = (struct winner_anchor) { .precision = table->precision, .m = (uint32_t) task->m,
-            .n = (uint32_t) task->n, .k = (uint32_t) task->k, .recipe = { -1, -1, -1, -1 } };
-    return a;
-}
-
-/* Adds anchors that name candidates, and returns which candidates they use. */
-static void add_anchors(const struct table *table, struct winners *winners,
-        bool used[MAX_CANDIDATES])
-{
-    for (unsigned i = 0; i < table->num_tasks; i++) {
-        const int c = fastest(table, &table->tasks[i]);
-        struct winner_anchor *a = c < 0 ? NULL : find_anchor(winners, table, &table->tasks[i]);
-        if (!a)
-            continue;
-        a->recipe[table->tasks[i].pair] = c;
-        a->seconds[table->tasks[i].pair] = table->tasks[i].seconds[c];
-        used[c] = true;
+    for (unsigned i = 0; i < choice->times.num_tasks; i++) {
+        const struct times_task *task = &choice->times.tasks[i];
+        if (task->by_generic >= 0 && loses_to_generic(choice, task))
+            choice->chosen[task->by_generic] = true;
     }
 }
 
-static struct kiln_point point_of(const struct table *table, size_t m, size_t n, size_t k, int pair)
-{
-    return kiln_point_of_dense(m, n, k, pair / 2, pair % 2, table->precision->element_bytes);
-}
-
-/* Whether the candidate takes an anchor's shape, of matrices without gaps. */
-static bool takes(const struct table *table, int candidate, const struct winner_anchor *anchor,
-        int pair)
-{
-    const struct problem problem = { table->precision, pair / 2, pair % 2 };
-    return config_takes(&table->candidate[candidate], &problem, table->facts, anchor->m, anchor->n,
-            anchor->k);
-}
-
-/* The recipe of the nearest anchor where this pair was measured, if it takes the shape; or -1. */
-static int nearest_measured(const struct table *table, const struct winners *winners,
-        const struct winner_anchor *to, int pair, int64_t *distance)
-{
-    const struct kiln_point at = point_of(table, to->m, to->n, to->k, pair);
-    int recipe = -1;
-    *distance = INT64_MAX;
-    for (unsigned i = 0; i < winners->num_anchors; i++) {
-        const struct winner_anchor *a = &winners->anchors[i];
-        const struct kiln_point point = point_of(table, a->m, a->n, a->k, pair);
-        const int64_t here = kiln_point_distance(&point, &at);
-        if (a->precision == table->precision && a->seconds[pair] > 0 && here < *distance &&
-            takes(table, a->recipe[pair], to, pair)) {
-            *distance = here;
-            recipe = a->recipe[pair];
-        }
-    }
-    return recipe;
-}
-
-/* A pair that was not measured at an anchor is served as at an anchor nearby where it was; where
- * that is more than 0.7 octaves away, as the anchor's other pairs are. */
-static int guess(const struct table *table, const struct winners *winners,
-        const struct winner_anchor *anchor, int pair)
-{
-    static const int64_t nearby = INT64_C(1) << (2 * KILN_LOG_FRACTION_BITS - 1);
-    int64_t distance;
-    int known = -1;
-    for (int other = NUM_PAIRS; other-- > 0; )
-        known = anchor->seconds[other] > 0 ? anchor->recipe[other] : known;
-    const int near = nearest_measured(table, winners, anchor, pair, &distance);
-    return near >= 0 && (distance < nearby || !takes(table, known, anchor, pair)) ? near : known;
-}
-
-static void fill_pairs(const struct table *table, struct winners *winners)
-{
-    for (unsigned i = 0; i < winners->num_anchors; i++) {
-        struct winner_anchor *a = &winners->anchors[i];
-        for (int pair = 0; pair < NUM_PAIRS && a->precision == table->precision; pair++)
-            if (!(a->seconds[pair] > 0))
-                a->recipe[pair] = guess(table, winners, a, pair);
-    }
-}
-
-/* Turns candidate numbers into recipe numbers and adds the recipes. */
-static bool add_recipes(const struct table *table, struct winners *winners,
-        const bool used[MAX_CANDIDATES])
-{
-    int number[MAX_CANDIDATES], next = 0;
-    for (unsigned c = 0; c < table->num_candidates; c++) {
-        number[c] = used[c] ? next++ : -1;
-        if (!used[c])
-            continue;
-        if (winners->num_recipes == WINNERS_MAX_RECIPES)
-            return false;
-        winners->recipes[winners->num_recipes++] = (struct winner) {
-            .precision = table->precision, .config = table->candidate[c]
-        };
-    }
-    for (unsigned i = 0; i < winners->num_anchors; i++)
-        for (int pair = 0; pair < NUM_PAIRS; pair++) {
-            struct winner_anchor *a = &winners->anchors[i];
-            if (a->precision == table->precision && a->recipe[pair] >= 0)
-                a->recipe[pair] = number[a->recipe[pair]];
-        }
-    return true;
-}
-
-/* What the library would take for a task: the recipe of the nearest anchor, of those whose recipe
- * takes the shape, which shows in that it was timed. Its number, and its time; -1 when there is
- * none. */
-static int dispatched(const struct winners *winners, const struct table *table,
-        const struct task *task, double *seconds)
-{
-    const struct kiln_point at = point_of(table, task->m, task->n, task->k, task->pair);
-    int64_t best = INT64_MAX;
-    int recipe = -1;
-    for (unsigned i = 0; i < winners->num_anchors; i++) {
-        const struct winner_anchor *a = &winners->anchors[i];
-        const struct kiln_point point = point_of(table, a->m, a->n, a->k, task->pair);
-        const int64_t here = kiln_point_distance(&point, &at);
-        const struct winner *winner = a->precision == table->precision && here < best
-                ? winners_recipe(winners, table->precision, a->recipe[task->pair]) : NULL;
-        const int c = winner ? find_candidate(table, &winner->config) : -1;
-        if (c >= 0 && task->seconds[c] < HUGE_VAL) {
-            best = here;
-            recipe = a->recipe[task->pair];
-            *seconds = task->seconds[c];
-        }
-    }
-    return recipe;
-}
-
-static void add_regret(const struct records *records, struct table *table,
-        struct winners *winners)
-{
-    double sum = 0, seconds;
-    unsigned shapes = 0;
-    table->num_tasks = 0;
-    if (!fill_tasks(records, RECORD_HELD, table))
-        return;
-    for (unsigned i = 0; i < table->num_tasks; i++) {
-        if (dispatched(winners, table, &table->tasks[i], &seconds) < 0)
-            continue;
-        sum += log(seconds / table->tasks[i].best);
-        shapes++;
-    }
-    if (shapes)
-        winners->regrets[winners->num_regrets++] = (struct winner_regret) {
-            .precision = table->precision, .shapes = shapes,
-            .factor = round(1e4 * exp(sum / shapes)) / 1e4,    /* as winners.tsv holds it */
-        };
-}
-
-bool select_list(const struct records *records, const struct winners *winners,
-        const struct precision *precision, enum record_kind kind, struct selection **list,
-        unsigned *num)
-{
-    struct table table = { .precision = precision };
-    *num = 0;
-    *list = NULL;
-    find_candidates(records, &table);
-    bool ok = fill_tasks(records, kind, &table);
-    if (ok && table.num_tasks) {
-        *list = calloc(table.num_tasks, sizeof **list);
-        ok = *list != NULL;
-    }
-    for (unsigned i = 0; ok && i < table.num_tasks; i++) {
-        const struct task *task = &table.tasks[i];
-        struct selection *s = &(*list)[*num];
-        *s = (struct selection) { .m = task->m, .n = task->n, .k = task->k, .pair = task->pair,
-                .best = task->best };
-        s->recipe = dispatched(winners, &table, task, &s->seconds);
-        *num += s->recipe >= 0;
-    }
-    free(table.tasks);
-    return ok;
-}
-
-/* Fills a table and chooses. False when out of memory; without tasks nothing is chosen. */
-static bool choose_precision(const struct records *records, const struct precision *precision,
-        struct table *table)
-{
-    const bool is_cpu = records->head.facts.value[FACT_IS_CPU];
-    *table = (struct table) { .precision = precision, .worth = is_cpu ? worth_on_cpu : worth,
-            .facts = &records->head.facts };
-    find_candidates(records, table);
-    bool ok = fill_tasks(records, RECORD_MATRIX, table);
-    if (ok && table->num_tasks < FEW_TASKS)    /* stopped early: what the search saw must help */
-        ok = fill_tasks(records, RECORD_SEARCH, table);
-    fill_generic(records, table);
-    if (ok && table->num_tasks) {
-        choose(table);
-        choose_generic(table);
-    }
-    return ok;
-}
-
-/* Whether all that is chosen are recipes of the generic bundle, which has more of them. */
-static bool is_only_generic(const struct records *records, const struct table *table)
+/* Whether all that are chosen are recipes of the generic bundle, which has more of them. */
+static bool is_only_generic(const struct records *records, const struct choice *choice)
 {
     unsigned num = 0, generic = 0;
-    for (unsigned c = 0; c < table->num_candidates; c++) {
+    for (unsigned c = 0; c < choice->times.num_candidates; c++) {
         bool found = false;
-        for (size_t i = 0; i < records->num && table->chosen[c] && !found; i++)
+        for (size_t i = 0; i < records->num && choice->chosen[c] && !found; i++)
             found = records->rows[i].kind == RECORD_GENERIC &&
-                    records->rows[i].precision == table->precision &&
-                    config_equal(&records->rows[i].config, &table->candidate[c]);
-        num += table->chosen[c];
+                    records->rows[i].precision == choice->times.precision &&
+                    config_equal(&records->rows[i].config, &choice->times.candidates[c].config);
+        num += choice->chosen[c];
         generic += found;
     }
     return num && num == generic;
 }
 
 /* Compares what is chosen with the generic bundle. */
-static void compare_generic(const struct records *records, const struct table *table,
+static void compare_generic(const struct records *records, const struct choice *choice,
         struct select_generic *out)
 {
     double sum = 0, weights = 0;
     *out = (struct select_generic) { .shapes = 0 };
-    for (unsigned i = 0; i < table->num_tasks; i++) {
-        const struct task *task = &table->tasks[i];
-        const int c = fastest(table, task);
-        if (c < 0 || !(task->generic < HUGE_VAL))
+    for (unsigned i = 0; i < choice->times.num_tasks; i++) {
+        const struct times_task *task = &choice->times.tasks[i];
+        const int c = times_dispatched(&choice->times, task, choice->chosen);
+        if (c < 0 || !(task->generic < HUGE_VAL) || !(task->seconds[c] < HUGE_VAL))
             continue;
         const double weight = task_weight(task);
         out->shapes++;
-        out->slower += loses_to_generic(table, task);
+        out->slower += loses_to_generic(choice, task);
         sum += weight * log(task->seconds[c] / task->generic);
         weights += weight;
     }
     out->factor = weights > 0 ? exp(sum / weights) : 0;
-    out->is_left = out->factor > clear_lead || is_only_generic(records, table);
+    out->is_left = out->factor > clear_lead || is_only_generic(records, choice);
+}
+
+/* ---- the application's own shapes ---- */
+
+/* The fastest candidate at a problem, of some or of all (NULL); -1: none. */
+static int fastest(const struct times *times, const struct times_task *task, const bool *among)
+{
+    int best = -1;
+    for (unsigned c = 0; c < times->num_candidates; c++)
+        if ((!among || among[c]) && times->candidates[c].is_fitted && task->seconds[c] < HUGE_VAL &&
+            (best < 0 || task->seconds[c] < task->seconds[best]))
+            best = (int) c;
+    return best;
+}
+
+/* The times at the application's own shapes alone. False when out of memory. */
+static bool own_tasks(const struct records *records, struct choice *choice)
+{
+    times_clear(&choice->times);
+    return times_add(records, RECORD_OWN, &choice->times);
+}
+
+/* Chooses what is fastest at the application's own shapes. */
+static bool choose_own(const struct records *records, struct choice *choice)
+{
+    if (!own_tasks(records, choice))
+        return false;
+    for (unsigned i = 0; i < choice->times.num_tasks; i++) {
+        const int c = fastest(&choice->times, &choice->times.tasks[i], NULL);
+        if (c >= 0)
+            choice->chosen[c] = choice->pinned[c] = true;
+    }
+    return true;
+}
+
+static struct winner_pin *find_pin(struct winners *winners, const struct times *times,
+        const struct times_task *task)
+{
+    for (unsigned i = 0; i < winners->num_pins; i++) {
+        struct winner_pin *pin = &winners->pins[i];
+        if (pin->precision == times->precision && pin->m == task->m && pin->n == task->n &&
+            pin->k == task->k)
+            return pin;
+    }
+    if (winners->num_pins == WINNERS_MAX_PINS)
+        return NULL;
+    struct winner_pin *pin = &winners->pins[winners->num_pins++];
+    *pin = (struct winner_pin) { .precision = times->precision, .m = (uint32_t) task->m,
+            .n = (uint32_t) task->n, .k = (uint32_t) task->k, .recipe = { -1, -1, -1, -1 } };
+    return pin;
+}
+
+static bool add_pins(const struct records *records, struct choice *choice,
+        const int number[TIMES_MAX_CANDIDATES], struct winners *winners)
+{
+    if (!own_tasks(records, choice))
+        return false;
+    for (unsigned i = 0; i < choice->times.num_tasks; i++) {
+        const struct times_task *task = &choice->times.tasks[i];
+        const int c = fastest(&choice->times, task, choice->chosen);
+        struct winner_pin *pin = c < 0 ? NULL : find_pin(winners, &choice->times, task);
+        if (pin)
+            pin->recipe[task->pair] = number[c];
+    }
+    return true;
+}
+
+/* ---- what choosing costs ---- */
+
+static int compare_doubles(const void *a, const void *b)
+{
+    const double x = *(const double *) a, y = *(const double *) b;
+    return (x > y) - (x < y);
+}
+
+/* As winners.tsv holds it. */
+static double as_written(double factor)
+{
+    return round(1e4 * factor) / 1e4;
+}
+
+static void add_loss(const char *class, double *losses, unsigned num, struct winners *winners,
+        const struct precision *precision)
+{
+    double sum = 0;
+    if (!num || winners->num_losses == WINNERS_MAX_LOSSES)
+        return;
+    qsort(losses, num, sizeof *losses, compare_doubles);
+    for (unsigned i = 0; i < num; i++)
+        sum += losses[i];
+    struct winner_loss *loss = &winners->losses[winners->num_losses++];
+    *loss = (struct winner_loss) { .precision = precision, .shapes = num,
+            .mean = as_written(exp(sum / num)),
+            .p95 = as_written(exp(losses[(19 * num + 19) / 20 - 1])),
+            .worst = as_written(exp(losses[num - 1])) };
+    snprintf(loss->class, sizeof loss->class, "%s", class);
+}
+
+/* At the shapes that were held back, for each kind of shape and for all. */
+static bool add_losses(const struct records *records, struct choice *choice,
+        struct winners *winners)
+{
+    times_clear(&choice->times);
+    if (!times_add(records, RECORD_HELD, &choice->times))
+        return false;
+    double *losses = calloc(choice->times.num_tasks + 1, sizeof *losses);
+    for (unsigned kind = 0; kind <= DRAW_NUM_KINDS && losses; kind++) {
+        unsigned num = 0;
+        for (unsigned i = 0; i < choice->times.num_tasks; i++) {
+            const struct times_task *task = &choice->times.tasks[i];
+            const int c = times_dispatched(&choice->times, task, choice->chosen);
+            const bool is_known = c >= 0 && task->seconds[c] < HUGE_VAL;
+            if (is_known && (kind == DRAW_NUM_KINDS ||
+                             draw_kind_of(task->m, task->n, task->k) == kind))
+                losses[num++] = task_loss(choice, task);
+        }
+        add_loss(kind < DRAW_NUM_KINDS ? draw_kind_names[kind] : "all", losses, num, winners,
+                choice->times.precision);
+    }
+    free(losses);
+    return losses;
+}
+
+/* ---- a precision ---- */
+
+/* Lists what the choice is judged by. False when out of memory. */
+static bool list_tasks(const struct records *records, struct times *times)
+{
+    times_clear(times);
+    bool ok = times_add(records, RECORD_MATRIX, times) && times_add(records, RECORD_OWN, times);
+    if (ok && times->num_tasks < FEW_TASKS)    /* stopped early: what was seen before must help */
+        ok = times_add(records, RECORD_FIRST, times) && times_add(records, RECORD_SEARCH, times);
+    if (ok)
+        times_add_generic(records, times);
+    return ok;
+}
+
+/* Lists the times and chooses. False when out of memory; without times nothing is chosen. The
+ * choice is freed in any case. */
+static bool choose(const struct records *records, const struct precision *precision,
+        struct choice *choice)
+{
+    *choice = (struct choice) { .worth = records->head.facts.value[FACT_IS_CPU] ? worth_on_cpu
+                                                                               : worth_elsewhere };
+    struct times *times = &choice->times;
+    const bool ok = times_open(records, precision, false, times) && list_tasks(records, times);
+    if (!ok || !times->num_tasks)
+        return ok;
+    choose_few(choice);
+    choose_generic(choice);
+    return true;
 }
 
 bool select_generic(const struct records *records, const struct precision *precision,
         struct select_generic *out)
 {
-    struct table table;
-    const bool ok = choose_precision(records, precision, &table);
-    compare_generic(records, &table, out);
-    free(table.tasks);
+    struct choice choice;
+    const bool ok = choose(records, precision, &choice);
+    compare_generic(records, &choice, out);
+    times_free(&choice.times);
     return ok;
 }
 
-static bool select_precision(const struct records *records, const struct precision *precision,
+/* Adds the chosen ones; number[c] is the place of a candidate among them, or -1. */
+static bool add_recipes(const struct choice *choice, struct winners *winners,
+        int number[TIMES_MAX_CANDIDATES])
+{
+    int next = 0;
+    for (unsigned c = 0; c < choice->times.num_candidates; c++) {
+        const struct times_candidate *candidate = &choice->times.candidates[c];
+        number[c] = choice->chosen[c] ? next++ : -1;
+        if (!choice->chosen[c])
+            continue;
+        if (winners->num_recipes == WINNERS_MAX_RECIPES)
+            return false;
+        winners->recipes[winners->num_recipes++] = (struct winner) {
+            .precision = choice->times.precision, .config = candidate->config,
+            .is_timed = candidate->is_fitted, .time = candidate->time,
+        };
+    }
+    return true;
+}
+
+/* Chooses the recipes of a precision, and lists again what they are judged by. */
+static bool choose_all(const struct records *records, const struct precision *precision,
+        struct choice *choice)
+{
+    struct select_generic against;
+    if (!choose(records, precision, choice))
+        return false;
+    compare_generic(records, choice, &against);
+    choice->ships = choice->times.num_tasks && !against.is_left;
+    return !choice->ships ||
+           (choose_own(records, choice) && list_tasks(records, &choice->times));
+}
+
+static bool add_choice(const struct records *records, struct choice *choice,
         struct winners *winners)
 {
-    struct table table;
-    struct select_generic against;
-    bool used[MAX_CANDIDATES] = { false };
-    bool ok = choose_precision(records, precision, &table);
-    compare_generic(records, &table, &against);
-    if (ok && table.num_tasks && !against.is_left) {
-        add_anchors(&table, winners, used);
-        fill_pairs(&table, winners);
-        ok = add_recipes(&table, winners, used);
-        add_regret(records, &table, winners);
+    int number[TIMES_MAX_CANDIDATES];
+    return !choice->ships || (add_recipes(choice, winners, number) &&
+                              add_pins(records, choice, number, winners) &&
+                              add_losses(records, choice, winners));
+}
+
+/* ---- the budget of bytes ---- */
+
+static unsigned num_chosen(const struct choice *choice)
+{
+    unsigned num = 0;
+    for (unsigned c = 0; c < choice->times.num_candidates && choice->ships; c++)
+        num += choice->chosen[c];
+    return num;
+}
+
+/* Adds what is chosen now, but for the losses, and lists again what it is judged by. */
+static bool add_for_size(const struct records *records, struct choice *choice,
+        struct winners *winners)
+{
+    int number[TIMES_MAX_CANDIDATES];
+    return !choice->ships || (add_recipes(choice, winners, number) &&
+                              add_pins(records, choice, number, winners) &&
+                              list_tasks(records, &choice->times));
+}
+
+static bool assembled_bytes(struct winners *winners, size_t *bytes, char error[FAMILY_ERROR_BYTES])
+{
+    struct assembly assembly;
+    bool ok = winners_rehash(winners, error);
+    if (!ok)
+        return false;
+    ok = winners_assemble(winners, &assembly, error);
+    if (ok && !emit_bytes(&assembly.bundle, bytes)) {
+        snprintf(error, FAMILY_ERROR_BYTES, "the bundle's size cannot be told");
+        ok = false;
     }
-    free(table.tasks);
+    assembly_free(&assembly);
+    return ok;
+}
+
+/* The bytes of a bundle of what is chosen now. */
+static bool count_bytes(const struct records *records, struct choice *choices,
+        struct winners *winners, size_t *bytes, char error[FAMILY_ERROR_BYTES])
+{
+    winners->num_recipes = winners->num_pins = 0;
+    for (size_t i = 0; i < num_precisions; i++)
+        if (!add_for_size(records, &choices[i], winners)) {
+            snprintf(error, FAMILY_ERROR_BYTES, "out of memory, or too many recipes");
+            return false;
+        }
+    return assembled_bytes(winners, bytes, error);
+}
+
+/* What the mean loss rises by without a chosen candidate. */
+static double worth_of(struct choice *choice, unsigned c)
+{
+    const double with = mean_loss(choice);
+    choice->chosen[c] = false;
+    const double without = mean_loss(choice);
+    choice->chosen[c] = true;
+    return without - with;
+}
+
+/* Drops the recipe that is worth least of all precisions'; those that are pinned come last, and the
+ * only one of a precision never. False when there is none to drop. */
+static bool drop_least(struct choice *choices, struct select_budget *budget)
+{
+    struct choice *from = NULL;
+    unsigned which = 0;
+    double least = HUGE_VAL;
+    for (size_t i = 0; i < num_precisions; i++) {
+        struct choice *choice = &choices[i];
+        const bool may = num_chosen(choice) > 1;
+        for (unsigned c = 0; may && c < choice->times.num_candidates; c++) {
+            if (!choice->chosen[c] || (from && choice->pinned[c] && !from->pinned[which]))
+                continue;
+            const double worth = worth_of(choice, c);
+            if (from && worth >= least && choice->pinned[c] == from->pinned[which])
+                continue;
+            from = choice;
+            which = c;
+            least = worth;
+        }
+    }
+    if (!from)
+        return false;
+    from->chosen[which] = false;
+    budget->dropped[budget->num_dropped++] = (struct select_dropped) {
+        .precision = from->times.precision, .config = from->times.candidates[which].config,
+        .loss = exp(least), .is_pinned = from->pinned[which],
+    };
+    return true;
+}
+
+/* Counting takes long: far over the budget, several are dropped at a time, half as many as their
+ * mean size suggests. */
+static bool fit_budget(const struct records *records, struct choice *choices,
+        struct select_budget *budget, struct winners *winners, char error[FAMILY_ERROR_BYTES])
+{
+    for (bool may_drop = true;;) {
+        unsigned num = 0;
+        for (size_t i = 0; i < num_precisions; i++)
+            num += num_chosen(&choices[i]);
+        if (num && !count_bytes(records, choices, winners, &budget->bytes, error))
+            return false;
+        if (!num || budget->bytes <= budget->most_bytes || !may_drop)
+            return true;
+        const size_t over = budget->bytes - budget->most_bytes;
+        const size_t drops = 1 + over * num / (2 * budget->bytes);
+        for (size_t i = 0; i < drops && may_drop; i++)
+            may_drop = drop_least(choices, budget);
+    }
+}
+
+void select_tell_dropped(const struct select_budget *budget, const char *program,
+        struct text *text)
+{
+    char config[CONFIG_TEXT_BYTES];
+    for (unsigned i = 0; i < budget->num_dropped; i++) {
+        const struct select_dropped *dropped = &budget->dropped[i];
+        config_format(&dropped->config, config);
+        text_add(text, "%s: %s: dropped to keep within %zu KiB, which costs %.2f %%%s: %s\n",
+                program, dropped->precision->name, budget->most_bytes / 1024,
+                100 * (dropped->loss - 1),
+                dropped->is_pinned ? " and what is best at a shape of --shapes" : "", config);
+    }
+    if (budget->most_bytes && budget->bytes > budget->most_bytes)
+        text_add(text, "%s: warning: the bundle takes %zu KiB, not %zu: one recipe a precision is "
+                "kept\n", program, (budget->bytes + 1023) / 1024, budget->most_bytes / 1024);
+}
+
+/* ---- what a bundle makes of a journal ---- */
+
+/* The candidate that is pinned to a problem, or -1. */
+static int pinned(const struct winners *winners, const struct times *times,
+        const struct times_task *task)
+{
+    for (unsigned i = 0; i < winners->num_pins; i++) {
+        const struct winner_pin *pin = &winners->pins[i];
+        const struct winner *winner = pin->precision == times->precision && pin->m == task->m &&
+                        pin->n == task->n && pin->k == task->k
+                ? winners_recipe(winners, pin->precision, pin->recipe[task->pair]) : NULL;
+        if (winner)
+            return times_find(times, &winner->config);
+    }
+    return -1;
+}
+
+/* Which candidates the winners are. */
+static void mark_winners(const struct winners *winners, struct choice *choice,
+        int number[TIMES_MAX_CANDIDATES])
+{
+    for (unsigned c = 0; c < TIMES_MAX_CANDIDATES; c++)
+        number[c] = -1;
+    const struct winner *winner;
+    for (int i = 0; (winner = winners_recipe(winners, choice->times.precision, i)); i++) {
+        const int c = times_find(&choice->times, &winner->config);
+        if (c >= 0) {
+            choice->chosen[c] = true;
+            number[c] = i;
+        }
+    }
+}
+
+bool select_list(const struct records *records, const struct winners *winners,
+        const struct precision *precision, enum record_kind kind, struct selection **list,
+        unsigned *num)
+{
+    struct choice choice = { .worth = 0 };
+    int number[TIMES_MAX_CANDIDATES];
+    *num = 0;
+    *list = NULL;
+    bool ok = times_open(records, precision, false, &choice.times) &&
+              times_add(records, kind, &choice.times);
+    mark_winners(winners, &choice, number);
+    if (ok && choice.times.num_tasks) {
+        *list = calloc(choice.times.num_tasks, sizeof **list);
+        ok = *list != NULL;
+    }
+    for (unsigned i = 0; ok && i < choice.times.num_tasks; i++) {
+        const struct times_task *task = &choice.times.tasks[i];
+        const int pin = pinned(winners, &choice.times, task);
+        const int c = pin >= 0 ? pin : times_dispatched(&choice.times, task, choice.chosen);
+        if (c >= 0 && task->seconds[c] < HUGE_VAL)
+            (*list)[(*num)++] = (struct selection) { .m = task->m, .n = task->n, .k = task->k,
+                    .pair = task->pair, .recipe = number[c], .seconds = task->seconds[c],
+                    .best = task->best };
+    }
+    times_free(&choice.times);
     return ok;
 }
 
@@ -568,16 +622,35 @@ static void describe(const struct records *records, const char *name, struct win
     winners->has_facts = true;
 }
 
-bool select_from_records(const struct records *records, const char *name, struct winners *winners,
-        char error[FAMILY_ERROR_BYTES])
+static bool select_choices(const struct records *records, struct choice *choices,
+        struct select_budget *budget, struct winners *winners, char error[FAMILY_ERROR_BYTES])
 {
+    bool ok = true;
+    for (size_t i = 0; i < num_precisions && ok; i++)
+        ok = choose_all(records, &precisions[i], &choices[i]);
+    if (ok && budget->most_bytes && !fit_budget(records, choices, budget, winners, error))
+        return false;
+    winners->num_recipes = winners->num_pins = 0;
+    for (size_t i = 0; i < num_precisions && ok; i++)
+        ok = add_choice(records, &choices[i], winners);
+    if (!ok)
+        snprintf(error, FAMILY_ERROR_BYTES, "out of memory, or too many recipes");
+    return ok;
+}
+
+bool select_within(const struct records *records, const char *name, struct select_budget *budget,
+        struct winners *winners, char error[FAMILY_ERROR_BYTES])
+{
+    struct choice choices[MOST_PRECISIONS] = { { .worth = 0 } };
+    budget->bytes = 0;
+    budget->num_dropped = 0;
     *winners = (struct winners) { .num_recipes = 0 };
     describe(records, name, winners);
+    const bool ok = select_choices(records, choices, budget, winners, error);
     for (size_t i = 0; i < num_precisions; i++)
-        if (!select_precision(records, &precisions[i], winners)) {
-            snprintf(error, FAMILY_ERROR_BYTES, "out of memory, or too many recipes");
-            return false;
-        }
+        times_free(&choices[i].times);
+    if (!ok)
+        return false;
     if (!winners->num_recipes) {
         snprintf(error, FAMILY_ERROR_BYTES,
                 "nothing in the journal may ship: it passed no edge classes, or is not faster than "
@@ -587,17 +660,25 @@ bool select_from_records(const struct records *records, const char *name, struct
     return winners_rehash(winners, error);
 }
 
-bool select_winners(const char *journal, const char *name, struct winners *winners,
+bool select_from_records(const struct records *records, const char *name, struct winners *winners,
         char error[FAMILY_ERROR_BYTES])
 {
+    struct select_budget none = { .most_bytes = 0 };
+    return select_within(records, name, &none, winners, error);
+}
+
+bool select_winners(const char *journal, const char *name, struct select_budget *budget,
+        struct winners *winners, char error[FAMILY_ERROR_BYTES])
+{
     struct records records;
+    struct select_budget none = { .most_bytes = 0 };
     if (!records_parse(journal, &records, error))
         return false;
     bool ok = records.head.generator == record_generator_hash();
     if (!ok)
         snprintf(error, FAMILY_ERROR_BYTES,
                 "the journal was made by another version of the kernels");
-    ok = ok && select_from_records(&records, name, winners, error);
+    ok = ok && select_within(&records, name, budget ? budget : &none, winners, error);
     records_free(&records);
     return ok;
 }

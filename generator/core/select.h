@@ -1,12 +1,14 @@
 /* select.h: chooses the recipes of a bundle from what was measured. Pure.
  *
  * Per precision the candidates are the configurations that passed every edge class for all four
- * transpose pairs. A greedy cover over the matrix of times takes, one by one, the recipe that
- * lowers the mean loss against the best candidate most, and exchanges earlier ones for better ones,
- * until another one gains little; large problems count more. Anchors are the measured shapes. What
- * loses to the generic bundle on the whole does not ship. The
- * regret is computed on held-out shapes, through the same nearest-anchor rule that the library
- * follows.
+ * transpose pairs, each with coefficients fitted to its times (times.h). What a set of recipes is
+ * worth is the time of what the library would dispatch, by these coefficients, against the best
+ * candidate. A greedy choice takes, one by one, the recipe that lowers the mean loss most, and
+ * exchanges earlier ones for better ones, until another one gains little; large problems count
+ * more. What is fastest at a shape of the application's own is chosen as well, and pinned to it.
+ * What loses to the generic bundle on the whole does not ship. Where the bundle has a budget of
+ * bytes, what is worth least is dropped until it fits. The losses that are told are those at
+ * shapes held back.
  */
 #ifndef KILN_CORE_SELECT_H
 #define KILN_CORE_SELECT_H
@@ -14,10 +16,30 @@
 #include "record.h"
 #include "winners.h"
 
+enum { SELECT_DEFAULT_KIB = 1024, SELECT_MOST_KIB = 1 << 20 };
+
+/* What a bundle may take in an archive (emit_bytes), and what was dropped for it. */
+struct select_budget {
+    size_t most_bytes;                 /* 0: any number, and none are counted */
+    size_t bytes;                      /* in the end; more than most_bytes only where one recipe a
+                                          precision, which is always kept, takes more */
+    unsigned num_dropped;
+    struct select_dropped {
+        const struct precision *precision;
+        struct config config;
+        double loss;                   /* factor by which the mean time rose */
+        bool is_pinned;                /* it was fastest at a shape of the application's own */
+    } dropped[WINNERS_MAX_RECIPES];
+};
+
+/* Tells what was dropped, one line a recipe, and what is over the budget all the same. */
+void select_tell_dropped(const struct select_budget *budget, const char *program,
+        struct text *text);
+
 /* From a journal's text; name: of the bundle, NULL: made from the device's name. False with error
- * when the journal is bad or no configuration in it may ship. */
-bool select_winners(const char *journal, const char *name, struct winners *winners,
-        char error[FAMILY_ERROR_BYTES]);
+ * when the journal is bad or no configuration in it may ship. budget: NULL is none. */
+bool select_winners(const char *journal, const char *name, struct select_budget *budget,
+        struct winners *winners, char error[FAMILY_ERROR_BYTES]);
 
 /* What a bundle takes for a problem that was measured, and how far that is from the best candidate
  * there. */
@@ -45,7 +67,10 @@ struct select_generic {
 bool select_generic(const struct records *records, const struct precision *precision,
         struct select_generic *out);
 
+/* The same from parsed rows; without a budget, and with one. */
 bool select_from_records(const struct records *records, const char *name,
+        struct winners *winners, char error[FAMILY_ERROR_BYTES]);
+bool select_within(const struct records *records, const char *name, struct select_budget *budget,
         struct winners *winners, char error[FAMILY_ERROR_BYTES]);
 
 #endif

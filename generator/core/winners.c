@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_FIELDS = 16, LINE_BYTES = 1024 };
+enum { MAX_FIELDS = 24, LINE_BYTES = 1024 };
 
 struct line {
     char bytes[LINE_BYTES];
@@ -72,52 +72,103 @@ static const char *parse_recipe(const struct line *line, struct winners *winners
     return NULL;
 }
 
-static const char *parse_anchor(const struct line *line, struct winners *winners)
+/* A number that is there, whole, and not negative. */
+static bool parse_real(const char *field, double *value)
 {
-    struct winner_anchor *anchor = &winners->anchors[winners->num_anchors];
+    char *end;
+    *value = strtod(field, &end);
+    return end != field && !*end && isfinite(*value) && *value >= 0;
+}
+
+static struct winner *find_recipe(struct winners *winners, const struct precision *precision,
+        long number)
+{
+    return (struct winner *) winners_recipe(winners, precision, (int) number);
+}
+
+static const char *parse_time(const struct line *line, struct winners *winners)
+{
+    long number;
+    if (line->num != 3 + KILN_NUM_TERMS)
+        return "a time has a precision, a recipe and a coefficient for each term";
+    const struct precision *precision = precision_find(line->field[1]);
+    if (!precision)
+        return "unknown precision";
+    struct winner *winner = parse_count(line->field[2], WINNERS_MAX_RECIPES, &number)
+            ? find_recipe(winners, precision, number) : NULL;
+    if (!winner)
+        return "a time is of a recipe above it";
+    for (unsigned t = 0; t < KILN_NUM_TERMS; t++) {
+        double value;
+        if (!parse_real(line->field[3 + t], &value) || value > 1e18)
+            return "a coefficient is a number, not negative and at most 1e18";
+        winner->time.coefficient[t] = strtof(line->field[3 + t], NULL);
+    }
+    winner->is_timed = true;
+    return NULL;
+}
+
+static const char *parse_kind(const struct line *line, struct winners *winners)
+{
+    static const char what[] = "a kind has a precision, a recipe above it, cpu or other, and the "
+            "least floats of a vector";
+    const struct precision *precision = line->num == 5 ? precision_find(line->field[1]) : NULL;
+    long number, floats;
+    struct winner *winner = precision && parse_count(line->field[2], WINNERS_MAX_RECIPES, &number)
+            ? find_recipe(winners, precision, number) : NULL;
+    if (!winner || !parse_count(line->field[4], UINT8_MAX, &floats))
+        return what;
+    winner->kinds = !strcmp(line->field[3], "cpu") ? KILN_KIND_CPU
+                  : !strcmp(line->field[3], "other") ? KILN_KIND_OTHER : 0;
+    winner->vector_floats = (uint8_t) floats;
+    return winner->kinds ? NULL : what;
+}
+
+static const char *parse_pin(const struct line *line, struct winners *winners)
+{
+    struct winner_pin *pin = &winners->pins[winners->num_pins];
     long size[3];
-    if (line->num != 5 + 2 * NUM_PAIRS)
-        return "an anchor has a precision, three extents and four pairs of recipe and seconds";
-    if (winners->num_anchors == WINNERS_MAX_ANCHORS)
-        return "too many anchors";
-    anchor->precision = precision_find(line->field[1]);
-    if (!anchor->precision)
+    if (line->num != 5 + NUM_PAIRS)
+        return "a pin has a precision, three extents and four recipes";
+    if (winners->num_pins == WINNERS_MAX_PINS)
+        return "too many pins";
+    pin->precision = precision_find(line->field[1]);
+    if (!pin->precision)
         return "unknown precision";
     for (int i = 0; i < 3; i++)
         if (!parse_count(line->field[2 + i], INT32_MAX, &size[i]) || !size[i])
             return "an extent is a positive number";
-    anchor->m = (uint32_t) size[0];
-    anchor->n = (uint32_t) size[1];
-    anchor->k = (uint32_t) size[2];
+    pin->m = (uint32_t) size[0];
+    pin->n = (uint32_t) size[1];
+    pin->k = (uint32_t) size[2];
     for (int i = 0; i < NUM_PAIRS; i++) {
-        const char *recipe = line->field[5 + 2 * i];
         long number = -1;
-        char *end;
-        if (strcmp(recipe, "-") && !parse_count(recipe, WINNERS_MAX_RECIPES, &number))
-            return "a recipe is a number or -";
-        anchor->recipe[i] = (int) number;
-        anchor->seconds[i] = strtod(line->field[6 + 2 * i], &end);
-        if (*end || end == line->field[6 + 2 * i] || !isfinite(anchor->seconds[i]))
-            return "seconds are a number";
+        if (strcmp(line->field[5 + i], "-") &&
+            (!parse_count(line->field[5 + i], WINNERS_MAX_RECIPES, &number) ||
+             !find_recipe(winners, pin->precision, number)))
+            return "a pin names a recipe above it, or -";
+        pin->recipe[i] = (int) number;
     }
-    winners->num_anchors++;
+    winners->num_pins++;
     return NULL;
 }
 
-static const char *parse_regret(const struct line *line, struct winners *winners)
+static const char *parse_loss(const struct line *line, struct winners *winners)
 {
-    struct winner_regret *regret = &winners->regrets[winners->num_regrets];
+    static const char what[] = "a loss has a precision, a class, a number of shapes and three "
+            "factors";
+    struct winner_loss *loss = &winners->losses[winners->num_losses];
     long shapes;
-    char *end;
-    if (line->num != 4 || winners->num_regrets == 8)
-        return "a regret has a precision, a factor and a number of shapes";
-    regret->precision = precision_find(line->field[1]);
-    regret->factor = strtod(line->field[2], &end);
-    if (!regret->precision || *end || !isfinite(regret->factor) ||
-        !parse_count(line->field[3], 100000, &shapes))
-        return "a regret has a precision, a factor and a number of shapes";
-    regret->shapes = (unsigned) shapes;
-    winners->num_regrets++;
+    if (line->num != 7 || winners->num_losses == WINNERS_MAX_LOSSES)
+        return what;
+    loss->precision = precision_find(line->field[1]);
+    if (!loss->precision || !copy_field(loss->class, sizeof loss->class, line->field[2]) ||
+        !parse_count(line->field[3], 100000, &shapes) ||
+        !parse_real(line->field[4], &loss->mean) || !parse_real(line->field[5], &loss->p95) ||
+        !parse_real(line->field[6], &loss->worst))
+        return what;
+    loss->shapes = (unsigned) shapes;
+    winners->num_losses++;
     return NULL;
 }
 
@@ -167,28 +218,17 @@ static const char *parse_line(const struct line *line, struct winners *winners,
 {
     if (!strcmp(line->field[0], "recipe"))
         return parse_recipe(line, winners, error);
-    if (!strcmp(line->field[0], "anchor"))
-        return parse_anchor(line, winners);
-    if (!strcmp(line->field[0], "regret"))
-        return parse_regret(line, winners);
+    if (!strcmp(line->field[0], "time"))
+        return parse_time(line, winners);
+    if (!strcmp(line->field[0], "kind"))
+        return parse_kind(line, winners);
+    if (!strcmp(line->field[0], "pin"))
+        return parse_pin(line, winners);
+    if (!strcmp(line->field[0], "loss"))
+        return parse_loss(line, winners);
     if (!strcmp(line->field[0], "fact"))
         return parse_fact(line, winners);
     return parse_text(line, winners);
-}
-
-/* Anchors may name only recipes that there are. */
-static bool check_anchors(const struct winners *winners, char error[FAMILY_ERROR_BYTES])
-{
-    for (unsigned i = 0; i < winners->num_anchors; i++)
-        for (int pair = 0; pair < NUM_PAIRS; pair++) {
-            const struct winner_anchor *a = &winners->anchors[i];
-            if (a->recipe[pair] >= 0 && !winners_recipe(winners, a->precision, a->recipe[pair])) {
-                snprintf(error, FAMILY_ERROR_BYTES, "anchor %u names recipe %d, which is not there",
-                        i, a->recipe[pair]);
-                return false;
-            }
-        }
-    return true;
 }
 
 bool winners_parse(const char *text, struct winners *winners, char error[FAMILY_ERROR_BYTES])
@@ -207,7 +247,7 @@ bool winners_parse(const char *text, struct winners *winners, char error[FAMILY_
             what = "too long";
         else if (number == 1)
             what = line.num == 2 && !strcmp(line.field[0], "kiln-winners") &&
-                   !strcmp(line.field[1], "1") ? NULL : "not a kiln-winners file, version 1";
+                   !strcmp(line.field[1], "2") ? NULL : "not a kiln-winners file, version 2";
         else if (len && *p != '#')
             what = parse_line(&line, winners, cause);
         if (what) {
@@ -219,12 +259,12 @@ bool winners_parse(const char *text, struct winners *winners, char error[FAMILY_
         snprintf(error, FAMILY_ERROR_BYTES, number ? "no bundle row" : "empty");
         return false;
     }
-    return check_anchors(winners, error);
+    return true;
 }
 
 static void format_head(const struct winners *w, struct text *text)
 {
-    text_add(text, "kiln-winners\t1\nbundle\t%s\n", w->name);
+    text_add(text, "kiln-winners\t2\nbundle\t%s\n", w->name);
     if (w->platform[0])
         text_add(text, "platform\t%s\n", w->platform);
     if (w->device[0])
@@ -241,6 +281,42 @@ static void format_head(const struct winners *w, struct text *text)
         text_add(text, "fact\t%s\t%ld\n", fact_names[i], w->facts.value[i]);
 }
 
+static void format_times(const struct winners *w, const struct precision *precision,
+        struct text *text)
+{
+    const struct winner *winner;
+    for (int i = 0; (winner = winners_recipe(w, precision, i)); i++) {
+        if (!winner->is_timed)
+            continue;
+        text_add(text, "time\t%s\t%d", precision->name, i);
+        for (unsigned t = 0; t < KILN_NUM_TERMS; t++)
+            text_add(text, "\t%.5g", (double) winner->time.coefficient[t]);
+        text_add(text, "\n");
+    }
+}
+
+static void format_kinds(const struct winners *w, const struct precision *precision,
+        struct text *text)
+{
+    const struct winner *winner;
+    for (int i = 0; (winner = winners_recipe(w, precision, i)); i++)
+        if (winner->kinds)
+            text_add(text, "kind\t%s\t%d\t%s\t%u\n", precision->name, i,
+                    winner->kinds == KILN_KIND_CPU ? "cpu" : "other", winner->vector_floats);
+}
+
+static void format_pin(const struct winner_pin *pin, struct text *text)
+{
+    text_add(text, "pin\t%s\t%" PRIu32 "\t%" PRIu32 "\t%" PRIu32, pin->precision->name, pin->m,
+            pin->n, pin->k);
+    for (int pair = 0; pair < NUM_PAIRS; pair++)
+        if (pin->recipe[pair] < 0)
+            text_add(text, "\t-");
+        else
+            text_add(text, "\t%d", pin->recipe[pair]);
+    text_add(text, "\n");
+}
+
 void winners_format(const struct winners *w, struct text *text)
 {
     char config[CONFIG_TEXT_BYTES];
@@ -252,20 +328,17 @@ void winners_format(const struct winners *w, struct text *text)
             text_add(text, "\t%016" PRIx64, w->recipes[i].hash[pair]);
         text_add(text, "\n");
     }
-    for (unsigned i = 0; i < w->num_anchors; i++) {
-        const struct winner_anchor *a = &w->anchors[i];
-        text_add(text, "anchor\t%s\t%" PRIu32 "\t%" PRIu32 "\t%" PRIu32, a->precision->name, a->m,
-                a->n, a->k);
-        for (int pair = 0; pair < NUM_PAIRS; pair++)
-            if (a->recipe[pair] < 0)
-                text_add(text, "\t-\t0");
-            else
-                text_add(text, "\t%d\t%.6g", a->recipe[pair], a->seconds[pair]);
-        text_add(text, "\n");
+    for (size_t p = 0; p < num_precisions; p++)
+        format_times(w, &precisions[p], text);
+    for (size_t p = 0; p < num_precisions; p++)
+        format_kinds(w, &precisions[p], text);
+    for (unsigned i = 0; i < w->num_pins; i++)
+        format_pin(&w->pins[i], text);
+    for (unsigned i = 0; i < w->num_losses; i++) {
+        const struct winner_loss *loss = &w->losses[i];
+        text_add(text, "loss\t%s\t%s\t%u\t%.4f\t%.4f\t%.4f\n", loss->precision->name, loss->class,
+                loss->shapes, loss->mean, loss->p95, loss->worst);
     }
-    for (unsigned i = 0; i < w->num_regrets; i++)
-        text_add(text, "regret\t%s\t%.4f\t%u\n", w->regrets[i].precision->name,
-                w->regrets[i].factor, w->regrets[i].shapes);
 }
 
 bool winners_want_driver(const char *platform)
@@ -282,6 +355,15 @@ const struct winner *winners_recipe(const struct winners *winners,
     return NULL;
 }
 
+const struct winner_loss *winners_loss(const struct winners *winners,
+        const struct precision *precision, const char *class)
+{
+    for (unsigned i = 0; i < winners->num_losses; i++)
+        if (winners->losses[i].precision == precision && !strcmp(winners->losses[i].class, class))
+            return &winners->losses[i];
+    return NULL;
+}
+
 /* Adds the four recipes of each of a precision's winners, in order. */
 static bool add_recipes(const struct winners *winners, const struct precision *precision,
         struct assembly *assembly, unsigned index[WINNERS_MAX_RECIPES][NUM_PAIRS],
@@ -291,28 +373,34 @@ static bool add_recipes(const struct winners *winners, const struct precision *p
     for (int i = 0; (winner = winners_recipe(winners, precision, i)); i++)
         for (int pair = 0; pair < NUM_PAIRS; pair++) {
             const struct problem problem = problem_of_pair(precision, pair);
-            if (!assembly_add(assembly, &winner->config, &problem, &index[i][pair], error))
+            if (!assembly_add_for(assembly, &winner->config, &problem, winner->kinds,
+                        winner->vector_floats, &index[i][pair], error))
                 return false;
+            if (winner->is_timed &&
+                !assembly_time(assembly, index[i][pair], &winner->time)) {
+                snprintf(error, FAMILY_ERROR_BYTES, "out of memory");
+                return false;
+            }
         }
     return true;
 }
 
-static bool add_dispatch(const struct winners *winners, const struct precision *precision,
-        struct assembly *assembly, unsigned index[WINNERS_MAX_RECIPES][NUM_PAIRS])
+/* Adds the pins of a precision to those of all. */
+static unsigned add_pins(const struct winners *winners, const struct precision *precision,
+        unsigned index[WINNERS_MAX_RECIPES][NUM_PAIRS], struct kiln_pin *pins, unsigned num)
 {
-    struct kiln_anchor anchors[WINNERS_MAX_ANCHORS];
-    unsigned num = 0;
-    for (unsigned i = 0; i < winners->num_anchors; i++) {
-        const struct winner_anchor *from = &winners->anchors[i];
+    for (unsigned i = 0; i < winners->num_pins; i++) {
+        const struct winner_pin *from = &winners->pins[i];
         if (from->precision != precision)
             continue;
-        anchors[num] = (struct kiln_anchor) { .m = from->m, .n = from->n, .k = from->k };
+        pins[num] = (struct kiln_pin) { .precision = (uint8_t) precision->bits,
+                .m = from->m, .n = from->n, .k = from->k };
         for (int pair = 0; pair < NUM_PAIRS; pair++)
-            anchors[num].recipe[pair] = (uint16_t) (from->recipe[pair] < 0 ? KILN_NO_RECIPE
+            pins[num].recipe[pair] = (uint16_t) (from->recipe[pair] < 0 ? KILN_NO_RECIPE
                     : index[from->recipe[pair]][pair]);
         num++;
     }
-    return !num || assembly_dispatch(assembly, precision->bits, anchors, num);
+    return num;
 }
 
 static const char *optional(struct arena *arena, const char *text)
@@ -341,7 +429,8 @@ static struct kiln_device_traits traits_of(const struct device_facts *facts)
 bool winners_assemble(const struct winners *winners, struct assembly *assembly,
         char error[FAMILY_ERROR_BYTES])
 {
-    unsigned index[WINNERS_MAX_RECIPES][NUM_PAIRS];
+    unsigned index[WINNERS_MAX_RECIPES][NUM_PAIRS], num_pins = 0;
+    struct kiln_pin pins[WINNERS_MAX_PINS];
     if (!assembly_init(assembly, winners->name, &winners->facts)) {
         snprintf(error, FAMILY_ERROR_BYTES, "out of memory");
         return false;
@@ -354,16 +443,17 @@ bool winners_assemble(const struct winners *winners, struct assembly *assembly,
         .native_vector_float = winners->vector,
         .compute_capability = winners->capability,
     };
-    if (winners->has_facts)
+    if (winners->has_facts && winners->platform[0])
         assembly->bundle.traits = traits_of(&winners->facts);
     for (size_t i = 0; i < num_precisions; i++)
         if (!add_recipes(winners, &precisions[i], assembly, index, error))
             return false;
-        else if (!add_dispatch(winners, &precisions[i], assembly, index)) {
-            snprintf(error, FAMILY_ERROR_BYTES, "out of memory");
-            return false;
-        }
-    return true;
+        else
+            num_pins = add_pins(winners, &precisions[i], index, pins, num_pins);
+    if (!num_pins || assembly_pins(assembly, pins, num_pins))
+        return true;
+    snprintf(error, FAMILY_ERROR_BYTES, "out of memory");
+    return false;
 }
 
 bool winners_rehash(struct winners *winners, char error[FAMILY_ERROR_BYTES])
@@ -387,9 +477,11 @@ void winners_comment(const struct winners *winners, struct text *text)
 {
     text_add(text, " *\n * Bundle %s%s%s\n", winners->name, winners->provenance[0] ? ": " : "",
             winners->provenance);
-    for (unsigned i = 0; i < winners->num_regrets; i++)
-        text_add(text, " * %s: %.1f %% slower than the best recipe of the search, in the geometric"
-                "\n *     mean of %u measured shapes that were not used for choosing.\n",
-                winners->regrets[i].precision->name, 100 * (winners->regrets[i].factor - 1),
-                winners->regrets[i].shapes);
+    for (size_t i = 0; i < num_precisions; i++) {
+        const struct winner_loss *loss = winners_loss(winners, &precisions[i], "all");
+        if (loss)
+            text_add(text, " * %s: %.1f %% slower than the best recipe known, in the geometric "
+                    "mean of %u\n *     measured shapes that were used for nothing else.\n",
+                    loss->precision->name, 100 * (loss->mean - 1), loss->shapes);
+    }
 }

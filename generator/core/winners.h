@@ -1,6 +1,6 @@
 /* winners.h: what a bundle is made from, as plain rows (winners.tsv).
  *
- *   kiln-winners  1
+ *   kiln-winners  2
  *   bundle        NAME
  *   platform      GLOB          device GLOB, driver GLOB: each once; absent means any
  *   vector        16            CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT; absent means any
@@ -9,11 +9,17 @@
  *   fact          NAME VALUE    the device facts it was tuned for (facts.inc); some of them go into
  *                               the bundle, for relatives of the device to be told by
  *   recipe        PRECISION  CONFIGURATION  HASH-NN HASH-NT HASH-TN HASH-TT
- *   anchor        PRECISION  M N K  RECIPE SECONDS  (four pairs: NN NT TN TT; - and 0 for none)
- *   regret        PRECISION  FACTOR  SHAPES
+ *   time          PRECISION  RECIPE  COEFFICIENT ...    (runtime/bundle.h, enum kiln_term)
+ *   kind          PRECISION  RECIPE  cpu|other  VECTOR  (runtime/bundle.h, enum kiln_kind)
+ *   pin           PRECISION  M N K  RECIPE ...          (four pairs: NN NT TN TT; - for none)
+ *   loss          PRECISION  CLASS  SHAPES  MEAN  P95  WORST
  *
  * A recipe's number is its place among the recipes of its precision, from 0. The hash is that of
- * the kernel text that was timed; 0 when it was not timed. Fields are separated by tabs.
+ * the kernel text that was timed; 0 when it was not timed. A recipe with a row kind is for CPUs
+ * with vectors alone, or for what is no CPU, and for native vectors of at least VECTOR floats (0:
+ * any). A loss is what the choice by times costs at shapes that were used for nothing else: the
+ * time of what is chosen over that of the fastest recipe known there; geometric mean, 95th
+ * percentile and worst. Fields are separated by tabs.
  */
 #ifndef KILN_CORE_WINNERS_H
 #define KILN_CORE_WINNERS_H
@@ -21,25 +27,31 @@
 #include "assemble.h"
 #include "text.h"
 
-enum { WINNERS_MAX_RECIPES = 64, WINNERS_MAX_ANCHORS = 512, WINNERS_TEXT_BYTES = 192 };
+enum {
+    WINNERS_MAX_RECIPES = 144, WINNERS_MAX_PINS = 192, WINNERS_MAX_LOSSES = 32,
+    WINNERS_TEXT_BYTES = 192, WINNERS_CLASS_BYTES = 16
+};
 
 struct winner {
     const struct precision *precision;
     struct config config;
     uint64_t hash[NUM_PAIRS];
+    bool is_timed;
+    struct kiln_time time;             /* if it is timed */
+    uint8_t kinds, vector_floats;      /* as in bundle.h; 0: any */
 };
 
-struct winner_anchor {
+struct winner_pin {
     const struct precision *precision;
     uint32_t m, n, k;
     int recipe[NUM_PAIRS];             /* among those of the precision; -1: none */
-    double seconds[NUM_PAIRS];
 };
 
-struct winner_regret {
+struct winner_loss {
     const struct precision *precision;
-    double factor;                     /* geometric mean of time over the best recipe's time */
-    unsigned shapes;                   /* measured, none of them used for choosing */
+    char class[WINNERS_CLASS_BYTES];   /* of shapes (draw.h); "all" */
+    unsigned shapes;
+    double mean, p95, worst;           /* factors, 1: nothing is lost */
 };
 
 struct winners {
@@ -49,10 +61,10 @@ struct winners {
     uint32_t vector, capability;
     struct device_facts facts;
     bool has_facts;                    /* those of a device, not the least that there is */
-    unsigned num_recipes, num_anchors, num_regrets;
+    unsigned num_recipes, num_pins, num_losses;
     struct winner recipes[WINNERS_MAX_RECIPES];
-    struct winner_anchor anchors[WINNERS_MAX_ANCHORS];
-    struct winner_regret regrets[8];
+    struct winner_pin pins[WINNERS_MAX_PINS];
+    struct winner_loss losses[WINNERS_MAX_LOSSES];
 };
 
 /* Parses text; on failure a message with the line's number stands in error. */
@@ -74,6 +86,10 @@ bool winners_want_driver(const char *platform);
 /* The i-th recipe of a precision, or NULL. */
 const struct winner *winners_recipe(const struct winners *winners,
         const struct precision *precision, int i);
+
+/* The loss of a class of shapes, "all" for instance, or NULL. */
+const struct winner_loss *winners_loss(const struct winners *winners,
+        const struct precision *precision, const char *class);
 
 /* Fills each recipe's hashes from what its kernels render to now. */
 bool winners_rehash(struct winners *winners, char error[FAMILY_ERROR_BYTES]);

@@ -1,8 +1,8 @@
 /* async: NVIDIA's compute capability 8.0 and later. Tiles are copied into local memory by
- * cp.async, some steps ahead, from where A and B lie. In pieces of one element (S, D) rows may begin
- * anywhere; in pieces of 4 bytes, halves of even leading dimension and offset; others are copied
- * first. Doubles and halves go through the tensor cores (mma.sync); for singles, tiles whose k lie
- * side by side are turned as they are copied. */
+ * cp.async, some steps ahead, from where A and B lie. In pieces of one element (S, D) rows may
+ * begin anywhere; in pieces of 4 bytes, halves of even leading dimension and offset; others are
+ * copied first. Doubles and halves go through the tensor cores (mma.sync); for singles, tiles
+ * whose k lie side by side are turned as they are copied. */
 #include "nv.h"
 #include "table.h"
 

@@ -120,6 +120,7 @@ const struct family family_thin = {
     .most = { "SIDE ? 0 : 2 * SHORT", "SIDE ? 2 * SHORT : 0", "0" },
     .tile = { "SIDE ? BLKL : SHORT", "SIDE ? SHORT : BLKL", "STEP" },
     .edges = { ALONG_L("SIDE"), ALONG_L("!SIDE"), "DOTS ? VEC : KITEMS; KSPLIT * STEP" },
+    .split = "KSPLIT",
     // Loads under way, in whole lines of memory, for as many work-groups as can be.
     .rank = "(SHORT == 1) * 400 - (KSPLIT > 1) * 100 + (IS_CPU"
             " ? (ITEMS == 1) * 200 + (VEC * REAL_BYTES == VECTOR_BYTES) * 200 + (ROWS >= 4) * 100"

@@ -112,6 +112,7 @@ const struct family family_tiled = {
     .most = { NULL, "ORDER == 2 && INDEX == 32 && GROUP > BLKN ? 2147483647 / GROUP * BLKN : 0" },
     .tile = { "BLKM", "BLKN", "KT" },
     .edges = { "TM; WGM", "VEC; TN; WGN * VEC", "KU; SPLIT * KT" },
+    .split = "SPLIT",
     .rank = "LOCAL_IS_GLOBAL ? 0 : TM * TN * 64 / (TM + TN) + (LOCALA + LOCALB) * 100"
             " + (ITEMS == 128 || ITEMS == 256 ? 200 : 0) - log2(SPLIT) * 100",
 };

@@ -52,7 +52,8 @@ static void add_cell(const struct svg_plot *plot, const struct selection *s, uns
     const double x = plot->left + s->pair * CELL_WIDTH, y = plot->top + row * ROW_HEIGHT;
     text_add(plot->text, "<g><title>%zu &#215; %zu &#215; %zu %s: recipe %c, %.4g GFLOP/s, "
             "the best candidate %.4g</title><rect class=\"cell\" x=\"%.0f\" y=\"%.0f\" "
-            "width=\"%d\" height=\"%d\"/>", s->m, s->n, s->k, pair_names[s->pair], letter_of(s->recipe),
+            "width=\"%d\" height=\"%d\"/>", s->m, s->n, s->k, pair_names[s->pair],
+            letter_of(s->recipe),
             report_gflops(s->m, s->n, s->k, s->seconds), report_gflops(s->m, s->n, s->k, s->best),
             x, y, CELL_WIDTH - 2, ROW_HEIGHT - 2);
     if (regret > 0.0005)
@@ -119,9 +120,10 @@ bool report_choice(const struct report *report, const struct precision *precisio
             "measured there.</p>\n");
     add_recipes(report, precision);
     text_add(report->text, "<div class=\"maps\">\n");
-    const bool ok = add_kind(report, precision, RECORD_MATRIX, "Shapes used for choosing") &&
-                    add_kind(report, precision, RECORD_HELD, "Shapes held back: the regret to "
-                            "expect elsewhere");
+    const bool ok = add_kind(report, precision, RECORD_OWN, "The application's own shapes") &&
+                    add_kind(report, precision, RECORD_MATRIX, "Shapes used for choosing") &&
+                    add_kind(report, precision, RECORD_HELD, "Shapes held back: what is lost "
+                            "elsewhere");
     text_add(report->text, "</div>\n");
     return ok;
 }

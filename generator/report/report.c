@@ -131,15 +131,6 @@ static void add_head(const struct report *report)
     text_add(text, ".</p>\n");
 }
 
-static const struct winner_regret *regret_of(const struct report *report,
-        const struct precision *precision)
-{
-    for (unsigned i = 0; report->winners && i < report->winners->num_regrets; i++)
-        if (report->winners->regrets[i].precision == precision)
-            return &report->winners->regrets[i];
-    return NULL;
-}
-
 /* Rows and failures of one kind, or of all kinds. */
 static void count_rows(const struct report *report, const struct precision *precision, size_t *num,
         size_t *failed, double *cost)
@@ -158,7 +149,8 @@ static void count_rows(const struct report *report, const struct precision *prec
 
 static void add_summary_row(const struct report *report, const struct precision *precision)
 {
-    const struct winner_regret *regret = regret_of(report, precision);
+    const struct winner_loss *loss = report->winners
+            ? winners_loss(report->winners, precision, "all") : NULL;
     size_t num, failed, searches = 0;
     double cost, best = 0;
     int recipes = 0;
@@ -177,8 +169,9 @@ static void add_summary_row(const struct report *report, const struct precision 
             "<td class=\"num\">%zu</td><td class=\"num\">%.0f</td><td class=\"num\">%.4g</td>"
             "<td class=\"num\">%d</td><td class=\"num\">", precision->name, searches, num, failed,
             cost, best, recipes);
-    if (regret)
-        text_add(report->text, "%.1f&#8239;%% on %u", 100 * (regret->factor - 1), regret->shapes);
+    if (loss)
+        text_add(report->text, "%.1f&#8239;%%, worst %.1f&#8239;%%, on %u", 100 * (loss->mean - 1),
+                100 * (loss->worst - 1), loss->shapes);
     text_add(report->text, "</td></tr>\n");
 }
 
@@ -187,7 +180,7 @@ static void add_summary(const struct report *report)
     text_add(report->text, "<table><thead><tr><th>precision</th><th class=\"num\">searches</th>"
             "<th class=\"num\">rows</th><th class=\"num\">failed</th><th class=\"num\">seconds</th>"
             "<th class=\"num\">best GFLOP/s</th><th class=\"num\">recipes</th>"
-            "<th class=\"num\">regret, shapes held back</th></tr></thead>\n<tbody>\n");
+            "<th class=\"num\">lost by choosing, shapes held back</th></tr></thead>\n<tbody>\n");
     for (size_t i = 0; i < num_precisions; i++)
         add_summary_row(report, &precisions[i]);
     text_add(report->text, "</tbody></table>\n");
@@ -228,6 +221,7 @@ static bool add_page(const struct report *report)
 bool report_html(const char *journal, struct text *text, char error[FAMILY_ERROR_BYTES])
 {
     struct records records;
+    struct select_budget budget = { .most_bytes = 1024 * SELECT_DEFAULT_KIB };
     char none[FAMILY_ERROR_BYTES];
     if (!records_parse(journal, &records, error))
         return false;
@@ -235,7 +229,7 @@ bool report_html(const char *journal, struct text *text, char error[FAMILY_ERROR
     struct report_search *searches = calloc(records.num + 1, sizeof *searches);
     struct report report = { .records = &records, .searches = searches, .text = text };
     bool ok = winners && searches;
-    if (ok && select_from_records(&records, NULL, winners, none))
+    if (ok && select_within(&records, NULL, &budget, winners, none))
         report.winners = winners;
     if (ok)
         report.num_searches = list_searches(&records, searches);

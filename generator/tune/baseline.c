@@ -4,8 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-enum { LEAST_EXTENT = 16 };
-
 /* A lead that is not just noise: a recipe with it is worth verifying. */
 static const double clear_lead = 0.97;
 
@@ -36,16 +34,6 @@ static size_t list_takers(const struct tuner *tuner, const struct problem *probl
             !is_refused(tuner, problem, &all[i]))
             takers[num++] = all[i];
     return num;
-}
-
-bool baseline_first(const struct tuner *tuner, const struct problem *problem, struct shape shape,
-        struct config *config)
-{
-    struct config takers[BASELINE_MAX];
-    const bool some = list_takers(tuner, problem, shape, takers) > 0;
-    if (some)
-        *config = takers[0];
-    return some;
 }
 
 /* Leaves the time that was found in *seconds, or 0. */
@@ -91,28 +79,16 @@ double baseline_rate(struct tuner *tuner, const struct precision *precision, dou
     return rate;
 }
 
-struct shape baseline_shrink(struct shape shape, double operations)
-{
-    for (;;) {
-        size_t *longest = shape.m >= shape.n ? &shape.m : &shape.n;
-        if (shape.k > *longest)
-            longest = &shape.k;
-        if (*longest < 2 * LEAST_EXTENT ||
-            2 * (double) shape.m * (double) shape.n * (double) shape.k <= operations)
-            return shape;
-        *longest /= 2;
-    }
-}
-
-/* The best time for choosing at the shape of a row, of what was asked so far: rows of an earlier run
- * may lie ahead. HUGE_VAL when there is none. */
+/* The best time for choosing at the shape of a row, of what was asked so far: rows of an earlier
+ * run may lie ahead. HUGE_VAL when there is none. */
 static double best_beside(const struct records *records, const struct record *row)
 {
     double best = HUGE_VAL;
     for (size_t i = 0; i < records->num; i++) {
         const struct record *r = &records->rows[i];
-        if (r->used && r->kind == RECORD_MATRIX && r->precision == row->precision &&
-            r->pair == row->pair && r->m == row->m && r->n == row->n && r->k == row->k && record_is_timed(r))
+        const bool counts = r->used && (r->kind == RECORD_MATRIX || r->kind == RECORD_OWN);
+        if (counts && r->precision == row->precision && r->pair == row->pair && r->m == row->m &&
+            r->n == row->n && r->k == row->k && record_is_timed(r))
             best = fmin(best, r->seconds);
     }
     return best;

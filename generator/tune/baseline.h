@@ -11,10 +11,6 @@
 
 enum { BASELINE_MAX = 8 };
 
-/* Of generic's recipes, in order, the first that takes the shape. False when none does. */
-bool baseline_first(const struct tuner *tuner, const struct problem *problem, struct shape shape,
-        struct config *config);
-
 /* Times the recipe that generic uses at a shape: the first one that takes it and works. `incumbent`
  * as in tuner_ask. False as in tuner_ask; true also when there is no such recipe. */
 bool baseline_ask(struct tuner *tuner, const struct problem *problem, struct shape shape,
@@ -24,9 +20,6 @@ bool baseline_ask(struct tuner *tuner, const struct problem *problem, struct sha
  * not known. It stops at a speed that is enough. */
 double baseline_rate(struct tuner *tuner, const struct precision *precision, double seconds,
         double enough);
-
-/* A problem of the same kind with no more than so many operations, as far as that goes. */
-struct shape baseline_shrink(struct shape shape, double operations);
 
 /* Whether generic, with this recipe, beat all that was timed for choosing at some shape. */
 bool baseline_wins(const struct tuner *tuner, const struct precision *precision,

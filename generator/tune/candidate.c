@@ -181,7 +181,7 @@ bool candidate_verify(struct candidates *candidates, struct candidate *candidate
             .alpha = 1 };
     if (!answer(candidate, result))
         return false;
-    if (!verify_takes_shape(recipe_of(candidate), m, n, k)) {
+    if (!kiln_guard_takes_extents(&recipe_of(candidate)->guard, m, n, k)) {
         result->outcome = TRIAL_ILLEGAL;
         snprintf(result->message, sizeof result->message, "does not take the shape");
         return false;

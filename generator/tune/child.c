@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,6 +17,10 @@
 #endif
 
 enum { POLL_MILLISECONDS = 100 };
+
+/* Held while pipes are made and a child starts: one that is forked between the two steps by which
+ * an end of a pipe becomes close-on-exec would keep it open. */
+static pthread_mutex_t starting = PTHREAD_MUTEX_INITIALIZER;
 
 /* In the child, between fork and exec: only what is safe there. */
 static void child_exec(char *const *args, int input, int output, int errors,
@@ -57,7 +62,7 @@ static bool make_pipe(int ends[2])
     return ends[0] >= 0 && ends[1] >= 0;
 }
 
-bool child_start(struct child *child, char *const *args)
+static bool start_alone(struct child *child, char *const *args)
 {
     int input[2], output[2], errors[2];
     const pid_t parent = getpid();
@@ -78,6 +83,16 @@ bool child_start(struct child *child, char *const *args)
     fcntl(errors[0], F_SETFL, O_NONBLOCK);
     *child = (struct child) { .pid = pid, .to = input[1], .from = output[0], .errors = errors[0] };
     return true;
+}
+
+bool child_start(struct child *child, char *const *args)
+{
+    pthread_mutex_lock(&starting);
+    const bool is_started = start_alone(child, args);
+    const int cause = errno;
+    pthread_mutex_unlock(&starting);
+    errno = cause;
+    return is_started;
 }
 
 /* Takes what is on the child's standard error and keeps the last line of it. */

@@ -28,7 +28,8 @@ enum heard {
 };
 
 /* Runs args[0] with args, ended by NULL, in a process group of its own. The caller ignores SIGPIPE.
- * False with errno set. */
+ * Threads may start children at once; a child ends with the thread that started it. False with
+ * errno set. */
 bool child_start(struct child *child, char *const *args);
 
 /* Kills the child, group and all, and says how it ended: "signal 11: what it said last". Harmless

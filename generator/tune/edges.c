@@ -64,14 +64,14 @@ static size_t round_to(size_t value, size_t unit)
     return unit > 1 ? (value + unit - 1) / unit * unit : value;
 }
 
-/* The extent changed to what the guard takes: whole units, and one of the rests that it takes. */
+/* An extent changed to one near that the guard takes: whole units, and one of the rests that it
+ * takes. */
 static size_t fit(size_t extent, uint32_t unit, uint32_t rest, uint32_t most)
 {
-    const bool fits = unit <= 1 || extent % unit <= rest;
-    const size_t rounded = fits ? extent
+    const size_t rounded = kiln_extent_is_whole(unit, rest, extent) ? extent
             : !rest ? round_to(extent, unit)
             : (extent < unit ? 1 : extent / unit) * unit + extent % (rest + 1);
-    return most && rounded > most ? (unit > 1 ? most / unit * unit : most) : rounded;
+    return kiln_extent_is_at_most(most, rounded) ? rounded : unit > 1 ? most / unit * unit : most;
 }
 
 void verify_fit(const struct kiln_guard *guard, size_t *m, size_t *n, size_t *k)
@@ -261,11 +261,4 @@ void verify_check_cases(const struct problem *problem, const struct kiln_recipe 
     cut_to(gauge, REFERENCE_WORK);
     respect_guard(exact, &recipe->guard);
     respect_guard(gauge, &recipe->guard);
-}
-
-bool verify_takes_shape(const struct kiln_recipe *recipe, size_t m, size_t n, size_t k)
-{
-    size_t near[3] = { m, n, k };
-    verify_fit(&recipe->guard, &near[0], &near[1], &near[2]);
-    return near[0] == m && near[1] == n && near[2] == k;
 }

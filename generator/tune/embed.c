@@ -1,86 +1,273 @@
-/* embed.c: takes binaries from the library that built them. */
+/* embed.c: takes binaries from the library that built them.
+ *
+ * NVIDIA's driver gives out PTX, from which the machine code is still to be made when it is loaded.
+ * What makes that (cubin.h) is asked for it here; the cubin comes first among a program's binaries,
+ * and is kept only when the driver takes it and the library's self-test passes with it.
+ */
 #include "embed.h"
 #include "device.h"
 #include "internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-static bool add_binary(struct assembly *assembly, struct kiln_context *context, uint32_t program,
-        const struct device_facts *facts)
+struct embedding {
+    struct assembly *assembly;
+    cl_context cl;
+    cl_device_id device;
+    struct device_facts facts;
+    bool keep_source;
+    struct cubin_maker *maker;         /* NULL: no cubins */
+    bool *has_cubin;                   /* of each program */
+    unsigned num_cubins, num_missed;
+    char missed[CUBIN_ERROR_BYTES];    /* why the last one is not there */
+};
+
+static bool out_of_memory(char error[FAMILY_ERROR_BYTES])
+{
+    snprintf(error, FAMILY_ERROR_BYTES, "embedding binaries: out of memory");
+    return false;
+}
+
+/* ---- Binaries ---- */
+
+/* For which devices and drivers: any of its capability for NVIDIA's, whose drivers refuse what they
+ * can not load; for others this very one. */
+static bool fill_match(struct embedding *e, struct kiln_binary *binary, bool is_ptx,
+        bool any_driver)
+{
+    struct arena *arena = &e->assembly->arena;
+    binary->platform = arena_string(arena, e->facts.platform);
+    if (is_ptx)
+        binary->compute_capability = (uint32_t) e->facts.value[FACT_COMPUTE_CAPABILITY];
+    else
+        binary->device = arena_string(arena, e->facts.device);
+    if (!any_driver)
+        binary->driver = arena_string(arena, e->facts.driver);
+    return binary->platform && (is_ptx || binary->device) && (any_driver || binary->driver);
+}
+
+static bool fill_data(struct embedding *e, struct kiln_binary *binary, uint32_t program,
+        const unsigned char *data, size_t size)
+{
+    binary->source_hash = e->assembly->programs[program].hash;
+    binary->data_hash = kiln_hash(KILN_HASH_BEGIN, data, size);
+    binary->data = arena_copy(&e->assembly->arena, data, size);
+    binary->size = size;
+    return binary->data;
+}
+
+static void miss(struct embedding *e, const char *why)
+{
+    e->num_missed++;
+    snprintf(e->missed, sizeof e->missed, "%s", why);
+}
+
+/* The cubin of PTX, if one can be made: *made. False when out of memory. */
+static bool add_cubin(struct embedding *e, uint32_t program, const char *ptx,
+        struct kiln_binary *binary, bool *made)
+{
+    char error[CUBIN_ERROR_BYTES];
+    size_t size;
+    *made = false;
+    if (!e->maker)
+        return true;
+    unsigned char *cubin = cubin_make(e->maker, ptx, &size, error);
+    if (!cubin) {
+        miss(e, error);
+        return true;
+    }
+    *made = true;
+    const bool ok = fill_data(e, binary, program, cubin, size) &&
+                    fill_match(e, binary, true, !cubin_needs_its_driver(ptx));
+    free(cubin);
+    return ok;
+}
+
+/* A cubin, and what the driver gave out. The latter is not embedded beside a cubin with source
+ * behind it, but is there if the cubin proves to be of no use. */
+static bool add_data(struct embedding *e, uint32_t program, const unsigned char *data, size_t size,
+        const char *ptx)
+{
+    struct kiln_binary binaries[2] = { { .data = NULL } };
+    bool has_cubin = false;
+    if (ptx && !add_cubin(e, program, ptx, binaries, &has_cubin))
+        return false;
+    const unsigned num = has_cubin ? 2 : 1;
+    if (!fill_data(e, &binaries[num - 1], program, data, size) ||
+        !fill_match(e, &binaries[num - 1], ptx, ptx))
+        return false;
+    struct kiln_program *to = &e->assembly->programs[program];
+    to->binaries = arena_copy(&e->assembly->arena, binaries, num * sizeof *binaries);
+    to->num_binaries = has_cubin && e->keep_source ? 1 : num;
+    e->has_cubin[program] = has_cubin;
+    e->num_cubins += has_cubin;
+    return to->binaries;
+}
+
+static bool add_binary(struct embedding *e, struct kiln_context *context, uint32_t program,
+        char error[FAMILY_ERROR_BYTES])
 {
     unsigned char *data = NULL;
     size_t size = 0;
-    struct arena *arena = &assembly->arena;
-    if (kiln_context_binary(context, program, &data, &size) != KILN_SUCCESS)
+    const enum kiln_status status = kiln_context_binary(context, program, &data, &size);
+    if (status != KILN_SUCCESS) {
+        snprintf(error, FAMILY_ERROR_BYTES, "the driver gives no binary of a program: %s",
+                kiln_status_string(status));
         return false;
-    struct kiln_binary binary = {
-        .source_hash = assembly->programs[program].hash,
-        .data_hash = kiln_hash(KILN_HASH_BEGIN, data, size),
-        .data = arena_copy(arena, data, size), .size = size,
-        .compute_capability = assembly->programs[program].ptx,
-    };
-    /* PTX is for every device and driver of its compute capability. */
-    if (!binary.compute_capability) {
-        binary.platform = arena_string(arena, facts->platform);
-        binary.device = arena_string(arena, facts->device);
-        binary.driver = arena_string(arena, facts->driver);
     }
+    char *ptx = e->facts.value[FACT_COMPUTE_CAPABILITY] ? cubin_ptx_of(data, size) : NULL;
+    const bool ok = add_data(e, program, data, size, ptx) || out_of_memory(error);
+    free(ptx);
     free(data);
-    struct kiln_binary *kept = arena_copy(arena, &binary, sizeof binary);
-    if (!binary.data || !kept || (!binary.compute_capability &&
-                                  (!binary.platform || !binary.device || !binary.driver)))
-        return false;
-    assembly->programs[program].binaries = kept;
-    assembly->programs[program].num_binaries = 1;
-    return true;
+    return ok;
 }
 
-static bool add_all(struct assembly *assembly, cl_context cl, cl_device_id device,
-        const struct device_facts *facts, char error[FAMILY_ERROR_BYTES])
+static enum kiln_status open_context(const struct embedding *e, const struct kiln_bundle *bundle,
+        bool self_test, struct kiln_context **context)
 {
-    const struct kiln_context_params params = { .bundle = &assembly->bundle };
+    const struct kiln_context_params params = { .bundle = bundle, .self_test = self_test };
+    return kiln_context_create(e->cl, e->device, &params, context);
+}
+
+static bool add_all(struct embedding *e, char error[FAMILY_ERROR_BYTES])
+{
     struct kiln_context *context;
-    const enum kiln_status status = kiln_context_create(cl, device, &params, &context);
+    const enum kiln_status status = open_context(e, &e->assembly->bundle, false, &context);
     if (status != KILN_SUCCESS) {
         snprintf(error, FAMILY_ERROR_BYTES, "embedding binaries: %s", kiln_status_string(status));
         return false;
     }
     bool ok = true;
-    for (uint32_t i = 0; i < assembly->bundle.num_programs && ok; i++)
-        ok = add_binary(assembly, context, i, facts);
+    for (uint32_t i = 0; i < e->assembly->bundle.num_programs && ok; i++)
+        ok = add_binary(e, context, i, error);
     kiln_context_destroy(&context);
-    if (!ok)
-        snprintf(error, FAMILY_ERROR_BYTES, "the driver gives no binary of a program");
     return ok;
 }
 
-/* A context of the device alone; NULL with a message in error. */
-static cl_context open_device(const char *name, cl_device_id *device, struct device_facts *facts,
-        char error[FAMILY_ERROR_BYTES])
+/* ---- Are the cubins of use? ---- */
+
+/* What the driver gave out takes its place. */
+static void drop_cubin(struct embedding *e, uint32_t program, const char *why)
 {
-    cl_int status;
-    if (!device_find(name, device, error) || !device_facts(*device, facts, error))
-        return NULL;
-    cl_context context = clCreateContext(NULL, 1, device, NULL, NULL, &status);
-    if (!context)
-        snprintf(error, FAMILY_ERROR_BYTES, "clCreateContext: %d", status);
-    return context;
+    struct kiln_program *to = &e->assembly->programs[program];
+    to->binaries++;
+    to->num_binaries = 1;
+    e->has_cubin[program] = false;
+    e->num_cubins--;
+    miss(e, why);
 }
 
-bool embed_binaries(struct assembly *assembly, const char *device_name, bool keep_source,
+/* The programs with nothing but cubins, where there are cubins. */
+static struct kiln_program *bare_programs(const struct embedding *e)
+{
+    const uint32_t num = e->assembly->bundle.num_programs;
+    struct kiln_program *bare = calloc((size_t) num + 1, sizeof *bare);
+    for (uint32_t i = 0; bare && i < num; i++) {
+        bare[i] = e->assembly->programs[i];
+        if (e->has_cubin[i]) {
+            bare[i].num_symbols = 0;
+            bare[i].num_binaries = 1;
+        }
+    }
+    return bare;
+}
+
+/* Drops those that the driver does not take. */
+static enum kiln_status try_each(struct embedding *e, const struct kiln_bundle *bundle)
+{
+    struct kiln_context *context;
+    const enum kiln_status status = open_context(e, bundle, false, &context);
+    for (uint32_t i = 0; i < bundle->num_programs && status == KILN_SUCCESS; i++) {
+        if (!e->has_cubin[i])
+            continue;
+        const enum kiln_status taken = kiln_program_prepare(context, &context->links[0], i);
+        if (taken != KILN_SUCCESS)
+            drop_cubin(e, i, "the driver refuses what was made");
+    }
+    kiln_context_destroy(&context);
+    return status;
+}
+
+/* Drops all when a product is wrong. */
+static void try_products(struct embedding *e, const struct kiln_bundle *bundle)
+{
+    struct kiln_context *context = NULL;
+    const enum kiln_status status = open_context(e, bundle, true, &context);
+    kiln_context_destroy(&context);
+    for (uint32_t i = 0; i < bundle->num_programs && status == KILN_SELF_TEST_FAILED; i++)
+        if (e->has_cubin[i])
+            drop_cubin(e, i, "what was made computes wrong products");
+}
+
+static bool try_cubins(struct embedding *e, char error[FAMILY_ERROR_BYTES])
+{
+    struct kiln_bundle bundle = e->assembly->bundle;
+    struct kiln_program *bare = bare_programs(e);
+    if (!bare)
+        return out_of_memory(error);
+    bundle.programs = bare;
+    enum kiln_status status = try_each(e, &bundle);
+    free(bare);
+    if (status == KILN_SUCCESS) {
+        bare = bare_programs(e);
+        bundle.programs = bare;
+        if (!bare)
+            return out_of_memory(error);
+        try_products(e, &bundle);
+        free(bare);
+    } else
+        snprintf(error, FAMILY_ERROR_BYTES, "embedding binaries: %s", kiln_status_string(status));
+    return status == KILN_SUCCESS;
+}
+
+/* ---- The whole ---- */
+
+/* A context of the device alone; false with a message in error. */
+static bool open_device(const char *name, struct embedding *e, char error[FAMILY_ERROR_BYTES])
+{
+    cl_int status;
+    if (!device_find(name, &e->device, error) || !device_facts(e->device, &e->facts, error))
+        return false;
+    e->cl = clCreateContext(NULL, 1, &e->device, NULL, NULL, &status);
+    if (!e->cl)
+        snprintf(error, FAMILY_ERROR_BYTES, "clCreateContext: %d", status);
+    return e->cl;
+}
+
+static bool embed_all(struct embedding *e, const struct cubin_tools *tools,
         char error[FAMILY_ERROR_BYTES])
 {
-    cl_device_id device;
-    struct device_facts facts;
-    cl_context context = open_device(device_name, &device, &facts, error);
-    if (!context)
+    const long capability = e->facts.value[FACT_COMPUTE_CAPABILITY];
+    e->has_cubin = calloc((size_t) e->assembly->bundle.num_programs + 1, sizeof *e->has_cubin);
+    if (!e->has_cubin)
+        return out_of_memory(error);
+    if (capability) {
+        e->maker = cubin_open(tools, (unsigned) capability, e->facts.unit, e->missed);
+        e->num_missed = e->maker ? 0 : e->assembly->bundle.num_programs;
+    }
+    const bool ok = add_all(e, error) && (!e->num_cubins || try_cubins(e, error));
+    cubin_close(e->maker);
+    free(e->has_cubin);
+    return ok;
+}
+
+bool embed_binaries(struct assembly *assembly, const char *device, bool keep_source,
+        const struct cubin_tools *tools, char error[FAMILY_ERROR_BYTES])
+{
+    struct embedding e = { .assembly = assembly, .keep_source = keep_source };
+    if (!open_device(device, &e, error))
         return false;
-    const bool ok = add_all(assembly, context, device, &facts, error);
-    clReleaseContext(context);
+    const bool ok = embed_all(&e, tools, error);
+    clReleaseContext(e.cl);
+    if (ok && e.num_missed)
+        fprintf(stderr, "kiln-tune: warning: %u of %u programs are embedded as PTX, not as machine "
+                "code, and take longer to load: %s\n", e.num_missed,
+                assembly->bundle.num_programs, e.missed);
     for (uint32_t i = 0; ok && !keep_source && i < assembly->bundle.num_programs; i++) {
-        assembly->programs[i].pieces = NULL;
-        assembly->programs[i].num_pieces = 0;
+        assembly->programs[i].first_symbol = assembly->programs[i].num_symbols = 0;
+        assembly->programs[i].text_bytes = 0;
     }
     return ok;
 }

@@ -3,11 +3,16 @@
 #define KILN_TUNE_EMBED_H
 
 #include "../core/assemble.h"
+#include "cubin.h"
 
 /* Builds every program of the assembly on the device and adds its binary, keyed by platform,
- * device, driver and source hash. Without keep_source the text is dropped where there is a binary.
+ * device, driver and source hash. On NVIDIA's devices this is a cubin, keyed by platform, compute
+ * capability and source hash, and by the driver where it needs that; behind it, or in its place
+ * with a warning on standard error where none can be made, the driver's PTX. Without keep_source
+ * the text is dropped; with it, the PTX behind a cubin. tools may be NULL.
+ *
  * False with a message when the device is gone or a program gives no binary. */
 bool embed_binaries(struct assembly *assembly, const char *device, bool keep_source,
-        char error[FAMILY_ERROR_BYTES]);
+        const struct cubin_tools *tools, char error[FAMILY_ERROR_BYTES]);
 
 #endif

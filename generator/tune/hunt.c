@@ -158,6 +158,30 @@ static bool add_ranked(struct hunt *hunt, uint64_t seed)
     return true;
 }
 
+static bool has_known(const struct quarry *quarry, const struct family *family)
+{
+    for (unsigned i = 0; i < quarry->num_known; i++)
+        if (quarry->known[i].family == family)
+            return true;
+    return false;
+}
+
+/* Where a family starts of which nothing is known at the shape. */
+static void add_guesses(struct hunt *hunt, const struct hunts *hunts)
+{
+    const bool is_cpu = hunts->tuner->facts.value[FACT_IS_CPU];
+    // A GPU's presets differ in kind, one for each kind of shape.
+    if (!is_cpu) {
+        add_presets(hunt, true);
+        hunt->num_meant = hunt->num_start;
+    }
+    add_configs(hunt, hunts->quarry->known, hunts->quarry->num_known);
+    add_known(hunt);
+    if (is_cpu)
+        add_presets(hunt, true);
+    add_presets(hunt, false);
+}
+
 static bool open_one(struct hunts *hunts, size_t family)
 {
     struct hunt *hunt = &hunts->at[family];
@@ -168,19 +192,14 @@ static bool open_one(struct hunts *hunts, size_t family)
     hunt->space.n = hunts->quarry->shape.n;
     hunt->space.k = hunts->quarry->shape.k;
     hunt->search.best_cost = HUGE_VAL;
-    hunt->done = families[family]->literature;
+    hunt->done = families[family]->literature ||
+                 (hunts->quarry->is_informed && !has_known(hunts->quarry, families[family]));
     if (hunt->done)
         return true;
-    // A GPU's presets differ in kind, one for each kind of shape.
-    if (!tuner->facts.value[FACT_IS_CPU]) {
-        add_presets(hunt, true);
-        hunt->num_meant = hunt->num_start;
-    }
-    add_configs(hunt, hunts->quarry->known, hunts->quarry->num_known);
-    add_known(hunt);
-    if (tuner->facts.value[FACT_IS_CPU])
-        add_presets(hunt, true);
-    add_presets(hunt, false);
+    if (hunts->quarry->is_informed)
+        add_configs(hunt, hunts->quarry->known, hunts->quarry->num_known);
+    else
+        add_guesses(hunt, hunts);
     if (!add_ranked(hunt, tuner->seed))
         return false;
     const struct search_space space = {

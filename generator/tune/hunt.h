@@ -8,8 +8,10 @@
 struct quarry {
     struct problem problem;
     struct shape shape;
-    const struct config *known;        /* winners of shapes searched before, tried first */
+    const struct config *known;        /* tried first, in this order */
     unsigned num_known;
+    bool is_informed;                  /* they are the best for the shape, as far as is known:
+                                          families without one are left alone */
 };
 
 /* Searches every family that is not for the record, the better ones longer, until tuner->spent

@@ -54,35 +54,94 @@ static size_t add_config(const char *name, struct config *configs, size_t num)
     return num + 1;
 }
 
+/* Which of a bundle's recipes. Generic holds some for any device, in an order of their own, and
+ * others that were tuned on some kind of device. */
+enum which { ALL, FOR_ANY, FOR_KIND };
+
+static bool is_wanted(const struct kiln_recipe *recipe, enum which which,
+        const struct kiln_device_facts *facts)
+{
+    const bool is_for_any = !recipe->kinds && !recipe->time;
+    return which == ALL || (which == FOR_ANY ? is_for_any
+            : !is_for_any && !kiln_recipe_kind_misfit(recipe, facts));
+}
+
 static size_t add_configs(const struct kiln_bundle *bundle, const struct precision *precision,
-        struct config *configs, size_t num, size_t max)
+        enum which which, const struct kiln_device_facts *facts, struct config *configs,
+        size_t num, size_t max)
 {
     for (uint32_t r = 0; r < bundle->num_recipes && num < max; r++)
-        if (bundle->recipes[r].precision == precision->bits)
+        if (bundle->recipes[r].precision == precision->bits &&
+            is_wanted(&bundle->recipes[r], which, facts))
             num = add_config(bundle->recipes[r].name, configs, num);
     return num;
 }
 
-size_t known_configs(const struct device_facts *facts, const struct precision *precision,
-        struct config *configs, size_t max)
+/* Those of bundles nearer than a distance, nearest first. */
+static size_t list_configs(const struct device_facts *facts, const struct precision *precision,
+        int64_t distance, struct config *configs, size_t max)
 {
     struct matched matched;
     struct kiln_kin kin = { .bundle = NULL };
     size_t num = 0;
     matched_make(facts, &matched);
     while (kiln_kin_next(kiln_known_bundles, &matched.facts, &kin))
-        if (!kiln_bundle_is_generic(kin.bundle))
-            num = add_configs(kin.bundle, precision, configs, num, max);
+        if (!kiln_bundle_is_generic(kin.bundle) && kin.distance <= distance)
+            num = add_configs(kin.bundle, precision, ALL, NULL, configs, num, max);
     return num;
+}
+
+size_t known_configs(const struct device_facts *facts, const struct precision *precision,
+        struct config *configs, size_t max)
+{
+    return list_configs(facts, precision, INT64_MAX, configs, max);
+}
+
+size_t known_kin(const struct device_facts *facts, const struct precision *precision,
+        struct config *configs, size_t max)
+{
+    return list_configs(facts, precision, INT64_MAX - 1, configs, max);
+}
+
+static size_t list_generic(const struct precision *precision, enum which which,
+        const struct kiln_device_facts *facts, struct config *configs, size_t num, size_t max)
+{
+    for (size_t i = 0; kiln_known_bundles[i]; i++)
+        if (kiln_bundle_is_generic(kiln_known_bundles[i]))
+            num = add_configs(kiln_known_bundles[i], precision, which, facts, configs, num, max);
+    return num;
+}
+
+const struct kiln_time *known_time(const struct device_facts *facts,
+        const struct precision *precision, const struct config *config)
+{
+    struct matched matched;
+    struct kiln_kin kin = { .bundle = NULL };
+    char name[CONFIG_TEXT_BYTES];
+    config_format(config, name);
+    matched_make(facts, &matched);
+    while (kiln_kin_next(kiln_known_bundles, &matched.facts, &kin) && kin.distance < INT64_MAX)
+        for (uint32_t r = 0; r < kin.bundle->num_recipes; r++) {
+            const struct kiln_recipe *recipe = &kin.bundle->recipes[r];
+            if (recipe->time && recipe->precision == precision->bits &&
+                !kiln_bundle_is_generic(kin.bundle) && !strcmp(recipe->name, name))
+                return recipe->time;
+        }
+    return NULL;
 }
 
 size_t known_generic(const struct precision *precision, struct config *configs, size_t max)
 {
-    size_t num = 0;
-    for (size_t i = 0; kiln_known_bundles[i]; i++)
-        if (kiln_bundle_is_generic(kiln_known_bundles[i]))
-            num = add_configs(kiln_known_bundles[i], precision, configs, num, max);
-    return num;
+    return list_generic(precision, FOR_ANY, NULL, configs, 0, max);
+}
+
+size_t known_of_kind(const struct device_facts *facts, const struct precision *precision,
+        struct config *configs, size_t max)
+{
+    struct matched matched;
+    matched_make(facts, &matched);
+    const size_t num = list_generic(precision, FOR_KIND, &matched.facts, configs, 0, max);
+    return list_generic(precision, FOR_ANY, NULL, configs, num, max);
 }
 
 /* The name of the recipe that one bundle serves a call with. */
@@ -92,14 +151,14 @@ static bool dispatch_bundle(const struct launcher *launcher, const struct kiln_b
     const struct kiln_context_params params = { .bundle = bundle };
     struct kiln_context *context = NULL;
     struct kiln_problem problem;
-    struct kiln_plan plan;
+    struct kiln_choice choice;
     const bool found =
             kiln_context_create(launcher->context, launcher->device, &params, &context) ==
                     KILN_SUCCESS &&
             kiln_problem_make(context, gemm, KILN_CHECK_SHAPE, &problem) == KILN_SUCCESS &&
-            kiln_search_first(context, &problem, &plan) == KILN_SUCCESS;
+            kiln_search_first(context, &problem, &choice) == KILN_SUCCESS;
     if (found)
-        snprintf(name, CONFIG_TEXT_BYTES, "%s", plan.recipe->name);
+        snprintf(name, CONFIG_TEXT_BYTES, "%s", choice.plan.recipe->name);
     kiln_context_destroy(&context);
     return found;
 }

@@ -14,8 +14,20 @@ bool known_match(const struct device_facts *facts);
 size_t known_configs(const struct device_facts *facts, const struct precision *precision,
         struct config *configs, size_t max);
 
-/* The same of generic, in the order in which the library tries them. */
+/* The same without the others'. */
+size_t known_kin(const struct device_facts *facts, const struct precision *precision,
+        struct config *configs, size_t max);
+
+/* The coefficients of a configuration's time in the bundles of the device and its relatives,
+ * nearest first, or NULL. */
+const struct kiln_time *known_time(const struct device_facts *facts,
+        const struct precision *precision, const struct config *config);
+
+/* What generic holds for any device, in the order in which the library tries them; and all that it
+ * holds for devices of this kind, those for any last. */
 size_t known_generic(const struct precision *precision, struct config *configs, size_t max);
+size_t known_of_kind(const struct device_facts *facts, const struct precision *precision,
+        struct config *configs, size_t max);
 
 /* The configuration that the library with these bundles would serve an unpadded call with on the
  * launcher's device. False when none can, or when it is not one of the present families. */

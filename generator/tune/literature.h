@@ -1,4 +1,5 @@
-/* literature.h: every preset of every family, run where we are and set beside what was published. */
+/* literature.h: every preset of every family, run where we are and set beside what was
+ * published. */
 #ifndef KILN_TUNE_LITERATURE_H
 #define KILN_TUNE_LITERATURE_H
 

@@ -19,10 +19,15 @@ static const void *poison_of(size_t element_bytes)
     return element_bytes == 4 ? (const void *) &poison_single : (const void *) &poison_double;
 }
 
-static unsigned char *element_at(const struct matrix *matrix, size_t row, size_t col)
+unsigned char *matrix_row(const struct matrix *matrix, size_t row)
 {
     return matrix->image + MATRIX_ZONE_BYTES +
-           (matrix->offset + row * matrix->ld + col) * matrix->element_bytes;
+           (matrix->offset + row * matrix->ld) * matrix->element_bytes;
+}
+
+static unsigned char *element_at(const struct matrix *matrix, size_t row, size_t col)
+{
+    return matrix_row(matrix, row) + col * matrix->element_bytes;
 }
 
 /* Elements of the buffer; a matrix without elements has a buffer all the same. */
@@ -34,15 +39,21 @@ static bool buffer_elements(const struct matrix *matrix, size_t *elements)
            !__builtin_add_overflow(skipped, matrix->offset + (empty ? 1 : matrix->cols), elements);
 }
 
-bool matrix_init(struct matrix *matrix, size_t element_bytes, size_t rows, size_t cols, size_t pad,
+bool matrix_plan(struct matrix *matrix, size_t element_bytes, size_t rows, size_t cols, size_t pad,
         size_t offset)
 {
     size_t elements, bytes;
     *matrix = (struct matrix) { .rows = rows, .cols = cols, .ld = (cols ? cols : 1) + pad,
             .offset = offset, .element_bytes = element_bytes };
-    if (!buffer_elements(matrix, &elements) ||
-        __builtin_mul_overflow(elements, element_bytes, &bytes) ||
-        __builtin_add_overflow(bytes, 2 * MATRIX_ZONE_BYTES, &matrix->bytes))
+    return buffer_elements(matrix, &elements) &&
+           !__builtin_mul_overflow(elements, element_bytes, &bytes) &&
+           !__builtin_add_overflow(bytes, 2 * MATRIX_ZONE_BYTES, &matrix->bytes);
+}
+
+bool matrix_init(struct matrix *matrix, size_t element_bytes, size_t rows, size_t cols, size_t pad,
+        size_t offset)
+{
+    if (!matrix_plan(matrix, element_bytes, rows, cols, pad, offset))
         return false;
     matrix->image = malloc(matrix->bytes);
     if (matrix->image)
@@ -60,14 +71,45 @@ void matrix_free(struct matrix *matrix)
     *matrix = (struct matrix) { .rows = 0 };
 }
 
-void matrix_poison(struct matrix *matrix)
+/* Poisons image[from..to). */
+static void poison_bytes(struct matrix *matrix, size_t from, size_t to)
 {
     size_t done = matrix->element_bytes;
-    memcpy(matrix->image, poison_of(matrix->element_bytes), done);
-    while (done < matrix->bytes) {
-        const size_t rest = matrix->bytes - done, bytes = done < rest ? done : rest;
-        memcpy(matrix->image + done, matrix->image, bytes);
+    if (from == to)
+        return;
+    memcpy(matrix->image + from, poison_of(matrix->element_bytes), done);
+    while (done < to - from) {
+        const size_t rest = to - from - done, bytes = done < rest ? done : rest;
+        memcpy(matrix->image + from + done, matrix->image + from, bytes);
         done += bytes;
+    }
+}
+
+void matrix_poison(struct matrix *matrix)
+{
+    poison_bytes(matrix, 0, matrix->bytes);
+}
+
+/* What lies outside the elements: image[from..to) before a row, or behind the last one. */
+static void gap_before(const struct matrix *matrix, size_t row, size_t *from, size_t *to)
+{
+    const size_t rows = matrix->cols ? matrix->rows : 0;
+    *from = row == 0 ? 0 : (size_t) (matrix_row(matrix, row - 1) - matrix->image) +
+                           matrix->cols * matrix->element_bytes;
+    *to = row < rows ? (size_t) (matrix_row(matrix, row) - matrix->image) : matrix->bytes;
+}
+
+static size_t num_gaps(const struct matrix *matrix)
+{
+    return (matrix->cols ? matrix->rows : 0) + 1;
+}
+
+void matrix_poison_around(struct matrix *matrix)
+{
+    size_t from, to;
+    for (size_t i = 0; i < num_gaps(matrix); i++) {
+        gap_before(matrix, i, &from, &to);
+        poison_bytes(matrix, from, to);
     }
 }
 
@@ -158,18 +200,36 @@ cl_int matrix_upload(struct matrix *matrix, cl_context context, cl_command_queue
             NULL, NULL);
 }
 
+cl_int matrix_poison_device(struct matrix *matrix, cl_context context, cl_command_queue queue)
+{
+    const cl_int error = make_buffers(matrix, context);
+    if (error != CL_SUCCESS)
+        return error;
+    return clEnqueueFillBuffer(queue, matrix->whole, poison_of(matrix->element_bytes),
+            matrix->element_bytes, 0, matrix->bytes, 0, NULL, NULL);
+}
+
+/* The zones are spoilt before, so that an image that does not arrive is not taken for the one that
+ * was there. */
 cl_int matrix_download(struct matrix *matrix, cl_command_queue queue)
 {
+    memset(matrix->image, 0, MATRIX_ZONE_BYTES);
+    memset(matrix->image + matrix->bytes - MATRIX_ZONE_BYTES, 0, MATRIX_ZONE_BYTES);
     return clEnqueueReadBuffer(queue, matrix->whole, CL_TRUE, 0, matrix->bytes, matrix->image, 0,
             NULL, NULL);
 }
 
-/* The first place in image[from..to) that is not poison; `to` when all is. */
+/* The first place in image[from..to) that is not poison; `to` when all is. A stretch is poison when
+ * its first element is and each other one is the same as the one before. */
 static size_t first_stray(const struct matrix *matrix, size_t from, size_t to)
 {
     const void *poison = poison_of(matrix->element_bytes);
-    while (from < to && !memcmp(matrix->image + from, poison, matrix->element_bytes))
-        from += matrix->element_bytes;
+    const unsigned char *at = matrix->image + from;
+    const size_t size = matrix->element_bytes;
+    if (from < to && !memcmp(at, poison, size) && !memcmp(at, at + size, to - from - size))
+        return to;
+    while (from < to && !memcmp(matrix->image + from, poison, size))
+        from += size;
     return from < to ? from : to;
 }
 
@@ -190,18 +250,14 @@ static void say_where(const struct matrix *matrix, size_t at, char message[MATRI
 
 bool matrix_is_intact(const struct matrix *matrix, char message[MATRIX_MESSAGE_BYTES])
 {
-    size_t from = 0;                   /* behind the last element that was passed over */
-    for (size_t row = 0; row < matrix->rows && matrix->cols; row++) {
-        const size_t to = (size_t) (element_at(matrix, row, 0) - matrix->image);
+    size_t from, to;
+    for (size_t i = 0; i < num_gaps(matrix); i++) {
+        gap_before(matrix, i, &from, &to);
         const size_t stray = first_stray(matrix, from, to);
         if (stray < to) {
             say_where(matrix, stray, message);
             return false;
         }
-        from = to + matrix->cols * matrix->element_bytes;
     }
-    const size_t stray = first_stray(matrix, from, matrix->bytes);
-    if (stray < matrix->bytes)
-        say_where(matrix, stray, message);
-    return stray == matrix->bytes;
+    return true;
 }

@@ -29,6 +29,16 @@ bool matrix_init(struct matrix *matrix, size_t element_bytes, size_t rows, size_
 void matrix_free(struct matrix *matrix);
 void matrix_poison(struct matrix *matrix);
 
+/* The same without an image, which is the caller's and comes later; false when too large. */
+bool matrix_plan(struct matrix *matrix, size_t element_bytes, size_t rows, size_t cols, size_t pad,
+        size_t offset);
+
+/* Poison for all but the elements. */
+void matrix_poison_around(struct matrix *matrix);
+
+/* Where a row of the image begins. */
+unsigned char *matrix_row(const struct matrix *matrix, size_t row);
+
 /* Rounds the value to the element type. */
 void matrix_set(struct matrix *matrix, size_t row, size_t col, double value);
 double matrix_get(const struct matrix *matrix, size_t row, size_t col);
@@ -40,6 +50,9 @@ uint64_t matrix_bits_of(size_t element_bytes, double value);
 /* Between the image and the device; the first upload makes the buffers. OpenCL's error code. */
 cl_int matrix_upload(struct matrix *matrix, cl_context context, cl_command_queue queue);
 cl_int matrix_download(struct matrix *matrix, cl_command_queue queue);
+
+/* Poison for all of the matrix on the device, as if it had been uploaded; the image stays. */
+cl_int matrix_poison_device(struct matrix *matrix, cl_context context, cl_command_queue queue);
 
 /* Whether all poison outside the elements is intact; if not, says where it is not. */
 bool matrix_is_intact(const struct matrix *matrix, char message[MATRIX_MESSAGE_BYTES]);

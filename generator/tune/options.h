@@ -12,6 +12,7 @@ struct options {
     const char *device;                /* substring of a name; "" is the first */
     const char *output;                /* folder */
     const char *journal;               /* NULL: output/journal.tsv */
+    const char *facts;                 /* file of a lesser device to tune as for; NULL: none */
     const char *name, *shapes_file, *stem;
     char **words;                      /* arguments that are no options */
     int num_words;
@@ -22,6 +23,7 @@ struct options {
     int pair;
     size_t m, n, k;
     size_t size;                       /* of literature: extent of its problems; 0: by device */
+    size_t bundle_kib;                 /* what the bundle may take; 0: any number */
     double seconds, preset_seconds;    /* of tune; of one preset of literature */
     uint64_t seed;
     struct shard shard;

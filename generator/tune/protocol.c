@@ -182,7 +182,8 @@ bool protocol_read_result(const char *line, unsigned num, unsigned *config,
 /* ---- Requests ---- */
 
 static const char *const kind_words[] = {
-    [TRIAL_MEASURE] = "measure", [TRIAL_EDGES] = "edges", [TRIAL_BUILD_ONLY] = "build"
+    [TRIAL_MEASURE] = "measure", [TRIAL_EDGES] = "edges", [TRIAL_BUILD_ONLY] = "build",
+    [TRIAL_COMPILE] = "compile"
 };
 
 void protocol_write_request(const struct trial_request *request, unsigned num,

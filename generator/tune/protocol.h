@@ -23,6 +23,7 @@
  *         -> done                          after NUM results, which come in any order
  *     build P TA TB NUM                    and NUM lines as above; no answer: what they name is
  *                                          built, so that a request to come finds it so
+ *     compile P TA TB NUM                  the same, answered as above, when it is built
  *
  * The child ends when standard input does. Whatever a driver prints goes to standard error, never
  * between these lines.
@@ -66,7 +67,8 @@ extern const char *const trial_outcome_meanings[NUM_TRIAL_OUTCOMES];
 enum trial_kind {
     TRIAL_MEASURE,                     /* verify at the shape, then time; several: interleaved */
     TRIAL_EDGES,                       /* verify on every edge class of the problem; no time */
-    TRIAL_BUILD_ONLY                   /* build, for a request to come; no answer */
+    TRIAL_BUILD_ONLY,                  /* build, for a request to come; no answer */
+    TRIAL_COMPILE                      /* the same with an answer; no time */
 };
 
 struct trial_request {

@@ -262,11 +262,10 @@ static bool print_stage(struct text *out, const struct kiln_plan *plan, unsigned
 {
     const struct kiln_stage *stage = &plan->recipe->stages[index];
     size_t global[3] = { 1, 1, 1 };
-    for (unsigned d = 0; d < stage->work_dim; d++) {
+    if (kiln_stage_is_empty(plan, index))
+        return false;
+    for (unsigned d = 0; d < stage->work_dim; d++)
         global[d] = plan->global[index][d];
-        if (!global[d])
-            return false;
-    }
     text_add(out, "    { \"%s\", %u, %u,\n      { %zu, %zu, %zu }, { %u, %u, %u },\n      {",
             stage->entry, stage->work_dim, stage->num_args, global[0], global[1], global[2],
             stage->local[0], stage->local[1], stage->local[2]);
@@ -277,11 +276,12 @@ static bool print_stage(struct text *out, const struct kiln_plan *plan, unsigned
 }
 
 static bool print_data(struct text *out, const struct kiln_recipe *recipe,
-        const struct kiln_problem *problem, const char *source_file, char *error)
+        const struct kiln_product *shape, const char *source_file, char *error)
 {
-    struct kiln_plan plan = { .recipe = recipe };
+    const struct kiln_places places = { .packed = KILN_PREPARED_NONE };
+    struct kiln_plan plan;
     unsigned num_stages = 0;
-    if (!kiln_plan_regions(problem, &plan) || !kiln_plan_groups(problem, &plan)) {
+    if (!kiln_plan_make(recipe, shape, &places, &plan)) {
         snprintf(error, FAMILY_ERROR_BYTES, "the workspace or the launch is too large");
         return false;
     }
@@ -290,8 +290,8 @@ static bool print_data(struct text *out, const struct kiln_recipe *recipe,
     text_quote(out, source_file);
     text_add(out, ";\nenum { M = %zu, N = %zu, K = %zu, TRANSA = %u, TRANSB = %u, BITS = %d, "
                "INDEX_BITS = %u };\n",
-            problem->m, problem->n, problem->k, problem->transa, problem->transb,
-            problem->precision, recipe->index_bits);
+            shape->m, shape->n, shape->k, shape->transa, shape->transb, (int) shape->precision,
+            recipe->index_bits);
     text_add(out, "static const size_t workspace_bytes = %zu;\n",
             plan.workspace_bytes ? plan.workspace_bytes : 1);
     text_add(out, "static const cl_long region_start[4] = { %zu, %zu, %zu, %zu };\n",
@@ -300,13 +300,13 @@ static bool print_data(struct text *out, const struct kiln_recipe *recipe,
             plan.packed_start[KILN_PREPARED_A], plan.packed_start[KILN_PREPARED_B]);
     text_add(out, "static const struct stage stages[] = {\n");
     for (unsigned i = 0; i < recipe->num_stages; i++)
-        num_stages += kiln_stage_is_needed(problem, recipe, i) && print_stage(out, &plan, i);
+        num_stages += kiln_stage_is_needed(recipe, i, places.packed) && print_stage(out, &plan, i);
     text_add(out, "};\nenum { NUM_STAGES = %u };\n\n", num_stages);
     return true;
 }
 
 static bool print_program(struct text *out, const struct kiln_bundle *bundle,
-        const struct kiln_problem *problem, const char *path_stem, char *error)
+        const struct kiln_product *shape, const char *path_stem, char *error)
 {
     char source_file[512];
     snprintf(source_file, sizeof source_file, "%s.cl", path_stem);
@@ -322,7 +322,7 @@ static bool print_program(struct text *out, const struct kiln_bundle *bundle,
     for (int i = 0; i < KILN_NUM_ARG_CODES; i++)
         text_add(out, "    ARG_%s,\n", assemble_arg_names[i]);
     text_add(out, "};\n%s", head);
-    if (!print_data(out, &bundle->recipes[0], problem, name, error))
+    if (!print_data(out, &bundle->recipes[0], shape, name, error))
         return false;
     text_add(out, "%s", body);
     if (out->failed)
@@ -346,11 +346,11 @@ static bool write_both(const char *path_stem, const char *kernels, const struct 
 
 /* Renders the kernels and the program around them, and writes both. */
 static bool write_all(const struct assembly *assembly, const struct config *config,
-        const struct problem *problem, const struct kiln_problem *shape, const char *path_stem,
+        const struct problem *problem, const struct kiln_product *shape, const char *path_stem,
         char *error)
 {
     struct text program = { 0 };
-    if (!verify_takes_shape(&assembly->recipes[0], shape->m, shape->n, shape->k)) {
+    if (!kiln_guard_takes_extents(&assembly->recipes[0].guard, shape->m, shape->n, shape->k)) {
         snprintf(error, FAMILY_ERROR_BYTES, "the configuration does not take the shape");
         return false;
     }
@@ -375,8 +375,7 @@ bool repro_write(const struct config *config, const struct problem *problem, siz
     struct assembly assembly;
     unsigned index;
     bool ok = false;
-    const struct kiln_problem shape = { .precision = (enum kiln_precision) problem->precision->bits,
-            .transa = problem->transa, .transb = problem->transb, .m = m, .n = n, .k = k };
+    const struct kiln_product shape = product_dense(problem, m, n, k);
     if (!is_extent(m) || !is_extent(n) || !is_extent(k)) {
         snprintf(error, FAMILY_ERROR_BYTES, "M, N and K must be from 1 to %d", INT32_MAX);
         return false;

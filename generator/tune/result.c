@@ -1,6 +1,7 @@
 /* result.c: see result.h. */
 #include "result.h"
 #include "embed.h"
+#include "own.h"
 #include "../core/emit.h"
 #include "../core/files.h"
 #include "../core/select.h"
@@ -12,8 +13,8 @@
 
 enum { PATH_BYTES = 4096 };
 
-/* A regret above this is worth a word. */
-static const double much_regret = 1.1;
+/* A mean loss above this is worth a word. */
+static const double much_loss = 1.1;
 
 static bool failed(const char *what)
 {
@@ -65,7 +66,7 @@ bool result_write(const struct options *options, const struct winners *winners)
          write_file(options, "winners.tsv", &rows);
     text_free(&rows);
     if (ok && options->embed != EMBED_SOURCE && winners->num_recipes) {
-        if (embed_binaries(&assembly, options->device, options->embed == EMBED_BOTH, error))
+        if (embed_binaries(&assembly, options->device, options->embed == EMBED_BOTH, NULL, error))
             ok = write_emitted(options, winners, &assembly);
         else if (options->or_generic)
             fprintf(stderr, "kiln-tune: warning: the bundle holds source, not binaries: %s\n",
@@ -164,33 +165,15 @@ static void warn_precision(const struct options *options, const struct tuner *tu
                 precision->name, against.slower, against.shapes, options->seconds);
 }
 
-/* Why one of the application's own shapes was not measured; NULL when it was. */
-static const char *why_unmeasured(const struct tuner *tuner, const struct winners *winners,
-        struct shape s)
+static void warn_loss(const struct options *options, const struct winners *winners)
 {
-    bool asked = false;
-    for (unsigned i = 0; i < winners->num_anchors; i++)
-        if (winners->anchors[i].m == s.m && winners->anchors[i].n == s.n &&
-            winners->anchors[i].k == s.k)
-            return NULL;
-    for (size_t i = 0; i < tuner->records.num; i++) {
-        const struct record *r = &tuner->records.rows[i];
-        asked = asked || (r->kind == RECORD_MATRIX && r->m == s.m && r->n == s.n && r->k == s.k &&
-                          !record_is_late(r));
-    }
-    return asked ? "no candidate served it" : winners->num_recipes
-         ? "the budget ended before, or no candidate takes it" : "there is no candidate";
-}
-
-static void warn_regret(const struct options *options, const struct winners *winners)
-{
-    for (unsigned i = 0; i < winners->num_regrets; i++) {
-        const struct winner_regret *regret = &winners->regrets[i];
-        if (regret->factor > much_regret)
+    for (unsigned i = 0; i < winners->num_losses; i++) {
+        const struct winner_loss *loss = &winners->losses[i];
+        if (loss->mean > much_loss && !strcmp(loss->class, "all"))
             fprintf(stderr, "kiln-tune: warning: %s: at shapes that were held back the recipes "
                     "chosen take %.0f %% longer than the best that was timed: raise the budget "
-                    "above %.0f s, or name your shapes (--shapes)\n", regret->precision->name,
-                    100 * (regret->factor - 1), options->seconds);
+                    "above %.0f s, or name your shapes (--shapes)\n", loss->precision->name,
+                    100 * (loss->mean - 1), options->seconds);
     }
 }
 
@@ -204,6 +187,15 @@ void result_report_counts(const struct tuner *tuner)
             tuner->num_asked, tuner->num_answered, failures, tuner->spent, tuner->seconds);
 }
 
+void result_report_dropped(const struct select_budget *budget)
+{
+    struct text text = { 0 };
+    select_tell_dropped(budget, "kiln-tune", &text);
+    if (text.len && !text.failed)
+        fputs(text.bytes, stderr);
+    text_free(&text);
+}
+
 static void report_chosen(const struct winners *winners)
 {
     char config[CONFIG_TEXT_BYTES];
@@ -211,10 +203,12 @@ static void report_chosen(const struct winners *winners)
         config_format(&winners->recipes[i].config, config);
         fprintf(stderr, "kiln-tune: %s: %s\n", winners->recipes[i].precision->name, config);
     }
-    for (unsigned i = 0; i < winners->num_regrets; i++)
-        fprintf(stderr, "kiln-tune: %s: regret %.1f %% on %u held-out shapes\n",
-                winners->regrets[i].precision->name, 100 * (winners->regrets[i].factor - 1),
-                winners->regrets[i].shapes);
+    for (unsigned i = 0; i < winners->num_losses; i++) {
+        const struct winner_loss *loss = &winners->losses[i];
+        fprintf(stderr, "kiln-tune: %s, %s: choosing costs %.1f %%, at worst %.0f %%, on %u "
+                "held-out shapes\n", loss->precision->name, loss->class, 100 * (loss->mean - 1),
+                100 * (loss->worst - 1), loss->shapes);
+    }
 }
 
 void result_report(const struct options *options, const struct tuner *tuner,
@@ -226,12 +220,6 @@ void result_report(const struct options *options, const struct tuner *tuner,
     }
     for (size_t i = 0; i < options->num_precisions; i++)
         warn_precision(options, tuner, winners, options->precisions[i]);
-    for (size_t i = 0; i < tuner->num_shapes; i++) {
-        const struct shape s = tuner->shapes[i];
-        const char *why = why_unmeasured(tuner, winners, s);
-        if (why)
-            fprintf(stderr, "kiln-tune: warning: %zu x %zu x %zu was not measured: %s\n", s.m, s.n,
-                    s.k, why);
-    }
-    warn_regret(options, winners);
+    own_report(options, tuner, winners);
+    warn_loss(options, winners);
 }

@@ -4,6 +4,7 @@
 
 #include "options.h"
 #include "tuner.h"
+#include "../core/select.h"
 #include "../core/winners.h"
 
 /* Writes winners.tsv and bundle.c, or device.tsv; false when that failed, which was said. */
@@ -15,6 +16,9 @@ int result_write_empty(const struct options *options, const char *why, bool is_w
 
 /* What was measured, and that it was one shard. */
 void result_report_counts(const struct tuner *tuner);
+
+/* What was dropped so that the bundle fits its budget of bytes. */
+void result_report_dropped(const struct select_budget *budget);
 
 /* What was chosen; and warnings: what was asked for and is not there, and why; what is worse than
  * it could be, and what to do. */

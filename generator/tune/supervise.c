@@ -24,7 +24,7 @@ static const double canary_seconds = 30;
 struct supervisor {
     char *program, *device;
     struct child child;
-    struct lock *lock;
+    struct lock *lock;                 /* NULL: of a member, which works in another one's turns */
     double waited;
     bool is_absent;                    /* the child says that there is no such device */
 };
@@ -83,11 +83,19 @@ static bool hear_canary(struct supervisor *supervisor, const volatile int *stop,
     return false;
 }
 
+static const char *lesser_facts;
+
+void supervise_lessen(const char *facts)
+{
+    lesser_facts = facts;
+}
+
 /* Starts a child and hears what device it has. */
 static bool start(struct supervisor *supervisor, struct device_facts *facts,
         const volatile int *stop, char error[TRIAL_MESSAGE_BYTES])
 {
-    char *const args[] = { supervisor->program, "trial", "--device", supervisor->device, NULL };
+    char *const args[] = { supervisor->program, "trial", "--device", supervisor->device,
+            lesser_facts ? "--facts" : NULL, (char *) lesser_facts, NULL };
     if (!child_start(&supervisor->child, args)) {
         snprintf(error, TRIAL_MESSAGE_BYTES, "cannot start a trial process: %s", strerror(errno));
         return false;
@@ -95,15 +103,29 @@ static bool start(struct supervisor *supervisor, struct device_facts *facts,
     return hear_greeting(supervisor, facts, stop, error);
 }
 
+bool supervise_hold(struct supervisor *supervisor, const volatile int *stop)
+{
+    supervisor->waited = 0;
+    if (!supervisor->lock)
+        return !(stop && *stop);
+    return lock_take(supervisor->lock, stop, &supervisor->waited);
+}
+
+void supervise_release(struct supervisor *supervisor)
+{
+    if (supervisor->lock)
+        lock_release(supervisor->lock);
+}
+
 /* The canary, in a turn of its own. */
 static bool first_canary(struct supervisor *supervisor, const volatile int *stop,
         char error[TRIAL_MESSAGE_BYTES])
 {
     snprintf(error, TRIAL_MESSAGE_BYTES, "stopped");
-    if (!lock_take(supervisor->lock, stop, &supervisor->waited))
+    if (!supervise_hold(supervisor, stop))
         return false;
     const bool ok = hear_canary(supervisor, stop, error);
-    lock_release(supervisor->lock);
+    supervise_release(supervisor);
     return ok;
 }
 
@@ -340,11 +362,11 @@ bool supervise_run(struct supervisor *supervisor, const struct trial_request *re
     struct round round = { .request = request, .results = results, .current = -1 };
     for (unsigned i = 0; i < request->num_configs; i++)
         results[i] = (struct trial_result) { .outcome = TRIAL_CRASH };
-    if (!lock_take(supervisor->lock, stop, &supervisor->waited))
+    if (!supervise_hold(supervisor, stop))
         return give_up(&round, TRIAL_TIMEOUT, "stopped");
     round.until = request->total > 0 ? clock_now() + request->total : HUGE_VAL;
     const bool whole = run(supervisor, &round, stop);
-    lock_release(supervisor->lock);
+    supervise_release(supervisor);
     return whole;
 }
 
@@ -392,6 +414,17 @@ struct supervisor *supervise_open(const char *program, const char *device,
         ok = supervisor->lock && first_canary(supervisor, stop, error);
     }
     if (supervisor && !ok)
+        supervise_close(&supervisor);
+    return supervisor;
+}
+
+struct supervisor *supervise_open_member(const char *program, const char *device,
+        const volatile int *stop, char error[TRIAL_MESSAGE_BYTES])
+{
+    struct device_facts facts;
+    struct supervisor *supervisor = make(program, device, error);
+    if (supervisor && (!start(supervisor, &facts, stop, error) ||
+                       !first_canary(supervisor, stop, error)))
         supervise_close(&supervisor);
     return supervisor;
 }

@@ -13,6 +13,10 @@
 
 struct supervisor;
 
+/* All trial processes that start from now on take the device for a lesser one (facts_lessen), whose
+ * facts are in a file; NULL: for what it is. Called before there are threads. */
+void supervise_lessen(const char *facts);
+
 /* What a child says of the device, without a turn on it and without the canary. A driver that takes
  * its process down takes the child alone. */
 enum supervise_probe {
@@ -30,6 +34,15 @@ struct supervisor *supervise_open(const char *program, const char *device,
         const volatile int *stop, struct device_facts *facts, char error[TRIAL_MESSAGE_BYTES]);
 void supervise_close(struct supervisor **supervisor);
 
+/* The same for one that takes no turns of its own: it works while another supervisor of this
+ * process holds the device. It is opened, used and closed by one thread, which may be any. */
+struct supervisor *supervise_open_member(const char *program, const char *device,
+        const volatile int *stop, char error[TRIAL_MESSAGE_BYTES]);
+
+/* Waits for a turn and keeps it until it is released. False when *stop becomes non-zero before. */
+bool supervise_hold(struct supervisor *supervisor, const volatile int *stop);
+void supervise_release(struct supervisor *supervisor);
+
 /* Fills results[0..num_configs); LATE where the total had passed before. False only when the child
  * cannot be started again or the canary fails twice (message in results[0]). A signal (Ctrl-C)
  * makes it return false with outcome TRIAL_TIMEOUT when *stop becomes non-zero. */
@@ -40,11 +53,11 @@ bool supervise_run(struct supervisor *supervisor, const struct trial_request *re
  * measures this config finds it built. False when no child listens. */
 bool supervise_build(struct supervisor *supervisor, const struct trial_request *request);
 
-/* How many seconds of the last supervise_run went by before its turn. */
+/* How many seconds of the last supervise_run or supervise_hold went by before the turn. */
 double supervise_waited(const struct supervisor *supervisor);
 
 /* The body of the child: reads requests from standard input until it ends. Returns the exit
- * code. */
-int trial_main(const char *device);
+ * code. facts: see supervise_lessen. */
+int trial_main(const char *device, const char *facts);
 
 #endif

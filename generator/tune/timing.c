@@ -10,7 +10,9 @@
 
 enum { MAX_REPEAT = 2048, RANDOM_BYTES = 1 << 20 };
 
-static const double enough_seconds = 0.25;       /* a candidate's samples need not last longer */
+enum { FEW = 4 };                      /* candidates that are timed together */
+
+static const double enough_of_few = 0.25, enough_of_many = 0.03;
 static const double slow_factor = 1.5;           /* times the incumbent */
 static const double far_factor = 3;              /* times the fastest of the same request */
 static const double long_seconds = 10e-3;
@@ -33,9 +35,13 @@ double timing_least(const struct device_facts *facts, const struct precision *pr
     return peak > 0 ? 2.0 * (double) m * (double) n * (double) k / peak : 0;
 }
 
-double timing_sample(const struct device_facts *facts)
+void timing_choose_samples(const struct device_facts *facts, unsigned num,
+        struct timing_limits *limits)
 {
-    return facts->value[FACT_IS_CPU] ? 2e-3 : 10e-3;
+    limits->is_broad = num > FEW;
+    limits->sample = facts->value[FACT_IS_CPU] ? 2e-3 : limits->is_broad ? 4e-3 : 10e-3;
+    limits->enough = limits->is_broad ? enough_of_many : enough_of_few;
+    limits->sustained = !facts->value[FACT_IS_CPU];
 }
 
 static int compare_doubles(const void *a, const void *b)
@@ -300,7 +306,7 @@ static void warm_up(struct launcher *launcher, struct timing_entry *entry,
 
 /* Of those that are timed together, the ones far behind the fastest need no further samples where
  * these would take long. */
-static void drop_far_behind(struct timing_entry *entries, unsigned num)
+static void drop_far_behind(struct timing_entry *entries, unsigned num, bool is_broad)
 {
     double fastest = INFINITY;
     for (unsigned i = 0; i < num; i++)
@@ -308,7 +314,7 @@ static void drop_far_behind(struct timing_entry *entries, unsigned num)
             fastest = fmin(fastest, entries[i].first);
     for (unsigned i = 0; i < num; i++)
         if (!entries[i].done && entries[i].first > far_factor * fastest &&
-            entries[i].first > long_seconds)
+            (is_broad || entries[i].first > long_seconds))
             stop_slow(&entries[i]);
 }
 
@@ -322,7 +328,7 @@ static void add_sample(struct launcher *launcher, struct timing_entry *entry,
     entry->total += seconds * entry->repeat;
     if (entry->num_samples < TIMING_MIN_SAMPLES)
         return;
-    if (entry->num_samples < TIMING_MAX_SAMPLES && entry->total < enough_seconds)
+    if (entry->num_samples < TIMING_MAX_SAMPLES && entry->total < limits->enough)
         return;
     entry->done = true;
     entry->result->outcome = TRIAL_OK;
@@ -340,7 +346,7 @@ void timing_run(struct launcher *launcher, struct timing_entry *entries, unsigne
         begin(user, i);
         warm_up(launcher, &entries[i], limits);
     }
-    drop_far_behind(entries, num);
+    drop_far_behind(entries, num, limits->is_broad);
     for (unsigned round = 0; round < TIMING_MAX_SAMPLES; round++)
         for (unsigned i = 0; i < num; i++) {
             if (entries[i].done)

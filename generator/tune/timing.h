@@ -47,11 +47,16 @@ struct timing_limits {
     double incumbent;                  /* seconds; 0: none */
     double least;                      /* seconds: no operation can take less on this device */
     double sample;                     /* seconds that a sample lasts at least */
+    double enough;                     /* seconds: samples need not last longer together */
     bool sustained;                    /* the median counts, not the fastest sample */
+    bool is_broad;                     /* many are timed together: those far behind need be known
+                                          only roughly */
 };
 
-/* How long a sample must be, seconds. A GPU is given time to reach the clock that it can hold. */
-double timing_sample(const struct device_facts *facts);
+/* Samples for so many candidates that are timed together. A GPU is given time to reach the clock
+ * that it can hold; many candidates keep it busy by themselves. */
+void timing_choose_samples(const struct device_facts *facts, unsigned num,
+        struct timing_limits *limits);
 
 /* The shortest time that an operation may take, generously: what takes less is a false clock. */
 double timing_least(const struct device_facts *facts, const struct precision *precision, size_t m,

@@ -193,11 +193,10 @@ static void measure(struct trial *trial, const struct trial_request *request)
         if (request->configs[i].family)
             measure_begin(&timed, request, i);
     share_workspace(&timed);
-    const struct timing_limits limits = { .incumbent = request->incumbent,
-            .sample = timing_sample(&trial->facts),
-            .sustained = !trial->facts.value[FACT_IS_CPU],
+    struct timing_limits limits = { .incumbent = request->incumbent,
             .least = timing_least(&trial->facts, request->problem.precision, request->m, request->n,
                     request->k) };
+    timing_choose_samples(&trial->facts, timed.num, &limits);
     timing_run(&trial->launcher, timed.entries, timed.num, &limits, timing_begins, &timed);
     for (unsigned i = 0; i < timed.num; i++)
         say_result(trial, timed.config[i], &timed.results[i]);
@@ -220,6 +219,23 @@ static void verify_all_edges(struct trial *trial, const struct trial_request *re
     }
 }
 
+/* Builds and answers each. What the compiler refuses shows when it is needed. */
+static void compile_all(struct trial *trial, const struct trial_request *request)
+{
+    for (unsigned i = 0; i < request->num_configs; i++) {
+        if (!request->configs[i].family)
+            continue;
+        struct trial_result result = { .outcome = TRIAL_OK };
+        say_begin(trial, i);
+        struct candidate *candidate = candidate_get(&trial->candidates, &request->configs[i],
+                &request->problem);
+        candidate_build(candidate);
+        result.outcome = candidate->outcome;
+        snprintf(result.message, sizeof result.message, "%s", candidate->message);
+        say_result(trial, i, &result);
+    }
+}
+
 /* One request. False when it is none that the child knows. */
 static bool serve(struct trial *trial, const char *line)
 {
@@ -238,8 +254,10 @@ static bool serve(struct trial *trial, const char *line)
     }
     if (request.kind == TRIAL_MEASURE)
         measure(trial, &request);
-    else
+    else if (request.kind == TRIAL_EDGES)
         verify_all_edges(trial, &request);
+    else
+        compile_all(trial, &request);
     say(trial, "done");
     return true;
 }
@@ -255,7 +273,18 @@ static void greet(struct trial *trial)
     }
 }
 
-static bool open_device(struct trial *trial, const char *name)
+static bool lessen_facts(struct trial *trial, const char *file, char error[FAMILY_ERROR_BYTES])
+{
+    struct device_facts least;
+    if (!file)
+        return true;
+    if (!facts_read(file, &least, error))
+        return false;
+    facts_lessen(&trial->facts, &least);
+    return true;
+}
+
+static bool open_device(struct trial *trial, const char *name, const char *facts)
 {
     char error[FAMILY_ERROR_BYTES];
     cl_device_id device;
@@ -263,7 +292,7 @@ static bool open_device(struct trial *trial, const char *name)
         say(trial, "absent %s", error);
         return false;
     }
-    if (device_facts(device, &trial->facts, error) &&
+    if (device_facts(device, &trial->facts, error) && lessen_facts(trial, facts, error) &&
         launcher_open(&trial->launcher, device, error))
         return true;
     say(trial, "error %s", error);
@@ -280,7 +309,7 @@ static FILE *take_output(void)
     return fdopen(own, "w");
 }
 
-int trial_main(const char *device)
+int trial_main(const char *device, const char *facts)
 {
     char line[PROTOCOL_LINE_BYTES];
     struct trial *trial = calloc(1, sizeof *trial);
@@ -289,7 +318,7 @@ int trial_main(const char *device)
         free(trial);
         return EXIT_FAILURE;
     }
-    bool ok = open_device(trial, device);
+    bool ok = open_device(trial, device, facts);
     if (ok) {
         verifier_init(&trial->verifier, &trial->launcher);
         candidates_init(&trial->candidates, &trial->launcher, &trial->verifier, &trial->facts);

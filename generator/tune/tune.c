@@ -2,9 +2,9 @@
 #include "options.h"
 #include "clock.h"
 #include "known.h"
+#include "own.h"
 #include "result.h"
 #include "tuner.h"
-#include "../core/extents.h"
 #include "../core/files.h"
 #include "../core/select.h"
 
@@ -19,7 +19,9 @@
 /* Of the budget, for questions; the rest is for what comes after the last one. */
 static const double usable = 0.95;
 
-enum { MAX_SHAPES = 64, PATH_BYTES = 4096, NUM_REASONS = 4 };
+_Static_assert((int) EXTENTS_ERROR_BYTES >= (int) FAMILY_ERROR_BYTES, "room for either");
+
+enum { PATH_BYTES = 4096, NUM_REASONS = 4 };
 
 /* The first Ctrl-C ends the measuring, the second one the verifying of the best so far. */
 static volatile int stop_requested, abort_requested;
@@ -37,25 +39,6 @@ static int fail(const char *what)
     return EXIT_FAILURE;
 }
 
-/* The application's own shapes, each once. */
-struct own_shapes {
-    struct shape at[MAX_SHAPES];
-    size_t num;
-};
-
-static const char *take_shape(void *user, const size_t extents[3])
-{
-    struct own_shapes *own = user;
-    const struct shape shape = { extents[0], extents[1], extents[2] };
-    for (size_t i = 0; i < own->num; i++)
-        if (!memcmp(&own->at[i], &shape, sizeof shape))
-            return NULL;
-    if (own->num == MAX_SHAPES)
-        return "more than 64 shapes";
-    own->at[own->num++] = shape;
-    return NULL;
-}
-
 /* Keeps the best so far of the precisions that the interruption left without a verified one. */
 static void finish_all(const struct options *options, struct tuner *tuner)
 {
@@ -70,6 +53,7 @@ static void finish_all(const struct options *options, struct tuner *tuner)
 static void tune_all(const struct options *options, struct tuner *tuner)
 {
     tuner->facts = tuner->records.head.facts;
+    tuner->records.prior = known_time;
     tuner->seconds = plan_share(tuner) * options->seconds;
     tuner->budget = usable * tuner->seconds;
     tuner->slack = (tuner->seconds - tuner->budget) / 2;
@@ -120,6 +104,7 @@ static int conclude_empty(const struct options *options, const struct tuner *tun
 static int conclude(const struct options *options, struct tuner *tuner)
 {
     static struct winners winners;
+    static struct select_budget budget;
     char error[FAMILY_ERROR_BYTES];
     const bool failed = tuner->failed && !(tuner->is_lost && options->or_generic);
     progress_end(tuner);
@@ -129,10 +114,12 @@ static int conclude(const struct options *options, struct tuner *tuner)
         fail(tuner->error);
     if (tuner->records.head.shard.num)
         return conclude_shard(options, tuner);
-    if (!select_from_records(&tuner->records, options->name, &winners, error))
+    budget.most_bytes = 1024 * options->bundle_kib;
+    if (!select_within(&tuner->records, options->name, &budget, &winners, error))
         return winners.num_recipes ? fail(error)
              : conclude_empty(options, tuner) == EXIT_SUCCESS && !failed ? EXIT_SUCCESS
              : EXIT_FAILURE;
+    result_report_dropped(&budget);
     result_report(options, tuner, &winners);
     return result_write(options, &winners) && result_write_device(options, &tuner->facts) &&
            !failed ? EXIT_SUCCESS : EXIT_FAILURE;
@@ -183,10 +170,14 @@ static int measure(const struct options *options, struct tuner *tuner)
             &tuner->records, error);
     int status = EXIT_FAILURE;
     if (tuner->journal) {
-        if (!tuner->facts.value[FACT_IS_CPU])
-            tuner->ahead = ahead_open(options->program, options->device,
-                    sysconf(_SC_NPROCESSORS_ONLN));
+        const long cores = sysconf(_SC_NPROCESSORS_ONLN);
+        const unsigned size = crew_size(cores);
+        if (!tuner->facts.value[FACT_IS_CPU]) {
+            tuner->ahead = ahead_open(options->program, options->device, cores);
+            tuner->crew = size ? crew_open(options->program, options->device, size) : NULL;
+        }
         tune_all(options, tuner);
+        crew_close(&tuner->crew);
         ahead_close(&tuner->ahead);
         supervise_close(&tuner->supervisor);
         status = conclude(options, tuner);
@@ -235,18 +226,23 @@ int tune_main(const struct options *options)
 {
     static struct own_shapes own;
     char error[EXTENTS_ERROR_BYTES];
+    struct device_facts least;
     int status;
     struct tuner tuner = {
         .strategy = options->strategy, .seed = options->seed,
-        .shapes = own.at, .json = options->json, .quiet = options->quiet,
-        .stop = &stop_requested, .generic = known_generic, .is_strict = options->or_generic,
+        .own = own.at, .json = options->json, .quiet = options->quiet,
+        .stop = &stop_requested, .kin = known_kin, .generic = known_generic,
+        .of_kind = known_of_kind, .is_strict = options->or_generic,
     };
     if (!make_output(options->output))
         return EXIT_FAILURE;
     if (options->shapes_file && options->shapes_file[0] &&
-        !extents_read_file(options->shapes_file, take_shape, &own, error))
+        !own_read(options->shapes_file, &own, error))
         return fail(error);
-    tuner.num_shapes = own.num;
+    tuner.num_own = own.num;
+    if (options->facts && !facts_read(options->facts, &least, error))
+        return fail(error);
+    supervise_lessen(options->facts);
     if (is_settled(options, &status))
         return status;
     const struct sigaction action = { .sa_handler = request_stop };

@@ -17,6 +17,12 @@ static double time_left(const struct tuner *tuner)
     return end + tuner->slack - tuner->spent;
 }
 
+/* The clock at which that time is over; what was done since the last row has taken some of it. */
+static double time_ends(const struct tuner *tuner)
+{
+    return tuner->last_event + time_left(tuner);
+}
+
 /* A row that came late holds what time there was; with more of it the question is asked again. */
 static struct record *find_answer(const struct tuner *tuner, const struct record *question)
 {
@@ -68,14 +74,17 @@ static double rounded(const char *format, double value)
     return strtod(digits, NULL);
 }
 
-static void fill_answer(struct record *answer, const struct trial_result *result, double cost)
+/* A result that came late gets the time that there was. */
+static void fill_answer(struct record *answer, const struct trial_result *result, double time,
+        double cost)
 {
+    const double seconds = result->outcome == TRIAL_LATE ? time : result->seconds;
     snprintf(answer->outcome, sizeof answer->outcome, "%s", trial_outcome_words[result->outcome]);
     snprintf(answer->message, sizeof answer->message, "%s", result->message);
     for (char *p = answer->message; *p; p++)
         if (*p == '\t' || *p == '\n' || *p == '\r')
             *p = ' ';
-    answer->seconds = rounded("%.9g", result->seconds);
+    answer->seconds = rounded("%.9g", seconds);
     answer->spread = rounded("%.3g", result->spread);
     answer->cost = rounded("%.6f", cost);
     answer->used = true;
@@ -107,12 +116,14 @@ static bool keep(struct tuner *tuner, const struct record *rows, unsigned num)
 }
 
 /* Asks the trial process. What it answered is kept even when it could not answer everything. */
-static bool measure(struct tuner *tuner, const struct trial_request *request,
-        struct record *answers, const unsigned *missing)
+static bool measure(struct tuner *tuner, struct trial_request *request, struct record *answers,
+        const unsigned *missing)
 {
     struct trial_result results[TRIAL_MAX_CONFIGS];
     struct record rows[TRIAL_MAX_CONFIGS];
+    const double time = time_left(tuner);
     unsigned num = 0;
+    request->total = fmax(time_ends(tuner) - clock_now(), least_time);
     struct supervisor *supervisor = tuner->ahead && request->num_configs == 1
             ? ahead_take(tuner->ahead, request) : NULL;
     if (!supervisor)
@@ -128,9 +139,7 @@ static bool measure(struct tuner *tuner, const struct trial_request *request,
     tuner->last_event = now;
     for (unsigned i = 0; i < request->num_configs; i++)
         if (is_answer(&results[i], whole)) {
-            if (results[i].outcome == TRIAL_LATE)
-                results[i].seconds = request->total;
-            fill_answer(&answers[missing[i]], &results[i], cost);
+            fill_answer(&answers[missing[i]], &results[i], time, cost);
             rows[num++] = answers[missing[i]];
         }
     return keep(tuner, rows, num) && num == request->num_configs;
@@ -157,6 +166,12 @@ void tuner_expect(struct tuner *tuner, const struct problem *problem, struct sha
     ahead_build(tuner->ahead, &request, tuner->stop);
 }
 
+/* Whether a question that the journal does not answer may be asked. */
+static bool may_ask(const struct tuner *tuner)
+{
+    return tuner->supervisor && time_left(tuner) >= least_time && !*tuner->stop && !tuner->failed;
+}
+
 bool tuner_ask(struct tuner *tuner, enum record_kind kind, const struct problem *problem,
         struct shape shape, const struct config *configs, unsigned num, double incumbent,
         struct record *answers)
@@ -173,11 +188,110 @@ bool tuner_ask(struct tuner *tuner, enum record_kind kind, const struct problem 
     request.num_configs = recall(tuner, answers, num, missing);
     if (!request.num_configs)
         return true;
-    request.total = time_left(tuner);
-    if (!tuner->supervisor || request.total < least_time)
+    if (!may_ask(tuner))
         return false;
     for (unsigned i = 0; i < request.num_configs; i++)
         request.configs[i] = configs[missing[i]];
     request.deadline = patience(incumbent);
     return measure(tuner, &request, answers, missing);
+}
+
+/* ---- Side by side ---- */
+
+/* Begins work of the crew, in a turn on the device. */
+static bool begin_work(struct tuner *tuner, enum trial_kind kind, struct task *tasks, unsigned num)
+{
+    if (!supervise_hold(tuner->supervisor, tuner->stop))
+        return false;
+    tuner->last_event += supervise_waited(tuner->supervisor);
+    const struct crew_work work = { .kind = kind, .tasks = tasks, .num = num,
+            .deadline = patience(0), .until = time_ends(tuner), .stop = tuner->stop };
+    crew_begin(tuner->crew, &work);
+    return true;
+}
+
+static void end_work(struct tuner *tuner)
+{
+    crew_end(tuner->crew);
+    supervise_release(tuner->supervisor);
+}
+
+static void fill_task(struct task *task, const struct question *question)
+{
+    *task = (struct task) { .problem = question->problem, .config = question->config };
+}
+
+/* Has the crew answer what it can. A row is written when those before it are, so that a kill loses
+ * little more than what is under way; its cost is the time since the one before, as always. */
+static void ask_crew(struct tuner *tuner, const struct question *questions, struct record *answers,
+        const unsigned *missing, unsigned num)
+{
+    struct task tasks[TRIAL_MAX_CONFIGS];
+    const double time = time_left(tuner);
+    for (unsigned i = 0; i < num; i++)
+        fill_task(&tasks[i], &questions[missing[i]]);
+    if (!begin_work(tuner, TRIAL_EDGES, tasks, num))
+        return;
+    for (unsigned i = 0; i < num && !tuner->failed; i++) {
+        struct record *answer = &answers[missing[i]];
+        if (!crew_await(tuner->crew, i))
+            continue;
+        const double now = clock_now();
+        fill_answer(answer, &tasks[i].result, time, now - tuner->last_event);
+        tuner->last_event = now;
+        keep(tuner, answer, 1);
+    }
+    end_work(tuner);
+}
+
+bool tuner_ask_each(struct tuner *tuner, enum record_kind kind, const struct question *questions,
+        unsigned num, struct record *answers)
+{
+    unsigned missing[TRIAL_MAX_CONFIGS];
+    for (unsigned i = 0; i < num; i++)
+        answers[i] = question_of(kind, &questions[i].problem, questions[i].shape,
+                &questions[i].config);
+    if (*tuner->stop || tuner->failed)
+        return false;
+    const unsigned num_missing = recall(tuner, answers, num, missing);
+    if (tuner->crew && num_missing > 1 && may_ask(tuner))
+        ask_crew(tuner, questions, answers, missing, num_missing);
+    for (unsigned i = 0; i < num_missing; i++) {
+        const struct question *question = &questions[missing[i]];
+        struct record *answer = &answers[missing[i]];
+        if (!answer->outcome[0] && !tuner_ask(tuner, kind, &question->problem, question->shape,
+                    &question->config, 1, 0, answer))
+            return false;
+    }
+    return !tuner->failed;
+}
+
+/* Whether the journal has a row about a configuration for a problem, at any shape. */
+static bool is_known(const struct tuner *tuner, const struct problem *problem,
+        const struct config *config)
+{
+    for (size_t i = 0; i < tuner->records.num; i++) {
+        const struct record *r = &tuner->records.rows[i];
+        if (r->precision == problem->precision && r->pair == pair_of_problem(problem) &&
+            config_equal(&r->config, config))
+            return true;
+    }
+    return false;
+}
+
+void tuner_warm(struct tuner *tuner, const struct problem *problem, const struct config *configs,
+        unsigned num)
+{
+    struct task *tasks = tuner->crew && may_ask(tuner) ? calloc(num + 1, sizeof *tasks) : NULL;
+    unsigned num_tasks = 0;
+    for (unsigned i = 0; i < num && tasks; i++)
+        if (!is_known(tuner, problem, &configs[i]))
+            fill_task(&tasks[num_tasks++],
+                    &(struct question) { .problem = *problem, .config = configs[i] });
+    if (num_tasks && begin_work(tuner, TRIAL_COMPILE, tasks, num_tasks)) {
+        for (unsigned i = 0; i < num_tasks; i++)
+            crew_await(tuner->crew, i);
+        end_work(tuner);
+    }
+    free(tasks);
 }

@@ -10,6 +10,7 @@
 #include "../core/record.h"
 #include "../search/search.h"
 #include "ahead.h"
+#include "crew.h"
 #include "journal.h"
 #include "supervise.h"
 
@@ -17,9 +18,19 @@ struct shape {
     size_t m, n, k;
 };
 
+/* About one configuration. */
+struct question {
+    struct problem problem;
+    struct shape shape;
+    struct config config;
+};
+
+struct own_shape;
+
 struct tuner {
     struct supervisor *supervisor;     /* NULL: only what the journal answers (replay) */
     struct ahead *ahead;               /* NULL: nothing is built ahead */
+    struct crew *crew;                 /* NULL: nothing is asked side by side */
     struct journal *journal;
     struct records records;            /* all rows of the journal, old and new */
     struct device_facts facts;
@@ -33,11 +44,17 @@ struct tuner {
     double spent;                      /* of the rows used so far */
     double last_event;                 /* clock when the last row was written */
     size_t num_asked, num_answered;    /* questions that were measured, or found in the journal */
-    const struct shape *shapes;        /* the application's own */
-    size_t num_shapes;
+    const struct own_shape *own;       /* the application's own shapes, by weight (own.h) */
+    size_t num_own;
     bool json, quiet;
+    size_t (*kin)(const struct device_facts *facts, const struct precision *precision,
+            struct config *configs, size_t max); /* recipes of the device's own bundles and of its
+                                          relatives'; NULL: none are known */
     size_t (*generic)(const struct precision *precision, struct config *configs, size_t max);
-                                       /* generic's recipes, in order; NULL: not compared with */
+                                       /* generic's recipes for any device, in order; NULL: not
+                                          compared with */
+    size_t (*of_kind)(const struct device_facts *facts, const struct precision *precision,
+            struct config *configs, size_t max); /* and all for this kind; NULL: none */
     bool failed;                       /* the journal or the child gave up: message in error */
     bool is_lost;                      /* it was the child: the device or its driver */
     const volatile int *stop;          /* Ctrl-C */
@@ -58,6 +75,18 @@ void tuner_expect(struct tuner *tuner, const struct problem *problem, struct sha
 bool tuner_ask(struct tuner *tuner, enum record_kind kind, const struct problem *problem,
         struct shape shape, const struct config *configs, unsigned num, double incumbent,
         struct record *answers);
+
+/* Asks questions that time nothing, RECORD_EDGES, at most TRIAL_MAX_CONFIGS of them, side by side
+ * where there is a crew. Rows and answers come in the order of the questions. An
+ * answer with an empty outcome was not to be had; then false, for the reasons of tuner_ask. */
+bool tuner_ask_each(struct tuner *tuner, enum record_kind kind, const struct question *questions,
+        unsigned num, struct record *answers);
+
+/* Has the crew build what will be asked about, as a driver keeps what it has built for all
+ * processes. Without a crew nothing happens. What the journal has a row about was built before.
+ * The time this takes is part of the next row's cost. */
+void tuner_warm(struct tuner *tuner, const struct problem *problem, const struct config *configs,
+        unsigned num);
 
 /* The part of a run's time that falls to the tuner: less than all of it when it searches one shard
  * only, or when its journal was merged from others, which have searched. */

@@ -1,20 +1,14 @@
 /* verify.c: see verify.h. */
 #include "verify.h"
+#include "../core/point.h"
+#include "parallel.h"
 #include "reference.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* splitmix64 (Steele, Lea, Flood 2014). */
-static uint64_t next_random(uint64_t *state)
-{
-    uint64_t x = *state += 0x9e3779b97f4a7c15u;
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-    return x ^ (x >> 31);
-}
+#include <unistd.h>
 
 /* ---- Operands ---- */
 
@@ -25,15 +19,18 @@ static void operands_free(struct verify_operands *operands)
     matrix_free(&operands->c);
 }
 
-static bool operands_init(struct verify_operands *operands, const struct verify_case *of)
+/* `make` is matrix_init or matrix_plan. */
+static bool operands_init(struct verify_operands *operands, const struct verify_case *of,
+        bool (*make)(struct matrix *matrix, size_t element_bytes, size_t rows, size_t cols,
+                size_t pad, size_t offset))
 {
     const size_t bytes = (size_t) of->problem.precision->element_bytes;
     const bool ta = of->problem.transa, tb = of->problem.transb;
-    const bool a = matrix_init(&operands->a, bytes, ta ? of->k : of->m, ta ? of->m : of->k,
+    const bool a = make(&operands->a, bytes, ta ? of->k : of->m, ta ? of->m : of->k,
             of->pad_a, of->offset_a);
-    const bool b = matrix_init(&operands->b, bytes, tb ? of->n : of->k, tb ? of->k : of->n,
+    const bool b = make(&operands->b, bytes, tb ? of->n : of->k, tb ? of->k : of->n,
             of->pad_b, of->offset_b);
-    const bool c = matrix_init(&operands->c, bytes, of->m, of->n, of->pad_c, of->offset_c);
+    const bool c = make(&operands->c, bytes, of->m, of->n, of->pad_c, of->offset_c);
     return a && b && c;
 }
 
@@ -102,6 +99,13 @@ static enum verify_verdict say_status(enum kiln_status status, const struct veri
 
 /* ---- Running ---- */
 
+/* C before the candidate runs; at beta = 0 poison, which the device writes faster than the host. */
+static cl_int put_c(struct launcher *launcher, struct matrix *c, const struct verify_case *of)
+{
+    return of->beta == 0 ? matrix_poison_device(c, launcher->context, launcher->queue)
+                         : matrix_upload(c, launcher->context, launcher->queue);
+}
+
 /* C on the device before and after the candidate ran; A and B are there already, and packed now if
  * so wanted. */
 static enum verify_verdict run_once(struct verifier *verifier, struct kiln_context *context,
@@ -110,7 +114,7 @@ static enum verify_verdict run_once(struct verifier *verifier, struct kiln_conte
 {
     struct launcher *launcher = verifier->launcher;
     struct launcher_packs packs;
-    cl_int error = matrix_upload(&operands->c, launcher->context, launcher->queue);
+    const cl_int error = put_c(launcher, &operands->c, of);
     struct kiln_gemm gemm = gemm_of(operands, of);
     enum kiln_status status = launcher_pack(launcher, context, &gemm, packed, &packs);
     if (status == KILN_SUCCESS)
@@ -132,14 +136,15 @@ static enum verify_verdict run_once(struct verifier *verifier, struct kiln_conte
     return VERIFY_OK;
 }
 
-/* Does it again over `before`, C as it was; `after` is room for as much. */
+/* Does it again over `before`, C as it was unless beta = 0; `after` is room for as much. */
 static enum verify_verdict run_again(struct verifier *verifier, struct kiln_context *context,
         struct verify_operands *operands, const struct verify_case *of,
         const unsigned char *before, unsigned char *after, char message[VERIFY_MESSAGE_BYTES])
 {
     struct matrix *c = &operands->c;
     memcpy(after, c->image, c->bytes);
-    memcpy(c->image, before, c->bytes);
+    if (of->beta != 0)
+        memcpy(c->image, before, c->bytes);
     const enum verify_verdict verdict = run_once(verifier, context, operands, of, of->packed,
             message);
     if (verdict == VERIFY_OK && memcmp(c->image, after, c->bytes))
@@ -156,7 +161,7 @@ static enum verify_verdict run(struct verifier *verifier, struct kiln_context *c
     enum verify_verdict verdict = VERIFY_OK;
     if (!before || !after)
         verdict = say(VERIFY_IMPOSSIBLE, of, "out of memory", message);
-    else
+    else if (of->beta != 0)
         memcpy(before, operands->c.image, bytes);
     if (verdict == VERIFY_OK)
         verdict = run_once(verifier, context, operands, of, 0, message);
@@ -178,12 +183,6 @@ static enum kiln_status upload_inputs(struct verifier *verifier, struct verify_o
 
 /* ---- The exact check ---- */
 
-/* C before the multiplication: small multiples of 4, so that a quarter of one is an integer. */
-static double exact_c(size_t row, size_t col)
-{
-    return 4.0 * ((double) ((row * 5 + col * 3) % 17) - 8);
-}
-
 /* Every partial sum must fit the mantissa that is accumulated in, counted in quarters. */
 static bool rank_fits(const struct verify_case *of, int rank)
 {
@@ -192,107 +191,32 @@ static bool rank_fits(const struct verify_case *of, int rank)
     return 4 * (alpha * rank * rank * (double) of->k + fabs(of->beta) * 32) < limit;
 }
 
-/* Signs in the first `rank` columns, 0 in the rest: with an odd rank sums of products are odd. */
-static void fill_factor(signed char (*factor)[VERIFY_RANK], size_t rows, int rank, uint64_t seed)
+/* Into how many parts a matrix is divided on this machine. */
+static unsigned parts_of(const struct verifier *verifier, const struct matrix *matrix)
 {
-    for (size_t i = 0; i < rows; i++) {
-        const uint64_t bits = next_random(&seed);
-        for (int r = 0; r < rank; r++)
-            factor[i][r] = bits >> (20 + r) & 1 ? 1 : -1;
-    }
+    return parallel_parts(verifier->cores, matrix->rows, matrix->cols);
 }
 
-static void factors_free(struct verify_factors *factors)
-{
-    free(factors->u);
-    free(factors->v_a);
-    free(factors->v_b);
-    free(factors->x);
-}
-
-static bool factors_init(struct verify_factors *factors, const struct verify_case *of, int rank)
-{
-    *factors = (struct verify_factors) {
-        .u = calloc(of->m + 1, VERIFY_RANK), .v_a = calloc(of->k + 1, VERIFY_RANK),
-        .v_b = calloc(of->k + 1, VERIFY_RANK), .x = calloc(of->n + 1, VERIFY_RANK),
-    };
-    if (!factors->u || !factors->v_a || !factors->v_b || !factors->x)
-        return false;
-    fill_factor(factors->u, of->m, rank, 1);
-    fill_factor(factors->v_a, of->k, rank, 2);
-    fill_factor(factors->v_b, of->k, rank, 3);
-    fill_factor(factors->x, of->n, rank, 4);
-    for (size_t p = 0; p < of->k; p++)
-        for (int r = 0; r < VERIFY_RANK; r++)
-            for (int s = 0; s < VERIFY_RANK; s++)
-                factors->core[r][s] += factors->v_a[p][r] * factors->v_b[p][s];
-    return true;
-}
-
-/* Fills a matrix whose element (i, j) is row i of one factor times row j of another. */
-static void fill_product(struct matrix *matrix, signed char (*by_row)[VERIFY_RANK],
-        signed char (*by_col)[VERIFY_RANK])
-{
-    for (size_t i = 0; i < matrix->rows; i++)
-        for (size_t j = 0; j < matrix->cols; j++) {
-            int sum = 0;
-            for (int r = 0; r < VERIFY_RANK; r++)
-                sum += by_row[i][r] * by_col[j][r];
-            matrix_set(matrix, i, j, sum);
-        }
-}
-
-static void fill_exact_c(struct matrix *c, double beta)
-{
-    matrix_poison(c);
-    for (size_t i = 0; beta != 0 && i < c->rows; i++)
-        for (size_t j = 0; j < c->cols; j++)
-            matrix_set(c, i, j, exact_c(i, j));
-}
-
-/* The first wrong element of a row, or its length. Zeros of either sign are the same. */
-static size_t wrong_in_row(const struct verify_case *of, const struct verify_factors *factors,
-        const struct matrix *c, size_t i, double *wanted)
-{
-    double row[VERIFY_RANK] = { 0 };   /* row i of U (V' V") */
-    for (int r = 0; r < VERIFY_RANK; r++)
-        for (int s = 0; s < VERIFY_RANK; s++)
-            row[s] += (double) factors->u[i][r] * (double) factors->core[r][s];
-    for (size_t j = 0; j < of->n; j++) {
-        double sum = 0;
-        for (int s = 0; s < VERIFY_RANK; s++)
-            sum += row[s] * factors->x[j][s];
-        *wanted = of->alpha * sum;
-        if (of->beta != 0)
-            *wanted += of->beta * exact_c(i, j);
-        if (matrix_bits(c, i, j) != matrix_bits_of(c->element_bytes, *wanted) &&
-            !(*wanted == 0 && matrix_get(c, i, j) == 0))
-            return j;
-    }
-    return of->n;
-}
-
-static enum verify_verdict judge_exact(const struct verify_case *of,
-        const struct verify_factors *factors, const struct matrix *c,
+static enum verify_verdict judge_exact(const struct verifier *verifier,
+        const struct verify_slot *slot, const struct verify_case *of,
         char message[VERIFY_MESSAGE_BYTES])
 {
-    for (size_t i = 0; i < of->m; i++) {
-        double wanted;
-        const size_t j = wrong_in_row(of, factors, c, i, &wanted);
-        if (j < of->n) {
-            char what[96];
-            snprintf(what, sizeof what, "C[%zu][%zu] is %.9g, not %.9g", i, j,
-                    matrix_get(c, i, j), wanted);
-            return say(VERIFY_WRONG, of, what, message);
-        }
-    }
-    return VERIFY_OK;
+    const struct matrix *c = &slot->operands.c;
+    const struct exact_goal goal = { .factors = &slot->factors, .alpha = of->alpha,
+            .beta = of->beta };
+    struct exact_wrong wrong;
+    char what[96];
+    if (exact_judge(&goal, c, parts_of(verifier, c), &wrong))
+        return VERIFY_OK;
+    snprintf(what, sizeof what, "C[%zu][%zu] is %.9g, not %.9g", wrong.row, wrong.col,
+            matrix_get(c, wrong.row, wrong.col), wrong.wanted);
+    return say(VERIFY_WRONG, of, what, message);
 }
 
 static void slot_free(struct verify_slot *slot)
 {
     operands_free(&slot->operands);
-    factors_free(&slot->factors);
+    exact_free(&slot->factors);
     *slot = (struct verify_slot) { .used = 0 };
 }
 
@@ -306,23 +230,61 @@ bool verify_same_inputs(const struct verify_case *x, const struct verify_case *y
            x->beta == y->beta && x->poison_inputs == y->poison_inputs;
 }
 
+/* Lends a matrix the image that all exact checks share, until end_loan: to get fresh memory takes
+ * longer than to fill it. */
+static bool lend_image(struct verifier *verifier, struct matrix *matrix)
+{
+    if (verifier->image_bytes < matrix->bytes) {
+        free(verifier->image);
+        verifier->image = malloc(matrix->bytes);
+        verifier->image_bytes = verifier->image ? matrix->bytes : 0;
+    }
+    matrix->image = verifier->image;
+    return matrix->image != NULL;
+}
+
+static void end_loan(struct matrix *matrix)
+{
+    matrix->image = NULL;
+}
+
+/* A or B on the device. */
+static enum verify_verdict put_input(struct verifier *verifier, struct verify_slot *slot, bool is_b,
+        char message[VERIFY_MESSAGE_BYTES])
+{
+    struct launcher *launcher = verifier->launcher;
+    struct matrix *matrix = is_b ? &slot->operands.b : &slot->operands.a;
+    const struct problem *problem = &slot->of.problem;
+    const unsigned parts = parts_of(verifier, matrix);
+    cl_int error;
+    if (slot->of.poison_inputs) {
+        error = matrix_poison_device(matrix, launcher->context, launcher->queue);
+    } else {
+        if (!lend_image(verifier, matrix))
+            return say(VERIFY_IMPOSSIBLE, &slot->of, "out of memory", message);
+        if (is_b)
+            exact_fill_b(matrix, &slot->factors, problem->transb, parts);
+        else
+            exact_fill_a(matrix, &slot->factors, problem->transa, parts);
+        error = matrix_upload(matrix, launcher->context, launcher->queue);
+        end_loan(matrix);
+    }
+    return error == CL_SUCCESS ? VERIFY_OK
+                               : say_status((enum kiln_status) error, &slot->of, message);
+}
+
 static enum verify_verdict slot_fill(struct verifier *verifier, struct verify_slot *slot,
         const struct verify_case *of, char message[VERIFY_MESSAGE_BYTES])
 {
-    const int rank = rank_fits(of, VERIFY_RANK) ? VERIFY_RANK : 1;
+    const int rank = rank_fits(of, EXACT_RANK) ? EXACT_RANK : 1;
     if (!rank_fits(of, rank))
         return say(VERIFY_IMPOSSIBLE, of, "too deep to be verified exactly", message);
-    if (!operands_init(&slot->operands, of) || !factors_init(&slot->factors, of, rank))
+    if (!operands_init(&slot->operands, of, matrix_plan) ||
+        !exact_init(&slot->factors, of->m, of->n, of->k, rank))
         return say(VERIFY_IMPOSSIBLE, of, "out of memory", message);
-    const struct verify_factors *f = &slot->factors;
-    const bool ta = of->problem.transa, tb = of->problem.transb;
-    if (!of->poison_inputs) {
-        fill_product(&slot->operands.a, ta ? f->v_a : f->u, ta ? f->u : f->v_a);
-        fill_product(&slot->operands.b, tb ? f->x : f->v_b, tb ? f->v_b : f->x);
-    }
-    const enum kiln_status status = upload_inputs(verifier, &slot->operands);
     slot->of = *of;
-    return status == KILN_SUCCESS ? VERIFY_OK : say_status(status, of, message);
+    const enum verify_verdict verdict = put_input(verifier, slot, false, message);
+    return verdict == VERIFY_OK ? put_input(verifier, slot, true, message) : verdict;
 }
 
 /* The slot with the case's inputs; the one used longest ago makes way for a new case. */
@@ -353,10 +315,15 @@ enum verify_verdict verify_exact(struct verifier *verifier, struct kiln_context 
         return verdict;
     }
     slot->used = ++verifier->clock;
-    fill_exact_c(&slot->operands.c, of->beta);
+    struct matrix *c = &slot->operands.c;
+    if (!lend_image(verifier, c))
+        return say(VERIFY_IMPOSSIBLE, of, "out of memory", message);
+    if (of->beta != 0)
+        exact_fill_c(c, &slot->factors, parts_of(verifier, c));
     verdict = run(verifier, context, &slot->operands, of, message);
     if (verdict == VERIFY_OK)
-        verdict = judge_exact(of, &slot->factors, &slot->operands.c, message);
+        verdict = judge_exact(verifier, slot, of, message);
+    end_loan(c);
     return verdict;
 }
 
@@ -367,7 +334,7 @@ static void fill_random(struct matrix *matrix, int mantissa_bits, uint64_t seed)
 {
     for (size_t i = 0; i < matrix->rows; i++)
         for (size_t j = 0; j < matrix->cols; j++) {
-            const uint64_t bits = next_random(&seed);
+            const uint64_t bits = point_random(&seed);
             const double fraction = ldexp((double) (bits >> (64 - mantissa_bits)), -mantissa_bits);
             matrix_set(matrix, i, j, (bits & 1 ? -0.5 : 0.5) * (1 + fraction));
         }
@@ -456,7 +423,7 @@ enum verify_verdict verify_gauge(struct verifier *verifier, struct kiln_context 
     struct gauge gauge = { .a = NULL };
     enum verify_verdict verdict = VERIFY_OK;
     message[0] = '\0';
-    const bool made = operands_init(&operands, of);
+    const bool made = operands_init(&operands, of, matrix_init);
     if (made)
         fill_gauge(&operands, of);
     if (!made || !gauge_init(&gauge, &operands, of))
@@ -479,11 +446,13 @@ enum verify_verdict verify_gauge(struct verifier *verifier, struct kiln_context 
 
 void verifier_init(struct verifier *verifier, struct launcher *launcher)
 {
-    *verifier = (struct verifier) { .launcher = launcher };
+    *verifier = (struct verifier) { .launcher = launcher,
+            .cores = sysconf(_SC_NPROCESSORS_ONLN) };
 }
 
 void verifier_free(struct verifier *verifier)
 {
     for (int i = 0; i < VERIFY_NUM_SLOTS; i++)
         slot_free(&verifier->slots[i]);
+    free(verifier->image);
 }

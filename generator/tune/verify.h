@@ -1,15 +1,15 @@
 /* verify.h: whether a kernel computes what it should, everywhere and nowhere else.
  *
  * Two checks, each over all elements and with guard zones (matrix.h). The exact one multiplies
- * odd integers whose product is known at any size and compares bit by bit: a product of two odd
- * numbers is odd, so that a term missed or taken twice always shows. The gauge one multiplies
- * random numbers of full mantissa and compares with a reference in higher precision, in units of
- * eps (|alpha| sum|A||B| + |beta||C|), as the testers of netlib's BLAS do.
+ * odd integers whose product is known at any size and compares bit by bit (exact.h). The gauge one
+ * multiplies random numbers of full mantissa and compares with a reference in higher precision, in
+ * units of eps (|alpha| sum|A||B| + |beta||C|), as the testers of netlib's BLAS do.
  */
 #ifndef KILN_TUNE_VERIFY_H
 #define KILN_TUNE_VERIFY_H
 
 #include "../core/assemble.h"
+#include "exact.h"
 #include "launcher.h"
 #include "matrix.h"
 
@@ -40,18 +40,12 @@ struct verify_operands {
     struct matrix a, b, c;
 };
 
-/* op(A) = U V' and op(B) = V" X', with factors of few columns: C = U (V' V") X' is cheap. */
-enum { VERIFY_RANK = 3 };
-struct verify_factors {
-    signed char (*u)[VERIFY_RANK], (*v_a)[VERIFY_RANK], (*v_b)[VERIFY_RANK], (*x)[VERIFY_RANK];
-    long core[VERIFY_RANK][VERIFY_RANK];
-};
-
-/* The inputs of an exact check, kept for the next candidate at the same shape. */
+/* The inputs of an exact check, kept on the device for the next candidate at the same shape. No
+ * matrix has an image of its own. */
 struct verify_slot {
     struct verify_case of;
     struct verify_operands operands;
-    struct verify_factors factors;
+    struct exact_factors factors;
     unsigned long used;                /* 0: empty */
 };
 
@@ -59,6 +53,9 @@ struct verifier {
     struct launcher *launcher;
     struct verify_slot slots[VERIFY_NUM_SLOTS];
     unsigned long clock;
+    unsigned char *image;              /* lent to one matrix of a slot at a time */
+    size_t image_bytes;
+    long cores;                        /* of this machine, for what the host does (parallel.h) */
     double seconds;                    /* that the last candidate's multiplication took */
     struct kiln_gemm gemm;             /* the last call; its buffers may be gone */
 };
@@ -100,7 +97,5 @@ void verify_check_cases(const struct problem *problem, const struct kiln_recipe 
 
 /* Changes the extents as little as the guard wants: up to a multiple, or down to the largest. */
 void verify_fit(const struct kiln_guard *guard, size_t *m, size_t *n, size_t *k);
-/* Whether the recipe's guards allow the extents. */
-bool verify_takes_shape(const struct kiln_recipe *recipe, size_t m, size_t n, size_t k);
 
 #endif

@@ -26,12 +26,15 @@ static int bench_write(const struct options *options, const struct json_document
 }
 
 static int bench_compare_peers(const struct options *options, const struct device *device,
-        struct peer *peers, size_t num_peers)
+        struct peer *peers, size_t num_peers, struct recipes *recipes)
 {
+    const struct peer *kiln = peers_find(peers, num_peers, "kiln");
     struct comparison comparison = {
         .peers = peers, .num_peers = num_peers, .rounds = options->rounds,
         .min_seconds = options->min_seconds,
         .clock = device->has_clock ? CLOCK_DEVICE : CLOCK_WALL,
+        .recipes = recipes,
+        .kiln = kiln != NULL ? (size_t)(kiln - peers) : num_peers,
     };
     const struct json_document document = {
         .device = device, .options = options, .comparison = &comparison
@@ -51,20 +54,31 @@ static int bench_compare_peers(const struct options *options, const struct devic
     return status;
 }
 
-static int bench_compare(const struct options *options, const struct device *device)
+static int bench_compare(struct options *options, const struct device *device)
 {
     const struct peer_setup setup = {
         .device = device, .precisions = options->precisions,
         .num_precisions = options->num_precisions, .min_seconds = options->min_seconds,
     };
+    struct recipes recipes = {.setup = &setup};
     struct peer peers[PEERS_MAX];
     size_t count;
     int status;
 
+    if (!options_draw(options, device)) {
+        return EXIT_FAILURE;
+    }
     if (!peers_open(peers, &count, options->peers, &setup)) {
         return EXIT_FAILURE;
     }
-    status = bench_compare_peers(options, device, peers, count);
+    if (options->best && peers_find(peers, count, "kiln") == NULL) {
+        fprintf(stderr, "kiln-bench: --best needs the peer 'kiln'\n");
+        status = EXIT_FAILURE;
+    } else {
+        status = bench_compare_peers(options, device, peers, count,
+                options->best ? &recipes : NULL);
+    }
+    recipes_close(&recipes);
     peers_close(peers, count);
     return status;
 }
@@ -93,7 +107,7 @@ static int bench_first_result(const struct options *options, const struct device
     return bench_write(options, &document, EXIT_SUCCESS);
 }
 
-static int bench_on_device(const struct options *options)
+static int bench_on_device(struct options *options)
 {
     struct device device;
     char error[512];
@@ -131,7 +145,7 @@ static bool can_write(const char *path)
     return false;
 }
 
-static int bench_run(const struct options *options)
+static int bench_run(struct options *options)
 {
     switch (options->mode) {
     case MODE_HELP:

@@ -1,11 +1,53 @@
 /* compare.c: for each problem, every peer multiplies once and is checked; then they take turns, one
- * sample each, round by round, so that drift of the machine meets all of them alike. */
+ * sample each, round by round, so that drift of the machine meets all of them alike. The recipes of
+ * the bundle that serves, where they take part, have turns of their own in each round. */
 #include "compare.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "stats.h"
+
+/* A recipe that takes this many times as long as the fastest in the first round is not the best. */
+#define COMPARE_SLOW 3.0
+
+/* ---- Entries: of the peers, and then of the recipes ---- */
+
+static size_t compare_num_entries(const struct comparison *comparison, const struct row *row)
+{
+    return comparison->num_peers + row->num_recipes;
+}
+
+static struct entry *compare_entry(const struct comparison *comparison, struct row *row, size_t i)
+{
+    return i < comparison->num_peers ? &row->entries[i]
+            : &row->recipes[i - comparison->num_peers].entry;
+}
+
+static struct peer *compare_peer(const struct comparison *comparison, const struct row *row,
+        size_t i)
+{
+    return i < comparison->num_peers ? &comparison->peers[i]
+            : row->recipes[i - comparison->num_peers].peer;
+}
+
+static bool compare_allocate_samples(const struct comparison *comparison, struct entry *entry)
+{
+    for (int clock = 0; clock < NUM_CLOCKS; clock++) {
+        entry->samples[clock] = calloc(comparison->rounds, sizeof(double));
+        if (entry->samples[clock] == NULL) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void compare_free_samples(struct entry *entry)
+{
+    for (int clock = 0; clock < NUM_CLOCKS; clock++) {
+        free(entry->samples[clock]);
+    }
+}
 
 /* ---- Checking ---- */
 
@@ -26,18 +68,15 @@ static void compare_note_error(struct entry *entry, double error)
 }
 
 /* Wider arithmetic decides who is right where two results differ most. */
-static void compare_check_pair(const struct check *check, struct row *row, size_t left,
-        size_t right)
+static void compare_check_pair(const struct problem *problem, const void *left,
+        struct entry *left_entry, const void *right, struct entry *right_entry)
 {
-    const struct problem *problem = check->problem;
     size_t i = 0;
     size_t j = 0;
 
-    if (problem_difference(problem, check->results[left], check->results[right], &i, &j) > 0) {
-        compare_note_error(&row->entries[left],
-                problem_error_at(problem, check->results[left], i, j));
-        compare_note_error(&row->entries[right],
-                problem_error_at(problem, check->results[right], i, j));
+    if (problem_difference(problem, left, right, &i, &j) > 0) {
+        compare_note_error(left_entry, problem_error_at(problem, left, i, j));
+        compare_note_error(right_entry, problem_error_at(problem, right, i, j));
     }
 }
 
@@ -51,7 +90,8 @@ static void compare_check_results(const struct check *check, struct row *row, si
         compare_note_error(&row->entries[i], problem_error(check->problem, check->results[i]));
         for (size_t j = 0; j < i; j++) {
             if (check->results[j] != NULL) {
-                compare_check_pair(check, row, i, j);
+                compare_check_pair(check->problem, check->results[i], &row->entries[i],
+                        check->results[j], &row->entries[j]);
             }
         }
     }
@@ -90,6 +130,96 @@ static bool compare_get_result(struct peer *peer, struct entry *entry,
     return true;
 }
 
+static void compare_explain(struct comparison *comparison, struct row *row)
+{
+    for (size_t i = 0; i < comparison->num_peers; i++) {
+        struct peer *peer = &comparison->peers[i];
+
+        if (peer->class->explain != NULL && row->entries[i].outcome == OUTCOME_TIMED) {
+            peer->class->explain(peer, row->explain, sizeof(row->explain));
+            return;
+        }
+    }
+}
+
+/* ---- Recipes ---- */
+
+/* Reads "bundle: NAME", "kernel: NAME" in two lines, and cuts the text between. */
+static bool compare_read_names(char *explain, const char **bundle, const char **kernel)
+{
+    static const char first[] = "bundle: ";
+    static const char second[] = "kernel: ";
+    char *end = strchr(explain, '\n');
+
+    if (end == NULL || strncmp(explain, first, sizeof(first) - 1) != 0
+            || strncmp(end + 1, second, sizeof(second) - 1) != 0) {
+        return false;
+    }
+    *end = '\0';
+    *bundle = explain + sizeof(first) - 1;
+    *kernel = end + sizeof(second);
+    return true;
+}
+
+/* Makes an entry of each recipe that may serve the row. */
+static bool compare_add_recipes(struct comparison *comparison, struct row *row,
+        const struct problem *problem)
+{
+    char explain[sizeof(row->explain)];
+    const char *bundle = "";
+    const char *kernel = "";
+    struct recipe_peer **list = NULL;
+    size_t count = 0;
+    bool good;
+
+    memcpy(explain, row->explain, sizeof(explain));
+    if (!compare_read_names(explain, &bundle, &kernel)) {
+        return true;
+    }
+    good = recipes_find(comparison->recipes, bundle, problem, &list, &count);
+    row->recipes = good ? calloc(count + 1, sizeof(*row->recipes)) : NULL;
+    good = row->recipes != NULL;
+    for (size_t i = 0; good && i < count; i++) {
+        struct recipe_entry *recipe = &row->recipes[row->num_recipes++];
+
+        recipe->name = list[i]->peer.key;
+        recipe->peer = &list[i]->peer;
+        recipe->entry.outcome = list[i]->is_open ? OUTCOME_TIMED : OUTCOME_FAILED;
+        good = compare_allocate_samples(comparison, &recipe->entry);
+    }
+    free(list);
+    row->dispatched = 0;
+    while (row->dispatched < row->num_recipes
+            && strcmp(row->recipes[row->dispatched].name, kernel) != 0) {
+        row->dispatched++;
+    }
+    return good;
+}
+
+/* Beside Kiln's own result, which is right. */
+static bool compare_check_recipes(struct comparison *comparison, struct row *row,
+        const struct problem *problem, const struct operands *operands, const void *right)
+{
+    for (size_t i = 0; i < row->num_recipes; i++) {
+        struct recipe_entry *recipe = &row->recipes[i];
+        void *result = NULL;
+
+        if (recipe->entry.outcome == OUTCOME_FAILED) {
+            continue;
+        }
+        if (!compare_get_result(recipe->peer, &recipe->entry, problem, operands, &result)) {
+            return false;
+        }
+        if (result != NULL) {
+            compare_note_error(&recipe->entry, problem_error(problem, result));
+            compare_check_pair(problem, result, &recipe->entry, right,
+                    &row->entries[comparison->kiln]);
+        }
+        free(result);
+    }
+    return true;
+}
+
 /* What is left as OUTCOME_TIMED after this is right. False when memory is short. */
 static bool compare_check(struct comparison *comparison, struct row *row,
         const struct problem *problem, const struct operands *operands)
@@ -103,6 +233,13 @@ static bool compare_check(struct comparison *comparison, struct row *row,
     }
     if (good) {
         compare_check_results(&check, row, comparison->num_peers);
+        compare_explain(comparison, row);
+    }
+    if (good && comparison->recipes != NULL
+            && row->entries[comparison->kiln].outcome == OUTCOME_TIMED) {
+        good = compare_add_recipes(comparison, row, problem)
+                && compare_check_recipes(comparison, row, problem, operands,
+                        check.results[comparison->kiln]);
     }
     for (size_t i = 0; i < PEERS_MAX; i++) {
         free(check.results[i]);
@@ -112,30 +249,83 @@ static bool compare_check(struct comparison *comparison, struct row *row,
 
 /* ---- Timing ---- */
 
-static void compare_time(struct comparison *comparison, struct row *row)
+static void compare_take_sample(struct comparison *comparison, struct peer *peer,
+        struct entry *entry, size_t round)
 {
-    for (size_t round = 0; round < comparison->rounds; round++) {
-        for (size_t i = 0; i < comparison->num_peers; i++) {
-            struct peer *peer = &comparison->peers[i];
-            struct entry *entry = &row->entries[i];
-            enum peer_answer answer;
-            struct sample sample;
+    struct sample sample;
 
-            if (entry->outcome != OUTCOME_TIMED) {
-                continue;
-            }
-            answer = peer->class->sample(peer, comparison->min_seconds, &sample);
-            if (answer != PEER_OK) {
-                entry->outcome = OUTCOME_FAILED;
-                continue;
-            }
-            for (int clock = 0; clock < NUM_CLOCKS; clock++) {
-                entry->samples[clock][round] = sample.seconds[clock];
-            }
+    if (peer->class->sample(peer, comparison->min_seconds, &sample) != PEER_OK) {
+        entry->outcome = OUTCOME_FAILED;
+        return;
+    }
+    for (int clock = 0; clock < NUM_CLOCKS; clock++) {
+        entry->samples[clock][round] = sample.seconds[clock];
+    }
+}
+
+/* Recipes that the first round shows to be far from the best would take most of the time. The one
+ * that Kiln chose stays. */
+static void compare_drop_slow(const struct comparison *comparison, struct row *row)
+{
+    enum timer_clock clock = comparison->clock;
+    double least = 0;
+
+    for (size_t i = 0; i < row->num_recipes; i++) {
+        const struct entry *entry = &row->recipes[i].entry;
+
+        if (entry->outcome == OUTCOME_TIMED
+                && (least == 0 || entry->samples[clock][0] < least)) {
+            least = entry->samples[clock][0];
+        }
+    }
+    for (size_t i = 0; i < row->num_recipes; i++) {
+        struct entry *entry = &row->recipes[i].entry;
+
+        if (i != row->dispatched && entry->outcome == OUTCOME_TIMED
+                && entry->samples[clock][0] > COMPARE_SLOW * least) {
+            entry->outcome = OUTCOME_SLOW;
         }
     }
 }
 
+/* Which entry has turn `i` of a round. Who comes after another library has an advantage where that
+ * left the processors idle; so with recipes, the other peers come first, and then Kiln and the
+ * recipes, each round from the next of them on. */
+static size_t compare_turn(const struct comparison *comparison, const struct row *row,
+        size_t round, size_t i)
+{
+    size_t num_others = comparison->num_peers - 1;
+    size_t place;
+
+    if (row->num_recipes == 0) {
+        return i;
+    }
+    if (i < num_others) {
+        return i < comparison->kiln ? i : i + 1;
+    }
+    place = (i - num_others + round) % (row->num_recipes + 1);
+    return place == 0 ? comparison->kiln : comparison->num_peers + place - 1;
+}
+
+static void compare_time(struct comparison *comparison, struct row *row)
+{
+    for (size_t round = 0; round < comparison->rounds; round++) {
+        for (size_t i = 0; i < compare_num_entries(comparison, row); i++) {
+            size_t turn = compare_turn(comparison, row, round, i);
+            struct entry *entry = compare_entry(comparison, row, turn);
+
+            if (entry->outcome == OUTCOME_TIMED) {
+                compare_take_sample(comparison, compare_peer(comparison, row, turn), entry,
+                        round);
+            }
+        }
+        if (round == 0) {
+            compare_drop_slow(comparison, row);
+        }
+    }
+}
+
+/* Of one that was timed once, that is the median. */
 static bool compare_summarise(const struct comparison *comparison, struct row *row)
 {
     size_t bytes = comparison->rounds * sizeof(double);
@@ -144,12 +334,15 @@ static bool compare_summarise(const struct comparison *comparison, struct row *r
     if (sorted == NULL) {
         return false;
     }
-    for (size_t i = 0; i < comparison->num_peers; i++) {
-        struct entry *entry = &row->entries[i];
+    for (size_t i = 0; i < compare_num_entries(comparison, row); i++) {
+        struct entry *entry = compare_entry(comparison, row, i);
 
         for (int clock = 0; entry->outcome == OUTCOME_TIMED && clock < NUM_CLOCKS; clock++) {
             memcpy(sorted, entry->samples[clock], bytes);
             entry->medians[clock] = stats_median(sorted, comparison->rounds);
+        }
+        for (int clock = 0; entry->outcome == OUTCOME_SLOW && clock < NUM_CLOCKS; clock++) {
+            entry->medians[clock] = entry->samples[clock][0];
         }
     }
     free(sorted);
@@ -157,18 +350,6 @@ static bool compare_summarise(const struct comparison *comparison, struct row *r
 }
 
 /* ---- Rows ---- */
-
-static void compare_explain(struct comparison *comparison, struct row *row)
-{
-    for (size_t i = 0; i < comparison->num_peers; i++) {
-        struct peer *peer = &comparison->peers[i];
-
-        if (peer->class->explain != NULL && row->entries[i].outcome == OUTCOME_TIMED) {
-            peer->class->explain(peer, row->explain, sizeof(row->explain));
-            return;
-        }
-    }
-}
 
 static bool compare_measure(struct comparison *comparison, struct row *row,
         const struct problem *problem, const struct device *device)
@@ -181,7 +362,6 @@ static bool compare_measure(struct comparison *comparison, struct row *row,
     }
     good = compare_check(comparison, row, problem, &operands);
     if (good) {
-        compare_explain(comparison, row);
         compare_time(comparison, row);
         good = compare_summarise(comparison, row);
     }
@@ -189,13 +369,10 @@ static bool compare_measure(struct comparison *comparison, struct row *row,
     return good;
 }
 
-static bool compare_allocate_samples(struct comparison *comparison, struct row *row)
+static bool compare_allocate_entries(struct comparison *comparison, struct row *row)
 {
-    for (size_t i = 0; i < comparison->num_peers * NUM_CLOCKS; i++) {
-        double **samples = &row->entries[i / NUM_CLOCKS].samples[i % NUM_CLOCKS];
-
-        *samples = calloc(comparison->rounds, sizeof(double));
-        if (*samples == NULL) {
+    for (size_t i = 0; i < comparison->num_peers; i++) {
+        if (!compare_allocate_samples(comparison, &row->entries[i])) {
             return false;
         }
     }
@@ -208,7 +385,7 @@ static bool compare_row(struct comparison *comparison, struct row *row,
     struct problem problem;
     bool good;
 
-    if (!compare_allocate_samples(comparison, row)
+    if (!compare_allocate_entries(comparison, row)
             || !problem_create(&problem, row->precision, row->transa, row->transb, &row->shape)) {
         return false;
     }
@@ -216,6 +393,14 @@ static bool compare_row(struct comparison *comparison, struct row *row,
     good = compare_measure(comparison, row, &problem, device);
     problem_destroy(&problem);
     return good;
+}
+
+/* Whether a shape is compared in the precision of that number: in its own alone, if it has one. */
+static bool compare_in_precision(const struct options *options, const struct shape *shape,
+        size_t number)
+{
+    return shape->precision == 0 || options->has_precisions ? number < options->num_common
+            : options->precisions[number] == shape->precision;
 }
 
 bool compare_run(struct comparison *comparison, const struct options *options,
@@ -229,13 +414,19 @@ bool compare_run(struct comparison *comparison, const struct options *options,
         return false;
     }
     for (size_t i = 0; i < count; i++) {
-        struct row *row = &comparison->rows[i];
+        struct row *row = &comparison->rows[comparison->num_rows];
         size_t transpose = i % per_precision / options->shapes.count;
+        const struct shape *shape = &options->shapes.items[i % options->shapes.count];
+        bool has_own = shape->has_pair && !options->has_transposes;
 
+        if ((has_own && transpose > 0)
+                || !compare_in_precision(options, shape, i / per_precision)) {
+            continue;
+        }
         row->precision = options->precisions[i / per_precision];
-        row->transa = options->transposes[transpose].a;
-        row->transb = options->transposes[transpose].b;
-        row->shape = options->shapes.items[i % options->shapes.count];
+        row->transa = has_own ? shape->transa : options->transposes[transpose].a;
+        row->transb = has_own ? shape->transb : options->transposes[transpose].b;
+        row->shape = *shape;
         comparison->num_rows++;
         if (!compare_row(comparison, row, device)) {
             return false;
@@ -248,9 +439,12 @@ bool compare_run(struct comparison *comparison, const struct options *options,
 void compare_free(struct comparison *comparison)
 {
     for (size_t i = 0; i < comparison->num_rows; i++) {
-        for (size_t j = 0; j < PEERS_MAX * NUM_CLOCKS; j++) {
-            free(comparison->rows[i].entries[j / NUM_CLOCKS].samples[j % NUM_CLOCKS]);
+        struct row *row = &comparison->rows[i];
+
+        for (size_t j = 0; j < compare_num_entries(comparison, row); j++) {
+            compare_free_samples(compare_entry(comparison, row, j));
         }
+        free(row->recipes);
     }
     free(comparison->rows);
     comparison->rows = NULL;
@@ -262,8 +456,10 @@ void compare_free(struct comparison *comparison)
 bool compare_is_clean(const struct comparison *comparison)
 {
     for (size_t i = 0; i < comparison->num_rows; i++) {
-        for (size_t j = 0; j < comparison->num_peers; j++) {
-            enum outcome outcome = comparison->rows[i].entries[j].outcome;
+        struct row *row = &comparison->rows[i];
+
+        for (size_t j = 0; j < compare_num_entries(comparison, row); j++) {
+            enum outcome outcome = compare_entry(comparison, row, j)->outcome;
 
             if (outcome == OUTCOME_FAILED || outcome == OUTCOME_WRONG) {
                 return false;
@@ -302,7 +498,7 @@ bool compare_speedup(const struct row *row, const struct versus *versus, double 
     return true;
 }
 
-static bool compare_is_selected(const struct row *row, const struct selection *selection)
+bool compare_is_selected(const struct row *row, const struct selection *selection)
 {
     const char *group = row->shape.group;
 

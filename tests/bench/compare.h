@@ -7,12 +7,14 @@
 
 #include "options.h"
 #include "peers.h"
+#include "recipes.h"
 
 enum outcome {
     OUTCOME_TIMED,
     OUTCOME_REFUSED,                   /* the peer has no such multiplication */
     OUTCOME_FAILED,
-    OUTCOME_WRONG                      /* it ran, but not to the right numbers: not timed */
+    OUTCOME_WRONG,                     /* it ran, but not to the right numbers: not timed */
+    OUTCOME_SLOW                       /* a recipe that is far from the best: timed once */
 };
 
 struct entry {                         /* one peer at one problem */
@@ -22,6 +24,13 @@ struct entry {                         /* one peer at one problem */
     double error;                      /* see problem_error_at */
 };
 
+/* A recipe of the bundle that serves a row, alone. */
+struct recipe_entry {
+    const char *name;
+    struct peer *peer;
+    struct entry entry;
+};
+
 struct row {                           /* one problem */
     enum kiln_precision precision;
     bool transa, transb;
@@ -29,11 +38,16 @@ struct row {                           /* one problem */
     double flops;
     char explain[512];                 /* what Kiln says it does, two lines */
     struct entry entries[PEERS_MAX];   /* one for each peer */
+    struct recipe_entry *recipes;      /* those that may serve; none unless they take part */
+    size_t num_recipes;
+    size_t dispatched;                 /* which of them Kiln chose; num_recipes: not known */
 };
 
 struct comparison {
     struct peer *peers;
     size_t num_peers;
+    struct recipes *recipes;           /* they take part beside Kiln; NULL: not */
+    size_t kiln;                       /* index of the peer Kiln; num_peers: not there */
     size_t rounds;
     double min_seconds;
     enum timer_clock clock;            /* that counts; the wall clock is taken in any case */
@@ -47,7 +61,7 @@ bool compare_run(struct comparison *comparison, const struct options *options,
         const struct device *device, void (*report)(const struct comparison *, const struct row *));
 void compare_free(struct comparison *comparison);
 
-/* Whether no peer failed or was wrong. */
+/* Whether no peer and no recipe failed or was wrong. */
 bool compare_is_clean(const struct comparison *comparison);
 
 /* Whether the peer was timed by that clock in the row. The functions below ask for this first. */
@@ -69,6 +83,8 @@ struct selection {
     enum kiln_precision precision;
     const char *group;
 };
+
+bool compare_is_selected(const struct row *row, const struct selection *selection);
 
 /* The geometric mean of the speed-ups over the selected rows; false when there are none. */
 bool compare_mean_speedup(const struct comparison *comparison, const struct selection *selection,

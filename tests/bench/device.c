@@ -81,6 +81,14 @@ static int device_host_threads(cl_device_id id)
     return (int)sysconf(_SC_NPROCESSORS_ONLN);
 }
 
+static uint64_t device_bytes(cl_device_id id, cl_device_info what)
+{
+    cl_ulong bytes = 0;
+
+    clGetDeviceInfo(id, what, sizeof(bytes), &bytes, NULL);
+    return bytes;
+}
+
 static void device_describe(struct device *device)
 {
     cl_platform_id platform = NULL;
@@ -94,6 +102,8 @@ static void device_describe(struct device *device)
     device->has_double = device_has_extension(device->id, "cl_khr_fp64");
     device->is_cpu = device_is_cpu(device->id);
     device->is_nvidia = device_has_extension(device->id, "cl_nv_device_attribute_query");
+    device->most_buffer_bytes = device_bytes(device->id, CL_DEVICE_MAX_MEM_ALLOC_SIZE);
+    device->memory_bytes = device_bytes(device->id, CL_DEVICE_GLOBAL_MEM_SIZE);
     device->host_threads = device_host_threads(device->id);
 }
 

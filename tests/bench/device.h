@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "problem.h"
 #include "timer.h"
@@ -18,6 +19,8 @@ struct device {
     bool is_cpu;                       /* the host's own processor: its peers are on the host */
     bool is_nvidia;
     bool has_clock;                    /* timed by its own clock too: all but CPUs */
+    uint64_t most_buffer_bytes;        /* of one buffer */
+    uint64_t memory_bytes;             /* of all */
     int host_threads;                  /* for peers on the host: what the device uses, if a CPU */
 };
 

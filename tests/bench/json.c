@@ -3,9 +3,11 @@
 #include "json.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "loss.h"
 #include "report.h"
 
 static void json_string(FILE *out, const char *text)
@@ -76,7 +78,7 @@ static const char *json_outcome(enum outcome outcome)
 {
     static const char *const names[] = {
         [OUTCOME_TIMED] = "timed", [OUTCOME_REFUSED] = "refused", [OUTCOME_FAILED] = "failed",
-        [OUTCOME_WRONG] = "wrong",
+        [OUTCOME_WRONG] = "wrong", [OUTCOME_SLOW] = "slow",
     };
 
     return names[outcome];
@@ -84,32 +86,49 @@ static const char *json_outcome(enum outcome outcome)
 
 /* What a clock showed. The names of the one that counts are bare. */
 static void json_clock(FILE *out, const struct comparison *comparison, const struct row *row,
-        size_t peer, enum timer_clock clock)
+        const struct entry *entry, enum timer_clock clock)
 {
-    const struct entry *entry = &row->entries[peer];
     const char *prefix = clock == comparison->clock ? "" : json_clocks[clock];
 
-    if (compare_is_timed(row, peer, clock)) {
+    if (entry->medians[clock] > 0) {
         fprintf(out, ", \"%sgflops\": %.6g, \"%smedian_seconds\": %.9g, \"%sseconds\": ", prefix,
-                compare_gflops(row, peer, clock), prefix, entry->medians[clock], prefix);
-        json_numbers(out, entry->samples[clock], comparison->rounds);
+                1e-9 * row->flops / entry->medians[clock], prefix, entry->medians[clock], prefix);
+        json_numbers(out, entry->samples[clock],
+                entry->outcome == OUTCOME_TIMED ? comparison->rounds : 1);
     }
 }
 
+/* What is known of an entry, and the end of its object. */
 static void json_entry(FILE *out, const struct comparison *comparison, const struct row *row,
-        size_t peer)
+        const struct entry *entry)
 {
-    const struct entry *entry = &row->entries[peer];
-
-    fputs(peer > 0 ? ",\n        " : "\n        ", out);
-    json_string(out, comparison->peers[peer].key);
-    fprintf(out, ": {\"outcome\": \"%s\"", json_outcome(entry->outcome));
-    if (entry->outcome == OUTCOME_TIMED) {
+    fprintf(out, "\"outcome\": \"%s\"", json_outcome(entry->outcome));
+    if (entry->outcome == OUTCOME_TIMED || entry->outcome == OUTCOME_SLOW) {
         fprintf(out, ", \"error\": %.4g", entry->error);
-        json_clock(out, comparison, row, peer, CLOCK_WALL);
-        json_clock(out, comparison, row, peer, CLOCK_DEVICE);
+        json_clock(out, comparison, row, entry, CLOCK_WALL);
+        json_clock(out, comparison, row, entry, CLOCK_DEVICE);
     }
     fputc('}', out);
+}
+
+/* Every recipe that took part in the row, and what choosing among them lost. */
+static void json_recipes(FILE *out, const struct comparison *comparison, const struct row *row)
+{
+    struct loss loss;
+
+    if (loss_of_row(comparison, row, &loss)) {
+        fprintf(out, ",\n       \"loss\": %.6g, ", loss.times - 1);
+        json_member(out, "chosen", loss_chosen(row));
+        fputs("\"best\": ", out);
+        json_string(out, row->recipes[loss.best].name);
+    }
+    fputs(",\n       \"recipes\": [", out);
+    for (size_t i = 0; i < row->num_recipes; i++) {
+        fputs(i > 0 ? ",\n        {" : "\n        {", out);
+        json_member(out, "name", row->recipes[i].name);
+        json_entry(out, comparison, row, &row->recipes[i].entry);
+    }
+    fputc(']', out);
 }
 
 /* The ratios of a row, or the geometric means of a selection when `row` is NULL. */
@@ -160,14 +179,24 @@ static void json_row(FILE *out, const struct comparison *comparison, const struc
             row->transb ? 't' : 'n');
     fprintf(out, "\"m\": %zu, \"n\": %zu, \"k\": %zu,\n       ", row->shape.m, row->shape.n,
             row->shape.k);
+    if (row->shape.group != NULL) {
+        json_member(out, "group", row->shape.group);
+    }
     json_member(out, "kernel", row->explain);
     fputs("\"ratios\": ", out);
     json_ratios(out, comparison, row, NULL);
     fputs(",\n       \"results\": {", out);
     for (size_t i = 0; i < comparison->num_peers; i++) {
-        json_entry(out, comparison, row, i);
+        fputs(i > 0 ? ",\n        " : "\n        ", out);
+        json_string(out, comparison->peers[i].key);
+        fputs(": {", out);
+        json_entry(out, comparison, row, &row->entries[i]);
     }
-    fputs("}}", out);
+    fputc('}', out);
+    if (comparison->recipes != NULL) {
+        json_recipes(out, comparison, row);
+    }
+    fputc('}', out);
 }
 
 static void json_all_means(FILE *out, const struct comparison *comparison,
@@ -183,6 +212,54 @@ static void json_all_means(FILE *out, const struct comparison *comparison,
     fputc('}', out);
 }
 
+/* All that decides on the shapes that were drawn. */
+static void json_random(FILE *out, const struct options_random *random)
+{
+    const struct draw_limits *limits = &random->limits;
+
+    fprintf(out, "    \"random\": {\"seed\": %zu, \"count\": %zu, \"least_ops\": %" PRIu64
+            ", \"most_ops\": %" PRIu64 ",\n      \"most_elements\": %" PRIu64
+            ", \"largest\": %zu},\n", random->seed, random->count, limits->least_ops,
+            limits->most_ops, limits->most_elements, limits->largest);
+}
+
+static void json_loss(FILE *out, const struct comparison *comparison,
+        const struct selection *selection, const char *name, const char **separator)
+{
+    struct losses losses;
+
+    if (loss_of_rows(comparison, selection, &losses)) {
+        fputs(*separator, out);
+        json_string(out, name);
+        fprintf(out, ": {\"shapes\": %zu, \"mean\": %.6g, \"percentile_95\": %.6g, "
+                "\"worst\": %.6g}", losses.count, losses.mean - 1, losses.percentile_95 - 1,
+                losses.worst - 1);
+        *separator = ", ";
+    }
+}
+
+/* Of each precision: of each group of shapes, and of all of them. */
+static void json_losses(FILE *out, const struct comparison *comparison,
+        const struct options *options, const char *const *groups, size_t num_groups)
+{
+    fputs(",\n    \"losses\": {", out);
+    for (size_t i = 0; i < options->num_precisions; i++) {
+        struct selection selection = {.precision = options->precisions[i]};
+        const char *separator = "";
+
+        fprintf(out, "%s\"%c\": {", i > 0 ? ", " : "",
+                compare_precision_letter(selection.precision));
+        for (size_t j = 0; j < num_groups; j++) {
+            selection.group = groups[j];
+            json_loss(out, comparison, &selection, groups[j], &separator);
+        }
+        selection.group = NULL;
+        json_loss(out, comparison, &selection, "all", &separator);
+        fputc('}', out);
+    }
+    fputc('}', out);
+}
+
 static void json_comparison(FILE *out, const struct comparison *comparison,
         const struct options *options)
 {
@@ -193,6 +270,9 @@ static void json_comparison(FILE *out, const struct comparison *comparison,
             comparison->rounds, comparison->min_seconds);
     fprintf(out, "\"clock\": \"%s\",\n",
             comparison->clock == CLOCK_DEVICE ? "device" : "wall");
+    if (options->random.wanted) {
+        json_random(out, &options->random);
+    }
     json_peers(out, comparison);
     fputs("    \"rows\": [\n", out);
     for (size_t i = 0; i < comparison->num_rows; i++) {
@@ -202,6 +282,9 @@ static void json_comparison(FILE *out, const struct comparison *comparison,
     fputs("\n    ]", out);
     json_all_means(out, comparison, options, "geometric_means", NULL, 0);
     json_all_means(out, comparison, options, "group_means", groups, num_groups);
+    if (comparison->recipes != NULL) {
+        json_losses(out, comparison, options, groups, num_groups);
+    }
     fputs("\n  }", out);
 }
 

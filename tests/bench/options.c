@@ -6,7 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OPTIONS_ERROR_SIZE = 512, OPTIONS_ROUNDS = 9, OPTIONS_SAMPLE_MS = 20, OPTIONS_SIZE = 256 };
+enum {
+    OPTIONS_ERROR_SIZE = 512,
+    OPTIONS_ROUNDS = 9,
+    OPTIONS_SAMPLE_MS = 20,
+    OPTIONS_SIZE = 256,
+    OPTIONS_SEED = 1,
+    OPTIONS_COUNT = 40
+};
 
 struct option_row {
     const char *name;
@@ -30,6 +37,10 @@ static bool options_shapes(bool (*add)(struct shapes *, const char *, char *, si
 
 static bool options_read_shapes(struct options *options, const char *text)
 {
+    if (strcmp(text, "random") == 0) {
+        options->random.wanted = true;
+        return true;
+    }
     return options_shapes(shapes_add_named, options, text);
 }
 
@@ -135,6 +146,57 @@ static bool options_read_sample_ms(struct options *options, const char *text)
     return true;
 }
 
+static bool options_read_seed(struct options *options, const char *text)
+{
+    options->random.needing = "--seed";
+    return options_read_number(text, 0, 4294967295, &options->random.seed);
+}
+
+static bool options_read_count(struct options *options, const char *text)
+{
+    options->random.needing = "--count";
+    return options_read_number(text, 1, 100000, &options->random.count);
+}
+
+static bool options_read_largest(struct options *options, const char *text)
+{
+    options->random.needing = "--largest";
+    return options_read_number(text, DRAW_LARGEST_LEAST, DRAW_LARGEST_MOST,
+            &options->random.limits.largest);
+}
+
+/* As people write it: 30000000, 3e7. */
+static bool options_read_ops(const char *text, uint64_t *ops)
+{
+    char *end;
+    double value = strtod(text, &end);
+
+    if (end == text || *end != '\0' || !(value >= DRAW_LEAST_OPS && value <= DRAW_MOST_OPS)) {
+        return options_bad(text, "a number of operations from 1000 to 1e15");
+    }
+    *ops = (uint64_t)value;
+    return true;
+}
+
+static bool options_read_least_ops(struct options *options, const char *text)
+{
+    options->random.needing = "--least-ops";
+    return options_read_ops(text, &options->random.limits.least_ops);
+}
+
+static bool options_read_most_ops(struct options *options, const char *text)
+{
+    options->random.needing = "--most-ops";
+    return options_read_ops(text, &options->random.limits.most_ops);
+}
+
+static bool options_read_best(struct options *options, const char *text)
+{
+    (void)text;
+    options->best = true;
+    return true;
+}
+
 static bool options_read_size(struct options *options, const char *text)
 {
     return options_read_number(text, 1, 1024, &options->size);
@@ -209,15 +271,29 @@ static bool options_read_version(struct options *options, const char *text)
 
 static const struct option_row option_rows[] = {
     {"--shapes", "NAME", options_read_shapes,
-        "add a named list: goals, squares, skinny, deep, small, odd, all, hopper\n"
-        "(default: goals, when no shape is given)"},
+        "add a named list: goals, squares, skinny, deep, small, odd, all, hopper,\n"
+        "or random (default: goals, when no shape is given)"},
     {"--shape", "MxNxK", options_read_shape, "add one shape"},
     {"--shapes-file", "FILE", options_read_shapes_file,
-        "add the shapes of a file, one \"M N K\" or \"MxNxK\" a line; # starts a comment"},
-    {"--precision", "LIST", options_read_precision, "of s, d, h (default: s,d)"},
-    {"--transpose", "LIST", options_read_transpose, "of nn, nt, tn, tt (default: nn)"},
+        "add the shapes of a file, one \"M N K\" or \"MxNxK\" a line, with a precision and\n"
+        "transposes of its own behind it or not: \"64 64 64 half nt\"; # starts a comment"},
+    {"--seed", "N", options_read_seed, "of random shapes (default: 1)"},
+    {"--count", "N", options_read_count, "how many random shapes (default: 40)"},
+    {"--least-ops", "N", options_read_least_ops,
+        "least operations of a random shape (default: 3e7 on a CPU, else 1e6)"},
+    {"--most-ops", "N", options_read_most_ops,
+        "most operations of a random shape (default: 1e10 on a CPU, else 5e11)"},
+    {"--largest", "N", options_read_largest,
+        "largest extent of a random shape, an eighth of the deepest K\n"
+        "(default: 4096 on a CPU, else 8192)"},
+    {"--precision", "LIST", options_read_precision,
+        "of s, d, h (default: s,d; of a shape in a file, its own if it names one)"},
+    {"--transpose", "LIST", options_read_transpose, "of nn, nt, tn, tt\n"
+        "(default: nn; of a random shape, a pair of its own; likewise in a file)"},
     {"--peers", "LIST", options_read_peers,
         "compare only these (default: all that are built in and meant for the device)"},
+    {"--best", NULL, options_read_best,
+        "time every recipe of the bundle beside what Kiln chooses, and show what that loses"},
     {"--rounds", "N", options_read_rounds, "samples of each peer, interleaved (default: 9)"},
     {"--sample-ms", "N", options_read_sample_ms, "least length of a sample (default: 20)"},
     {"--device", "TEXT", options_read_device,
@@ -273,23 +349,75 @@ static bool options_read(struct options *options, int argc, char **argv, int *at
     return row->read(options, argv[(*at)++]);
 }
 
+/* What shapes are compared in that name a precision comes last, for them alone. */
+static void options_add_own_precisions(struct options *options)
+{
+    options->num_common = options->num_precisions;
+    for (size_t i = 0; i < options->shapes.count && !options->has_precisions; i++) {
+        if (options->shapes.items[i].precision != 0) {
+            options_add_precision(options, options->shapes.items[i].precision);
+        }
+    }
+}
+
 bool options_parse(struct options *options, int argc, char **argv)
 {
     *options = (struct options){
         .rounds = OPTIONS_ROUNDS, .min_seconds = 1e-3 * OPTIONS_SAMPLE_MS, .size = OPTIONS_SIZE,
+        .random = {.seed = OPTIONS_SEED, .count = OPTIONS_COUNT},
     };
     for (int at = 1; at < argc;) {
         if (!options_read(options, argc, argv, &at)) {
             return false;
         }
     }
+    if (!options->random.wanted && options->random.needing != NULL) {
+        fprintf(stderr, "kiln-bench: %s is for --shapes random\n", options->random.needing);
+        return false;
+    }
+    options->has_precisions = options->num_precisions > 0;
+    options->has_transposes = options->num_transposes > 0;
     if (options->num_precisions == 0) {
         options_read_precision(options, "s,d");
     }
     if (options->num_transposes == 0) {
         options_read_transpose(options, "nn");
     }
-    return options->shapes.count > 0 || options_read_shapes(options, "goals");
+    options_add_own_precisions(options);
+    return options->shapes.count > 0 || options->random.wanted
+            || options_read_shapes(options, "goals");
+}
+
+/* 1 GiB for A, B and C in the widest precision, or what the device has. */
+static uint64_t options_most_elements(const struct device *device)
+{
+    uint64_t bytes = (uint64_t)1 << 30;
+
+    bytes = device->most_buffer_bytes < bytes ? device->most_buffer_bytes : bytes;
+    bytes = device->memory_bytes / 4 < bytes ? device->memory_bytes / 4 : bytes;
+    return bytes / sizeof(double);
+}
+
+bool options_draw(struct options *options, const struct device *device)
+{
+    struct draw_limits *limits = &options->random.limits;
+    char error[OPTIONS_ERROR_SIZE];
+
+    if (!options->random.wanted) {
+        return true;
+    }
+    limits->least_ops = limits->least_ops != 0 ? limits->least_ops
+            : device->is_cpu ? UINT64_C(30000000) : UINT64_C(1000000);
+    limits->most_ops = limits->most_ops != 0 ? limits->most_ops
+            : device->is_cpu ? UINT64_C(10000000000) : UINT64_C(500000000000);
+    limits->largest = limits->largest != 0 ? limits->largest : device->is_cpu ? 4096 : 8192;
+    limits->most_elements = options_most_elements(device);
+    if (!shapes_add_drawn(&options->shapes, limits, options->random.seed, options->random.count,
+            error, sizeof(error))) {
+        fprintf(stderr, "kiln-bench: %s\n", error);
+        return false;
+    }
+    return true;
 }
 
 void options_free(struct options *options)

@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include "core/draw.h"
+#include "device.h"
 #include "kiln/kiln.h"
 #include "shapes.h"
 
@@ -21,13 +23,26 @@ enum mode {
 
 enum { OPTIONS_MAX_PRECISIONS = 3, OPTIONS_MAX_TRANSPOSES = 4 };
 
+/* What shapes are drawn; a limit of 0 is left to the device. */
+struct options_random {
+    bool wanted;
+    const char *needing;               /* an option that was given and is for random shapes alone */
+    size_t seed, count;
+    struct draw_limits limits;
+};
+
 struct options {
     enum mode mode;
     struct shapes shapes;
+    struct options_random random;
     enum kiln_precision precisions[OPTIONS_MAX_PRECISIONS];
     size_t num_precisions;
+    size_t num_common;                 /* of them: for shapes without a precision of their own */
     struct { bool a, b; } transposes[OPTIONS_MAX_TRANSPOSES];
     size_t num_transposes;
+    bool has_precisions, has_transposes;   /* they were given, and take the place of a shape's
+                                          own */
+    bool best;                         /* every recipe of the bundle takes part */
     size_t rounds;
     double min_seconds;                /* length of a sample */
     size_t size;                       /* extent for MODE_FIRST_RESULT */
@@ -40,6 +55,10 @@ struct options {
 
 /* False with a message on stderr. Free with options_free in any case. */
 bool options_parse(struct options *options, int argc, char **argv);
+
+/* Adds the random shapes, if they are wanted, within the limits given and what suits the device;
+ * the limits are filled in. False with a message on stderr. */
+bool options_draw(struct options *options, const struct device *device);
 void options_free(struct options *options);
 void options_print_help(FILE *out);
 

@@ -1,5 +1,5 @@
-/* peer_kiln.c: Kiln as a peer, three times: as it comes; held to the generic bundle, which shows what
- * tuning gives; and with both operands packed before, which is not timed. */
+/* peer_kiln.c: Kiln as a peer: as it comes; held to the generic bundle, which shows what tuning
+ * gives; with both operands packed before, which is not timed; and held to one recipe. */
 #include "peers.h"
 
 #include <stdlib.h>
@@ -11,11 +11,20 @@
 extern const struct kiln_bundle kiln_bundle_generic;
 #endif
 
-enum { PEER_KILN_OPERANDS = 2 };
+enum { PEER_KILN_OPERANDS = 2, PEER_KILN_EXPLAIN_BYTES = 4096 };
+
+/* A bundle in memory of one recipe, with a name that no linked bundle has. */
+#define PEER_KILN_ALONE "kiln-bench, one recipe"
+struct peer_kiln_alone {
+    struct kiln_bundle bundle;
+    struct kiln_recipe recipe;
+    struct peer_room *room;
+};
 
 struct peer_kiln {
     const struct device *device;
     struct kiln_context *context;
+    struct peer_kiln_alone *alone;             /* NULL: the bundle is none of the bench's */
     bool packs;
     struct kiln_pack packed[PEER_KILN_OPERANDS];
     cl_mem rooms[PEER_KILN_OPERANDS];          /* of the packs; NULL: nothing to pack */
@@ -24,10 +33,19 @@ struct peer_kiln {
     const struct operands *operands;
 };
 
+/* The room may have grown since the problem was taken up. */
+static void peer_kiln_use_room(struct peer_kiln *kiln)
+{
+    if (kiln->alone != NULL) {
+        kiln->gemm.workspace = kiln->alone->room->buffer;
+    }
+}
+
 static bool peer_kiln_enqueue(void *user, cl_command_queue queue, cl_event *event)
 {
     struct peer_kiln *kiln = user;
 
+    peer_kiln_use_room(kiln);
     return kiln_gemm_enqueue(kiln->context, &kiln->gemm, queue, 0, NULL, event) == KILN_SUCCESS;
 }
 
@@ -84,6 +102,50 @@ static enum peer_answer peer_kiln_pack_both(struct peer *peer)
     return PEER_OK;
 }
 
+/* ---- One recipe ---- */
+
+static bool peer_kiln_room_fits(const struct peer_kiln *kiln, size_t bytes)
+{
+    struct peer_room *room = kiln->alone->room;
+
+    if (bytes <= room->bytes) {
+        return true;
+    }
+    if (room->buffer != NULL) {
+        clReleaseMemObject(room->buffer);
+    }
+    room->buffer = clCreateBuffer(kiln->device->context, CL_MEM_READ_WRITE, bytes, NULL, NULL);
+    room->bytes = room->buffer != NULL ? bytes : 0;
+    return room->buffer != NULL;
+}
+
+/* Behind the bundle of one recipe the library has the generic one, which must not be timed in its
+ * place. */
+static enum peer_answer peer_kiln_prepare_alone(struct peer *peer)
+{
+    static const char wanted[] = "bundle: " PEER_KILN_ALONE "\n";
+    struct peer_kiln *kiln = peer->state;
+    char text[PEER_KILN_EXPLAIN_BYTES];
+    size_t bytes = 0;
+    enum kiln_status status = kiln_gemm_explain(kiln->context, &kiln->gemm, text, sizeof(text));
+
+    if (status == KILN_NO_KERNEL
+            || (status == KILN_SUCCESS && strncmp(text, wanted, sizeof(wanted) - 1) != 0)) {
+        return PEER_REFUSED;
+    }
+    if (status == KILN_SUCCESS) {
+        status = kiln_gemm_workspace_bytes(kiln->context, &kiln->gemm, &bytes);
+    }
+    if (status == KILN_SUCCESS && !peer_kiln_room_fits(kiln, bytes)) {
+        status = KILN_OUT_OF_MEMORY;
+    }
+    if (status != KILN_SUCCESS) {
+        fprintf(stderr, "kiln-bench: %s: %s\n", peer->key, kiln_status_string(status));
+        return PEER_FAILED;
+    }
+    return PEER_OK;
+}
+
 static enum peer_answer peer_kiln_prepare(struct peer *peer, const struct problem *problem,
         const struct operands *operands)
 {
@@ -104,6 +166,9 @@ static enum peer_answer peer_kiln_prepare(struct peer *peer, const struct proble
     if (problem->precision == KILN_DOUBLE && !kiln->device->has_double) {
         return PEER_REFUSED;
     }
+    if (kiln->alone != NULL) {
+        return peer_kiln_prepare_alone(peer);
+    }
     return kiln->packs ? peer_kiln_pack_both(peer) : PEER_OK;
 }
 
@@ -115,6 +180,7 @@ static enum peer_answer peer_kiln_result(struct peer *peer, void *c)
     if (!operands_poison(kiln->operands, kiln->device, kiln->problem)) {
         return PEER_FAILED;
     }
+    peer_kiln_use_room(kiln);
     status = kiln_gemm_enqueue(kiln->context, &kiln->gemm, kiln->device->queue, 0, NULL, NULL);
     if (status != KILN_SUCCESS) {
         fprintf(stderr, "kiln-bench: %s: %s\n", peer->key, kiln_status_string(status));
@@ -136,7 +202,7 @@ static enum peer_answer peer_kiln_sample(struct peer *peer, double min_seconds,
 static void peer_kiln_explain(struct peer *peer, char *text, size_t size)
 {
     struct peer_kiln *kiln = peer->state;
-    char full[4096];
+    char full[PEER_KILN_EXPLAIN_BYTES];
     char *end;
 
     if (kiln_gemm_explain(kiln->context, &kiln->gemm, full, sizeof(full)) != KILN_SUCCESS) {
@@ -156,6 +222,7 @@ static void peer_kiln_close(struct peer *peer)
 
     peer_kiln_unpack(kiln);
     kiln_context_destroy(&kiln->context);
+    free(kiln->alone);
     free(kiln);
     peer->state = NULL;
 }
@@ -204,6 +271,35 @@ bool peer_kiln_packed_open(struct peer *peer, const struct peer_setup *setup)
         return false;
     }
     ((struct peer_kiln *)peer->state)->packs = true;
+    return true;
+}
+
+bool peer_kiln_recipe_open(struct peer *peer, const struct peer_setup *setup,
+        const struct kiln_bundle *bundle, uint32_t recipe, struct peer_room *room)
+{
+    struct peer_kiln_alone *alone = malloc(sizeof(*alone));
+
+    if (alone == NULL) {
+        fprintf(stderr, "kiln-bench: out of memory\n");
+        return false;
+    }
+    alone->recipe = bundle->recipes[recipe];
+    alone->recipe.program = 0;
+    alone->room = room;
+    alone->bundle = (struct kiln_bundle){
+        .format = bundle->format, .name = PEER_KILN_ALONE,
+        .traits = bundle->traits, .pool = bundle->pool,
+        .num_programs = 1, .programs = &bundle->programs[bundle->recipes[recipe].program],
+        .num_recipes = 1, .recipes = &alone->recipe,
+    };
+    const struct kiln_context_params params = {.bundle = &alone->bundle};
+
+    snprintf(peer->detail, sizeof(peer->detail), "of bundle %s", bundle->name);
+    if (!peer_kiln_open_with(peer, setup, &params)) {
+        free(alone);
+        return false;
+    }
+    ((struct peer_kiln *)peer->state)->alone = alone;
     return true;
 }
 

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 
 #include "device.h"
@@ -65,10 +66,21 @@ const struct peer *peers_find(const struct peer *peers, size_t count, const char
 /* Prints the peers that were built in and those that were not. */
 void peers_list(FILE *out);
 
+/* Memory on the device that several peers share, one at a time; it grows as they need. */
+struct peer_room {
+    cl_mem buffer;                     /* NULL: none yet */
+    size_t bytes;
+};
+
 /* The openers. Each fills state, class and detail, or returns false with a message on stderr. */
 bool peer_kiln_open(struct peer *peer, const struct peer_setup *setup);
 bool peer_kiln_packed_open(struct peer *peer, const struct peer_setup *setup);
 bool peer_kiln_generic_open(struct peer *peer, const struct peer_setup *setup);
+struct kiln_bundle;
+/* Kiln held to one recipe of a bundle; where that can not serve, the peer refuses. Its workspace is
+ * the room; room and bundle outlive it. */
+bool peer_kiln_recipe_open(struct peer *peer, const struct peer_setup *setup,
+        const struct kiln_bundle *bundle, uint32_t recipe, struct peer_room *room);
 bool peer_openblas_open(struct peer *peer, const struct peer_setup *setup);
 bool peer_openblas_best_open(struct peer *peer, const struct peer_setup *setup);
 bool peer_clblast_open(struct peer *peer, const struct peer_setup *setup);

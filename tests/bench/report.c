@@ -4,6 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "loss.h"
+
+enum { REPORT_WORST = 8 };
+
 const char *const report_ratio_keys[REPORT_NUM_RATIOS] = {
     "openblas-best", "cublas", "clblast", "kiln-generic"
 };
@@ -94,6 +98,12 @@ static void report_kernels(const struct comparison *comparison)
 
 /* ---- The table ---- */
 
+/* Losses are by the clock that counts. */
+static bool report_has_losses(const struct comparison *comparison, enum timer_clock clock)
+{
+    return comparison->recipes != NULL && clock == comparison->clock;
+}
+
 static void report_head(const struct comparison *comparison, enum timer_clock clock)
 {
     static const char *const names[NUM_CLOCKS] = {"the wall clock", "the device's clock"};
@@ -109,7 +119,7 @@ static void report_head(const struct comparison *comparison, enum timer_clock cl
             printf("  Kiln/%-8s", comparison->peers[versus.other].title);
         }
     }
-    printf("  kernel\n");
+    printf("  kernel%s\n", report_has_losses(comparison, clock) ? "  lost %" : "");
 }
 
 static void report_entry(const struct row *row, size_t peer, enum timer_clock clock)
@@ -120,6 +130,7 @@ static void report_entry(const struct row *row, size_t peer, enum timer_clock cl
     }
     switch (row->entries[peer].outcome) {
     case OUTCOME_TIMED:                /* by the other clock alone */
+    case OUTCOME_SLOW:                 /* recipes alone, which have no column */
     case OUTCOME_REFUSED:
         printf(" %9s", "-");
         break;
@@ -146,6 +157,7 @@ static void report_row_by(const struct comparison *comparison, const struct row 
 {
     size_t index = (size_t)(row - comparison->rows);
     struct versus versus;
+    struct loss loss;
 
     printf("%c %c%c  %5zu %5zu %5zu", compare_precision_letter(row->precision),
             row->transa ? 't' : 'n', row->transb ? 't' : 'n', row->shape.m, row->shape.n,
@@ -165,6 +177,9 @@ static void report_row_by(const struct comparison *comparison, const struct row 
     }
     if (row->explain[0] != '\0') {
         printf("  %6zu", report_kernel_number(comparison, index) + 1);
+    }
+    if (report_has_losses(comparison, clock) && loss_of_row(comparison, row, &loss)) {
+        printf("  %6.1f", 100 * (loss.times - 1));
     }
     printf("\n");
     fflush(stdout);
@@ -226,6 +241,57 @@ static void report_means(const struct comparison *comparison, const struct optio
     }
 }
 
+static void report_loss(const struct comparison *comparison, const struct selection *selection)
+{
+    struct losses losses;
+
+    if (loss_of_rows(comparison, selection, &losses)) {
+        printf("%c lost %-17s %6zu %8.1f %8.1f %8.1f\n",
+                compare_precision_letter(selection->precision),
+                selection->group != NULL ? selection->group : "of all", losses.count,
+                100 * (losses.mean - 1), 100 * (losses.percentile_95 - 1),
+                100 * (losses.worst - 1));
+    }
+}
+
+static void report_worst_losses(const struct comparison *comparison)
+{
+    const struct row *rows[REPORT_WORST];
+    size_t count = loss_worst_rows(comparison, rows, REPORT_WORST);
+
+    for (size_t i = 0; i < count; i++) {
+        const struct row *row = rows[i];
+        struct loss loss;
+
+        if (loss_of_row(comparison, row, &loss)) {
+            printf("\n%c %c%c %zu x %zu x %zu: %.1f %% lost\n  chosen  %s\n  best    %s\n",
+                    compare_precision_letter(row->precision), row->transa ? 't' : 'n',
+                    row->transb ? 't' : 'n', row->shape.m, row->shape.n, row->shape.k,
+                    100 * (loss.times - 1), loss_chosen(row), row->recipes[loss.best].name);
+        }
+    }
+}
+
+static void report_losses(const struct comparison *comparison, const struct options *options)
+{
+    const char *groups[SHAPES_MAX_GROUPS];
+    size_t num_groups = compare_groups(comparison, groups, SHAPES_MAX_GROUPS);
+
+    printf("\nlost by choosing: percent of the time of the fastest recipe of the bundle\n"
+            "%24s %6s %8s %8s %8s\n", "", "shapes", "mean", "95 %", "worst");
+    for (size_t i = 0; i < options->num_precisions; i++) {
+        struct selection selection = {.precision = options->precisions[i]};
+
+        for (size_t j = 0; num_groups > 1 && j < num_groups; j++) {
+            selection.group = groups[j];
+            report_loss(comparison, &selection);
+        }
+        selection.group = NULL;
+        report_loss(comparison, &selection);
+    }
+    report_worst_losses(comparison);
+}
+
 static void report_wall_clock(const struct comparison *comparison, const struct options *options)
 {
     report_head(comparison, CLOCK_WALL);
@@ -259,6 +325,9 @@ static void report_errors(const struct comparison *comparison)
 void report_end(const struct comparison *comparison, const struct options *options)
 {
     report_means(comparison, options, comparison->clock);
+    if (comparison->recipes != NULL) {
+        report_losses(comparison, options);
+    }
     if (comparison->clock != CLOCK_WALL) {
         report_wall_clock(comparison, options);
     }

@@ -19,8 +19,9 @@ void report_peers(const struct peer *peers, size_t count);
 /* Prints one row of the table, and the table's head before the first; for compare_run. */
 void report_row(const struct comparison *comparison, const struct row *row);
 
-/* Prints the geometric means; the same table by the wall clock, where another clock counts; the
- * kernels that served the rows; and the largest errors. */
+/* Prints the geometric means; what choosing lost, where the recipes took part; the same table by
+ * the wall clock, where another clock counts; the kernels that served the rows; and the largest
+ * errors. */
 void report_end(const struct comparison *comparison, const struct options *options);
 
 #endif

@@ -1,11 +1,12 @@
-/* shapes.c: the named lists of shapes; those of the command line are read by core/extents.c. To add
- * a list: one array and one row in shape_lists. */
+/* shapes.c: the named lists of shapes; those of the command line are read by core/extents.c, and
+ * random ones drawn by core/draw.c. To add a list: one array and one row in shape_lists. */
 #include "shapes.h"
 
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/draw.h"
 #include "core/extents.h"
 
 static const struct shape shapes_goals[] = {
@@ -59,19 +60,10 @@ static const struct shape_list {
 };
 enum { NUM_SHAPE_LISTS = sizeof(shape_lists) / sizeof(shape_lists[0]) };
 
-static bool shapes_append(struct shapes *shapes, const struct shape *shape, char *error,
-        size_t size)
+static bool shapes_push(struct shapes *shapes, const struct shape *shape, char *error, size_t size)
 {
-    struct shape *grown;
+    struct shape *grown = realloc(shapes->items, (shapes->count + 1) * sizeof(*grown));
 
-    for (size_t i = 0; i < shapes->count; i++) {
-        const struct shape *old = &shapes->items[i];
-
-        if (old->m == shape->m && old->n == shape->n && old->k == shape->k) {
-            return true;
-        }
-    }
-    grown = realloc(shapes->items, (shapes->count + 1) * sizeof(*grown));
     if (grown == NULL) {
         snprintf(error, size, "out of memory");
         return false;
@@ -79,6 +71,21 @@ static bool shapes_append(struct shapes *shapes, const struct shape *shape, char
     shapes->items = grown;
     shapes->items[shapes->count++] = *shape;
     return true;
+}
+
+static bool shapes_append(struct shapes *shapes, const struct shape *shape, char *error,
+        size_t size)
+{
+    for (size_t i = 0; i < shapes->count; i++) {
+        const struct shape *old = &shapes->items[i];
+
+        if (old->m == shape->m && old->n == shape->n && old->k == shape->k
+                && old->precision == shape->precision && old->has_pair == shape->has_pair
+                && old->transa == shape->transa && old->transb == shape->transb) {
+            return true;
+        }
+    }
+    return shapes_push(shapes, shape, error, size);
 }
 
 static bool shapes_append_list(struct shapes *shapes, const struct shape_list *list, char *error,
@@ -131,10 +138,16 @@ bool shapes_add_text(struct shapes *shapes, const char *text, char *error, size_
             &(struct shape){.m = extents[0], .n = extents[1], .k = extents[2]}, error, size);
 }
 
-static const char *shapes_take(void *user, const size_t extents[3])
+/* Batch and weight are the tuner's. */
+static const char *shapes_take(void *user, const struct extents_line *line)
 {
     char error[64];
-    const struct shape shape = {.m = extents[0], .n = extents[1], .k = extents[2]};
+    const struct shape shape = {
+        .m = line->extents[0], .n = line->extents[1], .k = line->extents[2],
+        .precision = line->precision != NULL ? (enum kiln_precision)line->precision->bits : 0,
+        .has_pair = line->pair >= 0, .transa = line->pair > 1, .transb = line->pair == 1
+                || line->pair == 3,
+    };
 
     return shapes_append(user, &shape, error, sizeof(error)) ? NULL : "out of memory";
 }
@@ -148,6 +161,36 @@ bool shapes_add_file(struct shapes *shapes, const char *path, char *error, size_
         snprintf(error, size, "%s", cause);
     }
     return good;
+}
+
+bool shapes_add_drawn(struct shapes *shapes, const struct draw_limits *limits, uint64_t seed,
+        size_t count, char *error, size_t size)
+{
+    const char *wrong = draw_limits_error(limits);
+    struct draw draw;
+
+    if (wrong != NULL) {
+        snprintf(error, size, "%s", wrong);
+        return false;
+    }
+    draw_begin(&draw, "bench", seed, limits);
+    for (size_t i = 0; i < count; i++) {
+        struct drawn drawn;
+
+        if (!draw_shape(&draw, &drawn)) {
+            snprintf(error, size, "no shape of class '%s' is within the limits of random shapes",
+                    draw_class_name(drawn.class));
+            return false;
+        }
+        const struct shape shape = {
+            .m = drawn.m, .n = drawn.n, .k = drawn.k, .group = draw_class_name(drawn.class),
+            .has_pair = true, .transa = drawn.transa, .transb = drawn.transb,
+        };
+        if (!shapes_push(shapes, &shape, error, size)) {
+            return false;
+        }
+    }
+    return true;
 }
 
 void shapes_free(struct shapes *shapes)
@@ -168,4 +211,9 @@ void shapes_print_lists(FILE *out)
         fprintf(out, "\n");
     }
     fprintf(out, "%-8s every list above but hopper\n", "all");
+    fprintf(out, "%-8s drawn for --seed, --count and the limits; classes:", "random");
+    for (unsigned class = 0; class < DRAW_NUM_CLASSES; class++) {
+        fprintf(out, " %s", draw_class_name(class));
+    }
+    fprintf(out, "\n");
 }

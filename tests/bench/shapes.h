@@ -4,11 +4,18 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
+
+#include "kiln/kiln.h"
+
+struct draw_limits;
 
 struct shape {
     size_t m, n, k;
     const char *group;                 /* static; of which a mean is taken. NULL: none */
+    bool has_pair, transa, transb;     /* has_pair: transposes of its own */
+    enum kiln_precision precision;     /* of its own; 0: every one that is compared */
 };
 
 enum { SHAPES_MAX_GROUPS = 16 };
@@ -26,6 +33,12 @@ struct shapes {
 bool shapes_add_named(struct shapes *shapes, const char *name, char *error, size_t size);
 bool shapes_add_text(struct shapes *shapes, const char *text, char *error, size_t size);
 bool shapes_add_file(struct shapes *shapes, const char *path, char *error, size_t size);
+
+/* Adds `count` shapes from the distribution, each with transposes of its own and its class for its
+ * group; the same for the same arguments. False with a message when the limits are bad, or when a
+ * class has no shape within them. */
+bool shapes_add_drawn(struct shapes *shapes, const struct draw_limits *limits, uint64_t seed,
+        size_t count, char *error, size_t size);
 void shapes_free(struct shapes *shapes);
 
 /* Prints every named list with its shapes. */

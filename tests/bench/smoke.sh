@@ -52,6 +52,83 @@ for row in comparison["rows"]:
     assert result["seconds"][0] > 0 and result["wall_seconds"][0] > 0, result
 END
 
+# A shape of a file that names a precision and transposes is compared in these alone, unless others
+# are asked for.
+printf '8 7 6 half nt batch=3\n# none\n5x4x3 weight=2\n9 9 9 tn\n' > "$folder/own"
+"$bench" --shapes-file "$folder/own" --peers kiln --rounds 1 --sample-ms 1 \
+    --json "$folder/bench.json" > "$folder/report"
+"$bench" --shapes-file "$folder/own" --peers kiln --rounds 1 --sample-ms 1 --precision s \
+    --transpose nn --json "$folder/other.json" > "$folder/report"
+"$python" - "$folder/bench.json" "$folder/other.json" <<'END'
+import json, sys
+
+def rows(path):
+    rows = json.load(open(path, encoding="utf-8"))["comparison"]["rows"]
+    return sorted((row["precision"], row["transpose"], row["m"]) for row in rows)
+
+assert rows(sys.argv[1]) == [("D", "nn", 5), ("D", "tn", 9), ("H", "nt", 8), ("S", "nn", 5),
+                             ("S", "tn", 9)], rows(sys.argv[1])
+assert rows(sys.argv[2]) == [("S", "nn", m) for m in (5, 8, 9)], rows(sys.argv[2])
+END
+printf '8 7 6 half double\n' > "$folder/own"
+if "$bench" --shapes-file "$folder/own" > "$folder/report" 2> "$folder/error"; then
+    echo "two precisions of one shape were accepted" >&2
+    exit 1
+fi
+grep -q "own: line 1: more than one precision" "$folder/error"
+
+# Random shapes: the same for a seed, each with a pair of its own unless one is given; what is lost
+# by choosing among the recipes of the bundle.
+random="--shapes random --least-ops 1e4 --most-ops 1e6 --largest 128 --precision s --sample-ms 1"
+for wrong in "--seed 2" "--shapes random --least-ops 1e3x" "--shapes random --most-ops 2e6 \
+    --least-ops 1e6" "--shapes random --count 0" "--shape 8x8x8 --best --peers kiln-packed"; do
+    # shellcheck disable=SC2086
+    if "$bench" $wrong > "$folder/report" 2> "$folder/error"; then
+        echo "accepted: $wrong" >&2
+        exit 1
+    fi
+    [ -s "$folder/error" ]
+done
+# shellcheck disable=SC2086
+{
+    "$bench" $random --count 12 --peers kiln --rounds 2 --best --json "$folder/one.json" \
+        > "$folder/report"
+    "$bench" $random --count 6 --peers kiln --rounds 1 --json "$folder/two.json" > /dev/null
+    "$bench" $random --count 6 --peers kiln --rounds 1 --seed 2 --transpose tn \
+        --json "$folder/three.json" > /dev/null
+}
+grep -q "lost by choosing" "$folder/report"
+"$python" - "$folder" <<'END'
+import json, sys
+
+def comparison(name):
+    return json.load(open(f"{sys.argv[1]}/{name}.json", encoding="utf-8"))["comparison"]
+
+def shapes(rows):
+    return [(row["m"], row["n"], row["k"], row["group"], row["transpose"]) for row in rows]
+
+one, two, three = comparison("one"), comparison("two"), comparison("three")
+assert len(one["rows"]) == 12 and one["random"]["seed"] == 1, one["random"]
+assert shapes(one["rows"])[:6] == shapes(two["rows"])
+assert shapes(one["rows"])[:6] != shapes(three["rows"])
+assert len({row["transpose"] for row in one["rows"]}) > 1
+assert {row["transpose"] for row in three["rows"]} == {"tn"}
+assert set(one["group_means"]["S"]) == {"large", "medium", "small", "thin", "deep", "flat"}
+for row in one["rows"]:
+    timed = [recipe for recipe in row["recipes"] if recipe["outcome"] == "timed"]
+    names = [recipe["name"] for recipe in timed]
+    assert row["best"] in names and row["chosen"] in names, row
+    assert all(len(recipe["seconds"]) == 2 for recipe in timed), row
+    fastest = min(recipe["median_seconds"] for recipe in timed)
+    times = row["results"]["kiln"]["median_seconds"] / fastest
+    wanted = 0 if row["best"] == row["chosen"] else max(times - 1, 0)
+    assert abs(row["loss"] - wanted) < 1e-4 * times, row
+losses = one["losses"]["S"]
+assert losses["all"]["shapes"] == 12 and losses["deep"]["shapes"] == 2, losses
+assert losses["all"]["worst"] == max(row["loss"] for row in one["rows"]), losses
+assert "losses" not in two and "recipes" not in two["rows"][0]
+END
+
 "$bench" --shape 64x64x64 --rounds 1 --sample-ms 1 --json "$folder/bench.json"
 "$python" -m json.tool "$folder/bench.json" > /dev/null
 "$python" "$plot" "$folder/bench.json" -o "$folder/bench.svg"

@@ -22,6 +22,14 @@ double stats_median(double *values, size_t count)
     return 0.5 * (values[count / 2 - 1] + values[count / 2]);
 }
 
+double stats_percentile(double *values, size_t count, unsigned percent)
+{
+    size_t rank = (count * percent + 99) / 100;
+
+    qsort(values, count, sizeof(*values), stats_compare);
+    return values[rank > 0 ? rank - 1 : 0];
+}
+
 double stats_geometric_mean(const double *values, size_t count)
 {
     double sum = 0;

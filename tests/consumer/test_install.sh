@@ -137,7 +137,7 @@ with_pkgconfig()
 # where the archive is installed alone, as it is by default.
 test_readme()
 {
-    line=$(sed -n 's/^    \(gcc program\.c .*\)/\1/p' "$source_root/README.md" | head -n 1)
+    line=$(sed -n 's/.*`\(gcc program\.c [^`]*\)`.*/\1/p' "$source_root/README.md" | head -n 1)
     [ -n "$line" ] || die "the README does not say how to link"
     say "README: $line"
     mkdir "$scratch/readme"

@@ -5,6 +5,7 @@
  */
 #include "wide.h"
 #include "assemble.h"
+#include "fnv.h"
 #include "internal.h"
 
 #include <ctype.h>
@@ -161,38 +162,33 @@ static void names_can_be_read_back(void **state)
 
 /* ---- Texts and launches ---- */
 
-static char *whole_text(const struct kiln_program *program)
+static char *whole_text(const struct assembly *assembly, uint32_t program)
 {
-    size_t bytes = 1;
-    for (unsigned i = 0; i < program->num_pieces; i++)
-        bytes += strlen(program->pieces[i]);
-    char *text = calloc(1, bytes);
+    char *text = pool_text(&assembly->bundle.pool, &assembly->programs[program]);
     assert_non_null(text);
-    for (unsigned i = 0; i < program->num_pieces; i++)
-        strcat(text, program->pieces[i]);
     return text;
 }
 
-static void check_pieces(const struct assembly *assembly, const struct config *config,
+static void check_program(const struct assembly *assembly, const struct config *config,
         const struct problem *problem)
 {
     const struct kiln_program *program = &assembly->bundle.programs[0];
     (void) config;
     (void) problem;
     assert_int_equal(assembly->bundle.num_programs, 1);
-    assert_in_range(program->num_pieces, 1, 64);
-    for (unsigned i = 0; i < program->num_pieces; i++) {
-        const size_t len = strlen(program->pieces[i]);
-        assert_in_range(len, 1, ASSEMBLY_PIECE_BYTES);
-        assert_int_equal(program->pieces[i][len - 1], '\n');
-    }
-    assert_true(program->hash == assemble_hash(program->pieces, program->num_pieces));
+    char *text = whole_text(assembly, 0);
+    const size_t len = strlen(text);
+    assert_true(len > 1);
+    assert_int_equal(text[len - 1], '\n');
+    assert_int_equal(program->text_bytes, len);
+    assert_true(program->hash == kiln_hash(KILN_HASH_BEGIN, text, len));
+    free(text);
 }
 
-static void pieces_fit_literals(void **state)
+static void programs_have_the_hash_of_their_text(void **state)
 {
     (void) state;
-    for_each_recipe(check_pieces);
+    for_each_recipe(check_program);
 }
 
 /* Where the parameters of a kernel begin; it is defined exactly once. */
@@ -260,7 +256,7 @@ static void check_launch(const struct assembly *assembly, const struct config *c
 {
     const struct kiln_recipe *recipe = &assembly->bundle.recipes[0];
     char name[CONFIG_TEXT_BYTES];
-    char *text = whole_text(&assembly->bundle.programs[recipe->program]);
+    char *text = whole_text(assembly, recipe->program);
     config_format(config, name);
     assert_string_equal(recipe->name, name);
     assert_int_equal(recipe->precision, problem->precision->bits);
@@ -432,14 +428,14 @@ static void identical_text_is_shared(void **state)
     /* Prelude, packing of A and multiplication are the same; the packing of B is not. */
     const struct kiln_program *a = &assembly.programs[assembly.recipes[nn].program];
     const struct kiln_program *b = &assembly.programs[assembly.recipes[nt].program];
-    unsigned shared = 0;
-    for (unsigned i = 0; i < a->num_pieces; i++)
-        for (unsigned j = 0; j < b->num_pieces; j++)
-            shared += a->pieces[i] == b->pieces[j];
-    assert_true(shared >= 3 && shared < a->num_pieces);
-    for (unsigned i = 0; i < assembly.num_pieces; i++)
-        for (unsigned j = 0; j < i; j++)
-            assert_string_not_equal(assembly.pieces[i], assembly.pieces[j]);
+    assert_true(a->hash != b->hash);
+    assert_true(assembly.bundle.pool.num_symbols == a->num_symbols + b->num_symbols);
+    assert_true(assembly.bundle.pool.num_lines < a->num_symbols + b->num_symbols / 2);
+    char *text = whole_text(&assembly, assembly.recipes[nn].program);
+    char *other_text = whole_text(&assembly, assembly.recipes[nt].program);
+    assert_string_not_equal(text, other_text);
+    free(text);
+    free(other_text);
     add(&assembly, "direct", false, false, &other);
     assert_int_equal(assembly.bundle.num_recipes, 3);
     assembly_free(&assembly);
@@ -458,7 +454,7 @@ static void text_is_that_of_the_program(void **state)
     assert_true(assembly_init(&assembly, "text", &facts));
     assert_true(assembly_add(&assembly, &config, &problem, &index, error));
     char *text = assemble_text(&config, &problem, &facts, error);
-    char *expected = whole_text(&assembly.programs[0]);
+    char *expected = whole_text(&assembly, 0);
     assert_non_null(text);
     assert_string_equal(text, expected);
     assert_null(strstr(text, "${"));
@@ -505,29 +501,135 @@ static void illegal_configurations_are_refused(void **state)
     assembly_free(&assembly);
 }
 
-static void dispatch_tables_are_copied(void **state)
+static void times_and_pins_are_copied(void **state)
 {
     (void) state;
     const struct device_facts facts = facts_wide();
     struct assembly assembly;
-    struct kiln_anchor anchors[2] = {
-        { 64, 64, 64, { 0, 1, KILN_NO_RECIPE, KILN_NO_RECIPE } }, { 8, 8, 8, { 0, 0, 0, 0 } }
+    struct kiln_time time = { { 1, 2 } };
+    struct kiln_pin pins[2] = {
+        { 32, 64, 65, 66, { 0, KILN_NO_RECIPE, KILN_NO_RECIPE, KILN_NO_RECIPE } },
+        { 32, 8, 8, 8, { KILN_NO_RECIPE, 1, KILN_NO_RECIPE, KILN_NO_RECIPE } },
     };
-    assert_true(assembly_init(&assembly, "dispatch", &facts));
-    assert_true(assembly_dispatch(&assembly, 32, anchors, 2));
-    anchors[0].m = 1;
-    assert_int_equal(assembly.bundle.num_dispatches, 1);
-    assert_int_equal(assembly.bundle.dispatches[0].precision, 32);
-    assert_int_equal(assembly.bundle.dispatches[0].num_anchors, 2);
-    assert_int_equal(assembly.bundle.dispatches[0].anchors[0].m, 64);
+    unsigned nn, nt;
+    assert_true(assembly_init(&assembly, "copies", &facts));
+    add(&assembly, "direct", false, false, &nn);
+    add(&assembly, "direct", false, true, &nt);
+    assert_null(assembly.recipes[nn].time);
+    assert_true(assembly_time(&assembly, nn, &time));
+    assert_true(assembly_pins(&assembly, pins, 2));
+    time.coefficient[1] = 3;
+    pins[0].m = 1;
+    assert_true(assembly.recipes[nn].time->coefficient[1] == 2);
+    assert_int_equal(assembly.bundle.num_pins, 2);
+    assert_int_equal(assembly.bundle.pins[0].m, 64);
+    assert_int_equal(assembly.bundle.pins[1].recipe[1], 1);
+    assert_true(assembly_time(&assembly, nt, &time));
+    assert_true(assembly.recipes[nt].time->coefficient[1] == 3);
+    assert_true(assembly.recipes[nn].time->coefficient[1] == 2);
+    assert_true(kiln_bundle_is_sound(&assembly.bundle));
     assembly_free(&assembly);
+}
+
+/* What fits coefficients sees what the bundle will say, without the text and the launches. */
+static void check_traits(const struct assembly *assembly, const struct config *config,
+        const struct problem *problem)
+{
+    const struct kiln_recipe *recipe = &assembly->recipes[0];
+    struct kiln_recipe traits;
+    char error[FAMILY_ERROR_BYTES];
+    if (!assemble_traits(config, problem, &assembly->facts, &traits, error))
+        fail_msg("%s", error);
+    assert_int_equal(traits.precision, recipe->precision);
+    assert_int_equal(traits.transa, recipe->transa);
+    assert_int_equal(traits.transb, recipe->transb);
+    assert_int_equal(traits.index_bits, recipe->index_bits);
+    assert_memory_equal(&traits.guard, &recipe->guard, sizeof traits.guard);
+    assert_memory_equal(traits.tile, recipe->tile, sizeof traits.tile);
+    assert_memory_equal(traits.reach, recipe->reach, sizeof traits.reach);
+    assert_int_equal(traits.split, recipe->split);
+    assert_int_equal(traits.turns, recipe->turns);
+    assert_true(traits.split >= 1);
+}
+
+static void traits_are_those_of_the_recipe(void **state)
+{
+    struct device_facts facts;
+    (void) state;
+    facts_ample(&facts);
+    assert_true(for_each_recipe_on(&facts, check_traits) > 0);
+}
+
+/* The stage that multiplies is launched with work-groups for each tile and each part of K, or with
+ * those that take tiles in turn, however many tiles there are. */
+static void check_parts(const struct assembly *assembly, const struct config *config,
+        const struct problem *problem)
+{
+    const struct kiln_recipe *recipe = &assembly->recipes[0];
+    const struct kiln_stage *stage = recipe->stages;
+    uint32_t fixed = 1;
+    (void) problem;
+    while (stage->prepares)
+        stage++;
+    for (unsigned d = 0; d < stage->work_dim; d++)
+        fixed *= stage->dim[d] == KILN_DIM_ONE ? stage->tile[d] : 1;
+    if (fixed != (recipe->turns ? recipe->turns : recipe->split))
+        fail_msg("%s: %u work-groups, split %u, turns %u", config->family->name, fixed,
+                recipe->split, recipe->turns);
+}
+
+static void parts_are_what_is_launched(void **state)
+{
+    struct device_facts facts;
+    (void) state;
+    facts_ample(&facts);
+    assert_true(for_each_recipe_on(&facts, check_parts) > 0);
+}
+
+static void parts_and_turns_are_told(void **state)
+{
+    const struct { const char *config; uint32_t split, turns; } rows[] = {
+        { "direct", 1, 0 }, { "tiled", 1, 0 }, { "tiled SPLIT=4", 4, 0 },
+        { "bulk BM=64 BN=32 TM=4 TN=4", 1, 0 },
+        { "bulk BM=64 BN=32 TM=4 TN=4 STREAM=1", 1, 132 },
+        { "bulk BM=64 BN=32 TM=4 TN=4 STREAM=2 SHARED=0", 1, 264 },
+    };
+    const struct problem problem = problem_of_pair(precision_find("single"), 1);
+    struct device_facts facts;
+    (void) state;
+    facts_ample(&facts);
+    facts.value[FACT_UNITS] = 132;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct kiln_recipe recipe;
+        struct config config;
+        char error[FAMILY_ERROR_BYTES];
+        assert_true(config_parse(rows[i].config, &config, error));
+        if (!assemble_traits(&config, &problem, &facts, &recipe, error))
+            fail_msg("%s: %s", rows[i].config, error);
+        assert_int_equal(recipe.split, rows[i].split);
+        assert_int_equal(recipe.turns, rows[i].turns);
+    }
+}
+
+static void traits_of_illegal_configurations_are_refused(void **state)
+{
+    struct device_facts facts;
+    const struct problem problem = { precision_find("single"), false, false };
+    struct kiln_recipe recipe;
+    struct config config;
+    char error[FAMILY_ERROR_BYTES];
+    (void) state;
+    facts_minimal(&facts);
+    assert_true(config_parse("packed TM=12 NV=2 VEC=16", &config, error));
+    assert_false(assemble_traits(&config, &problem, &facts, &recipe, error));
+    assert_string_equal(error, "illegal configuration: vectors wider than the device's");
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_can_be_read_back),
-        cmocka_unit_test(pieces_fit_literals),
+        cmocka_unit_test(programs_have_the_hash_of_their_text),
         cmocka_unit_test(launches_fit_the_text),
         cmocka_unit_test(the_runtime_takes_every_recipe),
         cmocka_unit_test(prepared_operands_are_marked),
@@ -537,7 +639,11 @@ int main(void)
         cmocka_unit_test(text_is_that_of_the_program),
         cmocka_unit_test(regions_are_there_where_used),
         cmocka_unit_test(illegal_configurations_are_refused),
-        cmocka_unit_test(dispatch_tables_are_copied),
+        cmocka_unit_test(times_and_pins_are_copied),
+        cmocka_unit_test(traits_are_those_of_the_recipe),
+        cmocka_unit_test(parts_are_what_is_launched),
+        cmocka_unit_test(parts_and_turns_are_told),
+        cmocka_unit_test(traits_of_illegal_configurations_are_refused),
     };
     return cmocka_run_group_tests_name("assemble", tests, NULL, NULL);
 }

@@ -15,19 +15,6 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Pieces may be cut differently; their text may not differ. */
-static char *join(const struct kiln_program *program)
-{
-    size_t bytes = 1;
-    for (uint32_t i = 0; i < program->num_pieces; i++)
-        bytes += strlen(program->pieces[i]);
-    char *text = calloc(1, bytes);
-    assert_non_null(text);
-    for (uint32_t i = 0; i < program->num_pieces; i++)
-        strcat(text, program->pieces[i]);
-    return text;
-}
-
 static void check_text(const char *a, const char *b)
 {
     assert_int_equal(a == NULL, b == NULL);
@@ -35,16 +22,21 @@ static void check_text(const char *a, const char *b)
         assert_string_equal(a, b);
 }
 
-static void check_program(const struct kiln_program *a, const struct kiln_program *b)
+/* Pools may be made differently; the text may not differ. */
+static void check_program(const struct kiln_bundle *left, const struct kiln_bundle *right,
+        uint32_t number)
 {
-    char *text_a = join(a), *text_b = join(b);
+    const struct kiln_program *a = &left->programs[number], *b = &right->programs[number];
+    char *text_a = pool_text(&left->pool, a), *text_b = pool_text(&right->pool, b);
+    assert_non_null(text_a);
+    assert_non_null(text_b);
     assert_string_equal(text_a, text_b);
     free(text_a);
     free(text_b);
     assert_true(a->hash == b->hash);
     assert_int_equal(a->ptx, b->ptx);
-    assert_int_equal(a->num_pieces, b->num_pieces);
-    assert_int_equal(a->num_pieces == 0, b->pieces == NULL);
+    assert_int_equal(a->num_symbols == 0, b->num_symbols == 0);
+    assert_int_equal(a->text_bytes, b->text_bytes);
     assert_int_equal(a->num_binaries, b->num_binaries);
     for (uint32_t i = 0; i < a->num_binaries; i++) {
         check_text(a->binaries[i].platform, b->binaries[i].platform);
@@ -81,9 +73,16 @@ static void check_recipe(const struct kiln_recipe *a, const struct kiln_recipe *
     assert_memory_equal(&a->guard, &b->guard, sizeof a->guard);
     assert_memory_equal(a->tile, b->tile, sizeof a->tile);
     assert_memory_equal(a->reach, b->reach, sizeof a->reach);
+    assert_int_equal(a->split, b->split);
+    assert_int_equal(a->turns, b->turns);
+    assert_int_equal(a->time == NULL, b->time == NULL);
+    if (a->time)
+        assert_memory_equal(a->time, b->time, sizeof *a->time);
     assert_int_equal(a->program, b->program);
     assert_int_equal(a->num_stages, b->num_stages);
     assert_int_equal(a->num_regions, b->num_regions);
+    assert_int_equal(a->kinds, b->kinds);
+    assert_int_equal(a->vector_floats, b->vector_floats);
     for (unsigned i = 0; i < a->num_stages; i++)
         check_stage(&a->stages[i], &b->stages[i]);
     for (unsigned i = 0; i < a->num_regions; i++) {
@@ -111,16 +110,17 @@ static void check_bundle(const struct kiln_bundle *a, const struct kiln_bundle *
     assert_int_equal(a->traits.compute_capability, b->traits.compute_capability);
     assert_int_equal(a->num_programs, b->num_programs);
     assert_int_equal(a->num_recipes, b->num_recipes);
-    assert_int_equal(a->num_dispatches, b->num_dispatches);
+    assert_int_equal(a->num_pins, b->num_pins);
     for (uint32_t i = 0; i < a->num_programs; i++)
-        check_program(&a->programs[i], &b->programs[i]);
+        check_program(a, b, i);
     for (uint32_t i = 0; i < a->num_recipes; i++)
         check_recipe(&a->recipes[i], &b->recipes[i]);
-    for (uint32_t i = 0; i < a->num_dispatches; i++) {
-        assert_int_equal(a->dispatches[i].precision, b->dispatches[i].precision);
-        assert_int_equal(a->dispatches[i].num_anchors, b->dispatches[i].num_anchors);
-        assert_memory_equal(a->dispatches[i].anchors, b->dispatches[i].anchors,
-                a->dispatches[i].num_anchors * sizeof *a->dispatches[i].anchors);
+    for (uint32_t i = 0; i < a->num_pins; i++) {
+        assert_int_equal(a->pins[i].precision, b->pins[i].precision);
+        assert_int_equal(a->pins[i].m, b->pins[i].m);
+        assert_int_equal(a->pins[i].n, b->pins[i].n);
+        assert_int_equal(a->pins[i].k, b->pins[i].k);
+        assert_memory_equal(a->pins[i].recipe, b->pins[i].recipe, sizeof a->pins[i].recipe);
     }
 }
 
@@ -204,8 +204,9 @@ static void every_family(void **state)
 {
     (void) state;
     const struct device_facts facts = facts_wide();
-    const struct kiln_anchor anchors[] = {
-        { 1024, 1024, 1024, { 0, 1, 2, 3 } }, { 1, 4294967295u, 7, { KILN_NO_RECIPE, 5, 6, 7 } },
+    const struct kiln_pin pins[] = {
+        { 32, 1024, 1024, 1024, { 0, 1, 2, 3 } }, { 64, 1, 4294967295u, 7,
+          { KILN_NO_RECIPE, 5, 6, 7 } },
     };
     struct assembly assembly;
     assert_true(assembly_init(&assembly, "every-family", &facts));
@@ -215,11 +216,45 @@ static void every_family(void **state)
     add_all_pairs(&assembly, "direct INDEX=32", "single");
     assembly.facts.value[FACT_COMPUTE_CAPABILITY] = 90;
     add_all_pairs(&assembly, "bulk STREAM=1 COPYA=1 COPYB=1", "half");
-    assert_true(assembly_dispatch(&assembly, 32, anchors, 2));
+    assert_true(assembly_pins(&assembly, pins, 2));
+    assembly.recipes[0].kinds = KILN_KIND_CPU;
+    assembly.recipes[0].vector_floats = 16;
+    assembly.recipes[1].kinds = KILN_KIND_OTHER;
     assembly.bundle.match = (struct kiln_match) { .platform = "P*", .native_vector_float = 16,
             .compute_capability = 90 };
     assembly.bundle.traits = (struct kiln_device_traits) { 1, 132, 16, UINT32_MAX, 90 };
     check_emitted(&assembly.bundle, " *\n * A comment.\n");
+    assembly_free(&assembly);
+}
+
+/* Recipes that share a time have one; others stay without. What is emitted has six digits. */
+static void times_come_back(void **state)
+{
+    static const float values[] = { 0, 0.125f, 1.2345e-3f, 1e18f, 7, 1.17549e-38f, 98765.4f };
+    const struct device_facts facts = facts_wide();
+    struct kiln_time times[3];
+    struct assembly assembly;
+    struct text text = { 0 };
+    unsigned num = 0;
+    (void) state;
+    assert_true(assembly_init(&assembly, "times", &facts));
+    add_all_pairs(&assembly, "direct", "single");
+    for (unsigned i = 0; i < 3; i++)
+        for (unsigned t = 0; t < KILN_NUM_TERMS; t++)
+            times[i].coefficient[t] = values[(i * 3 + t) % 7];
+    assert_true(assembly_time(&assembly, 0, &times[0]));
+    assert_true(assembly_time(&assembly, 1, &times[1]));
+    assert_true(assembly_time(&assembly, 3, &times[0]));
+    assert_ptr_equal(assembly.recipes[0].time, assembly.recipes[3].time);
+    assert_null(assembly.recipes[2].time);
+    assembly.recipes[2].split = 16;
+    assembly.recipes[2].turns = 132;
+    check_emitted(&assembly.bundle, NULL);
+    emit_bundle(&assembly.bundle, NULL, &text);
+    for (const char *at = text.bytes; (at = strstr(at, "    { {\n")); at++)
+        num++;
+    assert_int_equal(num, 2);
+    text_free(&text);
     assembly_free(&assembly);
 }
 
@@ -258,14 +293,12 @@ static void binaries_beside_and_instead_of_source(void **state)
     assembly.programs[0].num_binaries = 2;
     assembly.programs[2].binaries = binaries;
     assembly.programs[2].num_binaries = 1;
-    assembly.programs[2].pieces = NULL;
-    assembly.programs[2].num_pieces = 0;
+    assembly.programs[2].num_symbols = assembly.programs[2].text_bytes = 0;
     check_emitted(&assembly.bundle, NULL);
     for (unsigned i = 0; i < 4; i++) {
         assembly.programs[i].binaries = binaries;
         assembly.programs[i].num_binaries = 1;
-        assembly.programs[i].pieces = NULL;
-        assembly.programs[i].num_pieces = 0;
+        assembly.programs[i].num_symbols = assembly.programs[i].text_bytes = 0;
     }
     check_emitted(&assembly.bundle, NULL);
     assembly_free(&assembly);
@@ -292,6 +325,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_family),
+        cmocka_unit_test(times_come_back),
         cmocka_unit_test(texts_that_need_escapes),
         cmocka_unit_test(binaries_beside_and_instead_of_source),
         cmocka_unit_test(a_bundle_without_recipes),

@@ -32,13 +32,13 @@ struct taken {
     size_t num, most, sum;
 };
 
-static const char *take(void *user, const size_t extents[3])
+static const char *take(void *user, const struct extents_line *line)
 {
     struct taken *taken = user;
     if (taken->num == taken->most)
         return "enough";
     taken->num++;
-    taken->sum += extents[0] + extents[1] + extents[2];
+    taken->sum += line->extents[0] + line->extents[1] + line->extents[2];
     return NULL;
 }
 
@@ -56,6 +56,77 @@ static void a_file(void **state)
     assert_false(extents_parse_file("# 1\n1 2\n3\n", "f", take, &taken, error));
     assert_string_equal(error, "f: line 2: expected M N K, each from 1 to 16777216");
     assert_true(extents_parse_file("", "f", take, &taken, error));
+}
+
+static const char *take_line(void *user, const struct extents_line *line)
+{
+    *(struct extents_line *) user = *line;
+    return NULL;
+}
+
+static struct extents_line read_line(const char *text)
+{
+    struct extents_line line;
+    char error[EXTENTS_ERROR_BYTES];
+    if (!extents_parse_file(text, "f", take_line, &line, error))
+        fail_msg("%s: %s", text, error);
+    return line;
+}
+
+/* What a line does not say is the default. */
+static void words(void **state)
+{
+    (void) state;
+    struct extents_line line = read_line("4 5 6");
+    assert_true(!line.precision && line.pair == -1 && line.batch == 1 && line.weight == 1);
+    line = read_line("4x5x6\thalf tn batch=12 weight=.5e1  # all\r");
+    assert_true(line.extents[0] == 4 && line.extents[1] == 5 && line.extents[2] == 6);
+    assert_true(line.precision == precision_find("half") && line.pair == 2 && line.batch == 12 &&
+                line.weight == 5);
+    line = read_line("4 x 5 x 6 weight=2 tt batch=16777216 d\r\n");
+    assert_true(line.precision == precision_find("double") && line.pair == 3 &&
+                line.batch == 16777216 && line.weight == 2);
+    assert_true(read_line("1 1 1 single").precision == read_line("1 1 1 s").precision);
+    assert_true(read_line("1 1 1 h").precision == precision_find("half"));
+    assert_int_equal(read_line("1 1 1 nn").pair, 0);
+    assert_int_equal(read_line("1 1 1 nt").pair, 1);
+}
+
+static void bad_words(void **state)
+{
+    static const char unknown[] = "expected M N K, and behind it a precision (half, single, "
+            "double, h, s, d), a pair (nn, nt, tn, tt), batch=N, weight=X";
+    static const char batch[] = "batch is not a number from 1 to 16777216",
+            weight[] = "weight is not a number above 0, up to 1e9";
+    static const struct {
+        const char *text, *why;
+    } cases[] = {
+        { "1 2 3nn", "expected M N K, each from 1 to 16777216" },
+        { "1 2 3x nn", "expected M N K, each from 1 to 16777216" },
+        { "s 1 2 3", "expected M N K, each from 1 to 16777216" },
+        { "1 2 3 4", unknown }, { "1 2 3 NN", unknown }, { "1 2 3 quad", unknown },
+        { "1 2 3 batch", unknown }, { "1 2 3 batch = 2", unknown }, { "1 2 3 sd", unknown },
+        { "1 2 3 nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn", unknown },
+        { "1 2 3 batch=", batch }, { "1 2 3 batch=0", batch }, { "1 2 3 batch=-1", batch },
+        { "1 2 3 batch=1.5", batch }, { "1 2 3 batch=16777217", batch },
+        { "1 2 3 weight=", weight }, { "1 2 3 weight=0", weight }, { "1 2 3 weight=-1", weight },
+        { "1 2 3 weight=inf", weight }, { "1 2 3 weight=nan", weight },
+        { "1 2 3 weight=2e9", weight }, { "1 2 3 weight=1x", weight },
+        { "1 2 3 s single", "more than one precision" },
+        { "1 2 3 nn nt", "more than one pair of transposes" },
+        { "1 2 3 batch=1 batch=1", "batch is given twice" },
+        { "1 2 3 weight=1 weight=1", "weight is given twice" },
+    };
+    struct extents_line line;
+    char text[128], error[EXTENTS_ERROR_BYTES], expected[EXTENTS_ERROR_BYTES];
+    (void) state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        snprintf(text, sizeof text, "1 1 1\n%s\n", cases[i].text);
+        snprintf(expected, sizeof expected, "f: line 2: %s", cases[i].why);
+        if (extents_parse_file(text, "f", take_line, &line, error))
+            fail_msg("'%s' is taken", cases[i].text);
+        assert_string_equal(error, expected);
+    }
 }
 
 /* A line is never cut into a shape that it does not hold. */
@@ -81,6 +152,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_shape),
         cmocka_unit_test(a_file),
+        cmocka_unit_test(words),
+        cmocka_unit_test(bad_words),
         cmocka_unit_test(long_lines),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

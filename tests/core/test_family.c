@@ -400,11 +400,44 @@ static void facts_are_read(void **state)
     }
 }
 
+static void a_device_passes_for_a_lesser_one(void **state)
+{
+    struct device_facts facts, least;
+    (void) state;
+    facts_ample(&facts);
+    facts_minimal(&least);
+    strcpy(facts.device, "real");
+    facts.value[FACT_UNITS] = 132;
+    facts.value[FACT_IS_CPU] = 0;
+    facts.value[FACT_CLOCK_MHZ] = 1980;
+    facts.value[FACT_LOCAL_BYTES] = 16384;
+    least.value[FACT_IS_CPU] = 1;
+    least.value[FACT_HAS_DOUBLE] = 0;
+    facts_lessen(&facts, &least);
+    assert_string_equal(facts.device, "real");
+    assert_int_equal(facts.value[FACT_UNITS], 132);
+    assert_int_equal(facts.value[FACT_IS_CPU], 0);
+    assert_int_equal(facts.value[FACT_CLOCK_MHZ], 1980);
+    assert_int_equal(facts.value[FACT_LOCAL_BYTES], 16384);
+    assert_int_equal(facts.value[FACT_MAX_ITEMS], 64);
+    assert_int_equal(facts.value[FACT_VECTOR_BYTES], 16);
+    assert_int_equal(facts.value[FACT_REGISTER_BYTES], 512);
+    assert_int_equal(facts.value[FACT_COMPUTE_CAPABILITY], 0);
+    assert_int_equal(facts.value[FACT_IMAGE_PIXELS], 0);
+    assert_int_equal(facts.value[FACT_HAS_DOUBLE], 0);
+    /* Shuffles of another kind are none. */
+    facts.value[FACT_SHUFFLES] = 2;
+    least.value[FACT_SHUFFLES] = 1;
+    facts_lessen(&facts, &least);
+    assert_int_equal(facts.value[FACT_SHUFFLES], 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_of_families_and_precisions),
         cmocka_unit_test(facts_are_read),
+        cmocka_unit_test(a_device_passes_for_a_lesser_one),
         cmocka_unit_test(tables_are_well_formed),
         cmocka_unit_test(rules_always_have_a_value),
         cmocka_unit_test(tiles_are_stated),

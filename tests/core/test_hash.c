@@ -163,8 +163,9 @@ static size_t bytes_elsewhere(size_t size, const struct place *places, size_t nu
 static const struct place recipe_places[] = {
     PLACE(kiln_recipe, precision), PLACE(kiln_recipe, transa), PLACE(kiln_recipe, transb),
     PLACE(kiln_recipe, index_bits), PLACE(kiln_recipe, guard), PLACE(kiln_recipe, tile),
-    PLACE(kiln_recipe, reach), PLACE(kiln_recipe, program), PLACE(kiln_recipe, num_stages),
-    PLACE(kiln_recipe, num_regions),
+    PLACE(kiln_recipe, reach), PLACE(kiln_recipe, split), PLACE(kiln_recipe, turns),
+    PLACE(kiln_recipe, program), PLACE(kiln_recipe, num_stages), PLACE(kiln_recipe, num_regions),
+    PLACE(kiln_recipe, kinds), PLACE(kiln_recipe, vector_floats),
 };
 static const struct place stage_places[] = {
     PLACE(kiln_stage, work_dim), PLACE(kiln_stage, dim), PLACE(kiln_stage, tile),
@@ -201,13 +202,53 @@ static void each_field_of_a_recipe_counts(void **state)
     assembly_free(&clay.assembly);
 }
 
+/* As many digits of a coefficient as are emitted. */
+static void each_coefficient_of_a_time_counts(void **state)
+{
+    struct clay clay;
+    (void) state;
+    clay_make(&clay);
+    const struct kiln_bundle *bundle = &clay.assembly.bundle;
+    const uint64_t without = hash_bundle(KILN_HASH_BEGIN, bundle);
+    struct kiln_time time = { { 0 } };
+    clay.recipe.time = &time;
+    const uint64_t zero = hash_bundle(KILN_HASH_BEGIN, bundle);
+    assert_true(zero != without);
+    for (unsigned t = 0; t < KILN_NUM_TERMS; t++) {
+        time.coefficient[t] = 12345.6f;
+        const uint64_t with = hash_bundle(KILN_HASH_BEGIN, bundle);
+        time.coefficient[t] = 12345.7f;
+        const uint64_t other = hash_bundle(KILN_HASH_BEGIN, bundle);
+        assert_true(with != zero && other != with && other != zero);
+        time.coefficient[t] = 0;
+    }
+    assembly_free(&clay.assembly);
+}
+
+static void each_field_of_a_pin_counts(void **state)
+{
+    static const struct place places[] = {
+        PLACE(kiln_pin, precision), PLACE(kiln_pin, m), PLACE(kiln_pin, n), PLACE(kiln_pin, k),
+        PLACE(kiln_pin, recipe),
+    };
+    struct kiln_pin pin = { 32, 1, 2, 3, { 0, 1, 2, KILN_NO_RECIPE } };
+    struct clay clay;
+    (void) state;
+    clay_make(&clay);
+    clay.assembly.bundle.pins = &pin;
+    clay.assembly.bundle.num_pins = 1;
+    check_places(&clay, &pin, PLACES(places));
+    assert_int_equal(bytes_elsewhere(sizeof pin, PLACES(places)), 3);
+    assembly_free(&clay.assembly);
+}
+
 static void no_field_is_elsewhere(void **state)
 {
     (void) state;
     if (sizeof(void *) != 8)
         skip();
     assert_int_equal(bytes_elsewhere(sizeof(struct kiln_recipe), PLACES(recipe_places)),
-            3 * sizeof(void *) + 6);
+            4 * sizeof(void *) + 12);
     assert_int_equal(bytes_elsewhere(sizeof(struct kiln_stage), PLACES(stage_places)),
             sizeof(void *) + 6 + KILN_MAX_ARGS);
     assert_int_equal(bytes_elsewhere(sizeof(struct kiln_region), PLACES(region_places)), 5);
@@ -229,9 +270,7 @@ static void each_text_of_a_recipe_counts(void **state)
         assert_true(hash_bundle(KILN_HASH_BEGIN, &clay.assembly.bundle) != hash);
         clay.stages[i].entry = entry;
     }
-    const char *piece = changed;
-    clay.program.pieces = &piece;
-    clay.program.num_pieces = 1;
+    clay.assembly.pool.text[0] ^= 1;
     assert_true(hash_bundle(KILN_HASH_BEGIN, &clay.assembly.bundle) != hash);
     assembly_free(&clay.assembly);
 }
@@ -242,6 +281,8 @@ int main(void)
         cmocka_unit_test(each_field_of_a_table_counts),
         cmocka_unit_test(rows_do_not_run_together),
         cmocka_unit_test(each_field_of_a_recipe_counts),
+        cmocka_unit_test(each_coefficient_of_a_time_counts),
+        cmocka_unit_test(each_field_of_a_pin_counts),
         cmocka_unit_test(no_field_is_elsewhere),
         cmocka_unit_test(each_text_of_a_recipe_counts),
     };

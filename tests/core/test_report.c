@@ -203,7 +203,7 @@ static void a_page_shows_all(void **state)
     holds("16 &#215; 16 &#215; 16 nt: recipe A");
     holds("900 &#215; 900 &#215; 900 nn: recipe B");
     holds("</tspan> 50.0&#8239;%");
-    holds("50.0&#8239;% on 1</td>");
+    holds("50.0&#8239;%, worst 50.0&#8239;%, on 1</td>");
     holds("<td>build</td><td class=\"num\">2</td>");
     holds("a &lt; b &amp;&amp; &quot;c&quot;");
 }

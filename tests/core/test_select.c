@@ -1,49 +1,12 @@
-/* test_select.c: which recipes a bundle gets, generator/core/select.c, on matrices made by hand. */
-#include "wide.h"
+/* test_select.c: which recipes a bundle gets, generator/core/select.c, on journals made by hand. */
+#include "laws.h"
+#include "predict.h"
 #include "select.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-static const char *const configs[] = {
-    "packed TM=12 NV=2 VEC=16", "direct WGM=8 WGN=8 TM=4 NV=1 VEC=4", "tiled TM=8 NV=2 VEC=4",
-    "packed TM=6 NV=2 VEC=8",
-};
-enum { A, B, C, D };
 
 static struct winners winners;
-
-static void begin(struct records *records)
-{
-    *records = (struct records) { .num = 0 };
-    records->head.facts = facts_wide();
-    records->head.facts.value[FACT_IS_CPU] = 1;
-}
-
-static void add(struct records *records, enum record_kind kind, const char *precision, int config,
-        int pair, size_t m, size_t n, size_t k, double seconds)
-{
-    struct record row = { .kind = kind, .precision = precision_find(precision), .pair = pair,
-            .m = m, .n = n, .k = k, .seconds = seconds };
-    char error[FAMILY_ERROR_BYTES];
-    assert_true(config_parse(configs[config], &row.config, error));
-    strcpy(row.outcome, seconds < 0 ? "wrong" : "ok");
-    assert_true(records_add(records, &row));
-}
-
-/* A configuration passes the edges, but for the pairs in `failed` (a bit each). */
-static void edges(struct records *records, int config, unsigned failed)
-{
-    for (int pair = 0; pair < NUM_PAIRS; pair++)
-        add(records, RECORD_EDGES, "single", config, pair, 0, 0, 0, failed >> pair & 1 ? -1 : 0);
-}
-
-static void time_square(struct records *records, int config, size_t size, double seconds)
-{
-    add(records, RECORD_MATRIX, "single", config, 0, size, size, size, seconds);
-}
 
 static void select_all(struct records *records)
 {
@@ -66,13 +29,13 @@ static bool is_chosen(int config, int *number)
     return false;
 }
 
-static const struct winner_anchor *anchor_at(size_t size)
+/* Exactly these; a bit each. */
+static void check_chosen(unsigned set)
 {
-    for (unsigned i = 0; i < winners.num_anchors; i++)
-        if (winners.anchors[i].m == size)
-            return &winners.anchors[i];
-    fail_msg("no anchor at %zu", size);
-    return NULL;
+    int number;
+    for (int config = A; config <= D; config++)
+        if (is_chosen(config, &number) != (set >> config & 1))
+            fail_msg("%s is %schosen", configs[config], set >> config & 1 ? "not " : "");
 }
 
 static void check_nothing_ships(struct records *records)
@@ -85,75 +48,90 @@ static void check_nothing_ships(struct records *records)
     records_free(records);
 }
 
+/* ---- The choice ---- */
+
 static void what_failed_an_edge_does_not_ship(void **state)
 {
     (void) state;
     struct records records;
     begin(&records);
     check_nothing_ships(&records);
+    begin(&records);
+    edges(&records, A, 0);
+    check_nothing_ships(&records);     /* what was never timed */
     for (unsigned failed = 1; failed < 16; failed += 7) {
         begin(&records);
         edges(&records, A, failed);
-        time_square(&records, A, 64, 1);
+        add_squares(&records, A, (struct law) { 1, 1 });
         check_nothing_ships(&records);
     }
-    begin(&records);                   /* three pairs are not four */
-    for (int pair = 0; pair < 3; pair++)
-        add(&records, RECORD_EDGES, "single", A, pair, 0, 0, 0, 0);
-    time_square(&records, A, 64, 1);
-    check_nothing_ships(&records);
 }
 
 static void the_fastest_that_passed_is_chosen(void **state)
 {
     (void) state;
     struct records records;
-    int number;
     begin(&records);
     edges(&records, A, 4);
     edges(&records, B, 0);
     edges(&records, C, 0);
-    time_square(&records, A, 64, 1);
-    time_square(&records, B, 64, 3);
-    time_square(&records, C, 64, 2);
+    add_squares(&records, A, (struct law) { 1, 1 });
+    add_squares(&records, B, (struct law) { 3, 3 });
+    add_squares(&records, C, (struct law) { 2, 2 });
     select_all(&records);
-    assert_int_equal(winners.num_recipes, 1);
-    assert_true(is_chosen(C, &number));
-    assert_int_equal(anchor_at(64)->recipe[0], 0);
-    assert_true(anchor_at(64)->seconds[0] == 2);
+    check_chosen(1 << C);
+    assert_true(winners.recipes[0].is_timed);
+    assert_true(kiln_time_is_sound(&winners.recipes[0].time));
+    assert_true(winners.recipes[0].hash[0] && winners.recipes[0].hash[3]);
+    assert_int_equal(winners.num_pins, 0);
+    assert_int_equal(winners.num_losses, 0);
 }
+
+static const struct law for_large = { 50, 1 }, for_small = { 1, 100 }, between = { 40, 60 };
 
 static void a_cover_of_complements(void **state)
 {
     (void) state;
     struct records records;
-    int a, b, c;
     begin(&records);
     for (int config = A; config <= C; config++)
         edges(&records, config, 0);
-    for (size_t size = 16; size <= 1024; size *= 2) {
-        time_square(&records, A, size, size > 128 ? 1.0 : 3.0);
-        time_square(&records, B, size, size > 128 ? 3.0 : 1.0);
-        time_square(&records, C, size, 2.0);
-    }
+    add_squares(&records, A, for_large);
+    add_squares(&records, B, for_small);
+    add_squares(&records, C, between);
     select_all(&records);
-    assert_int_equal(winners.num_recipes, 2);
-    assert_true(is_chosen(A, &a) && is_chosen(B, &b) && !is_chosen(C, &c));
-    assert_int_equal(winners.num_anchors, 7);
-    assert_int_equal(anchor_at(16)->recipe[0], b);
-    assert_int_equal(anchor_at(1024)->recipe[0], a);
-    assert_true(winners.recipes[a].hash[0] && winners.recipes[a].hash[3]);
+    check_chosen(1 << A | 1 << B);
 }
 
-/* A is best at all sizes but the smallest, where B takes this part of its time. */
-static void time_where_b_is_better_once(struct records *records, double part)
+/* A recipe counts for where the prediction takes it. C is fastest at one shape, of which its times
+ * elsewhere tell nothing: it would not be taken there. */
+static void what_is_not_dispatched_is_worth_nothing(void **state)
 {
+    (void) state;
+    struct records records;
+    begin(&records);
+    edges(&records, A, 0);
+    edges(&records, C, 0);
+    for (int i = 0; i < 6; i++) {
+        add_squares(&records, A, (struct law) { 10, 10 });
+        add_squares(&records, C, (struct law) { 20, 20 });
+    }
+    add(&records, RECORD_MATRIX, "single", A, 0, 700, 700, 700, law_seconds((struct law) { 10, 10 },
+            700, 700));
+    add(&records, RECORD_MATRIX, "single", C, 0, 700, 700, 700, 0.8 * law_seconds((struct law) {
+            10, 10 }, 700, 700));
+    select_all(&records);
+    check_chosen(1 << A);
+}
+
+/* A is best everywhere but at small ones, where B takes this part of its time. */
+static void time_where_b_is_better(struct records *records, double part)
+{
+    const struct law a = { 10, 100 }, b = { 10 * part, 200 };
     edges(records, A, 0);
     edges(records, B, 0);
-    for (size_t size = 16; size <= 1024; size *= 2) {
-        time_square(records, A, size, 1.0);
-        time_square(records, B, size, size == 16 ? part : 2.0);
-    }
+    add_squares(records, A, a);
+    add_squares(records, B, b);
 }
 
 /* Another recipe costs size and must be worth it. */
@@ -161,27 +139,31 @@ static void a_little_faster_is_not_enough(void **state)
 {
     (void) state;
     struct records records;
-    int number;
     begin(&records);
-    time_where_b_is_better_once(&records, 0.97);
+    time_where_b_is_better(&records, 0.98);
     select_all(&records);
-    assert_int_equal(winners.num_recipes, 1);
-    assert_true(is_chosen(A, &number));
-    assert_true(anchor_at(16)->seconds[0] == 1);
+    check_chosen(1 << A);
+    begin(&records);
+    time_where_b_is_better(&records, 0.7);
+    select_all(&records);
+    check_chosen(1 << A | 1 << B);
 }
 
 /* Where a CPU would do with one recipe, other devices get a second for less. */
 static void a_gpu_is_given_more(void **state)
 {
     (void) state;
-    struct records records;
-    for (int is_cpu = 0; is_cpu < 2; is_cpu++) {
-        begin(&records);
-        records.head.facts.value[FACT_IS_CPU] = is_cpu;
-        time_where_b_is_better_once(&records, 0.9);
-        select_all(&records);
-        assert_int_equal(winners.num_recipes, is_cpu ? 1 : 2);
-    }
+    unsigned num[2] = { 0, 0 };
+    for (int percent = 80; percent < 100; percent++)
+        for (int is_cpu = 0; is_cpu < 2; is_cpu++) {
+            struct records records;
+            begin(&records);
+            records.head.facts.value[FACT_IS_CPU] = is_cpu;
+            time_where_b_is_better(&records, percent / 100.0);
+            select_all(&records);
+            num[is_cpu] += winners.num_recipes;
+        }
+    assert_true(num[0] > num[1]);
 }
 
 /* A is best alone and chosen first; beside B, which takes the small ones, C does better than A, but
@@ -190,133 +172,269 @@ static void the_first_choice_may_be_exchanged(void **state)
 {
     (void) state;
     struct records records;
-    int number;
     begin(&records);
     for (int config = A; config <= C; config++)
         edges(&records, config, 0);
-    for (size_t size = 64; size <= 512; size *= 2) {
-        const bool is_small = size <= 128;
-        time_square(&records, A, size, 1.1);
-        time_square(&records, B, size, is_small ? 1.0 : 2.0);
-        time_square(&records, C, size, is_small ? 2.0 : 1.09);
+    for (size_t i = 0; i < 8; i++) {
+        const size_t small = 16 + 16 * i, large = 2048 + 256 * i;
+        add_law(&records, RECORD_MATRIX, A, small, small, small, (struct law) { 11, 11 });
+        add_law(&records, RECORD_MATRIX, B, small, small, small, (struct law) { 10, 200 });
+        add_law(&records, RECORD_MATRIX, C, small, small, small, (struct law) { 200, 10.9 });
+        add_law(&records, RECORD_MATRIX, A, large, large, large, (struct law) { 11, 11 });
+        add_law(&records, RECORD_MATRIX, B, large, large, large, (struct law) { 10, 200 });
+        add_law(&records, RECORD_MATRIX, C, large, large, large, (struct law) { 0, 10 });
     }
     select_all(&records);
-    assert_int_equal(winners.num_recipes, 2);
-    assert_true(is_chosen(B, &number) && is_chosen(C, &number));
+    check_chosen(1 << B | 1 << C);
 }
 
-/* As many tasks of either size, and either may have one recipe: the loss at the large ones counts
- * more. */
+/* As many problems of either size, and one recipe is all that pays: the loss at the large ones
+ * counts more. */
 static void large_problems_count_more(void **state)
 {
     (void) state;
     struct records records;
-    int number;
     begin(&records);
     edges(&records, A, 0);
     edges(&records, B, 0);
-    time_square(&records, A, 64, 1.0);
-    time_square(&records, B, 64, 1.05);
-    time_square(&records, A, 2048, 1.02);
-    time_square(&records, B, 2048, 1.0);
+    for (size_t i = 0; i < 8; i++) {
+        const size_t small = 32 + 4 * i, large = 2048 + 128 * i;
+        add_law(&records, RECORD_MATRIX, A, small, small, small, (struct law) { 10, 10 });
+        add_law(&records, RECORD_MATRIX, B, small, small, small, (struct law) { 10.03, 10 });
+        add_law(&records, RECORD_MATRIX, A, large, large, large, (struct law) { 10, 10 });
+        add_law(&records, RECORD_MATRIX, B, large, large, large, (struct law) { 10.03, 9.98 });
+    }
     select_all(&records);
-    assert_int_equal(winners.num_recipes, 1);
-    assert_true(is_chosen(B, &number));
+    check_chosen(1 << B);
 }
 
-/* A time that is missing counts as bad: who was measured once does not win for ever. */
+/* A time that is missing counts as bad: who was measured at a few shapes does not win for ever. */
 static void missing_times_count_against(void **state)
 {
     (void) state;
     struct records records;
-    int a, b;
     begin(&records);
     edges(&records, B, 0);
     edges(&records, A, 0);
-    for (size_t size = 16; size <= 1024; size *= 2)
-        time_square(&records, A, size, 1.0);
-    time_square(&records, B, 16, 0.5);
+    add_squares(&records, A, (struct law) { 10, 10 });
+    for (size_t size = 16; size <= 128; size *= 2)
+        add_law(&records, RECORD_MATRIX, B, size, size, size, (struct law) { 9, 9 });
     select_all(&records);
-    assert_true(is_chosen(A, &a) && is_chosen(B, &b));
-    assert_int_equal(anchor_at(16)->recipe[0], b);
-    assert_int_equal(anchor_at(32)->recipe[0], a);
-    assert_int_equal(winners.num_anchors, 7);
+    check_chosen(1 << A);              /* B would be taken everywhere */
 }
 
 static void failed_measurements_are_no_times(void **state)
 {
     (void) state;
     struct records records;
-    int number;
     begin(&records);
     edges(&records, A, 0);
     edges(&records, B, 0);
-    time_square(&records, A, 64, 2);
-    time_square(&records, B, 64, -1);
-    time_square(&records, A, 64, 1);   /* measured twice: the better counts */
+    add_squares(&records, A, (struct law) { 10, 10 });
+    add_squares(&records, B, (struct law) { 5, 5 });
+    for (size_t i = records.num - 8; i < records.num; i++)
+        strcpy(records.rows[i].outcome, "build");
     select_all(&records);
-    assert_int_equal(winners.num_recipes, 1);
-    assert_true(is_chosen(A, &number));
-    assert_true(anchor_at(64)->seconds[0] == 1);
+    check_chosen(1 << A);
 }
 
-/* As at the nearest shape where the pair was measured. */
-static void pairs_that_were_not_measured_are_served(void **state)
-{
-    (void) state;
-    struct records records;
-    int a, b;
-    begin(&records);
-    edges(&records, A, 0);
-    edges(&records, B, 0);
-    for (int pair = 0; pair < NUM_PAIRS; pair++) {
-        add(&records, RECORD_MATRIX, "single", A, pair, 64, 64, 64, pair == 2 ? 3 : 1);
-        add(&records, RECORD_MATRIX, "single", B, pair, 64, 64, 64, pair == 2 ? 1 : 3);
-    }
-    add(&records, RECORD_MATRIX, "single", B, 0, 512, 512, 512, 1);
-    add(&records, RECORD_MATRIX, "single", A, 0, 512, 512, 512, 3);
-    add(&records, RECORD_MATRIX, "single", B, 0, 80, 80, 80, 1);
-    add(&records, RECORD_MATRIX, "single", A, 0, 80, 80, 80, 3);
-    add(&records, RECORD_MATRIX, "single", B, 0, 65, 65, 65, 1);
-    add(&records, RECORD_MATRIX, "single", A, 0, 65, 65, 65, 3);
-    select_all(&records);
-    assert_true(is_chosen(A, &a) && is_chosen(B, &b));
-    assert_int_equal(anchor_at(64)->recipe[0], a);
-    assert_int_equal(anchor_at(64)->recipe[2], b);
-    assert_int_equal(anchor_at(80)->recipe[0], b);
-    assert_int_equal(anchor_at(80)->recipe[1], a);
-    assert_int_equal(anchor_at(80)->recipe[2], b);
-    assert_int_equal(anchor_at(80)->recipe[3], a);
-    assert_true(anchor_at(80)->seconds[3] == 0);
-    for (int pair = 0; pair < NUM_PAIRS; pair++) {    /* 64 is too far, and rows of 65 are ragged */
-        assert_int_equal(anchor_at(512)->recipe[pair], b);
-        assert_int_equal(anchor_at(65)->recipe[pair], b);
-    }
-}
-
-/* The held-out shape nearest to the small anchor is served by B, which is twice as slow there. */
-static void regret_is_that_of_the_dispatch(void **state)
+/* A run that was stopped before the matrix ships what the search found, without a time for it where
+ * a single shape was searched. */
+static void a_search_alone_will_do(void **state)
 {
     (void) state;
     struct records records;
     begin(&records);
     edges(&records, A, 0);
     edges(&records, B, 0);
-    time_square(&records, A, 1024, 1);
-    time_square(&records, B, 1024, 4);
-    time_square(&records, A, 16, 4);
-    time_square(&records, B, 16, 1);
-    add(&records, RECORD_HELD, "single", A, 0, 20, 20, 20, 1);
-    add(&records, RECORD_HELD, "single", B, 0, 20, 20, 20, 2);
-    add(&records, RECORD_HELD, "single", A, 0, 900, 900, 900, 1);
-    add(&records, RECORD_HELD, "single", B, 0, 900, 900, 900, 1);
+    add(&records, RECORD_SEARCH, "single", A, 0, 1024, 1024, 1024, 2);
+    add(&records, RECORD_SEARCH, "single", B, 0, 1024, 1024, 1024, 1);
+    add(&records, RECORD_SEARCH, "single", C, 0, 1024, 1024, 1024, 0.5);
+    select_all(&records);
+    check_chosen(1 << B);
+    assert_false(winners.recipes[0].is_timed);
+    assert_int_equal(winners.num_losses, 0);
+    begin(&records);
+    edges(&records, A, 0);
+    for (size_t size = 64; size <= 512; size *= 2)
+        add_law(&records, RECORD_FIRST, A, size, size, size, for_small);
+    select_all(&records);
+    assert_true(winners.recipes[0].is_timed);
+}
+
+static void precisions_are_apart(void **state)
+{
+    (void) state;
+    struct records records;
+    begin(&records);
+    edges(&records, A, 0);
+    add_squares(&records, A, for_small);
+    for (int pair = 0; pair < NUM_PAIRS; pair++)
+        add(&records, RECORD_EDGES, "half", B, pair, 0, 0, 0, 0);
+    for (size_t size = 16; size <= 2048; size *= 2) {
+        add(&records, RECORD_MATRIX, "half", B, 0, size, size, size, 1);
+        add(&records, RECORD_MATRIX, "half", A, 0, size, size, size, 0.1);
+    }
+    add(&records, RECORD_OWN, "half", B, 0, 7, 7, 7, 1);
     select_all(&records);
     assert_int_equal(winners.num_recipes, 2);
-    assert_int_equal(winners.num_regrets, 1);
-    assert_int_equal(winners.regrets[0].shapes, 2);
-    assert_true(fabs(winners.regrets[0].factor - sqrt(2)) < 1e-4);
-    assert_int_equal(winners.num_anchors, 2);
+    assert_string_equal(winners_recipe(&winners, precision_find("half"), 0)->config.family->name,
+            "direct");
+    assert_string_equal(winners_recipe(&winners, precision_find("single"), 0)->config.family->name,
+            "packed");
+    assert_int_equal(winners.num_pins, 1);
+    assert_ptr_equal(winners.pins[0].precision, precision_find("half"));
+    assert_int_equal(winners.pins[0].recipe[0], 0);          /* counted within the precision */
 }
+
+/* ---- The application's own shapes ---- */
+
+static const struct winner_pin *pin_at(size_t m)
+{
+    for (unsigned i = 0; i < winners.num_pins; i++)
+        if (winners.pins[i].m == m)
+            return &winners.pins[i];
+    fail_msg("no pin at %zu", m);
+    return NULL;
+}
+
+/* What is fastest there is chosen for it alone, and for the pairs that were measured. */
+static void own_shapes_are_pinned(void **state)
+{
+    (void) state;
+    struct records records;
+    int a = -1, c = -1;
+    begin(&records);
+    edges(&records, A, 0);
+    edges(&records, C, 0);
+    edges(&records, D, 4);
+    add_squares(&records, A, (struct law) { 10, 10 });
+    add_squares(&records, C, (struct law) { 20, 20 });
+    add_squares(&records, D, (struct law) { 20, 20 });
+    for (int pair = 0; pair < 2; pair++) {
+        add(&records, RECORD_OWN, "single", A, pair, 700, 600, 500, 2e-6);
+        add(&records, RECORD_OWN, "single", C, pair, 700, 600, 500, pair == 1 ? 1e-6 : 3e-6);
+        add(&records, RECORD_OWN, "single", D, pair, 700, 600, 500, 1e-7);    /* failed an edge */
+    }
+    add(&records, RECORD_OWN, "single", C, 3, 33, 34, 35, 1e-6);
+    select_all(&records);
+    check_chosen(1 << A | 1 << C);
+    assert_true(is_chosen(A, &a) && is_chosen(C, &c));
+    assert_int_equal(winners.num_pins, 2);
+    assert_int_equal(pin_at(700)->n, 600);
+    assert_int_equal(pin_at(700)->k, 500);
+    assert_int_equal(pin_at(700)->recipe[0], a);
+    assert_int_equal(pin_at(700)->recipe[1], c);
+    assert_int_equal(pin_at(700)->recipe[2], -1);
+    assert_int_equal(pin_at(33)->recipe[3], c);
+    assert_int_equal(pin_at(33)->recipe[0], -1);
+}
+
+/* A listing shows what the bundle takes: by its pins, and else by the predictions. */
+static void a_list_shows_what_is_taken(void **state)
+{
+    (void) state;
+    struct records records;
+    struct selection *list = NULL;
+    unsigned num = 0;
+    int a = -1, c = -1;
+    char error[FAMILY_ERROR_BYTES];
+    begin(&records);
+    edges(&records, A, 0);
+    edges(&records, C, 0);
+    for (int i = 0; i < 6; i++) {
+        add_squares(&records, A, (struct law) { 10, 10 });
+        add_squares(&records, C, (struct law) { 20, 20 });
+    }
+    add(&records, RECORD_OWN, "single", A, 0, 700, 700, 700, 5e-6);
+    add(&records, RECORD_OWN, "single", C, 0, 700, 700, 700, 4e-6);
+    add(&records, RECORD_HELD, "single", A, 0, 701, 701, 701, 5e-6);
+    add(&records, RECORD_HELD, "single", C, 0, 701, 701, 701, 4e-6);
+    assert_true(select_from_records(&records, "test", &winners, error));
+    assert_true(is_chosen(A, &a) && is_chosen(C, &c));
+    assert_true(select_list(&records, &winners, precision_find("single"), RECORD_OWN, &list,
+            &num));
+    assert_int_equal(num, 1);
+    assert_true(list[0].m == 700 && list[0].recipe == c && list[0].seconds == 4e-6);
+    assert_true(list[0].best == 4e-6);
+    free(list);
+    assert_true(select_list(&records, &winners, precision_find("single"), RECORD_HELD, &list,
+            &num));
+    assert_int_equal(num, 1);
+    assert_true(list[0].recipe == a && list[0].seconds == 5e-6 && list[0].best == 4e-6);
+    free(list);
+    assert_true(select_list(&records, &winners, precision_find("double"), RECORD_OWN, &list,
+            &num));
+    assert_int_equal(num, 0);
+    assert_null(list);
+    records_free(&records);
+}
+
+/* ---- Losses ---- */
+
+static const struct winner_loss *loss_of(const char *class)
+{
+    return winners_loss(&winners, precision_find("single"), class);
+}
+
+/* At what was held back, of each kind of shape: of what the predictions take, over the fastest. */
+static void losses_are_those_of_the_dispatch(void **state)
+{
+    static const struct { size_t m, n, k; const char *class; double loss; } rows[] = {
+        { 1000, 8, 1000, "thin", 2 }, { 8, 1000, 1000, "thin", 1 },
+        { 100, 100, 4000, "deep", 1.5 },
+        { 900, 900, 900, "even", 1 }, { 901, 901, 901, "even", 1 }, { 902, 902, 902, "even", 4 },
+    };
+    (void) state;
+    struct records records;
+    begin(&records);
+    edges(&records, A, 0);
+    edges(&records, B, 0);
+    add_squares(&records, A, (struct law) { 10, 10 });
+    add_squares(&records, B, (struct law) { 20, 20 });
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        add(&records, RECORD_HELD, "single", A, 0, rows[i].m, rows[i].n, rows[i].k,
+                1e-6 * rows[i].loss);
+        add(&records, RECORD_HELD, "single", B, 0, rows[i].m, rows[i].n, rows[i].k,
+                rows[i].loss > 1 ? 1e-6 : 2e-6);
+    }
+    select_all(&records);
+    check_chosen(1 << A);
+    assert_int_equal(winners.num_losses, 4);
+    assert_int_equal(loss_of("thin")->shapes, 2);
+    assert_true(fabs(loss_of("thin")->mean - sqrt(2)) < 1e-4);
+    assert_true(loss_of("thin")->worst == 2);
+    assert_int_equal(loss_of("deep")->shapes, 1);
+    assert_true(loss_of("deep")->mean == 1.5 && loss_of("deep")->p95 == 1.5);
+    assert_null(loss_of("flat"));
+    assert_int_equal(loss_of("even")->shapes, 3);
+    assert_true(fabs(loss_of("even")->mean - pow(4, 1 / 3.0)) < 1e-4);
+    assert_int_equal(loss_of("all")->shapes, 6);
+    assert_true(fabs(loss_of("all")->mean - pow(2 * 1.5 * 4, 1 / 6.0)) < 1e-4);
+    assert_true(loss_of("all")->worst == 4);
+}
+
+/* Of a hundred the 95th stands for what is lost by few. */
+static void the_95th_percentile_is_near_the_end(void **state)
+{
+    (void) state;
+    struct records records;
+    begin(&records);
+    edges(&records, A, 0);
+    edges(&records, B, 0);
+    add_squares(&records, A, (struct law) { 10, 10 });
+    add_squares(&records, B, (struct law) { 20, 20 });
+    for (size_t i = 0; i < 100; i++) {
+        add(&records, RECORD_HELD, "single", A, 0, 500 + i, 500, 500, 1e-6 * (double) (100 + i));
+        add(&records, RECORD_HELD, "single", B, 0, 500 + i, 500, 500, 1e-4);
+    }
+    select_all(&records);
+    assert_int_equal(loss_of("all")->shapes, 100);
+    assert_true(loss_of("all")->p95 == 1.94);
+    assert_true(loss_of("all")->worst == 1.99);
+}
+
+/* ---- The generic bundle ---- */
 
 /* Generic is measured against, and counts for nothing as long as it is slower. */
 static void what_beats_generic_ships(void **state)
@@ -326,37 +444,31 @@ static void what_beats_generic_ships(void **state)
     struct select_generic against;
     begin(&records);
     edges(&records, A, 0);
-    time_square(&records, A, 1024, 1);
-    time_square(&records, A, 64, 1);
-    add(&records, RECORD_GENERIC, "single", B, 0, 1024, 1024, 1024, 4);
-    add(&records, RECORD_GENERIC, "single", B, 0, 64, 64, 64, 0.5);
-    add(&records, RECORD_GENERIC, "single", B, 0, 7, 7, 7, 0.1);    /* compared with nothing */
+    add_squares(&records, A, (struct law) { 10, 10 });
+    add(&records, RECORD_GENERIC, "single", B, 0, 1024, 1024, 1024, 1);
+    add(&records, RECORD_GENERIC, "single", B, 0, 64, 64, 64, 6e-6);
+    add(&records, RECORD_GENERIC, "single", B, 0, 7, 7, 7, 1e-7);    /* compared with nothing */
     assert_true(select_generic(&records, precision_find("single"), &against));
     assert_int_equal(against.shapes, 2);
     assert_int_equal(against.slower, 1);
-    assert_true(against.factor < 1 && !against.is_left);
+    assert_true(against.factor > 0 && against.factor < 1 && !against.is_left);
     select_all(&records);
-    assert_int_equal(winners.num_recipes, 1);
-    assert_int_equal(winners.num_anchors, 2);
+    check_chosen(1 << A);
 }
 
-/* Where its recipe won and was verified, it is one of the recipes. */
+/* Where its recipe won and was verified, it is one of the recipes, if the predictions take it. */
 static void generic_ships_where_it_wins(void **state)
 {
     (void) state;
     struct records records;
-    int number;
     begin(&records);
     edges(&records, A, 0);
     edges(&records, B, 0);
-    time_square(&records, A, 1024, 1);
-    time_square(&records, A, 64, 4);
-    add(&records, RECORD_GENERIC, "single", B, 0, 1024, 1024, 1024, 4);
-    add(&records, RECORD_GENERIC, "single", B, 0, 64, 64, 64, 1);
+    add_squares(&records, A, for_large);
+    for (size_t size = 16; size <= 2048; size *= 2)
+        add_law(&records, RECORD_GENERIC, B, size, size, size, for_small);
     select_all(&records);
-    assert_int_equal(winners.num_recipes, 2);
-    assert_true(is_chosen(B, &number));
-    assert_int_equal(anchor_at(64)->recipe[0], number);
+    check_chosen(1 << A | 1 << B);
 }
 
 /* Also where that is worth little on the whole; not for noise. */
@@ -365,16 +477,19 @@ static void a_lead_of_generic_is_kept(void **state)
     (void) state;
     for (int is_clear = 0; is_clear < 2; is_clear++) {
         struct records records;
-        int number;
         begin(&records);
         edges(&records, A, 0);
         edges(&records, B, 0);
-        for (size_t size = 1000; size < 1040; size++)
-            time_square(&records, A, size, 1);
-        time_square(&records, A, 64, is_clear ? 1.07 : 1.03);
-        add(&records, RECORD_GENERIC, "single", B, 0, 64, 64, 64, 1);
+        for (size_t size = 1000; size < 1400; size++)
+            add_law(&records, RECORD_MATRIX, A, size, size, size, (struct law) { 10, 10 });
+        add_squares(&records, A, (struct law) { 10, 10 });
+        for (size_t size = 16; size <= 128; size *= 2)
+            add_law(&records, RECORD_GENERIC, B, size, size, size, (struct law) {
+                    is_clear ? 9.3 : 9.7, 10 });
+        for (size_t size = 1024; size <= 2048; size *= 2)
+            add_law(&records, RECORD_GENERIC, B, size, size, size, (struct law) { 10, 100 });
         select_all(&records);
-        assert_int_equal(is_chosen(B, &number), is_clear);
+        check_chosen(1 << A | (is_clear ? 1 << B : 0));
     }
 }
 
@@ -387,15 +502,19 @@ static void what_loses_to_generic_does_not_ship(void **state)
     char error[FAMILY_ERROR_BYTES];
     begin(&records);
     edges(&records, A, 0);
-    time_square(&records, A, 1024, 4);
-    add(&records, RECORD_GENERIC, "single", B, 0, 1024, 1024, 1024, 1);
+    add_squares(&records, A, (struct law) { 40, 40 });
+    for (size_t size = 16; size <= 2048; size *= 2)
+        add_law(&records, RECORD_GENERIC, B, size, size, size, (struct law) { 10, 10 });
     assert_true(select_generic(&records, precision_find("single"), &against));
     assert_true(against.is_left && fabs(against.factor - 4) < 1e-9);
+    assert_int_equal(against.shapes, 8);
+    assert_int_equal(against.slower, 8);
     assert_false(select_from_records(&records, "test", &winners, error));
     assert_int_equal(winners.num_recipes, 0);
     for (int pair = 0; pair < NUM_PAIRS; pair++)
         add(&records, RECORD_EDGES, "double", C, pair, 0, 0, 0, 0);
-    add(&records, RECORD_MATRIX, "double", C, 0, 64, 64, 64, 1);
+    for (size_t size = 16; size <= 2048; size *= 2)
+        add(&records, RECORD_MATRIX, "double", C, 0, size, size, size, 1);
     select_all(&records);
     assert_int_equal(winners.num_recipes, 1);
     assert_string_equal(winners.recipes[0].precision->name, "double");
@@ -407,16 +526,16 @@ static void generic_alone_does_not_ship(void **state)
     (void) state;
     struct records records;
     struct select_generic against;
-    char error[FAMILY_ERROR_BYTES];
     begin(&records);
     edges(&records, B, 0);
-    time_square(&records, B, 64, 1);
-    add(&records, RECORD_GENERIC, "single", B, 0, 64, 64, 64, 1);
+    add_squares(&records, B, for_small);
+    add_law(&records, RECORD_GENERIC, B, 64, 64, 64, for_small);
     assert_true(select_generic(&records, precision_find("single"), &against));
     assert_true(against.is_left);
-    assert_false(select_from_records(&records, "test", &winners, error));
-    records_free(&records);
+    check_nothing_ships(&records);
 }
+
+/* ---- The bundle's head ---- */
 
 /* A driver that compiles in the process is named with its version; others are not. */
 static void a_driver_in_the_process_is_named(void **state)
@@ -435,46 +554,10 @@ static void a_driver_in_the_process_is_named(void **state)
                 i ? "NVIDIA CUDA" : "Portable Computing Language");
         snprintf(records.head.facts.driver, sizeof records.head.facts.driver, "3.1+debian");
         edges(&records, A, 0);
-        time_square(&records, A, 64, 1);
+        add_squares(&records, A, for_small);
         select_all(&records);
         assert_string_equal(winners.driver, i ? "" : "3.1+debian");
     }
-}
-
-/* A run that was stopped before the matrix ships what the search found. */
-static void a_search_alone_will_do(void **state)
-{
-    (void) state;
-    struct records records;
-    int number;
-    begin(&records);
-    add(&records, RECORD_SEARCH, "single", A, 0, 1024, 1024, 1024, 1);
-    add(&records, RECORD_SEARCH, "single", B, 0, 1024, 1024, 1024, 2);
-    edges(&records, A, 0);
-    select_all(&records);
-    assert_int_equal(winners.num_recipes, 1);
-    assert_true(is_chosen(A, &number));
-    assert_int_equal(anchor_at(1024)->recipe[0], 0);
-    assert_int_equal(winners.num_regrets, 0);
-}
-
-static void precisions_are_apart(void **state)
-{
-    (void) state;
-    struct records records;
-    begin(&records);
-    edges(&records, A, 0);
-    time_square(&records, A, 64, 1);
-    for (int pair = 0; pair < NUM_PAIRS; pair++)
-        add(&records, RECORD_EDGES, "half", B, pair, 0, 0, 0, 0);
-    add(&records, RECORD_MATRIX, "half", B, 0, 64, 64, 64, 1);
-    add(&records, RECORD_MATRIX, "half", A, 0, 64, 64, 64, 0.1);
-    select_all(&records);
-    assert_int_equal(winners.num_recipes, 2);
-    for (unsigned i = 0; i < winners.num_anchors; i++)
-        assert_int_equal(winners.anchors[i].recipe[0], 0);
-    assert_string_equal(winners_recipe(&winners, precision_find("half"), 0)->config.family->name,
-            "direct");
 }
 
 static void bundles_are_named_and_matched(void **state)
@@ -486,7 +569,7 @@ static void bundles_are_named_and_matched(void **state)
     strcpy(records.head.facts.platform, "A platform");
     strcpy(records.head.facts.device, "Device (TM) X-99, 2nd ");
     edges(&records, A, 0);
-    time_square(&records, A, 64, 1);
+    add_squares(&records, A, for_small);
     assert_true(select_from_records(&records, NULL, &winners, error));
     assert_string_equal(winners.name, "device-tm-x-99-2nd");
     assert_string_equal(winners.platform, "A platform");
@@ -500,7 +583,7 @@ static void a_bad_journal_is_refused(void **state)
 {
     (void) state;
     char error[FAMILY_ERROR_BYTES];
-    assert_false(select_winners("kiln-journal\t7\n", "test", &winners, error));
+    assert_false(select_winners("kiln-journal\t7\n", "test", NULL, &winners, error));
     assert_string_equal(error, "line 1: not a kiln-journal, version 1");
 }
 
@@ -510,22 +593,25 @@ int main(void)
         cmocka_unit_test(what_failed_an_edge_does_not_ship),
         cmocka_unit_test(the_fastest_that_passed_is_chosen),
         cmocka_unit_test(a_cover_of_complements),
+        cmocka_unit_test(what_is_not_dispatched_is_worth_nothing),
         cmocka_unit_test(a_little_faster_is_not_enough),
         cmocka_unit_test(a_gpu_is_given_more),
         cmocka_unit_test(the_first_choice_may_be_exchanged),
         cmocka_unit_test(large_problems_count_more),
         cmocka_unit_test(missing_times_count_against),
         cmocka_unit_test(failed_measurements_are_no_times),
-        cmocka_unit_test(pairs_that_were_not_measured_are_served),
-        cmocka_unit_test(regret_is_that_of_the_dispatch),
+        cmocka_unit_test(a_search_alone_will_do),
+        cmocka_unit_test(precisions_are_apart),
+        cmocka_unit_test(own_shapes_are_pinned),
+        cmocka_unit_test(a_list_shows_what_is_taken),
+        cmocka_unit_test(losses_are_those_of_the_dispatch),
+        cmocka_unit_test(the_95th_percentile_is_near_the_end),
         cmocka_unit_test(what_beats_generic_ships),
         cmocka_unit_test(generic_ships_where_it_wins),
         cmocka_unit_test(a_lead_of_generic_is_kept),
         cmocka_unit_test(what_loses_to_generic_does_not_ship),
         cmocka_unit_test(generic_alone_does_not_ship),
         cmocka_unit_test(a_driver_in_the_process_is_named),
-        cmocka_unit_test(a_search_alone_will_do),
-        cmocka_unit_test(precisions_are_apart),
         cmocka_unit_test(bundles_are_named_and_matched),
         cmocka_unit_test(a_bad_journal_is_refused),
     };

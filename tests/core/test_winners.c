@@ -8,7 +8,9 @@
 
 static struct winners winners, again;
 
-#define HEAD "kiln-winners\t1\nbundle\ttest\n"
+#define HEAD "kiln-winners\t2\nbundle\ttest\n"
+/* All but two coefficients. */
+#define ZEROS "\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0"
 #define RECIPE "recipe\tsingle\tdirect TM=4 VEC=4\t0\t1\tff\tffffffffffffffff\n"
 
 static const char good[] =
@@ -29,9 +31,12 @@ static const char good[] =
     "recipe\tdouble\tpacked TM=4 NV=2 VEC=4\t0\t0\t0\t0\n"
     RECIPE
     "recipe\tsingle\tpacked TM=12 NV=2 VEC=16\t0\t0\t0\t0\n"
-    "anchor\tsingle\t1024\t1024\t1024\t1\t0.0087\t1\t0.009\t0\t0.5\t-\t0\n"
-    "anchor\tdouble\t64\t64\t1\t0\t1e-05\t-\t0\t-\t0\t-\t0\n"
-    "regret\tsingle\t1.0123\t9\n";
+    "time\tsingle\t1\t5.25e+06\t0.125" ZEROS "\n"
+    "time\tdouble\t0" ZEROS "\t0\t1e-3\n"
+    "pin\tsingle\t1024\t1000\t999\t1\t1\t0\t-\n"
+    "pin\tdouble\t64\t64\t1\t0\t-\t-\t-\n"
+    "loss\tsingle\tall\t9\t1.0123\t1.05\t1.25\n"
+    "loss\tsingle\tthin\t2\t1.02\t1.03\t1.04\n";
 
 static void parse(const char *text, struct winners *to)
 {
@@ -54,12 +59,26 @@ static void rows_mean_what_they_say(void **state)
     assert_int_equal(winners.facts.value[FACT_MAX_ITEMS], 64);
     assert_int_equal(winners.num_recipes, 3);
     assert_true(winners.recipes[1].hash[2] == 0xff && winners.recipes[1].hash[3] == UINT64_MAX);
-    assert_int_equal(winners.num_anchors, 2);
-    assert_int_equal(winners.anchors[0].recipe[0], 1);
-    assert_int_equal(winners.anchors[0].recipe[3], -1);
-    assert_true(winners.anchors[0].seconds[2] == 0.5);
-    assert_int_equal(winners.regrets[0].shapes, 9);
-    assert_true(winners.regrets[0].factor == 1.0123);
+    assert_true(winners.recipes[2].is_timed && winners.recipes[0].is_timed);
+    assert_false(winners.recipes[1].is_timed);
+    assert_true(winners.recipes[2].time.coefficient[0] == 5.25e6f);
+    assert_true(winners.recipes[2].time.coefficient[1] == 0.125f);
+    assert_true(winners.recipes[2].time.coefficient[2] == 0);
+    assert_true(winners.recipes[0].time.coefficient[KILN_NUM_TERMS - 1] == 1e-3f);
+    assert_int_equal(winners.num_pins, 2);
+    assert_int_equal(winners.pins[0].m, 1024);
+    assert_int_equal(winners.pins[0].n, 1000);
+    assert_int_equal(winners.pins[0].k, 999);
+    assert_int_equal(winners.pins[0].recipe[0], 1);
+    assert_int_equal(winners.pins[0].recipe[2], 0);
+    assert_int_equal(winners.pins[0].recipe[3], -1);
+    const struct winner_loss *loss = winners_loss(&winners, precision_find("single"), "all");
+    assert_non_null(loss);
+    assert_int_equal(loss->shapes, 9);
+    assert_true(loss->mean == 1.0123 && loss->p95 == 1.05 && loss->worst == 1.25);
+    assert_int_equal(winners_loss(&winners, precision_find("single"), "thin")->shapes, 2);
+    assert_null(winners_loss(&winners, precision_find("double"), "all"));
+    assert_null(winners_loss(&winners, precision_find("single"), "deep"));
     /* Numbers count within a precision. */
     assert_ptr_equal(winners_recipe(&winners, precision_find("single"), 1), &winners.recipes[2]);
     assert_ptr_equal(winners_recipe(&winners, precision_find("double"), 0), &winners.recipes[0]);
@@ -79,6 +98,11 @@ static void winners_come_back(void **state)
     assert_false(first.failed || second.failed);
     assert_string_equal(first.bytes, second.bytes);
     assert_int_equal(again.num_recipes, winners.num_recipes);
+    assert_int_equal(again.num_pins, winners.num_pins);
+    assert_int_equal(again.num_losses, winners.num_losses);
+    for (unsigned i = 0; i < winners.num_recipes; i++)
+        assert_memory_equal(&again.recipes[i].time, &winners.recipes[i].time,
+                sizeof again.recipes[i].time);
     assert_memory_equal(&again.facts.value, &winners.facts.value, sizeof winners.facts.value);
     text_free(&first);
     text_free(&second);
@@ -87,19 +111,23 @@ static void winners_come_back(void **state)
 static void the_last_newline_may_be_missing(void **state)
 {
     (void) state;
-    parse("kiln-winners\t1\nbundle\ttest", &winners);
+    parse("kiln-winners\t2\nbundle\ttest", &winners);
     assert_string_equal(winners.name, "test");
     assert_int_equal(winners.num_recipes, 0);
 }
+
+#define COEFFICIENT "line 4: a coefficient is a number, not negative and at most 1e18"
+#define LOSS "line 3: a loss has a precision, a class, a number of shapes and three factors"
 
 static void each_error_is_told(void **state)
 {
     (void) state;
     const struct { const char *text, *error; } rows[] = {
         { "", "empty" },
-        { "kiln-winners\t2\n", "line 1: not a kiln-winners file, version 1" },
-        { "kiln-journal\t1\n", "line 1: not a kiln-winners file, version 1" },
-        { "kiln-winners\t1\n", "no bundle row" },
+        { "kiln-winners\t1\n", "line 1: not a kiln-winners file, version 2" },
+        { "kiln-winners\t3\n", "line 1: not a kiln-winners file, version 2" },
+        { "kiln-journal\t2\n", "line 1: not a kiln-winners file, version 2" },
+        { "kiln-winners\t2\n", "no bundle row" },
         { HEAD "winner\tx\n", "line 3: unknown row" },
         { HEAD "bundle\n", "line 3: expected one text, not too long" },
         { HEAD "platform\ta\tb\n", "line 3: expected one text, not too long" },
@@ -117,23 +145,52 @@ static void each_error_is_told(void **state)
           "line 3: 'TM=5': TM is one of: 1 2 4 6 8 12 14" },
         { HEAD "recipe\tsingle\tdirect\t0\tx\t0\t0\n", "line 3: a hash is hexadecimal" },
         { HEAD "recipe\tsingle\tdirect\t0\t0\t\t0\n", "line 3: a hash is hexadecimal" },
-        { HEAD "anchor\tsingle\t1\t1\t1\t0\t1\n",
-          "line 3: an anchor has a precision, three extents and four pairs of recipe and seconds" },
-        { HEAD "anchor\tquad\t1\t1\t1\t0\t1\t0\t1\t0\t1\t0\t1\n", "line 3: unknown precision" },
-        { HEAD "anchor\tsingle\t0\t1\t1\t0\t1\t0\t1\t0\t1\t0\t1\n",
-          "line 3: an extent is a positive number" },
-        { HEAD "anchor\tsingle\t1\t4294967296\t1\t0\t1\t0\t1\t0\t1\t0\t1\n",
-          "line 3: an extent is a positive number" },
-        { HEAD "anchor\tsingle\t1\t1\t1\tx\t1\t0\t1\t0\t1\t0\t1\n",
-          "line 3: a recipe is a number or -" },
-        { HEAD "anchor\tsingle\t1\t1\t1\t0\tfast\t0\t1\t0\t1\t0\t1\n",
-          "line 3: seconds are a number" },
-        { HEAD RECIPE "anchor\tsingle\t1\t1\t1\t0\t1\t0\t1\t0\t1\t1\t1\n",
-          "anchor 0 names recipe 1, which is not there" },
-        { HEAD "regret\tsingle\t1\n",
-          "line 3: a regret has a precision, a factor and a number of shapes" },
-        { HEAD "regret\tsingle\tx\t1\n",
-          "line 3: a regret has a precision, a factor and a number of shapes" },
+        { HEAD "anchor\tsingle\t1\n", "line 3: unknown row" },
+        { HEAD "regret\tsingle\t1\t1\n", "line 3: unknown row" },
+        { HEAD RECIPE "time\tsingle\t0\t1" ZEROS "\n",
+          "line 4: a time has a precision, a recipe and a coefficient for each term" },
+        { HEAD RECIPE "time\tsingle\t0\t1\t2\t3" ZEROS "\n",
+          "line 4: a time has a precision, a recipe and a coefficient for each term" },
+        { HEAD RECIPE "time\tquad\t0\t1\t2" ZEROS "\n", "line 4: unknown precision" },
+        { HEAD RECIPE "time\tsingle\t1\t1\t2" ZEROS "\n",
+          "line 4: a time is of a recipe above it" },
+        { HEAD RECIPE "time\thalf\t0\t1\t2" ZEROS "\n",
+          "line 4: a time is of a recipe above it" },
+        { HEAD RECIPE "time\tsingle\t-1\t1\t2" ZEROS "\n",
+          "line 4: a time is of a recipe above it" },
+        { HEAD "time\tsingle\t0\t1\t2" ZEROS "\n" RECIPE,
+          "line 3: a time is of a recipe above it" },
+        { HEAD RECIPE "time\tsingle\t0\t1\t-2" ZEROS "\n", COEFFICIENT },
+        { HEAD RECIPE "time\tsingle\t0\t1\tnan" ZEROS "\n", COEFFICIENT },
+        { HEAD RECIPE "time\tsingle\t0\tinf\t2" ZEROS "\n", COEFFICIENT },
+        { HEAD RECIPE "time\tsingle\t0\t1e19\t2" ZEROS "\n", COEFFICIENT },
+        { HEAD RECIPE "time\tsingle\t0\t\t2" ZEROS "\n", COEFFICIENT },
+        { HEAD RECIPE "time\tsingle\t0\t1x\t2" ZEROS "\n", COEFFICIENT },
+        { HEAD RECIPE "pin\tsingle\t1\t1\t1\t0\t0\t0\n",
+          "line 4: a pin has a precision, three extents and four recipes" },
+        { HEAD RECIPE "pin\tquad\t1\t1\t1\t0\t0\t0\t0\n", "line 4: unknown precision" },
+        { HEAD RECIPE "pin\tsingle\t0\t1\t1\t0\t0\t0\t0\n",
+          "line 4: an extent is a positive number" },
+        { HEAD RECIPE "pin\tsingle\t1\t2147483648\t1\t0\t0\t0\t0\n",
+          "line 4: an extent is a positive number" },
+        { HEAD RECIPE "pin\tsingle\t1\t1\tx\t0\t0\t0\t0\n",
+          "line 4: an extent is a positive number" },
+        { HEAD RECIPE "pin\tsingle\t1\t1\t1\t0\t0\t0\t1\n",
+          "line 4: a pin names a recipe above it, or -" },
+        { HEAD RECIPE "pin\tsingle\t1\t1\t1\tx\t0\t0\t0\n",
+          "line 4: a pin names a recipe above it, or -" },
+        { HEAD RECIPE "pin\tsingle\t1\t1\t1\t-1\t0\t0\t0\n",
+          "line 4: a pin names a recipe above it, or -" },
+        { HEAD RECIPE "pin\tdouble\t1\t1\t1\t0\t-\t-\t-\n",
+          "line 4: a pin names a recipe above it, or -" },
+        { HEAD "loss\tsingle\tall\t1\t1\t1\n", LOSS },
+        { HEAD "loss\tquad\tall\t1\t1\t1\t1\n", LOSS },
+        { HEAD "loss\tsingle\tall\tx\t1\t1\t1\n", LOSS },
+        { HEAD "loss\tsingle\tall\t1\t-1\t1\t1\n", LOSS },
+        { HEAD "loss\tsingle\tall\t1\t1\tnan\t1\n", LOSS },
+        { HEAD "loss\tsingle\tall\t1\t1\t1\tx\n", LOSS },
+        { HEAD "loss\tsingle\tfour and twenty\t1\t1\t1\t1\t1\n", LOSS },
+        { HEAD "loss\tsingle\tfour and twenty.\t1\t1\t1\t1\n", LOSS },
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         char error[FAMILY_ERROR_BYTES] = "";
@@ -161,11 +218,11 @@ static void limits_are_told(void **state)
     (void) state;
     char line[2000];
     char error[FAMILY_ERROR_BYTES];
-    check_too_many(RECIPE, WINNERS_MAX_RECIPES + 1, "line 67: too many recipes");
-    check_too_many("anchor\tsingle\t1\t1\t1\t-\t0\t-\t0\t-\t0\t-\t0\n", WINNERS_MAX_ANCHORS + 1,
-            "line 515: too many anchors");
-    check_too_many("regret\tsingle\t1\t1\n", 9,
-            "line 11: a regret has a precision, a factor and a number of shapes");
+    check_too_many(RECIPE, WINNERS_MAX_RECIPES + 1, "line 147: too many recipes");
+    check_too_many("pin\tsingle\t1\t1\t1\t-\t-\t-\t-\n", WINNERS_MAX_PINS + 1,
+            "line 195: too many pins");
+    check_too_many("loss\tsingle\tall\t1\t1\t1\t1\n", WINNERS_MAX_LOSSES + 1,
+            "line 35: a loss has a precision, a class, a number of shapes and three factors");
     memset(line, 'x', sizeof line);
     memcpy(line, HEAD, strlen(HEAD));
     line[sizeof line - 1] = '\0';
@@ -193,21 +250,33 @@ static void winners_become_a_bundle(void **state)
     assert_int_equal(bundle->traits.local_bytes, UINT32_MAX);
     assert_int_equal(bundle->traits.compute_capability, 90);
     assert_int_equal(bundle->num_recipes, 3 * NUM_PAIRS);
-    assert_int_equal(bundle->num_dispatches, 2);
-    for (uint32_t d = 0; d < bundle->num_dispatches; d++)
-        for (uint32_t i = 0; i < bundle->dispatches[d].num_anchors; i++)
-            for (unsigned pair = 0; pair < NUM_PAIRS; pair++) {
-                const uint16_t at = bundle->dispatches[d].anchors[i].recipe[pair];
-                if (at == KILN_NO_RECIPE)
-                    continue;
-                assert_true(at < bundle->num_recipes);
-                assert_int_equal(bundle->recipes[at].precision, bundle->dispatches[d].precision);
-                assert_int_equal(2 * bundle->recipes[at].transa + bundle->recipes[at].transb, pair);
-            }
-    const struct kiln_dispatch *single = &bundle->dispatches[0];
+    assert_int_equal(bundle->num_pins, 2);
+    for (uint32_t i = 0; i < bundle->num_pins; i++)
+        for (unsigned pair = 0; pair < NUM_PAIRS; pair++) {
+            const uint16_t at = bundle->pins[i].recipe[pair];
+            if (at == KILN_NO_RECIPE)
+                continue;
+            assert_true(at < bundle->num_recipes);
+            assert_int_equal(bundle->recipes[at].precision, bundle->pins[i].precision);
+            assert_int_equal(2 * bundle->recipes[at].transa + bundle->recipes[at].transb, pair);
+        }
+    const struct kiln_pin *single = &bundle->pins[0];
     assert_int_equal(single->precision, 32);
-    assert_int_equal(single->anchors[0].recipe[3], KILN_NO_RECIPE);
-    assert_non_null(strstr(bundle->recipes[single->anchors[0].recipe[0]].name, "TM=12"));
+    assert_int_equal(single->m, 1024);
+    assert_int_equal(single->n, 1000);
+    assert_int_equal(single->k, 999);
+    assert_int_equal(single->recipe[3], KILN_NO_RECIPE);
+    assert_non_null(strstr(bundle->recipes[single->recipe[0]].name, "TM=12"));
+    assert_non_null(strstr(bundle->recipes[single->recipe[2]].name, "direct"));
+    /* A time is that of its recipe for all four pairs. */
+    for (uint32_t i = 0; i < bundle->num_recipes; i++) {
+        const struct kiln_recipe *recipe = &bundle->recipes[i];
+        const bool is_direct = strstr(recipe->name, "direct") != NULL;
+        assert_int_equal(recipe->time == NULL, is_direct);
+        if (!is_direct)
+            assert_memory_equal(recipe->time,
+                    &winners.recipes[recipe->precision == 64 ? 0 : 2].time, sizeof *recipe->time);
+    }
     assembly_free(&assembly);
 }
 
@@ -222,7 +291,7 @@ static void absent_globs_match_anything(void **state)
     assert_null(assembly.bundle.match.device);
     assert_null(assembly.bundle.match.driver);
     assert_int_equal(assembly.bundle.traits.compute_units, 0);
-    assert_int_equal(assembly.bundle.num_dispatches, 0);
+    assert_int_equal(assembly.bundle.num_pins, 0);
     assembly_free(&assembly);
 }
 
@@ -255,7 +324,7 @@ static void hashes_are_those_of_the_text(void **state)
     assembly_free(&assembly);
 }
 
-static void the_comment_tells_the_regret(void **state)
+static void the_comment_tells_the_loss(void **state)
 {
     (void) state;
     struct text text = { 0 };
@@ -263,7 +332,7 @@ static void the_comment_tells_the_regret(void **state)
     winners_comment(&winners, &text);
     assert_non_null(strstr(text.bytes, "Bundle test: tuned on a device"));
     assert_non_null(strstr(text.bytes, "single: 1.2 % slower"));
-    assert_non_null(strstr(text.bytes, "of 9 measured shapes"));
+    assert_non_null(strstr(text.bytes, "mean of 9\n"));
     text_free(&text);
 }
 
@@ -279,7 +348,7 @@ int main(void)
         cmocka_unit_test(absent_globs_match_anything),
         cmocka_unit_test(winners_must_be_legal_for_their_facts),
         cmocka_unit_test(hashes_are_those_of_the_text),
-        cmocka_unit_test(the_comment_tells_the_regret),
+        cmocka_unit_test(the_comment_tells_the_loss),
     };
     return cmocka_run_group_tests_name("winners", tests, NULL, NULL);
 }

@@ -1,21 +1,29 @@
 /* bundles.c: see bundles.h. */
 #include "bundles.h"
 
+#include "reader.h"
+
 #include "kiln/kiln.h"
 
-static const char *const staged_text[] = {
+/* Of the longest text and more. */
+enum { TEXT_BYTES = 1024 };
+
+/* Of one kernel each. Their last newline is the one that ends a line. */
+static const char texts[][TEXT_BYTES] = { {
     "kernel void staged_a(int m, int k, global const float *a, int at, int ld,\n"
     "    global float *packed, long start)\n"
     "{\n"
     "    const int p = get_global_id(0), i = get_global_id(1);\n"
     "    packed[start + (long) i * k + p] = a[at + i * ld + p];\n"
-    "}\n",
+    "}"
+}, {
     "kernel void staged_b(int n, int k, global const float *b, int at, int ld,\n"
     "    global float *packed, long start)\n"
     "{\n"
     "    const int j = get_global_id(0), p = get_global_id(1);\n"
     "    packed[start + (long) p * n + j] = b[at + p * ld + j];\n"
-    "}\n",
+    "}"
+}, {
     "kernel void staged_multiply(int n, int k, float alpha, float beta,\n"
     "    global const float *a, long a_start, global const float *b, long b_start,\n"
     "    global float *c, int at, int ld)\n"
@@ -25,16 +33,15 @@ static const char *const staged_text[] = {
     "    for (int p = 0; p < k; p++)\n"
     "        sum += a[a_start + i * k + p] * b[b_start + p * n + j];\n"
     "    c[here] = beta == 0 ? alpha * sum : alpha * sum + beta * c[here];\n"
-    "}\n",
-};
-
-static const char *const imaged_text[] = {
+    "}"
+}, {
     "kernel void imaged_copy(int k, global const float *a, int at, int ld,\n"
     "    global float *work, long start)\n"
     "{\n"
     "    const int p = get_global_id(0), i = get_global_id(1);\n"
     "    work[start + (long) i * k + p] = a[at + i * ld + p];\n"
-    "}\n",
+    "}"
+}, {
     "kernel void imaged_multiply(int k, float alpha, float beta, read_only image1d_buffer_t work,\n"
     "    long start, global const float *b, int b_at, int b_ld, global float *c, int at, int ld)\n"
     "{\n"
@@ -48,10 +55,8 @@ static const char *const imaged_text[] = {
     "        sum += as_float(bits) * b[b_at + p * b_ld + j];\n"
     "    }\n"
     "    c[here] = beta == 0 ? alpha * sum : alpha * sum + beta * c[here];\n"
-    "}\n",
-};
-
-static const char *const split_text[] = {
+    "}"
+}, {
     "kernel void split_multiply(int m, int n, int k, float alpha, float beta,\n"
     "    global const float *a, int a_at, int a_ld, global const float *b, int b_at, int b_ld,\n"
     "    global float *work, long start, global float *c, int at, int ld)\n"
@@ -64,7 +69,8 @@ static const char *const split_text[] = {
     "        c[here] = beta == 0 ? alpha * sum : alpha * sum + beta * c[here];\n"
     "    else\n"
     "        work[start + i * n + j] = sum;\n"
-    "}\n",
+    "}"
+}, {
     "kernel void split_add(int m, int n, float alpha, float beta, global const float *work,\n"
     "    long start, global float *c, int at, int ld)\n"
     "{\n"
@@ -72,10 +78,8 @@ static const char *const split_text[] = {
     "    const float sum = alpha * work[start + i * n + j];\n"
     "    if (i >= m / 2)\n"
     "        c[here] = beta == 0 ? sum : sum + beta * c[here];\n"
-    "}\n",
-};
-
-static const char *const plain_text[] = {
+    "}"
+}, {
     "kernel void plain_multiply(int k, float alpha, float beta, global const float *a, int a_at,\n"
     "    int a_ld, global const float *b, int b_at, int b_ld, global float *c, int at, int ld)\n"
     "{\n"
@@ -84,8 +88,20 @@ static const char *const plain_text[] = {
     "    for (int p = 0; p < k; p++)\n"
     "        sum += a[a_at + i * a_ld + p] * b[b_at + p * b_ld + j];\n"
     "    c[here] = beta == 0 ? alpha * sum : alpha * sum + beta * c[here];\n"
-    "}\n",
+    "}"
+} };
+
+enum { STAGED, IMAGED = 3, SPLIT = 5, PLAIN_TEXT = 7, NUM_TEXTS = 8 };
+
+static const uint32_t lines[NUM_TEXTS] = {
+    0, TEXT_BYTES, 2 * TEXT_BYTES, 3 * TEXT_BYTES, 4 * TEXT_BYTES, 5 * TEXT_BYTES, 6 * TEXT_BYTES,
+    7 * TEXT_BYTES,
 };
+static const uint16_t symbols[NUM_TEXTS] = { 0, 1, 2, 3, 4, 5, 6, 7 };
+
+#define POOL                                                                        \
+    .pool = { .text_bytes = sizeof texts, .num_lines = NUM_TEXTS, .text = texts[0], \
+              .num_symbols = NUM_TEXTS, .lines = lines, .symbols = symbols }
 
 /* One work-item an element. */
 #define EACH(x, y)                                              \
@@ -149,20 +165,20 @@ static const struct kiln_region split_regions[] = {
     { .dim = { KILN_DIM_M, KILN_DIM_N }, .round = { 1, 1 }, .element_bytes = sizeof(cl_float) },
 };
 
-/* Their hashes are filled in at first use. */
+/* Their hashes and bytes are filled in at first use. */
 static struct kiln_program staged_programs[] = {
-    { .pieces = staged_text, .num_pieces = 3 },
-    { .pieces = plain_text, .num_pieces = 1 },
+    { .first_symbol = STAGED, .num_symbols = 3 },
+    { .first_symbol = PLAIN_TEXT, .num_symbols = 1 },
 };
 
 static struct kiln_program imaged_programs[] = {
-    { .pieces = imaged_text, .num_pieces = 2 },
-    { .pieces = plain_text, .num_pieces = 1 },
+    { .first_symbol = IMAGED, .num_symbols = 2 },
+    { .first_symbol = PLAIN_TEXT, .num_symbols = 1 },
 };
 
 static struct kiln_program split_programs[] = {
-    { .pieces = split_text, .num_pieces = 2 },
-    { .pieces = plain_text, .num_pieces = 1 },
+    { .first_symbol = SPLIT, .num_symbols = 2 },
+    { .first_symbol = PLAIN_TEXT, .num_symbols = 1 },
 };
 
 #define PLAIN { SINGLE, .name = "plain", .program = 1, .num_stages = 1, .stages = plain_stages }
@@ -189,7 +205,10 @@ static const struct kiln_bundle *with_hashes(const struct kiln_bundle *bundle,
         struct kiln_program *programs)
 {
     for (uint32_t i = 0; i < bundle->num_programs; i++) {
-        programs[i].hash = kiln_hash_pieces(programs[i].pieces, programs[i].num_pieces);
+        size_t bytes = 0;
+        programs[i].text_bytes = UINT32_MAX;
+        programs[i].hash = kiln_pool_hash(&bundle->pool, &programs[i], &bytes);
+        programs[i].text_bytes = (uint32_t) bytes;
     }
     return bundle;
 }
@@ -198,7 +217,7 @@ const struct kiln_bundle *staged_bundle(void)
 {
     static const struct kiln_bundle bundle = {
         .format = KILN_BUNDLE_FORMAT, .name = "staged", .num_programs = 2, .num_recipes = 2,
-        .programs = staged_programs, .recipes = staged_recipes,
+        .programs = staged_programs, .recipes = staged_recipes, POOL,
     };
     return with_hashes(&bundle, staged_programs);
 }
@@ -207,7 +226,7 @@ const struct kiln_bundle *imaged_bundle(void)
 {
     static const struct kiln_bundle bundle = {
         .format = KILN_BUNDLE_FORMAT, .name = "imaged", .num_programs = 2, .num_recipes = 2,
-        .programs = imaged_programs, .recipes = imaged_recipes,
+        .programs = imaged_programs, .recipes = imaged_recipes, POOL,
     };
     return with_hashes(&bundle, imaged_programs);
 }
@@ -216,7 +235,7 @@ const struct kiln_bundle *split_bundle(void)
 {
     static const struct kiln_bundle bundle = {
         .format = KILN_BUNDLE_FORMAT, .name = "split", .num_programs = 2, .num_recipes = 2,
-        .programs = split_programs, .recipes = split_recipes,
+        .programs = split_programs, .recipes = split_recipes, POOL,
     };
     return with_hashes(&bundle, split_programs);
 }

@@ -120,10 +120,11 @@ void solo_make(struct solo *solo, const struct kiln_bundle *of, uint32_t recipe)
 {
     solo->bundle = *of;
     solo->recipe = of->recipes[recipe];
+    solo->recipe.kinds = solo->recipe.vector_floats = 0;
     solo->bundle.recipes = &solo->recipe;
     solo->bundle.num_recipes = 1;
-    solo->bundle.dispatches = NULL;
-    solo->bundle.num_dispatches = 0;
+    solo->bundle.pins = NULL;
+    solo->bundle.num_pins = 0;
 }
 
 bool linked_recipe(unsigned long number, const struct kiln_bundle **bundle, uint32_t *recipe)

@@ -35,7 +35,7 @@ void setup_read(const struct setup *setup, cl_mem buffer, size_t bytes, void *va
 /* NULL for the linked bundles. */
 struct kiln_context *setup_kiln(const struct setup *setup, const struct kiln_bundle *bundle);
 
-/* A bundle of one recipe of another. */
+/* A bundle of one recipe of another, which there is for every kind of device. */
 struct solo {
     struct kiln_bundle bundle;
     struct kiln_recipe recipe;

@@ -1,4 +1,4 @@
-/* test_damage.c: damaged bundles and binaries. Each is refused, or what does not fit is left to
+/* test_damage.c: damaged bundles, texts and binaries. Each is refused, or what does not fit is left to
  * another recipe, or does not matter; nothing crashes, and no product is wrong.
  *
  * An argument that is told by the code of another one of the same size and kind, such as N for M,
@@ -6,12 +6,16 @@
  */
 #include "bundles.h"
 #include "setup.h"
+#include "reader.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { M = 20, N = 24, K = 28, NUM_SOURCES = 2, NUM_BYTES = 4096, NUM_BINARY_ITEMS = 120 };
+enum {
+    M = 20, N = 24, K = 28, NUM_SOURCES = 2, NUM_BYTES = 4096, NUM_BINARY_ITEMS = 120,
+    NUM_TEXT_ITEMS = 60
+};
 
 /* The parts of a recipe, to be damaged. Its texts and programs are those of the bundle. */
 struct copy {
@@ -19,8 +23,8 @@ struct copy {
     struct kiln_recipe recipes[2];
     struct kiln_stage stages[KILN_MAX_STAGES];
     struct kiln_region regions[KILN_MAX_REGIONS];
-    struct kiln_dispatch dispatch;
-    struct kiln_anchor anchor;
+    struct kiln_time time;
+    struct kiln_pin pin;
 };
 
 static struct setup setup;
@@ -124,7 +128,7 @@ static enum kiln_status create(const struct kiln_bundle *bundle, struct kiln_con
 
 /* ---- Damaged tables ---- */
 
-/* The first recipe of a small bundle, with an anchor that names it, and the plain one. */
+/* The first recipe of a small bundle, with a time, pinned to the call, and the plain one. */
 static void copy_make(struct copy *copy, unsigned source)
 {
     const struct kiln_bundle *of = source == 0 ? staged_bundle() : imaged_bundle();
@@ -137,13 +141,16 @@ static void copy_make(struct copy *copy, unsigned source)
             of->recipes[0].num_regions * sizeof *copy->regions);
     copy->recipes[0].stages = copy->stages;
     copy->recipes[0].regions = copy->regions;
-    copy->anchor = (struct kiln_anchor) {
-        M, N, K, { 0, KILN_NO_RECIPE, KILN_NO_RECIPE, KILN_NO_RECIPE }
+    for (unsigned i = 0; i < KILN_NUM_TERMS; i++) {
+        copy->time.coefficient[i] = 1;
+    }
+    copy->recipes[0].time = &copy->time;
+    copy->pin = (struct kiln_pin) {
+        KILN_SINGLE, M, N, K, { 0, KILN_NO_RECIPE, KILN_NO_RECIPE, KILN_NO_RECIPE }
     };
-    copy->dispatch = (struct kiln_dispatch) { KILN_SINGLE, 1, &copy->anchor };
     copy->bundle.recipes = copy->recipes;
-    copy->bundle.dispatches = &copy->dispatch;
-    copy->bundle.num_dispatches = 1;
+    copy->bundle.pins = &copy->pin;
+    copy->bundle.num_pins = 1;
 }
 
 /* A run of bytes without a pointer in it, and without a number of things that lie elsewhere. */
@@ -162,9 +169,10 @@ static bool find_byte(struct copy *copy, unsigned long number, const char **name
         unsigned char **at)
 {
     const struct run fixed[] = {
-        RUN("a recipe's modes and guard", copy->recipes[0], precision, program),
-        RUN("an anchor", copy->anchor, m, recipe),
-        RUN("a dispatch's precision", copy->dispatch, precision, precision),
+        RUN("a recipe's modes and guard", copy->recipes[0], precision, turns),
+        RUN("a recipe's program", copy->recipes[0], program, program),
+        RUN("a time", copy->time, coefficient, coefficient),
+        RUN("a pin", copy->pin, precision, recipe),
         RUN("a bundle's format", copy->bundle, format, format),
     };
     for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++) {
@@ -301,8 +309,7 @@ static bool embedded_make(struct embedded *embedded, bool with_source)
     embedded->programs[0].binaries = &embedded->binary;
     embedded->programs[0].num_binaries = 1;
     if (!with_source) {
-        embedded->programs[0].pieces = NULL;
-        embedded->programs[0].num_pieces = 0;
+        embedded->programs[0].num_symbols = 0;
     }
     embedded->bundle.programs = embedded->programs;
     return true;
@@ -355,6 +362,47 @@ static unsigned do_binary(unsigned long number)
     return failures;
 }
 
+/* ---- Damaged text ---- */
+
+static bool serves_staged(struct kiln_context *kiln)
+{
+    char text[2048] = "";
+    kiln_gemm_explain(kiln, &call, text, sizeof text);
+    return strstr(text, "kernel: staged\n") != NULL;
+}
+
+/* The first item leaves the text whole; the others change one byte, of one program or of both. */
+static unsigned do_text(unsigned long number)
+{
+    struct kiln_bundle bundle = *staged_bundle();
+    struct kiln_context *kiln = NULL;
+    uint64_t state = number;
+    unsigned failures = 0;
+    char *text = malloc(bundle.pool.text_bytes);
+    need(text != NULL, "memory");
+    memcpy(text, bundle.pool.text, bundle.pool.text_bytes);
+    bundle.pool.text = text;
+    children_note("a whole text");
+    if (number > 0) {
+        const size_t at = random_next(&state) % (bundle.pool.text_bytes - 1);
+        text[at] ^= (char) (random_next(&state) % 127 + 1);
+        children_note("byte %zu of the text is %d", at, text[at]);
+    }
+    const enum kiln_status status = create(&bundle, &kiln);
+    if (status != KILN_SUCCESS) {
+        failures += fail(kiln_status_string(status));
+    } else {
+        const bool is_whole = kiln_pool_is_whole(&bundle.pool, &bundle.programs[0]);
+        if (serves_staged(kiln) != is_whole || (number == 0 && !is_whole)) {
+            failures += fail(is_whole ? "a whole text is not used" : "a damaged text is used");
+        }
+        failures += multiply(kiln);
+    }
+    kiln_context_destroy(&kiln);
+    free(text);
+    return failures;
+}
+
 static unsigned do_item(const struct options *options, unsigned long number)
 {
     open_once(options);
@@ -362,11 +410,16 @@ static unsigned do_item(const struct options *options, unsigned long number)
         return do_binary(number);
     }
     number -= NUM_BINARY_ITEMS;
+    if (number < NUM_TEXT_ITEMS) {
+        return do_text(number);
+    }
+    number -= NUM_TEXT_ITEMS;
     return do_byte(options, (unsigned) (number / NUM_BYTES), number % NUM_BYTES);
 }
 
 int main(int argc, char **argv)
 {
     const struct options options = options_of(argc, argv);
-    return children_run(&options, NUM_BINARY_ITEMS + NUM_SOURCES * NUM_BYTES, do_item);
+    return children_run(&options, NUM_BINARY_ITEMS + NUM_TEXT_ITEMS + NUM_SOURCES * NUM_BYTES,
+            do_item);
 }

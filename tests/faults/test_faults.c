@@ -18,7 +18,7 @@
 #include <time.h>
 
 enum {
-    MAX_CALLS = 2000, NUM_WAYS = 2 * NUM_FAULT_KINDS, BUNDLE_LINKED = 3, NUM_BUNDLES, NUM_MODES = 4,
+    MAX_CALLS = 8000, NUM_WAYS = 2 * NUM_FAULT_KINDS, BUNDLE_LINKED = 3, NUM_BUNDLES, NUM_MODES = 4,
     CALLBACK_STEPS = 10000,            /* milliseconds to wait for the driver's callbacks */
     LONG_LACK = 50,
     WHOLE_STRIDE = 16                  /* the whole form does so many times more of the slowest */

@@ -8,10 +8,12 @@
 
 const char *const fuzz_seeds[] = {
     "64 64 64\n", "64x64x64", "1 X 2\tx 3 # a comment\r\n\n#\n", "\xef\xbb\xbf 1 1 16777216\r\n",
-    "0 1 1\n", "16777217 1 1\n", "1 2\n", "1 2 3 4\n", "", NULL,
+    "0 1 1\n", "16777217 1 1\n", "1 2\n", "1 2 3 4\n", "", "1 2 3 half nt batch=7 weight=.5\n",
+    "1x2x3 weight=1e9 tt d batch=1\n", "1 2 3 s h\n", "1 2 3 batch=0\n", NULL,
 };
 const char *const fuzz_words[] = {
-    " ", "\t", "\r\n", "\n", "x", "X", " x ", "#", "\xef\xbb\xbf", "1 2 3\n", "16777216", NULL,
+    " ", "\t", "\r\n", "\n", "x", "X", " x ", "#", "\xef\xbb\xbf", "1 2 3\n", "16777216",
+    " half", " s", " nt", " batch=", " weight=", "1e9", "-", ".", NULL,
 };
 
 static const char path[] = "shapes.txt";
@@ -22,15 +24,23 @@ struct taken {
     size_t num, most;                  /* with `most` of them, no more are taken */
 };
 
-static const char *take(void *user, const size_t extents[3])
+static const char *take(void *user, const struct extents_line *line)
 {
     struct taken *taken = user;
     if (taken->num == taken->most)
         return veto;
     taken->num++;
     for (int i = 0; i < 3; i++)
-        abort_unless(extents[i] >= 1 && extents[i] <= EXTENTS_MOST);
-    text_add(&taken->text, "%zux%zux%zu\n", extents[0], extents[1], extents[2]);
+        abort_unless(line->extents[i] >= 1 && line->extents[i] <= EXTENTS_MOST);
+    abort_unless(line->pair >= -1 && line->pair < NUM_PAIRS);
+    abort_unless(line->batch >= 1 && line->batch <= EXTENTS_MOST_BATCH);
+    abort_unless(line->weight > 0 && line->weight <= 1e9);
+    text_add(&taken->text, "%zux%zux%zu", line->extents[0], line->extents[1], line->extents[2]);
+    if (line->precision)
+        text_add(&taken->text, " %s", line->precision->name);
+    if (line->pair >= 0)
+        text_add(&taken->text, " %s", pair_names[line->pair]);
+    text_add(&taken->text, " batch=%zu weight=%.17g\n", line->batch, line->weight);
     return NULL;
 }
 

@@ -107,7 +107,7 @@ static bool fit_within(const struct options *options, const struct kiln_recipe *
     shorten(&of->m, options->most);
     shorten(&of->n, options->most);
     shorten(&of->k, options->most);
-    return verify_takes_shape(recipe, of->m, of->n, of->k) &&
+    return kiln_guard_takes_extents(guard, of->m, of->n, of->k) &&
            guard->a <= 1 && guard->b <= 1 && guard->c <= 1;
 }
 

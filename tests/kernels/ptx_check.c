@@ -41,7 +41,7 @@ struct check {
 
 /* One recipe at the shape: A, B, C and the workspace. */
 struct work {
-    struct kiln_problem problem;
+    struct kiln_product product;
     struct kiln_plan plan;
     struct matrix matrices[3];
     CUdeviceptr memory[NUM_BUFFERS];
@@ -147,10 +147,10 @@ static size_t round_up(size_t value, uint32_t multiple)
 
 /* What lies between the rows is NaN; nothing lies behind the last element. */
 static bool make_matrix(struct work *work, int which, size_t rows, size_t cols, uint32_t align,
-        struct kiln_operand *operand)
+        struct kiln_matrix *operand)
 {
     struct matrix *matrix = &work->matrices[which];
-    if (!matrix_init(matrix, work->problem.element_bytes, rows, cols,
+    if (!matrix_init(matrix, work->product.element_bytes, rows, cols,
                 round_up(cols, align) - cols, 0))
         return good(CUDA_ERROR_OUT_OF_MEMORY, "a matrix");
     operand->ld = matrix->ld;
@@ -167,7 +167,7 @@ static bool upload(struct work *work, int which)
 
 static bool make_operands(struct work *work)
 {
-    struct kiln_problem *p = &work->problem;
+    struct kiln_product *p = &work->product;
     const struct kiln_guard *guard = &work->plan.recipe->guard;
     if (!make_matrix(work, 0, p->transa ? p->k : p->m, p->transa ? p->m : p->k, guard->a, &p->a) ||
         !make_matrix(work, 1, p->transb ? p->n : p->k, p->transb ? p->k : p->n, guard->b, &p->b) ||
@@ -210,14 +210,14 @@ static union argument index_argument(const struct work *work, size_t value)
 
 static union argument real_argument(const struct work *work, double value)
 {
-    if (work->problem.precision == KILN_DOUBLE)
+    if (work->product.precision == KILN_DOUBLE)
         return (union argument) { .real64 = value };
     return (union argument) { .real32 = (float) value };
 }
 
 static union argument argument_of(const struct work *work, enum kiln_arg code)
 {
-    const struct kiln_problem *p = &work->problem;
+    const struct kiln_product *p = &work->product;
     switch (code) {
     case KILN_ARG_M: return index_argument(work, p->m);
     case KILN_ARG_N: return index_argument(work, p->n);
@@ -282,7 +282,7 @@ static bool judge(struct work *work)
     for (size_t i = 0; i < c->rows; i++)
         for (size_t j = 0; j < c->cols; j++) {
             double sum = 0;
-            for (size_t p = 0; p < work->problem.k; p++)
+            for (size_t p = 0; p < work->product.k; p++)
                 sum += a_value(i, p) * b_value(p, j);
             if (matrix_get(c, i, j) != sum) {
                 fprintf(stderr, "ptx_check: C[%zu][%zu] is %g, not %g\n", i, j,
@@ -301,11 +301,11 @@ static bool run(struct work *work, const char *text)
     bool ok = make_operands(work);
     // Stages that prepare one operand where another one prepares both come last, to be watched too.
     for (unsigned i = 0; ok && i < work->plan.recipe->num_stages; i++)
-        if (kiln_stage_is_needed(&work->problem, work->plan.recipe, i))
+        if (kiln_stage_is_needed(work->plan.recipe, i, KILN_PREPARED_NONE))
             ok = launch(work, module, i);
     ok = ok && judge(work);
     for (unsigned i = 0; ok && i < work->plan.recipe->num_stages; i++)
-        if (!kiln_stage_is_needed(&work->problem, work->plan.recipe, i))
+        if (!kiln_stage_is_needed(work->plan.recipe, i, KILN_PREPARED_NONE))
             ok = launch(work, module, i);
     free_operands(work);
     cuModuleUnload(module);
@@ -392,39 +392,30 @@ static int save_all(const struct options *options)
 
 /* ---- What to check ---- */
 
-static void make_problem(const struct check *check, const struct kiln_recipe *recipe,
-        struct work *work)
+static struct kiln_product product_for(const struct check *check, const struct kiln_recipe *recipe)
 {
     const struct precision *precision = precision_of_bits(recipe->precision);
     const struct kiln_guard *guard = &recipe->guard;
-    *work = (struct work) {
-        .problem = {
-            .precision = (enum kiln_precision) recipe->precision,
-            .element_bytes = (size_t) precision->element_bytes,
-            .real_bytes = (size_t) precision->real_bytes,
-            .transa = recipe->transa, .transb = recipe->transb,
-            .m = round_up(check->options->m, guard->m), .n = round_up(check->options->n, guard->n),
-            .k = round_up(check->options->k, guard->k), .batch_count = 1,
-        },
-        .plan = { .recipe = recipe },
-    };
+    return kiln_product_dense(recipe->precision, (size_t) precision->element_bytes, recipe->transa,
+            recipe->transb, round_up(check->options->m, guard->m),
+            round_up(check->options->n, guard->n), round_up(check->options->k, guard->k));
 }
 
 static void check_recipe(struct check *check, const struct kiln_bundle *bundle,
         const struct kiln_recipe *recipe)
 {
-    struct work work;
+    const struct kiln_places places = { .packed = KILN_PREPARED_NONE };
+    struct work work = { .product = product_for(check, recipe) };
     char *text = strstr(recipe->name, check->options->recipe)
             ? find_text(check, &bundle->programs[recipe->program]) : NULL;
     if (!text)
         return;
-    make_problem(check, recipe, &work);
     printf("%s: %u bit %c%c %s, %zu x %zu x %zu: ", bundle->name, recipe->precision,
-            recipe->transa ? 't' : 'n', recipe->transb ? 't' : 'n', recipe->name, work.problem.m,
-            work.problem.n, work.problem.k);
+            recipe->transa ? 't' : 'n', recipe->transb ? 't' : 'n', recipe->name, work.product.m,
+            work.product.n, work.product.k);
     fflush(stdout);                    /* it might crash */
-    const bool ok = kiln_plan_regions(&work.problem, &work.plan) &&
-                    kiln_plan_groups(&work.problem, &work.plan) && run(&work, text);
+    const bool ok = kiln_plan_make(recipe, &work.product, &places, &work.plan) &&
+                    run(&work, text);
     printf("%s\n", ok ? "right" : "FAILED");
     check->num_checked++;
     check->num_failures += !ok;

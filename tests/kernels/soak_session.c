@@ -73,8 +73,8 @@ static const struct kiln_bundle *random_solo(const struct soak *soak, uint64_t *
             solo_recipe = bundle->recipes[number];
             solo_bundle.recipes = &solo_recipe;
             solo_bundle.num_recipes = 1;
-            solo_bundle.num_dispatches = 0;
-            solo_bundle.dispatches = NULL;
+            solo_bundle.num_pins = 0;
+            solo_bundle.pins = NULL;
             return &solo_bundle;
         }
         number -= bundle->num_recipes;

@@ -3,6 +3,7 @@
 #include "fixture.h"
 
 #include "internal.h"
+#include "reader.h"
 
 #include <string.h>
 
@@ -10,7 +11,9 @@ enum { M = 16, N = 16, K = 4096, NUM_STAGES = 4 };
 
 /* The packed recipe of the tuned bundle, with one stage more. */
 static struct {
-    const char *pieces[4];
+    char text[2048];
+    uint32_t line;
+    uint16_t symbol;
     struct kiln_program program;
     struct kiln_stage stages[NUM_STAGES];
     struct kiln_recipe recipe;
@@ -27,11 +30,11 @@ static const char pack_both[] =
 static void make_bundle(void)
 {
     const struct kiln_recipe *packed = &tuned_recipes[TUNED_PACKED];
-    both.pieces[0] = pack_both;
-    memcpy(both.pieces + 1, tuned_bundle.programs[PROGRAM_PACKED].pieces,
-            3 * sizeof both.pieces[0]);
-    both.program = (struct kiln_program){.pieces = both.pieces, .num_pieces = 4};
-    both.program.hash = test_bundle_hash(&both.program);
+    const struct kiln_program *rest = &tuned_bundle.programs[PROGRAM_PACKED];
+    memcpy(both.text, pack_both, sizeof pack_both);
+    assert_true(sizeof pack_both + rest->text_bytes < sizeof both.text);
+    kiln_pool_copy(&tuned_bundle.pool, rest, both.text + strlen(pack_both));
+    both.program = (struct kiln_program){.num_symbols = 1};
     both.stages[0] = (struct kiln_stage){
         .entry = "pack_both", .work_dim = 3, .dim = {KILN_DIM_K, KILN_DIM_M, KILN_DIM_N},
         .tile = {4, 8, 8}, .local = {4, 8, 8}, .num_args = 13,
@@ -46,7 +49,12 @@ static void make_bundle(void)
     both.recipe.program = 0;
     both.bundle = (struct kiln_bundle){.format = KILN_BUNDLE_FORMAT, .name = "both",
                                        .num_programs = 1, .num_recipes = 1,
-                                       .programs = &both.program, .recipes = &both.recipe};
+                                       .programs = &both.program, .recipes = &both.recipe,
+                                       .pool = {.text_bytes = sizeof both.text, .num_lines = 1,
+                                                .num_symbols = 1, .text = both.text,
+                                                .lines = &both.line,
+                                                .symbols = &both.symbol}};
+    test_bundle_finish(&both.bundle.pool, &both.program);
 }
 
 /* A context on that bundle, and the call that the tests make. */

@@ -1,14 +1,17 @@
 /* test_bundle.c: see test_bundle.h. Kernel bodies are empty: the fake driver runs none. */
 #include "test_bundle.h"
 
-#include "fnv.h"
+#include "reader.h"
+
+/* Of the longest text and more. */
+enum { TEXT_BYTES = 512 };
 
 /* For tables only: a plain kernel's text, its arguments, and its one stage. */
 #define PLAIN_KERNEL(name, index, real, type)                                                     \
     "kernel void " name "(" index " m, " index " n, " index " k, " real " alpha,\n"               \
     "    global const " type " *a, " index " a_offset, " index " lda,\n"                          \
     "    global const " type " *b, " index " b_offset, " index " ldb,\n"                          \
-    "    " real " beta, global " type " *c, " index " c_offset, " index " ldc)\n{\n}\n"
+    "    " real " beta, global " type " *c, " index " c_offset, " index " ldc)\n{\n}"
 #define PLAIN_ARGS                                                                                \
     KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA, KILN_ARG_A, KILN_ARG_A_OFFSET,            \
     KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_BETA, KILN_ARG_C,         \
@@ -17,106 +20,91 @@
     {.entry = name, .work_dim = 2, .dim = {KILN_DIM_N, KILN_DIM_M}, .tile = {16, 16},             \
      .local = {16, 16}, .num_args = NUM_PLAIN_ARGS, .args = {PLAIN_ARGS}}
 
-#define PLAIN_TILE .tile = {16, 16, 1}, .reach = {16, 16, 1}
+#define PLAIN_TILE .tile = {16, 16, 1}, .reach = {16, 16, 1}, .split = 1
 
-static const char *const aligned_pieces[] = {
-    PLAIN_KERNEL("aligned_mul", "int", "float", "float"),
+/* Of one kernel each. Their last newline is the one that ends a line. */
+static const char texts[][TEXT_BYTES] = {
+    {PLAIN_KERNEL("aligned_mul", "int", "float", "float")},
+    {"kernel void pack_a(int m, int k, global const float *a, int a_offset, int lda,\n"
+     "    global float *packed_a, long a_at)\n"
+     "{\n"
+     "}"},
+    {"kernel void pack_b(int k, int n, global const float *b, int b_offset, int ldb,\n"
+     "    global double *packed_b, long b_at)\n"
+     "{\n"
+     "}"},
+    {"kernel void packed_mul(global const float *packed_a, long a_at,\n"
+     "    global const double *packed_b, long b_at,\n"
+     "    int m, int n, int k, float alpha, float beta, global float *c, int c_offset, int ldc)\n"
+     "{\n"
+     "}"},
+    {"kernel void pack_b_64(long k, long n, global const float *b, long b_offset, long ldb,\n"
+     "    global float *work, long region)\n"
+     "{\n"
+     "}"},
+    {"kernel void mul_64(long m, long n, long k, float alpha,\n"
+     "    global const float *a, long a_offset, long lda, global float *work, long region,\n"
+     "    float beta, global float *c, long c_offset, long ldc)\n"
+     "{\n"
+     "}"},
+    {PLAIN_KERNEL("small_mul", "int", "float", "float")},
+    {PLAIN_KERNEL("tn_mul", "int", "float", "float")},
+    {PLAIN_KERNEL("double_mul", "int", "double", "double")},
+    {PLAIN_KERNEL("generic_s_nn", "int", "float", "float")},
+    {PLAIN_KERNEL("generic_s_nt", "int", "float", "float")},
+    {PLAIN_KERNEL("generic_s_tn", "int", "float", "float")},
+    {PLAIN_KERNEL("generic_s_tt", "int", "float", "float")},
+    {PLAIN_KERNEL("generic_s_nn_64", "long", "float", "float")},
+    {PLAIN_KERNEL("generic_s_nt_64", "long", "float", "float")},
+    {PLAIN_KERNEL("generic_s_tn_64", "long", "float", "float")},
+    {PLAIN_KERNEL("generic_s_tt_64", "long", "float", "float")},
+    {PLAIN_KERNEL("generic_d_nn", "int", "double", "double")},
+    {PLAIN_KERNEL("generic_d_nt", "int", "double", "double")},
+    {PLAIN_KERNEL("generic_d_tn", "int", "double", "double")},
+    {PLAIN_KERNEL("generic_d_tt", "int", "double", "double")},
+    {PLAIN_KERNEL("generic_d_nn_64", "long", "double", "double")},
+    {PLAIN_KERNEL("generic_d_nt_64", "long", "double", "double")},
+    {PLAIN_KERNEL("generic_d_tn_64", "long", "double", "double")},
+    {PLAIN_KERNEL("generic_d_tt_64", "long", "double", "double")},
+    {PLAIN_KERNEL("generic_h_nn", "int", "float", "half")},
+    {PLAIN_KERNEL("generic_h_nt", "int", "float", "half")},
+    {PLAIN_KERNEL("generic_h_tn", "int", "float", "half")},
+    {PLAIN_KERNEL("generic_h_tt", "int", "float", "half")},
+    {PLAIN_KERNEL("generic_h_nn_64", "long", "float", "half")},
+    {PLAIN_KERNEL("generic_h_nt_64", "long", "float", "half")},
+    {PLAIN_KERNEL("generic_h_tn_64", "long", "float", "half")},
+    {PLAIN_KERNEL("generic_h_tt_64", "long", "float", "half")},
 };
 
-static const char *const packed_pieces[] = {
-    "kernel void pack_a(int m, int k, global const float *a, int a_offset, int lda,\n"
-    "    global float *packed_a, long a_at)\n"
-    "{\n"
-    "}\n",
-    "kernel void pack_b(int k, int n, global const float *b, int b_offset, int ldb,\n"
-    "    global double *packed_b, long b_at)\n"
-    "{\n"
-    "}\n",
-    "kernel void packed_mul(global const float *packed_a, long a_at,\n"
-    "    global const double *packed_b, long b_at,\n"
-    "    int m, int n, int k, float alpha, float beta, global float *c, int c_offset, int ldc)\n"
-    "{\n"
-    "}\n",
+#define LINES(i) TEXT_BYTES * (i), TEXT_BYTES * ((i) + 1), TEXT_BYTES * ((i) + 2)
+static const uint32_t text_lines[] = {
+    LINES(0), LINES(3), LINES(6), LINES(9), LINES(12), LINES(15), LINES(18), LINES(21),
+    LINES(24), LINES(27), LINES(30),
 };
-
-static const char *const packed_64_pieces[] = {
-    "kernel void pack_b_64(long k, long n, global const float *b, long b_offset, long ldb,\n"
-    "    global float *work, long region)\n"
-    "{\n"
-    "}\n",
-    "kernel void mul_64(long m, long n, long k, float alpha,\n"
-    "    global const float *a, long a_offset, long lda, global float *work, long region,\n"
-    "    float beta, global float *c, long c_offset, long ldc)\n"
-    "{\n"
-    "}\n",
+static const uint16_t symbols[] = {
+    0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23,
+    24, 25, 26, 27, 28, 29, 30, 31, 32,
 };
-
-static const char *const small_pieces[] = {
-    PLAIN_KERNEL("small_mul", "int", "float", "float"),
-    PLAIN_KERNEL("tn_mul", "int", "float", "float"),
-};
-
-static const char *const double_pieces[] = {
-    PLAIN_KERNEL("double_mul", "int", "double", "double"),
-};
-
-static const char *const generic_s_pieces[] = {
-    PLAIN_KERNEL("generic_s_nn", "int", "float", "float"),
-    PLAIN_KERNEL("generic_s_nt", "int", "float", "float"),
-    PLAIN_KERNEL("generic_s_tn", "int", "float", "float"),
-    PLAIN_KERNEL("generic_s_tt", "int", "float", "float"),
-};
-
-static const char *const generic_s_64_pieces[] = {
-    PLAIN_KERNEL("generic_s_nn_64", "long", "float", "float"),
-    PLAIN_KERNEL("generic_s_nt_64", "long", "float", "float"),
-    PLAIN_KERNEL("generic_s_tn_64", "long", "float", "float"),
-    PLAIN_KERNEL("generic_s_tt_64", "long", "float", "float"),
-};
-
-static const char *const generic_d_pieces[] = {
-    PLAIN_KERNEL("generic_d_nn", "int", "double", "double"),
-    PLAIN_KERNEL("generic_d_nt", "int", "double", "double"),
-    PLAIN_KERNEL("generic_d_tn", "int", "double", "double"),
-    PLAIN_KERNEL("generic_d_tt", "int", "double", "double"),
-};
-
-static const char *const generic_d_64_pieces[] = {
-    PLAIN_KERNEL("generic_d_nn_64", "long", "double", "double"),
-    PLAIN_KERNEL("generic_d_nt_64", "long", "double", "double"),
-    PLAIN_KERNEL("generic_d_tn_64", "long", "double", "double"),
-    PLAIN_KERNEL("generic_d_tt_64", "long", "double", "double"),
-};
-
-static const char *const generic_h_pieces[] = {
-    PLAIN_KERNEL("generic_h_nn", "int", "float", "half"),
-    PLAIN_KERNEL("generic_h_nt", "int", "float", "half"),
-    PLAIN_KERNEL("generic_h_tn", "int", "float", "half"),
-    PLAIN_KERNEL("generic_h_tt", "int", "float", "half"),
-};
-
-static const char *const generic_h_64_pieces[] = {
-    PLAIN_KERNEL("generic_h_nn_64", "long", "float", "half"),
-    PLAIN_KERNEL("generic_h_nt_64", "long", "float", "half"),
-    PLAIN_KERNEL("generic_h_tn_64", "long", "float", "half"),
-    PLAIN_KERNEL("generic_h_tt_64", "long", "float", "half"),
-};
+#define NUM_TEXTS (sizeof texts / sizeof *texts)
+#define POOL                                                                                      \
+    .pool = {.text_bytes = sizeof texts, .num_lines = NUM_TEXTS, .num_symbols = NUM_TEXTS,        \
+             .text = texts[0], .lines = text_lines, .symbols = symbols}
 
 static const struct kiln_program tuned_programs[] = {
-    {.hash = 0x085631f26b2096b4u, .pieces = aligned_pieces, .num_pieces = 1},
-    {.hash = 0x78e745b85265f384u, .pieces = packed_pieces, .num_pieces = 3},
-    {.hash = 0x5b221630a5a41a85u, .pieces = packed_64_pieces, .num_pieces = 2},
-    {.hash = 0x3f929dcc48b797a2u, .pieces = small_pieces, .num_pieces = 2},
-    {.hash = 0xc77f6e6d263d3a64u, .pieces = double_pieces, .num_pieces = 1},
+    {.hash = 0x085631f26b2096b4u, .first_symbol = 0, .num_symbols = 1, .text_bytes = 218},
+    {.hash = 0x78e745b85265f384u, .first_symbol = 1, .num_symbols = 3, .text_bytes = 449},
+    {.hash = 0x5b221630a5a41a85u, .first_symbol = 4, .num_symbols = 2, .text_bytes = 330},
+    {.hash = 0x3f929dcc48b797a2u, .first_symbol = 6, .num_symbols = 2, .text_bytes = 429},
+    {.hash = 0xc77f6e6d263d3a64u, .first_symbol = 8, .num_symbols = 1, .text_bytes = 222},
 };
 
 static const struct kiln_program generic_programs[] = {
-    {.hash = 0x4860f808c24a4b6du, .pieces = generic_s_pieces, .num_pieces = 4},
-    {.hash = 0x857c46a1eb457a65u, .pieces = generic_s_64_pieces, .num_pieces = 4},
-    {.hash = 0x3ec07cf4ccaffaadu, .pieces = generic_d_pieces, .num_pieces = 4},
-    {.hash = 0x1cb7f3eaa837210du, .pieces = generic_d_64_pieces, .num_pieces = 4},
-    {.hash = 0x247a146ca65ac67du, .pieces = generic_h_pieces, .num_pieces = 4},
-    {.hash = 0x68e387b7a75acb5du, .pieces = generic_h_64_pieces, .num_pieces = 4},
+    {.hash = 0x4860f808c24a4b6du, .first_symbol = 9, .num_symbols = 4, .text_bytes = 876},
+    {.hash = 0x857c46a1eb457a65u, .first_symbol = 13, .num_symbols = 4, .text_bytes = 924},
+    {.hash = 0x3ec07cf4ccaffaadu, .first_symbol = 17, .num_symbols = 4, .text_bytes = 896},
+    {.hash = 0x1cb7f3eaa837210du, .first_symbol = 21, .num_symbols = 4, .text_bytes = 944},
+    {.hash = 0x247a146ca65ac67du, .first_symbol = 25, .num_symbols = 4, .text_bytes = 864},
+    {.hash = 0x68e387b7a75acb5du, .first_symbol = 29, .num_symbols = 4, .text_bytes = 912},
 };
 
 static const struct kiln_stage aligned_stages[] = {
@@ -167,25 +155,37 @@ static const struct kiln_stage small_stages[] = {PLAIN_STAGE("small_mul")};
 static const struct kiln_stage tn_stages[] = {PLAIN_STAGE("tn_mul")};
 static const struct kiln_stage double_stages[] = {PLAIN_STAGE("double_mul")};
 
+/* Of a call, of each k, and of each element of C. */
+#define TIME(call, depth, c)                                                                      \
+    {{[KILN_TERM_CALL] = (call), [KILN_TERM_DEPTH] = (depth), [KILN_TERM_C] = (c)}}
+static const struct kiln_time aligned_time = TIME(9e6f, 2000, 10);
+static const struct kiln_time packed_time = TIME(10e6f, 100, 20);
+static const struct kiln_time packed_64_time = TIME(20e6f, 100, 20);
+static const struct kiln_time small_time = TIME(1e6f, 10000, 100);
+
 const struct kiln_recipe tuned_recipes[NUM_TUNED] = {
     [TUNED_ALIGNED] = {
+        .time = &aligned_time,
         .name = "tuned_aligned", .precision = 32, .index_bits = 32, .program = PROGRAM_ALIGNED,
         .guard = {.m = 8, .n = 8, .k = 4, .a = 4, .b = 4, .c = 4},
-        .tile = {32, 64, 1}, .reach = {32, 64, 1},
+        .tile = {32, 64, 1}, .reach = {32, 64, 1}, .split = 1,
         .num_stages = 1, .stages = aligned_stages,
     },
     [TUNED_PACKED] = {
+        .time = &packed_time,
         .name = "tuned_packed", .precision = 32, .index_bits = 32, .program = PROGRAM_PACKED,
-        .tile = {32, 64, 1}, .reach = {32, 64, 4},
+        .tile = {32, 64, 1}, .reach = {32, 64, 4}, .split = 1,
         .num_stages = 3, .stages = packed_stages, .num_regions = 2, .regions = packed_regions,
     },
     [TUNED_PACKED_64] = {
+        .time = &packed_64_time,
         .name = "tuned_packed_64", .precision = 32, .index_bits = 64,
-        .program = PROGRAM_PACKED_64, .tile = {32, 64, 1}, .reach = {32, 64, 1},
+        .program = PROGRAM_PACKED_64, .tile = {32, 64, 1}, .reach = {32, 64, 1}, .split = 1,
         .num_stages = 2, .stages = packed_64_stages,
         .num_regions = 1, .regions = packed_64_regions,
     },
     [TUNED_SMALL] = {
+        .time = &small_time,
         .name = "tuned_small", .precision = 32, .index_bits = 32, .program = PROGRAM_SMALL,
         PLAIN_TILE,
         .num_stages = 1, .stages = small_stages,
@@ -202,27 +202,12 @@ const struct kiln_recipe tuned_recipes[NUM_TUNED] = {
     },
 };
 
-static const struct kiln_anchor single_anchors[] = {
-    {64, 64, 64, {TUNED_SMALL, KILN_NO_RECIPE, TUNED_TN, KILN_NO_RECIPE}},
-    {1024, 1024, 1024, {TUNED_ALIGNED, KILN_NO_RECIPE, TUNED_TN, KILN_NO_RECIPE}},
-    {16, 16, 4096, {TUNED_PACKED, KILN_NO_RECIPE, KILN_NO_RECIPE, KILN_NO_RECIPE}},
-};
-
-static const struct kiln_anchor double_anchors[] = {
-    {256, 256, 256, {TUNED_DOUBLE, KILN_NO_RECIPE, KILN_NO_RECIPE, KILN_NO_RECIPE}},
-};
-
-static const struct kiln_dispatch tuned_dispatches[] = {
-    {.precision = 32, .num_anchors = 3, .anchors = single_anchors},
-    {.precision = 64, .num_anchors = 1, .anchors = double_anchors},
-};
-
 const struct kiln_bundle tuned_bundle = {
     .format = KILN_BUNDLE_FORMAT, .name = "tuned", .provenance = "written by hand",
-    .match = {.platform = "Stub*", .device = "Stub Dev*"},
+    .match = {.platform = "Stub*", .device = "Stub Dev*"}, POOL,
     .traits = {.compute_units = 4, .native_vector_float = 8, .local_bytes = 32768},
-    .num_programs = NUM_TUNED_PROGRAMS, .num_recipes = NUM_TUNED, .num_dispatches = 2,
-    .programs = tuned_programs, .recipes = tuned_recipes, .dispatches = tuned_dispatches,
+    .num_programs = NUM_TUNED_PROGRAMS, .num_recipes = NUM_TUNED,
+    .programs = tuned_programs, .recipes = tuned_recipes,
 };
 
 static const struct kiln_stage generic_stages[] = {
@@ -304,7 +289,7 @@ static const struct kiln_recipe generic_recipes[] = {
 };
 
 const struct kiln_bundle generic_bundle = {
-    .format = KILN_BUNDLE_FORMAT, .name = "generic", .provenance = "written by hand",
+    .format = KILN_BUNDLE_FORMAT, .name = "generic", .provenance = "written by hand", POOL,
     .num_programs = sizeof generic_programs / sizeof *generic_programs,
     .num_recipes = sizeof generic_recipes / sizeof *generic_recipes,
     .programs = generic_programs, .recipes = generic_recipes,
@@ -312,9 +297,12 @@ const struct kiln_bundle generic_bundle = {
 
 const struct kiln_bundle *const kiln_linked_bundles[] = {&tuned_bundle, &generic_bundle, NULL};
 
-uint64_t test_bundle_hash(const struct kiln_program *program)
+void test_bundle_finish(const struct kiln_pool *pool, struct kiln_program *program)
 {
-    return kiln_hash_pieces(program->pieces, program->num_pieces);
+    size_t bytes = 0;
+    program->text_bytes = UINT32_MAX;
+    program->hash = kiln_pool_hash(pool, program, &bytes);
+    program->text_bytes = (uint32_t)bytes;
 }
 
 static size_t round_up(size_t value, size_t unit)

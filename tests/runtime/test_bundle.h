@@ -12,7 +12,8 @@
 #include "bundle.h"
 #include "kiln/kiln.h"
 
-/* The tuned recipes, in the order of the bundle, which is the order of falling back. */
+/* The tuned recipes. At large shapes those that have a time are tried in the order of the bundle;
+ * at small ones the last of them comes first. */
 enum {
     TUNED_ALIGNED,                     /* NN, guarded: m, n of 8, k of 4, all matrices of 4 */
     TUNED_PACKED,                      /* NN, prepares both: pack_a, pack_b, packed_mul */
@@ -50,8 +51,8 @@ extern const struct kiln_recipe tuned_recipes[NUM_TUNED];
 extern const struct kiln_bundle tuned_bundle;
 extern const struct kiln_bundle generic_bundle;
 
-/* The hash of the concatenated pieces of a program. */
-uint64_t test_bundle_hash(const struct kiln_program *program);
+/* Fills in the hash and the bytes of a program's text. */
+void test_bundle_finish(const struct kiln_pool *pool, struct kiln_program *program);
 /* The bytes that the packed recipe needs for a shape, and where its second region starts. */
 size_t test_bundle_packed_bytes(size_t m, size_t n, size_t k, size_t *second_region);
 

@@ -4,6 +4,7 @@
  * it is shipped.
  */
 #include "internal.h"
+#include "reader.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -25,12 +26,12 @@ struct call {
 };
 
 /* A recipe that needs a workspace: packs A into it, and multiplies from there. */
-static const char *const pieces[] = {
+static const char text[] =
     "kernel void pack(int k, global const float *a, global float *packed, long start)\n"
     "{\n"
     "    size_t at = get_global_id(1) * k + get_global_id(0);\n"
     "    packed[start + at] = a[at];\n"
-    "}\n",
+    "}\n"
     "kernel void multiply(int n, int k, float alpha, global const float *packed, long start,\n"
     "    global const float *b, int b_offset, global float *c)\n"
     "{\n"
@@ -40,10 +41,12 @@ static const char *const pieces[] = {
     "        sum += packed[start + i * k + p] * b[b_offset + p * n + j];\n"
     "    }\n"
     "    c[i * n + j] = alpha * sum;\n"
-    "}\n",
-};
+    "}";
+static const uint32_t line = 0;
+static const uint16_t symbol = 0;
 
-static struct kiln_program program = {.pieces = pieces, .num_pieces = 2};
+/* The newline that ends the text is not in it. */
+static struct kiln_program program = {.num_symbols = 1, .text_bytes = sizeof text};
 
 static const struct kiln_region region = {
     .dim = {KILN_DIM_M, KILN_DIM_K}, .round = {1, 1}, .element_bytes = sizeof(cl_float),
@@ -64,12 +67,14 @@ static const struct kiln_stage stages[] = {
 static const struct kiln_recipe recipe = {
     .name = "packs", .precision = KILN_SINGLE, .index_bits = 32, .num_stages = 2,
     .stages = stages, .num_regions = 1, .regions = &region, .tile = {1, 1, 1},
-    .reach = {1, 1, 1},
+    .reach = {1, 1, 1}, .split = 1,
 };
 
 static const struct kiln_bundle bundle = {
     .format = KILN_BUNDLE_FORMAT, .name = "packs", .num_programs = 1, .programs = &program,
     .num_recipes = 1, .recipes = &recipe,
+    .pool = {.text_bytes = sizeof text, .num_lines = 1, .num_symbols = 1, .text = text,
+             .lines = &line, .symbols = &symbol},
 };
 
 static void check(bool good, const char *what)
@@ -373,7 +378,8 @@ static void a_call_without_work_is_complete(const struct device *device)
 int main(int argc, char **argv)
 {
     struct device device;
-    program.hash = kiln_hash_pieces(program.pieces, program.num_pieces);
+    size_t bytes;
+    program.hash = kiln_pool_hash(&bundle.pool, &program, &bytes);
     open_device(&device, argc > 1 ? argv[1] : "");
     a_failed_wait_list_leaves_c(&device, 0);
     a_failed_wait_list_leaves_c(&device, device.order);

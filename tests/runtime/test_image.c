@@ -54,7 +54,6 @@ static int setup(void **state)
     world.bundle = tuned_bundle;
     world.bundle.num_recipes = 1;
     world.bundle.recipes = &world.recipe;
-    world.bundle.num_dispatches = 0;
     const struct kiln_context_params params = {.bundle = &world.bundle};
     fixture_new_context(world.f, &params);
     *state = &world;

@@ -246,6 +246,30 @@ static void pocl_is_bound_to_its_version(void **state)
     kiln_device_facts_free(&facts);
 }
 
+static void recipes_of_generic_are_for_some_kinds(void **state)
+{
+    enum { CPU = KILN_KIND_CPU, OTHER = KILN_KIND_OTHER };
+    static const struct {
+        bool is_cpu;
+        cl_uint floats;
+        uint8_t kinds, vector_floats;
+        bool fits;
+    } cases[] = {
+        {true, 16, 0, 0, true}, {true, 16, CPU, 16, true}, {true, 8, CPU, 16, false},
+        {true, 8, CPU, 8, true}, {true, 8, OTHER, 0, false}, {true, 8, CPU | OTHER, 0, true},
+        {false, 1, CPU, 0, false}, {false, 1, OTHER, 0, true}, {false, 4, OTHER, 8, false},
+        {true, 1, CPU, 0, false}, {true, 1, OTHER, 0, false}, {true, 0, 0, 0, true},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct kiln_recipe recipe = {
+            .kinds = cases[i].kinds, .vector_floats = cases[i].vector_floats};
+        const struct kiln_device_facts facts = {
+            .is_cpu = cases[i].is_cpu, .native_vector_float = cases[i].floats};
+        assert_true((kiln_recipe_kind_misfit(&recipe, &facts) == NULL) == cases[i].fits);
+    }
+}
+
 /* ---- Contexts ---- */
 
 struct log {
@@ -310,7 +334,7 @@ static void recipes_are_left_out_one_by_one(void **state)
     facts.name = "Another Device";
     facts.local_bytes = 8191;
     look(&facts, false, text, &log);
-    assert_memory_equal(text, "bundle: tuned\nkernel: tuned_small\n", 34);
+    assert_memory_equal(text, "bundle: tuned\nkernel: tuned_packed\n", 35);
     assert_non_null(strstr(log.text, "\nbundle tuned: recipes that are not for the device: 1; the "
             "first: tuned_aligned: too little local memory\n"));
     assert_int_equal(stub_calls("clBuildProgram"), 1);
@@ -346,6 +370,7 @@ int main(void)
         TEST(the_h100_is_served_as_the_h200_is),
         TEST(a_later_capability_gets_what_is_not_masked),
         TEST(pocl_is_bound_to_its_version),
+        TEST(recipes_of_generic_are_for_some_kinds),
         TEST(a_context_says_that_a_relative_serves),
         TEST(recipes_are_left_out_one_by_one),
         TEST(recipes_in_double_want_double),

@@ -310,12 +310,11 @@ static void calls_without_a_product_scale(void **state)
 static void empty_stages_are_left_out(void **state)
 {
     struct fixture *f = *state;
-    struct kiln_anchor anchor = {64, 64, 64, {TUNED_PACKED, KILN_NO_RECIPE, KILN_NO_RECIPE,
-                                              KILN_NO_RECIPE}};
-    struct kiln_dispatch dispatch = {.precision = 32, .num_anchors = 1, .anchors = &anchor};
+    const struct kiln_pin pin = {32, 64, 64, 0, {TUNED_PACKED, KILN_NO_RECIPE, KILN_NO_RECIPE,
+                                                 KILN_NO_RECIPE}};
     struct kiln_bundle bundle = tuned_bundle;
-    bundle.dispatches = &dispatch;
-    bundle.num_dispatches = 1;
+    bundle.pins = &pin;
+    bundle.num_pins = 1;
     fixture_new_context(f, &(struct kiln_context_params){.bundle = &bundle});
     struct kiln_gemm gemm = fixture_gemm(f, 64, 64, 0);
     gemm.beta = 0.5;

@@ -291,7 +291,7 @@ static void the_other_extent_may_change(void **state)
 static void the_first_pack_chooses_for_the_second(void **state)
 {
     struct fixture *f = *state;
-    struct kiln_gemm gemm = packed_gemm(f), other = fixture_gemm(f, K, N, K);
+    struct kiln_gemm gemm = packed_gemm(f), other = fixture_gemm(f, 16 * K, N, K);
     struct packed a = pack(f, &gemm, KILN_PACK_A), b = pack(f, &other, KILN_PACK_B);
     assert_int_equal(a.pack.recipe, TUNED_PACKED);
     assert_int_equal(b.pack.recipe, TUNED_ALIGNED);

@@ -2,6 +2,7 @@
 #include "fixture.h"
 
 #include "internal.h"
+#include "reader.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -21,14 +22,9 @@ static size_t make_binary(const struct kiln_program *program, char data[MAX_TEXT
 {
     size_t length = strlen("STUBBIN:");
     memcpy(data, "STUBBIN:", length);
-    for (uint32_t i = 0; i < program->num_pieces; i++) {
-        size_t more = strlen(program->pieces[i]);
-        assert_true(length + more < MAX_TEXT);
-        memcpy(data + length, program->pieces[i], more);
-        length += more;
-    }
-    data[length] = '\0';
-    return length;
+    assert_true(length + program->text_bytes < MAX_TEXT);
+    kiln_pool_copy(&tuned_bundle.pool, program, data + length);
+    return length + program->text_bytes;
 }
 
 static void make_variant(struct variant *v)
@@ -66,12 +62,14 @@ static void expect_builds(unsigned long from_binary, unsigned long from_source,
 static void the_test_bundle_has_its_hashes(void **state)
 {
     (void)state;
-    for (uint32_t i = 0; i < tuned_bundle.num_programs; i++) {
-        assert_true(test_bundle_hash(&tuned_bundle.programs[i]) == tuned_bundle.programs[i].hash);
-    }
-    for (uint32_t i = 0; i < generic_bundle.num_programs; i++) {
-        assert_true(test_bundle_hash(&generic_bundle.programs[i])
-                == generic_bundle.programs[i].hash);
+    const struct kiln_bundle *bundles[] = {&tuned_bundle, &generic_bundle};
+    for (int b = 0; b < 2; b++) {
+        for (uint32_t i = 0; i < bundles[b]->num_programs; i++) {
+            struct kiln_program program = bundles[b]->programs[i];
+            test_bundle_finish(&bundles[b]->pool, &program);
+            assert_true(program.hash == bundles[b]->programs[i].hash);
+            assert_int_equal(program.text_bytes, bundles[b]->programs[i].text_bytes);
+        }
     }
 }
 
@@ -245,8 +243,7 @@ static void a_matching_binary_needs_no_source(void **state)
     struct variant v;
     struct kiln_gemm gemm = fixture_gemm(f, 64, 64, 64);
     make_variant(&v);
-    v.programs[PROGRAM_SMALL].pieces = NULL;
-    v.programs[PROGRAM_SMALL].num_pieces = 0;
+    v.programs[PROGRAM_SMALL].num_symbols = 0;
     use_variant(f, &v);
     fixture_run(f, &gemm);
     fixture_only("small_mul");
@@ -305,8 +302,7 @@ static void a_binary_may_be_for_a_compute_capability(void **state)
         struct variant v;
         struct stub_facts facts = fixture_nvidia_facts(cases[i].major, cases[i].minor);
         make_variant(&v);
-        v.programs[PROGRAM_SMALL].pieces = NULL;
-        v.programs[PROGRAM_SMALL].num_pieces = 0;
+        v.programs[PROGRAM_SMALL].num_symbols = 0;
         v.binaries[0].platform = v.binaries[0].device = v.binaries[0].driver = NULL;
         v.binaries[0].compute_capability = 90;
         struct fixture_nvidia nvidia = fixture_nvidia_open(&facts,
@@ -384,6 +380,42 @@ static void a_damaged_binary_is_not_loaded(void **state)
     kiln_context_destroy(&f->kiln);
 }
 
+/* A changed character, a hash or a length that is another text's: the compiler is not asked, and
+ * the next recipe serves. A binary needs no text. */
+static void a_damaged_text_is_not_compiled(void **state)
+{
+    struct fixture *f = *state;
+    struct kiln_gemm gemm = fixture_gemm(f, 64, 64, 64);
+    struct variant v;
+    char *text = malloc(tuned_bundle.pool.text_bytes);
+    assert_non_null(text);
+    for (int fault = 0; fault < 4; fault++) {
+        make_variant(&v);
+        memcpy(text, tuned_bundle.pool.text, tuned_bundle.pool.text_bytes);
+        const uint32_t first = tuned_bundle.pool.symbols[v.programs[PROGRAM_SMALL].first_symbol];
+        text[tuned_bundle.pool.lines[first]] ^= fault == 0;
+        v.programs[PROGRAM_SMALL].hash += fault == 1;
+        v.programs[PROGRAM_SMALL].text_bytes += fault == 2;
+        v.programs[PROGRAM_SMALL].text_bytes -= fault == 3;
+        v.programs[PROGRAM_SMALL].num_binaries = 0;
+        v.bundle.pool.text = text;
+        use_variant(f, &v);
+        fixture_run(f, &gemm);
+        fixture_only("aligned_mul");
+        assert_int_equal(stub_calls("clCreateProgramWithSource"), fault + 1);
+        kiln_context_destroy(&f->kiln);
+    }
+    make_variant(&v);
+    text[0] = '\0';
+    v.bundle.pool.text = text;
+    use_variant(f, &v);
+    fixture_run(f, &gemm);
+    fixture_only("small_mul");
+    assert_int_equal(stub_calls("clCreateProgramWithBinary"), 1);
+    kiln_context_destroy(&f->kiln);
+    free(text);
+}
+
 static void without_binary_and_source_the_next_recipe_serves(void **state)
 {
     struct fixture *f = *state;
@@ -391,8 +423,7 @@ static void without_binary_and_source_the_next_recipe_serves(void **state)
     struct kiln_gemm gemm = fixture_gemm(f, 64, 64, 64);
     make_variant(&v);
     v.binaries[0].driver = "0.9";
-    v.programs[PROGRAM_SMALL].pieces = NULL;
-    v.programs[PROGRAM_SMALL].num_pieces = 0;
+    v.programs[PROGRAM_SMALL].num_symbols = 0;
     use_variant(f, &v);
     fixture_run(f, &gemm);
     fixture_only("aligned_mul");
@@ -648,6 +679,7 @@ int main(void)
         TEST(without_binary_and_source_the_next_recipe_serves),
         TEST(a_refused_source_falls_to_the_next_recipe),
         TEST(a_damaged_binary_is_not_loaded),
+        TEST(a_damaged_text_is_not_compiled),
         TEST(while_memory_is_lacking_the_code_says_so),
         TEST(a_moment_without_memory_disables_nothing),
         TEST(a_moment_without_memory_does_not_cost_the_binary),

@@ -2,7 +2,10 @@
 #include "fixture.h"
 
 #include "internal.h"
+#include "reader.h"
 
+#include <float.h>
+#include <math.h>
 #include <string.h>
 
 static void globs_match(void **state)
@@ -51,14 +54,17 @@ static void every_fact_of_a_match_counts(void **state)
 
 /* A bundle of one recipe of which everything may be changed. */
 struct clay {
-    const char *pieces[1];
+    char text[32];
+    uint32_t lines[2];
+    struct kiln_pair pairs[2];
+    uint16_t symbols[3];
     struct kiln_binary binary;
     struct kiln_program program;
     struct kiln_stage stages[2];       /* the first prepares A, the second multiplies */
     struct kiln_region regions[2];     /* the second holds A */
     struct kiln_recipe recipe;
-    struct kiln_anchor anchor;
-    struct kiln_dispatch dispatch;
+    struct kiln_time time;
+    struct kiln_pin pin;
     struct kiln_bundle bundle;
 };
 
@@ -66,12 +72,15 @@ static void clay_make(struct clay *c)
 {
     static const unsigned char data[] = "data";
     memset(c, 0, sizeof *c);
-    c->pieces[0] = "kernel void mul(int m)\n{\n}\n";
+    memcpy(c->text, "kernel void mul(int m)\n{\0}", sizeof "kernel void mul(int m)\n{\0}");
+    c->lines[1] = (uint32_t)strlen(c->text) + 1;
+    c->pairs[0] = (struct kiln_pair){0, 1};
+    c->pairs[1] = (struct kiln_pair){2, 2};
+    memcpy(c->symbols, (uint16_t[]){0, 3, 1}, sizeof c->symbols);
     c->binary = (struct kiln_binary){.platform = "P", .device = "D", .driver = "V", .data = data,
                                      .size = sizeof data};
-    c->program = (struct kiln_program){.pieces = c->pieces, .num_pieces = 1, .num_binaries = 1,
+    c->program = (struct kiln_program){.num_symbols = 3, .num_binaries = 1,
                                        .binaries = &c->binary};
-    c->program.hash = test_bundle_hash(&c->program);
     c->stages[0] = (struct kiln_stage){
         .entry = "pack", .work_dim = 2, .dim = {KILN_DIM_M, KILN_DIM_K}, .tile = {1, 1},
         .local = {1, 1}, .num_args = 7,
@@ -90,26 +99,57 @@ static void clay_make(struct clay *c)
     c->recipe = (struct kiln_recipe){.name = "mul", .precision = 32, .index_bits = 32,
                                      .num_stages = 2, .num_regions = 2, .stages = c->stages,
                                      .regions = c->regions, .tile = {1, 1, 1},
-                                     .reach = {1, 1, 1}};
-    c->anchor = (struct kiln_anchor){1, 1, 1, {0, KILN_NO_RECIPE, KILN_NO_RECIPE,
-                                               KILN_NO_RECIPE}};
-    c->dispatch = (struct kiln_dispatch){.precision = 32, .num_anchors = 1,
-                                         .anchors = &c->anchor};
+                                     .reach = {1, 1, 1}, .split = 1, .time = &c->time};
+    c->pin = (struct kiln_pin){32, 1, 1, 1, {0, KILN_NO_RECIPE, KILN_NO_RECIPE,
+                                             KILN_NO_RECIPE}};
     c->bundle = (struct kiln_bundle){.format = KILN_BUNDLE_FORMAT, .name = "clay",
-                                     .num_programs = 1, .num_recipes = 1, .num_dispatches = 1,
+                                     .num_programs = 1, .num_recipes = 1, .num_pins = 1,
                                      .programs = &c->program, .recipes = &c->recipe,
-                                     .dispatches = &c->dispatch};
+                                     .pins = &c->pin,
+                                     .pool = {.text_bytes = sizeof c->text, .num_lines = 2,
+                                              .num_pairs = 2, .num_symbols = 3,
+                                              .text = c->text, .lines = c->lines,
+                                              .pairs = c->pairs, .symbols = c->symbols}};
+    test_bundle_finish(&c->bundle.pool, &c->program);
+}
+
+/* Most leave the text that the program is made of as it is. */
+static void spoil_pool(struct clay *c, int fault)
+{
+    struct kiln_pool *pool = &c->bundle.pool;
+    pool->text = fault == 0 ? NULL : pool->text;
+    pool->lines = fault == 1 ? NULL : pool->lines;
+    pool->pairs = fault == 2 ? NULL : pool->pairs;
+    pool->symbols = fault == 3 ? NULL : pool->symbols;
+    c->text[sizeof c->text - 1] = fault == 4 ? '}' : '\0';
+    c->lines[1] = fault == 5 ? sizeof c->text : c->lines[1];
+    c->pairs[0].second = fault == 6 ? 2 : c->pairs[0].second;    /* itself */
+    c->pairs[0].first = fault == 7 ? 3 : c->pairs[0].first;      /* what comes after it */
+    c->symbols[2] = fault == 8 ? 4 : c->symbols[2];
+    c->program.num_symbols += fault == 9;
+    c->program.first_symbol = fault == 10 ? 4 : fault == 11 ? UINT32_MAX : 0;
+}
+
+/* The tables stay sound. */
+static void spoil_text(struct clay *c, int fault)
+{
+    c->program.text_bytes += fault == 0;
+    c->program.text_bytes -= fault == 1;
+    c->program.hash += fault == 2;
+    c->pairs[1].second = fault == 3 ? 1 : c->pairs[1].second;
+    c->text[3] = fault == 4 ? 'x' : c->text[3];
+    c->program.num_symbols -= fault == 5;
+    c->program.first_symbol += fault == 6;
+    c->program.num_symbols -= fault == 6;
 }
 
 static void spoil_program(struct clay *c, int fault)
 {
-    c->pieces[0] = fault == 0 ? NULL : c->pieces[0];
-    c->program.pieces = fault == 1 ? NULL : c->program.pieces;
-    c->program.num_binaries = fault == 1 ? 0 : c->program.num_binaries;
-    c->program.binaries = fault == 2 ? NULL : c->program.binaries;
-    c->binary.data = fault == 3 ? NULL : c->binary.data;
-    c->binary.size = fault == 4 ? 0 : c->binary.size;
-    c->program.hash += fault == 5;
+    c->program.num_symbols = fault == 0 ? 0 : c->program.num_symbols;
+    c->program.num_binaries = fault == 0 ? 0 : c->program.num_binaries;
+    c->program.binaries = fault == 1 ? NULL : c->program.binaries;
+    c->binary.data = fault == 2 ? NULL : c->binary.data;
+    c->binary.size = fault == 3 ? 0 : c->binary.size;
 }
 
 static void spoil_stage(struct clay *c, int fault)
@@ -176,15 +216,27 @@ static void spoil_recipe(struct clay *c, int fault)
         c->recipe.reach[i] = fault == 18 + i ? 0 : 1;
     }
     c->stages[1].tile[0] = fault == 21 ? 2 : 1;       /* beyond the reach */
+    c->recipe.split = fault == 22 ? 0 : 1;
 }
 
-static void spoil_dispatch(struct clay *c, int fault)
+/* One fault for each term and kind of coefficient that is none, in turn. */
+static void spoil_time(struct clay *c, int fault)
 {
-    c->dispatch.precision = fault == 0 ? 1 : c->dispatch.precision;
-    c->dispatch.anchors = fault == 1 ? NULL : c->dispatch.anchors;
-    c->anchor.recipe[0] = fault == 2 ? 1 : 0;
-    c->anchor.recipe[3] = fault == 3 ? 0 : c->anchor.recipe[3];
-    c->dispatch.precision = fault == 4 ? 64 : c->dispatch.precision;
+    static const float bad[] = {NAN, -NAN, INFINITY, -INFINITY, -1, -0x1p-149f, 0x1p62f, FLT_MAX};
+    c->time.coefficient[fault / 8] = bad[fault % 8];
+}
+
+static void spoil_pin(struct clay *c, int fault)
+{
+    c->pin.precision = fault == 0 ? 1 : c->pin.precision;
+    c->pin.recipe[0] = fault == 1 ? 1 : 0;
+    c->pin.recipe[3] = fault == 2 ? 0 : c->pin.recipe[3];
+    c->pin.precision = fault == 3 ? 64 : c->pin.precision;
+    c->pin.recipe[1] = fault == 4 ? 0 : c->pin.recipe[1];
+    if (fault == 5) {                  /* nothing is pinned, in a precision that is not there */
+        c->pin.recipe[0] = KILN_NO_RECIPE;
+        c->pin.precision = 8;
+    }
 }
 
 static void spoil_bundle(struct clay *c, int fault)
@@ -193,7 +245,7 @@ static void spoil_bundle(struct clay *c, int fault)
     c->bundle.name = fault == 1 ? NULL : c->bundle.name;
     c->bundle.programs = fault == 2 ? NULL : c->bundle.programs;
     c->bundle.recipes = fault == 3 ? NULL : c->bundle.recipes;
-    c->bundle.dispatches = fault == 4 ? NULL : c->bundle.dispatches;
+    c->bundle.pins = fault == 4 ? NULL : c->bundle.pins;
     c->bundle.num_recipes = fault == 5 ? KILN_NO_RECIPE : c->bundle.num_recipes;
 }
 
@@ -202,8 +254,8 @@ static void each_fault_makes_a_bundle_unsound(void **state)
     static const struct {
         void (*spoil)(struct clay *c, int fault);
         int num_faults;
-    } parts[] = {{spoil_program, 6}, {spoil_stage, 10}, {spoil_preparation, 23},
-                 {spoil_recipe, 22}, {spoil_dispatch, 5},
+    } parts[] = {{spoil_pool, 12}, {spoil_program, 4}, {spoil_stage, 10}, {spoil_preparation, 23},
+                 {spoil_recipe, 23}, {spoil_time, 8 * KILN_NUM_TERMS}, {spoil_pin, 6},
                  {spoil_bundle, 6}};
     struct clay c;
     (void)state;
@@ -217,6 +269,89 @@ static void each_fault_makes_a_bundle_unsound(void **state)
                 fail_msg("part %zu, fault %d is not found", part, fault);
             }
         }
+    }
+}
+
+static void each_fault_of_a_text_is_seen(void **state)
+{
+    enum { NUM_FAULTS = 7 };
+    struct clay c;
+    (void)state;
+    clay_make(&c);
+    assert_true(kiln_pool_is_whole(&c.bundle.pool, &c.program));
+    for (int fault = 0; fault < NUM_FAULTS; fault++) {
+        clay_make(&c);
+        spoil_text(&c, fault);
+        assert_true(kiln_bundle_is_sound(&c.bundle));
+        if (kiln_pool_is_whole(&c.bundle.pool, &c.program)) {
+            fail_msg("fault %d is not found", fault);
+        }
+    }
+}
+
+static void flip(void *data, size_t bit)
+{
+    ((unsigned char *)data)[bit / 8] ^= (unsigned char)(1u << bit % 8);
+}
+
+/* Whatever bit of a pool is wrong, what is sound and whole has the text that was meant. */
+static void no_bit_of_a_pool_leads_astray(void **state)
+{
+    struct clay c;
+    (void)state;
+    clay_make(&c);
+    const struct {
+        void *data;
+        size_t size;
+    } parts[] = {{c.text, sizeof c.text}, {c.lines, sizeof c.lines}, {c.pairs, sizeof c.pairs},
+                 {c.symbols, sizeof c.symbols}};
+    char meant[128], text[128];
+    assert_true(c.program.text_bytes < sizeof text);
+    kiln_pool_copy(&c.bundle.pool, &c.program, meant);
+    for (size_t part = 0; part < sizeof parts / sizeof *parts; part++) {
+        for (size_t bit = 0; bit < 8 * parts[part].size; bit++) {
+            flip(parts[part].data, bit);
+            if (kiln_bundle_is_sound(&c.bundle) &&
+                kiln_pool_is_whole(&c.bundle.pool, &c.program)) {
+                kiln_pool_copy(&c.bundle.pool, &c.program, text);
+                assert_string_equal(text, meant);
+            }
+            flip(parts[part].data, bit);
+        }
+    }
+}
+
+/* The text of a line, of so many more of another, and of both once more. */
+static void fill_text(struct clay *c, unsigned more)
+{
+    const char *first = "kernel void mul(int m)\n{\n", *second = "}\n";
+    uint64_t hash = kiln_hash(KILN_HASH_BEGIN, first, strlen(first));
+    for (unsigned i = 0; i < more; i++) {
+        hash = kiln_hash(hash, second, strlen(second));
+    }
+    hash = kiln_hash(hash, first, strlen(first));
+    c->program.hash = kiln_hash(hash, second, strlen(second));
+    c->program.text_bytes = (uint32_t)(2 * strlen(first) + (more + 1) * strlen(second));
+}
+
+/* A reader waits with the second of each pair that it is in. */
+static void pairs_lie_as_deep_as_a_reader_waits(void **state)
+{
+    struct clay c;
+    struct kiln_pair pairs[KILN_MAX_DEPTH + 1];
+    (void)state;
+    for (unsigned depth = 1; depth <= KILN_MAX_DEPTH + 1; depth++) {
+        clay_make(&c);
+        for (unsigned i = 0; i < depth; i++) {
+            pairs[i] = (struct kiln_pair){(uint16_t)(i == 0 ? 0 : 1 + i), 1};
+        }
+        c.bundle.pool.pairs = pairs;
+        c.bundle.pool.num_pairs = depth;
+        c.symbols[0] = (uint16_t)(1 + depth);
+        c.symbols[1] = 0;
+        fill_text(&c, depth);
+        assert_true(kiln_bundle_is_sound(&c.bundle));
+        assert_int_equal(kiln_pool_is_whole(&c.bundle.pool, &c.program), depth <= KILN_MAX_DEPTH);
     }
 }
 
@@ -275,37 +410,6 @@ static void both_operands_may_be_prepared_at_once(void **state)
     }
 }
 
-/* Both at once without a pack; what a pack brings is left out, and the other one prepared alone. */
-static void packs_take_the_place_of_stages(void **state)
-{
-    static int buffer;
-    static const struct {
-        bool a, b, at_once, needed[NUM_STAGES];
-    } cases[] = {
-        {false, false, true, {true, false, false, true}},
-        {true, false, true, {false, false, true, true}},
-        {false, true, true, {false, true, false, true}},
-        {true, true, true, {false, false, false, true}},
-        {false, false, false, {false, true, true, true}},
-        {true, false, false, {false, false, true, true}},
-    };
-    struct pair p;
-    (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct kiln_problem problem = {.m = 1};
-        problem.packed[KILN_PREPARED_A].buffer = cases[i].a ? (cl_mem)(void *)&buffer : NULL;
-        problem.packed[KILN_PREPARED_B].buffer = cases[i].b ? (cl_mem)(void *)&buffer : NULL;
-        pair_make(&p);
-        p.clay.recipe.stages += cases[i].at_once ? 0 : 1;
-        p.clay.recipe.num_stages -= cases[i].at_once ? 0 : 1;
-        for (unsigned stage = cases[i].at_once ? BOTH : ONLY_A; stage < NUM_STAGES; stage++) {
-            unsigned index = stage - (cases[i].at_once ? BOTH : ONLY_A);
-            assert_int_equal(kiln_stage_is_needed(&problem, &p.clay.recipe, index),
-                    cases[i].needed[stage]);
-        }
-    }
-}
-
 static void unknown_precisions_have_no_row(void **state)
 {
     (void)state;
@@ -346,8 +450,10 @@ int main(void)
         cmocka_unit_test(globs_match),
         cmocka_unit_test(every_fact_of_a_match_counts),
         cmocka_unit_test(each_fault_makes_a_bundle_unsound),
+        cmocka_unit_test(each_fault_of_a_text_is_seen),
+        cmocka_unit_test(no_bit_of_a_pool_leads_astray),
+        cmocka_unit_test(pairs_lie_as_deep_as_a_reader_waits),
         cmocka_unit_test(both_operands_may_be_prepared_at_once),
-        cmocka_unit_test(packs_take_the_place_of_stages),
         cmocka_unit_test(unknown_precisions_have_no_row),
         cmocka_unit_test(the_chain_ends_in_the_last_bundle),
     };

@@ -147,6 +147,12 @@ static bool device_uint(const struct stub_facts *facts, cl_device_info name, cl_
     case CL_DEVICE_MEM_BASE_ADDR_ALIGN:
         *value = facts->base_align_bits;
         return true;
+    case CL_DEVICE_MAX_CLOCK_FREQUENCY:
+        *value = 1000;
+        return true;
+    case CL_DEVICE_LOCAL_MEM_TYPE:
+        *value = CL_LOCAL;
+        return true;
     case CL_DEVICE_MAX_WORK_ITEM_DIMENSIONS:
         *value = 3;
         return true;

@@ -1,6 +1,7 @@
 /* stub_program.c: the fake driver's programs and kernels.
  *
- * A program is its text; its "binary" is the text behind a magic word. A kernel exists where the
+ * A program is its text; its "binary" is the text behind a magic word. What is said to be NVIDIA's
+ * device also takes a "cubin", the text behind the header of an ELF file. A kernel exists where the
  * text has `NAME(`, and the parameters after it say how many arguments it has and how large they
  * are, so that a wrong index or size is refused as a real driver would.
  */
@@ -11,6 +12,18 @@
 
 static const char binary_magic[] = "STUBBIN:";
 enum { MAGIC_BYTES = sizeof binary_magic - 1 };
+
+enum { ELF_HEADER_BYTES = 64 };
+
+/* The bytes before the text of a binary that the device takes; 0: it takes none such. */
+static size_t magic_of(cl_device_id device, const unsigned char *binary, size_t length)
+{
+    if (length >= MAGIC_BYTES && memcmp(binary, binary_magic, MAGIC_BYTES) == 0) {
+        return MAGIC_BYTES;
+    }
+    bool is_elf = length >= ELF_HEADER_BYTES && memcmp(binary, "\177ELF", 4) == 0;
+    return is_elf && device->facts.nv_major != 0 ? ELF_HEADER_BYTES : 0;
+}
 
 static cl_program new_program(cl_context context, size_t length, bool binary)
 {
@@ -69,8 +82,7 @@ cl_program CL_API_CALL clCreateProgramWithBinary(cl_context context, cl_uint num
     } else if (error == CL_SUCCESS && (num_devices != 1 || devices == NULL || lengths == NULL
             || binaries == NULL || binaries[0] == NULL || lengths[0] == 0)) {
         error = CL_INVALID_VALUE;
-    } else if (error == CL_SUCCESS && (lengths[0] < MAGIC_BYTES
-            || memcmp(binaries[0], binary_magic, MAGIC_BYTES) != 0)) {
+    } else if (error == CL_SUCCESS && magic_of(devices[0], binaries[0], lengths[0]) == 0) {
         error = CL_INVALID_BINARY;
     }
     stub_set_error(statuses, error);
@@ -79,12 +91,13 @@ cl_program CL_API_CALL clCreateProgramWithBinary(cl_context context, cl_uint num
         return NULL;
     }
     pthread_mutex_lock(&stub_mutex);
-    cl_program program = new_program(context, lengths[0] - MAGIC_BYTES, true);
+    const size_t magic = magic_of(devices[0], binaries[0], lengths[0]);
+    cl_program program = new_program(context, lengths[0] - magic, true);
     cl_device_id *device = stub_alloc(sizeof *device);
     *device = devices[0];
     program->devices = device;
     program->num_devices = 1;
-    memcpy(program->text, binaries[0] + MAGIC_BYTES, program->length);
+    memcpy(program->text, binaries[0] + magic, program->length);
     pthread_mutex_unlock(&stub_mutex);
     return program;
 }

@@ -11,6 +11,9 @@
  *     die-idle          ends by itself after each request
  *     break:PATH        its canary works until the file at PATH exists; it makes that file as soon
  *                       as it is asked for anything else
+ *     alone:PATH        the first of its processes, which makes the file at PATH, works; the others
+ *                       say that they cannot
+ *     meet:PATH         a config's TM of 6 waits until the file at PATH is there, one of 8 makes it
  *     interleaved       begins each config twice and answers at the end, last config first
  *     unhurried         the same, and time passes each time
  *
@@ -94,6 +97,22 @@ static void behave(int tm)
     }
 }
 
+static void make_file(const char *path)
+{
+    FILE *file = fopen(path, "w");
+    if (file)
+        fclose(file);
+}
+
+/* Two configs that must be under way at once. */
+static void meet(int tm, const char *path)
+{
+    while (tm == 6 && access(path, F_OK))
+        wait_seconds(0.001);
+    if (tm == 8)
+        make_file(path);
+}
+
 /* The value of TM in "config direct ... TM=4 ..."; -1 when there is none. */
 static int tm_of(const char *line)
 {
@@ -130,16 +149,18 @@ static void serve_in_turn(const int *tm, int num)
     for (int i = 0; i < num; i++) {
         snprintf(line, sizeof line, "begin %d", i);
         say(line);
-        behave(tm[i]);
+        if (!strncmp(device, "meet:", 5))
+            meet(tm[i], device + 5);
+        else
+            behave(tm[i]);
         answer(i, tm[i]);
     }
 }
 
 static void break_device(void)
 {
-    FILE *file = strncmp(device, "break:", 6) ? NULL : fopen(device + 6, "w");
-    if (file)
-        fclose(file);
+    if (!strncmp(device, "break:", 6))
+        make_file(device + 6);
 }
 
 static int is_broken(void)
@@ -214,7 +235,10 @@ static void greet(void)
         say("absent no OpenCL device was found");
         exit(1);
     }
-    if (!strcmp(device, "no-context")) {
+    const int is_second = !strncmp(device, "alone:", 6) && !access(device + 6, F_OK);
+    if (!strncmp(device, "alone:", 6))
+        make_file(device + 6);
+    if (!strcmp(device, "no-context") || is_second) {
         say("error no context on this device");
         exit(1);
     }

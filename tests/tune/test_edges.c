@@ -258,7 +258,7 @@ static void edges_respect_guards(void **state)
     (void) state;
     for (unsigned i = 0; i < num; i++) {
         const struct verify_case *of = &cases[i].of;
-        assert_true(verify_takes_shape(&recipe, of->m, of->n, of->k));
+        assert_true(kiln_guard_takes_extents(&recipe.guard, of->m, of->n, of->k));
         assert_int_equal(of->offset_a % 4 + of->offset_b % 2 + of->offset_c % 16, 0);
         assert_int_equal(((of->m ? of->m : 1) + of->pad_a) % 4, 0);
         assert_int_equal(((of->n ? of->n : 1) + of->pad_b) % 2, 0);
@@ -276,13 +276,13 @@ static void edges_respect_the_most(void **state)
     (void) state;
     for (unsigned i = 0; i < num; i++) {
         const struct verify_case *of = &cases[i].of;
-        assert_true(verify_takes_shape(&recipe, of->m, of->n, of->k));
+        assert_true(kiln_guard_takes_extents(&recipe.guard, of->m, of->n, of->k));
         assert_in_range(of->m, 0, 3);
         assert_in_range(of->n, 0, 28);
     }
-    assert_true(verify_takes_shape(&recipe, 3, 28, 1000));
-    assert_false(verify_takes_shape(&recipe, 4, 28, 1000));
-    assert_false(verify_takes_shape(&recipe, 3, 32, 1000));
+    assert_true(kiln_guard_takes_extents(&recipe.guard, 3, 28, 1000));
+    assert_false(kiln_guard_takes_extents(&recipe.guard, 4, 28, 1000));
+    assert_false(kiln_guard_takes_extents(&recipe.guard, 3, 32, 1000));
 }
 
 /* Extents become what a recipe takes; where it takes rests, they leave each of them. */

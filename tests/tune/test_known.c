@@ -25,13 +25,19 @@ const struct kiln_bundle *const kiln_linked_bundles[] = { NULL };
         .match = { .platform = "NVIDIA CUDA", .device = glob }, \
         .traits = { 0, units, 1, 1024, capability } }
 
+static const struct kiln_time time_of_kind = { .coefficient = { 1 } };
 RECIPES(stranger, 1);
 RECIPES(distant, 2);
 RECIPES(near_by, 4);
-RECIPES(universal, 1);
 BUNDLE(stranger, "S", 8, 90);
 BUNDLE(distant, "D", 64, 80);
 BUNDLE(near_by, "N*", 9, 80);
+static const struct kiln_recipe universal_recipes[] = {
+    { .name = NAME(1), .precision = 32, .kinds = KILN_KIND_CPU, .vector_floats = 8,
+      .time = &time_of_kind },
+    { .name = NAME(2), .precision = 32, .kinds = KILN_KIND_OTHER },
+    { .name = NAME(4), .precision = 32 }, { .name = NAME(4), .precision = 64 },
+};
 static const struct kiln_bundle universal = {
     .format = KILN_BUNDLE_FORMAT, .name = "universal", .num_recipes = 4,
     .recipes = universal_recipes,
@@ -55,11 +61,15 @@ static struct device_facts facts_of(const char *device)
     return facts;
 }
 
-static void expect_unrolls(const char *device, size_t max, size_t num, const long unrolls[])
+typedef size_t list_known(const struct device_facts *facts, const struct precision *precision,
+        struct config *configs, size_t max);
+
+static void expect_listed(list_known *list, const char *device, size_t max, size_t num,
+        const long unrolls[])
 {
     const struct device_facts facts = facts_of(device);
     struct config configs[4];
-    assert_int_equal(known_configs(&facts, precision_find("single"), configs, max), num);
+    assert_int_equal(list(&facts, precision_find("single"), configs, max), num);
     for (size_t i = 0; i < num; i++) {
         char text[CONFIG_TEXT_BYTES], *at;
         config_format(&configs[i], text);
@@ -69,6 +79,11 @@ static void expect_unrolls(const char *device, size_t max, size_t num, const lon
     }
 }
 
+static void expect_unrolls(const char *device, size_t max, size_t num, const long unrolls[])
+{
+    expect_listed(known_configs, device, max, num, unrolls);
+}
+
 static void the_nearest_bundles_come_first(void **state)
 {
     (void) state;
@@ -76,6 +91,16 @@ static void the_nearest_bundles_come_first(void **state)
     expect_unrolls("D", 4, 3, (const long[]) { 2, 4, 1 });
     expect_unrolls("S", 4, 3, (const long[]) { 1, 4, 2 });
     expect_unrolls("new", 2, 2, (const long[]) { 4, 2 });
+}
+
+/* A bundle for devices of another kind is none of a relative. */
+static void only_relatives_are_kin(void **state)
+{
+    (void) state;
+    expect_listed(known_kin, "new", 4, 2, (const long[]) { 4, 2 });
+    expect_listed(known_kin, "D", 4, 2, (const long[]) { 2, 4 });
+    expect_listed(known_kin, "S", 4, 3, (const long[]) { 1, 4, 2 });
+    expect_listed(known_kin, "new", 1, 1, (const long[]) { 4 });
 }
 
 static void a_relative_is_no_match(void **state)
@@ -96,12 +121,41 @@ static void generic_is_known_by_itself(void **state)
     assert_int_equal(known_generic(precision_find("half"), configs, 4), 0);
 }
 
+/* A digit for each of the configurations. */
+static long unrolls_of_kind(long is_cpu, long vector_bytes)
+{
+    long unrolls = 0;
+    struct device_facts facts = facts_of("new");
+    struct config configs[4];
+    facts.value[FACT_IS_CPU] = is_cpu;
+    facts.value[FACT_VECTOR_BYTES] = vector_bytes;
+    facts.value[FACT_COMPUTE_CAPABILITY] = 0;
+    const size_t num = known_of_kind(&facts, precision_find("single"), configs, 4);
+    for (size_t c = 0; c < num; c++)
+        for (unsigned i = 0; i < configs[c].family->num_params; i++)
+            if (!strcmp(configs[c].family->params[i].name, "KU"))
+                unrolls = 10 * unrolls + configs[c].value[i];
+    return unrolls;
+}
+
+static void generic_has_recipes_for_a_kind(void **state)
+{
+    (void) state;
+    assert_int_equal(unrolls_of_kind(1, 64), 14);
+    assert_int_equal(unrolls_of_kind(1, 32), 14);
+    assert_int_equal(unrolls_of_kind(1, 16), 4);
+    assert_int_equal(unrolls_of_kind(1, 4), 4);
+    assert_int_equal(unrolls_of_kind(0, 4), 24);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_nearest_bundles_come_first),
+        cmocka_unit_test(only_relatives_are_kin),
         cmocka_unit_test(a_relative_is_no_match),
         cmocka_unit_test(generic_is_known_by_itself),
+        cmocka_unit_test(generic_has_recipes_for_a_kind),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

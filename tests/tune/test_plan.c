@@ -1,151 +1,6 @@
-/* test_plan.c: how the tuner spends its budget, generator/tune/{plan,hunt}.c, with made-up times
- * in place of a device. */
-#include "core/space.h"
-#include "ahead.h"
-#include "hunt.h"
-#include "known.h"
-#include "tuner.h"
-
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-/* ---- In place of the device and of the linked bundles ---- */
-
-enum { MAX_KNOWN = 8 };
-
-static struct config known[MAX_KNOWN];
-static size_t num_known;
-static const char *outcome;            /* of every question but the first */
-static bool is_flat;                   /* all configurations take the same time */
-static const char *slow_family;        /* NULL, or its configurations take ten times as long */
-
-size_t known_configs(const struct device_facts *facts, const struct precision *precision,
-        struct config *configs, size_t max)
-{
-    (void) facts;
-    (void) precision;
-    const size_t num = num_known < max ? num_known : max;
-    memcpy(configs, known, num * sizeof *configs);
-    return num;
-}
-
-/* Different for each configuration, and differently so at each shape. */
-static double time_of(const struct config *config, struct shape shape)
-{
-    uint64_t hash = shape.m * 31 + shape.n * 7 + shape.k;
-    for (unsigned i = 0; i < config->family->num_params; i++)
-        hash = hash * 1000003 + (uint64_t) config->value[i];
-    const bool is_slow = slow_family && !strcmp(config->family->name, slow_family);
-    const double seconds = is_slow ? 1e-2 : 1e-3;
-    return is_flat ? seconds : seconds * (1 + (double) (point_random(&hash) >> 40) * 0x1p-24);
-}
-
-/* What the search announced and has not asked for yet; one more each time than is allowed shows. */
-static struct config expected[16];
-static unsigned num_expected, most_expected;
-
-void tuner_expect(struct tuner *tuner, const struct problem *problem, struct shape shape,
-        const struct config *config)
-{
-    (void) tuner;
-    (void) problem;
-    (void) shape;
-    assert_in_range(num_expected, 0, 15);
-    expected[num_expected++] = *config;
-    if (num_expected > most_expected)
-        most_expected = num_expected;
-}
-
-/* A question of a search: it must be the first one announced. */
-static void take_expected(const struct config *config)
-{
-    assert_true(num_expected > 0);
-    assert_true(config_equal(&expected[0], config));
-    memmove(expected, expected + 1, --num_expected * sizeof expected[0]);
-}
-
-bool tuner_ask(struct tuner *tuner, enum record_kind kind, const struct problem *problem,
-        struct shape shape, const struct config *configs, unsigned num, double incumbent,
-        struct record *answers)
-{
-    (void) incumbent;
-    if (kind == RECORD_SEARCH)
-        take_expected(&configs[0]);
-    for (unsigned i = 0; i < num; i++) {
-        answers[i] = (struct record) {
-            .kind = kind, .precision = problem->precision, .pair = pair_of_problem(problem),
-            .m = shape.m, .n = shape.n, .k = shape.k, .config = configs[i],
-            .seconds = kind == RECORD_EDGES ? 0 : time_of(&configs[i], shape), .cost = 0.01,
-        };
-        strcpy(answers[i].outcome, tuner->records.num ? outcome : "ok");
-        tuner->spent += answers[i].cost;
-        assert_true(records_add(&tuner->records, &answers[i]));
-    }
-    return true;
-}
-
-/* ---- Running a plan ---- */
-
-static const volatile int never;
-static struct tuner tuner;
-
-static bool is_cpu;
-static long compute_capability;
-
-static void make_tuner(const struct search_strategy *strategy, double seconds)
-{
-    records_free(&tuner.records);
-    num_expected = most_expected = 0;
-    tuner = (struct tuner) { .strategy = strategy, .seed = 1, .budget = seconds, .quiet = true,
-            .stop = &never };
-    facts_minimal(&tuner.facts);
-    tuner.facts.value[FACT_LOCAL_BYTES] = 163 * 1024;
-    tuner.facts.value[FACT_IS_CPU] = is_cpu;
-    tuner.facts.value[FACT_COMPUTE_CAPABILITY] = compute_capability;
-    tuner.facts.value[FACT_VECTOR_BYTES] = 64;
-    tuner.facts.value[FACT_REGISTER_BYTES] = 2048;
-}
-
-static void run_plan(const struct search_strategy *strategy, double seconds)
-{
-    make_tuner(strategy, seconds);
-    assert_true(plan_precision(&tuner, precision_find("single"), seconds));
-}
-
-/* One search of a plan alone, which on a GPU has many. */
-static void run_hunt(const struct search_strategy *strategy, size_t extent, double seconds)
-{
-    const struct quarry quarry = { .problem = { precision_find("single"), false, false },
-            .shape = { extent, extent, extent } };
-    make_tuner(strategy, seconds);
-    assert_true(hunt(&tuner, &quarry, seconds));
-}
-
-static int begin(void **state)
-{
-    (void) state;
-    num_known = 0;
-    outcome = "ok";
-    is_flat = false;
-    is_cpu = true;
-    slow_family = NULL;
-    compute_capability = 0;
-    return 0;
-}
-
-static int end(void **state)
-{
-    (void) state;
-    records_free(&tuner.records);
-    return 0;
-}
+/* test_plan.c: how the tuner spends its budget, generator/tune/{plan,drawn,finalists,hunt,
+ * search_phase}.c, with made-up times in place of a device. */
+#include "plan_world.h"
 
 static void add_known(const char *text)
 {
@@ -185,7 +40,7 @@ static void near_copies_among_the_known_are_left_out(void **state)
     add_known("packed TM=12 NV=2 VEC=16 MP=4 NP=16");
     add_known("packed TM=14 NV=2 VEC=16 MP=2 NP=8");
     add_known("packed TM=14 NV=2 VEC=16 MP=4 NP=8");
-    run_plan(search_find("guided"), 2);
+    run_hunt(search_find("guided"), 1024, 2);
     assert_int_equal(list_asked("packed", 1024, asked, 2), 2);
     assert_true(config_equal(&asked[0]->config, &known[0]));
     assert_false(config_equal(&asked[1]->config, &known[1]));
@@ -222,7 +77,7 @@ static void what_ranks_best_is_diverse(void **state)
                     asked[i]->config.family->num_params);
 }
 
-/* The first that were asked must be the family's presets for singles; returns how many there are. */
+/* The first that were asked must be the family's presets for singles; returns how many. */
 static size_t assert_presets_first(const struct record *const asked[], size_t num)
 {
     const struct family *family = asked[0]->config.family;
@@ -294,7 +149,7 @@ static void a_slow_one_counts_as_its_time(void **state)
     (void) state;
     outcome = "slow";
     num_costs = 0;
-    run_plan(&spy, 5);
+    run_hunt(&spy, 1024, 5);
     assert_in_range(num_costs, 100, 4096);
     for (size_t i = 0; i < num_costs; i++) {
         const struct record *r = &tuner.records.rows[i];
@@ -308,7 +163,7 @@ static void a_failure_costs_infinitely_much(void **state)
     (void) state;
     outcome = "timing";
     num_costs = 0;
-    run_plan(&spy, 5);
+    run_hunt(&spy, 1024, 5);
     assert_in_range(num_costs, 100, 4096);
     assert_true(costs[0] == tuner.records.rows[0].seconds);
     for (size_t i = 1; i < num_costs; i++)
@@ -317,44 +172,36 @@ static void a_failure_costs_infinitely_much(void **state)
 
 /* ---- Second looks ---- */
 
-static unsigned count_rows(enum record_kind kind, const struct config *config)
-{
-    unsigned num = 0;
-    for (size_t i = 0; i < tuner.records.num; i++)
-        num += tuner.records.rows[i].kind == kind &&
-               (!config || config_equal(&tuner.records.rows[i].config, config));
-    return num;
-}
-
-/* How many search rows of the first quest were faster than this one. */
+/* How many search rows of its quest were faster than this one. */
 static unsigned place_of(const struct record *row)
 {
     unsigned num = 0;
     for (size_t i = 0; i < tuner.records.num; i++) {
         const struct record *r = &tuner.records.rows[i];
-        num += r->kind == RECORD_SEARCH && r->m == row->m && r->n == row->n && r->k == row->k &&
-               r->seconds < row->seconds;
+        num += r->kind == RECORD_SEARCH && same_problem(r, row) && r->seconds < row->seconds;
     }
     return num;
 }
 
 static void the_best_fifty_are_looked_at_again_at_every_shape(void **state)
 {
-    enum { LOOKS = 50, SHAPES = 7 };
+    enum { LOOKS = 50 };
     unsigned num_best = 0;
     (void) state;
-    run_plan(search_find("three-stage"), 60);
-    assert_int_equal(count_rows(RECORD_LOOK, NULL), LOOKS * SHAPES);
+    run_plan(search_find("three-stage"), 120);
+    const unsigned shapes = count_problems(RECORD_SEARCH);
+    assert_in_range(shapes, 6, 8);
+    assert_int_equal(count_rows(RECORD_LOOK, NULL), LOOKS * shapes);
     for (size_t i = 0; i < tuner.records.num; i++) {
         const struct record *r = &tuner.records.rows[i];
         if (r->kind == RECORD_LOOK)
-            assert_int_equal(count_rows(RECORD_LOOK, &r->config), SHAPES);
-        if (r->kind == RECORD_SEARCH && place_of(r) < LOOKS / SHAPES) {
-            assert_int_equal(count_rows(RECORD_LOOK, &r->config), SHAPES);
+            assert_int_equal(count_rows(RECORD_LOOK, &r->config), shapes);
+        if (r->kind == RECORD_SEARCH && place_of(r) < LOOKS / shapes) {
+            assert_int_equal(count_rows(RECORD_LOOK, &r->config), shapes);
             num_best++;
         }
     }
-    assert_in_range(num_best, LOOKS / SHAPES * SHAPES, LOOKS + SHAPES);
+    assert_in_range(num_best, LOOKS / shapes * shapes, LOOKS + shapes);
 }
 
 static double all_round(const struct config *config)
@@ -368,15 +215,19 @@ static double all_round(const struct config *config)
     return sum;
 }
 
-/* The first finalist, which is verified first, is the one that is best over all shapes. */
+/* After the looks the first finalist, which is verified first, is the one that is best over all
+ * shapes. */
 static void the_winner_of_all_shapes_is_a_finalist(void **state)
 {
     const struct config *first = NULL;
+    bool looked = false;
     (void) state;
-    run_plan(search_find("three-stage"), 60);
-    for (size_t i = 0; i < tuner.records.num && !first; i++)
-        if (tuner.records.rows[i].kind == RECORD_EDGES)
+    run_plan(search_find("three-stage"), 120);
+    for (size_t i = 0; i < tuner.records.num && !first; i++) {
+        looked = looked || tuner.records.rows[i].kind == RECORD_LOOK;
+        if (looked && tuner.records.rows[i].kind == RECORD_EDGES)
             first = &tuner.records.rows[i].config;
+    }
     assert_non_null(first);
     for (size_t i = 0; i < tuner.records.num; i++)
         if (tuner.records.rows[i].kind == RECORD_LOOK)
@@ -391,38 +242,110 @@ static void others_take_no_second_look(void **state)
     assert_true(count_rows(RECORD_EDGES, NULL) > 0 && count_rows(RECORD_MATRIX, NULL) > 0);
 }
 
-/* ---- Building ahead ---- */
+/* ---- What is known comes first ---- */
 
-static void a_cpu_is_told_of_nothing_ahead(void **state)
+static void relatives_recipes_come_before_any_search(void **state)
 {
     (void) state;
-    run_plan(search_find("guided"), 20);
-    assert_int_equal(most_expected, 1);
-    assert_int_equal(num_expected, 0);
-}
-
-/* Every strategy, as each must bear to hear of its points late; and again, for the same order. */
-static void others_are_told_of_a_few(void **state)
-{
-    static struct record first[1000];
-    size_t num = 0;
-    (void) state;
-    is_cpu = false;
-    for (size_t s = 0; s < num_search_strategies; s++) {
-        run_hunt(search_strategies[s], 4096, 2);
-        assert_int_equal(most_expected, AHEAD + 1);
-        assert_int_equal(num_expected, 0);
-        for (num = 0; num < 1000 && num < tuner.records.num; num++)
-            first[num] = tuner.records.rows[num];
-        assert_true(num > 100);
-        run_hunt(search_strategies[s], 4096, 2);
-        assert_int_equal(tuner.records.num, num);
-        for (size_t i = 0; i < num; i++)
-            assert_true(record_same_question(&first[i], &tuner.records.rows[i]));
+    is_uneven = true;                  /* each of the two is best somewhere */
+    make_kin(60);
+    assert_true(run_made(60));
+    const size_t search = first_row(RECORD_SEARCH);
+    assert_in_range(search, 1, tuner.records.num - 1);
+    for (size_t c = 0; c < num_kin; c++) {
+        size_t i = first_row(RECORD_FIRST);
+        while (i < search && !config_equal(&tuner.records.rows[i].config, &kin[c]))
+            i++;
+        assert_in_range(i, 0, search - 1);
+        assert_true(is_verified(&kin[c], search));
+        assert_true(count_rows(RECORD_MATRIX, &kin[c]) > 0);
     }
 }
 
-#define TEST(function) cmocka_unit_test_setup_teardown(function, begin, end)
+/* At every shape that was timed first there is one that was timed there and is verified. */
+static void every_class_is_served_before_the_search(void **state)
+{
+    (void) state;
+    make_kin(60);
+    assert_true(run_made(60));
+    const size_t search = first_row(RECORD_SEARCH);
+    assert_in_range(count_problems(RECORD_FIRST), DRAW_NUM_CLASSES, 3 * DRAW_NUM_CLASSES);
+    for (size_t i = 0; i < search; i++) {
+        const struct record *rows = tuner.records.rows;
+        bool is_served = rows[i].kind != RECORD_FIRST;
+        for (size_t j = 0; j < search && !is_served; j++)
+            is_served = rows[j].kind == RECORD_FIRST && same_problem(&rows[i], &rows[j]) &&
+                        is_verified(&rows[j].config, search);
+        assert_true(is_served);
+    }
+}
+
+/* ---- Shapes ---- */
+
+static bool is_own(const struct record *r)
+{
+    for (size_t i = 0; i < tuner.num_own; i++) {
+        const struct shape own = tuner.own[i].shape;
+        if (r->m == own.m && r->n == own.n && r->k == own.k)
+            return true;
+    }
+    return false;
+}
+
+static void own_shapes_are_timed_for_all_pairs_and_pinned(void **state)
+{
+    static const struct own_shape own[] = {
+        { { 321, 123, 77 }, NULL, -1, 2 }, { { 99, 1000, 45 }, NULL, -1, 1 },
+    };
+    static struct winners winners;
+    char error[FAMILY_ERROR_BYTES];
+    (void) state;
+    make_kin(60);
+    tuner.own = own;
+    tuner.num_own = 2;
+    assert_true(run_made(60));
+    assert_int_equal(count_problems(RECORD_OWN), 2 * NUM_PAIRS);
+    for (size_t i = 0; i < tuner.records.num; i++) {
+        const struct record *r = &tuner.records.rows[i];
+        assert_true(r->kind != RECORD_OWN || is_own(r));
+        assert_false(r->kind == RECORD_HELD && is_own(r));
+    }
+    assert_true(select_from_records(&tuner.records, "own", &winners, error));
+    assert_int_equal(winners.num_pins, 2);
+    for (unsigned i = 0; i < winners.num_pins; i++)
+        for (int pair = 0; pair < NUM_PAIRS; pair++)
+            assert_in_range(winners.pins[i].recipe[pair], 0, winners.num_recipes - 1);
+}
+
+/* What tells what choosing costs was seen by nothing that chooses. */
+static void held_shapes_are_used_for_nothing_else(void **state)
+{
+    (void) state;
+    make_kin(60);
+    assert_true(run_made(60));
+    assert_in_range(count_problems(RECORD_HELD), DRAW_NUM_CLASSES, 60);
+    assert_in_range(count_problems(RECORD_MATRIX), DRAW_NUM_CLASSES, 400);
+    for (size_t i = 0; i < tuner.records.num; i++)
+        for (size_t j = 0; j < tuner.records.num && tuner.records.rows[i].kind == RECORD_HELD; j++)
+            assert_false(tuner.records.rows[j].kind != RECORD_HELD &&
+                         same_problem(&tuner.records.rows[i], &tuner.records.rows[j]));
+}
+
+static void a_slow_device_is_asked_for_small_shapes(void **state)
+{
+    (void) state;
+    rate = 1e6;
+    make_tuner(search_find("random"), 20);
+    tuner.generic = list_generic;
+    assert_true(run_made(20));
+    assert_true(count_rows(RECORD_FIRST, NULL) && count_rows(RECORD_MATRIX, NULL));
+    assert_true(most_operations() <= 0.01 * 20 * rate);
+    rate = 1e12;
+    make_tuner(search_find("random"), 20);
+    tuner.generic = list_generic;
+    assert_true(run_made(20));
+    assert_true(most_operations() > 1e9 && most_operations() <= 0.01 * 20 * rate);
+}
 
 int main(void)
 {
@@ -436,8 +359,11 @@ int main(void)
         TEST(the_best_fifty_are_looked_at_again_at_every_shape),
         TEST(the_winner_of_all_shapes_is_a_finalist),
         TEST(others_take_no_second_look),
-        TEST(a_cpu_is_told_of_nothing_ahead),
-        TEST(others_are_told_of_a_few),
+        TEST(relatives_recipes_come_before_any_search),
+        TEST(every_class_is_served_before_the_search),
+        TEST(own_shapes_are_timed_for_all_pairs_and_pinned),
+        TEST(held_shapes_are_used_for_nothing_else),
+        TEST(a_slow_device_is_asked_for_small_shapes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

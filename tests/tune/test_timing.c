@@ -64,12 +64,33 @@ static void test_least_time(void **state)
     assert_true(timing_least(&facts, precision_find("single"), 1000, 1000, 1000) == 0);
 }
 
+/* On a GPU each sample is longer where few are timed together, which leave it idle. */
+static void test_samples(void **state)
+{
+    struct device_facts facts;
+    struct timing_limits few = { .incumbent = 1 }, many = { .incumbent = 1 };
+    (void) state;
+    facts_minimal(&facts);
+    facts.value[FACT_IS_CPU] = 0;
+    timing_choose_samples(&facts, 1, &few);
+    timing_choose_samples(&facts, 30, &many);
+    assert_true(!few.is_broad && many.is_broad && few.sustained && many.sustained);
+    assert_true(few.sample > many.sample && few.enough > many.enough);
+    assert_true(few.incumbent == 1 && many.incumbent == 1);    /* left alone */
+    facts.value[FACT_IS_CPU] = 1;
+    timing_choose_samples(&facts, 1, &few);
+    timing_choose_samples(&facts, 30, &many);
+    assert_true(!few.is_broad && many.is_broad && !few.sustained && !many.sustained);
+    assert_true(few.sample > 0 && few.sample == many.sample && few.enough > many.enough);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_summary),
         cmocka_unit_test(test_sustained),
         cmocka_unit_test(test_least_time),
+        cmocka_unit_test(test_samples),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

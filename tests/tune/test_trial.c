@@ -115,6 +115,19 @@ static void test_illegal(void **state)
     assert_true(results[0].message[0] && results[1].message[0]);
 }
 
+/* A request to build has an answer for each. */
+static void test_compiles(void **state)
+{
+    (void) state;
+    begin_request(TRIAL_COMPILE, "single", 0);
+    add_config("direct TM=2 NV=2 VEC=2 KU=2");
+    add_config("tiled WGM=32 WGN=32 TM=8 NV=8 VEC=16");
+    assert_true(supervise_run(supervisor, &request, results, NULL));
+    expect(0, TRIAL_OK);
+    expect(1, TRIAL_ILLEGAL);
+    assert_true(results[0].seconds == 0 && results[1].message[0]);
+}
+
 /* Each family, precision and transpose pair once, on every edge class. */
 static void test_edges(void **state)
 {
@@ -147,6 +160,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_builds_ahead),
         cmocka_unit_test(test_slow),
         cmocka_unit_test(test_illegal),
+        cmocka_unit_test(test_compiles),
         cmocka_unit_test(test_edges),
     };
     char error[TRIAL_MESSAGE_BYTES];

@@ -106,7 +106,8 @@ static void write_kernel(const struct fault *fault, char *text, size_t size)
 /* A fault's kernel as the only recipe of a bundle, opened. */
 struct fixture {
     char text[2048];
-    const char *piece;
+    uint32_t line;
+    uint16_t symbol;
     struct kiln_program program;
     struct kiln_recipe recipe;
     struct kiln_bundle bundle;
@@ -123,14 +124,18 @@ static struct problem problem_nn(void)
 static void fixture_open_text(struct fixture *fixture, const char *name,
         const struct kiln_stage *multiply)
 {
-    fixture->piece = fixture->text;
-    fixture->program = (struct kiln_program) { .pieces = &fixture->piece,
-            .num_pieces = 1, .hash = assemble_hash(&fixture->piece, 1) };
+    const uint32_t len = (uint32_t) strlen(fixture->text);
+    fixture->program = (struct kiln_program) { .num_symbols = 1, .text_bytes = len,
+            .hash = kiln_hash(KILN_HASH_BEGIN, fixture->text, len) };
+    fixture->text[len - 1] = '\0';     /* for the newline */
     fixture->recipe = (struct kiln_recipe) { .name = name, .precision = 32, .index_bits = 32,
-            .num_stages = 1, .stages = multiply, .tile = { 4, 16, 1 }, .reach = { 4, 16, 1 } };
+            .num_stages = 1, .stages = multiply, .tile = { 4, 16, 1 }, .reach = { 4, 16, 1 },
+            .split = 1 };
     fixture->bundle = (struct kiln_bundle) { .format = KILN_BUNDLE_FORMAT, .name = "test",
             .provenance = "", .num_programs = 1, .num_recipes = 1, .programs = &fixture->program,
-            .recipes = &fixture->recipe };
+            .recipes = &fixture->recipe, .pool = { .text_bytes = len, .num_lines = 1,
+            .num_symbols = 1, .text = fixture->text, .lines = &fixture->line,
+            .symbols = &fixture->symbol } };
     const struct kiln_context_params params = { .bundle = &fixture->bundle };
     assert_int_equal(kiln_context_create(launcher.context, launcher.device, &params,
             &fixture->context), KILN_SUCCESS);
@@ -305,6 +310,63 @@ static void test_messages_name_the_place(void **state)
         }
 }
 
+/* What is wrong of a shape that is divided among threads, and what is said of it. */
+static void test_threads_say_the_same(void **state)
+{
+    static const struct {
+        const char *extra, *message;
+    } wrong[] = {
+        { "", "" },
+        { "if (i == 0 && j == 0) s += 1;", "C[0][0] is " },
+        { "if (i == M / 2 && j == 7) s += 1;", "C[550][7] is " },
+        { "if (i == M - 1 && j == N - 1) s += 1;", "C[1099][999] is " },
+        { "if (i >= 137 && j >= 800) s += 1;", "C[137][800] is " },
+        { "if (i == 9 && j == 9) C[c_offset - 2] = 0;", "wrote 2 elements before C" },
+        { "if (i == 9 && j == 9) C[c_offset + (M - 1) * ldc + N] = 0;",
+          "wrote 1 elements after C's end" },
+        { "if (i == 9 && j == 9) C[c_offset + 400 * ldc + N + 1] = 0;",
+          "wrote between rows, at row 400 column 1001" },
+    };
+    (void) state;
+    for (size_t w = 0; w < sizeof wrong / sizeof wrong[0]; w++) {
+        const struct fault fault = { "large", RIGHT_OUTSIDE, RIGHT_TERMS, wrong[w].extra,
+                RIGHT_STORE };
+        char message[4][VERIFY_MESSAGE_BYTES];
+        for (unsigned i = 0; i < 4; i++) {
+            struct fixture fixture;
+            const struct verify_case of = { .problem = problem_nn(), .m = 1100, .n = 1000, .k = 5,
+                    .pad_c = 2, .alpha = 1, .beta = i & 2 ? 0.75 : 0 };
+            fixture_open(&fixture, &fault);
+            fixture.verifier.cores = i & 1 ? 8 : 1;
+            verify_exact(&fixture.verifier, fixture.context, &of, message[i]);
+            fixture_close(&fixture);
+            assert_memory_equal(message[i], wrong[w].message, strlen(wrong[w].message));
+            assert_int_equal(message[i][0] == '\0', w == 0);
+        }
+        assert_string_equal(message[0], message[1]);
+        assert_string_equal(message[2], message[3]);
+    }
+}
+
+/* What one candidate left in C is not what the next one starts from. */
+static void test_nothing_is_left_of_the_last_one(void **state)
+{
+    const struct verify_case of = { .problem = problem_nn(), .m = 20, .n = 30, .k = 40,
+            .alpha = 1 };
+    const struct fault idle = { "idle", "true", RIGHT_TERMS, RIGHT_SUM, RIGHT_STORE };
+    struct fixture first, second;
+    char message[VERIFY_MESSAGE_BYTES];
+    (void) state;
+    fixture_open(&first, &right);
+    fixture_open(&second, &idle);
+    assert_int_equal(verify_exact(&first.verifier, first.context, &of, message), VERIFY_OK);
+    assert_int_equal(verify_exact(&first.verifier, second.context, &of, message), VERIFY_WRONG);
+    assert_memory_equal(message, "C[0][0] is nan", strlen("C[0][0] is nan"));
+    assert_int_equal(verify_exact(&first.verifier, first.context, &of, message), VERIFY_OK);
+    fixture_close(&second);
+    fixture_close(&first);
+}
+
 /* The same by columns, as an application calls, and done again. */
 static void test_other_ways_to_call(void **state)
 {
@@ -353,7 +415,7 @@ static void test_refused(void **state)
     fixture_close(&fixture);
     fixture_open(&fixture, &right);
     fixture.recipe.guard.m = 16;       /* does not divide 20 */
-    assert_false(verify_takes_shape(&fixture.recipe, 20, 30, 40));
+    assert_false(kiln_guard_takes_extents(&fixture.recipe.guard, 20, 30, 40));
     assert_int_equal(verify_gauge(&fixture.verifier, fixture.context, &of, message),
             VERIFY_REFUSED);
     fixture_close(&fixture);
@@ -426,6 +488,8 @@ int main(void)
         cmocka_unit_test(test_checks_before_timing),
         cmocka_unit_test(test_only_gauge_sees_precision),
         cmocka_unit_test(test_messages_name_the_place),
+        cmocka_unit_test(test_threads_say_the_same),
+        cmocka_unit_test(test_nothing_is_left_of_the_last_one),
         cmocka_unit_test(test_other_ways_to_call),
         cmocka_unit_test(test_repeats_must_agree),
         cmocka_unit_test(test_refused),

@@ -1,9 +1,9 @@
 /* kiln.h: general matrix multiplication on OpenCL devices, with kernels chosen at build time.
  *
  * One operation: C = alpha op(A) op(B) + beta C, in half, single and double precision, where op(X)
- * is X or its transpose. The kernels and the table that says which of them serves which shape were
- * made when the library was built ("bundles"); a call looks its kernel up and enqueues it. There is
- * no search at run time, and no file or environment variable is read.
+ * is X or its transpose. The kernels, and data that tell how long each of them takes for a shape,
+ * were made when the library was built ("bundles"); a call takes what is predicted to be fastest,
+ * and enqueues it. There is no search at run time, and no file or environment variable is read.
  *
  *     struct kiln_context *kiln = NULL;
  *     enum kiln_status status = kiln_context_create(context, device, NULL, &kiln);
@@ -124,8 +124,10 @@ enum kiln_status {
     KILN_WORKSPACE_TOO_SMALL = 28,     /* less than kiln_gemm_workspace_bytes from the offset on */
     KILN_NO_DOUBLE = 29,               /* double precision on a device that has none */
     KILN_NO_KERNEL = 30,               /* no recipe, not even a generic one, runs on the device */
-    KILN_INVALID_BUNDLE = 31,          /* of another format, or not consistent in itself: its
-                                          tables, and its kernel text with the hashes */
+    KILN_INVALID_BUNDLE = 31,          /* of another format, or its tables are not consistent in
+                                          themselves. Kernel text and binaries are looked at when
+                                          they are first used: a damaged one is not shown to the
+                                          driver, and other kernels serve */
     KILN_SELF_TEST_FAILED = 32,        /* the device computes a wrong product */
     KILN_OUT_OF_MEMORY = 33,           /* on the host, in the library itself */
     KILN_TEXT_TOO_SMALL = 34,          /* the text is cut off, and still ended by NUL */
@@ -155,17 +157,17 @@ KILN_API const char *kiln_status_string(enum kiln_status status);
  * destroyed. Thread-safe: one per device is enough for a whole process. */
 struct kiln_context;
 
-/* Kernels and dispatch data made by Kiln's generator: constant data without functions, declared in
+/* Kernels and their times, made by Kiln's generator: constant data without functions, declared in
  * the bundle's own header. A library contains one or more ("linked"), the generic one last. */
 struct kiln_bundle;
 
 /* When the kernels of a context are built.
  * KILN_BUILD_AT_FIRST_USE: by the first call that needs them, which blocks for that long. Two
  * threads never build one program twice: the second waits for the first.
- * KILN_BUILD_NOW: at creation, for each precision and transpose pair, what the dispatch table of
- * the first bundle that serves it names, or what such a bundle without a table has for it. A call
- * may still build another one when its alignment or size rules these out, or when memory was
- * lacking for them. */
+ * KILN_BUILD_NOW: at creation, for each precision and transpose pair, what the first bundle that
+ * serves it has for it: the kernels whose times are known, or those tried before the first that
+ * serves every shape. A call may still build another one when its alignment or size rules these
+ * out, or when memory was lacking for them. */
 enum kiln_build { KILN_BUILD_AT_FIRST_USE = 0, KILN_BUILD_NOW = 1 };
 
 /* Options of a context. All zero is the default of every field, and what NULL in their place is. */
@@ -192,6 +194,14 @@ struct kiln_context_params {
     /* Not 0: no bundle that was tuned on a relative serves, so that a device that no bundle is for
      * has the generic one alone. */
     int exact_only;
+    /* Not 0: the log is also told each shape that a call has, or a question about one, when it was
+     * not seen lately, as the file for option shapes wants it behind the first word:
+     * "shape: M N K single nt", and " batch=N" for a batch. It is in row-major layout: a
+     * column-major call shows up with m and n swapped. A shape may be told again, when others came
+     * between (128 are remembered at most) or its leading dimensions are of another kind, but not
+     * because the batch is another one. With packs, what is told is the call that an operand was
+     * packed for. A shape that is remembered costs no more than without. */
+    int log_calls;
 };
 
 /* Makes a context for a device.
@@ -352,11 +362,12 @@ KILN_API enum kiln_status kiln_gemm_workspace_bytes(struct kiln_context *context
 /* Says, for people, what the call would do: one fact per line, "key: value". The first two lines
  * are "bundle: NAME" and "kernel: NAME"; after them come, where the bundle was tuned on a relative
  * of the device, "tuned on: a relative of the device", then the canonical shape (row-major: a
- * column-major call shows up with m and n swapped), the measured shape that decided, how the
- * kernels were built, the launches, and the workspace. Keys may be added; these two lines stay.
+ * column-major call shows up with m and n swapped), how the kernels were built, the
+ * launches, the workspace, and the first few candidates with their predicted times. Keys may be
+ * added; these two lines stay.
  *
  * gemm: required; as for kiln_gemm_workspace_bytes.
- * text: required; size bytes, ended by NUL whenever size is not 0. 1024 bytes do for most calls.
+ * text: required; size bytes, ended by NUL whenever size is not 0. 4096 bytes do for most calls.
  *     Empty on errors other than KILN_TEXT_TOO_SMALL.
  *
  * Errors: those of kiln_gemm_workspace_bytes, and KILN_TEXT_TOO_SMALL. Nothing is enqueued.

@@ -1,0 +1,73 @@
+/* times.h: the times of one precision in a journal, as a table of problems by configurations, and
+ * what the fitted coefficients (fit.h) make of them. Pure.
+ */
+#ifndef KILN_CORE_TIMES_H
+#define KILN_CORE_TIMES_H
+
+#include "predict.h"
+#include "record.h"
+
+enum { TIMES_MAX_CANDIDATES = 64 };
+
+/* In the place of a predicted time where there are no coefficients: longer than any. */
+#define TIMES_UNTIMED (KILN_TIME_MAX + 1)
+
+/* One problem that was measured. */
+struct times_task {
+    size_t m, n, k;
+    int pair;
+    double seconds[TIMES_MAX_CANDIDATES];        /* HUGE_VAL: not measured */
+    uint64_t predicted[TIMES_MAX_CANDIDATES];    /* picoseconds, TIMES_UNTIMED; UINT64_MAX: it does
+                                                    not take the shape */
+    double best;                       /* of all candidates */
+    double generic;                    /* of the generic bundle's recipe; HUGE_VAL: not measured */
+    int by_generic;                    /* which candidate that is; -1: none */
+};
+
+/* A configuration that may ship. */
+struct times_candidate {
+    struct config config;
+    struct kiln_recipe recipe[NUM_PAIRS];        /* what it says of itself */
+    bool is_fitted, has_prior;         /* has_prior: it is known of a relative */
+    struct kiln_time time;             /* if it is fitted */
+};
+
+struct times {
+    const struct precision *precision;
+    bool only_used;
+    const struct device_facts *facts;
+    struct times_candidate *candidates;
+    unsigned num_candidates;
+    struct times_task *tasks;
+    unsigned num_tasks, capacity;
+};
+
+/* Lists the candidates of a precision: those that passed the edge classes for all four pairs, and
+ * nowhere gave a wrong result, died or hung. Fits their coefficients to all their times but those
+ * that are held back. only_used: rows that the present run has not used yet do not count. False
+ * when out of memory. Free it in any case. */
+bool times_open(const struct records *records, const struct precision *precision, bool only_used,
+        struct times *times);
+void times_free(struct times *times);
+
+/* Adds the problems of one kind of row. False when out of memory. */
+bool times_add(const struct records *records, enum record_kind kind, struct times *times);
+/* Adds what the generic bundle takes at the problems there are. A recipe of its that is a candidate
+ * as well counts there as one. */
+void times_add_generic(const struct records *records, struct times *times);
+/* Forgets the problems, not the candidates. */
+void times_clear(struct times *times);
+
+int times_find(const struct times *times, const struct config *config);
+
+/* The predicted time of a candidate, picoseconds; TIMES_UNTIMED: it has no coefficients;
+ * UINT64_MAX: it does not take the shape. */
+uint64_t times_predict(const struct times *times, int candidate, int pair, size_t m, size_t n,
+        size_t k);
+
+/* What the library would take for a problem of those that are chosen: the least predicted time, and
+ * what has none at last. -1: none. */
+int times_dispatched(const struct times *times, const struct times_task *task,
+        const bool chosen[TIMES_MAX_CANDIDATES]);
+
+#endif

@@ -1,0 +1,171 @@
+/* crew.c: see crew.h. */
+#include "crew.h"
+#include "clock.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+/* A task that was begun gets this much, seconds: none at all would mean no limit. */
+static const double least_total = 1e-3;
+
+struct member {
+    struct crew *crew;
+    pthread_t thread;
+    struct supervisor *supervisor;     /* its thread's alone; NULL until it is needed */
+};
+
+struct crew {
+    const char *program, *device;
+    unsigned size;
+    struct member members[CREW_MOST];
+    unsigned num_started;              /* threads, those that have left among them */
+    pthread_mutex_t mutex;             /* of all below */
+    pthread_cond_t given, changed;     /* for the members; for who awaits them */
+    struct crew_work work;
+    unsigned num_present, num_busy;    /* members */
+    bool is_closing;
+};
+
+unsigned crew_size(long cores)
+{
+    return cores <= 2 ? 0 : cores - 1 < CREW_MOST ? (unsigned) cores - 1 : CREW_MOST;
+}
+
+struct crew *crew_open(const char *program, const char *device, unsigned size)
+{
+    struct crew *crew = calloc(1, sizeof *crew);
+    if (!crew)
+        return NULL;
+    crew->program = program;
+    crew->device = device;
+    crew->size = size < CREW_MOST ? size : CREW_MOST;
+    pthread_mutex_init(&crew->mutex, NULL);
+    pthread_cond_init(&crew->given, NULL);
+    pthread_cond_init(&crew->changed, NULL);
+    return crew;
+}
+
+void crew_close(struct crew **crew)
+{
+    if (!*crew)
+        return;
+    pthread_mutex_lock(&(*crew)->mutex);
+    (*crew)->is_closing = true;
+    pthread_cond_broadcast(&(*crew)->given);
+    pthread_mutex_unlock(&(*crew)->mutex);
+    for (unsigned i = 0; i < (*crew)->num_started; i++)
+        pthread_join((*crew)->members[i].thread, NULL);
+    pthread_cond_destroy(&(*crew)->changed);
+    pthread_cond_destroy(&(*crew)->given);
+    pthread_mutex_destroy(&(*crew)->mutex);
+    free(*crew);
+    *crew = NULL;
+}
+
+/* ---- A member; the crew's mutex is held but while it works ---- */
+
+/* The first task that may be begun; NULL when there is none. */
+static struct task *next_task(const struct crew *crew)
+{
+    const struct crew_work *work = &crew->work;
+    if (!work->num || *work->stop || clock_now() >= work->until)
+        return NULL;
+    for (unsigned i = 0; i < work->num; i++)
+        if (work->tasks[i].state == TASK_FREE)
+            return &work->tasks[i];
+    return NULL;
+}
+
+/* Without the mutex. False when the member can do no task any more. */
+static bool work_on(struct member *member, const struct crew_work *work, struct task *task,
+        bool *is_done)
+{
+    struct trial_request request = { .kind = work->kind, .problem = task->problem,
+            .num_configs = 1, .deadline = work->deadline };
+    char error[TRIAL_MESSAGE_BYTES];
+    *is_done = false;
+    if (!member->supervisor)
+        member->supervisor = supervise_open_member(member->crew->program, member->crew->device,
+                work->stop, error);
+    if (!member->supervisor)
+        return *work->stop;
+    request.configs[0] = task->config;
+    request.total = fmax(work->until - clock_now(), least_total);
+    *is_done = supervise_run(member->supervisor, &request, &task->result, work->stop);
+    return *is_done || *work->stop;
+}
+
+static void *serve(void *user)
+{
+    struct member *member = user;
+    struct crew *crew = member->crew;
+    bool is_fit = true;
+    pthread_mutex_lock(&crew->mutex);
+    while (is_fit && !crew->is_closing) {
+        struct task *task = next_task(crew);
+        if (!task) {
+            pthread_cond_broadcast(&crew->changed);
+            pthread_cond_wait(&crew->given, &crew->mutex);
+            continue;
+        }
+        const struct crew_work work = crew->work;
+        bool is_done;
+        task->state = TASK_TAKEN;
+        crew->num_busy++;
+        pthread_mutex_unlock(&crew->mutex);
+        is_fit = work_on(member, &work, task, &is_done);
+        pthread_mutex_lock(&crew->mutex);
+        crew->num_busy--;
+        task->state = is_done ? TASK_DONE : TASK_FREE;
+        if (!is_done)
+            pthread_cond_broadcast(&crew->given);
+        pthread_cond_broadcast(&crew->changed);
+    }
+    crew->num_present--;
+    pthread_cond_broadcast(&crew->changed);
+    pthread_mutex_unlock(&crew->mutex);
+    supervise_close(&member->supervisor);
+    return NULL;
+}
+
+/* ---- Who has the crew ---- */
+
+void crew_begin(struct crew *crew, const struct crew_work *work)
+{
+    pthread_mutex_lock(&crew->mutex);
+    crew->work = *work;
+    while (crew->num_started < crew->size && crew->num_started < work->num) {
+        struct member *member = &crew->members[crew->num_started];
+        member->crew = crew;
+        if (pthread_create(&member->thread, NULL, serve, member)) {
+            crew->size = crew->num_started;
+            break;
+        }
+        crew->num_started++;
+        crew->num_present++;
+    }
+    pthread_cond_broadcast(&crew->given);
+    pthread_mutex_unlock(&crew->mutex);
+}
+
+bool crew_await(struct crew *crew, unsigned task)
+{
+    const struct task *awaited = &crew->work.tasks[task];
+    pthread_mutex_lock(&crew->mutex);
+    while (awaited->state != TASK_DONE &&
+           (crew->num_busy || (crew->num_present && next_task(crew))))
+        pthread_cond_wait(&crew->changed, &crew->mutex);
+    const bool is_done = awaited->state == TASK_DONE;
+    pthread_mutex_unlock(&crew->mutex);
+    return is_done;
+}
+
+void crew_end(struct crew *crew)
+{
+    pthread_mutex_lock(&crew->mutex);
+    crew->work.num = 0;
+    while (crew->num_busy)
+        pthread_cond_wait(&crew->changed, &crew->mutex);
+    pthread_mutex_unlock(&crew->mutex);
+}

@@ -1,0 +1,57 @@
+/* crew.h: trial processes that do side by side what needs no device for itself: they verify and
+ * build, and time nothing.
+ *
+ * A driver's compiler may take a second a program, and the threads of one process wait for each
+ * other in it; processes do not. While a crew works, the supervisor that has the device's turns
+ * holds one (supervise_hold). Not for CPUs, where one process has all cores busy.
+ *
+ * Each member is a thread with a supervisor. A member whose process does not start, or whose device
+ * does not work, leaves the crew, and what it was asked is free for another one: whether the device
+ * is at fault shows when nobody is left.
+ */
+#ifndef KILN_TUNE_CREW_H
+#define KILN_TUNE_CREW_H
+
+#include "supervise.h"
+
+enum { CREW_MOST = 12 };
+
+enum task_state { TASK_FREE, TASK_TAKEN, TASK_DONE };
+
+/* What a member is asked at a time. */
+struct task {
+    struct problem problem;
+    struct config config;
+    enum task_state state;             /* starts as FREE */
+    struct trial_result result;        /* of one that is DONE; LATE among them */
+};
+
+struct crew_work {
+    enum trial_kind kind;              /* TRIAL_EDGES or TRIAL_COMPILE */
+    struct task *tasks;                /* begun in this order */
+    unsigned num;
+    double deadline;                   /* seconds for each */
+    double until;                      /* by clock_now(); nothing is begun later. HUGE_VAL: never */
+    const volatile int *stop;
+};
+
+struct crew;
+
+/* How many members a machine with so many cores has: one core is left alone; 0 is no crew. */
+unsigned crew_size(long cores);
+
+/* Nothing is started before it is needed. NULL when out of memory. */
+struct crew *crew_open(const char *program, const char *device, unsigned size);
+void crew_close(struct crew **crew);
+
+/* Begins work, which must stay until crew_end. There are at most as many processes as tasks. */
+void crew_begin(struct crew *crew, const struct crew_work *work);
+
+/* Waits for one task. False when nobody does it: the time is over, *stop became non-zero, or no
+ * member is left. */
+bool crew_await(struct crew *crew, unsigned task);
+
+/* Begins no further task, and waits for those that were begun. */
+void crew_end(struct crew *crew);
+
+#endif

@@ -1,0 +1,22 @@
+/* drawn.h: finalists against each other, at shapes drawn from a distribution that fits the device
+ * and at the application's own. */
+#ifndef KILN_TUNE_DRAWN_H
+#define KILN_TUNE_DRAWN_H
+
+#include "phases.h"
+#include "../core/draw.h"
+
+/* A stream of shapes. None of them takes the best configuration known so far longer than its share
+ * of the budget. */
+struct draw drawn_begin(const struct plan *plan, const char *purpose);
+
+/* Times the finalists at up to `num` drawn shapes, RECORD_MATRIX or RECORD_HELD, until `end`. For
+ * the matrix, generic is timed beside them at the first shapes, and finalists far behind by
+ * prediction are left out at later ones. False when the run must stop. */
+bool drawn_time(struct plan *plan, enum record_kind kind, const char *purpose, unsigned num,
+        double end);
+
+/* The application's own shapes are pinned to what was fastest at exactly them. */
+bool drawn_time_own(struct plan *plan, double end);
+
+#endif

@@ -1,0 +1,74 @@
+/* finalists.c: see finalists.h. */
+#include "finalists.h"
+
+#include <math.h>
+#include <string.h>
+
+/* In how many parameters two configurations differ; all, when their families do. */
+static unsigned difference(const struct config *a, const struct config *b)
+{
+    unsigned num = 0;
+    if (a->family != b->family)
+        return FAMILY_MAX_PARAMS;
+    for (unsigned i = 0; i < a->family->num_params; i++)
+        num += a->value[i] != b->value[i];
+    return num;
+}
+
+bool finalists_differ(const struct config *from, unsigned num, const struct config *config,
+        unsigned least)
+{
+    for (unsigned i = 0; i < num; i++)
+        if (difference(&from[i], config) < least)
+            return false;
+    return true;
+}
+
+bool finalists_is_row_of(const struct record *r, enum record_kind kind, const struct plan *plan,
+        const struct quest *quest)
+{
+    /* Second looks of an earlier run may lie ahead. */
+    const bool fits = (r->kind == kind && (kind != RECORD_LOOK || r->used)) ||
+                      (kind == RECORD_SEARCH &&
+                       (r->kind == RECORD_FIRST || (r->kind == RECORD_GENERIC && r->used)));
+    return fits && r->precision == plan->precision && r->pair == quest->pair &&
+           r->m == quest->shape.m && r->n == quest->shape.n && r->k == quest->shape.k;
+}
+
+const struct record *finalists_best(const struct plan *plan, enum record_kind kind,
+        const struct quest *quest, const struct config *taken, unsigned num_taken, unsigned least)
+{
+    const struct records *records = &plan->tuner->records;
+    const struct record *best = NULL;
+    for (size_t i = 0; i < records->num; i++) {
+        const struct record *r = &records->rows[i];
+        if (finalists_is_row_of(r, kind, plan, quest) && !strcmp(r->outcome, "ok") &&
+            (!best || r->seconds < best->seconds) &&
+            finalists_differ(taken, num_taken, &r->config, least))
+            best = r;
+    }
+    return best;
+}
+
+void finalists_add(struct plan *plan, const struct config *config)
+{
+    if (plan->num_finalists < MAX_FINALISTS &&
+        finalists_differ(plan->finalists, plan->num_finalists, config, 1))
+        plan->finalists[plan->num_finalists++] = *config;
+}
+
+void finalists_add_best(struct plan *plan, const struct quest *quest, unsigned from, unsigned to)
+{
+    for (unsigned i = from; i < to; i++) {
+        const unsigned least = i ? 2 : 1;
+        const struct record *best = finalists_best(plan, RECORD_LOOK, quest, plan->finalists,
+                plan->num_finalists, least);
+        if (!best)
+            best = finalists_best(plan, RECORD_SEARCH, quest, plan->finalists, plan->num_finalists,
+                    least);
+        if (!best)
+            return;
+        finalists_add(plan, &best->config);
+        plan->rate = fmax(plan->rate, shape_operations(quest->shape) / best->seconds);
+    }
+}

@@ -1,0 +1,211 @@
+/* first.c: see first.h. */
+#include "first.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { MAX_SHAPES = 24 };
+
+/* What counts for a shape that nothing serves yet, in units of a time's logarithm; the gain below
+ * which one more is no better than another; and the factor by which one may be slower than the best
+ * everywhere and still be worth a verification. */
+static const double unserved = 3, least_gain = 0.01, near_best = 1.4;
+
+static bool is_listed(const struct first *first, const struct config *config)
+{
+    for (unsigned i = 0; i < first->num; i++)
+        if (config_equal(&first->configs[i], config))
+            return true;
+    return false;
+}
+
+static void add(const struct tuner *tuner, const struct precision *precision,
+        const struct config *config, struct first *first)
+{
+    const struct problem problem = problem_of_pair(precision, 0);
+    const char *reason;
+    if (first->num < FIRST_MOST && !is_listed(first, config) &&
+        config_legal(config, &problem, &tuner->facts, &reason))
+        first->configs[first->num++] = *config;
+}
+
+/* Those that are meant for the precision, or for any. */
+static void add_presets(const struct tuner *tuner, const struct precision *precision,
+        bool is_meant, struct first *first)
+{
+    for (size_t f = 0; f < num_families; f++)
+        for (unsigned i = 0; i < families[f]->num_presets && !families[f]->literature; i++) {
+            const struct family_preset *preset = &families[f]->presets[i];
+            const bool meant = !preset->figure.device &&
+                               preset->figure.precision == precision->letter;
+            struct config config;
+            char error[FAMILY_ERROR_BYTES];
+            if (meant == is_meant && (meant || !preset->figure.precision) &&
+                config_parse(preset->config, &config, error))
+                add(tuner, precision, &config, first);
+        }
+}
+
+void first_list(const struct tuner *tuner, const struct precision *precision, struct first *first)
+{
+    struct config known[FIRST_MOST];
+    *first = (struct first) { .num = 0 };
+    size_t num_known = tuner->kin ? tuner->kin(&tuner->facts, precision, known, FIRST_MOST) : 0;
+    for (size_t i = 0; i < num_known; i++)
+        add(tuner, precision, &known[i], first);
+    first->num_kin = first->num;
+    num_known = tuner->of_kind ? tuner->of_kind(&tuner->facts, precision, known, FIRST_MOST) : 0;
+    for (size_t i = 0; i < num_known; i++)
+        add(tuner, precision, &known[i], first);
+    add_presets(tuner, precision, true, first);
+    add_presets(tuner, precision, false, first);
+}
+
+double first_time(struct tuner *tuner, const struct precision *precision, struct shape shape,
+        const struct first *first)
+{
+    const struct problem problem = problem_of_pair(precision, 0);
+    struct config takers[FIRST_MOST];
+    struct record answers[FIRST_MOST];
+    unsigned num = 0;
+    double best = 0;
+    for (unsigned i = 0; i < first->num; i++)
+        if (config_takes(&first->configs[i], &problem, &tuner->facts, shape.m, shape.n, shape.k))
+            takers[num++] = first->configs[i];
+    if (!num || !tuner_ask(tuner, RECORD_FIRST, &problem, shape, takers, num, 0, answers))
+        return 0;
+    for (unsigned i = 0; i < num; i++)
+        if (record_is_timed(&answers[i]) && (!(best > 0) || answers[i].seconds < best))
+            best = answers[i].seconds;
+    return best;
+}
+
+/* The logarithms of the times, by shape and configuration. */
+struct table {
+    struct shape shapes[MAX_SHAPES];
+    unsigned num;
+    double log_seconds[MAX_SHAPES][FIRST_MOST];  /* HUGE_VAL: not timed */
+};
+
+static unsigned place_of(struct table *table, const struct record *r)
+{
+    unsigned s = 0;
+    while (s < table->num && (table->shapes[s].m != r->m || table->shapes[s].n != r->n ||
+                              table->shapes[s].k != r->k))
+        s++;
+    if (s == table->num && s < MAX_SHAPES) {
+        table->shapes[table->num++] = (struct shape) { r->m, r->n, r->k };
+        for (unsigned c = 0; c < FIRST_MOST; c++)
+            table->log_seconds[s][c] = HUGE_VAL;
+    }
+    return s;
+}
+
+static void fill(const struct tuner *tuner, const struct precision *precision,
+        const struct first *first, struct table *table)
+{
+    for (size_t i = 0; i < tuner->records.num; i++) {
+        const struct record *r = &tuner->records.rows[i];
+        if (r->kind != RECORD_FIRST || r->precision != precision || !r->used ||
+            !record_is_timed(r))
+            continue;
+        const unsigned s = place_of(table, r);
+        for (unsigned c = 0; c < first->num && s < MAX_SHAPES; c++)
+            if (config_equal(&first->configs[c], &r->config))
+                table->log_seconds[s][c] = log(r->seconds);
+    }
+}
+
+/* What one more gains at the shapes, beside the best so far at each. */
+static double gain_of(const struct table *table, const double *best, unsigned c)
+{
+    double gain = 0;
+    for (unsigned s = 0; s < table->num; s++)
+        if (table->log_seconds[s][c] < best[s])
+            gain += best[s] < HUGE_VAL ? best[s] - table->log_seconds[s][c] : unserved;
+    return gain;
+}
+
+/* Of those not taken, the one with the largest gain; where nothing serves a shape yet, faster ones
+ * are preferred. */
+static unsigned next_of(const struct table *table, const double *best, const bool *taken,
+        unsigned num, double *gain)
+{
+    unsigned next = num;
+    *gain = 0;
+    for (unsigned c = 0; c < num; c++) {
+        double here = taken[c] ? -1 : gain_of(table, best, c);
+        for (unsigned s = 0; s < table->num && here > 0; s++) {
+            double fastest = HUGE_VAL;
+            for (unsigned other = 0; other < num; other++)
+                fastest = fmin(fastest, table->log_seconds[s][other]);
+            if (!(best[s] < HUGE_VAL) && table->log_seconds[s][c] < HUGE_VAL)
+                here -= fmin(unserved, table->log_seconds[s][c] - fastest);
+        }
+        if (here > *gain) {
+            *gain = here;
+            next = c;
+        }
+    }
+    return next;
+}
+
+/* How far a configuration is behind the best where it is nearest to it, as a logarithm. */
+static double least_lag(const struct table *table, unsigned c, unsigned num)
+{
+    double least = HUGE_VAL;
+    for (unsigned s = 0; s < table->num; s++) {
+        double best = HUGE_VAL;
+        for (unsigned other = 0; other < num; other++)
+            best = fmin(best, table->log_seconds[s][other]);
+        if (table->log_seconds[s][c] < HUGE_VAL)
+            least = fmin(least, table->log_seconds[s][c] - best);
+    }
+    return least;
+}
+
+/* The least lag of those not taken; `num` when there are no more. */
+static unsigned next_near(const struct table *table, const bool *taken, unsigned num)
+{
+    unsigned next = num;
+    double least = HUGE_VAL;
+    for (unsigned c = 0; c < num; c++) {
+        const double lag = taken[c] ? HUGE_VAL : least_lag(table, c, num);
+        if (lag < least) {
+            least = lag;
+            next = c;
+        }
+    }
+    return least <= log(near_best) ? next : num;
+}
+
+void first_sort(const struct tuner *tuner, const struct precision *precision, struct first *first)
+{
+    static struct table table;         /* too large for a stack by habit; one run at a time */
+    struct config sorted[FIRST_MOST];
+    bool taken[FIRST_MOST] = { false };
+    double best[MAX_SHAPES], gain;
+    table.num = 0;
+    fill(tuner, precision, first, &table);
+    for (unsigned s = 0; s < table.num; s++)
+        best[s] = HUGE_VAL;
+    first->num_good = 0;
+    for (unsigned i = 0; i < first->num; i++) {
+        unsigned c = next_of(&table, best, taken, first->num, &gain);
+        if (c == first->num || gain < least_gain)
+            c = next_near(&table, taken, first->num);
+        for (unsigned kin = 0; c == first->num && kin < first->num_kin; kin++)
+            c = taken[kin] ? c : kin;
+        if (c == first->num)
+            break;
+        taken[c] = true;
+        sorted[first->num_good++] = first->configs[c];
+        for (unsigned s = 0; s < table.num; s++)
+            best[s] = fmin(best[s], table.log_seconds[s][c]);
+    }
+    unsigned num = first->num_good;
+    for (unsigned c = 0; c < first->num; c++)
+        if (!taken[c])
+            sorted[num++] = first->configs[c];
+    memcpy(first->configs, sorted, num * sizeof sorted[0]);
+}

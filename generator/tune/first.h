@@ -1,0 +1,30 @@
+/* first.h: what is known before any search: the recipes of linked bundles that are legal on the
+ * device, nearest relative first, and the presets. They are timed beside each other at a few
+ * shapes, and brought into the order in which they are worth verifying. */
+#ifndef KILN_TUNE_FIRST_H
+#define KILN_TUNE_FIRST_H
+
+#include "phases.h"
+
+enum { FIRST_MOST = MAX_FINALISTS };
+
+struct first {
+    struct config configs[FIRST_MOST];
+    unsigned num, num_kin;             /* how many; how many of them the device's own bundles and
+                                          its relatives' hold */
+    unsigned num_good;                 /* after sorting: those that are fast somewhere, which come
+                                          first, and those of relatives */
+};
+
+void first_list(const struct tuner *tuner, const struct precision *precision, struct first *first);
+
+/* Times those that take the shape, none of it transposed. The best time, seconds; 0 when none has
+ * one. */
+double first_time(struct tuner *tuner, const struct precision *precision, struct shape shape,
+        const struct first *first);
+
+/* Brings them into an order in which each is the one that, beside those before it, gains most at
+ * the shapes that were timed; then come those that are near the best somewhere. */
+void first_sort(const struct tuner *tuner, const struct precision *precision, struct first *first);
+
+#endif

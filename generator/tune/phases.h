@@ -1,0 +1,44 @@
+/* phases.h: what the phases of one precision have in common: its budget and its finalists. */
+#ifndef KILN_TUNE_PHASES_H
+#define KILN_TUNE_PHASES_H
+
+#include "tuner.h"
+
+enum { MAX_FINALISTS = 31, STARTERS = 8 };
+
+/* What the plan knows about one precision. */
+struct plan {
+    struct tuner *tuner;
+    const struct precision *precision;
+    double start, seconds;             /* of tuner->spent; the budget of this precision */
+    double rate;                       /* best so far, operations per second */
+    double generic_rate;               /* 0: not known */
+    double most_ops;                   /* of a drawn shape; 0: what fits the speed and the budget */
+    double search_end;
+    struct config known[MAX_FINALISTS];          /* before the search: starters, then others */
+    unsigned num_known;
+    struct config finalists[MAX_FINALISTS];
+    unsigned num_finalists;
+};
+
+/* The part of the precision's budget that is spent. */
+double plan_used(const struct plan *plan);
+
+/* Whether the run must stop, and not only a phase whose time is over. */
+bool plan_must_stop(const struct plan *plan);
+
+/* Ends the run. */
+void plan_out_of_memory(struct plan *plan);
+
+/* No question goes on beyond this part of the precision's budget; but where the budget is not
+ * strict, the first ones, without which there is nothing. */
+void plan_limit(struct plan *plan, double part, bool is_first);
+/* The same a little beyond the end of a phase, for its last question. */
+void plan_limit_beyond(struct plan *plan, double end, bool is_first);
+
+/* Whether this is one shard of a search, which compares with generic no more than it chooses. */
+bool plan_is_part(const struct tuner *tuner);
+
+double shape_operations(struct shape s);
+
+#endif

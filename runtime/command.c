@@ -1,0 +1,137 @@
+/* command.c: what each command of a call waits for, and the events that are handed out.
+ *
+ * In-order queues keep the stages in order by themselves. On others each stage waits for the event
+ * of the one before, and the first that may use the workspace of the queue for the last call that
+ * did.
+ */
+#include "launch.h"
+
+#include <stdlib.h>
+
+/* PoCL 3.1 lets a marker wait for all that was enqueued before, whatever its list; so none stands
+ * for several events. */
+cl_int kiln_command_begin(const struct launch *launch, struct kiln_waits *waits)
+{
+    const struct kiln_request *request = launch->request;
+    cl_event last_user = launch->space != NULL && !launch->follows ? launch->space->last : NULL;
+    cl_uint num_listed = launch->started ? 0 : request->num_wait;
+    cl_event *events = waits->own;
+    waits->allocated = NULL;
+    /* Where an event of the list fails, some drivers go on with the next command of an in-order
+     * queue: each stage waits, lest C be computed from a workspace that nobody filled. */
+    if (!request->queue_facts.out_of_order) {
+        waits->num = request->num_wait;
+        waits->events = request->wait;
+        return CL_SUCCESS;
+    }
+    if (num_listed > KILN_OWN_WAITS - 2) {
+        events = waits->allocated = calloc(num_listed + (size_t)2, sizeof *events);
+        if (events == NULL) {
+            return KILN_OUT_OF_MEMORY;
+        }
+    }
+    for (waits->num = 0; waits->num < num_listed; waits->num++) {
+        events[waits->num] = request->wait[waits->num];
+    }
+    if (launch->last != NULL) {
+        events[waits->num++] = launch->last;
+    }
+    if (last_user != NULL) {
+        events[waits->num++] = last_user;
+    }
+    waits->events = waits->num > 0 ? events : NULL;
+    return CL_SUCCESS;
+}
+
+/* Takes the event of the stage just enqueued over. The stage may have been one that writes C, so
+ * that a failure must end the call: CL_INVALID_EVENT does. */
+static cl_int note_event(struct launch *launch, cl_event event)
+{
+    if (launch->last != NULL) {
+        clReleaseEvent(launch->last);
+    }
+    launch->last = event;
+    if (launch->request->stage_events != NULL) {
+        if (clRetainEvent(event) != CL_SUCCESS) {
+            return CL_INVALID_EVENT;
+        }
+        launch->request->stage_events[launch->num_stage_events++] = event;
+    }
+    return CL_SUCCESS;
+}
+
+bool kiln_command_wants_event(const struct kiln_request *request, bool is_final)
+{
+    return request->queue_facts.out_of_order || request->stage_events != NULL ||
+           (is_final && request->event != NULL);
+}
+
+cl_int kiln_command_end(struct launch *launch, const struct kiln_waits *waits, cl_int error,
+        cl_event event)
+{
+    free(waits->allocated);
+    if (error == CL_SUCCESS) {
+        launch->started = true;
+        launch->follows = launch->space != NULL;
+        if (event != NULL) {
+            error = note_event(launch, event);
+        }
+    }
+    return error;
+}
+
+void kiln_command_drop_events(struct launch *launch)
+{
+    while (launch->num_stage_events > 0) {
+        clReleaseEvent(launch->request->stage_events[--launch->num_stage_events]);
+    }
+}
+
+/* An event that is complete. A marker without a wait list, on an out-of-order queue, would wait for
+ * all that was enqueued before; PoCL 3.1 lets one with a list wait for it as well. */
+static enum kiln_status make_complete_event(cl_context context, cl_event *event)
+{
+    cl_int error = CL_SUCCESS;
+    cl_event made = clCreateUserEvent(context, &error);
+    if (made == NULL) {
+        return (enum kiln_status)error;
+    }
+    error = clSetUserEventStatus(made, CL_COMPLETE);
+    if (error == CL_SUCCESS) {
+        *event = made;
+    } else {
+        clReleaseEvent(made);
+    }
+    return (enum kiln_status)error;
+}
+
+/* On a queue without order, the one event of a wait list says all that a marker behind it would. */
+static enum kiln_status wait_by_itself(const struct kiln_request *request)
+{
+    cl_int error = CL_SUCCESS;
+    if (request->event != NULL) {
+        error = clRetainEvent(request->wait[0]);
+    }
+    if (request->event != NULL && error == CL_SUCCESS) {
+        *request->event = request->wait[0];
+    }
+    return (enum kiln_status)error;
+}
+
+/* Who enqueues after the call on an in-order queue counts on the wait list being over, whether the
+ * call had work to do or not. */
+enum kiln_status kiln_command_none(const struct kiln_context *context,
+        const struct kiln_request *request)
+{
+    if (request->event == NULL && request->num_wait == 0) {
+        return KILN_SUCCESS;
+    }
+    if (request->num_wait == 0 && request->queue_facts.out_of_order) {
+        return make_complete_event(context->context, request->event);
+    }
+    if (request->num_wait == 1 && request->queue_facts.out_of_order) {
+        return wait_by_itself(request);
+    }
+    return (enum kiln_status)clEnqueueMarkerWithWaitList(request->queue, request->num_wait,
+            request->wait, request->event);
+}

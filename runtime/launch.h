@@ -1,0 +1,102 @@
+/* launch.h: what the files share that enqueue a call.
+ *
+ * launch.c drives the others: stages.c enqueues the kernels of a recipe, with their arguments
+ * (arguments.c) and the image of a workspace (image.c); copy.c makes a pack that is a plain copy.
+ * Both enqueue commands one after another (command.c), in a workspace that the call holds
+ * (claim.c). None of them calls launch.c.
+ */
+#ifndef KILN_LAUNCH_H
+#define KILN_LAUNCH_H
+
+#include "internal.h"
+
+/* A call under way. */
+struct launch {
+    struct kiln_context *context;
+    const struct kiln_problem *problem;
+    const struct kiln_request *request;
+    bool has_turn;                     /* since a recipe needed a workspace: */
+    struct kiln_turn turn;
+    struct kiln_space *space;          /* kept; NULL until a recipe needs the context's */
+    bool follows;                      /* the last user of the space has been waited for */
+    struct kiln_space *evicted;        /* by the space; to be freed in the end */
+    struct kiln_image *image;          /* of the workspace; NULL unless the recipe reads one */
+    cl_event last;                     /* of the stage before; NULL where the queue keeps order */
+    bool started;                      /* a stage is enqueued: the wait list has been waited for */
+    bool touched;                      /* so is one that writes the C of the member under way */
+    unsigned num_stage_events;
+    size_t num_members;                /* of the batch; 1 to pack an operand */
+    size_t member;                     /* those before it are enqueued */
+};
+
+/* ---- command.c: the events of commands ---- */
+
+/* What a command waits for: the wait list, the one before, the last user of the workspace. */
+enum { KILN_OWN_WAITS = 16 };
+
+struct kiln_waits {
+    cl_uint num;
+    const cl_event *events;
+    cl_event own[KILN_OWN_WAITS];
+    cl_event *allocated;               /* for a longer list; NULL or to be freed */
+};
+
+/* Before a command: what it waits for. */
+cl_int kiln_command_begin(const struct launch *launch, struct kiln_waits *waits);
+bool kiln_command_wants_event(const struct kiln_request *request, bool is_final);
+/* After it, whether it was enqueued or not; takes the event over. */
+cl_int kiln_command_end(struct launch *launch, const struct kiln_waits *waits, cl_int error,
+        cl_event event);
+/* Releases the events of stages that the caller is not to get. */
+void kiln_command_drop_events(struct launch *launch);
+/* In the place of the commands of a call that has none. */
+enum kiln_status kiln_command_none(const struct kiln_context *context,
+        const struct kiln_request *request);
+
+/* ---- claim.c: the queue's turn and the workspace that a call holds ---- */
+
+/* The workspace that the context holds for the queue. */
+enum kiln_status kiln_claim_own(struct launch *launch, size_t bytes, cl_mem *workspace);
+/* The workspace for a plan, the caller's or the context's. */
+enum kiln_status kiln_claim_workspace(struct launch *launch, const struct kiln_plan *plan,
+        cl_mem *workspace);
+/* After a failure to enqueue. */
+void kiln_claim_give_up(struct launch *launch, enum kiln_status status);
+/* At the end of the call. */
+void kiln_claim_leave(struct launch *launch);
+
+/* ---- arguments.c ---- */
+
+/* An argument as clSetKernelArg takes it. */
+struct kiln_argument {
+    size_t size;
+    cl_mem buffer;                     /* not NULL: this one */
+    uint64_t scalar;                   /* else the first `size` bytes of this one */
+};
+
+/* All arguments that a kernel of the plan may take for one member of the batch. */
+void kiln_arguments_fill(const struct launch *launch, const struct kiln_plan *plan,
+        cl_mem workspace, struct kiln_argument arguments[KILN_NUM_ARG_CODES]);
+/* Sets those of a stage. */
+cl_int kiln_arguments_set(const struct kiln_stage *stage, unsigned index,
+        struct kiln_kernel_set *set, const struct kiln_argument arguments[KILN_NUM_ARG_CODES]);
+
+/* ---- image.c ---- */
+
+/* Lays an image over the workspace, if the plan reads one. */
+enum kiln_status kiln_image_make(struct launch *launch, const struct kiln_plan *plan,
+        cl_mem workspace);
+void kiln_image_drop(struct launch *launch);
+
+/* ---- stages.c ---- */
+
+/* The kernels of each member of the batch that is not enqueued yet. */
+enum kiln_status kiln_stages_enqueue(struct launch *launch, const struct kiln_choice *choice,
+        cl_mem workspace);
+
+/* ---- copy.c ---- */
+
+/* Packs an operand that the recipe takes as it is. */
+enum kiln_status kiln_copy_operand(struct launch *launch, const struct kiln_pack_layout *layout);
+
+#endif

@@ -1,0 +1,381 @@
+/* plan.c: what a recipe would do for a product; see plan.h. */
+#include "plan.h"
+
+#include <string.h>
+
+/* ---- What is multiplied ---- */
+
+/* Gives the matrices the rows that follow from m, n and k. */
+static void set_rows(struct kiln_product *product)
+{
+    const size_t m = product->m, n = product->n, k = product->k;
+    product->a.rows = product->transa ? k : m;
+    product->a.row_length = product->transa ? m : k;
+    product->b.rows = product->transb ? n : k;
+    product->b.row_length = product->transb ? k : n;
+    product->c.rows = m;
+    product->c.row_length = n;
+}
+
+struct kiln_product kiln_product_dense(unsigned precision, size_t element_bytes, unsigned transa,
+        unsigned transb, size_t m, size_t n, size_t k)
+{
+    struct kiln_product product = {
+        .precision = precision,
+        .element_bytes = element_bytes,
+        .transa = transa,
+        .transb = transb,
+        .m = m,
+        .n = n,
+        .k = k,
+        .batch_count = 1,
+    };
+    set_rows(&product);
+    product.a.ld = product.a.row_length;
+    product.b.ld = product.b.row_length;
+    product.c.ld = product.c.row_length;
+    return product;
+}
+
+size_t kiln_extent(const struct kiln_product *product, unsigned dim)
+{
+    const size_t extents[KILN_NUM_DIMS] = {
+        [KILN_DIM_ONE] = 1,
+        [KILN_DIM_M] = product->m,
+        [KILN_DIM_N] = product->n,
+        [KILN_DIM_K] = product->k,
+    };
+    return extents[dim];
+}
+
+const struct kiln_matrix *kiln_operand(const struct kiln_product *product, unsigned prepared)
+{
+    return prepared == KILN_PREPARED_A ? &product->a : &product->b;
+}
+
+bool kiln_matrix_span(const struct kiln_matrix *matrix, size_t *span)
+{
+    return kiln_multiply(matrix->rows - 1, matrix->ld, span) &&
+           kiln_add(*span, matrix->row_length, span);
+}
+
+bool kiln_matrix_end(const struct kiln_matrix *matrix, size_t batch_count, size_t *end)
+{
+    size_t span = 0, strides = 0;
+    return kiln_matrix_span(matrix, &span) &&
+           kiln_multiply(batch_count - 1, matrix->stride, &strides) &&
+           kiln_add(matrix->offset, strides, end) && kiln_add(*end, span, end);
+}
+
+/* ---- Guards ---- */
+
+static bool divides(uint32_t divisor, size_t value)
+{
+    return divisor <= 1 || value % divisor == 0;
+}
+
+static bool matrix_is_aligned(uint32_t divisor, const struct kiln_matrix *matrix)
+{
+    return divides(divisor, matrix->ld) && divides(divisor, matrix->offset) &&
+           divides(divisor, matrix->stride);
+}
+
+bool kiln_extent_is_at_most(uint32_t most, size_t extent)
+{
+    return most == 0 || extent <= most;
+}
+
+bool kiln_extent_is_whole(uint32_t unit, uint32_t rest, size_t extent)
+{
+    return unit <= 1 || extent % unit <= rest;
+}
+
+bool kiln_guard_takes_extents(const struct kiln_guard *guard, size_t m, size_t n, size_t k)
+{
+    return kiln_extent_is_at_most(guard->most[0], m) &&
+           kiln_extent_is_at_most(guard->most[1], n) &&
+           kiln_extent_is_at_most(guard->most[2], k) &&
+           kiln_extent_is_whole(guard->m, guard->rest[0], m) &&
+           kiln_extent_is_whole(guard->n, guard->rest[1], n) &&
+           kiln_extent_is_whole(guard->k, guard->rest[2], k);
+}
+
+bool kiln_guard_takes(const struct kiln_guard *guard, const struct kiln_product *product)
+{
+    return kiln_guard_takes_extents(guard, product->m, product->n, product->k) &&
+           matrix_is_aligned(guard->a, &product->a) && matrix_is_aligned(guard->b, &product->b) &&
+           matrix_is_aligned(guard->c, &product->c);
+}
+
+bool kiln_recipe_takes_all(const struct kiln_recipe *recipe)
+{
+    const struct kiln_guard *guard = &recipe->guard;
+    const uint32_t units[] = {guard->m, guard->n, guard->k, guard->a, guard->b, guard->c};
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        if (units[i] > 1) {
+            return false;
+        }
+    }
+    return guard->most[0] == 0 && guard->most[1] == 0 && guard->most[2] == 0 &&
+           recipe->index_bits == 64;
+}
+
+/* ---- Indices ---- */
+
+/* The extents, and as far beyond them as kernels may go. */
+static bool padded_product(const struct kiln_recipe *recipe, const struct kiln_product *product,
+        struct kiln_product *padded)
+{
+    *padded = *product;
+    size_t *extents[3] = {&padded->m, &padded->n, &padded->k};
+    for (unsigned i = 0; i < 3; i++) {
+        size_t beyond = 0;
+        if (!kiln_multiply(2, recipe->reach[i], &beyond) ||
+            !kiln_add(*extents[i], beyond, extents[i])) {
+            return false;
+        }
+    }
+    set_rows(padded);
+    return true;
+}
+
+/* The offset of the last batch member counts: the host adds the strides before a kernel sees it. */
+static bool last_index_fits(const struct kiln_matrix *matrix, size_t batch_count)
+{
+    size_t end = 0;
+    return kiln_matrix_end(matrix, batch_count, &end) && end - 1 <= INT32_MAX;
+}
+
+/* The elements of a region, padding included; false on overflow. */
+static bool region_elements(const struct kiln_product *product, const struct kiln_region *region,
+        size_t *elements)
+{
+    size_t rows = 0, columns = 0;
+    return kiln_round_up(kiln_extent(product, region->dim[0]), region->round[0], &rows) &&
+           kiln_round_up(kiln_extent(product, region->dim[1]), region->round[1], &columns) &&
+           kiln_multiply(rows, columns, elements);
+}
+
+static bool regions_fit(const struct kiln_recipe *recipe, const struct kiln_product *padded)
+{
+    for (unsigned i = 0; i < recipe->num_regions; i++) {
+        size_t elements = 0;
+        if (!region_elements(padded, &recipe->regions[i], &elements) || elements > INT32_MAX) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* May a recipe with 32-bit indices serve the call?
+ *
+ * Every value that such a kernel computes must fit a signed 32-bit integer, those that it computes
+ * and then does not use included, since overflow is undefined in OpenCL C. Kernels go through M, N
+ * and K by parts: tiles, slices, vectors, unrolled steps. The last part may end beyond the extent,
+ * and the place of the next one may be computed before it is found that there is none; so a row, a
+ * column or a k goes less than twice the largest part, the recipe's reach, beyond the extent. What
+ * counts is the last element of matrices of such extents:
+ *     offset + (padded rows - 1) * ld + padded row length - 1.
+ * This bounds M, N, K and ld as well. Within the workspace a kernel counts from the start of a
+ * region, which is as large as such extents would make it. */
+bool kiln_indices_fit(const struct kiln_recipe *recipe, const struct kiln_product *product)
+{
+    struct kiln_product padded;
+    if (recipe->index_bits == 64) {
+        return true;
+    }
+    return padded_product(recipe, product, &padded) &&
+           last_index_fits(&padded.a, padded.batch_count) &&
+           last_index_fits(&padded.b, padded.batch_count) &&
+           last_index_fits(&padded.c, padded.batch_count) && regions_fit(recipe, &padded);
+}
+
+bool kiln_recipe_takes(const struct kiln_recipe *recipe, const struct kiln_product *product)
+{
+    return recipe->precision == product->precision && recipe->transa == product->transa &&
+           recipe->transb == product->transb && kiln_guard_takes(&recipe->guard, product) &&
+           kiln_indices_fit(recipe, product);
+}
+
+/* ---- Stages ---- */
+
+const struct kiln_region *kiln_prepared_region(const struct kiln_recipe *recipe,
+        unsigned prepared)
+{
+    for (unsigned i = 0; i < recipe->num_regions; i++) {
+        if (recipe->regions[i].holds == prepared) {
+            return &recipe->regions[i];
+        }
+    }
+    return NULL;
+}
+
+bool kiln_recipe_reads_image(const struct kiln_recipe *recipe)
+{
+    for (unsigned i = 0; i < recipe->num_stages; i++) {
+        const struct kiln_stage *stage = &recipe->stages[i];
+        if (memchr(stage->args, KILN_ARG_WORKSPACE_IMAGE, stage->num_args) != NULL) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool kiln_stage_is_needed(const struct kiln_recipe *recipe, unsigned index, unsigned packed)
+{
+    unsigned prepares = recipe->stages[index].prepares;
+    bool is_alone = prepares == KILN_PREPARED_A || prepares == KILN_PREPARED_B;
+    bool both_at_once = false;
+    for (unsigned i = 0; i < recipe->num_stages; i++) {
+        both_at_once |= recipe->stages[i].prepares == KILN_PREPARED_BOTH;
+    }
+    if (is_alone && both_at_once && packed == KILN_PREPARED_NONE) {
+        return false;
+    }
+    return (prepares & packed) == 0;
+}
+
+static size_t num_groups(const struct kiln_product *product, const struct kiln_stage *stage,
+        unsigned d)
+{
+    size_t extent = kiln_extent(product, stage->dim[d]);
+    if (stage->dim[d] == KILN_DIM_ONE) {
+        return stage->tile[d];
+    }
+    return extent / stage->tile[d] + (extent % stage->tile[d] != 0);
+}
+
+static bool plan_groups(const struct kiln_product *product, struct kiln_plan *plan)
+{
+    for (unsigned i = 0; i < plan->recipe->num_stages; i++) {
+        const struct kiln_stage *stage = &plan->recipe->stages[i];
+        for (unsigned d = 0; d < stage->work_dim; d++) {
+            size_t groups = num_groups(product, stage, d);
+            groups = groups == 0 && i + 1 == plan->recipe->num_stages ? 1 : groups;
+            plan->groups[i][d] = groups;
+            if (!kiln_multiply(groups, stage->local[d], &plan->global[i][d])) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+bool kiln_stage_is_empty(const struct kiln_plan *plan, unsigned index)
+{
+    for (unsigned d = 0; d < plan->recipe->stages[index].work_dim; d++) {
+        if (plan->groups[index][d] == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* ---- Regions ---- */
+
+static size_t greatest_common_divisor(size_t a, size_t b)
+{
+    while (b != 0) {
+        size_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+/* The distance in bytes of places where elements of this size may start. Kernels address a region
+ * in its own elements from the start of the buffer, so that its place must be a multiple of the
+ * element as well as of the alignment, counted with the caller's offset. False on overflow. */
+static bool place_unit(size_t element_bytes, size_t *unit)
+{
+    size_t common = greatest_common_divisor(KILN_REGION_ALIGN, element_bytes);
+    return kiln_multiply(element_bytes, KILN_REGION_ALIGN / common, unit);
+}
+
+/* Where a region starts that does not start before *end, which becomes its end; in bytes. */
+static bool place_region(const struct kiln_product *product, const struct kiln_region *region,
+        size_t *end, size_t *start)
+{
+    size_t unit = 0, elements = 0, bytes = 0;
+    return place_unit(region->element_bytes, &unit) && kiln_round_up(*end, unit, start) &&
+           region_elements(product, region, &elements) &&
+           kiln_multiply(elements, region->element_bytes, &bytes) &&
+           kiln_add(*start, bytes, end);
+}
+
+static bool plan_regions(const struct kiln_product *product, const struct kiln_places *places,
+        struct kiln_plan *plan)
+{
+    size_t base = places->workspace_offset, end = base;
+    for (unsigned i = 0; i < plan->recipe->num_regions; i++) {
+        const struct kiln_region *region = &plan->recipe->regions[i];
+        bool is_packed = (places->packed & region->holds) != 0;
+        size_t packed_end = places->packed_offset[region->holds], start = 0;
+        if (!place_region(product, region, is_packed ? &packed_end : &end, &start)) {
+            return false;
+        }
+        plan->region_start[i] = start / region->element_bytes;
+        plan->packed_start[region->holds] = plan->region_start[i];
+    }
+    /* An image has a pixel, even where k is 0 and nothing lies in the regions. */
+    bool reads_image = kiln_recipe_reads_image(plan->recipe);
+    size_t least = reads_image ? KILN_PIXEL_BYTES : 0;
+    plan->workspace_bytes = end - base > least ? end - base : least;
+    plan->pixels = reads_image ? (base + plan->workspace_bytes) / KILN_PIXEL_BYTES : 0;
+    return true;
+}
+
+bool kiln_plan_make(const struct kiln_recipe *recipe, const struct kiln_product *product,
+        const struct kiln_places *places, struct kiln_plan *plan)
+{
+    *plan = (struct kiln_plan){.recipe = recipe};
+    return plan_groups(product, plan) && plan_regions(product, places, plan);
+}
+
+/* ---- Packs ---- */
+
+/* What is to be placed: so many elements, starting at a multiple of `step` bytes. */
+struct content {
+    size_t elements, element_bytes, step;
+};
+
+/* The rows of a plain copy start where the recipe can read them. */
+static bool plain_content(const struct kiln_product *product, const struct kiln_matrix *matrix,
+        uint32_t divisor, struct content *content, size_t *ld)
+{
+    size_t unit = divisor > 0 ? divisor : 1;
+    content->element_bytes = product->element_bytes;
+    return kiln_round_up(matrix->row_length, unit, ld) &&
+           kiln_multiply(matrix->rows, *ld, &content->elements) &&
+           kiln_multiply(product->element_bytes, unit, &content->step);
+}
+
+static bool region_content(const struct kiln_product *product, const struct kiln_region *region,
+        struct content *content)
+{
+    content->element_bytes = content->step = region->element_bytes;
+    return region_elements(product, region, &content->elements);
+}
+
+bool kiln_pack_layout(const struct kiln_recipe *recipe, const struct kiln_product *product,
+        unsigned prepared, size_t offset, struct kiln_pack_layout *layout)
+{
+    const struct kiln_region *region = kiln_prepared_region(recipe, prepared);
+    const struct kiln_guard *guard = &recipe->guard;
+    struct content content;
+    size_t unit = 0, start = 0, bytes = 0;
+    *layout = (struct kiln_pack_layout){.is_plain = region == NULL};
+    bool countable = region != NULL
+            ? region_content(product, region, &content)
+            : plain_content(product, kiln_operand(product, prepared),
+                    prepared == KILN_PREPARED_A ? guard->a : guard->b, &content, &layout->ld);
+    if (!countable || !place_unit(content.step, &unit) ||
+        !kiln_round_up(offset, unit, &start) ||
+        !kiln_multiply(content.elements, content.element_bytes, &bytes) ||
+        !kiln_add(start, bytes, &layout->end)) {
+        return false;
+    }
+    layout->start = start / content.element_bytes;
+    layout->slack = unit - KILN_REGION_ALIGN;
+    return true;
+}

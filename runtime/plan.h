@@ -1,0 +1,153 @@
+/* plan.h: the planning core, which the library and the generator share.
+ *
+ * What a recipe would do for a product: whether it takes it, which of its stages are launched with
+ * how many work-groups, and where its regions lie. All of it is computed from the shape alone, in
+ * integers: without OpenCL, memory, locks or a device.
+ */
+#ifndef KILN_PLAN_H
+#define KILN_PLAN_H
+
+#include "bundle.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* ---- Checked arithmetic: true when the result fits ---- */
+
+static inline bool kiln_add(size_t a, size_t b, size_t *sum)
+{
+    return !__builtin_add_overflow(a, b, sum);
+}
+
+static inline bool kiln_multiply(size_t a, size_t b, size_t *product)
+{
+    return !__builtin_mul_overflow(a, b, product);
+}
+
+/* The smallest multiple of `unit` that is not below `value`. */
+static inline bool kiln_round_up(size_t value, size_t unit, size_t *rounded)
+{
+    size_t rest = value % unit;
+    return kiln_add(value, rest ? unit - rest : 0, rounded);
+}
+
+/* ---- What is multiplied ---- */
+
+/* How a matrix lies in memory: `rows` rows of `row_length` elements, `ld` elements apart. */
+struct kiln_matrix {
+    size_t offset, ld, stride;         /* elements; stride is 0 unless there is a batch */
+    size_t rows, row_length;
+};
+
+/* Row-major C (m x n) = op(A) op(B), without the memory it is done in. When nothing of A and B is
+ * read, k is 0, and they have no elements. */
+struct kiln_product {
+    unsigned precision;                /* enum kiln_precision: 16, 32, 64 */
+    size_t element_bytes;
+    unsigned transa, transb;           /* 0 or 1 */
+    size_t m, n, k;
+    size_t batch_count;                /* >= 1 */
+    struct kiln_matrix a, b, c;
+};
+
+/* One product of matrices without gaps between their rows, at the start of their buffers. */
+struct kiln_product kiln_product_dense(unsigned precision, size_t element_bytes, unsigned transa,
+        unsigned transb, size_t m, size_t n, size_t k);
+
+/* Is anything of A and B read? */
+static inline bool kiln_reads_operands(const struct kiln_product *product)
+{
+    return product->m > 0 && product->n > 0 && product->k > 0;
+}
+
+/* By enum kiln_dim. */
+size_t kiln_extent(const struct kiln_product *product, unsigned dim);
+
+/* The operand of one code of enum kiln_prepared. */
+const struct kiln_matrix *kiln_operand(const struct kiln_product *product, unsigned prepared);
+
+/* From the first element of a matrix to behind its last; it has at least one. False on overflow. */
+bool kiln_matrix_span(const struct kiln_matrix *matrix, size_t *span);
+
+/* The place behind a matrix's last element in the last batch member, counted from the start of the
+ * buffer; it has at least one element. False on overflow. */
+bool kiln_matrix_end(const struct kiln_matrix *matrix, size_t batch_count, size_t *end);
+
+/* ---- Which recipe takes it ---- */
+
+/* What a guard asks of one extent: no more than the most (0: any), and a multiple of the unit but
+ * for a small rest. */
+bool kiln_extent_is_at_most(uint32_t most, size_t extent);
+bool kiln_extent_is_whole(uint32_t unit, uint32_t rest, size_t extent);
+
+/* Does the guard let the extents pass, whatever the leading dimensions and offsets? */
+bool kiln_guard_takes_extents(const struct kiln_guard *guard, size_t m, size_t n, size_t k);
+bool kiln_guard_takes(const struct kiln_guard *guard, const struct kiln_product *product);
+
+/* Do the indices that the recipe's kernels compute fit their type? */
+bool kiln_indices_fit(const struct kiln_recipe *recipe, const struct kiln_product *product);
+
+/* Is the recipe for the product's precision and transposes, and takes its shape? */
+bool kiln_recipe_takes(const struct kiln_recipe *recipe, const struct kiln_product *product);
+
+/* Does the recipe serve every shape of its precision and transposes? */
+bool kiln_recipe_takes_all(const struct kiln_recipe *recipe);
+
+/* ---- Which stages are launched ---- */
+
+/* The region of a recipe that holds a prepared operand; NULL: there is none. */
+const struct kiln_region *kiln_prepared_region(const struct kiln_recipe *recipe,
+        unsigned prepared);
+
+/* Does a stage take the workspace as an image? */
+bool kiln_recipe_reads_image(const struct kiln_recipe *recipe);
+
+/* Whether a multiplication enqueues the stage: no pack of the set of operands that it brings
+ * (enum kiln_prepared) takes the stage's place, nor does a stage that prepares both operands. */
+bool kiln_stage_is_needed(const struct kiln_recipe *recipe, unsigned index, unsigned packed);
+
+/* ---- How it is done ---- */
+
+/* Where regions lie: from an offset of the workspace on, or, if they hold operands that a pack
+ * stands for, in the pack. */
+struct kiln_places {
+    size_t workspace_offset;                       /* bytes; a multiple of KILN_REGION_ALIGN */
+    unsigned packed;                               /* a set of operands (enum kiln_prepared) */
+    size_t packed_offset[KILN_NUM_PREPARED];       /* likewise bytes, by enum kiln_prepared; the
+                                                      first is unused */
+};
+
+/* A recipe with everything that a launch needs to know about the shape. */
+struct kiln_plan {
+    const struct kiln_recipe *recipe;
+    size_t groups[KILN_MAX_STAGES][3];             /* any 0: the stage has nothing to do */
+    size_t global[KILN_MAX_STAGES][3];             /* work-items */
+    size_t region_start[KILN_MAX_REGIONS];         /* elements of the region */
+    size_t packed_start[KILN_NUM_PREPARED];        /* likewise, by enum kiln_prepared */
+    size_t workspace_bytes;                        /* from the offset on */
+    size_t pixels;                                 /* of the workspace as an image, from the start
+                                                      of its buffer; 0: no stage reads one */
+};
+
+/* Plans the launches and regions of a recipe, whether it takes the product or not; false on
+ * overflow. The last stage writes C even when k is 0 and its work-groups divide k among
+ * themselves. */
+bool kiln_plan_make(const struct kiln_recipe *recipe, const struct kiln_product *product,
+        const struct kiln_places *places, struct kiln_plan *plan);
+
+/* A stage without work-groups (k is 0, and it packs A or B) must not be enqueued. */
+bool kiln_stage_is_empty(const struct kiln_plan *plan, unsigned index);
+
+/* Where an operand lies in a pack: in the recipe's own form, or as a plain copy of the matrix. */
+struct kiln_pack_layout {
+    bool is_plain;
+    size_t start, ld;                  /* elements of the region or of the matrix; ld if plain */
+    size_t end;                        /* bytes from the start of the buffer */
+    size_t slack;                      /* bytes more that another offset may take */
+};
+
+/* The layout of an operand in a pack that starts at `offset` bytes. False on overflow. */
+bool kiln_pack_layout(const struct kiln_recipe *recipe, const struct kiln_product *product,
+        unsigned prepared, size_t offset, struct kiln_pack_layout *layout);
+
+#endif

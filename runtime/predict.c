@@ -1,0 +1,147 @@
+/* predict.c: how long a recipe takes for a product; see predict.h. */
+#include "predict.h"
+
+/* Counts of so many bits, times a float's 24, are exact in a double. */
+enum { EXACT_BITS = 29 };
+
+/* EVEN counts in these parts of a k. */
+enum { EVEN_PARTS = 16 };
+
+/* Of memory. */
+enum { LINE_BYTES = 64 };
+
+static uint64_t at_most(uint64_t value)
+{
+    return value < KILN_TIME_MAX ? value : KILN_TIME_MAX;
+}
+
+static uint64_t times(uint64_t a, uint64_t b)
+{
+    uint64_t product = 0;
+    return __builtin_mul_overflow(a, b, &product) ? KILN_TIME_MAX : at_most(product);
+}
+
+/* How many parts of `size` it takes. */
+static uint64_t parts(uint64_t extent, uint64_t size)
+{
+    return extent / size + (extent % size != 0);
+}
+
+static bool is_ragged(const struct kiln_matrix *matrix, size_t element_bytes)
+{
+    return (matrix->ld | matrix->offset | matrix->stride) * element_bytes % LINE_BYTES != 0;
+}
+
+unsigned kiln_time_ragged(const struct kiln_product *product)
+{
+    const size_t bytes = product->element_bytes;
+    return (is_ragged(&product->a, bytes) ? KILN_RAGGED_A : 0u) |
+           (is_ragged(&product->b, bytes) ? KILN_RAGGED_B : 0u) |
+           (is_ragged(&product->c, bytes) ? KILN_RAGGED_C : 0u);
+}
+
+/* Work-groups that take tiles in turn share all steps evenly. */
+static void count_turns(const struct kiln_recipe *recipe, uint64_t tiles, uint64_t steps,
+        uint64_t terms[KILN_NUM_TERMS])
+{
+    terms[KILN_TERM_STEPS] = times(parts(times(tiles, steps), recipe->turns), recipe->tile[2]);
+    terms[KILN_TERM_ROUNDS] = parts(tiles, recipe->turns);
+}
+
+/* Others come to the compute units in whole rounds, one or two to a unit at a time. */
+static void count_rounds(uint64_t groups, uint64_t depth, uint32_t units,
+        uint64_t terms[KILN_NUM_TERMS])
+{
+    const uint64_t single = parts(groups, units), paired = 2 * parts(groups, 2 * (uint64_t)units);
+    terms[KILN_TERM_STEPS] = times(single, depth);
+    terms[KILN_TERM_ROUNDS] = single;
+    terms[KILN_TERM_PAIRED_STEPS] = times(paired, depth);
+    terms[KILN_TERM_PAIRED_ROUNDS] = paired;
+}
+
+static void count_work(const struct kiln_recipe *recipe, const struct kiln_product *product,
+        uint32_t units, uint64_t terms[KILN_NUM_TERMS])
+{
+    const uint64_t tiles = times(parts(product->m, recipe->tile[0]),
+            parts(product->n, recipe->tile[1]));
+    const uint64_t steps = parts(product->k, recipe->tile[2]);
+    const uint64_t groups = times(tiles, recipe->split);
+    const uint64_t depth = times(parts(steps, recipe->split), recipe->tile[2]);
+    if (recipe->turns != 0) {
+        count_turns(recipe, tiles, steps, terms);
+    } else {
+        count_rounds(groups, depth, units, terms);
+    }
+    terms[KILN_TERM_DEPTH] = depth;
+    terms[KILN_TERM_EVEN] = times(times(groups, depth), EVEN_PARTS) / units;
+}
+
+static void count_memory(const struct kiln_recipe *recipe, const struct kiln_product *product,
+        uint64_t terms[KILN_NUM_TERMS])
+{
+    const uint64_t a = times(product->m, product->k), b = times(product->k, product->n);
+    const uint64_t c = times(product->m, product->n);
+    const uint64_t fetched_a = times(parts(product->n, recipe->tile[1]), a);
+    const uint64_t fetched_b = times(parts(product->m, recipe->tile[0]), b);
+    const unsigned ragged = kiln_time_ragged(product);
+    terms[KILN_TERM_A] = a;
+    terms[KILN_TERM_B] = b;
+    terms[KILN_TERM_C] = c;
+    terms[KILN_TERM_RAGGED_C] = ragged & KILN_RAGGED_C ? c : 0;
+    terms[KILN_TERM_TURNED_A] = product->transa ? a : 0;
+    terms[KILN_TERM_TURNED_B] = product->transb ? b : 0;
+    terms[KILN_TERM_FETCHED_A] = fetched_a;
+    terms[KILN_TERM_FETCHED_B] = fetched_b;
+    terms[KILN_TERM_FETCHED_TURNED_A] = product->transa ? fetched_a : 0;
+    terms[KILN_TERM_FETCHED_TURNED_B] = product->transb ? fetched_b : 0;
+    terms[KILN_TERM_FETCHED_RAGGED_A] = ragged & KILN_RAGGED_A ? fetched_a : 0;
+    terms[KILN_TERM_FETCHED_RAGGED_B] = ragged & KILN_RAGGED_B ? fetched_b : 0;
+}
+
+void kiln_time_terms(const struct kiln_recipe *recipe, const struct kiln_product *product,
+        uint32_t units, uint64_t terms[KILN_NUM_TERMS])
+{
+    for (unsigned i = 0; i < KILN_NUM_TERMS; i++) {
+        terms[i] = 0;
+    }
+    terms[KILN_TERM_CALL] = 1;
+    count_work(recipe, product, units > 0 ? units : 1, terms);
+    count_memory(recipe, product, terms);
+}
+
+/* The count without the bits below its first EXACT_BITS. */
+static double rounded(uint64_t count)
+{
+    const unsigned bits = count > 0 ? 64 - (unsigned)__builtin_clzll(count) : 0;
+    const unsigned below = bits > EXACT_BITS ? bits - EXACT_BITS : 0;
+    return (double)(count >> below << below);
+}
+
+uint64_t kiln_time_sum(const struct kiln_time *time, const uint64_t terms[KILN_NUM_TERMS])
+{
+    uint64_t sum = 0;
+    for (unsigned i = 0; i < KILN_NUM_TERMS; i++) {
+        const double term = (double)time->coefficient[i] * rounded(terms[i]);
+        sum = at_most(sum + (term < (double)KILN_TIME_MAX ? (uint64_t)term : KILN_TIME_MAX));
+    }
+    return sum;
+}
+
+uint64_t kiln_time_predict(const struct kiln_recipe *recipe, const struct kiln_product *product,
+        uint32_t units)
+{
+    uint64_t terms[KILN_NUM_TERMS];
+    kiln_time_terms(recipe, product, units, terms);
+    return kiln_time_sum(recipe->time, terms);
+}
+
+bool kiln_time_is_sound(const struct kiln_time *time)
+{
+    for (unsigned i = 0; i < KILN_NUM_TERMS; i++) {
+        /* Also false for what is no number. */
+        if (!(time->coefficient[i] >= 0 && time->coefficient[i] < (float)KILN_TIME_MAX)) {
+            return false;
+        }
+    }
+    return true;
+}

@@ -1,0 +1,37 @@
+/* predict.h: how long a recipe takes for a product, by its fitted coefficients.
+ *
+ * The time is a sum of terms, each a count that follows from the shape and from what the recipe
+ * says of itself (bundle.h), times a coefficient. Like plan.h it is pure, and shared by the
+ * library and the generator, which fits the coefficients. Counts and times are integers, and a
+ * coefficient times a count is exact, so that the choice among recipes is the same on every
+ * machine.
+ */
+#ifndef KILN_PREDICT_H
+#define KILN_PREDICT_H
+
+#include "plan.h"
+
+/* No time is longer. */
+#define KILN_TIME_MAX (UINT64_C(1) << 62)
+
+/* The matrices whose rows do not all begin with a line of memory, as a set of bits. */
+enum kiln_ragged { KILN_RAGGED_A = 1, KILN_RAGGED_B = 2, KILN_RAGGED_C = 4 };
+unsigned kiln_time_ragged(const struct kiln_product *product);
+
+/* The counts of a product's terms, by enum kiln_term, on a device with so many compute units (0 is
+ * taken as 1). They stop at 2^62. */
+void kiln_time_terms(const struct kiln_recipe *recipe, const struct kiln_product *product,
+        uint32_t units, uint64_t terms[KILN_NUM_TERMS]);
+
+/* The counts times the coefficients: picoseconds, at most KILN_TIME_MAX. */
+uint64_t kiln_time_sum(const struct kiln_time *time, const uint64_t terms[KILN_NUM_TERMS]);
+
+/* The predicted time of one product of a batch: picoseconds, at most KILN_TIME_MAX. The recipe has
+ * a time. */
+uint64_t kiln_time_predict(const struct kiln_recipe *recipe, const struct kiln_product *product,
+        uint32_t units);
+
+/* Is every coefficient a number, and none negative? */
+bool kiln_time_is_sound(const struct kiln_time *time);
+
+#endif

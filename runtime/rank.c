@@ -1,0 +1,80 @@
+/* rank.c: in which order the recipes of a bundle are tried; see rank.h. */
+#include "rank.h"
+
+static bool comes_before(const struct kiln_rank *a, const struct kiln_rank *b)
+{
+    return a->time < b->time || (a->time == b->time && a->recipe < b->recipe);
+}
+
+/* The recipe that is pinned to the product's shape, or KILN_NO_RECIPE. */
+static uint16_t pinned_recipe(const struct kiln_bundle *bundle, const struct kiln_product *product)
+{
+    for (uint32_t i = 0; i < bundle->num_pins; i++) {
+        const struct kiln_pin *pin = &bundle->pins[i];
+        if (pin->m == product->m && pin->n == product->n && pin->k == product->k &&
+            pin->precision == product->precision) {
+            return pin->recipe[product->transa * 2 + product->transb];
+        }
+    }
+    return KILN_NO_RECIPE;
+}
+
+static uint64_t time_of(const struct kiln_recipe *recipe, const struct kiln_product *product,
+        uint32_t units)
+{
+    return recipe->time != NULL ? 1 + kiln_time_predict(recipe, product, units)
+                                : KILN_RANK_UNTIMED;
+}
+
+struct kiln_rank kiln_rank_of(const struct kiln_bundle *bundle, uint32_t recipe,
+        const struct kiln_product *product, uint32_t units)
+{
+    bool is_pinned = pinned_recipe(bundle, product) == recipe;
+    return (struct kiln_rank){
+        is_pinned ? KILN_RANK_PINNED : time_of(&bundle->recipes[recipe], product, units), recipe,
+    };
+}
+
+/* Puts one in its place among the best so far. */
+static unsigned insert(const struct kiln_rank *rank, struct kiln_rank ranks[KILN_RANKED],
+        unsigned num)
+{
+    unsigned at = num < KILN_RANKED ? num : KILN_RANKED;
+    for (; at > 0 && comes_before(rank, &ranks[at - 1]); at--) {
+        if (at < KILN_RANKED) {
+            ranks[at] = ranks[at - 1];
+        }
+    }
+    if (at < KILN_RANKED) {
+        ranks[at] = *rank;
+    }
+    return num < KILN_RANKED ? num + 1 : num;
+}
+
+static bool is_candidate(const struct kiln_recipe *recipe, const struct kiln_product *product)
+{
+    return recipe->precision == product->precision && recipe->transa == product->transa &&
+           recipe->transb == product->transb &&
+           kiln_guard_takes_extents(&recipe->guard, product->m, product->n, product->k);
+}
+
+unsigned kiln_rank(const struct kiln_bundle *bundle, const bool *left_out,
+        const struct kiln_product *product, uint32_t units, const struct kiln_rank *after,
+        struct kiln_rank ranks[KILN_RANKED])
+{
+    const uint16_t pinned = pinned_recipe(bundle, product);
+    unsigned num = 0;
+    for (uint32_t i = 0; i < bundle->num_recipes; i++) {
+        const struct kiln_recipe *recipe = &bundle->recipes[i];
+        if ((left_out != NULL && left_out[i]) || !is_candidate(recipe, product)) {
+            continue;
+        }
+        const struct kiln_rank rank = {
+            i == pinned ? KILN_RANK_PINNED : time_of(recipe, product, units), i,
+        };
+        if (after == NULL || comes_before(after, &rank)) {
+            num = insert(&rank, ranks, num);
+        }
+    }
+    return num;
+}

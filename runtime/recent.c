@@ -1,0 +1,70 @@
+/* recent.c: the orders of recipes for shapes that were seen lately, so that a call of one of them
+ * needs no prediction.
+ *
+ * Each place is guarded by a version that is odd while it is written (a sequence lock): readers do
+ * not wait, and a writer that finds another one at work leaves it. What is remembered is what would
+ * be computed again, so that losing it changes nothing.
+ */
+#include "internal.h"
+
+/* Where the last part of a key has what is no extent. */
+enum { SHIFT_TRANSA = 8, SHIFT_TRANSB = 9, SHIFT_RAGGED = 10, SHIFT_LINK = 13 };
+
+struct kiln_recent_key kiln_recent_key(unsigned link, const struct kiln_product *product)
+{
+    size_t kind = product->precision | product->transa << SHIFT_TRANSA |
+                  product->transb << SHIFT_TRANSB |
+                  kiln_time_ragged(product) << SHIFT_RAGGED | link << SHIFT_LINK;
+    return (struct kiln_recent_key){{product->m, product->n, product->k, kind}};
+}
+
+static struct kiln_recent *place_of(struct kiln_recent recent[KILN_NUM_RECENT],
+        const struct kiln_recent_key *key)
+{
+    uint64_t hash = KILN_HASH_BEGIN;
+    for (unsigned i = 0; i < KILN_RECENT_KEYS; i++) {
+        hash = (hash ^ key->part[i]) * UINT64_C(0x9e3779b97f4a7c15);
+        hash ^= hash >> 32;
+    }
+    return &recent[hash % KILN_NUM_RECENT];
+}
+
+unsigned kiln_recent_recall(struct kiln_recent recent[KILN_NUM_RECENT],
+        const struct kiln_recent_key *key, uint16_t recipes[KILN_RANKED])
+{
+    struct kiln_recent *place = place_of(recent, key);
+    const size_t version = atomic_load_explicit(&place->version, memory_order_acquire);
+    bool is_same = version % 2 == 0;
+    for (unsigned i = 0; i < KILN_RECENT_KEYS; i++) {
+        is_same = is_same &&
+                  atomic_load_explicit(&place->key[i], memory_order_acquire) == key->part[i];
+    }
+    if (!is_same) {
+        return 0;
+    }
+    unsigned num = (unsigned)atomic_load_explicit(&place->num, memory_order_acquire);
+    for (unsigned i = 0; i < KILN_RANKED; i++) {
+        recipes[i] = (uint16_t)atomic_load_explicit(&place->recipes[i], memory_order_acquire);
+    }
+    return atomic_load_explicit(&place->version, memory_order_relaxed) == version ? num : 0;
+}
+
+void kiln_recent_note(struct kiln_recent recent[KILN_NUM_RECENT],
+        const struct kiln_recent_key *key, const struct kiln_rank *ranks, unsigned num)
+{
+    struct kiln_recent *place = place_of(recent, key);
+    size_t version = atomic_load_explicit(&place->version, memory_order_relaxed);
+    if (version % 2 != 0 || !atomic_compare_exchange_strong_explicit(&place->version, &version,
+            version + 1, memory_order_acquire, memory_order_relaxed)) {
+        return;
+    }
+    for (unsigned i = 0; i < KILN_RECENT_KEYS; i++) {
+        atomic_store_explicit(&place->key[i], key->part[i], memory_order_release);
+    }
+    for (unsigned i = 0; i < num; i++) {
+        atomic_store_explicit(&place->recipes[i], (uint_least16_t)ranks[i].recipe,
+                memory_order_release);
+    }
+    atomic_store_explicit(&place->num, num, memory_order_release);
+    atomic_store_explicit(&place->version, version + 2, memory_order_release);
+}

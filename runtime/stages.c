@@ -1,0 +1,103 @@
+/* stages.c: enqueues the kernels of a recipe.
+ *
+ * To pack an operand is to enqueue the stages that prepare it alone; a call that brings packs
+ * leaves those stages out.
+ */
+#include "launch.h"
+
+#include <string.h>
+
+static cl_int enqueue_stage(struct launch *launch, const struct kiln_plan *plan, unsigned index,
+        cl_kernel kernel, bool is_final)
+{
+    const struct kiln_request *request = launch->request;
+    const struct kiln_stage *stage = &plan->recipe->stages[index];
+    size_t local[3] = {stage->local[0], stage->local[1], stage->local[2]};
+    cl_event event = NULL;
+    struct kiln_waits waits;
+    cl_int error = kiln_command_begin(launch, &waits);
+    if (error != CL_SUCCESS) {
+        return error;
+    }
+    bool writes_c = memchr(stage->args, KILN_ARG_C, stage->num_args) != NULL;
+    error = clEnqueueNDRangeKernel(request->queue, kernel, stage->work_dim, NULL,
+            plan->global[index], local, waits.num, waits.events,
+            kiln_command_wants_event(request, is_final) || launch->image != NULL ? &event : NULL);
+    launch->touched = launch->touched || (error == CL_SUCCESS && writes_c);
+    return kiln_command_end(launch, &waits, error, event);
+}
+
+/* Is the stage one of those that the request is about, and not done by a pack already? */
+static bool stage_is_wanted(const struct launch *launch, const struct kiln_plan *plan,
+        unsigned index)
+{
+    unsigned prepares = plan->recipe->stages[index].prepares;
+    bool concerns = launch->request->prepared != KILN_PREPARED_NONE
+            ? prepares == launch->request->prepared
+            : kiln_stage_is_needed(plan->recipe, index, launch->problem->places.packed);
+    return concerns && !kiln_stage_is_empty(plan, index);
+}
+
+/* One after the last stage that is enqueued. */
+static unsigned end_of_stages(const struct launch *launch, const struct kiln_plan *plan)
+{
+    unsigned end = plan->recipe->num_stages;
+    while (end > 0 && !stage_is_wanted(launch, plan, end - 1)) {
+        end--;
+    }
+    return end;
+}
+
+static cl_int enqueue_member(struct launch *launch, const struct kiln_plan *plan,
+        struct kiln_kernel_set *set, cl_mem workspace)
+{
+    struct kiln_argument arguments[KILN_NUM_ARG_CODES];
+    bool is_final_member = launch->member + 1 == launch->num_members;
+    unsigned end = end_of_stages(launch, plan);
+    kiln_arguments_fill(launch, plan, workspace, arguments);
+    cl_int error = CL_SUCCESS;
+    for (unsigned i = 0; i < end && error == CL_SUCCESS; i++) {
+        if (stage_is_wanted(launch, plan, i)) {
+            error = kiln_arguments_set(&plan->recipe->stages[i], i, set, arguments);
+        }
+    }
+    for (unsigned i = 0; i < end && error == CL_SUCCESS; i++) {
+        if (stage_is_wanted(launch, plan, i)) {
+            error = enqueue_stage(launch, plan, i, set->kernels[i],
+                    is_final_member && i + 1 == end);
+        }
+    }
+    return error;
+}
+
+enum kiln_status kiln_stages_enqueue(struct launch *launch, const struct kiln_choice *choice,
+        cl_mem workspace)
+{
+    struct kiln_link *link = &launch->context->links[choice->link];
+    struct kiln_kernel_set *set = NULL;
+    enum kiln_status status = KILN_SUCCESS;
+    if (launch->request->prepared == KILN_PREPARED_NONE) {
+        status = kiln_image_make(launch, &choice->plan, workspace);
+    }
+    if (status == KILN_SUCCESS) {
+        status = kiln_recipe_take(link, choice->recipe, &set);
+    }
+    if (status != KILN_SUCCESS) {
+        kiln_image_drop(launch);
+        return status;
+    }
+    while (status == KILN_SUCCESS && launch->member < launch->num_members) {
+        status = (enum kiln_status)enqueue_member(launch, &choice->plan, set, workspace);
+        if (status == KILN_SUCCESS) {
+            launch->member++;
+            launch->touched = false;
+        }
+    }
+    kiln_recipe_give(link, choice->recipe, set);
+    kiln_image_drop(launch);
+    if (status != KILN_SUCCESS) {
+        kiln_command_drop_events(launch);
+        kiln_claim_give_up(launch, status);
+    }
+    return status;
+}

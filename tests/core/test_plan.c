@@ -1,0 +1,491 @@
+/* test_plan.c: what the planning core says of recipes and products, at its limits. */
+#include "plan.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { FLOATS = 4 };
+
+static struct kiln_product dense(size_t m, size_t n, size_t k)
+{
+    return kiln_product_dense(32, FLOATS, 0, 0, m, n, k);
+}
+
+/* One stage that multiplies tiles of 8 x 16, with indices of 32 bits. */
+static const struct kiln_stage multiply = {
+    .entry = "multiply", .work_dim = 2, .dim = { KILN_DIM_N, KILN_DIM_M }, .tile = { 16, 8 },
+    .local = { 4, 2 }, .num_args = 1, .args = { KILN_ARG_C },
+};
+
+static struct kiln_recipe one_stage(void)
+{
+    return (struct kiln_recipe) {
+        .name = "one", .precision = 32, .index_bits = 32, .tile = { 8, 16, 4 },
+        .reach = { 8, 16, 4 }, .split = 1, .num_stages = 1, .stages = &multiply,
+    };
+}
+
+static void dense_products_have_no_gaps(void **state)
+{
+    (void) state;
+    for (unsigned pair = 0; pair < 4; pair++) {
+        const unsigned transa = pair / 2, transb = pair % 2;
+        const struct kiln_product p = kiln_product_dense(64, 8, transa, transb, 3, 5, 7);
+        size_t end = 0;
+        assert_int_equal(p.a.rows, transa ? 7 : 3);
+        assert_int_equal(p.b.rows, transb ? 5 : 7);
+        assert_int_equal(p.c.rows, 3);
+        assert_true(kiln_matrix_end(&p.a, 1, &end) && end == 3 * 7);
+        assert_true(kiln_matrix_end(&p.b, 1, &end) && end == 5 * 7);
+        assert_true(kiln_matrix_end(&p.c, 1, &end) && end == 3 * 5);
+        assert_int_equal(kiln_extent(&p, KILN_DIM_ONE), 1);
+        assert_int_equal(kiln_extent(&p, KILN_DIM_M), 3);
+        assert_int_equal(kiln_extent(&p, KILN_DIM_N), 5);
+        assert_int_equal(kiln_extent(&p, KILN_DIM_K), 7);
+        assert_ptr_equal(kiln_operand(&p, KILN_PREPARED_A), &p.a);
+        assert_ptr_equal(kiln_operand(&p, KILN_PREPARED_B), &p.b);
+    }
+}
+
+static void ends_count_offset_gaps_and_batch(void **state)
+{
+    struct kiln_matrix matrix = { .offset = 5, .ld = 10, .stride = 100, .rows = 3,
+            .row_length = 7 };
+    size_t end = 0;
+    (void) state;
+    assert_true(kiln_matrix_span(&matrix, &end) && end == 2 * 10 + 7);
+    assert_true(kiln_matrix_end(&matrix, 4, &end) && end == 5 + 3 * 100 + 2 * 10 + 7);
+    matrix.stride = SIZE_MAX / 3;
+    assert_false(kiln_matrix_end(&matrix, 4, &end));
+    matrix.stride = 0;
+    assert_true(kiln_matrix_end(&matrix, SIZE_MAX, &end) && end == 5 + 2 * 10 + 7);
+    matrix.ld = SIZE_MAX / 2 - 2;
+    assert_false(kiln_matrix_end(&matrix, 1, &end));
+    matrix.ld = SIZE_MAX / 2 - 6;
+    assert_true(kiln_matrix_end(&matrix, 1, &end) && end == SIZE_MAX - 1);
+}
+
+/* ---- Guards ---- */
+
+static void guards_look_at_each_extent(void **state)
+{
+    const struct kiln_guard open = { .m = 1 };
+    const struct kiln_guard guard = { .m = 16, .n = 8, .k = 4, .most = { 64, 0, 100 },
+            .rest = { 0, 3, 0 } };
+    static const struct {
+        size_t m, n, k;
+        bool takes;
+    } cases[] = {
+        { 64, 80, 100, true }, { 0, 0, 0, true }, { 16, 8, 4, true },
+        { 80, 80, 100, false }, { 64, 80, 104, false },              /* beyond the most */
+        { 8, 80, 100, false }, { 63, 80, 100, false }, { 64, 80, 98, false },
+        { 64, 83, 100, true }, { 64, 84, 100, false }, { 64, 3, 100, true },    /* with a rest */
+        { 64, SIZE_MAX - 7, 100, true }, { 64, SIZE_MAX - 3, 100, false },
+    };
+    (void) state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const struct kiln_product p = dense(cases[i].m, cases[i].n, cases[i].k);
+        assert_true(kiln_guard_takes_extents(&guard, p.m, p.n, p.k) == cases[i].takes);
+        assert_true(kiln_guard_takes(&guard, &p) == cases[i].takes);
+        assert_true(kiln_guard_takes(&open, &p));
+    }
+}
+
+static void guards_look_at_each_matrix(void **state)
+{
+    const struct kiln_guard guard = { .a = 4, .b = 2, .c = 8 };
+    struct kiln_product p = dense(3, 5, 7);
+    struct kiln_matrix *const matrices[] = { &p.a, &p.b, &p.c };
+    static const size_t units[] = { 4, 2, 8 };
+    (void) state;
+    p.a.ld = p.b.ld = p.c.ld = 8;
+    p.a.offset = p.b.offset = p.c.offset = 16;
+    p.a.stride = p.b.stride = p.c.stride = 64;
+    assert_true(kiln_guard_takes(&guard, &p));
+    for (int i = 0; i < 3; i++) {
+        size_t *const fields[] = { &matrices[i]->ld, &matrices[i]->offset, &matrices[i]->stride };
+        for (int j = 0; j < 3; j++) {
+            const size_t before = *fields[j];
+            *fields[j] += units[i];
+            assert_true(kiln_guard_takes(&guard, &p));
+            *fields[j] -= units[i] / 2;
+            assert_false(kiln_guard_takes(&guard, &p));
+            *fields[j] = before;
+        }
+    }
+    assert_true(kiln_guard_takes_extents(&guard, 3, 5, 7));
+}
+
+static void recipes_take_their_own_problem(void **state)
+{
+    struct kiln_recipe recipe = one_stage();
+    const struct kiln_product good = dense(10, 10, 10);
+    struct kiln_product other = good;
+    (void) state;
+    assert_true(kiln_recipe_takes(&recipe, &good));
+    other.precision = 64;
+    assert_false(kiln_recipe_takes(&recipe, &other));
+    other = good;
+    other.transa = 1;
+    assert_false(kiln_recipe_takes(&recipe, &other));
+    other = good;
+    other.transb = 1;
+    assert_false(kiln_recipe_takes(&recipe, &other));
+    recipe.guard.k = 4;
+    assert_false(kiln_recipe_takes(&recipe, &good));
+}
+
+static void only_open_recipes_take_all(void **state)
+{
+    struct kiln_recipe recipe = one_stage();
+    struct kiln_guard *const guard = &recipe.guard;
+    uint32_t *const units[] = { &guard->m, &guard->n, &guard->k, &guard->a, &guard->b, &guard->c,
+            &guard->most[0], &guard->most[1], &guard->most[2] };
+    (void) state;
+    assert_false(kiln_recipe_takes_all(&recipe));
+    recipe.index_bits = 64;
+    assert_true(kiln_recipe_takes_all(&recipe));
+    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
+        *units[i] = 2;
+        assert_false(kiln_recipe_takes_all(&recipe));
+        *units[i] = 0;
+    }
+}
+
+/* ---- Indices ---- */
+
+/* The largest value of a field at which indices still fit. */
+static size_t largest_fit(const struct kiln_recipe *recipe, struct kiln_product *product,
+        size_t *field, size_t least)
+{
+    size_t fits = least, fails = (size_t) INT32_MAX + 1;
+    while (fails - fits > 1) {
+        *field = fits + (fails - fits) / 2;
+        if (kiln_indices_fit(recipe, product))
+            fits = *field;
+        else
+            fails = *field;
+    }
+    return fits;
+}
+
+static void indices_fit_up_to_the_last(void **state)
+{
+    struct kiln_recipe recipe = one_stage();
+    struct kiln_product p = dense(100, 200, 50);
+    (void) state;
+    /* A: (100 + 2 * 8 - 1) rows of ld, and 50 + 2 * 4 elements. */
+    assert_int_equal(largest_fit(&recipe, &p, &p.a.ld, 50),
+            ((size_t) INT32_MAX + 1 - 58) / 115);
+    p = dense(100, 200, 50);
+    /* B: 50 + 2 * 4 - 1 rows of 200, and 200 + 2 * 16 elements. */
+    assert_int_equal(largest_fit(&recipe, &p, &p.b.offset, 0),
+            (size_t) INT32_MAX + 1 - (57 * 200 + 232));
+    p = dense(100, 200, 50);
+    p.batch_count = 3;
+    /* C: 100 + 2 * 8 - 1 rows of 200, and 200 + 2 * 16 elements, twice a stride on. */
+    assert_int_equal(largest_fit(&recipe, &p, &p.c.stride, 0),
+            ((size_t) INT32_MAX + 1 - (115 * 200 + 232)) / 2);
+    recipe.index_bits = 64;
+    p.c.stride = SIZE_MAX;
+    assert_true(kiln_indices_fit(&recipe, &p));
+}
+
+static void transposed_matrices_have_other_rows(void **state)
+{
+    const struct kiln_recipe recipe = one_stage();
+    struct kiln_product p = kiln_product_dense(32, FLOATS, 1, 1, 100, 200, 50);
+    (void) state;
+    assert_int_equal(largest_fit(&recipe, &p, &p.a.ld, 100),
+            ((size_t) INT32_MAX + 1 - 116) / 57);
+    p = kiln_product_dense(32, FLOATS, 1, 1, 100, 200, 50);
+    assert_int_equal(largest_fit(&recipe, &p, &p.b.ld, 50), ((size_t) INT32_MAX + 1 - 58) / 231);
+}
+
+static void indices_of_regions_count(void **state)
+{
+    const struct kiln_region region = { .dim = { KILN_DIM_M, KILN_DIM_ONE },
+            .round = { 1, 1 << 20 }, .element_bytes = 1 };
+    struct kiln_recipe recipe = one_stage();
+    struct kiln_product p = dense(1, 1, 1);
+    (void) state;
+    recipe.num_regions = 1;
+    recipe.regions = &region;
+    /* M + 2 * 8 rows of 2^20 elements, below 2^31. */
+    assert_int_equal(largest_fit(&recipe, &p, &p.m, 1), 2047 - 16);
+}
+
+static void what_overflows_does_not_fit(void **state)
+{
+    struct kiln_recipe recipe = one_stage();
+    struct kiln_product p = dense(1, 1, 1);
+    (void) state;
+    p.m = SIZE_MAX;
+    assert_false(kiln_indices_fit(&recipe, &p));
+    p = dense(1, 1, 1);
+    p.c.offset = SIZE_MAX;
+    assert_false(kiln_indices_fit(&recipe, &p));
+    p = dense(1, 1, 1);
+    recipe.reach[2] = UINT32_MAX;
+    assert_false(kiln_indices_fit(&recipe, &p));
+}
+
+/* ---- Stages ---- */
+
+enum { BOTH, ONLY_A, ONLY_B, SUM, NUM_STAGES };
+
+/* A and B into regions of their own, at once or one by one; then parts of K, of which there are
+ * none when k is 0. */
+static const struct kiln_stage stages[NUM_STAGES] = {
+    [BOTH] = { .entry = "both", .work_dim = 3,
+        .dim = { KILN_DIM_K, KILN_DIM_ONE, KILN_DIM_K }, .tile = { 4, 7, 1 }, .local = { 1, 1, 1 },
+        .prepares = KILN_PREPARED_BOTH },
+    [ONLY_A] = { .entry = "a", .work_dim = 2, .dim = { KILN_DIM_K, KILN_DIM_M }, .tile = { 4, 8 },
+        .local = { 2, 3 }, .prepares = KILN_PREPARED_A },
+    [ONLY_B] = { .entry = "b", .work_dim = 1, .dim = { KILN_DIM_N }, .tile = { 16 },
+        .local = { 5 }, .prepares = KILN_PREPARED_B },
+    [SUM] = { .entry = "sum", .work_dim = 3, .dim = { KILN_DIM_N, KILN_DIM_M, KILN_DIM_K },
+        .tile = { 16, 8, 10 }, .local = { 4, 2, 1 } },
+};
+
+static const struct kiln_region regions[] = {
+    { .dim = { KILN_DIM_M, KILN_DIM_K }, .round = { 8, 4 }, .element_bytes = 4,
+        .holds = KILN_PREPARED_A },
+    { .dim = { KILN_DIM_ONE, KILN_DIM_ONE }, .round = { 1, 1 }, .element_bytes = 1 },
+    { .dim = { KILN_DIM_K, KILN_DIM_N }, .round = { 1, 16 }, .element_bytes = 12,
+        .holds = KILN_PREPARED_B },
+};
+
+static struct kiln_recipe packing(void)
+{
+    return (struct kiln_recipe) {
+        .name = "packing", .precision = 32, .index_bits = 64, .tile = { 8, 16, 4 },
+        .reach = { 8, 16, 10 }, .num_stages = NUM_STAGES, .stages = stages, .num_regions = 3,
+        .regions = regions,
+    };
+}
+
+static const struct kiln_places at_start;
+
+static void grids_cover_the_extents(void **state)
+{
+    const struct kiln_recipe recipe = packing();
+    const struct kiln_product p = dense(17, 32, 21);
+    struct kiln_plan plan;
+    (void) state;
+    assert_true(kiln_plan_make(&recipe, &p, &at_start, &plan));
+    static const size_t groups[NUM_STAGES][3] = { { 6, 7, 21 }, { 6, 3, 0 }, { 2, 0, 0 },
+            { 2, 3, 3 } };
+    assert_ptr_equal(plan.recipe, &recipe);
+    for (unsigned i = 0; i < NUM_STAGES; i++) {
+        assert_false(kiln_stage_is_empty(&plan, i));
+        for (unsigned d = 0; d < stages[i].work_dim; d++) {
+            assert_int_equal(plan.groups[i][d], groups[i][d]);
+            assert_int_equal(plan.global[i][d], groups[i][d] * stages[i].local[d]);
+        }
+    }
+}
+
+static void without_k_the_last_stage_alone_runs(void **state)
+{
+    const struct kiln_recipe recipe = packing();
+    const struct kiln_product p = dense(17, 32, 0);
+    struct kiln_plan plan;
+    (void) state;
+    assert_true(kiln_plan_make(&recipe, &p, &at_start, &plan));
+    assert_true(kiln_stage_is_empty(&plan, BOTH));
+    assert_int_equal(plan.groups[BOTH][1], 7);         /* along ONE, whatever the shape */
+    assert_true(kiln_stage_is_empty(&plan, ONLY_A));
+    assert_false(kiln_stage_is_empty(&plan, ONLY_B));  /* its grid does not depend on k */
+    assert_false(kiln_stage_is_empty(&plan, SUM));
+    assert_int_equal(plan.groups[SUM][2], 1);
+}
+
+static void grids_that_overflow_are_none(void **state)
+{
+    const struct kiln_recipe recipe = one_stage();
+    struct kiln_product p = dense(1, 1, 1);
+    struct kiln_plan plan;
+    (void) state;
+    p.n = SIZE_MAX;                    /* a quarter as many work-items */
+    assert_true(kiln_plan_make(&recipe, &p, &at_start, &plan));
+    assert_int_equal(plan.groups[0][0], SIZE_MAX / 16 + 1);
+    struct kiln_stage wide = multiply;
+    struct kiln_recipe wider = recipe;
+    wide.local[0] = 16;
+    wider.stages = &wide;
+    assert_false(kiln_plan_make(&wider, &p, &at_start, &plan));
+}
+
+/* The rows: which operands packs stand for, and which stages a call enqueues. */
+static void packs_take_the_place_of_stages(void **state)
+{
+    static const struct {
+        unsigned packed;
+        bool at_once, needed[NUM_STAGES];
+    } rows[] = {
+        { KILN_PREPARED_NONE, true, { true, false, false, true } },
+        { KILN_PREPARED_A, true, { false, false, true, true } },
+        { KILN_PREPARED_B, true, { false, true, false, true } },
+        { KILN_PREPARED_BOTH, true, { false, false, false, true } },
+        { KILN_PREPARED_NONE, false, { false, true, true, true } },
+        { KILN_PREPARED_A, false, { false, false, true, true } },
+        { KILN_PREPARED_B, false, { false, true, false, true } },
+        { KILN_PREPARED_BOTH, false, { false, false, false, true } },
+    };
+    (void) state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct kiln_recipe recipe = packing();
+        const unsigned first = rows[i].at_once ? BOTH : ONLY_A;
+        recipe.stages += first;
+        recipe.num_stages = (uint8_t) (NUM_STAGES - first);
+        for (unsigned s = first; s < NUM_STAGES; s++)
+            assert_true(kiln_stage_is_needed(&recipe, s - first, rows[i].packed) ==
+                        rows[i].needed[s]);
+    }
+}
+
+/* ---- Regions and packs ---- */
+
+static void regions_lie_one_after_another(void **state)
+{
+    const struct kiln_recipe recipe = packing();
+    const struct kiln_product p = dense(17, 33, 21);
+    const struct kiln_places places = { .workspace_offset = 512 };
+    struct kiln_plan plan;
+    (void) state;
+    /* A: 24 x 24 floats, from 512 to 2816; a byte; B: 21 x 48 of 12 bytes, at a multiple of 768. */
+    assert_true(kiln_plan_make(&recipe, &p, &places, &plan));
+    assert_int_equal(plan.region_start[0], 512 / 4);
+    assert_int_equal(plan.region_start[1], 2816);
+    assert_int_equal(plan.region_start[2], 3072 / 12);
+    assert_int_equal(plan.packed_start[KILN_PREPARED_A], 512 / 4);
+    assert_int_equal(plan.packed_start[KILN_PREPARED_B], 3072 / 12);
+    assert_int_equal(plan.workspace_bytes, 3072 + 21 * 48 * 12 - 512);
+    assert_int_equal(plan.pixels, 0);
+}
+
+static void packed_operands_need_no_workspace(void **state)
+{
+    const struct kiln_recipe recipe = packing();
+    const struct kiln_product p = dense(17, 33, 21);
+    const struct kiln_places places = { .packed = KILN_PREPARED_BOTH,
+            .packed_offset = { [KILN_PREPARED_A] = 256, [KILN_PREPARED_B] = 256 } };
+    struct kiln_pack_layout layout;
+    struct kiln_plan plan;
+    (void) state;
+    assert_true(kiln_plan_make(&recipe, &p, &places, &plan));
+    assert_int_equal(plan.workspace_bytes, 1);
+    assert_int_equal(plan.packed_start[KILN_PREPARED_A], 256 / 4);
+    assert_int_equal(plan.packed_start[KILN_PREPARED_B], 768 / 12);
+    for (unsigned operand = KILN_PREPARED_A; operand <= KILN_PREPARED_B; operand++) {
+        assert_true(kiln_pack_layout(&recipe, &p, operand, 256, &layout));
+        assert_false(layout.is_plain);
+        assert_int_equal(layout.start, plan.packed_start[operand]);
+        assert_int_equal(layout.slack, operand == KILN_PREPARED_A ? 0 : 768 - 256);
+    }
+    assert_int_equal(layout.end, 768 + 21 * 48 * 12);
+}
+
+static void plain_packs_suit_the_guard(void **state)
+{
+    struct kiln_recipe recipe = one_stage();
+    const struct kiln_product p = dense(17, 33, 21);
+    struct kiln_pack_layout layout;
+    (void) state;
+    recipe.guard.a = 8;
+    assert_true(kiln_pack_layout(&recipe, &p, KILN_PREPARED_A, 0, &layout));
+    assert_true(layout.is_plain);
+    assert_int_equal(layout.ld, 24);
+    assert_int_equal(layout.end, 17 * 24 * 4);
+    assert_true(kiln_pack_layout(&recipe, &p, KILN_PREPARED_B, 256, &layout));
+    assert_int_equal(layout.ld, 33);
+    assert_int_equal(layout.start, 64);
+    assert_int_equal(layout.end, 256 + 21 * 33 * 4);
+    struct kiln_product large = p;
+    large.a.rows = SIZE_MAX / 24 + 1;
+    assert_false(kiln_pack_layout(&recipe, &large, KILN_PREPARED_A, 0, &layout));
+    assert_false(kiln_pack_layout(&recipe, &p, KILN_PREPARED_A, SIZE_MAX - 255, &layout));
+}
+
+static void regions_that_overflow_have_no_plan(void **state)
+{
+    struct kiln_region region = { .dim = { KILN_DIM_M, KILN_DIM_K }, .round = { 1, 1 },
+            .element_bytes = 8 };
+    struct kiln_recipe recipe = one_stage();
+    struct kiln_product p = dense(1, 1, 1);
+    struct kiln_places places = { .workspace_offset = 0 };
+    struct kiln_plan plan;
+    const size_t half = (size_t) 1 << (sizeof(size_t) * 4);    /* its square is one too many */
+    (void) state;
+    recipe.num_regions = 1;
+    recipe.regions = &region;
+    p.m = p.k = half;
+    assert_false(kiln_plan_make(&recipe, &p, &places, &plan));     /* elements */
+    p.m = half - 1;
+    assert_false(kiln_plan_make(&recipe, &p, &places, &plan));     /* bytes */
+    region.element_bytes = 1;
+    assert_true(kiln_plan_make(&recipe, &p, &places, &plan));
+    assert_int_equal(plan.workspace_bytes, (half - 1) * half);
+    places.workspace_offset = half;
+    assert_false(kiln_plan_make(&recipe, &p, &places, &plan));     /* with the offset */
+    p.m = SIZE_MAX;
+    p.k = 1;
+    region.round[0] = 2;
+    assert_false(kiln_plan_make(&recipe, &p, &at_start, &plan));   /* rounded up */
+}
+
+static void images_begin_with_the_buffer(void **state)
+{
+    const struct kiln_region region = { .dim = { KILN_DIM_K, KILN_DIM_ONE }, .round = { 1, 1 },
+            .element_bytes = 16 };
+    struct kiln_stage reads = multiply;
+    struct kiln_recipe recipe = one_stage();
+    const struct kiln_places places = { .workspace_offset = 256 };
+    struct kiln_product p = dense(3, 3, 5);
+    struct kiln_plan plan;
+    (void) state;
+    assert_false(kiln_recipe_reads_image(&recipe));
+    reads.args[0] = KILN_ARG_WORKSPACE_IMAGE;
+    recipe.stages = &reads;
+    recipe.num_regions = 1;
+    recipe.regions = &region;
+    assert_true(kiln_recipe_reads_image(&recipe));
+    assert_true(kiln_plan_make(&recipe, &p, &places, &plan));
+    assert_int_equal(plan.pixels, 16 + 5);
+    p = dense(3, 3, 0);
+    assert_true(kiln_plan_make(&recipe, &p, &at_start, &plan));
+    assert_int_equal(plan.workspace_bytes, KILN_PIXEL_BYTES);
+    assert_int_equal(plan.pixels, 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(dense_products_have_no_gaps),
+        cmocka_unit_test(ends_count_offset_gaps_and_batch),
+        cmocka_unit_test(guards_look_at_each_extent),
+        cmocka_unit_test(guards_look_at_each_matrix),
+        cmocka_unit_test(recipes_take_their_own_problem),
+        cmocka_unit_test(only_open_recipes_take_all),
+        cmocka_unit_test(indices_fit_up_to_the_last),
+        cmocka_unit_test(transposed_matrices_have_other_rows),
+        cmocka_unit_test(indices_of_regions_count),
+        cmocka_unit_test(what_overflows_does_not_fit),
+        cmocka_unit_test(grids_cover_the_extents),
+        cmocka_unit_test(without_k_the_last_stage_alone_runs),
+        cmocka_unit_test(grids_that_overflow_are_none),
+        cmocka_unit_test(packs_take_the_place_of_stages),
+        cmocka_unit_test(regions_lie_one_after_another),
+        cmocka_unit_test(packed_operands_need_no_workspace),
+        cmocka_unit_test(plain_packs_suit_the_guard),
+        cmocka_unit_test(regions_that_overflow_have_no_plan),
+        cmocka_unit_test(images_begin_with_the_buffer),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,421 @@
+/* test_predict.c: the terms of a recipe's time and their sum, runtime/predict.c, against examples
+ * worked out by hand and against wider arithmetic. */
+#include "predict.h"
+
+#include <float.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "point.h"
+
+enum { FLOATS = 4 };
+
+/* Tiles of 32 x 64, 16 steps deep. */
+static struct kiln_recipe tiles(void)
+{
+    return (struct kiln_recipe) {
+        .name = "tiles", .precision = 32, .index_bits = 32, .tile = { 32, 64, 16 },
+        .reach = { 32, 64, 16 }, .split = 1,
+    };
+}
+
+static struct kiln_product dense(size_t m, size_t n, size_t k)
+{
+    return kiln_product_dense(32, FLOATS, 0, 0, m, n, k);
+}
+
+#define CHECK(terms, name, value) assert_true((terms)[KILN_TERM_##name] == (value))
+
+/* Each work-group has a tile; a unit takes the next when one is done. */
+static void rounds_are_whole(void **state)
+{
+    static const struct { size_t m, n; uint64_t rounds, paired; } rows[] = {
+        { 32, 64, 1, 2 },              /* one tile: alone, or one of two at a time */
+        { 128, 64, 1, 2 },             /* 4, one for each unit */
+        { 129, 64, 2, 2 },             /* a fifth */
+        { 128, 129, 3, 4 },            /* 12: 3 rounds of 4; 2 of 8, as long as 4 */
+        { 128, 256, 4, 4 },
+        { 128, 257, 5, 6 },
+    };
+    const struct kiln_recipe recipe = tiles();
+    uint64_t terms[KILN_NUM_TERMS];
+    (void) state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const struct kiln_product product = dense(rows[i].m, rows[i].n, 100);
+        kiln_time_terms(&recipe, &product, 4, terms);
+        CHECK(terms, CALL, 1);
+        CHECK(terms, ROUNDS, rows[i].rounds);
+        CHECK(terms, PAIRED_ROUNDS, rows[i].paired);
+        CHECK(terms, STEPS, rows[i].rounds * 112);           /* 7 steps of 16 */
+        CHECK(terms, PAIRED_STEPS, rows[i].paired * 112);
+        CHECK(terms, DEPTH, 112);
+    }
+}
+
+/* Parts of K have work-groups of their own, and each a part of the depth. */
+static void parts_of_k_are_groups(void **state)
+{
+    struct kiln_recipe recipe = tiles();
+    const struct kiln_product product = dense(64, 64, 100);
+    uint64_t terms[KILN_NUM_TERMS];
+    (void) state;
+    recipe.split = 4;
+    kiln_time_terms(&recipe, &product, 3, terms);
+    CHECK(terms, DEPTH, 32);           /* 7 steps in 4 parts: 2 of 16 */
+    CHECK(terms, ROUNDS, 3);           /* 2 tiles in 4 parts, on 3 units */
+    CHECK(terms, STEPS, 3 * 32);
+    CHECK(terms, PAIRED_ROUNDS, 4);
+    CHECK(terms, PAIRED_STEPS, 4 * 32);
+    CHECK(terms, EVEN, 8 * 32 * 16 / 3);
+}
+
+/* Those that take tiles in turn share all steps, whatever the device's units. */
+static void turns_share_the_steps(void **state)
+{
+    struct kiln_recipe recipe = tiles();
+    uint64_t terms[KILN_NUM_TERMS];
+    (void) state;
+    recipe.turns = 5;
+    const struct kiln_product product = dense(96, 128, 100);
+    kiln_time_terms(&recipe, &product, 4, terms);
+    CHECK(terms, STEPS, 9 * 16);       /* 6 tiles of 7 steps: 42 among 5 */
+    CHECK(terms, ROUNDS, 2);
+    CHECK(terms, PAIRED_STEPS, 0);
+    CHECK(terms, PAIRED_ROUNDS, 0);
+    CHECK(terms, DEPTH, 112);
+    CHECK(terms, EVEN, 6 * 112 * 16 / 4);
+    kiln_time_terms(&recipe, &product, 400, terms);
+    CHECK(terms, STEPS, 9 * 16);
+    CHECK(terms, ROUNDS, 2);
+}
+
+static void even_counts_in_parts(void **state)
+{
+    const struct kiln_recipe recipe = tiles();
+    const struct kiln_product product = dense(32, 64, 16);
+    uint64_t terms[KILN_NUM_TERMS];
+    (void) state;
+    kiln_time_terms(&recipe, &product, 1, terms);
+    CHECK(terms, EVEN, 256);
+    kiln_time_terms(&recipe, &product, 16, terms);
+    CHECK(terms, EVEN, 16);
+    kiln_time_terms(&recipe, &product, 132, terms);
+    CHECK(terms, EVEN, 1);             /* 256 / 132 */
+    kiln_time_terms(&recipe, &product, 0, terms);            /* as if there were one unit */
+    CHECK(terms, EVEN, 256);
+    CHECK(terms, ROUNDS, 1);
+}
+
+/* A is fetched once for each column of tiles, B once for each row. */
+static void operands_are_fetched_by_tiles(void **state)
+{
+    const struct kiln_recipe recipe = tiles();
+    (void) state;
+    for (unsigned pair = 0; pair < 4; pair++) {
+        const unsigned transa = pair / 2, transb = pair % 2;
+        const struct kiln_product product = kiln_product_dense(32, FLOATS, transa, transb, 70,
+                200, 30);
+        uint64_t terms[KILN_NUM_TERMS];
+        kiln_time_terms(&recipe, &product, 4, terms);
+        CHECK(terms, A, 2100);
+        CHECK(terms, B, 6000);
+        CHECK(terms, C, 14000);
+        CHECK(terms, FETCHED_A, 4 * 2100);
+        CHECK(terms, FETCHED_B, 3 * 6000);
+        CHECK(terms, TURNED_A, transa ? 2100 : 0);
+        CHECK(terms, TURNED_B, transb ? 6000 : 0);
+        CHECK(terms, FETCHED_TURNED_A, transa ? 4 * 2100 : 0);
+        CHECK(terms, FETCHED_TURNED_B, transb ? 3 * 6000 : 0);
+    }
+}
+
+/* Rows begin with lines of 64 bytes unless one of three numbers says otherwise. */
+static void ragged_rows_are_seen(void **state)
+{
+    const struct kiln_recipe recipe = tiles();
+    static const size_t bytes[] = { 2, 4, 8 };
+    (void) state;
+    for (unsigned i = 0; i < 3; i++) {
+        const size_t unit = 64 / bytes[i];
+        struct kiln_product product = kiln_product_dense(32, bytes[i], 0, 0, 8, 3 * unit, unit);
+        struct kiln_matrix *const matrices[] = { &product.a, &product.b, &product.c };
+        for (unsigned of = 0; of < 3; of++) {
+            size_t *const fields[] = { &matrices[of]->ld, &matrices[of]->offset,
+                    &matrices[of]->stride };
+            for (unsigned f = 0; f < 3; f++)
+                for (size_t more = 0; more <= unit; more++) {
+                    const bool is_ragged = more % unit;
+                    uint64_t terms[KILN_NUM_TERMS];
+                    *fields[f] += more;
+                    kiln_time_terms(&recipe, &product, 4, terms);
+                    assert_int_equal(kiln_time_ragged(&product), is_ragged ? 1u << of : 0);
+                    CHECK(terms, FETCHED_RAGGED_A,
+                            is_ragged && of == 0 ? terms[KILN_TERM_FETCHED_A] : 0);
+                    CHECK(terms, FETCHED_RAGGED_B,
+                            is_ragged && of == 1 ? terms[KILN_TERM_FETCHED_B] : 0);
+                    CHECK(terms, RAGGED_C, is_ragged && of == 2 ? 8 * 3 * unit : 0);
+                    *fields[f] -= more;
+                }
+        }
+    }
+}
+
+static void without_k_the_call_counts(void **state)
+{
+    const struct kiln_recipe recipe = tiles();
+    const struct kiln_product product = dense(100, 100, 0);
+    uint64_t terms[KILN_NUM_TERMS];
+    (void) state;
+    kiln_time_terms(&recipe, &product, 4, terms);
+    CHECK(terms, CALL, 1);
+    CHECK(terms, ROUNDS, 2);           /* 4 x 2 tiles of C are written all the same */
+    CHECK(terms, C, 10000);
+    CHECK(terms, STEPS, 0);
+    CHECK(terms, DEPTH, 0);
+    CHECK(terms, A, 0);
+    CHECK(terms, FETCHED_B, 0);
+}
+
+/* ---- At the limits ---- */
+
+static const size_t huge[] = { 0, 1, 15, 16, 17, 4095, (size_t) 1 << 31, SIZE_MAX / 3,
+        SIZE_MAX / 2 + 1, SIZE_MAX - 1, SIZE_MAX };
+enum { NUM_HUGE = sizeof huge / sizeof huge[0] };
+
+/* A count as it would be without a limit, in floating point. */
+static long double parts(long double extent, long double size)
+{
+    return ceill(extent / size);
+}
+
+static void check_stops(uint64_t found, long double exact)
+{
+    const long double most = (long double) KILN_TIME_MAX;
+    if (exact >= most * 1.01L)
+        assert_true(found == KILN_TIME_MAX);
+    else if (exact <= most * 0.99L)
+        assert_true(fabsl((long double) found - exact) <= exact * 1e-15L + 1);
+    assert_true(found <= KILN_TIME_MAX);
+}
+
+/* Products of extents stop where they would overflow, and never begin anew. */
+static void counts_stop_at_the_most(void **state)
+{
+    struct kiln_recipe recipe = tiles();
+    (void) state;
+    for (unsigned i = 0; i < NUM_HUGE * NUM_HUGE * NUM_HUGE; i++) {
+        const size_t m = huge[i % NUM_HUGE], n = huge[i / NUM_HUGE % NUM_HUGE];
+        const size_t k = huge[i / NUM_HUGE / NUM_HUGE];
+        struct kiln_product product = dense(1, 1, 1);
+        uint64_t terms[KILN_NUM_TERMS];
+        product.m = m;
+        product.n = n;
+        product.k = k;
+        kiln_time_terms(&recipe, &product, 1, terms);
+        check_stops(terms[KILN_TERM_A], (long double) m * k);
+        check_stops(terms[KILN_TERM_B], (long double) k * n);
+        check_stops(terms[KILN_TERM_C], (long double) m * n);
+        check_stops(terms[KILN_TERM_ROUNDS], parts(m, 32) * parts(n, 64));
+        check_stops(terms[KILN_TERM_STEPS], parts(m, 32) * parts(n, 64) * parts(k, 16) * 16);
+        check_stops(terms[KILN_TERM_FETCHED_A], parts(n, 64) * m * k);
+        check_stops(terms[KILN_TERM_FETCHED_B], parts(m, 32) * n * k);
+        for (unsigned t = 0; t < KILN_NUM_TERMS; t++)
+            assert_true(terms[t] <= KILN_TIME_MAX);
+    }
+}
+
+/* More of an extent or fewer units never make a count smaller. */
+static void counts_grow_with_the_extents(void **state)
+{
+    uint64_t random = 7;
+    (void) state;
+    for (int i = 0; i < 20000; i++) {
+        struct kiln_recipe recipe = tiles();
+        struct kiln_product small = dense(1, 1, 1), large;
+        uint64_t of_small[KILN_NUM_TERMS], of_large[KILN_NUM_TERMS];
+        size_t *const extents[] = { &small.m, &small.n, &small.k };
+        for (int d = 0; d < 3; d++) {
+            *extents[d] = (size_t) (point_random(&random) >> (1 + point_random(&random) % 63));
+            recipe.tile[d] = 1 + point_random(&random) % 300;
+        }
+        recipe.split = 1 + point_random(&random) % 9;
+        recipe.turns = i % 2 ? 1 + point_random(&random) % 500 : 0;
+        const uint32_t units = 1 + point_random(&random) % 200;
+        large = small;
+        large.m += point_random(&random) % 100;
+        large.n += point_random(&random) % 100;
+        large.k += point_random(&random) % 100;
+        kiln_time_terms(&recipe, &small, units + point_random(&random) % 3, of_small);
+        kiln_time_terms(&recipe, &large, units, of_large);
+        for (unsigned t = 0; t < KILN_NUM_TERMS; t++)
+            assert_true(of_small[t] <= of_large[t]);
+    }
+}
+
+/* ---- The sum ---- */
+
+#ifdef __SIZEOF_INT128__
+__extension__ typedef unsigned __int128 wide_uint;
+
+/* A count's first 29 bits, times the coefficient's 24, in integers; the fraction is dropped. */
+static uint64_t exact_term(float coefficient, uint64_t count)
+{
+    int exponent;
+    const unsigned bits = count ? 64 - (unsigned) __builtin_clzll(count) : 0;
+    const unsigned below = bits > 29 ? bits - 29 : 0;
+    const float fraction = frexpf(coefficient, &exponent);
+    wide_uint value = (wide_uint) ldexpf(fraction, 24) * (count >> below);
+    const int shift = exponent - 24 + (int) below;
+    if (shift <= -128)
+        return 0;
+    if (shift < 0)
+        value >>= -shift;
+    for (int i = 0; i < shift && value < KILN_TIME_MAX; i++)
+        value <<= 1;
+    return value < KILN_TIME_MAX ? (uint64_t) value : KILN_TIME_MAX;
+}
+
+static uint64_t exact_sum(const struct kiln_time *time, const uint64_t terms[KILN_NUM_TERMS])
+{
+    wide_uint sum = 0;
+    for (unsigned t = 0; t < KILN_NUM_TERMS; t++)
+        sum += exact_term(time->coefficient[t], terms[t]);
+    return sum < KILN_TIME_MAX ? (uint64_t) sum : KILN_TIME_MAX;
+}
+
+/* Every size of coefficient with every size of count: nothing depends on how a machine rounds. */
+static void the_sum_is_exact(void **state)
+{
+    uint64_t random = 1;
+    unsigned capped = 0;
+    (void) state;
+    for (int i = 0; i < 200000; i++) {
+        struct kiln_time time;
+        uint64_t terms[KILN_NUM_TERMS];
+        for (unsigned t = 0; t < KILN_NUM_TERMS; t++) {
+            const int exponent = (int) (point_random(&random) % 60) - 40;
+            const float fraction = (float) (point_random(&random) >> 40) * 0x1p-24f;
+            time.coefficient[t] = point_random(&random) % 3 ? ldexpf(fraction, exponent) : 0;
+            terms[t] = point_random(&random) >> (2 + point_random(&random) % 62);
+        }
+        if (i % 16 == 0)
+            time.coefficient[i % KILN_NUM_TERMS] = i % 32 ? 0x1p-149f : 0x1.fffffep61f;
+        assert_true(kiln_time_is_sound(&time));
+        const uint64_t sum = kiln_time_sum(&time, terms);
+        assert_true(sum == exact_sum(&time, terms));
+        capped += sum == KILN_TIME_MAX;
+    }
+    assert_in_range(capped, 1000, 150000);
+}
+#else
+static void the_sum_is_exact(void **state)
+{
+    (void) state;
+    skip();
+}
+#endif
+
+static void sums_worked_out_by_hand(void **state)
+{
+    struct kiln_time time = { { 0 } };
+    uint64_t terms[KILN_NUM_TERMS] = { 1, 1000, 3 };
+    (void) state;
+    assert_true(kiln_time_sum(&time, terms) == 0);
+    time.coefficient[0] = 5e6f;
+    time.coefficient[1] = 0.75f;
+    time.coefficient[2] = 0.3f;        /* 0.9: fractions of a term are dropped */
+    assert_true(kiln_time_sum(&time, terms) == 5000750);
+    terms[1] = (UINT64_C(1) << 29) - 1;
+    assert_true(kiln_time_sum(&time, terms) == 5000000 + 402653183);
+    terms[1] = (UINT64_C(1) << 40) + (1 << 11) + 1;          /* of which 29 bits count */
+    assert_true(kiln_time_sum(&time, terms) == 5000000 + (UINT64_C(3) << 38));
+}
+
+static void times_stop_at_the_most(void **state)
+{
+    struct kiln_time time;
+    uint64_t terms[KILN_NUM_TERMS];
+    (void) state;
+    for (unsigned t = 0; t < KILN_NUM_TERMS; t++) {
+        time.coefficient[t] = 0x1.fffffep61f;
+        terms[t] = KILN_TIME_MAX;
+    }
+    assert_true(kiln_time_sum(&time, terms) == KILN_TIME_MAX);
+    memset(&time, 0, sizeof time);
+    time.coefficient[KILN_TERM_A] = 1;
+    time.coefficient[KILN_TERM_CALL] = 1;
+    terms[KILN_TERM_CALL] = 1;
+    assert_true(kiln_time_sum(&time, terms) == KILN_TIME_MAX);    /* not one beyond it */
+    terms[KILN_TERM_A] = KILN_TIME_MAX / 2;
+    assert_true(kiln_time_sum(&time, terms) == KILN_TIME_MAX / 2 + 1);
+    struct kiln_recipe recipe = tiles();
+    struct kiln_product product = dense(1, 1, 1);
+    product.m = product.n = product.k = SIZE_MAX;
+    recipe.time = &time;
+    if (sizeof(size_t) == 8)
+        assert_true(kiln_time_predict(&recipe, &product, UINT32_MAX) == KILN_TIME_MAX);
+}
+
+static void a_prediction_is_the_sum_of_the_terms(void **state)
+{
+    struct kiln_time time;
+    struct kiln_recipe recipe = tiles();
+    const struct kiln_product product = dense(100, 200, 300);
+    uint64_t terms[KILN_NUM_TERMS];
+    (void) state;
+    recipe.time = &time;
+    for (unsigned t = 0; t < KILN_NUM_TERMS; t++) {
+        memset(&time, 0, sizeof time);
+        time.coefficient[t] = 3;
+        kiln_time_terms(&recipe, &product, 7, terms);
+        assert_true(kiln_time_predict(&recipe, &product, 7) == 3 * terms[t]);
+    }
+}
+
+static void only_numbers_are_sound(void **state)
+{
+    static const float good[] = { 0, -0.0f, FLT_MIN, 0x1p-149f, 1, 1e18f, 0x1.fffffep61f };
+    static const float bad[] = { NAN, -NAN, INFINITY, -INFINITY, -1, -FLT_MIN, -0x1p-149f, 0x1p62f,
+            FLT_MAX };
+    struct kiln_time time;
+    (void) state;
+    memset(&time, 0, sizeof time);
+    assert_true(kiln_time_is_sound(&time));
+    for (unsigned t = 0; t < KILN_NUM_TERMS; t++) {
+        for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
+            time.coefficient[t] = good[i];
+            assert_true(kiln_time_is_sound(&time));
+        }
+        for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+            time.coefficient[t] = bad[i];
+            assert_false(kiln_time_is_sound(&time));
+        }
+        time.coefficient[t] = 1;
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rounds_are_whole),
+        cmocka_unit_test(parts_of_k_are_groups),
+        cmocka_unit_test(turns_share_the_steps),
+        cmocka_unit_test(even_counts_in_parts),
+        cmocka_unit_test(operands_are_fetched_by_tiles),
+        cmocka_unit_test(ragged_rows_are_seen),
+        cmocka_unit_test(without_k_the_call_counts),
+        cmocka_unit_test(counts_stop_at_the_most),
+        cmocka_unit_test(counts_grow_with_the_extents),
+        cmocka_unit_test(the_sum_is_exact),
+        cmocka_unit_test(sums_worked_out_by_hand),
+        cmocka_unit_test(times_stop_at_the_most),
+        cmocka_unit_test(a_prediction_is_the_sum_of_the_terms),
+        cmocka_unit_test(only_numbers_are_sound),
+    };
+    return cmocka_run_group_tests_name("predict", tests, NULL, NULL);
+}

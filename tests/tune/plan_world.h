@@ -1,0 +1,358 @@
+/* plan_world.h: plans of the tuner with made-up times in place of a device. */
+#ifndef KILN_TESTS_TUNE_PLAN_WORLD_H
+#define KILN_TESTS_TUNE_PLAN_WORLD_H
+
+#include "core/draw.h"
+#include "core/select.h"
+#include "core/space.h"
+#include "ahead.h"
+#include "hunt.h"
+#include "known.h"
+#include "own.h"
+#include "tuner.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* ---- In place of the device and of the linked bundles ---- */
+
+enum { MAX_KNOWN = 8 };
+
+static struct config known[MAX_KNOWN];
+static size_t num_known;
+static const char *outcome;            /* of every question but the first */
+static bool is_flat;                   /* all configurations take the same time */
+static const char *slow_family;        /* NULL, or its configurations take ten times as long */
+static double rate;                    /* 0, or operations per second of all configurations */
+static bool is_uneven;                 /* family direct begins at once, is slow at large shapes */
+static bool is_replay;                 /* only what there are rows about is answered */
+static size_t num_unanswered;
+static size_t stop_after;              /* Ctrl-C after so many rows; 0: never */
+static volatile int stop;
+
+size_t known_configs(const struct device_facts *facts, const struct precision *precision,
+        struct config *configs, size_t max)
+{
+    (void) facts;
+    (void) precision;
+    const size_t num = num_known < max ? num_known : max;
+    memcpy(configs, known, num * sizeof *configs);
+    return num;
+}
+
+/* Different for each configuration, and differently so at each shape. */
+static inline double time_of(const struct config *config, struct shape shape)
+{
+    const double operations = 2 * (double) shape.m * (double) shape.n * (double) shape.k;
+    if (rate > 0)
+        return operations / rate;
+    if (is_uneven)
+        return strcmp(config->family->name, "direct") ? 1e-3 + operations * 1e-11
+                                                      : 1e-6 + operations * 1e-9;
+    uint64_t hash = shape.m * 31 + shape.n * 7 + shape.k;
+    for (unsigned i = 0; i < config->family->num_params; i++)
+        hash = hash * 1000003 + (uint64_t) config->value[i];
+    const bool is_slow = slow_family && !strcmp(config->family->name, slow_family);
+    const double seconds = is_slow ? 1e-2 : 1e-3;
+    return is_flat ? seconds : seconds * (1 + (double) (point_random(&hash) >> 40) * 0x1p-24);
+}
+
+/* What the search announced and has not asked for yet; one more each time than is allowed shows. */
+static struct config expected[16];
+static unsigned num_expected, most_expected;
+
+void tuner_expect(struct tuner *tuner, const struct problem *problem, struct shape shape,
+        const struct config *config)
+{
+    (void) tuner;
+    (void) problem;
+    (void) shape;
+    assert_in_range(num_expected, 0, 15);
+    expected[num_expected++] = *config;
+    if (num_expected > most_expected)
+        most_expected = num_expected;
+}
+
+/* A question of a search: it must be the first one announced. */
+static inline void take_expected(const struct config *config)
+{
+    assert_true(num_expected > 0);
+    assert_true(config_equal(&expected[0], config));
+    memmove(expected, expected + 1, --num_expected * sizeof expected[0]);
+}
+
+/* A recipe of generic that wins when it is compared with the finalists, and only then. */
+static bool is_late_winner;
+
+static inline double generic_time(const struct tuner *tuner, const struct record *question)
+{
+    for (size_t i = 0; i < tuner->records.num; i++) {
+        const struct record *r = &tuner->records.rows[i];
+        if (r->kind == RECORD_MATRIX && r->m == question->m && r->n == question->n &&
+            r->k == question->k)
+            return 1e-6;
+    }
+    return 1;
+}
+
+static inline struct record *find_row(const struct tuner *tuner, const struct record *question)
+{
+    for (size_t i = 0; i < tuner->records.num; i++)
+        if (record_same_question(&tuner->records.rows[i], question))
+            return &tuner->records.rows[i];
+    return NULL;
+}
+
+static inline void measure(struct tuner *tuner, struct record *answer)
+{
+    const struct shape shape = { answer->m, answer->n, answer->k };
+    answer->seconds = answer->kind == RECORD_EDGES ? 0
+                    : answer->kind == RECORD_GENERIC && is_late_winner
+                    ? generic_time(tuner, answer) : time_of(&answer->config, shape);
+    answer->cost = 0.01;
+    answer->used = true;
+    strcpy(answer->outcome, tuner->records.num ? outcome : "ok");
+    tuner->spent += answer->cost;
+    assert_true(records_add(&tuner->records, answer));
+    if (tuner->records.num == stop_after)
+        stop = 1;
+}
+
+/* A budget that is strict holds from the first question on. */
+static inline void check_limit(const struct tuner *tuner)
+{
+    if (tuner->is_strict)
+        assert_true(tuner->limit > 0 && tuner->limit <= tuner->budget);
+}
+
+bool tuner_ask(struct tuner *tuner, enum record_kind kind, const struct problem *problem,
+        struct shape shape, const struct config *configs, unsigned num, double incumbent,
+        struct record *answers)
+{
+    (void) incumbent;
+    if (*tuner->stop)
+        return false;
+    if (kind == RECORD_SEARCH)
+        take_expected(&configs[0]);
+    for (unsigned i = 0; i < num; i++) {
+        answers[i] = (struct record) {
+            .kind = kind, .precision = problem->precision, .pair = pair_of_problem(problem),
+            .m = shape.m, .n = shape.n, .k = shape.k, .config = configs[i],
+        };
+        struct record *row = find_row(tuner, &answers[i]);
+        if (row) {
+            tuner->spent += row->used ? 0 : row->cost;
+            row->used = true;
+            answers[i] = *row;
+        } else if (is_replay) {
+            num_unanswered++;
+            return false;
+        } else {
+            check_limit(tuner);
+            measure(tuner, &answers[i]);
+        }
+    }
+    return true;
+}
+
+void tuner_warm(struct tuner *tuner, const struct problem *problem, const struct config *configs,
+        unsigned num)
+{
+    (void) tuner;
+    (void) problem;
+    (void) configs;
+    (void) num;
+}
+
+bool tuner_ask_each(struct tuner *tuner, enum record_kind kind, const struct question *questions,
+        unsigned num, struct record *answers)
+{
+    for (unsigned i = 0; i < num; i++) {
+        answers[i] = (struct record) { .kind = kind };
+        if (!tuner_ask(tuner, kind, &questions[i].problem, questions[i].shape,
+                    &questions[i].config, 1, 0, &answers[i]))
+            return false;
+    }
+    return true;
+}
+
+/* ---- Running a plan ---- */
+
+static struct tuner tuner;
+
+static bool is_cpu;
+static long compute_capability;
+
+static inline void make_tuner(const struct search_strategy *strategy, double seconds)
+{
+    records_free(&tuner.records);
+    num_expected = most_expected = 0;
+    tuner = (struct tuner) { .strategy = strategy, .seed = 1, .budget = seconds, .quiet = true,
+            .stop = &stop };
+    facts_minimal(&tuner.facts);
+    tuner.facts.value[FACT_LOCAL_BYTES] = 163 * 1024;
+    tuner.facts.value[FACT_IS_CPU] = is_cpu;
+    tuner.facts.value[FACT_COMPUTE_CAPABILITY] = compute_capability;
+    tuner.facts.value[FACT_VECTOR_BYTES] = 64;
+    tuner.facts.value[FACT_REGISTER_BYTES] = 2048;
+    tuner.records.head.facts = tuner.facts;
+}
+
+static inline void run_plan(const struct search_strategy *strategy, double seconds)
+{
+    make_tuner(strategy, seconds);
+    assert_true(plan_precision(&tuner, precision_find("single"), seconds));
+}
+
+/* One search of a plan alone, which on a GPU has many. */
+static inline void run_hunt(const struct search_strategy *strategy, size_t extent, double seconds)
+{
+    const struct quarry quarry = { .problem = { precision_find("single"), false, false },
+            .shape = { extent, extent, extent } };
+    make_tuner(strategy, seconds);
+    assert_true(hunt(&tuner, &quarry, seconds));
+}
+
+static inline int begin(void **state)
+{
+    (void) state;
+    num_known = 0;
+    outcome = "ok";
+    is_flat = false;
+    is_cpu = true;
+    slow_family = NULL;
+    compute_capability = 0;
+    rate = 0;
+    is_uneven = is_replay = is_late_winner = false;
+    num_unanswered = stop_after = 0;
+    stop = 0;
+    return 0;
+}
+
+static inline int end(void **state)
+{
+    (void) state;
+    records_free(&tuner.records);
+    return 0;
+}
+
+/* ---- Rows ---- */
+
+static inline bool same_problem(const struct record *a, const struct record *b)
+{
+    return a->precision == b->precision && a->pair == b->pair && a->m == b->m && a->n == b->n &&
+           a->k == b->k;
+}
+
+/* Whether an earlier row of the kind is about the same problem. */
+static inline bool is_repeated(size_t row)
+{
+    const struct record *rows = tuner.records.rows;
+    for (size_t i = 0; i < row; i++)
+        if (rows[i].kind == rows[row].kind && same_problem(&rows[i], &rows[row]))
+            return true;
+    return false;
+}
+
+static inline unsigned count_problems(enum record_kind kind)
+{
+    unsigned num = 0;
+    for (size_t i = 0; i < tuner.records.num; i++)
+        num += tuner.records.rows[i].kind == kind && !is_repeated(i);
+    return num;
+}
+
+static inline unsigned count_rows(enum record_kind kind, const struct config *config)
+{
+    unsigned num = 0;
+    for (size_t i = 0; i < tuner.records.num; i++)
+        num += tuner.records.rows[i].kind == kind &&
+               (!config || config_equal(&tuner.records.rows[i].config, config));
+    return num;
+}
+
+/* ---- A device with relatives ---- */
+
+static struct config kin[MAX_KNOWN];
+static size_t num_kin;
+
+static inline size_t list_kin(const struct device_facts *facts, const struct precision *precision,
+        struct config *configs, size_t max)
+{
+    (void) facts;
+    (void) precision;
+    const size_t num = num_kin < max ? num_kin : max;
+    memcpy(configs, kin, num * sizeof *configs);
+    return num;
+}
+
+static const char *const kin_texts[] = {
+    "packed TM=12 NV=2 VEC=16 MP=2 NP=16", "direct WGM=1 WGN=1 TM=4 NV=1 VEC=4 INDEX=64",
+};
+
+/* A tuner whose device has relatives with two recipes. */
+static inline void make_kin(double seconds)
+{
+    char error[FAMILY_ERROR_BYTES];
+    make_tuner(search_find("random"), seconds);
+    for (num_kin = 0; num_kin < sizeof kin_texts / sizeof kin_texts[0]; num_kin++)
+        assert_true(config_parse(kin_texts[num_kin], &kin[num_kin], error));
+    tuner.kin = list_kin;
+}
+
+static inline bool run_made(double seconds)
+{
+    return plan_precision(&tuner, precision_find("single"), seconds);
+}
+
+static inline size_t first_row(enum record_kind kind)
+{
+    size_t i = 0;
+    while (i < tuner.records.num && tuner.records.rows[i].kind != kind)
+        i++;
+    return i;
+}
+
+/* Whether a configuration passed the edge classes for all pairs within the first so many rows. */
+static inline bool is_verified(const struct config *config, size_t num_rows)
+{
+    bool ok[NUM_PAIRS] = { false };
+    for (size_t i = 0; i < num_rows; i++) {
+        const struct record *r = &tuner.records.rows[i];
+        if (r->kind == RECORD_EDGES && config_equal(&r->config, config))
+            ok[r->pair] = !strcmp(r->outcome, "ok");
+    }
+    return ok[0] && ok[1] && ok[2] && ok[3];
+}
+
+static inline double most_operations(void)
+{
+    double most = 0;
+    for (size_t i = 0; i < tuner.records.num; i++) {
+        const struct record *r = &tuner.records.rows[i];
+        if (r->kind != RECORD_GENERIC && r->kind != RECORD_EDGES)
+            most = fmax(most, 2 * (double) r->m * (double) r->n * (double) r->k);
+    }
+    return most;
+}
+
+static inline size_t list_generic(const struct precision *precision, struct config *configs,
+        size_t max)
+{
+    char error[FAMILY_ERROR_BYTES];
+    (void) precision;
+    assert_true(max > 0);
+    assert_true(config_parse("direct WGM=1 WGN=1 TM=2 NV=1 VEC=2 INDEX=64", &configs[0], error));
+    return 1;
+}
+
+#define TEST(function) cmocka_unit_test_setup_teardown(function, begin, end)
+
+#endif

@@ -1,0 +1,89 @@
+/* test_own.c: the application's own shapes as the tuner reads them, generator/tune/own.c. */
+#include "own.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static struct own_shapes own;
+
+static bool read_text(const char *text, char error[EXTENTS_ERROR_BYTES])
+{
+    char path[] = "/tmp/kiln-own-XXXXXX";
+    const int file = mkstemp(path);
+    assert_true(file >= 0);
+    assert_int_equal(write(file, text, strlen(text)), strlen(text));
+    assert_int_equal(close(file), 0);
+    const bool ok = own_read(path, &own, error);
+    assert_int_equal(remove(path), 0);
+    return ok;
+}
+
+static void check(size_t i, size_t m, const char *precision, int pair, double weight)
+{
+    assert_int_equal(own.at[i].shape.m, m);
+    assert_ptr_equal(own.at[i].precision, precision ? precision_find(precision) : NULL);
+    assert_int_equal(own.at[i].pair, pair);
+    assert_true(own.at[i].weight == weight);
+}
+
+/* The members of a batch count; equal weights stay in the order of the file. */
+static void what_weighs_most_comes_first(void **state)
+{
+    char error[EXTENTS_ERROR_BYTES] = "";
+    (void) state;
+    assert_true(read_text("1 1 1\n2 1 1 s batch=3 weight=2\n3 1 1 tn\n4 1 1 weight=7\n", error));
+    assert_int_equal(own.num, 4);
+    check(0, 4, NULL, -1, 7);
+    check(1, 2, "single", -1, 6);
+    check(2, 1, NULL, -1, 1);
+    check(3, 3, NULL, 2, 1);
+    assert_true(own_is_for(&own.at[0], precision_find("half")));
+    assert_true(own_is_for(&own.at[1], precision_find("single")));
+    assert_false(own_is_for(&own.at[1], precision_find("half")));
+}
+
+/* What differs in precision or pair is not the same. */
+static void the_same_problem_is_one(void **state)
+{
+    char error[EXTENTS_ERROR_BYTES] = "";
+    (void) state;
+    assert_true(read_text("8 1 1 s nn\n8x1x1 nn single weight=4 # again\n8 1 1 d nn\n8 1 1 s nt\n"
+            "8 1 1\n", error));
+    assert_int_equal(own.num, 4);
+    check(0, 8, "single", 0, 5);
+    check(1, 8, "double", 0, 1);
+    check(2, 8, "single", 1, 1);
+    check(3, 8, NULL, -1, 1);
+}
+
+static void only_so_many(void **state)
+{
+    char text[4096] = "", error[EXTENTS_ERROR_BYTES] = "";
+    (void) state;
+    for (int i = 0, at = 0; i < OWN_MAX; i++)
+        at += sprintf(text + at, "%d 1 1\n", i + 1);
+    strcat(text, "1 1 1\n");           /* is there already */
+    assert_true(read_text(text, error));
+    assert_int_equal(own.num, OWN_MAX);
+    strcat(text, "1 2 1\n");
+    assert_false(read_text(text, error));
+    assert_non_null(strstr(error, ": line 66: more than 64 shapes"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_weighs_most_comes_first),
+        cmocka_unit_test(the_same_problem_is_one),
+        cmocka_unit_test(only_so_many),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
