@@ -1,5 +1,6 @@
 /* fit.c: see fit.h. */
 #include "fit.h"
+#include "sort.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -93,12 +94,6 @@ static void solve(const struct fit_sample *samples, size_t num, struct kiln_time
     descend(&fit, x);
     for (unsigned t = 0; t < KILN_NUM_TERMS; t++)
         time->coefficient[t] = fit.scale[t] > 0 ? as_written(x[t] / fit.scale[t]) : 0;
-}
-
-static int compare_doubles(const void *a, const void *b)
-{
-    const double x = *(const double *) a, y = *(const double *) b;
-    return (x > y) - (x < y);
 }
 
 /* The median of measured over predicted times; at most FIT_ENOUGH samples. */

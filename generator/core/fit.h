@@ -12,8 +12,6 @@
 
 #include <stdbool.h>
 
-enum { FIT_PAIRS = 4 };
-
 /* One measured time: of the configuration's recipe for one pair of transposes. */
 struct fit_sample {
     uint64_t terms[KILN_NUM_TERMS];

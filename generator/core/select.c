@@ -1,6 +1,7 @@
 /* select.c: greedy choice of recipes from the times of a journal. */
 #include "select.h"
 #include "draw.h"
+#include "sort.h"
 #include "emit.h"
 #include "times.h"
 
@@ -260,12 +261,6 @@ static bool add_pins(const struct records *records, struct choice *choice,
 }
 
 /* ---- what choosing costs ---- */
-
-static int compare_doubles(const void *a, const void *b)
-{
-    const double x = *(const double *) a, y = *(const double *) b;
-    return (x > y) - (x < y);
-}
 
 /* As winners.tsv holds it. */
 static double as_written(double factor)

@@ -4,8 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-/* A lead that is not just noise: a recipe with it is worth verifying. */
-static const double clear_lead = 0.97;
+/* A recipe of generic's that takes less than this part of the best time is worth verifying. */
+static const double worth_verifying = 0.97;
 
 /* Whether this run has found that the driver does not build it. Rows that lie ahead do not count,
  * so that a run that resumes asks the same. */
@@ -103,7 +103,7 @@ bool baseline_wins(const struct tuner *tuner, const struct precision *precision,
         if (r->used && r->kind == RECORD_GENERIC && r->precision == precision &&
             record_is_timed(r) && config_equal(&r->config, config) &&
             best_beside(records, r) < HUGE_VAL &&
-            r->seconds < clear_lead * best_beside(records, r))
+            r->seconds < worth_verifying * best_beside(records, r))
             return true;
     }
     return false;

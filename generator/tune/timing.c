@@ -2,6 +2,7 @@
 #include "timing.h"
 #include "clock.h"
 #include "matrix.h"
+#include "../core/sort.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -42,12 +43,6 @@ void timing_choose_samples(const struct device_facts *facts, unsigned num,
     limits->sample = facts->value[FACT_IS_CPU] ? 2e-3 : limits->is_broad ? 4e-3 : 10e-3;
     limits->enough = limits->is_broad ? enough_of_many : enough_of_few;
     limits->sustained = !facts->value[FACT_IS_CPU];
-}
-
-static int compare_doubles(const void *a, const void *b)
-{
-    const double x = *(const double *) a, y = *(const double *) b;
-    return (x > y) - (x < y);
 }
 
 void timing_summarise(double *samples, unsigned num, bool sustained, double *seconds,
