@@ -110,11 +110,17 @@ says 2 "'-1' is not a number above 0" "$script" --short -1 "$kiln_tune" "$dir/ou
 says 2 "'0' is not a number above 0" "$script" --least 0 "$kiln_tune" "$dir/out"
 says 1 "/nowhere cannot be run" "$script" /nowhere "$dir/out"
 echo 128x96x64 >"$dir/shapes"
-options="--short 8 --factor 1.25 --rounds 1 --precisions single --shapes $dir/shapes"
+# A slow machine measures nothing in so short a time: then it gets more.
+for seconds in 8 24 72; do
+    options="--short $seconds --factor 1.25 --rounds 1 --precisions single --shapes $dir/shapes"
+    # shellcheck disable=SC2086
+    "$script" $options --least 0.01 "$kiln_tune" "$dir/budgets" >"$dir/log" 2>&1 && break
+    grep -q "no shape was measured in both" "$dir/log" || break
+done
 # shellcheck disable=SC2086
-says 0 "single: after 8 s [0-9.]* of the speed after 10 s, geometric mean of 4" \
+says 0 "single: after $seconds s [0-9.]* of the speed after [0-9]* s, geometric mean of [1-4]" \
     "$script" $options --least 0.01 "$kiln_tune" "$dir/budgets"
 cp "$dir/budgets/single-long/journal.tsv" "$dir/before"
 # shellcheck disable=SC2086
-says 1 "single: after 8 s" "$script" $options --least 100 "$kiln_tune" "$dir/budgets"
+says 1 "single: after $seconds s" "$script" $options --least 100 "$kiln_tune" "$dir/budgets"
 cmp "$dir/before" "$dir/budgets/single-long/journal.tsv" || fail "compare_budgets.sh tuned again"
