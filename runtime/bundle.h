@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { KILN_BUNDLE_FORMAT = 7 };
+enum { KILN_BUNDLE_FORMAT = 8 };
 
 enum {
     KILN_MAX_STAGES = 6,
@@ -25,8 +25,9 @@ enum {
     KILN_MAX_DEPTH = 24                /* how deep pairs may lie in pairs */
 };
 
-/* The extents that data may name. */
-enum kiln_dim { KILN_DIM_ONE, KILN_DIM_M, KILN_DIM_N, KILN_DIM_K, KILN_NUM_DIMS };
+/* The extents that data may name: those of the product, one, and, of stages alone, the compute
+ * units of the device. */
+enum kiln_dim { KILN_DIM_ONE, KILN_DIM_M, KILN_DIM_N, KILN_DIM_K, KILN_DIM_UNITS, KILN_NUM_DIMS };
 
 /* Operands that a recipe brings into a form of its own before it multiplies, as a set. */
 enum kiln_prepared {
@@ -72,7 +73,8 @@ struct kiln_region {
 };
 
 /* One kernel launch: ceil(dim[i] / tile[i]) work-groups of local[i] work-items along axis i; where
- * dim[i] is KILN_DIM_ONE, tile[i] work-groups, whatever the shape.
+ * dim[i] is KILN_DIM_ONE, tile[i] work-groups, whatever the shape; where it is KILN_DIM_UNITS,
+ * tile[i] for each compute unit.
  *
  * A stage that prepares A alone gets M, K, A and PACKED_A only; one that prepares B alone, N, K, B
  * and PACKED_B. A stage that prepares nothing reads no operand that another stage prepares. A stage
@@ -187,6 +189,8 @@ struct kiln_recipe {
     uint32_t split;                    /* >= 1: parts of K, each with work-groups of its own */
     uint32_t turns;                    /* work-groups that take tiles in turn and share all steps
                                           over K evenly; 0: each has a tile of its own */
+    uint32_t unit_turns;               /* the same for each compute unit; at most one of both is
+                                          not 0 */
     const struct kiln_time *time;      /* NULL: not known; what has a time is preferred */
     uint32_t program;                  /* index into the bundle's programs */
     uint8_t num_stages, num_regions;

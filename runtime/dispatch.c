@@ -19,7 +19,8 @@ enum kiln_fit kiln_fit_of(const struct kiln_context *context, const struct kiln_
     if (!kiln_indices_fit(asked, &problem->product)) {
         return KILN_FIT_INDICES;
     }
-    if (!kiln_plan_make(asked, &problem->product, &problem->places, plan) ||
+    if (!kiln_plan_make(asked, &problem->product, &problem->places,
+                context->facts.compute_units, plan) ||
         plan->workspace_bytes > context->facts.max_alloc_bytes ||
         plan->pixels > context->facts.max_pixels) {
         return KILN_FIT_WORKSPACE;

@@ -44,6 +44,7 @@ size_t kiln_extent(const struct kiln_product *product, unsigned dim)
         [KILN_DIM_M] = product->m,
         [KILN_DIM_N] = product->n,
         [KILN_DIM_K] = product->k,
+        [KILN_DIM_UNITS] = 1,
     };
     return extents[dim];
 }
@@ -235,22 +236,28 @@ bool kiln_stage_is_needed(const struct kiln_recipe *recipe, unsigned index, unsi
     return (prepares & packed) == 0;
 }
 
-static size_t num_groups(const struct kiln_product *product, const struct kiln_stage *stage,
-        unsigned d)
+static bool count_groups(const struct kiln_product *product, const struct kiln_stage *stage,
+        unsigned d, uint32_t units, size_t *groups)
 {
-    size_t extent = kiln_extent(product, stage->dim[d]);
-    if (stage->dim[d] == KILN_DIM_ONE) {
-        return stage->tile[d];
+    const size_t tile = stage->tile[d];
+    if (stage->dim[d] == KILN_DIM_ONE || stage->dim[d] == KILN_DIM_UNITS) {
+        return kiln_multiply(tile, stage->dim[d] == KILN_DIM_UNITS && units > 1 ? units : 1, groups);
     }
-    return extent / stage->tile[d] + (extent % stage->tile[d] != 0);
+    const size_t extent = kiln_extent(product, stage->dim[d]);
+    *groups = extent / tile + (extent % tile != 0);
+    return true;
 }
 
-static bool plan_groups(const struct kiln_product *product, struct kiln_plan *plan)
+static bool plan_groups(const struct kiln_product *product, uint32_t units,
+        struct kiln_plan *plan)
 {
     for (unsigned i = 0; i < plan->recipe->num_stages; i++) {
         const struct kiln_stage *stage = &plan->recipe->stages[i];
         for (unsigned d = 0; d < stage->work_dim; d++) {
-            size_t groups = num_groups(product, stage, d);
+            size_t groups = 0;
+            if (!count_groups(product, stage, d, units, &groups)) {
+                return false;
+            }
             groups = groups == 0 && i + 1 == plan->recipe->num_stages ? 1 : groups;
             plan->groups[i][d] = groups;
             if (!kiln_multiply(groups, stage->local[d], &plan->global[i][d])) {
@@ -326,10 +333,10 @@ static bool plan_regions(const struct kiln_product *product, const struct kiln_p
 }
 
 bool kiln_plan_make(const struct kiln_recipe *recipe, const struct kiln_product *product,
-        const struct kiln_places *places, struct kiln_plan *plan)
+        const struct kiln_places *places, uint32_t units, struct kiln_plan *plan)
 {
     *plan = (struct kiln_plan){.recipe = recipe};
-    return plan_groups(product, plan) && plan_regions(product, places, plan);
+    return plan_groups(product, units, plan) && plan_regions(product, places, plan);
 }
 
 /* ---- Packs ---- */

@@ -42,10 +42,10 @@ unsigned kiln_time_ragged(const struct kiln_product *product)
 
 /* Work-groups that take tiles in turn share all steps evenly. */
 static void count_turns(const struct kiln_recipe *recipe, uint64_t tiles, uint64_t steps,
-        uint64_t terms[KILN_NUM_TERMS])
+        uint64_t turns, uint64_t terms[KILN_NUM_TERMS])
 {
-    terms[KILN_TERM_STEPS] = times(parts(times(tiles, steps), recipe->turns), recipe->tile[2]);
-    terms[KILN_TERM_ROUNDS] = parts(tiles, recipe->turns);
+    terms[KILN_TERM_STEPS] = times(parts(times(tiles, steps), turns), recipe->tile[2]);
+    terms[KILN_TERM_ROUNDS] = parts(tiles, turns);
 }
 
 /* Others come to the compute units in whole rounds, one or two to a unit at a time. */
@@ -67,8 +67,9 @@ static void count_work(const struct kiln_recipe *recipe, const struct kiln_produ
     const uint64_t steps = parts(product->k, recipe->tile[2]);
     const uint64_t groups = times(tiles, recipe->split);
     const uint64_t depth = times(parts(steps, recipe->split), recipe->tile[2]);
-    if (recipe->turns != 0) {
-        count_turns(recipe, tiles, steps, terms);
+    const uint64_t turns = recipe->turns + (uint64_t)recipe->unit_turns * units;
+    if (turns != 0) {
+        count_turns(recipe, tiles, steps, turns, terms);
     } else {
         count_rounds(groups, depth, units, terms);
     }

@@ -138,10 +138,11 @@ static bool argument_is_sound(const struct kiln_recipe *recipe, const struct kil
            (place == KILN_PREPARED_NONE || kiln_prepared_region(recipe, place) != NULL);
 }
 
-/* Tiles along M, N and K count towards the reach of indices; along ONE they are work-groups. */
+/* Tiles along M, N and K count towards the reach of indices; others are work-groups. */
 static bool tile_is_sound(const struct kiln_recipe *recipe, unsigned dim, uint32_t tile)
 {
-    return tile >= 1 && (dim == KILN_DIM_ONE || tile <= recipe->reach[dim - KILN_DIM_M]);
+    return tile >= 1 && (dim == KILN_DIM_ONE || dim == KILN_DIM_UNITS ||
+                         tile <= recipe->reach[dim - KILN_DIM_M]);
 }
 
 static bool stage_is_sound(const struct kiln_recipe *recipe, const struct kiln_stage *stage)
@@ -183,7 +184,7 @@ static bool preparation_is_sound(const struct kiln_recipe *recipe, unsigned prep
 
 static bool region_is_sound(const struct kiln_region *region)
 {
-    return region->dim[0] < KILN_NUM_DIMS && region->dim[1] < KILN_NUM_DIMS &&
+    return region->dim[0] < KILN_DIM_UNITS && region->dim[1] < KILN_DIM_UNITS &&
            region->round[0] >= 1 && region->round[1] >= 1 && region->element_bytes >= 1 &&
            region->holds < KILN_NUM_PREPARED && extent_is_of(region->holds, region->dim[0]) &&
            extent_is_of(region->holds, region->dim[1]);

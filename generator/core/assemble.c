@@ -14,6 +14,7 @@ struct source {
     const struct config *config;
     const struct problem *problem;
     struct scope scope;
+    uint32_t units;                    /* compute units of the device */
     char *error;                       /* FAMILY_ERROR_BYTES */
 };
 
@@ -23,6 +24,7 @@ static bool source_open(struct source *source, const struct config *config,
     const char *reason;
     source->config = config;
     source->problem = problem;
+    source->units = (uint32_t) facts->value[FACT_UNITS];
     source->error = error;
     if (!config_legal(config, problem, facts, &reason)) {
         snprintf(error, FAMILY_ERROR_BYTES, "illegal configuration: %s", reason);
@@ -100,7 +102,7 @@ static int code_of(const char *const *names, unsigned num, const char *at, size_
     return -1;
 }
 
-const char *const assemble_dim_names[KILN_NUM_DIMS] = { "ONE", "M", "N", "K" };
+const char *const assemble_dim_names[KILN_NUM_DIMS] = { "ONE", "M", "N", "K", "UNITS" };
 
 const char *const assemble_arg_names[KILN_NUM_ARG_CODES] = {
     "M", "N", "K", "ALPHA", "BETA", "A", "A_OFFSET", "LDA", "B", "B_OFFSET", "LDB", "C", "C_OFFSET",
@@ -395,6 +397,16 @@ static bool fill_edges(struct source *source, const char *list, unsigned dim, ui
     return true;
 }
 
+/* Work-groups that take tiles in turn; an expression that is NULL leaves them 0. */
+static bool evaluate_turns(struct source *source, const char *expr, uint32_t *turns)
+{
+    int64_t value = 0;
+    if (expr && !evaluate(source, expr, strlen(expr), &value))
+        return false;
+    *turns = (uint32_t) value;
+    return value >= 0 && value <= UINT16_MAX;
+}
+
 /* The tile, what else makes an edge, and the largest of both. */
 static bool fill_tile(struct source *source, struct kiln_recipe *recipe,
         struct assembly_edges *edges)
@@ -408,13 +420,12 @@ static bool fill_tile(struct source *source, struct kiln_recipe *recipe,
         const uint32_t most = edges->num[i] ? edges->unit[i][edges->num[i] - 1] : 1;
         recipe->reach[i] = most > recipe->tile[i] ? most : recipe->tile[i];
     }
-    int64_t turns = 0;
-    if (family->turns && !evaluate(source, family->turns, strlen(family->turns), &turns))
-        return false;
-    edges->turns = recipe->turns = (uint32_t) turns;
     recipe->split = 1;
-    return turns >= 0 && turns <= INT32_MAX &&
-           (!family->split || evaluate_part(source, family->split, 0, &recipe->split));
+    if (!evaluate_turns(source, family->turns, &recipe->turns) ||
+        !evaluate_turns(source, family->unit_turns, &recipe->unit_turns))
+        return false;
+    edges->turns = recipe->turns + recipe->unit_turns * source->units;
+    return !family->split || evaluate_part(source, family->split, 0, &recipe->split);
 }
 
 /* What the tables say of a recipe but for its stages and regions. */

@@ -276,12 +276,12 @@ static bool print_stage(struct text *out, const struct kiln_plan *plan, unsigned
 }
 
 static bool print_data(struct text *out, const struct kiln_recipe *recipe,
-        const struct kiln_product *shape, const char *source_file, char *error)
+        const struct kiln_product *shape, uint32_t units, const char *source_file, char *error)
 {
     const struct kiln_places places = { .packed = KILN_PREPARED_NONE };
     struct kiln_plan plan;
     unsigned num_stages = 0;
-    if (!kiln_plan_make(recipe, shape, &places, &plan)) {
+    if (!kiln_plan_make(recipe, shape, &places, units, &plan)) {
         snprintf(error, FAMILY_ERROR_BYTES, "the workspace or the launch is too large");
         return false;
     }
@@ -305,8 +305,8 @@ static bool print_data(struct text *out, const struct kiln_recipe *recipe,
     return true;
 }
 
-static bool print_program(struct text *out, const struct kiln_bundle *bundle,
-        const struct kiln_product *shape, const char *path_stem, char *error)
+static bool print_program(struct text *out, const struct kiln_recipe *recipe,
+        const struct kiln_product *shape, uint32_t units, const char *path_stem, char *error)
 {
     char source_file[512];
     snprintf(source_file, sizeof source_file, "%s.cl", path_stem);
@@ -322,7 +322,7 @@ static bool print_program(struct text *out, const struct kiln_bundle *bundle,
     for (int i = 0; i < KILN_NUM_ARG_CODES; i++)
         text_add(out, "    ARG_%s,\n", assemble_arg_names[i]);
     text_add(out, "};\n%s", head);
-    if (!print_data(out, &bundle->recipes[0], shape, name, error))
+    if (!print_data(out, recipe, shape, units, name, error))
         return false;
     text_add(out, "%s", body);
     if (out->failed)
@@ -356,7 +356,8 @@ static bool write_all(const struct assembly *assembly, const struct config *conf
     }
     char *kernels = assemble_text(config, problem, &assembly->facts, error);
     const bool ok = kernels &&
-                    print_program(&program, &assembly->bundle, shape, path_stem, error) &&
+                    print_program(&program, &assembly->bundle.recipes[0], shape,
+                            (uint32_t) assembly->facts.value[FACT_UNITS], path_stem, error) &&
                     write_both(path_stem, kernels, &program, error);
     free(kernels);
     text_free(&program);

@@ -74,6 +74,7 @@ static void check_recipe(const struct kiln_recipe *a, const struct kiln_recipe *
     assert_memory_equal(a->tile, b->tile, sizeof a->tile);
     assert_memory_equal(a->reach, b->reach, sizeof a->reach);
     assert_int_equal(a->split, b->split);
+    assert_int_equal(a->unit_turns, b->unit_turns);
     assert_int_equal(a->turns, b->turns);
     assert_int_equal(a->time == NULL, b->time == NULL);
     if (a->time)
@@ -249,6 +250,7 @@ static void times_come_back(void **state)
     assert_null(assembly.recipes[2].time);
     assembly.recipes[2].split = 16;
     assembly.recipes[2].turns = 132;
+    assembly.recipes[1].unit_turns = 4;
     check_emitted(&assembly.bundle, NULL);
     emit_bundle(&assembly.bundle, NULL, &text);
     for (const char *at = text.bytes; (at = strstr(at, "    { {\n")); at++)

@@ -278,7 +278,7 @@ static void grids_cover_the_extents(void **state)
     const struct kiln_product p = dense(17, 32, 21);
     struct kiln_plan plan;
     (void) state;
-    assert_true(kiln_plan_make(&recipe, &p, &at_start, &plan));
+    assert_true(kiln_plan_make(&recipe, &p, &at_start, 1, &plan));
     static const size_t groups[NUM_STAGES][3] = { { 6, 7, 21 }, { 6, 3, 0 }, { 2, 0, 0 },
             { 2, 3, 3 } };
     assert_ptr_equal(plan.recipe, &recipe);
@@ -291,13 +291,32 @@ static void grids_cover_the_extents(void **state)
     }
 }
 
+/* As many work-groups for each compute unit, whatever the shape. */
+static void units_have_groups(void **state)
+{
+    static const struct kiln_stage stage = { .entry = "mul", .work_dim = 2,
+        .dim = { KILN_DIM_UNITS, KILN_DIM_M }, .tile = { 3, 8 }, .local = { 2, 1 } };
+    static const struct { uint32_t units; size_t groups; } rows[] = { { 0, 3 }, { 1, 3 },
+            { 4, 12 }, { UINT32_MAX, 3 * (size_t) UINT32_MAX } };
+    const struct kiln_recipe recipe = { .name = "units", .num_stages = 1, .stages = &stage };
+    const struct kiln_product p = dense(17, 32, 21);
+    struct kiln_plan plan;
+    (void) state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0] - (sizeof(size_t) < 8); i++) {
+        assert_true(kiln_plan_make(&recipe, &p, &at_start, rows[i].units, &plan));
+        assert_int_equal(plan.groups[0][0], rows[i].groups);
+        assert_int_equal(plan.global[0][0], 2 * rows[i].groups);
+        assert_int_equal(plan.groups[0][1], 3);
+    }
+}
+
 static void without_k_the_last_stage_alone_runs(void **state)
 {
     const struct kiln_recipe recipe = packing();
     const struct kiln_product p = dense(17, 32, 0);
     struct kiln_plan plan;
     (void) state;
-    assert_true(kiln_plan_make(&recipe, &p, &at_start, &plan));
+    assert_true(kiln_plan_make(&recipe, &p, &at_start, 1, &plan));
     assert_true(kiln_stage_is_empty(&plan, BOTH));
     assert_int_equal(plan.groups[BOTH][1], 7);         /* along ONE, whatever the shape */
     assert_true(kiln_stage_is_empty(&plan, ONLY_A));
@@ -313,13 +332,13 @@ static void grids_that_overflow_are_none(void **state)
     struct kiln_plan plan;
     (void) state;
     p.n = SIZE_MAX;                    /* a quarter as many work-items */
-    assert_true(kiln_plan_make(&recipe, &p, &at_start, &plan));
+    assert_true(kiln_plan_make(&recipe, &p, &at_start, 1, &plan));
     assert_int_equal(plan.groups[0][0], SIZE_MAX / 16 + 1);
     struct kiln_stage wide = multiply;
     struct kiln_recipe wider = recipe;
     wide.local[0] = 16;
     wider.stages = &wide;
-    assert_false(kiln_plan_make(&wider, &p, &at_start, &plan));
+    assert_false(kiln_plan_make(&wider, &p, &at_start, 1, &plan));
 }
 
 /* The rows: which operands packs stand for, and which stages a call enqueues. */
@@ -360,7 +379,7 @@ static void regions_lie_one_after_another(void **state)
     struct kiln_plan plan;
     (void) state;
     /* A: 24 x 24 floats, from 512 to 2816; a byte; B: 21 x 48 of 12 bytes, at a multiple of 768. */
-    assert_true(kiln_plan_make(&recipe, &p, &places, &plan));
+    assert_true(kiln_plan_make(&recipe, &p, &places, 1, &plan));
     assert_int_equal(plan.region_start[0], 512 / 4);
     assert_int_equal(plan.region_start[1], 2816);
     assert_int_equal(plan.region_start[2], 3072 / 12);
@@ -379,7 +398,7 @@ static void packed_operands_need_no_workspace(void **state)
     struct kiln_pack_layout layout;
     struct kiln_plan plan;
     (void) state;
-    assert_true(kiln_plan_make(&recipe, &p, &places, &plan));
+    assert_true(kiln_plan_make(&recipe, &p, &places, 1, &plan));
     assert_int_equal(plan.workspace_bytes, 1);
     assert_int_equal(plan.packed_start[KILN_PREPARED_A], 256 / 4);
     assert_int_equal(plan.packed_start[KILN_PREPARED_B], 768 / 12);
@@ -426,18 +445,18 @@ static void regions_that_overflow_have_no_plan(void **state)
     recipe.num_regions = 1;
     recipe.regions = &region;
     p.m = p.k = half;
-    assert_false(kiln_plan_make(&recipe, &p, &places, &plan));     /* elements */
+    assert_false(kiln_plan_make(&recipe, &p, &places, 1, &plan));     /* elements */
     p.m = half - 1;
-    assert_false(kiln_plan_make(&recipe, &p, &places, &plan));     /* bytes */
+    assert_false(kiln_plan_make(&recipe, &p, &places, 1, &plan));     /* bytes */
     region.element_bytes = 1;
-    assert_true(kiln_plan_make(&recipe, &p, &places, &plan));
+    assert_true(kiln_plan_make(&recipe, &p, &places, 1, &plan));
     assert_int_equal(plan.workspace_bytes, (half - 1) * half);
     places.workspace_offset = half;
-    assert_false(kiln_plan_make(&recipe, &p, &places, &plan));     /* with the offset */
+    assert_false(kiln_plan_make(&recipe, &p, &places, 1, &plan));     /* with the offset */
     p.m = SIZE_MAX;
     p.k = 1;
     region.round[0] = 2;
-    assert_false(kiln_plan_make(&recipe, &p, &at_start, &plan));   /* rounded up */
+    assert_false(kiln_plan_make(&recipe, &p, &at_start, 1, &plan));   /* rounded up */
 }
 
 static void images_begin_with_the_buffer(void **state)
@@ -456,10 +475,10 @@ static void images_begin_with_the_buffer(void **state)
     recipe.num_regions = 1;
     recipe.regions = &region;
     assert_true(kiln_recipe_reads_image(&recipe));
-    assert_true(kiln_plan_make(&recipe, &p, &places, &plan));
+    assert_true(kiln_plan_make(&recipe, &p, &places, 1, &plan));
     assert_int_equal(plan.pixels, 16 + 5);
     p = dense(3, 3, 0);
-    assert_true(kiln_plan_make(&recipe, &p, &at_start, &plan));
+    assert_true(kiln_plan_make(&recipe, &p, &at_start, 1, &plan));
     assert_int_equal(plan.workspace_bytes, KILN_PIXEL_BYTES);
     assert_int_equal(plan.pixels, 1);
 }
@@ -478,6 +497,7 @@ int main(void)
         cmocka_unit_test(indices_of_regions_count),
         cmocka_unit_test(what_overflows_does_not_fit),
         cmocka_unit_test(grids_cover_the_extents),
+        cmocka_unit_test(units_have_groups),
         cmocka_unit_test(without_k_the_last_stage_alone_runs),
         cmocka_unit_test(grids_that_overflow_are_none),
         cmocka_unit_test(packs_take_the_place_of_stages),

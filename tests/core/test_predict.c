@@ -92,6 +92,11 @@ static void turns_share_the_steps(void **state)
     kiln_time_terms(&recipe, &product, 400, terms);
     CHECK(terms, STEPS, 9 * 16);
     CHECK(terms, ROUNDS, 2);
+    recipe.turns = 0;
+    recipe.unit_turns = 2;             /* of each unit */
+    kiln_time_terms(&recipe, &product, 4, terms);
+    CHECK(terms, STEPS, 6 * 16);       /* 42 among 8 */
+    CHECK(terms, ROUNDS, 1);
 }
 
 static void even_counts_in_parts(void **state)

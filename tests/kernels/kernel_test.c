@@ -341,7 +341,7 @@ static size_t count_items(const struct kiln_recipe *recipe, size_t extent)
         const struct kiln_stage *stage = &recipe->stages[i];
         size_t items = 1;
         for (unsigned d = 0; d < stage->work_dim; d++)
-            items *= stage->local[d] * (stage->dim[d] == KILN_DIM_ONE ? stage->tile[d]
+            items *= stage->local[d] * (stage->dim[d] == KILN_DIM_ONE || stage->dim[d] == KILN_DIM_UNITS ? stage->tile[d]
                     : (extent + stage->tile[d] - 1) / stage->tile[d]);
         sum += items;
     }

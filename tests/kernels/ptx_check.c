@@ -414,7 +414,7 @@ static void check_recipe(struct check *check, const struct kiln_bundle *bundle,
             recipe->transa ? 't' : 'n', recipe->transb ? 't' : 'n', recipe->name, work.product.m,
             work.product.n, work.product.k);
     fflush(stdout);                    /* it might crash */
-    const bool ok = kiln_plan_make(recipe, &work.product, &places, &work.plan) &&
+    const bool ok = kiln_plan_make(recipe, &work.product, &places, 1, &work.plan) &&
                     run(&work, text);
     printf("%s\n", ok ? "right" : "FAILED");
     check->num_checked++;
