@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { FIT_PASSES = 4 };
+
 int times_find(const struct times *times, const struct config *config)
 {
     for (unsigned i = 0; i < times->num_candidates; i++)
@@ -76,31 +78,122 @@ static uint32_t units_of(const struct times *times)
     return (uint32_t) times->facts->value[FACT_UNITS];
 }
 
-/* Whether a row's time is one to fit a candidate by. */
-static bool is_sample(const struct times *times, const struct record *r,
-        const struct times_candidate *candidate)
+uint64_t times_predict(const struct times *times, int number, int pair, size_t m, size_t n,
+        size_t k)
 {
-    return r->kind != RECORD_HELD && counts(times, r) && record_is_timed(r) && r->seconds > 0 &&
-           config_equal(&r->config, &candidate->config);
+    const struct times_candidate *candidate = &times->candidates[number];
+    const struct kiln_product product = product_of(times->precision, pair, m, n, k);
+    struct kiln_recipe recipe = candidate->recipe[pair];
+    recipe.time = &candidate->time;
+    return !kiln_guard_takes(&recipe.guard, &product) ? UINT64_MAX
+         : candidate->is_fitted ? kiln_time_predict(&recipe, &product, units_of(times))
+                                : TIMES_UNTIMED;
 }
 
-static void fit_candidate(const struct records *records, struct times *times,
-        struct times_candidate *candidate, struct fit_sample *samples)
+/* ---- fits ---- */
+
+/* A row by whose time a candidate is fitted. */
+struct timing {
+    const struct record *row;
+    unsigned candidate;
+    double slowness;                   /* of the device at that moment, beside how it is mostly */
+};
+
+struct timings {
+    struct timing *list;
+    size_t num;
+    struct fit_sample *samples;        /* room for all */
+};
+
+static bool list_timings(const struct records *records, const struct times *times,
+        struct timings *timings)
 {
-    size_t num = 0;
-    for (size_t i = 0; i < records->num; i++) {
+    *timings = (struct timings) {
+        .list = calloc(records->num + 1, sizeof *timings->list),
+        .samples = calloc(records->num + 1, sizeof *timings->samples),
+    };
+    for (size_t i = 0; timings->list && i < records->num; i++) {
         const struct record *r = &records->rows[i];
-        if (!is_sample(times, r, candidate))
+        const int candidate = r->kind != RECORD_HELD && counts(times, r) && record_is_timed(r) &&
+                              r->seconds > 0 ? times_find(times, &r->config) : -1;
+        if (candidate >= 0)
+            timings->list[timings->num++] = (struct timing) { r, (unsigned) candidate, 1 };
+    }
+    return timings->list && timings->samples;
+}
+
+static void fit_candidate(const struct records *records, struct times *times, unsigned number,
+        struct timings *timings)
+{
+    struct times_candidate *candidate = &times->candidates[number];
+    size_t num = 0;
+    for (size_t i = 0; i < timings->num; i++) {
+        const struct timing *t = &timings->list[i];
+        const struct record *r = t->row;
+        if (t->candidate != number)
             continue;
         const struct kiln_product product = product_of(times->precision, r->pair, r->m, r->n, r->k);
         kiln_time_terms(&candidate->recipe[r->pair], &product, units_of(times),
-                samples[num].terms);
-        samples[num++].seconds = r->seconds;
+                timings->samples[num].terms);
+        timings->samples[num++].seconds = r->seconds / t->slowness;
     }
     const struct kiln_time *prior = records->prior
             ? records->prior(times->facts, times->precision, &candidate->config) : NULL;
     candidate->has_prior = prior;
-    candidate->is_fitted = fit_time(samples, num, prior, &candidate->time);
+    candidate->is_fitted = fit_time(timings->samples, num, prior, &candidate->time);
+}
+
+/* Were both timed in turn with each other? */
+static bool same_moment(const struct record *a, const struct record *b)
+{
+    return a->kind == b->kind && a->pair == b->pair && a->m == b->m && a->n == b->n && a->k == b->k;
+}
+
+/* By how much more than predicted those that were timed together took: the mean of the logarithms,
+ * and as if one more had taken just that. */
+static double slowness_of(const struct times *times, const struct timing *list, size_t num)
+{
+    double sum = 0;
+    size_t known = 0;
+    for (size_t i = 0; i < num; i++) {
+        const struct record *r = list[i].row;
+        const uint64_t predicted = times_predict(times, (int) list[i].candidate, r->pair, r->m, r->n,
+                r->k);
+        if (predicted == 0 || predicted >= TIMES_UNTIMED)
+            continue;
+        sum += log(r->seconds * 1e12 / (double) predicted);
+        known++;
+    }
+    return exp(sum / (double) (known + 1));
+}
+
+static void find_slowness(const struct times *times, struct timings *timings)
+{
+    for (size_t first = 0, end; first < timings->num; first = end) {
+        for (end = first + 1; end < timings->num; end++)
+            if (!same_moment(timings->list[first].row, timings->list[end].row))
+                break;
+        const double slowness = slowness_of(times, &timings->list[first], end - first);
+        for (size_t i = first; i < end; i++)
+            timings->list[i].slowness = slowness;
+    }
+}
+
+/* A shared machine is faster at one moment than at another, for all that are timed in turn. So the
+ * fits are of what is left when that is taken out, as far as the fits before told it. */
+static bool fit_all(const struct records *records, struct times *times)
+{
+    struct timings timings;
+    const bool ok = list_timings(records, times, &timings);
+    for (int pass = 0; ok && pass < FIT_PASSES; pass++) {
+        if (pass > 0)
+            find_slowness(times, &timings);
+        for (unsigned i = 0; i < times->num_candidates; i++)
+            fit_candidate(records, times, i, &timings);
+    }
+    free(timings.list);
+    free(timings.samples);
+    return ok;
 }
 
 bool times_open(const struct records *records, const struct precision *precision, bool only_used,
@@ -109,14 +202,10 @@ bool times_open(const struct records *records, const struct precision *precision
     *times = (struct times) { .precision = precision, .only_used = only_used,
             .facts = &records->head.facts };
     times->candidates = calloc(TIMES_MAX_CANDIDATES, sizeof *times->candidates);
-    struct fit_sample *samples = calloc(records->num + 1, sizeof *samples);
-    const bool ok = times->candidates && samples;
-    if (ok)
-        find_candidates(records, times);
-    for (unsigned i = 0; ok && i < times->num_candidates; i++)
-        fit_candidate(records, times, &times->candidates[i], samples);
-    free(samples);
-    return ok;
+    if (!times->candidates)
+        return false;
+    find_candidates(records, times);
+    return fit_all(records, times);
 }
 
 void times_free(struct times *times)
@@ -131,18 +220,6 @@ void times_free(struct times *times)
 void times_clear(struct times *times)
 {
     times->num_tasks = 0;
-}
-
-uint64_t times_predict(const struct times *times, int number, int pair, size_t m, size_t n,
-        size_t k)
-{
-    const struct times_candidate *candidate = &times->candidates[number];
-    const struct kiln_product product = product_of(times->precision, pair, m, n, k);
-    struct kiln_recipe recipe = candidate->recipe[pair];
-    recipe.time = &candidate->time;
-    return !kiln_guard_takes(&recipe.guard, &product) ? UINT64_MAX
-         : candidate->is_fitted ? kiln_time_predict(&recipe, &product, units_of(times))
-                                : TIMES_UNTIMED;
 }
 
 static struct times_task *find_task(struct times *times, const struct record *r)
