@@ -32,6 +32,7 @@
     RECORD_KIND(MATRIX, "matrix") \
     RECORD_KIND(OWN, "own") \
     RECORD_KIND(HELD, "held") \
+    RECORD_KIND(AGAIN, "again") \
     RECORD_KIND(GENERIC, "generic")
 
 enum record_kind {

@@ -114,8 +114,9 @@ static bool list_timings(const struct records *records, const struct times *time
     };
     for (size_t i = 0; timings->list && i < records->num; i++) {
         const struct record *r = &records->rows[i];
-        const int candidate = r->kind != RECORD_HELD && counts(times, r) && record_is_timed(r) &&
-                              r->seconds > 0 ? times_find(times, &r->config) : -1;
+        const bool is_held = r->kind == RECORD_HELD || r->kind == RECORD_AGAIN;
+        const int candidate = !is_held && counts(times, r) && record_is_timed(r) && r->seconds > 0
+                ? times_find(times, &r->config) : -1;
         if (candidate >= 0)
             timings->list[timings->num++] = (struct timing) { r, (unsigned) candidate, 1 };
     }

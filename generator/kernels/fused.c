@@ -41,7 +41,12 @@ static const struct family_preset presets[] = {
     { "fused-avx2-double", "fused TM=6 NV=2 VEC=4 MB=64 KC=256", "BLIS haswell: 6 x 8",
       FOR_PRECISION('d') },
     { "fused-neon", "fused TM=8 NV=3 VEC=4 MB=64 KC=256", "BLIS armv8a: 8 x 12", NO_FIGURE },
-    { "fused-least", "fused TM=8 NV=2 VEC=4 MB=8 KC=256", NULL, NO_FIGURE },
+    // For 32 KiB of local memory.
+    { "fused-32k-avx512", "fused TM=8 NV=3 VEC=16 MB=4 KC=128", NULL, NO_FIGURE },
+    { "fused-32k-avx512-double", "fused TM=8 NV=3 VEC=8 MB=4 KC=128", NULL, FOR_PRECISION('d') },
+    { "fused-32k-avx2", "fused TM=6 NV=2 VEC=8 MB=16 KC=256", NULL, NO_FIGURE },
+    { "fused-32k-avx2-double", "fused TM=6 NV=2 VEC=4 MB=16 KC=256", NULL, FOR_PRECISION('d') },
+    { "fused-32k-neon", "fused TM=8 NV=2 VEC=4 MB=16 KC=512", NULL, NO_FIGURE },
 };
 
 extern const struct family family_fused;

@@ -8,10 +8,11 @@
 
 #include <math.h>
 
-enum { GENERIC_SHAPES = 12, FITTED_FROM = 18, FIT_EVERY = 6, NARROW_MOST = 4 };
+enum { GENERIC_SHAPES = 12, FITTED_FROM = 18, FIT_EVERY = 6, NARROW_MOST = 4, AGAIN_MOST = 4 };
 
-/* By this factor a finalist's predicted time may be behind the best one's; others are not timed. */
-static const double far_behind = 2;
+/* By this factor a finalist's predicted time may be behind the best one's; others are not timed. At
+ * shapes that are held back a false prediction must show. */
+static const double far_behind = 2, far_behind_held = 4;
 
 /* Of a precision's whole budget, what one operation of the best so far may take; and what it may
  * where the budget is so short, or the device so slow, that shapes would get too small. */
@@ -75,7 +76,8 @@ static uint64_t predicted(const struct times *fitted, const struct config *confi
 
 /* The finalists that take a shape and are not far behind there, as far as that can be foretold. */
 static unsigned list_takers(const struct plan *plan, const struct times *fitted,
-        const struct problem *problem, struct shape s, struct config takers[MAX_FINALISTS])
+        const struct problem *problem, struct shape s, double far,
+        struct config takers[MAX_FINALISTS])
 {
     const int pair = pair_of_problem(problem);
     uint64_t time[MAX_FINALISTS], best = UINT64_MAX;
@@ -89,7 +91,7 @@ static unsigned list_takers(const struct plan *plan, const struct times *fitted,
     }
     unsigned kept = 0;
     for (unsigned i = 0; i < num; i++)
-        if ((double) time[i] <= far_behind * (double) best)
+        if ((double) time[i] <= far * (double) best)
             takers[kept++] = takers[i];
     return kept;
 }
@@ -121,6 +123,48 @@ static bool time_generic(struct plan *plan, const struct problem *problem, struc
     return baseline_ask(plan->tuner, problem, shape, best);
 }
 
+/* Which of those that were timed at a shape is predicted to be the fastest there. */
+static unsigned predicted_first(const struct times *fitted, const struct problem *problem,
+        struct shape shape, const struct config *takers, unsigned num)
+{
+    uint64_t best = UINT64_MAX;
+    unsigned first = 0;
+    for (unsigned i = 0; i < num; i++) {
+        const uint64_t time = predicted(fitted, &takers[i], pair_of_problem(problem), shape);
+        first = time && time < best ? i : first;
+        best = time && time < best ? time : best;
+    }
+    return first;
+}
+
+static void swap(struct config *configs, struct record *answers, unsigned i, unsigned j)
+{
+    const struct config config = configs[i];
+    const struct record answer = answers[i];
+    configs[i] = configs[j];
+    answers[i] = answers[j];
+    configs[j] = config;
+    answers[j] = answer;
+}
+
+/* Of many that are timed together the fastest is one that was lucky. So the few fastest, and the
+ * one that is predicted to be, are timed again, for longer: what choosing loses follows from these. */
+static bool time_again(struct plan *plan, const struct times *fitted,
+        const struct problem *problem, struct shape shape, struct config *takers, unsigned num,
+        struct record *answers)
+{
+    if (num < 2)
+        return true;
+    swap(takers, answers, 0, predicted_first(fitted, problem, shape, takers, num));
+    const unsigned few = num < AGAIN_MOST ? num : AGAIN_MOST;
+    for (unsigned i = 1; i < few; i++)
+        for (unsigned j = i + 1; j < num; j++)
+            if (record_is_timed(&answers[j]) && (!record_is_timed(&answers[i]) ||
+                                                 answers[j].seconds < answers[i].seconds))
+                swap(takers, answers, i, j);
+    return tuner_ask(plan->tuner, RECORD_AGAIN, problem, shape, takers, few, 0, answers);
+}
+
 /* Times the finalists at a shape, if there is time for it. False when the phase is over. */
 static bool time_shape(struct plan *plan, enum record_kind kind, const struct times *fitted,
         struct shape shape, int pair, bool with_generic, double end)
@@ -128,14 +172,17 @@ static bool time_shape(struct plan *plan, enum record_kind kind, const struct ti
     struct record answers[MAX_FINALISTS];
     struct config takers[MAX_FINALISTS];
     const struct problem problem = problem_of_pair(plan->precision, pair);
-    const unsigned num = list_takers(plan, fitted, &problem, shape, takers);
+    const bool is_held = kind == RECORD_HELD;
+    const unsigned num = list_takers(plan, fitted, &problem, shape,
+            is_held ? far_behind_held : far_behind, takers);
     if (plan_used(plan) > end)
         return false;
     if (!num || plan_used(plan) + estimate(plan, shape, num) > end)
         return true;
     return tuner_ask(plan->tuner, kind, &problem, shape, takers, num, 0, answers) &&
            (!with_generic || (time_generic(plan, &problem, shape, num, answers) &&
-                              check_generic(plan)));
+                              check_generic(plan))) &&
+           (!is_held || time_again(plan, fitted, &problem, shape, takers, num, answers));
 }
 
 /* Beside each thin shape of the matrix a vector or little more: there are kernels for these alone,
@@ -169,7 +216,7 @@ bool drawn_time(struct plan *plan, enum record_kind kind, const char *purpose, u
     progress_phase(plan->tuner, "%s %s", plan->precision->name, record_kind_words[kind]);
     for (unsigned i = 0; i < num && goes_on; i++) {
         struct drawn drawn;
-        if (kind == RECORD_MATRIX && i >= FITTED_FROM && i % FIT_EVERY == 0) {
+        if (kind == RECORD_HELD ? i == 0 : i >= FITTED_FROM && i % FIT_EVERY == 0) {
             times_free(&fitted);
             goes_on = times_open(&plan->tuner->records, plan->precision, true, &fitted);
             if (!goes_on)

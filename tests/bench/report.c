@@ -2,6 +2,7 @@
 #include "report.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "loss.h"
@@ -36,7 +37,13 @@ bool report_ratio(const struct comparison *comparison, size_t index, struct vers
 void report_device(const struct device *device)
 {
     printf("device: %s\n", device->name);
+    const char *affinity = getenv("POCL_AFFINITY");
+    bool is_pocl = strcmp(device->platform, "Portable Computing Language") == 0;
+
     printf("driver: %s, %s\n", device->platform, device->driver);
+    if (is_pocl && affinity != NULL) {
+        printf("environment: POCL_AFFINITY=%s\n", affinity);
+    }
 }
 
 void report_peers(const struct peer *peers, size_t count)

@@ -116,7 +116,8 @@ static void held_times_are_not_fitted(void **state)
             add_law(&records, (enum record_kind) kind, A, size, size, size, law);
         open_times(&records, &times);
         assert_int_equal(times.num_candidates, 1);
-        assert_int_equal(times.candidates[0].is_fitted, kind != RECORD_HELD);
+        assert_int_equal(times.candidates[0].is_fitted,
+                kind != RECORD_HELD && kind != RECORD_AGAIN);
         times_free(&times);
         records_free(&records);
     }
@@ -172,6 +173,36 @@ static void other_rows_are_not_fitted(void **state)
     strcpy(records.rows[records.num - 1].outcome, "slow");   /* a time all the same */
     open_times(&records, &times);
     assert_true(candidate_of(&times, A)->is_fitted);
+    times_free(&times);
+    records_free(&records);
+}
+
+/* What was timed while the machine was slow is not taken to be slow itself: B is the fastest, but was
+ * timed at no other moments. */
+static void slow_moments_are_left_out(void **state)
+{
+    static const struct law laws[] = { [A] = { 10, 10 }, [B] = { 7, 7 }, [C] = { 30, 12 },
+            [D] = { 12, 30 } };
+    bool chosen[TIMES_MAX_CANDIDATES] = { true, true, true, true };
+    struct records records;
+    struct times times;
+    (void) state;
+    begin(&records);
+    for (int config = A; config <= D; config++)
+        edges(&records, config, 0);
+    for (size_t i = 0; i < 16; i++)
+        for (int config = A; config <= D; config++) {
+            const size_t size = 64 + 120 * i;
+            const double slowness = i % 2 ? 2 : 1;
+            if (config != B || i % 2)
+                add(&records, RECORD_MATRIX, "single", config, 0, size, size, size,
+                        slowness * law_seconds(laws[config], size, size));
+        }
+    add(&records, RECORD_HELD, "single", A, 0, 1000, 1000, 1000, 1);
+    open_times(&records, &times);
+    assert_true(times_add(&records, RECORD_HELD, &times));
+    assert_int_equal(times_dispatched(&times, &times.tasks[0], chosen),
+            times_find(&times, &candidate_of(&times, B)->config));
     times_free(&times);
     records_free(&records);
 }
@@ -355,6 +386,7 @@ int main(void)
         cmocka_unit_test(held_times_are_not_fitted),
         cmocka_unit_test(held_times_change_nothing),
         cmocka_unit_test(other_rows_are_not_fitted),
+        cmocka_unit_test(slow_moments_are_left_out),
         cmocka_unit_test(problems_are_merged),
         cmocka_unit_test(many_problems_are_kept),
         cmocka_unit_test(generic_joins_what_was_measured),

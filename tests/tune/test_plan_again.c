@@ -98,12 +98,50 @@ static void a_finalist_far_behind_is_left_out(void **state)
     }
     assert_int_equal(timed, FITTED_FROM);        /* as long as nothing is known */
     assert_in_range(count_pruned(&kin[1]), 1, count_problems(RECORD_MATRIX) - FITTED_FROM);
+    /* At shapes that are held back it must be far behind indeed. */
+    const unsigned held = count_rows(RECORD_HELD, &kin[1]), all = count_problems(RECORD_HELD);
+    assert_in_range(held, 1, all);
+    assert_true(held * count_problems(RECORD_MATRIX) > count_rows(RECORD_MATRIX, &kin[1]) * all);
+}
+
+/* The times of a problem by the question that a row is of: the fastest, the slowest, how many. */
+struct range {
+    double fastest, slowest;
+    unsigned num;
+};
+
+static struct range range_of(enum record_kind kind, const struct record *problem)
+{
+    struct range range = { .fastest = 1e9 };
     for (size_t i = 0; i < tuner.records.num; i++) {
         const struct record *r = &tuner.records.rows[i];
-        if (r->kind == RECORD_HELD && !is_repeated(i))
-            shapes++;
+        if (r->kind != kind || !same_problem(r, problem))
+            continue;
+        range.num++;
+        range.fastest = r->seconds < range.fastest ? r->seconds : range.fastest;
+        range.slowest = r->seconds > range.slowest ? r->seconds : range.slowest;
     }
-    assert_int_equal(count_rows(RECORD_HELD, &kin[1]), count_problems(RECORD_HELD));
+    return range;
+}
+
+/* At shapes that are held back, the fastest and what is predicted to be. */
+static void the_fastest_are_timed_again(void **state)
+{
+    unsigned fewer = 0;
+    (void) state;
+    make_kin(60);
+    assert_true(run_made(60));
+    assert_in_range(count_problems(RECORD_AGAIN), DRAW_NUM_CLASSES, count_problems(RECORD_HELD));
+    for (size_t i = 0; i < tuner.records.num; i++) {
+        const struct record *r = &tuner.records.rows[i];
+        if (r->kind != RECORD_AGAIN || is_repeated(i))
+            continue;
+        const struct range held = range_of(RECORD_HELD, r), again = range_of(RECORD_AGAIN, r);
+        assert_in_range(again.num, 2, 4);
+        assert_true(again.fastest == held.fastest);
+        fewer += again.num < held.num && again.slowest < held.slowest;
+    }
+    assert_true(fewer > 0);
 }
 
 static void a_replay_asks_nothing(void **state)
@@ -264,6 +302,7 @@ int main(void)
         TEST(what_was_interrupted_can_ship),
         TEST(generic_that_wins_is_verified),
         TEST(a_finalist_far_behind_is_left_out),
+        TEST(the_fastest_are_timed_again),
         TEST(a_replay_asks_nothing),
         TEST(a_resumed_run_asks_the_same),
         TEST(a_shard_only_searches),
