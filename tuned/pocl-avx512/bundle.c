@@ -4300,7 +4300,7 @@ const struct kiln_bundle kiln_bundle_pocl_avx512 = {
     .format = 8,
     .name = "pocl-avx512",
     .provenance = "tuned on pthread-skylake-avx512-AMD EPYC, Portable Computing Language, driver 3.1+debian",
-    .match = { "Portable Computing Language", "pthread-skylake-avx512-AMD EPYC", "3.1+debian", 0, 0 },
+    .match = { "Portable Computing Language", NULL, "3.1+debian", 16, 0 },
     .traits = { 1, 2, 16, 1048576, 0 },
     .pool = { sizeof rows, 2059, 2576, 1698,
               rows[0].text, lines, pairs, symbols },
