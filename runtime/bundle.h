@@ -189,8 +189,8 @@ struct kiln_recipe {
     uint32_t split;                    /* >= 1: parts of K, each with work-groups of its own */
     uint32_t turns;                    /* work-groups that take tiles in turn and share all steps
                                           over K evenly; 0: each has a tile of its own */
-    uint32_t unit_turns;               /* the same for each compute unit; at most one of both is
-                                          not 0 */
+    uint32_t unit_turns;               /* work-groups for each compute unit that take whole tiles in
+                                          turn; at most one of both is not 0 */
     const struct kiln_time *time;      /* NULL: not known; what has a time is preferred */
     uint32_t program;                  /* index into the bundle's programs */
     uint8_t num_stages, num_regions;

@@ -241,7 +241,8 @@ static bool count_groups(const struct kiln_product *product, const struct kiln_s
 {
     const size_t tile = stage->tile[d];
     if (stage->dim[d] == KILN_DIM_ONE || stage->dim[d] == KILN_DIM_UNITS) {
-        return kiln_multiply(tile, stage->dim[d] == KILN_DIM_UNITS && units > 1 ? units : 1, groups);
+        const size_t times = stage->dim[d] == KILN_DIM_UNITS && units > 1 ? units : 1;
+        return kiln_multiply(tile, times, groups);
     }
     const size_t extent = kiln_extent(product, stage->dim[d]);
     *groups = extent / tile + (extent % tile != 0);

@@ -40,11 +40,15 @@ unsigned kiln_time_ragged(const struct kiln_product *product)
            (is_ragged(&product->c, bytes) ? KILN_RAGGED_C : 0u);
 }
 
-/* Work-groups that take tiles in turn share all steps evenly. */
+/* Work-groups that take tiles in turn share all steps evenly, or whole tiles if there are as many
+ * for each compute unit. */
 static void count_turns(const struct kiln_recipe *recipe, uint64_t tiles, uint64_t steps,
-        uint64_t turns, uint64_t terms[KILN_NUM_TERMS])
+        uint32_t units, uint64_t terms[KILN_NUM_TERMS])
 {
-    terms[KILN_TERM_STEPS] = times(parts(times(tiles, steps), turns), recipe->tile[2]);
+    const uint64_t turns = recipe->turns + (uint64_t)recipe->unit_turns * units;
+    const uint64_t shared = recipe->unit_turns != 0 ? times(parts(tiles, turns), steps)
+                                                    : parts(times(tiles, steps), turns);
+    terms[KILN_TERM_STEPS] = times(shared, recipe->tile[2]);
     terms[KILN_TERM_ROUNDS] = parts(tiles, turns);
 }
 
@@ -67,9 +71,8 @@ static void count_work(const struct kiln_recipe *recipe, const struct kiln_produ
     const uint64_t steps = parts(product->k, recipe->tile[2]);
     const uint64_t groups = times(tiles, recipe->split);
     const uint64_t depth = times(parts(steps, recipe->split), recipe->tile[2]);
-    const uint64_t turns = recipe->turns + (uint64_t)recipe->unit_turns * units;
-    if (turns != 0) {
-        count_turns(recipe, tiles, steps, turns, terms);
+    if (recipe->turns != 0 || recipe->unit_turns != 0) {
+        count_turns(recipe, tiles, steps, units, terms);
     } else {
         count_rounds(groups, depth, units, terms);
     }

@@ -210,6 +210,7 @@ static bool recipe_is_sound(const struct kiln_recipe *recipe, uint32_t num_progr
         }
     }
     if (recipe->kinds > KILN_KIND_BOTH || recipe->split < 1 ||
+        (recipe->turns > 0 && recipe->unit_turns > 0) ||
         (recipe->time != NULL && !kiln_time_is_sound(recipe->time))) {
         return false;
     }

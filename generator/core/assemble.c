@@ -425,6 +425,11 @@ static bool fill_tile(struct source *source, struct kiln_recipe *recipe,
         !evaluate_turns(source, family->unit_turns, &recipe->unit_turns))
         return false;
     edges->turns = recipe->turns + recipe->unit_turns * source->units;
+    for (unsigned i = 0; i < 2; i++) {
+        edges->block[i] = recipe->tile[i];
+        if (family->block[i] && !evaluate_part(source, family->block[i], 0, &edges->block[i]))
+            return false;
+    }
     return !family->split || evaluate_part(source, family->split, 0, &recipe->split);
 }
 

@@ -107,7 +107,9 @@ struct family {
                                           Verification goes to either side of each */
     const char *turns;                 /* work-groups that take tiles in turn; NULL or 0: each has
                                           a tile of its own */
-    const char *unit_turns;            /* the same for each compute unit */
+    const char *unit_turns;            /* those for each compute unit that take whole tiles */
+    const char *block[2];              /* rows and columns of C that are given out together to those
+                                          that take turns; NULL: the tile */
     const char *split;                 /* parts of K, each with work-groups of its own; NULL: 1 */
     long capability;                   /* a compute capability of NVIDIA's for which its rules hold,
                                           80 for 8.0; tests take a device for one of it. 0: the

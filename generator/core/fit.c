@@ -63,8 +63,8 @@ struct passive {
     unsigned num;
 };
 
-/* The least squares of the passive terms alone, others 0, by Cholesky's factors: the ridge makes the
- * matrix positive definite. */
+/* The least squares of the passive terms alone, others 0, by Cholesky's factors: the ridge makes
+ * the matrix positive definite. */
 static void solve_passive(const struct problem_of_fit *fit, const struct passive *passive,
         double x[KILN_NUM_TERMS])
 {
@@ -116,15 +116,19 @@ static bool step_towards(const double y[KILN_NUM_TERMS], struct passive *passive
 }
 
 /* The term that is 0 and would lower the sum of squares fastest; KILN_NUM_TERMS: none would. */
-static unsigned steepest(const struct problem_of_fit *fit, const double x[KILN_NUM_TERMS])
+static unsigned steepest(const struct problem_of_fit *fit, const struct passive *passive,
+        const double x[KILN_NUM_TERMS])
 {
     unsigned best = KILN_NUM_TERMS;
     double most = still;
     for (unsigned t = 0; t < KILN_NUM_TERMS; t++) {
         double slope = fit->right[t];
+        bool is_passive = false;
+        for (unsigned i = 0; i < passive->num; i++)
+            is_passive |= passive->term[i] == t;
         for (unsigned u = 0; u < KILN_NUM_TERMS; u++)
             slope -= fit->gram[t][u] * x[u];
-        if (!(x[t] > 0) && fit->scale[t] > 0 && slope > most) {
+        if (!is_passive && fit->scale[t] > 0 && slope > most) {
             most = slope;
             best = t;
         }
@@ -139,7 +143,7 @@ static void minimise(const struct problem_of_fit *fit, double x[KILN_NUM_TERMS])
     for (unsigned t = 0; t < KILN_NUM_TERMS; t++)
         x[t] = 0;
     for (int step = 0; step < MAX_STEPS; step++) {
-        const unsigned term = steepest(fit, x);
+        const unsigned term = steepest(fit, &passive, x);
         if (term == KILN_NUM_TERMS)
             return;
         passive.term[passive.num++] = term;

@@ -37,7 +37,7 @@ static uint64_t hash_double(uint64_t hash, double value)
 #define FAMILY_FIELDS(F) \
     F(name) F(meaning) F(literature) F(prelude) THREE(F, guard) THREE(F, align) THREE(F, most) \
     THREE(F, rest) THREE(F, tile) THREE(F, edges) F(turns) F(unit_turns) \
-    F(split) F(capability) F(ptx) F(rank)
+    F(block[0]) F(block[1]) F(split) F(capability) F(ptx) F(rank)
 #define TABLE_FIELDS(F) F(params) F(rules) F(values) F(stages) F(regions) F(presets)
 #define COUNT_FIELDS(F) \
     F(num_params) F(num_rules) F(num_values) F(num_stages) F(num_regions) F(num_presets)

@@ -290,8 +290,7 @@ static bool add_losses(const struct records *records, struct choice *choice,
         struct winners *winners)
 {
     times_clear(&choice->times);
-    if (!times_add(records, RECORD_HELD, &choice->times) ||
-        !times_add(records, RECORD_AGAIN, &choice->times))
+    if (!times_add(records, RECORD_HELD, &choice->times))
         return false;
     double *losses = calloc(choice->times.num_tasks + 1, sizeof *losses);
     for (unsigned kind = 0; kind <= DRAW_NUM_KINDS && losses; kind++) {

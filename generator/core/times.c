@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIT_PASSES = 4 };
+/* Of fewer that were timed in turn nobody can tell whether the machine or one of them was slow. */
+enum { MOMENT_LEAST = 3, FIT_PASSES = 4 };
 
 int times_find(const struct times *times, const struct config *config)
 {
@@ -144,10 +145,11 @@ static void fit_candidate(const struct records *records, struct times *times, un
     candidate->is_fitted = fit_time(timings->samples, num, prior, &candidate->time);
 }
 
-/* Were both timed in turn with each other? */
+/* Were both timed in turn with each other? A search asks one by one, and generic is timed alone. */
 static bool same_moment(const struct record *a, const struct record *b)
 {
-    return a->kind == b->kind && a->pair == b->pair && a->m == b->m && a->n == b->n && a->k == b->k;
+    return a->kind == b->kind && a->kind != RECORD_SEARCH && a->kind != RECORD_GENERIC &&
+           a->pair == b->pair && a->m == b->m && a->n == b->n && a->k == b->k;
 }
 
 /* By how much more than predicted those that were timed together took: the mean of the logarithms,
@@ -158,8 +160,8 @@ static double slowness_of(const struct times *times, const struct timing *list, 
     size_t known = 0;
     for (size_t i = 0; i < num; i++) {
         const struct record *r = list[i].row;
-        const uint64_t predicted = times_predict(times, (int) list[i].candidate, r->pair, r->m, r->n,
-                r->k);
+        const uint64_t predicted = times_predict(times, (int) list[i].candidate, r->pair, r->m,
+                r->n, r->k);
         if (predicted == 0 || predicted >= TIMES_UNTIMED)
             continue;
         sum += log(r->seconds * 1e12 / (double) predicted);
@@ -174,7 +176,8 @@ static void find_slowness(const struct times *times, struct timings *timings)
         for (end = first + 1; end < timings->num; end++)
             if (!same_moment(timings->list[first].row, timings->list[end].row))
                 break;
-        const double slowness = slowness_of(times, &timings->list[first], end - first);
+        const double slowness = end - first >= MOMENT_LEAST
+                ? slowness_of(times, &timings->list[first], end - first) : 1;
         for (size_t i = first; i < end; i++)
             timings->list[i].slowness = slowness;
     }
@@ -258,7 +261,8 @@ bool times_add(const struct records *records, enum record_kind kind, struct time
 {
     for (size_t i = 0; i < records->num; i++) {
         const struct record *r = &records->rows[i];
-        const int c = r->kind == kind && r->precision == times->precision && record_is_timed(r)
+        const bool is_meant = r->kind == kind || (r->kind == RECORD_AGAIN && kind == RECORD_HELD);
+        const int c = is_meant && r->precision == times->precision && record_is_timed(r)
                 ? times_find(times, &r->config) : -1;
         if (c < 0)
             continue;

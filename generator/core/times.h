@@ -50,7 +50,8 @@ bool times_open(const struct records *records, const struct precision *precision
         struct times *times);
 void times_free(struct times *times);
 
-/* Adds the problems of one kind of row. False when out of memory. */
+/* Adds the problems of one kind of row; to those that are held back belongs what was timed again.
+ * False when out of memory. */
 bool times_add(const struct records *records, enum record_kind kind, struct times *times);
 /* Adds what the generic bundle takes at the problems there are. A recipe of its that is a candidate
  * as well counts there as one. */

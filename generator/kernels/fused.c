@@ -7,7 +7,8 @@ static const struct family_param params[] = {
     { "TM", "1 2 4 6 8 10 12 14", 8, "rows of C in registers", "Goto 2008 m_r" },
     { "NV", "1 2 3 4", 3, "vectors of C's row in registers", "Goto 2008 n_r = NV VEC" },
     { "VEC", "2 4 8 16", 4, "width of a vector", "Matsumoto 2012 vw" },
-    { "MB", "4 8 16 32 64", 16, "blocks of rows that share a packed panel", "Goto 2008 m_c = MB TM" },
+    { "MB", "4 8 16 32 64", 16, "blocks of rows that share a packed panel",
+      "Goto 2008 m_c = MB TM" },
     { "KC", "64 128 192 256 384 512", 128, "depth of a slice of K", "Goto 2008 k_c" },
     { "KU", "1 2 4", 1, "steps of k in the loop's body", "Matsumoto 2012 k_wi" },
     { "TURNS", "1 2 4 8", 2, "work-groups for each compute unit", NULL },
@@ -28,13 +29,15 @@ static const struct family_rule rules[] = {
 };
 
 static const struct family_stage stages[] = {
-    { "multiply", NULL, "fused.cl.in", NULL, NULL, "A B", "UNITS", "TURNS", "1", "SHARED_BYTES",
+    // The text is the same for any number of work-groups.
+    { "multiply", NULL, "fused.cl.in", NULL, "TM NV VEC MB KC KU", "A B",
+      "UNITS", "TURNS", "1", "SHARED_BYTES",
       "M N K ALPHA BETA A A_OFFSET LDA B B_OFFSET LDB C C_OFFSET LDC" },
 };
 
 static const struct family_preset presets[] = {
-    { "fused-avx512", "fused TM=8 NV=3 VEC=16 MB=64 KC=384", "found by a probe", NO_FIGURE },
-    { "fused-avx512-double", "fused TM=8 NV=3 VEC=8 MB=64 KC=256", "found by a probe",
+    { "fused-avx512", "fused TM=8 NV=3 VEC=16 MB=64 KC=384", NULL, NO_FIGURE },
+    { "fused-avx512-double", "fused TM=8 NV=3 VEC=8 MB=64 KC=256", NULL,
       FOR_PRECISION('d') },
     { "fused-avx512-flat", "fused TM=6 NV=4 VEC=16 MB=64 KC=384", NULL, NO_FIGURE },
     { "fused-avx2", "fused TM=6 NV=2 VEC=8 MB=64 KC=256", "BLIS haswell: 6 x 16", NO_FIGURE },
@@ -52,8 +55,8 @@ static const struct family_preset presets[] = {
 extern const struct family family_fused;
 const struct family family_fused = {
     .name = "fused",
-    .meaning = "a work-group packs panels of B into local memory and multiplies them, one work-item "
-               "per work-group",
+    .meaning = "a work-group packs panels of B into local memory and multiplies them, one "
+               "work-item per work-group",
     TABLE(params),
     TABLE(rules),
     TABLE(values),
@@ -64,6 +67,7 @@ const struct family family_fused = {
     .tile = { "TM", "VEC", "KU" },
     .edges = { "MB * TM", "TN", "VEC; KC" },
     .unit_turns = "TURNS",
+    .block = { "TM", "TN" },
     // Multiply-adds per element loaded, as long as the block's rows hide the latency of fma.
     .rank = "IS_CPU * (1000 + TM * TN * 64 / (TM + NV) * (VEC * REAL_BYTES == VECTOR_BYTES ? 2 : 1)"
             " + min(MB * TM, 256) - KU)",

@@ -147,20 +147,23 @@ static void swap(struct config *configs, struct record *answers, unsigned i, uns
     answers[j] = answer;
 }
 
-/* Of many that are timed together the fastest is one that was lucky. So the few fastest, and the
- * one that is predicted to be, are timed again, for longer: what choosing loses follows from these. */
+/* Of many that are timed together the fastest was lucky. So the few fastest, and the one that is
+ * predicted to be, are timed again, for longer; the lesser of both times counts. */
 static bool time_again(struct plan *plan, const struct times *fitted,
         const struct problem *problem, struct shape shape, struct config *takers, unsigned num,
         struct record *answers)
 {
-    if (num < 2)
+    unsigned timed = 0;
+    for (unsigned i = 0; i < num; i++)
+        if (record_is_timed(&answers[i]))
+            swap(takers, answers, timed++, i);
+    if (timed < 2)
         return true;
-    swap(takers, answers, 0, predicted_first(fitted, problem, shape, takers, num));
-    const unsigned few = num < AGAIN_MOST ? num : AGAIN_MOST;
+    swap(takers, answers, 0, predicted_first(fitted, problem, shape, takers, timed));
+    const unsigned few = timed < AGAIN_MOST ? timed : AGAIN_MOST;
     for (unsigned i = 1; i < few; i++)
-        for (unsigned j = i + 1; j < num; j++)
-            if (record_is_timed(&answers[j]) && (!record_is_timed(&answers[i]) ||
-                                                 answers[j].seconds < answers[i].seconds))
+        for (unsigned j = i + 1; j < timed; j++)
+            if (answers[j].seconds < answers[i].seconds)
                 swap(takers, answers, i, j);
     return tuner_ask(plan->tuner, RECORD_AGAIN, problem, shape, takers, few, 0, answers);
 }
@@ -177,7 +180,7 @@ static bool time_shape(struct plan *plan, enum record_kind kind, const struct ti
             is_held ? far_behind_held : far_behind, takers);
     if (plan_used(plan) > end)
         return false;
-    if (!num || plan_used(plan) + estimate(plan, shape, num) > end)
+    if (!num || plan_used(plan) + estimate(plan, shape, num + (is_held ? AGAIN_MOST : 0)) > end)
         return true;
     return tuner_ask(plan->tuner, kind, &problem, shape, takers, num, 0, answers) &&
            (!with_generic || (time_generic(plan, &problem, shape, num, answers) &&

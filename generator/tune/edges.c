@@ -181,14 +181,16 @@ static void add_edges(struct collection *all, const struct assembly_edges *edges
     }
 }
 
-/* So many tiles, up to three in a column, with all steps of K that work-groups may share. */
-static void add_tiles(struct collection *all, const char *name, size_t num)
+/* So many blocks as are given out, up to three in a column, with all steps of K that work-groups
+ * may share. */
+static void add_blocks(struct collection *all, const char *name, const uint32_t block[2],
+        size_t num)
 {
-    const uint32_t *tile = all->recipe->tile;
+    const uint32_t depth = all->recipe->tile[2];
     const size_t rows = num % 3 == 0 ? 3 : num % 2 == 0 ? 2 : 1;
-    const size_t extents[3] = { (rows - 1) * tile[0] + odd_rest(tile[0]),
-            (num / rows - 1) * tile[1] + odd_rest(tile[1]),
-            SHARED_STEPS * tile[2] + odd_rest(tile[2]) };
+    const size_t extents[3] = { (rows - 1) * block[0] + odd_rest(block[0]),
+            (num / rows - 1) * block[1] + odd_rest(block[1]),
+            SHARED_STEPS * depth + odd_rest(depth) };
     if (num)
         add(all, &(struct edge_class) { name, TILE, TILE, TILE, 0, 0, 1, 0.75, false }, extents);
 }
@@ -207,9 +209,10 @@ unsigned verify_edges(const struct problem *problem, const struct kiln_recipe *r
         if (i < edges->num[0] || i < edges->num[1] || i < edges->num[2])
             add_edges(&all, edges, i);
     if (edges->turns) {
-        add_tiles(&all, "turn-less-one", edges->turns - 1);
-        add_tiles(&all, "turn-and-one", edges->turns + 1);
-        add_tiles(&all, "turns", 2 * (size_t) edges->turns + odd_rest(edges->turns));
+        add_blocks(&all, "turn-less-one", edges->block, edges->turns - 1);
+        add_blocks(&all, "turn-and-one", edges->block, edges->turns + 1);
+        add_blocks(&all, "turns", edges->block,
+                2 * (size_t) edges->turns + odd_rest(edges->turns));
     }
     return all.num;
 }

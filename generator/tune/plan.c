@@ -9,7 +9,8 @@
  *   own      time the finalists at the application's own shapes
  *   matrix   time them against each other, interleaved, at drawn shapes, and generic beside them;
  *            a recipe of its that wins is verified and becomes a finalist
- *   held     the same at shapes that are used for nothing but to tell what choosing costs
+ *   held     the same at shapes that are used for nothing but to tell what choosing costs; the few
+ *            that matter there once more, for longer
  *
  * Shapes are drawn from one distribution (core/draw.h), in a stream for each phase. A shard of a
  * search does that alone; a run over the merged journal of all shards does all the rest. Each phase

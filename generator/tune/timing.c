@@ -40,7 +40,7 @@ void timing_choose_samples(const struct device_facts *facts, unsigned num,
         struct timing_limits *limits)
 {
     limits->is_broad = num > FEW;
-    limits->sample = facts->value[FACT_IS_CPU] ? 2e-3 : limits->is_broad ? 4e-3 : 10e-3;
+    limits->sample = !limits->is_broad ? 10e-3 : facts->value[FACT_IS_CPU] ? 2e-3 : 4e-3;
     limits->enough = limits->is_broad ? enough_of_many : enough_of_few;
     limits->sustained = !facts->value[FACT_IS_CPU];
 }

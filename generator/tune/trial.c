@@ -5,6 +5,7 @@
 #include "candidate.h"
 #include "device.h"
 #include "protocol.h"
+#include "quiet.h"
 #include "timing.h"
 
 #include <signal.h>
@@ -309,19 +310,12 @@ static FILE *take_output(void)
     return fdopen(own, "w");
 }
 
-/* PoCL's threads are bound to one processor each, unless the user says otherwise. Where they are
- * not, two often share one for a while, and what takes a millisecond takes two. */
-static void quieten_platforms(void)
-{
-    setenv("POCL_AFFINITY", "1", 0);
-}
-
 int trial_main(const char *device, const char *facts)
 {
     char line[PROTOCOL_LINE_BYTES];
     struct trial *trial = calloc(1, sizeof *trial);
     signal(SIGINT, SIG_IGN);
-    quieten_platforms();
+    quieten_pocl();
     if (!trial || !(trial->out = take_output())) {
         free(trial);
         return EXIT_FAILURE;

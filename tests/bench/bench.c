@@ -13,6 +13,7 @@
 #include "overhead.h"
 #include "process.h"
 #include "report.h"
+#include "tune/quiet.h"
 
 enum { EXIT_USAGE = 2 };
 
@@ -193,9 +194,7 @@ int main(int argc, char **argv)
         return openblas_child_run(argv[2]);
     }
 #endif
-    /* PoCL's threads are bound to one processor each, unless the user says otherwise. Where two share
-     * one, a sample takes twice as long. */
-    setenv("POCL_AFFINITY", "1", 0);
+    quieten_pocl();
     if (options_parse(&options, argc, argv)) {
         status = bench_run(&options);
     } else if (options.failed) {

@@ -167,6 +167,9 @@ static void tiles_are_stated(void **state)
                     !parts_have_values(family->edges[i], &scope, 0))
                     fail_msg("%s: the tile or the edges of %c", family->name, "MNK"[i]);
             assert_true(parts_have_values(family->turns, &scope, 0));
+            assert_true(parts_have_values(family->unit_turns, &scope, 0));
+            assert_true(parts_have_values(family->block[0], &scope, 1));
+            assert_true(parts_have_values(family->block[1], &scope, 1));
         }
 }
 

@@ -254,9 +254,46 @@ static void five_digits_are_kept(void **state)
     }
 }
 
+/* The sum of squares of the relative errors. */
+static double squares(const struct kiln_time *time, const struct fit_sample *samples, size_t num)
+{
+    double sum = 0;
+    for (size_t i = 0; i < num; i++) {
+        const double error = seconds_of(time, samples[i].terms) / samples[i].seconds - 1;
+        sum += error * error;
+    }
+    return sum;
+}
+
+/* With noise, and laws in which terms are alike: no coefficient can be changed for the better. */
+static void no_change_is_for_the_better(void **state)
+{
+    static const double steps[] = { 0.9, 0.99, 1.01, 1.1 };
+    (void) state;
+    for (random_state = 1; random_state < 40; random_state += 2) {
+        struct fit_sample samples[MOST];
+        struct kiln_time law = known(), time;
+        for (unsigned t = 0; t < KILN_NUM_TERMS; t++)
+            if (point_random(&random_state) % 3 == 0)
+                law.coefficient[t] = (float) draw(5000);
+        make_samples(&law, 0.5, samples, MOST);
+        assert_true(fit_time(samples, MOST, NULL, &time));
+        const double least = squares(&time, samples, MOST);
+        for (unsigned t = 0; t < KILN_NUM_TERMS; t++)
+            for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
+                struct kiln_time other = time;
+                other.coefficient[t] = (float) (steps[i] * (double) time.coefficient[t]);
+                if (!(time.coefficient[t] > 0) && i == 3)
+                    other.coefficient[t] = 1e-3f;
+                assert_true(squares(&other, samples, MOST) > least * (1 - 1e-4));
+            }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(no_change_is_for_the_better),
         cmocka_unit_test(known_coefficients_are_found),
         cmocka_unit_test(noise_is_averaged),
         cmocka_unit_test(no_coefficient_is_negative),

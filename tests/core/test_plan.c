@@ -302,6 +302,10 @@ static void units_have_groups(void **state)
     const struct kiln_product p = dense(17, 32, 21);
     struct kiln_plan plan;
     (void) state;
+    struct kiln_stage many = stage;
+    const struct kiln_recipe too_many = { .name = "too many", .num_stages = 1, .stages = &many };
+    many.local[0] = UINT32_MAX;
+    assert_false(kiln_plan_make(&too_many, &p, &at_start, UINT32_MAX, &plan));
     for (size_t i = 0; i < sizeof rows / sizeof rows[0] - (sizeof(size_t) < 8); i++) {
         assert_true(kiln_plan_make(&recipe, &p, &at_start, rows[i].units, &plan));
         assert_int_equal(plan.groups[0][0], rows[i].groups);

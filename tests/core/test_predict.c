@@ -95,7 +95,7 @@ static void turns_share_the_steps(void **state)
     recipe.turns = 0;
     recipe.unit_turns = 2;             /* of each unit */
     kiln_time_terms(&recipe, &product, 4, terms);
-    CHECK(terms, STEPS, 6 * 16);       /* 42 among 8 */
+    CHECK(terms, STEPS, 7 * 16);       /* 6 among 8, of 7 steps each */
     CHECK(terms, ROUNDS, 1);
 }
 
@@ -249,7 +249,8 @@ static void counts_grow_with_the_extents(void **state)
             recipe.tile[d] = 1 + point_random(&random) % 300;
         }
         recipe.split = 1 + point_random(&random) % 9;
-        recipe.turns = i % 2 ? 1 + point_random(&random) % 500 : 0;
+        recipe.turns = i % 3 == 1 ? 1 + point_random(&random) % 500 : 0;
+        recipe.unit_turns = i % 3 == 2 ? 1 + point_random(&random) % 8 : 0;
         const uint32_t units = 1 + point_random(&random) % 200;
         large = small;
         large.m += point_random(&random) % 100;

@@ -177,8 +177,8 @@ static void other_rows_are_not_fitted(void **state)
     records_free(&records);
 }
 
-/* What was timed while the machine was slow is not taken to be slow itself: B is the fastest, but was
- * timed at no other moments. */
+/* What was timed while the machine was slow is not taken to be slow itself: B is the fastest, but
+ * was timed at no other moments. */
 static void slow_moments_are_left_out(void **state)
 {
     static const struct law laws[] = { [A] = { 10, 10 }, [B] = { 7, 7 }, [C] = { 30, 12 },

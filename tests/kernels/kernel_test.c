@@ -334,6 +334,12 @@ static bool is_small(const struct kiln_recipe *recipe, size_t most)
     return ok;
 }
 
+/* Do work-groups cover M, N or K? Others are as many whatever the shape. */
+static bool is_of_extent(unsigned dim)
+{
+    return dim != KILN_DIM_ONE && dim != KILN_DIM_UNITS;
+}
+
 static size_t count_items(const struct kiln_recipe *recipe, size_t extent)
 {
     size_t sum = 0;
@@ -341,8 +347,8 @@ static size_t count_items(const struct kiln_recipe *recipe, size_t extent)
         const struct kiln_stage *stage = &recipe->stages[i];
         size_t items = 1;
         for (unsigned d = 0; d < stage->work_dim; d++)
-            items *= stage->local[d] * (stage->dim[d] == KILN_DIM_ONE || stage->dim[d] == KILN_DIM_UNITS ? stage->tile[d]
-                    : (extent + stage->tile[d] - 1) / stage->tile[d]);
+            items *= stage->local[d] * (is_of_extent(stage->dim[d])
+                    ? (extent + stage->tile[d] - 1) / stage->tile[d] : stage->tile[d]);
         sum += items;
     }
     return sum;

@@ -21,8 +21,8 @@ else
     set -- --device Oclgrind --family "$family" \
         --fact VECTOR_BYTES=64 --fact REGISTER_BYTES=512 --fact IMAGE_PIXELS=0 "$@"
 fi
-# Presets have large tiles: what is uninitialised, which takes three times as long to see, is left to
-# the small configurations. The check crashes on the copying of vectors, and on putting vectors
+# Presets have large tiles: what is uninitialised, which takes three times as long to see, is left
+# to the small configurations. The check crashes on the copying of vectors, and on putting vectors
 # together, as `fused` does where B is transposed: a run of its own has what is not.
 checks='--data-races --uninitialized'
 case " $* " in

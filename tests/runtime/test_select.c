@@ -208,7 +208,7 @@ static void spoil_recipe(struct clay *c, int fault)
     c->recipe.stages = fault == 7 ? NULL : c->recipe.stages;
     c->recipe.regions = fault == 8 ? NULL : c->recipe.regions;
     struct kiln_region *region = &c->regions[0];
-    region->dim[1] = fault == 9 ? KILN_NUM_DIMS : region->dim[1];
+    region->dim[1] = fault == 9 ? KILN_DIM_UNITS : region->dim[1];
     region->round[0] = fault == 10 ? 0 : region->round[0];
     region->element_bytes = fault == 11 ? 0 : region->element_bytes;
     for (int i = 0; i < 3; i++) {
@@ -217,6 +217,7 @@ static void spoil_recipe(struct clay *c, int fault)
     }
     c->stages[1].tile[0] = fault == 21 ? 2 : 1;       /* beyond the reach */
     c->recipe.split = fault == 22 ? 0 : 1;
+    c->recipe.turns = c->recipe.unit_turns = fault == 23;
 }
 
 /* One fault for each term and kind of coefficient that is none, in turn. */
@@ -255,7 +256,7 @@ static void each_fault_makes_a_bundle_unsound(void **state)
         void (*spoil)(struct clay *c, int fault);
         int num_faults;
     } parts[] = {{spoil_pool, 12}, {spoil_program, 4}, {spoil_stage, 10}, {spoil_preparation, 23},
-                 {spoil_recipe, 23}, {spoil_time, 8 * KILN_NUM_TERMS}, {spoil_pin, 6},
+                 {spoil_recipe, 24}, {spoil_time, 8 * KILN_NUM_TERMS}, {spoil_pin, 6},
                  {spoil_bundle, 6}};
     struct clay c;
     (void)state;

@@ -106,10 +106,10 @@ static void check_edges(const struct edge_case *cases, unsigned num,
         }
 }
 
-static size_t num_tiles(const struct kiln_recipe *recipe, const struct verify_case *of)
+static size_t num_blocks(const struct assembly_edges *edges, const struct verify_case *of)
 {
-    return (of->m + recipe->tile[0] - 1) / recipe->tile[0] *
-           ((of->n + recipe->tile[1] - 1) / recipe->tile[1]);
+    return (of->m + edges->block[0] - 1) / edges->block[0] *
+           ((of->n + edges->block[1] - 1) / edges->block[1]);
 }
 
 /* Work-groups that take tiles in turn meet fewer tiles, one more, and more; all with steps to
@@ -119,7 +119,7 @@ static void check_turns(const struct edge_case *cases, unsigned num,
 {
     bool fewer = false, one_more = false, several = false;
     for (unsigned i = 0; i < num; i++) {
-        const size_t tiles = num_tiles(recipe, &cases[i].of);
+        const size_t tiles = num_blocks(edges, &cases[i].of);
         if (cases[i].of.k <= 2 * recipe->tile[2] || cases[i].of.alpha == 0)
             continue;
         fewer = fewer || tiles + 1 == edges->turns || edges->turns == 1;
@@ -311,7 +311,7 @@ static void names_say_what_is_meant(void **state)
     const struct problem problem = problem_nn();
     const struct kiln_recipe recipe = { .tile = { 64, 256, 32 } };
     const struct assembly_edges edges = { .num = { 1, 2, 2 },
-            .unit = { { 16 }, { 4, 32 }, { 8, 96 } }, .turns = 5 };
+            .unit = { { 16 }, { 4, 32 }, { 8, 96 } }, .turns = 5, .block = { 64, 256 } };
     const struct { const char *name; size_t m, n, k; } rows[] = {
         { "tile", 64, 256, 32 }, { "tile-less-one", 63, 255, 31 }, { "tile-and-one", 65, 257, 33 },
         { "whole-more-less", 64, 257, 31 }, { "tiles", 161, 641, 33 }, { "steps", 65, 255, 81 },

@@ -242,7 +242,7 @@ static void test_wrong_kernels_fail(void **state)
 /* That a kernel does one turn alone shows where turns are stated, and only there. */
 static void test_missing_turns_fail(void **state)
 {
-    const struct assembly_edges stated = { .turns = TURNS };
+    const struct assembly_edges stated = { .turns = TURNS, .block = { 4, 16 } };
     struct fixture fixture;
     (void) state;
     fixture_open_turns(&fixture, "tiles");

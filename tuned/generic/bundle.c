@@ -156,380 +156,38 @@ static const struct { char text[4096]; } rows[] = { {
     "            out[3] = load(in + 3);\0"
     "        for (long k = k0; k < k1; k++, in += ldx, out += 4)\0"
     "            for (int i = 0; i < 4; i++)\0"
-    "// Packs a matrix into panels of 20: panel p holds, for every k, the lines p * 20 to\0"
-    "// p * 20 + 19 side by side. Lines past the end repeat the last one; what is\0"
-    "void kiln_hgemm_packed_packa_n_tm20_vec16(long lines, long K, __global const half *restrict X, long x_offset, long ldx,\0"
-    "    const long line = get_group_id(0) * 20;\0"
-    "    __global float *restrict out = packed + at + line * K + k0 * 20;\0"
-    "    const long l16 = min(line + 16, lines - 1) * ldx;\0"
-    "    const long l17 = min(line + 17, lines - 1) * ldx;\0"
-    "    const long l18 = min(line + 18, lines - 1) * ldx;\0"
-    "    const long l19 = min(line + 19, lines - 1) * ldx;\0"
-    "    for (long k = k0; k < k1; k++, in++, out += 20) {\0"
-    "        out[16] = load(in + l16);\0"
-    "        out[17] = load(in + l17);\0"
-    "        out[18] = load(in + l18);\0"
-    "        out[19] = load(in + l19);\0"
-}, {
-    "// Packed A is panel after panel, each K x 20: for every k, the panel's 20 rows side by side.\0"
-    "// 8 x 1 blocks of 20 x 16, each block held in registers.\0"
-    "void kiln_hgemm_packed_multiply_tm20_nv1_vec16_mp8_np1_kc0_ku4_packa1(long M, long N, long K, float alpha, float beta,\0"
-    "    const long first_row = get_group_id(1) * 160, end_row = min(first_row + 160, M);\0"
-    "    const long first_col = get_group_id(0) * 16, end_col = min(first_col + 16, N);\0"
-    "    for (long row = first_row; row < end_row; row += 20) {\0"
-    "        __global const float *restrict a = packed_a + a_at + row * K + k0 * 20;\0"
-    "        float16 c4_0 = 0;\0"
-    "        float16 c5_0 = 0;\0"
-    "        float16 c6_0 = 0;\0"
-    "        float16 c7_0 = 0;\0"
-    "        float16 c8_0 = 0;\0"
-    "        float16 c9_0 = 0;\0"
-    "        float16 c10_0 = 0;\0"
-    "        float16 c11_0 = 0;\0"
-    "        float16 c12_0 = 0;\0"
-    "        float16 c13_0 = 0;\0"
-    "        float16 c14_0 = 0;\0"
-    "        float16 c15_0 = 0;\0"
-    "        float16 c16_0 = 0;\0"
-    "        float16 c17_0 = 0;\0"
-    "        float16 c18_0 = 0;\0"
-    "        float16 c19_0 = 0;\0"
-    "        for (; k + 4 <= depth; k += 4) {\0"
-    "                const float a4 = a[4];\0"
-    "                c4_0 += a4 * b0;\0"
-    "                const float a5 = a[5];\0"
-    "                c5_0 += a5 * b0;\0"
-    "                const float a6 = a[6];\0"
-    "                c6_0 += a6 * b0;\0"
-    "                const float a7 = a[7];\0"
-    "                c7_0 += a7 * b0;\0"
-    "                const float a8 = a[8];\0"
-    "                c8_0 += a8 * b0;\0"
-    "                const float a9 = a[9];\0"
-    "                c9_0 += a9 * b0;\0"
-    "                const float a10 = a[10];\0"
-    "                c10_0 += a10 * b0;\0"
-    "                const float a11 = a[11];\0"
-    "                c11_0 += a11 * b0;\0"
-    "                const float a12 = a[12];\0"
-    "                c12_0 += a12 * b0;\0"
-    "                const float a13 = a[13];\0"
-    "                c13_0 += a13 * b0;\0"
-    "                const float a14 = a[14];\0"
-    "                c14_0 += a14 * b0;\0"
-    "                const float a15 = a[15];\0"
-    "                c15_0 += a15 * b0;\0"
-    "                const float a16 = a[16];\0"
-    "                c16_0 += a16 * b0;\0"
-    "                const float a17 = a[17];\0"
-    "                c17_0 += a17 * b0;\0"
-    "                const float a18 = a[18];\0"
-    "                c18_0 += a18 * b0;\0"
-    "                const float a19 = a[19];\0"
-    "                c19_0 += a19 * b0;\0"
-    "                a += 20;\0"
-    "        // C = alpha c + beta C for the 20 x 16 block at (row, col); beta == 0 does not read C.\0"
-    "        if (row + 4 < M) {\0"
-    "            __global half *out = C + (row + 4) * ldc + col;\0"
-    "                    store_vector(alpha * c4_0, out + 0);\0"
-    "                    store_vector(alpha * c4_0 + beta * load_vector(out + 0),\0"
-    "                vstore16(alpha * c4_0, 0, x + 0);\0"
-    "        if (row + 5 < M) {\0"
-    "            __global half *out = C + (row + 5) * ldc + col;\0"
-    "                    store_vector(alpha * c5_0, out + 0);\0"
-    "                    store_vector(alpha * c5_0 + beta * load_vector(out + 0),\0"
-    "                vstore16(alpha * c5_0, 0, x + 0);\0"
-    "        if (row + 6 < M) {\0"
-    "            __global half *out = C + (row + 6) * ldc + col;\0"
-    "                    store_vector(alpha * c6_0, out + 0);\0"
-    "                    store_vector(alpha * c6_0 + beta * load_vector(out + 0),\0"
-    "                vstore16(alpha * c6_0, 0, x + 0);\0"
-    "        if (row + 7 < M) {\0"
-    "            __global half *out = C + (row + 7) * ldc + col;\0"
-    "                    store_vector(alpha * c7_0, out + 0);\0"
-    "                    store_vector(alpha * c7_0 + beta * load_vector(out + 0),\0"
-    "                vstore16(alpha * c7_0, 0, x + 0);\0"
-    "        if (row + 8 < M) {\0"
-    "            __global half *out = C + (row + 8) * ldc + col;\0"
-    "                    store_vector(alpha * c8_0, out + 0);\0"
-    "                    store_vector(alpha * c8_0 + beta * load_vector(out + 0),\0"
-    "                vstore16(alpha * c8_0, 0, x + 0);\0"
-    "        if (row + 9 < M) {\0"
-    "            __global half *out = C + (row + 9) * ldc + col;\0"
-    "                    store_vector(alpha * c9_0, out + 0);\0"
-    "                    store_vector(alpha * c9_0 + beta * load_vector(out + 0),\0"
-    "                vstore16(alpha * c9_0, 0, x + 0);\0"
-    "        if (row + 10 < M) {\0"
-    "            __global half *out = C + (row + 10) * ldc + col;\0"
-}, {
-    "                    store_vector(alpha * c10_0, out + 0);\0"
-    "                    store_vector(alpha * c10_0 + beta * load_vector(out + 0),\0"
-    "                vstore16(alpha * c10_0, 0, x + 0);\0"
-    "        if (row + 11 < M) {\0"
-    "            __global half *out = C + (row + 11) * ldc + col;\0"
-    "                    store_vector(alpha * c11_0, out + 0);\0"
-    "                    store_vector(alpha * c11_0 + beta * load_vector(out + 0),\0"
-    "                vstore16(alpha * c11_0, 0, x + 0);\0"
-    "        if (row + 12 < M) {\0"
-    "            __global half *out = C + (row + 12) * ldc + col;\0"
-    "                    store_vector(alpha * c12_0, out + 0);\0"
-    "                    store_vector(alpha * c12_0 + beta * load_vector(out + 0),\0"
-    "                vstore16(alpha * c12_0, 0, x + 0);\0"
-    "        if (row + 13 < M) {\0"
-    "            __global half *out = C + (row + 13) * ldc + col;\0"
-    "                    store_vector(alpha * c13_0, out + 0);\0"
-    "                    store_vector(alpha * c13_0 + beta * load_vector(out + 0),\0"
-    "                vstore16(alpha * c13_0, 0, x + 0);\0"
-    "        if (row + 14 < M) {\0"
-    "            __global half *out = C + (row + 14) * ldc + col;\0"
-    "                    store_vector(alpha * c14_0, out + 0);\0"
-    "                    store_vector(alpha * c14_0 + beta * load_vector(out + 0),\0"
-    "                vstore16(alpha * c14_0, 0, x + 0);\0"
-    "        if (row + 15 < M) {\0"
-    "            __global half *out = C + (row + 15) * ldc + col;\0"
-    "                    store_vector(alpha * c15_0, out + 0);\0"
-    "                    store_vector(alpha * c15_0 + beta * load_vector(out + 0),\0"
-    "                vstore16(alpha * c15_0, 0, x + 0);\0"
-    "        if (row + 16 < M) {\0"
-    "            __global half *out = C + (row + 16) * ldc + col;\0"
-    "                    store_vector(alpha * c16_0, out + 0);\0"
-    "                    store_vector(alpha * c16_0 + beta * load_vector(out + 0),\0"
-    "                vstore16(alpha * c16_0, 0, x + 0);\0"
-    "        if (row + 17 < M) {\0"
-    "            __global half *out = C + (row + 17) * ldc + col;\0"
-    "                    store_vector(alpha * c17_0, out + 0);\0"
-    "                    store_vector(alpha * c17_0 + beta * load_vector(out + 0),\0"
-    "                vstore16(alpha * c17_0, 0, x + 0);\0"
-    "        if (row + 18 < M) {\0"
-    "            __global half *out = C + (row + 18) * ldc + col;\0"
-    "                    store_vector(alpha * c18_0, out + 0);\0"
-    "                    store_vector(alpha * c18_0 + beta * load_vector(out + 0),\0"
-    "                vstore16(alpha * c18_0, 0, x + 0);\0"
-    "        if (row + 19 < M) {\0"
-    "            __global half *out = C + (row + 19) * ldc + col;\0"
-    "                    store_vector(alpha * c19_0, out + 0);\0"
-    "                    store_vector(alpha * c19_0 + beta * load_vector(out + 0),\0"
-    "                vstore16(alpha * c19_0, 0, x + 0);\0"
-    "void kiln_hgemm_packed_packa_t_tm20_vec16(long lines, long K, __global const half *restrict X, long x_offset, long ldx,\0"
-    "    if (line + 20 <= lines) {\0"
-    "        for (long k = k0; k < k1; k++, in += ldx, out += 20) {\0"
-    "            out[16] = load(in + 16);\0"
-    "            out[17] = load(in + 17);\0"
-    "            out[18] = load(in + 18);\0"
-    "            out[19] = load(in + 19);\0"
-    "        for (long k = k0; k < k1; k++, in += ldx, out += 20)\0"
-    "            for (int i = 0; i < 20; i++)\0"
-    "// Packs a matrix into panels of 12: panel p holds, for every k, the lines p * 12 to\0"
-    "// p * 12 + 11 side by side. Lines past the end repeat the last one; what is\0"
-    "void kiln_hgemm_packed_packa_n_tm12_vec16(long lines, long K, __global const half *restrict X, long x_offset, long ldx,\0"
-    "    const long line = get_group_id(0) * 12;\0"
-    "    __global float *restrict out = packed + at + line * K + k0 * 12;\0"
-    "    for (long k = k0; k < k1; k++, in++, out += 12) {\0"
-    "// Packs a matrix into panels of 32: panel p holds, for every k, the lines p * 32 to\0"
-    "// p * 32 + 31 side by side. Lines past the end repeat the last one; what is\0"
-    "void kiln_hgemm_packed_packb_n_nv2_vec16(long lines, long K, __global const half *restrict X, long x_offset, long ldx,\0"
-    "    const long line = get_group_id(0) * 32;\0"
-    "    __global float *restrict out = packed + at + line * K + k0 * 32;\0"
-    "    if (line + 32 <= lines) {\0"
-    "        for (long k = k0; k < k1; k++, in += ldx, out += 32) {\0"
-}, {
-    "            vstore16(load_vector(in + 16), 1, out);\0"
-    "        for (long k = k0; k < k1; k++, in += ldx, out += 32)\0"
-    "            for (int i = 0; i < 32; i++)\0"
-    "// Packed A is panel after panel, each K x 12: for every k, the panel's 12 rows side by side.\0"
-    "// Packed B is panel after panel, each K x 32. A work-group is one work-item; it computes up to\0"
-    "// 2 x 16 blocks of 12 x 32, each block held in registers.\0"
-    "void kiln_hgemm_packed_multiply_tm12_nv2_vec16_mp2_np16_kc0_ku1_packa1(long M, long N, long K, float alpha, float beta,\0"
-    "    const long first_row = get_group_id(1) * 24, end_row = min(first_row + 24, M);\0"
-    "    const long first_col = get_group_id(0) * 512, end_col = min(first_col + 512, N);\0"
-    "    for (long col = first_col; col < end_col; col += 32)\0"
-    "    for (long row = first_row; row < end_row; row += 12) {\0"
-    "        __global const float *restrict b = packed_b + b_at + col * K + k0 * 32;\0"
-    "        __global const float *restrict a = packed_a + a_at + row * K + k0 * 12;\0"
-    "        float16 c0_0 = 0, c0_1 = 0;\0"
-    "        float16 c1_0 = 0, c1_1 = 0;\0"
-    "        float16 c2_0 = 0, c2_1 = 0;\0"
-    "        float16 c3_0 = 0, c3_1 = 0;\0"
-    "        float16 c4_0 = 0, c4_1 = 0;\0"
-    "        float16 c5_0 = 0, c5_1 = 0;\0"
-    "        float16 c6_0 = 0, c6_1 = 0;\0"
-    "        float16 c7_0 = 0, c7_1 = 0;\0"
-    "        float16 c8_0 = 0, c8_1 = 0;\0"
-    "        float16 c9_0 = 0, c9_1 = 0;\0"
-    "        float16 c10_0 = 0, c10_1 = 0;\0"
-    "        float16 c11_0 = 0, c11_1 = 0;\0"
-    "                const float16 b1 = vload16(1, b);\0"
-    "                c0_0 += a0 * b0; c0_1 += a0 * b1;\0"
-    "                c1_0 += a1 * b0; c1_1 += a1 * b1;\0"
-    "                c2_0 += a2 * b0; c2_1 += a2 * b1;\0"
-    "                c3_0 += a3 * b0; c3_1 += a3 * b1;\0"
-    "                c4_0 += a4 * b0; c4_1 += a4 * b1;\0"
-    "                c5_0 += a5 * b0; c5_1 += a5 * b1;\0"
-    "                c6_0 += a6 * b0; c6_1 += a6 * b1;\0"
-    "                c7_0 += a7 * b0; c7_1 += a7 * b1;\0"
-    "                c8_0 += a8 * b0; c8_1 += a8 * b1;\0"
-    "                c9_0 += a9 * b0; c9_1 += a9 * b1;\0"
-    "                c10_0 += a10 * b0; c10_1 += a10 * b1;\0"
-    "                c11_0 += a11 * b0; c11_1 += a11 * b1;\0"
-    "                b += 32;\0"
-    "                a += 12;\0"
-    "        // C = alpha c + beta C for the 12 x 32 block at (row, col); beta == 0 does not read C.\0"
-    "            if (col + 32 <= N) {\0"
-    "                    store_vector(alpha * c0_1, out + 16);\0"
-    "                    store_vector(alpha * c0_1 + beta * load_vector(out + 16),\0"
-    "                            out + 16);\0"
-    "                float x[32];\0"
-    "                vstore16(alpha * c0_1, 0, x + 16);\0"
-    "                for (int n = 0; n < 32 && col + n < N; n++)\0"
-    "                    store_vector(alpha * c1_1, out + 16);\0"
-    "                    store_vector(alpha * c1_1 + beta * load_vector(out + 16),\0"
-    "                vstore16(alpha * c1_1, 0, x + 16);\0"
-    "                    store_vector(alpha * c2_1, out + 16);\0"
-    "                    store_vector(alpha * c2_1 + beta * load_vector(out + 16),\0"
-    "                vstore16(alpha * c2_1, 0, x + 16);\0"
-    "                    store_vector(alpha * c3_1, out + 16);\0"
-    "                    store_vector(alpha * c3_1 + beta * load_vector(out + 16),\0"
-    "                vstore16(alpha * c3_1, 0, x + 16);\0"
-    "                    store_vector(alpha * c4_1, out + 16);\0"
-    "                    store_vector(alpha * c4_1 + beta * load_vector(out + 16),\0"
-    "                vstore16(alpha * c4_1, 0, x + 16);\0"
-    "                    store_vector(alpha * c5_1, out + 16);\0"
-    "                    store_vector(alpha * c5_1 + beta * load_vector(out + 16),\0"
-    "                vstore16(alpha * c5_1, 0, x + 16);\0"
-    "                    store_vector(alpha * c6_1, out + 16);\0"
-    "                    store_vector(alpha * c6_1 + beta * load_vector(out + 16),\0"
-    "                vstore16(alpha * c6_1, 0, x + 16);\0"
-    "                    store_vector(alpha * c7_1, out + 16);\0"
-    "                    store_vector(alpha * c7_1 + beta * load_vector(out + 16),\0"
-    "                vstore16(alpha * c7_1, 0, x + 16);\0"
-    "                    store_vector(alpha * c8_1, out + 16);\0"
-    "                    store_vector(alpha * c8_1 + beta * load_vector(out + 16),\0"
-    "                vstore16(alpha * c8_1, 0, x + 16);\0"
-}, {
-    "                    store_vector(alpha * c9_1, out + 16);\0"
-    "                    store_vector(alpha * c9_1 + beta * load_vector(out + 16),\0"
-    "                vstore16(alpha * c9_1, 0, x + 16);\0"
-    "                    store_vector(alpha * c10_1, out + 16);\0"
-    "                    store_vector(alpha * c10_1 + beta * load_vector(out + 16),\0"
-    "                vstore16(alpha * c10_1, 0, x + 16);\0"
-    "                    store_vector(alpha * c11_1, out + 16);\0"
-    "                    store_vector(alpha * c11_1 + beta * load_vector(out + 16),\0"
-    "                vstore16(alpha * c11_1, 0, x + 16);\0"
-    "void kiln_hgemm_packed_packb_t_nv2_vec16(long lines, long K, __global const half *restrict X, long x_offset, long ldx,\0"
-    "    const long l20 = min(line + 20, lines - 1) * ldx;\0"
-    "    const long l21 = min(line + 21, lines - 1) * ldx;\0"
-    "    const long l22 = min(line + 22, lines - 1) * ldx;\0"
-    "    const long l23 = min(line + 23, lines - 1) * ldx;\0"
-    "    const long l24 = min(line + 24, lines - 1) * ldx;\0"
-    "    const long l25 = min(line + 25, lines - 1) * ldx;\0"
-    "    const long l26 = min(line + 26, lines - 1) * ldx;\0"
-    "    const long l27 = min(line + 27, lines - 1) * ldx;\0"
-    "    const long l28 = min(line + 28, lines - 1) * ldx;\0"
-    "    const long l29 = min(line + 29, lines - 1) * ldx;\0"
-    "    const long l30 = min(line + 30, lines - 1) * ldx;\0"
-    "    const long l31 = min(line + 31, lines - 1) * ldx;\0"
-    "    for (long k = k0; k < k1; k++, in++, out += 32) {\0"
-    "        out[20] = load(in + l20);\0"
-    "        out[21] = load(in + l21);\0"
-    "        out[22] = load(in + l22);\0"
-    "        out[23] = load(in + l23);\0"
-    "        out[24] = load(in + l24);\0"
-    "        out[25] = load(in + l25);\0"
-    "        out[26] = load(in + l26);\0"
-    "        out[27] = load(in + l27);\0"
-    "        out[28] = load(in + l28);\0"
-    "        out[29] = load(in + l29);\0"
-    "        out[30] = load(in + l30);\0"
-    "        out[31] = load(in + l31);\0"
-    "void kiln_hgemm_packed_packa_t_tm12_vec16(long lines, long K, __global const half *restrict X, long x_offset, long ldx,\0"
-    "    if (line + 12 <= lines) {\0"
-    "        for (long k = k0; k < k1; k++, in += ldx, out += 12) {\0"
-    "            out[4] = load(in + 4);\0"
-    "            out[5] = load(in + 5);\0"
-    "            out[6] = load(in + 6);\0"
-    "            out[7] = load(in + 7);\0"
-    "            out[8] = load(in + 8);\0"
-    "            out[9] = load(in + 9);\0"
-    "            out[10] = load(in + 10);\0"
-    "            out[11] = load(in + 11);\0"
-    "        for (long k = k0; k < k1; k++, in += ldx, out += 12)\0"
-    "            for (int i = 0; i < 12; i++)\0"
     "static float8 load_vector(__global const half *p)\0"
     "    return vload_half8(0, p);\0"
     "static void store_vector(float8 x, __global half *p)\0"
     "    vstore_half8(x, 0, p);\0"
-    "// Packs a matrix into panels of 6: panel p holds, for every k, the lines p * 6 to\0"
-    "// p * 6 + 5 side by side. Lines past the end repeat the last one; what is\0"
-    "void kiln_hgemm_packed_packa_n_tm6_vec8(long lines, long K, __global const half *restrict X, long x_offset, long ldx,\0"
-    "    const long line = get_group_id(0) * 6;\0"
-    "    __global float *restrict out = packed + at + line * K + k0 * 6;\0"
-    "    for (long k = k0; k < k1; k++, in++, out += 6) {\0"
-    "void kiln_hgemm_packed_packb_n_nv2_vec8(long lines, long K, __global const half *restrict X, long x_offset, long ldx,\0"
-    "            vstore8(load_vector(in + 0), 0, out);\0"
-    "            vstore8(load_vector(in + 8), 1, out);\0"
-    "// Packed A is panel after panel, each K x 6: for every k, the panel's 6 rows side by side.\0"
-    "// 4 x 16 blocks of 6 x 16, each block held in registers.\0"
-    "void kiln_hgemm_packed_multiply_tm6_nv2_vec8_mp4_np16_kc0_ku1_packa1(long M, long N, long K, float alpha, float beta,\0"
-    "    const long first_col = get_group_id(0) * 256, end_col = min(first_col + 256, N);\0"
-    "    for (long row = first_row; row < end_row; row += 6) {\0"
-    "        __global const float *restrict a = packed_a + a_at + row * K + k0 * 6;\0"
-    "        float8 c0_0 = 0, c0_1 = 0;\0"
-    "        float8 c1_0 = 0, c1_1 = 0;\0"
-    "        float8 c2_0 = 0, c2_1 = 0;\0"
-    "        float8 c3_0 = 0, c3_1 = 0;\0"
-    "        float8 c4_0 = 0, c4_1 = 0;\0"
-    "        float8 c5_0 = 0, c5_1 = 0;\0"
-    "                const float8 b0 = vload8(0, b);\0"
-    "                const float8 b1 = vload8(1, b);\0"
-    "                a += 6;\0"
-}, {
-    "        // C = alpha c + beta C for the 6 x 16 block at (row, col); beta == 0 does not read C.\0"
-    "                    store_vector(alpha * c0_1, out + 8);\0"
-    "                    store_vector(alpha * c0_1 + beta * load_vector(out + 8),\0"
-    "                            out + 8);\0"
-    "                vstore8(alpha * c0_0, 0, x + 0);\0"
-    "                vstore8(alpha * c0_1, 0, x + 8);\0"
-    "                    store_vector(alpha * c1_1, out + 8);\0"
-    "                    store_vector(alpha * c1_1 + beta * load_vector(out + 8),\0"
-    "                vstore8(alpha * c1_0, 0, x + 0);\0"
-    "                vstore8(alpha * c1_1, 0, x + 8);\0"
-    "                    store_vector(alpha * c2_1, out + 8);\0"
-    "                    store_vector(alpha * c2_1 + beta * load_vector(out + 8),\0"
-    "                vstore8(alpha * c2_0, 0, x + 0);\0"
-    "                vstore8(alpha * c2_1, 0, x + 8);\0"
-    "                    store_vector(alpha * c3_1, out + 8);\0"
-    "                    store_vector(alpha * c3_1 + beta * load_vector(out + 8),\0"
-    "                vstore8(alpha * c3_0, 0, x + 0);\0"
-    "                vstore8(alpha * c3_1, 0, x + 8);\0"
-    "                    store_vector(alpha * c4_1, out + 8);\0"
-    "                    store_vector(alpha * c4_1 + beta * load_vector(out + 8),\0"
-    "                vstore8(alpha * c4_0, 0, x + 0);\0"
-    "                vstore8(alpha * c4_1, 0, x + 8);\0"
-    "                    store_vector(alpha * c5_1, out + 8);\0"
-    "                    store_vector(alpha * c5_1 + beta * load_vector(out + 8),\0"
-    "                vstore8(alpha * c5_0, 0, x + 0);\0"
-    "                vstore8(alpha * c5_1, 0, x + 8);\0"
-    "void kiln_hgemm_packed_packb_t_nv2_vec8(long lines, long K, __global const half *restrict X, long x_offset, long ldx,\0"
-    "void kiln_hgemm_packed_packa_t_tm6_vec8(long lines, long K, __global const half *restrict X, long x_offset, long ldx,\0"
-    "    if (line + 6 <= lines) {\0"
-    "        for (long k = k0; k < k1; k++, in += ldx, out += 6) {\0"
-    "        for (long k = k0; k < k1; k++, in += ldx, out += 6)\0"
-    "            for (int i = 0; i < 6; i++)\0"
     "// Packs a matrix into panels of 3: panel p holds, for every k, the lines p * 3 to\0"
     "// p * 3 + 2 side by side. Lines past the end repeat the last one; what is\0"
     "void kiln_hgemm_packed_packa_n_tm3_vec8(long lines, long K, __global const half *restrict X, long x_offset, long ldx,\0"
     "    const long line = get_group_id(0) * 3;\0"
     "    __global float *restrict out = packed + at + line * K + k0 * 3;\0"
     "    for (long k = k0; k < k1; k++, in++, out += 3) {\0"
+    "// Packs a matrix into panels of 32: panel p holds, for every k, the lines p * 32 to\0"
+    "// p * 32 + 31 side by side. Lines past the end repeat the last one; what is\0"
+}, {
     "void kiln_hgemm_packed_packb_n_nv4_vec8(long lines, long K, __global const half *restrict X, long x_offset, long ldx,\0"
+    "    const long line = get_group_id(0) * 32;\0"
+    "    __global float *restrict out = packed + at + line * K + k0 * 32;\0"
+    "    if (line + 32 <= lines) {\0"
+    "        for (long k = k0; k < k1; k++, in += ldx, out += 32) {\0"
+    "            vstore8(load_vector(in + 0), 0, out);\0"
+    "            vstore8(load_vector(in + 8), 1, out);\0"
     "            vstore8(load_vector(in + 16), 2, out);\0"
     "            vstore8(load_vector(in + 24), 3, out);\0"
+    "        for (long k = k0; k < k1; k++, in += ldx, out += 32)\0"
+    "            for (int i = 0; i < 32; i++)\0"
     "// Packed A is panel after panel, each K x 3: for every k, the panel's 3 rows side by side.\0"
-    "// 16 x 2 blocks of 3 x 32, each block held in registers.\0"
-    "void kiln_hgemm_packed_multiply_tm3_nv4_vec8_mp16_np2_kc1024_ku1_packa1(long M, long N, long K, float alpha, float beta,\0"
-    "    const long first_row = get_group_id(1) * 48, end_row = min(first_row + 48, M);\0"
+    "// Packed B is panel after panel, each K x 32. A work-group is one work-item; it computes up to\0"
+    "// 4 x 16 blocks of 3 x 32, each block held in registers.\0"
+    "void kiln_hgemm_packed_multiply_tm3_nv4_vec8_mp4_np16_kc1024_ku1_packa1(long M, long N, long K, float alpha, float beta,\0"
+    "    const long first_row = get_group_id(1) * 12, end_row = min(first_row + 12, M);\0"
+    "    const long first_col = get_group_id(0) * 512, end_col = min(first_col + 512, N);\0"
     "    // What the slices of K add up to so far, block after block.\0"
-    "    __local float sums[3072];\0"
+    "    __local float sums[6144];\0"
     "    // K advances by 1024, so that a slice of a panel of B stays in the nearest cache.\0"
     "    for (long k0 = 0; k0 == 0 || k0 < K; k0 += 1024) {\0"
     "        const long depth = min(K - k0, (long) 1024);\0"
@@ -544,7 +202,6 @@ static const struct { char text[4096]; } rows[] = { {
     "            if (k0 > 0) {\0"
     "                c0_0 = vload8(0, sum); c0_1 = vload8(1, sum); c0_2 = vload8(2, sum); c0_3 = vload8(3, sum);\0"
     "                c1_0 = vload8(4, sum); c1_1 = vload8(5, sum); c1_2 = vload8(6, sum); c1_3 = vload8(7, sum);\0"
-}, {
     "                c2_0 = vload8(8, sum); c2_1 = vload8(9, sum); c2_2 = vload8(10, sum); c2_3 = vload8(11, sum);\0"
     "            long k = 0;\0"
     "            for (; k < depth; k++) {\0"
@@ -576,6 +233,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                            store_vector(alpha * c0_2, out + 16);\0"
     "                            store_vector(alpha * c0_3, out + 24);\0"
     "                        } else {\0"
+}, {
     "                            store_vector(alpha * c0_0 + beta * load_vector(out + 0),\0"
     "                                    out + 0);\0"
     "                            store_vector(alpha * c0_1 + beta * load_vector(out + 8),\0"
@@ -612,7 +270,6 @@ static const struct { char text[4096]; } rows[] = { {
     "                    __global half *out = C + (row + 2) * ldc + col;\0"
     "                            store_vector(alpha * c2_0, out + 0);\0"
     "                            store_vector(alpha * c2_1, out + 8);\0"
-}, {
     "                            store_vector(alpha * c2_2, out + 16);\0"
     "                            store_vector(alpha * c2_3, out + 24);\0"
     "                            store_vector(alpha * c2_0 + beta * load_vector(out + 0),\0"
@@ -625,15 +282,291 @@ static const struct { char text[4096]; } rows[] = { {
     "                        vstore8(alpha * c2_3, 0, x + 24);\0"
     "            sum += 96;\0"
     "void kiln_hgemm_packed_packb_t_nv4_vec8(long lines, long K, __global const half *restrict X, long x_offset, long ldx,\0"
+    "    const long l16 = min(line + 16, lines - 1) * ldx;\0"
+    "    const long l17 = min(line + 17, lines - 1) * ldx;\0"
+    "    const long l18 = min(line + 18, lines - 1) * ldx;\0"
+    "    const long l19 = min(line + 19, lines - 1) * ldx;\0"
+    "    const long l20 = min(line + 20, lines - 1) * ldx;\0"
+    "    const long l21 = min(line + 21, lines - 1) * ldx;\0"
+    "    const long l22 = min(line + 22, lines - 1) * ldx;\0"
+    "    const long l23 = min(line + 23, lines - 1) * ldx;\0"
+    "    const long l24 = min(line + 24, lines - 1) * ldx;\0"
+    "    const long l25 = min(line + 25, lines - 1) * ldx;\0"
+    "    const long l26 = min(line + 26, lines - 1) * ldx;\0"
+    "    const long l27 = min(line + 27, lines - 1) * ldx;\0"
+    "    const long l28 = min(line + 28, lines - 1) * ldx;\0"
+    "    const long l29 = min(line + 29, lines - 1) * ldx;\0"
+    "    const long l30 = min(line + 30, lines - 1) * ldx;\0"
+    "    const long l31 = min(line + 31, lines - 1) * ldx;\0"
+    "    for (long k = k0; k < k1; k++, in++, out += 32) {\0"
+    "        out[16] = load(in + l16);\0"
+    "        out[17] = load(in + l17);\0"
+    "        out[18] = load(in + l18);\0"
+}, {
+    "        out[19] = load(in + l19);\0"
+    "        out[20] = load(in + l20);\0"
+    "        out[21] = load(in + l21);\0"
+    "        out[22] = load(in + l22);\0"
+    "        out[23] = load(in + l23);\0"
+    "        out[24] = load(in + l24);\0"
+    "        out[25] = load(in + l25);\0"
+    "        out[26] = load(in + l26);\0"
+    "        out[27] = load(in + l27);\0"
+    "        out[28] = load(in + l28);\0"
+    "        out[29] = load(in + l29);\0"
+    "        out[30] = load(in + l30);\0"
+    "        out[31] = load(in + l31);\0"
     "void kiln_hgemm_packed_packa_t_tm3_vec8(long lines, long K, __global const half *restrict X, long x_offset, long ldx,\0"
     "    if (line + 3 <= lines) {\0"
     "        for (long k = k0; k < k1; k++, in += ldx, out += 3) {\0"
     "        for (long k = k0; k < k1; k++, in += ldx, out += 3)\0"
     "            for (int i = 0; i < 3; i++)\0"
-    "// 4 x 16 blocks of 3 x 32, each block held in registers.\0"
-    "void kiln_hgemm_packed_multiply_tm3_nv4_vec8_mp4_np16_kc1024_ku1_packa1(long M, long N, long K, float alpha, float beta,\0"
-    "    const long first_row = get_group_id(1) * 12, end_row = min(first_row + 12, M);\0"
-    "    __local float sums[6144];\0"
+    "void kiln_hgemm_packed_packb_n_nv2_vec8(long lines, long K, __global const half *restrict X, long x_offset, long ldx,\0"
+    "// 1 x 16 blocks of 3 x 16, each block held in registers.\0"
+    "void kiln_hgemm_packed_multiply_tm3_nv2_vec8_mp1_np16_kc0_ku1_packa1(long M, long N, long K, float alpha, float beta,\0"
+    "    const long first_row = get_group_id(1) * 3, end_row = min(first_row + 3, M);\0"
+    "    const long first_col = get_group_id(0) * 256, end_col = min(first_col + 256, N);\0"
+    "    for (long row = first_row; row < end_row; row += 3) {\0"
+    "        __global const float *restrict a = packed_a + a_at + row * K + k0 * 3;\0"
+    "        float8 c0_0 = 0, c0_1 = 0;\0"
+    "        float8 c1_0 = 0, c1_1 = 0;\0"
+    "        float8 c2_0 = 0, c2_1 = 0;\0"
+    "                const float8 b0 = vload8(0, b);\0"
+    "                const float8 b1 = vload8(1, b);\0"
+    "                c0_0 += a0 * b0; c0_1 += a0 * b1;\0"
+    "                c1_0 += a1 * b0; c1_1 += a1 * b1;\0"
+    "                c2_0 += a2 * b0; c2_1 += a2 * b1;\0"
+    "                a += 3;\0"
+    "        // C = alpha c + beta C for the 3 x 16 block at (row, col); beta == 0 does not read C.\0"
+    "                    store_vector(alpha * c0_1, out + 8);\0"
+    "                    store_vector(alpha * c0_1 + beta * load_vector(out + 8),\0"
+    "                            out + 8);\0"
+    "                vstore8(alpha * c0_0, 0, x + 0);\0"
+    "                vstore8(alpha * c0_1, 0, x + 8);\0"
+    "                    store_vector(alpha * c1_1, out + 8);\0"
+    "                    store_vector(alpha * c1_1 + beta * load_vector(out + 8),\0"
+    "                vstore8(alpha * c1_0, 0, x + 0);\0"
+    "                vstore8(alpha * c1_1, 0, x + 8);\0"
+    "                    store_vector(alpha * c2_1, out + 8);\0"
+    "                    store_vector(alpha * c2_1 + beta * load_vector(out + 8),\0"
+    "                vstore8(alpha * c2_0, 0, x + 0);\0"
+    "                vstore8(alpha * c2_1, 0, x + 8);\0"
+    "void kiln_hgemm_packed_packb_t_nv2_vec8(long lines, long K, __global const half *restrict X, long x_offset, long ldx,\0"
+    "// C = alpha op(A) op(B) + beta C; C is M x N, row-major.\0"
+    "// A is stored M x K.\0"
+    "// B is stored K x N.\0"
+    "// A work-group is one work-item. It packs a slice of a panel of B into local memory, and multiplies\0"
+    "// it with blocks of 4 rows of A, as they lie; a block of C is held in registers.\0"
+    "void kiln_hgemm_fused_multiply_nn_tm4_nv3_vec8_mb8_kc256_ku1(long M, long N, long K, float alpha, float beta,\0"
+    "        __global const half *restrict A, long a_offset, long lda,\0"
+    "        __global const half *restrict B, long b_offset, long ldb,\0"
+    "    // A slice of a panel: for every k, the panel's columns of B side by side, 24 apart.\0"
+    "    __local float panel[6144];\0"
+    "    __local float sums[768];\0"
+    "    // Panels are up to 3 vectors of columns wide, slices up to 256 of K deep. All are\0"
+    "    // of equal size, but for one vector or the last slice.\0"
+    "    const long blocks = (M + 3) / 4;\0"
+    "    const long vectors = (N + 7) / 8, panels = (vectors + 2) / 3;\0"
+    "    const long slices = max((K + 255) / 256, (long) 1), slice = (K + slices - 1) / slices;\0"
+    "    // Chunks of up to 8 blocks of rows; panels in a chunk; blocks in a panel. Each work-group\0"
+    "    // takes as many blocks, to one, of this order.\0"
+    "    const long group = get_group_id(0), groups = get_num_groups(0);\0"
+    "    const long share = blocks * panels / groups, rest = blocks * panels % groups;\0"
+    "    long at = group * share + min(group, rest);\0"
+    "    const long end = at + share + (group < rest);\0"
+}, {
+    "    A += a_offset;\0"
+    "    B += b_offset;\0"
+    "    while (at < end) {\0"
+    "        const long chunk = at / (8 * panels) * 8;\0"
+    "        const long height = min(blocks - chunk, (long) 8);\0"
+    "        const long in_chunk = at - chunk * panels, this_panel = in_chunk / height;\0"
+    "        const long first = in_chunk % height, last = min(height, first + end - at);\0"
+    "        const long vector = vectors * this_panel / panels;\0"
+    "        const long width = vectors * (this_panel + 1) / panels - vector, col = vector * 8;\0"
+    "        at += last - first;\0"
+    "        long k0 = 0;\0"
+    "        do {\0"
+    "            const long depth = min(slice, K - k0);\0"
+    "            // Packs B from (k0, col) on: `depth` of K, `width` vectors of columns. Columns past the end\0"
+    "            // repeat the last one; what is computed from them is not stored.\0"
+    "                const long whole = min(width, (N - col) / 8);\0"
+    "                __local float *out = panel;\0"
+    "                __global const half *in = B + k0 * ldb + col;\0"
+    "                for (long k = 0; k < depth; k++, in += ldb, out += 24) {\0"
+    "                    for (long v = 0; v < whole; v++)\0"
+    "                        vstore8(load_vector(in + v * 8), v, out);\0"
+    "                    for (long i = whole * 8; i < width * 8; i++)\0"
+    "                        out[i] = load(in + min(i, N - 1 - col));\0"
+    "            for (long block = first; block < last; block++) {\0"
+    "                const long row = (chunk + block) * 4;\0"
+    "                __local float *sum = sums + (slices > 1 ? block * 96 : 0);\0"
+    "                __local const float *b = panel;\0"
+    "                __global const half *restrict a = A + k0;\0"
+    "                const long r0 = min(row + 0, M - 1) * lda;\0"
+    "                const long r1 = min(row + 1, M - 1) * lda;\0"
+    "                const long r2 = min(row + 2, M - 1) * lda;\0"
+    "                const long r3 = min(row + 3, M - 1) * lda;\0"
+    "                if (width == 1) {\0"
+    "                    // Adds the slice's share of a block of 4 rows and 1 vectors to `sum`, where vectors lie\0"
+    "                    // as in a block of 3.\0"
+    "                    float8 c0_0 = 0;\0"
+    "                    float8 c1_0 = 0;\0"
+    "                    float8 c2_0 = 0;\0"
+    "                    float8 c3_0 = 0;\0"
+    "                    if (k0 > 0) {\0"
+    "                        c0_0 = vload8(0, sum);\0"
+    "                        c1_0 = vload8(3, sum);\0"
+    "                        c2_0 = vload8(6, sum);\0"
+    "                        c3_0 = vload8(9, sum);\0"
+    "                    long k = 0;\0"
+    "                    for (; k < depth; k++) {\0"
+    "                        {\0"
+    "                            const float8 b0 = vload8(0, b);\0"
+    "                            const float a0 = load(a + r0);\0"
+    "                            c0_0 += a0 * b0;\0"
+    "                            const float a1 = load(a + r1);\0"
+    "                            c1_0 += a1 * b0;\0"
+    "                            const float a2 = load(a + r2);\0"
+    "                            c2_0 += a2 * b0;\0"
+    "                            const float a3 = load(a + r3);\0"
+    "                            c3_0 += a3 * b0;\0"
+    "                            b += 24;\0"
+    "                            a++;\0"
+    "                    vstore8(c0_0, 0, sum);\0"
+    "                    vstore8(c1_0, 3, sum);\0"
+    "                    vstore8(c2_0, 6, sum);\0"
+    "                    vstore8(c3_0, 9, sum);\0"
+    "                if (width == 2) {\0"
+    "                    // Adds the slice's share of a block of 4 rows and 2 vectors to `sum`, where vectors lie\0"
+    "                    float8 c0_0 = 0, c0_1 = 0;\0"
+    "                    float8 c1_0 = 0, c1_1 = 0;\0"
+    "                    float8 c2_0 = 0, c2_1 = 0;\0"
+    "                    float8 c3_0 = 0, c3_1 = 0;\0"
+    "                        c0_0 = vload8(0, sum); c0_1 = vload8(1, sum);\0"
+    "                        c1_0 = vload8(3, sum); c1_1 = vload8(4, sum);\0"
+    "                        c2_0 = vload8(6, sum); c2_1 = vload8(7, sum);\0"
+    "                        c3_0 = vload8(9, sum); c3_1 = vload8(10, sum);\0"
+    "                            const float8 b1 = vload8(1, b);\0"
+    "                            c0_0 += a0 * b0; c0_1 += a0 * b1;\0"
+    "                            c1_0 += a1 * b0; c1_1 += a1 * b1;\0"
+    "                            c2_0 += a2 * b0; c2_1 += a2 * b1;\0"
+}, {
+    "                            c3_0 += a3 * b0; c3_1 += a3 * b1;\0"
+    "                    vstore8(c0_0, 0, sum); vstore8(c0_1, 1, sum);\0"
+    "                    vstore8(c1_0, 3, sum); vstore8(c1_1, 4, sum);\0"
+    "                    vstore8(c2_0, 6, sum); vstore8(c2_1, 7, sum);\0"
+    "                    vstore8(c3_0, 9, sum); vstore8(c3_1, 10, sum);\0"
+    "                if (width == 3) {\0"
+    "                    // Adds the slice's share of a block of 4 rows and 3 vectors to `sum`, where vectors lie\0"
+    "                    float8 c0_0 = 0, c0_1 = 0, c0_2 = 0;\0"
+    "                    float8 c1_0 = 0, c1_1 = 0, c1_2 = 0;\0"
+    "                    float8 c2_0 = 0, c2_1 = 0, c2_2 = 0;\0"
+    "                    float8 c3_0 = 0, c3_1 = 0, c3_2 = 0;\0"
+    "                        c0_0 = vload8(0, sum); c0_1 = vload8(1, sum); c0_2 = vload8(2, sum);\0"
+    "                        c1_0 = vload8(3, sum); c1_1 = vload8(4, sum); c1_2 = vload8(5, sum);\0"
+    "                        c2_0 = vload8(6, sum); c2_1 = vload8(7, sum); c2_2 = vload8(8, sum);\0"
+    "                        c3_0 = vload8(9, sum); c3_1 = vload8(10, sum); c3_2 = vload8(11, sum);\0"
+    "                            const float8 b2 = vload8(2, b);\0"
+    "                            c0_0 += a0 * b0; c0_1 += a0 * b1; c0_2 += a0 * b2;\0"
+    "                            c1_0 += a1 * b0; c1_1 += a1 * b1; c1_2 += a1 * b2;\0"
+    "                            c2_0 += a2 * b0; c2_1 += a2 * b1; c2_2 += a2 * b2;\0"
+    "                            c3_0 += a3 * b0; c3_1 += a3 * b1; c3_2 += a3 * b2;\0"
+    "                    vstore8(c0_0, 0, sum); vstore8(c0_1, 1, sum); vstore8(c0_2, 2, sum);\0"
+    "                    vstore8(c1_0, 3, sum); vstore8(c1_1, 4, sum); vstore8(c1_2, 5, sum);\0"
+    "                    vstore8(c2_0, 6, sum); vstore8(c2_1, 7, sum); vstore8(c2_2, 8, sum);\0"
+    "                    vstore8(c3_0, 9, sum); vstore8(c3_1, 10, sum); vstore8(c3_2, 11, sum);\0"
+    "                if (k0 + depth == K) {\0"
+    "                    // C = alpha sum + beta C for a block of `width` vectors at (row, col); beta == 0 does not read C.\0"
+    "                    for (long m = 0; m < 4 && row + m < M; m++) {\0"
+    "                        __global half *out = C + (row + m) * ldc + col;\0"
+    "                        __local const float *x = sum + m * 24;\0"
+    "                        long n = 0;\0"
+    "                        for (; n + 8 <= min(width * 8, N - col); n += 8)\0"
+    "                            if (beta == 0)\0"
+    "                                store_vector(alpha * vload8(0, x + n), out + n);\0"
+    "                            else\0"
+    "                                store_vector(alpha * vload8(0, x + n) + beta * load_vector(out + n), out + n);\0"
+    "                        for (; n < min(width * 8, N - col); n++)\0"
+    "                            store(beta == 0 ? alpha * x[n] : alpha * x[n] + beta * load(out + n), out + n);\0"
+    "            k0 += depth;\0"
+    "        } while (k0 < K);\0"
+    "// B is stored N x K.\0"
+    "void kiln_hgemm_fused_multiply_nt_tm4_nv3_vec8_mb8_kc256_ku1(long M, long N, long K, float alpha, float beta,\0"
+    "            for (long v = 0; v < width; v++) {\0"
+    "                __local float *out = panel + v * 8;\0"
+    "                __global const half *in = B + k0;\0"
+    "                const long l0 = min(col + v * 8 + 0, N - 1) * ldb;\0"
+    "                const long l1 = min(col + v * 8 + 1, N - 1) * ldb;\0"
+    "                const long l2 = min(col + v * 8 + 2, N - 1) * ldb;\0"
+    "                const long l3 = min(col + v * 8 + 3, N - 1) * ldb;\0"
+    "                const long l4 = min(col + v * 8 + 4, N - 1) * ldb;\0"
+    "                const long l5 = min(col + v * 8 + 5, N - 1) * ldb;\0"
+    "                const long l6 = min(col + v * 8 + 6, N - 1) * ldb;\0"
+    "                const long l7 = min(col + v * 8 + 7, N - 1) * ldb;\0"
+    "                long k = 0;\0"
+    "                // A square of columns by k is transposed: each step puts the even and the odd elements of\0"
+    "                // two neighbours together.\0"
+    "                for (; k + 8 <= depth; k += 8, in += 8, out += 192) {\0"
+    "                    const float8 x0_0 = load_vector(in + l0);\0"
+    "                    const float8 x0_1 = load_vector(in + l1);\0"
+    "                    const float8 x0_2 = load_vector(in + l2);\0"
+    "                    const float8 x0_3 = load_vector(in + l3);\0"
+}, {
+    "                    const float8 x0_4 = load_vector(in + l4);\0"
+    "                    const float8 x0_5 = load_vector(in + l5);\0"
+    "                    const float8 x0_6 = load_vector(in + l6);\0"
+    "                    const float8 x0_7 = load_vector(in + l7);\0"
+    "                    const float8 x1_0 = (float8)(x0_0.even, x0_1.even);\0"
+    "                    const float8 x1_4 = (float8)(x0_0.odd, x0_1.odd);\0"
+    "                    const float8 x1_1 = (float8)(x0_2.even, x0_3.even);\0"
+    "                    const float8 x1_5 = (float8)(x0_2.odd, x0_3.odd);\0"
+    "                    const float8 x1_2 = (float8)(x0_4.even, x0_5.even);\0"
+    "                    const float8 x1_6 = (float8)(x0_4.odd, x0_5.odd);\0"
+    "                    const float8 x1_3 = (float8)(x0_6.even, x0_7.even);\0"
+    "                    const float8 x1_7 = (float8)(x0_6.odd, x0_7.odd);\0"
+    "                    const float8 x2_0 = (float8)(x1_0.even, x1_1.even);\0"
+    "                    const float8 x2_4 = (float8)(x1_0.odd, x1_1.odd);\0"
+    "                    const float8 x2_1 = (float8)(x1_2.even, x1_3.even);\0"
+    "                    const float8 x2_5 = (float8)(x1_2.odd, x1_3.odd);\0"
+    "                    const float8 x2_2 = (float8)(x1_4.even, x1_5.even);\0"
+    "                    const float8 x2_6 = (float8)(x1_4.odd, x1_5.odd);\0"
+    "                    const float8 x2_3 = (float8)(x1_6.even, x1_7.even);\0"
+    "                    const float8 x2_7 = (float8)(x1_6.odd, x1_7.odd);\0"
+    "                    const float8 x3_0 = (float8)(x2_0.even, x2_1.even);\0"
+    "                    const float8 x3_4 = (float8)(x2_0.odd, x2_1.odd);\0"
+    "                    const float8 x3_1 = (float8)(x2_2.even, x2_3.even);\0"
+    "                    const float8 x3_5 = (float8)(x2_2.odd, x2_3.odd);\0"
+    "                    const float8 x3_2 = (float8)(x2_4.even, x2_5.even);\0"
+    "                    const float8 x3_6 = (float8)(x2_4.odd, x2_5.odd);\0"
+    "                    const float8 x3_3 = (float8)(x2_6.even, x2_7.even);\0"
+    "                    const float8 x3_7 = (float8)(x2_6.odd, x2_7.odd);\0"
+    "                    vstore8(x3_0, 0, out + 0);\0"
+    "                    vstore8(x3_1, 0, out + 24);\0"
+    "                    vstore8(x3_2, 0, out + 48);\0"
+    "                    vstore8(x3_3, 0, out + 72);\0"
+    "                    vstore8(x3_4, 0, out + 96);\0"
+    "                    vstore8(x3_5, 0, out + 120);\0"
+    "                    vstore8(x3_6, 0, out + 144);\0"
+    "                    vstore8(x3_7, 0, out + 168);\0"
+    "                for (; k < depth; k++, in++, out += 24) {\0"
+    "                    out[0] = load(in + l0);\0"
+    "                    out[1] = load(in + l1);\0"
+    "                    out[2] = load(in + l2);\0"
+    "                    out[3] = load(in + l3);\0"
+    "                    out[4] = load(in + l4);\0"
+    "                    out[5] = load(in + l5);\0"
+    "                    out[6] = load(in + l6);\0"
+    "                    out[7] = load(in + l7);\0"
+    "// A is stored K x M.\0"
+    "void kiln_hgemm_fused_multiply_tn_tm4_nv3_vec8_mb8_kc256_ku1(long M, long N, long K, float alpha, float beta,\0"
+    "                __global const half *restrict a = A + k0 * lda;\0"
+    "                const long r0 = min(row + 0, M - 1);\0"
+    "                const long r1 = min(row + 1, M - 1);\0"
+    "                const long r2 = min(row + 2, M - 1);\0"
+    "                const long r3 = min(row + 3, M - 1);\0"
+    "                            a += lda;\0"
+    "void kiln_hgemm_fused_multiply_tt_tm4_nv3_vec8_mb8_kc256_ku1(long M, long N, long K, float alpha, float beta,\0"
     "static float4 load_vector(__global const half *p)\0"
     "    return vload_half4(0, p);\0"
     "static void store_vector(float4 x, __global half *p)\0"
@@ -649,6 +582,7 @@ static const struct { char text[4096]; } rows[] = { {
     "// C = alpha op(A) op(B) + beta C for few rows: X is B and Y is A, C is S x L, row-major.\0"
     "// X is stored K x L: its rows are added up, each times an element of Y.\0"
     "// Y is stored S x K.\0"
+}, {
     "// A work-group of 8 work-items along L and 32 along K has 32 x 1 of C.\0"
     "__kernel __attribute__((reqd_work_group_size(8, 32, 1)))\0"
     "void kiln_hgemm_thin_multiply_nn_side0_short1_vec4_rows4_nv1_litems8_kitems32_ksplit1_align1_index32(int L, int S, int K, float alpha, float beta,\0"
@@ -682,7 +616,6 @@ static const struct { char text[4096]; } rows[] = { {
     "            const float4 a2 = load_aligned(x + 64 * ldx);\0"
     "            const float4 a3 = load_aligned(x + 96 * ldx);\0"
     "            c0 += a0 * load(y0 + (k + 0) * y_step);\0"
-}, {
     "            c0 += a1 * load(y0 + (k + 32) * y_step);\0"
     "            c0 += a2 * load(y0 + (k + 64) * y_step);\0"
     "            c0 += a3 * load(y0 + (k + 96) * y_step);\0"
@@ -727,6 +660,7 @@ static const struct { char text[4096]; } rows[] = { {
     "            const float4 a0 = load_aligned(x0 + k);\0"
     "            const float4 a1 = load_aligned(x1 + k);\0"
     "            const float4 a2 = load_aligned(x2 + k);\0"
+}, {
     "            const float4 a3 = load_aligned(x3 + k);\0"
     "            const float4 b0 = load_vector(y0 + k);\0"
     "            c0_0 += a0 * b0; c0_1 += a1 * b0; c0_2 += a2 * b0; c0_3 += a3 * b0;\0"
@@ -764,7 +698,6 @@ static const struct { char text[4096]; } rows[] = { {
     "void kiln_hgemm_thin_multiply_tt_side0_short1_vec4_rows4_nv1_litems8_kitems32_ksplit1_align1_index32(int L, int S, int K, float alpha, float beta,\0"
     "    // A single column of Y lies side by side like a row.\0"
     "    const bool fast = is_aligned && ldy == 1;\0"
-}, {
     "            const float4 b0 = (float4) (load(y0 + (k + 0) * y_step), load(y0 + (k + 1) * y_step), load(y0 + (k + 2) * y_step), load(y0 + (k + 3) * y_step));\0"
     "// C = alpha op(A) op(B) + beta C for few columns: X is A, C is L x S, row-major.\0"
     "// A work-group of 4 work-items along L and 32 along K has 16 x 1 of C.\0"
@@ -781,8 +714,6 @@ static const struct { char text[4096]; } rows[] = { {
     "            part[item] += part[item + half_way * 4];\0"
     "void kiln_hgemm_thin_multiply_tt_side1_short1_vec4_rows4_nv1_litems4_kitems32_ksplit1_align1_index32(int L, int S, int K, float alpha, float beta,\0"
     "// C = alpha op(A) op(B) + beta C through local memory; C is M x N, row-major.\0"
-    "// A is stored M x K.\0"
-    "// B is stored K x N.\0"
     "// A work-group of 16 x 16 work-items computes 128 x 128 of C, each work-item\0"
     "// 8 x 8 of it. K advances by 16.\0"
     "__kernel __attribute__((reqd_work_group_size(16, 16, 1)))\0"
@@ -795,9 +726,8 @@ static const struct { char text[4096]; } rows[] = { {
     "    const int item = local_m * 16 + local_n;\0"
     "    const int first_m = (int) get_group_id(1) * 128;\0"
     "    const int first_n = (int) get_group_id(0) * 128;\0"
+}, {
     "    const int row = first_m + local_m * 8, col = first_n + local_n * 8;\0"
-    "    A += a_offset;\0"
-    "    B += b_offset;\0"
     "    // Accumulators are scalars by name, so that no compiler has to promote an array to registers.\0"
     "    float4 c0_0 = 0, c0_1 = 0;\0"
     "    float4 c1_0 = 0, c1_1 = 0;\0"
@@ -831,16 +761,20 @@ static const struct { char text[4096]; } rows[] = { {
     "            const int e = item + 1792, n = e % 128, k = e / 128;\0"
     "        for (int k = 0; k < 16; k += 4) {\0"
     "                const float4 b0 = vload4(0, &b_tile[k + 0][local_n * 8]);\0"
-}, {
     "                const float4 b1 = vload4(1, &b_tile[k + 0][local_n * 8]);\0"
     "                const float a0 = a_tile[k + 0][local_m * 8 + 0];\0"
     "                const float a1 = a_tile[k + 0][local_m * 8 + 1];\0"
     "                const float a2 = a_tile[k + 0][local_m * 8 + 2];\0"
     "                const float a3 = a_tile[k + 0][local_m * 8 + 3];\0"
+    "                c3_0 += a3 * b0; c3_1 += a3 * b1;\0"
     "                const float a4 = a_tile[k + 0][local_m * 8 + 4];\0"
+    "                c4_0 += a4 * b0; c4_1 += a4 * b1;\0"
     "                const float a5 = a_tile[k + 0][local_m * 8 + 5];\0"
+    "                c5_0 += a5 * b0; c5_1 += a5 * b1;\0"
     "                const float a6 = a_tile[k + 0][local_m * 8 + 6];\0"
+    "                c6_0 += a6 * b0; c6_1 += a6 * b1;\0"
     "                const float a7 = a_tile[k + 0][local_m * 8 + 7];\0"
+    "                c7_0 += a7 * b0; c7_1 += a7 * b1;\0"
     "                const float4 b0 = vload4(0, &b_tile[k + 1][local_n * 8]);\0"
     "                const float4 b1 = vload4(1, &b_tile[k + 1][local_n * 8]);\0"
     "                const float a0 = a_tile[k + 1][local_m * 8 + 0];\0"
@@ -862,6 +796,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                const float a6 = a_tile[k + 2][local_m * 8 + 6];\0"
     "                const float a7 = a_tile[k + 2][local_m * 8 + 7];\0"
     "                const float4 b0 = vload4(0, &b_tile[k + 3][local_n * 8]);\0"
+}, {
     "                const float4 b1 = vload4(1, &b_tile[k + 3][local_n * 8]);\0"
     "                const float a0 = a_tile[k + 3][local_m * 8 + 0];\0"
     "                const float a1 = a_tile[k + 3][local_m * 8 + 1];\0"
@@ -901,7 +836,6 @@ static const struct { char text[4096]; } rows[] = { {
     "                store_vector(alpha * c2_0, out + 0);\0"
     "                store_vector(alpha * c2_1, out + 4);\0"
     "                store_vector(alpha * c2_0 + beta * load_vector(out + 0),\0"
-}, {
     "                store_vector(alpha * c2_1 + beta * load_vector(out + 4),\0"
     "            vstore4(alpha * c2_0, 0, x + 0);\0"
     "            vstore4(alpha * c2_1, 0, x + 4);\0"
@@ -940,12 +874,12 @@ static const struct { char text[4096]; } rows[] = { {
     "    if (row + 7 < M) {\0"
     "        __global half *out = C + (row + 7) * ldc + col;\0"
     "                store_vector(alpha * c7_0, out + 0);\0"
+}, {
     "                store_vector(alpha * c7_1, out + 4);\0"
     "                store_vector(alpha * c7_0 + beta * load_vector(out + 0),\0"
     "                store_vector(alpha * c7_1 + beta * load_vector(out + 4),\0"
     "            vstore4(alpha * c7_0, 0, x + 0);\0"
     "            vstore4(alpha * c7_1, 0, x + 4);\0"
-    "// B is stored N x K.\0"
     "void kiln_hgemm_tiled_multiply_nt_wgm16_wgn16_tm8_nv2_vec4_kt16_ku4_locala1_localb1_pad0_bufs1_ahead0_mapm0_mapn0_order0_group8_split1_guard0_index32(int M, int N, int K, float alpha, float beta,\0"
     "            const int e = item + 0, k = e % 16, n = e / 16;\0"
     "            b_tile[k][n] = load(B + (first_n + n) * ldb + k0 + k);\0"
@@ -956,7 +890,6 @@ static const struct { char text[4096]; } rows[] = { {
     "            const int e = item + 1280, k = e % 16, n = e / 16;\0"
     "            const int e = item + 1536, k = e % 16, n = e / 16;\0"
     "            const int e = item + 1792, k = e % 16, n = e / 16;\0"
-    "// A is stored K x M.\0"
     "void kiln_hgemm_tiled_multiply_tn_wgm16_wgn16_tm8_nv2_vec4_kt16_ku4_locala1_localb1_pad0_bufs1_ahead0_mapm0_mapn0_order0_group8_split1_guard0_index32(int M, int N, int K, float alpha, float beta,\0"
     "            const int e = item + 0, m = e % 128, k = e / 128;\0"
     "            a_tile[k][m] = load(A + (k0 + k) * lda + first_m + m);\0"
@@ -968,7 +901,6 @@ static const struct { char text[4096]; } rows[] = { {
     "            const int e = item + 1536, m = e % 128, k = e / 128;\0"
     "            const int e = item + 1792, m = e % 128, k = e / 128;\0"
     "void kiln_hgemm_tiled_multiply_tt_wgm16_wgn16_tm8_nv2_vec4_kt16_ku4_locala1_localb1_pad0_bufs1_ahead0_mapm0_mapn0_order0_group8_split1_guard0_index32(int M, int N, int K, float alpha, float beta,\0"
-}, {
     "// A work-group of 16 x 16 work-items computes 64 x 64 of C, each work-item\0"
     "// 4 x 4 of it. K advances by 16.\0"
     "void kiln_hgemm_tiled_multiply_nn_wgm16_wgn16_tm4_nv1_vec4_kt16_ku4_locala1_localb1_pad0_bufs1_ahead0_mapm0_mapn0_order0_group8_split1_guard1_index32(int M, int N, int K, float alpha, float beta,\0"
@@ -993,6 +925,7 @@ static const struct { char text[4096]; } rows[] = { {
     "            const int e = item + 768, n = e % 64, k = e / 64;\0"
     "        const int depth = min(K - k0, (int) 16);\0"
     "        int k = 0;\0"
+    "        for (; k + 4 <= depth; k += 4) {\0"
     "                const float4 b0 = vload4(0, &b_tile[k + 0][local_n * 4]);\0"
     "                const float a0 = a_tile[k + 0][local_m * 4 + 0];\0"
     "                const float a1 = a_tile[k + 0][local_m * 4 + 1];\0"
@@ -1003,6 +936,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                const float a1 = a_tile[k + 1][local_m * 4 + 1];\0"
     "                const float a2 = a_tile[k + 1][local_m * 4 + 2];\0"
     "                const float a3 = a_tile[k + 1][local_m * 4 + 3];\0"
+}, {
     "                const float4 b0 = vload4(0, &b_tile[k + 2][local_n * 4]);\0"
     "                const float a0 = a_tile[k + 2][local_m * 4 + 0];\0"
     "                const float a1 = a_tile[k + 2][local_m * 4 + 1];\0"
@@ -1029,7 +963,6 @@ static const struct { char text[4096]; } rows[] = { {
     "// A work-group of 4 work-items along L and 16 along K has 16 x 1 of C.\0"
     "__kernel __attribute__((reqd_work_group_size(4, 16, 1)))\0"
     "void kiln_hgemm_thin_multiply_nn_side0_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L, long S, long K, float alpha, float beta,\0"
-}, {
     "        __global const half *restrict X, long x_offset, long ldx,\0"
     "        __global const half *restrict Y, long y_offset, long ldy,\0"
     "    __local float4 part[64];\0"
@@ -1062,6 +995,7 @@ static const struct { char text[4096]; } rows[] = { {
     "void kiln_hgemm_thin_multiply_tn_side0_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L, long S, long K, float alpha, float beta,\0"
     "    const long y_step = ldy;\0"
     "void kiln_hgemm_thin_multiply_tt_side0_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L, long S, long K, float alpha, float beta,\0"
+}, {
     "void kiln_hgemm_thin_multiply_nn_side1_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L, long S, long K, float alpha, float beta,\0"
     "void kiln_hgemm_thin_multiply_nt_side1_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L, long S, long K, float alpha, float beta,\0"
     "void kiln_hgemm_thin_multiply_tn_side1_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L, long S, long K, float alpha, float beta,\0"
@@ -1094,7 +1028,6 @@ static const struct { char text[4096]; } rows[] = { {
     "                const float a1 = load(a + r1);\0"
     "                const float a2 = load(a + r2);\0"
     "                const float a3 = load(a + r3);\0"
-}, {
     "                const float4 b0 = (float4) (load(b + s0), load(b + s1), load(b + s2), load(b + s3));\0"
     "void kiln_hgemm_direct_multiply_nt_wgm8_wgn8_tm4_nv1_vec4_ku1_index32(int M, int N, int K, float alpha, float beta,\0"
     "    const int s0 = min(col + 0, N - 1) * ldb;\0"
@@ -1123,8 +1056,6 @@ static const struct { char text[4096]; } rows[] = { {
     "            __global const half *a = A + (k + 0) * lda;\0"
     "// A work-group of 8 x 8 work-items; each computes 1 x 1 of C in registers.\0"
     "void kiln_hgemm_direct_multiply_nn_wgm8_wgn8_tm1_nv1_vec1_ku1_index64(long M, long N, long K, float alpha, float beta,\0"
-    "        __global const half *restrict A, long a_offset, long lda,\0"
-    "        __global const half *restrict B, long b_offset, long ldb,\0"
     "    const long row = (long) get_global_id(1) * 1;\0"
     "    const long col = (long) get_global_id(0) * 1;\0"
     "    const long r0 = min(row + 0, M - 1) * lda;\0"
@@ -1133,6 +1064,7 @@ static const struct { char text[4096]; } rows[] = { {
     "    long k = 0;\0"
     "            __global const half *b = B + (k + 0) * ldb;\0"
     "            const float b0 = load(b + s0);\0"
+}, {
     "    // C = alpha c + beta C for the 1 x 1 block at (row, col); beta == 0 does not read C.\0"
     "        if (col + 0 < N) {\0"
     "            const float x = alpha * c0_0;\0"
@@ -1163,30 +1095,255 @@ static const struct { char text[4096]; } rows[] = { {
     "    const long r3 = min(row + 3, M - 1);\0"
     "void kiln_hgemm_direct_multiply_tt_wgm1_wgn1_tm4_nv1_vec4_ku1_index64(long M, long N, long K, float alpha, float beta,\0"
     "// Elements of float are computed with as float. A product and a sum are fused where the device does\0"
-}, {
     "static float load(__global const float *p)\0"
     "    return *p;\0"
     "static void store(float x, __global float *p)\0"
     "    *p = x;\0"
-    "static float8 load_vector(__global const float *p)\0"
-    "    return vload8(0, p);\0"
-    "static void store_vector(float8 x, __global float *p)\0"
-    "    vstore8(x, 0, p);\0"
-    "void kiln_sgemm_packed_packb_n_nv2_vec8(long lines, long K, __global const float *restrict X, long x_offset, long ldx,\0"
-    "    __global const float *restrict in = X + x_offset + k0 * ldx + line;\0"
-    "// C = alpha A B + beta C from A as it is and packed B; C is M x N, row-major.\0"
-    "// 16 x 1 blocks of 6 x 16, each block held in registers.\0"
-    "void kiln_sgemm_packed_multiply_n_tm6_nv2_vec8_mp16_np1_kc384_ku4_packa0(long M, long N, long K, float alpha, float beta,\0"
+    "static float16 load_vector(__global const float *p)\0"
+    "    return vload16(0, p);\0"
+    "static void store_vector(float16 x, __global float *p)\0"
+    "    vstore16(x, 0, p);\0"
+    "void kiln_sgemm_fused_multiply_nn_tm4_nv4_vec16_mb8_kc64_ku1(long M, long N, long K, float alpha, float beta,\0"
     "        __global const float *restrict A, long a_offset, long lda,\0"
+    "        __global const float *restrict B, long b_offset, long ldb,\0"
     "        __global float *restrict C, long c_offset, long ldc)\0"
-    "    const long first_row = get_group_id(1) * 96, end_row = min(first_row + 96, M);\0"
+    "    // A slice of a panel: for every k, the panel's columns of B side by side, 64 apart.\0"
+    "    __local float panel[4096];\0"
+    "    __local float sums[2048];\0"
+    "    // Panels are up to 4 vectors of columns wide, slices up to 64 of K deep. All are\0"
+    "    const long vectors = (N + 15) / 16, panels = (vectors + 3) / 4;\0"
+    "    const long slices = max((K + 63) / 64, (long) 1), slice = (K + slices - 1) / slices;\0"
+    "        const long width = vectors * (this_panel + 1) / panels - vector, col = vector * 16;\0"
+    "                const long whole = min(width, (N - col) / 16);\0"
+    "                __global const float *in = B + k0 * ldb + col;\0"
+    "                for (long k = 0; k < depth; k++, in += ldb, out += 64) {\0"
+    "                        vstore16(load_vector(in + v * 16), v, out);\0"
+    "                    for (long i = whole * 16; i < width * 16; i++)\0"
+    "                __local float *sum = sums + (slices > 1 ? block * 256 : 0);\0"
+    "                __global const float *restrict a = A + k0;\0"
+    "                    // as in a block of 4.\0"
+    "                    float16 c0_0 = 0;\0"
+    "                    float16 c1_0 = 0;\0"
+    "                    float16 c2_0 = 0;\0"
+    "                    float16 c3_0 = 0;\0"
+    "                        c0_0 = vload16(0, sum);\0"
+    "                        c1_0 = vload16(4, sum);\0"
+    "                        c2_0 = vload16(8, sum);\0"
+    "                        c3_0 = vload16(12, sum);\0"
+    "                            const float16 b0 = vload16(0, b);\0"
+    "                            b += 64;\0"
+    "                    vstore16(c0_0, 0, sum);\0"
+}, {
+    "                    vstore16(c1_0, 4, sum);\0"
+    "                    vstore16(c2_0, 8, sum);\0"
+    "                    vstore16(c3_0, 12, sum);\0"
+    "                    float16 c0_0 = 0, c0_1 = 0;\0"
+    "                    float16 c1_0 = 0, c1_1 = 0;\0"
+    "                    float16 c2_0 = 0, c2_1 = 0;\0"
+    "                    float16 c3_0 = 0, c3_1 = 0;\0"
+    "                        c0_0 = vload16(0, sum); c0_1 = vload16(1, sum);\0"
+    "                        c1_0 = vload16(4, sum); c1_1 = vload16(5, sum);\0"
+    "                        c2_0 = vload16(8, sum); c2_1 = vload16(9, sum);\0"
+    "                        c3_0 = vload16(12, sum); c3_1 = vload16(13, sum);\0"
+    "                            const float16 b1 = vload16(1, b);\0"
+    "                    vstore16(c0_0, 0, sum); vstore16(c0_1, 1, sum);\0"
+    "                    vstore16(c1_0, 4, sum); vstore16(c1_1, 5, sum);\0"
+    "                    vstore16(c2_0, 8, sum); vstore16(c2_1, 9, sum);\0"
+    "                    vstore16(c3_0, 12, sum); vstore16(c3_1, 13, sum);\0"
+    "                    float16 c0_0 = 0, c0_1 = 0, c0_2 = 0;\0"
+    "                    float16 c1_0 = 0, c1_1 = 0, c1_2 = 0;\0"
+    "                    float16 c2_0 = 0, c2_1 = 0, c2_2 = 0;\0"
+    "                    float16 c3_0 = 0, c3_1 = 0, c3_2 = 0;\0"
+    "                        c0_0 = vload16(0, sum); c0_1 = vload16(1, sum); c0_2 = vload16(2, sum);\0"
+    "                        c1_0 = vload16(4, sum); c1_1 = vload16(5, sum); c1_2 = vload16(6, sum);\0"
+    "                        c2_0 = vload16(8, sum); c2_1 = vload16(9, sum); c2_2 = vload16(10, sum);\0"
+    "                        c3_0 = vload16(12, sum); c3_1 = vload16(13, sum); c3_2 = vload16(14, sum);\0"
+    "                            const float16 b2 = vload16(2, b);\0"
+    "                    vstore16(c0_0, 0, sum); vstore16(c0_1, 1, sum); vstore16(c0_2, 2, sum);\0"
+    "                    vstore16(c1_0, 4, sum); vstore16(c1_1, 5, sum); vstore16(c1_2, 6, sum);\0"
+    "                    vstore16(c2_0, 8, sum); vstore16(c2_1, 9, sum); vstore16(c2_2, 10, sum);\0"
+    "                    vstore16(c3_0, 12, sum); vstore16(c3_1, 13, sum); vstore16(c3_2, 14, sum);\0"
+    "                if (width == 4) {\0"
+    "                    // Adds the slice's share of a block of 4 rows and 4 vectors to `sum`, where vectors lie\0"
+    "                    float16 c0_0 = 0, c0_1 = 0, c0_2 = 0, c0_3 = 0;\0"
+    "                    float16 c1_0 = 0, c1_1 = 0, c1_2 = 0, c1_3 = 0;\0"
+    "                    float16 c2_0 = 0, c2_1 = 0, c2_2 = 0, c2_3 = 0;\0"
+    "                    float16 c3_0 = 0, c3_1 = 0, c3_2 = 0, c3_3 = 0;\0"
+    "                        c0_0 = vload16(0, sum); c0_1 = vload16(1, sum); c0_2 = vload16(2, sum); c0_3 = vload16(3, sum);\0"
+    "                        c1_0 = vload16(4, sum); c1_1 = vload16(5, sum); c1_2 = vload16(6, sum); c1_3 = vload16(7, sum);\0"
+    "                        c2_0 = vload16(8, sum); c2_1 = vload16(9, sum); c2_2 = vload16(10, sum); c2_3 = vload16(11, sum);\0"
+    "                        c3_0 = vload16(12, sum); c3_1 = vload16(13, sum); c3_2 = vload16(14, sum); c3_3 = vload16(15, sum);\0"
+    "                            const float16 b3 = vload16(3, b);\0"
+    "                            c0_0 += a0 * b0; c0_1 += a0 * b1; c0_2 += a0 * b2; c0_3 += a0 * b3;\0"
+    "                            c1_0 += a1 * b0; c1_1 += a1 * b1; c1_2 += a1 * b2; c1_3 += a1 * b3;\0"
+    "                            c2_0 += a2 * b0; c2_1 += a2 * b1; c2_2 += a2 * b2; c2_3 += a2 * b3;\0"
+    "                            c3_0 += a3 * b0; c3_1 += a3 * b1; c3_2 += a3 * b2; c3_3 += a3 * b3;\0"
+    "                    vstore16(c0_0, 0, sum); vstore16(c0_1, 1, sum); vstore16(c0_2, 2, sum); vstore16(c0_3, 3, sum);\0"
+    "                    vstore16(c1_0, 4, sum); vstore16(c1_1, 5, sum); vstore16(c1_2, 6, sum); vstore16(c1_3, 7, sum);\0"
+    "                    vstore16(c2_0, 8, sum); vstore16(c2_1, 9, sum); vstore16(c2_2, 10, sum); vstore16(c2_3, 11, sum);\0"
+    "                    vstore16(c3_0, 12, sum); vstore16(c3_1, 13, sum); vstore16(c3_2, 14, sum); vstore16(c3_3, 15, sum);\0"
+    "                        __global float *out = C + (row + m) * ldc + col;\0"
+    "                        __local const float *x = sum + m * 64;\0"
+    "                        for (; n + 16 <= min(width * 16, N - col); n += 16)\0"
+}, {
+    "                                store_vector(alpha * vload16(0, x + n), out + n);\0"
+    "                                store_vector(alpha * vload16(0, x + n) + beta * load_vector(out + n), out + n);\0"
+    "                        for (; n < min(width * 16, N - col); n++)\0"
+    "void kiln_sgemm_fused_multiply_nt_tm4_nv4_vec16_mb8_kc64_ku1(long M, long N, long K, float alpha, float beta,\0"
+    "                __local float *out = panel + v * 16;\0"
+    "                __global const float *in = B + k0;\0"
+    "                const long l0 = min(col + v * 16 + 0, N - 1) * ldb;\0"
+    "                const long l1 = min(col + v * 16 + 1, N - 1) * ldb;\0"
+    "                const long l2 = min(col + v * 16 + 2, N - 1) * ldb;\0"
+    "                const long l3 = min(col + v * 16 + 3, N - 1) * ldb;\0"
+    "                const long l4 = min(col + v * 16 + 4, N - 1) * ldb;\0"
+    "                const long l5 = min(col + v * 16 + 5, N - 1) * ldb;\0"
+    "                const long l6 = min(col + v * 16 + 6, N - 1) * ldb;\0"
+    "                const long l7 = min(col + v * 16 + 7, N - 1) * ldb;\0"
+    "                const long l8 = min(col + v * 16 + 8, N - 1) * ldb;\0"
+    "                const long l9 = min(col + v * 16 + 9, N - 1) * ldb;\0"
+    "                const long l10 = min(col + v * 16 + 10, N - 1) * ldb;\0"
+    "                const long l11 = min(col + v * 16 + 11, N - 1) * ldb;\0"
+    "                const long l12 = min(col + v * 16 + 12, N - 1) * ldb;\0"
+    "                const long l13 = min(col + v * 16 + 13, N - 1) * ldb;\0"
+    "                const long l14 = min(col + v * 16 + 14, N - 1) * ldb;\0"
+    "                const long l15 = min(col + v * 16 + 15, N - 1) * ldb;\0"
+    "                for (; k + 16 <= depth; k += 16, in += 16, out += 1024) {\0"
+    "                    const float16 x0_0 = load_vector(in + l0);\0"
+    "                    const float16 x0_1 = load_vector(in + l1);\0"
+    "                    const float16 x0_2 = load_vector(in + l2);\0"
+    "                    const float16 x0_3 = load_vector(in + l3);\0"
+    "                    const float16 x0_4 = load_vector(in + l4);\0"
+    "                    const float16 x0_5 = load_vector(in + l5);\0"
+    "                    const float16 x0_6 = load_vector(in + l6);\0"
+    "                    const float16 x0_7 = load_vector(in + l7);\0"
+    "                    const float16 x0_8 = load_vector(in + l8);\0"
+    "                    const float16 x0_9 = load_vector(in + l9);\0"
+    "                    const float16 x0_10 = load_vector(in + l10);\0"
+    "                    const float16 x0_11 = load_vector(in + l11);\0"
+    "                    const float16 x0_12 = load_vector(in + l12);\0"
+    "                    const float16 x0_13 = load_vector(in + l13);\0"
+    "                    const float16 x0_14 = load_vector(in + l14);\0"
+    "                    const float16 x0_15 = load_vector(in + l15);\0"
+    "                    const float16 x1_0 = (float16)(x0_0.even, x0_1.even);\0"
+    "                    const float16 x1_8 = (float16)(x0_0.odd, x0_1.odd);\0"
+    "                    const float16 x1_1 = (float16)(x0_2.even, x0_3.even);\0"
+    "                    const float16 x1_9 = (float16)(x0_2.odd, x0_3.odd);\0"
+    "                    const float16 x1_2 = (float16)(x0_4.even, x0_5.even);\0"
+    "                    const float16 x1_10 = (float16)(x0_4.odd, x0_5.odd);\0"
+    "                    const float16 x1_3 = (float16)(x0_6.even, x0_7.even);\0"
+    "                    const float16 x1_11 = (float16)(x0_6.odd, x0_7.odd);\0"
+    "                    const float16 x1_4 = (float16)(x0_8.even, x0_9.even);\0"
+    "                    const float16 x1_12 = (float16)(x0_8.odd, x0_9.odd);\0"
+    "                    const float16 x1_5 = (float16)(x0_10.even, x0_11.even);\0"
+    "                    const float16 x1_13 = (float16)(x0_10.odd, x0_11.odd);\0"
+    "                    const float16 x1_6 = (float16)(x0_12.even, x0_13.even);\0"
+    "                    const float16 x1_14 = (float16)(x0_12.odd, x0_13.odd);\0"
+    "                    const float16 x1_7 = (float16)(x0_14.even, x0_15.even);\0"
+    "                    const float16 x1_15 = (float16)(x0_14.odd, x0_15.odd);\0"
+    "                    const float16 x2_0 = (float16)(x1_0.even, x1_1.even);\0"
+    "                    const float16 x2_8 = (float16)(x1_0.odd, x1_1.odd);\0"
+    "                    const float16 x2_1 = (float16)(x1_2.even, x1_3.even);\0"
+}, {
+    "                    const float16 x2_9 = (float16)(x1_2.odd, x1_3.odd);\0"
+    "                    const float16 x2_2 = (float16)(x1_4.even, x1_5.even);\0"
+    "                    const float16 x2_10 = (float16)(x1_4.odd, x1_5.odd);\0"
+    "                    const float16 x2_3 = (float16)(x1_6.even, x1_7.even);\0"
+    "                    const float16 x2_11 = (float16)(x1_6.odd, x1_7.odd);\0"
+    "                    const float16 x2_4 = (float16)(x1_8.even, x1_9.even);\0"
+    "                    const float16 x2_12 = (float16)(x1_8.odd, x1_9.odd);\0"
+    "                    const float16 x2_5 = (float16)(x1_10.even, x1_11.even);\0"
+    "                    const float16 x2_13 = (float16)(x1_10.odd, x1_11.odd);\0"
+    "                    const float16 x2_6 = (float16)(x1_12.even, x1_13.even);\0"
+    "                    const float16 x2_14 = (float16)(x1_12.odd, x1_13.odd);\0"
+    "                    const float16 x2_7 = (float16)(x1_14.even, x1_15.even);\0"
+    "                    const float16 x2_15 = (float16)(x1_14.odd, x1_15.odd);\0"
+    "                    const float16 x3_0 = (float16)(x2_0.even, x2_1.even);\0"
+    "                    const float16 x3_8 = (float16)(x2_0.odd, x2_1.odd);\0"
+    "                    const float16 x3_1 = (float16)(x2_2.even, x2_3.even);\0"
+    "                    const float16 x3_9 = (float16)(x2_2.odd, x2_3.odd);\0"
+    "                    const float16 x3_2 = (float16)(x2_4.even, x2_5.even);\0"
+    "                    const float16 x3_10 = (float16)(x2_4.odd, x2_5.odd);\0"
+    "                    const float16 x3_3 = (float16)(x2_6.even, x2_7.even);\0"
+    "                    const float16 x3_11 = (float16)(x2_6.odd, x2_7.odd);\0"
+    "                    const float16 x3_4 = (float16)(x2_8.even, x2_9.even);\0"
+    "                    const float16 x3_12 = (float16)(x2_8.odd, x2_9.odd);\0"
+    "                    const float16 x3_5 = (float16)(x2_10.even, x2_11.even);\0"
+    "                    const float16 x3_13 = (float16)(x2_10.odd, x2_11.odd);\0"
+    "                    const float16 x3_6 = (float16)(x2_12.even, x2_13.even);\0"
+    "                    const float16 x3_14 = (float16)(x2_12.odd, x2_13.odd);\0"
+    "                    const float16 x3_7 = (float16)(x2_14.even, x2_15.even);\0"
+    "                    const float16 x3_15 = (float16)(x2_14.odd, x2_15.odd);\0"
+    "                    const float16 x4_0 = (float16)(x3_0.even, x3_1.even);\0"
+    "                    const float16 x4_8 = (float16)(x3_0.odd, x3_1.odd);\0"
+    "                    const float16 x4_1 = (float16)(x3_2.even, x3_3.even);\0"
+    "                    const float16 x4_9 = (float16)(x3_2.odd, x3_3.odd);\0"
+    "                    const float16 x4_2 = (float16)(x3_4.even, x3_5.even);\0"
+    "                    const float16 x4_10 = (float16)(x3_4.odd, x3_5.odd);\0"
+    "                    const float16 x4_3 = (float16)(x3_6.even, x3_7.even);\0"
+    "                    const float16 x4_11 = (float16)(x3_6.odd, x3_7.odd);\0"
+    "                    const float16 x4_4 = (float16)(x3_8.even, x3_9.even);\0"
+    "                    const float16 x4_12 = (float16)(x3_8.odd, x3_9.odd);\0"
+    "                    const float16 x4_5 = (float16)(x3_10.even, x3_11.even);\0"
+    "                    const float16 x4_13 = (float16)(x3_10.odd, x3_11.odd);\0"
+    "                    const float16 x4_6 = (float16)(x3_12.even, x3_13.even);\0"
+    "                    const float16 x4_14 = (float16)(x3_12.odd, x3_13.odd);\0"
+    "                    const float16 x4_7 = (float16)(x3_14.even, x3_15.even);\0"
+    "                    const float16 x4_15 = (float16)(x3_14.odd, x3_15.odd);\0"
+    "                    vstore16(x4_0, 0, out + 0);\0"
+    "                    vstore16(x4_1, 0, out + 64);\0"
+    "                    vstore16(x4_2, 0, out + 128);\0"
+    "                    vstore16(x4_3, 0, out + 192);\0"
+    "                    vstore16(x4_4, 0, out + 256);\0"
+    "                    vstore16(x4_5, 0, out + 320);\0"
+    "                    vstore16(x4_6, 0, out + 384);\0"
+    "                    vstore16(x4_7, 0, out + 448);\0"
+    "                    vstore16(x4_8, 0, out + 512);\0"
+    "                    vstore16(x4_9, 0, out + 576);\0"
+    "                    vstore16(x4_10, 0, out + 640);\0"
+    "                    vstore16(x4_11, 0, out + 704);\0"
+    "                    vstore16(x4_12, 0, out + 768);\0"
+    "                    vstore16(x4_13, 0, out + 832);\0"
+    "                    vstore16(x4_14, 0, out + 896);\0"
+}, {
+    "                    vstore16(x4_15, 0, out + 960);\0"
+    "                for (; k < depth; k++, in++, out += 64) {\0"
+    "                    out[8] = load(in + l8);\0"
+    "                    out[9] = load(in + l9);\0"
+    "                    out[10] = load(in + l10);\0"
+    "                    out[11] = load(in + l11);\0"
+    "                    out[12] = load(in + l12);\0"
+    "                    out[13] = load(in + l13);\0"
+    "                    out[14] = load(in + l14);\0"
+    "                    out[15] = load(in + l15);\0"
+    "void kiln_sgemm_fused_multiply_tn_tm4_nv4_vec16_mb8_kc64_ku1(long M, long N, long K, float alpha, float beta,\0"
+    "                __global const float *restrict a = A + k0 * lda;\0"
+    "void kiln_sgemm_fused_multiply_tt_tm4_nv4_vec16_mb8_kc64_ku1(long M, long N, long K, float alpha, float beta,\0"
+    "// Packs a matrix into panels of 48: panel p holds, for every k, the lines p * 48 to\0"
+    "// p * 48 + 47 side by side. Lines past the end repeat the last one; what is\0"
+    "void kiln_sgemm_packed_packb_n_nv3_vec16(long lines, long K, __global const float *restrict X, long x_offset, long ldx,\0"
+    "    const long line = get_group_id(0) * 48;\0"
+    "    __global float *restrict out = packed + at + line * K + k0 * 48;\0"
+    "    __global const float *restrict in = X + x_offset + k0 * ldx + line;\0"
+    "    if (line + 48 <= lines) {\0"
+    "        for (long k = k0; k < k1; k++, in += ldx, out += 48) {\0"
+    "            vstore16(load_vector(in + 16), 1, out);\0"
+    "            vstore16(load_vector(in + 32), 2, out);\0"
+    "        for (long k = k0; k < k1; k++, in += ldx, out += 48)\0"
+    "            for (int i = 0; i < 48; i++)\0"
+    "// C = alpha A B + beta C from A as it is and packed B; C is M x N, row-major.\0"
+    "// Packed B is panel after panel, each K x 48. A work-group is one work-item; it computes up to\0"
+    "// 2 x 2 blocks of 8 x 48, each block held in registers.\0"
+    "void kiln_sgemm_packed_multiply_n_tm8_nv3_vec16_mp2_np2_kc256_ku1_packa0(long M, long N, long K, float alpha, float beta,\0"
+    "    const long first_row = get_group_id(1) * 16, end_row = min(first_row + 16, M);\0"
+    "    const long first_col = get_group_id(0) * 96, end_col = min(first_col + 96, N);\0"
     "    __local float sums[1536];\0"
-    "    // K advances by 384, so that a slice of a panel of B stays in the nearest cache.\0"
-    "    for (long k0 = 0; k0 == 0 || k0 < K; k0 += 384) {\0"
-    "        const long depth = min(K - k0, (long) 384);\0"
-    "        for (long col = first_col; col < end_col; col += 16)\0"
-    "        for (long row = first_row; row < end_row; row += 6) {\0"
-    "            __global const float *restrict b = packed_b + b_at + col * K + k0 * 16;\0"
+    "    // K advances by 256, so that a slice of a panel of B stays in the nearest cache.\0"
+    "    for (long k0 = 0; k0 == 0 || k0 < K; k0 += 256) {\0"
+    "        const long depth = min(K - k0, (long) 256);\0"
+    "        for (long col = first_col; col < end_col; col += 48)\0"
+    "        for (long row = first_row; row < end_row; row += 8) {\0"
+    "            __global const float *restrict b = packed_b + b_at + col * K + k0 * 48;\0"
     "            __global const float *restrict a = A + k0;\0"
     "            const long r0 = min(row + 0, M - 1) * lda;\0"
     "            const long r1 = min(row + 1, M - 1) * lda;\0"
@@ -1194,212 +1351,143 @@ static const struct { char text[4096]; } rows[] = { {
     "            const long r3 = min(row + 3, M - 1) * lda;\0"
     "            const long r4 = min(row + 4, M - 1) * lda;\0"
     "            const long r5 = min(row + 5, M - 1) * lda;\0"
-    "            float8 c0_0 = 0, c0_1 = 0;\0"
-    "            float8 c1_0 = 0, c1_1 = 0;\0"
-    "            float8 c2_0 = 0, c2_1 = 0;\0"
-    "            float8 c3_0 = 0, c3_1 = 0;\0"
-    "            float8 c4_0 = 0, c4_1 = 0;\0"
-    "            float8 c5_0 = 0, c5_1 = 0;\0"
-    "                c0_0 = vload8(0, sum); c0_1 = vload8(1, sum);\0"
-    "                c1_0 = vload8(2, sum); c1_1 = vload8(3, sum);\0"
-    "                c2_0 = vload8(4, sum); c2_1 = vload8(5, sum);\0"
-    "                c3_0 = vload8(6, sum); c3_1 = vload8(7, sum);\0"
-    "                c4_0 = vload8(8, sum); c4_1 = vload8(9, sum);\0"
-    "                c5_0 = vload8(10, sum); c5_1 = vload8(11, sum);\0"
-    "            for (; k + 4 <= depth; k += 4) {\0"
-    "                    const float a0 = load(a + r0);\0"
-    "                    c0_0 += a0 * b0; c0_1 += a0 * b1;\0"
-    "                    const float a1 = load(a + r1);\0"
-    "                    c1_0 += a1 * b0; c1_1 += a1 * b1;\0"
-    "                    const float a2 = load(a + r2);\0"
-    "                    c2_0 += a2 * b0; c2_1 += a2 * b1;\0"
-    "                    const float a3 = load(a + r3);\0"
-    "                    c3_0 += a3 * b0; c3_1 += a3 * b1;\0"
-    "                    const float a4 = load(a + r4);\0"
-    "                    c4_0 += a4 * b0; c4_1 += a4 * b1;\0"
-    "                    const float a5 = load(a + r5);\0"
-    "                    c5_0 += a5 * b0; c5_1 += a5 * b1;\0"
-    "                    b += 16;\0"
-    "                    a++;\0"
-    "            if (k0 + 384 < K) {\0"
-    "                vstore8(c0_0, 0, sum); vstore8(c0_1, 1, sum);\0"
-    "                vstore8(c1_0, 2, sum); vstore8(c1_1, 3, sum);\0"
-    "                vstore8(c2_0, 4, sum); vstore8(c2_1, 5, sum);\0"
-    "                vstore8(c3_0, 6, sum); vstore8(c3_1, 7, sum);\0"
-    "                vstore8(c4_0, 8, sum); vstore8(c4_1, 9, sum);\0"
-    "                vstore8(c5_0, 10, sum); vstore8(c5_1, 11, sum);\0"
-    "                // C = alpha c + beta C for the 6 x 16 block at (row, col); beta == 0 does not read C.\0"
-    "                    __global float *out = C + (row + 0) * ldc + col;\0"
-    "                    if (col + 16 <= N) {\0"
-    "                        float x[16];\0"
-    "                        for (int n = 0; n < 16 && col + n < N; n++)\0"
-    "                    __global float *out = C + (row + 1) * ldc + col;\0"
-    "                    __global float *out = C + (row + 2) * ldc + col;\0"
-    "                if (row + 3 < M) {\0"
-    "                    __global float *out = C + (row + 3) * ldc + col;\0"
+    "            const long r6 = min(row + 6, M - 1) * lda;\0"
+    "            const long r7 = min(row + 7, M - 1) * lda;\0"
+    "            float16 c0_0 = 0, c0_1 = 0, c0_2 = 0;\0"
+    "            float16 c1_0 = 0, c1_1 = 0, c1_2 = 0;\0"
+    "            float16 c2_0 = 0, c2_1 = 0, c2_2 = 0;\0"
+    "            float16 c3_0 = 0, c3_1 = 0, c3_2 = 0;\0"
+    "            float16 c4_0 = 0, c4_1 = 0, c4_2 = 0;\0"
+    "            float16 c5_0 = 0, c5_1 = 0, c5_2 = 0;\0"
+    "            float16 c6_0 = 0, c6_1 = 0, c6_2 = 0;\0"
+    "            float16 c7_0 = 0, c7_1 = 0, c7_2 = 0;\0"
+    "                c0_0 = vload16(0, sum); c0_1 = vload16(1, sum); c0_2 = vload16(2, sum);\0"
+    "                c1_0 = vload16(3, sum); c1_1 = vload16(4, sum); c1_2 = vload16(5, sum);\0"
+    "                c2_0 = vload16(6, sum); c2_1 = vload16(7, sum); c2_2 = vload16(8, sum);\0"
+    "                c3_0 = vload16(9, sum); c3_1 = vload16(10, sum); c3_2 = vload16(11, sum);\0"
+    "                c4_0 = vload16(12, sum); c4_1 = vload16(13, sum); c4_2 = vload16(14, sum);\0"
+    "                c5_0 = vload16(15, sum); c5_1 = vload16(16, sum); c5_2 = vload16(17, sum);\0"
+    "                c6_0 = vload16(18, sum); c6_1 = vload16(19, sum); c6_2 = vload16(20, sum);\0"
+    "                c7_0 = vload16(21, sum); c7_1 = vload16(22, sum); c7_2 = vload16(23, sum);\0"
 }, {
-    "                            store_vector(alpha * c3_0, out + 0);\0"
-    "                            store_vector(alpha * c3_1, out + 8);\0"
-    "                            store_vector(alpha * c3_0 + beta * load_vector(out + 0),\0"
-    "                            store_vector(alpha * c3_1 + beta * load_vector(out + 8),\0"
-    "                        vstore8(alpha * c3_0, 0, x + 0);\0"
-    "                        vstore8(alpha * c3_1, 0, x + 8);\0"
-    "                if (row + 4 < M) {\0"
-    "                    __global float *out = C + (row + 4) * ldc + col;\0"
-    "                            store_vector(alpha * c4_0, out + 0);\0"
-    "                            store_vector(alpha * c4_1, out + 8);\0"
-    "                            store_vector(alpha * c4_0 + beta * load_vector(out + 0),\0"
-    "                            store_vector(alpha * c4_1 + beta * load_vector(out + 8),\0"
-    "                        vstore8(alpha * c4_0, 0, x + 0);\0"
-    "                        vstore8(alpha * c4_1, 0, x + 8);\0"
-    "                if (row + 5 < M) {\0"
-    "                    __global float *out = C + (row + 5) * ldc + col;\0"
-    "                            store_vector(alpha * c5_0, out + 0);\0"
-    "                            store_vector(alpha * c5_1, out + 8);\0"
-    "                            store_vector(alpha * c5_0 + beta * load_vector(out + 0),\0"
-    "                            store_vector(alpha * c5_1 + beta * load_vector(out + 8),\0"
-    "                        vstore8(alpha * c5_0, 0, x + 0);\0"
-    "                        vstore8(alpha * c5_1, 0, x + 8);\0"
-    "void kiln_sgemm_packed_packb_t_nv2_vec8(long lines, long K, __global const float *restrict X, long x_offset, long ldx,\0"
-    "    __global const float *restrict in = X + x_offset + k0;\0"
-    "void kiln_sgemm_packed_multiply_t_tm6_nv2_vec8_mp16_np1_kc384_ku4_packa0(long M, long N, long K, float alpha, float beta,\0"
-    "            __global const float *restrict a = A + k0 * lda;\0"
-    "            const long r0 = min(row + 0, M - 1);\0"
-    "            const long r1 = min(row + 1, M - 1);\0"
-    "            const long r2 = min(row + 2, M - 1);\0"
-    "            const long r3 = min(row + 3, M - 1);\0"
-    "            const long r4 = min(row + 4, M - 1);\0"
-    "            const long r5 = min(row + 5, M - 1);\0"
-    "                    a += lda;\0"
-    "static float16 load_vector(__global const float *p)\0"
-    "    return vload16(0, p);\0"
-    "static void store_vector(float16 x, __global float *p)\0"
-    "    vstore16(x, 0, p);\0"
-    "void kiln_sgemm_packed_packa_n_tm4_vec16(long lines, long K, __global const float *restrict X, long x_offset, long ldx,\0"
-    "void kiln_sgemm_packed_packb_n_nv1_vec16(long lines, long K, __global const float *restrict X, long x_offset, long ldx,\0"
-    "void kiln_sgemm_packed_multiply_tm4_nv1_vec16_mp1_np4_kc0_ku1_packa1(long M, long N, long K, float alpha, float beta,\0"
-    "            __global float *out = C + (row + 0) * ldc + col;\0"
-    "            __global float *out = C + (row + 1) * ldc + col;\0"
-    "            __global float *out = C + (row + 2) * ldc + col;\0"
-    "            __global float *out = C + (row + 3) * ldc + col;\0"
-    "void kiln_sgemm_packed_packb_t_nv1_vec16(long lines, long K, __global const float *restrict X, long x_offset, long ldx,\0"
-    "void kiln_sgemm_packed_packa_t_tm4_vec16(long lines, long K, __global const float *restrict X, long x_offset, long ldx,\0"
-    "// Packs a matrix into panels of 64: panel p holds, for every k, the lines p * 64 to\0"
-    "// p * 64 + 63 side by side. Lines past the end repeat the last one; what is\0"
-    "void kiln_sgemm_packed_packb_n_nv4_vec16(long lines, long K, __global const float *restrict X, long x_offset, long ldx,\0"
-    "    const long line = get_group_id(0) * 64;\0"
-    "    __global float *restrict out = packed + at + line * K + k0 * 64;\0"
-    "    if (line + 64 <= lines) {\0"
-    "        for (long k = k0; k < k1; k++, in += ldx, out += 64) {\0"
-    "            vstore16(load_vector(in + 32), 2, out);\0"
-    "            vstore16(load_vector(in + 48), 3, out);\0"
-    "        for (long k = k0; k < k1; k++, in += ldx, out += 64)\0"
-    "            for (int i = 0; i < 64; i++)\0"
-    "// Packed B is panel after panel, each K x 64. A work-group is one work-item; it computes up to\0"
-    "// 16 x 1 blocks of 6 x 64, each block held in registers.\0"
-}, {
-    "void kiln_sgemm_packed_multiply_n_tm6_nv4_vec16_mp16_np1_kc512_ku4_packa0(long M, long N, long K, float alpha, float beta,\0"
-    "    // K advances by 512, so that a slice of a panel of B stays in the nearest cache.\0"
-    "    for (long k0 = 0; k0 == 0 || k0 < K; k0 += 512) {\0"
-    "        const long depth = min(K - k0, (long) 512);\0"
-    "        for (long col = first_col; col < end_col; col += 64)\0"
-    "            __global const float *restrict b = packed_b + b_at + col * K + k0 * 64;\0"
-    "            float16 c0_0 = 0, c0_1 = 0, c0_2 = 0, c0_3 = 0;\0"
-    "            float16 c1_0 = 0, c1_1 = 0, c1_2 = 0, c1_3 = 0;\0"
-    "            float16 c2_0 = 0, c2_1 = 0, c2_2 = 0, c2_3 = 0;\0"
-    "            float16 c3_0 = 0, c3_1 = 0, c3_2 = 0, c3_3 = 0;\0"
-    "            float16 c4_0 = 0, c4_1 = 0, c4_2 = 0, c4_3 = 0;\0"
-    "            float16 c5_0 = 0, c5_1 = 0, c5_2 = 0, c5_3 = 0;\0"
-    "                c0_0 = vload16(0, sum); c0_1 = vload16(1, sum); c0_2 = vload16(2, sum); c0_3 = vload16(3, sum);\0"
-    "                c1_0 = vload16(4, sum); c1_1 = vload16(5, sum); c1_2 = vload16(6, sum); c1_3 = vload16(7, sum);\0"
-    "                c2_0 = vload16(8, sum); c2_1 = vload16(9, sum); c2_2 = vload16(10, sum); c2_3 = vload16(11, sum);\0"
-    "                c3_0 = vload16(12, sum); c3_1 = vload16(13, sum); c3_2 = vload16(14, sum); c3_3 = vload16(15, sum);\0"
-    "                c4_0 = vload16(16, sum); c4_1 = vload16(17, sum); c4_2 = vload16(18, sum); c4_3 = vload16(19, sum);\0"
-    "                c5_0 = vload16(20, sum); c5_1 = vload16(21, sum); c5_2 = vload16(22, sum); c5_3 = vload16(23, sum);\0"
     "                    const float16 b0 = vload16(0, b);\0"
     "                    const float16 b1 = vload16(1, b);\0"
     "                    const float16 b2 = vload16(2, b);\0"
-    "                    const float16 b3 = vload16(3, b);\0"
-    "                    c3_0 += a3 * b0; c3_1 += a3 * b1; c3_2 += a3 * b2; c3_3 += a3 * b3;\0"
-    "                    c4_0 += a4 * b0; c4_1 += a4 * b1; c4_2 += a4 * b2; c4_3 += a4 * b3;\0"
-    "                    c5_0 += a5 * b0; c5_1 += a5 * b1; c5_2 += a5 * b2; c5_3 += a5 * b3;\0"
-    "                    b += 64;\0"
-    "            if (k0 + 512 < K) {\0"
-    "                vstore16(c0_0, 0, sum); vstore16(c0_1, 1, sum); vstore16(c0_2, 2, sum); vstore16(c0_3, 3, sum);\0"
-    "                vstore16(c1_0, 4, sum); vstore16(c1_1, 5, sum); vstore16(c1_2, 6, sum); vstore16(c1_3, 7, sum);\0"
-    "                vstore16(c2_0, 8, sum); vstore16(c2_1, 9, sum); vstore16(c2_2, 10, sum); vstore16(c2_3, 11, sum);\0"
-    "                vstore16(c3_0, 12, sum); vstore16(c3_1, 13, sum); vstore16(c3_2, 14, sum); vstore16(c3_3, 15, sum);\0"
-    "                vstore16(c4_0, 16, sum); vstore16(c4_1, 17, sum); vstore16(c4_2, 18, sum); vstore16(c4_3, 19, sum);\0"
-    "                vstore16(c5_0, 20, sum); vstore16(c5_1, 21, sum); vstore16(c5_2, 22, sum); vstore16(c5_3, 23, sum);\0"
-    "                // C = alpha c + beta C for the 6 x 64 block at (row, col); beta == 0 does not read C.\0"
-    "                    if (col + 64 <= N) {\0"
+    "                    const float a0 = load(a + r0);\0"
+    "                    c0_0 += a0 * b0; c0_1 += a0 * b1; c0_2 += a0 * b2;\0"
+    "                    const float a1 = load(a + r1);\0"
+    "                    c1_0 += a1 * b0; c1_1 += a1 * b1; c1_2 += a1 * b2;\0"
+    "                    const float a2 = load(a + r2);\0"
+    "                    c2_0 += a2 * b0; c2_1 += a2 * b1; c2_2 += a2 * b2;\0"
+    "                    const float a3 = load(a + r3);\0"
+    "                    c3_0 += a3 * b0; c3_1 += a3 * b1; c3_2 += a3 * b2;\0"
+    "                    const float a4 = load(a + r4);\0"
+    "                    c4_0 += a4 * b0; c4_1 += a4 * b1; c4_2 += a4 * b2;\0"
+    "                    const float a5 = load(a + r5);\0"
+    "                    c5_0 += a5 * b0; c5_1 += a5 * b1; c5_2 += a5 * b2;\0"
+    "                    const float a6 = load(a + r6);\0"
+    "                    c6_0 += a6 * b0; c6_1 += a6 * b1; c6_2 += a6 * b2;\0"
+    "                    const float a7 = load(a + r7);\0"
+    "                    c7_0 += a7 * b0; c7_1 += a7 * b1; c7_2 += a7 * b2;\0"
+    "                    b += 48;\0"
+    "                    a++;\0"
+    "            if (k0 + 256 < K) {\0"
+    "                vstore16(c0_0, 0, sum); vstore16(c0_1, 1, sum); vstore16(c0_2, 2, sum);\0"
+    "                vstore16(c1_0, 3, sum); vstore16(c1_1, 4, sum); vstore16(c1_2, 5, sum);\0"
+    "                vstore16(c2_0, 6, sum); vstore16(c2_1, 7, sum); vstore16(c2_2, 8, sum);\0"
+    "                vstore16(c3_0, 9, sum); vstore16(c3_1, 10, sum); vstore16(c3_2, 11, sum);\0"
+    "                vstore16(c4_0, 12, sum); vstore16(c4_1, 13, sum); vstore16(c4_2, 14, sum);\0"
+    "                vstore16(c5_0, 15, sum); vstore16(c5_1, 16, sum); vstore16(c5_2, 17, sum);\0"
+    "                vstore16(c6_0, 18, sum); vstore16(c6_1, 19, sum); vstore16(c6_2, 20, sum);\0"
+    "                vstore16(c7_0, 21, sum); vstore16(c7_1, 22, sum); vstore16(c7_2, 23, sum);\0"
+    "                // C = alpha c + beta C for the 8 x 48 block at (row, col); beta == 0 does not read C.\0"
+    "                    __global float *out = C + (row + 0) * ldc + col;\0"
+    "                    if (col + 48 <= N) {\0"
     "                            store_vector(alpha * c0_1, out + 16);\0"
     "                            store_vector(alpha * c0_2, out + 32);\0"
-    "                            store_vector(alpha * c0_3, out + 48);\0"
     "                            store_vector(alpha * c0_1 + beta * load_vector(out + 16),\0"
     "                            store_vector(alpha * c0_2 + beta * load_vector(out + 32),\0"
     "                                    out + 32);\0"
-    "                            store_vector(alpha * c0_3 + beta * load_vector(out + 48),\0"
-    "                                    out + 48);\0"
-    "                        float x[64];\0"
+    "                        float x[48];\0"
     "                        vstore16(alpha * c0_0, 0, x + 0);\0"
     "                        vstore16(alpha * c0_1, 0, x + 16);\0"
     "                        vstore16(alpha * c0_2, 0, x + 32);\0"
-    "                        vstore16(alpha * c0_3, 0, x + 48);\0"
-    "                        for (int n = 0; n < 64 && col + n < N; n++)\0"
+    "                        for (int n = 0; n < 48 && col + n < N; n++)\0"
+    "                    __global float *out = C + (row + 1) * ldc + col;\0"
     "                            store_vector(alpha * c1_1, out + 16);\0"
     "                            store_vector(alpha * c1_2, out + 32);\0"
-    "                            store_vector(alpha * c1_3, out + 48);\0"
     "                            store_vector(alpha * c1_1 + beta * load_vector(out + 16),\0"
-}, {
     "                            store_vector(alpha * c1_2 + beta * load_vector(out + 32),\0"
-    "                            store_vector(alpha * c1_3 + beta * load_vector(out + 48),\0"
     "                        vstore16(alpha * c1_0, 0, x + 0);\0"
     "                        vstore16(alpha * c1_1, 0, x + 16);\0"
     "                        vstore16(alpha * c1_2, 0, x + 32);\0"
-    "                        vstore16(alpha * c1_3, 0, x + 48);\0"
+    "                    __global float *out = C + (row + 2) * ldc + col;\0"
     "                            store_vector(alpha * c2_1, out + 16);\0"
     "                            store_vector(alpha * c2_2, out + 32);\0"
-    "                            store_vector(alpha * c2_3, out + 48);\0"
     "                            store_vector(alpha * c2_1 + beta * load_vector(out + 16),\0"
     "                            store_vector(alpha * c2_2 + beta * load_vector(out + 32),\0"
-    "                            store_vector(alpha * c2_3 + beta * load_vector(out + 48),\0"
     "                        vstore16(alpha * c2_0, 0, x + 0);\0"
     "                        vstore16(alpha * c2_1, 0, x + 16);\0"
     "                        vstore16(alpha * c2_2, 0, x + 32);\0"
-    "                        vstore16(alpha * c2_3, 0, x + 48);\0"
+    "                if (row + 3 < M) {\0"
+    "                    __global float *out = C + (row + 3) * ldc + col;\0"
+    "                            store_vector(alpha * c3_0, out + 0);\0"
+}, {
     "                            store_vector(alpha * c3_1, out + 16);\0"
     "                            store_vector(alpha * c3_2, out + 32);\0"
-    "                            store_vector(alpha * c3_3, out + 48);\0"
+    "                            store_vector(alpha * c3_0 + beta * load_vector(out + 0),\0"
     "                            store_vector(alpha * c3_1 + beta * load_vector(out + 16),\0"
     "                            store_vector(alpha * c3_2 + beta * load_vector(out + 32),\0"
-    "                            store_vector(alpha * c3_3 + beta * load_vector(out + 48),\0"
     "                        vstore16(alpha * c3_0, 0, x + 0);\0"
     "                        vstore16(alpha * c3_1, 0, x + 16);\0"
     "                        vstore16(alpha * c3_2, 0, x + 32);\0"
-    "                        vstore16(alpha * c3_3, 0, x + 48);\0"
+    "                if (row + 4 < M) {\0"
+    "                    __global float *out = C + (row + 4) * ldc + col;\0"
+    "                            store_vector(alpha * c4_0, out + 0);\0"
     "                            store_vector(alpha * c4_1, out + 16);\0"
     "                            store_vector(alpha * c4_2, out + 32);\0"
-    "                            store_vector(alpha * c4_3, out + 48);\0"
+    "                            store_vector(alpha * c4_0 + beta * load_vector(out + 0),\0"
     "                            store_vector(alpha * c4_1 + beta * load_vector(out + 16),\0"
     "                            store_vector(alpha * c4_2 + beta * load_vector(out + 32),\0"
-    "                            store_vector(alpha * c4_3 + beta * load_vector(out + 48),\0"
     "                        vstore16(alpha * c4_0, 0, x + 0);\0"
     "                        vstore16(alpha * c4_1, 0, x + 16);\0"
     "                        vstore16(alpha * c4_2, 0, x + 32);\0"
-    "                        vstore16(alpha * c4_3, 0, x + 48);\0"
+    "                if (row + 5 < M) {\0"
+    "                    __global float *out = C + (row + 5) * ldc + col;\0"
+    "                            store_vector(alpha * c5_0, out + 0);\0"
     "                            store_vector(alpha * c5_1, out + 16);\0"
     "                            store_vector(alpha * c5_2, out + 32);\0"
-    "                            store_vector(alpha * c5_3, out + 48);\0"
+    "                            store_vector(alpha * c5_0 + beta * load_vector(out + 0),\0"
     "                            store_vector(alpha * c5_1 + beta * load_vector(out + 16),\0"
     "                            store_vector(alpha * c5_2 + beta * load_vector(out + 32),\0"
-    "                            store_vector(alpha * c5_3 + beta * load_vector(out + 48),\0"
     "                        vstore16(alpha * c5_0, 0, x + 0);\0"
     "                        vstore16(alpha * c5_1, 0, x + 16);\0"
     "                        vstore16(alpha * c5_2, 0, x + 32);\0"
-    "                        vstore16(alpha * c5_3, 0, x + 48);\0"
+    "                if (row + 6 < M) {\0"
+    "                    __global float *out = C + (row + 6) * ldc + col;\0"
+    "                            store_vector(alpha * c6_0, out + 0);\0"
+    "                            store_vector(alpha * c6_1, out + 16);\0"
+    "                            store_vector(alpha * c6_2, out + 32);\0"
+    "                            store_vector(alpha * c6_0 + beta * load_vector(out + 0),\0"
+    "                            store_vector(alpha * c6_1 + beta * load_vector(out + 16),\0"
+    "                            store_vector(alpha * c6_2 + beta * load_vector(out + 32),\0"
+    "                        vstore16(alpha * c6_0, 0, x + 0);\0"
+    "                        vstore16(alpha * c6_1, 0, x + 16);\0"
+    "                        vstore16(alpha * c6_2, 0, x + 32);\0"
+    "                if (row + 7 < M) {\0"
+    "                    __global float *out = C + (row + 7) * ldc + col;\0"
+    "                            store_vector(alpha * c7_0, out + 0);\0"
+    "                            store_vector(alpha * c7_1, out + 16);\0"
+    "                            store_vector(alpha * c7_2, out + 32);\0"
+    "                            store_vector(alpha * c7_0 + beta * load_vector(out + 0),\0"
+    "                            store_vector(alpha * c7_1 + beta * load_vector(out + 16),\0"
+    "                            store_vector(alpha * c7_2 + beta * load_vector(out + 32),\0"
+    "                        vstore16(alpha * c7_0, 0, x + 0);\0"
+    "                        vstore16(alpha * c7_1, 0, x + 16);\0"
+    "                        vstore16(alpha * c7_2, 0, x + 32);\0"
     "            sum += 384;\0"
-    "void kiln_sgemm_packed_packb_t_nv4_vec16(long lines, long K, __global const float *restrict X, long x_offset, long ldx,\0"
+    "void kiln_sgemm_packed_packb_t_nv3_vec16(long lines, long K, __global const float *restrict X, long x_offset, long ldx,\0"
+    "    __global const float *restrict in = X + x_offset + k0;\0"
     "    const long l32 = min(line + 32, lines - 1) * ldx;\0"
     "    const long l33 = min(line + 33, lines - 1) * ldx;\0"
     "    const long l34 = min(line + 34, lines - 1) * ldx;\0"
@@ -1407,6 +1495,7 @@ static const struct { char text[4096]; } rows[] = { {
     "    const long l36 = min(line + 36, lines - 1) * ldx;\0"
     "    const long l37 = min(line + 37, lines - 1) * ldx;\0"
     "    const long l38 = min(line + 38, lines - 1) * ldx;\0"
+}, {
     "    const long l39 = min(line + 39, lines - 1) * ldx;\0"
     "    const long l40 = min(line + 40, lines - 1) * ldx;\0"
     "    const long l41 = min(line + 41, lines - 1) * ldx;\0"
@@ -1414,26 +1503,9 @@ static const struct { char text[4096]; } rows[] = { {
     "    const long l43 = min(line + 43, lines - 1) * ldx;\0"
     "    const long l44 = min(line + 44, lines - 1) * ldx;\0"
     "    const long l45 = min(line + 45, lines - 1) * ldx;\0"
-}, {
     "    const long l46 = min(line + 46, lines - 1) * ldx;\0"
     "    const long l47 = min(line + 47, lines - 1) * ldx;\0"
-    "    const long l48 = min(line + 48, lines - 1) * ldx;\0"
-    "    const long l49 = min(line + 49, lines - 1) * ldx;\0"
-    "    const long l50 = min(line + 50, lines - 1) * ldx;\0"
-    "    const long l51 = min(line + 51, lines - 1) * ldx;\0"
-    "    const long l52 = min(line + 52, lines - 1) * ldx;\0"
-    "    const long l53 = min(line + 53, lines - 1) * ldx;\0"
-    "    const long l54 = min(line + 54, lines - 1) * ldx;\0"
-    "    const long l55 = min(line + 55, lines - 1) * ldx;\0"
-    "    const long l56 = min(line + 56, lines - 1) * ldx;\0"
-    "    const long l57 = min(line + 57, lines - 1) * ldx;\0"
-    "    const long l58 = min(line + 58, lines - 1) * ldx;\0"
-    "    const long l59 = min(line + 59, lines - 1) * ldx;\0"
-    "    const long l60 = min(line + 60, lines - 1) * ldx;\0"
-    "    const long l61 = min(line + 61, lines - 1) * ldx;\0"
-    "    const long l62 = min(line + 62, lines - 1) * ldx;\0"
-    "    const long l63 = min(line + 63, lines - 1) * ldx;\0"
-    "    for (long k = k0; k < k1; k++, in++, out += 64) {\0"
+    "    for (long k = k0; k < k1; k++, in++, out += 48) {\0"
     "        out[32] = load(in + l32);\0"
     "        out[33] = load(in + l33);\0"
     "        out[34] = load(in + l34);\0"
@@ -1450,62 +1522,123 @@ static const struct { char text[4096]; } rows[] = { {
     "        out[45] = load(in + l45);\0"
     "        out[46] = load(in + l46);\0"
     "        out[47] = load(in + l47);\0"
-    "        out[48] = load(in + l48);\0"
-    "        out[49] = load(in + l49);\0"
-    "        out[50] = load(in + l50);\0"
-    "        out[51] = load(in + l51);\0"
-    "        out[52] = load(in + l52);\0"
-    "        out[53] = load(in + l53);\0"
-    "        out[54] = load(in + l54);\0"
-    "        out[55] = load(in + l55);\0"
-    "        out[56] = load(in + l56);\0"
-    "        out[57] = load(in + l57);\0"
-    "        out[58] = load(in + l58);\0"
-    "        out[59] = load(in + l59);\0"
-    "        out[60] = load(in + l60);\0"
-    "        out[61] = load(in + l61);\0"
-    "        out[62] = load(in + l62);\0"
-    "        out[63] = load(in + l63);\0"
-    "void kiln_sgemm_packed_multiply_t_tm6_nv4_vec16_mp16_np1_kc512_ku4_packa0(long M, long N, long K, float alpha, float beta,\0"
-    "static float4 load_vector(__global const float *p)\0"
-    "    return vload4(0, p);\0"
-    "static void store_vector(float4 x, __global float *p)\0"
-    "    vstore4(x, 0, p);\0"
-    "void kiln_sgemm_direct_multiply_nn_wgm8_wgn8_tm4_nv1_vec4_ku1_index32(int M, int N, int K, float alpha, float beta,\0"
-    "        __global const float *restrict A, int a_offset, int lda,\0"
-    "        __global const float *restrict B, int b_offset, int ldb,\0"
-    "        __global float *restrict C, int c_offset, int ldc)\0"
-    "                __global const float *b = B + (k + 0) * ldb + col;\0"
-    "                __global const float *a = A + (k + 0);\0"
-    "        __global float *out = C + (row + 0) * ldc + col;\0"
-    "        __global float *out = C + (row + 1) * ldc + col;\0"
-    "        __global float *out = C + (row + 2) * ldc + col;\0"
-    "        __global float *out = C + (row + 3) * ldc + col;\0"
-    "void kiln_sgemm_direct_multiply_nt_wgm8_wgn8_tm4_nv1_vec4_ku1_index32(int M, int N, int K, float alpha, float beta,\0"
-    "            __global const float *b = B + (k + 0);\0"
-    "            __global const float *a = A + (k + 0);\0"
-    "void kiln_sgemm_direct_multiply_tn_wgm8_wgn8_tm4_nv1_vec4_ku1_index32(int M, int N, int K, float alpha, float beta,\0"
-    "                __global const float *a = A + (k + 0) * lda;\0"
-    "void kiln_sgemm_direct_multiply_tt_wgm8_wgn8_tm4_nv1_vec4_ku1_index32(int M, int N, int K, float alpha, float beta,\0"
-    "            __global const float *a = A + (k + 0) * lda;\0"
+    "void kiln_sgemm_packed_multiply_t_tm8_nv3_vec16_mp2_np2_kc256_ku1_packa0(long M, long N, long K, float alpha, float beta,\0"
+    "            __global const float *restrict a = A + k0 * lda;\0"
+    "            const long r0 = min(row + 0, M - 1);\0"
+    "            const long r1 = min(row + 1, M - 1);\0"
+    "            const long r2 = min(row + 2, M - 1);\0"
+    "            const long r3 = min(row + 3, M - 1);\0"
+    "            const long r4 = min(row + 4, M - 1);\0"
+    "            const long r5 = min(row + 5, M - 1);\0"
+    "            const long r6 = min(row + 6, M - 1);\0"
+    "            const long r7 = min(row + 7, M - 1);\0"
+    "                    a += lda;\0"
+    "static float8 load_vector(__global const float *p)\0"
+    "    return vload8(0, p);\0"
+    "static void store_vector(float8 x, __global float *p)\0"
+    "    vstore8(x, 0, p);\0"
     "void kiln_sgemm_packed_packa_n_tm3_vec8(long lines, long K, __global const float *restrict X, long x_offset, long ldx,\0"
     "void kiln_sgemm_packed_packb_n_nv4_vec8(long lines, long K, __global const float *restrict X, long x_offset, long ldx,\0"
     "// 2 x 1 blocks of 3 x 32, each block held in registers.\0"
     "void kiln_sgemm_packed_multiply_tm3_nv4_vec8_mp2_np1_kc384_ku1_packa1(long M, long N, long K, float alpha, float beta,\0"
-}, {
     "    const long first_row = get_group_id(1) * 6, end_row = min(first_row + 6, M);\0"
     "    const long first_col = get_group_id(0) * 32, end_col = min(first_col + 32, N);\0"
     "    __local float sums[192];\0"
+    "    // K advances by 384, so that a slice of a panel of B stays in the nearest cache.\0"
+    "    for (long k0 = 0; k0 == 0 || k0 < K; k0 += 384) {\0"
+    "        const long depth = min(K - k0, (long) 384);\0"
+    "            if (k0 + 384 < K) {\0"
     "void kiln_sgemm_packed_packb_t_nv4_vec8(long lines, long K, __global const float *restrict X, long x_offset, long ldx,\0"
     "void kiln_sgemm_packed_packa_t_tm3_vec8(long lines, long K, __global const float *restrict X, long x_offset, long ldx,\0"
+    "// it with blocks of 6 rows of A, as they lie; a block of C is held in registers.\0"
+    "void kiln_sgemm_fused_multiply_nn_tm6_nv2_vec8_mb16_kc256_ku4(long M, long N, long K, float alpha, float beta,\0"
+    "    // A slice of a panel: for every k, the panel's columns of B side by side, 16 apart.\0"
+    "    // Panels are up to 2 vectors of columns wide, slices up to 256 of K deep. All are\0"
+    "    const long blocks = (M + 5) / 6;\0"
+    "    const long vectors = (N + 7) / 8, panels = (vectors + 1) / 2;\0"
+    "    // Chunks of up to 16 blocks of rows; panels in a chunk; blocks in a panel. Each work-group\0"
+    "        const long chunk = at / (16 * panels) * 16;\0"
+    "        const long height = min(blocks - chunk, (long) 16);\0"
+    "                for (long k = 0; k < depth; k++, in += ldb, out += 16) {\0"
+    "                const long row = (chunk + block) * 6;\0"
+    "                const long r4 = min(row + 4, M - 1) * lda;\0"
+    "                const long r5 = min(row + 5, M - 1) * lda;\0"
+    "                    // Adds the slice's share of a block of 6 rows and 1 vectors to `sum`, where vectors lie\0"
+    "                    // as in a block of 2.\0"
+    "                    float8 c4_0 = 0;\0"
+    "                    float8 c5_0 = 0;\0"
+}, {
+    "                        c1_0 = vload8(2, sum);\0"
+    "                        c2_0 = vload8(4, sum);\0"
+    "                        c3_0 = vload8(6, sum);\0"
+    "                        c4_0 = vload8(8, sum);\0"
+    "                        c5_0 = vload8(10, sum);\0"
+    "                    for (; k + 4 <= depth; k += 4) {\0"
+    "                            const float a4 = load(a + r4);\0"
+    "                            c4_0 += a4 * b0;\0"
+    "                            const float a5 = load(a + r5);\0"
+    "                            c5_0 += a5 * b0;\0"
+    "                            b += 16;\0"
+    "                    vstore8(c1_0, 2, sum);\0"
+    "                    vstore8(c2_0, 4, sum);\0"
+    "                    vstore8(c3_0, 6, sum);\0"
+    "                    vstore8(c4_0, 8, sum);\0"
+    "                    vstore8(c5_0, 10, sum);\0"
+    "                    // Adds the slice's share of a block of 6 rows and 2 vectors to `sum`, where vectors lie\0"
+    "                    float8 c4_0 = 0, c4_1 = 0;\0"
+    "                    float8 c5_0 = 0, c5_1 = 0;\0"
+    "                        c1_0 = vload8(2, sum); c1_1 = vload8(3, sum);\0"
+    "                        c2_0 = vload8(4, sum); c2_1 = vload8(5, sum);\0"
+    "                        c3_0 = vload8(6, sum); c3_1 = vload8(7, sum);\0"
+    "                        c4_0 = vload8(8, sum); c4_1 = vload8(9, sum);\0"
+    "                        c5_0 = vload8(10, sum); c5_1 = vload8(11, sum);\0"
+    "                            c4_0 += a4 * b0; c4_1 += a4 * b1;\0"
+    "                            c5_0 += a5 * b0; c5_1 += a5 * b1;\0"
+    "                    vstore8(c1_0, 2, sum); vstore8(c1_1, 3, sum);\0"
+    "                    vstore8(c2_0, 4, sum); vstore8(c2_1, 5, sum);\0"
+    "                    vstore8(c3_0, 6, sum); vstore8(c3_1, 7, sum);\0"
+    "                    vstore8(c4_0, 8, sum); vstore8(c4_1, 9, sum);\0"
+    "                    vstore8(c5_0, 10, sum); vstore8(c5_1, 11, sum);\0"
+    "                    for (long m = 0; m < 6 && row + m < M; m++) {\0"
+    "                        __local const float *x = sum + m * 16;\0"
+    "void kiln_sgemm_fused_multiply_nt_tm6_nv2_vec8_mb16_kc256_ku4(long M, long N, long K, float alpha, float beta,\0"
+    "                for (; k + 8 <= depth; k += 8, in += 8, out += 128) {\0"
+    "                    vstore8(x3_1, 0, out + 16);\0"
+    "                    vstore8(x3_2, 0, out + 32);\0"
+    "                    vstore8(x3_3, 0, out + 48);\0"
+    "                    vstore8(x3_4, 0, out + 64);\0"
+    "                    vstore8(x3_5, 0, out + 80);\0"
+    "                    vstore8(x3_6, 0, out + 96);\0"
+    "                    vstore8(x3_7, 0, out + 112);\0"
+    "                for (; k < depth; k++, in++, out += 16) {\0"
+    "void kiln_sgemm_fused_multiply_tn_tm6_nv2_vec8_mb16_kc256_ku4(long M, long N, long K, float alpha, float beta,\0"
+    "                const long r4 = min(row + 4, M - 1);\0"
+    "                const long r5 = min(row + 5, M - 1);\0"
+    "void kiln_sgemm_fused_multiply_tt_tm6_nv2_vec8_mb16_kc256_ku4(long M, long N, long K, float alpha, float beta,\0"
+    "void kiln_sgemm_fused_multiply_nn_tm6_nv2_vec8_mb64_kc128_ku4(long M, long N, long K, float alpha, float beta,\0"
+    "    __local float panel[2048];\0"
+    "    // Panels are up to 2 vectors of columns wide, slices up to 128 of K deep. All are\0"
+    "    const long slices = max((K + 127) / 128, (long) 1), slice = (K + slices - 1) / slices;\0"
+    "    // Chunks of up to 64 blocks of rows; panels in a chunk; blocks in a panel. Each work-group\0"
+    "        const long chunk = at / (64 * panels) * 64;\0"
+    "        const long height = min(blocks - chunk, (long) 64);\0"
+    "void kiln_sgemm_fused_multiply_nt_tm6_nv2_vec8_mb64_kc128_ku4(long M, long N, long K, float alpha, float beta,\0"
+    "void kiln_sgemm_fused_multiply_tn_tm6_nv2_vec8_mb64_kc128_ku4(long M, long N, long K, float alpha, float beta,\0"
+    "void kiln_sgemm_fused_multiply_tt_tm6_nv2_vec8_mb64_kc128_ku4(long M, long N, long K, float alpha, float beta,\0"
+    "static float4 load_vector(__global const float *p)\0"
+    "    return vload4(0, p);\0"
+    "static void store_vector(float4 x, __global float *p)\0"
+    "    vstore4(x, 0, p);\0"
     "static float4 load_row(__global const float *p)\0"
     "// In one load what begins at a multiple of its size, 16 bytes.\0"
     "static float4 load_aligned(__global const float *p)\0"
     "    return *(__global const float4 *) p;\0"
     "static void put(float x, float beta, __global float *p)\0"
+}, {
     "void kiln_sgemm_thin_multiply_nn_side0_short1_vec4_rows4_nv1_litems8_kitems32_ksplit1_align1_index32(int L, int S, int K, float alpha, float beta,\0"
     "        __global const float *restrict X, int x_offset, int ldx,\0"
     "        __global const float *restrict Y, int y_offset, int ldy,\0"
+    "        __global float *restrict C, int c_offset, int ldc)\0"
     "    __global const float *y0 = Y + y_offset + min(s + 0, S - 1) * ldy;\0"
     "            __global const float *x = X + k * ldx;\0"
     "    if (ldx % 4 == 0 && (size_t) (X + first) % 16 == 0) {\0"
@@ -1524,6 +1657,12 @@ static const struct { char text[4096]; } rows[] = { {
     "void kiln_sgemm_thin_multiply_tn_side1_short1_vec4_rows4_nv1_litems4_kitems32_ksplit1_align1_index32(int L, int S, int K, float alpha, float beta,\0"
     "void kiln_sgemm_thin_multiply_tt_side1_short1_vec4_rows4_nv1_litems4_kitems32_ksplit1_align1_index32(int L, int S, int K, float alpha, float beta,\0"
     "void kiln_sgemm_tiled_multiply_nn_wgm16_wgn16_tm8_nv2_vec4_kt16_ku4_locala1_localb1_pad0_bufs1_ahead0_mapm0_mapn0_order0_group8_split1_guard0_index32(int M, int N, int K, float alpha, float beta,\0"
+    "        __global const float *restrict A, int a_offset, int lda,\0"
+    "        __global const float *restrict B, int b_offset, int ldb,\0"
+    "        __global float *out = C + (row + 0) * ldc + col;\0"
+    "        __global float *out = C + (row + 1) * ldc + col;\0"
+    "        __global float *out = C + (row + 2) * ldc + col;\0"
+    "        __global float *out = C + (row + 3) * ldc + col;\0"
     "        __global float *out = C + (row + 4) * ldc + col;\0"
     "        __global float *out = C + (row + 5) * ldc + col;\0"
     "        __global float *out = C + (row + 6) * ldc + col;\0"
@@ -1533,8 +1672,8 @@ static const struct { char text[4096]; } rows[] = { {
     "void kiln_sgemm_tiled_multiply_tt_wgm16_wgn16_tm8_nv2_vec4_kt16_ku4_locala1_localb1_pad0_bufs1_ahead0_mapm0_mapn0_order0_group8_split1_guard0_index32(int M, int N, int K, float alpha, float beta,\0"
     "void kiln_sgemm_tiled_multiply_nn_wgm16_wgn16_tm4_nv1_vec4_kt16_ku4_locala1_localb1_pad0_bufs1_ahead0_mapm0_mapn0_order0_group8_split1_guard1_index32(int M, int N, int K, float alpha, float beta,\0"
     "void kiln_sgemm_tiled_multiply_nt_wgm16_wgn16_tm4_nv1_vec4_kt16_ku4_locala1_localb1_pad0_bufs1_ahead0_mapm0_mapn0_order0_group8_split1_guard1_index32(int M, int N, int K, float alpha, float beta,\0"
-}, {
     "void kiln_sgemm_tiled_multiply_tn_wgm16_wgn16_tm4_nv1_vec4_kt16_ku4_locala1_localb1_pad0_bufs1_ahead0_mapm0_mapn0_order0_group8_split1_guard1_index32(int M, int N, int K, float alpha, float beta,\0"
+}, {
     "void kiln_sgemm_tiled_multiply_tt_wgm16_wgn16_tm4_nv1_vec4_kt16_ku4_locala1_localb1_pad0_bufs1_ahead0_mapm0_mapn0_order0_group8_split1_guard1_index32(int M, int N, int K, float alpha, float beta,\0"
     "void kiln_sgemm_thin_multiply_nn_side0_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L, long S, long K, float alpha, float beta,\0"
     "        __global const float *restrict X, long x_offset, long ldx,\0"
@@ -1546,8 +1685,17 @@ static const struct { char text[4096]; } rows[] = { {
     "void kiln_sgemm_thin_multiply_nt_side1_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L, long S, long K, float alpha, float beta,\0"
     "void kiln_sgemm_thin_multiply_tn_side1_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L, long S, long K, float alpha, float beta,\0"
     "void kiln_sgemm_thin_multiply_tt_side1_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L, long S, long K, float alpha, float beta,\0"
+    "void kiln_sgemm_direct_multiply_nn_wgm8_wgn8_tm4_nv1_vec4_ku1_index32(int M, int N, int K, float alpha, float beta,\0"
+    "                __global const float *b = B + (k + 0) * ldb + col;\0"
+    "                __global const float *a = A + (k + 0);\0"
+    "void kiln_sgemm_direct_multiply_nt_wgm8_wgn8_tm4_nv1_vec4_ku1_index32(int M, int N, int K, float alpha, float beta,\0"
+    "            __global const float *b = B + (k + 0);\0"
+    "            __global const float *a = A + (k + 0);\0"
+    "void kiln_sgemm_direct_multiply_tn_wgm8_wgn8_tm4_nv1_vec4_ku1_index32(int M, int N, int K, float alpha, float beta,\0"
+    "                __global const float *a = A + (k + 0) * lda;\0"
+    "void kiln_sgemm_direct_multiply_tt_wgm8_wgn8_tm4_nv1_vec4_ku1_index32(int M, int N, int K, float alpha, float beta,\0"
+    "            __global const float *a = A + (k + 0) * lda;\0"
     "void kiln_sgemm_direct_multiply_nn_wgm8_wgn8_tm1_nv1_vec1_ku1_index64(long M, long N, long K, float alpha, float beta,\0"
-    "        __global const float *restrict B, long b_offset, long ldb,\0"
     "            __global const float *b = B + (k + 0) * ldb;\0"
     "void kiln_sgemm_direct_multiply_nt_wgm8_wgn8_tm1_nv1_vec1_ku1_index64(long M, long N, long K, float alpha, float beta,\0"
     "void kiln_sgemm_direct_multiply_tn_wgm8_wgn8_tm1_nv1_vec1_ku1_index64(long M, long N, long K, float alpha, float beta,\0"
@@ -1562,427 +1710,247 @@ static const struct { char text[4096]; } rows[] = { {
     "static void store(double x, __global double *p)\0"
     "static double8 load_vector(__global const double *p)\0"
     "static void store_vector(double8 x, __global double *p)\0"
-    "// A work-group of 1 x 1 work-items; each computes 12 x 16 of C in registers.\0"
-    "void kiln_dgemm_direct_multiply_nn_wgm1_wgn1_tm12_nv2_vec8_ku1_index64(long M, long N, long K, double alpha, double beta,\0"
+    "// it with blocks of 8 rows of A, as they lie; a block of C is held in registers.\0"
+    "void kiln_dgemm_fused_multiply_nn_tm8_nv3_vec8_mb4_kc128_ku1(long M, long N, long K, double alpha, double beta,\0"
     "        __global const double *restrict A, long a_offset, long lda,\0"
     "        __global const double *restrict B, long b_offset, long ldb,\0"
     "        __global double *restrict C, long c_offset, long ldc)\0"
-    "    const long row = (long) get_global_id(1) * 12;\0"
-    "    const long col = (long) get_global_id(0) * 16;\0"
-    "    const long r4 = min(row + 4, M - 1) * lda;\0"
-    "    const long r5 = min(row + 5, M - 1) * lda;\0"
-    "    const long r6 = min(row + 6, M - 1) * lda;\0"
-    "    const long r7 = min(row + 7, M - 1) * lda;\0"
-    "    const long r8 = min(row + 8, M - 1) * lda;\0"
-    "    const long r9 = min(row + 9, M - 1) * lda;\0"
-    "    const long r10 = min(row + 10, M - 1) * lda;\0"
-    "    const long r11 = min(row + 11, M - 1) * lda;\0"
-    "    const long s4 = min(col + 4, N - 1) - col;\0"
 }, {
-    "    const long s5 = min(col + 5, N - 1) - col;\0"
-    "    const long s6 = min(col + 6, N - 1) - col;\0"
-    "    const long s7 = min(col + 7, N - 1) - col;\0"
-    "    const long s8 = min(col + 8, N - 1) - col;\0"
-    "    const long s9 = min(col + 9, N - 1) - col;\0"
-    "    const long s10 = min(col + 10, N - 1) - col;\0"
-    "    const long s11 = min(col + 11, N - 1) - col;\0"
-    "    const long s12 = min(col + 12, N - 1) - col;\0"
-    "    const long s13 = min(col + 13, N - 1) - col;\0"
-    "    const long s14 = min(col + 14, N - 1) - col;\0"
-    "    const long s15 = min(col + 15, N - 1) - col;\0"
-    "    double8 c0_0 = 0, c0_1 = 0;\0"
-    "    double8 c1_0 = 0, c1_1 = 0;\0"
-    "    double8 c2_0 = 0, c2_1 = 0;\0"
-    "    double8 c3_0 = 0, c3_1 = 0;\0"
-    "    double8 c4_0 = 0, c4_1 = 0;\0"
-    "    double8 c5_0 = 0, c5_1 = 0;\0"
-    "    double8 c6_0 = 0, c6_1 = 0;\0"
-    "    double8 c7_0 = 0, c7_1 = 0;\0"
-    "    double8 c8_0 = 0, c8_1 = 0;\0"
-    "    double8 c9_0 = 0, c9_1 = 0;\0"
-    "    double8 c10_0 = 0, c10_1 = 0;\0"
-    "    double8 c11_0 = 0, c11_1 = 0;\0"
-    "    if (col + 16 <= N) {\0"
-    "                __global const double *b = B + (k + 0) * ldb + col;\0"
-    "                const double8 b0 = load_vector(b + 0);\0"
-    "                const double8 b1 = load_vector(b + 8);\0"
-    "                __global const double *a = A + (k + 0);\0"
-    "                const double a0 = load(a + r0);\0"
-    "                const double a1 = load(a + r1);\0"
-    "                const double a2 = load(a + r2);\0"
-    "                const double a3 = load(a + r3);\0"
-    "                const double a4 = load(a + r4);\0"
-    "                const double a5 = load(a + r5);\0"
-    "                const double a6 = load(a + r6);\0"
-    "                const double a7 = load(a + r7);\0"
-    "                const double a8 = load(a + r8);\0"
-    "                const double a9 = load(a + r9);\0"
-    "                const double a10 = load(a + r10);\0"
-    "                const double a11 = load(a + r11);\0"
-    "                const double8 b0 = (double8) (load(b + s0), load(b + s1), load(b + s2), load(b + s3), load(b + s4), load(b + s5), load(b + s6), load(b + s7));\0"
-    "                const double8 b1 = (double8) (load(b + s8), load(b + s9), load(b + s10), load(b + s11), load(b + s12), load(b + s13), load(b + s14), load(b + s15));\0"
-    "    // C = alpha c + beta C for the 12 x 16 block at (row, col); beta == 0 does not read C.\0"
-    "        __global double *out = C + (row + 0) * ldc + col;\0"
-    "        if (col + 16 <= N) {\0"
-    "                store_vector(alpha * c0_1, out + 8);\0"
-    "                store_vector(alpha * c0_1 + beta * load_vector(out + 8),\0"
-    "                        out + 8);\0"
-    "            double x[16];\0"
-    "            vstore8(alpha * c0_0, 0, x + 0);\0"
-    "            vstore8(alpha * c0_1, 0, x + 8);\0"
-    "            for (int n = 0; n < 16 && col + n < N; n++)\0"
-    "        __global double *out = C + (row + 1) * ldc + col;\0"
-    "                store_vector(alpha * c1_1, out + 8);\0"
-    "                store_vector(alpha * c1_1 + beta * load_vector(out + 8),\0"
-    "            vstore8(alpha * c1_0, 0, x + 0);\0"
-    "            vstore8(alpha * c1_1, 0, x + 8);\0"
-    "        __global double *out = C + (row + 2) * ldc + col;\0"
-    "                store_vector(alpha * c2_1, out + 8);\0"
-    "                store_vector(alpha * c2_1 + beta * load_vector(out + 8),\0"
-    "            vstore8(alpha * c2_0, 0, x + 0);\0"
-    "            vstore8(alpha * c2_1, 0, x + 8);\0"
-    "        __global double *out = C + (row + 3) * ldc + col;\0"
-    "                store_vector(alpha * c3_1, out + 8);\0"
-    "                store_vector(alpha * c3_1 + beta * load_vector(out + 8),\0"
-    "            vstore8(alpha * c3_0, 0, x + 0);\0"
-    "            vstore8(alpha * c3_1, 0, x + 8);\0"
-    "        __global double *out = C + (row + 4) * ldc + col;\0"
-    "                store_vector(alpha * c4_1, out + 8);\0"
-    "                store_vector(alpha * c4_1 + beta * load_vector(out + 8),\0"
-    "            vstore8(alpha * c4_0, 0, x + 0);\0"
-    "            vstore8(alpha * c4_1, 0, x + 8);\0"
-    "        __global double *out = C + (row + 5) * ldc + col;\0"
-    "                store_vector(alpha * c5_1, out + 8);\0"
-    "                store_vector(alpha * c5_1 + beta * load_vector(out + 8),\0"
-    "            vstore8(alpha * c5_0, 0, x + 0);\0"
-    "            vstore8(alpha * c5_1, 0, x + 8);\0"
-    "        __global double *out = C + (row + 6) * ldc + col;\0"
-    "                store_vector(alpha * c6_1, out + 8);\0"
+    "    __local double panel[3072];\0"
+    "    __local double sums[768];\0"
+    "    // Panels are up to 3 vectors of columns wide, slices up to 128 of K deep. All are\0"
+    "    const long blocks = (M + 7) / 8;\0"
+    "    // Chunks of up to 4 blocks of rows; panels in a chunk; blocks in a panel. Each work-group\0"
+    "        const long chunk = at / (4 * panels) * 4;\0"
+    "        const long height = min(blocks - chunk, (long) 4);\0"
+    "                __local double *out = panel;\0"
+    "                __global const double *in = B + k0 * ldb + col;\0"
+    "                const long row = (chunk + block) * 8;\0"
+    "                __local double *sum = sums + (slices > 1 ? block * 192 : 0);\0"
+    "                __local const double *b = panel;\0"
+    "                __global const double *restrict a = A + k0;\0"
+    "                const long r6 = min(row + 6, M - 1) * lda;\0"
+    "                const long r7 = min(row + 7, M - 1) * lda;\0"
+    "                    // Adds the slice's share of a block of 8 rows and 1 vectors to `sum`, where vectors lie\0"
+    "                    double8 c0_0 = 0;\0"
+    "                    double8 c1_0 = 0;\0"
+    "                    double8 c2_0 = 0;\0"
+    "                    double8 c3_0 = 0;\0"
+    "                    double8 c4_0 = 0;\0"
+    "                    double8 c5_0 = 0;\0"
+    "                    double8 c6_0 = 0;\0"
+    "                    double8 c7_0 = 0;\0"
+    "                        c4_0 = vload8(12, sum);\0"
+    "                        c5_0 = vload8(15, sum);\0"
+    "                        c6_0 = vload8(18, sum);\0"
+    "                        c7_0 = vload8(21, sum);\0"
+    "                            const double8 b0 = vload8(0, b);\0"
+    "                            const double a0 = load(a + r0);\0"
+    "                            const double a1 = load(a + r1);\0"
+    "                            const double a2 = load(a + r2);\0"
+    "                            const double a3 = load(a + r3);\0"
+    "                            const double a4 = load(a + r4);\0"
+    "                            const double a5 = load(a + r5);\0"
+    "                            const double a6 = load(a + r6);\0"
+    "                            c6_0 += a6 * b0;\0"
+    "                            const double a7 = load(a + r7);\0"
+    "                            c7_0 += a7 * b0;\0"
+    "                    vstore8(c4_0, 12, sum);\0"
+    "                    vstore8(c5_0, 15, sum);\0"
+    "                    vstore8(c6_0, 18, sum);\0"
+    "                    vstore8(c7_0, 21, sum);\0"
+    "                    // Adds the slice's share of a block of 8 rows and 2 vectors to `sum`, where vectors lie\0"
+    "                    double8 c0_0 = 0, c0_1 = 0;\0"
+    "                    double8 c1_0 = 0, c1_1 = 0;\0"
+    "                    double8 c2_0 = 0, c2_1 = 0;\0"
+    "                    double8 c3_0 = 0, c3_1 = 0;\0"
+    "                    double8 c4_0 = 0, c4_1 = 0;\0"
+    "                    double8 c5_0 = 0, c5_1 = 0;\0"
+    "                    double8 c6_0 = 0, c6_1 = 0;\0"
+    "                    double8 c7_0 = 0, c7_1 = 0;\0"
+    "                        c4_0 = vload8(12, sum); c4_1 = vload8(13, sum);\0"
+    "                        c5_0 = vload8(15, sum); c5_1 = vload8(16, sum);\0"
+    "                        c6_0 = vload8(18, sum); c6_1 = vload8(19, sum);\0"
+    "                        c7_0 = vload8(21, sum); c7_1 = vload8(22, sum);\0"
+    "                            const double8 b1 = vload8(1, b);\0"
+    "                            c6_0 += a6 * b0; c6_1 += a6 * b1;\0"
+    "                            c7_0 += a7 * b0; c7_1 += a7 * b1;\0"
+    "                    vstore8(c4_0, 12, sum); vstore8(c4_1, 13, sum);\0"
+    "                    vstore8(c5_0, 15, sum); vstore8(c5_1, 16, sum);\0"
+    "                    vstore8(c6_0, 18, sum); vstore8(c6_1, 19, sum);\0"
+    "                    vstore8(c7_0, 21, sum); vstore8(c7_1, 22, sum);\0"
+    "                    // Adds the slice's share of a block of 8 rows and 3 vectors to `sum`, where vectors lie\0"
+    "                    double8 c0_0 = 0, c0_1 = 0, c0_2 = 0;\0"
+    "                    double8 c1_0 = 0, c1_1 = 0, c1_2 = 0;\0"
+    "                    double8 c2_0 = 0, c2_1 = 0, c2_2 = 0;\0"
+    "                    double8 c3_0 = 0, c3_1 = 0, c3_2 = 0;\0"
+    "                    double8 c4_0 = 0, c4_1 = 0, c4_2 = 0;\0"
+    "                    double8 c5_0 = 0, c5_1 = 0, c5_2 = 0;\0"
+    "                    double8 c6_0 = 0, c6_1 = 0, c6_2 = 0;\0"
+    "                    double8 c7_0 = 0, c7_1 = 0, c7_2 = 0;\0"
 }, {
-    "                store_vector(alpha * c6_1 + beta * load_vector(out + 8),\0"
-    "            vstore8(alpha * c6_0, 0, x + 0);\0"
-    "            vstore8(alpha * c6_1, 0, x + 8);\0"
-    "        __global double *out = C + (row + 7) * ldc + col;\0"
-    "                store_vector(alpha * c7_1, out + 8);\0"
-    "                store_vector(alpha * c7_1 + beta * load_vector(out + 8),\0"
-    "            vstore8(alpha * c7_0, 0, x + 0);\0"
-    "            vstore8(alpha * c7_1, 0, x + 8);\0"
-    "    if (row + 8 < M) {\0"
-    "        __global double *out = C + (row + 8) * ldc + col;\0"
-    "                store_vector(alpha * c8_0, out + 0);\0"
-    "                store_vector(alpha * c8_1, out + 8);\0"
-    "                store_vector(alpha * c8_0 + beta * load_vector(out + 0),\0"
-    "                store_vector(alpha * c8_1 + beta * load_vector(out + 8),\0"
-    "            vstore8(alpha * c8_0, 0, x + 0);\0"
-    "            vstore8(alpha * c8_1, 0, x + 8);\0"
-    "    if (row + 9 < M) {\0"
-    "        __global double *out = C + (row + 9) * ldc + col;\0"
-    "                store_vector(alpha * c9_0, out + 0);\0"
-    "                store_vector(alpha * c9_1, out + 8);\0"
-    "                store_vector(alpha * c9_0 + beta * load_vector(out + 0),\0"
-    "                store_vector(alpha * c9_1 + beta * load_vector(out + 8),\0"
-    "            vstore8(alpha * c9_0, 0, x + 0);\0"
-    "            vstore8(alpha * c9_1, 0, x + 8);\0"
-    "    if (row + 10 < M) {\0"
-    "        __global double *out = C + (row + 10) * ldc + col;\0"
-    "                store_vector(alpha * c10_0, out + 0);\0"
-    "                store_vector(alpha * c10_1, out + 8);\0"
-    "                store_vector(alpha * c10_0 + beta * load_vector(out + 0),\0"
-    "                store_vector(alpha * c10_1 + beta * load_vector(out + 8),\0"
-    "            vstore8(alpha * c10_0, 0, x + 0);\0"
-    "            vstore8(alpha * c10_1, 0, x + 8);\0"
-    "    if (row + 11 < M) {\0"
-    "        __global double *out = C + (row + 11) * ldc + col;\0"
-    "                store_vector(alpha * c11_0, out + 0);\0"
-    "                store_vector(alpha * c11_1, out + 8);\0"
-    "                store_vector(alpha * c11_0 + beta * load_vector(out + 0),\0"
-    "                store_vector(alpha * c11_1 + beta * load_vector(out + 8),\0"
-    "            vstore8(alpha * c11_0, 0, x + 0);\0"
-    "            vstore8(alpha * c11_1, 0, x + 8);\0"
-    "void kiln_dgemm_direct_multiply_nt_wgm1_wgn1_tm12_nv2_vec8_ku1_index64(long M, long N, long K, double alpha, double beta,\0"
-    "    const long s4 = min(col + 4, N - 1) * ldb;\0"
-    "    const long s5 = min(col + 5, N - 1) * ldb;\0"
-    "    const long s6 = min(col + 6, N - 1) * ldb;\0"
-    "    const long s7 = min(col + 7, N - 1) * ldb;\0"
-    "    const long s8 = min(col + 8, N - 1) * ldb;\0"
-    "    const long s9 = min(col + 9, N - 1) * ldb;\0"
-    "    const long s10 = min(col + 10, N - 1) * ldb;\0"
-    "    const long s11 = min(col + 11, N - 1) * ldb;\0"
-    "    const long s12 = min(col + 12, N - 1) * ldb;\0"
-    "    const long s13 = min(col + 13, N - 1) * ldb;\0"
-    "    const long s14 = min(col + 14, N - 1) * ldb;\0"
-    "    const long s15 = min(col + 15, N - 1) * ldb;\0"
-    "            __global const double *b = B + (k + 0);\0"
-    "            const double8 b0 = (double8) (load(b + s0), load(b + s1), load(b + s2), load(b + s3), load(b + s4), load(b + s5), load(b + s6), load(b + s7));\0"
-    "            const double8 b1 = (double8) (load(b + s8), load(b + s9), load(b + s10), load(b + s11), load(b + s12), load(b + s13), load(b + s14), load(b + s15));\0"
-    "            __global const double *a = A + (k + 0);\0"
-    "            const double a0 = load(a + r0);\0"
-    "            c0_0 += a0 * b0; c0_1 += a0 * b1;\0"
-    "            const double a1 = load(a + r1);\0"
-    "            c1_0 += a1 * b0; c1_1 += a1 * b1;\0"
-    "            const double a2 = load(a + r2);\0"
-    "            c2_0 += a2 * b0; c2_1 += a2 * b1;\0"
-    "            const double a3 = load(a + r3);\0"
-    "            c3_0 += a3 * b0; c3_1 += a3 * b1;\0"
-    "            const double a4 = load(a + r4);\0"
-    "            c4_0 += a4 * b0; c4_1 += a4 * b1;\0"
-    "            const double a5 = load(a + r5);\0"
-    "            c5_0 += a5 * b0; c5_1 += a5 * b1;\0"
-    "            const double a6 = load(a + r6);\0"
-    "            c6_0 += a6 * b0; c6_1 += a6 * b1;\0"
-    "            const double a7 = load(a + r7);\0"
-    "            c7_0 += a7 * b0; c7_1 += a7 * b1;\0"
-    "            const double a8 = load(a + r8);\0"
-    "            c8_0 += a8 * b0; c8_1 += a8 * b1;\0"
+    "                        c4_0 = vload8(12, sum); c4_1 = vload8(13, sum); c4_2 = vload8(14, sum);\0"
+    "                        c5_0 = vload8(15, sum); c5_1 = vload8(16, sum); c5_2 = vload8(17, sum);\0"
+    "                        c6_0 = vload8(18, sum); c6_1 = vload8(19, sum); c6_2 = vload8(20, sum);\0"
+    "                        c7_0 = vload8(21, sum); c7_1 = vload8(22, sum); c7_2 = vload8(23, sum);\0"
+    "                            const double8 b2 = vload8(2, b);\0"
+    "                            c4_0 += a4 * b0; c4_1 += a4 * b1; c4_2 += a4 * b2;\0"
+    "                            c5_0 += a5 * b0; c5_1 += a5 * b1; c5_2 += a5 * b2;\0"
+    "                            c6_0 += a6 * b0; c6_1 += a6 * b1; c6_2 += a6 * b2;\0"
+    "                            c7_0 += a7 * b0; c7_1 += a7 * b1; c7_2 += a7 * b2;\0"
+    "                    vstore8(c4_0, 12, sum); vstore8(c4_1, 13, sum); vstore8(c4_2, 14, sum);\0"
+    "                    vstore8(c5_0, 15, sum); vstore8(c5_1, 16, sum); vstore8(c5_2, 17, sum);\0"
+    "                    vstore8(c6_0, 18, sum); vstore8(c6_1, 19, sum); vstore8(c6_2, 20, sum);\0"
+    "                    vstore8(c7_0, 21, sum); vstore8(c7_1, 22, sum); vstore8(c7_2, 23, sum);\0"
+    "                    for (long m = 0; m < 8 && row + m < M; m++) {\0"
+    "                        __global double *out = C + (row + m) * ldc + col;\0"
+    "                        __local const double *x = sum + m * 24;\0"
+    "void kiln_dgemm_fused_multiply_nt_tm8_nv3_vec8_mb4_kc128_ku1(long M, long N, long K, double alpha, double beta,\0"
+    "                __local double *out = panel + v * 8;\0"
+    "                __global const double *in = B + k0;\0"
+    "                    const double8 x0_0 = load_vector(in + l0);\0"
+    "                    const double8 x0_1 = load_vector(in + l1);\0"
+    "                    const double8 x0_2 = load_vector(in + l2);\0"
+    "                    const double8 x0_3 = load_vector(in + l3);\0"
+    "                    const double8 x0_4 = load_vector(in + l4);\0"
+    "                    const double8 x0_5 = load_vector(in + l5);\0"
+    "                    const double8 x0_6 = load_vector(in + l6);\0"
+    "                    const double8 x0_7 = load_vector(in + l7);\0"
+    "                    const double8 x1_0 = (double8)(x0_0.even, x0_1.even);\0"
+    "                    const double8 x1_4 = (double8)(x0_0.odd, x0_1.odd);\0"
+    "                    const double8 x1_1 = (double8)(x0_2.even, x0_3.even);\0"
+    "                    const double8 x1_5 = (double8)(x0_2.odd, x0_3.odd);\0"
+    "                    const double8 x1_2 = (double8)(x0_4.even, x0_5.even);\0"
+    "                    const double8 x1_6 = (double8)(x0_4.odd, x0_5.odd);\0"
+    "                    const double8 x1_3 = (double8)(x0_6.even, x0_7.even);\0"
+    "                    const double8 x1_7 = (double8)(x0_6.odd, x0_7.odd);\0"
+    "                    const double8 x2_0 = (double8)(x1_0.even, x1_1.even);\0"
+    "                    const double8 x2_4 = (double8)(x1_0.odd, x1_1.odd);\0"
+    "                    const double8 x2_1 = (double8)(x1_2.even, x1_3.even);\0"
+    "                    const double8 x2_5 = (double8)(x1_2.odd, x1_3.odd);\0"
+    "                    const double8 x2_2 = (double8)(x1_4.even, x1_5.even);\0"
+    "                    const double8 x2_6 = (double8)(x1_4.odd, x1_5.odd);\0"
+    "                    const double8 x2_3 = (double8)(x1_6.even, x1_7.even);\0"
+    "                    const double8 x2_7 = (double8)(x1_6.odd, x1_7.odd);\0"
+    "                    const double8 x3_0 = (double8)(x2_0.even, x2_1.even);\0"
+    "                    const double8 x3_4 = (double8)(x2_0.odd, x2_1.odd);\0"
+    "                    const double8 x3_1 = (double8)(x2_2.even, x2_3.even);\0"
+    "                    const double8 x3_5 = (double8)(x2_2.odd, x2_3.odd);\0"
+    "                    const double8 x3_2 = (double8)(x2_4.even, x2_5.even);\0"
+    "                    const double8 x3_6 = (double8)(x2_4.odd, x2_5.odd);\0"
+    "                    const double8 x3_3 = (double8)(x2_6.even, x2_7.even);\0"
+    "                    const double8 x3_7 = (double8)(x2_6.odd, x2_7.odd);\0"
+    "void kiln_dgemm_fused_multiply_tn_tm8_nv3_vec8_mb4_kc128_ku1(long M, long N, long K, double alpha, double beta,\0"
+    "                __global const double *restrict a = A + k0 * lda;\0"
+    "                const long r6 = min(row + 6, M - 1);\0"
+    "                const long r7 = min(row + 7, M - 1);\0"
 }, {
-    "            const double a9 = load(a + r9);\0"
-    "            c9_0 += a9 * b0; c9_1 += a9 * b1;\0"
-    "            const double a10 = load(a + r10);\0"
-    "            c10_0 += a10 * b0; c10_1 += a10 * b1;\0"
-    "            const double a11 = load(a + r11);\0"
-    "            c11_0 += a11 * b0; c11_1 += a11 * b1;\0"
-    "void kiln_dgemm_direct_multiply_tn_wgm1_wgn1_tm12_nv2_vec8_ku1_index64(long M, long N, long K, double alpha, double beta,\0"
-    "    const long r4 = min(row + 4, M - 1);\0"
-    "    const long r5 = min(row + 5, M - 1);\0"
-    "    const long r6 = min(row + 6, M - 1);\0"
-    "    const long r7 = min(row + 7, M - 1);\0"
-    "    const long r8 = min(row + 8, M - 1);\0"
-    "    const long r9 = min(row + 9, M - 1);\0"
-    "    const long r10 = min(row + 10, M - 1);\0"
-    "    const long r11 = min(row + 11, M - 1);\0"
-    "                __global const double *a = A + (k + 0) * lda;\0"
-    "void kiln_dgemm_direct_multiply_tt_wgm1_wgn1_tm12_nv2_vec8_ku1_index64(long M, long N, long K, double alpha, double beta,\0"
-    "            __global const double *a = A + (k + 0) * lda;\0"
-    "void kiln_dgemm_packed_packb_n_nv2_vec8(long lines, long K, __global const double *restrict X, long x_offset, long ldx,\0"
+    "void kiln_dgemm_fused_multiply_tt_tm8_nv3_vec8_mb4_kc128_ku1(long M, long N, long K, double alpha, double beta,\0"
+    "static double4 load_vector(__global const double *p)\0"
+    "static void store_vector(double4 x, __global double *p)\0"
+    "void kiln_dgemm_fused_multiply_nn_tm4_nv3_vec4_mb32_kc64_ku2(long M, long N, long K, double alpha, double beta,\0"
+    "    // A slice of a panel: for every k, the panel's columns of B side by side, 12 apart.\0"
+    "    __local double panel[768];\0"
+    "    __local double sums[1536];\0"
+    "    // Panels are up to 3 vectors of columns wide, slices up to 64 of K deep. All are\0"
+    "    const long vectors = (N + 3) / 4, panels = (vectors + 2) / 3;\0"
+    "    // Chunks of up to 32 blocks of rows; panels in a chunk; blocks in a panel. Each work-group\0"
+    "        const long chunk = at / (32 * panels) * 32;\0"
+    "        const long height = min(blocks - chunk, (long) 32);\0"
+    "        const long width = vectors * (this_panel + 1) / panels - vector, col = vector * 4;\0"
+    "                const long whole = min(width, (N - col) / 4);\0"
+    "                for (long k = 0; k < depth; k++, in += ldb, out += 12) {\0"
+    "                        vstore4(load_vector(in + v * 4), v, out);\0"
+    "                    for (long i = whole * 4; i < width * 4; i++)\0"
+    "                __local double *sum = sums + (slices > 1 ? block * 48 : 0);\0"
+    "                    double4 c0_0 = 0;\0"
+    "                    double4 c1_0 = 0;\0"
+    "                    double4 c2_0 = 0;\0"
+    "                    double4 c3_0 = 0;\0"
+    "                        c0_0 = vload4(0, sum);\0"
+    "                        c1_0 = vload4(3, sum);\0"
+    "                        c2_0 = vload4(6, sum);\0"
+    "                        c3_0 = vload4(9, sum);\0"
+    "                    for (; k + 2 <= depth; k += 2) {\0"
+    "                            const double4 b0 = vload4(0, b);\0"
+    "                            b += 12;\0"
+    "                    vstore4(c0_0, 0, sum);\0"
+    "                    vstore4(c1_0, 3, sum);\0"
+    "                    vstore4(c2_0, 6, sum);\0"
+    "                    vstore4(c3_0, 9, sum);\0"
+    "                    double4 c0_0 = 0, c0_1 = 0;\0"
+    "                    double4 c1_0 = 0, c1_1 = 0;\0"
+    "                    double4 c2_0 = 0, c2_1 = 0;\0"
+    "                    double4 c3_0 = 0, c3_1 = 0;\0"
+    "                        c0_0 = vload4(0, sum); c0_1 = vload4(1, sum);\0"
+    "                        c1_0 = vload4(3, sum); c1_1 = vload4(4, sum);\0"
+    "                        c2_0 = vload4(6, sum); c2_1 = vload4(7, sum);\0"
+    "                        c3_0 = vload4(9, sum); c3_1 = vload4(10, sum);\0"
+    "                            const double4 b1 = vload4(1, b);\0"
+    "                    vstore4(c0_0, 0, sum); vstore4(c0_1, 1, sum);\0"
+    "                    vstore4(c1_0, 3, sum); vstore4(c1_1, 4, sum);\0"
+    "                    vstore4(c2_0, 6, sum); vstore4(c2_1, 7, sum);\0"
+    "                    vstore4(c3_0, 9, sum); vstore4(c3_1, 10, sum);\0"
+    "                    double4 c0_0 = 0, c0_1 = 0, c0_2 = 0;\0"
+    "                    double4 c1_0 = 0, c1_1 = 0, c1_2 = 0;\0"
+    "                    double4 c2_0 = 0, c2_1 = 0, c2_2 = 0;\0"
+    "                    double4 c3_0 = 0, c3_1 = 0, c3_2 = 0;\0"
+    "                        c0_0 = vload4(0, sum); c0_1 = vload4(1, sum); c0_2 = vload4(2, sum);\0"
+    "                        c1_0 = vload4(3, sum); c1_1 = vload4(4, sum); c1_2 = vload4(5, sum);\0"
+    "                        c2_0 = vload4(6, sum); c2_1 = vload4(7, sum); c2_2 = vload4(8, sum);\0"
+    "                        c3_0 = vload4(9, sum); c3_1 = vload4(10, sum); c3_2 = vload4(11, sum);\0"
+    "                            const double4 b2 = vload4(2, b);\0"
+    "                    vstore4(c0_0, 0, sum); vstore4(c0_1, 1, sum); vstore4(c0_2, 2, sum);\0"
+    "                    vstore4(c1_0, 3, sum); vstore4(c1_1, 4, sum); vstore4(c1_2, 5, sum);\0"
+    "                    vstore4(c2_0, 6, sum); vstore4(c2_1, 7, sum); vstore4(c2_2, 8, sum);\0"
+    "                    vstore4(c3_0, 9, sum); vstore4(c3_1, 10, sum); vstore4(c3_2, 11, sum);\0"
+    "                        __local const double *x = sum + m * 12;\0"
+    "                        for (; n + 4 <= min(width * 4, N - col); n += 4)\0"
+    "                                store_vector(alpha * vload4(0, x + n), out + n);\0"
+    "                                store_vector(alpha * vload4(0, x + n) + beta * load_vector(out + n), out + n);\0"
+}, {
+    "                        for (; n < min(width * 4, N - col); n++)\0"
+    "void kiln_dgemm_fused_multiply_nt_tm4_nv3_vec4_mb32_kc64_ku2(long M, long N, long K, double alpha, double beta,\0"
+    "                __local double *out = panel + v * 4;\0"
+    "                const long l0 = min(col + v * 4 + 0, N - 1) * ldb;\0"
+    "                const long l1 = min(col + v * 4 + 1, N - 1) * ldb;\0"
+    "                const long l2 = min(col + v * 4 + 2, N - 1) * ldb;\0"
+    "                const long l3 = min(col + v * 4 + 3, N - 1) * ldb;\0"
+    "                for (; k + 4 <= depth; k += 4, in += 4, out += 48) {\0"
+    "                    const double4 x0_0 = load_vector(in + l0);\0"
+    "                    const double4 x0_1 = load_vector(in + l1);\0"
+    "                    const double4 x0_2 = load_vector(in + l2);\0"
+    "                    const double4 x0_3 = load_vector(in + l3);\0"
+    "                    const double4 x1_0 = (double4)(x0_0.even, x0_1.even);\0"
+    "                    const double4 x1_2 = (double4)(x0_0.odd, x0_1.odd);\0"
+    "                    const double4 x1_1 = (double4)(x0_2.even, x0_3.even);\0"
+    "                    const double4 x1_3 = (double4)(x0_2.odd, x0_3.odd);\0"
+    "                    const double4 x2_0 = (double4)(x1_0.even, x1_1.even);\0"
+    "                    const double4 x2_2 = (double4)(x1_0.odd, x1_1.odd);\0"
+    "                    const double4 x2_1 = (double4)(x1_2.even, x1_3.even);\0"
+    "                    const double4 x2_3 = (double4)(x1_2.odd, x1_3.odd);\0"
+    "                    vstore4(x2_0, 0, out + 0);\0"
+    "                    vstore4(x2_1, 0, out + 12);\0"
+    "                    vstore4(x2_2, 0, out + 24);\0"
+    "                    vstore4(x2_3, 0, out + 36);\0"
+    "                for (; k < depth; k++, in++, out += 12) {\0"
+    "void kiln_dgemm_fused_multiply_tn_tm4_nv3_vec4_mb32_kc64_ku2(long M, long N, long K, double alpha, double beta,\0"
+    "void kiln_dgemm_fused_multiply_tt_tm4_nv3_vec4_mb32_kc64_ku2(long M, long N, long K, double alpha, double beta,\0"
+    "void kiln_dgemm_packed_packb_n_nv4_vec4(long lines, long K, __global const double *restrict X, long x_offset, long ldx,\0"
     "        __global double *restrict packed, long at)\0"
     "    __global double *restrict out = packed + at + line * K + k0 * 16;\0"
     "    __global const double *restrict in = X + x_offset + k0 * ldx + line;\0"
-    "// 16 x 1 blocks of 8 x 16, each block held in registers.\0"
-    "void kiln_dgemm_packed_multiply_n_tm8_nv2_vec8_mp16_np1_kc1024_ku2_packa0(long M, long N, long K, double alpha, double beta,\0"
-    "        __global const double *restrict packed_b, long b_at,\0"
-    "    const long first_row = get_group_id(1) * 128, end_row = min(first_row + 128, M);\0"
-    "    __local double sums[2048];\0"
-    "        __local double *sum = sums;\0"
-    "        for (long row = first_row; row < end_row; row += 8) {\0"
-    "            __global const double *restrict b = packed_b + b_at + col * K + k0 * 16;\0"
-    "            __global const double *restrict a = A + k0;\0"
-    "            const long r6 = min(row + 6, M - 1) * lda;\0"
-    "            const long r7 = min(row + 7, M - 1) * lda;\0"
-    "            double8 c0_0 = 0, c0_1 = 0;\0"
-    "            double8 c1_0 = 0, c1_1 = 0;\0"
-    "            double8 c2_0 = 0, c2_1 = 0;\0"
-    "            double8 c3_0 = 0, c3_1 = 0;\0"
-    "            double8 c4_0 = 0, c4_1 = 0;\0"
-    "            double8 c5_0 = 0, c5_1 = 0;\0"
-    "            double8 c6_0 = 0, c6_1 = 0;\0"
-    "            double8 c7_0 = 0, c7_1 = 0;\0"
-    "                c6_0 = vload8(12, sum); c6_1 = vload8(13, sum);\0"
-    "                c7_0 = vload8(14, sum); c7_1 = vload8(15, sum);\0"
-    "            for (; k + 2 <= depth; k += 2) {\0"
-    "                    const double8 b0 = vload8(0, b);\0"
-    "                    const double8 b1 = vload8(1, b);\0"
-    "                    const double a0 = load(a + r0);\0"
-    "                    const double a1 = load(a + r1);\0"
-    "                    const double a2 = load(a + r2);\0"
-    "                    const double a3 = load(a + r3);\0"
-    "                    const double a4 = load(a + r4);\0"
-    "                    const double a5 = load(a + r5);\0"
-    "                    const double a6 = load(a + r6);\0"
-    "                    c6_0 += a6 * b0; c6_1 += a6 * b1;\0"
-    "                    const double a7 = load(a + r7);\0"
-    "                    c7_0 += a7 * b0; c7_1 += a7 * b1;\0"
-    "                vstore8(c6_0, 12, sum); vstore8(c6_1, 13, sum);\0"
-    "                vstore8(c7_0, 14, sum); vstore8(c7_1, 15, sum);\0"
-    "                // C = alpha c + beta C for the 8 x 16 block at (row, col); beta == 0 does not read C.\0"
-    "                    __global double *out = C + (row + 0) * ldc + col;\0"
-    "                        double x[16];\0"
-    "                    __global double *out = C + (row + 1) * ldc + col;\0"
-    "                    __global double *out = C + (row + 2) * ldc + col;\0"
-    "                    __global double *out = C + (row + 3) * ldc + col;\0"
-    "                    __global double *out = C + (row + 4) * ldc + col;\0"
-    "                    __global double *out = C + (row + 5) * ldc + col;\0"
-    "                if (row + 6 < M) {\0"
-    "                    __global double *out = C + (row + 6) * ldc + col;\0"
-    "                            store_vector(alpha * c6_0, out + 0);\0"
-    "                            store_vector(alpha * c6_1, out + 8);\0"
-}, {
-    "                            store_vector(alpha * c6_0 + beta * load_vector(out + 0),\0"
-    "                            store_vector(alpha * c6_1 + beta * load_vector(out + 8),\0"
-    "                        vstore8(alpha * c6_0, 0, x + 0);\0"
-    "                        vstore8(alpha * c6_1, 0, x + 8);\0"
-    "                if (row + 7 < M) {\0"
-    "                    __global double *out = C + (row + 7) * ldc + col;\0"
-    "                            store_vector(alpha * c7_0, out + 0);\0"
-    "                            store_vector(alpha * c7_1, out + 8);\0"
-    "                            store_vector(alpha * c7_0 + beta * load_vector(out + 0),\0"
-    "                            store_vector(alpha * c7_1 + beta * load_vector(out + 8),\0"
-    "                        vstore8(alpha * c7_0, 0, x + 0);\0"
-    "                        vstore8(alpha * c7_1, 0, x + 8);\0"
-    "            sum += 128;\0"
-    "void kiln_dgemm_packed_packb_t_nv2_vec8(long lines, long K, __global const double *restrict X, long x_offset, long ldx,\0"
-    "    __global const double *restrict in = X + x_offset + k0;\0"
-    "void kiln_dgemm_packed_multiply_t_tm8_nv2_vec8_mp16_np1_kc1024_ku2_packa0(long M, long N, long K, double alpha, double beta,\0"
-    "            __global const double *restrict a = A + k0 * lda;\0"
-    "            const long r6 = min(row + 6, M - 1);\0"
-    "            const long r7 = min(row + 7, M - 1);\0"
-    "void kiln_dgemm_packed_packa_n_tm6_vec8(long lines, long K, __global const double *restrict X, long x_offset, long ldx,\0"
-    "    __global double *restrict out = packed + at + line * K + k0 * 6;\0"
-    "void kiln_dgemm_packed_packb_n_nv4_vec8(long lines, long K, __global const double *restrict X, long x_offset, long ldx,\0"
-    "    __global double *restrict out = packed + at + line * K + k0 * 32;\0"
-    "// 1 x 2 blocks of 6 x 32, each block held in registers.\0"
-    "void kiln_dgemm_packed_multiply_tm6_nv4_vec8_mp1_np2_kc1024_ku2_packa1(long M, long N, long K, double alpha, double beta,\0"
-    "        __global const double *restrict packed_a, long a_at,\0"
-    "    __local double sums[384];\0"
-    "            __global const double *restrict b = packed_b + b_at + col * K + k0 * 32;\0"
-    "            __global const double *restrict a = packed_a + a_at + row * K + k0 * 6;\0"
-    "            double8 c0_0 = 0, c0_1 = 0, c0_2 = 0, c0_3 = 0;\0"
-    "            double8 c1_0 = 0, c1_1 = 0, c1_2 = 0, c1_3 = 0;\0"
-    "            double8 c2_0 = 0, c2_1 = 0, c2_2 = 0, c2_3 = 0;\0"
-    "            double8 c3_0 = 0, c3_1 = 0, c3_2 = 0, c3_3 = 0;\0"
-    "            double8 c4_0 = 0, c4_1 = 0, c4_2 = 0, c4_3 = 0;\0"
-    "            double8 c5_0 = 0, c5_1 = 0, c5_2 = 0, c5_3 = 0;\0"
-    "                c3_0 = vload8(12, sum); c3_1 = vload8(13, sum); c3_2 = vload8(14, sum); c3_3 = vload8(15, sum);\0"
-    "                c4_0 = vload8(16, sum); c4_1 = vload8(17, sum); c4_2 = vload8(18, sum); c4_3 = vload8(19, sum);\0"
-    "                c5_0 = vload8(20, sum); c5_1 = vload8(21, sum); c5_2 = vload8(22, sum); c5_3 = vload8(23, sum);\0"
-    "                    const double8 b2 = vload8(2, b);\0"
-    "                    const double8 b3 = vload8(3, b);\0"
-    "                    const double a0 = a[0];\0"
-    "                    const double a1 = a[1];\0"
-    "                    const double a2 = a[2];\0"
-    "                    const double a3 = a[3];\0"
-    "                    const double a4 = a[4];\0"
-    "                    const double a5 = a[5];\0"
-    "                    a += 6;\0"
-    "                vstore8(c3_0, 12, sum); vstore8(c3_1, 13, sum); vstore8(c3_2, 14, sum); vstore8(c3_3, 15, sum);\0"
-    "                vstore8(c4_0, 16, sum); vstore8(c4_1, 17, sum); vstore8(c4_2, 18, sum); vstore8(c4_3, 19, sum);\0"
-    "                vstore8(c5_0, 20, sum); vstore8(c5_1, 21, sum); vstore8(c5_2, 22, sum); vstore8(c5_3, 23, sum);\0"
-    "                // C = alpha c + beta C for the 6 x 32 block at (row, col); beta == 0 does not read C.\0"
-    "                        double x[32];\0"
-    "                            store_vector(alpha * c3_2, out + 16);\0"
-    "                            store_vector(alpha * c3_3, out + 24);\0"
-    "                            store_vector(alpha * c3_2 + beta * load_vector(out + 16),\0"
-    "                            store_vector(alpha * c3_3 + beta * load_vector(out + 24),\0"
-    "                        vstore8(alpha * c3_2, 0, x + 16);\0"
-}, {
-    "                        vstore8(alpha * c3_3, 0, x + 24);\0"
-    "                            store_vector(alpha * c4_2, out + 16);\0"
-    "                            store_vector(alpha * c4_3, out + 24);\0"
-    "                            store_vector(alpha * c4_2 + beta * load_vector(out + 16),\0"
-    "                            store_vector(alpha * c4_3 + beta * load_vector(out + 24),\0"
-    "                        vstore8(alpha * c4_2, 0, x + 16);\0"
-    "                        vstore8(alpha * c4_3, 0, x + 24);\0"
-    "                            store_vector(alpha * c5_2, out + 16);\0"
-    "                            store_vector(alpha * c5_3, out + 24);\0"
-    "                            store_vector(alpha * c5_2 + beta * load_vector(out + 16),\0"
-    "                            store_vector(alpha * c5_3 + beta * load_vector(out + 24),\0"
-    "                        vstore8(alpha * c5_2, 0, x + 16);\0"
-    "                        vstore8(alpha * c5_3, 0, x + 24);\0"
-    "            sum += 192;\0"
-    "void kiln_dgemm_packed_packb_t_nv4_vec8(long lines, long K, __global const double *restrict X, long x_offset, long ldx,\0"
-    "void kiln_dgemm_packed_packa_t_tm6_vec8(long lines, long K, __global const double *restrict X, long x_offset, long ldx,\0"
-    "static double4 load_vector(__global const double *p)\0"
-    "static void store_vector(double4 x, __global double *p)\0"
-    "// A work-group of 1 x 1 work-items; each computes 4 x 12 of C in registers.\0"
-    "void kiln_dgemm_direct_multiply_nn_wgm1_wgn1_tm4_nv3_vec4_ku2_index64(long M, long N, long K, double alpha, double beta,\0"
-    "    const long col = (long) get_global_id(0) * 12;\0"
-    "    double4 c0_0 = 0, c0_1 = 0, c0_2 = 0;\0"
-    "    double4 c1_0 = 0, c1_1 = 0, c1_2 = 0;\0"
-    "    double4 c2_0 = 0, c2_1 = 0, c2_2 = 0;\0"
-    "    double4 c3_0 = 0, c3_1 = 0, c3_2 = 0;\0"
-    "    if (col + 12 <= N) {\0"
-    "        for (; k + 2 <= K; k += 2) {\0"
-    "                const double4 b0 = load_vector(b + 0);\0"
-    "                const double4 b1 = load_vector(b + 4);\0"
-    "                const double4 b2 = load_vector(b + 8);\0"
-    "                c0_0 += a0 * b0; c0_1 += a0 * b1; c0_2 += a0 * b2;\0"
-    "                c1_0 += a1 * b0; c1_1 += a1 * b1; c1_2 += a1 * b2;\0"
-    "                c2_0 += a2 * b0; c2_1 += a2 * b1; c2_2 += a2 * b2;\0"
-    "                c3_0 += a3 * b0; c3_1 += a3 * b1; c3_2 += a3 * b2;\0"
-    "                __global const double *b = B + (k + 1) * ldb + col;\0"
-    "                __global const double *a = A + (k + 1);\0"
-    "                const double4 b0 = (double4) (load(b + s0), load(b + s1), load(b + s2), load(b + s3));\0"
-    "                const double4 b1 = (double4) (load(b + s4), load(b + s5), load(b + s6), load(b + s7));\0"
-    "                const double4 b2 = (double4) (load(b + s8), load(b + s9), load(b + s10), load(b + s11));\0"
-    "    // C = alpha c + beta C for the 4 x 12 block at (row, col); beta == 0 does not read C.\0"
-    "        if (col + 12 <= N) {\0"
-    "                store_vector(alpha * c0_2, out + 8);\0"
-    "                store_vector(alpha * c0_2 + beta * load_vector(out + 8),\0"
-    "            double x[12];\0"
-    "            vstore4(alpha * c0_2, 0, x + 8);\0"
-    "            for (int n = 0; n < 12 && col + n < N; n++)\0"
-    "                store_vector(alpha * c1_2, out + 8);\0"
-    "                store_vector(alpha * c1_2 + beta * load_vector(out + 8),\0"
-    "            vstore4(alpha * c1_2, 0, x + 8);\0"
-    "                store_vector(alpha * c2_2, out + 8);\0"
-    "                store_vector(alpha * c2_2 + beta * load_vector(out + 8),\0"
-    "            vstore4(alpha * c2_2, 0, x + 8);\0"
-    "                store_vector(alpha * c3_2, out + 8);\0"
-    "                store_vector(alpha * c3_2 + beta * load_vector(out + 8),\0"
-    "            vstore4(alpha * c3_2, 0, x + 8);\0"
-    "void kiln_dgemm_direct_multiply_nt_wgm1_wgn1_tm4_nv3_vec4_ku2_index64(long M, long N, long K, double alpha, double beta,\0"
-    "    for (; k + 2 <= K; k += 2) {\0"
-    "            const double4 b0 = (double4) (load(b + s0), load(b + s1), load(b + s2), load(b + s3));\0"
-    "            const double4 b1 = (double4) (load(b + s4), load(b + s5), load(b + s6), load(b + s7));\0"
-    "            const double4 b2 = (double4) (load(b + s8), load(b + s9), load(b + s10), load(b + s11));\0"
-    "            c0_0 += a0 * b0; c0_1 += a0 * b1; c0_2 += a0 * b2;\0"
-    "            c1_0 += a1 * b0; c1_1 += a1 * b1; c1_2 += a1 * b2;\0"
-}, {
-    "            c2_0 += a2 * b0; c2_1 += a2 * b1; c2_2 += a2 * b2;\0"
-    "            c3_0 += a3 * b0; c3_1 += a3 * b1; c3_2 += a3 * b2;\0"
-    "            __global const double *b = B + (k + 1);\0"
-    "            __global const double *a = A + (k + 1);\0"
-    "void kiln_dgemm_direct_multiply_tn_wgm1_wgn1_tm4_nv3_vec4_ku2_index64(long M, long N, long K, double alpha, double beta,\0"
-    "                __global const double *a = A + (k + 1) * lda;\0"
-    "void kiln_dgemm_direct_multiply_tt_wgm1_wgn1_tm4_nv3_vec4_ku2_index64(long M, long N, long K, double alpha, double beta,\0"
-    "            __global const double *a = A + (k + 1) * lda;\0"
-    "static double2 load_vector(__global const double *p)\0"
-    "    return vload2(0, p);\0"
-    "static void store_vector(double2 x, __global double *p)\0"
-    "    vstore2(x, 0, p);\0"
-    "void kiln_dgemm_direct_multiply_nn_wgm8_wgn8_tm4_nv2_vec2_ku1_index32(int M, int N, int K, double alpha, double beta,\0"
-    "        __global const double *restrict A, int a_offset, int lda,\0"
-    "        __global const double *restrict B, int b_offset, int ldb,\0"
-    "        __global double *restrict C, int c_offset, int ldc)\0"
-    "    double2 c0_0 = 0, c0_1 = 0;\0"
-    "    double2 c1_0 = 0, c1_1 = 0;\0"
-    "    double2 c2_0 = 0, c2_1 = 0;\0"
-    "    double2 c3_0 = 0, c3_1 = 0;\0"
-    "                const double2 b0 = load_vector(b + 0);\0"
-    "                const double2 b1 = load_vector(b + 2);\0"
-    "                const double2 b0 = (double2) (load(b + s0), load(b + s1));\0"
-    "                const double2 b1 = (double2) (load(b + s2), load(b + s3));\0"
-    "                store_vector(alpha * c0_1, out + 2);\0"
-    "                store_vector(alpha * c0_1 + beta * load_vector(out + 2),\0"
-    "                        out + 2);\0"
-    "            double x[4];\0"
-    "            vstore2(alpha * c0_0, 0, x + 0);\0"
-    "            vstore2(alpha * c0_1, 0, x + 2);\0"
-    "                store_vector(alpha * c1_1, out + 2);\0"
-    "                store_vector(alpha * c1_1 + beta * load_vector(out + 2),\0"
-    "            vstore2(alpha * c1_0, 0, x + 0);\0"
-    "            vstore2(alpha * c1_1, 0, x + 2);\0"
-    "                store_vector(alpha * c2_1, out + 2);\0"
-    "                store_vector(alpha * c2_1 + beta * load_vector(out + 2),\0"
-    "            vstore2(alpha * c2_0, 0, x + 0);\0"
-    "            vstore2(alpha * c2_1, 0, x + 2);\0"
-    "                store_vector(alpha * c3_1, out + 2);\0"
-    "                store_vector(alpha * c3_1 + beta * load_vector(out + 2),\0"
-    "            vstore2(alpha * c3_0, 0, x + 0);\0"
-    "            vstore2(alpha * c3_1, 0, x + 2);\0"
-    "void kiln_dgemm_direct_multiply_nt_wgm8_wgn8_tm4_nv2_vec2_ku1_index32(int M, int N, int K, double alpha, double beta,\0"
-    "            const double2 b0 = (double2) (load(b + s0), load(b + s1));\0"
-    "            const double2 b1 = (double2) (load(b + s2), load(b + s3));\0"
-    "void kiln_dgemm_direct_multiply_tn_wgm8_wgn8_tm4_nv2_vec2_ku1_index32(int M, int N, int K, double alpha, double beta,\0"
-    "void kiln_dgemm_direct_multiply_tt_wgm8_wgn8_tm4_nv2_vec2_ku1_index32(int M, int N, int K, double alpha, double beta,\0"
-    "void kiln_dgemm_packed_packb_n_nv4_vec4(long lines, long K, __global const double *restrict X, long x_offset, long ldx,\0"
     "            vstore4(load_vector(in + 0), 0, out);\0"
     "            vstore4(load_vector(in + 4), 1, out);\0"
     "            vstore4(load_vector(in + 8), 2, out);\0"
     "            vstore4(load_vector(in + 12), 3, out);\0"
-    "// 8 x 8 blocks of 3 x 16, each block held in registers.\0"
-    "void kiln_dgemm_packed_multiply_n_tm3_nv4_vec4_mp8_np8_kc1024_ku2_packa0(long M, long N, long K, double alpha, double beta,\0"
-    "    const long first_col = get_group_id(0) * 128, end_col = min(first_col + 128, N);\0"
-    "    __local double sums[3072];\0"
+    "// 2 x 16 blocks of 3 x 16, each block held in registers.\0"
+    "void kiln_dgemm_packed_multiply_n_tm3_nv4_vec4_mp2_np16_kc1024_ku1_packa0(long M, long N, long K, double alpha, double beta,\0"
+    "        __global const double *restrict packed_b, long b_at,\0"
+    "        __local double *sum = sums;\0"
+    "        for (long col = first_col; col < end_col; col += 16)\0"
+    "            __global const double *restrict b = packed_b + b_at + col * K + k0 * 16;\0"
+    "            __global const double *restrict a = A + k0;\0"
     "            double4 c0_0 = 0, c0_1 = 0, c0_2 = 0, c0_3 = 0;\0"
     "            double4 c1_0 = 0, c1_1 = 0, c1_2 = 0, c1_3 = 0;\0"
     "            double4 c2_0 = 0, c2_1 = 0, c2_2 = 0, c2_3 = 0;\0"
@@ -1991,13 +1959,19 @@ static const struct { char text[4096]; } rows[] = { {
     "                c2_0 = vload4(8, sum); c2_1 = vload4(9, sum); c2_2 = vload4(10, sum); c2_3 = vload4(11, sum);\0"
     "                    const double4 b0 = vload4(0, b);\0"
     "                    const double4 b1 = vload4(1, b);\0"
-}, {
     "                    const double4 b2 = vload4(2, b);\0"
     "                    const double4 b3 = vload4(3, b);\0"
+    "                    const double a0 = load(a + r0);\0"
+    "                    const double a1 = load(a + r1);\0"
+    "                    const double a2 = load(a + r2);\0"
+    "                    b += 16;\0"
     "                vstore4(c0_0, 0, sum); vstore4(c0_1, 1, sum); vstore4(c0_2, 2, sum); vstore4(c0_3, 3, sum);\0"
     "                vstore4(c1_0, 4, sum); vstore4(c1_1, 5, sum); vstore4(c1_2, 6, sum); vstore4(c1_3, 7, sum);\0"
+}, {
     "                vstore4(c2_0, 8, sum); vstore4(c2_1, 9, sum); vstore4(c2_2, 10, sum); vstore4(c2_3, 11, sum);\0"
     "                // C = alpha c + beta C for the 3 x 16 block at (row, col); beta == 0 does not read C.\0"
+    "                    __global double *out = C + (row + 0) * ldc + col;\0"
+    "                    if (col + 16 <= N) {\0"
     "                            store_vector(alpha * c0_1, out + 4);\0"
     "                            store_vector(alpha * c0_2, out + 8);\0"
     "                            store_vector(alpha * c0_3, out + 12);\0"
@@ -2006,10 +1980,13 @@ static const struct { char text[4096]; } rows[] = { {
     "                            store_vector(alpha * c0_2 + beta * load_vector(out + 8),\0"
     "                            store_vector(alpha * c0_3 + beta * load_vector(out + 12),\0"
     "                                    out + 12);\0"
+    "                        double x[16];\0"
     "                        vstore4(alpha * c0_0, 0, x + 0);\0"
     "                        vstore4(alpha * c0_1, 0, x + 4);\0"
     "                        vstore4(alpha * c0_2, 0, x + 8);\0"
     "                        vstore4(alpha * c0_3, 0, x + 12);\0"
+    "                        for (int n = 0; n < 16 && col + n < N; n++)\0"
+    "                    __global double *out = C + (row + 1) * ldc + col;\0"
     "                            store_vector(alpha * c1_1, out + 4);\0"
     "                            store_vector(alpha * c1_2, out + 8);\0"
     "                            store_vector(alpha * c1_3, out + 12);\0"
@@ -2020,6 +1997,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                        vstore4(alpha * c1_1, 0, x + 4);\0"
     "                        vstore4(alpha * c1_2, 0, x + 8);\0"
     "                        vstore4(alpha * c1_3, 0, x + 12);\0"
+    "                    __global double *out = C + (row + 2) * ldc + col;\0"
     "                            store_vector(alpha * c2_1, out + 4);\0"
     "                            store_vector(alpha * c2_2, out + 8);\0"
     "                            store_vector(alpha * c2_3, out + 12);\0"
@@ -2032,28 +2010,13 @@ static const struct { char text[4096]; } rows[] = { {
     "                        vstore4(alpha * c2_3, 0, x + 12);\0"
     "            sum += 48;\0"
     "void kiln_dgemm_packed_packb_t_nv4_vec4(long lines, long K, __global const double *restrict X, long x_offset, long ldx,\0"
-    "void kiln_dgemm_packed_multiply_t_tm3_nv4_vec4_mp8_np8_kc1024_ku2_packa0(long M, long N, long K, double alpha, double beta,\0"
-    "// A work-group of 1 x 32 work-items; each computes 4 x 12 of C in registers.\0"
-    "__kernel __attribute__((reqd_work_group_size(32, 1, 1)))\0"
-    "void kiln_dgemm_direct_multiply_nn_wgm1_wgn32_tm4_nv3_vec4_ku4_index64(long M, long N, long K, double alpha, double beta,\0"
-    "        for (; k + 4 <= K; k += 4) {\0"
-    "                __global const double *b = B + (k + 2) * ldb + col;\0"
-    "                __global const double *a = A + (k + 2);\0"
-    "                __global const double *b = B + (k + 3) * ldb + col;\0"
-    "                __global const double *a = A + (k + 3);\0"
-    "void kiln_dgemm_direct_multiply_nt_wgm1_wgn32_tm4_nv3_vec4_ku4_index64(long M, long N, long K, double alpha, double beta,\0"
-    "    for (; k + 4 <= K; k += 4) {\0"
-    "            __global const double *b = B + (k + 2);\0"
-    "            __global const double *a = A + (k + 2);\0"
-    "            __global const double *b = B + (k + 3);\0"
-    "            __global const double *a = A + (k + 3);\0"
-    "void kiln_dgemm_direct_multiply_tn_wgm1_wgn32_tm4_nv3_vec4_ku4_index64(long M, long N, long K, double alpha, double beta,\0"
-    "                __global const double *a = A + (k + 2) * lda;\0"
-    "                __global const double *a = A + (k + 3) * lda;\0"
-}, {
-    "void kiln_dgemm_direct_multiply_tt_wgm1_wgn32_tm4_nv3_vec4_ku4_index64(long M, long N, long K, double alpha, double beta,\0"
-    "            __global const double *a = A + (k + 2) * lda;\0"
-    "            __global const double *a = A + (k + 3) * lda;\0"
+    "    __global const double *restrict in = X + x_offset + k0;\0"
+    "void kiln_dgemm_packed_multiply_t_tm3_nv4_vec4_mp2_np16_kc1024_ku1_packa0(long M, long N, long K, double alpha, double beta,\0"
+    "            __global const double *restrict a = A + k0 * lda;\0"
+    "static double2 load_vector(__global const double *p)\0"
+    "    return vload2(0, p);\0"
+    "static void store_vector(double2 x, __global double *p)\0"
+    "    vstore2(x, 0, p);\0"
     "static double2 load_row(__global const double *p)\0"
     "static double2 load_aligned(__global const double *p)\0"
     "    return *(__global const double2 *) p;\0"
@@ -2062,10 +2025,12 @@ static const struct { char text[4096]; } rows[] = { {
     "void kiln_dgemm_thin_multiply_nn_side0_short1_vec2_rows4_nv1_litems8_kitems32_ksplit1_align1_index32(int L, int S, int K, double alpha, double beta,\0"
     "        __global const double *restrict X, int x_offset, int ldx,\0"
     "        __global const double *restrict Y, int y_offset, int ldy,\0"
+    "        __global double *restrict C, int c_offset, int ldc)\0"
     "    __local double2 part[256];\0"
     "    const int l = (int) get_group_id(0) * 16 + along_l * 2;\0"
     "    __global const double *y0 = Y + y_offset + min(s + 0, S - 1) * ldy;\0"
     "    const int begin = l, first = max(min(l, L - 2), (int) 0);\0"
+}, {
     "    double2 c0 = 0;\0"
     "    if (L < 2)\0"
     "            __global const double *x = X + k * ldx;\0"
@@ -2119,7 +2084,6 @@ static const struct { char text[4096]; } rows[] = { {
     "void kiln_dgemm_thin_multiply_tt_side0_short1_vec2_rows4_nv1_litems8_kitems32_ksplit1_align1_index32(int L, int S, int K, double alpha, double beta,\0"
     "            const double2 b0 = (double2) (load(y0 + (k + 0) * y_step), load(y0 + (k + 1) * y_step));\0"
     "void kiln_dgemm_thin_multiply_nn_side1_short1_vec2_rows4_nv1_litems4_kitems32_ksplit1_align1_index32(int L, int S, int K, double alpha, double beta,\0"
-}, {
     "    __local double part[4][128];\0"
     "void kiln_dgemm_thin_multiply_nt_side1_short1_vec2_rows4_nv1_litems4_kitems32_ksplit1_align1_index32(int L, int S, int K, double alpha, double beta,\0"
     "// A work-group of 4 work-items along L and 32 along K has 8 x 1 of C.\0"
@@ -2128,8 +2092,15 @@ static const struct { char text[4096]; } rows[] = { {
     "    const int l = (int) get_group_id(0) * 8 + along_l * 2;\0"
     "void kiln_dgemm_thin_multiply_tt_side1_short1_vec2_rows4_nv1_litems4_kitems32_ksplit1_align1_index32(int L, int S, int K, double alpha, double beta,\0"
     "void kiln_dgemm_tiled_multiply_nn_wgm16_wgn16_tm4_nv2_vec2_kt16_ku4_locala1_localb1_pad0_bufs1_ahead0_mapm0_mapn0_order0_group8_split1_guard1_index32(int M, int N, int K, double alpha, double beta,\0"
+    "        __global const double *restrict A, int a_offset, int lda,\0"
+    "        __global const double *restrict B, int b_offset, int ldb,\0"
     "    __local double a_tile[16][64];\0"
+}, {
     "    __local double b_tile[16][64];\0"
+    "    double2 c0_0 = 0, c0_1 = 0;\0"
+    "    double2 c1_0 = 0, c1_1 = 0;\0"
+    "    double2 c2_0 = 0, c2_1 = 0;\0"
+    "    double2 c3_0 = 0, c3_1 = 0;\0"
     "                const double2 b0 = vload2(0, &b_tile[k + 0][local_n * 4]);\0"
     "                const double2 b1 = vload2(1, &b_tile[k + 0][local_n * 4]);\0"
     "                const double a0 = a_tile[k + 0][local_m * 4 + 0];\0"
@@ -2154,6 +2125,28 @@ static const struct { char text[4096]; } rows[] = { {
     "                const double a1 = a_tile[k + 3][local_m * 4 + 1];\0"
     "                const double a2 = a_tile[k + 3][local_m * 4 + 2];\0"
     "                const double a3 = a_tile[k + 3][local_m * 4 + 3];\0"
+    "        __global double *out = C + (row + 0) * ldc + col;\0"
+    "                store_vector(alpha * c0_1, out + 2);\0"
+    "                store_vector(alpha * c0_1 + beta * load_vector(out + 2),\0"
+    "                        out + 2);\0"
+    "            double x[4];\0"
+    "            vstore2(alpha * c0_0, 0, x + 0);\0"
+    "            vstore2(alpha * c0_1, 0, x + 2);\0"
+    "        __global double *out = C + (row + 1) * ldc + col;\0"
+    "                store_vector(alpha * c1_1, out + 2);\0"
+    "                store_vector(alpha * c1_1 + beta * load_vector(out + 2),\0"
+    "            vstore2(alpha * c1_0, 0, x + 0);\0"
+    "            vstore2(alpha * c1_1, 0, x + 2);\0"
+    "        __global double *out = C + (row + 2) * ldc + col;\0"
+    "                store_vector(alpha * c2_1, out + 2);\0"
+    "                store_vector(alpha * c2_1 + beta * load_vector(out + 2),\0"
+    "            vstore2(alpha * c2_0, 0, x + 0);\0"
+    "            vstore2(alpha * c2_1, 0, x + 2);\0"
+    "        __global double *out = C + (row + 3) * ldc + col;\0"
+    "                store_vector(alpha * c3_1, out + 2);\0"
+    "                store_vector(alpha * c3_1 + beta * load_vector(out + 2),\0"
+    "            vstore2(alpha * c3_0, 0, x + 0);\0"
+    "            vstore2(alpha * c3_1, 0, x + 2);\0"
     "void kiln_dgemm_tiled_multiply_nt_wgm16_wgn16_tm4_nv2_vec2_kt16_ku4_locala1_localb1_pad0_bufs1_ahead0_mapm0_mapn0_order0_group8_split1_guard1_index32(int M, int N, int K, double alpha, double beta,\0"
     "void kiln_dgemm_tiled_multiply_tn_wgm16_wgn16_tm4_nv2_vec2_kt16_ku4_locala1_localb1_pad0_bufs1_ahead0_mapm0_mapn0_order0_group8_split1_guard1_index32(int M, int N, int K, double alpha, double beta,\0"
     "void kiln_dgemm_tiled_multiply_tt_wgm16_wgn16_tm4_nv2_vec2_kt16_ku4_locala1_localb1_pad0_bufs1_ahead0_mapm0_mapn0_order0_group8_split1_guard1_index32(int M, int N, int K, double alpha, double beta,\0"
@@ -2164,13 +2157,13 @@ static const struct { char text[4096]; } rows[] = { {
     "    __local double2 part[64];\0"
     "    const long l = (long) get_group_id(0) * 8 + along_l * 2;\0"
     "    const long begin = l, first = max(min(l, L - 2), (long) 0);\0"
+}, {
     "            const double2 a = (double2) (load(x + min((long) 0, L - 1)), load(x + min((long) 1, L - 1)));\0"
     "            const double2 a1 = load_aligned(x + 16 * ldx);\0"
     "            const double2 a2 = load_aligned(x + 32 * ldx);\0"
     "            const double2 a3 = load_aligned(x + 48 * ldx);\0"
     "            const double2 a1 = load_row(x + 16 * ldx);\0"
     "            const double2 a2 = load_row(x + 32 * ldx);\0"
-}, {
     "            const double2 a3 = load_row(x + 48 * ldx);\0"
     "void kiln_dgemm_thin_multiply_nt_side0_short1_vec2_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L, long S, long K, double alpha, double beta,\0"
     "    __local double part[4][64];\0"
@@ -2182,6 +2175,34 @@ static const struct { char text[4096]; } rows[] = { {
     "void kiln_dgemm_thin_multiply_nt_side1_short1_vec2_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L, long S, long K, double alpha, double beta,\0"
     "void kiln_dgemm_thin_multiply_tn_side1_short1_vec2_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L, long S, long K, double alpha, double beta,\0"
     "void kiln_dgemm_thin_multiply_tt_side1_short1_vec2_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L, long S, long K, double alpha, double beta,\0"
+    "void kiln_dgemm_direct_multiply_nn_wgm8_wgn8_tm4_nv2_vec2_ku1_index32(int M, int N, int K, double alpha, double beta,\0"
+    "                __global const double *b = B + (k + 0) * ldb + col;\0"
+    "                const double2 b0 = load_vector(b + 0);\0"
+    "                const double2 b1 = load_vector(b + 2);\0"
+    "                __global const double *a = A + (k + 0);\0"
+    "                const double a0 = load(a + r0);\0"
+    "                const double a1 = load(a + r1);\0"
+    "                const double a2 = load(a + r2);\0"
+    "                const double a3 = load(a + r3);\0"
+    "                const double2 b0 = (double2) (load(b + s0), load(b + s1));\0"
+    "                const double2 b1 = (double2) (load(b + s2), load(b + s3));\0"
+    "void kiln_dgemm_direct_multiply_nt_wgm8_wgn8_tm4_nv2_vec2_ku1_index32(int M, int N, int K, double alpha, double beta,\0"
+    "            __global const double *b = B + (k + 0);\0"
+    "            const double2 b0 = (double2) (load(b + s0), load(b + s1));\0"
+    "            const double2 b1 = (double2) (load(b + s2), load(b + s3));\0"
+    "            __global const double *a = A + (k + 0);\0"
+    "            const double a0 = load(a + r0);\0"
+    "            c0_0 += a0 * b0; c0_1 += a0 * b1;\0"
+    "            const double a1 = load(a + r1);\0"
+    "            c1_0 += a1 * b0; c1_1 += a1 * b1;\0"
+    "            const double a2 = load(a + r2);\0"
+    "            c2_0 += a2 * b0; c2_1 += a2 * b1;\0"
+    "            const double a3 = load(a + r3);\0"
+    "            c3_0 += a3 * b0; c3_1 += a3 * b1;\0"
+    "void kiln_dgemm_direct_multiply_tn_wgm8_wgn8_tm4_nv2_vec2_ku1_index32(int M, int N, int K, double alpha, double beta,\0"
+    "                __global const double *a = A + (k + 0) * lda;\0"
+    "void kiln_dgemm_direct_multiply_tt_wgm8_wgn8_tm4_nv2_vec2_ku1_index32(int M, int N, int K, double alpha, double beta,\0"
+    "            __global const double *a = A + (k + 0) * lda;\0"
     "void kiln_dgemm_direct_multiply_nn_wgm8_wgn8_tm1_nv1_vec1_ku1_index64(long M, long N, long K, double alpha, double beta,\0"
     "    double c0_0 = 0;\0"
     "            __global const double *b = B + (k + 0) * ldb;\0"
@@ -2190,6 +2211,7 @@ static const struct { char text[4096]; } rows[] = { {
     "void kiln_dgemm_direct_multiply_nt_wgm8_wgn8_tm1_nv1_vec1_ku1_index64(long M, long N, long K, double alpha, double beta,\0"
     "void kiln_dgemm_direct_multiply_tn_wgm8_wgn8_tm1_nv1_vec1_ku1_index64(long M, long N, long K, double alpha, double beta,\0"
     "void kiln_dgemm_direct_multiply_tt_wgm8_wgn8_tm1_nv1_vec1_ku1_index64(long M, long N, long K, double alpha, double beta,\0"
+}, {
     "void kiln_dgemm_direct_multiply_nn_wgm1_wgn1_tm4_nv2_vec2_ku1_index64(long M, long N, long K, double alpha, double beta,\0"
     "void kiln_dgemm_direct_multiply_nt_wgm1_wgn1_tm4_nv2_vec2_ku1_index64(long M, long N, long K, double alpha, double beta,\0"
     "void kiln_dgemm_direct_multiply_tn_wgm1_wgn1_tm4_nv2_vec2_ku1_index64(long M, long N, long K, double alpha, double beta,\0"
@@ -2209,1034 +2231,948 @@ static const uint32_t lines[] = {
     5314, 5391, 5441, 5468, 5528, 5585, 5662, 5712, 5831, 5883, 5935, 5987,
     6039, 6091, 6143, 6197, 6251, 6305, 6359, 6413, 6467, 6521, 6553, 6585,
     6617, 6649, 6681, 6713, 6747, 6781, 6815, 6849, 6883, 6917, 7036, 7065,
-    7127, 7162, 7197, 7232, 7267, 7327, 7367, 7452, 7529, 7649, 7693, 7762,
-    7816, 7870, 7924, 7978, 8032, 8066, 8100, 8134, 8192, 8286, 8344, 8463,
-    8548, 8631, 8690, 8770, 8796, 8822, 8848, 8874, 8900, 8926, 8953, 8980,
-    9007, 9034, 9061, 9088, 9115, 9142, 9169, 9196, 9237, 9276, 9309, 9348,
-    9381, 9420, 9453, 9492, 9525, 9564, 9597, 9636, 9669, 9710, 9745, 9786,
-    9821, 9862, 9897, 9938, 9973, 10014, 10049, 10090, 10125, 10166, 10201, 10242,
-    10277, 10318, 10353, 10394, 10429, 10454, 10550, 10577, 10637, 10694, 10771, 10821,
-    10848, 10908, 10965, 11042, 11092, 11119, 11179, 11236, 11313, 11363, 11390, 11450,
-    11507, 11584, 11634, 11661, 11721, 11778, 11855, 11905, 11932, 11992, 12049, 12126,
-    12176, 12204, 12288, 12346, 12424, 12475, 12503, 12564, 12622, 12700, 12751, 12779,
-    12840, 12898, 12976, 13027, 13055, 13116, 13174, 13252, 13303, 13331, 13392, 13450,
-    13528, 13579, 13607, 13668, 13726, 13804, 13855, 13883, 13944, 14002, 14080, 14131,
-    14159, 14220, 14278, 14356, 14407, 14435, 14496, 14554, 14632, 14683, 14711, 14772,
-    14830, 14908, 14959, 15079, 15109, 15172, 15209, 15246, 15283, 15320, 15381, 15422,
-    15507, 15584, 15704, 15748, 15817, 15871, 15956, 16033, 16152, 16196, 16265, 16295,
-    16384, 16436, 16497, 16538, 16632, 16728, 16787, 16907, 16990, 17075, 17132, 17191,
-    17271, 17351, 17387, 17423, 17459, 17495, 17531, 17567, 17603, 17639, 17675, 17711,
-    17749, 17787, 17837, 17887, 17937, 17987, 18037, 18087, 18137, 18187, 18237, 18287,
-    18337, 18391, 18445, 18470, 18495, 18591, 18624, 18682, 18760, 18799, 18828, 18879,
-    18939, 18997, 19075, 19126, 19184, 19262, 19313, 19371, 19449, 19500, 19558, 19636,
-    19687, 19745, 19823, 19874, 19932, 20010, 20061, 20119, 20197, 20248, 20306, 20384,
-    20480, 20538, 20616, 20667, 20726, 20805, 20857, 20916, 20995, 21047, 21166, 21220,
-    21274, 21328, 21382, 21436, 21490, 21544, 21598, 21652, 21706, 21760, 21814, 21868,
-    21902, 21936, 21970, 22004, 22038, 22072, 22106, 22140, 22174, 22208, 22242, 22276,
-    22396, 22426, 22489, 22524, 22559, 22594, 22629, 22664, 22699, 22736, 22773, 22834,
-    22875, 22925, 22955, 23008, 23035, 23118, 23193, 23311, 23354, 23422, 23475, 23593,
-    23643, 23693, 23785, 23843, 23961, 24046, 24104, 24183, 24218, 24253, 24288, 24323,
-    24358, 24393, 24441, 24489, 24576, 24671, 24728, 24805, 24843, 24892, 24941, 24998,
-    25075, 25124, 25173, 25230, 25307, 25356, 25405, 25462, 25539, 25588, 25637, 25694,
-    25771, 25820, 25869, 25926, 26003, 26052, 26101, 26219, 26337, 26366, 26428, 26488,
-    26528, 26611, 26686, 26804, 26847, 26915, 26968, 27086, 27137, 27188, 27280, 27338,
-    27459, 27542, 27607, 27637, 27724, 27779, 27832, 27867, 27928, 27990, 28074, 28157,
-    28216, 28275, 28334, 28360, 28468, 28672, 28782, 28806, 28843, 28861, 28913, 28965,
-    29017, 29069, 29112, 29200, 29243, 29331, 29374, 29462, 29491, 29519, 29580, 29613,
-    29721, 29829, 29939, 30042, 30077, 30145, 30186, 30227, 30292, 30357, 30423, 30489,
-    30522, 30607, 30653, 30738, 30784, 30870, 30917, 31003, 31050, 31076, 31105, 31142,
-    31199, 31256, 31314, 31372, 31440, 31532, 31554, 31589, 31657, 31722, 31787, 31853,
-    31919, 32004, 32089, 32175, 32261, 32318, 32375, 32433, 32491, 32526, 32594, 32659,
-    32768, 32834, 32900, 32985, 33070, 33156, 33242, 33299, 33356, 33414, 33472, 33495,
-    33613, 33731, 33760, 33822, 33882, 33922, 33980, 34101, 34184, 34214, 34264, 34294,
-    34347, 34374, 34421, 34448, 34511, 34562, 34614, 34663, 34718, 34768, 34858, 34931,
-    34953, 35025, 35082, 35229, 35293, 35357, 35415, 35445, 35513, 35573, 35618, 35650,
-    35669, 35739, 35765, 35845, 35907, 35926, 35954, 35969, 36003, 36047, 36097, 36261,
-    36306, 36378, 36435, 36475, 36533, 36590, 36648, 36706, 36764, 36864, 36917, 36970,
-    37023, 37087, 37140, 37194, 37248, 37302, 37362, 37406, 37427, 37486, 37524, 37556,
-    37609, 37646, 37669, 37707, 37743, 37796, 37871, 37900, 37916, 37938, 37976, 38044,
-    38101, 38248, 38280, 38348, 38436, 38495, 38554, 38613, 38672, 38723, 38755, 38820,
-    38854, 38870, 38910, 38962, 39014, 39066, 39118, 39169, 39249, 39297, 39345, 39393,
-    39441, 39510, 39536, 39584, 39623, 39651, 39690, 39718, 39757, 39785, 39824, 39852,
-    39888, 39933, 39966, 39999, 40032, 40065, 40099, 40154, 40209, 40264, 40319, 40412,
-    40434, 40581, 40645, 40673, 40820, 40878, 40960, 41117, 41199, 41271, 41328, 41475,
-    41507, 41567, 41642, 41789, 41846, 41993, 42023, 42067, 42120, 42267, 42346, 42368,
-    42390, 42468, 42502, 42560, 42756, 42820, 42884, 42919, 42954, 43022, 43067, 43120,
-    43173, 43245, 43264, 43283, 43382, 43413, 43444, 43475, 43506, 43537, 43568, 43599,
-    43630, 43671, 43724, 43734, 43794, 43861, 43923, 43985, 44047, 44110, 44173, 44236,
-    44299, 44352, 44414, 44481, 44545, 44609, 44673, 44738, 44803, 44868, 44933, 44975,
-    45056, 45130, 45195, 45260, 45325, 45390, 45455, 45520, 45585, 45650, 45724, 45798,
-    45863, 45928, 45993, 46058, 46123, 46188, 46253, 46318, 46392, 46466, 46531, 46596,
-    46661, 46726, 46791, 46856, 46921, 46986, 47060, 47134, 47199, 47264, 47329, 47394,
-    47459, 47524, 47589, 47654, 47744, 47767, 47823, 47851, 47880, 47933, 47986, 48059,
-    48093, 48166, 48200, 48217, 48241, 48286, 48331, 48386, 48466, 48489, 48545, 48598,
-    48651, 48724, 48797, 48842, 48887, 48910, 48966, 49019, 49072, 49152, 49225, 49270,
-    49315, 49338, 49394, 49447, 49500, 49573, 49646, 49691, 49736, 49759, 49815, 49868,
-    49921, 49994, 50067, 50112, 50157, 50180, 50236, 50289, 50342, 50415, 50488, 50533,
-    50578, 50601, 50657, 50710, 50763, 50836, 50909, 50954, 50999, 51022, 51078, 51131,
-    51184, 51257, 51330, 51375, 51420, 51442, 51638, 51698, 51765, 51827, 51889, 51951,
-    52014, 52077, 52140, 52203, 52225, 52421, 52483, 52550, 52614, 52678, 52742, 52807,
-    52872, 52937, 53002, 53248, 53324, 53358, 53554, 53588, 53622, 53674, 53726, 53798,
-    53819, 53840, 53861, 53882, 53934, 53991, 54057, 54109, 54169, 54226, 54292, 54354,
-    54416, 54478, 54527, 54546, 54620, 54685, 54750, 54815, 54880, 54954, 55019, 55084,
-    55149, 55214, 55288, 55353, 55418, 55483, 55548, 55622, 55687, 55752, 55817, 55882,
-    55972, 56000, 56024, 56079, 56275, 56341, 56537, 56597, 56663, 56725, 56787, 56849,
-    57045, 57117, 57174, 57344, 57410, 57476, 57505, 57567, 57614, 57647, 57674, 57738,
-    57767, 57801, 57969, 58008, 58066, 58124, 58182, 58235, 58288, 58341, 58395, 58449,
-    58503, 58561, 58618, 58768, 58799, 58832, 58871, 58908, 58953, 59103, 59132, 59282,
-    59432, 59582, 59732, 59882, 59983, 60059, 60155, 60211, 60327, 60375, 60423, 60453,
-    60469, 60515, 60561, 60607, 60653, 60699, 60745, 60791, 60837, 60852, 60938, 60962,
-    60991, 61057, 61111, 61165, 61212, 61259, 61306, 61440, 61541, 61657, 61703, 61749,
-    61795, 61841, 61866, 61916, 62013, 62063, 62106, 62135, 62178, 62207, 62250, 62279,
-    62322, 62351, 62467, 62507, 62547, 62587, 62627, 62687, 62803, 62859, 62935, 63054,
-    63120, 63186, 63236, 63286, 63333, 63374, 63394, 63410, 63466, 63509, 63599, 63626,
-    63668, 63738, 63857, 63904, 64023, 64064, 64183, 64259, 64378, 64428, 64478, 64525,
-    64572, 64619, 64666, 64713, 64760, 64807, 64926, 64973, 65020, 65067, 65186, 65227,
-    65268, 65309, 65428, 65536, 65579, 65594, 65640, 65652, 65703, 65728, 65782, 65804,
-    65923, 65995, 66074, 66132, 66254, 66321, 66382, 66465, 66495, 66581, 66635, 66687,
-    66748, 66810, 66894, 66949, 67004, 67059, 67114, 67169, 67224, 67279, 67318, 67357,
-    67396, 67435, 67474, 67513, 67575, 67637, 67699, 67761, 67823, 67887, 67932, 67983,
-    68037, 68088, 68142, 68193, 68247, 68298, 68352, 68403, 68457, 68508, 68562, 68591,
-    68616, 68648, 68710, 68772, 68834, 68896, 68958, 69022, 69125, 69194, 69235, 69272,
-    69340, 69409, 69478, 69513, 69632, 69697, 69762, 69847, 69932, 69989, 70046, 70081,
-    70150, 70215, 70280, 70365, 70450, 70507, 70564, 70599, 70668, 70733, 70798, 70883,
-    70968, 71025, 71082, 71201, 71260, 71382, 71443, 71492, 71541, 71590, 71639, 71688,
-    71737, 71767, 71819, 71845, 71900, 71923, 72043, 72163, 72281, 72342, 72403, 72464,
-    72525, 72645, 72765, 72850, 72927, 73047, 73091, 73160, 73190, 73253, 73305, 73357,
-    73418, 73459, 73555, 73728, 73851, 73937, 73991, 74043, 74104, 74188, 74248, 74308,
-    74368, 74428, 74488, 74548, 74660, 74772, 74886, 75002, 75118, 75234, 75288, 75342,
-    75396, 75450, 75538, 75626, 75714, 75743, 75775, 75887, 75999, 76113, 76229, 76345,
-    76461, 76564, 76605, 76671, 76737, 76803, 76889, 76975, 77022, 77108, 77155, 77192,
-    77250, 77309, 77368, 77427, 77495, 77561, 77627, 77693, 77824, 77910, 77996, 78054,
-    78113, 78172, 78231, 78297, 78363, 78429, 78515, 78601, 78687, 78745, 78804, 78863,
-    78922, 78988, 79054, 79120, 79206, 79292, 79378, 79436, 79495, 79554, 79613, 79679,
-    79745, 79811, 79897, 79983, 80069, 80127, 80186, 80245, 80304, 80370, 80436, 80502,
-    80588, 80674, 80760, 80818, 80877, 80936, 80995, 81019, 81139, 81193, 81247, 81301,
-    81355, 81409, 81463, 81517, 81571, 81625, 81679, 81733, 81787, 81841, 81920, 81974,
-    82028, 82082, 82136, 82190, 82244, 82298, 82352, 82406, 82460, 82514, 82568, 82622,
-    82676, 82730, 82784, 82838, 82892, 82946, 82980, 83014, 83048, 83082, 83116, 83150,
-    83184, 83218, 83252, 83286, 83320, 83354, 83388, 83422, 83456, 83490, 83524, 83558,
-    83592, 83626, 83660, 83694, 83728, 83762, 83796, 83830, 83864, 83898, 83932, 83966,
-    84000, 84034, 84157, 84208, 84233, 84287, 84309, 84425, 84490, 84555, 84614, 84681,
-    84736, 84793, 84850, 84907, 84964, 85080, 85131, 85182, 85298, 85359, 85475, 85532,
-    85651, 85770, 85827, 86016, 86097, 86180, 86209, 86328, 86447, 86495, 86559, 86611,
-    86652, 86708, 86855, 86920, 86985, 87056, 87107, 87165, 87224, 87371, 87431, 87491,
-    87551, 87611, 87677, 87824, 87889, 88036, 88183, 88330, 88477, 88624, 88820, 88877,
-    88934, 88991, 89048, 89244, 89440, 89636, 89832, 90112, 90308, 90504, 90654, 90721,
-    90788, 90938, 91088, 91238, 91388, 91538, 91688, 91838, 91957, 92024, 92081, 92200,
-    92319, 92438, 92557, 92676, 92795, 92914, 92960, 93063, 93108, 93156, 93209, 93265,
-    93343, 93465, 93533, 93601, 93663, 93714, 93765, 93812, 93859, 93906, 93953, 94000,
-    94047, 94096, 94145, 94208, 94255, 94302, 94349, 94396, 94443, 94492, 94541, 94590,
-    94639, 94688, 94737, 94769, 94801, 94833, 94865, 94897, 94929, 94961, 94993, 95025,
-    95057, 95091, 95125, 95150, 95218, 95273, 95328, 95384, 95432, 95480, 95528, 95576,
-    95624, 95672, 95720, 95768, 95816, 95864, 95914, 95964, 96123, 96288, 96380, 96438,
-    96467, 96520, 96593, 96627, 96653, 96698, 96743, 96799, 96857, 96910, 96983, 97028,
-    97073, 97131, 97184, 97257, 97302, 97347, 97405, 97458, 97531, 97576, 97621, 97679,
-    97732, 97805, 97850, 97895, 97953, 98006, 98079, 98124, 98169, 98227, 98304, 98377,
-    98422, 98467, 98525, 98578, 98651, 98696, 98741, 98764, 98822, 98875, 98928, 99001,
-    99074, 99119, 99164, 99187, 99245, 99298, 99351, 99424, 99497, 99542, 99587, 99611,
-    99670, 99724, 99778, 99852, 99926, 99972, 100018, 100042, 100101, 100155, 100209, 100283,
-    100357, 100403, 100449, 100571, 100618, 100665, 100712, 100759, 100806, 100853, 100902, 100951,
-    101000, 101049, 101098, 101147, 101199, 101354, 101515, 101567, 101611, 101657, 101701, 101747,
-    101791, 101837, 101881, 101927, 101971, 102017, 102061, 102107, 102151, 102197, 102241, 102287,
-    102331, 102400, 102444, 102490, 102536, 102586, 102632, 102682, 102804, 102845, 102886, 102927,
-    102968, 103009, 103050, 103093, 103136, 103198, 103320, 103378, 103498, 103549, 103619, 103692,
-    103750, 103875, 103936, 104021, 104052, 104088, 104150, 104235, 104291, 104346, 104401, 104441,
-    104481, 104521, 104561, 104601, 104641, 104681, 104721, 104785, 104849, 104894, 104947, 105000,
-    105052, 105104, 105156, 105208, 105260, 105312, 105364, 105418, 105470, 105524, 105588, 105652,
-    105755, 105825, 105863, 105933, 106003, 106073, 106143, 106213, 106248, 106318, 106383, 106496,
-    106581, 106666, 106723, 106780, 106815, 106885, 106950, 107015, 107100, 107185, 107242, 107299,
-    107323, 107443, 107503, 107628, 107690, 107739, 107788, 107908, 107977, 108097, 108167, 108224,
-    108346, 108407, 108437, 108522, 108606, 108666, 108726, 108786, 108846, 108906, 108966, 109078,
-    109190, 109302, 109355, 109408, 109452, 109496, 109540, 109584, 109628, 109672, 109700, 109812,
-    109924, 110036, 110139, 110177, 110243, 110309, 110395, 110481, 110592, 110650, 110716, 110782,
-    110868, 110954, 111012, 111070, 111136, 111202, 111288, 111374, 111432, 111490, 111514, 111634,
-    111754, 111807, 111863, 111940, 112061, 112112, 112154, 112196, 112238, 112280, 112305, 112342,
-    112397, 112452, 112507, 112574, 112641, 112708, 112775, 112843, 112899, 113002, 113105, 113210,
-    113301, 113330, 113383, 113456, 113482, 113527, 113583, 113636, 113709, 113754, 113807, 113880,
-    113925, 113978, 114051, 114096, 114217, 114250, 114349, 114448, 114549, 114612, 114688, 114751,
-    114814, 114866, 114918, 115039, 115101, 115222, 115280, 115333, 115358, 115414, 115436, 115554,
-    115620, 115686, 115746, 115778, 115810, 115842, 115874, 115929, 115984, 116059, 116134, 116187,
-    116260, 116294, 116319, 116364, 116409, 116462, 116535, 116580, 116625, 116678, 116751, 116796,
-    116841, 116894, 116967, 117012, 117057, 117175, 117246, 117317, 117435, 117553, 117673, 117723,
-    117773, 117823, 117874, 117931, 118055, 118140, 118171, 118231, 118291, 118351, 118459, 118567,
-    118677, 118730, 118784, 118837, 118890, 118998, 119106, 119216, 119319, 119384, 119449, 119515,
-    119600, 119646, 119731, 119817, 119864, 119921, 119978, 120035, 120093, 120158, 120223, 120289,
-    120374, 120459, 120545, 120602, 120659, 120716, 120774, 120839, 120904, 120970, 121055, 121140,
-    121226, 121283, 121340, 121397, 121455, 121478, 121598, 121722, 121800, 121857, 121979, 122016,
-    122084, 122140, 122208, 122264, 122386, 122419, 122471, 122523, 122575, 122627, 122749, 122811,
-    122880, 123002, 123060, 123118, 123168, 123222, 123264, 123323, 123395, 123544, 123610, 123676,
-    123707, 123767, 123839, 123901, 123921, 123936, 123988, 124092, 124150, 124210, 124268, 124327,
-    124386, 124445, 124510, 124564, 124619, 124674, 124729, 124790, 124814, 124852, 124888, 124919,
-    124936, 124958, 124982, 125131, 125164, 125225, 125286, 125347, 125408, 125460, 125492, 125558,
-    125597, 125650, 125703, 125756, 125809, 125861, 125910, 125959, 126008, 126057, 126106, 126146,
-    126186, 126226, 126266, 126360, 126509, 126575, 126724, 126825, 126976, 127009, 127158, 127229,
-    127378, 127409, 127468, 127617, 127815, 127850, 127885, 127960, 128035, 128101, 128167, 128233,
-    128299, 128374, 128449, 128515, 128581, 128647, 128713, 128788, 128863, 128929, 128995, 129061,
-    129127, 129202, 129277, 129343, 129409, 129475, 129541, 129739, 129937, 130135, 130206, 130358,
-    130426, 130494, 130524, 130585, 130649, 130755, 130814, 130873, 130932, 130987, 131072, 131127,
-    131279, 131311, 131344, 131383, 131535, 131687, 131839, 131991, 132143, 132295, 132416, 132437,
-    132495, 132539, 132582, 132703, 132824, 132945, 133066, 133187, 133308,
+    7127, 7162, 7197, 7232, 7267, 7327, 7367, 7417, 7447, 7500, 7527, 7610,
+    7685, 7803, 7846, 7914, 7967, 8052, 8192, 8310, 8354, 8423, 8453, 8516,
+    8566, 8616, 8667, 8718, 8779, 8820, 8912, 9008, 9066, 9187, 9270, 9355,
+    9420, 9450, 9537, 9592, 9645, 9680, 9741, 9803, 9887, 9970, 10029, 10088,
+    10147, 10173, 10281, 10389, 10499, 10523, 10560, 10578, 10630, 10682, 10734, 10786,
+    10829, 10917, 10960, 11048, 11091, 11179, 11208, 11236, 11297, 11330, 11438, 11546,
+    11656, 11759, 11794, 11862, 11903, 11944, 12009, 12074, 12140, 12206, 12288, 12373,
+    12419, 12504, 12550, 12636, 12683, 12769, 12816, 12842, 12871, 12908, 12965, 13022,
+    13080, 13138, 13206, 13298, 13320, 13355, 13423, 13488, 13553, 13619, 13685, 13770,
+    13855, 13941, 14027, 14084, 14141, 14199, 14257, 14292, 14360, 14425, 14490, 14556,
+    14622, 14707, 14792, 14878, 14964, 15021, 15078, 15136, 15194, 15217, 15335, 15389,
+    15443, 15497, 15551, 15605, 15659, 15713, 15767, 15821, 15875, 15929, 15983, 16037,
+    16091, 16145, 16199, 16253, 16287, 16321, 16384, 16418, 16452, 16486, 16520, 16554,
+    16588, 16622, 16656, 16690, 16724, 16758, 16792, 16826, 16944, 16973, 17035, 17095,
+    17135, 17253, 17311, 17429, 17510, 17595, 17653, 17732, 17767, 17802, 17837, 17885,
+    17933, 17983, 18033, 18083, 18107, 18202, 18259, 18336, 18374, 18423, 18472, 18529,
+    18606, 18655, 18704, 18761, 18838, 18887, 18936, 19054, 19112, 19134, 19156, 19257,
+    19339, 19449, 19515, 19581, 19670, 19701, 19730, 19817, 19877, 19914, 19980, 20071,
+    20166, 20218, 20286, 20368, 20416, 20480, 20499, 20518, 20541, 20591, 20650, 20733,
+    20817, 20876, 20967, 20995, 21016, 21029, 21080, 21185, 21263, 21325, 21369, 21431,
+    21504, 21557, 21623, 21688, 21753, 21815, 21869, 21944, 21992, 22050, 22109, 22168,
+    22227, 22286, 22320, 22429, 22472, 22509, 22546, 22583, 22620, 22654, 22701, 22748,
+    22795, 22842, 22874, 22919, 22945, 23005, 23064, 23109, 23168, 23213, 23272, 23317,
+    23376, 23421, 23458, 23491, 23534, 23577, 23620, 23663, 23697, 23806, 23853, 23900,
+    23947, 23994, 24064, 24134, 24204, 24275, 24335, 24397, 24459, 24576, 24638, 24704,
+    24770, 24836, 24903, 24937, 25046, 25103, 25160, 25217, 25274, 25367, 25460, 25553,
+    25648, 25708, 25787, 25866, 25945, 26024, 26113, 26202, 26291, 26382, 26421, 26540,
+    26606, 26678, 26741, 26777, 26850, 26893, 26974, 27007, 27118, 27183, 27291, 27316,
+    27342, 27364, 27474, 27521, 27573, 27623, 27690, 27757, 27824, 27891, 27958, 28025,
+    28092, 28159, 28187, 28294, 28338, 28408, 28470, 28532, 28594, 28672, 28734, 28796,
+    28858, 28920, 28992, 29062, 29134, 29204, 29276, 29346, 29418, 29488, 29560, 29630,
+    29702, 29772, 29844, 29914, 29986, 30056, 30128, 30198, 30270, 30340, 30412, 30482,
+    30554, 30624, 30671, 30719, 30767, 30815, 30863, 30912, 30961, 31010, 31068, 31112,
+    31156, 31200, 31244, 31288, 31332, 31376, 31420, 31442, 31552, 31616, 31669, 31722,
+    31775, 31828, 31866, 31976, 32026, 32056, 32109, 32136, 32183, 32210, 32273, 32324,
+    32376, 32425, 32480, 32530, 32620, 32693, 32768, 32840, 32897, 33044, 33108, 33172,
+    33230, 33260, 33328, 33388, 33433, 33465, 33484, 33554, 33580, 33660, 33722, 33741,
+    33769, 33784, 33818, 33862, 33912, 34076, 34121, 34193, 34250, 34290, 34348, 34405,
+    34463, 34521, 34579, 34631, 34684, 34737, 34790, 34854, 34907, 34961, 35015, 35069,
+    35129, 35173, 35194, 35253, 35291, 35323, 35376, 35413, 35436, 35474, 35510, 35563,
+    35638, 35667, 35683, 35705, 35743, 35811, 35868, 36015, 36047, 36115, 36203, 36262,
+    36321, 36380, 36439, 36490, 36522, 36587, 36621, 36637, 36677, 36729, 36781, 36864,
+    36916, 36967, 37047, 37095, 37143, 37191, 37239, 37308, 37334, 37382, 37421, 37449,
+    37488, 37516, 37555, 37583, 37622, 37650, 37686, 37731, 37764, 37797, 37830, 37863,
+    37897, 37952, 38007, 38062, 38117, 38210, 38232, 38379, 38443, 38471, 38618, 38676,
+    38722, 38879, 38961, 39033, 39090, 39237, 39269, 39329, 39404, 39551, 39608, 39755,
+    39785, 39829, 39882, 40029, 40108, 40186, 40220, 40278, 40474, 40538, 40602, 40637,
+    40672, 40740, 40785, 40838, 40960, 41032, 41131, 41162, 41193, 41224, 41255, 41286,
+    41317, 41348, 41379, 41420, 41473, 41483, 41543, 41610, 41672, 41734, 41796, 41859,
+    41922, 41985, 42048, 42101, 42163, 42230, 42294, 42358, 42422, 42487, 42552, 42617,
+    42682, 42724, 42798, 42872, 42937, 43002, 43067, 43132, 43182, 43247, 43297, 43362,
+    43412, 43477, 43527, 43592, 43642, 43716, 43790, 43855, 43920, 43985, 44050, 44115,
+    44180, 44245, 44310, 44384, 44458, 44523, 44588, 44653, 44718, 44783, 44848, 44913,
+    44978, 45056, 45130, 45195, 45260, 45325, 45390, 45455, 45520, 45585, 45650, 45740,
+    45763, 45819, 45847, 45876, 45929, 45982, 46055, 46089, 46162, 46196, 46213, 46237,
+    46282, 46327, 46382, 46462, 46485, 46541, 46594, 46647, 46720, 46793, 46838, 46883,
+    46906, 46962, 47015, 47068, 47141, 47214, 47259, 47304, 47327, 47383, 47436, 47489,
+    47562, 47635, 47680, 47725, 47748, 47804, 47857, 47910, 47983, 48056, 48101, 48146,
+    48169, 48225, 48278, 48331, 48404, 48477, 48522, 48567, 48590, 48646, 48699, 48752,
+    48825, 48898, 48943, 48988, 49011, 49067, 49152, 49205, 49278, 49351, 49396, 49441,
+    49637, 49697, 49764, 49826, 49888, 49950, 50013, 50076, 50139, 50202, 50398, 50460,
+    50527, 50591, 50655, 50719, 50784, 50849, 50914, 50979, 51175, 51251, 51285, 51481,
+    51515, 51549, 51601, 51653, 51725, 51746, 51767, 51788, 51809, 51861, 51918, 51984,
+    52036, 52096, 52153, 52219, 52281, 52343, 52405, 52454, 52473, 52514, 52588, 52653,
+    52718, 52783, 52848, 52922, 52987, 53052, 53117, 53248, 53322, 53387, 53452, 53517,
+    53582, 53656, 53721, 53786, 53851, 53916, 54006, 54034, 54058, 54113, 54309, 54375,
+    54571, 54631, 54697, 54759, 54821, 54883, 55079, 55151, 55208, 55358, 55424, 55490,
+    55519, 55581, 55628, 55661, 55688, 55752, 55781, 55815, 55983, 56022, 56080, 56138,
+    56196, 56249, 56302, 56355, 56409, 56463, 56517, 56575, 56632, 56782, 56813, 56846,
+    56885, 56922, 56967, 57117, 57146, 57344, 57494, 57644, 57794, 57944, 58045, 58121,
+    58217, 58273, 58389, 58437, 58485, 58515, 58531, 58577, 58623, 58669, 58715, 58761,
+    58807, 58853, 58899, 58914, 59000, 59024, 59053, 59119, 59173, 59227, 59274, 59321,
+    59368, 59415, 59516, 59632, 59678, 59724, 59770, 59816, 59841, 59891, 59988, 60038,
+    60081, 60110, 60153, 60182, 60225, 60254, 60297, 60326, 60442, 60482, 60522, 60562,
+    60602, 60662, 60778, 60834, 60910, 61029, 61079, 61129, 61176, 61217, 61237, 61253,
+    61309, 61440, 61530, 61557, 61599, 61669, 61788, 61835, 61954, 61995, 62114, 62190,
+    62309, 62359, 62409, 62456, 62503, 62550, 62597, 62644, 62691, 62738, 62857, 62904,
+    62951, 62998, 63117, 63158, 63199, 63240, 63359, 63460, 63503, 63518, 63564, 63576,
+    63628, 63654, 63709, 63732, 63842, 63909, 63976, 64037, 64126, 64157, 64187, 64273,
+    64341, 64430, 64522, 64585, 64648, 64721, 64789, 64856, 64932, 64991, 65034, 65072,
+    65110, 65148, 65186, 65234, 65282, 65330, 65379, 65441, 65478, 65536, 65580, 65624,
+    65669, 65717, 65765, 65813, 65861, 65933, 66005, 66077, 66151, 66213, 66281, 66349,
+    66417, 66487, 66545, 66603, 66661, 66719, 66815, 66911, 67008, 67107, 67169, 67261,
+    67353, 67446, 67541, 67575, 67684, 67752, 67820, 67888, 67956, 68076, 68196, 68318,
+    68442, 68504, 68600, 68696, 68792, 68888, 69004, 69120, 69238, 69358, 69431, 69494,
+    69632, 69714, 69826, 69892, 70002, 70055, 70106, 70174, 70242, 70310, 70378, 70446,
+    70514, 70582, 70650, 70718, 70786, 70856, 70926, 70996, 71066, 71136, 71206, 71280,
+    71343, 71406, 71469, 71532, 71595, 71658, 71721, 71784, 71847, 71910, 71975, 72040,
+    72105, 72170, 72235, 72300, 72374, 72446, 72520, 72592, 72666, 72739, 72813, 72886,
+    72960, 73033, 73109, 73184, 73260, 73335, 73411, 73486, 73560, 73632, 73728, 73800,
+    73874, 73947, 74021, 74094, 74168, 74241, 74317, 74392, 74468, 74543, 74619, 74694,
+    74768, 74840, 74914, 74986, 75060, 75133, 75207, 75280, 75354, 75427, 75503, 75578,
+    75654, 75729, 75805, 75880, 75954, 76026, 76100, 76172, 76246, 76319, 76393, 76466,
+    76540, 76613, 76689, 76764, 76840, 76915, 76991, 77066, 77114, 77163, 77213, 77263,
+    77313, 77363, 77413, 77463, 77513, 77563, 77614, 77665, 77716, 77767, 77824, 77875,
+    77933, 77977, 78021, 78067, 78113, 78159, 78205, 78251, 78297, 78407, 78472, 78582,
+    78667, 78744, 78864, 78908, 78977, 79049, 79079, 79142, 79194, 79246, 79307, 79348,
+    79427, 79523, 79580, 79702, 79785, 79868, 79898, 79984, 80038, 80090, 80151, 80213,
+    80297, 80352, 80407, 80462, 80517, 80572, 80627, 80682, 80737, 80792, 80842, 80892,
+    80942, 80992, 81042, 81092, 81142, 81192, 81280, 81368, 81456, 81546, 81637, 81728,
+    81819, 81920, 81974, 82028, 82082, 82133, 82204, 82255, 82326, 82377, 82448, 82499,
+    82570, 82621, 82692, 82743, 82814, 82865, 82936, 82987, 83058, 83087, 83112, 83144,
+    83232, 83320, 83408, 83498, 83589, 83680, 83771, 83862, 83965, 84034, 84075, 84141,
+    84207, 84293, 84379, 84426, 84463, 84521, 84580, 84639, 84707, 84776, 84842, 84908,
+    84994, 85080, 85138, 85197, 85256, 85325, 85391, 85457, 85543, 85629, 85687, 85746,
+    85805, 85840, 85909, 86016, 86082, 86148, 86233, 86319, 86405, 86463, 86522, 86581,
+    86616, 86685, 86750, 86816, 86882, 86967, 87053, 87139, 87197, 87256, 87315, 87350,
+    87419, 87484, 87550, 87616, 87701, 87787, 87873, 87931, 87990, 88049, 88084, 88153,
+    88218, 88284, 88350, 88435, 88521, 88607, 88665, 88724, 88783, 88818, 88887, 88952,
+    89018, 89084, 89169, 89255, 89341, 89399, 89458, 89517, 89541, 89661, 89720, 89774,
+    89828, 89882, 89936, 89990, 90044, 90112, 90166, 90220, 90274, 90328, 90382, 90436,
+    90490, 90544, 90598, 90652, 90686, 90720, 90754, 90788, 90822, 90856, 90890, 90924,
+    90958, 90992, 91026, 91060, 91094, 91128, 91162, 91196, 91318, 91379, 91428, 91477,
+    91526, 91575, 91624, 91673, 91722, 91771, 91801, 91852, 91877, 91931, 91953, 92072,
+    92191, 92248, 92367, 92448, 92531, 92560, 92646, 92700, 92752, 92784, 92903, 93022,
+    93104, 93215, 93304, 93391, 93428, 93494, 93590, 93642, 93702, 93775, 93829, 93888,
+    93947, 94056, 94099, 94136, 94208, 94255, 94302, 94349, 94396, 94444, 94497, 94556,
+    94601, 94660, 94705, 94742, 94785, 94828, 94871, 94914, 94958, 95067, 95114, 95161,
+    95231, 95301, 95371, 95441, 95513, 95575, 95637, 95703, 95769, 95835, 95901, 95969,
+    96035, 96098, 96209, 96279, 96327, 96375, 96423, 96471, 96519, 96567, 96616, 96674,
+    96785, 96838, 96891, 97002, 97113, 97144, 97231, 97322, 97418, 97470, 97530, 97641,
+    97752, 97863, 97914, 97939, 97993, 98015, 98063, 98127, 98179, 98220, 98304, 98451,
+    98516, 98581, 98640, 98711, 98762, 98820, 98879, 99026, 99086, 99146, 99206, 99266,
+    99332, 99479, 99544, 99691, 99838, 99985, 100132, 100279, 100475, 100540, 100605, 100662,
+    100719, 100776, 100833, 100890, 100947, 101004, 101061, 101257, 101453, 101649, 101845, 102041,
+    102400, 102596, 102746, 102813, 102880, 103030, 103180, 103330, 103480, 103630, 103780, 103930,
+    104046, 104113, 104168, 104284, 104335, 104386, 104502, 104563, 104679, 104736, 104855, 104912,
+    105031, 105150, 105269, 105388, 105507, 105626, 105745, 105791, 105894, 105939, 105987, 106040,
+    106096, 106178, 106290, 106358, 106426, 106496, 106528, 106558, 106645, 106682, 106777, 106827,
+    106886, 106931, 106995, 107049, 107126, 107175, 107235, 107294, 107353, 107462, 107500, 107538,
+    107576, 107614, 107652, 107690, 107728, 107766, 107814, 107862, 107910, 107958, 108019, 108079,
+    108139, 108199, 108259, 108319, 108379, 108439, 108484, 108544, 108589, 108633, 108677, 108721,
+    108765, 108874, 108922, 108970, 109018, 109066, 109114, 109162, 109210, 109258, 109330, 109402,
+    109474, 109546, 109607, 109669, 109731, 109799, 109867, 109935, 110003, 110112, 110170, 110228,
+    110286, 110344, 110402, 110460, 110518, 110592, 110688, 110784, 110880, 110976, 111037, 111116,
+    111195, 111274, 111353, 111445, 111537, 111629, 111721, 111787, 111861, 111925, 112037, 112090,
+    112142, 112205, 112268, 112331, 112394, 112457, 112520, 112583, 112646, 112720, 112792, 112866,
+    112938, 113012, 113084, 113158, 113230, 113304, 113376, 113450, 113522, 113596, 113668, 113742,
+    113814, 113888, 113960, 114034, 114106, 114180, 114252, 114326, 114398, 114510, 114576, 114629,
+    114688, 114800, 114853, 114909, 115021, 115110, 115141, 115172, 115258, 115324, 115420, 115472,
+    115532, 115623, 115685, 115758, 115824, 115889, 115965, 116003, 116041, 116079, 116117, 116164,
+    116211, 116258, 116305, 116358, 116419, 116456, 116499, 116542, 116585, 116628, 116676, 116724,
+    116772, 116820, 116890, 116960, 117030, 117101, 117162, 117228, 117294, 117360, 117427, 117485,
+    117543, 117601, 117659, 117752, 117845, 117938, 118033, 118094, 118183, 118272, 118361, 118452,
+    118516, 118589, 118670, 118784, 118849, 118961, 119014, 119081, 119148, 119215, 119282, 119351,
+    119414, 119477, 119540, 119603, 119677, 119749, 119823, 119895, 119969, 120041, 120115, 120187,
+    120234, 120282, 120330, 120378, 120436, 120548, 120660, 120780, 120831, 120901, 120974, 121024,
+    121074, 121124, 121175, 121233, 121358, 121419, 121455, 121516, 121601, 121657, 121717, 121777,
+    121837, 121945, 122053, 122163, 122216, 122269, 122322, 122375, 122427, 122479, 122531, 122560,
+    122668, 122880, 122990, 123093, 123163, 123204, 123269, 123334, 123400, 123485, 123531, 123616,
+    123702, 123749, 123787, 123844, 123901, 123958, 124016, 124084, 124154, 124219, 124284, 124350,
+    124435, 124520, 124606, 124663, 124720, 124777, 124835, 124905, 124970, 125035, 125101, 125186,
+    125271, 125357, 125414, 125471, 125528, 125586, 125609, 125729, 125789, 125914, 125976, 126029,
+    126054, 126110, 126132, 126182, 126236, 126278, 126337, 126409, 126558, 126624, 126690, 126750,
+    126781, 126841, 126913, 126976, 126996, 127011, 127063, 127167, 127225, 127285, 127343, 127402,
+    127461, 127520, 127585, 127639, 127694, 127749, 127804, 127865, 127889, 127927, 127963, 127994,
+    128011, 128033, 128057, 128206, 128239, 128300, 128361, 128422, 128483, 128535, 128567, 128633,
+    128672, 128725, 128778, 128831, 128884, 128936, 128985, 129034, 129083, 129132, 129181, 129221,
+    129261, 129301, 129341, 129435, 129584, 129650, 129799, 129900, 130049, 130082, 130231, 130302,
+    130451, 130482, 130541, 130690, 130888, 130954, 131020, 131072, 131107, 131139, 131171, 131203,
+    131235, 131310, 131385, 131451, 131517, 131583, 131649, 131724, 131799, 131865, 131931, 131997,
+    132063, 132138, 132213, 132279, 132345, 132411, 132477, 132552, 132627, 132693, 132759, 132825,
+    132891, 132949, 133002, 133075, 133109, 133134, 133179, 133224, 133282, 133335, 133408, 133453,
+    133498, 133556, 133609, 133682, 133727, 133772, 133830, 133883, 133956, 134001, 134046, 134244,
+    134442, 134640, 134711, 134863, 134931, 134999, 135029, 135090, 135168, 135274, 135333, 135392,
+    135451, 135506, 135561, 135616, 135768, 135800, 135833, 135872, 136024, 136176, 136328, 136480,
+    136632, 136784, 136902, 136970, 137025, 137080, 137136, 137184, 137232, 137280, 137328, 137403,
+    137478, 137596, 137648, 137719, 137790, 137842, 137886, 137932, 137976, 138022, 138066, 138112,
+    138156, 138202, 138320, 138382, 138500, 138558, 138679, 138700, 138758, 138802, 138845, 138966,
+    139087, 139264, 139385, 139506, 139627,
 };
 
 static const struct kiln_pair pairs[] = {
-    { 5, 6 }, { 44, 33 }, { 84, 866 }, { 871, 2158 }, { 44, 794 }, { 94, 95 },
-    { 572, 573 }, { 580, 581 }, { 996, 859 }, { 84, 44 }, { 2164, 94 }, { 998, 2160 },
-    { 33, 5 }, { 88, 89 }, { 98, 99 }, { 2162, 96 }, { 2171, 2166 }, { 93, 2172 },
-    { 3, 1144 }, { 60, 6 }, { 1146, 2157 }, { 863, 2159 }, { 44, 45 }, { 84, 72 },
-    { 781, 782 }, { 1209, 558 }, { 1211, 2167 }, { 858, 859 }, { 870, 2160 }, { 2158, 5 },
-    { 0, 1 }, { 571, 2163 }, { 2175, 2157 }, { 3, 2177 }, { 2178, 997 }, { 1598, 2159 },
-    { 2158, 6 }, { 557, 558 }, { 579, 2167 }, { 2187, 2 }, { 1, 1531 }, { 95, 862 },
-    { 567, 2163 }, { 1529, 1530 }, { 19, 3 }, { 865, 2159 }, { 4, 2157 }, { 95, 876 },
-    { 2189, 1532 }, { 2200, 2197 }, { 1, 1143 }, { 94, 84 }, { 5, 1047 }, { 365, 89 },
-    { 368, 2162 }, { 371, 99 }, { 1054, 1055 }, { 1145, 2190 }, { 1595, 859 }, { 1602, 2160 },
-    { 2181, 60 }, { 2192, 1599 }, { 15, 16 }, { 24, 25 }, { 29, 30 }, { 33, 6 },
-    { 36, 17 }, { 48, 2169 }, { 687, 688 }, { 26, 27 }, { 31, 32 }, { 49, 50 },
-    { 995, 856 }, { 1067, 72 }, { 2165, 860 }, { 2168, 872 }, { 2188, 574 }, { 2202, 867 },
-    { 3, 8 }, { 2203, 7 }, { 95, 884 }, { 2206, 2205 }, { 1142, 2207 }, { 626, 2157 },
-    { 1920, 2159 }, { 2189, 2214 }, { 2211, 369 }, { 2213, 2217 }, { 15, 2223 }, { 2212, 2166 },
-    { 2219, 17 }, { 2220, 2226 }, { 2221, 2227 }, { 6, 1110 }, { 94, 536 }, { 2165, 874 },
-    { 2168, 5 }, { 116, 117 }, { 129, 130 }, { 55, 56 }, { 71, 72 }, { 84, 534 },
-    { 537, 538 }, { 563, 564 }, { 588, 565 }, { 892, 863 }, { 1579, 1862 }, { 1580, 1863 },
-    { 1581, 1864 }, { 1582, 1865 }, { 1872, 859 }, { 1877, 2160 }, { 2192, 1875 }, { 2199, 1765 },
-    { 2208, 549 }, { 3, 2236 }, { 2235, 2157 }, { 2238, 2190 }, { 2239, 2242 }, { 2241, 1921 },
-    { 2165, 882 }, { 2168, 880 }, { 2248, 2254 }, { 2249, 2255 }, { 95, 2262 }, { 535, 536 },
-    { 563, 602 }, { 2198, 863 }, { 2240, 1473 }, { 2260, 565 }, { 2263, 2264 }, { 2265, 2266 },
-    { 118, 119 }, { 120, 121 }, { 122, 123 }, { 131, 132 }, { 133, 134 }, { 135, 136 },
-    { 1081, 794 }, { 2196, 2272 }, { 3, 632 }, { 1443, 2157 }, { 2165, 890 }, { 2168, 888 },
-    { 563, 2261 }, { 2204, 863 }, { 2273, 621 }, { 2275, 1442 }, { 2283, 565 }, { 2287, 2288 },
-    { 2279, 2289 }, { 2280, 2292 }, { 2290, 2291 }, { 2293, 2294 }, { 2297, 2157 }, { 3, 1445 },
-    { 2237, 863 }, { 2296, 2303 }, { 2298, 1444 }, { 2307, 2309 }, { 2308, 2310 }, { 34, 35 },
-    { 38, 21 }, { 73, 74 }, { 75, 76 }, { 77, 78 }, { 79, 80 }, { 124, 125 },
-    { 126, 127 }, { 137, 138 }, { 139, 140 }, { 796, 2161 }, { 2274, 1902 }, { 33, 684 },
-    { 44, 655 }, { 81, 2166 }, { 95, 892 }, { 357, 2180 }, { 475, 2172 }, { 559, 560 },
-    { 575, 576 }, { 584, 585 }, { 592, 593 }, { 598, 599 }, { 606, 607 }, { 624, 5 },
-    { 645, 646 }, { 659, 2179 }, { 668, 669 }, { 670, 671 }, { 680, 681 }, { 689, 2169 },
-    { 714, 715 }, { 720, 721 }, { 730, 2222 }, { 733, 734 }, { 735, 736 }, { 737, 738 },
-    { 739, 740 }, { 741, 2158 }, { 868, 2232 }, { 878, 2278 }, { 886, 2300 }, { 894, 2253 },
-    { 959, 960 }, { 961, 962 }, { 964, 965 }, { 968, 969 }, { 1015, 1016 }, { 1026, 1027 },
-    { 1049, 1050 }, { 1309, 558 }, { 1317, 2163 }, { 1323, 2167 }, { 1749, 1750 }, { 2176, 650 },
-    { 2188, 1826 }, { 2193, 2229 }, { 2198, 2191 }, { 2199, 1210 }, { 2209, 766 }, { 2252, 2204 },
-    { 2256, 57 }, { 2286, 566 }, { 2301, 589 }, { 2305, 603 }, { 1539, 3 }, { 622, 2157 },
-    { 2315, 2312 }, { 806, 2161 }, { 2316, 2324 }, { 2317, 2326 }, { 2320, 2321 }, { 2322, 2323 },
-    { 44, 660 }, { 81, 2180 }, { 659, 2193 }, { 668, 2366 }, { 757, 2169 }, { 964, 1003 },
-    { 968, 1000 }, { 1032, 681 }, { 2158, 2350 }, { 2176, 699 }, { 2191, 2358 }, { 2209, 939 },
-    { 2231, 2375 }, { 2277, 2237 }, { 2296, 2273 }, { 2299, 2333 }, { 2311, 633 }, { 2343, 647 },
-    { 2345, 2346 }, { 2352, 2353 }, { 2354, 2355 }, { 2356, 684 }, { 2361, 2362 }, { 2369, 1318 },
-    { 1198, 1199 }, { 6, 792 }, { 82, 220 }, { 84, 2186 }, { 91, 92 }, { 188, 189 },
-    { 190, 191 }, { 192, 193 }, { 194, 195 }, { 196, 197 }, { 198, 199 }, { 200, 201 },
-    { 202, 203 }, { 204, 205 }, { 206, 207 }, { 208, 209 }, { 210, 211 }, { 212, 213 },
-    { 214, 215 }, { 216, 217 }, { 218, 219 }, { 317, 318 }, { 320, 21 }, { 519, 520 },
-    { 542, 1188 }, { 544, 1190 }, { 546, 1192 }, { 776, 777 }, { 1014, 2365 }, { 1049, 17 },
-    { 1186, 1187 }, { 1193, 1194 }, { 1195, 1196 }, { 1293, 1294 }, { 1295, 1296 }, { 1299, 1300 },
-    { 1537, 1538 }, { 1905, 5 }, { 2201, 2319 }, { 2208, 2282 }, { 2225, 2348 }, { 2230, 1575 },
-    { 2250, 2295 }, { 2271, 550 }, { 3, 2285 }, { 2384, 623 }, { 931, 2161 }, { 1903, 2157 },
-    { 2387, 2325 }, { 2388, 2327 }, { 2389, 2390 }, { 44, 1020 }, { 659, 2391 }, { 2191, 2359 },
-    { 2311, 751 }, { 2378, 2401 }, { 2385, 5 }, { 2394, 1028 }, { 2403, 2357 }, { 2409, 2331 },
-    { 2411, 2412 }, { 1198, 1248 }, { 81, 2420 }, { 91, 103 }, { 681, 6 }, { 1186, 2439 },
-    { 1188, 1189 }, { 1190, 1191 }, { 1192, 2446 }, { 1194, 1298 }, { 1196, 2450 }, { 2176, 61 },
-    { 2225, 2395 }, { 2259, 2445 }, { 2421, 2422 }, { 2423, 2424 }, { 2425, 2426 }, { 2427, 2428 },
-    { 2429, 2430 }, { 2431, 2432 }, { 2433, 2434 }, { 2435, 2417 }, { 2438, 521 }, { 2440, 2441 },
-    { 2443, 647 }, { 2447, 1197 }, { 2448, 2449 }, { 2451, 2383 }, { 2453, 39 }, { 682, 763 },
-    { 762, 679 }, { 2169, 2228 }, { 2244, 1107 }, { 60, 781 }, { 70, 2257 }, { 75, 977 },
-    { 77, 978 }, { 79, 979 }, { 84, 610 }, { 86, 87 }, { 100, 101 }, { 105, 106 },
-    { 110, 111 }, { 144, 145 }, { 187, 72 }, { 530, 531 }, { 532, 533 }, { 551, 552 },
-    { 561, 562 }, { 563, 1218 }, { 567, 568 }, { 569, 570 }, { 577, 578 }, { 586, 587 },
-    { 594, 595 }, { 600, 601 }, { 608, 609 }, { 627, 628 }, { 629, 630 }, { 672, 2344 },
-    { 677, 2393 }, { 685, 686 }, { 691, 692 }, { 710, 711 }, { 712, 713 }, { 715, 2399 },
-    { 716, 717 }, { 718, 719 }, { 722, 723 }, { 724, 725 }, { 726, 727 }, { 728, 729 },
-    { 856, 1594 }, { 860, 861 }, { 868, 869 }, { 874, 875 }, { 878, 879 }, { 882, 883 },
-    { 886, 887 }, { 890, 891 }, { 894, 895 }, { 975, 976 }, { 1085, 1086 }, { 1153, 50 },
-    { 1226, 565 }, { 1687, 1892 }, { 1689, 1893 }, { 1691, 1894 }, { 1693, 1895 }, { 1859, 1860 },
-    { 1868, 1869 }, { 1889, 1890 }, { 2170, 90 }, { 2171, 2418 }, { 2194, 2336 }, { 2195, 582 },
-    { 2201, 2437 }, { 2281, 893 }, { 2284, 864 }, { 2302, 877 }, { 2306, 2180 }, { 2313, 885 },
-    { 2349, 2179 }, { 3, 2460 }, { 942, 2161 }, { 2462, 1904 }, { 2191, 2360 }, { 2404, 2468 },
-    { 2472, 2466 }, { 44, 2479 }, { 91, 108 }, { 681, 2222 }, { 1148, 2157 }, { 1297, 2484 },
-    { 2176, 783 }, { 2465, 2477 }, { 2480, 2498 }, { 2481, 2482 }, { 2483, 2500 }, { 2489, 2490 },
-    { 2491, 2492 }, { 2493, 2494 }, { 2495, 2496 }, { 2224, 2228 }, { 2244, 1120 }, { 2504, 2330 },
-    { 75, 1072 }, { 77, 1073 }, { 79, 1074 }, { 563, 1234 }, { 567, 590 }, { 569, 591 },
-    { 1150, 5 }, { 1472, 2459 }, { 2170, 102 }, { 2194, 2338 }, { 2195, 596 }, { 2240, 2532 },
-    { 2337, 2527 }, { 2339, 2529 }, { 2340, 2530 }, { 2341, 2531 }, { 2380, 2525 }, { 2475, 742 },
-    { 2486, 62 }, { 2508, 6 }, { 2510, 2511 }, { 2513, 2186 }, { 2518, 146 }, { 2520, 2521 },
-    { 2522, 553 }, { 2524, 565 }, { 2528, 2381 }, { 2537, 693 }, { 2538, 2539 }, { 2541, 2542 },
-    { 2543, 2544 }, { 2545, 2546 }, { 2560, 2561 }, { 2562, 2563 }, { 2564, 1861 }, { 2565, 1870 },
-    { 2566, 1891 }, { 2569, 2523 }, { 2571, 321 }, { 1157, 3 }, { 2314, 2578 }, { 2406, 2581 },
-    { 91, 113 }, { 2181, 2589 }, { 2488, 2592 }, { 2501, 2591 }, { 2588, 2485 }, { 2590, 2594 },
-    { 2595, 2596 }, { 2363, 2161 }, { 563, 2559 }, { 567, 604 }, { 569, 605 }, { 1071, 2601 },
-    { 1475, 2157 }, { 2019, 2459 }, { 2170, 107 }, { 2194, 2615 }, { 2556, 2621 }, { 2602, 2603 },
-    { 2604, 565 }, { 2605, 2606 }, { 2608, 1474 }, { 2610, 2627 }, { 2613, 2570 }, { 2614, 2611 },
-    { 2616, 2195 }, { 2617, 2526 }, { 2629, 2577 }, { 2631, 2632 }, { 2633, 2634 }, { 2304, 3 },
-    { 2645, 2593 }, { 2646, 2647 }, { 2648, 2649 }, { 2364, 2161 }, { 2021, 2157 }, { 2170, 112 },
-    { 2382, 2652 }, { 2638, 2668 }, { 2654, 2660 }, { 2655, 1476 }, { 2656, 2020 }, { 2659, 2512 },
-    { 2664, 2662 }, { 2670, 2351 }, { 2641, 3 }, { 2672, 2471 }, { 2675, 2597 }, { 2396, 2161 },
-    { 2157, 631 }, { 2658, 2679 }, { 2677, 2022 }, { 3, 2580 }, { 2687, 2342 }, { 2397, 2161 },
-    { 2533, 2691 }, { 2628, 2157 }, { 2692, 2653 }, { 23, 2463 }, { 41, 42 }, { 46, 47 },
-    { 128, 2464 }, { 155, 156 }, { 157, 158 }, { 160, 161 }, { 162, 163 }, { 455, 456 },
-    { 2318, 2245 }, { 2329, 2694 }, { 2379, 3 }, { 2179, 2702 }, { 2318, 2247 }, { 2464, 2706 },
-    { 2704, 2705 }, { 2710, 3 }, { 2714, 2707 }, { 3, 2587 }, { 2716, 2452 }, { 6, 1064 },
-    { 10, 2157 }, { 12, 5 }, { 21, 508 }, { 44, 966 }, { 59, 517 }, { 66, 67 },
-    { 68, 69 }, { 84, 2374 }, { 91, 225 }, { 95, 554 }, { 97, 2173 }, { 222, 223 },
-    { 227, 228 }, { 350, 1580 }, { 351, 1581 }, { 352, 1582 }, { 353, 2166 }, { 406, 407 },
-    { 408, 409 }, { 410, 411 }, { 412, 413 }, { 414, 415 }, { 416, 417 }, { 419, 420 },
-    { 421, 422 }, { 423, 424 }, { 425, 426 }, { 427, 428 }, { 429, 430 }, { 504, 505 },
-    { 513, 328 }, { 522, 523 }, { 524, 525 }, { 526, 527 }, { 528, 529 }, { 539, 540 },
-    { 541, 542 }, { 543, 544 }, { 545, 546 }, { 547, 548 }, { 555, 1208 }, { 634, 635 },
-    { 655, 656 }, { 694, 743 }, { 698, 2499 }, { 707, 708 }, { 731, 732 }, { 748, 749 },
-    { 772, 773 }, { 857, 2473 }, { 872, 1603 }, { 873, 2470 }, { 880, 1608 }, { 881, 2582 },
-    { 888, 1613 }, { 889, 2642 }, { 900, 863 }, { 951, 952 }, { 956, 957 }, { 958, 2644 },
-    { 963, 794 }, { 973, 974 }, { 1008, 1033 }, { 1038, 1039 }, { 1048, 2367 }, { 1052, 1053 },
-    { 1065, 1066 }, { 1105, 1106 }, { 1116, 2186 }, { 1118, 1134 }, { 1122, 2444 }, { 1124, 1125 },
-    { 1126, 1127 }, { 1129, 1130 }, { 1131, 1132 }, { 1135, 1136 }, { 1138, 1139 }, { 1187, 1752 },
-    { 1189, 1753 }, { 1191, 1754 }, { 1193, 1755 }, { 1195, 1756 }, { 1197, 1757 }, { 1216, 1217 },
-    { 1220, 1221 }, { 1224, 1225 }, { 1228, 1229 }, { 1232, 1233 }, { 1236, 1237 }, { 1297, 1819 },
-    { 1298, 1820 }, { 1447, 1448 }, { 1594, 2231 }, { 1729, 2383 }, { 1748, 536 }, { 1758, 1759 },
-    { 1813, 1814 }, { 1849, 2312 }, { 1910, 1911 }, { 1912, 1913 }, { 1918, 2284 }, { 1919, 2276 },
-    { 1922, 1923 }, { 1924, 2302 }, { 1926, 1927 }, { 1928, 2313 }, { 1930, 1931 }, { 1932, 2281 },
-    { 1934, 1935 }, { 1956, 1957 }, { 1958, 1959 }, { 1971, 2163 }, { 2174, 104 }, { 2176, 2497 },
-    { 2180, 2689 }, { 2183, 582 }, { 2193, 1113 }, { 2201, 507 }, { 2233, 2665 }, { 2251, 2673 },
-    { 2258, 2282 }, { 2274, 1533 }, { 2371, 1751 }, { 2377, 767 }, { 2398, 2600 }, { 2402, 928 },
-    { 2405, 9 }, { 2410, 2347 }, { 2458, 2625 }, { 2514, 2567 }, { 2515, 2609 }, { 2516, 2657 },
-    { 2517, 2678 }, { 2535, 2505 }, { 2558, 52 }, { 2586, 2229 }, { 2626, 1219 }, { 2651, 1227 },
-    { 2661, 1235 }, { 2667, 2622 }, { 322, 323 }, { 325, 326 }, { 418, 2717 }, { 644, 2408 },
-    { 765, 766 }, { 2169, 2436 }, { 2623, 147 }, { 2674, 1199 }, { 641, 3 }, { 91, 230 },
-    { 95, 908 }, { 109, 2173 }, { 353, 2180 }, { 445, 2157 }, { 447, 5 }, { 542, 1752 },
-    { 544, 1753 }, { 546, 1818 }, { 547, 1821 }, { 555, 1764 }, { 634, 743 }, { 694, 635 },
-    { 916, 863 }, { 1020, 656 }, { 1101, 2367 }, { 1452, 2473 }, { 1453, 2470 }, { 1454, 2582 },
-    { 1455, 2642 }, { 1579, 2734 }, { 1603, 2252 }, { 1608, 2277 }, { 1613, 2299 }, { 1925, 2276 },
-    { 2174, 114 }, { 2183, 596 }, { 2233, 2666 }, { 2258, 2815 }, { 2259, 2756 }, { 2274, 1848 },
-    { 2298, 2818 }, { 2306, 2166 }, { 2371, 2817 }, { 2377, 928 }, { 2402, 767 }, { 2405, 444 },
-    { 2410, 2398 }, { 2416, 2781 }, { 2442, 2779 }, { 2478, 2833 }, { 2507, 2793 }, { 2584, 2782 },
-    { 2599, 2797 }, { 2624, 2841 }, { 2680, 2839 }, { 2715, 2738 }, { 2718, 1534 }, { 2721, 11 },
-    { 2724, 794 }, { 2726, 2727 }, { 2735, 2736 }, { 2739, 2740 }, { 2741, 2742 }, { 2744, 2745 },
-    { 2746, 2747 }, { 2748, 2749 }, { 2752, 2753 }, { 2754, 2755 }, { 2757, 2758 }, { 2759, 2760 },
-    { 2767, 2848 }, { 2768, 708 }, { 2770, 2772 }, { 2774, 2776 }, { 2778, 770 }, { 2786, 2244 },
-    { 2790, 2796 }, { 2794, 2795 }, { 2798, 2799 }, { 2800, 2801 }, { 2802, 2803 }, { 2810, 2811 },
-    { 2812, 1449 }, { 2813, 2821 }, { 2816, 1760 }, { 2819, 2820 }, { 2822, 2823 }, { 2825, 2278 },
-    { 2826, 1929 }, { 2827, 2300 }, { 2828, 1933 }, { 2829, 2253 }, { 2830, 2831 }, { 2832, 1765 },
-    { 2838, 2723 }, { 756, 2408 }, { 765, 939 }, { 2179, 2862 }, { 2224, 2436 }, { 2674, 1248 },
-    { 2743, 2863 }, { 3, 2607 }, { 95, 924 }, { 542, 1816 }, { 544, 1817 }, { 1299, 2879 },
-    { 1751, 2876 }, { 2173, 2852 }, { 2174, 2731 }, { 2232, 2891 }, { 2233, 2860 }, { 2276, 2950 },
-    { 2643, 2895 }, { 2685, 2897 }, { 2769, 2869 }, { 2784, 2907 }, { 2824, 2894 }, { 2842, 2917 },
-    { 2843, 2939 }, { 2871, 863 }, { 2874, 446 }, { 2877, 546 }, { 2878, 2942 }, { 2886, 2887 },
-    { 2888, 2889 }, { 2890, 2921 }, { 2892, 2949 }, { 2893, 2951 }, { 2899, 2929 }, { 2903, 1815 },
-    { 2909, 2780 }, { 2911, 1128 }, { 2912, 2519 }, { 2913, 1140 }, { 2916, 2922 }, { 2924, 2925 },
-    { 2927, 2928 }, { 2933, 2934 }, { 2940, 2941 }, { 2944, 2947 }, { 2923, 2961 }, { 2926, 2506 },
-    { 2958, 2598 }, { 13, 14 }, { 20, 21 }, { 44, 804 }, { 45, 2230 }, { 51, 52 },
-    { 53, 17 }, { 56, 2640 }, { 58, 59 }, { 63, 64 }, { 65, 2920 }, { 72, 815 },
-    { 74, 350 }, { 75, 982 }, { 76, 351 }, { 77, 983 }, { 78, 352 }, { 79, 984 },
-    { 80, 353 }, { 81, 82 }, { 83, 2166 }, { 91, 235 }, { 168, 517 }, { 188, 354 },
-    { 190, 355 }, { 232, 233 }, { 237, 238 }, { 242, 243 }, { 247, 248 }, { 252, 253 },
-    { 257, 258 }, { 356, 824 }, { 448, 449 }, { 511, 512 }, { 530, 1179 }, { 555, 556 },
-    { 597, 2699 }, { 639, 640 }, { 643, 2499 }, { 651, 652 }, { 653, 654 }, { 658, 2467 },
-    { 660, 706 }, { 662, 663 }, { 664, 665 }, { 666, 667 }, { 673, 674 }, { 675, 676 },
-    { 700, 701 }, { 702, 703 }, { 704, 705 }, { 709, 2630 }, { 715, 2179 }, { 724, 2075 },
-    { 726, 2076 }, { 728, 2077 }, { 750, 2540 }, { 768, 769 }, { 774, 775 }, { 778, 779 },
-    { 780, 2644 }, { 784, 785 }, { 786, 787 }, { 788, 789 }, { 790, 791 }, { 793, 794 },
-    { 816, 817 }, { 825, 826 }, { 834, 2334 }, { 835, 836 }, { 845, 846 }, { 854, 357 },
-    { 855, 856 }, { 865, 1874 }, { 898, 899 }, { 901, 2234 }, { 902, 903 }, { 906, 907 },
-    { 910, 911 }, { 914, 915 }, { 918, 919 }, { 922, 923 }, { 926, 927 }, { 954, 955 },
-    { 980, 981 }, { 985, 986 }, { 989, 2392 }, { 990, 991 }, { 994, 2332 }, { 1008, 1009 },
-    { 1011, 1012 }, { 1022, 1483 }, { 1023, 1024 }, { 1025, 2583 }, { 1029, 1030 }, { 1035, 2765 },
-    { 1037, 2669 }, { 1087, 1088 }, { 1089, 1090 }, { 1091, 1092 }, { 1103, 1104 }, { 1109, 2457 },
-    { 1114, 1115 }, { 1124, 1852 }, { 1147, 2718 }, { 1156, 1520 }, { 1160, 1161 }, { 1167, 1168 },
-    { 1180, 1181 }, { 1182, 1183 }, { 1185, 536 }, { 1201, 1202 }, { 1203, 1204 }, { 1205, 1206 },
-    { 1214, 1215 }, { 1222, 1223 }, { 1230, 1231 }, { 1239, 2463 }, { 1242, 1243 }, { 1250, 2157 },
-    { 1252, 5 }, { 1478, 1479 }, { 1485, 1486 }, { 1487, 1488 }, { 1510, 1511 }, { 1537, 2814 },
-    { 1683, 2637 }, { 1732, 1163 }, { 1766, 2182 }, { 1853, 1854 }, { 1855, 1856 }, { 1871, 2547 },
-    { 1873, 2573 }, { 1876, 2268 }, { 1878, 2574 }, { 1879, 2269 }, { 1881, 2576 }, { 1884, 2572 },
-    { 1907, 1908 }, { 2025, 2026 }, { 2036, 2037 }, { 2041, 2344 }, { 2046, 2393 }, { 2047, 2048 },
-    { 2049, 688 }, { 2051, 2052 }, { 2056, 2057 }, { 2058, 2059 }, { 2064, 2065 }, { 2066, 2067 },
-    { 2069, 2070 }, { 2071, 2072 }, { 2073, 2074 }, { 2094, 2095 }, { 2123, 2124 }, { 2170, 224 },
-    { 2183, 84 }, { 2184, 2548 }, { 2185, 872 }, { 2257, 2684 }, { 2267, 2550 }, { 2271, 1200 },
-    { 2275, 1249 }, { 2319, 1725 }, { 2336, 2380 }, { 2337, 2836 }, { 2338, 2381 }, { 2339, 2896 },
-    { 2340, 2382 }, { 2349, 2399 }, { 2372, 1018 }, { 2413, 2720 }, { 2419, 93 }, { 2474, 2534 },
-    { 2475, 2078 }, { 2509, 2465 }, { 2536, 2455 }, { 2551, 1880 }, { 2553, 1883 }, { 2555, 1886 },
-    { 2557, 2837 }, { 2575, 1866 }, { 2584, 814 }, { 2618, 2487 }, { 2620, 2497 }, { 2671, 2161 },
-    { 2672, 2385 }, { 2682, 2407 }, { 2686, 2931 }, { 2687, 624 }, { 2688, 690 }, { 2693, 2469 },
-    { 2695, 625 }, { 2698, 2663 }, { 2711, 331 }, { 2716, 1905 }, { 2719, 2050 }, { 2804, 2857 },
-    { 2806, 2858 }, { 2808, 2859 }, { 2849, 2730 }, { 2851, 2910 }, { 2854, 2845 }, { 2861, 2708 },
-    { 2872, 2853 }, { 2875, 2750 }, { 2883, 917 }, { 2902, 2456 }, { 2915, 583 }, { 3, 2612 },
-    { 95, 2777 }, { 2276, 2952 }, { 2419, 2969 }, { 2585, 2174 }, { 2914, 2989 }, { 2948, 2987 },
-    { 2953, 2967 }, { 2963, 863 }, { 2964, 2965 }, { 2970, 2977 }, { 2972, 2988 }, { 2979, 2999 },
-    { 2983, 2966 }, { 2984, 2985 }, { 2995, 3001 }, { 2996, 3002 }, { 72, 1575 }, { 75, 987 },
-    { 77, 988 }, { 79, 3089 }, { 81, 2728 }, { 91, 240 }, { 350, 818 }, { 351, 819 },
-    { 352, 820 }, { 353, 821 }, { 354, 822 }, { 355, 823 }, { 356, 844 }, { 451, 21 },
-    { 652, 1019 }, { 654, 2884 }, { 660, 1489 }, { 662, 1483 }, { 664, 3095 }, { 673, 3097 },
-    { 704, 1036 }, { 709, 2669 }, { 865, 1882 }, { 909, 2234 }, { 1013, 3041 }, { 1021, 2467 },
-    { 1022, 663 }, { 1031, 2583 }, { 1037, 2630 }, { 1149, 2962 }, { 1156, 3010 }, { 1214, 1768 },
-    { 1222, 1769 }, { 1230, 1770 }, { 1767, 2182 }, { 1885, 2269 }, { 2036, 2042 }, { 2053, 2157 },
-    { 2068, 3055 }, { 2166, 2586 }, { 2170, 229 }, { 2173, 2732 }, { 2184, 2550 }, { 2185, 5 },
-    { 2193, 3134 }, { 2201, 3005 }, { 2256, 2640 }, { 2258, 3113 }, { 2267, 2548 }, { 2268, 2773 },
-    { 2275, 3107 }, { 2332, 2856 }, { 2334, 3070 }, { 2341, 2183 }, { 2372, 3042 }, { 2392, 3087 },
-    { 2400, 3051 }, { 2413, 2908 }, { 2416, 3068 }, { 2442, 3062 }, { 2478, 93 }, { 2502, 3106 },
-    { 2536, 2487 }, { 2540, 3155 }, { 2549, 3136 }, { 2552, 2576 }, { 2554, 2572 }, { 2557, 3100 },
-    { 2618, 2455 }, { 2619, 3012 }, { 2682, 2469 }, { 2686, 2976 }, { 2688, 2663 }, { 2693, 2407 },
-    { 2695, 690 }, { 2698, 625 }, { 2703, 2506 }, { 2712, 2598 }, { 2719, 2683 }, { 2771, 3163 },
-    { 2787, 2230 }, { 2834, 2997 }, { 2930, 3203 }, { 2973, 2568 }, { 2974, 3039 }, { 2993, 2684 },
-    { 3006, 794 }, { 3008, 3009 }, { 3013, 3178 }, { 3014, 3069 }, { 3015, 3017 }, { 3016, 3018 },
-    { 3019, 3021 }, { 3022, 3023 }, { 3026, 3027 }, { 3036, 3003 }, { 3037, 3111 }, { 3038, 3211 },
-    { 3040, 2869 }, { 3043, 2763 }, { 3047, 3048 }, { 3049, 3050 }, { 3056, 3057 }, { 3058, 2351 },
-    { 3060, 770 }, { 3063, 3064 }, { 3065, 3066 }, { 3071, 3072 }, { 3073, 847 }, { 3078, 3079 },
-    { 3080, 2980 }, { 3086, 2991 }, { 3091, 3162 }, { 3093, 57 }, { 3096, 2534 }, { 3101, 3102 },
-    { 3105, 2789 }, { 3109, 1162 }, { 3110, 1169 }, { 3112, 1184 }, { 3114, 3115 }, { 3121, 1244 },
-    { 3122, 1251 }, { 3124, 1449 }, { 3125, 3126 }, { 3132, 3133 }, { 3135, 3076 }, { 3138, 3180 },
-    { 3141, 1909 }, { 3146, 3147 }, { 3149, 3150 }, { 3151, 3152 }, { 3153, 3154 }, { 3156, 2096 },
-    { 3157, 2383 }, { 3160, 2573 }, { 3183, 856 }, { 3187, 3130 }, { 3204, 2968 }, { 3, 2697 },
-    { 2990, 3221 }, { 3000, 3222 }, { 3218, 3223 }, { 3219, 2982 }, { 3224, 2945 }, { 3227, 3228 },
-    { 75, 992 }, { 77, 993 }, { 79, 3341 }, { 91, 245 }, { 95, 3209 }, { 350, 828 },
-    { 351, 829 }, { 352, 830 }, { 353, 831 }, { 354, 832 }, { 355, 833 }, { 356, 3074 },
-    { 660, 2062 }, { 843, 3241 }, { 865, 3264 }, { 925, 2234 }, { 2173, 2733 }, { 2182, 3167 },
-    { 2184, 3077 }, { 2185, 880 }, { 2267, 2552 }, { 2268, 5 }, { 2269, 3181 }, { 2332, 3007 },
-    { 2334, 3337 }, { 2392, 3088 }, { 2400, 3353 }, { 2467, 2035 }, { 2549, 3161 }, { 2554, 3140 },
-    { 2585, 93 }, { 2681, 3233 }, { 2805, 2183 }, { 2850, 3215 }, { 2978, 2962 }, { 3011, 3298 },
-    { 3034, 3281 }, { 3061, 3288 }, { 3067, 3287 }, { 3084, 3220 }, { 3085, 3272 }, { 3099, 3257 },
-    { 3103, 57 }, { 3108, 2640 }, { 3139, 3251 }, { 3142, 1909 }, { 3148, 3266 }, { 3173, 3243 },
-    { 3185, 3318 }, { 3195, 3212 }, { 3206, 3324 }, { 3213, 3338 }, { 3216, 3207 }, { 3217, 3311 },
-    { 3230, 3231 }, { 3232, 3090 }, { 3235, 3236 }, { 3237, 3238 }, { 3239, 3240 }, { 3247, 3343 },
-    { 3248, 3256 }, { 3250, 3054 }, { 3252, 3081 }, { 3259, 1158 }, { 3268, 3075 }, { 3270, 3158 },
-    { 3271, 2574 }, { 3273, 3277 }, { 3274, 22 }, { 3279, 3258 }, { 3283, 3328 }, { 3284, 3320 },
-    { 3285, 3052 }, { 3292, 3331 }, { 3293, 3308 }, { 3296, 3344 }, { 3313, 2971 }, { 3317, 3322 },
-    { 3319, 3321 }, { 3325, 3348 }, { 3329, 3176 }, { 3330, 2474 }, { 3334, 3335 }, { 3336, 837 },
-    { 3340, 3286 }, { 3349, 3116 }, { 3354, 2250 }, { 3356, 3278 }, { 3359, 2060 }, { 3360, 3267 },
-    { 1724, 3 }, { 3369, 3225 }, { 3370, 3371 }, { 91, 250 }, { 350, 838 }, { 351, 839 },
-    { 352, 840 }, { 353, 841 }, { 354, 842 }, { 355, 853 }, { 356, 3458 }, { 827, 3380 },
-    { 865, 3462 }, { 2182, 3200 }, { 2184, 3082 }, { 2185, 888 }, { 2234, 2551 }, { 2267, 3404 },
-    { 2268, 2775 }, { 2269, 3449 }, { 2400, 3463 }, { 2643, 93 }, { 2681, 3398 }, { 2807, 2183 },
-    { 3020, 3400 }, { 3127, 2640 }, { 3182, 3396 }, { 3212, 3368 }, { 3310, 3428 }, { 3314, 3446 },
-    { 3326, 3451 }, { 3339, 3437 }, { 3367, 3427 }, { 3375, 3376 }, { 3377, 3280 }, { 3381, 3382 },
-    { 3383, 3384 }, { 3386, 3439 }, { 3388, 3399 }, { 3390, 3415 }, { 3391, 3269 }, { 3393, 3426 },
-    { 3395, 3419 }, { 3410, 3452 }, { 3412, 3457 }, { 3421, 2683 }, { 3422, 3244 }, { 3423, 3431 },
-    { 3429, 3430 }, { 3432, 3433 }, { 3435, 3205 }, { 3442, 3355 }, { 3448, 3332 }, { 3450, 2374 },
-    { 3453, 3323 }, { 3, 2722 }, { 3467, 3214 }, { 91, 255 }, { 350, 848 }, { 351, 849 },
-    { 352, 850 }, { 353, 851 }, { 354, 852 }, { 355, 3503 }, { 2182, 3201 }, { 2184, 3294 },
-    { 2185, 896 }, { 2234, 2553 }, { 2729, 93 }, { 2809, 2183 }, { 3137, 3477 }, { 3304, 3492 },
-    { 3385, 3475 }, { 3389, 3491 }, { 3397, 3483 }, { 3408, 3497 }, { 3411, 3476 }, { 3414, 3504 },
-    { 3424, 3368 }, { 3441, 3481 }, { 3465, 3166 }, { 3469, 3470 }, { 3471, 3472 }, { 3474, 3502 },
-    { 3479, 3379 }, { 3489, 3513 }, { 3493, 3495 }, { 3498, 3499 }, { 3500, 3501 }, { 3508, 85 },
-    { 3509, 3413 }, { 3512, 3514 }, { 3516, 3484 }, { 26, 509 }, { 31, 2866 }, { 40, 2701 },
-    { 43, 3306 }, { 45, 2456 }, { 434, 435 }, { 613, 614 }, { 615, 616 }, { 636, 695 },
-    { 678, 679 }, { 682, 683 }, { 698, 2864 }, { 752, 753 }, { 767, 2935 }, { 795, 2650 },
-    { 799, 2363 }, { 930, 2696 }, { 934, 2397 }, { 967, 2676 }, { 972, 2364 }, { 1002, 2690 },
-    { 1006, 2396 }, { 1056, 1057 }, { 1058, 1059 }, { 1060, 1061 }, { 1062, 1063 }, { 1077, 1078 },
-    { 1079, 1080 }, { 1094, 1095 }, { 1096, 1097 }, { 1170, 1171 }, { 1245, 1246 }, { 1550, 1551 },
-    { 1552, 1553 }, { 1554, 1555 }, { 1556, 1557 }, { 1578, 2986 }, { 1671, 1672 }, { 1673, 1674 },
-    { 1675, 1676 }, { 1677, 1678 }, { 1687, 1688 }, { 1689, 1690 }, { 1691, 1692 }, { 1693, 1694 },
-    { 1789, 2463 }, { 2169, 2855 }, { 2251, 2868 }, { 2347, 2600 }, { 2415, 2454 }, { 2457, 1683 },
-    { 2476, 2840 }, { 2503, 2700 }, { 2623, 2179 }, { 2712, 2224 }, { 2764, 2783 }, { 2788, 2507 },
-    { 2792, 2992 }, { 3145, 2505 }, { 3374, 2751 }, { 3, 2901 }, { 2918, 3520 }, { 91, 260 },
-    { 350, 2097 }, { 351, 2098 }, { 352, 2099 }, { 2182, 3202 }, { 2184, 3295 }, { 2185, 904 },
-    { 2234, 2555 }, { 2870, 93 }, { 3473, 3528 }, { 3482, 3538 }, { 3494, 3550 }, { 3507, 3539 },
-    { 3523, 3524 }, { 3525, 3526 }, { 3527, 3548 }, { 3530, 3532 }, { 3537, 3546 }, { 3541, 3553 },
-    { 3544, 3394 }, { 3557, 3535 }, { 698, 2956 }, { 797, 2650 }, { 928, 2935 }, { 932, 2696 },
-    { 970, 2676 }, { 1004, 2690 }, { 1720, 2986 }, { 2220, 3558 }, { 2221, 3559 }, { 2251, 2960 },
-    { 2347, 3568 }, { 2415, 2840 }, { 2476, 2454 }, { 2503, 3560 }, { 2639, 40 }, { 2703, 3604 },
-    { 2788, 2599 }, { 2792, 2994 }, { 2867, 3563 }, { 2882, 2783 }, { 2919, 3574 }, { 2936, 3580 },
-    { 2937, 3595 }, { 2938, 3590 }, { 3347, 3588 }, { 3350, 3589 }, { 3425, 2751 }, { 3564, 3611 },
-    { 3565, 2959 }, { 3582, 3583 }, { 3584, 3585 }, { 3586, 3587 }, { 3591, 3592 }, { 3596, 3597 },
-    { 3599, 3600 }, { 3601, 3602 }, { 3610, 3305 }, { 3612, 2855 }, { 3, 2981 }, { 2900, 3618 },
-    { 2184, 3496 }, { 2185, 912 }, { 2234, 3083 }, { 3362, 3621 }, { 3506, 3626 }, { 3547, 3629 },
-    { 3556, 3638 }, { 3622, 3623 }, { 3625, 3627 }, { 3631, 3552 }, { 3632, 3630 }, { 3633, 3634 },
-    { 3636, 3480 }, { 798, 2650 }, { 933, 2696 }, { 971, 2676 }, { 1005, 2690 }, { 2639, 2700 },
-    { 2919, 3576 }, { 2936, 3672 }, { 3567, 3651 }, { 3572, 3642 }, { 3578, 3646 }, { 3648, 3649 },
-    { 3661, 3644 }, { 3662, 3581 }, { 3663, 3674 }, { 3664, 3673 }, { 3665, 1172 }, { 3666, 1247 },
-    { 3668, 3669 }, { 3675, 3676 }, { 3, 3619 }, { 2906, 3679 }, { 2184, 3542 }, { 2185, 920 },
-    { 2234, 3403 }, { 3549, 3683 }, { 3637, 3686 }, { 3640, 3691 }, { 3681, 3682 }, { 3684, 3688 },
-    { 3689, 3531 }, { 3692, 3635 }, { 3645, 3696 }, { 3694, 3573 }, { 3695, 3575 }, { 3697, 3579 },
-    { 3701, 2330 }, { 3707, 3598 }, { 3708, 3593 }, { 2847, 3713 }, { 2943, 3 }, { 3364, 3717 },
-    { 3687, 3719 }, { 3718, 3716 }, { 3699, 3725 }, { 3702, 3726 }, { 3703, 3728 }, { 3705, 3727 },
-    { 3714, 3 }, { 3735, 3724 }, { 3737, 3577 }, { 3, 1146 }, { 3741, 3208 }, { 17, 166 },
-    { 21, 154 }, { 23, 3704 }, { 28, 2249 }, { 37, 3654 }, { 40, 3711 }, { 43, 324 },
-    { 52, 165 }, { 54, 2711 }, { 64, 170 }, { 70, 2519 }, { 73, 349 }, { 82, 471 },
-    { 84, 1374 }, { 86, 1256 }, { 90, 366 }, { 91, 265 }, { 93, 388 }, { 95, 1207 },
-    { 97, 370 }, { 100, 1257 }, { 102, 372 }, { 104, 374 }, { 105, 1258 }, { 107, 375 },
-    { 109, 377 }, { 110, 1259 }, { 112, 378 }, { 114, 380 }, { 115, 3677 }, { 142, 143 },
-    { 148, 149 }, { 150, 151 }, { 167, 168 }, { 171, 172 }, { 173, 174 }, { 175, 176 },
-    { 177, 178 }, { 179, 180 }, { 181, 182 }, { 183, 184 }, { 185, 186 }, { 192, 356 },
-    { 194, 357 }, { 196, 358 }, { 198, 359 }, { 200, 360 }, { 202, 361 }, { 221, 3540 },
-    { 224, 381 }, { 226, 383 }, { 229, 384 }, { 231, 386 }, { 234, 387 }, { 236, 389 },
-    { 239, 390 }, { 241, 392 }, { 244, 393 }, { 246, 395 }, { 249, 396 }, { 251, 398 },
-    { 254, 399 }, { 256, 401 }, { 259, 402 }, { 261, 404 }, { 262, 263 }, { 266, 2173 },
-    { 267, 268 }, { 270, 2174 }, { 272, 273 }, { 277, 278 }, { 282, 283 }, { 287, 288 },
-    { 292, 293 }, { 297, 298 }, { 301, 2568 }, { 311, 312 }, { 327, 328 }, { 330, 3197 },
-    { 331, 1948 }, { 332, 517 }, { 333, 334 }, { 335, 336 }, { 337, 338 }, { 339, 340 },
-    { 341, 342 }, { 343, 344 }, { 345, 346 }, { 347, 348 }, { 350, 2103 }, { 351, 2104 },
-    { 352, 2105 }, { 353, 1583 }, { 354, 1584 }, { 355, 1585 }, { 362, 363 }, { 364, 2514 },
-    { 367, 2243 }, { 453, 2280 }, { 460, 2619 }, { 462, 463 }, { 464, 465 }, { 466, 467 },
-    { 468, 2509 }, { 469, 470 }, { 472, 2850 }, { 473, 3175 }, { 474, 2335 }, { 476, 477 },
-    { 478, 3289 }, { 480, 481 }, { 482, 3405 }, { 484, 485 }, { 486, 3486 }, { 488, 489 },
-    { 490, 3533 }, { 492, 493 }, { 494, 3628 }, { 496, 497 }, { 500, 501 }, { 502, 503 },
-    { 506, 2955 }, { 510, 3655 }, { 516, 2725 }, { 518, 3551 }, { 522, 1163 }, { 523, 1164 },
-    { 524, 1734 }, { 530, 1287 }, { 559, 1310 }, { 563, 1775 }, { 565, 1776 }, { 567, 1829 },
-    { 569, 1314 }, { 582, 1212 }, { 584, 1324 }, { 596, 1213 }, { 598, 1334 }, { 611, 3698 },
-    { 620, 2620 }, { 636, 637 }, { 642, 643 }, { 648, 649 }, { 653, 2032 }, { 657, 3044 },
-    { 661, 3046 }, { 662, 3143 }, { 697, 3569 }, { 745, 746 }, { 752, 759 }, { 755, 3641 },
-    { 767, 3333 }, { 794, 3129 }, { 795, 2328 }, { 796, 3315 }, { 805, 2386 }, { 806, 3742 },
-    { 857, 3345 }, { 860, 1596 }, { 863, 1643 }, { 873, 3639 }, { 874, 1604 }, { 881, 3693 },
-    { 882, 1609 }, { 889, 3723 }, { 890, 1614 }, { 896, 1618 }, { 897, 3685 }, { 898, 1619 },
-    { 904, 1623 }, { 905, 3721 }, { 906, 1624 }, { 912, 1628 }, { 913, 3736 }, { 914, 1629 },
-    { 920, 1633 }, { 921, 3715 }, { 922, 1634 }, { 930, 2461 }, { 938, 931 }, { 941, 2579 },
-    { 949, 942 }, { 1017, 3511 }, { 1022, 3265 }, { 1049, 2000 }, { 1065, 1857 }, { 1068, 1069 },
-    { 1082, 1083 }, { 1086, 2837 }, { 1108, 3104 }, { 1114, 2149 }, { 1152, 2701 }, { 1166, 3709 },
-    { 1173, 1174 }, { 1175, 1176 }, { 1177, 1178 }, { 1216, 1344 }, { 1224, 1354 }, { 1232, 1364 },
-    { 1241, 3710 }, { 1255, 3275 }, { 1262, 1263 }, { 1273, 1274 }, { 1276, 1277 }, { 1281, 1282 },
-    { 1283, 1284 }, { 1285, 1286 }, { 1288, 1289 }, { 1290, 1291 }, { 1292, 3276 }, { 1301, 1302 },
-    { 1303, 1304 }, { 1305, 1306 }, { 1308, 2761 }, { 1311, 1312 }, { 1315, 1316 }, { 1319, 1320 },
-    { 1321, 1322 }, { 1325, 1326 }, { 1329, 2414 }, { 1330, 1331 }, { 1332, 1333 }, { 1335, 1336 },
-    { 1340, 1341 }, { 1342, 1343 }, { 1345, 1346 }, { 1350, 1351 }, { 1352, 1353 }, { 1355, 1356 },
-    { 1360, 1361 }, { 1362, 1363 }, { 1365, 1366 }, { 1370, 1371 }, { 1372, 1373 }, { 1450, 1075 },
-    { 1452, 3734 }, { 1467, 1468 }, { 1469, 2176 }, { 1481, 3254 }, { 1482, 3094 }, { 1491, 1041 },
-    { 1535, 2444 }, { 1540, 1541 }, { 1562, 1563 }, { 1564, 1565 }, { 1566, 1567 }, { 1568, 1569 },
-    { 1570, 1571 }, { 1572, 1573 }, { 1578, 3184 }, { 1593, 2547 }, { 1597, 2218 }, { 1600, 1601 },
-    { 1606, 1607 }, { 1611, 1612 }, { 1616, 1617 }, { 1621, 1622 }, { 1626, 1627 }, { 1631, 1632 },
-    { 1636, 1637 }, { 1638, 1639 }, { 1640, 1641 }, { 1644, 1645 }, { 1646, 1647 }, { 1648, 1649 },
-    { 1652, 1653 }, { 1654, 1655 }, { 1656, 1657 }, { 1660, 1661 }, { 1662, 1663 }, { 1664, 1665 },
-    { 1668, 1669 }, { 1730, 3025 }, { 1731, 3366 }, { 1738, 1739 }, { 1740, 1741 }, { 1742, 1743 },
-    { 1744, 1745 }, { 1746, 1747 }, { 1761, 1762 }, { 1763, 2880 }, { 1766, 2685 }, { 1767, 2699 },
-    { 1771, 1772 }, { 1773, 1774 }, { 1777, 1778 }, { 1779, 1780 }, { 1781, 1782 }, { 1784, 2270 },
-    { 1785, 1786 }, { 1787, 2186 }, { 1799, 1800 }, { 1801, 2834 }, { 1802, 1803 }, { 1804, 1805 },
-    { 1806, 1807 }, { 1808, 1809 }, { 1810, 1811 }, { 1812, 2898 }, { 1822, 1823 }, { 1827, 1828 },
-    { 1830, 2373 }, { 1831, 1832 }, { 1833, 1834 }, { 1837, 1838 }, { 1839, 1840 }, { 1843, 1844 },
-    { 1858, 3229 }, { 1896, 2637 }, { 1914, 1915 }, { 1916, 1917 }, { 1937, 1938 }, { 1950, 1951 },
-    { 1953, 1954 }, { 1960, 1961 }, { 1964, 1965 }, { 1966, 2286 }, { 1967, 1968 }, { 1970, 2954 },
-    { 1972, 1973 }, { 1974, 1975 }, { 1976, 1977 }, { 1978, 2301 }, { 1982, 1983 }, { 1984, 1985 },
-    { 1986, 1987 }, { 1988, 2305 }, { 1992, 1993 }, { 1994, 1995 }, { 2030, 2031 }, { 2033, 2034 },
-    { 2038, 2039 }, { 2040, 2474 }, { 2043, 2044 }, { 2061, 3387 }, { 2063, 3361 }, { 2068, 3517 },
-    { 2092, 2093 }, { 2100, 2101 }, { 2106, 2107 }, { 2111, 2873 }, { 2112, 2113 }, { 2117, 2737 },
-    { 2121, 1009 }, { 2126, 2365 }, { 2128, 3402 }, { 2129, 2130 }, { 2131, 2583 }, { 2132, 2133 },
-    { 2136, 2765 }, { 2138, 3464 }, { 2158, 2295 }, { 2166, 2257 }, { 2169, 2709 }, { 2170, 264 },
-    { 2182, 3169 }, { 2189, 1145 }, { 2194, 2804 }, { 2195, 3261 }, { 2201, 153 }, { 2212, 2418 },
-    { 2216, 5 }, { 2224, 2713 }, { 2245, 612 }, { 2246, 2515 }, { 2250, 3309 }, { 2251, 3372 },
-    { 2281, 1615 }, { 2296, 2235 }, { 2302, 1605 }, { 2313, 1610 }, { 2370, 3117 }, { 2372, 2127 },
-    { 2374, 3521 }, { 2376, 3168 }, { 2413, 2457 }, { 2415, 2458 }, { 2437, 1797 }, { 2454, 3466 },
-    { 2503, 3120 }, { 2516, 2210 }, { 2535, 3729 }, { 2567, 3215 }, { 2575, 2003 }, { 2609, 2910 },
-    { 2625, 2730 }, { 2626, 1347 }, { 2635, 1720 }, { 2651, 1357 }, { 2657, 3216 }, { 2661, 1367 },
-    { 2667, 3260 }, { 2671, 3720 }, { 2678, 3312 }, { 2688, 2865 }, { 2689, 2835 }, { 2695, 2957 },
-    { 2708, 3678 }, { 2762, 3092 }, { 2766, 3416 }, { 2771, 2215 }, { 2787, 2456 }, { 2836, 3131 },
-    { 2845, 3358 }, { 2854, 3606 }, { 2867, 2179 }, { 2875, 3035 }, { 2883, 1630 }, { 2896, 3263 },
-    { 2902, 45 }, { 2930, 3164 }, { 2931, 3177 }, { 2932, 3436 }, { 2946, 2720 }, { 2973, 3440 },
-    { 2975, 3459 }, { 2980, 1625 }, { 2993, 3722 }, { 2997, 3217 }, { 3004, 2247 }, { 3053, 3045 },
-    { 3059, 3191 }, { 3118, 2368 }, { 3119, 3624 }, { 3159, 1996 }, { 3172, 3300 }, { 3210, 2636 },
-    { 3213, 1620 }, { 3220, 1635 }, { 3242, 452 }, { 3246, 3455 }, { 3249, 3245 }, { 3255, 3434 },
-    { 3290, 2992 }, { 3363, 2125 }, { 3373, 2476 }, { 3406, 2998 }, { 3444, 2750 }, { 3485, 2137 },
-    { 3488, 3262 }, { 3490, 3098 }, { 3505, 2870 }, { 3515, 3179 }, { 3518, 3226 }, { 3534, 2622 },
-    { 3536, 2407 }, { 3543, 2469 }, { 3545, 1726 }, { 3561, 3316 }, { 3603, 3656 }, { 3670, 3174 },
-    { 3730, 3461 }, { 3733, 3555 }, { 3740, 3690 }, { 3, 3123 }, { 17, 459 }, { 21, 315 },
-    { 52, 458 }, { 64, 3846 }, { 84, 1845 }, { 91, 275 }, { 93, 391 }, { 95, 1642 },
-    { 164, 3753 }, { 169, 3755 }, { 226, 4187 }, { 231, 2173 }, { 234, 3024 }, { 239, 3234 },
-    { 244, 3378 }, { 249, 3468 }, { 254, 3522 }, { 259, 3620 }, { 280, 2174 }, { 328, 1798 },
-    { 332, 2486 }, { 350, 2109 }, { 351, 2110 }, { 352, 4086 }, { 353, 2728 }, { 356, 1586 },
-    { 357, 1587 }, { 358, 1588 }, { 359, 1589 }, { 360, 1590 }, { 373, 2243 }, { 479, 2335 },
-    { 515, 2711 }, { 517, 1949 }, { 522, 1279 }, { 530, 4059 }, { 559, 4061 }, { 563, 1783 },
-    { 565, 4034 }, { 567, 1835 }, { 569, 1328 }, { 584, 4067 }, { 598, 4071 }, { 619, 3826 },
-    { 620, 3551 }, { 643, 2956 }, { 657, 3254 }, { 661, 4178 }, { 662, 3265 }, { 745, 1041 },
-    { 797, 2328 }, { 803, 3900 }, { 807, 2386 }, { 813, 3902 }, { 857, 3734 }, { 863, 1651 },
-    { 928, 3333 }, { 932, 2461 }, { 943, 2579 }, { 1019, 2032 }, { 1022, 3143 }, { 1068, 1075 },
-    { 1118, 3104 }, { 1159, 2620 }, { 1164, 1165 }, { 1212, 2974 }, { 1213, 2182 }, { 1313, 3879 },
-    { 1315, 1339 }, { 1349, 2414 }, { 1450, 1069 }, { 1452, 3345 }, { 1453, 3639 }, { 1454, 3693 },
-    { 1455, 3723 }, { 1457, 1083 }, { 1466, 3275 }, { 1467, 2725 }, { 1480, 649 }, { 1481, 3044 },
-    { 1482, 4176 }, { 1491, 746 }, { 1498, 3685 }, { 1499, 3721 }, { 1500, 3736 }, { 1501, 3715 },
-    { 1659, 2218 }, { 1687, 3934 }, { 1732, 3872 }, { 1733, 1734 }, { 1825, 2880 }, { 1836, 2373 },
-    { 1850, 2444 }, { 1955, 2898 }, { 1968, 1980 }, { 1981, 2954 }, { 1999, 3930 }, { 2002, 3229 },
-    { 2029, 1017 }, { 2033, 4091 }, { 2045, 2474 }, { 2063, 3464 }, { 2082, 3517 }, { 2102, 3835 },
-    { 2134, 2583 }, { 2138, 3361 }, { 2166, 3794 }, { 2169, 2713 }, { 2170, 269 }, { 2179, 3866 },
-    { 2183, 4032 }, { 2193, 3996 }, { 2194, 2806 }, { 2195, 3262 }, { 2201, 314 }, { 2210, 3761 },
-    { 2215, 3904 }, { 2216, 2773 }, { 2224, 2709 }, { 2238, 3744 }, { 2239, 4102 }, { 2245, 3868 },
-    { 2246, 2517 }, { 2247, 3867 }, { 2248, 3749 }, { 2251, 3373 }, { 2257, 3722 }, { 2270, 3168 },
-    { 2271, 3956 }, { 2279, 3844 }, { 2284, 3997 }, { 2301, 1327 }, { 2305, 1337 }, { 2368, 3875 },
-    { 2370, 3119 }, { 2372, 4075 }, { 2376, 3170 }, { 2413, 4111 }, { 2502, 3988 }, { 2503, 3937 },
-    { 2509, 3757 }, { 2547, 3936 }, { 2558, 3948 }, { 2575, 2005 }, { 2624, 4043 }, { 2665, 4027 },
-    { 2666, 4028 }, { 2671, 4097 }, { 2688, 2957 }, { 2695, 2865 }, { 2699, 2971 }, { 2737, 2856 },
-    { 2761, 2915 }, { 2763, 4076 }, { 2766, 3436 }, { 2805, 4048 }, { 2807, 4050 }, { 2808, 4051 },
-    { 2809, 4052 }, { 2835, 2835 }, { 2849, 4045 }, { 2851, 3855 }, { 2853, 3859 }, { 2857, 3878 },
-    { 2872, 3772 }, { 2873, 4084 }, { 2881, 3092 }, { 2920, 3780 }, { 2932, 3416 }, { 2937, 4121 },
-    { 2946, 2908 }, { 2955, 3751 }, { 2968, 3857 }, { 2975, 3555 }, { 2976, 3177 }, { 3046, 3456 },
-    { 3053, 3245 }, { 3059, 3300 }, { 3117, 3478 }, { 3118, 3529 }, { 3128, 3825 }, { 3131, 3169 },
-    { 3144, 3929 }, { 3159, 4036 }, { 3164, 3460 }, { 3172, 3191 }, { 3174, 2295 }, { 3175, 3843 },
-    { 3188, 4054 }, { 3197, 3845 }, { 3242, 1795 }, { 3249, 3045 }, { 3263, 3171 }, { 3276, 2673 },
-    { 3282, 3260 }, { 3290, 2994 }, { 3346, 3871 }, { 3363, 4095 }, { 3365, 3903 }, { 3366, 3873 },
-    { 3372, 2476 }, { 3392, 4120 }, { 3401, 4177 }, { 3402, 3892 }, { 3405, 376 }, { 3406, 3226 },
-    { 3407, 3261 }, { 3409, 3035 }, { 3434, 3094 }, { 3438, 3025 }, { 3440, 3861 }, { 3445, 3890 },
-    { 3447, 4166 }, { 3454, 4024 }, { 3461, 3931 }, { 3465, 4123 }, { 3466, 4124 }, { 3485, 4080 },
-    { 3486, 379 }, { 3487, 3980 }, { 3488, 4169 }, { 3490, 3253 }, { 3505, 3863 }, { 3515, 3291 },
-    { 3518, 2998 }, { 3519, 3758 }, { 3533, 382 }, { 3534, 4029 }, { 3536, 2469 }, { 3540, 3312 },
-    { 3543, 2407 }, { 3545, 4195 }, { 3554, 3760 }, { 3562, 4056 }, { 3616, 4149 }, { 3628, 385 },
-    { 3680, 5 }, { 3712, 4119 }, { 3732, 3778 }, { 3733, 3459 }, { 3741, 4152 }, { 3743, 3690 },
-    { 3745, 4109 }, { 3756, 4141 }, { 3759, 2186 }, { 3765, 4110 }, { 3766, 4130 }, { 3767, 3289 },
-    { 3769, 4135 }, { 3776, 4151 }, { 3779, 2619 }, { 3781, 3782 }, { 3783, 3784 }, { 3785, 3786 },
-    { 3788, 3789 }, { 3790, 3791 }, { 3792, 3793 }, { 3810, 4106 }, { 3811, 4100 }, { 3812, 3813 },
-    { 3814, 271 }, { 3823, 329 }, { 3827, 3828 }, { 3829, 3830 }, { 3831, 3832 }, { 3833, 3834 },
-    { 3836, 3837 }, { 3838, 3839 }, { 3847, 3848 }, { 3849, 3850 }, { 3851, 3852 }, { 3853, 3854 },
-    { 3864, 2568 }, { 3865, 3659 }, { 3869, 3870 }, { 3874, 3953 }, { 3876, 3877 }, { 3881, 3964 },
-    { 3883, 3968 }, { 3884, 3617 }, { 3885, 3949 }, { 3887, 2864 }, { 3891, 3455 }, { 3906, 3908 },
-    { 3907, 4115 }, { 3909, 4116 }, { 3910, 3913 }, { 3911, 4113 }, { 3914, 4173 }, { 3916, 3919 },
-    { 3917, 4162 }, { 3923, 4174 }, { 3925, 3742 }, { 3927, 3315 }, { 3939, 3940 }, { 3942, 3971 },
-    { 3943, 3974 }, { 3944, 3977 }, { 3950, 3951 }, { 3954, 3955 }, { 3957, 3958 }, { 3960, 2286 },
-    { 3962, 3963 }, { 3965, 3966 }, { 3969, 3970 }, { 3972, 3973 }, { 3975, 3976 }, { 3978, 3979 },
-    { 3984, 3985 }, { 3989, 3990 }, { 3991, 3992 }, { 3993, 3994 }, { 4017, 4107 }, { 4018, 4019 },
-    { 4020, 4021 }, { 4022, 4023 }, { 4037, 2814 }, { 4039, 4040 }, { 4041, 4042 }, { 4049, 2858 },
-    { 4058, 1952 }, { 4060, 1962 }, { 4062, 4063 }, { 4064, 4065 }, { 4066, 4148 }, { 4068, 1979 },
-    { 4069, 4070 }, { 4072, 1989 }, { 4073, 4074 }, { 4077, 4078 }, { 4083, 2991 }, { 4085, 2108 },
-    { 4087, 2114 }, { 4090, 647 }, { 4092, 4093 }, { 4098, 2689 }, { 4103, 4046 }, { 4105, 3747 },
-    { 4118, 2031 }, { 4126, 3770 }, { 4127, 3179 }, { 4145, 4171 }, { 4147, 4055 }, { 4156, 4131 },
-    { 4158, 4167 }, { 4160, 2729 }, { 4184, 3387 }, { 4185, 3624 }, { 4193, 2701 }, { 4196, 3309 },
-    { 3, 3190 }, { 3351, 4200 }, { 17, 618 }, { 21, 1266 }, { 84, 3720 }, { 91, 285 },
-    { 93, 394 }, { 95, 1650 }, { 236, 2173 }, { 274, 4206 }, { 290, 2174 }, { 350, 2115 },
-    { 351, 2116 }, { 352, 4088 }, { 397, 2243 }, { 457, 4203 }, { 461, 4204 }, { 483, 2335 },
-    { 517, 3983 }, { 567, 1841 }, { 569, 1338 }, { 643, 4534 }, { 761, 4246 }, { 798, 2328 },
-    { 808, 2386 }, { 863, 1667 }, { 933, 2461 }, { 944, 2579 }, { 1164, 1280 }, { 1212, 4101 },
-    { 1213, 4351 }, { 1278, 4235 }, { 1315, 1359 }, { 1369, 2414 }, { 1842, 2373 }, { 1963, 2880 },
-    { 1968, 1990 }, { 1991, 2954 }, { 2029, 649 }, { 2080, 746 }, { 2166, 3842 }, { 2170, 279 },
-    { 2182, 4030 }, { 2194, 4358 }, { 2195, 4205 }, { 2201, 1265 }, { 2210, 3773 }, { 2215, 3920 },
-    { 2216, 2775 }, { 2218, 3999 }, { 2246, 2732 }, { 2247, 4480 }, { 2251, 4417 }, { 2270, 3170 },
-    { 2368, 4478 }, { 2370, 3880 }, { 2376, 3282 }, { 2711, 4244 }, { 2725, 4481 }, { 2737, 4434 },
-    { 2761, 4402 }, { 2873, 4532 }, { 2884, 4300 }, { 2938, 4338 }, { 3004, 2245 }, { 3024, 3763 },
-    { 3128, 4514 }, { 3144, 4249 }, { 3234, 4207 }, { 3246, 3456 }, { 3346, 4164 }, { 3365, 4272 },
-    { 3392, 4328 }, { 3401, 4377 }, { 3407, 4380 }, { 3445, 4280 }, { 3447, 4392 }, { 3454, 4394 },
-    { 3460, 4025 }, { 3465, 4391 }, { 3487, 4262 }, { 3519, 4455 }, { 3554, 4430 }, { 3671, 4387 },
-    { 3731, 4415 }, { 3732, 3822 }, { 3745, 4324 }, { 3771, 4323 }, { 3787, 4444 }, { 3795, 4427 },
-    { 3797, 4436 }, { 3803, 3378 }, { 3805, 3468 }, { 3807, 3522 }, { 3809, 3620 }, { 3824, 4221 },
-    { 3840, 4226 }, { 3856, 4373 }, { 3860, 4411 }, { 3862, 4423 }, { 3889, 4354 }, { 3899, 4251 },
-    { 3901, 4253 }, { 3924, 4258 }, { 3926, 4259 }, { 3946, 4433 }, { 3952, 4476 }, { 3959, 4334 },
-    { 3981, 4273 }, { 4007, 4208 }, { 4031, 4311 }, { 4033, 4238 }, { 4035, 4384 }, { 4038, 4289 },
-    { 4044, 3466 }, { 4047, 4356 }, { 4079, 4301 }, { 4094, 4305 }, { 4096, 4306 }, { 4104, 4313 },
-    { 4128, 4447 }, { 4137, 4537 }, { 4146, 4485 }, { 4150, 3291 }, { 4154, 4243 }, { 4163, 4366 },
-    { 4168, 4497 }, { 4170, 2186 }, { 4201, 4390 }, { 4209, 3746 }, { 4210, 4368 }, { 4212, 3028 },
-    { 4219, 281 }, { 4222, 4223 }, { 4224, 4533 }, { 4225, 3521 }, { 4227, 4228 }, { 4229, 4230 },
-    { 4231, 3768 }, { 4233, 4475 }, { 4234, 4400 }, { 4236, 4294 }, { 4237, 4523 }, { 4242, 4526 },
-    { 4247, 4248 }, { 4255, 4484 }, { 4261, 4535 }, { 4264, 4397 }, { 4267, 3171 }, { 4268, 3961 },
-    { 4270, 4506 }, { 4274, 4275 }, { 4277, 3982 }, { 4283, 4284 }, { 4285, 4286 }, { 4287, 4014 },
-    { 4288, 4342 }, { 4291, 2680 }, { 4292, 4357 }, { 4296, 4527 }, { 4302, 4081 }, { 4304, 4467 },
-    { 4307, 4546 }, { 4312, 4317 }, { 4315, 4202 }, { 4316, 4388 }, { 4321, 3744 }, { 4322, 3667 },
-    { 4327, 4352 }, { 4329, 4501 }, { 4331, 3998 }, { 4332, 4241 }, { 4348, 3129 }, { 4353, 4266 },
-    { 4355, 4386 }, { 4360, 4536 }, { 4361, 1824 }, { 4362, 4232 }, { 4363, 487 }, { 4365, 4139 },
-    { 4369, 4378 }, { 4385, 3764 }, { 4395, 3478 }, { 4404, 4530 }, { 4407, 3529 }, { 4412, 4483 },
-    { 4414, 2898 }, { 4443, 4372 }, { 4450, 3777 }, { 4452, 4453 }, { 4456, 4457 }, { 4459, 3762 },
-    { 4460, 4309 }, { 4463, 4464 }, { 4465, 4466 }, { 4469, 4470 }, { 4471, 4472 }, { 4474, 4310 },
-    { 4479, 4333 }, { 4487, 4490 }, { 4495, 3941 }, { 4496, 4132 }, { 4498, 4136 }, { 4504, 3967 },
-    { 4505, 4117 }, { 4507, 4335 }, { 4509, 4409 }, { 4510, 4511 }, { 4515, 4516 }, { 4517, 4278 },
-    { 4518, 4519 }, { 4520, 4240 }, { 4524, 4525 }, { 4531, 4371 }, { 4539, 4260 }, { 4540, 4405 },
-    { 3, 3194 }, { 17, 4646 }, { 91, 295 }, { 93, 400 }, { 95, 1658 }, { 241, 2173 },
-    { 284, 4556 }, { 300, 2174 }, { 403, 2243 }, { 457, 4220 }, { 491, 2335 }, { 567, 4588 },
-    { 569, 1348 }, { 617, 4553 }, { 799, 2328 }, { 809, 2386 }, { 863, 4706 }, { 934, 2461 },
-    { 945, 2579 }, { 1315, 4584 }, { 1358, 4583 }, { 1666, 4576 }, { 2080, 1041 }, { 2166, 4747 },
-    { 2170, 289 }, { 2182, 4662 }, { 2201, 4175 }, { 2210, 3799 }, { 2215, 4010 }, { 2216, 3912 },
-    { 2218, 4000 }, { 2246, 2733 }, { 2270, 4428 }, { 2306, 4555 }, { 2368, 4749 }, { 2370, 3882 },
-    { 2373, 4346 }, { 2376, 4190 }, { 2414, 4503 }, { 2711, 4451 }, { 2859, 4570 }, { 3196, 4551 },
-    { 3438, 4609 }, { 3754, 4633 }, { 3774, 4601 }, { 3801, 4619 }, { 3816, 4592 }, { 3841, 4591 },
-    { 3918, 4598 }, { 4026, 4623 }, { 4180, 4572 }, { 4239, 4663 }, { 4281, 4620 }, { 4314, 4594 },
-    { 4336, 4651 }, { 4337, 4699 }, { 4341, 4632 }, { 4345, 4665 }, { 4359, 4595 }, { 4381, 4691 },
-    { 4382, 4604 }, { 4383, 4668 }, { 4410, 4698 }, { 4448, 4689 }, { 4449, 4730 }, { 4454, 4639 },
-    { 4468, 4647 }, { 4499, 4657 }, { 4502, 4700 }, { 4521, 4692 }, { 4528, 4587 }, { 4529, 4678 },
-    { 4544, 4724 }, { 4552, 3947 }, { 4558, 4256 }, { 4559, 3029 }, { 4561, 291 }, { 4562, 4563 },
-    { 4564, 4719 }, { 4565, 3806 }, { 4566, 4679 }, { 4567, 4746 }, { 4568, 3858 }, { 4569, 4621 },
-    { 4571, 4269 }, { 4582, 4579 }, { 4593, 4477 }, { 4596, 4554 }, { 4597, 4419 }, { 4600, 4318 },
-    { 4603, 4727 }, { 4605, 4722 }, { 4607, 4379 }, { 4608, 4245 }, { 4611, 4580 }, { 4612, 4684 },
-    { 4613, 4697 }, { 4617, 4290 }, { 4618, 4667 }, { 4637, 3748 }, { 4642, 4557 }, { 4650, 495 },
-    { 4652, 4574 }, { 4653, 4575 }, { 4654, 4577 }, { 4655, 4578 }, { 4656, 4671 }, { 4659, 4702 },
-    { 4660, 3905 }, { 4664, 4761 }, { 4666, 4670 }, { 4672, 4364 }, { 4676, 4712 }, { 4677, 4134 },
-    { 4681, 4740 }, { 4687, 4688 }, { 4693, 1969 }, { 4694, 4295 }, { 4695, 3255 }, { 4696, 4750 },
-    { 4704, 4705 }, { 4707, 2789 }, { 4710, 4675 }, { 4714, 4721 }, { 4716, 4446 }, { 4720, 1307 },
-    { 4726, 4713 }, { 4728, 4648 }, { 4736, 4376 }, { 4744, 4745 }, { 4751, 4628 }, { 4758, 4512 },
-    { 4759, 4737 }, { 3, 3299 }, { 17, 4690 }, { 91, 4461 }, { 93, 4775 }, { 95, 4153 },
-    { 246, 2173 }, { 294, 4769 }, { 567, 4763 }, { 569, 1368 }, { 800, 2328 }, { 810, 2386 },
-    { 935, 2461 }, { 946, 2579 }, { 1315, 4701 }, { 2170, 299 }, { 2174, 251 }, { 2182, 4883 },
-    { 2210, 4640 }, { 2215, 4013 }, { 2216, 3915 }, { 2218, 4001 }, { 2243, 3796 }, { 2246, 3028 },
-    { 2270, 4548 }, { 2335, 4473 }, { 2368, 4752 }, { 2370, 4445 }, { 2373, 4347 }, { 2376, 4421 },
-    { 2414, 4755 }, { 3301, 4551 }, { 3307, 4767 }, { 3818, 4791 }, { 4009, 4795 }, { 4426, 4790 },
-    { 4462, 4768 }, { 4486, 4797 }, { 4585, 4825 }, { 4606, 4858 }, { 4626, 4819 }, { 4638, 4855 },
-    { 4644, 4770 }, { 4649, 4777 }, { 4658, 4835 }, { 4661, 4792 }, { 4673, 4856 }, { 4680, 4806 },
-    { 4685, 4844 }, { 4703, 4850 }, { 4708, 4803 }, { 4709, 4820 }, { 4732, 4861 }, { 4734, 4865 },
-    { 4741, 4814 }, { 4754, 4802 }, { 4760, 4876 }, { 4765, 4863 }, { 4771, 4783 }, { 4772, 3030 },
-    { 4774, 3821 }, { 4778, 4838 }, { 4780, 4860 }, { 4786, 4508 }, { 4794, 4616 }, { 4799, 4853 },
-    { 4801, 4851 }, { 4809, 4852 }, { 4816, 4827 }, { 4822, 4859 }, { 4824, 4857 }, { 4828, 4435 },
-    { 4829, 4265 }, { 4832, 4893 }, { 4833, 4882 }, { 4834, 4500 }, { 4839, 4581 }, { 4845, 3521 },
-    { 4847, 4848 }, { 4869, 4781 }, { 4870, 4782 }, { 4871, 4784 }, { 4872, 4785 }, { 4874, 4887 },
-    { 4877, 4762 }, { 4879, 4862 }, { 4886, 3922 }, { 4889, 4837 }, { 4894, 4849 }, { 4896, 4823 },
-    { 3, 3302 }, { 17, 4948 }, { 91, 4683 }, { 93, 4846 }, { 95, 4586 }, { 256, 2173 },
-    { 514, 4901 }, { 567, 4986 }, { 569, 4787 }, { 801, 2328 }, { 811, 2386 }, { 936, 2461 },
-    { 947, 2579 }, { 1315, 4954 }, { 2170, 4213 }, { 2174, 261 }, { 2210, 4641 }, { 2215, 4016 },
-    { 2216, 3921 }, { 2218, 4002 }, { 2243, 3798 }, { 2246, 3029 }, { 2270, 4733 }, { 2335, 4942 },
-    { 2368, 4753 }, { 2370, 4880 }, { 2373, 4878 }, { 2376, 4625 }, { 2414, 4756 }, { 3196, 4900 },
-    { 3510, 4767 }, { 3820, 4914 }, { 4012, 4918 }, { 4216, 4915 }, { 4488, 4920 }, { 4645, 4903 },
-    { 4735, 4923 }, { 4743, 4902 }, { 4779, 4913 }, { 4805, 4938 }, { 4811, 4917 }, { 4815, 4904 },
-    { 4821, 4952 }, { 4868, 4924 }, { 4881, 4972 }, { 4905, 3031 }, { 4907, 4884 }, { 4908, 4962 },
-    { 4921, 4798 }, { 4922, 4963 }, { 4928, 4804 }, { 4929, 4925 }, { 4933, 4841 }, { 4935, 4988 },
-    { 4936, 4599 }, { 4937, 2186 }, { 4944, 4818 }, { 4947, 4976 }, { 4949, 4927 }, { 4950, 4807 },
-    { 4951, 4968 }, { 4953, 4891 }, { 4955, 4969 }, { 4956, 4970 }, { 4967, 4393 }, { 4973, 361 },
-    { 4977, 4934 }, { 4978, 4909 }, { 4979, 4910 }, { 4980, 4911 }, { 4981, 4912 }, { 3165, 3 },
-    { 17, 5051 }, { 91, 4843 }, { 95, 4788 }, { 276, 2173 }, { 569, 4983 }, { 802, 2328 },
-    { 812, 2386 }, { 937, 2461 }, { 948, 2579 }, { 1465, 4990 }, { 2170, 4214 }, { 2174, 286 },
-    { 2210, 4643 }, { 2215, 4489 }, { 2216, 4006 }, { 2218, 4003 }, { 2243, 3800 }, { 2246, 3030 },
-    { 2270, 5025 }, { 3301, 4900 }, { 3307, 4989 }, { 4004, 5007 }, { 4015, 5006 }, { 4218, 5004 },
-    { 4522, 4993 }, { 4682, 5003 }, { 4729, 5012 }, { 4813, 4991 }, { 4916, 5035 }, { 4943, 5028 },
-    { 4946, 5033 }, { 4965, 5040 }, { 4984, 5046 }, { 4994, 3033 }, { 4996, 4960 }, { 4997, 5017 },
-    { 5005, 5009 }, { 5008, 4919 }, { 5013, 5036 }, { 5016, 5039 }, { 5021, 4957 }, { 5023, 4796 },
-    { 5024, 4458 }, { 5027, 5014 }, { 5029, 5037 }, { 5042, 5050 }, { 5047, 5015 }, { 5053, 5011 },
-    { 5056, 4998 }, { 5057, 4999 }, { 5058, 5000 }, { 5059, 5001 }, { 3193, 3 }, { 91, 4959 },
-    { 95, 5090 }, { 296, 2173 }, { 569, 5044 }, { 1154, 17 }, { 2170, 4215 }, { 2174, 4211 },
-    { 2210, 4812 }, { 2215, 4491 }, { 2216, 4945 }, { 2218, 4005 }, { 2243, 3802 }, { 2246, 3031 },
-    { 2270, 5045 }, { 3510, 4989 }, { 4773, 5072 }, { 4776, 5061 }, { 4842, 5071 }, { 4932, 5062 },
-    { 5002, 5092 }, { 5038, 5077 }, { 5049, 5100 }, { 5060, 4552 }, { 5064, 5088 }, { 5066, 4252 },
-    { 5067, 4254 }, { 5068, 4493 }, { 5069, 4494 }, { 5070, 4975 }, { 5073, 4992 }, { 5074, 5098 },
-    { 5079, 4964 }, { 5083, 5063 }, { 5085, 5089 }, { 5087, 5032 }, { 5096, 5099 }, { 5105, 5097 },
-    { 5107, 5065 }, { 3199, 3 }, { 95, 5108 }, { 569, 5048 }, { 1727, 17 }, { 2170, 4217 },
-    { 2173, 3032 }, { 2174, 4958 }, { 2210, 4830 }, { 2215, 4492 }, { 2216, 5030 }, { 2218, 4008 },
-    { 2243, 3804 }, { 2246, 3033 }, { 4890, 5123 }, { 4892, 5115 }, { 5010, 5121 }, { 5020, 5114 },
-    { 5060, 4840 }, { 5091, 5120 }, { 5102, 5144 }, { 5104, 5149 }, { 5109, 5138 }, { 5110, 5139 },
-    { 5111, 5140 }, { 5112, 5141 }, { 5113, 4808 }, { 5122, 5076 }, { 5124, 5075 }, { 5125, 5078 },
-    { 5126, 5143 }, { 5145, 5127 }, { 5147, 5095 }, { 5150, 5134 }, { 3303, 3 }, { 95, 5151 },
-    { 1946, 17 }, { 2170, 4560 }, { 2173, 3815 }, { 2174, 5026 }, { 2210, 4867 }, { 2215, 4875 },
-    { 2216, 5041 }, { 2218, 4011 }, { 2243, 3808 }, { 2246, 3032 }, { 4629, 5153 }, { 5022, 5157 },
-    { 5082, 5160 }, { 5106, 5159 }, { 5113, 5018 }, { 5116, 5168 }, { 5131, 5158 }, { 5133, 5172 },
-    { 5152, 5019 }, { 5154, 5117 }, { 5163, 5181 }, { 5167, 5180 }, { 5171, 5178 }, { 3342, 3 },
-    { 2170, 4906 }, { 2173, 3817 }, { 2174, 5034 }, { 2210, 4941 }, { 2215, 5043 }, { 2216, 5101 },
-    { 2218, 4513 }, { 2243, 4940 }, { 2246, 4766 }, { 4343, 17 }, { 4742, 5190 }, { 5130, 5186 },
-    { 5152, 5128 }, { 5162, 5193 }, { 5166, 5204 }, { 5179, 5192 }, { 5184, 5208 }, { 5185, 4191 },
-    { 5189, 5188 }, { 5191, 5207 }, { 5195, 5164 }, { 5197, 5182 }, { 5198, 5156 }, { 5203, 5119 },
-    { 5209, 5161 }, { 3352, 3 }, { 2170, 5084 }, { 2173, 3819 }, { 2174, 5086 }, { 2210, 5103 },
-    { 2215, 5235 }, { 2216, 5146 }, { 2218, 5199 }, { 2243, 5227 }, { 5137, 5212 }, { 5165, 5215 },
-    { 5185, 4429 }, { 5194, 5216 }, { 5196, 5214 }, { 5200, 5219 }, { 5210, 3098 }, { 5221, 5229 },
-    { 5222, 5206 }, { 5225, 4926 }, { 5226, 5224 }, { 5234, 5213 }, { 3357, 3 }, { 2170, 5129 },
-    { 2173, 4831 }, { 2174, 5094 }, { 5132, 5238 }, { 5170, 5239 }, { 5210, 3253 }, { 5218, 5244 },
-    { 5230, 5249 }, { 5231, 5240 }, { 5241, 5243 }, { 5242, 5217 }, { 5255, 5248 }, { 3417, 3 },
-    { 2170, 5233 }, { 2173, 4987 }, { 2174, 5202 }, { 4873, 5259 }, { 5245, 5258 }, { 5246, 5267 },
-    { 5250, 5264 }, { 5257, 4764 }, { 5260, 5237 }, { 5261, 5211 }, { 5265, 5266 }, { 5269, 5268 },
-    { 3420, 3 }, { 2173, 5148 }, { 2174, 5256 }, { 5055, 5272 }, { 5271, 5279 }, { 5276, 5282 },
-    { 5277, 5281 }, { 5280, 5273 }, { 3, 1150 }, { 2173, 5252 }, { 2174, 5275 }, { 5262, 5285 },
-    { 5286, 5284 }, { 2764, 3566 }, { 2844, 2785 }, { 2846, 2791 }, { 2882, 3570 }, { 2904, 2885 },
-    { 2173, 5290 }, { 2978, 5291 }, { 5287, 5292 }, { 2764, 3570 }, { 2844, 2791 }, { 2846, 2785 },
-    { 2882, 3566 }, { 2905, 2885 }, { 5293, 5301 }, { 5294, 5303 }, { 2844, 2885 }, { 2904, 2785 },
-    { 2905, 2791 }, { 5310, 5309 }, { 2846, 2885 }, { 2904, 2791 }, { 2905, 2785 },
+    { 5, 6 }, { 44, 33 }, { 84, 801 }, { 806, 2178 }, { 44, 724 }, { 930, 794 },
+    { 33, 5 }, { 932, 2180 }, { 3, 1076 }, { 234, 243 }, { 798, 2179 }, { 411, 412 },
+    { 1078, 2177 }, { 60, 6 }, { 44, 45 }, { 94, 84 }, { 365, 366 }, { 2185, 2177 },
+    { 2187, 931 }, { 3, 2189 }, { 234, 235 }, { 242, 243 }, { 793, 794 }, { 800, 2179 },
+    { 805, 2180 }, { 84, 44 }, { 2178, 6 }, { 2193, 60 }, { 1, 1075 }, { 243, 409 },
+    { 2200, 802 }, { 84, 72 }, { 1074, 2205 }, { 2194, 1077 }, { 0, 1 }, { 2, 3 },
+    { 4, 2177 }, { 2198, 94 }, { 234, 2188 }, { 413, 414 }, { 415, 416 }, { 417, 418 },
+    { 419, 420 }, { 422, 2186 }, { 2091, 2179 }, { 33, 6 }, { 95, 797 }, { 1674, 1675 },
+    { 410, 411 }, { 441, 1546 }, { 621, 622 }, { 1547, 1548 }, { 1549, 1550 }, { 1600, 5 },
+    { 1677, 2196 }, { 929, 791 }, { 988, 989 }, { 2182, 795 }, { 2184, 807 }, { 2209, 2210 },
+    { 3, 8 }, { 2211, 2212 }, { 2213, 7 }, { 413, 438 }, { 415, 439 }, { 417, 440 },
+    { 553, 2186 }, { 560, 2177 }, { 2216, 2217 }, { 2218, 2219 }, { 2221, 2092 }, { 1, 1676 },
+    { 95, 811 }, { 419, 2226 }, { 1546, 2228 }, { 1548, 1565 }, { 2194, 2231 }, { 2178, 5 },
+    { 2182, 809 }, { 2184, 815 }, { 2233, 2204 }, { 1377, 220 }, { 1382, 2197 }, { 2196, 1597 },
+    { 88, 89 }, { 98, 99 }, { 410, 2188 }, { 726, 2181 }, { 1387, 2214 }, { 2206, 2225 },
+    { 2238, 2239 }, { 3, 566 }, { 2237, 2177 }, { 2240, 2241 }, { 2245, 2246 }, { 95, 819 },
+    { 2224, 2248 }, { 1564, 2252 }, { 2242, 2250 }, { 2251, 2229 }, { 2182, 817 }, { 2184, 5 },
+    { 2236, 2260 }, { 2244, 1602 }, { 2259, 1383 }, { 736, 2181 }, { 2253, 1978 }, { 2267, 2269 },
+    { 2268, 2177 }, { 95, 827 }, { 437, 2270 }, { 3, 1598 }, { 2271, 2276 }, { 2274, 1550 },
+    { 2182, 825 }, { 2184, 823 }, { 558, 5 }, { 865, 2181 }, { 2273, 2283 }, { 6, 1042 },
+    { 33, 618 }, { 44, 589 }, { 50, 346 }, { 81, 2208 }, { 94, 427 }, { 219, 220 },
+    { 233, 2197 }, { 243, 2192 }, { 360, 361 }, { 362, 363 }, { 364, 2204 }, { 370, 371 },
+    { 374, 375 }, { 376, 377 }, { 378, 379 }, { 411, 1839 }, { 422, 2215 }, { 465, 466 },
+    { 478, 479 }, { 579, 580 }, { 593, 2191 }, { 602, 603 }, { 604, 605 }, { 614, 615 },
+    { 623, 2183 }, { 648, 649 }, { 654, 655 }, { 664, 2222 }, { 667, 668 }, { 669, 670 },
+    { 671, 672 }, { 673, 674 }, { 675, 2178 }, { 803, 2235 }, { 813, 2256 }, { 829, 2278 },
+    { 892, 893 }, { 894, 895 }, { 897, 898 }, { 901, 902 }, { 949, 950 }, { 960, 961 },
+    { 983, 984 }, { 1001, 72 }, { 1015, 724 }, { 2190, 584 }, { 2195, 821 }, { 2203, 2232 },
+    { 2234, 2223 }, { 2255, 2249 }, { 2277, 2272 }, { 3, 2230 }, { 2275, 2290 }, { 2288, 2177 },
+    { 2284, 555 }, { 94, 95 }, { 875, 2181 }, { 1981, 5 }, { 44, 594 }, { 477, 2304 },
+    { 553, 2215 }, { 593, 2203 }, { 602, 2338 }, { 691, 2183 }, { 759, 2208 }, { 897, 937 },
+    { 901, 934 }, { 966, 615 }, { 2178, 2323 }, { 2190, 633 }, { 2192, 388 }, { 2195, 2330 },
+    { 2285, 567 }, { 2291, 2286 }, { 2303, 236 }, { 2305, 2306 }, { 2307, 367 }, { 2308, 372 },
+    { 2309, 2310 }, { 2316, 581 }, { 2318, 2319 }, { 2325, 2326 }, { 2327, 2328 }, { 2329, 618 },
+    { 2333, 2334 }, { 2343, 2292 }, { 6, 722 }, { 15, 16 }, { 24, 25 }, { 29, 30 },
+    { 36, 17 }, { 71, 72 }, { 344, 345 }, { 546, 480 }, { 708, 709 }, { 948, 2337 },
+    { 1084, 1085 }, { 2223, 798 }, { 2227, 2321 }, { 2236, 2196 }, { 2262, 2202 }, { 2287, 2349 },
+    { 19, 3 }, { 556, 2177 }, { 1599, 2348 }, { 2279, 2350 }, { 2352, 96 }, { 44, 954 },
+    { 94, 2314 }, { 593, 2355 }, { 2195, 2331 }, { 2285, 685 }, { 2315, 2183 }, { 2345, 2368 },
+    { 2347, 2382 }, { 2359, 962 }, { 2372, 2373 }, { 2375, 2311 }, { 2377, 2298 }, { 2379, 2380 },
+    { 5, 343 }, { 15, 2387 }, { 344, 480 }, { 546, 345 }, { 615, 6 }, { 2190, 713 },
+    { 2227, 2360 }, { 2249, 798 }, { 2384, 17 }, { 2385, 26 }, { 2386, 31 }, { 2392, 581 },
+    { 2393, 1086 }, { 3, 2280 }, { 2400, 557 }, { 2402, 2401 }, { 1979, 2177 }, { 2195, 2332 },
+    { 2346, 2407 }, { 2356, 2409 }, { 2412, 2404 }, { 44, 2421 }, { 48, 2183 }, { 615, 2222 },
+    { 2193, 2422 }, { 2272, 798 }, { 616, 697 }, { 696, 613 }, { 2296, 2341 }, { 2335, 2181 },
+    { 49, 50 }, { 55, 56 }, { 75, 911 }, { 77, 912 }, { 79, 913 }, { 81, 84 },
+    { 93, 2403 }, { 94, 446 }, { 196, 197 }, { 225, 226 }, { 241, 2214 }, { 250, 227 },
+    { 373, 2414 }, { 404, 405 }, { 414, 1715 }, { 416, 1716 }, { 418, 1717 }, { 470, 471 },
+    { 472, 473 }, { 474, 475 }, { 561, 562 }, { 563, 564 }, { 606, 2317 }, { 611, 2358 },
+    { 619, 620 }, { 625, 626 }, { 644, 645 }, { 646, 647 }, { 649, 2365 }, { 650, 651 },
+    { 652, 653 }, { 656, 657 }, { 658, 659 }, { 660, 661 }, { 662, 663 }, { 909, 910 },
+    { 1019, 1020 }, { 1545, 2188 }, { 1682, 1683 }, { 1714, 438 }, { 2192, 211 }, { 2266, 1110 },
+    { 2312, 1853 }, { 2322, 2191 }, { 2416, 676 }, { 3, 2293 }, { 2433, 1980 }, { 2370, 2434 },
+    { 2202, 2440 }, { 2286, 798 }, { 2336, 2181 }, { 2443, 2297 }, { 75, 1006 }, { 77, 1007 },
+    { 79, 1008 }, { 84, 2455 }, { 225, 264 }, { 404, 433 }, { 439, 1716 }, { 440, 1717 },
+    { 457, 1715 }, { 476, 2436 }, { 627, 2177 }, { 1601, 2430 }, { 1714, 2461 }, { 2198, 2192 },
+    { 2206, 2484 }, { 2244, 2467 }, { 2374, 2459 }, { 2449, 2450 }, { 2456, 227 }, { 2462, 2463 },
+    { 2464, 2465 }, { 2473, 2474 }, { 2476, 2477 }, { 2478, 2479 }, { 2480, 2481 }, { 2485, 1684 },
+    { 3, 2431 }, { 2362, 2181 }, { 225, 2458 }, { 458, 1716 }, { 459, 1717 }, { 1005, 2499 },
+    { 1507, 2177 }, { 1714, 2507 }, { 1715, 2505 }, { 1982, 2430 }, { 2466, 2508 }, { 2472, 2509 },
+    { 2482, 2516 }, { 2500, 2501 }, { 2502, 198 }, { 2503, 227 }, { 2506, 441 }, { 2510, 1603 },
+    { 2511, 2518 }, { 2520, 2490 }, { 2522, 2523 }, { 57, 3 }, { 2351, 2525 }, { 2363, 2181 },
+    { 1604, 2177 }, { 2486, 2533 }, { 2519, 2535 }, { 2528, 2529 }, { 2530, 2538 }, { 2534, 1983 },
+    { 2537, 2451 }, { 2543, 420 }, { 2545, 2324 }, { 2547, 2492 }, { 3, 2354 }, { 1984, 2177 },
+    { 2532, 2552 }, { 2549, 1605 }, { 2550, 2541 }, { 2553, 2452 }, { 3, 2493 }, { 2177, 565 },
+    { 2560, 1985 }, { 2561, 460 }, { 2426, 27 }, { 2427, 32 }, { 2295, 2565 }, { 575, 3 },
+    { 2468, 2566 }, { 2571, 2559 }, { 1609, 3 }, { 2429, 3 }, { 5, 154 }, { 6, 998 },
+    { 21, 158 }, { 34, 35 }, { 44, 899 }, { 116, 117 }, { 118, 119 }, { 120, 121 },
+    { 122, 123 }, { 124, 125 }, { 126, 127 }, { 129, 130 }, { 131, 132 }, { 133, 134 },
+    { 135, 136 }, { 137, 138 }, { 139, 140 }, { 151, 2177 }, { 331, 2403 }, { 347, 17 },
+    { 349, 350 }, { 355, 356 }, { 387, 2367 }, { 390, 391 }, { 393, 394 }, { 395, 396 },
+    { 397, 398 }, { 400, 401 }, { 402, 403 }, { 421, 2220 }, { 429, 430 }, { 431, 432 },
+    { 493, 494 }, { 538, 539 }, { 540, 541 }, { 549, 550 }, { 551, 552 }, { 568, 569 },
+    { 589, 590 }, { 628, 677 }, { 632, 2428 }, { 641, 642 }, { 665, 666 }, { 682, 683 },
+    { 704, 705 }, { 751, 2208 }, { 792, 2410 }, { 808, 2435 }, { 816, 2411 }, { 824, 2494 },
+    { 884, 885 }, { 889, 890 }, { 891, 2441 }, { 896, 724 }, { 906, 907 }, { 908, 72 },
+    { 942, 967 }, { 972, 973 }, { 982, 2339 }, { 986, 987 }, { 999, 1000 }, { 1037, 1038 },
+    { 1045, 791 }, { 1048, 2254 }, { 1054, 983 }, { 1056, 1057 }, { 1509, 2417 }, { 1628, 1629 },
+    { 1840, 2243 }, { 1866, 2568 }, { 1936, 220 }, { 1944, 2197 }, { 2060, 2061 }, { 2062, 2063 },
+    { 2088, 2234 }, { 2089, 2394 }, { 2090, 2247 }, { 2093, 2094 }, { 2095, 2255 }, { 2096, 2424 },
+    { 2098, 2099 }, { 2100, 2277 }, { 2101, 2442 }, { 2103, 2104 }, { 2105, 2291 }, { 2106, 2496 },
+    { 2108, 2109 }, { 2191, 2340 }, { 2202, 2388 }, { 2206, 1838 }, { 2225, 1839 }, { 2257, 1039 },
+    { 2266, 1713 }, { 2273, 2253 }, { 2284, 150 }, { 2289, 2313 }, { 2301, 428 }, { 2357, 2398 },
+    { 2364, 2498 }, { 2378, 2320 }, { 2396, 1506 }, { 2399, 157 }, { 2405, 467 }, { 2447, 173 },
+    { 2448, 2546 }, { 2454, 447 }, { 2470, 2444 }, { 2488, 1124 }, { 2495, 2232 }, { 2531, 1508 },
+    { 542, 543 }, { 544, 545 }, { 578, 2376 }, { 3, 2514 }, { 5, 981 }, { 38, 21 },
+    { 421, 2243 }, { 568, 677 }, { 628, 569 }, { 954, 590 }, { 1035, 2339 }, { 1630, 2410 },
+    { 1631, 2435 }, { 1632, 2411 }, { 1633, 2494 }, { 1840, 2220 }, { 2097, 2247 }, { 2203, 2639 },
+    { 2206, 2263 }, { 2235, 2655 }, { 2256, 2658 }, { 2257, 1052 }, { 2289, 2357 }, { 2292, 2661 },
+    { 2299, 2596 }, { 2313, 2398 }, { 2378, 2364 }, { 2383, 2630 }, { 2391, 2628 }, { 2438, 2631 },
+    { 2569, 2582 }, { 2570, 2588 }, { 2577, 155 }, { 2581, 724 }, { 2583, 2584 }, { 2585, 2586 },
+    { 2589, 2590 }, { 2591, 2592 }, { 2594, 152 }, { 2597, 2546 }, { 2601, 2602 }, { 2604, 2605 },
+    { 2607, 2608 }, { 2609, 495 }, { 2610, 2611 }, { 2612, 2613 }, { 2619, 2676 }, { 2620, 642 },
+    { 2621, 2572 }, { 2623, 2624 }, { 2625, 2626 }, { 2627, 702 }, { 2637, 2340 }, { 2641, 17 },
+    { 2644, 2575 }, { 2648, 1945 }, { 2649, 2650 }, { 2651, 2652 }, { 2653, 2654 }, { 2659, 2102 },
+    { 2662, 2107 }, { 2663, 2278 }, { 2678, 2579 }, { 690, 2376 }, { 2687, 2688 }, { 6, 359 },
+    { 44, 734 }, { 60, 365 }, { 61, 62 }, { 70, 2388 }, { 72, 380 }, { 75, 916 },
+    { 77, 917 }, { 79, 918 }, { 81, 2665 }, { 84, 2254 }, { 86, 87 }, { 91, 92 },
+    { 95, 216 }, { 100, 101 }, { 105, 106 }, { 144, 145 }, { 160, 161 }, { 179, 180 },
+    { 181, 182 }, { 184, 185 }, { 186, 187 }, { 188, 189 }, { 190, 191 }, { 192, 193 },
+    { 194, 195 }, { 199, 200 }, { 201, 202 }, { 203, 204 }, { 205, 206 }, { 207, 208 },
+    { 209, 210 }, { 213, 214 }, { 217, 1376 }, { 221, 222 }, { 223, 224 }, { 228, 229 },
+    { 230, 231 }, { 232, 2371 }, { 234, 2489 }, { 237, 238 }, { 239, 240 }, { 241, 2512 },
+    { 244, 1388 }, { 246, 247 }, { 248, 249 }, { 254, 255 }, { 256, 257 }, { 258, 1396 },
+    { 260, 261 }, { 262, 263 }, { 268, 269 }, { 270, 271 }, { 324, 748 }, { 325, 749 },
+    { 326, 750 }, { 355, 1527 }, { 368, 369 }, { 384, 385 }, { 386, 2599 }, { 397, 1536 },
+    { 404, 452 }, { 406, 407 }, { 413, 457 }, { 415, 458 }, { 417, 459 }, { 419, 441 },
+    { 423, 424 }, { 425, 426 }, { 434, 435 }, { 442, 443 }, { 444, 445 }, { 453, 454 },
+    { 461, 462 }, { 463, 464 }, { 485, 486 }, { 487, 488 }, { 489, 490 }, { 491, 492 },
+    { 573, 574 }, { 577, 2428 }, { 585, 586 }, { 587, 588 }, { 592, 2406 }, { 594, 640 },
+    { 596, 597 }, { 598, 599 }, { 600, 601 }, { 607, 608 }, { 609, 610 }, { 634, 635 },
+    { 636, 637 }, { 638, 639 }, { 643, 2521 }, { 649, 2191 }, { 658, 2039 }, { 660, 2040 },
+    { 662, 2041 }, { 684, 2475 }, { 700, 701 }, { 706, 707 }, { 710, 711 }, { 712, 2441 },
+    { 714, 715 }, { 716, 717 }, { 718, 719 }, { 720, 721 }, { 745, 746 }, { 751, 752 },
+    { 753, 754 }, { 755, 756 }, { 757, 758 }, { 759, 2495 }, { 760, 761 }, { 769, 2361 },
+    { 770, 771 }, { 780, 781 }, { 790, 791 }, { 795, 796 }, { 798, 836 }, { 799, 2207 },
+    { 803, 804 }, { 809, 810 }, { 813, 814 }, { 817, 818 }, { 821, 822 }, { 825, 826 },
+    { 829, 830 }, { 833, 834 }, { 837, 838 }, { 841, 842 }, { 845, 846 }, { 849, 850 },
+    { 853, 854 }, { 857, 858 }, { 861, 862 }, { 887, 888 }, { 914, 915 }, { 919, 920 },
+    { 923, 2300 }, { 924, 925 }, { 942, 943 }, { 945, 946 }, { 956, 1613 }, { 957, 958 },
+    { 959, 2437 }, { 963, 964 }, { 969, 2617 }, { 971, 2544 }, { 1021, 1022 }, { 1023, 1024 },
+    { 1025, 1026 }, { 1041, 2445 }, { 1046, 1047 }, { 1080, 2177 }, { 1161, 1572 }, { 1307, 50 },
+    { 1533, 2600 }, { 1538, 1539 }, { 1540, 1541 }, { 1542, 1543 }, { 1544, 2513 }, { 1551, 1552 },
+    { 1553, 1554 }, { 1555, 2301 }, { 1556, 1537 }, { 1557, 1558 }, { 1559, 1560 }, { 1561, 1562 },
+    { 1566, 1567 }, { 1568, 1569 }, { 1570, 2405 }, { 1607, 1608 }, { 1615, 1616 }, { 1617, 1618 },
+    { 1646, 1647 }, { 1813, 2350 }, { 1814, 2348 }, { 1950, 2214 }, { 1988, 1989 }, { 2000, 2001 },
+    { 2005, 2317 }, { 2010, 2358 }, { 2011, 2012 }, { 2013, 622 }, { 2015, 2016 }, { 2020, 2021 },
+    { 2022, 2023 }, { 2028, 2029 }, { 2030, 2031 }, { 2033, 2034 }, { 2035, 2036 }, { 2037, 2038 },
+    { 2056, 2057 }, { 2064, 2065 }, { 2115, 2116 }, { 2201, 807 }, { 2261, 90 }, { 2312, 2556 },
+    { 2322, 2365 }, { 2342, 952 }, { 2381, 2578 }, { 2396, 1079 }, { 2399, 163 }, { 2415, 2469 },
+    { 2416, 2042 }, { 2424, 812 }, { 2432, 624 }, { 2442, 820 }, { 2471, 2395 }, { 2487, 212 },
+    { 2491, 2423 }, { 2496, 828 }, { 2515, 482 }, { 2527, 251 }, { 2536, 559 }, { 2540, 265 },
+    { 2557, 2634 }, { 2558, 699 }, { 2562, 2369 }, { 2564, 2344 }, { 2567, 2408 }, { 2574, 2014 },
+    { 2576, 1525 }, { 2603, 399 }, { 2632, 2555 }, { 2667, 1853 }, { 2669, 1741 }, { 2680, 174 },
+    { 2683, 2675 }, { 2684, 1137 }, { 3, 2573 }, { 2247, 2660 }, { 2636, 2257 }, { 2656, 2703 },
+    { 2657, 2707 }, { 2698, 2699 }, { 2700, 2701 }, { 2710, 2747 }, { 2715, 2629 }, { 2717, 2721 },
+    { 2718, 2723 }, { 2722, 2587 }, { 2724, 2593 }, { 2736, 2737 }, { 2744, 2745 }, { 2731, 2751 },
+    { 21, 164 }, { 72, 2859 }, { 75, 921 }, { 77, 922 }, { 79, 928 }, { 81, 2685 },
+    { 91, 103 }, { 95, 835 }, { 153, 2719 }, { 179, 1313 }, { 215, 2765 }, { 229, 252 },
+    { 231, 253 }, { 267, 2371 }, { 272, 2254 }, { 324, 763 }, { 325, 764 }, { 326, 765 },
+    { 419, 460 }, { 423, 2914 }, { 442, 2921 }, { 559, 2690 }, { 586, 953 }, { 588, 2696 },
+    { 594, 1619 }, { 596, 1613 }, { 598, 2896 }, { 607, 2898 }, { 638, 970 }, { 643, 2544 },
+    { 723, 724 }, { 747, 2805 }, { 751, 84 }, { 753, 767 }, { 755, 768 }, { 757, 779 },
+    { 789, 2864 }, { 798, 844 }, { 852, 2207 }, { 947, 2832 }, { 955, 2406 }, { 956, 597 },
+    { 965, 2437 }, { 971, 2521 }, { 1078, 2691 }, { 1111, 2220 }, { 1523, 17 }, { 1537, 2728 },
+    { 1563, 2513 }, { 1571, 2907 }, { 1590, 6 }, { 2000, 2006 }, { 2017, 2177 }, { 2032, 2846 },
+    { 2190, 2755 }, { 2199, 2870 }, { 2201, 5 }, { 2242, 2818 }, { 2243, 2263 }, { 2261, 102 },
+    { 2262, 2762 }, { 2300, 2889 }, { 2302, 2786 }, { 2342, 2833 }, { 2361, 2865 }, { 2366, 2842 },
+    { 2381, 2714 }, { 2391, 2853 }, { 2394, 2872 }, { 2397, 2766 }, { 2399, 2692 }, { 2413, 2809 },
+    { 2432, 699 }, { 2438, 744 }, { 2460, 2814 }, { 2471, 2423 }, { 2475, 2944 }, { 2483, 2704 },
+    { 2491, 2395 }, { 2504, 2821 }, { 2515, 2757 }, { 2517, 2788 }, { 2536, 2542 }, { 2539, 2778 },
+    { 2557, 2733 }, { 2558, 624 }, { 2562, 2408 }, { 2564, 2664 }, { 2567, 2369 }, { 2574, 981 },
+    { 2666, 2489 }, { 2670, 2928 }, { 2673, 399 }, { 2716, 2977 }, { 2729, 2918 }, { 2758, 2759 },
+    { 2761, 2555 }, { 2763, 2949 }, { 2768, 146 }, { 2771, 183 }, { 2772, 2773 }, { 2774, 2775 },
+    { 2776, 2777 }, { 2779, 2780 }, { 2781, 2782 }, { 2789, 2790 }, { 2792, 2793 }, { 2796, 2797 },
+    { 2798, 2799 }, { 2801, 2802 }, { 2803, 2804 }, { 2806, 2807 }, { 2808, 1528 }, { 2810, 2811 },
+    { 2813, 2824 }, { 2815, 2816 }, { 2819, 2820 }, { 2822, 2823 }, { 2825, 2826 }, { 2827, 2828 },
+    { 2829, 2830 }, { 2831, 2572 }, { 2834, 2615 }, { 2838, 2839 }, { 2840, 2841 }, { 2847, 2848 },
+    { 2849, 2324 }, { 2851, 702 }, { 2854, 2855 }, { 2856, 2857 }, { 2858, 2383 }, { 2860, 2861 },
+    { 2862, 2863 }, { 2866, 2867 }, { 2868, 782 }, { 2873, 2948 }, { 2874, 2958 }, { 2876, 2960 },
+    { 2878, 2964 }, { 2891, 2892 }, { 2894, 2546 }, { 2897, 2469 }, { 2901, 2902 }, { 2903, 2344 },
+    { 2905, 2640 }, { 2906, 1081 }, { 2911, 2912 }, { 2915, 2916 }, { 2919, 2920 }, { 2922, 2923 },
+    { 2924, 2575 }, { 2925, 2926 }, { 2927, 1086 }, { 2931, 1990 }, { 2935, 2936 }, { 2938, 2939 },
+    { 2940, 2941 }, { 2942, 2943 }, { 2946, 2066 }, { 2947, 1684 }, { 2969, 2713 }, { 2524, 3 },
+    { 2247, 2748 }, { 2706, 2986 }, { 2746, 2984 }, { 2988, 2989 }, { 2992, 2994 }, { 2993, 2995 },
+    { 75, 926 }, { 77, 927 }, { 79, 3138 }, { 91, 108 }, { 95, 843 }, { 179, 1818 },
+    { 229, 266 }, { 231, 3012 }, { 324, 773 }, { 325, 774 }, { 326, 775 }, { 594, 2026 },
+    { 751, 766 }, { 753, 777 }, { 755, 778 }, { 757, 3035 }, { 762, 3014 }, { 798, 860 },
+    { 1111, 2243 }, { 2145, 3031 }, { 2199, 2880 }, { 2201, 815 }, { 2207, 2875 }, { 2220, 2263 },
+    { 2261, 107 }, { 2299, 3045 }, { 2300, 2890 }, { 2302, 3106 }, { 2344, 2997 }, { 2361, 3133 },
+    { 2366, 3150 }, { 2371, 3107 }, { 2397, 2767 }, { 2406, 1999 }, { 2432, 981 }, { 2460, 3145 },
+    { 2483, 3141 }, { 2504, 3147 }, { 2558, 3020 }, { 2574, 2554 }, { 2682, 399 }, { 2690, 2983 },
+    { 2752, 3070 }, { 2753, 724 }, { 2754, 6 }, { 2784, 3009 }, { 2787, 3080 }, { 2794, 3013 },
+    { 2812, 3046 }, { 2817, 3017 }, { 2852, 3066 }, { 2887, 3055 }, { 2888, 2991 }, { 2900, 3042 },
+    { 2917, 3093 }, { 2937, 3051 }, { 2945, 1990 }, { 2952, 3021 }, { 2955, 2999 }, { 2966, 3010 },
+    { 2998, 2367 }, { 3000, 3030 }, { 3001, 3002 }, { 3003, 3095 }, { 3006, 2871 }, { 3015, 3016 },
+    { 3018, 3146 }, { 3019, 3148 }, { 3025, 3140 }, { 3026, 3041 }, { 3028, 2845 }, { 3032, 3033 },
+    { 3037, 2885 }, { 3047, 2398 }, { 3048, 2551 }, { 3054, 3067 }, { 3060, 3094 }, { 3062, 3121 },
+    { 3064, 2843 }, { 3068, 3058 }, { 3069, 39 }, { 3073, 408 }, { 3075, 3124 }, { 3078, 436 },
+    { 3082, 3102 }, { 3090, 2929 }, { 3099, 3100 }, { 3103, 2783 }, { 3104, 3105 }, { 3108, 2968 },
+    { 3110, 3130 }, { 3113, 455 }, { 3118, 3119 }, { 3122, 2956 }, { 3123, 2415 }, { 3127, 3128 },
+    { 3129, 3029 }, { 3131, 3063 }, { 3132, 772 }, { 3154, 2024 }, { 3155, 3052 }, { 3, 2643 },
+    { 2987, 3163 }, { 2990, 3161 }, { 95, 851 }, { 324, 783 }, { 325, 784 }, { 326, 785 },
+    { 751, 776 }, { 753, 787 }, { 755, 788 }, { 757, 3265 }, { 798, 3239 }, { 859, 3184 },
+    { 2199, 2882 }, { 2201, 823 }, { 2207, 2877 }, { 2302, 3256 }, { 2366, 3266 }, { 2432, 2542 },
+    { 2558, 981 }, { 2760, 3193 }, { 2910, 3202 }, { 2967, 3208 }, { 3011, 3198 }, { 3034, 3196 },
+    { 3061, 3213 }, { 3072, 3228 }, { 3092, 3243 }, { 3101, 3251 }, { 3109, 3214 }, { 3114, 3216 },
+    { 3135, 3189 }, { 3167, 3168 }, { 3171, 3036 }, { 3173, 3174 }, { 3175, 3176 }, { 3179, 3238 },
+    { 3180, 3181 }, { 3182, 2869 }, { 3183, 3232 }, { 3187, 3231 }, { 3194, 3226 }, { 3195, 3162 },
+    { 3199, 3191 }, { 3203, 3142 }, { 3204, 3240 }, { 3205, 2983 }, { 3217, 3262 }, { 3219, 3065 },
+    { 3222, 2554 }, { 3224, 3022 }, { 3229, 3169 }, { 3230, 3004 }, { 3233, 3221 }, { 3234, 3241 },
+    { 3236, 2981 }, { 3242, 3134 }, { 3249, 3125 }, { 3255, 2457 }, { 3257, 3264 }, { 3259, 2730 },
+    { 23, 3165 }, { 41, 42 }, { 46, 47 }, { 128, 3166 }, { 159, 2427 }, { 167, 168 },
+    { 274, 275 }, { 276, 277 }, { 278, 279 }, { 280, 281 }, { 282, 283 }, { 284, 285 },
+    { 286, 287 }, { 288, 289 }, { 291, 292 }, { 293, 294 }, { 295, 296 }, { 297, 298 },
+    { 299, 300 }, { 301, 302 }, { 303, 304 }, { 305, 306 }, { 308, 309 }, { 310, 311 },
+    { 381, 1095 }, { 497, 498 }, { 499, 500 }, { 501, 502 }, { 503, 504 }, { 505, 506 },
+    { 507, 508 }, { 509, 510 }, { 511, 512 }, { 513, 514 }, { 515, 516 }, { 517, 518 },
+    { 519, 520 }, { 521, 522 }, { 523, 524 }, { 525, 526 }, { 527, 528 }, { 570, 629 },
+    { 612, 613 }, { 616, 617 }, { 632, 2689 }, { 686, 687 }, { 725, 2446 }, { 729, 2335 },
+    { 864, 2548 }, { 868, 2363 }, { 900, 2497 }, { 905, 2336 }, { 936, 2526 }, { 940, 2362 },
+    { 990, 991 }, { 992, 993 }, { 994, 995 }, { 996, 997 }, { 1011, 1012 }, { 1013, 1014 },
+    { 1028, 1029 }, { 1030, 1031 }, { 1050, 1066 }, { 1058, 1059 }, { 1061, 1062 }, { 1063, 1064 },
+    { 1067, 1068 }, { 1070, 1071 }, { 1100, 2727 }, { 1293, 2732 }, { 1534, 1535 }, { 1584, 1585 },
+    { 1840, 422 }, { 2296, 2739 }, { 2320, 2498 }, { 2580, 2418 }, { 2616, 2633 }, { 2638, 2668 },
+    { 2642, 2708 }, { 2934, 2444 }, { 2965, 483 }, { 3097, 2191 }, { 3, 2686 }, { 3269, 3270 },
+    { 95, 3280 }, { 324, 2067 }, { 325, 2068 }, { 326, 2069 }, { 751, 786 }, { 2199, 2884 },
+    { 2201, 831 }, { 2207, 2879 }, { 3136, 3283 }, { 3177, 3275 }, { 3215, 3289 }, { 3253, 3296 },
+    { 3271, 3279 }, { 3272, 3273 }, { 3276, 3277 }, { 3278, 3303 }, { 3281, 3301 }, { 3284, 3302 },
+    { 3288, 3319 }, { 3291, 2457 }, { 3293, 3326 }, { 3294, 3327 }, { 3299, 3188 }, { 3300, 3320 },
+    { 3305, 3292 }, { 3307, 3304 }, { 3315, 3263 }, { 3321, 3313 }, { 632, 2750 }, { 727, 2446 },
+    { 866, 2548 }, { 903, 2497 }, { 938, 2526 }, { 1840, 553 }, { 2191, 3331 }, { 2320, 3372 },
+    { 2426, 3333 }, { 2580, 2425 }, { 2638, 2708 }, { 2642, 2668 }, { 2695, 2633 }, { 2720, 3377 },
+    { 2985, 3383 }, { 3166, 3343 }, { 3332, 2183 }, { 3335, 3336 }, { 3337, 3338 }, { 3339, 3340 },
+    { 3341, 3342 }, { 3344, 3345 }, { 3346, 3347 }, { 3348, 3349 }, { 3351, 3410 }, { 3352, 2439 },
+    { 3354, 3355 }, { 3356, 3357 }, { 3358, 3359 }, { 3360, 3361 }, { 3362, 3363 }, { 3364, 3365 },
+    { 3366, 3367 }, { 3368, 3369 }, { 3385, 3386 }, { 3387, 3388 }, { 3389, 3390 }, { 3391, 3395 },
+    { 3392, 1060 }, { 3393, 3394 }, { 3396, 1072 }, { 3, 2725 }, { 2677, 3411 }, { 324, 2143 },
+    { 325, 2144 }, { 326, 3186 }, { 2199, 2886 }, { 2201, 839 }, { 2207, 2881 }, { 3137, 3420 },
+    { 3157, 3414 }, { 3274, 3417 }, { 3295, 3431 }, { 3309, 3432 }, { 3310, 3412 }, { 3415, 3416 },
+    { 3418, 3425 }, { 3421, 3282 }, { 3422, 3437 }, { 3423, 2913 }, { 3424, 3254 }, { 3427, 3306 },
+    { 3430, 3297 }, { 3434, 3438 }, { 728, 2446 }, { 867, 2548 }, { 904, 2497 }, { 939, 2526 },
+    { 2720, 3379 }, { 2985, 3477 }, { 3371, 3448 }, { 3375, 3442 }, { 3381, 3445 }, { 3407, 3481 },
+    { 3447, 2439 }, { 3449, 2183 }, { 3452, 3479 }, { 3454, 3443 }, { 3455, 3384 }, { 3456, 3462 },
+    { 3458, 3459 }, { 3460, 3461 }, { 3463, 3464 }, { 3465, 3466 }, { 3467, 3468 }, { 3469, 3470 },
+    { 3471, 3472 }, { 3473, 3474 }, { 2671, 3482 }, { 3, 1082 }, { 2142, 3484 }, { 2199, 3435 },
+    { 2201, 847 }, { 2207, 2883 }, { 3308, 3489 }, { 3426, 3492 }, { 3428, 3499 }, { 3483, 3268 },
+    { 3485, 3486 }, { 3487, 3413 }, { 3490, 3419 }, { 3491, 3496 }, { 3493, 3436 }, { 3444, 3507 },
+    { 3505, 3376 }, { 3506, 3378 }, { 3508, 3382 }, { 3511, 2297 }, { 3520, 3523 }, { 3521, 3522 },
+    { 3525, 3526 }, { 3527, 3528 }, { 3529, 3 }, { 2199, 3498 }, { 2201, 855 }, { 2207, 3218 },
+    { 3144, 3530 }, { 3429, 3534 }, { 3504, 3537 }, { 3531, 3539 }, { 3535, 3488 }, { 3536, 3502 },
+    { 3509, 3544 }, { 3512, 3545 }, { 3513, 3547 }, { 3518, 3546 }, { 3549, 3350 }, { 3551, 3552 },
+    { 3, 1514 }, { 2199, 3541 }, { 3497, 3555 }, { 3540, 3556 }, { 3553, 3007 }, { 3558, 3533 },
+    { 3559, 3562 }, { 3563, 3380 }, { 3568, 529 }, { 5, 13 }, { 6, 354 }, { 10, 2177 },
+    { 17, 54 }, { 20, 21 }, { 23, 3516 }, { 40, 3330 }, { 51, 52 }, { 56, 1086 },
+    { 58, 59 }, { 63, 64 }, { 65, 66 }, { 67, 68 }, { 69, 2756 }, { 73, 74 },
+    { 75, 76 }, { 77, 78 }, { 79, 80 }, { 81, 82 }, { 83, 2202 }, { 85, 3096 },
+    { 91, 113 }, { 93, 330 }, { 94, 537 }, { 95, 1375 }, { 97, 3246 }, { 104, 3311 },
+    { 109, 2397 }, { 110, 111 }, { 114, 3059 }, { 153, 2417 }, { 156, 2749 }, { 165, 166 },
+    { 169, 170 }, { 171, 172 }, { 176, 2681 }, { 177, 178 }, { 179, 353 }, { 184, 1317 },
+    { 186, 1915 }, { 192, 1337 }, { 204, 1928 }, { 206, 1929 }, { 208, 1930 }, { 217, 218 },
+    { 221, 1378 }, { 225, 1409 }, { 227, 1410 }, { 229, 1943 }, { 231, 1381 }, { 234, 2950 },
+    { 244, 245 }, { 246, 1389 }, { 258, 259 }, { 260, 1397 }, { 290, 3567 }, { 315, 316 },
+    { 318, 319 }, { 320, 321 }, { 322, 323 }, { 324, 2073 }, { 325, 2074 }, { 326, 2075 },
+    { 329, 2764 }, { 332, 333 }, { 334, 3005 }, { 335, 2595 }, { 336, 337 }, { 338, 3170 },
+    { 340, 341 }, { 351, 352 }, { 355, 1688 }, { 357, 358 }, { 383, 3112 }, { 389, 1099 },
+    { 397, 1700 }, { 399, 1701 }, { 404, 1106 }, { 413, 1153 }, { 415, 1154 }, { 417, 1155 },
+    { 419, 1156 }, { 437, 456 }, { 448, 449 }, { 450, 451 }, { 468, 469 }, { 470, 1163 },
+    { 472, 1164 }, { 474, 1165 }, { 530, 531 }, { 532, 533 }, { 534, 535 }, { 570, 571 },
+    { 576, 577 }, { 582, 583 }, { 587, 1996 }, { 591, 2835 }, { 595, 2837 }, { 596, 2932 },
+    { 631, 3373 }, { 679, 680 }, { 686, 693 }, { 689, 3441 }, { 725, 2264 }, { 726, 3210 },
+    { 735, 2282 }, { 743, 736 }, { 751, 2665 }, { 792, 3143 }, { 808, 3532 }, { 816, 3554 },
+    { 832, 3561 }, { 864, 2294 }, { 872, 865 }, { 874, 2353 }, { 882, 875 }, { 951, 3318 },
+    { 956, 3050 }, { 1002, 1003 }, { 1016, 1017 }, { 1020, 2704 }, { 1040, 2904 }, { 1046, 2169 },
+    { 1087, 1088 }, { 1090, 2598 }, { 1091, 1092 }, { 1093, 2414 }, { 1101, 1102 }, { 1103, 1104 },
+    { 1107, 1108 }, { 1109, 2488 }, { 1112, 1113 }, { 1114, 1115 }, { 1116, 1117 }, { 1118, 1119 },
+    { 1120, 1121 }, { 1122, 1123 }, { 1125, 1126 }, { 1127, 1128 }, { 1129, 1130 }, { 1131, 1132 },
+    { 1133, 1134 }, { 1135, 1136 }, { 1138, 1139 }, { 1140, 1141 }, { 1142, 1143 }, { 1144, 1145 },
+    { 1146, 1147 }, { 1148, 1149 }, { 1150, 1151 }, { 1157, 1158 }, { 1159, 1160 }, { 1161, 1162 },
+    { 1166, 2436 }, { 1169, 3328 }, { 1295, 1296 }, { 1308, 1309 }, { 1311, 1312 }, { 1314, 1315 },
+    { 1318, 1319 }, { 1321, 1322 }, { 1329, 1330 }, { 1331, 1332 }, { 1333, 1334 }, { 1335, 1336 },
+    { 1338, 1339 }, { 1340, 1341 }, { 1342, 1343 }, { 1344, 2539 }, { 1345, 1346 }, { 1347, 1348 },
+    { 1349, 1350 }, { 1351, 1352 }, { 1353, 1354 }, { 1355, 1356 }, { 1357, 1358 }, { 1359, 1360 },
+    { 1361, 1362 }, { 1363, 1364 }, { 1366, 1367 }, { 1368, 1369 }, { 1370, 1371 }, { 1372, 1373 },
+    { 1379, 2517 }, { 1384, 1385 }, { 1386, 2265 }, { 1387, 2512 }, { 1390, 2527 }, { 1392, 2281 },
+    { 1393, 1394 }, { 1398, 2540 }, { 1401, 1402 }, { 1404, 1405 }, { 1406, 1407 }, { 1412, 1413 },
+    { 1415, 1416 }, { 1417, 1418 }, { 1423, 1424 }, { 1426, 1427 }, { 1428, 1429 }, { 1434, 1435 },
+    { 1437, 1438 }, { 1439, 1440 }, { 1445, 1446 }, { 1448, 1449 }, { 1450, 1451 }, { 1456, 1457 },
+    { 1459, 2254 }, { 1461, 3165 }, { 1497, 1498 }, { 1509, 2719 }, { 1513, 2448 }, { 1516, 2190 },
+    { 1517, 1518 }, { 1519, 3501 }, { 1520, 3212 }, { 1526, 3111 }, { 1529, 2413 }, { 1530, 1531 },
+    { 1547, 1719 }, { 1549, 1720 }, { 1575, 1576 }, { 1577, 1578 }, { 1579, 1580 }, { 1582, 3227 },
+    { 1588, 2770 }, { 1592, 1593 }, { 1611, 3039 }, { 1612, 2895 }, { 1621, 975 }, { 1630, 3324 },
+    { 1656, 1009 }, { 1679, 3268 }, { 1682, 1912 }, { 1690, 1691 }, { 1692, 1693 }, { 1694, 1695 },
+    { 1696, 1697 }, { 1702, 1703 }, { 1704, 1705 }, { 1706, 1707 }, { 1708, 3248 }, { 1709, 1710 },
+    { 1711, 1712 }, { 1718, 1564 }, { 1721, 1722 }, { 1724, 1725 }, { 1726, 1727 }, { 1729, 1730 },
+    { 1731, 1732 }, { 1733, 1734 }, { 1735, 1736 }, { 1737, 1738 }, { 1739, 1740 }, { 1744, 1745 },
+    { 1746, 1747 }, { 1749, 1750 }, { 1751, 1752 }, { 1753, 1754 }, { 1755, 1756 }, { 1757, 1758 },
+    { 1759, 1760 }, { 1761, 2568 }, { 1766, 1767 }, { 1768, 1769 }, { 1770, 1771 }, { 1772, 2551 },
+    { 1809, 2732 }, { 1816, 1817 }, { 1822, 1823 }, { 1830, 1831 }, { 1832, 1833 }, { 1834, 1835 },
+    { 1836, 1837 }, { 1841, 1842 }, { 1843, 1844 }, { 1845, 1846 }, { 1847, 1848 }, { 1849, 1850 },
+    { 1851, 1852 }, { 1854, 1855 }, { 1856, 1857 }, { 1858, 1859 }, { 1860, 1861 }, { 1862, 1863 },
+    { 1864, 1865 }, { 1867, 1868 }, { 1869, 1870 }, { 1874, 1875 }, { 1913, 1914 }, { 1917, 1918 },
+    { 1920, 1921 }, { 1923, 1924 }, { 1925, 1926 }, { 1931, 1932 }, { 1935, 2647 }, { 1937, 1938 },
+    { 1940, 1941 }, { 1946, 1947 }, { 1948, 1949 }, { 1952, 1953 }, { 1957, 2742 }, { 1958, 1959 },
+    { 1960, 1961 }, { 1963, 1964 }, { 1969, 1970 }, { 1971, 1972 }, { 1994, 1995 }, { 1997, 1998 },
+    { 2002, 2003 }, { 2004, 2415 }, { 2007, 2008 }, { 2025, 3178 }, { 2027, 3156 }, { 2032, 3325 },
+    { 2058, 2059 }, { 2070, 2071 }, { 2076, 2077 }, { 2081, 2622 }, { 2082, 2083 }, { 2113, 943 },
+    { 2118, 2337 }, { 2120, 3200 }, { 2121, 2122 }, { 2123, 2437 }, { 2124, 2125 }, { 2128, 2617 },
+    { 2130, 3267 }, { 2138, 2139 }, { 2141, 3560 }, { 2146, 2147 }, { 2149, 2150 }, { 2152, 2153 },
+    { 2154, 2155 }, { 2156, 2157 }, { 2158, 2159 }, { 2160, 3495 }, { 2166, 2445 }, { 2183, 2980 },
+    { 2194, 1677 }, { 2220, 3322 }, { 2237, 2691 }, { 2243, 3440 }, { 2261, 112 }, { 2270, 3056 },
+    { 2284, 9 }, { 2289, 3057 }, { 2299, 1680 }, { 2301, 1728 }, { 2342, 2119 }, { 2374, 1824 },
+    { 2381, 3402 }, { 2399, 1298 }, { 2418, 307 }, { 2454, 1748 }, { 2470, 3548 }, { 2563, 2645 },
+    { 2574, 699 }, { 2606, 3115 }, { 2614, 2893 }, { 2618, 3220 }, { 2632, 3542 }, { 2634, 2713 },
+    { 2646, 2702 }, { 2667, 2556 }, { 2670, 1678 }, { 2672, 2672 }, { 2674, 2674 }, { 2675, 3153 },
+    { 2683, 3403 }, { 2685, 2997 }, { 2692, 1904 }, { 2693, 3116 }, { 2705, 2271 }, { 2709, 2709 },
+    { 2712, 2712 }, { 2727, 2976 }, { 2729, 3250 }, { 2733, 2957 }, { 2734, 3237 }, { 2735, 3316 },
+    { 2741, 3439 }, { 2743, 2578 }, { 2769, 2425 }, { 2785, 2258 }, { 2795, 3494 }, { 2800, 3503 },
+    { 2844, 2836 }, { 2850, 3083 }, { 2909, 3397 }, { 2951, 3159 }, { 2953, 2341 }, { 2972, 2996 },
+    { 2982, 1152 }, { 3008, 3211 }, { 3024, 3260 }, { 3027, 3023 }, { 3040, 3235 }, { 3049, 1591 },
+    { 3053, 317 }, { 3079, 3353 }, { 3117, 2679 }, { 3139, 2899 }, { 3162, 3412 }, { 3190, 2398 },
+    { 3247, 3329 }, { 3252, 343 }, { 3285, 2129 }, { 3290, 2369 }, { 3312, 3164 }, { 3314, 2408 },
+    { 3323, 2961 }, { 3398, 3400 }, { 3399, 3500 }, { 3401, 2791 }, { 3566, 3543 }, { 3, 2971 },
+    { 5, 3733 }, { 6, 1589 }, { 12, 3578 }, { 17, 314 }, { 21, 1299 }, { 40, 3524 },
+    { 52, 313 }, { 53, 3581 }, { 64, 3635 }, { 74, 324 }, { 76, 325 }, { 78, 326 },
+    { 82, 327 }, { 93, 339 }, { 94, 3723 }, { 95, 1934 }, { 179, 1089 }, { 192, 3869 },
+    { 217, 3873 }, { 221, 3874 }, { 225, 1420 }, { 227, 1421 }, { 229, 1968 }, { 231, 1400 },
+    { 244, 1951 }, { 246, 3878 }, { 258, 1962 }, { 260, 3882 }, { 316, 3172 }, { 328, 3096 },
+    { 351, 1685 }, { 357, 3049 }, { 389, 1829 }, { 399, 3826 }, { 404, 3713 }, { 470, 1872 },
+    { 472, 1873 }, { 474, 3866 }, { 536, 3601 }, { 577, 2750 }, { 591, 3039 }, { 595, 3975 },
+    { 596, 3050 }, { 679, 975 }, { 727, 2264 }, { 733, 3682 }, { 737, 2282 }, { 751, 3948 },
+    { 792, 3324 }, { 824, 3570 }, { 840, 3574 }, { 848, 3571 }, { 856, 3572 }, { 866, 2294 },
+    { 876, 2353 }, { 953, 1996 }, { 956, 2932 }, { 1002, 1009 }, { 1050, 2904 }, { 1084, 3586 },
+    { 1086, 3569 }, { 1088, 3008 }, { 1101, 3711 }, { 1105, 3655 }, { 1316, 3616 }, { 1374, 3602 },
+    { 1380, 3627 }, { 1395, 2265 }, { 1408, 3624 }, { 1411, 2281 }, { 1458, 3764 }, { 1532, 3112 },
+    { 1565, 1720 }, { 1574, 3577 }, { 1610, 583 }, { 1611, 2835 }, { 1612, 3973 }, { 1621, 680 },
+    { 1630, 3143 }, { 1631, 3532 }, { 1632, 3554 }, { 1634, 3561 }, { 1656, 1003 }, { 1659, 1017 },
+    { 1687, 3649 }, { 1689, 2413 }, { 1696, 3845 }, { 1718, 1762 }, { 1719, 1763 }, { 1722, 1743 },
+    { 1771, 1871 }, { 1819, 2598 }, { 1820, 1092 }, { 1922, 2539 }, { 1927, 3619 }, { 1939, 2517 },
+    { 1941, 1956 }, { 1942, 3626 }, { 1950, 2512 }, { 1954, 2527 }, { 1965, 2540 }, { 1973, 2254 },
+    { 1993, 951 }, { 1997, 3900 }, { 2009, 2415 }, { 2027, 3267 }, { 2046, 3325 }, { 2072, 3638 },
+    { 2087, 3685 }, { 2088, 3700 }, { 2126, 2437 }, { 2130, 3156 }, { 2138, 3908 }, { 2162, 3560 },
+    { 2164, 2153 }, { 2190, 3098 }, { 2191, 3612 }, { 2220, 3440 }, { 2243, 3322 }, { 2258, 3630 },
+    { 2267, 3919 }, { 2273, 3917 }, { 2287, 3056 }, { 2289, 3190 }, { 2342, 3885 }, { 2374, 3704 },
+    { 2381, 2445 }, { 2399, 3582 }, { 2405, 3843 }, { 2425, 3609 }, { 2439, 2980 }, { 2447, 3585 },
+    { 2453, 3603 }, { 2487, 3757 }, { 2531, 3810 }, { 2563, 2702 }, { 2576, 3701 }, { 2595, 3642 },
+    { 2603, 3705 }, { 2606, 3116 }, { 2615, 3886 }, { 2618, 3237 }, { 2622, 3894 }, { 2646, 2645 },
+    { 2666, 2950 }, { 2669, 2556 }, { 2674, 3057 }, { 2679, 3730 }, { 2681, 3587 }, { 2684, 3922 },
+    { 2693, 3115 }, { 2694, 2893 }, { 2705, 3660 }, { 2709, 3924 }, { 2712, 3982 }, { 2716, 3939 },
+    { 2726, 3648 }, { 2728, 3248 }, { 2734, 3220 }, { 2735, 3439 }, { 2741, 3316 }, { 2742, 3876 },
+    { 2743, 2714 }, { 2756, 3637 }, { 2769, 2418 }, { 2785, 3433 }, { 2837, 3261 }, { 2844, 3023 },
+    { 2850, 3159 }, { 2908, 3734 }, { 2909, 3990 }, { 2933, 3695 }, { 2951, 3083 }, { 2953, 2739 },
+    { 2962, 3212 }, { 2972, 3164 }, { 2975, 3803 }, { 2979, 3840 }, { 2982, 3298 }, { 3027, 2836 },
+    { 3053, 3588 }, { 3076, 3686 }, { 3086, 3809 }, { 3091, 3854 }, { 3111, 3976 }, { 3117, 3841 },
+    { 3139, 3038 }, { 3160, 3846 }, { 3197, 3974 }, { 3200, 3676 }, { 3207, 3661 }, { 3235, 2895 },
+    { 3244, 3674 }, { 3245, 3965 }, { 3246, 3643 }, { 3247, 3584 }, { 3250, 3830 }, { 3258, 3838 },
+    { 3285, 3890 }, { 3290, 2408 }, { 3311, 3646 }, { 3312, 2996 }, { 3314, 2369 }, { 3323, 3074 },
+    { 3328, 496 }, { 3334, 3611 }, { 3408, 3946 }, { 3409, 3732 }, { 3446, 2791 }, { 3476, 3969 },
+    { 3480, 3929 }, { 3494, 3631 }, { 3500, 3952 }, { 3550, 3633 }, { 3553, 3608 }, { 3557, 2417 },
+    { 3573, 3931 }, { 3575, 3808 }, { 3576, 3543 }, { 3580, 11 }, { 3589, 3590 }, { 3591, 3592 },
+    { 3593, 3594 }, { 3595, 3596 }, { 3597, 3598 }, { 3604, 3170 }, { 3605, 3606 }, { 3613, 3614 },
+    { 3615, 3579 }, { 3618, 3743 }, { 3620, 3621 }, { 3623, 3761 }, { 3632, 3768 }, { 3634, 3977 },
+    { 3639, 3640 }, { 3641, 3600 }, { 3644, 3645 }, { 3647, 3059 }, { 3650, 3209 }, { 3652, 391 },
+    { 3653, 3654 }, { 3656, 3657 }, { 3658, 3659 }, { 3663, 2551 }, { 3664, 3665 }, { 3666, 3731 },
+    { 3667, 3668 }, { 3671, 2689 }, { 3675, 3260 }, { 3687, 3688 }, { 3693, 3210 }, { 3702, 3703 },
+    { 3707, 3708 }, { 3709, 3710 }, { 3715, 3716 }, { 3717, 3718 }, { 3719, 3720 }, { 3721, 3722 },
+    { 3724, 3725 }, { 3726, 3727 }, { 3728, 3729 }, { 3735, 3972 }, { 3738, 1323 }, { 3739, 3740 },
+    { 3741, 3742 }, { 3744, 3745 }, { 3746, 3747 }, { 3748, 3749 }, { 3750, 3751 }, { 3752, 3753 },
+    { 3754, 3755 }, { 3758, 3759 }, { 3762, 3763 }, { 3765, 1391 }, { 3766, 3767 }, { 3769, 1403 },
+    { 3772, 1414 }, { 3774, 1419 }, { 3775, 1425 }, { 3777, 1430 }, { 3778, 1436 }, { 3780, 1441 },
+    { 3781, 1447 }, { 3783, 1452 }, { 3787, 1499 }, { 3790, 3791 }, { 3794, 358 }, { 3795, 3796 },
+    { 3797, 3798 }, { 3799, 3800 }, { 3801, 1581 }, { 3805, 3806 }, { 3811, 1684 }, { 3816, 3817 },
+    { 3818, 3819 }, { 3820, 3821 }, { 3823, 1723 }, { 3824, 3825 }, { 3827, 3828 }, { 3832, 3833 },
+    { 3834, 3835 }, { 3836, 3837 }, { 3847, 3928 }, { 3848, 3849 }, { 3850, 3851 }, { 3852, 3853 },
+    { 3856, 3857 }, { 3858, 3859 }, { 3860, 3861 }, { 3862, 3863 }, { 3864, 3865 }, { 3867, 3617 },
+    { 3868, 1919 }, { 3870, 3871 }, { 3872, 1933 }, { 3877, 2930 }, { 3879, 3880 }, { 3883, 3884 },
+    { 3887, 3888 }, { 3893, 2991 }, { 3895, 2078 }, { 3896, 3897 }, { 3899, 581 }, { 3901, 3902 },
+    { 3906, 2140 }, { 3909, 2151 }, { 3911, 3912 }, { 3913, 3914 }, { 3920, 3945 }, { 3921, 3599 },
+    { 3927, 1995 }, { 3933, 2961 }, { 3938, 3968 }, { 3940, 2957 }, { 3944, 2672 }, { 3957, 3966 },
+    { 3963, 3964 }, { 3967, 3991 }, { 3983, 3457 }, { 3985, 3178 }, { 3, 2973 }, { 6, 1821 },
+    { 17, 3789 }, { 52, 1910 }, { 93, 4231 }, { 94, 3802 }, { 179, 1686 }, { 225, 1431 },
+    { 227, 1432 }, { 229, 4311 }, { 231, 1422 }, { 324, 2079 }, { 325, 2080 }, { 326, 4103 },
+    { 389, 2600 }, { 399, 4295 }, { 404, 4251 }, { 577, 4317 }, { 695, 4034 }, { 728, 2264 },
+    { 738, 2282 }, { 867, 2294 }, { 877, 2353 }, { 1101, 4250 }, { 1399, 4018 }, { 1433, 2281 },
+    { 1633, 3570 }, { 1635, 3574 }, { 1636, 3571 }, { 1637, 3572 }, { 1718, 4283 }, { 1719, 4067 },
+    { 1720, 1764 }, { 1722, 1765 }, { 1742, 4084 }, { 1941, 1967 }, { 1955, 4091 }, { 1993, 583 },
+    { 2044, 680 }, { 2202, 4024 }, { 2258, 3771 }, { 2265, 3770 }, { 2289, 4112 }, { 2398, 4113 },
+    { 2413, 3804 }, { 2453, 3607 }, { 2487, 3793 }, { 2563, 3822 }, { 2595, 4232 }, { 2598, 4233 },
+    { 2622, 4315 }, { 2647, 4020 }, { 2664, 4107 }, { 2673, 4057 }, { 2679, 4085 }, { 2680, 4001 },
+    { 2681, 4228 }, { 2696, 4098 }, { 2705, 4117 }, { 2742, 4312 }, { 2749, 4000 }, { 2764, 4127 },
+    { 2770, 4110 }, { 2795, 4114 }, { 2930, 4021 }, { 2933, 4037 }, { 2962, 4309 }, { 2975, 4056 },
+    { 3024, 3261 }, { 3076, 4073 }, { 3081, 3994 }, { 3086, 4052 }, { 3089, 2646 }, { 3091, 3955 },
+    { 3098, 4306 }, { 3160, 4025 }, { 3197, 4162 }, { 3207, 4303 }, { 3209, 4120 }, { 3244, 4070 },
+    { 3245, 4174 }, { 3258, 4147 }, { 3433, 3629 }, { 3475, 4168 }, { 3478, 4121 }, { 3501, 4169 },
+    { 3542, 4042 }, { 3557, 3995 }, { 3569, 4023 }, { 3573, 4124 }, { 3575, 4043 }, { 3610, 4200 },
+    { 3636, 4158 }, { 3669, 4033 }, { 3673, 4135 }, { 3681, 4039 }, { 3683, 4041 }, { 3689, 4045 },
+    { 3690, 4048 }, { 3692, 4049 }, { 3698, 4104 }, { 3706, 4058 }, { 3712, 4029 }, { 3714, 4144 },
+    { 3736, 4059 }, { 3760, 4060 }, { 3784, 4065 }, { 3829, 4191 }, { 3831, 2979 }, { 3839, 4172 },
+    { 3842, 4123 }, { 3875, 4092 }, { 3889, 4099 }, { 3903, 4105 }, { 3905, 4106 }, { 3926, 4028 },
+    { 3930, 3999 }, { 3947, 3074 }, { 3953, 4149 }, { 3962, 4226 }, { 3971, 4236 }, { 3978, 4066 },
+    { 3979, 4238 }, { 3996, 4179 }, { 3997, 14 }, { 4002, 4143 }, { 4004, 4005 }, { 4006, 4007 },
+    { 4010, 4013 }, { 4012, 4088 }, { 4014, 4090 }, { 4015, 4016 }, { 4022, 4095 }, { 4026, 4080 },
+    { 4030, 4031 }, { 4032, 2436 }, { 4035, 4036 }, { 4046, 4047 }, { 4051, 4318 }, { 4055, 1515 },
+    { 4062, 2800 }, { 4063, 3625 }, { 4064, 4271 }, { 4068, 4284 }, { 4074, 4075 }, { 4082, 4083 },
+    { 4086, 4087 }, { 4089, 4225 }, { 4093, 4096 }, { 4100, 3891 }, { 4102, 4229 }, { 4111, 4125 },
+    { 4122, 22 }, { 4128, 4266 }, { 4131, 4011 }, { 4132, 4189 }, { 4136, 4167 }, { 4142, 4239 },
+    { 4150, 4137 }, { 4151, 4223 }, { 4152, 3951 }, { 4153, 4163 }, { 4156, 4310 }, { 4160, 4331 },
+    { 4165, 4207 }, { 4175, 4215 }, { 4178, 3855 }, { 4182, 3172 }, { 4184, 4313 }, { 4185, 3662 },
+    { 4187, 4243 }, { 4195, 4008 }, { 4206, 3503 }, { 4208, 3916 }, { 4216, 4217 }, { 4218, 4219 },
+    { 4221, 4324 }, { 4224, 4260 }, { 4235, 4288 }, { 4244, 4044 }, { 4247, 2271 }, { 4249, 2682 },
+    { 4252, 4009 }, { 4258, 4259 }, { 4261, 4262 }, { 4263, 4264 }, { 4265, 3756 }, { 4280, 3792 },
+    { 4286, 4186 }, { 4289, 4290 }, { 4294, 3932 }, { 4296, 4192 }, { 4297, 2414 }, { 4299, 4139 },
+    { 4314, 4157 }, { 4316, 2084 }, { 4321, 4322 }, { 4323, 4141 }, { 4325, 4050 }, { 4329, 4118 },
+    { 3, 3043 }, { 6, 4079 }, { 17, 4222 }, { 179, 4522 }, { 225, 1442 }, { 227, 1443 },
+    { 231, 1444 }, { 324, 2085 }, { 325, 2086 }, { 326, 4530 }, { 404, 4254 }, { 729, 2264 },
+    { 739, 2282 }, { 868, 2294 }, { 878, 2353 }, { 1101, 4253 }, { 1455, 2281 }, { 1512, 4337 },
+    { 1966, 4370 }, { 2044, 975 }, { 2117, 4352 }, { 2258, 4227 }, { 2265, 3773 }, { 2289, 4532 },
+    { 2413, 4527 }, { 2453, 4220 }, { 2647, 4467 }, { 2908, 4338 }, { 3089, 2563 }, { 3206, 4335 },
+    { 3211, 4409 }, { 3286, 3994 }, { 3622, 4417 }, { 3881, 4399 }, { 3998, 4391 }, { 4003, 4427 },
+    { 4017, 4394 }, { 4019, 4386 }, { 4071, 4403 }, { 4076, 4362 }, { 4094, 4371 }, { 4119, 4429 },
+    { 4126, 4460 }, { 4133, 4436 }, { 4140, 4365 }, { 4166, 4448 }, { 4171, 4458 }, { 4180, 4445 },
+    { 4202, 4478 }, { 4211, 4395 }, { 4212, 4479 }, { 4230, 4490 }, { 4241, 4428 }, { 4246, 4413 },
+    { 4248, 4388 }, { 4255, 4492 }, { 4256, 4439 }, { 4267, 4398 }, { 4269, 4475 }, { 4270, 4376 },
+    { 4272, 4466 }, { 4274, 4342 }, { 4285, 4340 }, { 4287, 4423 }, { 4292, 4450 }, { 4293, 4442 },
+    { 4300, 4501 }, { 4302, 4412 }, { 4304, 4407 }, { 4305, 4389 }, { 4307, 4464 }, { 4308, 4482 },
+    { 4332, 4534 }, { 4339, 4506 }, { 4346, 4347 }, { 4348, 4421 }, { 4350, 4526 }, { 4351, 4173 },
+    { 4360, 4275 }, { 4363, 4364 }, { 4366, 4369 }, { 4367, 4368 }, { 4375, 4476 }, { 4377, 4453 },
+    { 4381, 4498 }, { 4392, 4473 }, { 4396, 3005 }, { 4397, 4420 }, { 4400, 4447 }, { 4401, 4463 },
+    { 4408, 4393 }, { 4410, 4341 }, { 4416, 3298 }, { 4424, 3583 }, { 4425, 4514 }, { 4426, 4486 },
+    { 4430, 4354 }, { 4431, 4355 }, { 4432, 4472 }, { 4433, 4356 }, { 4434, 4357 }, { 4435, 2640 },
+    { 4437, 4438 }, { 4440, 4454 }, { 4441, 3785 }, { 4443, 4382 }, { 4444, 4480 }, { 4446, 4497 },
+    { 4455, 4237 }, { 4461, 4462 }, { 4468, 3812 }, { 4469, 4470 }, { 4471, 3040 }, { 4481, 4336 },
+    { 4485, 4385 }, { 4494, 4384 }, { 4499, 4148 }, { 4500, 4509 }, { 4505, 4161 }, { 4511, 4380 },
+    { 4512, 4519 }, { 4513, 4524 }, { 4516, 4358 }, { 4520, 4521 }, { 3, 3085 }, { 6, 4281 },
+    { 175, 4537 }, { 225, 1453 }, { 227, 1454 }, { 231, 4477 }, { 404, 4301 }, { 730, 2264 },
+    { 740, 2282 }, { 869, 2294 }, { 879, 2353 }, { 2236, 4535 }, { 2258, 4276 }, { 2265, 3776 },
+    { 2281, 4273 }, { 2453, 4654 }, { 3317, 4335 }, { 3925, 17 }, { 4344, 4568 }, { 4361, 4574 },
+    { 4374, 4586 }, { 4390, 4569 }, { 4414, 4573 }, { 4465, 4642 }, { 4474, 4538 }, { 4488, 4638 },
+    { 4493, 4649 }, { 4503, 4623 }, { 4504, 4627 }, { 4510, 4621 }, { 4517, 4550 }, { 4518, 4655 },
+    { 4525, 4611 }, { 4533, 4620 }, { 4536, 4645 }, { 4539, 4540 }, { 4542, 4543 }, { 4545, 4643 },
+    { 4551, 4639 }, { 4553, 4571 }, { 4556, 4359 }, { 4558, 4378 }, { 4567, 4507 }, { 4570, 4644 },
+    { 4572, 4575 }, { 4577, 4652 }, { 4578, 4515 }, { 4579, 4291 }, { 4580, 4201 }, { 4581, 4379 },
+    { 4582, 3844 }, { 4583, 4597 }, { 4587, 3227 }, { 4589, 4637 }, { 4590, 4240 }, { 4591, 3737 },
+    { 4592, 4268 }, { 4594, 4617 }, { 4595, 4345 }, { 4596, 4343 }, { 4598, 4565 }, { 4599, 4600 },
+    { 4604, 4646 }, { 4605, 4606 }, { 4607, 4618 }, { 4608, 4383 }, { 4609, 4544 }, { 4610, 3981 },
+    { 4629, 4633 }, { 4631, 4546 }, { 4632, 4547 }, { 4634, 4548 }, { 4635, 4549 }, { 4640, 4615 },
+    { 4641, 4616 }, { 4648, 4559 }, { 4657, 4612 }, { 3, 3087 }, { 6, 4282 }, { 231, 4593 },
+    { 404, 4528 }, { 731, 2264 }, { 741, 2282 }, { 870, 2294 }, { 880, 2353 }, { 2258, 4278 },
+    { 2265, 3779 }, { 2281, 4277 }, { 3081, 4659 }, { 4116, 4535 }, { 4164, 17 }, { 4402, 4660 },
+    { 4552, 4683 }, { 4560, 4674 }, { 4561, 4698 }, { 4576, 4686 }, { 4585, 4678 }, { 4601, 4665 },
+    { 4622, 4701 }, { 4624, 4682 }, { 4626, 4693 }, { 4651, 4700 }, { 4656, 4706 }, { 4662, 4663 },
+    { 4664, 4557 }, { 4671, 4694 }, { 4673, 4672 }, { 4679, 4724 }, { 4680, 4702 }, { 4684, 4061 },
+    { 4685, 4725 }, { 4689, 4696 }, { 4690, 4658 }, { 4691, 4733 }, { 4692, 4707 }, { 4695, 4726 },
+    { 4703, 4677 }, { 4704, 4688 }, { 4720, 4732 }, { 4723, 3918 }, { 4728, 4666 }, { 4729, 4667 },
+    { 4730, 4668 }, { 4731, 4669 }, { 2954, 3 }, { 6, 4588 }, { 231, 4613 }, { 404, 4603 },
+    { 732, 2264 }, { 742, 2282 }, { 871, 2294 }, { 881, 2353 }, { 2258, 4717 }, { 2265, 3782 },
+    { 2281, 4715 }, { 3206, 4736 }, { 3286, 4659 }, { 4298, 4739 }, { 4541, 4746 }, { 4562, 17 },
+    { 4661, 4757 }, { 4716, 4763 }, { 4738, 4699 }, { 4744, 4762 }, { 4745, 4764 }, { 4750, 4737 },
+    { 4751, 4619 }, { 4753, 4483 }, { 4755, 4614 }, { 4756, 4563 }, { 4758, 4775 }, { 4767, 4766 },
+    { 4769, 4774 }, { 4776, 4752 }, { 4779, 4740 }, { 4780, 4741 }, { 4781, 4742 }, { 4782, 4743 },
+    { 2959, 3 }, { 6, 4734 }, { 231, 4697 }, { 2258, 4718 }, { 2281, 4800 }, { 3317, 4736 },
+    { 4489, 4784 }, { 4602, 4786 }, { 4768, 4793 }, { 4783, 4210 }, { 4785, 4803 }, { 4787, 4040 },
+    { 4788, 3684 }, { 4789, 3691 }, { 4790, 4245 }, { 4791, 4765 }, { 4792, 4802 }, { 4809, 4806 },
+    { 2974, 3 }, { 4502, 4818 }, { 4783, 4422 }, { 4797, 4833 }, { 4801, 4821 }, { 4813, 4828 },
+    { 4814, 4829 }, { 4815, 4830 }, { 4816, 4831 }, { 4817, 4405 }, { 4820, 4827 }, { 3084, 3 },
+    { 4817, 4747 }, { 4825, 4839 }, { 4832, 4845 }, { 4835, 4675 }, { 4838, 4819 }, { 3151, 3 },
+    { 4835, 4822 }, { 4846, 3986 }, { 4848, 4849 }, { 3152, 3 }, { 4846, 4194 }, { 4852, 2899 },
+    { 4855, 4851 }, { 3158, 3 }, { 4852, 3038 }, { 3223, 3 }, { 4860, 3904 }, { 3, 3788 },
+    { 4860, 4555 }, { 4862, 4529 }, { 2389, 2635 }, { 2390, 2697 }, { 2419, 2711 }, { 2420, 2738 },
+    { 2616, 3370 }, { 2695, 3374 }, { 3, 3949 }, { 3483, 4864 }, { 2389, 2697 }, { 2390, 2635 },
+    { 2419, 2738 }, { 2420, 2711 }, { 2616, 3374 }, { 2695, 3370 }, { 3, 4129 }, { 1903, 4873 },
+    { 2389, 2711 }, { 2390, 2738 }, { 2419, 2635 }, { 2420, 2697 }, { 3, 4214 }, { 3943, 4881 },
+    { 2389, 2738 }, { 2390, 2711 }, { 2419, 2697 }, { 2420, 2635 }, { 3, 4459 }, { 3923, 4887 },
+    { 2389, 2740 }, { 3, 4714 }, { 4894, 4893 }, { 2390, 2740 }, { 4054, 4896 }, { 2419, 2740 },
+    { 2420, 2740 },
 };
 
 static const uint16_t symbols[] = {
-    3732, 4165, 18, 3443, 23, 4325, 4099, 3750, 4194, 4810, 3732, 4165, 18, 3443,
-    23, 4325, 4308, 3775, 3316, 4810, 3732, 4615, 141, 3443, 40, 4739, 4319, 3750,
-    4194, 4810, 3732, 4615, 141, 3443, 40, 4739, 4108, 3775, 3316, 4810, 4439, 2247,
-    152, 4538, 2700, 2715, 159, 2717, 4099, 3750, 3561, 5314, 4439, 2247, 152, 4538,
-    2700, 2715, 159, 2717, 4308, 3775, 5314, 4439, 2245, 302, 4538, 40, 303, 304,
-    43, 305, 306, 307, 308, 2179, 309, 310, 4319, 3750, 3561, 5314, 4439, 2245,
-    302, 4538, 40, 303, 304, 43, 305, 306, 307, 308, 2179, 309, 310, 4108,
-    3775, 5314, 4636, 2247, 313, 4715, 23, 2316, 316, 2317, 2866, 2245, 319, 3655,
-    2861, 3752, 3003, 5289, 4636, 2247, 313, 4715, 23, 2316, 316, 2317, 2866, 2247,
-    405, 3698, 3374, 5289, 4636, 2245, 431, 4715, 40, 432, 433, 3659, 436, 437,
-    438, 439, 440, 441, 2179, 442, 443, 2959, 2245, 319, 3655, 2861, 3752, 3003,
-    5289, 4636, 2245, 431, 4715, 40, 432, 433, 3659, 436, 437, 438, 439, 440,
-    441, 2179, 442, 443, 2959, 2247, 405, 3698, 3374, 5289, 4441, 2247, 450, 4793,
-    23, 4330, 4099, 454, 3654, 2708, 3306, 5295, 4441, 2247, 450, 4793, 23, 4330,
-    4308, 498, 3677, 5295, 4441, 2245, 499, 4793, 40, 4748, 4319, 454, 3654, 2708,
-    3306, 5295, 4441, 2245, 499, 4793, 40, 4748, 4108, 498, 3677, 5295, 4866, 4718,
-    4995, 4866, 4602, 4995, 4738, 4718, 4995, 4738, 4602, 4995, 4866, 4718, 4961, 4866,
-    4602, 4961, 4738, 4718, 4961, 4738, 4602, 4961, 4431, 2762, 3886, 638, 3327, 4482,
-    3888, 4895, 4541, 5228, 5307, 696, 3327, 3893, 3888, 4413, 4725, 3297, 4431, 2881,
-    3886, 744, 3327, 4482, 3894, 4895, 4541, 5228, 5296, 747, 3327, 3893, 3894, 4413,
-    4545, 3297, 5247, 5304, 754, 3327, 3896, 3894, 4413, 4545, 3186, 5247, 5299, 758,
-    3327, 3896, 3888, 4413, 4725, 3186, 4192, 2881, 3895, 760, 3327, 4573, 3894, 4895,
-    4674, 4192, 2762, 3895, 764, 3327, 4573, 3888, 4895, 4674, 4350, 3897, 771, 4374,
-    5173, 5174, 4985, 4350, 4257, 929, 4374, 5173, 5175, 4985, 4142, 3897, 940, 4374,
-    5176, 5174, 4985, 4142, 4257, 950, 4374, 5176, 5175, 4985, 4350, 3571, 953, 4161,
-    3738, 4442, 2998, 4350, 3643, 999, 4161, 3738, 4199, 2998, 4142, 3571, 1001, 4161,
-    3739, 4442, 2998, 4142, 3643, 1007, 4161, 3739, 4199, 2998, 4431, 4144, 1010, 5263,
-    648, 3928, 4885, 4188, 5228, 3660, 1034, 5251, 648, 1017, 4627, 4542, 3297, 4431,
-    4367, 1040, 5263, 4250, 3511, 4885, 4188, 5228, 3613, 1042, 5251, 4250, 4627, 4731,
-    3297, 5247, 3613, 1043, 5251, 4250, 4627, 4731, 3186, 5247, 3660, 1044, 5251, 648,
-    1017, 4627, 4542, 3186, 4192, 4367, 1045, 5263, 4250, 3511, 4885, 4424, 4192, 4144,
-    1046, 5263, 648, 3928, 4885, 4424, 3192, 5297, 1051, 2975, 3706, 4550, 3932, 1070,
-    4631, 1070, 4182, 3192, 5312, 1076, 2975, 3706, 4634, 3933, 1084, 4425, 3192, 5317,
-    1093, 2975, 3700, 4550, 3932, 1098, 4631, 1098, 4182, 3192, 5306, 1099, 2975, 3700,
-    4634, 3933, 1100, 4425, 4114, 5311, 1102, 5270, 3614, 3935, 1111, 1112, 1084, 4399,
-    4114, 5300, 1117, 5270, 3614, 4263, 1082, 1112, 1084, 4399, 4114, 5308, 1119, 5270,
-    3657, 3935, 1111, 1112, 1100, 4399, 4114, 5315, 1121, 5270, 3657, 4263, 1082, 1112,
-    1100, 4399, 3192, 5305, 1123, 5270, 3615, 4614, 3932, 1070, 4631, 1070, 4182, 3192,
-    5316, 1133, 5270, 3615, 4370, 3933, 1084, 4425, 3192, 5313, 1137, 5270, 3658, 4614,
-    3932, 1098, 4631, 1098, 4182, 3192, 5298, 1141, 5270, 3658, 4370, 3933, 1100, 4425,
-    3444, 2709, 1151, 4340, 4143, 5118, 1155, 4971, 3938, 4897, 3652, 3652, 3652, 3607,
-    2673, 2415, 5135, 3444, 2713, 1238, 4125, 3656, 5118, 1155, 4971, 3938, 4897, 3652,
-    3652, 3652, 3607, 2673, 2415, 5135, 3444, 2709, 1151, 4340, 4143, 5118, 1240, 4971,
-    3945, 4897, 3609, 3609, 3609, 3653, 2673, 2476, 5135, 3444, 2713, 1238, 4125, 3656,
-    5118, 1240, 4971, 3945, 4897, 3609, 3609, 3609, 3653, 2673, 2476, 5135, 5136, 4165,
-    1253, 3443, 1239, 4325, 4099, 1254, 4340, 4194, 5274, 5136, 4165, 1253, 3443, 1239,
-    4325, 4308, 1260, 4125, 3305, 3316, 5274, 5136, 4615, 1261, 3443, 1152, 4739, 4319,
-    1254, 4340, 4194, 5274, 5136, 4615, 1261, 3443, 1152, 4739, 4108, 1260, 4125, 3305,
-    3316, 5274, 5169, 2245, 1264, 4854, 1152, 1267, 1268, 3752, 1269, 1270, 2179, 1271,
-    1272, 2224, 5220, 1275, 4966, 3938, 4974, 2868, 3605, 3605, 3605, 2454, 2868, 5254,
-    5169, 2247, 1375, 4854, 3120, 2995, 2923, 2743, 1376, 1377, 1378, 1379, 1380, 1381,
-    1382, 1383, 1384, 1385, 1386, 1387, 1388, 1389, 1390, 1391, 1392, 1393, 1394, 1395,
-    1396, 1397, 1398, 1399, 1400, 1401, 1402, 1403, 1404, 1405, 1406, 1407, 1408, 2717,
-    2996, 2926, 1409, 1410, 1411, 1412, 1413, 1414, 1415, 1416, 1417, 1418, 1419, 1420,
-    1421, 1422, 1423, 1424, 1425, 1426, 1427, 1428, 1429, 1430, 1431, 1432, 1433, 1434,
-    1435, 1436, 1437, 1438, 1439, 1440, 2169, 5220, 1275, 4966, 3938, 4974, 2868, 3605,
-    3605, 3605, 2454, 2868, 5254, 5169, 2245, 1264, 4854, 1152, 1267, 1268, 3752, 1269,
-    1270, 2179, 1271, 1272, 2224, 5220, 1441, 4966, 3945, 4974, 2960, 3650, 3650, 3650,
-    2454, 2960, 5254, 5169, 2247, 1375, 4854, 3120, 2995, 2923, 2743, 1376, 1377, 1378,
-    1379, 1380, 1381, 1382, 1383, 1384, 1385, 1386, 1387, 1388, 1389, 1390, 1391, 1392,
-    1393, 1394, 1395, 1396, 1397, 1398, 1399, 1400, 1401, 1402, 1403, 1404, 1405, 1406,
-    1407, 1408, 2717, 2996, 2926, 1409, 1410, 1411, 1412, 1413, 1414, 1415, 1416, 1417,
-    1418, 1419, 1420, 1421, 1422, 1423, 1424, 1425, 1426, 1427, 1428, 1429, 1430, 1431,
-    1432, 1433, 1434, 1435, 1436, 1437, 1438, 1439, 1440, 2169, 5220, 1441, 4966, 3945,
-    4974, 2960, 3650, 3650, 3650, 2454, 2960, 5254, 3189, 5297, 1446, 3733, 3706, 4550,
-    4271, 1451, 4420, 1451, 4406, 3189, 5312, 1456, 3733, 3706, 4634, 4276, 1458, 4189,
-    3189, 5317, 1459, 3733, 3700, 4550, 4271, 1460, 4420, 1460, 4406, 3189, 5306, 1461,
-    3733, 3700, 4634, 4276, 1462, 4189, 4183, 2247, 1463, 2955, 1239, 3704, 2245, 1464,
-    2639, 1152, 3667, 5142, 4183, 2247, 1463, 2955, 1239, 3704, 2247, 1470, 2639, 3120,
-    3617, 5142, 4183, 2245, 1471, 2955, 1152, 3711, 2245, 1464, 2639, 1152, 3667, 5142,
-    4183, 2245, 1471, 2955, 1152, 3711, 2247, 1470, 2639, 3120, 3617, 5142, 4930, 2762,
-    3886, 1477, 5236, 4482, 4279, 4939, 4541, 5177, 5307, 1484, 5236, 3893, 4279, 4624,
-    4725, 3297, 4930, 2881, 3886, 1490, 5236, 4482, 4282, 4939, 4541, 5177, 5296, 1492,
-    5236, 3893, 4282, 4624, 4545, 3297, 5201, 5304, 1493, 5236, 3896, 4282, 4624, 4545,
-    3186, 5201, 5299, 1494, 5236, 3896, 4279, 4624, 4725, 3186, 5080, 2881, 3895, 1495,
-    5236, 4573, 4282, 4939, 4674, 5080, 2762, 3895, 1496, 5236, 4573, 4279, 4939, 4674,
-    4140, 3897, 1497, 4198, 5173, 5174, 4982, 4140, 4257, 1502, 4198, 5173, 5175, 4982,
-    4349, 3897, 1503, 4198, 5176, 5174, 4982, 4349, 4257, 1504, 4198, 5176, 5175, 4982,
-    4140, 3571, 1505, 4440, 3738, 4442, 3226, 4140, 3643, 1506, 4440, 3738, 4199, 3226,
-    4349, 3571, 1507, 4440, 3739, 4442, 3226, 4349, 3643, 1508, 4440, 3739, 4199, 3226,
-    4930, 4144, 1509, 4422, 1480, 3928, 4757, 4188, 5177, 3660, 1512, 4186, 1480, 1017,
-    4403, 4542, 3297, 4930, 4367, 1513, 4422, 3986, 3511, 4757, 4188, 5177, 3613, 1514,
-    4186, 3986, 4403, 4731, 3297, 5201, 3613, 1515, 4186, 3986, 4403, 4731, 3186, 5201,
-    3660, 1516, 4186, 1480, 1017, 4403, 4542, 3186, 5080, 4367, 1517, 4422, 3986, 3511,
-    4757, 4424, 5080, 4144, 1518, 4422, 1480, 3928, 4757, 4424, 4717, 5311, 1519, 3418,
-    3614, 3935, 1521, 1112, 1458, 4622, 4717, 5300, 1522, 3418, 3614, 4263, 1457, 1112,
-    1458, 4622, 4717, 5308, 1523, 3418, 3657, 3935, 1521, 1112, 1462, 4622, 4717, 5315,
-    1524, 3418, 3657, 4263, 1457, 1112, 1462, 4622, 3189, 5305, 1525, 3418, 3615, 4614,
-    4271, 1451, 4420, 1451, 4406, 3189, 5316, 1526, 3418, 3615, 4370, 4276, 1458, 4189,
-    3189, 5313, 1527, 3418, 3658, 4614, 4271, 1460, 4420, 1460, 4406, 3189, 5298, 1528,
-    3418, 3658, 4370, 4276, 1462, 4189, 5302, 2844, 3987, 1536, 4339, 2992, 1542, 1543,
-    1544, 1545, 1546, 1547, 1548, 1549, 3731, 1558, 1559, 1560, 1561, 4898, 2250, 1065,
-    1574, 2456, 1576, 1577, 3594, 5054, 2166, 3562, 1591, 1592, 3594, 5054, 84, 5288,
-    5302, 2904, 3987, 1670, 4339, 2992, 1542, 1543, 1544, 1545, 1546, 1547, 1548, 1549,
-    3730, 1679, 1680, 1681, 1682, 4898, 3608, 1684, 1685, 1686, 3712, 1695, 1696, 1697,
-    1698, 1699, 1700, 1701, 1702, 1703, 1704, 1705, 1706, 1707, 1708, 1709, 1710, 5288,
-    5302, 2905, 3987, 1711, 4339, 2994, 1712, 1713, 1714, 1715, 1716, 1717, 1718, 1719,
-    3731, 1558, 1559, 1560, 1561, 4898, 2250, 1065, 1574, 2456, 1576, 1577, 3647, 5054,
-    2166, 3562, 1591, 1592, 3647, 5054, 84, 5288, 5302, 2846, 3987, 1721, 4339, 2994,
-    1712, 1713, 1714, 1715, 1716, 1717, 1718, 1719, 3730, 1679, 1680, 1681, 1682, 4898,
-    3608, 1684, 1685, 1722, 3712, 1695, 1696, 1697, 1698, 1699, 1700, 1701, 1702, 1703,
-    1704, 1705, 1706, 1707, 1708, 1709, 1710, 5288, 3409, 2709, 1723, 4549, 4143, 5155,
-    1728, 4864, 1735, 3709, 1736, 1737, 4899, 3373, 2415, 4326, 3607, 3373, 4122, 5232,
-    3409, 2713, 1788, 4432, 5155, 1728, 4864, 1735, 3709, 1736, 1737, 4899, 3373, 2415,
-    4326, 3607, 3373, 4122, 5232, 3409, 2709, 1723, 4549, 4143, 5155, 1790, 4864, 1791,
-    3710, 1792, 1793, 4899, 4181, 4326, 3653, 4181, 2458, 5232, 3409, 2713, 1788, 4432,
-    5155, 1790, 4864, 1791, 3710, 1792, 1793, 4899, 4181, 4326, 3653, 4181, 2458, 5232,
-    4408, 2247, 1794, 4630, 1789, 4330, 2866, 2245, 1796, 4416, 1726, 3425, 5253, 4408,
-    2247, 1794, 4630, 1789, 4330, 2866, 2247, 1846, 4416, 3603, 3374, 5253, 4408, 2245,
-    1847, 4630, 1726, 4748, 2959, 2245, 1796, 4416, 1726, 3425, 5253, 4408, 2245, 1847,
-    4630, 1726, 4748, 2959, 2247, 1846, 4416, 3603, 3374, 5253, 3680, 2844, 4293, 1851,
-    4179, 4635, 4053, 2635, 3995, 2635, 1867, 3210, 2635, 1578, 4155, 4053, 2636, 3995,
-    2636, 1867, 4172, 1578, 4800, 3680, 2904, 4293, 1887, 4179, 4197, 1888, 3898, 1686,
-    4389, 1897, 4723, 1686, 4138, 3680, 2905, 4293, 1898, 4396, 4635, 4053, 4133, 3184,
-    2635, 1899, 3210, 4133, 4155, 4053, 2636, 1720, 3184, 2636, 1899, 4172, 1720, 4800,
-    3680, 2846, 4293, 1900, 4396, 4197, 1888, 3898, 1722, 4389, 1901, 4723, 1722, 4138,
-    3198, 5297, 1906, 5257, 3706, 3670, 4159, 4543, 3594, 4610, 3594, 4686, 3198, 5312,
-    1936, 5257, 3706, 3671, 4159, 2295, 1683, 4057, 1686, 4438, 3198, 5317, 1939, 5257,
-    3700, 3670, 4159, 4543, 3647, 4610, 3647, 4686, 3198, 5306, 1940, 5257, 3700, 3671,
-    4159, 2295, 1683, 4057, 1722, 4438, 4437, 2709, 1941, 4549, 1942, 1943, 1944, 1945,
-    3678, 5187, 1947, 4826, 1735, 3347, 4836, 3372, 2415, 4112, 3607, 3372, 4122, 5183,
-    4437, 2713, 1997, 4432, 5187, 1947, 4826, 1735, 3347, 4836, 3372, 2415, 4112, 3607,
-    3372, 4122, 5183, 4437, 2709, 1941, 4549, 1942, 1943, 1944, 1945, 3678, 5187, 1998,
-    4826, 1791, 3350, 4836, 4401, 4112, 3653, 4401, 2458, 5183, 4437, 2713, 1997, 4432,
-    5187, 1998, 4826, 1791, 3350, 4836, 4401, 4112, 3653, 4401, 2458, 5183, 3680, 2844,
-    4297, 2001, 4179, 4635, 4298, 2635, 3995, 2635, 1867, 4129, 2635, 2004, 4344, 2635,
-    2006, 3210, 2635, 1578, 4155, 4298, 2636, 3995, 2636, 1867, 4129, 2636, 2004, 4344,
-    2636, 2006, 4172, 1578, 4800, 3680, 2904, 4297, 2007, 4179, 4197, 2008, 3898, 1686,
-    4389, 1897, 3188, 2009, 2637, 2010, 3188, 2011, 2637, 2012, 4723, 1686, 4138, 3680,
-    2905, 4297, 2013, 4396, 4635, 4298, 4133, 3184, 2635, 1899, 4129, 2635, 2014, 4344,
-    2635, 2015, 3210, 4133, 4155, 4298, 2636, 1720, 3184, 2636, 1899, 4129, 2636, 2014,
-    4344, 2636, 2015, 4172, 1720, 4800, 3680, 2846, 4297, 2016, 4396, 4197, 2008, 3898,
-    1722, 4389, 1901, 3188, 2009, 2637, 2017, 3188, 2011, 2637, 2018, 4723, 1722, 4138,
-    5081, 2762, 2023, 637, 2024, 5283, 2027, 643, 2028, 2408, 4589, 5031, 3145, 3729,
-    3358, 2348, 5223, 5307, 2054, 5283, 2055, 3569, 4589, 4418, 2766, 4711, 4082, 4157,
-    2455, 5081, 2881, 2023, 637, 2079, 5283, 2027, 643, 2028, 2408, 4590, 5031, 3145,
-    3729, 3358, 2348, 5223, 5296, 2081, 5283, 2055, 3569, 4590, 4418, 2932, 4711, 4303,
-    4157, 2455, 5205, 5304, 2083, 5283, 2084, 3641, 4590, 4418, 2932, 4711, 4303, 4157,
-    2487, 5205, 5299, 2085, 5283, 2084, 3641, 4589, 4418, 2766, 4711, 4082, 4157, 2487,
-    4931, 2881, 2086, 759, 2087, 5283, 2088, 643, 2089, 2408, 4590, 5031, 3616, 3606,
-    3358, 2395, 4931, 2762, 2086, 759, 2090, 5283, 2088, 643, 2089, 2408, 4589, 5031,
-    3616, 3606, 3358, 2395, 2719, 2865, 3571, 2091, 5278, 3738, 3743, 5093, 2719, 2865,
-    3643, 2118, 5278, 3738, 3740, 5093, 2719, 2957, 3571, 2119, 5278, 3739, 3743, 5093,
-    2719, 2957, 3643, 2120, 5278, 3739, 3740, 5093, 5081, 2762, 4089, 2122, 4817, 4299,
-    5052, 2348, 5223, 3660, 2135, 4398, 4299, 4547, 2766, 4669, 4082, 4375, 2455, 5081,
-    2881, 4089, 2139, 4817, 4789, 5052, 2348, 5223, 3613, 2140, 4398, 4789, 4547, 2932,
-    4669, 4303, 4375, 2455, 5205, 3613, 2141, 4398, 4789, 4547, 2932, 4669, 4303, 4375,
-    2487, 5205, 3660, 2142, 4398, 4299, 4547, 2766, 4669, 4082, 4375, 2487, 4931, 2881,
-    4089, 2143, 4817, 4789, 5052, 2395, 4931, 2762, 4089, 2144, 4817, 4299, 5052, 2395,
-    4320, 5311, 2145, 2502, 3614, 1108, 2146, 2457, 2147, 2148, 1686, 4888, 4320, 5300,
-    2150, 2502, 3614, 1118, 2146, 3608, 2148, 1686, 4888, 4320, 5308, 2151, 2502, 3657,
-    1108, 2146, 2457, 2147, 2148, 1722, 4888, 4320, 5315, 2152, 2502, 3657, 1118, 2146,
-    3608, 2148, 1722, 4888, 3198, 5305, 2153, 2502, 3615, 2938, 2946, 2250, 4543, 3594,
-    4610, 3594, 4686, 3198, 5316, 2154, 2502, 3615, 2937, 2946, 3608, 4057, 1686, 4438,
-    3198, 5313, 2155, 2502, 3658, 2938, 2946, 2250, 4543, 3647, 4610, 3647, 4686, 3198,
-    5298, 2156, 2502, 3658, 2937, 2946, 3608, 4057, 1722, 4438,
+    4897, 2425, 18, 4487, 23, 2569, 28, 2570, 2183, 3404, 37, 4190, 43, 3515,
+    4812, 4897, 2425, 18, 4487, 23, 2569, 28, 2570, 2183, 3450, 115, 4333, 4812,
+    4897, 2418, 141, 4487, 40, 142, 143, 3097, 147, 2191, 148, 149, 2439, 3404,
+    37, 4190, 43, 3515, 4812, 4897, 2418, 141, 4487, 40, 142, 143, 3097, 147,
+    2191, 148, 149, 2439, 3450, 115, 4333, 4812, 4628, 4159, 162, 3225, 40, 4630,
+    4799, 4628, 3961, 273, 3225, 3329, 4508, 4799, 4584, 4159, 162, 3225, 40, 4630,
+    4799, 4584, 3961, 273, 3225, 3329, 4508, 4799, 4628, 3404, 312, 4190, 3334, 3515,
+    4810, 4628, 3450, 342, 4333, 4810, 4584, 3404, 312, 4190, 3334, 3515, 4810, 4584,
+    3450, 342, 4333, 4810, 4209, 4883, 348, 4650, 3079, 381, 382, 3651, 4349, 392,
+    3954, 4495, 3936, 4625, 4134, 4687, 2606, 4457, 4209, 4869, 481, 4650, 3409, 484,
+    4199, 3577, 4711, 4349, 392, 3954, 4495, 3936, 4625, 4134, 4687, 2606, 4457, 4209,
+    4878, 547, 4650, 3079, 381, 382, 3651, 4349, 548, 2732, 2976, 4495, 4145, 4625,
+    3950, 4687, 2693, 4457, 4209, 4890, 554, 4650, 3409, 484, 4199, 3577, 4711, 4349,
+    548, 2732, 2976, 4495, 4145, 4625, 3950, 4687, 2693, 4457, 4197, 2614, 3670, 572,
+    3120, 4242, 3672, 4653, 4326, 4854, 4880, 630, 3120, 3677, 3672, 4188, 4491, 3077,
+    4197, 2694, 3670, 678, 3120, 4242, 3678, 4653, 4326, 4854, 4871, 681, 3120, 3677,
+    3678, 4188, 4330, 3077, 4857, 4879, 688, 3120, 3680, 3678, 4188, 4330, 2963, 4857,
+    4872, 692, 3120, 3680, 3672, 4188, 4491, 2963, 3988, 2694, 3679, 694, 3120, 4353,
+    3678, 4653, 4452, 3988, 2614, 3679, 698, 3120, 4353, 3672, 4653, 4452, 2970, 2389,
+    3126, 703, 4154, 4840, 4841, 4727, 2970, 2419, 3126, 863, 4154, 4840, 4842, 4727,
+    2970, 2420, 3126, 873, 4154, 4843, 4841, 4727, 2970, 2390, 3126, 883, 4154, 4843,
+    4842, 4727, 2970, 4889, 886, 3958, 3564, 4213, 2996, 2970, 4877, 933, 3958, 3564,
+    3993, 2996, 2970, 4870, 935, 3958, 3565, 4213, 2996, 2970, 4884, 941, 3958, 3565,
+    3993, 2996, 4197, 3937, 944, 4181, 582, 3694, 4647, 3989, 4854, 3453, 968, 3980,
+    582, 951, 4415, 4327, 3077, 4197, 4146, 974, 4181, 4038, 3318, 4647, 3989, 4854,
+    3405, 976, 3980, 4038, 4415, 4496, 3077, 4857, 3405, 977, 3980, 4038, 4415, 4496,
+    2963, 4857, 3453, 978, 3980, 582, 951, 4415, 4327, 2963, 3988, 4146, 979, 4181,
+    4038, 3318, 4647, 4198, 3988, 3937, 980, 4181, 582, 3694, 4647, 4198, 3287, 4867,
+    985, 2735, 3519, 4418, 3696, 1004, 4406, 1004, 3970, 3287, 4885, 1010, 2735, 3519,
+    4204, 3697, 1018, 4196, 3287, 4892, 1027, 2735, 3510, 4418, 3696, 1032, 4406, 1032,
+    3970, 3287, 4876, 1033, 2735, 3510, 4204, 3697, 1034, 4196, 4115, 4875, 1036, 2726,
+    3406, 3699, 1043, 1044, 1018, 4176, 4115, 4891, 1049, 2726, 3406, 4053, 1016, 1044,
+    1018, 4176, 4115, 4886, 1051, 2726, 3451, 3699, 1043, 1044, 1034, 4176, 4115, 4868,
+    1053, 2726, 3451, 4053, 1016, 1044, 1034, 4176, 3287, 4895, 1055, 2726, 3517, 4205,
+    3696, 1004, 4406, 1004, 3970, 3287, 4900, 1065, 2726, 3517, 4419, 3697, 1018, 4196,
+    3287, 4901, 1069, 2726, 3514, 4205, 3696, 1032, 4406, 1032, 3970, 3287, 4898, 1073,
+    2726, 3514, 4419, 3697, 1034, 4196, 4826, 4883, 1083, 4823, 72, 1094, 3353, 1096,
+    384, 1097, 1098, 2599, 4234, 3397, 4705, 3044, 4712, 3044, 4735, 3044, 4770, 3044,
+    4713, 4826, 4869, 1167, 4823, 482, 1168, 1169, 1170, 1171, 1172, 1173, 1174, 1175,
+    1176, 1177, 1178, 1179, 1180, 1181, 1182, 1183, 1184, 1185, 2730, 1186, 1187, 1188,
+    1189, 1190, 1191, 1192, 1193, 1194, 1195, 1196, 1197, 1198, 1199, 1200, 1201, 1202,
+    1203, 1204, 1205, 1206, 1207, 1208, 1209, 1210, 1211, 1212, 1213, 1214, 1215, 1216,
+    1217, 1218, 1219, 1220, 1221, 1222, 1223, 1224, 1225, 1226, 1227, 1228, 1229, 1230,
+    1231, 1232, 1233, 1234, 1235, 1236, 1237, 1238, 1239, 1240, 1241, 1242, 1243, 1244,
+    1245, 1246, 1247, 1248, 1249, 1250, 1251, 1252, 1253, 1254, 1255, 1256, 1257, 1258,
+    1259, 1260, 1261, 1262, 1263, 1264, 1265, 1266, 1267, 1268, 1269, 1270, 1271, 1272,
+    1273, 1274, 1275, 1276, 1277, 1278, 1279, 1280, 1281, 1282, 94, 1283, 2998, 1284,
+    1285, 1286, 1287, 1288, 1289, 1290, 1291, 2367, 4234, 3397, 4705, 3044, 4712, 3044,
+    4735, 3044, 4770, 3044, 4713, 4826, 4878, 1292, 4823, 72, 1094, 3353, 1096, 384,
+    1097, 1098, 2599, 4234, 3398, 4705, 3185, 4712, 3185, 4735, 3185, 4770, 3185, 4713,
+    4826, 4890, 1294, 4823, 482, 1168, 1169, 1170, 1171, 1172, 1173, 1174, 1175, 1176,
+    1177, 1178, 1179, 1180, 1181, 1182, 1183, 1184, 1185, 2730, 1186, 1187, 1188, 1189,
+    1190, 1191, 1192, 1193, 1194, 1195, 1196, 1197, 1198, 1199, 1200, 1201, 1202, 1203,
+    1204, 1205, 1206, 1207, 1208, 1209, 1210, 1211, 1212, 1213, 1214, 1215, 1216, 1217,
+    1218, 1219, 1220, 1221, 1222, 1223, 1224, 1225, 1226, 1227, 1228, 1229, 1230, 1231,
+    1232, 1233, 1234, 1235, 1236, 1237, 1238, 1239, 1240, 1241, 1242, 1243, 1244, 1245,
+    1246, 1247, 1248, 1249, 1250, 1251, 1252, 1253, 1254, 1255, 1256, 1257, 1258, 1259,
+    1260, 1261, 1262, 1263, 1264, 1265, 1266, 1267, 1268, 1269, 1270, 1271, 1272, 1273,
+    1274, 1275, 1276, 1277, 1278, 1279, 1280, 1281, 1282, 94, 1283, 2998, 1284, 1285,
+    1286, 1287, 1288, 1289, 1290, 1291, 2367, 4234, 3398, 4705, 3185, 4712, 3185, 4735,
+    3185, 4770, 3185, 4713, 4837, 2418, 1297, 4451, 1300, 1301, 1302, 43, 1303, 1304,
+    2191, 1305, 1306, 2439, 4749, 1310, 4899, 1320, 4257, 1324, 1325, 1326, 1327, 1328,
+    4771, 1365, 4859, 4837, 2425, 1460, 4451, 3786, 3550, 1462, 1463, 1464, 1465, 1466,
+    1467, 1468, 1469, 1470, 1471, 1472, 1473, 1474, 1475, 1476, 1477, 1478, 3567, 1479,
+    1480, 1481, 1482, 1483, 1484, 1485, 1486, 1487, 1488, 1489, 1490, 1491, 1492, 1493,
+    1494, 2183, 4749, 1310, 4899, 1320, 4257, 1324, 1325, 1326, 1327, 1328, 4771, 1365,
+    4859, 4837, 2418, 1297, 4451, 1300, 1301, 1302, 43, 1303, 1304, 2191, 1305, 1306,
+    2439, 4749, 1495, 4899, 1496, 4279, 1500, 1501, 1502, 1503, 1504, 4771, 1505, 4859,
+    4837, 2425, 1460, 4451, 3786, 3550, 1462, 1463, 1464, 1465, 1466, 1467, 1468, 1469,
+    1470, 1471, 1472, 1473, 1474, 1475, 1476, 1477, 1478, 3567, 1479, 1480, 1481, 1482,
+    1483, 1484, 1485, 1486, 1487, 1488, 1489, 1490, 1491, 1492, 1493, 1494, 2183, 4749,
+    1495, 4899, 1496, 4279, 1500, 1501, 1502, 1503, 1504, 4771, 1505, 4859, 4874, 2425,
+    1510, 2749, 1461, 3516, 4159, 1511, 3225, 1300, 4630, 4805, 4874, 2425, 1510, 2749,
+    1461, 3516, 3961, 1521, 3225, 3786, 4508, 4805, 4874, 2418, 1522, 2749, 1300, 3524,
+    4159, 1511, 3225, 1300, 4630, 4805, 4874, 2418, 1522, 2749, 1300, 3524, 3961, 1521,
+    3225, 3786, 4508, 4805, 3538, 2389, 3192, 1524, 4804, 4456, 4778, 3538, 2419, 3192,
+    1573, 4804, 4710, 4778, 3538, 2420, 3192, 1583, 4804, 4456, 4760, 3538, 2390, 3192,
+    1586, 4804, 4710, 4760, 3538, 2389, 3192, 1587, 4708, 4456, 4778, 3538, 2419, 3192,
+    1594, 4708, 4710, 4778, 3538, 2420, 3192, 1595, 4708, 4456, 4760, 3538, 2390, 3192,
+    1596, 4708, 4710, 4760, 4566, 2614, 3670, 1606, 3149, 4242, 4069, 4681, 4326, 4844,
+    4880, 1614, 3149, 3677, 4069, 4411, 4491, 3077, 4566, 2694, 3670, 1620, 3149, 4242,
+    4072, 4681, 4326, 4844, 4871, 1622, 3149, 3677, 4072, 4411, 4330, 3077, 4847, 4879,
+    1623, 3149, 3680, 4072, 4411, 4330, 2963, 4847, 4872, 1624, 3149, 3680, 4069, 4411,
+    4491, 2963, 4795, 2694, 3679, 1625, 3149, 4353, 4072, 4681, 4452, 4795, 2614, 3679,
+    1626, 3149, 4353, 4069, 4681, 4452, 3071, 2389, 3126, 1627, 3959, 4840, 4841, 4807,
+    3071, 2419, 3126, 1638, 3959, 4840, 4842, 4807, 3071, 2420, 3126, 1639, 3959, 4843,
+    4841, 4807, 3071, 2390, 3126, 1640, 3959, 4843, 4842, 4807, 3071, 4889, 1641, 4155,
+    3564, 4213, 3164, 3071, 4877, 1642, 4155, 3564, 3993, 3164, 3071, 4870, 1643, 4155,
+    3565, 4213, 3164, 3071, 4884, 1644, 4155, 3565, 3993, 3164, 4566, 3937, 1645, 4861,
+    1610, 3694, 4523, 3989, 4844, 3453, 1648, 4858, 1610, 951, 4183, 4327, 3077, 4566,
+    4146, 1649, 4861, 3807, 3318, 4523, 3989, 4844, 3405, 1650, 4858, 3807, 4183, 4496,
+    3077, 4847, 3405, 1651, 4858, 3807, 4183, 4496, 2963, 4847, 3453, 1652, 4858, 1610,
+    951, 4183, 4327, 2963, 4795, 4146, 1653, 4861, 3807, 3318, 4523, 4198, 4795, 3937,
+    1654, 4861, 1610, 3694, 4523, 4198, 3201, 4867, 1655, 2741, 3519, 4418, 4077, 1657,
+    4177, 1657, 4170, 3201, 4885, 1658, 2741, 3519, 4204, 4078, 1660, 3987, 3201, 4892,
+    1661, 2741, 3510, 4418, 4077, 1662, 4177, 1662, 4170, 3201, 4876, 1663, 2741, 3510,
+    4204, 4078, 1664, 3987, 4670, 4875, 1665, 2576, 3406, 3699, 1666, 1044, 1660, 4404,
+    4670, 4891, 1667, 2576, 3406, 4053, 1659, 1044, 1660, 4404, 4670, 4886, 1668, 2576,
+    3451, 3699, 1666, 1044, 1664, 4404, 4670, 4868, 1669, 2576, 3451, 4053, 1659, 1044,
+    1664, 4404, 3201, 4895, 1670, 2576, 3517, 4205, 4077, 1657, 4177, 1657, 4170, 3201,
+    4900, 1671, 2576, 3517, 4419, 4078, 1660, 3987, 3201, 4901, 1672, 2576, 3514, 4205,
+    4077, 1662, 4177, 1662, 4170, 3201, 4898, 1673, 2576, 3514, 4419, 4078, 1664, 3987,
+    4888, 2389, 4676, 1681, 4759, 3079, 3813, 3651, 3814, 3815, 2727, 3399, 1698, 1699,
+    4761, 3936, 4777, 4134, 4772, 2606, 4709, 4888, 2419, 4676, 1773, 4759, 2965, 1774,
+    1775, 4199, 1776, 1777, 1778, 1779, 1780, 1781, 1782, 1783, 1784, 1785, 1786, 1787,
+    1788, 1789, 1790, 1791, 1792, 1793, 1794, 1795, 1796, 1797, 1798, 1799, 1800, 1801,
+    1802, 1803, 1804, 1805, 1806, 1807, 529, 4711, 3814, 3815, 2727, 3399, 1698, 1699,
+    4761, 3936, 4777, 4134, 4772, 2606, 4709, 4888, 2420, 4676, 1808, 4759, 3079, 3813,
+    3651, 3814, 4081, 3400, 1810, 1811, 4761, 4145, 4777, 3950, 4772, 2693, 4709, 4888,
+    2390, 4676, 1812, 4759, 2965, 1774, 1775, 4199, 1776, 1777, 1778, 1779, 1780, 1781,
+    1782, 1783, 1784, 1785, 1786, 1787, 1788, 1789, 1790, 1791, 1792, 1793, 1794, 1795,
+    1796, 1797, 1798, 1799, 1800, 1801, 1802, 1803, 1804, 1805, 1806, 1807, 529, 4711,
+    3814, 4081, 3400, 1810, 1811, 4761, 4145, 4777, 3950, 4772, 2693, 4709, 3984, 4883,
+    1815, 4836, 72, 1825, 3813, 1826, 384, 1827, 1828, 2599, 4027, 3815, 3954, 4796,
+    3401, 3628, 2702, 3942, 2702, 4808, 3992, 4130, 2978, 4130, 4824, 3992, 3941, 2978,
+    3941, 4721, 3984, 4869, 1876, 4836, 482, 1877, 1775, 1878, 1879, 1880, 1881, 2730,
+    1882, 1883, 1884, 1885, 1886, 1887, 1888, 1889, 1890, 1891, 1892, 1893, 1894, 1895,
+    1896, 1897, 1898, 94, 1899, 2731, 2367, 4027, 3815, 3954, 4796, 3401, 3628, 2702,
+    3942, 2702, 4808, 3992, 4130, 2978, 4130, 4824, 3992, 3941, 2978, 3941, 4721, 3984,
+    4878, 1900, 4836, 72, 1825, 3813, 1826, 384, 1827, 1828, 2599, 4027, 4081, 2976,
+    4796, 3446, 3628, 2645, 3942, 2645, 4808, 4203, 3934, 2978, 3934, 4824, 4203, 4138,
+    2978, 4138, 4721, 3984, 4890, 1901, 4836, 482, 1877, 1775, 1878, 1879, 1880, 1881,
+    2730, 1882, 1883, 1884, 1885, 1886, 1887, 1888, 1889, 1890, 1891, 1892, 1893, 1894,
+    1895, 1896, 1897, 1898, 94, 1899, 2731, 2367, 4027, 4081, 2976, 4796, 3446, 3628,
+    2645, 3942, 2645, 4808, 4203, 3934, 2978, 3934, 4824, 4203, 4138, 2978, 4138, 4721,
+    3252, 3404, 1902, 4882, 1905, 3330, 1906, 1907, 1908, 1909, 3515, 4798, 1911, 4719,
+    1916, 4257, 4722, 1365, 4834, 3252, 3450, 1974, 4882, 1975, 3165, 3457, 4798, 1911,
+    4719, 1916, 4257, 4722, 1365, 4834, 3252, 3404, 1902, 4882, 1905, 3330, 1906, 1907,
+    1908, 1909, 3515, 4798, 1976, 4719, 1977, 4279, 4722, 1505, 4834, 3252, 3450, 1974,
+    4882, 1975, 3165, 3457, 4798, 1976, 4719, 1977, 4279, 4722, 1505, 4834, 4794, 2614,
+    1986, 571, 1987, 4856, 1991, 577, 1992, 2376, 4372, 4754, 2934, 3548, 3153, 2321,
+    4853, 4880, 2018, 4856, 2019, 3373, 4372, 4193, 2618, 4484, 3892, 3956, 2395, 4794,
+    2694, 1986, 571, 2043, 4856, 1991, 577, 1992, 2376, 4373, 4754, 2934, 3548, 3153,
+    2321, 4853, 4871, 2045, 4856, 2019, 3373, 4373, 4193, 2734, 4484, 4101, 3956, 2395,
+    4850, 4879, 2047, 4856, 2048, 3441, 4373, 4193, 2734, 4484, 4101, 3956, 2423, 4850,
+    4872, 2049, 4856, 2048, 3441, 4372, 4193, 2618, 4484, 3892, 3956, 2423, 4564, 2694,
+    2050, 693, 2051, 4856, 2052, 577, 2053, 2376, 4373, 4754, 3408, 3403, 3153, 2360,
+    4564, 2614, 2050, 693, 2054, 4856, 2052, 577, 2053, 2376, 4372, 4754, 3408, 3403,
+    3153, 2360, 3935, 4889, 2055, 4866, 3564, 3576, 4811, 3935, 4877, 2110, 4866, 3564,
+    3566, 4811, 3935, 4870, 2111, 4866, 3565, 3576, 4811, 3935, 4884, 2112, 4866, 3565,
+    3566, 4811, 4794, 2614, 3898, 2114, 4865, 4097, 4773, 2321, 4853, 3453, 2127, 4863,
+    4097, 4334, 2618, 4449, 3892, 4328, 2395, 4794, 2694, 3898, 2131, 4865, 4554, 4773,
+    2321, 4853, 3405, 2132, 4863, 4554, 4334, 2734, 4449, 4101, 4328, 2395, 4850, 3405,
+    2133, 4863, 4554, 4334, 2734, 4449, 4101, 4328, 2423, 4850, 3453, 2134, 4863, 4097,
+    4334, 2618, 4449, 3892, 4328, 2423, 4564, 2694, 3898, 2135, 4865, 4554, 4773, 2360,
+    4564, 2614, 3898, 2136, 4865, 4097, 4773, 2360, 3088, 4867, 2137, 4862, 3519, 3475,
+    3960, 2739, 4319, 3907, 4387, 3907, 3495, 3088, 4885, 2148, 4862, 3519, 3476, 3960,
+    2341, 4320, 3910, 4531, 3088, 4892, 2161, 4862, 3510, 3475, 3960, 2739, 4319, 4108,
+    4387, 4108, 3495, 3088, 4876, 2163, 4862, 3510, 3476, 3960, 2341, 4320, 4109, 4531,
+    4748, 4875, 2165, 3160, 3406, 1040, 3915, 2167, 2168, 3910, 4636, 4748, 4891, 2170,
+    3160, 3406, 1050, 3915, 2149, 2168, 3910, 4636, 4748, 4886, 2171, 3160, 3451, 1040,
+    3915, 2167, 2168, 4109, 4636, 4748, 4868, 2172, 3160, 3451, 1050, 3915, 2149, 2168,
+    4109, 4636, 3088, 4895, 2173, 3160, 3517, 3480, 2743, 3402, 4319, 3907, 4387, 3907,
+    3495, 3088, 4900, 2174, 3160, 3517, 3478, 2743, 2445, 4320, 3910, 4531, 3088, 4901,
+    2175, 3160, 3514, 3480, 2743, 3402, 4319, 4108, 4387, 4108, 3495, 3088, 4898, 2176,
+    3160, 3514, 3478, 2743, 2445, 4320, 4109, 4531,
 };
 
 static const struct kiln_program programs[] = {
-    { UINT64_C(0xc1cc777b3c72cb21), 0, 0, 10, 7184, 0, NULL },
-    { UINT64_C(0x9fdeea6df371c0ea), 0, 10, 10, 8248, 0, NULL },
-    { UINT64_C(0xaedc857640e700be), 0, 20, 10, 7238, 0, NULL },
-    { UINT64_C(0xaa0a6ac285ca46c1), 0, 30, 10, 8302, 0, NULL },
-    { UINT64_C(0xfda2f5f886e0318a), 0, 40, 12, 26915, 0, NULL },
-    { UINT64_C(0x430f22200c137503), 0, 52, 11, 27979, 0, NULL },
-    { UINT64_C(0x5caca7e99d1e265e), 0, 63, 19, 25647, 0, NULL },
-    { UINT64_C(0x4d19ba9c74efddb7), 0, 82, 18, 26711, 0, NULL },
-    { UINT64_C(0x36186486faf9e31e), 0, 100, 16, 16928, 0, NULL },
-    { UINT64_C(0xda089dfb6ecfdab2), 0, 116, 14, 19348, 0, NULL },
-    { UINT64_C(0xc20f0933fc957462), 0, 130, 25, 16589, 0, NULL },
-    { UINT64_C(0xc7983c84bcc9a8ce), 0, 155, 23, 19009, 0, NULL },
-    { UINT64_C(0x97d9a6fbe97e4e50), 0, 178, 12, 10390, 0, NULL },
-    { UINT64_C(0xccd2170c748e0ec9), 0, 190, 10, 11405, 0, NULL },
-    { UINT64_C(0x0a6ed9413a89f983), 0, 200, 12, 10346, 0, NULL },
-    { UINT64_C(0x019b5e538084a2bc), 0, 212, 10, 11361, 0, NULL },
-    { UINT64_C(0xbb1936c649639546), 0, 222, 3, 10830, 0, NULL },
-    { UINT64_C(0x03c4012784df181f), 0, 225, 3, 13151, 0, NULL },
-    { UINT64_C(0x67994598fd9418a8), 0, 228, 3, 10933, 0, NULL },
-    { UINT64_C(0xfbe2cc5b0b5abfdd), 0, 231, 3, 13254, 0, NULL },
-    { UINT64_C(0xf21b6067ce3044e1), 0, 234, 3, 10832, 0, NULL },
-    { UINT64_C(0xed14dc9eaef9716c), 0, 237, 3, 13153, 0, NULL },
-    { UINT64_C(0x45fdf04b2f136733), 0, 240, 3, 10935, 0, NULL },
-    { UINT64_C(0xf4d81c9e15dc4a62), 0, 243, 3, 13256, 0, NULL },
-    { UINT64_C(0x6af1b854640f47d1), 0, 246, 9, 4518, 0, NULL },
-    { UINT64_C(0x0f0508700865a6d9), 0, 255, 9, 4691, 0, NULL },
-    { UINT64_C(0x89bbcd564e7cb6cc), 0, 264, 9, 4514, 0, NULL },
-    { UINT64_C(0x9a460210b9d932f7), 0, 273, 9, 4863, 0, NULL },
-    { UINT64_C(0xb6b441ada8b733d4), 0, 282, 9, 4855, 0, NULL },
-    { UINT64_C(0x1932e415d56eff6a), 0, 291, 9, 4683, 0, NULL },
-    { UINT64_C(0x7a16a85b0616ca27), 0, 300, 9, 4506, 0, NULL },
-    { UINT64_C(0x8dacdd03cdfa1252), 0, 309, 9, 4510, 0, NULL },
-    { UINT64_C(0xac83ed7d2ee6bf29), 0, 318, 7, 15272, 0, NULL },
-    { UINT64_C(0xd3f2ec2ca75b391b), 0, 325, 7, 15256, 0, NULL },
-    { UINT64_C(0xf8e2c21e1bf6bc4b), 0, 332, 7, 15288, 0, NULL },
-    { UINT64_C(0x610a618d774b5189), 0, 339, 7, 15272, 0, NULL },
-    { UINT64_C(0x0531a264391e5ecc), 0, 346, 7, 8616, 0, NULL },
-    { UINT64_C(0x75c8e3255284552a), 0, 353, 7, 8616, 0, NULL },
-    { UINT64_C(0xcfa3b5d8db29c3f6), 0, 360, 7, 8616, 0, NULL },
-    { UINT64_C(0xdaa8619a71df6ea8), 0, 367, 7, 8616, 0, NULL },
-    { UINT64_C(0x8a28798241386202), 0, 374, 8, 4536, 0, NULL },
-    { UINT64_C(0x790280ba2db5ded9), 0, 382, 9, 4704, 0, NULL },
-    { UINT64_C(0xa386a7457e0ea68d), 0, 391, 8, 4532, 0, NULL },
-    { UINT64_C(0x3f32488b44d7cadf), 0, 399, 8, 4876, 0, NULL },
-    { UINT64_C(0x084777169a4f2a0e), 0, 407, 8, 4868, 0, NULL },
-    { UINT64_C(0x3b71386d55b2b394), 0, 415, 9, 4696, 0, NULL },
-    { UINT64_C(0xbfaa67057f4160f2), 0, 424, 8, 4524, 0, NULL },
-    { UINT64_C(0x7ce1ec0aa59ceded), 0, 432, 8, 4528, 0, NULL },
-    { UINT64_C(0x9dc5d14ef9aec8ff), 0, 440, 11, 5488, 0, NULL },
-    { UINT64_C(0xd5418aa1b6f68be0), 0, 451, 9, 4726, 0, NULL },
-    { UINT64_C(0x733275b209a3e0ef), 0, 460, 11, 5476, 0, NULL },
-    { UINT64_C(0x93e1ab9a69f68631), 0, 471, 9, 4708, 0, NULL },
-    { UINT64_C(0x4660e932f551e3e5), 0, 480, 10, 1924, 0, NULL },
-    { UINT64_C(0x54330e69dced6b7f), 0, 490, 10, 1924, 0, NULL },
-    { UINT64_C(0xd87a22227c4e9577), 0, 500, 10, 1924, 0, NULL },
-    { UINT64_C(0x9a60048e81f0bcd5), 0, 510, 10, 1924, 0, NULL },
-    { UINT64_C(0xb8c9e59985deed9c), 0, 520, 11, 5510, 0, NULL },
-    { UINT64_C(0xe30326c0ad6de137), 0, 531, 9, 4748, 0, NULL },
-    { UINT64_C(0x1fbd7553d431a300), 0, 540, 11, 5498, 0, NULL },
-    { UINT64_C(0x927b04a395a66e1e), 0, 551, 9, 4730, 0, NULL },
-    { UINT64_C(0x72bbe019fbd9551a), 0, 560, 17, 15007, 0, NULL },
-    { UINT64_C(0x0786fc912185c96f), 0, 577, 17, 16022, 0, NULL },
-    { UINT64_C(0xa7ff143c20e863f0), 0, 594, 17, 15002, 0, NULL },
-    { UINT64_C(0x29969fee9724c363), 0, 611, 17, 16017, 0, NULL },
-    { UINT64_C(0xaa63f7c7c921329a), 0, 628, 11, 7160, 0, NULL },
-    { UINT64_C(0x084f7cd1b8ed2d0d), 0, 639, 12, 8224, 0, NULL },
-    { UINT64_C(0x8b72dcd1409a9289), 0, 651, 11, 7214, 0, NULL },
-    { UINT64_C(0x3d94bd6c661df582), 0, 662, 12, 8278, 0, NULL },
-    { UINT64_C(0x05277f497c5f97da), 0, 674, 26, 20583, 0, NULL },
-    { UINT64_C(0x51f416677dd6a59f), 0, 700, 89, 25715, 0, NULL },
-    { UINT64_C(0x2e60705a3b9659b4), 0, 789, 26, 20578, 0, NULL },
-    { UINT64_C(0xae431ff687133eb7), 0, 815, 89, 25710, 0, NULL },
-    { UINT64_C(0x3b3e0321ec58242a), 0, 904, 11, 5466, 0, NULL },
-    { UINT64_C(0xb4dcb0bcc3ef8db3), 0, 915, 9, 4702, 0, NULL },
-    { UINT64_C(0x5c2530190d2d8676), 0, 924, 11, 5454, 0, NULL },
-    { UINT64_C(0x8623aed7b9152616), 0, 935, 9, 4684, 0, NULL },
-    { UINT64_C(0x771913777ae4814a), 0, 944, 12, 10795, 0, NULL },
-    { UINT64_C(0x85b93b5c912933d7), 0, 956, 12, 13116, 0, NULL },
-    { UINT64_C(0x6d9ec68600716ef6), 0, 968, 12, 10898, 0, NULL },
-    { UINT64_C(0xa212b7fca1ca7e5b), 0, 980, 12, 13219, 0, NULL },
-    { UINT64_C(0x079d4e13d1593a7c), 0, 992, 9, 4437, 0, NULL },
-    { UINT64_C(0xdcd4f3f4e1445cdd), 0, 1001, 9, 4611, 0, NULL },
-    { UINT64_C(0x1a864eaf9e53ea71), 0, 1010, 9, 4433, 0, NULL },
-    { UINT64_C(0x34ba1dc462eedc3d), 0, 1019, 9, 4783, 0, NULL },
-    { UINT64_C(0x098bbcd7eb8f2e40), 0, 1028, 9, 4775, 0, NULL },
-    { UINT64_C(0x5f9fa64cc18baa54), 0, 1037, 9, 4603, 0, NULL },
-    { UINT64_C(0x009cba84106d59d2), 0, 1046, 9, 4425, 0, NULL },
-    { UINT64_C(0xc4e82c766c215a8b), 0, 1055, 9, 4429, 0, NULL },
-    { UINT64_C(0x8423976a62498bf6), 0, 1064, 7, 15250, 0, NULL },
-    { UINT64_C(0x636e28cc9b846e84), 0, 1071, 7, 15234, 0, NULL },
-    { UINT64_C(0x0f4ca14484371b64), 0, 1078, 7, 15266, 0, NULL },
-    { UINT64_C(0x80463f0ea3503f56), 0, 1085, 7, 15250, 0, NULL },
-    { UINT64_C(0xe8296b784e1b190f), 0, 1092, 7, 8590, 0, NULL },
-    { UINT64_C(0x8c40296e1c1548b9), 0, 1099, 7, 8590, 0, NULL },
-    { UINT64_C(0x2816197c4f108515), 0, 1106, 7, 8590, 0, NULL },
-    { UINT64_C(0x369e0604898a220b), 0, 1113, 7, 8590, 0, NULL },
-    { UINT64_C(0xccd329205edf48ad), 0, 1120, 8, 4455, 0, NULL },
-    { UINT64_C(0xce91e1d07723912f), 0, 1128, 9, 4624, 0, NULL },
-    { UINT64_C(0x5cf08c4507d83dfe), 0, 1137, 8, 4451, 0, NULL },
-    { UINT64_C(0x252a8eb0875427a3), 0, 1145, 8, 4796, 0, NULL },
-    { UINT64_C(0x51b2d47ea655fbbc), 0, 1153, 8, 4788, 0, NULL },
-    { UINT64_C(0xecca85969a0724c4), 0, 1161, 9, 4616, 0, NULL },
-    { UINT64_C(0x06f93970abc50e25), 0, 1170, 8, 4443, 0, NULL },
-    { UINT64_C(0x9c505892f8328a4a), 0, 1178, 8, 4447, 0, NULL },
-    { UINT64_C(0x0638a64fe997f00b), 0, 1186, 10, 1905, 0, NULL },
-    { UINT64_C(0x1a70a4d475d76af5), 0, 1196, 10, 1905, 0, NULL },
-    { UINT64_C(0xb250f0785381bbc9), 0, 1206, 10, 1905, 0, NULL },
-    { UINT64_C(0xe7505e3cbbd314a7), 0, 1216, 10, 1905, 0, NULL },
-    { UINT64_C(0x3e8f3feb728f0117), 0, 1226, 11, 5488, 0, NULL },
-    { UINT64_C(0x859d01ec8f8e8492), 0, 1237, 9, 4724, 0, NULL },
-    { UINT64_C(0x8a034f8b9b8b31df), 0, 1246, 11, 5476, 0, NULL },
-    { UINT64_C(0x2f5ff1894390eb23), 0, 1257, 9, 4706, 0, NULL },
-    { UINT64_C(0xd954210b7b0e6a16), 0, 1266, 36, 15924, 0, NULL },
-    { UINT64_C(0x4549e7b53b39e438), 0, 1302, 42, 14165, 0, NULL },
-    { UINT64_C(0x74d3b2d7cf860f78), 0, 1344, 36, 15864, 0, NULL },
-    { UINT64_C(0x5f998cdc266381c1), 0, 1380, 42, 14099, 0, NULL },
-    { UINT64_C(0x2f5e85d4b32fbec2), 0, 1422, 20, 16598, 0, NULL },
-    { UINT64_C(0x205405ff03cf210d), 0, 1442, 19, 17613, 0, NULL },
-    { UINT64_C(0x0f6ed5a33810e310), 0, 1461, 19, 16571, 0, NULL },
-    { UINT64_C(0x7daf05a03f4eff59), 0, 1480, 18, 17586, 0, NULL },
-    { UINT64_C(0x14f7a28476af4d89), 0, 1498, 13, 19242, 0, NULL },
-    { UINT64_C(0x0b8a1e53b33bcf66), 0, 1511, 13, 21563, 0, NULL },
-    { UINT64_C(0x3c9505a05ae295e0), 0, 1524, 13, 19198, 0, NULL },
-    { UINT64_C(0xfca1386f4ea9abcd), 0, 1537, 13, 21519, 0, NULL },
-    { UINT64_C(0xe09d54c51a915505), 0, 1550, 23, 11776, 0, NULL },
-    { UINT64_C(0xa5909e8b05577214), 0, 1573, 14, 8997, 0, NULL },
-    { UINT64_C(0x01f41348c3a20a07), 0, 1587, 23, 11788, 0, NULL },
-    { UINT64_C(0xb5461b4683810d41), 0, 1610, 14, 8991, 0, NULL },
-    { UINT64_C(0xfea45913dab30e89), 0, 1624, 12, 6652, 0, NULL },
-    { UINT64_C(0xb4c8f32bd9cd3bb4), 0, 1636, 12, 5754, 0, NULL },
-    { UINT64_C(0x8cce2708ec741c23), 0, 1648, 12, 6640, 0, NULL },
-    { UINT64_C(0x3d399c5885416c19), 0, 1660, 12, 5736, 0, NULL },
-    { UINT64_C(0x0fb5de3d920cab32), 0, 1672, 22, 11398, 0, NULL },
-    { UINT64_C(0x148be9d208b09d57), 0, 1694, 17, 12312, 0, NULL },
-    { UINT64_C(0x6a97e189358ec85f), 0, 1711, 21, 11401, 0, NULL },
-    { UINT64_C(0xe113691cfe243890), 0, 1732, 16, 12315, 0, NULL },
-    { UINT64_C(0xa5e1149ae777e1c1), 0, 1748, 35, 15179, 0, NULL },
-    { UINT64_C(0xe8ca995446f32948), 0, 1783, 22, 10702, 0, NULL },
-    { UINT64_C(0x1892a68dc71b00f7), 0, 1805, 35, 15215, 0, NULL },
-    { UINT64_C(0x8e4e35f19d565bbb), 0, 1840, 22, 10708, 0, NULL },
-    { UINT64_C(0x06bae8747a60b594), 0, 1862, 16, 4463, 0, NULL },
-    { UINT64_C(0xf1b58526d41527fa), 0, 1878, 13, 4690, 0, NULL },
-    { UINT64_C(0x500ce54f1aa2b063), 0, 1891, 16, 4459, 0, NULL },
-    { UINT64_C(0xef1a791353e93f46), 0, 1907, 13, 4805, 0, NULL },
-    { UINT64_C(0xe974ac994caecbf9), 0, 1920, 13, 4797, 0, NULL },
-    { UINT64_C(0xbdc769d36c489843), 0, 1933, 13, 4682, 0, NULL },
-    { UINT64_C(0xfcc87ee35f124b56), 0, 1946, 16, 4449, 0, NULL },
-    { UINT64_C(0x677add6bf2199c9d), 0, 1962, 16, 4453, 0, NULL },
-    { UINT64_C(0x17d94c4ece88e69b), 0, 1978, 8, 10265, 0, NULL },
-    { UINT64_C(0xca5826b9b8ef51f9), 0, 1986, 8, 10265, 0, NULL },
-    { UINT64_C(0x82f17467156e5cb9), 0, 1994, 8, 10265, 0, NULL },
-    { UINT64_C(0x75ba8f91cc2faabb), 0, 2002, 8, 10265, 0, NULL },
-    { UINT64_C(0x329671bca912b8d3), 0, 2010, 8, 4477, 0, NULL },
-    { UINT64_C(0xcb506eb15e06b168), 0, 2018, 11, 4705, 0, NULL },
-    { UINT64_C(0x46a22ba06e0fc3c6), 0, 2029, 8, 4473, 0, NULL },
-    { UINT64_C(0x024107b5484b5c18), 0, 2037, 11, 4820, 0, NULL },
-    { UINT64_C(0xc5d3944e1d60d4c1), 0, 2048, 11, 4812, 0, NULL },
-    { UINT64_C(0x769a8ff9bfa9ff27), 0, 2059, 11, 4697, 0, NULL },
-    { UINT64_C(0x7199cc9fede59663), 0, 2070, 8, 4465, 0, NULL },
-    { UINT64_C(0x0ad0bb100fb21f52), 0, 2078, 8, 4469, 0, NULL },
-    { UINT64_C(0x3e91bd594be369c0), 0, 2086, 12, 1969, 0, NULL },
-    { UINT64_C(0x2c2e48f261b50fb2), 0, 2098, 11, 1969, 0, NULL },
-    { UINT64_C(0xdd678862d85ea82a), 0, 2109, 12, 1969, 0, NULL },
-    { UINT64_C(0x4762df44b5eb14d8), 0, 2121, 11, 1969, 0, NULL },
-    { UINT64_C(0x7357a7d9b49a57bc), 0, 2132, 13, 6674, 0, NULL },
-    { UINT64_C(0xc43657a97096b421), 0, 2145, 11, 5776, 0, NULL },
-    { UINT64_C(0x72f68bea4b30bf82), 0, 2156, 13, 6662, 0, NULL },
-    { UINT64_C(0xc47ef19218dad848), 0, 2169, 11, 5758, 0, NULL },
+    { UINT64_C(0xc1cc777b3c72cb21), 0, 0, 15, 7184, 0, NULL },
+    { UINT64_C(0x9fdeea6df371c0ea), 0, 15, 13, 8248, 0, NULL },
+    { UINT64_C(0xaedc857640e700be), 0, 28, 19, 7238, 0, NULL },
+    { UINT64_C(0xaa0a6ac285ca46c1), 0, 47, 17, 8302, 0, NULL },
+    { UINT64_C(0xf21b6067ce3044e1), 0, 64, 7, 10832, 0, NULL },
+    { UINT64_C(0xed14dc9eaef9716c), 0, 71, 7, 13153, 0, NULL },
+    { UINT64_C(0x45fdf04b2f136733), 0, 78, 7, 10935, 0, NULL },
+    { UINT64_C(0xf4d81c9e15dc4a62), 0, 85, 7, 13256, 0, NULL },
+    { UINT64_C(0xc9c0456e9cbd2d6a), 0, 92, 7, 7196, 0, NULL },
+    { UINT64_C(0x1ff82a6d26451561), 0, 99, 5, 8211, 0, NULL },
+    { UINT64_C(0x88cd38be5a84a05c), 0, 104, 7, 7299, 0, NULL },
+    { UINT64_C(0x58ee3bfec5965f9b), 0, 111, 5, 8314, 0, NULL },
+    { UINT64_C(0x7df09941c4913c09), 0, 116, 18, 10431, 0, NULL },
+    { UINT64_C(0xfdf156b8065fa162), 0, 134, 19, 13875, 0, NULL },
+    { UINT64_C(0xa29c0da74740c0dd), 0, 153, 19, 10428, 0, NULL },
+    { UINT64_C(0xcd9205abc4408628), 0, 172, 20, 13872, 0, NULL },
+    { UINT64_C(0x6af1b854640f47d1), 0, 192, 9, 4518, 0, NULL },
+    { UINT64_C(0x0f0508700865a6d9), 0, 201, 9, 4691, 0, NULL },
+    { UINT64_C(0x89bbcd564e7cb6cc), 0, 210, 9, 4514, 0, NULL },
+    { UINT64_C(0x9a460210b9d932f7), 0, 219, 9, 4863, 0, NULL },
+    { UINT64_C(0xb6b441ada8b733d4), 0, 228, 9, 4855, 0, NULL },
+    { UINT64_C(0x1932e415d56eff6a), 0, 237, 9, 4683, 0, NULL },
+    { UINT64_C(0x7a16a85b0616ca27), 0, 246, 9, 4506, 0, NULL },
+    { UINT64_C(0x8dacdd03cdfa1252), 0, 255, 9, 4510, 0, NULL },
+    { UINT64_C(0xac83ed7d2ee6bf29), 0, 264, 8, 15272, 0, NULL },
+    { UINT64_C(0xd3f2ec2ca75b391b), 0, 272, 8, 15256, 0, NULL },
+    { UINT64_C(0xf8e2c21e1bf6bc4b), 0, 280, 8, 15288, 0, NULL },
+    { UINT64_C(0x610a618d774b5189), 0, 288, 8, 15272, 0, NULL },
+    { UINT64_C(0x0531a264391e5ecc), 0, 296, 7, 8616, 0, NULL },
+    { UINT64_C(0x75c8e3255284552a), 0, 303, 7, 8616, 0, NULL },
+    { UINT64_C(0xcfa3b5d8db29c3f6), 0, 310, 7, 8616, 0, NULL },
+    { UINT64_C(0xdaa8619a71df6ea8), 0, 317, 7, 8616, 0, NULL },
+    { UINT64_C(0x8a28798241386202), 0, 324, 8, 4536, 0, NULL },
+    { UINT64_C(0x790280ba2db5ded9), 0, 332, 9, 4704, 0, NULL },
+    { UINT64_C(0xa386a7457e0ea68d), 0, 341, 8, 4532, 0, NULL },
+    { UINT64_C(0x3f32488b44d7cadf), 0, 349, 8, 4876, 0, NULL },
+    { UINT64_C(0x084777169a4f2a0e), 0, 357, 8, 4868, 0, NULL },
+    { UINT64_C(0x3b71386d55b2b394), 0, 365, 9, 4696, 0, NULL },
+    { UINT64_C(0xbfaa67057f4160f2), 0, 374, 8, 4524, 0, NULL },
+    { UINT64_C(0x7ce1ec0aa59ceded), 0, 382, 8, 4528, 0, NULL },
+    { UINT64_C(0x9dc5d14ef9aec8ff), 0, 390, 11, 5488, 0, NULL },
+    { UINT64_C(0xd5418aa1b6f68be0), 0, 401, 9, 4726, 0, NULL },
+    { UINT64_C(0x733275b209a3e0ef), 0, 410, 11, 5476, 0, NULL },
+    { UINT64_C(0x93e1ab9a69f68631), 0, 421, 9, 4708, 0, NULL },
+    { UINT64_C(0x4660e932f551e3e5), 0, 430, 10, 1924, 0, NULL },
+    { UINT64_C(0x54330e69dced6b7f), 0, 440, 10, 1924, 0, NULL },
+    { UINT64_C(0xd87a22227c4e9577), 0, 450, 10, 1924, 0, NULL },
+    { UINT64_C(0x9a60048e81f0bcd5), 0, 460, 10, 1924, 0, NULL },
+    { UINT64_C(0xb8c9e59985deed9c), 0, 470, 11, 5510, 0, NULL },
+    { UINT64_C(0xe30326c0ad6de137), 0, 481, 9, 4748, 0, NULL },
+    { UINT64_C(0x1fbd7553d431a300), 0, 490, 11, 5498, 0, NULL },
+    { UINT64_C(0x927b04a395a66e1e), 0, 501, 9, 4730, 0, NULL },
+    { UINT64_C(0x8d4a71b74ba16b8d), 0, 510, 23, 13078, 0, NULL },
+    { UINT64_C(0xb9a88393d3b41bba), 0, 533, 144, 21431, 0, NULL },
+    { UINT64_C(0x2006e3685a356e14), 0, 677, 23, 13080, 0, NULL },
+    { UINT64_C(0x45a43a929f58534b), 0, 700, 144, 21433, 0, NULL },
+    { UINT64_C(0x40560a87bb8f4c0f), 0, 844, 27, 17226, 0, NULL },
+    { UINT64_C(0x772c5f8059f682b6), 0, 871, 54, 21002, 0, NULL },
+    { UINT64_C(0xa8dade3e24e09699), 0, 925, 27, 17189, 0, NULL },
+    { UINT64_C(0x85cbb6c421329d02), 0, 952, 54, 20965, 0, NULL },
+    { UINT64_C(0x771913777ae4814a), 0, 1006, 12, 10795, 0, NULL },
+    { UINT64_C(0x85b93b5c912933d7), 0, 1018, 12, 13116, 0, NULL },
+    { UINT64_C(0x6d9ec68600716ef6), 0, 1030, 12, 10898, 0, NULL },
+    { UINT64_C(0xa212b7fca1ca7e5b), 0, 1042, 12, 13219, 0, NULL },
+    { UINT64_C(0x7a3c156f145bb439), 0, 1054, 7, 16675, 0, NULL },
+    { UINT64_C(0x56bf94d71813de1b), 0, 1061, 7, 20117, 0, NULL },
+    { UINT64_C(0x7be6570cfa769c08), 0, 1068, 7, 16695, 0, NULL },
+    { UINT64_C(0x9f0773da5f99433e), 0, 1075, 7, 20137, 0, NULL },
+    { UINT64_C(0xaa0ceed3f0978ff1), 0, 1082, 7, 16675, 0, NULL },
+    { UINT64_C(0x4afefb82cee79caf), 0, 1089, 7, 20117, 0, NULL },
+    { UINT64_C(0x1471ced38afbf70c), 0, 1096, 7, 16695, 0, NULL },
+    { UINT64_C(0xe21d3d108d87ca66), 0, 1103, 7, 20137, 0, NULL },
+    { UINT64_C(0x079d4e13d1593a7c), 0, 1110, 9, 4437, 0, NULL },
+    { UINT64_C(0xdcd4f3f4e1445cdd), 0, 1119, 9, 4611, 0, NULL },
+    { UINT64_C(0x1a864eaf9e53ea71), 0, 1128, 9, 4433, 0, NULL },
+    { UINT64_C(0x34ba1dc462eedc3d), 0, 1137, 9, 4783, 0, NULL },
+    { UINT64_C(0x098bbcd7eb8f2e40), 0, 1146, 9, 4775, 0, NULL },
+    { UINT64_C(0x5f9fa64cc18baa54), 0, 1155, 9, 4603, 0, NULL },
+    { UINT64_C(0x009cba84106d59d2), 0, 1164, 9, 4425, 0, NULL },
+    { UINT64_C(0xc4e82c766c215a8b), 0, 1173, 9, 4429, 0, NULL },
+    { UINT64_C(0x8423976a62498bf6), 0, 1182, 8, 15250, 0, NULL },
+    { UINT64_C(0x636e28cc9b846e84), 0, 1190, 8, 15234, 0, NULL },
+    { UINT64_C(0x0f4ca14484371b64), 0, 1198, 8, 15266, 0, NULL },
+    { UINT64_C(0x80463f0ea3503f56), 0, 1206, 8, 15250, 0, NULL },
+    { UINT64_C(0xe8296b784e1b190f), 0, 1214, 7, 8590, 0, NULL },
+    { UINT64_C(0x8c40296e1c1548b9), 0, 1221, 7, 8590, 0, NULL },
+    { UINT64_C(0x2816197c4f108515), 0, 1228, 7, 8590, 0, NULL },
+    { UINT64_C(0x369e0604898a220b), 0, 1235, 7, 8590, 0, NULL },
+    { UINT64_C(0xccd329205edf48ad), 0, 1242, 8, 4455, 0, NULL },
+    { UINT64_C(0xce91e1d07723912f), 0, 1250, 9, 4624, 0, NULL },
+    { UINT64_C(0x5cf08c4507d83dfe), 0, 1259, 8, 4451, 0, NULL },
+    { UINT64_C(0x252a8eb0875427a3), 0, 1267, 8, 4796, 0, NULL },
+    { UINT64_C(0x51b2d47ea655fbbc), 0, 1275, 8, 4788, 0, NULL },
+    { UINT64_C(0xecca85969a0724c4), 0, 1283, 9, 4616, 0, NULL },
+    { UINT64_C(0x06f93970abc50e25), 0, 1292, 8, 4443, 0, NULL },
+    { UINT64_C(0x9c505892f8328a4a), 0, 1300, 8, 4447, 0, NULL },
+    { UINT64_C(0x3b3e0321ec58242a), 0, 1308, 11, 5466, 0, NULL },
+    { UINT64_C(0xb4dcb0bcc3ef8db3), 0, 1319, 9, 4702, 0, NULL },
+    { UINT64_C(0x5c2530190d2d8676), 0, 1328, 11, 5454, 0, NULL },
+    { UINT64_C(0x8623aed7b9152616), 0, 1339, 9, 4684, 0, NULL },
+    { UINT64_C(0x0638a64fe997f00b), 0, 1348, 10, 1905, 0, NULL },
+    { UINT64_C(0x1a70a4d475d76af5), 0, 1358, 10, 1905, 0, NULL },
+    { UINT64_C(0xb250f0785381bbc9), 0, 1368, 10, 1905, 0, NULL },
+    { UINT64_C(0xe7505e3cbbd314a7), 0, 1378, 10, 1905, 0, NULL },
+    { UINT64_C(0x3e8f3feb728f0117), 0, 1388, 11, 5488, 0, NULL },
+    { UINT64_C(0x859d01ec8f8e8492), 0, 1399, 9, 4724, 0, NULL },
+    { UINT64_C(0x8a034f8b9b8b31df), 0, 1408, 11, 5476, 0, NULL },
+    { UINT64_C(0x2f5ff1894390eb23), 0, 1419, 9, 4706, 0, NULL },
+    { UINT64_C(0x6b376a7875f1e21e), 0, 1428, 21, 14461, 0, NULL },
+    { UINT64_C(0x2c5642ecf9e5ab8d), 0, 1449, 56, 17961, 0, NULL },
+    { UINT64_C(0xbe48443779a6882c), 0, 1505, 20, 14434, 0, NULL },
+    { UINT64_C(0x9b1bf32b7c8b002d), 0, 1525, 55, 17934, 0, NULL },
+    { UINT64_C(0x369177ba8c8dfcf0), 0, 1580, 32, 15122, 0, NULL },
+    { UINT64_C(0x1bb3810d79e3bba4), 0, 1612, 53, 16562, 0, NULL },
+    { UINT64_C(0x2edc4b091a1adf44), 0, 1665, 32, 15149, 0, NULL },
+    { UINT64_C(0xb590c7bfc2b1bbf4), 0, 1697, 53, 16589, 0, NULL },
+    { UINT64_C(0xeb5dbe0dec491b1f), 0, 1750, 19, 9895, 0, NULL },
+    { UINT64_C(0x533cb593a315a970), 0, 1769, 15, 10809, 0, NULL },
+    { UINT64_C(0xd4f05cd06261a262), 0, 1784, 19, 9888, 0, NULL },
+    { UINT64_C(0xf14627700060862b), 0, 1803, 15, 10802, 0, NULL },
+    { UINT64_C(0x06bae8747a60b594), 0, 1818, 16, 4463, 0, NULL },
+    { UINT64_C(0xf1b58526d41527fa), 0, 1834, 13, 4690, 0, NULL },
+    { UINT64_C(0x500ce54f1aa2b063), 0, 1847, 16, 4459, 0, NULL },
+    { UINT64_C(0xef1a791353e93f46), 0, 1863, 13, 4805, 0, NULL },
+    { UINT64_C(0xe974ac994caecbf9), 0, 1876, 13, 4797, 0, NULL },
+    { UINT64_C(0xbdc769d36c489843), 0, 1889, 13, 4682, 0, NULL },
+    { UINT64_C(0xfcc87ee35f124b56), 0, 1902, 16, 4449, 0, NULL },
+    { UINT64_C(0x677add6bf2199c9d), 0, 1918, 16, 4453, 0, NULL },
+    { UINT64_C(0x17d94c4ece88e69b), 0, 1934, 7, 10265, 0, NULL },
+    { UINT64_C(0xca5826b9b8ef51f9), 0, 1941, 7, 10265, 0, NULL },
+    { UINT64_C(0x82f17467156e5cb9), 0, 1948, 7, 10265, 0, NULL },
+    { UINT64_C(0x75ba8f91cc2faabb), 0, 1955, 7, 10265, 0, NULL },
+    { UINT64_C(0x329671bca912b8d3), 0, 1962, 8, 4477, 0, NULL },
+    { UINT64_C(0xcb506eb15e06b168), 0, 1970, 11, 4705, 0, NULL },
+    { UINT64_C(0x46a22ba06e0fc3c6), 0, 1981, 8, 4473, 0, NULL },
+    { UINT64_C(0x024107b5484b5c18), 0, 1989, 11, 4820, 0, NULL },
+    { UINT64_C(0xc5d3944e1d60d4c1), 0, 2000, 11, 4812, 0, NULL },
+    { UINT64_C(0x769a8ff9bfa9ff27), 0, 2011, 11, 4697, 0, NULL },
+    { UINT64_C(0x7199cc9fede59663), 0, 2022, 8, 4465, 0, NULL },
+    { UINT64_C(0x0ad0bb100fb21f52), 0, 2030, 8, 4469, 0, NULL },
+    { UINT64_C(0xfea45913dab30e89), 0, 2038, 13, 6652, 0, NULL },
+    { UINT64_C(0xb4c8f32bd9cd3bb4), 0, 2051, 11, 5754, 0, NULL },
+    { UINT64_C(0x8cce2708ec741c23), 0, 2062, 13, 6640, 0, NULL },
+    { UINT64_C(0x3d399c5885416c19), 0, 2075, 11, 5736, 0, NULL },
+    { UINT64_C(0x3e91bd594be369c0), 0, 2086, 11, 1969, 0, NULL },
+    { UINT64_C(0x2c2e48f261b50fb2), 0, 2097, 11, 1969, 0, NULL },
+    { UINT64_C(0xdd678862d85ea82a), 0, 2108, 11, 1969, 0, NULL },
+    { UINT64_C(0x4762df44b5eb14d8), 0, 2119, 11, 1969, 0, NULL },
+    { UINT64_C(0x7357a7d9b49a57bc), 0, 2130, 13, 6674, 0, NULL },
+    { UINT64_C(0xc43657a97096b421), 0, 2143, 11, 5776, 0, NULL },
+    { UINT64_C(0x72f68bea4b30bf82), 0, 2154, 13, 6662, 0, NULL },
+    { UINT64_C(0xc47ef19218dad848), 0, 2167, 11, 5758, 0, NULL },
 };
 
 static const struct kiln_stage stages[] = {
@@ -3316,160 +3252,84 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
         KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE },
-    { "kiln_hgemm_packed_packa_n_tm20_vec16",
-      2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 20, 256, 1 }, { 1, 1, 1 }, 0,
+    { "kiln_hgemm_packed_packa_n_tm3_vec8",
+      2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 3, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A },
-    { "kiln_hgemm_packed_packb_n_nv1_vec16",
-      2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 16, 256, 1 }, { 1, 1, 1 }, 0,
-      7, {
-        KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
-      KILN_PREPARED_B },
-    { "kiln_hgemm_packed_multiply_tm20_nv1_vec16_mp8_np1_kc0_ku4_packa1",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 16, 160, 1 }, { 1, 1, 1 }, 0,
-      12, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
-        KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE },
-    { "kiln_hgemm_packed_packa_n_tm20_vec16",
-      2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 20, 256, 1 }, { 1, 1, 1 }, 0,
-      7, {
-        KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
-        KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
-      KILN_PREPARED_A },
-    { "kiln_hgemm_packed_packb_t_nv1_vec16",
-      2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 16, 256, 1 }, { 1, 1, 1 }, 0,
-      7, {
-        KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
-      KILN_PREPARED_B },
-    { "kiln_hgemm_packed_multiply_tm20_nv1_vec16_mp8_np1_kc0_ku4_packa1",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 16, 160, 1 }, { 1, 1, 1 }, 0,
-      12, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
-        KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE },
-    { "kiln_hgemm_packed_packa_t_tm20_vec16",
-      2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 20, 256, 1 }, { 1, 1, 1 }, 0,
-      7, {
-        KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
-        KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
-      KILN_PREPARED_A },
-    { "kiln_hgemm_packed_packb_n_nv1_vec16",
-      2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 16, 256, 1 }, { 1, 1, 1 }, 0,
-      7, {
-        KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
-      KILN_PREPARED_B },
-    { "kiln_hgemm_packed_multiply_tm20_nv1_vec16_mp8_np1_kc0_ku4_packa1",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 16, 160, 1 }, { 1, 1, 1 }, 0,
-      12, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
-        KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE },
-    { "kiln_hgemm_packed_packa_t_tm20_vec16",
-      2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 20, 256, 1 }, { 1, 1, 1 }, 0,
-      7, {
-        KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
-        KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
-      KILN_PREPARED_A },
-    { "kiln_hgemm_packed_packb_t_nv1_vec16",
-      2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 16, 256, 1 }, { 1, 1, 1 }, 0,
-      7, {
-        KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
-      KILN_PREPARED_B },
-    { "kiln_hgemm_packed_multiply_tm20_nv1_vec16_mp8_np1_kc0_ku4_packa1",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 16, 160, 1 }, { 1, 1, 1 }, 0,
-      12, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
-        KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE },
-    { "kiln_hgemm_packed_packa_n_tm12_vec16",
-      2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 12, 256, 1 }, { 1, 1, 1 }, 0,
-      7, {
-        KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
-        KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
-      KILN_PREPARED_A },
-    { "kiln_hgemm_packed_packb_n_nv2_vec16",
+    { "kiln_hgemm_packed_packb_n_nv4_vec8",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 32, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B },
-    { "kiln_hgemm_packed_multiply_tm12_nv2_vec16_mp2_np16_kc0_ku1_packa1",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 512, 24, 1 }, { 1, 1, 1 }, 0,
+    { "kiln_hgemm_packed_multiply_tm3_nv4_vec8_mp4_np16_kc1024_ku1_packa1",
+      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 512, 12, 1 }, { 1, 1, 1 }, 24576,
       12, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
         KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE },
-    { "kiln_hgemm_packed_packa_n_tm12_vec16",
-      2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 12, 256, 1 }, { 1, 1, 1 }, 0,
+    { "kiln_hgemm_packed_packa_n_tm3_vec8",
+      2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 3, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A },
-    { "kiln_hgemm_packed_packb_t_nv2_vec16",
+    { "kiln_hgemm_packed_packb_t_nv4_vec8",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 32, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B },
-    { "kiln_hgemm_packed_multiply_tm12_nv2_vec16_mp2_np16_kc0_ku1_packa1",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 512, 24, 1 }, { 1, 1, 1 }, 0,
+    { "kiln_hgemm_packed_multiply_tm3_nv4_vec8_mp4_np16_kc1024_ku1_packa1",
+      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 512, 12, 1 }, { 1, 1, 1 }, 24576,
       12, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
         KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE },
-    { "kiln_hgemm_packed_packa_t_tm12_vec16",
-      2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 12, 256, 1 }, { 1, 1, 1 }, 0,
+    { "kiln_hgemm_packed_packa_t_tm3_vec8",
+      2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 3, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A },
-    { "kiln_hgemm_packed_packb_n_nv2_vec16",
+    { "kiln_hgemm_packed_packb_n_nv4_vec8",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 32, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B },
-    { "kiln_hgemm_packed_multiply_tm12_nv2_vec16_mp2_np16_kc0_ku1_packa1",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 512, 24, 1 }, { 1, 1, 1 }, 0,
+    { "kiln_hgemm_packed_multiply_tm3_nv4_vec8_mp4_np16_kc1024_ku1_packa1",
+      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 512, 12, 1 }, { 1, 1, 1 }, 24576,
       12, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
         KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE },
-    { "kiln_hgemm_packed_packa_t_tm12_vec16",
-      2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 12, 256, 1 }, { 1, 1, 1 }, 0,
+    { "kiln_hgemm_packed_packa_t_tm3_vec8",
+      2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 3, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A },
-    { "kiln_hgemm_packed_packb_t_nv2_vec16",
+    { "kiln_hgemm_packed_packb_t_nv4_vec8",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 32, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B },
-    { "kiln_hgemm_packed_multiply_tm12_nv2_vec16_mp2_np16_kc0_ku1_packa1",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 512, 24, 1 }, { 1, 1, 1 }, 0,
+    { "kiln_hgemm_packed_multiply_tm3_nv4_vec8_mp4_np16_kc1024_ku1_packa1",
+      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 512, 12, 1 }, { 1, 1, 1 }, 24576,
       12, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
         KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE },
-    { "kiln_hgemm_packed_packa_n_tm6_vec8",
-      2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 6, 256, 1 }, { 1, 1, 1 }, 0,
+    { "kiln_hgemm_packed_packa_n_tm3_vec8",
+      2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 3, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
@@ -3480,15 +3340,15 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B },
-    { "kiln_hgemm_packed_multiply_tm6_nv2_vec8_mp4_np16_kc0_ku1_packa1",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 256, 24, 1 }, { 1, 1, 1 }, 0,
+    { "kiln_hgemm_packed_multiply_tm3_nv2_vec8_mp1_np16_kc0_ku1_packa1",
+      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 256, 3, 1 }, { 1, 1, 1 }, 0,
       12, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
         KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE },
-    { "kiln_hgemm_packed_packa_n_tm6_vec8",
-      2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 6, 256, 1 }, { 1, 1, 1 }, 0,
+    { "kiln_hgemm_packed_packa_n_tm3_vec8",
+      2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 3, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
@@ -3499,15 +3359,15 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B },
-    { "kiln_hgemm_packed_multiply_tm6_nv2_vec8_mp4_np16_kc0_ku1_packa1",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 256, 24, 1 }, { 1, 1, 1 }, 0,
+    { "kiln_hgemm_packed_multiply_tm3_nv2_vec8_mp1_np16_kc0_ku1_packa1",
+      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 256, 3, 1 }, { 1, 1, 1 }, 0,
       12, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
         KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE },
-    { "kiln_hgemm_packed_packa_t_tm6_vec8",
-      2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 6, 256, 1 }, { 1, 1, 1 }, 0,
+    { "kiln_hgemm_packed_packa_t_tm3_vec8",
+      2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 3, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
@@ -3518,15 +3378,15 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B },
-    { "kiln_hgemm_packed_multiply_tm6_nv2_vec8_mp4_np16_kc0_ku1_packa1",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 256, 24, 1 }, { 1, 1, 1 }, 0,
+    { "kiln_hgemm_packed_multiply_tm3_nv2_vec8_mp1_np16_kc0_ku1_packa1",
+      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 256, 3, 1 }, { 1, 1, 1 }, 0,
       12, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
         KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE },
-    { "kiln_hgemm_packed_packa_t_tm6_vec8",
-      2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 6, 256, 1 }, { 1, 1, 1 }, 0,
+    { "kiln_hgemm_packed_packa_t_tm3_vec8",
+      2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 3, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
@@ -3537,164 +3397,44 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B },
-    { "kiln_hgemm_packed_multiply_tm6_nv2_vec8_mp4_np16_kc0_ku1_packa1",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 256, 24, 1 }, { 1, 1, 1 }, 0,
+    { "kiln_hgemm_packed_multiply_tm3_nv2_vec8_mp1_np16_kc0_ku1_packa1",
+      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 256, 3, 1 }, { 1, 1, 1 }, 0,
       12, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
         KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE },
-    { "kiln_hgemm_packed_packa_n_tm3_vec8",
-      2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 3, 256, 1 }, { 1, 1, 1 }, 0,
-      7, {
-        KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
-        KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
-      KILN_PREPARED_A },
-    { "kiln_hgemm_packed_packb_n_nv4_vec8",
-      2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 32, 256, 1 }, { 1, 1, 1 }, 0,
-      7, {
-        KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
-      KILN_PREPARED_B },
-    { "kiln_hgemm_packed_multiply_tm3_nv4_vec8_mp16_np2_kc1024_ku1_packa1",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 48, 1 }, { 1, 1, 1 }, 12288,
-      12, {
+    { "kiln_hgemm_fused_multiply_nn_tm4_nv3_vec8_mb8_kc256_ku1",
+      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 4, 1, 1 }, { 1, 1, 1 }, 27648,
+      14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
-        KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
+        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE },
-    { "kiln_hgemm_packed_packa_n_tm3_vec8",
-      2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 3, 256, 1 }, { 1, 1, 1 }, 0,
-      7, {
-        KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
-        KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
-      KILN_PREPARED_A },
-    { "kiln_hgemm_packed_packb_t_nv4_vec8",
-      2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 32, 256, 1 }, { 1, 1, 1 }, 0,
-      7, {
-        KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
-      KILN_PREPARED_B },
-    { "kiln_hgemm_packed_multiply_tm3_nv4_vec8_mp16_np2_kc1024_ku1_packa1",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 48, 1 }, { 1, 1, 1 }, 12288,
-      12, {
+    { "kiln_hgemm_fused_multiply_nt_tm4_nv3_vec8_mb8_kc256_ku1",
+      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 4, 1, 1 }, { 1, 1, 1 }, 27648,
+      14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
-        KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
+        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE },
-    { "kiln_hgemm_packed_packa_t_tm3_vec8",
-      2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 3, 256, 1 }, { 1, 1, 1 }, 0,
-      7, {
-        KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
-        KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
-      KILN_PREPARED_A },
-    { "kiln_hgemm_packed_packb_n_nv4_vec8",
-      2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 32, 256, 1 }, { 1, 1, 1 }, 0,
-      7, {
-        KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
-      KILN_PREPARED_B },
-    { "kiln_hgemm_packed_multiply_tm3_nv4_vec8_mp16_np2_kc1024_ku1_packa1",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 48, 1 }, { 1, 1, 1 }, 12288,
-      12, {
+    { "kiln_hgemm_fused_multiply_tn_tm4_nv3_vec8_mb8_kc256_ku1",
+      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 4, 1, 1 }, { 1, 1, 1 }, 27648,
+      14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
-        KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
+        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE },
-    { "kiln_hgemm_packed_packa_t_tm3_vec8",
-      2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 3, 256, 1 }, { 1, 1, 1 }, 0,
-      7, {
-        KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
-        KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
-      KILN_PREPARED_A },
-    { "kiln_hgemm_packed_packb_t_nv4_vec8",
-      2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 32, 256, 1 }, { 1, 1, 1 }, 0,
-      7, {
-        KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
-      KILN_PREPARED_B },
-    { "kiln_hgemm_packed_multiply_tm3_nv4_vec8_mp16_np2_kc1024_ku1_packa1",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 48, 1 }, { 1, 1, 1 }, 12288,
-      12, {
+    { "kiln_hgemm_fused_multiply_tt_tm4_nv3_vec8_mb8_kc256_ku1",
+      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 4, 1, 1 }, { 1, 1, 1 }, 27648,
+      14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
-        KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE },
-    { "kiln_hgemm_packed_packa_n_tm3_vec8",
-      2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 3, 256, 1 }, { 1, 1, 1 }, 0,
-      7, {
-        KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
-        KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
-      KILN_PREPARED_A },
-    { "kiln_hgemm_packed_packb_n_nv4_vec8",
-      2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 32, 256, 1 }, { 1, 1, 1 }, 0,
-      7, {
-        KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
-      KILN_PREPARED_B },
-    { "kiln_hgemm_packed_multiply_tm3_nv4_vec8_mp4_np16_kc1024_ku1_packa1",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 512, 12, 1 }, { 1, 1, 1 }, 24576,
-      12, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
-        KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE },
-    { "kiln_hgemm_packed_packa_n_tm3_vec8",
-      2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 3, 256, 1 }, { 1, 1, 1 }, 0,
-      7, {
-        KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
-        KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
-      KILN_PREPARED_A },
-    { "kiln_hgemm_packed_packb_t_nv4_vec8",
-      2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 32, 256, 1 }, { 1, 1, 1 }, 0,
-      7, {
-        KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
-      KILN_PREPARED_B },
-    { "kiln_hgemm_packed_multiply_tm3_nv4_vec8_mp4_np16_kc1024_ku1_packa1",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 512, 12, 1 }, { 1, 1, 1 }, 24576,
-      12, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
-        KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE },
-    { "kiln_hgemm_packed_packa_t_tm3_vec8",
-      2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 3, 256, 1 }, { 1, 1, 1 }, 0,
-      7, {
-        KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
-        KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
-      KILN_PREPARED_A },
-    { "kiln_hgemm_packed_packb_n_nv4_vec8",
-      2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 32, 256, 1 }, { 1, 1, 1 }, 0,
-      7, {
-        KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
-      KILN_PREPARED_B },
-    { "kiln_hgemm_packed_multiply_tm3_nv4_vec8_mp4_np16_kc1024_ku1_packa1",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 512, 12, 1 }, { 1, 1, 1 }, 24576,
-      12, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
-        KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE },
-    { "kiln_hgemm_packed_packa_t_tm3_vec8",
-      2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 3, 256, 1 }, { 1, 1, 1 }, 0,
-      7, {
-        KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
-        KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
-      KILN_PREPARED_A },
-    { "kiln_hgemm_packed_packb_t_nv4_vec8",
-      2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 32, 256, 1 }, { 1, 1, 1 }, 0,
-      7, {
-        KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
-      KILN_PREPARED_B },
-    { "kiln_hgemm_packed_multiply_tm3_nv4_vec8_mp4_np16_kc1024_ku1_packa1",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 512, 12, 1 }, { 1, 1, 1 }, 24576,
-      12, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
-        KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
+        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE },
     { "kiln_hgemm_thin_multiply_nn_side0_short1_vec4_rows4_nv1_litems8_kitems32_ksplit1_align1_index32",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 1, 1 }, { 8, 32, 1 }, 4096,
@@ -3984,225 +3724,93 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE },
-    { "kiln_sgemm_packed_packb_n_nv2_vec8",
-      2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 16, 256, 1 }, { 1, 1, 1 }, 0,
-      7, {
-        KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
-      KILN_PREPARED_B },
-    { "kiln_sgemm_packed_multiply_n_tm6_nv2_vec8_mp16_np1_kc384_ku4_packa0",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 16, 96, 1 }, { 1, 1, 1 }, 6144,
-      13, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
-        KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET,
-        KILN_ARG_LDC },
-      KILN_PREPARED_NONE },
-    { "kiln_sgemm_packed_packb_t_nv2_vec8",
-      2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 16, 256, 1 }, { 1, 1, 1 }, 0,
-      7, {
-        KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
-      KILN_PREPARED_B },
-    { "kiln_sgemm_packed_multiply_n_tm6_nv2_vec8_mp16_np1_kc384_ku4_packa0",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 16, 96, 1 }, { 1, 1, 1 }, 6144,
-      13, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
-        KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET,
-        KILN_ARG_LDC },
-      KILN_PREPARED_NONE },
-    { "kiln_sgemm_packed_packb_n_nv2_vec8",
-      2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 16, 256, 1 }, { 1, 1, 1 }, 0,
-      7, {
-        KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
-      KILN_PREPARED_B },
-    { "kiln_sgemm_packed_multiply_t_tm6_nv2_vec8_mp16_np1_kc384_ku4_packa0",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 16, 96, 1 }, { 1, 1, 1 }, 6144,
-      13, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
-        KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET,
-        KILN_ARG_LDC },
-      KILN_PREPARED_NONE },
-    { "kiln_sgemm_packed_packb_t_nv2_vec8",
-      2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 16, 256, 1 }, { 1, 1, 1 }, 0,
-      7, {
-        KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
-      KILN_PREPARED_B },
-    { "kiln_sgemm_packed_multiply_t_tm6_nv2_vec8_mp16_np1_kc384_ku4_packa0",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 16, 96, 1 }, { 1, 1, 1 }, 6144,
-      13, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
-        KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET,
-        KILN_ARG_LDC },
-      KILN_PREPARED_NONE },
-    { "kiln_sgemm_packed_packa_n_tm4_vec16",
-      2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 4, 256, 1 }, { 1, 1, 1 }, 0,
-      7, {
-        KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
-        KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
-      KILN_PREPARED_A },
-    { "kiln_sgemm_packed_packb_n_nv1_vec16",
-      2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 16, 256, 1 }, { 1, 1, 1 }, 0,
-      7, {
-        KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
-      KILN_PREPARED_B },
-    { "kiln_sgemm_packed_multiply_tm4_nv1_vec16_mp1_np4_kc0_ku1_packa1",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 4, 1 }, { 1, 1, 1 }, 0,
-      12, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
-        KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE },
-    { "kiln_sgemm_packed_packa_n_tm4_vec16",
-      2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 4, 256, 1 }, { 1, 1, 1 }, 0,
-      7, {
-        KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
-        KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
-      KILN_PREPARED_A },
-    { "kiln_sgemm_packed_packb_t_nv1_vec16",
-      2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 16, 256, 1 }, { 1, 1, 1 }, 0,
-      7, {
-        KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
-      KILN_PREPARED_B },
-    { "kiln_sgemm_packed_multiply_tm4_nv1_vec16_mp1_np4_kc0_ku1_packa1",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 4, 1 }, { 1, 1, 1 }, 0,
-      12, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
-        KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE },
-    { "kiln_sgemm_packed_packa_t_tm4_vec16",
-      2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 4, 256, 1 }, { 1, 1, 1 }, 0,
-      7, {
-        KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
-        KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
-      KILN_PREPARED_A },
-    { "kiln_sgemm_packed_packb_n_nv1_vec16",
-      2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 16, 256, 1 }, { 1, 1, 1 }, 0,
-      7, {
-        KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
-      KILN_PREPARED_B },
-    { "kiln_sgemm_packed_multiply_tm4_nv1_vec16_mp1_np4_kc0_ku1_packa1",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 4, 1 }, { 1, 1, 1 }, 0,
-      12, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
-        KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE },
-    { "kiln_sgemm_packed_packa_t_tm4_vec16",
-      2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 4, 256, 1 }, { 1, 1, 1 }, 0,
-      7, {
-        KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
-        KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
-      KILN_PREPARED_A },
-    { "kiln_sgemm_packed_packb_t_nv1_vec16",
-      2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 16, 256, 1 }, { 1, 1, 1 }, 0,
-      7, {
-        KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
-      KILN_PREPARED_B },
-    { "kiln_sgemm_packed_multiply_tm4_nv1_vec16_mp1_np4_kc0_ku1_packa1",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 4, 1 }, { 1, 1, 1 }, 0,
-      12, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
-        KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE },
-    { "kiln_sgemm_packed_packb_n_nv4_vec16",
-      2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 64, 256, 1 }, { 1, 1, 1 }, 0,
-      7, {
-        KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
-      KILN_PREPARED_B },
-    { "kiln_sgemm_packed_multiply_n_tm6_nv4_vec16_mp16_np1_kc512_ku4_packa0",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 96, 1 }, { 1, 1, 1 }, 24576,
-      13, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
-        KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET,
-        KILN_ARG_LDC },
-      KILN_PREPARED_NONE },
-    { "kiln_sgemm_packed_packb_t_nv4_vec16",
-      2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 64, 256, 1 }, { 1, 1, 1 }, 0,
-      7, {
-        KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
-      KILN_PREPARED_B },
-    { "kiln_sgemm_packed_multiply_n_tm6_nv4_vec16_mp16_np1_kc512_ku4_packa0",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 96, 1 }, { 1, 1, 1 }, 24576,
-      13, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
-        KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET,
-        KILN_ARG_LDC },
-      KILN_PREPARED_NONE },
-    { "kiln_sgemm_packed_packb_n_nv4_vec16",
-      2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 64, 256, 1 }, { 1, 1, 1 }, 0,
-      7, {
-        KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
-      KILN_PREPARED_B },
-    { "kiln_sgemm_packed_multiply_t_tm6_nv4_vec16_mp16_np1_kc512_ku4_packa0",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 96, 1 }, { 1, 1, 1 }, 24576,
-      13, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
-        KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET,
-        KILN_ARG_LDC },
-      KILN_PREPARED_NONE },
-    { "kiln_sgemm_packed_packb_t_nv4_vec16",
-      2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 64, 256, 1 }, { 1, 1, 1 }, 0,
-      7, {
-        KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
-      KILN_PREPARED_B },
-    { "kiln_sgemm_packed_multiply_t_tm6_nv4_vec16_mp16_np1_kc512_ku4_packa0",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 96, 1 }, { 1, 1, 1 }, 24576,
-      13, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
-        KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET,
-        KILN_ARG_LDC },
-      KILN_PREPARED_NONE },
-    { "kiln_sgemm_direct_multiply_nn_wgm8_wgn8_tm4_nv1_vec4_ku1_index32",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 32, 1 }, { 8, 8, 1 }, 0,
+    { "kiln_sgemm_fused_multiply_nn_tm4_nv4_vec16_mb8_kc64_ku1",
+      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 4, 1, 1 }, { 1, 1, 1 }, 24576,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE },
-    { "kiln_sgemm_direct_multiply_nt_wgm8_wgn8_tm4_nv1_vec4_ku1_index32",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 32, 1 }, { 8, 8, 1 }, 0,
+    { "kiln_sgemm_fused_multiply_nt_tm4_nv4_vec16_mb8_kc64_ku1",
+      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 4, 1, 1 }, { 1, 1, 1 }, 24576,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE },
-    { "kiln_sgemm_direct_multiply_tn_wgm8_wgn8_tm4_nv1_vec4_ku1_index32",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 32, 1 }, { 8, 8, 1 }, 0,
+    { "kiln_sgemm_fused_multiply_tn_tm4_nv4_vec16_mb8_kc64_ku1",
+      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 4, 1, 1 }, { 1, 1, 1 }, 24576,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE },
-    { "kiln_sgemm_direct_multiply_tt_wgm8_wgn8_tm4_nv1_vec4_ku1_index32",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 32, 1 }, { 8, 8, 1 }, 0,
+    { "kiln_sgemm_fused_multiply_tt_tm4_nv4_vec16_mb8_kc64_ku1",
+      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 4, 1, 1 }, { 1, 1, 1 }, 24576,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE },
+    { "kiln_sgemm_packed_packb_n_nv3_vec16",
+      2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 48, 256, 1 }, { 1, 1, 1 }, 0,
+      7, {
+        KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
+        KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
+      KILN_PREPARED_B },
+    { "kiln_sgemm_packed_multiply_n_tm8_nv3_vec16_mp2_np2_kc256_ku1_packa0",
+      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 96, 16, 1 }, { 1, 1, 1 }, 6144,
+      13, {
+        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
+        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
+        KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET,
+        KILN_ARG_LDC },
+      KILN_PREPARED_NONE },
+    { "kiln_sgemm_packed_packb_t_nv3_vec16",
+      2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 48, 256, 1 }, { 1, 1, 1 }, 0,
+      7, {
+        KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
+        KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
+      KILN_PREPARED_B },
+    { "kiln_sgemm_packed_multiply_n_tm8_nv3_vec16_mp2_np2_kc256_ku1_packa0",
+      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 96, 16, 1 }, { 1, 1, 1 }, 6144,
+      13, {
+        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
+        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
+        KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET,
+        KILN_ARG_LDC },
+      KILN_PREPARED_NONE },
+    { "kiln_sgemm_packed_packb_n_nv3_vec16",
+      2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 48, 256, 1 }, { 1, 1, 1 }, 0,
+      7, {
+        KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
+        KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
+      KILN_PREPARED_B },
+    { "kiln_sgemm_packed_multiply_t_tm8_nv3_vec16_mp2_np2_kc256_ku1_packa0",
+      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 96, 16, 1 }, { 1, 1, 1 }, 6144,
+      13, {
+        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
+        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
+        KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET,
+        KILN_ARG_LDC },
+      KILN_PREPARED_NONE },
+    { "kiln_sgemm_packed_packb_t_nv3_vec16",
+      2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 48, 256, 1 }, { 1, 1, 1 }, 0,
+      7, {
+        KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
+        KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
+      KILN_PREPARED_B },
+    { "kiln_sgemm_packed_multiply_t_tm8_nv3_vec16_mp2_np2_kc256_ku1_packa0",
+      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 96, 16, 1 }, { 1, 1, 1 }, 6144,
+      13, {
+        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
+        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
+        KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET,
+        KILN_ARG_LDC },
       KILN_PREPARED_NONE },
     { "kiln_sgemm_packed_packa_n_tm3_vec8",
       2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 3, 256, 1 }, { 1, 1, 1 }, 0,
@@ -4279,6 +3887,70 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
         KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE },
+    { "kiln_sgemm_fused_multiply_nn_tm6_nv2_vec8_mb16_kc256_ku4",
+      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 1, 1, 1 }, 22528,
+      14, {
+        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
+        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
+        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE },
+    { "kiln_sgemm_fused_multiply_nt_tm6_nv2_vec8_mb16_kc256_ku4",
+      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 1, 1, 1 }, 22528,
+      14, {
+        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
+        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
+        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE },
+    { "kiln_sgemm_fused_multiply_tn_tm6_nv2_vec8_mb16_kc256_ku4",
+      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 1, 1, 1 }, 22528,
+      14, {
+        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
+        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
+        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE },
+    { "kiln_sgemm_fused_multiply_tt_tm6_nv2_vec8_mb16_kc256_ku4",
+      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 1, 1, 1 }, 22528,
+      14, {
+        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
+        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
+        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE },
+    { "kiln_sgemm_fused_multiply_nn_tm6_nv2_vec8_mb64_kc128_ku4",
+      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 4, 1, 1 }, { 1, 1, 1 }, 32768,
+      14, {
+        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
+        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
+        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE },
+    { "kiln_sgemm_fused_multiply_nt_tm6_nv2_vec8_mb64_kc128_ku4",
+      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 4, 1, 1 }, { 1, 1, 1 }, 32768,
+      14, {
+        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
+        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
+        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE },
+    { "kiln_sgemm_fused_multiply_tn_tm6_nv2_vec8_mb64_kc128_ku4",
+      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 4, 1, 1 }, { 1, 1, 1 }, 32768,
+      14, {
+        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
+        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
+        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE },
+    { "kiln_sgemm_fused_multiply_tt_tm6_nv2_vec8_mb64_kc128_ku4",
+      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 4, 1, 1 }, { 1, 1, 1 }, 32768,
+      14, {
+        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
+        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
+        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE },
     { "kiln_sgemm_thin_multiply_nn_side0_short1_vec4_rows4_nv1_litems8_kitems32_ksplit1_align1_index32",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 1, 1 }, { 8, 32, 1 }, 4096,
@@ -4568,228 +4240,64 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE },
-    { "kiln_dgemm_direct_multiply_nn_wgm1_wgn1_tm12_nv2_vec8_ku1_index64",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 16, 12, 1 }, { 1, 1, 1 }, 0,
+    { "kiln_dgemm_fused_multiply_nn_tm8_nv3_vec8_mb4_kc128_ku1",
+      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 1, 1, 1 }, 30720,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE },
-    { "kiln_dgemm_direct_multiply_nt_wgm1_wgn1_tm12_nv2_vec8_ku1_index64",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 16, 12, 1 }, { 1, 1, 1 }, 0,
+    { "kiln_dgemm_fused_multiply_nt_tm8_nv3_vec8_mb4_kc128_ku1",
+      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 1, 1, 1 }, 30720,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE },
-    { "kiln_dgemm_direct_multiply_tn_wgm1_wgn1_tm12_nv2_vec8_ku1_index64",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 16, 12, 1 }, { 1, 1, 1 }, 0,
+    { "kiln_dgemm_fused_multiply_tn_tm8_nv3_vec8_mb4_kc128_ku1",
+      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 1, 1, 1 }, 30720,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE },
-    { "kiln_dgemm_direct_multiply_tt_wgm1_wgn1_tm12_nv2_vec8_ku1_index64",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 16, 12, 1 }, { 1, 1, 1 }, 0,
+    { "kiln_dgemm_fused_multiply_tt_tm8_nv3_vec8_mb4_kc128_ku1",
+      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 1, 1, 1 }, 30720,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE },
-    { "kiln_dgemm_packed_packb_n_nv2_vec8",
-      2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 16, 256, 1 }, { 1, 1, 1 }, 0,
-      7, {
-        KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
-      KILN_PREPARED_B },
-    { "kiln_dgemm_packed_multiply_n_tm8_nv2_vec8_mp16_np1_kc1024_ku2_packa0",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 16, 128, 1 }, { 1, 1, 1 }, 16384,
-      13, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
-        KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET,
-        KILN_ARG_LDC },
-      KILN_PREPARED_NONE },
-    { "kiln_dgemm_packed_packb_t_nv2_vec8",
-      2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 16, 256, 1 }, { 1, 1, 1 }, 0,
-      7, {
-        KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
-      KILN_PREPARED_B },
-    { "kiln_dgemm_packed_multiply_n_tm8_nv2_vec8_mp16_np1_kc1024_ku2_packa0",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 16, 128, 1 }, { 1, 1, 1 }, 16384,
-      13, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
-        KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET,
-        KILN_ARG_LDC },
-      KILN_PREPARED_NONE },
-    { "kiln_dgemm_packed_packb_n_nv2_vec8",
-      2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 16, 256, 1 }, { 1, 1, 1 }, 0,
-      7, {
-        KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
-      KILN_PREPARED_B },
-    { "kiln_dgemm_packed_multiply_t_tm8_nv2_vec8_mp16_np1_kc1024_ku2_packa0",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 16, 128, 1 }, { 1, 1, 1 }, 16384,
-      13, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
-        KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET,
-        KILN_ARG_LDC },
-      KILN_PREPARED_NONE },
-    { "kiln_dgemm_packed_packb_t_nv2_vec8",
-      2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 16, 256, 1 }, { 1, 1, 1 }, 0,
-      7, {
-        KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
-      KILN_PREPARED_B },
-    { "kiln_dgemm_packed_multiply_t_tm8_nv2_vec8_mp16_np1_kc1024_ku2_packa0",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 16, 128, 1 }, { 1, 1, 1 }, 16384,
-      13, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
-        KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET,
-        KILN_ARG_LDC },
-      KILN_PREPARED_NONE },
-    { "kiln_dgemm_packed_packa_n_tm6_vec8",
-      2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 6, 256, 1 }, { 1, 1, 1 }, 0,
-      7, {
-        KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
-        KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
-      KILN_PREPARED_A },
-    { "kiln_dgemm_packed_packb_n_nv4_vec8",
-      2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 32, 256, 1 }, { 1, 1, 1 }, 0,
-      7, {
-        KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
-      KILN_PREPARED_B },
-    { "kiln_dgemm_packed_multiply_tm6_nv4_vec8_mp1_np2_kc1024_ku2_packa1",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 6, 1 }, { 1, 1, 1 }, 3072,
-      12, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
-        KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE },
-    { "kiln_dgemm_packed_packa_n_tm6_vec8",
-      2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 6, 256, 1 }, { 1, 1, 1 }, 0,
-      7, {
-        KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
-        KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
-      KILN_PREPARED_A },
-    { "kiln_dgemm_packed_packb_t_nv4_vec8",
-      2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 32, 256, 1 }, { 1, 1, 1 }, 0,
-      7, {
-        KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
-      KILN_PREPARED_B },
-    { "kiln_dgemm_packed_multiply_tm6_nv4_vec8_mp1_np2_kc1024_ku2_packa1",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 6, 1 }, { 1, 1, 1 }, 3072,
-      12, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
-        KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE },
-    { "kiln_dgemm_packed_packa_t_tm6_vec8",
-      2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 6, 256, 1 }, { 1, 1, 1 }, 0,
-      7, {
-        KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
-        KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
-      KILN_PREPARED_A },
-    { "kiln_dgemm_packed_packb_n_nv4_vec8",
-      2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 32, 256, 1 }, { 1, 1, 1 }, 0,
-      7, {
-        KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
-      KILN_PREPARED_B },
-    { "kiln_dgemm_packed_multiply_tm6_nv4_vec8_mp1_np2_kc1024_ku2_packa1",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 6, 1 }, { 1, 1, 1 }, 3072,
-      12, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
-        KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE },
-    { "kiln_dgemm_packed_packa_t_tm6_vec8",
-      2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 6, 256, 1 }, { 1, 1, 1 }, 0,
-      7, {
-        KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
-        KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
-      KILN_PREPARED_A },
-    { "kiln_dgemm_packed_packb_t_nv4_vec8",
-      2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 32, 256, 1 }, { 1, 1, 1 }, 0,
-      7, {
-        KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
-      KILN_PREPARED_B },
-    { "kiln_dgemm_packed_multiply_tm6_nv4_vec8_mp1_np2_kc1024_ku2_packa1",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 6, 1 }, { 1, 1, 1 }, 3072,
-      12, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
-        KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE },
-    { "kiln_dgemm_direct_multiply_nn_wgm1_wgn1_tm4_nv3_vec4_ku2_index64",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 12, 4, 1 }, { 1, 1, 1 }, 0,
+    { "kiln_dgemm_fused_multiply_nn_tm4_nv3_vec4_mb32_kc64_ku2",
+      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 1, 1, 1 }, 18432,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE },
-    { "kiln_dgemm_direct_multiply_nt_wgm1_wgn1_tm4_nv3_vec4_ku2_index64",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 12, 4, 1 }, { 1, 1, 1 }, 0,
+    { "kiln_dgemm_fused_multiply_nt_tm4_nv3_vec4_mb32_kc64_ku2",
+      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 1, 1, 1 }, 18432,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE },
-    { "kiln_dgemm_direct_multiply_tn_wgm1_wgn1_tm4_nv3_vec4_ku2_index64",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 12, 4, 1 }, { 1, 1, 1 }, 0,
+    { "kiln_dgemm_fused_multiply_tn_tm4_nv3_vec4_mb32_kc64_ku2",
+      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 1, 1, 1 }, 18432,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE },
-    { "kiln_dgemm_direct_multiply_tt_wgm1_wgn1_tm4_nv3_vec4_ku2_index64",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 12, 4, 1 }, { 1, 1, 1 }, 0,
-      14, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
-        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE },
-    { "kiln_dgemm_direct_multiply_nn_wgm8_wgn8_tm4_nv2_vec2_ku1_index32",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 32, 1 }, { 8, 8, 1 }, 0,
-      14, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
-        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE },
-    { "kiln_dgemm_direct_multiply_nt_wgm8_wgn8_tm4_nv2_vec2_ku1_index32",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 32, 1 }, { 8, 8, 1 }, 0,
-      14, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
-        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE },
-    { "kiln_dgemm_direct_multiply_tn_wgm8_wgn8_tm4_nv2_vec2_ku1_index32",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 32, 1 }, { 8, 8, 1 }, 0,
-      14, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
-        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE },
-    { "kiln_dgemm_direct_multiply_tt_wgm8_wgn8_tm4_nv2_vec2_ku1_index32",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 32, 1 }, { 8, 8, 1 }, 0,
+    { "kiln_dgemm_fused_multiply_tt_tm4_nv3_vec4_mb32_kc64_ku2",
+      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 1, 1, 1 }, 18432,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
@@ -4802,8 +4310,8 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B },
-    { "kiln_dgemm_packed_multiply_n_tm3_nv4_vec4_mp8_np8_kc1024_ku2_packa0",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 24, 1 }, { 1, 1, 1 }, 24576,
+    { "kiln_dgemm_packed_multiply_n_tm3_nv4_vec4_mp2_np16_kc1024_ku1_packa0",
+      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 256, 6, 1 }, { 1, 1, 1 }, 12288,
       13, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
@@ -4816,8 +4324,8 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B },
-    { "kiln_dgemm_packed_multiply_n_tm3_nv4_vec4_mp8_np8_kc1024_ku2_packa0",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 24, 1 }, { 1, 1, 1 }, 24576,
+    { "kiln_dgemm_packed_multiply_n_tm3_nv4_vec4_mp2_np16_kc1024_ku1_packa0",
+      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 256, 6, 1 }, { 1, 1, 1 }, 12288,
       13, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
@@ -4830,8 +4338,8 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B },
-    { "kiln_dgemm_packed_multiply_t_tm3_nv4_vec4_mp8_np8_kc1024_ku2_packa0",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 24, 1 }, { 1, 1, 1 }, 24576,
+    { "kiln_dgemm_packed_multiply_t_tm3_nv4_vec4_mp2_np16_kc1024_ku1_packa0",
+      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 256, 6, 1 }, { 1, 1, 1 }, 12288,
       13, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
@@ -4844,45 +4352,13 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B },
-    { "kiln_dgemm_packed_multiply_t_tm3_nv4_vec4_mp8_np8_kc1024_ku2_packa0",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 24, 1 }, { 1, 1, 1 }, 24576,
+    { "kiln_dgemm_packed_multiply_t_tm3_nv4_vec4_mp2_np16_kc1024_ku1_packa0",
+      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 256, 6, 1 }, { 1, 1, 1 }, 12288,
       13, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
-      KILN_PREPARED_NONE },
-    { "kiln_dgemm_direct_multiply_nn_wgm1_wgn32_tm4_nv3_vec4_ku4_index64",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 384, 4, 1 }, { 32, 1, 1 }, 0,
-      14, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
-        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE },
-    { "kiln_dgemm_direct_multiply_nt_wgm1_wgn32_tm4_nv3_vec4_ku4_index64",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 384, 4, 1 }, { 32, 1, 1 }, 0,
-      14, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
-        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE },
-    { "kiln_dgemm_direct_multiply_tn_wgm1_wgn32_tm4_nv3_vec4_ku4_index64",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 384, 4, 1 }, { 32, 1, 1 }, 0,
-      14, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
-        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE },
-    { "kiln_dgemm_direct_multiply_tt_wgm1_wgn32_tm4_nv3_vec4_ku4_index64",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 384, 4, 1 }, { 32, 1, 1 }, 0,
-      14, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
-        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE },
     { "kiln_dgemm_thin_multiply_nn_side0_short1_vec2_rows4_nv1_litems8_kitems32_ksplit1_align1_index32",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 16, 1, 1 }, { 8, 32, 1 }, 4096,
@@ -5145,131 +4621,87 @@ static const struct kiln_stage stages[] = {
 static const struct kiln_region regions[] = {
     { { KILN_DIM_M, KILN_DIM_K }, { 4, 1 }, 4, KILN_PREPARED_A },
     { { KILN_DIM_N, KILN_DIM_K }, { 16, 1 }, 4, KILN_PREPARED_B },
-    { { KILN_DIM_M, KILN_DIM_K }, { 20, 1 }, 4, KILN_PREPARED_A },
-    { { KILN_DIM_N, KILN_DIM_K }, { 16, 1 }, 4, KILN_PREPARED_B },
-    { { KILN_DIM_M, KILN_DIM_K }, { 12, 1 }, 4, KILN_PREPARED_A },
-    { { KILN_DIM_N, KILN_DIM_K }, { 32, 1 }, 4, KILN_PREPARED_B },
-    { { KILN_DIM_M, KILN_DIM_K }, { 6, 1 }, 4, KILN_PREPARED_A },
-    { { KILN_DIM_N, KILN_DIM_K }, { 16, 1 }, 4, KILN_PREPARED_B },
     { { KILN_DIM_M, KILN_DIM_K }, { 3, 1 }, 4, KILN_PREPARED_A },
     { { KILN_DIM_N, KILN_DIM_K }, { 32, 1 }, 4, KILN_PREPARED_B },
-    { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
+    { { KILN_DIM_M, KILN_DIM_K }, { 3, 1 }, 4, KILN_PREPARED_A },
     { { KILN_DIM_N, KILN_DIM_K }, { 16, 1 }, 4, KILN_PREPARED_B },
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
-    { { KILN_DIM_N, KILN_DIM_K }, { 64, 1 }, 4, KILN_PREPARED_B },
+    { { KILN_DIM_N, KILN_DIM_K }, { 48, 1 }, 4, KILN_PREPARED_B },
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
     { { KILN_DIM_N, KILN_DIM_K }, { 16, 1 }, 8, KILN_PREPARED_B },
-    { { KILN_DIM_M, KILN_DIM_K }, { 6, 1 }, 8, KILN_PREPARED_A },
-    { { KILN_DIM_N, KILN_DIM_K }, { 32, 1 }, 8, KILN_PREPARED_B },
 };
 
 static const struct kiln_time times[] = {
     { {
-        7.49070e+06f, 0.00000e+00f, 0.00000e+00f, 1.50330e+03f, 5.40380e+04f, 0.00000e+00f,
-        0.00000e+00f, 0.00000e+00f, 2.50460e+02f, 3.17740e+01f, 2.29140e+01f, 1.21280e+02f,
-        3.36650e+02f, 1.67640e+02f, 2.82520e+01f, 0.00000e+00f, 6.53580e+00f, 0.00000e+00f,
-        7.02980e-02f
+        1.10150e+07f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 5.96850e+03f, 0.00000e+00f,
+        0.00000e+00f, 2.29990e+02f, 3.38010e+02f, 1.08040e+02f, 7.75020e+00f, 0.00000e+00f,
+        2.82670e+02f, 6.14780e+02f, 0.00000e+00f, 4.42820e+01f, 0.00000e+00f, 0.00000e+00f,
+        3.11190e+00f
     } },
     { {
-        5.73080e+06f, 0.00000e+00f, 5.78890e+05f, 2.54130e+03f, 0.00000e+00f, 0.00000e+00f,
-        0.00000e+00f, 5.19700e+02f, 1.66560e+02f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f,
-        0.00000e+00f, 1.73190e+02f, 1.18760e+01f, 0.00000e+00f, 4.60250e+02f, 0.00000e+00f,
-        6.70850e+01f
+        9.95070e+06f, 0.00000e+00f, 3.10220e+05f, 0.00000e+00f, 5.96090e+04f, 0.00000e+00f,
+        0.00000e+00f, 3.93500e+02f, 1.76050e+02f, 5.03870e+01f, 0.00000e+00f, 3.64490e+01f,
+        3.99220e+02f, 3.25270e+02f, 9.75900e+01f, 3.74580e+02f, 0.00000e+00f, 1.25190e+01f,
+        2.58150e+01f
     } },
     { {
-        5.06110e+06f, 1.61460e+04f, 0.00000e+00f, 0.00000e+00f, 2.04180e+06f, 0.00000e+00f,
-        0.00000e+00f, 2.54100e+02f, 2.38770e+02f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f,
-        2.13850e+02f, 0.00000e+00f, 2.34480e+02f, 0.00000e+00f, 6.37990e+01f, 0.00000e+00f,
-        5.98590e+01f
+        1.09970e+07f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 6.04010e+04f, 0.00000e+00f,
+        0.00000e+00f, 4.32210e+02f, 2.37850e+02f, 4.53340e+01f, 0.00000e+00f, 1.27430e+02f,
+        3.05790e+02f, 0.00000e+00f, 3.56960e+01f, 0.00000e+00f, 2.35070e+00f, 1.02820e+02f,
+        2.58630e+00f
     } },
     { {
-        3.28470e+06f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 3.50480e+05f, 0.00000e+00f,
-        0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 8.63390e+01f, 8.13930e+00f, 0.00000e+00f,
-        3.58480e+02f, 1.61990e+02f, 4.45640e+02f, 2.15060e+02f, 0.00000e+00f, 2.68210e+02f,
-        1.63820e+01f
-    } },
-    { {
-        5.51210e+06f, 1.09000e+04f, 0.00000e+00f, 0.00000e+00f, 3.72930e+05f, 0.00000e+00f,
-        0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 6.70700e+01f, 4.84160e+02f,
-        2.02250e+02f, 5.20340e+02f, 3.28090e+02f, 6.09360e+01f, 0.00000e+00f, 1.28660e+02f,
-        7.13800e+01f
-    } },
-    { {
-        1.92160e+06f, 0.00000e+00f, 0.00000e+00f, 4.14700e+02f, 6.82130e+05f, 6.36810e+02f,
-        0.00000e+00f, 0.00000e+00f, 1.66430e+02f, 0.00000e+00f, 3.99550e+01f, 0.00000e+00f,
-        3.52370e+02f, 0.00000e+00f, 1.96480e+02f, 3.96910e+02f, 0.00000e+00f, 1.85050e+02f,
-        2.32510e+01f
-    } },
-    { {
-        4.34930e+06f, 0.00000e+00f, 0.00000e+00f, 2.14640e+03f, 0.00000e+00f, 0.00000e+00f,
-        0.00000e+00f, 3.68560e+01f, 1.83220e+02f, 8.14640e+01f, 8.76410e+01f, 0.00000e+00f,
-        2.33820e+02f, 2.32400e+02f, 0.00000e+00f, 6.23540e+01f, 7.67030e+01f, 0.00000e+00f,
+        6.45790e+06f, 8.45830e+03f, 3.09390e+04f, 0.00000e+00f, 0.00000e+00f, 1.92210e+01f,
+        7.35660e+03f, 5.38310e+02f, 1.25390e+02f, 0.00000e+00f, 2.34040e+01f, 0.00000e+00f,
+        0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 7.41720e+00f, 4.97430e+01f,
         0.00000e+00f
     } },
     { {
-        7.48940e+06f, 6.37910e+02f, 3.67200e+04f, 6.45350e+02f, 0.00000e+00f, 5.65290e+01f,
-        9.73010e+02f, 0.00000e+00f, 2.15930e+02f, 0.00000e+00f, 6.69540e+00f, 1.93610e+02f,
-        2.54320e+02f, 0.00000e+00f, 4.18550e+01f, 4.01700e+01f, 4.44520e+00f, 1.92630e+01f,
+        5.84750e+06f, 5.64280e+03f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f,
+        0.00000e+00f, 3.90970e+01f, 1.20170e+02f, 1.19080e+02f, 2.31520e+02f, 2.85560e+02f,
+        1.99310e+02f, 0.00000e+00f, 0.00000e+00f, 3.43970e+01f, 9.57570e+00f, 0.00000e+00f,
+        3.38380e+00f
+    } },
+    { {
+        1.10740e+07f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 1.69960e+05f, 5.81090e+02f,
+        0.00000e+00f, 0.00000e+00f, 1.72960e+02f, 1.08690e+02f, 0.00000e+00f, 5.93100e+02f,
+        4.16040e+02f, 2.27550e+02f, 7.51580e+01f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f,
         0.00000e+00f
     } },
     { {
-        4.73390e+06f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 2.41760e+02f,
-        2.33340e+04f, 0.00000e+00f, 1.66990e+02f, 5.51130e+01f, 7.50380e+01f, 0.00000e+00f,
-        1.55590e+02f, 8.56940e+02f, 0.00000e+00f, 9.15660e+01f, 2.05450e+02f, 0.00000e+00f,
+        1.05110e+07f, 0.00000e+00f, 6.70200e+03f, 0.00000e+00f, 4.09520e+04f, 1.25200e+00f,
+        0.00000e+00f, 4.59550e+02f, 2.69680e+02f, 0.00000e+00f, 0.00000e+00f, 3.83710e+02f,
+        2.04870e+02f, 2.67600e+02f, 0.00000e+00f, 0.00000e+00f, 1.51030e+01f, 3.56670e+01f,
         0.00000e+00f
     } },
     { {
-        2.28080e+06f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f,
-        3.17870e+03f, 0.00000e+00f, 0.00000e+00f, 5.44650e+02f, 0.00000e+00f, 5.31780e+02f,
-        0.00000e+00f, 6.60330e+02f, 4.49480e+02f, 5.63300e+02f, 2.06050e+03f, 0.00000e+00f,
+        3.96080e+06f, 8.84190e+02f, 2.80610e+04f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f,
+        0.00000e+00f, 8.89480e+01f, 1.64460e+02f, 3.03900e+00f, 3.63010e+01f, 0.00000e+00f,
+        0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 3.76760e+01f, 1.12490e+00f, 0.00000e+00f,
+        1.23080e+01f
+    } },
+    { {
+        4.63400e+06f, 1.15200e+03f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f,
+        3.57240e+03f, 1.10800e+02f, 1.49310e+02f, 1.99200e+02f, 1.76740e+02f, 1.15560e+02f,
+        1.09730e+01f, 0.00000e+00f, 3.49980e+01f, 3.21880e+01f, 2.77610e+00f, 0.00000e+00f,
+        3.30720e+00f
+    } },
+    { {
+        4.70270e+06f, 7.35360e+02f, 5.42490e+04f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f,
+        2.41650e+03f, 1.69580e+02f, 2.14340e+02f, 2.09160e+01f, 1.81300e+02f, 2.51720e+02f,
+        2.19070e+02f, 5.26580e+01f, 8.28720e+01f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f,
         0.00000e+00f
     } },
     { {
-        4.65350e+06f, 0.00000e+00f, 0.00000e+00f, 3.97520e+03f, 0.00000e+00f, 0.00000e+00f,
-        1.05480e+04f, 0.00000e+00f, 2.07840e+02f, 7.81450e+01f, 8.29010e+01f, 0.00000e+00f,
-        2.18420e+02f, 2.74600e+02f, 0.00000e+00f, 3.05110e+01f, 2.27660e-01f, 0.00000e+00f,
-        9.08930e+00f
-    } },
-    { {
-        3.73410e+06f, 2.23330e+03f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 1.16280e+02f,
-        6.61120e+03f, 0.00000e+00f, 3.24050e+02f, 1.19930e+02f, 4.43030e+01f, 2.63970e+01f,
-        0.00000e+00f, 2.46240e+02f, 0.00000e+00f, 8.03200e+01f, 2.52570e+02f, 0.00000e+00f,
-        1.35160e+01f
-    } },
-    { {
-        5.18230e+06f, 0.00000e+00f, 1.17440e+05f, 4.61000e+03f, 0.00000e+00f, 4.26830e+02f,
-        0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 1.32960e+02f, 0.00000e+00f, 0.00000e+00f,
-        0.00000e+00f, 3.56900e+02f, 1.01990e+02f, 8.12670e+01f, 3.01720e+02f, 0.00000e+00f,
-        3.79140e+02f
-    } },
-    { {
-        6.32500e+06f, 0.00000e+00f, 0.00000e+00f, 1.64370e+04f, 0.00000e+00f, 0.00000e+00f,
-        0.00000e+00f, 0.00000e+00f, 7.11940e+02f, 2.91390e+02f, 0.00000e+00f, 7.04090e+02f,
-        2.88730e+02f, 0.00000e+00f, 0.00000e+00f, 5.85750e+01f, 1.96080e+01f, 0.00000e+00f,
+        3.62220e+06f, 3.89010e+02f, 6.15090e+03f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f,
+        0.00000e+00f, 1.76650e+02f, 2.47600e+02f, 0.00000e+00f, 2.98810e+02f, 1.30040e+02f,
+        2.34470e+01f, 0.00000e+00f, 2.69870e+01f, 1.87970e+01f, 0.00000e+00f, 1.37370e+01f,
         0.00000e+00f
     } },
     { {
-        1.55790e+06f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f,
-        0.00000e+00f, 0.00000e+00f, 6.82370e+01f, 2.14370e+02f, 0.00000e+00f, 1.83690e+02f,
-        0.00000e+00f, 6.00840e+02f, 0.00000e+00f, 2.08400e+02f, 2.57790e+02f, 5.61820e+00f,
-        0.00000e+00f
-    } },
-    { {
-        3.66370e+06f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f,
-        0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 4.39430e+02f, 0.00000e+00f, 0.00000e+00f,
-        0.00000e+00f, 7.65300e+02f, 1.61960e+03f, 1.00210e+02f, 0.00000e+00f, 1.73620e+02f,
-        0.00000e+00f
-    } },
-    { {
-        4.96780e+06f, 1.13960e+03f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f,
-        0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 2.30330e+02f, 5.86040e+00f, 0.00000e+00f,
-        2.37620e+01f, 1.01330e+02f, 8.67910e+02f, 0.00000e+00f, 0.00000e+00f, 3.61160e+02f,
-        0.00000e+00f
-    } },
-    { {
-        2.77360e+06f, 0.00000e+00f, 3.53890e+05f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f,
-        0.00000e+00f, 3.40080e+02f, 2.75240e+01f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f,
-        0.00000e+00f, 4.42890e+02f, 2.33490e+02f, 0.00000e+00f, 1.37220e+02f, 0.00000e+00f,
+        6.26250e+06f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 1.28660e+05f, 0.00000e+00f,
+        0.00000e+00f, 4.39220e+02f, 2.88070e+02f, 3.63820e+01f, 0.00000e+00f, 0.00000e+00f,
+        4.22780e+02f, 0.00000e+00f, 1.23320e+02f, 7.34660e+02f, 0.00000e+00f, 0.00000e+00f,
         0.00000e+00f
     } },
 };
@@ -5287,522 +4719,450 @@ static const struct kiln_recipe recipes[] = {
     { "packed TM=4 NV=1 VEC=16 MP=1 NP=4 KC=0 KU=1 PACKA=1",
       16, 1, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 4, 64, 1 }, { 4, 64, 256 }, 1, 0, 0, &times[0], 3, 3, 2, stages + 9, regions + 0, KILN_KIND_CPU, 16 },
-    { "packed TM=20 NV=1 VEC=16 MP=8 NP=1 KC=0 KU=4 PACKA=1",
-      16, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 160, 16, 4 }, { 160, 16, 256 }, 1, 0, 0, &times[1], 4, 3, 2, stages + 12, regions + 2, KILN_KIND_CPU, 16 },
-    { "packed TM=20 NV=1 VEC=16 MP=8 NP=1 KC=0 KU=4 PACKA=1",
-      16, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 160, 16, 4 }, { 160, 16, 256 }, 1, 0, 0, &times[1], 5, 3, 2, stages + 15, regions + 2, KILN_KIND_CPU, 16 },
-    { "packed TM=20 NV=1 VEC=16 MP=8 NP=1 KC=0 KU=4 PACKA=1",
-      16, 1, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 160, 16, 4 }, { 160, 16, 256 }, 1, 0, 0, &times[1], 6, 3, 2, stages + 18, regions + 2, KILN_KIND_CPU, 16 },
-    { "packed TM=20 NV=1 VEC=16 MP=8 NP=1 KC=0 KU=4 PACKA=1",
-      16, 1, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 160, 16, 4 }, { 160, 16, 256 }, 1, 0, 0, &times[1], 7, 3, 2, stages + 21, regions + 2, KILN_KIND_CPU, 16 },
-    { "packed TM=12 NV=2 VEC=16 MP=2 NP=16 KC=0 KU=1 PACKA=1",
-      16, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 24, 512, 1 }, { 24, 512, 256 }, 1, 0, 0, &times[2], 8, 3, 2, stages + 24, regions + 4, KILN_KIND_CPU, 16 },
-    { "packed TM=12 NV=2 VEC=16 MP=2 NP=16 KC=0 KU=1 PACKA=1",
-      16, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 24, 512, 1 }, { 24, 512, 256 }, 1, 0, 0, &times[2], 9, 3, 2, stages + 27, regions + 4, KILN_KIND_CPU, 16 },
-    { "packed TM=12 NV=2 VEC=16 MP=2 NP=16 KC=0 KU=1 PACKA=1",
-      16, 1, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 24, 512, 1 }, { 24, 512, 256 }, 1, 0, 0, &times[2], 10, 3, 2, stages + 30, regions + 4, KILN_KIND_CPU, 16 },
-    { "packed TM=12 NV=2 VEC=16 MP=2 NP=16 KC=0 KU=1 PACKA=1",
-      16, 1, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 24, 512, 1 }, { 24, 512, 256 }, 1, 0, 0, &times[2], 11, 3, 2, stages + 33, regions + 4, KILN_KIND_CPU, 16 },
-    { "packed TM=6 NV=2 VEC=8 MP=4 NP=16 KC=0 KU=1 PACKA=1",
-      16, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 24, 256, 1 }, { 24, 256, 256 }, 1, 0, 0, &times[3], 12, 3, 2, stages + 36, regions + 6, KILN_KIND_CPU, 8 },
-    { "packed TM=6 NV=2 VEC=8 MP=4 NP=16 KC=0 KU=1 PACKA=1",
-      16, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 24, 256, 1 }, { 24, 256, 256 }, 1, 0, 0, &times[3], 13, 3, 2, stages + 39, regions + 6, KILN_KIND_CPU, 8 },
-    { "packed TM=6 NV=2 VEC=8 MP=4 NP=16 KC=0 KU=1 PACKA=1",
-      16, 1, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 24, 256, 1 }, { 24, 256, 256 }, 1, 0, 0, &times[3], 14, 3, 2, stages + 42, regions + 6, KILN_KIND_CPU, 8 },
-    { "packed TM=6 NV=2 VEC=8 MP=4 NP=16 KC=0 KU=1 PACKA=1",
-      16, 1, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 24, 256, 1 }, { 24, 256, 256 }, 1, 0, 0, &times[3], 15, 3, 2, stages + 45, regions + 6, KILN_KIND_CPU, 8 },
-    { "packed TM=3 NV=4 VEC=8 MP=16 NP=2 KC=1024 KU=1 PACKA=1",
-      16, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 48, 64, 1 }, { 48, 64, 1024 }, 1, 0, 0, &times[4], 16, 3, 2, stages + 48, regions + 8, KILN_KIND_CPU, 8 },
-    { "packed TM=3 NV=4 VEC=8 MP=16 NP=2 KC=1024 KU=1 PACKA=1",
-      16, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 48, 64, 1 }, { 48, 64, 1024 }, 1, 0, 0, &times[4], 17, 3, 2, stages + 51, regions + 8, KILN_KIND_CPU, 8 },
-    { "packed TM=3 NV=4 VEC=8 MP=16 NP=2 KC=1024 KU=1 PACKA=1",
-      16, 1, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 48, 64, 1 }, { 48, 64, 1024 }, 1, 0, 0, &times[4], 18, 3, 2, stages + 54, regions + 8, KILN_KIND_CPU, 8 },
-    { "packed TM=3 NV=4 VEC=8 MP=16 NP=2 KC=1024 KU=1 PACKA=1",
-      16, 1, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 48, 64, 1 }, { 48, 64, 1024 }, 1, 0, 0, &times[4], 19, 3, 2, stages + 57, regions + 8, KILN_KIND_CPU, 8 },
     { "packed TM=3 NV=4 VEC=8 MP=4 NP=16 KC=1024 KU=1 PACKA=1",
       16, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 12, 512, 1 }, { 12, 512, 1024 }, 1, 0, 0, &times[5], 20, 3, 2, stages + 60, regions + 8, KILN_KIND_CPU, 8 },
+      { 12, 512, 1 }, { 12, 512, 1024 }, 1, 0, 0, &times[1], 4, 3, 2, stages + 12, regions + 2, KILN_KIND_CPU, 8 },
     { "packed TM=3 NV=4 VEC=8 MP=4 NP=16 KC=1024 KU=1 PACKA=1",
       16, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 12, 512, 1 }, { 12, 512, 1024 }, 1, 0, 0, &times[5], 21, 3, 2, stages + 63, regions + 8, KILN_KIND_CPU, 8 },
+      { 12, 512, 1 }, { 12, 512, 1024 }, 1, 0, 0, &times[1], 5, 3, 2, stages + 15, regions + 2, KILN_KIND_CPU, 8 },
     { "packed TM=3 NV=4 VEC=8 MP=4 NP=16 KC=1024 KU=1 PACKA=1",
       16, 1, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 12, 512, 1 }, { 12, 512, 1024 }, 1, 0, 0, &times[5], 22, 3, 2, stages + 66, regions + 8, KILN_KIND_CPU, 8 },
+      { 12, 512, 1 }, { 12, 512, 1024 }, 1, 0, 0, &times[1], 6, 3, 2, stages + 18, regions + 2, KILN_KIND_CPU, 8 },
     { "packed TM=3 NV=4 VEC=8 MP=4 NP=16 KC=1024 KU=1 PACKA=1",
       16, 1, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 12, 512, 1 }, { 12, 512, 1024 }, 1, 0, 0, &times[5], 23, 3, 2, stages + 69, regions + 8, KILN_KIND_CPU, 8 },
+      { 12, 512, 1 }, { 12, 512, 1024 }, 1, 0, 0, &times[1], 7, 3, 2, stages + 21, regions + 2, KILN_KIND_CPU, 8 },
+    { "packed TM=3 NV=2 VEC=8 MP=1 NP=16 KC=0 KU=1 PACKA=1",
+      16, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 3, 256, 1 }, { 3, 256, 256 }, 1, 0, 0, &times[2], 8, 3, 2, stages + 24, regions + 4, KILN_KIND_CPU, 8 },
+    { "packed TM=3 NV=2 VEC=8 MP=1 NP=16 KC=0 KU=1 PACKA=1",
+      16, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 3, 256, 1 }, { 3, 256, 256 }, 1, 0, 0, &times[2], 9, 3, 2, stages + 27, regions + 4, KILN_KIND_CPU, 8 },
+    { "packed TM=3 NV=2 VEC=8 MP=1 NP=16 KC=0 KU=1 PACKA=1",
+      16, 1, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 3, 256, 1 }, { 3, 256, 256 }, 1, 0, 0, &times[2], 10, 3, 2, stages + 30, regions + 4, KILN_KIND_CPU, 8 },
+    { "packed TM=3 NV=2 VEC=8 MP=1 NP=16 KC=0 KU=1 PACKA=1",
+      16, 1, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 3, 256, 1 }, { 3, 256, 256 }, 1, 0, 0, &times[2], 11, 3, 2, stages + 33, regions + 4, KILN_KIND_CPU, 8 },
+    { "fused TM=4 NV=3 VEC=8 MB=8 KC=256 KU=1 TURNS=4",
+      16, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 4, 8, 1 }, { 32, 24, 256 }, 1, 0, 4, &times[3], 12, 1, 0, stages + 36, NULL, KILN_KIND_CPU, 8 },
+    { "fused TM=4 NV=3 VEC=8 MB=8 KC=256 KU=1 TURNS=4",
+      16, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 4, 8, 1 }, { 32, 24, 256 }, 1, 0, 4, &times[3], 13, 1, 0, stages + 37, NULL, KILN_KIND_CPU, 8 },
+    { "fused TM=4 NV=3 VEC=8 MB=8 KC=256 KU=1 TURNS=4",
+      16, 1, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 4, 8, 1 }, { 32, 24, 256 }, 1, 0, 4, &times[3], 14, 1, 0, stages + 38, NULL, KILN_KIND_CPU, 8 },
+    { "fused TM=4 NV=3 VEC=8 MB=8 KC=256 KU=1 TURNS=4",
+      16, 1, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 4, 8, 1 }, { 32, 24, 256 }, 1, 0, 4, &times[3], 15, 1, 0, stages + 39, NULL, KILN_KIND_CPU, 8 },
     { "thin SIDE=0 SHORT=1 VEC=4 ROWS=4 NV=1 LITEMS=8 KITEMS=32 KSPLIT=1 ALIGN=1 INDEX=32",
       16, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 2, 0, 0 }, { 0, 0, 0 } },
-      { 1, 32, 128 }, { 1, 32, 128 }, 1, 0, 0, NULL, 24, 1, 0, stages + 72, NULL, KILN_KIND_OTHER, 0 },
+      { 1, 32, 128 }, { 1, 32, 128 }, 1, 0, 0, NULL, 16, 1, 0, stages + 40, NULL, KILN_KIND_OTHER, 0 },
     { "thin SIDE=0 SHORT=1 VEC=4 ROWS=4 NV=1 LITEMS=8 KITEMS=32 KSPLIT=1 ALIGN=1 INDEX=32",
       16, 0, 1, 32, { 1, 1, 1, 0, 0, 0, { 2, 0, 0 }, { 0, 0, 0 } },
-      { 1, 32, 128 }, { 1, 32, 128 }, 1, 0, 0, NULL, 25, 1, 0, stages + 73, NULL, KILN_KIND_OTHER, 0 },
+      { 1, 32, 128 }, { 1, 32, 128 }, 1, 0, 0, NULL, 17, 1, 0, stages + 41, NULL, KILN_KIND_OTHER, 0 },
     { "thin SIDE=0 SHORT=1 VEC=4 ROWS=4 NV=1 LITEMS=8 KITEMS=32 KSPLIT=1 ALIGN=1 INDEX=32",
       16, 1, 0, 32, { 1, 1, 1, 0, 0, 0, { 2, 0, 0 }, { 0, 0, 0 } },
-      { 1, 32, 128 }, { 1, 32, 128 }, 1, 0, 0, NULL, 26, 1, 0, stages + 74, NULL, KILN_KIND_OTHER, 0 },
+      { 1, 32, 128 }, { 1, 32, 128 }, 1, 0, 0, NULL, 18, 1, 0, stages + 42, NULL, KILN_KIND_OTHER, 0 },
     { "thin SIDE=0 SHORT=1 VEC=4 ROWS=4 NV=1 LITEMS=8 KITEMS=32 KSPLIT=1 ALIGN=1 INDEX=32",
       16, 1, 1, 32, { 1, 1, 1, 0, 0, 0, { 2, 0, 0 }, { 0, 0, 0 } },
-      { 1, 32, 128 }, { 1, 32, 128 }, 1, 0, 0, NULL, 27, 1, 0, stages + 75, NULL, KILN_KIND_OTHER, 0 },
+      { 1, 32, 128 }, { 1, 32, 128 }, 1, 0, 0, NULL, 19, 1, 0, stages + 43, NULL, KILN_KIND_OTHER, 0 },
     { "thin SIDE=1 SHORT=1 VEC=4 ROWS=4 NV=1 LITEMS=4 KITEMS=32 KSPLIT=1 ALIGN=1 INDEX=32",
       16, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 2, 0 }, { 0, 0, 0 } },
-      { 16, 1, 128 }, { 16, 1, 128 }, 1, 0, 0, NULL, 28, 1, 0, stages + 76, NULL, KILN_KIND_OTHER, 0 },
+      { 16, 1, 128 }, { 16, 1, 128 }, 1, 0, 0, NULL, 20, 1, 0, stages + 44, NULL, KILN_KIND_OTHER, 0 },
     { "thin SIDE=1 SHORT=1 VEC=4 ROWS=4 NV=1 LITEMS=4 KITEMS=32 KSPLIT=1 ALIGN=1 INDEX=32",
       16, 0, 1, 32, { 1, 1, 1, 0, 0, 0, { 0, 2, 0 }, { 0, 0, 0 } },
-      { 16, 1, 128 }, { 16, 1, 128 }, 1, 0, 0, NULL, 29, 1, 0, stages + 77, NULL, KILN_KIND_OTHER, 0 },
+      { 16, 1, 128 }, { 16, 1, 128 }, 1, 0, 0, NULL, 21, 1, 0, stages + 45, NULL, KILN_KIND_OTHER, 0 },
     { "thin SIDE=1 SHORT=1 VEC=4 ROWS=4 NV=1 LITEMS=4 KITEMS=32 KSPLIT=1 ALIGN=1 INDEX=32",
       16, 1, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 2, 0 }, { 0, 0, 0 } },
-      { 16, 1, 128 }, { 16, 1, 128 }, 1, 0, 0, NULL, 30, 1, 0, stages + 78, NULL, KILN_KIND_OTHER, 0 },
+      { 16, 1, 128 }, { 16, 1, 128 }, 1, 0, 0, NULL, 22, 1, 0, stages + 46, NULL, KILN_KIND_OTHER, 0 },
     { "thin SIDE=1 SHORT=1 VEC=4 ROWS=4 NV=1 LITEMS=4 KITEMS=32 KSPLIT=1 ALIGN=1 INDEX=32",
       16, 1, 1, 32, { 1, 1, 1, 0, 0, 0, { 0, 2, 0 }, { 0, 0, 0 } },
-      { 16, 1, 128 }, { 16, 1, 128 }, 1, 0, 0, NULL, 31, 1, 0, stages + 79, NULL, KILN_KIND_OTHER, 0 },
+      { 16, 1, 128 }, { 16, 1, 128 }, 1, 0, 0, NULL, 23, 1, 0, stages + 47, NULL, KILN_KIND_OTHER, 0 },
     { "tiled WGM=16 WGN=16 TM=8 NV=2 VEC=4 KT=16 KU=4 LOCALA=1 LOCALB=1 PAD=0 BUFS=1 AHEAD=0 MAPM=0 MAPN=0 ORDER=0 GROUP=8 SPLIT=1 GUARD=0 INDEX=32",
       16, 0, 0, 32, { 128, 128, 16, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 128, 128, 16 }, { 128, 128, 16 }, 1, 0, 0, NULL, 32, 1, 0, stages + 80, NULL, KILN_KIND_OTHER, 0 },
+      { 128, 128, 16 }, { 128, 128, 16 }, 1, 0, 0, NULL, 24, 1, 0, stages + 48, NULL, KILN_KIND_OTHER, 0 },
     { "tiled WGM=16 WGN=16 TM=8 NV=2 VEC=4 KT=16 KU=4 LOCALA=1 LOCALB=1 PAD=0 BUFS=1 AHEAD=0 MAPM=0 MAPN=0 ORDER=0 GROUP=8 SPLIT=1 GUARD=0 INDEX=32",
       16, 0, 1, 32, { 128, 128, 16, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 128, 128, 16 }, { 128, 128, 16 }, 1, 0, 0, NULL, 33, 1, 0, stages + 81, NULL, KILN_KIND_OTHER, 0 },
+      { 128, 128, 16 }, { 128, 128, 16 }, 1, 0, 0, NULL, 25, 1, 0, stages + 49, NULL, KILN_KIND_OTHER, 0 },
     { "tiled WGM=16 WGN=16 TM=8 NV=2 VEC=4 KT=16 KU=4 LOCALA=1 LOCALB=1 PAD=0 BUFS=1 AHEAD=0 MAPM=0 MAPN=0 ORDER=0 GROUP=8 SPLIT=1 GUARD=0 INDEX=32",
       16, 1, 0, 32, { 128, 128, 16, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 128, 128, 16 }, { 128, 128, 16 }, 1, 0, 0, NULL, 34, 1, 0, stages + 82, NULL, KILN_KIND_OTHER, 0 },
+      { 128, 128, 16 }, { 128, 128, 16 }, 1, 0, 0, NULL, 26, 1, 0, stages + 50, NULL, KILN_KIND_OTHER, 0 },
     { "tiled WGM=16 WGN=16 TM=8 NV=2 VEC=4 KT=16 KU=4 LOCALA=1 LOCALB=1 PAD=0 BUFS=1 AHEAD=0 MAPM=0 MAPN=0 ORDER=0 GROUP=8 SPLIT=1 GUARD=0 INDEX=32",
       16, 1, 1, 32, { 128, 128, 16, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 128, 128, 16 }, { 128, 128, 16 }, 1, 0, 0, NULL, 35, 1, 0, stages + 83, NULL, KILN_KIND_OTHER, 0 },
+      { 128, 128, 16 }, { 128, 128, 16 }, 1, 0, 0, NULL, 27, 1, 0, stages + 51, NULL, KILN_KIND_OTHER, 0 },
     { "tiled WGM=16 WGN=16 TM=4 NV=1 VEC=4 KT=16 KU=4 LOCALA=1 LOCALB=1 PAD=0 BUFS=1 AHEAD=0 MAPM=0 MAPN=0 ORDER=0 GROUP=8 SPLIT=1 GUARD=1 INDEX=32",
       16, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 64, 64, 16 }, { 64, 64, 16 }, 1, 0, 0, NULL, 36, 1, 0, stages + 84, NULL, KILN_KIND_OTHER, 0 },
+      { 64, 64, 16 }, { 64, 64, 16 }, 1, 0, 0, NULL, 28, 1, 0, stages + 52, NULL, KILN_KIND_OTHER, 0 },
     { "tiled WGM=16 WGN=16 TM=4 NV=1 VEC=4 KT=16 KU=4 LOCALA=1 LOCALB=1 PAD=0 BUFS=1 AHEAD=0 MAPM=0 MAPN=0 ORDER=0 GROUP=8 SPLIT=1 GUARD=1 INDEX=32",
       16, 0, 1, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 64, 64, 16 }, { 64, 64, 16 }, 1, 0, 0, NULL, 37, 1, 0, stages + 85, NULL, KILN_KIND_OTHER, 0 },
+      { 64, 64, 16 }, { 64, 64, 16 }, 1, 0, 0, NULL, 29, 1, 0, stages + 53, NULL, KILN_KIND_OTHER, 0 },
     { "tiled WGM=16 WGN=16 TM=4 NV=1 VEC=4 KT=16 KU=4 LOCALA=1 LOCALB=1 PAD=0 BUFS=1 AHEAD=0 MAPM=0 MAPN=0 ORDER=0 GROUP=8 SPLIT=1 GUARD=1 INDEX=32",
       16, 1, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 64, 64, 16 }, { 64, 64, 16 }, 1, 0, 0, NULL, 38, 1, 0, stages + 86, NULL, KILN_KIND_OTHER, 0 },
+      { 64, 64, 16 }, { 64, 64, 16 }, 1, 0, 0, NULL, 30, 1, 0, stages + 54, NULL, KILN_KIND_OTHER, 0 },
     { "tiled WGM=16 WGN=16 TM=4 NV=1 VEC=4 KT=16 KU=4 LOCALA=1 LOCALB=1 PAD=0 BUFS=1 AHEAD=0 MAPM=0 MAPN=0 ORDER=0 GROUP=8 SPLIT=1 GUARD=1 INDEX=32",
       16, 1, 1, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 64, 64, 16 }, { 64, 64, 16 }, 1, 0, 0, NULL, 39, 1, 0, stages + 87, NULL, KILN_KIND_OTHER, 0 },
+      { 64, 64, 16 }, { 64, 64, 16 }, 1, 0, 0, NULL, 31, 1, 0, stages + 55, NULL, KILN_KIND_OTHER, 0 },
     { "thin SIDE=0 SHORT=1 VEC=4 ROWS=4 NV=1 LITEMS=4 KITEMS=16 KSPLIT=1 ALIGN=1 INDEX=64",
       16, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 2, 0, 0 }, { 0, 0, 0 } },
-      { 1, 16, 64 }, { 1, 16, 64 }, 1, 0, 0, NULL, 40, 1, 0, stages + 88, NULL, 0, 0 },
+      { 1, 16, 64 }, { 1, 16, 64 }, 1, 0, 0, NULL, 32, 1, 0, stages + 56, NULL, 0, 0 },
     { "thin SIDE=0 SHORT=1 VEC=4 ROWS=4 NV=1 LITEMS=4 KITEMS=16 KSPLIT=1 ALIGN=1 INDEX=64",
       16, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 2, 0, 0 }, { 0, 0, 0 } },
-      { 1, 16, 64 }, { 1, 16, 64 }, 1, 0, 0, NULL, 41, 1, 0, stages + 89, NULL, 0, 0 },
+      { 1, 16, 64 }, { 1, 16, 64 }, 1, 0, 0, NULL, 33, 1, 0, stages + 57, NULL, 0, 0 },
     { "thin SIDE=0 SHORT=1 VEC=4 ROWS=4 NV=1 LITEMS=4 KITEMS=16 KSPLIT=1 ALIGN=1 INDEX=64",
       16, 1, 0, 64, { 1, 1, 1, 0, 0, 0, { 2, 0, 0 }, { 0, 0, 0 } },
-      { 1, 16, 64 }, { 1, 16, 64 }, 1, 0, 0, NULL, 42, 1, 0, stages + 90, NULL, 0, 0 },
+      { 1, 16, 64 }, { 1, 16, 64 }, 1, 0, 0, NULL, 34, 1, 0, stages + 58, NULL, 0, 0 },
     { "thin SIDE=0 SHORT=1 VEC=4 ROWS=4 NV=1 LITEMS=4 KITEMS=16 KSPLIT=1 ALIGN=1 INDEX=64",
       16, 1, 1, 64, { 1, 1, 1, 0, 0, 0, { 2, 0, 0 }, { 0, 0, 0 } },
-      { 1, 16, 64 }, { 1, 16, 64 }, 1, 0, 0, NULL, 43, 1, 0, stages + 91, NULL, 0, 0 },
+      { 1, 16, 64 }, { 1, 16, 64 }, 1, 0, 0, NULL, 35, 1, 0, stages + 59, NULL, 0, 0 },
     { "thin SIDE=1 SHORT=1 VEC=4 ROWS=4 NV=1 LITEMS=4 KITEMS=16 KSPLIT=1 ALIGN=1 INDEX=64",
       16, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 2, 0 }, { 0, 0, 0 } },
-      { 16, 1, 64 }, { 16, 1, 64 }, 1, 0, 0, NULL, 44, 1, 0, stages + 92, NULL, 0, 0 },
+      { 16, 1, 64 }, { 16, 1, 64 }, 1, 0, 0, NULL, 36, 1, 0, stages + 60, NULL, 0, 0 },
     { "thin SIDE=1 SHORT=1 VEC=4 ROWS=4 NV=1 LITEMS=4 KITEMS=16 KSPLIT=1 ALIGN=1 INDEX=64",
       16, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 2, 0 }, { 0, 0, 0 } },
-      { 16, 1, 64 }, { 16, 1, 64 }, 1, 0, 0, NULL, 45, 1, 0, stages + 93, NULL, 0, 0 },
+      { 16, 1, 64 }, { 16, 1, 64 }, 1, 0, 0, NULL, 37, 1, 0, stages + 61, NULL, 0, 0 },
     { "thin SIDE=1 SHORT=1 VEC=4 ROWS=4 NV=1 LITEMS=4 KITEMS=16 KSPLIT=1 ALIGN=1 INDEX=64",
       16, 1, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 2, 0 }, { 0, 0, 0 } },
-      { 16, 1, 64 }, { 16, 1, 64 }, 1, 0, 0, NULL, 46, 1, 0, stages + 94, NULL, 0, 0 },
+      { 16, 1, 64 }, { 16, 1, 64 }, 1, 0, 0, NULL, 38, 1, 0, stages + 62, NULL, 0, 0 },
     { "thin SIDE=1 SHORT=1 VEC=4 ROWS=4 NV=1 LITEMS=4 KITEMS=16 KSPLIT=1 ALIGN=1 INDEX=64",
       16, 1, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 2, 0 }, { 0, 0, 0 } },
-      { 16, 1, 64 }, { 16, 1, 64 }, 1, 0, 0, NULL, 47, 1, 0, stages + 95, NULL, 0, 0 },
+      { 16, 1, 64 }, { 16, 1, 64 }, 1, 0, 0, NULL, 39, 1, 0, stages + 63, NULL, 0, 0 },
     { "direct WGM=8 WGN=8 TM=4 NV=1 VEC=4 KU=1 INDEX=32",
       16, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 32, 32, 1 }, { 32, 32, 1 }, 1, 0, 0, NULL, 48, 1, 0, stages + 96, NULL, 0, 0 },
+      { 32, 32, 1 }, { 32, 32, 1 }, 1, 0, 0, NULL, 40, 1, 0, stages + 64, NULL, 0, 0 },
     { "direct WGM=8 WGN=8 TM=4 NV=1 VEC=4 KU=1 INDEX=32",
       16, 0, 1, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 32, 32, 1 }, { 32, 32, 1 }, 1, 0, 0, NULL, 49, 1, 0, stages + 97, NULL, 0, 0 },
+      { 32, 32, 1 }, { 32, 32, 1 }, 1, 0, 0, NULL, 41, 1, 0, stages + 65, NULL, 0, 0 },
     { "direct WGM=8 WGN=8 TM=4 NV=1 VEC=4 KU=1 INDEX=32",
       16, 1, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 32, 32, 1 }, { 32, 32, 1 }, 1, 0, 0, NULL, 50, 1, 0, stages + 98, NULL, 0, 0 },
+      { 32, 32, 1 }, { 32, 32, 1 }, 1, 0, 0, NULL, 42, 1, 0, stages + 66, NULL, 0, 0 },
     { "direct WGM=8 WGN=8 TM=4 NV=1 VEC=4 KU=1 INDEX=32",
       16, 1, 1, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 32, 32, 1 }, { 32, 32, 1 }, 1, 0, 0, NULL, 51, 1, 0, stages + 99, NULL, 0, 0 },
+      { 32, 32, 1 }, { 32, 32, 1 }, 1, 0, 0, NULL, 43, 1, 0, stages + 67, NULL, 0, 0 },
     { "direct WGM=8 WGN=8 TM=1 NV=1 VEC=1 KU=1 INDEX=64",
       16, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 8, 8, 1 }, { 8, 8, 1 }, 1, 0, 0, NULL, 52, 1, 0, stages + 100, NULL, 0, 0 },
+      { 8, 8, 1 }, { 8, 8, 1 }, 1, 0, 0, NULL, 44, 1, 0, stages + 68, NULL, 0, 0 },
     { "direct WGM=8 WGN=8 TM=1 NV=1 VEC=1 KU=1 INDEX=64",
       16, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 8, 8, 1 }, { 8, 8, 1 }, 1, 0, 0, NULL, 53, 1, 0, stages + 101, NULL, 0, 0 },
+      { 8, 8, 1 }, { 8, 8, 1 }, 1, 0, 0, NULL, 45, 1, 0, stages + 69, NULL, 0, 0 },
     { "direct WGM=8 WGN=8 TM=1 NV=1 VEC=1 KU=1 INDEX=64",
       16, 1, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 8, 8, 1 }, { 8, 8, 1 }, 1, 0, 0, NULL, 54, 1, 0, stages + 102, NULL, 0, 0 },
+      { 8, 8, 1 }, { 8, 8, 1 }, 1, 0, 0, NULL, 46, 1, 0, stages + 70, NULL, 0, 0 },
     { "direct WGM=8 WGN=8 TM=1 NV=1 VEC=1 KU=1 INDEX=64",
       16, 1, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 8, 8, 1 }, { 8, 8, 1 }, 1, 0, 0, NULL, 55, 1, 0, stages + 103, NULL, 0, 0 },
+      { 8, 8, 1 }, { 8, 8, 1 }, 1, 0, 0, NULL, 47, 1, 0, stages + 71, NULL, 0, 0 },
     { "direct WGM=1 WGN=1 TM=4 NV=1 VEC=4 KU=1 INDEX=64",
       16, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 4, 4, 1 }, { 4, 4, 1 }, 1, 0, 0, NULL, 56, 1, 0, stages + 104, NULL, 0, 0 },
+      { 4, 4, 1 }, { 4, 4, 1 }, 1, 0, 0, NULL, 48, 1, 0, stages + 72, NULL, 0, 0 },
     { "direct WGM=1 WGN=1 TM=4 NV=1 VEC=4 KU=1 INDEX=64",
       16, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 4, 4, 1 }, { 4, 4, 1 }, 1, 0, 0, NULL, 57, 1, 0, stages + 105, NULL, 0, 0 },
+      { 4, 4, 1 }, { 4, 4, 1 }, 1, 0, 0, NULL, 49, 1, 0, stages + 73, NULL, 0, 0 },
     { "direct WGM=1 WGN=1 TM=4 NV=1 VEC=4 KU=1 INDEX=64",
       16, 1, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 4, 4, 1 }, { 4, 4, 1 }, 1, 0, 0, NULL, 58, 1, 0, stages + 106, NULL, 0, 0 },
+      { 4, 4, 1 }, { 4, 4, 1 }, 1, 0, 0, NULL, 50, 1, 0, stages + 74, NULL, 0, 0 },
     { "direct WGM=1 WGN=1 TM=4 NV=1 VEC=4 KU=1 INDEX=64",
       16, 1, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 4, 4, 1 }, { 4, 4, 1 }, 1, 0, 0, NULL, 59, 1, 0, stages + 107, NULL, 0, 0 },
-    { "packed TM=6 NV=2 VEC=8 MP=16 NP=1 KC=384 KU=4 PACKA=0",
+      { 4, 4, 1 }, { 4, 4, 1 }, 1, 0, 0, NULL, 51, 1, 0, stages + 75, NULL, 0, 0 },
+    { "fused TM=4 NV=4 VEC=16 MB=8 KC=64 KU=1 TURNS=4",
       32, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 96, 16, 4 }, { 96, 16, 384 }, 1, 0, 0, &times[6], 60, 2, 2, stages + 108, regions + 10, KILN_KIND_CPU, 8 },
-    { "packed TM=6 NV=2 VEC=8 MP=16 NP=1 KC=384 KU=4 PACKA=0",
+      { 4, 16, 1 }, { 32, 64, 64 }, 1, 0, 4, &times[4], 52, 1, 0, stages + 76, NULL, KILN_KIND_CPU, 16 },
+    { "fused TM=4 NV=4 VEC=16 MB=8 KC=64 KU=1 TURNS=4",
       32, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 96, 16, 4 }, { 96, 16, 384 }, 1, 0, 0, &times[6], 61, 2, 2, stages + 110, regions + 10, KILN_KIND_CPU, 8 },
-    { "packed TM=6 NV=2 VEC=8 MP=16 NP=1 KC=384 KU=4 PACKA=0",
+      { 4, 16, 1 }, { 32, 64, 64 }, 1, 0, 4, &times[4], 53, 1, 0, stages + 77, NULL, KILN_KIND_CPU, 16 },
+    { "fused TM=4 NV=4 VEC=16 MB=8 KC=64 KU=1 TURNS=4",
       32, 1, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 96, 16, 4 }, { 96, 16, 384 }, 1, 0, 0, &times[6], 62, 2, 2, stages + 112, regions + 10, KILN_KIND_CPU, 8 },
-    { "packed TM=6 NV=2 VEC=8 MP=16 NP=1 KC=384 KU=4 PACKA=0",
+      { 4, 16, 1 }, { 32, 64, 64 }, 1, 0, 4, &times[4], 54, 1, 0, stages + 78, NULL, KILN_KIND_CPU, 16 },
+    { "fused TM=4 NV=4 VEC=16 MB=8 KC=64 KU=1 TURNS=4",
       32, 1, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 96, 16, 4 }, { 96, 16, 384 }, 1, 0, 0, &times[6], 63, 2, 2, stages + 114, regions + 10, KILN_KIND_CPU, 8 },
-    { "packed TM=4 NV=1 VEC=16 MP=1 NP=4 KC=0 KU=1 PACKA=1",
+      { 4, 16, 1 }, { 32, 64, 64 }, 1, 0, 4, &times[4], 55, 1, 0, stages + 79, NULL, KILN_KIND_CPU, 16 },
+    { "packed TM=8 NV=3 VEC=16 MP=2 NP=2 KC=256 KU=1 PACKA=0",
       32, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 4, 64, 1 }, { 4, 64, 256 }, 1, 0, 0, &times[7], 64, 3, 2, stages + 116, regions + 0, KILN_KIND_CPU, 16 },
-    { "packed TM=4 NV=1 VEC=16 MP=1 NP=4 KC=0 KU=1 PACKA=1",
+      { 16, 96, 1 }, { 16, 96, 256 }, 1, 0, 0, &times[5], 56, 2, 2, stages + 80, regions + 6, KILN_KIND_CPU, 16 },
+    { "packed TM=8 NV=3 VEC=16 MP=2 NP=2 KC=256 KU=1 PACKA=0",
       32, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 4, 64, 1 }, { 4, 64, 256 }, 1, 0, 0, &times[7], 65, 3, 2, stages + 119, regions + 0, KILN_KIND_CPU, 16 },
-    { "packed TM=4 NV=1 VEC=16 MP=1 NP=4 KC=0 KU=1 PACKA=1",
+      { 16, 96, 1 }, { 16, 96, 256 }, 1, 0, 0, &times[5], 57, 2, 2, stages + 82, regions + 6, KILN_KIND_CPU, 16 },
+    { "packed TM=8 NV=3 VEC=16 MP=2 NP=2 KC=256 KU=1 PACKA=0",
       32, 1, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 4, 64, 1 }, { 4, 64, 256 }, 1, 0, 0, &times[7], 66, 3, 2, stages + 122, regions + 0, KILN_KIND_CPU, 16 },
-    { "packed TM=4 NV=1 VEC=16 MP=1 NP=4 KC=0 KU=1 PACKA=1",
+      { 16, 96, 1 }, { 16, 96, 256 }, 1, 0, 0, &times[5], 58, 2, 2, stages + 84, regions + 6, KILN_KIND_CPU, 16 },
+    { "packed TM=8 NV=3 VEC=16 MP=2 NP=2 KC=256 KU=1 PACKA=0",
       32, 1, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 4, 64, 1 }, { 4, 64, 256 }, 1, 0, 0, &times[7], 67, 3, 2, stages + 125, regions + 0, KILN_KIND_CPU, 16 },
-    { "packed TM=6 NV=4 VEC=16 MP=16 NP=1 KC=512 KU=4 PACKA=0",
-      32, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 96, 64, 4 }, { 96, 64, 512 }, 1, 0, 0, &times[8], 68, 2, 2, stages + 128, regions + 12, KILN_KIND_CPU, 16 },
-    { "packed TM=6 NV=4 VEC=16 MP=16 NP=1 KC=512 KU=4 PACKA=0",
-      32, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 96, 64, 4 }, { 96, 64, 512 }, 1, 0, 0, &times[8], 69, 2, 2, stages + 130, regions + 12, KILN_KIND_CPU, 16 },
-    { "packed TM=6 NV=4 VEC=16 MP=16 NP=1 KC=512 KU=4 PACKA=0",
-      32, 1, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 96, 64, 4 }, { 96, 64, 512 }, 1, 0, 0, &times[8], 70, 2, 2, stages + 132, regions + 12, KILN_KIND_CPU, 16 },
-    { "packed TM=6 NV=4 VEC=16 MP=16 NP=1 KC=512 KU=4 PACKA=0",
-      32, 1, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 96, 64, 4 }, { 96, 64, 512 }, 1, 0, 0, &times[8], 71, 2, 2, stages + 134, regions + 12, KILN_KIND_CPU, 16 },
-    { "direct WGM=8 WGN=8 TM=4 NV=1 VEC=4 KU=1 INDEX=32",
-      32, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 32, 32, 1 }, { 32, 32, 1 }, 1, 0, 0, &times[9], 72, 1, 0, stages + 136, NULL, KILN_KIND_CPU, 8 },
-    { "direct WGM=8 WGN=8 TM=4 NV=1 VEC=4 KU=1 INDEX=32",
-      32, 0, 1, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 32, 32, 1 }, { 32, 32, 1 }, 1, 0, 0, &times[9], 73, 1, 0, stages + 137, NULL, KILN_KIND_CPU, 8 },
-    { "direct WGM=8 WGN=8 TM=4 NV=1 VEC=4 KU=1 INDEX=32",
-      32, 1, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 32, 32, 1 }, { 32, 32, 1 }, 1, 0, 0, &times[9], 74, 1, 0, stages + 138, NULL, KILN_KIND_CPU, 8 },
-    { "direct WGM=8 WGN=8 TM=4 NV=1 VEC=4 KU=1 INDEX=32",
-      32, 1, 1, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 32, 32, 1 }, { 32, 32, 1 }, 1, 0, 0, &times[9], 75, 1, 0, stages + 139, NULL, KILN_KIND_CPU, 8 },
+      { 16, 96, 1 }, { 16, 96, 256 }, 1, 0, 0, &times[5], 59, 2, 2, stages + 86, regions + 6, KILN_KIND_CPU, 16 },
     { "packed TM=3 NV=4 VEC=8 MP=2 NP=1 KC=384 KU=1 PACKA=1",
       32, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 6, 32, 1 }, { 6, 32, 384 }, 1, 0, 0, &times[10], 76, 3, 2, stages + 140, regions + 8, KILN_KIND_CPU, 8 },
+      { 6, 32, 1 }, { 6, 32, 384 }, 1, 0, 0, &times[6], 60, 3, 2, stages + 88, regions + 2, KILN_KIND_CPU, 8 },
     { "packed TM=3 NV=4 VEC=8 MP=2 NP=1 KC=384 KU=1 PACKA=1",
       32, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 6, 32, 1 }, { 6, 32, 384 }, 1, 0, 0, &times[10], 77, 3, 2, stages + 143, regions + 8, KILN_KIND_CPU, 8 },
+      { 6, 32, 1 }, { 6, 32, 384 }, 1, 0, 0, &times[6], 61, 3, 2, stages + 91, regions + 2, KILN_KIND_CPU, 8 },
     { "packed TM=3 NV=4 VEC=8 MP=2 NP=1 KC=384 KU=1 PACKA=1",
       32, 1, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 6, 32, 1 }, { 6, 32, 384 }, 1, 0, 0, &times[10], 78, 3, 2, stages + 146, regions + 8, KILN_KIND_CPU, 8 },
+      { 6, 32, 1 }, { 6, 32, 384 }, 1, 0, 0, &times[6], 62, 3, 2, stages + 94, regions + 2, KILN_KIND_CPU, 8 },
     { "packed TM=3 NV=4 VEC=8 MP=2 NP=1 KC=384 KU=1 PACKA=1",
       32, 1, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 6, 32, 1 }, { 6, 32, 384 }, 1, 0, 0, &times[10], 79, 3, 2, stages + 149, regions + 8, KILN_KIND_CPU, 8 },
+      { 6, 32, 1 }, { 6, 32, 384 }, 1, 0, 0, &times[6], 63, 3, 2, stages + 97, regions + 2, KILN_KIND_CPU, 8 },
+    { "fused TM=6 NV=2 VEC=8 MB=16 KC=256 KU=4 TURNS=1",
+      32, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 6, 8, 4 }, { 96, 16, 256 }, 1, 0, 1, &times[7], 64, 1, 0, stages + 100, NULL, KILN_KIND_CPU, 8 },
+    { "fused TM=6 NV=2 VEC=8 MB=16 KC=256 KU=4 TURNS=1",
+      32, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 6, 8, 4 }, { 96, 16, 256 }, 1, 0, 1, &times[7], 65, 1, 0, stages + 101, NULL, KILN_KIND_CPU, 8 },
+    { "fused TM=6 NV=2 VEC=8 MB=16 KC=256 KU=4 TURNS=1",
+      32, 1, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 6, 8, 4 }, { 96, 16, 256 }, 1, 0, 1, &times[7], 66, 1, 0, stages + 102, NULL, KILN_KIND_CPU, 8 },
+    { "fused TM=6 NV=2 VEC=8 MB=16 KC=256 KU=4 TURNS=1",
+      32, 1, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 6, 8, 4 }, { 96, 16, 256 }, 1, 0, 1, &times[7], 67, 1, 0, stages + 103, NULL, KILN_KIND_CPU, 8 },
+    { "fused TM=6 NV=2 VEC=8 MB=64 KC=128 KU=4 TURNS=4",
+      32, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 6, 8, 4 }, { 384, 16, 128 }, 1, 0, 4, &times[8], 68, 1, 0, stages + 104, NULL, KILN_KIND_CPU, 8 },
+    { "fused TM=6 NV=2 VEC=8 MB=64 KC=128 KU=4 TURNS=4",
+      32, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 6, 8, 4 }, { 384, 16, 128 }, 1, 0, 4, &times[8], 69, 1, 0, stages + 105, NULL, KILN_KIND_CPU, 8 },
+    { "fused TM=6 NV=2 VEC=8 MB=64 KC=128 KU=4 TURNS=4",
+      32, 1, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 6, 8, 4 }, { 384, 16, 128 }, 1, 0, 4, &times[8], 70, 1, 0, stages + 106, NULL, KILN_KIND_CPU, 8 },
+    { "fused TM=6 NV=2 VEC=8 MB=64 KC=128 KU=4 TURNS=4",
+      32, 1, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 6, 8, 4 }, { 384, 16, 128 }, 1, 0, 4, &times[8], 71, 1, 0, stages + 107, NULL, KILN_KIND_CPU, 8 },
     { "thin SIDE=0 SHORT=1 VEC=4 ROWS=4 NV=1 LITEMS=8 KITEMS=32 KSPLIT=1 ALIGN=1 INDEX=32",
       32, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 2, 0, 0 }, { 0, 0, 0 } },
-      { 1, 32, 128 }, { 1, 32, 128 }, 1, 0, 0, NULL, 80, 1, 0, stages + 152, NULL, KILN_KIND_OTHER, 0 },
+      { 1, 32, 128 }, { 1, 32, 128 }, 1, 0, 0, NULL, 72, 1, 0, stages + 108, NULL, KILN_KIND_OTHER, 0 },
     { "thin SIDE=0 SHORT=1 VEC=4 ROWS=4 NV=1 LITEMS=8 KITEMS=32 KSPLIT=1 ALIGN=1 INDEX=32",
       32, 0, 1, 32, { 1, 1, 1, 0, 0, 0, { 2, 0, 0 }, { 0, 0, 0 } },
-      { 1, 32, 128 }, { 1, 32, 128 }, 1, 0, 0, NULL, 81, 1, 0, stages + 153, NULL, KILN_KIND_OTHER, 0 },
+      { 1, 32, 128 }, { 1, 32, 128 }, 1, 0, 0, NULL, 73, 1, 0, stages + 109, NULL, KILN_KIND_OTHER, 0 },
     { "thin SIDE=0 SHORT=1 VEC=4 ROWS=4 NV=1 LITEMS=8 KITEMS=32 KSPLIT=1 ALIGN=1 INDEX=32",
       32, 1, 0, 32, { 1, 1, 1, 0, 0, 0, { 2, 0, 0 }, { 0, 0, 0 } },
-      { 1, 32, 128 }, { 1, 32, 128 }, 1, 0, 0, NULL, 82, 1, 0, stages + 154, NULL, KILN_KIND_OTHER, 0 },
+      { 1, 32, 128 }, { 1, 32, 128 }, 1, 0, 0, NULL, 74, 1, 0, stages + 110, NULL, KILN_KIND_OTHER, 0 },
     { "thin SIDE=0 SHORT=1 VEC=4 ROWS=4 NV=1 LITEMS=8 KITEMS=32 KSPLIT=1 ALIGN=1 INDEX=32",
       32, 1, 1, 32, { 1, 1, 1, 0, 0, 0, { 2, 0, 0 }, { 0, 0, 0 } },
-      { 1, 32, 128 }, { 1, 32, 128 }, 1, 0, 0, NULL, 83, 1, 0, stages + 155, NULL, KILN_KIND_OTHER, 0 },
+      { 1, 32, 128 }, { 1, 32, 128 }, 1, 0, 0, NULL, 75, 1, 0, stages + 111, NULL, KILN_KIND_OTHER, 0 },
     { "thin SIDE=1 SHORT=1 VEC=4 ROWS=4 NV=1 LITEMS=4 KITEMS=32 KSPLIT=1 ALIGN=1 INDEX=32",
       32, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 2, 0 }, { 0, 0, 0 } },
-      { 16, 1, 128 }, { 16, 1, 128 }, 1, 0, 0, NULL, 84, 1, 0, stages + 156, NULL, KILN_KIND_OTHER, 0 },
+      { 16, 1, 128 }, { 16, 1, 128 }, 1, 0, 0, NULL, 76, 1, 0, stages + 112, NULL, KILN_KIND_OTHER, 0 },
     { "thin SIDE=1 SHORT=1 VEC=4 ROWS=4 NV=1 LITEMS=4 KITEMS=32 KSPLIT=1 ALIGN=1 INDEX=32",
       32, 0, 1, 32, { 1, 1, 1, 0, 0, 0, { 0, 2, 0 }, { 0, 0, 0 } },
-      { 16, 1, 128 }, { 16, 1, 128 }, 1, 0, 0, NULL, 85, 1, 0, stages + 157, NULL, KILN_KIND_OTHER, 0 },
+      { 16, 1, 128 }, { 16, 1, 128 }, 1, 0, 0, NULL, 77, 1, 0, stages + 113, NULL, KILN_KIND_OTHER, 0 },
     { "thin SIDE=1 SHORT=1 VEC=4 ROWS=4 NV=1 LITEMS=4 KITEMS=32 KSPLIT=1 ALIGN=1 INDEX=32",
       32, 1, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 2, 0 }, { 0, 0, 0 } },
-      { 16, 1, 128 }, { 16, 1, 128 }, 1, 0, 0, NULL, 86, 1, 0, stages + 158, NULL, KILN_KIND_OTHER, 0 },
+      { 16, 1, 128 }, { 16, 1, 128 }, 1, 0, 0, NULL, 78, 1, 0, stages + 114, NULL, KILN_KIND_OTHER, 0 },
     { "thin SIDE=1 SHORT=1 VEC=4 ROWS=4 NV=1 LITEMS=4 KITEMS=32 KSPLIT=1 ALIGN=1 INDEX=32",
       32, 1, 1, 32, { 1, 1, 1, 0, 0, 0, { 0, 2, 0 }, { 0, 0, 0 } },
-      { 16, 1, 128 }, { 16, 1, 128 }, 1, 0, 0, NULL, 87, 1, 0, stages + 159, NULL, KILN_KIND_OTHER, 0 },
+      { 16, 1, 128 }, { 16, 1, 128 }, 1, 0, 0, NULL, 79, 1, 0, stages + 115, NULL, KILN_KIND_OTHER, 0 },
     { "tiled WGM=16 WGN=16 TM=8 NV=2 VEC=4 KT=16 KU=4 LOCALA=1 LOCALB=1 PAD=0 BUFS=1 AHEAD=0 MAPM=0 MAPN=0 ORDER=0 GROUP=8 SPLIT=1 GUARD=0 INDEX=32",
       32, 0, 0, 32, { 128, 128, 16, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 128, 128, 16 }, { 128, 128, 16 }, 1, 0, 0, NULL, 88, 1, 0, stages + 160, NULL, KILN_KIND_OTHER, 0 },
+      { 128, 128, 16 }, { 128, 128, 16 }, 1, 0, 0, NULL, 80, 1, 0, stages + 116, NULL, KILN_KIND_OTHER, 0 },
     { "tiled WGM=16 WGN=16 TM=8 NV=2 VEC=4 KT=16 KU=4 LOCALA=1 LOCALB=1 PAD=0 BUFS=1 AHEAD=0 MAPM=0 MAPN=0 ORDER=0 GROUP=8 SPLIT=1 GUARD=0 INDEX=32",
       32, 0, 1, 32, { 128, 128, 16, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 128, 128, 16 }, { 128, 128, 16 }, 1, 0, 0, NULL, 89, 1, 0, stages + 161, NULL, KILN_KIND_OTHER, 0 },
+      { 128, 128, 16 }, { 128, 128, 16 }, 1, 0, 0, NULL, 81, 1, 0, stages + 117, NULL, KILN_KIND_OTHER, 0 },
     { "tiled WGM=16 WGN=16 TM=8 NV=2 VEC=4 KT=16 KU=4 LOCALA=1 LOCALB=1 PAD=0 BUFS=1 AHEAD=0 MAPM=0 MAPN=0 ORDER=0 GROUP=8 SPLIT=1 GUARD=0 INDEX=32",
       32, 1, 0, 32, { 128, 128, 16, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 128, 128, 16 }, { 128, 128, 16 }, 1, 0, 0, NULL, 90, 1, 0, stages + 162, NULL, KILN_KIND_OTHER, 0 },
+      { 128, 128, 16 }, { 128, 128, 16 }, 1, 0, 0, NULL, 82, 1, 0, stages + 118, NULL, KILN_KIND_OTHER, 0 },
     { "tiled WGM=16 WGN=16 TM=8 NV=2 VEC=4 KT=16 KU=4 LOCALA=1 LOCALB=1 PAD=0 BUFS=1 AHEAD=0 MAPM=0 MAPN=0 ORDER=0 GROUP=8 SPLIT=1 GUARD=0 INDEX=32",
       32, 1, 1, 32, { 128, 128, 16, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 128, 128, 16 }, { 128, 128, 16 }, 1, 0, 0, NULL, 91, 1, 0, stages + 163, NULL, KILN_KIND_OTHER, 0 },
+      { 128, 128, 16 }, { 128, 128, 16 }, 1, 0, 0, NULL, 83, 1, 0, stages + 119, NULL, KILN_KIND_OTHER, 0 },
     { "tiled WGM=16 WGN=16 TM=4 NV=1 VEC=4 KT=16 KU=4 LOCALA=1 LOCALB=1 PAD=0 BUFS=1 AHEAD=0 MAPM=0 MAPN=0 ORDER=0 GROUP=8 SPLIT=1 GUARD=1 INDEX=32",
       32, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 64, 64, 16 }, { 64, 64, 16 }, 1, 0, 0, NULL, 92, 1, 0, stages + 164, NULL, KILN_KIND_OTHER, 0 },
+      { 64, 64, 16 }, { 64, 64, 16 }, 1, 0, 0, NULL, 84, 1, 0, stages + 120, NULL, KILN_KIND_OTHER, 0 },
     { "tiled WGM=16 WGN=16 TM=4 NV=1 VEC=4 KT=16 KU=4 LOCALA=1 LOCALB=1 PAD=0 BUFS=1 AHEAD=0 MAPM=0 MAPN=0 ORDER=0 GROUP=8 SPLIT=1 GUARD=1 INDEX=32",
       32, 0, 1, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 64, 64, 16 }, { 64, 64, 16 }, 1, 0, 0, NULL, 93, 1, 0, stages + 165, NULL, KILN_KIND_OTHER, 0 },
+      { 64, 64, 16 }, { 64, 64, 16 }, 1, 0, 0, NULL, 85, 1, 0, stages + 121, NULL, KILN_KIND_OTHER, 0 },
     { "tiled WGM=16 WGN=16 TM=4 NV=1 VEC=4 KT=16 KU=4 LOCALA=1 LOCALB=1 PAD=0 BUFS=1 AHEAD=0 MAPM=0 MAPN=0 ORDER=0 GROUP=8 SPLIT=1 GUARD=1 INDEX=32",
       32, 1, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 64, 64, 16 }, { 64, 64, 16 }, 1, 0, 0, NULL, 94, 1, 0, stages + 166, NULL, KILN_KIND_OTHER, 0 },
+      { 64, 64, 16 }, { 64, 64, 16 }, 1, 0, 0, NULL, 86, 1, 0, stages + 122, NULL, KILN_KIND_OTHER, 0 },
     { "tiled WGM=16 WGN=16 TM=4 NV=1 VEC=4 KT=16 KU=4 LOCALA=1 LOCALB=1 PAD=0 BUFS=1 AHEAD=0 MAPM=0 MAPN=0 ORDER=0 GROUP=8 SPLIT=1 GUARD=1 INDEX=32",
       32, 1, 1, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 64, 64, 16 }, { 64, 64, 16 }, 1, 0, 0, NULL, 95, 1, 0, stages + 167, NULL, KILN_KIND_OTHER, 0 },
+      { 64, 64, 16 }, { 64, 64, 16 }, 1, 0, 0, NULL, 87, 1, 0, stages + 123, NULL, KILN_KIND_OTHER, 0 },
     { "thin SIDE=0 SHORT=1 VEC=4 ROWS=4 NV=1 LITEMS=4 KITEMS=16 KSPLIT=1 ALIGN=1 INDEX=64",
       32, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 2, 0, 0 }, { 0, 0, 0 } },
-      { 1, 16, 64 }, { 1, 16, 64 }, 1, 0, 0, NULL, 96, 1, 0, stages + 168, NULL, 0, 0 },
+      { 1, 16, 64 }, { 1, 16, 64 }, 1, 0, 0, NULL, 88, 1, 0, stages + 124, NULL, 0, 0 },
     { "thin SIDE=0 SHORT=1 VEC=4 ROWS=4 NV=1 LITEMS=4 KITEMS=16 KSPLIT=1 ALIGN=1 INDEX=64",
       32, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 2, 0, 0 }, { 0, 0, 0 } },
-      { 1, 16, 64 }, { 1, 16, 64 }, 1, 0, 0, NULL, 97, 1, 0, stages + 169, NULL, 0, 0 },
+      { 1, 16, 64 }, { 1, 16, 64 }, 1, 0, 0, NULL, 89, 1, 0, stages + 125, NULL, 0, 0 },
     { "thin SIDE=0 SHORT=1 VEC=4 ROWS=4 NV=1 LITEMS=4 KITEMS=16 KSPLIT=1 ALIGN=1 INDEX=64",
       32, 1, 0, 64, { 1, 1, 1, 0, 0, 0, { 2, 0, 0 }, { 0, 0, 0 } },
-      { 1, 16, 64 }, { 1, 16, 64 }, 1, 0, 0, NULL, 98, 1, 0, stages + 170, NULL, 0, 0 },
+      { 1, 16, 64 }, { 1, 16, 64 }, 1, 0, 0, NULL, 90, 1, 0, stages + 126, NULL, 0, 0 },
     { "thin SIDE=0 SHORT=1 VEC=4 ROWS=4 NV=1 LITEMS=4 KITEMS=16 KSPLIT=1 ALIGN=1 INDEX=64",
       32, 1, 1, 64, { 1, 1, 1, 0, 0, 0, { 2, 0, 0 }, { 0, 0, 0 } },
-      { 1, 16, 64 }, { 1, 16, 64 }, 1, 0, 0, NULL, 99, 1, 0, stages + 171, NULL, 0, 0 },
+      { 1, 16, 64 }, { 1, 16, 64 }, 1, 0, 0, NULL, 91, 1, 0, stages + 127, NULL, 0, 0 },
     { "thin SIDE=1 SHORT=1 VEC=4 ROWS=4 NV=1 LITEMS=4 KITEMS=16 KSPLIT=1 ALIGN=1 INDEX=64",
       32, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 2, 0 }, { 0, 0, 0 } },
-      { 16, 1, 64 }, { 16, 1, 64 }, 1, 0, 0, NULL, 100, 1, 0, stages + 172, NULL, 0, 0 },
+      { 16, 1, 64 }, { 16, 1, 64 }, 1, 0, 0, NULL, 92, 1, 0, stages + 128, NULL, 0, 0 },
     { "thin SIDE=1 SHORT=1 VEC=4 ROWS=4 NV=1 LITEMS=4 KITEMS=16 KSPLIT=1 ALIGN=1 INDEX=64",
       32, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 2, 0 }, { 0, 0, 0 } },
-      { 16, 1, 64 }, { 16, 1, 64 }, 1, 0, 0, NULL, 101, 1, 0, stages + 173, NULL, 0, 0 },
+      { 16, 1, 64 }, { 16, 1, 64 }, 1, 0, 0, NULL, 93, 1, 0, stages + 129, NULL, 0, 0 },
     { "thin SIDE=1 SHORT=1 VEC=4 ROWS=4 NV=1 LITEMS=4 KITEMS=16 KSPLIT=1 ALIGN=1 INDEX=64",
       32, 1, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 2, 0 }, { 0, 0, 0 } },
-      { 16, 1, 64 }, { 16, 1, 64 }, 1, 0, 0, NULL, 102, 1, 0, stages + 174, NULL, 0, 0 },
+      { 16, 1, 64 }, { 16, 1, 64 }, 1, 0, 0, NULL, 94, 1, 0, stages + 130, NULL, 0, 0 },
     { "thin SIDE=1 SHORT=1 VEC=4 ROWS=4 NV=1 LITEMS=4 KITEMS=16 KSPLIT=1 ALIGN=1 INDEX=64",
       32, 1, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 2, 0 }, { 0, 0, 0 } },
-      { 16, 1, 64 }, { 16, 1, 64 }, 1, 0, 0, NULL, 103, 1, 0, stages + 175, NULL, 0, 0 },
+      { 16, 1, 64 }, { 16, 1, 64 }, 1, 0, 0, NULL, 95, 1, 0, stages + 131, NULL, 0, 0 },
     { "direct WGM=8 WGN=8 TM=4 NV=1 VEC=4 KU=1 INDEX=32",
       32, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 32, 32, 1 }, { 32, 32, 1 }, 1, 0, 0, NULL, 72, 1, 0, stages + 176, NULL, 0, 0 },
+      { 32, 32, 1 }, { 32, 32, 1 }, 1, 0, 0, NULL, 96, 1, 0, stages + 132, NULL, 0, 0 },
     { "direct WGM=8 WGN=8 TM=4 NV=1 VEC=4 KU=1 INDEX=32",
       32, 0, 1, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 32, 32, 1 }, { 32, 32, 1 }, 1, 0, 0, NULL, 73, 1, 0, stages + 177, NULL, 0, 0 },
+      { 32, 32, 1 }, { 32, 32, 1 }, 1, 0, 0, NULL, 97, 1, 0, stages + 133, NULL, 0, 0 },
     { "direct WGM=8 WGN=8 TM=4 NV=1 VEC=4 KU=1 INDEX=32",
       32, 1, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 32, 32, 1 }, { 32, 32, 1 }, 1, 0, 0, NULL, 74, 1, 0, stages + 178, NULL, 0, 0 },
+      { 32, 32, 1 }, { 32, 32, 1 }, 1, 0, 0, NULL, 98, 1, 0, stages + 134, NULL, 0, 0 },
     { "direct WGM=8 WGN=8 TM=4 NV=1 VEC=4 KU=1 INDEX=32",
       32, 1, 1, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 32, 32, 1 }, { 32, 32, 1 }, 1, 0, 0, NULL, 75, 1, 0, stages + 179, NULL, 0, 0 },
+      { 32, 32, 1 }, { 32, 32, 1 }, 1, 0, 0, NULL, 99, 1, 0, stages + 135, NULL, 0, 0 },
     { "direct WGM=8 WGN=8 TM=1 NV=1 VEC=1 KU=1 INDEX=64",
       32, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 8, 8, 1 }, { 8, 8, 1 }, 1, 0, 0, NULL, 104, 1, 0, stages + 180, NULL, 0, 0 },
+      { 8, 8, 1 }, { 8, 8, 1 }, 1, 0, 0, NULL, 100, 1, 0, stages + 136, NULL, 0, 0 },
     { "direct WGM=8 WGN=8 TM=1 NV=1 VEC=1 KU=1 INDEX=64",
       32, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 8, 8, 1 }, { 8, 8, 1 }, 1, 0, 0, NULL, 105, 1, 0, stages + 181, NULL, 0, 0 },
+      { 8, 8, 1 }, { 8, 8, 1 }, 1, 0, 0, NULL, 101, 1, 0, stages + 137, NULL, 0, 0 },
     { "direct WGM=8 WGN=8 TM=1 NV=1 VEC=1 KU=1 INDEX=64",
       32, 1, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 8, 8, 1 }, { 8, 8, 1 }, 1, 0, 0, NULL, 106, 1, 0, stages + 182, NULL, 0, 0 },
+      { 8, 8, 1 }, { 8, 8, 1 }, 1, 0, 0, NULL, 102, 1, 0, stages + 138, NULL, 0, 0 },
     { "direct WGM=8 WGN=8 TM=1 NV=1 VEC=1 KU=1 INDEX=64",
       32, 1, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 8, 8, 1 }, { 8, 8, 1 }, 1, 0, 0, NULL, 107, 1, 0, stages + 183, NULL, 0, 0 },
+      { 8, 8, 1 }, { 8, 8, 1 }, 1, 0, 0, NULL, 103, 1, 0, stages + 139, NULL, 0, 0 },
     { "direct WGM=1 WGN=1 TM=4 NV=1 VEC=4 KU=1 INDEX=64",
       32, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 4, 4, 1 }, { 4, 4, 1 }, 1, 0, 0, NULL, 108, 1, 0, stages + 184, NULL, 0, 0 },
+      { 4, 4, 1 }, { 4, 4, 1 }, 1, 0, 0, NULL, 104, 1, 0, stages + 140, NULL, 0, 0 },
     { "direct WGM=1 WGN=1 TM=4 NV=1 VEC=4 KU=1 INDEX=64",
       32, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 4, 4, 1 }, { 4, 4, 1 }, 1, 0, 0, NULL, 109, 1, 0, stages + 185, NULL, 0, 0 },
+      { 4, 4, 1 }, { 4, 4, 1 }, 1, 0, 0, NULL, 105, 1, 0, stages + 141, NULL, 0, 0 },
     { "direct WGM=1 WGN=1 TM=4 NV=1 VEC=4 KU=1 INDEX=64",
       32, 1, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 4, 4, 1 }, { 4, 4, 1 }, 1, 0, 0, NULL, 110, 1, 0, stages + 186, NULL, 0, 0 },
+      { 4, 4, 1 }, { 4, 4, 1 }, 1, 0, 0, NULL, 106, 1, 0, stages + 142, NULL, 0, 0 },
     { "direct WGM=1 WGN=1 TM=4 NV=1 VEC=4 KU=1 INDEX=64",
       32, 1, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 4, 4, 1 }, { 4, 4, 1 }, 1, 0, 0, NULL, 111, 1, 0, stages + 187, NULL, 0, 0 },
-    { "direct WGM=1 WGN=1 TM=12 NV=2 VEC=8 KU=1 INDEX=64",
+      { 4, 4, 1 }, { 4, 4, 1 }, 1, 0, 0, NULL, 107, 1, 0, stages + 143, NULL, 0, 0 },
+    { "fused TM=8 NV=3 VEC=8 MB=4 KC=128 KU=1 TURNS=2",
       64, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 12, 16, 1 }, { 12, 16, 1 }, 1, 0, 0, &times[11], 112, 1, 0, stages + 188, NULL, KILN_KIND_CPU, 16 },
-    { "direct WGM=1 WGN=1 TM=12 NV=2 VEC=8 KU=1 INDEX=64",
+      { 8, 8, 1 }, { 32, 24, 128 }, 1, 0, 2, &times[9], 108, 1, 0, stages + 144, NULL, KILN_KIND_CPU, 16 },
+    { "fused TM=8 NV=3 VEC=8 MB=4 KC=128 KU=1 TURNS=2",
       64, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 12, 16, 1 }, { 12, 16, 1 }, 1, 0, 0, &times[11], 113, 1, 0, stages + 189, NULL, KILN_KIND_CPU, 16 },
-    { "direct WGM=1 WGN=1 TM=12 NV=2 VEC=8 KU=1 INDEX=64",
+      { 8, 8, 1 }, { 32, 24, 128 }, 1, 0, 2, &times[9], 109, 1, 0, stages + 145, NULL, KILN_KIND_CPU, 16 },
+    { "fused TM=8 NV=3 VEC=8 MB=4 KC=128 KU=1 TURNS=2",
       64, 1, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 12, 16, 1 }, { 12, 16, 1 }, 1, 0, 0, &times[11], 114, 1, 0, stages + 190, NULL, KILN_KIND_CPU, 16 },
-    { "direct WGM=1 WGN=1 TM=12 NV=2 VEC=8 KU=1 INDEX=64",
+      { 8, 8, 1 }, { 32, 24, 128 }, 1, 0, 2, &times[9], 110, 1, 0, stages + 146, NULL, KILN_KIND_CPU, 16 },
+    { "fused TM=8 NV=3 VEC=8 MB=4 KC=128 KU=1 TURNS=2",
       64, 1, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 12, 16, 1 }, { 12, 16, 1 }, 1, 0, 0, &times[11], 115, 1, 0, stages + 191, NULL, KILN_KIND_CPU, 16 },
-    { "packed TM=8 NV=2 VEC=8 MP=16 NP=1 KC=1024 KU=2 PACKA=0",
+      { 8, 8, 1 }, { 32, 24, 128 }, 1, 0, 2, &times[9], 111, 1, 0, stages + 147, NULL, KILN_KIND_CPU, 16 },
+    { "fused TM=4 NV=3 VEC=4 MB=32 KC=64 KU=2 TURNS=1",
       64, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 128, 16, 2 }, { 128, 16, 1024 }, 1, 0, 0, &times[12], 116, 2, 2, stages + 192, regions + 14, KILN_KIND_CPU, 16 },
-    { "packed TM=8 NV=2 VEC=8 MP=16 NP=1 KC=1024 KU=2 PACKA=0",
+      { 4, 4, 2 }, { 128, 12, 64 }, 1, 0, 1, &times[10], 112, 1, 0, stages + 148, NULL, KILN_KIND_CPU, 8 },
+    { "fused TM=4 NV=3 VEC=4 MB=32 KC=64 KU=2 TURNS=1",
       64, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 128, 16, 2 }, { 128, 16, 1024 }, 1, 0, 0, &times[12], 117, 2, 2, stages + 194, regions + 14, KILN_KIND_CPU, 16 },
-    { "packed TM=8 NV=2 VEC=8 MP=16 NP=1 KC=1024 KU=2 PACKA=0",
+      { 4, 4, 2 }, { 128, 12, 64 }, 1, 0, 1, &times[10], 113, 1, 0, stages + 149, NULL, KILN_KIND_CPU, 8 },
+    { "fused TM=4 NV=3 VEC=4 MB=32 KC=64 KU=2 TURNS=1",
       64, 1, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 128, 16, 2 }, { 128, 16, 1024 }, 1, 0, 0, &times[12], 118, 2, 2, stages + 196, regions + 14, KILN_KIND_CPU, 16 },
-    { "packed TM=8 NV=2 VEC=8 MP=16 NP=1 KC=1024 KU=2 PACKA=0",
+      { 4, 4, 2 }, { 128, 12, 64 }, 1, 0, 1, &times[10], 114, 1, 0, stages + 150, NULL, KILN_KIND_CPU, 8 },
+    { "fused TM=4 NV=3 VEC=4 MB=32 KC=64 KU=2 TURNS=1",
       64, 1, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 128, 16, 2 }, { 128, 16, 1024 }, 1, 0, 0, &times[12], 119, 2, 2, stages + 198, regions + 14, KILN_KIND_CPU, 16 },
-    { "packed TM=6 NV=4 VEC=8 MP=1 NP=2 KC=1024 KU=2 PACKA=1",
+      { 4, 4, 2 }, { 128, 12, 64 }, 1, 0, 1, &times[10], 115, 1, 0, stages + 151, NULL, KILN_KIND_CPU, 8 },
+    { "packed TM=3 NV=4 VEC=4 MP=2 NP=16 KC=1024 KU=1 PACKA=0",
       64, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 6, 64, 2 }, { 6, 64, 1024 }, 1, 0, 0, &times[13], 120, 3, 2, stages + 200, regions + 16, KILN_KIND_CPU, 16 },
-    { "packed TM=6 NV=4 VEC=8 MP=1 NP=2 KC=1024 KU=2 PACKA=1",
+      { 6, 256, 1 }, { 6, 256, 1024 }, 1, 0, 0, &times[11], 116, 2, 2, stages + 152, regions + 8, KILN_KIND_CPU, 8 },
+    { "packed TM=3 NV=4 VEC=4 MP=2 NP=16 KC=1024 KU=1 PACKA=0",
       64, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 6, 64, 2 }, { 6, 64, 1024 }, 1, 0, 0, &times[13], 121, 3, 2, stages + 203, regions + 16, KILN_KIND_CPU, 16 },
-    { "packed TM=6 NV=4 VEC=8 MP=1 NP=2 KC=1024 KU=2 PACKA=1",
+      { 6, 256, 1 }, { 6, 256, 1024 }, 1, 0, 0, &times[11], 117, 2, 2, stages + 154, regions + 8, KILN_KIND_CPU, 8 },
+    { "packed TM=3 NV=4 VEC=4 MP=2 NP=16 KC=1024 KU=1 PACKA=0",
       64, 1, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 6, 64, 2 }, { 6, 64, 1024 }, 1, 0, 0, &times[13], 122, 3, 2, stages + 206, regions + 16, KILN_KIND_CPU, 16 },
-    { "packed TM=6 NV=4 VEC=8 MP=1 NP=2 KC=1024 KU=2 PACKA=1",
+      { 6, 256, 1 }, { 6, 256, 1024 }, 1, 0, 0, &times[11], 118, 2, 2, stages + 156, regions + 8, KILN_KIND_CPU, 8 },
+    { "packed TM=3 NV=4 VEC=4 MP=2 NP=16 KC=1024 KU=1 PACKA=0",
       64, 1, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 6, 64, 2 }, { 6, 64, 1024 }, 1, 0, 0, &times[13], 123, 3, 2, stages + 209, regions + 16, KILN_KIND_CPU, 16 },
-    { "direct WGM=1 WGN=1 TM=4 NV=3 VEC=4 KU=2 INDEX=64",
-      64, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 4, 12, 2 }, { 4, 12, 2 }, 1, 0, 0, &times[14], 124, 1, 0, stages + 212, NULL, KILN_KIND_CPU, 8 },
-    { "direct WGM=1 WGN=1 TM=4 NV=3 VEC=4 KU=2 INDEX=64",
-      64, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 4, 12, 2 }, { 4, 12, 2 }, 1, 0, 0, &times[14], 125, 1, 0, stages + 213, NULL, KILN_KIND_CPU, 8 },
-    { "direct WGM=1 WGN=1 TM=4 NV=3 VEC=4 KU=2 INDEX=64",
-      64, 1, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 4, 12, 2 }, { 4, 12, 2 }, 1, 0, 0, &times[14], 126, 1, 0, stages + 214, NULL, KILN_KIND_CPU, 8 },
-    { "direct WGM=1 WGN=1 TM=4 NV=3 VEC=4 KU=2 INDEX=64",
-      64, 1, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 4, 12, 2 }, { 4, 12, 2 }, 1, 0, 0, &times[14], 127, 1, 0, stages + 215, NULL, KILN_KIND_CPU, 8 },
-    { "direct WGM=8 WGN=8 TM=4 NV=2 VEC=2 KU=1 INDEX=32",
-      64, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 32, 32, 1 }, { 32, 32, 1 }, 1, 0, 0, &times[15], 128, 1, 0, stages + 216, NULL, KILN_KIND_CPU, 8 },
-    { "direct WGM=8 WGN=8 TM=4 NV=2 VEC=2 KU=1 INDEX=32",
-      64, 0, 1, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 32, 32, 1 }, { 32, 32, 1 }, 1, 0, 0, &times[15], 129, 1, 0, stages + 217, NULL, KILN_KIND_CPU, 8 },
-    { "direct WGM=8 WGN=8 TM=4 NV=2 VEC=2 KU=1 INDEX=32",
-      64, 1, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 32, 32, 1 }, { 32, 32, 1 }, 1, 0, 0, &times[15], 130, 1, 0, stages + 218, NULL, KILN_KIND_CPU, 8 },
-    { "direct WGM=8 WGN=8 TM=4 NV=2 VEC=2 KU=1 INDEX=32",
-      64, 1, 1, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 32, 32, 1 }, { 32, 32, 1 }, 1, 0, 0, &times[15], 131, 1, 0, stages + 219, NULL, KILN_KIND_CPU, 8 },
-    { "packed TM=3 NV=4 VEC=4 MP=8 NP=8 KC=1024 KU=2 PACKA=0",
-      64, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 24, 128, 2 }, { 24, 128, 1024 }, 1, 0, 0, &times[16], 132, 2, 2, stages + 220, regions + 14, KILN_KIND_CPU, 8 },
-    { "packed TM=3 NV=4 VEC=4 MP=8 NP=8 KC=1024 KU=2 PACKA=0",
-      64, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 24, 128, 2 }, { 24, 128, 1024 }, 1, 0, 0, &times[16], 133, 2, 2, stages + 222, regions + 14, KILN_KIND_CPU, 8 },
-    { "packed TM=3 NV=4 VEC=4 MP=8 NP=8 KC=1024 KU=2 PACKA=0",
-      64, 1, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 24, 128, 2 }, { 24, 128, 1024 }, 1, 0, 0, &times[16], 134, 2, 2, stages + 224, regions + 14, KILN_KIND_CPU, 8 },
-    { "packed TM=3 NV=4 VEC=4 MP=8 NP=8 KC=1024 KU=2 PACKA=0",
-      64, 1, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 24, 128, 2 }, { 24, 128, 1024 }, 1, 0, 0, &times[16], 135, 2, 2, stages + 226, regions + 14, KILN_KIND_CPU, 8 },
-    { "direct WGM=1 WGN=32 TM=4 NV=3 VEC=4 KU=4 INDEX=64",
-      64, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 4, 384, 4 }, { 4, 384, 4 }, 1, 0, 0, &times[17], 136, 1, 0, stages + 228, NULL, KILN_KIND_CPU, 8 },
-    { "direct WGM=1 WGN=32 TM=4 NV=3 VEC=4 KU=4 INDEX=64",
-      64, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 4, 384, 4 }, { 4, 384, 4 }, 1, 0, 0, &times[17], 137, 1, 0, stages + 229, NULL, KILN_KIND_CPU, 8 },
-    { "direct WGM=1 WGN=32 TM=4 NV=3 VEC=4 KU=4 INDEX=64",
-      64, 1, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 4, 384, 4 }, { 4, 384, 4 }, 1, 0, 0, &times[17], 138, 1, 0, stages + 230, NULL, KILN_KIND_CPU, 8 },
-    { "direct WGM=1 WGN=32 TM=4 NV=3 VEC=4 KU=4 INDEX=64",
-      64, 1, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 4, 384, 4 }, { 4, 384, 4 }, 1, 0, 0, &times[17], 139, 1, 0, stages + 231, NULL, KILN_KIND_CPU, 8 },
+      { 6, 256, 1 }, { 6, 256, 1024 }, 1, 0, 0, &times[11], 119, 2, 2, stages + 158, regions + 8, KILN_KIND_CPU, 8 },
     { "thin SIDE=0 SHORT=1 VEC=2 ROWS=4 NV=1 LITEMS=8 KITEMS=32 KSPLIT=1 ALIGN=1 INDEX=32",
       64, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 2, 0, 0 }, { 0, 0, 0 } },
-      { 1, 16, 128 }, { 1, 16, 128 }, 1, 0, 0, NULL, 140, 1, 0, stages + 232, NULL, KILN_KIND_OTHER, 0 },
+      { 1, 16, 128 }, { 1, 16, 128 }, 1, 0, 0, NULL, 120, 1, 0, stages + 160, NULL, KILN_KIND_OTHER, 0 },
     { "thin SIDE=0 SHORT=1 VEC=2 ROWS=4 NV=1 LITEMS=8 KITEMS=32 KSPLIT=1 ALIGN=1 INDEX=32",
       64, 0, 1, 32, { 1, 1, 1, 0, 0, 0, { 2, 0, 0 }, { 0, 0, 0 } },
-      { 1, 32, 64 }, { 1, 32, 64 }, 1, 0, 0, NULL, 141, 1, 0, stages + 233, NULL, KILN_KIND_OTHER, 0 },
+      { 1, 32, 64 }, { 1, 32, 64 }, 1, 0, 0, NULL, 121, 1, 0, stages + 161, NULL, KILN_KIND_OTHER, 0 },
     { "thin SIDE=0 SHORT=1 VEC=2 ROWS=4 NV=1 LITEMS=8 KITEMS=32 KSPLIT=1 ALIGN=1 INDEX=32",
       64, 1, 0, 32, { 1, 1, 1, 0, 0, 0, { 2, 0, 0 }, { 0, 0, 0 } },
-      { 1, 16, 128 }, { 1, 16, 128 }, 1, 0, 0, NULL, 142, 1, 0, stages + 234, NULL, KILN_KIND_OTHER, 0 },
+      { 1, 16, 128 }, { 1, 16, 128 }, 1, 0, 0, NULL, 122, 1, 0, stages + 162, NULL, KILN_KIND_OTHER, 0 },
     { "thin SIDE=0 SHORT=1 VEC=2 ROWS=4 NV=1 LITEMS=8 KITEMS=32 KSPLIT=1 ALIGN=1 INDEX=32",
       64, 1, 1, 32, { 1, 1, 1, 0, 0, 0, { 2, 0, 0 }, { 0, 0, 0 } },
-      { 1, 32, 64 }, { 1, 32, 64 }, 1, 0, 0, NULL, 143, 1, 0, stages + 235, NULL, KILN_KIND_OTHER, 0 },
+      { 1, 32, 64 }, { 1, 32, 64 }, 1, 0, 0, NULL, 123, 1, 0, stages + 163, NULL, KILN_KIND_OTHER, 0 },
     { "thin SIDE=1 SHORT=1 VEC=2 ROWS=4 NV=1 LITEMS=4 KITEMS=32 KSPLIT=1 ALIGN=1 INDEX=32",
       64, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 2, 0 }, { 0, 0, 0 } },
-      { 16, 1, 64 }, { 16, 1, 64 }, 1, 0, 0, NULL, 144, 1, 0, stages + 236, NULL, KILN_KIND_OTHER, 0 },
+      { 16, 1, 64 }, { 16, 1, 64 }, 1, 0, 0, NULL, 124, 1, 0, stages + 164, NULL, KILN_KIND_OTHER, 0 },
     { "thin SIDE=1 SHORT=1 VEC=2 ROWS=4 NV=1 LITEMS=4 KITEMS=32 KSPLIT=1 ALIGN=1 INDEX=32",
       64, 0, 1, 32, { 1, 1, 1, 0, 0, 0, { 0, 2, 0 }, { 0, 0, 0 } },
-      { 16, 1, 64 }, { 16, 1, 64 }, 1, 0, 0, NULL, 145, 1, 0, stages + 237, NULL, KILN_KIND_OTHER, 0 },
+      { 16, 1, 64 }, { 16, 1, 64 }, 1, 0, 0, NULL, 125, 1, 0, stages + 165, NULL, KILN_KIND_OTHER, 0 },
     { "thin SIDE=1 SHORT=1 VEC=2 ROWS=4 NV=1 LITEMS=4 KITEMS=32 KSPLIT=1 ALIGN=1 INDEX=32",
       64, 1, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 2, 0 }, { 0, 0, 0 } },
-      { 8, 1, 128 }, { 8, 1, 128 }, 1, 0, 0, NULL, 146, 1, 0, stages + 238, NULL, KILN_KIND_OTHER, 0 },
+      { 8, 1, 128 }, { 8, 1, 128 }, 1, 0, 0, NULL, 126, 1, 0, stages + 166, NULL, KILN_KIND_OTHER, 0 },
     { "thin SIDE=1 SHORT=1 VEC=2 ROWS=4 NV=1 LITEMS=4 KITEMS=32 KSPLIT=1 ALIGN=1 INDEX=32",
       64, 1, 1, 32, { 1, 1, 1, 0, 0, 0, { 0, 2, 0 }, { 0, 0, 0 } },
-      { 8, 1, 128 }, { 8, 1, 128 }, 1, 0, 0, NULL, 147, 1, 0, stages + 239, NULL, KILN_KIND_OTHER, 0 },
+      { 8, 1, 128 }, { 8, 1, 128 }, 1, 0, 0, NULL, 127, 1, 0, stages + 167, NULL, KILN_KIND_OTHER, 0 },
     { "tiled WGM=16 WGN=16 TM=4 NV=2 VEC=2 KT=16 KU=4 LOCALA=1 LOCALB=1 PAD=0 BUFS=1 AHEAD=0 MAPM=0 MAPN=0 ORDER=0 GROUP=8 SPLIT=1 GUARD=1 INDEX=32",
       64, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 64, 64, 16 }, { 64, 64, 16 }, 1, 0, 0, NULL, 148, 1, 0, stages + 240, NULL, KILN_KIND_OTHER, 0 },
+      { 64, 64, 16 }, { 64, 64, 16 }, 1, 0, 0, NULL, 128, 1, 0, stages + 168, NULL, KILN_KIND_OTHER, 0 },
     { "tiled WGM=16 WGN=16 TM=4 NV=2 VEC=2 KT=16 KU=4 LOCALA=1 LOCALB=1 PAD=0 BUFS=1 AHEAD=0 MAPM=0 MAPN=0 ORDER=0 GROUP=8 SPLIT=1 GUARD=1 INDEX=32",
       64, 0, 1, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 64, 64, 16 }, { 64, 64, 16 }, 1, 0, 0, NULL, 149, 1, 0, stages + 241, NULL, KILN_KIND_OTHER, 0 },
+      { 64, 64, 16 }, { 64, 64, 16 }, 1, 0, 0, NULL, 129, 1, 0, stages + 169, NULL, KILN_KIND_OTHER, 0 },
     { "tiled WGM=16 WGN=16 TM=4 NV=2 VEC=2 KT=16 KU=4 LOCALA=1 LOCALB=1 PAD=0 BUFS=1 AHEAD=0 MAPM=0 MAPN=0 ORDER=0 GROUP=8 SPLIT=1 GUARD=1 INDEX=32",
       64, 1, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 64, 64, 16 }, { 64, 64, 16 }, 1, 0, 0, NULL, 150, 1, 0, stages + 242, NULL, KILN_KIND_OTHER, 0 },
+      { 64, 64, 16 }, { 64, 64, 16 }, 1, 0, 0, NULL, 130, 1, 0, stages + 170, NULL, KILN_KIND_OTHER, 0 },
     { "tiled WGM=16 WGN=16 TM=4 NV=2 VEC=2 KT=16 KU=4 LOCALA=1 LOCALB=1 PAD=0 BUFS=1 AHEAD=0 MAPM=0 MAPN=0 ORDER=0 GROUP=8 SPLIT=1 GUARD=1 INDEX=32",
       64, 1, 1, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 64, 64, 16 }, { 64, 64, 16 }, 1, 0, 0, NULL, 151, 1, 0, stages + 243, NULL, KILN_KIND_OTHER, 0 },
+      { 64, 64, 16 }, { 64, 64, 16 }, 1, 0, 0, NULL, 131, 1, 0, stages + 171, NULL, KILN_KIND_OTHER, 0 },
     { "thin SIDE=0 SHORT=1 VEC=2 ROWS=4 NV=1 LITEMS=4 KITEMS=16 KSPLIT=1 ALIGN=1 INDEX=64",
       64, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 2, 0, 0 }, { 0, 0, 0 } },
-      { 1, 8, 64 }, { 1, 8, 64 }, 1, 0, 0, NULL, 152, 1, 0, stages + 244, NULL, 0, 0 },
+      { 1, 8, 64 }, { 1, 8, 64 }, 1, 0, 0, NULL, 132, 1, 0, stages + 172, NULL, 0, 0 },
     { "thin SIDE=0 SHORT=1 VEC=2 ROWS=4 NV=1 LITEMS=4 KITEMS=16 KSPLIT=1 ALIGN=1 INDEX=64",
       64, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 2, 0, 0 }, { 0, 0, 0 } },
-      { 1, 16, 32 }, { 1, 16, 32 }, 1, 0, 0, NULL, 153, 1, 0, stages + 245, NULL, 0, 0 },
+      { 1, 16, 32 }, { 1, 16, 32 }, 1, 0, 0, NULL, 133, 1, 0, stages + 173, NULL, 0, 0 },
     { "thin SIDE=0 SHORT=1 VEC=2 ROWS=4 NV=1 LITEMS=4 KITEMS=16 KSPLIT=1 ALIGN=1 INDEX=64",
       64, 1, 0, 64, { 1, 1, 1, 0, 0, 0, { 2, 0, 0 }, { 0, 0, 0 } },
-      { 1, 8, 64 }, { 1, 8, 64 }, 1, 0, 0, NULL, 154, 1, 0, stages + 246, NULL, 0, 0 },
+      { 1, 8, 64 }, { 1, 8, 64 }, 1, 0, 0, NULL, 134, 1, 0, stages + 174, NULL, 0, 0 },
     { "thin SIDE=0 SHORT=1 VEC=2 ROWS=4 NV=1 LITEMS=4 KITEMS=16 KSPLIT=1 ALIGN=1 INDEX=64",
       64, 1, 1, 64, { 1, 1, 1, 0, 0, 0, { 2, 0, 0 }, { 0, 0, 0 } },
-      { 1, 16, 32 }, { 1, 16, 32 }, 1, 0, 0, NULL, 155, 1, 0, stages + 247, NULL, 0, 0 },
+      { 1, 16, 32 }, { 1, 16, 32 }, 1, 0, 0, NULL, 135, 1, 0, stages + 175, NULL, 0, 0 },
     { "thin SIDE=1 SHORT=1 VEC=2 ROWS=4 NV=1 LITEMS=4 KITEMS=16 KSPLIT=1 ALIGN=1 INDEX=64",
       64, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 2, 0 }, { 0, 0, 0 } },
-      { 16, 1, 32 }, { 16, 1, 32 }, 1, 0, 0, NULL, 156, 1, 0, stages + 248, NULL, 0, 0 },
+      { 16, 1, 32 }, { 16, 1, 32 }, 1, 0, 0, NULL, 136, 1, 0, stages + 176, NULL, 0, 0 },
     { "thin SIDE=1 SHORT=1 VEC=2 ROWS=4 NV=1 LITEMS=4 KITEMS=16 KSPLIT=1 ALIGN=1 INDEX=64",
       64, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 2, 0 }, { 0, 0, 0 } },
-      { 16, 1, 32 }, { 16, 1, 32 }, 1, 0, 0, NULL, 157, 1, 0, stages + 249, NULL, 0, 0 },
+      { 16, 1, 32 }, { 16, 1, 32 }, 1, 0, 0, NULL, 137, 1, 0, stages + 177, NULL, 0, 0 },
     { "thin SIDE=1 SHORT=1 VEC=2 ROWS=4 NV=1 LITEMS=4 KITEMS=16 KSPLIT=1 ALIGN=1 INDEX=64",
       64, 1, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 2, 0 }, { 0, 0, 0 } },
-      { 8, 1, 64 }, { 8, 1, 64 }, 1, 0, 0, NULL, 158, 1, 0, stages + 250, NULL, 0, 0 },
+      { 8, 1, 64 }, { 8, 1, 64 }, 1, 0, 0, NULL, 138, 1, 0, stages + 178, NULL, 0, 0 },
     { "thin SIDE=1 SHORT=1 VEC=2 ROWS=4 NV=1 LITEMS=4 KITEMS=16 KSPLIT=1 ALIGN=1 INDEX=64",
       64, 1, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 2, 0 }, { 0, 0, 0 } },
-      { 8, 1, 64 }, { 8, 1, 64 }, 1, 0, 0, NULL, 159, 1, 0, stages + 251, NULL, 0, 0 },
+      { 8, 1, 64 }, { 8, 1, 64 }, 1, 0, 0, NULL, 139, 1, 0, stages + 179, NULL, 0, 0 },
     { "direct WGM=8 WGN=8 TM=4 NV=2 VEC=2 KU=1 INDEX=32",
       64, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 32, 32, 1 }, { 32, 32, 1 }, 1, 0, 0, NULL, 128, 1, 0, stages + 252, NULL, 0, 0 },
+      { 32, 32, 1 }, { 32, 32, 1 }, 1, 0, 0, NULL, 140, 1, 0, stages + 180, NULL, 0, 0 },
     { "direct WGM=8 WGN=8 TM=4 NV=2 VEC=2 KU=1 INDEX=32",
       64, 0, 1, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 32, 32, 1 }, { 32, 32, 1 }, 1, 0, 0, NULL, 129, 1, 0, stages + 253, NULL, 0, 0 },
+      { 32, 32, 1 }, { 32, 32, 1 }, 1, 0, 0, NULL, 141, 1, 0, stages + 181, NULL, 0, 0 },
     { "direct WGM=8 WGN=8 TM=4 NV=2 VEC=2 KU=1 INDEX=32",
       64, 1, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 32, 32, 1 }, { 32, 32, 1 }, 1, 0, 0, NULL, 130, 1, 0, stages + 254, NULL, 0, 0 },
+      { 32, 32, 1 }, { 32, 32, 1 }, 1, 0, 0, NULL, 142, 1, 0, stages + 182, NULL, 0, 0 },
     { "direct WGM=8 WGN=8 TM=4 NV=2 VEC=2 KU=1 INDEX=32",
       64, 1, 1, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 32, 32, 1 }, { 32, 32, 1 }, 1, 0, 0, NULL, 131, 1, 0, stages + 255, NULL, 0, 0 },
+      { 32, 32, 1 }, { 32, 32, 1 }, 1, 0, 0, NULL, 143, 1, 0, stages + 183, NULL, 0, 0 },
     { "direct WGM=8 WGN=8 TM=1 NV=1 VEC=1 KU=1 INDEX=64",
       64, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 8, 8, 1 }, { 8, 8, 1 }, 1, 0, 0, NULL, 160, 1, 0, stages + 256, NULL, 0, 0 },
+      { 8, 8, 1 }, { 8, 8, 1 }, 1, 0, 0, NULL, 144, 1, 0, stages + 184, NULL, 0, 0 },
     { "direct WGM=8 WGN=8 TM=1 NV=1 VEC=1 KU=1 INDEX=64",
       64, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 8, 8, 1 }, { 8, 8, 1 }, 1, 0, 0, NULL, 161, 1, 0, stages + 257, NULL, 0, 0 },
+      { 8, 8, 1 }, { 8, 8, 1 }, 1, 0, 0, NULL, 145, 1, 0, stages + 185, NULL, 0, 0 },
     { "direct WGM=8 WGN=8 TM=1 NV=1 VEC=1 KU=1 INDEX=64",
       64, 1, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 8, 8, 1 }, { 8, 8, 1 }, 1, 0, 0, NULL, 162, 1, 0, stages + 258, NULL, 0, 0 },
+      { 8, 8, 1 }, { 8, 8, 1 }, 1, 0, 0, NULL, 146, 1, 0, stages + 186, NULL, 0, 0 },
     { "direct WGM=8 WGN=8 TM=1 NV=1 VEC=1 KU=1 INDEX=64",
       64, 1, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 8, 8, 1 }, { 8, 8, 1 }, 1, 0, 0, NULL, 163, 1, 0, stages + 259, NULL, 0, 0 },
+      { 8, 8, 1 }, { 8, 8, 1 }, 1, 0, 0, NULL, 147, 1, 0, stages + 187, NULL, 0, 0 },
     { "direct WGM=1 WGN=1 TM=4 NV=2 VEC=2 KU=1 INDEX=64",
       64, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 4, 4, 1 }, { 4, 4, 1 }, 1, 0, 0, NULL, 164, 1, 0, stages + 260, NULL, 0, 0 },
+      { 4, 4, 1 }, { 4, 4, 1 }, 1, 0, 0, NULL, 148, 1, 0, stages + 188, NULL, 0, 0 },
     { "direct WGM=1 WGN=1 TM=4 NV=2 VEC=2 KU=1 INDEX=64",
       64, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 4, 4, 1 }, { 4, 4, 1 }, 1, 0, 0, NULL, 165, 1, 0, stages + 261, NULL, 0, 0 },
+      { 4, 4, 1 }, { 4, 4, 1 }, 1, 0, 0, NULL, 149, 1, 0, stages + 189, NULL, 0, 0 },
     { "direct WGM=1 WGN=1 TM=4 NV=2 VEC=2 KU=1 INDEX=64",
       64, 1, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 4, 4, 1 }, { 4, 4, 1 }, 1, 0, 0, NULL, 166, 1, 0, stages + 262, NULL, 0, 0 },
+      { 4, 4, 1 }, { 4, 4, 1 }, 1, 0, 0, NULL, 150, 1, 0, stages + 190, NULL, 0, 0 },
     { "direct WGM=1 WGN=1 TM=4 NV=2 VEC=2 KU=1 INDEX=64",
       64, 1, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 4, 4, 1 }, { 4, 4, 1 }, 1, 0, 0, NULL, 167, 1, 0, stages + 263, NULL, 0, 0 },
+      { 4, 4, 1 }, { 4, 4, 1 }, 1, 0, 0, NULL, 151, 1, 0, stages + 191, NULL, 0, 0 },
 };
 
 extern const struct kiln_bundle kiln_bundle_generic;
@@ -5811,8 +5171,8 @@ const struct kiln_bundle kiln_bundle_generic = {
     .name = "generic",
     .provenance = "for every device of OpenCL 1.2; tuned on pthread-skylake-avx512-AMD EPYC",
     .match = { NULL, NULL, NULL, 0, 0 },
-    .pool = { sizeof rows, 2157, 3161, 2180,
+    .pool = { sizeof rows, 2177, 2725, 2178,
               rows[0].text, lines, pairs, symbols },
-    .num_programs = 168, .num_recipes = 176, .num_pins = 0,
+    .num_programs = 152, .num_recipes = 152, .num_pins = 0,
     .programs = programs, .recipes = recipes, .pins = NULL,
 };

@@ -1,0 +1,11 @@
+/* quiet.h: what makes the times of a shared machine less noisy. */
+#ifndef KILN_TUNE_QUIET_H
+#define KILN_TUNE_QUIET_H
+
+/* Lets PoCL bind its threads to one processor each, unless the user says otherwise (POCL_AFFINITY).
+ * Where they are not bound, two often share one for a while, and what takes a millisecond takes
+ * two. PoCL counts processors from 0, whatever the process may use: so only where it may use all.
+ * To be called before OpenCL is. */
+void quieten_pocl(void);
+
+#endif
