@@ -309,6 +309,23 @@ static void an_axis_of_one_has_tile_work_groups(void **state)
     kiln_context_destroy(&f->kiln);
 }
 
+/* An axis of the device's compute units has as many for each of them. */
+static void an_axis_of_units_has_work_groups_for_each(void **state)
+{
+    struct fixture *f = *state;
+    struct variant v;
+    make_variant(&v, TUNED_SMALL);
+    v.stage.dim[0] = KILN_DIM_UNITS;
+    v.stage.tile[0] = 3;
+    fixture_new_context(f, &v.params);
+    const uint32_t units = f->kiln->facts.compute_units;
+    assert_true(units > 1);
+    struct kiln_gemm gemm = fixture_gemm(f, 60, 500, 40);
+    fixture_run(f, &gemm);
+    assert_int_equal(fixture_only("small_mul")->global[0], 3 * units * 16);
+    kiln_context_destroy(&f->kiln);
+}
+
 /* A batch's stride is an offset as far as a guard is concerned. */
 static void strides_count_as_offsets(void **state)
 {
@@ -770,6 +787,7 @@ int main(void)
         TEST(an_extent_may_leave_a_rest),
         TEST(an_extent_beyond_the_most_refuses),
         TEST(an_axis_of_one_has_tile_work_groups),
+        TEST(an_axis_of_units_has_work_groups_for_each),
         TEST(strides_count_as_offsets),
         TEST(large_indices_need_64_bits),
         TEST(large_shapes_need_64_bits),
