@@ -48,13 +48,24 @@ static void operand_arguments(cl_mem buffer, const struct kiln_matrix *matrix, s
     arguments[2] = index_argument(bits, matrix->ld);
 }
 
-/* The two arguments of a prepared operand: its buffer, and where it starts there. */
-static void packed_arguments(const struct kiln_problem *problem, const struct kiln_plan *plan,
-        cl_mem workspace, unsigned prepared, struct kiln_argument arguments[2])
+/* The three arguments of a prepared operand: its buffer, where it starts there, leading dimension.
+ * They are the operand's own where it is taken as it is. */
+static void packed_arguments(const struct launch *launch, const struct kiln_plan *plan,
+        cl_mem workspace, unsigned prepared, struct kiln_argument arguments[3])
 {
+    const struct kiln_problem *problem = launch->problem;
+    const struct kiln_matrix *matrix = kiln_operand(&problem->product, prepared);
+    unsigned bits = plan->recipe->index_bits;
+    if ((plan->ready & ~problem->places.packed & prepared) != 0) {
+        operand_arguments(prepared == KILN_PREPARED_A ? problem->a : problem->b, matrix,
+                launch->member, bits, arguments);
+        arguments[1] = long_argument(matrix->offset + launch->member * matrix->stride);
+        return;
+    }
     cl_mem pack = problem->packs[prepared];
     arguments[0] = buffer_argument(pack != NULL ? pack : workspace);
     arguments[1] = long_argument(plan->packed_start[prepared]);
+    arguments[2] = index_argument(bits, plan->packed_ld[prepared]);
 }
 
 void kiln_arguments_fill(const struct launch *launch, const struct kiln_plan *plan,
@@ -78,8 +89,8 @@ void kiln_arguments_fill(const struct launch *launch, const struct kiln_plan *pl
     for (unsigned i = 0; i < KILN_MAX_REGIONS; i++) {
         arguments[KILN_ARG_REGION_0 + i] = long_argument(plan->region_start[i]);
     }
-    packed_arguments(problem, plan, workspace, KILN_PREPARED_A, &arguments[KILN_ARG_PACKED_A]);
-    packed_arguments(problem, plan, workspace, KILN_PREPARED_B, &arguments[KILN_ARG_PACKED_B]);
+    packed_arguments(launch, plan, workspace, KILN_PREPARED_A, &arguments[KILN_ARG_PACKED_A]);
+    packed_arguments(launch, plan, workspace, KILN_PREPARED_B, &arguments[KILN_ARG_PACKED_B]);
 }
 
 /* Equal scalars are still there from an earlier call. Buffers are set always: a handle may have

@@ -15,18 +15,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { KILN_BUNDLE_FORMAT = 8 };
+enum { KILN_BUNDLE_FORMAT = 9 };
 
 enum {
     KILN_MAX_STAGES = 6,
     KILN_MAX_REGIONS = 4,
     KILN_MAX_ARGS = 24,
     KILN_REGION_ALIGN = 256,           /* bytes; every region starts at a multiple */
+    KILN_ALIGNED_BYTES = 16,           /* rows that begin at multiples of it are aligned */
     KILN_MAX_DEPTH = 24                /* how deep pairs may lie in pairs */
 };
 
-/* The extents that data may name: those of the product, one, and, of stages alone, the compute
- * units of the device. */
+/* The extents that data may name: those of the product, one, and the compute units of the device.
+ * Regions may name these in recipes of 64-bit indices. */
 enum kiln_dim { KILN_DIM_ONE, KILN_DIM_M, KILN_DIM_N, KILN_DIM_K, KILN_DIM_UNITS, KILN_NUM_DIMS };
 
 /* Operands that a recipe brings into a form of its own before it multiplies, as a set. */
@@ -54,8 +55,10 @@ enum kiln_arg {
     KILN_ARG_WORKSPACE_IMAGE,                            /* the same memory, read as an image */
     KILN_ARG_REGION_0, KILN_ARG_REGION_1,                /* cl_long: where region i starts in the */
     KILN_ARG_REGION_2, KILN_ARG_REGION_3,                /* workspace, in elements of the region */
-    KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT,             /* cl_mem and cl_long: where the region */
-    KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT,             /* that holds prepared A or B starts */
+    /* cl_mem and cl_long: where the region that holds prepared A starts, in elements, or A itself
+     * where it is taken as it is; index: its leading dimension, of recipes that may do so */
+    KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_LDA,
+    KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT, KILN_ARG_PACKED_LDB,
     KILN_NUM_ARG_CODES
 };
 
@@ -82,6 +85,7 @@ struct kiln_region {
  * - without a pack, the stage for both if there is one, else those for each;
  * - with a pack of one operand, those for the other alone;
  * - to pack an operand, those for it alone, and nothing else.
+ * An operand that is taken as it is counts as packed.
  * The last stage prepares nothing. Others may write parts of C that no stage after them reads. */
 struct kiln_stage {
     const char *entry;                 /* the kernel's name in the recipe's program */
@@ -93,6 +97,8 @@ struct kiln_stage {
     uint8_t num_args;
     uint8_t args[KILN_MAX_ARGS];       /* enum kiln_arg, in the kernel's order */
     uint8_t prepares;                  /* enum kiln_prepared */
+    uint8_t adds;                      /* 1: adds up what work-groups share of a tile (`shares` of
+                                          the recipe); where they share none it is left out */
 };
 
 /* A device binary of a program, and what it was made for. All strings must be equal to match; one
@@ -156,7 +162,8 @@ enum kiln_term {
     KILN_TERM_CALL,                    /* 1 */
     KILN_TERM_STEPS,                   /* k, of the work-groups that a compute unit takes */
     KILN_TERM_ROUNDS,                  /* work-groups that a compute unit takes */
-    KILN_TERM_PAIRED_STEPS,            /* the same two, where a unit takes two at a time */
+    KILN_TERM_PAIRED_STEPS,            /* the same two, where a unit takes two at a time; or, where
+                                          work-groups take turns, of all of a unit's together */
     KILN_TERM_PAIRED_ROUNDS,
     KILN_TERM_EVEN,                    /* k, as if all were shared evenly, in 1/16 */
     KILN_TERM_DEPTH,                   /* k of one work-group */
@@ -166,6 +173,10 @@ enum kiln_term {
     KILN_TERM_FETCHED_A, KILN_TERM_FETCHED_B,              /* elements, once for every tile */
     KILN_TERM_FETCHED_TURNED_A, KILN_TERM_FETCHED_TURNED_B,
     KILN_TERM_FETCHED_RAGGED_A, KILN_TERM_FETCHED_RAGGED_B,
+    KILN_TERM_COPIES,                  /* 1 where an operand is prepared that may be taken as it is,
+                                          and the elements of those operands */
+    KILN_TERM_COPIED_A, KILN_TERM_COPIED_B,
+    KILN_TERM_SHARED,                  /* elements of C in tiles that work-groups share */
     KILN_NUM_TERMS
 };
 
@@ -187,10 +198,12 @@ struct kiln_recipe {
                                           M, N and K are gone through by. An index goes less than
                                           twice as far beyond what there is */
     uint32_t split;                    /* >= 1: parts of K, each with work-groups of its own */
-    uint32_t turns;                    /* work-groups that take tiles in turn and share all steps
-                                          over K evenly; 0: each has a tile of its own */
-    uint32_t unit_turns;               /* work-groups for each compute unit that take whole tiles in
-                                          turn; at most one of both is not 0 */
+    uint32_t unit_turns;               /* work-groups for each compute unit that take tiles in turn;
+                                          0: each has a tile of its own */
+    uint8_t shares;                    /* 1: they share the steps over K of the tiles that make no
+                                          whole turn (kiln_whole_tiles of plan.h) */
+    uint8_t as_is;                     /* of the operands that it prepares, those that it takes as
+                                          they are where their rows are aligned */
     const struct kiln_time *time;      /* NULL: not known; what has a time is preferred */
     uint32_t program;                  /* index into the bundle's programs */
     uint8_t num_stages, num_regions;

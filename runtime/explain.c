@@ -88,7 +88,7 @@ static void add_choice(struct kiln_text *text, const struct kiln_context *contex
     add_fact(text, "program", from_binary ? "binary" : "source");
     add_fact(text, "indices", plan->recipe->index_bits == 32 ? "32 bits" : "64 bits");
     for (unsigned i = 0; i < plan->recipe->num_stages; i++) {
-        if (kiln_stage_is_needed(plan->recipe, i, problem->places.packed) &&
+        if (kiln_stage_is_needed(plan->recipe, i, plan->ready) &&
             !kiln_stage_is_empty(plan, i)) {
             add_stage(text, plan, i);
         }

@@ -37,14 +37,14 @@ struct kiln_product kiln_product_dense(unsigned precision, size_t element_bytes,
     return product;
 }
 
-size_t kiln_extent(const struct kiln_product *product, unsigned dim)
+size_t kiln_extent(const struct kiln_product *product, uint32_t units, unsigned dim)
 {
     const size_t extents[KILN_NUM_DIMS] = {
         [KILN_DIM_ONE] = 1,
         [KILN_DIM_M] = product->m,
         [KILN_DIM_N] = product->n,
         [KILN_DIM_K] = product->k,
-        [KILN_DIM_UNITS] = 1,
+        [KILN_DIM_UNITS] = units > 0 ? units : 1,
     };
     return extents[dim];
 }
@@ -52,6 +52,13 @@ size_t kiln_extent(const struct kiln_product *product, unsigned dim)
 const struct kiln_matrix *kiln_operand(const struct kiln_product *product, unsigned prepared)
 {
     return prepared == KILN_PREPARED_A ? &product->a : &product->b;
+}
+
+bool kiln_is_aligned(const struct kiln_product *product, unsigned prepared)
+{
+    const struct kiln_matrix *matrix = kiln_operand(product, prepared);
+    const size_t places = matrix->ld | matrix->offset | matrix->stride;
+    return places * product->element_bytes % KILN_ALIGNED_BYTES == 0;
 }
 
 bool kiln_matrix_span(const struct kiln_matrix *matrix, size_t *span)
@@ -148,12 +155,13 @@ static bool last_index_fits(const struct kiln_matrix *matrix, size_t batch_count
 }
 
 /* The elements of a region, padding included; false on overflow. */
-static bool region_elements(const struct kiln_product *product, const struct kiln_region *region,
-        size_t *elements)
+static bool region_elements(const struct kiln_product *product, uint32_t units,
+        const struct kiln_region *region, size_t *elements)
 {
     size_t rows = 0, columns = 0;
-    return kiln_round_up(kiln_extent(product, region->dim[0]), region->round[0], &rows) &&
-           kiln_round_up(kiln_extent(product, region->dim[1]), region->round[1], &columns) &&
+    return kiln_round_up(kiln_extent(product, units, region->dim[0]), region->round[0], &rows) &&
+           kiln_round_up(kiln_extent(product, units, region->dim[1]), region->round[1],
+                   &columns) &&
            kiln_multiply(rows, columns, elements);
 }
 
@@ -161,7 +169,7 @@ static bool regions_fit(const struct kiln_recipe *recipe, const struct kiln_prod
 {
     for (unsigned i = 0; i < recipe->num_regions; i++) {
         size_t elements = 0;
-        if (!region_elements(padded, &recipe->regions[i], &elements) || elements > INT32_MAX) {
+        if (!region_elements(padded, 1, &recipe->regions[i], &elements) || elements > INT32_MAX) {
             return false;
         }
     }
@@ -222,7 +230,7 @@ bool kiln_recipe_reads_image(const struct kiln_recipe *recipe)
     return false;
 }
 
-bool kiln_stage_is_needed(const struct kiln_recipe *recipe, unsigned index, unsigned packed)
+bool kiln_stage_is_needed(const struct kiln_recipe *recipe, unsigned index, unsigned ready)
 {
     unsigned prepares = recipe->stages[index].prepares;
     bool is_alone = prepares == KILN_PREPARED_A || prepares == KILN_PREPARED_B;
@@ -230,22 +238,42 @@ bool kiln_stage_is_needed(const struct kiln_recipe *recipe, unsigned index, unsi
     for (unsigned i = 0; i < recipe->num_stages; i++) {
         both_at_once |= recipe->stages[i].prepares == KILN_PREPARED_BOTH;
     }
-    if (is_alone && both_at_once && packed == KILN_PREPARED_NONE) {
+    if (is_alone && both_at_once && ready == KILN_PREPARED_NONE) {
         return false;
     }
-    return (prepares & packed) == 0;
+    return (prepares & ready) == 0;
+}
+
+uint64_t kiln_whole_tiles(const struct kiln_recipe *recipe, uint64_t tiles, uint32_t units)
+{
+    const uint64_t turn = (uint64_t)recipe->unit_turns * (units > 0 ? units : 1);
+    const uint64_t rest = recipe->shares ? tiles % turn : 0;
+    return rest < turn * 3 / 4 ? tiles - rest : tiles;
+}
+
+static size_t parts(size_t extent, size_t size)
+{
+    return extent / size + (extent % size != 0);
+}
+
+/* Is any tile shared? Where there are too many to count, none is taken for shared by a kernel
+ * that counts in fewer bits: the stage that adds up is launched all the same. */
+static bool shares_tiles(const struct kiln_recipe *recipe, const struct kiln_product *product,
+        uint32_t units)
+{
+    size_t tiles = 0;
+    return !kiln_multiply(parts(product->m, recipe->tile[0]), parts(product->n, recipe->tile[1]),
+            &tiles) || kiln_whole_tiles(recipe, tiles, units) < tiles;
 }
 
 static bool count_groups(const struct kiln_product *product, const struct kiln_stage *stage,
         unsigned d, uint32_t units, size_t *groups)
 {
-    const size_t tile = stage->tile[d];
+    const size_t extent = kiln_extent(product, units, stage->dim[d]);
     if (stage->dim[d] == KILN_DIM_ONE || stage->dim[d] == KILN_DIM_UNITS) {
-        const size_t times = stage->dim[d] == KILN_DIM_UNITS && units > 1 ? units : 1;
-        return kiln_multiply(tile, times, groups);
+        return kiln_multiply(stage->tile[d], extent, groups);
     }
-    const size_t extent = kiln_extent(product, stage->dim[d]);
-    *groups = extent / tile + (extent % tile != 0);
+    *groups = parts(extent, stage->tile[d]);
     return true;
 }
 
@@ -254,6 +282,9 @@ static bool plan_groups(const struct kiln_product *product, uint32_t units,
 {
     for (unsigned i = 0; i < plan->recipe->num_stages; i++) {
         const struct kiln_stage *stage = &plan->recipe->stages[i];
+        if (stage->adds && !shares_tiles(plan->recipe, product, units)) {
+            continue;
+        }
         for (unsigned d = 0; d < stage->work_dim; d++) {
             size_t groups = 0;
             if (!count_groups(product, stage, d, units, &groups)) {
@@ -301,25 +332,39 @@ static bool place_unit(size_t element_bytes, size_t *unit)
 }
 
 /* Where a region starts that does not start before *end, which becomes its end; in bytes. */
-static bool place_region(const struct kiln_product *product, const struct kiln_region *region,
-        size_t *end, size_t *start)
+static bool place_region(const struct kiln_product *product, uint32_t units,
+        const struct kiln_region *region, size_t *end, size_t *start)
 {
     size_t unit = 0, elements = 0, bytes = 0;
     return place_unit(region->element_bytes, &unit) && kiln_round_up(*end, unit, start) &&
-           region_elements(product, region, &elements) &&
+           region_elements(product, units, region, &elements) &&
            kiln_multiply(elements, region->element_bytes, &bytes) &&
            kiln_add(*start, bytes, end);
 }
 
+/* The leading dimension of an operand in its region, whose second extent is K. */
+static bool place_rows(const struct kiln_product *product, const struct kiln_region *region,
+        size_t *ld)
+{
+    bool along_k = region->holds == KILN_PREPARED_A ? !product->transa : product->transb;
+    return kiln_round_up(kiln_operand(product, region->holds)->row_length, region->round[along_k],
+            ld);
+}
+
 static bool plan_regions(const struct kiln_product *product, const struct kiln_places *places,
-        struct kiln_plan *plan)
+        uint32_t units, struct kiln_plan *plan)
 {
     size_t base = places->workspace_offset, end = base;
     for (unsigned i = 0; i < plan->recipe->num_regions; i++) {
         const struct kiln_region *region = &plan->recipe->regions[i];
         bool is_packed = (places->packed & region->holds) != 0;
         size_t packed_end = places->packed_offset[region->holds], start = 0;
-        if (!place_region(product, region, is_packed ? &packed_end : &end, &start)) {
+        if (!is_packed && (plan->ready & region->holds) != 0) {
+            continue;
+        }
+        if (!place_region(product, units, region, is_packed ? &packed_end : &end, &start) ||
+            ((plan->recipe->as_is & region->holds) != 0 &&
+             !place_rows(product, region, &plan->packed_ld[region->holds]))) {
             return false;
         }
         plan->region_start[i] = start / region->element_bytes;
@@ -336,8 +381,13 @@ static bool plan_regions(const struct kiln_product *product, const struct kiln_p
 bool kiln_plan_make(const struct kiln_recipe *recipe, const struct kiln_product *product,
         const struct kiln_places *places, uint32_t units, struct kiln_plan *plan)
 {
-    *plan = (struct kiln_plan){.recipe = recipe};
-    return plan_groups(product, units, plan) && plan_regions(product, places, plan);
+    *plan = (struct kiln_plan){.recipe = recipe, .ready = places->packed};
+    for (unsigned operand = KILN_PREPARED_A; operand <= KILN_PREPARED_B; operand++) {
+        if ((recipe->as_is & operand) != 0 && kiln_is_aligned(product, operand)) {
+            plan->ready |= operand;
+        }
+    }
+    return plan_groups(product, units, plan) && plan_regions(product, places, units, plan);
 }
 
 /* ---- Packs ---- */
@@ -362,7 +412,7 @@ static bool region_content(const struct kiln_product *product, const struct kiln
         struct content *content)
 {
     content->element_bytes = content->step = region->element_bytes;
-    return region_elements(product, region, &content->elements);
+    return region_elements(product, 1, region, &content->elements);
 }
 
 bool kiln_pack_layout(const struct kiln_recipe *recipe, const struct kiln_product *product,

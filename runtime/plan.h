@@ -60,8 +60,8 @@ static inline bool kiln_reads_operands(const struct kiln_product *product)
     return product->m > 0 && product->n > 0 && product->k > 0;
 }
 
-/* By enum kiln_dim. */
-size_t kiln_extent(const struct kiln_product *product, unsigned dim);
+/* By enum kiln_dim, on a device with so many compute units (0 is taken as 1). */
+size_t kiln_extent(const struct kiln_product *product, uint32_t units, unsigned dim);
 
 /* The operand of one code of enum kiln_prepared. */
 const struct kiln_matrix *kiln_operand(const struct kiln_product *product, unsigned prepared);
@@ -93,7 +93,15 @@ bool kiln_recipe_takes(const struct kiln_recipe *recipe, const struct kiln_produ
 /* Does the recipe serve every shape of its precision and transposes? */
 bool kiln_recipe_takes_all(const struct kiln_recipe *recipe);
 
+/* Do all rows of an operand, of each batch member, begin at multiples of KILN_ALIGNED_BYTES? */
+bool kiln_is_aligned(const struct kiln_product *product, unsigned prepared);
+
 /* ---- Which stages are launched ---- */
+
+/* Of so many tiles those that no work-groups share: all, or where they share what makes no whole
+ * turn (stream-K, Osama et al. 2023), those of whole turns. A last turn that is three quarters full
+ * is a turn. Kernels that share count in the same way. */
+uint64_t kiln_whole_tiles(const struct kiln_recipe *recipe, uint64_t tiles, uint32_t units);
 
 /* The region of a recipe that holds a prepared operand; NULL: there is none. */
 const struct kiln_region *kiln_prepared_region(const struct kiln_recipe *recipe,
@@ -102,9 +110,10 @@ const struct kiln_region *kiln_prepared_region(const struct kiln_recipe *recipe,
 /* Does a stage take the workspace as an image? */
 bool kiln_recipe_reads_image(const struct kiln_recipe *recipe);
 
-/* Whether a multiplication enqueues the stage: no pack of the set of operands that it brings
- * (enum kiln_prepared) takes the stage's place, nor does a stage that prepares both operands. */
-bool kiln_stage_is_needed(const struct kiln_recipe *recipe, unsigned index, unsigned packed);
+/* Whether a multiplication enqueues the stage, as far as that depends on the set of operands that
+ * are ready for it (enum kiln_prepared), by packs or as they are: none of them takes the stage's
+ * place, nor does a stage that prepares both operands. */
+bool kiln_stage_is_needed(const struct kiln_recipe *recipe, unsigned index, unsigned ready);
 
 /* ---- How it is done ---- */
 
@@ -120,10 +129,13 @@ struct kiln_places {
 /* A recipe with everything that a launch needs to know about the shape. */
 struct kiln_plan {
     const struct kiln_recipe *recipe;
+    unsigned ready;                                /* operands that no stage need prepare: packed
+                                                      ones, and those that are taken as they are */
     size_t groups[KILN_MAX_STAGES][3];             /* any 0: the stage has nothing to do */
     size_t global[KILN_MAX_STAGES][3];             /* work-items */
     size_t region_start[KILN_MAX_REGIONS];         /* elements of the region */
     size_t packed_start[KILN_NUM_PREPARED];        /* likewise, by enum kiln_prepared */
+    size_t packed_ld[KILN_NUM_PREPARED];           /* of operands that may be taken as they are */
     size_t workspace_bytes;                        /* from the offset on */
     size_t pixels;                                 /* of the workspace as an image, from the start
                                                       of its buffer; 0: no stage reads one */
@@ -135,7 +147,8 @@ struct kiln_plan {
 bool kiln_plan_make(const struct kiln_recipe *recipe, const struct kiln_product *product,
         const struct kiln_places *places, uint32_t units, struct kiln_plan *plan);
 
-/* A stage without work-groups (k is 0, and it packs A or B) must not be enqueued. */
+/* A stage without work-groups (k is 0, and it packs A or B; or nothing is shared, and it adds up)
+ * must not be enqueued. */
 bool kiln_stage_is_empty(const struct kiln_plan *plan, unsigned index);
 
 /* Where an operand lies in a pack: in the recipe's own form, or as a plain copy of the matrix. */

@@ -40,16 +40,21 @@ unsigned kiln_time_ragged(const struct kiln_product *product)
            (is_ragged(&product->c, bytes) ? KILN_RAGGED_C : 0u);
 }
 
-/* Work-groups that take tiles in turn share all steps evenly, or whole tiles if there are as many
- * for each compute unit. */
+/* Work-groups that take tiles in turn: whole ones first, then the steps of those that they share.
+ * Those of a unit come one after the other where they do not fit at once. */
 static void count_turns(const struct kiln_recipe *recipe, uint64_t tiles, uint64_t steps,
         uint32_t units, uint64_t terms[KILN_NUM_TERMS])
 {
-    const uint64_t turns = recipe->turns + (uint64_t)recipe->unit_turns * units;
-    const uint64_t shared = recipe->unit_turns != 0 ? times(parts(tiles, turns), steps)
-                                                    : parts(times(tiles, steps), turns);
-    terms[KILN_TERM_STEPS] = times(shared, recipe->tile[2]);
-    terms[KILN_TERM_ROUNDS] = parts(tiles, turns);
+    const uint64_t turn = (uint64_t)recipe->unit_turns * units;
+    const uint64_t whole = kiln_whole_tiles(recipe, tiles, units), shared = tiles - whole;
+    const uint64_t of_whole = times(parts(whole, turn), steps);
+    const uint64_t of_shared = parts(times(shared, steps), turn);
+    terms[KILN_TERM_STEPS] = times(at_most(of_whole + of_shared), recipe->tile[2]);
+    terms[KILN_TERM_ROUNDS] = parts(tiles, turn);
+    terms[KILN_TERM_PAIRED_STEPS] = times(at_most(times(parts(whole, units), steps) +
+            parts(times(shared, steps), units)), recipe->tile[2]);
+    terms[KILN_TERM_PAIRED_ROUNDS] = parts(tiles, units);
+    terms[KILN_TERM_SHARED] = times(shared, times(recipe->tile[0], recipe->tile[1]));
 }
 
 /* Others come to the compute units in whole rounds, one or two to a unit at a time. */
@@ -71,7 +76,7 @@ static void count_work(const struct kiln_recipe *recipe, const struct kiln_produ
     const uint64_t steps = parts(product->k, recipe->tile[2]);
     const uint64_t groups = times(tiles, recipe->split);
     const uint64_t depth = times(parts(steps, recipe->split), recipe->tile[2]);
-    if (recipe->turns != 0 || recipe->unit_turns != 0) {
+    if (recipe->unit_turns != 0) {
         count_turns(recipe, tiles, steps, units, terms);
     } else {
         count_rounds(groups, depth, units, terms);
@@ -102,6 +107,17 @@ static void count_memory(const struct kiln_recipe *recipe, const struct kiln_pro
     terms[KILN_TERM_FETCHED_RAGGED_B] = ragged & KILN_RAGGED_B ? fetched_b : 0;
 }
 
+/* Operands that are copied because their rows are not aligned. */
+static void count_copies(const struct kiln_recipe *recipe, const struct kiln_product *product,
+        uint64_t terms[KILN_NUM_TERMS])
+{
+    const bool a = (recipe->as_is & KILN_PREPARED_A) && !kiln_is_aligned(product, KILN_PREPARED_A);
+    const bool b = (recipe->as_is & KILN_PREPARED_B) && !kiln_is_aligned(product, KILN_PREPARED_B);
+    terms[KILN_TERM_COPIES] = a || b;
+    terms[KILN_TERM_COPIED_A] = a ? terms[KILN_TERM_A] : 0;
+    terms[KILN_TERM_COPIED_B] = b ? terms[KILN_TERM_B] : 0;
+}
+
 void kiln_time_terms(const struct kiln_recipe *recipe, const struct kiln_product *product,
         uint32_t units, uint64_t terms[KILN_NUM_TERMS])
 {
@@ -111,6 +127,7 @@ void kiln_time_terms(const struct kiln_recipe *recipe, const struct kiln_product
     terms[KILN_TERM_CALL] = 1;
     count_work(recipe, product, units > 0 ? units : 1, terms);
     count_memory(recipe, product, terms);
+    count_copies(recipe, product, terms);
 }
 
 /* The count without the bits below its first EXACT_BITS. */

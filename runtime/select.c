@@ -86,8 +86,8 @@ static unsigned source_of(unsigned code)
 
 static unsigned place_of(unsigned code)
 {
-    return code_is_in(code, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT) ? KILN_PREPARED_A
-            : code_is_in(code, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT) ? KILN_PREPARED_B
+    return code_is_in(code, KILN_ARG_PACKED_A, KILN_ARG_PACKED_LDA) ? KILN_PREPARED_A
+            : code_is_in(code, KILN_ARG_PACKED_B, KILN_ARG_PACKED_LDB) ? KILN_PREPARED_B
             : KILN_PREPARED_NONE;
 }
 
@@ -127,6 +127,10 @@ static bool argument_is_sound(const struct kiln_recipe *recipe, const struct kil
     if (code == KILN_ARG_WORKSPACE_IMAGE && recipe->num_regions == 0) {
         return false;
     }
+    if ((code == KILN_ARG_PACKED_LDA || code == KILN_ARG_PACKED_LDB) &&
+        (recipe->as_is & place) == 0) {
+        return false;
+    }
     if (stage->prepares != KILN_PREPARED_NONE) {
         return preparation_may_take(stage->prepares, code);
     }
@@ -148,7 +152,8 @@ static bool tile_is_sound(const struct kiln_recipe *recipe, unsigned dim, uint32
 static bool stage_is_sound(const struct kiln_recipe *recipe, const struct kiln_stage *stage)
 {
     if (stage->entry == NULL || stage->work_dim < 1 || stage->work_dim > 3 ||
-        stage->num_args > KILN_MAX_ARGS || stage->prepares > KILN_PREPARED_BOTH) {
+        stage->num_args > KILN_MAX_ARGS || stage->prepares > KILN_PREPARED_BOTH ||
+        stage->adds > recipe->shares) {
         return false;
     }
     for (unsigned d = 0; d < stage->work_dim; d++) {
@@ -178,13 +183,21 @@ static bool preparation_is_sound(const struct kiln_recipe *recipe, unsigned prep
         num_with_other += recipe->stages[i].prepares == KILN_PREPARED_BOTH;
     }
     return num_regions <= 1 && (num_regions == 1) == (num_stages > 0) &&
+           ((recipe->as_is & prepared) == 0 || num_regions == 1) &&
            (num_with_other == 0 || num_stages > 0) &&
            (recipe->stages[recipe->num_stages - 1].prepares & prepared) == 0;
 }
 
-static bool region_is_sound(const struct kiln_region *region)
+/* What may be taken as it is lies in its region as a matrix of its own elements. */
+static bool region_is_sound(const struct kiln_recipe *recipe, const struct kiln_region *region)
 {
-    return region->dim[0] < KILN_DIM_UNITS && region->dim[1] < KILN_DIM_UNITS &&
+    const unsigned num_dims = recipe->index_bits == 64 && region->holds == KILN_PREPARED_NONE
+            ? KILN_NUM_DIMS : KILN_DIM_UNITS;
+    const unsigned long_dim = region->holds == KILN_PREPARED_A ? KILN_DIM_M : KILN_DIM_N;
+    bool is_rows = (recipe->as_is & region->holds) == 0 ||
+                   (region->dim[0] == long_dim && region->dim[1] == KILN_DIM_K &&
+                    region->element_bytes * 8 == recipe->precision);
+    return region->dim[0] < num_dims && region->dim[1] < num_dims && is_rows &&
            region->round[0] >= 1 && region->round[1] >= 1 && region->element_bytes >= 1 &&
            region->holds < KILN_NUM_PREPARED && extent_is_of(region->holds, region->dim[0]) &&
            extent_is_of(region->holds, region->dim[1]);
@@ -210,12 +223,12 @@ static bool recipe_is_sound(const struct kiln_recipe *recipe, uint32_t num_progr
         }
     }
     if (recipe->kinds > KILN_KIND_BOTH || recipe->split < 1 ||
-        (recipe->turns > 0 && recipe->unit_turns > 0) ||
+        recipe->shares > (recipe->unit_turns > 0) || recipe->as_is > KILN_PREPARED_BOTH ||
         (recipe->time != NULL && !kiln_time_is_sound(recipe->time))) {
         return false;
     }
     for (unsigned i = 0; i < recipe->num_regions; i++) {
-        if (!region_is_sound(&recipe->regions[i])) {
+        if (!region_is_sound(recipe, &recipe->regions[i])) {
             return false;
         }
     }

@@ -34,7 +34,7 @@ static bool stage_is_wanted(const struct launch *launch, const struct kiln_plan 
     unsigned prepares = plan->recipe->stages[index].prepares;
     bool concerns = launch->request->prepared != KILN_PREPARED_NONE
             ? prepares == launch->request->prepared
-            : kiln_stage_is_needed(plan->recipe, index, launch->problem->places.packed);
+            : kiln_stage_is_needed(plan->recipe, index, plan->ready);
     return concerns && !kiln_stage_is_empty(plan, index);
 }
 

@@ -107,7 +107,7 @@ const char *const assemble_dim_names[KILN_NUM_DIMS] = { "ONE", "M", "N", "K", "U
 const char *const assemble_arg_names[KILN_NUM_ARG_CODES] = {
     "M", "N", "K", "ALPHA", "BETA", "A", "A_OFFSET", "LDA", "B", "B_OFFSET", "LDB", "C", "C_OFFSET",
     "LDC", "WORKSPACE", "WORKSPACE_IMAGE", "REGION_0", "REGION_1", "REGION_2", "REGION_3",
-    "PACKED_A", "PACKED_A_AT", "PACKED_B", "PACKED_B_AT",
+    "PACKED_A", "PACKED_A_AT", "PACKED_LDA", "PACKED_B", "PACKED_B_AT", "PACKED_LDB",
 };
 
 const char *const assemble_prepared_names[KILN_PREPARED_BOTH + 1] = {
@@ -299,6 +299,7 @@ static bool fill_stage(struct assembly *assembly, struct source *source,
         !evaluate(source, from->local_bytes, strlen(from->local_bytes), &bytes))
         return false;
     stage->local_bytes = (uint32_t) bytes;
+    stage->adds = (uint8_t) from->adds;
     return stage->entry && stage->work_dim && fill_args(stage, from->args) &&
            prepared_code(from->prepares, &stage->prepares);
 }
@@ -397,14 +398,29 @@ static bool fill_edges(struct source *source, const char *list, unsigned dim, ui
     return true;
 }
 
-/* Work-groups that take tiles in turn; an expression that is NULL leaves them 0. */
-static bool evaluate_turns(struct source *source, const char *expr, uint32_t *turns)
+/* A count up to `most`; an expression that is NULL leaves it 0. */
+static bool evaluate_count(struct source *source, const char *expr, uint32_t most, uint32_t *count)
 {
     int64_t value = 0;
     if (expr && !evaluate(source, expr, strlen(expr), &value))
         return false;
-    *turns = (uint32_t) value;
-    return value >= 0 && value <= UINT16_MAX;
+    *count = (uint32_t) value;
+    return value >= 0 && value <= most;
+}
+
+/* Who takes tiles in turn, and what is taken as it is. */
+static bool fill_ways(struct source *source, struct kiln_recipe *recipe)
+{
+    const struct family *family = source->config->family;
+    uint32_t shares, a, b;
+    if (!evaluate_count(source, family->unit_turns, UINT16_MAX, &recipe->unit_turns) ||
+        !evaluate_count(source, family->shares, 1, &shares) ||
+        !evaluate_count(source, family->as_is[0], 1, &a) ||
+        !evaluate_count(source, family->as_is[1], 1, &b))
+        return false;
+    recipe->shares = (uint8_t) shares;
+    recipe->as_is = (uint8_t) (a * KILN_PREPARED_A + b * KILN_PREPARED_B);
+    return true;
 }
 
 /* The tile, what else makes an edge, and the largest of both. */
@@ -421,10 +437,9 @@ static bool fill_tile(struct source *source, struct kiln_recipe *recipe,
         recipe->reach[i] = most > recipe->tile[i] ? most : recipe->tile[i];
     }
     recipe->split = 1;
-    if (!evaluate_turns(source, family->turns, &recipe->turns) ||
-        !evaluate_turns(source, family->unit_turns, &recipe->unit_turns))
+    if (!fill_ways(source, recipe))
         return false;
-    edges->turns = recipe->turns + recipe->unit_turns * source->units;
+    edges->turns = recipe->unit_turns * source->units;
     for (unsigned i = 0; i < 2; i++) {
         edges->block[i] = recipe->tile[i];
         if (family->block[i] && !evaluate_part(source, family->block[i], 0, &edges->block[i]))

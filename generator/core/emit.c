@@ -116,7 +116,8 @@ static void emit_stage(const struct kiln_stage *s, struct text *text)
     for (unsigned i = 0; i < s->num_args; i++)
         text_add(text, "%sKILN_ARG_%s", i % 4 ? ", " : i ? ",\n        " : "\n        ",
                 assemble_arg_names[s->args[i]]);
-    text_add(text, " },\n      KILN_PREPARED_%s },\n", assemble_prepared_names[s->prepares]);
+    text_add(text, " },\n      KILN_PREPARED_%s, %u },\n", assemble_prepared_names[s->prepares],
+            s->adds);
 }
 
 static void emit_stages(const struct kiln_bundle *bundle, struct text *text)
@@ -242,11 +243,11 @@ static void emit_recipes(const struct kiln_bundle *bundle, const unsigned *place
         text_add(text, "    { ");
         text_quote(text, p->name);
         text_add(text, ",\n      %u, %u, %u, %u, { %u, %u, %u, %u, %u, %u, { %u, %u, %u }, "
-                "{ %u, %u, %u } },\n      { %u, %u, %u }, { %u, %u, %u }, %u, %u, %u, ",
+                "{ %u, %u, %u } },\n      { %u, %u, %u }, { %u, %u, %u }, %u, %u, %u, %u, ",
                 p->precision, p->transa, p->transb, p->index_bits, g->m, g->n, g->k, g->a, g->b,
                 g->c, g->most[0], g->most[1], g->most[2], g->rest[0], g->rest[1], g->rest[2],
                 p->tile[0], p->tile[1], p->tile[2], p->reach[0], p->reach[1], p->reach[2],
-                p->split, p->turns, p->unit_turns);
+                p->split, p->unit_turns, p->shares, p->as_is);
         if (p->time)
             text_add(text, "&times[%u], ", time_number(times, p->time));
         else

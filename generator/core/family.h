@@ -31,6 +31,8 @@ struct family_param {
     long late;                         /* 1: added after bundles had been tuned: kernels' names say
                                           nothing of its default, so that the texts that were timed
                                           stay what they were */
+    long sibling;                      /* 1: says less of how fast a tile is than of which shapes it
+                                          is for; the tuner tries other values of it */
 };
 
 struct family_rule {
@@ -55,6 +57,7 @@ struct family_stage {
     const char *args;                  /* codes of bundle.h without prefix: "M N K A LDA" */
     const char *prepares;              /* "A", "B" or "BOTH": brings them into their
                                           regions, no more; NULL */
+    long adds;                         /* 1: adds up what work-groups share of a tile */
 };
 
 struct family_region {
@@ -105,9 +108,12 @@ struct family {
                                           blocks of a work-item, warps, vectors, chunks of copies,
                                           panels, slices and parts of K: "TM; WGM"; NULL: nothing.
                                           Verification goes to either side of each */
-    const char *turns;                 /* work-groups that take tiles in turn; NULL or 0: each has
-                                          a tile of its own */
-    const char *unit_turns;            /* those for each compute unit that take whole tiles */
+    const char *unit_turns;            /* work-groups for each compute unit that take tiles in turn;
+                                          NULL or 0: each has a tile of its own */
+    const char *shares;                /* whether they share the steps of tiles that make no whole
+                                          turn (kiln_whole_tiles of plan.h); NULL: not */
+    const char *as_is[2];              /* whether A and B, which are prepared, are taken as they are
+                                          where their rows are aligned; NULL: not */
     const char *block[2];              /* rows and columns of C that are given out together to those
                                           that take turns; NULL: the tile */
     const char *split;                 /* parts of K, each with work-groups of its own; NULL: 1 */

@@ -23,12 +23,12 @@ static uint64_t hash_double(uint64_t hash, double value)
 
 /* ---- Tables: all fields of a row ---- */
 
-#define PARAM_FIELDS(F) F(name) F(values) F(default_value) F(meaning) F(origin) F(late)
+#define PARAM_FIELDS(F) F(name) F(values) F(default_value) F(meaning) F(origin) F(late) F(sibling)
 #define RULE_FIELDS(F) F(expr) F(reason)
 #define VALUE_FIELDS(F) F(name) F(expr)
 #define STAGE_FIELDS(F) \
     F(name) F(when) F(template) F(bind) F(keys) F(transposes) F(dims) F(tiles) F(locals) \
-    F(local_bytes) F(args) F(prepares)
+    F(local_bytes) F(args) F(prepares) F(adds)
 #define REGION_FIELDS(F) F(when) F(dims) F(rounds) F(element_bytes) F(holds)
 #define PRESET_FIELDS(F) \
     F(name) F(config) F(origin) F(figure.device) F(figure.precision) F(figure.pair) \
@@ -36,7 +36,7 @@ static uint64_t hash_double(uint64_t hash, double value)
 #define THREE(F, field) F(field[0]) F(field[1]) F(field[2])
 #define FAMILY_FIELDS(F) \
     F(name) F(meaning) F(literature) F(prelude) THREE(F, guard) THREE(F, align) THREE(F, most) \
-    THREE(F, rest) THREE(F, tile) THREE(F, edges) F(turns) F(unit_turns) \
+    THREE(F, rest) THREE(F, tile) THREE(F, edges) F(unit_turns) F(shares) F(as_is[0]) F(as_is[1]) \
     F(block[0]) F(block[1]) F(split) F(capability) F(ptx) F(rank)
 #define TABLE_FIELDS(F) F(params) F(rules) F(values) F(stages) F(regions) F(presets)
 #define COUNT_FIELDS(F) \

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_FIELDS = 24, LINE_BYTES = 1024 };
+enum { MAX_FIELDS = 4 + KILN_NUM_TERMS, LINE_BYTES = 1024 };
 
 struct line {
     char bytes[LINE_BYTES];

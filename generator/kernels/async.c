@@ -1,8 +1,8 @@
 /* async: NVIDIA's compute capability 8.0 and later. Tiles are copied into local memory by
  * cp.async, some steps ahead, from where A and B lie. In pieces of one element (S, D) rows may
- * begin anywhere; in pieces of 4 bytes, halves of even leading dimension and offset; others are
- * copied first. Doubles and halves go through the tensor cores (mma.sync); for singles, tiles
- * whose k lie side by side are turned as they are copied. */
+ * begin anywhere; in pieces of 4 bytes, halves of even leading dimension and offset; others go
+ * through registers, or are copied first. Doubles and halves go through the tensor cores
+ * (mma.sync); for singles, tiles whose k lie side by side are turned as they are copied. */
 #include "nv.h"
 #include "table.h"
 
@@ -16,16 +16,20 @@ static const struct family_param params[] = {
     { "KU", "1 2 4 8", 2, "unrolling of the loop over quads of k (S)", NULL },
     { "GROUP", "1 2 4 8 16", 8, "rows of tiles that work-groups take together", "CUTLASS swizzle" },
     { "STREAM", "0 1 2 4", 0, "work-groups a compute unit, which share the steps; 0: one a tile",
-      "Osama et al. 2023" },
-    { "BYTESA", "4 8 16", 16, "bytes of A that are copied at once (turned: 4)", NULL },
-    { "BYTESB", "4 8 16", 16, "bytes of B that are copied at once", NULL },
-    { "COPYA", "0 1", 0, "whether A is copied first, to where rows are aligned", NULL },
-    { "COPYB", "0 1", 0, "whether B is copied first", NULL },
+      "Osama et al. 2023", .sibling = 1 },
+    { "BYTES", "2 4 8 16", 16, "bytes that are copied at once (turned: 4; 2: 16 from anywhere)",
+      NULL, .sibling = 1 },
+    { "COPY", "0 1", 0, "whether what is not aligned is copied first", NULL, .sibling = 1 },
 };
+
+// The parameters that the texts depend on.
+#define KEYS "BM BN TM TN DEPTH ST KU GROUP BYTES COPY"
 
 static const struct family_value values[] = {
     NV_VALUES,
     { "ASYNC", "1" },
+    // Halves of rows that begin anywhere: pieces go through registers.
+    { "ANYWHERE", "PRECISION == 16 && BYTES == 2" },
     // What the fragments ask for and bulk alone has.
     { "EARLY", "0" },
     { "EDGES", "0" },
@@ -35,9 +39,12 @@ static const struct family_value values[] = {
     { "PARTS", "STREAM" },
     { "MMA", "PRECISION != 32" },
     { "WORKERS", "WARPM * WARPN * 32" },
-    { "PIECEA", "TURNA ? 4 : BYTESA" },
-    { "PIECEB", "TURNB ? 4 : BYTESB" },
-    { "REGISTERS", "PRECISION == 64 ? TM * TN * 2 + 80 : TM * TN + 60" },
+    { "PIECEA", "ANYWHERE ? 16 : TURNA ? 4 : BYTES" },
+    { "PIECEB", "ANYWHERE ? 16 : TURNB ? 4 : BYTES" },
+    { "COPYA", "COPY && !TURNA" },
+    { "COPYB", "COPY && !TURNB" },
+    { "REGISTERS", "PRECISION == 64 ? TM * TN * 2 + 80 : "
+        "TM * TN + 60 + ANYWHERE * (BM + BN) * DEPTH / 4 / max(WORKERS, 32)" },
 };
 
 static const struct family_rule rules[] = {
@@ -50,51 +57,62 @@ static const struct family_rule rules[] = {
     { "WORKERS <= 512", "work-group too large" },
     { "TM * TN * REAL_BYTES / 4 <= 128", "the block of C exceeds the registers" },
     { "REGISTERS <= min(255, 65536 / max(WORKERS, 32))", "a work-group exceeds the registers" },
-    { "BYTESA >= ELEM_BYTES && BYTESB >= ELEM_BYTES", "elements are copied whole" },
-    { "(!COPYA || BYTESA == 16) && (!COPYB || BYTESB == 16)", "copied rows are aligned" },
+    { "BYTES >= ELEM_BYTES", "elements are copied whole" },
+    { "BYTES != 8 || PRECISION == 64", "pieces of 8 bytes are for double precision" },
+    { "!COPY || BYTES == 16", "copied rows are aligned" },
     { "PRECISION != 32 || WORKERS <= 8 * min(BM, BN)",
       "more work-items than eighths of rows to turn" },
-    { "BM * DEPTH / BYTESA >= WORKERS && BN * DEPTH / BYTESB >= WORKERS",
+    { "min(BM, BN) * DEPTH / (ANYWHERE ? 16 : BYTES) >= WORKERS",
       "more work-items than pieces to copy" },
-    { "BM * DEPTH / (PRECISION == 32 ? 4 : BYTESA) <= 32 * WORKERS && "
-      "BN * DEPTH / (PRECISION == 32 ? 4 : BYTESB) <= 32 * WORKERS", "too many pieces to copy" },
+    // Of singles those that are turned, by whichever transposes.
+    { "max(BM, BN) * DEPTH / (ANYWHERE ? 16 : PRECISION == 32 ? 4 : BYTES) <= 32 * WORKERS",
+      "too many pieces to copy" },
 };
+
+#define MULTIPLY(copies, operands) \
+    NV_MULTIPLY("async.cl.in", KEYS, "WORKERS", "", "WORKSPACE REGION_2 ", copies, operands)
 
 static const struct family_stage stages[] = {
     COPY_STAGES,
-    NV_MULTIPLY("async.cl.in", "WORKERS", "", "WORKSPACE REGION_2 "),
-    { "add", "STREAM", "nv_add.cl.in", NULL, NULL, "A B", "ONE", "ADDERS", "256", NULL,
-      "M N K WORKSPACE REGION_2 ALPHA BETA C C_OFFSET LDC" },
+    MULTIPLY("!COPYA && !COPYB", AS_IT_IS(A) AS_IT_IS(B)),
+    MULTIPLY("!COPYA && COPYB", AS_IT_IS(A) COPIED(B)),
+    MULTIPLY("COPYA && !COPYB", COPIED(A) AS_IT_IS(B)),
+    MULTIPLY("COPYA && COPYB", COPIED(A) COPIED(B)),
+    NV_ADD("STREAM", KEYS, "REGION_2"),
 };
 
 static const struct family_region regions[] = {
     COPY_REGIONS,
-    { "STREAM", "ONE ONE", "2 * BM * BN; UNITS * STREAM", "REAL_BYTES" },
+    NV_PARTS("STREAM"),
 };
 
 static const struct family_preset presets[] = {
     { "ampere-single", "async BM=128 BN=256 TM=8 TN=16 ST=3", NULL, FOR_PRECISION('s') },
     { "ampere-single-middle", "async BM=128 BN=128 TM=8 TN=8 ST=3 KU=4", NULL, FOR_PRECISION('s') },
-    { "ampere-single-odd", "async BM=128 BN=128 TM=8 TN=8 ST=3 KU=4 BYTESA=4 BYTESB=4", NULL,
+    { "ampere-single-odd", "async BM=128 BN=128 TM=8 TN=8 ST=3 KU=4 BYTES=4", NULL,
       FOR_PRECISION('s') },
-    { "ampere-single-small", "async BM=32 BN=64 TM=4 TN=4 ST=3 KU=8 BYTESA=4 BYTESB=4", NULL,
+    { "ampere-single-small", "async BM=32 BN=64 TM=4 TN=4 ST=3 KU=8 BYTES=4", NULL,
       FOR_PRECISION('s') },
     { "ampere-single-deep", "async BM=64 BN=64 TM=8 TN=4 ST=2 KU=4 STREAM=2", NULL,
       FOR_PRECISION('s') },
     { "ampere-double", "async BM=64 BN=64 TM=4 TN=8 ST=4", NULL, FOR_PRECISION('d') },
     { "ampere-double-large", "async BM=128 BN=128 TM=8 TN=8 ST=4", NULL, FOR_PRECISION('d') },
-    { "ampere-double-odd", "async BM=64 BN=64 TM=4 TN=8 ST=4 BYTESA=8 BYTESB=8", NULL,
+    { "ampere-double-odd", "async BM=64 BN=64 TM=4 TN=8 ST=4 BYTES=8", NULL,
       FOR_PRECISION('d') },
-    { "ampere-double-small", "async BM=64 BN=32 TM=4 TN=4 ST=4 BYTESA=8 BYTESB=8", NULL,
+    { "ampere-double-small", "async BM=64 BN=32 TM=4 TN=4 ST=4 BYTES=8", NULL,
       FOR_PRECISION('d') },
     { "ampere-double-deep", "async BM=64 BN=32 TM=4 TN=4 ST=4 STREAM=2", NULL,
       FOR_PRECISION('d') },
     { "ampere-half", "async BM=128 BN=128 TM=8 TN=8 DEPTH=64 ST=4", NULL, FOR_PRECISION('h') },
     { "ampere-half-large", "async BM=128 BN=256 TM=8 TN=16 ST=3", NULL, FOR_PRECISION('h') },
-    { "ampere-half-odd", "async BM=128 BN=128 TM=8 TN=8 DEPTH=64 ST=4 COPYA=1 COPYB=1", NULL,
+    { "ampere-half-odd", "async BM=128 BN=128 TM=8 TN=8 DEPTH=64 ST=4 COPY=1", NULL,
       FOR_PRECISION('h') },
     { "ampere-half-small", "async BM=64 BN=32 TM=4 TN=4 ST=4", NULL, FOR_PRECISION('h') },
-    { "ampere-half-uneven", "async BM=64 BN=32 TM=4 TN=4 ST=4 BYTESA=4 BYTESB=4", NULL,
+    { "ampere-half-anywhere", "async BM=64 BN=32 TM=4 TN=4 ST=2 BYTES=2", NULL,
+      FOR_PRECISION('h') },
+    { "ampere-half-anywhere-deep", "async BM=64 BN=64 TM=4 TN=8 ST=2 BYTES=2 STREAM=2", NULL,
+      FOR_PRECISION('h') },
+    { "ampere-half-uneven", "async BM=64 BN=32 TM=4 TN=4 ST=4 BYTES=4", NULL,
       FOR_PRECISION('h') },
     { "ampere-half-deep", "async BM=64 BN=64 TM=4 TN=8 ST=4 STREAM=2", NULL, FOR_PRECISION('h') },
 };
@@ -111,11 +129,14 @@ const struct family family_async = {
     TABLE(presets),
     .prelude = "async_prelude.cl.in",
     .guard = { "1", "1", "1" },
-    .align = { "COPYA ? 1 : PIECEA / ELEM_BYTES", "COPYB ? 1 : PIECEB / ELEM_BYTES", "1" },
+    .align = { "COPYA || ANYWHERE ? 1 : PIECEA / ELEM_BYTES",
+        "COPYB || ANYWHERE ? 1 : PIECEB / ELEM_BYTES", "1" },
+    .as_is = { "COPYA", "COPYB" },
     .most = { "2147483136", "2147483136", "2147483136" },
     .tile = NV_TILE,
     .edges = NV_EDGES("TM * 8", "TN * 4", "PIECEA / ELEM_BYTES; PIECEB / ELEM_BYTES"),
-    .turns = "UNITS * STREAM",
+    .unit_turns = "STREAM",
+    .shares = "STREAM > 0",
     .capability = 80,
-    .rank = "BM * BN / (BM + BN) * 4 + ST + BYTESA + BYTESB - (COPYA + COPYB) * 100 - STREAM * 50",
+    .rank = "BM * BN / (BM + BN) * 4 + ST + 2 * BYTES - COPY * 100 - STREAM * 50",
 };

@@ -17,18 +17,24 @@ static const struct family_param params[] = {
     { "KU", "1 2 4 8", 2, "unrolling of the loop over quads of k (S)", NULL },
     { "GROUP", "1 2 4 8 16", 8, "rows of tiles that work-groups take together", "CUTLASS swizzle" },
     { "STREAM", "0 1 2 4", 0, "work-groups a compute unit, which share the steps; 0: one a tile",
-      "Osama et al. 2023" },
-    { "SHARED", "0 1", 1, "whether they share those of tiles that make no whole turn", NULL, true },
+      "Osama et al. 2023", .sibling = 1 },
+    { "SHARED", "0 1", 1, "whether they share those of tiles that make no whole turn", NULL,
+      .late = 1 },
     { "SLICES", "1 2 4", 1, "groups of warps that take the steps of a tile in turn (D)",
-      "CUTLASS sliced-K", true },
+      "CUTLASS sliced-K", .late = 1 },
     { "EDGES", "0 1", 0, "whether less is done for tiles that C does not fill", NULL },
-    { "COPYA", "0 1", 0, "whether A is copied first, to where rows are aligned", NULL },
-    { "COPYB", "0 1", 0, "whether B is copied first", NULL },
 };
+
+// The parameters that the texts depend on.
+#define KEYS "BM BN TM TN DEPTH ST EARLY KU GROUP SHARED SLICES EDGES"
 
 static const struct family_value values[] = {
     NV_VALUES,
     { "ASYNC", "0" },
+    { "ANYWHERE", "0" },
+    // What is not aligned is copied.
+    { "COPYA", "1" },
+    { "COPYB", "1" },
     // How the copy engine is told to swizzle a line.
     { "SWIZZLEA", "PRECISION == 32 && TA ? 0 : LINEA / 64 + 1" },
     { "SWIZZLEB", "PRECISION == 32 && !TB ? 0 : LINEB / 64 + 1" },
@@ -53,7 +59,7 @@ static const struct family_value values[] = {
     { "LEAVES", "PRECISION == 32 ? 56 : 24" },
     { "KEEPS", "GIVES ? SHARE + (SHARE - LEAVES) * 128 / max(WORKERS, 32) / 8 * 8 : SHARE" },
     { "MAPPER", "EARLY ? WORKERS : 0" },
-    { "TURNS", "TURNA || TURNB" },
+    { "TURNING", "TURNA || TURNB" },
     // Whether a warp of D reads what it multiplies next before it multiplies.
     { "PIPED", "PRECISION == 64 && TM * TN <= 16" },
 };
@@ -74,7 +80,6 @@ static const struct family_rule rules[] = {
     { "WGMMA || TM * TN * REAL_BYTES / 4 <= 128",
       "the block of C exceeds the registers" },
     { "!WGMMA || !EDGES || !STREAM", "a warp group of H has all columns" },
-    { "!EDGES || STREAM || (COPYA && COPYB)", "EDGES is for rows that begin anywhere" },
     { "SHARED || STREAM", "SHARED is for work-groups that take tiles in turn" },
     { "SLICES == 1 || (PRECISION == 64 && !STREAM && !EDGES)",
       "slices are for double precision, a work-group a tile" },
@@ -87,16 +92,15 @@ static const struct family_rule rules[] = {
 
 static const struct family_stage stages[] = {
     COPY_STAGES,
-    NV_MULTIPLY("bulk.cl.in", "ITEMS", "WORKSPACE REGION_2 REGION_3 ",
-            "WORKSPACE REGION_2 REGION_3 "),
-    { "add", "PARTS", "nv_add.cl.in", NULL, NULL, "A B", "ONE", "ADDERS", "256", NULL,
-      "M N K WORKSPACE REGION_3 ALPHA BETA C C_OFFSET LDC" },
+    NV_MULTIPLY("bulk.cl.in", KEYS, "ITEMS", "WORKSPACE REGION_2 REGION_3 ",
+            "WORKSPACE REGION_2 REGION_3 ", "1", COPIED(A) COPIED(B)),
+    NV_ADD("PARTS", KEYS, "REGION_3"),
 };
 
 static const struct family_region regions[] = {
     COPY_REGIONS,
-    { NULL, "ONE ONE", "1; 1", "256" },
-    { "PARTS", "ONE ONE", "2 * BM * BN; UNITS * STREAM", "REAL_BYTES" },
+    { NULL, "ONE ONE", "1; 1", "256", NULL },
+    NV_PARTS("PARTS"),
 };
 
 static const struct family_preset presets[] = {
@@ -108,7 +112,7 @@ static const struct family_preset presets[] = {
       FOR_PRECISION('s') },
     { "hopper-single-small", "bulk BM=64 BN=32 TM=4 TN=4 ST=4 EARLY=1 KU=8", NULL,
       FOR_PRECISION('s') },
-    { "hopper-single-odd", "bulk BM=128 BN=256 TM=8 TN=16 ST=4 EDGES=1 COPYA=1 COPYB=1", NULL,
+    { "hopper-single-odd", "bulk BM=128 BN=256 TM=8 TN=16 ST=4 EDGES=1", NULL,
       FOR_PRECISION('s') },
     { "hopper-single-deep", "bulk BM=64 BN=64 TM=4 ST=8 EARLY=2 KU=8 STREAM=1", NULL,
       FOR_PRECISION('s') },
@@ -121,7 +125,7 @@ static const struct family_preset presets[] = {
       FOR_PRECISION('d') },
     { "hopper-double-middle", "bulk BM=64 BN=128 TM=4 ST=8 EARLY=2", NULL, FOR_PRECISION('d') },
     { "hopper-double-small", "bulk BM=64 BN=32 TM=2 TN=4 ST=6 EARLY=1", NULL, FOR_PRECISION('d') },
-    { "hopper-double-odd", "bulk BM=128 BN=128 ST=5 EDGES=1 COPYA=1 COPYB=1", NULL,
+    { "hopper-double-odd", "bulk BM=128 BN=128 ST=5 EDGES=1", NULL,
       FOR_PRECISION('d') },
     { "hopper-double-deep", "bulk BM=64 BN=32 TM=2 TN=4 ST=8 EARLY=2 STREAM=1", NULL,
       FOR_PRECISION('d') },
@@ -137,11 +141,13 @@ static const struct family_preset presets[] = {
     { "hopper-half", "bulk BM=128 BN=256 ST=4",
       "found by a probe on one H200", FOR_PRECISION('h') },
     { "hopper-half-turns", "bulk BM=256 BN=128 ST=4 STREAM=1 SHARED=0", NULL, FOR_PRECISION('h') },
+    { "hopper-half-wide", "bulk BM=128 BN=192 ST=5", NULL, FOR_PRECISION('h') },
+    { "hopper-half-high", "bulk BM=192 BN=128 ST=5 EARLY=2", NULL, FOR_PRECISION('h') },
     { "hopper-half-middle", "bulk BM=128 BN=128 ST=6 EARLY=2", NULL, FOR_PRECISION('h') },
     { "hopper-half-small", "bulk BM=64 BN=64 ST=8 EARLY=2", NULL, FOR_PRECISION('h') },
-    { "hopper-half-odd", "bulk BM=192 BN=192 ST=4 EDGES=1 COPYA=1 COPYB=1", NULL,
+    { "hopper-half-odd", "bulk BM=192 BN=192 ST=4 EDGES=1", NULL,
       FOR_PRECISION('h') },
-    { "hopper-half-large-odd", "bulk BM=192 BN=256 ST=3 COPYA=1 COPYB=1", NULL,
+    { "hopper-half-large-odd", "bulk BM=192 BN=256 ST=3", NULL,
       FOR_PRECISION('h') },
     { "hopper-half-deep", "bulk BM=64 BN=64 ST=5 EARLY=2 STREAM=1", NULL, FOR_PRECISION('h') },
     { "hopper-half-tall", "bulk BM=256 BN=32 ST=4 EARLY=2", NULL, FOR_PRECISION('h') },
@@ -163,13 +169,14 @@ const struct family family_bulk = {
     .guard = { "EDGES && !STREAM && !WGMMA ? BM : 1",
         "EDGES && !STREAM && !WGMMA ? BN : 1", "1" },
     .rest = { "4", "4", "0" },
-    .align = { "COPYA ? 1 : WHOLE", "COPYB ? 1 : WHOLE", "1" },
+    .as_is = { "COPYA", "COPYB" },
     .most = { "2147483136", "2147483136", "2147483136" },
     .tile = NV_TILE,
     .edges = NV_EDGES("EDGES * 4; 8; WGMMA ? 64 : TM * 8", "EDGES * 4; 8; WGMMA ? 1 : TN * 4",
             "SLICES * BK"),
-    .turns = "UNITS * STREAM",
+    .unit_turns = "STREAM",
+    .shares = "PARTS",
     .capability = 90,
     .ptx = 90,
-    .rank = "BM * BN / (BM + BN) * 4 + ST - (COPYA + COPYB) * 100 - STREAM * 50",
+    .rank = "BM * BN / (BM + BN) * 4 + ST - STREAM * 50",
 };

@@ -26,23 +26,25 @@
     { "WARPN", "BN / (TN * 4)" }, \
     /* Tiles of singles whose k lie side by side are turned on their way. */ \
     { "TURNA", "PRECISION == 32 && !TA" }, \
-    { "TURNB", "PRECISION == 32 && TB" }, \
-    /* As many work-groups as the device runs at once. */ \
-    { "ADDERS", "UNITS * 8" }
+    { "TURNB", "PRECISION == 32 && TB" }
 
-/* The stages that multiply, for work-groups of `items` work-items. Without STREAM there is a
- * work-group for each tile, and `each` are its arguments beside the operands; with STREAM there are
- * as many work-groups as the device runs at once, and `turns` are their arguments. */
-#define NV_MULTIPLY(template, items, each, turns) \
-    NV_MULTIPLY_OF(template, items, each, turns, "!COPYA && !COPYB", AS_IT_IS(A) AS_IT_IS(B)), \
-    NV_MULTIPLY_OF(template, items, each, turns, "!COPYA && COPYB", AS_IT_IS(A) COPIED(B)), \
-    NV_MULTIPLY_OF(template, items, each, turns, "COPYA && !COPYB", COPIED(A) AS_IT_IS(B)), \
-    NV_MULTIPLY_OF(template, items, each, turns, "COPYA && COPYB", COPIED(A) COPIED(B))
-#define NV_MULTIPLY_OF(template, items, each, turns, copies, operands) \
-    { "multiply", "!STREAM && " copies, template, NULL, NULL, "A B", "N M", "BN; BM", \
-      items "; 1", NULL, "M N K " operands each "ALPHA BETA C C_OFFSET LDC" }, \
-    { "multiply", "STREAM && " copies, template, NULL, NULL, "A B", "ONE", "UNITS * STREAM", \
-      items, NULL, "M N K " operands turns "ALPHA BETA C C_OFFSET LDC" }
+/* The stages that multiply, for work-groups of `items` work-items; `keys` are the parameters but
+ * for STREAM. Without STREAM there is a work-group for each tile, and `each` are its arguments
+ * beside the operands; with STREAM there are so many for each compute unit, and `turns` are their
+ * arguments. */
+#define NV_MULTIPLY(template, keys, items, each, turns, copies, operands) \
+    { "multiply", "!STREAM && " copies, template, NULL, keys, "A B", "N M", "BN; BM", \
+      items "; 1", NULL, "M N K " operands each "ALPHA BETA C C_OFFSET LDC", NULL, 0 }, \
+    { "stream", "STREAM && " copies, template, NULL, keys, "A B", "UNITS", "STREAM", \
+      items, NULL, "M N K " operands turns "ALPHA BETA C C_OFFSET LDC", NULL, 0 }
+
+/* The stage that adds up what work-groups have of a tile, and where they leave it: two tiles for
+ * each work-group. Along axis 0 there are as many work-groups as multiply. */
+#define NV_ADD(when, keys, region) \
+    { "add", when, "nv_add.cl.in", NULL, keys, "A B", "UNITS ONE", "STREAM; 8 / STREAM", "256; 1", \
+      NULL, "M N K WORKSPACE " region " ALPHA BETA C C_OFFSET LDC", NULL, 1 }
+#define NV_PARTS(when) \
+    { when, "UNITS ONE", "1; 2 * BM * BN * STREAM", "REAL_BYTES", NULL }
 
 /* A tile, and what else makes an edge: chunks of 16 bytes that are copied (two where all of A or B
  * is copied first), boxes of tiles that lie side by side, and the tiles under way. `rows`,

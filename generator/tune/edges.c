@@ -195,7 +195,33 @@ static void add_blocks(struct collection *all, const char *name, const uint32_t 
         add(all, &(struct edge_class) { name, TILE, TILE, TILE, 0, 0, 1, 0.75, false }, extents);
 }
 
-_Static_assert(sizeof classes / sizeof classes[0] + 4 * ASSEMBLY_MAX_EDGES + 3 <= VERIFY_MAX_EDGES,
+/* What is taken as it is where it is aligned, and copied elsewhere: each operand alone, both, and
+ * both but for where they begin. */
+static void add_aligned(struct collection *all, const size_t tile[3])
+{
+    static const struct { const char *name; size_t over_a, over_b, offset; } rows[] = {
+        { "aligned", 0, 0, 1 }, { "aligned-a", 0, 1, 1 }, { "aligned-b", 1, 0, 1 },
+        { "aligned-but-offset", 0, 0, 0 },
+    };
+    static const struct edge_class class = { "", TILE + 1, TILE + 1, TILE + 1, 0, 0, 1, 0.75,
+            false };
+    const size_t unit = KILN_ALIGNED_BYTES / (size_t) all->problem->precision->element_bytes;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0] && all->num < VERIFY_MAX_EDGES; i++) {
+        struct edge_case *next = &all->cases[all->num++];
+        struct verify_case *of = &next->of;
+        *of = case_of(&class, all->problem, tile);
+        verify_fit(&all->recipe->guard, &of->m, &of->n, &of->k);
+        const size_t a = of->problem.transa ? of->m : of->k, b = of->problem.transb ? of->k : of->n;
+        of->pad_a = round_to(a, unit) - a + rows[i].over_a;
+        of->pad_b = round_to(b, unit) - b + rows[i].over_b;
+        of->offset_a = of->offset_b = rows[i].offset ? unit : 1;
+        snprintf(next->name, sizeof next->name, "%s", rows[i].name);
+    }
+}
+
+enum { ALIGNED_CASES = 4 };
+_Static_assert(sizeof classes / sizeof classes[0] + 4 * ASSEMBLY_MAX_EDGES + 3 + ALIGNED_CASES <=
+               VERIFY_MAX_EDGES,
         "a class may be left out");
 
 unsigned verify_edges(const struct problem *problem, const struct kiln_recipe *recipe,
@@ -214,6 +240,8 @@ unsigned verify_edges(const struct problem *problem, const struct kiln_recipe *r
         add_blocks(&all, "turns", edges->block,
                 2 * (size_t) edges->turns + odd_rest(edges->turns));
     }
+    if (recipe->as_is)
+        add_aligned(&all, tile);
     return all.num;
 }
 

@@ -202,8 +202,12 @@ static const char body[] =
 "    else if (arg == ARG_PACKED_A_AT || arg == ARG_PACKED_B_AT)\n"
 "        check(clSetKernelArg(kernel, at, sizeof(cl_long),\n"
 "                &packed_start[arg == ARG_PACKED_B_AT]), \"clSetKernelArg\");\n"
-"    else if (arg == ARG_A || arg == ARG_B || arg == ARG_C || arg == ARG_WORKSPACE ||\n"
-"             arg == ARG_PACKED_A || arg == ARG_PACKED_B)\n"
+"    else if (arg == ARG_PACKED_LDA || arg == ARG_PACKED_LDB)\n"
+"        set_number(kernel, at, packed_ld[arg == ARG_PACKED_LDB]);\n"
+"    else if (arg == ARG_PACKED_A || arg == ARG_PACKED_B)\n"
+"        check(clSetKernelArg(kernel, at, sizeof(cl_mem),\n"
+"                &memory[packed_memory[arg == ARG_PACKED_B]]), \"clSetKernelArg\");\n"
+"    else if (arg == ARG_A || arg == ARG_B || arg == ARG_C || arg == ARG_WORKSPACE)\n"
 "        check(clSetKernelArg(kernel, at, sizeof(cl_mem),\n"
 "                &memory[arg == ARG_A ? 0 : arg == ARG_B ? 1 : arg == ARG_C ? 2 : 3]),\n"
 "                \"clSetKernelArg\");\n"
@@ -275,6 +279,19 @@ static bool print_stage(struct text *out, const struct kiln_plan *plan, unsigned
     return true;
 }
 
+/* Where a prepared operand lies: number of its memory, start and leading dimension. */
+static void print_prepared(struct text *out, const struct kiln_plan *plan,
+        const struct kiln_product *shape)
+{
+    const bool a = plan->ready & KILN_PREPARED_A, b = plan->ready & KILN_PREPARED_B;
+    text_add(out, "static const int packed_memory[2] = { %d, %d };\n", a ? 0 : 3, b ? 1 : 3);
+    text_add(out, "static const cl_long packed_start[2] = { %zu, %zu };\n",
+            plan->packed_start[KILN_PREPARED_A], plan->packed_start[KILN_PREPARED_B]);
+    text_add(out, "static const cl_long packed_ld[2] = { %zu, %zu };\n",
+            a ? shape->a.ld : plan->packed_ld[KILN_PREPARED_A],
+            b ? shape->b.ld : plan->packed_ld[KILN_PREPARED_B]);
+}
+
 static bool print_data(struct text *out, const struct kiln_recipe *recipe,
         const struct kiln_product *shape, uint32_t units, const char *source_file, char *error)
 {
@@ -296,11 +313,10 @@ static bool print_data(struct text *out, const struct kiln_recipe *recipe,
             plan.workspace_bytes ? plan.workspace_bytes : 1);
     text_add(out, "static const cl_long region_start[4] = { %zu, %zu, %zu, %zu };\n",
             plan.region_start[0], plan.region_start[1], plan.region_start[2], plan.region_start[3]);
-    text_add(out, "static const cl_long packed_start[2] = { %zu, %zu };\n",
-            plan.packed_start[KILN_PREPARED_A], plan.packed_start[KILN_PREPARED_B]);
+    print_prepared(out, &plan, shape);
     text_add(out, "static const struct stage stages[] = {\n");
     for (unsigned i = 0; i < recipe->num_stages; i++)
-        num_stages += kiln_stage_is_needed(recipe, i, places.packed) && print_stage(out, &plan, i);
+        num_stages += kiln_stage_is_needed(recipe, i, plan.ready) && print_stage(out, &plan, i);
     text_add(out, "};\nenum { NUM_STAGES = %u };\n\n", num_stages);
     return true;
 }

@@ -548,8 +548,9 @@ static void check_traits(const struct assembly *assembly, const struct config *c
     assert_memory_equal(traits.tile, recipe->tile, sizeof traits.tile);
     assert_memory_equal(traits.reach, recipe->reach, sizeof traits.reach);
     assert_int_equal(traits.split, recipe->split);
-    assert_int_equal(traits.turns, recipe->turns);
     assert_int_equal(traits.unit_turns, recipe->unit_turns);
+    assert_int_equal(traits.shares, recipe->shares);
+    assert_int_equal(traits.as_is, recipe->as_is);
     assert_true(traits.split >= 1);
 }
 
@@ -576,11 +577,9 @@ static void check_parts(const struct assembly *assembly, const struct config *co
         fixed *= stage->dim[d] == KILN_DIM_ONE ? stage->tile[d] : 1;
         each_unit *= stage->dim[d] == KILN_DIM_UNITS ? stage->tile[d] : 1;
     }
-    if (fixed != (recipe->turns ? recipe->turns : recipe->split) ||
-        each_unit != (recipe->unit_turns ? recipe->unit_turns : 1))
-        fail_msg("%s: %u work-groups, %u for each unit, split %u, turns %u, for each unit %u",
-                config->family->name, fixed, each_unit, recipe->split, recipe->turns,
-                recipe->unit_turns);
+    if (fixed != recipe->split || each_unit != (recipe->unit_turns ? recipe->unit_turns : 1))
+        fail_msg("%s: %u work-groups, %u for each unit, split %u, for each unit %u",
+                config->family->name, fixed, each_unit, recipe->split, recipe->unit_turns);
 }
 
 static void parts_are_what_is_launched(void **state)
@@ -593,12 +592,14 @@ static void parts_are_what_is_launched(void **state)
 
 static void parts_and_turns_are_told(void **state)
 {
-    const struct { const char *config; uint32_t split, turns, unit_turns; } rows[] = {
-        { "direct", 1, 0, 0 }, { "tiled", 1, 0, 0 }, { "tiled SPLIT=4", 4, 0, 0 },
-        { "bulk BM=64 BN=32 TM=4 TN=4", 1, 0, 0 },
-        { "bulk BM=64 BN=32 TM=4 TN=4 STREAM=1", 1, 132, 0 },
-        { "bulk BM=64 BN=32 TM=4 TN=4 STREAM=2 SHARED=0", 1, 264, 0 },
-        { "fused TM=4 NV=1 TURNS=4", 1, 0, 4 },
+    const struct { const char *config; uint32_t split, unit_turns, shares, as_is; } rows[] = {
+        { "direct", 1, 0, 0, 0 }, { "tiled", 1, 0, 0, 0 }, { "tiled SPLIT=4", 4, 0, 0, 0 },
+        { "bulk BM=64 BN=32 TM=4 TN=4", 1, 0, 0, KILN_PREPARED_BOTH },
+        { "bulk BM=64 BN=32 TM=4 TN=4 STREAM=1", 1, 1, 1, KILN_PREPARED_BOTH },
+        { "bulk BM=64 BN=32 TM=4 TN=4 STREAM=2 SHARED=0", 1, 2, 0, KILN_PREPARED_BOTH },
+        { "async BM=64 BN=32 TN=4", 1, 0, 0, 0 },
+        { "async BM=64 BN=32 TN=4 STREAM=4 COPY=1", 1, 4, 1, KILN_PREPARED_NONE },
+        { "fused TM=4 NV=1 TURNS=4", 1, 4, 0, 0 },
     };
     const struct problem problem = problem_of_pair(precision_find("single"), 1);
     struct device_facts facts;
@@ -613,8 +614,9 @@ static void parts_and_turns_are_told(void **state)
         if (!assemble_traits(&config, &problem, &facts, &recipe, error))
             fail_msg("%s: %s", rows[i].config, error);
         assert_int_equal(recipe.split, rows[i].split);
-        assert_int_equal(recipe.turns, rows[i].turns);
         assert_int_equal(recipe.unit_turns, rows[i].unit_turns);
+        assert_int_equal(recipe.shares, rows[i].shares);
+        assert_int_equal(recipe.as_is, rows[i].as_is);
     }
 }
 

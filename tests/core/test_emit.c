@@ -75,7 +75,8 @@ static void check_recipe(const struct kiln_recipe *a, const struct kiln_recipe *
     assert_memory_equal(a->reach, b->reach, sizeof a->reach);
     assert_int_equal(a->split, b->split);
     assert_int_equal(a->unit_turns, b->unit_turns);
-    assert_int_equal(a->turns, b->turns);
+    assert_int_equal(a->shares, b->shares);
+    assert_int_equal(a->as_is, b->as_is);
     assert_int_equal(a->time == NULL, b->time == NULL);
     if (a->time)
         assert_memory_equal(a->time, b->time, sizeof *a->time);
@@ -216,7 +217,7 @@ static void every_family(void **state)
     add_all_pairs(&assembly, "tiled TM=8 NV=2 VEC=4 PAD=1", "half");
     add_all_pairs(&assembly, "direct INDEX=32", "single");
     assembly.facts.value[FACT_COMPUTE_CAPABILITY] = 90;
-    add_all_pairs(&assembly, "bulk STREAM=1 COPYA=1 COPYB=1", "half");
+    add_all_pairs(&assembly, "bulk STREAM=1", "half");
     assert_true(assembly_pins(&assembly, pins, 2));
     assembly.recipes[0].kinds = KILN_KIND_CPU;
     assembly.recipes[0].vector_floats = 16;
@@ -249,7 +250,9 @@ static void times_come_back(void **state)
     assert_ptr_equal(assembly.recipes[0].time, assembly.recipes[3].time);
     assert_null(assembly.recipes[2].time);
     assembly.recipes[2].split = 16;
-    assembly.recipes[2].turns = 132;
+    assembly.recipes[2].unit_turns = 132;
+    assembly.recipes[2].shares = 1;
+    assembly.recipes[0].as_is = KILN_PREPARED_BOTH;
     assembly.recipes[1].unit_turns = 4;
     check_emitted(&assembly.bundle, NULL);
     emit_bundle(&assembly.bundle, NULL, &text);

@@ -166,7 +166,9 @@ static void tiles_are_stated(void **state)
                 if (!family->tile[i] || !parts_have_values(family->tile[i], &scope, 1) ||
                     !parts_have_values(family->edges[i], &scope, 0))
                     fail_msg("%s: the tile or the edges of %c", family->name, "MNK"[i]);
-            assert_true(parts_have_values(family->turns, &scope, 0));
+            assert_true(parts_have_values(family->shares, &scope, 0));
+            assert_true(parts_have_values(family->as_is[0], &scope, 0));
+            assert_true(parts_have_values(family->as_is[1], &scope, 0));
             assert_true(parts_have_values(family->unit_turns, &scope, 0));
             assert_true(parts_have_values(family->block[0], &scope, 1));
             assert_true(parts_have_values(family->block[1], &scope, 1));
@@ -360,10 +362,10 @@ static void each_extent_has_its_most_and_its_rest(void **state)
     const struct { const char *text; size_t m, n; bool takes; } rows[] = {
         { "thin SIDE=0 SHORT=2", 4, 1000, true }, { "thin SIDE=0 SHORT=2", 5, 1000, false },
         { "thin SIDE=1 SHORT=2", 1000, 4, true }, { "thin SIDE=1 SHORT=2", 1000, 5, false },
-        { "bulk BM=128 BN=64 EDGES=1 COPYA=1 COPYB=1", 1025, 1028, true },
-        { "bulk BM=128 BN=64 EDGES=1 COPYA=1 COPYB=1", 1029, 1028, false },
-        { "bulk BM=128 BN=64 EDGES=1 COPYA=1 COPYB=1", 1025, 1029, false },
-        { "bulk BM=128 BN=64 EDGES=1 STREAM=1", 1029, 1029, false },
+        { "bulk BM=128 BN=64 EDGES=1", 1025, 1028, true },
+        { "bulk BM=128 BN=64 EDGES=1", 1029, 1028, false },
+        { "bulk BM=128 BN=64 EDGES=1", 1025, 1029, false },
+        { "bulk BM=128 BN=64 EDGES=1 STREAM=1", 1029, 1029, true },
         { "bulk BM=128 BN=64 EDGES=1 STREAM=1", 1029, 1032, true },
         { "direct", 1000, 1000, true },
     };

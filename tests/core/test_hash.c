@@ -111,7 +111,7 @@ static void clay_make(struct clay *clay)
     const struct problem problem = problem_of_pair(precision_find("single"), 0);
     facts_ample(&facts);
     assert_true(assembly_init(&clay->assembly, "clay", &facts));
-    assert_true(config_parse("bulk BM=64 BN=64 TM=4 STREAM=1 COPYA=1 COPYB=1", &config, error));
+    assert_true(config_parse("bulk BM=64 BN=64 TM=4 STREAM=1", &config, error));
     if (!assembly_add(&clay->assembly, &config, &problem, &index, error))
         fail_msg("%s", error);
     clay->recipe = clay->assembly.recipes[0];
@@ -163,7 +163,7 @@ static size_t bytes_elsewhere(size_t size, const struct place *places, size_t nu
 static const struct place recipe_places[] = {
     PLACE(kiln_recipe, precision), PLACE(kiln_recipe, transa), PLACE(kiln_recipe, transb),
     PLACE(kiln_recipe, index_bits), PLACE(kiln_recipe, guard), PLACE(kiln_recipe, tile),
-    PLACE(kiln_recipe, reach), PLACE(kiln_recipe, split), PLACE(kiln_recipe, turns),
+    PLACE(kiln_recipe, reach), PLACE(kiln_recipe, split), PLACE(kiln_recipe, unit_turns),
     PLACE(kiln_recipe, program), PLACE(kiln_recipe, num_stages), PLACE(kiln_recipe, num_regions),
     PLACE(kiln_recipe, kinds), PLACE(kiln_recipe, vector_floats),
 };

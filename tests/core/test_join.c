@@ -15,7 +15,7 @@
     "fact\tLOCAL_BYTES\t" local "\nfact\tREGISTER_BYTES\t1024\n"
 #define RECIPE(text) "recipe\tsingle\t" text "\t0\t0\t0\t0\n"
 #define TIME(call) "time\tsingle\t0\t" call \
-    "\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\n"
+    "\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\n"
 
 static struct winners all, part;
 

@@ -43,10 +43,12 @@ static void dense_products_have_no_gaps(void **state)
         assert_true(kiln_matrix_end(&p.a, 1, &end) && end == 3 * 7);
         assert_true(kiln_matrix_end(&p.b, 1, &end) && end == 5 * 7);
         assert_true(kiln_matrix_end(&p.c, 1, &end) && end == 3 * 5);
-        assert_int_equal(kiln_extent(&p, KILN_DIM_ONE), 1);
-        assert_int_equal(kiln_extent(&p, KILN_DIM_M), 3);
-        assert_int_equal(kiln_extent(&p, KILN_DIM_N), 5);
-        assert_int_equal(kiln_extent(&p, KILN_DIM_K), 7);
+        assert_int_equal(kiln_extent(&p, 4, KILN_DIM_ONE), 1);
+        assert_int_equal(kiln_extent(&p, 4, KILN_DIM_M), 3);
+        assert_int_equal(kiln_extent(&p, 4, KILN_DIM_N), 5);
+        assert_int_equal(kiln_extent(&p, 4, KILN_DIM_K), 7);
+        assert_int_equal(kiln_extent(&p, 4, KILN_DIM_UNITS), 4);
+        assert_int_equal(kiln_extent(&p, 0, KILN_DIM_UNITS), 1);
         assert_ptr_equal(kiln_operand(&p, KILN_PREPARED_A), &p.a);
         assert_ptr_equal(kiln_operand(&p, KILN_PREPARED_B), &p.b);
     }
@@ -314,6 +316,41 @@ static void units_have_groups(void **state)
     }
 }
 
+/* Regions may have a part for each compute unit. */
+static void units_have_parts_of_regions(void **state)
+{
+    static const struct kiln_stage stage = { .entry = "mul", .work_dim = 1,
+        .dim = { KILN_DIM_UNITS }, .tile = { 1 }, .local = { 1 } };
+    static const struct kiln_region region = { .dim = { KILN_DIM_UNITS, KILN_DIM_ONE },
+        .round = { 1, 100 }, .element_bytes = 4 };
+    const struct kiln_recipe recipe = { .name = "units", .index_bits = 64, .num_stages = 1,
+        .stages = &stage, .num_regions = 1, .regions = &region };
+    const struct kiln_product p = dense(17, 32, 21);
+    struct kiln_plan plan;
+    (void) state;
+    assert_true(kiln_plan_make(&recipe, &p, &at_start, 132, &plan));
+    assert_int_equal(plan.workspace_bytes, 132 * 100 * 4);
+    assert_true(kiln_plan_make(&recipe, &p, &at_start, 0, &plan));
+    assert_int_equal(plan.workspace_bytes, 100 * 4);
+}
+
+static void whole_turns_are_not_shared(void **state)
+{
+    static const struct { unsigned shares; uint64_t tiles, whole; uint32_t units; } rows[] = {
+        { 1, 0, 0, 4 }, { 1, 5, 0, 4 }, { 1, 6, 6, 4 }, { 1, 7, 7, 4 }, { 1, 8, 8, 4 },
+        { 1, 9, 8, 4 }, { 1, 13, 8, 4 }, { 1, 14, 14, 4 }, { 0, 9, 9, 4 }, { 1, 1, 1, 0 },
+        { 1, 2, 2, 0 },
+    };
+    struct kiln_recipe recipe = { .unit_turns = 2 };
+    (void) state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        recipe.shares = (uint8_t) rows[i].shares;
+        assert_int_equal(kiln_whole_tiles(&recipe, rows[i].tiles, rows[i].units), rows[i].whole);
+    }
+    recipe.unit_turns = recipe.shares = 0;
+    assert_int_equal(kiln_whole_tiles(&recipe, 7, 4), 7);
+}
+
 static void without_k_the_last_stage_alone_runs(void **state)
 {
     const struct kiln_recipe recipe = packing();
@@ -502,6 +539,8 @@ int main(void)
         cmocka_unit_test(what_overflows_does_not_fit),
         cmocka_unit_test(grids_cover_the_extents),
         cmocka_unit_test(units_have_groups),
+        cmocka_unit_test(units_have_parts_of_regions),
+        cmocka_unit_test(whole_turns_are_not_shared),
         cmocka_unit_test(without_k_the_last_stage_alone_runs),
         cmocka_unit_test(grids_that_overflow_are_none),
         cmocka_unit_test(packs_take_the_place_of_stages),

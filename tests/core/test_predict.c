@@ -74,29 +74,61 @@ static void parts_of_k_are_groups(void **state)
     CHECK(terms, EVEN, 8 * 32 * 16 / 3);
 }
 
-/* Those that take tiles in turn share all steps, whatever the device's units. */
+/* Those that take tiles in turn share the steps of what makes no whole turn, or nothing. */
 static void turns_share_the_steps(void **state)
 {
     struct kiln_recipe recipe = tiles();
     uint64_t terms[KILN_NUM_TERMS];
     (void) state;
-    recipe.turns = 5;
-    const struct kiln_product product = dense(96, 128, 100);
-    kiln_time_terms(&recipe, &product, 4, terms);
-    CHECK(terms, STEPS, 9 * 16);       /* 6 tiles of 7 steps: 42 among 5 */
-    CHECK(terms, ROUNDS, 2);
-    CHECK(terms, PAIRED_STEPS, 0);
-    CHECK(terms, PAIRED_ROUNDS, 0);
-    CHECK(terms, DEPTH, 112);
-    CHECK(terms, EVEN, 6 * 112 * 16 / 4);
-    kiln_time_terms(&recipe, &product, 400, terms);
-    CHECK(terms, STEPS, 9 * 16);
-    CHECK(terms, ROUNDS, 2);
-    recipe.turns = 0;
     recipe.unit_turns = 2;             /* of each unit */
-    kiln_time_terms(&recipe, &product, 4, terms);
-    CHECK(terms, STEPS, 7 * 16);       /* 6 among 8, of 7 steps each */
+    recipe.shares = 1;
+    const struct kiln_product product = dense(96, 128, 100);
+    kiln_time_terms(&recipe, &product, 2, terms);
+    CHECK(terms, STEPS, (7 + 4) * 16); /* 6 tiles of 7 steps: 4 in turn, 14 steps among 4 */
+    CHECK(terms, ROUNDS, 2);
+    CHECK(terms, SHARED, 2 * 32 * 64);
+    CHECK(terms, PAIRED_STEPS, (2 * 7 + 7) * 16);            /* of a unit: 4 tiles, and 14 steps */
+    CHECK(terms, PAIRED_ROUNDS, 3);
+    CHECK(terms, DEPTH, 112);
+    CHECK(terms, EVEN, 6 * 112 * 16 / 2);
+    kiln_time_terms(&recipe, &product, 200, terms);
+    CHECK(terms, STEPS, 16);           /* 42 steps among 400 */
     CHECK(terms, ROUNDS, 1);
+    CHECK(terms, SHARED, 6 * 32 * 64);
+    kiln_time_terms(&recipe, &product, 4, terms);
+    CHECK(terms, STEPS, 7 * 16);       /* 6 of 8 are a turn */
+    CHECK(terms, SHARED, 0);
+    recipe.shares = 0;
+    kiln_time_terms(&recipe, &product, 2, terms);
+    CHECK(terms, STEPS, 2 * 7 * 16);
+    CHECK(terms, ROUNDS, 2);
+    CHECK(terms, PAIRED_STEPS, 3 * 7 * 16);
+    CHECK(terms, SHARED, 0);
+}
+
+/* What is prepared where its rows are not aligned costs a launch, and its elements. */
+static void copies_are_counted(void **state)
+{
+    static const struct { size_t lda, b_offset; bool a, b; } rows[] = {
+        { 104, 0, false, false }, { 101, 0, true, false }, { 104, 6, false, true },
+        { 102, 1, true, true },
+    };
+    struct kiln_recipe recipe = tiles();
+    (void) state;
+    for (int as_is = 0; as_is <= KILN_PREPARED_BOTH; as_is++)
+        for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+            struct kiln_product product = dense(96, 128, 100);
+            uint64_t terms[KILN_NUM_TERMS];
+            const bool a = rows[i].a && as_is & KILN_PREPARED_A;
+            const bool b = rows[i].b && as_is & KILN_PREPARED_B;
+            product.a.ld = rows[i].lda;
+            product.b.offset = rows[i].b_offset;
+            recipe.as_is = (uint8_t) as_is;
+            kiln_time_terms(&recipe, &product, 4, terms);
+            CHECK(terms, COPIES, a || b);
+            CHECK(terms, COPIED_A, a ? 96 * 100 : 0);
+            CHECK(terms, COPIED_B, b ? 100 * 128 : 0);
+        }
 }
 
 static void even_counts_in_parts(void **state)
@@ -249,8 +281,8 @@ static void counts_grow_with_the_extents(void **state)
             recipe.tile[d] = 1 + point_random(&random) % 300;
         }
         recipe.split = 1 + point_random(&random) % 9;
-        recipe.turns = i % 3 == 1 ? 1 + point_random(&random) % 500 : 0;
-        recipe.unit_turns = i % 3 == 2 ? 1 + point_random(&random) % 8 : 0;
+        recipe.unit_turns = i % 3 ? 1 + point_random(&random) % 8 : 0;
+        recipe.shares = i % 3 == 2;
         const uint32_t units = 1 + point_random(&random) % 200;
         large = small;
         large.m += point_random(&random) % 100;
@@ -259,7 +291,7 @@ static void counts_grow_with_the_extents(void **state)
         kiln_time_terms(&recipe, &small, units + point_random(&random) % 3, of_small);
         kiln_time_terms(&recipe, &large, units, of_large);
         for (unsigned t = 0; t < KILN_NUM_TERMS; t++)
-            assert_true(of_small[t] <= of_large[t]);
+            assert_true(of_small[t] <= of_large[t] || t == KILN_TERM_SHARED);
     }
 }
 
@@ -411,6 +443,7 @@ int main(void)
         cmocka_unit_test(rounds_are_whole),
         cmocka_unit_test(parts_of_k_are_groups),
         cmocka_unit_test(turns_share_the_steps),
+        cmocka_unit_test(copies_are_counted),
         cmocka_unit_test(even_counts_in_parts),
         cmocka_unit_test(operands_are_fetched_by_tiles),
         cmocka_unit_test(ragged_rows_are_seen),

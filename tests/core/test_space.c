@@ -60,32 +60,32 @@ static void shards_part_the_space(void **state)
     }
 }
 
-/* A family that reads rows where they lie takes those that begin at multiples of 16 bytes. */
+/* A family that reads rows where they lie takes those that begin at multiples of its pieces. */
 static void a_shape_limits_the_points(void **state)
 {
-    const struct family *bulk = family_find("bulk");
+    const struct family *async = family_find("async");
     const char *reason;
     struct config config;
     struct point point;
     char error[FAMILY_ERROR_BYTES];
     (void) state;
     for (size_t f = 0; f < num_families; f++) {
-        struct space space = make_space(f, 1);
-        if (families[f] != bulk)
+        struct space space = make_space(f, 2);
+        if (families[f] != async)
             continue;
-        assert_true(config_parse("bulk BM=64 BN=64 TM=4 TN=4", &config, error));
+        assert_true(config_parse("async BYTES=16", &config, error));
         assert_true(space_locate(&space, &config, &point));
         assert_true(space_legal(&space, &point, &reason));
         space.m = space.n = space.k = 1500;
         assert_true(space_legal(&space, &point, &reason));
         space.k = 1501;
         assert_false(space_legal(&space, &point, &reason));
-        assert_true(config_parse("bulk BM=64 BN=64 TM=4 TN=4 COPYA=1 COPYB=1", &config, error));
+        assert_true(config_parse("async BYTES=16 COPY=1", &config, error));
         assert_true(space_locate(&space, &config, &point));
         assert_true(space_legal(&space, &point, &reason));
         return;
     }
-    fail_msg("there is no family bulk");
+    fail_msg("there is no family async");
 }
 
 static void shards_are_written_as_parts(void **state)

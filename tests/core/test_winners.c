@@ -10,7 +10,7 @@ static struct winners winners, again;
 
 #define HEAD "kiln-winners\t2\nbundle\ttest\n"
 /* All but two coefficients. */
-#define ZEROS "\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0"
+#define ZEROS "\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0"
 #define RECIPE "recipe\tsingle\tdirect TM=4 VEC=4\t0\t1\tff\tffffffffffffffff\n"
 
 static const char good[] =

@@ -169,7 +169,7 @@ static bool find_byte(struct copy *copy, unsigned long number, const char **name
         unsigned char **at)
 {
     const struct run fixed[] = {
-        RUN("a recipe's modes and guard", copy->recipes[0], precision, turns),
+        RUN("a recipe's modes and guard", copy->recipes[0], precision, as_is),
         RUN("a recipe's program", copy->recipes[0], program, program),
         RUN("a time", copy->time, coefficient, coefficient),
         RUN("a pin", copy->pin, precision, recipe),

@@ -215,6 +215,20 @@ static union argument real_argument(const struct work *work, double value)
     return (union argument) { .real32 = (float) value };
 }
 
+/* Which of buffer, place and leading dimension of a prepared operand; its own where it is as is. */
+static union argument packed_argument(const struct work *work, unsigned prepared, unsigned which)
+{
+    const struct kiln_matrix *matrix = kiln_operand(&work->product, prepared);
+    const bool is_as_is = work->plan.ready & prepared;
+    if (which == 0)
+        return (union argument) { .memory = work->memory[is_as_is ? prepared - 1 : 3] };
+    if (which == 1)
+        return (union argument) {
+            .index64 = is_as_is ? 0 : (int64_t) work->plan.packed_start[prepared]
+        };
+    return index_argument(work, is_as_is ? matrix->ld : work->plan.packed_ld[prepared]);
+}
+
 static union argument argument_of(const struct work *work, enum kiln_arg code)
 {
     const struct kiln_product *p = &work->product;
@@ -230,13 +244,12 @@ static union argument argument_of(const struct work *work, enum kiln_arg code)
     case KILN_ARG_LDA: return index_argument(work, p->a.ld);
     case KILN_ARG_LDB: return index_argument(work, p->b.ld);
     case KILN_ARG_LDC: return index_argument(work, p->c.ld);
-    case KILN_ARG_WORKSPACE: case KILN_ARG_PACKED_A: case KILN_ARG_PACKED_B:
+    case KILN_ARG_WORKSPACE:
         return (union argument) { .memory = work->memory[3] };
-    case KILN_ARG_PACKED_A_AT: case KILN_ARG_PACKED_B_AT:
-        return (union argument) {
-            .index64 = (int64_t) work->plan.packed_start[code == KILN_ARG_PACKED_A_AT
-                    ? KILN_PREPARED_A : KILN_PREPARED_B]
-        };
+    case KILN_ARG_PACKED_A: case KILN_ARG_PACKED_A_AT: case KILN_ARG_PACKED_LDA:
+        return packed_argument(work, KILN_PREPARED_A, code - KILN_ARG_PACKED_A);
+    case KILN_ARG_PACKED_B: case KILN_ARG_PACKED_B_AT: case KILN_ARG_PACKED_LDB:
+        return packed_argument(work, KILN_PREPARED_B, code - KILN_ARG_PACKED_B);
     case KILN_ARG_REGION_0: case KILN_ARG_REGION_1: case KILN_ARG_REGION_2: case KILN_ARG_REGION_3:
         return (union argument) {
             .index64 = (int64_t) work->plan.region_start[code - KILN_ARG_REGION_0]
@@ -299,13 +312,14 @@ static bool run(struct work *work, const char *text)
     if (!good(cuModuleLoadData(&module, text), "cuModuleLoadData"))
         return false;
     bool ok = make_operands(work);
-    // Stages that prepare one operand where another one prepares both come last, to be watched too.
+    // Stages that prepare one operand where another one prepares both come last, to be watched too;
+    // what is taken as it is has no room to be prepared in.
     for (unsigned i = 0; ok && i < work->plan.recipe->num_stages; i++)
-        if (kiln_stage_is_needed(work->plan.recipe, i, KILN_PREPARED_NONE))
+        if (kiln_stage_is_needed(work->plan.recipe, i, work->plan.ready))
             ok = launch(work, module, i);
     ok = ok && judge(work);
     for (unsigned i = 0; ok && i < work->plan.recipe->num_stages; i++)
-        if (!kiln_stage_is_needed(work->plan.recipe, i, KILN_PREPARED_NONE))
+        if (!kiln_stage_is_needed(work->plan.recipe, i, work->plan.ready) && !work->plan.ready)
             ok = launch(work, module, i);
     free_operands(work);
     cuModuleUnload(module);

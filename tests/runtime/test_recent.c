@@ -106,7 +106,9 @@ static void another_problem_is_not_recalled(void **state)
     others[num++].transb = 1;
     others[num++].precision = 16;
     others[num++].precision = 64;
-    others[num++].a.ld = 80;           /* 65 and 66 floats are ragged */
+    others[num++].a.ld = 68;           /* aligned, as 65 and 66 floats are not */
+    others[num++].b.ld = 68;
+    others[num++].a.ld = 80;           /* not ragged either */
     others[num++].b.ld = 80;
     others[num++].c.ld = 80;
     const struct kiln_recent_key key = kiln_recent_key(0, &product);
@@ -120,7 +122,7 @@ static void another_problem_is_not_recalled(void **state)
         check_recalled(&world, &other, 0, 0);
     }
     struct kiln_product same = product;
-    same.a.ld = 1000;
+    same.a.ld = 1001;
     same.b.offset = 3;
     same.c.ld = 67;
     same.c.offset = 1;

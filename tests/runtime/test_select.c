@@ -179,7 +179,8 @@ static void spoil_preparation(struct clay *c, int fault)
     struct kiln_stage *pack = &c->stages[0], *mul = &c->stages[1];
     mul->args[0] = fault == 0 ? KILN_ARG_REGION_1         /* the region of prepared A */
             : fault == 1 ? KILN_ARG_A : fault == 2 ? KILN_ARG_LDA
-            : fault == 3 ? KILN_ARG_PACKED_B : fault == 4 ? KILN_ARG_PACKED_B_AT : mul->args[0];
+            : fault == 3 ? KILN_ARG_PACKED_B : fault == 4 ? KILN_ARG_PACKED_B_AT
+            : fault == 23 ? KILN_ARG_PACKED_LDA : fault == 24 ? KILN_ARG_PACKED_LDB : mul->args[0];
     pack->args[0] = fault == 5 ? KILN_ARG_N : fault == 6 ? KILN_ARG_B
             : fault == 7 ? KILN_ARG_WORKSPACE : fault == 8 ? KILN_ARG_REGION_0
             : fault == 9 ? KILN_ARG_PACKED_B : fault == 10 ? KILN_ARG_C
@@ -217,7 +218,12 @@ static void spoil_recipe(struct clay *c, int fault)
     }
     c->stages[1].tile[0] = fault == 21 ? 2 : 1;       /* beyond the reach */
     c->recipe.split = fault == 22 ? 0 : 1;
-    c->recipe.turns = c->recipe.unit_turns = fault == 23;
+    c->recipe.shares = fault == 23 ? 1 : fault == 24 ? 2 : 0;
+    c->recipe.unit_turns = fault == 24;
+    c->stages[1].adds = fault == 25;
+    c->recipe.as_is = fault == 26 ? KILN_PREPARED_B : fault == 27 ? KILN_PREPARED_A
+            : fault == 28 ? KILN_PREPARED_BOTH + 1 : 0;
+    c->regions[1].element_bytes = fault == 27 ? 8 : 4;       /* no matrix of floats */
 }
 
 /* One fault for each term and kind of coefficient that is none, in turn. */
@@ -255,8 +261,8 @@ static void each_fault_makes_a_bundle_unsound(void **state)
     static const struct {
         void (*spoil)(struct clay *c, int fault);
         int num_faults;
-    } parts[] = {{spoil_pool, 12}, {spoil_program, 4}, {spoil_stage, 10}, {spoil_preparation, 23},
-                 {spoil_recipe, 24}, {spoil_time, 8 * KILN_NUM_TERMS}, {spoil_pin, 6},
+    } parts[] = {{spoil_pool, 12}, {spoil_program, 4}, {spoil_stage, 10}, {spoil_preparation, 25},
+                 {spoil_recipe, 29}, {spoil_time, 8 * KILN_NUM_TERMS}, {spoil_pin, 6},
                  {spoil_bundle, 6}};
     struct clay c;
     (void)state;
