@@ -7,7 +7,7 @@
 #include "predict.h"
 #include "record.h"
 
-enum { TIMES_MAX_CANDIDATES = 64 };
+enum { TIMES_MAX_CANDIDATES = 128 };
 
 /* In the place of a predicted time where there are no coefficients: longer than any. */
 #define TIMES_UNTIMED (KILN_TIME_MAX + 1)

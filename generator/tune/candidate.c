@@ -85,11 +85,17 @@ static void candidate_make(struct candidates *candidates, struct candidate *cand
         spoil(candidate, TRIAL_BUILD, reason);
 }
 
+/* All finalists for all pairs; the drivers of CPUs keep the compiler's whole work of a program. */
+static int num_kept(const struct candidates *candidates)
+{
+    return candidates->facts->value[FACT_IS_CPU] ? CANDIDATES_KEPT_BY_CPU : CANDIDATES_KEPT;
+}
+
 struct candidate *candidate_get(struct candidates *candidates, const struct config *config,
         const struct problem *problem)
 {
     struct candidate *oldest = &candidates->places[0];
-    for (int i = 0; i < CANDIDATES_KEPT; i++) {
+    for (int i = 0; i < num_kept(candidates); i++) {
         struct candidate *place = &candidates->places[i];
         if (place->used && config_equal(&place->config, config) &&
             place->problem.precision == problem->precision &&

@@ -12,8 +12,9 @@
 #include "supervise.h"
 #include "verify.h"
 
-enum { CANDIDATES_KEPT = 48, CANDIDATE_LOG_BYTES = 4096 };
-_Static_assert((int) CANDIDATES_KEPT >= (int) TRIAL_MAX_CONFIGS, "all of a request are kept");
+enum { CANDIDATES_KEPT = 256, CANDIDATES_KEPT_BY_CPU = 80, CANDIDATE_LOG_BYTES = 4096 };
+_Static_assert((int) CANDIDATES_KEPT_BY_CPU >= (int) TRIAL_MAX_CONFIGS,
+        "all of a request are kept");
 
 /* What the library and the driver's compiler had to say. */
 struct candidate_log {

@@ -8,7 +8,7 @@
 
 #include <math.h>
 
-enum { GENERIC_SHAPES = 12, FITTED_FROM = 18, FIT_EVERY = 6, NARROW_MOST = 4, AGAIN_MOST = 4 };
+enum { GENERIC_SHAPES = 12, FITTED_FROM = 12, FIT_EVERY = 6, NARROW_MOST = 4, AGAIN_MOST = 4 };
 
 /* By this factor a finalist's predicted time may be behind the best one's; others are not timed. At
  * shapes that are held back a false prediction must show. */

@@ -57,6 +57,38 @@ void finalists_add(struct plan *plan, const struct config *config)
         plan->finalists[plan->num_finalists++] = *config;
 }
 
+/* The next value of a parameter in a direction with which the configuration is legal. */
+static bool move(const struct plan *plan, unsigned param, int step, struct config *config)
+{
+    const struct problem problem = problem_of_pair(plan->precision, 0);
+    long values[FAMILY_MAX_VALUES];
+    const int num = (int) param_values(&config->family->params[param], values);
+    const char *reason;
+    int at = 0;
+    while (at < num && values[at] != config->value[param])
+        at++;
+    for (at += step; at >= 0 && at < num; at += step) {
+        config->value[param] = values[at];
+        if (config_legal(config, &problem, &plan->tuner->facts, &reason))
+            return true;
+    }
+    return false;
+}
+
+void finalists_add_siblings(struct plan *plan)
+{
+    const unsigned num = plan->num_finalists;
+    for (unsigned i = 0; i < num; i++) {
+        const struct family *family = plan->finalists[i].family;
+        for (unsigned p = 0; p < family->num_params; p++)
+            for (int step = -1; step <= 1 && family->params[p].sibling; step += 2) {
+                struct config sibling = plan->finalists[i];
+                if (move(plan, p, step, &sibling))
+                    finalists_add(plan, &sibling);
+            }
+    }
+}
+
 void finalists_add_best(struct plan *plan, const struct quest *quest, unsigned from, unsigned to)
 {
     for (unsigned i = from; i < to; i++) {

@@ -28,6 +28,10 @@ const struct record *finalists_best(const struct plan *plan, enum record_kind ki
 /* Adds one that is not there yet, as long as there is room. */
 void finalists_add(struct plan *plan, const struct config *config);
 
+/* Adds the siblings of those that are there, the first ones' first, as long as there is room: what
+ * differs by the next legal value of one parameter that says less of speed than of shapes. */
+void finalists_add_siblings(struct plan *plan);
+
 /* The best of a search, and others that are not its near copies: those would win and lose alike.
  * Second looks, where they were taken, count more than the first one. */
 void finalists_add_best(struct plan *plan, const struct quest *quest, unsigned from, unsigned to);

@@ -4,7 +4,7 @@
 
 #include "tuner.h"
 
-enum { MAX_FINALISTS = 31, STARTERS = 8 };
+enum { MAX_FINALISTS = 56, STARTERS = 8 };
 
 /* What the plan knows about one precision. */
 struct plan {

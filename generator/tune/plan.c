@@ -30,9 +30,11 @@
 enum { FIRST_SHAPES = 3 * DRAW_NUM_CLASSES, MATRIX_SHAPES = 400, HELD_SHAPES = 60 };
 
 /* The ends of the phases, as parts of a precision's budget; second looks take the last of the
- * search's. Where relatives have searched already, more is left for what comes after it. */
+ * search's. Where relatives have searched already, more is left for what comes after it; and on
+ * what is no CPU, where presets and their siblings leave a search little to find, and many
+ * finalists want many shapes. */
 static const double first_end = 0.12, starters_end = 0.18, search_end = 0.50,
-        kin_search_end = 0.25, edges_end = 0.70, matrix_end = 0.90;
+        short_search_end = 0.28, edges_end = 0.70, short_edges_end = 0.55, matrix_end = 0.92;
 
 /* From so many configurations of relatives on. */
 enum { MANY_KIN = 6 };
@@ -143,12 +145,19 @@ static void find_speed(struct plan *plan)
     plan->generic_rate = baseline_rate(plan->tuner, plan->precision, seconds, HUGE_VAL);
 }
 
+/* Is the search short? */
+static bool is_short(const struct plan *plan, unsigned num_kin)
+{
+    return num_kin >= MANY_KIN ||
+           (!plan->tuner->facts.value[FACT_IS_CPU] && !plan->tuner->num_own);
+}
+
 /* The verified ones of what is known; the others remain candidates. */
 static bool time_first(struct plan *plan)
 {
     struct first first = { .num = 0 };
     first_list(plan->tuner, plan->precision, &first);
-    plan->search_end = first.num_kin >= MANY_KIN ? kin_search_end : search_end;
+    plan->search_end = is_short(plan, first.num_kin) ? short_search_end : search_end;
     progress_phase(plan->tuner, "%s first", plan->precision->name);
     plan_limit_beyond(plan, first_end, true);
     tuner_warm(plan->tuner, &(struct problem) { plan->precision, false, false }, first.configs,
@@ -184,7 +193,8 @@ static bool check_edges(struct plan *plan)
     progress_phase(plan->tuner, "%s edges", plan->precision->name);
     plan_limit(plan, 1, false);
     plan->num_finalists = verify_all(plan->tuner, plan->precision, plan->finalists,
-            plan->num_finalists, plan->start + edges_end * plan->seconds);
+            plan->num_finalists, plan->start + plan->seconds *
+                    (plan->search_end < search_end ? short_edges_end : edges_end));
     return !plan_must_stop(plan);
 }
 
@@ -211,6 +221,7 @@ bool plan_precision(struct tuner *tuner, const struct precision *precision, doub
     search_all(&plan);
     if (plan_must_stop(&plan) || plan_is_part(tuner))
         return !plan_must_stop(&plan);
+    finalists_add_siblings(&plan);
     return check_edges(&plan) && drawn_time_own(&plan, matrix_end) &&
            drawn_time(&plan, RECORD_MATRIX, "tune", MATRIX_SHAPES, matrix_end) &&
            drawn_time(&plan, RECORD_HELD, "held", HELD_SHAPES, 1);

@@ -84,7 +84,7 @@ static unsigned count_pruned(const struct config *config)
 
 static void a_finalist_far_behind_is_left_out(void **state)
 {
-    enum { FITTED_FROM = 18 };
+    enum { FITTED_FROM = 12 };
     unsigned shapes = 0, timed = 0;
     (void) state;
     is_uneven = true;

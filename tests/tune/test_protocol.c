@@ -92,7 +92,7 @@ static void test_requests(void **state)
     assert_string_equal(line, "compile s 1 0 1");
     assert_true(protocol_read_request(line, &read) && read.kind == TRIAL_COMPILE);
     static const char *const wrong[] = {
-        "edges s 0 0 0", "edges s 0 0 33", "edges s 2 0 1", "edges q 0 0 1", "edges s 0 0 1 1",
+        "edges s 0 0 0", "edges s 0 0 65", "edges s 2 0 1", "edges q 0 0 1", "edges s 0 0 1 1",
         "measure s 0 0 1 1 1 nan 1", "measure s 0 0 -1 1 1 0 1", "measure s 0 0 1 1 1 -1 1",
         "edges", "",
     };
