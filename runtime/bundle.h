@@ -27,7 +27,7 @@ enum {
 };
 
 /* The extents that data may name: those of the product, one, and the compute units of the device.
- * Regions may name these in recipes of 64-bit indices. */
+ * Regions that hold no operand may name these in recipes of 64-bit indices. */
 enum kiln_dim { KILN_DIM_ONE, KILN_DIM_M, KILN_DIM_N, KILN_DIM_K, KILN_DIM_UNITS, KILN_NUM_DIMS };
 
 /* Operands that a recipe brings into a form of its own before it multiplies, as a set. */
@@ -66,7 +66,7 @@ enum kiln_arg {
  * elements of element_bytes each.
  *
  * At most one region holds prepared A, and one B. It lies in the workspace, or, when a call brings
- * a pack, in the pack; so kernels find it by the PACKED codes alone, and it may depend on nothing
+ * a pack, in the pack, or nowhere where the operand is taken as it is; so kernels find it by the PACKED codes alone, and it may depend on nothing
  * but its operand. */
 struct kiln_region {
     uint8_t dim[2];                    /* enum kiln_dim */

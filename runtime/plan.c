@@ -256,8 +256,7 @@ static size_t parts(size_t extent, size_t size)
     return extent / size + (extent % size != 0);
 }
 
-/* Is any tile shared? Where there are too many to count, none is taken for shared by a kernel
- * that counts in fewer bits: the stage that adds up is launched all the same. */
+/* Is any tile shared? Where there are too many to count, the stage that adds up is launched. */
 static bool shares_tiles(const struct kiln_recipe *recipe, const struct kiln_product *product,
         uint32_t units)
 {

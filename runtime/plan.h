@@ -142,8 +142,9 @@ struct kiln_plan {
 };
 
 /* Plans the launches and regions of a recipe on a device with so many compute units (0 is taken as
- * 1), whether it takes the product or not; false on overflow. The last stage writes C even when k
- * is 0 and its work-groups divide k among themselves. */
+ * 1), whether it takes the product or not; false on overflow. A stage that adds up what is shared has
+ * no work-groups where nothing is; any other last stage writes C even when k is 0 and its work-groups
+ * divide k among themselves. */
 bool kiln_plan_make(const struct kiln_recipe *recipe, const struct kiln_product *product,
         const struct kiln_places *places, uint32_t units, struct kiln_plan *plan);
 

@@ -142,6 +142,23 @@ static bool argument_is_sound(const struct kiln_recipe *recipe, const struct kil
            (place == KILN_PREPARED_NONE || kiln_prepared_region(recipe, place) != NULL);
 }
 
+/* A stage that takes an operand prepared or as it is must be told its leading dimension, and finds
+ * it in no image. */
+static bool as_is_is_told(const struct kiln_recipe *recipe, const struct kiln_stage *stage)
+{
+    unsigned places = 0, leads = 0;
+    bool has_image = false;
+    for (unsigned i = 0; i < stage->num_args; i++) {
+        const unsigned code = stage->args[i];
+        const bool is_lead = code == KILN_ARG_PACKED_LDA || code == KILN_ARG_PACKED_LDB;
+        places |= place_of(code);
+        leads |= is_lead ? place_of(code) : 0u;
+        has_image = has_image || code == KILN_ARG_WORKSPACE_IMAGE;
+    }
+    return stage->prepares != KILN_PREPARED_NONE || recipe->as_is == KILN_PREPARED_NONE ||
+           ((places & recipe->as_is & ~leads) == 0 && !has_image);
+}
+
 /* Tiles along M, N and K count towards the reach of indices; others are work-groups. */
 static bool tile_is_sound(const struct kiln_recipe *recipe, unsigned dim, uint32_t tile)
 {
@@ -153,7 +170,7 @@ static bool stage_is_sound(const struct kiln_recipe *recipe, const struct kiln_s
 {
     if (stage->entry == NULL || stage->work_dim < 1 || stage->work_dim > 3 ||
         stage->num_args > KILN_MAX_ARGS || stage->prepares > KILN_PREPARED_BOTH ||
-        stage->adds > recipe->shares) {
+        stage->adds > (stage->prepares == KILN_PREPARED_NONE ? recipe->shares : 0)) {
         return false;
     }
     for (unsigned d = 0; d < stage->work_dim; d++) {
@@ -168,7 +185,18 @@ static bool stage_is_sound(const struct kiln_recipe *recipe, const struct kiln_s
             return false;
         }
     }
-    return true;
+    return as_is_is_told(recipe, stage);
+}
+
+/* Something is launched where nothing is shared and all operands are ready. */
+static bool has_multiplying_stage(const struct kiln_recipe *recipe)
+{
+    bool found = false;
+    for (unsigned i = 0; i < recipe->num_stages; i++) {
+        const struct kiln_stage *stage = &recipe->stages[i];
+        found = found || (stage->prepares == KILN_PREPARED_NONE && !stage->adds);
+    }
+    return found;
 }
 
 /* What is prepared has one region and a stage for it alone, and the last stage multiplies. */
@@ -237,7 +265,7 @@ static bool recipe_is_sound(const struct kiln_recipe *recipe, uint32_t num_progr
             return false;
         }
     }
-    return preparation_is_sound(recipe, KILN_PREPARED_A) &&
+    return has_multiplying_stage(recipe) && preparation_is_sound(recipe, KILN_PREPARED_A) &&
            preparation_is_sound(recipe, KILN_PREPARED_B);
 }
 

@@ -13,7 +13,7 @@ the bundle is to serve (tuned/generic/least.tsv), and leaves journal.tsv and win
 DIR/least. On a CPU whose vectors are longer than 256 bits it tunes a second time, in DIR/least_256,
 as for one with vectors of 256 bits. The same command goes on where it stopped.
 
-    --device NAME    substring of the device's name
+    --device NAME    substring of the device's name; "" is the first device
     --seconds N      budget of each tuning (default 600)
 
 Then, anywhere: chooses the best few recipes of each tuning, puts what is not tuned and serves
@@ -49,6 +49,7 @@ need_number()
 root=$(cd "$(dirname "$0")/.." && pwd)
 generic=$root/tuned/generic
 device=
+has_device=false
 output=
 seconds=600
 bundle_kib=80
@@ -61,7 +62,7 @@ while [ $# -gt 0 ]; do
         --device | --output | --seconds | --bundle-kib | --build | --into)
             [ $# -ge 2 ] || wrong "$1 needs a value"
             case $1 in
-                --device) device=$2 ;;
+                --device) device=$2; has_device=true ;;
                 --output) output=$2 ;;
                 --seconds) need_number "$1" "$2"; seconds=$2 ;;
                 --bundle-kib) need_number "$1" "$2"; bundle_kib=$2 ;;
@@ -98,7 +99,7 @@ tune()
 
 tune_all()
 {
-    [ -n "$device" ] || wrong "--device says on which device to tune"
+    $has_device || wrong "--device says on which device to tune"
     [ -x "$build/tuned/kiln-tune" ] || fail "there is no $build/tuned/kiln-tune: build first"
     mkdir -p "$output"
     "$build/tuned/kiln-tune" probe --device "$device" >"$output/device.txt" ||
@@ -155,7 +156,7 @@ END
 }
 
 if $joins; then
-    [ -z "$device$output" ] || wrong "--join is a step of its own"
+    ! $has_device && [ -z "$output" ] || wrong "--join is a step of its own"
     join_all
 else
     [ -n "$output" ] || wrong "--output or --join is needed"

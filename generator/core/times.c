@@ -10,7 +10,8 @@
 /* Of fewer that were timed in turn nobody can tell whether the machine or one of them was slow. */
 enum { MOMENT_LEAST = 3, FIT_PASSES = 4 };
 
-/* Where others were timed at four times as many shapes, fewer than these say too little. */
+/* Of what takes four times as many of the shapes that were timed, fewer samples than these say too
+ * little. */
 enum { SEVERAL_SAMPLES = 10 };
 
 int times_find(const struct times *times, const struct config *config)
@@ -107,19 +108,7 @@ struct timings {
     struct timing *list;
     size_t num;
     struct fit_sample *samples;        /* room for all */
-    size_t least;                      /* samples of one that is fitted without a prior */
 };
-
-/* The fewest samples that do beside those that others have. */
-static size_t least_samples(const struct times *times, const struct timings *timings)
-{
-    size_t num[TIMES_MAX_CANDIDATES] = { 0 }, most = 0;
-    for (size_t i = 0; i < timings->num; i++)
-        num[timings->list[i].candidate]++;
-    for (unsigned c = 0; c < times->num_candidates; c++)
-        most = num[c] > most ? num[c] : most;
-    return most / 4 < SEVERAL_SAMPLES ? most / 4 : SEVERAL_SAMPLES;
-}
 
 static bool list_timings(const struct records *records, const struct times *times,
         struct timings *timings)
@@ -136,9 +125,27 @@ static bool list_timings(const struct records *records, const struct times *time
         if (candidate >= 0)
             timings->list[timings->num++] = (struct timing) { r, (unsigned) candidate, 1 };
     }
-    if (timings->list)
-        timings->least = least_samples(times, timings);
     return timings->list && timings->samples;
+}
+
+/* Were both timed in turn with each other? A search asks one by one, and generic is timed alone. */
+static bool same_moment(const struct record *a, const struct record *b)
+{
+    return a->kind == b->kind && a->kind != RECORD_SEARCH && a->kind != RECORD_GENERIC &&
+           a->pair == b->pair && a->m == b->m && a->n == b->n && a->k == b->k;
+}
+
+/* The fewest samples that do for a candidate, beside the shapes of the list that it takes. */
+static size_t least_samples(const struct times *times, unsigned number,
+        const struct timings *timings)
+{
+    size_t taken = 0;
+    for (size_t i = 0; i < timings->num; i++) {
+        const struct record *r = timings->list[i].row;
+        taken += (i == 0 || !same_moment(timings->list[i - 1].row, r)) &&
+                 times_predict(times, (int) number, r->pair, r->m, r->n, r->k) < UINT64_MAX;
+    }
+    return taken / 4 < SEVERAL_SAMPLES ? taken / 4 : SEVERAL_SAMPLES;
 }
 
 static void fit_candidate(const struct records *records, struct times *times, unsigned number,
@@ -159,15 +166,8 @@ static void fit_candidate(const struct records *records, struct times *times, un
     const struct kiln_time *prior = records->prior
             ? records->prior(times->facts, times->precision, &candidate->config) : NULL;
     candidate->has_prior = prior;
-    candidate->is_fitted = (prior || num >= timings->least) &&
+    candidate->is_fitted = (prior || num >= least_samples(times, number, timings)) &&
                            fit_time(timings->samples, num, prior, &candidate->time);
-}
-
-/* Were both timed in turn with each other? A search asks one by one, and generic is timed alone. */
-static bool same_moment(const struct record *a, const struct record *b)
-{
-    return a->kind == b->kind && a->kind != RECORD_SEARCH && a->kind != RECORD_GENERIC &&
-           a->pair == b->pair && a->m == b->m && a->n == b->n && a->k == b->k;
 }
 
 /* By how much more than predicted those that were timed together took: the mean of the logarithms,

@@ -234,8 +234,10 @@ bool candidate_verify_edges(struct candidates *candidates, struct candidate *can
 void candidates_init(struct candidates *candidates, struct launcher *launcher,
         struct verifier *verifier, const struct device_facts *facts)
 {
-    *candidates = (struct candidates) { .launcher = launcher, .verifier = verifier,
-            .facts = facts };
+    memset(candidates, 0, sizeof *candidates);   /* too large for a temporary on a stack */
+    candidates->launcher = launcher;
+    candidates->verifier = verifier;
+    candidates->facts = facts;
 }
 
 void candidates_free(struct candidates *candidates)

@@ -220,7 +220,7 @@ static void add_aligned(struct collection *all, const size_t tile[3])
 }
 
 enum { ALIGNED_CASES = 4 };
-_Static_assert(sizeof classes / sizeof classes[0] + 4 * ASSEMBLY_MAX_EDGES + 3 + ALIGNED_CASES <=
+_Static_assert(sizeof classes / sizeof classes[0] + 4 * ASSEMBLY_MAX_EDGES + 5 + ALIGNED_CASES <=
                VERIFY_MAX_EDGES,
         "a class may be left out");
 
@@ -239,6 +239,11 @@ unsigned verify_edges(const struct problem *problem, const struct kiln_recipe *r
         add_blocks(&all, "turn-and-one", edges->block, edges->turns + 1);
         add_blocks(&all, "turns", edges->block,
                 2 * (size_t) edges->turns + odd_rest(edges->turns));
+    }
+    if (edges->turns && recipe->shares) {        /* three quarters of a turn are a turn */
+        const size_t border = (size_t) edges->turns * 3 / 4;
+        add_blocks(&all, "turn-shared", edges->block, border > 0 ? border - 1 : 0);
+        add_blocks(&all, "turn-nearly-full", edges->block, border);
     }
     if (recipe->as_is)
         add_aligned(&all, tile);

@@ -31,8 +31,9 @@ enum { FIRST_SHAPES = 3 * DRAW_NUM_CLASSES, MATRIX_SHAPES = 400, HELD_SHAPES = 6
 
 /* The ends of the phases, as parts of a precision's budget; second looks take the last of the
  * search's. Where relatives have searched already, more is left for what comes after it; and on
- * what is no CPU, where presets and their siblings leave a search little to find, and many
- * finalists want many shapes. */
+ * what is no CPU, where presets and their siblings leave a search little to find and many finalists
+ * want many shapes, unless the application has shapes of its own. Shards and what is merged of them
+ * keep to the long search. */
 static const double first_end = 0.12, starters_end = 0.18, search_end = 0.50,
         short_search_end = 0.28, edges_end = 0.70, short_edges_end = 0.55, matrix_end = 0.92;
 
@@ -221,7 +222,6 @@ bool plan_precision(struct tuner *tuner, const struct precision *precision, doub
     search_all(&plan);
     if (plan_must_stop(&plan) || plan_is_part(tuner))
         return !plan_must_stop(&plan);
-    finalists_add_siblings(&plan);
     return check_edges(&plan) && drawn_time_own(&plan, matrix_end) &&
            drawn_time(&plan, RECORD_MATRIX, "tune", MATRIX_SHAPES, matrix_end) &&
            drawn_time(&plan, RECORD_HELD, "held", HELD_SHAPES, 1);

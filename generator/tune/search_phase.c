@@ -150,7 +150,8 @@ static void add_known(struct plan *plan, unsigned from, unsigned to)
 }
 
 /* The search begins where what came before it ends. The most of what was known before it comes
- * first, then the best of each quest, then the next best, then the rest. */
+ * first, then the best of each quest, then the next best, then the siblings of all these, then the
+ * rest. */
 static bool search_each(struct plan *plan, const struct quest *quests, size_t num, size_t own,
         double end)
 {
@@ -170,6 +171,7 @@ static bool search_each(struct plan *plan, const struct quest *quests, size_t nu
     for (unsigned rank = 0; rank < PER_SEARCH; rank++)
         for (size_t i = 0; i < num; i++)
             finalists_add_best(plan, &quests[i], rank, rank + 1);
+    finalists_add_siblings(plan);
     add_known(plan, MOST_KNOWN, MAX_FINALISTS);
     return !plan_must_stop(plan);
 }
@@ -257,6 +259,7 @@ static bool look_again(struct plan *plan, const struct quest *quests, size_t num
     add_known(plan, 0, STARTERS);
     for (size_t q = 0; q < num_quests; q++)
         finalists_add_best(plan, &quests[q], 0, PER_SEARCH);
+    finalists_add_siblings(plan);
     return true;
 }
 

@@ -316,6 +316,12 @@ static void drop_far_behind(struct timing_entry *entries, unsigned num, bool is_
             stop_slow(&entries[i]);
 }
 
+/* The wall's clock repeats less well. */
+static double enough_for(const struct launcher *launcher, const struct timing_limits *limits)
+{
+    return launcher->by_wall ? fmax(limits->enough, enough_of_many) : limits->enough;
+}
+
 static void add_sample(struct launcher *launcher, struct timing_entry *entry,
         const struct timing_limits *limits)
 {
@@ -326,7 +332,7 @@ static void add_sample(struct launcher *launcher, struct timing_entry *entry,
     entry->total += seconds * entry->repeat;
     if (entry->num_samples < TIMING_MIN_SAMPLES)
         return;
-    if (entry->num_samples < TIMING_MAX_SAMPLES && entry->total < limits->enough)
+    if (entry->num_samples < TIMING_MAX_SAMPLES && entry->total < enough_for(launcher, limits))
         return;
     entry->done = true;
     entry->result->outcome = TRIAL_OK;

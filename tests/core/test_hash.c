@@ -164,13 +164,14 @@ static const struct place recipe_places[] = {
     PLACE(kiln_recipe, precision), PLACE(kiln_recipe, transa), PLACE(kiln_recipe, transb),
     PLACE(kiln_recipe, index_bits), PLACE(kiln_recipe, guard), PLACE(kiln_recipe, tile),
     PLACE(kiln_recipe, reach), PLACE(kiln_recipe, split), PLACE(kiln_recipe, unit_turns),
+    PLACE(kiln_recipe, shares), PLACE(kiln_recipe, as_is),
     PLACE(kiln_recipe, program), PLACE(kiln_recipe, num_stages), PLACE(kiln_recipe, num_regions),
     PLACE(kiln_recipe, kinds), PLACE(kiln_recipe, vector_floats),
 };
 static const struct place stage_places[] = {
     PLACE(kiln_stage, work_dim), PLACE(kiln_stage, dim), PLACE(kiln_stage, tile),
     PLACE(kiln_stage, local), PLACE(kiln_stage, local_bytes), PLACE(kiln_stage, num_args),
-    PLACE(kiln_stage, prepares),
+    PLACE(kiln_stage, prepares), PLACE(kiln_stage, adds),
 };
 static const struct place args_place[] = { PLACE(kiln_stage, args) };
 static const struct place region_places[] = {
@@ -248,9 +249,9 @@ static void no_field_is_elsewhere(void **state)
     if (sizeof(void *) != 8)
         skip();
     assert_int_equal(bytes_elsewhere(sizeof(struct kiln_recipe), PLACES(recipe_places)),
-            4 * sizeof(void *) + 12);
+            4 * sizeof(void *) + 10);
     assert_int_equal(bytes_elsewhere(sizeof(struct kiln_stage), PLACES(stage_places)),
-            sizeof(void *) + 6 + KILN_MAX_ARGS);
+            sizeof(void *) + 5 + KILN_MAX_ARGS);
     assert_int_equal(bytes_elsewhere(sizeof(struct kiln_region), PLACES(region_places)), 5);
     assert_int_equal(sizeof(struct kiln_guard), 12 * sizeof(uint32_t));
 }

@@ -13,6 +13,7 @@
 #include "internal.h"
 #include "core/family.h"
 #include "core/files.h"
+#include "core/pool.h"
 #include "tune/device.h"
 #include "tune/matrix.h"
 #include "tune/verify.h"
@@ -345,16 +346,18 @@ static char *binary_of(cl_program program, size_t *size)
     return text;
 }
 
-static char *compile(cl_context context, cl_device_id device, const struct kiln_program *source)
+static char *compile(cl_context context, cl_device_id device, const struct kiln_pool *pool,
+        const struct kiln_program *source)
 {
     size_t size = 0;
-    char *text = NULL;
-    cl_program program = clCreateProgramWithSource(context, source->num_pieces,
-            (const char **) source->pieces, NULL, NULL);
+    char *text = NULL, *kernels = pool_text(pool, source);
+    const char *pieces[] = { kernels };
+    cl_program program = kernels ? clCreateProgramWithSource(context, 1, pieces, NULL, NULL) : NULL;
     if (program && clBuildProgram(program, 1, &device, NULL, NULL, NULL) == CL_SUCCESS)
         text = binary_of(program, &size);
     if (program)
         clReleaseProgram(program);
+    free(kernels);
     if (text && (!strstr(text, ".target sm_") ||
                  (source->ptx && !kiln_ptx_unmask(text, size, source->ptx)))) {
         free(text);
@@ -365,7 +368,7 @@ static char *compile(cl_context context, cl_device_id device, const struct kiln_
 
 /* Recipes share programs: each is compiled once. */
 static bool save_program(const struct options *options, cl_context context, cl_device_id device,
-        const struct kiln_program *program)
+        const struct kiln_pool *pool, const struct kiln_program *program)
 {
     char path[PATH_BYTES], error[FILES_ERROR_BYTES];
     path_of(options->save, program, path);
@@ -374,7 +377,7 @@ static bool save_program(const struct options *options, cl_context context, cl_d
         free(text);
         return true;
     }
-    text = compile(context, device, program);
+    text = compile(context, device, pool, program);
     const bool ok = text && files_write(path, text, strlen(text), error);
     if (!ok)
         fprintf(stderr, "ptx_check: %s: %s\n", path, text ? error : "does not compile to PTX");
@@ -396,7 +399,7 @@ static int save_all(const struct options *options)
         for (uint32_t i = 0; i < kiln_linked_bundles[b]->num_recipes; i++) {
             const struct kiln_bundle *bundle = kiln_linked_bundles[b];
             if (strstr(bundle->recipes[i].name, options->recipe))
-                num_failures += !save_program(options, context, device,
+                num_failures += !save_program(options, context, device, &bundle->pool,
                         &bundle->programs[bundle->recipes[i].program]);
         }
     if (context)

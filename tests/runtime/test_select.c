@@ -218,11 +218,13 @@ static void spoil_recipe(struct clay *c, int fault)
     }
     c->stages[1].tile[0] = fault == 21 ? 2 : 1;       /* beyond the reach */
     c->recipe.split = fault == 22 ? 0 : 1;
-    c->recipe.shares = fault == 23 ? 1 : fault == 24 ? 2 : 0;
-    c->recipe.unit_turns = fault == 24;
-    c->stages[1].adds = fault == 25;
+    c->recipe.shares = fault == 23 || fault >= 29 ? 1 : fault == 24 ? 2 : 0;
+    c->recipe.unit_turns = fault == 24 || fault >= 29;
+    c->stages[1].adds = fault == 25 || fault == 29;
+    c->stages[0].adds = fault == 30;         /* it prepares */
     c->recipe.as_is = fault == 26 ? KILN_PREPARED_B : fault == 27 ? KILN_PREPARED_A
-            : fault == 28 ? KILN_PREPARED_BOTH + 1 : 0;
+            : fault == 28 ? KILN_PREPARED_BOTH + 1
+            : fault == 31 ? KILN_PREPARED_A : 0;             /* mul is not told lda */
     c->regions[1].element_bytes = fault == 27 ? 8 : 4;       /* no matrix of floats */
 }
 
@@ -262,7 +264,7 @@ static void each_fault_makes_a_bundle_unsound(void **state)
         void (*spoil)(struct clay *c, int fault);
         int num_faults;
     } parts[] = {{spoil_pool, 12}, {spoil_program, 4}, {spoil_stage, 10}, {spoil_preparation, 25},
-                 {spoil_recipe, 29}, {spoil_time, 8 * KILN_NUM_TERMS}, {spoil_pin, 6},
+                 {spoil_recipe, 32}, {spoil_time, 8 * KILN_NUM_TERMS}, {spoil_pin, 6},
                  {spoil_bundle, 6}};
     struct clay c;
     (void)state;

@@ -117,7 +117,8 @@ static size_t num_blocks(const struct assembly_edges *edges, const struct verify
 static void check_turns(const struct edge_case *cases, unsigned num,
         const struct kiln_recipe *recipe, const struct assembly_edges *edges)
 {
-    bool fewer = false, one_more = false, several = false;
+    const size_t border = (size_t) edges->turns * 3 / 4;
+    bool fewer = false, one_more = false, several = false, shared = border < 2, full = border < 1;
     for (unsigned i = 0; i < num; i++) {
         const size_t tiles = num_blocks(edges, &cases[i].of);
         if (cases[i].of.k <= 2 * recipe->tile[2] || cases[i].of.alpha == 0)
@@ -125,8 +126,33 @@ static void check_turns(const struct edge_case *cases, unsigned num,
         fewer = fewer || tiles + 1 == edges->turns || edges->turns == 1;
         one_more = one_more || tiles == edges->turns + 1;
         several = several || tiles > 2 * edges->turns;
+        shared = shared || tiles + 1 == border;
+        full = full || tiles == border;
     }
     assert_true(!edges->turns || (fewer && one_more && several));
+    assert_true(!recipe->shares || (shared && full));
+}
+
+static bool is_aligned(size_t ld, size_t offset, size_t element_bytes)
+{
+    return (ld | offset) * element_bytes % KILN_ALIGNED_BYTES == 0;
+}
+
+/* What is taken as it is where it is aligned meets each operand aligned and not, beside the other
+ * one aligned and not. */
+static void check_aligned(const struct edge_case *cases, unsigned num,
+        const struct kiln_recipe *recipe)
+{
+    bool seen[2][2] = { { false } };
+    for (unsigned i = 0; i < num; i++) {
+        const struct verify_case *of = &cases[i].of;
+        const size_t bytes = (size_t) of->problem.precision->element_bytes;
+        const size_t lda = (of->problem.transa ? of->m : of->k) + of->pad_a;
+        const size_t ldb = (of->problem.transb ? of->k : of->n) + of->pad_b;
+        if (of->m && of->n && of->k && of->alpha != 0)
+            seen[is_aligned(lda, of->offset_a, bytes)][is_aligned(ldb, of->offset_b, bytes)] = true;
+    }
+    assert_true(!recipe->as_is || (seen[0][0] && seen[0][1] && seen[1][0] && seen[1][1]));
 }
 
 /* Only a device with many work-groups has as many tiles. */
@@ -159,6 +185,7 @@ static void check_recipe(const struct problem *problem, const struct kiln_recipe
     check_several(cases, num, recipe);
     check_edges(cases, num, recipe, edges);
     check_turns(cases, num, recipe, edges);
+    check_aligned(cases, num, recipe);
 }
 
 static void check_config(const struct config *config, const struct problem *problem,

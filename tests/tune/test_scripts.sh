@@ -124,3 +124,12 @@ cp "$dir/budgets/single-long/journal.tsv" "$dir/before"
 # shellcheck disable=SC2086
 says 1 "single: after $seconds s" "$script" $options --least 100 "$kiln_tune" "$dir/budgets"
 cmp "$dir/before" "$dir/budgets/single-long/journal.tsv" || fail "compare_budgets.sh tuned again"
+
+# The generic bundle's: an empty name of a device is the first one.
+script=$scripts/make_generic.sh
+says 0 "usage: scripts/make_generic.sh" "$script" --help
+says 2 "--output or --join is needed" "$script"
+says 2 "--device says on which device" "$script" --output "$dir/generic"
+says 1 "there is no /nowhere/tuned/kiln-tune" "$script" --device "" --output "$dir/generic" \
+    --build /nowhere
+says 2 "--join is a step of its own" "$script" --device "" --join "$dir/generic"
