@@ -122,6 +122,13 @@ static void clay_make(struct clay *clay)
     memcpy(clay->stages, clay->recipe.stages, clay->recipe.num_stages * sizeof clay->stages[0]);
     memcpy(clay->regions, clay->recipe.regions,
             clay->recipe.num_regions * sizeof clay->regions[0]);
+    /* The last code has no neighbour by its lowest bit. */
+    for (unsigned i = 0; i <= KILN_MAX_STAGES; i++)
+        for (unsigned d = 0; d < 3; d++)
+            clay->stages[i].dim[d] %= KILN_DIM_UNITS;
+    for (unsigned i = 0; i <= KILN_MAX_REGIONS; i++)
+        for (unsigned d = 0; d < 2; d++)
+            clay->regions[i].dim[d] %= KILN_DIM_UNITS;
     clay->recipe.stages = clay->stages;
     clay->recipe.regions = clay->regions;
     clay->assembly.bundle.recipes = &clay->recipe;
