@@ -65,9 +65,9 @@ enum kiln_arg {
 /* A part of the workspace: a matrix of round_up(dim[0], round[0]) x round_up(dim[1], round[1])
  * elements of element_bytes each.
  *
- * At most one region holds prepared A, and one B. It lies in the workspace, or, when a call brings
- * a pack, in the pack, or nowhere where the operand is taken as it is; so kernels find it by the PACKED codes alone, and it may depend on nothing
- * but its operand. */
+ * At most one region holds prepared A, and one B. It lies in the workspace; when a call brings a
+ * pack, in the pack; and nowhere where the operand is taken as it is. So kernels find it by the
+ * PACKED codes alone, and it may depend on nothing but its operand. */
 struct kiln_region {
     uint8_t dim[2];                    /* enum kiln_dim */
     uint32_t round[2];                 /* >= 1 */

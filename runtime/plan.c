@@ -253,7 +253,7 @@ uint64_t kiln_whole_tiles(const struct kiln_recipe *recipe, uint64_t tiles, uint
 
 static size_t parts(size_t extent, size_t size)
 {
-    return extent / size + (extent % size != 0);
+    return (size_t)kiln_parts(extent, size);
 }
 
 /* Is any tile shared? Where there are too many to count, the stage that adds up is launched. */

@@ -31,6 +31,12 @@ static inline bool kiln_round_up(size_t value, size_t unit, size_t *rounded)
     return kiln_add(value, rest ? unit - rest : 0, rounded);
 }
 
+/* How many parts of `size` it takes. */
+static inline uint64_t kiln_parts(uint64_t extent, uint64_t size)
+{
+    return extent / size + (extent % size != 0);
+}
+
 /* ---- What is multiplied ---- */
 
 /* How a matrix lies in memory: `rows` rows of `row_length` elements, `ld` elements apart. */
@@ -142,9 +148,9 @@ struct kiln_plan {
 };
 
 /* Plans the launches and regions of a recipe on a device with so many compute units (0 is taken as
- * 1), whether it takes the product or not; false on overflow. A stage that adds up what is shared has
- * no work-groups where nothing is; any other last stage writes C even when k is 0 and its work-groups
- * divide k among themselves. */
+ * 1), whether it takes the product or not; false on overflow. A stage that adds up what is shared
+ * has no work-groups where nothing is; any other last stage writes C even when k is 0 and its
+ * work-groups divide k among themselves. */
 bool kiln_plan_make(const struct kiln_recipe *recipe, const struct kiln_product *product,
         const struct kiln_places *places, uint32_t units, struct kiln_plan *plan);
 

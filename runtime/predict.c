@@ -21,12 +21,6 @@ static uint64_t times(uint64_t a, uint64_t b)
     return __builtin_mul_overflow(a, b, &product) ? KILN_TIME_MAX : at_most(product);
 }
 
-/* How many parts of `size` it takes. */
-static uint64_t parts(uint64_t extent, uint64_t size)
-{
-    return extent / size + (extent % size != 0);
-}
-
 static bool is_ragged(const struct kiln_matrix *matrix, size_t element_bytes)
 {
     return (matrix->ld | matrix->offset | matrix->stride) * element_bytes % LINE_BYTES != 0;
@@ -47,13 +41,13 @@ static void count_turns(const struct kiln_recipe *recipe, uint64_t tiles, uint64
 {
     const uint64_t turn = (uint64_t)recipe->unit_turns * units;
     const uint64_t whole = kiln_whole_tiles(recipe, tiles, units), shared = tiles - whole;
-    const uint64_t of_whole = times(parts(whole, turn), steps);
-    const uint64_t of_shared = parts(times(shared, steps), turn);
+    const uint64_t of_whole = times(kiln_parts(whole, turn), steps);
+    const uint64_t of_shared = kiln_parts(times(shared, steps), turn);
     terms[KILN_TERM_STEPS] = times(at_most(of_whole + of_shared), recipe->tile[2]);
-    terms[KILN_TERM_ROUNDS] = parts(tiles, turn);
-    terms[KILN_TERM_PAIRED_STEPS] = times(at_most(times(parts(whole, units), steps) +
-            parts(times(shared, steps), units)), recipe->tile[2]);
-    terms[KILN_TERM_PAIRED_ROUNDS] = parts(tiles, units);
+    terms[KILN_TERM_ROUNDS] = kiln_parts(tiles, turn);
+    terms[KILN_TERM_PAIRED_STEPS] = times(at_most(times(kiln_parts(whole, units), steps) +
+            kiln_parts(times(shared, steps), units)), recipe->tile[2]);
+    terms[KILN_TERM_PAIRED_ROUNDS] = kiln_parts(tiles, units);
     terms[KILN_TERM_SHARED] = times(shared, times(recipe->tile[0], recipe->tile[1]));
 }
 
@@ -61,7 +55,8 @@ static void count_turns(const struct kiln_recipe *recipe, uint64_t tiles, uint64
 static void count_rounds(uint64_t groups, uint64_t depth, uint32_t units,
         uint64_t terms[KILN_NUM_TERMS])
 {
-    const uint64_t single = parts(groups, units), paired = 2 * parts(groups, 2 * (uint64_t)units);
+    const uint64_t single = kiln_parts(groups, units);
+    const uint64_t paired = 2 * kiln_parts(groups, 2 * (uint64_t)units);
     terms[KILN_TERM_STEPS] = times(single, depth);
     terms[KILN_TERM_ROUNDS] = single;
     terms[KILN_TERM_PAIRED_STEPS] = times(paired, depth);
@@ -71,11 +66,11 @@ static void count_rounds(uint64_t groups, uint64_t depth, uint32_t units,
 static void count_work(const struct kiln_recipe *recipe, const struct kiln_product *product,
         uint32_t units, uint64_t terms[KILN_NUM_TERMS])
 {
-    const uint64_t tiles = times(parts(product->m, recipe->tile[0]),
-            parts(product->n, recipe->tile[1]));
-    const uint64_t steps = parts(product->k, recipe->tile[2]);
+    const uint64_t tiles = times(kiln_parts(product->m, recipe->tile[0]),
+            kiln_parts(product->n, recipe->tile[1]));
+    const uint64_t steps = kiln_parts(product->k, recipe->tile[2]);
     const uint64_t groups = times(tiles, recipe->split);
-    const uint64_t depth = times(parts(steps, recipe->split), recipe->tile[2]);
+    const uint64_t depth = times(kiln_parts(steps, recipe->split), recipe->tile[2]);
     if (recipe->unit_turns != 0) {
         count_turns(recipe, tiles, steps, units, terms);
     } else {
@@ -90,8 +85,8 @@ static void count_memory(const struct kiln_recipe *recipe, const struct kiln_pro
 {
     const uint64_t a = times(product->m, product->k), b = times(product->k, product->n);
     const uint64_t c = times(product->m, product->n);
-    const uint64_t fetched_a = times(parts(product->n, recipe->tile[1]), a);
-    const uint64_t fetched_b = times(parts(product->m, recipe->tile[0]), b);
+    const uint64_t fetched_a = times(kiln_parts(product->n, recipe->tile[1]), a);
+    const uint64_t fetched_b = times(kiln_parts(product->m, recipe->tile[0]), b);
     const unsigned ragged = kiln_time_ragged(product);
     terms[KILN_TERM_A] = a;
     terms[KILN_TERM_B] = b;

@@ -95,8 +95,8 @@ static void there_is_room_for_so_many(void **state)
     (void) state;
     begin("half");
     for (unsigned i = 0; i < MAX_FINALISTS - 1; i++) {
-        snprintf(text, sizeof text, "bulk ST=%u GROUP=%u EARLY=%u BN=%u", 2 + i % 3, 1u << i / 3 % 5,
-                i / 15 % 3, i < 45 ? 128 : 64);
+        snprintf(text, sizeof text, "bulk ST=%u GROUP=%u EARLY=%u BN=%u", 2 + i % 3,
+                1u << i / 3 % 5, i / 15 % 3, i < 45 ? 128 : 64);
         have(text);
     }
     assert_int_equal(plan.num_finalists, MAX_FINALISTS - 1);
