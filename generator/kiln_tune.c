@@ -1,4 +1,5 @@
 /* kiln-tune: everything that needs a device. */
+#include "tune/embed.h"
 #include "tune/literature.h"
 #include "tune/options.h"
 #include "tune/probe.h"
@@ -27,6 +28,7 @@ static const char help[] =
     "                        what was published, what is measured here, the part of Kiln's own\n"
     "  repro CONFIG          write a standalone program, STEM.c and STEM.cl, to run a candidate\n"
     "  trial                 the child process of tune; speaks a protocol on standard input\n"
+    "  binaries              the same for --embed: makes binaries of DIR/winners.tsv\n"
     "\n"
     "  --device NAME         substring of the device's name; default: the first, GPUs before CPUs\n"
     "  --json                probe, tune: results as JSON on standard output\n"
@@ -345,6 +347,8 @@ static int run(const char *command, const struct options *options)
         return tune_main(options);
     if (!strcmp(command, "trial"))
         return trial_main(options->device, options->facts);
+    if (!strcmp(command, "binaries"))
+        return embed_main(options->device, options->output);
     if (!strcmp(command, "literature"))
         return literature_main(options);
     return usage("no command '%s'", command);

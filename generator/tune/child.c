@@ -152,7 +152,37 @@ void child_end(struct child *child, char cause[CHILD_CAUSE_BYTES])
     child->filled = 0;
 }
 
-/* ---- Lines ---- */
+/* ---- Lines and bytes ---- */
+
+/* Waits until it wrote something to its standard output, and takes up to `size` bytes of that.
+ * HEARD_LINE when *got bytes came. */
+static enum heard take_some(struct child *child, double deadline, const volatile int *stop,
+        void *bytes, size_t size, size_t *got)
+{
+    for (;;) {
+        if (stop && *stop)
+            return HEARD_STOP;
+        const double left = deadline - clock_now();
+        if (left <= 0)
+            return HEARD_NOTHING;
+        struct pollfd fds[2] = { { .fd = child->from, .events = POLLIN },
+                { .fd = child->errors, .events = POLLIN } };
+        const int milliseconds = left < 0.1 ? (int) (left * 1000) + 1 : POLL_MILLISECONDS;
+        if (poll(fds, 2, milliseconds) <= 0)
+            continue;
+        if (fds[1].revents)
+            read_errors(child);
+        if (!fds[0].revents)
+            continue;
+        const ssize_t length = read(child->from, bytes, size);
+        if (length == 0 || (length < 0 && errno != EINTR && errno != EAGAIN))
+            return HEARD_END;
+        if (length > 0) {
+            *got = (size_t) length;
+            return HEARD_LINE;
+        }
+    }
+}
 
 /* Moves the first complete line out of the buffer. */
 static bool take_line(struct child *child, char line[CHILD_LINE_BYTES])
@@ -172,27 +202,30 @@ enum heard child_hear(struct child *child, double deadline, const volatile int *
         char line[CHILD_LINE_BYTES])
 {
     while (!take_line(child, line)) {
+        size_t got;
         if (child->filled == CHILD_LINE_BYTES)
             return HEARD_GARBAGE;
-        if (stop && *stop)
-            return HEARD_STOP;
-        const double left = deadline - clock_now();
-        if (left <= 0)
-            return HEARD_NOTHING;
-        struct pollfd fds[2] = { { .fd = child->from, .events = POLLIN },
-                { .fd = child->errors, .events = POLLIN } };
-        const int milliseconds = left < 0.1 ? (int) (left * 1000) + 1 : POLL_MILLISECONDS;
-        if (poll(fds, 2, milliseconds) <= 0)
-            continue;
-        if (fds[1].revents)
-            read_errors(child);
-        if (!fds[0].revents)
-            continue;
-        const ssize_t got = read(child->from, child->buffer + child->filled,
-                CHILD_LINE_BYTES - child->filled);
-        if (got == 0 || (got < 0 && errno != EINTR && errno != EAGAIN))
-            return HEARD_END;
-        child->filled += got > 0 ? (size_t) got : 0;
+        const enum heard heard = take_some(child, deadline, stop, child->buffer + child->filled,
+                CHILD_LINE_BYTES - child->filled, &got);
+        if (heard != HEARD_LINE)
+            return heard;
+        child->filled += got;
+    }
+    return HEARD_LINE;
+}
+
+enum heard child_read(struct child *child, double deadline, const volatile int *stop,
+        void *bytes, size_t size)
+{
+    unsigned char *to = bytes;
+    size_t got = child->filled < size ? child->filled : size;
+    memcpy(to, child->buffer, got);
+    child->filled -= got;
+    memmove(child->buffer, child->buffer + got, child->filled);
+    for (size_t at = got; at < size; at += got) {
+        const enum heard heard = take_some(child, deadline, stop, to + at, size - at, &got);
+        if (heard != HEARD_LINE)
+            return heard;
     }
     return HEARD_LINE;
 }
@@ -209,4 +242,15 @@ bool child_tell(struct child *child, const char *text)
         left -= (size_t) wrote;
     }
     return true;
+}
+
+/* ---- The child's side ---- */
+
+FILE *child_output(void)
+{
+    fflush(stdout);
+    const int own = dup(STDOUT_FILENO);
+    if (own < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
+        return NULL;
+    return fdopen(own, "w");
 }

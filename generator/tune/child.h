@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <sys/types.h>
 
 enum { CHILD_LINE_BYTES = 4096, CHILD_TAIL_BYTES = 96, CHILD_CAUSE_BYTES = 256 };
@@ -18,9 +19,9 @@ struct child {
     bool tail_ended;
 };
 
-/* What became of waiting for a line. */
+/* What became of waiting for a line, or for bytes. */
 enum heard {
-    HEARD_LINE,
+    HEARD_LINE,                        /* it came */
     HEARD_END,                         /* it closed its output */
     HEARD_GARBAGE,                     /* a line longer than CHILD_LINE_BYTES */
     HEARD_NOTHING,                     /* the deadline passed */
@@ -40,8 +41,16 @@ void child_end(struct child *child, char cause[CHILD_CAUSE_BYTES]);
 enum heard child_hear(struct child *child, double deadline, const volatile int *stop,
         char line[CHILD_LINE_BYTES]);
 
+/* The same for `size` bytes, what was written behind the last line that was heard. */
+enum heard child_read(struct child *child, double deadline, const volatile int *stop,
+        void *bytes, size_t size);
+
 /* Writes text to its standard input; false when it no longer reads. The text must be shorter than
  * what a pipe holds, as a child that hangs does not read. */
 bool child_tell(struct child *child, const char *text);
+
+/* In a child: its standard output for its answers alone, as what drivers print goes to standard
+ * error from here on. NULL with errno set. */
+FILE *child_output(void);
 
 #endif

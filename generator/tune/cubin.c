@@ -3,6 +3,7 @@
 #include "cubin.h"
 #include "child.h"
 #include "clock.h"
+#include "interrupt.h"
 
 #include <dlfcn.h>
 #include <stdint.h>
@@ -299,8 +300,10 @@ static bool run(char *const *args, char error[CUBIN_ERROR_BYTES])
         return false;
     }
     do
-        heard = child_hear(&child, deadline, NULL, line);
+        heard = child_hear(&child, deadline, &interrupt_caught, line);
     while (heard == HEARD_LINE);
+    if (heard != HEARD_END)
+        kill(-child.pid, SIGKILL);
     child_end(&child, cause);
     const bool ok = heard == HEARD_END && !strncmp(cause, "exit 0", 6) &&
                     (cause[6] == '\0' || cause[6] == ':');
@@ -335,7 +338,7 @@ static unsigned char *assemble_in(const char *folder, char *ptxas, const char *p
     return cubin;
 }
 
-static unsigned char *make_by_ptxas(char *ptxas, const char *ptx, size_t *size,
+static unsigned char *assemble(char *ptxas, const char *ptx, size_t *size,
         char error[CUBIN_ERROR_BYTES])
 {
     const char *parent = getenv("TMPDIR");
@@ -347,6 +350,17 @@ static unsigned char *make_by_ptxas(char *ptxas, const char *ptx, size_t *size,
     }
     unsigned char *cubin = assemble_in(folder, ptxas, ptx, size, error);
     rmdir(folder);
+    return cubin;
+}
+
+/* A signal that is to end the process does so when the files are gone. */
+static unsigned char *make_by_ptxas(char *ptxas, const char *ptx, size_t *size,
+        char error[CUBIN_ERROR_BYTES])
+{
+    struct interrupt interrupt;
+    interrupt_defer(&interrupt);
+    unsigned char *cubin = assemble(ptxas, ptx, size, error);
+    interrupt_end(&interrupt);
     return cubin;
 }
 
@@ -381,17 +395,32 @@ void cubin_close(struct cubin_maker *maker)
     free(maker);
 }
 
-unsigned char *cubin_make(struct cubin_maker *maker, const char *ptx, size_t *size,
-        char error[CUBIN_ERROR_BYTES])
+enum cubin_tool cubin_first(const struct cubin_maker *maker)
+{
+    return !maker ? CUBIN_BY_NONE : maker->driver.context ? CUBIN_BY_DRIVER : CUBIN_BY_PTXAS;
+}
+
+unsigned char *cubin_make_by(struct cubin_maker *maker, enum cubin_tool tool, const char *ptx,
+        size_t *size, char error[CUBIN_ERROR_BYTES])
 {
     unsigned char *cubin = NULL;
-    *size = 0;
-    if (maker->driver.context)
+    snprintf(error, CUBIN_ERROR_BYTES, "what is to make it is not there");
+    if (tool == CUBIN_BY_DRIVER && maker->driver.context)
         cubin = make_by_driver(&maker->driver, ptx, size, error);
-    if (!cubin && maker->ptxas[0])
+    else if (tool == CUBIN_BY_PTXAS && maker->ptxas[0])
         cubin = make_by_ptxas(maker->ptxas, ptx, size, error);
     if (!cubin)
         *size = 0;
+    return cubin;
+}
+
+unsigned char *cubin_make(struct cubin_maker *maker, const char *ptx, size_t *size,
+        char error[CUBIN_ERROR_BYTES])
+{
+    const enum cubin_tool first = cubin_first(maker);
+    unsigned char *cubin = cubin_make_by(maker, first, ptx, size, error);
+    if (!cubin && first == CUBIN_BY_DRIVER && maker->ptxas[0])
+        cubin = cubin_make_by(maker, CUBIN_BY_PTXAS, ptx, size, error);
     return cubin;
 }
 

@@ -17,6 +17,8 @@ struct cubin_tools {
                                           /usr/local/cuda/bin */
 };
 
+enum cubin_tool { CUBIN_BY_NONE, CUBIN_BY_DRIVER, CUBIN_BY_PTXAS, NUM_CUBIN_TOOLS };
+
 struct cubin_maker;
 
 /* For devices of a compute capability (90 for 9.0); `unit` is the bus address of the one that is
@@ -26,7 +28,14 @@ struct cubin_maker *cubin_open(const struct cubin_tools *tools, unsigned capabil
         const char *unit, char error[CUBIN_ERROR_BYTES]);
 void cubin_close(struct cubin_maker *maker);
 
-/* Makes a cubin of PTX; freed by the caller. NULL with what was said in error. */
+/* What is tried first; NONE of NULL. Of the same PTX the two make different cubins. */
+enum cubin_tool cubin_first(const struct cubin_maker *maker);
+
+/* Makes a cubin of PTX by one of the two; freed by the caller. NULL with what was said in error. */
+unsigned char *cubin_make_by(struct cubin_maker *maker, enum cubin_tool tool, const char *ptx,
+        size_t *size, char error[CUBIN_ERROR_BYTES]);
+
+/* The same by the driver, and by ptxas where that fails or is not there. */
 unsigned char *cubin_make(struct cubin_maker *maker, const char *ptx, size_t *size,
         char error[CUBIN_ERROR_BYTES]);
 

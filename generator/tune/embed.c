@@ -1,16 +1,24 @@
 /* embed.c: takes binaries from the library that built them.
  *
+ * Processes make them side by side where there is a crew (embed_crew.h); what these do not make is
+ * made here, and what they do make is the same bytes.
+ *
  * NVIDIA's driver gives out PTX, from which the machine code is still to be made when it is loaded.
  * What makes that (cubin.h) is asked for it here; the cubin comes first among a program's binaries,
  * and is kept only when the driver takes it and the library's self-test passes with it.
  */
 #include "embed.h"
+#include "child.h"
 #include "device.h"
+#include "../core/files.h"
+#include "../core/winners.h"
 #include "internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { PATH_BYTES = 4096 };
 
 struct embedding {
     struct assembly *assembly;
@@ -19,6 +27,7 @@ struct embedding {
     struct device_facts facts;
     bool keep_source;
     struct cubin_maker *maker;         /* NULL: no cubins */
+    struct embed_made *made;           /* of each program, by the crew */
     bool *has_cubin;                   /* of each program */
     unsigned num_cubins, num_missed;
     char missed[CUBIN_ERROR_BYTES];    /* why the last one is not there */
@@ -64,38 +73,36 @@ static void miss(struct embedding *e, const char *why)
     snprintf(e->missed, sizeof e->missed, "%s", why);
 }
 
-/* The cubin of PTX, if one can be made: *made. False when out of memory. */
+/* The cubin of PTX, if one can be made: *has. False when out of memory. */
 static bool add_cubin(struct embedding *e, uint32_t program, const char *ptx,
-        struct kiln_binary *binary, bool *made)
+        struct embed_made *made, struct kiln_binary *binary, bool *has)
 {
     char error[CUBIN_ERROR_BYTES];
-    size_t size;
-    *made = false;
+    *has = false;
     if (!e->maker)
         return true;
-    unsigned char *cubin = cubin_make(e->maker, ptx, &size, error);
-    if (!cubin) {
+    if (!made->cubin)
+        made->cubin = cubin_make(e->maker, ptx, &made->cubin_size, error);
+    if (!made->cubin) {
         miss(e, error);
         return true;
     }
-    *made = true;
-    const bool ok = fill_data(e, binary, program, cubin, size) &&
-                    fill_match(e, binary, true, !cubin_needs_its_driver(ptx));
-    free(cubin);
-    return ok;
+    *has = true;
+    return fill_data(e, binary, program, made->cubin, made->cubin_size) &&
+           fill_match(e, binary, true, !cubin_needs_its_driver(ptx));
 }
 
 /* A cubin, and what the driver gave out. The latter is not embedded beside a cubin with source
  * behind it, but is there if the cubin proves to be of no use. */
-static bool add_data(struct embedding *e, uint32_t program, const unsigned char *data, size_t size,
+static bool add_data(struct embedding *e, uint32_t program, struct embed_made *made,
         const char *ptx)
 {
     struct kiln_binary binaries[2] = { { .data = NULL } };
     bool has_cubin = false;
-    if (ptx && !add_cubin(e, program, ptx, binaries, &has_cubin))
+    if (ptx && !add_cubin(e, program, ptx, made, binaries, &has_cubin))
         return false;
     const unsigned num = has_cubin ? 2 : 1;
-    if (!fill_data(e, &binaries[num - 1], program, data, size) ||
+    if (!fill_data(e, &binaries[num - 1], program, made->data, made->size) ||
         !fill_match(e, &binaries[num - 1], ptx, ptx))
         return false;
     struct kiln_program *to = &e->assembly->programs[program];
@@ -106,21 +113,27 @@ static bool add_data(struct embedding *e, uint32_t program, const unsigned char 
     return to->binaries;
 }
 
+/* What the driver gave out, as text if it is PTX; NULL otherwise. */
+static char *ptx_of(const struct embedding *e, const struct embed_made *made)
+{
+    return e->facts.value[FACT_COMPUTE_CAPABILITY] ? cubin_ptx_of(made->data, made->size) : NULL;
+}
+
 static bool add_binary(struct embedding *e, struct kiln_context *context, uint32_t program,
         char error[FAMILY_ERROR_BYTES])
 {
-    unsigned char *data = NULL;
-    size_t size = 0;
-    const enum kiln_status status = kiln_context_binary(context, program, &data, &size);
+    struct embed_made *made = &e->made[program];
+    const enum kiln_status status = made->data ? KILN_SUCCESS
+            : kiln_context_binary(context, program, &made->data, &made->size);
     if (status != KILN_SUCCESS) {
         snprintf(error, FAMILY_ERROR_BYTES, "the driver gives no binary of a program: %s",
                 kiln_status_string(status));
         return false;
     }
-    char *ptx = e->facts.value[FACT_COMPUTE_CAPABILITY] ? cubin_ptx_of(data, size) : NULL;
-    const bool ok = add_data(e, program, data, size, ptx) || out_of_memory(error);
+    char *ptx = ptx_of(e, made);
+    const bool ok = add_data(e, program, made, ptx) || out_of_memory(error);
     free(ptx);
-    free(data);
+    embed_made_free(made);
     return ok;
 }
 
@@ -236,30 +249,44 @@ static bool open_device(const char *name, struct embedding *e, char error[FAMILY
     return e->cl;
 }
 
-static bool embed_all(struct embedding *e, const struct cubin_tools *tools,
-        char error[FAMILY_ERROR_BYTES])
+static void open_maker(struct embedding *e, const struct cubin_tools *tools)
 {
     const long capability = e->facts.value[FACT_COMPUTE_CAPABILITY];
-    e->has_cubin = calloc((size_t) e->assembly->bundle.num_programs + 1, sizeof *e->has_cubin);
-    if (!e->has_cubin)
-        return out_of_memory(error);
-    if (capability) {
+    if (capability)
         e->maker = cubin_open(tools, (unsigned) capability, e->facts.unit, e->missed);
-        e->num_missed = e->maker ? 0 : e->assembly->bundle.num_programs;
+}
+
+static bool embed_all(struct embedding *e, const char *device, const struct cubin_tools *tools,
+        const struct embed_crew *crew, char error[FAMILY_ERROR_BYTES])
+{
+    const struct kiln_bundle *bundle = &e->assembly->bundle;
+    e->made = calloc((size_t) bundle->num_programs + 1, sizeof *e->made);
+    e->has_cubin = calloc((size_t) bundle->num_programs + 1, sizeof *e->has_cubin);
+    bool ok = (e->made && e->has_cubin) || out_of_memory(error);
+    if (ok) {
+        open_maker(e, tools);
+        if (e->facts.value[FACT_COMPUTE_CAPABILITY] && !e->maker)
+            e->num_missed = bundle->num_programs;
+        if (crew)
+            embed_crew_make(crew, device, bundle, cubin_first(e->maker), e->made);
+        ok = add_all(e, error) && (!e->num_cubins || try_cubins(e, error));
+        cubin_close(e->maker);
     }
-    const bool ok = add_all(e, error) && (!e->num_cubins || try_cubins(e, error));
-    cubin_close(e->maker);
+    for (uint32_t i = 0; e->made && i < bundle->num_programs; i++)
+        embed_made_free(&e->made[i]);
+    free(e->made);
     free(e->has_cubin);
     return ok;
 }
 
 bool embed_binaries(struct assembly *assembly, const char *device, bool keep_source,
-        const struct cubin_tools *tools, char error[FAMILY_ERROR_BYTES])
+        const struct cubin_tools *tools, const struct embed_crew *crew,
+        char error[FAMILY_ERROR_BYTES])
 {
     struct embedding e = { .assembly = assembly, .keep_source = keep_source };
     if (!open_device(device, &e, error))
         return false;
-    const bool ok = embed_all(&e, tools, error);
+    const bool ok = embed_all(&e, device, tools, crew, error);
     clReleaseContext(e.cl);
     if (ok && e.num_missed)
         fprintf(stderr, "kiln-tune: warning: %u of %u programs are embedded as PTX, not as machine "
@@ -270,4 +297,81 @@ bool embed_binaries(struct assembly *assembly, const char *device, bool keep_sou
         assembly->programs[i].text_bytes = 0;
     }
     return ok;
+}
+
+/* ---- A process of the crew ---- */
+
+/* What can be made of one program; no cubin but by the tool that is asked for. */
+static void make(struct embedding *e, struct kiln_context *context,
+        const struct embed_request *request, struct embed_made *made)
+{
+    char error[CUBIN_ERROR_BYTES];
+    if (request->program >= e->assembly->bundle.num_programs ||
+        e->assembly->programs[request->program].hash != request->hash ||
+        kiln_context_binary(context, request->program, &made->data, &made->size) != KILN_SUCCESS)
+        return;
+    char *ptx = e->maker ? ptx_of(e, made) : NULL;
+    if (ptx)
+        made->cubin = cubin_make_by(e->maker, request->tool, ptx, &made->cubin_size, error);
+    free(ptx);
+}
+
+static bool serve(struct embedding *e, FILE *out, char error[FAMILY_ERROR_BYTES])
+{
+    struct kiln_context *context;
+    struct embed_request request;
+    const enum kiln_status status = open_context(e, &e->assembly->bundle, false, &context);
+    bool ok = status == KILN_SUCCESS;
+    snprintf(error, FAMILY_ERROR_BYTES, "%s",
+            ok ? "an answer can not be written" : kiln_status_string(status));
+    while (ok && embed_crew_hear(&request)) {
+        struct embed_made made = { .data = NULL };
+        make(e, context, &request, &made);
+        ok = embed_crew_answer(out, request.program, &made);
+        embed_made_free(&made);
+    }
+    if (ok && !feof(stdin)) {
+        snprintf(error, FAMILY_ERROR_BYTES, "standard input is no request");
+        ok = false;
+    }
+    kiln_context_destroy(&context);
+    return ok;
+}
+
+bool embed_serve(struct assembly *assembly, const char *device, const struct cubin_tools *tools,
+        char error[FAMILY_ERROR_BYTES])
+{
+    struct embedding e = { .assembly = assembly };
+    FILE *out = child_output();
+    snprintf(error, FAMILY_ERROR_BYTES, "standard output can not be taken");
+    const bool is_open = out && open_device(device, &e, error);
+    bool ok = is_open;
+    if (is_open) {
+        open_maker(&e, tools);
+        ok = serve(&e, out, error);
+        cubin_close(e.maker);
+        clReleaseContext(e.cl);
+    }
+    if (out)
+        fclose(out);
+    return ok;
+}
+
+int embed_main(const char *device, const char *output)
+{
+    static struct winners winners;
+    struct assembly assembly;
+    char path[PATH_BYTES], error[FAMILY_ERROR_BYTES];
+    snprintf(path, sizeof path, "%s/winners.tsv", output);
+    char *text = files_read(path, error);
+    bool ok = text && winners_parse(text, &winners, error);
+    free(text);
+    if (ok) {
+        ok = winners_assemble(&winners, &assembly, error) &&
+             embed_serve(&assembly, device, NULL, error);
+        assembly_free(&assembly);
+    }
+    if (!ok)
+        fprintf(stderr, "kiln-tune: %s\n", error);
+    return ok ? EXIT_SUCCESS : EXIT_FAILURE;
 }

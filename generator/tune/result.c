@@ -1,5 +1,6 @@
 /* result.c: see result.h. */
 #include "result.h"
+#include "crew.h"
 #include "embed.h"
 #include "own.h"
 #include "../core/emit.h"
@@ -10,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { PATH_BYTES = 4096 };
 
@@ -53,6 +55,16 @@ static bool write_emitted(const struct options *options, const struct winners *w
     return write_file(options, "bundle.c", &bundle);
 }
 
+/* By processes that read winners.tsv. Nothing is measured meanwhile: no core is left alone. */
+static bool embed(const struct options *options, struct assembly *assembly,
+        char error[FAMILY_ERROR_BYTES])
+{
+    const struct embed_crew crew = { .program = options->program, .output = options->output,
+            .size = crew_size(sysconf(_SC_NPROCESSORS_ONLN) + 1) };
+    return embed_binaries(assembly, options->device, options->embed == EMBED_BOTH, NULL, &crew,
+            error);
+}
+
 /* bundle.c from source, then with device binaries when they were asked for: what the driver does
  * then costs no more than the binaries. */
 bool result_write(const struct options *options, const struct winners *winners)
@@ -66,7 +78,7 @@ bool result_write(const struct options *options, const struct winners *winners)
          write_file(options, "winners.tsv", &rows);
     text_free(&rows);
     if (ok && options->embed != EMBED_SOURCE && winners->num_recipes) {
-        if (embed_binaries(&assembly, options->device, options->embed == EMBED_BOTH, NULL, error))
+        if (embed(options, &assembly, error))
             ok = write_emitted(options, winners, &assembly);
         else if (options->or_generic)
             fprintf(stderr, "kiln-tune: warning: the bundle holds source, not binaries: %s\n",

@@ -3,6 +3,7 @@
  * It answers the requests of protocol.h. Ctrl-C is the parent's to handle.
  */
 #include "candidate.h"
+#include "child.h"
 #include "device.h"
 #include "protocol.h"
 #include "quiet.h"
@@ -300,23 +301,13 @@ static bool open_device(struct trial *trial, const char *name, const char *facts
     return false;
 }
 
-/* Standard output is the protocol's alone: what drivers print must not come between its lines. */
-static FILE *take_output(void)
-{
-    fflush(stdout);
-    const int own = dup(STDOUT_FILENO);
-    if (own < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
-        return NULL;
-    return fdopen(own, "w");
-}
-
 int trial_main(const char *device, const char *facts)
 {
     char line[PROTOCOL_LINE_BYTES];
     struct trial *trial = calloc(1, sizeof *trial);
     signal(SIGINT, SIG_IGN);
     quieten_pocl();
-    if (!trial || !(trial->out = take_output())) {
+    if (!trial || !(trial->out = child_output())) {
         free(trial);
         return EXIT_FAILURE;
     }

@@ -1,11 +1,14 @@
 /* fake_cuda.c: a stand-in for NVIDIA's driver interface, as a shared object. It has three devices,
  * and "links" PTX into the header of a cubin with the PTX behind it. Byte 56 of the header is the
  * number of the device. PTX with the word "refuse" is refused, and of "garbage" no cubin is made.
- * fake_cuda_live counts what was not given back. */
+ * At the word "trip" the process ends if FAKE_CUDA_TRIP is "crash"; if that is "hang" it sends
+ * SIGUSR1 to its parent and hangs. fake_cuda_live counts what was not given back. */
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { SUCCESS = 0, INVALID_VALUE = 1, INVALID_CONTEXT = 201, INVALID_PTX = 218 };
 enum { NUM_DEVICES = 3, HEADER_BYTES = 64, LOG = 5, LOG_BYTES = 6 };
@@ -113,6 +116,18 @@ int cuLinkCreate_v2(unsigned num, int *options, void **values, void **state)
     return link ? SUCCESS : INVALID_VALUE;
 }
 
+static void trip(void)
+{
+    const char *how = getenv("FAKE_CUDA_TRIP");
+    if (how && !strcmp(how, "crash"))
+        raise(SIGKILL);
+    if (how && !strcmp(how, "hang")) {
+        kill(getppid(), SIGUSR1);
+        for (;;)
+            pause();
+    }
+}
+
 /* As the driver, it reads PTX up to its NUL, which must be there. */
 int cuLinkAddData_v2(void *state, int type, void *data, size_t size, const char *name,
         unsigned num, int *options, void **values)
@@ -126,6 +141,8 @@ int cuLinkAddData_v2(void *state, int type, void *data, size_t size, const char 
         snprintf(link->log, link->log_bytes, "\nfake : refused as planned\nmore");
         return INVALID_PTX;
     }
+    if (strstr(ptx, "trip"))
+        trip();
     link->size = HEADER_BYTES + size - 1;
     link->data = calloc(1, link->size);
     if (!link->data)
