@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { KILN_BUNDLE_FORMAT = 9 };
+enum { KILN_BUNDLE_FORMAT = 10 };
 
 enum {
     KILN_MAX_STAGES = 6,
@@ -160,13 +160,13 @@ enum kiln_kind { KILN_KIND_CPU = 1, KILN_KIND_OTHER = 2, KILN_KIND_BOTH = 3 };
  * one is; "fetched" is what passes from memory or cache to the work-groups. */
 enum kiln_term {
     KILN_TERM_CALL,                    /* 1 */
-    KILN_TERM_STEPS,                   /* k, of the work-groups that a compute unit takes */
+    KILN_TERM_STEPS,                   /* over K, of the work-groups that a compute unit takes */
     KILN_TERM_ROUNDS,                  /* work-groups that a compute unit takes */
     KILN_TERM_PAIRED_STEPS,            /* the same two, where a unit takes two at a time; or, where
                                           work-groups take turns, of all of a unit's together */
     KILN_TERM_PAIRED_ROUNDS,
-    KILN_TERM_EVEN,                    /* k, as if all were shared evenly, in 1/16 */
-    KILN_TERM_DEPTH,                   /* k of one work-group */
+    KILN_TERM_EVEN,                    /* steps, as if all were shared evenly, in 1/256 */
+    KILN_TERM_DEPTH,                   /* steps of one work-group */
     KILN_TERM_A, KILN_TERM_B, KILN_TERM_C,                 /* elements */
     KILN_TERM_RAGGED_C,                /* of C, where rows begin within lines of 64 bytes */
     KILN_TERM_TURNED_A, KILN_TERM_TURNED_B,                /* of operands that are transposed */

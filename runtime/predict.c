@@ -4,8 +4,8 @@
 /* Counts of so many bits, times a float's 24, are exact in a double. */
 enum { EXACT_BITS = 29 };
 
-/* EVEN counts in these parts of a k. */
-enum { EVEN_PARTS = 16 };
+/* EVEN counts in these parts of a step. */
+enum { EVEN_PARTS = 256 };
 
 /* Of memory. */
 enum { LINE_BYTES = 64 };
@@ -43,23 +43,23 @@ static void count_turns(const struct kiln_recipe *recipe, uint64_t tiles, uint64
     const uint64_t whole = kiln_whole_tiles(recipe, tiles, units), shared = tiles - whole;
     const uint64_t of_whole = times(kiln_parts(whole, turn), steps);
     const uint64_t of_shared = kiln_parts(times(shared, steps), turn);
-    terms[KILN_TERM_STEPS] = times(at_most(of_whole + of_shared), recipe->tile[2]);
+    terms[KILN_TERM_STEPS] = at_most(of_whole + of_shared);
     terms[KILN_TERM_ROUNDS] = kiln_parts(tiles, turn);
-    terms[KILN_TERM_PAIRED_STEPS] = times(at_most(times(kiln_parts(whole, units), steps) +
-            kiln_parts(times(shared, steps), units)), recipe->tile[2]);
+    terms[KILN_TERM_PAIRED_STEPS] = at_most(times(kiln_parts(whole, units), steps) +
+            kiln_parts(times(shared, steps), units));
     terms[KILN_TERM_PAIRED_ROUNDS] = kiln_parts(tiles, units);
     terms[KILN_TERM_SHARED] = times(shared, times(recipe->tile[0], recipe->tile[1]));
 }
 
 /* Others come to the compute units in whole rounds, one or two to a unit at a time. */
-static void count_rounds(uint64_t groups, uint64_t depth, uint32_t units,
+static void count_rounds(uint64_t groups, uint64_t steps, uint32_t units,
         uint64_t terms[KILN_NUM_TERMS])
 {
     const uint64_t single = kiln_parts(groups, units);
     const uint64_t paired = 2 * kiln_parts(groups, 2 * (uint64_t)units);
-    terms[KILN_TERM_STEPS] = times(single, depth);
+    terms[KILN_TERM_STEPS] = times(single, steps);
     terms[KILN_TERM_ROUNDS] = single;
-    terms[KILN_TERM_PAIRED_STEPS] = times(paired, depth);
+    terms[KILN_TERM_PAIRED_STEPS] = times(paired, steps);
     terms[KILN_TERM_PAIRED_ROUNDS] = paired;
 }
 
@@ -70,7 +70,7 @@ static void count_work(const struct kiln_recipe *recipe, const struct kiln_produ
             kiln_parts(product->n, recipe->tile[1]));
     const uint64_t steps = kiln_parts(product->k, recipe->tile[2]);
     const uint64_t groups = times(tiles, recipe->split);
-    const uint64_t depth = times(kiln_parts(steps, recipe->split), recipe->tile[2]);
+    const uint64_t depth = kiln_parts(steps, recipe->split);
     if (recipe->unit_turns != 0) {
         count_turns(recipe, tiles, steps, units, terms);
     } else {

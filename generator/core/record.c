@@ -48,8 +48,10 @@ static uint64_t hash_sample(uint64_t hash, const struct family *family,
             !config_legal(&config, problem, &facts, &reason))
             continue;
         if (assembly_init(&assembly, family->name, &facts) &&
-            assembly_add(&assembly, &config, problem, &index, error))
+            assembly_add(&assembly, &config, problem, &index, error)) {
+            assembly.bundle.format = 0;    /* which says how times are kept, not what is timed */
             hash = hash_bundle(hash, &assembly.bundle);
+        }
         assembly_free(&assembly);
         return hash;
     }

@@ -21,8 +21,9 @@ static const double worth_exchange = 0.0005;
 /* A lead of the generic bundle that is not just noise. */
 static const double clear_lead = 1.05;
 
-/* What a problem that nothing serves counts as, in units of the best time's logarithm. */
-static const double missing_loss = 3;
+/* What counts, in units of the best time's logarithm, for a problem that nothing serves; and for one
+ * that is served by a recipe that was not timed there, as its predicted time was twice the best. */
+static const double missing_loss = 3, untimed_loss = 0.7;
 
 /* A choice under way. */
 struct choice {
@@ -38,8 +39,9 @@ struct choice {
 static double task_loss(const struct choice *choice, const struct times_task *task)
 {
     const int c = times_dispatched(&choice->times, task, choice->chosen);
-    return c >= 0 && task->seconds[c] < HUGE_VAL ? log(task->seconds[c] / task->best)
-                                                 : missing_loss;
+    if (c < 0)
+        return missing_loss;
+    return task->seconds[c] < HUGE_VAL ? log(task->seconds[c] / task->best) : untimed_loss;
 }
 
 /* Time is spent in large problems: a loss counts by the logarithm of the work, in units of a small

@@ -35,6 +35,7 @@ static const struct family_value values[] = {
     // What is not aligned is copied.
     { "COPYA", "1" },
     { "COPYB", "1" },
+    { "THROUGH", "0" },
     // How the copy engine is told to swizzle a line.
     { "SWIZZLEA", "PRECISION == 32 && TA ? 0 : LINEA / 64 + 1" },
     { "SWIZZLEB", "PRECISION == 32 && !TB ? 0 : LINEB / 64 + 1" },

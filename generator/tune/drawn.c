@@ -8,11 +8,13 @@
 
 #include <math.h>
 
-enum { GENERIC_SHAPES = 12, FITTED_FROM = 12, FIT_EVERY = 6, NARROW_MOST = 4, AGAIN_MOST = 4 };
+enum { GENERIC_SHAPES = 12, FITTED_FROM = 12, FIT_EVERY = 6, NARROW_OCTAVES = 4, AGAIN_MOST = 4 };
 
 /* By this factor a finalist's predicted time may be behind the best one's; others are not timed. At
  * shapes that are held back a false prediction must show. */
 static const double far_behind = 2, far_behind_held = 4;
+/* And who was left out is timed where later fits predict it to be within this of the best. */
+static const double near_best = 1.2;
 
 /* Of a precision's whole budget, what one operation of the best so far may take; and what it may
  * where the budget is so short, or the device so slow, that shapes would get too small. */
@@ -188,12 +190,12 @@ static bool time_shape(struct plan *plan, enum record_kind kind, const struct ti
            (!is_held || time_again(plan, fitted, &problem, shape, takers, num, answers));
 }
 
-/* Beside each thin shape of the matrix a vector or little more: there are kernels for these alone,
- * which drawn shapes seldom meet. */
+/* Beside each thin shape of the matrix one of 1, 2, 4 or 8 rows or columns: there are kernels for
+ * these alone, which drawn shapes seldom meet. */
 static struct shape narrowed(struct shape shape, unsigned number)
 {
     size_t *least = shape.m < shape.n ? &shape.m : &shape.n;
-    *least = 1 + number / DRAW_NUM_CLASSES % NARROW_MOST;
+    *least = (size_t) 1 << number / DRAW_NUM_CLASSES % NARROW_OCTAVES;
     return shape;
 }
 
@@ -227,6 +229,61 @@ bool drawn_time(struct plan *plan, enum record_kind kind, const char *purpose, u
         }
         if (goes_on && draw_shape(&draw, &drawn))
             goes_on = time_number(plan, kind, &fitted, &drawn, i, end);
+    }
+    times_free(&fitted);
+    return !plan_must_stop(plan);
+}
+
+/* Whether the matrix has a row of the configuration, or of any (NULL), at a shape. */
+static bool has_row(const struct plan *plan, const struct problem *problem, struct shape shape,
+        const struct config *config)
+{
+    const struct records *records = &plan->tuner->records;
+    for (size_t i = 0; i < records->num; i++) {
+        const struct record *r = &records->rows[i];
+        if (r->kind == RECORD_MATRIX && r->used && r->precision == problem->precision &&
+            r->pair == pair_of_problem(problem) && r->m == shape.m && r->n == shape.n &&
+            r->k == shape.k && (!config || config_equal(&r->config, config)))
+            return true;
+    }
+    return false;
+}
+
+/* Times who is missing at a shape. False when the phase is over. */
+static bool fill_shape(struct plan *plan, const struct times *fitted, struct shape shape, int pair,
+        double end)
+{
+    struct record answers[MAX_FINALISTS];
+    struct config takers[MAX_FINALISTS];
+    const struct problem problem = problem_of_pair(plan->precision, pair);
+    unsigned num = 0;
+    if (!has_row(plan, &problem, shape, NULL))
+        return true;
+    const unsigned num_near = list_takers(plan, fitted, &problem, shape, near_best, takers);
+    for (unsigned i = 0; i < num_near; i++)
+        if (!has_row(plan, &problem, shape, &takers[i]))
+            takers[num++] = takers[i];
+    if (plan_used(plan) > end)
+        return false;
+    return !num || plan_used(plan) + estimate(plan, shape, num) > end ||
+           tuner_ask(plan->tuner, RECORD_MATRIX, &problem, shape, takers, num, 0, answers);
+}
+
+bool drawn_fill(struct plan *plan, const char *purpose, unsigned num, double end)
+{
+    struct draw draw = drawn_begin(plan, purpose);
+    struct times fitted;
+    bool goes_on = times_open(&plan->tuner->records, plan->precision, true, &fitted);
+    if (!goes_on)
+        plan_out_of_memory(plan);
+    for (unsigned i = 0; i < num && goes_on; i++) {
+        struct drawn drawn;
+        if (!draw_shape(&draw, &drawn))
+            continue;
+        const struct shape shape = { drawn.m, drawn.n, drawn.k };
+        const int pair = 2 * drawn.transa + drawn.transb;
+        goes_on = fill_shape(plan, &fitted, shape, pair, end) &&
+                  fill_shape(plan, &fitted, narrowed(shape, i), pair, end);
     }
     times_free(&fitted);
     return !plan_must_stop(plan);

@@ -17,6 +17,10 @@ struct draw drawn_begin(const struct plan *plan, const char *purpose);
 bool drawn_time(struct plan *plan, enum record_kind kind, const char *purpose, unsigned num,
         double end);
 
+/* Goes through the shapes of the matrix once more: finalists that were left out there, and that the
+ * fits of today predict to be near the best, are timed. False when the run must stop. */
+bool drawn_fill(struct plan *plan, const char *purpose, unsigned num, double end);
+
 /* The application's own shapes are pinned to what was fastest at exactly them. */
 bool drawn_time_own(struct plan *plan, double end);
 

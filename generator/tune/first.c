@@ -61,22 +61,24 @@ void first_list(const struct tuner *tuner, const struct precision *precision, st
     add_presets(tuner, precision, false, first);
 }
 
-double first_time(struct tuner *tuner, const struct precision *precision, struct shape shape,
+double first_time(struct tuner *tuner, const struct problem *problem, struct shape shape,
         const struct first *first)
 {
-    const struct problem problem = problem_of_pair(precision, 0);
-    struct config takers[FIRST_MOST];
-    struct record answers[FIRST_MOST];
-    unsigned num = 0;
+    struct config takers[MAX_FINALISTS];
+    struct record answers[MAX_FINALISTS];
     double best = 0;
-    for (unsigned i = 0; i < first->num; i++)
-        if (config_takes(&first->configs[i], &problem, &tuner->facts, shape.m, shape.n, shape.k))
-            takers[num++] = first->configs[i];
-    if (!num || !tuner_ask(tuner, RECORD_FIRST, &problem, shape, takers, num, 0, answers))
-        return 0;
-    for (unsigned i = 0; i < num; i++)
-        if (record_is_timed(&answers[i]) && (!(best > 0) || answers[i].seconds < best))
-            best = answers[i].seconds;
+    for (unsigned from = 0; from < first->num;) {
+        unsigned num = 0;
+        for (; from < first->num && num < MAX_FINALISTS; from++)
+            if (config_takes(&first->configs[from], problem, &tuner->facts, shape.m, shape.n,
+                        shape.k))
+                takers[num++] = first->configs[from];
+        if (num && !tuner_ask(tuner, RECORD_FIRST, problem, shape, takers, num, 0, answers))
+            return 0;
+        for (unsigned i = 0; i < num; i++)
+            if (record_is_timed(&answers[i]) && (!(best > 0) || answers[i].seconds < best))
+                best = answers[i].seconds;
+    }
     return best;
 }
 

@@ -6,7 +6,7 @@
 
 #include "phases.h"
 
-enum { FIRST_MOST = MAX_FINALISTS };
+enum { FIRST_MOST = 96 };
 
 struct first {
     struct config configs[FIRST_MOST];
@@ -18,9 +18,8 @@ struct first {
 
 void first_list(const struct tuner *tuner, const struct precision *precision, struct first *first);
 
-/* Times those that take the shape, none of it transposed. The best time, seconds; 0 when none has
- * one. */
-double first_time(struct tuner *tuner, const struct precision *precision, struct shape shape,
+/* Times those that take the shape. The best time, seconds; 0 when none has one. */
+double first_time(struct tuner *tuner, const struct problem *problem, struct shape shape,
         const struct first *first);
 
 /* Brings them into an order in which each is the one that, beside those before it, gains most at

@@ -35,7 +35,8 @@ enum { FIRST_SHAPES = 3 * DRAW_NUM_CLASSES, MATRIX_SHAPES = 400, HELD_SHAPES = 6
  * want many shapes, unless the application has shapes of its own. Shards and what is merged of them
  * keep to the long search. */
 static const double first_end = 0.12, starters_end = 0.18, search_end = 0.50,
-        short_search_end = 0.28, edges_end = 0.70, short_edges_end = 0.55, matrix_end = 0.92;
+        short_search_end = 0.28, edges_end = 0.70, short_edges_end = 0.55, drawn_end = 0.89,
+        matrix_end = 0.92;
 
 /* From so many configurations of relatives on. */
 enum { MANY_KIN = 6 };
@@ -153,7 +154,8 @@ static bool is_short(const struct plan *plan, unsigned num_kin)
            (!plan->tuner->facts.value[FACT_IS_CPU] && !plan->tuner->num_own);
 }
 
-/* The verified ones of what is known; the others remain candidates. */
+/* The verified ones of what is known; the others remain candidates. Where kernels compile fast,
+ * shapes take turns to be transposed: A and B both, or neither, so that each is read both ways. */
 static bool time_first(struct plan *plan)
 {
     struct first first = { .num = 0 };
@@ -161,15 +163,18 @@ static bool time_first(struct plan *plan)
     plan->search_end = is_short(plan, first.num_kin) ? short_search_end : search_end;
     progress_phase(plan->tuner, "%s first", plan->precision->name);
     plan_limit_beyond(plan, first_end, true);
-    tuner_warm(plan->tuner, &(struct problem) { plan->precision, false, false }, first.configs,
-            first.num);
+    const struct problem problems[2] = { problem_of_pair(plan->precision, 0),
+            problem_of_pair(plan->precision, NUM_PAIRS - 1) };
+    const unsigned num_problems = plan->tuner->facts.value[FACT_IS_CPU] ? 1 : 2;
+    for (unsigned i = 0; i < num_problems; i++)
+        tuner_warm(plan->tuner, &problems[i], first.configs, first.num);
     struct draw draw = drawn_begin(plan, "first");
     for (unsigned i = 0; i < FIRST_SHAPES && plan_used(plan) < first_end; i++) {
         struct drawn drawn;
         const bool is_drawn = draw_shape(&draw, &drawn);
         const struct shape shape = { drawn.m, drawn.n, drawn.k };
-        const double seconds = is_drawn ? first_time(plan->tuner, plan->precision, shape, &first)
-                                        : 0;
+        const struct problem *problem = &problems[i / DRAW_NUM_CLASSES % num_problems];
+        const double seconds = is_drawn ? first_time(plan->tuner, problem, shape, &first) : 0;
         if (plan_must_stop(plan))
             return false;
         if (seconds > 0)
@@ -178,7 +183,7 @@ static bool time_first(struct plan *plan)
     first_sort(plan->tuner, plan->precision, &first);
     progress_phase(plan->tuner, "%s edges", plan->precision->name);
     plan_limit(plan, 1, false);
-    for (unsigned i = 0; i < first.num_good; i++) {
+    for (unsigned i = 0; i < first.num_good && plan->num_known < MAX_FINALISTS; i++) {
         plan->known[plan->num_known++] = first.configs[i];
         finalists_add(plan, &first.configs[i]);
     }
@@ -223,6 +228,7 @@ bool plan_precision(struct tuner *tuner, const struct precision *precision, doub
     if (plan_must_stop(&plan) || plan_is_part(tuner))
         return !plan_must_stop(&plan);
     return check_edges(&plan) && drawn_time_own(&plan, matrix_end) &&
-           drawn_time(&plan, RECORD_MATRIX, "tune", MATRIX_SHAPES, matrix_end) &&
+           drawn_time(&plan, RECORD_MATRIX, "tune", MATRIX_SHAPES, drawn_end) &&
+           drawn_fill(&plan, "tune", MATRIX_SHAPES, matrix_end) &&
            drawn_time(&plan, RECORD_HELD, "held", HELD_SHAPES, 1);
 }

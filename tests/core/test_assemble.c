@@ -146,9 +146,12 @@ static void check_name(const struct assembly *assembly, const struct config *con
             };
             has_stage = has_stage || (!strcmp(parsed.stage, stage->name) &&
                                       !strcmp(parsed.transposes, expected));
-            for (unsigned p = 0; p < config->family->num_params; p++)
-                if (!stage->keys && !parsed.has[p])
-                    fail_msg("'%s' does not say %s", entry, config->family->params[p].name);
+            for (unsigned p = 0; p < config->family->num_params; p++) {
+                const struct family_param *param = &config->family->params[p];
+                const bool is_said = !param->late || config->value[p] != param->default_value;
+                if (!stage->keys && parsed.has[p] != is_said)
+                    fail_msg("'%s': %s", entry, param->name);
+            }
         }
         assert_true(has_stage);
     }

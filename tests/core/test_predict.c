@@ -51,9 +51,9 @@ static void rounds_are_whole(void **state)
         CHECK(terms, CALL, 1);
         CHECK(terms, ROUNDS, rows[i].rounds);
         CHECK(terms, PAIRED_ROUNDS, rows[i].paired);
-        CHECK(terms, STEPS, rows[i].rounds * 112);           /* 7 steps of 16 */
-        CHECK(terms, PAIRED_STEPS, rows[i].paired * 112);
-        CHECK(terms, DEPTH, 112);
+        CHECK(terms, STEPS, rows[i].rounds * 7);             /* 7 steps of 16 */
+        CHECK(terms, PAIRED_STEPS, rows[i].paired * 7);
+        CHECK(terms, DEPTH, 7);
     }
 }
 
@@ -66,12 +66,12 @@ static void parts_of_k_are_groups(void **state)
     (void) state;
     recipe.split = 4;
     kiln_time_terms(&recipe, &product, 3, terms);
-    CHECK(terms, DEPTH, 32);           /* 7 steps in 4 parts: 2 of 16 */
+    CHECK(terms, DEPTH, 2);            /* 7 steps in 4 parts */
     CHECK(terms, ROUNDS, 3);           /* 2 tiles in 4 parts, on 3 units */
-    CHECK(terms, STEPS, 3 * 32);
+    CHECK(terms, STEPS, 3 * 2);
     CHECK(terms, PAIRED_ROUNDS, 4);
-    CHECK(terms, PAIRED_STEPS, 4 * 32);
-    CHECK(terms, EVEN, 8 * 32 * 16 / 3);
+    CHECK(terms, PAIRED_STEPS, 4 * 2);
+    CHECK(terms, EVEN, 8 * 2 * 256 / 3);
 }
 
 /* Those that take tiles in turn share the steps of what makes no whole turn, or nothing. */
@@ -84,25 +84,25 @@ static void turns_share_the_steps(void **state)
     recipe.shares = 1;
     const struct kiln_product product = dense(96, 128, 100);
     kiln_time_terms(&recipe, &product, 2, terms);
-    CHECK(terms, STEPS, (7 + 4) * 16); /* 6 tiles of 7 steps: 4 in turn, 14 steps among 4 */
+    CHECK(terms, STEPS, 7 + 4);        /* 6 tiles of 7 steps: 4 in turn, 14 steps among 4 */
     CHECK(terms, ROUNDS, 2);
     CHECK(terms, SHARED, 2 * 32 * 64);
-    CHECK(terms, PAIRED_STEPS, (2 * 7 + 7) * 16);            /* of a unit: 4 tiles, and 14 steps */
+    CHECK(terms, PAIRED_STEPS, 2 * 7 + 7);                   /* of a unit: 4 tiles, and 14 steps */
     CHECK(terms, PAIRED_ROUNDS, 3);
-    CHECK(terms, DEPTH, 112);
-    CHECK(terms, EVEN, 6 * 112 * 16 / 2);
+    CHECK(terms, DEPTH, 7);
+    CHECK(terms, EVEN, 6 * 7 * 256 / 2);
     kiln_time_terms(&recipe, &product, 200, terms);
-    CHECK(terms, STEPS, 16);           /* 42 steps among 400 */
+    CHECK(terms, STEPS, 1);            /* 42 steps among 400 */
     CHECK(terms, ROUNDS, 1);
     CHECK(terms, SHARED, 6 * 32 * 64);
     kiln_time_terms(&recipe, &product, 4, terms);
-    CHECK(terms, STEPS, 7 * 16);       /* 6 of 8 are a turn */
+    CHECK(terms, STEPS, 7);            /* 6 of 8 are a turn */
     CHECK(terms, SHARED, 0);
     recipe.shares = 0;
     kiln_time_terms(&recipe, &product, 2, terms);
-    CHECK(terms, STEPS, 2 * 7 * 16);
+    CHECK(terms, STEPS, 2 * 7);
     CHECK(terms, ROUNDS, 2);
-    CHECK(terms, PAIRED_STEPS, 3 * 7 * 16);
+    CHECK(terms, PAIRED_STEPS, 3 * 7);
     CHECK(terms, SHARED, 0);
 }
 
@@ -258,7 +258,7 @@ static void counts_stop_at_the_most(void **state)
         check_stops(terms[KILN_TERM_B], (long double) k * n);
         check_stops(terms[KILN_TERM_C], (long double) m * n);
         check_stops(terms[KILN_TERM_ROUNDS], parts(m, 32) * parts(n, 64));
-        check_stops(terms[KILN_TERM_STEPS], parts(m, 32) * parts(n, 64) * parts(k, 16) * 16);
+        check_stops(terms[KILN_TERM_STEPS], parts(m, 32) * parts(n, 64) * parts(k, 16));
         check_stops(terms[KILN_TERM_FETCHED_A], parts(n, 64) * m * k);
         check_stops(terms[KILN_TERM_FETCHED_B], parts(m, 32) * n * k);
         for (unsigned t = 0; t < KILN_NUM_TERMS; t++)

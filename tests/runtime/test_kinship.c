@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+extern const struct kiln_bundle kiln_bundle_nvidia;
+extern const struct kiln_bundle kiln_bundle_nvidia_h100;
 extern const struct kiln_bundle kiln_bundle_nvidia_h200;
 extern const struct kiln_bundle kiln_bundle_pocl_avx512;
 extern const struct kiln_bundle kiln_bundle_generic;
@@ -228,6 +230,36 @@ static void a_later_capability_gets_what_is_not_masked(void **state)
     kiln_device_facts_free(&facts);
 }
 
+/* Of NVIDIA's bundles, the device's own, then those of relatives, nearest first. */
+static void nvidia_has_a_bundle_for_each_capability(void **state)
+{
+    static const struct kiln_bundle *const linked[] = {&kiln_bundle_nvidia,
+            &kiln_bundle_nvidia_h100, &kiln_bundle_nvidia_h200, &kiln_bundle_generic, NULL};
+    static const struct {
+        const char *name;
+        cl_uint major, minor;
+        const char *chain;
+    } rows[] = {
+        {"NVIDIA H100 80GB HBM3", 9, 0, "nvidia-h100 nvidia-h200 nvidia generic "},
+        {"NVIDIA H100 PCIe", 9, 0, "nvidia-h100 nvidia-h200 nvidia generic "},
+        {"NVIDIA A100-SXM4-80GB", 8, 0, "nvidia generic "},
+        {"NVIDIA GeForce RTX 3090", 8, 6, "nvidia generic "},
+        {"NVIDIA L4", 8, 9, "nvidia generic "},
+        {"NVIDIA T4", 7, 5, "generic "},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct stub_facts from = nvidia_gpu(rows[i].name, rows[i].major);
+        from.nv_minor = rows[i].minor;
+        struct kiln_device_facts facts = ask(&from);
+        assert_string_equal(chain_of(linked, false, &facts), rows[i].chain);
+        if (rows[i].major >= 8) {
+            assert_int_equal(num_left_out(&kiln_bundle_nvidia, &facts), 0);
+        }
+        kiln_device_facts_free(&facts);
+    }
+}
+
 static void pocl_is_bound_to_its_version(void **state)
 {
     struct stub_facts from = stub_default_facts();
@@ -369,6 +401,7 @@ int main(void)
         TEST(strangers_come_last_and_other_formats_not_at_all),
         TEST(the_h100_is_served_as_the_h200_is),
         TEST(a_later_capability_gets_what_is_not_masked),
+        TEST(nvidia_has_a_bundle_for_each_capability),
         TEST(pocl_is_bound_to_its_version),
         TEST(recipes_of_generic_are_for_some_kinds),
         TEST(a_context_says_that_a_relative_serves),

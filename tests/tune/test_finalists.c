@@ -64,12 +64,14 @@ static void siblings_are_one_legal_step_away(void **state)
 
 static void both_sides_of_what_is_thin_are_siblings(void **state)
 {
-    static const char *const all[] = { "thin VEC=4 ROWS=4", "thin SIDE=1 VEC=4 ROWS=4" };
+    static const char *const all[] = {
+        "thin VEC=4 ROWS=4", "thin SIDE=1 VEC=4 ROWS=4", "thin SHORT=2 VEC=4 ROWS=4",
+    };
     (void) state;
     begin("single");
     have(all[0]);
     finalists_add_siblings(&plan);
-    expect(all, 2);
+    expect(all, 3);
 }
 
 /* Siblings have none of their own in the same step, and what is there already is no news. */

@@ -1,0 +1,143 @@
+// Elements of half are computed with as float. A product and a sum are fused where the device does
+// that in one step: FP_CONTRACT, on by default, allows it.
+static float load(__global const half *p)
+{
+    return vload_half(0, p);
+}
+
+static void store(float x, __global half *p)
+{
+    vstore_half(x, 0, p);
+}
+
+static float2 load_vector(__global const half *p)
+{
+    return vload_half2(0, p);
+}
+
+static void store_vector(float2 x, __global half *p)
+{
+    vstore_half2(x, 0, p);
+}
+// C = alpha op(A) op(B) + beta C for few columns: X is A, C is L x S, row-major.
+// X is stored K x L: its rows are added up, each times an element of Y.
+// Y is stored K x S.
+// A work-group of 4 work-items along L and 2 along K has 8 x 4 of C.
+// It brings the part of Y for 64 values of k into local memory, and goes through them.
+// 2 work-groups share K; what each has goes to the workspace.
+__kernel __attribute__((reqd_work_group_size(4, 2, 1)))
+void kiln_hgemm_thin_multiply_tn_side1_short4_vec2_rows2_nv1_litems2_kitems4_ksplit2_align0_index32_ydepth64(int L, int S, int K,
+        __global const half *restrict X, int x_offset, int ldx,
+        __global const half *restrict Y, int y_offset, int ldy,
+        __global float *restrict parts, long parts_at)
+{
+    // A part of Y; at the end the sums.
+    __local float kept[256] __attribute__((aligned(8)));
+    const int along_k = get_local_id(1), along_l = get_local_id(0);
+    const int l = (int) get_group_id(0) * 8 + along_l * 2;
+    const int s = (int) get_group_id(1) * 4;
+    const int share = (K / 8 + 1) * 4;
+    const int from = min((int) get_group_id(2) * share, K), to = min(from + share, K);
+    X += x_offset;
+    Y += y_offset;
+    const int item = get_local_id(1) * 4 + get_local_id(0);
+    parts += parts_at * 2 + (long) get_group_id(2) * S * L;
+
+    // A work-item's columns of X are side by side where that makes aligned vectors; else they are
+    // 4 apart, so that those of all are side by side. Columns past the end repeat the last one.
+    const int base = (int) get_group_id(0) * 8;
+    const bool whole = false;
+    float c[4][2];
+    #pragma unroll
+    for (int j = 0; j < 4; j++)
+    #pragma unroll
+        for (int v = 0; v < 2; v++)
+            c[j][v] = 0;
+    int column[2];
+    #pragma unroll
+    for (int v = 0; v < 2; v++)
+        column[v] = whole ? l + v : min(base + v * 4 + along_l, L - 1);
+    for (int chunk = from; chunk < to; chunk += 64) {
+        // The part of Y for the values of k from `chunk` to `end`.
+        const int end = min(chunk + 64, to);
+        barrier(CLK_LOCAL_MEM_FENCE);
+        for (int i = item; i < (end - chunk) * 4; i += 8) {
+            const int at = i / 4, j = i % 4;
+            kept[at * 4 + j] = load(Y + (chunk + at) * ldy + min(s + j, S - 1));
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+        int k = chunk + along_k;
+        for (; k + 2 < end; k += 4) {
+            __global const half *x = X + k * ldx;
+            float a[2][2];
+            #pragma unroll
+                for (int r = 0; r < 2; r++)
+            #pragma unroll
+                    for (int v = 0; v < 2; v++)
+                        a[r][v] = load(x + r * 2 * ldx + column[v]);
+            #pragma unroll
+            for (int r = 0; r < 2; r++)
+            #pragma unroll
+                for (int j = 0; j < 4; j++) {
+                    const float b = kept[(k - chunk + r * 2) * 4 + j];
+            #pragma unroll
+                    for (int v = 0; v < 2; v++)
+                        c[j][v] += a[r][v] * b;
+                }
+        }
+        for (; k < end; k += 2) {
+            __global const half *x = X + k * ldx;
+            float a[1][2];
+            #pragma unroll
+                for (int r = 0; r < 1; r++)
+            #pragma unroll
+                    for (int v = 0; v < 2; v++)
+                        a[r][v] = load(x + r * 2 * ldx + column[v]);
+            #pragma unroll
+            for (int r = 0; r < 1; r++)
+            #pragma unroll
+                for (int j = 0; j < 4; j++) {
+                    const float b = kept[(k - chunk + r * 2) * 4 + j];
+            #pragma unroll
+                    for (int v = 0; v < 2; v++)
+                        c[j][v] += a[r][v] * b;
+                }
+        }
+    }
+    // What the work-items along K have of each sum is added up, in their order.
+    barrier(CLK_LOCAL_MEM_FENCE);
+    #pragma unroll
+    for (int j = 0; j < 4; j++)
+    #pragma unroll
+        for (int v = 0; v < 2; v++)
+            kept[(j * 2 + v) * 10 + along_k * 5 + along_l] =
+                    c[j + 0][v];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (int i = item; i < 32; i += 8) {
+        const int of = i % 4, v = i / 4 % 2, j = i / 8;
+        const int at = base + (whole ? of * 2 + v : v * 4 + of);
+        __local const float *sums = kept + (j * 2 + v) * 10 + of;
+        float sum = sums[0];
+        for (int k = 1; k < 2; k++)
+            sum += sums[k * 5];
+        const int short_at = s + 0 + j;
+        if (at < L && short_at < S)
+            parts[short_at * L + at] = sum;
+    }
+}
+// C = alpha sum + beta C: adds up what 2 work-groups have of each element, in their order.
+__kernel __attribute__((reqd_work_group_size(64, 1, 1)))
+void kiln_hgemm_thin_add_side1_ksplit2_index32(int L, int S, float alpha, float beta, __global const float *restrict parts,
+        long parts_at, __global half *restrict C, int c_offset, int ldc)
+{
+    const int l = get_global_id(0), s = get_group_id(1);
+    if (l >= L)
+        return;
+    parts += parts_at * 2 + (long) s * L + l;
+    C += c_offset;
+    const float p0 = parts[0 * (long) S * L];
+    const float p1 = parts[1 * (long) S * L];
+    const float sum = alpha * (p0 + p1);
+    __global half *c = C + l * ldc + s;
+    store(beta == 0 ? sum : sum + beta * load(c), c);
+}
