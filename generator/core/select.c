@@ -21,14 +21,17 @@ static const double worth_exchange = 0.0005;
 /* A lead of the generic bundle that is not just noise. */
 static const double clear_lead = 1.05;
 
-/* What counts, in units of the best time's logarithm, for a problem that nothing serves; and for one
- * that is served by a recipe that was not timed there, as its predicted time was twice the best. */
+/* What counts, in units of the best time's logarithm, for a problem that nothing serves; and for a
+ * recipe that is taken at a shape of the matrix where it was left out: its predicted time was twice
+ * the best one's then. */
 static const double missing_loss = 3, untimed_loss = 0.7;
 
 /* A choice under way. */
 struct choice {
     struct times times;
     double worth;                      /* what a recipe must lower the mean loss by */
+    double untimed;                    /* what counts for a recipe that is taken where it was not
+                                          timed */
     bool chosen[TIMES_MAX_CANDIDATES];
     bool inherited[TIMES_MAX_CANDIDATES];        /* chosen because a relative's tuning has */
     bool pinned[TIMES_MAX_CANDIDATES]; /* fastest at a shape of the application's own */
@@ -41,7 +44,7 @@ static double task_loss(const struct choice *choice, const struct times_task *ta
     const int c = times_dispatched(&choice->times, task, choice->chosen);
     if (c < 0)
         return missing_loss;
-    return task->seconds[c] < HUGE_VAL ? log(task->seconds[c] / task->best) : untimed_loss;
+    return task->seconds[c] < HUGE_VAL ? log(task->seconds[c] / task->best) : choice->untimed;
 }
 
 /* Time is spent in large problems: a loss counts by the logarithm of the work, in units of a small
@@ -315,12 +318,16 @@ static bool add_losses(const struct records *records, struct choice *choice,
 /* ---- a precision ---- */
 
 /* Lists what the choice is judged by. False when out of memory. */
-static bool list_tasks(const struct records *records, struct times *times)
+static bool list_tasks(const struct records *records, struct choice *choice)
 {
+    struct times *times = &choice->times;
     times_clear(times);
     bool ok = times_add(records, RECORD_MATRIX, times) && times_add(records, RECORD_OWN, times);
-    if (ok && times->num_tasks < FEW_TASKS)    /* stopped early: what was seen before must help */
+    choice->untimed = untimed_loss;
+    if (ok && times->num_tasks < FEW_TASKS) {  /* stopped early: what was seen before must help */
+        choice->untimed = missing_loss;
         ok = times_add(records, RECORD_FIRST, times) && times_add(records, RECORD_SEARCH, times);
+    }
     if (ok)
         times_add_generic(records, times);
     return ok;
@@ -334,7 +341,7 @@ static bool choose(const struct records *records, const struct precision *precis
     *choice = (struct choice) { .worth = records->head.facts.value[FACT_IS_CPU] ? worth_on_cpu
                                                                                : worth_elsewhere };
     struct times *times = &choice->times;
-    const bool ok = times_open(records, precision, false, times) && list_tasks(records, times);
+    const bool ok = times_open(records, precision, false, times) && list_tasks(records, choice);
     if (!ok || !times->num_tasks)
         return ok;
     choose_few(choice);
@@ -382,7 +389,7 @@ static bool choose_all(const struct records *records, const struct precision *pr
     compare_generic(records, choice, &against);
     choice->ships = choice->times.num_tasks && !against.is_left;
     return !choice->ships ||
-           (choose_own(records, choice) && list_tasks(records, &choice->times));
+           (choose_own(records, choice) && list_tasks(records, choice));
 }
 
 static bool add_choice(const struct records *records, struct choice *choice,
@@ -411,7 +418,7 @@ static bool add_for_size(const struct records *records, struct choice *choice,
     int number[TIMES_MAX_CANDIDATES];
     return !choice->ships || (add_recipes(choice, winners, number) &&
                               add_pins(records, choice, number, winners) &&
-                              list_tasks(records, &choice->times));
+                              list_tasks(records, choice));
 }
 
 static bool assembled_bytes(struct winners *winners, size_t *bytes, char error[FAMILY_ERROR_BYTES])

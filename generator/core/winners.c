@@ -247,7 +247,7 @@ bool winners_parse(const char *text, struct winners *winners, char error[FAMILY_
             what = "too long";
         else if (number == 1)
             what = line.num == 2 && !strcmp(line.field[0], "kiln-winners") &&
-                   !strcmp(line.field[1], "2") ? NULL : "not a kiln-winners file, version 2";
+                   !strcmp(line.field[1], "3") ? NULL : "not a kiln-winners file, version 3";
         else if (len && *p != '#')
             what = parse_line(&line, winners, cause);
         if (what) {
@@ -264,7 +264,7 @@ bool winners_parse(const char *text, struct winners *winners, char error[FAMILY_
 
 static void format_head(const struct winners *w, struct text *text)
 {
-    text_add(text, "kiln-winners\t2\nbundle\t%s\n", w->name);
+    text_add(text, "kiln-winners\t3\nbundle\t%s\n", w->name);
     if (w->platform[0])
         text_add(text, "platform\t%s\n", w->platform);
     if (w->device[0])

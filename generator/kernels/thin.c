@@ -14,8 +14,10 @@ static const struct family_param params[] = {
     { "VEC", "1 2 4 8 16", 1, "width of a load of X", "Matsumoto 2012 vw" },
     { "ROWS", "1 2 4 8 16", 4, "rows of X that a work-item loads at once", NULL },
     { "NV", "1 4 32 64", 1, "vectors of a row that a lone work-item sums up", NULL },
-    { "LITEMS", "1 2 4 8 16 32", 1, "work-items of a work-group along the long side", NULL },
-    { "KITEMS", "1 4 16 32 64 128", 1, "work-items of a work-group along K", NULL },
+    { "LITEMS", "1 2 4 8 16 32", 1,
+      "work-items of a work-group along the long side (YDEPTH: across the rows of X)", NULL },
+    { "KITEMS", "1 4 16 32 64 128", 1,
+      "work-items of a work-group along K (YDEPTH: along the rows of X)", NULL },
     { "KSPLIT", "1 2 4 8 16", 1, "work-groups that share K", NULL },
     { "ALIGN", "0 1", 0, "whether aligned vectors of X have a loop of their own", NULL },
     { "INDEX", "32 64", 64, "bits of an index", NULL },
@@ -187,7 +189,8 @@ const struct family family_thin = {
     .most = { "SIDE ? 0 : 2 * SHORT", "SIDE ? 2 * SHORT : 0", "0" },
     .tile = { "SIDE ? BLKL : SHORT", "SIDE ? SHORT : BLKL", "STEP" },
     .edges = { ALONG_L("SIDE"), ALONG_L("!SIDE"),
-               "DOTS ? VEC : ITEMSK; KSPLIT * STEP; YDEPTH ? YDEPTH : 1" },
+               "DOTS ? VEC : ITEMSK; KSPLIT * STEP; max(YDEPTH, 1);"
+               " YDEPTH ? 2 * KSPLIT * YDEPTH : 1" },
     .split = "KSPLIT",
     // Loads under way, in whole lines of memory, for as many work-groups as can be.
     .rank = "(SHORT == 1) * 400 - (KSPLIT > 1) * 100 + (IS_CPU"

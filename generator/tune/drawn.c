@@ -273,9 +273,12 @@ bool drawn_fill(struct plan *plan, const char *purpose, unsigned num, double end
 {
     struct draw draw = drawn_begin(plan, purpose);
     struct times fitted;
+    if (plan->tuner->facts.value[FACT_IS_CPU])
+        return true;
     bool goes_on = times_open(&plan->tuner->records, plan->precision, true, &fitted);
     if (!goes_on)
         plan_out_of_memory(plan);
+    progress_phase(plan->tuner, "%s fill", plan->precision->name);
     for (unsigned i = 0; i < num && goes_on; i++) {
         struct drawn drawn;
         if (!draw_shape(&draw, &drawn))

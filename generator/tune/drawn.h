@@ -18,7 +18,8 @@ bool drawn_time(struct plan *plan, enum record_kind kind, const char *purpose, u
         double end);
 
 /* Goes through the shapes of the matrix once more: finalists that were left out there, and that the
- * fits of today predict to be near the best, are timed. False when the run must stop. */
+ * fits to all times predict to be near the best, are timed. Not on a CPU, whose speed another time
+ * is another one. False when the run must stop. */
 bool drawn_fill(struct plan *plan, const char *purpose, unsigned num, double end);
 
 /* The application's own shapes are pinned to what was fastest at exactly them. */

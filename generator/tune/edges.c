@@ -56,8 +56,9 @@ static const struct edge_class classes[] = {
 enum { PLAIN_M = 11, PLAIN_N = 13, PLAIN_K = 17 };
 
 /* Less than a reference takes a second for; the steps of K that are divided among work-groups; of
- * what K is gone through by, as much as a candidate is checked on before it is timed. */
-enum { REFERENCE_WORK = 1 << 22, SHARED_STEPS = 5, CHECKED_DEPTH = 1024 };
+ * what K is gone through by, as much as a candidate is checked on before it is timed; and what a
+ * deep tile may take. */
+enum { REFERENCE_WORK = 1 << 22, SHARED_STEPS = 5, CHECKED_DEPTH = 1024, DEEP_WORK = 1 << 26 };
 
 static size_t round_to(size_t value, size_t unit)
 {
@@ -181,6 +182,17 @@ static void add_edges(struct collection *all, const struct assembly_edges *edges
     }
 }
 
+/* A whole tile with as much of K as makes the largest part of it, where nothing is out of line. */
+static void add_deep_tile(struct collection *all, const struct assembly_edges *edges,
+        const size_t tile[3])
+{
+    const size_t deep[3] = { tile[0], tile[1], edges->num[2]
+            ? edges->unit[2][edges->num[2] - 1] : 0 };
+    if (deep[2] && (double) deep[0] * (double) deep[1] * (double) deep[2] <= DEEP_WORK)
+        add(all, &(struct edge_class) { "deep-tile", TILE, TILE, TILE, 0, 0, 1, 0.75, false },
+                deep);
+}
+
 /* So many blocks as are given out, up to three in a column, with all steps of K that work-groups
  * may share. */
 static void add_blocks(struct collection *all, const char *name, const uint32_t block[2],
@@ -220,7 +232,7 @@ static void add_aligned(struct collection *all, const size_t tile[3])
 }
 
 enum { ALIGNED_CASES = 4 };
-_Static_assert(sizeof classes / sizeof classes[0] + 4 * ASSEMBLY_MAX_EDGES + 5 + ALIGNED_CASES <=
+_Static_assert(sizeof classes / sizeof classes[0] + 4 * ASSEMBLY_MAX_EDGES + 6 + ALIGNED_CASES <=
                VERIFY_MAX_EDGES,
         "a class may be left out");
 
@@ -234,6 +246,7 @@ unsigned verify_edges(const struct problem *problem, const struct kiln_recipe *r
     for (unsigned i = 0; i < ASSEMBLY_MAX_EDGES; i++)
         if (i < edges->num[0] || i < edges->num[1] || i < edges->num[2])
             add_edges(&all, edges, i);
+    add_deep_tile(&all, edges, tile);
     if (edges->turns) {
         add_blocks(&all, "turn-less-one", edges->block, edges->turns - 1);
         add_blocks(&all, "turn-and-one", edges->block, edges->turns + 1);

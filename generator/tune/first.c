@@ -74,7 +74,7 @@ double first_time(struct tuner *tuner, const struct problem *problem, struct sha
                         shape.k))
                 takers[num++] = first->configs[from];
         if (num && !tuner_ask(tuner, RECORD_FIRST, problem, shape, takers, num, 0, answers))
-            return 0;
+            break;
         for (unsigned i = 0; i < num; i++)
             if (record_is_timed(&answers[i]) && (!(best > 0) || answers[i].seconds < best))
                 best = answers[i].seconds;

@@ -6,7 +6,7 @@
 
 #include "phases.h"
 
-enum { FIRST_MOST = 96 };
+enum { FIRST_MOST = 80 };
 
 struct first {
     struct config configs[FIRST_MOST];

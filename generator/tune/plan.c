@@ -9,6 +9,7 @@
  *   own      time the finalists at the application's own shapes
  *   matrix   time them against each other, interleaved, at drawn shapes, and generic beside them;
  *            a recipe of its that wins is verified and becomes a finalist
+ *   fill     at these shapes, finalists that were left out there and may be the best after all
  *   held     the same at shapes that are used for nothing but to tell what choosing costs; the few
  *            that matter there once more, for longer
  *
@@ -154,8 +155,8 @@ static bool is_short(const struct plan *plan, unsigned num_kin)
            (!plan->tuner->facts.value[FACT_IS_CPU] && !plan->tuner->num_own);
 }
 
-/* The verified ones of what is known; the others remain candidates. Where kernels compile fast,
- * shapes take turns to be transposed: A and B both, or neither, so that each is read both ways. */
+/* The verified ones of what is known; the others remain candidates. Where kernels compile fast, a
+ * shape of each class is transposed, A and B both, so that each operand is read both ways. */
 static bool time_first(struct plan *plan)
 {
     struct first first = { .num = 0 };
@@ -165,15 +166,19 @@ static bool time_first(struct plan *plan)
     plan_limit_beyond(plan, first_end, true);
     const struct problem problems[2] = { problem_of_pair(plan->precision, 0),
             problem_of_pair(plan->precision, NUM_PAIRS - 1) };
-    const unsigned num_problems = plan->tuner->facts.value[FACT_IS_CPU] ? 1 : 2;
-    for (unsigned i = 0; i < num_problems; i++)
-        tuner_warm(plan->tuner, &problems[i], first.configs, first.num);
+    bool takes_turns = false;
+    tuner_warm(plan->tuner, &problems[0], first.configs, first.num);
     struct draw draw = drawn_begin(plan, "first");
     for (unsigned i = 0; i < FIRST_SHAPES && plan_used(plan) < first_end; i++) {
         struct drawn drawn;
+        if (i == DRAW_NUM_CLASSES && !plan->tuner->facts.value[FACT_IS_CPU] &&
+            plan_used(plan) < first_end / 2) {
+            takes_turns = true;
+            tuner_warm(plan->tuner, &problems[1], first.configs, first.num);
+        }
         const bool is_drawn = draw_shape(&draw, &drawn);
         const struct shape shape = { drawn.m, drawn.n, drawn.k };
-        const struct problem *problem = &problems[i / DRAW_NUM_CLASSES % num_problems];
+        const struct problem *problem = &problems[takes_turns && i / DRAW_NUM_CLASSES % 2];
         const double seconds = is_drawn ? first_time(plan->tuner, problem, shape, &first) : 0;
         if (plan_must_stop(plan))
             return false;

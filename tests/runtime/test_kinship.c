@@ -233,15 +233,19 @@ static void a_later_capability_gets_what_is_not_masked(void **state)
 /* Of NVIDIA's bundles, the device's own, then those of relatives, nearest first. */
 static void nvidia_has_a_bundle_for_each_capability(void **state)
 {
-    static const struct kiln_bundle *const linked[] = {&kiln_bundle_nvidia,
-            &kiln_bundle_nvidia_h100, &kiln_bundle_nvidia_h200, &kiln_bundle_generic, NULL};
+    static const struct kiln_bundle *const linked[2][5] = {
+        {&kiln_bundle_nvidia, &kiln_bundle_nvidia_h100, &kiln_bundle_nvidia_h200,
+         &kiln_bundle_generic, NULL},
+        {&kiln_bundle_nvidia_h200, &kiln_bundle_nvidia_h100, &kiln_bundle_nvidia,
+         &kiln_bundle_generic, NULL},
+    };
     static const struct {
         const char *name;
         cl_uint major, minor;
         const char *chain;
     } rows[] = {
         {"NVIDIA H100 80GB HBM3", 9, 0, "nvidia-h100 nvidia-h200 nvidia generic "},
-        {"NVIDIA H100 PCIe", 9, 0, "nvidia-h100 nvidia-h200 nvidia generic "},
+        {"NVIDIA H200", 9, 0, "nvidia-h200 nvidia-h100 nvidia generic "},
         {"NVIDIA A100-SXM4-80GB", 8, 0, "nvidia generic "},
         {"NVIDIA GeForce RTX 3090", 8, 6, "nvidia generic "},
         {"NVIDIA L4", 8, 9, "nvidia generic "},
@@ -252,7 +256,8 @@ static void nvidia_has_a_bundle_for_each_capability(void **state)
         struct stub_facts from = nvidia_gpu(rows[i].name, rows[i].major);
         from.nv_minor = rows[i].minor;
         struct kiln_device_facts facts = ask(&from);
-        assert_string_equal(chain_of(linked, false, &facts), rows[i].chain);
+        assert_string_equal(chain_of(linked[0], false, &facts), rows[i].chain);
+        assert_string_equal(chain_of(linked[1], false, &facts), rows[i].chain);
         if (rows[i].major >= 8) {
             assert_int_equal(num_left_out(&kiln_bundle_nvidia, &facts), 0);
         }

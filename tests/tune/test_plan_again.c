@@ -1,6 +1,7 @@
 /* test_plan_again.c: plans that end early, are run again, or are one shard of several; and what is
  * built ahead. With made-up times in place of a device. */
 #include "plan_world.h"
+#include "drawn.h"
 
 /* ---- Budgets and ends ---- */
 
@@ -102,6 +103,45 @@ static void a_finalist_far_behind_is_left_out(void **state)
     const unsigned held = count_rows(RECORD_HELD, &kin[1]), all = count_problems(RECORD_HELD);
     assert_in_range(held, 1, all);
     assert_true(held * count_problems(RECORD_MATRIX) > count_rows(RECORD_MATRIX, &kin[1]) * all);
+}
+
+/* The second of two finalists, as fast as the first one or a tenth, is timed at some shapes of the
+ * matrix and left out at others; which it is at, when those are gone through once more. */
+static unsigned count_filled(bool is_slow)
+{
+    enum { SHAPES = 30, TIMED = 16 };
+    is_flat = true;
+    is_cpu = false;
+    slow_family = is_slow ? "direct" : NULL;
+    make_kin(1000);
+    struct plan plan = { .tuner = &tuner, .precision = precision_find("single"), .seconds = 1000,
+            .rate = 1e9, .finalists = { kin[0], kin[1] }, .num_finalists = 2 };
+    struct draw draw = drawn_begin(&plan, "tune");
+    struct record answers[2];
+    for (int pair = 0; pair < NUM_PAIRS; pair++) {
+        const struct problem problem = problem_of_pair(plan.precision, pair);
+        assert_true(tuner_ask(&tuner, RECORD_EDGES, &problem, (struct shape) { 0, 0, 0 }, kin, 2,
+                    0, answers));
+    }
+    for (unsigned i = 0; i < SHAPES; i++) {
+        struct drawn drawn;
+        assert_true(draw_shape(&draw, &drawn));
+        const struct problem problem = { plan.precision, drawn.transa, drawn.transb };
+        assert_true(tuner_ask(&tuner, RECORD_MATRIX, &problem,
+                    (struct shape) { drawn.m, drawn.n, drawn.k }, kin, i < TIMED ? 2 : 1, 0,
+                    answers));
+    }
+    assert_int_equal(count_rows(RECORD_MATRIX, &kin[1]), TIMED);
+    assert_true(drawn_fill(&plan, "tune", 2 * SHAPES, 1));
+    assert_int_equal(count_problems(RECORD_MATRIX), SHAPES);     /* none that was not there */
+    return count_rows(RECORD_MATRIX, &kin[1]) - TIMED;
+}
+
+static void who_was_left_out_and_may_be_best_is_timed(void **state)
+{
+    (void) state;
+    assert_int_equal(count_filled(false), 14);
+    assert_int_equal(count_filled(true), 0);
 }
 
 /* The times of a problem by the question that a row is of: the fastest, the slowest, how many. */
@@ -302,6 +342,7 @@ int main(void)
         TEST(what_was_interrupted_can_ship),
         TEST(generic_that_wins_is_verified),
         TEST(a_finalist_far_behind_is_left_out),
+        TEST(who_was_left_out_and_may_be_best_is_timed),
         TEST(the_fastest_are_timed_again),
         TEST(a_replay_asks_nothing),
         TEST(a_resumed_run_asks_the_same),
