@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Writes template files as C string data: embed.py OUT IN...
 
-Emits `template_files`, one struct tmpl_file per input (generator/core/tmpl.h).
+Emits `template_files`, one struct tmpl_file per input (generator/core/tmpl.h). A file is called by
+its folder and its own name: fused/panel.cl.in.
 """
 import os
 import sys
@@ -21,7 +22,7 @@ def main(out, inputs):
             '#include "family.h"', '', 'const struct tmpl_file template_files[] = {']
     for path in inputs:
         with open(path, encoding="ascii") as file:
-            rows.append('    { "%s",' % os.path.basename(path))
+            rows.append('    { "%s",' % '/'.join(path.split(os.sep)[-2:]))
             rows.extend(literal(file.read()))
             rows.append("    },")
     rows += ["};", "const size_t num_template_files = %d;" % len(inputs)]

@@ -377,7 +377,7 @@ bool config_scope(const struct config *config, const struct problem *problem,
 {
     const struct family *family = config->family;
     bool room = true;
-    scope->num = 0;
+    scope->num = scope->globals = scope->floor = 0;
     for (int i = 0; i < NUM_FACTS; i++)
         room = room && scope_set(scope, fact_names[i], facts->value[i]);
     room = room && scope_problem(scope, problem);

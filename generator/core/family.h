@@ -1,7 +1,7 @@
 /* family.h: kernel families as tables, and configurations as points in them.
  *
  * A family is a table of parameters, rules, derived values, launch stages and workspace regions,
- * and the templates of its stages (kernels/NAME.c beside kernels/NAME.cl.in). Every expression in a
+ * and the templates of its stages (kernels/NAME/NAME.c beside NAME.cl.in). Every expression in a
  * table sees the device facts (facts.inc), the precision (PRECISION, ELEM_BYTES, REAL_BYTES), the
  * transposes (TA, TB), the parameters, and the derived values above it.
  */
@@ -47,7 +47,7 @@ struct family_value {
 struct family_stage {
     const char *name;                  /* in kernel names */
     const char *when;                  /* expression; NULL: always */
-    const char *template;              /* file in kernels/ */
+    const char *template;              /* file: "fused/fused.cl.in" */
     const char *bind;                  /* "NAME = EXPR; ..." for this stage's text; or NULL */
     const char *keys;                  /* parameters its text depends on, in its name; NULL: all */
     const char *transposes;            /* operands whose transposition changes its text: "A B" */

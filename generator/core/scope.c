@@ -44,12 +44,20 @@ bool scope_set_text(struct scope *scope, const char *name, const char *text)
     return true;
 }
 
-const struct scope_entry *scope_find(const struct scope *scope, const char *name, size_t len)
+/* Among the entries [from, to), the newest first. */
+static const struct scope_entry *find_among(const struct scope *scope, size_t from, size_t to,
+        const char *name, size_t len)
 {
-    for (size_t i = scope->num; i-- > 0;) {
+    for (size_t i = to; i-- > from;) {
         const struct scope_entry *entry = &scope->entries[i];
         if (entry->name_len == len && memcmp(entry->name, name, len) == 0)
             return entry;
     }
     return NULL;
+}
+
+const struct scope_entry *scope_find(const struct scope *scope, const char *name, size_t len)
+{
+    const struct scope_entry *entry = find_among(scope, scope->floor, scope->num, name, len);
+    return entry ? entry : find_among(scope, 0, scope->globals, name, len);
 }

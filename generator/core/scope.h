@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { SCOPE_MAX_NAMES = 160, SCOPE_NAME_BYTES = 32, SCOPE_TEXT_BYTES = 192 };
+enum { SCOPE_MAX_NAMES = 320, SCOPE_NAME_BYTES = 32, SCOPE_TEXT_BYTES = 192 };
 
 struct scope_entry {
     char name[SCOPE_NAME_BYTES];
@@ -22,6 +22,9 @@ struct scope_entry {
 
 struct scope {
     size_t num;
+    /* Out of sight are the entries from `globals` up to `floor`: what templates set that include
+     * the one at hand. */
+    size_t globals, floor;
     struct scope_entry entries[SCOPE_MAX_NAMES];
 };
 
@@ -30,7 +33,7 @@ struct scope {
 bool scope_set(struct scope *scope, const char *name, int64_t value);
 bool scope_set_text(struct scope *scope, const char *name, const char *text);
 
-/* The innermost entry called name[0..len), or NULL. */
+/* The innermost entry in sight called name[0..len), or NULL. */
 const struct scope_entry *scope_find(const struct scope *scope, const char *name, size_t len);
 
 #endif

@@ -29,6 +29,7 @@ enum {
 
 enum directive {
     DIR_TEXT, DIR_EOF, DIR_IF, DIR_ELIF, DIR_ELSE, DIR_END, DIR_FOR, DIR_LET, DIR_INCLUDE,
+    DIR_TAKES, DIR_WRAP, DIR_BODY, DIR_COMMENT,
     DIR_UNKNOWN,
 };
 
@@ -37,7 +38,8 @@ static const struct {
     enum directive kind;
 } directives[] = {
     { "if", DIR_IF }, { "elif", DIR_ELIF }, { "else", DIR_ELSE }, { "end", DIR_END },
-    { "for", DIR_FOR }, { "let", DIR_LET }, { "include", DIR_INCLUDE },
+    { "for", DIR_FOR }, { "let", DIR_LET }, { "include", DIR_INCLUDE }, { "takes", DIR_TAKES },
+    { "wrap", DIR_WRAP }, { "body", DIR_BODY },
 };
 
 /* A part of a template: not terminated, never owned. */
@@ -53,8 +55,17 @@ struct line {
     struct span word, rest;            /* of a directive: "for" and "i in 0..4" */
 };
 
+/* Lines that a fragment stands around, and where they stand. */
+struct body {
+    struct line first;
+    const struct tmpl_file *file;
+    const struct body *outer;          /* of that file */
+    size_t indent, num, floor;         /* of that file; of its scope */
+};
+
 struct render {
     const struct tmpl_file *files, *file;
+    const struct body *body;           /* what the file at hand is wrapped around; or NULL */
     size_t num_files;
     int line, include_depth, list_depth;
     size_t indent;                     /* of the @include lines on the way here */
@@ -72,7 +83,7 @@ struct range {
 
 static struct line render_block(struct render *r, struct line l);
 static void render_text(struct render *r, struct span text);
-static void render_file(struct render *r, const struct tmpl_file *file);
+static void render_file(struct render *r, const struct tmpl_file *file, size_t given);
 
 __attribute__((format(printf, 2, 3)))
 static void fail(struct render *r, const char *format, ...)
@@ -106,6 +117,11 @@ static int shown(struct span s)
 static bool span_is(struct span s, const char *word)
 {
     return span_len(s) == strlen(word) && memcmp(s.p, word, span_len(s)) == 0;
+}
+
+static bool starts_with(struct span s, const char *prefix)
+{
+    return span_len(s) >= strlen(prefix) && memcmp(s.p, prefix, strlen(prefix)) == 0;
 }
 
 static bool is_blank(char c)
@@ -197,8 +213,20 @@ static void bind(struct render *r, struct span name, int64_t value)
     }
     memcpy(copy, name.p, span_len(name));
     copy[span_len(name)] = '\0';
+    for (size_t i = 0; i < r->scope->globals; i++)
+        if (!strcmp(r->scope->entries[i].name, copy))
+            fail(r, "the name '%s' has a meaning already, for all templates", copy);
     if (!scope_set(r->scope, copy, value))
         fail(r, "no room for the name '%s': %d are set", copy, SCOPE_MAX_NAMES);
+}
+
+/* Sets a name as it is set already. */
+static void bind_again(struct render *r, const struct scope_entry *entry)
+{
+    if (r->scope->num == SCOPE_MAX_NAMES)
+        fail(r, "no room for the name '%s': %d are set", entry->name, SCOPE_MAX_NAMES);
+    else
+        r->scope->entries[r->scope->num++] = *entry;
 }
 
 static enum directive find_directive(struct span word)
@@ -219,7 +247,7 @@ static struct line read_line(const char *p, int number)
         text.p++;
         l.word = take_word(&text);
         l.rest = trim(text);
-        l.kind = find_directive(l.word);
+        l.kind = starts_with(text, "//") ? DIR_COMMENT : find_directive(l.word);
     }
     return l;
 }
@@ -233,7 +261,7 @@ static struct line advance(struct render *r, const struct line *l)
 
 static bool opens_block(const struct line *l)
 {
-    return l->kind == DIR_IF || l->kind == DIR_FOR;
+    return l->kind == DIR_IF || l->kind == DIR_FOR || l->kind == DIR_WRAP;
 }
 
 static bool closes_block(const struct line *l)
@@ -245,6 +273,7 @@ static bool closes_block(const struct line *l)
 struct open_block {
     int line;
     bool is_if, saw_else;
+    struct span word;
 };
 
 static void check_arm(struct render *r, const struct line *l, struct open_block *block)
@@ -266,31 +295,34 @@ static int check_line(struct render *r, const struct line *l, struct open_block 
     r->line = l->number;
     if (l->kind == DIR_UNKNOWN)
         fail(r, "unknown directive '@%.*s'", shown(l->word), l->word.p);
-    if ((l->kind == DIR_ELSE || l->kind == DIR_END) && l->rest.p < l->rest.end)
+    if (l->kind == DIR_TAKES)
+        fail(r, "'@takes' below the head of the file");
+    if ((l->kind == DIR_ELSE || l->kind == DIR_END || l->kind == DIR_BODY) &&
+        l->rest.p < l->rest.end)
         fail(r, "text after '@%.*s'", shown(l->word), l->word.p);
     if (l->kind == DIR_ELIF || l->kind == DIR_ELSE)
         check_arm(r, l, num > 0 ? &open[num - 1] : NULL);
     if (l->kind == DIR_END && num == 0)
-        fail(r, "'@end' without '@if' or '@for'");
+        fail(r, "'@end' without '@if', '@for' or '@wrap'");
     if (opens_block(l) && num == MAX_BLOCK_DEPTH)
         fail(r, "blocks nested deeper than %d", MAX_BLOCK_DEPTH);
     if (r->failed)
         return num;
     if (opens_block(l))
-        open[num] = (struct open_block) { .line = l->number, .is_if = l->kind == DIR_IF };
+        open[num] = (struct open_block) { l->number, l->kind == DIR_IF, false, l->word };
     return num + opens_block(l) - (l->kind == DIR_END);
 }
 
-static void check_file(struct render *r, const char *text)
+/* Blocks are checked from the first line that is no @takes. */
+static void check_file(struct render *r, struct line l)
 {
     struct open_block open[MAX_BLOCK_DEPTH];
     int num = 0;
-    struct line l = read_line(text, 1);
     for (; !r->failed && l.kind != DIR_EOF; l = advance(r, &l))
         num = check_line(r, &l, open, num);
     if (!r->failed && num > 0) {
         r->line = open[num - 1].line;
-        fail(r, "'%s' without '@end'", open[num - 1].is_if ? "@if" : "@for");
+        fail(r, "'@%.*s' without '@end'", shown(open[num - 1].word), open[num - 1].word.p);
     }
 }
 
@@ -410,11 +442,6 @@ static const char *render_value(struct render *r, struct span s)
     return close + 1;
 }
 
-static bool starts_with(struct span s, const char *prefix)
-{
-    return span_len(s) >= strlen(prefix) && memcmp(s.p, prefix, strlen(prefix)) == 0;
-}
-
 static void render_text(struct render *r, struct span text)
 {
     while (text.p < text.end && !r->failed) {
@@ -463,15 +490,16 @@ static struct line render_for(struct render *r, struct line l)
     return advance(r, &close);
 }
 
-static void render_let(struct render *r, const struct line *l)
+/* "NAME = EXPR", and sets it. */
+static void set_name(struct render *r, struct span text)
 {
-    struct span rest = l->rest;
+    struct span rest = text;
     struct span name = take_word(&rest);
     rest = trim(rest);
-    /* "@let A == B" is a slip, not a name followed by an odd expression. */
+    /* "A == B" is a slip, not a name followed by an odd expression. */
     bool assigns = rest.p < rest.end && *rest.p == '=' && !starts_with(rest, "==");
     if (!is_name(name) || !assigns) {
-        fail(r, "expected NAME = EXPR, found '%.*s'", shown(l->rest), l->rest.p);
+        fail(r, "expected NAME = EXPR, found '%.*s'", shown(text), text.p);
         return;
     }
     rest.p++;
@@ -486,25 +514,96 @@ static const struct tmpl_file *find_file(const struct render *r, struct span nam
     return NULL;
 }
 
-static void render_include(struct render *r, const struct line *l)
+/* The names that an @include sets for its fragment: "NAME = EXPR; ...", or nothing. */
+static void set_names(struct render *r, struct span text)
 {
-    const struct tmpl_file *file = find_file(r, l->rest), *includer = r->file;
-    if (l->rest.p == l->rest.end) {
-        fail(r, "expected the name of a template after '@include'");
+    while (!r->failed && text.p < text.end) {
+        const char *semicolon = memchr(text.p, ';', span_len(text));
+        const char *end = semicolon ? semicolon : text.end;
+        set_name(r, trim((struct span) { text.p, end }));
+        text.p = semicolon ? semicolon + 1 : text.end;
+    }
+}
+
+/* The fragment that @include or @wrap names, with the names that it is given, around the body of a
+ * @wrap. */
+static void render_fragment(struct render *r, const struct line *l, const struct body *body)
+{
+    const struct tmpl_file *includer = r->file;
+    const struct body *outer = r->body;
+    struct span name = l->rest, names;
+    name.end = name.p + strcspn(name.p, " \n");
+    if (name.end > l->rest.end)
+        name.end = l->rest.end;
+    names = trim((struct span) { name.end, l->rest.end });
+    const struct tmpl_file *file = find_file(r, name);
+    if (name.p == name.end) {
+        fail(r, "expected the name of a template after '@%.*s'", shown(l->word), l->word.p);
     } else if (!file) {
-        fail(r, "no template called '%.*s'", shown(l->rest), l->rest.p);
+        fail(r, "no template called '%.*s'", shown(name), name.p);
     } else if (r->include_depth == MAX_INCLUDE_DEPTH) {
         fail(r, "@include nested deeper than %d (does it include itself?)", MAX_INCLUDE_DEPTH);
     } else {
-        const size_t indent = strspn(l->all.p, " ");
+        const size_t indent = strspn(l->all.p, " "), given = r->scope->num;
+        set_names(r, names);
         r->include_depth++;
         r->indent += indent;
-        render_file(r, file);
+        r->body = body;
+        if (!r->failed)
+            render_file(r, file, given);
+        r->body = outer;
         r->indent -= indent;
         r->include_depth--;
+        r->scope->num = given;
         r->file = includer;
         r->line = l->number;
     }
+}
+
+/* Returns the line after the @end. */
+static struct line render_wrap(struct render *r, struct line l)
+{
+    const struct body body = {
+        .first = advance(r, &l), .file = r->file, .outer = r->body, .indent = r->indent,
+        .num = r->scope->num, .floor = r->scope->floor,
+    };
+    render_fragment(r, &l, &body);
+    struct line close = skip_block(r, body.first);
+    return advance(r, &close);
+}
+
+/* The body sees what it sees where it is written: the fragment's names are set aside meanwhile. */
+static void render_body(struct render *r)
+{
+    const struct body *body = r->body;
+    const struct tmpl_file *fragment = r->file;
+    if (!body) {
+        fail(r, "'@body' in a file that no '@wrap' names");
+        return;
+    }
+    struct scope *scope = r->scope;
+    const size_t num = scope->num, floor = scope->floor, indent = r->indent;
+    const size_t aside = num - body->num;
+    struct scope_entry *entries = malloc((aside + 1) * sizeof *entries);
+    if (!entries) {
+        fail(r, "out of memory");
+        return;
+    }
+    memcpy(entries, &scope->entries[body->num], aside * sizeof *entries);
+    scope->num = body->num;
+    scope->floor = body->floor;
+    r->file = body->file;
+    r->body = body->outer;
+    r->indent = body->indent;
+    render_block(r, body->first);
+    memcpy(&scope->entries[body->num], entries, aside * sizeof *entries);
+    free(entries);
+    scope->num = num;
+    scope->floor = floor;
+    r->indent = indent;
+    r->body = body;
+    if (!r->failed)
+        r->file = fragment;
 }
 
 /* An included text stands as deep as the @include that brought it. */
@@ -524,10 +623,17 @@ static struct line render_line(struct render *r, struct line l)
     case DIR_FOR:
         return render_for(r, l);
     case DIR_LET:
-        render_let(r, &l);
+        set_name(r, l.rest);
         break;
     case DIR_INCLUDE:
-        render_include(r, &l);
+        render_fragment(r, &l, NULL);
+        break;
+    case DIR_WRAP:
+        return render_wrap(r, l);
+    case DIR_BODY:
+        render_body(r);
+        break;
+    case DIR_COMMENT:
         break;
     default:
         put_indent(r, &l);
@@ -548,12 +654,53 @@ static struct line render_block(struct render *r, struct line l)
     return l;
 }
 
-static void render_file(struct render *r, const struct tmpl_file *file)
+/* Takes the names of one line "@takes NAME NAME ..." over. */
+static void take_names(struct render *r, const struct line *l)
 {
+    r->line = l->number;
+    struct span rest = l->rest;
+    while (!r->failed && rest.p < rest.end) {
+        const struct span name = take_word(&rest);
+        const struct scope_entry *entry = scope_find(r->scope, name.p, span_len(name));
+        if (!is_name(name))
+            fail(r, "expected names after '@takes', found '%.*s'", shown(l->rest), l->rest.p);
+        else if (!entry)
+            fail(r, "it takes '%.*s', which is not set where it is included", shown(name), name.p);
+        else
+            bind_again(r, entry);
+        rest = trim(rest);
+    }
+}
+
+/* Whether the names that an @include sets, entries [given, taken), are all taken. */
+static void check_given(struct render *r, size_t given, size_t taken)
+{
+    struct scope *scope = r->scope;
+    for (size_t i = given; i < taken && !r->failed; i++) {
+        bool is_taken = false;
+        for (size_t j = taken; j < scope->num; j++)
+            is_taken = is_taken || !strcmp(scope->entries[i].name, scope->entries[j].name);
+        if (!is_taken)
+            fail(r, "it is given '%s', which it does not take", scope->entries[i].name);
+    }
+}
+
+/* Entries from `given` on are those that the file is given. */
+static void render_file(struct render *r, const struct tmpl_file *file, size_t given)
+{
+    struct scope *scope = r->scope;
+    const size_t floor = scope->floor, taken = scope->num;
     r->file = file;
-    check_file(r, file->text);
+    struct line l = read_line(file->text, 1);
+    for (; !r->failed && (l.kind == DIR_TAKES || l.kind == DIR_COMMENT); l = advance(r, &l))
+        if (l.kind == DIR_TAKES)
+            take_names(r, &l);
+    check_given(r, given, taken);
+    scope->floor = taken;
+    check_file(r, l);
     if (!r->failed)
-        render_block(r, read_line(file->text, 1));
+        render_block(r, l);
+    scope->floor = floor;
 }
 
 char *tmpl_render(const struct tmpl_file *files, size_t num_files, const char *name,
@@ -564,14 +711,16 @@ char *tmpl_render(const struct tmpl_file *files, size_t num_files, const char *n
         .files = files, .num_files = num_files, .file = &unknown, .line = 1,
         .scope = scope, .err = err,
     };
-    size_t mark = scope->num;
+    const size_t mark = scope->num, globals = scope->globals;
+    scope->globals = mark;
     const struct tmpl_file *file = find_file(&r, (struct span) { name, name + strlen(name) });
     put(&r, "", 0);                    /* an empty template gives an empty text, not NULL */
     if (file)
-        render_file(&r, file);
+        render_file(&r, file, mark);
     else
         fail(&r, "no template called '%s'", name);
     scope->num = mark;
+    scope->globals = globals;
     if (r.failed) {
         free(r.out);
         return NULL;

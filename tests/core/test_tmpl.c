@@ -25,7 +25,12 @@ static int fill_names(void **state)
 static const struct tmpl_file parts[] = {
     { "main", NULL },
     { "inner.cl.in", "inner ${M}\n" },
-    { "lets.cl.in", "@let M = M + 10\n@let FRESH = 1\nlets ${M}\n" },
+    { "lets.cl.in", "@let X = M + 10\n@let FRESH = 1\nlets ${X}\n" },
+    { "takes.cl.in", "@// A remark.\n@takes X Y\n@takes T\n${T} ${X} ${Y}\n" },
+    { "inner_x.cl.in", "${X}\n" },
+    { "around.cl.in", "@takes X\n@let Y = X\n  {${Y}\n@body\n  }\n" },
+    { "twice.cl.in", "@body\n@body\n" },
+    { "late.cl.in", "a\n@takes X\n" },
     { "broken.cl.in", "fine\n\n  ${MISSING}\n" },
     { "unclosed.cl.in", "@if 1\n" },
     { "loop.cl.in", "@include loop.cl.in\n" },
@@ -118,7 +123,7 @@ static void loops(void **state)
         { "@for i in (M - 1) * 2..max(M, (VEC + 1))\n${i}\n@end\n", "4\n" },
         { "@for i in M - 1 .. M + 1\n${i}\n@end\n", "2\n3\n" },
         { "@for i in 0..2\n@for j in i..2\n${i}${j}\n@end\n@end\n", "00\n01\n11\n" },
-        { "@for M in 0..2\n${M}\n@end\n${M}\n", "0\n1\n3\n" },
+        { "@for i in 0..2\n${i}\n@end\n${M}\n", "0\n1\n3\n" },
         { "@for i in 0..3\n@if i == 1\none\n@else\n${i}\n@end\n@end\n", "0\none\n2\n" },
         { "@for i in 0..2\n@let j = i * 2\n${j}\n@end\n", "0\n2\n" },
         { "@for i in 9223372036854775806..9223372036854775807\n${i}\n@end\n",
@@ -151,10 +156,16 @@ static void lets(void **state)
     (void) state;
     static const struct good rows[] = {
         { "@let X = M * 2\n${X}\n", "6\n" }, { "@let X=M\n@let X = X + 1\n${X}\n", "4\n" },
-        { "@let M = 7\n@if 1\n@let M = 8\n${M}\n@end\n${M}\n", "8\n7\n" },
-        { "@let T = 2\n${T}\n", "2\n" }, { "@let X = 1 == 1\n${X}\n", "1\n" },
+        { "@let X = 7\n@if 1\n@let X = 8\n${X}\n@end\n${X}\n", "8\n7\n" },
+        { "@let X = 1 == 1\n${X}\n", "1\n" },
     };
     check_good(rows, sizeof rows / sizeof rows[0]);
+    static const struct bad bad[] = {
+        { "\n@let M = 7\n", "main:2: the name 'M' has a meaning already, for all templates" },
+        { "@for T in 0..1\n@end\n",
+                "main:1: the name 'T' has a meaning already, for all templates" },
+    };
+    check_bad(bad, sizeof bad / sizeof bad[0]);
 }
 
 static void includes(void **state)
@@ -162,7 +173,7 @@ static void includes(void **state)
     (void) state;
     static const struct good rows[] = {
         { "a\n@include inner.cl.in\nb\n", "a\ninner 3\nb\n" },
-        { "@for M in 0..2\n  @include inner.cl.in\n@end\n", "  inner 0\n  inner 1\n" },
+        { "@for i in 0..2\n  @include inner.cl.in\n@end\n", "  inner 3\n  inner 3\n" },
         { "@include lets.cl.in\n${M}\n", "lets 13\n3\n" },
         { "@include no_newline.cl.in\nnext\n", "tail\nnext\n" },
     };
@@ -180,12 +191,64 @@ static void includes(void **state)
     check_bad(bad, sizeof bad / sizeof bad[0]);
 }
 
+/* A fragment sees what it takes, and what it is given. */
+static void takes(void **state)
+{
+    (void) state;
+    static const struct good rows[] = {
+        { "@let X = 1\n@let Y = 2\n@include takes.cl.in\n", "float 1 2\n" },
+        { "@let X = 1\n@include takes.cl.in Y = X + 1\n${X}\n", "float 1 2\n1\n" },
+        { "@let X = 1\n@include takes.cl.in Y = X + 1; X = 7\n${X}\n", "float 7 2\n1\n" },
+        { "@for X in 0..2\n@include takes.cl.in Y = X\n@end\n", "float 0 0\nfloat 1 1\n" },
+    };
+    check_good(rows, sizeof rows / sizeof rows[0]);
+    static const struct bad bad[] = {
+        { "@let X = 1\n@include inner_x.cl.in\n", "inner_x.cl.in:1: undefined name 'X'" },
+        { "@let X = 1\n@include takes.cl.in\n",
+                "takes.cl.in:2: it takes 'Y', which is not set where it is included" },
+        { "@include inner_x.cl.in X = 1\n",
+                "inner_x.cl.in:1: it is given 'X', which it does not take" },
+        { "@include takes.cl.in X\n", "main:1: expected NAME = EXPR, found 'X'" },
+        { "@include late.cl.in\n", "late.cl.in:2: '@takes' below the head of the file" },
+        { "@takes X\n", "main:1: it takes 'X', which is not set where it is included" },
+        { "@takes 3\n", "main:1: expected names after '@takes', found '3'" },
+    };
+    check_bad(bad, sizeof bad / sizeof bad[0]);
+}
+
+/* What is wrapped sees what it would see without, and not what the fragment sets. */
+static void wraps(void **state)
+{
+    (void) state;
+    static const struct good rows[] = {
+        { "@let X = 1\n  @wrap around.cl.in\n  x ${X}\n  @end\nend ${X}\n",
+                "    {1\n  x 1\n    }\nend 1\n" },
+        { "@let Y = 5\n@wrap around.cl.in X = 2\n@let X = 9\n${X} ${Y}\n@end\n${Y}\n",
+                "  {2\n9 5\n  }\n5\n" },
+        { "@for i in 0..2\n@wrap twice.cl.in\n@if i\n${i}\n@else\nno\n@end\n@end\n@end\n",
+                "no\nno\n1\n1\n" },
+        { "@wrap twice.cl.in\n@wrap around.cl.in X = 3\nb\n@end\n@end\n",
+                "  {3\nb\n  }\n  {3\nb\n  }\n" },
+    };
+    check_good(rows, sizeof rows / sizeof rows[0]);
+    static const struct bad bad[] = {
+        { "@body\n", "main:1: '@body' in a file that no '@wrap' names" },
+        { "@include twice.cl.in\n", "twice.cl.in:1: '@body' in a file that no '@wrap' names" },
+        { "@wrap twice.cl.in\n", "main:1: '@wrap' without '@end'" },
+        { "@wrap around.cl.in X = 2\n${Y}\n@end\n", "main:2: undefined name 'Y'" },
+        { "@wrap\n@end\n", "main:1: expected the name of a template after '@wrap'" },
+        { "@wrap twice.cl.in\n@body\n@end\n",
+                "main:2: '@body' in a file that no '@wrap' names" },
+    };
+    check_bad(bad, sizeof bad / sizeof bad[0]);
+}
+
 static void block_errors(void **state)
 {
     (void) state;
     static const struct bad rows[] = {
-        { "a\n@end\n", "main:2: '@end' without '@if' or '@for'" },
-        { "@if 1\n@end\n@end\n", "main:3: '@end' without '@if' or '@for'" },
+        { "a\n@end\n", "main:2: '@end' without '@if', '@for' or '@wrap'" },
+        { "@if 1\n@end\n@end\n", "main:3: '@end' without '@if', '@for' or '@wrap'" },
         { "@else\n", "main:1: '@else' without '@if'" },
         { "@elif 1\n", "main:1: '@elif' without '@if'" },
         { "@if 1\n@for i in 0..2\n@else\n@end\n@end\n", "main:3: '@else' without '@if'" },
@@ -302,7 +365,7 @@ static void deep_nesting(void **state)
     (void) state;
     check_repeated("@if 1\n", 100000, "", "main:33: blocks nested deeper than 32");
     check_repeated("@for i in 0..1\n", 100000, "", "main:33: blocks nested deeper than 32");
-    check_repeated("@let X = 1\n", 1000, "", "main:156: no room for the name 'X': 160 are set");
+    check_repeated("@let X = 1\n", 1000, "", "main:316: no room for the name 'X': 320 are set");
     char *lists = repeat("$list(i in 0..1;;", 17, "x)))))))))))))))))");
     struct bad row = { lists, "main:1: $list nested deeper than 16" };
     check_bad(&row, 1);
@@ -342,6 +405,8 @@ int main(void)
         cmocka_unit_test_setup(lists, fill_names),
         cmocka_unit_test_setup(lets, fill_names),
         cmocka_unit_test_setup(includes, fill_names),
+        cmocka_unit_test_setup(takes, fill_names),
+        cmocka_unit_test_setup(wraps, fill_names),
         cmocka_unit_test_setup(block_errors, fill_names),
         cmocka_unit_test_setup(line_errors, fill_names),
         cmocka_unit_test_setup(unknown_template, fill_names),

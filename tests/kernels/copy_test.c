@@ -1,5 +1,5 @@
 /* copy_test.c: the copies of A and B whose rows start at multiples of 16 bytes
- * (copy_prelude.cl.in). The families that use them run on NVIDIA's devices only; the copies run on
+ * (copies/prelude.cl.in). The families that use them run on NVIDIA's devices only; the copies run on
  * any.
  *
  * Elements have 2, 4 and 8 bytes. Two matrices are copied at once, on buffers that end with their
@@ -40,7 +40,7 @@ static void need(bool good, const char *what)
 static char *render(size_t element_bytes)
 {
     static const char *const files[] = {
-        "nv_address.cl.in", "copy_prelude.cl.in", "copy_both.cl.in"
+        "nv/address.cl.in", "copies/prelude.cl.in", "copies/both.cl.in"
     };
     struct text all = { NULL };
     struct scope scope = { .num = 0 };

@@ -1,0 +1,183 @@
+/* bulk: NVIDIA's compute capability 9.0. Tiles come from where A and B lie through the copy engine
+ * and tensor maps, so that nothing is packed; a matrix whose rows do not start at multiples of 16
+ * bytes is copied first. Doubles and halves go through the tensor cores; for singles, tiles whose k
+ * lie side by side are turned in local memory by the warps that fetch. */
+#include "../nv/nv.h"
+#include "../table.h"
+
+static const struct family_param params[] = {
+    { "BM", "16 32 64 128 192 256", 128, "rows of C of a work-group", "CUTLASS CtaTileM" },
+    { "BN", "16 32 64 128 192 256", 128, "columns of C of a work-group", "CUTLASS CtaTileN" },
+    { "TM", "2 4 8 16", 8, "an eighth of the rows of a warp (S, D; H if BM < 64)",
+      "CUTLASS WarpTileM / 8" },
+    { "TN", "4 8 16", 8, "a quarter of the columns of a warp (likewise)", "CUTLASS WarpTileN / 4" },
+    { "DEPTH", "64 128", 128, "bytes of k in a tile (H: either)", "CUTLASS CtaTileK" },
+    { "ST", "2 3 4 5 6 8 12 16", 4, "tiles under way", "CUTLASS Stages" },
+    { "EARLY", "0 1 2", 0, "tiles copied by who multiplies, while the tensor maps are made", NULL },
+    { "KU", "1 2 4 8", 2, "unrolling of the loop over quads of k (S)", NULL },
+    { "GROUP", "1 2 4 8 16", 8, "rows of tiles that work-groups take together", "CUTLASS swizzle" },
+    { "STREAM", "0 1 2 4", 0, "work-groups a compute unit, which share the steps; 0: one a tile",
+      "Osama et al. 2023", .sibling = 1 },
+    { "SHARED", "0 1", 1, "whether they share those of tiles that make no whole turn", NULL,
+      .late = 1 },
+    { "SLICES", "1 2 4", 1, "groups of warps that take the steps of a tile in turn (D)",
+      "CUTLASS sliced-K", .late = 1 },
+    { "EDGES", "0 1", 0, "whether less is done for tiles that C does not fill", NULL },
+};
+
+// The parameters that the texts depend on.
+#define KEYS "BM BN TM TN DEPTH ST EARLY KU GROUP SHARED SLICES EDGES"
+
+static const struct family_value values[] = {
+    NV_VALUES,
+    { "ASYNC", "0" },
+    { "ANYWHERE", "0" },
+    // What is not aligned is copied.
+    { "COPYA", "1" },
+    { "COPYB", "1" },
+    { "THROUGH", "0" },
+    // How the copy engine is told to swizzle a line.
+    { "SWIZZLEA", "PRECISION == 32 && TA ? 0 : LINEA / 64 + 1" },
+    { "SWIZZLEB", "PRECISION == 32 && !TB ? 0 : LINEB / 64 + 1" },
+    // Warp groups multiply by wgmma what has 64 rows; a warp of D, or of fewer rows of H, by mma.
+    { "WGMMA", "PRECISION == 16 && BM >= 64" },
+    { "MMA", "PRECISION == 64 || (PRECISION == 16 && BM < 64)" },
+    // Whether what a work-group has of a tile may be a part.
+    { "PARTS", "STREAM && SHARED" },
+    // Who reads a tile: warp groups, or warps.
+    { "CONSUMERS", "WGMMA ? BM / 64 : WARPM * WARPN" },
+    { "WORKERS", "CONSUMERS * (WGMMA ? 128 : SLICES * 32)" },
+    // A block of C, and what is found to be needed beside it, in registers of a work-item.
+    { "REGISTERS", "WGMMA ? BN / 2 + 28 : PRECISION == 64 ? TM * TN * 2 + 90 : "
+        "TM * TN + 60" },
+    // Registers are given out by eights, as many as there are for the warps on each of four
+    // schedulers. Where that is too few, four warps fetch and leave theirs to those that multiply.
+    { "GIVES", "PRECISION == 32 ? CONSUMERS >= 8 : "
+        "REGISTERS > 512 / ceil_div(WORKERS + (EARLY ? 64 : 32), 128) / 8 * 8" },
+    { "FETCHERS", "PRECISION == 32 || GIVES ? 128 : EARLY ? 64 : 32" },
+    { "ITEMS", "WORKERS + FETCHERS" },
+    { "SHARE", "512 / ceil_div(ITEMS, 128) / 8 * 8" },
+    { "LEAVES", "PRECISION == 32 ? 56 : 24" },
+    { "KEEPS", "GIVES ? SHARE + (SHARE - LEAVES) * 128 / max(WORKERS, 32) / 8 * 8 : SHARE" },
+    { "MAPPER", "EARLY ? WORKERS : 0" },
+    { "TURNING", "TURNA || TURNB" },
+    // Whether a warp of D reads what it multiplies next before it multiplies.
+    { "PIPED", "PRECISION == 64 && TM * TN <= 16" },
+};
+
+static const struct family_rule rules[] = {
+    { "COMPUTE_CAPABILITY == 90", "not a device of compute capability 9.0" },
+    { "ST * ((BM + BN) * DEPTH + 24) + WGMMA * WORKERS * 16 <= 227 * 1024 - 1280",
+      "tiles exceed local memory" },
+    { "!WGMMA || (TM == 8 && TN == 8)", "warp groups multiply 64 x BN" },
+    { "PRECISION == 16 || DEPTH == 128", "DEPTH is for half precision" },
+    { "PRECISION == 32 || KU == 2", "KU is for single precision" },
+    { "PRECISION != 32 || TM >= 4", "rows come by four" },
+    { "PRECISION != 32 || ST >= 3", "a tile is read, one turned and one fetched" },
+    { "!GIVES || WORKERS % 128 == 0", "registers are given to groups of four warps" },
+    { "WGMMA || (BM % (TM * 8) == 0 && BN % (TN * 4) == 0)",
+      "warps do not divide the tile" },
+    { "WGMMA || ITEMS <= 512", "work-group too large" },
+    { "WGMMA || TM * TN * REAL_BYTES / 4 <= 128",
+      "the block of C exceeds the registers" },
+    { "!WGMMA || !EDGES || !STREAM", "a warp group of H has all columns" },
+    { "SHARED || STREAM", "SHARED is for work-groups that take tiles in turn" },
+    { "SLICES == 1 || (PRECISION == 64 && !STREAM && !EDGES)",
+      "slices are for double precision, a work-group a tile" },
+    { "SLICES == 1 || ((SLICES - 1) * BN <= 16 * ST && SLICES < ST)",
+      "slices need tiles of their own, and room to be added up" },
+    { "REGISTERS <= KEEPS", "a work-group exceeds the registers" },
+    { "(PRECISION != 32 && !WGMMA) || BN >= 32", "columns of a tile come by 32" },
+    { "PRECISION != 32 || BM >= 32", "rows of a tile come by 32" },
+};
+
+static const struct family_stage stages[] = {
+    COPY_STAGES,
+    NV_MULTIPLY("bulk/bulk.cl.in", KEYS, "ITEMS", "WORKSPACE REGION_2 REGION_3 ",
+            "WORKSPACE REGION_2 REGION_3 ", "1", COPIED(A) COPIED(B)),
+    NV_ADD("PARTS", KEYS, "REGION_3"),
+};
+
+static const struct family_region regions[] = {
+    COPY_REGIONS,
+    { NULL, "ONE ONE", "1; 1", "256", NULL },
+    NV_PARTS("PARTS"),
+};
+
+static const struct family_preset presets[] = {
+    { "hopper-single", "bulk BM=128 BN=256 TM=8 TN=16 ST=4 KU=4",
+      "found by a probe on one H200", FOR_PRECISION('s') },
+    { "hopper-single-turns", "bulk BM=128 BN=256 TM=8 TN=16 ST=3 KU=4 GROUP=1 STREAM=1 SHARED=0",
+      NULL, FOR_PRECISION('s') },
+    { "hopper-single-middle", "bulk BM=64 BN=128 TN=4 ST=6 EARLY=2 KU=4", NULL,
+      FOR_PRECISION('s') },
+    { "hopper-single-small", "bulk BM=64 BN=32 TM=4 TN=4 ST=4 EARLY=1 KU=8", NULL,
+      FOR_PRECISION('s') },
+    { "hopper-single-odd", "bulk BM=128 BN=256 TM=8 TN=16 ST=4 EDGES=1", NULL,
+      FOR_PRECISION('s') },
+    { "hopper-single-deep", "bulk BM=64 BN=64 TM=4 ST=8 EARLY=2 KU=8 STREAM=1", NULL,
+      FOR_PRECISION('s') },
+    { "hopper-single-tall", "bulk BM=256 BN=32 TN=4 ST=5 EARLY=2", NULL, FOR_PRECISION('s') },
+    { "hopper-single-skinny", "bulk BM=256 BN=32 TN=4 ST=5 STREAM=1 EDGES=1", NULL,
+      FOR_PRECISION('s') },
+    { "hopper-single-flat", "bulk BM=32 BN=256 TM=4 ST=6 KU=4 STREAM=1", NULL,
+      FOR_PRECISION('s') },
+    { "hopper-double", "bulk BM=128 BN=128 ST=5 EARLY=1", "found by a probe on one H200",
+      FOR_PRECISION('d') },
+    { "hopper-double-middle", "bulk BM=64 BN=128 TM=4 ST=8 EARLY=2", NULL, FOR_PRECISION('d') },
+    { "hopper-double-small", "bulk BM=64 BN=32 TM=2 TN=4 ST=6 EARLY=1", NULL, FOR_PRECISION('d') },
+    { "hopper-double-odd", "bulk BM=128 BN=128 ST=5 EDGES=1", NULL,
+      FOR_PRECISION('d') },
+    { "hopper-double-deep", "bulk BM=64 BN=32 TM=2 TN=4 ST=8 EARLY=2 STREAM=1", NULL,
+      FOR_PRECISION('d') },
+    { "hopper-double-tall", "bulk BM=256 BN=32 TM=4 ST=4 EARLY=2", NULL, FOR_PRECISION('d') },
+    { "hopper-double-slices", "bulk BM=64 BN=32 TM=4 ST=8 EARLY=1 SLICES=4 GROUP=1", NULL,
+      FOR_PRECISION('d') },
+    { "hopper-double-narrow", "bulk BM=32 BN=32 TM=4 ST=16 EARLY=2 SLICES=4", NULL,
+      FOR_PRECISION('d') },
+    { "hopper-double-skinny", "bulk BM=32 BN=16 TM=2 TN=4 ST=16 EARLY=2 SLICES=4", NULL,
+      FOR_PRECISION('d') },
+    { "hopper-double-flat", "bulk BM=16 BN=32 TM=2 TN=4 ST=16 EARLY=2 SLICES=4", NULL,
+      FOR_PRECISION('d') },
+    { "hopper-half", "bulk BM=128 BN=256 ST=4",
+      "found by a probe on one H200", FOR_PRECISION('h') },
+    { "hopper-half-turns", "bulk BM=256 BN=128 ST=4 STREAM=1 SHARED=0", NULL, FOR_PRECISION('h') },
+    { "hopper-half-wide", "bulk BM=128 BN=192 ST=5", NULL, FOR_PRECISION('h') },
+    { "hopper-half-high", "bulk BM=192 BN=128 ST=5 EARLY=2", NULL, FOR_PRECISION('h') },
+    { "hopper-half-middle", "bulk BM=128 BN=128 ST=6 EARLY=2", NULL, FOR_PRECISION('h') },
+    { "hopper-half-small", "bulk BM=64 BN=64 ST=8 EARLY=2", NULL, FOR_PRECISION('h') },
+    { "hopper-half-odd", "bulk BM=192 BN=192 ST=4 EDGES=1", NULL,
+      FOR_PRECISION('h') },
+    { "hopper-half-large-odd", "bulk BM=192 BN=256 ST=3", NULL,
+      FOR_PRECISION('h') },
+    { "hopper-half-deep", "bulk BM=64 BN=64 ST=5 EARLY=2 STREAM=1", NULL, FOR_PRECISION('h') },
+    { "hopper-half-tall", "bulk BM=256 BN=32 ST=4 EARLY=2", NULL, FOR_PRECISION('h') },
+    { "hopper-half-skinny", "bulk BM=32 BN=16 TM=2 TN=4 ST=12 EARLY=2", NULL, FOR_PRECISION('h') },
+    { "hopper-half-flat", "bulk BM=16 BN=64 TM=2 TN=4 ST=12 EARLY=2", NULL, FOR_PRECISION('h') },
+};
+
+extern const struct family family_bulk;
+const struct family family_bulk = {
+    .name = "bulk",
+    .meaning = "tiles fetched by the copy engine of NVIDIA's compute capability 9.0",
+    TABLE(params),
+    TABLE(rules),
+    TABLE(values),
+    TABLE(stages),
+    TABLE(regions),
+    TABLE(presets),
+    .prelude = "bulk/prelude.cl.in",
+    .guard = { "EDGES && !STREAM && !WGMMA ? BM : 1",
+        "EDGES && !STREAM && !WGMMA ? BN : 1", "1" },
+    .rest = { "4", "4", "0" },
+    .as_is = { "COPYA", "COPYB" },
+    .most = { "2147483136", "2147483136", "2147483136" },
+    .tile = NV_TILE,
+    .edges = NV_EDGES("EDGES * 4; 8; WGMMA ? 64 : TM * 8", "EDGES * 4; 8; WGMMA ? 1 : TN * 4",
+            "SLICES * BK"),
+    .unit_turns = "STREAM",
+    .shares = "PARTS",
+    .capability = 90,
+    .ptx = 90,
+    .rank = "BM * BN / (BM + BN) * 4 + ST - STREAM * 50",
+};

@@ -1,0 +1,36 @@
+/* copies.h: the stages of families that copy A, B or both first, to where rows start at multiples
+ * of 16 bytes (copies.md), unless they do already. Such a family says
+ * by its values COPYA and COPYB what it copies so, and repeats them as `as_is`. Its derived value
+ * WHOLE is how many elements have 16 bytes. */
+#ifndef KILN_KERNELS_COPIES_H
+#define KILN_KERNELS_COPIES_H
+
+#define COPY_ARGS(X, rows, cols) \
+    rows " " cols " " #X " " #X "_OFFSET LD" #X " PACKED_" #X " PACKED_" #X "_AT "
+/* Eight work-groups for each compute unit; the text depends on no parameter. */
+#define COPY_STAGE(name, when, template, transposes, args, prepares) \
+    { name, when, template, NULL, "", transposes, "UNITS", "8", "256", NULL, args, prepares, 0 }
+#define COPY_BOTH(when, a_rows, a_cols, b_rows, b_cols) \
+    COPY_STAGE("copy", "COPYA && COPYB && " when, "copies/both.cl.in", "A B", \
+            COPY_ARGS(A, a_rows, a_cols) COPY_ARGS(B, b_rows, b_cols), "BOTH")
+
+/* Both at once, in one launch, and each alone where the other one is packed or taken as it is. */
+#define COPY_STAGES \
+    COPY_BOTH("!TA && !TB", "M", "K", "K", "N"), \
+    COPY_BOTH("!TA && TB", "M", "K", "N", "K"), \
+    COPY_BOTH("TA && !TB", "K", "M", "K", "N"), \
+    COPY_BOTH("TA && TB", "K", "M", "N", "K"), \
+    COPY_STAGE("copya", "COPYA && !TA", "copies/copy.cl.in", "A", COPY_ARGS(A, "M", "K"), "A"), \
+    COPY_STAGE("copya", "COPYA && TA", "copies/copy.cl.in", "A", COPY_ARGS(A, "K", "M"), "A"), \
+    COPY_STAGE("copyb", "COPYB && !TB", "copies/copy.cl.in", "B", COPY_ARGS(B, "K", "N"), "B"), \
+    COPY_STAGE("copyb", "COPYB && TB", "copies/copy.cl.in", "B", COPY_ARGS(B, "N", "K"), "B")
+
+#define COPY_REGIONS \
+    { "COPYA", "M K", "TA ? WHOLE : 1; TA ? 1 : WHOLE", "ELEM_BYTES", "A" }, \
+    { "COPYB", "N K", "TB ? 1 : WHOLE; TB ? WHOLE : 1", "ELEM_BYTES", "B" }
+
+/* The arguments by which a stage finds an operand that is never copied, and one that may be. */
+#define AS_IT_IS(X) #X " " #X "_OFFSET LD" #X " "
+#define COPIED(X) "PACKED_" #X " PACKED_" #X "_AT PACKED_LD" #X " "
+
+#endif

@@ -1,0 +1,57 @@
+/* direct: every work-item reads A and B from global memory; any shape, no workspace. It is the
+ * family of small and thin problems, and of the generic bundle. */
+#include "../table.h"
+
+static const struct family_param params[] = {
+    { "WGM", "1 2 4 8 16 32", 8, "work-items of a work-group along M", "Steinsland 2011" },
+    { "WGN", "1 2 4 8 16 32 64", 8, "work-items of a work-group along N", "Steinsland 2011" },
+    { "TM", "1 2 4 6 8 12 14", 1, "rows of C per work-item", "Matsumoto 2012 m_wi" },
+    { "NV", "1 2 3 4", 1, "vectors of C's row per work-item", "Matsumoto 2012 n_wi = NV VEC" },
+    { "VEC", "1 2 4 8 16", 1, "width of a vector", "Matsumoto 2012 vw" },
+    { "KU", "1 2 4", 1, "steps of k in the loop's body", "Matsumoto 2012 k_wi" },
+    { "INDEX", "32 64", 64, "bits of an index", NULL },
+};
+
+static const struct family_value values[] = {
+    { "TN", "NV * VEC" },
+};
+
+static const struct family_rule rules[] = {
+    RULE_DOUBLE,
+    { "WGM * WGN <= MAX_ITEMS", "work-group larger than the device's" },
+    { "WGN <= MAX_ITEMS_X && WGM <= MAX_ITEMS_Y", "work-group longer than the device's" },
+    { "VEC == 1 || VEC * REAL_BYTES <= max(VECTOR_BYTES, 16)", "vectors wider than the device's" },
+    { "(TM + 1) * TN * REAL_BYTES <= REGISTER_BYTES", "the block of C exceeds the registers" },
+};
+
+static const struct family_stage stages[] = {
+    { "multiply", NULL, "direct/direct.cl.in", NULL, NULL, "A B",
+      "N M", "WGN * TN; WGM * TM", "WGN; WGM", NULL,
+      "M N K ALPHA BETA A A_OFFSET LDA B B_OFFSET LDB C C_OFFSET LDC" },
+};
+
+static const struct family_preset presets[] = {
+    { "cpu-block", "direct WGM=1 WGN=1 TM=12 NV=2 VEC=16",
+      "spike: register block of a CPU", NO_FIGURE },
+    { "cpu-double", "direct WGM=1 WGN=1 TM=12 NV=2 VEC=8", NULL, FOR_PRECISION('d') },
+    { "cpu-thin", "direct WGM=1 WGN=1 TM=1 NV=4 VEC=16", NULL, NO_FIGURE },
+    { "gpu", "direct WGM=8 WGN=8 TM=4 NV=1 VEC=4 INDEX=32", NULL, NO_FIGURE },
+};
+
+extern const struct family family_direct;
+const struct family family_direct = {
+    .name = "direct",
+    .meaning = "a block of C in registers, operands straight from global memory, any shape",
+    TABLE(params),
+    TABLE(rules),
+    TABLE(values),
+    TABLE(stages),
+    TABLE(presets),
+    .prelude = "common/element.cl.in",
+    .guard = { "1", "1", "1" },
+    .tile = { "WGM * TM", "WGN * TN", "KU" },
+    .edges = { "TM", "VEC; TN", NULL },
+    .rank = "TM * TN * 64 / (TM + NV)"
+            " + (IS_CPU ? (WGM * WGN == 1) * 200 + (VEC * REAL_BYTES == VECTOR_BYTES) * 200"
+            " : (WGM * WGN >= 64) * 200 + (TM * TN <= 32) * 100)",
+};

@@ -1,0 +1,74 @@
+/* fused: for CPUs. Each work-group packs the panels of B that it needs itself, into local memory,
+ * and multiplies them while they are in its cache: one launch, no workspace (Goto and van de Geijn
+ * 2008, with the packing of B fused into the loop). */
+#include "../table.h"
+
+static const struct family_param params[] = {
+    { "TM", "1 2 4 6 8 10 12 14", 8, "rows of C in registers", "Goto 2008 m_r" },
+    { "NV", "1 2 3 4", 3, "vectors of C's row in registers", "Goto 2008 n_r = NV VEC" },
+    { "VEC", "2 4 8 16", 4, "width of a vector", "Matsumoto 2012 vw" },
+    { "MB", "4 8 16 32 64", 16, "blocks of rows that share a packed panel",
+      "Goto 2008 m_c = MB TM" },
+    { "KC", "64 128 192 256 384 512", 128, "depth of a slice of K", "Goto 2008 k_c" },
+    { "KU", "1 2 4", 1, "steps of k in the loop's body", "Matsumoto 2012 k_wi" },
+    { "TURNS", "1 2 4 8", 2, "work-groups for each compute unit", NULL },
+};
+
+static const struct family_value values[] = {
+    { "TN", "NV * VEC" },
+    { "INDEX", "64" },
+    { "STEPS", "VEC == 2 ? 1 : VEC == 4 ? 2 : VEC == 8 ? 3 : 4" },
+    { "SHARED_BYTES", "(KC + MB * TM) * TN * REAL_BYTES" },
+};
+
+static const struct family_rule rules[] = {
+    RULE_DOUBLE,
+    { "VEC * REAL_BYTES <= max(VECTOR_BYTES, 16)", "vectors wider than the device's" },
+    { "(TM + 1) * TN * REAL_BYTES <= REGISTER_BYTES", "the block of C exceeds the registers" },
+    { "SHARED_BYTES <= LOCAL_BYTES", "a panel and the sums of slices of K exceed local memory" },
+};
+
+static const struct family_stage stages[] = {
+    // The text is the same for any number of work-groups.
+    { "multiply", NULL, "fused/fused.cl.in", NULL, "TM NV VEC MB KC KU", "A B",
+      "UNITS", "TURNS", "1", "SHARED_BYTES",
+      "M N K ALPHA BETA A A_OFFSET LDA B B_OFFSET LDB C C_OFFSET LDC" },
+};
+
+static const struct family_preset presets[] = {
+    { "fused-avx512", "fused TM=8 NV=3 VEC=16 MB=64 KC=384", NULL, NO_FIGURE },
+    { "fused-avx512-double", "fused TM=8 NV=3 VEC=8 MB=64 KC=256", NULL,
+      FOR_PRECISION('d') },
+    { "fused-avx512-flat", "fused TM=6 NV=4 VEC=16 MB=64 KC=384", NULL, NO_FIGURE },
+    { "fused-avx2", "fused TM=6 NV=2 VEC=8 MB=64 KC=256", "BLIS haswell: 6 x 16", NO_FIGURE },
+    { "fused-avx2-double", "fused TM=6 NV=2 VEC=4 MB=64 KC=256", "BLIS haswell: 6 x 8",
+      FOR_PRECISION('d') },
+    { "fused-neon", "fused TM=8 NV=3 VEC=4 MB=64 KC=256", "BLIS armv8a: 8 x 12", NO_FIGURE },
+    // For 32 KiB of local memory.
+    { "fused-32k-avx512", "fused TM=8 NV=3 VEC=16 MB=4 KC=128", NULL, NO_FIGURE },
+    { "fused-32k-avx512-double", "fused TM=8 NV=3 VEC=8 MB=4 KC=128", NULL, FOR_PRECISION('d') },
+    { "fused-32k-avx2", "fused TM=6 NV=2 VEC=8 MB=16 KC=256", NULL, NO_FIGURE },
+    { "fused-32k-avx2-double", "fused TM=6 NV=2 VEC=4 MB=16 KC=256", NULL, FOR_PRECISION('d') },
+    { "fused-32k-neon", "fused TM=8 NV=2 VEC=4 MB=16 KC=512", NULL, NO_FIGURE },
+};
+
+extern const struct family family_fused;
+const struct family family_fused = {
+    .name = "fused",
+    .meaning = "a work-group packs panels of B into local memory and multiplies them, one "
+               "work-item per work-group",
+    TABLE(params),
+    TABLE(rules),
+    TABLE(values),
+    TABLE(stages),
+    TABLE(presets),
+    .prelude = "common/element.cl.in",
+    .guard = { "1", "1", "1" },
+    .tile = { "TM", "VEC", "KU" },
+    .edges = { "MB * TM", "TN", "VEC; KC" },
+    .unit_turns = "TURNS",
+    .block = { "TM", "TN" },
+    // Multiply-adds per element loaded, as long as the block's rows hide the latency of fma.
+    .rank = "IS_CPU * (1000 + TM * TN * 64 / (TM + NV) * (VEC * REAL_BYTES == VECTOR_BYTES ? 2 : 1)"
+            " + min(MB * TM, 256) - KU)",
+};

@@ -1,0 +1,58 @@
+/* nv.h: derived values of bulk and async, the families for NVIDIA's devices that share the
+ * fragments of this folder. They say how tiles lie in local memory and how warps share them. Such a
+ * family has the parameters BM, BN, TM, TN and DEPTH. */
+#ifndef KILN_KERNELS_NV_H
+#define KILN_KERNELS_NV_H
+
+#include "../copies/copies.h"
+
+#define NV_VALUES \
+    { "VEC", "1" }, \
+    { "INDEX", "64" }, \
+    { "BK", "DEPTH / ELEM_BYTES" }, \
+    { "WHOLE", "16 / ELEM_BYTES" }, \
+    /* Rows of A (columns of B) whose tiles are fetched together where they lie side by side. */ \
+    { "COLSA", "PRECISION == 64 ? 16 : min(64, BM)" }, \
+    { "COLSB", "PRECISION == 64 ? 16 : min(64, BN)" }, \
+    /* The bytes of a line of a tile. */ \
+    { "LINEA", "TA ? COLSA * ELEM_BYTES : DEPTH" }, \
+    { "LINEB", "TB ? DEPTH : COLSB * ELEM_BYTES" }, \
+    { "PAIRS", "PRECISION == 64 && TA && TB" }, \
+    { "LANES", "16 / ELEM_BYTES" }, \
+    /* Whether two rows (columns) of a work-item's are in another order than mma has them. */ \
+    { "SWAPROWS", "PRECISION == 64 && TA" }, \
+    { "SWAPCOLS", "PRECISION == 64 && TB" }, \
+    { "WARPM", "BM / (TM * 8)" }, \
+    { "WARPN", "BN / (TN * 4)" }, \
+    /* Tiles of singles whose k lie side by side are turned on their way. */ \
+    { "TURNA", "PRECISION == 32 && !TA" }, \
+    { "TURNB", "PRECISION == 32 && TB" }
+
+/* The stages that multiply, for work-groups of `items` work-items; `keys` are the parameters but
+ * for STREAM. Without STREAM there is a work-group for each tile, and `each` are its arguments
+ * beside the operands; with STREAM there are so many for each compute unit, and `turns` are their
+ * arguments. */
+#define NV_MULTIPLY(template, keys, items, each, turns, copies, operands) \
+    { "multiply", "!STREAM && " copies, template, NULL, keys, "A B", "N M", "BN; BM", \
+      items "; 1", NULL, "M N K " operands each "ALPHA BETA C C_OFFSET LDC", NULL, 0 }, \
+    { "stream", "STREAM && " copies, template, NULL, keys, "A B", "UNITS", "STREAM", \
+      items, NULL, "M N K " operands turns "ALPHA BETA C C_OFFSET LDC", NULL, 0 }
+
+/* The stage that adds up what work-groups have of a tile, and where they leave it: two tiles for
+ * each work-group. Along axis 0 there are as many work-groups as multiply. */
+#define NV_ADD(when, keys, region) \
+    { "add", when, "nv/add.cl.in", NULL, keys, "A B", "UNITS ONE", "STREAM; 8 / STREAM", "256; 1", \
+      NULL, "M N K WORKSPACE " region " ALPHA BETA C C_OFFSET LDC", NULL, 1 }
+#define NV_PARTS(when) \
+    { when, "UNITS ONE", "1; 2 * BM * BN * STREAM", "REAL_BYTES", NULL }
+
+/* A tile, and what else makes an edge: chunks of 16 bytes that are copied (two where all of A or B
+ * is copied first), boxes of tiles that lie side by side, and the tiles under way. `rows`,
+ * `columns` and `depth` are lists of the family's own: what a warp computes, and so on. */
+#define NV_TILE { "BM", "BN", "BK" }
+#define NV_EDGES(rows, columns, depth) \
+    { "TA ? WHOLE : 1; COPYA && TA ? 2 * WHOLE : 1; TA ? COLSA : 1; " rows, \
+      "TB ? 1 : WHOLE; COPYB && !TB ? 2 * WHOLE : 1; TB ? 1 : COLSB; " columns, \
+      "WHOLE; COPYA && !TA || COPYB && TB ? 2 * WHOLE : 1; ST * BK; " depth }
+
+#endif

@@ -1,0 +1,81 @@
+/* packed: the CPU's family. Both operands are packed into panels once; then one work-item at a time
+ * multiplies panels with a block of C in vector registers (Goto and van de Geijn 2008; BLIS). */
+#include "../table.h"
+
+static const struct family_param params[] = {
+    { "TM", "1 2 3 4 6 8 10 12 14 16 20 24", 8, "rows of C in registers", "Goto 2008 m_r" },
+    { "NV", "1 2 3 4", 2, "vectors of C's row in registers", "Goto 2008 n_r = NV VEC" },
+    { "VEC", "2 4 8 16", 4, "width of a vector", "Matsumoto 2012 vw" },
+    { "MP", "1 2 4 8 16", 4, "blocks of rows a work-group computes", "Goto 2008 m_c = MP TM" },
+    { "NP", "1 2 4 8 16 32", 4, "blocks of columns a work-group computes", "Goto 2008 n_c" },
+    { "KC", "0 128 256 384 512 1024", 0, "depth of a slice of K; 0 is all of K", "Goto 2008 k_c" },
+    { "KU", "1 2 4", 1, "steps of k in the loop's body", "Matsumoto 2012 k_wi" },
+    { "PACKA", "0 1", 1, "whether A is packed", "Goto 2008" },
+};
+
+static const struct family_value values[] = {
+    { "TN", "NV * VEC" },
+    { "INDEX", "64" },
+    { "DEPTH", "256" },
+    { "SUMBYTES", "KC ? MP * TM * NP * TN * REAL_BYTES : 0" },
+};
+
+static const struct family_rule rules[] = {
+    RULE_DOUBLE,
+    { "VEC * REAL_BYTES <= max(VECTOR_BYTES, 16)", "vectors wider than the device's" },
+    { "(TM + 1) * TN * REAL_BYTES <= REGISTER_BYTES", "the block of C exceeds the registers" },
+    { "MP * TM <= 512 && NP * TN <= 1024", "a work-group's share of C is too large" },
+    { "SUMBYTES <= LOCAL_BYTES", "the sums of slices of K exceed local memory" },
+};
+
+static const struct family_stage stages[] = {
+    { "packa", "PACKA", "packed/pack.cl.in", "WIDTH = TM; CONTIGUOUS = TA", "TM VEC", "A",
+      "M K", "TM; DEPTH", "1; 1", NULL, "M K A A_OFFSET LDA PACKED_A PACKED_A_AT", "A" },
+    { "packb", NULL, "packed/pack.cl.in", "WIDTH = TN; CONTIGUOUS = !TB", "NV VEC", "B",
+      "N K", "TN; DEPTH", "1; 1", NULL, "N K B B_OFFSET LDB PACKED_B PACKED_B_AT", "B" },
+    { "multiply", "PACKA", "packed/packed.cl.in", NULL, NULL, "",
+      "N M", "NP * TN; MP * TM", "1; 1", "SUMBYTES",
+      "M N K ALPHA BETA PACKED_A PACKED_A_AT PACKED_B PACKED_B_AT C C_OFFSET LDC" },
+    { "multiply", "!PACKA", "packed/packed.cl.in", NULL, NULL, "A",
+      "N M", "NP * TN; MP * TM", "1; 1", "SUMBYTES",
+      "M N K ALPHA BETA A A_OFFSET LDA PACKED_B PACKED_B_AT C C_OFFSET LDC" },
+};
+
+static const struct family_region regions[] = {
+    { "PACKA", "M K", "TM; 1", "REAL_BYTES", "A" },
+    { NULL, "N K", "TN; 1", "REAL_BYTES", "B" },
+};
+
+static const struct family_preset presets[] = {
+    { "avx512-wide", "packed TM=6 NV=4 VEC=16 MP=16 NP=1 KC=512 KU=4 PACKA=0",
+      "found by tuning", NO_FIGURE },
+    { "avx512-wide-double", "packed TM=6 NV=4 VEC=8 MP=16 NP=8 KC=384 KU=4",
+      "found by tuning", FOR_PRECISION('d') },
+    { "avx512", "packed TM=12 NV=2 VEC=16 MP=2 NP=16", "BLIS skx: 12 x 32", NO_FIGURE },
+    { "avx512-double", "packed TM=14 NV=2 VEC=8 MP=2 NP=16",
+      "BLIS skx: 14 x 16", FOR_PRECISION('d') },
+    { "avx2", "packed TM=6 NV=2 VEC=8 MP=4 NP=16", "BLIS haswell: 6 x 16", NO_FIGURE },
+    { "avx2-double", "packed TM=6 NV=2 VEC=4 MP=4 NP=16",
+      "BLIS haswell: 6 x 8", FOR_PRECISION('d') },
+    { "neon", "packed TM=8 NV=3 VEC=4 MP=4 NP=16", "BLIS armv8a: 8 x 12", NO_FIGURE },
+    { "thin", "packed TM=4 NV=1 VEC=16 MP=1 NP=4", NULL, NO_FIGURE },
+};
+
+extern const struct family family_packed;
+const struct family family_packed = {
+    .name = "packed",
+    .meaning = "panels packed once, then a block of C in registers, one work-item per work-group",
+    TABLE(params),
+    TABLE(rules),
+    TABLE(values),
+    TABLE(stages),
+    TABLE(regions),
+    TABLE(presets),
+    .prelude = "common/element.cl.in",
+    .guard = { "1", "1", "1" },
+    .tile = { "MP * TM", "NP * TN", "KU" },
+    .edges = { "TM", "VEC; TN", "DEPTH; KC" },
+    // Multiply-adds per element loaded, as long as the block's rows hide the latency of fma.
+    .rank = "IS_CPU * (1000 + TM * TN * 64 / (TM + NV) * (VEC * REAL_BYTES == VECTOR_BYTES ? 2 : 1)"
+            " - (MP * TM > 96 ? MP * TM : 0) - KU)",
+};

@@ -1,0 +1,200 @@
+/* thin: C of few rows or few columns, vectors above all. Nothing is used twice, so memory decides:
+ * the long matrix is read once, side by side, with many loads under way, and K is shared among
+ * work-items that add up at the end.
+ *
+ * By symmetry there is one text: X, the long matrix, is B where C has few rows and A where it has
+ * few columns; Y is the other one. Where rows of X, as stored, run along K, each is a sum with Y;
+ * where they run along the long side of C, they are added up, each times an element of Y. */
+#include "../table.h"
+
+static const struct family_param params[] = {
+    { "SIDE", "0 1", 0, "the short side of C: 0 M, 1 N", NULL, .sibling = 1 },
+    { "SHORT", "1 2 4 8 16", 1, "elements of a work-item along the short side", NULL,
+      .sibling = 1 },
+    { "VEC", "1 2 4 8 16", 1, "width of a load of X", "Matsumoto 2012 vw" },
+    { "ROWS", "1 2 4 8 16", 4, "rows of X that a work-item loads at once", NULL },
+    { "NV", "1 4 32 64", 1, "vectors of a row that a lone work-item sums up", NULL },
+    { "LITEMS", "1 2 4 8 16 32", 1,
+      "work-items of a work-group along the long side (YDEPTH: across the rows of X)", NULL },
+    { "KITEMS", "1 4 16 32 64 128", 1,
+      "work-items of a work-group along K (YDEPTH: along the rows of X)", NULL },
+    { "KSPLIT", "1 2 4 8 16", 1, "work-groups that share K", NULL },
+    { "ALIGN", "0 1", 0, "whether aligned vectors of X have a loop of their own", NULL },
+    { "INDEX", "32 64", 64, "bits of an index", NULL },
+    { "YDEPTH", "0 64 256 512", 0,
+      "values of k for which Y is brought into local memory; 0: not at all", NULL, .late = 1 },
+};
+
+static const struct family_value values[] = {
+    { "DOTS", "SIDE ? !TA : TB" },               // rows of X run along K
+    { "YDOTS", "SIDE ? TB : !TA" },              // and those of Y
+    // With Y in local memory KITEMS are side by side in the rows of X, along K or along L.
+    { "ITEMSL", "YDEPTH && !DOTS ? KITEMS : LITEMS" },
+    { "ITEMSK", "YDEPTH && !DOTS ? LITEMS : KITEMS" },
+    { "LANES", "DOTS ? ITEMSK : ITEMSL" },
+    { "LINES", "DOTS ? ITEMSL : ITEMSK" },
+    { "ITEMS", "LITEMS * KITEMS" },
+    { "TL", "DOTS ? ROWS : NV * VEC" },
+    { "BLKL", "ITEMSL * TL" },
+    { "STEP", "ITEMSK * (DOTS ? VEC : ROWS)" },
+    { "PARTBYTES", "KITEMS == 1 ? 0 : ITEMS * (DOTS ? ROWS : VEC) * REAL_BYTES" },
+    { "YPITCH", "DOTS ? YDEPTH + VEC : SHORT" }, // between rows of Y in local memory
+    { "SUMBYTES", "16384" },                     // of sums that are added up at once, unless one
+    { "ATONCE", "max(1, min(SHORT, SUMBYTES / (ITEMS * TL * REAL_BYTES)))" },
+    { "SUMPITCH", "ITEMSK * (ITEMSL + 1)" },
+    { "KEPT", "max(YPITCH * (DOTS ? SHORT : YDEPTH), ATONCE * TL * SUMPITCH)" },
+    { "LOCAL", "YDEPTH ? KEPT * REAL_BYTES : PARTBYTES" },
+    { "ADDERS", "min(64, min(MAX_ITEMS, MAX_ITEMS_X))" },
+};
+
+static const struct family_rule rules[] = {
+    RULE_DOUBLE,
+    { "ITEMS <= MAX_ITEMS", "work-group larger than the device's" },
+    { "max(LITEMS, KITEMS) <= min(MAX_ITEMS_X, MAX_ITEMS_Y)",
+      "work-group longer than the device's" },
+    { "VEC == 1 || VEC * ELEM_BYTES <= max(VECTOR_BYTES, 16)", "vectors wider than the device's" },
+    { "(YDEPTH ? SHORT * max(ROWS, VEC) + ROWS * VEC : (SHORT + 1) * ROWS * VEC)"
+      " * REAL_BYTES <= REGISTER_BYTES", "the sums exceed the registers" },
+    { "KITEMS == 1 || ITEMS * max(ROWS, VEC) * REAL_BYTES <= LOCAL_BYTES",
+      "the sums exceed local memory" },
+    { "!YDEPTH || (KITEMS > 1 && NV == 1)", "a lone work-item has nobody to share Y with" },
+    { "!YDEPTH || VEC <= 8", "with Y in local memory vectors are of 8 at most" },
+    { "YDEPTH % max(KITEMS * VEC, LITEMS * ROWS) == 0", "steps do not divide what there is of Y" },
+    { "!YDEPTH || max(SHORT * (YDEPTH + VEC) * REAL_BYTES,"
+      " 2 * max(SUMBYTES, ITEMS * max(ROWS, VEC) * REAL_BYTES)) <= LOCAL_BYTES",
+      "Y and the sums exceed local memory" },
+    { "NV == 1 || (ITEMS == 1 && SHORT * NV * VEC * REAL_BYTES <= 16384)",
+      "a long piece of a row is for one work-item and the nearest cache" },
+    { "!ALIGN || (VEC > 1 && NV == 1)", "single elements and long pieces have one loop" },
+};
+
+/* What stages see is X, L x K, and Y: the long side of C is L, the short one S. */
+#define STAGES(side, extents, matrices) \
+    { "multiply", "KSPLIT == 1 && " side, "thin/thin.cl.in", NULL, NULL, "A B", \
+      extents " ONE", "BLKL; SHORT; 1", "LANES; LINES; 1", "LOCAL", \
+      extents " K ALPHA BETA " matrices " C C_OFFSET LDC" }, \
+    { "multiply", "KSPLIT > 1 && " side, "thin/thin.cl.in", NULL, NULL, "A B", \
+      extents " ONE", "BLKL; SHORT; KSPLIT", "LANES; LINES; 1", "LOCAL", \
+      extents " K " matrices " WORKSPACE REGION_0" }, \
+    { "add", "KSPLIT > 1 && " side, "thin/add.cl.in", NULL, "SIDE KSPLIT INDEX", "", \
+      extents, "ADDERS; 1", "ADDERS; 1", NULL, \
+      extents " ALPHA BETA WORKSPACE REGION_0 C C_OFFSET LDC" }
+
+static const struct family_stage stages[] = {
+    STAGES("!SIDE", "N M", "B B_OFFSET LDB A A_OFFSET LDA"),
+    STAGES("SIDE", "M N", "A A_OFFSET LDA B B_OFFSET LDB"),
+};
+
+/* Of each element of C, what the work-groups that share K have of it. */
+static const struct family_region regions[] = {
+    { "KSPLIT > 1", "M N", "1; 1", "KSPLIT * REAL_BYTES" },
+};
+
+static const struct family_preset presets[] = {
+    { "row-cpu", "thin SIDE=0 VEC=16 ROWS=8 NV=32", NULL, NO_FIGURE },
+    { "row-cpu-double", "thin SIDE=0 VEC=8 ROWS=8 NV=64", NULL, FOR_PRECISION('d') },
+    { "column-cpu", "thin SIDE=1 VEC=16 ROWS=8 NV=32", NULL, NO_FIGURE },
+    { "column-cpu-double", "thin SIDE=1 VEC=8 ROWS=8 NV=64", NULL, FOR_PRECISION('d') },
+    { "row-gpu", "thin SIDE=0 VEC=4 ROWS=4 LITEMS=8 KITEMS=32 ALIGN=1 INDEX=32", NULL, NO_FIGURE },
+    { "row-gpu-double", "thin SIDE=0 VEC=2 ROWS=4 LITEMS=8 KITEMS=32 ALIGN=1 INDEX=32", NULL,
+      FOR_PRECISION('d') },
+    { "row-gpu-half", "thin SIDE=0 VEC=8 ROWS=4 LITEMS=4 KITEMS=64 ALIGN=1 INDEX=32", NULL,
+      FOR_PRECISION('h') },
+    { "row-gpu-wide", "thin SIDE=0 VEC=4 ROWS=4 LITEMS=8 KITEMS=128 ALIGN=1 INDEX=32", NULL,
+      NO_FIGURE },
+    { "row-gpu-wide-double", "thin SIDE=0 VEC=2 ROWS=4 LITEMS=8 KITEMS=128 ALIGN=1 INDEX=32", NULL,
+      FOR_PRECISION('d') },
+    { "row-gpu-wide-half", "thin SIDE=0 VEC=4 ROWS=8 LITEMS=8 KITEMS=128 ALIGN=1 INDEX=32", NULL,
+      FOR_PRECISION('h') },
+    { "row-gpu-odd", "thin SIDE=0 VEC=1 ROWS=16 LITEMS=32 KITEMS=32 INDEX=32", NULL, NO_FIGURE },
+    { "row-gpu-few",
+      "thin SIDE=0 SHORT=4 VEC=4 ROWS=4 LITEMS=8 KITEMS=32 ALIGN=1 INDEX=32 YDEPTH=256",
+      NULL, NO_FIGURE },
+    { "row-gpu-few-double",
+      "thin SIDE=0 SHORT=4 VEC=2 ROWS=4 LITEMS=8 KITEMS=32 ALIGN=1 INDEX=32 YDEPTH=256",
+      NULL, FOR_PRECISION('d') },
+    { "row-gpu-few-deep",
+      "thin SIDE=0 SHORT=4 VEC=4 ROWS=4 LITEMS=8 KITEMS=32 KSPLIT=4 ALIGN=1 INDEX=32 YDEPTH=256",
+      NULL, NO_FIGURE },
+    { "row-gpu-few-deep-double",
+      "thin SIDE=0 SHORT=4 VEC=2 ROWS=4 LITEMS=8 KITEMS=32 KSPLIT=4 ALIGN=1 INDEX=32 YDEPTH=256",
+      NULL, FOR_PRECISION('d') },
+    { "row-gpu-several",
+      "thin SIDE=0 SHORT=16 VEC=4 ROWS=4 LITEMS=8 KITEMS=32 ALIGN=1 INDEX=32 YDEPTH=256",
+      NULL, NO_FIGURE },
+    { "row-gpu-several-double",
+      "thin SIDE=0 SHORT=16 VEC=2 ROWS=4 LITEMS=8 KITEMS=32 ALIGN=1 INDEX=32 YDEPTH=256",
+      NULL, FOR_PRECISION('d') },
+    { "row-gpu-several-deep",
+      "thin SIDE=0 SHORT=16 VEC=4 ROWS=4 LITEMS=8 KITEMS=32 KSPLIT=8 ALIGN=1 INDEX=32 YDEPTH=256",
+      NULL, NO_FIGURE },
+    { "row-gpu-several-deep-double",
+      "thin SIDE=0 SHORT=16 VEC=2 ROWS=4 LITEMS=8 KITEMS=32 KSPLIT=8 ALIGN=1 INDEX=32 YDEPTH=256",
+      NULL, FOR_PRECISION('d') },
+    { "column-gpu-few",
+      "thin SIDE=1 SHORT=4 VEC=4 ROWS=4 LITEMS=8 KITEMS=32 ALIGN=1 INDEX=32 YDEPTH=256",
+      NULL, NO_FIGURE },
+    { "column-gpu-few-double",
+      "thin SIDE=1 SHORT=4 VEC=2 ROWS=4 LITEMS=8 KITEMS=32 ALIGN=1 INDEX=32 YDEPTH=256",
+      NULL, FOR_PRECISION('d') },
+    { "column-gpu-few-deep",
+      "thin SIDE=1 SHORT=4 VEC=4 ROWS=4 LITEMS=8 KITEMS=32 KSPLIT=4 ALIGN=1 INDEX=32 YDEPTH=256",
+      NULL, NO_FIGURE },
+    { "column-gpu-few-deep-double",
+      "thin SIDE=1 SHORT=4 VEC=2 ROWS=4 LITEMS=8 KITEMS=32 KSPLIT=4 ALIGN=1 INDEX=32 YDEPTH=256",
+      NULL, FOR_PRECISION('d') },
+    { "column-gpu-several",
+      "thin SIDE=1 SHORT=16 VEC=4 ROWS=4 LITEMS=8 KITEMS=32 ALIGN=1 INDEX=32 YDEPTH=256",
+      NULL, NO_FIGURE },
+    { "column-gpu-several-double",
+      "thin SIDE=1 SHORT=16 VEC=2 ROWS=4 LITEMS=8 KITEMS=32 ALIGN=1 INDEX=32 YDEPTH=256",
+      NULL, FOR_PRECISION('d') },
+    { "column-gpu-several-deep",
+      "thin SIDE=1 SHORT=16 VEC=4 ROWS=4 LITEMS=8 KITEMS=32 KSPLIT=8 ALIGN=1 INDEX=32 YDEPTH=256",
+      NULL, NO_FIGURE },
+    { "column-gpu-several-deep-double",
+      "thin SIDE=1 SHORT=16 VEC=2 ROWS=4 LITEMS=8 KITEMS=32 KSPLIT=8 ALIGN=1 INDEX=32 YDEPTH=256",
+      NULL, FOR_PRECISION('d') },
+    { "column-gpu", "thin SIDE=1 VEC=4 ROWS=4 LITEMS=4 KITEMS=32 ALIGN=1 INDEX=32", NULL,
+      NO_FIGURE },
+    { "column-gpu-double", "thin SIDE=1 VEC=2 ROWS=4 LITEMS=4 KITEMS=32 ALIGN=1 INDEX=32", NULL,
+      FOR_PRECISION('d') },
+    { "column-gpu-half", "thin SIDE=1 VEC=8 ROWS=4 LITEMS=4 KITEMS=64 ALIGN=1 INDEX=32", NULL,
+      FOR_PRECISION('h') },
+    { "column-gpu-wide", "thin SIDE=1 VEC=4 ROWS=4 LITEMS=4 KITEMS=128 ALIGN=1 INDEX=32", NULL,
+      NO_FIGURE },
+    { "column-gpu-wide-double",
+      "thin SIDE=1 VEC=2 ROWS=4 LITEMS=4 KITEMS=128 ALIGN=1 INDEX=32", NULL, FOR_PRECISION('d') },
+    { "column-gpu-wide-half", "thin SIDE=1 VEC=4 ROWS=8 LITEMS=4 KITEMS=128 ALIGN=1 INDEX=32", NULL,
+      FOR_PRECISION('h') },
+    { "column-gpu-odd", "thin SIDE=1 VEC=1 ROWS=4 LITEMS=4 KITEMS=64 INDEX=32", NULL, NO_FIGURE },
+};
+
+/* What an extent is gone through by where it is the long one. */
+#define ALONG_L(is_long) \
+    is_long " && !DOTS ? VEC : 1; " is_long " ? TL : 1; " is_long " && KSPLIT > 1 ? ADDERS : 1"
+
+extern const struct family family_thin;
+const struct family family_thin = {
+    .name = "thin",
+    .meaning = "C of few rows or columns: one matrix read once, at the speed of memory",
+    TABLE(params),
+    TABLE(rules),
+    TABLE(values),
+    TABLE(stages),
+    TABLE(regions),
+    TABLE(presets),
+    .prelude = "common/element.cl.in",
+    .guard = { "1", "1", "1" },
+    .most = { "SIDE ? 0 : 2 * SHORT", "SIDE ? 2 * SHORT : 0", "0" },
+    .tile = { "SIDE ? BLKL : SHORT", "SIDE ? SHORT : BLKL", "STEP" },
+    .edges = { ALONG_L("SIDE"), ALONG_L("!SIDE"),
+               "DOTS ? VEC : ITEMSK; KSPLIT * STEP; max(YDEPTH, 1);"
+               " YDEPTH ? 2 * KSPLIT * YDEPTH : 1" },
+    .split = "KSPLIT",
+    // Loads under way, in whole lines of memory, for as many work-groups as can be.
+    .rank = "(SHORT == 1) * 400 - (KSPLIT > 1) * 100 + (IS_CPU"
+            " ? (ITEMS == 1) * 200 + (VEC * REAL_BYTES == VECTOR_BYTES) * 200 + (ROWS >= 4) * 100"
+            " + (NV >= 16) * 100 : (ITEMS >= 256) * 200 + (LITEMS * VEC * ELEM_BYTES >= 64) * 100"
+            " + (LITEMS * max(VEC, ROWS) <= 32) * 200 + (ROWS * VEC * ELEM_BYTES >= 32) * 100)",
+};
