@@ -44,7 +44,8 @@ static double task_loss(const struct choice *choice, const struct times_task *ta
     const int c = times_dispatched(&choice->times, task, choice->chosen);
     if (c < 0)
         return missing_loss;
-    return task->seconds[c] < HUGE_VAL ? log(task->seconds[c] / task->best) : choice->untimed;
+    return task->seconds[c] < HUGE_VAL ? log(fmax(1, task->seconds[c] / task->best))
+                                       : choice->untimed;
 }
 
 /* Time is spent in large problems: a loss counts by the logarithm of the work, in units of a small
@@ -582,7 +583,7 @@ bool select_list(const struct records *records, const struct winners *winners,
         if (c >= 0 && task->seconds[c] < HUGE_VAL)
             (*list)[(*num)++] = (struct selection) { .m = task->m, .n = task->n, .k = task->k,
                     .pair = task->pair, .recipe = number[c], .seconds = task->seconds[c],
-                    .best = task->best };
+                    .best = fmin(task->best, task->seconds[c]) };
     }
     times_free(&choice.times);
     return ok;

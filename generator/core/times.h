@@ -19,7 +19,8 @@ struct times_task {
     double seconds[TIMES_MAX_CANDIDATES];        /* HUGE_VAL: not measured */
     uint64_t predicted[TIMES_MAX_CANDIDATES];    /* picoseconds, TIMES_UNTIMED; UINT64_MAX: it does
                                                     not take the shape */
-    double best;                       /* of all candidates */
+    double best;                       /* of all candidates; of those timed again if some were */
+    bool is_again;                     /* some were */
     double generic;                    /* of the generic bundle's recipe; HUGE_VAL: not measured */
     int by_generic;                    /* which candidate that is; -1: none */
 };

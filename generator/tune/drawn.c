@@ -150,7 +150,7 @@ static void swap(struct config *configs, struct record *answers, unsigned i, uns
 }
 
 /* Of many that are timed together the fastest was lucky. So the few fastest, and the one that is
- * predicted to be, are timed again, for longer; the lesser of both times counts. */
+ * predicted to be, are timed again, for longer; then the second times count (core/times.c). */
 static bool time_again(struct plan *plan, const struct times *fitted,
         const struct problem *problem, struct shape shape, struct config *takers, unsigned num,
         struct record *answers)
