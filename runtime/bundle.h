@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { KILN_BUNDLE_FORMAT = 10 };
+enum { KILN_BUNDLE_FORMAT = 11 };
 
 enum {
     KILN_MAX_STAGES = 6,
@@ -188,7 +188,7 @@ struct kiln_time {
 /* How one multiplication is done: launches in order, with the regions they share. */
 struct kiln_recipe {
     const char *name;                  /* family and configuration, for a reader */
-    uint8_t precision;                 /* enum kiln_precision: 16, 32, 64 */
+    uint8_t precision;                 /* enum kiln_precision */
     uint8_t transa, transb;            /* 0 or 1 */
     uint8_t index_bits;                /* 32: only while every index fits 31 bits; or 64 */
     struct kiln_guard guard;

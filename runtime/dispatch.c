@@ -86,7 +86,7 @@ static void log_shape(const struct kiln_context *context, const struct kiln_prod
         kiln_text_add_number(&text, product->batch_count);
     }
     kiln_log(context, "shape: ", shape,
-            kiln_precisions[kiln_precision_slot(product->precision)].name,
+            kiln_precision_find(product->precision)->name,
             pairs[2 * product->transa + product->transb], batch, NULL);
 }
 

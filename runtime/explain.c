@@ -27,7 +27,7 @@ static void add_shape(struct kiln_text *text, const char *key, size_t m, size_t 
 static void add_problem(struct kiln_text *text, const struct kiln_problem *problem)
 {
     const struct kiln_product *product = &problem->product;
-    add_fact(text, "precision", kiln_precisions[kiln_precision_slot(product->precision)].name);
+    add_fact(text, "precision", kiln_precision_find(product->precision)->name);
     add_shape(text, "shape", product->m, product->n, product->k);
     kiln_text_add(text, product->transa ? " transa=T" : " transa=N");
     kiln_text_add(text, product->transb ? " transb=T" : " transb=N");

@@ -105,7 +105,12 @@ cl_ulong kiln_device_local_bytes(cl_uint capability, cl_ulong told);
 
 /* ---- precision.c ---- */
 
-enum { KILN_NUM_PRECISIONS = 3 };
+enum {
+    KILN_NUM_PRECISIONS = 0
+#define PRECISION(...) +1
+#include "precisions.inc"
+#undef PRECISION
+};
 
 struct kiln_precision_facts {
     enum kiln_precision precision;
@@ -114,10 +119,10 @@ struct kiln_precision_facts {
     size_t real_bytes;                 /* of alpha, beta and the sums: cl_float or cl_double */
 };
 
-extern const struct kiln_precision_facts kiln_precisions[];
+extern const struct kiln_precision_facts kiln_precisions[KILN_NUM_PRECISIONS];
 
-/* The row of a precision; KILN_NUM_PRECISIONS: there is no such precision. */
-size_t kiln_precision_slot(unsigned precision);
+/* The row of a precision; NULL: there is no such precision. */
+const struct kiln_precision_facts *kiln_precision_find(unsigned precision);
 
 /* Does the device have what the precision's kernels compute with? */
 bool kiln_precision_runs(unsigned precision, const struct kiln_device_facts *facts);

@@ -39,6 +39,13 @@ static inline uint64_t kiln_parts(uint64_t extent, uint64_t size)
 
 /* ---- What is multiplied ---- */
 
+/* The values of enum kiln_precision, for code that sees no OpenCL: KILN_ID_HALF and so on. */
+enum {
+#define PRECISION(constant, value, ...) KILN_ID_##constant = value,
+#include "precisions.inc"
+#undef PRECISION
+};
+
 /* How a matrix lies in memory: `rows` rows of `row_length` elements, `ld` elements apart. */
 struct kiln_matrix {
     size_t offset, ld, stride;         /* elements; stride is 0 unless there is a batch */
@@ -48,7 +55,7 @@ struct kiln_matrix {
 /* Row-major C (m x n) = op(A) op(B), without the memory it is done in. When nothing of A and B is
  * read, k is 0, and they have no elements. */
 struct kiln_product {
-    unsigned precision;                /* enum kiln_precision: 16, 32, 64 */
+    unsigned precision;                /* enum kiln_precision */
     size_t element_bytes;
     unsigned transa, transb;           /* 0 or 1 */
     size_t m, n, k;

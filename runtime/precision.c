@@ -1,27 +1,30 @@
 /* precision.c: the precisions, one row each; everything that depends on one walks this table. */
 #include "internal.h"
 
-const struct kiln_precision_facts kiln_precisions[] = {
-    {KILN_HALF, "half", sizeof(cl_half), sizeof(cl_float)},
-    {KILN_SINGLE, "single", sizeof(cl_float), sizeof(cl_float)},
-    {KILN_DOUBLE, "double", sizeof(cl_double), sizeof(cl_double)},
+const struct kiln_precision_facts kiln_precisions[KILN_NUM_PRECISIONS] = {
+#define PRECISION(constant, value, word, letter, element, bytes, real, real_size, significand) \
+    {.precision = KILN_##constant, .name = #word, .element_bytes = bytes, .real_bytes = real_size},
+#include "precisions.inc"
+#undef PRECISION
 };
 
-_Static_assert(sizeof kiln_precisions / sizeof *kiln_precisions == KILN_NUM_PRECISIONS,
-        "every precision needs a row");
+#define PRECISION(constant, value, ...) \
+    _Static_assert(KILN_##constant == value, #constant " of kiln.h");
+#include "precisions.inc"
+#undef PRECISION
 
-size_t kiln_precision_slot(unsigned precision)
+const struct kiln_precision_facts *kiln_precision_find(unsigned precision)
 {
-    size_t slot = 0;
-    while (slot < KILN_NUM_PRECISIONS && kiln_precisions[slot].precision != precision) {
-        slot++;
+    for (size_t i = 0; i < KILN_NUM_PRECISIONS; i++) {
+        if (kiln_precisions[i].precision == precision) {
+            return &kiln_precisions[i];
+        }
     }
-    return slot;
+    return NULL;
 }
 
 bool kiln_precision_runs(unsigned precision, const struct kiln_device_facts *facts)
 {
-    size_t slot = kiln_precision_slot(precision);
-    return slot < KILN_NUM_PRECISIONS &&
-           (kiln_precisions[slot].real_bytes < sizeof(cl_double) || facts->has_double);
+    const struct kiln_precision_facts *row = kiln_precision_find(precision);
+    return row != NULL && (row->real_bytes < sizeof(cl_double) || facts->has_double);
 }

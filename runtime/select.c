@@ -224,7 +224,8 @@ static bool region_is_sound(const struct kiln_recipe *recipe, const struct kiln_
     const unsigned long_dim = region->holds == KILN_PREPARED_A ? KILN_DIM_M : KILN_DIM_N;
     bool is_rows = (recipe->as_is & region->holds) == 0 ||
                    (region->dim[0] == long_dim && region->dim[1] == KILN_DIM_K &&
-                    region->element_bytes * 8 == recipe->precision);
+                    region->element_bytes ==
+                            kiln_precision_find(recipe->precision)->element_bytes);
     return region->dim[0] < num_dims && region->dim[1] < num_dims && is_rows &&
            region->round[0] >= 1 && region->round[1] >= 1 && region->element_bytes >= 1 &&
            region->holds < KILN_NUM_PREPARED && extent_is_of(region->holds, region->dim[0]) &&
@@ -233,7 +234,7 @@ static bool region_is_sound(const struct kiln_recipe *recipe, const struct kiln_
 
 static bool precision_is_known(unsigned precision)
 {
-    return kiln_precision_slot(precision) < KILN_NUM_PRECISIONS;
+    return kiln_precision_find(precision) != NULL;
 }
 
 static bool recipe_is_sound(const struct kiln_recipe *recipe, uint32_t num_programs)

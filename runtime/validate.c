@@ -90,12 +90,12 @@ static enum kiln_status read_modes(const struct kiln_gemm *gemm, bool strict,
 {
     struct kiln_product *product = &problem->product;
     product->precision = gemm->precision == 0 ? KILN_SINGLE : gemm->precision;
-    size_t slot = kiln_precision_slot(product->precision);
-    if (slot == KILN_NUM_PRECISIONS) {
+    const struct kiln_precision_facts *precision = kiln_precision_find(product->precision);
+    if (precision == NULL) {
         return KILN_INVALID_PRECISION;
     }
-    product->element_bytes = kiln_precisions[slot].element_bytes;
-    problem->real_bytes = kiln_precisions[slot].real_bytes;
+    product->element_bytes = precision->element_bytes;
+    problem->real_bytes = precision->real_bytes;
     if (!layout_is_known(gemm->layout, strict)) {
         return KILN_INVALID_LAYOUT;
     }

@@ -455,7 +455,7 @@ static bool fill_traits(struct source *source, struct kiln_recipe *recipe,
     const struct problem *problem = source->problem;
     const struct scope_entry *bits = scope_find(&source->scope, "INDEX", 5);
     *recipe = (struct kiln_recipe) {
-        .precision = (uint8_t) problem->precision->bits,
+        .precision = (uint8_t) problem->precision->id,
         .transa = problem->transa, .transb = problem->transb,
         .index_bits = (uint8_t) (bits ? bits->value : 64),
     };
@@ -485,7 +485,7 @@ static int find_recipe(const struct assembly *assembly, const char *name,
 {
     for (unsigned i = 0; i < assembly->bundle.num_recipes; i++) {
         const struct kiln_recipe *r = &assembly->recipes[i];
-        if (!strcmp(r->name, name) && r->precision == problem->precision->bits &&
+        if (!strcmp(r->name, name) && r->precision == problem->precision->id &&
             r->transa == problem->transa && r->transb == problem->transb && r->kinds == kinds &&
             r->vector_floats == vector_floats)
             return (int) i;

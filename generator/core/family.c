@@ -21,9 +21,9 @@ const struct family *const families[] = {
 const size_t num_families = sizeof families / sizeof families[0];
 
 const struct precision precisions[] = {
-#define PRECISION(name, bits, letter, element, real, element_bytes, real_bytes, mantissa) \
-    { bits, letter, #name, element, real, element_bytes, real_bytes, mantissa },
-#include "../kernels/precisions.inc"
+#define PRECISION(constant, id, name, letter, element, element_bytes, real, real_bytes, mantissa) \
+    { id, #constant, letter, #name, element, real, element_bytes, real_bytes, mantissa },
+#include "precisions.inc"
 #undef PRECISION
 };
 const size_t num_precisions = sizeof precisions / sizeof precisions[0];
@@ -149,10 +149,10 @@ const struct precision *precision_find(const char *name)
     return NULL;
 }
 
-const struct precision *precision_of_bits(int bits)
+const struct precision *precision_of_id(unsigned id)
 {
     for (size_t i = 0; i < num_precisions; i++)
-        if (precisions[i].bits == bits)
+        if (precisions[i].id == id)
             return &precisions[i];
     return NULL;
 }
@@ -179,7 +179,7 @@ int pair_of_problem(const struct problem *problem)
 
 struct kiln_product product_dense(const struct problem *problem, size_t m, size_t n, size_t k)
 {
-    return kiln_product_dense((unsigned) problem->precision->bits,
+    return kiln_product_dense(problem->precision->id,
             (size_t) problem->precision->element_bytes, problem->transa, problem->transb, m, n, k);
 }
 
@@ -351,8 +351,10 @@ struct problem preset_problem(const struct family_preset *preset, const struct c
 static bool scope_problem(struct scope *scope, const struct problem *problem)
 {
     const struct precision *p = problem->precision;
-    return scope_set(scope, "PRECISION", p->bits) &&
-           scope_set(scope, "ELEM_BYTES", p->element_bytes) &&
+    bool room = true;
+    for (size_t i = 0; i < num_precisions; i++)
+        room = room && scope_set(scope, precisions[i].constant, &precisions[i] == p);
+    return room && scope_set(scope, "ELEM_BYTES", p->element_bytes) &&
            scope_set(scope, "REAL_BYTES", p->real_bytes) &&
            scope_set_text(scope, "T", p->element) && scope_set_text(scope, "R", p->real) &&
            scope_set(scope, "TA", problem->transa) && scope_set(scope, "TB", problem->transb);

@@ -2,7 +2,8 @@
  *
  * A family is a table of parameters, rules, derived values, launch stages and workspace regions,
  * and the templates of its stages (kernels/NAME/NAME.c beside NAME.cl.in). Every expression in a
- * table sees the device facts (facts.inc), the precision (PRECISION, ELEM_BYTES, REAL_BYTES), the
+ * table sees the device facts (facts.inc), the precision (HALF, SINGLE, DOUBLE, ELEM_BYTES,
+         REAL_BYTES), the
  * transposes (TA, TB), the parameters, and the derived values above it.
  */
 #ifndef KILN_CORE_FAMILY_H
@@ -145,7 +146,8 @@ extern const char *const fact_names[NUM_FACTS];
 extern const char *const fact_meanings[NUM_FACTS];
 
 struct precision {
-    int bits;                          /* enum kiln_precision of kiln.h */
+    unsigned id;                       /* enum kiln_precision of kiln.h */
+    const char *constant;              /* "HALF": 1 in expressions for its problems */
     char letter;                       /* BLAS: h, s, d */
     const char *name, *element, *real; /* "half", "half", "float" */
     int element_bytes, real_bytes;
@@ -183,7 +185,7 @@ extern const size_t num_template_files;
 
 const struct family *family_find(const char *name);
 const struct precision *precision_find(const char *name_or_letter);
-const struct precision *precision_of_bits(int bits);
+const struct precision *precision_of_id(unsigned id);
 
 /* The values of a parameter; returns how many. */
 unsigned param_values(const struct family_param *param, long values[FAMILY_MAX_VALUES]);

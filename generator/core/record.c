@@ -25,7 +25,7 @@ enum {
 /* What a table of x-macros says, as one text. */
 static const char language[] =
 #define PRECISION(...) #__VA_ARGS__ "\n"
-#include "../kernels/precisions.inc"
+#include "precisions.inc"
 #undef PRECISION
 #define FACT(...) #__VA_ARGS__ "\n"
 #include "facts.inc"

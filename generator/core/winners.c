@@ -393,7 +393,7 @@ static unsigned add_pins(const struct winners *winners, const struct precision *
         const struct winner_pin *from = &winners->pins[i];
         if (from->precision != precision)
             continue;
-        pins[num] = (struct kiln_pin) { .precision = (uint8_t) precision->bits,
+        pins[num] = (struct kiln_pin) { .precision = (uint8_t) precision->id,
                 .m = from->m, .n = from->n, .k = from->k };
         for (int pair = 0; pair < NUM_PAIRS; pair++)
             pins[num].recipe[pair] = (uint16_t) (from->recipe[pair] < 0 ? KILN_NO_RECIPE

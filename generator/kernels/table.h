@@ -14,7 +14,7 @@
 #define FIGURE(device, letter, pair, extent, gflops) { device, letter, pair, extent, gflops }
 
 /* Rules that several families share. */
-#define RULE_DOUBLE { "PRECISION != 64 || HAS_DOUBLE", "the device has no double precision" }
+#define RULE_DOUBLE { "!DOUBLE || HAS_DOUBLE", "the device has no double precision" }
 /* PoCL keeps what work-items have across a barrier on the stack of a thread, 8 MB as a rule; what
  * they have beside their blocks of C may be several times as much. */
 #define RULE_STACK \

@@ -71,7 +71,7 @@ static size_t add_configs(const struct kiln_bundle *bundle, const struct precisi
         size_t num, size_t max)
 {
     for (uint32_t r = 0; r < bundle->num_recipes && num < max; r++)
-        if (bundle->recipes[r].precision == precision->bits &&
+        if (bundle->recipes[r].precision == precision->id &&
             is_wanted(&bundle->recipes[r], which, facts))
             num = add_config(bundle->recipes[r].name, configs, num);
     return num;
@@ -123,7 +123,7 @@ const struct kiln_time *known_time(const struct device_facts *facts,
     while (kiln_kin_next(kiln_known_bundles, &matched.facts, &kin) && kin.distance < INT64_MAX)
         for (uint32_t r = 0; r < kin.bundle->num_recipes; r++) {
             const struct kiln_recipe *recipe = &kin.bundle->recipes[r];
-            if (recipe->time && recipe->precision == precision->bits &&
+            if (recipe->time && recipe->precision == precision->id &&
                 !kiln_bundle_is_generic(kin.bundle) && !strcmp(recipe->name, name))
                 return recipe->time;
         }
@@ -167,7 +167,7 @@ bool known_dispatch(const struct launcher *launcher, const struct problem *probl
         size_t n, size_t k, struct config *config)
 {
     const struct kiln_gemm gemm = {
-        .precision = (enum kiln_precision) problem->precision->bits, .layout = KILN_ROW_MAJOR,
+        .precision = (enum kiln_precision) problem->precision->id, .layout = KILN_ROW_MAJOR,
         .transa = problem->transa ? KILN_TRANS : KILN_NO_TRANS,
         .transb = problem->transb ? KILN_TRANS : KILN_NO_TRANS, .m = m, .n = n, .k = k, .alpha = 1,
     };

@@ -59,7 +59,8 @@ static void tune_all(const struct options *options, struct tuner *tuner)
     tuner->slack = (tuner->seconds - tuner->budget) / 2;
     for (size_t i = 0; i < options->num_precisions; i++) {
         const double left = tuner->budget - tuner->spent;
-        if (options->precisions[i]->bits == 64 && !tuner->facts.value[FACT_HAS_DOUBLE])
+        if (options->precisions[i]->real_bytes == sizeof(double) &&
+            !tuner->facts.value[FACT_HAS_DOUBLE])
             continue;
         if (left <= 0 || !plan_precision(tuner, options->precisions[i],
                     left / (double) (options->num_precisions - i)))

@@ -61,7 +61,7 @@ static struct kiln_gemm gemm_of(const struct verify_operands *operands,
         const struct verify_case *of)
 {
     const struct kiln_gemm gemm = {
-        .precision = (enum kiln_precision) of->problem.precision->bits,
+        .precision = (enum kiln_precision) of->problem.precision->id,
         .layout = KILN_ROW_MAJOR,
         .transa = of->problem.transa ? KILN_TRANS : KILN_NO_TRANS,
         .transb = of->problem.transb ? KILN_TRANS : KILN_NO_TRANS,
@@ -186,7 +186,7 @@ static enum kiln_status upload_inputs(struct verifier *verifier, struct verify_o
 /* Every partial sum must fit the mantissa that is accumulated in, counted in quarters. */
 static bool rank_fits(const struct verify_case *of, int rank)
 {
-    const double limit = of->problem.precision->bits == 64 ? 0x1p53 : 0x1p24;
+    const double limit = of->problem.precision->real_bytes == sizeof(double) ? 0x1p53 : 0x1p24;
     const double alpha = fabs(of->alpha) > 1 ? fabs(of->alpha) : 1;
     return 4 * (alpha * rank * rank * (double) of->k + fabs(of->beta) * 32) < limit;
 }
@@ -379,7 +379,8 @@ static bool gauge_init(struct gauge *gauge, const struct verify_operands *operan
     densify(&operands->c, false, m, n, gauge->c);
     const struct reference reference = {
         .m = m, .n = n, .k = k, .alpha = of->alpha, .beta = of->beta,
-        .a = gauge->a, .b = gauge->b, .c = gauge->c, .is_double = of->problem.precision->bits == 64,
+        .a = gauge->a, .b = gauge->b, .c = gauge->c,
+            .is_double = of->problem.precision->real_bytes == sizeof(double),
         .high = gauge->high, .low = gauge->low, .magnitude = gauge->magnitude,
     };
     return reference_gemm(&reference);

@@ -144,7 +144,7 @@ static const char *shapes_take(void *user, const struct extents_line *line)
     char error[64];
     const struct shape shape = {
         .m = line->extents[0], .n = line->extents[1], .k = line->extents[2],
-        .precision = line->precision != NULL ? (enum kiln_precision)line->precision->bits : 0,
+        .precision = line->precision != NULL ? (enum kiln_precision)line->precision->id : 0,
         .has_pair = line->pair >= 0, .transa = line->pair > 1, .transb = line->pair == 1
                 || line->pair == 3,
     };

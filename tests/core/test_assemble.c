@@ -262,7 +262,7 @@ static void check_launch(const struct assembly *assembly, const struct config *c
     char *text = whole_text(assembly, recipe->program);
     config_format(config, name);
     assert_string_equal(recipe->name, name);
-    assert_int_equal(recipe->precision, problem->precision->bits);
+    assert_int_equal(recipe->precision, problem->precision->id);
     assert_int_equal(recipe->transa, problem->transa);
     assert_int_equal(recipe->transb, problem->transb);
     assert_true(recipe->index_bits == 32 || recipe->index_bits == 64);
@@ -511,8 +511,8 @@ static void times_and_pins_are_copied(void **state)
     struct assembly assembly;
     struct kiln_time time = { { 1, 2 } };
     struct kiln_pin pins[2] = {
-        { 32, 64, 65, 66, { 0, KILN_NO_RECIPE, KILN_NO_RECIPE, KILN_NO_RECIPE } },
-        { 32, 8, 8, 8, { KILN_NO_RECIPE, 1, KILN_NO_RECIPE, KILN_NO_RECIPE } },
+        { KILN_ID_SINGLE, 64, 65, 66, { 0, KILN_NO_RECIPE, KILN_NO_RECIPE, KILN_NO_RECIPE } },
+        { KILN_ID_SINGLE, 8, 8, 8, { KILN_NO_RECIPE, 1, KILN_NO_RECIPE, KILN_NO_RECIPE } },
     };
     unsigned nn, nt;
     assert_true(assembly_init(&assembly, "copies", &facts));

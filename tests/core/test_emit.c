@@ -208,7 +208,8 @@ static void every_family(void **state)
     (void) state;
     const struct device_facts facts = facts_wide();
     const struct kiln_pin pins[] = {
-        { 32, 1024, 1024, 1024, { 0, 1, 2, 3 } }, { 64, 1, 4294967295u, 7,
+        { KILN_ID_SINGLE, 1024, 1024, 1024, { 0, 1, 2, 3 } },
+        { KILN_ID_DOUBLE, 1, 4294967295u, 7,
           { KILN_NO_RECIPE, 5, 6, 7 } },
     };
     struct assembly assembly;

@@ -23,11 +23,11 @@ static void names_of_families_and_precisions(void **state)
         const char letter[] = { precisions[i].letter, '\0' };
         assert_ptr_equal(precision_find(precisions[i].name), &precisions[i]);
         assert_ptr_equal(precision_find(letter), &precisions[i]);
-        assert_ptr_equal(precision_of_bits(precisions[i].bits), &precisions[i]);
+        assert_ptr_equal(precision_of_id(precisions[i].id), &precisions[i]);
     }
     assert_null(precision_find("quadruple"));
     assert_null(precision_find(""));
-    assert_null(precision_of_bits(128));
+    assert_null(precision_of_id(99));
 }
 
 static size_t count_words(const char *text)

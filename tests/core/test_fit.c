@@ -25,7 +25,7 @@ static size_t draw(double most)
 static struct kiln_recipe tiles(void)
 {
     return (struct kiln_recipe) {
-        .precision = 32, .tile = { 128, 64, 32 }, .reach = { 128, 64, 32 }, .split = 1,
+        .precision = KILN_ID_SINGLE, .tile = { 128, 64, 32 }, .reach = { 128, 64, 32 }, .split = 1,
     };
 }
 
@@ -43,7 +43,7 @@ static void make_samples(const struct kiln_time *time, double noise, struct fit_
 {
     const struct kiln_recipe recipe = tiles();
     for (size_t i = 0; i < num; i++) {
-        const struct kiln_product product = kiln_product_dense(32, 4, i & 1, i / 2 & 1,
+        const struct kiln_product product = kiln_product_dense(KILN_ID_SINGLE, 4, i & 1, i / 2 & 1,
                 draw(8000), draw(8000), draw(8000));
         kiln_time_terms(&recipe, &product, UNITS, samples[i].terms);
         const double part = (double) (point_random(&random_state) >> 11) * 0x1p-52 - 1;

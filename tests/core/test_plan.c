@@ -13,7 +13,7 @@ enum { FLOATS = 4 };
 
 static struct kiln_product dense(size_t m, size_t n, size_t k)
 {
-    return kiln_product_dense(32, FLOATS, 0, 0, m, n, k);
+    return kiln_product_dense(KILN_ID_SINGLE, FLOATS, 0, 0, m, n, k);
 }
 
 /* One stage that multiplies tiles of 8 x 16, with indices of 32 bits. */
@@ -25,7 +25,7 @@ static const struct kiln_stage multiply = {
 static struct kiln_recipe one_stage(void)
 {
     return (struct kiln_recipe) {
-        .name = "one", .precision = 32, .index_bits = 32, .tile = { 8, 16, 4 },
+        .name = "one", .precision = KILN_ID_SINGLE, .index_bits = 32, .tile = { 8, 16, 4 },
         .reach = { 8, 16, 4 }, .split = 1, .num_stages = 1, .stages = &multiply,
     };
 }
@@ -35,7 +35,8 @@ static void dense_products_have_no_gaps(void **state)
     (void) state;
     for (unsigned pair = 0; pair < 4; pair++) {
         const unsigned transa = pair / 2, transb = pair % 2;
-        const struct kiln_product p = kiln_product_dense(64, 8, transa, transb, 3, 5, 7);
+        const struct kiln_product p = kiln_product_dense(KILN_ID_DOUBLE, 8, transa, transb, 3, 5,
+                7);
         size_t end = 0;
         assert_int_equal(p.a.rows, transa ? 7 : 3);
         assert_int_equal(p.b.rows, transb ? 5 : 7);
@@ -130,7 +131,7 @@ static void recipes_take_their_own_problem(void **state)
     struct kiln_product other = good;
     (void) state;
     assert_true(kiln_recipe_takes(&recipe, &good));
-    other.precision = 64;
+    other.precision = KILN_ID_DOUBLE;
     assert_false(kiln_recipe_takes(&recipe, &other));
     other = good;
     other.transa = 1;
@@ -201,11 +202,11 @@ static void indices_fit_up_to_the_last(void **state)
 static void transposed_matrices_have_other_rows(void **state)
 {
     const struct kiln_recipe recipe = one_stage();
-    struct kiln_product p = kiln_product_dense(32, FLOATS, 1, 1, 100, 200, 50);
+    struct kiln_product p = kiln_product_dense(KILN_ID_SINGLE, FLOATS, 1, 1, 100, 200, 50);
     (void) state;
     assert_int_equal(largest_fit(&recipe, &p, &p.a.ld, 100),
             ((size_t) INT32_MAX + 1 - 116) / 57);
-    p = kiln_product_dense(32, FLOATS, 1, 1, 100, 200, 50);
+    p = kiln_product_dense(KILN_ID_SINGLE, FLOATS, 1, 1, 100, 200, 50);
     assert_int_equal(largest_fit(&recipe, &p, &p.b.ld, 50), ((size_t) INT32_MAX + 1 - 58) / 231);
 }
 
@@ -266,7 +267,7 @@ static const struct kiln_region regions[] = {
 static struct kiln_recipe packing(void)
 {
     return (struct kiln_recipe) {
-        .name = "packing", .precision = 32, .index_bits = 64, .tile = { 8, 16, 4 },
+        .name = "packing", .precision = KILN_ID_SINGLE, .index_bits = 64, .tile = { 8, 16, 4 },
         .reach = { 8, 16, 10 }, .num_stages = NUM_STAGES, .stages = stages, .num_regions = 3,
         .regions = regions,
     };

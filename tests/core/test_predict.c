@@ -19,14 +19,14 @@ enum { FLOATS = 4 };
 static struct kiln_recipe tiles(void)
 {
     return (struct kiln_recipe) {
-        .name = "tiles", .precision = 32, .index_bits = 32, .tile = { 32, 64, 16 },
+        .name = "tiles", .precision = KILN_ID_SINGLE, .index_bits = 32, .tile = { 32, 64, 16 },
         .reach = { 32, 64, 16 }, .split = 1,
     };
 }
 
 static struct kiln_product dense(size_t m, size_t n, size_t k)
 {
-    return kiln_product_dense(32, FLOATS, 0, 0, m, n, k);
+    return kiln_product_dense(KILN_ID_SINGLE, FLOATS, 0, 0, m, n, k);
 }
 
 #define CHECK(terms, name, value) assert_true((terms)[KILN_TERM_##name] == (value))
@@ -155,7 +155,8 @@ static void operands_are_fetched_by_tiles(void **state)
     (void) state;
     for (unsigned pair = 0; pair < 4; pair++) {
         const unsigned transa = pair / 2, transb = pair % 2;
-        const struct kiln_product product = kiln_product_dense(32, FLOATS, transa, transb, 70,
+        const struct kiln_product product = kiln_product_dense(KILN_ID_SINGLE, FLOATS, transa,
+                transb, 70,
                 200, 30);
         uint64_t terms[KILN_NUM_TERMS];
         kiln_time_terms(&recipe, &product, 4, terms);
@@ -179,7 +180,8 @@ static void ragged_rows_are_seen(void **state)
     (void) state;
     for (unsigned i = 0; i < 3; i++) {
         const size_t unit = 64 / bytes[i];
-        struct kiln_product product = kiln_product_dense(32, bytes[i], 0, 0, 8, 3 * unit, unit);
+        struct kiln_product product = kiln_product_dense(KILN_ID_SINGLE, bytes[i], 0, 0, 8,
+                3 * unit, unit);
         struct kiln_matrix *const matrices[] = { &product.a, &product.b, &product.c };
         for (unsigned of = 0; of < 3; of++) {
             size_t *const fields[] = { &matrices[of]->ld, &matrices[of]->offset,

@@ -26,7 +26,7 @@ static void clay_make(struct clay *clay, unsigned num)
     memset(clay, 0, sizeof *clay);
     for (unsigned i = 0; i < num; i++)
         clay->recipes[i] = (struct kiln_recipe) {
-            .name = "clay", .precision = 32, .index_bits = 32, .tile = { 8, 8, 8 },
+            .name = "clay", .precision = KILN_ID_SINGLE, .index_bits = 32, .tile = { 8, 8, 8 },
             .reach = { 8, 8, 8 }, .split = 1, .time = &clay->times[i],
         };
     for (unsigned i = 0; i < 4; i++)
@@ -37,7 +37,7 @@ static void clay_make(struct clay *clay, unsigned num)
 
 static struct kiln_product cube(void)
 {
-    return kiln_product_dense(32, FLOATS, 0, 0, 64, 64, 64);
+    return kiln_product_dense(KILN_ID_SINGLE, FLOATS, 0, 0, 64, 64, 64);
 }
 
 /* The orders of all batches, one after the other; returns how many recipes they are. */
@@ -150,10 +150,11 @@ static void a_pin_comes_first(void **state)
     clay.times[1].coefficient[0] = 5;
     clay.recipes[2].time = NULL;
     clay.bundle.num_pins = 4;
-    clay.pins[0] = (struct kiln_pin) { 64, 64, 64, 64, { 1, 1, 1, 1 } };
-    clay.pins[1] = (struct kiln_pin) { 32, 64, 64, 63, { 1, 1, 1, 1 } };
-    clay.pins[2] = (struct kiln_pin) { 32, 64, 64, 64, { 2, 0, 1, KILN_NO_RECIPE } };
-    clay.pins[3] = (struct kiln_pin) { 32, 64, 64, 64, { 1, 1, 1, 1 } };       /* too late */
+    clay.pins[0] = (struct kiln_pin) { KILN_ID_DOUBLE, 64, 64, 64, { 1, 1, 1, 1 } };
+    clay.pins[1] = (struct kiln_pin) { KILN_ID_SINGLE, 64, 64, 63, { 1, 1, 1, 1 } };
+    clay.pins[2] = (struct kiln_pin) { KILN_ID_SINGLE, 64, 64, 64, { 2, 0, 1, KILN_NO_RECIPE } };
+    clay.pins[3] = (struct kiln_pin) { KILN_ID_SINGLE, 64, 64, 64, { 1, 1, 1,
+            1 } };       /* too late */
     check_order(&clay, &product, (const uint32_t[]) { 2, 0, 1 }, 3);
     product.k = 63;
     check_order(&clay, &product, (const uint32_t[]) { 1, 0, 2 }, 3);
@@ -175,9 +176,10 @@ static void pins_are_for_one_pair(void **state)
         clay.recipes[i].transb = i / 2 % 2;
     }
     clay.bundle.num_pins = 1;
-    clay.pins[0] = (struct kiln_pin) { 32, 64, 64, 64, { 1, 3, 5, 7 } };
+    clay.pins[0] = (struct kiln_pin) { KILN_ID_SINGLE, 64, 64, 64, { 1, 3, 5, 7 } };
     for (unsigned pair = 0; pair < 4; pair++) {
-        const struct kiln_product product = kiln_product_dense(32, FLOATS, pair / 2, pair % 2, 64,
+        const struct kiln_product product = kiln_product_dense(KILN_ID_SINGLE, FLOATS, pair / 2,
+                pair % 2, 64,
                 64, 64);
         check_order(&clay, &product, (const uint32_t[]) { 2 * pair + 1, 2 * pair }, 2);
     }
@@ -191,7 +193,7 @@ static void only_what_takes_the_extents_is_ranked(void **state)
     (void) state;
     clay_make(&clay, 9);
     clay.recipes[0].guard.m = 60;
-    clay.recipes[1].precision = 64;
+    clay.recipes[1].precision = KILN_ID_DOUBLE;
     clay.recipes[2].transa = 1;
     clay.recipes[3].transb = 1;
     clay.recipes[4].guard.most[1] = 63;
@@ -200,10 +202,11 @@ static void only_what_takes_the_extents_is_ranked(void **state)
     clay.recipes[6].guard.a = 1000;        /* of leading dimensions, which are not looked at */
     clay.recipes[7].guard.n = 65;
     clay.bundle.num_pins = 1;
-    clay.pins[0] = (struct kiln_pin) { 32, 64, 64, 64, { 0, KILN_NO_RECIPE, KILN_NO_RECIPE,
+    clay.pins[0] = (struct kiln_pin) { KILN_ID_SINGLE, 64, 64, 64, { 0, KILN_NO_RECIPE,
+            KILN_NO_RECIPE,
             KILN_NO_RECIPE } };
     check_order(&clay, &product, (const uint32_t[]) { 5, 6, 8 }, 3);
-    product.precision = 16;
+    product.precision = KILN_ID_HALF;
     check_order(&clay, &product, NULL, 0);
 }
 
@@ -264,7 +267,7 @@ static void batches_list_each_once(void **state)
         const uint32_t pinned = (uint32_t) (point_random(&random) % (MOST + 10));
         if (pinned < clay.bundle.num_recipes) {
             clay.bundle.num_pins = 1;
-            clay.pins[0] = (struct kiln_pin) { 32, 64, 64, 64, { (uint16_t) pinned,
+            clay.pins[0] = (struct kiln_pin) { KILN_ID_SINGLE, 64, 64, 64, { (uint16_t) pinned,
                     KILN_NO_RECIPE, KILN_NO_RECIPE, KILN_NO_RECIPE } };
         }
         for (uint32_t r = 0; r < clay.bundle.num_recipes; r++) {

@@ -135,7 +135,8 @@ static void each_error_is_told(void **state)
         { HEAD "vector\t-1\n", "line 3: vector is a number" },
         { HEAD "fact\tMAX_ITEMS\n", "line 3: a fact has a name and a number" },
         { HEAD "fact\tMAX_ITEMS\tx\n", "line 3: a fact has a name and a number" },
-        { HEAD "fact\tMAX_ITEMS\t99999999999999999999\n", "line 3: a fact has a name and a number" },
+        { HEAD "fact\tMAX_ITEMS\t99999999999999999999\n",
+            "line 3: a fact has a name and a number" },
         { HEAD "fact\tWEIGHT\t1\n", "line 3: unknown fact" },
         { HEAD "recipe\tsingle\tdirect\t0\t0\t0\n",
           "line 3: a recipe has a precision, a configuration and four hashes" },
@@ -261,7 +262,7 @@ static void winners_become_a_bundle(void **state)
             assert_int_equal(2 * bundle->recipes[at].transa + bundle->recipes[at].transb, pair);
         }
     const struct kiln_pin *single = &bundle->pins[0];
-    assert_int_equal(single->precision, 32);
+    assert_int_equal(single->precision, KILN_ID_SINGLE);
     assert_int_equal(single->m, 1024);
     assert_int_equal(single->n, 1000);
     assert_int_equal(single->k, 999);
@@ -275,7 +276,8 @@ static void winners_become_a_bundle(void **state)
         assert_int_equal(recipe->time == NULL, is_direct);
         if (!is_direct)
             assert_memory_equal(recipe->time,
-                    &winners.recipes[recipe->precision == 64 ? 0 : 2].time, sizeof *recipe->time);
+                    &winners.recipes[recipe->precision == KILN_ID_DOUBLE ? 0 : 2].time,
+                            sizeof *recipe->time);
     }
     assembly_free(&assembly);
 }

@@ -1,6 +1,6 @@
 /* copy_test.c: the copies of A and B whose rows start at multiples of 16 bytes
- * (copies/prelude.cl.in). The families that use them run on NVIDIA's devices only; the copies run on
- * any.
+ * (copies/prelude.cl.in). The families that use them run on NVIDIA's devices only; the copies
+ * run on any.
  *
  * Elements have 2, 4 and 8 bytes. Two matrices are copied at once, on buffers that end with their
  * last element, so that a simulator sees stray accesses.
@@ -45,7 +45,7 @@ static char *render(size_t element_bytes)
     struct text all = { NULL };
     struct scope scope = { .num = 0 };
     struct tmpl_error error;
-    need(scope_set(&scope, "PRECISION", 8 * (long) element_bytes) &&
+    need(scope_set(&scope, "ELEM_BYTES", (long) element_bytes) &&
             scope_set(&scope, "WHOLE", 16 / (long) element_bytes) &&
             scope_set(&scope, "COPYA", 1) && scope_set(&scope, "COPYB", 1) &&
             scope_set(&scope, "PARTS", 0) && scope_set_text(&scope, "KERNEL", "copy"),

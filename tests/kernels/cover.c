@@ -79,7 +79,7 @@ static void take_presets(struct maker *maker)
 static void take_value(struct maker *maker, unsigned param, unsigned value)
 {
     /* Each precision gets configurations of its own. */
-    uint64_t random = (uint64_t) maker->space.problem.precision->bits * SLOTS +
+    uint64_t random = (uint64_t) maker->space.problem.precision->id * SLOTS +
             param * FAMILY_MAX_VALUES + value;
     struct point best = { { 0 } };
     unsigned best_gain = 0, choices = 0;

@@ -65,7 +65,7 @@ struct kiln_gemm plain_gemm(const struct plain *plain, const cl_mem buffers[3])
 {
     const struct verify_case *of = plain->of;
     return (struct kiln_gemm) {
-        .precision = (enum kiln_precision) of->problem.precision->bits, .layout = KILN_ROW_MAJOR,
+        .precision = (enum kiln_precision) of->problem.precision->id, .layout = KILN_ROW_MAJOR,
         .transa = of->problem.transa ? KILN_TRANS : KILN_NO_TRANS,
         .transb = of->problem.transb ? KILN_TRANS : KILN_NO_TRANS,
         .m = of->m, .n = of->n, .k = of->k, .alpha = of->alpha, .beta = of->beta,

@@ -411,7 +411,7 @@ static int save_all(const struct options *options)
 
 static struct kiln_product product_for(const struct check *check, const struct kiln_recipe *recipe)
 {
-    const struct precision *precision = precision_of_bits(recipe->precision);
+    const struct precision *precision = precision_of_id(recipe->precision);
     const struct kiln_guard *guard = &recipe->guard;
     return kiln_product_dense(recipe->precision, (size_t) precision->element_bytes, recipe->transa,
             recipe->transb, round_up(check->options->m, guard->m),

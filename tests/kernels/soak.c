@@ -71,7 +71,7 @@ const struct precision *soak_random_precision(uint64_t *state, const struct devi
     const struct precision *precision;
     do
         precision = &precisions[soak_below(state, num_precisions)];
-    while (precision->bits == 64 && !facts->value[FACT_HAS_DOUBLE]);
+    while (precision->real_bytes == sizeof(double) && !facts->value[FACT_HAS_DOUBLE]);
     return precision;
 }
 

@@ -240,7 +240,7 @@ static void choose(const struct soak *soak, uint64_t *state, struct soak_call *c
     static const enum kiln_transpose modes[] = { KILN_NO_TRANS, KILN_TRANS };
     struct kiln_gemm *g = &call->gemm;
     *call = (struct soak_call) { .times = soak_below(state, 5) ? 1 : 2 };
-    g->precision = (enum kiln_precision) soak_random_precision(state, &soak->facts)->bits;
+    g->precision = (enum kiln_precision) soak_random_precision(state, &soak->facts)->id;
     g->layout = soak_below(state, 2) ? KILN_ROW_MAJOR : KILN_COL_MAJOR;
     g->transa = modes[soak_below(state, 2)];
     g->transb = modes[soak_below(state, 2)];

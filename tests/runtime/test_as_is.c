@@ -80,7 +80,7 @@ static struct kiln_gemm begin(struct fixture *f, unsigned rest)
     memset(&copying, 0, sizeof copying);
     copying.program = (struct kiln_program){.num_symbols = 1};
     copying.recipe = (struct kiln_recipe){
-        .name = "copying", .precision = 32, .index_bits = 32, .tile = {M, UNIT, UNIT},
+        .name = "copying", .precision = KILN_SINGLE, .index_bits = 32, .tile = {M, UNIT, UNIT},
         .reach = {M, UNIT, UNIT}, .split = 1, .unit_turns = 1, .shares = 1,
         .as_is = KILN_PREPARED_BOTH, .num_stages = NUM_STAGES, .num_regions = 2,
         .stages = stages, .regions = regions};

@@ -124,10 +124,11 @@ static void what_has_no_time_serves_at_last(void **state)
 static void a_pin_comes_before_every_time(void **state)
 {
     static const struct kiln_pin pins[] = {
-        {32, 1024, 1024, 1024, {TUNED_SMALL, KILN_NO_RECIPE, KILN_NO_RECIPE, KILN_NO_RECIPE}},
-        {64, 64, 64, 64, {TUNED_DOUBLE, KILN_NO_RECIPE, KILN_NO_RECIPE, KILN_NO_RECIPE}},
-        {32, 63, 64, 64, {TUNED_ALIGNED, KILN_NO_RECIPE, TUNED_TN, KILN_NO_RECIPE}},
-        {32, 64, 64, 64, {TUNED_PACKED, KILN_NO_RECIPE, KILN_NO_RECIPE, KILN_NO_RECIPE}},
+        {KILN_SINGLE, 1024, 1024, 1024, {TUNED_SMALL, KILN_NO_RECIPE, KILN_NO_RECIPE,
+            KILN_NO_RECIPE}},
+        {KILN_DOUBLE, 64, 64, 64, {TUNED_DOUBLE, KILN_NO_RECIPE, KILN_NO_RECIPE, KILN_NO_RECIPE}},
+        {KILN_SINGLE, 63, 64, 64, {TUNED_ALIGNED, KILN_NO_RECIPE, TUNED_TN, KILN_NO_RECIPE}},
+        {KILN_SINGLE, 64, 64, 64, {TUNED_PACKED, KILN_NO_RECIPE, KILN_NO_RECIPE, KILN_NO_RECIPE}},
     };
     static const struct {
         size_t m, n, k;

@@ -43,7 +43,7 @@ static void the_chosen_one_need_not_be_first(void **state)
 /* What the extents rule out is no candidate. */
 static void without_times_and_with_pins(void **state)
 {
-    static const struct kiln_pin pin = {32, 63, 64, 64, {TUNED_PACKED_64, KILN_NO_RECIPE,
+    static const struct kiln_pin pin = {KILN_SINGLE, 63, 64, 64, {TUNED_PACKED_64, KILN_NO_RECIPE,
                                                          KILN_NO_RECIPE, KILN_NO_RECIPE}};
     struct fixture *f = *state;
     struct kiln_bundle bundle = tuned_bundle;

@@ -310,7 +310,8 @@ static void calls_without_a_product_scale(void **state)
 static void empty_stages_are_left_out(void **state)
 {
     struct fixture *f = *state;
-    const struct kiln_pin pin = {32, 64, 64, 0, {TUNED_PACKED, KILN_NO_RECIPE, KILN_NO_RECIPE,
+    const struct kiln_pin pin = {KILN_SINGLE, 64, 64, 0, {TUNED_PACKED, KILN_NO_RECIPE,
+            KILN_NO_RECIPE,
                                                  KILN_NO_RECIPE}};
     struct kiln_bundle bundle = tuned_bundle;
     bundle.pins = &pin;

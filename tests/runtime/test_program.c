@@ -115,7 +115,7 @@ static void no_call_builds_what_creation_has_built(void **state)
         unsigned long builds = stub_calls("clBuildProgram");
         for (unsigned i = 0; i < 3 * 4; i++) {
             struct kiln_gemm gemm = fixture_gemm(f, 64, 64, 64);
-            gemm.precision = (enum kiln_precision)(KILN_HALF << i / 4);
+            gemm.precision = (enum kiln_precision)(KILN_HALF + i / 4);
             gemm.transa = i & 2 ? KILN_TRANS : KILN_NO_TRANS;
             gemm.transb = i & 1 ? KILN_TRANS : KILN_NO_TRANS;
             fixture_run(f, &gemm);

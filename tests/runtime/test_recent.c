@@ -39,7 +39,7 @@ static void world_make(struct world *world)
 
 static struct kiln_product shape_of(unsigned number)
 {
-    struct kiln_product product = kiln_product_dense(32, 4, 0, 0, 1 + number % 12, 16,
+    struct kiln_product product = kiln_product_dense(KILN_SINGLE, 4, 0, 0, 1 + number % 12, 16,
             1 + number / 12 * 37);
     product.c.offset = number % 3 == 0;
     return product;
@@ -88,7 +88,7 @@ static void what_was_noted_is_recalled(void **state)
 static void another_problem_is_not_recalled(void **state)
 {
     struct world world;
-    const struct kiln_product product = kiln_product_dense(32, 4, 0, 0, 64, 65, 66);
+    const struct kiln_product product = kiln_product_dense(KILN_SINGLE, 4, 0, 0, 64, 65, 66);
     struct kiln_product others[16];
     unsigned num = 0;
     (void)state;
@@ -104,8 +104,8 @@ static void another_problem_is_not_recalled(void **state)
     others[num++].m += (size_t)1 << 31 << (sizeof(size_t) > 4 ? 10 : 0);
     others[num++].transa = 1;
     others[num++].transb = 1;
-    others[num++].precision = 16;
-    others[num++].precision = 64;
+    others[num++].precision = KILN_HALF;
+    others[num++].precision = KILN_DOUBLE;
     others[num++].a.ld = 68;           /* aligned, as 65 and 66 floats are not */
     others[num++].b.ld = 68;
     others[num++].a.ld = 80;           /* not ragged either */
@@ -135,7 +135,7 @@ static void another_problem_is_not_recalled(void **state)
 /* The keys of all combinations differ. */
 static void no_two_kinds_have_one_key(void **state)
 {
-    static const unsigned precisions[] = {16, 32, 64};
+    static const unsigned precisions[] = {KILN_HALF, KILN_SINGLE, KILN_DOUBLE};
     enum { NUM = 3 * 32 * KILN_MAX_LINKS };
     size_t seen[NUM];
     (void)state;
@@ -199,7 +199,7 @@ static void a_place_holds_one_shape(void **state)
     struct kiln_recent *place = place_noted(&world);
     unsigned others = 0;
     for (unsigned i = 1; i < 20 * KILN_NUM_RECENT; i++) {
-        const struct kiln_product other = kiln_product_dense(32, 4, 0, 0, i, 2 * i, 3);
+        const struct kiln_product other = kiln_product_dense(KILN_SINGLE, 4, 0, 0, i, 2 * i, 3);
         const struct kiln_recent_key other_key = kiln_recent_key(0, &other);
         const size_t version = atomic_load(&place->version);
         note(&world, &other_key, 3, 1);

@@ -96,11 +96,11 @@ static void clay_make(struct clay *c)
                                              .element_bytes = 4};
     }
     c->regions[1].holds = KILN_PREPARED_A;
-    c->recipe = (struct kiln_recipe){.name = "mul", .precision = 32, .index_bits = 32,
+    c->recipe = (struct kiln_recipe){.name = "mul", .precision = KILN_SINGLE, .index_bits = 32,
                                      .num_stages = 2, .num_regions = 2, .stages = c->stages,
                                      .regions = c->regions, .tile = {1, 1, 1},
                                      .reach = {1, 1, 1}, .split = 1, .time = &c->time};
-    c->pin = (struct kiln_pin){32, 1, 1, 1, {0, KILN_NO_RECIPE, KILN_NO_RECIPE,
+    c->pin = (struct kiln_pin){KILN_SINGLE, 1, 1, 1, {0, KILN_NO_RECIPE, KILN_NO_RECIPE,
                                              KILN_NO_RECIPE}};
     c->bundle = (struct kiln_bundle){.format = KILN_BUNDLE_FORMAT, .name = "clay",
                                      .num_programs = 1, .num_recipes = 1, .num_pins = 1,
@@ -423,10 +423,10 @@ static void unknown_precisions_have_no_row(void **state)
 {
     (void)state;
     for (unsigned precision = 0; precision <= 256; precision++) {
-        size_t slot = kiln_precision_slot(precision);
+        const struct kiln_precision_facts *row = kiln_precision_find(precision);
         bool known = precision == KILN_HALF || precision == KILN_SINGLE || precision == KILN_DOUBLE;
-        assert_true(known == (slot < KILN_NUM_PRECISIONS));
-        assert_true(!known || kiln_precisions[slot].element_bytes * 8 == precision);
+        assert_true(known == (row != NULL));
+        assert_true(!known || row->precision == precision);
     }
 }
 

@@ -15,8 +15,10 @@ const struct kiln_bundle *const kiln_linked_bundles[] = { NULL };
 #define NAME(ku) "direct WGM=8 WGN=8 TM=4 NV=1 VEC=4 KU=" #ku " INDEX=64"
 #define RECIPES(bundle, ku) \
     static const struct kiln_recipe bundle##_recipes[] = { \
-        { .name = NAME(ku), .precision = 32 }, { .name = NAME(ku), .precision = 32, .transa = 1 }, \
-        { .name = NAME(4), .precision = 64 }, { .name = "no family X=1", .precision = 32 }, \
+        { .name = NAME(ku), .precision = KILN_SINGLE }, \
+        { .name = NAME(ku), .precision = KILN_SINGLE, .transa = 1 }, \
+        { .name = NAME(4), .precision = KILN_DOUBLE }, \
+        { .name = "no family X=1", .precision = KILN_SINGLE }, \
     }
 #define BUNDLE(bundle, glob, units, capability) \
     static const struct kiln_bundle bundle = { \
@@ -33,10 +35,10 @@ BUNDLE(stranger, "S", 8, 90);
 BUNDLE(distant, "D", 64, 80);
 BUNDLE(near_by, "N*", 9, 80);
 static const struct kiln_recipe universal_recipes[] = {
-    { .name = NAME(1), .precision = 32, .kinds = KILN_KIND_CPU, .vector_floats = 8,
+    { .name = NAME(1), .precision = KILN_SINGLE, .kinds = KILN_KIND_CPU, .vector_floats = 8,
       .time = &time_of_kind },
-    { .name = NAME(2), .precision = 32, .kinds = KILN_KIND_OTHER },
-    { .name = NAME(4), .precision = 32 }, { .name = NAME(4), .precision = 64 },
+    { .name = NAME(2), .precision = KILN_SINGLE, .kinds = KILN_KIND_OTHER },
+    { .name = NAME(4), .precision = KILN_SINGLE }, { .name = NAME(4), .precision = KILN_DOUBLE },
 };
 static const struct kiln_bundle universal = {
     .format = KILN_BUNDLE_FORMAT, .name = "universal", .num_recipes = 4,

@@ -128,7 +128,8 @@ static void fixture_open_text(struct fixture *fixture, const char *name,
     fixture->program = (struct kiln_program) { .num_symbols = 1, .text_bytes = len,
             .hash = kiln_hash(KILN_HASH_BEGIN, fixture->text, len) };
     fixture->text[len - 1] = '\0';     /* for the newline */
-    fixture->recipe = (struct kiln_recipe) { .name = name, .precision = 32, .index_bits = 32,
+    fixture->recipe = (struct kiln_recipe) { .name = name, .precision = KILN_SINGLE,
+            .index_bits = 32,
             .num_stages = 1, .stages = multiply, .tile = { 4, 16, 1 }, .reach = { 4, 16, 1 },
             .split = 1 };
     fixture->bundle = (struct kiln_bundle) { .format = KILN_BUNDLE_FORMAT, .name = "test",

@@ -29,7 +29,7 @@ static const struct family_value values[] = {
     NV_VALUES,
     { "ASYNC", "1" },
     // Halves of rows that begin anywhere: pieces go through registers.
-    { "ANYWHERE", "PRECISION == 16 && BYTES == 2" },
+    { "ANYWHERE", "HALF && BYTES == 2" },
     // What the fragments ask for and bulk alone has.
     { "EARLY", "0" },
     { "EDGES", "0" },
@@ -37,7 +37,7 @@ static const struct family_value values[] = {
     { "PIPED", "0" },
     { "SLICES", "1" },
     { "PARTS", "STREAM" },
-    { "MMA", "PRECISION != 32" },
+    { "MMA", "!SINGLE" },
     // Whether a tile of C is put into local memory where rows of C begin anywhere.
     { "THROUGH", "BN % 32 == 0 && BM * BN * REAL_BYTES <= ST * (BM + BN) * DEPTH" },
     { "WORKERS", "WARPM * WARPN * 32" },
@@ -45,29 +45,29 @@ static const struct family_value values[] = {
     { "PIECEB", "ANYWHERE ? 16 : TURNB ? 4 : BYTES" },
     { "COPYA", "COPY && !TURNA" },
     { "COPYB", "COPY && !TURNB" },
-    { "REGISTERS", "PRECISION == 64 ? TM * TN * 2 + 80 : "
+    { "REGISTERS", "DOUBLE ? TM * TN * 2 + 80 : "
         "TM * TN + 60 + ANYWHERE * (BM + BN) * DEPTH / 4 / max(WORKERS, 32)" },
 };
 
 static const struct family_rule rules[] = {
     { "COMPUTE_CAPABILITY >= 80", "not a device of NVIDIA's compute capability 8.0 or later" },
     { "ST * (BM + BN) * DEPTH <= LOCAL_BYTES", "tiles exceed local memory" },
-    { "PRECISION == 16 || DEPTH == 128", "DEPTH is for half precision" },
-    { "PRECISION == 32 || KU == 2", "KU is for single precision" },
-    { "PRECISION != 32 || TM >= 4", "rows come by four" },
+    { "HALF || DEPTH == 128", "DEPTH is for half precision" },
+    { "SINGLE || KU == 2", "KU is for single precision" },
+    { "!SINGLE || TM >= 4", "rows come by four" },
     { "BM % (TM * 8) == 0 && BN % (TN * 4) == 0", "warps do not divide the tile" },
     { "WORKERS <= 512", "work-group too large" },
     { "TM * TN * REAL_BYTES / 4 <= 128", "the block of C exceeds the registers" },
     { "REGISTERS <= min(255, 65536 / max(WORKERS, 32))", "a work-group exceeds the registers" },
     { "BYTES >= ELEM_BYTES", "elements are copied whole" },
-    { "BYTES != 8 || PRECISION == 64", "pieces of 8 bytes are for double precision" },
+    { "BYTES != 8 || DOUBLE", "pieces of 8 bytes are for double precision" },
     { "!COPY || BYTES == 16", "copied rows are aligned" },
-    { "PRECISION != 32 || WORKERS <= 8 * min(BM, BN)",
+    { "!SINGLE || WORKERS <= 8 * min(BM, BN)",
       "more work-items than eighths of rows to turn" },
     { "min(BM, BN) * DEPTH / (ANYWHERE ? 16 : BYTES) >= WORKERS",
       "more work-items than pieces to copy" },
     // Of singles those that are turned, by whichever transposes.
-    { "max(BM, BN) * DEPTH / (ANYWHERE ? 16 : PRECISION == 32 ? 4 : BYTES) <= 32 * WORKERS",
+    { "max(BM, BN) * DEPTH / (ANYWHERE ? 16 : SINGLE ? 4 : BYTES) <= 32 * WORKERS",
       "too many pieces to copy" },
 };
 

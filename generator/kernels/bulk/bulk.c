@@ -37,32 +37,32 @@ static const struct family_value values[] = {
     { "COPYB", "1" },
     { "THROUGH", "0" },
     // How the copy engine is told to swizzle a line.
-    { "SWIZZLEA", "PRECISION == 32 && TA ? 0 : LINEA / 64 + 1" },
-    { "SWIZZLEB", "PRECISION == 32 && !TB ? 0 : LINEB / 64 + 1" },
+    { "SWIZZLEA", "SINGLE && TA ? 0 : LINEA / 64 + 1" },
+    { "SWIZZLEB", "SINGLE && !TB ? 0 : LINEB / 64 + 1" },
     // Warp groups multiply by wgmma what has 64 rows; a warp of D, or of fewer rows of H, by mma.
-    { "WGMMA", "PRECISION == 16 && BM >= 64" },
-    { "MMA", "PRECISION == 64 || (PRECISION == 16 && BM < 64)" },
+    { "WGMMA", "HALF && BM >= 64" },
+    { "MMA", "DOUBLE || (HALF && BM < 64)" },
     // Whether what a work-group has of a tile may be a part.
     { "PARTS", "STREAM && SHARED" },
     // Who reads a tile: warp groups, or warps.
     { "CONSUMERS", "WGMMA ? BM / 64 : WARPM * WARPN" },
     { "WORKERS", "CONSUMERS * (WGMMA ? 128 : SLICES * 32)" },
     // A block of C, and what is found to be needed beside it, in registers of a work-item.
-    { "REGISTERS", "WGMMA ? BN / 2 + 28 : PRECISION == 64 ? TM * TN * 2 + 90 : "
+    { "REGISTERS", "WGMMA ? BN / 2 + 28 : DOUBLE ? TM * TN * 2 + 90 : "
         "TM * TN + 60" },
     // Registers are given out by eights, as many as there are for the warps on each of four
     // schedulers. Where that is too few, four warps fetch and leave theirs to those that multiply.
-    { "GIVES", "PRECISION == 32 ? CONSUMERS >= 8 : "
+    { "GIVES", "SINGLE ? CONSUMERS >= 8 : "
         "REGISTERS > 512 / ceil_div(WORKERS + (EARLY ? 64 : 32), 128) / 8 * 8" },
-    { "FETCHERS", "PRECISION == 32 || GIVES ? 128 : EARLY ? 64 : 32" },
+    { "FETCHERS", "SINGLE || GIVES ? 128 : EARLY ? 64 : 32" },
     { "ITEMS", "WORKERS + FETCHERS" },
     { "SHARE", "512 / ceil_div(ITEMS, 128) / 8 * 8" },
-    { "LEAVES", "PRECISION == 32 ? 56 : 24" },
+    { "LEAVES", "SINGLE ? 56 : 24" },
     { "KEEPS", "GIVES ? SHARE + (SHARE - LEAVES) * 128 / max(WORKERS, 32) / 8 * 8 : SHARE" },
     { "MAPPER", "EARLY ? WORKERS : 0" },
     { "TURNING", "TURNA || TURNB" },
     // Whether a warp of D reads what it multiplies next before it multiplies.
-    { "PIPED", "PRECISION == 64 && TM * TN <= 16" },
+    { "PIPED", "DOUBLE && TM * TN <= 16" },
 };
 
 static const struct family_rule rules[] = {
@@ -70,10 +70,10 @@ static const struct family_rule rules[] = {
     { "ST * ((BM + BN) * DEPTH + 24) + WGMMA * WORKERS * 16 <= 227 * 1024 - 1280",
       "tiles exceed local memory" },
     { "!WGMMA || (TM == 8 && TN == 8)", "warp groups multiply 64 x BN" },
-    { "PRECISION == 16 || DEPTH == 128", "DEPTH is for half precision" },
-    { "PRECISION == 32 || KU == 2", "KU is for single precision" },
-    { "PRECISION != 32 || TM >= 4", "rows come by four" },
-    { "PRECISION != 32 || ST >= 3", "a tile is read, one turned and one fetched" },
+    { "HALF || DEPTH == 128", "DEPTH is for half precision" },
+    { "SINGLE || KU == 2", "KU is for single precision" },
+    { "!SINGLE || TM >= 4", "rows come by four" },
+    { "!SINGLE || ST >= 3", "a tile is read, one turned and one fetched" },
     { "!GIVES || WORKERS % 128 == 0", "registers are given to groups of four warps" },
     { "WGMMA || (BM % (TM * 8) == 0 && BN % (TN * 4) == 0)",
       "warps do not divide the tile" },
@@ -82,13 +82,13 @@ static const struct family_rule rules[] = {
       "the block of C exceeds the registers" },
     { "!WGMMA || !EDGES || !STREAM", "a warp group of H has all columns" },
     { "SHARED || STREAM", "SHARED is for work-groups that take tiles in turn" },
-    { "SLICES == 1 || (PRECISION == 64 && !STREAM && !EDGES)",
+    { "SLICES == 1 || (DOUBLE && !STREAM && !EDGES)",
       "slices are for double precision, a work-group a tile" },
     { "SLICES == 1 || ((SLICES - 1) * BN <= 16 * ST && SLICES < ST)",
       "slices need tiles of their own, and room to be added up" },
     { "REGISTERS <= KEEPS", "a work-group exceeds the registers" },
-    { "(PRECISION != 32 && !WGMMA) || BN >= 32", "columns of a tile come by 32" },
-    { "PRECISION != 32 || BM >= 32", "rows of a tile come by 32" },
+    { "(!SINGLE && !WGMMA) || BN >= 32", "columns of a tile come by 32" },
+    { "!SINGLE || BM >= 32", "rows of a tile come by 32" },
 };
 
 static const struct family_stage stages[] = {

@@ -12,21 +12,21 @@
     { "BK", "DEPTH / ELEM_BYTES" }, \
     { "WHOLE", "16 / ELEM_BYTES" }, \
     /* Rows of A (columns of B) whose tiles are fetched together where they lie side by side. */ \
-    { "COLSA", "PRECISION == 64 ? 16 : min(64, BM)" }, \
-    { "COLSB", "PRECISION == 64 ? 16 : min(64, BN)" }, \
+    { "COLSA", "DOUBLE ? 16 : min(64, BM)" }, \
+    { "COLSB", "DOUBLE ? 16 : min(64, BN)" }, \
     /* The bytes of a line of a tile. */ \
     { "LINEA", "TA ? COLSA * ELEM_BYTES : DEPTH" }, \
     { "LINEB", "TB ? DEPTH : COLSB * ELEM_BYTES" }, \
-    { "PAIRS", "PRECISION == 64 && TA && TB" }, \
+    { "PAIRS", "DOUBLE && TA && TB" }, \
     { "LANES", "16 / ELEM_BYTES" }, \
     /* Whether two rows (columns) of a work-item's are in another order than mma has them. */ \
-    { "SWAPROWS", "PRECISION == 64 && TA" }, \
-    { "SWAPCOLS", "PRECISION == 64 && TB" }, \
+    { "SWAPROWS", "DOUBLE && TA" }, \
+    { "SWAPCOLS", "DOUBLE && TB" }, \
     { "WARPM", "BM / (TM * 8)" }, \
     { "WARPN", "BN / (TN * 4)" }, \
     /* Tiles of singles whose k lie side by side are turned on their way. */ \
-    { "TURNA", "PRECISION == 32 && !TA" }, \
-    { "TURNB", "PRECISION == 32 && TB" }
+    { "TURNA", "SINGLE && !TA" }, \
+    { "TURNB", "SINGLE && TB" }
 
 /* The stages that multiply, for work-groups of `items` work-items; `keys` are the parameters but
  * for STREAM. Without STREAM there is a work-group for each tile, and `each` are its arguments

@@ -81,9 +81,9 @@ enum kiln_layout { KILN_ROW_MAJOR = 101, KILN_COL_MAJOR = 102 };
 /* What op(X) is. Values as in CBLAS. Elements are real, so that CONJ_TRANS means TRANS. */
 enum kiln_transpose { KILN_NO_TRANS = 111, KILN_TRANS = 112, KILN_CONJ_TRANS = 113 };
 
-/* The bits of one element of A, B and C: cl_half, cl_float, cl_double. Half matrices are
- * accumulated in float and take float alpha and beta; the device needs no half arithmetic. */
-enum kiln_precision { KILN_HALF = 16, KILN_SINGLE = 32, KILN_DOUBLE = 64 };
+/* The elements of A, B and C: cl_half, cl_float, cl_double. Half matrices are accumulated in float
+ * and take float alpha and beta; the device needs no half arithmetic. */
+enum kiln_precision { KILN_HALF = 1, KILN_SINGLE = 2, KILN_DOUBLE = 3 };
 
 /* What became of a call. 0 is success. Positive values are Kiln's own; they are pinned, and
  * numbered in the order in which the arguments of a call are checked: when several things are
