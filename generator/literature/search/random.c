@@ -1,5 +1,5 @@
 /* random: legal points drawn uniformly, without repetition. */
-#include "search.h"
+#include "../../search/search.h"
 
 static bool propose(struct search *search, struct point *point)
 {

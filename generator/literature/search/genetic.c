@@ -5,7 +5,7 @@
  * is illegal or was measured before is discarded before it costs anything. The fittest of both
  * generations live on. It ends when five generations have passed without a better individual.
  */
-#include "search.h"
+#include "../../search/search.h"
 
 #include <math.h>
 

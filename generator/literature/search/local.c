@@ -4,7 +4,7 @@
  * becomes the new centre at once. When all were tried, the best point is shaken in a few parameters
  * and the search goes on from there.
  */
-#include "search.h"
+#include "../../search/search.h"
 
 #include <math.h>
 

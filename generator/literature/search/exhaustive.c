@@ -1,5 +1,5 @@
 /* exhaustive: every legal point in order (Steinsland 2011, linear search). */
-#include "search.h"
+#include "../../search/search.h"
 
 static bool propose(struct search *search, struct point *point)
 {

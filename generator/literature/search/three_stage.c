@@ -9,7 +9,7 @@
  * second is the flow's, which alone knows sizes: `second_looks` asks it for 50 finalists. The third
  * is what it does with them.
  */
-#include "search.h"
+#include "../../search/search.h"
 
 struct state {
     bool begun;
