@@ -6,8 +6,8 @@
 #include "core/select.h"
 #include "core/space.h"
 #include "core/winners.h"
+#include "literature/replay/replay.h"
 #include "report/report.h"
-#include "search/replay.h"
 #include "search/search.h"
 
 #include <inttypes.h>
@@ -70,7 +70,8 @@ static const char help[] =
     "      --ahead N         replay: a search proposes N points before it is told of the\n"
     "                        first, as where one is compiled while another one is measured\n"
     "      --rank EXPR       replay: merit by the columns' names, for guided to begin with; 0 is by\n"
-    "                        chance (default: the family's, or what fits of search/ranks.inc)\n"
+    "                        chance (default: the family's, or what fits of\n"
+    "                        literature/replay/ranks.inc)\n"
     "  -o, --output FILE     write there, and only if it changes; default: standard output\n"
     "  -h, --help            print this\n"
     "      --version         print the version\n"

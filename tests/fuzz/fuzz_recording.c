@@ -1,7 +1,7 @@
 /* fuzz_recording.c: any bytes as a recording are refused with a message, or give rows in order,
  * none twice, each of which is found again. */
 #include "fuzz.h"
-#include "recording.h"
+#include "literature/replay/recording.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
-/* test_replay.c: strategies on recordings, generator/search/replay.c. */
-#include "recording.h"
+/* test_replay.c: strategies on recordings, generator/literature/replay/replay.c. */
 #include "recordings.h"
-#include "search/replay.h"
+#include "literature/replay/recording.h"
+#include "literature/replay/replay.h"
 #include "search/search.h"
 
 #include <math.h>

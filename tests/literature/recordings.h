@@ -1,6 +1,6 @@
 /* recordings.h: recordings made for the purpose, in the columns of CLBlast. */
-#ifndef KILN_TESTS_SEARCH_RECORDINGS_H
-#define KILN_TESTS_SEARCH_RECORDINGS_H
+#ifndef KILN_TESTS_LITERATURE_RECORDINGS_H
+#define KILN_TESTS_LITERATURE_RECORDINGS_H
 
 #include "text.h"
 

@@ -1,9 +1,9 @@
 /* replay.h: searches on recordings instead of devices, to compare strategies. */
-#ifndef KILN_SEARCH_REPLAY_H
-#define KILN_SEARCH_REPLAY_H
+#ifndef KILN_LITERATURE_REPLAY_H
+#define KILN_LITERATURE_REPLAY_H
 
-#include "../core/files.h"
-#include "../core/text.h"
+#include "../../core/files.h"
+#include "../../core/text.h"
 
 #include <stdbool.h>
 

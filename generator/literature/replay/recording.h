@@ -1,15 +1,15 @@
 /* recording.h: a search space whose points were timed before, so that searches need no device.
  *
  * Two texts are read. A table of tab-separated columns: parameters, then any of "samples",
- * "first_ms", "min_ms", "median_ms", the last of which counts. Or a journal (record.h), of which
- * the largest group of search rows counts that share family, precision, transposes and shape.
+ * "first_ms", "min_ms", "median_ms", the last of which counts. Or a journal (core/record.h), of
+ * which the largest group of search rows counts that share family, precision, transposes and shape.
  * Either way a parameter's values are those that occur, and a point is legal when it has a row.
  */
-#ifndef KILN_CORE_RECORDING_H
-#define KILN_CORE_RECORDING_H
+#ifndef KILN_LITERATURE_RECORDING_H
+#define KILN_LITERATURE_RECORDING_H
 
-#include "point.h"
-#include "scope.h"
+#include "../../core/point.h"
+#include "../../core/scope.h"
 
 enum { RECORDING_MAX_VALUES = 255, RECORDING_ERROR_BYTES = 256, RECORDING_TITLE_BYTES = 128 };
 

@@ -1,7 +1,7 @@
-/* test_recording.c: recorded search spaces from text, generator/core/recording.c. */
-#include "recording.h"
+/* test_recording.c: recorded search spaces from text, generator/literature/replay/recording.c. */
 #include "record.h"
 #include "recordings.h"
+#include "literature/replay/recording.h"
 
 #include <math.h>
 #include <setjmp.h>

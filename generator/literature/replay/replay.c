@@ -1,8 +1,8 @@
 /* replay.c: searches on recordings, many seeds each, as tables. */
 #include "replay.h"
-#include "search.h"
-#include "../core/expr.h"
-#include "../core/recording.h"
+#include "recording.h"
+#include "../../core/expr.h"
+#include "../../search/search.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
  * points.
  */
 #include "recording.h"
-#include "record.h"
+#include "../../core/record.h"
 
 #include <errno.h>
 #include <math.h>
