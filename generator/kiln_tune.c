@@ -1,6 +1,6 @@
 /* kiln-tune: everything that needs a device. */
+#include "literature/literature.h"
 #include "tune/embed.h"
-#include "tune/literature.h"
 #include "tune/options.h"
 #include "tune/probe.h"
 #include "tune/repro.h"

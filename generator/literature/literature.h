@@ -1,9 +1,9 @@
 /* literature.h: every preset of every family, run where we are and set beside what was
  * published. */
-#ifndef KILN_TUNE_LITERATURE_H
-#define KILN_TUNE_LITERATURE_H
+#ifndef KILN_LITERATURE_LITERATURE_H
+#define KILN_LITERATURE_LITERATURE_H
 
-#include "options.h"
+#include "../tune/options.h"
 
 /* Verifies and times each preset, interleaved with the kernel that the library itself would serve
  * the call with, and prints one table. Returns an exit status: a failure when a preset computed

@@ -5,12 +5,12 @@
  * for at the same shape.
  */
 #include "literature.h"
-#include "device.h"
-#include "known.h"
-#include "supervise.h"
-#include "verify.h"
 #include "../core/assemble.h"
 #include "../core/text.h"
+#include "../tune/device.h"
+#include "../tune/known.h"
+#include "../tune/supervise.h"
+#include "../tune/verify.h"
 
 #include <signal.h>
 #include <stdio.h>
