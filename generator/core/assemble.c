@@ -3,6 +3,7 @@
 #include "expr.h"
 #include "fnv.h"
 #include "text.h"
+#include "tidy.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -203,6 +204,14 @@ static bool add_rendered(struct text *text, char *rendered)
     return rendered && !text->failed;
 }
 
+static bool tidy_text(struct text *text)
+{
+    text->bytes = tidy(text->bytes);
+    text->len = text->bytes ? strlen(text->bytes) : 0;
+    text->capacity = text->len + 1;
+    return text->bytes != NULL;
+}
+
 /* The prelude and the stages. */
 static bool render_all(struct source *source, struct text *text)
 {
@@ -218,7 +227,7 @@ static bool render_all(struct source *source, struct text *text)
     }
     if (!text->len || text->bytes[text->len - 1] != '\n')
         text_add(text, "\n");
-    return !text->failed;
+    return !text->failed && tidy_text(text);
 }
 
 char *assemble_text(const struct config *config, const struct problem *problem,

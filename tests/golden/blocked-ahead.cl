@@ -21,7 +21,7 @@ static void stage_a(
         __local float (*tile)[5], __global const float *X, int ld, int item)
 {
     for (int e = item; e < 32; e += 16) {
-        const int k = e % 8 * 1, line = e / 8;
+        const int k = e % 8, line = e / 8;
         const float x = load(X + line * ld + k);
         tile[k][line] = x;
     }
@@ -43,18 +43,18 @@ void kiln_sgemm_blocked_multiply_nn_lm1_ln16_tm4_tn1_va1_vb1_vec1_kt8_ku2_copya2
     const int first_m = (int) get_group_id(1) * 4;
     const int first_n = (int) get_group_id(0) * 16;
     // Where this work-item's rows and columns begin in the work-group's block.
-    const int tile_m = local_m * 4, tile_n = local_n * 1;
+    const int tile_m = local_m * 4, tile_n = local_n;
     const int item = local_m * 16 + local_n;
     A += a_offset;
     B += b_offset;
     C += c_offset;
     __local float a_tile[8][5];
-    const int row0 = first_m + tile_m + 0;
+    const int row0 = first_m + tile_m;
     const int row1 = first_m + tile_m + 1;
     const int row2 = first_m + tile_m + 2;
     const int row3 = first_m + tile_m + 3;
-    const int col0 = first_n + tile_n + 0;
-    const int s0 = col0 + 0;
+    const int col0 = first_n + tile_n;
+    const int s0 = col0;
     float c0_0 = 0;
     float c1_0 = 0;
     float c2_0 = 0;
@@ -63,7 +63,7 @@ void kiln_sgemm_blocked_multiply_nn_lm1_ln16_tm4_tn1_va1_vb1_vec1_kt8_ku2_copya2
     if (K > 0) {
         const int kk = 0;
         b0_0 =
-                load(B + (kk + 0) * ldb + s0);
+                load(B + kk * ldb + s0);
         b1_0 =
                 load(B + (kk + 1) * ldb + s0);
     }
@@ -76,29 +76,29 @@ void kiln_sgemm_blocked_multiply_nn_lm1_ln16_tm4_tn1_va1_vb1_vec1_kt8_ku2_copya2
         for (int k = 0; k < 8; k += 2) {
             const int kk = k0 + k;
             {
-                const float a0_0 = a_tile[k + 0][tile_m + 0];
+                const float a0_0 = a_tile[k][tile_m];
                 c0_0 += a0_0 * b0_0;
             }
             {
-                const float a1_0 = a_tile[k + 0][tile_m + 1];
+                const float a1_0 = a_tile[k][tile_m + 1];
                 c1_0 += a1_0 * b0_0;
             }
             {
-                const float a2_0 = a_tile[k + 0][tile_m + 2];
+                const float a2_0 = a_tile[k][tile_m + 2];
                 c2_0 += a2_0 * b0_0;
             }
             {
-                const float a3_0 = a_tile[k + 0][tile_m + 3];
+                const float a3_0 = a_tile[k][tile_m + 3];
                 c3_0 += a3_0 * b0_0;
             }
             {
                 // The register's next value; in the last round a present one again.
                 const int kk = min(k0 + k + 2, K - 2);
                 b0_0 =
-                        load(B + (kk + 0) * ldb + s0);
+                        load(B + kk * ldb + s0);
             }
             {
-                const float a0_1 = a_tile[k + 1][tile_m + 0];
+                const float a0_1 = a_tile[k + 1][tile_m];
                 c0_0 += a0_1 * b1_0;
             }
             {

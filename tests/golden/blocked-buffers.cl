@@ -1,6 +1,6 @@
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
-// Elements of double are computed with as double. A product and a sum are fused where the device does
-// that in one step: FP_CONTRACT, on by default, allows it.
+// Elements of double are computed with as double. A product and a sum are fused where the device
+// does that in one step: FP_CONTRACT, on by default, allows it.
 static double load(__global const double *p)
 {
     return *p;
@@ -24,7 +24,7 @@ static void stage_a(
         int lines, int depth)
 {
     for (int e = item; e < 32; e += 16) {
-        const int k = e % 4 * 1, line = e / 4;
+        const int k = e % 4, line = e / 4;
         const double x = line < lines && k < depth ? load(X + line * ld + k) : 0;
         tile[line][k] = x;
     }
@@ -37,7 +37,7 @@ static void stage_b(
         int lines, int depth)
 {
     for (int e = item; e < 32; e += 16) {
-        const int line = e % 8 * 1, k = e / 8;
+        const int line = e % 8, k = e / 8;
         const double x = line < lines && k < depth ? load(X + k * ld + line) : 0;
         tile[k][line] = x;
     }
@@ -66,9 +66,9 @@ void kiln_dgemm_blocked_multiply_nn_lm4_ln4_tm2_tn2_va1_vb1_vec1_kt4_ku1_copya1_
     C += c_offset;
     __local double a_tiles[2][8][4];
     __local double b_tiles[2][4][8];
-    const int row0 = first_m + tile_m + 0;
+    const int row0 = first_m + tile_m;
     const int row1 = first_m + tile_m + 1;
-    const int col0 = first_n + tile_n + 0;
+    const int col0 = first_n + tile_n;
     const int col1 = first_n + tile_n + 1;
     double c0_0 = 0, c0_1 = 0;
     double c1_0 = 0, c1_1 = 0;
@@ -98,12 +98,12 @@ void kiln_dgemm_blocked_multiply_nn_lm4_ln4_tm2_tn2_va1_vb1_vec1_kt4_ku1_copya1_
         const int depth = min(K - k0, (int) 4);
         int k = 0;
         for (; k + 1 <= depth; k += 1) {
-            const double a0_0 = a_tile[tile_m + 0][k + 0];
-            const double a1_0 = a_tile[tile_m + 1][k + 0];
+            const double a0_0 = a_tile[tile_m][k];
+            const double a1_0 = a_tile[tile_m + 1][k];
             const double b0_0 =
-                    b_tile[k + 0][tile_n + 0];
+                    b_tile[k][tile_n];
             const double b0_1 =
-                    b_tile[k + 0][tile_n + 1];
+                    b_tile[k][tile_n + 1];
             c0_0 += a0_0 * b0_0;
             c1_0 += a1_0 * b0_0;
             c0_1 += a0_0 * b0_1;

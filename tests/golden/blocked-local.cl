@@ -23,7 +23,7 @@ static void stage_a(
         int lines, int depth)
 {
     for (int e = item; e < 32; e += 16) {
-        const int k = e % 4 * 1, line = e / 4;
+        const int k = e % 4, line = e / 4;
         const float x = line < lines && k < depth ? load(X + line * ld + k) : 0;
         tile[k][line] = x;
     }
@@ -36,7 +36,7 @@ static void stage_b(
         int lines, int depth)
 {
     for (int e = item; e < 16; e += 16) {
-        const int k = e % 4 * 1, line = e / 4;
+        const int k = e % 4, line = e / 4;
         const float x = line < lines && k < depth ? load(X + line * ld + k) : 0;
         tile[line][k] = x;
     }
@@ -58,16 +58,16 @@ void kiln_sgemm_blocked_multiply_nt_lm4_ln4_tm2_tn1_va1_vb1_vec1_kt4_ku1_copya2_
     const int first_m = (int) get_group_id(1) * 8;
     const int first_n = (int) get_group_id(0) * 4;
     // Where this work-item's rows and columns begin in the work-group's block.
-    const int tile_m = local_m * 1, tile_n = local_n * 1;
+    const int tile_m = local_m, tile_n = local_n;
     const int item = local_m * 4 + local_n;
     A += a_offset;
     B += b_offset;
     C += c_offset;
     __local float a_tile[4][9];
     __local float b_tile[4][4];
-    const int row0 = first_m + tile_m + 0;
+    const int row0 = first_m + tile_m;
     const int row1 = first_m + tile_m + 4;
-    const int col0 = first_n + tile_n + 0;
+    const int col0 = first_n + tile_n;
     float c0_0 = 0;
     float c1_0 = 0;
 
@@ -82,15 +82,15 @@ void kiln_sgemm_blocked_multiply_nt_lm4_ln4_tm2_tn1_va1_vb1_vec1_kt4_ku1_copya2_
         int k = 0;
         for (; k + 1 <= depth; k += 1) {
             {
-                const float a0_0 = a_tile[k + 0][tile_m + 0];
+                const float a0_0 = a_tile[k][tile_m];
                 const float b0_0 =
-                        b_tile[tile_n + 0][k + 0];
+                        b_tile[tile_n][k];
                 c0_0 += a0_0 * b0_0;
             }
             {
-                const float a1_0 = a_tile[k + 0][tile_m + 4];
+                const float a1_0 = a_tile[k][tile_m + 4];
                 const float b0_0 =
-                        b_tile[tile_n + 0][k + 0];
+                        b_tile[tile_n][k];
                 c1_0 += a1_0 * b0_0;
             }
         }

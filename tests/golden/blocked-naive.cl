@@ -32,14 +32,14 @@ void kiln_sgemm_blocked_multiply_nn_lm8_ln8_tm1_tn1_va1_vb1_vec1_kt8_ku1_copya0_
     const int first_m = (int) get_group_id(1) * 8;
     const int first_n = (int) get_group_id(0) * 8;
     // Where this work-item's rows and columns begin in the work-group's block.
-    const int tile_m = local_m * 1, tile_n = local_n * 1;
+    const int tile_m = local_m, tile_n = local_n;
     A += a_offset;
     B += b_offset;
     C += c_offset;
-    const int row0 = first_m + tile_m + 0;
-    const int col0 = first_n + tile_n + 0;
+    const int row0 = first_m + tile_m;
+    const int col0 = first_n + tile_n;
     const int r0 = min(row0, M - 1) * lda;
-    const int s0 = min(col0 + 0, N - 1);
+    const int s0 = min(col0, N - 1);
     float c0_0 = 0;
 
     for (int k0 = 0; k0 < K; k0 += 8) {
@@ -48,9 +48,9 @@ void kiln_sgemm_blocked_multiply_nn_lm8_ln8_tm1_tn1_va1_vb1_vec1_kt8_ku1_copya0_
         for (; k + 1 <= depth; k += 1) {
             const int kk = k0 + k;
             {
-                const float a0_0 = load(A + r0 + kk + 0);
+                const float a0_0 = load(A + r0 + kk);
                 const float b0_0 =
-                        load(B + (kk + 0) * ldb + s0);
+                        load(B + kk * ldb + s0);
                 c0_0 += a0_0 * b0_0;
             }
         }

@@ -10,15 +10,6 @@ static void store(float x, __global half *p)
     vstore_half(x, 0, p);
 }
 
-static float4 load_vector(__global const half *p)
-{
-    return vload_half4(0, p);
-}
-
-static void store_vector(float4 x, __global half *p)
-{
-    vstore_half4(x, 0, p);
-}
 // C = alpha op(A) op(B) + beta C by blocks; C is M x N, row-major.
 // A is stored K x M.
 // B is stored K x N.
@@ -73,9 +64,9 @@ void kiln_hgemm_blocked_multiply_tn_lm4_ln4_tm2_tn4_va2_vb4_vec4_kt4_ku2_copya0_
     B += b_offset;
     C += c_offset;
     __local float b_tile[4][16];
-    const int row0 = first_m + tile_m + 0;
+    const int row0 = first_m + tile_m;
     const int row1 = first_m + tile_m + 1;
-    const int col0 = first_n + tile_n + 0;
+    const int col0 = first_n + tile_n;
     const int r0 = min(row0, M - 1);
     const int r1 = min(row1, M - 1);
     float4 c0_0 = 0;
@@ -90,14 +81,14 @@ void kiln_hgemm_blocked_multiply_tn_lm4_ln4_tm2_tn4_va2_vb4_vec4_kt4_ku2_copya0_
         int k = 0;
         for (; k + 2 <= depth; k += 2) {
             const int kk = k0 + k;
-            const float a0_0 = load(A + (kk + 0) * lda + r0);
+            const float a0_0 = load(A + kk * lda + r0);
             const float a0_1 = load(A + (kk + 1) * lda + r0);
-            const float a1_0 = load(A + (kk + 0) * lda + r1);
+            const float a1_0 = load(A + kk * lda + r1);
             const float a1_1 = load(A + (kk + 1) * lda + r1);
             const float4 b0_0 =
-                    vload4(0, &b_tile[k + 0][tile_n + 0]);
+                    vload4(0, &b_tile[k][tile_n]);
             const float4 b1_0 =
-                    vload4(0, &b_tile[k + 1][tile_n + 0]);
+                    vload4(0, &b_tile[k + 1][tile_n]);
             c0_0 += a0_0 * b0_0;
             c1_0 += a1_0 * b0_0;
             c0_0 += a0_1 * b1_0;
@@ -105,10 +96,10 @@ void kiln_hgemm_blocked_multiply_tn_lm4_ln4_tm2_tn4_va2_vb4_vec4_kt4_ku2_copya0_
         }
         for (; k < depth; k++) {
             const int kk = k0 + k;
-            const float a0_0 = load(A + (kk + 0) * lda + r0);
-            const float a1_0 = load(A + (kk + 0) * lda + r1);
+            const float a0_0 = load(A + kk * lda + r0);
+            const float a1_0 = load(A + kk * lda + r1);
             const float4 b0_0 =
-                    vload4(0, &b_tile[k + 0][tile_n + 0]);
+                    vload4(0, &b_tile[k][tile_n]);
             c0_0 += a0_0 * b0_0;
             c1_0 += a1_0 * b0_0;
         }

@@ -10,15 +10,6 @@ static void store(float x, __global half *p)
     vstore_half(x, 0, p);
 }
 
-static float2 load_vector(__global const half *p)
-{
-    return vload_half2(0, p);
-}
-
-static void store_vector(float2 x, __global half *p)
-{
-    vstore_half2(x, 0, p);
-}
 // Copies X, whose lines meet in the product, to the workspace in blocks of 4 x 8, one
 // for each work-group. What lies beyond `lines` and K becomes 0.
 // X is stored K x lines;
@@ -130,10 +121,10 @@ void kiln_hgemm_blockmajor_multiply_tn_blkm8_blkn8_kt4_tm2_tn2_ku2_vec2_locala0_
         barrier(CLK_LOCAL_MEM_FENCE);
         for (int k = 0; k < 4; k += 2) {
             // 2 steps of k: 2 rows of A by 2 columns of B.
-            const float2 a0_0 = fetch_a(A, a + (k + 0) * lda + tile_m + 0);
-            const float2 a1_0 = fetch_a(A, a + (k + 1) * lda + tile_m + 0);
-            const float2 b0_0 = shared(b_tile, (k + 0) * 8 + tile_n + 0);
-            const float2 b1_0 = shared(b_tile, (k + 1) * 8 + tile_n + 0);
+            const float2 a0_0 = fetch_a(A, a + k * lda + tile_m);
+            const float2 a1_0 = fetch_a(A, a + (k + 1) * lda + tile_m);
+            const float2 b0_0 = shared(b_tile, k * 8 + tile_n);
+            const float2 b1_0 = shared(b_tile, (k + 1) * 8 + tile_n);
             c0_0 += a0_0.s0 * b0_0;
             c1_0 += a0_0.s1 * b0_0;
             c0_0 += a1_0.s0 * b1_0;
@@ -144,14 +135,14 @@ void kiln_hgemm_blockmajor_multiply_tn_blkm8_blkn8_kt4_tm2_tn2_ku2_vec2_locala0_
 
     const int row = first_m + tile_m, col = first_n + tile_n;
     C += c_offset;
-    if (row + 0 < M) {
-        if (col + 0 < N)
-            update(alpha * c0_0, beta, C + (row + 0) * ldc + col + 0,
-                    N - col - 0);
+    if (row < M) {
+        if (col < N)
+            update(alpha * c0_0, beta, C + row * ldc + col,
+                    N - col);
     }
     if (row + 1 < M) {
-        if (col + 0 < N)
-            update(alpha * c1_0, beta, C + (row + 1) * ldc + col + 0,
-                    N - col - 0);
+        if (col < N)
+            update(alpha * c1_0, beta, C + (row + 1) * ldc + col,
+                    N - col);
     }
 }

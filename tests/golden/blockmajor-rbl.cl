@@ -1,6 +1,6 @@
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
-// Elements of double are computed with as double. A product and a sum are fused where the device does
-// that in one step: FP_CONTRACT, on by default, allows it.
+// Elements of double are computed with as double. A product and a sum are fused where the device
+// does that in one step: FP_CONTRACT, on by default, allows it.
 static double load(__global const double *p)
 {
     return *p;
@@ -133,10 +133,10 @@ void kiln_dgemm_blockmajor_multiply_tt_blkm8_blkn8_kt4_tm2_tn2_ku2_vec2_locala0_
     for (long k0 = 0; k0 < K; k0 += 4, a += next_a, b += next_b) {
         for (int k = 0; k < 4; k += 2) {
             // 2 steps of k: 2 rows of A by 2 columns of B.
-            const double2 a0_0 = fetch_a(A, a + (k + 0) * lda + tile_m + 0);
-            const double2 a1_0 = fetch_a(A, a + (k + 1) * lda + tile_m + 0);
-            const double2 b0_0 = fetch_b(B, b + (k + 0) * ldb + tile_n + 0);
-            const double2 b1_0 = fetch_b(B, b + (k + 1) * ldb + tile_n + 0);
+            const double2 a0_0 = fetch_a(A, a + k * lda + tile_m);
+            const double2 a1_0 = fetch_a(A, a + (k + 1) * lda + tile_m);
+            const double2 b0_0 = fetch_b(B, b + k * ldb + tile_n);
+            const double2 b1_0 = fetch_b(B, b + (k + 1) * ldb + tile_n);
             c0_0 += a0_0.s0 * b0_0;
             c1_0 += a0_0.s1 * b0_0;
             c0_0 += a1_0.s0 * b1_0;
@@ -146,14 +146,14 @@ void kiln_dgemm_blockmajor_multiply_tt_blkm8_blkn8_kt4_tm2_tn2_ku2_vec2_locala0_
 
     const long row = first_m + tile_m, col = first_n + tile_n;
     C += c_offset;
-    if (row + 0 < M) {
-        if (col + 0 < N)
-            update(alpha * c0_0, beta, C + (row + 0) * ldc + col + 0,
-                    N - col - 0);
+    if (row < M) {
+        if (col < N)
+            update(alpha * c0_0, beta, C + row * ldc + col,
+                    N - col);
     }
     if (row + 1 < M) {
-        if (col + 0 < N)
-            update(alpha * c1_0, beta, C + (row + 1) * ldc + col + 0,
-                    N - col - 0);
+        if (col < N)
+            update(alpha * c1_0, beta, C + (row + 1) * ldc + col,
+                    N - col);
     }
 }

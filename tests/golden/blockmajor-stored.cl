@@ -1,15 +1,3 @@
-// Elements of float are computed with as float. A product and a sum are fused where the device does
-// that in one step: FP_CONTRACT, on by default, allows it.
-static float load(__global const float *p)
-{
-    return *p;
-}
-
-static void store(float x, __global float *p)
-{
-    *p = x;
-}
-
 static float2 load_vector(__global const float *p)
 {
     return vload2(0, p);
@@ -83,10 +71,10 @@ void kiln_sgemm_blockmajor_multiply_nt_blkm8_blkn8_kt4_tm2_tn2_ku2_vec2_locala1_
         barrier(CLK_LOCAL_MEM_FENCE);
         for (int k = 0; k < 4; k += 2) {
             // 2 steps of k: 2 rows of A by 2 columns of B.
-            const float2 a0_0 = shared(a_tile, (tile_m + 0) * 4 + k + 0);
-            const float2 a1_0 = shared(a_tile, (tile_m + 1) * 4 + k + 0);
-            const float2 b0_0 = fetch_b(B, b + (tile_n + 0) * ldb + k + 0);
-            const float2 b1_0 = fetch_b(B, b + (tile_n + 1) * ldb + k + 0);
+            const float2 a0_0 = shared(a_tile, tile_m * 4 + k);
+            const float2 a1_0 = shared(a_tile, (tile_m + 1) * 4 + k);
+            const float2 b0_0 = fetch_b(B, b + tile_n * ldb + k);
+            const float2 b1_0 = fetch_b(B, b + (tile_n + 1) * ldb + k);
             const float2 t0_0 = (float2) (b0_0.s0, b1_0.s0);
             c0_0 += a0_0.s0 * t0_0;
             c1_0 += a1_0.s0 * t0_0;
@@ -99,6 +87,6 @@ void kiln_sgemm_blockmajor_multiply_nt_blkm8_blkn8_kt4_tm2_tn2_ku2_vec2_locala1_
 
     const int row = first_m + tile_m, col = first_n + tile_n;
     C += c_offset;
-    update(alpha * c0_0, beta, C + (row + 0) * ldc + col + 0);
-    update(alpha * c1_0, beta, C + (row + 1) * ldc + col + 0);
+    update(alpha * c0_0, beta, C + row * ldc + col);
+    update(alpha * c1_0, beta, C + (row + 1) * ldc + col);
 }

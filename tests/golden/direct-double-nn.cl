@@ -1,6 +1,6 @@
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
-// Elements of double are computed with as double. A product and a sum are fused where the device does
-// that in one step: FP_CONTRACT, on by default, allows it.
+// Elements of double are computed with as double. A product and a sum are fused where the device
+// does that in one step: FP_CONTRACT, on by default, allows it.
 static double load(__global const double *p)
 {
     return *p;
@@ -26,7 +26,8 @@ static void store_vector(double2 x, __global double *p)
 // A work-group of 8 x 8 work-items; each computes 2 x 2 of C in registers.
 // Rows and columns past the end repeat the last one; what is computed from them is not stored.
 __kernel __attribute__((reqd_work_group_size(8, 8, 1)))
-void kiln_dgemm_direct_multiply_nn_wgm8_wgn8_tm2_nv1_vec2_ku1_index64(long M, long N, long K, double alpha, double beta,
+void kiln_dgemm_direct_multiply_nn_wgm8_wgn8_tm2_nv1_vec2_ku1_index64(long M, long N, long K,
+        double alpha, double beta,
         __global const double *restrict A, long a_offset, long lda,
         __global const double *restrict B, long b_offset, long ldb,
         __global double *restrict C, long c_offset, long ldc)
@@ -38,9 +39,9 @@ void kiln_dgemm_direct_multiply_nn_wgm8_wgn8_tm2_nv1_vec2_ku1_index64(long M, lo
     A += a_offset;
     B += b_offset;
     C += c_offset;
-    const long r0 = min(row + 0, M - 1) * lda;
+    const long r0 = min(row, M - 1) * lda;
     const long r1 = min(row + 1, M - 1) * lda;
-    const long s0 = min(col + 0, N - 1) - col;
+    const long s0 = min(col, N - 1) - col;
     const long s1 = min(col + 1, N - 1) - col;
     double2 c0_0 = 0;
     double2 c1_0 = 0;
@@ -50,9 +51,9 @@ void kiln_dgemm_direct_multiply_nn_wgm8_wgn8_tm2_nv1_vec2_ku1_index64(long M, lo
     if (col + 2 <= N) {
         for (; k < K; k++) {
             {
-                __global const double *b = B + (k + 0) * ldb + col;
-                const double2 b0 = load_vector(b + 0);
-                __global const double *a = A + (k + 0);
+                __global const double *b = B + k * ldb + col;
+                const double2 b0 = load_vector(b);
+                __global const double *a = A + k;
                 const double a0 = load(a + r0);
                 c0_0 += a0 * b0;
                 const double a1 = load(a + r1);
@@ -62,9 +63,9 @@ void kiln_dgemm_direct_multiply_nn_wgm8_wgn8_tm2_nv1_vec2_ku1_index64(long M, lo
     } else {
         for (; k < K; k++) {
             {
-                __global const double *b = B + (k + 0) * ldb + col;
+                __global const double *b = B + k * ldb + col;
                 const double2 b0 = (double2) (load(b + s0), load(b + s1));
-                __global const double *a = A + (k + 0);
+                __global const double *a = A + k;
                 const double a0 = load(a + r0);
                 c0_0 += a0 * b0;
                 const double a1 = load(a + r1);
@@ -74,18 +75,18 @@ void kiln_dgemm_direct_multiply_nn_wgm8_wgn8_tm2_nv1_vec2_ku1_index64(long M, lo
     }
 
     // C = alpha c + beta C for the 2 x 2 block at (row, col); beta == 0 does not read C.
-    if (row + 0 < M) {
-        __global double *out = C + (row + 0) * ldc + col;
+    if (row < M) {
+        __global double *out = C + row * ldc + col;
         if (col + 2 <= N) {
             if (beta == 0) {
-                store_vector(alpha * c0_0, out + 0);
+                store_vector(alpha * c0_0, out);
             } else {
-                store_vector(alpha * c0_0 + beta * load_vector(out + 0),
-                        out + 0);
+                store_vector(alpha * c0_0 + beta * load_vector(out),
+                        out);
             }
         } else {
             double x[2];
-            vstore2(alpha * c0_0, 0, x + 0);
+            vstore2(alpha * c0_0, 0, x);
             for (int n = 0; n < 2 && col + n < N; n++)
                 store(beta == 0 ? x[n] : x[n] + beta * load(out + n), out + n);
         }
@@ -94,14 +95,14 @@ void kiln_dgemm_direct_multiply_nn_wgm8_wgn8_tm2_nv1_vec2_ku1_index64(long M, lo
         __global double *out = C + (row + 1) * ldc + col;
         if (col + 2 <= N) {
             if (beta == 0) {
-                store_vector(alpha * c1_0, out + 0);
+                store_vector(alpha * c1_0, out);
             } else {
-                store_vector(alpha * c1_0 + beta * load_vector(out + 0),
-                        out + 0);
+                store_vector(alpha * c1_0 + beta * load_vector(out),
+                        out);
             }
         } else {
             double x[2];
-            vstore2(alpha * c1_0, 0, x + 0);
+            vstore2(alpha * c1_0, 0, x);
             for (int n = 0; n < 2 && col + n < N; n++)
                 store(beta == 0 ? x[n] : x[n] + beta * load(out + n), out + n);
         }

@@ -25,7 +25,8 @@ static void store_vector(float4 x, __global half *p)
 // A work-group of 8 x 8 work-items; each computes 2 x 4 of C in registers.
 // Rows and columns past the end repeat the last one; what is computed from them is not stored.
 __kernel __attribute__((reqd_work_group_size(8, 8, 1)))
-void kiln_hgemm_direct_multiply_tt_wgm8_wgn8_tm2_nv1_vec4_ku1_index64(long M, long N, long K, float alpha, float beta,
+void kiln_hgemm_direct_multiply_tt_wgm8_wgn8_tm2_nv1_vec4_ku1_index64(long M, long N, long K,
+        float alpha, float beta,
         __global const half *restrict A, long a_offset, long lda,
         __global const half *restrict B, long b_offset, long ldb,
         __global half *restrict C, long c_offset, long ldc)
@@ -37,9 +38,9 @@ void kiln_hgemm_direct_multiply_tt_wgm8_wgn8_tm2_nv1_vec4_ku1_index64(long M, lo
     A += a_offset;
     B += b_offset;
     C += c_offset;
-    const long r0 = min(row + 0, M - 1);
+    const long r0 = min(row, M - 1);
     const long r1 = min(row + 1, M - 1);
-    const long s0 = min(col + 0, N - 1) * ldb;
+    const long s0 = min(col, N - 1) * ldb;
     const long s1 = min(col + 1, N - 1) * ldb;
     const long s2 = min(col + 2, N - 1) * ldb;
     const long s3 = min(col + 3, N - 1) * ldb;
@@ -49,9 +50,9 @@ void kiln_hgemm_direct_multiply_tt_wgm8_wgn8_tm2_nv1_vec4_ku1_index64(long M, lo
     long k = 0;
     for (; k < K; k++) {
         {
-            __global const half *b = B + (k + 0);
+            __global const half *b = B + k;
             const float4 b0 = (float4) (load(b + s0), load(b + s1), load(b + s2), load(b + s3));
-            __global const half *a = A + (k + 0) * lda;
+            __global const half *a = A + k * lda;
             const float a0 = load(a + r0);
             c0_0 += a0 * b0;
             const float a1 = load(a + r1);
@@ -60,18 +61,18 @@ void kiln_hgemm_direct_multiply_tt_wgm8_wgn8_tm2_nv1_vec4_ku1_index64(long M, lo
     }
 
     // C = alpha c + beta C for the 2 x 4 block at (row, col); beta == 0 does not read C.
-    if (row + 0 < M) {
-        __global half *out = C + (row + 0) * ldc + col;
+    if (row < M) {
+        __global half *out = C + row * ldc + col;
         if (col + 4 <= N) {
             if (beta == 0) {
-                store_vector(alpha * c0_0, out + 0);
+                store_vector(alpha * c0_0, out);
             } else {
-                store_vector(alpha * c0_0 + beta * load_vector(out + 0),
-                        out + 0);
+                store_vector(alpha * c0_0 + beta * load_vector(out),
+                        out);
             }
         } else {
             float x[4];
-            vstore4(alpha * c0_0, 0, x + 0);
+            vstore4(alpha * c0_0, 0, x);
             for (int n = 0; n < 4 && col + n < N; n++)
                 store(beta == 0 ? x[n] : x[n] + beta * load(out + n), out + n);
         }
@@ -80,14 +81,14 @@ void kiln_hgemm_direct_multiply_tt_wgm8_wgn8_tm2_nv1_vec4_ku1_index64(long M, lo
         __global half *out = C + (row + 1) * ldc + col;
         if (col + 4 <= N) {
             if (beta == 0) {
-                store_vector(alpha * c1_0, out + 0);
+                store_vector(alpha * c1_0, out);
             } else {
-                store_vector(alpha * c1_0 + beta * load_vector(out + 0),
-                        out + 0);
+                store_vector(alpha * c1_0 + beta * load_vector(out),
+                        out);
             }
         } else {
             float x[4];
-            vstore4(alpha * c1_0, 0, x + 0);
+            vstore4(alpha * c1_0, 0, x);
             for (int n = 0; n < 4 && col + n < N; n++)
                 store(beta == 0 ? x[n] : x[n] + beta * load(out + n), out + n);
         }

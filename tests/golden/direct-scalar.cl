@@ -15,28 +15,29 @@ static void store(float x, __global float *p)
 // A work-group of 8 x 8 work-items; each computes 1 x 1 of C in registers.
 // Rows and columns past the end repeat the last one; what is computed from them is not stored.
 __kernel __attribute__((reqd_work_group_size(8, 8, 1)))
-void kiln_sgemm_direct_multiply_nn_wgm8_wgn8_tm1_nv1_vec1_ku2_index32(int M, int N, int K, float alpha, float beta,
+void kiln_sgemm_direct_multiply_nn_wgm8_wgn8_tm1_nv1_vec1_ku2_index32(int M, int N, int K,
+        float alpha, float beta,
         __global const float *restrict A, int a_offset, int lda,
         __global const float *restrict B, int b_offset, int ldb,
         __global float *restrict C, int c_offset, int ldc)
 {
-    const int row = (int) get_global_id(1) * 1;
-    const int col = (int) get_global_id(0) * 1;
+    const int row = (int) get_global_id(1);
+    const int col = (int) get_global_id(0);
     if (row >= M || col >= N)
         return;
     A += a_offset;
     B += b_offset;
     C += c_offset;
-    const int r0 = min(row + 0, M - 1) * lda;
-    const int s0 = min(col + 0, N - 1);
+    const int r0 = min(row, M - 1) * lda;
+    const int s0 = min(col, N - 1);
     float c0_0 = 0;
 
     int k = 0;
     for (; k + 2 <= K; k += 2) {
         {
-            __global const float *b = B + (k + 0) * ldb;
+            __global const float *b = B + k * ldb;
             const float b0 = load(b + s0);
-            __global const float *a = A + (k + 0);
+            __global const float *a = A + k;
             const float a0 = load(a + r0);
             c0_0 += a0 * b0;
         }
@@ -50,20 +51,20 @@ void kiln_sgemm_direct_multiply_nn_wgm8_wgn8_tm1_nv1_vec1_ku2_index32(int M, int
     }
     for (; k < K; k++) {
         {
-            __global const float *b = B + (k + 0) * ldb;
+            __global const float *b = B + k * ldb;
             const float b0 = load(b + s0);
-            __global const float *a = A + (k + 0);
+            __global const float *a = A + k;
             const float a0 = load(a + r0);
             c0_0 += a0 * b0;
         }
     }
 
     // C = alpha c + beta C for the 1 x 1 block at (row, col); beta == 0 does not read C.
-    if (row + 0 < M) {
-        __global float *out = C + (row + 0) * ldc + col;
-        if (col + 0 < N) {
+    if (row < M) {
+        __global float *out = C + row * ldc + col;
+        if (col < N) {
             const float x = alpha * c0_0;
-            store(beta == 0 ? x : x + beta * load(out + 0), out + 0);
+            store(beta == 0 ? x : x + beta * load(out), out);
         }
     }
 }

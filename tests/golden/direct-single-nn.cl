@@ -25,7 +25,8 @@ static void store_vector(float4 x, __global float *p)
 // A work-group of 8 x 8 work-items; each computes 2 x 4 of C in registers.
 // Rows and columns past the end repeat the last one; what is computed from them is not stored.
 __kernel __attribute__((reqd_work_group_size(8, 8, 1)))
-void kiln_sgemm_direct_multiply_nn_wgm8_wgn8_tm2_nv1_vec4_ku1_index64(long M, long N, long K, float alpha, float beta,
+void kiln_sgemm_direct_multiply_nn_wgm8_wgn8_tm2_nv1_vec4_ku1_index64(long M, long N, long K,
+        float alpha, float beta,
         __global const float *restrict A, long a_offset, long lda,
         __global const float *restrict B, long b_offset, long ldb,
         __global float *restrict C, long c_offset, long ldc)
@@ -37,9 +38,9 @@ void kiln_sgemm_direct_multiply_nn_wgm8_wgn8_tm2_nv1_vec4_ku1_index64(long M, lo
     A += a_offset;
     B += b_offset;
     C += c_offset;
-    const long r0 = min(row + 0, M - 1) * lda;
+    const long r0 = min(row, M - 1) * lda;
     const long r1 = min(row + 1, M - 1) * lda;
-    const long s0 = min(col + 0, N - 1) - col;
+    const long s0 = min(col, N - 1) - col;
     const long s1 = min(col + 1, N - 1) - col;
     const long s2 = min(col + 2, N - 1) - col;
     const long s3 = min(col + 3, N - 1) - col;
@@ -51,9 +52,9 @@ void kiln_sgemm_direct_multiply_nn_wgm8_wgn8_tm2_nv1_vec4_ku1_index64(long M, lo
     if (col + 4 <= N) {
         for (; k < K; k++) {
             {
-                __global const float *b = B + (k + 0) * ldb + col;
-                const float4 b0 = load_vector(b + 0);
-                __global const float *a = A + (k + 0);
+                __global const float *b = B + k * ldb + col;
+                const float4 b0 = load_vector(b);
+                __global const float *a = A + k;
                 const float a0 = load(a + r0);
                 c0_0 += a0 * b0;
                 const float a1 = load(a + r1);
@@ -63,9 +64,9 @@ void kiln_sgemm_direct_multiply_nn_wgm8_wgn8_tm2_nv1_vec4_ku1_index64(long M, lo
     } else {
         for (; k < K; k++) {
             {
-                __global const float *b = B + (k + 0) * ldb + col;
+                __global const float *b = B + k * ldb + col;
                 const float4 b0 = (float4) (load(b + s0), load(b + s1), load(b + s2), load(b + s3));
-                __global const float *a = A + (k + 0);
+                __global const float *a = A + k;
                 const float a0 = load(a + r0);
                 c0_0 += a0 * b0;
                 const float a1 = load(a + r1);
@@ -75,18 +76,18 @@ void kiln_sgemm_direct_multiply_nn_wgm8_wgn8_tm2_nv1_vec4_ku1_index64(long M, lo
     }
 
     // C = alpha c + beta C for the 2 x 4 block at (row, col); beta == 0 does not read C.
-    if (row + 0 < M) {
-        __global float *out = C + (row + 0) * ldc + col;
+    if (row < M) {
+        __global float *out = C + row * ldc + col;
         if (col + 4 <= N) {
             if (beta == 0) {
-                store_vector(alpha * c0_0, out + 0);
+                store_vector(alpha * c0_0, out);
             } else {
-                store_vector(alpha * c0_0 + beta * load_vector(out + 0),
-                        out + 0);
+                store_vector(alpha * c0_0 + beta * load_vector(out),
+                        out);
             }
         } else {
             float x[4];
-            vstore4(alpha * c0_0, 0, x + 0);
+            vstore4(alpha * c0_0, 0, x);
             for (int n = 0; n < 4 && col + n < N; n++)
                 store(beta == 0 ? x[n] : x[n] + beta * load(out + n), out + n);
         }
@@ -95,14 +96,14 @@ void kiln_sgemm_direct_multiply_nn_wgm8_wgn8_tm2_nv1_vec4_ku1_index64(long M, lo
         __global float *out = C + (row + 1) * ldc + col;
         if (col + 4 <= N) {
             if (beta == 0) {
-                store_vector(alpha * c1_0, out + 0);
+                store_vector(alpha * c1_0, out);
             } else {
-                store_vector(alpha * c1_0 + beta * load_vector(out + 0),
-                        out + 0);
+                store_vector(alpha * c1_0 + beta * load_vector(out),
+                        out);
             }
         } else {
             float x[4];
-            vstore4(alpha * c1_0, 0, x + 0);
+            vstore4(alpha * c1_0, 0, x);
             for (int n = 0; n < 4 && col + n < N; n++)
                 store(beta == 0 ? x[n] : x[n] + beta * load(out + n), out + n);
         }

@@ -1,6 +1,6 @@
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
-// Elements of double are computed with as double. A product and a sum are fused where the device does
-// that in one step: FP_CONTRACT, on by default, allows it.
+// Elements of double are computed with as double. A product and a sum are fused where the device
+// does that in one step: FP_CONTRACT, on by default, allows it.
 static double load(__global const double *p)
 {
     return *p;
@@ -25,7 +25,8 @@ static void store_vector(double2 x, __global double *p)
 // computed from them is not stored. One work-item packs 256 values of k of one panel.
 // The source holds the lines of one k side by side: K x lines.
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void kiln_dgemm_packed_packa_t_tm2_vec2(long lines, long K, __global const double *restrict X, long x_offset, long ldx,
+void kiln_dgemm_packed_packa_t_tm2_vec2(long lines, long K, __global const double *restrict X,
+        long x_offset, long ldx,
         __global double *restrict packed, long at)
 {
     const long line = get_group_id(0) * 2;
@@ -34,7 +35,7 @@ void kiln_dgemm_packed_packa_t_tm2_vec2(long lines, long K, __global const doubl
     __global const double *restrict in = X + x_offset + k0 * ldx + line;
     if (line + 2 <= lines) {
         for (long k = k0; k < k1; k++, in += ldx, out += 2) {
-            vstore2(load_vector(in + 0), 0, out);
+            vstore2(load_vector(in), 0, out);
         }
     } else {
         for (long k = k0; k < k1; k++, in += ldx, out += 2)
@@ -47,7 +48,8 @@ void kiln_dgemm_packed_packa_t_tm2_vec2(long lines, long K, __global const doubl
 // computed from them is not stored. One work-item packs 256 values of k of one panel.
 // The source holds the lines of one k side by side: K x lines.
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void kiln_dgemm_packed_packb_n_nv1_vec2(long lines, long K, __global const double *restrict X, long x_offset, long ldx,
+void kiln_dgemm_packed_packb_n_nv1_vec2(long lines, long K, __global const double *restrict X,
+        long x_offset, long ldx,
         __global double *restrict packed, long at)
 {
     const long line = get_group_id(0) * 2;
@@ -56,7 +58,7 @@ void kiln_dgemm_packed_packb_n_nv1_vec2(long lines, long K, __global const doubl
     __global const double *restrict in = X + x_offset + k0 * ldx + line;
     if (line + 2 <= lines) {
         for (long k = k0; k < k1; k++, in += ldx, out += 2) {
-            vstore2(load_vector(in + 0), 0, out);
+            vstore2(load_vector(in), 0, out);
         }
     } else {
         for (long k = k0; k < k1; k++, in += ldx, out += 2)
@@ -70,7 +72,8 @@ void kiln_dgemm_packed_packb_n_nv1_vec2(long lines, long K, __global const doubl
 // Packed B is panel after panel, each K x 2. A work-group is one work-item; it computes up to
 // 2 x 2 blocks of 2 x 2, each block held in registers.
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void kiln_dgemm_packed_multiply_tm2_nv1_vec2_mp2_np2_kc0_ku1_packa1(long M, long N, long K, double alpha, double beta,
+void kiln_dgemm_packed_multiply_tm2_nv1_vec2_mp2_np2_kc0_ku1_packa1(long M, long N, long K,
+        double alpha, double beta,
         __global const double *restrict packed_a, long a_at,
         __global const double *restrict packed_b, long b_at,
         __global double *restrict C, long c_offset, long ldc)
@@ -99,18 +102,18 @@ void kiln_dgemm_packed_multiply_tm2_nv1_vec2_mp2_np2_kc0_ku1_packa1(long M, long
             }
         }
         // C = alpha c + beta C for the 2 x 2 block at (row, col); beta == 0 does not read C.
-        if (row + 0 < M) {
-            __global double *out = C + (row + 0) * ldc + col;
+        if (row < M) {
+            __global double *out = C + row * ldc + col;
             if (col + 2 <= N) {
                 if (beta == 0) {
-                    store_vector(alpha * c0_0, out + 0);
+                    store_vector(alpha * c0_0, out);
                 } else {
-                    store_vector(alpha * c0_0 + beta * load_vector(out + 0),
-                            out + 0);
+                    store_vector(alpha * c0_0 + beta * load_vector(out),
+                            out);
                 }
             } else {
                 double x[2];
-                vstore2(alpha * c0_0, 0, x + 0);
+                vstore2(alpha * c0_0, 0, x);
                 for (int n = 0; n < 2 && col + n < N; n++)
                     store(beta == 0 ? x[n] : x[n] + beta * load(out + n), out + n);
             }
@@ -119,14 +122,14 @@ void kiln_dgemm_packed_multiply_tm2_nv1_vec2_mp2_np2_kc0_ku1_packa1(long M, long
             __global double *out = C + (row + 1) * ldc + col;
             if (col + 2 <= N) {
                 if (beta == 0) {
-                    store_vector(alpha * c1_0, out + 0);
+                    store_vector(alpha * c1_0, out);
                 } else {
-                    store_vector(alpha * c1_0 + beta * load_vector(out + 0),
-                            out + 0);
+                    store_vector(alpha * c1_0 + beta * load_vector(out),
+                            out);
                 }
             } else {
                 double x[2];
-                vstore2(alpha * c1_0, 0, x + 0);
+                vstore2(alpha * c1_0, 0, x);
                 for (int n = 0; n < 2 && col + n < N; n++)
                     store(beta == 0 ? x[n] : x[n] + beta * load(out + n), out + n);
             }

@@ -24,14 +24,15 @@ static void store_vector(float4 x, __global float *p)
 // computed from them is not stored. One work-item packs 256 values of k of one panel.
 // The source holds one line after the other: lines x K.
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void kiln_sgemm_packed_packa_n_tm2_vec4(long lines, long K, __global const float *restrict X, long x_offset, long ldx,
+void kiln_sgemm_packed_packa_n_tm2_vec4(long lines, long K, __global const float *restrict X,
+        long x_offset, long ldx,
         __global float *restrict packed, long at)
 {
     const long line = get_group_id(0) * 2;
     const long k0 = get_group_id(1) * 256, k1 = min(K, k0 + 256);
     __global float *restrict out = packed + at + line * K + k0 * 2;
     __global const float *restrict in = X + x_offset + k0;
-    const long l0 = min(line + 0, lines - 1) * ldx;
+    const long l0 = min(line, lines - 1) * ldx;
     const long l1 = min(line + 1, lines - 1) * ldx;
     for (long k = k0; k < k1; k++, in++, out += 2) {
         out[0] = load(in + l0);
@@ -43,14 +44,15 @@ void kiln_sgemm_packed_packa_n_tm2_vec4(long lines, long K, __global const float
 // computed from them is not stored. One work-item packs 256 values of k of one panel.
 // The source holds one line after the other: lines x K.
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void kiln_sgemm_packed_packb_t_nv1_vec4(long lines, long K, __global const float *restrict X, long x_offset, long ldx,
+void kiln_sgemm_packed_packb_t_nv1_vec4(long lines, long K, __global const float *restrict X,
+        long x_offset, long ldx,
         __global float *restrict packed, long at)
 {
     const long line = get_group_id(0) * 4;
     const long k0 = get_group_id(1) * 256, k1 = min(K, k0 + 256);
     __global float *restrict out = packed + at + line * K + k0 * 4;
     __global const float *restrict in = X + x_offset + k0;
-    const long l0 = min(line + 0, lines - 1) * ldx;
+    const long l0 = min(line, lines - 1) * ldx;
     const long l1 = min(line + 1, lines - 1) * ldx;
     const long l2 = min(line + 2, lines - 1) * ldx;
     const long l3 = min(line + 3, lines - 1) * ldx;
@@ -67,7 +69,8 @@ void kiln_sgemm_packed_packb_t_nv1_vec4(long lines, long K, __global const float
 // Packed B is panel after panel, each K x 4. A work-group is one work-item; it computes up to
 // 2 x 2 blocks of 2 x 4, each block held in registers.
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void kiln_sgemm_packed_multiply_tm2_nv1_vec4_mp2_np2_kc0_ku1_packa1(long M, long N, long K, float alpha, float beta,
+void kiln_sgemm_packed_multiply_tm2_nv1_vec4_mp2_np2_kc0_ku1_packa1(long M, long N, long K,
+        float alpha, float beta,
         __global const float *restrict packed_a, long a_at,
         __global const float *restrict packed_b, long b_at,
         __global float *restrict C, long c_offset, long ldc)
@@ -96,18 +99,18 @@ void kiln_sgemm_packed_multiply_tm2_nv1_vec4_mp2_np2_kc0_ku1_packa1(long M, long
             }
         }
         // C = alpha c + beta C for the 2 x 4 block at (row, col); beta == 0 does not read C.
-        if (row + 0 < M) {
-            __global float *out = C + (row + 0) * ldc + col;
+        if (row < M) {
+            __global float *out = C + row * ldc + col;
             if (col + 4 <= N) {
                 if (beta == 0) {
-                    store_vector(alpha * c0_0, out + 0);
+                    store_vector(alpha * c0_0, out);
                 } else {
-                    store_vector(alpha * c0_0 + beta * load_vector(out + 0),
-                            out + 0);
+                    store_vector(alpha * c0_0 + beta * load_vector(out),
+                            out);
                 }
             } else {
                 float x[4];
-                vstore4(alpha * c0_0, 0, x + 0);
+                vstore4(alpha * c0_0, 0, x);
                 for (int n = 0; n < 4 && col + n < N; n++)
                     store(beta == 0 ? x[n] : x[n] + beta * load(out + n), out + n);
             }
@@ -116,14 +119,14 @@ void kiln_sgemm_packed_multiply_tm2_nv1_vec4_mp2_np2_kc0_ku1_packa1(long M, long
             __global float *out = C + (row + 1) * ldc + col;
             if (col + 4 <= N) {
                 if (beta == 0) {
-                    store_vector(alpha * c1_0, out + 0);
+                    store_vector(alpha * c1_0, out);
                 } else {
-                    store_vector(alpha * c1_0 + beta * load_vector(out + 0),
-                            out + 0);
+                    store_vector(alpha * c1_0 + beta * load_vector(out),
+                            out);
                 }
             } else {
                 float x[4];
-                vstore4(alpha * c1_0, 0, x + 0);
+                vstore4(alpha * c1_0, 0, x);
                 for (int n = 0; n < 4 && col + n < N; n++)
                     store(beta == 0 ? x[n] : x[n] + beta * load(out + n), out + n);
             }

@@ -4,8 +4,11 @@
 # render_list KILN_GEN LIST FOLDER: renders each line of the list into FOLDER/NAME.cl.
 render_list()
 {
-    grep -v '^#' "$2" | while read -r name precision pair config; do
-        "$1" render "$config" --precision "$precision" --transpose "$pair" \
-            --output "$3/$name.cl" </dev/null || exit 1
+    tuned=$(dirname "$2")/../../tuned
+    grep -v '^#' "$2" | while read -r name precision pair facts config; do
+        set -- "$1" "$2" "$3" "$config" --precision "$precision" --transpose "$pair"
+        [ "$facts" = - ] || set -- "$@" --facts "$tuned/$facts/device.tsv"
+        gen=$1 folder=$3
+        (shift 3 && "$gen" render "$@" --output "$folder/$name.cl") </dev/null || exit 1
     done
 }

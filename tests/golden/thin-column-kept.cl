@@ -10,15 +10,6 @@ static void store(float x, __global half *p)
     vstore_half(x, 0, p);
 }
 
-static float2 load_vector(__global const half *p)
-{
-    return vload_half2(0, p);
-}
-
-static void store_vector(float2 x, __global half *p)
-{
-    vstore_half2(x, 0, p);
-}
 // C = alpha op(A) op(B) + beta C for few columns: X is A, C is L x S, row-major.
 // X is stored K x L: its rows are added up, each times an element of Y.
 // Y is stored K x S.
@@ -111,7 +102,7 @@ void kiln_hgemm_thin_multiply_tn_side1_short4_vec2_rows2_nv1_litems2_kitems4_ksp
     #pragma unroll
         for (int v = 0; v < 2; v++)
             kept[(j * 2 + v) * 10 + along_k * 5 + along_l] =
-                    c[j + 0][v];
+                    c[j][v];
     barrier(CLK_LOCAL_MEM_FENCE);
     for (int i = item; i < 32; i += 8) {
         const int of = i % 4, v = i / 4 % 2, j = i / 8;
@@ -120,14 +111,15 @@ void kiln_hgemm_thin_multiply_tn_side1_short4_vec2_rows2_nv1_litems2_kitems4_ksp
         float sum = sums[0];
         for (int k = 1; k < 2; k++)
             sum += sums[k * 5];
-        const int short_at = s + 0 + j;
+        const int short_at = s + j;
         if (at < L && short_at < S)
             parts[short_at * L + at] = sum;
     }
 }
 // C = alpha sum + beta C: adds up what 2 work-groups have of each element, in their order.
 __kernel __attribute__((reqd_work_group_size(64, 1, 1)))
-void kiln_hgemm_thin_add_side1_ksplit2_index32(int L, int S, float alpha, float beta, __global const float *restrict parts,
+void kiln_hgemm_thin_add_side1_ksplit2_index32(int L, int S, float alpha, float beta,
+        __global const float *restrict parts,
         long parts_at, __global half *restrict C, int c_offset, int ldc)
 {
     const int l = get_global_id(0), s = get_group_id(1);

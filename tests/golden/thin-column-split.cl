@@ -1,6 +1,6 @@
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
-// Elements of double are computed with as double. A product and a sum are fused where the device does
-// that in one step: FP_CONTRACT, on by default, allows it.
+// Elements of double are computed with as double. A product and a sum are fused where the device
+// does that in one step: FP_CONTRACT, on by default, allows it.
 static double load(__global const double *p)
 {
     return *p;
@@ -16,10 +16,6 @@ static double2 load_vector(__global const double *p)
     return vload2(0, p);
 }
 
-static void store_vector(double2 x, __global double *p)
-{
-    vstore2(x, 0, p);
-}
 static double2 load_row(__global const double *p)
 {
     return load_vector(p);
@@ -38,11 +34,11 @@ void kiln_dgemm_thin_multiply_tn_side1_short1_vec2_rows2_nv1_litems1_kitems1_ksp
 {
     const int along_k = get_local_id(1), along_l = get_local_id(0);
     const long l = (long) get_group_id(0) * 2 + along_l * 2;
-    const long s = (long) get_group_id(1) * 1;
+    const long s = (long) get_group_id(1);
     const long share = (K / 8 + 1) * 2;
     const long from = min((long) get_group_id(2) * share, K), to = min(from + share, K);
     X += x_offset;
-    __global const double *y0 = Y + y_offset + min(s + 0, S - 1);
+    __global const double *y0 = Y + y_offset + min(s, S - 1);
     const long y_step = ldy;
     parts += parts_at * 4 + (long) get_group_id(2) * S * L;
 
@@ -54,14 +50,15 @@ void kiln_dgemm_thin_multiply_tn_side1_short1_vec2_rows2_nv1_litems1_kitems1_ksp
         for (; k < to; k += 1) {
             // A row is less than a vector.
             __global const double *x = X + k * ldx;
-            const double2 a = (double2) (load(x + min((long) 0, L - 1)), load(x + min((long) 1, L - 1)));
+            const double2 a = (double2) (load(x + min((long) 0, L - 1)), load(x + min((long) 1,
+                    L - 1)));
             c0 += a * load(y0 + k * y_step);
         }
     for (; k + 1 < to; k += 2) {
         __global const double *x = X + k * ldx + first;
         const double2 a0 = load_row(x + 0 * ldx);
         const double2 a1 = load_row(x + 1 * ldx);
-        c0 += a0 * load(y0 + (k + 0) * y_step);
+        c0 += a0 * load(y0 + k * y_step);
         c0 += a1 * load(y0 + (k + 1) * y_step);
     }
     for (; k < to; k += 1) {
@@ -69,17 +66,18 @@ void kiln_dgemm_thin_multiply_tn_side1_short1_vec2_rows2_nv1_litems1_kitems1_ksp
         c0 += a * load(y0 + k * y_step);
     }
 
-    if (along_k == 0 && s + 0 < S) {
+    if (along_k == 0 && s < S) {
         double sums[2];
         vstore2(c0, 0, sums);
         for (int i = 0; i < 2; i++)
             if (first + i >= begin && first + i < L)
-                parts[(s + 0) * L + first + i] = sums[i];
+                parts[s * L + first + i] = sums[i];
     }
 }
 // C = alpha sum + beta C: adds up what 4 work-groups have of each element, in their order.
 __kernel __attribute__((reqd_work_group_size(64, 1, 1)))
-void kiln_dgemm_thin_add_side1_ksplit4_index64(long L, long S, double alpha, double beta, __global const double *restrict parts,
+void kiln_dgemm_thin_add_side1_ksplit4_index64(long L, long S, double alpha, double beta,
+        __global const double *restrict parts,
         long parts_at, __global double *restrict C, long c_offset, long ldc)
 {
     const long l = get_global_id(0), s = get_group_id(1);

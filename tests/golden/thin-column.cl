@@ -15,10 +15,6 @@ static float4 load_vector(__global const half *p)
     return vload_half4(0, p);
 }
 
-static void store_vector(float4 x, __global half *p)
-{
-    vstore_half4(x, 0, p);
-}
 static float total(float4 x)
 {
     float e[4];
@@ -56,15 +52,15 @@ void kiln_hgemm_thin_multiply_nn_side1_short1_vec4_rows2_nv1_litems2_kitems4_ksp
     __local float part[2][8];
     const int along_k = get_local_id(0), along_l = get_local_id(1);
     const int l = (int) get_group_id(0) * 4 + along_l * 2;
-    const int s = (int) get_group_id(1) * 1;
+    const int s = (int) get_group_id(1);
     const int from = 0, to = K;
     X += x_offset;
-    __global const half *y0 = Y + y_offset + min(s + 0, S - 1);
+    __global const half *y0 = Y + y_offset + min(s, S - 1);
     const int y_step = ldy;
     C += c_offset;
 
     // Rows past the end repeat the last one; what is computed from them is not stored.
-    __global const half *x0 = X + min(l + 0, L - 1) * ldx;
+    __global const half *x0 = X + min(l, L - 1) * ldx;
     __global const half *x1 = X + min(l + 1, L - 1) * ldx;
     float4 c0_0 = 0, c0_1 = 0;
     int k = from + along_k * 4;
@@ -83,7 +79,8 @@ void kiln_hgemm_thin_multiply_nn_side1_short1_vec4_rows2_nv1_litems2_kitems4_ksp
         for (; k + 4 <= to; k += 16) {
             const float4 a0 = load_row(x0 + k);
             const float4 a1 = load_row(x1 + k);
-            const float4 b0 = (float4) (load(y0 + (k + 0) * y_step), load(y0 + (k + 1) * y_step), load(y0 + (k + 2) * y_step), load(y0 + (k + 3) * y_step));
+            const float4 b0 = (float4) (load(y0 + k * y_step), load(y0 + (k + 1) * y_step),
+                    load(y0 + (k + 2) * y_step), load(y0 + (k + 3) * y_step));
             c0_0 += a0 * b0; c0_1 += a1 * b0;
         }
     }
@@ -107,10 +104,10 @@ void kiln_hgemm_thin_multiply_nn_side1_short1_vec4_rows2_nv1_litems2_kitems4_ksp
             part[1][item] += part[1][item + half_way];
         }
     }
-    if (along_k == 0 && s + 0 < S) {
+    if (along_k == 0 && s < S) {
         const float sums[] = { part[0][item], part[1][item] };
         for (int i = 0; i < 2; i++)
             if (first + i >= begin && first + i < L)
-                put(alpha * sums[i], beta, C + (first + i) * ldc + s + 0);
+                put(alpha * sums[i], beta, C + (first + i) * ldc + s);
     }
 }

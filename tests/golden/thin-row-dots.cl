@@ -15,10 +15,6 @@ static float2 load_vector(__global const float *p)
     return vload2(0, p);
 }
 
-static void store_vector(float2 x, __global float *p)
-{
-    vstore2(x, 0, p);
-}
 static float total(float2 x)
 {
     float e[2];
@@ -52,13 +48,13 @@ void kiln_sgemm_thin_multiply_nt_side0_short2_vec2_rows2_nv1_litems2_kitems4_ksp
     const long s = (long) get_group_id(1) * 2;
     const long from = 0, to = K;
     X += x_offset;
-    __global const float *y0 = Y + y_offset + min(s + 0, S - 1) * ldy;
+    __global const float *y0 = Y + y_offset + min(s, S - 1) * ldy;
     __global const float *y1 = Y + y_offset + min(s + 1, S - 1) * ldy;
     const long y_step = 1;
     C += c_offset;
 
     // Rows past the end repeat the last one; what is computed from them is not stored.
-    __global const float *x0 = X + min(l + 0, L - 1) * ldx;
+    __global const float *x0 = X + min(l, L - 1) * ldx;
     __global const float *x1 = X + min(l + 1, L - 1) * ldx;
     float2 c0_0 = 0, c0_1 = 0;
     float2 c1_0 = 0, c1_1 = 0;
@@ -92,11 +88,11 @@ void kiln_sgemm_thin_multiply_nt_side0_short2_vec2_rows2_nv1_litems2_kitems4_ksp
             part[1][item] += part[1][item + half_way];
         }
     }
-    if (along_k == 0 && s + 0 < S) {
+    if (along_k == 0 && s < S) {
         const float sums[] = { part[0][item], part[1][item] };
         for (int i = 0; i < 2; i++)
             if (first + i >= begin && first + i < L)
-                put(alpha * sums[i], beta, C + (s + 0) * ldc + first + i);
+                put(alpha * sums[i], beta, C + s * ldc + first + i);
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     part[0][item] = total(c1_0);

@@ -10,15 +10,6 @@ static void store(float x, __global float *p)
     *p = x;
 }
 
-static float2 load_vector(__global const float *p)
-{
-    return vload2(0, p);
-}
-
-static void store_vector(float2 x, __global float *p)
-{
-    vstore2(x, 0, p);
-}
 // In one load what begins at a multiple of its size, 8 bytes.
 static float2 load_aligned(__global const float *p)
 {
@@ -154,7 +145,7 @@ void kiln_sgemm_thin_multiply_nt_side0_short2_vec2_rows2_nv1_litems2_kitems4_ksp
     #pragma unroll
         for (int v = 0; v < 2; v++)
             kept[(j * 2 + v) * 12 + along_k * 3 + along_l] =
-                    c[j + 0][v];
+                    c[j][v];
     barrier(CLK_LOCAL_MEM_FENCE);
     for (int i = item; i < 8; i += 8) {
         const int of = i % 2, v = i / 2 % 2, j = i / 4;
@@ -163,7 +154,7 @@ void kiln_sgemm_thin_multiply_nt_side0_short2_vec2_rows2_nv1_litems2_kitems4_ksp
         float sum = sums[0];
         for (int k = 1; k < 4; k++)
             sum += sums[k * 3];
-        const long short_at = s + 0 + j;
+        const long short_at = s + j;
         if (at < L && short_at < S)
             put(alpha * sum, beta, C + short_at * ldc + at);
     }

@@ -15,10 +15,6 @@ static float4 load_vector(__global const float *p)
     return vload4(0, p);
 }
 
-static void store_vector(float4 x, __global float *p)
-{
-    vstore4(x, 0, p);
-}
 static float4 load_row(__global const float *p)
 {
     return load_vector(p);
@@ -41,10 +37,10 @@ void kiln_sgemm_thin_multiply_nn_side0_short1_vec4_rows2_nv4_litems1_kitems1_ksp
 {
     const int along_k = get_local_id(1), along_l = get_local_id(0);
     const long l = (long) get_group_id(0) * 16 + along_l * 16;
-    const long s = (long) get_group_id(1) * 1;
+    const long s = (long) get_group_id(1);
     const long from = 0, to = K;
     X += x_offset;
-    __global const float *y0 = Y + y_offset + min(s + 0, S - 1) * ldy;
+    __global const float *y0 = Y + y_offset + min(s, S - 1) * ldy;
     const long y_step = 1;
     C += c_offset;
 
@@ -60,11 +56,12 @@ void kiln_sgemm_thin_multiply_nn_side0_short1_vec4_rows2_nv4_litems1_kitems1_ksp
         for (; k < to; k++) {
             // A row is less than a vector.
             __global const float *x = X + k * ldx;
-            const float4 a = (float4) (load(x + min((long) 0, L - 1)), load(x + min((long) 1, L - 1)), load(x + min((long) 2, L - 1)), load(x + min((long) 3, L - 1)));
+            const float4 a = (float4) (load(x + min((long) 0, L - 1)), load(x + min((long) 1,
+                    L - 1)), load(x + min((long) 2, L - 1)), load(x + min((long) 3, L - 1)));
             c0[0] += a * load(y0 + k * y_step);
         }
     for (; k + 1 < to; k += 2) {
-        const float b0_0 = load(y0 + (k + 0) * y_step), b0_1 = load(y0 + (k + 1) * y_step);
+        const float b0_0 = load(y0 + k * y_step), b0_1 = load(y0 + (k + 1) * y_step);
         for (int v = 0; v < vectors; v++) {
             __global const float *x = X + k * ldx + min(l + v * 4, last);
             const float4 a0 = load_row(x + 0 * ldx);
@@ -73,7 +70,7 @@ void kiln_sgemm_thin_multiply_nn_side0_short1_vec4_rows2_nv4_litems1_kitems1_ksp
         }
     }
     for (; k < to; k++) {
-        const float b0_0 = load(y0 + (k + 0) * y_step);
+        const float b0_0 = load(y0 + k * y_step);
         for (int v = 0; v < vectors; v++) {
             __global const float *x = X + k * ldx + min(l + v * 4, last);
             const float4 a0 = load_row(x + 0 * ldx);
@@ -81,12 +78,12 @@ void kiln_sgemm_thin_multiply_nn_side0_short1_vec4_rows2_nv4_litems1_kitems1_ksp
         }
     }
 
-    for (int v = 0; v < vectors && s + 0 < S; v++) {
+    for (int v = 0; v < vectors && s < S; v++) {
         const long begin = l + v * 4, first = min(begin, last);
         float sums[4];
         vstore4(c0[v], 0, sums);
         for (int i = 0; i < 4; i++)
             if (first + i >= begin && first + i < L)
-                put(alpha * sums[i], beta, C + (s + 0) * ldc + first + i);
+                put(alpha * sums[i], beta, C + s * ldc + first + i);
     }
 }

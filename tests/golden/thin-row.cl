@@ -15,10 +15,6 @@ static float2 load_vector(__global const float *p)
     return vload2(0, p);
 }
 
-static void store_vector(float2 x, __global float *p)
-{
-    vstore2(x, 0, p);
-}
 static float2 load_row(__global const float *p)
 {
     return load_vector(p);
@@ -42,10 +38,10 @@ void kiln_sgemm_thin_multiply_nn_side0_short1_vec2_rows2_nv1_litems4_kitems4_ksp
     __local float2 part[16];
     const int along_k = get_local_id(1), along_l = get_local_id(0);
     const long l = (long) get_group_id(0) * 8 + along_l * 2;
-    const long s = (long) get_group_id(1) * 1;
+    const long s = (long) get_group_id(1);
     const long from = 0, to = K;
     X += x_offset;
-    __global const float *y0 = Y + y_offset + min(s + 0, S - 1) * ldy;
+    __global const float *y0 = Y + y_offset + min(s, S - 1) * ldy;
     const long y_step = 1;
     C += c_offset;
 
@@ -57,14 +53,15 @@ void kiln_sgemm_thin_multiply_nn_side0_short1_vec2_rows2_nv1_litems4_kitems4_ksp
         for (; k < to; k += 4) {
             // A row is less than a vector.
             __global const float *x = X + k * ldx;
-            const float2 a = (float2) (load(x + min((long) 0, L - 1)), load(x + min((long) 1, L - 1)));
+            const float2 a = (float2) (load(x + min((long) 0, L - 1)), load(x + min((long) 1,
+                    L - 1)));
             c0 += a * load(y0 + k * y_step);
         }
     for (; k + 4 < to; k += 8) {
         __global const float *x = X + k * ldx + first;
         const float2 a0 = load_row(x + 0 * ldx);
         const float2 a1 = load_row(x + 4 * ldx);
-        c0 += a0 * load(y0 + (k + 0) * y_step);
+        c0 += a0 * load(y0 + k * y_step);
         c0 += a1 * load(y0 + (k + 4) * y_step);
     }
     for (; k < to; k += 4) {
@@ -79,11 +76,11 @@ void kiln_sgemm_thin_multiply_nn_side0_short1_vec2_rows2_nv1_litems4_kitems4_ksp
         if (along_k < half_way)
             part[item] += part[item + half_way * 4];
     }
-    if (along_k == 0 && s + 0 < S) {
+    if (along_k == 0 && s < S) {
         float sums[2];
         vstore2(part[item], 0, sums);
         for (int i = 0; i < 2; i++)
             if (first + i >= begin && first + i < L)
-                put(alpha * sums[i], beta, C + (s + 0) * ldc + first + i);
+                put(alpha * sums[i], beta, C + s * ldc + first + i);
     }
 }

@@ -32,7 +32,7 @@ void kiln_hgemm_tiled_multiply_tt_wgm4_wgn4_tm2_nv2_vec1_kt4_ku1_locala1_localb1
     const int tile_m = tile % tiles_m, tile_n = tile / tiles_m;
     const int first_m = tile_m * 8;
     const int first_n = tile_n * 8;
-    const int row = first_m + local_m * 1, col = first_n + local_n * 1;
+    const int row = first_m + local_m, col = first_n + local_n;
     A += a_offset;
     B += b_offset;
     C += c_offset;
@@ -48,7 +48,7 @@ void kiln_hgemm_tiled_multiply_tt_wgm4_wgn4_tm2_nv2_vec1_kt4_ku1_locala1_localb1
     if (K > 0) {
         // Fetch A: 4 x 8.
         {
-            const int e = item + 0, m = e % 8, k = e / 8;
+            const int e = item, m = e % 8, k = e / 8;
             a_next0 = first_m + m < M && k1 + k < K
                     ? load(A + (k1 + k) * lda + first_m + m) : 0;
         }
@@ -59,7 +59,7 @@ void kiln_hgemm_tiled_multiply_tt_wgm4_wgn4_tm2_nv2_vec1_kt4_ku1_locala1_localb1
         }
         // Fetch B: 4 x 8.
         {
-            const int e = item + 0, k = e % 4, n = e / 4;
+            const int e = item, k = e % 4, n = e / 4;
             b_next0 = first_n + n < N && k1 + k < K
                     ? load(B + (first_n + n) * ldb + k1 + k) : 0;
         }
@@ -72,7 +72,7 @@ void kiln_hgemm_tiled_multiply_tt_wgm4_wgn4_tm2_nv2_vec1_kt4_ku1_locala1_localb1
     for (int k0 = 0; k0 < K; k0 += 4) {
         // What was fetched of A becomes a tile.
         {
-            const int e = item + 0, m = e % 8, k = e / 8;
+            const int e = item, m = e % 8, k = e / 8;
             a_tile[k][m] = a_next0;
         }
         {
@@ -81,7 +81,7 @@ void kiln_hgemm_tiled_multiply_tt_wgm4_wgn4_tm2_nv2_vec1_kt4_ku1_locala1_localb1
         }
         // What was fetched of B becomes a tile.
         {
-            const int e = item + 0, k = e % 4, n = e / 4;
+            const int e = item, k = e % 4, n = e / 4;
             b_tile[k][n] = b_next0;
         }
         {
@@ -94,7 +94,7 @@ void kiln_hgemm_tiled_multiply_tt_wgm4_wgn4_tm2_nv2_vec1_kt4_ku1_locala1_localb1
         if (k1 < K) {
             // Fetch A: 4 x 8.
             {
-                const int e = item + 0, m = e % 8, k = e / 8;
+                const int e = item, m = e % 8, k = e / 8;
                 a_next0 = first_m + m < M && k1 + k < K
                         ? load(A + (k1 + k) * lda + first_m + m) : 0;
             }
@@ -105,7 +105,7 @@ void kiln_hgemm_tiled_multiply_tt_wgm4_wgn4_tm2_nv2_vec1_kt4_ku1_locala1_localb1
             }
             // Fetch B: 4 x 8.
             {
-                const int e = item + 0, k = e % 4, n = e / 4;
+                const int e = item, k = e % 4, n = e / 4;
                 b_next0 = first_n + n < N && k1 + k < K
                         ? load(B + (first_n + n) * ldb + k1 + k) : 0;
             }
@@ -120,11 +120,11 @@ void kiln_hgemm_tiled_multiply_tt_wgm4_wgn4_tm2_nv2_vec1_kt4_ku1_locala1_localb1
         int k = 0;
         for (; k < depth; k++) {
             {
-                const float b0 = b_tile[k + 0][local_n * 1 + 0];
-                const float b1 = b_tile[k + 0][local_n * 1 + 4];
-                const float a0 = a_tile[k + 0][local_m * 1 + 0];
+                const float b0 = b_tile[k][local_n];
+                const float b1 = b_tile[k][local_n + 4];
+                const float a0 = a_tile[k][local_m];
                 c0_0 += a0 * b0; c0_1 += a0 * b1;
-                const float a1 = a_tile[k + 0][local_m * 1 + 4];
+                const float a1 = a_tile[k][local_m + 4];
                 c1_0 += a1 * b0; c1_1 += a1 * b1;
             }
         }
@@ -132,11 +132,11 @@ void kiln_hgemm_tiled_multiply_tt_wgm4_wgn4_tm2_nv2_vec1_kt4_ku1_locala1_localb1
     }
 
     // C = alpha c + beta C for 2 x 2 of C from (row, col) on; beta == 0 does not read C.
-    if (row + 0 < M) {
-        __global half *out = C + (row + 0) * ldc + col;
-        if (col + 0 < N) {
+    if (row < M) {
+        __global half *out = C + row * ldc + col;
+        if (col < N) {
             const float x = alpha * c0_0;
-            store(beta == 0 ? x : x + beta * load(out + 0), out + 0);
+            store(beta == 0 ? x : x + beta * load(out), out);
         }
         if (col + 4 < N) {
             const float x = alpha * c0_1;
@@ -145,9 +145,9 @@ void kiln_hgemm_tiled_multiply_tt_wgm4_wgn4_tm2_nv2_vec1_kt4_ku1_locala1_localb1
     }
     if (row + 4 < M) {
         __global half *out = C + (row + 4) * ldc + col;
-        if (col + 0 < N) {
+        if (col < N) {
             const float x = alpha * c1_0;
-            store(beta == 0 ? x : x + beta * load(out + 0), out + 0);
+            store(beta == 0 ? x : x + beta * load(out), out);
         }
         if (col + 4 < N) {
             const float x = alpha * c1_1;

@@ -81,7 +81,7 @@ void kiln_sgemm_tiled_multiply_nt_wgm4_wgn4_tm2_nv1_vec2_kt4_ku1_locala1_localb1
     if (K > 0) {
         // Fetch A: 4 x 8.
         {
-            const int e = item + 0, k = e % 4, m = e / 4;
+            const int e = item, k = e % 4, m = e / 4;
             a_next0 = load(A + (first_m + m) * lda + k1 + k);
         }
         {
@@ -90,7 +90,7 @@ void kiln_sgemm_tiled_multiply_nt_wgm4_wgn4_tm2_nv1_vec2_kt4_ku1_locala1_localb1
         }
         // Fetch B: 4 x 8.
         {
-            const int e = item + 0, k = e % 4, n = e / 4;
+            const int e = item, k = e % 4, n = e / 4;
             b_next0 = load(B + (first_n + n) * ldb + k1 + k);
         }
         {
@@ -105,7 +105,7 @@ void kiln_sgemm_tiled_multiply_nt_wgm4_wgn4_tm2_nv1_vec2_kt4_ku1_locala1_localb1
         __local float (*b_tile)[8] = b_tiles[buffer];
         // What was fetched of A becomes a tile.
         {
-            const int e = item + 0, k = e % 4, m = e / 4;
+            const int e = item, k = e % 4, m = e / 4;
             a_tile[k][m] = a_next0;
         }
         {
@@ -114,7 +114,7 @@ void kiln_sgemm_tiled_multiply_nt_wgm4_wgn4_tm2_nv1_vec2_kt4_ku1_locala1_localb1
         }
         // What was fetched of B becomes a tile.
         {
-            const int e = item + 0, k = e % 4, n = e / 4;
+            const int e = item, k = e % 4, n = e / 4;
             b_tile[k][n] = b_next0;
         }
         {
@@ -127,7 +127,7 @@ void kiln_sgemm_tiled_multiply_nt_wgm4_wgn4_tm2_nv1_vec2_kt4_ku1_locala1_localb1
         if (k1 < K) {
             // Fetch A: 4 x 8.
             {
-                const int e = item + 0, k = e % 4, m = e / 4;
+                const int e = item, k = e % 4, m = e / 4;
                 a_next0 = load(A + (first_m + m) * lda + k1 + k);
             }
             {
@@ -136,7 +136,7 @@ void kiln_sgemm_tiled_multiply_nt_wgm4_wgn4_tm2_nv1_vec2_kt4_ku1_locala1_localb1
             }
             // Fetch B: 4 x 8.
             {
-                const int e = item + 0, k = e % 4, n = e / 4;
+                const int e = item, k = e % 4, n = e / 4;
                 b_next0 = load(B + (first_n + n) * ldb + k1 + k);
             }
             {
@@ -147,28 +147,28 @@ void kiln_sgemm_tiled_multiply_nt_wgm4_wgn4_tm2_nv1_vec2_kt4_ku1_locala1_localb1
 
         for (int k = 0; k < 4; k += 1) {
             {
-                const float2 b0 = vload2(0, &b_tile[k + 0][local_n * 2]);
-                const float a0 = a_tile[k + 0][local_m * 2 + 0];
+                const float2 b0 = vload2(0, &b_tile[k][local_n * 2]);
+                const float a0 = a_tile[k][local_m * 2];
                 c0_0 += a0 * b0;
-                const float a1 = a_tile[k + 0][local_m * 2 + 1];
+                const float a1 = a_tile[k][local_m * 2 + 1];
                 c1_0 += a1 * b0;
             }
         }
     }
 
     // C = alpha c + beta C for the 2 x 2 block at (row, col); beta == 0 does not read C.
-    if (row + 0 < M) {
-        __global float *out = C + (row + 0) * ldc + col;
+    if (row < M) {
+        __global float *out = C + row * ldc + col;
         if (col + 2 <= N) {
             if (beta == 0) {
-                store_vector(alpha * c0_0, out + 0);
+                store_vector(alpha * c0_0, out);
             } else {
-                store_vector(alpha * c0_0 + beta * load_vector(out + 0),
-                        out + 0);
+                store_vector(alpha * c0_0 + beta * load_vector(out),
+                        out);
             }
         } else {
             float x[2];
-            vstore2(alpha * c0_0, 0, x + 0);
+            vstore2(alpha * c0_0, 0, x);
             for (int n = 0; n < 2 && col + n < N; n++)
                 store(beta == 0 ? x[n] : x[n] + beta * load(out + n), out + n);
         }
@@ -177,14 +177,14 @@ void kiln_sgemm_tiled_multiply_nt_wgm4_wgn4_tm2_nv1_vec2_kt4_ku1_locala1_localb1
         __global float *out = C + (row + 1) * ldc + col;
         if (col + 2 <= N) {
             if (beta == 0) {
-                store_vector(alpha * c1_0, out + 0);
+                store_vector(alpha * c1_0, out);
             } else {
-                store_vector(alpha * c1_0 + beta * load_vector(out + 0),
-                        out + 0);
+                store_vector(alpha * c1_0 + beta * load_vector(out),
+                        out);
             }
         } else {
             float x[2];
-            vstore2(alpha * c1_0, 0, x + 0);
+            vstore2(alpha * c1_0, 0, x);
             for (int n = 0; n < 2 && col + n < N; n++)
                 store(beta == 0 ? x[n] : x[n] + beta * load(out + n), out + n);
         }

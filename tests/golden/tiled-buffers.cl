@@ -61,7 +61,7 @@ void kiln_sgemm_tiled_multiply_nn_wgm4_wgn4_tm2_nv2_vec2_kt4_ku1_locala1_localb1
         __local float (*b_tile)[16] = b_tiles[buffer];
         // Stage A: 4 x 8, transposed if need be.
         {
-            const int e = item + 0, k = e % 4, m = e / 4;
+            const int e = item, k = e % 4, m = e / 4;
             a_tile[k][m] = first_m + m < M && k1 + k < K
                     ? load(A + (first_m + m) * lda + k1 + k) : 0;
         }
@@ -72,7 +72,7 @@ void kiln_sgemm_tiled_multiply_nn_wgm4_wgn4_tm2_nv2_vec2_kt4_ku1_locala1_localb1
         }
         // Stage B: 4 x 16, transposed if need be.
         {
-            const int e = item + 0, n = e % 16, k = e / 16;
+            const int e = item, n = e % 16, k = e / 16;
             b_tile[k][n] = first_n + n < N && k1 + k < K
                     ? load(B + (k1 + k) * ldb + first_n + n) : 0;
         }
@@ -103,7 +103,7 @@ void kiln_sgemm_tiled_multiply_nn_wgm4_wgn4_tm2_nv2_vec2_kt4_ku1_locala1_localb1
             __local float (*b_tile)[16] = b_tiles[buffer];
             // Stage A: 4 x 8, transposed if need be.
             {
-                const int e = item + 0, k = e % 4, m = e / 4;
+                const int e = item, k = e % 4, m = e / 4;
                 a_tile[k][m] = first_m + m < M && k1 + k < K
                         ? load(A + (first_m + m) * lda + k1 + k) : 0;
             }
@@ -114,7 +114,7 @@ void kiln_sgemm_tiled_multiply_nn_wgm4_wgn4_tm2_nv2_vec2_kt4_ku1_locala1_localb1
             }
             // Stage B: 4 x 16, transposed if need be.
             {
-                const int e = item + 0, n = e % 16, k = e / 16;
+                const int e = item, n = e % 16, k = e / 16;
                 b_tile[k][n] = first_n + n < N && k1 + k < K
                         ? load(B + (k1 + k) * ldb + first_n + n) : 0;
             }
@@ -142,32 +142,32 @@ void kiln_sgemm_tiled_multiply_nn_wgm4_wgn4_tm2_nv2_vec2_kt4_ku1_locala1_localb1
         int k = 0;
         for (; k < depth; k++) {
             {
-                const float2 b0 = vload2(0, &b_tile[k + 0][local_n * 2]);
-                const float2 b1 = vload2(4, &b_tile[k + 0][local_n * 2]);
-                const float a0 = a_tile[k + 0][local_m * 2 + 0];
+                const float2 b0 = vload2(0, &b_tile[k][local_n * 2]);
+                const float2 b1 = vload2(4, &b_tile[k][local_n * 2]);
+                const float a0 = a_tile[k][local_m * 2];
                 c0_0 += a0 * b0; c0_1 += a0 * b1;
-                const float a1 = a_tile[k + 0][local_m * 2 + 1];
+                const float a1 = a_tile[k][local_m * 2 + 1];
                 c1_0 += a1 * b0; c1_1 += a1 * b1;
             }
         }
     }
 
     // C = alpha c + beta C for 2 x 4 of C from (row, col) on; beta == 0 does not read C.
-    if (row + 0 < M) {
-        __global float *out = C + (row + 0) * ldc + col;
+    if (row < M) {
+        __global float *out = C + row * ldc + col;
         if (col + 10 <= N) {
             if (beta == 0) {
-                store_vector(alpha * c0_0, out + 0);
+                store_vector(alpha * c0_0, out);
                 store_vector(alpha * c0_1, out + 8);
             } else {
-                store_vector(alpha * c0_0 + beta * load_vector(out + 0),
-                        out + 0);
+                store_vector(alpha * c0_0 + beta * load_vector(out),
+                        out);
                 store_vector(alpha * c0_1 + beta * load_vector(out + 8),
                         out + 8);
             }
         } else {
             float x[4];
-            vstore2(alpha * c0_0, 0, x + 0);
+            vstore2(alpha * c0_0, 0, x);
             vstore2(alpha * c0_1, 0, x + 2);
             for (int i = 0; i < 4; i++) {
                 const int n = i / 2 * 8 + i % 2;
@@ -180,17 +180,17 @@ void kiln_sgemm_tiled_multiply_nn_wgm4_wgn4_tm2_nv2_vec2_kt4_ku1_locala1_localb1
         __global float *out = C + (row + 1) * ldc + col;
         if (col + 10 <= N) {
             if (beta == 0) {
-                store_vector(alpha * c1_0, out + 0);
+                store_vector(alpha * c1_0, out);
                 store_vector(alpha * c1_1, out + 8);
             } else {
-                store_vector(alpha * c1_0 + beta * load_vector(out + 0),
-                        out + 0);
+                store_vector(alpha * c1_0 + beta * load_vector(out),
+                        out);
                 store_vector(alpha * c1_1 + beta * load_vector(out + 8),
                         out + 8);
             }
         } else {
             float x[4];
-            vstore2(alpha * c1_0, 0, x + 0);
+            vstore2(alpha * c1_0, 0, x);
             vstore2(alpha * c1_1, 0, x + 2);
             for (int i = 0; i < 4; i++) {
                 const int n = i / 2 * 8 + i % 2;

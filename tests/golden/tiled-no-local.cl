@@ -27,9 +27,9 @@ void kiln_sgemm_tiled_multiply_nt_wgm4_wgn4_tm2_nv2_vec1_kt4_ku1_locala0_localb0
     A += a_offset;
     B += b_offset;
     C += c_offset;
-    const int r0 = min(row + 0, M - 1) * lda;
+    const int r0 = min(row, M - 1) * lda;
     const int r1 = min(row + 1, M - 1) * lda;
-    const int s0 = min(col + 0, N - 1) * ldb;
+    const int s0 = min(col, N - 1) * ldb;
     const int s1 = min(col + 1, N - 1) * ldb;
 
     // Accumulators are scalars by name, so that no compiler has to promote an array to registers.
@@ -42,10 +42,10 @@ void kiln_sgemm_tiled_multiply_nt_wgm4_wgn4_tm2_nv2_vec1_kt4_ku1_locala0_localb0
         int k = 0;
         for (; k < depth; k++) {
             {
-                __global const float *b = B + k0 + k + 0;
+                __global const float *b = B + k0 + k;
                 const float b0 = load(b + s0);
                 const float b1 = load(b + s1);
-                __global const float *a = A + k0 + k + 0;
+                __global const float *a = A + k0 + k;
                 const float a0 = load(a + r0);
                 c0_0 += a0 * b0; c0_1 += a0 * b1;
                 const float a1 = load(a + r1);
@@ -55,11 +55,11 @@ void kiln_sgemm_tiled_multiply_nt_wgm4_wgn4_tm2_nv2_vec1_kt4_ku1_locala0_localb0
     }
 
     // C = alpha c + beta C for the 2 x 2 block at (row, col); beta == 0 does not read C.
-    if (row + 0 < M) {
-        __global float *out = C + (row + 0) * ldc + col;
-        if (col + 0 < N) {
+    if (row < M) {
+        __global float *out = C + row * ldc + col;
+        if (col < N) {
             const float x = alpha * c0_0;
-            store(beta == 0 ? x : x + beta * load(out + 0), out + 0);
+            store(beta == 0 ? x : x + beta * load(out), out);
         }
         if (col + 1 < N) {
             const float x = alpha * c0_1;
@@ -68,9 +68,9 @@ void kiln_sgemm_tiled_multiply_nt_wgm4_wgn4_tm2_nv2_vec1_kt4_ku1_locala0_localb0
     }
     if (row + 1 < M) {
         __global float *out = C + (row + 1) * ldc + col;
-        if (col + 0 < N) {
+        if (col < N) {
             const float x = alpha * c1_0;
-            store(beta == 0 ? x : x + beta * load(out + 0), out + 0);
+            store(beta == 0 ? x : x + beta * load(out), out);
         }
         if (col + 1 < N) {
             const float x = alpha * c1_1;

@@ -48,7 +48,7 @@ void kiln_sgemm_tiled_multiply_tn_wgm4_wgn4_tm2_nv1_vec2_kt4_ku1_locala1_localb1
     for (int k0 = 0; k0 < K; k0 += 4) {
         // Stage A: 4 x 8, transposed if need be.
         {
-            const int e = item + 0, m = e % 8, k = e / 8;
+            const int e = item, m = e % 8, k = e / 8;
             a_tile[k][m] = first_m + m < M && k0 + k < K
                     ? load(A + (k0 + k) * lda + first_m + m) : 0;
         }
@@ -59,7 +59,7 @@ void kiln_sgemm_tiled_multiply_tn_wgm4_wgn4_tm2_nv1_vec2_kt4_ku1_locala1_localb1
         }
         // Stage B: 4 x 8, transposed if need be.
         {
-            const int e = item + 0, n = e % 8, k = e / 8;
+            const int e = item, n = e % 8, k = e / 8;
             b_tile[k][n] = first_n + n < N && k0 + k < K
                     ? load(B + (k0 + k) * ldb + first_n + n) : 0;
         }
@@ -74,10 +74,10 @@ void kiln_sgemm_tiled_multiply_tn_wgm4_wgn4_tm2_nv1_vec2_kt4_ku1_locala1_localb1
         int k = 0;
         for (; k < depth; k++) {
             {
-                const float2 b0 = vload2(0, &b_tile[k + 0][local_n * 2]);
-                const float a0 = a_tile[k + 0][local_m * 2 + 0];
+                const float2 b0 = vload2(0, &b_tile[k][local_n * 2]);
+                const float a0 = a_tile[k][local_m * 2];
                 c0_0 += a0 * b0;
-                const float a1 = a_tile[k + 0][local_m * 2 + 1];
+                const float a1 = a_tile[k][local_m * 2 + 1];
                 c1_0 += a1 * b0;
             }
         }
@@ -85,18 +85,18 @@ void kiln_sgemm_tiled_multiply_tn_wgm4_wgn4_tm2_nv1_vec2_kt4_ku1_locala1_localb1
     }
 
     // C = alpha c + beta C for the 2 x 2 block at (row, col); beta == 0 does not read C.
-    if (row + 0 < M) {
-        __global float *out = C + (row + 0) * ldc + col;
+    if (row < M) {
+        __global float *out = C + row * ldc + col;
         if (col + 2 <= N) {
             if (beta == 0) {
-                store_vector(alpha * c0_0, out + 0);
+                store_vector(alpha * c0_0, out);
             } else {
-                store_vector(alpha * c0_0 + beta * load_vector(out + 0),
-                        out + 0);
+                store_vector(alpha * c0_0 + beta * load_vector(out),
+                        out);
             }
         } else {
             float x[2];
-            vstore2(alpha * c0_0, 0, x + 0);
+            vstore2(alpha * c0_0, 0, x);
             for (int n = 0; n < 2 && col + n < N; n++)
                 store(beta == 0 ? x[n] : x[n] + beta * load(out + n), out + n);
         }
@@ -105,14 +105,14 @@ void kiln_sgemm_tiled_multiply_tn_wgm4_wgn4_tm2_nv1_vec2_kt4_ku1_locala1_localb1
         __global float *out = C + (row + 1) * ldc + col;
         if (col + 2 <= N) {
             if (beta == 0) {
-                store_vector(alpha * c1_0, out + 0);
+                store_vector(alpha * c1_0, out);
             } else {
-                store_vector(alpha * c1_0 + beta * load_vector(out + 0),
-                        out + 0);
+                store_vector(alpha * c1_0 + beta * load_vector(out),
+                        out);
             }
         } else {
             float x[2];
-            vstore2(alpha * c1_0, 0, x + 0);
+            vstore2(alpha * c1_0, 0, x);
             for (int n = 0; n < 2 && col + n < N; n++)
                 store(beta == 0 ? x[n] : x[n] + beta * load(out + n), out + n);
         }

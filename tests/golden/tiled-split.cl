@@ -1,6 +1,6 @@
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
-// Elements of double are computed with as double. A product and a sum are fused where the device does
-// that in one step: FP_CONTRACT, on by default, allows it.
+// Elements of double are computed with as double. A product and a sum are fused where the device
+// does that in one step: FP_CONTRACT, on by default, allows it.
 static double load(__global const double *p)
 {
     return *p;
@@ -46,7 +46,7 @@ void kiln_dgemm_tiled_multiply_tn_wgm4_wgn4_tm2_nv1_vec2_kt4_ku1_locala1_localb0
     K = clamp(K - begin, (int) 0, share);
     A += from * lda;
     B += from * ldb;
-    const int s0 = min(col + 0, N - 1);
+    const int s0 = min(col, N - 1);
     const int s1 = min(col + 1, N - 1);
 
     // Accumulators are scalars by name, so that no compiler has to promote an array to registers.
@@ -56,7 +56,7 @@ void kiln_dgemm_tiled_multiply_tn_wgm4_wgn4_tm2_nv1_vec2_kt4_ku1_locala1_localb0
     for (int k0 = 0; k0 < K; k0 += 4) {
         // Stage A: 4 x 8, transposed if need be.
         {
-            const int e = item + 0, m = e % 8, k = e / 8;
+            const int e = item, m = e % 8, k = e / 8;
             a_tile[k][m] = first_m + m < M && k0 + k < K
                     ? load(A + (k0 + k) * lda + first_m + m) : 0;
         }
@@ -71,11 +71,11 @@ void kiln_dgemm_tiled_multiply_tn_wgm4_wgn4_tm2_nv1_vec2_kt4_ku1_locala1_localb0
         int k = 0;
         for (; k < depth; k++) {
             {
-                __global const double *b = B + (k0 + k + 0) * ldb;
+                __global const double *b = B + (k0 + k) * ldb;
                 const double2 b0 = (double2) (load(b + s0), load(b + s1));
-                const double a0 = a_tile[k + 0][local_m * 2 + 0];
+                const double a0 = a_tile[k][local_m * 2];
                 c0_0 += a0 * b0;
-                const double a1 = a_tile[k + 0][local_m * 2 + 1];
+                const double a1 = a_tile[k][local_m * 2 + 1];
                 c1_0 += a1 * b0;
             }
         }
@@ -87,7 +87,7 @@ void kiln_dgemm_tiled_multiply_tn_wgm4_wgn4_tm2_nv1_vec2_kt4_ku1_locala1_localb0
     __global double *part = work + parts_at * 4
             + (long) get_group_id(2) * get_num_groups(1) * 8 * ld;
     {
-        __global double *out = part + (row + 0) * ld + col;
+        __global double *out = part + row * ld + col;
         vstore2(c0_0, 0, out);
     }
     {
@@ -118,18 +118,18 @@ void kiln_dgemm_tiled_add_wgm4_wgn4_tm2_nv1_vec2_split4_index32(int M, int N,
     }
 
     // C = alpha c + beta C for the 1 x 2 block at (row, col); beta == 0 does not read C.
-    if (row + 0 < M) {
-        __global double *out = C + (row + 0) * ldc + col;
+    if (row < M) {
+        __global double *out = C + row * ldc + col;
         if (col + 2 <= N) {
             if (beta == 0) {
-                store_vector(alpha * c0_0, out + 0);
+                store_vector(alpha * c0_0, out);
             } else {
-                store_vector(alpha * c0_0 + beta * load_vector(out + 0),
-                        out + 0);
+                store_vector(alpha * c0_0 + beta * load_vector(out),
+                        out);
             }
         } else {
             double x[2];
-            vstore2(alpha * c0_0, 0, x + 0);
+            vstore2(alpha * c0_0, 0, x);
             for (int n = 0; n < 2 && col + n < N; n++)
                 store(beta == 0 ? x[n] : x[n] + beta * load(out + n), out + n);
         }

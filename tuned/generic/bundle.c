@@ -23,13 +23,14 @@ static const struct { char text[4096]; } rows[] = { {
     "// computed from them is not stored. One work-item packs 256 values of k of one panel.\0"
     "// The source holds one line after the other: lines x K.\0"
     "__kernel __attribute__((reqd_work_group_size(1, 1, 1)))\0"
-    "void kiln_hgemm_packed_packa_n_tm4_vec16(long lines, long K, __global const half *restrict X, long x_offset, long ldx,\0"
+    "void kiln_hgemm_packed_packa_n_tm4_vec16(long lines, long K, __global const half *restrict X,\0"
+    "        long x_offset, long ldx,\0"
     "        __global float *restrict packed, long at)\0"
     "    const long line = get_group_id(0) * 4;\0"
     "    const long k0 = get_group_id(1) * 256, k1 = min(K, k0 + 256);\0"
     "    __global float *restrict out = packed + at + line * K + k0 * 4;\0"
     "    __global const half *restrict in = X + x_offset + k0;\0"
-    "    const long l0 = min(line + 0, lines - 1) * ldx;\0"
+    "    const long l0 = min(line, lines - 1) * ldx;\0"
     "    const long l1 = min(line + 1, lines - 1) * ldx;\0"
     "    const long l2 = min(line + 2, lines - 1) * ldx;\0"
     "    const long l3 = min(line + 3, lines - 1) * ldx;\0"
@@ -42,13 +43,13 @@ static const struct { char text[4096]; } rows[] = { {
     "// Packs a matrix into panels of 16: panel p holds, for every k, the lines p * 16 to\0"
     "// p * 16 + 15 side by side. Lines past the end repeat the last one; what is\0"
     "// The source holds the lines of one k side by side: K x lines.\0"
-    "void kiln_hgemm_packed_packb_n_nv1_vec16(long lines, long K, __global const half *restrict X, long x_offset, long ldx,\0"
+    "void kiln_hgemm_packed_packb_n_nv1_vec16(long lines, long K, __global const half *restrict X,\0"
     "    const long line = get_group_id(0) * 16;\0"
     "    __global float *restrict out = packed + at + line * K + k0 * 16;\0"
     "    __global const half *restrict in = X + x_offset + k0 * ldx + line;\0"
     "    if (line + 16 <= lines) {\0"
     "        for (long k = k0; k < k1; k++, in += ldx, out += 16) {\0"
-    "            vstore16(load_vector(in + 0), 0, out);\0"
+    "            vstore16(load_vector(in), 0, out);\0"
     "        }\0"
     "    } else {\0"
     "        for (long k = k0; k < k1; k++, in += ldx, out += 16)\0"
@@ -59,7 +60,8 @@ static const struct { char text[4096]; } rows[] = { {
     "// Packed A is panel after panel, each K x 4: for every k, the panel's 4 rows side by side.\0"
     "// Packed B is panel after panel, each K x 16. A work-group is one work-item; it computes up to\0"
     "// 1 x 4 blocks of 4 x 16, each block held in registers.\0"
-    "void kiln_hgemm_packed_multiply_tm4_nv1_vec16_mp1_np4_kc0_ku1_packa1(long M, long N, long K, float alpha, float beta,\0"
+    "void kiln_hgemm_packed_multiply_tm4_nv1_vec16_mp1_np4_kc0_ku1_packa1(long M, long N, long K,\0"
+    "        float alpha, float beta,\0"
     "        __global const float *restrict packed_a, long a_at,\0"
     "        __global const float *restrict packed_b, long b_at,\0"
     "        __global half *restrict C, long c_offset, long ldc)\0"
@@ -92,36 +94,36 @@ static const struct { char text[4096]; } rows[] = { {
     "                a += 4;\0"
     "            }\0"
     "        // C = alpha c + beta C for the 4 x 16 block at (row, col); beta == 0 does not read C.\0"
-    "        if (row + 0 < M) {\0"
-    "            __global half *out = C + (row + 0) * ldc + col;\0"
+    "        if (row < M) {\0"
+    "            __global half *out = C + row * ldc + col;\0"
     "            if (col + 16 <= N) {\0"
     "                if (beta == 0) {\0"
-    "                    store_vector(alpha * c0_0, out + 0);\0"
+    "                    store_vector(alpha * c0_0, out);\0"
     "                } else {\0"
-    "                    store_vector(alpha * c0_0 + beta * load_vector(out + 0),\0"
-    "                            out + 0);\0"
+    "                    store_vector(alpha * c0_0 + beta * load_vector(out),\0"
+    "                            out);\0"
     "                }\0"
     "            } else {\0"
     "                float x[16];\0"
-    "                vstore16(alpha * c0_0, 0, x + 0);\0"
+    "                vstore16(alpha * c0_0, 0, x);\0"
     "                for (int n = 0; n < 16 && col + n < N; n++)\0"
     "                    store(beta == 0 ? x[n] : x[n] + beta * load(out + n), out + n);\0"
     "        if (row + 1 < M) {\0"
     "            __global half *out = C + (row + 1) * ldc + col;\0"
-    "                    store_vector(alpha * c1_0, out + 0);\0"
-    "                    store_vector(alpha * c1_0 + beta * load_vector(out + 0),\0"
-    "                vstore16(alpha * c1_0, 0, x + 0);\0"
+    "                    store_vector(alpha * c1_0, out);\0"
+    "                    store_vector(alpha * c1_0 + beta * load_vector(out),\0"
+    "                vstore16(alpha * c1_0, 0, x);\0"
     "        if (row + 2 < M) {\0"
     "            __global half *out = C + (row + 2) * ldc + col;\0"
-    "                    store_vector(alpha * c2_0, out + 0);\0"
-    "                    store_vector(alpha * c2_0 + beta * load_vector(out + 0),\0"
-    "                vstore16(alpha * c2_0, 0, x + 0);\0"
+    "                    store_vector(alpha * c2_0, out);\0"
+    "                    store_vector(alpha * c2_0 + beta * load_vector(out),\0"
+    "                vstore16(alpha * c2_0, 0, x);\0"
     "        if (row + 3 < M) {\0"
     "            __global half *out = C + (row + 3) * ldc + col;\0"
-    "                    store_vector(alpha * c3_0, out + 0);\0"
-    "                    store_vector(alpha * c3_0 + beta * load_vector(out + 0),\0"
-    "                vstore16(alpha * c3_0, 0, x + 0);\0"
-    "void kiln_hgemm_packed_packb_t_nv1_vec16(long lines, long K, __global const half *restrict X, long x_offset, long ldx,\0"
+    "                    store_vector(alpha * c3_0, out);\0"
+    "                    store_vector(alpha * c3_0 + beta * load_vector(out),\0"
+    "                vstore16(alpha * c3_0, 0, x);\0"
+    "void kiln_hgemm_packed_packb_t_nv1_vec16(long lines, long K, __global const half *restrict X,\0"
     "    const long l4 = min(line + 4, lines - 1) * ldx;\0"
     "    const long l5 = min(line + 5, lines - 1) * ldx;\0"
     "    const long l6 = min(line + 6, lines - 1) * ldx;\0"
@@ -147,10 +149,10 @@ static const struct { char text[4096]; } rows[] = { {
     "        out[13] = load(in + l13);\0"
     "        out[14] = load(in + l14);\0"
     "        out[15] = load(in + l15);\0"
-    "void kiln_hgemm_packed_packa_t_tm4_vec16(long lines, long K, __global const half *restrict X, long x_offset, long ldx,\0"
+    "void kiln_hgemm_packed_packa_t_tm4_vec16(long lines, long K, __global const half *restrict X,\0"
     "    if (line + 4 <= lines) {\0"
     "        for (long k = k0; k < k1; k++, in += ldx, out += 4) {\0"
-    "            out[0] = load(in + 0);\0"
+    "            out[0] = load(in);\0"
     "            out[1] = load(in + 1);\0"
     "            out[2] = load(in + 2);\0"
     "            out[3] = load(in + 3);\0"
@@ -162,19 +164,19 @@ static const struct { char text[4096]; } rows[] = { {
     "    vstore_half8(x, 0, p);\0"
     "// Packs a matrix into panels of 3: panel p holds, for every k, the lines p * 3 to\0"
     "// p * 3 + 2 side by side. Lines past the end repeat the last one; what is\0"
-    "void kiln_hgemm_packed_packa_n_tm3_vec8(long lines, long K, __global const half *restrict X, long x_offset, long ldx,\0"
+    "void kiln_hgemm_packed_packa_n_tm3_vec8(long lines, long K, __global const half *restrict X,\0"
     "    const long line = get_group_id(0) * 3;\0"
     "    __global float *restrict out = packed + at + line * K + k0 * 3;\0"
     "    for (long k = k0; k < k1; k++, in++, out += 3) {\0"
     "// Packs a matrix into panels of 32: panel p holds, for every k, the lines p * 32 to\0"
     "// p * 32 + 31 side by side. Lines past the end repeat the last one; what is\0"
-}, {
-    "void kiln_hgemm_packed_packb_n_nv4_vec8(long lines, long K, __global const half *restrict X, long x_offset, long ldx,\0"
+    "void kiln_hgemm_packed_packb_n_nv4_vec8(long lines, long K, __global const half *restrict X,\0"
     "    const long line = get_group_id(0) * 32;\0"
+}, {
     "    __global float *restrict out = packed + at + line * K + k0 * 32;\0"
     "    if (line + 32 <= lines) {\0"
     "        for (long k = k0; k < k1; k++, in += ldx, out += 32) {\0"
-    "            vstore8(load_vector(in + 0), 0, out);\0"
+    "            vstore8(load_vector(in), 0, out);\0"
     "            vstore8(load_vector(in + 8), 1, out);\0"
     "            vstore8(load_vector(in + 16), 2, out);\0"
     "            vstore8(load_vector(in + 24), 3, out);\0"
@@ -183,7 +185,7 @@ static const struct { char text[4096]; } rows[] = { {
     "// Packed A is panel after panel, each K x 3: for every k, the panel's 3 rows side by side.\0"
     "// Packed B is panel after panel, each K x 32. A work-group is one work-item; it computes up to\0"
     "// 4 x 16 blocks of 3 x 32, each block held in registers.\0"
-    "void kiln_hgemm_packed_multiply_tm3_nv4_vec8_mp4_np16_kc1024_ku1_packa1(long M, long N, long K, float alpha, float beta,\0"
+    "void kiln_hgemm_packed_multiply_tm3_nv4_vec8_mp4_np16_kc1024_ku1_packa1(long M, long N, long K,\0"
     "    const long first_row = get_group_id(1) * 12, end_row = min(first_row + 12, M);\0"
     "    const long first_col = get_group_id(0) * 512, end_col = min(first_col + 512, N);\0"
     "    // What the slices of K add up to so far, block after block.\0"
@@ -200,9 +202,12 @@ static const struct { char text[4096]; } rows[] = { {
     "            float8 c1_0 = 0, c1_1 = 0, c1_2 = 0, c1_3 = 0;\0"
     "            float8 c2_0 = 0, c2_1 = 0, c2_2 = 0, c2_3 = 0;\0"
     "            if (k0 > 0) {\0"
-    "                c0_0 = vload8(0, sum); c0_1 = vload8(1, sum); c0_2 = vload8(2, sum); c0_3 = vload8(3, sum);\0"
-    "                c1_0 = vload8(4, sum); c1_1 = vload8(5, sum); c1_2 = vload8(6, sum); c1_3 = vload8(7, sum);\0"
-    "                c2_0 = vload8(8, sum); c2_1 = vload8(9, sum); c2_2 = vload8(10, sum); c2_3 = vload8(11, sum);\0"
+    "                c0_0 = vload8(0, sum); c0_1 = vload8(1, sum); c0_2 = vload8(2,\0"
+    "                        sum); c0_3 = vload8(3, sum);\0"
+    "                c1_0 = vload8(4, sum); c1_1 = vload8(5, sum); c1_2 = vload8(6,\0"
+    "                        sum); c1_3 = vload8(7, sum);\0"
+    "                c2_0 = vload8(8, sum); c2_1 = vload8(9, sum); c2_2 = vload8(10,\0"
+    "                        sum); c2_3 = vload8(11, sum);\0"
     "            long k = 0;\0"
     "            for (; k < depth; k++) {\0"
     "                {\0"
@@ -220,22 +225,26 @@ static const struct { char text[4096]; } rows[] = { {
     "                    a += 3;\0"
     "            // Alpha and beta are for the sum of all slices.\0"
     "            if (k0 + 1024 < K) {\0"
-    "                vstore8(c0_0, 0, sum); vstore8(c0_1, 1, sum); vstore8(c0_2, 2, sum); vstore8(c0_3, 3, sum);\0"
-    "                vstore8(c1_0, 4, sum); vstore8(c1_1, 5, sum); vstore8(c1_2, 6, sum); vstore8(c1_3, 7, sum);\0"
-    "                vstore8(c2_0, 8, sum); vstore8(c2_1, 9, sum); vstore8(c2_2, 10, sum); vstore8(c2_3, 11, sum);\0"
-    "                // C = alpha c + beta C for the 3 x 32 block at (row, col); beta == 0 does not read C.\0"
-    "                if (row + 0 < M) {\0"
-    "                    __global half *out = C + (row + 0) * ldc + col;\0"
+    "                vstore8(c0_0, 0, sum); vstore8(c0_1, 1, sum); vstore8(c0_2, 2, sum); vstore8(c0_3,\0"
+    "                        3, sum);\0"
+    "                vstore8(c1_0, 4, sum); vstore8(c1_1, 5, sum); vstore8(c1_2, 6, sum); vstore8(c1_3,\0"
+    "                        7, sum);\0"
+    "                vstore8(c2_0, 8, sum); vstore8(c2_1, 9, sum); vstore8(c2_2, 10, sum); vstore8(c2_3,\0"
+    "                        11, sum);\0"
+    "                // C = alpha c + beta C for the 3 x 32 block at (row, col); beta == 0 does not read\0"
+    "                // C.\0"
+    "                if (row < M) {\0"
+    "                    __global half *out = C + row * ldc + col;\0"
     "                    if (col + 32 <= N) {\0"
     "                        if (beta == 0) {\0"
-    "                            store_vector(alpha * c0_0, out + 0);\0"
+    "                            store_vector(alpha * c0_0, out);\0"
     "                            store_vector(alpha * c0_1, out + 8);\0"
     "                            store_vector(alpha * c0_2, out + 16);\0"
     "                            store_vector(alpha * c0_3, out + 24);\0"
     "                        } else {\0"
+    "                            store_vector(alpha * c0_0 + beta * load_vector(out),\0"
 }, {
-    "                            store_vector(alpha * c0_0 + beta * load_vector(out + 0),\0"
-    "                                    out + 0);\0"
+    "                                    out);\0"
     "                            store_vector(alpha * c0_1 + beta * load_vector(out + 8),\0"
     "                                    out + 8);\0"
     "                            store_vector(alpha * c0_2 + beta * load_vector(out + 16),\0"
@@ -245,7 +254,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                        }\0"
     "                    } else {\0"
     "                        float x[32];\0"
-    "                        vstore8(alpha * c0_0, 0, x + 0);\0"
+    "                        vstore8(alpha * c0_0, 0, x);\0"
     "                        vstore8(alpha * c0_1, 0, x + 8);\0"
     "                        vstore8(alpha * c0_2, 0, x + 16);\0"
     "                        vstore8(alpha * c0_3, 0, x + 24);\0"
@@ -254,34 +263,34 @@ static const struct { char text[4096]; } rows[] = { {
     "                    }\0"
     "                if (row + 1 < M) {\0"
     "                    __global half *out = C + (row + 1) * ldc + col;\0"
-    "                            store_vector(alpha * c1_0, out + 0);\0"
+    "                            store_vector(alpha * c1_0, out);\0"
     "                            store_vector(alpha * c1_1, out + 8);\0"
     "                            store_vector(alpha * c1_2, out + 16);\0"
     "                            store_vector(alpha * c1_3, out + 24);\0"
-    "                            store_vector(alpha * c1_0 + beta * load_vector(out + 0),\0"
+    "                            store_vector(alpha * c1_0 + beta * load_vector(out),\0"
     "                            store_vector(alpha * c1_1 + beta * load_vector(out + 8),\0"
     "                            store_vector(alpha * c1_2 + beta * load_vector(out + 16),\0"
     "                            store_vector(alpha * c1_3 + beta * load_vector(out + 24),\0"
-    "                        vstore8(alpha * c1_0, 0, x + 0);\0"
+    "                        vstore8(alpha * c1_0, 0, x);\0"
     "                        vstore8(alpha * c1_1, 0, x + 8);\0"
     "                        vstore8(alpha * c1_2, 0, x + 16);\0"
     "                        vstore8(alpha * c1_3, 0, x + 24);\0"
     "                if (row + 2 < M) {\0"
     "                    __global half *out = C + (row + 2) * ldc + col;\0"
-    "                            store_vector(alpha * c2_0, out + 0);\0"
+    "                            store_vector(alpha * c2_0, out);\0"
     "                            store_vector(alpha * c2_1, out + 8);\0"
     "                            store_vector(alpha * c2_2, out + 16);\0"
     "                            store_vector(alpha * c2_3, out + 24);\0"
-    "                            store_vector(alpha * c2_0 + beta * load_vector(out + 0),\0"
+    "                            store_vector(alpha * c2_0 + beta * load_vector(out),\0"
     "                            store_vector(alpha * c2_1 + beta * load_vector(out + 8),\0"
     "                            store_vector(alpha * c2_2 + beta * load_vector(out + 16),\0"
     "                            store_vector(alpha * c2_3 + beta * load_vector(out + 24),\0"
-    "                        vstore8(alpha * c2_0, 0, x + 0);\0"
+    "                        vstore8(alpha * c2_0, 0, x);\0"
     "                        vstore8(alpha * c2_1, 0, x + 8);\0"
     "                        vstore8(alpha * c2_2, 0, x + 16);\0"
     "                        vstore8(alpha * c2_3, 0, x + 24);\0"
     "            sum += 96;\0"
-    "void kiln_hgemm_packed_packb_t_nv4_vec8(long lines, long K, __global const half *restrict X, long x_offset, long ldx,\0"
+    "void kiln_hgemm_packed_packb_t_nv4_vec8(long lines, long K, __global const half *restrict X,\0"
     "    const long l16 = min(line + 16, lines - 1) * ldx;\0"
     "    const long l17 = min(line + 17, lines - 1) * ldx;\0"
     "    const long l18 = min(line + 18, lines - 1) * ldx;\0"
@@ -302,12 +311,12 @@ static const struct { char text[4096]; } rows[] = { {
     "        out[16] = load(in + l16);\0"
     "        out[17] = load(in + l17);\0"
     "        out[18] = load(in + l18);\0"
-}, {
     "        out[19] = load(in + l19);\0"
     "        out[20] = load(in + l20);\0"
     "        out[21] = load(in + l21);\0"
     "        out[22] = load(in + l22);\0"
     "        out[23] = load(in + l23);\0"
+}, {
     "        out[24] = load(in + l24);\0"
     "        out[25] = load(in + l25);\0"
     "        out[26] = load(in + l26);\0"
@@ -316,14 +325,14 @@ static const struct { char text[4096]; } rows[] = { {
     "        out[29] = load(in + l29);\0"
     "        out[30] = load(in + l30);\0"
     "        out[31] = load(in + l31);\0"
-    "void kiln_hgemm_packed_packa_t_tm3_vec8(long lines, long K, __global const half *restrict X, long x_offset, long ldx,\0"
+    "void kiln_hgemm_packed_packa_t_tm3_vec8(long lines, long K, __global const half *restrict X,\0"
     "    if (line + 3 <= lines) {\0"
     "        for (long k = k0; k < k1; k++, in += ldx, out += 3) {\0"
     "        for (long k = k0; k < k1; k++, in += ldx, out += 3)\0"
     "            for (int i = 0; i < 3; i++)\0"
-    "void kiln_hgemm_packed_packb_n_nv2_vec8(long lines, long K, __global const half *restrict X, long x_offset, long ldx,\0"
+    "void kiln_hgemm_packed_packb_n_nv2_vec8(long lines, long K, __global const half *restrict X,\0"
     "// 1 x 16 blocks of 3 x 16, each block held in registers.\0"
-    "void kiln_hgemm_packed_multiply_tm3_nv2_vec8_mp1_np16_kc0_ku1_packa1(long M, long N, long K, float alpha, float beta,\0"
+    "void kiln_hgemm_packed_multiply_tm3_nv2_vec8_mp1_np16_kc0_ku1_packa1(long M, long N, long K,\0"
     "    const long first_row = get_group_id(1) * 3, end_row = min(first_row + 3, M);\0"
     "    const long first_col = get_group_id(0) * 256, end_col = min(first_col + 256, N);\0"
     "    for (long row = first_row; row < end_row; row += 3) {\0"
@@ -341,23 +350,24 @@ static const struct { char text[4096]; } rows[] = { {
     "                    store_vector(alpha * c0_1, out + 8);\0"
     "                    store_vector(alpha * c0_1 + beta * load_vector(out + 8),\0"
     "                            out + 8);\0"
-    "                vstore8(alpha * c0_0, 0, x + 0);\0"
+    "                vstore8(alpha * c0_0, 0, x);\0"
     "                vstore8(alpha * c0_1, 0, x + 8);\0"
     "                    store_vector(alpha * c1_1, out + 8);\0"
     "                    store_vector(alpha * c1_1 + beta * load_vector(out + 8),\0"
-    "                vstore8(alpha * c1_0, 0, x + 0);\0"
+    "                vstore8(alpha * c1_0, 0, x);\0"
     "                vstore8(alpha * c1_1, 0, x + 8);\0"
     "                    store_vector(alpha * c2_1, out + 8);\0"
     "                    store_vector(alpha * c2_1 + beta * load_vector(out + 8),\0"
-    "                vstore8(alpha * c2_0, 0, x + 0);\0"
+    "                vstore8(alpha * c2_0, 0, x);\0"
     "                vstore8(alpha * c2_1, 0, x + 8);\0"
-    "void kiln_hgemm_packed_packb_t_nv2_vec8(long lines, long K, __global const half *restrict X, long x_offset, long ldx,\0"
+    "void kiln_hgemm_packed_packb_t_nv2_vec8(long lines, long K, __global const half *restrict X,\0"
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major.\0"
     "// A is stored M x K.\0"
     "// B is stored K x N.\0"
     "// A work-group is one work-item. It packs a slice of a panel of B into local memory, and multiplies\0"
     "// it with blocks of 4 rows of A, as they lie; a block of C is held in registers.\0"
-    "void kiln_hgemm_fused_multiply_nn_tm4_nv3_vec8_mb8_kc256_ku1(long M, long N, long K, float alpha, float beta,\0"
+    "void kiln_hgemm_fused_multiply_nn_tm4_nv3_vec8_mb8_kc256_ku1(long M, long N, long K, float alpha,\0"
+    "        float beta,\0"
     "        __global const half *restrict A, long a_offset, long lda,\0"
     "        __global const half *restrict B, long b_offset, long ldb,\0"
     "    // A slice of a panel: for every k, the panel's columns of B side by side, 24 apart.\0"
@@ -374,13 +384,13 @@ static const struct { char text[4096]; } rows[] = { {
     "    const long share = blocks * panels / groups, rest = blocks * panels % groups;\0"
     "    long at = group * share + min(group, rest);\0"
     "    const long end = at + share + (group < rest);\0"
-}, {
     "    A += a_offset;\0"
     "    B += b_offset;\0"
     "    while (at < end) {\0"
     "        const long chunk = at / (8 * panels) * 8;\0"
     "        const long height = min(blocks - chunk, (long) 8);\0"
     "        const long in_chunk = at - chunk * panels, this_panel = in_chunk / height;\0"
+}, {
     "        const long first = in_chunk % height, last = min(height, first + end - at);\0"
     "        const long vector = vectors * this_panel / panels;\0"
     "        const long width = vectors * (this_panel + 1) / panels - vector, col = vector * 8;\0"
@@ -388,8 +398,8 @@ static const struct { char text[4096]; } rows[] = { {
     "        long k0 = 0;\0"
     "        do {\0"
     "            const long depth = min(slice, K - k0);\0"
-    "            // Packs B from (k0, col) on: `depth` of K, `width` vectors of columns. Columns past the end\0"
-    "            // repeat the last one; what is computed from them is not stored.\0"
+    "            // Packs B from (k0, col) on: `depth` of K, `width` vectors of columns. Columns past the\0"
+    "            // end repeat the last one; what is computed from them is not stored.\0"
     "                const long whole = min(width, (N - col) / 8);\0"
     "                __local float *out = panel;\0"
     "                __global const half *in = B + k0 * ldb + col;\0"
@@ -403,13 +413,13 @@ static const struct { char text[4096]; } rows[] = { {
     "                __local float *sum = sums + (slices > 1 ? block * 96 : 0);\0"
     "                __local const float *b = panel;\0"
     "                __global const half *restrict a = A + k0;\0"
-    "                const long r0 = min(row + 0, M - 1) * lda;\0"
+    "                const long r0 = min(row, M - 1) * lda;\0"
     "                const long r1 = min(row + 1, M - 1) * lda;\0"
     "                const long r2 = min(row + 2, M - 1) * lda;\0"
     "                const long r3 = min(row + 3, M - 1) * lda;\0"
     "                if (width == 1) {\0"
-    "                    // Adds the slice's share of a block of 4 rows and 1 vectors to `sum`, where vectors lie\0"
-    "                    // as in a block of 3.\0"
+    "                    // Adds the slice's share of a block of 4 rows and 1 vectors to `sum`, where\0"
+    "                    // vectors lie as in a block of 3.\0"
     "                    float8 c0_0 = 0;\0"
     "                    float8 c1_0 = 0;\0"
     "                    float8 c2_0 = 0;\0"
@@ -438,7 +448,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                    vstore8(c2_0, 6, sum);\0"
     "                    vstore8(c3_0, 9, sum);\0"
     "                if (width == 2) {\0"
-    "                    // Adds the slice's share of a block of 4 rows and 2 vectors to `sum`, where vectors lie\0"
+    "                    // Adds the slice's share of a block of 4 rows and 2 vectors to `sum`, where\0"
     "                    float8 c0_0 = 0, c0_1 = 0;\0"
     "                    float8 c1_0 = 0, c1_1 = 0;\0"
     "                    float8 c2_0 = 0, c2_1 = 0;\0"
@@ -451,14 +461,14 @@ static const struct { char text[4096]; } rows[] = { {
     "                            c0_0 += a0 * b0; c0_1 += a0 * b1;\0"
     "                            c1_0 += a1 * b0; c1_1 += a1 * b1;\0"
     "                            c2_0 += a2 * b0; c2_1 += a2 * b1;\0"
-}, {
     "                            c3_0 += a3 * b0; c3_1 += a3 * b1;\0"
     "                    vstore8(c0_0, 0, sum); vstore8(c0_1, 1, sum);\0"
     "                    vstore8(c1_0, 3, sum); vstore8(c1_1, 4, sum);\0"
     "                    vstore8(c2_0, 6, sum); vstore8(c2_1, 7, sum);\0"
+}, {
     "                    vstore8(c3_0, 9, sum); vstore8(c3_1, 10, sum);\0"
     "                if (width == 3) {\0"
-    "                    // Adds the slice's share of a block of 4 rows and 3 vectors to `sum`, where vectors lie\0"
+    "                    // Adds the slice's share of a block of 4 rows and 3 vectors to `sum`, where\0"
     "                    float8 c0_0 = 0, c0_1 = 0, c0_2 = 0;\0"
     "                    float8 c1_0 = 0, c1_1 = 0, c1_2 = 0;\0"
     "                    float8 c2_0 = 0, c2_1 = 0, c2_2 = 0;\0"
@@ -477,7 +487,8 @@ static const struct { char text[4096]; } rows[] = { {
     "                    vstore8(c2_0, 6, sum); vstore8(c2_1, 7, sum); vstore8(c2_2, 8, sum);\0"
     "                    vstore8(c3_0, 9, sum); vstore8(c3_1, 10, sum); vstore8(c3_2, 11, sum);\0"
     "                if (k0 + depth == K) {\0"
-    "                    // C = alpha sum + beta C for a block of `width` vectors at (row, col); beta == 0 does not read C.\0"
+    "                    // C = alpha sum + beta C for a block of `width` vectors at (row, col); beta ==\0"
+    "                    // 0 does not read C.\0"
     "                    for (long m = 0; m < 4 && row + m < M; m++) {\0"
     "                        __global half *out = C + (row + m) * ldc + col;\0"
     "                        __local const float *x = sum + m * 24;\0"
@@ -486,17 +497,19 @@ static const struct { char text[4096]; } rows[] = { {
     "                            if (beta == 0)\0"
     "                                store_vector(alpha * vload8(0, x + n), out + n);\0"
     "                            else\0"
-    "                                store_vector(alpha * vload8(0, x + n) + beta * load_vector(out + n), out + n);\0"
+    "                                store_vector(alpha * vload8(0, x + n) + beta * load_vector(out + n),\0"
+    "                                        out + n);\0"
     "                        for (; n < min(width * 8, N - col); n++)\0"
-    "                            store(beta == 0 ? alpha * x[n] : alpha * x[n] + beta * load(out + n), out + n);\0"
+    "                            store(beta == 0 ? alpha * x[n] : alpha * x[n] + beta * load(out + n),\0"
+    "                                    out + n);\0"
     "            k0 += depth;\0"
     "        } while (k0 < K);\0"
     "// B is stored N x K.\0"
-    "void kiln_hgemm_fused_multiply_nt_tm4_nv3_vec8_mb8_kc256_ku1(long M, long N, long K, float alpha, float beta,\0"
+    "void kiln_hgemm_fused_multiply_nt_tm4_nv3_vec8_mb8_kc256_ku1(long M, long N, long K, float alpha,\0"
     "            for (long v = 0; v < width; v++) {\0"
     "                __local float *out = panel + v * 8;\0"
     "                __global const half *in = B + k0;\0"
-    "                const long l0 = min(col + v * 8 + 0, N - 1) * ldb;\0"
+    "                const long l0 = min(col + v * 8, N - 1) * ldb;\0"
     "                const long l1 = min(col + v * 8 + 1, N - 1) * ldb;\0"
     "                const long l2 = min(col + v * 8 + 2, N - 1) * ldb;\0"
     "                const long l3 = min(col + v * 8 + 3, N - 1) * ldb;\0"
@@ -505,17 +518,17 @@ static const struct { char text[4096]; } rows[] = { {
     "                const long l6 = min(col + v * 8 + 6, N - 1) * ldb;\0"
     "                const long l7 = min(col + v * 8 + 7, N - 1) * ldb;\0"
     "                long k = 0;\0"
-    "                // A square of columns by k is transposed: each step puts the even and the odd elements of\0"
-    "                // two neighbours together.\0"
+    "                // A square of columns by k is transposed: each step puts the even and the odd\0"
+    "                // elements of two neighbours together.\0"
     "                for (; k + 8 <= depth; k += 8, in += 8, out += 192) {\0"
     "                    const float8 x0_0 = load_vector(in + l0);\0"
     "                    const float8 x0_1 = load_vector(in + l1);\0"
     "                    const float8 x0_2 = load_vector(in + l2);\0"
     "                    const float8 x0_3 = load_vector(in + l3);\0"
-}, {
     "                    const float8 x0_4 = load_vector(in + l4);\0"
     "                    const float8 x0_5 = load_vector(in + l5);\0"
     "                    const float8 x0_6 = load_vector(in + l6);\0"
+}, {
     "                    const float8 x0_7 = load_vector(in + l7);\0"
     "                    const float8 x1_0 = (float8)(x0_0.even, x0_1.even);\0"
     "                    const float8 x1_4 = (float8)(x0_0.odd, x0_1.odd);\0"
@@ -541,7 +554,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                    const float8 x3_6 = (float8)(x2_4.odd, x2_5.odd);\0"
     "                    const float8 x3_3 = (float8)(x2_6.even, x2_7.even);\0"
     "                    const float8 x3_7 = (float8)(x2_6.odd, x2_7.odd);\0"
-    "                    vstore8(x3_0, 0, out + 0);\0"
+    "                    vstore8(x3_0, 0, out);\0"
     "                    vstore8(x3_1, 0, out + 24);\0"
     "                    vstore8(x3_2, 0, out + 48);\0"
     "                    vstore8(x3_3, 0, out + 72);\0"
@@ -559,14 +572,14 @@ static const struct { char text[4096]; } rows[] = { {
     "                    out[6] = load(in + l6);\0"
     "                    out[7] = load(in + l7);\0"
     "// A is stored K x M.\0"
-    "void kiln_hgemm_fused_multiply_tn_tm4_nv3_vec8_mb8_kc256_ku1(long M, long N, long K, float alpha, float beta,\0"
+    "void kiln_hgemm_fused_multiply_tn_tm4_nv3_vec8_mb8_kc256_ku1(long M, long N, long K, float alpha,\0"
     "                __global const half *restrict a = A + k0 * lda;\0"
-    "                const long r0 = min(row + 0, M - 1);\0"
+    "                const long r0 = min(row, M - 1);\0"
     "                const long r1 = min(row + 1, M - 1);\0"
     "                const long r2 = min(row + 2, M - 1);\0"
     "                const long r3 = min(row + 3, M - 1);\0"
     "                            a += lda;\0"
-    "void kiln_hgemm_fused_multiply_tt_tm4_nv3_vec8_mb8_kc256_ku1(long M, long N, long K, float alpha, float beta,\0"
+    "void kiln_hgemm_fused_multiply_tt_tm4_nv3_vec8_mb8_kc256_ku1(long M, long N, long K, float alpha,\0"
     "static float2 load_vector(__global const half *p)\0"
     "    return vload_half2(0, p);\0"
     "static void store_vector(float2 x, __global half *p)\0"
@@ -578,12 +591,12 @@ static const struct { char text[4096]; } rows[] = { {
     "__kernel __attribute__((reqd_work_group_size(16, 8, 1)))\0"
     "void kiln_hgemm_tiled_multiply_nn_wgm8_wgn16_tm4_nv2_vec2_kt16_ku4_locala1_localb1_pad0_bufs2_ahead1_mapm0_mapn0_order0_group8_split32_guard1_index32(int M, int N, int K,\0"
     "        __global const half *restrict A, int a_offset, int lda,\0"
-}, {
     "        __global const half *restrict B, int b_offset, int ldb,\0"
     "        __global float *restrict work, long parts_at)\0"
     "    __local float a_tiles[2][16][32];\0"
     "    __local float b_tiles[2][16][64];\0"
     "    const int local_m = get_local_id(1), local_n = get_local_id(0);\0"
+}, {
     "    const int item = local_m * 16 + local_n;\0"
     "    const int first_m = (int) get_group_id(1) * 32;\0"
     "    const int first_n = (int) get_group_id(0) * 64;\0"
@@ -606,7 +619,7 @@ static const struct { char text[4096]; } rows[] = { {
     "    if (K > 0) {\0"
     "        // Fetch A: 16 x 32.\0"
     "        {\0"
-    "            const int e = item + 0, k = e % 16, m = e / 16;\0"
+    "            const int e = item, k = e % 16, m = e / 16;\0"
     "            a_next0 = first_m + m < M && k1 + k < K\0"
     "                    ? load(A + (first_m + m) * lda + k1 + k) : 0;\0"
     "            const int e = item + 128, k = e % 16, m = e / 16;\0"
@@ -616,7 +629,7 @@ static const struct { char text[4096]; } rows[] = { {
     "            const int e = item + 384, k = e % 16, m = e / 16;\0"
     "            a_next3 = first_m + m < M && k1 + k < K\0"
     "        // Fetch B: 16 x 64.\0"
-    "            const int e = item + 0, n = e % 64, k = e / 64;\0"
+    "            const int e = item, n = e % 64, k = e / 64;\0"
     "            b_next0 = first_n + n < N && k1 + k < K\0"
     "                    ? load(B + (k1 + k) * ldb + first_n + n) : 0;\0"
     "            const int e = item + 128, n = e % 64, k = e / 64;\0"
@@ -656,18 +669,18 @@ static const struct { char text[4096]; } rows[] = { {
     "        k1 += 16;\0"
     "        if (k1 < K) {\0"
     "            // Fetch A: 16 x 32.\0"
-    "                const int e = item + 0, k = e % 16, m = e / 16;\0"
+    "                const int e = item, k = e % 16, m = e / 16;\0"
     "                a_next0 = first_m + m < M && k1 + k < K\0"
     "                        ? load(A + (first_m + m) * lda + k1 + k) : 0;\0"
     "                const int e = item + 128, k = e % 16, m = e / 16;\0"
     "                a_next1 = first_m + m < M && k1 + k < K\0"
     "                const int e = item + 256, k = e % 16, m = e / 16;\0"
-}, {
     "                a_next2 = first_m + m < M && k1 + k < K\0"
     "                const int e = item + 384, k = e % 16, m = e / 16;\0"
     "                a_next3 = first_m + m < M && k1 + k < K\0"
     "            // Fetch B: 16 x 64.\0"
-    "                const int e = item + 0, n = e % 64, k = e / 64;\0"
+    "                const int e = item, n = e % 64, k = e / 64;\0"
+}, {
     "                b_next0 = first_n + n < N && k1 + k < K\0"
     "                        ? load(B + (k1 + k) * ldb + first_n + n) : 0;\0"
     "                const int e = item + 128, n = e % 64, k = e / 64;\0"
@@ -687,28 +700,28 @@ static const struct { char text[4096]; } rows[] = { {
     "        const int depth = min(K - k0, (int) 16);\0"
     "        int k = 0;\0"
     "        for (; k + 4 <= depth; k += 4) {\0"
-    "                const float2 b0 = vload2(0, &b_tile[k + 0][local_n * 4]);\0"
-    "                const float2 b1 = vload2(1, &b_tile[k + 0][local_n * 4]);\0"
-    "                const float a0 = a_tile[k + 0][local_m * 4 + 0];\0"
-    "                const float a1 = a_tile[k + 0][local_m * 4 + 1];\0"
-    "                const float a2 = a_tile[k + 0][local_m * 4 + 2];\0"
-    "                const float a3 = a_tile[k + 0][local_m * 4 + 3];\0"
+    "                const float2 b0 = vload2(0, &b_tile[k][local_n * 4]);\0"
+    "                const float2 b1 = vload2(1, &b_tile[k][local_n * 4]);\0"
+    "                const float a0 = a_tile[k][local_m * 4];\0"
+    "                const float a1 = a_tile[k][local_m * 4 + 1];\0"
+    "                const float a2 = a_tile[k][local_m * 4 + 2];\0"
+    "                const float a3 = a_tile[k][local_m * 4 + 3];\0"
     "                c3_0 += a3 * b0; c3_1 += a3 * b1;\0"
     "                const float2 b0 = vload2(0, &b_tile[k + 1][local_n * 4]);\0"
     "                const float2 b1 = vload2(1, &b_tile[k + 1][local_n * 4]);\0"
-    "                const float a0 = a_tile[k + 1][local_m * 4 + 0];\0"
+    "                const float a0 = a_tile[k + 1][local_m * 4];\0"
     "                const float a1 = a_tile[k + 1][local_m * 4 + 1];\0"
     "                const float a2 = a_tile[k + 1][local_m * 4 + 2];\0"
     "                const float a3 = a_tile[k + 1][local_m * 4 + 3];\0"
     "                const float2 b0 = vload2(0, &b_tile[k + 2][local_n * 4]);\0"
     "                const float2 b1 = vload2(1, &b_tile[k + 2][local_n * 4]);\0"
-    "                const float a0 = a_tile[k + 2][local_m * 4 + 0];\0"
+    "                const float a0 = a_tile[k + 2][local_m * 4];\0"
     "                const float a1 = a_tile[k + 2][local_m * 4 + 1];\0"
     "                const float a2 = a_tile[k + 2][local_m * 4 + 2];\0"
     "                const float a3 = a_tile[k + 2][local_m * 4 + 3];\0"
     "                const float2 b0 = vload2(0, &b_tile[k + 3][local_n * 4]);\0"
     "                const float2 b1 = vload2(1, &b_tile[k + 3][local_n * 4]);\0"
-    "                const float a0 = a_tile[k + 3][local_m * 4 + 0];\0"
+    "                const float a0 = a_tile[k + 3][local_m * 4];\0"
     "                const float a1 = a_tile[k + 3][local_m * 4 + 1];\0"
     "                const float a2 = a_tile[k + 3][local_m * 4 + 2];\0"
     "                const float a3 = a_tile[k + 3][local_m * 4 + 3];\0"
@@ -717,7 +730,7 @@ static const struct { char text[4096]; } rows[] = { {
     "    __global float *part = work + parts_at * 32\0"
     "            + (long) get_group_id(2) * get_num_groups(1) * 32 * ld;\0"
     "    {\0"
-    "        __global float *out = part + (row + 0) * ld + col;\0"
+    "        __global float *out = part + row * ld + col;\0"
     "        vstore2(c0_0, 0, out);\0"
     "        vstore2(c0_1, 1, out);\0"
     "        __global float *out = part + (row + 1) * ld + col;\0"
@@ -733,12 +746,12 @@ static const struct { char text[4096]; } rows[] = { {
     "// result is always bitwise the same. A part has room for whole tiles of 32 x 64.\0"
     "// Each work-item adds up 2 columns of a row.\0"
     "void kiln_hgemm_tiled_add_wgm8_wgn16_tm4_nv2_vec2_split32_index32(int M, int N,\0"
-}, {
     "        __global const float *restrict work, long parts_at, float alpha, float beta,\0"
     "        __global half *restrict C, int c_offset, int ldc)\0"
     "    const int row = get_global_id(1), col = (int) get_global_id(0) * 2;\0"
     "    const int ld = (N + 63) / 64 * 64;\0"
     "    const long size = (long) ((M + 31) / 32 * 32) * ld;\0"
+}, {
     "    __global const float *part = work + parts_at * 32 + row * ld + col;\0"
     "    float2 c0_0 = 0;\0"
     "    for (int p = 0; p < 32; p += 8, part += 8 * size) {\0"
@@ -750,23 +763,24 @@ static const struct { char text[4096]; } rows[] = { {
     "        const float2 x5 = vload2(0, part + 5 * size);\0"
     "        const float2 x6 = vload2(0, part + 6 * size);\0"
     "        const float2 x7 = vload2(0, part + 7 * size);\0"
-    "        c0_0 += x0; c0_0 += x1; c0_0 += x2; c0_0 += x3; c0_0 += x4; c0_0 += x5; c0_0 += x6; c0_0 += x7;\0"
+    "        c0_0 += x0; c0_0 += x1; c0_0 += x2; c0_0 += x3; c0_0 += x4; c0_0 += x5; c0_0 += x6; c0_0\0"
+    "                += x7;\0"
     "    // C = alpha c + beta C for the 1 x 2 block at (row, col); beta == 0 does not read C.\0"
-    "    if (row + 0 < M) {\0"
-    "        __global half *out = C + (row + 0) * ldc + col;\0"
+    "    if (row < M) {\0"
+    "        __global half *out = C + row * ldc + col;\0"
     "        if (col + 2 <= N) {\0"
     "            if (beta == 0) {\0"
-    "                store_vector(alpha * c0_0, out + 0);\0"
-    "                store_vector(alpha * c0_0 + beta * load_vector(out + 0),\0"
-    "                        out + 0);\0"
+    "                store_vector(alpha * c0_0, out);\0"
+    "                store_vector(alpha * c0_0 + beta * load_vector(out),\0"
+    "                        out);\0"
     "        } else {\0"
     "            float x[2];\0"
-    "            vstore2(alpha * c0_0, 0, x + 0);\0"
+    "            vstore2(alpha * c0_0, 0, x);\0"
     "            for (int n = 0; n < 2 && col + n < N; n++)\0"
     "                store(beta == 0 ? x[n] : x[n] + beta * load(out + n), out + n);\0"
     "void kiln_hgemm_tiled_multiply_nt_wgm8_wgn16_tm4_nv2_vec2_kt16_ku4_locala1_localb1_pad0_bufs2_ahead1_mapm0_mapn0_order0_group8_split32_guard1_index32(int M, int N, int K,\0"
     "    B += from;\0"
-    "            const int e = item + 0, k = e % 16, n = e / 16;\0"
+    "            const int e = item, k = e % 16, n = e / 16;\0"
     "                    ? load(B + (first_n + n) * ldb + k1 + k) : 0;\0"
     "            const int e = item + 128, k = e % 16, n = e / 16;\0"
     "            const int e = item + 256, k = e % 16, n = e / 16;\0"
@@ -775,7 +789,7 @@ static const struct { char text[4096]; } rows[] = { {
     "            const int e = item + 640, k = e % 16, n = e / 16;\0"
     "            const int e = item + 768, k = e % 16, n = e / 16;\0"
     "            const int e = item + 896, k = e % 16, n = e / 16;\0"
-    "                const int e = item + 0, k = e % 16, n = e / 16;\0"
+    "                const int e = item, k = e % 16, n = e / 16;\0"
     "                        ? load(B + (first_n + n) * ldb + k1 + k) : 0;\0"
     "                const int e = item + 128, k = e % 16, n = e / 16;\0"
     "                const int e = item + 256, k = e % 16, n = e / 16;\0"
@@ -786,12 +800,12 @@ static const struct { char text[4096]; } rows[] = { {
     "                const int e = item + 896, k = e % 16, n = e / 16;\0"
     "void kiln_hgemm_tiled_multiply_tn_wgm8_wgn16_tm4_nv2_vec2_kt16_ku4_locala1_localb1_pad0_bufs2_ahead1_mapm0_mapn0_order0_group8_split32_guard1_index32(int M, int N, int K,\0"
     "    A += from * lda;\0"
-    "            const int e = item + 0, m = e % 32, k = e / 32;\0"
+    "            const int e = item, m = e % 32, k = e / 32;\0"
     "                    ? load(A + (k1 + k) * lda + first_m + m) : 0;\0"
     "            const int e = item + 128, m = e % 32, k = e / 32;\0"
     "            const int e = item + 256, m = e % 32, k = e / 32;\0"
     "            const int e = item + 384, m = e % 32, k = e / 32;\0"
-    "                const int e = item + 0, m = e % 32, k = e / 32;\0"
+    "                const int e = item, m = e % 32, k = e / 32;\0"
     "                        ? load(A + (k1 + k) * lda + first_m + m) : 0;\0"
     "                const int e = item + 128, m = e % 32, k = e / 32;\0"
     "                const int e = item + 256, m = e % 32, k = e / 32;\0"
@@ -799,11 +813,11 @@ static const struct { char text[4096]; } rows[] = { {
     "void kiln_hgemm_tiled_multiply_tt_wgm8_wgn16_tm4_nv2_vec2_kt16_ku4_locala1_localb1_pad0_bufs2_ahead1_mapm0_mapn0_order0_group8_split32_guard1_index32(int M, int N, int K,\0"
     "// A work-group of 16 x 16 work-items computes 64 x 64 of C, each work-item\0"
     "__kernel __attribute__((reqd_work_group_size(16, 16, 1)))\0"
-}, {
     "void kiln_hgemm_tiled_multiply_nn_wgm16_wgn16_tm4_nv4_vec1_kt16_ku4_locala1_localb1_pad1_bufs1_ahead0_mapm0_mapn0_order0_group8_split1_guard1_index32(int M, int N, int K, float alpha, float beta,\0"
     "    __local float a_tile[16][65];\0"
     "    __local float b_tile[16][65];\0"
     "    const int first_m = (int) get_group_id(1) * 64;\0"
+}, {
     "    float c0_0 = 0, c0_1 = 0, c0_2 = 0, c0_3 = 0;\0"
     "    float c1_0 = 0, c1_1 = 0, c1_2 = 0, c1_3 = 0;\0"
     "    float c2_0 = 0, c2_1 = 0, c2_2 = 0, c2_3 = 0;\0"
@@ -817,30 +831,30 @@ static const struct { char text[4096]; } rows[] = { {
     "        // Stage B: 16 x 64, transposed if need be.\0"
     "            b_tile[k][n] = first_n + n < N && k0 + k < K\0"
     "                    ? load(B + (k0 + k) * ldb + first_n + n) : 0;\0"
-    "                const float b0 = b_tile[k + 0][local_n * 4 + 0];\0"
-    "                const float b1 = b_tile[k + 0][local_n * 4 + 1];\0"
-    "                const float b2 = b_tile[k + 0][local_n * 4 + 2];\0"
-    "                const float b3 = b_tile[k + 0][local_n * 4 + 3];\0"
+    "                const float b0 = b_tile[k][local_n * 4];\0"
+    "                const float b1 = b_tile[k][local_n * 4 + 1];\0"
+    "                const float b2 = b_tile[k][local_n * 4 + 2];\0"
+    "                const float b3 = b_tile[k][local_n * 4 + 3];\0"
     "                c0_0 += a0 * b0; c0_1 += a0 * b1; c0_2 += a0 * b2; c0_3 += a0 * b3;\0"
     "                c1_0 += a1 * b0; c1_1 += a1 * b1; c1_2 += a1 * b2; c1_3 += a1 * b3;\0"
     "                c2_0 += a2 * b0; c2_1 += a2 * b1; c2_2 += a2 * b2; c2_3 += a2 * b3;\0"
     "                c3_0 += a3 * b0; c3_1 += a3 * b1; c3_2 += a3 * b2; c3_3 += a3 * b3;\0"
-    "                const float b0 = b_tile[k + 1][local_n * 4 + 0];\0"
+    "                const float b0 = b_tile[k + 1][local_n * 4];\0"
     "                const float b1 = b_tile[k + 1][local_n * 4 + 1];\0"
     "                const float b2 = b_tile[k + 1][local_n * 4 + 2];\0"
     "                const float b3 = b_tile[k + 1][local_n * 4 + 3];\0"
-    "                const float b0 = b_tile[k + 2][local_n * 4 + 0];\0"
+    "                const float b0 = b_tile[k + 2][local_n * 4];\0"
     "                const float b1 = b_tile[k + 2][local_n * 4 + 1];\0"
     "                const float b2 = b_tile[k + 2][local_n * 4 + 2];\0"
     "                const float b3 = b_tile[k + 2][local_n * 4 + 3];\0"
-    "                const float b0 = b_tile[k + 3][local_n * 4 + 0];\0"
+    "                const float b0 = b_tile[k + 3][local_n * 4];\0"
     "                const float b1 = b_tile[k + 3][local_n * 4 + 1];\0"
     "                const float b2 = b_tile[k + 3][local_n * 4 + 2];\0"
     "                const float b3 = b_tile[k + 3][local_n * 4 + 3];\0"
     "    // C = alpha c + beta C for the 4 x 4 block at (row, col); beta == 0 does not read C.\0"
-    "        if (col + 0 < N) {\0"
+    "        if (col < N) {\0"
     "            const float x = alpha * c0_0;\0"
-    "            store(beta == 0 ? x : x + beta * load(out + 0), out + 0);\0"
+    "            store(beta == 0 ? x : x + beta * load(out), out);\0"
     "        if (col + 1 < N) {\0"
     "            const float x = alpha * c0_1;\0"
     "            store(beta == 0 ? x : x + beta * load(out + 1), out + 1);\0"
@@ -870,18 +884,16 @@ static const struct { char text[4096]; } rows[] = { {
     "            const float x = alpha * c3_3;\0"
     "void kiln_hgemm_tiled_multiply_nt_wgm16_wgn16_tm4_nv4_vec1_kt16_ku4_locala1_localb1_pad1_bufs1_ahead0_mapm0_mapn0_order0_group8_split1_guard1_index32(int M, int N, int K, float alpha, float beta,\0"
     "                    ? load(B + (first_n + n) * ldb + k0 + k) : 0;\0"
-}, {
     "void kiln_hgemm_tiled_multiply_tn_wgm16_wgn16_tm4_nv4_vec1_kt16_ku4_locala1_localb1_pad1_bufs1_ahead0_mapm0_mapn0_order0_group8_split1_guard1_index32(int M, int N, int K, float alpha, float beta,\0"
-    "            const int e = item + 0, m = e % 64, k = e / 64;\0"
+    "            const int e = item, m = e % 64, k = e / 64;\0"
     "                    ? load(A + (k0 + k) * lda + first_m + m) : 0;\0"
     "            const int e = item + 256, m = e % 64, k = e / 64;\0"
+}, {
     "            const int e = item + 512, m = e % 64, k = e / 64;\0"
     "            const int e = item + 768, m = e % 64, k = e / 64;\0"
     "void kiln_hgemm_tiled_multiply_tt_wgm16_wgn16_tm4_nv4_vec1_kt16_ku4_locala1_localb1_pad1_bufs1_ahead0_mapm0_mapn0_order0_group8_split1_guard1_index32(int M, int N, int K, float alpha, float beta,\0"
     "static float4 load_vector(__global const half *p)\0"
     "    return vload_half4(0, p);\0"
-    "static void store_vector(float4 x, __global half *p)\0"
-    "    vstore_half4(x, 0, p);\0"
     "static float4 load_row(__global const half *p)\0"
     "    return load_vector(p);\0"
     "// In one load what begins at a multiple of its size, 8 bytes.\0"
@@ -904,7 +916,7 @@ static const struct { char text[4096]; } rows[] = { {
     "    const int s = (int) get_group_id(1) * 4;\0"
     "    const int from = 0, to = K;\0"
     "    X += x_offset;\0"
-    "    __global const half *y0 = Y + y_offset + min(s + 0, S - 1) * ldy;\0"
+    "    __global const half *y0 = Y + y_offset + min(s, S - 1) * ldy;\0"
     "    __global const half *y1 = Y + y_offset + min(s + 1, S - 1) * ldy;\0"
     "    __global const half *y2 = Y + y_offset + min(s + 2, S - 1) * ldy;\0"
     "    __global const half *y3 = Y + y_offset + min(s + 3, S - 1) * ldy;\0"
@@ -920,32 +932,36 @@ static const struct { char text[4096]; } rows[] = { {
     "        for (; k < to; k += 32) {\0"
     "            // A row is less than a vector.\0"
     "            __global const half *x = X + k * ldx;\0"
-    "            const float4 a = (float4) (load(x + min((int) 0, L - 1)), load(x + min((int) 1, L - 1)), load(x + min((int) 2, L - 1)), load(x + min((int) 3, L - 1)));\0"
-    "            c0 += a * load(y0 + k * y_step); c1 += a * load(y1 + k * y_step); c2 += a * load(y2 + k * y_step); c3 += a * load(y3 + k * y_step);\0"
+    "            const float4 a = (float4) (load(x + min((int) 0, L - 1)), load(x + min((int) 1, L - 1)),\0"
+    "                    load(x + min((int) 2, L - 1)), load(x + min((int) 3, L - 1)));\0"
+    "            c0 += a * load(y0 + k * y_step); c1 += a * load(y1 + k * y_step); c2 += a * load(y2 + k\0"
+    "                    * y_step); c3 += a * load(y3 + k * y_step);\0"
     "    // The address itself is tested: a buffer may begin at any element.\0"
     "    if (ldx % 4 == 0 && (size_t) (X + first) % 8 == 0) {\0"
     "        for (; k + 32 < to; k += 64) {\0"
     "            __global const half *x = X + k * ldx + first;\0"
     "            const float4 a0 = load_aligned(x + 0 * ldx);\0"
     "            const float4 a1 = load_aligned(x + 32 * ldx);\0"
-    "            c0 += a0 * load(y0 + (k + 0) * y_step); c1 += a0 * load(y1 + (k + 0) * y_step); c2 += a0 * load(y2 + (k + 0) * y_step); c3 += a0 * load(y3 + (k + 0) * y_step);\0"
-    "            c0 += a1 * load(y0 + (k + 32) * y_step); c1 += a1 * load(y1 + (k + 32) * y_step); c2 += a1 * load(y2 + (k + 32) * y_step); c3 += a1 * load(y3 + (k + 32) * y_step);\0"
+    "            c0 += a0 * load(y0 + k * y_step); c1 += a0 * load(y1 + k * y_step); c2 += a0 * load(y2\0"
+    "                    + k * y_step); c3 += a0 * load(y3 + k * y_step);\0"
+    "            c0 += a1 * load(y0 + (k + 32) * y_step); c1 += a1 * load(y1 + (k + 32) * y_step); c2\0"
+    "                    += a1 * load(y2 + (k + 32) * y_step); c3 += a1 * load(y3 + (k + 32) * y_step);\0"
     "            const float4 a = load_aligned(X + k * ldx + first);\0"
     "            const float4 a0 = load_row(x + 0 * ldx);\0"
     "            const float4 a1 = load_row(x + 32 * ldx);\0"
     "            const float4 a = load_row(X + k * ldx + first);\0"
     "    const int item = along_k * 8 + along_l;\0"
     "    part[item] = c0;\0"
-}, {
     "    for (int half_way = 16; half_way > 0; half_way /= 2) {\0"
     "        if (along_k < half_way)\0"
     "            part[item] += part[item + half_way * 8];\0"
-    "    if (along_k == 0 && s + 0 < S) {\0"
+    "    if (along_k == 0 && s < S) {\0"
     "        float sums[4];\0"
     "        vstore4(part[item], 0, sums);\0"
     "        for (int i = 0; i < 4; i++)\0"
     "            if (first + i >= begin && first + i < L)\0"
-    "                put(alpha * sums[i], beta, C + (s + 0) * ldc + first + i);\0"
+    "                put(alpha * sums[i], beta, C + s * ldc + first + i);\0"
+}, {
     "    barrier(CLK_LOCAL_MEM_FENCE);\0"
     "    part[item] = c1;\0"
     "    if (along_k == 0 && s + 1 < S) {\0"
@@ -968,7 +984,7 @@ static const struct { char text[4096]; } rows[] = { {
     "    const int along_k = get_local_id(0), along_l = get_local_id(1);\0"
     "    const int l = (int) get_group_id(0) * 16 + along_l * 2;\0"
     "    // Rows past the end repeat the last one; what is computed from them is not stored.\0"
-    "    __global const half *x0 = X + min(l + 0, L - 1) * ldx;\0"
+    "    __global const half *x0 = X + min(l, L - 1) * ldx;\0"
     "    __global const half *x1 = X + min(l + 1, L - 1) * ldx;\0"
     "    float4 c0_0 = 0, c0_1 = 0;\0"
     "    float4 c1_0 = 0, c1_1 = 0;\0"
@@ -1018,19 +1034,25 @@ static const struct { char text[4096]; } rows[] = { {
     "    part[1][item] = total(c3_1);\0"
     "// Y is stored K x S.\0"
     "void kiln_hgemm_thin_multiply_tn_side0_short4_vec4_rows2_nv1_litems8_kitems32_ksplit1_align1_index32(int L, int S, int K, float alpha, float beta,\0"
-    "    __global const half *y0 = Y + y_offset + min(s + 0, S - 1);\0"
+    "    __global const half *y0 = Y + y_offset + min(s, S - 1);\0"
     "    __global const half *y1 = Y + y_offset + min(s + 1, S - 1);\0"
     "    __global const half *y2 = Y + y_offset + min(s + 2, S - 1);\0"
-}, {
     "    __global const half *y3 = Y + y_offset + min(s + 3, S - 1);\0"
     "    const int y_step = ldy;\0"
     "void kiln_hgemm_thin_multiply_tt_side0_short4_vec4_rows2_nv1_litems8_kitems32_ksplit1_align1_index32(int L, int S, int K, float alpha, float beta,\0"
     "    // A single column of Y lies side by side like a row.\0"
     "    const bool fast = is_aligned && ldy == 1;\0"
-    "            const float4 b0 = (float4) (load(y0 + (k + 0) * y_step), load(y0 + (k + 1) * y_step), load(y0 + (k + 2) * y_step), load(y0 + (k + 3) * y_step));\0"
-    "            const float4 b1 = (float4) (load(y1 + (k + 0) * y_step), load(y1 + (k + 1) * y_step), load(y1 + (k + 2) * y_step), load(y1 + (k + 3) * y_step));\0"
-    "            const float4 b2 = (float4) (load(y2 + (k + 0) * y_step), load(y2 + (k + 1) * y_step), load(y2 + (k + 2) * y_step), load(y2 + (k + 3) * y_step));\0"
-    "            const float4 b3 = (float4) (load(y3 + (k + 0) * y_step), load(y3 + (k + 1) * y_step), load(y3 + (k + 2) * y_step), load(y3 + (k + 3) * y_step));\0"
+    "            const float4 b0 = (float4) (load(y0 + k * y_step), load(y0 + (k + 1) * y_step),\0"
+}, {
+    "                    load(y0 + (k + 2) * y_step), load(y0 + (k + 3) * y_step));\0"
+    "            const float4 b1 = (float4) (load(y1 + k * y_step), load(y1 + (k + 1) * y_step),\0"
+    "                    load(y1 + (k + 2) * y_step), load(y1 + (k + 3) * y_step));\0"
+    "            const float4 b2 = (float4) (load(y2 + k * y_step), load(y2 + (k + 1) * y_step),\0"
+    "                    load(y2 + (k + 2) * y_step), load(y2 + (k + 3) * y_step));\0"
+    "            const float4 b3 = (float4) (load(y3 + k * y_step), load(y3 + (k + 1) * y_step),\0"
+    "                    load(y3 + (k + 2) * y_step), load(y3 + (k + 3) * y_step));\0"
+    "static void store_vector(float4 x, __global half *p)\0"
+    "    vstore_half4(x, 0, p);\0"
     "// A work-group of 16 x 16 work-items computes 128 x 128 of C, each work-item\0"
     "// 8 x 8 of it. K advances by 8.\0"
     "// A work-item's vectors of 4 columns lie 64 apart.\0"
@@ -1072,12 +1094,12 @@ static const struct { char text[4096]; } rows[] = { {
     "    float4 c7_0 = 0, c7_1 = 0;\0"
     "    float b_next0, b_next1, b_next2, b_next3;\0"
     "        // Fetch A: 8 x 128.\0"
-    "            const int e = item + 0, k = e % 8, m = e / 8;\0"
+    "            const int e = item, k = e % 8, m = e / 8;\0"
     "            const int e = item + 256, k = e % 8, m = e / 8;\0"
     "            const int e = item + 512, k = e % 8, m = e / 8;\0"
     "            const int e = item + 768, k = e % 8, m = e / 8;\0"
     "        // Fetch B: 8 x 128.\0"
-    "            const int e = item + 0, n = e % 128, k = e / 128;\0"
+    "            const int e = item, n = e % 128, k = e / 128;\0"
     "            const int e = item + 256, n = e % 128, k = e / 128;\0"
     "            const int e = item + 512, n = e % 128, k = e / 128;\0"
     "            const int e = item + 768, n = e % 128, k = e / 128;\0"
@@ -1086,35 +1108,35 @@ static const struct { char text[4096]; } rows[] = { {
     "        __local float (*b_tile)[128] = b_tiles[buffer];\0"
     "        k1 += 8;\0"
     "            // Fetch A: 8 x 128.\0"
-    "                const int e = item + 0, k = e % 8, m = e / 8;\0"
+    "                const int e = item, k = e % 8, m = e / 8;\0"
     "                const int e = item + 256, k = e % 8, m = e / 8;\0"
     "                const int e = item + 512, k = e % 8, m = e / 8;\0"
     "                const int e = item + 768, k = e % 8, m = e / 8;\0"
-}, {
     "            // Fetch B: 8 x 128.\0"
-    "                const int e = item + 0, n = e % 128, k = e / 128;\0"
+    "                const int e = item, n = e % 128, k = e / 128;\0"
     "                const int e = item + 256, n = e % 128, k = e / 128;\0"
     "                const int e = item + 512, n = e % 128, k = e / 128;\0"
     "                const int e = item + 768, n = e % 128, k = e / 128;\0"
+}, {
     "        const int depth = min(K - k0, (int) 8);\0"
     "        for (; k + 8 <= depth; k += 8) {\0"
-    "                const float4 b0 = vload4(0, &b_tile[k + 0][local_n * 4]);\0"
-    "                const float4 b1 = vload4(16, &b_tile[k + 0][local_n * 4]);\0"
-    "                const float a0 = a_tile[k + 0][local_m * 8 + 0];\0"
-    "                const float a1 = a_tile[k + 0][local_m * 8 + 1];\0"
-    "                const float a2 = a_tile[k + 0][local_m * 8 + 2];\0"
-    "                const float a3 = a_tile[k + 0][local_m * 8 + 3];\0"
-    "                const float a4 = a_tile[k + 0][local_m * 8 + 4];\0"
+    "                const float4 b0 = vload4(0, &b_tile[k][local_n * 4]);\0"
+    "                const float4 b1 = vload4(16, &b_tile[k][local_n * 4]);\0"
+    "                const float a0 = a_tile[k][local_m * 8];\0"
+    "                const float a1 = a_tile[k][local_m * 8 + 1];\0"
+    "                const float a2 = a_tile[k][local_m * 8 + 2];\0"
+    "                const float a3 = a_tile[k][local_m * 8 + 3];\0"
+    "                const float a4 = a_tile[k][local_m * 8 + 4];\0"
     "                c4_0 += a4 * b0; c4_1 += a4 * b1;\0"
-    "                const float a5 = a_tile[k + 0][local_m * 8 + 5];\0"
+    "                const float a5 = a_tile[k][local_m * 8 + 5];\0"
     "                c5_0 += a5 * b0; c5_1 += a5 * b1;\0"
-    "                const float a6 = a_tile[k + 0][local_m * 8 + 6];\0"
+    "                const float a6 = a_tile[k][local_m * 8 + 6];\0"
     "                c6_0 += a6 * b0; c6_1 += a6 * b1;\0"
-    "                const float a7 = a_tile[k + 0][local_m * 8 + 7];\0"
+    "                const float a7 = a_tile[k][local_m * 8 + 7];\0"
     "                c7_0 += a7 * b0; c7_1 += a7 * b1;\0"
     "                const float4 b0 = vload4(0, &b_tile[k + 1][local_n * 4]);\0"
     "                const float4 b1 = vload4(16, &b_tile[k + 1][local_n * 4]);\0"
-    "                const float a0 = a_tile[k + 1][local_m * 8 + 0];\0"
+    "                const float a0 = a_tile[k + 1][local_m * 8];\0"
     "                const float a1 = a_tile[k + 1][local_m * 8 + 1];\0"
     "                const float a2 = a_tile[k + 1][local_m * 8 + 2];\0"
     "                const float a3 = a_tile[k + 1][local_m * 8 + 3];\0"
@@ -1124,7 +1146,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                const float a7 = a_tile[k + 1][local_m * 8 + 7];\0"
     "                const float4 b0 = vload4(0, &b_tile[k + 2][local_n * 4]);\0"
     "                const float4 b1 = vload4(16, &b_tile[k + 2][local_n * 4]);\0"
-    "                const float a0 = a_tile[k + 2][local_m * 8 + 0];\0"
+    "                const float a0 = a_tile[k + 2][local_m * 8];\0"
     "                const float a1 = a_tile[k + 2][local_m * 8 + 1];\0"
     "                const float a2 = a_tile[k + 2][local_m * 8 + 2];\0"
     "                const float a3 = a_tile[k + 2][local_m * 8 + 3];\0"
@@ -1134,7 +1156,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                const float a7 = a_tile[k + 2][local_m * 8 + 7];\0"
     "                const float4 b0 = vload4(0, &b_tile[k + 3][local_n * 4]);\0"
     "                const float4 b1 = vload4(16, &b_tile[k + 3][local_n * 4]);\0"
-    "                const float a0 = a_tile[k + 3][local_m * 8 + 0];\0"
+    "                const float a0 = a_tile[k + 3][local_m * 8];\0"
     "                const float a1 = a_tile[k + 3][local_m * 8 + 1];\0"
     "                const float a2 = a_tile[k + 3][local_m * 8 + 2];\0"
     "                const float a3 = a_tile[k + 3][local_m * 8 + 3];\0"
@@ -1144,7 +1166,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                const float a7 = a_tile[k + 3][local_m * 8 + 7];\0"
     "                const float4 b0 = vload4(0, &b_tile[k + 4][local_n * 4]);\0"
     "                const float4 b1 = vload4(16, &b_tile[k + 4][local_n * 4]);\0"
-    "                const float a0 = a_tile[k + 4][local_m * 8 + 0];\0"
+    "                const float a0 = a_tile[k + 4][local_m * 8];\0"
     "                const float a1 = a_tile[k + 4][local_m * 8 + 1];\0"
     "                const float a2 = a_tile[k + 4][local_m * 8 + 2];\0"
     "                const float a3 = a_tile[k + 4][local_m * 8 + 3];\0"
@@ -1154,18 +1176,18 @@ static const struct { char text[4096]; } rows[] = { {
     "                const float a7 = a_tile[k + 4][local_m * 8 + 7];\0"
     "                const float4 b0 = vload4(0, &b_tile[k + 5][local_n * 4]);\0"
     "                const float4 b1 = vload4(16, &b_tile[k + 5][local_n * 4]);\0"
-}, {
-    "                const float a0 = a_tile[k + 5][local_m * 8 + 0];\0"
+    "                const float a0 = a_tile[k + 5][local_m * 8];\0"
     "                const float a1 = a_tile[k + 5][local_m * 8 + 1];\0"
     "                const float a2 = a_tile[k + 5][local_m * 8 + 2];\0"
     "                const float a3 = a_tile[k + 5][local_m * 8 + 3];\0"
     "                const float a4 = a_tile[k + 5][local_m * 8 + 4];\0"
+}, {
     "                const float a5 = a_tile[k + 5][local_m * 8 + 5];\0"
     "                const float a6 = a_tile[k + 5][local_m * 8 + 6];\0"
     "                const float a7 = a_tile[k + 5][local_m * 8 + 7];\0"
     "                const float4 b0 = vload4(0, &b_tile[k + 6][local_n * 4]);\0"
     "                const float4 b1 = vload4(16, &b_tile[k + 6][local_n * 4]);\0"
-    "                const float a0 = a_tile[k + 6][local_m * 8 + 0];\0"
+    "                const float a0 = a_tile[k + 6][local_m * 8];\0"
     "                const float a1 = a_tile[k + 6][local_m * 8 + 1];\0"
     "                const float a2 = a_tile[k + 6][local_m * 8 + 2];\0"
     "                const float a3 = a_tile[k + 6][local_m * 8 + 3];\0"
@@ -1175,7 +1197,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                const float a7 = a_tile[k + 6][local_m * 8 + 7];\0"
     "                const float4 b0 = vload4(0, &b_tile[k + 7][local_n * 4]);\0"
     "                const float4 b1 = vload4(16, &b_tile[k + 7][local_n * 4]);\0"
-    "                const float a0 = a_tile[k + 7][local_m * 8 + 0];\0"
+    "                const float a0 = a_tile[k + 7][local_m * 8];\0"
     "                const float a1 = a_tile[k + 7][local_m * 8 + 1];\0"
     "                const float a2 = a_tile[k + 7][local_m * 8 + 2];\0"
     "                const float a3 = a_tile[k + 7][local_m * 8 + 3];\0"
@@ -1189,78 +1211,78 @@ static const struct { char text[4096]; } rows[] = { {
     "                store_vector(alpha * c0_1 + beta * load_vector(out + 64),\0"
     "                        out + 64);\0"
     "            float x[8];\0"
-    "            vstore4(alpha * c0_0, 0, x + 0);\0"
+    "            vstore4(alpha * c0_0, 0, x);\0"
     "            vstore4(alpha * c0_1, 0, x + 4);\0"
     "            for (int i = 0; i < 8; i++) {\0"
     "                const int n = i / 4 * 64 + i % 4;\0"
     "                if (col + n < N)\0"
     "                    store(beta == 0 ? x[i] : x[i] + beta * load(out + n), out + n);\0"
-    "                store_vector(alpha * c1_0, out + 0);\0"
+    "                store_vector(alpha * c1_0, out);\0"
     "                store_vector(alpha * c1_1, out + 64);\0"
-    "                store_vector(alpha * c1_0 + beta * load_vector(out + 0),\0"
+    "                store_vector(alpha * c1_0 + beta * load_vector(out),\0"
     "                store_vector(alpha * c1_1 + beta * load_vector(out + 64),\0"
-    "            vstore4(alpha * c1_0, 0, x + 0);\0"
+    "            vstore4(alpha * c1_0, 0, x);\0"
     "            vstore4(alpha * c1_1, 0, x + 4);\0"
-    "                store_vector(alpha * c2_0, out + 0);\0"
+    "                store_vector(alpha * c2_0, out);\0"
     "                store_vector(alpha * c2_1, out + 64);\0"
-    "                store_vector(alpha * c2_0 + beta * load_vector(out + 0),\0"
+    "                store_vector(alpha * c2_0 + beta * load_vector(out),\0"
     "                store_vector(alpha * c2_1 + beta * load_vector(out + 64),\0"
-    "            vstore4(alpha * c2_0, 0, x + 0);\0"
+    "            vstore4(alpha * c2_0, 0, x);\0"
     "            vstore4(alpha * c2_1, 0, x + 4);\0"
-    "                store_vector(alpha * c3_0, out + 0);\0"
+    "                store_vector(alpha * c3_0, out);\0"
     "                store_vector(alpha * c3_1, out + 64);\0"
-    "                store_vector(alpha * c3_0 + beta * load_vector(out + 0),\0"
+    "                store_vector(alpha * c3_0 + beta * load_vector(out),\0"
     "                store_vector(alpha * c3_1 + beta * load_vector(out + 64),\0"
-    "            vstore4(alpha * c3_0, 0, x + 0);\0"
+    "            vstore4(alpha * c3_0, 0, x);\0"
     "            vstore4(alpha * c3_1, 0, x + 4);\0"
     "    if (row + 4 < M) {\0"
     "        __global half *out = C + (row + 4) * ldc + col;\0"
-    "                store_vector(alpha * c4_0, out + 0);\0"
+    "                store_vector(alpha * c4_0, out);\0"
     "                store_vector(alpha * c4_1, out + 64);\0"
-    "                store_vector(alpha * c4_0 + beta * load_vector(out + 0),\0"
+    "                store_vector(alpha * c4_0 + beta * load_vector(out),\0"
     "                store_vector(alpha * c4_1 + beta * load_vector(out + 64),\0"
-    "            vstore4(alpha * c4_0, 0, x + 0);\0"
+    "            vstore4(alpha * c4_0, 0, x);\0"
     "            vstore4(alpha * c4_1, 0, x + 4);\0"
     "    if (row + 5 < M) {\0"
     "        __global half *out = C + (row + 5) * ldc + col;\0"
-    "                store_vector(alpha * c5_0, out + 0);\0"
-}, {
+    "                store_vector(alpha * c5_0, out);\0"
     "                store_vector(alpha * c5_1, out + 64);\0"
-    "                store_vector(alpha * c5_0 + beta * load_vector(out + 0),\0"
+    "                store_vector(alpha * c5_0 + beta * load_vector(out),\0"
     "                store_vector(alpha * c5_1 + beta * load_vector(out + 64),\0"
-    "            vstore4(alpha * c5_0, 0, x + 0);\0"
+    "            vstore4(alpha * c5_0, 0, x);\0"
     "            vstore4(alpha * c5_1, 0, x + 4);\0"
     "    if (row + 6 < M) {\0"
     "        __global half *out = C + (row + 6) * ldc + col;\0"
-    "                store_vector(alpha * c6_0, out + 0);\0"
+    "                store_vector(alpha * c6_0, out);\0"
+}, {
     "                store_vector(alpha * c6_1, out + 64);\0"
-    "                store_vector(alpha * c6_0 + beta * load_vector(out + 0),\0"
+    "                store_vector(alpha * c6_0 + beta * load_vector(out),\0"
     "                store_vector(alpha * c6_1 + beta * load_vector(out + 64),\0"
-    "            vstore4(alpha * c6_0, 0, x + 0);\0"
+    "            vstore4(alpha * c6_0, 0, x);\0"
     "            vstore4(alpha * c6_1, 0, x + 4);\0"
     "    if (row + 7 < M) {\0"
     "        __global half *out = C + (row + 7) * ldc + col;\0"
-    "                store_vector(alpha * c7_0, out + 0);\0"
+    "                store_vector(alpha * c7_0, out);\0"
     "                store_vector(alpha * c7_1, out + 64);\0"
-    "                store_vector(alpha * c7_0 + beta * load_vector(out + 0),\0"
+    "                store_vector(alpha * c7_0 + beta * load_vector(out),\0"
     "                store_vector(alpha * c7_1 + beta * load_vector(out + 64),\0"
-    "            vstore4(alpha * c7_0, 0, x + 0);\0"
+    "            vstore4(alpha * c7_0, 0, x);\0"
     "            vstore4(alpha * c7_1, 0, x + 4);\0"
     "void kiln_hgemm_tiled_multiply_nt_wgm16_wgn16_tm8_nv2_vec4_kt8_ku8_locala1_localb1_pad0_bufs2_ahead1_mapm0_mapn1_order3_group8_split1_guard1_index32(int M, int N, int K, float alpha, float beta,\0"
-    "            const int e = item + 0, k = e % 8, n = e / 8;\0"
+    "            const int e = item, k = e % 8, n = e / 8;\0"
     "            const int e = item + 256, k = e % 8, n = e / 8;\0"
     "            const int e = item + 512, k = e % 8, n = e / 8;\0"
     "            const int e = item + 768, k = e % 8, n = e / 8;\0"
-    "                const int e = item + 0, k = e % 8, n = e / 8;\0"
+    "                const int e = item, k = e % 8, n = e / 8;\0"
     "                const int e = item + 256, k = e % 8, n = e / 8;\0"
     "                const int e = item + 512, k = e % 8, n = e / 8;\0"
     "                const int e = item + 768, k = e % 8, n = e / 8;\0"
     "void kiln_hgemm_tiled_multiply_tn_wgm16_wgn16_tm8_nv2_vec4_kt8_ku8_locala1_localb1_pad0_bufs2_ahead1_mapm0_mapn1_order3_group8_split1_guard1_index32(int M, int N, int K, float alpha, float beta,\0"
-    "            const int e = item + 0, m = e % 128, k = e / 128;\0"
+    "            const int e = item, m = e % 128, k = e / 128;\0"
     "            const int e = item + 256, m = e % 128, k = e / 128;\0"
     "            const int e = item + 512, m = e % 128, k = e / 128;\0"
     "            const int e = item + 768, m = e % 128, k = e / 128;\0"
-    "                const int e = item + 0, m = e % 128, k = e / 128;\0"
+    "                const int e = item, m = e % 128, k = e / 128;\0"
     "                const int e = item + 256, m = e % 128, k = e / 128;\0"
     "                const int e = item + 512, m = e % 128, k = e / 128;\0"
     "                const int e = item + 768, m = e % 128, k = e / 128;\0"
@@ -1278,7 +1300,7 @@ static const struct { char text[4096]; } rows[] = { {
     "    float a_next0, a_next1;\0"
     "        // Fetch A: 16 x 16.\0"
     "        // Fetch B: 16 x 32.\0"
-    "            const int e = item + 0, n = e % 32, k = e / 32;\0"
+    "            const int e = item, n = e % 32, k = e / 32;\0"
     "            const int e = item + 128, n = e % 32, k = e / 32;\0"
     "            const int e = item + 256, n = e % 32, k = e / 32;\0"
     "            const int e = item + 384, n = e % 32, k = e / 32;\0"
@@ -1286,26 +1308,26 @@ static const struct { char text[4096]; } rows[] = { {
     "        __local float (*b_tile)[32] = b_tiles[buffer];\0"
     "            // Fetch A: 16 x 16.\0"
     "            // Fetch B: 16 x 32.\0"
-    "                const int e = item + 0, n = e % 32, k = e / 32;\0"
+    "                const int e = item, n = e % 32, k = e / 32;\0"
     "                const int e = item + 128, n = e % 32, k = e / 32;\0"
     "                const int e = item + 256, n = e % 32, k = e / 32;\0"
-}, {
     "                const int e = item + 384, n = e % 32, k = e / 32;\0"
-    "                const float b0 = b_tile[k + 0][local_n * 2 + 0];\0"
-    "                const float b1 = b_tile[k + 0][local_n * 2 + 1];\0"
-    "                const float a0 = a_tile[k + 0][local_m * 2 + 0];\0"
-    "                const float a1 = a_tile[k + 0][local_m * 2 + 1];\0"
-    "                const float b0 = b_tile[k + 1][local_n * 2 + 0];\0"
+    "                const float b0 = b_tile[k][local_n * 2];\0"
+    "                const float b1 = b_tile[k][local_n * 2 + 1];\0"
+    "                const float a0 = a_tile[k][local_m * 2];\0"
+    "                const float a1 = a_tile[k][local_m * 2 + 1];\0"
+    "                const float b0 = b_tile[k + 1][local_n * 2];\0"
     "                const float b1 = b_tile[k + 1][local_n * 2 + 1];\0"
-    "                const float a0 = a_tile[k + 1][local_m * 2 + 0];\0"
+    "                const float a0 = a_tile[k + 1][local_m * 2];\0"
+}, {
     "                const float a1 = a_tile[k + 1][local_m * 2 + 1];\0"
-    "                const float b0 = b_tile[k + 2][local_n * 2 + 0];\0"
+    "                const float b0 = b_tile[k + 2][local_n * 2];\0"
     "                const float b1 = b_tile[k + 2][local_n * 2 + 1];\0"
-    "                const float a0 = a_tile[k + 2][local_m * 2 + 0];\0"
+    "                const float a0 = a_tile[k + 2][local_m * 2];\0"
     "                const float a1 = a_tile[k + 2][local_m * 2 + 1];\0"
-    "                const float b0 = b_tile[k + 3][local_n * 2 + 0];\0"
+    "                const float b0 = b_tile[k + 3][local_n * 2];\0"
     "                const float b1 = b_tile[k + 3][local_n * 2 + 1];\0"
-    "                const float a0 = a_tile[k + 3][local_m * 2 + 0];\0"
+    "                const float a0 = a_tile[k + 3][local_m * 2];\0"
     "                const float a1 = a_tile[k + 3][local_m * 2 + 1];\0"
     "    const int ld = (int) get_num_groups(0) * 32;\0"
     "            + (long) get_group_id(2) * get_num_groups(1) * 16 * ld;\0"
@@ -1315,7 +1337,7 @@ static const struct { char text[4096]; } rows[] = { {
     "        out[1] = c1_1;\0"
     "// result is always bitwise the same. A part has room for whole tiles of 16 x 32.\0"
     "void kiln_hgemm_tiled_add_wgm8_wgn16_tm2_nv2_vec1_split32_index32(int M, int N,\0"
-    "    const int row = get_global_id(1), col = (int) get_global_id(0) * 1;\0"
+    "    const int row = get_global_id(1), col = (int) get_global_id(0);\0"
     "    const int ld = (N + 31) / 32 * 32;\0"
     "    const long size = (long) ((M + 15) / 16 * 16) * ld;\0"
     "    float c0_0 = 0;\0"
@@ -1330,9 +1352,9 @@ static const struct { char text[4096]; } rows[] = { {
     "    // C = alpha c + beta C for the 1 x 1 block at (row, col); beta == 0 does not read C.\0"
     "void kiln_hgemm_tiled_multiply_nt_wgm8_wgn16_tm2_nv2_vec1_kt16_ku4_locala1_localb1_pad0_bufs2_ahead1_mapm0_mapn0_order0_group8_split32_guard1_index32(int M, int N, int K,\0"
     "void kiln_hgemm_tiled_multiply_tn_wgm8_wgn16_tm2_nv2_vec1_kt16_ku4_locala1_localb1_pad0_bufs2_ahead1_mapm0_mapn0_order0_group8_split32_guard1_index32(int M, int N, int K,\0"
-    "            const int e = item + 0, m = e % 16, k = e / 16;\0"
+    "            const int e = item, m = e % 16, k = e / 16;\0"
     "            const int e = item + 128, m = e % 16, k = e / 16;\0"
-    "                const int e = item + 0, m = e % 16, k = e / 16;\0"
+    "                const int e = item, m = e % 16, k = e / 16;\0"
     "                const int e = item + 128, m = e % 16, k = e / 16;\0"
     "void kiln_hgemm_tiled_multiply_tt_wgm8_wgn16_tm2_nv2_vec1_kt16_ku4_locala1_localb1_pad0_bufs2_ahead1_mapm0_mapn0_order0_group8_split32_guard1_index32(int M, int N, int K,\0"
     "// A work-group of 4 work-items along L and 16 along K has 16 x 1 of C.\0"
@@ -1342,20 +1364,20 @@ static const struct { char text[4096]; } rows[] = { {
     "        __global const half *restrict Y, long y_offset, long ldy,\0"
     "    __local float4 part[64];\0"
     "    const long l = (long) get_group_id(0) * 16 + along_l * 4;\0"
-    "    const long s = (long) get_group_id(1) * 1;\0"
+    "    const long s = (long) get_group_id(1);\0"
     "    const long from = 0, to = K;\0"
     "    const long y_step = 1;\0"
     "    const long begin = l, first = max(min(l, L - 4), (long) 0);\0"
     "    long k = from + along_k;\0"
     "        for (; k < to; k += 16) {\0"
-    "            const float4 a = (float4) (load(x + min((long) 0, L - 1)), load(x + min((long) 1, L - 1)), load(x + min((long) 2, L - 1)), load(x + min((long) 3, L - 1)));\0"
+    "            const float4 a = (float4) (load(x + min((long) 0, L - 1)), load(x + min((long) 1,\0"
+    "                    L - 1)), load(x + min((long) 2, L - 1)), load(x + min((long) 3, L - 1)));\0"
     "            c0 += a * load(y0 + k * y_step);\0"
     "        for (; k + 48 < to; k += 64) {\0"
     "            const float4 a1 = load_aligned(x + 16 * ldx);\0"
     "            const float4 a2 = load_aligned(x + 32 * ldx);\0"
     "            const float4 a3 = load_aligned(x + 48 * ldx);\0"
-    "            c0 += a0 * load(y0 + (k + 0) * y_step);\0"
-}, {
+    "            c0 += a0 * load(y0 + k * y_step);\0"
     "            c0 += a1 * load(y0 + (k + 16) * y_step);\0"
     "            c0 += a2 * load(y0 + (k + 32) * y_step);\0"
     "            c0 += a3 * load(y0 + (k + 48) * y_step);\0"
@@ -1366,6 +1388,7 @@ static const struct { char text[4096]; } rows[] = { {
     "    for (int half_way = 8; half_way > 0; half_way /= 2) {\0"
     "            part[item] += part[item + half_way * 4];\0"
     "__kernel __attribute__((reqd_work_group_size(16, 4, 1)))\0"
+}, {
     "void kiln_hgemm_thin_multiply_nt_side0_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L, long S, long K, float alpha, float beta,\0"
     "    __local float part[4][64];\0"
     "    __global const half *x2 = X + min(l + 2, L - 1) * ldx;\0"
@@ -1396,7 +1419,7 @@ static const struct { char text[4096]; } rows[] = { {
     "void kiln_hgemm_thin_multiply_tt_side0_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L, long S, long K, float alpha, float beta,\0"
     "// C = alpha op(A) op(B) + beta C for few columns: X is A, C is L x S, row-major.\0"
     "void kiln_hgemm_thin_multiply_nn_side1_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L, long S, long K, float alpha, float beta,\0"
-    "                put(alpha * sums[i], beta, C + (first + i) * ldc + s + 0);\0"
+    "                put(alpha * sums[i], beta, C + (first + i) * ldc + s);\0"
     "void kiln_hgemm_thin_multiply_nt_side1_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L, long S, long K, float alpha, float beta,\0"
     "void kiln_hgemm_thin_multiply_tn_side1_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L, long S, long K, float alpha, float beta,\0"
     "void kiln_hgemm_thin_multiply_tt_side1_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L, long S, long K, float alpha, float beta,\0"
@@ -1404,16 +1427,16 @@ static const struct { char text[4096]; } rows[] = { {
     "// A work-group of 8 x 8 work-items; each computes 4 x 4 of C in registers.\0"
     "// Rows and columns past the end repeat the last one; what is computed from them is not stored.\0"
     "__kernel __attribute__((reqd_work_group_size(8, 8, 1)))\0"
-    "void kiln_hgemm_direct_multiply_nn_wgm8_wgn8_tm4_nv1_vec4_ku1_index32(int M, int N, int K, float alpha, float beta,\0"
+    "void kiln_hgemm_direct_multiply_nn_wgm8_wgn8_tm4_nv1_vec4_ku1_index32(int M, int N, int K,\0"
     "    const int row = (int) get_global_id(1) * 4;\0"
     "    const int col = (int) get_global_id(0) * 4;\0"
     "    if (row >= M || col >= N)\0"
     "        return;\0"
-    "    const int r0 = min(row + 0, M - 1) * lda;\0"
+    "    const int r0 = min(row, M - 1) * lda;\0"
     "    const int r1 = min(row + 1, M - 1) * lda;\0"
     "    const int r2 = min(row + 2, M - 1) * lda;\0"
     "    const int r3 = min(row + 3, M - 1) * lda;\0"
-    "    const int s0 = min(col + 0, N - 1) - col;\0"
+    "    const int s0 = min(col, N - 1) - col;\0"
     "    const int s1 = min(col + 1, N - 1) - col;\0"
     "    const int s2 = min(col + 2, N - 1) - col;\0"
     "    const int s3 = min(col + 3, N - 1) - col;\0"
@@ -1425,10 +1448,9 @@ static const struct { char text[4096]; } rows[] = { {
     "    // Whole vectors of B while none crosses the right edge; else element by element.\0"
     "    if (col + 4 <= N) {\0"
     "        for (; k < K; k++) {\0"
-}, {
-    "                __global const half *b = B + (k + 0) * ldb + col;\0"
-    "                const float4 b0 = load_vector(b + 0);\0"
-    "                __global const half *a = A + (k + 0);\0"
+    "                __global const half *b = B + k * ldb + col;\0"
+    "                const float4 b0 = load_vector(b);\0"
+    "                __global const half *a = A + k;\0"
     "                const float a0 = load(a + r0);\0"
     "                const float a1 = load(a + r1);\0"
     "                const float a2 = load(a + r2);\0"
@@ -1437,15 +1459,16 @@ static const struct { char text[4096]; } rows[] = { {
     "        if (col + 4 <= N) {\0"
     "            float x[4];\0"
     "            for (int n = 0; n < 4 && col + n < N; n++)\0"
-    "void kiln_hgemm_direct_multiply_nt_wgm8_wgn8_tm4_nv1_vec4_ku1_index32(int M, int N, int K, float alpha, float beta,\0"
-    "    const int s0 = min(col + 0, N - 1) * ldb;\0"
+}, {
+    "void kiln_hgemm_direct_multiply_nt_wgm8_wgn8_tm4_nv1_vec4_ku1_index32(int M, int N, int K,\0"
+    "    const int s0 = min(col, N - 1) * ldb;\0"
     "    const int s1 = min(col + 1, N - 1) * ldb;\0"
     "    const int s2 = min(col + 2, N - 1) * ldb;\0"
     "    const int s3 = min(col + 3, N - 1) * ldb;\0"
     "    for (; k < K; k++) {\0"
-    "            __global const half *b = B + (k + 0);\0"
+    "            __global const half *b = B + k;\0"
     "            const float4 b0 = (float4) (load(b + s0), load(b + s1), load(b + s2), load(b + s3));\0"
-    "            __global const half *a = A + (k + 0);\0"
+    "            __global const half *a = A + k;\0"
     "            const float a0 = load(a + r0);\0"
     "            c0_0 += a0 * b0;\0"
     "            const float a1 = load(a + r1);\0"
@@ -1454,49 +1477,48 @@ static const struct { char text[4096]; } rows[] = { {
     "            c2_0 += a2 * b0;\0"
     "            const float a3 = load(a + r3);\0"
     "            c3_0 += a3 * b0;\0"
-    "void kiln_hgemm_direct_multiply_tn_wgm8_wgn8_tm4_nv1_vec4_ku1_index32(int M, int N, int K, float alpha, float beta,\0"
-    "    const int r0 = min(row + 0, M - 1);\0"
+    "void kiln_hgemm_direct_multiply_tn_wgm8_wgn8_tm4_nv1_vec4_ku1_index32(int M, int N, int K,\0"
+    "    const int r0 = min(row, M - 1);\0"
     "    const int r1 = min(row + 1, M - 1);\0"
     "    const int r2 = min(row + 2, M - 1);\0"
     "    const int r3 = min(row + 3, M - 1);\0"
-    "                __global const half *a = A + (k + 0) * lda;\0"
-    "void kiln_hgemm_direct_multiply_tt_wgm8_wgn8_tm4_nv1_vec4_ku1_index32(int M, int N, int K, float alpha, float beta,\0"
-    "            __global const half *a = A + (k + 0) * lda;\0"
+    "                __global const half *a = A + k * lda;\0"
+    "void kiln_hgemm_direct_multiply_tt_wgm8_wgn8_tm4_nv1_vec4_ku1_index32(int M, int N, int K,\0"
+    "            __global const half *a = A + k * lda;\0"
     "// A work-group of 8 x 8 work-items; each computes 1 x 1 of C in registers.\0"
-    "void kiln_hgemm_direct_multiply_nn_wgm8_wgn8_tm1_nv1_vec1_ku1_index64(long M, long N, long K, float alpha, float beta,\0"
-    "    const long row = (long) get_global_id(1) * 1;\0"
-    "    const long col = (long) get_global_id(0) * 1;\0"
-    "    const long r0 = min(row + 0, M - 1) * lda;\0"
-    "    const long s0 = min(col + 0, N - 1);\0"
+    "void kiln_hgemm_direct_multiply_nn_wgm8_wgn8_tm1_nv1_vec1_ku1_index64(long M, long N, long K,\0"
+    "    const long row = (long) get_global_id(1);\0"
+    "    const long col = (long) get_global_id(0);\0"
+    "    const long r0 = min(row, M - 1) * lda;\0"
+    "    const long s0 = min(col, N - 1);\0"
     "    long k = 0;\0"
-    "            __global const half *b = B + (k + 0) * ldb;\0"
+    "            __global const half *b = B + k * ldb;\0"
     "            const float b0 = load(b + s0);\0"
-    "void kiln_hgemm_direct_multiply_nt_wgm8_wgn8_tm1_nv1_vec1_ku1_index64(long M, long N, long K, float alpha, float beta,\0"
-    "    const long s0 = min(col + 0, N - 1) * ldb;\0"
-    "void kiln_hgemm_direct_multiply_tn_wgm8_wgn8_tm1_nv1_vec1_ku1_index64(long M, long N, long K, float alpha, float beta,\0"
-    "    const long r0 = min(row + 0, M - 1);\0"
-    "void kiln_hgemm_direct_multiply_tt_wgm8_wgn8_tm1_nv1_vec1_ku1_index64(long M, long N, long K, float alpha, float beta,\0"
+    "void kiln_hgemm_direct_multiply_nt_wgm8_wgn8_tm1_nv1_vec1_ku1_index64(long M, long N, long K,\0"
+    "    const long s0 = min(col, N - 1) * ldb;\0"
+    "void kiln_hgemm_direct_multiply_tn_wgm8_wgn8_tm1_nv1_vec1_ku1_index64(long M, long N, long K,\0"
+    "    const long r0 = min(row, M - 1);\0"
+    "void kiln_hgemm_direct_multiply_tt_wgm8_wgn8_tm1_nv1_vec1_ku1_index64(long M, long N, long K,\0"
     "// A work-group of 1 x 1 work-items; each computes 4 x 4 of C in registers.\0"
-    "void kiln_hgemm_direct_multiply_nn_wgm1_wgn1_tm4_nv1_vec4_ku1_index64(long M, long N, long K, float alpha, float beta,\0"
+    "void kiln_hgemm_direct_multiply_nn_wgm1_wgn1_tm4_nv1_vec4_ku1_index64(long M, long N, long K,\0"
     "    const long row = (long) get_global_id(1) * 4;\0"
     "    const long col = (long) get_global_id(0) * 4;\0"
     "    const long r1 = min(row + 1, M - 1) * lda;\0"
     "    const long r2 = min(row + 2, M - 1) * lda;\0"
     "    const long r3 = min(row + 3, M - 1) * lda;\0"
-    "    const long s0 = min(col + 0, N - 1) - col;\0"
+    "    const long s0 = min(col, N - 1) - col;\0"
     "    const long s1 = min(col + 1, N - 1) - col;\0"
     "    const long s2 = min(col + 2, N - 1) - col;\0"
     "    const long s3 = min(col + 3, N - 1) - col;\0"
-    "void kiln_hgemm_direct_multiply_nt_wgm1_wgn1_tm4_nv1_vec4_ku1_index64(long M, long N, long K, float alpha, float beta,\0"
+    "void kiln_hgemm_direct_multiply_nt_wgm1_wgn1_tm4_nv1_vec4_ku1_index64(long M, long N, long K,\0"
     "    const long s1 = min(col + 1, N - 1) * ldb;\0"
     "    const long s2 = min(col + 2, N - 1) * ldb;\0"
     "    const long s3 = min(col + 3, N - 1) * ldb;\0"
-    "void kiln_hgemm_direct_multiply_tn_wgm1_wgn1_tm4_nv1_vec4_ku1_index64(long M, long N, long K, float alpha, float beta,\0"
+    "void kiln_hgemm_direct_multiply_tn_wgm1_wgn1_tm4_nv1_vec4_ku1_index64(long M, long N, long K,\0"
     "    const long r1 = min(row + 1, M - 1);\0"
     "    const long r2 = min(row + 2, M - 1);\0"
     "    const long r3 = min(row + 3, M - 1);\0"
-    "void kiln_hgemm_direct_multiply_tt_wgm1_wgn1_tm4_nv1_vec4_ku1_index64(long M, long N, long K, float alpha, float beta,\0"
-}, {
+    "void kiln_hgemm_direct_multiply_tt_wgm1_wgn1_tm4_nv1_vec4_ku1_index64(long M, long N, long K,\0"
     "// Elements of float are computed with as float. A product and a sum are fused where the device does\0"
     "static float load(__global const float *p)\0"
     "    return *p;\0"
@@ -1506,7 +1528,7 @@ static const struct { char text[4096]; } rows[] = { {
     "    return vload16(0, p);\0"
     "static void store_vector(float16 x, __global float *p)\0"
     "    vstore16(x, 0, p);\0"
-    "void kiln_sgemm_fused_multiply_nn_tm4_nv4_vec16_mb8_kc64_ku1(long M, long N, long K, float alpha, float beta,\0"
+    "void kiln_sgemm_fused_multiply_nn_tm4_nv4_vec16_mb8_kc64_ku1(long M, long N, long K, float alpha,\0"
     "        __global const float *restrict A, long a_offset, long lda,\0"
     "        __global const float *restrict B, long b_offset, long ldb,\0"
     "        __global float *restrict C, long c_offset, long ldc)\0"
@@ -1514,6 +1536,7 @@ static const struct { char text[4096]; } rows[] = { {
     "    __local float panel[4096];\0"
     "    __local float sums[2048];\0"
     "    // Panels are up to 4 vectors of columns wide, slices up to 64 of K deep. All are\0"
+}, {
     "    const long vectors = (N + 15) / 16, panels = (vectors + 3) / 4;\0"
     "    const long slices = max((K + 63) / 64, (long) 1), slice = (K + slices - 1) / slices;\0"
     "        const long width = vectors * (this_panel + 1) / panels - vector, col = vector * 16;\0"
@@ -1524,7 +1547,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                    for (long i = whole * 16; i < width * 16; i++)\0"
     "                __local float *sum = sums + (slices > 1 ? block * 256 : 0);\0"
     "                __global const float *restrict a = A + k0;\0"
-    "                    // as in a block of 4.\0"
+    "                    // vectors lie as in a block of 4.\0"
     "                    float16 c0_0 = 0;\0"
     "                    float16 c1_0 = 0;\0"
     "                    float16 c2_0 = 0;\0"
@@ -1564,37 +1587,46 @@ static const struct { char text[4096]; } rows[] = { {
     "                    vstore16(c0_0, 0, sum); vstore16(c0_1, 1, sum); vstore16(c0_2, 2, sum);\0"
     "                    vstore16(c1_0, 4, sum); vstore16(c1_1, 5, sum); vstore16(c1_2, 6, sum);\0"
     "                    vstore16(c2_0, 8, sum); vstore16(c2_1, 9, sum); vstore16(c2_2, 10, sum);\0"
-}, {
     "                    vstore16(c3_0, 12, sum); vstore16(c3_1, 13, sum); vstore16(c3_2, 14, sum);\0"
     "                if (width == 4) {\0"
-    "                    // Adds the slice's share of a block of 4 rows and 4 vectors to `sum`, where vectors lie\0"
+    "                    // Adds the slice's share of a block of 4 rows and 4 vectors to `sum`, where\0"
     "                    float16 c0_0 = 0, c0_1 = 0, c0_2 = 0, c0_3 = 0;\0"
     "                    float16 c1_0 = 0, c1_1 = 0, c1_2 = 0, c1_3 = 0;\0"
     "                    float16 c2_0 = 0, c2_1 = 0, c2_2 = 0, c2_3 = 0;\0"
     "                    float16 c3_0 = 0, c3_1 = 0, c3_2 = 0, c3_3 = 0;\0"
-    "                        c0_0 = vload16(0, sum); c0_1 = vload16(1, sum); c0_2 = vload16(2, sum); c0_3 = vload16(3, sum);\0"
-    "                        c1_0 = vload16(4, sum); c1_1 = vload16(5, sum); c1_2 = vload16(6, sum); c1_3 = vload16(7, sum);\0"
-    "                        c2_0 = vload16(8, sum); c2_1 = vload16(9, sum); c2_2 = vload16(10, sum); c2_3 = vload16(11, sum);\0"
-    "                        c3_0 = vload16(12, sum); c3_1 = vload16(13, sum); c3_2 = vload16(14, sum); c3_3 = vload16(15, sum);\0"
+    "                        c0_0 = vload16(0, sum); c0_1 = vload16(1, sum); c0_2 = vload16(2,\0"
+    "                                sum); c0_3 = vload16(3, sum);\0"
+    "                        c1_0 = vload16(4, sum); c1_1 = vload16(5, sum); c1_2 = vload16(6,\0"
+    "                                sum); c1_3 = vload16(7, sum);\0"
+    "                        c2_0 = vload16(8, sum); c2_1 = vload16(9, sum); c2_2 = vload16(10,\0"
+}, {
+    "                                sum); c2_3 = vload16(11, sum);\0"
+    "                        c3_0 = vload16(12, sum); c3_1 = vload16(13, sum); c3_2 = vload16(14,\0"
+    "                                sum); c3_3 = vload16(15, sum);\0"
     "                            const float16 b3 = vload16(3, b);\0"
     "                            c0_0 += a0 * b0; c0_1 += a0 * b1; c0_2 += a0 * b2; c0_3 += a0 * b3;\0"
     "                            c1_0 += a1 * b0; c1_1 += a1 * b1; c1_2 += a1 * b2; c1_3 += a1 * b3;\0"
     "                            c2_0 += a2 * b0; c2_1 += a2 * b1; c2_2 += a2 * b2; c2_3 += a2 * b3;\0"
     "                            c3_0 += a3 * b0; c3_1 += a3 * b1; c3_2 += a3 * b2; c3_3 += a3 * b3;\0"
-    "                    vstore16(c0_0, 0, sum); vstore16(c0_1, 1, sum); vstore16(c0_2, 2, sum); vstore16(c0_3, 3, sum);\0"
-    "                    vstore16(c1_0, 4, sum); vstore16(c1_1, 5, sum); vstore16(c1_2, 6, sum); vstore16(c1_3, 7, sum);\0"
-    "                    vstore16(c2_0, 8, sum); vstore16(c2_1, 9, sum); vstore16(c2_2, 10, sum); vstore16(c2_3, 11, sum);\0"
-    "                    vstore16(c3_0, 12, sum); vstore16(c3_1, 13, sum); vstore16(c3_2, 14, sum); vstore16(c3_3, 15, sum);\0"
+    "                    vstore16(c0_0, 0, sum); vstore16(c0_1, 1, sum); vstore16(c0_2, 2,\0"
+    "                            sum); vstore16(c0_3, 3, sum);\0"
+    "                    vstore16(c1_0, 4, sum); vstore16(c1_1, 5, sum); vstore16(c1_2, 6,\0"
+    "                            sum); vstore16(c1_3, 7, sum);\0"
+    "                    vstore16(c2_0, 8, sum); vstore16(c2_1, 9, sum); vstore16(c2_2, 10,\0"
+    "                            sum); vstore16(c2_3, 11, sum);\0"
+    "                    vstore16(c3_0, 12, sum); vstore16(c3_1, 13, sum); vstore16(c3_2, 14,\0"
+    "                            sum); vstore16(c3_3, 15, sum);\0"
     "                        __global float *out = C + (row + m) * ldc + col;\0"
     "                        __local const float *x = sum + m * 64;\0"
     "                        for (; n + 16 <= min(width * 16, N - col); n += 16)\0"
     "                                store_vector(alpha * vload16(0, x + n), out + n);\0"
-    "                                store_vector(alpha * vload16(0, x + n) + beta * load_vector(out + n), out + n);\0"
+    "                                store_vector(alpha * vload16(0, x + n) + beta * load_vector(out\0"
+    "                                        + n), out + n);\0"
     "                        for (; n < min(width * 16, N - col); n++)\0"
-    "void kiln_sgemm_fused_multiply_nt_tm4_nv4_vec16_mb8_kc64_ku1(long M, long N, long K, float alpha, float beta,\0"
+    "void kiln_sgemm_fused_multiply_nt_tm4_nv4_vec16_mb8_kc64_ku1(long M, long N, long K, float alpha,\0"
     "                __local float *out = panel + v * 16;\0"
     "                __global const float *in = B + k0;\0"
-    "                const long l0 = min(col + v * 16 + 0, N - 1) * ldb;\0"
+    "                const long l0 = min(col + v * 16, N - 1) * ldb;\0"
     "                const long l1 = min(col + v * 16 + 1, N - 1) * ldb;\0"
     "                const long l2 = min(col + v * 16 + 2, N - 1) * ldb;\0"
     "                const long l3 = min(col + v * 16 + 3, N - 1) * ldb;\0"
@@ -1616,7 +1648,6 @@ static const struct { char text[4096]; } rows[] = { {
     "                    const float16 x0_2 = load_vector(in + l2);\0"
     "                    const float16 x0_3 = load_vector(in + l3);\0"
     "                    const float16 x0_4 = load_vector(in + l4);\0"
-}, {
     "                    const float16 x0_5 = load_vector(in + l5);\0"
     "                    const float16 x0_6 = load_vector(in + l6);\0"
     "                    const float16 x0_7 = load_vector(in + l7);\0"
@@ -1627,6 +1658,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                    const float16 x0_12 = load_vector(in + l12);\0"
     "                    const float16 x0_13 = load_vector(in + l13);\0"
     "                    const float16 x0_14 = load_vector(in + l14);\0"
+}, {
     "                    const float16 x0_15 = load_vector(in + l15);\0"
     "                    const float16 x1_0 = (float16)(x0_0.even, x0_1.even);\0"
     "                    const float16 x1_8 = (float16)(x0_0.odd, x0_1.odd);\0"
@@ -1673,7 +1705,6 @@ static const struct { char text[4096]; } rows[] = { {
     "                    const float16 x3_5 = (float16)(x2_10.even, x2_11.even);\0"
     "                    const float16 x3_13 = (float16)(x2_10.odd, x2_11.odd);\0"
     "                    const float16 x3_6 = (float16)(x2_12.even, x2_13.even);\0"
-}, {
     "                    const float16 x3_14 = (float16)(x2_12.odd, x2_13.odd);\0"
     "                    const float16 x3_7 = (float16)(x2_14.even, x2_15.even);\0"
     "                    const float16 x3_15 = (float16)(x2_14.odd, x2_15.odd);\0"
@@ -1683,6 +1714,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                    const float16 x4_9 = (float16)(x3_2.odd, x3_3.odd);\0"
     "                    const float16 x4_2 = (float16)(x3_4.even, x3_5.even);\0"
     "                    const float16 x4_10 = (float16)(x3_4.odd, x3_5.odd);\0"
+}, {
     "                    const float16 x4_3 = (float16)(x3_6.even, x3_7.even);\0"
     "                    const float16 x4_11 = (float16)(x3_6.odd, x3_7.odd);\0"
     "                    const float16 x4_4 = (float16)(x3_8.even, x3_9.even);\0"
@@ -1693,7 +1725,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                    const float16 x4_14 = (float16)(x3_12.odd, x3_13.odd);\0"
     "                    const float16 x4_7 = (float16)(x3_14.even, x3_15.even);\0"
     "                    const float16 x4_15 = (float16)(x3_14.odd, x3_15.odd);\0"
-    "                    vstore16(x4_0, 0, out + 0);\0"
+    "                    vstore16(x4_0, 0, out);\0"
     "                    vstore16(x4_1, 0, out + 64);\0"
     "                    vstore16(x4_2, 0, out + 128);\0"
     "                    vstore16(x4_3, 0, out + 192);\0"
@@ -1718,12 +1750,12 @@ static const struct { char text[4096]; } rows[] = { {
     "                    out[13] = load(in + l13);\0"
     "                    out[14] = load(in + l14);\0"
     "                    out[15] = load(in + l15);\0"
-    "void kiln_sgemm_fused_multiply_tn_tm4_nv4_vec16_mb8_kc64_ku1(long M, long N, long K, float alpha, float beta,\0"
+    "void kiln_sgemm_fused_multiply_tn_tm4_nv4_vec16_mb8_kc64_ku1(long M, long N, long K, float alpha,\0"
     "                __global const float *restrict a = A + k0 * lda;\0"
-    "void kiln_sgemm_fused_multiply_tt_tm4_nv4_vec16_mb8_kc64_ku1(long M, long N, long K, float alpha, float beta,\0"
+    "void kiln_sgemm_fused_multiply_tt_tm4_nv4_vec16_mb8_kc64_ku1(long M, long N, long K, float alpha,\0"
     "// Packs a matrix into panels of 48: panel p holds, for every k, the lines p * 48 to\0"
     "// p * 48 + 47 side by side. Lines past the end repeat the last one; what is\0"
-    "void kiln_sgemm_packed_packb_n_nv3_vec16(long lines, long K, __global const float *restrict X, long x_offset, long ldx,\0"
+    "void kiln_sgemm_packed_packb_n_nv3_vec16(long lines, long K, __global const float *restrict X,\0"
     "    const long line = get_group_id(0) * 48;\0"
     "    __global float *restrict out = packed + at + line * K + k0 * 48;\0"
     "    __global const float *restrict in = X + x_offset + k0 * ldx + line;\0"
@@ -1736,8 +1768,7 @@ static const struct { char text[4096]; } rows[] = { {
     "// C = alpha A B + beta C from A as it is and packed B; C is M x N, row-major.\0"
     "// Packed B is panel after panel, each K x 48. A work-group is one work-item; it computes up to\0"
     "// 2 x 2 blocks of 8 x 48, each block held in registers.\0"
-    "void kiln_sgemm_packed_multiply_n_tm8_nv3_vec16_mp2_np2_kc256_ku1_packa0(long M, long N, long K, float alpha, float beta,\0"
-}, {
+    "void kiln_sgemm_packed_multiply_n_tm8_nv3_vec16_mp2_np2_kc256_ku1_packa0(long M, long N, long K,\0"
     "    const long first_row = get_group_id(1) * 16, end_row = min(first_row + 16, M);\0"
     "    const long first_col = get_group_id(0) * 96, end_col = min(first_col + 96, N);\0"
     "    __local float sums[1536];\0"
@@ -1748,8 +1779,9 @@ static const struct { char text[4096]; } rows[] = { {
     "        for (long row = first_row; row < end_row; row += 8) {\0"
     "            __global const float *restrict b = packed_b + b_at + col * K + k0 * 48;\0"
     "            __global const float *restrict a = A + k0;\0"
-    "            const long r0 = min(row + 0, M - 1) * lda;\0"
+    "            const long r0 = min(row, M - 1) * lda;\0"
     "            const long r1 = min(row + 1, M - 1) * lda;\0"
+}, {
     "            const long r2 = min(row + 2, M - 1) * lda;\0"
     "            const long r3 = min(row + 3, M - 1) * lda;\0"
     "            const long r4 = min(row + 4, M - 1) * lda;\0"
@@ -1801,10 +1833,9 @@ static const struct { char text[4096]; } rows[] = { {
     "                vstore16(c4_0, 12, sum); vstore16(c4_1, 13, sum); vstore16(c4_2, 14, sum);\0"
     "                vstore16(c5_0, 15, sum); vstore16(c5_1, 16, sum); vstore16(c5_2, 17, sum);\0"
     "                vstore16(c6_0, 18, sum); vstore16(c6_1, 19, sum); vstore16(c6_2, 20, sum);\0"
-}, {
     "                vstore16(c7_0, 21, sum); vstore16(c7_1, 22, sum); vstore16(c7_2, 23, sum);\0"
-    "                // C = alpha c + beta C for the 8 x 48 block at (row, col); beta == 0 does not read C.\0"
-    "                    __global float *out = C + (row + 0) * ldc + col;\0"
+    "                // C = alpha c + beta C for the 8 x 48 block at (row, col); beta == 0 does not read\0"
+    "                    __global float *out = C + row * ldc + col;\0"
     "                    if (col + 48 <= N) {\0"
     "                            store_vector(alpha * c0_1, out + 16);\0"
     "                            store_vector(alpha * c0_2, out + 32);\0"
@@ -1812,8 +1843,9 @@ static const struct { char text[4096]; } rows[] = { {
     "                            store_vector(alpha * c0_2 + beta * load_vector(out + 32),\0"
     "                                    out + 32);\0"
     "                        float x[48];\0"
-    "                        vstore16(alpha * c0_0, 0, x + 0);\0"
+    "                        vstore16(alpha * c0_0, 0, x);\0"
     "                        vstore16(alpha * c0_1, 0, x + 16);\0"
+}, {
     "                        vstore16(alpha * c0_2, 0, x + 32);\0"
     "                        for (int n = 0; n < 48 && col + n < N; n++)\0"
     "                    __global float *out = C + (row + 1) * ldc + col;\0"
@@ -1821,7 +1853,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                            store_vector(alpha * c1_2, out + 32);\0"
     "                            store_vector(alpha * c1_1 + beta * load_vector(out + 16),\0"
     "                            store_vector(alpha * c1_2 + beta * load_vector(out + 32),\0"
-    "                        vstore16(alpha * c1_0, 0, x + 0);\0"
+    "                        vstore16(alpha * c1_0, 0, x);\0"
     "                        vstore16(alpha * c1_1, 0, x + 16);\0"
     "                        vstore16(alpha * c1_2, 0, x + 32);\0"
     "                    __global float *out = C + (row + 2) * ldc + col;\0"
@@ -1829,67 +1861,67 @@ static const struct { char text[4096]; } rows[] = { {
     "                            store_vector(alpha * c2_2, out + 32);\0"
     "                            store_vector(alpha * c2_1 + beta * load_vector(out + 16),\0"
     "                            store_vector(alpha * c2_2 + beta * load_vector(out + 32),\0"
-    "                        vstore16(alpha * c2_0, 0, x + 0);\0"
+    "                        vstore16(alpha * c2_0, 0, x);\0"
     "                        vstore16(alpha * c2_1, 0, x + 16);\0"
     "                        vstore16(alpha * c2_2, 0, x + 32);\0"
     "                if (row + 3 < M) {\0"
     "                    __global float *out = C + (row + 3) * ldc + col;\0"
-    "                            store_vector(alpha * c3_0, out + 0);\0"
+    "                            store_vector(alpha * c3_0, out);\0"
     "                            store_vector(alpha * c3_1, out + 16);\0"
     "                            store_vector(alpha * c3_2, out + 32);\0"
-    "                            store_vector(alpha * c3_0 + beta * load_vector(out + 0),\0"
+    "                            store_vector(alpha * c3_0 + beta * load_vector(out),\0"
     "                            store_vector(alpha * c3_1 + beta * load_vector(out + 16),\0"
     "                            store_vector(alpha * c3_2 + beta * load_vector(out + 32),\0"
-    "                        vstore16(alpha * c3_0, 0, x + 0);\0"
+    "                        vstore16(alpha * c3_0, 0, x);\0"
     "                        vstore16(alpha * c3_1, 0, x + 16);\0"
     "                        vstore16(alpha * c3_2, 0, x + 32);\0"
     "                if (row + 4 < M) {\0"
     "                    __global float *out = C + (row + 4) * ldc + col;\0"
-    "                            store_vector(alpha * c4_0, out + 0);\0"
+    "                            store_vector(alpha * c4_0, out);\0"
     "                            store_vector(alpha * c4_1, out + 16);\0"
     "                            store_vector(alpha * c4_2, out + 32);\0"
-    "                            store_vector(alpha * c4_0 + beta * load_vector(out + 0),\0"
+    "                            store_vector(alpha * c4_0 + beta * load_vector(out),\0"
     "                            store_vector(alpha * c4_1 + beta * load_vector(out + 16),\0"
     "                            store_vector(alpha * c4_2 + beta * load_vector(out + 32),\0"
-    "                        vstore16(alpha * c4_0, 0, x + 0);\0"
+    "                        vstore16(alpha * c4_0, 0, x);\0"
     "                        vstore16(alpha * c4_1, 0, x + 16);\0"
     "                        vstore16(alpha * c4_2, 0, x + 32);\0"
     "                if (row + 5 < M) {\0"
     "                    __global float *out = C + (row + 5) * ldc + col;\0"
-    "                            store_vector(alpha * c5_0, out + 0);\0"
+    "                            store_vector(alpha * c5_0, out);\0"
     "                            store_vector(alpha * c5_1, out + 16);\0"
     "                            store_vector(alpha * c5_2, out + 32);\0"
-    "                            store_vector(alpha * c5_0 + beta * load_vector(out + 0),\0"
+    "                            store_vector(alpha * c5_0 + beta * load_vector(out),\0"
     "                            store_vector(alpha * c5_1 + beta * load_vector(out + 16),\0"
     "                            store_vector(alpha * c5_2 + beta * load_vector(out + 32),\0"
-}, {
-    "                        vstore16(alpha * c5_0, 0, x + 0);\0"
+    "                        vstore16(alpha * c5_0, 0, x);\0"
     "                        vstore16(alpha * c5_1, 0, x + 16);\0"
     "                        vstore16(alpha * c5_2, 0, x + 32);\0"
     "                if (row + 6 < M) {\0"
     "                    __global float *out = C + (row + 6) * ldc + col;\0"
-    "                            store_vector(alpha * c6_0, out + 0);\0"
+    "                            store_vector(alpha * c6_0, out);\0"
     "                            store_vector(alpha * c6_1, out + 16);\0"
     "                            store_vector(alpha * c6_2, out + 32);\0"
-    "                            store_vector(alpha * c6_0 + beta * load_vector(out + 0),\0"
+    "                            store_vector(alpha * c6_0 + beta * load_vector(out),\0"
     "                            store_vector(alpha * c6_1 + beta * load_vector(out + 16),\0"
     "                            store_vector(alpha * c6_2 + beta * load_vector(out + 32),\0"
-    "                        vstore16(alpha * c6_0, 0, x + 0);\0"
+    "                        vstore16(alpha * c6_0, 0, x);\0"
     "                        vstore16(alpha * c6_1, 0, x + 16);\0"
+}, {
     "                        vstore16(alpha * c6_2, 0, x + 32);\0"
     "                if (row + 7 < M) {\0"
     "                    __global float *out = C + (row + 7) * ldc + col;\0"
-    "                            store_vector(alpha * c7_0, out + 0);\0"
+    "                            store_vector(alpha * c7_0, out);\0"
     "                            store_vector(alpha * c7_1, out + 16);\0"
     "                            store_vector(alpha * c7_2, out + 32);\0"
-    "                            store_vector(alpha * c7_0 + beta * load_vector(out + 0),\0"
+    "                            store_vector(alpha * c7_0 + beta * load_vector(out),\0"
     "                            store_vector(alpha * c7_1 + beta * load_vector(out + 16),\0"
     "                            store_vector(alpha * c7_2 + beta * load_vector(out + 32),\0"
-    "                        vstore16(alpha * c7_0, 0, x + 0);\0"
+    "                        vstore16(alpha * c7_0, 0, x);\0"
     "                        vstore16(alpha * c7_1, 0, x + 16);\0"
     "                        vstore16(alpha * c7_2, 0, x + 32);\0"
     "            sum += 384;\0"
-    "void kiln_sgemm_packed_packb_t_nv3_vec16(long lines, long K, __global const float *restrict X, long x_offset, long ldx,\0"
+    "void kiln_sgemm_packed_packb_t_nv3_vec16(long lines, long K, __global const float *restrict X,\0"
     "    __global const float *restrict in = X + x_offset + k0;\0"
     "    const long l32 = min(line + 32, lines - 1) * ldx;\0"
     "    const long l33 = min(line + 33, lines - 1) * ldx;\0"
@@ -1924,9 +1956,9 @@ static const struct { char text[4096]; } rows[] = { {
     "        out[45] = load(in + l45);\0"
     "        out[46] = load(in + l46);\0"
     "        out[47] = load(in + l47);\0"
-    "void kiln_sgemm_packed_multiply_t_tm8_nv3_vec16_mp2_np2_kc256_ku1_packa0(long M, long N, long K, float alpha, float beta,\0"
+    "void kiln_sgemm_packed_multiply_t_tm8_nv3_vec16_mp2_np2_kc256_ku1_packa0(long M, long N, long K,\0"
     "            __global const float *restrict a = A + k0 * lda;\0"
-    "            const long r0 = min(row + 0, M - 1);\0"
+    "            const long r0 = min(row, M - 1);\0"
     "            const long r1 = min(row + 1, M - 1);\0"
     "            const long r2 = min(row + 2, M - 1);\0"
     "            const long r3 = min(row + 3, M - 1);\0"
@@ -1939,11 +1971,10 @@ static const struct { char text[4096]; } rows[] = { {
     "    return vload8(0, p);\0"
     "static void store_vector(float8 x, __global float *p)\0"
     "    vstore8(x, 0, p);\0"
-}, {
-    "void kiln_sgemm_packed_packa_n_tm3_vec8(long lines, long K, __global const float *restrict X, long x_offset, long ldx,\0"
-    "void kiln_sgemm_packed_packb_n_nv4_vec8(long lines, long K, __global const float *restrict X, long x_offset, long ldx,\0"
+    "void kiln_sgemm_packed_packa_n_tm3_vec8(long lines, long K, __global const float *restrict X,\0"
+    "void kiln_sgemm_packed_packb_n_nv4_vec8(long lines, long K, __global const float *restrict X,\0"
     "// 2 x 1 blocks of 3 x 32, each block held in registers.\0"
-    "void kiln_sgemm_packed_multiply_tm3_nv4_vec8_mp2_np1_kc384_ku1_packa1(long M, long N, long K, float alpha, float beta,\0"
+    "void kiln_sgemm_packed_multiply_tm3_nv4_vec8_mp2_np1_kc384_ku1_packa1(long M, long N, long K,\0"
     "    const long first_row = get_group_id(1) * 6, end_row = min(first_row + 6, M);\0"
     "    const long first_col = get_group_id(0) * 32, end_col = min(first_col + 32, N);\0"
     "    __local float sums[192];\0"
@@ -1951,10 +1982,11 @@ static const struct { char text[4096]; } rows[] = { {
     "    for (long k0 = 0; k0 == 0 || k0 < K; k0 += 384) {\0"
     "        const long depth = min(K - k0, (long) 384);\0"
     "            if (k0 + 384 < K) {\0"
-    "void kiln_sgemm_packed_packb_t_nv4_vec8(long lines, long K, __global const float *restrict X, long x_offset, long ldx,\0"
-    "void kiln_sgemm_packed_packa_t_tm3_vec8(long lines, long K, __global const float *restrict X, long x_offset, long ldx,\0"
+    "void kiln_sgemm_packed_packb_t_nv4_vec8(long lines, long K, __global const float *restrict X,\0"
+    "void kiln_sgemm_packed_packa_t_tm3_vec8(long lines, long K, __global const float *restrict X,\0"
+}, {
     "// it with blocks of 6 rows of A, as they lie; a block of C is held in registers.\0"
-    "void kiln_sgemm_fused_multiply_nn_tm6_nv2_vec8_mb16_kc256_ku4(long M, long N, long K, float alpha, float beta,\0"
+    "void kiln_sgemm_fused_multiply_nn_tm6_nv2_vec8_mb16_kc256_ku4(long M, long N, long K, float alpha,\0"
     "    // A slice of a panel: for every k, the panel's columns of B side by side, 16 apart.\0"
     "    // Panels are up to 2 vectors of columns wide, slices up to 256 of K deep. All are\0"
     "    const long blocks = (M + 5) / 6;\0"
@@ -1966,8 +1998,8 @@ static const struct { char text[4096]; } rows[] = { {
     "                const long row = (chunk + block) * 6;\0"
     "                const long r4 = min(row + 4, M - 1) * lda;\0"
     "                const long r5 = min(row + 5, M - 1) * lda;\0"
-    "                    // Adds the slice's share of a block of 6 rows and 1 vectors to `sum`, where vectors lie\0"
-    "                    // as in a block of 2.\0"
+    "                    // Adds the slice's share of a block of 6 rows and 1 vectors to `sum`, where\0"
+    "                    // vectors lie as in a block of 2.\0"
     "                    float8 c4_0 = 0;\0"
     "                    float8 c5_0 = 0;\0"
     "                        c1_0 = vload8(2, sum);\0"
@@ -1986,7 +2018,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                    vstore8(c3_0, 6, sum);\0"
     "                    vstore8(c4_0, 8, sum);\0"
     "                    vstore8(c5_0, 10, sum);\0"
-    "                    // Adds the slice's share of a block of 6 rows and 2 vectors to `sum`, where vectors lie\0"
+    "                    // Adds the slice's share of a block of 6 rows and 2 vectors to `sum`, where\0"
     "                    float8 c4_0 = 0, c4_1 = 0;\0"
     "                    float8 c5_0 = 0, c5_1 = 0;\0"
     "                        c1_0 = vload8(2, sum); c1_1 = vload8(3, sum);\0"
@@ -2002,9 +2034,8 @@ static const struct { char text[4096]; } rows[] = { {
     "                    vstore8(c4_0, 8, sum); vstore8(c4_1, 9, sum);\0"
     "                    vstore8(c5_0, 10, sum); vstore8(c5_1, 11, sum);\0"
     "                    for (long m = 0; m < 6 && row + m < M; m++) {\0"
-}, {
     "                        __local const float *x = sum + m * 16;\0"
-    "void kiln_sgemm_fused_multiply_nt_tm6_nv2_vec8_mb16_kc256_ku4(long M, long N, long K, float alpha, float beta,\0"
+    "void kiln_sgemm_fused_multiply_nt_tm6_nv2_vec8_mb16_kc256_ku4(long M, long N, long K, float alpha,\0"
     "                for (; k + 8 <= depth; k += 8, in += 8, out += 128) {\0"
     "                    vstore8(x3_1, 0, out + 16);\0"
     "                    vstore8(x3_2, 0, out + 32);\0"
@@ -2014,20 +2045,21 @@ static const struct { char text[4096]; } rows[] = { {
     "                    vstore8(x3_6, 0, out + 96);\0"
     "                    vstore8(x3_7, 0, out + 112);\0"
     "                for (; k < depth; k++, in++, out += 16) {\0"
-    "void kiln_sgemm_fused_multiply_tn_tm6_nv2_vec8_mb16_kc256_ku4(long M, long N, long K, float alpha, float beta,\0"
+    "void kiln_sgemm_fused_multiply_tn_tm6_nv2_vec8_mb16_kc256_ku4(long M, long N, long K, float alpha,\0"
     "                const long r4 = min(row + 4, M - 1);\0"
     "                const long r5 = min(row + 5, M - 1);\0"
-    "void kiln_sgemm_fused_multiply_tt_tm6_nv2_vec8_mb16_kc256_ku4(long M, long N, long K, float alpha, float beta,\0"
-    "void kiln_sgemm_fused_multiply_nn_tm6_nv2_vec8_mb64_kc128_ku4(long M, long N, long K, float alpha, float beta,\0"
+    "void kiln_sgemm_fused_multiply_tt_tm6_nv2_vec8_mb16_kc256_ku4(long M, long N, long K, float alpha,\0"
+    "void kiln_sgemm_fused_multiply_nn_tm6_nv2_vec8_mb64_kc128_ku4(long M, long N, long K, float alpha,\0"
     "    __local float panel[2048];\0"
+}, {
     "    // Panels are up to 2 vectors of columns wide, slices up to 128 of K deep. All are\0"
     "    const long slices = max((K + 127) / 128, (long) 1), slice = (K + slices - 1) / slices;\0"
     "    // Chunks of up to 64 blocks of rows; panels in a chunk; blocks in a panel. Each work-group\0"
     "        const long chunk = at / (64 * panels) * 64;\0"
     "        const long height = min(blocks - chunk, (long) 64);\0"
-    "void kiln_sgemm_fused_multiply_nt_tm6_nv2_vec8_mb64_kc128_ku4(long M, long N, long K, float alpha, float beta,\0"
-    "void kiln_sgemm_fused_multiply_tn_tm6_nv2_vec8_mb64_kc128_ku4(long M, long N, long K, float alpha, float beta,\0"
-    "void kiln_sgemm_fused_multiply_tt_tm6_nv2_vec8_mb64_kc128_ku4(long M, long N, long K, float alpha, float beta,\0"
+    "void kiln_sgemm_fused_multiply_nt_tm6_nv2_vec8_mb64_kc128_ku4(long M, long N, long K, float alpha,\0"
+    "void kiln_sgemm_fused_multiply_tn_tm6_nv2_vec8_mb64_kc128_ku4(long M, long N, long K, float alpha,\0"
+    "void kiln_sgemm_fused_multiply_tt_tm6_nv2_vec8_mb64_kc128_ku4(long M, long N, long K, float alpha,\0"
     "static float2 load_vector(__global const float *p)\0"
     "    return vload2(0, p);\0"
     "static void store_vector(float2 x, __global float *p)\0"
@@ -2037,14 +2069,12 @@ static const struct { char text[4096]; } rows[] = { {
     "        __global const float *restrict B, int b_offset, int ldb,\0"
     "void kiln_sgemm_tiled_add_wgm8_wgn16_tm4_nv2_vec2_split32_index32(int M, int N,\0"
     "        __global float *restrict C, int c_offset, int ldc)\0"
-    "        __global float *out = C + (row + 0) * ldc + col;\0"
+    "        __global float *out = C + row * ldc + col;\0"
     "void kiln_sgemm_tiled_multiply_nt_wgm8_wgn16_tm4_nv2_vec2_kt16_ku4_locala1_localb1_pad0_bufs2_ahead1_mapm0_mapn0_order0_group8_split32_guard1_index32(int M, int N, int K,\0"
     "void kiln_sgemm_tiled_multiply_tn_wgm8_wgn16_tm4_nv2_vec2_kt16_ku4_locala1_localb1_pad0_bufs2_ahead1_mapm0_mapn0_order0_group8_split32_guard1_index32(int M, int N, int K,\0"
     "void kiln_sgemm_tiled_multiply_tt_wgm8_wgn16_tm4_nv2_vec2_kt16_ku4_locala1_localb1_pad0_bufs2_ahead1_mapm0_mapn0_order0_group8_split32_guard1_index32(int M, int N, int K,\0"
     "static float4 load_vector(__global const float *p)\0"
     "    return vload4(0, p);\0"
-    "static void store_vector(float4 x, __global float *p)\0"
-    "    vstore4(x, 0, p);\0"
     "static float4 load_row(__global const float *p)\0"
     "// In one load what begins at a multiple of its size, 16 bytes.\0"
     "static float4 load_aligned(__global const float *p)\0"
@@ -2054,13 +2084,12 @@ static const struct { char text[4096]; } rows[] = { {
     "void kiln_sgemm_thin_multiply_nn_side0_short1_vec4_rows4_nv1_litems8_kitems32_ksplit1_align1_index32(int L, int S, int K, float alpha, float beta,\0"
     "        __global const float *restrict X, int x_offset, int ldx,\0"
     "        __global const float *restrict Y, int y_offset, int ldy,\0"
-    "    const int s = (int) get_group_id(1) * 1;\0"
-    "    __global const float *y0 = Y + y_offset + min(s + 0, S - 1) * ldy;\0"
+    "    const int s = (int) get_group_id(1);\0"
+    "    __global const float *y0 = Y + y_offset + min(s, S - 1) * ldy;\0"
     "            __global const float *x = X + k * ldx;\0"
     "    if (ldx % 4 == 0 && (size_t) (X + first) % 16 == 0) {\0"
     "        for (; k + 96 < to; k += 128) {\0"
     "            __global const float *x = X + k * ldx + first;\0"
-}, {
     "            const float4 a2 = load_aligned(x + 64 * ldx);\0"
     "            const float4 a3 = load_aligned(x + 96 * ldx);\0"
     "            c0 += a1 * load(y0 + (k + 32) * y_step);\0"
@@ -2070,87 +2099,90 @@ static const struct { char text[4096]; } rows[] = { {
     "            const float4 a3 = load_row(x + 96 * ldx);\0"
     "void kiln_sgemm_thin_multiply_nt_side0_short1_vec4_rows4_nv1_litems8_kitems32_ksplit1_align1_index32(int L, int S, int K, float alpha, float beta,\0"
     "    __local float part[4][256];\0"
-    "    __global const float *x0 = X + min(l + 0, L - 1) * ldx;\0"
+    "    __global const float *x0 = X + min(l, L - 1) * ldx;\0"
     "    __global const float *x1 = X + min(l + 1, L - 1) * ldx;\0"
     "    __global const float *x2 = X + min(l + 2, L - 1) * ldx;\0"
     "    __global const float *x3 = X + min(l + 3, L - 1) * ldx;\0"
     "    const bool is_aligned = ldx % 4 == 0 && (size_t) X % 16 == 0;\0"
     "void kiln_sgemm_thin_multiply_tn_side0_short1_vec4_rows4_nv1_litems8_kitems32_ksplit1_align1_index32(int L, int S, int K, float alpha, float beta,\0"
-    "    __global const float *y0 = Y + y_offset + min(s + 0, S - 1);\0"
+    "    __global const float *y0 = Y + y_offset + min(s, S - 1);\0"
     "void kiln_sgemm_thin_multiply_tt_side0_short1_vec4_rows4_nv1_litems8_kitems32_ksplit1_align1_index32(int L, int S, int K, float alpha, float beta,\0"
+}, {
+    "static void store_vector(float4 x, __global float *p)\0"
+    "    vstore4(x, 0, p);\0"
     "// A work-item's rows lie 16 apart.\0"
     "void kiln_sgemm_tiled_multiply_nn_wgm16_wgn16_tm8_nv2_vec4_kt8_ku8_locala1_localb1_pad0_bufs1_ahead1_mapm1_mapn1_order0_group8_split1_guard1_index32(int M, int N, int K, float alpha, float beta,\0"
     "    __local float a_tile[8][128];\0"
     "    __local float b_tile[8][128];\0"
     "    const int first_m = (int) get_group_id(1) * 128;\0"
     "    const int first_n = (int) get_group_id(0) * 128;\0"
-    "    const int row = first_m + local_m * 1, col = first_n + local_n * 4;\0"
+    "    const int row = first_m + local_m, col = first_n + local_n * 4;\0"
     "    for (int k0 = 0; k0 < K; k0 += 8) {\0"
-    "                const float a0 = a_tile[k + 0][local_m * 1 + 0];\0"
-    "                const float a1 = a_tile[k + 0][local_m * 1 + 16];\0"
-    "                const float a2 = a_tile[k + 0][local_m * 1 + 32];\0"
-    "                const float a3 = a_tile[k + 0][local_m * 1 + 48];\0"
-    "                const float a4 = a_tile[k + 0][local_m * 1 + 64];\0"
-    "                const float a5 = a_tile[k + 0][local_m * 1 + 80];\0"
-    "                const float a6 = a_tile[k + 0][local_m * 1 + 96];\0"
-    "                const float a7 = a_tile[k + 0][local_m * 1 + 112];\0"
-    "                const float a0 = a_tile[k + 1][local_m * 1 + 0];\0"
-    "                const float a1 = a_tile[k + 1][local_m * 1 + 16];\0"
-    "                const float a2 = a_tile[k + 1][local_m * 1 + 32];\0"
-    "                const float a3 = a_tile[k + 1][local_m * 1 + 48];\0"
-    "                const float a4 = a_tile[k + 1][local_m * 1 + 64];\0"
-    "                const float a5 = a_tile[k + 1][local_m * 1 + 80];\0"
-    "                const float a6 = a_tile[k + 1][local_m * 1 + 96];\0"
-    "                const float a7 = a_tile[k + 1][local_m * 1 + 112];\0"
-    "                const float a0 = a_tile[k + 2][local_m * 1 + 0];\0"
-    "                const float a1 = a_tile[k + 2][local_m * 1 + 16];\0"
-    "                const float a2 = a_tile[k + 2][local_m * 1 + 32];\0"
-    "                const float a3 = a_tile[k + 2][local_m * 1 + 48];\0"
-    "                const float a4 = a_tile[k + 2][local_m * 1 + 64];\0"
-    "                const float a5 = a_tile[k + 2][local_m * 1 + 80];\0"
-    "                const float a6 = a_tile[k + 2][local_m * 1 + 96];\0"
-    "                const float a7 = a_tile[k + 2][local_m * 1 + 112];\0"
-    "                const float a0 = a_tile[k + 3][local_m * 1 + 0];\0"
-    "                const float a1 = a_tile[k + 3][local_m * 1 + 16];\0"
-    "                const float a2 = a_tile[k + 3][local_m * 1 + 32];\0"
-    "                const float a3 = a_tile[k + 3][local_m * 1 + 48];\0"
-    "                const float a4 = a_tile[k + 3][local_m * 1 + 64];\0"
-    "                const float a5 = a_tile[k + 3][local_m * 1 + 80];\0"
-    "                const float a6 = a_tile[k + 3][local_m * 1 + 96];\0"
-    "                const float a7 = a_tile[k + 3][local_m * 1 + 112];\0"
-    "                const float a0 = a_tile[k + 4][local_m * 1 + 0];\0"
-    "                const float a1 = a_tile[k + 4][local_m * 1 + 16];\0"
-    "                const float a2 = a_tile[k + 4][local_m * 1 + 32];\0"
+    "                const float a0 = a_tile[k][local_m];\0"
+    "                const float a1 = a_tile[k][local_m + 16];\0"
+    "                const float a2 = a_tile[k][local_m + 32];\0"
+    "                const float a3 = a_tile[k][local_m + 48];\0"
+    "                const float a4 = a_tile[k][local_m + 64];\0"
+    "                const float a5 = a_tile[k][local_m + 80];\0"
+    "                const float a6 = a_tile[k][local_m + 96];\0"
+    "                const float a7 = a_tile[k][local_m + 112];\0"
+    "                const float a0 = a_tile[k + 1][local_m];\0"
+    "                const float a1 = a_tile[k + 1][local_m + 16];\0"
+    "                const float a2 = a_tile[k + 1][local_m + 32];\0"
+    "                const float a3 = a_tile[k + 1][local_m + 48];\0"
+    "                const float a4 = a_tile[k + 1][local_m + 64];\0"
+    "                const float a5 = a_tile[k + 1][local_m + 80];\0"
+    "                const float a6 = a_tile[k + 1][local_m + 96];\0"
+    "                const float a7 = a_tile[k + 1][local_m + 112];\0"
+    "                const float a0 = a_tile[k + 2][local_m];\0"
+    "                const float a1 = a_tile[k + 2][local_m + 16];\0"
+    "                const float a2 = a_tile[k + 2][local_m + 32];\0"
+    "                const float a3 = a_tile[k + 2][local_m + 48];\0"
+    "                const float a4 = a_tile[k + 2][local_m + 64];\0"
+    "                const float a5 = a_tile[k + 2][local_m + 80];\0"
+    "                const float a6 = a_tile[k + 2][local_m + 96];\0"
+    "                const float a7 = a_tile[k + 2][local_m + 112];\0"
+    "                const float a0 = a_tile[k + 3][local_m];\0"
+    "                const float a1 = a_tile[k + 3][local_m + 16];\0"
+    "                const float a2 = a_tile[k + 3][local_m + 32];\0"
+    "                const float a3 = a_tile[k + 3][local_m + 48];\0"
+    "                const float a4 = a_tile[k + 3][local_m + 64];\0"
+    "                const float a5 = a_tile[k + 3][local_m + 80];\0"
+    "                const float a6 = a_tile[k + 3][local_m + 96];\0"
+    "                const float a7 = a_tile[k + 3][local_m + 112];\0"
+    "                const float a0 = a_tile[k + 4][local_m];\0"
+    "                const float a1 = a_tile[k + 4][local_m + 16];\0"
+    "                const float a2 = a_tile[k + 4][local_m + 32];\0"
+    "                const float a3 = a_tile[k + 4][local_m + 48];\0"
+    "                const float a4 = a_tile[k + 4][local_m + 64];\0"
+    "                const float a5 = a_tile[k + 4][local_m + 80];\0"
+    "                const float a6 = a_tile[k + 4][local_m + 96];\0"
+    "                const float a7 = a_tile[k + 4][local_m + 112];\0"
+    "                const float a0 = a_tile[k + 5][local_m];\0"
+    "                const float a1 = a_tile[k + 5][local_m + 16];\0"
+    "                const float a2 = a_tile[k + 5][local_m + 32];\0"
+    "                const float a3 = a_tile[k + 5][local_m + 48];\0"
+    "                const float a4 = a_tile[k + 5][local_m + 64];\0"
+    "                const float a5 = a_tile[k + 5][local_m + 80];\0"
+    "                const float a6 = a_tile[k + 5][local_m + 96];\0"
+    "                const float a7 = a_tile[k + 5][local_m + 112];\0"
+    "                const float a0 = a_tile[k + 6][local_m];\0"
+    "                const float a1 = a_tile[k + 6][local_m + 16];\0"
+    "                const float a2 = a_tile[k + 6][local_m + 32];\0"
+    "                const float a3 = a_tile[k + 6][local_m + 48];\0"
+    "                const float a4 = a_tile[k + 6][local_m + 64];\0"
+    "                const float a5 = a_tile[k + 6][local_m + 80];\0"
+    "                const float a6 = a_tile[k + 6][local_m + 96];\0"
+    "                const float a7 = a_tile[k + 6][local_m + 112];\0"
+    "                const float a0 = a_tile[k + 7][local_m];\0"
 }, {
-    "                const float a3 = a_tile[k + 4][local_m * 1 + 48];\0"
-    "                const float a4 = a_tile[k + 4][local_m * 1 + 64];\0"
-    "                const float a5 = a_tile[k + 4][local_m * 1 + 80];\0"
-    "                const float a6 = a_tile[k + 4][local_m * 1 + 96];\0"
-    "                const float a7 = a_tile[k + 4][local_m * 1 + 112];\0"
-    "                const float a0 = a_tile[k + 5][local_m * 1 + 0];\0"
-    "                const float a1 = a_tile[k + 5][local_m * 1 + 16];\0"
-    "                const float a2 = a_tile[k + 5][local_m * 1 + 32];\0"
-    "                const float a3 = a_tile[k + 5][local_m * 1 + 48];\0"
-    "                const float a4 = a_tile[k + 5][local_m * 1 + 64];\0"
-    "                const float a5 = a_tile[k + 5][local_m * 1 + 80];\0"
-    "                const float a6 = a_tile[k + 5][local_m * 1 + 96];\0"
-    "                const float a7 = a_tile[k + 5][local_m * 1 + 112];\0"
-    "                const float a0 = a_tile[k + 6][local_m * 1 + 0];\0"
-    "                const float a1 = a_tile[k + 6][local_m * 1 + 16];\0"
-    "                const float a2 = a_tile[k + 6][local_m * 1 + 32];\0"
-    "                const float a3 = a_tile[k + 6][local_m * 1 + 48];\0"
-    "                const float a4 = a_tile[k + 6][local_m * 1 + 64];\0"
-    "                const float a5 = a_tile[k + 6][local_m * 1 + 80];\0"
-    "                const float a6 = a_tile[k + 6][local_m * 1 + 96];\0"
-    "                const float a7 = a_tile[k + 6][local_m * 1 + 112];\0"
-    "                const float a0 = a_tile[k + 7][local_m * 1 + 0];\0"
-    "                const float a1 = a_tile[k + 7][local_m * 1 + 16];\0"
-    "                const float a2 = a_tile[k + 7][local_m * 1 + 32];\0"
-    "                const float a3 = a_tile[k + 7][local_m * 1 + 48];\0"
-    "                const float a4 = a_tile[k + 7][local_m * 1 + 64];\0"
-    "                const float a5 = a_tile[k + 7][local_m * 1 + 80];\0"
-    "                const float a6 = a_tile[k + 7][local_m * 1 + 96];\0"
-    "                const float a7 = a_tile[k + 7][local_m * 1 + 112];\0"
+    "                const float a1 = a_tile[k + 7][local_m + 16];\0"
+    "                const float a2 = a_tile[k + 7][local_m + 32];\0"
+    "                const float a3 = a_tile[k + 7][local_m + 48];\0"
+    "                const float a4 = a_tile[k + 7][local_m + 64];\0"
+    "                const float a5 = a_tile[k + 7][local_m + 80];\0"
+    "                const float a6 = a_tile[k + 7][local_m + 96];\0"
+    "                const float a7 = a_tile[k + 7][local_m + 112];\0"
     "    if (row + 16 < M) {\0"
     "        __global float *out = C + (row + 16) * ldc + col;\0"
     "    if (row + 32 < M) {\0"
@@ -2168,20 +2200,19 @@ static const struct { char text[4096]; } rows[] = { {
     "void kiln_sgemm_tiled_multiply_nt_wgm16_wgn16_tm8_nv2_vec4_kt8_ku8_locala1_localb1_pad0_bufs1_ahead1_mapm1_mapn1_order0_group8_split1_guard1_index32(int M, int N, int K, float alpha, float beta,\0"
     "void kiln_sgemm_tiled_multiply_tn_wgm16_wgn16_tm8_nv2_vec4_kt8_ku8_locala1_localb1_pad0_bufs1_ahead1_mapm1_mapn1_order0_group8_split1_guard1_index32(int M, int N, int K, float alpha, float beta,\0"
     "void kiln_sgemm_tiled_multiply_tt_wgm16_wgn16_tm8_nv2_vec4_kt8_ku8_locala1_localb1_pad0_bufs1_ahead1_mapm1_mapn1_order0_group8_split1_guard1_index32(int M, int N, int K, float alpha, float beta,\0"
-    "void kiln_sgemm_direct_multiply_nn_wgm8_wgn8_tm4_nv1_vec4_ku1_index32(int M, int N, int K, float alpha, float beta,\0"
-    "                __global const float *b = B + (k + 0) * ldb + col;\0"
-    "                __global const float *a = A + (k + 0);\0"
+    "void kiln_sgemm_direct_multiply_nn_wgm8_wgn8_tm4_nv1_vec4_ku1_index32(int M, int N, int K,\0"
+    "                __global const float *b = B + k * ldb + col;\0"
+    "                __global const float *a = A + k;\0"
     "        __global float *out = C + (row + 1) * ldc + col;\0"
     "        __global float *out = C + (row + 2) * ldc + col;\0"
     "        __global float *out = C + (row + 3) * ldc + col;\0"
-    "void kiln_sgemm_direct_multiply_nt_wgm8_wgn8_tm4_nv1_vec4_ku1_index32(int M, int N, int K, float alpha, float beta,\0"
-    "            __global const float *b = B + (k + 0);\0"
-    "            __global const float *a = A + (k + 0);\0"
-    "void kiln_sgemm_direct_multiply_tn_wgm8_wgn8_tm4_nv1_vec4_ku1_index32(int M, int N, int K, float alpha, float beta,\0"
-    "                __global const float *a = A + (k + 0) * lda;\0"
-    "void kiln_sgemm_direct_multiply_tt_wgm8_wgn8_tm4_nv1_vec4_ku1_index32(int M, int N, int K, float alpha, float beta,\0"
-    "            __global const float *a = A + (k + 0) * lda;\0"
-}, {
+    "void kiln_sgemm_direct_multiply_nt_wgm8_wgn8_tm4_nv1_vec4_ku1_index32(int M, int N, int K,\0"
+    "            __global const float *b = B + k;\0"
+    "            __global const float *a = A + k;\0"
+    "void kiln_sgemm_direct_multiply_tn_wgm8_wgn8_tm4_nv1_vec4_ku1_index32(int M, int N, int K,\0"
+    "                __global const float *a = A + k * lda;\0"
+    "void kiln_sgemm_direct_multiply_tt_wgm8_wgn8_tm4_nv1_vec4_ku1_index32(int M, int N, int K,\0"
+    "            __global const float *a = A + k * lda;\0"
     "// A work-group of 2 x 16 work-items computes 8 x 32 of C, each work-item\0"
     "// 4 x 2 of it. K advances by 16.\0"
     "__kernel __attribute__((reqd_work_group_size(16, 2, 1)))\0"
@@ -2209,6 +2240,7 @@ static const struct { char text[4096]; } rows[] = { {
     "            b_next10 = first_n + n < N && k1 + k < K\0"
     "            const int e = item + 352, n = e % 32, k = e / 32;\0"
     "            b_next11 = first_n + n < N && k1 + k < K\0"
+}, {
     "            b_next12 = first_n + n < N && k1 + k < K\0"
     "            const int e = item + 416, n = e % 32, k = e / 32;\0"
     "            b_next13 = first_n + n < N && k1 + k < K\0"
@@ -2255,7 +2287,6 @@ static const struct { char text[4096]; } rows[] = { {
     "        out[0] = c3_0;\0"
     "        out[1] = c3_1;\0"
     "// result is always bitwise the same. A part has room for whole tiles of 8 x 32.\0"
-}, {
     "void kiln_sgemm_tiled_add_wgm2_wgn16_tm4_nv2_vec1_split32_index32(int M, int N,\0"
     "    const long size = (long) ((M + 7) / 8 * 8) * ld;\0"
     "void kiln_sgemm_tiled_multiply_nt_wgm2_wgn16_tm4_nv2_vec1_kt16_ku4_locala1_localb1_pad0_bufs2_ahead1_mapm0_mapn0_order0_group8_split32_guard1_index32(int M, int N, int K,\0"
@@ -2280,15 +2311,16 @@ static const struct { char text[4096]; } rows[] = { {
     "                const int e = item + 288, k = e % 16, n = e / 16;\0"
     "                const int e = item + 320, k = e % 16, n = e / 16;\0"
     "                const int e = item + 352, k = e % 16, n = e / 16;\0"
+}, {
     "                const int e = item + 416, k = e % 16, n = e / 16;\0"
     "                const int e = item + 448, k = e % 16, n = e / 16;\0"
     "                const int e = item + 480, k = e % 16, n = e / 16;\0"
     "void kiln_sgemm_tiled_multiply_tn_wgm2_wgn16_tm4_nv2_vec1_kt16_ku4_locala1_localb1_pad0_bufs2_ahead1_mapm0_mapn0_order0_group8_split32_guard1_index32(int M, int N, int K,\0"
-    "            const int e = item + 0, m = e % 8, k = e / 8;\0"
+    "            const int e = item, m = e % 8, k = e / 8;\0"
     "            const int e = item + 32, m = e % 8, k = e / 8;\0"
     "            const int e = item + 64, m = e % 8, k = e / 8;\0"
     "            const int e = item + 96, m = e % 8, k = e / 8;\0"
-    "                const int e = item + 0, m = e % 8, k = e / 8;\0"
+    "                const int e = item, m = e % 8, k = e / 8;\0"
     "                const int e = item + 32, m = e % 8, k = e / 8;\0"
     "                const int e = item + 64, m = e % 8, k = e / 8;\0"
     "                const int e = item + 96, m = e % 8, k = e / 8;\0"
@@ -2315,7 +2347,6 @@ static const struct { char text[4096]; } rows[] = { {
     "            a_next10 = first_m + m < M && k1 + k < K\0"
     "            const int e = item + 704, k = e % 16, m = e / 16;\0"
     "            a_next11 = first_m + m < M && k1 + k < K\0"
-}, {
     "            a_next12 = first_m + m < M && k1 + k < K\0"
     "            const int e = item + 832, k = e % 16, m = e / 16;\0"
     "            a_next13 = first_m + m < M && k1 + k < K\0"
@@ -2324,7 +2355,7 @@ static const struct { char text[4096]; } rows[] = { {
     "            const int e = item + 960, k = e % 16, m = e / 16;\0"
     "            a_next15 = first_m + m < M && k1 + k < K\0"
     "        // Fetch B: 16 x 16.\0"
-    "            const int e = item + 0, n = e % 16, k = e / 16;\0"
+    "            const int e = item, n = e % 16, k = e / 16;\0"
     "            const int e = item + 64, n = e % 16, k = e / 16;\0"
     "            const int e = item + 128, n = e % 16, k = e / 16;\0"
     "            const int e = item + 192, n = e % 16, k = e / 16;\0"
@@ -2350,6 +2381,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                a_next7 = first_m + m < M && k1 + k < K\0"
     "                const int e = item + 512, k = e % 16, m = e / 16;\0"
     "                a_next8 = first_m + m < M && k1 + k < K\0"
+}, {
     "                const int e = item + 576, k = e % 16, m = e / 16;\0"
     "                a_next9 = first_m + m < M && k1 + k < K\0"
     "                const int e = item + 640, k = e % 16, m = e / 16;\0"
@@ -2365,7 +2397,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                const int e = item + 960, k = e % 16, m = e / 16;\0"
     "                a_next15 = first_m + m < M && k1 + k < K\0"
     "            // Fetch B: 16 x 16.\0"
-    "                const int e = item + 0, n = e % 16, k = e / 16;\0"
+    "                const int e = item, n = e % 16, k = e / 16;\0"
     "                const int e = item + 64, n = e % 16, k = e / 16;\0"
     "                const int e = item + 128, n = e % 16, k = e / 16;\0"
     "                const int e = item + 192, n = e % 16, k = e / 16;\0"
@@ -2383,8 +2415,7 @@ static const struct { char text[4096]; } rows[] = { {
     "            const int e = item + 832, m = e % 64, k = e / 64;\0"
     "            const int e = item + 896, m = e % 64, k = e / 64;\0"
     "            const int e = item + 960, m = e % 64, k = e / 64;\0"
-    "                const int e = item + 0, m = e % 64, k = e / 64;\0"
-}, {
+    "                const int e = item, m = e % 64, k = e / 64;\0"
     "                const int e = item + 64, m = e % 64, k = e / 64;\0"
     "                const int e = item + 128, m = e % 64, k = e / 64;\0"
     "                const int e = item + 192, m = e % 64, k = e / 64;\0"
@@ -2405,30 +2436,32 @@ static const struct { char text[4096]; } rows[] = { {
     "        __global const float *restrict X, long x_offset, long ldx,\0"
     "        __global const float *restrict Y, long y_offset, long ldy,\0"
     "void kiln_sgemm_thin_multiply_nt_side0_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L, long S, long K, float alpha, float beta,\0"
+}, {
     "void kiln_sgemm_thin_multiply_tn_side0_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L, long S, long K, float alpha, float beta,\0"
     "void kiln_sgemm_thin_multiply_tt_side0_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L, long S, long K, float alpha, float beta,\0"
     "void kiln_sgemm_thin_multiply_nn_side1_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L, long S, long K, float alpha, float beta,\0"
     "void kiln_sgemm_thin_multiply_nt_side1_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L, long S, long K, float alpha, float beta,\0"
     "void kiln_sgemm_thin_multiply_tn_side1_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L, long S, long K, float alpha, float beta,\0"
     "void kiln_sgemm_thin_multiply_tt_side1_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L, long S, long K, float alpha, float beta,\0"
-    "void kiln_sgemm_direct_multiply_nn_wgm8_wgn8_tm1_nv1_vec1_ku1_index64(long M, long N, long K, float alpha, float beta,\0"
-    "            __global const float *b = B + (k + 0) * ldb;\0"
-    "void kiln_sgemm_direct_multiply_nt_wgm8_wgn8_tm1_nv1_vec1_ku1_index64(long M, long N, long K, float alpha, float beta,\0"
-    "void kiln_sgemm_direct_multiply_tn_wgm8_wgn8_tm1_nv1_vec1_ku1_index64(long M, long N, long K, float alpha, float beta,\0"
-    "void kiln_sgemm_direct_multiply_tt_wgm8_wgn8_tm1_nv1_vec1_ku1_index64(long M, long N, long K, float alpha, float beta,\0"
-    "void kiln_sgemm_direct_multiply_nn_wgm1_wgn1_tm4_nv1_vec4_ku1_index64(long M, long N, long K, float alpha, float beta,\0"
-    "void kiln_sgemm_direct_multiply_nt_wgm1_wgn1_tm4_nv1_vec4_ku1_index64(long M, long N, long K, float alpha, float beta,\0"
-    "void kiln_sgemm_direct_multiply_tn_wgm1_wgn1_tm4_nv1_vec4_ku1_index64(long M, long N, long K, float alpha, float beta,\0"
-    "void kiln_sgemm_direct_multiply_tt_wgm1_wgn1_tm4_nv1_vec4_ku1_index64(long M, long N, long K, float alpha, float beta,\0"
+    "void kiln_sgemm_direct_multiply_nn_wgm8_wgn8_tm1_nv1_vec1_ku1_index64(long M, long N, long K,\0"
+    "            __global const float *b = B + k * ldb;\0"
+    "void kiln_sgemm_direct_multiply_nt_wgm8_wgn8_tm1_nv1_vec1_ku1_index64(long M, long N, long K,\0"
+    "void kiln_sgemm_direct_multiply_tn_wgm8_wgn8_tm1_nv1_vec1_ku1_index64(long M, long N, long K,\0"
+    "void kiln_sgemm_direct_multiply_tt_wgm8_wgn8_tm1_nv1_vec1_ku1_index64(long M, long N, long K,\0"
+    "void kiln_sgemm_direct_multiply_nn_wgm1_wgn1_tm4_nv1_vec4_ku1_index64(long M, long N, long K,\0"
+    "void kiln_sgemm_direct_multiply_nt_wgm1_wgn1_tm4_nv1_vec4_ku1_index64(long M, long N, long K,\0"
+    "void kiln_sgemm_direct_multiply_tn_wgm1_wgn1_tm4_nv1_vec4_ku1_index64(long M, long N, long K,\0"
+    "void kiln_sgemm_direct_multiply_tt_wgm1_wgn1_tm4_nv1_vec4_ku1_index64(long M, long N, long K,\0"
     "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\0"
-    "// Elements of double are computed with as double. A product and a sum are fused where the device does\0"
+    "// Elements of double are computed with as double. A product and a sum are fused where the device\0"
+    "// does that in one step: FP_CONTRACT, on by default, allows it.\0"
     "static double load(__global const double *p)\0"
     "static void store(double x, __global double *p)\0"
     "static double8 load_vector(__global const double *p)\0"
     "static void store_vector(double8 x, __global double *p)\0"
     "// it with blocks of 8 rows of A, as they lie; a block of C is held in registers.\0"
-    "void kiln_dgemm_fused_multiply_nn_tm8_nv3_vec8_mb4_kc128_ku1(long M, long N, long K, double alpha, double beta,\0"
-}, {
+    "void kiln_dgemm_fused_multiply_nn_tm8_nv3_vec8_mb4_kc128_ku1(long M, long N, long K, double alpha,\0"
+    "        double beta,\0"
     "        __global const double *restrict A, long a_offset, long lda,\0"
     "        __global const double *restrict B, long b_offset, long ldb,\0"
     "        __global double *restrict C, long c_offset, long ldc)\0"
@@ -2447,7 +2480,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                __global const double *restrict a = A + k0;\0"
     "                const long r6 = min(row + 6, M - 1) * lda;\0"
     "                const long r7 = min(row + 7, M - 1) * lda;\0"
-    "                    // Adds the slice's share of a block of 8 rows and 1 vectors to `sum`, where vectors lie\0"
+    "                    // Adds the slice's share of a block of 8 rows and 1 vectors to `sum`, where\0"
     "                    double8 c0_0 = 0;\0"
     "                    double8 c1_0 = 0;\0"
     "                    double8 c2_0 = 0;\0"
@@ -2462,6 +2495,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                        c7_0 = vload8(21, sum);\0"
     "                            const double8 b0 = vload8(0, b);\0"
     "                            const double a0 = load(a + r0);\0"
+}, {
     "                            const double a1 = load(a + r1);\0"
     "                            const double a2 = load(a + r2);\0"
     "                            const double a3 = load(a + r3);\0"
@@ -2475,7 +2509,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                    vstore8(c5_0, 15, sum);\0"
     "                    vstore8(c6_0, 18, sum);\0"
     "                    vstore8(c7_0, 21, sum);\0"
-    "                    // Adds the slice's share of a block of 8 rows and 2 vectors to `sum`, where vectors lie\0"
+    "                    // Adds the slice's share of a block of 8 rows and 2 vectors to `sum`, where\0"
     "                    double8 c0_0 = 0, c0_1 = 0;\0"
     "                    double8 c1_0 = 0, c1_1 = 0;\0"
     "                    double8 c2_0 = 0, c2_1 = 0;\0"
@@ -2495,12 +2529,11 @@ static const struct { char text[4096]; } rows[] = { {
     "                    vstore8(c5_0, 15, sum); vstore8(c5_1, 16, sum);\0"
     "                    vstore8(c6_0, 18, sum); vstore8(c6_1, 19, sum);\0"
     "                    vstore8(c7_0, 21, sum); vstore8(c7_1, 22, sum);\0"
-    "                    // Adds the slice's share of a block of 8 rows and 3 vectors to `sum`, where vectors lie\0"
+    "                    // Adds the slice's share of a block of 8 rows and 3 vectors to `sum`, where\0"
     "                    double8 c0_0 = 0, c0_1 = 0, c0_2 = 0;\0"
     "                    double8 c1_0 = 0, c1_1 = 0, c1_2 = 0;\0"
     "                    double8 c2_0 = 0, c2_1 = 0, c2_2 = 0;\0"
     "                    double8 c3_0 = 0, c3_1 = 0, c3_2 = 0;\0"
-}, {
     "                    double8 c4_0 = 0, c4_1 = 0, c4_2 = 0;\0"
     "                    double8 c5_0 = 0, c5_1 = 0, c5_2 = 0;\0"
     "                    double8 c6_0 = 0, c6_1 = 0, c6_2 = 0;\0"
@@ -2521,10 +2554,11 @@ static const struct { char text[4096]; } rows[] = { {
     "                    for (long m = 0; m < 8 && row + m < M; m++) {\0"
     "                        __global double *out = C + (row + m) * ldc + col;\0"
     "                        __local const double *x = sum + m * 24;\0"
-    "void kiln_dgemm_fused_multiply_nt_tm8_nv3_vec8_mb4_kc128_ku1(long M, long N, long K, double alpha, double beta,\0"
+    "void kiln_dgemm_fused_multiply_nt_tm8_nv3_vec8_mb4_kc128_ku1(long M, long N, long K, double alpha,\0"
     "                __local double *out = panel + v * 8;\0"
     "                __global const double *in = B + k0;\0"
     "                    const double8 x0_0 = load_vector(in + l0);\0"
+}, {
     "                    const double8 x0_1 = load_vector(in + l1);\0"
     "                    const double8 x0_2 = load_vector(in + l2);\0"
     "                    const double8 x0_3 = load_vector(in + l3);\0"
@@ -2556,15 +2590,14 @@ static const struct { char text[4096]; } rows[] = { {
     "                    const double8 x3_6 = (double8)(x2_4.odd, x2_5.odd);\0"
     "                    const double8 x3_3 = (double8)(x2_6.even, x2_7.even);\0"
     "                    const double8 x3_7 = (double8)(x2_6.odd, x2_7.odd);\0"
-}, {
-    "void kiln_dgemm_fused_multiply_tn_tm8_nv3_vec8_mb4_kc128_ku1(long M, long N, long K, double alpha, double beta,\0"
+    "void kiln_dgemm_fused_multiply_tn_tm8_nv3_vec8_mb4_kc128_ku1(long M, long N, long K, double alpha,\0"
     "                __global const double *restrict a = A + k0 * lda;\0"
     "                const long r6 = min(row + 6, M - 1);\0"
     "                const long r7 = min(row + 7, M - 1);\0"
-    "void kiln_dgemm_fused_multiply_tt_tm8_nv3_vec8_mb4_kc128_ku1(long M, long N, long K, double alpha, double beta,\0"
+    "void kiln_dgemm_fused_multiply_tt_tm8_nv3_vec8_mb4_kc128_ku1(long M, long N, long K, double alpha,\0"
     "static double4 load_vector(__global const double *p)\0"
     "static void store_vector(double4 x, __global double *p)\0"
-    "void kiln_dgemm_fused_multiply_nn_tm4_nv3_vec4_mb32_kc64_ku2(long M, long N, long K, double alpha, double beta,\0"
+    "void kiln_dgemm_fused_multiply_nn_tm4_nv3_vec4_mb32_kc64_ku2(long M, long N, long K, double alpha,\0"
     "    // A slice of a panel: for every k, the panel's columns of B side by side, 12 apart.\0"
     "    __local double panel[768];\0"
     "    __local double sums[1536];\0"
@@ -2587,6 +2620,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                        c1_0 = vload4(3, sum);\0"
     "                        c2_0 = vload4(6, sum);\0"
     "                        c3_0 = vload4(9, sum);\0"
+}, {
     "                    for (; k + 2 <= depth; k += 2) {\0"
     "                            const double4 b0 = vload4(0, b);\0"
     "                            b += 12;\0"
@@ -2620,15 +2654,14 @@ static const struct { char text[4096]; } rows[] = { {
     "                    vstore4(c1_0, 3, sum); vstore4(c1_1, 4, sum); vstore4(c1_2, 5, sum);\0"
     "                    vstore4(c2_0, 6, sum); vstore4(c2_1, 7, sum); vstore4(c2_2, 8, sum);\0"
     "                    vstore4(c3_0, 9, sum); vstore4(c3_1, 10, sum); vstore4(c3_2, 11, sum);\0"
-}, {
     "                        __local const double *x = sum + m * 12;\0"
     "                        for (; n + 4 <= min(width * 4, N - col); n += 4)\0"
     "                                store_vector(alpha * vload4(0, x + n), out + n);\0"
-    "                                store_vector(alpha * vload4(0, x + n) + beta * load_vector(out + n), out + n);\0"
+    "                                store_vector(alpha * vload4(0, x + n) + beta * load_vector(out + n),\0"
     "                        for (; n < min(width * 4, N - col); n++)\0"
-    "void kiln_dgemm_fused_multiply_nt_tm4_nv3_vec4_mb32_kc64_ku2(long M, long N, long K, double alpha, double beta,\0"
+    "void kiln_dgemm_fused_multiply_nt_tm4_nv3_vec4_mb32_kc64_ku2(long M, long N, long K, double alpha,\0"
     "                __local double *out = panel + v * 4;\0"
-    "                const long l0 = min(col + v * 4 + 0, N - 1) * ldb;\0"
+    "                const long l0 = min(col + v * 4, N - 1) * ldb;\0"
     "                const long l1 = min(col + v * 4 + 1, N - 1) * ldb;\0"
     "                const long l2 = min(col + v * 4 + 2, N - 1) * ldb;\0"
     "                const long l3 = min(col + v * 4 + 3, N - 1) * ldb;\0"
@@ -2645,23 +2678,25 @@ static const struct { char text[4096]; } rows[] = { {
     "                    const double4 x2_2 = (double4)(x1_0.odd, x1_1.odd);\0"
     "                    const double4 x2_1 = (double4)(x1_2.even, x1_3.even);\0"
     "                    const double4 x2_3 = (double4)(x1_2.odd, x1_3.odd);\0"
-    "                    vstore4(x2_0, 0, out + 0);\0"
+    "                    vstore4(x2_0, 0, out);\0"
     "                    vstore4(x2_1, 0, out + 12);\0"
     "                    vstore4(x2_2, 0, out + 24);\0"
     "                    vstore4(x2_3, 0, out + 36);\0"
+}, {
     "                for (; k < depth; k++, in++, out += 12) {\0"
-    "void kiln_dgemm_fused_multiply_tn_tm4_nv3_vec4_mb32_kc64_ku2(long M, long N, long K, double alpha, double beta,\0"
-    "void kiln_dgemm_fused_multiply_tt_tm4_nv3_vec4_mb32_kc64_ku2(long M, long N, long K, double alpha, double beta,\0"
-    "void kiln_dgemm_packed_packb_n_nv4_vec4(long lines, long K, __global const double *restrict X, long x_offset, long ldx,\0"
+    "void kiln_dgemm_fused_multiply_tn_tm4_nv3_vec4_mb32_kc64_ku2(long M, long N, long K, double alpha,\0"
+    "void kiln_dgemm_fused_multiply_tt_tm4_nv3_vec4_mb32_kc64_ku2(long M, long N, long K, double alpha,\0"
+    "void kiln_dgemm_packed_packb_n_nv4_vec4(long lines, long K, __global const double *restrict X,\0"
     "        __global double *restrict packed, long at)\0"
     "    __global double *restrict out = packed + at + line * K + k0 * 16;\0"
     "    __global const double *restrict in = X + x_offset + k0 * ldx + line;\0"
-    "            vstore4(load_vector(in + 0), 0, out);\0"
+    "            vstore4(load_vector(in), 0, out);\0"
     "            vstore4(load_vector(in + 4), 1, out);\0"
     "            vstore4(load_vector(in + 8), 2, out);\0"
     "            vstore4(load_vector(in + 12), 3, out);\0"
     "// 2 x 16 blocks of 3 x 16, each block held in registers.\0"
-    "void kiln_dgemm_packed_multiply_n_tm3_nv4_vec4_mp2_np16_kc1024_ku1_packa0(long M, long N, long K, double alpha, double beta,\0"
+    "void kiln_dgemm_packed_multiply_n_tm3_nv4_vec4_mp2_np16_kc1024_ku1_packa0(long M, long N, long K,\0"
+    "        double alpha, double beta,\0"
     "        __global const double *restrict packed_b, long b_at,\0"
     "        __local double *sum = sums;\0"
     "        for (long col = first_col; col < end_col; col += 16)\0"
@@ -2670,9 +2705,12 @@ static const struct { char text[4096]; } rows[] = { {
     "            double4 c0_0 = 0, c0_1 = 0, c0_2 = 0, c0_3 = 0;\0"
     "            double4 c1_0 = 0, c1_1 = 0, c1_2 = 0, c1_3 = 0;\0"
     "            double4 c2_0 = 0, c2_1 = 0, c2_2 = 0, c2_3 = 0;\0"
-    "                c0_0 = vload4(0, sum); c0_1 = vload4(1, sum); c0_2 = vload4(2, sum); c0_3 = vload4(3, sum);\0"
-    "                c1_0 = vload4(4, sum); c1_1 = vload4(5, sum); c1_2 = vload4(6, sum); c1_3 = vload4(7, sum);\0"
-    "                c2_0 = vload4(8, sum); c2_1 = vload4(9, sum); c2_2 = vload4(10, sum); c2_3 = vload4(11, sum);\0"
+    "                c0_0 = vload4(0, sum); c0_1 = vload4(1, sum); c0_2 = vload4(2,\0"
+    "                        sum); c0_3 = vload4(3, sum);\0"
+    "                c1_0 = vload4(4, sum); c1_1 = vload4(5, sum); c1_2 = vload4(6,\0"
+    "                        sum); c1_3 = vload4(7, sum);\0"
+    "                c2_0 = vload4(8, sum); c2_1 = vload4(9, sum); c2_2 = vload4(10,\0"
+    "                        sum); c2_3 = vload4(11, sum);\0"
     "                    const double4 b0 = vload4(0, b);\0"
     "                    const double4 b1 = vload4(1, b);\0"
     "                    const double4 b2 = vload4(2, b);\0"
@@ -2680,13 +2718,12 @@ static const struct { char text[4096]; } rows[] = { {
     "                    const double a0 = load(a + r0);\0"
     "                    const double a1 = load(a + r1);\0"
     "                    const double a2 = load(a + r2);\0"
-}, {
     "                    b += 16;\0"
-    "                vstore4(c0_0, 0, sum); vstore4(c0_1, 1, sum); vstore4(c0_2, 2, sum); vstore4(c0_3, 3, sum);\0"
-    "                vstore4(c1_0, 4, sum); vstore4(c1_1, 5, sum); vstore4(c1_2, 6, sum); vstore4(c1_3, 7, sum);\0"
-    "                vstore4(c2_0, 8, sum); vstore4(c2_1, 9, sum); vstore4(c2_2, 10, sum); vstore4(c2_3, 11, sum);\0"
-    "                // C = alpha c + beta C for the 3 x 16 block at (row, col); beta == 0 does not read C.\0"
-    "                    __global double *out = C + (row + 0) * ldc + col;\0"
+    "                vstore4(c0_0, 0, sum); vstore4(c0_1, 1, sum); vstore4(c0_2, 2, sum); vstore4(c0_3,\0"
+    "                vstore4(c1_0, 4, sum); vstore4(c1_1, 5, sum); vstore4(c1_2, 6, sum); vstore4(c1_3,\0"
+    "                vstore4(c2_0, 8, sum); vstore4(c2_1, 9, sum); vstore4(c2_2, 10, sum); vstore4(c2_3,\0"
+    "                // C = alpha c + beta C for the 3 x 16 block at (row, col); beta == 0 does not read\0"
+    "                    __global double *out = C + row * ldc + col;\0"
     "                    if (col + 16 <= N) {\0"
     "                            store_vector(alpha * c0_1, out + 4);\0"
     "                            store_vector(alpha * c0_2, out + 8);\0"
@@ -2697,7 +2734,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                            store_vector(alpha * c0_3 + beta * load_vector(out + 12),\0"
     "                                    out + 12);\0"
     "                        double x[16];\0"
-    "                        vstore4(alpha * c0_0, 0, x + 0);\0"
+    "                        vstore4(alpha * c0_0, 0, x);\0"
     "                        vstore4(alpha * c0_1, 0, x + 4);\0"
     "                        vstore4(alpha * c0_2, 0, x + 8);\0"
     "                        vstore4(alpha * c0_3, 0, x + 12);\0"
@@ -2708,8 +2745,9 @@ static const struct { char text[4096]; } rows[] = { {
     "                            store_vector(alpha * c1_3, out + 12);\0"
     "                            store_vector(alpha * c1_1 + beta * load_vector(out + 4),\0"
     "                            store_vector(alpha * c1_2 + beta * load_vector(out + 8),\0"
+}, {
     "                            store_vector(alpha * c1_3 + beta * load_vector(out + 12),\0"
-    "                        vstore4(alpha * c1_0, 0, x + 0);\0"
+    "                        vstore4(alpha * c1_0, 0, x);\0"
     "                        vstore4(alpha * c1_1, 0, x + 4);\0"
     "                        vstore4(alpha * c1_2, 0, x + 8);\0"
     "                        vstore4(alpha * c1_3, 0, x + 12);\0"
@@ -2720,18 +2758,18 @@ static const struct { char text[4096]; } rows[] = { {
     "                            store_vector(alpha * c2_1 + beta * load_vector(out + 4),\0"
     "                            store_vector(alpha * c2_2 + beta * load_vector(out + 8),\0"
     "                            store_vector(alpha * c2_3 + beta * load_vector(out + 12),\0"
-    "                        vstore4(alpha * c2_0, 0, x + 0);\0"
+    "                        vstore4(alpha * c2_0, 0, x);\0"
     "                        vstore4(alpha * c2_1, 0, x + 4);\0"
     "                        vstore4(alpha * c2_2, 0, x + 8);\0"
     "                        vstore4(alpha * c2_3, 0, x + 12);\0"
     "            sum += 48;\0"
-    "void kiln_dgemm_packed_packb_t_nv4_vec4(long lines, long K, __global const double *restrict X, long x_offset, long ldx,\0"
+    "void kiln_dgemm_packed_packb_t_nv4_vec4(long lines, long K, __global const double *restrict X,\0"
     "    __global const double *restrict in = X + x_offset + k0;\0"
-    "void kiln_dgemm_packed_multiply_t_tm3_nv4_vec4_mp2_np16_kc1024_ku1_packa0(long M, long N, long K, double alpha, double beta,\0"
+    "void kiln_dgemm_packed_multiply_t_tm3_nv4_vec4_mp2_np16_kc1024_ku1_packa0(long M, long N, long K,\0"
     "            __global const double *restrict a = A + k0 * lda;\0"
     "static double2 load_vector(__global const double *p)\0"
     "static void store_vector(double2 x, __global double *p)\0"
-    "void kiln_dgemm_direct_multiply_nn_wgm8_wgn8_tm4_nv2_vec2_ku1_index32(int M, int N, int K, double alpha, double beta,\0"
+    "void kiln_dgemm_direct_multiply_nn_wgm8_wgn8_tm4_nv2_vec2_ku1_index32(int M, int N, int K,\0"
     "        __global const double *restrict A, int a_offset, int lda,\0"
     "        __global const double *restrict B, int b_offset, int ldb,\0"
     "        __global double *restrict C, int c_offset, int ldc)\0"
@@ -2739,18 +2777,17 @@ static const struct { char text[4096]; } rows[] = { {
     "    double2 c1_0 = 0, c1_1 = 0;\0"
     "    double2 c2_0 = 0, c2_1 = 0;\0"
     "    double2 c3_0 = 0, c3_1 = 0;\0"
-    "                __global const double *b = B + (k + 0) * ldb + col;\0"
-    "                const double2 b0 = load_vector(b + 0);\0"
+    "                __global const double *b = B + k * ldb + col;\0"
+    "                const double2 b0 = load_vector(b);\0"
     "                const double2 b1 = load_vector(b + 2);\0"
-}, {
-    "                __global const double *a = A + (k + 0);\0"
+    "                __global const double *a = A + k;\0"
     "                const double a0 = load(a + r0);\0"
     "                const double a1 = load(a + r1);\0"
     "                const double a2 = load(a + r2);\0"
     "                const double a3 = load(a + r3);\0"
     "                const double2 b0 = (double2) (load(b + s0), load(b + s1));\0"
     "                const double2 b1 = (double2) (load(b + s2), load(b + s3));\0"
-    "        __global double *out = C + (row + 0) * ldc + col;\0"
+    "        __global double *out = C + row * ldc + col;\0"
     "                store_vector(alpha * c0_1, out + 2);\0"
     "                store_vector(alpha * c0_1 + beta * load_vector(out + 2),\0"
     "                        out + 2);\0"
@@ -2759,43 +2796,44 @@ static const struct { char text[4096]; } rows[] = { {
     "        __global double *out = C + (row + 1) * ldc + col;\0"
     "                store_vector(alpha * c1_1, out + 2);\0"
     "                store_vector(alpha * c1_1 + beta * load_vector(out + 2),\0"
-    "            vstore2(alpha * c1_0, 0, x + 0);\0"
+    "            vstore2(alpha * c1_0, 0, x);\0"
     "            vstore2(alpha * c1_1, 0, x + 2);\0"
     "        __global double *out = C + (row + 2) * ldc + col;\0"
     "                store_vector(alpha * c2_1, out + 2);\0"
     "                store_vector(alpha * c2_1 + beta * load_vector(out + 2),\0"
-    "            vstore2(alpha * c2_0, 0, x + 0);\0"
+    "            vstore2(alpha * c2_0, 0, x);\0"
     "            vstore2(alpha * c2_1, 0, x + 2);\0"
     "        __global double *out = C + (row + 3) * ldc + col;\0"
     "                store_vector(alpha * c3_1, out + 2);\0"
     "                store_vector(alpha * c3_1 + beta * load_vector(out + 2),\0"
-    "            vstore2(alpha * c3_0, 0, x + 0);\0"
+    "            vstore2(alpha * c3_0, 0, x);\0"
     "            vstore2(alpha * c3_1, 0, x + 2);\0"
-    "void kiln_dgemm_direct_multiply_nt_wgm8_wgn8_tm4_nv2_vec2_ku1_index32(int M, int N, int K, double alpha, double beta,\0"
-    "            __global const double *b = B + (k + 0);\0"
+    "void kiln_dgemm_direct_multiply_nt_wgm8_wgn8_tm4_nv2_vec2_ku1_index32(int M, int N, int K,\0"
+    "            __global const double *b = B + k;\0"
     "            const double2 b0 = (double2) (load(b + s0), load(b + s1));\0"
     "            const double2 b1 = (double2) (load(b + s2), load(b + s3));\0"
-    "            __global const double *a = A + (k + 0);\0"
+    "            __global const double *a = A + k;\0"
     "            const double a0 = load(a + r0);\0"
     "            c0_0 += a0 * b0; c0_1 += a0 * b1;\0"
     "            const double a1 = load(a + r1);\0"
     "            c1_0 += a1 * b0; c1_1 += a1 * b1;\0"
+}, {
     "            const double a2 = load(a + r2);\0"
     "            c2_0 += a2 * b0; c2_1 += a2 * b1;\0"
     "            const double a3 = load(a + r3);\0"
     "            c3_0 += a3 * b0; c3_1 += a3 * b1;\0"
-    "void kiln_dgemm_direct_multiply_tn_wgm8_wgn8_tm4_nv2_vec2_ku1_index32(int M, int N, int K, double alpha, double beta,\0"
-    "                __global const double *a = A + (k + 0) * lda;\0"
-    "void kiln_dgemm_direct_multiply_tt_wgm8_wgn8_tm4_nv2_vec2_ku1_index32(int M, int N, int K, double alpha, double beta,\0"
-    "            __global const double *a = A + (k + 0) * lda;\0"
-    "void kiln_dgemm_direct_multiply_nn_wgm8_wgn8_tm1_nv1_vec1_ku1_index64(long M, long N, long K, double alpha, double beta,\0"
+    "void kiln_dgemm_direct_multiply_tn_wgm8_wgn8_tm4_nv2_vec2_ku1_index32(int M, int N, int K,\0"
+    "                __global const double *a = A + k * lda;\0"
+    "void kiln_dgemm_direct_multiply_tt_wgm8_wgn8_tm4_nv2_vec2_ku1_index32(int M, int N, int K,\0"
+    "            __global const double *a = A + k * lda;\0"
+    "void kiln_dgemm_direct_multiply_nn_wgm8_wgn8_tm1_nv1_vec1_ku1_index64(long M, long N, long K,\0"
     "    double c0_0 = 0;\0"
-    "            __global const double *b = B + (k + 0) * ldb;\0"
+    "            __global const double *b = B + k * ldb;\0"
     "            const double b0 = load(b + s0);\0"
     "            const double x = alpha * c0_0;\0"
-    "void kiln_dgemm_direct_multiply_nt_wgm8_wgn8_tm1_nv1_vec1_ku1_index64(long M, long N, long K, double alpha, double beta,\0"
-    "void kiln_dgemm_direct_multiply_tn_wgm8_wgn8_tm1_nv1_vec1_ku1_index64(long M, long N, long K, double alpha, double beta,\0"
-    "void kiln_dgemm_direct_multiply_tt_wgm8_wgn8_tm1_nv1_vec1_ku1_index64(long M, long N, long K, double alpha, double beta,\0"
+    "void kiln_dgemm_direct_multiply_nt_wgm8_wgn8_tm1_nv1_vec1_ku1_index64(long M, long N, long K,\0"
+    "void kiln_dgemm_direct_multiply_tn_wgm8_wgn8_tm1_nv1_vec1_ku1_index64(long M, long N, long K,\0"
+    "void kiln_dgemm_direct_multiply_tt_wgm8_wgn8_tm1_nv1_vec1_ku1_index64(long M, long N, long K,\0"
     "// A work-group of 8 x 4 work-items computes 32 x 16 of C, each work-item\0"
     "__kernel __attribute__((reqd_work_group_size(4, 8, 1)))\0"
     "void kiln_dgemm_tiled_multiply_nn_wgm8_wgn4_tm4_nv2_vec2_kt16_ku4_locala1_localb1_pad0_bufs1_ahead1_mapm0_mapn0_order0_group8_split32_guard1_index32(int M, int N, int K,\0"
@@ -2807,7 +2845,6 @@ static const struct { char text[4096]; } rows[] = { {
     "    double b_next0, b_next1, b_next2, b_next3, b_next4, b_next5, b_next6, b_next7;\0"
     "            const int e = item + 160, k = e % 16, m = e / 16;\0"
     "            const int e = item + 224, k = e % 16, m = e / 16;\0"
-}, {
     "            const int e = item + 288, k = e % 16, m = e / 16;\0"
     "            const int e = item + 352, k = e % 16, m = e / 16;\0"
     "            const int e = item + 416, k = e % 16, m = e / 16;\0"
@@ -2826,33 +2863,34 @@ static const struct { char text[4096]; } rows[] = { {
     "                const int e = item + 96, n = e % 16, k = e / 16;\0"
     "                const int e = item + 160, n = e % 16, k = e / 16;\0"
     "                const int e = item + 224, n = e % 16, k = e / 16;\0"
-    "                const double2 b0 = vload2(0, &b_tile[k + 0][local_n * 4]);\0"
-    "                const double2 b1 = vload2(1, &b_tile[k + 0][local_n * 4]);\0"
-    "                const double a0 = a_tile[k + 0][local_m * 4 + 0];\0"
-    "                const double a1 = a_tile[k + 0][local_m * 4 + 1];\0"
-    "                const double a2 = a_tile[k + 0][local_m * 4 + 2];\0"
-    "                const double a3 = a_tile[k + 0][local_m * 4 + 3];\0"
+    "                const double2 b0 = vload2(0, &b_tile[k][local_n * 4]);\0"
+    "                const double2 b1 = vload2(1, &b_tile[k][local_n * 4]);\0"
+    "                const double a0 = a_tile[k][local_m * 4];\0"
+    "                const double a1 = a_tile[k][local_m * 4 + 1];\0"
+    "                const double a2 = a_tile[k][local_m * 4 + 2];\0"
+    "                const double a3 = a_tile[k][local_m * 4 + 3];\0"
     "                const double2 b0 = vload2(0, &b_tile[k + 1][local_n * 4]);\0"
     "                const double2 b1 = vload2(1, &b_tile[k + 1][local_n * 4]);\0"
-    "                const double a0 = a_tile[k + 1][local_m * 4 + 0];\0"
+    "                const double a0 = a_tile[k + 1][local_m * 4];\0"
     "                const double a1 = a_tile[k + 1][local_m * 4 + 1];\0"
     "                const double a2 = a_tile[k + 1][local_m * 4 + 2];\0"
     "                const double a3 = a_tile[k + 1][local_m * 4 + 3];\0"
     "                const double2 b0 = vload2(0, &b_tile[k + 2][local_n * 4]);\0"
     "                const double2 b1 = vload2(1, &b_tile[k + 2][local_n * 4]);\0"
-    "                const double a0 = a_tile[k + 2][local_m * 4 + 0];\0"
+    "                const double a0 = a_tile[k + 2][local_m * 4];\0"
     "                const double a1 = a_tile[k + 2][local_m * 4 + 1];\0"
+}, {
     "                const double a2 = a_tile[k + 2][local_m * 4 + 2];\0"
     "                const double a3 = a_tile[k + 2][local_m * 4 + 3];\0"
     "                const double2 b0 = vload2(0, &b_tile[k + 3][local_n * 4]);\0"
     "                const double2 b1 = vload2(1, &b_tile[k + 3][local_n * 4]);\0"
-    "                const double a0 = a_tile[k + 3][local_m * 4 + 0];\0"
+    "                const double a0 = a_tile[k + 3][local_m * 4];\0"
     "                const double a1 = a_tile[k + 3][local_m * 4 + 1];\0"
     "                const double a2 = a_tile[k + 3][local_m * 4 + 2];\0"
     "                const double a3 = a_tile[k + 3][local_m * 4 + 3];\0"
     "    const int ld = (int) get_num_groups(0) * 16;\0"
     "    __global double *part = work + parts_at * 32\0"
-    "        __global double *out = part + (row + 0) * ld + col;\0"
+    "        __global double *out = part + row * ld + col;\0"
     "        __global double *out = part + (row + 1) * ld + col;\0"
     "        __global double *out = part + (row + 2) * ld + col;\0"
     "        __global double *out = part + (row + 3) * ld + col;\0"
@@ -2871,7 +2909,6 @@ static const struct { char text[4096]; } rows[] = { {
     "        const double2 x6 = vload2(0, part + 6 * size);\0"
     "        const double2 x7 = vload2(0, part + 7 * size);\0"
     "            double x[2];\0"
-}, {
     "void kiln_dgemm_tiled_multiply_nt_wgm8_wgn4_tm4_nv2_vec2_kt16_ku4_locala1_localb1_pad0_bufs1_ahead1_mapm0_mapn0_order0_group8_split32_guard1_index32(int M, int N, int K,\0"
     "void kiln_dgemm_tiled_multiply_tn_wgm8_wgn4_tm4_nv2_vec2_kt16_ku4_locala1_localb1_pad0_bufs1_ahead1_mapm0_mapn0_order0_group8_split32_guard1_index32(int M, int N, int K,\0"
     "            const int e = item + 32, m = e % 32, k = e / 32;\0"
@@ -2904,6 +2941,7 @@ static const struct { char text[4096]; } rows[] = { {
     "// A work-item's vectors of 2 columns lie 16 apart.\0"
     "// K is cut into 16 parts, each for work-groups of its own; another kernel adds them up.\0"
     "__kernel __attribute__((reqd_work_group_size(8, 16, 1)))\0"
+}, {
     "void kiln_dgemm_tiled_multiply_nn_wgm16_wgn8_tm8_nv2_vec2_kt8_ku2_locala1_localb1_pad2_bufs2_ahead1_mapm1_mapn1_order2_group2_split16_guard1_index32(int M, int N, int K,\0"
     "    __local double a_tiles[2][8][130];\0"
     "    __local double b_tiles[2][8][34];\0"
@@ -2914,7 +2952,7 @@ static const struct { char text[4096]; } rows[] = { {
     "    const int band_rows = min(tiles_m - band, (int) 2);\0"
     "    const int tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\0"
     "    const int first_n = tile_n * 32;\0"
-    "    const int row = first_m + local_m * 1, col = first_n + local_n * 2;\0"
+    "    const int row = first_m + local_m, col = first_n + local_n * 2;\0"
     "    const int share = (K / 128 + (K % 128 != 0)) * 8;\0"
     "    double2 c4_0 = 0, c4_1 = 0;\0"
     "    double2 c5_0 = 0, c5_1 = 0;\0"
@@ -2934,27 +2972,26 @@ static const struct { char text[4096]; } rows[] = { {
     "                const int e = item + 896, k = e % 8, m = e / 8;\0"
     "            // Fetch B: 8 x 32.\0"
     "        for (; k + 2 <= depth; k += 2) {\0"
-}, {
-    "                const double2 b0 = vload2(0, &b_tile[k + 0][local_n * 2]);\0"
-    "                const double2 b1 = vload2(8, &b_tile[k + 0][local_n * 2]);\0"
-    "                const double a0 = a_tile[k + 0][local_m * 1 + 0];\0"
-    "                const double a1 = a_tile[k + 0][local_m * 1 + 16];\0"
-    "                const double a2 = a_tile[k + 0][local_m * 1 + 32];\0"
-    "                const double a3 = a_tile[k + 0][local_m * 1 + 48];\0"
-    "                const double a4 = a_tile[k + 0][local_m * 1 + 64];\0"
-    "                const double a5 = a_tile[k + 0][local_m * 1 + 80];\0"
-    "                const double a6 = a_tile[k + 0][local_m * 1 + 96];\0"
-    "                const double a7 = a_tile[k + 0][local_m * 1 + 112];\0"
+    "                const double2 b0 = vload2(0, &b_tile[k][local_n * 2]);\0"
+    "                const double2 b1 = vload2(8, &b_tile[k][local_n * 2]);\0"
+    "                const double a0 = a_tile[k][local_m];\0"
+    "                const double a1 = a_tile[k][local_m + 16];\0"
+    "                const double a2 = a_tile[k][local_m + 32];\0"
+    "                const double a3 = a_tile[k][local_m + 48];\0"
+    "                const double a4 = a_tile[k][local_m + 64];\0"
+    "                const double a5 = a_tile[k][local_m + 80];\0"
+    "                const double a6 = a_tile[k][local_m + 96];\0"
+    "                const double a7 = a_tile[k][local_m + 112];\0"
     "                const double2 b0 = vload2(0, &b_tile[k + 1][local_n * 2]);\0"
     "                const double2 b1 = vload2(8, &b_tile[k + 1][local_n * 2]);\0"
-    "                const double a0 = a_tile[k + 1][local_m * 1 + 0];\0"
-    "                const double a1 = a_tile[k + 1][local_m * 1 + 16];\0"
-    "                const double a2 = a_tile[k + 1][local_m * 1 + 32];\0"
-    "                const double a3 = a_tile[k + 1][local_m * 1 + 48];\0"
-    "                const double a4 = a_tile[k + 1][local_m * 1 + 64];\0"
-    "                const double a5 = a_tile[k + 1][local_m * 1 + 80];\0"
-    "                const double a6 = a_tile[k + 1][local_m * 1 + 96];\0"
-    "                const double a7 = a_tile[k + 1][local_m * 1 + 112];\0"
+    "                const double a0 = a_tile[k + 1][local_m];\0"
+    "                const double a1 = a_tile[k + 1][local_m + 16];\0"
+    "                const double a2 = a_tile[k + 1][local_m + 32];\0"
+    "                const double a3 = a_tile[k + 1][local_m + 48];\0"
+    "                const double a4 = a_tile[k + 1][local_m + 64];\0"
+    "                const double a5 = a_tile[k + 1][local_m + 80];\0"
+    "                const double a6 = a_tile[k + 1][local_m + 96];\0"
+    "                const double a7 = a_tile[k + 1][local_m + 112];\0"
     "    __global double *part = work + parts_at * 16\0"
     "            + (long) get_group_id(2) * get_num_groups(1) * 128 * ld;\0"
     "        vstore2(c0_1, 8, out);\0"
@@ -2978,6 +3015,7 @@ static const struct { char text[4096]; } rows[] = { {
     "        vstore2(c7_1, 8, out);\0"
     "// C = alpha (p0 + p1 + ...) + beta C for 16 parts, which are added in this order, so that the\0"
     "// result is always bitwise the same. A part has room for whole tiles of 128 x 32.\0"
+}, {
     "void kiln_dgemm_tiled_add_wgm16_wgn8_tm8_nv2_vec2_split16_index32(int M, int N,\0"
     "    const long size = (long) ((M + 127) / 128 * 128) * ld;\0"
     "    __global const double *part = work + parts_at * 16 + row * ld + col;\0"
@@ -2997,7 +3035,6 @@ static const struct { char text[4096]; } rows[] = { {
     "void kiln_dgemm_tiled_multiply_tt_wgm16_wgn8_tm8_nv2_vec2_kt8_ku2_locala1_localb1_pad2_bufs2_ahead1_mapm1_mapn1_order2_group2_split16_guard1_index32(int M, int N, int K,\0"
     "// A work-group of 8 x 4 work-items computes 32 x 8 of C, each work-item\0"
     "// A work-item's rows lie 8 apart.\0"
-}, {
     "void kiln_dgemm_tiled_multiply_nn_wgm8_wgn4_tm4_nv1_vec2_kt16_ku4_locala1_localb1_pad0_bufs1_ahead1_mapm1_mapn0_order0_group8_split32_guard1_index32(int M, int N, int K,\0"
     "    __local double b_tile[16][8];\0"
     "    const int first_n = (int) get_group_id(0) * 8;\0"
@@ -3006,31 +3043,31 @@ static const struct { char text[4096]; } rows[] = { {
     "    double2 c3_0 = 0;\0"
     "    double b_next0, b_next1, b_next2, b_next3;\0"
     "        // Fetch B: 16 x 8.\0"
-    "            const int e = item + 0, n = e % 8, k = e / 8;\0"
+    "            const int e = item, n = e % 8, k = e / 8;\0"
     "            const int e = item + 32, n = e % 8, k = e / 8;\0"
     "            const int e = item + 64, n = e % 8, k = e / 8;\0"
     "            const int e = item + 96, n = e % 8, k = e / 8;\0"
     "            // Fetch B: 16 x 8.\0"
-    "                const int e = item + 0, n = e % 8, k = e / 8;\0"
+    "                const int e = item, n = e % 8, k = e / 8;\0"
     "                const int e = item + 32, n = e % 8, k = e / 8;\0"
     "                const int e = item + 64, n = e % 8, k = e / 8;\0"
     "                const int e = item + 96, n = e % 8, k = e / 8;\0"
-    "                const double a1 = a_tile[k + 0][local_m * 1 + 8];\0"
-    "                const double a2 = a_tile[k + 0][local_m * 1 + 16];\0"
-    "                const double a3 = a_tile[k + 0][local_m * 1 + 24];\0"
-    "                const double a1 = a_tile[k + 1][local_m * 1 + 8];\0"
-    "                const double a2 = a_tile[k + 1][local_m * 1 + 16];\0"
-    "                const double a3 = a_tile[k + 1][local_m * 1 + 24];\0"
+    "                const double a1 = a_tile[k][local_m + 8];\0"
+    "                const double a2 = a_tile[k][local_m + 16];\0"
+    "                const double a3 = a_tile[k][local_m + 24];\0"
+    "                const double a1 = a_tile[k + 1][local_m + 8];\0"
+    "                const double a2 = a_tile[k + 1][local_m + 16];\0"
+    "                const double a3 = a_tile[k + 1][local_m + 24];\0"
     "                const double2 b0 = vload2(0, &b_tile[k + 2][local_n * 2]);\0"
-    "                const double a0 = a_tile[k + 2][local_m * 1 + 0];\0"
-    "                const double a1 = a_tile[k + 2][local_m * 1 + 8];\0"
-    "                const double a2 = a_tile[k + 2][local_m * 1 + 16];\0"
-    "                const double a3 = a_tile[k + 2][local_m * 1 + 24];\0"
+    "                const double a0 = a_tile[k + 2][local_m];\0"
+    "                const double a1 = a_tile[k + 2][local_m + 8];\0"
+    "                const double a2 = a_tile[k + 2][local_m + 16];\0"
+    "                const double a3 = a_tile[k + 2][local_m + 24];\0"
     "                const double2 b0 = vload2(0, &b_tile[k + 3][local_n * 2]);\0"
-    "                const double a0 = a_tile[k + 3][local_m * 1 + 0];\0"
-    "                const double a1 = a_tile[k + 3][local_m * 1 + 8];\0"
-    "                const double a2 = a_tile[k + 3][local_m * 1 + 16];\0"
-    "                const double a3 = a_tile[k + 3][local_m * 1 + 24];\0"
+    "                const double a0 = a_tile[k + 3][local_m];\0"
+    "                const double a1 = a_tile[k + 3][local_m + 8];\0"
+    "                const double a2 = a_tile[k + 3][local_m + 16];\0"
+    "                const double a3 = a_tile[k + 3][local_m + 24];\0"
     "    const int ld = (int) get_num_groups(0) * 8;\0"
     "        __global double *out = part + (row + 8) * ld + col;\0"
     "        __global double *out = part + (row + 24) * ld + col;\0"
@@ -3038,6 +3075,7 @@ static const struct { char text[4096]; } rows[] = { {
     "void kiln_dgemm_tiled_add_wgm8_wgn4_tm4_nv1_vec2_split32_index32(int M, int N,\0"
     "    const int ld = (N + 7) / 8 * 8;\0"
     "void kiln_dgemm_tiled_multiply_nt_wgm8_wgn4_tm4_nv1_vec2_kt16_ku4_locala1_localb1_pad0_bufs1_ahead1_mapm1_mapn0_order0_group8_split32_guard1_index32(int M, int N, int K,\0"
+}, {
     "void kiln_dgemm_tiled_multiply_tn_wgm8_wgn4_tm4_nv1_vec2_kt16_ku4_locala1_localb1_pad0_bufs1_ahead1_mapm1_mapn0_order0_group8_split32_guard1_index32(int M, int N, int K,\0"
     "void kiln_dgemm_tiled_multiply_tt_wgm8_wgn4_tm4_nv1_vec2_kt16_ku4_locala1_localb1_pad0_bufs1_ahead1_mapm1_mapn0_order0_group8_split32_guard1_index32(int M, int N, int K,\0"
     "static double2 load_row(__global const double *p)\0"
@@ -3050,17 +3088,17 @@ static const struct { char text[4096]; } rows[] = { {
     "        __global const double *restrict Y, long y_offset, long ldy,\0"
     "    __local double2 part[64];\0"
     "    const long l = (long) get_group_id(0) * 8 + along_l * 2;\0"
-    "    __global const double *y0 = Y + y_offset + min(s + 0, S - 1) * ldy;\0"
+    "    __global const double *y0 = Y + y_offset + min(s, S - 1) * ldy;\0"
     "    const long begin = l, first = max(min(l, L - 2), (long) 0);\0"
     "    double2 c0 = 0;\0"
     "    if (L < 2)\0"
     "            __global const double *x = X + k * ldx;\0"
-    "            const double2 a = (double2) (load(x + min((long) 0, L - 1)), load(x + min((long) 1, L - 1)));\0"
+    "            const double2 a = (double2) (load(x + min((long) 0, L - 1)), load(x + min((long) 1,\0"
+    "                    L - 1)));\0"
     "    if (ldx % 2 == 0 && (size_t) (X + first) % 16 == 0) {\0"
     "            __global const double *x = X + k * ldx + first;\0"
     "            const double2 a0 = load_aligned(x + 0 * ldx);\0"
     "            const double2 a1 = load_aligned(x + 16 * ldx);\0"
-}, {
     "            const double2 a2 = load_aligned(x + 32 * ldx);\0"
     "            const double2 a3 = load_aligned(x + 48 * ldx);\0"
     "            const double2 a = load_aligned(X + k * ldx + first);\0"
@@ -3077,7 +3115,7 @@ static const struct { char text[4096]; } rows[] = { {
     "    return e[0] + e[1];\0"
     "void kiln_dgemm_thin_multiply_nt_side0_short1_vec2_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L, long S, long K, double alpha, double beta,\0"
     "    __local double part[4][64];\0"
-    "    __global const double *x0 = X + min(l + 0, L - 1) * ldx;\0"
+    "    __global const double *x0 = X + min(l, L - 1) * ldx;\0"
     "    __global const double *x1 = X + min(l + 1, L - 1) * ldx;\0"
     "    __global const double *x2 = X + min(l + 2, L - 1) * ldx;\0"
     "    __global const double *x3 = X + min(l + 3, L - 1) * ldx;\0"
@@ -3101,1417 +3139,1427 @@ static const struct { char text[4096]; } rows[] = { {
     "        const double a3 = load(x3 + k);\0"
     "        const double sums[] = { part[0][item], part[1][item], part[2][item], part[3][item] };\0"
     "void kiln_dgemm_thin_multiply_tn_side0_short1_vec2_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L, long S, long K, double alpha, double beta,\0"
-    "    __global const double *y0 = Y + y_offset + min(s + 0, S - 1);\0"
+    "    __global const double *y0 = Y + y_offset + min(s, S - 1);\0"
     "void kiln_dgemm_thin_multiply_tt_side0_short1_vec2_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L, long S, long K, double alpha, double beta,\0"
-    "            const double2 b0 = (double2) (load(y0 + (k + 0) * y_step), load(y0 + (k + 1) * y_step));\0"
+    "            const double2 b0 = (double2) (load(y0 + k * y_step), load(y0 + (k + 1) * y_step));\0"
+}, {
     "void kiln_dgemm_thin_multiply_nn_side1_short1_vec2_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L, long S, long K, double alpha, double beta,\0"
     "void kiln_dgemm_thin_multiply_nt_side1_short1_vec2_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L, long S, long K, double alpha, double beta,\0"
     "void kiln_dgemm_thin_multiply_tn_side1_short1_vec2_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L, long S, long K, double alpha, double beta,\0"
     "void kiln_dgemm_thin_multiply_tt_side1_short1_vec2_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L, long S, long K, double alpha, double beta,\0"
-    "void kiln_dgemm_direct_multiply_nn_wgm1_wgn1_tm4_nv2_vec2_ku1_index64(long M, long N, long K, double alpha, double beta,\0"
-    "void kiln_dgemm_direct_multiply_nt_wgm1_wgn1_tm4_nv2_vec2_ku1_index64(long M, long N, long K, double alpha, double beta,\0"
-    "void kiln_dgemm_direct_multiply_tn_wgm1_wgn1_tm4_nv2_vec2_ku1_index64(long M, long N, long K, double alpha, double beta,\0"
-    "void kiln_dgemm_direct_multiply_tt_wgm1_wgn1_tm4_nv2_vec2_ku1_index64(long M, long N, long K, double alpha, double beta,\0"
+    "void kiln_dgemm_direct_multiply_nn_wgm1_wgn1_tm4_nv2_vec2_ku1_index64(long M, long N, long K,\0"
+    "void kiln_dgemm_direct_multiply_nt_wgm1_wgn1_tm4_nv2_vec2_ku1_index64(long M, long N, long K,\0"
+    "void kiln_dgemm_direct_multiply_tn_wgm1_wgn1_tm4_nv2_vec2_ku1_index64(long M, long N, long K,\0"
+    "void kiln_dgemm_direct_multiply_tt_wgm1_wgn1_tm4_nv2_vec2_ku1_index64(long M, long N, long K,\0"
 } };
 
 static const uint32_t lines[] = {
     0, 100, 160, 202, 204, 233, 235, 236, 281, 307, 358, 389,
-    443, 471, 554, 629, 716, 773, 829, 948, 998, 1041, 1107, 1175,
-    1233, 1285, 1337, 1389, 1441, 1494, 1526, 1558, 1590, 1622, 1628, 1713,
-    1790, 1854, 1973, 2017, 2086, 2157, 2187, 2250, 2301, 2311, 2324, 2385,
-    2426, 2495, 2572, 2575, 2667, 2763, 2820, 2938, 2998, 3058, 3118, 3199,
-    3282, 3301, 3335, 3392, 3450, 3530, 3609, 3635, 3661, 3687, 3713, 3733,
-    3766, 3780, 3830, 3869, 3902, 3941, 3974, 4013, 4046, 4096, 4129, 4154,
-    4178, 4192, 4287, 4314, 4374, 4407, 4440, 4497, 4522, 4599, 4637, 4655,
-    4676, 4705, 4755, 4815, 4899, 4926, 4986, 5043, 5120, 5170, 5197, 5257,
-    5314, 5391, 5441, 5468, 5528, 5585, 5662, 5712, 5831, 5883, 5935, 5987,
-    6039, 6091, 6143, 6197, 6251, 6305, 6359, 6413, 6467, 6521, 6553, 6585,
-    6617, 6649, 6681, 6713, 6747, 6781, 6815, 6849, 6883, 6917, 7036, 7065,
-    7127, 7162, 7197, 7232, 7267, 7327, 7367, 7417, 7447, 7500, 7527, 7610,
-    7685, 7803, 7846, 7914, 7967, 8052, 8192, 8310, 8354, 8423, 8453, 8516,
-    8566, 8616, 8667, 8718, 8779, 8820, 8912, 9008, 9066, 9187, 9270, 9355,
-    9420, 9450, 9537, 9592, 9645, 9680, 9741, 9803, 9887, 9970, 10029, 10088,
-    10147, 10173, 10281, 10389, 10499, 10523, 10560, 10578, 10630, 10682, 10734, 10786,
-    10829, 10917, 10960, 11048, 11091, 11179, 11208, 11236, 11297, 11330, 11438, 11546,
-    11656, 11759, 11794, 11862, 11903, 11944, 12009, 12074, 12140, 12206, 12288, 12373,
-    12419, 12504, 12550, 12636, 12683, 12769, 12816, 12842, 12871, 12908, 12965, 13022,
-    13080, 13138, 13206, 13298, 13320, 13355, 13423, 13488, 13553, 13619, 13685, 13770,
-    13855, 13941, 14027, 14084, 14141, 14199, 14257, 14292, 14360, 14425, 14490, 14556,
-    14622, 14707, 14792, 14878, 14964, 15021, 15078, 15136, 15194, 15217, 15335, 15389,
-    15443, 15497, 15551, 15605, 15659, 15713, 15767, 15821, 15875, 15929, 15983, 16037,
-    16091, 16145, 16199, 16253, 16287, 16321, 16384, 16418, 16452, 16486, 16520, 16554,
-    16588, 16622, 16656, 16690, 16724, 16758, 16792, 16826, 16944, 16973, 17035, 17095,
-    17135, 17253, 17311, 17429, 17510, 17595, 17653, 17732, 17767, 17802, 17837, 17885,
-    17933, 17983, 18033, 18083, 18107, 18202, 18259, 18336, 18374, 18423, 18472, 18529,
-    18606, 18655, 18704, 18761, 18838, 18887, 18936, 19054, 19112, 19134, 19156, 19257,
-    19339, 19449, 19515, 19581, 19670, 19701, 19730, 19817, 19877, 19914, 19980, 20071,
-    20166, 20218, 20286, 20368, 20416, 20480, 20499, 20518, 20541, 20591, 20650, 20733,
-    20817, 20876, 20967, 20995, 21016, 21029, 21080, 21185, 21263, 21325, 21369, 21431,
-    21504, 21557, 21623, 21688, 21753, 21815, 21869, 21944, 21992, 22050, 22109, 22168,
-    22227, 22286, 22320, 22429, 22472, 22509, 22546, 22583, 22620, 22654, 22701, 22748,
-    22795, 22842, 22874, 22919, 22945, 23005, 23064, 23109, 23168, 23213, 23272, 23317,
-    23376, 23421, 23458, 23491, 23534, 23577, 23620, 23663, 23697, 23806, 23853, 23900,
-    23947, 23994, 24064, 24134, 24204, 24275, 24335, 24397, 24459, 24576, 24638, 24704,
-    24770, 24836, 24903, 24937, 25046, 25103, 25160, 25217, 25274, 25367, 25460, 25553,
-    25648, 25708, 25787, 25866, 25945, 26024, 26113, 26202, 26291, 26382, 26421, 26540,
-    26606, 26678, 26741, 26777, 26850, 26893, 26974, 27007, 27118, 27183, 27291, 27316,
-    27342, 27364, 27474, 27521, 27573, 27623, 27690, 27757, 27824, 27891, 27958, 28025,
-    28092, 28159, 28187, 28294, 28338, 28408, 28470, 28532, 28594, 28672, 28734, 28796,
-    28858, 28920, 28992, 29062, 29134, 29204, 29276, 29346, 29418, 29488, 29560, 29630,
-    29702, 29772, 29844, 29914, 29986, 30056, 30128, 30198, 30270, 30340, 30412, 30482,
-    30554, 30624, 30671, 30719, 30767, 30815, 30863, 30912, 30961, 31010, 31068, 31112,
-    31156, 31200, 31244, 31288, 31332, 31376, 31420, 31442, 31552, 31616, 31669, 31722,
-    31775, 31828, 31866, 31976, 32026, 32056, 32109, 32136, 32215, 32290, 32324, 32413,
-    32470, 32641, 32768, 32832, 32886, 32924, 32962, 33030, 33075, 33127, 33179, 33251,
-    33328, 33383, 33466, 33508, 33523, 33544, 33643, 33674, 33705, 33736, 33767, 33858,
-    33904, 33986, 34002, 34019, 34048, 34058, 34118, 34170, 34236, 34298, 34350, 34412,
-    34464, 34526, 34578, 34607, 34667, 34719, 34785, 34847, 34899, 34961, 35013, 35075,
-    35127, 35189, 35241, 35303, 35355, 35417, 35469, 35531, 35583, 35600, 35656, 35688,
-    35743, 35798, 35847, 35883, 35919, 35955, 35991, 36040, 36076, 36112, 36148, 36184,
-    36220, 36256, 36292, 36328, 36366, 36384, 36406, 36439, 36503, 36559, 36629, 36695,
-    36751, 36864, 36920, 36986, 37042, 37075, 37139, 37195, 37265, 37331, 37387, 37453,
-    37509, 37575, 37631, 37697, 37753, 37819, 37875, 37941, 37997, 38063, 38119, 38168,
-    38187, 38228, 38302, 38376, 38441, 38506, 38571, 38636, 38686, 38760, 38834, 38899,
-    38964, 39029, 39094, 39168, 39242, 39307, 39372, 39437, 39502, 39576, 39650, 39715,
-    39780, 39845, 39910, 39981, 40030, 40078, 40146, 40152, 40211, 40242, 40273, 40332,
-    40363, 40394, 40453, 40484, 40515, 40574, 40605, 40636, 40731, 40813, 40859, 40960,
-    41045, 41103, 41175, 41214, 41270, 41342, 41363, 41419, 41473, 41527, 41581, 41635,
-    41689, 41743, 41797, 41851, 41955, 42045, 42068, 42124, 42152, 42181, 42234, 42307,
-    42341, 42358, 42382, 42427, 42482, 42562, 42733, 42748, 42808, 42874, 42936, 42998,
-    43060, 43122, 43184, 43246, 43308, 43372, 43442, 43508, 43574, 43640, 43706, 43772,
-    43838, 43904, 44075, 44096, 44156, 44222, 44284, 44346, 44408, 44472, 44542, 44608,
-    44674, 44740, 44911, 44987, 45056, 45252, 45286, 45320, 45372, 45422, 45472, 45522,
-    45572, 45613, 45665, 45722, 45788, 45850, 45912, 45964, 46021, 46087, 46152, 46217,
-    46282, 46347, 46431, 46515, 46599, 46683, 46748, 46813, 46878, 46943, 47008, 47073,
-    47138, 47203, 47268, 47333, 47398, 47463, 47553, 47580, 47622, 47692, 47719, 47761,
-    47831, 47858, 47900, 47970, 47997, 48039, 48109, 48132, 48188, 48230, 48272, 48314,
-    48356, 48379, 48435, 48477, 48519, 48561, 48603, 48626, 48682, 48724, 48766, 48808,
-    48850, 49046, 49152, 49348, 49408, 49474, 49536, 49598, 49660, 49856, 49906, 49936,
-    49989, 50016, 50063, 50090, 50153, 50204, 50256, 50305, 50360, 50410, 50500, 50573,
-    50595, 50667, 50724, 50871, 50935, 50999, 51029, 51097, 51157, 51202, 51234, 51253,
-    51323, 51393, 51463, 51533, 51559, 51639, 51701, 51720, 51739, 51758, 51777, 51805,
-    51820, 51854, 51898, 51948, 52112, 52256, 52328, 52385, 52424, 52482, 52539, 52597,
-    52769, 52945, 53009, 53062, 53116, 53176, 53220, 53248, 53307, 53339, 53392, 53429,
-    53452, 53490, 53526, 53579, 53654, 53688, 53709, 53746, 53821, 53842, 53879, 53954,
-    53975, 54012, 54087, 54116, 54132, 54154, 54192, 54260, 54332, 54389, 54536, 54568,
-    54636, 54696, 54784, 54843, 54902, 54933, 54964, 54995, 55026, 55058, 55123, 55157,
-    55173, 55213, 55265, 55317, 55368, 55414, 55465, 55511, 55562, 55608, 55659, 55705,
-    55753, 55801, 55870, 55896, 55944, 55992, 56040, 56088, 56127, 56215, 56254, 56342,
-    56378, 56423, 56456, 56489, 56523, 56578, 56633, 56696, 56732, 56765, 56798, 56831,
-    56864, 56897, 56930, 56952, 57099, 57163, 57227, 57344, 57408, 57436, 57583, 57641,
-    57687, 57844, 58001, 58158, 58315, 58393, 58426, 58478, 58673, 58711, 58749, 58821,
-    58893, 58990, 59088, 59187, 59255, 59310, 59351, 59370, 59406, 59429, 59448, 59473,
-    59502, 59575, 59659, 59743, 59811, 59871, 59904, 59932, 59960, 59983, 60011, 60051,
-    60083, 60121, 60159, 60231, 60262, 60293, 60324, 60355, 60401, 60430, 60488, 60548,
-    60608, 60668, 60697, 60759, 60823, 60887, 60951, 61006, 61062, 61118, 61135, 61168,
-    61230, 61294, 61358, 61440, 61473, 61539, 61607, 61675, 61743, 61791, 61832, 61906,
-    61981, 62046, 62111, 62176, 62241, 62306, 62356, 62421, 62471, 62536, 62586, 62651,
-    62701, 62775, 62850, 62915, 62980, 63045, 63110, 63175, 63240, 63305, 63370, 63444,
-    63519, 63584, 63649, 63714, 63779, 63844, 63909, 63974, 64039, 64113, 64188, 64253,
-    64318, 64383, 64448, 64513, 64578, 64643, 64708, 64782, 64857, 64922, 64987, 65052,
-    65117, 65182, 65247, 65312, 65377, 65451, 65536, 65601, 65666, 65731, 65796, 65861,
-    65926, 65991, 66056, 66130, 66205, 66270, 66335, 66400, 66465, 66530, 66595, 66660,
-    66725, 66799, 66874, 66939, 67004, 67069, 67134, 67199, 67264, 67329, 67394, 67484,
-    67513, 67567, 67641, 67676, 67700, 67745, 67790, 67832, 67882, 67915, 67999, 68052,
-    68106, 68179, 68253, 68298, 68343, 68396, 68450, 68523, 68597, 68642, 68687, 68740,
-    68794, 68867, 68941, 68986, 69031, 69054, 69110, 69163, 69217, 69290, 69364, 69409,
-    69454, 69477, 69533, 69632, 69686, 69759, 69833, 69878, 69923, 69946, 70002, 70055,
-    70109, 70182, 70256, 70301, 70346, 70369, 70425, 70478, 70532, 70605, 70679, 70724,
-    70769, 70964, 71022, 71082, 71142, 71202, 71264, 71328, 71392, 71456, 71651, 71713,
-    71777, 71841, 71905, 71971, 72039, 72107, 72175, 72370, 72445, 72479, 72650, 72688,
-    72726, 72778, 72830, 72902, 72932, 72962, 72990, 73019, 73048, 73108, 73170, 73232,
-    73294, 73349, 73404, 73437, 73470, 73534, 73600, 73728, 73794, 73859, 73924, 73989,
-    74054, 74119, 74184, 74249, 74314, 74379, 74444, 74509, 74574, 74639, 74704, 74769,
-    74834, 74883, 74951, 74974, 74997, 75020, 75043, 75125, 75205, 75277, 75316, 75372,
-    75392, 75433, 75474, 75515, 75556, 75597, 75638, 75679, 75720, 75810, 75981, 76152,
-    76212, 76274, 76338, 76404, 76575, 76647, 76704, 76854, 76920, 76986, 77015, 77077,
-    77124, 77157, 77184, 77248, 77277, 77311, 77479, 77524, 77563, 77621, 77679, 77737,
-    77824, 77877, 77930, 77983, 78037, 78091, 78145, 78189, 78247, 78300, 78357, 78507,
-    78538, 78597, 78656, 78707, 78740, 78779, 78831, 78883, 78963, 79011, 79059, 79087,
-    79115, 79154, 79182, 79221, 79249, 79286, 79331, 79364, 79397, 79452, 79507, 79600,
-    79750, 79779, 79929, 80011, 80161, 80236, 80386, 80536, 80686, 80787, 80863, 80959,
-    81015, 81131, 81179, 81227, 81257, 81273, 81319, 81365, 81411, 81457, 81503, 81549,
-    81595, 81641, 81662, 81683, 81704, 81725, 81740, 81826, 81850, 81920, 81986, 82040,
-    82094, 82141, 82188, 82235, 82282, 82383, 82411, 82435, 82490, 82606, 82652, 82698,
-    82744, 82790, 82815, 82865, 82962, 83012, 83055, 83084, 83127, 83156, 83199, 83228,
-    83271, 83300, 83416, 83456, 83496, 83536, 83576, 83636, 83752, 83808, 83884, 84003,
-    84053, 84103, 84150, 84191, 84207, 84263, 84306, 84425, 84472, 84591, 84632, 84751,
-    84827, 84946, 84996, 85046, 85093, 85140, 85187, 85234, 85281, 85328, 85375, 85494,
-    85541, 85588, 85635, 85754, 85795, 85836, 85877, 86016, 86117, 86160, 86175, 86221,
-    86233, 86285, 86311, 86366, 86389, 86499, 86566, 86633, 86694, 86783, 86814, 86844,
-    86930, 86998, 87087, 87179, 87242, 87305, 87378, 87446, 87513, 87589, 87648, 87691,
-    87729, 87767, 87805, 87843, 87891, 87939, 87987, 88036, 88098, 88135, 88179, 88223,
-    88267, 88312, 88360, 88408, 88456, 88504, 88576, 88648, 88720, 88794, 88856, 88924,
-    88992, 89060, 89130, 89188, 89246, 89304, 89362, 89458, 89554, 89651, 89750, 89812,
-    89904, 89996, 90112, 90207, 90241, 90350, 90418, 90486, 90554, 90622, 90742, 90862,
-    90984, 91108, 91170, 91266, 91362, 91458, 91554, 91670, 91786, 91904, 92024, 92097,
-    92160, 92236, 92318, 92430, 92496, 92606, 92659, 92710, 92778, 92846, 92914, 92982,
-    93050, 93118, 93186, 93254, 93322, 93390, 93460, 93530, 93600, 93670, 93740, 93810,
-    93884, 93947, 94010, 94073, 94136, 94208, 94271, 94334, 94397, 94460, 94523, 94588,
-    94653, 94718, 94783, 94848, 94913, 94987, 95059, 95133, 95205, 95279, 95352, 95426,
-    95499, 95573, 95646, 95722, 95797, 95873, 95948, 96024, 96099, 96173, 96245, 96319,
-    96391, 96465, 96538, 96612, 96685, 96759, 96832, 96908, 96983, 97059, 97134, 97210,
-    97285, 97359, 97431, 97505, 97577, 97651, 97724, 97798, 97871, 97945, 98018, 98094,
-    98169, 98304, 98379, 98455, 98530, 98604, 98676, 98750, 98822, 98896, 98969, 99043,
-    99116, 99190, 99263, 99339, 99414, 99490, 99565, 99641, 99716, 99764, 99813, 99863,
-    99913, 99963, 100013, 100063, 100113, 100163, 100213, 100264, 100315, 100366, 100417, 100468,
-    100519, 100577, 100621, 100665, 100711, 100757, 100803, 100849, 100895, 100941, 101051, 101116,
-    101226, 101311, 101388, 101508, 101552, 101621, 101693, 101723, 101786, 101838, 101890, 101951,
-    101992, 102071, 102167, 102224, 102400, 102483, 102566, 102596, 102682, 102736, 102788, 102849,
-    102911, 102995, 103050, 103105, 103160, 103215, 103270, 103325, 103380, 103435, 103490, 103540,
-    103590, 103640, 103690, 103740, 103790, 103840, 103890, 103978, 104066, 104154, 104244, 104335,
-    104426, 104517, 104608, 104662, 104716, 104770, 104821, 104892, 104943, 105014, 105065, 105136,
-    105187, 105258, 105309, 105380, 105431, 105502, 105553, 105624, 105675, 105746, 105775, 105800,
-    105832, 105920, 106008, 106096, 106186, 106277, 106368, 106496, 106587, 106690, 106759, 106800,
-    106866, 106932, 107018, 107104, 107151, 107188, 107246, 107305, 107364, 107432, 107501, 107567,
-    107633, 107719, 107805, 107863, 107922, 107981, 108050, 108116, 108182, 108268, 108354, 108412,
-    108471, 108530, 108565, 108634, 108699, 108765, 108831, 108916, 109002, 109088, 109146, 109205,
-    109264, 109299, 109368, 109433, 109499, 109565, 109650, 109736, 109822, 109880, 109939, 109998,
-    110033, 110102, 110167, 110233, 110299, 110384, 110470, 110592, 110650, 110709, 110768, 110803,
-    110872, 110937, 111003, 111069, 111154, 111240, 111326, 111384, 111443, 111502, 111537, 111606,
-    111671, 111737, 111803, 111888, 111974, 112060, 112118, 112177, 112236, 112260, 112380, 112439,
-    112493, 112547, 112601, 112655, 112709, 112763, 112817, 112871, 112925, 112979, 113033, 113087,
-    113141, 113195, 113249, 113303, 113357, 113391, 113425, 113459, 113493, 113527, 113561, 113595,
-    113629, 113663, 113697, 113731, 113765, 113799, 113833, 113867, 113901, 114023, 114084, 114133,
-    114182, 114231, 114280, 114329, 114378, 114427, 114476, 114506, 114557, 114582, 114636, 114688,
-    114807, 114926, 114983, 115102, 115183, 115266, 115295, 115381, 115435, 115487, 115519, 115638,
-    115757, 115839, 115950, 116039, 116126, 116163, 116229, 116325, 116377, 116437, 116510, 116564,
-    116623, 116682, 116791, 116834, 116871, 116908, 116955, 117002, 117049, 117096, 117144, 117197,
-    117256, 117301, 117360, 117405, 117442, 117485, 117528, 117571, 117614, 117658, 117767, 117814,
-    117861, 117931, 118001, 118071, 118141, 118213, 118275, 118337, 118403, 118469, 118535, 118601,
-    118669, 118784, 118847, 118958, 119028, 119076, 119124, 119172, 119220, 119268, 119316, 119365,
-    119423, 119534, 119587, 119640, 119751, 119862, 119893, 119980, 120071, 120167, 120219, 120279,
-    120390, 120501, 120612, 120663, 120688, 120742, 120764, 120935, 121000, 121065, 121145, 121204,
-    121261, 121432, 121603, 121774, 121825, 121850, 121904, 121926, 121974, 122038, 122090, 122131,
-    122187, 122259, 122406, 122471, 122536, 122581, 122652, 122703, 122761, 122801, 122880, 122938,
-    122996, 123049, 123102, 123155, 123209, 123263, 123410, 123442, 123502, 123562, 123622, 123682,
-    123748, 123895, 123960, 124107, 124143, 124338, 124372, 124406, 124459, 124512, 124584, 124624,
-    124689, 124755, 124821, 124887, 124953, 125019, 125085, 125152, 125217, 125283, 125349, 125415,
-    125481, 125547, 125613, 125680, 125745, 125811, 125877, 125943, 126009, 126075, 126141, 126208,
-    126273, 126339, 126405, 126471, 126537, 126603, 126669, 126736, 126801, 126867, 126976, 127042,
-    127108, 127174, 127240, 127307, 127372, 127438, 127504, 127570, 127636, 127702, 127768, 127835,
-    127900, 127966, 128032, 128098, 128164, 128230, 128296, 128363, 128428, 128494, 128560, 128626,
-    128692, 128758, 128824, 128891, 128915, 128973, 128997, 129055, 129079, 129137, 129161, 129219,
-    129243, 129301, 129325, 129383, 129408, 129467, 129662, 129857, 130052, 130168, 130235, 130290,
-    130347, 130404, 130461, 130577, 130628, 130679, 130795, 130856, 130972, 131072, 131146, 131180,
-    131237, 131408, 131445, 131496, 131568, 131598, 131628, 131716, 131744, 131805, 131866, 131927,
-    131988, 132049, 132110, 132172, 132234, 132296, 132348, 132410, 132462, 132524, 132577, 132639,
-    132692, 132745, 132807, 132860, 132922, 132975, 133037, 133090, 133144, 133180, 133216, 133253,
-    133290, 133327, 133364, 133401, 133438, 133470, 133535, 133600, 133665, 133730, 133795, 133860,
-    133926, 133992, 134058, 134114, 134180, 134236, 134302, 134359, 134425, 134482, 134539, 134605,
-    134662, 134728, 134785, 134851, 134908, 134975, 134998, 135021, 135044, 135067, 135168, 135248,
-    135301, 135472, 135533, 135594, 135655, 135717, 135779, 135841, 135903, 135965, 136027, 136089,
-    136151, 136213, 136278, 136343, 136408, 136474, 136540, 136606, 136672, 136738, 136804, 136870,
-    136936, 137002, 137173, 137231, 137290, 137349, 137408, 137470, 137533, 137596, 137659, 137830,
-    137905, 138100, 138134, 138178, 138230, 138312, 138400, 138429, 138491, 138543, 138605, 138657,
-    138709, 138771, 138823, 138875, 138937, 138989, 139051, 139104, 139166, 139264, 139317, 139379,
-    139432, 139494, 139547, 139609, 139662, 139691, 139751, 139812, 139874, 139936, 139972, 140008,
-    140044, 140080, 140116, 140152, 140189, 140226, 140263, 140300, 140337, 140374, 140407, 140473,
-    140529, 140595, 140651, 140707, 140773, 140829, 140895, 140951, 141017, 141073, 141139, 141196,
-    141262, 141319, 141385, 141442, 141508, 141565, 141631, 141688, 141754, 141811, 141844, 141908,
-    141973, 142039, 142105, 142300, 142495, 142556, 142618, 142680, 142742, 142804, 142866, 142928,
-    142990, 143052, 143114, 143176, 143238, 143360, 143425, 143491, 143557, 143623, 143689, 143755,
-    143821, 143887, 143953, 144019, 144085, 144151, 144217, 144283, 144349, 144544, 144694, 144761,
-    144828, 144978, 145128, 145278, 145428, 145578, 145728, 145878, 145997, 146054, 146173, 146292,
-    146411, 146530, 146649, 146768, 146887, 146933, 147036, 147081, 147129, 147182, 147238, 147320,
-    147456, 147524, 147592, 147654, 147686, 147716, 147803, 147840, 147935, 147985, 148044, 148089,
-    148153, 148207, 148284, 148333, 148393, 148452, 148511, 148620, 148658, 148696, 148734, 148772,
-    148810, 148848, 148886, 148924, 148972, 149020, 149068, 149116, 149177, 149237, 149297, 149357,
-    149417, 149477, 149537, 149597, 149642, 149702, 149747, 149791, 149835, 149879, 149923, 150032,
-    150080, 150128, 150176, 150224, 150272, 150320, 150368, 150416, 150488, 150560, 150632, 150704,
-    150765, 150827, 150889, 150957, 151025, 151093, 151161, 151270, 151328, 151386, 151444, 151552,
-    151610, 151668, 151726, 151784, 151880, 151976, 152072, 152168, 152229, 152308, 152387, 152466,
-    152545, 152637, 152729, 152821, 152913, 152979, 153053, 153117, 153229, 153282, 153334, 153397,
-    153460, 153523, 153586, 153649, 153712, 153775, 153838, 153912, 153984, 154058, 154130, 154204,
-    154276, 154350, 154422, 154496, 154568, 154642, 154714, 154788, 154860, 154934, 155006, 155080,
-    155152, 155226, 155298, 155372, 155444, 155518, 155648, 155760, 155826, 155879, 155932, 156044,
-    156097, 156153, 156265, 156354, 156385, 156416, 156502, 156568, 156664, 156716, 156776, 156867,
-    156929, 157002, 157068, 157133, 157209, 157247, 157285, 157323, 157361, 157408, 157455, 157502,
-    157549, 157602, 157663, 157700, 157743, 157786, 157829, 157872, 157920, 157968, 158016, 158064,
-    158134, 158204, 158274, 158345, 158406, 158472, 158538, 158604, 158671, 158729, 158787, 158845,
-    158903, 158996, 159089, 159182, 159277, 159338, 159427, 159516, 159605, 159744, 159808, 159881,
-    159962, 160073, 160138, 160250, 160303, 160370, 160437, 160504, 160571, 160640, 160703, 160766,
-    160829, 160892, 160966, 161038, 161112, 161184, 161258, 161330, 161404, 161476, 161523, 161571,
-    161619, 161667, 161725, 161837, 161949, 162069, 162120, 162190, 162263, 162313, 162363, 162413,
-    162464, 162522, 162647, 162708, 162744, 162805, 162890, 162946, 163006, 163066, 163126, 163234,
-    163342, 163452, 163505, 163558, 163611, 163664, 163716, 163768, 163840, 163869, 163977, 164085,
-    164195, 164298, 164368, 164409, 164474, 164539, 164605, 164690, 164736, 164821, 164907, 164954,
-    164992, 165049, 165106, 165163, 165221, 165289, 165359, 165424, 165489, 165555, 165640, 165725,
-    165811, 165868, 165925, 165982, 166040, 166110, 166175, 166240, 166306, 166391, 166476, 166562,
-    166619, 166676, 166733, 166791, 166814, 166934, 166994, 167119, 167181, 167234, 167290, 167408,
-    167474, 167540, 167600, 167632, 167664, 167696, 167728, 167796, 167851, 167936, 167992, 168040,
-    168088, 168136, 168184, 168259, 168334, 168392, 168445, 168518, 168552, 168577, 168622, 168680,
-    168733, 168806, 168851, 168896, 168954, 169007, 169080, 169125, 169170, 169228, 169281, 169354,
-    169399, 169444, 169562, 169614, 169685, 169756, 169808, 169852, 169898, 169942, 169988, 170032,
-    170078, 170122, 170168, 170286, 170348, 170466, 170524, 170645, 170666, 170724, 170768, 170811,
-    170932, 171053, 171174, 171248, 171304, 171474, 171529, 171564, 171599, 171682, 171771, 171854,
-    171916, 172032, 172094, 172156, 172218, 172280, 172341, 172402, 172464, 172526, 172592, 172658,
-    172724, 172790, 172856, 172922, 172987, 173052, 173118, 173184, 173259, 173334, 173400, 173466,
-    173532, 173598, 173673, 173748, 173814, 173880, 173946, 174012, 174087, 174162, 174228, 174294,
-    174360, 174426, 174501, 174576, 174642, 174708, 174774, 174840, 174889, 174938, 174998, 175058,
-    175118, 175178, 175260, 175339, 175427, 175466, 175539, 175561, 175616, 175671, 175726, 175781,
-    175836, 175891, 175946, 176001, 176128, 176298, 176468, 176529, 176590, 176651, 176713, 176775,
-    176837, 176899, 176961, 177023, 177085, 177147, 177209, 177274, 177339, 177404, 177470, 177536,
-    177602, 177668, 177734, 177800, 177866, 177932, 177998, 178168, 178244, 178277, 178329, 178418,
-    178475, 178645, 178684, 178722, 178766, 178864, 178943, 179023, 179079, 179160, 179197, 179269,
-    179323, 179355, 179387, 179419, 179451, 179480, 179540, 179600, 179660, 179720, 179748, 179805,
-    179861, 179925, 179989, 180053, 180117, 180149, 180224, 180299, 180374, 180440, 180507, 180574,
-    180641, 180708, 180775, 180842, 180910, 180985, 181060, 181126, 181193, 181260, 181327, 181394,
-    181461, 181528, 181596, 181645, 181714, 181745, 181806, 181837, 181898, 181929, 181990, 182021,
-    182082, 182113, 182144, 182205, 182236, 182267, 182328, 182359, 182390, 182452, 182483, 182514,
-    182609, 182692, 182772, 182831, 182904, 182960, 183130, 183190, 183254, 183424, 183488, 183552,
-    183616, 183680, 183748, 183816, 183884, 183952, 184122, 184195, 184320, 184490, 184524, 184575,
-    184597, 184619, 184641, 184688, 184716, 184774, 184833, 184892, 184951, 184983, 185045, 185108,
-    185171, 185234, 185300, 185367, 185434, 185500, 185567, 185634, 185709, 185775, 185841, 185908,
-    185975, 186050, 186116, 186182, 186249, 186316, 186364, 186424, 186485, 186566, 186645, 186681,
-    186851, 187021, 187191, 187241, 187295, 187337, 187396, 187467, 187619, 187687, 187755, 187785,
-    187846, 187918, 187982, 188002, 188017, 188069, 188175, 188233, 188293, 188351, 188416, 188475,
-    188534, 188599, 188653, 188708, 188763, 188818, 188879, 188903, 188941, 188972, 188989, 189011,
-    189035, 189187, 189219, 189280, 189341, 189402, 189463, 189515, 189548, 189614, 189653, 189706,
-    189759, 189812, 189865, 189917, 189966, 190015, 190064, 190113, 190162, 190202, 190242, 190282,
-    190322, 190416, 190568, 190634, 190786, 190887, 191039, 191191, 191343, 191495, 191616, 191737,
-    191858,
+    443, 471, 554, 629, 716, 773, 829, 923, 956, 1006, 1049, 1115,
+    1183, 1241, 1289, 1341, 1393, 1445, 1498, 1530, 1562, 1594, 1626, 1632,
+    1717, 1794, 1858, 1952, 1996, 2065, 2136, 2166, 2229, 2276, 2286, 2299,
+    2360, 2401, 2470, 2547, 2550, 2642, 2738, 2795, 2888, 2921, 2981, 3041,
+    3101, 3182, 3265, 3284, 3318, 3375, 3433, 3513, 3592, 3618, 3644, 3670,
+    3696, 3716, 3749, 3763, 3813, 3852, 3885, 3924, 3957, 3996, 4029, 4096,
+    4129, 4154, 4178, 4192, 4287, 4310, 4364, 4397, 4430, 4483, 4508, 4581,
+    4615, 4633, 4654, 4683, 4729, 4789, 4873, 4900, 4960, 5013, 5086, 5132,
+    5159, 5219, 5272, 5345, 5391, 5418, 5478, 5531, 5604, 5650, 5744, 5796,
+    5848, 5900, 5952, 6004, 6056, 6110, 6164, 6218, 6272, 6326, 6380, 6434,
+    6466, 6498, 6530, 6562, 6594, 6626, 6660, 6694, 6728, 6762, 6796, 6830,
+    6924, 6953, 7015, 7046, 7081, 7116, 7151, 7211, 7251, 7301, 7331, 7384,
+    7411, 7494, 7569, 7662, 7705, 7773, 7826, 7911, 7988, 8081, 8192, 8261,
+    8291, 8354, 8400, 8450, 8501, 8552, 8613, 8654, 8746, 8842, 8900, 8996,
+    9079, 9164, 9229, 9259, 9346, 9401, 9454, 9489, 9550, 9612, 9696, 9779,
+    9838, 9897, 9956, 9982, 10061, 10114, 10193, 10246, 10326, 10380, 10404, 10441,
+    10459, 10511, 10563, 10615, 10667, 10710, 10798, 10841, 10929, 10972, 11060, 11089,
+    11117, 11178, 11211, 11310, 11343, 11442, 11475, 11575, 11609, 11709, 11731, 11762,
+    11824, 11865, 11906, 11967, 12032, 12098, 12164, 12197, 12288, 12330, 12415, 12461,
+    12547, 12594, 12680, 12727, 12753, 12782, 12819, 12872, 12929, 12987, 13045, 13113,
+    13205, 13227, 13262, 13330, 13391, 13456, 13522, 13588, 13669, 13754, 13840, 13926,
+    13979, 14036, 14094, 14152, 14187, 14255, 14316, 14381, 14447, 14513, 14594, 14679,
+    14765, 14851, 14904, 14961, 15019, 15077, 15100, 15193, 15247, 15301, 15355, 15409,
+    15463, 15517, 15571, 15625, 15679, 15733, 15787, 15841, 15895, 15949, 16003, 16057,
+    16111, 16145, 16179, 16213, 16247, 16281, 16315, 16349, 16384, 16418, 16452, 16486,
+    16520, 16554, 16588, 16622, 16656, 16749, 16778, 16840, 16900, 16940, 17033, 17091,
+    17184, 17265, 17350, 17408, 17487, 17522, 17557, 17592, 17640, 17688, 17738, 17788,
+    17838, 17862, 17957, 18014, 18091, 18129, 18174, 18223, 18280, 18357, 18402, 18451,
+    18508, 18585, 18630, 18679, 18772, 18830, 18852, 18874, 18975, 19057, 19155, 19175,
+    19241, 19307, 19396, 19427, 19456, 19543, 19603, 19640, 19706, 19797, 19892, 19944,
+    20012, 20094, 20142, 20192, 20211, 20230, 20253, 20303, 20362, 20480, 20564, 20623,
+    20714, 20742, 20763, 20776, 20827, 20928, 21010, 21072, 21116, 21178, 21251, 21304,
+    21370, 21435, 21500, 21562, 21616, 21691, 21739, 21797, 21852, 21911, 21970, 22029,
+    22063, 22160, 22215, 22252, 22289, 22326, 22363, 22397, 22444, 22491, 22538, 22585,
+    22617, 22662, 22688, 22748, 22807, 22852, 22911, 22956, 23015, 23060, 23119, 23164,
+    23201, 23234, 23277, 23320, 23363, 23406, 23440, 23537, 23584, 23631, 23678, 23725,
+    23795, 23865, 23935, 24006, 24066, 24128, 24190, 24252, 24314, 24380, 24446, 24576,
+    24643, 24677, 24774, 24831, 24888, 24945, 25002, 25095, 25188, 25281, 25376, 25436,
+    25515, 25594, 25673, 25752, 25841, 25930, 26019, 26110, 26149, 26249, 26291, 26357,
+    26429, 26492, 26528, 26601, 26644, 26725, 26758, 26859, 26909, 26974, 27072, 27118,
+    27143, 27169, 27191, 27289, 27336, 27388, 27438, 27501, 27568, 27635, 27702, 27769,
+    27836, 27903, 27970, 27998, 28093, 28149, 28219, 28281, 28343, 28405, 28467, 28529,
+    28591, 28672, 28734, 28806, 28876, 28948, 29018, 29090, 29160, 29232, 29302, 29374,
+    29444, 29516, 29586, 29658, 29728, 29800, 29870, 29942, 30012, 30084, 30154, 30226,
+    30296, 30368, 30438, 30481, 30529, 30577, 30625, 30673, 30722, 30771, 30820, 30878,
+    30922, 30966, 31010, 31054, 31098, 31142, 31186, 31230, 31252, 31350, 31414, 31463,
+    31516, 31569, 31622, 31660, 31758, 31808, 31838, 31891, 31918, 31997, 32072, 32106,
+    32195, 32252, 32423, 32487, 32551, 32605, 32643, 32681, 32768, 32813, 32865, 32917,
+    32989, 33066, 33121, 33204, 33246, 33261, 33282, 33381, 33412, 33443, 33474, 33505,
+    33596, 33642, 33724, 33740, 33757, 33786, 33796, 33852, 33904, 33970, 34032, 34084,
+    34146, 34198, 34260, 34312, 34341, 34397, 34449, 34515, 34577, 34629, 34691, 34743,
+    34805, 34857, 34919, 34971, 35033, 35085, 35147, 35199, 35261, 35313, 35330, 35386,
+    35418, 35473, 35528, 35577, 35613, 35649, 35685, 35721, 35770, 35806, 35842, 35878,
+    35914, 35950, 35986, 36022, 36058, 36096, 36114, 36136, 36169, 36229, 36285, 36355,
+    36421, 36477, 36543, 36599, 36665, 36721, 36754, 36864, 36920, 36990, 37056, 37112,
+    37178, 37234, 37300, 37356, 37422, 37478, 37544, 37600, 37666, 37722, 37788, 37844,
+    37893, 37912, 37953, 38023, 38093, 38150, 38211, 38272, 38333, 38383, 38457, 38531,
+    38592, 38657, 38722, 38787, 38861, 38935, 38996, 39061, 39126, 39191, 39265, 39339,
+    39400, 39465, 39530, 39595, 39666, 39715, 39763, 39831, 39837, 39890, 39921, 39952,
+    40011, 40042, 40073, 40132, 40163, 40194, 40253, 40284, 40315, 40410, 40492, 40538,
+    40618, 40703, 40761, 40833, 40872, 40960, 41032, 41053, 41109, 41163, 41217, 41271,
+    41325, 41379, 41433, 41487, 41541, 41638, 41661, 41751, 41770, 41820, 41848, 41877,
+    41926, 41995, 42025, 42042, 42066, 42107, 42162, 42242, 42413, 42428, 42484, 42550,
+    42612, 42674, 42736, 42798, 42860, 42922, 42984, 43044, 43114, 43180, 43246, 43312,
+    43378, 43444, 43510, 43576, 43747, 43768, 43824, 43890, 43952, 44014, 44076, 44136,
+    44206, 44272, 44338, 44404, 44575, 44651, 44709, 44905, 44939, 44973, 45056, 45106,
+    45156, 45206, 45256, 45297, 45349, 45406, 45472, 45534, 45596, 45648, 45705, 45771,
+    45828, 45889, 45950, 46011, 46095, 46179, 46263, 46347, 46408, 46473, 46538, 46603,
+    46664, 46729, 46794, 46859, 46920, 46985, 47050, 47115, 47205, 47228, 47270, 47332,
+    47359, 47401, 47471, 47498, 47540, 47610, 47637, 47679, 47749, 47772, 47828, 47870,
+    47912, 47954, 47996, 48019, 48075, 48117, 48159, 48201, 48243, 48266, 48322, 48364,
+    48406, 48448, 48490, 48686, 48752, 48948, 49004, 49070, 49152, 49214, 49276, 49472,
+    49522, 49552, 49599, 49626, 49689, 49740, 49792, 49841, 49896, 49946, 50036, 50109,
+    50131, 50203, 50260, 50407, 50471, 50535, 50565, 50633, 50693, 50738, 50770, 50789,
+    50855, 50925, 50995, 51065, 51091, 51171, 51233, 51252, 51271, 51290, 51309, 51337,
+    51352, 51386, 51430, 51480, 51581, 51664, 51764, 51828, 51900, 51957, 51996, 52054,
+    52111, 52169, 52268, 52337, 52434, 52533, 52597, 52650, 52704, 52764, 52808, 52829,
+    52888, 52920, 52973, 53006, 53029, 53067, 53103, 53156, 53248, 53282, 53303, 53340,
+    53415, 53436, 53473, 53548, 53569, 53606, 53681, 53710, 53726, 53748, 53786, 53854,
+    53926, 53983, 54130, 54162, 54230, 54290, 54378, 54433, 54492, 54523, 54554, 54585,
+    54616, 54648, 54713, 54747, 54763, 54803, 54855, 54907, 54958, 55004, 55055, 55101,
+    55152, 55198, 55249, 55295, 55343, 55391, 55460, 55486, 55534, 55582, 55630, 55678,
+    55717, 55805, 55844, 55932, 55968, 56013, 56046, 56079, 56113, 56168, 56223, 56286,
+    56322, 56355, 56388, 56421, 56454, 56487, 56520, 56542, 56689, 56749, 56813, 56877,
+    56941, 56969, 57116, 57174, 57220, 57344, 57423, 57515, 57594, 57686, 57765, 57857,
+    57936, 57989, 58016, 58094, 58127, 58179, 58374, 58412, 58450, 58522, 58594, 58691,
+    58789, 58888, 58956, 59011, 59052, 59071, 59107, 59130, 59149, 59174, 59203, 59276,
+    59360, 59444, 59512, 59572, 59605, 59633, 59661, 59684, 59712, 59752, 59784, 59822,
+    59860, 59932, 59963, 59994, 60025, 60056, 60102, 60131, 60185, 60245, 60305, 60365,
+    60394, 60452, 60516, 60580, 60644, 60699, 60755, 60811, 60828, 60861, 60919, 60983,
+    61047, 61111, 61144, 61206, 61274, 61342, 61440, 61488, 61529, 61599, 61670, 61727,
+    61788, 61849, 61910, 61971, 62021, 62082, 62132, 62193, 62243, 62304, 62354, 62428,
+    62503, 62564, 62629, 62694, 62759, 62824, 62889, 62954, 63019, 63093, 63168, 63229,
+    63294, 63359, 63424, 63489, 63554, 63619, 63684, 63758, 63833, 63894, 63959, 64024,
+    64089, 64154, 64219, 64284, 64349, 64423, 64498, 64559, 64624, 64689, 64754, 64819,
+    64884, 64949, 65014, 65088, 65163, 65224, 65289, 65354, 65419, 65536, 65601, 65666,
+    65731, 65805, 65880, 65941, 66006, 66071, 66136, 66201, 66266, 66331, 66396, 66470,
+    66545, 66606, 66671, 66736, 66801, 66866, 66931, 66996, 67061, 67151, 67180, 67234,
+    67308, 67343, 67367, 67408, 67453, 67495, 67545, 67578, 67662, 67711, 67765, 67834,
+    67908, 67949, 67994, 68043, 68097, 68166, 68240, 68281, 68326, 68375, 68429, 68498,
+    68572, 68613, 68658, 68681, 68737, 68786, 68840, 68909, 68983, 69024, 69069, 69092,
+    69148, 69197, 69251, 69320, 69394, 69435, 69480, 69503, 69559, 69632, 69686, 69755,
+    69829, 69870, 69915, 69938, 69994, 70043, 70097, 70166, 70240, 70281, 70326, 70521,
+    70575, 70635, 70695, 70755, 70813, 70877, 70941, 71005, 71200, 71258, 71322, 71386,
+    71450, 71512, 71580, 71648, 71716, 71911, 71986, 72020, 72191, 72229, 72267, 72319,
+    72371, 72443, 72473, 72503, 72531, 72560, 72589, 72645, 72707, 72769, 72831, 72886,
+    72941, 72974, 73007, 73067, 73133, 73199, 73265, 73322, 73383, 73440, 73501, 73562,
+    73627, 73728, 73793, 73854, 73919, 73980, 74045, 74106, 74171, 74232, 74297, 74346,
+    74414, 74437, 74460, 74483, 74506, 74588, 74668, 74736, 74775, 74831, 74851, 74892,
+    74933, 74974, 75015, 75056, 75097, 75138, 75179, 75269, 75440, 75611, 75667, 75729,
+    75789, 75855, 76026, 76098, 76155, 76305, 76371, 76437, 76466, 76528, 76571, 76604,
+    76631, 76695, 76724, 76758, 76852, 76946, 76991, 77030, 77088, 77146, 77204, 77250,
+    77303, 77356, 77409, 77463, 77517, 77571, 77615, 77673, 77726, 77824, 77974, 78005,
+    78064, 78123, 78174, 78207, 78246, 78298, 78350, 78430, 78478, 78526, 78554, 78582,
+    78621, 78649, 78688, 78716, 78753, 78798, 78831, 78864, 78919, 78974, 79067, 79217,
+    79246, 79396, 79478, 79628, 79699, 79849, 79999, 80149, 80250, 80326, 80422, 80478,
+    80569, 80617, 80665, 80695, 80711, 80753, 80799, 80845, 80891, 80933, 80979, 81025,
+    81071, 81092, 81113, 81134, 81155, 81170, 81256, 81280, 81309, 81369, 81419, 81467,
+    81514, 81561, 81608, 81655, 81756, 81784, 81808, 81920, 82011, 82053, 82099, 82145,
+    82191, 82216, 82260, 82357, 82401, 82444, 82473, 82516, 82545, 82588, 82617, 82660,
+    82689, 82780, 82816, 82856, 82896, 82936, 82990, 83081, 83131, 83207, 83301, 83347,
+    83393, 83436, 83473, 83489, 83539, 83582, 83676, 83719, 83813, 83850, 83944, 84020,
+    84114, 84164, 84214, 84261, 84308, 84355, 84398, 84445, 84492, 84539, 84633, 84680,
+    84727, 84774, 84868, 84909, 84950, 84991, 85085, 85186, 85229, 85244, 85290, 85302,
+    85354, 85380, 85435, 85458, 85556, 85623, 85690, 85751, 85840, 85871, 85901, 86016,
+    86084, 86173, 86265, 86328, 86391, 86464, 86532, 86599, 86675, 86734, 86789, 86827,
+    86865, 86903, 86941, 86989, 87037, 87085, 87134, 87196, 87233, 87277, 87321, 87365,
+    87410, 87458, 87506, 87554, 87602, 87674, 87746, 87818, 87892, 87954, 88022, 88090,
+    88158, 88228, 88286, 88344, 88402, 88460, 88556, 88652, 88749, 88848, 88910, 89002,
+    89094, 89187, 89282, 89316, 89413, 89481, 89549, 89617, 89685, 89775, 89837, 89927,
+    89989, 90112, 90175, 90268, 90331, 90393, 90489, 90585, 90681, 90777, 90863, 90921,
+    91007, 91065, 91152, 91211, 91300, 91359, 91432, 91495, 91571, 91653, 91749, 91805,
+    91871, 91969, 92022, 92073, 92137, 92205, 92273, 92341, 92409, 92477, 92545, 92613,
+    92681, 92749, 92819, 92889, 92959, 93029, 93099, 93169, 93243, 93306, 93369, 93432,
+    93495, 93558, 93621, 93684, 93747, 93810, 93873, 93938, 94003, 94068, 94133, 94208,
+    94273, 94347, 94419, 94493, 94565, 94639, 94712, 94786, 94859, 94933, 95006, 95082,
+    95157, 95233, 95308, 95384, 95459, 95533, 95605, 95679, 95751, 95825, 95898, 95972,
+    96045, 96119, 96192, 96268, 96343, 96419, 96494, 96570, 96645, 96719, 96791, 96865,
+    96937, 97011, 97084, 97158, 97231, 97305, 97378, 97454, 97529, 97605, 97680, 97756,
+    97831, 97905, 97977, 98051, 98123, 98197, 98304, 98378, 98451, 98525, 98598, 98674,
+    98749, 98825, 98900, 98976, 99051, 99095, 99144, 99194, 99244, 99294, 99344, 99394,
+    99444, 99494, 99544, 99595, 99646, 99697, 99748, 99799, 99850, 99908, 99952, 99996,
+    100042, 100088, 100134, 100180, 100226, 100272, 100370, 100435, 100533, 100618, 100695, 100790,
+    100834, 100903, 100975, 101005, 101068, 101120, 101172, 101233, 101274, 101353, 101449, 101506,
+    101603, 101686, 101769, 101799, 101885, 101939, 101991, 102052, 102114, 102198, 102253, 102304,
+    102400, 102455, 102510, 102565, 102620, 102675, 102730, 102780, 102830, 102880, 102930, 102980,
+    103030, 103080, 103130, 103218, 103306, 103394, 103484, 103575, 103666, 103757, 103848, 103902,
+    103956, 104010, 104061, 104132, 104183, 104254, 104305, 104376, 104427, 104498, 104549, 104620,
+    104671, 104742, 104793, 104864, 104915, 104986, 105015, 105040, 105072, 105160, 105248, 105336,
+    105426, 105517, 105608, 105699, 105790, 105890, 105953, 105994, 106060, 106126, 106212, 106298,
+    106345, 106382, 106436, 106496, 106555, 106623, 106692, 106758, 106824, 106910, 106996, 107050,
+    107109, 107168, 107237, 107303, 107369, 107455, 107541, 107595, 107654, 107713, 107748, 107817,
+    107878, 107944, 108010, 108091, 108177, 108263, 108317, 108376, 108435, 108470, 108539, 108600,
+    108666, 108732, 108813, 108899, 108985, 109039, 109098, 109157, 109192, 109261, 109322, 109388,
+    109454, 109535, 109621, 109707, 109761, 109820, 109879, 109914, 109983, 110044, 110110, 110176,
+    110257, 110343, 110429, 110483, 110592, 110651, 110686, 110755, 110816, 110882, 110948, 111029,
+    111115, 111201, 111255, 111314, 111373, 111397, 111492, 111551, 111605, 111659, 111713, 111767,
+    111821, 111875, 111929, 111983, 112037, 112091, 112145, 112199, 112253, 112307, 112361, 112415,
+    112469, 112503, 112537, 112571, 112605, 112639, 112673, 112707, 112741, 112775, 112809, 112843,
+    112877, 112911, 112945, 112979, 113013, 113110, 113171, 113216, 113265, 113314, 113363, 113412,
+    113461, 113510, 113559, 113589, 113640, 113665, 113719, 113741, 113835, 113929, 113986, 114080,
+    114161, 114244, 114273, 114359, 114413, 114465, 114497, 114591, 114688, 114770, 114869, 114958,
+    115045, 115082, 115148, 115244, 115296, 115356, 115429, 115483, 115542, 115601, 115698, 115753,
+    115790, 115827, 115874, 115921, 115968, 116015, 116063, 116116, 116175, 116220, 116279, 116324,
+    116361, 116404, 116447, 116490, 116533, 116577, 116674, 116721, 116768, 116838, 116908, 116978,
+    117048, 117120, 117182, 117244, 117310, 117376, 117442, 117508, 117576, 117642, 117705, 117804,
+    117874, 117922, 117970, 118018, 118066, 118114, 118162, 118211, 118269, 118368, 118421, 118474,
+    118573, 118672, 118784, 118871, 118962, 119058, 119110, 119170, 119269, 119368, 119467, 119518,
+    119543, 119597, 119619, 119790, 119855, 119920, 120000, 120059, 120110, 120281, 120452, 120623,
+    120674, 120699, 120747, 120811, 120863, 120904, 120960, 121032, 121179, 121244, 121309, 121350,
+    121417, 121468, 121526, 121566, 121625, 121683, 121741, 121794, 121847, 121900, 121954, 122008,
+    122155, 122187, 122243, 122303, 122363, 122423, 122489, 122636, 122697, 122880, 122934, 122956,
+    122992, 123187, 123221, 123255, 123308, 123361, 123429, 123469, 123522, 123580, 123638, 123696,
+    123754, 123812, 123870, 123929, 123986, 124048, 124110, 124172, 124234, 124296, 124358, 124421,
+    124478, 124540, 124602, 124664, 124726, 124788, 124850, 124913, 124970, 125032, 125094, 125156,
+    125218, 125280, 125342, 125405, 125462, 125524, 125586, 125648, 125710, 125772, 125834, 125897,
+    125954, 126016, 126078, 126140, 126202, 126264, 126326, 126389, 126446, 126508, 126570, 126632,
+    126694, 126756, 126818, 126881, 126976, 127038, 127100, 127162, 127224, 127286, 127348, 127411,
+    127435, 127493, 127517, 127575, 127599, 127657, 127681, 127739, 127763, 127821, 127845, 127903,
+    127928, 127987, 128182, 128377, 128572, 128663, 128724, 128773, 128830, 128887, 128944, 129035,
+    129080, 129125, 129216, 129271, 129362, 129413, 129487, 129521, 129578, 129749, 129786, 129837,
+    129909, 129939, 129969, 130057, 130085, 130146, 130207, 130268, 130329, 130390, 130451, 130513,
+    130575, 130637, 130689, 130751, 130803, 130865, 130918, 130980, 131072, 131125, 131187, 131240,
+    131302, 131355, 131417, 131470, 131524, 131560, 131596, 131633, 131670, 131707, 131744, 131781,
+    131818, 131850, 131915, 131980, 132045, 132110, 132175, 132240, 132306, 132372, 132438, 132494,
+    132560, 132616, 132682, 132739, 132805, 132862, 132919, 132985, 133042, 133108, 133165, 133231,
+    133288, 133355, 133378, 133401, 133424, 133447, 133528, 133608, 133661, 133832, 133893, 133954,
+    134015, 134077, 134139, 134201, 134263, 134325, 134387, 134449, 134511, 134573, 134638, 134703,
+    134768, 134834, 134900, 134966, 135032, 135098, 135168, 135234, 135300, 135366, 135537, 135591,
+    135650, 135709, 135768, 135826, 135889, 135952, 136015, 136186, 136261, 136456, 136490, 136534,
+    136586, 136668, 136756, 136785, 136847, 136899, 136961, 137013, 137065, 137127, 137179, 137231,
+    137293, 137345, 137407, 137460, 137522, 137575, 137628, 137690, 137743, 137805, 137858, 137920,
+    137973, 138002, 138058, 138119, 138181, 138243, 138279, 138315, 138351, 138387, 138423, 138459,
+    138496, 138533, 138570, 138607, 138644, 138681, 138714, 138780, 138836, 138902, 138958, 139014,
+    139080, 139136, 139202, 139264, 139330, 139386, 139452, 139509, 139575, 139632, 139698, 139755,
+    139821, 139878, 139944, 140001, 140067, 140124, 140157, 140217, 140282, 140348, 140414, 140609,
+    140804, 140865, 140927, 140989, 141051, 141113, 141175, 141237, 141299, 141361, 141423, 141485,
+    141547, 141607, 141672, 141738, 141804, 141870, 141936, 142002, 142068, 142134, 142200, 142266,
+    142332, 142398, 142464, 142530, 142596, 142791, 142941, 143008, 143075, 143360, 143510, 143660,
+    143810, 143960, 144110, 144260, 144354, 144405, 144499, 144593, 144687, 144781, 144875, 144969,
+    145063, 145109, 145207, 145272, 145317, 145365, 145418, 145474, 145556, 145655, 145676, 145744,
+    145812, 145874, 145906, 145936, 146023, 146060, 146155, 146205, 146264, 146309, 146373, 146427,
+    146504, 146553, 146613, 146672, 146731, 146828, 146866, 146904, 146942, 146980, 147018, 147056,
+    147094, 147132, 147180, 147228, 147276, 147324, 147385, 147456, 147516, 147576, 147636, 147696,
+    147756, 147816, 147861, 147921, 147966, 148010, 148054, 148098, 148142, 148239, 148287, 148335,
+    148383, 148431, 148479, 148527, 148575, 148623, 148695, 148767, 148839, 148911, 148972, 149034,
+    149096, 149164, 149232, 149300, 149368, 149465, 149523, 149581, 149639, 149697, 149755, 149813,
+    149871, 149929, 150025, 150121, 150217, 150313, 150374, 150453, 150532, 150611, 150690, 150782,
+    150874, 150966, 151058, 151124, 151198, 151262, 151361, 151414, 151466, 151552, 151615, 151678,
+    151741, 151804, 151867, 151930, 151993, 152067, 152139, 152213, 152285, 152359, 152431, 152505,
+    152577, 152651, 152723, 152797, 152869, 152943, 153015, 153089, 153161, 153235, 153307, 153381,
+    153453, 153527, 153599, 153673, 153745, 153844, 153910, 153963, 154016, 154115, 154168, 154224,
+    154323, 154412, 154443, 154474, 154560, 154626, 154722, 154774, 154834, 154925, 154987, 155060,
+    155126, 155191, 155267, 155305, 155343, 155381, 155419, 155466, 155513, 155560, 155648, 155701,
+    155762, 155799, 155842, 155885, 155928, 155971, 156019, 156067, 156115, 156163, 156233, 156303,
+    156373, 156444, 156505, 156571, 156637, 156703, 156770, 156828, 156886, 156944, 157002, 157095,
+    157188, 157281, 157376, 157437, 157526, 157615, 157704, 157795, 157859, 157932, 158013, 158114,
+    158179, 158278, 158331, 158394, 158461, 158528, 158595, 158664, 158727, 158790, 158853, 158916,
+    158990, 159062, 159136, 159208, 159282, 159354, 159428, 159500, 159543, 159591, 159639, 159744,
+    159802, 159901, 160000, 160095, 160146, 160216, 160289, 160335, 160385, 160435, 160486, 160544,
+    160642, 160677, 160738, 160774, 160835, 160920, 160976, 161036, 161096, 161156, 161235, 161288,
+    161367, 161420, 161500, 161554, 161607, 161660, 161713, 161766, 161818, 161870, 161922, 161951,
+    162050, 162149, 162249, 162349, 162413, 162454, 162519, 162584, 162650, 162735, 162781, 162866,
+    162952, 162999, 163037, 163090, 163147, 163204, 163262, 163330, 163400, 163465, 163530, 163596,
+    163681, 163840, 163926, 163979, 164036, 164093, 164151, 164221, 164286, 164351, 164417, 164502,
+    164587, 164673, 164726, 164783, 164840, 164898, 164921, 165016, 165076, 165174, 165236, 165289,
+    165345, 165436, 165502, 165568, 165628, 165660, 165692, 165724, 165756, 165818, 165869, 165924,
+    165974, 166022, 166070, 166118, 166166, 166241, 166316, 166368, 166421, 166494, 166528, 166553,
+    166598, 166656, 166709, 166782, 166823, 166868, 166926, 166979, 167052, 167093, 167138, 167196,
+    167249, 167322, 167363, 167408, 167499, 167545, 167616, 167687, 167733, 167777, 167823, 167867,
+    167936, 167980, 168026, 168070, 168116, 168207, 168263, 168354, 168406, 168500, 168521, 168573,
+    168617, 168660, 168754, 168848, 168942, 169016, 169072, 169242, 169297, 169332, 169367, 169450,
+    169539, 169622, 169684, 169746, 169808, 169870, 169932, 169994, 170055, 170116, 170178, 170240,
+    170306, 170372, 170438, 170504, 170570, 170636, 170701, 170766, 170832, 170898, 170969, 171040,
+    171098, 171160, 171222, 171284, 171359, 171434, 171496, 171562, 171628, 171694, 171769, 171844,
+    171906, 172032, 172098, 172164, 172239, 172314, 172376, 172442, 172508, 172574, 172623, 172672,
+    172726, 172786, 172846, 172906, 172988, 173067, 173155, 173194, 173267, 173289, 173344, 173399,
+    173454, 173509, 173564, 173619, 173674, 173729, 173754, 173924, 174094, 174155, 174216, 174277,
+    174339, 174401, 174463, 174525, 174587, 174649, 174711, 174773, 174835, 174900, 174965, 175030,
+    175096, 175162, 175228, 175294, 175360, 175426, 175492, 175558, 175624, 175794, 175870, 175903,
+    175955, 176044, 176128, 176298, 176337, 176375, 176419, 176517, 176596, 176676, 176732, 176813,
+    176850, 176918, 176972, 177004, 177036, 177068, 177100, 177129, 177189, 177249, 177309, 177369,
+    177397, 177454, 177510, 177574, 177638, 177702, 177766, 177798, 177839, 177910, 177981, 178035,
+    178094, 178153, 178212, 178271, 178330, 178389, 178449, 178524, 178599, 178657, 178720, 178783,
+    178846, 178909, 178972, 179035, 179099, 179148, 179217, 179248, 179309, 179340, 179401, 179432,
+    179493, 179524, 179585, 179616, 179647, 179708, 179739, 179770, 179831, 179862, 179893, 179955,
+    179986, 180017, 180112, 180224, 180304, 180363, 180436, 180492, 180662, 180722, 180786, 180956,
+    181020, 181084, 181148, 181212, 181280, 181348, 181416, 181484, 181654, 181727, 181762, 181932,
+    181966, 182017, 182039, 182061, 182083, 182130, 182158, 182212, 182271, 182330, 182389, 182421,
+    182479, 182542, 182605, 182668, 182726, 182785, 182844, 182906, 182969, 183032, 183107, 183165,
+    183227, 183290, 183353, 183428, 183486, 183548, 183611, 183674, 183722, 183782, 183843, 183924,
+    184003, 184039, 184320, 184490, 184660, 184710, 184764, 184806, 184865, 184936, 185088, 185156,
+    185224, 185254, 185315, 185383, 185447, 185467, 185482, 185534, 185630, 185660, 185718, 185778,
+    185836, 185895, 185954, 186013, 186078, 186132, 186187, 186242, 186297, 186358, 186382, 186420,
+    186451, 186468, 186490, 186514, 186666, 186698, 186755, 186816, 186877, 186938, 186990, 187023,
+    187089, 187128, 187181, 187234, 187287, 187340, 187392, 187441, 187490, 187539, 187588, 187637,
+    187677, 187717, 187757, 187797, 187891, 188043, 188105, 188257, 188416, 188568, 188720, 188872,
+    189024, 189118, 189212, 189306,
 };
 
 static const struct kiln_pair pairs[] = {
-    { 44, 592 }, { 84, 72 }, { 5, 6 }, { 44, 33 }, { 84, 744 }, { 595, 3061 },
-    { 645, 3062 }, { 33, 5 }, { 748, 3064 }, { 3, 1473 }, { 365, 366 }, { 234, 243 },
-    { 1409, 740 }, { 411, 412 }, { 84, 44 }, { 772, 3061 }, { 777, 3062 }, { 3, 1475 },
-    { 3070, 3063 }, { 1411, 3069 }, { 33, 702 }, { 243, 94 }, { 743, 3065 }, { 3064, 6 },
-    { 3071, 60 }, { 605, 3061 }, { 655, 3062 }, { 3078, 3063 }, { 84, 3064 }, { 234, 235 },
-    { 242, 3082 }, { 243, 409 }, { 33, 6 }, { 1163, 740 }, { 1166, 3065 }, { 1170, 1171 },
-    { 1172, 1173 }, { 3083, 1410 }, { 1, 1472 }, { 3079, 1474 }, { 2, 3 }, { 44, 45 },
-    { 71, 72 }, { 95, 742 }, { 752, 3061 }, { 761, 3062 }, { 3095, 1167 }, { 3096, 3097 },
-    { 1471, 3099 }, { 0, 1 }, { 3, 8 }, { 4, 3063 }, { 3108, 3089 }, { 1091, 3062 },
-    { 3109, 3100 }, { 7, 3111 }, { 3101, 3112 }, { 60, 6 }, { 234, 3074 }, { 413, 414 },
-    { 415, 416 }, { 417, 418 }, { 419, 420 }, { 422, 3072 }, { 1, 2382 }, { 5, 559 },
-    { 44, 639 }, { 2380, 2381 }, { 3075, 3103 }, { 3079, 2383 }, { 94, 84 }, { 410, 411 },
-    { 441, 1943 }, { 589, 590 }, { 625, 592 }, { 626, 3061 }, { 1944, 1945 }, { 1946, 1947 },
-    { 19, 3 }, { 741, 3104 }, { 1383, 1384 }, { 95, 1176 }, { 670, 671 }, { 672, 72 },
-    { 821, 737 }, { 833, 3064 }, { 866, 3063 }, { 925, 926 }, { 1774, 220 }, { 1779, 3090 },
-    { 1784, 3091 }, { 2707, 3065 }, { 3110, 3117 }, { 413, 438 }, { 415, 439 }, { 417, 440 },
-    { 553, 3072 }, { 679, 3062 }, { 3115, 3088 }, { 3120, 3121 }, { 3122, 3123 }, { 6, 581 },
-    { 3116, 3063 }, { 3125, 3130 }, { 44, 630 }, { 419, 3133 }, { 631, 3061 }, { 1943, 3137 },
-    { 1945, 1962 }, { 5, 1376 }, { 84, 3084 }, { 1483, 3 }, { 3141, 3085 }, { 95, 1182 },
-    { 3143, 3144 }, { 3150, 1780 }, { 3152, 2708 }, { 592, 751 }, { 88, 89 }, { 98, 99 },
-    { 410, 3074 }, { 570, 571 }, { 577, 578 }, { 640, 641 }, { 735, 3093 }, { 3071, 575 },
-    { 3092, 3132 }, { 3154, 3155 }, { 3160, 3161 }, { 3127, 6 }, { 3128, 3164 }, { 3153, 3163 },
-    { 1961, 3169 }, { 3156, 3166 }, { 3168, 3138 }, { 627, 3061 }, { 3064, 5 }, { 3, 872 },
-    { 44, 825 }, { 95, 1188 }, { 1995, 3063 }, { 3088, 2684 }, { 344, 345 }, { 546, 480 },
-    { 3165, 592 }, { 50, 346 }, { 84, 478 }, { 94, 427 }, { 219, 220 }, { 233, 3090 },
-    { 241, 3091 }, { 324, 676 }, { 325, 677 }, { 326, 678 }, { 360, 361 }, { 362, 363 },
-    { 364, 3085 }, { 370, 371 }, { 374, 375 }, { 376, 377 }, { 378, 379 }, { 411, 2545 },
-    { 422, 3119 }, { 465, 466 }, { 477, 3082 }, { 479, 3068 }, { 576, 3183 }, { 808, 3062 },
-    { 822, 823 }, { 1319, 1320 }, { 1331, 1332 }, { 1333, 1334 }, { 1339, 639 }, { 1378, 1379 },
-    { 1400, 72 }, { 3073, 1174 }, { 3080, 834 }, { 3131, 388 }, { 3159, 2007 }, { 437, 3188 },
-    { 6, 586 }, { 3189, 3195 }, { 3193, 1947 }, { 628, 3061 }, { 3, 1997 }, { 44, 828 },
-    { 824, 3199 }, { 2008, 3063 }, { 94, 95 }, { 3190, 3184 }, { 3191, 3202 }, { 3201, 2685 },
-    { 344, 480 }, { 546, 345 }, { 5, 343 }, { 553, 3119 }, { 675, 3212 }, { 1417, 592 },
-    { 3064, 620 }, { 3068, 715 }, { 3073, 1180 }, { 3080, 840 }, { 3186, 3227 }, { 3192, 861 },
-    { 3207, 3226 }, { 3210, 236 }, { 3213, 3214 }, { 3215, 3216 }, { 3217, 367 }, { 3218, 372 },
-    { 3219, 3220 }, { 3230, 886 }, { 3231, 3232 }, { 987, 988 }, { 3075, 6 }, { 3194, 3243 },
-    { 632, 3061 }, { 3, 2010 }, { 44, 831 }, { 827, 3246 }, { 3198, 3063 }, { 3249, 96 },
-    { 3252, 3245 }, { 94, 3224 }, { 3073, 1186 }, { 3080, 5 }, { 3225, 3265 }, { 3248, 2009 },
-    { 3257, 3267 }, { 3268, 3269 }, { 3271, 3221 }, { 3274, 989 }, { 15, 16 }, { 24, 25 },
-    { 29, 30 }, { 36, 17 }, { 48, 3068 }, { 565, 566 }, { 594, 3066 }, { 604, 3086 },
-    { 639, 3093 }, { 644, 3067 }, { 645, 84 }, { 654, 3087 }, { 736, 737 }, { 739, 740 },
-    { 746, 747 }, { 824, 3197 }, { 1318, 3272 }, { 1481, 1482 }, { 1999, 2000 }, { 3140, 3083 },
-    { 3147, 2012 }, { 3171, 698 }, { 3241, 587 }, { 3240, 3276 }, { 633, 3061 }, { 57, 3 },
-    { 830, 3279 }, { 3275, 3175 }, { 6, 1443 }, { 44, 1324 }, { 862, 3063 }, { 3080, 846 },
-    { 3288, 3278 }, { 15, 3296 }, { 594, 3076 }, { 604, 3105 }, { 644, 3077 }, { 654, 3106 },
-    { 777, 84 }, { 919, 639 }, { 1304, 737 }, { 3069, 5 }, { 3075, 3301 }, { 3185, 3305 },
-    { 3281, 873 }, { 3293, 17 }, { 3294, 26 }, { 3295, 31 }, { 3306, 3312 }, { 3310, 3172 },
-    { 3, 3283 }, { 3273, 3322 }, { 3323, 863 }, { 595, 44 }, { 3180, 3075 }, { 3307, 3334 },
-    { 597, 3066 }, { 599, 3076 }, { 607, 3086 }, { 609, 3105 }, { 647, 3067 }, { 649, 3077 },
-    { 657, 3087 }, { 659, 3106 }, { 923, 924 }, { 3321, 3258 }, { 33, 922 }, { 49, 50 },
-    { 55, 56 }, { 75, 1405 }, { 77, 1406 }, { 79, 1407 }, { 84, 196 }, { 93, 3282 },
-    { 94, 446 }, { 197, 198 }, { 225, 226 }, { 250, 227 }, { 373, 3291 }, { 404, 405 },
-    { 414, 2421 }, { 416, 2422 }, { 418, 2423 }, { 470, 471 }, { 472, 473 }, { 474, 475 },
-    { 476, 3287 }, { 591, 592 }, { 621, 622 }, { 629, 3061 }, { 642, 72 }, { 673, 674 },
-    { 675, 805 }, { 676, 806 }, { 677, 807 }, { 679, 3129 }, { 701, 702 }, { 724, 60 },
-    { 801, 802 }, { 803, 804 }, { 927, 3068 }, { 973, 974 }, { 985, 986 }, { 1051, 3134 },
-    { 1078, 1079 }, { 1168, 3237 }, { 1178, 3262 }, { 1184, 3324 }, { 1190, 3286 }, { 1268, 1269 },
-    { 1393, 1394 }, { 1395, 1396 }, { 1421, 1422 }, { 1904, 3063 }, { 1942, 3074 }, { 2388, 2389 },
-    { 2420, 438 }, { 2687, 2688 }, { 2690, 2691 }, { 2692, 2693 }, { 3073, 3140 }, { 3081, 706 },
-    { 3085, 3162 }, { 3104, 743 }, { 3118, 892 }, { 3131, 211 }, { 3142, 3098 }, { 3187, 1507 },
-    { 3222, 2559 }, { 3229, 3308 }, { 3261, 3174 }, { 3285, 3200 }, { 963, 1351 }, { 593, 3136 },
-    { 643, 3302 }, { 655, 3320 }, { 760, 3330 }, { 1326, 3084 }, { 1359, 3093 }, { 1362, 1363 },
-    { 1364, 1365 }, { 3165, 3178 }, { 3339, 27 }, { 3340, 32 }, { 2390, 3 }, { 3251, 3343 },
-    { 772, 44 }, { 597, 3076 }, { 599, 3066 }, { 607, 3105 }, { 609, 3086 }, { 647, 3077 },
-    { 649, 3067 }, { 657, 3106 }, { 659, 3087 }, { 3357, 3148 }, { 225, 264 }, { 404, 433 },
-    { 439, 2422 }, { 440, 2423 }, { 457, 2421 }, { 634, 3061 }, { 1404, 3362 }, { 2420, 3373 },
-    { 3064, 922 }, { 3092, 3407 }, { 3098, 3398 }, { 3118, 949 }, { 3134, 3380 }, { 3142, 743 },
-    { 3236, 3419 }, { 3250, 3383 }, { 3259, 3381 }, { 3270, 3371 }, { 3363, 3364 }, { 3365, 3368 },
-    { 3369, 227 }, { 3374, 3375 }, { 3376, 3377 }, { 3378, 3379 }, { 3384, 3289 }, { 3385, 3386 },
-    { 3387, 678 }, { 3391, 3392 }, { 3403, 3404 }, { 3411, 3412 }, { 72, 3429 }, { 580, 3162 },
-    { 593, 3299 }, { 629, 3205 }, { 761, 3320 }, { 1326, 3102 }, { 3135, 3426 }, { 3178, 3328 },
-    { 3292, 3433 }, { 3395, 3432 }, { 3434, 3167 }, { 3, 864 }, { 44, 905 }, { 225, 3370 },
-    { 458, 2422 }, { 459, 2423 }, { 635, 3061 }, { 2420, 3453 }, { 2421, 3451 }, { 3064, 3394 },
-    { 3098, 3400 }, { 3174, 743 }, { 3408, 3437 }, { 3413, 3459 }, { 3449, 227 }, { 3452, 441 },
-    { 3455, 3467 }, { 3456, 3470 }, { 3463, 3399 }, { 3471, 3472 }, { 3474, 3475 }, { 750, 3162 },
-    { 3487, 3457 }, { 5, 154 }, { 6, 1397 }, { 21, 158 }, { 33, 928 }, { 34, 35 },
-    { 45, 3235 }, { 60, 2814 }, { 81, 3062 }, { 116, 117 }, { 118, 119 }, { 120, 121 },
-    { 122, 123 }, { 124, 125 }, { 126, 127 }, { 129, 130 }, { 131, 132 }, { 133, 134 },
-    { 135, 136 }, { 137, 138 }, { 139, 140 }, { 151, 3063 }, { 324, 683 }, { 325, 684 },
-    { 326, 685 }, { 331, 3282 }, { 347, 17 }, { 349, 350 }, { 355, 356 }, { 387, 3238 },
-    { 390, 391 }, { 393, 394 }, { 395, 396 }, { 397, 398 }, { 400, 401 }, { 402, 403 },
-    { 420, 2546 }, { 421, 3124 }, { 429, 430 }, { 431, 432 }, { 493, 494 }, { 538, 539 },
-    { 540, 541 }, { 549, 550 }, { 551, 552 }, { 561, 562 }, { 570, 2258 }, { 573, 574 },
-    { 638, 3464 }, { 641, 1066 }, { 679, 3314 }, { 691, 3158 }, { 697, 3388 }, { 704, 705 },
-    { 707, 708 }, { 710, 711 }, { 713, 714 }, { 867, 868 }, { 869, 870 }, { 918, 3233 },
-    { 920, 1340 }, { 939, 940 }, { 947, 3309 }, { 961, 962 }, { 971, 972 }, { 991, 926 },
-    { 1052, 592 }, { 1076, 671 }, { 1091, 3129 }, { 1312, 1341 }, { 1324, 901 }, { 1360, 1361 },
-    { 1372, 3068 }, { 1377, 3234 }, { 1381, 1382 }, { 1398, 1399 }, { 1439, 1440 }, { 1451, 1378 },
-    { 1453, 1454 }, { 1906, 3255 }, { 2642, 220 }, { 2650, 3090 }, { 2656, 3091 }, { 2704, 3341 },
-    { 2811, 2689 }, { 2815, 2816 }, { 2817, 2818 }, { 2819, 2820 }, { 2821, 2822 }, { 2823, 3348 },
-    { 3081, 709 }, { 3084, 3145 }, { 3092, 2544 }, { 3115, 3078 }, { 3132, 2545 }, { 3139, 157 },
-    { 3153, 3116 }, { 3159, 1903 }, { 3173, 1441 }, { 3187, 2419 }, { 3190, 1065 }, { 3191, 3088 },
-    { 3192, 150 }, { 3208, 428 }, { 3223, 3242 }, { 3241, 2756 }, { 3256, 3316 }, { 3263, 579 },
-    { 3281, 1370 }, { 3284, 467 }, { 3298, 720 }, { 3311, 2002 }, { 3313, 2013 }, { 3315, 588 },
-    { 3359, 3448 }, { 3360, 173 }, { 3361, 3318 }, { 3367, 447 }, { 3406, 1905 }, { 3410, 2753 },
-    { 3420, 1521 }, { 3430, 1338 }, { 3438, 3126 }, { 3484, 1327 }, { 3, 3325 }, { 3345, 3490 },
-    { 636, 3061 }, { 3098, 3401 }, { 3200, 743 }, { 3409, 3497 }, { 3423, 3499 }, { 3476, 3509 },
-    { 3493, 3494 }, { 3505, 81 }, { 1326, 3491 }, { 5, 938 }, { 38, 21 }, { 324, 689 },
-    { 325, 690 }, { 326, 3562 }, { 421, 3157 }, { 460, 2546 }, { 682, 3533 }, { 941, 3063 },
-    { 1437, 3234 }, { 2572, 3496 }, { 3064, 792 }, { 3075, 3517 }, { 3081, 712 }, { 3084, 3333 },
-    { 3092, 3181 }, { 3147, 3568 }, { 3171, 3145 }, { 3173, 1449 }, { 3206, 3537 }, { 3223, 3316 },
-    { 3233, 3511 }, { 3242, 3256 }, { 3263, 770 }, { 3275, 3578 }, { 3336, 3594 }, { 3431, 3582 },
-    { 3435, 3520 }, { 3436, 3526 }, { 3498, 975 }, { 3506, 3547 }, { 3512, 155 }, { 3521, 3522 },
-    { 3523, 3524 }, { 3527, 3528 }, { 3529, 3530 }, { 3532, 152 }, { 3534, 3535 }, { 3538, 3318 },
-    { 3542, 3543 }, { 3545, 3546 }, { 3549, 3550 }, { 3551, 495 }, { 3552, 3553 }, { 3554, 3555 },
-    { 3560, 72 }, { 3567, 3260 }, { 3570, 3571 }, { 3586, 3235 }, { 3588, 17 }, { 3592, 2651 },
-    { 3596, 3597 }, { 3598, 3599 }, { 3606, 3514 }, { 3, 3636 }, { 3239, 3635 }, { 637, 3061 },
-    { 3424, 3638 }, { 3640, 3504 }, { 324, 695 }, { 325, 696 }, { 326, 3563 }, { 688, 3648 },
-    { 2014, 3063 }, { 3488, 3667 }, { 3572, 3654 }, { 3585, 3173 }, { 3611, 3691 }, { 3632, 3693 },
-    { 3643, 3652 }, { 3649, 3650 }, { 3653, 3683 }, { 3671, 3600 }, { 3673, 3678 }, { 3674, 3680 },
-    { 3679, 3525 }, { 3681, 3531 }, { 3697, 3698 }, { 3264, 3700 }, { 3, 721 }, { 2289, 3061 },
-    { 325, 3062 }, { 694, 3705 }, { 3063, 871 }, { 3656, 3715 }, { 3672, 3710 }, { 3704, 2546 },
-    { 3706, 3707 }, { 3708, 3716 }, { 3709, 2015 }, { 3717, 3158 }, { 3719, 3721 }, { 3720, 3722 },
-    { 3723, 3718 }, { 567, 3 }, { 2290, 3061 }, { 3569, 3729 }, { 3595, 3725 }, { 3728, 3733 },
-    { 542, 543 }, { 544, 545 }, { 601, 3346 }, { 611, 605 }, { 651, 3303 }, { 920, 921 },
-    { 952, 953 }, { 954, 955 }, { 979, 1354 }, { 981, 1355 }, { 1349, 1350 }, { 1352, 1353 },
-    { 1356, 1357 }, { 1366, 3148 }, { 3337, 874 }, { 3425, 3102 }, { 3170, 3203 }, { 6, 359 },
-    { 21, 164 }, { 44, 900 }, { 60, 365 }, { 61, 62 }, { 70, 3103 }, { 72, 380 },
-    { 75, 2965 }, { 77, 2966 }, { 79, 2967 }, { 84, 272 }, { 86, 87 }, { 91, 92 },
-    { 95, 216 }, { 100, 101 }, { 105, 106 }, { 144, 145 }, { 153, 3677 }, { 160, 161 },
-    { 179, 180 }, { 181, 182 }, { 184, 185 }, { 186, 187 }, { 188, 189 }, { 190, 191 },
-    { 192, 193 }, { 194, 195 }, { 199, 200 }, { 201, 202 }, { 203, 204 }, { 205, 206 },
-    { 207, 208 }, { 209, 210 }, { 213, 214 }, { 217, 1773 }, { 221, 222 }, { 223, 224 },
-    { 228, 229 }, { 230, 231 }, { 232, 3266 }, { 234, 3421 }, { 237, 238 }, { 239, 240 },
-    { 244, 1785 }, { 246, 247 }, { 248, 249 }, { 254, 255 }, { 256, 257 }, { 258, 1793 },
-    { 260, 261 }, { 262, 263 }, { 268, 269 }, { 270, 271 }, { 324, 1081 }, { 325, 1082 },
-    { 326, 1083 }, { 355, 1924 }, { 368, 369 }, { 384, 385 }, { 386, 3540 }, { 397, 1933 },
-    { 404, 452 }, { 406, 407 }, { 413, 457 }, { 415, 458 }, { 417, 459 }, { 419, 441 },
-    { 423, 424 }, { 425, 426 }, { 434, 435 }, { 442, 443 }, { 444, 445 }, { 453, 454 },
-    { 461, 462 }, { 463, 464 }, { 485, 486 }, { 487, 488 }, { 489, 490 }, { 491, 492 },
-    { 560, 3556 }, { 568, 569 }, { 572, 3558 }, { 582, 583 }, { 584, 585 }, { 613, 3086 },
-    { 615, 3105 }, { 623, 624 }, { 634, 3250 }, { 661, 3087 }, { 663, 3106 }, { 679, 1084 },
-    { 680, 681 }, { 682, 805 }, { 683, 806 }, { 684, 807 }, { 685, 3228 }, { 686, 687 },
-    { 692, 693 }, { 697, 808 }, { 699, 700 }, { 702, 703 }, { 716, 717 }, { 719, 720 },
-    { 722, 723 }, { 725, 726 }, { 727, 728 }, { 729, 730 }, { 731, 732 }, { 733, 734 },
-    { 738, 3422 }, { 741, 1164 }, { 743, 1197 }, { 745, 3348 }, { 746, 2709 }, { 752, 3465 },
-    { 771, 3136 }, { 776, 3329 }, { 788, 789 }, { 790, 791 }, { 794, 795 }, { 799, 800 },
-    { 809, 810 }, { 811, 812 }, { 813, 814 }, { 815, 816 }, { 817, 818 }, { 819, 820 },
-    { 822, 836 }, { 826, 3280 }, { 829, 3319 }, { 832, 3146 }, { 834, 835 }, { 840, 841 },
-    { 842, 3247 }, { 846, 847 }, { 882, 3309 }, { 885, 886 }, { 894, 1323 }, { 899, 3581 },
-    { 909, 1328 }, { 913, 3634 }, { 914, 1335 }, { 916, 3714 }, { 942, 875 }, { 958, 959 },
-    { 990, 3576 }, { 1006, 1007 }, { 1012, 1013 }, { 1014, 783 }, { 1018, 1019 }, { 1047, 1048 },
-    { 1049, 1050 }, { 1057, 592 }, { 1062, 622 }, { 1085, 1086 }, { 1087, 1088 }, { 1089, 1090 },
-    { 1092, 1093 }, { 1102, 1103 }, { 1112, 1113 }, { 1122, 1123 }, { 1132, 1133 }, { 1142, 1143 },
-    { 1152, 1153 }, { 1162, 737 }, { 1165, 3107 }, { 1168, 1169 }, { 1174, 1175 }, { 1178, 1179 },
-    { 1180, 1181 }, { 1184, 1185 }, { 1186, 1187 }, { 1190, 1191 }, { 1194, 1195 }, { 1198, 1199 },
-    { 1202, 1203 }, { 1206, 1207 }, { 1210, 1211 }, { 1214, 1215 }, { 1218, 1219 }, { 1222, 1223 },
-    { 1247, 3182 }, { 1251, 1252 }, { 1272, 1273 }, { 1276, 1277 }, { 1280, 1281 }, { 1286, 1287 },
-    { 1288, 1289 }, { 1292, 1293 }, { 1295, 3358 }, { 1296, 1297 }, { 1298, 1299 }, { 1300, 1301 },
-    { 1302, 1303 }, { 1312, 1313 }, { 1315, 1316 }, { 1325, 3645 }, { 1329, 1330 }, { 1336, 1337 },
-    { 1343, 3573 }, { 1346, 1347 }, { 1348, 3574 }, { 1358, 3731 }, { 1423, 1424 }, { 1425, 1426 },
-    { 1427, 1428 }, { 1477, 3063 }, { 1508, 3124 }, { 1558, 1969 }, { 1704, 50 }, { 1920, 17 },
-    { 1930, 3541 }, { 1934, 3686 }, { 1935, 1936 }, { 1937, 1938 }, { 1939, 1940 }, { 1941, 3458 },
-    { 1948, 1949 }, { 1950, 1951 }, { 1952, 3208 }, { 1954, 1955 }, { 1956, 1957 }, { 1958, 1959 },
-    { 1963, 1964 }, { 1965, 1966 }, { 1967, 3284 }, { 2003, 3502 }, { 2135, 3507 }, { 2136, 3641 },
-    { 2137, 3703 }, { 2259, 574 }, { 2264, 3066 }, { 2266, 3076 }, { 2303, 3067 }, { 2305, 3077 },
-    { 2362, 2363 }, { 2520, 3278 }, { 2704, 3073 }, { 2705, 3416 }, { 2706, 3177 }, { 2710, 3236 },
-    { 2711, 3462 }, { 2713, 2714 }, { 2715, 3261 }, { 2716, 3500 }, { 2718, 2719 }, { 2720, 3285 },
-    { 2721, 3639 }, { 2723, 2724 }, { 2779, 2780 }, { 2804, 3389 }, { 2805, 704 }, { 2813, 3518 },
-    { 2886, 2887 }, { 2996, 2997 }, { 3081, 2909 }, { 3089, 5 }, { 3126, 3204 }, { 3129, 3642 },
-    { 3139, 163 }, { 3157, 3181 }, { 3159, 1476 }, { 3179, 90 }, { 3185, 3333 }, { 3222, 3676 },
-    { 3313, 2991 }, { 3314, 1284 }, { 3315, 3396 }, { 3332, 3292 }, { 3335, 698 }, { 3342, 1922 },
-    { 3397, 1080 }, { 3402, 1270 }, { 3405, 3660 }, { 3414, 3565 }, { 3417, 1322 }, { 3418, 212 },
-    { 3461, 3481 }, { 3466, 482 }, { 3473, 3158 }, { 3477, 3513 }, { 3492, 251 }, { 3503, 265 },
-    { 3544, 399 }, { 3566, 3659 }, { 3605, 2559 }, { 3610, 2447 }, { 3612, 2519 }, { 3616, 2757 },
-    { 3626, 174 }, { 3631, 1534 }, { 3644, 3658 }, { 3647, 39 }, { 3670, 1077 }, { 2291, 3061 },
-    { 3, 3590 }, { 601, 3439 }, { 651, 3331 }, { 3332, 3750 }, { 3575, 3756 }, { 3675, 3753 },
-    { 3689, 3745 }, { 3751, 3752 }, { 3754, 3757 }, { 3755, 3760 }, { 3170, 3204 }, { 91, 103 },
-    { 95, 1196 }, { 179, 1710 }, { 215, 3775 }, { 229, 252 }, { 231, 253 }, { 267, 3266 },
-    { 324, 1271 }, { 325, 2053 }, { 326, 2054 }, { 419, 460 }, { 423, 3979 }, { 442, 3985 },
-    { 611, 752 }, { 613, 3105 }, { 615, 3086 }, { 634, 3713 }, { 661, 3106 }, { 663, 3087 },
-    { 679, 2055 }, { 688, 805 }, { 689, 806 }, { 690, 807 }, { 691, 3228 }, { 703, 3564 },
-    { 717, 2751 }, { 719, 2002 }, { 723, 4014 }, { 726, 3739 }, { 738, 3502 }, { 741, 4000 },
-    { 743, 1205 }, { 771, 3327 }, { 794, 856 }, { 799, 853 }, { 808, 3335 }, { 822, 848 },
-    { 835, 3507 }, { 837, 3280 }, { 838, 3319 }, { 839, 3146 }, { 841, 3641 }, { 847, 3703 },
-    { 942, 998 }, { 1071, 72 }, { 1085, 2056 }, { 1087, 2057 }, { 1089, 2058 }, { 1177, 3107 },
-    { 1317, 3897 }, { 1508, 3157 }, { 1934, 3687 }, { 1960, 3458 }, { 1968, 3970 }, { 1987, 6 },
-    { 2003, 3422 }, { 2264, 3076 }, { 2266, 3066 }, { 2303, 3077 }, { 2305, 3067 }, { 2712, 3177 },
-    { 2886, 2888 }, { 2992, 3063 }, { 3094, 3872 }, { 3113, 5 }, { 3114, 3919 }, { 3118, 3766 },
-    { 3124, 3181 }, { 3126, 3203 }, { 3135, 3877 }, { 3139, 4054 }, { 3156, 3828 }, { 3179, 102 },
-    { 3180, 4018 }, { 3182, 3843 }, { 3206, 3972 }, { 3209, 3797 }, { 3211, 3772 }, { 3229, 3247 },
-    { 3237, 4002 }, { 3248, 3998 }, { 3259, 3915 }, { 3262, 4005 }, { 3290, 3819 }, { 3298, 3740 },
-    { 3324, 4008 }, { 3341, 3874 }, { 3344, 3902 }, { 3347, 3776 }, { 3372, 3824 }, { 3390, 1295 },
-    { 3397, 2051 }, { 3402, 3289 }, { 3405, 3965 }, { 3414, 3949 }, { 3415, 3879 }, { 3416, 3927 },
-    { 3450, 3831 }, { 3466, 3768 }, { 3468, 3789 }, { 3469, 3799 }, { 3473, 3561 }, { 3500, 1183 },
-    { 3557, 572 }, { 3601, 4046 }, { 3603, 3421 }, { 3614, 399 }, { 3639, 1189 }, { 3644, 3663 },
-    { 3692, 3863 }, { 3725, 3865 }, { 3734, 3859 }, { 3736, 3858 }, { 3746, 3238 }, { 3769, 3770 },
-    { 3773, 4024 }, { 3778, 146 }, { 3782, 183 }, { 3783, 3784 }, { 3785, 3786 }, { 3787, 3788 },
-    { 3790, 3791 }, { 3792, 3793 }, { 3800, 3801 }, { 3803, 3804 }, { 3806, 3807 }, { 3808, 3809 },
-    { 3811, 3812 }, { 3813, 3814 }, { 3815, 3816 }, { 3817, 3852 }, { 3818, 1925 }, { 3820, 3821 },
-    { 3822, 3974 }, { 3823, 3834 }, { 3825, 3826 }, { 3829, 3830 }, { 3832, 3833 }, { 3835, 3836 },
-    { 3837, 3838 }, { 3839, 3840 }, { 3841, 563 }, { 3844, 3845 }, { 3854, 3855 }, { 3856, 3857 },
-    { 3860, 4020 }, { 3861, 3389 }, { 3862, 3948 }, { 3866, 3867 }, { 3868, 3869 }, { 3870, 3336 },
-    { 3883, 3884 }, { 3885, 3886 }, { 3887, 3888 }, { 3890, 3891 }, { 3895, 843 }, { 3899, 3900 },
-    { 3901, 3959 }, { 3903, 3960 }, { 3904, 3625 }, { 3908, 959 }, { 3912, 3913 }, { 3916, 3917 },
-    { 3929, 3462 }, { 3952, 3953 }, { 3954, 3955 }, { 3957, 3318 }, { 3962, 905 }, { 3964, 3758 },
-    { 3966, 3967 }, { 3968, 1478 }, { 3976, 3977 }, { 3980, 3981 }, { 3983, 3984 }, { 3986, 3987 },
-    { 3988, 3989 }, { 3990, 3991 }, { 3997, 3172 }, { 4001, 3875 }, { 4006, 2717 }, { 4009, 2722 },
-    { 4010, 3286 }, { 4011, 2781 }, { 4016, 3437 }, { 4021, 3763 }, { 4029, 3577 }, { 4041, 3853 },
-    { 3, 3623 }, { 2292, 3061 }, { 4062, 4065 }, { 3170, 3253 }, { 91, 108 }, { 95, 1204 },
-    { 179, 2524 }, { 229, 266 }, { 231, 4074 }, { 324, 2052 }, { 325, 2700 }, { 326, 2701 },
-    { 601, 3066 }, { 611, 3086 }, { 617, 3105 }, { 651, 3067 }, { 665, 3087 }, { 667, 3106 },
-    { 679, 2892 }, { 694, 805 }, { 695, 806 }, { 696, 807 }, { 726, 4232 }, { 743, 1213 },
-    { 822, 4223 }, { 844, 3319 }, { 845, 3146 }, { 849, 3280 }, { 1085, 2893 }, { 1087, 2894 },
-    { 1089, 2895 }, { 1221, 3107 }, { 1348, 4061 }, { 1953, 4119 }, { 2267, 3076 }, { 2306, 3077 },
-    { 3094, 3931 }, { 3114, 3920 }, { 3126, 3254 }, { 3177, 4007 }, { 3179, 107 }, { 3209, 4193 },
-    { 3228, 4219 }, { 3247, 4106 }, { 3266, 4194 }, { 3311, 3740 }, { 3344, 4227 }, { 3347, 3777 },
-    { 3372, 4239 }, { 3390, 4216 }, { 3415, 4064 }, { 3438, 5 }, { 3450, 4241 }, { 3461, 4100 },
-    { 3628, 399 }, { 3629, 4057 }, { 3744, 4169 }, { 3762, 4151 }, { 3765, 6 }, { 3795, 4071 },
-    { 3798, 4168 }, { 3827, 4078 }, { 3842, 4142 }, { 3928, 3113 }, { 3933, 4175 }, { 3935, 4069 },
-    { 3942, 4132 }, { 3963, 4066 }, { 3999, 4098 }, { 4003, 4128 }, { 4004, 4150 }, { 4015, 2888 },
-    { 4033, 4197 }, { 4034, 4075 }, { 4036, 4172 }, { 4037, 4224 }, { 4043, 4072 }, { 4055, 72 },
-    { 4063, 4181 }, { 4076, 4077 }, { 4079, 4240 }, { 4080, 4242 }, { 4087, 4113 }, { 4088, 4089 },
-    { 4090, 4091 }, { 4095, 4096 }, { 4097, 4105 }, { 4103, 3145 }, { 4107, 4108 }, { 4109, 4110 },
-    { 4114, 4115 }, { 4116, 3930 }, { 4120, 3316 }, { 4121, 3508 }, { 4129, 4182 }, { 4130, 2993 },
-    { 4131, 4164 }, { 4145, 3197 }, { 4146, 4222 }, { 4153, 4248 }, { 4156, 4140 }, { 4157, 408 },
-    { 4161, 4237 }, { 4163, 3880 }, { 4165, 436 }, { 4167, 4189 }, { 4177, 563 }, { 4180, 4179 },
-    { 4186, 4187 }, { 4190, 3794 }, { 4191, 4192 }, { 4195, 4044 }, { 4198, 4230 }, { 4201, 3975 },
-    { 4202, 455 }, { 4207, 4208 }, { 4210, 3624 }, { 4211, 4212 }, { 4214, 4092 }, { 4215, 4162 },
-    { 4217, 4218 }, { 4225, 4155 }, { 4229, 4253 }, { 4233, 4025 }, { 4243, 4244 }, { 4246, 4147 },
-    { 23, 3737 }, { 41, 42 }, { 46, 47 }, { 128, 3738 }, { 159, 3340 }, { 167, 168 },
-    { 274, 275 }, { 276, 277 }, { 278, 279 }, { 280, 281 }, { 282, 283 }, { 284, 285 },
-    { 286, 287 }, { 288, 289 }, { 291, 292 }, { 293, 294 }, { 295, 296 }, { 297, 298 },
-    { 299, 300 }, { 301, 302 }, { 303, 304 }, { 305, 306 }, { 308, 309 }, { 310, 311 },
-    { 381, 1492 }, { 497, 498 }, { 499, 500 }, { 501, 502 }, { 503, 504 }, { 505, 506 },
-    { 507, 508 }, { 509, 510 }, { 511, 512 }, { 513, 514 }, { 515, 516 }, { 517, 518 },
-    { 519, 520 }, { 521, 522 }, { 523, 524 }, { 525, 526 }, { 527, 528 }, { 592, 603 },
-    { 605, 3465 }, { 629, 3489 }, { 661, 3428 }, { 669, 3483 }, { 753, 3277 }, { 754, 3317 },
-    { 762, 3446 }, { 763, 3356 }, { 950, 951 }, { 1053, 3136 }, { 1067, 3302 }, { 1225, 3167 },
-    { 1229, 3330 }, { 1234, 3327 }, { 1238, 3329 }, { 1256, 3300 }, { 1264, 3304 }, { 1321, 3460 },
-    { 1385, 1386 }, { 1387, 1388 }, { 1389, 1390 }, { 1391, 1392 }, { 1413, 1414 }, { 1415, 1416 },
-    { 1430, 1431 }, { 1432, 1433 }, { 1447, 1463 }, { 1455, 1456 }, { 1458, 1459 }, { 1460, 1461 },
-    { 1464, 1465 }, { 1467, 1468 }, { 1497, 3685 }, { 1690, 3690 }, { 1931, 1932 }, { 1981, 1982 },
-    { 2035, 2036 }, { 2037, 2038 }, { 2156, 3196 }, { 2157, 3244 }, { 2189, 3353 }, { 2190, 3445 },
-    { 2221, 3442 }, { 2222, 3352 }, { 2283, 3346 }, { 2300, 3205 }, { 2324, 3303 }, { 3038, 1351 },
-    { 3321, 3694 }, { 3427, 646 }, { 3441, 2158 }, { 3479, 2233 }, { 3485, 596 }, { 3516, 3326 },
-    { 3559, 3878 }, { 3587, 3609 }, { 3589, 3664 }, { 3618, 3480 }, { 3619, 874 }, { 3669, 3510 },
-    { 3701, 3646 }, { 3711, 865 }, { 3905, 3580 }, { 4030, 3064 }, { 4040, 483 }, { 4060, 33 },
-    { 4184, 3102 }, { 3, 3662 }, { 2011, 4255 }, { 2293, 3061 }, { 3170, 3254 }, { 95, 1212 },
-    { 324, 2699 }, { 325, 2783 }, { 326, 2784 }, { 601, 3076 }, { 611, 3105 }, { 617, 3086 },
-    { 651, 3077 }, { 665, 3106 }, { 667, 3087 }, { 743, 4286 }, { 850, 3319 }, { 851, 3146 },
-    { 2267, 3066 }, { 2306, 3067 }, { 2891, 4273 }, { 3094, 3937 }, { 3107, 3932 }, { 3114, 3921 },
-    { 3126, 3253 }, { 3177, 4249 }, { 3209, 4366 }, { 3247, 4282 }, { 3280, 4280 }, { 3642, 4297 },
-    { 3889, 4298 }, { 3934, 3113 }, { 3982, 4307 }, { 4073, 4299 }, { 4144, 4315 }, { 4158, 4277 },
-    { 4159, 4264 }, { 4178, 4304 }, { 4188, 4360 }, { 4196, 4352 }, { 4203, 4316 }, { 4213, 4342 },
-    { 4220, 4338 }, { 4221, 4274 }, { 4226, 4301 }, { 4231, 4346 }, { 4247, 4294 }, { 4254, 4362 },
-    { 4257, 4236 }, { 4260, 4099 }, { 4262, 4263 }, { 4265, 4266 }, { 4275, 4276 }, { 4283, 4284 },
-    { 4291, 4170 }, { 4296, 4331 }, { 4302, 4295 }, { 4303, 3978 }, { 4305, 4377 }, { 4311, 4373 },
-    { 4320, 3873 }, { 4322, 4287 }, { 4323, 4380 }, { 4324, 4325 }, { 4327, 4367 }, { 4329, 4361 },
-    { 4334, 4337 }, { 4335, 4288 }, { 4336, 4348 }, { 4341, 4344 }, { 4349, 3771 }, { 4351, 4318 },
-    { 4353, 3892 }, { 4357, 3602 }, { 4365, 3211 }, { 4370, 3688 }, { 5, 865 }, { 72, 4439 },
-    { 592, 3481 }, { 661, 3483 }, { 669, 3428 }, { 753, 3442 }, { 754, 3352 }, { 1053, 3299 },
-    { 1225, 3328 }, { 1234, 3136 }, { 1256, 3167 }, { 1368, 3460 }, { 2156, 3349 }, { 2157, 4473 },
-    { 2221, 3277 }, { 2222, 3317 }, { 2234, 3356 }, { 2283, 3439 }, { 2300, 3489 }, { 2324, 3331 },
-    { 3102, 4383 }, { 3135, 4432 }, { 3339, 4385 }, { 3427, 4463 }, { 3479, 4429 }, { 3485, 4461 },
-    { 3486, 4465 }, { 3516, 3338 }, { 3587, 3664 }, { 3589, 3609 }, { 3618, 3510 }, { 3669, 3480 },
-    { 3712, 4441 }, { 3724, 3646 }, { 3738, 4395 }, { 4111, 3580 }, { 4384, 3068 }, { 4387, 4388 },
-    { 4389, 4390 }, { 4391, 4392 }, { 4393, 4394 }, { 4396, 4397 }, { 4398, 4399 }, { 4400, 4401 },
-    { 4403, 4489 }, { 4404, 3297 }, { 4406, 4407 }, { 4408, 4409 }, { 4410, 4411 }, { 4412, 4413 },
-    { 4414, 4415 }, { 4416, 4417 }, { 4418, 4419 }, { 4420, 4421 }, { 4427, 4428 }, { 4430, 764 },
-    { 4443, 4444 }, { 4445, 4446 }, { 4447, 4448 }, { 4449, 4453 }, { 4450, 1457 }, { 4451, 4452 },
-    { 4454, 1469 }, { 4459, 4460 }, { 4462, 2158 }, { 4464, 2191 }, { 4466, 2223 }, { 4474, 3446 },
-    { 3, 3682 }, { 2294, 3061 }, { 95, 1220 }, { 324, 2782 }, { 325, 2890 }, { 326, 4509 },
-    { 2698, 4495 }, { 3094, 3939 }, { 3107, 3936 }, { 3114, 3922 }, { 3938, 3113 }, { 4104, 4516 },
-    { 4279, 4517 }, { 4339, 4532 }, { 4354, 4514 }, { 4363, 4527 }, { 4368, 4546 }, { 4372, 4531 },
-    { 4494, 4278 }, { 4496, 4497 }, { 4504, 4321 }, { 4505, 4506 }, { 4510, 4538 }, { 4515, 4539 },
-    { 4519, 4343 }, { 4521, 4347 }, { 4522, 3211 }, { 4523, 4563 }, { 4524, 4378 }, { 4525, 4555 },
-    { 4526, 4375 }, { 4536, 4548 }, { 4540, 679 }, { 4541, 4530 }, { 4542, 4285 }, { 4543, 4511 },
-    { 4551, 4552 }, { 4553, 3918 }, { 5, 4491 }, { 592, 4438 }, { 2269, 3066 }, { 2270, 3076 },
-    { 2308, 3067 }, { 2310, 3077 }, { 3135, 4574 }, { 3486, 4570 }, { 3712, 4623 }, { 3724, 4565 },
-    { 4479, 4627 }, { 4484, 4490 }, { 4571, 755 }, { 4577, 4578 }, { 4579, 4580 }, { 4581, 2235 },
-    { 4585, 3297 }, { 4587, 3068 }, { 4588, 4630 }, { 4589, 4620 }, { 4590, 4629 }, { 4591, 4631 },
-    { 4594, 4625 }, { 4597, 4442 }, { 4599, 4606 }, { 4602, 4603 }, { 4604, 4605 }, { 4607, 4608 },
-    { 4609, 4610 }, { 4611, 4612 }, { 4613, 4614 }, { 4615, 4616 }, { 4617, 4618 }, { 3, 3735 },
-    { 2295, 3061 }, { 3613, 4633 }, { 324, 2889 }, { 3094, 3941 }, { 3107, 3940 }, { 3114, 3923 },
-    { 4250, 4636 }, { 4518, 4650 }, { 4534, 3113 }, { 4535, 4647 }, { 4544, 4659 }, { 4549, 4641 },
-    { 4556, 4658 }, { 4635, 4653 }, { 4637, 4638 }, { 4639, 4665 }, { 4640, 4651 }, { 4644, 4654 },
-    { 4645, 4281 }, { 4646, 4666 }, { 4648, 4364 }, { 4656, 4528 }, { 4662, 4345 }, { 4664, 4554 },
-    { 2269, 3076 }, { 2270, 3066 }, { 2308, 3077 }, { 2310, 3067 }, { 3701, 4671 }, { 3711, 4491 },
-    { 4619, 755 }, { 4632, 4686 }, { 4678, 4683 }, { 4680, 4490 }, { 4685, 2223 }, { 4695, 4698 },
-    { 4696, 4697 }, { 4700, 4701 }, { 4702, 4703 }, { 3, 3742 }, { 2296, 3061 }, { 3094, 4319 },
-    { 3107, 4520 }, { 3114, 3924 }, { 4326, 4707 }, { 4668, 3113 }, { 4669, 4714 }, { 4708, 4718 },
-    { 4711, 4652 }, { 4712, 4724 }, { 4719, 4667 }, { 4721, 4709 }, { 4722, 5 }, { 2272, 3066 },
-    { 2274, 3076 }, { 2312, 3067 }, { 2314, 3077 }, { 4733, 4704 }, { 4740, 4402 }, { 4742, 4743 },
-    { 2297, 3061 }, { 3608, 3 }, { 3094, 4713 }, { 3107, 4643 }, { 3114, 3925 }, { 4716, 3113 },
-    { 4746, 4747 }, { 4749, 4755 }, { 2272, 3076 }, { 2274, 3066 }, { 2312, 3077 }, { 2314, 3067 },
-    { 4682, 4744 }, { 4734, 4704 }, { 4764, 529 }, { 2298, 3061 }, { 3621, 3 }, { 3094, 4770 },
-    { 4655, 4768 }, { 4756, 3113 }, { 4766, 4310 }, { 2276, 3066 }, { 2277, 3076 }, { 2316, 3067 },
-    { 2318, 3077 }, { 4738, 4744 }, { 2299, 3061 }, { 3622, 3 }, { 2276, 3076 }, { 2277, 3066 },
-    { 2316, 3077 }, { 2318, 3067 }, { 3630, 3 }, { 2279, 3066 }, { 2281, 3076 }, { 2320, 3067 },
-    { 2322, 3077 }, { 3881, 3061 }, { 4706, 3 }, { 4797, 2754 }, { 2279, 3076 }, { 2281, 3066 },
-    { 2320, 3077 }, { 2322, 3067 }, { 3882, 3061 }, { 3, 1479 }, { 4803, 3779 }, { 4101, 3061 },
-    { 1008, 1351 }, { 3759, 875 }, { 5, 13 }, { 6, 354 }, { 10, 3063 }, { 17, 54 },
-    { 20, 21 }, { 23, 4688 }, { 33, 1044 }, { 40, 4382 }, { 44, 798 }, { 51, 52 },
-    { 56, 3172 }, { 58, 59 }, { 63, 64 }, { 65, 66 }, { 67, 68 }, { 69, 3767 },
-    { 72, 653 }, { 73, 74 }, { 75, 76 }, { 77, 78 }, { 79, 80 }, { 81, 82 },
-    { 83, 3075 }, { 84, 1041 }, { 85, 4183 }, { 91, 113 }, { 93, 330 }, { 94, 537 },
-    { 95, 1772 }, { 97, 4355 }, { 104, 4545 }, { 109, 3347 }, { 110, 111 }, { 114, 4141 },
-    { 153, 3255 }, { 156, 3699 }, { 165, 166 }, { 169, 170 }, { 171, 172 }, { 176, 3627 },
-    { 177, 178 }, { 179, 353 }, { 184, 1714 }, { 186, 2621 }, { 192, 1734 }, { 204, 2634 },
-    { 206, 2635 }, { 208, 2636 }, { 217, 218 }, { 221, 1775 }, { 225, 1806 }, { 227, 1807 },
-    { 229, 2649 }, { 231, 1778 }, { 234, 4026 }, { 244, 245 }, { 246, 1786 }, { 258, 259 },
-    { 260, 1794 }, { 290, 4763 }, { 315, 316 }, { 318, 319 }, { 320, 321 }, { 322, 323 },
-    { 324, 1095 }, { 325, 1096 }, { 326, 1097 }, { 329, 3774 }, { 332, 333 }, { 334, 4068 },
-    { 335, 3536 }, { 336, 337 }, { 338, 4259 }, { 340, 341 }, { 351, 352 }, { 355, 2394 },
-    { 357, 358 }, { 383, 4200 }, { 389, 1496 }, { 397, 2406 }, { 399, 2407 }, { 404, 1503 },
-    { 413, 1550 }, { 415, 1551 }, { 417, 1552 }, { 419, 1553 }, { 420, 2424 }, { 422, 3802 },
-    { 437, 456 }, { 448, 449 }, { 450, 451 }, { 468, 469 }, { 470, 1560 }, { 472, 1561 },
-    { 474, 1562 }, { 530, 531 }, { 532, 533 }, { 534, 535 }, { 561, 783 }, { 562, 563 },
-    { 570, 2859 }, { 592, 855 }, { 596, 3349 }, { 598, 3244 }, { 600, 3747 }, { 602, 4422 },
-    { 603, 3167 }, { 606, 3277 }, { 608, 3317 }, { 610, 3454 }, { 612, 3495 }, { 614, 3637 },
-    { 616, 3702 }, { 618, 619 }, { 632, 3713 }, { 634, 3464 }, { 646, 3995 }, { 648, 3445 },
-    { 650, 3749 }, { 652, 4690 }, { 655, 4332 }, { 656, 3355 }, { 658, 3447 }, { 660, 3850 },
-    { 661, 761 }, { 662, 4086 }, { 664, 4271 }, { 666, 4503 }, { 668, 4569 }, { 679, 1098 },
-    { 700, 1285 }, { 702, 4013 }, { 707, 2910 }, { 710, 2912 }, { 713, 2914 }, { 717, 2855 },
-    { 718, 3864 }, { 738, 4154 }, { 753, 4082 }, { 757, 3847 }, { 758, 4269 }, { 762, 3851 },
-    { 766, 4502 }, { 767, 4272 }, { 768, 4426 }, { 773, 3196 }, { 774, 3350 }, { 775, 4058 },
-    { 778, 3444 }, { 779, 3354 }, { 780, 4059 }, { 785, 786 }, { 787, 3558 }, { 792, 793 },
-    { 822, 2746 }, { 834, 2135 }, { 840, 2136 }, { 846, 2137 }, { 879, 880 }, { 881, 882 },
-    { 883, 2020 }, { 884, 3898 }, { 893, 894 }, { 898, 899 }, { 900, 901 }, { 902, 3958 },
-    { 905, 3032 }, { 906, 1327 }, { 907, 908 }, { 909, 910 }, { 911, 912 }, { 914, 915 },
-    { 917, 918 }, { 927, 3515 }, { 937, 3068 }, { 960, 3574 }, { 983, 984 }, { 998, 3956 },
-    { 1016, 1017 }, { 1020, 1021 }, { 1022, 1023 }, { 1024, 1025 }, { 1026, 1027 }, { 1028, 1029 },
-    { 1030, 1031 }, { 1032, 1033 }, { 1034, 1035 }, { 1036, 1037 }, { 1038, 1039 }, { 1042, 1043 },
-    { 1045, 1046 }, { 1055, 3441 }, { 1056, 3482 }, { 1058, 3300 }, { 1059, 3351 }, { 1060, 3443 },
-    { 1061, 3748 }, { 1063, 1064 }, { 1068, 3353 }, { 1072, 3304 }, { 1085, 1099 }, { 1087, 1100 },
-    { 1089, 1101 }, { 1091, 3171 }, { 1111, 4512 }, { 1121, 4642 }, { 1131, 4710 }, { 1141, 4748 },
-    { 1151, 4769 }, { 1161, 3579 }, { 1192, 1193 }, { 1200, 1201 }, { 1208, 1209 }, { 1216, 1217 },
-    { 1226, 3442 }, { 1227, 3352 }, { 1228, 4081 }, { 1230, 3446 }, { 1231, 3356 }, { 1235, 3440 },
-    { 1243, 1244 }, { 1246, 3943 }, { 1248, 1249 }, { 1253, 3396 }, { 1255, 4672 }, { 1260, 1261 },
-    { 1263, 4566 }, { 1275, 3727 }, { 1293, 2930 }, { 1294, 4661 }, { 1321, 4330 }, { 1323, 3003 },
-    { 1331, 2028 }, { 1344, 1345 }, { 1354, 3045 }, { 1355, 3046 }, { 1357, 3047 }, { 1401, 1402 },
-    { 1418, 1419 }, { 1422, 3660 }, { 1442, 3951 }, { 1484, 1485 }, { 1487, 3539 }, { 1488, 1489 },
-    { 1490, 3291 }, { 1498, 1499 }, { 1500, 1501 }, { 1504, 1505 }, { 1506, 3420 }, { 1509, 1510 },
-    { 1511, 1512 }, { 1513, 1514 }, { 1515, 1516 }, { 1517, 1518 }, { 1519, 1520 }, { 1522, 1523 },
-    { 1524, 1525 }, { 1526, 1527 }, { 1528, 1529 }, { 1530, 1531 }, { 1532, 1533 }, { 1535, 1536 },
-    { 1537, 1538 }, { 1539, 1540 }, { 1541, 1542 }, { 1543, 1544 }, { 1545, 1546 }, { 1547, 1548 },
-    { 1554, 1555 }, { 1556, 1557 }, { 1558, 1559 }, { 1563, 3287 }, { 1566, 4564 }, { 1692, 1693 },
-    { 1705, 1706 }, { 1708, 1709 }, { 1711, 1712 }, { 1715, 1716 }, { 1718, 1719 }, { 1726, 1727 },
-    { 1728, 1729 }, { 1730, 1731 }, { 1732, 1733 }, { 1735, 1736 }, { 1737, 1738 }, { 1739, 1740 },
-    { 1741, 3468 }, { 1742, 1743 }, { 1744, 1745 }, { 1746, 1747 }, { 1748, 1749 }, { 1750, 1751 },
-    { 1752, 1753 }, { 1754, 1755 }, { 1756, 1757 }, { 1758, 1759 }, { 1760, 1761 }, { 1763, 1764 },
-    { 1765, 1766 }, { 1767, 1768 }, { 1769, 1770 }, { 1776, 3469 }, { 1781, 1782 }, { 1783, 3151 },
-    { 1787, 3492 }, { 1789, 3176 }, { 1790, 1791 }, { 1795, 3503 }, { 1798, 1799 }, { 1801, 1802 },
-    { 1803, 1804 }, { 1809, 1810 }, { 1812, 1813 }, { 1814, 1815 }, { 1820, 1821 }, { 1823, 1824 },
-    { 1825, 1826 }, { 1831, 1832 }, { 1834, 1835 }, { 1836, 1837 }, { 1842, 1843 }, { 1845, 1846 },
-    { 1847, 1848 }, { 1853, 1854 }, { 1856, 3197 }, { 1858, 3737 }, { 1894, 1895 }, { 1906, 3677 },
-    { 1910, 3361 }, { 1911, 1912 }, { 1913, 3118 }, { 1914, 1915 }, { 1916, 4725 }, { 1917, 4314 },
-    { 1923, 4199 }, { 1926, 3290 }, { 1927, 1928 }, { 1944, 2425 }, { 1946, 2426 }, { 1971, 4779 },
-    { 1972, 1973 }, { 1974, 1975 }, { 1976, 1977 }, { 1979, 4333 }, { 1985, 3781 }, { 1989, 1990 },
-    { 1996, 3245 }, { 2001, 4094 }, { 2003, 4560 }, { 2018, 2019 }, { 2024, 2025 }, { 2029, 2030 },
-    { 2043, 2853 }, { 2045, 2046 }, { 2047, 2048 }, { 2049, 4547 }, { 2066, 4292 }, { 2115, 2116 },
-    { 2117, 2118 }, { 2119, 2120 }, { 2121, 2122 }, { 2123, 2124 }, { 2125, 2126 }, { 2127, 2128 },
-    { 2133, 1408 }, { 2145, 2146 }, { 2147, 2218 }, { 2152, 2153 }, { 2154, 3134 }, { 2187, 3250 },
-    { 2212, 4374 }, { 2213, 2214 }, { 2215, 2216 }, { 2257, 3557 }, { 2260, 2261 }, { 2263, 4056 },
-    { 2265, 4705 }, { 2268, 4791 }, { 2292, 3205 }, { 2302, 4508 }, { 2304, 4776 }, { 2307, 4808 },
-    { 2385, 4057 }, { 2388, 2618 }, { 2396, 2397 }, { 2398, 2399 }, { 2400, 2401 }, { 2402, 2403 },
-    { 2408, 2409 }, { 2410, 2411 }, { 2412, 2413 }, { 2414, 4356 }, { 2415, 2416 }, { 2417, 2418 },
-    { 2427, 2428 }, { 2430, 2431 }, { 2432, 2433 }, { 2435, 2436 }, { 2437, 2438 }, { 2439, 2440 },
-    { 2441, 2442 }, { 2443, 2444 }, { 2445, 2446 }, { 2450, 2451 }, { 2452, 2453 }, { 2455, 2456 },
-    { 2457, 2458 }, { 2459, 2460 }, { 2461, 2462 }, { 2463, 2464 }, { 2465, 2466 }, { 2467, 3496 },
-    { 2472, 2473 }, { 2474, 2475 }, { 2476, 2477 }, { 2478, 3508 }, { 2515, 3690 }, { 2522, 2523 },
-    { 2528, 2529 }, { 2536, 2537 }, { 2538, 2539 }, { 2540, 2541 }, { 2542, 2543 }, { 2547, 2548 },
-    { 2549, 2550 }, { 2551, 2552 }, { 2553, 2554 }, { 2555, 2556 }, { 2557, 2558 }, { 2560, 2561 },
-    { 2562, 2563 }, { 2564, 2565 }, { 2566, 2567 }, { 2568, 2569 }, { 2570, 2571 }, { 2573, 2574 },
-    { 2575, 2576 }, { 2580, 2581 }, { 2619, 2620 }, { 2623, 2624 }, { 2626, 2627 }, { 2629, 2630 },
-    { 2631, 2632 }, { 2637, 2638 }, { 2641, 3591 }, { 2643, 2644 }, { 2646, 2647 }, { 2652, 2653 },
-    { 2654, 2655 }, { 2658, 2659 }, { 2663, 3696 }, { 2664, 2665 }, { 2666, 2667 }, { 2669, 2670 },
-    { 2675, 2676 }, { 2677, 2678 }, { 2694, 2695 }, { 2697, 4720 }, { 2702, 2703 }, { 2726, 2727 },
-    { 2729, 2730 }, { 2731, 2732 }, { 2733, 2734 }, { 2735, 2736 }, { 2737, 3602 }, { 2743, 3358 },
-    { 2750, 3556 }, { 2755, 4171 }, { 2759, 3741 }, { 2760, 4256 }, { 2761, 4634 }, { 2762, 4745 },
-    { 2763, 4780 }, { 2764, 4467 }, { 2769, 4127 }, { 2770, 4675 }, { 2771, 4760 }, { 2772, 4788 },
-    { 2773, 4800 }, { 2774, 4469 }, { 2785, 2786 }, { 2790, 3158 }, { 2791, 2792 }, { 2797, 2798 },
-    { 2802, 3388 }, { 2803, 4012 }, { 2805, 3564 }, { 2806, 3565 }, { 2807, 3566 }, { 2808, 3692 },
-    { 2809, 4093 }, { 2810, 3743 }, { 2812, 4340 }, { 2814, 2951 }, { 2828, 3382 }, { 2829, 3994 },
-    { 2830, 4289 }, { 2831, 4729 }, { 2832, 4773 }, { 2833, 4759 }, { 2834, 4793 }, { 2835, 4805 },
-    { 2836, 4799 }, { 2837, 4582 }, { 2840, 4501 }, { 2841, 3996 }, { 2842, 4290 }, { 2843, 4731 },
-    { 2844, 4775 }, { 2845, 4761 }, { 2846, 4795 }, { 2847, 4807 }, { 2848, 4801 }, { 2849, 4584 },
-    { 2851, 2852 }, { 2857, 2858 }, { 2860, 2861 }, { 2862, 2863 }, { 2865, 2866 }, { 2867, 3183 },
-    { 2868, 2869 }, { 2870, 2871 }, { 2878, 2879 }, { 2896, 2897 }, { 2906, 2907 }, { 2908, 4017 },
-    { 2915, 2916 }, { 2917, 3081 }, { 2918, 2919 }, { 2921, 2922 }, { 2924, 2925 }, { 2927, 2928 },
-    { 2931, 3518 }, { 2932, 3739 }, { 2952, 2953 }, { 2970, 3519 }, { 2971, 2972 }, { 2976, 2977 },
-    { 2994, 1313 }, { 2999, 3272 }, { 3001, 3002 }, { 3004, 3005 }, { 3007, 3008 }, { 3009, 3010 },
-    { 3011, 3344 }, { 3012, 3634 }, { 3013, 3014 }, { 3015, 3016 }, { 3017, 3714 }, { 3018, 3019 },
-    { 3021, 3022 }, { 3025, 3573 }, { 3026, 3027 }, { 3028, 3029 }, { 3030, 3031 }, { 3033, 3034 },
-    { 3035, 3036 }, { 3037, 4470 }, { 3039, 3040 }, { 3041, 3042 }, { 3043, 3044 }, { 3048, 3148 },
-    { 3064, 2050 }, { 3124, 4047 }, { 3129, 4328 }, { 3139, 1695 }, { 3157, 4557 }, { 3159, 1994 },
-    { 3175, 4754 }, { 3179, 112 }, { 3182, 3911 }, { 3188, 4139 }, { 3191, 3078 }, { 3192, 9 },
-    { 3206, 2386 }, { 3208, 2434 }, { 3242, 3615 }, { 3260, 1290 }, { 3270, 2530 }, { 3297, 4051 },
-    { 3326, 307 }, { 3335, 3926 }, { 3367, 2454 }, { 3410, 2689 }, { 3425, 4537 }, { 3477, 4471 },
-    { 3478, 3513 }, { 3548, 4204 }, { 3559, 4472 }, { 3561, 1284 }, { 3605, 3676 }, { 3610, 3506 },
-    { 3612, 2384 }, { 3616, 2872 }, { 3617, 3617 }, { 3643, 460 }, { 3645, 3006 }, { 3647, 2610 },
-    { 3651, 4205 }, { 3657, 4137 }, { 3661, 3189 }, { 3663, 4751 }, { 3666, 3666 }, { 3668, 3668 },
-    { 3670, 2885 }, { 3685, 4045 }, { 3687, 4359 }, { 3734, 3947 }, { 3736, 3946 }, { 3744, 4160 },
-    { 3764, 913 }, { 3780, 3338 }, { 3796, 3149 }, { 3805, 4715 }, { 3810, 4726 }, { 3848, 4475 },
-    { 3849, 1262 }, { 3893, 4657 }, { 3894, 4723 }, { 3896, 4757 }, { 3906, 4550 }, { 3909, 3910 },
-    { 3914, 4573 }, { 3944, 3241 }, { 3945, 1274 }, { 3950, 2219 }, { 3973, 4455 }, { 3992, 4358 },
-    { 4022, 3316 }, { 4031, 2981 }, { 4035, 3871 }, { 4039, 4684 }, { 4042, 3258 }, { 4048, 3704 },
-    { 4050, 2758 }, { 4052, 1549 }, { 4060, 3625 }, { 4070, 4313 }, { 4084, 4433 }, { 4085, 765 },
-    { 4112, 4435 }, { 4122, 1988 }, { 4133, 1094 }, { 4134, 317 }, { 4138, 4381 }, { 4152, 4317 },
-    { 4166, 4405 }, { 4173, 3730 }, { 4176, 4379 }, { 4206, 3620 }, { 4234, 3961 }, { 4235, 957 },
-    { 4245, 4117 }, { 4251, 2998 }, { 4300, 2149 }, { 4306, 2990 }, { 4308, 2826 }, { 4424, 4735 },
-    { 4437, 1239 }, { 4456, 4458 }, { 4457, 4649 }, { 4468, 2285 }, { 4499, 756 }, { 4533, 3393 },
-    { 4562, 4558 }, { 4572, 1054 }, { 4575, 1257 }, { 4583, 4739 }, { 4689, 4270 }, { 4766, 3629 },
-    { 4772, 3114 }, { 4777, 3337 }, { 4804, 2949 }, { 3, 4027 }, { 4238, 4810 }, { 4102, 3061 },
-    { 5, 5088 }, { 6, 1986 }, { 12, 4815 }, { 17, 314 }, { 21, 1696 }, { 40, 4699 },
-    { 44, 5004 }, { 52, 313 }, { 53, 4818 }, { 64, 4876 }, { 72, 2326 }, { 74, 324 },
-    { 75, 2968 }, { 76, 325 }, { 77, 2969 }, { 78, 326 }, { 79, 2975 }, { 81, 3129 },
-    { 82, 327 }, { 84, 2679 }, { 93, 339 }, { 94, 5078 }, { 95, 2640 }, { 179, 1486 },
-    { 192, 5255 }, { 217, 5259 }, { 221, 5260 }, { 225, 1817 }, { 227, 1818 }, { 229, 2674 },
-    { 231, 1797 }, { 244, 2657 }, { 246, 5264 }, { 258, 2668 }, { 260, 5268 }, { 316, 4261 },
-    { 328, 4183 }, { 351, 2391 }, { 357, 4122 }, { 389, 2535 }, { 399, 5212 }, { 404, 5068 },
-    { 470, 2578 }, { 472, 2579 }, { 474, 5252 }, { 536, 4842 }, { 553, 3802 }, { 556, 3063 },
-    { 561, 1313 }, { 562, 2147 }, { 563, 1291 }, { 592, 2285 }, { 596, 3726 }, { 598, 3441 },
-    { 600, 4765 }, { 602, 4737 }, { 606, 3351 }, { 608, 3443 }, { 610, 4268 }, { 612, 3846 },
-    { 614, 4083 }, { 616, 4500 }, { 619, 3876 }, { 648, 4732 }, { 650, 4796 }, { 652, 4831 },
-    { 661, 4935 }, { 679, 1108 }, { 700, 5185 }, { 707, 4017 }, { 710, 3081 }, { 713, 3260 },
-    { 738, 4560 }, { 753, 3495 }, { 757, 3637 }, { 758, 3702 }, { 773, 3440 }, { 774, 3244 },
-    { 775, 4787 }, { 778, 4126 }, { 779, 4676 }, { 780, 4789 }, { 782, 4913 }, { 785, 5188 },
-    { 787, 5442 }, { 882, 5354 }, { 908, 4376 }, { 931, 3515 }, { 956, 905 }, { 1040, 4838 },
-    { 1044, 5333 }, { 1054, 3196 }, { 1056, 3747 }, { 1058, 3167 }, { 1059, 3277 }, { 1060, 3317 },
-    { 1069, 3445 }, { 1070, 3749 }, { 1073, 3355 }, { 1074, 3447 }, { 1085, 1109 }, { 1087, 1110 },
-    { 1089, 2074 }, { 1091, 4028 }, { 1232, 4939 }, { 1236, 3350 }, { 1237, 3482 }, { 1240, 3354 },
-    { 1241, 4059 }, { 1249, 2151 }, { 1279, 3727 }, { 1327, 2025 }, { 1368, 4330 }, { 1401, 1408 },
-    { 1447, 3951 }, { 1481, 4825 }, { 1485, 4070 }, { 1498, 5066 }, { 1502, 4896 }, { 1713, 4857 },
-    { 1771, 4843 }, { 1777, 4868 }, { 1792, 3151 }, { 1805, 4865 }, { 1808, 3176 }, { 1929, 4200 },
-    { 1961, 2425 }, { 1962, 2426 }, { 2003, 4154 }, { 2022, 3958 }, { 2043, 3910 }, { 2082, 4642 },
-    { 2090, 4710 }, { 2098, 4748 }, { 2106, 4769 }, { 2114, 3579 }, { 2133, 1402 }, { 2139, 1419 },
-    { 2146, 2947 }, { 2179, 1261 }, { 2217, 5181 }, { 2224, 3847 }, { 2225, 4269 }, { 2236, 4502 },
-    { 2237, 4272 }, { 2263, 4507 }, { 2265, 4774 }, { 2268, 4806 }, { 2393, 4890 }, { 2395, 3290 },
-    { 2402, 5231 }, { 2424, 2468 }, { 2428, 2449 }, { 2477, 2577 }, { 2525, 3539 }, { 2526, 1489 },
-    { 2628, 3468 }, { 2633, 4860 }, { 2645, 3469 }, { 2647, 2662 }, { 2648, 4867 }, { 2660, 3492 },
-    { 2671, 3503 }, { 2694, 5273 }, { 2704, 4969 }, { 2739, 4720 }, { 2741, 2730 }, { 2759, 4125 },
-    { 2760, 4673 }, { 2761, 4758 }, { 2762, 4786 }, { 2763, 4798 }, { 2796, 3158 }, { 2828, 4498 },
-    { 2829, 3741 }, { 2830, 4056 }, { 2831, 4256 }, { 2832, 4634 }, { 2833, 4705 }, { 2834, 4745 },
-    { 2835, 4780 }, { 2836, 4791 }, { 2838, 3444 }, { 2854, 2855 }, { 2896, 2898 }, { 2911, 4948 },
-    { 2913, 4949 }, { 2926, 3068 }, { 2929, 3743 }, { 2950, 2866 }, { 2984, 4093 }, { 2986, 4340 },
-    { 3007, 5361 }, { 3033, 5373 }, { 3102, 4853 }, { 3118, 4185 }, { 3124, 4557 }, { 3134, 3577 },
-    { 3139, 4819 }, { 3149, 4871 }, { 3157, 4047 }, { 3172, 5144 }, { 3182, 4967 }, { 3186, 5334 },
-    { 3190, 5383 }, { 3192, 555 }, { 3201, 5161 }, { 3240, 4139 }, { 3241, 5189 }, { 3242, 4022 },
-    { 3270, 5059 }, { 3284, 5229 }, { 3304, 4936 }, { 3338, 4850 }, { 3342, 5056 }, { 3344, 5363 },
-    { 3349, 5006 }, { 3353, 4932 }, { 3359, 5364 }, { 3360, 4824 }, { 3366, 4844 }, { 3396, 2262 },
-    { 3406, 5197 }, { 3417, 4977 }, { 3418, 5112 }, { 3437, 1911 }, { 3454, 756 }, { 3477, 3358 },
-    { 3478, 5335 }, { 3498, 5375 }, { 3501, 5232 }, { 3519, 5352 }, { 3536, 4883 }, { 3544, 5060 },
-    { 3548, 4205 }, { 3581, 5356 }, { 3601, 5186 }, { 3603, 4026 }, { 3615, 3615 }, { 3617, 5443 },
-    { 3620, 5085 }, { 3624, 5183 }, { 3627, 4826 }, { 3631, 5386 }, { 3651, 4204 }, { 3657, 4691 },
-    { 3659, 5187 }, { 3661, 4903 }, { 3666, 4135 }, { 3684, 4889 }, { 3686, 4356 }, { 3696, 5262 },
-    { 3731, 5376 }, { 3764, 916 }, { 3767, 4878 }, { 3780, 3326 }, { 3796, 4660 }, { 3848, 4137 },
-    { 3849, 2301 }, { 3851, 4957 }, { 3893, 4767 }, { 3894, 4750 }, { 3896, 4771 }, { 3911, 5331 },
-    { 3914, 5008 }, { 3943, 2150 }, { 3944, 5182 }, { 3945, 5423 }, { 3946, 1278 }, { 3947, 1282 },
-    { 3950, 5044 }, { 3971, 5089 }, { 3973, 5474 }, { 4012, 4013 }, { 4031, 5300 }, { 4032, 5159 },
-    { 4035, 4123 }, { 4038, 4314 }, { 4039, 4917 }, { 4042, 3694 }, { 4048, 5226 }, { 4050, 2954 },
-    { 4052, 4529 }, { 4053, 5179 }, { 4082, 4954 }, { 4084, 5473 }, { 4085, 4956 }, { 4112, 5014 },
-    { 4124, 5310 }, { 4133, 2059 }, { 4134, 4827 }, { 4138, 4822 }, { 4148, 3255 }, { 4149, 5012 },
-    { 4152, 5036 }, { 4173, 3732 }, { 4174, 5240 }, { 4176, 4558 }, { 4199, 5456 }, { 4206, 5227 },
-    { 4228, 4550 }, { 4234, 4117 }, { 4235, 2039 }, { 4245, 3961 }, { 4251, 5366 }, { 4292, 1104 },
-    { 4300, 4317 }, { 4306, 3020 }, { 4309, 4904 }, { 4355, 4884 }, { 4359, 5216 }, { 4369, 5224 },
-    { 4371, 4308 }, { 4374, 5392 }, { 4386, 4852 }, { 4431, 5048 }, { 4434, 1226 }, { 4436, 5034 },
-    { 4477, 4963 }, { 4487, 5087 }, { 4492, 5285 }, { 4499, 4953 }, { 4512, 2075 }, { 4533, 3583 },
-    { 4545, 4887 }, { 4561, 4970 }, { 4562, 4379 }, { 4564, 496 }, { 4622, 5447 }, { 4626, 5400 },
-    { 4649, 5418 }, { 4657, 4971 }, { 4663, 4952 }, { 4670, 5018 }, { 4674, 5313 }, { 4677, 1235 },
-    { 4715, 4872 }, { 4717, 5409 }, { 4723, 4972 }, { 4728, 4951 }, { 4741, 4874 }, { 4778, 3337 },
-    { 4781, 4966 }, { 4782, 5026 }, { 4783, 5027 }, { 4784, 5028 }, { 4792, 5168 }, { 4797, 5330 },
-    { 4803, 4849 }, { 4804, 5282 }, { 4811, 5395 }, { 4813, 4537 }, { 4817, 11 }, { 4821, 5005 },
-    { 4828, 4829 }, { 4830, 4832 }, { 4833, 4834 }, { 4835, 4836 }, { 4837, 4839 }, { 4845, 4259 },
-    { 4846, 4847 }, { 4854, 4855 }, { 4856, 4816 }, { 4859, 5098 }, { 4861, 4862 }, { 4864, 5116 },
-    { 4873, 5122 }, { 4875, 5458 }, { 4879, 4880 }, { 4881, 4944 }, { 4882, 4841 }, { 4885, 4886 },
-    { 4888, 4141 }, { 4891, 4312 }, { 4893, 391 }, { 4894, 4895 }, { 4897, 4898 }, { 4899, 4900 },
-    { 4901, 5152 }, { 4906, 3508 }, { 4907, 4908 }, { 4909, 5086 }, { 4910, 4911 }, { 4920, 3300 },
-    { 4921, 4922 }, { 4923, 4924 }, { 4925, 4926 }, { 4927, 618 }, { 4928, 4423 }, { 4931, 5289 },
-    { 4934, 5454 }, { 4937, 4938 }, { 4940, 4941 }, { 4942, 4943 }, { 4946, 5340 }, { 4955, 759 },
-    { 4958, 4959 }, { 4961, 4962 }, { 4964, 4965 }, { 4973, 720 }, { 4975, 3898 }, { 4978, 4979 },
-    { 4980, 4982 }, { 4987, 5451 }, { 4993, 5385 }, { 4994, 4995 }, { 4996, 4997 }, { 4998, 4999 },
-    { 5000, 5001 }, { 5002, 5003 }, { 5009, 5010 }, { 5015, 5016 }, { 5019, 1114 }, { 5020, 1124 },
-    { 5021, 1134 }, { 5022, 1144 }, { 5023, 1154 }, { 5029, 5030 }, { 5032, 5033 }, { 5035, 4914 },
-    { 5037, 1250 }, { 5038, 1254 }, { 5043, 5347 }, { 5047, 5166 }, { 5049, 5050 }, { 5057, 5058 },
-    { 5062, 5063 }, { 5064, 5065 }, { 5070, 5071 }, { 5072, 5073 }, { 5074, 5075 }, { 5076, 5077 },
-    { 5079, 5080 }, { 5081, 5082 }, { 5083, 5084 }, { 5090, 5452 }, { 5093, 1720 }, { 5094, 5095 },
-    { 5096, 5097 }, { 5099, 5100 }, { 5101, 5102 }, { 5103, 5104 }, { 5105, 5106 }, { 5107, 5108 },
-    { 5109, 5110 }, { 5113, 5114 }, { 5117, 5118 }, { 5119, 1788 }, { 5120, 5121 }, { 5123, 1800 },
-    { 5126, 1811 }, { 5128, 1816 }, { 5129, 1822 }, { 5131, 1827 }, { 5132, 1833 }, { 5134, 1838 },
-    { 5135, 1844 }, { 5137, 1849 }, { 5138, 1855 }, { 5141, 1896 }, { 5145, 5146 }, { 5149, 358 },
-    { 5150, 5151 }, { 5153, 5209 }, { 5154, 5155 }, { 5156, 5157 }, { 5163, 5172 }, { 5164, 2002 },
-    { 5169, 5170 }, { 5171, 2067 }, { 5178, 4752 }, { 5184, 2188 }, { 5190, 5284 }, { 5191, 5286 },
-    { 5192, 2764 }, { 5194, 5290 }, { 5195, 5292 }, { 5196, 5294 }, { 5203, 5204 }, { 5205, 5206 },
-    { 5207, 5208 }, { 5210, 5211 }, { 5213, 5214 }, { 5217, 5448 }, { 5218, 5219 }, { 5220, 5221 },
-    { 5222, 5223 }, { 5233, 5393 }, { 5234, 5235 }, { 5236, 5237 }, { 5238, 5239 }, { 5242, 5243 },
-    { 5244, 5245 }, { 5246, 5247 }, { 5248, 5249 }, { 5250, 5251 }, { 5253, 4858 }, { 5254, 2625 },
-    { 5256, 5257 }, { 5258, 2639 }, { 5263, 3593 }, { 5265, 5266 }, { 5269, 5270 }, { 5271, 2696 },
-    { 5274, 2728 }, { 5276, 5277 }, { 5278, 5279 }, { 5281, 2751 }, { 5295, 2787 }, { 5296, 5297 },
-    { 5298, 2799 }, { 5299, 4753 }, { 5304, 5305 }, { 5306, 5307 }, { 5308, 5349 }, { 5311, 5312 },
-    { 5314, 5315 }, { 5316, 5317 }, { 5320, 5321 }, { 5323, 5324 }, { 5326, 5327 }, { 5329, 5167 },
-    { 5332, 2864 }, { 5336, 5408 }, { 5341, 5342 }, { 5343, 2920 }, { 5344, 2923 }, { 5346, 4950 },
-    { 5350, 5351 }, { 5355, 5046 }, { 5357, 5358 }, { 5359, 5360 }, { 5365, 3023 }, { 5367, 5368 },
-    { 5369, 4981 }, { 5370, 5371 }, { 5384, 4840 }, { 5414, 2826 }, { 5422, 5424 }, { 5428, 5429 },
-    { 5432, 5433 }, { 5435, 5399 }, { 5440, 4661 }, { 5441, 5475 }, { 5446, 4267 }, { 5453, 5013 },
-    { 5459, 4601 }, { 5485, 5338 }, { 5487, 4171 }, { 3, 4350 }, { 6, 2527 }, { 17, 5143 },
-    { 52, 2616 }, { 72, 6038 }, { 75, 2973 }, { 77, 2974 }, { 79, 2980 }, { 81, 5444 },
-    { 84, 5139 }, { 93, 5862 }, { 94, 5158 }, { 179, 2392 }, { 225, 1828 }, { 227, 1829 },
-    { 229, 5992 }, { 231, 1819 }, { 324, 1105 }, { 325, 1106 }, { 326, 1107 }, { 389, 3541 },
-    { 399, 5976 }, { 404, 5921 }, { 562, 2751 }, { 596, 3993 }, { 598, 4730 }, { 600, 4794 },
-    { 638, 3061 }, { 679, 1118 }, { 738, 4561 }, { 773, 3726 }, { 774, 4492 }, { 775, 4765 },
-    { 934, 3515 }, { 1055, 3244 }, { 1075, 5557 }, { 1085, 1119 }, { 1087, 1120 }, { 1089, 2905 },
-    { 1091, 5396 }, { 1227, 3317 }, { 1237, 4058 }, { 1327, 6021 }, { 1498, 5920 }, { 1796, 5521 },
-    { 1830, 3176 }, { 2003, 5816 }, { 2023, 5602 }, { 2073, 5593 }, { 2224, 3637 }, { 2225, 3702 },
-    { 2226, 619 }, { 2255, 5539 }, { 2284, 5542 }, { 2325, 5501 }, { 2424, 5617 }, { 2425, 2469 },
-    { 2426, 2470 }, { 2428, 2471 }, { 2448, 5643 }, { 2647, 2673 }, { 2661, 5650 }, { 2827, 3350 },
-    { 2839, 3354 }, { 2946, 5629 }, { 2982, 5560 }, { 2983, 5562 }, { 2985, 3743 }, { 2990, 5488 },
-    { 3068, 4051 }, { 3075, 5527 }, { 3081, 5302 }, { 3102, 5684 }, { 3124, 4717 }, { 3149, 5125 },
-    { 3151, 5124 }, { 3157, 5828 }, { 3158, 5758 }, { 3182, 5959 }, { 3196, 1236 }, { 3260, 5631 },
-    { 3290, 5160 }, { 3316, 5687 }, { 3366, 4848 }, { 3382, 5543 }, { 3417, 6020 }, { 3418, 5148 },
-    { 3444, 5598 }, { 3454, 5564 }, { 3478, 5449 }, { 3482, 5875 }, { 3495, 5565 }, { 3501, 5528 },
-    { 3519, 5675 }, { 3536, 5863 }, { 3539, 5864 }, { 3579, 4772 }, { 3591, 5523 }, { 3593, 5510 },
-    { 3614, 5608 }, { 3620, 5644 }, { 3626, 5498 }, { 3627, 5858 }, { 3658, 5654 }, { 3661, 5698 },
-    { 3668, 5700 }, { 3696, 5993 }, { 3699, 5496 }, { 3727, 5439 }, { 3774, 5711 }, { 3781, 5686 },
-    { 3805, 5690 }, { 3909, 5621 }, { 3926, 5563 }, { 4028, 4945 }, { 4032, 5607 }, { 4038, 5990 },
-    { 4053, 5604 }, { 4135, 3242 }, { 4148, 5 }, { 4149, 5337 }, { 4174, 5421 }, { 4185, 5987 },
-    { 4309, 5984 }, { 4312, 5701 }, { 4369, 5738 }, { 4371, 5769 }, { 4376, 2025 }, { 4586, 5582 },
-    { 4621, 5770 }, { 4624, 5718 }, { 4628, 5793 }, { 4660, 4870 }, { 4663, 5619 }, { 4670, 5457 },
-    { 4692, 5812 }, { 4725, 5768 }, { 4727, 5780 }, { 4728, 5162 }, { 4736, 5777 }, { 4750, 5174 },
-    { 4767, 5173 }, { 4771, 5175 }, { 4781, 5895 }, { 4782, 5176 }, { 4783, 5177 }, { 4784, 5961 },
-    { 4792, 5574 }, { 4811, 5704 }, { 4851, 5805 }, { 4877, 5745 }, { 4912, 5536 }, { 4915, 5754 },
-    { 4960, 5568 }, { 5017, 5796 }, { 5024, 5824 }, { 5025, 5834 }, { 5042, 5759 }, { 5051, 5743 },
-    { 5054, 5655 }, { 5061, 5609 }, { 5067, 5532 }, { 5069, 5734 }, { 5091, 5610 }, { 5115, 5611 },
-    { 5180, 5540 }, { 5198, 5716 }, { 5215, 5801 }, { 5225, 5771 }, { 5228, 5702 }, { 5261, 5651 },
-    { 5283, 5963 }, { 5287, 5965 }, { 5291, 5967 }, { 5293, 5968 }, { 5319, 5570 }, { 5322, 5571 },
-    { 5325, 5572 }, { 5339, 5885 }, { 5345, 5678 }, { 5362, 5706 }, { 5380, 5495 }, { 5390, 5531 },
-    { 5391, 5729 }, { 5403, 5708 }, { 5404, 5559 }, { 5406, 5869 }, { 5410, 5642 }, { 5417, 5739 },
-    { 5427, 5856 }, { 5437, 5908 }, { 5438, 5912 }, { 5450, 5867 }, { 5455, 5909 }, { 5461, 5616 },
-    { 5464, 5870 }, { 5468, 5576 }, { 5469, 5756 }, { 5471, 3440 }, { 5472, 5717 }, { 5476, 3167 },
-    { 5477, 5775 }, { 5480, 5707 }, { 5483, 5880 }, { 5489, 3255 }, { 5492, 5789 }, { 5493, 14 },
-    { 5497, 5844 }, { 5499, 5733 }, { 5502, 5504 }, { 5503, 5505 }, { 5506, 5509 }, { 5507, 5722 },
-    { 5508, 4559 }, { 5513, 5516 }, { 5515, 5647 }, { 5517, 5649 }, { 5518, 5519 }, { 5525, 5653 },
-    { 5526, 4313 }, { 5529, 5640 }, { 5533, 5534 }, { 5535, 3287 }, { 5538, 557 }, { 5541, 3864 },
-    { 5544, 4919 }, { 5547, 5548 }, { 5549, 5550 }, { 5551, 5552 }, { 5556, 5703 }, { 5558, 5591 },
-    { 5566, 759 }, { 5567, 5888 }, { 5569, 6008 }, { 5575, 5699 }, { 5577, 908 }, { 5581, 5694 },
-    { 5584, 5585 }, { 5586, 1061 }, { 5587, 5588 }, { 5589, 5590 }, { 5595, 4332 }, { 5601, 5760 },
-    { 5606, 5926 }, { 5613, 3810 }, { 5614, 4866 }, { 5615, 5941 }, { 5622, 2083 }, { 5623, 2091 },
-    { 5624, 2099 }, { 5625, 2107 }, { 5632, 5633 }, { 5634, 5635 }, { 5636, 5659 }, { 5637, 5661 },
-    { 5638, 5288 }, { 5645, 5646 }, { 5648, 5855 }, { 5663, 6001 }, { 5665, 5666 }, { 5668, 5669 },
-    { 5671, 5672 }, { 5679, 5913 }, { 5685, 5394 }, { 5689, 22 }, { 5693, 4358 }, { 5705, 5514 },
-    { 5709, 3576 }, { 5715, 5936 }, { 5719, 6014 }, { 5720, 5915 }, { 5721, 4261 }, { 5723, 5800 },
-    { 5726, 5411 }, { 5727, 5737 }, { 5730, 5381 }, { 5731, 5871 }, { 5732, 2155 }, { 5740, 5853 },
-    { 5741, 5415 }, { 5742, 5991 }, { 5747, 6030 }, { 5750, 5887 }, { 5751, 5752 }, { 5755, 5901 },
-    { 5761, 3871 }, { 5763, 5821 }, { 5765, 5301 }, { 5779, 6006 }, { 5781, 5845 }, { 5785, 5911 },
-    { 5787, 5241 }, { 5791, 5842 }, { 5799, 4905 }, { 5806, 5466 }, { 5807, 3277 }, { 5808, 5596 },
-    { 5809, 5889 }, { 5810, 5955 }, { 5811, 5964 }, { 5815, 5511 }, { 5822, 5829 }, { 5825, 6007 },
-    { 5827, 4726 }, { 5830, 5823 }, { 5835, 5836 }, { 5840, 3992 }, { 5846, 5847 }, { 5848, 5849 },
-    { 5851, 6027 }, { 5854, 5930 }, { 5859, 5860 }, { 5866, 5969 }, { 5876, 5877 }, { 5882, 5883 },
-    { 5886, 5553 }, { 5896, 5897 }, { 5898, 5899 }, { 5900, 5580 }, { 5917, 3189 }, { 5919, 3628 },
-    { 5922, 5512 }, { 5928, 5929 }, { 5931, 5932 }, { 5933, 5934 }, { 5935, 5111 }, { 5951, 5147 },
-    { 5954, 2429 }, { 5956, 1978 }, { 5966, 5554 }, { 5970, 5971 }, { 5975, 5397 }, { 5977, 5802 },
-    { 5978, 3291 }, { 5980, 5728 }, { 5982, 5786 }, { 5985, 5462 }, { 5996, 5997 }, { 6000, 2793 },
-    { 6003, 6004 }, { 6005, 5772 }, { 6011, 5328 }, { 6012, 5674 }, { 6015, 6016 }, { 6022, 5683 },
-    { 6023, 3063 }, { 6024, 6025 }, { 6026, 5372 }, { 6031, 5434 }, { 6033, 4123 }, { 6039, 5680 },
-    { 4023, 3 }, { 6, 4968 }, { 17, 5852 }, { 75, 2978 }, { 77, 2979 }, { 79, 6019 },
-    { 179, 6366 }, { 225, 1839 }, { 227, 1840 }, { 231, 1841 }, { 324, 1115 }, { 325, 1116 },
-    { 326, 1117 }, { 404, 5924 }, { 598, 6339 }, { 679, 1128 }, { 773, 6328 }, { 774, 6342 },
-    { 1085, 1129 }, { 1087, 1130 }, { 1089, 5626 }, { 1498, 5923 }, { 1852, 3176 }, { 1909, 6042 },
-    { 2180, 3061 }, { 2672, 6100 }, { 2827, 3244 }, { 2904, 6078 }, { 3081, 5303 }, { 3149, 5857 },
-    { 3151, 5127 }, { 3158, 5999 }, { 3196, 4918 }, { 3242, 6116 }, { 3290, 6373 }, { 3366, 5850 },
-    { 3591, 6258 }, { 3593, 5524 }, { 3971, 6043 }, { 4160, 6117 }, { 4328, 6148 }, { 4559, 6133 },
-    { 4727, 6079 }, { 4754, 6086 }, { 4863, 6172 }, { 5309, 6070 }, { 5419, 6044 }, { 5431, 72 },
-    { 5470, 5488 }, { 5489, 5491 }, { 5494, 6142 }, { 5500, 6190 }, { 5520, 6146 }, { 5522, 6137 },
-    { 5545, 6212 }, { 5546, 6241 }, { 5555, 6214 }, { 5561, 6106 }, { 5594, 6218 }, { 5618, 6099 },
-    { 5620, 6087 }, { 5639, 6260 }, { 5652, 6101 }, { 5658, 6293 }, { 5660, 6294 }, { 5662, 6295 },
-    { 5667, 6071 }, { 5670, 6072 }, { 5673, 6103 }, { 5681, 6107 }, { 5695, 6069 }, { 5710, 6248 },
-    { 5724, 6200 }, { 5736, 6124 }, { 5748, 6193 }, { 5753, 6196 }, { 5757, 6317 }, { 5766, 6245 },
-    { 5776, 6127 }, { 5778, 6280 }, { 5790, 6209 }, { 5803, 6272 }, { 5804, 6264 }, { 5826, 6119 },
-    { 5831, 6109 }, { 5833, 6305 }, { 5837, 6118 }, { 5838, 6192 }, { 5841, 6147 }, { 5861, 6312 },
-    { 5873, 6191 }, { 5874, 6266 }, { 5881, 6322 }, { 5893, 6275 }, { 5902, 6194 }, { 5916, 6164 },
-    { 5918, 6139 }, { 5925, 6316 }, { 5937, 6151 }, { 5939, 6284 }, { 5940, 6115 }, { 5942, 6257 },
-    { 5944, 6053 }, { 5957, 6181 }, { 5972, 6222 }, { 5973, 6207 }, { 5974, 6095 }, { 5981, 6331 },
-    { 5983, 6163 }, { 5986, 6140 }, { 5988, 6255 }, { 5989, 6297 }, { 6009, 6216 }, { 6010, 6217 },
-    { 6013, 6276 }, { 6018, 6302 }, { 6029, 6225 }, { 6034, 6223 }, { 6035, 6064 }, { 6036, 6279 },
-    { 6045, 6046 }, { 6047, 6253 }, { 6048, 5764 }, { 6050, 6340 }, { 6055, 5267 }, { 6057, 6058 },
-    { 6059, 6270 }, { 6061, 6372 }, { 6062, 5773 }, { 6068, 6076 }, { 6074, 5007 }, { 6080, 1228 },
-    { 6082, 6384 }, { 6085, 5945 }, { 6088, 5813 }, { 6089, 6090 }, { 6093, 3300 }, { 6094, 3304 },
-    { 6096, 6097 }, { 6102, 5664 }, { 6104, 6063 }, { 6108, 6040 }, { 6112, 5374 }, { 6113, 6228 },
-    { 6114, 6285 }, { 6120, 4094 }, { 6125, 6313 }, { 6126, 6321 }, { 6130, 6353 }, { 6131, 6271 },
-    { 6132, 6052 }, { 6138, 3197 }, { 6149, 4068 }, { 6150, 6176 }, { 6153, 6323 }, { 6156, 6254 },
-    { 6161, 6144 }, { 6165, 4529 }, { 6166, 6265 }, { 6174, 6351 }, { 6175, 6291 }, { 6178, 6173 },
-    { 6179, 6292 }, { 6180, 6182 }, { 6183, 6356 }, { 6184, 6185 }, { 6187, 6274 }, { 6188, 4820 },
-    { 6189, 6303 }, { 6199, 3308 }, { 6201, 6202 }, { 6203, 5092 }, { 6204, 6229 }, { 6206, 6259 },
-    { 6208, 6227 }, { 6210, 6320 }, { 6220, 6307 }, { 6224, 4933 }, { 6226, 6367 }, { 6230, 5031 },
-    { 6232, 5868 }, { 6233, 6281 }, { 6237, 5600 }, { 6242, 5583 }, { 6243, 6369 }, { 6247, 4547 },
-    { 6249, 6251 }, { 6261, 6262 }, { 6267, 6268 }, { 6269, 6354 }, { 6273, 5318 }, { 6277, 6278 },
-    { 6296, 6041 }, { 6301, 2837 }, { 6309, 5688 }, { 6310, 6198 }, { 6318, 6135 }, { 6324, 5011 },
-    { 6326, 6145 }, { 6327, 6111 }, { 6329, 6347 }, { 6336, 6081 }, { 6338, 6368 }, { 6341, 4757 },
-    { 6345, 4752 }, { 6349, 6123 }, { 6350, 6363 }, { 6352, 6370 }, { 6357, 6358 }, { 6360, 6083 },
-    { 6364, 6365 }, { 6377, 4751 }, { 4049, 3 }, { 6, 5952 }, { 175, 6393 }, { 225, 1850 },
-    { 227, 1851 }, { 231, 6286 }, { 324, 1125 }, { 325, 1126 }, { 326, 1127 }, { 404, 6374 },
-    { 679, 1138 }, { 1085, 1139 }, { 1087, 1140 }, { 1089, 5903 }, { 2113, 6411 }, { 2181, 3061 },
-    { 3081, 5676 }, { 3149, 5946 }, { 3151, 5130 }, { 3176, 5943 }, { 3196, 6417 }, { 3244, 5597 },
-    { 3366, 6596 }, { 4753, 6422 }, { 5389, 17 }, { 5430, 6423 }, { 5692, 6397 }, { 5749, 72 },
-    { 6065, 6455 }, { 6066, 6456 }, { 6105, 6448 }, { 6110, 6480 }, { 6128, 6526 }, { 6136, 6449 },
-    { 6141, 6441 }, { 6154, 6473 }, { 6158, 6534 }, { 6168, 6521 }, { 6195, 6545 }, { 6211, 6405 },
-    { 6213, 6447 }, { 6215, 6503 }, { 6219, 6506 }, { 6238, 6530 }, { 6239, 6540 }, { 6250, 6396 },
-    { 6252, 6394 }, { 6256, 6566 }, { 6283, 6562 }, { 6299, 6457 }, { 6300, 6458 }, { 6308, 6563 },
-    { 6314, 6536 }, { 6333, 6548 }, { 6335, 6522 }, { 6348, 6543 }, { 6361, 6412 }, { 6362, 6597 },
-    { 6371, 6518 }, { 6385, 6532 }, { 6387, 6533 }, { 6391, 6244 }, { 6395, 6512 }, { 6398, 6399 },
-    { 6401, 6402 }, { 6403, 6520 }, { 6404, 6571 }, { 6406, 6409 }, { 6407, 6408 }, { 6413, 5949 },
-    { 6416, 6443 }, { 6420, 6084 }, { 6424, 6315 }, { 6428, 6427 }, { 6430, 6507 }, { 6433, 6494 },
-    { 6434, 6594 }, { 6435, 6343 }, { 6437, 2898 }, { 6439, 6040 }, { 6442, 6577 }, { 6444, 6453 },
-    { 6446, 6355 }, { 6451, 6167 }, { 6452, 5199 }, { 6460, 5682 }, { 6461, 6388 }, { 6462, 6591 },
-    { 6463, 6359 }, { 6465, 775 }, { 6466, 6595 }, { 6468, 6121 }, { 6469, 5599 }, { 6470, 6075 },
-    { 6471, 5230 }, { 6476, 6392 }, { 6478, 6505 }, { 6481, 4333 }, { 6482, 6579 }, { 6485, 6516 },
-    { 6487, 6561 }, { 6488, 5872 }, { 6489, 5938 }, { 6491, 6535 }, { 6492, 6056 }, { 6493, 6054 },
-    { 6495, 6496 }, { 6497, 6450 }, { 6500, 6578 }, { 6501, 6502 }, { 6504, 6381 }, { 6509, 6454 },
-    { 6514, 6134 }, { 6517, 5592 }, { 6523, 6567 }, { 6529, 6098 }, { 6539, 5878 }, { 6551, 6091 },
-    { 6553, 2238 }, { 6554, 6556 }, { 6555, 6599 }, { 6557, 5712 }, { 6564, 6162 }, { 6580, 5884 },
-    { 6583, 6425 }, { 6590, 6419 }, { 6593, 6051 }, { 6598, 6569 }, { 6600, 6519 }, { 4483, 3 },
-    { 6, 5953 }, { 231, 6490 }, { 324, 1135 }, { 325, 1136 }, { 326, 1137 }, { 404, 6375 },
-    { 679, 1148 }, { 1085, 1149 }, { 1087, 1150 }, { 1089, 5904 }, { 2182, 3061 }, { 3081, 5677 },
-    { 3149, 5948 }, { 3151, 5133 }, { 3176, 5947 }, { 4947, 6619 }, { 5762, 17 }, { 5962, 72 },
-    { 5979, 6612 }, { 6028, 6623 }, { 6155, 6604 }, { 6391, 6440 }, { 6414, 6629 }, { 6418, 6636 },
-    { 6426, 6625 }, { 6432, 6648 }, { 6436, 6652 }, { 6459, 6644 }, { 6464, 6642 }, { 6474, 6624 },
-    { 6508, 6639 }, { 6511, 6649 }, { 6515, 6676 }, { 6537, 6717 }, { 6544, 6680 }, { 6546, 6650 },
-    { 6550, 6702 }, { 6565, 6718 }, { 6575, 6643 }, { 6589, 6675 }, { 6603, 5783 }, { 6606, 6607 },
-    { 6608, 6421 }, { 6609, 6610 }, { 6611, 6670 }, { 6613, 6614 }, { 6616, 6667 }, { 6617, 6678 },
-    { 6620, 6666 }, { 6622, 6621 }, { 6628, 600 }, { 6631, 6632 }, { 6633, 6688 }, { 6634, 6715 },
-    { 6635, 2226 }, { 6637, 6683 }, { 6641, 6693 }, { 6645, 5348 }, { 6646, 6671 }, { 6653, 6584 },
-    { 6654, 5612 }, { 6659, 6669 }, { 6660, 6601 }, { 6665, 6513 }, { 6668, 6077 }, { 6673, 6542 },
-    { 6677, 6655 }, { 6690, 6658 }, { 6701, 5879 }, { 6709, 6710 }, { 6722, 6186 }, { 6723, 6576 },
-    { 963, 964 }, { 965, 966 }, { 967, 968 }, { 969, 970 }, { 3203, 3665 }, { 3619, 4485 },
-    { 3633, 3204 }, { 3759, 998 }, { 3761, 3584 }, { 4067, 3655 }, { 4258, 3695 }, { 4481, 875 },
-    { 4598, 3 }, { 6, 6486 }, { 231, 6524 }, { 324, 1145 }, { 325, 1146 }, { 326, 1147 },
-    { 404, 6376 }, { 679, 1158 }, { 1085, 1159 }, { 1087, 1160 }, { 1089, 5905 }, { 2183, 3061 },
-    { 3081, 6017 }, { 3149, 6707 }, { 3151, 5136 }, { 3176, 6705 }, { 6400, 6747 }, { 6429, 17 },
-    { 6498, 6738 }, { 6603, 6159 }, { 6605, 6767 }, { 6661, 6770 }, { 6684, 6765 }, { 6706, 6775 },
-    { 6714, 6784 }, { 6716, 6779 }, { 6732, 5832 }, { 6734, 6674 }, { 6735, 6736 }, { 6737, 6778 },
-    { 6739, 6740 }, { 6742, 6776 }, { 6745, 6774 }, { 6746, 6781 }, { 6748, 6744 }, { 6752, 6759 },
-    { 6753, 6733 }, { 6755, 6538 }, { 6758, 6764 }, { 6760, 6713 }, { 6761, 6445 }, { 6763, 6122 },
-    { 6777, 6410 }, { 6780, 6803 }, { 6788, 6786 }, { 6791, 6581 }, { 6800, 6757 }, { 3204, 3665 },
-    { 3619, 4600 }, { 3633, 3203 }, { 3761, 3655 }, { 4067, 3584 }, { 4493, 3695 }, { 6805, 6806 },
-    { 6807, 6808 }, { 3, 558 }, { 6, 6687 }, { 231, 6672 }, { 324, 1155 }, { 325, 1156 },
-    { 326, 1157 }, { 679, 2063 }, { 1085, 2064 }, { 1087, 2065 }, { 1089, 5906 }, { 2184, 3061 },
-    { 3081, 6379 }, { 3149, 6708 }, { 3151, 6049 }, { 3176, 6840 }, { 6306, 6818 }, { 6383, 6829 },
-    { 6499, 6823 }, { 6756, 6851 }, { 6768, 6839 }, { 6769, 6842 }, { 6793, 6832 }, { 6797, 6848 },
-    { 6817, 5486 }, { 6819, 6850 }, { 6820, 6821 }, { 6822, 6847 }, { 6824, 6825 }, { 6827, 6845 },
-    { 6830, 6782 }, { 6831, 6849 }, { 6846, 6615 }, { 6852, 6792 }, { 6855, 6796 }, { 3253, 3665 },
-    { 3633, 3254 }, { 3761, 3695 }, { 4258, 3584 }, { 4493, 3655 }, { 6870, 6871 }, { 3, 4974 },
-    { 6, 6727 }, { 324, 1283 }, { 325, 2061 }, { 326, 2062 }, { 679, 2071 }, { 1085, 2072 },
-    { 1087, 2081 }, { 1089, 5907 }, { 2185, 3061 }, { 3081, 6785 }, { 6263, 6872 }, { 6541, 6873 },
-    { 6728, 6883 }, { 6833, 6902 }, { 6844, 6886 }, { 6859, 6900 }, { 6874, 6885 }, { 6875, 6876 },
-    { 6877, 6899 }, { 6878, 6879 }, { 6881, 6897 }, { 6884, 6896 }, { 6891, 6798 }, { 6892, 6894 },
-    { 6898, 6741 }, { 3254, 3665 }, { 3633, 3253 }, { 4067, 3695 }, { 4258, 3655 }, { 4493, 3584 },
-    { 3, 5142 }, { 324, 2060 }, { 325, 2069 }, { 326, 2070 }, { 679, 2079 }, { 1085, 2080 },
-    { 1087, 2089 }, { 1089, 5960 }, { 2186, 3061 }, { 3081, 6790 }, { 6282, 6914 }, { 6311, 6913 },
-    { 6893, 6927 }, { 6901, 6934 }, { 6903, 6933 }, { 6905, 6922 }, { 6915, 6916 }, { 6917, 6918 },
-    { 6920, 6930 }, { 6926, 6929 }, { 6931, 6826 }, { 6932, 6880 }, { 6936, 6928 }, { 3, 5412 },
-    { 324, 2068 }, { 325, 2077 }, { 326, 2078 }, { 679, 2087 }, { 1085, 2088 }, { 1087, 2097 },
-    { 1089, 6287 }, { 3081, 6888 }, { 5484, 6943 }, { 6177, 6944 }, { 6937, 6961 }, { 6945, 6946 },
-    { 6947, 6948 }, { 6955, 6956 }, { 6959, 6964 }, { 6965, 6957 }, { 3, 5697 }, { 324, 2076 },
-    { 325, 2085 }, { 326, 2086 }, { 679, 2095 }, { 1085, 2096 }, { 1087, 2105 }, { 1089, 6288 },
-    { 2609, 6966 }, { 6890, 6974 }, { 6919, 6973 }, { 6950, 6967 }, { 6968, 6969 }, { 6970, 6971 },
-    { 6976, 6981 }, { 6977, 6963 }, { 6978, 6960 }, { 6980, 6962 }, { 3, 5713 }, { 324, 2084 },
-    { 325, 2093 }, { 326, 2094 }, { 679, 2103 }, { 1085, 2104 }, { 1087, 6525 }, { 1089, 6289 },
-    { 5382, 6983 }, { 6949, 6990 }, { 6979, 6993 }, { 6982, 6998 }, { 6984, 6995 }, { 6985, 6986 },
-    { 6987, 6988 }, { 6992, 6952 }, { 6994, 6999 }, { 3, 5843 }, { 324, 2092 }, { 325, 2101 },
-    { 326, 2102 }, { 679, 2111 }, { 1085, 2112 }, { 1087, 6860 }, { 1089, 6290 }, { 5407, 7001 },
-    { 6972, 7008 }, { 6996, 7010 }, { 6997, 7017 }, { 7002, 7014 }, { 7003, 7004 }, { 7005, 7006 },
-    { 7007, 7013 }, { 3, 6246 }, { 324, 2100 }, { 325, 2109 }, { 326, 2110 }, { 679, 2902 },
-    { 1085, 2903 }, { 1087, 7016 }, { 1089, 6789 }, { 5388, 7018 }, { 6989, 7025 }, { 7011, 7030 },
-    { 7015, 7027 }, { 7019, 7031 }, { 7020, 7021 }, { 7022, 7023 }, { 7029, 7033 }, { 3, 6325 },
-    { 324, 2108 }, { 325, 2789 }, { 326, 2901 }, { 679, 6925 }, { 7012, 7041 }, { 7028, 7046 },
-    { 7032, 7043 }, { 7035, 7047 }, { 7036, 7037 }, { 7038, 7039 }, { 7042, 7034 }, { 7048, 7024 },
-    { 7049, 7044 }, { 3, 6389 }, { 324, 2788 }, { 325, 2795 }, { 326, 6002 }, { 2900, 7053 },
-    { 6638, 7050 }, { 7045, 7058 }, { 7051, 7059 }, { 7060, 7040 }, { 7063, 7056 }, { 3, 6662 },
-    { 324, 2794 }, { 325, 2801 }, { 326, 6298 }, { 6626, 7065 }, { 6799, 7064 }, { 7057, 7071 },
-    { 7067, 7054 }, { 7068, 7072 }, { 7073, 7070 }, { 3, 6923 }, { 324, 2800 }, { 325, 5379 },
-    { 326, 6378 }, { 5798, 7074 }, { 7066, 7077 }, { 7076, 7081 }, { 7078, 7052 }, { 7080, 7062 },
-    { 324, 2899 }, { 325, 7069 }, { 5398, 3 }, { 5696, 7084 }, { 6953, 7086 }, { 7075, 7089 },
-    { 7083, 7092 }, { 7085, 7090 }, { 7091, 7087 }, { 324, 6197 }, { 325, 7082 }, { 6681, 7093 },
-    { 7097, 7094 }, { 7098, 7100 }, { 324, 7105 }, { 6431, 7102 }, { 7101, 7106 }, { 7104, 7103 },
-    { 7108, 7107 },
+    { 45, 605 }, { 86, 74 }, { 5, 6 }, { 45, 34 }, { 86, 758 }, { 608, 3100 },
+    { 658, 3101 }, { 34, 5 }, { 762, 3103 }, { 3, 1496 }, { 375, 376 }, { 243, 252 },
+    { 1432, 754 }, { 421, 422 }, { 86, 45 }, { 786, 3100 }, { 791, 3101 }, { 3, 1498 },
+    { 3109, 3102 }, { 1434, 3108 }, { 34, 715 }, { 252, 96 }, { 757, 3104 }, { 3103, 6 },
+    { 3110, 62 }, { 618, 3100 }, { 668, 3101 }, { 3117, 3102 }, { 86, 3103 }, { 243, 244 },
+    { 251, 3121 }, { 252, 419 }, { 34, 6 }, { 1185, 754 }, { 1188, 3104 }, { 1192, 1193 },
+    { 1194, 1195 }, { 3122, 1433 }, { 1, 1495 }, { 3118, 1497 }, { 2, 3 }, { 45, 46 },
+    { 73, 74 }, { 97, 756 }, { 766, 3100 }, { 775, 3101 }, { 3134, 1189 }, { 3135, 3136 },
+    { 1494, 3138 }, { 0, 1 }, { 3, 8 }, { 4, 3102 }, { 3147, 3128 }, { 1113, 3101 },
+    { 3148, 3139 }, { 7, 3150 }, { 3140, 3151 }, { 62, 6 }, { 243, 3113 }, { 423, 424 },
+    { 425, 426 }, { 427, 428 }, { 429, 430 }, { 432, 3111 }, { 5, 572 }, { 45, 652 },
+    { 2412, 2413 }, { 2414, 2415 }, { 3114, 3142 }, { 3118, 2416 }, { 96, 86 }, { 420, 421 },
+    { 451, 1975 }, { 602, 603 }, { 638, 605 }, { 639, 3100 }, { 1976, 1977 }, { 1978, 1979 },
+    { 19, 20 }, { 755, 3143 }, { 1406, 1407 }, { 1506, 3 }, { 97, 1198 }, { 683, 684 },
+    { 685, 74 }, { 835, 751 }, { 847, 3103 }, { 878, 3102 }, { 941, 942 }, { 1806, 229 },
+    { 1811, 3129 }, { 1816, 3130 }, { 2745, 3104 }, { 3149, 3156 }, { 423, 448 }, { 425, 449 },
+    { 427, 450 }, { 566, 3111 }, { 692, 3101 }, { 3154, 3127 }, { 3159, 3160 }, { 3161, 3162 },
+    { 6, 594 }, { 3155, 3102 }, { 3166, 3167 }, { 45, 643 }, { 429, 3172 }, { 644, 3100 },
+    { 1975, 3176 }, { 1977, 1994 }, { 5, 1399 }, { 86, 3123 }, { 3178, 3 }, { 3180, 3124 },
+    { 97, 1204 }, { 3183, 3184 }, { 3190, 1812 }, { 3192, 2746 }, { 605, 765 }, { 90, 91 },
+    { 100, 101 }, { 420, 3113 }, { 583, 584 }, { 590, 591 }, { 653, 654 }, { 748, 749 },
+    { 3110, 588 }, { 3131, 3171 }, { 3194, 3195 }, { 3200, 3201 }, { 3165, 6 }, { 3193, 3203 },
+    { 3204, 3169 }, { 1993, 3209 }, { 3196, 3206 }, { 3208, 3177 }, { 640, 3100 }, { 3103, 5 },
+    { 3, 884 }, { 45, 839 }, { 97, 1210 }, { 2027, 3102 }, { 3127, 2722 }, { 3225, 3132 },
+    { 353, 354 }, { 559, 493 }, { 3205, 605 }, { 51, 355 }, { 86, 491 }, { 96, 437 },
+    { 228, 229 }, { 242, 3129 }, { 250, 3130 }, { 333, 689 }, { 334, 690 }, { 335, 691 },
+    { 370, 371 }, { 372, 373 }, { 374, 3124 }, { 380, 381 }, { 384, 385 }, { 386, 387 },
+    { 388, 389 }, { 421, 2579 }, { 432, 3158 }, { 475, 476 }, { 489, 490 }, { 492, 3107 },
+    { 589, 3223 }, { 822, 3101 }, { 836, 837 }, { 1341, 1342 }, { 1354, 1355 }, { 1356, 1357 },
+    { 1362, 652 }, { 1401, 1402 }, { 1423, 74 }, { 3112, 1196 }, { 3119, 848 }, { 3170, 398 },
+    { 3199, 2039 }, { 447, 3228 }, { 6, 599 }, { 3229, 3235 }, { 3233, 1979 }, { 641, 3100 },
+    { 3, 2040 }, { 45, 842 }, { 838, 3239 }, { 3238, 3102 }, { 96, 97 }, { 3230, 3224 },
+    { 3232, 3242 }, { 353, 493 }, { 559, 354 }, { 5, 352 }, { 566, 3158 }, { 688, 3253 },
+    { 1440, 605 }, { 3103, 633 }, { 3107, 728 }, { 3112, 1202 }, { 3119, 854 }, { 3121, 3248 },
+    { 3226, 3268 }, { 3231, 875 }, { 3251, 245 }, { 3254, 3255 }, { 3256, 3257 }, { 3258, 377 },
+    { 3259, 382 }, { 3260, 3261 }, { 3265, 477 }, { 3271, 898 }, { 3272, 3273 }, { 1003, 1004 },
+    { 3114, 6 }, { 3234, 3284 }, { 645, 3100 }, { 3, 3187 }, { 45, 845 }, { 841, 3287 },
+    { 3286, 3102 }, { 3290, 98 }, { 96, 3312 }, { 3112, 1208 }, { 3119, 5 }, { 3266, 3303 },
+    { 3297, 3307 }, { 3308, 3309 }, { 3311, 3262 }, { 3315, 1005 }, { 15, 16 }, { 25, 26 },
+    { 30, 31 }, { 37, 17 }, { 49, 3107 }, { 578, 579 }, { 607, 3105 }, { 617, 3125 },
+    { 652, 3132 }, { 657, 3106 }, { 658, 86 }, { 667, 3126 }, { 750, 751 }, { 753, 754 },
+    { 760, 761 }, { 838, 3237 }, { 1340, 3313 }, { 1504, 1505 }, { 2031, 2032 }, { 3179, 3122 },
+    { 3211, 711 }, { 3241, 2723 }, { 3282, 600 }, { 3289, 885 }, { 3281, 3317 }, { 646, 3100 },
+    { 59, 3 }, { 844, 3320 }, { 3316, 3215 }, { 6, 1466 }, { 45, 1346 }, { 876, 3102 },
+    { 3119, 860 }, { 3280, 3322 }, { 3327, 3267 }, { 15, 3335 }, { 607, 3115 }, { 617, 3144 },
+    { 657, 3116 }, { 667, 3145 }, { 791, 86 }, { 935, 652 }, { 1326, 751 }, { 3108, 5 },
+    { 3114, 3340 }, { 3243, 3344 }, { 3319, 2042 }, { 3332, 17 }, { 3333, 27 }, { 3334, 32 },
+    { 3345, 3351 }, { 3349, 3181 }, { 2424, 3 }, { 3314, 3362 }, { 608, 45 }, { 3220, 3114 },
+    { 3346, 3375 }, { 610, 3105 }, { 612, 3115 }, { 620, 3125 }, { 622, 3144 }, { 660, 3106 },
+    { 662, 3116 }, { 670, 3126 }, { 672, 3145 }, { 939, 940 }, { 3361, 3298 }, { 34, 938 },
+    { 50, 51 }, { 56, 57 }, { 77, 1428 }, { 79, 1429 }, { 81, 1430 }, { 86, 201 },
+    { 95, 3323 }, { 96, 456 }, { 202, 203 }, { 225, 226 }, { 234, 235 }, { 259, 236 },
+    { 383, 3330 }, { 414, 415 }, { 424, 2455 }, { 426, 2456 }, { 428, 2457 }, { 481, 482 },
+    { 483, 484 }, { 485, 486 }, { 487, 488 }, { 604, 605 }, { 634, 635 }, { 642, 3100 },
+    { 655, 74 }, { 686, 687 }, { 688, 819 }, { 689, 820 }, { 690, 821 }, { 692, 3168 },
+    { 714, 715 }, { 737, 62 }, { 815, 816 }, { 817, 818 }, { 943, 3107 }, { 989, 990 },
+    { 1001, 1002 }, { 1073, 3173 }, { 1100, 1101 }, { 1190, 3278 }, { 1200, 3302 }, { 1206, 3364 },
+    { 1212, 3326 }, { 1290, 1291 }, { 1416, 1417 }, { 1418, 1419 }, { 1444, 1445 }, { 1936, 3102 },
+    { 1974, 3113 }, { 2029, 3164 }, { 2422, 2423 }, { 2454, 448 }, { 2725, 2726 }, { 2728, 2729 },
+    { 2730, 2731 }, { 3112, 3179 }, { 3120, 719 }, { 3124, 3202 }, { 3143, 757 }, { 3157, 904 },
+    { 3170, 216 }, { 3182, 3137 }, { 3227, 1530 }, { 3263, 2593 }, { 3270, 3347 }, { 3301, 3214 },
+    { 3325, 3240 }, { 979, 1374 }, { 606, 3175 }, { 656, 3341 }, { 668, 3360 }, { 774, 3371 },
+    { 1349, 3123 }, { 1382, 3132 }, { 1385, 1386 }, { 1387, 1388 }, { 3205, 3218 }, { 3380, 28 },
+    { 3381, 33 }, { 3292, 3 }, { 786, 45 }, { 610, 3115 }, { 612, 3105 }, { 620, 3144 },
+    { 622, 3125 }, { 660, 3116 }, { 662, 3106 }, { 670, 3145 }, { 672, 3126 }, { 3397, 3188 },
+    { 234, 273 }, { 414, 443 }, { 449, 2456 }, { 450, 2457 }, { 467, 2455 }, { 647, 3100 },
+    { 1427, 3402 }, { 2454, 3414 }, { 3103, 938 }, { 3131, 3448 }, { 3137, 3439 }, { 3157, 965 },
+    { 3173, 3421 }, { 3182, 757 }, { 3277, 3461 }, { 3291, 3424 }, { 3299, 3422 }, { 3310, 3412 },
+    { 3401, 58 }, { 3403, 3404 }, { 3405, 3408 }, { 3410, 236 }, { 3415, 3416 }, { 3417, 3418 },
+    { 3419, 3420 }, { 3425, 3328 }, { 3426, 3427 }, { 3428, 691 }, { 3432, 3433 }, { 3444, 3445 },
+    { 3450, 3384 }, { 3453, 3454 }, { 74, 3471 }, { 593, 3202 }, { 606, 3338 }, { 642, 3246 },
+    { 775, 3360 }, { 1349, 3141 }, { 3174, 3468 }, { 3218, 3369 }, { 3331, 3475 }, { 3436, 3474 },
+    { 3476, 3207 }, { 3, 3363 }, { 3479, 3353 }, { 45, 919 }, { 234, 3411 }, { 468, 2456 },
+    { 469, 2457 }, { 648, 3100 }, { 2454, 3494 }, { 2455, 3492 }, { 3103, 3435 }, { 3137, 3441 },
+    { 3214, 757 }, { 3455, 3500 }, { 3490, 236 }, { 3493, 451 }, { 3496, 3509 }, { 3497, 3512 },
+    { 3504, 3440 }, { 3513, 3514 }, { 3516, 3517 }, { 764, 3202 }, { 3530, 3498 }, { 5, 156 },
+    { 6, 1420 }, { 22, 160 }, { 34, 944 }, { 35, 36 }, { 46, 3276 }, { 62, 2852 },
+    { 83, 3101 }, { 118, 119 }, { 120, 121 }, { 122, 123 }, { 124, 125 }, { 126, 127 },
+    { 128, 129 }, { 131, 132 }, { 133, 134 }, { 135, 136 }, { 137, 138 }, { 139, 140 },
+    { 141, 142 }, { 153, 3102 }, { 223, 97 }, { 333, 696 }, { 334, 697 }, { 335, 698 },
+    { 340, 3323 }, { 356, 17 }, { 358, 3383 }, { 359, 360 }, { 365, 366 }, { 397, 3279 },
+    { 400, 401 }, { 403, 404 }, { 405, 406 }, { 407, 408 }, { 410, 411 }, { 412, 413 },
+    { 430, 2580 }, { 431, 3163 }, { 439, 440 }, { 441, 442 }, { 506, 507 }, { 551, 552 },
+    { 553, 554 }, { 562, 563 }, { 564, 565 }, { 574, 575 }, { 583, 2290 }, { 586, 587 },
+    { 651, 3505 }, { 654, 1088 }, { 692, 3352 }, { 704, 3198 }, { 710, 3429 }, { 717, 718 },
+    { 720, 721 }, { 723, 724 }, { 726, 727 }, { 877, 3319 }, { 879, 880 }, { 881, 882 },
+    { 934, 3274 }, { 936, 1363 }, { 955, 956 }, { 963, 3348 }, { 977, 978 }, { 987, 988 },
+    { 1007, 942 }, { 1074, 605 }, { 1098, 684 }, { 1113, 3168 }, { 1334, 1364 }, { 1346, 913 },
+    { 1383, 1384 }, { 1395, 3107 }, { 1400, 3275 }, { 1404, 1405 }, { 1421, 1422 }, { 1462, 1463 },
+    { 1474, 1401 }, { 1476, 1477 }, { 1938, 3295 }, { 2041, 3378 }, { 2680, 229 }, { 2688, 3129 },
+    { 2694, 3130 }, { 2742, 3382 }, { 2849, 2727 }, { 2853, 2854 }, { 2855, 2856 }, { 2857, 2858 },
+    { 2859, 2860 }, { 2861, 3388 }, { 3120, 722 }, { 3123, 3185 }, { 3131, 2578 }, { 3154, 3117 },
+    { 3171, 2579 }, { 3193, 3155 }, { 3199, 1935 }, { 3212, 159 }, { 3213, 1464 }, { 3227, 2453 },
+    { 3230, 1087 }, { 3231, 152 }, { 3232, 3127 }, { 3249, 438 }, { 3264, 3283 }, { 3282, 2794 },
+    { 3289, 1393 }, { 3296, 3356 }, { 3304, 592 }, { 3324, 478 }, { 3337, 733 }, { 3350, 2034 },
+    { 3354, 601 }, { 3365, 2073 }, { 3399, 3489 }, { 3400, 175 }, { 3407, 457 }, { 3447, 1937 },
+    { 3452, 2791 }, { 3462, 1544 }, { 3472, 1361 }, { 3508, 3358 }, { 3527, 1350 }, { 3305, 3533 },
+    { 3, 734 }, { 649, 3100 }, { 3137, 3442 }, { 3240, 757 }, { 3451, 3541 }, { 3465, 3543 },
+    { 3518, 3552 }, { 3537, 3538 }, { 3548, 83 }, { 3551, 3366 }, { 1349, 3535 }, { 39, 22 },
+    { 333, 702 }, { 334, 703 }, { 335, 3607 }, { 431, 3197 }, { 470, 2580 }, { 695, 3577 },
+    { 957, 3102 }, { 1460, 3275 }, { 2606, 3540 }, { 3103, 806 }, { 3114, 3560 }, { 3120, 725 },
+    { 3123, 3374 }, { 3131, 3221 }, { 3211, 3185 }, { 3213, 1472 }, { 3247, 3581 }, { 3264, 3356 },
+    { 3274, 3554 }, { 3283, 3296 }, { 3304, 784 }, { 3316, 3624 }, { 3377, 3641 }, { 3473, 3628 },
+    { 3477, 3563 }, { 3478, 3569 }, { 3542, 991 }, { 3549, 3592 }, { 3555, 157 }, { 3564, 3565 },
+    { 3566, 3567 }, { 3570, 3571 }, { 3572, 3573 }, { 3575, 154 }, { 3578, 3579 }, { 3583, 3358 },
+    { 3587, 3588 }, { 3590, 3591 }, { 3594, 3595 }, { 3596, 508 }, { 3597, 3598 }, { 3599, 3600 },
+    { 3605, 74 }, { 3612, 3300 }, { 3613, 3614 }, { 3616, 3617 }, { 3632, 3276 }, { 3634, 17 },
+    { 3637, 2043 }, { 3639, 2689 }, { 3643, 3644 }, { 3645, 3646 }, { 3655, 3557 }, { 3, 2074 },
+    { 650, 3100 }, { 3466, 3684 }, { 3686, 3547 }, { 333, 708 }, { 334, 709 }, { 335, 3608 },
+    { 701, 3694 }, { 2044, 3102 }, { 3531, 3712 }, { 3618, 3700 }, { 3631, 3213 }, { 3642, 3682 },
+    { 3658, 3736 }, { 3678, 3739 }, { 3681, 1032 }, { 3689, 3698 }, { 3695, 3696 }, { 3699, 3728 },
+    { 3716, 3647 }, { 3718, 3723 }, { 3719, 3725 }, { 3724, 3568 }, { 3726, 3574 }, { 3744, 3745 },
+    { 555, 556 }, { 557, 558 }, { 614, 3386 }, { 624, 618 }, { 664, 3342 }, { 936, 937 },
+    { 968, 969 }, { 970, 971 }, { 995, 1377 }, { 997, 1378 }, { 1372, 1373 }, { 1375, 1376 },
+    { 1379, 1380 }, { 1389, 3188 }, { 3355, 886 }, { 3467, 3141 }, { 3534, 3 }, { 2321, 3100 },
+    { 334, 3101 }, { 707, 3751 }, { 3102, 883 }, { 3671, 3747 }, { 3702, 3763 }, { 3717, 3756 },
+    { 3750, 2580 }, { 3752, 3753 }, { 3754, 3764 }, { 3755, 2045 }, { 3765, 3198 }, { 3767, 3769 },
+    { 3768, 3770 }, { 3771, 3766 }, { 614, 3480 }, { 624, 766 }, { 664, 3372 }, { 3355, 958 },
+    { 3373, 3777 }, { 3620, 3782 }, { 3621, 3783 }, { 3720, 3780 }, { 3734, 3772 }, { 3778, 3779 },
+    { 3781, 3784 }, { 580, 3 }, { 2322, 3100 }, { 3615, 3792 }, { 3788, 3449 }, { 3791, 3797 },
+    { 3809, 3787 }, { 3811, 3814 }, { 3812, 3773 }, { 3210, 3244 }, { 6, 369 }, { 22, 166 },
+    { 45, 912 }, { 56, 3383 }, { 62, 375 }, { 63, 64 }, { 72, 3142 }, { 74, 390 },
+    { 77, 3003 }, { 79, 3004 }, { 81, 3005 }, { 86, 281 }, { 88, 89 }, { 93, 94 },
+    { 97, 1218 }, { 102, 103 }, { 107, 108 }, { 146, 147 }, { 155, 3722 }, { 162, 163 },
+    { 181, 182 }, { 183, 184 }, { 186, 187 }, { 188, 189 }, { 190, 191 }, { 192, 193 },
+    { 194, 195 }, { 196, 197 }, { 198, 199 }, { 200, 3510 }, { 204, 205 }, { 206, 207 },
+    { 208, 209 }, { 210, 211 }, { 212, 213 }, { 214, 215 }, { 218, 219 }, { 220, 221 },
+    { 222, 3576 }, { 224, 3409 }, { 230, 231 }, { 232, 233 }, { 237, 238 }, { 239, 240 },
+    { 241, 3306 }, { 243, 3463 }, { 246, 247 }, { 248, 249 }, { 253, 1817 }, { 255, 256 },
+    { 257, 258 }, { 263, 264 }, { 265, 266 }, { 267, 1825 }, { 269, 270 }, { 271, 272 },
+    { 277, 278 }, { 279, 280 }, { 333, 1103 }, { 334, 1104 }, { 335, 1105 }, { 365, 1956 },
+    { 378, 379 }, { 394, 395 }, { 396, 3585 }, { 407, 1965 }, { 414, 462 }, { 416, 417 },
+    { 423, 467 }, { 425, 468 }, { 427, 469 }, { 429, 451 }, { 433, 434 }, { 435, 436 },
+    { 444, 445 }, { 452, 453 }, { 454, 455 }, { 463, 464 }, { 471, 472 }, { 473, 474 },
+    { 498, 499 }, { 500, 501 }, { 502, 503 }, { 504, 505 }, { 573, 3601 }, { 581, 582 },
+    { 585, 3603 }, { 595, 596 }, { 597, 598 }, { 614, 3105 }, { 624, 3125 }, { 626, 3144 },
+    { 636, 637 }, { 647, 3291 }, { 664, 3106 }, { 674, 3126 }, { 676, 3145 }, { 692, 1106 },
+    { 693, 694 }, { 695, 819 }, { 696, 820 }, { 697, 821 }, { 698, 3269 }, { 699, 700 },
+    { 705, 706 }, { 710, 822 }, { 712, 713 }, { 715, 716 }, { 729, 730 }, { 732, 733 },
+    { 735, 736 }, { 738, 739 }, { 740, 741 }, { 742, 743 }, { 744, 745 }, { 746, 747 },
+    { 752, 3464 }, { 755, 1186 }, { 757, 1219 }, { 759, 3388 }, { 760, 2747 }, { 785, 3175 },
+    { 790, 3370 }, { 802, 803 }, { 804, 805 }, { 808, 809 }, { 813, 814 }, { 823, 824 },
+    { 825, 826 }, { 827, 828 }, { 829, 830 }, { 831, 832 }, { 833, 834 }, { 836, 850 },
+    { 840, 3321 }, { 843, 3359 }, { 846, 3186 }, { 848, 849 }, { 854, 855 }, { 856, 3288 },
+    { 860, 861 }, { 894, 3348 }, { 897, 898 }, { 906, 1345 }, { 911, 3627 }, { 923, 1351 },
+    { 929, 3680 }, { 930, 1358 }, { 932, 3761 }, { 974, 975 }, { 1006, 3622 }, { 1022, 1023 },
+    { 1034, 1035 }, { 1036, 797 }, { 1040, 1041 }, { 1069, 1070 }, { 1071, 1072 }, { 1079, 605 },
+    { 1084, 635 }, { 1107, 1108 }, { 1109, 1110 }, { 1111, 1112 }, { 1114, 1115 }, { 1124, 1125 },
+    { 1134, 1135 }, { 1144, 1145 }, { 1154, 1155 }, { 1164, 1165 }, { 1174, 1175 }, { 1184, 751 },
+    { 1187, 3146 }, { 1190, 1191 }, { 1196, 1197 }, { 1200, 1201 }, { 1202, 1203 }, { 1206, 1207 },
+    { 1208, 1209 }, { 1212, 1213 }, { 1216, 1217 }, { 1220, 1221 }, { 1224, 1225 }, { 1228, 1229 },
+    { 1232, 1233 }, { 1236, 1237 }, { 1240, 1241 }, { 1244, 1245 }, { 1269, 3222 }, { 1273, 1274 },
+    { 1294, 1295 }, { 1298, 1299 }, { 1302, 1303 }, { 1308, 1309 }, { 1310, 1311 }, { 1314, 1315 },
+    { 1317, 3398 }, { 1318, 1319 }, { 1320, 1321 }, { 1322, 1323 }, { 1324, 1325 }, { 1334, 1335 },
+    { 1337, 1338 }, { 1347, 1348 }, { 1352, 1353 }, { 1359, 1360 }, { 1366, 3619 }, { 1369, 1370 },
+    { 1371, 3810 }, { 1381, 3795 }, { 1446, 1447 }, { 1448, 1449 }, { 1450, 1451 }, { 1500, 3102 },
+    { 1531, 3163 }, { 1589, 2001 }, { 1736, 51 }, { 1952, 17 }, { 1962, 3586 }, { 1966, 3731 },
+    { 1967, 1968 }, { 1969, 1970 }, { 1971, 1972 }, { 1973, 3499 }, { 1980, 1981 }, { 1982, 1983 },
+    { 1984, 3249 }, { 1986, 1987 }, { 1988, 1989 }, { 1990, 1991 }, { 1995, 1996 }, { 1997, 1998 },
+    { 1999, 3324 }, { 2035, 3545 }, { 2167, 3550 }, { 2168, 3687 }, { 2169, 3749 }, { 2291, 587 },
+    { 2296, 3115 }, { 2335, 3116 }, { 2394, 2395 }, { 2421, 3520 }, { 2553, 3322 }, { 2554, 3747 },
+    { 2742, 3112 }, { 2743, 3458 }, { 2744, 3217 }, { 2748, 3277 }, { 2749, 3503 }, { 2751, 2752 },
+    { 2753, 3301 }, { 2754, 3544 }, { 2756, 2757 }, { 2758, 3325 }, { 2759, 3685 }, { 2761, 2762 },
+    { 2817, 2818 }, { 2842, 3430 }, { 2843, 717 }, { 2851, 3561 }, { 2924, 2925 }, { 3028, 3378 },
+    { 3034, 3035 }, { 3120, 2947 }, { 3128, 5 }, { 3168, 3688 }, { 3197, 3221 }, { 3199, 1499 },
+    { 3212, 165 }, { 3219, 92 }, { 3243, 3374 }, { 3263, 3721 }, { 3352, 1306 }, { 3354, 3437 },
+    { 3373, 3331 }, { 3376, 711 }, { 3438, 1102 }, { 3443, 1292 }, { 3446, 3706 }, { 3456, 3610 },
+    { 3457, 3813 }, { 3459, 1344 }, { 3460, 217 }, { 3479, 3241 }, { 3502, 3524 }, { 3507, 495 },
+    { 3515, 3198 }, { 3519, 3556 }, { 3536, 260 }, { 3546, 274 }, { 3582, 1954 }, { 3589, 409 },
+    { 3611, 3705 }, { 3651, 3164 }, { 3652, 2593 }, { 3657, 2481 }, { 3663, 2795 }, { 3673, 176 },
+    { 3677, 1557 }, { 3690, 3704 }, { 3693, 40 }, { 3715, 1099 }, { 2323, 3100 }, { 3, 1033 },
+    { 3210, 3245 }, { 56, 3729 }, { 93, 105 }, { 97, 1226 }, { 181, 1742 }, { 238, 261 },
+    { 240, 262 }, { 276, 3306 }, { 333, 1293 }, { 334, 2085 }, { 335, 2086 }, { 429, 470 },
+    { 433, 4046 }, { 452, 4052 }, { 614, 3115 }, { 624, 3144 }, { 626, 3125 }, { 647, 3760 },
+    { 664, 3116 }, { 674, 3145 }, { 676, 3126 }, { 692, 2087 }, { 701, 819 }, { 702, 820 },
+    { 703, 821 }, { 704, 3269 }, { 716, 3609 }, { 730, 2789 }, { 732, 2034 }, { 736, 4081 },
+    { 739, 3803 }, { 752, 3545 }, { 755, 4067 }, { 757, 1227 }, { 785, 3368 }, { 808, 870 },
+    { 813, 867 }, { 822, 3376 }, { 836, 862 }, { 849, 3550 }, { 851, 3321 }, { 852, 3359 },
+    { 853, 3186 }, { 855, 3687 }, { 861, 3749 }, { 1093, 74 }, { 1107, 2088 }, { 1109, 2089 },
+    { 1111, 2090 }, { 1199, 3146 }, { 1339, 3965 }, { 1371, 3820 }, { 1531, 3197 }, { 1966, 3732 },
+    { 1992, 3499 }, { 2000, 4037 }, { 2019, 6 }, { 2035, 3464 }, { 2296, 3105 }, { 2335, 3106 },
+    { 2652, 3520 }, { 2750, 3217 }, { 2924, 2926 }, { 3030, 3102 }, { 3133, 3941 }, { 3152, 5 },
+    { 3153, 3986 }, { 3157, 3829 }, { 3163, 3221 }, { 3174, 3945 }, { 3196, 3895 }, { 3212, 4122 },
+    { 3219, 104 }, { 3220, 4086 }, { 3222, 3910 }, { 3247, 4039 }, { 3250, 3864 }, { 3252, 3835 },
+    { 3270, 3288 }, { 3278, 4069 }, { 3299, 3982 }, { 3302, 4072 }, { 3329, 3886 }, { 3337, 3815 },
+    { 3364, 4075 }, { 3382, 3943 }, { 3385, 3970 }, { 3387, 3839 }, { 3413, 3891 }, { 3431, 1317 },
+    { 3438, 2083 }, { 3443, 3328 }, { 3446, 4032 }, { 3456, 4016 }, { 3457, 3947 }, { 3458, 3994 },
+    { 3491, 3898 }, { 3506, 3916 }, { 3507, 3831 }, { 3511, 3866 }, { 3515, 3606 }, { 3544, 1205 },
+    { 3602, 585 }, { 3648, 4114 }, { 3650, 3463 }, { 3653, 3164 }, { 3660, 4064 }, { 3661, 409 },
+    { 3682, 3934 }, { 3685, 1211 }, { 3690, 3708 }, { 3737, 3932 }, { 3788, 2029 }, { 3798, 3928 },
+    { 3800, 3927 }, { 3821, 4031 }, { 3822, 3279 }, { 3832, 3833 }, { 3836, 4091 }, { 3838, 3942 },
+    { 3841, 148 }, { 3845, 185 }, { 3846, 3847 }, { 3848, 3849 }, { 3850, 3851 }, { 3852, 3853 },
+    { 3854, 3855 }, { 3856, 3857 }, { 3858, 3859 }, { 3860, 3861 }, { 3862, 3863 }, { 3867, 3868 },
+    { 3870, 3871 }, { 3873, 3874 }, { 3875, 3876 }, { 3878, 3879 }, { 3880, 3881 }, { 3882, 3883 },
+    { 3884, 3921 }, { 3885, 1957 }, { 3887, 3888 }, { 3889, 4041 }, { 3890, 3901 }, { 3892, 3893 },
+    { 3896, 3897 }, { 3899, 3900 }, { 3902, 3903 }, { 3904, 3905 }, { 3906, 3907 }, { 3908, 576 },
+    { 3911, 3912 }, { 3923, 3924 }, { 3925, 3926 }, { 3929, 4087 }, { 3930, 3430 }, { 3931, 4015 },
+    { 3935, 3936 }, { 3937, 3938 }, { 3939, 3377 }, { 3951, 3952 }, { 3953, 3954 }, { 3955, 3956 },
+    { 3958, 3959 }, { 3963, 857 }, { 3967, 3968 }, { 3969, 4026 }, { 3971, 4027 }, { 3972, 3672 },
+    { 3975, 975 }, { 3979, 3980 }, { 3983, 3984 }, { 3996, 3503 }, { 4019, 4020 }, { 4021, 4022 },
+    { 4024, 3358 }, { 4025, 3692 }, { 4029, 919 }, { 4033, 4034 }, { 4035, 1501 }, { 4043, 4044 },
+    { 4047, 4048 }, { 4050, 4051 }, { 4053, 4054 }, { 4055, 4056 }, { 4057, 4058 }, { 4062, 3181 },
+    { 4068, 3944 }, { 4073, 2755 }, { 4076, 2760 }, { 4077, 3326 }, { 4078, 2819 }, { 4083, 3029 },
+    { 4084, 3384 }, { 4090, 3825 }, { 4095, 3623 }, { 4108, 3922 }, { 3, 3636 }, { 2324, 3100 },
+    { 3762, 4125 }, { 3210, 3293 }, { 93, 110 }, { 97, 1234 }, { 181, 2558 }, { 238, 275 },
+    { 240, 4133 }, { 333, 2084 }, { 334, 2738 }, { 335, 2739 }, { 628, 3125 }, { 630, 3144 },
+    { 678, 3126 }, { 680, 3145 }, { 692, 2930 }, { 707, 819 }, { 708, 820 }, { 709, 821 },
+    { 739, 4298 }, { 757, 1235 }, { 836, 4289 }, { 858, 3359 }, { 859, 3186 }, { 863, 3321 },
+    { 1107, 2931 }, { 1109, 2932 }, { 1111, 2933 }, { 1243, 3146 }, { 1985, 4179 }, { 2298, 3105 },
+    { 2299, 3115 }, { 2337, 3106 }, { 2338, 3116 }, { 3133, 3998 }, { 3153, 3987 }, { 3217, 4074 },
+    { 3219, 109 }, { 3250, 4259 }, { 3269, 4285 }, { 3288, 4166 }, { 3306, 4260 }, { 3350, 3815 },
+    { 3385, 4293 }, { 3387, 3840 }, { 3413, 4305 }, { 3431, 4282 }, { 3491, 4307 }, { 3502, 4160 },
+    { 3674, 409 }, { 3819, 4226 }, { 3824, 4208 }, { 3828, 6 }, { 3865, 4225 }, { 3894, 4137 },
+    { 3909, 4200 }, { 3995, 3152 }, { 4000, 4235 }, { 4002, 4245 }, { 4004, 4129 }, { 4009, 4191 },
+    { 4066, 4158 }, { 4070, 4187 }, { 4071, 4207 }, { 4082, 2926 }, { 4098, 4263 }, { 4099, 4134 },
+    { 4101, 4229 }, { 4102, 4295 }, { 4103, 4290 }, { 4110, 4131 }, { 4123, 74 }, { 4135, 4136 },
+    { 4138, 4306 }, { 4139, 4308 }, { 4147, 4172 }, { 4148, 4149 }, { 4150, 4151 }, { 4155, 4156 },
+    { 4157, 4165 }, { 4163, 3185 }, { 4167, 4168 }, { 4169, 4170 }, { 4173, 4174 }, { 4175, 3997 },
+    { 4177, 4030 }, { 4180, 3356 }, { 4181, 3691 }, { 4188, 4243 }, { 4189, 3031 }, { 4190, 4221 },
+    { 4203, 3237 }, { 4204, 4288 }, { 4210, 4314 }, { 4213, 4198 }, { 4214, 418 }, { 4218, 4303 },
+    { 4220, 3948 }, { 4222, 446 }, { 4232, 4065 }, { 4237, 576 }, { 4240, 4239 }, { 4241, 3785 },
+    { 4248, 4249 }, { 4250, 4251 }, { 4252, 4253 }, { 4255, 4256 }, { 4257, 4258 }, { 4261, 4111 },
+    { 4264, 4296 }, { 4267, 4042 }, { 4268, 465 }, { 4273, 4274 }, { 4276, 3670 }, { 4277, 4278 },
+    { 4280, 4152 }, { 4281, 4219 }, { 4283, 4284 }, { 4291, 4212 }, { 4299, 4092 }, { 4309, 4310 },
+    { 4312, 4205 }, { 24, 3801 }, { 42, 43 }, { 47, 48 }, { 130, 3802 }, { 161, 3381 },
+    { 169, 170 }, { 283, 284 }, { 285, 286 }, { 287, 288 }, { 289, 290 }, { 291, 292 },
+    { 293, 294 }, { 295, 296 }, { 297, 298 }, { 300, 301 }, { 302, 303 }, { 304, 305 },
+    { 306, 307 }, { 308, 309 }, { 310, 311 }, { 312, 313 }, { 314, 315 }, { 317, 318 },
+    { 319, 320 }, { 391, 1515 }, { 510, 511 }, { 512, 513 }, { 514, 515 }, { 516, 517 },
+    { 518, 519 }, { 520, 521 }, { 522, 523 }, { 524, 525 }, { 526, 527 }, { 528, 529 },
+    { 530, 531 }, { 532, 533 }, { 534, 535 }, { 536, 537 }, { 538, 539 }, { 540, 541 },
+    { 605, 616 }, { 632, 618 }, { 642, 3532 }, { 674, 3470 }, { 682, 3526 }, { 767, 3318 },
+    { 768, 3357 }, { 776, 3487 }, { 777, 3396 }, { 887, 3626 }, { 917, 918 }, { 966, 967 },
+    { 1024, 1025 }, { 1075, 3175 }, { 1089, 3341 }, { 1247, 3207 }, { 1251, 3371 }, { 1256, 3368 },
+    { 1260, 3370 }, { 1278, 3339 }, { 1286, 3343 }, { 1343, 3501 }, { 1408, 1409 }, { 1410, 1411 },
+    { 1412, 1413 }, { 1414, 1415 }, { 1436, 1437 }, { 1438, 1439 }, { 1453, 1454 }, { 1455, 1456 },
+    { 1470, 1486 }, { 1478, 1479 }, { 1481, 1482 }, { 1483, 1484 }, { 1487, 1488 }, { 1490, 1491 },
+    { 1520, 3730 }, { 1722, 3735 }, { 1963, 1964 }, { 2013, 2014 }, { 2065, 2066 }, { 2067, 2068 },
+    { 2188, 3236 }, { 2189, 3285 }, { 2221, 3393 }, { 2222, 3486 }, { 2253, 3483 }, { 2254, 3392 },
+    { 2315, 3386 }, { 2332, 3246 }, { 2356, 3342 }, { 3077, 1374 }, { 3361, 3740 }, { 3365, 954 },
+    { 3469, 659 }, { 3482, 2190 }, { 3522, 2265 }, { 3528, 609 }, { 3559, 3367 }, { 3604, 3946 },
+    { 3633, 3656 }, { 3635, 3709 }, { 3664, 886 }, { 3666, 3523 }, { 3681, 3738 }, { 3714, 3553 },
+    { 3757, 3742 }, { 3808, 34 }, { 4096, 3103 }, { 4107, 496 }, { 4246, 3141 }, { 3, 3675 },
+    { 2325, 3100 }, { 3210, 3294 }, { 97, 1242 }, { 333, 2737 }, { 334, 2821 }, { 335, 2822 },
+    { 628, 3144 }, { 630, 3125 }, { 678, 3145 }, { 680, 3126 }, { 757, 4351 }, { 864, 3359 },
+    { 865, 3186 }, { 2298, 3115 }, { 2299, 3105 }, { 2337, 3116 }, { 2338, 3106 }, { 2929, 4338 },
+    { 3133, 4006 }, { 3146, 3999 }, { 3153, 3988 }, { 3217, 4315 }, { 3250, 4431 }, { 3288, 4347 },
+    { 3321, 4345 }, { 3688, 4362 }, { 3957, 4363 }, { 4001, 3152 }, { 4049, 4370 }, { 4132, 4364 },
+    { 4202, 4376 }, { 4215, 4342 }, { 4216, 4331 }, { 4234, 4369 }, { 4262, 4414 }, { 4269, 4377 },
+    { 4279, 4403 }, { 4286, 4399 }, { 4287, 4339 }, { 4292, 4366 }, { 4297, 4407 }, { 4313, 4359 },
+    { 4321, 4424 }, { 4327, 4343 }, { 4329, 4330 }, { 4332, 4333 }, { 4340, 4341 }, { 4348, 4349 },
+    { 4357, 4227 }, { 4361, 4393 }, { 4367, 4360 }, { 4368, 4045 }, { 4373, 4438 }, { 4382, 4159 },
+    { 4384, 4444 }, { 4385, 4386 }, { 4388, 4432 }, { 4390, 4423 }, { 4391, 4320 }, { 4395, 4398 },
+    { 4396, 4352 }, { 4397, 4410 }, { 4402, 4405 }, { 4411, 3834 }, { 4413, 4379 }, { 4415, 3960 },
+    { 4419, 3649 }, { 4426, 4427 }, { 4428, 4254 }, { 4430, 3252 }, { 4435, 3733 }, { 74, 4506 },
+    { 605, 3524 }, { 632, 766 }, { 674, 3526 }, { 682, 3470 }, { 767, 3483 }, { 768, 3392 },
+    { 1014, 3626 }, { 1075, 3338 }, { 1247, 3369 }, { 1256, 3175 }, { 1278, 3207 }, { 1391, 3501 },
+    { 2188, 3389 }, { 2189, 4541 }, { 2253, 3318 }, { 2254, 3357 }, { 2266, 3396 }, { 2315, 3480 },
+    { 2332, 3532 }, { 2356, 3372 }, { 3141, 4447 }, { 3174, 4499 }, { 3365, 3742 }, { 3380, 4449 },
+    { 3469, 4530 }, { 3522, 4493 }, { 3528, 4528 }, { 3529, 4532 }, { 3559, 3379 }, { 3633, 3709 },
+    { 3635, 3656 }, { 3664, 958 }, { 3666, 3553 }, { 3681, 954 }, { 3714, 3523 }, { 3757, 3738 },
+    { 3758, 4508 }, { 3802, 4459 }, { 4448, 3107 }, { 4451, 4452 }, { 4453, 4454 }, { 4455, 4456 },
+    { 4457, 4458 }, { 4460, 4461 }, { 4462, 4463 }, { 4464, 4465 }, { 4467, 4556 }, { 4468, 3336 },
+    { 4470, 4471 }, { 4472, 4473 }, { 4474, 4475 }, { 4476, 4477 }, { 4478, 4479 }, { 4480, 4481 },
+    { 4482, 4483 }, { 4484, 4485 }, { 4491, 4492 }, { 4494, 778 }, { 4510, 4511 }, { 4512, 4513 },
+    { 4514, 4515 }, { 4516, 4520 }, { 4517, 1480 }, { 4518, 4519 }, { 4521, 1492 }, { 4526, 4527 },
+    { 4529, 2190 }, { 4531, 2223 }, { 4533, 2255 }, { 4542, 3487 }, { 3, 3727 }, { 2326, 3100 },
+    { 3654, 4557 }, { 333, 2820 }, { 334, 2928 }, { 335, 4575 }, { 2736, 4561 }, { 3133, 4008 },
+    { 3146, 4003 }, { 3153, 3989 }, { 4005, 3152 }, { 4164, 4581 }, { 4344, 4582 }, { 4400, 4596 },
+    { 4416, 4579 }, { 4433, 4609 }, { 4437, 4595 }, { 4560, 4568 }, { 4562, 4563 }, { 4569, 4570 },
+    { 4576, 4601 }, { 4580, 4602 }, { 4584, 4404 }, { 4586, 4409 }, { 4587, 3252 }, { 4588, 4627 },
+    { 4589, 4442 }, { 4590, 4617 }, { 4591, 4440 }, { 4600, 4610 }, { 4603, 692 }, { 4604, 4594 },
+    { 4605, 4350 }, { 4606, 4577 }, { 4612, 4613 }, { 4614, 3985 }, { 4625, 4626 }, { 605, 4505 },
+    { 2301, 3105 }, { 2302, 3115 }, { 2340, 3106 }, { 2342, 3116 }, { 3174, 4639 }, { 3529, 4634 },
+    { 3758, 4690 }, { 4547, 4694 }, { 4635, 769 }, { 4642, 4643 }, { 4644, 4645 }, { 4646, 2267 },
+    { 4650, 3336 }, { 4653, 3107 }, { 4654, 4697 }, { 4655, 4687 }, { 4656, 4696 }, { 4657, 4698 },
+    { 4660, 4692 }, { 4666, 4509 }, { 4667, 4673 }, { 4669, 4670 }, { 4671, 4672 }, { 4674, 4675 },
+    { 4676, 4677 }, { 4678, 4679 }, { 4680, 4681 }, { 4682, 4683 }, { 4684, 4685 }, { 3, 3799 },
+    { 2327, 3100 }, { 3659, 4700 }, { 333, 2927 }, { 3133, 4380 }, { 3146, 4007 }, { 3153, 3990 },
+    { 4316, 4703 }, { 4381, 4708 }, { 4583, 4716 }, { 4598, 3152 }, { 4599, 4714 }, { 4607, 4724 },
+    { 4618, 4723 }, { 4702, 4322 }, { 4704, 4705 }, { 4706, 4730 }, { 4707, 4717 }, { 4711, 4719 },
+    { 4712, 4346 }, { 4713, 4731 }, { 4721, 4592 }, { 4727, 4406 }, { 4729, 4615 }, { 2301, 3115 },
+    { 2302, 3105 }, { 2340, 3116 }, { 2342, 3106 }, { 4686, 769 }, { 4699, 4749 }, { 4743, 4746 },
+    { 4748, 2255 }, { 4758, 4761 }, { 4759, 4760 }, { 4763, 4764 }, { 4765, 4766 }, { 3, 3817 },
+    { 2328, 3100 }, { 3133, 4611 }, { 3146, 4585 }, { 3153, 3991 }, { 4387, 4770 }, { 4720, 4772 },
+    { 4733, 3152 }, { 4734, 4778 }, { 4774, 4718 }, { 4776, 4787 }, { 4782, 4732 }, { 4784, 4383 },
+    { 4785, 5 }, { 2304, 3105 }, { 2306, 3115 }, { 2344, 3106 }, { 2346, 3116 }, { 4552, 4767 },
+    { 4799, 4466 }, { 4801, 4802 }, { 2329, 3100 }, { 3668, 3 }, { 3133, 4775 }, { 3146, 4710 },
+    { 3153, 3992 }, { 4771, 4806 }, { 4808, 4814 }, { 4809, 3152 }, { 2304, 3115 }, { 2306, 3105 },
+    { 2344, 3116 }, { 2346, 3106 }, { 4550, 4803 }, { 4652, 4767 }, { 4823, 542 }, { 2330, 3100 },
+    { 3669, 3 }, { 3133, 4777 }, { 4805, 4827 }, { 4826, 3152 }, { 2308, 3105 }, { 2309, 3115 },
+    { 2348, 3106 }, { 2350, 3116 }, { 4665, 4803 }, { 2331, 3100 }, { 3676, 3 }, { 2308, 3115 },
+    { 2309, 3105 }, { 2348, 3116 }, { 2350, 3106 }, { 4769, 3 }, { 4850, 2792 }, { 2311, 3105 },
+    { 2313, 3115 }, { 2352, 3106 }, { 2354, 3116 }, { 3949, 3100 }, { 3, 1502 }, { 4855, 3842 },
+    { 2311, 3115 }, { 2313, 3105 }, { 2352, 3116 }, { 2354, 3106 }, { 3950, 3100 }, { 3786, 887 },
+    { 4498, 1374 }, { 5, 13 }, { 6, 364 }, { 10, 3102 }, { 17, 55 }, { 19, 2643 },
+    { 21, 22 }, { 24, 4751 }, { 34, 1066 }, { 41, 4446 }, { 45, 812 }, { 52, 53 },
+    { 56, 1504 }, { 58, 3181 }, { 60, 61 }, { 65, 66 }, { 67, 68 }, { 69, 70 },
+    { 71, 3830 }, { 74, 666 }, { 75, 76 }, { 77, 78 }, { 79, 80 }, { 81, 82 },
+    { 83, 84 }, { 85, 3114 }, { 86, 1063 }, { 87, 4244 }, { 93, 115 }, { 95, 339 },
+    { 96, 550 }, { 97, 1804 }, { 99, 4417 }, { 106, 4608 }, { 111, 3387 }, { 112, 113 },
+    { 116, 4199 }, { 155, 3295 }, { 158, 3746 }, { 167, 168 }, { 171, 172 }, { 173, 174 },
+    { 178, 3679 }, { 179, 180 }, { 181, 363 }, { 186, 1746 }, { 188, 2656 }, { 194, 1766 },
+    { 209, 2672 }, { 211, 2673 }, { 213, 2674 }, { 219, 2676 }, { 221, 2677 }, { 227, 4725 },
+    { 230, 1807 }, { 234, 1838 }, { 236, 1839 }, { 238, 2687 }, { 240, 1810 }, { 243, 4093 },
+    { 253, 254 }, { 255, 1818 }, { 267, 268 }, { 269, 1826 }, { 299, 4822 }, { 324, 325 },
+    { 327, 328 }, { 329, 330 }, { 331, 332 }, { 333, 1117 }, { 334, 1118 }, { 335, 1119 },
+    { 338, 3837 }, { 341, 342 }, { 343, 4128 }, { 344, 3580 }, { 345, 346 }, { 347, 4326 },
+    { 349, 350 }, { 358, 3729 }, { 361, 362 }, { 365, 2428 }, { 367, 368 }, { 393, 4266 },
+    { 399, 1519 }, { 407, 2440 }, { 409, 2441 }, { 414, 1526 }, { 423, 1577 }, { 425, 1578 },
+    { 427, 1579 }, { 429, 1580 }, { 430, 2458 }, { 432, 3869 }, { 447, 466 }, { 458, 459 },
+    { 460, 461 }, { 479, 480 }, { 481, 1591 }, { 483, 1592 }, { 485, 1593 }, { 487, 2615 },
+    { 543, 544 }, { 545, 546 }, { 547, 548 }, { 571, 3164 }, { 574, 797 }, { 575, 576 },
+    { 583, 2897 }, { 605, 869 }, { 609, 3389 }, { 611, 3285 }, { 613, 3774 }, { 615, 4486 },
+    { 616, 3207 }, { 619, 3318 }, { 621, 3357 }, { 623, 3495 }, { 625, 3539 }, { 627, 3683 },
+    { 629, 3748 }, { 631, 4487 }, { 645, 3760 }, { 647, 3505 }, { 659, 4185 }, { 661, 3486 },
+    { 663, 3776 }, { 665, 4753 }, { 668, 4394 }, { 669, 3395 }, { 671, 3488 }, { 673, 3919 },
+    { 674, 775 }, { 675, 4146 }, { 677, 4336 }, { 679, 4567 }, { 681, 4633 }, { 692, 1120 },
+    { 713, 1307 }, { 715, 4080 }, { 720, 2948 }, { 723, 2950 }, { 726, 2952 }, { 730, 2893 },
+    { 731, 3933 }, { 752, 4211 }, { 767, 3915 }, { 771, 4564 }, { 772, 4335 }, { 773, 4631 },
+    { 776, 3920 }, { 780, 4566 }, { 781, 4337 }, { 782, 4490 }, { 787, 3236 }, { 788, 3390 },
+    { 789, 3804 }, { 792, 3485 }, { 793, 3394 }, { 794, 3806 }, { 799, 800 }, { 801, 3603 },
+    { 806, 807 }, { 836, 2784 }, { 848, 2167 }, { 854, 2168 }, { 860, 2169 }, { 891, 892 },
+    { 893, 894 }, { 895, 2050 }, { 896, 3966 }, { 905, 906 }, { 910, 911 }, { 912, 913 },
+    { 914, 4301 }, { 915, 916 }, { 919, 3071 }, { 920, 1350 }, { 921, 922 }, { 923, 924 },
+    { 925, 926 }, { 927, 928 }, { 930, 931 }, { 933, 934 }, { 943, 3558 }, { 953, 3107 },
+    { 999, 1000 }, { 1014, 4023 }, { 1038, 1039 }, { 1042, 1043 }, { 1044, 1045 }, { 1046, 1047 },
+    { 1048, 1049 }, { 1050, 1051 }, { 1052, 1053 }, { 1054, 1055 }, { 1056, 1057 }, { 1058, 1059 },
+    { 1060, 1061 }, { 1064, 1065 }, { 1067, 1068 }, { 1077, 3482 }, { 1078, 3525 }, { 1080, 3339 },
+    { 1081, 3391 }, { 1082, 3484 }, { 1083, 3775 }, { 1085, 1086 }, { 1090, 3393 }, { 1094, 3343 },
+    { 1107, 1121 }, { 1109, 1122 }, { 1111, 1123 }, { 1113, 3211 }, { 1133, 4578 }, { 1143, 4709 },
+    { 1153, 4773 }, { 1163, 4807 }, { 1173, 4828 }, { 1183, 3625 }, { 1214, 1215 }, { 1222, 1223 },
+    { 1230, 1231 }, { 1238, 1239 }, { 1248, 3483 }, { 1249, 3392 }, { 1250, 3805 }, { 1252, 3487 },
+    { 1253, 3396 }, { 1257, 3481 }, { 1265, 1266 }, { 1268, 4010 }, { 1270, 1271 }, { 1275, 3437 },
+    { 1277, 4737 }, { 1282, 1283 }, { 1285, 4629 }, { 1297, 3790 }, { 1315, 2968 }, { 1316, 4726 },
+    { 1343, 4392 }, { 1345, 3041 }, { 1354, 2058 }, { 1367, 1368 }, { 1377, 3084 }, { 1378, 3085 },
+    { 1380, 3086 }, { 1424, 1425 }, { 1441, 1442 }, { 1445, 3706 }, { 1465, 4018 }, { 1507, 1508 },
+    { 1510, 3584 }, { 1511, 1512 }, { 1513, 3330 }, { 1521, 1522 }, { 1523, 1524 }, { 1527, 1528 },
+    { 1529, 3462 }, { 1532, 1533 }, { 1534, 1535 }, { 1536, 1537 }, { 1538, 1539 }, { 1540, 1541 },
+    { 1542, 1543 }, { 1545, 1546 }, { 1547, 1548 }, { 1549, 1550 }, { 1551, 1552 }, { 1553, 1554 },
+    { 1555, 1556 }, { 1558, 1559 }, { 1560, 1561 }, { 1562, 1563 }, { 1564, 1565 }, { 1566, 1567 },
+    { 1568, 1569 }, { 1570, 1571 }, { 1572, 1573 }, { 1574, 1575 }, { 1581, 1582 }, { 1583, 1584 },
+    { 1585, 1586 }, { 1587, 1588 }, { 1589, 1590 }, { 1594, 1595 }, { 1598, 4628 }, { 1724, 1725 },
+    { 1737, 1738 }, { 1740, 1741 }, { 1743, 1744 }, { 1747, 1748 }, { 1750, 1751 }, { 1758, 1759 },
+    { 1760, 1761 }, { 1762, 1763 }, { 1764, 1765 }, { 1767, 1768 }, { 1769, 1770 }, { 1771, 1772 },
+    { 1773, 3510 }, { 1774, 1775 }, { 1776, 1777 }, { 1778, 1779 }, { 1780, 1781 }, { 1782, 1783 },
+    { 1784, 1785 }, { 1786, 1787 }, { 1788, 1789 }, { 1790, 1791 }, { 1792, 1793 }, { 1795, 1796 },
+    { 1797, 1798 }, { 1799, 1800 }, { 1801, 1802 }, { 1805, 3189 }, { 1808, 3511 }, { 1813, 1814 },
+    { 1815, 3191 }, { 1819, 3536 }, { 1821, 3216 }, { 1822, 1823 }, { 1827, 3546 }, { 1830, 1831 },
+    { 1833, 1834 }, { 1835, 1836 }, { 1841, 1842 }, { 1844, 1845 }, { 1846, 1847 }, { 1852, 1853 },
+    { 1855, 1856 }, { 1857, 1858 }, { 1863, 1864 }, { 1866, 1867 }, { 1868, 1869 }, { 1874, 1875 },
+    { 1877, 1878 }, { 1879, 1880 }, { 1885, 1886 }, { 1888, 3237 }, { 1890, 3801 }, { 1926, 1927 },
+    { 1938, 3722 }, { 1942, 3508 }, { 1943, 1944 }, { 1945, 3157 }, { 1946, 1947 }, { 1948, 4736 },
+    { 1949, 4429 }, { 1955, 4265 }, { 1958, 3329 }, { 1959, 1960 }, { 1976, 2459 }, { 1978, 2460 },
+    { 2003, 4838 }, { 2004, 2005 }, { 2006, 2007 }, { 2008, 2009 }, { 2011, 4242 }, { 2017, 3844 },
+    { 2021, 2022 }, { 2033, 4154 }, { 2035, 4622 }, { 2048, 2049 }, { 2054, 2055 }, { 2059, 2060 },
+    { 2075, 2891 }, { 2077, 2078 }, { 2079, 2080 }, { 2081, 4616 }, { 2098, 4358 }, { 2147, 2148 },
+    { 2149, 2150 }, { 2151, 2152 }, { 2153, 2154 }, { 2155, 2156 }, { 2157, 2158 }, { 2159, 2160 },
+    { 2165, 1431 }, { 2177, 2178 }, { 2179, 2250 }, { 2184, 2185 }, { 2186, 3173 }, { 2219, 3291 },
+    { 2244, 4439 }, { 2245, 2246 }, { 2247, 2248 }, { 2289, 3602 }, { 2292, 2293 }, { 2295, 4124 },
+    { 2297, 4768 }, { 2300, 4849 }, { 2324, 3246 }, { 2334, 4574 }, { 2336, 4835 }, { 2418, 4322 },
+    { 2422, 2653 }, { 2430, 2431 }, { 2432, 2433 }, { 2434, 2435 }, { 2436, 2437 }, { 2442, 2443 },
+    { 2444, 2445 }, { 2446, 2447 }, { 2448, 4418 }, { 2449, 2450 }, { 2451, 2452 }, { 2461, 2462 },
+    { 2464, 2465 }, { 2466, 2467 }, { 2469, 2470 }, { 2471, 2472 }, { 2473, 2474 }, { 2475, 2476 },
+    { 2477, 2478 }, { 2479, 2480 }, { 2484, 2485 }, { 2486, 2487 }, { 2489, 2490 }, { 2491, 2492 },
+    { 2493, 2494 }, { 2495, 2496 }, { 2497, 2498 }, { 2499, 2500 }, { 2501, 3540 }, { 2506, 2507 },
+    { 2508, 2509 }, { 2510, 2511 }, { 2512, 3691 }, { 2549, 3735 }, { 2556, 2557 }, { 2562, 2563 },
+    { 2570, 2571 }, { 2572, 2573 }, { 2574, 2575 }, { 2576, 2577 }, { 2581, 2582 }, { 2583, 2584 },
+    { 2585, 2586 }, { 2587, 2588 }, { 2589, 2590 }, { 2591, 2592 }, { 2594, 2595 }, { 2596, 2597 },
+    { 2598, 2599 }, { 2600, 2601 }, { 2602, 2603 }, { 2604, 2605 }, { 2607, 2608 }, { 2609, 2610 },
+    { 2652, 3452 }, { 2654, 2655 }, { 2658, 2659 }, { 2661, 2662 }, { 2663, 2664 }, { 2665, 2666 },
+    { 2667, 2668 }, { 2669, 2670 }, { 2678, 3409 }, { 2679, 3638 }, { 2681, 2682 }, { 2684, 2685 },
+    { 2690, 2691 }, { 2692, 2693 }, { 2696, 2697 }, { 2701, 3743 }, { 2702, 2703 }, { 2704, 2705 },
+    { 2707, 2708 }, { 2713, 2714 }, { 2715, 2716 }, { 2732, 2733 }, { 2735, 4783 }, { 2740, 2741 },
+    { 2764, 2765 }, { 2767, 2768 }, { 2769, 2770 }, { 2771, 2772 }, { 2773, 2774 }, { 2775, 3649 },
+    { 2781, 3398 }, { 2788, 3601 }, { 2793, 4228 }, { 2797, 3816 }, { 2798, 4323 }, { 2799, 4701 },
+    { 2800, 4804 }, { 2801, 4839 }, { 2802, 4534 }, { 2807, 4355 }, { 2808, 4740 }, { 2809, 4819 },
+    { 2810, 4846 }, { 2811, 4859 }, { 2812, 4536 }, { 2823, 2824 }, { 2828, 3198 }, { 2829, 2830 },
+    { 2835, 2836 }, { 2840, 3429 }, { 2841, 4079 }, { 2843, 3609 }, { 2844, 3610 }, { 2845, 3611 },
+    { 2846, 3737 }, { 2847, 4153 }, { 2848, 3759 }, { 2850, 4401 }, { 2852, 2989 }, { 2866, 3423 },
+    { 2867, 4571 }, { 2868, 4354 }, { 2869, 4791 }, { 2870, 4832 }, { 2871, 4818 }, { 2872, 4851 },
+    { 2874, 4858 }, { 2875, 4647 }, { 2878, 4144 }, { 2879, 4573 }, { 2880, 4356 }, { 2881, 4793 },
+    { 2882, 4834 }, { 2883, 4820 }, { 2884, 4853 }, { 2886, 4860 }, { 2887, 4649 }, { 2889, 2890 },
+    { 2895, 2896 }, { 2898, 2899 }, { 2900, 2901 }, { 2903, 2904 }, { 2905, 3223 }, { 2906, 2907 },
+    { 2908, 2909 }, { 2916, 2917 }, { 2934, 2935 }, { 2944, 2945 }, { 2946, 4085 }, { 2953, 2954 },
+    { 2955, 3120 }, { 2956, 2957 }, { 2959, 2960 }, { 2962, 2963 }, { 2965, 2966 }, { 2969, 3561 },
+    { 2970, 3803 }, { 2990, 2991 }, { 3008, 3562 }, { 3009, 3010 }, { 3014, 3015 }, { 3032, 1335 },
+    { 3037, 3313 }, { 3039, 3040 }, { 3042, 3043 }, { 3044, 3692 }, { 3046, 3047 }, { 3048, 3049 },
+    { 3050, 3385 }, { 3051, 3680 }, { 3052, 3053 }, { 3054, 3055 }, { 3056, 3761 }, { 3057, 3058 },
+    { 3060, 3061 }, { 3064, 3619 }, { 3065, 3066 }, { 3067, 3068 }, { 3069, 3070 }, { 3072, 3073 },
+    { 3074, 3075 }, { 3076, 4537 }, { 3078, 3079 }, { 3080, 3081 }, { 3082, 3083 }, { 3087, 3188 },
+    { 3103, 2082 }, { 3163, 4116 }, { 3168, 4389 }, { 3197, 4619 }, { 3199, 2026 }, { 3212, 1727 },
+    { 3215, 4813 }, { 3219, 114 }, { 3222, 3978 }, { 3228, 4196 }, { 3231, 9 }, { 3232, 3117 },
+    { 3241, 2028 }, { 3247, 2419 }, { 3249, 2468 }, { 3283, 3662 }, { 3300, 1312 }, { 3310, 2564 },
+    { 3336, 4119 }, { 3367, 316 }, { 3376, 3993 }, { 3407, 2488 }, { 3467, 4425 }, { 3506, 2211 },
+    { 3519, 4538 }, { 3521, 3556 }, { 3593, 4270 }, { 3604, 4540 }, { 3606, 1306 }, { 3652, 3721 },
+    { 3657, 3549 }, { 3660, 2417 }, { 3663, 2910 }, { 3665, 3665 }, { 3689, 470 }, { 3693, 2644 },
+    { 3697, 4271 }, { 3703, 4195 }, { 3707, 3229 }, { 3708, 4811 }, { 3711, 3711 }, { 3713, 3713 },
+    { 3715, 2923 }, { 3730, 4113 }, { 3732, 4421 }, { 3798, 4014 }, { 3800, 4013 }, { 3808, 3672 },
+    { 3819, 4217 }, { 3826, 929 }, { 3843, 3379 }, { 3872, 4779 }, { 3877, 4788 }, { 3917, 1284 },
+    { 3961, 4722 }, { 3962, 4786 }, { 3964, 4816 }, { 3973, 4408 }, { 3976, 3977 }, { 3981, 4638 },
+    { 4011, 3282 }, { 4012, 1296 }, { 4017, 2251 }, { 4040, 4522 }, { 4059, 4420 }, { 4088, 3356 },
+    { 4097, 3019 }, { 4100, 3940 }, { 4104, 2675 }, { 4105, 3059 }, { 4106, 4747 }, { 4109, 3298 },
+    { 4117, 3750 }, { 4118, 2796 }, { 4120, 1576 }, { 4130, 4375 }, { 4141, 770 }, { 4143, 4500 },
+    { 4145, 779 }, { 4171, 4502 }, { 4182, 2020 }, { 4192, 1116 }, { 4193, 326 }, { 4197, 4445 },
+    { 4209, 4378 }, { 4223, 4543 }, { 4224, 4469 }, { 4230, 3794 }, { 4236, 4443 }, { 4272, 3667 },
+    { 4300, 4028 }, { 4302, 973 }, { 4311, 4176 }, { 4318, 3036 }, { 4365, 2181 }, { 4371, 2864 },
+    { 4488, 4795 }, { 4504, 1261 }, { 4523, 4525 }, { 4524, 4715 }, { 4535, 2317 }, { 4597, 3434 },
+    { 4624, 4620 }, { 4637, 1076 }, { 4640, 1279 }, { 4648, 4798 }, { 4752, 3918 }, { 4821, 3807 },
+    { 4824, 2873 }, { 4830, 3153 }, { 4847, 2885 }, { 4856, 2987 }, { 3, 4304 }, { 4161, 3100 },
+    { 5, 5157 }, { 6, 2018 }, { 12, 4871 }, { 17, 323 }, { 22, 1728 }, { 41, 4762 },
+    { 45, 5069 }, { 53, 322 }, { 54, 4874 }, { 56, 4825 }, { 66, 4936 }, { 74, 2358 },
+    { 76, 333 }, { 77, 3006 }, { 78, 334 }, { 79, 3007 }, { 80, 335 }, { 81, 3013 },
+    { 83, 3168 }, { 84, 336 }, { 86, 2717 }, { 95, 348 }, { 96, 5143 }, { 181, 1509 },
+    { 194, 5323 }, { 230, 5330 }, { 234, 1849 }, { 236, 1850 }, { 238, 2712 }, { 240, 1829 },
+    { 253, 2695 }, { 255, 5334 }, { 267, 2706 }, { 269, 5338 }, { 325, 4328 }, { 337, 4244 },
+    { 361, 2425 }, { 367, 4182 }, { 399, 2569 }, { 409, 5280 }, { 414, 5133 }, { 481, 2612 },
+    { 483, 2613 }, { 485, 2614 }, { 549, 4900 }, { 566, 3869 }, { 569, 3102 }, { 574, 1335 },
+    { 575, 2179 }, { 576, 1313 }, { 605, 2317 }, { 609, 3789 }, { 611, 3482 }, { 613, 4824 },
+    { 615, 4797 }, { 619, 3391 }, { 621, 3484 }, { 623, 3914 }, { 625, 4142 }, { 627, 4334 },
+    { 629, 4565 }, { 661, 4794 }, { 663, 4854 }, { 665, 4889 }, { 674, 4998 }, { 692, 1130 },
+    { 713, 5254 }, { 720, 4085 }, { 723, 3120 }, { 726, 3300 }, { 752, 4622 }, { 767, 3539 },
+    { 771, 3683 }, { 772, 3748 }, { 787, 3481 }, { 788, 3285 }, { 789, 4845 }, { 792, 4061 },
+    { 793, 4741 }, { 794, 5556 }, { 796, 4976 }, { 799, 5257 }, { 801, 5510 }, { 894, 5422 },
+    { 922, 4441 }, { 947, 3558 }, { 972, 919 }, { 1062, 4896 }, { 1066, 5401 }, { 1076, 3236 },
+    { 1078, 3774 }, { 1080, 3207 }, { 1081, 3318 }, { 1082, 3357 }, { 1091, 3486 }, { 1092, 3776 },
+    { 1095, 3395 }, { 1096, 3488 }, { 1107, 1131 }, { 1109, 1132 }, { 1111, 2106 }, { 1113, 4094 },
+    { 1254, 5002 }, { 1258, 3390 }, { 1259, 3525 }, { 1262, 3394 }, { 1263, 3806 }, { 1271, 2183 },
+    { 1301, 3790 }, { 1350, 2055 }, { 1391, 4392 }, { 1424, 1431 }, { 1470, 4018 }, { 1508, 4130 },
+    { 1521, 5131 }, { 1525, 4957 }, { 1745, 4915 }, { 1803, 4901 }, { 1805, 4725 }, { 1809, 4928 },
+    { 1824, 3191 }, { 1837, 4925 }, { 1840, 3216 }, { 1961, 4266 }, { 1993, 2459 }, { 1994, 2460 },
+    { 2035, 4211 }, { 2052, 4301 }, { 2075, 3977 }, { 2114, 4709 }, { 2122, 4773 }, { 2130, 4807 },
+    { 2138, 4828 }, { 2146, 3625 }, { 2165, 1425 }, { 2171, 1442 }, { 2178, 2985 }, { 2249, 5250 },
+    { 2256, 4564 }, { 2257, 4335 }, { 2268, 4566 }, { 2269, 4337 }, { 2295, 4572 }, { 2297, 4833 },
+    { 2300, 4865 }, { 2339, 4867 }, { 2427, 4951 }, { 2429, 3329 }, { 2436, 5299 }, { 2458, 2502 },
+    { 2462, 2483 }, { 2511, 2611 }, { 2559, 3584 }, { 2560, 1512 }, { 2652, 5266 }, { 2671, 4918 },
+    { 2683, 3511 }, { 2685, 2700 }, { 2686, 4927 }, { 2698, 3536 }, { 2709, 3546 }, { 2732, 5343 },
+    { 2742, 5033 }, { 2777, 4783 }, { 2779, 2768 }, { 2797, 4353 }, { 2798, 4738 }, { 2799, 4817 },
+    { 2800, 4844 }, { 2801, 4857 }, { 2834, 3198 }, { 2866, 4140 }, { 2867, 3816 }, { 2868, 4124 },
+    { 2869, 4323 }, { 2870, 4701 }, { 2871, 4768 }, { 2872, 4804 }, { 2873, 4864 }, { 2874, 4849 },
+    { 2876, 3485 }, { 2892, 2893 }, { 2934, 2936 }, { 2949, 5011 }, { 2951, 5012 }, { 2964, 3107 },
+    { 2967, 3759 }, { 2988, 2904 }, { 3022, 4153 }, { 3024, 4401 }, { 3046, 5430 }, { 3072, 5442 },
+    { 3141, 4911 }, { 3157, 4247 }, { 3163, 4619 }, { 3173, 3623 }, { 3181, 5214 }, { 3189, 4931 },
+    { 3197, 4116 }, { 3212, 4876 }, { 3222, 5031 }, { 3226, 5402 }, { 3230, 5452 }, { 3231, 568 },
+    { 3281, 4196 }, { 3282, 5258 }, { 3283, 4088 }, { 3310, 5124 }, { 3324, 5297 }, { 3343, 4999 },
+    { 3379, 4908 }, { 3384, 1943 }, { 3385, 5432 }, { 3389, 5071 }, { 3393, 4995 }, { 3399, 5433 },
+    { 3400, 4881 }, { 3406, 4902 }, { 3409, 5185 }, { 3437, 2294 }, { 3447, 5265 }, { 3459, 5041 },
+    { 3460, 5181 }, { 3495, 770 }, { 3506, 5105 }, { 3510, 5326 }, { 3519, 3398 }, { 3521, 5403 },
+    { 3542, 5444 }, { 3562, 5420 }, { 3576, 5328 }, { 3580, 4943 }, { 3582, 5121 }, { 3589, 5125 },
+    { 3593, 4271 }, { 3627, 5424 }, { 3648, 5255 }, { 3650, 4093 }, { 3662, 3662 }, { 3665, 5511 },
+    { 3667, 5154 }, { 3670, 5252 }, { 3677, 5455 }, { 3679, 4884 }, { 3697, 4270 }, { 3703, 4754 },
+    { 3705, 5256 }, { 3707, 4964 }, { 3711, 4194 }, { 3731, 4418 }, { 3743, 5332 }, { 3793, 3164 },
+    { 3795, 5445 }, { 3826, 932 }, { 3830, 4938 }, { 3843, 3367 }, { 3915, 5017 }, { 3917, 2333 },
+    { 3920, 5021 }, { 3961, 4841 }, { 3962, 4810 }, { 3964, 4829 }, { 3978, 5399 }, { 3981, 5073 },
+    { 4010, 2182 }, { 4011, 5251 }, { 4012, 5492 }, { 4013, 1300 }, { 4014, 1304 }, { 4017, 5109 },
+    { 4038, 5158 }, { 4040, 5544 }, { 4060, 5380 }, { 4063, 5300 }, { 4079, 4080 }, { 4097, 5370 },
+    { 4100, 4183 }, { 4104, 4429 }, { 4105, 4317 }, { 4106, 4980 }, { 4109, 3740 }, { 4112, 5229 },
+    { 4117, 5294 }, { 4118, 2992 }, { 4120, 4593 }, { 4121, 5248 }, { 4141, 5016 }, { 4143, 5543 },
+    { 4145, 5020 }, { 4171, 5079 }, { 4192, 2091 }, { 4193, 4885 }, { 4195, 5024 }, { 4197, 4879 },
+    { 4206, 5077 }, { 4209, 5101 }, { 4230, 3796 }, { 4233, 5308 }, { 4236, 4620 }, { 4265, 5526 },
+    { 4272, 5295 }, { 4294, 4408 }, { 4300, 4176 }, { 4302, 2069 }, { 4311, 4028 }, { 4318, 5435 },
+    { 4358, 1126 }, { 4365, 4378 }, { 4372, 4965 }, { 4417, 4944 }, { 4421, 5284 }, { 4422, 3295 },
+    { 4434, 5292 }, { 4436, 4371 }, { 4439, 5462 }, { 4450, 4910 }, { 4497, 5113 }, { 4501, 1248 },
+    { 4503, 5099 }, { 4545, 5027 }, { 4555, 5156 }, { 4558, 5355 }, { 4578, 2107 }, { 4597, 3629 },
+    { 4608, 4947 }, { 4623, 5034 }, { 4624, 4443 }, { 4628, 509 }, { 4689, 5517 }, { 4693, 5470 },
+    { 4715, 5487 }, { 4722, 5035 }, { 4728, 5015 }, { 4735, 5083 }, { 4739, 5383 }, { 4742, 1257 },
+    { 4779, 4932 }, { 4780, 5479 }, { 4786, 5036 }, { 4790, 5014 }, { 4800, 4934 }, { 4831, 5093 },
+    { 4840, 5237 }, { 4842, 5092 }, { 4843, 5091 }, { 4848, 3807 }, { 4850, 5398 }, { 4855, 4907 },
+    { 4856, 5352 }, { 4863, 5465 }, { 4866, 5395 }, { 4870, 4425 }, { 4873, 11 }, { 4878, 5070 },
+    { 4882, 4883 }, { 4886, 4887 }, { 4888, 4890 }, { 4891, 4892 }, { 4893, 4894 }, { 4895, 4897 },
+    { 4903, 4326 }, { 4904, 4905 }, { 4912, 4913 }, { 4914, 4872 }, { 4917, 5167 }, { 4919, 4920 },
+    { 4921, 4922 }, { 4923, 4930 }, { 4924, 5186 }, { 4933, 5192 }, { 4935, 5528 }, { 4939, 4940 },
+    { 4941, 5007 }, { 4942, 4899 }, { 4945, 4946 }, { 4948, 4199 }, { 4949, 4950 }, { 4952, 4374 },
+    { 4954, 401 }, { 4955, 4956 }, { 4958, 4959 }, { 4960, 4961 }, { 4962, 5222 }, { 4967, 3691 },
+    { 4968, 4969 }, { 4970, 5155 }, { 4971, 3366 }, { 4972, 4973 }, { 4983, 3339 }, { 4984, 4985 },
+    { 4986, 4987 }, { 4988, 4989 }, { 4990, 631 }, { 4994, 5359 }, { 4997, 5524 }, { 5000, 5001 },
+    { 5003, 5004 }, { 5005, 5006 }, { 5009, 5408 }, { 5018, 5019 }, { 5022, 5023 }, { 5025, 5026 },
+    { 5028, 5029 }, { 5037, 733 }, { 5039, 3966 }, { 5042, 5043 }, { 5044, 5047 }, { 5050, 5051 },
+    { 5053, 5493 }, { 5058, 5454 }, { 5059, 5060 }, { 5061, 5062 }, { 5063, 5064 }, { 5065, 5066 },
+    { 5067, 5068 }, { 5074, 5075 }, { 5080, 5081 }, { 5084, 1136 }, { 5085, 1146 }, { 5086, 1156 },
+    { 5087, 1166 }, { 5088, 1176 }, { 5094, 5095 }, { 5097, 5098 }, { 5100, 4977 }, { 5102, 1272 },
+    { 5103, 1276 }, { 5108, 5415 }, { 5112, 5235 }, { 5114, 5115 }, { 5122, 5123 }, { 5127, 5128 },
+    { 5129, 5130 }, { 5135, 5136 }, { 5137, 5138 }, { 5139, 5140 }, { 5141, 5142 }, { 5144, 5145 },
+    { 5146, 5147 }, { 5148, 5149 }, { 5150, 5151 }, { 5152, 5153 }, { 5159, 5521 }, { 5162, 1752 },
+    { 5163, 5164 }, { 5165, 5166 }, { 5168, 5169 }, { 5170, 5171 }, { 5172, 5173 }, { 5174, 5175 },
+    { 5176, 5177 }, { 5178, 5179 }, { 5182, 5183 }, { 5187, 5188 }, { 5189, 1820 }, { 5190, 5191 },
+    { 5193, 1832 }, { 5196, 1843 }, { 5198, 1848 }, { 5199, 1854 }, { 5201, 1859 }, { 5202, 1865 },
+    { 5204, 1870 }, { 5205, 1876 }, { 5207, 1881 }, { 5208, 1887 }, { 5211, 1928 }, { 5215, 5216 },
+    { 5219, 368 }, { 5220, 5221 }, { 5223, 5277 }, { 5224, 5225 }, { 5226, 5227 }, { 5232, 5241 },
+    { 5233, 2034 }, { 5238, 5239 }, { 5240, 2099 }, { 5247, 4815 }, { 5253, 2220 }, { 5259, 5354 },
+    { 5260, 5356 }, { 5261, 2802 }, { 5263, 5360 }, { 5264, 5362 }, { 5271, 5272 }, { 5273, 5274 },
+    { 5275, 5276 }, { 5278, 5279 }, { 5281, 5282 }, { 5285, 5518 }, { 5286, 5287 }, { 5288, 5289 },
+    { 5290, 5291 }, { 5301, 5463 }, { 5302, 5303 }, { 5304, 5305 }, { 5306, 5307 }, { 5310, 5311 },
+    { 5312, 5313 }, { 5314, 5315 }, { 5316, 5317 }, { 5318, 5319 }, { 5320, 2727 }, { 5321, 4916 },
+    { 5322, 2660 }, { 5324, 5325 }, { 5333, 3640 }, { 5335, 5336 }, { 5339, 5340 }, { 5341, 2734 },
+    { 5344, 2766 }, { 5346, 5347 }, { 5348, 5349 }, { 5351, 2789 }, { 5365, 2825 }, { 5366, 5367 },
+    { 5368, 2837 }, { 5369, 4812 }, { 5374, 5375 }, { 5376, 5377 }, { 5378, 5417 }, { 5381, 5382 },
+    { 5384, 5385 }, { 5386, 5387 }, { 5389, 5390 }, { 5392, 5393 }, { 5397, 5236 }, { 5400, 2902 },
+    { 5404, 5478 }, { 5409, 5410 }, { 5411, 2958 }, { 5412, 2961 }, { 5414, 5013 }, { 5418, 5419 },
+    { 5423, 5111 }, { 5425, 3045 }, { 5426, 5427 }, { 5428, 5429 }, { 5434, 3062 }, { 5436, 5437 },
+    { 5438, 5046 }, { 5439, 5440 }, { 5453, 4898 }, { 5469, 1283 }, { 5483, 2864 }, { 5491, 5494 },
+    { 5497, 5498 }, { 5500, 5501 }, { 5503, 5468 }, { 5508, 4726 }, { 5509, 5545 }, { 5516, 3913 },
+    { 5523, 5078 }, { 5529, 4668 }, { 5554, 4839 }, { 5555, 5406 }, { 5557, 4228 }, { 3, 4412 },
+    { 4089, 5558 }, { 4162, 3100 }, { 6, 2561 }, { 17, 5213 }, { 53, 2650 }, { 56, 4840 },
+    { 74, 6115 }, { 77, 3011 }, { 79, 3012 }, { 81, 3018 }, { 83, 5512 }, { 86, 5209 },
+    { 95, 5934 }, { 96, 5228 }, { 181, 2426 }, { 234, 1860 }, { 236, 1861 }, { 238, 6067 },
+    { 240, 1851 }, { 333, 1127 }, { 334, 1128 }, { 335, 1129 }, { 399, 3586 }, { 409, 6051 },
+    { 414, 5995 }, { 575, 2789 }, { 609, 4184 }, { 611, 4792 }, { 613, 4852 }, { 692, 1140 },
+    { 752, 4623 }, { 787, 3789 }, { 788, 4558 }, { 789, 6114 }, { 950, 3558 }, { 1077, 3285 },
+    { 1097, 5624 }, { 1107, 1141 }, { 1109, 1142 }, { 1111, 2943 }, { 1113, 5466 }, { 1249, 3357 },
+    { 1259, 3804 }, { 1350, 6096 }, { 1521, 5994 }, { 1828, 5589 }, { 1862, 3216 }, { 2035, 5885 },
+    { 2053, 5669 }, { 2105, 5660 }, { 2256, 3683 }, { 2257, 3748 }, { 2287, 5607 }, { 2316, 5610 },
+    { 2357, 5571 }, { 2458, 5684 }, { 2459, 2503 }, { 2460, 2504 }, { 2462, 2505 }, { 2482, 5710 },
+    { 2685, 2711 }, { 2699, 5717 }, { 2865, 3390 }, { 2877, 3394 }, { 2984, 5696 }, { 3020, 5627 },
+    { 3021, 5629 }, { 3023, 3759 }, { 3102, 4317 }, { 3107, 4119 }, { 3114, 5595 }, { 3120, 5372 },
+    { 3141, 5751 }, { 3163, 4780 }, { 3189, 5195 }, { 3191, 5194 }, { 3197, 5897 }, { 3198, 5826 },
+    { 3222, 6035 }, { 3236, 1258 }, { 3300, 5697 }, { 3329, 5230 }, { 3356, 5754 }, { 3406, 4906 },
+    { 3423, 5611 }, { 3459, 6094 }, { 3460, 5218 }, { 3485, 5665 }, { 3495, 5631 }, { 3521, 5519 },
+    { 3525, 5949 }, { 3539, 5632 }, { 3562, 5742 }, { 3580, 5935 }, { 3584, 5937 }, { 3625, 4830 },
+    { 3638, 5591 }, { 3640, 5580 }, { 3661, 5674 }, { 3667, 5711 }, { 3673, 5567 }, { 3679, 5930 },
+    { 3704, 5721 }, { 3707, 5764 }, { 3713, 5766 }, { 3743, 6068 }, { 3746, 5565 }, { 3790, 5507 },
+    { 3837, 5777 }, { 3844, 5753 }, { 3872, 5757 }, { 3976, 5688 }, { 3993, 5630 }, { 4063, 5596 },
+    { 4094, 5008 }, { 4112, 5673 }, { 4121, 5671 }, { 4194, 3283 }, { 4206, 5405 }, { 4223, 5852 },
+    { 4233, 5490 }, { 4247, 6063 }, { 4324, 3164 }, { 4372, 6059 }, { 4374, 5767 }, { 4422, 5 },
+    { 4434, 5807 }, { 4436, 5839 }, { 4441, 2055 }, { 4651, 5649 }, { 4688, 5840 }, { 4691, 5786 },
+    { 4695, 5863 }, { 4728, 5686 }, { 4735, 5527 }, { 4736, 5837 }, { 4755, 5846 }, { 4789, 5850 },
+    { 4790, 5231 }, { 4796, 5848 }, { 4810, 5243 }, { 4825, 5030 }, { 4829, 5244 }, { 4831, 6037 },
+    { 4841, 5242 }, { 4842, 5246 }, { 4843, 5245 }, { 4862, 3295 }, { 4863, 5770 }, { 4909, 5875 },
+    { 4937, 5814 }, { 4974, 5604 }, { 4978, 5822 }, { 5082, 5866 }, { 5089, 5893 }, { 5090, 5904 },
+    { 5107, 5827 }, { 5116, 5812 }, { 5119, 5722 }, { 5126, 5675 }, { 5132, 5600 }, { 5134, 5802 },
+    { 5160, 5676 }, { 5184, 5677 }, { 5249, 5608 }, { 5283, 5870 }, { 5293, 5842 }, { 5296, 5768 },
+    { 5327, 5715 }, { 5329, 5585 }, { 5331, 5718 }, { 5353, 6039 }, { 5357, 6041 }, { 5361, 6043 },
+    { 5363, 5705 }, { 5388, 5637 }, { 5391, 5638 }, { 5394, 5639 }, { 5407, 5958 }, { 5413, 5745 },
+    { 5431, 5772 }, { 5451, 5564 }, { 5460, 5599 }, { 5461, 5798 }, { 5473, 5774 }, { 5474, 5626 },
+    { 5476, 5942 }, { 5480, 5709 }, { 5486, 5808 }, { 5505, 5982 }, { 5506, 5986 }, { 5514, 5926 },
+    { 5520, 5940 }, { 5522, 5816 }, { 5525, 5983 }, { 5532, 5683 }, { 5535, 5943 }, { 5539, 5643 },
+    { 5540, 5824 }, { 5541, 3481 }, { 5542, 5783 }, { 5546, 3207 }, { 5549, 5773 }, { 5552, 5953 },
+    { 5561, 5859 }, { 5562, 14 }, { 5566, 5913 }, { 5568, 5803 }, { 5572, 5574 }, { 5573, 5575 },
+    { 5576, 5579 }, { 5577, 5789 }, { 5578, 4621 }, { 5584, 6065 }, { 5586, 5587 }, { 5593, 5720 },
+    { 5594, 4375 }, { 5597, 5707 }, { 5601, 5602 }, { 5603, 5946 }, { 5606, 570 }, { 5609, 3933 },
+    { 5612, 4982 }, { 5615, 5616 }, { 5617, 5618 }, { 5619, 5620 }, { 5623, 5769 }, { 5625, 5658 },
+    { 5633, 773 }, { 5634, 5961 }, { 5636, 5738 }, { 5641, 5642 }, { 5644, 922 }, { 5648, 5761 },
+    { 5651, 5652 }, { 5653, 1083 }, { 5654, 5655 }, { 5656, 5657 }, { 5662, 4394 }, { 5668, 5828 },
+    { 5678, 6106 }, { 5680, 3877 }, { 5681, 4926 }, { 5682, 6017 }, { 5689, 2115 }, { 5690, 2123 },
+    { 5691, 2131 }, { 5692, 2139 }, { 5698, 5699 }, { 5700, 5701 }, { 5702, 5726 }, { 5703, 5728 },
+    { 5704, 5358 }, { 5712, 5713 }, { 5714, 5771 }, { 5730, 6076 }, { 5732, 5733 }, { 5735, 5736 },
+    { 5739, 2875 }, { 5746, 5987 }, { 5752, 5464 }, { 5759, 23 }, { 5760, 4420 }, { 5765, 5779 },
+    { 5775, 3622 }, { 5778, 5928 }, { 5782, 6012 }, { 5787, 6088 }, { 5788, 5989 }, { 5791, 5869 },
+    { 5792, 5583 }, { 5795, 6095 }, { 5796, 5806 }, { 5799, 5449 }, { 5800, 5944 }, { 5801, 2187 },
+    { 5809, 5484 }, { 5810, 6066 }, { 5818, 5960 }, { 5819, 5820 }, { 5823, 5975 }, { 5829, 3940 },
+    { 5831, 5890 }, { 5832, 6081 }, { 5833, 4328 }, { 5835, 5371 }, { 5851, 5915 }, { 5855, 5985 },
+    { 5857, 5309 }, { 5861, 5911 }, { 5868, 4966 }, { 5876, 5537 }, { 5877, 3318 }, { 5878, 5663 },
+    { 5879, 5962 }, { 5880, 6031 }, { 5881, 6040 }, { 5884, 5581 }, { 5891, 5898 }, { 5894, 6082 },
+    { 5896, 4788 }, { 5899, 5892 }, { 5901, 4815 }, { 5908, 4059 }, { 5910, 5396 }, { 5914, 6002 },
+    { 5916, 5917 }, { 5918, 5919 }, { 5921, 6102 }, { 5924, 6006 }, { 5931, 5932 }, { 5936, 5923 },
+    { 5939, 6044 }, { 5945, 3366 }, { 5950, 5951 }, { 5955, 5956 }, { 5969, 5970 }, { 5971, 5972 },
+    { 5973, 5974 }, { 5991, 3229 }, { 5993, 3674 }, { 5996, 5582 }, { 5998, 5999 }, { 6000, 6001 },
+    { 6004, 6005 }, { 6007, 6008 }, { 6009, 6010 }, { 6011, 5180 }, { 6027, 5217 }, { 6030, 2463 },
+    { 6032, 2010 }, { 6042, 5621 }, { 6045, 6046 }, { 6050, 5467 }, { 6052, 5872 }, { 6053, 3330 },
+    { 6055, 5797 }, { 6057, 5856 }, { 6060, 5533 }, { 6071, 6072 }, { 6075, 2831 }, { 6078, 6079 },
+    { 6080, 5843 }, { 6086, 5741 }, { 6089, 6090 }, { 6097, 5750 }, { 6099, 6100 }, { 6101, 5441 },
+    { 6107, 5502 }, { 6109, 4183 }, { 6116, 5747 }, { 4539, 3 }, { 6, 5032 }, { 17, 5922 },
+    { 77, 3016 }, { 79, 3017 }, { 81, 6093 }, { 181, 6446 }, { 234, 1871 }, { 236, 1872 },
+    { 240, 1873 }, { 333, 1137 }, { 334, 1138 }, { 335, 1139 }, { 414, 6440 }, { 611, 6414 },
+    { 651, 3100 }, { 692, 1150 }, { 787, 6401 }, { 788, 6417 }, { 1107, 1151 }, { 1109, 1152 },
+    { 1111, 5693 }, { 1521, 5997 }, { 1884, 3216 }, { 1941, 6121 }, { 2710, 6178 }, { 2865, 3285 },
+    { 2942, 6157 }, { 3120, 5373 }, { 3189, 5929 }, { 3191, 5197 }, { 3198, 6074 }, { 3236, 4981 },
+    { 3283, 6194 }, { 3329, 6453 }, { 3406, 5920 }, { 3638, 6333 }, { 3640, 5592 }, { 4038, 6122 },
+    { 4217, 6195 }, { 4389, 6225 }, { 4621, 6210 }, { 4789, 6158 }, { 4813, 6165 }, { 4825, 6434 },
+    { 4840, 6349 }, { 4862, 5560 }, { 5379, 6149 }, { 5488, 6124 }, { 5499, 74 }, { 5563, 6219 },
+    { 5570, 6268 }, { 5588, 6223 }, { 5590, 6214 }, { 5613, 6290 }, { 5614, 6311 }, { 5622, 6292 },
+    { 5628, 6184 }, { 5635, 789 }, { 5647, 6324 }, { 5661, 6296 }, { 5685, 6177 }, { 5687, 6166 },
+    { 5706, 6335 }, { 5716, 6288 }, { 5719, 6179 }, { 5725, 6368 }, { 5727, 6369 }, { 5729, 6370 },
+    { 5734, 6150 }, { 5737, 6151 }, { 5740, 6181 }, { 5748, 6185 }, { 5762, 6148 }, { 5776, 6325 },
+    { 5785, 6286 }, { 5790, 6287 }, { 5793, 6277 }, { 5805, 6202 }, { 5821, 6273 }, { 5825, 6393 },
+    { 5838, 6117 }, { 5841, 6322 }, { 5847, 6205 }, { 5849, 6355 }, { 5860, 6285 }, { 5873, 6347 },
+    { 5874, 6339 }, { 5895, 6197 }, { 5900, 6187 }, { 5902, 6196 }, { 5903, 6420 }, { 5906, 6270 },
+    { 5909, 6224 }, { 5927, 6418 }, { 5933, 6387 }, { 5947, 6269 }, { 5948, 6341 }, { 5954, 6396 },
+    { 5966, 6350 }, { 5976, 6271 }, { 5990, 6242 }, { 5992, 6216 }, { 6013, 6228 }, { 6015, 6359 },
+    { 6016, 6193 }, { 6018, 6332 }, { 6020, 6133 }, { 6033, 6262 }, { 6047, 6300 }, { 6048, 6283 },
+    { 6049, 6173 }, { 6056, 6406 }, { 6058, 6241 }, { 6061, 6217 }, { 6064, 6331 }, { 6084, 6294 },
+    { 6085, 6295 }, { 6087, 6351 }, { 6092, 6377 }, { 6098, 6186 }, { 6105, 6303 }, { 6110, 6301 },
+    { 6111, 6144 }, { 6112, 6354 }, { 6118, 6265 }, { 6125, 6126 }, { 6127, 6330 }, { 6128, 5834 },
+    { 6130, 6415 }, { 6135, 5337 }, { 6137, 6138 }, { 6139, 6345 }, { 6141, 6452 }, { 6142, 5844 },
+    { 6147, 6155 }, { 6153, 5072 }, { 6159, 1250 }, { 6161, 6463 }, { 6164, 6021 }, { 6167, 5882 },
+    { 6168, 6169 }, { 6171, 3339 }, { 6172, 3343 }, { 6174, 6175 }, { 6180, 5731 }, { 6182, 6143 },
+    { 6190, 5443 }, { 6191, 6306 }, { 6192, 6360 }, { 6198, 4154 }, { 6203, 6389 }, { 6204, 6358 },
+    { 6208, 6432 }, { 6209, 6346 }, { 6215, 3237 }, { 6226, 4128 }, { 6227, 6253 }, { 6230, 6397 },
+    { 6231, 6132 }, { 6238, 6221 }, { 6244, 4593 }, { 6245, 6340 }, { 6252, 6428 }, { 6254, 6366 },
+    { 6256, 6251 }, { 6257, 6367 }, { 6258, 6260 }, { 6259, 6380 }, { 6263, 6261 }, { 6266, 4877 },
+    { 6267, 6378 }, { 6276, 3347 }, { 6278, 6279 }, { 6280, 5161 }, { 6281, 6383 }, { 6284, 6305 },
+    { 6298, 6382 }, { 6302, 4996 }, { 6304, 6447 }, { 6307, 5096 }, { 6310, 5941 }, { 6312, 6356 },
+    { 6316, 5667 }, { 6320, 5650 }, { 6321, 6449 }, { 6326, 6328 }, { 6334, 6239 }, { 6336, 6337 },
+    { 6342, 6343 }, { 6344, 6433 }, { 6348, 6083 }, { 6352, 6353 }, { 6371, 6120 }, { 6385, 5755 },
+    { 6386, 6275 }, { 6392, 6431 }, { 6398, 5076 }, { 6400, 6222 }, { 6403, 6189 }, { 6404, 6424 },
+    { 6411, 6160 }, { 6413, 6448 }, { 6416, 4816 }, { 6426, 6201 }, { 6427, 6443 }, { 6429, 6212 },
+    { 6430, 6450 }, { 6435, 6436 }, { 6438, 6162 }, { 6444, 6445 }, { 6457, 4811 }, { 979, 980 },
+    { 981, 982 }, { 983, 984 }, { 985, 986 }, { 3244, 3710 }, { 3786, 1014 }, { 3818, 3245 },
+    { 3823, 3630 }, { 4126, 3701 }, { 4325, 3741 }, { 4548, 887 }, { 4661, 4495 }, { 4663, 3 },
+    { 6, 6028 }, { 177, 6471 }, { 234, 1882 }, { 236, 1883 }, { 240, 6361 }, { 333, 1147 },
+    { 334, 1148 }, { 335, 1149 }, { 414, 6454 }, { 692, 1160 }, { 1107, 1161 }, { 1109, 1162 },
+    { 1111, 5977 }, { 2145, 6490 }, { 2212, 3100 }, { 3120, 5743 }, { 3189, 6022 }, { 3191, 5200 },
+    { 3216, 6019 }, { 3236, 6495 }, { 3285, 5664 }, { 3406, 6673 }, { 4812, 6500 }, { 5459, 17 },
+    { 5531, 6501 }, { 5756, 6475 }, { 5817, 74 }, { 6118, 6515 }, { 6145, 6536 }, { 6146, 6537 },
+    { 6183, 6526 }, { 6188, 6564 }, { 6206, 6610 }, { 6213, 6529 }, { 6218, 6519 }, { 6232, 6556 },
+    { 6235, 6617 }, { 6237, 6527 }, { 6247, 6605 }, { 6264, 6638 }, { 6272, 6627 }, { 6289, 6483 },
+    { 6291, 6525 }, { 6293, 6585 }, { 6297, 6588 }, { 6309, 6545 }, { 6317, 6614 }, { 6318, 6623 },
+    { 6327, 6474 }, { 6329, 6472 }, { 6372, 6656 }, { 6374, 6538 }, { 6375, 6539 }, { 6384, 6644 },
+    { 6390, 6619 }, { 6395, 6522 }, { 6408, 6630 }, { 6410, 6606 }, { 6423, 6643 }, { 6425, 6625 },
+    { 6439, 6491 }, { 6441, 6665 }, { 6442, 6674 }, { 6451, 6602 }, { 6465, 6616 }, { 6469, 5553 },
+    { 6473, 6596 }, { 6476, 6477 }, { 6479, 6480 }, { 6481, 6604 }, { 6482, 6650 }, { 6485, 6488 },
+    { 6486, 6487 }, { 6492, 6025 }, { 6494, 6521 }, { 6498, 6163 }, { 6502, 6391 }, { 6506, 6505 },
+    { 6508, 6590 }, { 6511, 6577 }, { 6512, 6672 }, { 6513, 6677 }, { 6514, 6381 }, { 6517, 2936 },
+    { 6520, 6655 }, { 6524, 5959 }, { 6528, 4616 }, { 6531, 6246 }, { 6532, 5267 }, { 6534, 6599 },
+    { 6541, 5749 }, { 6542, 6466 }, { 6543, 6669 }, { 6544, 5925 }, { 6546, 6437 }, { 6548, 6560 },
+    { 6551, 6199 }, { 6552, 5666 }, { 6553, 6154 }, { 6554, 5298 }, { 6561, 6587 }, { 6565, 4242 },
+    { 6566, 6658 }, { 6569, 6600 }, { 6571, 6642 }, { 6572, 6014 }, { 6574, 6618 }, { 6575, 6136 },
+    { 6576, 6134 }, { 6578, 6579 }, { 6580, 6530 }, { 6583, 6657 }, { 6586, 6422 }, { 6589, 6117 },
+    { 6592, 6535 }, { 6598, 6211 }, { 6601, 5659 }, { 6607, 6646 }, { 6613, 6176 }, { 6622, 5952 },
+    { 6626, 6563 }, { 6633, 2258 }, { 6635, 2270 }, { 6637, 6470 }, { 6659, 5957 }, { 6662, 6503 },
+    { 6668, 6497 }, { 6671, 6131 }, { 6676, 6648 }, { 6678, 6603 }, { 3245, 3710 }, { 3818, 3244 },
+    { 3823, 3701 }, { 4126, 3630 }, { 4559, 3741 }, { 4661, 4636 }, { 6681, 6682 }, { 6683, 6684 },
+    { 3, 3449 }, { 6, 6029 }, { 240, 6573 }, { 333, 1157 }, { 334, 1158 }, { 335, 1159 },
+    { 414, 6455 }, { 692, 1170 }, { 1107, 1171 }, { 1109, 1172 }, { 1111, 5978 }, { 2213, 3100 },
+    { 3120, 5744 }, { 3189, 6024 }, { 3191, 5203 }, { 3216, 6023 }, { 5010, 6709 }, { 5830, 17 },
+    { 6038, 74 }, { 6054, 6702 }, { 6104, 6713 }, { 6233, 6694 }, { 6493, 6719 }, { 6496, 6727 },
+    { 6504, 6715 }, { 6510, 6742 }, { 6516, 6745 }, { 6533, 6749 }, { 6540, 6737 }, { 6547, 6735 },
+    { 6557, 6714 }, { 6584, 6787 }, { 6591, 6730 }, { 6595, 6743 }, { 6620, 6811 }, { 6632, 6797 },
+    { 6636, 6733 }, { 6645, 6812 }, { 6654, 6736 }, { 6667, 6770 }, { 6693, 5905 }, { 6695, 6814 },
+    { 6696, 6697 }, { 6698, 6499 }, { 6699, 6700 }, { 6701, 6765 }, { 6703, 6704 }, { 6706, 6762 },
+    { 6707, 6773 }, { 6710, 6761 }, { 6712, 6711 }, { 6718, 613 }, { 6722, 6723 }, { 6724, 6784 },
+    { 6725, 6809 }, { 6726, 2258 }, { 6728, 6778 }, { 6734, 6789 }, { 6738, 5416 }, { 6740, 6766 },
+    { 6746, 6376 }, { 6747, 5679 }, { 6754, 6764 }, { 6756, 6679 }, { 6760, 6597 }, { 6763, 6156 },
+    { 6768, 6624 }, { 6772, 6748 }, { 6775, 6780 }, { 6783, 6771 }, { 6786, 6753 }, { 6796, 4991 },
+    { 6803, 6804 }, { 3293, 3710 }, { 3818, 3294 }, { 3823, 3741 }, { 4325, 3630 }, { 4559, 3701 },
+    { 6830, 6831 }, { 3, 4975 }, { 6, 6570 }, { 240, 6608 }, { 333, 1167 }, { 334, 1168 },
+    { 335, 1169 }, { 414, 6456 }, { 692, 1180 }, { 1107, 1181 }, { 1109, 1182 }, { 1111, 5979 },
+    { 2214, 3100 }, { 3120, 6091 }, { 3189, 6801 }, { 3191, 5206 }, { 3216, 6799 }, { 5458, 6832 },
+    { 6478, 6847 }, { 6507, 17 }, { 6581, 6838 }, { 6739, 6859 }, { 6757, 6869 }, { 6800, 6875 },
+    { 6808, 6884 }, { 6810, 6879 }, { 6834, 6769 }, { 6835, 6836 }, { 6837, 6878 }, { 6839, 6840 },
+    { 6842, 6876 }, { 6845, 6874 }, { 6846, 6881 }, { 6848, 6844 }, { 6852, 6858 }, { 6853, 6833 },
+    { 6854, 6621 }, { 6857, 6865 }, { 6860, 6806 }, { 6861, 6523 }, { 6864, 6200 }, { 6870, 5364 },
+    { 6877, 6489 }, { 6880, 6868 }, { 6888, 6886 }, { 6891, 6660 }, { 6901, 6898 }, { 6902, 6856 },
+    { 3294, 3710 }, { 3818, 3293 }, { 4126, 3741 }, { 4325, 3701 }, { 4559, 3630 }, { 3, 5038 },
+    { 6, 6782 }, { 240, 6767 }, { 333, 1177 }, { 334, 1178 }, { 335, 1179 }, { 692, 2095 },
+    { 1107, 2096 }, { 1109, 2097 }, { 1111, 5980 }, { 2215, 3100 }, { 3120, 6459 }, { 3189, 6802 },
+    { 3191, 6129 }, { 3216, 6933 }, { 6338, 6911 }, { 6388, 6912 }, { 6462, 6923 }, { 6582, 6917 },
+    { 6855, 6943 }, { 6867, 6935 }, { 6893, 6926 }, { 6897, 6940 }, { 6913, 6942 }, { 6914, 6915 },
+    { 6916, 6939 }, { 6918, 6919 }, { 6921, 6937 }, { 6924, 6882 }, { 6925, 6941 }, { 6931, 6956 },
+    { 6938, 6705 }, { 6944, 6892 }, { 6947, 6896 }, { 3, 5212 }, { 6, 6819 }, { 333, 1305 },
+    { 334, 2093 }, { 335, 2094 }, { 692, 2103 }, { 1107, 2104 }, { 1109, 2113 }, { 1111, 5981 },
+    { 2216, 3100 }, { 3120, 6885 }, { 6628, 6964 }, { 6820, 6974 }, { 6928, 6992 }, { 6936, 6977 },
+    { 6952, 6990 }, { 6965, 6976 }, { 6966, 6967 }, { 6968, 6989 }, { 6969, 6970 }, { 6972, 6987 },
+    { 6975, 6986 }, { 6983, 6985 }, { 6988, 6841 }, { 3, 5481 }, { 333, 2092 }, { 334, 2101 },
+    { 335, 2102 }, { 692, 2111 }, { 1107, 2112 }, { 1109, 2121 }, { 1111, 6036 }, { 2217, 3100 },
+    { 3120, 6890 }, { 4702, 6997 }, { 6357, 6999 }, { 6402, 6998 }, { 6984, 7011 }, { 6991, 7018 },
+    { 6994, 7017 }, { 6996, 7007 }, { 7000, 7001 }, { 7002, 7003 }, { 7005, 7014 }, { 7010, 7013 },
+    { 7015, 6920 }, { 7016, 6971 }, { 7019, 7012 }, { 3, 5780 }, { 333, 2100 }, { 334, 2109 },
+    { 335, 2110 }, { 692, 2119 }, { 1107, 2120 }, { 1109, 2129 }, { 1111, 6362 }, { 2218, 3100 },
+    { 3120, 6980 }, { 4875, 7021 }, { 6255, 7022 }, { 7020, 7040 }, { 7023, 7024 }, { 7025, 7026 },
+    { 7034, 7035 }, { 7038, 7043 }, { 7044, 7036 }, { 3, 5912 }, { 333, 2108 }, { 334, 2117 },
+    { 335, 2118 }, { 692, 2127 }, { 1107, 2128 }, { 1109, 2137 }, { 1111, 6363 }, { 5477, 7045 },
+    { 6982, 7054 }, { 7004, 7052 }, { 7028, 7046 }, { 7047, 7048 }, { 7049, 7050 }, { 7056, 7061 },
+    { 7057, 7042 }, { 7058, 7039 }, { 7060, 7041 }, { 3, 6323 }, { 333, 2116 }, { 334, 2125 },
+    { 335, 2126 }, { 692, 2135 }, { 1107, 2136 }, { 1109, 6609 }, { 1111, 6364 }, { 5456, 7063 },
+    { 7027, 7070 }, { 7059, 7073 }, { 7062, 7078 }, { 7064, 7075 }, { 7065, 7066 }, { 7067, 7068 },
+    { 7072, 7030 }, { 7074, 7079 }, { 3, 6399 }, { 333, 2124 }, { 334, 2133 }, { 335, 2134 },
+    { 692, 2143 }, { 1107, 2144 }, { 1109, 6953 }, { 1111, 6365 }, { 7051, 7088 }, { 7076, 7090 },
+    { 7077, 7097 }, { 7082, 7094 }, { 7083, 7084 }, { 7085, 7086 }, { 7087, 7093 }, { 7089, 7081 },
+    { 3, 6467 }, { 333, 2132 }, { 334, 2141 }, { 335, 2142 }, { 692, 2940 }, { 1107, 2941 },
+    { 1109, 7096 }, { 1111, 6889 }, { 6729, 7098 }, { 7069, 7105 }, { 7091, 7109 }, { 7095, 7106 },
+    { 7099, 7110 }, { 7100, 7101 }, { 7102, 7103 }, { 7108, 7112 }, { 3, 6807 }, { 333, 2140 },
+    { 334, 2827 }, { 335, 2939 }, { 692, 7009 }, { 6899, 7114 }, { 7092, 7121 }, { 7107, 7126 },
+    { 7111, 7123 }, { 7115, 7127 }, { 7116, 7117 }, { 7118, 7119 }, { 7128, 7104 }, { 7129, 7124 },
+    { 3, 6927 }, { 333, 2826 }, { 334, 2833 }, { 335, 6077 }, { 2938, 7133 }, { 5515, 7130 },
+    { 7125, 7139 }, { 7131, 7140 }, { 7141, 7120 }, { 7143, 7137 }, { 3, 6978 }, { 333, 2832 },
+    { 334, 2839 }, { 335, 6373 }, { 5450, 7144 }, { 6716, 7145 }, { 7138, 7151 }, { 7147, 7134 },
+    { 7148, 7152 }, { 7153, 7150 }, { 333, 2838 }, { 334, 5448 }, { 335, 6458 }, { 5763, 7154 },
+    { 6062, 3 }, { 7146, 7157 }, { 7156, 7161 }, { 7159, 7132 }, { 7160, 7142 }, { 333, 2937 },
+    { 334, 7122 }, { 7032, 7165 }, { 7155, 7169 }, { 7163, 7172 }, { 7164, 7170 }, { 7171, 7166 },
+    { 333, 6274 }, { 334, 7162 }, { 6777, 7173 }, { 7175, 7174 }, { 7176, 7178 }, { 333, 7183 },
+    { 6509, 7180 }, { 7179, 7184 }, { 7182, 7181 }, { 7186, 7185 },
 };
 
 static const uint16_t symbols[] = {
-    7061, 3338, 18, 6304, 23, 3435, 28, 3436, 3068, 4476, 37, 5782, 43, 4687,
-    6863, 7061, 3338, 18, 6304, 23, 3435, 28, 3436, 3068, 4592, 115, 6037, 6863,
-    7061, 3326, 141, 6304, 40, 142, 143, 4184, 147, 3102, 148, 149, 3297, 4476,
-    37, 5782, 43, 4687, 6863, 7061, 3326, 141, 6304, 40, 142, 143, 4184, 147,
-    3102, 148, 149, 3297, 4592, 115, 6037, 6863, 6558, 5746, 162, 4252, 40, 6559,
-    6837, 6558, 5426, 273, 4252, 4381, 6475, 6837, 6479, 5746, 162, 4252, 40, 6559,
-    6837, 6479, 5426, 273, 4252, 4381, 6475, 6837, 6558, 4476, 312, 5782, 4386, 4687,
-    6861, 6558, 4592, 342, 6037, 6861, 6479, 4476, 312, 5782, 4386, 4687, 6861, 6479,
-    4592, 342, 6037, 6861, 5839, 6809, 348, 6587, 4166, 381, 382, 4892, 6060, 392,
-    5420, 6319, 5402, 6547, 5725, 6656, 3548, 6235, 5839, 6906, 481, 6587, 4487, 484,
-    5818, 4779, 6700, 6060, 392, 5420, 6319, 5402, 6547, 5725, 6656, 3548, 6235, 5839,
-    6938, 547, 6587, 4166, 381, 382, 4892, 6060, 548, 3690, 4045, 6319, 5735, 6547,
-    5413, 6656, 3651, 6235, 5839, 6864, 554, 6587, 4487, 484, 5818, 4779, 6700, 6060,
-    548, 3690, 4045, 6319, 5735, 6547, 5413, 6656, 3651, 6235, 7096, 4136, 4209, 564,
-    5460, 4480, 6549, 6801, 6783, 6719, 6568, 6726, 6344, 7096, 4513, 4209, 749, 5460,
-    4595, 6549, 6685, 6783, 6647, 6568, 6483, 6344, 7096, 4293, 4209, 769, 5460, 4596,
-    6472, 6801, 6692, 6719, 6337, 6726, 6344, 7096, 4019, 4209, 781, 5460, 4482, 6472,
-    6685, 6692, 6647, 6337, 6483, 6344, 3607, 4136, 5573, 784, 6698, 592, 593, 4802,
-    598, 4802, 796, 4802, 797, 3881, 4823, 4422, 4809, 608, 4809, 612, 4809, 616,
-    3882, 6689, 3607, 4513, 5573, 852, 6698, 592, 593, 4802, 598, 4802, 796, 4802,
-    797, 3881, 4823, 3178, 5490, 754, 5490, 756, 5490, 758, 4102, 6689, 3607, 4293,
-    5573, 854, 6698, 4916, 4812, 857, 4812, 858, 4812, 859, 4101, 4823, 4422, 4809,
-    608, 4809, 612, 4809, 616, 3882, 6689, 3607, 4019, 5573, 860, 6698, 4916, 4812,
-    857, 4812, 858, 4812, 859, 4101, 4823, 3178, 5490, 754, 5490, 756, 5490, 758,
-    4102, 6689, 4790, 4814, 876, 877, 878, 5890, 6912, 883, 4976, 887, 888, 889,
-    890, 891, 5714, 895, 896, 897, 5892, 902, 903, 904, 3491, 906, 4983, 4984,
-    4985, 5425, 904, 3102, 4983, 4986, 4985, 5744, 904, 3084, 5894, 4988, 929, 4488,
-    930, 3448, 5578, 932, 4488, 933, 3448, 6073, 935, 4488, 936, 3448, 4989, 6895,
-    3905, 943, 944, 945, 5890, 3, 946, 947, 948, 4976, 887, 888, 889, 890,
-    891, 3460, 4431, 4064, 5579, 957, 3906, 4990, 6911, 3102, 960, 3575, 6911, 3675,
-    976, 977, 978, 979, 980, 981, 982, 3093, 4991, 3395, 4030, 3457, 3907, 4988,
-    992, 993, 4486, 930, 3907, 5578, 994, 995, 4486, 933, 3907, 6073, 996, 997,
-    4486, 936, 3907, 4989, 4790, 6812, 876, 877, 999, 5890, 6912, 883, 4976, 1000,
-    1001, 1002, 1003, 1004, 5714, 895, 896, 897, 5892, 902, 903, 904, 3491, 906,
-    4983, 4984, 4985, 5425, 904, 3102, 4983, 4986, 4985, 5744, 904, 3084, 5894, 4988,
-    929, 4488, 930, 3448, 5578, 932, 4488, 933, 3448, 6073, 935, 4488, 936, 3448,
-    4989, 6895, 4111, 943, 944, 1005, 5890, 3, 946, 947, 948, 4976, 1000, 1001,
-    1002, 1003, 1004, 3460, 4431, 4064, 5579, 957, 4228, 4990, 6911, 3102, 960, 3575,
-    1008, 964, 1009, 966, 1010, 968, 1011, 970, 3675, 976, 977, 978, 979, 980,
-    981, 982, 3093, 4991, 3395, 4030, 3457, 3907, 4988, 992, 993, 4486, 930, 3907,
-    5578, 994, 995, 4486, 933, 3907, 6073, 996, 997, 4486, 936, 3907, 4989, 3724,
-    4136, 5436, 1015, 6804, 6574, 6588, 5784, 6640, 6582, 6510, 6696, 7055, 3724, 4513,
-    5436, 1224, 6804, 6574, 6570, 5784, 6640, 6657, 6510, 6572, 7055, 3724, 4293, 5436,
-    1233, 6804, 6592, 6588, 5784, 6762, 6582, 6695, 6696, 7055, 3724, 4019, 5436, 1242,
-    6804, 6592, 6570, 5784, 6762, 6657, 6695, 6572, 7055, 3607, 4136, 5910, 1245, 6330,
-    4480, 6231, 4567, 596, 597, 3346, 5039, 1257, 3351, 1258, 3443, 1259, 3748, 3465,
-    5040, 4475, 627, 3205, 5481, 3277, 1258, 3317, 1259, 6438, 4472, 647, 3303, 5041,
-    1265, 3355, 1266, 3447, 1267, 4425, 7111, 3607, 4513, 5910, 1305, 6330, 4595, 6231,
-    4567, 596, 597, 3346, 1255, 4737, 611, 3876, 5040, 4475, 627, 3489, 4735, 6438,
-    4472, 647, 3303, 1263, 4690, 4568, 7111, 3607, 4293, 5910, 1306, 6330, 4596, 6231,
-    592, 1307, 3327, 1308, 597, 3439, 5039, 1257, 3351, 1258, 3443, 1259, 3748, 3465,
-    5040, 3135, 1307, 3136, 1308, 627, 3205, 5481, 3277, 1258, 3317, 1259, 6438, 1309,
-    3329, 1310, 647, 3331, 5041, 1265, 3355, 1266, 3447, 1267, 4425, 7111, 3607, 4019,
-    5910, 1311, 6330, 4482, 6231, 592, 1307, 3327, 1308, 597, 3439, 1255, 4737, 611,
-    3876, 5040, 3135, 1307, 3136, 1308, 627, 3489, 4735, 6438, 1309, 3329, 1310, 647,
-    3331, 1263, 4690, 4568, 7111, 4790, 4814, 3956, 1314, 5792, 887, 5045, 6484, 5478,
-    6895, 4485, 1342, 5465, 887, 4440, 6334, 6032, 3393, 4790, 3759, 4992, 1367, 5792,
-    1000, 5603, 6484, 5478, 6895, 4600, 1369, 5465, 1000, 4576, 6334, 6332, 3393, 6817,
-    4777, 6865, 1371, 5465, 1000, 4576, 6334, 6332, 3583, 6817, 4777, 6810, 1373, 5465,
-    887, 4440, 6334, 6032, 3583, 4790, 4481, 4992, 1374, 5792, 1000, 5603, 6484, 5814,
-    4790, 6816, 3956, 1375, 5792, 887, 5045, 6484, 5814, 3724, 6813, 1380, 4781, 4694,
-    6169, 5052, 1403, 6157, 1403, 5788, 3724, 6909, 1412, 4781, 4694, 5819, 5053, 1420,
-    5479, 3724, 6942, 1429, 4781, 4679, 6169, 5052, 1434, 6157, 1434, 5788, 3724, 6868,
-    1435, 4781, 4679, 5819, 5053, 1436, 5479, 3607, 6867, 1438, 3684, 4478, 5055, 1444,
-    1445, 1420, 5445, 3607, 6941, 1446, 3684, 4478, 5605, 1418, 1445, 1420, 5445, 3607,
-    6910, 1448, 3684, 4593, 5055, 1444, 1445, 1436, 5445, 3607, 6814, 1450, 3684, 4593,
-    5605, 1418, 1445, 1436, 5445, 3724, 6908, 1452, 3684, 4693, 5820, 5052, 1403, 6157,
-    1403, 5788, 3724, 6815, 1462, 3684, 4693, 6170, 5053, 1420, 5479, 3724, 6869, 1466,
-    3684, 4681, 5820, 5052, 1434, 6157, 1434, 5788, 3724, 6940, 1470, 3684, 4681, 6170,
-    5053, 1436, 5479, 6664, 6809, 1480, 6887, 72, 1491, 4405, 1493, 384, 1494, 1495,
-    3540, 5865, 4455, 6691, 3969, 6703, 3969, 6731, 3969, 6794, 3969, 6704, 6664, 6906,
-    1564, 6887, 482, 1565, 1566, 1567, 1568, 1569, 1570, 1571, 1572, 1573, 1574, 1575,
-    1576, 1577, 1578, 1579, 1580, 1581, 1582, 3688, 1583, 1584, 1585, 1586, 1587, 1588,
-    1589, 1590, 1591, 1592, 1593, 1594, 1595, 1596, 1597, 1598, 1599, 1600, 1601, 1602,
-    1603, 1604, 1605, 1606, 1607, 1608, 1609, 1610, 1611, 1612, 1613, 1614, 1615, 1616,
-    1617, 1618, 1619, 1620, 1621, 1622, 1623, 1624, 1625, 1626, 1627, 1628, 1629, 1630,
-    1631, 1632, 1633, 1634, 1635, 1636, 1637, 1638, 1639, 1640, 1641, 1642, 1643, 1644,
-    1645, 1646, 1647, 1648, 1649, 1650, 1651, 1652, 1653, 1654, 1655, 1656, 1657, 1658,
-    1659, 1660, 1661, 1662, 1663, 1664, 1665, 1666, 1667, 1668, 1669, 1670, 1671, 1672,
-    1673, 1674, 1675, 1676, 1677, 1678, 1679, 94, 1680, 4063, 3746, 1681, 1682, 1683,
-    1684, 1685, 1686, 1687, 1688, 3238, 5865, 4455, 6691, 3969, 6703, 3969, 6731, 3969,
-    6794, 3969, 6704, 6664, 6938, 1689, 6887, 72, 1491, 4405, 1493, 384, 1494, 1495,
-    3540, 5865, 4456, 6691, 4118, 6703, 4118, 6731, 4118, 6794, 4118, 6704, 6664, 6864,
-    1691, 6887, 482, 1565, 1566, 1567, 1568, 1569, 1570, 1571, 1572, 1573, 1574, 1575,
-    1576, 1577, 1578, 1579, 1580, 1581, 1582, 3688, 1583, 1584, 1585, 1586, 1587, 1588,
-    1589, 1590, 1591, 1592, 1593, 1594, 1595, 1596, 1597, 1598, 1599, 1600, 1601, 1602,
-    1603, 1604, 1605, 1606, 1607, 1608, 1609, 1610, 1611, 1612, 1613, 1614, 1615, 1616,
-    1617, 1618, 1619, 1620, 1621, 1622, 1623, 1624, 1625, 1626, 1627, 1628, 1629, 1630,
-    1631, 1632, 1633, 1634, 1635, 1636, 1637, 1638, 1639, 1640, 1641, 1642, 1643, 1644,
-    1645, 1646, 1647, 1648, 1649, 1650, 1651, 1652, 1653, 1654, 1655, 1656, 1657, 1658,
-    1659, 1660, 1661, 1662, 1663, 1664, 1665, 1666, 1667, 1668, 1669, 1670, 1671, 1672,
-    1673, 1674, 1675, 1676, 1677, 1678, 1679, 94, 1680, 4063, 3746, 1681, 1682, 1683,
-    1684, 1685, 1686, 1687, 1688, 3238, 5865, 4456, 6691, 4118, 6703, 4118, 6731, 4118,
-    6794, 4118, 6704, 6754, 3326, 1694, 6221, 1697, 1698, 1699, 43, 1700, 1701, 3102,
-    1702, 1703, 3297, 6749, 1707, 6651, 1717, 5927, 1721, 1722, 1723, 1724, 1725, 6795,
-    1762, 7000, 6754, 3338, 1857, 6221, 5140, 4741, 1859, 1860, 1861, 1862, 1863, 1864,
-    1865, 1866, 1867, 1868, 1869, 1870, 1871, 1872, 1873, 1874, 1875, 4763, 1876, 1877,
-    1878, 1879, 1880, 1881, 1882, 1883, 1884, 1885, 1886, 1887, 1888, 1889, 1890, 1891,
-    3068, 6749, 1707, 6651, 1717, 5927, 1721, 1722, 1723, 1724, 1725, 6795, 1762, 7000,
-    6754, 3326, 1694, 6221, 1697, 1698, 1699, 43, 1700, 1701, 3102, 1702, 1703, 3297,
-    6749, 1892, 6651, 1893, 5950, 1897, 1898, 1899, 1900, 1901, 6795, 1902, 7000, 6754,
-    3338, 1857, 6221, 5140, 4741, 1859, 1860, 1861, 1862, 1863, 1864, 1865, 1866, 1867,
-    1868, 1869, 1870, 1871, 1872, 1873, 1874, 1875, 4763, 1876, 1877, 1878, 1879, 1880,
-    1881, 1882, 1883, 1884, 1885, 1886, 1887, 1888, 1889, 1890, 1891, 3068, 6749, 1892,
-    6651, 1893, 5950, 1897, 1898, 1899, 1900, 1901, 6795, 1902, 7000, 6975, 3338, 1907,
-    3699, 1858, 4688, 5746, 1908, 4252, 1697, 6559, 6854, 6975, 3338, 1907, 3699, 1858,
-    4688, 5426, 1918, 4252, 5140, 6475, 6854, 6975, 3326, 1919, 3699, 1697, 4699, 5746,
-    1908, 4252, 1697, 6559, 6854, 6975, 3326, 1919, 3699, 1697, 4699, 5426, 1918, 4252,
-    5140, 6475, 6854, 4785, 3203, 4143, 1921, 6853, 6234, 6858, 4785, 3253, 4143, 1970,
-    6853, 6729, 6858, 4785, 3254, 4143, 1980, 6853, 6234, 6772, 4785, 3204, 4143, 1983,
-    6853, 6729, 6772, 4785, 3203, 4143, 1984, 6694, 6234, 6858, 4785, 3253, 4143, 1991,
-    6694, 6729, 6858, 4785, 3254, 4143, 1992, 6694, 6234, 6772, 4785, 3204, 4143, 1993,
-    6694, 6729, 6772, 7009, 4136, 4209, 1998, 5797, 4480, 6549, 6801, 6783, 6719, 6568,
-    6726, 6552, 7009, 4513, 4209, 2004, 5797, 4595, 6549, 6685, 6783, 6647, 6568, 6483,
-    6552, 7009, 4293, 4209, 2005, 5797, 4596, 6472, 6801, 6692, 6719, 6337, 6726, 6552,
-    7009, 4019, 4209, 2006, 5797, 4482, 6472, 6685, 6692, 6647, 6337, 6483, 6552, 4762,
-    4814, 2016, 877, 2017, 5958, 6912, 5891, 2021, 891, 5714, 5892, 2022, 903, 3645,
-    2023, 5165, 4984, 2026, 2027, 5914, 5425, 3484, 5165, 4986, 2031, 2032, 5914, 5744,
-    3430, 5894, 3393, 6843, 3905, 2016, 944, 2033, 5958, 3, 2034, 947, 5891, 2021,
-    891, 3460, 4628, 1346, 5579, 2039, 3906, 4990, 4066, 960, 4061, 3425, 4257, 1358,
-    3431, 4991, 3488, 3332, 3511, 3758, 3393, 4762, 6812, 2016, 877, 2040, 5958, 6912,
-    5891, 2041, 1004, 5714, 5892, 2022, 903, 3645, 2023, 5165, 4984, 2026, 2027, 5914,
-    5425, 3484, 5165, 4986, 2031, 2032, 5914, 5744, 3430, 5894, 3393, 6843, 4111, 2016,
-    944, 2042, 5958, 3, 2034, 947, 5891, 2041, 1004, 3460, 4628, 1346, 5579, 2039,
-    4228, 4990, 4066, 960, 4061, 4813, 4257, 1358, 3431, 4991, 3488, 3332, 3511, 3758,
-    3393, 3701, 4136, 6152, 2044, 6477, 6574, 6588, 5377, 6640, 6582, 6510, 6696, 7099,
-    3701, 4513, 6152, 2129, 6477, 6574, 6570, 5377, 6640, 6657, 6510, 6572, 7099, 3701,
-    4293, 6152, 2130, 6477, 6592, 6588, 5377, 6762, 6582, 6695, 6696, 7099, 3701, 4019,
-    6152, 2131, 6477, 6592, 6570, 5377, 6762, 6657, 6695, 6572, 7099, 3701, 6813, 2132,
-    4792, 4694, 6169, 5627, 2134, 5774, 2134, 5463, 3701, 6909, 2138, 4792, 4694, 5819,
-    5628, 2140, 5817, 3701, 6942, 2141, 4792, 4679, 6169, 5627, 2142, 5774, 2142, 5463,
-    3701, 6868, 2143, 4792, 4679, 5819, 5628, 2144, 5817, 3604, 4136, 6205, 2148, 6573,
-    4480, 6467, 4567, 4684, 3747, 5039, 2159, 3351, 2160, 3443, 2161, 4268, 1257, 3846,
-    2162, 4083, 2163, 4500, 2164, 619, 3086, 1258, 2165, 3086, 2166, 2167, 3086, 2168,
-    2169, 3086, 2170, 2171, 3086, 1259, 2172, 3086, 2173, 2174, 3086, 2175, 2176, 3086,
-    2177, 2178, 4423, 5630, 4691, 3482, 4575, 2159, 3277, 2160, 3317, 2161, 3454, 1257,
-    3495, 2162, 3637, 2163, 3702, 2164, 6067, 1258, 6415, 2166, 6618, 2168, 6743, 2170,
-    6828, 1259, 6882, 2173, 6921, 2175, 6951, 2177, 6750, 4689, 3749, 5041, 2192, 3355,
-    2193, 3447, 2194, 3850, 1265, 4086, 2195, 4271, 2196, 4503, 2197, 669, 3087, 1266,
-    2198, 3087, 2199, 2200, 3087, 2201, 2202, 3087, 2203, 2204, 3087, 1267, 2205, 3087,
-    2206, 2207, 3087, 2208, 2209, 3087, 2210, 2211, 3428, 7079, 3604, 4513, 6205, 2220,
-    6573, 4595, 6467, 4567, 4684, 3747, 1255, 6720, 3105, 754, 2165, 3105, 2227, 2167,
-    3105, 2228, 2169, 3105, 2229, 2171, 3105, 755, 2172, 3105, 2230, 2174, 3105, 2231,
-    2176, 3105, 2232, 2178, 3876, 5630, 4691, 4424, 4739, 6787, 6067, 754, 6415, 2227,
-    6618, 2228, 6743, 2229, 6828, 755, 6882, 2230, 6921, 2231, 6951, 2232, 6750, 4689,
-    3749, 1263, 6721, 669, 3106, 763, 2198, 3106, 2239, 2200, 3106, 2240, 2202, 3106,
-    2241, 2204, 3106, 764, 2205, 3106, 2242, 2207, 3106, 2243, 2209, 3106, 2244, 2211,
-    3483, 7079, 3604, 4293, 6205, 2245, 6573, 4596, 6467, 592, 2246, 3327, 2247, 3440,
-    2248, 3350, 2249, 4058, 5039, 2159, 3351, 2160, 3443, 2161, 4268, 1257, 3846, 2162,
-    4083, 2163, 4500, 2164, 619, 3086, 1258, 2165, 3086, 2166, 2167, 3086, 2168, 2169,
-    3086, 2170, 2171, 3086, 1259, 2172, 3086, 2173, 2174, 3086, 2175, 2176, 3086, 2177,
-    2178, 4423, 5630, 3135, 2246, 3136, 2247, 3196, 2248, 3244, 2249, 3482, 4575, 2159,
-    3277, 2160, 3317, 2161, 3454, 1257, 3495, 2162, 3637, 2163, 3702, 2164, 6067, 1258,
-    6415, 2166, 6618, 2168, 6743, 2170, 6828, 1259, 6882, 2173, 6921, 2175, 6951, 2177,
-    6750, 2250, 3329, 2251, 3444, 2252, 3354, 2253, 4059, 5041, 2192, 3355, 2193, 3447,
-    2194, 3850, 1265, 4086, 2195, 4271, 2196, 4503, 2197, 669, 3087, 1266, 2198, 3087,
-    2199, 2200, 3087, 2201, 2202, 3087, 2203, 2204, 3087, 1267, 2205, 3087, 2206, 2207,
-    3087, 2208, 2209, 3087, 2210, 2211, 3428, 7079, 3604, 4019, 6205, 2254, 6573, 4482,
-    6467, 592, 2246, 3327, 2247, 3440, 2248, 3350, 2249, 4058, 1255, 6720, 3105, 754,
-    2165, 3105, 2227, 2167, 3105, 2228, 2169, 3105, 2229, 2171, 3105, 755, 2172, 3105,
-    2230, 2174, 3105, 2231, 2176, 3105, 2232, 2178, 3876, 5630, 3135, 2246, 3136, 2247,
-    3196, 2248, 3244, 2249, 4424, 4739, 6787, 6067, 754, 6415, 2227, 6618, 2228, 6743,
-    2229, 6828, 755, 6882, 2230, 6921, 2231, 6951, 2232, 6750, 2250, 3329, 2251, 3444,
-    2252, 3354, 2253, 4059, 1263, 6721, 669, 3106, 763, 2198, 3106, 2239, 2200, 3106,
-    2240, 2202, 3106, 2241, 2204, 3106, 764, 2205, 3106, 2242, 2207, 3106, 2243, 2209,
-    3106, 2244, 2211, 3483, 7079, 3604, 4136, 6092, 2256, 6724, 4567, 2157, 3349, 596,
-    3441, 2263, 4267, 598, 3993, 2265, 4125, 600, 4507, 2268, 4673, 796, 4730, 2271,
-    4758, 2273, 4774, 2275, 4786, 797, 4794, 2278, 4798, 2280, 4806, 2282, 4467, 6527,
-    2286, 3351, 2287, 3443, 2288, 3748, 3657, 3485, 2157, 3196, 596, 3244, 2263, 3382,
-    598, 3726, 2265, 3741, 600, 4056, 2268, 4256, 796, 4492, 2271, 4634, 2273, 4705,
-    2275, 4745, 797, 4765, 2278, 4780, 2280, 4791, 2282, 6240, 2286, 3277, 2287, 3317,
-    2288, 6630, 3427, 2190, 3353, 646, 3445, 2302, 4270, 648, 3995, 2304, 4127, 650,
-    4508, 2307, 4675, 2309, 4732, 2311, 4760, 2313, 4776, 2315, 4788, 2317, 4796, 2319,
-    4800, 2321, 4808, 2323, 4469, 6528, 2327, 3355, 2328, 3447, 2329, 4425, 6679, 3604,
-    4513, 6092, 2330, 6724, 4567, 2157, 3349, 596, 3441, 2263, 4267, 598, 3993, 2265,
-    4125, 600, 4507, 2268, 4673, 796, 4730, 2271, 4758, 2273, 4774, 2275, 4786, 797,
-    4794, 2278, 4798, 2280, 4806, 2282, 4467, 2284, 3486, 2222, 3442, 753, 3352, 2225,
-    4081, 3657, 3485, 2157, 3196, 596, 3244, 2263, 3382, 598, 3726, 2265, 3741, 600,
-    4056, 2268, 4256, 796, 4492, 2271, 4634, 2273, 4705, 2275, 4745, 797, 4765, 2278,
-    4780, 2280, 4791, 2282, 4583, 2222, 3277, 753, 3317, 2225, 6630, 3427, 2190, 3353,
-    646, 3445, 2302, 4270, 648, 3995, 2304, 4127, 650, 4508, 2307, 4675, 2309, 4732,
-    2311, 4760, 2313, 4776, 2315, 4788, 2317, 4796, 2319, 4800, 2321, 4808, 2323, 4469,
-    2325, 3479, 2234, 3446, 762, 3356, 2237, 4568, 6679, 3604, 4293, 6092, 2331, 6724,
-    4916, 3327, 2332, 3440, 2333, 3350, 2334, 4498, 857, 4124, 2335, 3994, 2336, 4289,
-    2337, 4729, 858, 4674, 2338, 4773, 2339, 4759, 2340, 4793, 859, 4787, 2341, 4805,
-    2342, 4799, 2343, 4582, 6527, 2286, 3351, 2287, 3443, 2288, 3748, 3657, 3135, 855,
-    3136, 2332, 3196, 2333, 3244, 2334, 3382, 857, 3726, 2335, 3741, 2336, 4056, 2337,
-    4256, 858, 4492, 2338, 4634, 2339, 4705, 2340, 4745, 859, 4765, 2341, 4780, 2342,
-    4791, 2343, 6240, 2286, 3277, 2287, 3317, 2288, 6630, 2344, 3329, 2345, 3444, 2346,
-    3354, 2347, 4501, 2348, 4126, 2349, 3996, 2350, 4290, 2351, 4731, 2352, 4676, 2353,
-    4775, 2354, 4761, 2355, 4795, 2356, 4789, 2357, 4807, 2358, 4801, 2359, 4584, 6528,
-    2327, 3355, 2328, 3447, 2329, 4425, 6679, 3604, 4019, 6092, 2360, 6724, 4916, 3327,
-    2332, 3440, 2333, 3350, 2334, 4498, 857, 4124, 2335, 3994, 2336, 4289, 2337, 4729,
-    858, 4674, 2338, 4773, 2339, 4759, 2340, 4793, 859, 4787, 2341, 4805, 2342, 4799,
-    2343, 4582, 2284, 3486, 2222, 3442, 753, 3352, 2225, 4081, 3657, 3135, 855, 3136,
-    2332, 3196, 2333, 3244, 2334, 3382, 857, 3726, 2335, 3741, 2336, 4056, 2337, 4256,
-    858, 4492, 2338, 4634, 2339, 4705, 2340, 4745, 859, 4765, 2341, 4780, 2342, 4791,
-    2343, 4583, 2222, 3277, 753, 3317, 2225, 6630, 2344, 3329, 2345, 3444, 2346, 3354,
-    2347, 4501, 2348, 4126, 2349, 3996, 2350, 4290, 2351, 4731, 2352, 4676, 2353, 4775,
-    2354, 4761, 2355, 4795, 2356, 4789, 2357, 4807, 2358, 4801, 2359, 4584, 2325, 3479,
-    2234, 3446, 762, 3356, 2237, 4568, 6679, 4762, 4814, 3956, 2361, 5467, 2021, 5045,
-    6686, 5478, 6843, 4485, 2364, 5794, 2021, 4440, 6171, 6032, 3393, 4762, 3759, 4992,
-    2365, 5467, 2041, 5603, 6686, 5478, 6843, 4600, 2366, 5794, 2041, 4576, 6171, 6332,
-    3393, 6732, 4778, 6865, 2367, 5794, 2041, 4576, 6171, 6332, 3583, 6732, 4778, 6810,
-    2368, 5794, 2021, 4440, 6171, 6032, 3583, 4762, 4481, 4992, 2369, 5467, 2041, 5603,
-    6686, 5814, 4762, 6816, 3956, 2370, 5467, 2021, 5045, 6686, 5814, 3604, 6867, 2371,
-    3342, 4478, 5055, 2372, 1445, 2140, 5767, 3604, 6941, 2373, 3342, 4478, 5605, 2139,
-    1445, 2140, 5767, 3604, 6910, 2374, 3342, 4593, 5055, 2372, 1445, 2144, 5767, 3604,
-    6814, 2375, 3342, 4593, 5605, 2139, 1445, 2144, 5767, 3701, 6908, 2376, 3342, 4693,
-    5820, 5627, 2134, 5774, 2134, 5463, 3701, 6815, 2377, 3342, 4693, 6170, 5628, 2140,
-    5817, 3701, 6869, 2378, 3342, 4681, 5820, 5627, 2142, 5774, 2142, 5463, 3701, 6940,
-    2379, 3342, 4681, 6170, 5628, 2144, 5817, 7026, 3203, 6627, 2387, 6924, 4166, 5200,
-    4892, 5201, 5202, 3685, 4457, 2404, 2405, 6730, 5402, 6802, 5725, 6838, 3548, 6697,
-    7026, 3253, 6627, 2479, 6924, 4040, 2480, 2481, 5818, 2482, 2483, 2484, 2485, 2486,
-    2487, 2488, 2489, 2490, 2491, 2492, 2493, 2494, 2495, 2496, 2497, 2498, 2499, 2500,
-    2501, 2502, 2503, 2504, 2505, 2506, 2507, 2508, 2509, 2510, 2511, 2512, 2513, 529,
-    6700, 5201, 5202, 3685, 4457, 2404, 2405, 6730, 5402, 6802, 5725, 6838, 3548, 6697,
-    7026, 3254, 6627, 2514, 6924, 4166, 5200, 4892, 5201, 5641, 4458, 2516, 2517, 6730,
-    5735, 6802, 5413, 6838, 3651, 6697, 7026, 3204, 6627, 2518, 6924, 4040, 2480, 2481,
-    5818, 2482, 2483, 2484, 2485, 2486, 2487, 2488, 2489, 2490, 2491, 2492, 2493, 2494,
-    2495, 2496, 2497, 2498, 2499, 2500, 2501, 2502, 2503, 2504, 2505, 2506, 2507, 2508,
-    2509, 2510, 2511, 2512, 2513, 529, 6700, 5201, 5641, 4458, 2516, 2517, 6730, 5735,
-    6802, 5413, 6838, 3651, 6697, 6773, 6809, 2521, 6954, 72, 2531, 5200, 2532, 384,
-    2533, 2534, 3540, 5530, 5202, 5420, 6751, 422, 4869, 3124, 5405, 3124, 6835, 4902,
-    3732, 5378, 3732, 3124, 6889, 4902, 3730, 5378, 3730, 3124, 6711, 6773, 6906, 2582,
-    6954, 482, 2583, 2481, 2584, 2585, 2586, 2587, 3688, 2588, 2589, 2590, 2591, 2592,
-    2593, 2594, 2595, 2596, 2597, 2598, 2599, 2600, 2601, 2602, 2603, 2604, 94, 2605,
-    3689, 3238, 5530, 5202, 5420, 6751, 422, 4869, 3124, 5405, 3124, 6835, 4902, 3732,
-    5378, 3732, 3124, 6889, 4902, 3730, 5378, 3730, 3124, 6711, 6773, 6938, 2606, 6954,
-    72, 2531, 5200, 2532, 384, 2533, 2534, 3540, 5530, 5641, 4045, 6751, 553, 4869,
-    3157, 5405, 3157, 6835, 5537, 3732, 5691, 3732, 3157, 6889, 5537, 3730, 5691, 3730,
-    3157, 6711, 6773, 6864, 2607, 6954, 482, 2583, 2481, 2584, 2585, 2586, 2587, 3688,
-    2588, 2589, 2590, 2591, 2592, 2593, 2594, 2595, 2596, 2597, 2598, 2599, 2600, 2601,
-    2602, 2603, 2604, 94, 2605, 3689, 3238, 5530, 5641, 4045, 6751, 553, 4869, 3157,
-    5405, 3157, 6835, 5537, 3732, 5691, 3732, 3157, 6889, 5537, 3730, 5691, 3730, 3157,
-    6711, 6836, 4476, 2608, 6991, 2611, 4382, 2612, 2613, 2614, 2615, 4687, 6834, 2617,
-    6725, 2622, 5927, 6712, 1762, 6935, 6836, 4592, 2680, 6991, 2681, 3737, 4601, 6834,
-    2617, 6725, 2622, 5927, 6712, 1762, 6935, 6836, 4476, 2608, 6991, 2611, 4382, 2612,
-    2613, 2614, 2615, 4687, 6834, 2682, 6725, 2683, 5950, 6712, 1902, 6935, 6836, 4592,
-    2680, 6991, 2681, 3737, 4601, 6834, 2682, 6725, 2683, 5950, 6712, 1902, 6935, 3438,
-    6813, 2686, 7095, 4694, 4621, 5401, 3694, 5994, 5272, 6143, 5272, 5416, 3438, 6909,
-    2725, 7095, 4694, 4622, 5401, 3258, 5995, 5275, 6602, 3438, 6942, 2738, 7095, 4679,
-    4621, 5401, 3694, 5994, 5656, 6143, 5656, 5416, 3438, 6868, 2740, 7095, 4679, 4622,
-    5401, 3258, 5995, 5657, 6602, 5387, 6867, 2742, 3501, 4478, 1442, 5280, 2744, 2745,
-    5275, 6560, 5387, 6941, 2747, 3501, 4478, 1447, 5280, 2726, 2745, 5275, 6560, 5387,
-    6910, 2748, 3501, 4593, 1442, 5280, 2744, 2745, 5657, 6560, 5387, 6814, 2749, 3501,
-    4593, 1447, 5280, 2726, 2745, 5657, 6560, 6866, 5998, 2752, 6346, 4480, 6129, 6841,
-    6527, 2765, 3351, 2286, 3443, 2766, 4268, 2287, 3846, 2767, 4083, 2288, 4500, 2768,
-    619, 605, 6857, 6240, 2765, 3277, 2286, 3317, 2766, 3454, 2287, 3495, 2767, 3637,
-    2288, 3702, 2768, 3559, 6771, 6528, 2775, 3355, 2327, 3447, 2776, 3850, 2328, 4086,
-    2777, 4271, 2329, 4503, 2778, 4569, 7109, 6939, 5998, 2824, 6346, 4595, 6129, 6841,
-    2284, 6720, 752, 6857, 5482, 6787, 3559, 6771, 2325, 6721, 4426, 7109, 6907, 5998,
-    2825, 6346, 4596, 6129, 6862, 6527, 2765, 3351, 2286, 3443, 2766, 4268, 2287, 3846,
-    2767, 4083, 2288, 4500, 2768, 619, 605, 6904, 6240, 2765, 3277, 2286, 3317, 2766,
-    3454, 2287, 3495, 2767, 3637, 2288, 3702, 2768, 4477, 6856, 6528, 2775, 3355, 2327,
-    3447, 2776, 3850, 2328, 4086, 2777, 4271, 2329, 4503, 2778, 4569, 7109, 6811, 5998,
-    2850, 6346, 4482, 6129, 6862, 2284, 6720, 752, 6904, 5482, 6787, 4477, 6856, 2325,
-    6721, 4426, 7109, 6866, 6382, 2856, 6699, 579, 3480, 6585, 4572, 2873, 3349, 1054,
-    3441, 2874, 4267, 1055, 3993, 2875, 4125, 1056, 4507, 2876, 2269, 3346, 2877, 4672,
-    1257, 607, 605, 6160, 4586, 2873, 3196, 1054, 3244, 2874, 3382, 1055, 3726, 2875,
-    3741, 1056, 4056, 2876, 5193, 5481, 4929, 4433, 2880, 3353, 1068, 3445, 2881, 4270,
-    1069, 3995, 2882, 4127, 1070, 4508, 2883, 2308, 3303, 2884, 4566, 1265, 657, 655,
-    7110, 6939, 6382, 2933, 6699, 579, 3510, 6585, 4572, 2873, 3349, 1054, 3441, 2874,
-    4267, 1055, 3993, 2875, 4125, 1056, 4507, 2876, 2269, 3346, 2877, 592, 4573, 2934,
-    607, 752, 6160, 4586, 2873, 3196, 1054, 3244, 2874, 3382, 1055, 3726, 2875, 3741,
-    1056, 4056, 2876, 5193, 4434, 2934, 4929, 4433, 2880, 3353, 1068, 3445, 2881, 4270,
-    1069, 3995, 2882, 4127, 1070, 4508, 2883, 2308, 3303, 2884, 72, 4435, 2935, 657,
-    761, 7110, 6907, 6382, 2936, 6699, 770, 3480, 6585, 4436, 2937, 3440, 1235, 3350,
-    2938, 4498, 1236, 4124, 2939, 3994, 1237, 4289, 2940, 2269, 3439, 2877, 4672, 1257,
-    607, 605, 6160, 4677, 2937, 3196, 1235, 3244, 2938, 3382, 1236, 3726, 2939, 3741,
-    1237, 4056, 2940, 5193, 5481, 4929, 4437, 2941, 3444, 1239, 3354, 2942, 4501, 1240,
-    4126, 2943, 3996, 1241, 4290, 2944, 2308, 3331, 2884, 4566, 1265, 657, 655, 7110,
-    6811, 6382, 2945, 6699, 770, 3510, 6585, 4436, 2937, 3440, 1235, 3350, 2938, 4498,
-    1236, 4124, 2939, 3994, 1237, 4289, 2940, 2269, 3439, 2877, 592, 4573, 2934, 607,
-    752, 6160, 4677, 2937, 3196, 1235, 3244, 2938, 3382, 1236, 3726, 2939, 3741, 1237,
-    4056, 2940, 5193, 4434, 2934, 4929, 4437, 2941, 3444, 1239, 3354, 2942, 4501, 1240,
-    4126, 2943, 3996, 1241, 4290, 2944, 2308, 3331, 2884, 72, 4435, 2935, 657, 761,
-    7110, 6866, 6531, 2948, 6390, 4480, 6380, 6841, 2955, 592, 2956, 3300, 2957, 3351,
-    2958, 3443, 2959, 3748, 6857, 4468, 2956, 3167, 2957, 3277, 2958, 3317, 2959, 4930,
-    6771, 2960, 72, 2961, 3304, 2962, 3355, 2963, 3447, 2964, 4425, 6958, 6939, 6531,
-    2987, 6390, 4595, 6380, 6841, 2955, 4692, 4081, 6857, 5482, 4930, 6771, 2960, 4736,
-    4568, 6958, 6907, 6531, 2988, 6390, 4596, 6380, 6862, 2955, 592, 2956, 3300, 2957,
-    3351, 2958, 3443, 2959, 3748, 6904, 4468, 2956, 3167, 2957, 3277, 2958, 3317, 2959,
-    4930, 3878, 6856, 2960, 72, 2961, 3304, 2962, 3355, 2963, 3447, 2964, 4425, 6958,
-    6811, 6531, 2989, 6390, 4482, 6380, 6862, 2955, 4692, 4081, 6904, 5482, 4930, 3878,
-    6856, 2960, 4736, 4568, 6958, 6682, 4814, 5353, 2995, 6236, 3000, 1321, 6766, 3393,
-    7088, 3337, 4485, 3024, 5795, 3000, 4440, 6386, 3906, 6663, 4470, 6586, 3393, 6682,
-    6812, 5353, 3049, 6236, 3050, 1368, 6766, 3393, 7088, 3337, 4600, 3051, 5795, 3050,
-    4576, 6386, 4228, 6663, 3052, 1351, 6586, 3393, 7088, 6865, 3053, 5795, 3050, 4576,
-    6386, 4228, 6663, 3052, 1351, 6586, 3583, 7088, 6810, 3054, 5795, 3000, 4440, 6386,
-    3906, 6663, 4470, 6586, 3583, 6682, 4481, 998, 5353, 3055, 6236, 3050, 1368, 6766,
-    3583, 6682, 6816, 5353, 3056, 6236, 3000, 1321, 6766, 3583, 3438, 6908, 3057, 3501,
-    4693, 4626, 3478, 4471, 5994, 5272, 6143, 5272, 5416, 3438, 6815, 3058, 3501, 4693,
-    4624, 3478, 3358, 5995, 5275, 6602, 3438, 6869, 3059, 3501, 4681, 4626, 3478, 4471,
-    5994, 5656, 6143, 5656, 5416, 3438, 6940, 3060, 3501, 4681, 4624, 3478, 3358, 5995,
-    5657, 6602,
+    7113, 3379, 18, 6379, 24, 3477, 29, 3478, 3107, 4544, 38, 5853, 44, 4750,
+    6957, 7113, 3379, 18, 6379, 24, 3477, 29, 3478, 3107, 4658, 117, 6113, 6957,
+    7113, 3367, 143, 6379, 41, 144, 145, 4246, 149, 3141, 150, 151, 3336, 4544,
+    38, 5853, 44, 4750, 6957, 7113, 3367, 143, 6379, 41, 144, 145, 4246, 149,
+    3141, 150, 151, 3336, 4658, 117, 6113, 6957, 6639, 5815, 164, 4319, 41, 6640,
+    6873, 6639, 5496, 282, 4319, 4445, 6558, 6873, 6562, 5815, 164, 4319, 41, 6640,
+    6873, 6562, 5496, 282, 4319, 4445, 6558, 6873, 6639, 4544, 321, 5853, 4450, 4750,
+    6954, 6639, 4658, 351, 6113, 6954, 6562, 4544, 321, 5853, 4450, 4750, 6954, 6562,
+    4658, 351, 6113, 6954, 5907, 6685, 357, 6675, 4224, 391, 392, 4953, 6140, 402,
+    5489, 6394, 5472, 6629, 5794, 6750, 3593, 6314, 5907, 6905, 494, 6675, 4555, 497,
+    5887, 4838, 6795, 6140, 402, 5489, 6394, 5472, 6629, 5794, 6750, 3593, 6314, 5907,
+    6958, 560, 6675, 4224, 391, 392, 4953, 6140, 561, 3735, 4113, 6394, 5804, 6629,
+    5482, 6750, 3697, 6314, 5907, 6824, 567, 6675, 4555, 497, 5887, 4838, 6795, 6140,
+    561, 3735, 4113, 6394, 5804, 6629, 5482, 6750, 3697, 6314, 7167, 3244, 4275, 577,
+    5530, 4549, 6631, 6903, 6883, 6813, 6647, 6818, 6419, 7167, 3293, 4275, 763, 5530,
+    4662, 6631, 6779, 6883, 6741, 6647, 6567, 6419, 7167, 3294, 4275, 783, 5530, 4664,
+    6555, 6903, 6731, 6813, 6412, 6818, 6419, 7167, 3245, 4275, 795, 5530, 4551, 6555,
+    6779, 6731, 6741, 6412, 6567, 6419, 4231, 3244, 5640, 798, 6817, 605, 606, 4861,
+    611, 4861, 810, 4861, 811, 3949, 4880, 4486, 4868, 621, 4868, 625, 4868, 629,
+    3950, 6785, 4231, 3293, 5640, 866, 6817, 605, 606, 4861, 611, 4861, 810, 4861,
+    811, 3949, 4880, 3218, 6119, 768, 6119, 770, 6119, 772, 4162, 6785, 4231, 3294,
+    5640, 868, 6817, 4979, 5559, 871, 5559, 872, 5559, 873, 4161, 4880, 4486, 4868,
+    621, 4868, 625, 4868, 629, 3950, 6785, 4231, 3245, 5640, 874, 6817, 4979, 5559,
+    871, 5559, 872, 5559, 873, 4161, 4880, 3218, 6119, 768, 6119, 770, 6119, 772,
+    4162, 6785, 4836, 4869, 888, 889, 890, 5963, 6963, 895, 5040, 899, 900, 901,
+    902, 903, 5781, 907, 908, 909, 5965, 914, 5045, 4496, 3535, 920, 5048, 5049,
+    5967, 5495, 4496, 3141, 5048, 5052, 5967, 5813, 4496, 3123, 5968, 5054, 945, 4553,
+    946, 3489, 5645, 948, 4553, 949, 3489, 6152, 951, 4553, 952, 3489, 5055, 6872,
+    887, 959, 960, 961, 5963, 3, 962, 963, 964, 5040, 899, 900, 901, 902,
+    903, 3501, 4497, 3813, 5646, 973, 3973, 976, 3620, 6910, 3141, 976, 3621, 6910,
+    3720, 992, 993, 994, 995, 996, 997, 998, 3132, 5056, 3436, 4096, 3498, 3974,
+    5054, 1008, 1009, 4554, 946, 3974, 5645, 1010, 1011, 4554, 949, 3974, 6152, 1012,
+    1013, 4554, 952, 3974, 5055, 4836, 6686, 888, 889, 1015, 5963, 6963, 895, 5040,
+    1016, 1017, 1018, 1019, 1020, 5781, 907, 908, 909, 5965, 914, 5045, 4496, 3535,
+    920, 5048, 5049, 5967, 5495, 4496, 3141, 5048, 5052, 5967, 5813, 4496, 3123, 5968,
+    5054, 945, 4553, 946, 3489, 5645, 948, 4553, 949, 3489, 6152, 951, 4553, 952,
+    3489, 5055, 6872, 1014, 959, 960, 1021, 5963, 3, 962, 963, 964, 5040, 1016,
+    1017, 1018, 1019, 1020, 3501, 4497, 3813, 5646, 973, 4294, 976, 3620, 6910, 3141,
+    976, 3621, 4498, 980, 1026, 1027, 982, 1028, 1029, 984, 1030, 1031, 986, 3720,
+    992, 993, 994, 995, 996, 997, 998, 3132, 5056, 3436, 4096, 3498, 3974, 5054,
+    1008, 1009, 4554, 946, 3974, 5645, 1010, 1011, 4554, 949, 3974, 6152, 1012, 1013,
+    4554, 952, 3974, 5055, 6240, 3244, 5504, 1037, 6900, 6653, 6666, 5854, 6732, 6661,
+    6593, 6792, 7136, 6240, 3293, 5504, 1246, 6900, 6653, 6649, 5854, 6732, 6751, 6593,
+    6651, 7136, 6240, 3294, 5504, 1255, 6900, 6670, 6666, 5854, 6862, 6661, 6791, 6792,
+    7136, 6240, 3245, 5504, 1264, 6900, 6670, 6649, 5854, 6862, 6751, 6791, 6651, 7136,
+    4231, 3244, 5984, 1267, 6405, 4549, 6308, 4630, 609, 610, 3386, 5104, 1279, 3391,
+    1280, 3484, 1281, 3775, 5784, 4543, 640, 3246, 5550, 3318, 1280, 3357, 1281, 6518,
+    4540, 660, 3342, 5106, 1287, 3395, 1288, 3488, 1289, 4489, 7189, 4231, 3293, 5984,
+    1327, 6405, 4662, 6308, 4630, 609, 610, 3386, 1277, 4797, 3805, 5784, 4543, 640,
+    3532, 4795, 6518, 4540, 660, 3342, 1285, 4753, 4632, 7189, 4231, 3294, 5984, 1328,
+    6405, 4664, 6308, 605, 1329, 3368, 1330, 610, 3480, 5104, 1279, 3391, 1280, 3484,
+    1281, 3775, 5784, 3174, 1329, 3175, 1330, 640, 3246, 5550, 3318, 1280, 3357, 1281,
+    6518, 1331, 3370, 1332, 660, 3372, 5106, 1287, 3395, 1288, 3488, 1289, 4489, 7189,
+    4231, 3245, 5984, 1333, 6405, 4551, 6308, 605, 1329, 3368, 1330, 610, 3480, 1277,
+    4797, 3805, 5784, 3174, 1329, 3175, 1330, 640, 3532, 4795, 6518, 1331, 3370, 1332,
+    660, 3372, 1285, 4753, 4632, 7189, 4836, 4869, 4023, 1336, 5862, 899, 5110, 6568,
+    5547, 6872, 4495, 1365, 5536, 899, 4507, 6409, 6108, 3434, 4836, 3786, 5057, 1390,
+    5862, 1016, 5670, 6568, 5547, 6872, 4636, 1392, 5536, 1016, 4641, 6409, 6407, 3434,
+    6693, 4848, 6829, 1394, 5536, 1016, 4641, 6409, 6407, 3629, 6693, 4848, 6692, 1396,
+    5536, 899, 4507, 6409, 6108, 3629, 4836, 4548, 5057, 1397, 5862, 1016, 5670, 6568,
+    5883, 4836, 6691, 4023, 1398, 5862, 899, 5110, 6568, 5883, 4324, 6688, 1403, 5569,
+    4757, 6248, 5117, 1426, 6234, 1426, 5858, 4324, 6908, 1435, 5569, 4757, 5888, 5118,
+    1443, 5548, 4324, 6962, 1452, 5569, 4744, 6248, 5117, 1457, 6234, 1457, 5858, 4324,
+    6827, 1458, 5569, 4744, 5888, 5118, 1459, 5548, 3653, 6826, 1461, 4127, 4546, 5120,
+    1467, 1468, 1443, 5513, 3653, 6961, 1469, 4127, 4546, 5672, 1441, 1468, 1443, 5513,
+    3653, 6909, 1471, 4127, 4659, 5120, 1467, 1468, 1459, 5513, 3653, 6689, 1473, 4127,
+    4659, 5672, 1441, 1468, 1459, 5513, 4324, 6907, 1475, 4127, 4756, 5889, 5117, 1426,
+    6234, 1426, 5858, 4324, 6690, 1485, 4127, 4756, 6249, 5118, 1443, 5548, 4324, 6828,
+    1489, 4127, 4745, 5889, 5117, 1457, 6234, 1457, 5858, 4324, 6960, 1493, 4127, 4745,
+    6249, 5118, 1459, 5548, 6594, 6685, 1503, 6979, 74, 1514, 4469, 1516, 394, 1517,
+    1518, 3585, 5938, 4522, 6788, 4036, 6798, 4036, 6823, 4036, 6894, 4036, 6755, 6594,
+    6905, 1596, 6979, 495, 1597, 1598, 1599, 1600, 1601, 1602, 1603, 1604, 1605, 1606,
+    1607, 1608, 1609, 1610, 1611, 1612, 1613, 1614, 3733, 1615, 1616, 1617, 1618, 1619,
+    1620, 1621, 1622, 1623, 1624, 1625, 1626, 1627, 1628, 1629, 1630, 1631, 1632, 1633,
+    1634, 1635, 1636, 1637, 1638, 1639, 1640, 1641, 1642, 1643, 1644, 1645, 1646, 1647,
+    1648, 1649, 1650, 1651, 1652, 1653, 1654, 1655, 1656, 1657, 1658, 1659, 1660, 1661,
+    1662, 1663, 1664, 1665, 1666, 1667, 1668, 1669, 1670, 1671, 1672, 1673, 1674, 1675,
+    1676, 1677, 1678, 1679, 1680, 1681, 1682, 1683, 1684, 1685, 1686, 1687, 1688, 1689,
+    1690, 1691, 1692, 1693, 1694, 1695, 1696, 1697, 1698, 1699, 1700, 1701, 1702, 1703,
+    1704, 1705, 1706, 1707, 1708, 1709, 1710, 1711, 96, 1712, 3822, 1713, 1714, 1715,
+    1716, 1717, 1718, 1719, 1720, 3279, 5938, 4522, 6788, 4036, 6798, 4036, 6823, 4036,
+    6894, 4036, 6755, 6594, 6958, 1721, 6979, 74, 1514, 4469, 1516, 394, 1517, 1518,
+    3585, 5938, 4523, 6788, 4178, 6798, 4178, 6823, 4178, 6894, 4178, 6755, 6594, 6824,
+    1723, 6979, 495, 1597, 1598, 1599, 1600, 1601, 1602, 1603, 1604, 1605, 1606, 1607,
+    1608, 1609, 1610, 1611, 1612, 1613, 1614, 3733, 1615, 1616, 1617, 1618, 1619, 1620,
+    1621, 1622, 1623, 1624, 1625, 1626, 1627, 1628, 1629, 1630, 1631, 1632, 1633, 1634,
+    1635, 1636, 1637, 1638, 1639, 1640, 1641, 1642, 1643, 1644, 1645, 1646, 1647, 1648,
+    1649, 1650, 1651, 1652, 1653, 1654, 1655, 1656, 1657, 1658, 1659, 1660, 1661, 1662,
+    1663, 1664, 1665, 1666, 1667, 1668, 1669, 1670, 1671, 1672, 1673, 1674, 1675, 1676,
+    1677, 1678, 1679, 1680, 1681, 1682, 1683, 1684, 1685, 1686, 1687, 1688, 1689, 1690,
+    1691, 1692, 1693, 1694, 1695, 1696, 1697, 1698, 1699, 1700, 1701, 1702, 1703, 1704,
+    1705, 1706, 1707, 1708, 1709, 1710, 1711, 96, 1712, 3822, 1713, 1714, 1715, 1716,
+    1717, 1718, 1719, 1720, 3279, 5938, 4523, 6788, 4178, 6798, 4178, 6823, 4178, 6894,
+    4178, 6755, 6721, 3367, 1726, 6299, 1729, 1730, 1731, 44, 1732, 1733, 3141, 1734,
+    1735, 3336, 6849, 1739, 6752, 1749, 6003, 1753, 1754, 1755, 1756, 1757, 6895, 1794,
+    7080, 6721, 3379, 1889, 6299, 5210, 4800, 1891, 1892, 1893, 1894, 1895, 1896, 1897,
+    1898, 1899, 1900, 1901, 1902, 1903, 1904, 1905, 1906, 1907, 4822, 1908, 1909, 1910,
+    1911, 1912, 1913, 1914, 1915, 1916, 1917, 1918, 1919, 1920, 1921, 1922, 1923, 3107,
+    6849, 1739, 6752, 1749, 6003, 1753, 1754, 1755, 1756, 1757, 6895, 1794, 7080, 6721,
+    3367, 1726, 6299, 1729, 1730, 1731, 44, 1732, 1733, 3141, 1734, 1735, 3336, 6849,
+    1924, 6752, 1925, 6026, 1929, 1930, 1931, 1932, 1933, 6895, 1934, 7080, 6721, 3379,
+    1889, 6299, 5210, 4800, 1891, 1892, 1893, 1894, 1895, 1896, 1897, 1898, 1899, 1900,
+    1901, 1902, 1903, 1904, 1905, 1906, 1907, 4822, 1908, 1909, 1910, 1911, 1912, 1913,
+    1914, 1915, 1916, 1917, 1918, 1919, 1920, 1921, 1922, 1923, 3107, 6849, 1924, 6752,
+    1925, 6026, 1929, 1930, 1931, 1932, 1933, 6895, 1934, 7080, 7031, 3379, 1939, 3746,
+    1890, 4751, 5815, 1940, 4319, 1729, 6640, 6946, 7031, 3379, 1939, 3746, 1890, 4751,
+    5496, 1950, 4319, 5210, 6558, 6946, 7031, 3367, 1951, 3746, 1729, 4762, 5815, 1940,
+    4319, 1729, 6640, 6946, 7031, 3367, 1951, 3746, 1729, 4762, 5496, 1950, 4319, 5210,
+    6558, 6946, 4781, 3244, 4201, 1953, 6945, 6313, 6950, 4781, 3293, 4201, 2002, 6945,
+    6821, 6950, 4781, 3294, 4201, 2012, 6945, 6313, 6871, 4781, 3245, 4201, 2015, 6945,
+    6821, 6871, 4781, 3244, 4201, 2016, 6790, 6313, 6950, 4781, 3293, 4201, 2023, 6790,
+    6821, 6950, 4781, 3294, 4201, 2024, 6790, 6313, 6871, 4781, 3245, 4201, 2025, 6790,
+    6821, 6871, 7158, 3244, 4275, 2030, 5867, 4549, 6631, 6903, 6883, 6813, 6647, 6818,
+    6634, 7158, 3293, 4275, 2036, 5867, 4662, 6631, 6779, 6883, 6741, 6647, 6567, 6634,
+    7158, 3294, 4275, 2037, 5867, 4664, 6555, 6903, 6731, 6813, 6412, 6818, 6634, 7158,
+    3245, 4275, 2038, 5867, 4551, 6555, 6779, 6731, 6741, 6412, 6567, 6634, 4837, 4869,
+    2046, 889, 2047, 6034, 6963, 5964, 2051, 903, 5781, 5965, 2052, 5045, 3692, 2053,
+    5234, 5049, 2056, 2057, 5988, 5495, 3527, 5234, 5052, 2061, 2062, 5988, 5813, 3472,
+    5968, 3434, 6759, 887, 2046, 960, 2063, 6034, 3, 2064, 963, 5964, 2051, 903,
+    3501, 4695, 1369, 5646, 2069, 3973, 976, 3820, 976, 3810, 3467, 3821, 1381, 3473,
+    5056, 3531, 3373, 3554, 3785, 3434, 4837, 6686, 2046, 889, 2070, 6034, 6963, 5964,
+    2071, 1020, 5781, 5965, 2052, 5045, 3692, 2053, 5234, 5049, 2056, 2057, 5988, 5495,
+    3527, 5234, 5052, 2061, 2062, 5988, 5813, 3472, 5968, 3434, 6759, 1014, 2046, 960,
+    2072, 6034, 3, 2064, 963, 5964, 2071, 1020, 3501, 4695, 1369, 5646, 2069, 4294,
+    976, 3820, 976, 3810, 4870, 3821, 1381, 3473, 5056, 3531, 3373, 3554, 3785, 3434,
+    5811, 3244, 6229, 2076, 6559, 6653, 6666, 5446, 6732, 6661, 6593, 6792, 7177, 5811,
+    3293, 6229, 2161, 6559, 6653, 6649, 5446, 6732, 6751, 6593, 6651, 7177, 5811, 3294,
+    6229, 2162, 6559, 6670, 6666, 5446, 6862, 6661, 6791, 6792, 7177, 5811, 3245, 6229,
+    2163, 6559, 6670, 6649, 5446, 6862, 6751, 6791, 6651, 7177, 3793, 6688, 2164, 6123,
+    4757, 6248, 5694, 2166, 5845, 2166, 5534, 3793, 6908, 2170, 6123, 4757, 5888, 5695,
+    2172, 5886, 3793, 6962, 2173, 6123, 4744, 6248, 5694, 2174, 5845, 2174, 5534, 3793,
+    6827, 2175, 6123, 4744, 5888, 5695, 2176, 5886, 4115, 3244, 6282, 2180, 6652, 4549,
+    6549, 4630, 4747, 3774, 5104, 2191, 3391, 2192, 3484, 2193, 3914, 1279, 4142, 2194,
+    4334, 2195, 4565, 2196, 632, 3125, 1280, 2197, 3125, 2198, 2199, 3125, 2200, 2201,
+    3125, 2202, 2203, 3125, 1281, 2204, 3125, 2205, 2206, 3125, 2207, 2208, 3125, 2209,
+    2210, 618, 6103, 4754, 3525, 4640, 2191, 3318, 2192, 3357, 2193, 3495, 1279, 3539,
+    2194, 3683, 2195, 3748, 2196, 6484, 1280, 6708, 2198, 6843, 2200, 6922, 2202, 6973,
+    1281, 7006, 2205, 7029, 2207, 7053, 2209, 6850, 4752, 3776, 5106, 2224, 3395, 2225,
+    3488, 2226, 3919, 1287, 4146, 2227, 4336, 2228, 4567, 2229, 682, 3126, 1288, 2230,
+    3126, 2231, 2232, 3126, 2233, 2234, 3126, 2235, 2236, 3126, 1289, 2237, 3126, 2238,
+    2239, 3126, 2240, 2241, 3126, 2242, 2243, 3470, 7135, 4115, 3293, 6282, 2252, 6652,
+    4662, 6549, 4630, 4747, 3774, 1277, 6815, 632, 3144, 768, 2197, 3144, 2259, 2199,
+    3144, 2260, 2201, 3144, 2261, 2203, 3144, 769, 2204, 3144, 2262, 2206, 3144, 2263,
+    2208, 3144, 2264, 2210, 766, 6103, 4754, 4488, 4798, 6887, 6484, 768, 6708, 2259,
+    6843, 2260, 6922, 2261, 6973, 769, 7006, 2262, 7029, 2263, 7053, 2264, 6850, 4752,
+    3776, 1285, 6816, 682, 3145, 777, 2230, 3145, 2271, 2232, 3145, 2272, 2234, 3145,
+    2273, 2236, 3145, 778, 2237, 3145, 2274, 2239, 3145, 2275, 2241, 3145, 2276, 2243,
+    3526, 7135, 4115, 3294, 6282, 2277, 6652, 4664, 6549, 605, 2278, 3368, 2279, 3481,
+    2280, 3390, 2281, 3804, 5104, 2191, 3391, 2192, 3484, 2193, 3914, 1279, 4142, 2194,
+    4334, 2195, 4565, 2196, 632, 3125, 1280, 2197, 3125, 2198, 2199, 3125, 2200, 2201,
+    3125, 2202, 2203, 3125, 1281, 2204, 3125, 2205, 2206, 3125, 2207, 2208, 3125, 2209,
+    2210, 618, 6103, 3174, 2278, 3175, 2279, 3236, 2280, 3285, 2281, 3525, 4640, 2191,
+    3318, 2192, 3357, 2193, 3495, 1279, 3539, 2194, 3683, 2195, 3748, 2196, 6484, 1280,
+    6708, 2198, 6843, 2200, 6922, 2202, 6973, 1281, 7006, 2205, 7029, 2207, 7053, 2209,
+    6850, 2282, 3370, 2283, 3485, 2284, 3394, 2285, 3806, 5106, 2224, 3395, 2225, 3488,
+    2226, 3919, 1287, 4146, 2227, 4336, 2228, 4567, 2229, 682, 3126, 1288, 2230, 3126,
+    2231, 2232, 3126, 2233, 2234, 3126, 2235, 2236, 3126, 1289, 2237, 3126, 2238, 2239,
+    3126, 2240, 2241, 3126, 2242, 2243, 3470, 7135, 4115, 3245, 6282, 2286, 6652, 4551,
+    6549, 605, 2278, 3368, 2279, 3481, 2280, 3390, 2281, 3804, 1277, 6815, 632, 3144,
+    768, 2197, 3144, 2259, 2199, 3144, 2260, 2201, 3144, 2261, 2203, 3144, 769, 2204,
+    3144, 2262, 2206, 3144, 2263, 2208, 3144, 2264, 2210, 766, 6103, 3174, 2278, 3175,
+    2279, 3236, 2280, 3285, 2281, 4488, 4798, 6887, 6484, 768, 6708, 2259, 6843, 2260,
+    6922, 2261, 6973, 769, 7006, 2262, 7029, 2263, 7053, 2264, 6850, 2282, 3370, 2283,
+    3485, 2284, 3394, 2285, 3806, 1285, 6816, 682, 3145, 777, 2230, 3145, 2271, 2232,
+    3145, 2272, 2234, 3145, 2273, 2236, 3145, 778, 2237, 3145, 2274, 2239, 3145, 2275,
+    2241, 3145, 2276, 2243, 3526, 7135, 4115, 3244, 6170, 2288, 6776, 4630, 2189, 3389,
+    609, 3482, 2295, 3913, 611, 4184, 2297, 4353, 613, 4572, 2300, 4738, 810, 4792,
+    2303, 4817, 2305, 4833, 2307, 4844, 811, 4852, 2310, 4857, 2312, 4865, 2314, 4534,
+    6611, 2318, 3391, 2319, 3484, 2320, 3775, 3703, 3528, 2189, 3236, 609, 3285, 2295,
+    3423, 611, 3789, 2297, 3816, 613, 4124, 2300, 4323, 810, 4558, 2303, 4701, 2305,
+    4768, 2307, 4804, 811, 4824, 2310, 4839, 2312, 4849, 2314, 6319, 2318, 3318, 2319,
+    3357, 2320, 6720, 3469, 2222, 3393, 659, 3486, 2334, 3918, 661, 4185, 2336, 4355,
+    663, 4574, 2339, 4740, 2341, 4794, 2343, 4819, 2345, 4835, 2347, 4846, 2349, 4854,
+    2351, 4859, 2353, 4867, 2355, 4536, 6612, 2359, 3395, 2360, 3488, 2361, 4489, 6774,
+    4115, 3293, 6170, 2362, 6776, 4630, 2189, 3389, 609, 3482, 2295, 3913, 611, 4184,
+    2297, 4353, 613, 4572, 2300, 4738, 810, 4792, 2303, 4817, 2305, 4833, 2307, 4844,
+    811, 4852, 2310, 4857, 2312, 4865, 2314, 4534, 2316, 3529, 2254, 3483, 767, 3392,
+    2257, 3805, 3703, 3528, 2189, 3236, 609, 3285, 2295, 3423, 611, 3789, 2297, 3816,
+    613, 4124, 2300, 4323, 810, 4558, 2303, 4701, 2305, 4768, 2307, 4804, 811, 4824,
+    2310, 4839, 2312, 4849, 2314, 4648, 2254, 3318, 767, 3357, 2257, 6720, 3469, 2222,
+    3393, 659, 3486, 2334, 3918, 661, 4185, 2336, 4355, 663, 4574, 2339, 4740, 2341,
+    4794, 2343, 4819, 2345, 4835, 2347, 4846, 2349, 4854, 2351, 4859, 2353, 4867, 2355,
+    4536, 2357, 3522, 2266, 3487, 776, 3396, 2269, 4632, 6774, 4115, 3294, 6170, 2363,
+    6776, 4979, 3368, 2364, 3481, 2365, 3390, 2366, 4140, 871, 4060, 2367, 4571, 2368,
+    4354, 2369, 4791, 872, 4739, 2370, 4832, 2371, 4818, 2372, 4851, 873, 4845, 2373,
+    4864, 2374, 4858, 2375, 4647, 6611, 2318, 3391, 2319, 3484, 2320, 3775, 3703, 3174,
+    869, 3175, 2364, 3236, 2365, 3285, 2366, 3423, 871, 3789, 2367, 3816, 2368, 4124,
+    2369, 4323, 872, 4558, 2370, 4701, 2371, 4768, 2372, 4804, 873, 4824, 2373, 4839,
+    2374, 4849, 2375, 6319, 2318, 3318, 2319, 3357, 2320, 6720, 2376, 3370, 2377, 3485,
+    2378, 3394, 2379, 4144, 2380, 4061, 2381, 4573, 2382, 4356, 2383, 4793, 2384, 4741,
+    2385, 4834, 2386, 4820, 2387, 4853, 2388, 4847, 2389, 4866, 2390, 4860, 2391, 4649,
+    6612, 2359, 3395, 2360, 3488, 2361, 4489, 6774, 4115, 3245, 6170, 2392, 6776, 4979,
+    3368, 2364, 3481, 2365, 3390, 2366, 4140, 871, 4060, 2367, 4571, 2368, 4354, 2369,
+    4791, 872, 4739, 2370, 4832, 2371, 4818, 2372, 4851, 873, 4845, 2373, 4864, 2374,
+    4858, 2375, 4647, 2316, 3529, 2254, 3483, 767, 3392, 2257, 3805, 3703, 3174, 869,
+    3175, 2364, 3236, 2365, 3285, 2366, 3423, 871, 3789, 2367, 3816, 2368, 4124, 2369,
+    4323, 872, 4558, 2370, 4701, 2371, 4768, 2372, 4804, 873, 4824, 2373, 4839, 2374,
+    4849, 2375, 4648, 2254, 3318, 767, 3357, 2257, 6720, 2376, 3370, 2377, 3485, 2378,
+    3394, 2379, 4144, 2380, 4061, 2381, 4573, 2382, 4356, 2383, 4793, 2384, 4741, 2385,
+    4834, 2386, 4820, 2387, 4853, 2388, 4847, 2389, 4866, 2390, 4860, 2391, 4649, 2357,
+    3522, 2266, 3487, 776, 3396, 2269, 4632, 6774, 4837, 4869, 4023, 2393, 5538, 2051,
+    5110, 6781, 5547, 6759, 4495, 2396, 5864, 2051, 4507, 6250, 6108, 3434, 4837, 3786,
+    5057, 2397, 5538, 2071, 5670, 6781, 5547, 6759, 4636, 2398, 5864, 2071, 4641, 6250,
+    6407, 3434, 6469, 4821, 6829, 2399, 5864, 2071, 4641, 6250, 6407, 3629, 6469, 4821,
+    6692, 2400, 5864, 2051, 4507, 6250, 6108, 3629, 4837, 4548, 5057, 2401, 5538, 2071,
+    5670, 6781, 5883, 4837, 6691, 4023, 2402, 5538, 2051, 5110, 6781, 5883, 3651, 6826,
+    2403, 3827, 4546, 5120, 2404, 1468, 2172, 5836, 3651, 6961, 2405, 3827, 4546, 5672,
+    2171, 1468, 2172, 5836, 3651, 6909, 2406, 3827, 4659, 5120, 2404, 1468, 2176, 5836,
+    3651, 6689, 2407, 3827, 4659, 5672, 2171, 1468, 2176, 5836, 3793, 6907, 2408, 3827,
+    4756, 5889, 5694, 2166, 5845, 2166, 5534, 3793, 6690, 2409, 3827, 4756, 6249, 5695,
+    2172, 5886, 3793, 6828, 2410, 3827, 4745, 5889, 5694, 2174, 5845, 2174, 5534, 3793,
+    6960, 2411, 3827, 4745, 6249, 5695, 2176, 5886, 7071, 3244, 6717, 2420, 7008, 4224,
+    5268, 4953, 5269, 5270, 3730, 4524, 2438, 2439, 6822, 5472, 6904, 5794, 6932, 3593,
+    6793, 7071, 3293, 6717, 2513, 7008, 4107, 2514, 2515, 5887, 2516, 2517, 2518, 2519,
+    2520, 2521, 2522, 2523, 2524, 2525, 2526, 2527, 2528, 2529, 2530, 2531, 2532, 2533,
+    2534, 2535, 2536, 2537, 2538, 2539, 2540, 2541, 2542, 2543, 2544, 2545, 2546, 2547,
+    542, 6795, 5269, 5270, 3730, 4524, 2438, 2439, 6822, 5472, 6904, 5794, 6932, 3593,
+    6793, 7071, 3294, 6717, 2548, 7008, 4224, 5268, 4953, 5269, 5708, 4525, 2550, 2551,
+    6822, 5804, 6904, 5482, 6932, 3697, 6793, 7071, 3245, 6717, 2552, 7008, 4107, 2514,
+    2515, 5887, 2516, 2517, 2518, 2519, 2520, 2521, 2522, 2523, 2524, 2525, 2526, 2527,
+    2528, 2529, 2530, 2531, 2532, 2533, 2534, 2535, 2536, 2537, 2538, 2539, 2540, 2541,
+    2542, 2543, 2544, 2545, 2546, 2547, 542, 6795, 5269, 5708, 4525, 2550, 2551, 6822,
+    5804, 6904, 5482, 6932, 3697, 6793, 5871, 6685, 2555, 7033, 74, 2565, 5268, 2566,
+    394, 2567, 2568, 3585, 5598, 5270, 5489, 6851, 432, 4929, 3163, 5475, 3163, 6930,
+    4963, 3796, 5447, 3796, 3163, 6981, 4963, 3794, 5447, 3794, 3163, 6805, 5871, 6905,
+    2616, 7033, 495, 2617, 2515, 2618, 2619, 2620, 2621, 3733, 2622, 2623, 2624, 2625,
+    2626, 2627, 2628, 2629, 2630, 2631, 2632, 2633, 2634, 2635, 2636, 2637, 2638, 96,
+    2639, 3734, 3279, 5598, 5270, 5489, 6851, 432, 4929, 3163, 5475, 3163, 6930, 4963,
+    3796, 5447, 3796, 3163, 6981, 4963, 3794, 5447, 3794, 3163, 6805, 5871, 6958, 2640,
+    7033, 74, 2565, 5268, 2566, 394, 2567, 2568, 3585, 5598, 5708, 4113, 6851, 566,
+    4929, 3197, 5475, 3197, 6930, 5605, 3796, 5758, 3796, 3197, 6981, 5605, 3794, 5758,
+    3794, 3197, 6805, 5871, 6824, 2641, 7033, 495, 2617, 2515, 2618, 2619, 2620, 2621,
+    3733, 2622, 2623, 2624, 2625, 2626, 2627, 2628, 2629, 2630, 2631, 2632, 2633, 2634,
+    2635, 2636, 2637, 2638, 96, 2639, 3734, 3279, 5598, 5708, 4113, 6851, 566, 4929,
+    3197, 5475, 3197, 6930, 5605, 3796, 5758, 3796, 3197, 6981, 5605, 3794, 5758, 3794,
+    3197, 6805, 6243, 4544, 2642, 7055, 2645, 4446, 2646, 2647, 2648, 2649, 4750, 6929,
+    2651, 6744, 2657, 6003, 6863, 1794, 6993, 6243, 4658, 2718, 7055, 2719, 3801, 4668,
+    6929, 2651, 6744, 2657, 6003, 6863, 1794, 6993, 6243, 4544, 2642, 7055, 2645, 4446,
+    2646, 2647, 2648, 2649, 4750, 6929, 2720, 6744, 2721, 6026, 6863, 1934, 6993, 6243,
+    4658, 2718, 7055, 2719, 3801, 4668, 6929, 2720, 6744, 2721, 6026, 6863, 1934, 6993,
+    4238, 6688, 2724, 7168, 4757, 4688, 5471, 3740, 6069, 5342, 6220, 5342, 5485, 4238,
+    6908, 2763, 7168, 4757, 4689, 5471, 3298, 6070, 5345, 6680, 4238, 6962, 2776, 7168,
+    4744, 4688, 5471, 3740, 6069, 5723, 6220, 5723, 5485, 4238, 6827, 2778, 7168, 4744,
+    4689, 5471, 3298, 6070, 5724, 6680, 5457, 6826, 2780, 4186, 4546, 1465, 5350, 2782,
+    2783, 5345, 6641, 5457, 6961, 2785, 4186, 4546, 1470, 5350, 2764, 2783, 5345, 6641,
+    5457, 6909, 2786, 4186, 4659, 1465, 5350, 2782, 2783, 5724, 6641, 5457, 6689, 2787,
+    4186, 4659, 1470, 5350, 2764, 2783, 5724, 6641, 6825, 6073, 2790, 6421, 4549, 6207,
+    6934, 6611, 2803, 3391, 2318, 3484, 2804, 3914, 2319, 4142, 2805, 4334, 2320, 4565,
+    2806, 4487, 6949, 6319, 2803, 3318, 2318, 3357, 2804, 3495, 2319, 3539, 2805, 3683,
+    2320, 3748, 2806, 3604, 6951, 6612, 2813, 3395, 2359, 3488, 2814, 3919, 2360, 4146,
+    2815, 4336, 2361, 4567, 2816, 4633, 7187, 6959, 6073, 2862, 6421, 4662, 6207, 6934,
+    2316, 6815, 4631, 6949, 5551, 6887, 3604, 6951, 2357, 6816, 4490, 7187, 6906, 6073,
+    2863, 6421, 4664, 6207, 6955, 6611, 2803, 3391, 2318, 3484, 2804, 3914, 2319, 4142,
+    2805, 4334, 2320, 4565, 2806, 4487, 6995, 6319, 2803, 3318, 2318, 3357, 2804, 3495,
+    2319, 3539, 2805, 3683, 2320, 3748, 2806, 4545, 6948, 6612, 2813, 3395, 2359, 3488,
+    2814, 3919, 2360, 4146, 2815, 4336, 2361, 4567, 2816, 4633, 7187, 6687, 6073, 2888,
+    6421, 4551, 6207, 6955, 2316, 6815, 4631, 6995, 5551, 6887, 4545, 6948, 2357, 6816,
+    4490, 7187, 6825, 6461, 2894, 6794, 592, 3523, 6663, 4637, 2911, 3389, 1076, 3482,
+    2912, 3913, 1077, 4184, 2913, 4353, 1078, 4572, 2914, 2301, 3386, 2915, 4737, 1279,
+    620, 618, 6236, 4651, 2911, 3236, 1076, 3285, 2912, 3423, 1077, 3789, 2913, 3816,
+    1078, 4124, 2914, 5262, 5550, 4992, 4500, 2918, 3393, 1090, 3486, 2919, 3918, 1091,
+    4185, 2920, 4355, 1092, 4574, 2921, 2340, 3342, 2922, 4629, 1287, 670, 668, 7188,
+    6959, 6461, 2971, 6794, 592, 3553, 6663, 4637, 2911, 3389, 1076, 3482, 2912, 3913,
+    1077, 4184, 2913, 4353, 1078, 4572, 2914, 2301, 3386, 2915, 605, 4638, 2972, 620,
+    766, 6236, 4651, 2911, 3236, 1076, 3285, 2912, 3423, 1077, 3789, 2913, 3816, 1078,
+    4124, 2914, 5262, 4501, 2972, 4992, 4500, 2918, 3393, 1090, 3486, 2919, 3918, 1091,
+    4185, 2920, 4355, 1092, 4574, 2921, 2340, 3342, 2922, 74, 4502, 2973, 670, 775,
+    7188, 6906, 6461, 2974, 6794, 784, 3523, 6663, 4503, 2975, 3481, 1257, 3390, 2976,
+    4140, 1258, 4060, 2977, 4571, 1259, 4354, 2978, 2301, 3480, 2915, 4737, 1279, 620,
+    618, 6236, 4742, 2975, 3236, 1257, 3285, 2976, 3423, 1258, 3789, 2977, 3816, 1259,
+    4124, 2978, 5262, 5550, 4992, 4504, 2979, 3485, 1261, 3394, 2980, 4144, 1262, 4061,
+    2981, 4573, 1263, 4356, 2982, 2340, 3372, 2922, 4629, 1287, 670, 668, 7188, 6687,
+    6461, 2983, 6794, 784, 3553, 6663, 4503, 2975, 3481, 1257, 3390, 2976, 4140, 1258,
+    4060, 2977, 4571, 1259, 4354, 2978, 2301, 3480, 2915, 605, 4638, 2972, 620, 766,
+    6236, 4742, 2975, 3236, 1257, 3285, 2976, 3423, 1258, 3789, 2977, 3816, 1259, 4124,
+    2978, 5262, 4501, 2972, 4992, 4504, 2979, 3485, 1261, 3394, 2980, 4144, 1262, 4061,
+    2981, 4573, 1263, 4356, 2982, 2340, 3372, 2922, 74, 4502, 2973, 670, 775, 7188,
+    6825, 6615, 2986, 6468, 4549, 6460, 6934, 2993, 605, 2994, 3339, 2995, 3391, 2996,
+    3484, 2997, 3775, 6949, 4535, 2994, 3207, 2995, 3318, 2996, 3357, 2997, 4993, 6951,
+    2998, 74, 2999, 3343, 3000, 3395, 3001, 3488, 3002, 4489, 7037, 6959, 6615, 3025,
+    6468, 4662, 6460, 6934, 2993, 4755, 3805, 6949, 5551, 4993, 6951, 2998, 4796, 4632,
+    7037, 6906, 6615, 3026, 6468, 4664, 6460, 6955, 2993, 605, 2994, 3339, 2995, 3391,
+    2996, 3484, 2997, 3775, 6995, 4535, 2994, 3207, 2995, 3318, 2996, 3357, 2997, 4993,
+    3946, 6948, 2998, 74, 2999, 3343, 3000, 3395, 3001, 3488, 3002, 4489, 7037, 6687,
+    6615, 3027, 6468, 4551, 6460, 6955, 2993, 4755, 3805, 6995, 5551, 4993, 3946, 6948,
+    2998, 4796, 4632, 7037, 6550, 4869, 5421, 3033, 6315, 3038, 1343, 6866, 3434, 7149,
+    3807, 4495, 3063, 5865, 3038, 4507, 6464, 3973, 6758, 4537, 6664, 3434, 6550, 6686,
+    5421, 3088, 6315, 3089, 1391, 6866, 3434, 7149, 3807, 4636, 3090, 5865, 3089, 4641,
+    6464, 4294, 6758, 3091, 1374, 6664, 3434, 7149, 6829, 3092, 5865, 3089, 4641, 6464,
+    4294, 6758, 3091, 1374, 6664, 3629, 7149, 6692, 3093, 5865, 3038, 4507, 6464, 3973,
+    6758, 4537, 6664, 3629, 6550, 4548, 1014, 5421, 3094, 6315, 3089, 1391, 6866, 3629,
+    6550, 6691, 5421, 3095, 6315, 3038, 1343, 6866, 3629, 4238, 6907, 3096, 4186, 4756,
+    4693, 3521, 4538, 6069, 5342, 6220, 5342, 5485, 4238, 6690, 3097, 4186, 4756, 4691,
+    3521, 3398, 6070, 5345, 6680, 4238, 6828, 3098, 4186, 4745, 4693, 3521, 4538, 6069,
+    5723, 6220, 5723, 5485, 4238, 6960, 3099, 4186, 4745, 4691, 3521, 3398, 6070, 5724,
+    6680,
 };
 
 static const struct kiln_program programs[] = {
-    { UINT64_C(0xc1cc777b3c72cb21), 0, 0, 15, 7184, 0, NULL },
-    { UINT64_C(0x9fdeea6df371c0ea), 0, 15, 13, 8248, 0, NULL },
-    { UINT64_C(0xaedc857640e700be), 0, 28, 19, 7238, 0, NULL },
-    { UINT64_C(0xaa0a6ac285ca46c1), 0, 47, 17, 8302, 0, NULL },
-    { UINT64_C(0xf21b6067ce3044e1), 0, 64, 7, 10832, 0, NULL },
-    { UINT64_C(0xed14dc9eaef9716c), 0, 71, 7, 13153, 0, NULL },
-    { UINT64_C(0x45fdf04b2f136733), 0, 78, 7, 10935, 0, NULL },
-    { UINT64_C(0xf4d81c9e15dc4a62), 0, 85, 7, 13256, 0, NULL },
-    { UINT64_C(0xc9c0456e9cbd2d6a), 0, 92, 7, 7196, 0, NULL },
-    { UINT64_C(0x1ff82a6d26451561), 0, 99, 5, 8211, 0, NULL },
-    { UINT64_C(0x88cd38be5a84a05c), 0, 104, 7, 7299, 0, NULL },
-    { UINT64_C(0x58ee3bfec5965f9b), 0, 111, 5, 8314, 0, NULL },
-    { UINT64_C(0x7df09941c4913c09), 0, 116, 18, 10431, 0, NULL },
-    { UINT64_C(0xfdf156b8065fa162), 0, 134, 19, 13875, 0, NULL },
-    { UINT64_C(0xa29c0da74740c0dd), 0, 153, 19, 10428, 0, NULL },
-    { UINT64_C(0xcd9205abc4408628), 0, 172, 20, 13872, 0, NULL },
-    { UINT64_C(0xf0f45ef2350146bb), 0, 192, 13, 15526, 0, NULL },
-    { UINT64_C(0x755f58c0128518b1), 0, 205, 13, 15520, 0, NULL },
-    { UINT64_C(0x3e150537042b4d76), 0, 218, 13, 15532, 0, NULL },
-    { UINT64_C(0x126d88a2091bb014), 0, 231, 13, 15526, 0, NULL },
-    { UINT64_C(0x173d4042722b8385), 0, 244, 24, 10964, 0, NULL },
-    { UINT64_C(0xd493c04f11d5409f), 0, 268, 24, 10964, 0, NULL },
-    { UINT64_C(0xc8afedc7ece844bf), 0, 292, 23, 10964, 0, NULL },
-    { UINT64_C(0xddae3e0a6bc0f775), 0, 315, 23, 10964, 0, NULL },
-    { UINT64_C(0xbdb8edd749506d81), 0, 338, 53, 6663, 0, NULL },
-    { UINT64_C(0x16c0db4a30468886), 0, 391, 61, 6975, 0, NULL },
-    { UINT64_C(0x2fc2ad9a9b4e06c3), 0, 452, 53, 6641, 0, NULL },
-    { UINT64_C(0xce270bdeda036c1b), 0, 505, 68, 7447, 0, NULL },
-    { UINT64_C(0xd8daa5c4c69b5176), 0, 573, 13, 25409, 0, NULL },
-    { UINT64_C(0x3144f93c3d85244c), 0, 586, 13, 25361, 0, NULL },
-    { UINT64_C(0x57d544f145a6b280), 0, 599, 13, 25457, 0, NULL },
-    { UINT64_C(0xb34f4494b430e532), 0, 612, 13, 25409, 0, NULL },
-    { UINT64_C(0xbdf85c5f88df057d), 0, 625, 40, 9987, 0, NULL },
-    { UINT64_C(0x58e881f5099cda47), 0, 665, 28, 9981, 0, NULL },
-    { UINT64_C(0x99822a31cc437ab6), 0, 693, 47, 9993, 0, NULL },
-    { UINT64_C(0xb5d69906deb86c00), 0, 740, 35, 9987, 0, NULL },
-    { UINT64_C(0x8a28798241386202), 0, 775, 9, 4536, 0, NULL },
-    { UINT64_C(0x790280ba2db5ded9), 0, 784, 9, 4704, 0, NULL },
-    { UINT64_C(0xa386a7457e0ea68d), 0, 793, 9, 4532, 0, NULL },
-    { UINT64_C(0x3f32488b44d7cadf), 0, 802, 9, 4876, 0, NULL },
-    { UINT64_C(0x084777169a4f2a0e), 0, 811, 10, 4868, 0, NULL },
-    { UINT64_C(0x3b71386d55b2b394), 0, 821, 10, 4696, 0, NULL },
-    { UINT64_C(0xbfaa67057f4160f2), 0, 831, 9, 4524, 0, NULL },
-    { UINT64_C(0x7ce1ec0aa59ceded), 0, 840, 9, 4528, 0, NULL },
-    { UINT64_C(0x9dc5d14ef9aec8ff), 0, 849, 11, 5488, 0, NULL },
-    { UINT64_C(0xd5418aa1b6f68be0), 0, 860, 9, 4726, 0, NULL },
-    { UINT64_C(0x733275b209a3e0ef), 0, 869, 11, 5476, 0, NULL },
-    { UINT64_C(0x93e1ab9a69f68631), 0, 880, 9, 4708, 0, NULL },
-    { UINT64_C(0x4660e932f551e3e5), 0, 889, 10, 1924, 0, NULL },
-    { UINT64_C(0x54330e69dced6b7f), 0, 899, 10, 1924, 0, NULL },
-    { UINT64_C(0xd87a22227c4e9577), 0, 909, 10, 1924, 0, NULL },
-    { UINT64_C(0x9a60048e81f0bcd5), 0, 919, 10, 1924, 0, NULL },
-    { UINT64_C(0xb8c9e59985deed9c), 0, 929, 11, 5510, 0, NULL },
-    { UINT64_C(0xe30326c0ad6de137), 0, 940, 9, 4748, 0, NULL },
-    { UINT64_C(0x1fbd7553d431a300), 0, 949, 11, 5498, 0, NULL },
-    { UINT64_C(0x927b04a395a66e1e), 0, 960, 9, 4730, 0, NULL },
-    { UINT64_C(0x8d4a71b74ba16b8d), 0, 969, 23, 13078, 0, NULL },
-    { UINT64_C(0xb9a88393d3b41bba), 0, 992, 145, 21431, 0, NULL },
-    { UINT64_C(0x2006e3685a356e14), 0, 1137, 23, 13080, 0, NULL },
-    { UINT64_C(0x45a43a929f58534b), 0, 1160, 145, 21433, 0, NULL },
-    { UINT64_C(0x40560a87bb8f4c0f), 0, 1305, 27, 17226, 0, NULL },
-    { UINT64_C(0x772c5f8059f682b6), 0, 1332, 54, 21002, 0, NULL },
-    { UINT64_C(0xa8dade3e24e09699), 0, 1386, 27, 17189, 0, NULL },
-    { UINT64_C(0x85cbb6c421329d02), 0, 1413, 54, 20965, 0, NULL },
-    { UINT64_C(0x771913777ae4814a), 0, 1467, 12, 10795, 0, NULL },
-    { UINT64_C(0x85b93b5c912933d7), 0, 1479, 12, 13116, 0, NULL },
-    { UINT64_C(0x6d9ec68600716ef6), 0, 1491, 12, 10898, 0, NULL },
-    { UINT64_C(0xa212b7fca1ca7e5b), 0, 1503, 12, 13219, 0, NULL },
-    { UINT64_C(0x7a3c156f145bb439), 0, 1515, 7, 16675, 0, NULL },
-    { UINT64_C(0x56bf94d71813de1b), 0, 1522, 7, 20117, 0, NULL },
-    { UINT64_C(0x7be6570cfa769c08), 0, 1529, 7, 16695, 0, NULL },
-    { UINT64_C(0x9f0773da5f99433e), 0, 1536, 7, 20137, 0, NULL },
-    { UINT64_C(0xaa0ceed3f0978ff1), 0, 1543, 7, 16675, 0, NULL },
-    { UINT64_C(0x4afefb82cee79caf), 0, 1550, 7, 20117, 0, NULL },
-    { UINT64_C(0x1471ced38afbf70c), 0, 1557, 7, 16695, 0, NULL },
-    { UINT64_C(0xe21d3d108d87ca66), 0, 1564, 7, 20137, 0, NULL },
-    { UINT64_C(0xf43e86d72d06562a), 0, 1571, 13, 15497, 0, NULL },
-    { UINT64_C(0x3cbb78c554602974), 0, 1584, 13, 15491, 0, NULL },
-    { UINT64_C(0xb9e029be0fe6901f), 0, 1597, 13, 15503, 0, NULL },
-    { UINT64_C(0x924c58ae03a90609), 0, 1610, 13, 15497, 0, NULL },
-    { UINT64_C(0x079d4e13d1593a7c), 0, 1623, 32, 4437, 0, NULL },
-    { UINT64_C(0xdcd4f3f4e1445cdd), 0, 1655, 32, 4611, 0, NULL },
-    { UINT64_C(0x1a864eaf9e53ea71), 0, 1687, 32, 4433, 0, NULL },
-    { UINT64_C(0x34ba1dc462eedc3d), 0, 1719, 32, 4783, 0, NULL },
-    { UINT64_C(0x9bca59a09a587945), 0, 1751, 13, 24031, 0, NULL },
-    { UINT64_C(0x3da43ba408b74727), 0, 1764, 13, 23983, 0, NULL },
-    { UINT64_C(0x1d64a1b5b5a4c5ab), 0, 1777, 13, 24079, 0, NULL },
-    { UINT64_C(0x4d0dfe1734bbc471), 0, 1790, 13, 24031, 0, NULL },
-    { UINT64_C(0x3b3e0321ec58242a), 0, 1803, 11, 5466, 0, NULL },
-    { UINT64_C(0xb4dcb0bcc3ef8db3), 0, 1814, 9, 4702, 0, NULL },
-    { UINT64_C(0x5c2530190d2d8676), 0, 1823, 11, 5454, 0, NULL },
-    { UINT64_C(0x8623aed7b9152616), 0, 1834, 9, 4684, 0, NULL },
-    { UINT64_C(0xa699de544fdcf4b9), 0, 1843, 127, 19073, 0, NULL },
-    { UINT64_C(0x19e0e53d83ccbbab), 0, 1970, 90, 19067, 0, NULL },
-    { UINT64_C(0x03b832a2d628c752), 0, 2060, 146, 19055, 0, NULL },
-    { UINT64_C(0xf04cbe0b7ec5e52c), 0, 2206, 109, 19049, 0, NULL },
-    { UINT64_C(0xe294a083920619a3), 0, 2315, 120, 20581, 0, NULL },
-    { UINT64_C(0x80d4abd0d70899f9), 0, 2435, 122, 20581, 0, NULL },
-    { UINT64_C(0xd93eb3f1f1f2d155), 0, 2557, 124, 20581, 0, NULL },
-    { UINT64_C(0x15aa9d6c9d1ec0bf), 0, 2681, 126, 20581, 0, NULL },
-    { UINT64_C(0xccd329205edf48ad), 0, 2807, 9, 4455, 0, NULL },
-    { UINT64_C(0xce91e1d07723912f), 0, 2816, 9, 4624, 0, NULL },
-    { UINT64_C(0x5cf08c4507d83dfe), 0, 2825, 9, 4451, 0, NULL },
-    { UINT64_C(0x252a8eb0875427a3), 0, 2834, 9, 4796, 0, NULL },
-    { UINT64_C(0x51b2d47ea655fbbc), 0, 2843, 10, 4788, 0, NULL },
-    { UINT64_C(0xecca85969a0724c4), 0, 2853, 10, 4616, 0, NULL },
-    { UINT64_C(0x06f93970abc50e25), 0, 2863, 9, 4443, 0, NULL },
-    { UINT64_C(0x9c505892f8328a4a), 0, 2872, 9, 4447, 0, NULL },
-    { UINT64_C(0x0638a64fe997f00b), 0, 2881, 10, 1905, 0, NULL },
-    { UINT64_C(0x1a70a4d475d76af5), 0, 2891, 10, 1905, 0, NULL },
-    { UINT64_C(0xb250f0785381bbc9), 0, 2901, 10, 1905, 0, NULL },
-    { UINT64_C(0xe7505e3cbbd314a7), 0, 2911, 10, 1905, 0, NULL },
-    { UINT64_C(0x3e8f3feb728f0117), 0, 2921, 11, 5488, 0, NULL },
-    { UINT64_C(0x859d01ec8f8e8492), 0, 2932, 9, 4724, 0, NULL },
-    { UINT64_C(0x8a034f8b9b8b31df), 0, 2941, 11, 5476, 0, NULL },
-    { UINT64_C(0x2f5ff1894390eb23), 0, 2952, 9, 4706, 0, NULL },
-    { UINT64_C(0x6b376a7875f1e21e), 0, 2961, 21, 14461, 0, NULL },
-    { UINT64_C(0x2c5642ecf9e5ab8d), 0, 2982, 56, 17961, 0, NULL },
-    { UINT64_C(0xbe48443779a6882c), 0, 3038, 20, 14434, 0, NULL },
-    { UINT64_C(0x9b1bf32b7c8b002d), 0, 3058, 55, 17934, 0, NULL },
-    { UINT64_C(0x369177ba8c8dfcf0), 0, 3113, 34, 15122, 0, NULL },
-    { UINT64_C(0x1bb3810d79e3bba4), 0, 3147, 55, 16562, 0, NULL },
-    { UINT64_C(0x2edc4b091a1adf44), 0, 3202, 34, 15149, 0, NULL },
-    { UINT64_C(0xb590c7bfc2b1bbf4), 0, 3236, 55, 16589, 0, NULL },
-    { UINT64_C(0xeb5dbe0dec491b1f), 0, 3291, 19, 9895, 0, NULL },
-    { UINT64_C(0x533cb593a315a970), 0, 3310, 15, 10809, 0, NULL },
-    { UINT64_C(0xd4f05cd06261a262), 0, 3325, 19, 9888, 0, NULL },
-    { UINT64_C(0xf14627700060862b), 0, 3344, 15, 10802, 0, NULL },
-    { UINT64_C(0xfea45913dab30e89), 0, 3359, 13, 6652, 0, NULL },
-    { UINT64_C(0xb4c8f32bd9cd3bb4), 0, 3372, 11, 5754, 0, NULL },
-    { UINT64_C(0x8cce2708ec741c23), 0, 3383, 13, 6640, 0, NULL },
-    { UINT64_C(0x3d399c5885416c19), 0, 3396, 11, 5736, 0, NULL },
-    { UINT64_C(0x3e91bd594be369c0), 0, 3407, 11, 1969, 0, NULL },
-    { UINT64_C(0x2c2e48f261b50fb2), 0, 3418, 11, 1969, 0, NULL },
-    { UINT64_C(0xdd678862d85ea82a), 0, 3429, 11, 1969, 0, NULL },
-    { UINT64_C(0x4762df44b5eb14d8), 0, 3440, 11, 1969, 0, NULL },
-    { UINT64_C(0x768e3233911c479d), 0, 3451, 56, 22046, 0, NULL },
-    { UINT64_C(0x73c0578bd3a527f3), 0, 3507, 19, 22040, 0, NULL },
-    { UINT64_C(0x11a550614fa4b424), 0, 3526, 56, 22052, 0, NULL },
-    { UINT64_C(0xeae89161aa0b12b2), 0, 3582, 19, 22046, 0, NULL },
-    { UINT64_C(0xffffbcfe329e8820), 0, 3601, 68, 15873, 0, NULL },
-    { UINT64_C(0x32466c3780ab4746), 0, 3669, 71, 15855, 0, NULL },
-    { UINT64_C(0xe32169b41e9ba59d), 0, 3740, 68, 15975, 0, NULL },
-    { UINT64_C(0xbcd40f481f3af03b), 0, 3808, 71, 15957, 0, NULL },
-    { UINT64_C(0xdf12503f4dd24370), 0, 3879, 39, 18992, 0, NULL },
-    { UINT64_C(0xb068533e5bd34a4a), 0, 3918, 18, 19010, 0, NULL },
-    { UINT64_C(0xa04b0320733b03c9), 0, 3936, 40, 18998, 0, NULL },
-    { UINT64_C(0x041d496364cb9f73), 0, 3976, 19, 19016, 0, NULL },
-    { UINT64_C(0x329671bca912b8d3), 0, 3995, 9, 4477, 0, NULL },
-    { UINT64_C(0xcb506eb15e06b168), 0, 4004, 13, 4705, 0, NULL },
-    { UINT64_C(0x46a22ba06e0fc3c6), 0, 4017, 9, 4473, 0, NULL },
-    { UINT64_C(0x024107b5484b5c18), 0, 4026, 14, 4820, 0, NULL },
-    { UINT64_C(0xc5d3944e1d60d4c1), 0, 4040, 13, 4812, 0, NULL },
-    { UINT64_C(0x769a8ff9bfa9ff27), 0, 4053, 12, 4697, 0, NULL },
-    { UINT64_C(0x7199cc9fede59663), 0, 4065, 10, 4465, 0, NULL },
-    { UINT64_C(0x0ad0bb100fb21f52), 0, 4075, 9, 4469, 0, NULL },
-    { UINT64_C(0x7357a7d9b49a57bc), 0, 4084, 13, 6674, 0, NULL },
-    { UINT64_C(0xc43657a97096b421), 0, 4097, 11, 5776, 0, NULL },
-    { UINT64_C(0x72f68bea4b30bf82), 0, 4108, 13, 6662, 0, NULL },
-    { UINT64_C(0xc47ef19218dad848), 0, 4121, 11, 5758, 0, NULL },
+    { UINT64_C(0xe84cb560f1477e1e), 0, 0, 15, 7126, 0, NULL },
+    { UINT64_C(0xf9f696922a325d91), 0, 15, 13, 8190, 0, NULL },
+    { UINT64_C(0xd7481932d576ec2b), 0, 28, 19, 7180, 0, NULL },
+    { UINT64_C(0x7678b0941726c77c), 0, 47, 17, 8244, 0, NULL },
+    { UINT64_C(0x94b4cb69339f2846), 0, 64, 7, 10953, 0, NULL },
+    { UINT64_C(0x16e4b9e61e68a8c3), 0, 71, 7, 13274, 0, NULL },
+    { UINT64_C(0xe077e45ea1c861f4), 0, 78, 7, 11056, 0, NULL },
+    { UINT64_C(0xcfcabf58cededf6d), 0, 85, 7, 13377, 0, NULL },
+    { UINT64_C(0x2ba442224c405ec3), 0, 92, 7, 7154, 0, NULL },
+    { UINT64_C(0x79a250a30db3a632), 0, 99, 5, 8169, 0, NULL },
+    { UINT64_C(0x0609bdeb095222c9), 0, 104, 7, 7257, 0, NULL },
+    { UINT64_C(0xd1f1216a33dbe3a8), 0, 111, 5, 8272, 0, NULL },
+    { UINT64_C(0x431504111c50d9ca), 0, 116, 18, 10534, 0, NULL },
+    { UINT64_C(0x97e32d1ec41e81b7), 0, 134, 19, 13970, 0, NULL },
+    { UINT64_C(0x679efd296bba25b8), 0, 153, 19, 10531, 0, NULL },
+    { UINT64_C(0x04a2ae70b76349f3), 0, 172, 20, 13967, 0, NULL },
+    { UINT64_C(0xaea49dd6973d3c69), 0, 192, 13, 15418, 0, NULL },
+    { UINT64_C(0x71c9fa9dcd3b601b), 0, 205, 13, 15412, 0, NULL },
+    { UINT64_C(0x506a67e66123fe20), 0, 218, 13, 15424, 0, NULL },
+    { UINT64_C(0x76fe3954703a28f2), 0, 231, 13, 15418, 0, NULL },
+    { UINT64_C(0x6b147bbf3a1a97ae), 0, 244, 24, 10794, 0, NULL },
+    { UINT64_C(0x85dc125032d7e3b0), 0, 268, 24, 10794, 0, NULL },
+    { UINT64_C(0xa66f335617be9b78), 0, 292, 23, 10794, 0, NULL },
+    { UINT64_C(0xe43a6f9c1595eb56), 0, 315, 23, 10794, 0, NULL },
+    { UINT64_C(0x3098326fd78a8ba2), 0, 338, 53, 6677, 0, NULL },
+    { UINT64_C(0xf4f743ceec5f7b06), 0, 391, 62, 6873, 0, NULL },
+    { UINT64_C(0xdd907950cc91fbb4), 0, 453, 53, 6655, 0, NULL },
+    { UINT64_C(0x8287b5db51843223), 0, 506, 72, 7401, 0, NULL },
+    { UINT64_C(0x95c6827fadbb5e04), 0, 578, 13, 25131, 0, NULL },
+    { UINT64_C(0x4461ae1bd8229ed6), 0, 591, 13, 25083, 0, NULL },
+    { UINT64_C(0xed96f8970d2a2792), 0, 604, 13, 25179, 0, NULL },
+    { UINT64_C(0xbc776884a5082788), 0, 617, 13, 25131, 0, NULL },
+    { UINT64_C(0x840ae8e82012de10), 0, 630, 39, 9875, 0, NULL },
+    { UINT64_C(0x7f9440c08b8a7c1a), 0, 669, 27, 9869, 0, NULL },
+    { UINT64_C(0xde707959058f8183), 0, 696, 46, 9881, 0, NULL },
+    { UINT64_C(0x0db871ad9bf9f70d), 0, 742, 34, 9875, 0, NULL },
+    { UINT64_C(0x12c87adc7e50489a), 0, 776, 9, 4442, 0, NULL },
+    { UINT64_C(0xc038f384b61d25f4), 0, 785, 9, 4598, 0, NULL },
+    { UINT64_C(0x2d280d595005dfd1), 0, 794, 9, 4438, 0, NULL },
+    { UINT64_C(0x131d5046adb524fa), 0, 803, 9, 4784, 0, NULL },
+    { UINT64_C(0x4fcd324b23e3578e), 0, 812, 10, 4778, 0, NULL },
+    { UINT64_C(0xc2284e66ba5e237c), 0, 822, 10, 4592, 0, NULL },
+    { UINT64_C(0xb1bd15eb738d269b), 0, 832, 9, 4432, 0, NULL },
+    { UINT64_C(0x5cd1c51539d528a4), 0, 841, 9, 4436, 0, NULL },
+    { UINT64_C(0xb51f8c375b47a2a5), 0, 850, 11, 5386, 0, NULL },
+    { UINT64_C(0x6c7cd7afe8819f4d), 0, 861, 9, 4640, 0, NULL },
+    { UINT64_C(0x9eff90231c99c371), 0, 870, 11, 5374, 0, NULL },
+    { UINT64_C(0xb77b408775641248), 0, 881, 9, 4622, 0, NULL },
+    { UINT64_C(0x4f54e9daa50fb443), 0, 890, 10, 1882, 0, NULL },
+    { UINT64_C(0xc91865053906d855), 0, 900, 10, 1882, 0, NULL },
+    { UINT64_C(0x7acf4c5c1a2590dd), 0, 910, 10, 1882, 0, NULL },
+    { UINT64_C(0x1f08346f1b7ce67b), 0, 920, 10, 1882, 0, NULL },
+    { UINT64_C(0x765e3e9e11afe18a), 0, 930, 11, 5408, 0, NULL },
+    { UINT64_C(0x2951335e251eb366), 0, 941, 9, 4662, 0, NULL },
+    { UINT64_C(0x36f908c6d0563682), 0, 950, 11, 5396, 0, NULL },
+    { UINT64_C(0xdb49a2f53e04076b), 0, 961, 9, 4644, 0, NULL },
+    { UINT64_C(0xf81e902e654dd234), 0, 970, 23, 13421, 0, NULL },
+    { UINT64_C(0xdeff491bb2822e89), 0, 993, 144, 21766, 0, NULL },
+    { UINT64_C(0x6d8add995188d7d7), 0, 1137, 23, 13423, 0, NULL },
+    { UINT64_C(0xce6b2089fc6abe16), 0, 1160, 144, 21768, 0, NULL },
+    { UINT64_C(0xe5879c6067398970), 0, 1304, 27, 17115, 0, NULL },
+    { UINT64_C(0xb1e9e0d5b3e99637), 0, 1331, 54, 20891, 0, NULL },
+    { UINT64_C(0x869f1b4d07c09892), 0, 1385, 27, 17078, 0, NULL },
+    { UINT64_C(0xc0b7e90670285ea3), 0, 1412, 54, 20854, 0, NULL },
+    { UINT64_C(0xceeeba648ed06ba7), 0, 1466, 12, 10916, 0, NULL },
+    { UINT64_C(0x0e416ec64528d03a), 0, 1478, 12, 13237, 0, NULL },
+    { UINT64_C(0x39f75748f7606a93), 0, 1490, 12, 11019, 0, NULL },
+    { UINT64_C(0x1ba571aa533fde4e), 0, 1502, 12, 13340, 0, NULL },
+    { UINT64_C(0xf44ef767622a706a), 0, 1514, 7, 16778, 0, NULL },
+    { UINT64_C(0x5b93be4e30bc2c90), 0, 1521, 7, 20212, 0, NULL },
+    { UINT64_C(0xab4db0d3088f48d9), 0, 1528, 7, 16798, 0, NULL },
+    { UINT64_C(0x3544fe41fbd4d573), 0, 1535, 7, 20232, 0, NULL },
+    { UINT64_C(0xac7b78c9663fbe4e), 0, 1542, 7, 16778, 0, NULL },
+    { UINT64_C(0xc8ec7906d36ba230), 0, 1549, 7, 20212, 0, NULL },
+    { UINT64_C(0x69f79f4cf93703d9), 0, 1556, 7, 16798, 0, NULL },
+    { UINT64_C(0x2237d8f05b148367), 0, 1563, 7, 20232, 0, NULL },
+    { UINT64_C(0x6bdca46233cf74d6), 0, 1570, 13, 15389, 0, NULL },
+    { UINT64_C(0x145e82624ca5c694), 0, 1583, 13, 15383, 0, NULL },
+    { UINT64_C(0xd7779f91210c4793), 0, 1596, 13, 15395, 0, NULL },
+    { UINT64_C(0x5234e53896ed40c9), 0, 1609, 13, 15389, 0, NULL },
+    { UINT64_C(0x4bdc5e788846783b), 0, 1622, 32, 4347, 0, NULL },
+    { UINT64_C(0x561f714987e8a6dd), 0, 1654, 32, 4509, 0, NULL },
+    { UINT64_C(0x64d52dd2f86b0dc2), 0, 1686, 32, 4343, 0, NULL },
+    { UINT64_C(0xe11f3b2817ba41a5), 0, 1718, 32, 4695, 0, NULL },
+    { UINT64_C(0x290969a5985a0f2e), 0, 1750, 13, 23461, 0, NULL },
+    { UINT64_C(0xb0adeb156e356820), 0, 1763, 13, 23413, 0, NULL },
+    { UINT64_C(0xdb2a1eeda0eabaec), 0, 1776, 13, 23509, 0, NULL },
+    { UINT64_C(0xffd13d0c01d4a1b2), 0, 1789, 13, 23461, 0, NULL },
+    { UINT64_C(0xbc5ff53df78f837e), 0, 1802, 11, 5364, 0, NULL },
+    { UINT64_C(0x2bb966e670640cda), 0, 1813, 9, 4616, 0, NULL },
+    { UINT64_C(0x8aa30eadc35ec072), 0, 1822, 11, 5352, 0, NULL },
+    { UINT64_C(0x27d7eb7fea6530cf), 0, 1833, 9, 4598, 0, NULL },
+    { UINT64_C(0xb6e81c2e20cb4aac), 0, 1842, 127, 18945, 0, NULL },
+    { UINT64_C(0x1d26292966e740de), 0, 1969, 91, 18939, 0, NULL },
+    { UINT64_C(0x8da3dfe6729629a3), 0, 2060, 146, 18927, 0, NULL },
+    { UINT64_C(0x39ccc8511bcc04c5), 0, 2206, 110, 18921, 0, NULL },
+    { UINT64_C(0x37147e8bdd2522bc), 0, 2316, 120, 20395, 0, NULL },
+    { UINT64_C(0x2f490fc7eddcc8ea), 0, 2436, 122, 20395, 0, NULL },
+    { UINT64_C(0xd787082ddcfad4e6), 0, 2558, 124, 20395, 0, NULL },
+    { UINT64_C(0x999b4cf84001c9e8), 0, 2682, 126, 20395, 0, NULL },
+    { UINT64_C(0x1a4d2f7571779c20), 0, 2808, 9, 4365, 0, NULL },
+    { UINT64_C(0xe5176612bd57c5e3), 0, 2817, 9, 4522, 0, NULL },
+    { UINT64_C(0x2fd915e6b3a32cc3), 0, 2826, 9, 4361, 0, NULL },
+    { UINT64_C(0x85b8cccb7a015f5b), 0, 2835, 9, 4708, 0, NULL },
+    { UINT64_C(0xa64f5d17545fe985), 0, 2844, 10, 4702, 0, NULL },
+    { UINT64_C(0x1cea3582df6b4b8d), 0, 2854, 10, 4516, 0, NULL },
+    { UINT64_C(0xa0fc46b40bb977c5), 0, 2864, 9, 4355, 0, NULL },
+    { UINT64_C(0x1bc3b71cf881e4da), 0, 2873, 9, 4359, 0, NULL },
+    { UINT64_C(0x687ed1ab4ebd3423), 0, 2882, 10, 1863, 0, NULL },
+    { UINT64_C(0x978ab4c7e6ae413d), 0, 2892, 10, 1863, 0, NULL },
+    { UINT64_C(0x547e1122618fcd0d), 0, 2902, 10, 1863, 0, NULL },
+    { UINT64_C(0x3e90235ea894bb1b), 0, 2912, 10, 1863, 0, NULL },
+    { UINT64_C(0x4ade680b5186f19b), 0, 2922, 11, 5386, 0, NULL },
+    { UINT64_C(0x7372f72e6aa010c7), 0, 2933, 9, 4638, 0, NULL },
+    { UINT64_C(0xdbfa5276bec3c373), 0, 2942, 11, 5374, 0, NULL },
+    { UINT64_C(0x51a6bffc59204ede), 0, 2953, 9, 4620, 0, NULL },
+    { UINT64_C(0x788ebc703e68aca1), 0, 2962, 21, 14564, 0, NULL },
+    { UINT64_C(0x75525dad8d994200), 0, 2983, 56, 18056, 0, NULL },
+    { UINT64_C(0x8b44db25cc6e3cfd), 0, 3039, 20, 14537, 0, NULL },
+    { UINT64_C(0x3235ef88fea544d2), 0, 3059, 55, 18029, 0, NULL },
+    { UINT64_C(0x6a5d5918c27fc0cb), 0, 3114, 34, 15225, 0, NULL },
+    { UINT64_C(0xc8b4af4fcdf57c05), 0, 3148, 55, 16657, 0, NULL },
+    { UINT64_C(0xc1709d3fab59fe01), 0, 3203, 34, 15252, 0, NULL },
+    { UINT64_C(0x426650257636e32b), 0, 3237, 55, 16684, 0, NULL },
+    { UINT64_C(0x04e5b9bd3a152d04), 0, 3292, 19, 10008, 0, NULL },
+    { UINT64_C(0x16698299ecb88083), 0, 3311, 15, 10922, 0, NULL },
+    { UINT64_C(0xea56dd62b032ecab), 0, 3326, 19, 10001, 0, NULL },
+    { UINT64_C(0x5ab3405f96bee02a), 0, 3345, 15, 10915, 0, NULL },
+    { UINT64_C(0x89d16b0174e937c1), 0, 3360, 13, 6550, 0, NULL },
+    { UINT64_C(0x0363fa074f06ee07), 0, 3373, 11, 5668, 0, NULL },
+    { UINT64_C(0x49573f9758a4e53f), 0, 3384, 13, 6538, 0, NULL },
+    { UINT64_C(0x433080bdb8cfecce), 0, 3397, 11, 5650, 0, NULL },
+    { UINT64_C(0x5a43dff49eb2ab24), 0, 3408, 11, 1927, 0, NULL },
+    { UINT64_C(0xf30d61378f70ef5a), 0, 3419, 11, 1927, 0, NULL },
+    { UINT64_C(0xa42413cf8401f17e), 0, 3430, 11, 1927, 0, NULL },
+    { UINT64_C(0x4556749713625768), 0, 3441, 11, 1927, 0, NULL },
+    { UINT64_C(0x136ffd3e32641cab), 0, 3452, 55, 21938, 0, NULL },
+    { UINT64_C(0x605dada5236f68f1), 0, 3507, 19, 21932, 0, NULL },
+    { UINT64_C(0x0092ebc34b86e212), 0, 3526, 55, 21944, 0, NULL },
+    { UINT64_C(0xcad382b8354ffce0), 0, 3581, 19, 21938, 0, NULL },
+    { UINT64_C(0x36a8bc352be1fc03), 0, 3600, 68, 15641, 0, NULL },
+    { UINT64_C(0xa92d721d43e18fed), 0, 3668, 71, 15623, 0, NULL },
+    { UINT64_C(0xe8737b2ef8d54826), 0, 3739, 68, 15743, 0, NULL },
+    { UINT64_C(0x3cbbb9192fb999f0), 0, 3807, 71, 15725, 0, NULL },
+    { UINT64_C(0x33c0583691b07231), 0, 3878, 39, 18808, 0, NULL },
+    { UINT64_C(0x8c4c5c1543f68ed7), 0, 3917, 18, 18826, 0, NULL },
+    { UINT64_C(0x7dc0d842a5e5a18c), 0, 3935, 40, 18814, 0, NULL },
+    { UINT64_C(0x916f463f063bb83a), 0, 3975, 19, 18832, 0, NULL },
+    { UINT64_C(0x1b005cc404d99b5a), 0, 3994, 9, 4385, 0, NULL },
+    { UINT64_C(0x3d33406c383fb3a0), 0, 4003, 13, 4601, 0, NULL },
+    { UINT64_C(0xc04ea48d0963f43b), 0, 4016, 9, 4381, 0, NULL },
+    { UINT64_C(0x604a0136c7a06c30), 0, 4025, 14, 4710, 0, NULL },
+    { UINT64_C(0xa7c1830bf95dd5ac), 0, 4039, 13, 4704, 0, NULL },
+    { UINT64_C(0x5e94a85dc20ac2fa), 0, 4052, 12, 4595, 0, NULL },
+    { UINT64_C(0xdff76705a38ce33b), 0, 4064, 10, 4375, 0, NULL },
+    { UINT64_C(0xf437d0ac3c6b06be), 0, 4074, 9, 4379, 0, NULL },
+    { UINT64_C(0x6c1d78eb9f6c0610), 0, 4083, 13, 6572, 0, NULL },
+    { UINT64_C(0x9aa108b1b44070ee), 0, 4096, 11, 5690, 0, NULL },
+    { UINT64_C(0x04c667309827b70a), 0, 4107, 13, 6560, 0, NULL },
+    { UINT64_C(0x8ed0254812a18283), 0, 4120, 11, 5672, 0, NULL },
 };
 
 static const struct kiln_stage stages[] = {
@@ -7050,7 +7098,7 @@ const struct kiln_bundle kiln_bundle_generic = {
     .name = "generic",
     .provenance = "for every device of OpenCL 1.2; tuned on pthread-skylake-avx512-AMD EPYC; NVIDIA H200",
     .match = { NULL, NULL, NULL, 0, 0 },
-    .pool = { sizeof rows, 3061, 4051, 4132,
+    .pool = { sizeof rows, 3100, 4090, 4131,
               rows[0].text, lines, pairs, symbols },
     .num_programs = 160, .num_recipes = 176, .num_pins = 0,
     .programs = programs, .recipes = recipes, .pins = NULL,

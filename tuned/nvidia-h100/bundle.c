@@ -41,8 +41,8 @@ static const struct { char text[4096]; } rows[] = { {
     "    next.x = at & 4 ? next.y : next.x;\0"
     "    x = at & 2 ? x >> 16 | (uint4) (x.yzw, next.x) << 16 : x;\0"
     "    return x;\0"
-    "// All work-items copy a matrix so that its rows start at multiples of 16 bytes, a chunk at a time. What\0"
-    "// pads the rows is undefined.\0"
+    "// All work-items copy a matrix so that its rows start at multiples of 16 bytes, a chunk at a time.\0"
+    "// What pads the rows is undefined.\0"
     "static void copy_matrix(long rows, long cols, __global const element_bits *X, long ldx,\0"
     "        __global element_bits *out)\0"
     "    const ulong each = (cols + 7) / 8;\0"
@@ -54,7 +54,9 @@ static const struct { char text[4096]; } rows[] = { {
     "        if (last >= 15 || (row + 1 < rows && cols >= 16))\0"
     "            x = load_anywhere(from);\0"
     "        else\0"
-    "            x = as_uint4((chunk) (from[min(0L, last)], from[min(1L, last)], from[min(2L, last)], from[min(3L, last)], from[min(4L, last)], from[min(5L, last)], from[min(6L, last)], from[min(7L, last)]));\0"
+    "            x = as_uint4((chunk) (from[min(0L, last)], from[min(1L, last)], from[min(2L, last)],\0"
+    "                    from[min(3L, last)], from[min(4L, last)], from[min(5L, last)], from[min(6L,\0"
+    "                    last)], from[min(7L, last)]));\0"
     "        ((__global uint4 *) out)[i] = x;\0"
     "    }\0"
     "// The work-items of a warp wait for each other, and see what each has written.\0"
@@ -72,15 +74,16 @@ static const struct { char text[4096]; } rows[] = { {
     "            \"@!done bra again; }\" :: \"r\"(mbarrier), \"r\"(phase) : \"memory\");\0"
     "static void mbarrier_arrive(uint mbarrier)\0"
     "    asm volatile(\"mbarrier.arrive.shared.b64 _, [%0];\" :: \"r\"(mbarrier) : \"memory\");\0"
-    "// Arrives when what this work-item has begun to copy by fetch_chunk is there; it is waited for beside\0"
-    "// the arrivals that the barrier was initialised for.\0"
+    "// Arrives when what this work-item has begun to copy by fetch_chunk is there; it is waited for\0"
+    "// beside the arrivals that the barrier was initialised for.\0"
     "static void mbarrier_arrive_later(uint mbarrier)\0"
     "    asm volatile(\"cp.async.mbarrier.arrive.shared.b64 [%0];\" :: \"r\"(mbarrier) : \"memory\");\0"
     "// Writes a tensor map (PTX ISA, \"tensor-map\"), through which tiles are fetched. The matrix has\0"
     "// `rows` x `cols` elements, its rows `ld` apart; a box is what one fetch copies. `swizzle` is 3, 2,\0"
-    "// 1 or 0 for boxes whose columns are 128, 64, 32 or any number of bytes. `map` is in local memory, all zero.\0"
-    "static void write_map(uint map, ulong address, long rows, long cols, long ld, uint box_rows,\0"
+    "// 1 or 0 for boxes whose columns are 128, 64, 32 or any number of bytes. `map` is in local memory,\0"
+    "// all zero.\0"
 }, {
+    "static void write_map(uint map, ulong address, long rows, long cols, long ld, uint box_rows,\0"
     "        uint box_cols, uint swizzle)\0"
     "    asm volatile(\"//@tensormap.replace.tile.global_address.shared::cta.b1024.b64 [%0], %1;\" ::\0"
     "            \"r\"(map), \"l\"(address) : \"memory\");\0"
@@ -124,8 +127,8 @@ static const struct { char text[4096]; } rows[] = { {
     "    asm volatile(\"cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes \"\0"
     "            \"[%0], [%1, {%2, %3}], [%4];\" ::\0"
     "            \"r\"(to), \"l\"(map), \"r\"(x), \"r\"(y), \"r\"(mbarrier) : \"memory\");\0"
-    "// Where the copy engine puts the x-th 16 bytes of a line, in boxes whose lines have 2, 4 or 8 times 16\0"
-    "// bytes; boxes side by side have 64 lines.\0"
+    "// Where the copy engine puts the x-th 16 bytes of a line, in boxes whose lines have 2, 4 or 8 times\0"
+    "// 16 bytes; boxes side by side have 64 lines.\0"
     "static uint swizzled(uint line, uint x, uint part)\0"
     "    return (x / part * part * 64 + line * part + (x % part ^ line % 8 / (8 / part))) * 16;\0"
     "// What all work-items of a warp have alike; the compiler then knows that they do.\0"
@@ -133,14 +136,19 @@ static const struct { char text[4096]; } rows[] = { {
     "    uint first;\0"
     "    asm(\"shfl.sync.idx.b32 %0, %1, 0, 31, 0xffffffff;\" : \"=r\"(first) : \"r\"(x));\0"
     "    return first;\0"
-    "// c += a b for 64 x 16, 16 x n and 64 x n, asynchronously, by the low halves of descriptors of a and\0"
-    "// b; the high ones have the stride from eight lines to the next, and the swizzle.\0"
+    "// c += a b for 64 x 16, 16 x n and 64 x n, asynchronously, by the low halves of descriptors of a\0"
+    "// and b; the high ones have the stride from eight lines to the next, and the swizzle.\0"
     "static void multiply_64(float c[32], uint a, uint b)\0"
     "    asm volatile(\"//@wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16 \"\0"
+}, {
     "            \"{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31}, \"\0"
     "            \"%32, %33, 1, 1, 1, 0, 1;\" :\0"
-}, {
-    "            \"+f\"(c[0]), \"+f\"(c[1]), \"+f\"(c[2]), \"+f\"(c[3]), \"+f\"(c[4]), \"+f\"(c[5]), \"+f\"(c[6]), \"+f\"(c[7]), \"+f\"(c[8]), \"+f\"(c[9]), \"+f\"(c[10]), \"+f\"(c[11]), \"+f\"(c[12]), \"+f\"(c[13]), \"+f\"(c[14]), \"+f\"(c[15]), \"+f\"(c[16]), \"+f\"(c[17]), \"+f\"(c[18]), \"+f\"(c[19]), \"+f\"(c[20]), \"+f\"(c[21]), \"+f\"(c[22]), \"+f\"(c[23]), \"+f\"(c[24]), \"+f\"(c[25]), \"+f\"(c[26]), \"+f\"(c[27]), \"+f\"(c[28]), \"+f\"(c[29]), \"+f\"(c[30]), \"+f\"(c[31]) :\0"
+    "            \"+f\"(c[0]), \"+f\"(c[1]), \"+f\"(c[2]), \"+f\"(c[3]), \"+f\"(c[4]), \"+f\"(c[5]), \"+f\"(c[6]),\0"
+    "                    \"+f\"(c[7]), \"+f\"(c[8]), \"+f\"(c[9]), \"+f\"(c[10]), \"+f\"(c[11]), \"+f\"(c[12]),\0"
+    "                    \"+f\"(c[13]), \"+f\"(c[14]), \"+f\"(c[15]), \"+f\"(c[16]), \"+f\"(c[17]), \"+f\"(c[18]),\0"
+    "                    \"+f\"(c[19]), \"+f\"(c[20]), \"+f\"(c[21]), \"+f\"(c[22]), \"+f\"(c[23]), \"+f\"(c[24]),\0"
+    "                    \"+f\"(c[25]), \"+f\"(c[26]), \"+f\"(c[27]), \"+f\"(c[28]), \"+f\"(c[29]), \"+f\"(c[30]),\0"
+    "                    \"+f\"(c[31]) :\0"
     "            \"l\"((ulong) 1073741888 << 32 | a), \"l\"((ulong) 1073741888 << 32 | b));\0"
     "// Stores alpha x + beta C in a row of C, where there is such a column; beta == 0 does not read C.\0"
     "static void put(float x, __global half *out, long col, long N, float alpha, float beta)\0"
@@ -167,7 +175,8 @@ static const struct { char text[4096]; } rows[] = { {
     "    asm(\"cvt.rn.f16x2.f32 %0, %1, %2;\" : \"=r\"(both) : \"f\"(high), \"f\"(low));\0"
     "    return both;\0"
     "// put for two columns side by side; `whole` says that they are at a multiple of their size.\0"
-    "static void put_pair(float x, float y, __global half *out, long col, long N, float alpha, float beta,\0"
+    "static void put_pair(float x, float y, __global half *out, long col, long N, float alpha,\0"
+    "        float beta,\0"
     "        bool whole)\0"
     "    if (!whole || col + 1 >= N) {\0"
     "        put(x, out, col, N, alpha, beta);\0"
@@ -179,16 +188,18 @@ static const struct { char text[4096]; } rows[] = { {
     "        z += beta * vload_half2(0, (const half *) &both);\0"
     "    *(__global uint *) (out + col) = pack_halves(z.x, z.y);\0"
     "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\0"
-    "void kiln_hgemm_bulk_copy_nn(long a_rows, long a_cols, __global const element_bits *restrict A, long a_offset,\0"
+    "void kiln_hgemm_bulk_copy_nn(long a_rows, long a_cols, __global const element_bits *restrict A,\0"
+    "        long a_offset,\0"
     "        long lda, __global uchar *restrict a_work, long a_at,\0"
     "        long b_rows, long b_cols, __global const element_bits *restrict B, long b_offset,\0"
     "        long ldb, __global uchar *restrict b_work, long b_at)\0"
     "    copy_matrix(a_rows, a_cols, A + a_offset, lda, (__global element_bits *) a_work + a_at);\0"
     "    copy_matrix(b_rows, b_cols, B + b_offset, ldb, (__global element_bits *) b_work + b_at);\0"
-    "void kiln_hgemm_bulk_copya_n(long rows, long cols, __global const element_bits *restrict X, long x_offset,\0"
+    "void kiln_hgemm_bulk_copya_n(long rows, long cols, __global const element_bits *restrict X,\0"
+    "        long x_offset,\0"
     "        long ldx, __global uchar *restrict work, long at)\0"
     "    copy_matrix(rows, cols, X + x_offset, ldx, (__global element_bits *) work + at);\0"
-    "void kiln_hgemm_bulk_copyb_n(long rows, long cols, __global const element_bits *restrict X, long x_offset,\0"
+    "void kiln_hgemm_bulk_copyb_n(long rows, long cols, __global const element_bits *restrict X,\0"
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\0"
     "// A is stored M x K.\0"
     "// B is stored K x N.\0"
@@ -197,12 +208,13 @@ static const struct { char text[4096]; } rows[] = { {
     "// The first 2 are copied by all who multiply, while the tensor maps are made.\0"
     "// One work-item fetches; 1 warp groups multiply, 64 rows of C each, and say by the `empty`\0"
     "// barrier when they have read a tile.\0"
-    "// As many work-groups as run at once take tiles in turn. Of the tiles that do not make a whole turn, the\0"
-    "// steps are shared out evenly (stream-K, Osama et al. 2023); what a work-group has of such a tile is\0"
-    "// kept, to be added up later.\0"
-    "__kernel __attribute__((reqd_work_group_size(192, 1, 1)))\0"
 }, {
-    "void kiln_hgemm_bulk_stream_nn_bm64_bn64_tm8_tn8_depth128_st5_early2_ku2_group8_edges0(long M, long N, long K,\0"
+    "// As many work-groups as run at once take tiles in turn. Of the tiles that do not make a whole\0"
+    "// turn, the steps are shared out evenly (stream-K, Osama et al. 2023); what a work-group has of\0"
+    "// such a tile is kept, to be added up later.\0"
+    "__kernel __attribute__((reqd_work_group_size(192, 1, 1)))\0"
+    "void kiln_hgemm_bulk_stream_nn_bm64_bn64_tm8_tn8_depth128_st5_early2_ku2_group8_edges0(long M,\0"
+    "        long N, long K,\0"
     "        __global const half *restrict A, long a_offset, long lda,\0"
     "        __global const half *restrict B, long b_offset, long ldb,\0"
     "        __global uchar *work, long maps_at, long parts_at,\0"
@@ -221,8 +233,8 @@ static const struct { char text[4096]; } rows[] = { {
     "    const ulong misaligned = ((ulong) C | (ulong) (ldc * 2)) & 15;\0"
     "    const bool is_aligned = misaligned == 0;\0"
     "    __global float *parts = (__global float *) (work + parts_at * 4) + item;\0"
-    "    // The first `whole` tiles are done in turns; of the rest, which are `steps` steps each, a work-group\0"
-    "    // takes `share` steps. A last turn that is three quarters full is a turn.\0"
+    "    // The first `whole` tiles are done in turns; of the rest, which are `steps` steps each, a\0"
+    "    // work-group takes `share` steps. A last turn that is three quarters full is a turn.\0"
     "    const uint groups = get_num_groups(0);\0"
     "    const uint tiles = ((uint) M + 63) / 64 * (((uint) N + 63) / 64);\0"
     "    const uint in_turns = tiles / groups * groups;\0"
@@ -244,7 +256,8 @@ static const struct { char text[4096]; } rows[] = { {
     "        asm volatile(\"fence.proxy.async.shared::cta;\" ::: \"memory\");\0"
     "    barrier(CLK_LOCAL_MEM_FENCE);\0"
     "    if (item >= 128) {\0"
-    "        // One warp writes the map of A, the next that of B, to where all work-groups write the same.\0"
+    "        // One warp writes the map of A, the next that of B, to where all work-groups write the\0"
+    "        // same.\0"
     "        if (item < 192) {\0"
     "            const uint which = (item - 128) / 32, lane = item % 32;\0"
     "            __local uint *map = maps + which * 32;\0"
@@ -269,12 +282,12 @@ static const struct { char text[4096]; } rows[] = { {
     "                const uint done = is_whole ? 0 : divide(at, steps);\0"
     "                const uint tile = is_whole ? turn : whole + done;\0"
     "                const int first = is_whole ? 0 : at - (ulong) done * steps;\0"
+}, {
     "                const int num = is_whole ? steps : min((ulong) (steps - first), end - at);\0"
     "                turn += groups;\0"
     "                at += is_whole ? 0 : num;\0"
     "            // Work-groups that run together share rows and columns: 8 rows of tiles at a time.\0"
     "            const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 63) / 64;\0"
-}, {
     "            const uint band = tile / (8 * tiles_n) * 8, in_band = tile - band * tiles_n;\0"
     "            const uint band_rows = min(tiles_m - band, (uint) 8);\0"
     "            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\0"
@@ -341,6 +354,7 @@ static const struct { char text[4096]; } rows[] = { {
     "        at += is_whole ? 0 : num;\0"
     "    // Work-groups that run together share rows and columns: 8 rows of tiles at a time.\0"
     "    const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 63) / 64;\0"
+}, {
     "    const uint band = tile / (8 * tiles_n) * 8, in_band = tile - band * tiles_n;\0"
     "    const uint band_rows = min(tiles_m - band, (uint) 8);\0"
     "    const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\0"
@@ -349,10 +363,10 @@ static const struct { char text[4096]; } rows[] = { {
     "        #pragma unroll\0"
     "        for (int i = 0; i < 32; i++)\0"
     "            c[i] = 0;\0"
-}, {
     "        for (int now = 0; now < num; now++) {\0"
-    "            // Where the tiles are, as descriptors have it (PTX ISA, \"matrix descriptor\"): below 2^32 the\0"
-    "            // address and, where k lies across, the stride from 64 (64) rows (columns) to the next.\0"
+    "            // Where the tiles are, as descriptors have it (PTX ISA, \"matrix descriptor\"): below\0"
+    "            // 2^32 the address and, where k lies across, the stride from 64 (64) rows (columns) to\0"
+    "            // the next.\0"
     "            const uint a = (a_at + stage * 8192 + group * 8192) >> 4\0"
     "                    | 1 << 16;\0"
     "            const uint b = (b_at + stage * 8192) >> 4 | 512 << 16;\0"
@@ -389,7 +403,8 @@ static const struct { char text[4096]; } rows[] = { {
     "                    if (row < M)\0"
     "                        for (int b = 0; b < 4; b++)\0"
     "                            put_pair(c[(4 * j + b) * 4 + 2 * h], c[(4 * j + b) * 4 + 2 * h + 1],\0"
-    "                                    C + row * ldc, block + b * 8 + item % 4 * 2, N, alpha, beta, is_aligned);\0"
+    "                                    C + row * ldc, block + b * 8 + item % 4 * 2, N, alpha, beta,\0"
+    "                                            is_aligned);\0"
     "                    continue;\0"
     "                // With its three neighbours a work-item changes them for the eight columns of one.\0"
     "                uint x[4];\0"
@@ -400,25 +415,29 @@ static const struct { char text[4096]; } rows[] = { {
     "                if (is_aligned && block + 31 < N) {\0"
     "                        *(__global uint4 *) (C + row * ldc + block + item % 4 * 8) =\0"
     "                                (uint4) (x[0], x[1], x[2], x[3]);\0"
-    "                // Where rows of C begin anywhere: a row after the other, by 32 work-items side by side.\0"
+    "                // Where rows of C begin anywhere: a row after the other, by 32 work-items side by\0"
+    "                // side.\0"
     "                warp_sync();\0"
     "                rows[item] = (uint4) (x[0], x[1], x[2], x[3]);\0"
-    "                __local const ushort *from = (__local const ushort *) (rows + item / 32 * 32) + item % 32;\0"
+    "                __local const ushort *from = (__local const ushort *) (rows + item / 32 * 32) + item\0"
+    "                        % 32;\0"
     "                if (block + item % 32 < N)\0"
     "                    for (int r = 0; r < 8; r++)\0"
     "                        if (row_0 + r < M)\0"
-    "                            *((__global ushort *) C + (row_0 + r) * ldc + block + item % 32) = from[r * 32];\0"
+    "                            *((__global ushort *) C + (row_0 + r) * ldc + block + item % 32)\0"
+    "                                    = from[r * 32];\0"
+}, {
     "// Adds up what work-groups have of a tile that none did alone, and stores it. Of 128 elements at a\0"
     "// time each of eight warps adds up every eighth part; what they have is then added in their order.\0"
-    "void kiln_hgemm_bulk_add_nn_bm64_bn64_tm8_tn8_depth128_st5_early2_ku2_group8_edges0(long M, long N, long K, __global const float *restrict work, long parts_at,\0"
+    "void kiln_hgemm_bulk_add_nn_bm64_bn64_tm8_tn8_depth128_st5_early2_ku2_group8_edges0(long M, long N,\0"
+    "        long K, __global const float *restrict work, long parts_at,\0"
     "    __local float sums[8][128] __attribute__((aligned(16)));\0"
     "    __local uint told[6];\0"
     "    const uint adder = get_local_id(0);\0"
     "    // Work-groups share a tile. One work-item finds out which it is, and what there is of it.\0"
     "    if (adder == 0) {\0"
-}, {
-    "        // The first `whole` tiles are done in turns; of the rest, which are `steps` steps each, a work-group\0"
-    "        // takes `share` steps. A last turn that is three quarters full is a turn.\0"
+    "        // The first `whole` tiles are done in turns; of the rest, which are `steps` steps each, a\0"
+    "        // work-group takes `share` steps. A last turn that is three quarters full is a turn.\0"
     "        const uint groups = get_num_groups(0);\0"
     "        const uint tiles = ((uint) M + 63) / 64 * (((uint) N + 63) / 64);\0"
     "        const uint in_turns = tiles / groups * groups;\0"
@@ -432,8 +451,8 @@ static const struct { char text[4096]; } rows[] = { {
     "        const uint tile = whole + number / each;\0"
     "        told[0] = 1;\0"
     "        if (tile < tiles) {\0"
-    "            // The work-groups that have the tile's first and last step: the first has it as its last\0"
-    "            // piece, the others what they have of it as their first.\0"
+    "            // The work-groups that have the tile's first and last step: the first has it as its\0"
+    "            // last piece, the others what they have of it as their first.\0"
     "            const ulong begin = (ulong) (tile - whole) * steps;\0"
     "            const uint from = steps > 0 ? divide(begin, share) : 0;\0"
     "            told[0] = steps > 0 ? divide(begin + steps - 1, share) - from + 1 : 0;\0"
@@ -473,23 +492,23 @@ static const struct { char text[4096]; } rows[] = { {
     "            if (row < M)\0"
     "                put(all, C + row * ldc, col, N, alpha, beta);\0"
     "            \"%32, %33, 1, 1, 1, 0, 0;\" :\0"
-    "void kiln_hgemm_bulk_copy_nt(long a_rows, long a_cols, __global const element_bits *restrict A, long a_offset,\0"
-    "void kiln_hgemm_bulk_copyb_t(long rows, long cols, __global const element_bits *restrict X, long x_offset,\0"
+    "void kiln_hgemm_bulk_copy_nt(long a_rows, long a_cols, __global const element_bits *restrict A,\0"
+    "void kiln_hgemm_bulk_copyb_t(long rows, long cols, __global const element_bits *restrict X,\0"
     "// B is stored N x K.\0"
-    "void kiln_hgemm_bulk_stream_nt_bm64_bn64_tm8_tn8_depth128_st5_early2_ku2_group8_edges0(long M, long N, long K,\0"
+    "void kiln_hgemm_bulk_stream_nt_bm64_bn64_tm8_tn8_depth128_st5_early2_ku2_group8_edges0(long M,\0"
     "    const int box_n = min(((int) N + 7) & -8, 64);\0"
     "                write_map(local_address(map), (ulong) (B + b_offset), N, K, ldb, box_n, 64,\0"
     "                        fetch_box(b_at + s * 8192, b_map, k, first_n, mbarrier);\0"
+}, {
     "                    fetch_chunk(b_at + s * 8192 + to, B + b_offset, N, K, ldb, first_n + line,\0"
     "            const uint b = (b_at + stage * 8192) >> 4 | 1 << 16;\0"
     "                multiply_64(c, a + s * 2, b + s * 2);\0"
-    "void kiln_hgemm_bulk_add_nt_bm64_bn64_tm8_tn8_depth128_st5_early2_ku2_group8_edges0(long M, long N, long K, __global const float *restrict work, long parts_at,\0"
+    "void kiln_hgemm_bulk_add_nt_bm64_bn64_tm8_tn8_depth128_st5_early2_ku2_group8_edges0(long M, long N,\0"
     "            \"%32, %33, 1, 1, 1, 1, 1;\" :\0"
-    "void kiln_hgemm_bulk_copy_tn(long a_rows, long a_cols, __global const element_bits *restrict A, long a_offset,\0"
-}, {
-    "void kiln_hgemm_bulk_copya_t(long rows, long cols, __global const element_bits *restrict X, long x_offset,\0"
+    "void kiln_hgemm_bulk_copy_tn(long a_rows, long a_cols, __global const element_bits *restrict A,\0"
+    "void kiln_hgemm_bulk_copya_t(long rows, long cols, __global const element_bits *restrict X,\0"
     "// A is stored K x M.\0"
-    "void kiln_hgemm_bulk_stream_tn_bm64_bn64_tm8_tn8_depth128_st5_early2_ku2_group8_edges0(long M, long N, long K,\0"
+    "void kiln_hgemm_bulk_stream_tn_bm64_bn64_tm8_tn8_depth128_st5_early2_ku2_group8_edges0(long M,\0"
     "    const int box_m = 64;\0"
     "                write_map(local_address(map), (ulong) (A + a_offset), K, M, lda, 64, 64,\0"
     "                            fetch_box(a_at + s * 8192 + x * 128, a_map, first_m + x, k, mbarrier);\0"
@@ -497,21 +516,26 @@ static const struct { char text[4096]; } rows[] = { {
     "                            first_m + x * 8);\0"
     "                    | 512 << 16;\0"
     "                multiply_64(c, a + s * 128, b + s * 128);\0"
-    "void kiln_hgemm_bulk_add_tn_bm64_bn64_tm8_tn8_depth128_st5_early2_ku2_group8_edges0(long M, long N, long K, __global const float *restrict work, long parts_at,\0"
+    "void kiln_hgemm_bulk_add_tn_bm64_bn64_tm8_tn8_depth128_st5_early2_ku2_group8_edges0(long M, long N,\0"
     "            \"%32, %33, 1, 1, 1, 1, 0;\" :\0"
-    "void kiln_hgemm_bulk_copy_tt(long a_rows, long a_cols, __global const element_bits *restrict A, long a_offset,\0"
-    "void kiln_hgemm_bulk_stream_tt_bm64_bn64_tm8_tn8_depth128_st5_early2_ku2_group8_edges0(long M, long N, long K,\0"
+    "void kiln_hgemm_bulk_copy_tt(long a_rows, long a_cols, __global const element_bits *restrict A,\0"
+    "void kiln_hgemm_bulk_stream_tt_bm64_bn64_tm8_tn8_depth128_st5_early2_ku2_group8_edges0(long M,\0"
     "                multiply_64(c, a + s * 128, b + s * 2);\0"
-    "void kiln_hgemm_bulk_add_tt_bm64_bn64_tm8_tn8_depth128_st5_early2_ku2_group8_edges0(long M, long N, long K, __global const float *restrict work, long parts_at,\0"
+    "void kiln_hgemm_bulk_add_tt_bm64_bn64_tm8_tn8_depth128_st5_early2_ku2_group8_edges0(long M, long N,\0"
     "static void multiply_128(float c[64], uint a, uint b)\0"
     "    asm volatile(\"//@wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16 \"\0"
     "            \"{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63}, \"\0"
     "            \"%64, %65, 1, 1, 1, 0, 1;\" :\0"
-    "            \"+f\"(c[0]), \"+f\"(c[1]), \"+f\"(c[2]), \"+f\"(c[3]), \"+f\"(c[4]), \"+f\"(c[5]), \"+f\"(c[6]), \"+f\"(c[7]), \"+f\"(c[8]), \"+f\"(c[9]), \"+f\"(c[10]), \"+f\"(c[11]), \"+f\"(c[12]), \"+f\"(c[13]), \"+f\"(c[14]), \"+f\"(c[15]), \"+f\"(c[16]), \"+f\"(c[17]), \"+f\"(c[18]), \"+f\"(c[19]), \"+f\"(c[20]), \"+f\"(c[21]), \"+f\"(c[22]), \"+f\"(c[23]), \"+f\"(c[24]), \"+f\"(c[25]), \"+f\"(c[26]), \"+f\"(c[27]), \"+f\"(c[28]), \"+f\"(c[29]), \"+f\"(c[30]), \"+f\"(c[31]), \"+f\"(c[32]), \"+f\"(c[33]), \"+f\"(c[34]), \"+f\"(c[35]), \"+f\"(c[36]), \"+f\"(c[37]), \"+f\"(c[38]), \"+f\"(c[39]), \"+f\"(c[40]), \"+f\"(c[41]), \"+f\"(c[42]), \"+f\"(c[43]), \"+f\"(c[44]), \"+f\"(c[45]), \"+f\"(c[46]), \"+f\"(c[47]), \"+f\"(c[48]), \"+f\"(c[49]), \"+f\"(c[50]), \"+f\"(c[51]), \"+f\"(c[52]), \"+f\"(c[53]), \"+f\"(c[54]), \"+f\"(c[55]), \"+f\"(c[56]), \"+f\"(c[57]), \"+f\"(c[58]), \"+f\"(c[59]), \"+f\"(c[60]), \"+f\"(c[61]), \"+f\"(c[62]), \"+f\"(c[63]) :\0"
+    "                    \"+f\"(c[31]), \"+f\"(c[32]), \"+f\"(c[33]), \"+f\"(c[34]), \"+f\"(c[35]), \"+f\"(c[36]),\0"
+    "                    \"+f\"(c[37]), \"+f\"(c[38]), \"+f\"(c[39]), \"+f\"(c[40]), \"+f\"(c[41]), \"+f\"(c[42]),\0"
+    "                    \"+f\"(c[43]), \"+f\"(c[44]), \"+f\"(c[45]), \"+f\"(c[46]), \"+f\"(c[47]), \"+f\"(c[48]),\0"
+    "                    \"+f\"(c[49]), \"+f\"(c[50]), \"+f\"(c[51]), \"+f\"(c[52]), \"+f\"(c[53]), \"+f\"(c[54]),\0"
+    "                    \"+f\"(c[55]), \"+f\"(c[56]), \"+f\"(c[57]), \"+f\"(c[58]), \"+f\"(c[59]), \"+f\"(c[60]),\0"
+    "                    \"+f\"(c[61]), \"+f\"(c[62]), \"+f\"(c[63]) :\0"
     "// A work-group computes 192 x 128 of C. Tiles of A and B, 64 deep, are fetched into local\0"
     "// One work-item fetches; 3 warp groups multiply, 64 rows of C each, and say by the `empty`\0"
     "__kernel __attribute__((reqd_work_group_size(448, 1, 1)))\0"
-    "void kiln_hgemm_bulk_multiply_nn_bm192_bn128_tm8_tn8_depth128_st5_early2_ku2_group8_edges0(long M, long N, long K,\0"
+    "void kiln_hgemm_bulk_multiply_nn_bm192_bn128_tm8_tn8_depth128_st5_early2_ku2_group8_edges0(long M,\0"
     "    __local uchar a_tiles[122880] __attribute__((aligned(1024)));\0"
     "    __local uchar b_tiles[81920] __attribute__((aligned(1024)));\0"
     "    __local uint4 rows[384];\0"
@@ -531,8 +555,8 @@ static const struct { char text[4096]; } rows[] = { {
     "                        fetch_box(a_at + s * 24576, a_map, k, first_m, mbarrier);\0"
     "                        for (int x = 0; x < 128; x += 64)\0"
     "                            fetch_box(b_at + s * 16384 + x * 128, b_map, first_n + x, k, mbarrier);\0"
-}, {
     "        const uint tile = get_group_id(1) * get_num_groups(0) + get_group_id(0);\0"
+}, {
     "        const int first = 0, num = (K + 63) / 64;\0"
     "        const uint tiles_m = ((uint) M + 191) / 192, tiles_n = ((uint) N + 127) / 128;\0"
     "        const int first_m = tile_m * 192, first_n = tile_n * 128;\0"
@@ -553,14 +577,14 @@ static const struct { char text[4096]; } rows[] = { {
     "                multiply_128(c, a + s * 2, b + s * 128);\0"
     "            for (int j = 0; j < 4; j++) {\0"
     "            \"%64, %65, 1, 1, 1, 0, 0;\" :\0"
-    "void kiln_hgemm_bulk_multiply_nt_bm192_bn128_tm8_tn8_depth128_st5_early2_ku2_group8_edges0(long M, long N, long K,\0"
+    "void kiln_hgemm_bulk_multiply_nt_bm192_bn128_tm8_tn8_depth128_st5_early2_ku2_group8_edges0(long M,\0"
     "    const int box_n = min(((int) N + 7) & -8, 128);\0"
     "                        fetch_box(b_at + s * 16384, b_map, k, first_n, mbarrier);\0"
     "                    fetch_chunk(b_at + s * 16384 + to, B + b_offset, N, K, ldb, first_n + line,\0"
     "            const uint b = (b_at + stage * 16384) >> 4 | 1 << 16;\0"
     "                multiply_128(c, a + s * 2, b + s * 2);\0"
     "            \"%64, %65, 1, 1, 1, 1, 1;\" :\0"
-    "void kiln_hgemm_bulk_multiply_tn_bm192_bn128_tm8_tn8_depth128_st5_early2_ku2_group8_edges0(long M, long N, long K,\0"
+    "void kiln_hgemm_bulk_multiply_tn_bm192_bn128_tm8_tn8_depth128_st5_early2_ku2_group8_edges0(long M,\0"
     "    const int box_m = 192;\0"
     "                        for (int x = 0; x < 192; x += 64)\0"
     "                            fetch_box(a_at + s * 24576 + x * 128, a_map, first_m + x, k, mbarrier);\0"
@@ -568,7 +592,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                    fetch_chunk(a_at + s * 24576 + to, A + a_offset, K, M, lda, k + line,\0"
     "                multiply_128(c, a + s * 128, b + s * 128);\0"
     "            \"%64, %65, 1, 1, 1, 1, 0;\" :\0"
-    "void kiln_hgemm_bulk_multiply_tt_bm192_bn128_tm8_tn8_depth128_st5_early2_ku2_group8_edges0(long M, long N, long K,\0"
+    "void kiln_hgemm_bulk_multiply_tt_bm192_bn128_tm8_tn8_depth128_st5_early2_ku2_group8_edges0(long M,\0"
     "                multiply_128(c, a + s * 128, b + s * 2);\0"
     "static float load_row(__global const half *p)\0"
     "    return load(p);\0"
@@ -585,11 +609,11 @@ static const struct { char text[4096]; } rows[] = { {
     "        __global half *restrict C, int c_offset, int ldc)\0"
     "    __local float part[1024];\0"
     "    const int along_k = get_local_id(1), along_l = get_local_id(0);\0"
-    "    const int l = (int) get_group_id(0) * 32 + along_l * 1;\0"
-    "    const int s = (int) get_group_id(1) * 1;\0"
+    "    const int l = (int) get_group_id(0) * 32 + along_l;\0"
+    "    const int s = (int) get_group_id(1);\0"
     "    const int from = 0, to = K;\0"
     "    X += x_offset;\0"
-    "    __global const half *y0 = Y + y_offset + min(s + 0, S - 1) * ldy;\0"
+    "    __global const half *y0 = Y + y_offset + min(s, S - 1) * ldy;\0"
     "    const int y_step = 1;\0"
     "    // Vectors past the end repeat the last one.\0"
     "    const int begin = l, first = min(l, L - 1);\0"
@@ -600,10 +624,10 @@ static const struct { char text[4096]; } rows[] = { {
     "        const float a0 = load_row(x + 0 * ldx);\0"
     "        const float a1 = load_row(x + 32 * ldx);\0"
     "        const float a2 = load_row(x + 64 * ldx);\0"
-}, {
     "        const float a3 = load_row(x + 96 * ldx);\0"
     "        const float a4 = load_row(x + 128 * ldx);\0"
     "        const float a5 = load_row(x + 160 * ldx);\0"
+}, {
     "        const float a6 = load_row(x + 192 * ldx);\0"
     "        const float a7 = load_row(x + 224 * ldx);\0"
     "        const float a8 = load_row(x + 256 * ldx);\0"
@@ -614,7 +638,7 @@ static const struct { char text[4096]; } rows[] = { {
     "        const float a13 = load_row(x + 416 * ldx);\0"
     "        const float a14 = load_row(x + 448 * ldx);\0"
     "        const float a15 = load_row(x + 480 * ldx);\0"
-    "        c0 += a0 * load(y0 + (k + 0) * y_step);\0"
+    "        c0 += a0 * load(y0 + k * y_step);\0"
     "        c0 += a1 * load(y0 + (k + 32) * y_step);\0"
     "        c0 += a2 * load(y0 + (k + 64) * y_step);\0"
     "        c0 += a3 * load(y0 + (k + 96) * y_step);\0"
@@ -638,11 +662,11 @@ static const struct { char text[4096]; } rows[] = { {
     "    for (int half_way = 16; half_way > 0; half_way /= 2) {\0"
     "        if (along_k < half_way)\0"
     "            part[item] += part[item + half_way * 32];\0"
-    "    if (along_k == 0 && s + 0 < S) {\0"
+    "    if (along_k == 0 && s < S) {\0"
     "        const float sums[] = { part[item] };\0"
     "        for (int i = 0; i < 1; i++)\0"
     "            if (first + i >= begin && first + i < L)\0"
-    "                put(alpha * sums[i], beta, C + (s + 0) * ldc + first + i);\0"
+    "                put(alpha * sums[i], beta, C + s * ldc + first + i);\0"
     "// X is stored L x K: each of its rows is multiplied by Y to a sum.\0"
     "// A work-group of 32 work-items along L and 32 along K has 512 x 1 of C.\0"
     "void kiln_hgemm_thin_multiply_nt_side0_short1_vec1_rows16_nv1_litems32_kitems32_ksplit1_align0_index32(int L, int S, int K, float alpha, float beta,\0"
@@ -650,7 +674,7 @@ static const struct { char text[4096]; } rows[] = { {
     "    const int along_k = get_local_id(0), along_l = get_local_id(1);\0"
     "    const int l = (int) get_group_id(0) * 512 + along_l * 16;\0"
     "    // Rows past the end repeat the last one; what is computed from them is not stored.\0"
-    "    __global const half *x0 = X + min(l + 0, L - 1) * ldx;\0"
+    "    __global const half *x0 = X + min(l, L - 1) * ldx;\0"
     "    __global const half *x1 = X + min(l + 1, L - 1) * ldx;\0"
     "    __global const half *x2 = X + min(l + 2, L - 1) * ldx;\0"
     "    __global const half *x3 = X + min(l + 3, L - 1) * ldx;\0"
@@ -666,8 +690,8 @@ static const struct { char text[4096]; } rows[] = { {
     "    __global const half *x13 = X + min(l + 13, L - 1) * ldx;\0"
     "    __global const half *x14 = X + min(l + 14, L - 1) * ldx;\0"
     "    __global const half *x15 = X + min(l + 15, L - 1) * ldx;\0"
-    "    float c0_0 = 0, c0_1 = 0, c0_2 = 0, c0_3 = 0, c0_4 = 0, c0_5 = 0, c0_6 = 0, c0_7 = 0, c0_8 = 0, c0_9 = 0, c0_10 = 0, c0_11 = 0, c0_12 = 0, c0_13 = 0, c0_14 = 0, c0_15 = 0;\0"
-    "    int k = from + along_k * 1;\0"
+    "    float c0_0 = 0, c0_1 = 0, c0_2 = 0, c0_3 = 0, c0_4 = 0, c0_5 = 0, c0_6 = 0, c0_7 = 0, c0_8 = 0,\0"
+    "            c0_9 = 0, c0_10 = 0, c0_11 = 0, c0_12 = 0, c0_13 = 0, c0_14 = 0, c0_15 = 0;\0"
     "    for (; k + 1 <= to; k += 32) {\0"
     "        const float a0 = load_row(x0 + k);\0"
     "        const float a1 = load_row(x1 + k);\0"
@@ -676,18 +700,21 @@ static const struct { char text[4096]; } rows[] = { {
     "        const float a4 = load_row(x4 + k);\0"
     "        const float a5 = load_row(x5 + k);\0"
     "        const float a6 = load_row(x6 + k);\0"
-}, {
     "        const float a7 = load_row(x7 + k);\0"
     "        const float a8 = load_row(x8 + k);\0"
     "        const float a9 = load_row(x9 + k);\0"
     "        const float a10 = load_row(x10 + k);\0"
+}, {
     "        const float a11 = load_row(x11 + k);\0"
     "        const float a12 = load_row(x12 + k);\0"
     "        const float a13 = load_row(x13 + k);\0"
     "        const float a14 = load_row(x14 + k);\0"
     "        const float a15 = load_row(x15 + k);\0"
     "        const float b0 = load(y0 + k * y_step);\0"
-    "        c0_0 += a0 * b0; c0_1 += a1 * b0; c0_2 += a2 * b0; c0_3 += a3 * b0; c0_4 += a4 * b0; c0_5 += a5 * b0; c0_6 += a6 * b0; c0_7 += a7 * b0; c0_8 += a8 * b0; c0_9 += a9 * b0; c0_10 += a10 * b0; c0_11 += a11 * b0; c0_12 += a12 * b0; c0_13 += a13 * b0; c0_14 += a14 * b0; c0_15 += a15 * b0;\0"
+    "        c0_0 += a0 * b0; c0_1 += a1 * b0; c0_2 += a2 * b0; c0_3 += a3 * b0; c0_4 += a4 * b0; c0_5\0"
+    "                += a5 * b0; c0_6 += a6 * b0; c0_7 += a7 * b0; c0_8 += a8 * b0; c0_9 += a9\0"
+    "                * b0; c0_10 += a10 * b0; c0_11 += a11 * b0; c0_12 += a12 * b0; c0_13 += a13\0"
+    "                * b0; c0_14 += a14 * b0; c0_15 += a15 * b0;\0"
     "    const int begin = l, first = l;\0"
     "    const int item = along_l * 32 + along_k;\0"
     "    part[0][item] = c0_0;\0"
@@ -723,11 +750,14 @@ static const struct { char text[4096]; } rows[] = { {
     "            part[13][item] += part[13][item + half_way];\0"
     "            part[14][item] += part[14][item + half_way];\0"
     "            part[15][item] += part[15][item + half_way];\0"
-    "        const float sums[] = { part[0][item], part[1][item], part[2][item], part[3][item], part[4][item], part[5][item], part[6][item], part[7][item], part[8][item], part[9][item], part[10][item], part[11][item], part[12][item], part[13][item], part[14][item], part[15][item] };\0"
+    "        const float sums[] = { part[0][item], part[1][item], part[2][item], part[3][item],\0"
+    "                part[4][item], part[5][item], part[6][item], part[7][item], part[8][item],\0"
+    "                part[9][item], part[10][item], part[11][item], part[12][item], part[13][item],\0"
+    "                part[14][item], part[15][item] };\0"
     "        for (int i = 0; i < 16; i++)\0"
     "// Y is stored K x S.\0"
     "void kiln_hgemm_thin_multiply_tn_side0_short1_vec1_rows16_nv1_litems32_kitems32_ksplit1_align0_index32(int L, int S, int K, float alpha, float beta,\0"
-    "    __global const half *y0 = Y + y_offset + min(s + 0, S - 1);\0"
+    "    __global const half *y0 = Y + y_offset + min(s, S - 1);\0"
     "    const int y_step = ldy;\0"
     "void kiln_hgemm_thin_multiply_tt_side0_short1_vec1_rows16_nv1_litems32_kitems32_ksplit1_align0_index32(int L, int S, int K, float alpha, float beta,\0"
     "// C = alpha op(A) op(B) + beta C through local memory; C is M x N, row-major.\0"
@@ -749,20 +779,20 @@ static const struct { char text[4096]; } rows[] = { {
     "    // Accumulators are scalars by name, so that no compiler has to promote an array to registers.\0"
     "    float c0_0 = 0, c0_1 = 0, c0_2 = 0, c0_3 = 0;\0"
     "    float c1_0 = 0, c1_1 = 0, c1_2 = 0, c1_3 = 0;\0"
-}, {
     "    float c2_0 = 0, c2_1 = 0, c2_2 = 0, c2_3 = 0;\0"
     "    float c3_0 = 0, c3_1 = 0, c3_2 = 0, c3_3 = 0;\0"
+}, {
     "    for (int k0 = 0; k0 < K; k0 += 16) {\0"
     "        // Stage A: 16 x 64, transposed if need be.\0"
     "        {\0"
-    "            const int e = item + 0, k = e % 16, m = e / 16;\0"
+    "            const int e = item, k = e % 16, m = e / 16;\0"
     "            a_tile[k][m] = first_m + m < M && k0 + k < K\0"
     "                    ? load(A + (first_m + m) * lda + k0 + k) : 0;\0"
     "            const int e = item + 256, k = e % 16, m = e / 16;\0"
     "            const int e = item + 512, k = e % 16, m = e / 16;\0"
     "            const int e = item + 768, k = e % 16, m = e / 16;\0"
     "        // Stage B: 16 x 64, transposed if need be.\0"
-    "            const int e = item + 0, n = e % 64, k = e / 64;\0"
+    "            const int e = item, n = e % 64, k = e / 64;\0"
     "            b_tile[k][n] = first_n + n < N && k0 + k < K\0"
     "                    ? load(B + (k0 + k) * ldb + first_n + n) : 0;\0"
     "            const int e = item + 256, n = e % 64, k = e / 64;\0"
@@ -772,58 +802,58 @@ static const struct { char text[4096]; } rows[] = { {
     "        int k = 0;\0"
     "        for (; k + 4 <= depth; k += 4) {\0"
     "            {\0"
-    "                const float b0 = b_tile[k + 0][local_n * 4 + 0];\0"
-    "                const float b1 = b_tile[k + 0][local_n * 4 + 1];\0"
-    "                const float b2 = b_tile[k + 0][local_n * 4 + 2];\0"
-    "                const float b3 = b_tile[k + 0][local_n * 4 + 3];\0"
-    "                const float a0 = a_tile[k + 0][local_m * 4 + 0];\0"
+    "                const float b0 = b_tile[k][local_n * 4];\0"
+    "                const float b1 = b_tile[k][local_n * 4 + 1];\0"
+    "                const float b2 = b_tile[k][local_n * 4 + 2];\0"
+    "                const float b3 = b_tile[k][local_n * 4 + 3];\0"
+    "                const float a0 = a_tile[k][local_m * 4];\0"
     "                c0_0 += a0 * b0; c0_1 += a0 * b1; c0_2 += a0 * b2; c0_3 += a0 * b3;\0"
-    "                const float a1 = a_tile[k + 0][local_m * 4 + 1];\0"
+    "                const float a1 = a_tile[k][local_m * 4 + 1];\0"
     "                c1_0 += a1 * b0; c1_1 += a1 * b1; c1_2 += a1 * b2; c1_3 += a1 * b3;\0"
-    "                const float a2 = a_tile[k + 0][local_m * 4 + 2];\0"
+    "                const float a2 = a_tile[k][local_m * 4 + 2];\0"
     "                c2_0 += a2 * b0; c2_1 += a2 * b1; c2_2 += a2 * b2; c2_3 += a2 * b3;\0"
-    "                const float a3 = a_tile[k + 0][local_m * 4 + 3];\0"
+    "                const float a3 = a_tile[k][local_m * 4 + 3];\0"
     "                c3_0 += a3 * b0; c3_1 += a3 * b1; c3_2 += a3 * b2; c3_3 += a3 * b3;\0"
-    "                const float b0 = b_tile[k + 1][local_n * 4 + 0];\0"
+    "                const float b0 = b_tile[k + 1][local_n * 4];\0"
     "                const float b1 = b_tile[k + 1][local_n * 4 + 1];\0"
     "                const float b2 = b_tile[k + 1][local_n * 4 + 2];\0"
     "                const float b3 = b_tile[k + 1][local_n * 4 + 3];\0"
-    "                const float a0 = a_tile[k + 1][local_m * 4 + 0];\0"
+    "                const float a0 = a_tile[k + 1][local_m * 4];\0"
     "                const float a1 = a_tile[k + 1][local_m * 4 + 1];\0"
     "                const float a2 = a_tile[k + 1][local_m * 4 + 2];\0"
     "                const float a3 = a_tile[k + 1][local_m * 4 + 3];\0"
-    "                const float b0 = b_tile[k + 2][local_n * 4 + 0];\0"
+    "                const float b0 = b_tile[k + 2][local_n * 4];\0"
     "                const float b1 = b_tile[k + 2][local_n * 4 + 1];\0"
     "                const float b2 = b_tile[k + 2][local_n * 4 + 2];\0"
     "                const float b3 = b_tile[k + 2][local_n * 4 + 3];\0"
-    "                const float a0 = a_tile[k + 2][local_m * 4 + 0];\0"
+    "                const float a0 = a_tile[k + 2][local_m * 4];\0"
     "                const float a1 = a_tile[k + 2][local_m * 4 + 1];\0"
     "                const float a2 = a_tile[k + 2][local_m * 4 + 2];\0"
     "                const float a3 = a_tile[k + 2][local_m * 4 + 3];\0"
-    "                const float b0 = b_tile[k + 3][local_n * 4 + 0];\0"
+    "                const float b0 = b_tile[k + 3][local_n * 4];\0"
     "                const float b1 = b_tile[k + 3][local_n * 4 + 1];\0"
     "                const float b2 = b_tile[k + 3][local_n * 4 + 2];\0"
     "                const float b3 = b_tile[k + 3][local_n * 4 + 3];\0"
-    "                const float a0 = a_tile[k + 3][local_m * 4 + 0];\0"
+    "                const float a0 = a_tile[k + 3][local_m * 4];\0"
     "                const float a1 = a_tile[k + 3][local_m * 4 + 1];\0"
     "                const float a2 = a_tile[k + 3][local_m * 4 + 2];\0"
     "                const float a3 = a_tile[k + 3][local_m * 4 + 3];\0"
     "        for (; k < depth; k++) {\0"
     "    // C = alpha c + beta C for the 4 x 4 block at (row, col); beta == 0 does not read C.\0"
-    "    if (row + 0 < M) {\0"
-    "        __global half *out = C + (row + 0) * ldc + col;\0"
-    "        if (col + 0 < N) {\0"
+    "    if (row < M) {\0"
+    "        __global half *out = C + row * ldc + col;\0"
+    "        if (col < N) {\0"
     "            const float x = alpha * c0_0;\0"
-    "            store(beta == 0 ? x : x + beta * load(out + 0), out + 0);\0"
+    "            store(beta == 0 ? x : x + beta * load(out), out);\0"
     "        if (col + 1 < N) {\0"
     "            const float x = alpha * c0_1;\0"
     "            store(beta == 0 ? x : x + beta * load(out + 1), out + 1);\0"
     "        if (col + 2 < N) {\0"
     "            const float x = alpha * c0_2;\0"
-}, {
     "            store(beta == 0 ? x : x + beta * load(out + 2), out + 2);\0"
     "        if (col + 3 < N) {\0"
     "            const float x = alpha * c0_3;\0"
+}, {
     "            store(beta == 0 ? x : x + beta * load(out + 3), out + 3);\0"
     "    if (row + 1 < M) {\0"
     "        __global half *out = C + (row + 1) * ldc + col;\0"
@@ -844,13 +874,13 @@ static const struct { char text[4096]; } rows[] = { {
     "            const float x = alpha * c3_2;\0"
     "            const float x = alpha * c3_3;\0"
     "void kiln_hgemm_tiled_multiply_nt_wgm16_wgn16_tm4_nv4_vec1_kt16_ku4_locala1_localb1_pad1_bufs1_ahead0_mapm0_mapn0_order0_group8_split1_guard1_index32(int M, int N, int K, float alpha, float beta,\0"
-    "            const int e = item + 0, k = e % 16, n = e / 16;\0"
+    "            const int e = item, k = e % 16, n = e / 16;\0"
     "                    ? load(B + (first_n + n) * ldb + k0 + k) : 0;\0"
     "            const int e = item + 256, k = e % 16, n = e / 16;\0"
     "            const int e = item + 512, k = e % 16, n = e / 16;\0"
     "            const int e = item + 768, k = e % 16, n = e / 16;\0"
     "void kiln_hgemm_tiled_multiply_tn_wgm16_wgn16_tm4_nv4_vec1_kt16_ku4_locala1_localb1_pad1_bufs1_ahead0_mapm0_mapn0_order0_group8_split1_guard1_index32(int M, int N, int K, float alpha, float beta,\0"
-    "            const int e = item + 0, m = e % 64, k = e / 64;\0"
+    "            const int e = item, m = e % 64, k = e / 64;\0"
     "                    ? load(A + (k0 + k) * lda + first_m + m) : 0;\0"
     "            const int e = item + 256, m = e % 64, k = e / 64;\0"
     "            const int e = item + 512, m = e % 64, k = e / 64;\0"
@@ -871,7 +901,7 @@ static const struct { char text[4096]; } rows[] = { {
     "    const int box_m = min(((int) M + 7) & -8, 256);\0"
     "    // One warp writes the map of A, the next that of B, to where all work-groups write the same.\0"
     "    if (item < 64) {\0"
-    "        const uint which = (item - 0) / 32, lane = item % 32;\0"
+    "        const uint which = item / 32, lane = item % 32;\0"
     "        __local uint *map = maps + which * 32;\0"
     "        map[lane] = 0;\0"
     "        warp_sync();\0"
@@ -889,9 +919,9 @@ static const struct { char text[4096]; } rows[] = { {
     "        if (item == 512) {\0"
     "            for (uint tile = get_group_id(0); tile < tiles; tile += get_num_groups(0)) {\0"
     "                const int first = 0, num = (K + 63) / 64;\0"
-}, {
     "            const uint tiles_m = ((uint) M + 255) / 256, tiles_n = ((uint) N + 127) / 128;\0"
     "            const int first_m = tile_m * 256, first_n = tile_n * 128;\0"
+}, {
     "                        fetch_box(a_at + s * 32768, a_map, k, first_m, mbarrier);\0"
     "                if (++s == 4) {\0"
     "    for (uint tile = get_group_id(0); tile < tiles; tile += get_num_groups(0)) {\0"
@@ -920,6 +950,7 @@ static const struct { char text[4096]; } rows[] = { {
     "static void wait_for_copies(void)\0"
     "    asm volatile(\"cp.async.wait_group 2;\" ::: \"memory\");\0"
     "// Where the x-th 16 bytes of a line are, in boxes whose lines have 2, 4 or 8 times 16\0"
+    "// bytes; boxes side by side have 64 lines.\0"
     "// Begins to copy 64 lines of 64 elements, of which this work-item copies 8\0"
     "// at a time in every 16th line. There are `lines` and `cols` of the matrix left; what lies\0"
     "// beyond is 0.\0"
@@ -947,21 +978,22 @@ static const struct { char text[4096]; } rows[] = { {
     "    asm volatile(\"ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];\" :\0"
     "// c += a b for blocks of 16 x 8, 16 x 16 and 16 x 8, spread over a warp as the PTX ISA says.\0"
     "static void multiply_blocks(float c[4], const uint a[4], const uint b[2])\0"
-}, {
     "    asm volatile(\"mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 \"\0"
     "            \"{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};\" :\0"
+}, {
     "            \"+f\"(c[0]), \"+f\"(c[1]), \"+f\"(c[2]), \"+f\"(c[3]) :\0"
     "            \"r\"(a[0]), \"r\"(a[1]), \"r\"(a[2]), \"r\"(a[3]), \"r\"(b[0]), \"r\"(b[1]));\0"
-    "// Where an element of a tile of C is in local memory: the pieces of 16 bytes of a row are in an order\0"
-    "// of its own, so that work-items side by side meet different banks.\0"
+    "// Where an element of a tile of C is in local memory: the pieces of 16 bytes of a row are in an\0"
+    "// order of its own, so that work-items side by side meet different banks.\0"
     "static uint c_place(uint row, uint col)\0"
     "    return row * 32 + (col / 4 ^ (row + row / 4) % 8) * 4\0"
     "            + col % 4;\0"
-    "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 8.0 and later.\0"
-    "// A work-group computes 64 x 32 of C, a warp 32 x 16 of it. Tiles of A and B, 64\0"
-    "// deep, are copied into local memory asynchronously, 3 ahead of those that are multiplied.\0"
+    "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 8.0 and\0"
+    "// later. A is stored M x K. B is stored K x N. A work-group computes 64 x 32 of C, a warp 32 x 16\0"
+    "// of it. Tiles of A and B, 64 deep, are copied into local memory asynchronously, 3 ahead of those\0"
+    "// that are multiplied.\0"
     "__kernel __attribute__((reqd_work_group_size(128, 1, 1)))\0"
-    "void kiln_hgemm_async_multiply_nn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M, long N, long K,\0"
+    "void kiln_hgemm_async_multiply_nn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
     "    __local uchar both_tiles[49152] __attribute__((aligned(1024)));\0"
     "    __local uchar *a_tiles = both_tiles, *b_tiles = both_tiles + 32768;\0"
     "    const uint item = get_local_id(0), warp = item / 32, lane = item % 32;\0"
@@ -978,8 +1010,8 @@ static const struct { char text[4096]; } rows[] = { {
     "        uint as0[2][4], bs0[1][4];\0"
     "        int stage = 0;\0"
     "        for (int t = 0; t < num + 3; t++) {\0"
-    "            // The tiles of step t - 3 are there for all, and all have multiplied those of the step before,\0"
-    "            // whose place is the next one to copy to.\0"
+    "            // The tiles of step t - 3 are there for all, and all have multiplied those of the step\0"
+    "            // before, whose place is the next one to copy to.\0"
     "            if (t >= 3) {\0"
     "                wait_for_copies();\0"
     "                barrier(CLK_LOCAL_MEM_FENCE);\0"
@@ -998,8 +1030,8 @@ static const struct { char text[4096]; } rows[] = { {
     "            #pragma unroll\0"
     "                for (int s = 0; s < 4; s++) {\0"
     "                    // Reads what is multiplied at once, the s-th of a tile, into fragments 0.\0"
-    "                    // Sixteen values of k of the tile. Blocks of 8 x 8 are read four at once: work-item l says where line\0"
-    "                    // l % 8 of block l / 8 is.\0"
+    "                    // Sixteen values of k of the tile. Blocks of 8 x 8 are read four at once:\0"
+    "                    // work-item l says where line l % 8 of block l / 8 is.\0"
     "                    #pragma unroll\0"
     "                    for (int i = 0; i < 2; i++) {\0"
     "                        const uint line = warp_m + i * 16 + lane % 16, x = s * 2 + lane / 16;\0"
@@ -1017,10 +1049,10 @@ static const struct { char text[4096]; } rows[] = { {
     "        if (!is_aligned) {\0"
     "            __local float *c_tile = (__local float *) both_tiles;\0"
     "            // All have multiplied the last step.\0"
-}, {
     "            barrier(CLK_LOCAL_MEM_FENCE);\0"
     "            for (int i = 0; i < 2; i++)\0"
     "                for (int h = 0; h < 2; h++) {\0"
+}, {
     "                    const uint row = warp_m + i * 16 + h * 8 + lane_r;\0"
     "                    for (int j = 0; j < 2; j++) {\0"
     "                        const uint col = warp_n + j * 8 + lane_k * 2;\0"
@@ -1036,7 +1068,8 @@ static const struct { char text[4096]; } rows[] = { {
     "                    else if (n == 31)\0"
     "                        put(c_tile[c_place(m, n)], out, first_n + n, N, alpha, beta);\0"
     "                    else\0"
-    "                        put_pair(c_tile[c_place(m, n)], c_tile[c_place(m, n + 1)], out, first_n + n, N,\0"
+    "                        put_pair(c_tile[c_place(m, n)], c_tile[c_place(m, n + 1)], out, first_n + n,\0"
+    "                                N,\0"
     "                                alpha, beta, true);\0"
     "            return;\0"
     "        // Rows and columns of a block are in the order in which they were read.\0"
@@ -1047,32 +1080,45 @@ static const struct { char text[4096]; } rows[] = { {
     "                __global half *out = C + row * ldc;\0"
     "                for (int j = 0; j < 2; j++) {\0"
     "                    const long col = first_n + warp_n + j * 8 + lane_k * 2;\0"
-    "                    put_pair(c[i][j][2 * h], c[i][j][2 * h + 1], out, col, N, alpha, beta, is_aligned);\0"
+    "                    put_pair(c[i][j][2 * h], c[i][j][2 * h + 1], out, col, N, alpha, beta,\0"
+    "                            is_aligned);\0"
     "// Begins to copy 32 lines of 64 elements, of which this work-item copies 8\0"
     "    for (uint line = first; line < first + 32; line += 16, from += 16 * ld) {\0"
-    "void kiln_hgemm_async_multiply_nt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M, long N, long K,\0"
+    "// later. A is stored M x K. B is stored N x K. A work-group computes 64 x 32 of C, a warp 32 x 16\0"
+    "void kiln_hgemm_async_multiply_nt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
     "                copy_b(b_at + stage * 4096, B + first_n * ldb + k, ldb, N - first_n, K - k, item);\0"
-    "                        const uint line = warp_n + j * 8 + lane / 16 * 8 + lane % 8, x = s * 2 + lane / 8 % 2;\0"
+    "                        const uint line = warp_n + j * 8 + lane / 16 * 8 + lane % 8,\0"
+    "                                x = s * 2 + lane / 8 % 2;\0"
     "                        load_blocks(bs0[j / 2], b_tile + swizzled(line, x, 8));\0"
-    "void kiln_hgemm_async_multiply_tn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M, long N, long K,\0"
+    "// later. A is stored K x M. B is stored K x N. A work-group computes 64 x 32 of C, a warp 32 x 16\0"
+    "void kiln_hgemm_async_multiply_tn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
     "                copy_a(a_at + stage * 8192, A + k * lda + first_m, lda, K - k, M - first_m, item);\0"
-    "                        const uint line = s * 16 + lane / 16 * 8 + lane % 8, x = warp_m / 8 + i * 2 + lane / 8 % 2;\0"
+    "                        const uint line = s * 16 + lane / 16 * 8 + lane % 8,\0"
+    "                                x = warp_m / 8 + i * 2 + lane / 8 % 2;\0"
     "                        load_turned_blocks(as0[i], a_tile + swizzled(line, x, 8));\0"
-    "void kiln_hgemm_async_multiply_tt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M, long N, long K,\0"
+    "// later. A is stored K x M. B is stored N x K. A work-group computes 64 x 32 of C, a warp 32 x 16\0"
+    "void kiln_hgemm_async_multiply_tt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
     "static void multiply_192(float c[96], uint a, uint b)\0"
     "    asm volatile(\"//@wgmma.mma_async.sync.aligned.m64n192k16.f32.f16.f16 \"\0"
     "            \"{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63, %64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, %80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95}, \"\0"
     "            \"%96, %97, 1, 1, 1, 0, 1;\" :\0"
+    "                    \"+f\"(c[61]), \"+f\"(c[62]), \"+f\"(c[63]), \"+f\"(c[64]), \"+f\"(c[65]), \"+f\"(c[66]),\0"
+    "                    \"+f\"(c[67]), \"+f\"(c[68]), \"+f\"(c[69]), \"+f\"(c[70]), \"+f\"(c[71]), \"+f\"(c[72]),\0"
+    "                    \"+f\"(c[73]), \"+f\"(c[74]), \"+f\"(c[75]), \"+f\"(c[76]), \"+f\"(c[77]), \"+f\"(c[78]),\0"
 }, {
-    "            \"+f\"(c[0]), \"+f\"(c[1]), \"+f\"(c[2]), \"+f\"(c[3]), \"+f\"(c[4]), \"+f\"(c[5]), \"+f\"(c[6]), \"+f\"(c[7]), \"+f\"(c[8]), \"+f\"(c[9]), \"+f\"(c[10]), \"+f\"(c[11]), \"+f\"(c[12]), \"+f\"(c[13]), \"+f\"(c[14]), \"+f\"(c[15]), \"+f\"(c[16]), \"+f\"(c[17]), \"+f\"(c[18]), \"+f\"(c[19]), \"+f\"(c[20]), \"+f\"(c[21]), \"+f\"(c[22]), \"+f\"(c[23]), \"+f\"(c[24]), \"+f\"(c[25]), \"+f\"(c[26]), \"+f\"(c[27]), \"+f\"(c[28]), \"+f\"(c[29]), \"+f\"(c[30]), \"+f\"(c[31]), \"+f\"(c[32]), \"+f\"(c[33]), \"+f\"(c[34]), \"+f\"(c[35]), \"+f\"(c[36]), \"+f\"(c[37]), \"+f\"(c[38]), \"+f\"(c[39]), \"+f\"(c[40]), \"+f\"(c[41]), \"+f\"(c[42]), \"+f\"(c[43]), \"+f\"(c[44]), \"+f\"(c[45]), \"+f\"(c[46]), \"+f\"(c[47]), \"+f\"(c[48]), \"+f\"(c[49]), \"+f\"(c[50]), \"+f\"(c[51]), \"+f\"(c[52]), \"+f\"(c[53]), \"+f\"(c[54]), \"+f\"(c[55]), \"+f\"(c[56]), \"+f\"(c[57]), \"+f\"(c[58]), \"+f\"(c[59]), \"+f\"(c[60]), \"+f\"(c[61]), \"+f\"(c[62]), \"+f\"(c[63]), \"+f\"(c[64]), \"+f\"(c[65]), \"+f\"(c[66]), \"+f\"(c[67]), \"+f\"(c[68]), \"+f\"(c[69]), \"+f\"(c[70]), \"+f\"(c[71]), \"+f\"(c[72]), \"+f\"(c[73]), \"+f\"(c[74]), \"+f\"(c[75]), \"+f\"(c[76]), \"+f\"(c[77]), \"+f\"(c[78]), \"+f\"(c[79]), \"+f\"(c[80]), \"+f\"(c[81]), \"+f\"(c[82]), \"+f\"(c[83]), \"+f\"(c[84]), \"+f\"(c[85]), \"+f\"(c[86]), \"+f\"(c[87]), \"+f\"(c[88]), \"+f\"(c[89]), \"+f\"(c[90]), \"+f\"(c[91]), \"+f\"(c[92]), \"+f\"(c[93]), \"+f\"(c[94]), \"+f\"(c[95]) :\0"
+    "                    \"+f\"(c[79]), \"+f\"(c[80]), \"+f\"(c[81]), \"+f\"(c[82]), \"+f\"(c[83]), \"+f\"(c[84]),\0"
+    "                    \"+f\"(c[85]), \"+f\"(c[86]), \"+f\"(c[87]), \"+f\"(c[88]), \"+f\"(c[89]), \"+f\"(c[90]),\0"
+    "                    \"+f\"(c[91]), \"+f\"(c[92]), \"+f\"(c[93]), \"+f\"(c[94]), \"+f\"(c[95]) :\0"
     "// A work-group computes 192 x 192 of C. Tiles of A and B, 64 deep, are fetched into local\0"
     "__kernel __attribute__((reqd_work_group_size(416, 1, 1)))\0"
-    "void kiln_hgemm_bulk_multiply_nn_bm192_bn192_tm8_tn8_depth128_st4_early0_ku2_group8_edges1(long M, long N, long K,\0"
+    "void kiln_hgemm_bulk_multiply_nn_bm192_bn192_tm8_tn8_depth128_st4_early0_ku2_group8_edges1(long M,\0"
     "    __local uchar a_tiles[98304] __attribute__((aligned(1024)));\0"
     "    __local uchar b_tiles[98304] __attribute__((aligned(1024)));\0"
     "    const int box_n = 192;\0"
-    "            // Tiles that C does not fill, which take less time, come last: a row of them, then a column.\0"
-    "            const uint tiles_m = (uint) M / 192, tiles_n = (uint) N / 192, whole = tiles_m * tiles_n;\0"
+    "            // Tiles that C does not fill, which take less time, come last: a row of them, then a\0"
+    "            // column.\0"
+    "            const uint tiles_m = (uint) M / 192, tiles_n = (uint) N / 192,\0"
+    "                    whole = tiles_m * tiles_n;\0"
     "            uint tile_m, tile_n;\0"
     "            if (tile >= whole) {\0"
     "                const uint last = tiles_m * 192 < M ? (N + 191) / 192 : 0;\0"
@@ -1098,8 +1144,8 @@ static const struct { char text[4096]; } rows[] = { {
     "    const int first_m = tile_m * 192, first_n = tile_n * 192;\0"
     "        float c[96];\0"
     "        for (int i = 0; i < 96; i++)\0"
-    "        // Where C ends within a tile, a warp group multiplies nothing, and one work-item says that it has\0"
-    "        // read, or no more than 64 columns.\0"
+    "        // Where C ends within a tile, a warp group multiplies nothing, and one work-item says that\0"
+    "        // it has read, or no more than 64 columns.\0"
     "        if (first_m + (int) group * 64 >= M) {\0"
     "            if (item % 128 != 0)\0"
     "                return;\0"
@@ -1110,9 +1156,9 @@ static const struct { char text[4096]; } rows[] = { {
     "                if (++stage == 4) {\0"
     "                    stage = 0;\0"
     "        } else if (N - first_n <= 64) {\0"
-    "                // Where the tiles are, as descriptors have it (PTX ISA, \"matrix descriptor\"): below 2^32 the\0"
-    "                // address and, where k lies across, the stride from 64 (64) rows (columns) to the next.\0"
-}, {
+    "                // Where the tiles are, as descriptors have it (PTX ISA, \"matrix descriptor\"): below\0"
+    "                // 2^32 the address and, where k lies across, the stride from 64 (64) rows (columns)\0"
+    "                // to the next.\0"
     "                const uint a = (a_at + stage * 24576 + group * 8192) >> 4\0"
     "                        | 1 << 16;\0"
     "                const uint b = (b_at + stage * 24576) >> 4 | 512 << 16;\0"
@@ -1127,24 +1173,25 @@ static const struct { char text[4096]; } rows[] = { {
     "                    multiply_192(c, a + s * 2, b + s * 128);\0"
     "            for (int j = 0; j < 6; j++) {\0"
     "            \"%96, %97, 1, 1, 1, 0, 0;\" :\0"
-    "void kiln_hgemm_bulk_multiply_nt_bm192_bn192_tm8_tn8_depth128_st4_early0_ku2_group8_edges1(long M, long N, long K,\0"
+    "void kiln_hgemm_bulk_multiply_nt_bm192_bn192_tm8_tn8_depth128_st4_early0_ku2_group8_edges1(long M,\0"
+}, {
     "    const int box_n = min(((int) N + 7) & -8, 192);\0"
     "                        fetch_box(b_at + s * 24576, b_map, k, first_n, mbarrier);\0"
     "                const uint b = (b_at + stage * 24576) >> 4 | 1 << 16;\0"
     "                    multiply_64(c, a + s * 2, b + s * 2);\0"
     "                    multiply_192(c, a + s * 2, b + s * 2);\0"
     "            \"%96, %97, 1, 1, 1, 1, 1;\" :\0"
-    "void kiln_hgemm_bulk_multiply_tn_bm192_bn192_tm8_tn8_depth128_st4_early0_ku2_group8_edges1(long M, long N, long K,\0"
+    "void kiln_hgemm_bulk_multiply_tn_bm192_bn192_tm8_tn8_depth128_st4_early0_ku2_group8_edges1(long M,\0"
     "                        | 512 << 16;\0"
     "                    multiply_64(c, a + s * 128, b + s * 128);\0"
     "                    multiply_192(c, a + s * 128, b + s * 128);\0"
     "            \"%96, %97, 1, 1, 1, 1, 0;\" :\0"
-    "void kiln_hgemm_bulk_multiply_tt_bm192_bn192_tm8_tn8_depth128_st4_early0_ku2_group8_edges1(long M, long N, long K,\0"
+    "void kiln_hgemm_bulk_multiply_tt_bm192_bn192_tm8_tn8_depth128_st4_early0_ku2_group8_edges1(long M,\0"
     "                    multiply_64(c, a + s * 128, b + s * 2);\0"
     "                    multiply_192(c, a + s * 128, b + s * 2);\0"
     "// A work-group computes 64 x 128 of C. Tiles of A and B, 64 deep, are fetched into local\0"
     "// memory by the copy engine, up to 3 at a time; a tile's `full` barrier says that it is there.\0"
-    "void kiln_hgemm_bulk_multiply_nn_bm64_bn128_tm8_tn8_depth128_st3_early2_ku2_group4_edges1(long M, long N, long K,\0"
+    "void kiln_hgemm_bulk_multiply_nn_bm64_bn128_tm8_tn8_depth128_st3_early2_ku2_group4_edges1(long M,\0"
     "    __local uchar a_tiles[24576] __attribute__((aligned(1024)));\0"
     "    __local uchar b_tiles[49152] __attribute__((aligned(1024)));\0"
     "    __local ulong full[3];\0"
@@ -1158,7 +1205,8 @@ static const struct { char text[4096]; } rows[] = { {
     "            const int first_m = tile_m * 64, first_n = tile_n * 128;\0"
     "                if (++s == 3) {\0"
     "        // Work-groups that run together share rows and columns: 4 rows of tiles at a time.\0"
-    "        // Tiles that C does not fill, which take less time, come last: a row of them, then a column.\0"
+    "        // Tiles that C does not fill, which take less time, come last: a row of them, then a\0"
+    "        // column.\0"
     "        const uint tiles_m = (uint) M / 64, tiles_n = (uint) N / 128, whole = tiles_m * tiles_n;\0"
     "        uint tile_m, tile_n;\0"
     "        if (tile >= whole) {\0"
@@ -1174,7 +1222,6 @@ static const struct { char text[4096]; } rows[] = { {
     "    // Work-groups that run together share rows and columns: 4 rows of tiles at a time.\0"
     "    const uint tiles_m = (uint) M / 64, tiles_n = (uint) N / 128, whole = tiles_m * tiles_n;\0"
     "        const uint last = tiles_m * 64 < M ? (N + 127) / 128 : 0;\0"
-}, {
     "        const uint band = tile / (4 * tiles_n) * 4, in_band = tile - band * tiles_n;\0"
     "        const uint band_rows = min(tiles_m - band, (uint) 4);\0"
     "    const int first_m = tile_m * 64, first_n = tile_n * 128;\0"
@@ -1186,17 +1233,18 @@ static const struct { char text[4096]; } rows[] = { {
     "                if (now < 2)\0"
     "                    asm volatile(\"fence.proxy.async.shared::cta;\" ::: \"memory\");\0"
     "                    multiply_128(c, a + s * 2, b + s * 128);\0"
-    "void kiln_hgemm_bulk_multiply_nt_bm64_bn128_tm8_tn8_depth128_st3_early2_ku2_group4_edges1(long M, long N, long K,\0"
+    "void kiln_hgemm_bulk_multiply_nt_bm64_bn128_tm8_tn8_depth128_st3_early2_ku2_group4_edges1(long M,\0"
     "                const uint b = (b_at + stage * 16384) >> 4 | 1 << 16;\0"
     "                    multiply_128(c, a + s * 2, b + s * 2);\0"
-    "void kiln_hgemm_bulk_multiply_tn_bm64_bn128_tm8_tn8_depth128_st3_early2_ku2_group4_edges1(long M, long N, long K,\0"
+}, {
+    "void kiln_hgemm_bulk_multiply_tn_bm64_bn128_tm8_tn8_depth128_st3_early2_ku2_group4_edges1(long M,\0"
     "                    multiply_128(c, a + s * 128, b + s * 128);\0"
-    "void kiln_hgemm_bulk_multiply_tt_bm64_bn128_tm8_tn8_depth128_st3_early2_ku2_group4_edges1(long M, long N, long K,\0"
+    "void kiln_hgemm_bulk_multiply_tt_bm64_bn128_tm8_tn8_depth128_st3_early2_ku2_group4_edges1(long M,\0"
     "                    multiply_128(c, a + s * 128, b + s * 2);\0"
-    "void kiln_hgemm_bulk_multiply_nn_bm192_bn128_tm8_tn8_depth128_st3_early2_ku2_group2_edges1(long M, long N, long K,\0"
+    "void kiln_hgemm_bulk_multiply_nn_bm192_bn128_tm8_tn8_depth128_st3_early2_ku2_group2_edges1(long M,\0"
     "    __local uchar a_tiles[73728] __attribute__((aligned(1024)));\0"
     "            // Work-groups that run together share rows and columns: 2 rows of tiles at a time.\0"
-    "            const uint tiles_m = (uint) M / 192, tiles_n = (uint) N / 128, whole = tiles_m * tiles_n;\0"
+    "            const uint tiles_m = (uint) M / 192, tiles_n = (uint) N / 128,\0"
     "                const uint last = tiles_m * 192 < M ? (N + 127) / 128 : 0;\0"
     "                const uint band = tile / (2 * tiles_n) * 2, in_band = tile - band * tiles_n;\0"
     "                const uint band_rows = min(tiles_m - band, (uint) 2);\0"
@@ -1210,13 +1258,13 @@ static const struct { char text[4096]; } rows[] = { {
     "        const uint last = tiles_m * 192 < M ? (N + 127) / 128 : 0;\0"
     "        const uint band = tile / (2 * tiles_n) * 2, in_band = tile - band * tiles_n;\0"
     "        const uint band_rows = min(tiles_m - band, (uint) 2);\0"
-    "void kiln_hgemm_bulk_multiply_nt_bm192_bn128_tm8_tn8_depth128_st3_early2_ku2_group2_edges1(long M, long N, long K,\0"
-    "void kiln_hgemm_bulk_multiply_tn_bm192_bn128_tm8_tn8_depth128_st3_early2_ku2_group2_edges1(long M, long N, long K,\0"
-    "void kiln_hgemm_bulk_multiply_tt_bm192_bn128_tm8_tn8_depth128_st3_early2_ku2_group2_edges1(long M, long N, long K,\0"
-    "void kiln_hgemm_bulk_multiply_nn_bm64_bn64_tm8_tn8_depth128_st5_early2_ku2_group8_edges0(long M, long N, long K,\0"
-    "void kiln_hgemm_bulk_multiply_nt_bm64_bn64_tm8_tn8_depth128_st5_early2_ku2_group8_edges0(long M, long N, long K,\0"
-    "void kiln_hgemm_bulk_multiply_tn_bm64_bn64_tm8_tn8_depth128_st5_early2_ku2_group8_edges0(long M, long N, long K,\0"
-    "void kiln_hgemm_bulk_multiply_tt_bm64_bn64_tm8_tn8_depth128_st5_early2_ku2_group8_edges0(long M, long N, long K,\0"
+    "void kiln_hgemm_bulk_multiply_nt_bm192_bn128_tm8_tn8_depth128_st3_early2_ku2_group2_edges1(long M,\0"
+    "void kiln_hgemm_bulk_multiply_tn_bm192_bn128_tm8_tn8_depth128_st3_early2_ku2_group2_edges1(long M,\0"
+    "void kiln_hgemm_bulk_multiply_tt_bm192_bn128_tm8_tn8_depth128_st3_early2_ku2_group2_edges1(long M,\0"
+    "void kiln_hgemm_bulk_multiply_nn_bm64_bn64_tm8_tn8_depth128_st5_early2_ku2_group8_edges0(long M,\0"
+    "void kiln_hgemm_bulk_multiply_nt_bm64_bn64_tm8_tn8_depth128_st5_early2_ku2_group8_edges0(long M,\0"
+    "void kiln_hgemm_bulk_multiply_tn_bm64_bn64_tm8_tn8_depth128_st5_early2_ku2_group8_edges0(long M,\0"
+    "void kiln_hgemm_bulk_multiply_tt_bm64_bn64_tm8_tn8_depth128_st5_early2_ku2_group8_edges0(long M,\0"
     "// Begins to copy 4 bytes into local memory: the first `bytes` of them, and zeros.\0"
     "static void copy_4(uint to, __global const half *from, uint bytes)\0"
     "    asm volatile(\"cp.async.ca.shared.global [%0], [%1], 4, %2;\" ::\0"
@@ -1224,7 +1272,6 @@ static const struct { char text[4096]; } rows[] = { {
     "    asm volatile(\"cp.async.wait_group 0;\" ::: \"memory\");\0"
     "// Begins to copy 64 lines of 64 elements, of which this work-item copies 2\0"
     "// at a time in every 4th line. There are `lines` and `cols` of the matrix left; what lies\0"
-}, {
     "    const uint first = item / 32, col = item % 32 * 2;\0"
     "    for (uint line = first; line < first + 64; line += 4, from += 4 * ld) {\0"
     "            const uint bytes = line < lines ? clamp(cols - (int) x, 0, 2) * 2 : 0;\0"
@@ -1233,23 +1280,25 @@ static const struct { char text[4096]; } rows[] = { {
     "// at a time in every 8th line. There are `lines` and `cols` of the matrix left; what lies\0"
     "    const uint first = item / 16, col = item % 16 * 2;\0"
     "    for (uint line = first; line < first + 64; line += 8, from += 8 * ld) {\0"
-    "// deep, are copied into local memory asynchronously, 1 ahead of those that are multiplied.\0"
-    "void kiln_hgemm_async_multiply_nn_bm64_bn32_tm4_tn4_depth128_st2_ku2_group8_bytes4_copy0(long M, long N, long K,\0"
+    "// of it. Tiles of A and B, 64 deep, are copied into local memory asynchronously, 1 ahead of those\0"
+    "void kiln_hgemm_async_multiply_nn_bm64_bn32_tm4_tn4_depth128_st2_ku2_group8_bytes4_copy0(long M,\0"
     "    __local uchar both_tiles[24576] __attribute__((aligned(1024)));\0"
     "    __local uchar *a_tiles = both_tiles, *b_tiles = both_tiles + 16384;\0"
     "        for (int t = 0; t < num + 1; t++) {\0"
-    "            // The tiles of step t - 1 are there for all, and all have multiplied those of the step before,\0"
+    "            // The tiles of step t - 1 are there for all, and all have multiplied those of the step\0"
     "            if (t >= 1) {\0"
     "            if (++stage == 2)\0"
     "            if (t < 1)\0"
     "            const long left = K - (long) (first + t - 1) * 64;\0"
+}, {
     "// Begins to copy 32 lines of 64 elements, of which this work-item copies 2\0"
     "    for (uint line = first; line < first + 32; line += 4, from += 4 * ld) {\0"
-    "void kiln_hgemm_async_multiply_nt_bm64_bn32_tm4_tn4_depth128_st2_ku2_group8_bytes4_copy0(long M, long N, long K,\0"
-    "void kiln_hgemm_async_multiply_tn_bm64_bn32_tm4_tn4_depth128_st2_ku2_group8_bytes4_copy0(long M, long N, long K,\0"
-    "void kiln_hgemm_async_multiply_tt_bm64_bn32_tm4_tn4_depth128_st2_ku2_group8_bytes4_copy0(long M, long N, long K,\0"
-    "// The first `num` of eight elements that lie anywhere, and zeros. The aligned chunks that they lie in may\0"
-    "// be read where what is behind them is in the matrix too: in their row, or as there is a row below.\0"
+    "void kiln_hgemm_async_multiply_nt_bm64_bn32_tm4_tn4_depth128_st2_ku2_group8_bytes4_copy0(long M,\0"
+    "void kiln_hgemm_async_multiply_tn_bm64_bn32_tm4_tn4_depth128_st2_ku2_group8_bytes4_copy0(long M,\0"
+    "void kiln_hgemm_async_multiply_tt_bm64_bn32_tm4_tn4_depth128_st2_ku2_group8_bytes4_copy0(long M,\0"
+    "// The first `num` of eight elements that lie anywhere, and zeros. The aligned chunks that they lie\0"
+    "// in may be read where what is behind them is in the matrix too: in their row, or as there is a row\0"
+    "// below.\0"
     "static uint4 load_piece(__global const element_bits *from, int num, bool is_above)\0"
     "    if (num >= 16 || (num >= 8 && is_above))\0"
     "        return load_anywhere(from);\0"
@@ -1277,15 +1326,14 @@ static const struct { char text[4096]; } rows[] = { {
     "static void put_b(__local uchar *tile, const uint4 pieces[2], uint item)\0"
     "        const uint line = (item + p * 128) / 4, x = item % 4;\0"
     "        *(__local uint4 *) (tile + swizzled(line, x, 4)) = pieces[p];\0"
-    "void kiln_hgemm_async_multiply_nn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes2_copy0(long M, long N, long K,\0"
-    "            // All have put the tiles of step t - 3, and have multiplied those of the step before, whose\0"
-    "            // place is the next one.\0"
+    "void kiln_hgemm_async_multiply_nn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes2_copy0(long M,\0"
+    "            // All have put the tiles of step t - 3, and have multiplied those of the step before,\0"
+    "            // whose place is the next one.\0"
     "            if (t >= 3)\0"
     "            uint4 a_pieces[4], b_pieces[2];\0"
     "            const int place = stage, k = (first + t) * 64;\0"
     "                fetch_a(a_pieces, A + first_m * lda + k, lda, M - first_m, K - k, item);\0"
     "                fetch_b(b_pieces, B + k * ldb + first_n, ldb, K - k, N - first_n, item);\0"
-}, {
     "            // What is fetched is on its way meanwhile.\0"
     "                // Of the last step, what there is of K.\0"
     "                const long left = K - (long) (first + t - 3) * 64;\0"
@@ -1294,8 +1342,8 @@ static const struct { char text[4096]; } rows[] = { {
     "                #pragma unroll\0"
     "                    for (int s = 0; s < 4; s++) {\0"
     "                        // Reads what is multiplied at once, the s-th of a tile, into fragments 0.\0"
-    "                        // Sixteen values of k of the tile. Blocks of 8 x 8 are read four at once: work-item l says where line\0"
-    "                        // l % 8 of block l / 8 is.\0"
+    "                        // Sixteen values of k of the tile. Blocks of 8 x 8 are read four at once:\0"
+    "                        // work-item l says where line l % 8 of block l / 8 is.\0"
     "                        #pragma unroll\0"
     "                        for (int i = 0; i < 2; i++) {\0"
     "                            const uint line = warp_m + i * 16 + lane % 16, x = s * 2 + lane / 16;\0"
@@ -1305,6 +1353,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                            const uint line = s * 16 + lane % 16, x = warp_n / 8 + j + lane / 16;\0"
     "                            load_turned_blocks(bs0[j / 2], b_tile + swizzled(line, x, 4));\0"
     "                        for (int i = 0; i < 2; i++)\0"
+}, {
     "                            for (int j = 0; j < 2; j++)\0"
     "                                multiply_blocks(c[i][j], as0[i], bs0[j / 2] + j % 2 * 2);\0"
     "                else\0"
@@ -1312,20 +1361,25 @@ static const struct { char text[4096]; } rows[] = { {
     "                put_a(a_tiles + place * 8192, a_pieces, item);\0"
     "                put_b(b_tiles + place * 4096, b_pieces, item);\0"
     "// Of 32 lines of 64 elements that begin anywhere, this work-item's pieces of\0"
-    "void kiln_hgemm_async_multiply_nt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes2_copy0(long M, long N, long K,\0"
+    "void kiln_hgemm_async_multiply_nt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes2_copy0(long M,\0"
     "                fetch_b(b_pieces, B + first_n * ldb + k, ldb, N - first_n, K - k, item);\0"
-    "                            const uint line = warp_n + j * 8 + lane / 16 * 8 + lane % 8, x = s * 2 + lane / 8 % 2;\0"
+    "                            const uint line = warp_n + j * 8 + lane / 16 * 8 + lane % 8,\0"
+    "                                    x = s * 2 + lane / 8 % 2;\0"
     "                            load_blocks(bs0[j / 2], b_tile + swizzled(line, x, 8));\0"
-    "void kiln_hgemm_async_multiply_tn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes2_copy0(long M, long N, long K,\0"
+    "void kiln_hgemm_async_multiply_tn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes2_copy0(long M,\0"
     "                fetch_a(a_pieces, A + k * lda + first_m, lda, K - k, M - first_m, item);\0"
-    "                            const uint line = s * 16 + lane / 16 * 8 + lane % 8, x = warp_m / 8 + i * 2 + lane / 8 % 2;\0"
+    "                            const uint line = s * 16 + lane / 16 * 8 + lane % 8,\0"
+    "                                    x = warp_m / 8 + i * 2 + lane / 8 % 2;\0"
     "                            load_turned_blocks(as0[i], a_tile + swizzled(line, x, 8));\0"
-    "void kiln_hgemm_async_multiply_tt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes2_copy0(long M, long N, long K,\0"
+    "void kiln_hgemm_async_multiply_tt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes2_copy0(long M,\0"
     "static void fetch_b(uint4 pieces[4], __global const half *from, long ld, int lines, int cols,\0"
     "static void put_b(__local uchar *tile, const uint4 pieces[4], uint item)\0"
     "    return row * 64 + (col / 4 ^ (row + row / 4) % 8) * 4\0"
-    "// A work-group computes 64 x 64 of C, a warp 32 x 32 of it. Tiles of A and B, 64\0"
-    "void kiln_hgemm_async_stream_nn_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes2_copy0(long M, long N, long K,\0"
+    "// later. A is stored M x K. B is stored K x N. A work-group computes 64 x 64 of C, a warp 32 x 32\0"
+    "// that are multiplied. As many work-groups as run at once take tiles in turn. Of the tiles that do\0"
+    "// not make a whole turn, the steps are shared out evenly (stream-K, Osama et al. 2023); what a\0"
+    "// work-group has of such a tile is kept, to be added up later.\0"
+    "void kiln_hgemm_async_stream_nn_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes2_copy0(long M,\0"
     "        __global float *work, long parts_at,\0"
     "    __local uchar both_tiles[32768] __attribute__((aligned(1024)));\0"
     "    __global float *parts = work + parts_at + item;\0"
@@ -1334,7 +1388,7 @@ static const struct { char text[4096]; } rows[] = { {
     "            for (int j = 0; j < 4; j++)\0"
     "        uint as0[2][4], bs0[2][4];\0"
     "        // All have read what is left of the tiles before.\0"
-    "            // All have put the tiles of step t - 1, and have multiplied those of the step before, whose\0"
+    "            // All have put the tiles of step t - 1, and have multiplied those of the step before,\0"
     "            if (t >= 1)\0"
     "            uint4 a_pieces[4], b_pieces[4];\0"
     "                const long left = K - (long) (first + t - 1) * 64;\0"
@@ -1344,14 +1398,13 @@ static const struct { char text[4096]; } rows[] = { {
     "                            for (int j = 0; j < 4; j++)\0"
     "                put_b(b_tiles + place * 8192, b_pieces, item);\0"
     "                for (int j = 0; j < 4; j++)\0"
-}, {
     "                    for (int e = 0; e < 4; e++)\0"
     "                        part[((i * 4 + j) * 4 + e) * 128] = c[i][j][e];\0"
     "                    for (int j = 0; j < 4; j++) {\0"
     "                for (int n = 2 * (int) lane - odd; n < 64; n += 64) {\0"
     "                    else if (n == 63)\0"
     "                for (int j = 0; j < 4; j++) {\0"
-    "void kiln_hgemm_async_add_nn_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes2_copy0(long M, long N, long K, __global const float *restrict work, long parts_at,\0"
+    "void kiln_hgemm_async_add_nn_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes2_copy0(long M, long N,\0"
     "            const uint warp = item / 32, lane = item % 32;\0"
     "            const uint lane_m = lane / 4, lane_k = lane % 4;\0"
     "            const uint lane_r = lane_m;\0"
@@ -1359,26 +1412,30 @@ static const struct { char text[4096]; } rows[] = { {
     "            const uint in_m = e / 4 / 4 * 16, in_n = e / 4 % 4 * 8;\0"
     "            const long row = first_m + warp_m + in_m + e / 2 % 2 * 8 + lane_r;\0"
     "            const long col = first_n + warp_n + in_n + lane_k * 2 + e % 2;\0"
-    "void kiln_hgemm_async_stream_nt_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes2_copy0(long M, long N, long K,\0"
-    "void kiln_hgemm_async_add_nt_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes2_copy0(long M, long N, long K, __global const float *restrict work, long parts_at,\0"
-    "void kiln_hgemm_async_stream_tn_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes2_copy0(long M, long N, long K,\0"
-    "void kiln_hgemm_async_add_tn_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes2_copy0(long M, long N, long K, __global const float *restrict work, long parts_at,\0"
-    "void kiln_hgemm_async_stream_tt_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes2_copy0(long M, long N, long K,\0"
-    "void kiln_hgemm_async_add_tt_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes2_copy0(long M, long N, long K, __global const float *restrict work, long parts_at,\0"
-    "void kiln_hgemm_async_stream_nn_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes4_copy0(long M, long N, long K,\0"
+    "// later. A is stored M x K. B is stored N x K. A work-group computes 64 x 64 of C, a warp 32 x 32\0"
+}, {
+    "void kiln_hgemm_async_stream_nt_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes2_copy0(long M,\0"
+    "void kiln_hgemm_async_add_nt_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes2_copy0(long M, long N,\0"
+    "// later. A is stored K x M. B is stored K x N. A work-group computes 64 x 64 of C, a warp 32 x 32\0"
+    "void kiln_hgemm_async_stream_tn_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes2_copy0(long M,\0"
+    "void kiln_hgemm_async_add_tn_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes2_copy0(long M, long N,\0"
+    "// later. A is stored K x M. B is stored N x K. A work-group computes 64 x 64 of C, a warp 32 x 32\0"
+    "void kiln_hgemm_async_stream_tt_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes2_copy0(long M,\0"
+    "void kiln_hgemm_async_add_tt_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes2_copy0(long M, long N,\0"
+    "void kiln_hgemm_async_stream_nn_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes4_copy0(long M,\0"
     "                copy_b(b_at + stage * 8192, B + k * ldb + first_n, ldb, K - k, N - first_n, item);\0"
     "            const uint a_tile = a_at + stage * 8192, b_tile = b_at + stage * 8192;\0"
     "                    for (int j = 0; j < 4; j += 2) {\0"
     "                        load_turned_blocks(bs0[j / 2], b_tile + swizzled(line, x, 8));\0"
     "                        for (int j = 0; j < 4; j++)\0"
-    "void kiln_hgemm_async_add_nn_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes4_copy0(long M, long N, long K, __global const float *restrict work, long parts_at,\0"
-    "void kiln_hgemm_async_stream_nt_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes4_copy0(long M, long N, long K,\0"
+    "void kiln_hgemm_async_add_nn_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes4_copy0(long M, long N,\0"
+    "void kiln_hgemm_async_stream_nt_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes4_copy0(long M,\0"
     "                copy_b(b_at + stage * 8192, B + first_n * ldb + k, ldb, N - first_n, K - k, item);\0"
-    "void kiln_hgemm_async_add_nt_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes4_copy0(long M, long N, long K, __global const float *restrict work, long parts_at,\0"
-    "void kiln_hgemm_async_stream_tn_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes4_copy0(long M, long N, long K,\0"
-    "void kiln_hgemm_async_add_tn_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes4_copy0(long M, long N, long K, __global const float *restrict work, long parts_at,\0"
-    "void kiln_hgemm_async_stream_tt_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes4_copy0(long M, long N, long K,\0"
-    "void kiln_hgemm_async_add_tt_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes4_copy0(long M, long N, long K, __global const float *restrict work, long parts_at,\0"
+    "void kiln_hgemm_async_add_nt_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes4_copy0(long M, long N,\0"
+    "void kiln_hgemm_async_stream_tn_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes4_copy0(long M,\0"
+    "void kiln_hgemm_async_add_tn_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes4_copy0(long M, long N,\0"
+    "void kiln_hgemm_async_stream_tt_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes4_copy0(long M,\0"
+    "void kiln_hgemm_async_add_tt_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes4_copy0(long M, long N,\0"
     "// bytes; boxes side by side have 32 lines.\0"
     "    return (x / part * part * 32 + line * part + (x % part ^ line % 8 / (8 / part))) * 16;\0"
     "// Begins to copy 128 lines of 32 elements, of which this work-item copies 2\0"
@@ -1386,10 +1443,10 @@ static const struct { char text[4096]; } rows[] = { {
     "// Begins to copy 32 lines of 128 elements, of which this work-item copies 2\0"
     "    const uint first = item / 64, col = item % 64 * 2;\0"
     "    return row * 128 + (col / 4 ^ (row + row / 4) % 8) * 4\0"
-    "// A work-group computes 128 x 128 of C, a warp 64 x 32 of it. Tiles of A and B, 32\0"
-    "void kiln_hgemm_async_multiply_nn_bm128_bn128_tm8_tn8_depth64_st4_ku2_group8_bytes4_copy0(long M, long N, long K,\0"
+    "// later. A is stored M x K. B is stored K x N. A work-group computes 128 x 128 of C, a warp 64 x 32\0"
+    "// of it. Tiles of A and B, 32 deep, are copied into local memory asynchronously, 3 ahead of those\0"
+    "void kiln_hgemm_async_multiply_nn_bm128_bn128_tm8_tn8_depth64_st4_ku2_group8_bytes4_copy0(long M,\0"
     "    __local uchar both_tiles[65536] __attribute__((aligned(1024)));\0"
-}, {
     "    const int first = 0, num = (K + 31) / 32;\0"
     "    const uint tiles_m = ((uint) M + 127) / 128, tiles_n = ((uint) N + 127) / 128;\0"
     "    const int first_m = tile_m * 128, first_n = tile_n * 128;\0"
@@ -1408,15 +1465,19 @@ static const struct { char text[4096]; } rows[] = { {
     "            for (uint m = warp; m < 128 && first_m + m < M; m += 8) {\0"
     "                for (int n = 2 * (int) lane - odd; n < 128; n += 64) {\0"
     "                    else if (n == 127)\0"
-    "void kiln_hgemm_async_multiply_nt_bm128_bn128_tm8_tn8_depth64_st4_ku2_group8_bytes4_copy0(long M, long N, long K,\0"
+    "// later. A is stored M x K. B is stored N x K. A work-group computes 128 x 128 of C, a warp 64 x 32\0"
+    "void kiln_hgemm_async_multiply_nt_bm128_bn128_tm8_tn8_depth64_st4_ku2_group8_bytes4_copy0(long M,\0"
+}, {
     "                        load_blocks(bs0[j / 2], b_tile + swizzled(line, x, 4));\0"
-    "void kiln_hgemm_async_multiply_tn_bm128_bn128_tm8_tn8_depth64_st4_ku2_group8_bytes4_copy0(long M, long N, long K,\0"
-    "void kiln_hgemm_async_multiply_tt_bm128_bn128_tm8_tn8_depth64_st4_ku2_group8_bytes4_copy0(long M, long N, long K,\0"
+    "// later. A is stored K x M. B is stored K x N. A work-group computes 128 x 128 of C, a warp 64 x 32\0"
+    "void kiln_hgemm_async_multiply_tn_bm128_bn128_tm8_tn8_depth64_st4_ku2_group8_bytes4_copy0(long M,\0"
+    "// later. A is stored K x M. B is stored N x K. A work-group computes 128 x 128 of C, a warp 64 x 32\0"
+    "void kiln_hgemm_async_multiply_tt_bm128_bn128_tm8_tn8_depth64_st4_ku2_group8_bytes4_copy0(long M,\0"
     "// A work-group computes 128 x 128 of C. Tiles of A and B, 64 deep, are fetched into local\0"
     "// memory by the copy engine, up to 6 at a time; a tile's `full` barrier says that it is there.\0"
     "// One work-item fetches; 2 warp groups multiply, 64 rows of C each, and say by the `empty`\0"
     "__kernel __attribute__((reqd_work_group_size(320, 1, 1)))\0"
-    "void kiln_hgemm_bulk_stream_nn_bm128_bn128_tm8_tn8_depth128_st6_early2_ku2_group8_edges0(long M, long N, long K,\0"
+    "void kiln_hgemm_bulk_stream_nn_bm128_bn128_tm8_tn8_depth128_st6_early2_ku2_group8_edges0(long M,\0"
     "    __local ulong full[6];\0"
     "    __local ulong empty[6];\0"
     "    __local uint4 rows[256];\0"
@@ -1446,7 +1507,8 @@ static const struct { char text[4096]; } rows[] = { {
     "            __global float *part = parts + (2 * get_group_id(0) + (first == 0)) * 16384;\0"
     "            for (int i = 0; i < 64; i++)\0"
     "                part[i * 256] = c[i];\0"
-    "void kiln_hgemm_bulk_add_nn_bm128_bn128_tm8_tn8_depth128_st6_early2_ku2_group8_edges0(long M, long N, long K, __global const float *restrict work, long parts_at,\0"
+    "void kiln_hgemm_bulk_add_nn_bm128_bn128_tm8_tn8_depth128_st6_early2_ku2_group8_edges0(long M,\0"
+    "        long N, long K, __global const float *restrict work, long parts_at,\0"
     "        const uint tiles = ((uint) M + 127) / 128 * (((uint) N + 127) / 128);\0"
     "        const uint each = min(adders / max(tiles - whole, 1U), 128U);\0"
     "    __global const float *parts = work + parts_at + 2 * (ulong) told[1] * 16384;\0"
@@ -1454,25 +1516,25 @@ static const struct { char text[4096]; } rows[] = { {
     "                    part[u] = *(__global const float4 *) (parts + piece * 16384\0"
     "            // 256th.\0"
     "            const uint item = element % 256, e = element / 256;\0"
-    "void kiln_hgemm_bulk_stream_nt_bm128_bn128_tm8_tn8_depth128_st6_early2_ku2_group8_edges0(long M, long N, long K,\0"
-}, {
-    "void kiln_hgemm_bulk_add_nt_bm128_bn128_tm8_tn8_depth128_st6_early2_ku2_group8_edges0(long M, long N, long K, __global const float *restrict work, long parts_at,\0"
-    "void kiln_hgemm_bulk_stream_tn_bm128_bn128_tm8_tn8_depth128_st6_early2_ku2_group8_edges0(long M, long N, long K,\0"
+    "void kiln_hgemm_bulk_stream_nt_bm128_bn128_tm8_tn8_depth128_st6_early2_ku2_group8_edges0(long M,\0"
+    "void kiln_hgemm_bulk_add_nt_bm128_bn128_tm8_tn8_depth128_st6_early2_ku2_group8_edges0(long M,\0"
+    "void kiln_hgemm_bulk_stream_tn_bm128_bn128_tm8_tn8_depth128_st6_early2_ku2_group8_edges0(long M,\0"
     "    const int box_m = 128;\0"
     "                            fetch_box(a_at + s * 16384 + x * 128, a_map, first_m + x, k, mbarrier);\0"
     "                    fetch_chunk(a_at + s * 16384 + to, A + a_offset, K, M, lda, k + line,\0"
-    "void kiln_hgemm_bulk_add_tn_bm128_bn128_tm8_tn8_depth128_st6_early2_ku2_group8_edges0(long M, long N, long K, __global const float *restrict work, long parts_at,\0"
-    "void kiln_hgemm_bulk_stream_tt_bm128_bn128_tm8_tn8_depth128_st6_early2_ku2_group8_edges0(long M, long N, long K,\0"
-    "void kiln_hgemm_bulk_add_tt_bm128_bn128_tm8_tn8_depth128_st6_early2_ku2_group8_edges0(long M, long N, long K, __global const float *restrict work, long parts_at,\0"
+    "void kiln_hgemm_bulk_add_tn_bm128_bn128_tm8_tn8_depth128_st6_early2_ku2_group8_edges0(long M,\0"
+    "void kiln_hgemm_bulk_stream_tt_bm128_bn128_tm8_tn8_depth128_st6_early2_ku2_group8_edges0(long M,\0"
+    "void kiln_hgemm_bulk_add_tt_bm128_bn128_tm8_tn8_depth128_st6_early2_ku2_group8_edges0(long M,\0"
     "static void multiply_32(float c[16], uint a, uint b)\0"
     "    asm volatile(\"//@wgmma.mma_async.sync.aligned.m64n32k16.f32.f16.f16 \"\0"
     "            \"{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15}, \"\0"
+}, {
     "            \"%16, %17, 1, 1, 1, 0, 1;\" :\0"
-    "            \"+f\"(c[0]), \"+f\"(c[1]), \"+f\"(c[2]), \"+f\"(c[3]), \"+f\"(c[4]), \"+f\"(c[5]), \"+f\"(c[6]), \"+f\"(c[7]), \"+f\"(c[8]), \"+f\"(c[9]), \"+f\"(c[10]), \"+f\"(c[11]), \"+f\"(c[12]), \"+f\"(c[13]), \"+f\"(c[14]), \"+f\"(c[15]) :\0"
+    "                    \"+f\"(c[13]), \"+f\"(c[14]), \"+f\"(c[15]) :\0"
     "            \"l\"((ulong) 1073741888 << 32 | a), \"l\"((ulong) 2147483680 << 32 | b));\0"
     "// A work-group computes 256 x 32 of C. Tiles of A and B, 64 deep, are fetched into local\0"
     "__kernel __attribute__((reqd_work_group_size(576, 1, 1)))\0"
-    "void kiln_hgemm_bulk_multiply_nn_bm256_bn32_tm8_tn8_depth128_st4_early2_ku2_group8_edges0(long M, long N, long K,\0"
+    "void kiln_hgemm_bulk_multiply_nn_bm256_bn32_tm8_tn8_depth128_st4_early2_ku2_group8_edges0(long M,\0"
     "    __local uchar b_tiles[16384] __attribute__((aligned(1024)));\0"
     "    const int box_n = 32;\0"
     "        if (item < 576) {\0"
@@ -1497,31 +1559,30 @@ static const struct { char text[4096]; } rows[] = { {
     "    const uint tiles_m = ((uint) M + 255) / 256, tiles_n = ((uint) N + 31) / 32;\0"
     "    const int first_m = tile_m * 256, first_n = tile_n * 32;\0"
     "        float c[16];\0"
-    "            // address and, where k lies across, the stride from 64 (32) rows (columns) to the next.\0"
+    "            // 2^32 the address and, where k lies across, the stride from 64 (32) rows (columns) to\0"
     "            const uint b = (b_at + stage * 4096) >> 4 | 256 << 16;\0"
     "                multiply_32(c, a + s * 2, b + s * 64);\0"
     "            for (int j = 0; j < 1; j++) {\0"
     "            \"%16, %17, 1, 1, 1, 0, 0;\" :\0"
-    "void kiln_hgemm_bulk_multiply_nt_bm256_bn32_tm8_tn8_depth128_st4_early2_ku2_group8_edges0(long M, long N, long K,\0"
+    "void kiln_hgemm_bulk_multiply_nt_bm256_bn32_tm8_tn8_depth128_st4_early2_ku2_group8_edges0(long M,\0"
     "    const int box_n = min(((int) N + 7) & -8, 32);\0"
     "                        fetch_box(b_at + s * 4096, b_map, k, first_n, mbarrier);\0"
     "                    fetch_chunk(b_at + s * 4096 + to, B + b_offset, N, K, ldb, first_n + line,\0"
     "            const uint b = (b_at + stage * 4096) >> 4 | 1 << 16;\0"
     "                multiply_32(c, a + s * 2, b + s * 2);\0"
     "            \"%16, %17, 1, 1, 1, 1, 1;\" :\0"
-}, {
-    "void kiln_hgemm_bulk_multiply_tn_bm256_bn32_tm8_tn8_depth128_st4_early2_ku2_group8_edges0(long M, long N, long K,\0"
+    "void kiln_hgemm_bulk_multiply_tn_bm256_bn32_tm8_tn8_depth128_st4_early2_ku2_group8_edges0(long M,\0"
     "                    const uint line = i / 32, x = i % 32;\0"
     "                    fetch_chunk(a_at + s * 32768 + to, A + a_offset, K, M, lda, k + line,\0"
     "                multiply_32(c, a + s * 128, b + s * 64);\0"
     "            \"%16, %17, 1, 1, 1, 1, 0;\" :\0"
-    "void kiln_hgemm_bulk_multiply_tt_bm256_bn32_tm8_tn8_depth128_st4_early2_ku2_group8_edges0(long M, long N, long K,\0"
+    "void kiln_hgemm_bulk_multiply_tt_bm256_bn32_tm8_tn8_depth128_st4_early2_ku2_group8_edges0(long M,\0"
     "                multiply_32(c, a + s * 128, b + s * 2);\0"
     "// A work-group computes 16 x 64 of C. Tiles of A and B, 64 deep, are fetched into local\0"
     "// memory by the copy engine, up to 12 at a time; a tile's `full` barrier says that it is there.\0"
     "// One work-item fetches; a warp computes 16 x 16 of C, and says by the `empty` barrier\0"
     "// when it has read a tile.\0"
-    "void kiln_hgemm_bulk_multiply_nn_bm16_bn64_tm2_tn4_depth128_st12_early2_ku2_group8_edges0(long M, long N, long K,\0"
+    "void kiln_hgemm_bulk_multiply_nn_bm16_bn64_tm2_tn4_depth128_st12_early2_ku2_group8_edges0(long M,\0"
     "    __local ulong full[12];\0"
     "    __local ulong empty[12];\0"
     "    const int box_m = min(((int) M + 7) & -8, 16);\0"
@@ -1531,24 +1592,25 @@ static const struct { char text[4096]; } rows[] = { {
     "                        fetch_box(a_at + s * 2048, a_map, k, first_m, mbarrier);\0"
     "                if (++s == 12) {\0"
     "        const uint tiles_m = ((uint) M + 15) / 16, tiles_n = ((uint) N + 63) / 64;\0"
+}, {
     "        const int first_m = tile_m * 16, first_n = tile_n * 64;\0"
     "                for (uint i = item; i < 128; i += 128) {\0"
     "                    fetch_chunk(a_at + s * 2048 + to, A + a_offset, M, K, lda, first_m + line,\0"
     "    const uint warp = item / 32, lane = item % 32;\0"
     "    const uint tiles_m = ((uint) M + 15) / 16, tiles_n = ((uint) N + 63) / 64;\0"
     "    const int first_m = tile_m * 16, first_n = tile_n * 64;\0"
-    "        const uint warp_m = warp % 1 * 16, warp_n = warp / 1 * 16;\0"
+    "        const uint warp_m = warp % 1 * 16, warp_n = warp * 16;\0"
     "        float c[1][2][4];\0"
     "        uint as0[1][4], bs0[1][4];\0"
-    "            // Hands back the place of the step before, which is not done sooner: what is read from local\0"
-    "            // memory has surely arrived only when it has been multiplied.\0"
+    "            // Hands back the place of the step before, which is not done sooner: what is read from\0"
+    "            // local memory has surely arrived only when it has been multiplied.\0"
     "            if (now > 0 && lane == 0)\0"
     "                mbarrier_arrive(empties + 8 * (stage == 0 ? 11 : stage - 1));\0"
     "            const uint a_tile = a_at + stage * 2048, b_tile = b_at + stage * 8192;\0"
     "            for (int s = 0; s < 4; s++) {\0"
     "                // Reads what is multiplied at once, the s-th of a tile, into fragments 0.\0"
-    "                // Sixteen values of k of the tile. Blocks of 8 x 8 are read four at once: work-item l says where line\0"
-    "                // l % 8 of block l / 8 is.\0"
+    "                // Sixteen values of k of the tile. Blocks of 8 x 8 are read four at once: work-item\0"
+    "                // l says where line l % 8 of block l / 8 is.\0"
     "                for (int i = 0; i < 1; i++) {\0"
     "                    const uint line = warp_m + i * 16 + lane % 16, x = s * 2 + lane / 16;\0"
     "                    load_blocks(as0[i], a_tile + swizzled(line, x, 8));\0"
@@ -1559,26 +1621,25 @@ static const struct { char text[4096]; } rows[] = { {
     "                    for (int j = 0; j < 2; j++)\0"
     "                        multiply_blocks(c[i][j], as0[i], bs0[j / 2] + j % 2 * 2);\0"
     "            if (++stage == 12) {\0"
-    "void kiln_hgemm_bulk_multiply_nt_bm16_bn64_tm2_tn4_depth128_st12_early2_ku2_group8_edges0(long M, long N, long K,\0"
-    "                    const uint line = warp_n + j * 8 + lane / 16 * 8 + lane % 8, x = s * 2 + lane / 8 % 2;\0"
+    "void kiln_hgemm_bulk_multiply_nt_bm16_bn64_tm2_tn4_depth128_st12_early2_ku2_group8_edges0(long M,\0"
+    "                    const uint line = warp_n + j * 8 + lane / 16 * 8 + lane % 8,\0"
+    "                            x = s * 2 + lane / 8 % 2;\0"
     "                    load_blocks(bs0[j / 2], b_tile + swizzled(line, x, 8));\0"
-    "void kiln_hgemm_bulk_multiply_tn_bm16_bn64_tm2_tn4_depth128_st12_early2_ku2_group8_edges0(long M, long N, long K,\0"
+    "void kiln_hgemm_bulk_multiply_tn_bm16_bn64_tm2_tn4_depth128_st12_early2_ku2_group8_edges0(long M,\0"
     "    const int box_m = 16;\0"
     "                write_map(local_address(map), (ulong) (A + a_offset), K, M, lda, 64, 16,\0"
     "                        1);\0"
     "                        for (int x = 0; x < 16; x += 16)\0"
     "                            fetch_box(a_at + s * 2048 + x * 128, a_map, first_m + x, k, mbarrier);\0"
     "                    const uint line = i / 2, x = i % 2;\0"
-}, {
     "                    const uint to = swizzled(line, x, 2);\0"
     "                    fetch_chunk(a_at + s * 2048 + to, A + a_offset, K, M, lda, k + line,\0"
-    "                    const uint line = s * 16 + lane / 16 * 8 + lane % 8, x = warp_m / 8 + i * 2 + lane / 8 % 2;\0"
+    "                    const uint line = s * 16 + lane / 16 * 8 + lane % 8,\0"
+    "                            x = warp_m / 8 + i * 2 + lane / 8 % 2;\0"
     "                    load_turned_blocks(as0[i], a_tile + swizzled(line, x, 2));\0"
-    "void kiln_hgemm_bulk_multiply_tt_bm16_bn64_tm2_tn4_depth128_st12_early2_ku2_group8_edges0(long M, long N, long K,\0"
+    "void kiln_hgemm_bulk_multiply_tt_bm16_bn64_tm2_tn4_depth128_st12_early2_ku2_group8_edges0(long M,\0"
     "static float4 load_vector(__global const half *p)\0"
     "    return vload_half4(0, p);\0"
-    "static void store_vector(float4 x, __global half *p)\0"
-    "    vstore_half4(x, 0, p);\0"
     "static float4 load_row(__global const half *p)\0"
     "    return load_vector(p);\0"
     "// In one load what begins at a multiple of its size, 8 bytes.\0"
@@ -1593,8 +1654,9 @@ static const struct { char text[4096]; } rows[] = { {
     "        __global half *restrict C, long c_offset, long ldc)\0"
     "    __local float4 part[64];\0"
     "    const long l = (long) get_group_id(0) * 16 + along_l * 4;\0"
-    "    const long s = (long) get_group_id(1) * 1;\0"
+    "    const long s = (long) get_group_id(1);\0"
     "    const long from = 0, to = K;\0"
+}, {
     "    const long y_step = 1;\0"
     "    // Vectors past the end repeat the last one, which ends where the row does.\0"
     "    const long begin = l, first = max(min(l, L - 4), (long) 0);\0"
@@ -1604,7 +1666,8 @@ static const struct { char text[4096]; } rows[] = { {
     "        for (; k < to; k += 16) {\0"
     "            // A row is less than a vector.\0"
     "            __global const half *x = X + k * ldx;\0"
-    "            const float4 a = (float4) (load(x + min((long) 0, L - 1)), load(x + min((long) 1, L - 1)), load(x + min((long) 2, L - 1)), load(x + min((long) 3, L - 1)));\0"
+    "            const float4 a = (float4) (load(x + min((long) 0, L - 1)), load(x + min((long) 1,\0"
+    "                    L - 1)), load(x + min((long) 2, L - 1)), load(x + min((long) 3, L - 1)));\0"
     "            c0 += a * load(y0 + k * y_step);\0"
     "    // The address itself is tested: a buffer may begin at any element.\0"
     "    if (ldx % 4 == 0 && (size_t) (X + first) % 8 == 0) {\0"
@@ -1614,7 +1677,7 @@ static const struct { char text[4096]; } rows[] = { {
     "            const float4 a1 = load_aligned(x + 16 * ldx);\0"
     "            const float4 a2 = load_aligned(x + 32 * ldx);\0"
     "            const float4 a3 = load_aligned(x + 48 * ldx);\0"
-    "            c0 += a0 * load(y0 + (k + 0) * y_step);\0"
+    "            c0 += a0 * load(y0 + k * y_step);\0"
     "            c0 += a1 * load(y0 + (k + 16) * y_step);\0"
     "            c0 += a2 * load(y0 + (k + 32) * y_step);\0"
     "            c0 += a3 * load(y0 + (k + 48) * y_step);\0"
@@ -1645,7 +1708,6 @@ static const struct { char text[4096]; } rows[] = { {
     "            const float4 a0 = load_aligned(x0 + k);\0"
     "            const float4 a1 = load_aligned(x1 + k);\0"
     "            const float4 a2 = load_aligned(x2 + k);\0"
-}, {
     "            const float4 a3 = load_aligned(x3 + k);\0"
     "            const float4 b0 = load_vector(y0 + k);\0"
     "            c0_0 += a0 * b0; c0_1 += a1 * b0; c0_2 += a2 * b0; c0_3 += a3 * b0;\0"
@@ -1675,7 +1737,9 @@ static const struct { char text[4096]; } rows[] = { {
     "void kiln_hgemm_thin_multiply_tt_side0_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L, long S, long K, float alpha, float beta,\0"
     "    // A single column of Y lies side by side like a row.\0"
     "    const bool fast = is_aligned && ldy == 1;\0"
-    "            const float4 b0 = (float4) (load(y0 + (k + 0) * y_step), load(y0 + (k + 1) * y_step), load(y0 + (k + 2) * y_step), load(y0 + (k + 3) * y_step));\0"
+}, {
+    "            const float4 b0 = (float4) (load(y0 + k * y_step), load(y0 + (k + 1) * y_step),\0"
+    "                    load(y0 + (k + 2) * y_step), load(y0 + (k + 3) * y_step));\0"
     "// Elements of float are computed with as float. A product and a sum are fused where the device does\0"
     "static float load(__global const float *p)\0"
     "    return *p;\0"
@@ -1686,14 +1750,15 @@ static const struct { char text[4096]; } rows[] = { {
     "    const ulong each = (cols + 3) / 4;\0"
     "        const long row = divide(i, each), col = (i - row * each) * 4, last = cols - 1 - col;\0"
     "        if (last >= 7 || (row + 1 < rows && cols >= 8))\0"
-    "            x = as_uint4((chunk) (from[min(0L, last)], from[min(1L, last)], from[min(2L, last)], from[min(3L, last)]));\0"
+    "                    from[min(3L, last)]));\0"
     "            \"r\"(map), \"l\"(ld * 4) : \"memory\");\0"
     "    asm volatile(\"//@tensormap.replace.tile.elemtype.shared::cta.b1024.b32 [%0], 7;\" ::\0"
     "static void fetch_chunk(uint to, __global const float *X, long rows, long cols, long ld, long row,\0"
     "    const uint bytes = row < rows ? clamp((cols - col) * 4, 0L, 16L) : 0;\0"
+    "// 16 bytes; boxes side by side have 32 lines.\0"
     "// Turns 32 or 64 rows of 32 values of k, of which the copy engine puts four at q ^ r % 8 of row r,\0"
-    "// into 32 lines of a value of k each, in which four rows are at r / 4 ^ k / 4 % 8: either way no two\0"
-    "// work-items that read or write together meet in a bank.\0"
+    "// into 32 lines of a value of k each, in which four rows are at r / 4 ^ k / 4 % 8: either way no\0"
+    "// two work-items that read or write together meet in a bank.\0"
     "static void turn_block(__local uchar *tile, uint rows, uint i)\0"
     "    const uint q = i % 8, g = i / 8;\0"
     "    __local const uchar *from = tile + g * 512;\0"
@@ -1717,16 +1782,15 @@ static const struct { char text[4096]; } rows[] = { {
     "    if (beta != 0)\0"
     "        x += beta * *(__global float4 *) out;\0"
     "    *(__global float4 *) out = x;\0"
-}, {
-    "void kiln_sgemm_bulk_copy_nn(long a_rows, long a_cols, __global const element_bits *restrict A, long a_offset,\0"
-    "void kiln_sgemm_bulk_copya_n(long rows, long cols, __global const element_bits *restrict X, long x_offset,\0"
-    "void kiln_sgemm_bulk_copyb_n(long rows, long cols, __global const element_bits *restrict X, long x_offset,\0"
+    "void kiln_sgemm_bulk_copy_nn(long a_rows, long a_cols, __global const element_bits *restrict A,\0"
+    "void kiln_sgemm_bulk_copya_n(long rows, long cols, __global const element_bits *restrict X,\0"
+    "void kiln_sgemm_bulk_copyb_n(long rows, long cols, __global const element_bits *restrict X,\0"
     "// A work-group computes 64 x 32 of C. Tiles of A and B, 32 deep, are fetched into local\0"
     "// The first 1 are copied by all who multiply, while the tensor maps are made.\0"
     "// One work-item fetches; a warp computes 32 x 16 of C, and says by the `empty` barrier\0"
     "// Tiles whose k lie side by side are turned by four warps of their own; the `turned` barrier says\0"
     "// that they were.\0"
-    "void kiln_sgemm_bulk_multiply_nn_bm64_bn32_tm4_tn4_depth128_st4_early1_ku8_group8_edges0(long M, long N, long K,\0"
+    "void kiln_sgemm_bulk_multiply_nn_bm64_bn32_tm4_tn4_depth128_st4_early1_ku8_group8_edges0(long M,\0"
     "        __global const float *restrict A, long a_offset, long lda,\0"
     "        __global const float *restrict B, long b_offset, long ldb,\0"
     "        float alpha, float beta, __global float *restrict C, long c_offset, long ldc)\0"
@@ -1740,6 +1804,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                write_map(local_address(map), (ulong) (B + b_offset), K, N, ldb, 32, 32,\0"
     "                        0);\0"
     "        int early = 1;\0"
+}, {
     "        uint s = 0, phase = 1, turn_phase = 0;\0"
     "        const int first = 0, num = (K + 31) / 32;\0"
     "        const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 31) / 32;\0"
@@ -1757,8 +1822,8 @@ static const struct { char text[4096]; } rows[] = { {
     "                    for (int x = 0; x < 32; x += 32)\0"
     "                        fetch_box(b_at + s * 4096 + x * 128, b_map, first_n + x, k, mbarrier);\0"
     "            if (t > 0) {\0"
-    "                // Turns the tiles of place p, as soon as they are there, and says so. Of up to 64 rows (columns) at a\0"
-    "                // time each work-item has 4, with 4 values of k.\0"
+    "                // Turns the tiles of place p, as soon as they are there, and says so. Of up to 64\0"
+    "                // rows (columns) at a time each work-item has 4, with 4 values of k.\0"
     "                mbarrier_wait(fulls + 8 * p, turn_phase);\0"
     "                #pragma unroll 1\0"
     "                for (int x = 0; x < 1; x++)\0"
@@ -1785,7 +1850,6 @@ static const struct { char text[4096]; } rows[] = { {
     "                c[m][n] = 0;\0"
     "            mbarrier_wait(turneds + 8 * stage, phase);\0"
     "            __local const uchar *a_tile = a_tiles + stage * 8192;\0"
-}, {
     "            __local const uchar *b_tile = b_tiles + stage * 4096;\0"
     "            // For one value of k after the other, of rows and columns four side by side at a time.\0"
     "            #pragma unroll 8\0"
@@ -1812,23 +1876,25 @@ static const struct { char text[4096]; } rows[] = { {
     "                const long block = first_n + warp_n + n * 4;\0"
     "                if (is_aligned && block + 15 < N) {\0"
     "                        put_vector((float4) (c[m][n], c[m][n + 1], c[m][n + 2], c[m][n + 3]),\0"
+}, {
     "                                out + block + lane_n * 4, alpha, beta);\0"
-    "                // Where rows of C begin anywhere: four work-items side by side store four columns at once.\0"
+    "                // Where rows of C begin anywhere: four work-items side by side store four columns\0"
+    "                // at once.\0"
     "                uint x[4] = { as_uint(c[m][n]), as_uint(c[m][n + 1]), as_uint(c[m][n + 2]),\0"
     "                        as_uint(c[m][n + 3]) };\0"
     "                transpose_quad(x, lane);\0"
     "                if (row < M)\0"
     "                        put(as_float(x[i]), out, block + i * 4 + lane_n, N, alpha, beta);\0"
-    "void kiln_sgemm_bulk_copy_nt(long a_rows, long a_cols, __global const element_bits *restrict A, long a_offset,\0"
-    "void kiln_sgemm_bulk_copyb_t(long rows, long cols, __global const element_bits *restrict X, long x_offset,\0"
-    "void kiln_sgemm_bulk_multiply_nt_bm64_bn32_tm4_tn4_depth128_st4_early1_ku8_group8_edges0(long M, long N, long K,\0"
+    "void kiln_sgemm_bulk_copy_nt(long a_rows, long a_cols, __global const element_bits *restrict A,\0"
+    "void kiln_sgemm_bulk_copyb_t(long rows, long cols, __global const element_bits *restrict X,\0"
+    "void kiln_sgemm_bulk_multiply_nt_bm64_bn32_tm4_tn4_depth128_st4_early1_ku8_group8_edges0(long M,\0"
     "                write_map(local_address(map), (ulong) (B + b_offset), N, K, ldb, box_n, 32,\0"
     "                    fetch_box(b_at + s * 4096, b_map, k, first_n, mbarrier);\0"
     "                    turn_block(b_tiles + p * 4096 + x * 4096, 32, item - 128);\0"
     "                const uint b_from = b_chunk ^ q * 16;\0"
-    "void kiln_sgemm_bulk_copy_tn(long a_rows, long a_cols, __global const element_bits *restrict A, long a_offset,\0"
-    "void kiln_sgemm_bulk_copya_t(long rows, long cols, __global const element_bits *restrict X, long x_offset,\0"
-    "void kiln_sgemm_bulk_multiply_tn_bm64_bn32_tm4_tn4_depth128_st4_early1_ku8_group8_edges0(long M, long N, long K,\0"
+    "void kiln_sgemm_bulk_copy_tn(long a_rows, long a_cols, __global const element_bits *restrict A,\0"
+    "void kiln_sgemm_bulk_copya_t(long rows, long cols, __global const element_bits *restrict X,\0"
+    "void kiln_sgemm_bulk_multiply_tn_bm64_bn32_tm4_tn4_depth128_st4_early1_ku8_group8_edges0(long M,\0"
     "                write_map(local_address(map), (ulong) (A + a_offset), K, M, lda, 32, 64,\0"
     "            const int first = 0, num = (K + 31) / 32;\0"
     "            const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 31) / 32;\0"
@@ -1837,15 +1903,12 @@ static const struct { char text[4096]; } rows[] = { {
     "                    const uint to = (x / 16 * 512 + line * 16 + x % 16) * 16;\0"
     "                            first_m + x * 4);\0"
     "                const uint a_from = a_chunk;\0"
-    "void kiln_sgemm_bulk_copy_tt(long a_rows, long a_cols, __global const element_bits *restrict A, long a_offset,\0"
-    "void kiln_sgemm_bulk_multiply_tt_bm64_bn32_tm4_tn4_depth128_st4_early1_ku8_group8_edges0(long M, long N, long K,\0"
+    "void kiln_sgemm_bulk_copy_tt(long a_rows, long a_cols, __global const element_bits *restrict A,\0"
+    "void kiln_sgemm_bulk_multiply_tt_bm64_bn32_tm4_tn4_depth128_st4_early1_ku8_group8_edges0(long M,\0"
     "                    for (int x = 0; x < 64; x += 64)\0"
     "                        fetch_box(a_at + s * 8192 + x * 128, a_map, first_m + x, k, mbarrier);\0"
     "static float4 load_vector(__global const float *p)\0"
     "    return vload4(0, p);\0"
-    "static void store_vector(float4 x, __global float *p)\0"
-}, {
-    "    vstore4(x, 0, p);\0"
     "static float4 load_row(__global const float *p)\0"
     "// In one load what begins at a multiple of its size, 16 bytes.\0"
     "static float4 load_aligned(__global const float *p)\0"
@@ -1859,11 +1922,12 @@ static const struct { char text[4096]; } rows[] = { {
     "        __global float *restrict C, int c_offset, int ldc)\0"
     "    __local float4 part[1024];\0"
     "    const int l = (int) get_group_id(0) * 32 + along_l * 4;\0"
-    "    __global const float *y0 = Y + y_offset + min(s + 0, S - 1) * ldy;\0"
+    "    __global const float *y0 = Y + y_offset + min(s, S - 1) * ldy;\0"
     "    const int begin = l, first = max(min(l, L - 4), (int) 0);\0"
     "        for (; k < to; k += 128) {\0"
     "            __global const float *x = X + k * ldx;\0"
-    "            const float4 a = (float4) (load(x + min((int) 0, L - 1)), load(x + min((int) 1, L - 1)), load(x + min((int) 2, L - 1)), load(x + min((int) 3, L - 1)));\0"
+    "            const float4 a = (float4) (load(x + min((int) 0, L - 1)), load(x + min((int) 1, L - 1)),\0"
+    "                    load(x + min((int) 2, L - 1)), load(x + min((int) 3, L - 1)));\0"
     "    if (ldx % 4 == 0 && (size_t) (X + first) % 16 == 0) {\0"
     "        for (; k + 384 < to; k += 512) {\0"
     "            __global const float *x = X + k * ldx + first;\0"
@@ -1874,6 +1938,7 @@ static const struct { char text[4096]; } rows[] = { {
     "            c0 += a2 * load(y0 + (k + 256) * y_step);\0"
     "            c0 += a3 * load(y0 + (k + 384) * y_step);\0"
     "            const float4 a1 = load_row(x + 128 * ldx);\0"
+}, {
     "            const float4 a2 = load_row(x + 256 * ldx);\0"
     "            const float4 a3 = load_row(x + 384 * ldx);\0"
     "    const int item = along_k * 8 + along_l;\0"
@@ -1882,7 +1947,7 @@ static const struct { char text[4096]; } rows[] = { {
     "__kernel __attribute__((reqd_work_group_size(128, 8, 1)))\0"
     "void kiln_sgemm_thin_multiply_nt_side0_short1_vec4_rows4_nv1_litems8_kitems128_ksplit1_align1_index32(int L, int S, int K, float alpha, float beta,\0"
     "    __local float part[4][1024];\0"
-    "    __global const float *x0 = X + min(l + 0, L - 1) * ldx;\0"
+    "    __global const float *x0 = X + min(l, L - 1) * ldx;\0"
     "    __global const float *x1 = X + min(l + 1, L - 1) * ldx;\0"
     "    __global const float *x2 = X + min(l + 2, L - 1) * ldx;\0"
     "    __global const float *x3 = X + min(l + 3, L - 1) * ldx;\0"
@@ -1891,7 +1956,7 @@ static const struct { char text[4096]; } rows[] = { {
     "        for (; k + 4 <= to; k += 512) {\0"
     "    const int item = along_l * 128 + along_k;\0"
     "void kiln_sgemm_thin_multiply_tn_side0_short1_vec4_rows4_nv1_litems8_kitems128_ksplit1_align1_index32(int L, int S, int K, float alpha, float beta,\0"
-    "    __global const float *y0 = Y + y_offset + min(s + 0, S - 1);\0"
+    "    __global const float *y0 = Y + y_offset + min(s, S - 1);\0"
     "void kiln_sgemm_thin_multiply_tt_side0_short1_vec4_rows4_nv1_litems8_kitems128_ksplit1_align1_index32(int L, int S, int K, float alpha, float beta,\0"
     "static void copy_4(uint to, __global const float *from, uint bytes)\0"
     "// Waits for what this work-item has copied, but for the last 1 steps.\0"
@@ -1906,25 +1971,24 @@ static const struct { char text[4096]; } rows[] = { {
     "            const uint where = line / 32 * 4096 + x * 128\0"
     "                    + (line % 32 / 4 ^ x / 4) * 16 + line % 4 * 4;\0"
     "// Begins to copy 32 lines of 64 elements, of which this work-item copies 1\0"
-}, {
     "// at a time in every 2th line. There are `lines` and `cols` of the matrix left; what lies\0"
     "static void copy_b(uint to, __global const float *from, long ld, uint lines, int cols, uint item)\0"
-    "    const uint first = item / 64, col = item % 64 * 1;\0"
+    "    const uint first = item / 64, col = item % 64;\0"
     "    for (uint line = first; line < first + 32; line += 2, from += 2 * ld) {\0"
     "            const uint where = x / 64 * 8192 + line * 256 + x % 64 * 4;\0"
-    "// A work-group computes 32 x 64 of C, a warp 32 x 16 of it. Tiles of A and B, 32\0"
-    "// deep, are copied into local memory asynchronously, 2 ahead of those that are multiplied.\0"
-    "void kiln_sgemm_async_multiply_nn_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes4_copy0(long M, long N, long K,\0"
+    "// later. A is stored M x K. B is stored K x N. A work-group computes 32 x 64 of C, a warp 32 x 16\0"
+    "// of it. Tiles of A and B, 32 deep, are copied into local memory asynchronously, 2 ahead of those\0"
+    "void kiln_sgemm_async_multiply_nn_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes4_copy0(long M,\0"
     "    __local uchar both_tiles[36864] __attribute__((aligned(1024)));\0"
     "    __local uchar *a_tiles = both_tiles, *b_tiles = both_tiles + 12288;\0"
     "    const uint tiles_m = ((uint) M + 31) / 32, tiles_n = ((uint) N + 63) / 64;\0"
     "    const int first_m = tile_m * 32, first_n = tile_n * 64;\0"
-    "        const uint warp_m = warp % 1 * 32, warp_n = warp / 1 * 16;\0"
+    "        const uint warp_m = warp % 1 * 32, warp_n = warp * 16;\0"
     "        // Where a work-item's first rows (columns) are in the parts of a tile, of 32 (64) by 32\0"
     "        const uint a_chunk = warp_m / 32 * 4096 + (warp_m % 32 / 4 + lane_m) * 16;\0"
     "        const uint b_chunk = warp_n / 64 * 8192 + (warp_n % 64 / 4 + lane_n) * 16;\0"
     "        for (int t = 0; t < num + 2; t++) {\0"
-    "            // The tiles of step t - 2 are there for all, and all have multiplied those of the step before,\0"
+    "            // The tiles of step t - 2 are there for all, and all have multiplied those of the step\0"
     "            if (t >= 2) {\0"
     "                copy_a(a_at + stage * 4096, A + first_m * lda + k, lda, M - first_m, K - k, item);\0"
     "            if (++stage == 3)\0"
@@ -1933,7 +1997,9 @@ static const struct { char text[4096]; } rows[] = { {
     "            __local const uchar *a_tile = a_tiles + stage * 4096;\0"
     "            __local const uchar *b_tile = b_tiles + stage * 8192;\0"
     "            if (left >= 32) {\0"
-    "                // For one value of k after the other, of rows and columns four side by side at a time.\0"
+}, {
+    "                // For one value of k after the other, of rows and columns four side by side at a\0"
+    "                // time.\0"
     "                #pragma unroll 8\0"
     "                for (int q = 0; q < 8; q++) {\0"
     "                    const uint a_from = a_chunk ^ q * 16;\0"
@@ -1964,16 +2030,18 @@ static const struct { char text[4096]; } rows[] = { {
     "// Begins to copy 64 lines of 32 values of k, of which this work-item copies four side by side in\0"
     "            const uint where = line / 64 * 8192 + x * 256\0"
     "                    + (line % 64 / 4 ^ x / 4) * 16 + line % 4 * 4;\0"
-    "void kiln_sgemm_async_multiply_nt_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes4_copy0(long M, long N, long K,\0"
+    "// later. A is stored M x K. B is stored N x K. A work-group computes 32 x 64 of C, a warp 32 x 16\0"
+    "void kiln_sgemm_async_multiply_nt_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes4_copy0(long M,\0"
     "                    const uint b_from = b_chunk ^ q * 16;\0"
-}, {
     "// Begins to copy 32 lines of 32 elements, of which this work-item copies 1\0"
-    "    const uint first = item / 32, col = item % 32 * 1;\0"
+    "    const uint first = item / 32, col = item % 32;\0"
     "            const uint where = x / 32 * 4096 + line * 128 + x % 32 * 4;\0"
-    "void kiln_sgemm_async_multiply_tn_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes4_copy0(long M, long N, long K,\0"
+    "// later. A is stored K x M. B is stored K x N. A work-group computes 32 x 64 of C, a warp 32 x 16\0"
+    "void kiln_sgemm_async_multiply_tn_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes4_copy0(long M,\0"
     "                copy_a(a_at + stage * 4096, A + k * lda + first_m, lda, K - k, M - first_m, item);\0"
     "                    const uint a_from = a_chunk;\0"
-    "void kiln_sgemm_async_multiply_tt_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes4_copy0(long M, long N, long K,\0"
+    "// later. A is stored K x M. B is stored N x K. A work-group computes 32 x 64 of C, a warp 32 x 16\0"
+    "void kiln_sgemm_async_multiply_tt_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes4_copy0(long M,\0"
     "// C = alpha op(A) op(B) + beta C for few columns: X is A, C is L x S, row-major.\0"
     "// A work-group of 8 work-items along L and 32 along K has 32 x 16 of C.\0"
     "// It brings the part of Y for 256 values of k into local memory, and goes through them.\0"
@@ -1992,6 +2060,7 @@ static const struct { char text[4096]; } rows[] = { {
     "    for (int j = 0; j < 16; j++)\0"
     "            c[j][r] = 0;\0"
     "    for (int chunk = from; chunk < to; chunk += 256) {\0"
+}, {
     "        // The part of Y for the values of k from `chunk` to `end`.\0"
     "        const int end = min(chunk + 256, to);\0"
     "        for (int i = item; i < (end - chunk) * 16; i += 256) {\0"
@@ -2028,7 +2097,7 @@ static const struct { char text[4096]; } rows[] = { {
     "    for (int j = 0; j < 4; j++)\0"
     "        for (int v = 0; v < 4; v++)\0"
     "            kept[(j * 4 + v) * 288 + along_k * 9 + along_l] =\0"
-    "                    c[j + 0][v];\0"
+    "                    c[j][v];\0"
     "    for (int i = item; i < 128; i += 256) {\0"
     "        const int of = i % 8, v = i / 8 % 4, j = i / 32;\0"
     "        const int at = (int) get_group_id(0) * 32 + of * 4 + v;\0"
@@ -2036,7 +2105,7 @@ static const struct { char text[4096]; } rows[] = { {
     "        float sum = sums[0];\0"
     "        for (int k = 1; k < 32; k++)\0"
     "            sum += sums[k * 9];\0"
-    "        const int short_at = s + 0 + j;\0"
+    "        const int short_at = s + j;\0"
     "        if (at < L && short_at < S)\0"
     "            put(alpha * sum, beta, C + at * ldc + short_at);\0"
     "                    c[j + 4][v];\0"
@@ -2044,7 +2113,6 @@ static const struct { char text[4096]; } rows[] = { {
     "                    c[j + 8][v];\0"
     "        const int short_at = s + 8 + j;\0"
     "                    c[j + 12][v];\0"
-}, {
     "        const int short_at = s + 12 + j;\0"
     "void kiln_sgemm_thin_multiply_nt_side1_short16_vec4_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L, int S, int K, float alpha, float beta,\0"
     "        for (int j = get_local_id(1); j < 16; j += 8) {\0"
@@ -2070,6 +2138,7 @@ static const struct { char text[4096]; } rows[] = { {
     "            float a[4][4];\0"
     "            if (whole)\0"
     "                for (int r = 0; r < 4; r++) {\0"
+}, {
     "                    const float4 row = load_aligned(x + r * 8 * ldx + l);\0"
     "                    a[r][0] = row.s0;\0"
     "                    a[r][1] = row.s1;\0"
@@ -2097,7 +2166,7 @@ static const struct { char text[4096]; } rows[] = { {
     "// A work-group computes 256 x 32 of C. Tiles of A and B, 32 deep, are fetched into local\0"
     "// One work-item fetches; a warp computes 64 x 16 of C, and says by the `empty` barrier\0"
     "__kernel __attribute__((reqd_work_group_size(384, 1, 1)))\0"
-    "void kiln_sgemm_bulk_stream_nn_bm256_bn32_tm8_tn4_depth128_st5_early0_ku2_group8_edges1(long M, long N, long K,\0"
+    "void kiln_sgemm_bulk_stream_nn_bm256_bn32_tm8_tn4_depth128_st5_early0_ku2_group8_edges1(long M,\0"
     "    __local uchar a_tiles[163840] __attribute__((aligned(1024)));\0"
     "    __local uchar b_tiles[20480] __attribute__((aligned(1024)));\0"
     "    __local ulong turned[5];\0"
@@ -2113,7 +2182,6 @@ static const struct { char text[4096]; } rows[] = { {
     "                    fetch_box(a_at + s * 32768, a_map, k, first_m, mbarrier);\0"
     "                for (int x = 0; x < 4; x++)\0"
     "                    turn_block(a_tiles + p * 32768 + x * 8192, 64, item - 256);\0"
-}, {
     "                turn_phase ^= p == 4;\0"
     "            if (t < num && ++s == 5) {\0"
     "    asm volatile(\"//@setmaxnreg.inc.sync.aligned.u32 224;\" ::: \"memory\");\0"
@@ -2121,8 +2189,8 @@ static const struct { char text[4096]; } rows[] = { {
     "        // A warp whose rows or columns are all outside C has but to say that it has read.\0"
     "        if (first_m + (int) warp_m >= M || first_n + (int) warp_n >= N) {\0"
     "                mbarrier_wait(turneds + 8 * stage, phase);\0"
-    "                // Hands back the place of the step before, which is not done sooner: what is read from local\0"
-    "                // memory has surely arrived only when it has been multiplied.\0"
+    "                // Hands back the place of the step before, which is not done sooner: what is read\0"
+    "                // from local memory has surely arrived only when it has been multiplied.\0"
     "                if (now > 0 && lane == 0)\0"
     "                    mbarrier_arrive(empties + 8 * (stage == 0 ? 4 : stage - 1));\0"
     "                if (++stage == 5) {\0"
@@ -2140,7 +2208,8 @@ static const struct { char text[4096]; } rows[] = { {
     "                for (int n = 0; n < 4; n++)\0"
     "                    part[(m * 4 + n) * 256] = c[m][n];\0"
     "        for (int m = 0; m < 8; m++) {\0"
-    "void kiln_sgemm_bulk_add_nn_bm256_bn32_tm8_tn4_depth128_st5_early0_ku2_group8_edges1(long M, long N, long K, __global const float *restrict work, long parts_at,\0"
+    "void kiln_sgemm_bulk_add_nn_bm256_bn32_tm8_tn4_depth128_st5_early0_ku2_group8_edges1(long M, long N,\0"
+}, {
     "        const uint tiles = ((uint) M + 255) / 256 * (((uint) N + 31) / 32);\0"
     "        const uint steps = ((uint) K + 31) / 32;\0"
     "        const uint each = min(adders / max(tiles - whole, 1U), 64U);\0"
@@ -2151,26 +2220,25 @@ static const struct { char text[4096]; } rows[] = { {
     "            const uint warp_m = warp % 4 * 64, warp_n = warp / 4 * 16;\0"
     "            const uint m = e / 4, n = e % 4;\0"
     "            const long col = first_n + warp_n + n / 4 * 16 + lane_n * 4 + n % 4;\0"
-    "void kiln_sgemm_bulk_stream_nt_bm256_bn32_tm8_tn4_depth128_st5_early0_ku2_group8_edges1(long M, long N, long K,\0"
+    "void kiln_sgemm_bulk_stream_nt_bm256_bn32_tm8_tn4_depth128_st5_early0_ku2_group8_edges1(long M,\0"
     "            write_map(local_address(map), (ulong) (B + b_offset), N, K, ldb, box_n, 32,\0"
     "                    turn_block(b_tiles + p * 4096 + x * 4096, 32, item - 256);\0"
-    "void kiln_sgemm_bulk_add_nt_bm256_bn32_tm8_tn4_depth128_st5_early0_ku2_group8_edges1(long M, long N, long K, __global const float *restrict work, long parts_at,\0"
-    "void kiln_sgemm_bulk_stream_tn_bm256_bn32_tm8_tn4_depth128_st5_early0_ku2_group8_edges1(long M, long N, long K,\0"
+    "void kiln_sgemm_bulk_add_nt_bm256_bn32_tm8_tn4_depth128_st5_early0_ku2_group8_edges1(long M, long N,\0"
+    "void kiln_sgemm_bulk_stream_tn_bm256_bn32_tm8_tn4_depth128_st5_early0_ku2_group8_edges1(long M,\0"
     "            write_map(local_address(map), (ulong) (A + a_offset), K, M, lda, 32, 64,\0"
-    "void kiln_sgemm_bulk_add_tn_bm256_bn32_tm8_tn4_depth128_st5_early0_ku2_group8_edges1(long M, long N, long K, __global const float *restrict work, long parts_at,\0"
-    "void kiln_sgemm_bulk_stream_tt_bm256_bn32_tm8_tn4_depth128_st5_early0_ku2_group8_edges1(long M, long N, long K,\0"
+    "void kiln_sgemm_bulk_add_tn_bm256_bn32_tm8_tn4_depth128_st5_early0_ku2_group8_edges1(long M, long N,\0"
+    "void kiln_sgemm_bulk_stream_tt_bm256_bn32_tm8_tn4_depth128_st5_early0_ku2_group8_edges1(long M,\0"
     "                    for (int x = 0; x < 256; x += 64)\0"
     "                        fetch_box(a_at + s * 32768 + x * 128, a_map, first_m + x, k, mbarrier);\0"
-    "void kiln_sgemm_bulk_add_tt_bm256_bn32_tm8_tn4_depth128_st5_early0_ku2_group8_edges1(long M, long N, long K, __global const float *restrict work, long parts_at,\0"
+    "void kiln_sgemm_bulk_add_tt_bm256_bn32_tm8_tn4_depth128_st5_early0_ku2_group8_edges1(long M, long N,\0"
     "// A work-group computes 64 x 128 of C. Tiles of A and B, 32 deep, are fetched into local\0"
-    "void kiln_sgemm_bulk_multiply_nn_bm64_bn128_tm8_tn4_depth128_st6_early2_ku4_group8_edges0(long M, long N, long K,\0"
+    "void kiln_sgemm_bulk_multiply_nn_bm64_bn128_tm8_tn4_depth128_st6_early2_ku4_group8_edges0(long M,\0"
     "    __local uchar a_tiles[49152] __attribute__((aligned(1024)));\0"
     "    __local ulong turned[6];\0"
     "                write_map(local_address(map), (ulong) (B + b_offset), K, N, ldb, 32, 64,\0"
     "        const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 127) / 128;\0"
     "            const uint p = s == 0 ? 5 : s - 1;\0"
     "            if (item == 256 && t >= early && t < num) {\0"
-}, {
     "                    for (int x = 0; x < 128; x += 64)\0"
     "                        fetch_box(b_at + s * 16384 + x * 128, b_map, first_n + x, k, mbarrier);\0"
     "                    turn_block(a_tiles + p * 8192 + x * 8192, 64, item - 256);\0"
@@ -2178,23 +2246,24 @@ static const struct { char text[4096]; } rows[] = { {
     "            if (t < num && ++s == 6) {\0"
     "                for (uint i = item; i < 512; i += 256) {\0"
     "    const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 127) / 128;\0"
-    "        const uint warp_m = warp % 1 * 64, warp_n = warp / 1 * 16;\0"
+    "        const uint warp_m = warp % 1 * 64, warp_n = warp * 16;\0"
     "        // Where a work-item's first rows (columns) are in the parts of a tile, of 64 (64) by 32\0"
     "            __local const uchar *b_tile = b_tiles + stage * 16384;\0"
     "            #pragma unroll 4\0"
     "                        const float4 x = *(__local const float4 *) (b_tile + k * 256\0"
-    "void kiln_sgemm_bulk_multiply_nt_bm64_bn128_tm8_tn4_depth128_st6_early2_ku4_group8_edges0(long M, long N, long K,\0"
+    "void kiln_sgemm_bulk_multiply_nt_bm64_bn128_tm8_tn4_depth128_st6_early2_ku4_group8_edges0(long M,\0"
     "                    fetch_box(b_at + s * 16384, b_map, k, first_n, mbarrier);\0"
     "                for (int x = 0; x < 2; x++)\0"
     "                    turn_block(b_tiles + p * 16384 + x * 8192, 64, item - 256);\0"
-    "void kiln_sgemm_bulk_multiply_tn_bm64_bn128_tm8_tn4_depth128_st6_early2_ku4_group8_edges0(long M, long N, long K,\0"
+    "void kiln_sgemm_bulk_multiply_tn_bm64_bn128_tm8_tn4_depth128_st6_early2_ku4_group8_edges0(long M,\0"
     "            const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 127) / 128;\0"
-    "void kiln_sgemm_bulk_multiply_tt_bm64_bn128_tm8_tn4_depth128_st6_early2_ku4_group8_edges0(long M, long N, long K,\0"
+    "void kiln_sgemm_bulk_multiply_tt_bm64_bn128_tm8_tn4_depth128_st6_early2_ku4_group8_edges0(long M,\0"
     "static float load_row(__global const float *p)\0"
     "void kiln_sgemm_thin_multiply_nn_side0_short1_vec1_rows16_nv1_litems32_kitems32_ksplit1_align0_index32(int L, int S, int K, float alpha, float beta,\0"
     "        __global const float *x = X + k * ldx + first;\0"
     "void kiln_sgemm_thin_multiply_nt_side0_short1_vec1_rows16_nv1_litems32_kitems32_ksplit1_align0_index32(int L, int S, int K, float alpha, float beta,\0"
     "    __global const float *x4 = X + min(l + 4, L - 1) * ldx;\0"
+}, {
     "    __global const float *x5 = X + min(l + 5, L - 1) * ldx;\0"
     "    __global const float *x6 = X + min(l + 6, L - 1) * ldx;\0"
     "    __global const float *x7 = X + min(l + 7, L - 1) * ldx;\0"
@@ -2210,7 +2279,7 @@ static const struct { char text[4096]; } rows[] = { {
     "void kiln_sgemm_thin_multiply_tt_side0_short1_vec1_rows16_nv1_litems32_kitems32_ksplit1_align0_index32(int L, int S, int K, float alpha, float beta,\0"
     "// A work-group computes 128 x 256 of C. Tiles of A and B, 32 deep, are fetched into local\0"
     "// One work-item fetches; a warp computes 64 x 64 of C, and says by the `empty` barrier\0"
-    "void kiln_sgemm_bulk_multiply_nn_bm128_bn256_tm8_tn16_depth128_st4_early0_ku4_group8_edges0(long M, long N, long K,\0"
+    "void kiln_sgemm_bulk_multiply_nn_bm128_bn256_tm8_tn16_depth128_st4_early0_ku4_group8_edges0(long M,\0"
     "    __local uchar a_tiles[65536] __attribute__((aligned(1024)));\0"
     "    __local uchar b_tiles[131072] __attribute__((aligned(1024)));\0"
     "    const int box_n = 256;\0"
@@ -2225,40 +2294,40 @@ static const struct { char text[4096]; } rows[] = { {
     "        const uint warp_m = warp % 2 * 64, warp_n = warp / 2 * 64;\0"
     "        float c[8][16];\0"
     "            for (int n = 0; n < 16; n++)\0"
-}, {
     "            __local const uchar *a_tile = a_tiles + stage * 16384;\0"
     "            __local const uchar *b_tile = b_tiles + stage * 32768;\0"
     "                    float as[8], bs[16];\0"
     "                    for (int n = 0; n < 16; n += 4) {\0"
     "                    for (int n = 0; n < 16; n++)\0"
     "            for (int n = 0; n < 16; n += 4) {\0"
-    "void kiln_sgemm_bulk_multiply_nt_bm128_bn256_tm8_tn16_depth128_st4_early0_ku4_group8_edges0(long M, long N, long K,\0"
+    "void kiln_sgemm_bulk_multiply_nt_bm128_bn256_tm8_tn16_depth128_st4_early0_ku4_group8_edges0(long M,\0"
     "    const int box_n = min(((int) N + 7) & -8, 256);\0"
     "                    fetch_box(b_at + s * 32768, b_map, k, first_n, mbarrier);\0"
     "                    turn_block(b_tiles + p * 32768 + x * 8192, 64, item - 256);\0"
-    "void kiln_sgemm_bulk_multiply_tn_bm128_bn256_tm8_tn16_depth128_st4_early0_ku4_group8_edges0(long M, long N, long K,\0"
+    "void kiln_sgemm_bulk_multiply_tn_bm128_bn256_tm8_tn16_depth128_st4_early0_ku4_group8_edges0(long M,\0"
     "            const uint tiles_m = ((uint) M + 127) / 128, tiles_n = ((uint) N + 255) / 256;\0"
     "            const int first_m = tile_m * 128, first_n = tile_n * 256;\0"
     "                            fetch_box(b_at + s * 32768 + x * 128, b_map, first_n + x, k, mbarrier);\0"
-    "void kiln_sgemm_bulk_multiply_tt_bm128_bn256_tm8_tn16_depth128_st4_early0_ku4_group8_edges0(long M, long N, long K,\0"
+    "void kiln_sgemm_bulk_multiply_tt_bm128_bn256_tm8_tn16_depth128_st4_early0_ku4_group8_edges0(long M,\0"
     "                        fetch_box(a_at + s * 16384 + x * 128, a_map, first_m + x, k, mbarrier);\0"
-    "void kiln_sgemm_bulk_multiply_nn_bm256_bn32_tm8_tn4_depth128_st5_early2_ku2_group8_edges0(long M, long N, long K,\0"
+    "void kiln_sgemm_bulk_multiply_nn_bm256_bn32_tm8_tn4_depth128_st5_early2_ku2_group8_edges0(long M,\0"
     "                for (uint i = item; i < 2048; i += 256) {\0"
     "                for (uint i = item; i < 256; i += 256) {\0"
-    "void kiln_sgemm_bulk_multiply_nt_bm256_bn32_tm8_tn4_depth128_st5_early2_ku2_group8_edges0(long M, long N, long K,\0"
-    "void kiln_sgemm_bulk_multiply_tn_bm256_bn32_tm8_tn4_depth128_st5_early2_ku2_group8_edges0(long M, long N, long K,\0"
+    "void kiln_sgemm_bulk_multiply_nt_bm256_bn32_tm8_tn4_depth128_st5_early2_ku2_group8_edges0(long M,\0"
+    "void kiln_sgemm_bulk_multiply_tn_bm256_bn32_tm8_tn4_depth128_st5_early2_ku2_group8_edges0(long M,\0"
     "                    const uint line = i / 64, x = i % 64;\0"
-    "void kiln_sgemm_bulk_multiply_tt_bm256_bn32_tm8_tn4_depth128_st5_early2_ku2_group8_edges0(long M, long N, long K,\0"
+    "void kiln_sgemm_bulk_multiply_tt_bm256_bn32_tm8_tn4_depth128_st5_early2_ku2_group8_edges0(long M,\0"
     "void kiln_sgemm_thin_multiply_nn_side1_short1_vec4_rows4_nv1_litems8_kitems128_ksplit1_align1_index32(int L, int S, int K, float alpha, float beta,\0"
-    "                put(alpha * sums[i], beta, C + (first + i) * ldc + s + 0);\0"
+}, {
+    "                put(alpha * sums[i], beta, C + (first + i) * ldc + s);\0"
     "void kiln_sgemm_thin_multiply_nt_side1_short1_vec4_rows4_nv1_litems8_kitems128_ksplit1_align1_index32(int L, int S, int K, float alpha, float beta,\0"
     "void kiln_sgemm_thin_multiply_tn_side1_short1_vec4_rows4_nv1_litems8_kitems128_ksplit1_align1_index32(int L, int S, int K, float alpha, float beta,\0"
     "void kiln_sgemm_thin_multiply_tt_side1_short1_vec4_rows4_nv1_litems8_kitems128_ksplit1_align1_index32(int L, int S, int K, float alpha, float beta,\0"
-    "void kiln_sgemm_async_stream_nn_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes4_copy0(long M, long N, long K,\0"
+    "void kiln_sgemm_async_stream_nn_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes4_copy0(long M,\0"
     "    const uint tiles = ((uint) M + 31) / 32 * (((uint) N + 63) / 64);\0"
     "            __global float *part = parts + (2 * get_group_id(0) + (first == 0)) * 2048;\0"
     "                    part[(m * 4 + n) * 128] = c[m][n];\0"
-    "void kiln_sgemm_async_add_nn_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes4_copy0(long M, long N, long K, __global const float *restrict work, long parts_at,\0"
+    "void kiln_sgemm_async_add_nn_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes4_copy0(long M, long N,\0"
     "        const uint tiles = ((uint) M + 31) / 32 * (((uint) N + 63) / 64);\0"
     "        const uint each = min(adders / max(tiles - whole, 1U), 16U);\0"
     "            const uint tiles_m = ((uint) M + 31) / 32, tiles_n = ((uint) N + 63) / 64;\0"
@@ -2266,14 +2335,13 @@ static const struct { char text[4096]; } rows[] = { {
     "    __global const float *parts = work + parts_at + 2 * (ulong) told[1] * 2048;\0"
     "    for (uint at = told[2]; at < 16; at += told[3]) {\0"
     "                    part[u] = *(__global const float4 *) (parts + piece * 2048\0"
-    "            const uint warp_m = warp % 1 * 32, warp_n = warp / 1 * 16;\0"
-    "void kiln_sgemm_async_stream_nt_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes4_copy0(long M, long N, long K,\0"
-    "void kiln_sgemm_async_add_nt_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes4_copy0(long M, long N, long K, __global const float *restrict work, long parts_at,\0"
-    "void kiln_sgemm_async_stream_tn_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes4_copy0(long M, long N, long K,\0"
-}, {
-    "void kiln_sgemm_async_add_tn_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes4_copy0(long M, long N, long K, __global const float *restrict work, long parts_at,\0"
-    "void kiln_sgemm_async_stream_tt_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes4_copy0(long M, long N, long K,\0"
-    "void kiln_sgemm_async_add_tt_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes4_copy0(long M, long N, long K, __global const float *restrict work, long parts_at,\0"
+    "            const uint warp_m = warp % 1 * 32, warp_n = warp * 16;\0"
+    "void kiln_sgemm_async_stream_nt_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes4_copy0(long M,\0"
+    "void kiln_sgemm_async_add_nt_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes4_copy0(long M, long N,\0"
+    "void kiln_sgemm_async_stream_tn_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes4_copy0(long M,\0"
+    "void kiln_sgemm_async_add_tn_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes4_copy0(long M, long N,\0"
+    "void kiln_sgemm_async_stream_tt_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes4_copy0(long M,\0"
+    "void kiln_sgemm_async_add_tt_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes4_copy0(long M, long N,\0"
     "// A work-group of 32 work-items along L and 8 along K has 128 x 8 of C.\0"
     "void kiln_sgemm_thin_multiply_nn_side0_short8_vec4_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L, int S, int K, float alpha, float beta,\0"
     "    const int s = (int) get_group_id(1) * 8;\0"
@@ -2295,26 +2363,26 @@ static const struct { char text[4096]; } rows[] = { {
     "void kiln_sgemm_thin_multiply_nn_side1_short8_vec4_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L, int S, int K, float alpha, float beta,\0"
     "void kiln_sgemm_thin_multiply_nt_side1_short8_vec4_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L, int S, int K, float alpha, float beta,\0"
     "void kiln_sgemm_thin_multiply_tn_side1_short8_vec4_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L, int S, int K, float alpha, float beta,\0"
+}, {
     "void kiln_sgemm_thin_multiply_tt_side1_short8_vec4_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L, int S, int K, float alpha, float beta,\0"
-    "void kiln_sgemm_bulk_stream_nn_bm64_bn128_tm8_tn4_depth128_st6_early2_ku4_group8_edges0(long M, long N, long K,\0"
+    "void kiln_sgemm_bulk_stream_nn_bm64_bn128_tm8_tn4_depth128_st6_early2_ku4_group8_edges0(long M,\0"
     "    const uint tiles = ((uint) M + 63) / 64 * (((uint) N + 127) / 128);\0"
     "        early = 0;\0"
-    "void kiln_sgemm_bulk_add_nn_bm64_bn128_tm8_tn4_depth128_st6_early2_ku4_group8_edges0(long M, long N, long K, __global const float *restrict work, long parts_at,\0"
+    "void kiln_sgemm_bulk_add_nn_bm64_bn128_tm8_tn4_depth128_st6_early2_ku4_group8_edges0(long M, long N,\0"
     "        const uint tiles = ((uint) M + 63) / 64 * (((uint) N + 127) / 128);\0"
-    "            const uint warp_m = warp % 1 * 64, warp_n = warp / 1 * 16;\0"
-    "void kiln_sgemm_bulk_stream_nt_bm64_bn128_tm8_tn4_depth128_st6_early2_ku4_group8_edges0(long M, long N, long K,\0"
-    "void kiln_sgemm_bulk_add_nt_bm64_bn128_tm8_tn4_depth128_st6_early2_ku4_group8_edges0(long M, long N, long K, __global const float *restrict work, long parts_at,\0"
-    "void kiln_sgemm_bulk_stream_tn_bm64_bn128_tm8_tn4_depth128_st6_early2_ku4_group8_edges0(long M, long N, long K,\0"
-    "void kiln_sgemm_bulk_add_tn_bm64_bn128_tm8_tn4_depth128_st6_early2_ku4_group8_edges0(long M, long N, long K, __global const float *restrict work, long parts_at,\0"
-    "void kiln_sgemm_bulk_stream_tt_bm64_bn128_tm8_tn4_depth128_st6_early2_ku4_group8_edges0(long M, long N, long K,\0"
-    "void kiln_sgemm_bulk_add_tt_bm64_bn128_tm8_tn4_depth128_st6_early2_ku4_group8_edges0(long M, long N, long K, __global const float *restrict work, long parts_at,\0"
-    "void kiln_sgemm_bulk_stream_nn_bm128_bn256_tm8_tn16_depth128_st4_early0_ku4_group8_edges0(long M, long N, long K,\0"
+    "            const uint warp_m = warp % 1 * 64, warp_n = warp * 16;\0"
+    "void kiln_sgemm_bulk_stream_nt_bm64_bn128_tm8_tn4_depth128_st6_early2_ku4_group8_edges0(long M,\0"
+    "void kiln_sgemm_bulk_add_nt_bm64_bn128_tm8_tn4_depth128_st6_early2_ku4_group8_edges0(long M, long N,\0"
+    "void kiln_sgemm_bulk_stream_tn_bm64_bn128_tm8_tn4_depth128_st6_early2_ku4_group8_edges0(long M,\0"
+    "void kiln_sgemm_bulk_add_tn_bm64_bn128_tm8_tn4_depth128_st6_early2_ku4_group8_edges0(long M, long N,\0"
+    "void kiln_sgemm_bulk_stream_tt_bm64_bn128_tm8_tn4_depth128_st6_early2_ku4_group8_edges0(long M,\0"
+    "void kiln_sgemm_bulk_add_tt_bm64_bn128_tm8_tn4_depth128_st6_early2_ku4_group8_edges0(long M, long N,\0"
+    "void kiln_sgemm_bulk_stream_nn_bm128_bn256_tm8_tn16_depth128_st4_early0_ku4_group8_edges0(long M,\0"
     "    const uint tiles = ((uint) M + 127) / 128 * (((uint) N + 255) / 256);\0"
     "            __global float *part = parts + (2 * get_group_id(0) + (first == 0)) * 32768;\0"
-}, {
     "                for (int n = 0; n < 16; n++)\0"
     "                    part[(m * 16 + n) * 256] = c[m][n];\0"
-    "void kiln_sgemm_bulk_add_nn_bm128_bn256_tm8_tn16_depth128_st4_early0_ku4_group8_edges0(long M, long N, long K, __global const float *restrict work, long parts_at,\0"
+    "void kiln_sgemm_bulk_add_nn_bm128_bn256_tm8_tn16_depth128_st4_early0_ku4_group8_edges0(long M,\0"
     "        const uint tiles = ((uint) M + 127) / 128 * (((uint) N + 255) / 256);\0"
     "        const uint each = min(adders / max(tiles - whole, 1U), 256U);\0"
     "    __global const float *parts = work + parts_at + 2 * (ulong) told[1] * 32768;\0"
@@ -2322,43 +2390,47 @@ static const struct { char text[4096]; } rows[] = { {
     "                    part[u] = *(__global const float4 *) (parts + piece * 32768\0"
     "            const uint warp_m = warp % 2 * 64, warp_n = warp / 2 * 64;\0"
     "            const uint m = e / 16, n = e % 16;\0"
-    "void kiln_sgemm_bulk_stream_nt_bm128_bn256_tm8_tn16_depth128_st4_early0_ku4_group8_edges0(long M, long N, long K,\0"
-    "void kiln_sgemm_bulk_add_nt_bm128_bn256_tm8_tn16_depth128_st4_early0_ku4_group8_edges0(long M, long N, long K, __global const float *restrict work, long parts_at,\0"
-    "void kiln_sgemm_bulk_stream_tn_bm128_bn256_tm8_tn16_depth128_st4_early0_ku4_group8_edges0(long M, long N, long K,\0"
-    "void kiln_sgemm_bulk_add_tn_bm128_bn256_tm8_tn16_depth128_st4_early0_ku4_group8_edges0(long M, long N, long K, __global const float *restrict work, long parts_at,\0"
-    "void kiln_sgemm_bulk_stream_tt_bm128_bn256_tm8_tn16_depth128_st4_early0_ku4_group8_edges0(long M, long N, long K,\0"
-    "void kiln_sgemm_bulk_add_tt_bm128_bn256_tm8_tn16_depth128_st4_early0_ku4_group8_edges0(long M, long N, long K, __global const float *restrict work, long parts_at,\0"
+    "void kiln_sgemm_bulk_stream_nt_bm128_bn256_tm8_tn16_depth128_st4_early0_ku4_group8_edges0(long M,\0"
+    "void kiln_sgemm_bulk_add_nt_bm128_bn256_tm8_tn16_depth128_st4_early0_ku4_group8_edges0(long M,\0"
+    "void kiln_sgemm_bulk_stream_tn_bm128_bn256_tm8_tn16_depth128_st4_early0_ku4_group8_edges0(long M,\0"
+    "void kiln_sgemm_bulk_add_tn_bm128_bn256_tm8_tn16_depth128_st4_early0_ku4_group8_edges0(long M,\0"
+    "void kiln_sgemm_bulk_stream_tt_bm128_bn256_tm8_tn16_depth128_st4_early0_ku4_group8_edges0(long M,\0"
+    "void kiln_sgemm_bulk_add_tt_bm128_bn256_tm8_tn16_depth128_st4_early0_ku4_group8_edges0(long M,\0"
     "static void copy_16(uint to, __global const float *from, uint bytes)\0"
     "// Begins to copy 32 lines of 64 elements, of which this work-item copies 4\0"
     "    const uint first = item / 16, col = item % 16 * 4;\0"
     "    for (uint line = first; line < first + 32; line += 8, from += 8 * ld) {\0"
     "            const uint bytes = line < lines ? clamp(cols - (int) x, 0, 4) * 4 : 0;\0"
-    "// A work-group computes 64 x 64 of C, a warp 64 x 16 of it. Tiles of A and B, 32\0"
-    "void kiln_sgemm_async_stream_nn_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes16_copy0(long M, long N, long K,\0"
+    "// later. A is stored M x K. B is stored K x N. A work-group computes 64 x 64 of C, a warp 64 x 16\0"
+    "// of it. Tiles of A and B, 32 deep, are copied into local memory asynchronously, 1 ahead of those\0"
+    "void kiln_sgemm_async_stream_nn_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes16_copy0(long M,\0"
     "            const long left = K - (long) (first + t - 1) * 32;\0"
     "                #pragma unroll 4\0"
     "                        float as[8], bs[4];\0"
     "                        for (int m = 0; m < 8; m += 4) {\0"
     "                            const float4 x = *(__local const float4 *) (a_tile + k * 256 + a_from\0"
     "                            for (int m = 0; m < 8; m++)\0"
-    "void kiln_sgemm_async_add_nn_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes16_copy0(long M, long N, long K, __global const float *restrict work, long parts_at,\0"
-    "void kiln_sgemm_async_stream_nt_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes16_copy0(long M, long N, long K,\0"
-    "void kiln_sgemm_async_add_nt_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes16_copy0(long M, long N, long K, __global const float *restrict work, long parts_at,\0"
-    "void kiln_sgemm_async_stream_tn_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes16_copy0(long M, long N, long K,\0"
-    "void kiln_sgemm_async_add_tn_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes16_copy0(long M, long N, long K, __global const float *restrict work, long parts_at,\0"
-    "void kiln_sgemm_async_stream_tt_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes16_copy0(long M, long N, long K,\0"
-    "void kiln_sgemm_async_add_tt_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes16_copy0(long M, long N, long K, __global const float *restrict work, long parts_at,\0"
-    "void kiln_sgemm_async_stream_nn_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes4_copy0(long M, long N, long K,\0"
-    "void kiln_sgemm_async_add_nn_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes4_copy0(long M, long N, long K, __global const float *restrict work, long parts_at,\0"
-    "void kiln_sgemm_async_stream_nt_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes4_copy0(long M, long N, long K,\0"
-    "void kiln_sgemm_async_add_nt_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes4_copy0(long M, long N, long K, __global const float *restrict work, long parts_at,\0"
+    "void kiln_sgemm_async_add_nn_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes16_copy0(long M, long N,\0"
+    "// later. A is stored M x K. B is stored N x K. A work-group computes 64 x 64 of C, a warp 64 x 16\0"
+    "void kiln_sgemm_async_stream_nt_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes16_copy0(long M,\0"
 }, {
-    "void kiln_sgemm_async_stream_tn_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes4_copy0(long M, long N, long K,\0"
-    "void kiln_sgemm_async_add_tn_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes4_copy0(long M, long N, long K, __global const float *restrict work, long parts_at,\0"
-    "void kiln_sgemm_async_stream_tt_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes4_copy0(long M, long N, long K,\0"
-    "void kiln_sgemm_async_add_tt_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes4_copy0(long M, long N, long K, __global const float *restrict work, long parts_at,\0"
+    "void kiln_sgemm_async_add_nt_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes16_copy0(long M, long N,\0"
+    "// later. A is stored K x M. B is stored K x N. A work-group computes 64 x 64 of C, a warp 64 x 16\0"
+    "void kiln_sgemm_async_stream_tn_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes16_copy0(long M,\0"
+    "void kiln_sgemm_async_add_tn_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes16_copy0(long M, long N,\0"
+    "// later. A is stored K x M. B is stored N x K. A work-group computes 64 x 64 of C, a warp 64 x 16\0"
+    "void kiln_sgemm_async_stream_tt_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes16_copy0(long M,\0"
+    "void kiln_sgemm_async_add_tt_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes16_copy0(long M, long N,\0"
+    "void kiln_sgemm_async_stream_nn_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes4_copy0(long M,\0"
+    "void kiln_sgemm_async_add_nn_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes4_copy0(long M, long N,\0"
+    "void kiln_sgemm_async_stream_nt_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes4_copy0(long M,\0"
+    "void kiln_sgemm_async_add_nt_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes4_copy0(long M, long N,\0"
+    "void kiln_sgemm_async_stream_tn_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes4_copy0(long M,\0"
+    "void kiln_sgemm_async_add_tn_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes4_copy0(long M, long N,\0"
+    "void kiln_sgemm_async_stream_tt_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes4_copy0(long M,\0"
+    "void kiln_sgemm_async_add_tt_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes4_copy0(long M, long N,\0"
     "// A work-group computes 256 x 64 of C. Tiles of A and B, 32 deep, are fetched into local\0"
-    "void kiln_sgemm_bulk_multiply_nn_bm256_bn64_tm8_tn16_depth128_st5_early0_ku1_group2_edges0(long M, long N, long K,\0"
+    "void kiln_sgemm_bulk_multiply_nn_bm256_bn64_tm8_tn16_depth128_st5_early0_ku1_group2_edges0(long M,\0"
     "        const uint tiles_m = ((uint) M + 255) / 256, tiles_n = ((uint) N + 63) / 64;\0"
     "        const int first_m = tile_m * 256, first_n = tile_n * 64;\0"
     "            if (item == 128 && t < num) {\0"
@@ -2370,20 +2442,20 @@ static const struct { char text[4096]; } rows[] = { {
     "    const int first_m = tile_m * 256, first_n = tile_n * 64;\0"
     "        const uint warp_m = warp % 4 * 64, warp_n = warp / 4 * 64;\0"
     "            #pragma unroll 1\0"
-    "void kiln_sgemm_bulk_multiply_nt_bm256_bn64_tm8_tn16_depth128_st5_early0_ku1_group2_edges0(long M, long N, long K,\0"
+    "void kiln_sgemm_bulk_multiply_nt_bm256_bn64_tm8_tn16_depth128_st5_early0_ku1_group2_edges0(long M,\0"
     "                    fetch_box(b_at + s * 8192, b_map, k, first_n, mbarrier);\0"
     "                    turn_block(b_tiles + p * 8192 + x * 8192, 64, item - 128);\0"
-    "void kiln_sgemm_bulk_multiply_tn_bm256_bn64_tm8_tn16_depth128_st5_early0_ku1_group2_edges0(long M, long N, long K,\0"
+    "void kiln_sgemm_bulk_multiply_tn_bm256_bn64_tm8_tn16_depth128_st5_early0_ku1_group2_edges0(long M,\0"
     "            const uint tiles_m = ((uint) M + 255) / 256, tiles_n = ((uint) N + 63) / 64;\0"
     "            const int first_m = tile_m * 256, first_n = tile_n * 64;\0"
-    "void kiln_sgemm_bulk_multiply_tt_bm256_bn64_tm8_tn16_depth128_st5_early0_ku1_group2_edges0(long M, long N, long K,\0"
+    "void kiln_sgemm_bulk_multiply_tt_bm256_bn64_tm8_tn16_depth128_st5_early0_ku1_group2_edges0(long M,\0"
     "// Begins to copy 32 lines of 128 elements, of which this work-item copies 1\0"
     "// at a time in every 1th line. There are `lines` and `cols` of the matrix left; what lies\0"
-    "    const uint first = item / 128, col = item % 128 * 1;\0"
+    "    const uint first = item / 128, col = item % 128;\0"
     "    for (uint line = first; line < first + 32; line += 1, from += 1 * ld) {\0"
-    "// A work-group computes 64 x 128 of C, a warp 64 x 32 of it. Tiles of A and B, 32\0"
-    "void kiln_sgemm_async_multiply_nn_bm64_bn128_tm8_tn8_depth128_st2_ku4_group8_bytes4_copy0(long M, long N, long K,\0"
-    "        const uint warp_m = warp % 1 * 64, warp_n = warp / 1 * 32;\0"
+    "// later. A is stored M x K. B is stored K x N. A work-group computes 64 x 128 of C, a warp 64 x 32\0"
+    "void kiln_sgemm_async_multiply_nn_bm64_bn128_tm8_tn8_depth128_st2_ku4_group8_bytes4_copy0(long M,\0"
+    "        const uint warp_m = warp % 1 * 64, warp_n = warp * 32;\0"
     "        float c[8][8];\0"
     "            for (int n = 0; n < 8; n++)\0"
     "                copy_b(b_at + stage * 16384, B + k * ldb + first_n, ldb, K - k, N - first_n, item);\0"
@@ -2393,21 +2465,25 @@ static const struct { char text[4096]; } rows[] = { {
     "                for (int n = 0; n < 8; n += 4)\0"
     "                for (uint n = lane; n < 128; n += 32)\0"
     "            for (int n = 0; n < 8; n += 4) {\0"
+}, {
     "// Begins to copy 128 lines of 32 values of k, of which this work-item copies four side by side in\0"
-    "void kiln_sgemm_async_multiply_nt_bm64_bn128_tm8_tn8_depth128_st2_ku4_group8_bytes4_copy0(long M, long N, long K,\0"
+    "// later. A is stored M x K. B is stored N x K. A work-group computes 64 x 128 of C, a warp 64 x 32\0"
+    "void kiln_sgemm_async_multiply_nt_bm64_bn128_tm8_tn8_depth128_st2_ku4_group8_bytes4_copy0(long M,\0"
     "                copy_b(b_at + stage * 16384, B + first_n * ldb + k, ldb, N - first_n, K - k, item);\0"
-    "void kiln_sgemm_async_multiply_tn_bm64_bn128_tm8_tn8_depth128_st2_ku4_group8_bytes4_copy0(long M, long N, long K,\0"
-    "void kiln_sgemm_async_multiply_tt_bm64_bn128_tm8_tn8_depth128_st2_ku4_group8_bytes4_copy0(long M, long N, long K,\0"
+    "// later. A is stored K x M. B is stored K x N. A work-group computes 64 x 128 of C, a warp 64 x 32\0"
+    "void kiln_sgemm_async_multiply_tn_bm64_bn128_tm8_tn8_depth128_st2_ku4_group8_bytes4_copy0(long M,\0"
+    "// later. A is stored K x M. B is stored N x K. A work-group computes 64 x 128 of C, a warp 64 x 32\0"
+    "void kiln_sgemm_async_multiply_tt_bm64_bn128_tm8_tn8_depth128_st2_ku4_group8_bytes4_copy0(long M,\0"
     "void kiln_sgemm_thin_multiply_nn_side0_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L, long S, long K, float alpha, float beta,\0"
     "        __global const float *restrict X, long x_offset, long ldx,\0"
     "        __global const float *restrict Y, long y_offset, long ldy,\0"
     "        __global float *restrict C, long c_offset, long ldc)\0"
-}, {
     "void kiln_sgemm_thin_multiply_nt_side0_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L, long S, long K, float alpha, float beta,\0"
     "void kiln_sgemm_thin_multiply_tn_side0_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L, long S, long K, float alpha, float beta,\0"
     "void kiln_sgemm_thin_multiply_tt_side0_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L, long S, long K, float alpha, float beta,\0"
     "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\0"
-    "// Elements of double are computed with as double. A product and a sum are fused where the device does\0"
+    "// Elements of double are computed with as double. A product and a sum are fused where the device\0"
+    "// does that in one step: FP_CONTRACT, on by default, allows it.\0"
     "static double load(__global const double *p)\0"
     "static void store(double x, __global double *p)\0"
     "typedef ulong element_bits;\0"
@@ -2420,7 +2496,7 @@ static const struct { char text[4096]; } rows[] = { {
     "    asm volatile(\"//@tensormap.replace.tile.elemtype.shared::cta.b1024.b32 [%0], 9;\" ::\0"
     "static void fetch_chunk(uint to, __global const double *X, long rows, long cols, long ld, long row,\0"
     "    const uint bytes = row < rows ? clamp((cols - col) * 8, 0L, 16L) : 0;\0"
-    "// bytes; boxes side by side have 16 lines.\0"
+    "// 16 bytes; boxes side by side have 16 lines.\0"
     "    return (x / part * part * 16 + line * part + (x % part ^ line % 8 / (8 / part))) * 16;\0"
     "// c += a b for blocks of 16 x 8, 16 x 8 and 8 x 8, spread over a warp as the PTX ISA says.\0"
     "static void multiply_blocks(double c[4], const double a[4], const double b[2])\0"
@@ -2428,17 +2504,19 @@ static const struct { char text[4096]; } rows[] = { {
     "            \"+d\"(c[0]), \"+d\"(c[1]), \"+d\"(c[2]), \"+d\"(c[3]) :\0"
     "            \"d\"(a[0]), \"d\"(a[1]), \"d\"(a[2]), \"d\"(a[3]), \"d\"(b[0]), \"d\"(b[1]));\0"
     "static void put(double x, __global double *out, long col, long N, double alpha, double beta)\0"
-    "static void put_pair(double x, double y, __global double *out, long col, long N, double alpha, double beta,\0"
+    "static void put_pair(double x, double y, __global double *out, long col, long N, double alpha,\0"
+    "        double beta,\0"
     "    double2 z = alpha * (double2) (x, y);\0"
     "        z += beta * *(__global double2 *) (out + col);\0"
     "    *(__global double2 *) (out + col) = z;\0"
-    "void kiln_dgemm_bulk_copy_nn(long a_rows, long a_cols, __global const element_bits *restrict A, long a_offset,\0"
-    "void kiln_dgemm_bulk_copya_n(long rows, long cols, __global const element_bits *restrict X, long x_offset,\0"
-    "void kiln_dgemm_bulk_copyb_n(long rows, long cols, __global const element_bits *restrict X, long x_offset,\0"
+    "void kiln_dgemm_bulk_copy_nn(long a_rows, long a_cols, __global const element_bits *restrict A,\0"
+    "void kiln_dgemm_bulk_copya_n(long rows, long cols, __global const element_bits *restrict X,\0"
+    "void kiln_dgemm_bulk_copyb_n(long rows, long cols, __global const element_bits *restrict X,\0"
     "// A work-group computes 32 x 32 of C. Tiles of A and B, 16 deep, are fetched into local\0"
     "// memory by the copy engine, up to 16 at a time; a tile's `full` barrier says that it is there.\0"
     "// One work-item fetches; a warp computes 32 x 32 of C, and says by the `empty` barrier\0"
     "void kiln_dgemm_bulk_multiply_nn_bm32_bn32_tm4_tn8_depth128_st16_early2_ku2_group8_slices4_edges0(long M, long N, long K,\0"
+}, {
     "        __global const double *restrict A, long a_offset, long lda,\0"
     "        __global const double *restrict B, long b_offset, long ldb,\0"
     "        double alpha, double beta, __global double *restrict C, long c_offset, long ldc)\0"
@@ -2458,7 +2536,6 @@ static const struct { char text[4096]; } rows[] = { {
     "                        for (int x = 0; x < 32; x += 16)\0"
     "                if (++s == 16) {\0"
     "        const int first = 0, num = (K + 15) / 16;\0"
-}, {
     "        const uint tiles_m = ((uint) M + 31) / 32, tiles_n = ((uint) N + 31) / 32;\0"
     "        const int first_m = tile_m * 32, first_n = tile_n * 32;\0"
     "                const int k = (first + s) * 16;\0"
@@ -2470,16 +2547,16 @@ static const struct { char text[4096]; } rows[] = { {
     "    const int first_m = tile_m * 32, first_n = tile_n * 32;\0"
     "        // Rows 0, 1, 4, 5, 2, 3, 6, 7 of A (columns of B).\0"
     "        const uint lane_r = (lane_m & 1) | (lane_m & 2) << 1 | (lane_m & 4) >> 1;\0"
-    "        const uint warp_m = warp % 1 * 32, warp_n = warp / 1 % 1 * 32;\0"
+    "        const uint warp_m = warp % 1 * 32, warp_n = warp % 1 * 32;\0"
     "        double c[2][4][4];\0"
     "        // Every 4th step is this warp's.\0"
-    "        const int slice = warp / 1;\0"
+    "        const int slice = warp;\0"
     "        stage = slice;\0"
-    "        // Eight values of k at a time. In which order is ours to choose, as long as A and B agree, and so is\0"
-    "        // the order of rows and columns within a block. The copy engine puts column x, in 16 bytes, of row r\0"
-    "        // of a tile at x ^ r % 8. The orders here let no two work-items that read together meet in a bank\0"
-    "        // (8 together read 16 bytes each, 16 read 8 bytes each), and what is read is where it is used.\0"
-    "        // The tensor core's k and k + 4 are 0 3 4 7 and 1 2 5 6.\0"
+    "        // Eight values of k at a time. In which order is ours to choose, as long as A and B agree,\0"
+    "        // and so is the order of rows and columns within a block. The copy engine puts column x, in\0"
+    "        // 16 bytes, of row r of a tile at x ^ r % 8. The orders here let no two work-items that\0"
+    "        // read together meet in a bank (8 together read 16 bytes each, 16 read 8 bytes each), and\0"
+    "        // what is read is where it is used. The tensor core's k and k + 4 are 0 3 4 7 and 1 2 5 6.\0"
     "        const uint k_0 = 2 * lane_k + lane_k % 2;\0"
     "        const uint a_first = (warp_m + lane_r) * 128;\0"
     "        const uint b_first = warp_n * 128 + lane_m % 2 * 8;\0"
@@ -2494,18 +2571,22 @@ static const struct { char text[4096]; } rows[] = { {
     "                    as0[i][0] = *(__local const double *) (a_tile + a_first + i * 2048 + at);\0"
     "                    as0[i][1] = *(__local const double *) (a_tile + a_first + i * 2048 + 1024 + at);\0"
     "                    as0[i][2] = *(__local const double *) (a_tile + a_first + i * 2048 + (at ^ 8));\0"
-    "                    as0[i][3] = *(__local const double *) (a_tile + a_first + i * 2048 + 1024 + (at ^ 8));\0"
+    "                    as0[i][3] = *(__local const double *) (a_tile + a_first + i * 2048 + 1024 + (at\0"
+    "                            ^ 8));\0"
     "                    const uint at = (k_0 * 128 + ((lane_m / 2) ^ k_0) * 16) ^ j % 2 * 64;\0"
-    "                    bs0[j][0] = *(__local const double *) (b_tile + b_first + j / 2 * 2048 + s * 1024 + at);\0"
-    "                    bs0[j][1] = *(__local const double *) (b_tile + b_first + j / 2 * 2048 + s * 1024 + (at ^ 144));\0"
+    "                    bs0[j][0] = *(__local const double *) (b_tile + b_first + j / 2 * 2048 + s\0"
+    "                            * 1024 + at);\0"
+    "                    bs0[j][1] = *(__local const double *) (b_tile + b_first + j / 2 * 2048 + s\0"
+    "                            * 1024 + (at ^ 144));\0"
     "                for (int i = 0; i < 2; i++)\0"
     "                    for (int j = 0; j < 4; j++)\0"
+}, {
     "                        multiply_blocks(c[i][j], as0[i], bs0[j]);\0"
     "            stage += 4;\0"
     "            if (stage >= 16) {\0"
     "                stage -= 16;\0"
-    "        // What slices have is added up, always in the same order, through local memory: all tiles have been\0"
-    "        // multiplied.\0"
+    "        // What slices have is added up, always in the same order, through local memory: all tiles\0"
+    "        // have been multiplied.\0"
     "        __local double *sums = (__local double *) a_tiles + item % 32;\0"
     "        asm volatile(\"bar.sync 2, 128;\" ::: \"memory\");\0"
     "        if (slice > 0)\0"
@@ -2514,17 +2595,16 @@ static const struct { char text[4096]; } rows[] = { {
     "        for (int x = 0; x < 3; x++)\0"
     "                        c[i][j][e] += sums[(x * 32 + (i * 4 + j) * 4 + e) * 32];\0"
     "                __global double *out = C + row * ldc;\0"
-    "void kiln_dgemm_bulk_copy_nt(long a_rows, long a_cols, __global const element_bits *restrict A, long a_offset,\0"
-    "void kiln_dgemm_bulk_copyb_t(long rows, long cols, __global const element_bits *restrict X, long x_offset,\0"
+    "void kiln_dgemm_bulk_copy_nt(long a_rows, long a_cols, __global const element_bits *restrict A,\0"
+    "void kiln_dgemm_bulk_copyb_t(long rows, long cols, __global const element_bits *restrict X,\0"
     "void kiln_dgemm_bulk_multiply_nt_bm32_bn32_tm4_tn8_depth128_st16_early2_ku2_group8_slices4_edges0(long M, long N, long K,\0"
     "                write_map(local_address(map), (ulong) (B + b_offset), N, K, ldb, box_n, 16,\0"
     "        const uint b_first = (warp_n + lane_r) * 128;\0"
-}, {
     "                    bs0[j][0] = *(__local const double *) (b_tile + b_first + j * 1024 + at);\0"
     "                    bs0[j][1] = *(__local const double *) (b_tile + b_first + j * 1024 + (at ^ 8));\0"
     "                    const long col = first_n + warp_n + j * 8 + lane_k % 2 * 4 + lane_k / 2 * 2;\0"
-    "void kiln_dgemm_bulk_copy_tn(long a_rows, long a_cols, __global const element_bits *restrict A, long a_offset,\0"
-    "void kiln_dgemm_bulk_copya_t(long rows, long cols, __global const element_bits *restrict X, long x_offset,\0"
+    "void kiln_dgemm_bulk_copy_tn(long a_rows, long a_cols, __global const element_bits *restrict A,\0"
+    "void kiln_dgemm_bulk_copya_t(long rows, long cols, __global const element_bits *restrict X,\0"
     "void kiln_dgemm_bulk_multiply_tn_bm32_bn32_tm4_tn8_depth128_st16_early2_ku2_group8_slices4_edges0(long M, long N, long K,\0"
     "    const int box_m = 32;\0"
     "                write_map(local_address(map), (ulong) (A + a_offset), K, M, lda, 16, 16,\0"
@@ -2533,15 +2613,15 @@ static const struct { char text[4096]; } rows[] = { {
     "                            first_m + x * 2);\0"
     "        const uint a_first = warp_m * 128;\0"
     "                    const uint at = k_0 * 128 + (lane_m ^ k_0) * 16;\0"
-    "                    const double2 p = *(__local const double2 *) (a_tile + a_first + i * 2048 + s * 1024 + at);\0"
-    "                    const double2 q = *(__local const double2 *) (a_tile + a_first + i * 2048 + s * 1024 + (at ^ 144));\0"
+    "                    const double2 p = *(__local const double2 *) (a_tile + a_first + i * 2048 + s\0"
+    "                    const double2 q = *(__local const double2 *) (a_tile + a_first + i * 2048 + s\0"
     "                    as0[i][0] = p.x, as0[i][1] = p.y, as0[i][2] = q.x, as0[i][3] = q.y;\0"
     "                const long row = first_m + warp_m + i * 16 + h + lane_m * 2;\0"
-    "void kiln_dgemm_bulk_copy_tt(long a_rows, long a_cols, __global const element_bits *restrict A, long a_offset,\0"
+    "void kiln_dgemm_bulk_copy_tt(long a_rows, long a_cols, __global const element_bits *restrict A,\0"
     "void kiln_dgemm_bulk_multiply_tt_bm32_bn32_tm4_tn8_depth128_st16_early2_ku2_group8_slices4_edges0(long M, long N, long K,\0"
     "        // Columns 0, 4, 1, 5, 2, 6, 3, 7 of B.\0"
     "        const uint lane_r = lane_m / 2 + lane_m % 2 * 4;\0"
-    "        // The tensor core's k and k + 4 are 2 k and 2 k + 1.\0"
+    "        // what is read is where it is used. The tensor core's k and k + 4 are 2 k and 2 k + 1.\0"
     "        const uint k_0 = 2 * lane_k;\0"
     "                    const uint at = ((4 * s + lane_k) ^ lane_r) * 16;\0"
     "                    const double2 p = *(__local const double2 *) (b_tile + b_first + j * 1024 + at);\0"
@@ -2551,13 +2631,14 @@ static const struct { char text[4096]; } rows[] = { {
     "                    put(c[i][j][2 * h + 1], out, col + 4, N, alpha, beta);\0"
     "// A work-group computes 64 x 32 of C. Tiles of A and B, 16 deep, are fetched into local\0"
     "// memory by the copy engine, up to 8 at a time; a tile's `full` barrier says that it is there.\0"
-    "void kiln_dgemm_bulk_stream_nn_bm64_bn32_tm2_tn4_depth128_st8_early2_ku2_group8_edges0(long M, long N, long K,\0"
+    "void kiln_dgemm_bulk_stream_nn_bm64_bn32_tm2_tn4_depth128_st8_early2_ku2_group8_edges0(long M,\0"
     "    __local uchar b_tiles[32768] __attribute__((aligned(1024)));\0"
     "    __local ulong full[8];\0"
     "    __local ulong empty[8];\0"
     "    __global double *parts = (__global double *) (work + parts_at * 8) + item;\0"
     "    const uint tiles = ((uint) M + 63) / 64 * (((uint) N + 31) / 32);\0"
     "    const uint steps = ((uint) K + 15) / 16;\0"
+}, {
     "        for (int s = 0; s < 8; s++) {\0"
     "                if (++s == 8) {\0"
     "        const uint warp_m = warp % 4 * 16, warp_n = warp / 4 * 16;\0"
@@ -2574,11 +2655,13 @@ static const struct { char text[4096]; } rows[] = { {
     "                as0[i][0] = *(__local const double *) (a_tile + a_first + i * 2048 + at);\0"
     "                as0[i][1] = *(__local const double *) (a_tile + a_first + i * 2048 + 1024 + at);\0"
     "                as0[i][2] = *(__local const double *) (a_tile + a_first + i * 2048 + (at ^ 8));\0"
-    "                as0[i][3] = *(__local const double *) (a_tile + a_first + i * 2048 + 1024 + (at ^ 8));\0"
+    "                as0[i][3] = *(__local const double *) (a_tile + a_first + i * 2048 + 1024 + (at\0"
+    "                        ^ 8));\0"
     "                const uint at = (k_0 * 128 + ((lane_m / 2) ^ k_0) * 16) ^ j % 2 * 64;\0"
-}, {
-    "                bs0[j][0] = *(__local const double *) (b_tile + b_first + j / 2 * 2048 + s * 1024 + at);\0"
-    "                bs0[j][1] = *(__local const double *) (b_tile + b_first + j / 2 * 2048 + s * 1024 + (at ^ 144));\0"
+    "                bs0[j][0] = *(__local const double *) (b_tile + b_first + j / 2 * 2048 + s * 1024\0"
+    "                        + at);\0"
+    "                bs0[j][1] = *(__local const double *) (b_tile + b_first + j / 2 * 2048 + s * 1024\0"
+    "                        + (at ^ 144));\0"
     "                mbarrier_arrive(empties + 8 * (stage == 0 ? 7 : stage - 1));\0"
     "                __local const uchar *a_tile = a_tiles + stage * 8192;\0"
     "                __local const uchar *b_tile = b_tiles + stage * 4096;\0"
@@ -2587,9 +2670,9 @@ static const struct { char text[4096]; } rows[] = { {
     "                    as1[i][0] = *(__local const double *) (a_tile + a_first + i * 2048 + at);\0"
     "                    as1[i][1] = *(__local const double *) (a_tile + a_first + i * 2048 + 1024 + at);\0"
     "                    as1[i][2] = *(__local const double *) (a_tile + a_first + i * 2048 + (at ^ 8));\0"
-    "                    as1[i][3] = *(__local const double *) (a_tile + a_first + i * 2048 + 1024 + (at ^ 8));\0"
-    "                    bs1[j][0] = *(__local const double *) (b_tile + b_first + j / 2 * 2048 + s * 1024 + at);\0"
-    "                    bs1[j][1] = *(__local const double *) (b_tile + b_first + j / 2 * 2048 + s * 1024 + (at ^ 144));\0"
+    "                    as1[i][3] = *(__local const double *) (a_tile + a_first + i * 2048 + 1024 + (at\0"
+    "                    bs1[j][0] = *(__local const double *) (b_tile + b_first + j / 2 * 2048 + s\0"
+    "                    bs1[j][1] = *(__local const double *) (b_tile + b_first + j / 2 * 2048 + s\0"
     "            for (int i = 0; i < 1; i++)\0"
     "                for (int j = 0; j < 2; j++)\0"
     "                    multiply_blocks(c[i][j], as0[i], bs0[j]);\0"
@@ -2601,7 +2684,8 @@ static const struct { char text[4096]; } rows[] = { {
     "            __global double *part = parts + (2 * get_group_id(0) + (first == 0)) * 2048;\0"
     "                        part[((i * 2 + j) * 4 + e) * 256] = c[i][j][e];\0"
     "// Adds up what work-groups have of a tile that none did alone, and stores it. Of 64 elements at a\0"
-    "void kiln_dgemm_bulk_add_nn_bm64_bn32_tm2_tn4_depth128_st8_early2_ku2_group8_edges0(long M, long N, long K, __global const double *restrict work, long parts_at,\0"
+    "void kiln_dgemm_bulk_add_nn_bm64_bn32_tm2_tn4_depth128_st8_early2_ku2_group8_edges0(long M, long N,\0"
+    "        long K, __global const double *restrict work, long parts_at,\0"
     "    __local double sums[8][64] __attribute__((aligned(16)));\0"
     "        const uint tiles = ((uint) M + 63) / 64 * (((uint) N + 31) / 32);\0"
     "        const uint steps = ((uint) K + 15) / 16;\0"
@@ -2618,38 +2702,39 @@ static const struct { char text[4096]; } rows[] = { {
     "            const uint lane_r = (lane_m & 1) | (lane_m & 2) << 1 | (lane_m & 4) >> 1;\0"
     "            const uint warp_m = warp % 4 * 16, warp_n = warp / 4 * 16;\0"
     "            const uint in_m = e / 4 / 2 * 16, in_n = e / 4 % 2 * 8;\0"
-    "void kiln_dgemm_bulk_stream_nt_bm64_bn32_tm2_tn4_depth128_st8_early2_ku2_group8_edges0(long M, long N, long K,\0"
+}, {
+    "void kiln_dgemm_bulk_stream_nt_bm64_bn32_tm2_tn4_depth128_st8_early2_ku2_group8_edges0(long M,\0"
     "                bs0[j][0] = *(__local const double *) (b_tile + b_first + j * 1024 + at);\0"
     "                bs0[j][1] = *(__local const double *) (b_tile + b_first + j * 1024 + (at ^ 8));\0"
     "                    bs1[j][0] = *(__local const double *) (b_tile + b_first + j * 1024 + at);\0"
     "                    bs1[j][1] = *(__local const double *) (b_tile + b_first + j * 1024 + (at ^ 8));\0"
-    "void kiln_dgemm_bulk_add_nt_bm64_bn32_tm2_tn4_depth128_st8_early2_ku2_group8_edges0(long M, long N, long K, __global const double *restrict work, long parts_at,\0"
+    "void kiln_dgemm_bulk_add_nt_bm64_bn32_tm2_tn4_depth128_st8_early2_ku2_group8_edges0(long M, long N,\0"
     "            const long col = first_n + warp_n + in_n + lane_k % 2 * 4 + lane_k / 2 * 2 + e % 2;\0"
-    "void kiln_dgemm_bulk_stream_tn_bm64_bn32_tm2_tn4_depth128_st8_early2_ku2_group8_edges0(long M, long N, long K,\0"
+    "void kiln_dgemm_bulk_stream_tn_bm64_bn32_tm2_tn4_depth128_st8_early2_ku2_group8_edges0(long M,\0"
     "                        for (int x = 0; x < 64; x += 16)\0"
     "                const uint at = k_0 * 128 + (lane_m ^ k_0) * 16;\0"
-    "                const double2 p = *(__local const double2 *) (a_tile + a_first + i * 2048 + s * 1024 + at);\0"
-}, {
-    "                const double2 q = *(__local const double2 *) (a_tile + a_first + i * 2048 + s * 1024 + (at ^ 144));\0"
+    "                const double2 p = *(__local const double2 *) (a_tile + a_first + i * 2048 + s * 1024\0"
+    "                const double2 q = *(__local const double2 *) (a_tile + a_first + i * 2048 + s * 1024\0"
     "                as0[i][0] = p.x, as0[i][1] = p.y, as0[i][2] = q.x, as0[i][3] = q.y;\0"
     "                    as1[i][0] = p.x, as1[i][1] = p.y, as1[i][2] = q.x, as1[i][3] = q.y;\0"
-    "void kiln_dgemm_bulk_add_tn_bm64_bn32_tm2_tn4_depth128_st8_early2_ku2_group8_edges0(long M, long N, long K, __global const double *restrict work, long parts_at,\0"
+    "void kiln_dgemm_bulk_add_tn_bm64_bn32_tm2_tn4_depth128_st8_early2_ku2_group8_edges0(long M, long N,\0"
     "            const long row = first_m + warp_m + in_m + e / 2 % 2 + lane_m * 2;\0"
-    "void kiln_dgemm_bulk_stream_tt_bm64_bn32_tm2_tn4_depth128_st8_early2_ku2_group8_edges0(long M, long N, long K,\0"
+    "void kiln_dgemm_bulk_stream_tt_bm64_bn32_tm2_tn4_depth128_st8_early2_ku2_group8_edges0(long M,\0"
     "                const uint at = ((4 * s + lane_k) ^ lane_r) * 16;\0"
     "                const double2 p = *(__local const double2 *) (b_tile + b_first + j * 1024 + at);\0"
     "                bs0[j][0] = p.x, bs0[j][1] = p.y;\0"
     "                    bs1[j][0] = p.x, bs1[j][1] = p.y;\0"
-    "void kiln_dgemm_bulk_add_tt_bm64_bn32_tm2_tn4_depth128_st8_early2_ku2_group8_edges0(long M, long N, long K, __global const double *restrict work, long parts_at,\0"
+    "void kiln_dgemm_bulk_add_tt_bm64_bn32_tm2_tn4_depth128_st8_early2_ku2_group8_edges0(long M, long N,\0"
     "            // Columns 0, 4, 1, 5, 2, 6, 3, 7 of B.\0"
     "            const uint lane_r = lane_m / 2 + lane_m % 2 * 4;\0"
     "            const long col = first_n + warp_n + in_n + lane_k + e % 2 * 4;\0"
     "// Begins to copy 8 bytes into local memory: the first `bytes` of them, and zeros.\0"
     "static void copy_8(uint to, __global const double *from, uint bytes)\0"
     "    asm volatile(\"cp.async.ca.shared.global [%0], [%1], 8, %2;\" ::\0"
+    "// bytes; boxes side by side have 16 lines.\0"
     "// Begins to copy 64 lines of 16 elements, of which this work-item copies 1\0"
     "static void copy_a(uint to, __global const double *from, long ld, uint lines, int cols, uint item)\0"
-    "    const uint first = item / 16, col = item % 16 * 1;\0"
+    "    const uint first = item / 16, col = item % 16;\0"
     "            const uint bytes = line < lines ? clamp(cols - (int) x, 0, 1) * 8 : 0;\0"
     "            const uint where = swizzled(line, x / 2, 8) + x % 2 * 8;\0"
     "            copy_8(to + where, from + x, bytes);\0"
@@ -2658,34 +2743,35 @@ static const struct { char text[4096]; } rows[] = { {
     "    for (uint line = first; line < first + 16; line += 4, from += 4 * ld) {\0"
     "    return row * 32 + (col / 2 ^ (row + row / 4) % 8) * 2\0"
     "            + col % 2;\0"
-    "// A work-group computes 64 x 32 of C, a warp 32 x 16 of it. Tiles of A and B, 16\0"
-    "void kiln_dgemm_async_multiply_nn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes8_copy0(long M, long N, long K,\0"
+    "// of it. Tiles of A and B, 16 deep, are copied into local memory asynchronously, 3 ahead of those\0"
+    "void kiln_dgemm_async_multiply_nn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
     "        double c[2][2][4];\0"
-    "        // the order of rows and columns within a block. Column x, in 16 bytes, of row r\0"
-    "        // of a tile is at x ^ r % 8. The orders here let no two work-items that read together meet in a bank\0"
+    "        // and so is the order of rows and columns within a block. Column x, in 16 bytes, of row r\0"
+    "        // of a tile is at x ^ r % 8. The orders here let no two work-items that read together meet\0"
+    "        // in a bank (8 together read 16 bytes each, 16 read 8 bytes each), and what is read is\0"
+    "        // where it is used. The tensor core's k and k + 4 are 0 3 4 7 and 1 2 5 6.\0"
     "        double as0[2][4], bs0[2][2];\0"
     "                const int k = (first + t) * 16;\0"
     "            __local double *c_tile = (__local double *) both_tiles;\0"
     "                        *(__local double2 *) (c_tile + c_place(row, col)) =\0"
     "                                (double2) (c[i][j][2 * h], c[i][j][2 * h + 1]);\0"
     "                __global double *out = C + (first_m + m) * ldc;\0"
+}, {
     "                for (uint n = lane; n < 32; n += 32)\0"
     "// Begins to copy 32 lines of 16 elements, of which this work-item copies 1\0"
-    "void kiln_dgemm_async_multiply_nt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes8_copy0(long M, long N, long K,\0"
+    "void kiln_dgemm_async_multiply_nt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
     "                        const uint col = warp_n + j * 8 + lane_k % 2 * 4 + lane_k / 2 * 2;\0"
     "// Begins to copy 16 lines of 64 elements, of which this work-item copies 1\0"
     "    for (uint line = first; line < first + 16; line += 2, from += 2 * ld) {\0"
-    "void kiln_dgemm_async_multiply_tn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes8_copy0(long M, long N, long K,\0"
+    "void kiln_dgemm_async_multiply_tn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
     "                    const uint row = warp_m + i * 16 + h + lane_m * 2;\0"
-    "void kiln_dgemm_async_multiply_tt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes8_copy0(long M, long N, long K,\0"
+    "void kiln_dgemm_async_multiply_tt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
+    "        // where it is used. The tensor core's k and k + 4 are 2 k and 2 k + 1.\0"
     "                        const uint col = warp_n + j * 8 + lane_k;\0"
     "                        c_tile[c_place(row, col)] = c[i][j][2 * h];\0"
     "                        c_tile[c_place(row, col + 4)] = c[i][j][2 * h + 1];\0"
     "static double2 load_vector(__global const double *p)\0"
-}, {
     "    return vload2(0, p);\0"
-    "static void store_vector(double2 x, __global double *p)\0"
-    "    vstore2(x, 0, p);\0"
     "static double2 load_row(__global const double *p)\0"
     "static double2 load_aligned(__global const double *p)\0"
     "    return *(__global const double2 *) p;\0"
@@ -2697,12 +2783,13 @@ static const struct { char text[4096]; } rows[] = { {
     "        __global double *restrict C, int c_offset, int ldc)\0"
     "    __local double2 part[1024];\0"
     "    const int l = (int) get_group_id(0) * 16 + along_l * 2;\0"
-    "    __global const double *y0 = Y + y_offset + min(s + 0, S - 1) * ldy;\0"
+    "    __global const double *y0 = Y + y_offset + min(s, S - 1) * ldy;\0"
     "    const int begin = l, first = max(min(l, L - 2), (int) 0);\0"
     "    double2 c0 = 0;\0"
     "    if (L < 2)\0"
     "            __global const double *x = X + k * ldx;\0"
-    "            const double2 a = (double2) (load(x + min((int) 0, L - 1)), load(x + min((int) 1, L - 1)));\0"
+    "            const double2 a = (double2) (load(x + min((int) 0, L - 1)), load(x + min((int) 1,\0"
+    "                    L - 1)));\0"
     "    if (ldx % 2 == 0 && (size_t) (X + first) % 16 == 0) {\0"
     "            __global const double *x = X + k * ldx + first;\0"
     "            const double2 a0 = load_aligned(x + 0 * ldx);\0"
@@ -2723,7 +2810,7 @@ static const struct { char text[4096]; } rows[] = { {
     "    return e[0] + e[1];\0"
     "void kiln_dgemm_thin_multiply_nt_side0_short1_vec2_rows4_nv1_litems8_kitems128_ksplit1_align1_index32(int L, int S, int K, double alpha, double beta,\0"
     "    __local double part[4][1024];\0"
-    "    __global const double *x0 = X + min(l + 0, L - 1) * ldx;\0"
+    "    __global const double *x0 = X + min(l, L - 1) * ldx;\0"
     "    __global const double *x1 = X + min(l + 1, L - 1) * ldx;\0"
     "    __global const double *x2 = X + min(l + 2, L - 1) * ldx;\0"
     "    __global const double *x3 = X + min(l + 3, L - 1) * ldx;\0"
@@ -2740,6 +2827,7 @@ static const struct { char text[4096]; } rows[] = { {
     "            const double2 a1 = load_row(x1 + k);\0"
     "            const double2 a2 = load_row(x2 + k);\0"
     "            const double2 a3 = load_row(x3 + k);\0"
+}, {
     "        const double b0 = load(y0 + k * y_step);\0"
     "        const double a0 = load(x0 + k);\0"
     "        const double a1 = load(x1 + k);\0"
@@ -2747,16 +2835,15 @@ static const struct { char text[4096]; } rows[] = { {
     "        const double a3 = load(x3 + k);\0"
     "        const double sums[] = { part[0][item], part[1][item], part[2][item], part[3][item] };\0"
     "void kiln_dgemm_thin_multiply_tn_side0_short1_vec2_rows4_nv1_litems8_kitems128_ksplit1_align1_index32(int L, int S, int K, double alpha, double beta,\0"
-    "    __global const double *y0 = Y + y_offset + min(s + 0, S - 1);\0"
+    "    __global const double *y0 = Y + y_offset + min(s, S - 1);\0"
     "void kiln_dgemm_thin_multiply_tt_side0_short1_vec2_rows4_nv1_litems8_kitems128_ksplit1_align1_index32(int L, int S, int K, double alpha, double beta,\0"
-    "            const double2 b0 = (double2) (load(y0 + (k + 0) * y_step), load(y0 + (k + 1) * y_step));\0"
+    "            const double2 b0 = (double2) (load(y0 + k * y_step), load(y0 + (k + 1) * y_step));\0"
     "// A work-group computes 64 x 128 of C. Tiles of A and B, 16 deep, are fetched into local\0"
-    "void kiln_dgemm_bulk_multiply_nn_bm64_bn128_tm4_tn8_depth128_st8_early2_ku2_group8_edges0(long M, long N, long K,\0"
-}, {
+    "void kiln_dgemm_bulk_multiply_nn_bm64_bn128_tm4_tn8_depth128_st8_early2_ku2_group8_edges0(long M,\0"
     "                        for (int x = 0; x < 128; x += 16)\0"
-    "void kiln_dgemm_bulk_multiply_nt_bm64_bn128_tm4_tn8_depth128_st8_early2_ku2_group8_edges0(long M, long N, long K,\0"
-    "void kiln_dgemm_bulk_multiply_tn_bm64_bn128_tm4_tn8_depth128_st8_early2_ku2_group8_edges0(long M, long N, long K,\0"
-    "void kiln_dgemm_bulk_multiply_tt_bm64_bn128_tm4_tn8_depth128_st8_early2_ku2_group8_edges0(long M, long N, long K,\0"
+    "void kiln_dgemm_bulk_multiply_nt_bm64_bn128_tm4_tn8_depth128_st8_early2_ku2_group8_edges0(long M,\0"
+    "void kiln_dgemm_bulk_multiply_tn_bm64_bn128_tm4_tn8_depth128_st8_early2_ku2_group8_edges0(long M,\0"
+    "void kiln_dgemm_bulk_multiply_tt_bm64_bn128_tm4_tn8_depth128_st8_early2_ku2_group8_edges0(long M,\0"
     "// A work-group of 32 work-items along L and 8 along K has 64 x 4 of C.\0"
     "void kiln_dgemm_thin_multiply_nn_side0_short4_vec2_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L, int S, int K, double alpha, double beta,\0"
     "    __local double kept[2112] __attribute__((aligned(16)));\0"
@@ -2806,18 +2893,17 @@ static const struct { char text[4096]; } rows[] = { {
     "        for (int i = item; i < (end - chunk) * 4; i += 256) {\0"
     "            const int at = i / 4, j = i % 4;\0"
     "            kept[at * 4 + j] = load(Y + (chunk + at) * ldy + min(s + j, S - 1));\0"
+}, {
     "void kiln_dgemm_thin_multiply_tt_side0_short4_vec2_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L, int S, int K, double alpha, double beta,\0"
     "            kept[j * 258 + at] = load(Y + (chunk + at) * ldy + min(s + j, S - 1));\0"
     "    return row * 64 + (col / 2 ^ (row + row / 4) % 8) * 2\0"
-    "// A work-group computes 64 x 64 of C, a warp 32 x 32 of it. Tiles of A and B, 16\0"
-    "void kiln_dgemm_async_multiply_nn_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes8_copy0(long M, long N, long K,\0"
-    "void kiln_dgemm_async_multiply_nt_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes8_copy0(long M, long N, long K,\0"
-    "void kiln_dgemm_async_multiply_tn_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes8_copy0(long M, long N, long K,\0"
-    "void kiln_dgemm_async_multiply_tt_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes8_copy0(long M, long N, long K,\0"
-}, {
+    "void kiln_dgemm_async_multiply_nn_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
+    "void kiln_dgemm_async_multiply_nt_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
+    "void kiln_dgemm_async_multiply_tn_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
+    "void kiln_dgemm_async_multiply_tt_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
     "// A work-group computes 128 x 128 of C. Tiles of A and B, 16 deep, are fetched into local\0"
     "// One work-item fetches; a warp computes 64 x 32 of C, and says by the `empty` barrier\0"
-    "void kiln_dgemm_bulk_multiply_nn_bm128_bn128_tm8_tn8_depth128_st5_early1_ku2_group8_edges0(long M, long N, long K,\0"
+    "void kiln_dgemm_bulk_multiply_nn_bm128_bn128_tm8_tn8_depth128_st5_early1_ku2_group8_edges0(long M,\0"
     "    __local uchar a_tiles[81920] __attribute__((aligned(1024)));\0"
     "        asm volatile(\"//@setmaxnreg.dec.sync.aligned.u32 24;\" ::: \"memory\");\0"
     "    asm volatile(\"//@setmaxnreg.inc.sync.aligned.u32 240;\" ::: \"memory\");\0"
@@ -2825,18 +2911,18 @@ static const struct { char text[4096]; } rows[] = { {
     "        double as0[4][4], bs0[4][2];\0"
     "                for (int i = 0; i < 4; i++) {\0"
     "                for (int i = 0; i < 4; i++)\0"
-    "void kiln_dgemm_bulk_multiply_nt_bm128_bn128_tm8_tn8_depth128_st5_early1_ku2_group8_edges0(long M, long N, long K,\0"
-    "void kiln_dgemm_bulk_multiply_tn_bm128_bn128_tm8_tn8_depth128_st5_early1_ku2_group8_edges0(long M, long N, long K,\0"
-    "void kiln_dgemm_bulk_multiply_tt_bm128_bn128_tm8_tn8_depth128_st5_early1_ku2_group8_edges0(long M, long N, long K,\0"
+    "void kiln_dgemm_bulk_multiply_nt_bm128_bn128_tm8_tn8_depth128_st5_early1_ku2_group8_edges0(long M,\0"
+    "void kiln_dgemm_bulk_multiply_tn_bm128_bn128_tm8_tn8_depth128_st5_early1_ku2_group8_edges0(long M,\0"
+    "void kiln_dgemm_bulk_multiply_tt_bm128_bn128_tm8_tn8_depth128_st5_early1_ku2_group8_edges0(long M,\0"
     "void kiln_dgemm_bulk_multiply_nn_bm64_bn32_tm4_tn8_depth128_st8_early1_ku2_group1_slices4_edges0(long M, long N, long K,\0"
     "            // Work-groups that run together share rows and columns: 1 rows of tiles at a time.\0"
-    "            const uint band = tile / (1 * tiles_n) * 1, in_band = tile - band * tiles_n;\0"
+    "            const uint band = tile / (1 * tiles_n), in_band = tile - band * tiles_n;\0"
     "            const uint band_rows = min(tiles_m - band, (uint) 1);\0"
     "        // Work-groups that run together share rows and columns: 1 rows of tiles at a time.\0"
-    "        const uint band = tile / (1 * tiles_n) * 1, in_band = tile - band * tiles_n;\0"
+    "        const uint band = tile / (1 * tiles_n), in_band = tile - band * tiles_n;\0"
     "        const uint band_rows = min(tiles_m - band, (uint) 1);\0"
     "    // Work-groups that run together share rows and columns: 1 rows of tiles at a time.\0"
-    "    const uint band = tile / (1 * tiles_n) * 1, in_band = tile - band * tiles_n;\0"
+    "    const uint band = tile / (1 * tiles_n), in_band = tile - band * tiles_n;\0"
     "    const uint band_rows = min(tiles_m - band, (uint) 1);\0"
     "        const uint warp_m = warp % 2 * 32, warp_n = warp / 2 % 1 * 32;\0"
     "        const int slice = warp / 2;\0"
@@ -2859,6 +2945,7 @@ static const struct { char text[4096]; } rows[] = { {
     "        const uint tiles_m = ((uint) M + 31) / 32, tiles_n = ((uint) N + 15) / 16;\0"
     "        const int first_m = tile_m * 32, first_n = tile_n * 16;\0"
     "                for (uint i = item; i < 128; i += 256) {\0"
+}, {
     "                    fetch_chunk(b_at + s * 2048 + to, B + b_offset, K, N, ldb, k + line,\0"
     "    const uint tiles_m = ((uint) M + 31) / 32, tiles_n = ((uint) N + 15) / 16;\0"
     "    const int first_m = tile_m * 32, first_n = tile_n * 16;\0"
@@ -2869,7 +2956,6 @@ static const struct { char text[4096]; } rows[] = { {
     "                __local const uchar *b_tile = b_tiles + stage * 2048;\0"
     "            if (now + 4 < num) {\0"
     "                        sums[((slice - 1) * 8 + (i * 2 + j) * 4 + e) * 64] =\0"
-}, {
     "                        c[i][j][e] += sums[(x * 8 + (i * 2 + j) * 4 + e) * 64];\0"
     "void kiln_dgemm_bulk_multiply_nt_bm32_bn16_tm2_tn4_depth128_st16_early2_ku2_group8_slices4_edges0(long M, long N, long K,\0"
     "    const int box_n = min(((int) N + 7) & -8, 16);\0"
@@ -2879,99 +2965,103 @@ static const struct { char text[4096]; } rows[] = { {
     "void kiln_dgemm_bulk_multiply_tt_bm32_bn16_tm2_tn4_depth128_st16_early2_ku2_group8_slices4_edges0(long M, long N, long K,\0"
     "// Waits for what this work-item has copied, but for the last 3 steps.\0"
     "    asm volatile(\"cp.async.wait_group 3;\" ::: \"memory\");\0"
-    "// A work-group computes 32 x 32 of C, a warp 32 x 16 of it. Tiles of A and B, 16\0"
-    "// deep, are copied into local memory asynchronously, 4 ahead of those that are multiplied.\0"
+    "// later. A is stored M x K. B is stored K x N. A work-group computes 32 x 32 of C, a warp 32 x 16\0"
+    "// of it. Tiles of A and B, 16 deep, are copied into local memory asynchronously, 4 ahead of those\0"
     "__kernel __attribute__((reqd_work_group_size(64, 1, 1)))\0"
-    "void kiln_dgemm_async_multiply_nn_bm32_bn32_tm4_tn4_depth128_st5_ku2_group8_bytes8_copy0(long M, long N, long K,\0"
+    "void kiln_dgemm_async_multiply_nn_bm32_bn32_tm4_tn4_depth128_st5_ku2_group8_bytes8_copy0(long M,\0"
     "    __local uchar both_tiles[40960] __attribute__((aligned(1024)));\0"
     "    __local uchar *a_tiles = both_tiles, *b_tiles = both_tiles + 20480;\0"
     "        for (int t = 0; t < num + 4; t++) {\0"
-    "            // The tiles of step t - 4 are there for all, and all have multiplied those of the step before,\0"
+    "            // The tiles of step t - 4 are there for all, and all have multiplied those of the step\0"
     "            if (t >= 4) {\0"
     "            if (++stage == 5)\0"
     "            if (t < 4)\0"
     "            for (uint m = warp; m < 32 && first_m + m < M; m += 2) {\0"
-    "void kiln_dgemm_async_multiply_nt_bm32_bn32_tm4_tn4_depth128_st5_ku2_group8_bytes8_copy0(long M, long N, long K,\0"
-    "void kiln_dgemm_async_multiply_tn_bm32_bn32_tm4_tn4_depth128_st5_ku2_group8_bytes8_copy0(long M, long N, long K,\0"
-    "void kiln_dgemm_async_multiply_tt_bm32_bn32_tm4_tn4_depth128_st5_ku2_group8_bytes8_copy0(long M, long N, long K,\0"
-    "void kiln_dgemm_async_stream_nn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes8_copy0(long M, long N, long K,\0"
+    "// later. A is stored M x K. B is stored N x K. A work-group computes 32 x 32 of C, a warp 32 x 16\0"
+    "void kiln_dgemm_async_multiply_nt_bm32_bn32_tm4_tn4_depth128_st5_ku2_group8_bytes8_copy0(long M,\0"
+    "// later. A is stored K x M. B is stored K x N. A work-group computes 32 x 32 of C, a warp 32 x 16\0"
+    "void kiln_dgemm_async_multiply_tn_bm32_bn32_tm4_tn4_depth128_st5_ku2_group8_bytes8_copy0(long M,\0"
+    "// later. A is stored K x M. B is stored N x K. A work-group computes 32 x 32 of C, a warp 32 x 16\0"
+    "void kiln_dgemm_async_multiply_tt_bm32_bn32_tm4_tn4_depth128_st5_ku2_group8_bytes8_copy0(long M,\0"
+    "void kiln_dgemm_async_stream_nn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
     "        __global double *work, long parts_at,\0"
     "    __global double *parts = work + parts_at + item;\0"
     "                        part[((i * 2 + j) * 4 + e) * 128] = c[i][j][e];\0"
-    "void kiln_dgemm_async_add_nn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes8_copy0(long M, long N, long K, __global const double *restrict work, long parts_at,\0"
+    "void kiln_dgemm_async_add_nn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes8_copy0(long M, long N,\0"
     "            const uint warp_m = warp % 2 * 32, warp_n = warp / 2 * 16;\0"
-    "void kiln_dgemm_async_stream_nt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes8_copy0(long M, long N, long K,\0"
-    "void kiln_dgemm_async_add_nt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes8_copy0(long M, long N, long K, __global const double *restrict work, long parts_at,\0"
-    "void kiln_dgemm_async_stream_tn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes8_copy0(long M, long N, long K,\0"
-    "void kiln_dgemm_async_add_tn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes8_copy0(long M, long N, long K, __global const double *restrict work, long parts_at,\0"
-    "void kiln_dgemm_async_stream_tt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes8_copy0(long M, long N, long K,\0"
-    "void kiln_dgemm_async_add_tt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes8_copy0(long M, long N, long K, __global const double *restrict work, long parts_at,\0"
+    "void kiln_dgemm_async_stream_nt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
+    "void kiln_dgemm_async_add_nt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes8_copy0(long M, long N,\0"
+    "void kiln_dgemm_async_stream_tn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
+    "void kiln_dgemm_async_add_tn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes8_copy0(long M, long N,\0"
+    "void kiln_dgemm_async_stream_tt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
+    "void kiln_dgemm_async_add_tt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes8_copy0(long M, long N,\0"
     "static void copy_16(uint to, __global const double *from, uint bytes)\0"
     "// Begins to copy 64 lines of 16 elements, of which this work-item copies 2\0"
     "    const uint first = item / 8, col = item % 8 * 2;\0"
+}, {
     "            const uint bytes = line < lines ? clamp(cols - (int) x, 0, 2) * 8 : 0;\0"
     "// Begins to copy 16 lines of 32 elements, of which this work-item copies 2\0"
     "    for (uint line = first; line < first + 16; line += 8, from += 8 * ld) {\0"
-    "void kiln_dgemm_async_multiply_nn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M, long N, long K,\0"
+    "void kiln_dgemm_async_multiply_nn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
     "// Begins to copy 32 lines of 16 elements, of which this work-item copies 2\0"
-    "void kiln_dgemm_async_multiply_nt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M, long N, long K,\0"
+    "void kiln_dgemm_async_multiply_nt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
     "// Begins to copy 16 lines of 64 elements, of which this work-item copies 2\0"
-}, {
-    "void kiln_dgemm_async_multiply_tn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M, long N, long K,\0"
-    "void kiln_dgemm_async_multiply_tt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M, long N, long K,\0"
+    "void kiln_dgemm_async_multiply_tn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
+    "void kiln_dgemm_async_multiply_tt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
     "void kiln_dgemm_thin_multiply_nn_side1_short4_vec2_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L, int S, int K, double alpha, double beta,\0"
     "void kiln_dgemm_thin_multiply_nt_side1_short4_vec2_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L, int S, int K, double alpha, double beta,\0"
     "void kiln_dgemm_thin_multiply_tn_side1_short4_vec2_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L, int S, int K, double alpha, double beta,\0"
     "void kiln_dgemm_thin_multiply_tt_side1_short4_vec2_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L, int S, int K, double alpha, double beta,\0"
-    "void kiln_dgemm_async_stream_nn_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes8_copy0(long M, long N, long K,\0"
+    "void kiln_dgemm_async_stream_nn_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
     "            __global double *part = parts + (2 * get_group_id(0) + (first == 0)) * 4096;\0"
-    "void kiln_dgemm_async_add_nn_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes8_copy0(long M, long N, long K, __global const double *restrict work, long parts_at,\0"
+    "void kiln_dgemm_async_add_nn_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes8_copy0(long M, long N,\0"
     "    __global const double *parts = work + parts_at + 2 * (ulong) told[1] * 4096;\0"
     "                    part[u] = *(__global const double2 *) (parts + piece * 4096\0"
-    "void kiln_dgemm_async_stream_nt_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes8_copy0(long M, long N, long K,\0"
-    "void kiln_dgemm_async_add_nt_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes8_copy0(long M, long N, long K, __global const double *restrict work, long parts_at,\0"
-    "void kiln_dgemm_async_stream_tn_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes8_copy0(long M, long N, long K,\0"
-    "void kiln_dgemm_async_add_tn_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes8_copy0(long M, long N, long K, __global const double *restrict work, long parts_at,\0"
-    "void kiln_dgemm_async_stream_tt_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes8_copy0(long M, long N, long K,\0"
-    "void kiln_dgemm_async_add_tt_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes8_copy0(long M, long N, long K, __global const double *restrict work, long parts_at,\0"
-    "void kiln_dgemm_bulk_stream_nn_bm128_bn128_tm8_tn8_depth128_st5_early1_ku2_group8_edges0(long M, long N, long K,\0"
+    "void kiln_dgemm_async_stream_nt_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
+    "void kiln_dgemm_async_add_nt_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes8_copy0(long M, long N,\0"
+    "void kiln_dgemm_async_stream_tn_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
+    "void kiln_dgemm_async_add_tn_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes8_copy0(long M, long N,\0"
+    "void kiln_dgemm_async_stream_tt_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
+    "void kiln_dgemm_async_add_tt_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes8_copy0(long M, long N,\0"
+    "void kiln_dgemm_bulk_stream_nn_bm128_bn128_tm8_tn8_depth128_st5_early1_ku2_group8_edges0(long M,\0"
     "            __global double *part = parts + (2 * get_group_id(0) + (first == 0)) * 16384;\0"
     "                        part[((i * 4 + j) * 4 + e) * 256] = c[i][j][e];\0"
-    "void kiln_dgemm_bulk_add_nn_bm128_bn128_tm8_tn8_depth128_st5_early1_ku2_group8_edges0(long M, long N, long K, __global const double *restrict work, long parts_at,\0"
+    "void kiln_dgemm_bulk_add_nn_bm128_bn128_tm8_tn8_depth128_st5_early1_ku2_group8_edges0(long M,\0"
+    "        long N, long K, __global const double *restrict work, long parts_at,\0"
     "    __global const double *parts = work + parts_at + 2 * (ulong) told[1] * 16384;\0"
     "                    part[u] = *(__global const double2 *) (parts + piece * 16384\0"
     "            const uint warp_m = warp % 2 * 64, warp_n = warp / 2 * 32;\0"
-    "void kiln_dgemm_bulk_stream_nt_bm128_bn128_tm8_tn8_depth128_st5_early1_ku2_group8_edges0(long M, long N, long K,\0"
-    "void kiln_dgemm_bulk_add_nt_bm128_bn128_tm8_tn8_depth128_st5_early1_ku2_group8_edges0(long M, long N, long K, __global const double *restrict work, long parts_at,\0"
-    "void kiln_dgemm_bulk_stream_tn_bm128_bn128_tm8_tn8_depth128_st5_early1_ku2_group8_edges0(long M, long N, long K,\0"
-    "void kiln_dgemm_bulk_add_tn_bm128_bn128_tm8_tn8_depth128_st5_early1_ku2_group8_edges0(long M, long N, long K, __global const double *restrict work, long parts_at,\0"
-    "void kiln_dgemm_bulk_stream_tt_bm128_bn128_tm8_tn8_depth128_st5_early1_ku2_group8_edges0(long M, long N, long K,\0"
-    "void kiln_dgemm_bulk_add_tt_bm128_bn128_tm8_tn8_depth128_st5_early1_ku2_group8_edges0(long M, long N, long K, __global const double *restrict work, long parts_at,\0"
-    "void kiln_dgemm_async_copy_nn(long a_rows, long a_cols, __global const element_bits *restrict A, long a_offset,\0"
-    "void kiln_dgemm_async_copya_n(long rows, long cols, __global const element_bits *restrict X, long x_offset,\0"
-    "void kiln_dgemm_async_copyb_n(long rows, long cols, __global const element_bits *restrict X, long x_offset,\0"
+    "void kiln_dgemm_bulk_stream_nt_bm128_bn128_tm8_tn8_depth128_st5_early1_ku2_group8_edges0(long M,\0"
+    "void kiln_dgemm_bulk_add_nt_bm128_bn128_tm8_tn8_depth128_st5_early1_ku2_group8_edges0(long M,\0"
+    "void kiln_dgemm_bulk_stream_tn_bm128_bn128_tm8_tn8_depth128_st5_early1_ku2_group8_edges0(long M,\0"
+    "void kiln_dgemm_bulk_add_tn_bm128_bn128_tm8_tn8_depth128_st5_early1_ku2_group8_edges0(long M,\0"
+    "void kiln_dgemm_bulk_stream_tt_bm128_bn128_tm8_tn8_depth128_st5_early1_ku2_group8_edges0(long M,\0"
+    "void kiln_dgemm_bulk_add_tt_bm128_bn128_tm8_tn8_depth128_st5_early1_ku2_group8_edges0(long M,\0"
+    "void kiln_dgemm_async_copy_nn(long a_rows, long a_cols, __global const element_bits *restrict A,\0"
+    "void kiln_dgemm_async_copya_n(long rows, long cols, __global const element_bits *restrict X,\0"
+    "void kiln_dgemm_async_copyb_n(long rows, long cols, __global const element_bits *restrict X,\0"
+    "void kiln_dgemm_async_multiply_nn_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes16_copy1(long M,\0"
 }, {
-    "void kiln_dgemm_async_multiply_nn_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes16_copy1(long M, long N, long K,\0"
-    "void kiln_dgemm_async_copy_nt(long a_rows, long a_cols, __global const element_bits *restrict A, long a_offset,\0"
-    "void kiln_dgemm_async_copyb_t(long rows, long cols, __global const element_bits *restrict X, long x_offset,\0"
-    "void kiln_dgemm_async_multiply_nt_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes16_copy1(long M, long N, long K,\0"
-    "void kiln_dgemm_async_copy_tn(long a_rows, long a_cols, __global const element_bits *restrict A, long a_offset,\0"
-    "void kiln_dgemm_async_copya_t(long rows, long cols, __global const element_bits *restrict X, long x_offset,\0"
-    "void kiln_dgemm_async_multiply_tn_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes16_copy1(long M, long N, long K,\0"
-    "void kiln_dgemm_async_copy_tt(long a_rows, long a_cols, __global const element_bits *restrict A, long a_offset,\0"
-    "void kiln_dgemm_async_multiply_tt_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes16_copy1(long M, long N, long K,\0"
-    "void kiln_dgemm_bulk_stream_nn_bm64_bn32_tm2_tn4_depth128_st6_early1_ku2_group8_edges0(long M, long N, long K,\0"
+    "void kiln_dgemm_async_copy_nt(long a_rows, long a_cols, __global const element_bits *restrict A,\0"
+    "void kiln_dgemm_async_copyb_t(long rows, long cols, __global const element_bits *restrict X,\0"
+    "void kiln_dgemm_async_multiply_nt_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes16_copy1(long M,\0"
+    "void kiln_dgemm_async_copy_tn(long a_rows, long a_cols, __global const element_bits *restrict A,\0"
+    "void kiln_dgemm_async_copya_t(long rows, long cols, __global const element_bits *restrict X,\0"
+    "void kiln_dgemm_async_multiply_tn_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes16_copy1(long M,\0"
+    "void kiln_dgemm_async_copy_tt(long a_rows, long a_cols, __global const element_bits *restrict A,\0"
+    "void kiln_dgemm_async_multiply_tt_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes16_copy1(long M,\0"
+    "void kiln_dgemm_bulk_stream_nn_bm64_bn32_tm2_tn4_depth128_st6_early1_ku2_group8_edges0(long M,\0"
     "    __local uchar b_tiles[24576] __attribute__((aligned(1024)));\0"
-    "void kiln_dgemm_bulk_add_nn_bm64_bn32_tm2_tn4_depth128_st6_early1_ku2_group8_edges0(long M, long N, long K, __global const double *restrict work, long parts_at,\0"
-    "void kiln_dgemm_bulk_stream_nt_bm64_bn32_tm2_tn4_depth128_st6_early1_ku2_group8_edges0(long M, long N, long K,\0"
-    "void kiln_dgemm_bulk_add_nt_bm64_bn32_tm2_tn4_depth128_st6_early1_ku2_group8_edges0(long M, long N, long K, __global const double *restrict work, long parts_at,\0"
-    "void kiln_dgemm_bulk_stream_tn_bm64_bn32_tm2_tn4_depth128_st6_early1_ku2_group8_edges0(long M, long N, long K,\0"
-    "void kiln_dgemm_bulk_add_tn_bm64_bn32_tm2_tn4_depth128_st6_early1_ku2_group8_edges0(long M, long N, long K, __global const double *restrict work, long parts_at,\0"
-    "void kiln_dgemm_bulk_stream_tt_bm64_bn32_tm2_tn4_depth128_st6_early1_ku2_group8_edges0(long M, long N, long K,\0"
-    "void kiln_dgemm_bulk_add_tt_bm64_bn32_tm2_tn4_depth128_st6_early1_ku2_group8_edges0(long M, long N, long K, __global const double *restrict work, long parts_at,\0"
+    "void kiln_dgemm_bulk_add_nn_bm64_bn32_tm2_tn4_depth128_st6_early1_ku2_group8_edges0(long M, long N,\0"
+    "void kiln_dgemm_bulk_stream_nt_bm64_bn32_tm2_tn4_depth128_st6_early1_ku2_group8_edges0(long M,\0"
+    "void kiln_dgemm_bulk_add_nt_bm64_bn32_tm2_tn4_depth128_st6_early1_ku2_group8_edges0(long M, long N,\0"
+    "void kiln_dgemm_bulk_stream_tn_bm64_bn32_tm2_tn4_depth128_st6_early1_ku2_group8_edges0(long M,\0"
+    "void kiln_dgemm_bulk_add_tn_bm64_bn32_tm2_tn4_depth128_st6_early1_ku2_group8_edges0(long M, long N,\0"
+    "void kiln_dgemm_bulk_stream_tt_bm64_bn32_tm2_tn4_depth128_st6_early1_ku2_group8_edges0(long M,\0"
+    "void kiln_dgemm_bulk_add_tt_bm64_bn32_tm2_tn4_depth128_st6_early1_ku2_group8_edges0(long M, long N,\0"
     "// A work-group computes 128 x 64 of C. Tiles of A and B, 16 deep, are fetched into local\0"
     "// One work-item fetches; a warp computes 16 x 64 of C, and says by the `empty` barrier\0"
-    "void kiln_dgemm_bulk_stream_nn_bm128_bn64_tm2_tn16_depth128_st3_early2_ku2_group1_edges1(long M, long N, long K,\0"
+    "void kiln_dgemm_bulk_stream_nn_bm128_bn64_tm2_tn16_depth128_st3_early2_ku2_group1_edges1(long M,\0"
     "    const uint tiles = ((uint) M + 127) / 128 * (((uint) N + 63) / 64);\0"
     "            const uint tiles_m = ((uint) M + 127) / 128, tiles_n = ((uint) N + 63) / 64;\0"
     "            const int first_m = tile_m * 128, first_n = tile_n * 64;\0"
@@ -2985,28 +3075,34 @@ static const struct { char text[4096]; } rows[] = { {
     "            for (int j = 0; j < 8; j++)\0"
     "        // Where C ends within what a warp computes, one block of rows or of columns may do.\0"
     "        if (M - first_m - warp_m <= 16) {\0"
-    "            // Eight values of k at a time. In which order is ours to choose, as long as A and B agree, and so is\0"
-    "            // the order of rows and columns within a block. The copy engine puts column x, in 16 bytes, of row r\0"
-    "            // of a tile at x ^ r % 8. The orders here let no two work-items that read together meet in a bank\0"
-    "            // (8 together read 16 bytes each, 16 read 8 bytes each), and what is read is where it is used.\0"
-    "            // The tensor core's k and k + 4 are 0 3 4 7 and 1 2 5 6.\0"
+    "            // Eight values of k at a time. In which order is ours to choose, as long as A and B\0"
+    "            // agree, and so is the order of rows and columns within a block. The copy engine puts\0"
+    "            // column x, in 16 bytes, of row r of a tile at x ^ r % 8. The orders here let no two\0"
+    "            // work-items that read together meet in a bank (8 together read 16 bytes each, 16 read\0"
+    "            // 8 bytes each), and what is read is where it is used. The tensor core's k and k + 4\0"
+    "            // are 0 3 4 7 and 1 2 5 6.\0"
     "            const uint k_0 = 2 * lane_k + lane_k % 2;\0"
     "            const uint a_first = (warp_m + lane_r) * 128;\0"
     "            const uint b_first = warp_n * 128 + lane_m % 2 * 8;\0"
     "            double as0[1][4], bs0[8][2];\0"
-}, {
     "                __local const uchar *a_tile = a_tiles + stage * 16384;\0"
     "                __local const uchar *b_tile = b_tiles + stage * 8192;\0"
     "                    // Eight values of k of the tile.\0"
     "                    for (int i = 0; i < 1; i++) {\0"
     "                        const uint at = ((4 * s + lane_k) ^ lane_r) * 16 + lane_k % 2 * 8;\0"
     "                        as0[i][0] = *(__local const double *) (a_tile + a_first + i * 2048 + at);\0"
-    "                        as0[i][1] = *(__local const double *) (a_tile + a_first + i * 2048 + 1024 + at);\0"
-    "                        as0[i][2] = *(__local const double *) (a_tile + a_first + i * 2048 + (at ^ 8));\0"
-    "                        as0[i][3] = *(__local const double *) (a_tile + a_first + i * 2048 + 1024 + (at ^ 8));\0"
+    "                        as0[i][1] = *(__local const double *) (a_tile + a_first + i * 2048 + 1024\0"
+    "                                + at);\0"
+}, {
+    "                        as0[i][2] = *(__local const double *) (a_tile + a_first + i * 2048 + (at\0"
+    "                                ^ 8));\0"
+    "                        as0[i][3] = *(__local const double *) (a_tile + a_first + i * 2048 + 1024\0"
+    "                                + (at ^ 8));\0"
     "                        const uint at = (k_0 * 128 + ((lane_m / 2) ^ k_0) * 16) ^ j % 2 * 64;\0"
-    "                        bs0[j][0] = *(__local const double *) (b_tile + b_first + j / 2 * 2048 + s * 1024 + at);\0"
-    "                        bs0[j][1] = *(__local const double *) (b_tile + b_first + j / 2 * 2048 + s * 1024 + (at ^ 144));\0"
+    "                        bs0[j][0] = *(__local const double *) (b_tile + b_first + j / 2 * 2048 + s\0"
+    "                                * 1024 + at);\0"
+    "                        bs0[j][1] = *(__local const double *) (b_tile + b_first + j / 2 * 2048 + s\0"
+    "                                * 1024 + (at ^ 144));\0"
     "                    for (int i = 0; i < 1; i++)\0"
     "                        for (int j = 0; j < 8; j++)\0"
     "                            multiply_blocks(c[i][j], as0[i], bs0[j]);\0"
@@ -3017,34 +3113,35 @@ static const struct { char text[4096]; } rows[] = { {
     "            __global double *part = parts + (2 * get_group_id(0) + (first == 0)) * 8192;\0"
     "                for (int j = 0; j < 8; j++)\0"
     "                        part[((i * 8 + j) * 4 + e) * 256] = c[i][j][e];\0"
-    "void kiln_dgemm_bulk_add_nn_bm128_bn64_tm2_tn16_depth128_st3_early2_ku2_group1_edges1(long M, long N, long K, __global const double *restrict work, long parts_at,\0"
+    "void kiln_dgemm_bulk_add_nn_bm128_bn64_tm2_tn16_depth128_st3_early2_ku2_group1_edges1(long M,\0"
     "        const uint tiles = ((uint) M + 127) / 128 * (((uint) N + 63) / 64);\0"
     "    __global const double *parts = work + parts_at + 2 * (ulong) told[1] * 8192;\0"
     "                    part[u] = *(__global const double2 *) (parts + piece * 8192\0"
     "            const uint warp_m = warp % 8 * 16, warp_n = warp / 8 * 64;\0"
     "            const uint in_m = e / 4 / 8 * 16, in_n = e / 4 % 8 * 8;\0"
-    "void kiln_dgemm_bulk_stream_nt_bm128_bn64_tm2_tn16_depth128_st3_early2_ku2_group1_edges1(long M, long N, long K,\0"
+    "void kiln_dgemm_bulk_stream_nt_bm128_bn64_tm2_tn16_depth128_st3_early2_ku2_group1_edges1(long M,\0"
     "            const uint b_first = (warp_n + lane_r) * 128;\0"
     "                        bs0[j][0] = *(__local const double *) (b_tile + b_first + j * 1024 + at);\0"
-    "                        bs0[j][1] = *(__local const double *) (b_tile + b_first + j * 1024 + (at ^ 8));\0"
-    "void kiln_dgemm_bulk_add_nt_bm128_bn64_tm2_tn16_depth128_st3_early2_ku2_group1_edges1(long M, long N, long K, __global const double *restrict work, long parts_at,\0"
-    "void kiln_dgemm_bulk_stream_tn_bm128_bn64_tm2_tn16_depth128_st3_early2_ku2_group1_edges1(long M, long N, long K,\0"
+    "                        bs0[j][1] = *(__local const double *) (b_tile + b_first + j * 1024 + (at\0"
+    "void kiln_dgemm_bulk_add_nt_bm128_bn64_tm2_tn16_depth128_st3_early2_ku2_group1_edges1(long M,\0"
+    "void kiln_dgemm_bulk_stream_tn_bm128_bn64_tm2_tn16_depth128_st3_early2_ku2_group1_edges1(long M,\0"
     "            const uint a_first = warp_m * 128;\0"
     "                        const uint at = k_0 * 128 + (lane_m ^ k_0) * 16;\0"
-    "                        const double2 p = *(__local const double2 *) (a_tile + a_first + i * 2048 + s * 1024 + at);\0"
-    "                        const double2 q = *(__local const double2 *) (a_tile + a_first + i * 2048 + s * 1024 + (at ^ 144));\0"
+    "                        const double2 p = *(__local const double2 *) (a_tile + a_first + i * 2048\0"
+    "                                + s * 1024 + at);\0"
+    "                        const double2 q = *(__local const double2 *) (a_tile + a_first + i * 2048\0"
+    "                                + s * 1024 + (at ^ 144));\0"
     "                        as0[i][0] = p.x, as0[i][1] = p.y, as0[i][2] = q.x, as0[i][3] = q.y;\0"
-    "void kiln_dgemm_bulk_add_tn_bm128_bn64_tm2_tn16_depth128_st3_early2_ku2_group1_edges1(long M, long N, long K, __global const double *restrict work, long parts_at,\0"
-    "void kiln_dgemm_bulk_stream_tt_bm128_bn64_tm2_tn16_depth128_st3_early2_ku2_group1_edges1(long M, long N, long K,\0"
-    "            // The tensor core's k and k + 4 are 2 k and 2 k + 1.\0"
+    "void kiln_dgemm_bulk_add_tn_bm128_bn64_tm2_tn16_depth128_st3_early2_ku2_group1_edges1(long M,\0"
+    "void kiln_dgemm_bulk_stream_tt_bm128_bn64_tm2_tn16_depth128_st3_early2_ku2_group1_edges1(long M,\0"
+    "            // are 2 k and 2 k + 1.\0"
     "            const uint k_0 = 2 * lane_k;\0"
     "                        const uint at = ((4 * s + lane_k) ^ lane_r) * 16;\0"
-    "                        const double2 p = *(__local const double2 *) (b_tile + b_first + j * 1024 + at);\0"
+    "                        const double2 p = *(__local const double2 *) (b_tile + b_first + j * 1024\0"
     "                        bs0[j][0] = p.x, bs0[j][1] = p.y;\0"
-    "void kiln_dgemm_bulk_add_tt_bm128_bn64_tm2_tn16_depth128_st3_early2_ku2_group1_edges1(long M, long N, long K, __global const double *restrict work, long parts_at,\0"
-}, {
+    "void kiln_dgemm_bulk_add_tt_bm128_bn64_tm2_tn16_depth128_st3_early2_ku2_group1_edges1(long M,\0"
     "// A work-group computes 32 x 64 of C. Tiles of A and B, 16 deep, are fetched into local\0"
-    "void kiln_dgemm_bulk_stream_nn_bm32_bn64_tm4_tn8_depth128_st3_early2_ku2_group16_edges0(long M, long N, long K,\0"
+    "void kiln_dgemm_bulk_stream_nn_bm32_bn64_tm4_tn8_depth128_st3_early2_ku2_group16_edges0(long M,\0"
     "    __local uchar a_tiles[12288] __attribute__((aligned(1024)));\0"
     "    if (item >= 64) {\0"
     "        if (item < 128) {\0"
@@ -3055,6 +3152,7 @@ static const struct { char text[4096]; } rows[] = { {
     "            // Work-groups that run together share rows and columns: 16 rows of tiles at a time.\0"
     "            const uint band = tile / (16 * tiles_n) * 16, in_band = tile - band * tiles_n;\0"
     "            const uint band_rows = min(tiles_m - band, (uint) 16);\0"
+}, {
     "        // Work-groups that run together share rows and columns: 16 rows of tiles at a time.\0"
     "        const uint tiles_m = ((uint) M + 31) / 32, tiles_n = ((uint) N + 63) / 64;\0"
     "        const uint band = tile / (16 * tiles_n) * 16, in_band = tile - band * tiles_n;\0"
@@ -3066,1642 +3164,1670 @@ static const struct { char text[4096]; } rows[] = { {
     "    // Work-groups that run together share rows and columns: 16 rows of tiles at a time.\0"
     "    const uint band = tile / (16 * tiles_n) * 16, in_band = tile - band * tiles_n;\0"
     "    const uint band_rows = min(tiles_m - band, (uint) 16);\0"
-    "        const uint warp_m = warp % 1 * 32, warp_n = warp / 1 * 32;\0"
+    "        const uint warp_m = warp % 1 * 32, warp_n = warp * 32;\0"
     "            if (++stage == 3) {\0"
     "            mbarrier_arrive(empties + 8 * (stage == 0 ? 2 : stage - 1));\0"
     "                        part[((i * 4 + j) * 4 + e) * 64] = c[i][j][e];\0"
-    "void kiln_dgemm_bulk_add_nn_bm32_bn64_tm4_tn8_depth128_st3_early2_ku2_group16_edges0(long M, long N, long K, __global const double *restrict work, long parts_at,\0"
+    "void kiln_dgemm_bulk_add_nn_bm32_bn64_tm4_tn8_depth128_st3_early2_ku2_group16_edges0(long M, long N,\0"
     "            // 64th.\0"
     "            const uint item = element % 64, e = element / 64;\0"
-    "            const uint warp_m = warp % 1 * 32, warp_n = warp / 1 * 32;\0"
-    "void kiln_dgemm_bulk_stream_nt_bm32_bn64_tm4_tn8_depth128_st3_early2_ku2_group16_edges0(long M, long N, long K,\0"
-    "void kiln_dgemm_bulk_add_nt_bm32_bn64_tm4_tn8_depth128_st3_early2_ku2_group16_edges0(long M, long N, long K, __global const double *restrict work, long parts_at,\0"
-    "void kiln_dgemm_bulk_stream_tn_bm32_bn64_tm4_tn8_depth128_st3_early2_ku2_group16_edges0(long M, long N, long K,\0"
-    "void kiln_dgemm_bulk_add_tn_bm32_bn64_tm4_tn8_depth128_st3_early2_ku2_group16_edges0(long M, long N, long K, __global const double *restrict work, long parts_at,\0"
-    "void kiln_dgemm_bulk_stream_tt_bm32_bn64_tm4_tn8_depth128_st3_early2_ku2_group16_edges0(long M, long N, long K,\0"
-    "void kiln_dgemm_bulk_add_tt_bm32_bn64_tm4_tn8_depth128_st3_early2_ku2_group16_edges0(long M, long N, long K, __global const double *restrict work, long parts_at,\0"
+    "            const uint warp_m = warp % 1 * 32, warp_n = warp * 32;\0"
+    "void kiln_dgemm_bulk_stream_nt_bm32_bn64_tm4_tn8_depth128_st3_early2_ku2_group16_edges0(long M,\0"
+    "void kiln_dgemm_bulk_add_nt_bm32_bn64_tm4_tn8_depth128_st3_early2_ku2_group16_edges0(long M, long N,\0"
+    "void kiln_dgemm_bulk_stream_tn_bm32_bn64_tm4_tn8_depth128_st3_early2_ku2_group16_edges0(long M,\0"
+    "void kiln_dgemm_bulk_add_tn_bm32_bn64_tm4_tn8_depth128_st3_early2_ku2_group16_edges0(long M, long N,\0"
+    "void kiln_dgemm_bulk_stream_tt_bm32_bn64_tm4_tn8_depth128_st3_early2_ku2_group16_edges0(long M,\0"
+    "void kiln_dgemm_bulk_add_tt_bm32_bn64_tm4_tn8_depth128_st3_early2_ku2_group16_edges0(long M, long N,\0"
 } };
 
 static const uint32_t lines[] = {
     0, 100, 160, 202, 204, 233, 235, 236, 281, 307, 408, 508,
     557, 586, 621, 659, 715, 772, 801, 824, 917, 979, 1018, 1099,
-    1171, 1227, 1272, 1318, 1357, 1419, 1433, 1538, 1569, 1657, 1693, 1732,
-    1813, 1906, 1971, 1988, 2076, 2134, 2171, 2184, 2388, 2429, 2435, 2515,
-    2543, 2603, 2684, 2740, 2839, 2894, 2966, 3017, 3070, 3110, 3185, 3261,
-    3304, 3389, 3492, 3546, 3595, 3686, 3782, 3883, 3993, 4096, 4133, 4228,
-    4276, 4360, 4394, 4485, 4534, 4625, 4674, 4768, 4820, 4914, 4966, 5063,
-    5110, 5207, 5304, 5392, 5489, 5511, 5607, 5645, 5667, 5763, 5785, 5881,
-    5903, 5999, 6088, 6173, 6208, 6306, 6405, 6503, 6521, 6595, 6663, 6743,
-    6841, 6912, 7013, 7058, 7132, 7236, 7280, 7331, 7422, 7505, 7533, 7549,
-    7629, 7647, 7749, 7832, 7885, 7959, 8126, 8192, 8611, 8694, 8793, 8881,
-    8898, 8984, 9028, 9044, 9112, 9162, 9180, 9240, 9289, 9304, 9341, 9409,
-    9449, 9497, 9531, 9599, 9639, 9687, 9734, 9749, 9825, 9842, 9935, 10037,
-    10057, 10091, 10133, 10179, 10195, 10235, 10256, 10314, 10372, 10432, 10490, 10601,
-    10663, 10753, 10815, 10908, 11001, 11108, 11166, 11251, 11358, 11453, 11475, 11497,
-    11586, 11682, 11761, 11853, 11892, 11998, 12100, 12131, 12288, 12399, 12465, 12531,
-    12590, 12675, 12740, 12805, 12832, 12860, 12889, 12928, 12972, 13049, 13096, 13115,
-    13191, 13258, 13303, 13380, 13486, 13565, 13608, 13678, 13729, 13806, 13851, 13906,
-    13959, 14049, 14139, 14190, 14216, 14293, 14350, 14371, 14409, 14454, 14501, 14511,
-    14580, 14614, 14637, 14739, 14765, 14833, 14884, 14911, 14936, 14965, 15057, 15085,
-    15114, 15203, 15304, 15360, 15443, 15501, 15524, 15551, 15583, 15615, 15650, 15739,
-    15791, 15859, 15925, 16001, 16092, 16124, 16166, 16262, 16384, 16473, 16539, 16629,
-    16697, 16741, 16773, 16791, 16850, 16902, 16924, 16985, 17041, 17115, 17196, 17253,
-    17352, 17374, 17392, 17424, 17451, 17483, 17497, 17520, 17526, 17609, 17694, 17742,
-    17806, 17868, 17940, 18027, 18055, 18093, 18185, 18268, 18353, 18415, 18501, 18565,
-    18608, 18654, 18702, 18759, 18815, 18873, 18968, 19008, 19097, 19143, 19197, 19256,
-    19313, 19361, 19380, 19411, 19455, 19536, 19580, 19640, 19698, 19766, 19849, 19873,
-    19907, 19995, 20074, 20155, 20213, 20295, 20355, 20376, 20399, 20436, 20480, 20526,
-    20632, 20733, 20802, 20833, 20900, 20953, 21026, 21051, 21128, 21199, 21239, 21295,
-    21373, 21428, 21506, 21550, 21627, 21659, 21686, 21714, 21788, 21828, 21901, 21928,
-    21997, 22085, 22126, 22164, 22186, 22224, 22318, 22360, 22443, 22496, 22529, 22562,
-    22614, 22711, 22821, 22851, 22951, 22978, 23022, 23097, 23166, 23207, 23259, 23344,
-    23410, 23515, 23544, 23607, 23714, 23757, 23805, 23848, 23957, 24057, 24157, 24317,
-    24378, 24404, 24444, 24539, 24576, 24686, 24769, 24816, 24890, 24945, 25026, 25075,
-    25134, 25191, 25247, 25319, 25388, 25437, 25458, 25486, 25588, 25658, 25722, 25790,
-    25873, 25901, 25938, 25966, 25997, 26028, 26058, 26076, 26128, 26208, 26262, 26286,
-    26341, 26370, 26413, 26483, 26512, 26541, 26620, 26678, 26719, 26751, 26820, 26858,
-    26885, 26912, 26952, 26991, 27087, 27109, 27160, 27224, 27311, 27384, 27409, 27471,
-    27512, 27623, 27730, 27752, 27863, 27914, 28006, 28087, 28182, 28247, 28301, 28461,
-    28502, 28672, 28779, 28801, 28912, 28938, 29027, 29126, 29215, 29261, 29294, 29352,
-    29512, 29553, 29664, 29775, 29831, 29991, 30045, 30120, 30447, 30488, 31323, 31414,
-    31506, 31564, 31679, 31745, 31810, 31839, 31891, 31918, 31965, 31988, 32014, 32082,
-    32111, 32140, 32167, 32252, 32306, 32397, 32467, 32549, 32607, 32768, 32849, 32899,
-    32986, 33052, 33110, 33206, 33264, 33322, 33412, 33471, 33548, 33594, 33677, 33739,
-    33760, 33797, 33867, 33935, 33992, 34034, 34075, 34190, 34242, 34324, 34420, 34486,
-    34541, 34582, 34697, 34724, 34782, 34882, 34940, 35030, 35089, 35130, 35245, 35302,
-    35348, 35368, 35423, 35473, 35563, 35636, 35658, 35731, 35789, 35938, 36002, 36066,
-    36124, 36154, 36222, 36282, 36327, 36359, 36378, 36448, 36474, 36523, 36571, 36589,
-    36617, 36654, 36708, 36756, 36805, 36864, 36913, 36963, 37013, 37063, 37113, 37163,
-    37213, 37264, 37315, 37366, 37417, 37468, 37519, 37567, 37616, 37665, 37714, 37764,
-    37814, 37864, 37914, 37964, 38014, 38065, 38116, 38167, 38218, 38269, 38320, 38350,
-    38405, 38446, 38491, 38512, 38571, 38603, 38657, 38694, 38739, 38775, 38828, 38903,
-    38971, 39045, 39194, 39228, 39296, 39358, 39446, 39505, 39564, 39623, 39682, 39741,
-    39800, 39859, 39918, 39977, 40036, 40097, 40158, 40219, 40280, 40341, 40402, 40578,
-    40610, 40645, 40688, 40731, 40774, 40817, 40860, 40903, 40960, 41003, 41046, 41089,
-    41134, 41179, 41224, 41269, 41314, 41359, 41407, 41699, 41735, 41780, 41806, 41832,
-    41858, 41884, 41910, 41936, 41962, 41988, 42014, 42040, 42068, 42096, 42124, 42152,
-    42180, 42208, 42242, 42297, 42352, 42407, 42462, 42517, 42572, 42627, 42682, 42737,
-    42792, 42849, 42906, 42963, 43020, 43077, 43134, 43413, 43450, 43472, 43621, 43685,
-    43713, 43862, 43941, 44017, 44051, 44109, 44305, 44369, 44433, 44467, 44501, 44569,
-    44614, 44666, 44718, 44790, 44809, 44828, 44927, 44977, 45056, 45106, 45156, 45197,
-    45249, 45259, 45319, 45376, 45442, 45504, 45566, 45628, 45680, 45740, 45797, 45863,
-    45925, 45987, 46049, 46098, 46117, 46158, 46172, 46237, 46302, 46367, 46432, 46497,
-    46581, 46646, 46730, 46795, 46879, 46944, 47028, 47093, 47158, 47223, 47288, 47353,
-    47418, 47483, 47548, 47613, 47678, 47743, 47808, 47873, 47938, 48003, 48068, 48133,
-    48198, 48263, 48328, 48393, 48458, 48523, 48588, 48621, 48711, 48734, 48790, 48817,
-    48859, 48929, 48956, 48998, 49068, 49095, 49152, 49222, 49249, 49291, 49361, 49384,
-    49440, 49482, 49524, 49566, 49608, 49631, 49687, 49729, 49771, 49813, 49855, 49878,
-    49934, 49976, 50018, 50060, 50102, 50298, 50358, 50424, 50486, 50548, 50610, 50806,
-    50866, 50932, 50994, 51056, 51118, 51314, 51405, 51501, 51593, 51651, 51709, 51830,
-    51896, 51961, 51988, 52016, 52045, 52119, 52171, 52269, 52290, 52352, 52399, 52422,
-    52443, 52466, 52554, 52578, 52602, 52687, 52784, 52836, 52915, 52953, 53000, 53023,
-    53050, 53139, 53248, 53339, 53409, 53491, 53523, 53604, 53687, 53749, 53819, 53896,
-    53928, 54001, 54122, 54210, 54331, 54358, 54443, 54501, 54601, 54722, 54818, 54902,
-    54970, 55034, 55114, 55146, 55203, 55274, 55308, 55365, 55452, 55528, 55620, 55636,
-    55733, 55786, 55810, 55888, 55920, 56003, 56072, 56122, 56198, 56290, 56387, 56440,
-    56518, 56587, 56683, 56700, 56747, 56833, 56921, 56974, 57028, 57120, 57214, 57344,
-    57414, 57494, 57555, 57634, 57737, 57806, 57846, 57904, 57927, 58032, 58114, 58206,
-    58264, 58378, 58446, 58518, 58593, 58672, 58732, 58789, 58825, 58892, 58918, 58954,
-    58994, 59038, 59074, 59109, 59132, 59176, 59284, 59339, 59365, 59400, 59446, 59473,
-    59521, 59620, 59719, 59748, 59778, 59801, 59827, 59880, 59943, 60026, 60054, 60081,
-    60127, 60222, 60345, 60393, 60428, 60478, 60572, 60648, 60701, 60795, 60882, 60930,
-    60982, 61068, 61085, 61139, 61232, 61272, 61299, 61365, 61440, 61482, 61522, 61568,
-    61639, 61689, 61759, 61834, 61913, 61982, 62044, 62113, 62178, 62248, 62279, 62361,
-    62399, 62485, 62510, 62614, 62666, 62686, 62767, 62809, 62886, 62916, 62943, 62995,
-    63041, 63117, 63221, 63297, 63375, 63489, 63588, 63699, 63779, 63893, 63992, 64108,
-    64191, 64305, 64359, 64434, 64921, 65536, 66787, 66878, 66936, 67051, 67116, 67181,
-    67208, 67314, 67416, 67449, 67482, 67557, 67635, 67706, 67727, 67820, 67890, 67943,
-    67989, 68059, 68159, 68257, 68351, 68376, 68401, 68468, 68538, 68601, 68614, 68659,
-    68697, 68759, 68780, 68817, 68924, 68969, 69016, 69049, 69073, 69123, 69180, 69228,
-    69309, 69345, 69376, 69416, 69526, 69632, 69706, 69741, 69813, 69888, 69932, 69992,
-    70074, 70133, 70215, 70293, 70310, 70371, 70413, 70454, 70569, 70621, 70703, 70773,
-    70831, 70890, 70931, 71046, 71083, 71145, 71208, 71249, 71364, 71424, 71485, 71575,
-    71671, 71785, 71850, 71915, 71942, 71970, 72008, 72104, 72205, 72279, 72372, 72442,
-    72511, 72543, 72635, 72737, 72834, 72863, 72892, 72962, 73036, 73103, 73192, 73258,
-    73307, 73349, 73414, 73472, 73560, 73653, 73728, 73813, 73875, 73936, 74017, 74053,
-    74126, 74198, 74275, 74304, 74385, 74446, 74560, 74630, 74689, 74803, 74866, 74980,
-    75041, 75156, 75221, 75317, 75419, 75494, 75587, 75657, 75749, 75847, 75918, 76007,
-    76073, 76161, 76255, 76322, 76407, 76469, 76584, 76699, 76814, 76927, 77040, 77153,
-    77266, 77349, 77416, 77483, 77554, 77611, 77687, 77824, 77879, 77955, 78038, 78087,
-    78163, 78254, 78309, 78385, 78477, 78590, 78658, 78730, 78774, 78882, 78908, 78938,
-    78961, 79024, 79100, 79176, 79289, 79402, 79515, 79622, 79723, 79806, 79851, 79887,
-    79919, 79951, 79972, 80026, 80071, 80149, 80246, 80297, 80391, 80410, 80444, 80509,
-    80594, 80658, 80731, 80793, 80863, 80941, 81035, 81069, 81134, 81207, 81269, 81339,
-    81452, 81557, 81595, 81619, 81663, 81722, 81811, 81920, 81976, 82033, 82100, 82187,
-    82219, 82250, 82300, 82399, 82526, 82578, 82617, 82671, 82769, 82849, 82875, 82932,
-    83030, 83121, 83173, 83229, 83319, 83340, 83398, 83461, 83524, 83602, 83715, 83804,
-    83919, 84003, 84116, 84205, 84325, 84412, 84525, 84619, 84692, 84750, 84832, 84943,
-    84988, 85056, 85108, 85175, 85201, 85241, 85276, 85335, 85440, 85464, 85508, 85575,
-    85662, 85719, 85810, 85866, 85929, 86016, 86064, 86136, 86186, 86256, 86294, 86340,
-    86500, 86559, 86620, 86660, 86731, 86799, 86878, 86953, 87064, 87224, 87335, 87495,
-    87606, 87766, 87877, 87976, 88059, 88112, 88199, 88251, 88411, 88522, 88621, 88781,
-    88892, 89052, 89163, 89323, 89367, 89458, 89535, 89614, 89691, 89746, 89805, 89889,
-    90003, 90112, 90158, 90241, 90303, 90370, 90396, 90432, 90467, 90515, 90578, 90606,
-    90652, 90702, 90778, 90826, 90866, 90936, 91007, 91046, 91160, 91240, 91354, 91468,
-    91559, 91655, 91747, 91805, 91918, 91945, 91973, 92002, 92076, 92128, 92166, 92213,
-    92236, 92262, 92330, 92359, 92388, 92415, 92506, 92576, 92658, 92690, 92777, 92843,
-    92901, 92997, 93056, 93126, 93203, 93235, 93308, 93397, 93438, 93476, 93638, 93716,
-    93786, 93867, 93922, 94002, 94024, 94088, 94208, 94370, 94483, 94510, 94610, 94700,
-    94862, 94975, 95137, 95190, 95264, 95351, 95392, 95603, 95686, 95776, 95834, 95948,
-    96013, 96039, 96065, 96133, 96162, 96191, 96280, 96308, 96397, 96466, 96523, 96622,
-    96707, 96772, 96830, 96926, 96983, 97039, 97097, 97186, 97245, 97326, 97387, 97408,
-    97509, 97576, 97631, 97673, 97714, 97828, 97879, 97960, 98055, 98120, 98174, 98304,
-    98418, 98476, 98566, 98623, 98664, 98778, 98834, 98923, 99020, 99108, 99136, 99250,
-    99278, 99307, 99358, 99397, 99484, 99552, 99633, 99666, 99749, 99813, 99870, 99965,
-    100016, 100095, 100155, 100222, 100248, 100283, 100389, 100464, 100502, 100580, 100663, 100705,
-    100796, 100915, 100959, 101005, 101095, 101167, 101216, 101306, 101389, 101433, 101481, 101563,
-    101596, 101710, 101817, 101893, 102007, 102033, 102122, 102150, 102207, 102306, 102400, 102458,
-    102547, 102659, 102738, 102852, 102902, 102932, 102985, 103012, 103059, 103086, 103149, 103200,
-    103252, 103301, 103373, 103430, 103580, 103646, 103712, 103772, 103801, 103863, 103910, 103943,
-    103970, 104050, 104114, 104133, 104162, 104177, 104211, 104255, 104305, 104473, 104518, 104590,
-    104647, 104686, 104744, 104801, 104859, 104917, 104975, 105027, 105080, 105133, 105186, 105250,
-    105303, 105357, 105411, 105465, 105525, 105569, 105627, 105680, 105703, 105741, 105770, 105786,
-    105808, 105846, 105903, 106053, 106084, 106135, 106168, 106233, 106267, 106283, 106322, 106374,
-    106426, 106496, 106548, 106599, 106679, 106727, 106775, 106823, 106871, 106940, 106966, 107005,
-    107033, 107072, 107100, 107139, 107167, 107206, 107234, 107271, 107316, 107349, 107382, 107415,
-    107448, 107541, 107691, 107720, 107870, 107928, 107974, 108131, 108232, 108275, 108290, 108336,
-    108348, 108375, 108396, 108435, 108528, 108584, 108704, 108751, 108839, 108938, 109012, 109112,
-    109214, 109272, 109335, 109372, 109420, 109481, 109522, 109539, 109558, 109594, 109686, 109703,
-    109754, 109775, 109855, 109948, 110041, 110135, 110224, 110310, 110389, 110405, 110424, 110470,
-    110592, 110703, 110810, 110917, 111006, 111085, 111173, 111272, 111291, 111404, 111471, 111538,
-    111624, 111689, 111718, 111766, 111842, 111909, 111956, 112048, 112137, 112165, 112188, 112235,
-    112285, 112368, 112432, 112498, 112539, 112586, 112642, 112697, 112745, 112802, 112854, 112924,
-    113001, 113054, 113149, 113174, 113293, 113359, 113417, 113450, 113494, 113573, 113609, 113663,
-    113701, 113740, 113763, 113806, 113854, 113894, 113951, 114026, 114072, 114129, 114226, 114250,
-    114333, 114416, 114439, 114475, 114515, 114544, 114599, 114688, 114754, 114854, 114883, 114925,
-    114979, 115024, 115082, 115122, 115175, 115269, 115331, 115423, 115476, 115561, 115633, 115725,
-    115773, 115825, 115879, 115917, 115998, 116047, 116092, 116153, 116205, 116299, 116371, 116479,
-    116571, 116619, 116660, 116689, 116779, 116890, 116997, 117110, 117202, 117279, 117358, 117412,
-    117523, 117630, 117743, 117832, 117886, 117973, 118041, 118097, 118175, 118221, 118266, 118377,
-    118490, 118543, 118638, 118689, 118714, 118784, 118806, 118854, 118918, 118970, 119011, 119067,
-    119140, 119198, 119346, 119411, 119476, 119535, 119566, 119626, 119697, 119759, 119794, 119845,
-    120009, 120067, 120108, 120167, 120226, 120285, 120344, 120398, 120452, 120506, 120561, 120616,
-    120671, 120715, 120774, 120827, 120885, 121033, 121066, 121126, 121186, 121246, 121306, 121338,
-    121404, 121444, 121490, 121638, 121703, 121851, 121919, 121990, 122047, 122145, 122242, 122331,
-    122429, 122482, 122532, 122615, 122673, 122740, 122880, 122971, 123069, 123124, 123200, 123272,
-    123354, 123446, 123559, 123627, 123699, 123778, 123838, 123905, 124002, 124085, 124168, 124212,
-    124320, 124346, 124445, 124475, 124498, 124561, 124627, 124693, 124723, 124827, 124860, 124906,
-    124964, 125013, 125075, 125119, 125176, 125274, 125340, 125436, 125493, 125582, 125658, 125754,
-    125806, 125862, 125920, 125973, 126013, 126060, 126160, 126220, 126307, 126376, 126439, 126492,
-    126574, 126672, 126730, 126797, 126910, 126976, 127052, 127107, 127179, 127292, 127391, 127440,
-    127553, 127635, 127708, 127797, 127854, 128012, 128053, 128112, 128158, 128177, 128238, 128270,
-    128289, 128321, 128365, 128385, 128418, 128443, 128498, 128566, 128612, 128675, 128722, 128805,
-    128867, 128893, 128938, 128967, 129011, 129062, 129109, 129204, 129254, 129305, 129356, 129407,
-    129458, 129535, 129570, 129601, 129645, 129693, 129752, 129803, 129881, 129933, 129985, 130030,
-    130061, 130105, 130144, 130225, 130257, 130293, 130355, 130388, 130432, 130489, 130553, 130620,
-    130649, 130686, 130718, 130758, 130794, 130855, 130888, 130928, 130961, 131001, 131072, 131113,
-    131271, 131327, 131402, 131473, 131524, 131598, 131756, 131815, 131876, 131975, 132073, 132123,
-    132178, 132224, 132249, 132268, 132300, 132373, 132455, 132488, 132528, 132555, 132578, 132624,
-    132698, 132736, 132774, 132812, 132850, 132898, 132967, 133007, 133079, 133127, 133161, 133188,
-    133234, 133278, 133318, 133381, 133425, 133485, 133551, 133618, 133654, 133687, 133845, 133895,
-    133985, 134073, 134131, 134243, 134309, 134374, 134403, 134475, 134520, 134608, 134693, 134717,
-    134764, 134841, 134888, 134930, 135008, 135052, 135168, 135206, 135245, 135319, 135386, 135477,
-    135551, 135610, 135720, 135799, 135841, 135922, 135958, 135996, 136019, 136055, 136122, 136151,
-    136191, 136244, 136296, 136330, 136418, 136458, 136502, 136557, 136595, 136756, 136832, 136881,
-    136950, 137030, 137084, 137163, 137224, 137295, 137340, 137421, 137533, 137621, 137700, 137861,
-    137973, 138058, 138219, 138331, 138385, 138481, 138642, 138732, 138846, 138911, 138940, 139029,
-    139114, 139161, 139264, 139318, 139414, 139493, 139531, 139570, 139627, 139708, 139775, 139872,
-    139939, 139968, 140053, 140167, 140245, 140289, 140369, 140483, 140572, 140686, 140733, 140882,
-    140937, 141086, 141146, 141206, 141266, 141326, 141386, 141446, 141508, 141570, 141632, 141694,
-    141756, 141818, 141967, 142116, 142207, 142295, 142411, 142476, 142542, 142569, 142654, 142741,
-    142807, 142885, 142981, 143061, 143144, 143206, 143273, 143297, 143360, 143427, 143494, 143535,
-    143589, 143638, 143684, 143800, 143852, 143930, 144010, 144126, 144217, 144287, 144387, 144503,
-    144599, 144713, 144771, 144828, 144942, 145056, 145114, 145228, 145376, 145451, 145599, 145747,
-    145895, 146006, 146076, 146164, 146219, 146379, 146453, 146522, 146609, 146677, 146757, 146811,
-    146890, 146961, 147072, 147232, 147456, 147616, 147727, 147887, 147960, 148117, 148162, 148181,
-    148213, 148268, 148317, 148363, 148434, 148495, 148567, 148724, 148774, 148931, 148993, 149038,
-    149119, 149276, 149433, 149590, 149747, 149904, 150016, 150088, 150107, 150268, 150344, 150415,
-    150527, 150688, 150800, 150961, 151073, 151234, 151348, 151422, 151552, 151597, 151653, 151816,
-    151894, 151964, 152045, 152100, 152180, 152251, 152298, 152412, 152575, 152689, 152852, 152966,
-    153129, 153198, 153274, 153329, 153405, 153488, 153570, 153682, 153745, 153778, 153822, 153879,
-    153977, 154033, 154194, 154306, 154467, 154579, 154740, 154852, 155013, 155124, 155284, 155395,
-    155648, 155759, 155919, 156030, 156190, 156280, 156395, 156480, 156545, 156587, 156682, 156762,
-    156843, 156924, 156982, 157043, 157110, 157139, 157254, 157331, 157410, 157525, 157614, 157683,
-    157798, 157875, 157966, 158023, 158099, 158182, 158296, 158363, 158386, 158426, 158526, 158570,
-    158627, 158679, 158726, 158780, 158825, 158924, 159038, 159138, 159252, 159366, 159516, 159583,
-    159650, 159744, 159894, 160044, 160194, 160240, 160343, 160388, 160436, 160464, 160486, 160525,
-    160618, 160674, 160752, 160799, 160887, 160987, 161061, 161105, 161196, 161288, 161367, 161436,
-    161497, 161576, 161669, 161777, 161819, 161874, 161917, 162028, 162135, 162242, 162331, 162428,
-    162516, 162638, 162706, 162774, 162863, 162891, 162920, 162996, 163063, 163114, 163153, 163245,
-    163334, 163388, 163475, 163543, 163599, 163680, 163737, 163770, 163840, 163923, 163987, 164035,
-    164130, 164170, 164216, 164262, 164341, 164401, 164461, 164543, 164614, 164641, 164683, 164719,
-    164742, 164852, 164962, 165069, 165173, 165239, 165289, 165343, 165403, 165440, 165493, 165532,
-    165617, 165659, 165709, 165755, 165842, 165936, 166037, 166137, 166244, 166334, 166443, 166560,
-    166604, 166652, 166718, 166742, 166773, 166802, 166911, 166934, 167005, 167060, 167083, 167161,
-    167205, 167241, 167322, 167376, 167487, 167594, 167716, 167808, 167936, 168030, 168130, 168227,
-    168338, 168445, 168567, 168593, 168682, 168781, 168870, 168916, 168959, 169028, 169140, 169260,
-    169348, 169425, 169536, 169658, 169706, 169763, 169825, 169862, 169932, 170033, 170087, 170159,
-    170226, 170301, 170390, 170486, 170597, 170662, 170689, 170717, 170796, 170866, 170911, 170949,
-    170981, 171048, 171075, 171112, 171149, 171228, 171251, 171280, 171367, 171413, 171455, 171538,
-    171628, 171725, 171821, 171924, 172032, 172137, 172250, 172327, 172397, 172467, 172500, 172591,
-    172685, 172786, 172886, 172993, 173102, 173219, 173259, 173303, 173365, 173397, 173430, 173463,
-    173525, 173598, 173687, 173759, 173858, 174019, 174080, 174154, 174203, 174284, 174309, 174339,
-    174419, 174476, 174546, 174572, 174600, 174650, 174714, 174800, 174871, 174939, 175050, 175140,
-    175236, 175330, 175430, 175591, 175687, 175798, 175855, 175920, 176128, 176244, 176328, 176416,
-    176577, 176656, 176767, 176833, 176930, 176980, 177034, 177195, 177247, 177308, 177383, 177466,
-    177535, 177602, 177678, 177777, 177832, 177915, 177984, 178033, 178109, 178208, 178284, 178342,
-    178365, 178447, 178560, 178587, 178676, 178786, 178823, 178871, 178939, 179015, 179095, 179159,
-    179212, 179288, 179401, 179492, 179568, 179644, 179757, 179828, 179941, 180007, 180075, 180151,
-    180224, 180249, 180305, 180327, 180377, 180431, 180473, 180532, 180605, 180755, 180821, 180887,
-    180947, 180979, 181039, 181111, 181173, 181193, 181208, 181260, 181364, 181422, 181482, 181540,
-    181600, 181660, 181720, 181785, 181839, 181895, 181951, 182007, 182068, 182092, 182130, 182161,
-    182178, 182200, 182224, 182374, 182408, 182469, 182530, 182591, 182652, 182704, 182736, 182802,
-    182842, 182895, 182948, 183001, 183054, 183106, 183155, 183204, 183253, 183302, 183351, 183391,
-    183431, 183471, 183511, 183605, 183755, 183821, 183971, 184072, 184162, 184320, 184378, 184492,
-    184606, 184720, 184792, 184951, 185011, 185071, 185116, 185165, 185219, 185239, 185275, 185294,
-    185326, 185381, 185457, 185506, 185534, 185609, 185657, 185729, 185757, 185820, 185864, 185923,
-    185989, 186057, 186087, 186159, 186318, 186378, 186411, 186431, 186482, 186544, 186588, 186618,
-    186715, 186747, 186826, 186870, 186902, 186946, 186978, 187021, 187089, 187122, 187162, 187321,
-    187383, 187428, 187509, 187668, 187751, 187809, 187891, 188004, 188117, 188230, 188416, 188507,
-    188595, 188710, 188775, 188852, 188926, 188953, 188990, 189036, 189080, 189195, 189310, 189425,
-    189546, 189642, 189731, 189797, 189889, 189974, 190036, 190124, 190205, 190263, 190334, 190370,
-    190454, 190484, 190512, 190583, 190638, 190716, 190797, 190918, 191039, 191160, 191249, 191371,
-    191397, 191484, 191552, 191651, 191734, 191798, 191855, 191944, 192023, 192083, 192154, 192181,
-    192247, 192317, 192387, 192420, 192512, 192592, 192714, 192765, 192846, 192941, 193063, 193185,
-    193256, 193313, 193395, 193487, 193544, 193657, 193725, 193797, 193841, 193949, 193975, 194005,
-    194028, 194097, 194210, 194323, 194436, 194547, 194593, 194646, 194718, 194879, 194950, 195061,
-    195222, 195333, 195494, 195605, 195766, 195836, 195912, 195965, 196048, 196124, 196200, 196314,
-    196390, 196504, 196608, 196722, 196836, 196995, 197154, 197313, 197472, 197583, 197672, 197833,
-    197914, 197994, 198105, 198266, 198377, 198538, 198649, 198810, 198923, 199013, 199085, 199248,
-    199330, 199411, 199482, 199595, 199758, 199871, 200034, 200147, 200310, 200422, 200530, 200704,
-    200818, 200930, 201038, 201152, 201264, 201372, 201486, 201598, 201712, 201823, 201888, 202049,
-    202160, 202321, 202432, 202593, 202704, 202865, 202955, 203043, 203156, 203228, 203317, 203386,
-    203471, 203536, 203617, 203678, 203745, 203822, 203849, 203889, 203982, 204024, 204138, 204252,
-    204363, 204471, 204541, 204595, 204653, 204717, 204800, 204871, 204941, 204995, 205045, 205136,
-    205234, 205339, 205443, 205554, 205648, 205761, 205882, 205930, 205982, 206052, 206100, 206141,
-    206191, 206243, 206332, 206376, 206448, 206611, 206687, 206768, 206848, 206919, 206987, 207100,
-    207158, 207256, 207360, 207523, 207636, 207683, 207756, 207872, 207996, 208088, 208251, 208364,
-    208430, 208471, 208545, 208650, 208708, 208896, 208985, 209097, 209162, 209184, 209210, 209277,
-    209305, 209333, 209359, 209456, 209547, 209614, 209707, 209790, 209877, 209940, 210004, 210060,
-    210116, 210174, 210263, 210346, 210405, 210472, 210504, 210577, 210648, 210810, 210831, 210893,
-    210964, 211076, 211238, 211350, 211512, 211624,
+    1171, 1227, 1272, 1318, 1357, 1419, 1433, 1533, 1569, 1657, 1693, 1732,
+    1813, 1906, 1971, 1988, 2076, 2134, 2171, 2184, 2281, 2377, 2428, 2469,
+    2475, 2555, 2583, 2643, 2724, 2780, 2879, 2934, 3006, 3057, 3110, 3150,
+    3225, 3301, 3344, 3429, 3525, 3586, 3635, 3726, 3822, 3923, 4023, 4096,
+    4189, 4226, 4321, 4369, 4453, 4487, 4578, 4627, 4718, 4767, 4861, 4913,
+    5007, 5059, 5156, 5203, 5300, 5397, 5485, 5582, 5604, 5700, 5738, 5760,
+    5856, 5878, 5974, 5996, 6092, 6181, 6266, 6301, 6399, 6498, 6596, 6614,
+    6688, 6756, 6836, 6934, 7005, 7106, 7151, 7225, 7326, 7373, 7424, 7515,
+    7598, 7626, 7642, 7722, 7740, 7838, 7925, 7978, 8192, 8359, 8400, 8496,
+    8591, 8689, 8787, 8885, 8919, 9002, 9101, 9189, 9206, 9292, 9336, 9352,
+    9420, 9470, 9488, 9548, 9597, 9612, 9649, 9717, 9757, 9805, 9839, 9907,
+    9947, 9995, 10042, 10057, 10133, 10150, 10243, 10333, 10353, 10373, 10407, 10449,
+    10495, 10511, 10551, 10572, 10630, 10688, 10748, 10806, 10902, 10925, 10987, 11077,
+    11139, 11232, 11325, 11417, 11440, 11498, 11583, 11675, 11770, 11792, 11814, 11903,
+    11999, 12078, 12170, 12288, 12384, 12481, 12527, 12585, 12680, 12704, 12770, 12836,
+    12895, 12980, 13045, 13110, 13137, 13165, 13194, 13233, 13277, 13354, 13401, 13420,
+    13496, 13563, 13608, 13685, 13780, 13870, 13913, 13983, 14034, 14111, 14156, 14211,
+    14264, 14354, 14444, 14495, 14521, 14598, 14655, 14676, 14714, 14759, 14806, 14816,
+    14885, 14919, 14942, 15038, 15055, 15081, 15149, 15200, 15227, 15252, 15281, 15373,
+    15401, 15430, 15519, 15620, 15676, 15759, 15817, 15840, 15867, 15899, 15931, 15966,
+    16055, 16107, 16175, 16241, 16384, 16475, 16507, 16549, 16645, 16732, 16821, 16887,
+    16977, 17045, 17089, 17121, 17139, 17198, 17250, 17272, 17333, 17389, 17463, 17544,
+    17601, 17700, 17722, 17740, 17772, 17799, 17831, 17845, 17868, 17874, 17957, 18042,
+    18090, 18154, 18216, 18288, 18375, 18403, 18441, 18533, 18616, 18701, 18763, 18849,
+    18913, 18956, 19002, 19050, 19107, 19163, 19221, 19316, 19356, 19445, 19491, 19545,
+    19604, 19661, 19709, 19728, 19759, 19803, 19884, 19928, 19988, 20046, 20114, 20197,
+    20221, 20255, 20343, 20480, 20561, 20619, 20701, 20761, 20782, 20805, 20842, 20864,
+    20910, 21007, 21107, 21132, 21201, 21232, 21299, 21352, 21425, 21450, 21527, 21598,
+    21638, 21694, 21772, 21827, 21905, 21949, 22026, 22058, 22085, 22113, 22187, 22227,
+    22300, 22327, 22396, 22484, 22525, 22563, 22585, 22623, 22717, 22759, 22842, 22895,
+    22928, 22961, 23013, 23110, 23207, 23264, 23294, 23394, 23421, 23465, 23540, 23609,
+    23650, 23702, 23787, 23853, 23952, 23977, 24006, 24069, 24170, 24200, 24243, 24291,
+    24334, 24427, 24576, 24676, 24776, 24876, 24944, 25005, 25031, 25071, 25166, 25188,
+    25287, 25381, 25428, 25502, 25557, 25638, 25687, 25746, 25803, 25859, 25931, 26000,
+    26049, 26070, 26098, 26195, 26270, 26334, 26402, 26485, 26513, 26550, 26578, 26609,
+    26640, 26670, 26688, 26740, 26820, 26874, 26898, 26953, 26982, 27025, 27095, 27124,
+    27153, 27232, 27290, 27331, 27363, 27432, 27470, 27497, 27524, 27564, 27603, 27699,
+    27721, 27772, 27836, 27923, 27996, 28021, 28083, 28124, 28220, 28312, 28334, 28429,
+    28480, 28572, 28672, 28767, 28832, 28886, 28986, 29027, 29123, 29215, 29237, 29332,
+    29358, 29447, 29546, 29635, 29681, 29714, 29772, 29872, 29913, 30009, 30104, 30160,
+    30260, 30314, 30389, 30716, 30757, 30855, 30953, 31051, 31149, 31247, 31307, 31398,
+    31490, 31548, 31647, 31713, 31778, 31807, 31859, 31886, 31933, 31956, 31982, 32050,
+    32079, 32108, 32135, 32220, 32274, 32365, 32435, 32517, 32575, 32675, 32768, 32818,
+    32905, 32971, 33029, 33125, 33183, 33241, 33331, 33390, 33467, 33513, 33596, 33658,
+    33679, 33716, 33786, 33854, 33911, 33953, 33994, 34093, 34145, 34227, 34323, 34389,
+    34444, 34485, 34584, 34611, 34669, 34769, 34827, 34917, 34976, 35017, 35116, 35173,
+    35219, 35239, 35294, 35344, 35434, 35507, 35529, 35602, 35660, 35809, 35873, 35937,
+    35995, 36025, 36093, 36149, 36190, 36222, 36241, 36307, 36333, 36382, 36430, 36448,
+    36476, 36513, 36567, 36615, 36664, 36713, 36762, 36812, 36864, 36914, 36964, 37014,
+    37064, 37115, 37166, 37217, 37268, 37319, 37370, 37412, 37461, 37510, 37559, 37609,
+    37659, 37709, 37759, 37809, 37859, 37910, 37961, 38012, 38063, 38114, 38165, 38195,
+    38250, 38291, 38336, 38357, 38416, 38448, 38502, 38535, 38580, 38616, 38669, 38738,
+    38806, 38880, 39029, 39063, 39131, 39193, 39281, 39336, 39395, 39454, 39513, 39572,
+    39631, 39690, 39749, 39808, 39867, 39928, 39989, 40050, 40111, 40172, 40233, 40333,
+    40421, 40456, 40499, 40542, 40585, 40628, 40671, 40714, 40757, 40800, 40843, 40886,
+    40960, 41005, 41050, 41095, 41140, 41185, 41233, 41331, 41421, 41513, 41573, 41609,
+    41654, 41680, 41706, 41732, 41758, 41784, 41810, 41836, 41862, 41888, 41914, 41942,
+    41970, 41998, 42026, 42054, 42082, 42116, 42171, 42226, 42281, 42336, 42391, 42446,
+    42501, 42556, 42611, 42666, 42723, 42780, 42837, 42894, 42951, 43008, 43099, 43190,
+    43285, 43335, 43372, 43394, 43543, 43603, 43631, 43780, 43859, 43935, 43969, 44027,
+    44223, 44287, 44351, 44385, 44419, 44487, 44532, 44584, 44636, 44708, 44727, 44746,
+    44845, 44895, 44945, 44995, 45056, 45097, 45149, 45159, 45215, 45272, 45338, 45400,
+    45462, 45524, 45576, 45632, 45689, 45755, 45817, 45879, 45941, 45990, 46009, 46050,
+    46064, 46121, 46182, 46243, 46304, 46361, 46445, 46506, 46590, 46651, 46735, 46796,
+    46880, 46941, 47006, 47071, 47136, 47197, 47262, 47327, 47392, 47453, 47518, 47583,
+    47648, 47709, 47774, 47839, 47904, 47965, 48030, 48095, 48160, 48221, 48286, 48351,
+    48416, 48449, 48539, 48558, 48608, 48631, 48673, 48735, 48762, 48804, 48874, 48901,
+    48943, 49013, 49040, 49152, 49222, 49245, 49301, 49343, 49385, 49427, 49469, 49492,
+    49548, 49590, 49632, 49674, 49716, 49739, 49795, 49837, 49879, 49921, 49963, 50159,
+    50215, 50281, 50343, 50405, 50467, 50663, 50719, 50785, 50847, 50909, 50971, 51167,
+    51258, 51354, 51446, 51504, 51562, 51683, 51749, 51814, 51841, 51869, 51898, 51972,
+    52024, 52122, 52143, 52199, 52246, 52269, 52290, 52313, 52401, 52425, 52449, 52534,
+    52631, 52683, 52762, 52800, 52847, 52870, 52897, 52986, 53044, 53135, 53248, 53330,
+    53362, 53443, 53526, 53588, 53658, 53735, 53767, 53840, 53961, 54049, 54170, 54197,
+    54282, 54340, 54440, 54561, 54657, 54741, 54809, 54873, 54953, 54985, 55042, 55113,
+    55147, 55204, 55291, 55335, 55411, 55503, 55519, 55616, 55669, 55693, 55771, 55803,
+    55886, 55955, 56005, 56081, 56173, 56270, 56323, 56401, 56470, 56566, 56583, 56630,
+    56716, 56804, 56857, 56911, 57003, 57097, 57171, 57241, 57344, 57405, 57484, 57581,
+    57656, 57696, 57754, 57777, 57875, 57974, 58073, 58097, 58155, 58253, 58321, 58393,
+    58468, 58547, 58607, 58664, 58700, 58767, 58793, 58829, 58869, 58913, 58949, 58984,
+    59007, 59051, 59151, 59214, 59240, 59275, 59321, 59348, 59396, 59495, 59594, 59623,
+    59653, 59676, 59702, 59755, 59818, 59901, 59929, 59956, 60002, 60097, 60192, 60268,
+    60303, 60353, 60447, 60523, 60576, 60670, 60757, 60805, 60857, 60943, 60960, 61014,
+    61107, 61147, 61174, 61240, 61290, 61332, 61372, 61440, 61511, 61561, 61631, 61706,
+    61785, 61854, 61916, 61985, 62050, 62120, 62151, 62233, 62271, 62357, 62382, 62483,
+    62518, 62570, 62590, 62671, 62713, 62790, 62820, 62847, 62899, 62945, 63021, 63112,
+    63153, 63229, 63307, 63406, 63504, 63603, 63688, 63746, 63826, 63925, 64023, 64122,
+    64199, 64270, 64353, 64452, 64550, 64604, 64679, 65166, 65207, 65305, 65403, 65536,
+    65634, 65732, 65818, 65909, 65967, 66066, 66131, 66196, 66223, 66321, 66344, 66419,
+    66466, 66499, 66532, 66607, 66685, 66756, 66777, 66870, 66940, 66993, 67039, 67109,
+    67209, 67307, 67401, 67426, 67451, 67518, 67588, 67651, 67664, 67709, 67747, 67809,
+    67830, 67867, 67967, 68019, 68066, 68099, 68123, 68173, 68230, 68278, 68359, 68395,
+    68426, 68466, 68567, 68668, 68700, 68774, 68809, 68881, 68956, 69000, 69060, 69142,
+    69201, 69283, 69361, 69378, 69439, 69481, 69522, 69632, 69684, 69766, 69836, 69894,
+    69953, 69994, 70093, 70130, 70192, 70255, 70296, 70395, 70455, 70516, 70606, 70702,
+    70800, 70865, 70930, 70957, 70985, 71023, 71119, 71220, 71294, 71387, 71457, 71526,
+    71558, 71650, 71744, 71763, 71860, 71889, 71918, 71988, 72062, 72129, 72218, 72284,
+    72333, 72375, 72440, 72498, 72586, 72679, 72745, 72830, 72892, 72953, 73034, 73070,
+    73143, 73215, 73292, 73321, 73402, 73463, 73561, 73631, 73728, 73826, 73889, 73987,
+    74048, 74147, 74212, 74308, 74383, 74458, 74551, 74621, 74713, 74811, 74882, 74971,
+    75037, 75125, 75219, 75286, 75371, 75433, 75532, 75631, 75730, 75827, 75924, 76021,
+    76118, 76201, 76268, 76335, 76406, 76463, 76539, 76630, 76685, 76761, 76844, 76893,
+    76969, 77060, 77115, 77191, 77290, 77387, 77455, 77527, 77571, 77671, 77697, 77727,
+    77750, 77824, 77900, 77976, 78073, 78170, 78267, 78367, 78468, 78478, 78561, 78606,
+    78642, 78674, 78706, 78727, 78781, 78826, 78904, 79001, 79052, 79146, 79165, 79199,
+    79264, 79349, 79413, 79486, 79548, 79618, 79696, 79790, 79824, 79889, 79962, 80024,
+    80094, 80191, 80290, 80334, 80358, 80402, 80461, 80550, 80639, 80695, 80752, 80819,
+    80906, 80938, 80969, 81019, 81118, 81217, 81297, 81336, 81390, 81488, 81568, 81594,
+    81651, 81749, 81840, 81920, 81976, 82066, 82087, 82145, 82208, 82271, 82349, 82446,
+    82535, 82624, 82686, 82770, 82867, 82956, 83037, 83112, 83199, 83296, 83390, 83463,
+    83521, 83620, 83720, 83816, 83880, 83975, 84020, 84088, 84140, 84207, 84233, 84273,
+    84308, 84367, 84466, 84490, 84534, 84601, 84688, 84745, 84836, 84892, 84955, 84999,
+    85047, 85119, 85169, 85239, 85277, 85323, 85423, 85482, 85543, 85583, 85654, 85722,
+    85801, 85876, 86016, 86111, 86211, 86310, 86405, 86505, 86604, 86699, 86799, 86894,
+    86993, 87076, 87129, 87216, 87268, 87368, 87463, 87562, 87662, 87757, 87857, 87952,
+    88052, 88096, 88187, 88264, 88343, 88420, 88475, 88534, 88635, 88734, 88832, 88900,
+    88946, 89029, 89091, 89158, 89184, 89220, 89255, 89303, 89366, 89394, 89440, 89490,
+    89566, 89614, 89654, 89724, 89795, 89834, 89935, 90112, 90192, 90293, 90391, 90492,
+    90590, 90681, 90777, 90869, 90927, 91024, 91051, 91079, 91108, 91182, 91234, 91272,
+    91319, 91342, 91368, 91436, 91465, 91494, 91521, 91612, 91682, 91764, 91796, 91883,
+    91949, 92007, 92103, 92162, 92232, 92309, 92341, 92414, 92503, 92544, 92582, 92676,
+    92752, 92830, 92900, 92981, 93036, 93116, 93138, 93202, 93299, 93393, 93490, 93517,
+    93617, 93707, 93801, 93898, 93992, 94045, 94119, 94208, 94249, 94309, 94392, 94482,
+    94540, 94638, 94703, 94729, 94755, 94823, 94852, 94881, 94970, 94998, 95087, 95156,
+    95213, 95312, 95397, 95462, 95520, 95616, 95673, 95729, 95787, 95876, 95935, 96016,
+    96077, 96098, 96198, 96265, 96320, 96362, 96403, 96501, 96552, 96633, 96728, 96793,
+    96847, 96888, 96986, 97044, 97134, 97191, 97232, 97330, 97386, 97475, 97572, 97660,
+    97688, 97786, 97814, 97843, 97894, 97933, 98020, 98088, 98169, 98202, 98304, 98368,
+    98425, 98520, 98571, 98650, 98710, 98773, 98799, 98834, 98934, 99015, 99053, 99131,
+    99214, 99256, 99347, 99448, 99510, 99556, 99646, 99718, 99767, 99857, 99940, 99984,
+    100032, 100114, 100147, 100245, 100326, 100380, 100456, 100554, 100580, 100669, 100697, 100754,
+    100853, 100909, 100967, 101056, 101129, 101196, 101275, 101373, 101423, 101453, 101500, 101527,
+    101590, 101641, 101693, 101742, 101814, 101871, 102021, 102087, 102153, 102213, 102242, 102304,
+    102347, 102400, 102427, 102507, 102571, 102590, 102619, 102634, 102668, 102712, 102762, 102856,
+    102950, 102995, 103067, 103124, 103163, 103221, 103278, 103336, 103394, 103452, 103498, 103551,
+    103604, 103657, 103721, 103774, 103828, 103882, 103936, 103996, 104040, 104098, 104151, 104174,
+    104212, 104241, 104257, 104279, 104317, 104374, 104524, 104555, 104606, 104639, 104704, 104738,
+    104754, 104793, 104845, 104897, 104949, 105001, 105052, 105132, 105180, 105228, 105276, 105324,
+    105393, 105419, 105458, 105486, 105525, 105553, 105592, 105620, 105659, 105687, 105724, 105769,
+    105802, 105835, 105868, 105901, 105994, 106144, 106173, 106323, 106381, 106496, 106588, 106667,
+    106768, 106811, 106826, 106872, 106884, 106911, 106932, 106971, 107064, 107120, 107163, 107210,
+    107298, 107397, 107471, 107518, 107618, 107716, 107778, 107841, 107878, 107926, 107987, 108028,
+    108045, 108064, 108100, 108192, 108209, 108260, 108281, 108361, 108454, 108547, 108641, 108730,
+    108816, 108895, 108911, 108930, 108976, 109010, 109106, 109198, 109290, 109379, 109458, 109546,
+    109645, 109664, 109761, 109828, 109895, 109981, 110046, 110075, 110123, 110199, 110266, 110313,
+    110405, 110494, 110522, 110592, 110639, 110689, 110772, 110836, 110902, 110943, 110990, 111046,
+    111101, 111149, 111206, 111258, 111328, 111405, 111458, 111553, 111578, 111677, 111763, 111821,
+    111854, 111898, 111977, 112013, 112067, 112105, 112144, 112167, 112210, 112258, 112298, 112355,
+    112430, 112476, 112533, 112630, 112654, 112737, 112820, 112843, 112879, 112919, 112948, 113003,
+    113069, 113135, 113235, 113264, 113306, 113360, 113405, 113463, 113503, 113556, 113650, 113712,
+    113804, 113857, 113942, 114014, 114106, 114154, 114206, 114260, 114298, 114379, 114428, 114473,
+    114534, 114586, 114688, 114760, 114859, 114887, 114979, 115027, 115068, 115097, 115187, 115283,
+    115375, 115472, 115564, 115641, 115720, 115774, 115870, 115962, 116059, 116148, 116202, 116289,
+    116357, 116413, 116491, 116537, 116582, 116678, 116775, 116828, 116923, 116974, 116999, 117047,
+    117111, 117163, 117204, 117260, 117333, 117391, 117539, 117604, 117669, 117728, 117759, 117819,
+    117886, 117948, 117983, 118034, 118135, 118218, 118276, 118317, 118376, 118435, 118494, 118553,
+    118607, 118661, 118715, 118784, 118839, 118894, 118938, 118997, 119050, 119108, 119256, 119289,
+    119345, 119405, 119465, 119525, 119557, 119623, 119663, 119709, 119857, 119918, 120066, 120134,
+    120205, 120262, 120360, 120457, 120546, 120644, 120697, 120747, 120830, 120888, 120955, 121031,
+    121122, 121220, 121271, 121347, 121419, 121518, 121617, 121714, 121782, 121854, 121933, 121993,
+    122056, 122153, 122236, 122319, 122363, 122463, 122489, 122588, 122618, 122641, 122704, 122770,
+    122836, 122880, 122978, 123003, 123036, 123082, 123140, 123189, 123251, 123295, 123352, 123450,
+    123516, 123612, 123669, 123758, 123834, 123930, 123982, 124038, 124096, 124149, 124189, 124236,
+    124336, 124396, 124483, 124552, 124615, 124668, 124750, 124848, 124906, 124973, 125072, 125169,
+    125227, 125303, 125354, 125426, 125525, 125622, 125721, 125770, 125869, 125966, 126048, 126121,
+    126210, 126267, 126425, 126466, 126525, 126571, 126590, 126651, 126683, 126702, 126734, 126778,
+    126798, 126831, 126856, 126976, 127044, 127090, 127153, 127200, 127283, 127345, 127371, 127416,
+    127445, 127489, 127540, 127587, 127682, 127732, 127783, 127834, 127885, 127936, 128013, 128048,
+    128079, 128123, 128171, 128230, 128281, 128359, 128411, 128463, 128508, 128539, 128583, 128622,
+    128703, 128735, 128771, 128833, 128862, 128906, 128963, 129027, 129094, 129123, 129160, 129192,
+    129228, 129264, 129325, 129358, 129398, 129431, 129471, 129505, 129546, 129704, 129760, 129835,
+    129906, 129957, 130031, 130189, 130248, 130309, 130408, 130506, 130556, 130611, 130657, 130682,
+    130701, 130733, 130806, 130888, 130921, 130961, 130988, 131011, 131072, 131146, 131184, 131222,
+    131260, 131298, 131346, 131415, 131455, 131527, 131575, 131609, 131636, 131682, 131726, 131766,
+    131829, 131873, 131933, 131999, 132066, 132102, 132135, 132293, 132343, 132433, 132521, 132579,
+    132675, 132741, 132806, 132835, 132907, 132952, 133040, 133125, 133149, 133196, 133273, 133320,
+    133362, 133440, 133484, 133564, 133602, 133641, 133715, 133782, 133873, 133947, 134006, 134105,
+    134195, 134237, 134318, 134354, 134392, 134415, 134451, 134518, 134547, 134587, 134640, 134692,
+    134726, 134814, 134854, 134898, 134953, 134991, 135168, 135244, 135293, 135362, 135442, 135496,
+    135575, 135636, 135707, 135752, 135833, 135929, 136017, 136096, 136197, 136293, 136378, 136479,
+    136575, 136629, 136725, 136826, 136916, 137014, 137079, 137108, 137197, 137282, 137329, 137385,
+    137439, 137535, 137614, 137652, 137691, 137748, 137829, 137892, 137989, 138056, 138085, 138170,
+    138268, 138346, 138390, 138470, 138568, 138657, 138755, 138802, 138951, 139006, 139155, 139264,
+    139324, 139384, 139444, 139504, 139564, 139626, 139688, 139750, 139812, 139874, 139936, 140085,
+    140234, 140325, 140413, 140513, 140578, 140644, 140671, 140756, 140843, 140909, 140987, 141083,
+    141163, 141246, 141308, 141375, 141399, 141440, 141507, 141574, 141615, 141669, 141718, 141764,
+    141864, 141916, 141994, 142074, 142174, 142265, 142335, 142435, 142535, 142631, 142729, 142787,
+    142844, 142942, 143040, 143098, 143196, 143360, 143431, 143579, 143727, 143875, 143970, 144040,
+    144128, 144183, 144283, 144357, 144426, 144513, 144581, 144661, 144715, 144794, 144861, 144956,
+    145056, 145151, 145251, 145346, 145446, 145519, 145676, 145721, 145740, 145772, 145827, 145876,
+    145922, 145993, 146054, 146126, 146283, 146333, 146490, 146552, 146597, 146678, 146835, 146992,
+    147149, 147456, 147613, 147709, 147781, 147800, 147901, 147977, 148044, 148140, 148241, 148337,
+    148438, 148534, 148635, 148733, 148807, 148896, 148941, 148997, 149092, 149170, 149240, 149321,
+    149376, 149456, 149527, 149574, 149672, 149767, 149865, 149960, 150058, 150153, 150222, 150298,
+    150353, 150429, 150512, 150611, 150710, 150806, 150869, 150902, 150946, 151003, 151101, 151157,
+    151258, 151357, 151552, 151653, 151752, 151848, 151949, 152048, 152144, 152245, 152340, 152440,
+    152535, 152635, 152730, 152830, 152925, 153025, 153115, 153214, 153299, 153364, 153406, 153501,
+    153581, 153662, 153743, 153801, 153862, 153929, 153958, 154057, 154134, 154213, 154312, 154401,
+    154470, 154569, 154646, 154737, 154790, 154866, 154966, 155064, 155127, 155150, 155190, 155290,
+    155334, 155391, 155443, 155490, 155544, 155648, 155747, 155847, 155945, 156045, 156145, 156243,
+    156343, 156441, 156591, 156658, 156725, 156786, 156936, 157086, 157236, 157282, 157380, 157445,
+    157490, 157538, 157566, 157588, 157627, 157720, 157776, 157854, 157901, 157989, 158089, 158163,
+    158210, 158301, 158393, 158472, 158541, 158602, 158681, 158774, 158869, 158890, 158932, 158987,
+    159030, 159126, 159218, 159310, 159399, 159496, 159584, 159744, 159812, 159880, 159969, 159997,
+    160026, 160102, 160169, 160220, 160259, 160351, 160440, 160494, 160581, 160649, 160705, 160786,
+    160843, 160876, 160926, 161009, 161073, 161121, 161216, 161256, 161302, 161348, 161427, 161487,
+    161547, 161629, 161696, 161723, 161765, 161797, 161820, 161920, 162021, 162118, 162217, 162317,
+    162367, 162421, 162481, 162518, 162571, 162610, 162695, 162737, 162787, 162833, 162920, 163014,
+    163115, 163215, 163315, 163350, 163440, 163535, 163577, 163672, 163722, 163766, 163840, 163906,
+    163930, 163961, 163990, 164089, 164122, 164193, 164248, 164271, 164349, 164393, 164429, 164510,
+    164564, 164660, 164752, 164874, 164966, 165020, 165114, 165214, 165311, 165407, 165499, 165621,
+    165647, 165736, 165835, 165924, 165970, 166013, 166082, 166180, 166278, 166366, 166443, 166539,
+    166661, 166709, 166766, 166862, 166899, 166969, 167070, 167124, 167196, 167263, 167338, 167427,
+    167523, 167618, 167683, 167710, 167738, 167817, 167887, 167936, 167974, 168006, 168073, 168100,
+    168137, 168174, 168253, 168276, 168305, 168392, 168438, 168480, 168563, 168653, 168750, 168846,
+    168942, 168973, 169059, 169157, 169188, 169286, 169325, 169402, 169472, 169542, 169575, 169666,
+    169760, 169861, 169961, 170061, 170156, 170251, 170291, 170335, 170397, 170429, 170462, 170495,
+    170557, 170630, 170719, 170791, 170890, 170990, 171059, 171120, 171194, 171243, 171324, 171349,
+    171379, 171459, 171516, 171586, 171612, 171640, 171690, 171754, 171840, 171911, 172032, 172127,
+    172217, 172313, 172407, 172507, 172607, 172703, 172798, 172855, 172920, 173021, 173122, 173206,
+    173294, 173394, 173473, 173568, 173634, 173731, 173781, 173835, 173935, 173987, 174048, 174123,
+    174206, 174275, 174342, 174386, 174462, 174561, 174612, 174695, 174764, 174813, 174889, 174988,
+    175064, 175122, 175145, 175244, 175341, 175368, 175467, 175567, 175663, 175747, 175784, 175832,
+    175900, 175976, 176056, 176128, 176181, 176257, 176354, 176445, 176521, 176597, 176694, 176765,
+    176862, 176942, 177008, 177076, 177152, 177205, 177230, 177280, 177334, 177376, 177435, 177508,
+    177658, 177724, 177790, 177850, 177882, 177942, 178010, 178072, 178092, 178107, 178159, 178253,
+    178283, 178341, 178401, 178459, 178519, 178579, 178639, 178704, 178758, 178814, 178870, 178926,
+    178987, 179011, 179049, 179080, 179097, 179119, 179143, 179293, 179327, 179384, 179445, 179506,
+    179567, 179619, 179651, 179717, 179757, 179810, 179863, 179916, 179969, 180021, 180070, 180119,
+    180168, 180224, 180273, 180313, 180353, 180393, 180433, 180527, 180677, 180739, 180889, 180984,
+    181074, 181172, 181230, 181328, 181426, 181524, 181596, 181755, 181815, 181875, 181920, 181969,
+    182023, 182043, 182079, 182098, 182130, 182185, 182261, 182310, 182338, 182413, 182461, 182533,
+    182561, 182624, 182668, 182727, 182793, 182861, 182891, 182963, 183122, 183182, 183215, 183235,
+    183286, 183348, 183392, 183422, 183519, 183551, 183630, 183674, 183706, 183750, 183782, 183825,
+    183893, 183926, 183966, 184125, 184187, 184232, 184320, 184479, 184562, 184620, 184717, 184814,
+    184911, 185008, 185099, 185187, 185286, 185351, 185428, 185502, 185529, 185566, 185612, 185656,
+    185755, 185854, 185953, 186074, 186170, 186255, 186321, 186413, 186494, 186556, 186644, 186721,
+    186779, 186850, 186886, 186970, 187000, 187028, 187099, 187154, 187232, 187313, 187434, 187555,
+    187676, 187765, 187887, 187913, 188000, 188068, 188167, 188250, 188314, 188416, 188505, 188584,
+    188644, 188715, 188742, 188808, 188878, 188948, 188981, 189058, 189138, 189260, 189311, 189392,
+    189487, 189609, 189731, 189802, 189859, 189958, 190057, 190114, 190211, 190279, 190351, 190395,
+    190495, 190521, 190551, 190574, 190643, 190742, 190839, 190938, 191035, 191134, 191231, 191326,
+    191372, 191425, 191497, 191597, 191668, 191763, 191863, 191958, 192058, 192153, 192253, 192323,
+    192399, 192512, 192595, 192671, 192747, 192845, 192921, 193019, 193095, 193193, 193291, 193450,
+    193609, 193768, 193927, 194022, 194111, 194211, 194292, 194372, 194467, 194567, 194662, 194762,
+    194857, 194957, 195054, 195144, 195216, 195310, 195387, 195469, 195550, 195621, 195718, 195812,
+    195909, 196003, 196100, 196194, 196291, 196384, 196477, 196608, 196705, 196798, 196896, 196993,
+    197086, 197184, 197281, 197379, 197474, 197539, 197639, 197734, 197834, 197929, 198029, 198124,
+    198224, 198314, 198402, 198499, 198571, 198660, 198729, 198814, 198879, 198960, 199021, 199088,
+    199165, 199192, 199232, 199325, 199367, 199464, 199563, 199661, 199761, 199859, 199899, 199953,
+    200011, 200075, 200116, 200187, 200257, 200311, 200361, 200452, 200550, 200648, 200704, 200801,
+    200840, 200938, 200983, 201077, 201176, 201222, 201321, 201375, 201423, 201475, 201545, 201593,
+    201634, 201684, 201736, 201825, 201869, 201941, 202035, 202111, 202192, 202272, 202343, 202411,
+    202508, 202566, 202664, 202761, 202855, 202952, 202999, 203072, 203170, 203220, 203318, 203376,
+    203468, 203562, 203659, 203695, 203736, 203810, 203908, 203966, 204060, 204149, 204245, 204310,
+    204332, 204358, 204425, 204453, 204481, 204507, 204604, 204695, 204800, 204893, 204976, 205063,
+    205126, 205190, 205246, 205302, 205360, 205449, 205532, 205591, 205654, 205686, 205759, 205830,
+    205931, 205952, 206014, 206081, 206177, 206278, 206374, 206475, 206571,
 };
 
 static const struct kiln_pair pairs[] = {
-    { 5, 6 }, { 45, 3018 }, { 277, 281 }, { 5, 165 }, { 3, 174 }, { 45, 5 },
-    { 281, 226 }, { 173, 3022 }, { 3, 12 }, { 131, 132 }, { 3018, 6 }, { 276, 277 },
-    { 326, 327 }, { 159, 45 }, { 3, 3027 }, { 11, 3026 }, { 1641, 3018 }, { 3030, 328 },
-    { 13, 14 }, { 280, 3020 }, { 277, 1260 }, { 156, 157 }, { 226, 3019 }, { 331, 946 },
-    { 901, 140 }, { 6, 19 }, { 21, 22 }, { 23, 24 }, { 260, 261 }, { 45, 228 },
-    { 3032, 3018 }, { 3033, 3028 }, { 3, 1643 }, { 158, 3031 }, { 3041, 331 }, { 374, 277 },
-    { 3043, 20 }, { 3044, 3045 }, { 3046, 262 }, { 30, 31 }, { 32, 33 }, { 37, 38 },
-    { 41, 42 }, { 44, 3019 }, { 167, 168 }, { 170, 171 }, { 3025, 5 }, { 6, 217 },
-    { 9, 10 }, { 46, 47 }, { 49, 50 }, { 53, 54 }, { 56, 57 }, { 61, 62 },
-    { 65, 66 }, { 67, 68 }, { 70, 71 }, { 72, 73 }, { 74, 75 }, { 76, 77 },
-    { 78, 79 }, { 80, 81 }, { 88, 89 }, { 90, 91 }, { 93, 94 }, { 95, 96 },
-    { 98, 99 }, { 105, 106 }, { 107, 108 }, { 109, 110 }, { 198, 199 }, { 200, 201 },
-    { 220, 221 }, { 226, 227 }, { 247, 248 }, { 354, 3024 }, { 732, 903 }, { 303, 304 },
-    { 3, 3034 }, { 3050, 3018 }, { 3049, 3036 }, { 3039, 3051 }, { 3025, 3021 }, { 3057, 3058 },
-    { 3059, 39 }, { 3062, 169 }, { 73, 85 }, { 90, 97 }, { 3047, 6 }, { 3061, 3067 },
-    { 3064, 176 }, { 3070, 58 }, { 3071, 63 }, { 3072, 3073 }, { 3074, 3075 }, { 3076, 3077 },
-    { 3078, 3079 }, { 3080, 3081 }, { 3087, 111 }, { 3088, 3089 }, { 3092, 226 }, { 283, 942 },
-    { 331, 948 }, { 1016, 1017 }, { 295, 296 }, { 45, 140 }, { 134, 135 }, { 136, 137 },
-    { 138, 139 }, { 141, 142 }, { 143, 144 }, { 145, 146 }, { 147, 148 }, { 233, 234 },
-    { 235, 241 }, { 242, 243 }, { 266, 267 }, { 268, 269 }, { 276, 975 }, { 277, 309 },
-    { 279, 3037 }, { 311, 312 }, { 3048, 133 }, { 3090, 222 }, { 1, 1640 }, { 25, 26 },
-    { 1269, 1260 }, { 2356, 2357 }, { 3, 15 }, { 3018, 129 }, { 3063, 3021 }, { 73, 87 },
-    { 84, 3104 }, { 90, 3082 }, { 3066, 3098 }, { 3083, 3105 }, { 3091, 3106 }, { 3111, 69 },
-    { 3112, 3113 }, { 3114, 82 }, { 3115, 92 }, { 363, 226 }, { 3120, 949 }, { 3122, 297 },
-    { 140, 3127 }, { 283, 284 }, { 3117, 202 }, { 3123, 3129 }, { 3124, 3125 }, { 3130, 3019 },
-    { 3131, 235 }, { 3132, 3133 }, { 3134, 3135 }, { 3137, 281 }, { 331, 993 }, { 1, 2358 },
-    { 1639, 3142 }, { 2359, 3097 }, { 3055, 3143 }, { 3096, 1642 }, { 1021, 3020 }, { 264, 265 },
-    { 314, 1499 }, { 353, 3093 }, { 723, 724 }, { 2437, 1260 }, { 45, 3023 }, { 200, 939 },
-    { 927, 928 }, { 987, 988 }, { 991, 992 }, { 1505, 1506 }, { 3146, 3018 }, { 114, 3 },
-    { 73, 3158 }, { 90, 3153 }, { 3156, 3157 }, { 226, 442 }, { 3031, 3163 }, { 3128, 3165 },
-    { 3169, 244 }, { 3170, 270 }, { 3172, 331 }, { 3096, 3175 }, { 3145, 3173 }, { 3174, 3177 },
-    { 0, 1 }, { 205, 3182 }, { 281, 958 }, { 3185, 202 }, { 3186, 929 }, { 3187, 989 },
-    { 3189, 235 }, { 3, 3099 }, { 29, 3018 }, { 3190, 16 }, { 3149, 3192 }, { 3150, 73 },
-    { 3151, 3193 }, { 226, 45 }, { 3162, 3197 }, { 3202, 3201 }, { 238, 3198 }, { 3179, 3199 },
-    { 3203, 3097 }, { 3204, 2 }, { 5, 932 }, { 140, 433 }, { 153, 2378 }, { 159, 427 },
-    { 184, 185 }, { 205, 3065 }, { 207, 208 }, { 211, 212 }, { 214, 215 }, { 299, 300 },
-    { 316, 317 }, { 318, 319 }, { 320, 321 }, { 322, 323 }, { 358, 359 }, { 393, 165 },
-    { 396, 397 }, { 398, 399 }, { 400, 401 }, { 404, 405 }, { 407, 408 }, { 409, 410 },
-    { 412, 413 }, { 415, 416 }, { 417, 418 }, { 419, 420 }, { 421, 422 }, { 423, 424 },
-    { 425, 426 }, { 434, 435 }, { 439, 440 }, { 445, 446 }, { 453, 454 }, { 924, 2375 },
-    { 1677, 2380 }, { 2370, 3191 }, { 2372, 2373 }, { 2376, 3147 }, { 2377, 3048 }, { 2389, 2390 },
-    { 2394, 2395 }, { 2462, 331 }, { 3195, 3023 }, { 155, 3211 }, { 3054, 3 }, { 3212, 3101 },
-    { 48, 3018 }, { 3152, 3213 }, { 3214, 3216 }, { 3218, 3167 }, { 3220, 226 }, { 140, 3254 },
-    { 2374, 3257 }, { 2379, 3258 }, { 3047, 3252 }, { 3121, 3265 }, { 3225, 3253 }, { 3228, 186 },
-    { 3230, 209 }, { 3232, 216 }, { 3234, 3235 }, { 3236, 3237 }, { 3240, 3241 }, { 3242, 402 },
-    { 3244, 3245 }, { 3246, 414 }, { 3247, 3248 }, { 3249, 3250 }, { 3255, 447 }, { 3256, 3266 },
-    { 3259, 2371 }, { 3261, 3262 }, { 3, 3148 }, { 51, 3018 }, { 3270, 3068 }, { 3272, 73 },
-    { 3268, 3176 }, { 140, 3292 }, { 226, 3278 }, { 281, 3275 }, { 3226, 3267 }, { 3276, 3295 },
-    { 3277, 2381 }, { 3280, 436 }, { 3284, 3285 }, { 3286, 3287 }, { 3290, 3291 }, { 45, 164 },
-    { 150, 151 }, { 153, 154 }, { 160, 161 }, { 162, 163 }, { 189, 190 }, { 203, 204 },
-    { 276, 970 }, { 889, 890 }, { 956, 957 }, { 1013, 3052 }, { 1511, 3183 }, { 3147, 130 },
-    { 1014, 1015 }, { 1020, 3178 }, { 331, 1313 }, { 1198, 3040 }, { 1396, 3118 }, { 3154, 1391 },
-    { 3210, 1507 }, { 3274, 245 }, { 3289, 258 }, { 3103, 3296 }, { 3269, 3 }, { 60, 3018 },
-    { 3297, 52 }, { 3251, 3302 }, { 3303, 226 }, { 3304, 3306 }, { 281, 962 }, { 3267, 3314 },
-    { 3312, 152 }, { 3315, 3311 }, { 3320, 3206 }, { 3308, 324 }, { 3, 64 }, { 100, 3018 },
-    { 3335, 3110 }, { 3305, 3339 }, { 3310, 3337 }, { 3313, 3341 }, { 992, 1000 }, { 1081, 3037 },
-    { 3108, 177 }, { 3139, 45 }, { 3196, 513 }, { 3, 3069 }, { 3018, 55 }, { 3347, 101 },
-    { 3348, 3346 }, { 3350, 3227 }, { 3351, 3343 }, { 3108, 470 }, { 3, 3109 }, { 3018, 59 },
-    { 3336, 3357 }, { 3, 3116 }, { 3018, 3084 }, { 3358, 3364 }, { 3, 3194 }, { 3018, 3086 },
-    { 3299, 3368 }, { 3366, 3369 }, { 3, 3298 }, { 3018, 3155 }, { 3085, 3371 }, { 3373, 3365 },
-    { 3, 3359 }, { 3107, 3374 }, { 3360, 3375 }, { 3376, 3367 }, { 3018, 112 }, { 3, 3377 },
-    { 3372, 3378 }, { 3380, 3370 }, { 3018, 3126 }, { 3381, 3382 }, { 3, 3385 }, { 3379, 3383 },
-    { 3166, 3386 }, { 4, 3018 }, { 103, 3 }, { 3389, 3388 }, { 3391, 7 }, { 3018, 3208 },
-    { 2391, 3 }, { 8, 3018 }, { 249, 506 }, { 3138, 226 }, { 113, 3191 }, { 202, 6 },
-    { 283, 1736 }, { 331, 1370 }, { 370, 1772 }, { 1673, 3140 }, { 1674, 1675 }, { 1676, 1677 },
-    { 1678, 1679 }, { 1689, 1690 }, { 1695, 1696 }, { 1767, 1768 }, { 1770, 1771 }, { 1773, 3053 },
-    { 1774, 1775 }, { 1776, 1777 }, { 1779, 3024 }, { 2436, 3322 }, { 3160, 2424 }, { 17, 18 },
-    { 27, 28 }, { 224, 2063 }, { 230, 1392 }, { 1393, 3168 }, { 1919, 281 }, { 2427, 2428 },
-    { 3171, 1405 }, { 3188, 3200 }, { 3, 3273 }, { 3294, 3018 }, { 1778, 3403 }, { 3400, 115 },
-    { 3404, 3413 }, { 3407, 3408 }, { 3411, 331 }, { 3414, 3415 }, { 3300, 3420 }, { 3422, 3423 },
-    { 3425, 2429 }, { 3427, 994 }, { 3399, 3356 }, { 1943, 1984 }, { 6, 523 }, { 35, 2363 },
-    { 129, 3405 }, { 931, 3224 }, { 1012, 226 }, { 1738, 1739 }, { 2360, 2361 }, { 2364, 3060 },
-    { 2447, 1260 }, { 3029, 3352 }, { 3055, 3334 }, { 3209, 990 }, { 3417, 2438 }, { 3, 3390 },
-    { 888, 3018 }, { 3412, 3432 }, { 3428, 3406 }, { 3430, 3416 }, { 3419, 3436 }, { 3437, 1394 },
-    { 1943, 1983 }, { 2362, 3443 }, { 3038, 3450 }, { 3102, 3449 }, { 3180, 523 }, { 3205, 3442 },
-    { 3268, 3452 }, { 192, 3 }, { 891, 3018 }, { 3456, 3319 }, { 3435, 3459 }, { 3455, 3458 },
-    { 3448, 3468 }, { 3463, 3465 }, { 238, 1395 }, { 3321, 3324 }, { 3328, 1396 }, { 285, 286 },
-    { 287, 288 }, { 289, 290 }, { 291, 292 }, { 34, 35 }, { 36, 3102 }, { 40, 3060 },
-    { 43, 3393 }, { 83, 3215 }, { 86, 3384 }, { 102, 3392 }, { 191, 3396 }, { 271, 272 },
-    { 331, 620 }, { 392, 3239 }, { 395, 3309 }, { 430, 431 }, { 432, 3307 }, { 438, 3338 },
-    { 441, 442 }, { 443, 444 }, { 568, 569 }, { 885, 3049 }, { 1150, 3353 }, { 1260, 1897 },
-    { 1901, 1902 }, { 1904, 1905 }, { 1906, 3144 }, { 2095, 3434 }, { 2369, 3387 }, { 2596, 2597 },
-    { 2598, 3040 }, { 3038, 1019 }, { 3164, 3264 }, { 3219, 3271 }, { 3221, 2403 }, { 3283, 3065 },
-    { 3325, 3023 }, { 3349, 3021 }, { 3429, 3260 }, { 3460, 3334 }, { 3, 3394 }, { 3018, 3362 },
-    { 3457, 3472 }, { 3444, 3473 }, { 3474, 3475 }, { 3479, 3480 }, { 3481, 3482 }, { 191, 3469 },
-    { 331, 2084 }, { 1260, 1971 }, { 2365, 3393 }, { 2366, 3215 }, { 2367, 3384 }, { 2368, 3392 },
-    { 3094, 3509 }, { 3164, 3317 }, { 3184, 3493 }, { 3263, 3490 }, { 3271, 3519 }, { 3483, 3484 },
-    { 3485, 3486 }, { 3487, 3488 }, { 3489, 104 }, { 3495, 3496 }, { 3497, 3498 }, { 3499, 3301 },
-    { 3504, 3144 }, { 3505, 3506 }, { 3508, 3518 }, { 3514, 272 }, { 2480, 2481 }, { 1691, 3 },
-    { 3223, 3520 }, { 3342, 3521 }, { 917, 3018 }, { 3525, 3526 }, { 331, 3507 }, { 3316, 3527 },
-    { 3397, 3538 }, { 3513, 3524 }, { 3529, 1260 }, { 3530, 3531 }, { 3532, 3533 }, { 3534, 3510 },
-    { 3539, 3540 }, { 3541, 3542 }, { 3544, 3545 }, { 3550, 2482 }, { 3552, 3 }, { 3018, 895 },
-    { 3492, 331 }, { 3553, 3021 }, { 3558, 3564 }, { 3559, 3561 }, { 3562, 3548 }, { 3395, 3 },
-    { 3431, 3018 }, { 3528, 331 }, { 3568, 3572 }, { 3573, 3574 }, { 116, 117 }, { 118, 119 },
-    { 121, 122 }, { 202, 429 }, { 277, 985 }, { 314, 315 }, { 325, 3035 }, { 364, 365 },
-    { 367, 368 }, { 369, 370 }, { 371, 372 }, { 373, 3053 }, { 375, 376 }, { 377, 378 },
-    { 379, 380 }, { 382, 383 }, { 384, 385 }, { 387, 388 }, { 389, 390 }, { 391, 3024 },
-    { 938, 3207 }, { 941, 3119 }, { 951, 952 }, { 963, 353 }, { 965, 966 }, { 1194, 898 },
-    { 1312, 3326 }, { 1320, 1321 }, { 1743, 1744 }, { 1769, 3522 }, { 2414, 324 }, { 2425, 2426 },
-    { 2448, 2449 }, { 3038, 1318 }, { 3052, 1300 }, { 3140, 3455 }, { 3288, 411 }, { 3428, 149 },
-    { 3, 3470 }, { 554, 3018 }, { 3578, 3565 }, { 995, 331 }, { 370, 3595 }, { 385, 3597 },
-    { 940, 3035 }, { 3053, 3596 }, { 3279, 1318 }, { 3323, 3615 }, { 3581, 120 }, { 3586, 329 },
-    { 3588, 3589 }, { 3590, 3591 }, { 3593, 3594 }, { 3598, 3599 }, { 1014, 2484 }, { 2417, 2418 },
-    { 3555, 293 }, { 35, 1647 }, { 191, 3551 }, { 195, 196 }, { 259, 3056 }, { 313, 3217 },
-    { 352, 3181 }, { 524, 324 }, { 885, 3098 }, { 892, 893 }, { 894, 3569 }, { 953, 954 },
-    { 955, 3344 }, { 970, 1753 }, { 972, 973 }, { 974, 975 }, { 1269, 1265 }, { 1644, 1645 },
-    { 1648, 3060 }, { 1649, 3393 }, { 1650, 3215 }, { 1651, 3384 }, { 1652, 3392 }, { 1756, 1757 },
-    { 1758, 3318 }, { 1761, 1762 }, { 1765, 3020 }, { 1903, 3547 }, { 1907, 1260 }, { 2134, 3447 },
-    { 2439, 2440 }, { 2441, 2442 }, { 2444, 2445 }, { 3200, 3606 }, { 3221, 3491 }, { 3222, 3271 },
-    { 3233, 301 }, { 3281, 935 }, { 3300, 3334 }, { 3340, 3603 }, { 3387, 3576 }, { 3433, 3021 },
-    { 3438, 2430 }, { 3462, 3441 }, { 3567, 2483 }, { 3616, 3332 }, { 3471, 3618 }, { 3, 3619 },
-    { 331, 3587 }, { 381, 3622 }, { 386, 3623 }, { 3018, 3582 }, { 3627, 3617 }, { 3631, 3592 },
-    { 3439, 3621 }, { 1646, 3637 }, { 3102, 3654 }, { 3139, 3641 }, { 3409, 3638 }, { 3546, 3663 },
-    { 3602, 3647 }, { 3620, 3676 }, { 3624, 3601 }, { 3640, 263 }, { 3650, 3651 }, { 3653, 3674 },
-    { 3655, 3656 }, { 3657, 3658 }, { 3659, 3660 }, { 3661, 3318 }, { 3665, 1881 }, { 3666, 3667 },
-    { 3668, 2446 }, { 3675, 964 }, { 3523, 3 }, { 331, 3632 }, { 3625, 3686 }, { 3628, 3687 },
-    { 128, 3688 }, { 3671, 3701 }, { 3682, 3645 }, { 3683, 555 }, { 3691, 3692 }, { 3695, 3664 },
-    { 3696, 3648 }, { 3702, 3703 }, { 3707, 2443 }, { 249, 250 }, { 251, 252 }, { 253, 254 },
-    { 255, 256 }, { 276, 3020 }, { 1260, 1976 }, { 1972, 1973 }, { 1995, 1996 }, { 3421, 3329 },
-    { 282, 3024 }, { 1076, 1077 }, { 6, 3345 }, { 246, 3118 }, { 334, 340 }, { 431, 2554 },
-    { 442, 2558 }, { 851, 2090 }, { 906, 3040 }, { 913, 914 }, { 916, 3554 }, { 918, 919 },
-    { 921, 922 }, { 923, 924 }, { 925, 926 }, { 970, 2088 }, { 1149, 3502 }, { 1357, 324 },
-    { 1746, 1747 }, { 1918, 3424 }, { 2089, 3662 }, { 2420, 3614 }, { 2547, 3239 }, { 2549, 3309 },
-    { 2556, 3338 }, { 2559, 3301 }, { 2607, 2608 }, { 3018, 1810 }, { 3048, 149 }, { 3052, 947 },
-    { 3121, 1018 }, { 3154, 229 }, { 3209, 2611 }, { 3231, 2505 }, { 3243, 2551 }, { 3279, 1019 },
-    { 3349, 3575 }, { 3354, 178 }, { 3363, 458 }, { 3398, 507 }, { 3464, 3612 }, { 3535, 3229 },
-    { 3568, 3397 }, { 3697, 3580 }, { 277, 226 }, { 302, 3095 }, { 1866, 898 }, { 45, 222 },
-    { 140, 1233 }, { 202, 3410 }, { 230, 231 }, { 232, 3168 }, { 235, 344 }, { 266, 1712 },
-    { 347, 348 }, { 349, 350 }, { 385, 1088 }, { 448, 449 }, { 520, 304 }, { 621, 622 },
-    { 841, 842 }, { 846, 847 }, { 848, 849 }, { 857, 858 }, { 934, 935 }, { 951, 1207 },
-    { 982, 975 }, { 997, 998 }, { 1001, 1002 }, { 1005, 1006 }, { 1008, 1009 }, { 1010, 1011 },
-    { 1083, 1084 }, { 1091, 1092 }, { 1093, 1078 }, { 1206, 3207 }, { 1210, 353 }, { 1292, 3445 },
-    { 1320, 2103 }, { 1485, 1686 }, { 1654, 1655 }, { 1656, 1657 }, { 1658, 1659 }, { 1660, 1661 },
-    { 1662, 1663 }, { 1664, 1665 }, { 1666, 1667 }, { 1668, 1669 }, { 1670, 1671 }, { 1672, 3019 },
-    { 1703, 293 }, { 1706, 1707 }, { 1710, 1711 }, { 1713, 1714 }, { 1718, 1719 }, { 1720, 1721 },
-    { 1725, 1726 }, { 1729, 3093 }, { 1745, 3330 }, { 1767, 2106 }, { 1805, 5 }, { 1807, 1808 },
-    { 1814, 1815 }, { 1988, 1989 }, { 1992, 1993 }, { 2083, 3577 }, { 2290, 2291 }, { 2292, 1909 },
-    { 2603, 3224 }, { 3042, 902 }, { 3094, 1197 }, { 3117, 1694 }, { 3141, 223 }, { 3171, 310 },
-    { 3196, 3636 }, { 3222, 1802 }, { 3233, 2410 }, { 3282, 210 }, { 3355, 3466 }, { 3401, 629 },
-    { 3418, 3611 }, { 3426, 3693 }, { 3440, 514 }, { 3451, 2614 }, { 3453, 3188 }, { 3551, 3494 },
-    { 3556, 3609 }, { 3585, 523 }, { 3600, 3264 }, { 3633, 3023 }, { 3644, 3190 }, { 3646, 3429 },
-    { 3699, 3361 }, { 3700, 976 }, { 3709, 965 }, { 257, 258 }, { 3029, 278 }, { 1326, 3293 },
-    { 3119, 3635 }, { 3321, 3634 }, { 3446, 3477 }, { 3454, 3680 }, { 3, 3517 }, { 331, 3689 },
-    { 3685, 3712 }, { 3715, 3718 }, { 3721, 1653 }, { 3723, 3724 }, { 3725, 3726 }, { 1977, 276 },
-    { 3138, 3732 }, { 920, 3554 }, { 970, 3752 }, { 1302, 442 }, { 2553, 3737 }, { 2557, 3738 },
-    { 3184, 3754 }, { 3283, 3734 }, { 3323, 3760 }, { 3354, 458 }, { 3363, 178 }, { 3396, 3755 },
-    { 3418, 3758 }, { 3736, 3330 }, { 3741, 915 }, { 3742, 3743 }, { 3745, 3746 }, { 3747, 3704 },
-    { 1190, 3682 }, { 140, 3817 }, { 226, 732 }, { 277, 1403 }, { 333, 334 }, { 385, 3828 },
-    { 850, 851 }, { 859, 3779 }, { 1076, 3804 }, { 1200, 898 }, { 1260, 3838 }, { 1803, 3018 },
-    { 1809, 3759 }, { 3020, 3826 }, { 3090, 3793 }, { 3136, 3798 }, { 3180, 3345 }, { 3231, 2059 },
-    { 3243, 2098 }, { 3553, 3575 }, { 3566, 3789 }, { 3710, 3677 }, { 3720, 2610 }, { 3763, 3782 },
-    { 3783, 236 }, { 3785, 3825 }, { 3786, 3787 }, { 3791, 3023 }, { 3799, 999 }, { 3800, 1003 },
-    { 3802, 3803 }, { 3805, 3806 }, { 3811, 1687 }, { 3812, 3813 }, { 3814, 3815 }, { 3818, 3819 },
-    { 3820, 3821 }, { 3827, 1722 }, { 3831, 3293 }, { 3834, 1816 }, { 3837, 3608 }, { 3843, 3781 },
-    { 45, 6 }, { 1868, 3042 }, { 3454, 3722 }, { 3735, 246 }, { 1792, 3056 }, { 2612, 2613 },
-    { 124, 125 }, { 127, 3714 }, { 172, 3100 }, { 205, 206 }, { 224, 861 }, { 235, 2082 },
-    { 238, 239 }, { 283, 527 }, { 335, 336 }, { 340, 341 }, { 342, 343 }, { 428, 3583 },
-    { 486, 487 }, { 532, 3630 }, { 567, 3500 }, { 875, 3181 }, { 954, 1209 }, { 1013, 3570 },
-    { 1051, 1892 }, { 1191, 893 }, { 1211, 3604 }, { 1347, 3191 }, { 1730, 300 }, { 1746, 1890 },
-    { 1857, 1858 }, { 1861, 1862 }, { 1896, 3503 }, { 1913, 1914 }, { 1934, 1935 }, { 1940, 1941 },
-    { 1949, 1950 }, { 1982, 228 }, { 2028, 2029 }, { 2047, 2048 }, { 2077, 2078 }, { 2137, 3705 },
-    { 2503, 3282 }, { 2538, 3326 }, { 2590, 2591 }, { 3024, 3764 }, { 3047, 3679 }, { 3205, 1297 },
-    { 3238, 360 }, { 3331, 3478 }, { 3333, 469 }, { 3340, 3808 }, { 3344, 1364 }, { 3355, 3859 },
-    { 3398, 2400 }, { 3440, 2407 }, { 3453, 3690 }, { 3467, 3610 }, { 3512, 3229 }, { 3537, 2166 },
-    { 3543, 437 }, { 3560, 3729 }, { 3563, 3260 }, { 3681, 3864 }, { 3713, 485 }, { 3765, 3515 },
-    { 3771, 258 }, { 3797, 1208 }, { 3, 3571 }, { 3579, 3874 }, { 3684, 331 }, { 3711, 3876 },
-    { 3877, 3878 }, { 3879, 3880 }, { 3728, 3881 }, { 3756, 3887 }, { 3883, 3744 }, { 3886, 3307 },
-    { 3898, 3890 }, { 334, 3830 }, { 851, 1702 }, { 970, 1089 }, { 3018, 3933 }, { 3794, 3906 },
-    { 3795, 3907 }, { 3816, 3901 }, { 3824, 3925 }, { 3911, 1804 }, { 3913, 3937 }, { 3920, 450 },
-    { 3923, 3924 }, { 3930, 3020 }, { 3935, 3936 }, { 3882, 3846 }, { 3946, 1793 }, { 140, 3973 },
-    { 205, 3984 }, { 226, 1065 }, { 385, 2079 }, { 1195, 3042 }, { 1397, 3056 }, { 1891, 1892 },
-    { 1924, 3503 }, { 1951, 442 }, { 1986, 228 }, { 2105, 3938 }, { 2383, 3100 }, { 3029, 3966 },
-    { 3263, 3396 }, { 3331, 3945 }, { 3333, 2472 }, { 3433, 3575 }, { 3451, 3929 }, { 3500, 3977 },
-    { 3889, 3629 }, { 3904, 3956 }, { 3957, 3958 }, { 3959, 4002 }, { 3961, 3875 }, { 3969, 1348 },
-    { 3975, 1915 }, { 3993, 3968 }, { 4003, 3560 }, { 4009, 3964 }, { 4013, 331 }, { 3716, 3 },
-    { 4017, 3757 }, { 851, 4026 }, { 970, 2032 }, { 3788, 4023 }, { 3914, 4025 }, { 3934, 4027 },
-    { 4034, 3921 }, { 4015, 3867 }, { 1544, 3018 }, { 2595, 3042 }, { 3333, 3950 }, { 3512, 4038 },
-    { 3710, 4053 }, { 3727, 226 }, { 3928, 4054 }, { 3949, 4010 }, { 3978, 4045 }, { 3982, 4040 },
-    { 3992, 3100 }, { 4005, 4059 }, { 4012, 4060 }, { 4016, 281 }, { 4042, 1398 }, { 4049, 1910 },
-    { 4058, 3784 }, { 177, 178 }, { 470, 458 }, { 1188, 1853 }, { 1485, 3281 }, { 2491, 2492 },
-    { 897, 898 }, { 905, 3327 }, { 1697, 3329 }, { 2123, 3161 }, { 3095, 537 }, { 3274, 1701 },
-    { 3328, 4022 }, { 3613, 3708 }, { 3900, 3967 }, { 3947, 3855 }, { 331, 2092 }, { 3, 3768 },
-    { 970, 2537 }, { 4066, 3861 }, { 4067, 3863 }, { 4072, 852 }, { 4073, 4074 }, { 3333, 4048 },
-    { 4052, 3100 }, { 4087, 4031 }, { 177, 458 }, { 470, 178 }, { 3327, 4080 }, { 3421, 4100 },
-    { 3842, 4099 }, { 4101, 1141 }, { 2470, 3178 }, { 2487, 2488 }, { 2494, 2495 }, { 2496, 3020 },
-    { 3733, 4085 }, { 180, 181 }, { 224, 225 }, { 226, 793 }, { 277, 2198 }, { 449, 1420 },
-    { 627, 1818 }, { 854, 855 }, { 983, 984 }, { 1019, 3516 }, { 1030, 1031 }, { 1077, 1153 },
-    { 1119, 1120 }, { 1154, 1155 }, { 1203, 3673 }, { 1229, 1230 }, { 1235, 1236 }, { 1260, 1899 },
-    { 1262, 1263 }, { 1264, 1265 }, { 1275, 276 }, { 1296, 3807 }, { 1298, 3753 }, { 1358, 3035 },
-    { 1384, 1385 }, { 1419, 2560 }, { 1521, 2449 }, { 1746, 2135 }, { 1748, 2136 }, { 1750, 1751 },
-    { 1752, 3649 }, { 1763, 3884 }, { 1900, 3719 }, { 1908, 1909 }, { 1912, 4062 }, { 1921, 1922 },
-    { 1987, 3835 }, { 1990, 1991 }, { 2043, 2044 }, { 2045, 2046 }, { 2087, 3899 }, { 2133, 3706 },
-    { 2289, 3910 }, { 2387, 1485 }, { 2398, 3476 }, { 2427, 2489 }, { 2439, 2468 }, { 2479, 2431 },
-    { 2527, 2528 }, { 2552, 3583 }, { 2555, 4068 }, { 2597, 3740 }, { 2602, 3840 }, { 2606, 3761 },
-    { 2615, 3424 }, { 2787, 2457 }, { 3029, 1128 }, { 3094, 1862 }, { 3119, 943 }, { 3136, 979 },
-    { 3141, 1121 }, { 3159, 3858 }, { 3219, 3501 }, { 3231, 213 }, { 3238, 2545 }, { 3243, 406 },
-    { 3316, 3469 }, { 3317, 3467 }, { 3387, 4061 }, { 3461, 2475 }, { 3569, 3576 }, { 3570, 947 },
-    { 3584, 986 }, { 3630, 3875 }, { 3652, 1273 }, { 3678, 2467 }, { 3683, 1932 }, { 3717, 556 },
-    { 3730, 3988 }, { 3748, 1094 }, { 3772, 281 }, { 3854, 293 }, { 3860, 3999 }, { 3908, 1085 },
-    { 3918, 3288 }, { 3951, 3282 }, { 3953, 2920 }, { 3970, 2410 }, { 3989, 3849 }, { 3996, 258 },
-    { 4014, 3381 }, { 4069, 860 }, { 4097, 2493 }, { 4103, 3478 }, { 4108, 331 }, { 3, 3897 },
-    { 970, 2538 }, { 3020, 4110 }, { 4004, 4109 }, { 4121, 2064 }, { 4126, 4127 }, { 224, 1390 },
-    { 226, 796 }, { 792, 4131 }, { 1115, 181 }, { 1338, 984 }, { 1419, 4133 }, { 1420, 3607 },
-    { 1681, 3100 }, { 1750, 1797 }, { 1786, 3649 }, { 1898, 4145 }, { 1991, 3981 }, { 2132, 3035 },
-    { 2479, 2467 }, { 2592, 4112 }, { 2851, 4179 }, { 3136, 1336 }, { 3141, 1389 }, { 3333, 1788 },
-    { 3361, 4177 }, { 3402, 4169 }, { 3438, 4175 }, { 3461, 4172 }, { 3464, 4154 }, { 3469, 3494 },
-    { 3678, 2431 }, { 3717, 623 }, { 3719, 3839 }, { 3774, 3501 }, { 3915, 4136 }, { 3931, 4207 },
-    { 3997, 293 }, { 4014, 4196 }, { 4019, 4178 }, { 4037, 4163 }, { 4130, 4032 }, { 4139, 4141 },
-    { 4144, 3019 }, { 4146, 4147 }, { 4151, 1359 }, { 4160, 4161 }, { 4164, 4165 }, { 4166, 4167 },
-    { 4168, 1759 }, { 4173, 2490 }, { 4174, 2469 }, { 4181, 3894 }, { 4189, 3536 }, { 4197, 3476 },
-    { 4202, 1265 }, { 3, 4018 }, { 331, 3751 }, { 3896, 4223 }, { 4225, 4224 }, { 2025, 970 },
-    { 226, 799 }, { 795, 4230 }, { 3094, 4244 }, { 3333, 4236 }, { 3566, 4234 }, { 4153, 4235 },
-    { 4170, 4256 }, { 4222, 2093 }, { 4239, 4269 }, { 4241, 1148 }, { 4247, 3100 }, { 4248, 4262 },
-    { 4249, 3940 }, { 4265, 4071 }, { 4267, 1266 }, { 4270, 3836 }, { 4271, 4240 }, { 4273, 4242 },
-    { 1325, 3869 }, { 1704, 3161 }, { 3029, 869 }, { 3941, 3229 }, { 45, 618 }, { 306, 277 },
-    { 442, 616 }, { 685, 686 }, { 687, 688 }, { 1234, 4266 }, { 1238, 1239 }, { 1362, 3927 },
-    { 1476, 304 }, { 1860, 3841 }, { 1920, 3972 }, { 1995, 2236 }, { 2131, 3095 }, { 2561, 2562 },
-    { 3159, 3477 }, { 3325, 3888 }, { 3439, 2622 }, { 3511, 3708 }, { 3714, 4010 }, { 3871, 3626 },
-    { 4120, 3809 }, { 3, 4020 }, { 3762, 331 }, { 4281, 4279 }, { 2033, 970 }, { 798, 4284 },
-    { 1917, 4280 }, { 4303, 1705 }, { 442, 4309 }, { 476, 277 }, { 1451, 3161 }, { 3095, 1471 },
-    { 3217, 618 }, { 4310, 689 }, { 4312, 3019 }, { 4315, 4263 }, { 2594, 3 }, { 4329, 4327 },
-    { 331, 345 }, { 3584, 970 }, { 4328, 4137 }, { 4334, 4339 }, { 4336, 1452 }, { 2600, 3 },
-    { 331, 1362 }, { 4092, 4344 }, { 970, 1367 }, { 3775, 3 }, { 4350, 331 }, { 970, 2717 },
-    { 3, 3780 }, { 331, 528 }, { 4353, 4006 }, { 970, 3873 }, { 128, 3018 }, { 181, 1484 },
-    { 182, 183 }, { 194, 3639 }, { 202, 2101 }, { 224, 499 }, { 226, 1821 }, { 264, 3199 },
-    { 277, 3502 }, { 281, 749 }, { 333, 1071 }, { 351, 2085 }, { 355, 356 }, { 403, 4193 },
-    { 489, 4324 }, { 496, 3773 }, { 505, 3118 }, { 511, 512 }, { 513, 3822 }, { 801, 3217 },
-    { 854, 4219 }, { 930, 3445 }, { 943, 944 }, { 945, 3761 }, { 971, 3865 }, { 972, 2936 },
-    { 975, 2937 }, { 977, 978 }, { 996, 4082 }, { 997, 4107 }, { 1004, 3801 }, { 1007, 4033 },
-    { 1012, 1082 }, { 1013, 4354 }, { 1026, 1027 }, { 1042, 4152 }, { 1046, 1047 }, { 1049, 1050 },
-    { 1054, 1055 }, { 1060, 1061 }, { 1063, 1064 }, { 1066, 1067 }, { 1072, 1073 }, { 1074, 1075 },
-    { 1079, 1080 }, { 1149, 2934 }, { 1188, 1189 }, { 1193, 3605 }, { 1196, 4122 }, { 1228, 4143 },
-    { 1260, 1980 }, { 1295, 3551 }, { 1314, 3159 }, { 1315, 2737 }, { 1323, 1324 }, { 1401, 3161 },
-    { 1408, 3181 }, { 1460, 3035 }, { 1570, 1847 }, { 1578, 1830 }, { 1610, 1611 }, { 1737, 3447 },
-    { 1760, 3705 }, { 1766, 3434 }, { 1807, 2632 }, { 1831, 1832 }, { 1889, 1890 }, { 1926, 3042 },
-    { 1970, 4064 }, { 1975, 4089 }, { 1997, 228 }, { 2027, 3980 }, { 2030, 2031 }, { 2052, 3932 },
-    { 2072, 3466 }, { 2099, 3332 }, { 2178, 3577 }, { 2179, 1744 }, { 2182, 3899 }, { 2183, 3983 },
-    { 2184, 3884 }, { 2185, 3522 }, { 2201, 304 }, { 2254, 4047 }, { 2288, 1894 }, { 2423, 2424 },
-    { 2453, 2454 }, { 2501, 2502 }, { 2509, 4199 }, { 2510, 2511 }, { 2514, 2515 }, { 2529, 2530 },
-    { 2542, 3322 }, { 2550, 3766 }, { 2593, 3909 }, { 2619, 3778 }, { 2630, 5 }, { 2637, 2638 },
-    { 2773, 2774 }, { 2925, 2926 }, { 2927, 2928 }, { 2935, 4352 }, { 3029, 2507 }, { 3136, 2946 },
-    { 3141, 2506 }, { 3154, 500 }, { 3160, 950 }, { 3183, 1514 }, { 3210, 2434 }, { 3219, 2627 },
-    { 3222, 3862 }, { 3233, 1731 }, { 3426, 3355 }, { 3462, 1943 }, { 3600, 4195 }, { 3643, 3698 },
-    { 3672, 3777 }, { 3681, 4036 }, { 3694, 2055 }, { 3730, 3023 }, { 3733, 1078 }, { 3832, 3833 },
-    { 3845, 3850 }, { 3856, 4222 }, { 3866, 3750 }, { 3872, 4346 }, { 3885, 4065 }, { 3903, 4102 },
-    { 3912, 4204 }, { 3917, 3515 }, { 3922, 960 }, { 3943, 2620 }, { 3965, 3324 }, { 3979, 3679 },
-    { 4001, 2500 }, { 4063, 2287 }, { 4066, 3633 }, { 4070, 2036 }, { 4077, 1202 }, { 4088, 4111 },
-    { 4096, 1382 }, { 4150, 3894 }, { 4185, 1870 }, { 4190, 3986 }, { 4218, 4024 }, { 4226, 4180 },
-    { 4229, 3329 }, { 4252, 3987 }, { 4282, 2539 }, { 4288, 3810 }, { 4318, 305 }, { 4328, 1318 },
-    { 3, 3919 }, { 331, 2537 }, { 3955, 4357 }, { 970, 3944 }, { 351, 3642 }, { 354, 281 },
-    { 491, 183 }, { 495, 3639 }, { 761, 4369 }, { 944, 4275 }, { 1192, 3018 }, { 1232, 4356 },
-    { 1380, 181 }, { 2072, 3916 }, { 2211, 3159 }, { 2543, 226 }, { 2948, 4368 }, { 3160, 2421 },
-    { 3409, 4411 }, { 3426, 3850 }, { 3556, 4441 }, { 3669, 4412 }, { 3706, 4436 }, { 3766, 3288 },
-    { 3866, 3971 }, { 3893, 4453 }, { 3922, 1029 }, { 3995, 3643 }, { 3998, 4388 }, { 4041, 4408 },
-    { 4043, 4444 }, { 4070, 4330 }, { 4076, 3833 }, { 4128, 4405 }, { 4200, 3865 }, { 4201, 4111 },
-    { 4253, 4373 }, { 4261, 4024 }, { 4353, 3713 }, { 4354, 1300 }, { 4360, 123 }, { 4365, 4465 },
-    { 4370, 4402 }, { 4376, 505 }, { 4382, 4383 }, { 4385, 4386 }, { 4390, 4391 }, { 4397, 1051 },
-    { 4400, 1065 }, { 4401, 45 }, { 4403, 4480 }, { 4404, 3353 }, { 4410, 1260 }, { 4415, 1402 },
-    { 4417, 1461 }, { 4419, 4425 }, { 4421, 1740 }, { 4423, 3609 }, { 4431, 4432 }, { 4434, 3749 },
-    { 4438, 4439 }, { 4445, 3611 }, { 4449, 2512 }, { 4450, 2516 }, { 4451, 4467 }, { 4452, 1514 },
-    { 4457, 2639 }, { 4458, 262 }, { 4459, 4460 }, { 4463, 975 }, { 4477, 4295 }, { 3, 4029 },
-    { 4343, 4512 }, { 4513, 331 }, { 281, 970 }, { 2628, 3018 }, { 3926, 4516 }, { 4282, 4527 },
-    { 4356, 4340 }, { 4461, 4557 }, { 4475, 4556 }, { 4514, 4057 }, { 4523, 4311 }, { 4528, 4214 },
-    { 4534, 4437 }, { 4537, 4582 }, { 4540, 4558 }, { 4548, 4117 }, { 4554, 4562 }, { 4567, 4366 },
-    { 4570, 4345 }, { 4572, 4440 }, { 3, 4114 }, { 3847, 4583 }, { 331, 4182 }, { 4585, 3985 },
-    { 969, 970 }, { 2633, 3018 }, { 4398, 281 }, { 4545, 4591 }, { 4584, 4381 }, { 4586, 366 },
-    { 4587, 2629 }, { 4592, 4466 }, { 4598, 4485 }, { 3939, 3 }, { 4322, 331 }, { 970, 2517 },
-    { 4504, 4604 }, { 4608, 4384 }, { 4609, 2634 }, { 4605, 3 }, { 331, 1742 }, { 4549, 4604 },
-    { 4575, 4619 }, { 4617, 1937 }, { 3, 3948 }, { 331, 1911 }, { 1741, 4624 }, { 4623, 3832 },
-    { 3119, 4125 }, { 166, 4078 }, { 175, 3769 }, { 226, 1570 }, { 277, 3217 }, { 457, 3770 },
-    { 468, 4086 }, { 1447, 3056 }, { 1569, 4039 }, { 1616, 1617 }, { 1625, 3942 }, { 1628, 1629 },
-    { 1630, 1631 }, { 1664, 1948 }, { 1865, 3778 }, { 1869, 4502 }, { 1895, 3974 }, { 1930, 4044 },
-    { 1943, 1944 }, { 1959, 1960 }, { 1963, 1964 }, { 1968, 1969 }, { 1985, 4046 }, { 2012, 2013 },
-    { 2020, 4084 }, { 2022, 2023 }, { 2034, 970 }, { 2131, 4314 }, { 2382, 4115 }, { 2384, 3892 },
-    { 2464, 3891 }, { 2471, 4116 }, { 3024, 45 }, { 3029, 1400 }, { 3401, 1560 }, { 3698, 3635 },
-    { 3776, 2037 }, { 4011, 2463 }, { 4030, 1723 }, { 4055, 3851 }, { 4124, 3023 }, { 4283, 2026 },
-    { 4347, 4338 }, { 4470, 4095 }, { 3, 3960 }, { 331, 2460 }, { 4552, 4628 }, { 4623, 4481 },
-    { 175, 3892 }, { 456, 4078 }, { 457, 3891 }, { 481, 4086 }, { 1569, 3217 }, { 1895, 4044 },
-    { 1930, 3974 }, { 1943, 4651 }, { 2041, 970 }, { 2143, 3056 }, { 2384, 3769 }, { 2464, 3770 },
-    { 2485, 4116 }, { 3195, 4657 }, { 3198, 226 }, { 3401, 4655 }, { 3727, 4653 }, { 3943, 4647 },
-    { 4011, 4660 }, { 4016, 4664 }, { 4115, 4662 }, { 4228, 3023 }, { 4283, 2039 }, { 4633, 4634 },
-    { 4639, 1448 }, { 4643, 4644 }, { 4650, 1945 }, { 4652, 1965 }, { 4663, 4661 }, { 1859, 3 },
-    { 4358, 4676 }, { 331, 3608 }, { 1012, 4677 }, { 1569, 4635 }, { 1943, 4707 }, { 3217, 4641 },
-    { 4011, 4692 }, { 4055, 4695 }, { 4638, 4680 }, { 4669, 4700 }, { 4681, 4682 }, { 4683, 4637 },
-    { 4684, 6 }, { 4689, 1127 }, { 4698, 4690 }, { 1867, 3 }, { 331, 4569 }, { 4630, 4711 },
-    { 4011, 4708 }, { 4687, 1943 }, { 4716, 4691 }, { 3, 4106 }, { 4629, 331 }, { 274, 474 },
-    { 281, 1728 }, { 2066, 4028 }, { 2071, 3829 }, { 2164, 3932 }, { 2929, 2930 }, { 3281, 2053 },
-    { 3356, 3822 }, { 3613, 4220 }, { 3792, 1693 }, { 3823, 1708 }, { 3844, 3731 }, { 3905, 1727 },
-    { 3941, 4213 }, { 4021, 874 }, { 4104, 3636 }, { 4227, 3461 }, { 4414, 4302 }, { 4665, 4035 },
-    { 4731, 3 }, { 281, 4736 }, { 2125, 4028 }, { 3613, 4274 }, { 3823, 2065 }, { 3905, 2070 },
-    { 4021, 4371 }, { 4104, 4378 }, { 4580, 4738 }, { 4734, 3829 }, { 3, 4243 }, { 4752, 4522 },
-    { 4745, 4761 }, { 4757, 4753 }, { 8, 5 }, { 105, 4112 }, { 123, 4628 }, { 140, 1224 },
-    { 179, 4129 }, { 180, 1684 }, { 181, 4171 }, { 193, 4363 }, { 197, 3773 }, { 202, 1417 },
-    { 226, 1565 }, { 230, 501 }, { 237, 3954 }, { 238, 504 }, { 240, 4051 }, { 262, 2216 },
-    { 277, 1733 }, { 281, 3642 }, { 283, 330 }, { 294, 3161 }, { 298, 4476 }, { 331, 332 },
-    { 334, 3330 }, { 340, 3750 }, { 351, 2180 }, { 353, 1887 }, { 355, 4012 }, { 357, 3238 },
-    { 403, 3918 }, { 448, 2560 }, { 450, 3607 }, { 451, 452 }, { 475, 2478 }, { 489, 4678 },
-    { 502, 3168 }, { 509, 3670 }, { 516, 3672 }, { 521, 308 }, { 665, 1618 }, { 734, 735 },
-    { 741, 742 }, { 749, 750 }, { 751, 752 }, { 753, 754 }, { 755, 756 }, { 757, 758 },
-    { 759, 760 }, { 761, 3024 }, { 835, 183 }, { 860, 3952 }, { 863, 3118 }, { 874, 3963 },
-    { 886, 2848 }, { 933, 3796 }, { 934, 3673 }, { 937, 4210 }, { 951, 1882 }, { 954, 1884 },
-    { 968, 4621 }, { 975, 4233 }, { 980, 981 }, { 992, 1916 }, { 1077, 4071 }, { 1095, 4211 },
-    { 1118, 4140 }, { 1132, 1133 }, { 1135, 1136 }, { 1139, 1140 }, { 1152, 4297 }, { 1192, 4198 },
-    { 1201, 3042 }, { 1203, 935 }, { 1218, 1219 }, { 1221, 1222 }, { 1225, 1226 }, { 1231, 4594 },
-    { 1237, 4590 }, { 1252, 958 }, { 1259, 1260 }, { 1261, 4298 }, { 1267, 1268 }, { 1274, 4148 },
-    { 1276, 1277 }, { 1283, 1284 }, { 1287, 1288 }, { 1293, 4142 }, { 1295, 3469 }, { 1298, 1299 },
-    { 1315, 4082 }, { 1316, 3801 }, { 1317, 4033 }, { 1318, 2718 }, { 1322, 4750 }, { 1353, 3445 },
-    { 1360, 2764 }, { 1403, 3095 }, { 1407, 4155 }, { 1458, 2413 }, { 1556, 1557 }, { 1558, 569 },
-    { 1578, 1579 }, { 1580, 1581 }, { 1582, 4640 }, { 1587, 4722 }, { 1591, 1592 }, { 1594, 1595 },
-    { 1596, 3018 }, { 1606, 1607 }, { 1608, 1609 }, { 1612, 1613 }, { 1614, 1615 }, { 1619, 1620 },
-    { 1621, 1622 }, { 1623, 1624 }, { 1680, 4287 }, { 1682, 3769 }, { 1700, 4694 }, { 1738, 1880 },
-    { 1747, 1748 }, { 1781, 3770 }, { 1787, 4294 }, { 1794, 272 }, { 1825, 1826 }, { 1842, 1843 },
-    { 1844, 1845 }, { 1854, 893 }, { 1871, 1872 }, { 1874, 1875 }, { 1876, 3035 }, { 1877, 3402 },
-    { 1878, 1879 }, { 1881, 4727 }, { 1888, 4426 }, { 1893, 1894 }, { 1943, 2231 }, { 1994, 4206 },
-    { 2056, 3639 }, { 2060, 4135 }, { 2062, 855 }, { 2073, 4568 }, { 2074, 2075 }, { 2091, 4291 },
-    { 2094, 4276 }, { 2100, 4364 }, { 2102, 4509 }, { 2118, 4524 }, { 2120, 2901 }, { 2163, 834 },
-    { 2166, 2167 }, { 2177, 4596 }, { 2181, 4156 }, { 2215, 2991 }, { 2234, 2235 }, { 2239, 4429 },
-    { 2268, 3332 }, { 2338, 3910 }, { 2339, 3547 }, { 2392, 2393 }, { 2399, 3991 }, { 2405, 1450 },
-    { 2406, 4260 }, { 2412, 3853 }, { 2432, 2433 }, { 2450, 2451 }, { 2456, 2457 }, { 2459, 4183 },
-    { 2466, 4221 }, { 2497, 2498 }, { 2504, 4007 }, { 2508, 4448 }, { 2546, 3159 }, { 2563, 2564 },
-    { 2573, 474 }, { 2716, 3980 }, { 2725, 3836 }, { 2736, 4064 }, { 2741, 3441 }, { 2742, 3835 },
-    { 2752, 3840 }, { 2761, 4519 }, { 2765, 3895 }, { 2772, 2913 }, { 2776, 2777 }, { 2779, 2780 },
-    { 2782, 4573 }, { 2808, 2809 }, { 2837, 3396 }, { 2933, 4611 }, { 2947, 4595 }, { 3031, 4525 },
-    { 3038, 2767 }, { 3093, 4446 }, { 3094, 904 }, { 3136, 1370 }, { 3141, 2397 }, { 3147, 3405 },
-    { 3154, 862 }, { 3160, 1301 }, { 3164, 3410 }, { 3171, 522 }, { 3180, 3308 }, { 3196, 3555 },
-    { 3205, 2838 }, { 3206, 1278 }, { 3219, 3862 }, { 3222, 3501 }, { 3260, 4109 }, { 3317, 4216 },
-    { 3325, 3536 }, { 3331, 4555 }, { 3340, 1886 }, { 3344, 959 }, { 3352, 4332 }, { 3409, 3551 },
-    { 3417, 2766 }, { 3460, 3212 }, { 3467, 3749 }, { 3549, 273 }, { 3557, 839 }, { 3585, 3345 },
-    { 3605, 4349 }, { 3620, 3381 }, { 3644, 3213 }, { 3652, 1270 }, { 3690, 996 }, { 3700, 1368 },
-    { 3709, 3604 }, { 3731, 4251 }, { 3739, 1409 }, { 3748, 4392 }, { 3753, 4529 }, { 3767, 3516 },
-    { 3772, 3987 }, { 3776, 4616 }, { 3792, 843 }, { 3810, 4443 }, { 3844, 4264 }, { 3856, 4732 },
-    { 3858, 3023 }, { 3868, 4035 }, { 3908, 1151 }, { 3917, 4056 }, { 3931, 4563 }, { 3965, 3634 },
-    { 3971, 4542 }, { 3983, 4159 }, { 3990, 4533 }, { 3995, 524 }, { 4015, 257 }, { 4030, 2068 },
-    { 4050, 1356 }, { 4057, 337 }, { 4063, 1212 }, { 4067, 3646 }, { 4068, 4289 }, { 4069, 223 },
-    { 4075, 4036 }, { 4088, 4496 }, { 4090, 3361 }, { 4105, 4208 }, { 4113, 2112 }, { 4123, 4471 },
-    { 4132, 4337 }, { 4138, 4187 }, { 4157, 4158 }, { 4176, 4576 }, { 4184, 3854 }, { 4191, 3515 },
-    { 4192, 4607 }, { 4205, 557 }, { 4212, 4435 }, { 4237, 4238 }, { 4255, 704 }, { 4257, 4406 },
-    { 4258, 4546 }, { 4272, 4422 }, { 4278, 1310 }, { 4290, 4081 }, { 4292, 4091 }, { 4293, 4296 },
-    { 4316, 4725 }, { 4320, 4511 }, { 4341, 4326 }, { 4342, 4491 }, { 4355, 2036 }, { 4361, 1485 },
-    { 4362, 187 }, { 4367, 3491 }, { 4393, 3324 }, { 4407, 899 }, { 4413, 4089 }, { 4420, 4039 },
-    { 4447, 4000 }, { 4456, 4424 }, { 4468, 2435 }, { 4472, 4571 }, { 4473, 2709 }, { 4474, 4615 },
-    { 4483, 4162 }, { 4486, 3994 }, { 4498, 3563 }, { 4514, 4600 }, { 4517, 2541 }, { 4518, 492 },
-    { 4530, 4149 }, { 4531, 3610 }, { 4551, 3852 }, { 4565, 4215 }, { 4574, 2513 }, { 4579, 2914 },
-    { 4584, 3809 }, { 4674, 1632 }, { 4712, 3669 }, { 4744, 2762 }, { 909, 3 }, { 140, 1242 },
-    { 202, 2270 }, { 226, 4499 }, { 331, 1371 }, { 353, 5068 }, { 461, 4051 }, { 734, 828 },
-    { 741, 822 }, { 749, 5031 }, { 937, 5063 }, { 980, 1337 }, { 1077, 4176 }, { 1158, 4297 },
-    { 1223, 4769 }, { 1227, 4198 }, { 1260, 2740 }, { 1682, 3892 }, { 1780, 4287 }, { 1781, 3891 },
-    { 1790, 1700 }, { 1798, 4294 }, { 1855, 3018 }, { 1883, 4823 }, { 1889, 1747 }, { 1943, 4942 },
-    { 1994, 4317 }, { 2120, 4395 }, { 2175, 3035 }, { 2176, 3402 }, { 2180, 4916 }, { 2230, 4900 },
-    { 2285, 4142 }, { 2399, 4221 }, { 2432, 3895 }, { 2466, 3991 }, { 2604, 3796 }, { 2743, 4940 },
-    { 2758, 4771 }, { 2786, 4183 }, { 2990, 4917 }, { 2992, 4781 }, { 3024, 4788 }, { 3029, 992 },
-    { 3042, 1023 }, { 3136, 2239 }, { 3141, 4815 }, { 3207, 3410 }, { 3263, 4952 }, { 3316, 4852 },
-    { 3361, 4909 }, { 3537, 4912 }, { 3543, 4910 }, { 3546, 4922 }, { 3549, 4938 }, { 3557, 1041 },
-    { 3568, 4766 }, { 3604, 4898 }, { 3607, 4858 }, { 3612, 4783 }, { 3614, 4963 }, { 3629, 4784 },
-    { 3652, 1308 }, { 3677, 4886 }, { 3694, 4914 }, { 3699, 3670 }, { 3731, 4277 }, { 3739, 4793 },
-    { 3790, 4803 }, { 3851, 4889 }, { 3857, 4794 }, { 3860, 4968 }, { 3868, 4209 }, { 3882, 4967 },
-    { 3900, 4891 }, { 3915, 4233 }, { 3926, 4817 }, { 3986, 4762 }, { 3990, 4291 }, { 3998, 4854 },
-    { 4043, 4899 }, { 4050, 4821 }, { 4056, 4186 }, { 4075, 4090 }, { 4079, 4934 }, { 4113, 4903 },
-    { 4117, 5001 }, { 4138, 4245 }, { 4149, 4973 }, { 4157, 4238 }, { 4159, 3642 }, { 4162, 4827 },
-    { 4205, 704 }, { 4216, 5007 }, { 4226, 4944 }, { 4237, 4158 }, { 4255, 557 }, { 4258, 4999 },
-    { 4272, 5011 }, { 4278, 4847 }, { 4286, 4972 }, { 4290, 4091 }, { 4292, 4081 }, { 4296, 5065 },
-    { 4306, 4870 }, { 4342, 5066 }, { 4355, 4330 }, { 4387, 4187 }, { 4409, 4841 }, { 4455, 5049 },
-    { 4478, 4902 }, { 4495, 5010 }, { 4510, 2412 }, { 4526, 5064 }, { 4532, 3023 }, { 4550, 4768 },
-    { 4553, 4777 }, { 4581, 4954 }, { 4597, 4289 }, { 4603, 3963 }, { 4618, 996 }, { 4659, 4798 },
-    { 4715, 4804 }, { 4752, 4835 }, { 4785, 4786 }, { 4787, 5017 }, { 4789, 4626 }, { 4790, 2135 },
-    { 4795, 4796 }, { 4797, 3293 }, { 4800, 503 }, { 4802, 517 }, { 4807, 4808 }, { 4809, 4810 },
-    { 4811, 4812 }, { 4816, 863 }, { 4832, 1095 }, { 4838, 1220 }, { 4844, 4845 }, { 4848, 4298 },
-    { 4855, 4856 }, { 4857, 5050 }, { 4860, 5072 }, { 4861, 1404 }, { 4862, 4156 }, { 4864, 4865 },
-    { 4866, 4867 }, { 4871, 4872 }, { 4873, 4874 }, { 4875, 4876 }, { 4877, 4878 }, { 4879, 4642 },
-    { 4880, 4881 }, { 4883, 4897 }, { 4884, 2086 }, { 4894, 4895 }, { 4907, 4908 }, { 4918, 4497 },
-    { 4923, 4000 }, { 4928, 340 }, { 4929, 2452 }, { 4935, 3852 }, { 4939, 4345 }, { 4947, 5075 },
-    { 4948, 297 }, { 4949, 328 }, { 4959, 4825 }, { 4961, 3473 }, { 4971, 4095 }, { 4976, 4791 },
-    { 4978, 4276 }, { 5008, 1094 }, { 5016, 4210 }, { 5026, 4904 }, { 5034, 4936 }, { 5042, 4148 },
-    { 5046, 5048 }, { 5047, 4974 }, { 5067, 4995 }, { 3, 3912 }, { 331, 3873 }, { 1260, 3839 },
-    { 2415, 3035 }, { 2753, 3796 }, { 3018, 553 }, { 3029, 4926 }, { 3402, 4905 }, { 3410, 5173 },
-    { 3537, 4945 }, { 3557, 1117 }, { 3694, 5107 }, { 3790, 4863 }, { 4140, 4079 }, { 4184, 5153 },
-    { 4191, 5162 }, { 4194, 5090 }, { 4259, 5083 }, { 4454, 5185 }, { 4503, 4762 }, { 4599, 5138 },
-    { 4726, 3023 }, { 4822, 5103 }, { 4833, 226 }, { 4839, 5094 }, { 4840, 5095 }, { 4853, 5140 },
-    { 4893, 5127 }, { 4896, 5233 }, { 4921, 5133 }, { 4943, 5117 }, { 4946, 5207 }, { 4970, 5157 },
-    { 4981, 5217 }, { 5003, 5171 }, { 5012, 5159 }, { 5041, 5170 }, { 5043, 5158 }, { 5074, 5206 },
-    { 5085, 5092 }, { 5098, 5099 }, { 5101, 4885 }, { 5108, 5109 }, { 5118, 2759 }, { 5120, 5121 },
-    { 5129, 5168 }, { 5130, 5132 }, { 5137, 5160 }, { 5141, 5205 }, { 5143, 5097 }, { 5149, 4890 },
-    { 5150, 5166 }, { 5178, 4416 }, { 5188, 4842 }, { 5189, 3563 }, { 5193, 5250 }, { 5196, 5210 },
-    { 5202, 5230 }, { 5203, 5055 }, { 5212, 5213 }, { 5220, 5257 }, { 5226, 4776 }, { 5228, 5057 },
-    { 5252, 3629 }, { 274, 275 }, { 882, 883 }, { 1179, 1180 }, { 1325, 2571 }, { 1485, 2053 },
-    { 2580, 2589 }, { 2587, 2588 }, { 2624, 2625 }, { 3327, 5256 }, { 3511, 4220 }, { 3626, 3516 },
-    { 4124, 3888 }, { 281, 2130 }, { 305, 4307 }, { 306, 3845 }, { 307, 308 }, { 473, 3954 },
-    { 475, 1796 }, { 498, 4246 }, { 520, 1795 }, { 521, 2413 }, { 543, 544 }, { 565, 2011 },
-    { 614, 1837 }, { 667, 1849 }, { 905, 3740 }, { 961, 4484 }, { 1095, 1978 }, { 1214, 4122 },
-    { 1315, 4389 }, { 1334, 4536 }, { 1403, 4442 }, { 1426, 2478 }, { 1566, 1822 }, { 1570, 2674 },
-    { 1698, 3476 }, { 1783, 3331 }, { 1811, 1839 }, { 1819, 571 }, { 1851, 707 }, { 1938, 4134 },
-    { 1942, 4706 }, { 1943, 2019 }, { 1955, 1956 }, { 1957, 1958 }, { 1959, 4543 }, { 1962, 4714 },
-    { 1966, 1967 }, { 1975, 4699 }, { 1979, 4564 }, { 1981, 4428 }, { 1985, 4430 }, { 2005, 2006 },
-    { 2014, 2015 }, { 2017, 2018 }, { 2024, 4673 }, { 2038, 4702 }, { 2042, 4046 }, { 2057, 4305 },
-    { 2124, 4754 }, { 2169, 2062 }, { 2170, 3161 }, { 2171, 4743 }, { 2191, 3056 }, { 2405, 2476 },
-    { 2411, 2412 }, { 2439, 2531 }, { 2444, 2535 }, { 2518, 2519 }, { 2520, 2521 }, { 2522, 4613 },
-    { 2523, 2524 }, { 2532, 2533 }, { 2536, 4508 }, { 2574, 2575 }, { 2576, 2577 }, { 2618, 4107 },
-    { 2626, 3855 }, { 2697, 512 }, { 2849, 4098 }, { 2850, 3841 }, { 2938, 2939 }, { 2940, 2941 },
-    { 2943, 2944 }, { 2969, 2970 }, { 2971, 2972 }, { 3138, 3024 }, { 3399, 3031 }, { 3446, 3871 },
-    { 3549, 1399 }, { 3567, 2578 }, { 3605, 4342 }, { 3735, 4022 }, { 3767, 4321 }, { 3777, 463 },
-    { 3842, 912 }, { 3870, 4501 }, { 3905, 2129 }, { 3909, 4349 }, { 3940, 4758 }, { 4021, 5224 },
-    { 4030, 2140 }, { 4041, 2601 }, { 4123, 3823 }, { 4227, 4748 }, { 4299, 1998 }, { 4308, 1838 },
-    { 4316, 4709 }, { 4323, 4507 }, { 4348, 4756 }, { 4375, 497 }, { 4418, 4084 }, { 4433, 4739 },
-    { 4488, 556 }, { 4493, 4654 }, { 4577, 3680 }, { 4602, 2040 }, { 4606, 3872 }, { 4627, 2010 },
-    { 4631, 1593 }, { 4646, 4725 }, { 4667, 4521 }, { 4697, 4326 }, { 4713, 1824 }, { 4747, 5110 },
-    { 4760, 2931 }, { 4805, 3902 }, { 4882, 245 }, { 4913, 4737 }, { 5077, 4313 }, { 5100, 1395 },
-    { 5144, 4742 }, { 5227, 1806 }, { 3, 4544 }, { 331, 3944 }, { 1260, 5139 }, { 2340, 5261 },
-    { 3018, 3580 }, { 3557, 4773 }, { 4566, 5266 }, { 5070, 5267 }, { 5235, 5287 }, { 5249, 5306 },
-    { 5262, 2416 }, { 5274, 5285 }, { 5281, 3994 }, { 5283, 5284 }, { 5293, 4332 }, { 5294, 5319 },
-    { 5296, 5314 }, { 5301, 4915 }, { 5316, 5231 }, { 5318, 5214 }, { 2580, 3869 }, { 3511, 4274 },
-    { 4096, 2053 }, { 4228, 3888 }, { 5326, 3293 }, { 226, 4955 }, { 475, 4335 }, { 535, 4246 },
-    { 1025, 4484 }, { 1341, 4536 }, { 1822, 5378 }, { 1836, 5346 }, { 1943, 4645 }, { 2042, 4430 },
-    { 2477, 2478 }, { 2697, 1425 }, { 3095, 5388 }, { 3195, 5366 }, { 3327, 5443 }, { 3441, 5377 },
-    { 3549, 2404 }, { 3626, 4672 }, { 3729, 4564 }, { 3777, 5338 }, { 3903, 4442 }, { 3962, 5361 },
-    { 4098, 899 }, { 4132, 5271 }, { 4300, 1998 }, { 4317, 3023 }, { 4323, 4589 }, { 4375, 542 },
-    { 4488, 623 }, { 4493, 5380 }, { 4543, 4688 }, { 4577, 3722 }, { 4602, 5368 }, { 4606, 5411 },
-    { 4627, 5363 }, { 4631, 1806 }, { 4671, 5364 }, { 4696, 4428 }, { 4705, 1837 }, { 4717, 5376 },
-    { 4749, 5358 }, { 4806, 3902 }, { 4958, 5348 }, { 5045, 5423 }, { 5184, 4313 }, { 5223, 2412 },
-    { 5270, 2121 }, { 5309, 1600 }, { 5330, 5400 }, { 5335, 3829 }, { 5342, 5340 }, { 5350, 5372 },
-    { 5352, 4280 }, { 5354, 5355 }, { 5365, 4656 }, { 5367, 4729 }, { 5369, 5370 }, { 5371, 5437 },
-    { 5374, 5428 }, { 5379, 5439 }, { 5384, 5385 }, { 5386, 2192 }, { 5389, 5395 }, { 5390, 5396 },
-    { 5391, 5392 }, { 5394, 2525 }, { 5397, 5398 }, { 5404, 5405 }, { 5406, 2945 }, { 5407, 5408 },
-    { 5422, 5234 }, { 5426, 5382 }, { 5430, 4341 }, { 5441, 5345 }, { 3, 4614 }, { 331, 4980 },
-    { 4956, 5458 }, { 4987, 5460 }, { 5096, 1260 }, { 5288, 5459 }, { 5304, 5467 }, { 5456, 5259 },
-    { 5463, 5183 }, { 5469, 5312 }, { 5328, 3293 }, { 1822, 5539 }, { 2534, 3511 }, { 3549, 5387 },
-    { 3790, 5490 }, { 3962, 5362 }, { 4433, 2053 }, { 4636, 5509 }, { 4693, 5486 }, { 5087, 3902 },
-    { 5347, 5518 }, { 5418, 3327 }, { 5420, 5529 }, { 5473, 5447 }, { 5487, 5429 }, { 5488, 5434 },
-    { 5489, 5504 }, { 5493, 5535 }, { 5494, 5445 }, { 5495, 5534 }, { 5500, 5343 }, { 5512, 4658 },
-    { 5519, 2016 }, { 5531, 5498 }, { 5536, 5517 }, { 5537, 4299 }, { 5540, 4735 }, { 5544, 5393 },
-    { 5546, 4613 }, { 5547, 2942 }, { 3, 4622 }, { 4469, 5554 }, { 5084, 331 }, { 5290, 5555 },
-    { 3549, 5491 }, { 4668, 5565 }, { 5088, 3902 }, { 5413, 3511 }, { 5542, 5566 }, { 5571, 4300 },
-    { 5572, 5585 }, { 4578, 3 }, { 5059, 5594 }, { 5599, 5510 }, { 5595, 3 }, { 5605, 1937 },
-    { 3, 552 }, { 5608, 5606 }, { 126, 4083 }, { 1174, 1175 }, { 1449, 1450 }, { 1603, 1604 },
-    { 1636, 1637 }, { 3398, 1791 }, { 3698, 4125 }, { 3731, 2064 }, { 4304, 5409 }, { 4325, 3516 },
-    { 4675, 4763 }, { 4906, 4128 }, { 4964, 3229 }, { 5, 2145 }, { 6, 730 }, { 16, 5292 },
-    { 45, 610 }, { 105, 5019 }, { 181, 4814 }, { 183, 3281 }, { 197, 3535 }, { 202, 2218 },
-    { 205, 844 }, { 218, 1440 }, { 219, 4188 }, { 226, 739 }, { 228, 4299 }, { 230, 1441 },
-    { 237, 4779 }, { 238, 1444 }, { 240, 4975 }, { 249, 864 }, { 258, 866 }, { 275, 5273 },
-    { 277, 2801 }, { 281, 1523 }, { 283, 1069 }, { 297, 2997 }, { 303, 1734 }, { 304, 546 },
-    { 306, 4965 }, { 307, 2413 }, { 324, 871 }, { 328, 1877 }, { 331, 361 }, { 335, 1463 },
-    { 339, 4351 }, { 340, 1889 }, { 351, 3159 }, { 353, 2831 }, { 355, 4499 }, { 357, 3990 },
-    { 366, 4201 }, { 403, 4535 }, { 442, 3942 }, { 460, 5002 }, { 472, 1469 }, { 490, 4129 },
-    { 494, 4519 }, { 498, 5079 }, { 508, 3056 }, { 511, 1425 }, { 515, 3161 }, { 518, 4307 },
-    { 519, 4102 }, { 521, 1735 }, { 525, 3035 }, { 526, 4593 }, { 536, 5032 }, { 558, 559 },
-    { 561, 562 }, { 564, 565 }, { 572, 573 }, { 574, 575 }, { 578, 579 }, { 580, 581 },
-    { 582, 583 }, { 584, 585 }, { 586, 587 }, { 588, 589 }, { 590, 591 }, { 592, 593 },
-    { 594, 595 }, { 596, 597 }, { 598, 599 }, { 600, 601 }, { 602, 603 }, { 604, 605 },
-    { 606, 607 }, { 608, 609 }, { 611, 612 }, { 613, 614 }, { 615, 4308 }, { 617, 4306 },
-    { 619, 620 }, { 621, 2204 }, { 626, 627 }, { 630, 631 }, { 632, 633 }, { 646, 647 },
-    { 648, 649 }, { 650, 651 }, { 652, 653 }, { 654, 655 }, { 656, 657 }, { 658, 659 },
-    { 660, 661 }, { 662, 663 }, { 664, 665 }, { 667, 668 }, { 669, 670 }, { 671, 672 },
-    { 673, 674 }, { 675, 676 }, { 677, 678 }, { 679, 680 }, { 681, 682 }, { 683, 684 },
-    { 690, 691 }, { 692, 693 }, { 694, 695 }, { 696, 697 }, { 698, 699 }, { 700, 701 },
-    { 702, 703 }, { 710, 711 }, { 714, 715 }, { 716, 717 }, { 718, 719 }, { 720, 721 },
-    { 722, 3182 }, { 725, 726 }, { 727, 728 }, { 731, 732 }, { 746, 747 }, { 748, 5475 },
-    { 749, 4951 }, { 755, 767 }, { 757, 768 }, { 759, 769 }, { 762, 763 }, { 764, 765 },
-    { 770, 771 }, { 772, 773 }, { 777, 4520 }, { 778, 779 }, { 780, 781 }, { 785, 4813 },
-    { 787, 788 }, { 789, 790 }, { 791, 4231 }, { 794, 4285 }, { 797, 4331 }, { 800, 4379 },
-    { 802, 803 }, { 808, 809 }, { 814, 815 }, { 819, 801 }, { 833, 834 }, { 836, 837 },
-    { 840, 5000 }, { 853, 4135 }, { 854, 5021 }, { 856, 4380 }, { 867, 5053 }, { 870, 514 },
-    { 873, 338 }, { 876, 3238 }, { 886, 887 }, { 896, 5502 }, { 900, 3841 }, { 933, 4837 },
-    { 934, 165 }, { 937, 3807 }, { 940, 5245 }, { 941, 3402 }, { 944, 4568 }, { 951, 2827 },
-    { 954, 2829 }, { 955, 1256 }, { 957, 1251 }, { 960, 1334 }, { 965, 5104 }, { 967, 4824 },
-    { 970, 1755 }, { 977, 1369 }, { 994, 3621 }, { 1026, 1376 }, { 1029, 1341 }, { 1034, 1035 },
-    { 1037, 4678 }, { 1042, 1487 }, { 1044, 1045 }, { 1048, 4559 }, { 1052, 1053 }, { 1058, 1059 },
-    { 1062, 4560 }, { 1070, 4600 }, { 1086, 4834 }, { 1087, 4828 }, { 1095, 2738 }, { 1097, 4547 },
-    { 1107, 5093 }, { 1114, 4232 }, { 1123, 4396 }, { 1125, 1126 }, { 1127, 3670 }, { 1129, 1130 },
-    { 1131, 4831 }, { 1134, 5216 }, { 1137, 1138 }, { 1141, 4476 }, { 1144, 4399 }, { 1146, 1147 },
-    { 1148, 5258 }, { 1165, 4830 }, { 1169, 1170 }, { 1176, 2315 }, { 1214, 4185 }, { 1241, 1232 },
-    { 1248, 1249 }, { 1255, 1209 }, { 1257, 1258 }, { 1260, 1514 }, { 1271, 1272 }, { 1279, 3024 },
-    { 1290, 4594 }, { 1291, 4590 }, { 1305, 4843 }, { 1306, 1307 }, { 1309, 5255 }, { 1315, 3928 },
-    { 1318, 2735 }, { 1335, 1366 }, { 1350, 5575 }, { 1351, 3605 }, { 1352, 3042 }, { 1356, 4474 },
-    { 1360, 1361 }, { 1363, 3720 }, { 1372, 3929 }, { 1373, 3801 }, { 1374, 4033 }, { 1379, 4524 },
-    { 1380, 1684 }, { 1387, 4007 }, { 1407, 4416 }, { 1408, 5298 }, { 1411, 1412 }, { 1414, 4193 },
-    { 1415, 3289 }, { 1416, 4775 }, { 1418, 4288 }, { 1431, 1432 }, { 1442, 3168 }, { 1459, 4539 },
-    { 1470, 4462 }, { 1476, 1795 }, { 1482, 1483 }, { 1484, 4500 }, { 1488, 3773 }, { 1490, 3952 },
-    { 1494, 4209 }, { 1496, 3672 }, { 1501, 4186 }, { 1502, 1503 }, { 1504, 3895 }, { 1508, 1509 },
-    { 1510, 1511 }, { 1512, 1513 }, { 1521, 1522 }, { 1540, 3018 }, { 1545, 1546 }, { 1547, 1548 },
-    { 1549, 1550 }, { 1552, 1553 }, { 1561, 1562 }, { 1563, 1564 }, { 1572, 1573 }, { 1574, 1575 },
-    { 1576, 1577 }, { 1583, 1584 }, { 1585, 1586 }, { 1589, 5452 }, { 1590, 5524 }, { 1605, 5229 },
-    { 1611, 5474 }, { 1626, 1627 }, { 1692, 1439 }, { 1704, 5244 }, { 1705, 4215 }, { 1722, 1723 },
-    { 1732, 5061 }, { 1744, 4065 }, { 1748, 1749 }, { 1759, 4422 }, { 1764, 3662 }, { 1784, 4670 },
-    { 1792, 4579 }, { 1811, 1812 }, { 1821, 5356 }, { 1823, 5446 }, { 1825, 2649 }, { 1827, 1828 },
-    { 1829, 4601 }, { 1833, 1834 }, { 1841, 4134 }, { 1846, 4418 }, { 1848, 5321 }, { 1856, 3972 },
-    { 1860, 5124 }, { 1863, 1864 }, { 1870, 3740 }, { 1876, 3002 }, { 1878, 4275 }, { 1943, 1947 },
-    { 1956, 2733 }, { 1959, 5186 }, { 1961, 2035 }, { 1974, 4429 }, { 1981, 4941 }, { 1985, 2744 },
-    { 2000, 4206 }, { 2002, 4479 }, { 2016, 2708 }, { 2017, 2710 }, { 2051, 180 }, { 2058, 4489 },
-    { 2080, 2081 }, { 2093, 4526 }, { 2097, 5036 }, { 2104, 4047 }, { 2109, 4765 }, { 2122, 5450 },
-    { 2131, 5530 }, { 2141, 5576 }, { 2167, 5058 }, { 2189, 4764 }, { 2209, 3917 }, { 2210, 4732 },
-    { 2213, 3766 }, { 2214, 3332 }, { 2216, 3361 }, { 2219, 4031 }, { 2227, 3976 }, { 2229, 5516 },
-    { 2232, 5375 }, { 2234, 5588 }, { 2239, 5589 }, { 2241, 2242 }, { 2263, 4222 }, { 2264, 2265 },
-    { 2267, 4212 }, { 2269, 5082 }, { 2271, 4509 }, { 2272, 2273 }, { 2281, 3909 }, { 2283, 3094 },
-    { 2316, 2317 }, { 2319, 4596 }, { 2334, 3706 }, { 2335, 3577 }, { 2341, 4062 }, { 2342, 3424 },
-    { 2343, 3522 }, { 2350, 2351 }, { 2365, 3061 }, { 2385, 2386 }, { 2409, 3848 }, { 2412, 5071 },
-    { 2414, 2778 }, { 2419, 4996 }, { 2422, 4573 }, { 2432, 3885 }, { 2433, 5060 }, { 2450, 2784 },
-    { 2455, 4930 }, { 2458, 2459 }, { 2498, 4772 }, { 2504, 3765 }, { 2526, 4155 }, { 2540, 3181 },
-    { 2544, 5254 }, { 2560, 3010 }, { 2592, 3682 }, { 2599, 3778 }, { 2601, 4505 }, { 2603, 3021 },
-    { 2604, 4820 }, { 2609, 4490 }, { 2616, 5421 }, { 2646, 2715 }, { 2704, 2705 }, { 2706, 2707 },
-    { 2711, 4656 }, { 2712, 2713 }, { 2719, 4702 }, { 2720, 4046 }, { 2721, 2722 }, { 2723, 2724 },
-    { 2725, 3981 }, { 2729, 4706 }, { 2730, 4473 }, { 2734, 4729 }, { 2739, 5558 }, { 2747, 2748 },
-    { 2763, 3466 }, { 2775, 2915 }, { 2783, 3750 }, { 2785, 4957 }, { 2788, 4931 }, { 2805, 4448 },
-    { 2807, 4626 }, { 2810, 1077 }, { 2819, 893 }, { 2820, 3569 }, { 2821, 2822 }, { 2825, 2826 },
-    { 2832, 2614 }, { 2841, 2564 }, { 2857, 5414 }, { 2865, 4533 }, { 2867, 4364 }, { 2868, 4068 },
-    { 2876, 5596 }, { 2880, 5020 }, { 2881, 1324 }, { 2901, 5272 }, { 2920, 4426 }, { 2921, 3570 },
-    { 2922, 3160 }, { 2923, 2924 }, { 2932, 4953 }, { 2950, 4611 }, { 2952, 4595 }, { 2953, 4585 },
-    { 2954, 3326 }, { 2960, 2961 }, { 2985, 2986 }, { 2989, 3118 }, { 2993, 2994 }, { 2995, 2996 },
-    { 3000, 3693 }, { 3004, 3753 }, { 3006, 4192 }, { 3031, 3585 }, { 3038, 1517 }, { 3047, 5105 },
-    { 3064, 932 }, { 3095, 1454 }, { 3122, 4561 }, { 3136, 2951 }, { 3154, 2984 }, { 3195, 2732 },
-    { 3200, 3985 }, { 3203, 3050 }, { 3207, 3264 }, { 3219, 4988 }, { 3221, 4887 }, { 3340, 2830 },
-    { 3344, 2610 }, { 3352, 1917 }, { 3353, 3953 }, { 3410, 4982 }, { 3446, 3556 }, { 3537, 2983 },
-    { 3606, 2877 }, { 3610, 4268 }, { 3626, 4321 }, { 3642, 5194 }, { 3643, 1500 }, { 3669, 3007 },
-    { 3697, 4343 }, { 3713, 1033 }, { 3748, 4214 }, { 3749, 3624 }, { 3767, 4672 }, { 3771, 1122 },
-    { 3774, 1539 }, { 3776, 3856 }, { 3784, 4344 }, { 3797, 1303 }, { 3810, 2220 }, { 3844, 5315 },
-    { 3849, 5033 }, { 3853, 3916 }, { 3857, 2253 }, { 3862, 4406 }, { 3868, 4260 }, { 3870, 5222 },
-    { 3889, 5464 }, { 3893, 2957 }, { 3963, 5280 }, { 3970, 1731 }, { 3979, 5062 }, { 3989, 3282 },
-    { 3991, 5163 }, { 3996, 2772 }, { 3999, 5466 }, { 4006, 4676 }, { 4008, 1491 }, { 4019, 2959 },
-    { 4035, 4333 }, { 4051, 4217 }, { 4075, 5145 }, { 4076, 4424 }, { 4081, 4483 }, { 4098, 5080 },
-    { 4105, 4998 }, { 4113, 881 }, { 4120, 4859 }, { 4150, 3852 }, { 4152, 5164 }, { 4171, 1382 },
-    { 4190, 4818 }, { 4194, 1205 }, { 4195, 4615 }, { 4200, 4991 }, { 4218, 5247 }, { 4245, 5091 },
-    { 4259, 4829 }, { 4295, 3009 }, { 4319, 4937 }, { 4342, 5403 }, { 4348, 4471 }, { 4349, 4491 },
-    { 4359, 5332 }, { 4372, 1409 }, { 4392, 4211 }, { 4393, 3634 }, { 4394, 5040 }, { 4395, 1386 },
-    { 4413, 4699 }, { 4427, 2620 }, { 4435, 3864 }, { 4446, 5119 }, { 4464, 4506 }, { 4478, 4363 },
-    { 4486, 4977 }, { 4492, 4346 }, { 4494, 4447 }, { 4496, 3536 }, { 4498, 5174 }, { 4515, 5477 },
-    { 4518, 1039 }, { 4529, 4950 }, { 4530, 5286 }, { 4541, 4407 }, { 4550, 1430 }, { 4553, 4555 },
-    { 4574, 2806 }, { 4588, 4792 }, { 4597, 5208 }, { 4599, 5209 }, { 4607, 2811 }, { 4610, 1056 },
-    { 4617, 1817 }, { 4620, 5232 }, { 4625, 5299 }, { 4645, 5357 }, { 4646, 4709 }, { 4654, 5289 },
-    { 4658, 5221 }, { 4666, 1820 }, { 4667, 5241 }, { 4673, 5242 }, { 4679, 5259 }, { 4704, 5305 },
-    { 4710, 488 }, { 4714, 4696 }, { 4741, 4208 }, { 4751, 4565 }, { 4767, 5402 }, { 4770, 4362 },
-    { 4778, 4780 }, { 4782, 4337 }, { 4801, 510 }, { 4826, 5177 }, { 4846, 4989 }, { 4849, 5179 },
-    { 4850, 5142 }, { 4868, 4888 }, { 4869, 1588 }, { 4892, 935 }, { 4901, 5538 }, { 4919, 5373 },
-    { 4920, 5024 }, { 4933, 4361 }, { 4960, 4264 }, { 4962, 5215 }, { 4966, 3001 }, { 4969, 1311 },
-    { 4985, 5307 }, { 4992, 1365 }, { 5005, 5073 }, { 5013, 1143 }, { 5014, 5243 }, { 5015, 2069 },
-    { 5022, 4983 }, { 5023, 3184 }, { 5027, 4510 }, { 5028, 4927 }, { 5039, 5317 }, { 5051, 187 },
-    { 5054, 4511 }, { 5078, 2461 }, { 5089, 5601 }, { 5102, 1925 }, { 5106, 3988 }, { 5111, 5579 },
-    { 5125, 5548 }, { 5136, 551 }, { 5147, 5236 }, { 5152, 5204 }, { 5155, 4546 }, { 5161, 5444 },
-    { 5165, 2108 }, { 5180, 2752 }, { 5182, 5470 }, { 5197, 2949 }, { 5199, 3739 }, { 5211, 545 },
-    { 5237, 5603 }, { 5238, 2396 }, { 5239, 4468 }, { 5240, 4517 }, { 5260, 5025 }, { 5265, 2408 },
-    { 5268, 4000 }, { 5275, 3602 }, { 5278, 5277 }, { 5291, 5313 }, { 5295, 5004 }, { 5297, 5591 },
-    { 5302, 5327 }, { 5311, 4994 }, { 5322, 5419 }, { 5331, 4118 }, { 5359, 4759 }, { 5381, 845 },
-    { 5383, 4219 }, { 5410, 3859 }, { 5417, 5337 }, { 5424, 2174 }, { 5425, 4286 }, { 5455, 5561 },
-    { 5457, 4755 }, { 5461, 4774 }, { 5468, 1885 }, { 5499, 3845 }, { 5545, 5122 }, { 5551, 1715 },
-    { 5559, 4091 }, { 5563, 4409 }, { 5590, 2172 }, { 5597, 3680 }, { 5609, 2703 }, { 3, 5081 },
-    { 455, 4083 }, { 4325, 4701 }, { 5612, 4703 }, { 5616, 1604 }, { 6, 5746 }, { 218, 1469 },
-    { 219, 5002 }, { 226, 3023 }, { 228, 4300 }, { 230, 6050 }, { 238, 2988 }, { 277, 2999 },
-    { 281, 3603 }, { 283, 1462 }, { 328, 2318 }, { 331, 703 }, { 340, 6092 }, { 362, 3159 },
-    { 366, 4547 }, { 460, 4188 }, { 461, 4975 }, { 462, 5273 }, { 464, 4351 }, { 472, 1440 },
-    { 473, 4779 }, { 490, 4232 }, { 519, 5148 }, { 526, 5258 }, { 535, 5079 }, { 565, 1818 },
-    { 575, 1564 }, { 614, 1589 }, { 615, 4347 }, { 624, 559 }, { 627, 5225 }, { 666, 3942 },
-    { 729, 5626 }, { 755, 775 }, { 757, 776 }, { 759, 5756 }, { 766, 5749 }, { 786, 5475 },
-    { 790, 804 }, { 805, 4285 }, { 806, 4331 }, { 807, 4379 }, { 810, 4231 }, { 834, 1684 },
-    { 865, 5644 }, { 872, 4593 }, { 873, 477 }, { 876, 6211 }, { 878, 4380 }, { 937, 5151 },
-    { 957, 5840 }, { 960, 1341 }, { 970, 5908 }, { 1029, 1334 }, { 1042, 3792 }, { 1044, 1167 },
-    { 1058, 1177 }, { 1068, 5648 }, { 1086, 5093 }, { 1095, 5006 }, { 1102, 4828 }, { 1107, 4834 },
-    { 1124, 4559 }, { 1130, 1172 }, { 1145, 4560 }, { 1173, 5216 }, { 1190, 5019 }, { 1249, 1304 },
-    { 1250, 5792 }, { 1255, 5791 }, { 1256, 5841 }, { 1260, 5882 }, { 1271, 5842 }, { 1335, 4621 },
-    { 1354, 5784 }, { 1357, 5829 }, { 1362, 5707 }, { 1381, 5631 }, { 1387, 5033 }, { 1414, 4535 },
-    { 1415, 3332 }, { 1439, 5000 }, { 1458, 1735 }, { 1492, 3670 }, { 1495, 3161 }, { 1542, 5 },
-    { 1549, 1597 }, { 1572, 1826 }, { 1574, 5915 }, { 1583, 5917 }, { 1605, 5321 }, { 1638, 5898 },
-    { 1748, 2320 }, { 1754, 5796 }, { 1835, 4601 }, { 1848, 5229 }, { 1943, 6006 }, { 1946, 5927 },
-    { 2040, 5186 }, { 2051, 4129 }, { 2209, 4007 }, { 2213, 4212 }, { 2215, 3056 }, { 2217, 5633 },
-    { 2229, 5586 }, { 2237, 3976 }, { 2250, 4489 }, { 2282, 3042 }, { 2283, 4505 }, { 2284, 5924 },
-    { 2308, 180 }, { 2332, 4837 }, { 2336, 5905 }, { 2386, 5051 }, { 2432, 4490 }, { 2497, 5856 },
-    { 2540, 5298 }, { 2573, 5645 }, { 2599, 4986 }, { 2609, 3885 }, { 2646, 6008 }, { 2695, 5990 },
-    { 2705, 4671 }, { 2728, 4134 }, { 2753, 4820 }, { 2763, 3916 }, { 2775, 5901 }, { 2778, 2917 },
-    { 2781, 4996 }, { 2800, 3848 }, { 2803, 3035 }, { 2828, 5790 }, { 2879, 5082 }, { 2910, 4500 },
-    { 2919, 5623 }, { 2958, 4775 }, { 2963, 4953 }, { 2989, 5014 }, { 3003, 5655 }, { 3005, 3181 },
-    { 3011, 1324 }, { 3024, 3238 }, { 3029, 5874 }, { 3038, 1520 }, { 3095, 5675 }, { 3141, 5873 },
-    { 3160, 5851 }, { 3168, 2987 }, { 3171, 5867 }, { 3279, 2234 }, { 3281, 187 }, { 3282, 5991 },
-    { 3289, 5303 }, { 3331, 6051 }, { 3361, 5965 }, { 3401, 5684 }, { 3402, 5971 }, { 3446, 5280 },
-    { 3524, 5978 }, { 3535, 4213 }, { 3543, 5864 }, { 3557, 5670 }, { 3576, 5781 }, { 3605, 4709 },
-    { 3610, 5466 }, { 3643, 5807 }, { 3669, 5989 }, { 3672, 1453 }, { 3693, 6204 }, { 3694, 5900 },
-    { 3704, 5907 }, { 3720, 959 }, { 3729, 5558 }, { 3739, 5994 }, { 3749, 4268 }, { 3750, 5906 },
-    { 3765, 4056 }, { 3771, 1166 }, { 3774, 4988 }, { 3776, 5471 }, { 3807, 6128 }, { 3808, 5833 },
-    { 3851, 5709 }, { 3853, 4525 }, { 3857, 5942 }, { 3893, 5665 }, { 3903, 5869 }, { 3904, 5657 },
-    { 3926, 5858 }, { 3951, 6096 }, { 3952, 6201 }, { 3979, 5105 }, { 4001, 840 }, { 4008, 4704 },
-    { 4012, 5664 }, { 4019, 6035 }, { 4037, 5923 }, { 4050, 6029 }, { 4061, 3018 }, { 4065, 4977 },
-    { 4076, 5884 }, { 4077, 1214 }, { 4079, 5857 }, { 4105, 5556 }, { 4113, 5773 }, { 4143, 5831 },
-    { 4155, 4542 }, { 4171, 3673 }, { 4186, 5850 }, { 4192, 6066 }, { 4194, 5849 }, { 4209, 4348 },
-    { 4217, 2796 }, { 4229, 6064 }, { 4253, 5861 }, { 4257, 5627 }, { 4260, 4123 }, { 4261, 5247 },
-    { 4304, 6253 }, { 4308, 5896 }, { 4333, 4215 }, { 4338, 5736 }, { 4349, 6154 }, { 4352, 4991 },
-    { 4367, 4887 }, { 4372, 5663 }, { 4377, 5032 }, { 4394, 5177 }, { 4396, 1168 }, { 4399, 1178 },
-    { 4420, 5474 }, { 4427, 5830 }, { 4455, 6137 }, { 4464, 4993 }, { 4472, 6018 }, { 4482, 6082 },
-    { 4494, 5058 }, { 4506, 3461 }, { 4520, 5752 }, { 4531, 5982 }, { 4532, 3536 }, { 4539, 5307 },
-    { 4541, 5076 }, { 4561, 5826 }, { 4563, 6140 }, { 4581, 6046 }, { 4584, 4859 }, { 4588, 5662 },
-    { 4603, 6081 }, { 4607, 2812 }, { 4610, 5818 }, { 4617, 5918 }, { 4620, 5299 }, { 4625, 5232 },
-    { 4636, 6106 }, { 4666, 5888 }, { 4670, 2128 }, { 4688, 5221 }, { 4693, 6003 }, { 4705, 5895 },
-    { 4710, 533 }, { 4717, 6005 }, { 4723, 5305 }, { 4767, 6032 }, { 4770, 5052 }, { 4778, 5086 },
-    { 4792, 1466 }, { 4801, 5344 }, { 4813, 5666 }, { 4814, 5771 }, { 4826, 5040 }, { 4830, 4774 },
-    { 4836, 5846 }, { 4846, 5142 }, { 4849, 5255 }, { 4850, 4989 }, { 4869, 5578 }, { 4901, 5580 },
-    { 4919, 5587 }, { 4920, 5541 }, { 4925, 4462 }, { 4930, 6217 }, { 4931, 4712 }, { 4941, 5056 },
-    { 4957, 5988 }, { 4962, 5639 }, { 4969, 5837 }, { 4979, 5286 }, { 4982, 5464 }, { 4984, 5772 },
-    { 4992, 5795 }, { 4994, 5254 }, { 5005, 5204 }, { 5013, 1176 }, { 5018, 4824 }, { 5022, 5134 },
-    { 5024, 5863 }, { 5027, 5946 }, { 5060, 5104 }, { 5062, 5937 }, { 5078, 2789 }, { 5089, 5602 },
-    { 5102, 5921 }, { 5111, 5583 }, { 5114, 5992 }, { 5123, 5852 }, { 5128, 1356 }, { 5131, 5272 },
-    { 5135, 6143 }, { 5136, 709 }, { 5147, 6036 }, { 5152, 5674 }, { 5167, 5091 }, { 5180, 4180 },
-    { 5198, 6134 }, { 5199, 5194 }, { 5237, 5607 }, { 5238, 2474 }, { 5244, 2916 }, { 5245, 2918 },
-    { 5246, 6091 }, { 5248, 4763 }, { 5251, 4829 }, { 5253, 2108 }, { 5260, 6182 }, { 5265, 2799 },
-    { 5269, 5803 }, { 5278, 5313 }, { 5282, 5823 }, { 5289, 2745 }, { 5291, 5277 }, { 5295, 6224 },
-    { 5297, 5592 }, { 5302, 5478 }, { 5311, 5004 }, { 5320, 4868 }, { 5457, 5025 }, { 5461, 5632 },
-    { 5468, 1929 }, { 5503, 6097 }, { 5514, 5957 }, { 5515, 5561 }, { 5527, 5919 }, { 5559, 6118 },
-    { 5560, 6150 }, { 5581, 5959 }, { 5596, 5798 }, { 5597, 3722 }, { 5608, 4456 }, { 5610, 3759 },
-    { 5611, 4204 }, { 5617, 258 }, { 5620, 6057 }, { 5628, 5702 }, { 5630, 1437 }, { 5634, 3065 },
-    { 5637, 732 }, { 5651, 4335 }, { 5659, 6024 }, { 5661, 5794 }, { 5669, 5069 }, { 5676, 5652 },
-    { 5678, 5679 }, { 5682, 563 }, { 5683, 566 }, { 5685, 576 }, { 5686, 5687 }, { 5688, 5689 },
-    { 5690, 5691 }, { 5692, 5693 }, { 5694, 5695 }, { 5696, 5697 }, { 5698, 5699 }, { 5700, 5701 },
-    { 5703, 5704 }, { 5705, 5706 }, { 5708, 628 }, { 5711, 5712 }, { 5713, 5714 }, { 5715, 5716 },
-    { 5717, 5718 }, { 5719, 5720 }, { 5721, 5722 }, { 5723, 5724 }, { 5725, 5726 }, { 5727, 5728 },
-    { 5730, 5731 }, { 5732, 5733 }, { 5734, 5735 }, { 5737, 712 }, { 5739, 5740 }, { 5741, 5742 },
-    { 5743, 5744 }, { 5748, 4576 }, { 5750, 5751 }, { 5754, 5755 }, { 5757, 5758 }, { 5760, 5761 },
-    { 5762, 5763 }, { 5764, 5765 }, { 5777, 5654 }, { 5779, 5962 }, { 5782, 5522 }, { 5785, 6075 },
-    { 5786, 3601 }, { 5787, 5788 }, { 5805, 5806 }, { 5808, 6062 }, { 5812, 6016 }, { 5819, 5820 },
-    { 5821, 5822 }, { 5834, 5218 }, { 5836, 5179 }, { 5838, 5839 }, { 5844, 6181 }, { 5848, 5351 },
-    { 5853, 5854 }, { 5862, 5243 }, { 5866, 1443 }, { 5870, 6215 }, { 5875, 1497 }, { 5876, 5877 },
-    { 5878, 5879 }, { 5880, 5881 }, { 5883, 1541 }, { 5885, 5264 }, { 5887, 1554 }, { 5889, 1565 },
-    { 5891, 5892 }, { 5893, 5894 }, { 5910, 1793 }, { 5912, 5913 }, { 5916, 6193 }, { 5928, 6015 },
-    { 5929, 6174 }, { 5930, 4497 }, { 5932, 6144 }, { 5940, 6074 }, { 5941, 5470 }, { 5950, 6102 },
-    { 5952, 3616 }, { 5955, 6094 }, { 5966, 5967 }, { 5972, 5973 }, { 5974, 6073 }, { 5975, 6076 },
-    { 5977, 2352 }, { 5979, 4772 }, { 5980, 1733 }, { 5983, 5984 }, { 5987, 6021 }, { 5995, 3607 },
-    { 5996, 6026 }, { 6007, 2006 }, { 6009, 6010 }, { 6011, 6012 }, { 6013, 6014 }, { 6023, 6157 },
-    { 6025, 4951 }, { 6027, 3429 }, { 6028, 2823 }, { 6033, 3764 }, { 6041, 6042 }, { 6047, 6048 },
-    { 6052, 6053 }, { 6054, 6202 }, { 6055, 3852 }, { 6056, 6083 }, { 6059, 5933 }, { 6067, 5625 },
-    { 6068, 6110 }, { 6077, 6039 }, { 6084, 4010 }, { 6098, 5036 }, { 6099, 5317 }, { 6100, 5073 },
-    { 6113, 5020 }, { 6115, 2401 }, { 6117, 5594 }, { 6121, 4135 }, { 6135, 4286 }, { 6136, 2197 },
-    { 6146, 6034 }, { 6147, 6166 }, { 6152, 5164 }, { 6158, 6107 }, { 6159, 5080 }, { 6167, 5053 },
-    { 6171, 4084 }, { 6172, 4697 }, { 6175, 1562 }, { 6179, 5943 }, { 6197, 5960 }, { 6205, 5845 },
-    { 6212, 1732 }, { 6216, 3516 }, { 6229, 5999 }, { 6236, 6020 }, { 6241, 5832 }, { 6258, 4208 },
-    { 3, 5154 }, { 467, 4083 }, { 6270, 4720 }, { 226, 3238 }, { 228, 6603 }, { 281, 6455 },
-    { 331, 5809 }, { 498, 4188 }, { 530, 4351 }, { 565, 5225 }, { 755, 783 }, { 757, 784 },
-    { 759, 5759 }, { 774, 6307 }, { 790, 816 }, { 811, 4285 }, { 812, 4331 }, { 813, 4379 },
-    { 834, 6156 }, { 1044, 5816 }, { 1058, 5824 }, { 1171, 6337 }, { 1244, 6269 }, { 1334, 5465 },
-    { 1599, 6304 }, { 1683, 6317 }, { 1684, 6125 }, { 1763, 6326 }, { 1890, 6366 }, { 2262, 4489 },
-    { 2432, 4538 }, { 2609, 5789 }, { 2701, 3976 }, { 2793, 6387 }, { 2839, 3159 }, { 2909, 4232 },
-    { 2912, 4007 }, { 3024, 5471 }, { 3035, 6319 }, { 3056, 2402 }, { 3160, 6696 }, { 3161, 6403 },
-    { 3171, 6739 }, { 3181, 6151 }, { 3195, 6274 }, { 3288, 6354 }, { 3361, 6409 }, { 3401, 6666 },
-    { 3402, 6717 }, { 3446, 6769 }, { 3466, 6349 }, { 3535, 6629 }, { 3543, 6715 }, { 3557, 5827 },
-    { 3669, 6022 }, { 3739, 6741 }, { 3767, 4701 }, { 3772, 6415 }, { 3774, 6748 }, { 3848, 2998 },
-    { 3849, 6450 }, { 3853, 4985 }, { 3857, 5964 }, { 3885, 6093 }, { 3893, 6353 }, { 3942, 6648 },
-    { 3997, 6400 }, { 4001, 5948 }, { 4008, 5145 }, { 4012, 5813 }, { 4019, 6037 }, { 4077, 6382 },
-    { 4217, 4090 }, { 4231, 817 }, { 4257, 5780 }, { 4259, 6333 }, { 4268, 4593 }, { 4304, 6485 },
-    { 4333, 6105 }, { 4372, 6321 }, { 4396, 6680 }, { 4399, 6681 }, { 4427, 5998 }, { 4454, 6496 },
-    { 4462, 6490 }, { 4464, 5146 }, { 4482, 6087 }, { 4495, 6480 }, { 4520, 6669 }, { 4535, 6691 },
-    { 4539, 6636 }, { 4551, 6420 }, { 4559, 5828 }, { 4560, 5325 }, { 4561, 6297 }, { 4566, 6283 },
-    { 4588, 6499 }, { 4620, 5300 }, { 4668, 6394 }, { 4709, 5922 }, { 4710, 540 }, { 4726, 3536 },
-    { 4751, 6494 }, { 4831, 6339 }, { 4888, 6362 }, { 4892, 3673 }, { 4960, 4506 }, { 4966, 6401 },
-    { 4979, 6677 }, { 4984, 6355 }, { 5018, 6347 }, { 5056, 6710 }, { 5114, 6040 }, { 5123, 6030 },
-    { 5126, 6559 }, { 5128, 6323 }, { 5131, 6124 }, { 5135, 6328 }, { 5155, 6453 }, { 5156, 6540 },
-    { 5211, 6418 }, { 5215, 6467 }, { 5239, 6572 }, { 5240, 6558 }, { 5242, 6372 }, { 5246, 6129 },
-    { 5268, 6476 }, { 5269, 6545 }, { 5275, 6445 }, { 5320, 6194 }, { 5553, 6378 }, { 5604, 6590 },
-    { 5609, 6397 }, { 5610, 5264 }, { 5613, 5282 }, { 5629, 6436 }, { 5643, 6318 }, { 5646, 3095 },
-    { 5650, 6356 }, { 5656, 6287 }, { 5729, 6302 }, { 5738, 563 }, { 5747, 6512 }, { 5753, 6310 },
-    { 5766, 6312 }, { 5769, 6277 }, { 5770, 6543 }, { 5815, 5052 }, { 5817, 6524 }, { 5825, 6517 },
-    { 5843, 6579 }, { 5855, 6351 }, { 5899, 6533 }, { 5920, 6369 }, { 5925, 6412 }, { 5936, 6573 },
-    { 5951, 6712 }, { 5953, 6376 }, { 5954, 6377 }, { 5969, 6383 }, { 5970, 6284 }, { 5976, 3023 },
-    { 5986, 6667 }, { 6004, 6535 }, { 6019, 6592 }, { 6065, 6707 }, { 6069, 6432 }, { 6071, 6633 },
-    { 6108, 3670 }, { 6109, 6704 }, { 6127, 6454 }, { 6133, 6725 }, { 6162, 6632 }, { 6163, 6288 },
-    { 6168, 6299 }, { 6177, 6708 }, { 6183, 3672 }, { 6184, 6754 }, { 6185, 6424 }, { 6198, 6406 },
-    { 6199, 4500 }, { 6213, 3916 }, { 6219, 6437 }, { 6230, 6431 }, { 6232, 6675 }, { 6233, 6631 },
-    { 6237, 6732 }, { 6265, 6687 }, { 6279, 6421 }, { 6282, 6343 }, { 6285, 6461 }, { 6295, 5069 },
-    { 6296, 4965 }, { 6300, 6705 }, { 6301, 6493 }, { 6305, 6656 }, { 6306, 5745 }, { 6308, 6309 },
-    { 6311, 6542 }, { 6313, 6314 }, { 6315, 5767 }, { 6329, 6502 }, { 6330, 6503 }, { 6340, 6472 },
-    { 6341, 6324 }, { 6342, 4843 }, { 6344, 5218 }, { 6345, 5647 }, { 6358, 6694 }, { 6363, 6368 },
-    { 6364, 5897 }, { 6367, 6444 }, { 6386, 3994 }, { 6389, 5871 }, { 6395, 1382 }, { 6396, 6730 },
-    { 6402, 4950 }, { 6404, 2804 }, { 6405, 6072 }, { 6408, 6086 }, { 6411, 5303 }, { 6419, 4032 },
-    { 6425, 3889 }, { 6429, 6639 }, { 6433, 6352 }, { 6434, 5209 }, { 6440, 6555 }, { 6448, 6482 },
-    { 6452, 5292 }, { 6456, 5710 }, { 6458, 6765 }, { 6459, 6756 }, { 6460, 5677 }, { 6462, 6139 },
-    { 6465, 6173 }, { 6468, 6153 }, { 6469, 5208 }, { 6471, 6744 }, { 6492, 6439 }, { 6495, 3927 },
-    { 6505, 1927 }, { 6506, 5174 }, { 6508, 6079 }, { 6513, 6678 }, { 6519, 1095 }, { 6528, 6728 },
-    { 6529, 6701 }, { 6536, 4443 }, { 6537, 6256 }, { 6552, 6766 }, { 6553, 6428 }, { 6556, 6523 },
-    { 6557, 6682 }, { 6560, 4616 }, { 6561, 6562 }, { 6580, 5151 }, { 6584, 6078 }, { 6594, 6620 },
-    { 6600, 5872 }, { 6611, 6463 }, { 6614, 6221 }, { 6617, 6718 }, { 6626, 6674 }, { 6640, 6641 },
-    { 6642, 6643 }, { 6644, 6645 }, { 6646, 6647 }, { 6651, 6652 }, { 6653, 6654 }, { 6657, 6658 },
-    { 6660, 6661 }, { 6664, 6665 }, { 6670, 782 }, { 6671, 6672 }, { 6679, 4727 }, { 6683, 6684 },
-    { 6695, 4199 }, { 6697, 5835 }, { 6702, 6609 }, { 6711, 5660 }, { 6714, 6426 }, { 6716, 3938 },
-    { 6721, 187 }, { 6724, 5119 }, { 6736, 6043 }, { 6737, 2955 }, { 6738, 5649 }, { 6743, 6623 },
-    { 6745, 6374 }, { 6759, 6713 }, { 6760, 6516 }, { 6767, 6497 }, { 3, 5308 }, { 480, 4083 },
-    { 6775, 4718 }, { 226, 6843 }, { 331, 5860 }, { 535, 4188 }, { 538, 4351 }, { 565, 6937 },
-    { 790, 6316 }, { 818, 4331 }, { 834, 6628 }, { 1038, 6792 }, { 1341, 5465 }, { 1555, 6783 },
-    { 2609, 4538 }, { 2726, 3976 }, { 2981, 4232 }, { 3024, 6483 }, { 3035, 7050 }, { 3056, 2797 },
-    { 3159, 4325 }, { 3161, 6722 }, { 3238, 1410 }, { 3543, 7055 }, { 3848, 5192 }, { 3857, 6375 },
-    { 3893, 7054 }, { 4008, 5672 }, { 4217, 4723 }, { 4231, 6973 }, { 4293, 6822 }, { 4482, 6438 },
-    { 4625, 5300 }, { 4675, 6774 }, { 4710, 548 }, { 4933, 6800 }, { 5023, 3536 }, { 5156, 6853 },
-    { 5197, 6777 }, { 5560, 6837 }, { 5768, 6788 }, { 5804, 6854 }, { 6002, 6845 }, { 6089, 6793 },
-    { 6103, 6863 }, { 6203, 6811 }, { 6207, 6794 }, { 6223, 6907 }, { 6331, 6780 }, { 6336, 6922 },
-    { 6338, 6923 }, { 6350, 3023 }, { 6381, 6933 }, { 6392, 6856 }, { 6399, 4268 }, { 6413, 6829 },
-    { 6416, 6982 }, { 6417, 6981 }, { 6422, 6869 }, { 6427, 6994 }, { 6446, 6885 }, { 6451, 6975 },
-    { 6464, 6910 }, { 6479, 6269 }, { 6484, 7001 }, { 6487, 6962 }, { 6488, 6819 }, { 6531, 7019 },
-    { 6532, 6949 }, { 6563, 6825 }, { 6567, 6976 }, { 6570, 6999 }, { 6576, 6873 }, { 6581, 6810 },
-    { 6582, 6998 }, { 6599, 6815 }, { 6619, 7023 }, { 6627, 6839 }, { 6649, 3927 }, { 6655, 6969 },
-    { 6659, 6914 }, { 6662, 7013 }, { 6668, 6862 }, { 6673, 6918 }, { 6688, 7026 }, { 6690, 6823 },
-    { 6703, 6903 }, { 6706, 6983 }, { 6719, 6935 }, { 6742, 6778 }, { 6747, 7021 }, { 6751, 6813 },
-    { 6757, 7025 }, { 6764, 6967 }, { 6772, 6979 }, { 6779, 6980 }, { 6784, 6785 }, { 6786, 6972 },
-    { 6787, 6971 }, { 6789, 6790 }, { 6795, 6877 }, { 6799, 1685 }, { 6801, 6104 }, { 6805, 6992 },
-    { 6807, 1382 }, { 6808, 3764 }, { 6809, 6407 }, { 6816, 6928 }, { 6818, 6916 }, { 6820, 6750 },
-    { 6821, 6970 }, { 6824, 6934 }, { 6826, 4047 }, { 6828, 6574 }, { 6831, 6735 }, { 6835, 6850 },
-    { 6836, 7024 }, { 6838, 6953 }, { 6840, 5902 }, { 6847, 4285 }, { 6851, 6441 }, { 6860, 7048 },
-    { 6864, 529 }, { 6865, 1364 }, { 6866, 4610 }, { 6867, 6868 }, { 6870, 6913 }, { 6872, 6898 },
-    { 6881, 6593 }, { 6883, 3773 }, { 6888, 6692 }, { 6889, 6996 }, { 6893, 4547 }, { 6895, 3670 },
-    { 6897, 7000 }, { 6904, 6577 }, { 6905, 6234 }, { 6906, 6989 }, { 6929, 6370 }, { 6931, 6932 },
-    { 6940, 4818 }, { 6944, 6473 }, { 6956, 7014 }, { 6958, 5963 }, { 6961, 5076 }, { 6963, 6685 },
-    { 7005, 7010 }, { 7012, 6855 }, { 7029, 6834 }, { 7031, 6924 }, { 7036, 6812 }, { 7037, 7038 },
-    { 7039, 7040 }, { 7041, 7042 }, { 7049, 6602 }, { 7060, 6833 }, { 7063, 3885 }, { 4679, 3 },
-    { 7067, 4721 }, { 331, 7051 }, { 1436, 7076 }, { 3024, 6936 }, { 3056, 5776 }, { 3159, 6514 },
-    { 3238, 5236 }, { 3848, 5201 }, { 4008, 7107 }, { 4252, 7083 }, { 5248, 6774 }, { 5251, 7069 },
-    { 6130, 7066 }, { 6239, 7087 }, { 6268, 7073 }, { 6486, 7085 }, { 6509, 7084 }, { 6791, 7106 },
-    { 6878, 7153 }, { 6882, 7096 }, { 6917, 7148 }, { 6925, 1382 }, { 6939, 7150 }, { 6974, 7074 },
-    { 6985, 7168 }, { 7007, 7088 }, { 7043, 7146 }, { 7044, 7147 }, { 7045, 7176 }, { 7046, 7162 },
-    { 7047, 7149 }, { 7057, 7179 }, { 7075, 6919 }, { 7082, 6481 }, { 7091, 7205 }, { 7092, 6945 },
-    { 7104, 7059 }, { 7105, 6978 }, { 7109, 7115 }, { 7110, 7175 }, { 7112, 7116 }, { 7114, 6518 },
-    { 7123, 6817 }, { 7124, 6964 }, { 7126, 7008 }, { 7127, 7190 }, { 7130, 7189 }, { 7132, 7137 },
-    { 7133, 6729 }, { 7134, 7193 }, { 7136, 7191 }, { 7138, 6470 }, { 7141, 2198 }, { 7143, 7144 },
-    { 7152, 6968 }, { 7166, 6908 }, { 7177, 6430 }, { 7181, 1406 }, { 7182, 7089 }, { 7183, 6844 },
-    { 7192, 7009 }, { 7203, 6762 }, { 7215, 7151 }, { 7217, 7218 }, { 7219, 7145 }, { 5557, 3 },
-    { 331, 7154 }, { 3056, 6357 }, { 3159, 6875 }, { 3238, 6930 }, { 6161, 7232 }, { 6247, 7230 },
-    { 6491, 7066 }, { 6814, 7225 }, { 6938, 3848 }, { 7095, 7247 }, { 7128, 7228 }, { 7159, 7242 },
-    { 7163, 7254 }, { 7164, 7253 }, { 7165, 7241 }, { 7174, 7244 }, { 7185, 7256 }, { 7209, 7229 },
-    { 7213, 7265 }, { 7223, 5436 }, { 7233, 7171 }, { 7238, 7204 }, { 7243, 6986 }, { 7246, 7268 },
-    { 7249, 7070 }, { 7250, 7251 }, { 7258, 7178 }, { 7264, 5006 }, { 7273, 7272 }, { 7274, 4211 },
-    { 7287, 7277 }, { 5442, 3 }, { 3159, 7058 }, { 5182, 7293 }, { 6112, 7291 }, { 7035, 7290 },
-    { 7223, 5508 }, { 7240, 7297 }, { 7288, 7315 }, { 7289, 6085 }, { 7294, 6761 }, { 7299, 7304 },
-    { 7301, 6550 }, { 7303, 7302 }, { 226, 3846 }, { 297, 2311 }, { 513, 1703 }, { 880, 1440 },
-    { 886, 2280 }, { 1076, 2076 }, { 1171, 2310 }, { 1315, 5399 }, { 1697, 3763 }, { 1709, 4028 },
-    { 1716, 1717 }, { 1800, 1801 }, { 2057, 4746 }, { 2115, 2116 }, { 2439, 2568 }, { 2518, 2566 },
-    { 2569, 4508 }, { 2582, 2583 }, { 2680, 1611 }, { 2938, 2964 }, { 2975, 2976 }, { 2977, 2978 },
-    { 3031, 4571 }, { 3119, 4501 }, { 3440, 3822 }, { 3461, 5453 }, { 3477, 5333 }, { 3478, 4075 },
-    { 3626, 5334 }, { 3690, 5532 }, { 3698, 4521 }, { 3767, 5479 }, { 3895, 874 }, { 3932, 165 },
-    { 3947, 6887 }, { 4085, 7053 }, { 4097, 2585 }, { 4227, 4759 }, { 4251, 4932 }, { 4277, 5113 },
-    { 4333, 4743 }, { 4359, 4741 }, { 4374, 4703 }, { 4507, 4990 }, { 4515, 4755 }, { 4612, 4093 },
-    { 4740, 6755 }, { 4742, 4305 }, { 4747, 6449 }, { 4756, 2312 }, { 4758, 6802 }, { 4760, 2968 },
-    { 4911, 5435 }, { 4964, 4213 }, { 5200, 4389 }, { 5324, 5614 }, { 5331, 4094 }, { 5332, 4589 },
-    { 5339, 4780 }, { 5415, 4378 }, { 5427, 5432 }, { 5438, 5506 }, { 5440, 4997 }, { 5451, 2053 },
-    { 5462, 4906 }, { 5481, 5577 }, { 5484, 6138 }, { 5511, 5477 }, { 5513, 6830 }, { 5528, 4280 },
-    { 5552, 3327 }, { 5582, 4119 }, { 6070, 4733 }, { 6373, 5570 }, { 6384, 4737 }, { 6457, 5523 },
-    { 3, 4541 }, { 3159, 7102 }, { 6993, 7322 }, { 7289, 6111 }, { 7305, 7333 }, { 7321, 6257 },
-    { 7323, 7292 }, { 7331, 7306 }, { 880, 1469 }, { 1315, 7403 }, { 1697, 4032 }, { 2251, 7334 },
-    { 3031, 7280 }, { 3477, 5497 }, { 3478, 6625 }, { 3690, 7341 }, { 3767, 5334 }, { 3895, 4371 },
-    { 3952, 7342 }, { 4251, 5113 }, { 4277, 4932 }, { 4359, 5431 }, { 4374, 4718 }, { 4501, 4301 },
-    { 4507, 5200 }, { 4580, 7354 }, { 4612, 4094 }, { 4618, 5532 }, { 4740, 6852 }, { 4746, 6380 },
-    { 4749, 5453 }, { 4911, 5570 }, { 4990, 4389 }, { 5190, 7346 }, { 5325, 7335 }, { 5339, 5086 },
-    { 5349, 4515 }, { 5415, 7336 }, { 5432, 4754 }, { 5438, 7391 }, { 5440, 6088 }, { 5451, 4739 },
-    { 5454, 4305 }, { 5462, 5550 }, { 5481, 7398 }, { 5484, 6155 }, { 5485, 7375 }, { 5511, 5506 },
-    { 5513, 4997 }, { 5582, 4093 }, { 5618, 4521 }, { 5622, 5552 }, { 5938, 5435 }, { 6443, 7381 },
-    { 7167, 7367 }, { 7187, 7382 }, { 7339, 7369 }, { 7348, 7350 }, { 7349, 2567 }, { 7351, 2584 },
-    { 7353, 2965 }, { 7355, 2979 }, { 7356, 5577 }, { 7357, 4250 }, { 7370, 4508 }, { 7374, 7343 },
-    { 7383, 4028 }, { 7394, 4735 }, { 7401, 4589 }, { 7408, 165 }, { 3, 5563 }, { 6214, 7410 },
-    { 7030, 3159 }, { 7314, 7411 }, { 7414, 7417 }, { 4374, 4720 }, { 4612, 4118 }, { 4618, 7419 },
-    { 4632, 7433 }, { 4746, 6803 }, { 4764, 7438 }, { 4765, 7422 }, { 5126, 7420 }, { 5353, 4359 },
-    { 5485, 7378 }, { 5526, 4305 }, { 7340, 7444 }, { 7364, 4250 }, { 7393, 7475 }, { 7425, 4280 },
-    { 7428, 7447 }, { 7435, 2968 }, { 7443, 5939 }, { 7454, 7466 }, { 7460, 4301 }, { 3, 5801 },
-    { 6489, 7480 }, { 7260, 3159 }, { 4374, 4721 }, { 4612, 4119 }, { 5353, 4515 }, { 5454, 7489 },
-    { 5526, 7439 }, { 7491, 7384 }, { 7496, 7476 }, { 7503, 5550 }, { 3, 5865 }, { 7329, 7505 },
-    { 7500, 7514 }, { 3, 6359 }, { 6160, 7516 }, { 3, 6474 }, { 6698, 7519 }, { 3, 6676 },
-    { 1543, 7521 }, { 3, 6699 }, { 6909, 7523 }, { 3, 6726 }, { 7524, 7525 }, { 3, 6733 },
-    { 4503, 7527 }, { 3, 6752 }, { 7530, 7529 }, { 3, 6798 }, { 2631, 7531 }, { 3, 6951 },
-    { 3, 6977 }, { 3, 7022 }, { 5039, 7536 }, { 3, 7064 }, { 3, 7079 }, { 6832, 7539 },
-    { 3, 7208 }, { 3, 7210 }, { 3, 7252 }, { 7002, 7543 }, { 3, 7275 }, { 6915, 7544 },
-    { 3, 7522 }, { 3, 7526 }, { 6090, 7548 }, { 5456, 3 }, { 6848, 7549 }, { 6637, 3 },
-    { 3, 105 }, { 7338, 7554 },
+    { 5, 6 }, { 47, 3117 }, { 290, 294 }, { 5, 174 }, { 3, 185 }, { 183, 184 },
+    { 47, 5 }, { 294, 238 }, { 3122, 3121 }, { 3, 12 }, { 139, 140 }, { 289, 290 },
+    { 1705, 3117 }, { 339, 340 }, { 168, 47 }, { 3, 3127 }, { 11, 3126 }, { 1707, 3117 },
+    { 3130, 341 }, { 13, 14 }, { 293, 3119 }, { 290, 1309 }, { 238, 3118 }, { 344, 978 },
+    { 932, 148 }, { 6, 19 }, { 21, 22 }, { 23, 24 }, { 273, 274 }, { 30, 31 },
+    { 32, 33 }, { 37, 38 }, { 41, 42 }, { 176, 177 }, { 178, 179 }, { 180, 181 },
+    { 3125, 5 }, { 165, 166 }, { 47, 240 }, { 3132, 3117 }, { 3, 3129 }, { 3140, 344 },
+    { 389, 290 }, { 3142, 20 }, { 3143, 3144 }, { 3145, 275 }, { 46, 3118 }, { 3125, 3120 },
+    { 3146, 3147 }, { 3148, 39 }, { 3150, 3151 }, { 167, 3131 }, { 6, 229 }, { 9, 10 },
+    { 48, 49 }, { 51, 52 }, { 55, 56 }, { 58, 59 }, { 67, 68 }, { 69, 70 },
+    { 71, 72 }, { 73, 74 }, { 75, 76 }, { 77, 78 }, { 79, 80 }, { 81, 82 },
+    { 83, 84 }, { 91, 92 }, { 93, 94 }, { 96, 97 }, { 98, 99 }, { 101, 102 },
+    { 110, 111 }, { 112, 113 }, { 210, 211 }, { 212, 213 }, { 232, 233 }, { 238, 239 },
+    { 260, 261 }, { 3153, 187 }, { 368, 3124 }, { 762, 934 }, { 316, 317 }, { 3133, 3117 },
+    { 3, 3134 }, { 3152, 3120 }, { 3154, 3168 }, { 76, 88 }, { 93, 100 }, { 3155, 6 },
+    { 3163, 3171 }, { 3174, 60 }, { 3175, 3176 }, { 3178, 3179 }, { 3180, 3181 }, { 3182, 3183 },
+    { 3184, 3185 }, { 3190, 114 }, { 3191, 3192 }, { 3195, 238 }, { 296, 974 }, { 344, 980 },
+    { 1049, 1050 }, { 308, 309 }, { 3, 15 }, { 3200, 3136 }, { 3117, 137 }, { 76, 90 },
+    { 87, 3204 }, { 93, 3186 }, { 3187, 3205 }, { 3194, 3206 }, { 3209, 3177 }, { 3210, 3211 },
+    { 3212, 85 }, { 3213, 95 }, { 377, 238 }, { 3218, 981 }, { 3220, 310 }, { 47, 148 },
+    { 63, 64 }, { 108, 109 }, { 142, 143 }, { 144, 145 }, { 146, 147 }, { 149, 150 },
+    { 151, 152 }, { 153, 154 }, { 155, 156 }, { 242, 243 }, { 246, 247 }, { 248, 254 },
+    { 255, 256 }, { 279, 280 }, { 281, 282 }, { 289, 1007 }, { 290, 322 }, { 292, 3137 },
+    { 296, 297 }, { 324, 325 }, { 3156, 141 }, { 3193, 234 }, { 3215, 214 }, { 344, 1025 },
+    { 1, 1704 }, { 25, 26 }, { 1318, 1309 }, { 2432, 2433 }, { 2434, 2435 }, { 2436, 3201 },
+    { 3157, 1706 }, { 1054, 1055 }, { 277, 278 }, { 327, 1561 }, { 367, 3197 }, { 753, 754 },
+    { 212, 971 }, { 294, 990 }, { 958, 959 }, { 1019, 1020 }, { 1023, 1024 }, { 1567, 1568 },
+    { 3149, 43 }, { 3221, 3117 }, { 117, 3 }, { 76, 3232 }, { 93, 3227 }, { 3170, 3222 },
+    { 3230, 3231 }, { 238, 461 }, { 148, 3242 }, { 3131, 3255 }, { 3236, 3244 }, { 3237, 65 },
+    { 3239, 3240 }, { 3245, 3118 }, { 3247, 248 }, { 3248, 3249 }, { 3250, 3251 }, { 3253, 294 },
+    { 3260, 344 }, { 1703, 3261 }, { 3157, 3266 }, { 3161, 3262 }, { 3264, 3265 }, { 3268, 3119 },
+    { 0, 1 }, { 2515, 1309 }, { 3267, 3201 }, { 47, 3123 }, { 217, 3272 }, { 3273, 214 },
+    { 3275, 960 }, { 3276, 1021 }, { 29, 3117 }, { 3160, 3 }, { 3280, 16 }, { 3224, 3282 },
+    { 3225, 76 }, { 3226, 3283 }, { 238, 47 }, { 3243, 3289 }, { 3294, 257 }, { 3295, 283 },
+    { 3301, 3299 }, { 3298, 3305 }, { 3303, 2 }, { 3278, 248 }, { 5, 963 }, { 148, 452 },
+    { 168, 446 }, { 217, 3169 }, { 219, 220 }, { 223, 224 }, { 226, 227 }, { 312, 313 },
+    { 329, 330 }, { 331, 332 }, { 333, 334 }, { 335, 336 }, { 372, 373 }, { 411, 174 },
+    { 415, 416 }, { 417, 418 }, { 419, 420 }, { 423, 424 }, { 426, 427 }, { 428, 429 },
+    { 431, 432 }, { 434, 435 }, { 436, 437 }, { 438, 439 }, { 440, 441 }, { 442, 443 },
+    { 444, 445 }, { 453, 454 }, { 458, 459 }, { 464, 465 }, { 472, 473 }, { 955, 2452 },
+    { 2449, 2450 }, { 2453, 3223 }, { 2454, 3156 }, { 2467, 2468 }, { 2472, 2473 }, { 2543, 344 },
+    { 3281, 2448 }, { 3286, 3123 }, { 158, 159 }, { 161, 162 }, { 163, 164 }, { 169, 170 },
+    { 171, 172 }, { 201, 202 }, { 215, 216 }, { 289, 1002 }, { 294, 994 }, { 919, 920 },
+    { 988, 989 }, { 1046, 3158 }, { 1573, 3304 }, { 1047, 1048 }, { 1053, 3302 }, { 3, 3202 },
+    { 3311, 3165 }, { 50, 3117 }, { 3284, 3313 }, { 3314, 3316 }, { 3287, 3318 }, { 3319, 238 },
+    { 3312, 3300 }, { 3269, 3320 }, { 148, 3353 }, { 2451, 3356 }, { 3155, 3351 }, { 3219, 3362 },
+    { 3326, 3352 }, { 3329, 221 }, { 3331, 228 }, { 3333, 3334 }, { 3335, 3336 }, { 3339, 3340 },
+    { 3341, 421 }, { 3343, 3344 }, { 3345, 433 }, { 3346, 3347 }, { 3348, 3349 }, { 3354, 466 },
+    { 3355, 3364 }, { 3358, 3359 }, { 47, 173 }, { 3203, 3368 }, { 3223, 138 }, { 3365, 160 },
+    { 3366, 3367 }, { 3375, 3274 }, { 200, 3370 }, { 344, 1367 }, { 1246, 3139 }, { 1457, 3216 },
+    { 3228, 1452 }, { 3324, 1569 }, { 3167, 3380 }, { 3381, 3 }, { 53, 3117 }, { 3382, 3172 },
+    { 3384, 76 }, { 3385, 3292 }, { 251, 3386 }, { 148, 3404 }, { 238, 3391 }, { 294, 3389 },
+    { 3390, 3406 }, { 3393, 455 }, { 3396, 3397 }, { 3398, 3399 }, { 3402, 3403 }, { 3369, 3407 },
+    { 3401, 271 }, { 3, 62 }, { 103, 3117 }, { 3421, 54 }, { 3350, 3427 }, { 3428, 238 },
+    { 3408, 3434 }, { 3425, 258 }, { 3431, 337 }, { 200, 3360 }, { 1024, 1032 }, { 1127, 3137 },
+    { 3196, 188 }, { 3256, 47 }, { 3288, 537 }, { 3, 3173 }, { 61, 3436 }, { 3117, 57 },
+    { 3437, 104 }, { 3433, 3439 }, { 3196, 489 }, { 3, 3208 }, { 3117, 3188 }, { 3438, 3450 },
+    { 3454, 3327 }, { 3, 3214 }, { 3117, 3229 }, { 3423, 3457 }, { 3452, 3456 }, { 3, 3285 },
+    { 3117, 3451 }, { 3189, 3460 }, { 3458, 3463 }, { 66, 3461 }, { 3, 3422 }, { 3467, 3465 },
+    { 3466, 3117 }, { 3468, 3464 }, { 3, 3470 }, { 3207, 3469 }, { 3117, 3241 }, { 3471, 115 },
+    { 3462, 3 }, { 3474, 3473 }, { 3117, 3290 }, { 3291, 3475 }, { 2469, 3 }, { 3238, 3117 },
+    { 3477, 3453 }, { 3478, 3479 }, { 262, 530 }, { 3254, 238 }, { 200, 1754 }, { 214, 6 },
+    { 296, 1801 }, { 344, 1428 }, { 384, 1837 }, { 1738, 3257 }, { 1739, 1740 }, { 1741, 1742 },
+    { 1743, 1744 }, { 1760, 1761 }, { 1832, 1833 }, { 1835, 1836 }, { 1838, 3159 }, { 1839, 1840 },
+    { 1841, 1842 }, { 1843, 1844 }, { 1845, 3124 }, { 2514, 3377 }, { 3234, 2502 }, { 3281, 118 },
+    { 161, 2455 }, { 2456, 164 }, { 2458, 2459 }, { 3203, 2457 }, { 17, 18 }, { 27, 28 },
+    { 130, 131 }, { 236, 2132 }, { 1453, 1454 }, { 1985, 294 }, { 3277, 3297 }, { 3293, 1455 },
+    { 3296, 1466 }, { 3, 3424 }, { 3482, 3476 }, { 4, 3117 }, { 3487, 1755 }, { 3490, 3503 },
+    { 3491, 3499 }, { 3494, 3495 }, { 3497, 344 }, { 3500, 3501 }, { 1742, 3509 }, { 3429, 3507 },
+    { 3246, 3515 }, { 3387, 3512 }, { 3517, 1026 }, { 3486, 3449 }, { 2012, 2053 }, { 6, 547 },
+    { 35, 2440 }, { 132, 133 }, { 137, 3492 }, { 962, 3325 }, { 1045, 238 }, { 1803, 1804 },
+    { 2437, 2438 }, { 2441, 3149 }, { 2528, 1309 }, { 3128, 3445 }, { 3161, 3420 }, { 3310, 1022 },
+    { 3504, 2516 }, { 3, 3472 }, { 3480, 3520 }, { 3522, 7 }, { 8, 3117 }, { 3498, 3525 },
+    { 3502, 3524 }, { 3510, 3529 }, { 3530, 3508 }, { 3511, 3532 }, { 3531, 3518 }, { 2012, 2052 },
+    { 2439, 3537 }, { 3138, 3545 }, { 3166, 3544 }, { 3270, 547 }, { 3307, 3536 }, { 3312, 3547 },
+    { 3513, 3538 }, { 3, 3551 }, { 3484, 3550 }, { 3363, 3117 }, { 3528, 3555 }, { 3543, 3566 },
+    { 3561, 3563 }, { 3567, 134 }, { 106, 3 }, { 918, 3117 }, { 3554, 3571 }, { 3568, 3493 },
+    { 3572, 3573 }, { 204, 3 }, { 3117, 3309 }, { 3576, 3374 }, { 3539, 3578 }, { 3579, 2442 },
+    { 251, 1456 }, { 3376, 3378 }, { 3416, 1457 }, { 298, 299 }, { 300, 301 }, { 302, 303 },
+    { 304, 305 }, { 34, 35 }, { 36, 3166 }, { 40, 3279 }, { 44, 45 }, { 86, 3315 },
+    { 195, 196 }, { 203, 3481 }, { 284, 285 }, { 344, 644 }, { 410, 3338 }, { 414, 3432 },
+    { 449, 450 }, { 451, 3430 }, { 457, 3440 }, { 460, 461 }, { 462, 463 }, { 592, 593 },
+    { 915, 3200 }, { 1198, 3446 }, { 1309, 1963 }, { 1957, 1958 }, { 1967, 1968 }, { 1970, 1971 },
+    { 1972, 3263 }, { 2164, 3527 }, { 2444, 3483 }, { 2445, 3575 }, { 2446, 3521 }, { 2447, 3570 },
+    { 2682, 2683 }, { 2684, 3139 }, { 3138, 1052 }, { 3259, 3361 }, { 3321, 3383 }, { 3379, 3123 },
+    { 3388, 2481 }, { 3395, 3169 }, { 3441, 3120 }, { 3558, 3420 }, { 3569, 2443 }, { 3, 3552 },
+    { 921, 3117 }, { 3588, 3589 }, { 3590, 3591 }, { 203, 3580 }, { 344, 2153 }, { 1309, 2040 },
+    { 3198, 3621 }, { 3259, 3371 }, { 3306, 3601 }, { 3315, 3617 }, { 3383, 3630 }, { 3584, 3631 },
+    { 3592, 3593 }, { 3594, 3595 }, { 3596, 89 }, { 3597, 197 }, { 3603, 3604 }, { 3605, 3606 },
+    { 3607, 3426 }, { 3613, 3263 }, { 3614, 3615 }, { 3618, 3619 }, { 3620, 3357 }, { 3627, 285 },
+    { 2525, 2563 }, { 2561, 2562 }, { 1756, 3 }, { 3323, 3632 }, { 3117, 3411 }, { 3634, 3635 },
+    { 344, 3616 }, { 3553, 3643 }, { 3625, 3644 }, { 3638, 1309 }, { 3639, 3622 }, { 3642, 3654 },
+    { 3645, 3646 }, { 3650, 3651 }, { 3657, 2527 }, { 3660, 3 }, { 3410, 3661 }, { 3117, 925 },
+    { 3600, 344 }, { 3664, 3669 }, { 3665, 3668 }, { 3658, 3671 }, { 3581, 3 }, { 3506, 3117 },
+    { 3637, 344 }, { 3672, 3676 }, { 3677, 3655 }, { 119, 120 }, { 121, 122 }, { 124, 125 },
+    { 214, 448 }, { 290, 1017 }, { 327, 328 }, { 338, 3135 }, { 378, 379 }, { 381, 382 },
+    { 383, 384 }, { 385, 386 }, { 387, 388 }, { 390, 391 }, { 392, 393 }, { 394, 395 },
+    { 397, 398 }, { 399, 400 }, { 401, 402 }, { 403, 404 }, { 406, 407 }, { 408, 409 },
+    { 966, 967 }, { 970, 3308 }, { 973, 3217 }, { 983, 984 }, { 995, 367 }, { 997, 998 },
+    { 1242, 929 }, { 1366, 3414 }, { 1374, 1375 }, { 1808, 1809 }, { 1834, 3577 }, { 2492, 337 },
+    { 2503, 2504 }, { 2529, 2530 }, { 3138, 1372 }, { 3158, 1354 }, { 3257, 3568 }, { 3400, 430 },
+    { 3413, 3636 }, { 136, 3409 }, { 1047, 2565 }, { 2495, 2496 }, { 3533, 1027 }, { 3662, 306 },
+    { 3, 3633 }, { 578, 3117 }, { 344, 3691 }, { 384, 3699 }, { 401, 3702 }, { 972, 3135 },
+    { 3159, 3696 }, { 3392, 1372 }, { 3685, 123 }, { 3690, 342 }, { 3692, 3693 }, { 3694, 3695 },
+    { 3697, 3698 }, { 3700, 3701 }, { 3703, 3704 }, { 3717, 2505 }, { 3721, 157 }, { 35, 1711 },
+    { 105, 3575 }, { 107, 3521 }, { 116, 3680 }, { 203, 3659 }, { 207, 208 }, { 272, 3162 },
+    { 326, 3317 }, { 366, 3271 }, { 548, 337 }, { 915, 3222 }, { 922, 923 }, { 924, 3674 },
+    { 985, 986 }, { 987, 3412 }, { 1002, 1818 }, { 1004, 1005 }, { 1006, 1007 }, { 1318, 1314 },
+    { 1708, 1709 }, { 1712, 3279 }, { 1714, 3315 }, { 1821, 1822 }, { 1823, 3372 }, { 1826, 1827 },
+    { 1830, 3119 }, { 1969, 3653 }, { 1973, 1309 }, { 2203, 3542 }, { 2507, 2508 }, { 2517, 2518 },
+    { 2519, 2520 }, { 2521, 2522 }, { 2523, 2524 }, { 2525, 2526 }, { 3297, 3712 }, { 3322, 3383 },
+    { 3332, 314 }, { 3373, 3709 }, { 3387, 3420 }, { 3388, 3599 }, { 3526, 3120 }, { 3560, 3535 },
+    { 3569, 3647 }, { 3678, 2564 }, { 3722, 3435 }, { 3, 3673 }, { 3582, 3729 }, { 948, 3117 },
+    { 344, 3740 }, { 396, 3732 }, { 3159, 3742 }, { 3733, 405 }, { 3743, 3124 }, { 3724, 3745 },
+    { 1710, 3746 }, { 3166, 3766 }, { 3256, 3753 }, { 3483, 3747 }, { 3523, 3750 }, { 3652, 3772 },
+    { 3682, 3789 }, { 3708, 3759 }, { 3730, 579 }, { 3734, 3707 }, { 3748, 3749 }, { 3752, 276 },
+    { 3762, 3763 }, { 3765, 3785 }, { 3767, 1715 }, { 3768, 3769 }, { 3770, 3372 }, { 3774, 1946 },
+    { 3776, 3777 }, { 3779, 3780 }, { 3784, 996 }, { 3792, 3 }, { 344, 3741 }, { 3117, 3686 },
+    { 3739, 3795 }, { 3796, 3797 }, { 3782, 3814 }, { 3793, 3757 }, { 3801, 3802 }, { 3804, 3811 },
+    { 3806, 3773 }, { 3808, 3760 }, { 3819, 3778 }, { 3820, 2527 }, { 3, 3556 }, { 3822, 3629 },
+    { 344, 3799 }, { 3735, 3823 }, { 3737, 3824 }, { 3826, 3798 }, { 3807, 3830 }, { 3827, 3829 },
+    { 262, 263 }, { 264, 265 }, { 266, 267 }, { 268, 269 }, { 289, 3119 }, { 1309, 2045 },
+    { 2041, 2042 }, { 2064, 2065 }, { 3514, 3417 }, { 295, 3124 }, { 1122, 1123 }, { 6, 3443 },
+    { 259, 3216 }, { 347, 354 }, { 450, 2639 }, { 461, 2643 }, { 881, 2159 }, { 937, 3139 },
+    { 952, 953 }, { 954, 955 }, { 956, 957 }, { 1002, 2157 }, { 1197, 3610 }, { 1345, 1346 },
+    { 1347, 967 }, { 1415, 337 }, { 1811, 1812 }, { 1984, 3516 }, { 2158, 3771 }, { 2498, 3720 },
+    { 2631, 3338 }, { 2634, 3432 }, { 2641, 3440 }, { 2644, 3426 }, { 2678, 3570 }, { 2693, 2694 },
+    { 3117, 1874 }, { 3156, 157 }, { 3158, 979 }, { 3219, 1051 }, { 3228, 241 }, { 3310, 2699 },
+    { 3330, 2586 }, { 3342, 2636 }, { 3392, 1052 }, { 3444, 3598 }, { 3447, 189 }, { 3455, 477 },
+    { 3485, 531 }, { 3562, 3718 }, { 3640, 3328 }, { 3672, 3553 }, { 3744, 2506 }, { 290, 238 },
+    { 315, 3199 }, { 1238, 3793 }, { 1931, 929 }, { 3, 3557 }, { 3731, 344 }, { 3825, 3838 },
+    { 3840, 3837 }, { 3800, 3836 }, { 3842, 1713 }, { 3843, 3844 }, { 3845, 3846 }, { 2046, 289 },
+    { 3835, 3120 }, { 3254, 3852 }, { 1002, 3549 }, { 1356, 461 }, { 2638, 3857 }, { 2642, 3858 },
+    { 3306, 3873 }, { 3395, 3854 }, { 3409, 3880 }, { 3447, 477 }, { 3455, 189 }, { 3481, 3874 },
+    { 3505, 3878 }, { 3794, 3861 }, { 3841, 3684 }, { 3856, 3418 }, { 3862, 3863 }, { 3864, 3816 },
+    { 3866, 3867 }, { 3583, 3 }, { 3902, 3903 }, { 3727, 344 }, { 3906, 3907 }, { 3683, 3900 },
+    { 3848, 3908 }, { 3910, 3288 }, { 1002, 3871 }, { 3875, 3914 }, { 3913, 3430 }, { 3921, 2695 },
+    { 3925, 3917 }, { 47, 234 }, { 148, 1282 }, { 214, 3496 }, { 238, 762 }, { 244, 245 },
+    { 248, 358 }, { 279, 1777 }, { 290, 1464 }, { 346, 347 }, { 361, 362 }, { 363, 364 },
+    { 401, 1135 }, { 467, 468 }, { 508, 509 }, { 510, 511 }, { 544, 317 }, { 645, 646 },
+    { 871, 872 }, { 876, 877 }, { 878, 879 }, { 880, 881 }, { 887, 888 }, { 983, 1255 },
+    { 1014, 1007 }, { 1029, 1030 }, { 1033, 1034 }, { 1037, 1038 }, { 1040, 1041 }, { 1042, 1043 },
+    { 1044, 3119 }, { 1122, 1129 }, { 1124, 3865 }, { 1130, 1131 }, { 1138, 1139 }, { 1248, 929 },
+    { 1254, 3308 }, { 1258, 367 }, { 1309, 2360 }, { 1343, 3540 }, { 1374, 2172 }, { 1547, 1751 },
+    { 1719, 1720 }, { 1721, 1722 }, { 1723, 1724 }, { 1725, 1726 }, { 1727, 1728 }, { 1729, 1730 },
+    { 1731, 1732 }, { 1733, 1734 }, { 1735, 1736 }, { 1737, 3118 }, { 1768, 306 }, { 1771, 1772 },
+    { 1775, 1776 }, { 1778, 1779 }, { 1783, 1784 }, { 1785, 1786 }, { 1790, 1791 }, { 1794, 3197 },
+    { 1810, 3418 }, { 1832, 2175 }, { 1871, 1872 }, { 1873, 3879 }, { 1878, 1879 }, { 2057, 2058 },
+    { 2061, 2062 }, { 2152, 3681 }, { 2362, 1975 }, { 2689, 3325 }, { 3141, 933 }, { 3198, 1245 },
+    { 3215, 1759 }, { 3258, 235 }, { 3270, 3443 }, { 3293, 249 }, { 3296, 323 }, { 3330, 2128 },
+    { 3332, 2488 }, { 3342, 2167 }, { 3394, 222 }, { 3441, 3679 }, { 3448, 3564 }, { 3461, 3464 },
+    { 3477, 3437 }, { 3488, 653 }, { 3519, 3803 }, { 3534, 538 }, { 3546, 2702 }, { 3548, 3277 },
+    { 3659, 3602 }, { 3663, 3715 }, { 3689, 547 }, { 3706, 3361 }, { 3756, 3280 }, { 3758, 3877 },
+    { 3812, 3459 }, { 3813, 1008 }, { 3821, 997 }, { 3832, 2698 }, { 3883, 3246 }, { 270, 271 },
+    { 3128, 291 }, { 1380, 3405 }, { 3217, 3726 }, { 3376, 3725 }, { 3541, 3586 }, { 3855, 259 },
+    { 3, 3839 }, { 344, 2161 }, { 3932, 3909 }, { 3936, 3876 }, { 148, 3986 }, { 347, 3999 },
+    { 401, 3997 }, { 881, 1767 }, { 889, 3940 }, { 1002, 1136 }, { 3119, 3995 }, { 3193, 3958 },
+    { 3252, 3963 }, { 3478, 4022 }, { 3574, 3953 }, { 3670, 3952 }, { 3822, 4020 }, { 3928, 3787 },
+    { 3929, 3123 }, { 3944, 4014 }, { 3946, 3994 }, { 3948, 348 }, { 3949, 3950 }, { 3954, 512 },
+    { 3959, 3960 }, { 3964, 1031 }, { 3965, 1035 }, { 3967, 3968 }, { 3970, 3972 }, { 3973, 1140 },
+    { 3977, 2361 }, { 3980, 1752 }, { 3981, 3982 }, { 3983, 3984 }, { 3987, 3988 }, { 3989, 3990 },
+    { 3996, 1787 }, { 4000, 3405 }, { 4003, 1880 }, { 4006, 3714 }, { 4011, 3942 }, { 1547, 3648 },
+    { 3587, 3931 }, { 47, 6 }, { 1933, 3141 }, { 944, 945 }, { 949, 950 }, { 951, 3922 },
+    { 1858, 3162 }, { 2700, 2701 }, { 3357, 3900 }, { 3835, 3679 }, { 3934, 3728 }, { 3938, 2696 },
+    { 127, 128 }, { 135, 3904 }, { 182, 3164 }, { 217, 218 }, { 236, 891 }, { 238, 1111 },
+    { 248, 2151 }, { 251, 252 }, { 296, 551 }, { 349, 350 }, { 354, 355 }, { 356, 357 },
+    { 413, 4029 }, { 447, 3687 }, { 505, 506 }, { 591, 3608 }, { 905, 3271 }, { 926, 3680 },
+    { 986, 1257 }, { 1046, 3675 }, { 1097, 3612 }, { 1239, 923 }, { 1259, 3710 }, { 1606, 3117 },
+    { 1795, 313 }, { 1811, 1955 }, { 1922, 1923 }, { 1926, 1927 }, { 1962, 3611 }, { 1979, 1980 },
+    { 2003, 2004 }, { 2009, 2010 }, { 2018, 2019 }, { 2020, 461 }, { 2051, 240 }, { 2097, 2098 },
+    { 2116, 2117 }, { 2146, 2147 }, { 2206, 3817 }, { 2584, 3394 }, { 2622, 3414 }, { 2633, 3920 },
+    { 2675, 2676 }, { 3124, 3884 }, { 3155, 3788 }, { 3307, 1351 }, { 3337, 374 }, { 3373, 3976 },
+    { 3412, 1422 }, { 3419, 488 }, { 3442, 4046 }, { 3444, 3481 }, { 3448, 4031 }, { 3485, 2478 },
+    { 3534, 2485 }, { 3548, 3930 }, { 3565, 3716 }, { 3624, 3328 }, { 3649, 456 }, { 3666, 3849 },
+    { 3791, 4035 }, { 3885, 3628 }, { 3891, 271 }, { 3901, 556 }, { 3916, 3738 }, { 3933, 294 },
+    { 3962, 1256 }, { 4023, 3471 }, { 1236, 1918 }, { 2572, 2573 }, { 928, 929 }, { 936, 3415 },
+    { 1762, 3417 }, { 2192, 3235 }, { 3199, 561 }, { 3425, 1766 }, { 3505, 3895 }, { 3719, 3834 },
+    { 3, 3809 }, { 4048, 344 }, { 3923, 4047 }, { 881, 3961 }, { 1002, 2101 }, { 3939, 4063 },
+    { 3951, 4056 }, { 3956, 3123 }, { 3985, 4051 }, { 3993, 4067 }, { 4039, 4066 }, { 4057, 4083 },
+    { 4058, 4071 }, { 4061, 4070 }, { 4062, 469 }, { 4074, 3969 }, { 4081, 4082 }, { 4092, 946 },
+    { 4095, 1859 }, { 4097, 4098 }, { 148, 4128 }, { 217, 4140 }, { 401, 2148 }, { 1243, 3141 },
+    { 1458, 3162 }, { 1956, 3612 }, { 1991, 3611 }, { 2055, 240 }, { 2174, 4084 }, { 2461, 3164 },
+    { 3128, 4121 }, { 3419, 2553 }, { 3526, 3679 }, { 3546, 4073 }, { 3574, 4102 }, { 3608, 4132 },
+    { 3847, 238 }, { 4068, 4110 }, { 4111, 4112 }, { 4114, 4159 }, { 4130, 1981 }, { 4133, 4134 },
+    { 4148, 4123 }, { 4160, 3666 }, { 4167, 4119 }, { 4089, 4040 }, { 3415, 3928 }, { 3416, 4054 },
+    { 3514, 4173 }, { 3898, 4122 }, { 4010, 4172 }, { 4096, 4027 }, { 4174, 1189 }, { 2551, 3302 },
+    { 2568, 2569 }, { 2575, 2576 }, { 2577, 3119 }, { 3853, 4138 }, { 191, 192 }, { 236, 237 },
+    { 290, 2267 }, { 468, 1482 }, { 651, 1882 }, { 884, 885 }, { 1015, 1016 }, { 1052, 3626 },
+    { 1061, 1062 }, { 1067, 1068 }, { 1069, 3252 }, { 1123, 1201 }, { 1166, 1167 }, { 1202, 1203 },
+    { 1278, 1279 }, { 1284, 1285 }, { 1309, 1965 }, { 1311, 1312 }, { 1313, 1314 }, { 1324, 289 },
+    { 1350, 3975 }, { 1352, 3872 }, { 1405, 3117 }, { 1416, 3135 }, { 1445, 1446 }, { 1481, 2645 },
+    { 1583, 2530 }, { 1716, 3575 }, { 1811, 2204 }, { 1813, 2205 }, { 1815, 1816 }, { 1817, 3761 },
+    { 1828, 3935 }, { 1966, 3831 }, { 1974, 1975 }, { 1987, 1988 }, { 2056, 4004 }, { 2059, 2060 },
+    { 2112, 2113 }, { 2114, 2115 }, { 2156, 3926 }, { 2202, 3818 }, { 2359, 4077 }, { 2476, 3585 },
+    { 2507, 2560 }, { 2517, 2549 }, { 2611, 2612 }, { 2637, 3687 }, { 2640, 4050 }, { 2677, 3828 },
+    { 2683, 3860 }, { 2688, 4008 }, { 2690, 3705 }, { 2692, 3881 }, { 2703, 3516 }, { 2708, 3667 },
+    { 2874, 2538 }, { 3198, 1927 }, { 3217, 975 }, { 3233, 4030 }, { 3258, 1168 }, { 3321, 3609 },
+    { 3330, 225 }, { 3337, 2629 }, { 3342, 425 }, { 3371, 3565 }, { 3413, 3580 }, { 3559, 2556 },
+    { 3569, 3815 }, { 3587, 4154 }, { 3674, 4118 }, { 3675, 979 }, { 3688, 1018 }, { 3730, 2001 },
+    { 3764, 1322 }, { 3775, 2509 }, { 3850, 4145 }, { 3892, 294 }, { 3905, 4060 }, { 3971, 1141 },
+    { 4018, 3400 }, { 4026, 306 }, { 4032, 4157 }, { 4055, 890 }, { 4075, 1132 }, { 4104, 3394 },
+    { 4107, 3011 }, { 4125, 2488 }, { 4146, 4019 }, { 4170, 2574 }, { 344, 3870 }, { 2680, 3 },
+    { 1002, 2621 }, { 4080, 4187 }, { 4191, 882 }, { 4195, 4064 }, { 2681, 3141 }, { 3419, 4103 },
+    { 3624, 4200 }, { 4072, 4212 }, { 4150, 3164 }, { 4161, 4218 }, { 4192, 513 }, { 4203, 1459 },
+    { 4209, 1976 }, { 4217, 3945 }, { 4225, 4211 }, { 4227, 2133 }, { 4234, 4235 }, { 4236, 4201 },
+    { 236, 1451 }, { 238, 823 }, { 884, 4182 }, { 1162, 192 }, { 1395, 1016 }, { 1481, 4240 },
+    { 1482, 3713 }, { 1815, 1863 }, { 1852, 3761 }, { 1964, 4253 }, { 1978, 4219 }, { 2060, 4137 },
+    { 2201, 3135 }, { 2560, 2548 }, { 2941, 4287 }, { 3128, 1175 }, { 3258, 1450 }, { 3281, 4259 },
+    { 3459, 4284 }, { 3483, 4264 }, { 3489, 4278 }, { 3559, 4280 }, { 3562, 4263 }, { 3580, 3602 },
+    { 3831, 4007 }, { 3894, 3609 }, { 3905, 4305 }, { 3937, 4285 }, { 4059, 4243 }, { 4076, 4316 },
+    { 4155, 306 }, { 4179, 580 }, { 4180, 2162 }, { 4181, 504 }, { 4199, 4272 }, { 4238, 4189 },
+    { 4246, 4247 }, { 4248, 4250 }, { 4252, 3118 }, { 4254, 4255 }, { 4260, 1417 }, { 4270, 4271 },
+    { 4273, 4274 }, { 4275, 4276 }, { 4277, 1824 }, { 4281, 2509 }, { 4282, 2550 }, { 4296, 3641 },
+    { 4304, 3585 }, { 4311, 1314 }, { 4315, 3815 }, { 1379, 4042 }, { 1769, 3235 }, { 4087, 3328 },
+    { 47, 642 }, { 319, 290 }, { 461, 640 }, { 712, 713 }, { 714, 715 }, { 947, 3794 },
+    { 1287, 1288 }, { 1420, 4186 }, { 1538, 317 }, { 1925, 4009 }, { 1986, 4127 }, { 2064, 2305 },
+    { 2200, 3199 }, { 2646, 2647 }, { 3233, 3586 }, { 3379, 3915 }, { 3533, 2710 }, { 3623, 3834 },
+    { 3911, 3790 }, { 4044, 3736 }, { 2686, 3 }, { 3882, 344 }, { 1002, 2622 }, { 3119, 4329 },
+    { 4330, 4332 }, { 3419, 4208 }, { 4210, 3164 }, { 4338, 4193 }, { 238, 826 }, { 822, 4348 },
+    { 1983, 4327 }, { 2571, 4360 }, { 3198, 4361 }, { 3670, 4352 }, { 3775, 2548 }, { 4179, 647 },
+    { 4262, 4353 }, { 4279, 4371 }, { 4356, 4388 }, { 4359, 1196 }, { 4365, 4374 }, { 4366, 1717 },
+    { 4367, 4086 }, { 4384, 4185 }, { 4386, 1315 }, { 4389, 4005 }, { 4390, 4358 }, { 3128, 899 },
+    { 4399, 1770 }, { 461, 4404 }, { 495, 290 }, { 1283, 4385 }, { 1513, 3235 }, { 3199, 1533 },
+    { 3317, 642 }, { 3911, 3833 }, { 4343, 3978 }, { 4405, 716 }, { 4406, 4093 }, { 4407, 3118 },
+    { 4410, 4381 }, { 3, 3941 }, { 344, 359 }, { 4424, 4423 }, { 2094, 1002 }, { 238, 829 },
+    { 825, 4429 }, { 1746, 3164 }, { 3419, 1854 }, { 4373, 4442 }, { 4422, 4244 }, { 4450, 4458 },
+    { 4453, 1514 }, { 108, 3828 }, { 136, 3117 }, { 192, 1546 }, { 193, 194 }, { 206, 3751 },
+    { 214, 2170 }, { 236, 523 }, { 277, 3320 }, { 290, 3610 }, { 294, 779 }, { 346, 1117 },
+    { 365, 2154 }, { 369, 370 }, { 413, 4370 }, { 422, 4301 }, { 520, 3893 }, { 529, 3216 },
+    { 535, 536 }, { 537, 3991 }, { 552, 4216 }, { 831, 3317 }, { 961, 3540 }, { 975, 976 },
+    { 977, 3881 }, { 1003, 4036 }, { 1004, 3028 }, { 1007, 3029 }, { 1009, 1010 }, { 1028, 4336 },
+    { 1029, 4230 }, { 1036, 3966 }, { 1039, 4194 }, { 1045, 1128 }, { 1086, 4261 }, { 1088, 1089 },
+    { 1092, 1093 }, { 1095, 1096 }, { 1100, 1101 }, { 1106, 1107 }, { 1109, 1110 }, { 1112, 1113 },
+    { 1118, 1119 }, { 1120, 1121 }, { 1124, 1125 }, { 1126, 3446 }, { 1197, 3026 }, { 1236, 1237 },
+    { 1241, 3711 }, { 1244, 4229 }, { 1250, 3667 }, { 1277, 4251 }, { 1309, 2049 }, { 1349, 3659 },
+    { 1368, 3233 }, { 1369, 2825 }, { 1377, 1378 }, { 1462, 3235 }, { 1469, 3271 }, { 1522, 3135 },
+    { 1547, 1443 }, { 1633, 1912 }, { 1641, 1895 }, { 1673, 1674 }, { 1718, 4364 }, { 1802, 3542 },
+    { 1825, 3817 }, { 1831, 3527 }, { 1871, 2719 }, { 1896, 1897 }, { 1954, 1955 }, { 1993, 3141 },
+    { 2039, 4222 }, { 2044, 4166 }, { 2066, 240 }, { 2096, 4136 }, { 2099, 2100 }, { 2121, 4078 },
+    { 2141, 3564 }, { 2168, 3435 }, { 2235, 2236 }, { 2247, 3681 }, { 2248, 1809 }, { 2251, 3926 },
+    { 2252, 4139 }, { 2253, 3935 }, { 2254, 3577 }, { 2270, 317 }, { 2323, 4207 }, { 2358, 1960 },
+    { 2501, 2502 }, { 2534, 2535 }, { 2582, 2583 }, { 2590, 4308 }, { 2591, 2592 }, { 2595, 2596 },
+    { 2613, 2614 }, { 2626, 3377 }, { 2635, 3886 }, { 2679, 3974 }, { 2707, 3899 }, { 2724, 2725 },
+    { 2860, 2861 }, { 3016, 3017 }, { 3018, 3019 }, { 3128, 2588 }, { 3228, 524 }, { 3234, 982 },
+    { 3252, 3043 }, { 3258, 2587 }, { 3304, 1576 }, { 3322, 1868 }, { 3324, 2512 }, { 3332, 1796 },
+    { 3360, 3598 }, { 3519, 3448 }, { 3560, 2012 }, { 3706, 4302 }, { 3755, 3810 }, { 3783, 3897 },
+    { 3791, 4197 }, { 3805, 2124 }, { 3850, 3123 }, { 3912, 4223 }, { 3947, 4175 }, { 4015, 4021 },
+    { 4016, 3628 }, { 4028, 4180 }, { 4037, 3869 }, { 4038, 992 }, { 4091, 4292 }, { 4120, 3378 },
+    { 4124, 4001 }, { 4135, 3788 }, { 4164, 4065 }, { 4168, 4079 }, { 4183, 2102 }, { 4198, 4288 },
+    { 4221, 2357 }, { 4245, 1063 }, { 4290, 4100 }, { 4294, 1935 }, { 4298, 4143 }, { 4306, 271 },
+    { 4339, 3904 }, { 4347, 3417 }, { 4349, 4320 }, { 4369, 4144 }, { 4413, 318 }, { 4434, 3979 },
+    { 3, 4002 }, { 344, 1420 }, { 3688, 1002 }, { 4342, 4463 }, { 828, 4466 }, { 3419, 4468 },
+    { 4469, 3164 }, { 238, 1885 }, { 365, 3754 }, { 368, 294 }, { 515, 194 }, { 519, 3751 },
+    { 791, 4483 }, { 1240, 3117 }, { 1281, 4462 }, { 1425, 4499 }, { 1441, 192 }, { 2141, 4013 },
+    { 2235, 2581 }, { 2280, 3233 }, { 3045, 4482 }, { 3234, 2499 }, { 3322, 4001 }, { 3519, 4021 },
+    { 3521, 4537 }, { 3523, 4526 }, { 3663, 4559 }, { 3781, 4527 }, { 3818, 4554 }, { 3886, 3400 },
+    { 4037, 4126 }, { 4038, 1066 }, { 4045, 4471 }, { 4088, 1443 }, { 4142, 4571 }, { 4153, 3755 },
+    { 4156, 4502 }, { 4183, 2105 }, { 4184, 4495 }, { 4202, 4522 }, { 4204, 4562 }, { 4309, 4036 },
+    { 4333, 4523 }, { 4346, 4519 }, { 4397, 4608 }, { 4422, 1372 }, { 4464, 2623 }, { 4475, 126 },
+    { 4480, 4579 }, { 4484, 4515 }, { 4487, 4488 }, { 4490, 529 }, { 4496, 4497 }, { 4501, 3252 },
+    { 4504, 4505 }, { 4510, 1097 }, { 4513, 1111 }, { 4514, 47 }, { 4516, 3853 }, { 4517, 4518 },
+    { 4525, 1309 }, { 4530, 1463 }, { 4532, 1523 }, { 4535, 4542 }, { 4538, 1805 }, { 4540, 3715 },
+    { 4548, 4549 }, { 4551, 3868 }, { 4556, 4557 }, { 4567, 2593 }, { 4568, 2597 }, { 4569, 4583 },
+    { 4570, 1576 }, { 4574, 2726 }, { 4575, 275 }, { 4576, 4577 }, { 4581, 1007 }, { 4593, 4441 },
+    { 3, 4034 }, { 4624, 344 }, { 1002, 2805 }, { 1869, 3117 }, { 2627, 238 }, { 3322, 4033 },
+    { 4069, 4631 }, { 4462, 4460 }, { 4470, 4647 }, { 4511, 294 }, { 4591, 4675 }, { 4605, 4623 },
+    { 4637, 4452 }, { 4638, 4500 }, { 4643, 4323 }, { 4651, 4555 }, { 4657, 4700 }, { 4659, 4677 },
+    { 4666, 3027 }, { 4672, 4681 }, { 4673, 4428 }, { 4686, 4630 }, { 4689, 4625 }, { 4691, 4558 },
+    { 4698, 3020 }, { 3, 4425 }, { 344, 2621 }, { 4286, 4701 }, { 294, 1002 }, { 1046, 4702 },
+    { 2720, 3117 }, { 4464, 4705 }, { 4645, 4623 }, { 4709, 4079 }, { 4711, 4580 }, { 4718, 4655 },
+    { 4085, 3 }, { 4109, 344 }, { 1001, 1002 }, { 4667, 4726 }, { 4702, 1354 }, { 4729, 380 },
+    { 4731, 2721 }, { 3, 4094 }, { 4727, 344 }, { 1002, 2598 }, { 4734, 4726 }, { 4737, 2006 },
+    { 4738, 4493 }, { 4739, 4498 }, { 3217, 4233 }, { 4196, 3 }, { 344, 3549 }, { 4745, 4141 },
+    { 4459, 4744 }, { 1002, 4714 }, { 4693, 4746 }, { 3, 4101 }, { 344, 4291 }, { 4752, 4755 },
+    { 4609, 1002 }, { 4719, 4756 }, { 174, 2566 }, { 175, 4334 }, { 186, 3889 }, { 238, 1633 },
+    { 290, 3317 }, { 476, 3890 }, { 487, 4337 }, { 1509, 3162 }, { 1632, 4106 }, { 1679, 1680 },
+    { 1688, 4090 }, { 1691, 1692 }, { 1693, 1694 }, { 1729, 2017 }, { 1930, 3899 }, { 1934, 4614 },
+    { 1961, 4129 }, { 1998, 4205 }, { 2012, 2013 }, { 2028, 2029 }, { 2032, 2033 }, { 2037, 2038 },
+    { 2054, 4206 }, { 2081, 2082 }, { 2089, 4220 }, { 2091, 2092 }, { 2200, 4409 }, { 2460, 4426 },
+    { 2462, 3919 }, { 2477, 3442 }, { 2545, 3918 }, { 2552, 4427 }, { 3124, 47 }, { 3128, 1461 },
+    { 3488, 1622 }, { 3810, 3726 }, { 3896, 2106 }, { 4049, 2544 }, { 4190, 1788 }, { 4214, 4024 },
+    { 4232, 3123 }, { 4465, 2095 }, { 4472, 4455 }, { 4706, 4169 }, { 3, 4115 }, { 4417, 344 },
+    { 4670, 4758 }, { 186, 3919 }, { 475, 4334 }, { 476, 3918 }, { 500, 4337 }, { 1632, 3317 },
+    { 1961, 4205 }, { 1998, 4129 }, { 2012, 4782 }, { 2103, 1002 }, { 2212, 3162 }, { 2462, 3889 },
+    { 2545, 3890 }, { 2547, 3442 }, { 3286, 4788 }, { 3429, 4763 }, { 3488, 4786 }, { 3847, 4784 },
+    { 3933, 4795 }, { 4049, 4790 }, { 4091, 4778 }, { 4345, 3123 }, { 4426, 4793 }, { 4465, 2108 },
+    { 4764, 4765 }, { 4770, 1510 }, { 4774, 4775 }, { 4781, 2014 }, { 4783, 2034 }, { 4794, 4791 },
+    { 1924, 3 }, { 4380, 4807 }, { 344, 1807 }, { 1632, 4766 }, { 2012, 4837 }, { 2110, 1002 },
+    { 3317, 4772 }, { 4049, 4838 }, { 4214, 4825 }, { 4427, 4821 }, { 4769, 4810 }, { 4800, 4831 },
+    { 4811, 4812 }, { 4813, 4768 }, { 4814, 6 }, { 4819, 1174 }, { 4828, 4820 }, { 1932, 3 },
+    { 344, 1977 }, { 1806, 4841 }, { 4817, 2012 }, { 4824, 4848 }, { 3, 4228 }, { 344, 2541 },
+    { 287, 493 }, { 294, 1793 }, { 976, 4613 }, { 2135, 4188 }, { 2140, 3998 }, { 2233, 4078 },
+    { 2570, 4432 }, { 3021, 3022 }, { 3449, 3991 }, { 3648, 2122 }, { 3719, 4326 }, { 3957, 1758 },
+    { 3992, 1773 }, { 4012, 3851 }, { 4052, 904 }, { 4053, 1792 }, { 4087, 4322 }, { 4198, 2840 },
+    { 4226, 3728 }, { 4258, 4100 }, { 4344, 3559 }, { 4529, 4398 }, { 4563, 3895 }, { 4796, 4099 },
+    { 4861, 3 }, { 344, 3714 }, { 1045, 4862 }, { 294, 4867 }, { 2194, 4188 }, { 3719, 4393 },
+    { 3744, 4869 }, { 3992, 2134 }, { 4052, 4485 }, { 4053, 2139 }, { 4226, 4492 }, { 4725, 4870 },
+    { 4864, 3998 }, { 3, 4310 }, { 344, 4688 }, { 4858, 4888 }, { 4887, 4636 }, { 4878, 4899 },
+    { 4896, 4890 }, { 8, 5 }, { 126, 4758 }, { 148, 1273 }, { 190, 4237 }, { 191, 1749 },
+    { 192, 2465 }, { 205, 4478 }, { 209, 3893 }, { 214, 1479 }, { 238, 1627 }, { 250, 4108 },
+    { 251, 528 }, { 253, 4151 }, { 275, 2285 }, { 290, 1798 }, { 294, 3754 }, { 296, 343 },
+    { 307, 3235 }, { 311, 4592 }, { 345, 4216 }, { 347, 3418 }, { 354, 3869 }, { 365, 2249 },
+    { 367, 1952 }, { 369, 3901 }, { 371, 3337 }, { 422, 4018 }, { 467, 2645 }, { 469, 3713 },
+    { 470, 471 }, { 480, 3442 }, { 494, 2559 }, { 525, 526 }, { 533, 3786 }, { 540, 3783 },
+    { 545, 321 }, { 552, 4720 }, { 689, 1681 }, { 764, 765 }, { 771, 772 }, { 779, 780 },
+    { 781, 782 }, { 783, 784 }, { 785, 786 }, { 787, 788 }, { 789, 790 }, { 791, 3124 },
+    { 865, 194 }, { 890, 4105 }, { 893, 3216 }, { 904, 4117 }, { 916, 2938 }, { 965, 3705 },
+    { 969, 4319 }, { 983, 1947 }, { 986, 1949 }, { 1000, 4750 }, { 1007, 4351 }, { 1011, 1012 },
+    { 1013, 4375 }, { 1024, 1982 }, { 1091, 4509 }, { 1123, 4185 }, { 1142, 4321 }, { 1165, 4249 },
+    { 1177, 1178 }, { 1180, 1181 }, { 1183, 1184 }, { 1187, 1188 }, { 1200, 4444 }, { 1240, 4307 },
+    { 1249, 3141 }, { 1251, 3927 }, { 1266, 1267 }, { 1268, 1269 }, { 1270, 1271 }, { 1274, 1275 },
+    { 1280, 4713 }, { 1286, 4708 }, { 1301, 990 }, { 1308, 1309 }, { 1310, 4445 }, { 1316, 1317 },
+    { 1323, 4256 }, { 1325, 1326 }, { 1332, 1333 }, { 1334, 4396 }, { 1337, 1338 }, { 1339, 3764 },
+    { 1349, 3580 }, { 1352, 1353 }, { 1369, 4336 }, { 1370, 3966 }, { 1371, 4194 }, { 1372, 2806 },
+    { 1376, 4884 }, { 1410, 3540 }, { 1418, 2851 }, { 1464, 3199 }, { 1468, 4265 }, { 1520, 2491 },
+    { 1547, 198 }, { 1618, 1619 }, { 1620, 593 }, { 1641, 1642 }, { 1643, 1644 }, { 1645, 4771 },
+    { 1650, 4853 }, { 1654, 1655 }, { 1657, 1658 }, { 1659, 3117 }, { 1669, 1670 }, { 1671, 1672 },
+    { 1675, 1676 }, { 1677, 1678 }, { 1682, 1683 }, { 1684, 1685 }, { 1686, 1687 }, { 1745, 4628 },
+    { 1747, 3889 }, { 1765, 3386 }, { 1803, 1945 }, { 1812, 1813 }, { 1847, 3890 }, { 1853, 4629 },
+    { 1860, 285 }, { 1890, 1891 }, { 1907, 1908 }, { 1909, 1910 }, { 1919, 923 }, { 1939, 1940 },
+    { 1941, 3135 }, { 1942, 3489 }, { 1943, 1944 }, { 1953, 4543 }, { 1959, 1960 }, { 2012, 2300 },
+    { 2063, 4313 }, { 2102, 1002 }, { 2125, 3751 }, { 2129, 4242 }, { 2131, 885 }, { 2142, 4687 },
+    { 2143, 2144 }, { 2160, 4379 }, { 2163, 4394 }, { 2169, 4479 }, { 2171, 4622 }, { 2187, 4639 },
+    { 2189, 2992 }, { 2232, 864 }, { 2246, 4716 }, { 2250, 4266 }, { 2284, 3090 }, { 2303, 2304 },
+    { 2308, 4546 }, { 2337, 3435 }, { 2411, 4077 }, { 2412, 3653 }, { 2470, 2471 }, { 2477, 4176 },
+    { 2483, 1512 }, { 2484, 4377 }, { 2490, 4025 }, { 2510, 2511 }, { 2531, 2532 }, { 2537, 2538 },
+    { 2540, 4293 }, { 2578, 2579 }, { 2585, 4162 }, { 2589, 4566 }, { 2630, 3233 }, { 2648, 2649 },
+    { 2658, 493 }, { 2804, 4136 }, { 2813, 4005 }, { 2824, 4222 }, { 2829, 3535 }, { 2830, 4004 },
+    { 2848, 4634 }, { 2852, 3924 }, { 2859, 3004 }, { 2863, 2864 }, { 2866, 2867 }, { 2895, 2896 },
+    { 2927, 3481 }, { 2969, 3920 }, { 3025, 4762 }, { 3044, 4715 }, { 3131, 4640 }, { 3138, 2854 },
+    { 3197, 4564 }, { 3198, 935 }, { 3223, 3492 }, { 3228, 892 }, { 3234, 1355 }, { 3252, 1428 },
+    { 3258, 2475 }, { 3259, 3496 }, { 3270, 3431 }, { 3274, 1327 }, { 3293, 527 }, { 3296, 546 },
+    { 3307, 2928 }, { 3321, 4033 }, { 3322, 3609 }, { 3371, 4325 }, { 3373, 1951 }, { 3379, 3641 },
+    { 3412, 991 }, { 3445, 4431 }, { 3504, 2853 }, { 3523, 3659 }, { 3558, 3311 }, { 3565, 3868 },
+    { 3647, 4168 }, { 3656, 286 }, { 3682, 4060 }, { 3684, 4047 }, { 3689, 3443 }, { 3711, 4421 },
+    { 3723, 1085 }, { 3756, 3313 }, { 3805, 4553 }, { 3813, 1426 }, { 3821, 3710 }, { 3851, 4368 },
+    { 3859, 1470 }, { 3872, 4644 }, { 3887, 3626 }, { 3892, 4144 }, { 3896, 4736 }, { 3930, 1028 },
+    { 3934, 3662 }, { 3957, 873 }, { 3971, 4506 }, { 3979, 4561 }, { 4012, 4382 }, { 4016, 4165 },
+    { 4028, 4857 }, { 4030, 3123 }, { 4041, 4099 }, { 4050, 4437 }, { 4055, 235 }, { 4075, 1199 },
+    { 4076, 4682 }, { 4120, 3725 }, { 4126, 4663 }, { 4139, 4269 }, { 4147, 4650 }, { 4152, 1414 },
+    { 4153, 548 }, { 4164, 3929 }, { 4178, 4314 }, { 4184, 3978 }, { 4190, 2137 }, { 4221, 1260 },
+    { 4224, 4197 }, { 4231, 4586 }, { 4239, 4454 }, { 4267, 4268 }, { 4283, 4694 }, { 4299, 3628 },
+    { 4300, 4754 }, { 4317, 4552 }, { 4328, 4603 }, { 4331, 2181 }, { 4339, 4809 }, { 4340, 3459 },
+    { 4354, 4355 }, { 4362, 4026 }, { 4372, 4520 }, { 4378, 581 }, { 4383, 1393 }, { 4391, 4539 },
+    { 4411, 4856 }, { 4415, 4668 }, { 4436, 734 }, { 4438, 4215 }, { 4439, 4341 }, { 4440, 4443 },
+    { 4461, 4457 }, { 4474, 4701 }, { 4481, 3599 }, { 4521, 930 }, { 4528, 4166 }, { 4536, 4106 },
+    { 4565, 4158 }, { 4585, 2513 }, { 4587, 4641 }, { 4588, 4690 }, { 4589, 2797 }, { 4590, 4735 },
+    { 4596, 4149 }, { 4600, 4357 }, { 4632, 2625 }, { 4633, 516 }, { 4646, 3716 }, { 4648, 4257 },
+    { 4671, 3246 }, { 4674, 4163 }, { 4684, 4324 }, { 4692, 2594 }, { 4697, 3005 }, { 4703, 2105 },
+    { 4728, 4572 }, { 4730, 3378 }, { 4753, 3790 }, { 4805, 1695 }, { 4876, 2849 }, { 4889, 3781 },
+    { 940, 3 }, { 148, 1291 }, { 214, 2339 }, { 238, 4607 }, { 344, 1429 }, { 367, 5201 },
+    { 480, 4151 }, { 764, 858 }, { 771, 852 }, { 779, 5167 }, { 969, 5198 }, { 1011, 4612 },
+    { 1012, 1394 }, { 1123, 4283 }, { 1206, 4444 }, { 1272, 4908 }, { 1276, 4307 }, { 1309, 2828 },
+    { 1364, 4256 }, { 1747, 3919 }, { 1846, 4628 }, { 1847, 3918 }, { 1856, 1765 }, { 1864, 4629 },
+    { 1920, 3117 }, { 1946, 4902 }, { 1948, 4961 }, { 1954, 1812 }, { 2012, 5083 }, { 2063, 4412 },
+    { 2131, 4182 }, { 2189, 4507 }, { 2244, 3135 }, { 2245, 3489 }, { 2249, 5058 }, { 2299, 5042 },
+    { 2355, 3927 }, { 2510, 3924 }, { 2547, 4176 }, { 2831, 5081 }, { 2845, 4910 }, { 2873, 4293 },
+    { 3089, 5059 }, { 3091, 4919 }, { 3124, 4926 }, { 3128, 1024 }, { 3141, 1057 }, { 3252, 2308 },
+    { 3258, 4954 }, { 3308, 3496 }, { 3321, 4541 }, { 3413, 4995 }, { 3444, 5091 }, { 3459, 5052 },
+    { 3466, 5099 }, { 3649, 5053 }, { 3652, 5064 }, { 3656, 5079 }, { 3672, 4906 }, { 3710, 5040 },
+    { 3713, 5001 }, { 3718, 4921 }, { 3720, 5101 }, { 3723, 1164 }, { 3738, 4922 }, { 3787, 5030 },
+    { 3812, 3786 }, { 3851, 4395 }, { 3859, 4931 }, { 3888, 5055 }, { 3898, 5035 }, { 3955, 4941 },
+    { 4024, 5033 }, { 4032, 5109 }, { 4041, 4318 }, { 4059, 4351 }, { 4069, 4956 }, { 4113, 4932 },
+    { 4147, 4379 }, { 4152, 4959 }, { 4156, 4997 }, { 4165, 4295 }, { 4181, 4907 }, { 4204, 5041 },
+    { 4224, 4340 }, { 4249, 4335 }, { 4257, 5112 }, { 4267, 4355 }, { 4269, 3754 }, { 4325, 5144 },
+    { 4328, 4665 }, { 4331, 5046 }, { 4354, 4268 }, { 4357, 4966 }, { 4362, 5139 }, { 4378, 734 },
+    { 4391, 5154 }, { 4401, 5014 }, { 4428, 5142 }, { 4436, 581 }, { 4438, 4341 }, { 4439, 4215 },
+    { 4443, 5199 }, { 4477, 198 }, { 4524, 4983 }, { 4573, 5171 }, { 4594, 5045 }, { 4611, 5153 },
+    { 4621, 2490 }, { 4642, 5200 }, { 4649, 3123 }, { 4699, 5094 }, { 4703, 5044 }, { 4717, 4437 },
+    { 4724, 4117 }, { 4733, 4900 }, { 4738, 4942 }, { 4753, 3833 }, { 4789, 4937 }, { 4808, 1028 },
+    { 4845, 4943 }, { 4887, 4976 }, { 4923, 4924 }, { 4925, 351 }, { 4927, 4757 }, { 4928, 2204 },
+    { 4933, 4934 }, { 4935, 3405 }, { 4938, 5107 }, { 4940, 541 }, { 4946, 4947 }, { 4948, 4949 },
+    { 4950, 4951 }, { 4955, 893 }, { 4964, 4965 }, { 4973, 1142 }, { 4979, 4980 }, { 4986, 4987 },
+    { 4988, 3764 }, { 4990, 4445 }, { 4991, 4992 }, { 4993, 4994 }, { 4998, 4999 }, { 5000, 5210 },
+    { 5003, 4741 }, { 5004, 1465 }, { 5005, 4266 }, { 5008, 5009 }, { 5010, 5011 }, { 5015, 5016 },
+    { 5017, 5018 }, { 5019, 5020 }, { 5021, 5022 }, { 5023, 4773 }, { 5024, 5025 }, { 5028, 2155 },
+    { 5037, 5038 }, { 5039, 5027 }, { 5050, 5051 }, { 5060, 4660 }, { 5065, 4158 }, { 5070, 354 },
+    { 5071, 2533 }, { 5080, 4625 }, { 5087, 5209 }, { 5088, 310 }, { 5089, 341 }, { 5102, 4963 },
+    { 5110, 4143 }, { 5111, 4169 }, { 5113, 4929 }, { 5116, 4394 }, { 5121, 5124 }, { 5151, 1141 },
+    { 5156, 4319 }, { 5169, 5077 }, { 5172, 5047 }, { 5181, 5187 }, { 5182, 5114 }, { 4760, 3 },
+    { 344, 5117 }, { 1309, 4007 }, { 2493, 3135 }, { 2690, 3927 }, { 3117, 577 }, { 3128, 5068 },
+    { 3489, 5048 }, { 3496, 5306 }, { 3723, 4912 }, { 3805, 5248 }, { 3888, 5085 }, { 3955, 5006 },
+    { 4299, 5298 }, { 4303, 5227 }, { 4335, 5075 }, { 4376, 5220 }, { 4721, 5277 }, { 4728, 5322 },
+    { 4901, 3123 }, { 4960, 5243 }, { 4974, 238 }, { 4981, 5232 }, { 4982, 5233 }, { 4996, 5279 },
+    { 5036, 5266 }, { 5063, 5273 }, { 5084, 5256 }, { 5086, 5342 }, { 5119, 5353 }, { 5123, 5389 },
+    { 5155, 5297 }, { 5180, 5305 }, { 5184, 5295 }, { 5205, 5345 }, { 5208, 5341 }, { 5211, 5307 },
+    { 5222, 5230 }, { 5228, 4375 }, { 5237, 5238 }, { 5240, 5029 }, { 5249, 5250 }, { 5257, 2846 },
+    { 5259, 5260 }, { 5268, 5303 }, { 5270, 5272 }, { 5271, 3578 }, { 5276, 5300 }, { 5282, 5236 },
+    { 5289, 5034 }, { 5294, 5315 }, { 5310, 4431 }, { 5313, 4531 }, { 5321, 4984 }, { 5326, 5388 },
+    { 5333, 5141 }, { 5337, 5369 }, { 5338, 5190 }, { 5347, 5348 }, { 5359, 5395 }, { 5365, 4915 },
+    { 5367, 5192 }, { 5373, 5374 }, { 5391, 3738 }, { 287, 288 }, { 912, 913 }, { 947, 3922 },
+    { 1227, 1228 }, { 1379, 2656 }, { 1547, 2122 }, { 2665, 2674 }, { 2672, 2673 }, { 2712, 4432 },
+    { 2713, 2714 }, { 3415, 5394 }, { 3429, 3309 }, { 3623, 4326 }, { 3667, 4610 }, { 3736, 3626 },
+    { 4093, 4744 }, { 4232, 3915 }, { 3, 4704 }, { 344, 5340 }, { 1309, 5278 }, { 2413, 5398 },
+    { 4685, 5403 }, { 5204, 5404 }, { 5387, 5443 }, { 5399, 2494 }, { 5409, 5420 }, { 5416, 4149 },
+    { 5418, 5419 }, { 5424, 5397 }, { 5427, 5455 }, { 5429, 5450 }, { 5433, 4695 }, { 5437, 5057 },
+    { 5452, 5370 }, { 5454, 5349 }, { 5458, 5242 }, { 2665, 4042 }, { 3623, 4393 }, { 3938, 5468 },
+    { 4088, 2122 }, { 4345, 3915 }, { 4752, 5462 }, { 5464, 3405 }, { 5469, 2715 }, { 238, 5095 },
+    { 253, 3442 }, { 294, 2199 }, { 318, 4402 }, { 319, 4015 }, { 320, 321 }, { 492, 4108 },
+    { 494, 1862 }, { 522, 4363 }, { 544, 1861 }, { 545, 2491 }, { 567, 568 }, { 589, 2080 },
+    { 638, 1902 }, { 694, 1914 }, { 936, 3860 }, { 943, 3415 }, { 993, 4601 }, { 1142, 2047 },
+    { 1262, 4229 }, { 1369, 4503 }, { 1391, 4653 }, { 1464, 4560 }, { 1488, 2559 }, { 1628, 1886 },
+    { 1633, 2762 }, { 1763, 3585 }, { 1875, 1904 }, { 1883, 595 }, { 1916, 737 }, { 2007, 4241 },
+    { 2011, 4836 }, { 2012, 2088 }, { 2024, 2025 }, { 2026, 2027 }, { 2028, 4761 }, { 2031, 4843 },
+    { 2035, 2036 }, { 2044, 4827 }, { 2048, 4683 }, { 2050, 4545 }, { 2054, 4547 }, { 2074, 2075 },
+    { 2083, 2084 }, { 2086, 2087 }, { 2093, 4804 }, { 2107, 4832 }, { 2111, 4206 }, { 2126, 4400 },
+    { 2193, 4891 }, { 2238, 5247 }, { 2239, 3235 }, { 2240, 4875 }, { 2260, 3162 }, { 2483, 2557 },
+    { 2489, 2490 }, { 2517, 2615 }, { 2523, 2619 }, { 2525, 2620 }, { 2527, 4669 }, { 2599, 2600 },
+    { 2601, 2602 }, { 2603, 2604 }, { 2605, 2606 }, { 2607, 2608 }, { 2609, 2662 }, { 2616, 2617 },
+    { 2618, 2522 }, { 2659, 2660 }, { 2687, 4433 }, { 2706, 4230 }, { 2785, 536 }, { 2869, 4885 },
+    { 2939, 4171 }, { 2940, 4009 }, { 3030, 3031 }, { 3032, 3033 }, { 3034, 3035 }, { 3036, 3037 },
+    { 3038, 3039 }, { 3040, 3041 }, { 3066, 3067 }, { 3068, 3069 }, { 3070, 3071 }, { 3254, 3124 },
+    { 3486, 3131 }, { 3505, 4893 }, { 3541, 4044 }, { 3656, 1460 }, { 3678, 2663 }, { 3711, 4328 },
+    { 3736, 4803 }, { 3855, 4054 }, { 3887, 4416 }, { 3897, 482 }, { 3955, 2558 }, { 3974, 4421 },
+    { 4043, 4882 }, { 4052, 5363 }, { 4053, 2198 }, { 4086, 4895 }, { 4177, 4312 }, { 4190, 2209 },
+    { 4231, 3992 }, { 4239, 5408 }, { 4344, 4881 }, { 4403, 1903 }, { 4411, 4839 }, { 4412, 3123 },
+    { 4418, 4620 }, { 4446, 2067 }, { 4473, 4894 }, { 4489, 521 }, { 4534, 4220 }, { 4550, 4872 },
+    { 4606, 4785 }, { 4664, 4676 }, { 4723, 2109 }, { 4748, 2079 }, { 4759, 4045 }, { 4777, 4856 },
+    { 4798, 4865 }, { 4829, 4457 }, { 4842, 1889 }, { 4877, 5251 }, { 4880, 4008 }, { 4898, 3023 },
+    { 4944, 3943 }, { 5026, 258 }, { 5056, 4868 }, { 5129, 4874 }, { 5214, 4408 }, { 5239, 1456 },
+    { 5366, 1870 }, { 5396, 4661 }, { 5406, 2190 }, { 5445, 1663 }, { 3, 4712 }, { 4584, 5477 },
+    { 344, 5447 }, { 5096, 5479 }, { 5234, 1309 }, { 5281, 5478 }, { 5422, 5480 }, { 5440, 5485 },
+    { 5482, 5319 }, { 5487, 5449 }, { 5466, 3405 }, { 494, 4451 }, { 559, 4363 }, { 1060, 4601 },
+    { 1398, 4653 }, { 1849, 3442 }, { 1886, 5549 }, { 1901, 5517 }, { 2012, 4776 }, { 2111, 4547 },
+    { 2607, 2661 }, { 2785, 1487 }, { 3199, 5559 }, { 3286, 5537 }, { 3415, 5624 }, { 3535, 5548 },
+    { 3623, 5561 }, { 3656, 2482 }, { 3849, 4683 }, { 3897, 5509 }, { 3947, 4560 }, { 4010, 5520 },
+    { 4116, 5532 }, { 4171, 930 }, { 4177, 4392 }, { 4202, 5573 }, { 4418, 4732 }, { 4447, 2067 },
+    { 4489, 566 }, { 4550, 2122 }, { 4606, 5551 }, { 4723, 5539 }, { 4742, 5567 }, { 4748, 5534 },
+    { 4759, 5591 }, { 4761, 4844 }, { 4802, 5535 }, { 4826, 4545 }, { 4835, 1902 }, { 4847, 5547 },
+    { 4883, 5530 }, { 4945, 3943 }, { 5098, 5519 }, { 5186, 5602 }, { 5314, 4408 }, { 5362, 2490 },
+    { 5492, 5628 }, { 5503, 4027 }, { 5506, 3998 }, { 5513, 5511 }, { 5522, 5543 }, { 5524, 4327 },
+    { 5526, 5527 }, { 5536, 4787 }, { 5538, 4859 }, { 5540, 5541 }, { 5542, 5619 }, { 5545, 5614 },
+    { 5550, 5621 }, { 5555, 5556 }, { 5557, 2261 }, { 5560, 5570 }, { 5562, 5563 }, { 5564, 5565 },
+    { 5568, 2609 }, { 5578, 4433 }, { 5579, 5580 }, { 5581, 5582 }, { 5583, 5584 }, { 5585, 5586 },
+    { 5599, 2559 }, { 5604, 5372 }, { 5607, 5553 }, { 5611, 4461 }, { 5622, 5516 }, { 3, 4743 },
+    { 5145, 5643 }, { 5221, 344 }, { 1870, 5641 }, { 1886, 5709 }, { 3656, 5558 }, { 4116, 5533 },
+    { 4177, 4435 }, { 4767, 5681 }, { 4823, 5657 }, { 5224, 3943 }, { 5518, 5689 }, { 5572, 5661 },
+    { 5603, 5699 }, { 5642, 1656 }, { 5658, 5610 }, { 5659, 5617 }, { 5660, 5678 }, { 5664, 5705 },
+    { 5665, 5626 }, { 5666, 5704 }, { 5667, 5713 }, { 5671, 5514 }, { 5682, 4818 }, { 5683, 5715 },
+    { 5690, 2085 }, { 5701, 5669 }, { 5706, 5688 }, { 5707, 4446 }, { 5710, 4866 }, { 5712, 5571 },
+    { 5714, 5566 }, { 5717, 5718 }, { 5719, 3042 }, { 5720, 5587 }, { 4615, 3 }, { 5267, 5726 },
+    { 3656, 5662 }, { 4799, 5730 }, { 5225, 3943 }, { 5637, 5641 }, { 5642, 5729 }, { 5734, 4447 },
+    { 5735, 5749 }, { 5738, 5569 }, { 4696, 3 }, { 5764, 5686 }, { 3, 4860 }, { 5771, 2006 },
+    { 129, 4213 }, { 1222, 1223 }, { 1511, 1512 }, { 1666, 1667 }, { 1699, 1700 }, { 3485, 1857 },
+    { 3810, 4233 }, { 3851, 2133 }, { 4420, 3626 }, { 4448, 5588 }, { 4806, 4903 }, { 5049, 4346 },
+    { 5104, 3328 }, { 3683, 5773 }, { 3, 576 }, { 474, 4213 }, { 4420, 4830 }, { 4448, 5589 },
+    { 5775, 4833 }, { 5779, 1667 }, { 3, 3758 }, { 486, 4213 }, { 5790, 4851 }, { 5, 2214 },
+    { 6, 760 }, { 16, 5425 }, { 47, 634 }, { 192, 4953 }, { 194, 3648 }, { 209, 3640 },
+    { 214, 2287 }, { 217, 874 }, { 230, 1502 }, { 231, 4297 }, { 238, 769 }, { 240, 4446 },
+    { 250, 4917 }, { 251, 1506 }, { 262, 894 }, { 270, 5381 }, { 271, 896 }, { 288, 5311 },
+    { 290, 2888 }, { 294, 1585 }, { 296, 1115 }, { 310, 3096 }, { 316, 1799 }, { 317, 570 },
+    { 319, 5108 }, { 320, 2491 }, { 337, 901 }, { 341, 1942 }, { 344, 375 }, { 350, 903 },
+    { 353, 4626 }, { 354, 1954 }, { 365, 3233 }, { 367, 2918 }, { 369, 4607 }, { 371, 4147 },
+    { 380, 3929 }, { 422, 4652 }, { 461, 4090 }, { 479, 5143 }, { 491, 1531 }, { 504, 4807 },
+    { 514, 4237 }, { 518, 4634 }, { 522, 5215 }, { 532, 3162 }, { 535, 1487 }, { 539, 3235 },
+    { 542, 4402 }, { 543, 4175 }, { 545, 1800 }, { 549, 3135 }, { 550, 4749 }, { 560, 5176 },
+    { 575, 5789 }, { 580, 581 }, { 582, 583 }, { 585, 586 }, { 588, 589 }, { 596, 597 },
+    { 598, 599 }, { 602, 603 }, { 604, 605 }, { 606, 607 }, { 608, 609 }, { 610, 611 },
+    { 612, 613 }, { 614, 615 }, { 616, 617 }, { 618, 619 }, { 620, 621 }, { 622, 623 },
+    { 624, 625 }, { 626, 627 }, { 628, 629 }, { 630, 631 }, { 632, 633 }, { 635, 636 },
+    { 637, 638 }, { 639, 4403 }, { 641, 4401 }, { 643, 644 }, { 645, 2273 }, { 647, 734 },
+    { 650, 651 }, { 654, 655 }, { 656, 657 }, { 670, 671 }, { 672, 673 }, { 674, 675 },
+    { 676, 677 }, { 678, 679 }, { 680, 681 }, { 682, 683 }, { 684, 685 }, { 686, 687 },
+    { 688, 689 }, { 690, 691 }, { 692, 693 }, { 694, 695 }, { 696, 697 }, { 698, 699 },
+    { 700, 701 }, { 702, 703 }, { 704, 705 }, { 706, 707 }, { 708, 709 }, { 710, 711 },
+    { 717, 718 }, { 719, 720 }, { 721, 722 }, { 723, 724 }, { 725, 726 }, { 727, 728 },
+    { 729, 730 }, { 731, 732 }, { 733, 4068 }, { 740, 741 }, { 744, 745 }, { 746, 747 },
+    { 748, 749 }, { 750, 751 }, { 752, 3272 }, { 755, 756 }, { 757, 758 }, { 761, 762 },
+    { 776, 777 }, { 778, 5494 }, { 779, 5090 }, { 785, 797 }, { 787, 798 }, { 789, 799 },
+    { 792, 793 }, { 794, 795 }, { 800, 801 }, { 802, 803 }, { 807, 4635 }, { 808, 809 },
+    { 810, 811 }, { 815, 4952 }, { 817, 818 }, { 819, 820 }, { 821, 4430 }, { 824, 4467 },
+    { 827, 4627 }, { 830, 4494 }, { 832, 833 }, { 838, 839 }, { 844, 845 }, { 849, 831 },
+    { 863, 864 }, { 866, 867 }, { 869, 870 }, { 883, 4242 }, { 886, 4619 }, { 897, 5189 },
+    { 900, 538 }, { 906, 3337 }, { 916, 917 }, { 927, 5674 }, { 931, 4009 }, { 966, 174 },
+    { 969, 3975 }, { 972, 5383 }, { 973, 3489 }, { 976, 4687 }, { 983, 2914 }, { 986, 2916 },
+    { 987, 1305 }, { 989, 1300 }, { 992, 1391 }, { 997, 5244 }, { 999, 4962 }, { 1002, 1425 },
+    { 1009, 1427 }, { 1026, 1027 }, { 1066, 1398 }, { 1073, 1074 }, { 1076, 1077 }, { 1078, 1079 },
+    { 1080, 1081 }, { 1086, 1549 }, { 1090, 4967 }, { 1094, 4678 }, { 1098, 1099 }, { 1104, 1105 },
+    { 1108, 4679 }, { 1116, 4720 }, { 1133, 4975 }, { 1134, 4968 }, { 1142, 2826 }, { 1144, 4065 },
+    { 1154, 5231 }, { 1161, 4350 }, { 1169, 4508 }, { 1170, 4509 }, { 1172, 1173 }, { 1174, 3786 },
+    { 1176, 4971 }, { 1179, 4972 }, { 1182, 5352 }, { 1185, 1186 }, { 1189, 4592 }, { 1192, 4512 },
+    { 1194, 1195 }, { 1196, 5451 }, { 1213, 4970 }, { 1217, 1218 }, { 1224, 2388 }, { 1238, 3828 },
+    { 1251, 3705 }, { 1262, 4294 }, { 1290, 1281 }, { 1297, 1298 }, { 1304, 1257 }, { 1306, 1307 },
+    { 1309, 1576 }, { 1319, 1320 }, { 1321, 4396 }, { 1328, 3124 }, { 1341, 4713 }, { 1342, 4708 },
+    { 1359, 4985 }, { 1360, 1361 }, { 1362, 5357 }, { 1369, 4072 }, { 1372, 2823 }, { 1392, 1424 },
+    { 1393, 5229 }, { 1404, 4364 }, { 1407, 5672 }, { 1408, 3711 }, { 1409, 3141 }, { 1414, 4590 },
+    { 1418, 1419 }, { 1421, 3832 }, { 1430, 4073 }, { 1431, 3966 }, { 1432, 4194 }, { 1435, 5384 },
+    { 1440, 4639 }, { 1441, 1749 }, { 1448, 4162 }, { 1468, 4531 }, { 1469, 5491 }, { 1472, 1473 },
+    { 1475, 4029 }, { 1476, 4301 }, { 1477, 3401 }, { 1478, 4914 }, { 1480, 4434 }, { 1493, 1494 },
+    { 1501, 5140 }, { 1503, 1504 }, { 1521, 4658 }, { 1532, 4578 }, { 1538, 1861 }, { 1544, 1545 },
+    { 1546, 4656 }, { 1550, 3893 }, { 1552, 4105 }, { 1556, 4318 }, { 1558, 3783 }, { 1563, 4295 },
+    { 1564, 1565 }, { 1566, 3924 }, { 1570, 1571 }, { 1572, 1573 }, { 1574, 1575 }, { 1583, 1584 },
+    { 1604, 3117 }, { 1607, 1608 }, { 1609, 1610 }, { 1611, 1612 }, { 1614, 1615 }, { 1623, 1624 },
+    { 1625, 1626 }, { 1630, 1631 }, { 1635, 1636 }, { 1637, 1638 }, { 1639, 1640 }, { 1646, 1647 },
+    { 1648, 1649 }, { 1652, 5635 }, { 1653, 5695 }, { 1668, 5368 }, { 1674, 5493 }, { 1689, 1690 },
+    { 1701, 1702 }, { 1769, 5382 }, { 1770, 4324 }, { 1787, 1788 }, { 1797, 5196 }, { 1809, 4223 },
+    { 1813, 1814 }, { 1820, 3816 }, { 1824, 4539 }, { 1829, 3771 }, { 1850, 4801 }, { 1858, 4697 },
+    { 1875, 1876 }, { 1885, 5528 }, { 1887, 1888 }, { 1890, 2737 }, { 1892, 1893 }, { 1894, 4722 },
+    { 1898, 1899 }, { 1906, 4241 }, { 1911, 4534 }, { 1913, 5457 }, { 1921, 4127 }, { 1925, 5263 },
+    { 1928, 1929 }, { 1935, 3860 }, { 1937, 3927 }, { 1941, 3101 }, { 2012, 2016 }, { 2025, 2821 },
+    { 2028, 5329 }, { 2030, 2104 }, { 2043, 4546 }, { 2050, 5082 }, { 2054, 2832 }, { 2069, 4313 },
+    { 2071, 4595 }, { 2085, 2796 }, { 2086, 2798 }, { 2120, 191 }, { 2127, 4599 }, { 2149, 2150 },
+    { 2162, 4642 }, { 2166, 5170 }, { 2173, 4207 }, { 2177, 4349 }, { 2178, 4905 }, { 2191, 5632 },
+    { 2200, 5700 }, { 2210, 5739 }, { 2258, 4904 }, { 2278, 4016 }, { 2279, 4857 }, { 2282, 3886 },
+    { 2283, 3435 }, { 2285, 3459 }, { 2288, 4193 }, { 2296, 4131 }, { 2298, 5687 }, { 2301, 5546 },
+    { 2303, 5753 }, { 2308, 5754 }, { 2310, 2311 }, { 2332, 4180 }, { 2333, 2334 }, { 2336, 4317 },
+    { 2338, 5219 }, { 2340, 4622 }, { 2341, 2342 }, { 2350, 3974 }, { 2352, 3198 }, { 2389, 2390 },
+    { 2392, 4716 }, { 2407, 3818 }, { 2408, 3681 }, { 2414, 4219 }, { 2415, 3516 }, { 2416, 3577 },
+    { 2426, 2427 }, { 2463, 2464 }, { 2465, 4088 }, { 2487, 4017 }, { 2490, 5203 }, { 2492, 2865 },
+    { 2497, 5134 }, { 2510, 3912 }, { 2511, 5194 }, { 2531, 2871 }, { 2536, 5072 }, { 2539, 2540 },
+    { 2579, 4911 }, { 2585, 3885 }, { 2610, 4265 }, { 2624, 3271 }, { 2628, 5392 }, { 2645, 3109 },
+    { 2677, 3793 }, { 2685, 3899 }, { 2687, 5473 }, { 2689, 3120 }, { 2697, 4602 }, { 2704, 5600 },
+    { 2733, 2803 }, { 2792, 2793 }, { 2794, 2795 }, { 2799, 4787 }, { 2800, 2801 }, { 2807, 4832 },
+    { 2808, 4206 }, { 2809, 2810 }, { 2811, 2812 }, { 2813, 4137 }, { 2817, 4836 }, { 2818, 4589 },
+    { 2822, 4859 }, { 2827, 5645 }, { 2835, 2836 }, { 2850, 3564 }, { 2862, 3006 }, { 2870, 3869 },
+    { 2872, 5097 }, { 2875, 5073 }, { 2892, 4566 }, { 2894, 4757 }, { 2897, 1123 }, { 2906, 923 },
+    { 2907, 3674 }, { 2912, 2913 }, { 2919, 2702 }, { 2931, 2649 }, { 2947, 5594 }, { 2955, 4650 },
+    { 2957, 4479 }, { 2958, 4050 }, { 2966, 5728 }, { 2971, 5148 }, { 2972, 1378 }, { 2992, 5302 },
+    { 3010, 5786 }, { 3011, 4543 }, { 3012, 3675 }, { 3013, 3234 }, { 3014, 3015 }, { 3024, 5093 },
+    { 3047, 4762 }, { 3049, 4715 }, { 3050, 4745 }, { 3051, 3414 }, { 3057, 3058 }, { 3083, 3246 },
+    { 3084, 3085 }, { 3088, 3216 }, { 3092, 3093 }, { 3094, 3095 }, { 3099, 3803 }, { 3103, 3872 },
+    { 3105, 4300 }, { 3131, 3689 }, { 3138, 1579 }, { 3153, 963 }, { 3155, 5245 }, { 3163, 4957 },
+    { 3199, 1516 }, { 3220, 4680 }, { 3252, 3048 }, { 3286, 2820 }, { 3293, 1505 }, { 3297, 4141 },
+    { 3298, 3267 }, { 3308, 3361 }, { 3321, 2716 }, { 3370, 3636 }, { 3373, 2917 }, { 3388, 5031 },
+    { 3412, 2698 }, { 3445, 1983 }, { 3446, 4107 }, { 3482, 5442 }, { 3496, 5120 }, { 3513, 1496 },
+    { 3541, 3663 }, { 3712, 2967 }, { 3716, 4387 }, { 3736, 4416 }, { 3754, 5327 }, { 3755, 1562 },
+    { 3781, 3106 }, { 3805, 1757 }, { 3865, 4323 }, { 3868, 3734 }, { 3887, 4803 }, { 3888, 3082 },
+    { 3891, 1214 }, { 3894, 1603 }, { 3896, 4028 }, { 3916, 5495 }, { 3931, 4040 }, { 3937, 3056 },
+    { 3939, 3836 }, { 3945, 4463 }, { 3962, 1357 }, { 3979, 2289 }, { 4012, 5430 }, { 4013, 4798 },
+    { 4019, 5168 }, { 4025, 4640 }, { 4033, 4520 }, { 4041, 4377 }, { 4043, 5361 }, { 4099, 4449 },
+    { 4113, 2322 }, { 4117, 5415 }, { 4124, 4541 }, { 4125, 1796 }, { 4135, 5197 }, { 4146, 3394 },
+    { 4151, 4154 }, { 4157, 5484 }, { 4163, 1553 }, { 4171, 5217 }, { 4178, 5136 }, { 4181, 1492 },
+    { 4184, 5002 }, { 4215, 4600 }, { 4261, 5411 }, { 4290, 5498 }, { 4302, 4735 }, { 4303, 1253 },
+    { 4306, 2859 }, { 4309, 5130 }, { 4328, 5716 }, { 4331, 911 }, { 4347, 3228 }, { 4376, 4969 },
+    { 4383, 5351 }, { 4397, 4023 }, { 4414, 5078 }, { 4419, 5472 }, { 4421, 4603 }, { 4441, 3108 },
+    { 4456, 5497 }, { 4473, 4586 }, { 4476, 4533 }, { 4486, 1470 }, { 4506, 4321 }, { 4507, 1447 },
+    { 4528, 4827 }, { 4544, 4292 }, { 4552, 4035 }, { 4553, 5193 }, { 4564, 5258 }, { 4582, 4618 },
+    { 4587, 2235 }, { 4594, 4478 }, { 4596, 5115 }, { 4604, 4471 }, { 4612, 5292 }, { 4616, 2883 },
+    { 4633, 1083 }, { 4641, 4565 }, { 4648, 5421 }, { 4649, 3641 }, { 4662, 4521 }, { 4668, 3626 },
+    { 4671, 5206 }, { 4692, 2893 }, { 4707, 4930 }, { 4710, 1102 }, { 4717, 5343 }, { 4721, 5344 },
+    { 4730, 3725 }, { 4737, 1881 }, { 4740, 5371 }, { 4747, 5435 }, { 4751, 4258 }, { 4754, 2898 },
+    { 4776, 5529 }, { 4777, 4839 }, { 4785, 5423 }, { 4797, 1884 }, { 4804, 5380 }, { 4818, 5360 },
+    { 4834, 5441 }, { 4840, 507 }, { 4843, 4826 }, { 4873, 4314 }, { 4886, 4684 }, { 4909, 4477 },
+    { 4916, 4918 }, { 4920, 4454 }, { 4939, 534 }, { 4989, 5106 }, { 5012, 5032 }, { 5013, 1651 },
+    { 5043, 5708 }, { 5061, 5544 }, { 5062, 5174 }, { 5092, 3054 }, { 5100, 5350 }, { 5103, 4382 },
+    { 5105, 3100 }, { 5125, 5646 }, { 5128, 3584 }, { 5131, 1423 }, { 5147, 5207 }, { 5157, 1191 },
+    { 5158, 3306 }, { 5161, 2138 }, { 5163, 5122 }, { 5164, 4621 }, { 5165, 5069 }, { 5177, 5453 },
+    { 5188, 5577 }, { 5195, 5377 }, { 5213, 5159 }, { 5216, 2542 }, { 5226, 5593 }, { 5235, 5356 },
+    { 5241, 1992 }, { 5246, 4145 }, { 5252, 5742 }, { 5264, 5759 }, { 5275, 739 }, { 5283, 286 },
+    { 5285, 5375 }, { 5291, 5339 }, { 5296, 5625 }, { 5318, 5727 }, { 5328, 3046 }, { 5331, 3859 },
+    { 5334, 4892 }, { 5346, 569 }, { 5354, 5355 }, { 5376, 5768 }, { 5378, 4585 }, { 5379, 4632 },
+    { 5386, 4903 }, { 5396, 5160 }, { 5402, 2486 }, { 5405, 4913 }, { 5407, 4158 }, { 5410, 3708 },
+    { 5426, 1072 }, { 5428, 5146 }, { 5431, 5757 }, { 5434, 5137 }, { 5438, 5465 }, { 5448, 5133 },
+    { 5459, 5601 }, { 5486, 1950 }, { 5488, 3790 }, { 5552, 875 }, { 5554, 4320 }, { 5598, 5508 },
+    { 5606, 2243 }, { 5647, 4341 }, { 5650, 4524 }, { 5656, 4897 }, { 5670, 4015 }, { 5723, 1780 },
+    { 5750, 5261 }, { 5755, 2241 }, { 5761, 5414 }, { 5762, 4900 }, { 5774, 2791 }, { 5776, 5417 },
+    { 5792, 4031 }, { 3, 5218 }, { 499, 4213 }, { 5796, 4849 }, { 6, 5925 }, { 230, 1531 },
+    { 231, 5143 }, { 238, 3123 }, { 240, 4447 }, { 251, 3087 }, { 270, 5439 }, { 271, 2479 },
+    { 290, 3098 }, { 294, 3709 }, { 296, 1524 }, { 341, 2391 }, { 344, 5915 }, { 354, 6286 },
+    { 376, 3233 }, { 380, 4065 }, { 479, 4297 }, { 481, 5311 }, { 483, 4626 }, { 491, 1502 },
+    { 492, 4917 }, { 514, 4350 }, { 543, 5288 }, { 550, 5451 }, { 559, 5215 }, { 580, 734 },
+    { 589, 1882 }, { 599, 1626 }, { 638, 1652 }, { 639, 4472 }, { 647, 581 }, { 648, 583 },
+    { 651, 5364 }, { 733, 4186 }, { 759, 5799 }, { 785, 805 }, { 787, 806 }, { 789, 5935 },
+    { 796, 5928 }, { 816, 5494 }, { 820, 834 }, { 835, 4467 }, { 836, 4627 }, { 837, 4494 },
+    { 840, 4430 }, { 864, 1749 }, { 869, 6051 }, { 870, 5377 }, { 895, 5815 }, { 902, 4749 },
+    { 906, 6393 }, { 908, 4619 }, { 966, 2910 }, { 969, 5290 }, { 989, 6021 }, { 992, 1398 },
+    { 1002, 6094 }, { 1066, 1391 }, { 1086, 3957 }, { 1104, 1225 }, { 1114, 5819 }, { 1133, 5231 },
+    { 1142, 5150 }, { 1149, 4968 }, { 1154, 4975 }, { 1171, 4678 }, { 1193, 4679 }, { 1215, 4967 },
+    { 1219, 4971 }, { 1220, 4972 }, { 1221, 5352 }, { 1298, 1358 }, { 1299, 5968 }, { 1304, 5967 },
+    { 1305, 6022 }, { 1309, 6068 }, { 1319, 5357 }, { 1320, 1363 }, { 1365, 3124 }, { 1392, 4750 },
+    { 1412, 5960 }, { 1415, 6007 }, { 1420, 5881 }, { 1442, 5803 }, { 1448, 5168 }, { 1475, 4370 },
+    { 1476, 4652 }, { 1477, 3435 }, { 1520, 1800 }, { 1525, 5828 }, { 1554, 3786 }, { 1557, 3235 },
+    { 1611, 1660 }, { 1635, 1891 }, { 1637, 6103 }, { 1646, 6105 }, { 1668, 5457 }, { 1707, 5798 },
+    { 1813, 2393 }, { 1900, 4722 }, { 1913, 5368 }, { 1937, 3705 }, { 2012, 6192 }, { 2015, 6115 },
+    { 2109, 5329 }, { 2120, 4237 }, { 2278, 4162 }, { 2282, 4317 }, { 2284, 3162 }, { 2286, 5805 },
+    { 2298, 5751 }, { 2306, 4131 }, { 2319, 4599 }, { 2351, 3141 }, { 2353, 6112 }, { 2381, 191 },
+    { 2409, 6092 }, { 2464, 6329 }, { 2465, 4533 }, { 2510, 4602 }, { 2578, 6040 }, { 2624, 5491 },
+    { 2658, 5816 }, { 2685, 5126 }, { 2697, 3912 }, { 2717, 3117 }, { 2733, 6194 }, { 2783, 6177 },
+    { 2793, 4802 }, { 2816, 4241 }, { 2850, 4013 }, { 2862, 6088 }, { 2865, 3008 }, { 2868, 5134 },
+    { 2887, 4017 }, { 2890, 3135 }, { 2915, 5966 }, { 2970, 5219 }, { 3001, 4656 }, { 3055, 4914 },
+    { 3060, 5093 }, { 3088, 3931 }, { 3102, 5826 }, { 3104, 3271 }, { 3110, 1378 }, { 3128, 6060 },
+    { 3138, 1582 }, { 3199, 5847 }, { 3234, 6034 }, { 3246, 6052 }, { 3258, 6059 }, { 3293, 3086 },
+    { 3296, 6053 }, { 3321, 6389 }, { 3337, 1471 }, { 3392, 2303 }, { 3394, 6178 }, { 3459, 6153 },
+    { 3488, 5858 }, { 3489, 6159 }, { 3541, 5212 }, { 3640, 4322 }, { 3648, 198 }, { 3649, 6049 },
+    { 3711, 4839 }, { 3716, 5484 }, { 3722, 3401 }, { 3723, 5842 }, { 3755, 5984 }, { 3781, 6176 },
+    { 3783, 1515 }, { 3803, 6388 }, { 3832, 991 }, { 3849, 5645 }, { 3859, 6181 }, { 3868, 4387 },
+    { 3869, 6093 }, { 3885, 4165 }, { 3887, 4830 }, { 3888, 6336 }, { 3891, 5993 }, { 3894, 5128 },
+    { 3896, 5489 }, { 3901, 5835 }, { 3937, 6220 }, { 3947, 6055 }, { 3975, 6313 }, { 3976, 6013 },
+    { 4024, 5884 }, { 4025, 5125 }, { 4069, 6042 }, { 4089, 5814 }, { 4090, 5877 }, { 4104, 6291 },
+    { 4105, 6385 }, { 4113, 6130 }, { 4118, 5958 }, { 4124, 6070 }, { 4135, 5245 }, { 4142, 5836 },
+    { 4152, 6214 }, { 4163, 4834 }, { 4178, 5644 }, { 4192, 5977 }, { 4199, 6111 }, { 4223, 5115 },
+    { 4245, 6038 }, { 4251, 6011 }, { 4265, 4663 }, { 4295, 6033 }, { 4298, 4957 }, { 4300, 6254 },
+    { 4303, 6032 }, { 4318, 4473 }, { 4331, 5952 }, { 4333, 1262 }, { 4335, 6041 }, { 4343, 5002 },
+    { 4372, 5800 }, { 4377, 4231 }, { 4403, 6083 }, { 4421, 4665 }, { 4449, 4324 }, { 4455, 5913 },
+    { 4470, 6264 }, { 4474, 5795 }, { 4476, 5007 }, { 4481, 5031 }, { 4486, 5834 }, { 4491, 5176 },
+    { 4508, 5981 }, { 4512, 1226 }, { 4536, 5493 }, { 4544, 6010 }, { 4573, 6325 }, { 4582, 5132 },
+    { 4588, 6204 }, { 4598, 6272 }, { 4616, 4340 }, { 4618, 3559 }, { 4635, 5931 }, { 4646, 6170 },
+    { 4658, 5646 }, { 4674, 6279 }, { 4680, 6004 }, { 4682, 6331 }, { 4699, 6232 }, { 4707, 5833 },
+    { 4710, 5996 }, { 4724, 6271 }, { 4737, 6106 }, { 4740, 5435 }, { 4747, 5371 }, { 4754, 2899 },
+    { 4767, 6301 }, { 4797, 6074 }, { 4801, 2197 }, { 4823, 6189 }, { 4835, 6082 }, { 4840, 557 },
+    { 4844, 5360 }, { 4847, 6191 }, { 4854, 5441 }, { 4901, 3641 }, { 4909, 5320 }, { 4916, 5223 },
+    { 4930, 1528 }, { 4939, 5515 }, { 4952, 5837 }, { 4953, 5950 }, { 4970, 4913 }, { 4977, 6029 },
+    { 4989, 5356 }, { 5013, 5741 }, { 5043, 5743 }, { 5061, 5752 }, { 5062, 5711 }, { 5067, 4578 },
+    { 5072, 6402 }, { 5073, 4889 }, { 5082, 5191 }, { 5090, 4695 }, { 5097, 6175 }, { 5118, 5421 },
+    { 5120, 5495 }, { 5127, 6332 }, { 5131, 5971 }, { 5133, 5392 }, { 5147, 5339 }, { 5157, 1224 },
+    { 5162, 4962 }, { 5163, 5274 }, { 5164, 6135 }, { 5174, 6048 }, { 5179, 5229 }, { 5188, 6217 },
+    { 5194, 5244 }, { 5195, 5193 }, { 5197, 6125 }, { 5206, 5844 }, { 5213, 6372 }, { 5216, 2876 },
+    { 5217, 4662 }, { 5226, 5756 }, { 5235, 5106 }, { 5241, 6109 }, { 5252, 5746 }, { 5254, 6179 },
+    { 5262, 6035 }, { 5265, 5100 }, { 5269, 1414 }, { 5275, 5853 }, { 5280, 5980 }, { 5283, 4863 },
+    { 5285, 6221 }, { 5286, 5302 }, { 5291, 5846 }, { 5330, 6323 }, { 5331, 5327 }, { 5334, 5159 },
+    { 5354, 5358 }, { 5376, 5772 }, { 5382, 3007 }, { 5383, 3009 }, { 5390, 4969 }, { 5402, 2886 },
+    { 5405, 5804 }, { 5417, 6001 }, { 5423, 2833 }, { 5426, 5840 }, { 5428, 6411 }, { 5431, 5770 },
+    { 5438, 5499 }, { 5448, 5146 }, { 5456, 5012 }, { 5486, 1997 }, { 5488, 3833 }, { 5627, 5032 },
+    { 5640, 6107 }, { 5647, 6310 }, { 5648, 6341 }, { 5684, 6145 }, { 5728, 5974 }, { 5744, 6147 },
+    { 5761, 5432 }, { 5784, 6244 }, { 5789, 3879 }, { 5801, 5876 }, { 5802, 1499 }, { 5806, 3169 },
+    { 5809, 762 }, { 5822, 4451 }, { 5830, 6210 }, { 5832, 5970 }, { 5841, 5202 }, { 5848, 5823 },
+    { 5850, 5851 }, { 5856, 587 }, { 5857, 590 }, { 5859, 600 }, { 5860, 5861 }, { 5862, 5863 },
+    { 5864, 5865 }, { 5866, 5867 }, { 5868, 5869 }, { 5870, 5871 }, { 5872, 5873 }, { 5874, 5875 },
+    { 5878, 5879 }, { 5883, 652 }, { 5887, 5888 }, { 5889, 5890 }, { 5891, 5892 }, { 5893, 5894 },
+    { 5895, 5896 }, { 5898, 5899 }, { 5900, 5901 }, { 5902, 5903 }, { 5904, 5905 }, { 5907, 5908 },
+    { 5909, 5910 }, { 5911, 5912 }, { 5916, 742 }, { 5918, 5919 }, { 5920, 5921 }, { 5922, 5923 },
+    { 5927, 4694 }, { 5929, 5930 }, { 5933, 5934 }, { 5936, 5937 }, { 5939, 5940 }, { 5941, 5942 },
+    { 5943, 5944 }, { 5951, 5140 }, { 5955, 5825 }, { 5956, 6150 }, { 5959, 5693 }, { 5961, 6265 },
+    { 5962, 3707 }, { 5963, 5964 }, { 5972, 5130 }, { 5973, 3252 }, { 5978, 5979 }, { 5982, 5983 },
+    { 5985, 6250 }, { 5989, 6202 }, { 5997, 5998 }, { 5999, 6000 }, { 6016, 6017 }, { 6018, 4736 },
+    { 6019, 6020 }, { 6025, 6371 }, { 6031, 5523 }, { 6036, 6037 }, { 6045, 6152 }, { 6046, 3400 },
+    { 6047, 5381 }, { 6061, 1559 }, { 6062, 6063 }, { 6064, 6065 }, { 6066, 6067 }, { 6071, 5401 },
+    { 6073, 1616 }, { 6075, 1627 }, { 6078, 6079 }, { 6080, 6081 }, { 6087, 6085 }, { 6095, 1828 },
+    { 6096, 6298 }, { 6098, 1859 }, { 6100, 6101 }, { 6104, 6379 }, { 6116, 6201 }, { 6117, 6368 },
+    { 6118, 4660 }, { 6120, 6333 }, { 6128, 6263 }, { 6129, 5727 }, { 6132, 5149 }, { 6138, 6282 },
+    { 6143, 6288 }, { 6154, 6155 }, { 6160, 6161 }, { 6162, 6262 }, { 6163, 6267 }, { 6165, 2428 },
+    { 6166, 4911 }, { 6167, 967 }, { 6168, 1798 }, { 6171, 2500 }, { 6174, 6207 }, { 6182, 3713 },
+    { 6183, 6212 }, { 6193, 2075 }, { 6195, 6196 }, { 6197, 6198 }, { 6199, 6200 }, { 6209, 4644 },
+    { 6213, 3877 }, { 6218, 3884 }, { 6225, 6275 }, { 6227, 6228 }, { 6233, 6234 }, { 6236, 6237 },
+    { 6239, 6240 }, { 6241, 6387 }, { 6243, 6273 }, { 6247, 6121 }, { 6256, 6304 }, { 6274, 1501 },
+    { 6278, 6224 }, { 6284, 5148 }, { 6290, 5076 }, { 6293, 5453 }, { 6294, 5207 }, { 6297, 5170 },
+    { 6299, 5726 }, { 6318, 4242 }, { 6322, 5442 }, { 6328, 2266 }, { 6335, 6219 }, { 6337, 6362 },
+    { 6346, 5411 }, { 6347, 6302 }, { 6354, 5189 }, { 6363, 4220 }, { 6364, 4829 }, { 6366, 1624 },
+    { 6369, 6131 }, { 6382, 6148 }, { 6390, 6026 }, { 6396, 1797 }, { 6399, 6317 }, { 6417, 4314 },
+    { 6421, 6206 }, { 6422, 6211 }, { 6428, 6012 }, { 3, 5287 }, { 6455, 4852 }, { 238, 3337 },
+    { 240, 6785 }, { 294, 6644 }, { 344, 5986 }, { 522, 4297 }, { 554, 4626 }, { 589, 5364 },
+    { 599, 6827 }, { 785, 813 }, { 787, 814 }, { 789, 5938 }, { 804, 6492 }, { 820, 846 },
+    { 841, 4467 }, { 842, 4627 }, { 843, 4494 }, { 864, 6345 }, { 1002, 6885 }, { 1104, 6002 },
+    { 1216, 4678 }, { 1293, 6454 }, { 1362, 6534 }, { 1391, 5483 }, { 1662, 6489 }, { 1748, 6502 },
+    { 1749, 6575 }, { 1819, 6513 }, { 1955, 6555 }, { 2177, 4619 }, { 2331, 4599 }, { 2355, 3705 },
+    { 2510, 4654 }, { 2697, 5965 }, { 2789, 4131 }, { 2880, 6574 }, { 2909, 6509 }, { 2929, 3233 },
+    { 3000, 4350 }, { 3003, 4162 }, { 3124, 6173 }, { 3135, 6506 }, { 3162, 2480 }, { 3234, 6876 },
+    { 3235, 6591 }, { 3271, 6342 }, { 3286, 6457 }, { 3296, 6922 }, { 3459, 6596 }, { 3488, 6842 },
+    { 3489, 6899 }, { 3541, 5415 }, { 3564, 6538 }, { 3640, 6806 }, { 3649, 6897 }, { 3723, 6005 },
+    { 3781, 6208 }, { 3859, 6923 }, { 3888, 6939 }, { 3894, 6930 }, { 3901, 5990 }, { 3912, 6287 },
+    { 3937, 6222 }, { 4017, 3097 }, { 4019, 6634 }, { 4090, 6832 }, { 4113, 6564 }, { 4142, 6140 },
+    { 4155, 6588 }, { 4333, 2352 }, { 4372, 5957 }, { 4376, 6519 }, { 4387, 4749 }, { 4430, 847 },
+    { 4448, 6670 }, { 4449, 6300 }, { 4476, 4656 }, { 4486, 6507 }, { 4508, 6524 }, { 4512, 6861 },
+    { 4544, 6185 }, { 4572, 6678 }, { 4578, 6676 }, { 4582, 5284 }, { 4598, 6276 }, { 4611, 6665 },
+    { 4616, 4854 }, { 4635, 6845 }, { 4652, 6873 }, { 4658, 6813 }, { 4679, 5463 }, { 4680, 6480 },
+    { 4685, 6467 }, { 4707, 6685 }, { 4740, 5436 }, { 4741, 6605 }, { 4799, 6583 }, { 4839, 6110 },
+    { 4840, 564 }, { 4886, 6679 }, { 5092, 6543 }, { 5103, 4618 }, { 5105, 6589 }, { 5118, 6854 },
+    { 5127, 6515 }, { 5158, 3641 }, { 5162, 6536 }, { 5191, 6892 }, { 5254, 6226 }, { 5262, 6215 },
+    { 5269, 6510 }, { 5280, 6727 }, { 5286, 6311 }, { 5293, 6723 }, { 5301, 3786 }, { 5346, 6604 },
+    { 5350, 6658 }, { 5378, 6753 }, { 5379, 6739 }, { 5380, 6561 }, { 5407, 6673 }, { 5410, 6629 },
+    { 5439, 6326 }, { 5456, 6380 }, { 5608, 4025 }, { 5725, 6567 }, { 5761, 6909 }, { 5769, 6778 },
+    { 5774, 6586 }, { 5780, 271 }, { 5795, 6028 }, { 5813, 6505 }, { 5817, 3199 }, { 5821, 6545 },
+    { 5827, 6471 }, { 5880, 4186 }, { 5906, 6486 }, { 5914, 6490 }, { 5917, 587 }, { 5926, 6697 },
+    { 5932, 6495 }, { 5945, 6497 }, { 5948, 6460 }, { 5949, 6726 }, { 5992, 5320 }, { 5994, 6522 },
+    { 5995, 6705 }, { 6003, 6701 }, { 6006, 4710 }, { 6024, 6765 }, { 6039, 6540 }, { 6056, 6683 },
+    { 6086, 6715 }, { 6108, 6557 }, { 6114, 6599 }, { 6124, 6755 }, { 6141, 6565 }, { 6142, 6566 },
+    { 6157, 6571 }, { 6158, 6468 }, { 6164, 3123 }, { 6190, 6718 }, { 6205, 6779 }, { 6238, 6598 },
+    { 6252, 6889 }, { 6258, 6850 }, { 6259, 6810 }, { 6281, 6799 }, { 6303, 6464 }, { 6314, 6643 },
+    { 6315, 6886 }, { 6319, 6920 }, { 6330, 6611 }, { 6339, 6504 }, { 6349, 6759 }, { 6351, 6687 },
+    { 6352, 6809 }, { 6353, 6472 }, { 6358, 6483 }, { 6367, 6890 }, { 6373, 3783 }, { 6374, 6619 },
+    { 6378, 6866 }, { 6383, 6594 }, { 6405, 6621 }, { 6416, 6852 }, { 6418, 6808 }, { 6443, 6867 },
+    { 6453, 6625 }, { 6466, 6530 }, { 6469, 6546 }, { 6478, 5202 }, { 6479, 5108 }, { 6484, 6887 },
+    { 6485, 6677 }, { 6491, 5924 }, { 6493, 6494 }, { 6496, 6725 }, { 6498, 6499 }, { 6500, 5946 },
+    { 6503, 3893 }, { 6516, 6688 }, { 6525, 6526 }, { 6527, 6452 }, { 6528, 6511 }, { 6529, 4985 },
+    { 6532, 5818 }, { 6535, 5489 }, { 6542, 6872 }, { 6544, 6750 }, { 6548, 6874 }, { 6551, 6888 },
+    { 6552, 6556 }, { 6553, 6084 }, { 6554, 6803 }, { 6573, 4149 }, { 6577, 6057 }, { 6584, 4533 },
+    { 6585, 6913 }, { 6592, 2891 }, { 6593, 6261 }, { 6606, 6253 }, { 6607, 4189 }, { 6610, 6248 },
+    { 6613, 3916 }, { 6615, 6816 }, { 6617, 6350 }, { 6618, 6541 }, { 6620, 5344 }, { 6626, 6735 },
+    { 6632, 6666 }, { 6638, 5425 }, { 6641, 5343 }, { 6642, 5849 }, { 6645, 5885 }, { 6649, 6825 },
+    { 6652, 6945 }, { 6655, 6365 }, { 6656, 6937 }, { 6657, 6925 }, { 6660, 6859 }, { 6682, 6653 },
+    { 6690, 1994 }, { 6691, 5629 }, { 6693, 6269 }, { 6698, 6855 }, { 6703, 1142 }, { 6711, 6911 },
+    { 6712, 6880 }, { 6719, 4561 }, { 6732, 6946 }, { 6733, 6614 }, { 6736, 6710 }, { 6737, 6862 },
+    { 6740, 6741 }, { 6752, 5676 }, { 6767, 5290 }, { 6768, 5401 }, { 6769, 6058 }, { 6771, 6268 },
+    { 6783, 6650 }, { 6796, 6900 }, { 6798, 6407 }, { 6802, 6851 }, { 6817, 6818 }, { 6819, 6820 },
+    { 6821, 6822 }, { 6823, 6824 }, { 6828, 6829 }, { 6830, 6831 }, { 6833, 6834 }, { 6836, 6837 },
+    { 6838, 6680 }, { 6840, 6841 }, { 6846, 812 }, { 6847, 6848 }, { 6856, 4902 }, { 6860, 6941 },
+    { 6863, 6864 }, { 6875, 4308 }, { 6877, 6015 }, { 6881, 6791 }, { 6893, 5831 }, { 6898, 4084 },
+    { 6903, 5007 }, { 6907, 5258 }, { 6918, 6229 }, { 6919, 3052 }, { 6921, 5820 }, { 6927, 6563 },
+    { 6940, 6896 }, { 6947, 6857 }, { 6952, 6738 }, { 3, 5444 }, { 238, 7015 }, { 344, 6044 },
+    { 559, 4297 }, { 562, 4626 }, { 589, 7116 }, { 820, 6501 }, { 848, 4627 }, { 864, 6805 },
+    { 1082, 6972 }, { 1398, 5483 }, { 1617, 6962 }, { 2697, 4654 }, { 2814, 4131 }, { 3080, 4350 },
+    { 3124, 3337 }, { 3135, 7234 }, { 3162, 2884 }, { 3233, 4420 }, { 3235, 6905 }, { 3649, 7238 },
+    { 3723, 7155 }, { 4017, 5325 }, { 4430, 7153 }, { 4440, 7005 }, { 4598, 6622 }, { 4747, 5436 },
+    { 4806, 6954 }, { 4840, 572 }, { 5074, 6981 }, { 5293, 7032 }, { 5328, 6956 }, { 5648, 7016 },
+    { 5886, 6963 }, { 5897, 7020 }, { 5947, 6968 }, { 6008, 7085 }, { 6188, 7024 }, { 6384, 7043 },
+    { 6392, 6974 }, { 6414, 7006 }, { 6517, 6959 }, { 6523, 7102 }, { 6539, 3123 }, { 6570, 7113 },
+    { 6580, 7035 }, { 6587, 4387 }, { 6600, 7012 }, { 6602, 7165 }, { 6603, 7161 }, { 6609, 7047 },
+    { 6623, 7077 }, { 6630, 7062 }, { 6637, 7100 }, { 6640, 3641 }, { 6646, 7027 }, { 6647, 7127 },
+    { 6651, 7086 }, { 6664, 6454 }, { 6668, 6992 }, { 6669, 7185 }, { 6700, 7033 }, { 6714, 7134 },
+    { 6717, 7202 }, { 6742, 7182 }, { 6746, 7156 }, { 6761, 7162 }, { 6762, 7052 }, { 6766, 7176 },
+    { 6772, 6994 }, { 6782, 6999 }, { 6794, 7166 }, { 6800, 7205 }, { 6804, 7190 }, { 6835, 7091 },
+    { 6844, 7042 }, { 6849, 7096 }, { 6868, 7208 }, { 6870, 7181 }, { 6871, 7206 }, { 6882, 7078 },
+    { 6884, 6973 }, { 6901, 7115 }, { 6924, 6957 }, { 6932, 7204 }, { 6938, 7207 }, { 6944, 7148 },
+    { 6953, 7160 }, { 6958, 6531 }, { 6964, 6965 }, { 6966, 7152 }, { 6967, 7151 }, { 6969, 6970 },
+    { 6975, 7103 }, { 6977, 4396 }, { 6980, 1750 }, { 6988, 7175 }, { 6993, 6595 }, { 6995, 6843 },
+    { 6996, 903 }, { 7001, 7094 }, { 7002, 7109 }, { 7003, 6928 }, { 7004, 7150 }, { 7007, 7114 },
+    { 7009, 4207 }, { 7011, 6758 }, { 7021, 7111 }, { 7023, 6089 }, { 7028, 4467 }, { 7029, 6627 },
+    { 7039, 7231 }, { 7044, 553 }, { 7045, 7046 }, { 7048, 7089 }, { 7050, 1422 }, { 7051, 7074 },
+    { 7055, 7138 }, { 7057, 6780 }, { 7065, 7179 }, { 7068, 4065 }, { 7071, 3786 }, { 7073, 7184 },
+    { 7080, 6763 }, { 7082, 6420 }, { 7083, 7173 }, { 7105, 1443 }, { 7110, 6559 }, { 7118, 6463 },
+    { 7120, 7008 }, { 7123, 6997 }, { 7124, 6662 }, { 7126, 6608 }, { 7130, 7232 }, { 7139, 7197 },
+    { 7140, 6151 }, { 7143, 7034 }, { 7144, 6014 }, { 7157, 7158 }, { 7163, 7164 }, { 7167, 6730 },
+    { 7193, 7187 }, { 7195, 4809 }, { 7211, 7019 }, { 7219, 7220 }, { 7221, 7222 }, { 7223, 7224 },
+    { 7226, 7227 }, { 7233, 6784 }, { 7243, 7018 }, { 7245, 3912 }, { 5385, 3 }, { 344, 6894 },
+    { 1498, 7256 }, { 3124, 7307 }, { 3162, 5954 }, { 3233, 6348 }, { 3337, 5375 }, { 3892, 7263 },
+    { 4017, 5335 }, { 5074, 7031 }, { 5386, 6954 }, { 5390, 7249 }, { 6344, 7265 }, { 6425, 7267 },
+    { 6451, 7253 }, { 6681, 7248 }, { 6694, 7264 }, { 6971, 7283 }, { 6982, 7329 }, { 7022, 7299 },
+    { 7058, 7272 }, { 7095, 7323 }, { 7104, 7326 }, { 7112, 7353 }, { 7119, 7325 }, { 7154, 7254 },
+    { 7218, 7347 }, { 7225, 7322 }, { 7228, 7351 }, { 7229, 7337 }, { 7230, 7324 }, { 7240, 7354 },
+    { 7255, 7097 }, { 7262, 6904 }, { 7279, 7242 }, { 7280, 7159 }, { 7281, 7394 }, { 7286, 7350 },
+    { 7287, 7290 }, { 7289, 6702 }, { 7297, 7000 }, { 7298, 7145 }, { 7300, 7192 }, { 7301, 7101 },
+    { 7303, 1467 }, { 7304, 7250 }, { 7308, 7363 }, { 7309, 7341 }, { 7310, 7364 }, { 7311, 6912 },
+    { 7313, 7361 }, { 7315, 6661 }, { 7318, 2267 }, { 7319, 7388 }, { 7321, 7090 }, { 7327, 7268 },
+    { 7328, 7149 }, { 7352, 6616 }, { 7362, 7302 }, { 7365, 7017 }, { 7373, 6942 }, { 7387, 7183 },
+    { 7392, 7393 }, { 7395, 7092 }, { 3, 5471 }, { 344, 7235 }, { 3162, 6547 }, { 3233, 6720 },
+    { 3337, 6139 }, { 4369, 7402 }, { 6434, 7405 }, { 6935, 7248 }, { 7117, 4017 }, { 7271, 7424 },
+    { 7282, 7426 }, { 7305, 7403 }, { 7334, 7452 }, { 7338, 7429 }, { 7339, 7428 }, { 7340, 7416 },
+    { 7348, 7420 }, { 7355, 7422 }, { 7357, 7431 }, { 7383, 7404 }, { 7384, 7438 }, { 7399, 5414 },
+    { 7406, 6916 }, { 7413, 7375 }, { 7415, 6998 }, { 7418, 6908 }, { 7419, 7170 }, { 7423, 7441 },
+    { 7437, 5150 }, { 7447, 7448 }, { 7449, 4321 }, { 7461, 7453 }, { 3357, 7463 }, { 5475, 3 },
+    { 344, 7330 }, { 3233, 7060 }, { 5318, 7467 }, { 6305, 7465 }, { 7399, 5432 }, { 7400, 7466 },
+    { 7435, 7473 }, { 7468, 3884 }, { 7472, 7478 }, { 7477, 7476 }, { 7487, 7464 }, { 5501, 3 },
+    { 344, 7421 }, { 3233, 7241 }, { 7216, 7497 }, { 7444, 7498 }, { 7479, 7506 }, { 7499, 7502 },
+    { 7503, 7462 }, { 7505, 7481 }, { 7495, 3 }, { 6917, 7510 }, { 7122, 7509 }, { 7214, 3233 },
+    { 7513, 7516 }, { 3, 5766 }, { 7433, 3233 }, { 7517, 4288 }, { 238, 3288 }, { 310, 2384 },
+    { 537, 1768 }, { 910, 1502 }, { 916, 2349 }, { 976, 6312 }, { 1122, 2145 }, { 1219, 2383 },
+    { 1369, 5574 }, { 1762, 3883 }, { 1774, 4188 }, { 1781, 1782 }, { 1866, 1867 }, { 1943, 4613 },
+    { 2126, 4879 }, { 2184, 2185 }, { 2517, 2653 }, { 2599, 2651 }, { 2654, 4669 }, { 2667, 2668 },
+    { 2768, 1674 }, { 3030, 3061 }, { 3033, 3078 }, { 3062, 3035 }, { 3074, 3075 }, { 3076, 3077 },
+    { 3131, 4690 }, { 3217, 4882 }, { 3534, 3991 }, { 3559, 5636 }, { 3586, 5474 }, { 3587, 7084 },
+    { 3623, 4170 }, { 3736, 5476 }, { 3790, 5472 }, { 3810, 4865 }, { 3833, 5497 }, { 3887, 5500 },
+    { 3924, 904 }, { 3930, 5702 }, { 4078, 174 }, { 4096, 7064 }, { 4138, 4201 }, { 4344, 4897 },
+    { 4368, 5066 }, { 4395, 5255 }, { 4419, 4873 }, { 4433, 4610 }, { 4449, 4875 }, { 4456, 4892 },
+    { 4563, 4893 }, { 4617, 4833 }, { 4620, 5138 }, { 4661, 1058 }, { 4871, 6936 }, { 4874, 4400 },
+    { 4877, 6633 }, { 4880, 6186 }, { 4894, 2385 }, { 4895, 6983 }, { 4898, 3065 }, { 5054, 5618 },
+    { 5104, 4322 }, { 5336, 4503 }, { 5461, 5777 }, { 5481, 5049 }, { 5504, 5697 }, { 5510, 4918 },
+    { 5596, 4492 }, { 5609, 5615 }, { 5623, 5135 }, { 5633, 2122 }, { 5638, 964 }, { 5654, 6324 },
+    { 5685, 6635 }, { 5698, 4327 }, { 5724, 3415 }, { 6260, 4863 }, { 6292, 5694 }, { 6361, 5498 },
+    { 6562, 5680 }, { 6572, 4868 }, { 6590, 5576 }, { 6672, 3667 }, { 6906, 4885 }, { 7237, 5722 },
+    { 5740, 7522 }, { 3, 4662 }, { 910, 1531 }, { 1369, 7600 }, { 1762, 4189 }, { 2320, 7525 },
+    { 2670, 4669 }, { 3131, 7456 }, { 3586, 5595 }, { 3623, 7541 }, { 3790, 5677 }, { 3887, 5476 },
+    { 3924, 4485 }, { 3930, 7533 }, { 4105, 7534 }, { 4368, 5255 }, { 4395, 5066 }, { 4419, 5613 },
+    { 4617, 4849 }, { 4620, 5336 }, { 4661, 1064 }, { 4725, 7549 }, { 4742, 7542 }, { 4808, 5702 },
+    { 4871, 7030 }, { 4879, 6569 }, { 4883, 5636 }, { 5054, 5680 }, { 5138, 4503 }, { 5323, 7539 },
+    { 5463, 7526 }, { 5481, 5722 }, { 5504, 7590 }, { 5510, 5223 }, { 5521, 4456 }, { 5596, 7527 },
+    { 5615, 4891 }, { 5623, 6277 }, { 5633, 4872 }, { 5634, 4400 }, { 5638, 1070 }, { 5654, 6327 },
+    { 5655, 7571 }, { 5685, 5135 }, { 5781, 7530 }, { 5785, 5724 }, { 6126, 5618 }, { 6914, 5576 },
+    { 6926, 7580 }, { 7343, 7565 }, { 7359, 7581 }, { 7508, 7578 }, { 7517, 2840 }, { 7531, 7567 },
+    { 7544, 2669 }, { 7546, 7548 }, { 7550, 7547 }, { 7551, 5697 }, { 7552, 4392 }, { 7559, 4732 },
+    { 7573, 7535 }, { 7583, 4188 }, { 7594, 4866 }, { 7606, 174 }, { 3, 5650 }, { 6398, 7612 },
+    { 3833, 5677 }, { 4617, 4851 }, { 4742, 7665 }, { 4808, 7614 }, { 4879, 6985 }, { 4904, 7635 },
+    { 4905, 7618 }, { 5265, 7615 }, { 5525, 4419 }, { 5639, 4400 }, { 5655, 7574 }, { 7496, 7631 },
+    { 7524, 1070 }, { 7532, 7641 }, { 7557, 7617 }, { 7560, 4392 }, { 7561, 4732 }, { 7593, 7671 },
+    { 7616, 3728 }, { 7620, 7543 }, { 7624, 4327 }, { 7625, 7646 }, { 7632, 3065 }, { 7633, 2652 },
+    { 7640, 6127 }, { 7643, 7664 }, { 3, 5976 }, { 6675, 7675 }, { 4617, 4852 }, { 5525, 4456 },
+    { 5634, 7681 }, { 5639, 7636 }, { 7683, 7584 }, { 7690, 7672 }, { 7702, 7610 }, { 3, 6050 },
+    { 6429, 7703 }, { 7698, 7710 }, { 3, 6069 }, { 6308, 7712 }, { 3, 6582 }, { 6280, 7715 },
+    { 3, 6654 }, { 6257, 7717 }, { 3, 6853 }, { 1605, 7719 }, { 3, 6878 }, { 7196, 7721 },
+    { 3, 6915 }, { 7722, 7723 }, { 3, 6933 }, { 7081, 7725 }, { 3, 6949 }, { 2718, 7727 },
+    { 3, 6979 }, { 3, 7129 }, { 3, 7142 }, { 7014, 7732 }, { 3, 7169 }, { 7186, 7733 },
+    { 3, 7210 }, { 6255, 7735 }, { 3, 7259 }, { 3, 7284 }, { 3, 7382 }, { 5177, 7740 },
+    { 3, 7427 }, { 3, 7450 }, { 7093, 7743 }, { 3, 7724 }, { 6814, 3 }, { 7025, 7746 },
+    { 3, 108 }, { 7529, 7749 },
 };
 
 static const uint16_t symbols[] = {
-    5195, 6272, 6952, 188, 7033, 218, 6276, 6186, 6116, 273, 5323, 6566, 5336, 6261,
-    6442, 338, 5658, 346, 7284, 394, 6165, 5195, 6776, 6952, 459, 7033, 218, 5667,
-    6539, 6116, 273, 462, 6566, 5336, 6254, 6442, 338, 6292, 465, 7284, 466, 6165,
-    5195, 7068, 6952, 471, 7033, 472, 6276, 7392, 6116, 4733, 5323, 6566, 5482, 6261,
-    6442, 477, 5658, 478, 7284, 479, 6165, 5195, 7224, 6952, 482, 7033, 472, 5667,
-    7445, 6116, 4733, 462, 6566, 5482, 6254, 6442, 477, 6292, 483, 7284, 484, 6165,
-    6180, 7376, 6634, 493, 6435, 5433, 498, 6095, 5640, 5642, 7093, 6188, 4377, 6585,
-    6894, 6966, 7188, 338, 6782, 531, 6521, 6534, 7485, 6634, 534, 6435, 5433, 535,
-    6095, 5640, 6290, 7093, 6188, 536, 6585, 6894, 6635, 7188, 338, 7072, 539, 6521,
-    6874, 7432, 6634, 541, 6435, 5507, 498, 6095, 6294, 5642, 7093, 6541, 4377, 6585,
-    6959, 6966, 7188, 477, 6782, 547, 6521, 7100, 7508, 6634, 549, 6435, 5507, 535,
-    6095, 6294, 6290, 7093, 6541, 536, 6585, 6959, 6635, 7188, 477, 7072, 550, 6521,
-    7113, 5035, 5681, 560, 7553, 6638, 3962, 570, 571, 6997, 577, 7320, 7113, 5176,
-    6303, 625, 7553, 6650, 3962, 570, 571, 7003, 634, 635, 636, 637, 638, 639,
-    640, 641, 642, 643, 644, 645, 7328, 7113, 5172, 5681, 705, 7553, 6638, 3962,
-    706, 707, 6997, 577, 7320, 7113, 5038, 6303, 708, 7553, 6650, 3962, 706, 707,
-    7003, 634, 635, 636, 637, 638, 639, 640, 641, 642, 643, 644, 645, 7328,
-    6583, 4093, 6663, 713, 7547, 733, 5449, 736, 5449, 737, 5449, 738, 4805, 6630,
-    740, 5521, 743, 5521, 744, 5521, 745, 4806, 7484, 6583, 4118, 6663, 820, 7547,
-    733, 5449, 736, 5449, 737, 5449, 738, 4805, 6630, 821, 5600, 823, 5600, 824,
-    5600, 825, 5088, 7484, 6583, 4119, 6663, 826, 7547, 827, 5573, 829, 5573, 830,
-    5573, 831, 5087, 6630, 740, 5521, 743, 5521, 744, 5521, 745, 4806, 7484, 6583,
-    4094, 6663, 832, 7547, 827, 5573, 829, 5573, 830, 5573, 831, 5087, 6630, 821,
-    5600, 823, 5600, 824, 5600, 825, 5088, 7484, 7413, 488, 7376, 6920, 838, 7135,
-    845, 498, 6478, 5775, 7300, 868, 4377, 7216, 5778, 530, 6286, 531, 7103, 7413,
-    533, 7485, 6920, 877, 7135, 845, 535, 6478, 6322, 7300, 868, 536, 7216, 5778,
-    538, 6286, 539, 7103, 7413, 540, 7432, 6920, 879, 7135, 880, 498, 6753, 5775,
-    7300, 5324, 4377, 7216, 6320, 530, 6286, 547, 7103, 7413, 548, 7508, 6920, 884,
-    7135, 880, 535, 6753, 6322, 7300, 5324, 536, 7216, 6320, 538, 6286, 550, 7103,
-    7552, 907, 908, 898, 5080, 910, 3042, 911, 4958, 912, 3740, 7379, 4819, 936,
-    6902, 960, 961, 6564, 5187, 6544, 5187, 6189, 7552, 1022, 6119, 900, 5124, 5522,
-    7486, 4819, 1024, 6902, 960, 1025, 6564, 5187, 6142, 5187, 6501, 7552, 907, 908,
-    898, 5080, 910, 3042, 911, 4958, 912, 3740, 7509, 4819, 1028, 6902, 1029, 961,
-    6564, 5029, 6544, 5029, 6189, 7552, 1022, 6119, 900, 5124, 5522, 7436, 4819, 1032,
-    6902, 1029, 1025, 6564, 5029, 6142, 5029, 6501, 7517, 1036, 5802, 6272, 7077, 1040,
-    6891, 5433, 1043, 6478, 5775, 7330, 510, 543, 1057, 7308, 1086, 5811, 1090, 6596,
-    1086, 5811, 1096, 7235, 7517, 1098, 5802, 6776, 7077, 1099, 6891, 5433, 1100, 6478,
-    6322, 7330, 510, 1101, 7308, 1086, 6334, 1103, 6596, 1086, 6334, 1104, 7235, 7517,
-    1105, 5802, 7068, 7077, 1106, 6891, 5507, 1043, 6753, 5775, 7330, 5344, 543, 1057,
-    7308, 1107, 5811, 1108, 6596, 1107, 5811, 1109, 7235, 7517, 1110, 5802, 7224, 7077,
-    1111, 6891, 5507, 1100, 6753, 6322, 7330, 5344, 1101, 7308, 1107, 6334, 1112, 6596,
-    1107, 6334, 1113, 7235, 6180, 4799, 6272, 6921, 1116, 6901, 218, 6781, 4264, 6186,
-    7262, 273, 6500, 7220, 5336, 1142, 5148, 3845, 7317, 5810, 1090, 6849, 5810, 1156,
-    5276, 6534, 4799, 6776, 6921, 1157, 6901, 218, 7071, 4264, 6539, 7262, 273, 5680,
-    7220, 5336, 1142, 4102, 5337, 7317, 6332, 1103, 6849, 6332, 1159, 5276, 6874, 4799,
-    7068, 6921, 1160, 6901, 472, 6781, 4264, 7392, 7262, 4733, 6500, 7220, 5482, 1142,
-    5148, 3845, 7317, 6335, 1108, 6849, 6335, 1161, 5276, 7100, 4799, 7224, 6921, 1162,
-    6901, 472, 7071, 4264, 7445, 7262, 4733, 5680, 7220, 5482, 1142, 4102, 5337, 7317,
-    5814, 1112, 6849, 5814, 1163, 5276, 6180, 4799, 6272, 6965, 1164, 6827, 5433, 6781,
-    5315, 5640, 5642, 7269, 6188, 6500, 7279, 6894, 6966, 7319, 5810, 1090, 6132, 5810,
-    1156, 5276, 6534, 4799, 6776, 6965, 1181, 6827, 5433, 7071, 5315, 5640, 6290, 7269,
-    6188, 5680, 7279, 6894, 6635, 7319, 6332, 1103, 6132, 6332, 1159, 5276, 6874, 4799,
-    7068, 6965, 1182, 6827, 5507, 6781, 5315, 6294, 5642, 7269, 6541, 6500, 7279, 6959,
-    6966, 7319, 6335, 1108, 6132, 6335, 1161, 5276, 7100, 4799, 7224, 6965, 1183, 6827,
-    5507, 7071, 5315, 6294, 6290, 7269, 6541, 5680, 7279, 6959, 6635, 7319, 5814, 1112,
-    6132, 5814, 1163, 5276, 5195, 6272, 6538, 1184, 6259, 218, 6276, 6186, 6842, 273,
-    5323, 6225, 5336, 6261, 6515, 338, 5658, 346, 6947, 5195, 6776, 6538, 1185, 6259,
-    218, 5667, 6539, 6842, 273, 462, 6225, 5336, 6254, 6515, 338, 6292, 465, 6947,
-    5195, 7068, 6538, 1186, 6259, 472, 6276, 7392, 6842, 4733, 5323, 6225, 5482, 6261,
-    6515, 477, 5658, 478, 6947, 5195, 7224, 6538, 1187, 6259, 472, 5667, 7445, 6842,
-    4733, 462, 6225, 5482, 6254, 6515, 477, 6292, 483, 6947, 7481, 1199, 3909, 5080,
-    4836, 1202, 5575, 7379, 5783, 1204, 7207, 960, 961, 6568, 5187, 6544, 5187, 6189,
-    7481, 1213, 3605, 5080, 4041, 5351, 7486, 5783, 1215, 7207, 960, 1025, 6568, 5187,
-    6142, 5187, 6501, 7481, 1199, 3909, 5080, 4836, 1202, 5575, 7509, 5783, 1216, 7207,
-    1029, 961, 6568, 5029, 6544, 5029, 6189, 7481, 1213, 3605, 5080, 4041, 5351, 7436,
-    5783, 1217, 7207, 1029, 1025, 6568, 5029, 6142, 5029, 6501, 7506, 1240, 7129, 1243,
-    4266, 6796, 1245, 1246, 3019, 7379, 4819, 1247, 7160, 1253, 1254, 7211, 6190, 6686,
-    5219, 6190, 6686, 7027, 7506, 1280, 7129, 4311, 6796, 4340, 7486, 4819, 1281, 7160,
-    1253, 1282, 7211, 6190, 6191, 5219, 6190, 6191, 7027, 7506, 1240, 7129, 1243, 4266,
-    6796, 1245, 1246, 3019, 7509, 4819, 1285, 7160, 1286, 1254, 7211, 6549, 6686, 5219,
-    6549, 6686, 7027, 7506, 1280, 7129, 4311, 6796, 4340, 7436, 4819, 1289, 7160, 1286,
-    1282, 7211, 6549, 6191, 5219, 6549, 6191, 7027, 7545, 4093, 4851, 1294, 7261, 1253,
-    1254, 7161, 6547, 6346, 5219, 6547, 6346, 7111, 1319, 5279, 7545, 4118, 4851, 1327,
-    7261, 1253, 1282, 7161, 6547, 6548, 5219, 6547, 6548, 7111, 1328, 5279, 7545, 4119,
-    4851, 1329, 7261, 1286, 1254, 7161, 6192, 6346, 5219, 6192, 6346, 7111, 1330, 5279,
-    7545, 4094, 4851, 1331, 7261, 1286, 1282, 7161, 6192, 6548, 5219, 6192, 6548, 7111,
-    1332, 5279, 7541, 4093, 4851, 1333, 6618, 5793, 6884, 4387, 6131, 6226, 4387, 6131,
-    6892, 1339, 5279, 7541, 4118, 4851, 1340, 6618, 6325, 6884, 4387, 4245, 4394, 6226,
-    4387, 4245, 4394, 6892, 1342, 5279, 7541, 4119, 4851, 1343, 6618, 6327, 6884, 6586,
-    6226, 6586, 6892, 1344, 5279, 7541, 4094, 4851, 1345, 6618, 5800, 6884, 5167, 4394,
-    6226, 5167, 4394, 6892, 1346, 5279, 7538, 1349, 5502, 3, 6546, 5847, 5080, 6689,
-    6520, 4093, 6348, 1355, 7270, 5793, 7065, 5797, 6131, 6899, 5797, 6131, 7286, 7538,
-    1349, 5502, 3, 6546, 1349, 6119, 6546, 6520, 4118, 6348, 1375, 7270, 6325, 7065,
-    5797, 4245, 5799, 6899, 5797, 4245, 5799, 7286, 7538, 5847, 899, 3, 6689, 5847,
-    5080, 6689, 6520, 4119, 6348, 1377, 7270, 6327, 7065, 6586, 6899, 6586, 7286, 7538,
-    5847, 899, 3, 6689, 1349, 6119, 6546, 6520, 4094, 6348, 1378, 7270, 5800, 7065,
-    5167, 5799, 6899, 5167, 5799, 7286, 6180, 7376, 7245, 1383, 7140, 1388, 5341, 6511,
-    237, 3476, 240, 6942, 1399, 4377, 6950, 5223, 306, 3903, 5148, 7281, 338, 6782,
-    531, 7483, 1413, 7271, 6534, 7485, 7245, 1421, 7140, 1388, 5483, 6511, 237, 3476,
-    461, 6942, 1399, 536, 6950, 5223, 306, 4487, 306, 7281, 338, 7072, 539, 7483,
-    1422, 7271, 6874, 7432, 7245, 1423, 7140, 1424, 5341, 6511, 473, 3476, 240, 6942,
-    5673, 4377, 6950, 1403, 3790, 1426, 476, 3903, 5148, 7281, 477, 6782, 547, 7483,
-    1427, 7271, 7100, 7508, 7245, 1428, 7140, 1424, 5483, 6511, 473, 3476, 461, 6942,
-    5673, 536, 6950, 1403, 3790, 1426, 476, 4487, 306, 7281, 477, 7072, 550, 7483,
-    1429, 7271, 7520, 1433, 1434, 1435, 3688, 4010, 4703, 7226, 1438, 7195, 845, 1440,
-    7196, 237, 5641, 1445, 1446, 4694, 245, 7199, 868, 5614, 7186, 6061, 4307, 1455,
-    1456, 1457, 1458, 308, 7267, 5778, 1464, 4351, 1465, 7198, 7520, 1467, 1434, 4324,
-    4720, 7226, 1468, 7195, 845, 1469, 7196, 237, 5641, 461, 3331, 7199, 868, 1470,
-    7186, 6061, 4307, 1455, 4337, 306, 7267, 5778, 1472, 4351, 1473, 7198, 7520, 1474,
-    1434, 1435, 3688, 4010, 4718, 7226, 1475, 7195, 7337, 7196, 473, 5641, 1445, 1446,
-    4694, 245, 7199, 7389, 7186, 4314, 1477, 4335, 1455, 1456, 1457, 1458, 308, 7267,
-    6320, 1464, 4351, 1478, 7198, 7520, 1479, 1434, 4324, 4721, 7226, 1480, 7195, 7418,
-    7196, 473, 5641, 461, 3331, 7199, 5324, 1470, 7186, 4314, 1477, 4335, 1455, 4337,
-    306, 7267, 6320, 1472, 4351, 1481, 7198, 6746, 4703, 6693, 1486, 7032, 1489, 219,
-    6995, 6186, 7324, 1493, 5323, 7122, 3095, 1498, 4307, 5499, 7327, 1515, 1516, 6058,
-    1518, 1519, 7266, 6746, 4720, 6693, 1524, 7032, 1489, 460, 6995, 6539, 7324, 1493,
-    462, 7122, 3095, 1498, 4307, 5417, 306, 7327, 1515, 1516, 6058, 1525, 1526, 7266,
-    6746, 4718, 6693, 1527, 7032, 1528, 219, 6995, 1529, 1530, 239, 4780, 7324, 1531,
-    1532, 5323, 7122, 1533, 1534, 1535, 4335, 5499, 7327, 1536, 1537, 6058, 1518, 1519,
-    7266, 6746, 4721, 6693, 1538, 7032, 1528, 460, 6995, 1529, 1530, 239, 5086, 7324,
-    1531, 1532, 462, 7122, 1533, 1534, 1535, 4335, 5417, 306, 7327, 1536, 1537, 6058,
-    1525, 1526, 7266, 7550, 7528, 5035, 5886, 1551, 6700, 7540, 570, 1559, 7020, 1566,
-    1567, 1568, 4713, 1571, 5890, 7052, 5890, 7278, 7550, 1593, 3, 5227, 7528, 5176,
-    6360, 1598, 6700, 7533, 570, 1559, 7003, 1600, 1601, 1570, 1602, 5615, 6984, 6504,
-    6926, 7550, 7528, 5172, 5886, 1633, 6700, 7540, 706, 1634, 7020, 1566, 1567, 1568,
-    4713, 1571, 5890, 7052, 5890, 7278, 7550, 1593, 3, 5227, 7528, 5038, 6360, 1635,
-    6700, 7533, 706, 1634, 7003, 1600, 1601, 1570, 1602, 6273, 6984, 6365, 6926, 6527,
-    7464, 1688, 7463, 5635, 7492, 1698, 3954, 1699, 4882, 1701, 7498, 1715, 7344, 4670,
-    1724, 7490, 3777, 305, 1732, 4782, 6912, 7465, 5030, 7248, 6170, 7464, 1782, 7463,
-    6275, 7492, 1698, 3954, 1783, 4103, 7498, 1715, 5909, 1724, 5903, 1785, 7490, 3777,
-    305, 1732, 6187, 1732, 7465, 5169, 7248, 7296, 7167, 1485, 165, 1789, 6443, 3792,
-    5624, 6293, 5126, 4032, 5100, 239, 1699, 4882, 1701, 3945, 6625, 4036, 7406, 5614,
-    4304, 7358, 6852, 302, 5530, 4782, 6912, 7187, 7366, 6449, 5175, 7248, 7098, 7464,
-    1799, 7463, 5668, 7492, 5100, 239, 1783, 4103, 7498, 7345, 5909, 1785, 7490, 302,
-    5530, 6187, 1732, 7465, 5037, 7248, 6615, 5035, 5911, 1813, 6948, 5501, 7332, 5524,
-    7415, 5176, 5360, 1840, 6525, 5501, 6616, 5615, 6927, 6504, 5574, 5452, 6615, 5172,
-    5911, 1850, 6948, 5569, 7332, 5524, 7415, 5038, 5360, 1852, 6525, 5569, 6616, 6273,
-    6927, 6365, 5574, 5452, 7234, 7546, 7459, 6195, 1873, 7028, 6260, 6797, 4648, 5044,
-    4648, 6957, 7234, 7546, 6249, 6195, 1923, 7028, 6260, 7078, 4685, 5044, 4685, 6957,
-    7234, 7542, 7405, 6195, 1928, 7028, 6612, 6797, 4686, 5044, 4686, 6957, 7234, 7542,
-    7390, 6195, 1931, 7028, 6612, 7078, 4649, 5044, 4649, 6957, 7326, 704, 1933, 3976,
-    1936, 5514, 1939, 5516, 6371, 5579, 1952, 1953, 1954, 5581, 1961, 5588, 5931, 5587,
-    5931, 5373, 1974, 5589, 6196, 4206, 1985, 1999, 5638, 5934, 1985, 2001, 5638, 5935,
-    7326, 557, 1933, 3976, 2003, 5514, 1939, 5516, 6371, 5579, 2004, 5375, 2007, 5581,
-    1961, 5588, 5931, 5587, 5931, 5373, 1974, 5589, 6196, 4206, 1985, 1999, 5638, 5934,
-    1985, 2001, 5638, 5935, 7309, 704, 2008, 3976, 2009, 5553, 1939, 5586, 6371, 5583,
-    1952, 1953, 2021, 5604, 6709, 5607, 6709, 5603, 6551, 4206, 2042, 1999, 6278, 5934,
-    2042, 2001, 6278, 5935, 7309, 557, 2008, 3976, 2049, 5553, 1939, 5586, 6371, 5583,
-    2004, 5375, 2050, 5604, 6709, 5607, 6709, 5603, 6551, 4206, 2042, 1999, 6278, 5934,
-    2042, 2001, 6278, 5935, 6169, 7462, 2054, 7502, 845, 1440, 5165, 2061, 2062, 5021,
-    7477, 2067, 7344, 6209, 4765, 7515, 5030, 6605, 2096, 7004, 6526, 7462, 2107, 7502,
-    845, 1469, 6228, 5774, 7477, 2067, 1784, 6209, 5903, 5944, 7515, 5169, 6605, 2110,
-    7004, 7236, 5938, 2052, 5478, 2111, 5190, 7387, 5939, 7337, 5253, 2061, 2062, 5021,
-    5619, 7361, 4704, 6498, 7389, 3868, 5409, 4955, 5462, 5623, 7053, 3940, 7427, 5234,
-    5175, 6605, 2113, 7004, 6871, 7462, 2114, 7502, 7418, 6597, 5774, 7477, 7347, 5909,
-    5944, 7515, 5037, 6605, 2117, 7004, 6527, 7441, 2119, 7495, 218, 5341, 5520, 5945,
-    4759, 6263, 2126, 2127, 6530, 5576, 4740, 6768, 7006, 5061, 5523, 5030, 6608, 6170,
-    7441, 2138, 7495, 218, 5483, 5520, 6250, 6263, 2139, 6530, 1722, 2140, 5947, 4740,
-    6768, 4487, 5904, 5523, 5169, 6608, 7296, 4911, 2052, 5327, 2142, 5270, 5624, 472,
-    5341, 5619, 7359, 5945, 7424, 4723, 7406, 4377, 4665, 7358, 6571, 7006, 5061, 5045,
-    3895, 5224, 5175, 6608, 7098, 7441, 2144, 7495, 472, 5483, 7440, 6250, 5551, 7345,
-    2139, 5424, 5947, 4740, 6571, 4487, 5904, 5523, 5037, 6608, 7061, 5035, 5681, 2146,
-    4617, 6638, 5501, 6997, 2147, 7320, 7061, 5176, 6303, 2148, 4617, 6650, 5501, 5309,
-    2149, 2150, 2151, 2152, 2153, 2154, 2155, 2156, 2157, 2158, 2159, 2160, 7328, 7061,
-    5172, 5681, 2161, 4617, 6638, 5569, 6997, 2147, 7320, 7061, 5038, 6303, 2162, 4617,
-    6650, 5569, 5309, 2149, 2150, 2151, 2152, 2153, 2154, 2155, 2156, 2157, 2158, 2159,
-    2160, 7328, 6169, 7397, 2165, 7452, 1388, 2168, 5165, 6252, 7371, 6266, 2115, 2173,
-    6255, 4764, 7472, 5030, 6589, 6526, 7397, 2186, 7452, 1388, 2187, 6228, 4380, 7371,
-    6266, 2188, 6255, 1722, 2068, 5949, 7472, 5169, 6589, 7236, 4913, 2164, 5327, 2190,
-    5144, 3792, 5624, 1424, 2168, 5253, 6252, 5619, 7424, 5541, 6498, 5673, 882, 2193,
-    4304, 5410, 4571, 5473, 7366, 5110, 5175, 6589, 6871, 7397, 2194, 7452, 1424, 2187,
-    6597, 4380, 7371, 5590, 2126, 2195, 2188, 5015, 5949, 7472, 5037, 6589, 6527, 7407,
-    2196, 5190, 6251, 1440, 3844, 5520, 1699, 5450, 4759, 7448, 2067, 7344, 6209, 4765,
-    7380, 6061, 1732, 4132, 6912, 5061, 7453, 5030, 6244, 6170, 7407, 2199, 5190, 6251,
-    1469, 3844, 5520, 6250, 7448, 2067, 1784, 6209, 5903, 5944, 7380, 6061, 1732, 5028,
-    5904, 7453, 5169, 6244, 7296, 6373, 2052, 5327, 2200, 5190, 5624, 7337, 4744, 2064,
-    7359, 1699, 5450, 7424, 4704, 6070, 7389, 3868, 7358, 6755, 2201, 1795, 1477, 1796,
-    4132, 6912, 5061, 5462, 3940, 7427, 5234, 5175, 6244, 7098, 7407, 2202, 5190, 5381,
-    7418, 3844, 7440, 6250, 7448, 7347, 5909, 5944, 7380, 2201, 1795, 1477, 1796, 5028,
-    5904, 7453, 5037, 6244, 7321, 5455, 7551, 5508, 704, 5360, 2203, 6525, 5569, 6616,
-    6273, 6927, 6365, 5574, 5077, 7117, 7321, 5455, 7551, 5508, 557, 5360, 2205, 6525,
-    5501, 6616, 5615, 6927, 6504, 5574, 5077, 7117, 5515, 7551, 5436, 704, 5911, 2206,
-    6948, 5569, 7332, 5184, 7117, 5515, 7551, 5436, 557, 5911, 2207, 6948, 5501, 7332,
-    5184, 7117, 7099, 7546, 7459, 6879, 2208, 7222, 6260, 6797, 4648, 5044, 4648, 7416,
-    2212, 7316, 7099, 7546, 6249, 6879, 2221, 7222, 6260, 7078, 4685, 5044, 4685, 7416,
-    2222, 7316, 7099, 7542, 7405, 6879, 2223, 7222, 6612, 6797, 4686, 5044, 4686, 7416,
-    2224, 7316, 7099, 7542, 7390, 6879, 2225, 7222, 6612, 7078, 4649, 5044, 4649, 7416,
-    2226, 7316, 6178, 5035, 5956, 2228, 7201, 5958, 2233, 7202, 6220, 5580, 5505, 6178,
-    5176, 6379, 2238, 7034, 5958, 2007, 7142, 6220, 5538, 5505, 6178, 5172, 5956, 2240,
-    7201, 5961, 2243, 7202, 6220, 5580, 5505, 6178, 5038, 6379, 2244, 7034, 5961, 1954,
-    7142, 6220, 5538, 5505, 7326, 704, 6379, 2245, 7034, 5961, 1954, 7142, 6196, 4479,
-    7326, 557, 6379, 2246, 7034, 5958, 2007, 7142, 6196, 4479, 7309, 704, 5956, 2247,
-    7201, 5961, 2243, 7202, 6551, 4479, 7309, 557, 5956, 2248, 7201, 5958, 2233, 7202,
-    6551, 4479, 6527, 7386, 2249, 7512, 218, 5341, 5520, 5945, 4748, 6263, 2126, 2127,
-    6530, 5576, 7421, 6768, 7006, 7409, 5030, 7295, 2252, 7156, 6170, 7386, 2255, 7512,
-    218, 5483, 5520, 5359, 4748, 6263, 2139, 6530, 1722, 2140, 5947, 7421, 6768, 4487,
-    1732, 7409, 5169, 7295, 2256, 7156, 7296, 4911, 2052, 5478, 2257, 5270, 7387, 6380,
-    472, 5341, 5619, 7359, 5945, 7361, 4723, 7406, 4377, 4751, 6571, 7006, 6457, 5045,
-    3895, 5224, 5175, 7295, 2258, 7156, 7098, 7386, 2259, 7512, 472, 5483, 7440, 5359,
-    4748, 5551, 7345, 2139, 5424, 5947, 7421, 6571, 4487, 1732, 7409, 5037, 7295, 2260,
-    7156, 6169, 7451, 2261, 7511, 1388, 2168, 5165, 6252, 5427, 6266, 2115, 2173, 6255,
-    4764, 7399, 5030, 7307, 2266, 7282, 6526, 7451, 2274, 7511, 1388, 2187, 6228, 4380,
-    5427, 6266, 2188, 6255, 1722, 2068, 5949, 7399, 5169, 7307, 2275, 7282, 7236, 4913,
-    2164, 5478, 2276, 5144, 3792, 7387, 6803, 1424, 2168, 5253, 6252, 5619, 7361, 5541,
-    6498, 5673, 882, 2193, 5620, 4955, 5473, 7366, 5110, 5175, 7307, 2277, 7282, 6871,
-    7451, 2278, 7511, 1424, 2187, 6597, 4380, 5427, 5590, 2126, 2195, 2188, 5015, 5949,
-    7399, 5037, 7307, 2279, 7282, 4675, 3, 1190, 3456, 7555, 3682, 3967, 3, 4522,
-    7404, 5968, 4725, 7118, 4080, 3809, 4093, 5112, 2286, 5562, 5793, 5191, 4648, 5181,
-    4648, 5472, 2293, 5310, 7461, 6249, 5112, 2294, 5562, 6325, 5191, 4685, 5181, 4685,
-    5472, 2295, 5310, 4470, 7555, 3682, 3967, 3, 4522, 5968, 4709, 7118, 5968, 4725,
-    7118, 4080, 3809, 4119, 5112, 2296, 5562, 6327, 5191, 4686, 5181, 4686, 5472, 2297,
-    5310, 4470, 7555, 3456, 4095, 4763, 5968, 4709, 7118, 5256, 4094, 5112, 2298, 5562,
-    5800, 5191, 4649, 5181, 4649, 5472, 2299, 5310, 7461, 7459, 5112, 2300, 5562, 5793,
-    5191, 4648, 5181, 4648, 5472, 2301, 5310, 7461, 6249, 5112, 2302, 5562, 6325, 5191,
-    4685, 5181, 4685, 5472, 2303, 5310, 5622, 6763, 7405, 5112, 2304, 5562, 6327, 5191,
-    4686, 5181, 4686, 5472, 2305, 5310, 5622, 6763, 7390, 5112, 2306, 5562, 5800, 5191,
-    4649, 5181, 4649, 5472, 2307, 5310, 6169, 7479, 2309, 6149, 6251, 219, 5165, 5383,
-    5021, 7518, 2067, 1800, 2313, 5015, 2314, 7513, 5030, 6522, 6526, 7479, 2321, 6149,
-    6251, 460, 6228, 5774, 7518, 2067, 2322, 5015, 2314, 5903, 2323, 7513, 5169, 6522,
-    7236, 6384, 2164, 1485, 165, 2324, 6149, 5624, 880, 219, 5253, 5383, 5021, 3952,
-    3763, 3945, 5617, 1166, 2325, 5613, 262, 2326, 6498, 5324, 5323, 3868, 5410, 7280,
-    7427, 6802, 5175, 6522, 6871, 7479, 2327, 6149, 5381, 880, 460, 6597, 5774, 7518,
-    7347, 2322, 4670, 2323, 7513, 5037, 6522, 6595, 7404, 2328, 2329, 898, 4725, 2330,
-    3042, 2331, 4502, 6122, 4093, 6385, 2333, 7312, 960, 2337, 6861, 4648, 6264, 4648,
-    7325, 6595, 7404, 2344, 3972, 4725, 1860, 3042, 1350, 4263, 6122, 4118, 6385, 2345,
-    7312, 960, 2346, 6861, 4685, 6264, 4685, 7325, 6595, 6763, 3327, 2328, 2329, 898,
-    4725, 2330, 3042, 2331, 4502, 6122, 4119, 6385, 2347, 7312, 1029, 2337, 6861, 4686,
-    6264, 4686, 7325, 6595, 6763, 3327, 2344, 3972, 4725, 1860, 3042, 1350, 4263, 6122,
-    4094, 6385, 2348, 7312, 1029, 2346, 6861, 4649, 6264, 4649, 7325, 6615, 5035, 5886,
-    2349, 6720, 7540, 1819, 1559, 7020, 5356, 1568, 5446, 6361, 7052, 6361, 7278, 7415,
-    5176, 6360, 2353, 6720, 7533, 1819, 1559, 5527, 1601, 4418, 5615, 6984, 6504, 6926,
-    6615, 5172, 5886, 2354, 6720, 7540, 1851, 1634, 7020, 5356, 1568, 5446, 6361, 7052,
-    6361, 7278, 7415, 5038, 6360, 2355, 6720, 7533, 1851, 1634, 5527, 1601, 4418, 6273,
-    6984, 6365, 6926, 4724, 7056, 2388, 6466, 6235, 1440, 6200, 2398, 3954, 2399, 7157,
-    5496, 4925, 7237, 5492, 4782, 5271, 7097, 3870, 6723, 4254, 6896, 6610, 7200, 7360,
-    4719, 7056, 2465, 6466, 6235, 1469, 6200, 2398, 3954, 2466, 7157, 5496, 1470, 7237,
-    5492, 6187, 2412, 7097, 3870, 6723, 4203, 6896, 6773, 7200, 7423, 4728, 7056, 2473,
-    6466, 6591, 1440, 6200, 2475, 3954, 2399, 7157, 5567, 4925, 7237, 5568, 4782, 5271,
-    7097, 3119, 6723, 4250, 6896, 6238, 7200, 5621, 4730, 7056, 2486, 6466, 6591, 1469,
-    6200, 2475, 3954, 2466, 7157, 5567, 1470, 7237, 5568, 6187, 2412, 7097, 4632, 6723,
-    4301, 6896, 6598, 7200, 6271, 4724, 6954, 2499, 6758, 5635, 6507, 4924, 6210, 6554,
-    6114, 7090, 6613, 6176, 4254, 6245, 6262, 2526, 6575, 5543, 6390, 7457, 6447, 4492,
-    5416, 2548, 6588, 4302, 4719, 6954, 2565, 6758, 6275, 6507, 5115, 6210, 5868, 6114,
-    7090, 6955, 6176, 4203, 6245, 7468, 5122, 2526, 6575, 7467, 6390, 7478, 6447, 4492,
-    7426, 2570, 6588, 5480, 4728, 6954, 2572, 6758, 6293, 6859, 4924, 6569, 6554, 6114,
-    7231, 6613, 3698, 5241, 4250, 6606, 6262, 2526, 6218, 5543, 6390, 7395, 6447, 5009,
-    5416, 2579, 5198, 4937, 5476, 4730, 6954, 2581, 6758, 5668, 6859, 5115, 6569, 5868,
-    6114, 7231, 6955, 5618, 5241, 4301, 6606, 7469, 5122, 2526, 6218, 7474, 6390, 7449,
-    6447, 5009, 7365, 2586, 5198, 5329, 4937, 5564, 6242, 7119, 4093, 5116, 2605, 6227,
-    4254, 6001, 7446, 5431, 7442, 7396, 6242, 7108, 4118, 5116, 2617, 6227, 4203, 6001,
-    7455, 7377, 5399, 7450, 6601, 7119, 4119, 5116, 2621, 5161, 7497, 7080, 5349, 7431,
-    7388, 7458, 6601, 7108, 4094, 5116, 2623, 5161, 7504, 7080, 7400, 7434, 5528, 7402,
-    6622, 7534, 5035, 2635, 1812, 2636, 5605, 2640, 565, 2641, 3962, 2642, 571, 4666,
-    2643, 2644, 575, 2645, 1821, 1566, 2646, 2647, 4713, 2648, 5914, 2650, 2651, 2652,
-    2653, 4601, 2654, 4640, 5914, 2655, 2656, 2657, 2658, 4601, 2659, 4722, 5578, 4306,
-    2660, 2661, 946, 3927, 6622, 2662, 3, 2663, 2664, 2665, 3018, 7534, 5176, 5360,
-    2666, 5605, 2667, 4134, 3962, 2642, 571, 3851, 2668, 2669, 2670, 2671, 2672, 2673,
-    5357, 5615, 2675, 2676, 2677, 2678, 2679, 7352, 4039, 2675, 2681, 2682, 2683, 2684,
-    7352, 4715, 2685, 2686, 1619, 2687, 1621, 2688, 1623, 2689, 4642, 5574, 4674, 2690,
-    4313, 6622, 7534, 5172, 2635, 1812, 2691, 5605, 2640, 565, 2641, 3962, 2692, 707,
-    4666, 2643, 2644, 575, 2645, 1821, 1566, 2646, 2647, 4713, 2648, 5914, 2650, 2651,
-    2652, 2653, 4601, 2654, 4640, 5914, 2655, 2656, 2657, 2658, 4601, 2659, 4722, 5578,
-    4306, 2660, 2661, 946, 3927, 6622, 2662, 3, 2663, 2664, 2665, 3018, 7534, 5038,
-    5360, 2693, 5605, 2667, 4134, 3962, 2692, 707, 3851, 2668, 2669, 2670, 2671, 2672,
-    2673, 5357, 6273, 2675, 2676, 2677, 2678, 2679, 7352, 4039, 2675, 2681, 2682, 2683,
-    2684, 2694, 1611, 4715, 2685, 2686, 1619, 2687, 1621, 2688, 1623, 2689, 4642, 5574,
-    4674, 2690, 4313, 4724, 6988, 2696, 6841, 218, 498, 6507, 4924, 7094, 4983, 5401,
-    6858, 7090, 5584, 5071, 4293, 3870, 6123, 4254, 6578, 6610, 5993, 7360, 4719, 6988,
-    2698, 6841, 218, 535, 6507, 5115, 7094, 4983, 536, 6858, 7090, 4487, 5981, 4293,
-    3870, 6123, 4203, 6578, 6773, 5993, 7423, 4728, 6988, 2699, 6841, 472, 498, 6859,
-    4924, 7094, 5134, 5401, 6858, 7231, 5584, 5071, 4293, 3119, 6123, 4250, 6578, 6238,
-    5993, 5621, 4730, 6988, 2700, 6841, 472, 535, 6859, 5115, 7094, 5134, 536, 6858,
-    7231, 4487, 5981, 4293, 4632, 6123, 4301, 6578, 6598, 5993, 6271, 5611, 5035, 6806,
-    2702, 7311, 6727, 2714, 7318, 5106, 3023, 5611, 5176, 7081, 2727, 7285, 6727, 2731,
-    7313, 5106, 7155, 5505, 5611, 5172, 6806, 2746, 7311, 6017, 2749, 7318, 5106, 3023,
-    5611, 5038, 7081, 2750, 7285, 6017, 2751, 7313, 5106, 7155, 5505, 6242, 7015, 4093,
-    5263, 2754, 6248, 4254, 6388, 7510, 6120, 7363, 3872, 5333, 6242, 6857, 4118, 5263,
-    2755, 6248, 4203, 6388, 7494, 4998, 7499, 3872, 5497, 6601, 7015, 4119, 5263, 2756,
-    5322, 7473, 6804, 7493, 6120, 7437, 3446, 5621, 6601, 6857, 4094, 5263, 2757, 5322,
-    7488, 6804, 7456, 4998, 7487, 3446, 6271, 4724, 6246, 2760, 6240, 1388, 5671, 7429,
-    6846, 5412, 5401, 6749, 5525, 5584, 7016, 6101, 4254, 6621, 6477, 5054, 5333, 4719,
-    6246, 2768, 6240, 1388, 6298, 7372, 6846, 5412, 536, 6749, 5525, 4487, 2412, 7016,
-    6101, 4203, 6621, 4755, 5556, 5054, 5497, 4728, 6246, 2769, 6240, 1424, 5671, 7373,
-    6846, 5598, 5401, 6749, 5533, 5584, 7016, 3119, 5222, 4250, 6267, 6477, 6141, 5333,
-    4730, 6246, 2770, 6240, 1424, 6298, 7430, 6846, 5598, 536, 6749, 5533, 4487, 2412,
-    7016, 4632, 5222, 4301, 6267, 4741, 5556, 6141, 3626, 4701, 4724, 7101, 2771, 6510,
-    5635, 6148, 7429, 6943, 4983, 6554, 7184, 5192, 5503, 7017, 3635, 6990, 4254, 6771,
-    6610, 7255, 7360, 4719, 7101, 2790, 6510, 6275, 6148, 7372, 6943, 4983, 5868, 7184,
-    5192, 5028, 2412, 7017, 3635, 6990, 4203, 6771, 6773, 7255, 7423, 4728, 7101, 2791,
-    6510, 6293, 6148, 7373, 6943, 5134, 6554, 7184, 5201, 5503, 7017, 6990, 4250, 6771,
-    6238, 7255, 5621, 4730, 7101, 2792, 6510, 5668, 6148, 7430, 6943, 5134, 5868, 7184,
-    5201, 5028, 2412, 7017, 4125, 6990, 4301, 6771, 6598, 7255, 6271, 4724, 7170, 2794,
-    4494, 6235, 2795, 6880, 4251, 4924, 7239, 5496, 1531, 2798, 7276, 5492, 6911, 2802,
-    2413, 5071, 6991, 3870, 6731, 4254, 6946, 5591, 5545, 7227, 5602, 5543, 6960, 7457,
-    7158, 4492, 4997, 4719, 7170, 2813, 4494, 6235, 2814, 6880, 4251, 5115, 7239, 5496,
-    2815, 7276, 5492, 6911, 2816, 5981, 6991, 3870, 6731, 4203, 6946, 5591, 7468, 7227,
-    5602, 7467, 6960, 7478, 7158, 4492, 6088, 4728, 7170, 2817, 4494, 6591, 2795, 6880,
-    4277, 4924, 7239, 5567, 1531, 2798, 7276, 5568, 6911, 2802, 2413, 5071, 6991, 3119,
-    6731, 4250, 6946, 5592, 5545, 7227, 5601, 5543, 6960, 7395, 7158, 5009, 4997, 4730,
-    7170, 2818, 4494, 6591, 2814, 6880, 4277, 5115, 7239, 5567, 2815, 7276, 5568, 6911,
-    2816, 5981, 6991, 4632, 6731, 4301, 6946, 5592, 7469, 7227, 5601, 7474, 6960, 7449,
-    7158, 5009, 6830, 7532, 2616, 5414, 6475, 3563, 5997, 4349, 6145, 4505, 4093, 6734,
-    2824, 7011, 3870, 5926, 4254, 7169, 1885, 961, 6941, 4515, 5431, 4990, 997, 7368,
-    7396, 7532, 2616, 5414, 6475, 3563, 2616, 4986, 6475, 4505, 4118, 6734, 2833, 7011,
-    3870, 5926, 4203, 7169, 1885, 1025, 6941, 6155, 7377, 2618, 7368, 7450, 7532, 5997,
-    4342, 6145, 3563, 5997, 4349, 6145, 4505, 4119, 6734, 2834, 7011, 3119, 5926, 4250,
-    7169, 1929, 961, 6941, 7431, 5200, 997, 7368, 7458, 7532, 5997, 4342, 6145, 3563,
-    2616, 4986, 6475, 4505, 4094, 6734, 2835, 7011, 4632, 5926, 4301, 7169, 1929, 1025,
-    6941, 6138, 7434, 5330, 2626, 6887, 7402, 6604, 7119, 4093, 6000, 2836, 7197, 5444,
-    4254, 6393, 4490, 7446, 4323, 7310, 7442, 4606, 4320, 5416, 2840, 6164, 4319, 6031,
-    4302, 6604, 7108, 4118, 6000, 2842, 7197, 5444, 4203, 6393, 4490, 7455, 7310, 4990,
-    5399, 4606, 4320, 7426, 2843, 6164, 4319, 6031, 5480, 6243, 7119, 4119, 6000, 2844,
-    7197, 7497, 6393, 4538, 5349, 4359, 4323, 7310, 7388, 4606, 3159, 3871, 5416, 2845,
-    6164, 6031, 5476, 6243, 7108, 4094, 6000, 2846, 7197, 7504, 6393, 4538, 7400, 7310,
-    5200, 5528, 4606, 3159, 3871, 7365, 2847, 6164, 5329, 6031, 5564, 6126, 7535, 2852,
-    5421, 4836, 2853, 6587, 4093, 5116, 2854, 6227, 4254, 6001, 7446, 5431, 7442, 7396,
-    6126, 7535, 2855, 4098, 4349, 2850, 5124, 6587, 4118, 5116, 2856, 6227, 4203, 6001,
-    7455, 7377, 5399, 7450, 6126, 7537, 2852, 5421, 4836, 2853, 6587, 4119, 5116, 2858,
-    5161, 7497, 7080, 5349, 7431, 7388, 7458, 6126, 7537, 2855, 4098, 4349, 2850, 5124,
-    6587, 4094, 5116, 2859, 5161, 7504, 7080, 7400, 7434, 5528, 7402, 6624, 623, 704,
-    7081, 2860, 7285, 6017, 2751, 7313, 1994, 3730, 7155, 4479, 6624, 623, 557, 7081,
-    2861, 7285, 6727, 2731, 7313, 1994, 3730, 7155, 4479, 6624, 556, 704, 6806, 2862,
-    7311, 6017, 2749, 7318, 1994, 4479, 6624, 556, 557, 6806, 2863, 7311, 6727, 2714,
-    7318, 1994, 4479, 6604, 7015, 4093, 6398, 2864, 7214, 5419, 4254, 5985, 4490, 7510,
-    4105, 7180, 7363, 4320, 6080, 2866, 7212, 4319, 4750, 6604, 6857, 4118, 6398, 2869,
-    7214, 5419, 4203, 5985, 4490, 7494, 7180, 7499, 4320, 7362, 2870, 7212, 4319, 4414,
-    5480, 6243, 7015, 4119, 6398, 2871, 7214, 7473, 5985, 4538, 7493, 4105, 7180, 7437,
-    7086, 4321, 2872, 7212, 4414, 5476, 6243, 6857, 4094, 6398, 2873, 7214, 7488, 5985,
-    4538, 7456, 7180, 7487, 7086, 5479, 2874, 7212, 5329, 4414, 5564, 4724, 6607, 2875,
-    6900, 1388, 5671, 7429, 5163, 5412, 5401, 6206, 5525, 5584, 3853, 7120, 6101, 4254,
-    6621, 6477, 7482, 5054, 6080, 2878, 7283, 4319, 6038, 4302, 4719, 6607, 2882, 6900,
-    1388, 6298, 7372, 5163, 5412, 536, 6206, 5525, 4487, 4927, 7120, 6101, 4203, 6621,
-    4755, 5556, 7482, 5054, 7362, 2883, 7283, 4319, 6038, 5480, 4728, 6607, 2884, 6900,
-    1424, 5671, 7373, 5163, 5598, 5401, 6206, 5533, 5584, 3853, 7120, 3119, 5222, 4250,
-    6267, 6477, 7482, 6141, 6080, 2885, 7283, 6038, 5476, 4730, 6607, 2886, 6900, 1424,
-    6298, 7430, 5163, 5598, 536, 6206, 5533, 4487, 4927, 7120, 4632, 5222, 4301, 6267,
-    4741, 5556, 7482, 6141, 3626, 5479, 2887, 7283, 5329, 6038, 5564, 7206, 7535, 2857,
-    4986, 5425, 6770, 2888, 3333, 2889, 3100, 2890, 6060, 4093, 5263, 2891, 6248, 4254,
-    6388, 7510, 6120, 7363, 3872, 5333, 7206, 7535, 5402, 4349, 5403, 6770, 2892, 3333,
-    2889, 3100, 2893, 6060, 4118, 5263, 2894, 6248, 4203, 6388, 7494, 4998, 7499, 3872,
-    5497, 7206, 7537, 2857, 4986, 5425, 6770, 2895, 3333, 2896, 3100, 2890, 6060, 4119,
-    5263, 2897, 5322, 7473, 6804, 7493, 6120, 7437, 3446, 5621, 7206, 7537, 5402, 4349,
-    5403, 6770, 2898, 3333, 2896, 3100, 2893, 6060, 4094, 5263, 2899, 5322, 7488, 6804,
-    7456, 4998, 7487, 3446, 6271, 4724, 6987, 2900, 6890, 5635, 4246, 4993, 5113, 6210,
-    4925, 6876, 5192, 6613, 6176, 4254, 6245, 6262, 1407, 6575, 5543, 5859, 7457, 6565,
-    4492, 5416, 2902, 6588, 4302, 4719, 6987, 2903, 6890, 6275, 4246, 4993, 4932, 6210,
-    1470, 6876, 5192, 6955, 6176, 4203, 6245, 7468, 5122, 1407, 6575, 7467, 5859, 7478,
-    6565, 4492, 7426, 2904, 6588, 5480, 4728, 6987, 2905, 6890, 6293, 4246, 5146, 5113,
-    6569, 4925, 6876, 5201, 6613, 3698, 5241, 4250, 6606, 6262, 1407, 6218, 5543, 5859,
-    7395, 6565, 5009, 5416, 2906, 5198, 4937, 5476, 4730, 6987, 2907, 6890, 5668, 4246,
-    5146, 4932, 6569, 1470, 6876, 5201, 6955, 5618, 5241, 4301, 6606, 7469, 5122, 1407,
-    6218, 7474, 5859, 7449, 6565, 5009, 7365, 2908, 5198, 5329, 4937, 5564, 4724, 7172,
-    2911, 7139, 1388, 5636, 4993, 4924, 6208, 5412, 6391, 7298, 5525, 277, 4659, 5653,
-    3853, 7194, 3870, 7412, 5448, 6044, 5593, 6222, 6231, 5448, 2932, 6045, 5593, 6063,
-    5548, 7018, 5448, 6044, 5593, 6222, 7507, 4492, 6423, 4321, 2956, 7263, 4319, 6049,
-    4302, 4719, 7172, 2962, 7139, 1388, 6289, 4993, 5115, 6208, 5412, 6291, 7298, 5525,
-    277, 4318, 463, 4927, 7194, 3870, 7412, 5448, 6410, 5593, 5125, 7470, 6231, 5448,
-    2963, 6045, 5593, 6063, 7470, 7018, 5448, 6410, 5593, 5125, 7470, 7507, 4492, 6423,
-    5334, 2966, 7263, 4319, 6049, 5480, 4728, 7172, 2967, 7139, 1424, 5636, 5146, 4924,
-    6208, 5598, 6391, 7298, 5533, 277, 4659, 5653, 3853, 7194, 3119, 7412, 7385, 6044,
-    5549, 6222, 6231, 7385, 2932, 6045, 5549, 6063, 5548, 7018, 7385, 6044, 5549, 6222,
-    7507, 5009, 6423, 4321, 2973, 7263, 6049, 5476, 4730, 7172, 2974, 7139, 1424, 6289,
-    5146, 5115, 6208, 5598, 6291, 7298, 5533, 277, 4318, 463, 4927, 7194, 4632, 7412,
-    7501, 6410, 5549, 5125, 7471, 6231, 7501, 2963, 6045, 5549, 6063, 7471, 7018, 7501,
-    6410, 5549, 5125, 7471, 7507, 5009, 6423, 5479, 2980, 7263, 5329, 6049, 5564, 4724,
-    7257, 2982, 7062, 2396, 5636, 7131, 2398, 6280, 2399, 7125, 5496, 6391, 7221, 5492,
-    6281, 4314, 5653, 7173, 3870, 6740, 4254, 6886, 6610, 7121, 4320, 6080, 3008, 7259,
-    4319, 6414, 4302, 4719, 7257, 3012, 7062, 2396, 6289, 7131, 2398, 6280, 2466, 7125,
-    5496, 6291, 7221, 5492, 6281, 3095, 463, 2412, 7173, 3870, 6740, 4203, 6886, 6773,
-    7121, 4320, 7362, 3013, 7259, 4319, 6414, 5480, 4728, 7257, 3014, 7062, 2474, 5636,
-    7131, 2475, 6280, 2399, 7125, 5567, 6391, 7221, 5568, 6281, 4314, 5653, 7173, 3119,
-    6740, 4250, 6886, 6238, 7121, 7086, 4321, 3015, 7259, 6414, 5476, 4730, 7257, 3016,
-    7062, 2474, 6289, 7131, 2475, 6280, 2466, 7125, 5567, 6291, 7221, 5568, 6281, 3095,
-    463, 2412, 7173, 4632, 6740, 4301, 6886, 6598, 7121, 7086, 5479, 3017, 7259, 5329,
-    6414, 5564,
+    5299, 5793, 7136, 199, 7215, 230, 6459, 6375, 6283, 6410, 5460, 6745, 5507, 6445,
+    6628, 352, 5829, 360, 7457, 412, 6356, 5299, 5797, 7136, 478, 7215, 230, 5838,
+    6722, 6283, 6410, 481, 6745, 5507, 6440, 6628, 352, 6475, 484, 7457, 485, 6356,
+    5299, 6456, 7136, 490, 7215, 491, 6459, 7592, 6283, 6770, 5460, 6745, 5652, 6445,
+    6628, 496, 5829, 497, 7457, 498, 6356, 5299, 6955, 7136, 501, 7215, 491, 5838,
+    7644, 6283, 6770, 481, 6745, 5652, 6440, 6628, 496, 6475, 502, 7457, 503, 6356,
+    6370, 7576, 6811, 517, 6624, 5616, 522, 6289, 5811, 5505, 6756, 6377, 4491, 6773,
+    7070, 7147, 7360, 352, 6961, 555, 6704, 6716, 7678, 6811, 558, 6624, 5616, 559,
+    6289, 5811, 4936, 6756, 6377, 560, 6773, 7070, 6812, 7360, 352, 7252, 563, 6704,
+    7053, 7629, 6811, 565, 6624, 5679, 522, 6289, 6477, 5505, 6756, 6724, 4491, 6773,
+    7141, 7147, 7360, 496, 6961, 571, 6704, 7276, 7705, 6811, 573, 6624, 5679, 559,
+    6289, 6477, 4936, 6756, 6724, 560, 6773, 7141, 6812, 7360, 496, 7252, 574, 6704,
+    7212, 5178, 5855, 584, 7747, 6815, 4116, 594, 595, 7180, 601, 7494, 7212, 5316,
+    6488, 649, 7747, 6826, 4116, 594, 595, 7189, 658, 659, 660, 661, 662, 663,
+    664, 665, 666, 667, 668, 669, 7515, 7212, 5312, 5855, 735, 7747, 6815, 4116,
+    736, 737, 7180, 601, 7494, 7212, 5183, 6488, 738, 7747, 6826, 4116, 736, 737,
+    7189, 658, 659, 660, 661, 662, 663, 664, 665, 666, 667, 668, 669, 7515,
+    6409, 188, 189, 6839, 743, 7745, 763, 5631, 766, 5631, 767, 5631, 768, 4944,
+    6807, 770, 5692, 773, 5692, 774, 5692, 775, 4945, 7521, 6409, 188, 477, 6839,
+    850, 7745, 763, 5631, 766, 5631, 767, 5631, 768, 4944, 6807, 851, 5765, 853,
+    5765, 854, 5765, 855, 5225, 7521, 6409, 489, 189, 6839, 856, 7745, 857, 5736,
+    859, 5736, 860, 5736, 861, 5224, 6807, 770, 5692, 773, 5692, 774, 5692, 775,
+    4945, 7521, 6409, 489, 477, 6839, 862, 7745, 857, 5736, 859, 5736, 860, 5736,
+    861, 5224, 6807, 851, 5765, 853, 5765, 854, 5765, 855, 5225, 7521, 6786, 507,
+    7576, 7098, 868, 7377, 875, 522, 6671, 5953, 7474, 898, 4491, 7425, 352, 554,
+    6470, 555, 7278, 6786, 557, 7678, 7098, 907, 7377, 875, 559, 6671, 6508, 7474,
+    898, 560, 7425, 352, 562, 6470, 563, 7278, 6786, 564, 7629, 7098, 909, 7377,
+    910, 522, 6934, 5953, 7474, 5461, 4491, 7425, 496, 554, 6470, 571, 7278, 6786,
+    572, 7705, 7098, 914, 7377, 910, 559, 6934, 6508, 7474, 5461, 560, 7425, 496,
+    562, 6470, 574, 7278, 7748, 938, 939, 929, 5217, 941, 3141, 942, 5098, 943,
+    3860, 7597, 4958, 968, 7076, 992, 993, 6743, 4676, 5351, 5620, 5351, 5137, 7748,
+    1056, 6306, 931, 5263, 5693, 7662, 4958, 1059, 7076, 992, 1060, 6743, 4676, 5434,
+    5620, 6432, 7748, 938, 939, 929, 5217, 941, 3141, 942, 5098, 943, 3860, 7688,
+    4958, 1065, 7076, 1066, 993, 6743, 6321, 4664, 6321, 5137, 7748, 1056, 6306, 931,
+    5263, 5693, 7651, 4958, 1071, 7076, 1066, 1060, 6743, 4383, 5434, 4664, 4383, 6432,
+    7713, 1075, 7390, 5793, 7257, 1084, 7059, 5616, 1087, 6671, 5953, 7381, 534, 567,
+    1103, 7483, 1133, 5988, 1137, 6781, 1133, 5988, 1143, 7410, 7713, 1145, 7390, 5797,
+    7257, 1146, 7059, 5616, 1147, 6671, 6508, 7381, 534, 1148, 7483, 1133, 6520, 1150,
+    6781, 1133, 6520, 1151, 7410, 7713, 1152, 7390, 6456, 7257, 1153, 7059, 5679, 1087,
+    6934, 5953, 7381, 5515, 567, 1103, 7483, 1154, 5988, 1155, 6781, 1154, 5988, 1156,
+    7410, 7713, 1157, 7390, 6955, 7257, 1158, 7059, 5679, 1147, 6934, 6508, 7381, 5515,
+    1148, 7483, 1154, 6520, 1159, 6781, 1154, 6520, 1160, 7410, 6370, 5173, 5793, 7099,
+    1163, 7066, 230, 6960, 4382, 6375, 7442, 286, 6686, 7396, 5507, 1190, 5288, 4015,
+    7491, 5987, 1137, 7026, 5987, 1204, 5412, 6716, 5173, 5797, 7099, 1205, 7066, 230,
+    7251, 4382, 6722, 7442, 286, 5852, 7396, 5507, 1190, 4175, 5508, 7491, 6518, 1150,
+    7026, 6518, 1207, 5412, 7053, 5173, 6456, 7099, 1208, 7066, 491, 6960, 4382, 7592,
+    7442, 4863, 6686, 7396, 5652, 1190, 5288, 4015, 7491, 6521, 1155, 7026, 6521, 1209,
+    5412, 7276, 5173, 6955, 7099, 1210, 7066, 491, 7251, 4382, 7644, 7442, 4863, 5852,
+    7396, 5652, 1190, 4175, 5508, 7491, 5991, 1159, 7026, 5991, 1211, 5412, 6370, 5173,
+    5793, 7146, 1212, 7010, 5616, 6960, 5430, 5811, 5505, 7446, 6377, 6686, 7386, 7070,
+    7147, 7493, 5987, 1137, 6320, 5987, 1204, 5412, 6716, 5173, 5797, 7146, 1229, 7010,
+    5616, 7251, 5430, 5811, 4936, 7446, 6377, 5852, 7386, 7070, 6812, 7493, 6518, 1150,
+    6320, 6518, 1207, 5412, 7053, 5173, 6456, 7146, 1230, 7010, 5679, 6960, 5430, 6477,
+    5505, 7446, 6724, 6686, 7386, 7141, 7147, 7493, 6521, 1155, 6320, 6521, 1209, 5412,
+    7276, 5173, 6955, 7146, 1231, 7010, 5679, 7251, 5430, 6477, 4936, 7446, 6724, 5852,
+    7386, 7141, 6812, 7493, 5991, 1159, 6320, 5991, 1211, 5412, 5299, 5793, 6721, 1232,
+    6426, 230, 6459, 6375, 4163, 6410, 5460, 6412, 5507, 6445, 6699, 352, 5829, 360,
+    7132, 5299, 5797, 6721, 1233, 6426, 230, 5838, 6722, 4163, 6410, 481, 6412, 5507,
+    6440, 6699, 352, 6475, 484, 7132, 5299, 6456, 6721, 1234, 6426, 491, 6459, 7592,
+    4163, 6770, 5460, 6412, 5652, 6445, 6699, 496, 5829, 497, 7132, 5299, 6955, 6721,
+    1235, 6426, 491, 5838, 7644, 4163, 6770, 481, 6412, 5652, 6440, 6699, 496, 6475,
+    502, 7132, 7676, 1247, 3974, 5217, 4977, 1250, 5672, 7597, 6009, 1252, 7379, 992,
+    993, 6747, 4676, 5351, 5620, 5351, 5137, 7676, 1261, 3711, 5217, 4202, 5523, 7662,
+    6009, 1263, 7379, 992, 1060, 6747, 4676, 5434, 5620, 6432, 7676, 1247, 3974, 5217,
+    4977, 1250, 5672, 7688, 6009, 1264, 7379, 1066, 993, 6747, 6321, 4664, 6321, 5137,
+    7676, 1261, 3711, 5217, 4202, 5523, 7651, 6009, 1265, 7379, 1066, 1060, 6747, 4383,
+    5434, 4664, 4383, 6432, 7704, 1289, 7306, 1292, 4385, 6976, 1294, 1295, 3118, 7597,
+    4958, 1296, 7335, 1302, 1303, 7385, 6419, 6865, 6729, 5355, 6865, 7137, 7704, 1329,
+    7306, 4452, 6976, 4460, 7662, 4958, 1330, 7335, 1302, 1331, 7385, 6419, 6533, 6729,
+    5355, 6533, 7137, 7704, 1289, 7306, 1292, 4385, 6976, 1294, 1295, 3118, 7688, 4958,
+    1335, 7335, 1336, 1303, 7385, 6777, 6865, 6729, 5358, 6865, 7137, 7704, 1329, 7306,
+    4452, 6976, 4460, 7651, 4958, 1340, 7335, 1336, 1331, 7385, 6777, 6533, 6729, 5358,
+    6533, 7137, 7736, 6424, 1344, 4978, 1348, 7434, 1302, 1303, 7336, 6419, 7342, 6404,
+    5355, 7342, 7314, 1373, 5413, 7736, 7508, 5160, 1381, 4978, 1382, 7434, 1302, 1331,
+    7336, 6419, 6023, 6404, 5355, 6023, 7314, 1383, 5413, 7736, 7496, 5160, 1384, 4978,
+    1385, 7434, 1336, 1303, 7336, 6777, 7342, 6404, 5358, 7342, 7314, 1386, 5413, 7736,
+    6424, 1387, 4978, 1388, 7434, 1336, 1331, 7336, 6777, 6023, 6404, 5358, 6023, 7314,
+    1389, 5413, 7734, 6424, 1344, 4978, 1390, 6797, 5969, 7061, 4676, 6027, 5292, 5620,
+    6027, 5292, 6639, 1396, 5413, 7734, 7508, 5160, 1381, 4978, 1397, 6797, 6512, 7061,
+    4676, 1393, 6343, 5620, 1393, 6343, 6639, 1399, 5413, 7734, 7496, 5160, 1384, 4978,
+    1400, 6797, 6514, 7061, 6751, 5292, 4664, 6751, 5292, 6639, 1401, 5413, 7734, 6424,
+    1387, 4978, 1402, 6797, 5975, 7061, 5179, 6343, 4664, 5179, 6343, 6639, 1403, 5413,
+    7742, 1406, 5674, 3, 6728, 6030, 5217, 6869, 5396, 6309, 1411, 6537, 1413, 7445,
+    5969, 7246, 6858, 6027, 5384, 6316, 6858, 6027, 5384, 7519, 7742, 1406, 5674, 3,
+    6728, 1406, 6306, 6728, 7508, 6309, 1433, 6537, 1434, 7445, 6512, 7246, 6858, 1393,
+    6663, 6316, 6858, 1393, 6663, 7519, 7742, 6030, 930, 3, 6869, 6030, 5217, 6869,
+    7496, 6309, 1436, 6537, 1437, 7445, 6514, 7246, 6751, 5384, 6316, 6751, 5384, 7519,
+    7742, 6030, 930, 3, 6869, 1406, 6306, 6728, 5396, 6309, 1438, 6537, 1439, 7445,
+    5975, 7246, 5179, 6663, 6316, 5179, 6663, 7519, 6370, 7576, 7374, 1444, 7312, 1449,
+    5512, 6696, 250, 3585, 5505, 7069, 1460, 4491, 7135, 5362, 319, 3947, 5288, 7443,
+    352, 6961, 555, 7512, 1474, 7460, 6716, 7678, 7374, 1483, 7312, 1449, 5653, 6696,
+    250, 3585, 4936, 7069, 1460, 560, 7135, 5362, 319, 4597, 319, 7443, 352, 7252,
+    563, 7512, 1484, 7460, 7053, 7629, 7374, 1485, 7312, 1486, 5512, 6696, 492, 3585,
+    5505, 7069, 5845, 4491, 7135, 1464, 3955, 1488, 495, 3947, 5288, 7443, 496, 6961,
+    571, 7512, 1489, 7460, 7276, 7705, 7374, 1490, 7312, 1486, 5653, 6696, 492, 3585,
+    4936, 7069, 5845, 560, 7135, 1464, 3955, 1488, 495, 4597, 319, 7443, 496, 7252,
+    574, 7512, 1491, 7460, 7716, 1495, 6266, 1497, 3409, 3745, 3836, 4833, 7401, 1500,
+    7269, 875, 1502, 7316, 250, 5812, 1507, 1508, 3386, 258, 7369, 898, 5777, 7358,
+    6249, 4402, 1517, 1518, 1519, 1520, 321, 7440, 352, 1526, 4626, 1527, 7368, 7716,
+    1529, 6266, 3904, 4851, 7401, 1530, 7269, 875, 1531, 7316, 250, 5812, 4936, 7369,
+    898, 1532, 7358, 6249, 4402, 1517, 4454, 319, 7440, 352, 1534, 4626, 1535, 7368,
+    7716, 1536, 6266, 1497, 3409, 3745, 3836, 4849, 7401, 1537, 7269, 7528, 7316, 492,
+    5812, 1507, 1508, 3386, 258, 7369, 7589, 7358, 4409, 1539, 4451, 1517, 1518, 1519,
+    1520, 321, 7440, 496, 1526, 4626, 1540, 7368, 7716, 1541, 6266, 3904, 4852, 7401,
+    1542, 7269, 7613, 7316, 492, 5812, 4936, 7369, 5461, 1532, 7358, 4409, 1539, 4451,
+    1517, 4454, 319, 7440, 496, 1534, 4626, 1543, 7368, 3841, 5396, 6285, 4833, 7106,
+    1548, 7213, 1551, 231, 7177, 6375, 7500, 1555, 5460, 7296, 3199, 1560, 4402, 5670,
+    7507, 1577, 1578, 6245, 1580, 1581, 7439, 3841, 7508, 6285, 4851, 7106, 1586, 7213,
+    1551, 479, 7177, 6722, 7500, 1555, 481, 7296, 3199, 1560, 4402, 5598, 319, 7507,
+    1577, 1578, 6245, 1587, 1588, 1589, 7439, 3841, 7496, 6285, 4849, 7106, 1590, 7213,
+    1591, 231, 7177, 1592, 1593, 252, 4918, 7500, 1594, 1595, 5460, 7296, 1596, 1597,
+    1598, 4451, 5670, 7507, 1599, 1600, 1601, 6245, 1580, 1581, 7439, 3841, 5396, 6285,
+    4852, 7106, 1602, 7213, 1591, 479, 7177, 1592, 1593, 252, 5223, 7500, 1594, 1595,
+    481, 7296, 1596, 1597, 1598, 4451, 5598, 319, 7507, 1599, 1600, 1601, 6245, 1587,
+    1588, 1589, 7439, 7718, 7726, 5178, 6072, 1613, 6879, 7739, 594, 1621, 7203, 1628,
+    1629, 6076, 4842, 1634, 6077, 7236, 6077, 7455, 7718, 1656, 3, 5366, 7726, 5316,
+    6549, 1661, 6879, 7731, 594, 1621, 7189, 1663, 1664, 1633, 1665, 5778, 7168, 6689,
+    7107, 7718, 7726, 5312, 6072, 1696, 6879, 7739, 736, 1697, 7203, 1628, 1629, 6076,
+    4842, 1634, 6077, 7236, 6077, 7455, 7718, 1656, 3, 5366, 7726, 5183, 6549, 1698,
+    6879, 7731, 736, 1697, 7189, 1663, 1664, 1633, 1665, 5794, 7168, 6883, 7107, 6709,
+    7660, 1753, 7659, 5807, 7684, 1763, 4108, 1764, 5026, 1766, 7694, 1780, 7536, 4801,
+    1789, 7682, 3897, 318, 1797, 4920, 7088, 7661, 5166, 7417, 6360, 7660, 1848, 7659,
+    6458, 7684, 1763, 4108, 1849, 4176, 7694, 1780, 6097, 1789, 6090, 1851, 7682, 3897,
+    318, 1797, 6376, 1797, 7661, 5304, 7417, 7414, 7343, 1547, 174, 1855, 6926, 3957,
+    5787, 6476, 5265, 4189, 5239, 252, 1764, 5026, 1766, 4046, 7084, 4197, 7602, 5777,
+    4448, 7553, 7030, 315, 5700, 4920, 7088, 7359, 7563, 6633, 5309, 7417, 7274, 7660,
+    1865, 7659, 5839, 7684, 5239, 252, 1849, 4176, 7694, 7537, 6097, 1851, 7682, 315,
+    5700, 6376, 1797, 7661, 5175, 7417, 5767, 5178, 6099, 1877, 7133, 5673, 7475, 5695,
+    7611, 5316, 5531, 1905, 6707, 5673, 6795, 5778, 7108, 6689, 5737, 5635, 5767, 5312,
+    6099, 1915, 7133, 5732, 7475, 5695, 7611, 5183, 5531, 1917, 6707, 5732, 6795, 5794,
+    7108, 6883, 5737, 5635, 7409, 7744, 5745, 1936, 6558, 1938, 7209, 6436, 6978, 4779,
+    5185, 4779, 7288, 7409, 7744, 5470, 1989, 6558, 1990, 7209, 6436, 7258, 4815, 5185,
+    4815, 7288, 7409, 7741, 5745, 1995, 6558, 1996, 7209, 6792, 6978, 4816, 5185, 4816,
+    7288, 7409, 7741, 5470, 1999, 6558, 2000, 7209, 6792, 7258, 4780, 5185, 4780, 7288,
+    5332, 5882, 2002, 4131, 2005, 5684, 2008, 5687, 6560, 5742, 2021, 2022, 2023, 5744,
+    2030, 5753, 6119, 5752, 6119, 5544, 2043, 5754, 6381, 4313, 2054, 2068, 5810, 6122,
+    2054, 2070, 5810, 6123, 5332, 6487, 2002, 4131, 2072, 5684, 2008, 5687, 6560, 5742,
+    2073, 5546, 2076, 5744, 2030, 5753, 6119, 5752, 6119, 5544, 2043, 5754, 6381, 4313,
+    2054, 2068, 5810, 6122, 2054, 2070, 5810, 6123, 5332, 6482, 2077, 4131, 2078, 5725,
+    2008, 5751, 6560, 5746, 2021, 2022, 2090, 5769, 6891, 5772, 6891, 5768, 6731, 4313,
+    2111, 2068, 6461, 6122, 2111, 2070, 6461, 6123, 5332, 5854, 2077, 4131, 2118, 5725,
+    2008, 5751, 6560, 5746, 2073, 5546, 2119, 5769, 6891, 5772, 6891, 5768, 6731, 4313,
+    2111, 2068, 6461, 6122, 2111, 2070, 6461, 6123, 6359, 7657, 2123, 7701, 875, 1502,
+    5308, 2130, 5247, 5149, 7673, 2136, 7536, 6394, 4905, 7711, 5166, 6787, 2165, 7191,
+    6708, 7657, 2176, 7701, 875, 1531, 5308, 6895, 7673, 2136, 1850, 6394, 6090, 6133,
+    7711, 5304, 6787, 2179, 7191, 7470, 6126, 2121, 5499, 2180, 5323, 7587, 6127, 7528,
+    5393, 2130, 5247, 5149, 5782, 4224, 4834, 6684, 7589, 4041, 5588, 5095, 5481, 5786,
+    7237, 4086, 7623, 5372, 5309, 6787, 2182, 7191, 7049, 7657, 2183, 7701, 7613, 5393,
+    6895, 7673, 7540, 6097, 6133, 7711, 5175, 6787, 2186, 7191, 6709, 7638, 2188, 7686,
+    230, 5512, 5691, 6134, 4897, 6446, 2195, 2196, 6713, 5739, 4871, 6948, 7188, 5196,
+    5694, 5166, 6790, 6360, 7638, 2207, 7686, 230, 5653, 5691, 6444, 6446, 2208, 6713,
+    1787, 2209, 6136, 4871, 6948, 4597, 6091, 5694, 5304, 6790, 7414, 5054, 2121, 5465,
+    2211, 5406, 5787, 491, 5512, 5782, 7554, 6134, 7556, 4854, 7602, 4491, 4796, 7553,
+    6749, 7188, 5196, 5186, 3924, 5363, 5309, 6790, 7274, 7638, 2213, 7686, 491, 5653,
+    7637, 6444, 5723, 7537, 2208, 5606, 6136, 4871, 6749, 4597, 6091, 5694, 5175, 6790,
+    7738, 5178, 5855, 2215, 4737, 6815, 5673, 7180, 2216, 7494, 7738, 5316, 6488, 2217,
+    4737, 6826, 5673, 5445, 2218, 2219, 2220, 2221, 2222, 2223, 2224, 2225, 2226, 2227,
+    2228, 2229, 7515, 7738, 5312, 5855, 2230, 4737, 6815, 5732, 7180, 2216, 7494, 7738,
+    5183, 6488, 2231, 4737, 6826, 5732, 5445, 2218, 2219, 2220, 2221, 2222, 2223, 2224,
+    2225, 2226, 2227, 2228, 2229, 7515, 6359, 7596, 2234, 7650, 1449, 2237, 5308, 6439,
+    7568, 6448, 2184, 2242, 6441, 4904, 7668, 5166, 6775, 6708, 7596, 2255, 7650, 1449,
+    2256, 5308, 6984, 7568, 6448, 2257, 6441, 1787, 2137, 6137, 7668, 5304, 6775, 7470,
+    5056, 2233, 5465, 2259, 5129, 3957, 5787, 1486, 2237, 5393, 6439, 5782, 7556, 5711,
+    6684, 5845, 912, 2262, 5792, 4690, 5492, 7563, 5251, 5309, 6775, 7049, 7596, 2263,
+    7650, 1486, 2256, 5393, 6984, 7568, 5755, 2195, 2264, 2257, 5161, 6137, 7668, 5175,
+    6775, 6709, 7605, 2265, 5323, 6438, 1502, 4012, 5691, 1764, 5632, 4897, 7647, 2136,
+    7536, 6394, 4905, 7579, 6249, 1797, 4239, 7088, 5196, 7642, 5166, 6430, 6360, 7605,
+    2268, 5323, 6438, 1531, 4012, 5691, 6444, 7647, 2136, 1850, 6394, 6090, 6133, 7579,
+    6249, 1797, 5165, 6091, 7642, 5304, 6430, 7414, 6562, 2121, 5465, 2269, 5323, 5787,
+    7528, 4876, 2133, 7554, 1764, 5632, 7556, 4834, 6260, 7589, 4041, 7553, 6936, 2270,
+    1861, 1539, 1862, 4239, 7088, 5196, 5481, 4086, 7623, 5372, 5309, 6430, 7274, 7605,
+    2271, 5323, 5552, 7613, 4012, 7637, 6444, 7647, 7540, 6097, 6133, 7579, 2270, 1861,
+    1539, 1862, 5165, 6091, 7642, 5175, 6430, 7611, 4900, 5882, 5531, 2272, 6707, 5732,
+    6795, 5794, 7108, 6883, 5737, 5214, 7291, 7611, 4900, 6487, 5531, 2274, 6707, 5673,
+    6795, 5778, 7108, 6689, 5737, 5214, 7291, 5767, 4900, 6482, 6099, 2275, 7133, 5732,
+    7475, 5314, 7291, 5767, 4900, 5854, 6099, 2276, 7133, 5673, 7475, 5314, 7291, 7275,
+    7744, 5745, 1936, 6113, 2277, 7398, 6436, 6978, 4779, 5185, 4779, 7514, 2281, 7480,
+    7275, 7744, 5470, 1989, 6113, 2290, 7398, 6436, 7258, 4815, 5185, 4815, 7514, 2291,
+    7480, 7275, 7741, 5745, 1995, 6113, 2292, 7398, 6792, 6978, 4816, 5185, 4816, 7514,
+    2293, 7480, 7275, 7741, 5470, 1999, 6113, 2294, 7398, 6792, 7258, 4780, 5185, 4780,
+    7514, 2295, 7480, 4733, 5178, 6144, 2297, 7371, 6146, 2302, 7372, 6406, 5743, 5612,
+    4733, 5316, 6568, 2307, 7217, 6146, 2076, 7320, 6406, 5708, 5612, 4733, 5312, 6144,
+    2309, 7371, 6149, 2312, 7372, 6406, 5743, 5612, 4733, 5183, 6568, 2313, 7217, 6149,
+    2023, 7320, 6406, 5708, 5612, 5332, 5882, 6568, 2314, 7217, 6149, 2023, 7320, 6381,
+    4595, 5332, 6487, 6568, 2315, 7217, 6146, 2076, 7320, 6381, 4595, 5332, 6482, 6144,
+    2316, 7371, 6149, 2312, 7372, 6731, 4595, 5332, 5854, 6144, 2317, 7371, 6146, 2302,
+    7372, 6731, 4595, 6709, 7586, 2318, 7708, 230, 5512, 5691, 6134, 4881, 6446, 2195,
+    2196, 6713, 5739, 7695, 6948, 7188, 7603, 5166, 7469, 2321, 7332, 6360, 7586, 2324,
+    7708, 230, 5653, 5691, 5656, 4881, 6446, 2208, 6713, 1787, 2209, 6136, 7695, 6948,
+    4597, 1797, 7603, 5304, 7469, 2325, 7332, 7414, 5054, 2121, 5499, 2326, 5406, 7587,
+    6569, 491, 5512, 5782, 7554, 6134, 4224, 4854, 7602, 4491, 4886, 6749, 7188, 6292,
+    5186, 3924, 5363, 5309, 7469, 2327, 7332, 7274, 7586, 2328, 7708, 491, 5653, 7637,
+    5656, 4881, 5723, 7537, 2208, 5606, 6136, 7695, 6749, 4597, 1797, 7603, 5175, 7469,
+    2329, 7332, 6359, 7649, 2330, 7707, 1449, 2237, 5308, 6439, 5609, 6448, 2184, 2242,
+    6441, 4904, 7591, 5166, 7482, 2335, 7454, 6708, 7649, 2343, 7707, 1449, 2256, 5308,
+    6984, 5609, 6448, 2257, 6441, 1787, 2137, 6137, 7591, 5304, 7482, 2344, 7454, 7470,
+    5056, 2233, 5499, 2345, 5129, 3957, 7587, 6985, 1486, 2237, 5393, 6439, 5782, 4224,
+    5711, 6684, 5845, 912, 2262, 5784, 5095, 5492, 7563, 5251, 5309, 7482, 2346, 7454,
+    7049, 7649, 2347, 7707, 1486, 2256, 5393, 6984, 5609, 5755, 2195, 2264, 2257, 5161,
+    6137, 7591, 5175, 7482, 2348, 7454, 4806, 3, 1238, 3576, 7750, 3793, 4122, 3,
+    4636, 7601, 6156, 4856, 7292, 3928, 4211, 3978, 2354, 5253, 2356, 5649, 5969, 5324,
+    4779, 5317, 4779, 5490, 2363, 5446, 7656, 5470, 2364, 5253, 2365, 5649, 6512, 5324,
+    4815, 5317, 4815, 5490, 2366, 5446, 4706, 7750, 3793, 4122, 3, 4636, 6156, 4839,
+    7292, 6156, 4856, 7292, 3928, 4211, 3978, 2367, 5253, 2368, 5649, 6514, 5324, 4816,
+    5317, 4816, 5490, 2369, 5446, 4706, 7750, 3576, 4169, 4903, 6156, 4839, 7292, 5394,
+    2370, 5253, 2371, 5649, 5975, 5324, 4780, 5317, 4780, 5490, 2372, 5446, 7656, 5745,
+    2354, 5253, 2373, 5649, 5969, 5324, 4779, 5317, 4779, 5490, 2374, 5446, 7656, 5470,
+    2364, 5253, 2375, 5649, 6512, 5324, 4815, 5317, 4815, 5490, 2376, 5446, 5785, 6943,
+    5745, 2367, 5253, 2377, 5649, 6514, 5324, 4816, 5317, 4816, 5490, 2378, 5446, 5785,
+    6943, 5470, 2370, 5253, 2379, 5649, 5975, 5324, 4780, 5317, 4780, 5490, 2380, 5446,
+    6359, 7674, 2382, 6340, 6438, 231, 5308, 5554, 5149, 7714, 2136, 1866, 2386, 5161,
+    2387, 7709, 5166, 6706, 6708, 7674, 2394, 6340, 6438, 479, 5308, 6895, 7714, 2136,
+    2395, 5161, 2387, 6090, 2396, 7709, 5304, 6706, 7470, 6572, 2233, 1547, 174, 2397,
+    6340, 5787, 910, 231, 5393, 5554, 5149, 4105, 3883, 4046, 5780, 1214, 2398, 5776,
+    275, 2399, 6684, 5461, 5460, 4041, 5589, 7456, 7623, 6983, 5309, 6706, 7049, 7674,
+    2400, 6340, 5552, 910, 479, 5393, 6895, 7714, 7540, 2395, 4801, 2396, 7709, 5175,
+    6706, 6423, 7601, 2401, 2402, 929, 4856, 2403, 3141, 2404, 4614, 6674, 2405, 6986,
+    2406, 7489, 992, 2410, 7040, 4779, 6442, 4779, 7511, 6423, 7601, 2417, 4127, 4856,
+    1925, 3141, 1407, 4381, 6674, 2418, 6986, 2419, 7489, 992, 2420, 7040, 4815, 6442,
+    4815, 7511, 6423, 6943, 3415, 2401, 2402, 929, 4856, 2403, 3141, 2404, 4614, 6674,
+    2421, 6986, 2422, 7489, 1066, 2410, 7040, 4816, 6442, 4816, 7511, 6423, 6943, 3415,
+    2417, 4127, 4856, 1925, 3141, 1407, 4381, 6674, 2423, 6986, 2424, 7489, 1066, 2420,
+    7040, 4780, 6442, 4780, 7511, 5767, 5178, 6072, 2425, 6902, 7739, 1883, 1621, 7203,
+    5528, 6076, 5627, 6550, 7236, 6550, 7455, 7611, 5316, 6549, 2429, 6902, 7731, 1883,
+    1621, 5640, 1664, 4534, 5778, 7168, 6689, 7107, 5767, 5312, 6072, 2430, 6902, 7739,
+    1916, 1697, 7203, 5528, 6076, 5627, 6550, 7236, 6550, 7455, 7611, 5183, 6549, 2431,
+    6902, 7731, 1916, 1697, 5640, 1664, 4534, 5794, 7168, 6883, 7107, 4855, 7239, 2466,
+    7128, 2474, 1502, 6386, 2476, 4108, 2477, 7378, 5668, 5067, 7412, 5663, 4920, 5408,
+    7273, 4043, 7609, 4312, 7072, 6776, 7370, 7555, 4850, 7239, 2546, 7128, 2474, 1531,
+    6386, 2476, 4108, 2547, 7378, 5668, 1532, 7412, 5663, 6376, 2490, 7273, 4043, 7609,
+    4435, 7072, 6950, 7370, 7619, 4846, 7239, 2554, 7128, 2555, 1502, 6386, 2556, 4108,
+    2477, 7378, 5731, 5067, 7412, 5721, 4920, 5408, 7273, 3217, 7609, 4392, 7072, 6401,
+    7370, 5783, 5788, 7239, 2567, 7128, 2555, 1531, 6386, 2556, 4108, 2547, 7378, 5731,
+    1532, 7412, 5721, 6376, 2490, 7273, 4751, 6906, 7575, 7072, 6757, 7370, 5791, 4855,
+    7408, 2580, 7013, 5807, 6692, 4792, 6395, 6734, 6296, 7270, 7079, 6929, 5605, 6431,
+    6447, 2610, 6760, 5747, 6578, 7677, 6631, 4604, 5597, 2632, 6774, 4398, 4850, 7408,
+    2650, 7013, 6458, 6692, 4822, 6395, 6054, 6296, 7270, 6397, 6929, 5733, 6431, 7700,
+    5261, 2610, 6760, 7696, 6578, 7693, 6631, 4604, 7622, 2655, 6774, 5502, 4846, 7408,
+    2657, 7013, 6476, 7038, 4792, 6748, 6734, 6296, 7407, 7079, 4013, 3810, 5076, 5675,
+    6788, 6447, 2610, 6403, 5747, 6578, 7621, 6631, 5152, 5597, 2664, 5330, 5078, 5496,
+    5788, 7408, 2666, 7013, 5839, 7038, 4822, 6748, 6054, 6296, 7407, 6397, 4013, 5781,
+    5076, 5590, 6788, 7679, 5261, 2610, 6403, 7691, 6578, 7670, 6631, 5152, 7562, 2671,
+    5330, 5467, 5078, 5651, 6801, 7293, 964, 4289, 2691, 6413, 4312, 6187, 7645, 5613,
+    7639, 7595, 6801, 7285, 5473, 1058, 4289, 2705, 6413, 4435, 6187, 7652, 7577, 5574,
+    7648, 6449, 7293, 1064, 4289, 2709, 5296, 7692, 7260, 5521, 7628, 7588, 7654, 6449,
+    7285, 3667, 7689, 4289, 2711, 5296, 7655, 7260, 7598, 7630, 5698, 7599, 7720, 7730,
+    5178, 2722, 1876, 2723, 5771, 2727, 589, 2728, 4116, 2729, 595, 4797, 2730, 2731,
+    599, 2732, 1885, 1628, 2733, 2734, 2735, 4842, 2736, 6102, 2738, 2739, 2740, 2741,
+    4722, 2742, 4771, 6102, 2743, 2744, 2745, 2746, 4722, 2747, 4853, 5741, 4401, 2748,
+    2749, 978, 4186, 7720, 2750, 3, 2751, 2752, 2753, 3117, 7730, 5316, 5531, 2754,
+    5771, 2755, 4241, 4116, 2729, 595, 4024, 2756, 2757, 2758, 2759, 2760, 2761, 5529,
+    5778, 2763, 2764, 2765, 2766, 2767, 7545, 4106, 2763, 2769, 2770, 2771, 2772, 7545,
+    4845, 2773, 2774, 1682, 2775, 1684, 2776, 1686, 2777, 4773, 5737, 4805, 2778, 4408,
+    7720, 7730, 5312, 2722, 1876, 2779, 5771, 2727, 589, 2728, 4116, 2780, 737, 4797,
+    2730, 2731, 599, 2732, 1885, 1628, 2733, 2734, 2735, 4842, 2736, 6102, 2738, 2739,
+    2740, 2741, 4722, 2742, 4771, 6102, 2743, 2744, 2745, 2746, 4722, 2747, 4853, 5741,
+    4401, 2748, 2749, 978, 4186, 7720, 2750, 3, 2751, 2752, 2753, 3117, 7730, 5183,
+    5531, 2781, 5771, 2755, 4241, 4116, 2780, 737, 4024, 2756, 2757, 2758, 2759, 2760,
+    2761, 5529, 5794, 2763, 2764, 2765, 2766, 2767, 7545, 4106, 2763, 2769, 2770, 2771,
+    2772, 2782, 1674, 4845, 2773, 2774, 1682, 2775, 1684, 2776, 1686, 2777, 4773, 5737,
+    4805, 2778, 4408, 4855, 7172, 2784, 6636, 230, 522, 6692, 4792, 7041, 5122, 5575,
+    7037, 7270, 5748, 5203, 4440, 4043, 4258, 5605, 6764, 6776, 6180, 7555, 4850, 7172,
+    2786, 6636, 230, 559, 6692, 4822, 7041, 5122, 560, 7037, 7270, 4597, 6169, 4440,
+    4043, 4258, 5733, 6764, 6950, 6180, 7619, 4846, 7172, 2787, 6636, 491, 522, 7038,
+    4792, 7041, 5274, 5575, 7037, 7407, 5748, 5203, 4440, 3217, 4258, 5675, 6764, 6401,
+    6180, 5783, 5788, 7172, 2788, 6636, 491, 559, 7038, 4822, 7041, 5274, 560, 7037,
+    7407, 4597, 6169, 4440, 6361, 5590, 6764, 6757, 6180, 5791, 5762, 5178, 6989, 2790,
+    7486, 6910, 2802, 7492, 5246, 3123, 5762, 5316, 7261, 2815, 7459, 6910, 2819, 7490,
+    5246, 7331, 5612, 5762, 5312, 6989, 2834, 7486, 6203, 2837, 7492, 5246, 3123, 5762,
+    5183, 7261, 2838, 7459, 6203, 2839, 7490, 5246, 7331, 5612, 6801, 7198, 1344, 4289,
+    2841, 6435, 4312, 6576, 7706, 6307, 7564, 4045, 5474, 6801, 7036, 5629, 1381, 4289,
+    2842, 6435, 4435, 6576, 7687, 5136, 7697, 4045, 5595, 6449, 7198, 1384, 4289, 2843,
+    5459, 7669, 6987, 7685, 6307, 7634, 3541, 5783, 6449, 7036, 7663, 4008, 1387, 4289,
+    2844, 5459, 7604, 6987, 7653, 5136, 7680, 3541, 5791, 4855, 6433, 2847, 6427, 1449,
+    5843, 7569, 6695, 5592, 5575, 6931, 5696, 5748, 7199, 6295, 5605, 6793, 6659, 5212,
+    5474, 4850, 6433, 2855, 6427, 1449, 6481, 7626, 6695, 5592, 560, 6931, 5696, 4597,
+    2490, 7199, 6295, 5733, 6793, 4892, 5644, 5212, 5595, 4846, 6433, 2856, 6427, 1486,
+    5843, 7627, 6695, 5763, 5575, 6931, 5703, 5748, 7199, 3217, 5361, 5675, 6437, 6659,
+    6357, 5474, 5788, 6433, 2857, 6427, 1486, 6481, 7570, 6695, 5763, 560, 6931, 5703,
+    4597, 2490, 7199, 4751, 5361, 5590, 6437, 4873, 5644, 6357, 3736, 4830, 4855, 7277,
+    2858, 6754, 5807, 6338, 7569, 7125, 5122, 6734, 7356, 5325, 5608, 7200, 3726, 7607,
+    4312, 6951, 6776, 7430, 7555, 4850, 7277, 2877, 6754, 6458, 6338, 7626, 7125, 5122,
+    6054, 7356, 5325, 5165, 2490, 7200, 3726, 7607, 4435, 6951, 6950, 7430, 7619, 4846,
+    7277, 2878, 6754, 6476, 6338, 7627, 7125, 5274, 6734, 7356, 5335, 5608, 7200, 7607,
+    4392, 6951, 6401, 7430, 5783, 5788, 7277, 2879, 6754, 5839, 6338, 7570, 7125, 5274,
+    6054, 7356, 5335, 5165, 2490, 7200, 4233, 6590, 2869, 7575, 6951, 6757, 7430, 5791,
+    4855, 6990, 2881, 6400, 2474, 2882, 7056, 4368, 4792, 7411, 5668, 1594, 2885, 7451,
+    5663, 7087, 2889, 2491, 5203, 7174, 4043, 7658, 4312, 7131, 5757, 5750, 7346, 5756,
+    5747, 7247, 7677, 7333, 4604, 5135, 4850, 6990, 2900, 6400, 2474, 2901, 7056, 4368,
+    4822, 7411, 5668, 2902, 7451, 5663, 7087, 2903, 6169, 7174, 4043, 7658, 4435, 7131,
+    5757, 7700, 7346, 5756, 7696, 7247, 7693, 7333, 4604, 6277, 4846, 6990, 2904, 6400,
+    2555, 2882, 7056, 4395, 4792, 7411, 5731, 1594, 2885, 7451, 5721, 7087, 2889, 2491,
+    5203, 7174, 3217, 7658, 4392, 7131, 5770, 5750, 7346, 5593, 5747, 7247, 7621, 7333,
+    5152, 5135, 5788, 6990, 2905, 6400, 2555, 2901, 7056, 4395, 4822, 7411, 5731, 2902,
+    7451, 5721, 7087, 2903, 6169, 7174, 4751, 6914, 2869, 7575, 7131, 5770, 7679, 7346,
+    5593, 7691, 7247, 7670, 7333, 5152, 6635, 7728, 2704, 5594, 7608, 6184, 4421, 6334,
+    4610, 2908, 6991, 2911, 7194, 4043, 7538, 4312, 7344, 1950, 993, 7121, 4456, 5613,
+    5138, 1029, 7566, 7595, 7728, 2704, 5594, 7608, 2704, 5126, 6672, 5473, 2920, 6991,
+    2921, 7194, 4043, 7538, 4435, 7344, 1950, 1060, 7121, 6327, 7577, 2706, 7566, 7648,
+    7728, 6184, 4328, 6334, 6184, 4421, 6334, 4610, 2922, 6991, 2923, 7194, 3217, 7538,
+    4392, 7344, 1997, 993, 7121, 7628, 5336, 1029, 7566, 7654, 7728, 6184, 4328, 6334,
+    2704, 5126, 7608, 7524, 2924, 6991, 2925, 7194, 4751, 1943, 6312, 7344, 1997, 1060,
+    7121, 6324, 7630, 5503, 7064, 7599, 7501, 7293, 964, 5400, 2926, 7367, 5625, 4312,
+    6581, 4602, 7645, 4418, 7504, 7639, 4759, 4415, 5597, 2930, 6355, 4414, 6216, 4398,
+    7501, 7285, 5473, 1058, 5400, 2932, 7367, 5625, 4435, 6581, 4602, 7652, 7504, 5138,
+    5574, 4759, 4415, 7622, 2933, 6355, 4414, 6216, 5502, 7484, 7293, 1064, 5400, 2934,
+    7367, 7692, 6581, 4654, 5521, 4419, 4418, 7504, 7588, 4759, 3233, 4044, 5597, 2935,
+    6355, 6216, 5496, 7484, 7285, 3667, 7689, 5400, 2936, 7367, 7655, 6581, 4654, 7598,
+    7504, 5336, 5698, 4759, 3233, 4044, 7562, 2937, 6355, 5467, 6216, 5651, 6667, 7729,
+    2942, 5600, 4977, 2943, 7572, 964, 4289, 2944, 6413, 4312, 6187, 7645, 5613, 7639,
+    7595, 6667, 7729, 2945, 4171, 4421, 2940, 5263, 7572, 1058, 4289, 2946, 6413, 4435,
+    6187, 7652, 7577, 5574, 7648, 6667, 7737, 2942, 5600, 4977, 2943, 7572, 1064, 4289,
+    2948, 5296, 7692, 7260, 5521, 7628, 7588, 7654, 6667, 7737, 2945, 4171, 4421, 2940,
+    5263, 4433, 7689, 4289, 2949, 5296, 7655, 7260, 7598, 7630, 5698, 7599, 6450, 5882,
+    7261, 2950, 7459, 6203, 2839, 7490, 2063, 3850, 7331, 4595, 6450, 6487, 7261, 2951,
+    7459, 6910, 2819, 7490, 2063, 3850, 7331, 4595, 6450, 6482, 6989, 2952, 7486, 6203,
+    2837, 7492, 2063, 4595, 6450, 5854, 6989, 2953, 7486, 6910, 2802, 7492, 2063, 4595,
+    7501, 7198, 1344, 5400, 2954, 7391, 5601, 4312, 6172, 4602, 7706, 4178, 7485, 7564,
+    4415, 6270, 2956, 7389, 4414, 4884, 7501, 7036, 5629, 1381, 5400, 2959, 7391, 5601,
+    4435, 6172, 4602, 7687, 7485, 7697, 4415, 7558, 2960, 7389, 4414, 4529, 5502, 7484,
+    7198, 1384, 5400, 2961, 7391, 7669, 6172, 4654, 7685, 4178, 7485, 7634, 7266, 4416,
+    2962, 7389, 4529, 5496, 7484, 7036, 7663, 4008, 1387, 5400, 2963, 7391, 7604, 6172,
+    4654, 7653, 7485, 7680, 7266, 5500, 2964, 7389, 5467, 4529, 5651, 4855, 6789, 2965,
+    7075, 1449, 5843, 7569, 5301, 5592, 5575, 6391, 5696, 5748, 4025, 7294, 6295, 5605,
+    6793, 6659, 7520, 5212, 6270, 2968, 7458, 4414, 6223, 4398, 4850, 6789, 2973, 7075,
+    1449, 6481, 7626, 5301, 5592, 560, 6391, 5696, 4597, 5069, 7294, 6295, 5733, 6793,
+    4892, 5644, 7520, 5212, 7558, 2974, 7458, 4414, 6223, 5502, 4846, 6789, 2975, 7075,
+    1486, 5843, 7627, 5301, 5763, 5575, 6391, 5703, 5748, 4025, 7294, 3217, 5361, 5675,
+    6437, 6659, 7520, 6357, 6270, 2976, 7458, 6223, 5496, 5788, 6789, 2977, 7075, 1486,
+    6481, 7570, 5301, 5763, 560, 6391, 5703, 4597, 5069, 7294, 4751, 5361, 5590, 6437,
+    4873, 5644, 7520, 6357, 3736, 5500, 2978, 7458, 5467, 6223, 5651, 7178, 7729, 2947,
+    5126, 5676, 7582, 2979, 3419, 2980, 3164, 2981, 6246, 1344, 4289, 2982, 6435, 4312,
+    6576, 7706, 6307, 7564, 4045, 5474, 7178, 7729, 5577, 4421, 5716, 7582, 2983, 3419,
+    2980, 3164, 2984, 6246, 1381, 4289, 2985, 6435, 4435, 6576, 7687, 5136, 7697, 4045,
+    5595, 7178, 7737, 2947, 5126, 5676, 7582, 2986, 3419, 2987, 3164, 2981, 6246, 1384,
+    4289, 2988, 5459, 7669, 6987, 7685, 6307, 7634, 3541, 5783, 7178, 7737, 5577, 4421,
+    5716, 7663, 6186, 2989, 3419, 2987, 3164, 2984, 6246, 1387, 4289, 2990, 5459, 7604,
+    6987, 7653, 5136, 7680, 3541, 5791, 4855, 7171, 2991, 7067, 5807, 4363, 5132, 5066,
+    6395, 5067, 7054, 5325, 7079, 6929, 5605, 6431, 6447, 1468, 6760, 5747, 6043, 7677,
+    6744, 4604, 5597, 2993, 6774, 4398, 4850, 7171, 2994, 7067, 6458, 4363, 5132, 5255,
+    6395, 1532, 7054, 5325, 6397, 6929, 5733, 6431, 7700, 5261, 1468, 6760, 7696, 6043,
+    7693, 6744, 4604, 7622, 2995, 6774, 5502, 4846, 7171, 2996, 7067, 6476, 4363, 5284,
+    5066, 6748, 5067, 7054, 5335, 7079, 4013, 3810, 5076, 5675, 6788, 6447, 1468, 6403,
+    5747, 6043, 7621, 6744, 5152, 5597, 2997, 5330, 5078, 5496, 5788, 7171, 2998, 7067,
+    5839, 4363, 5284, 5255, 6748, 1532, 7054, 5335, 6397, 4013, 5781, 5076, 5590, 6788,
+    7679, 5261, 1468, 6403, 7691, 6043, 7670, 6744, 5152, 7562, 2999, 5330, 5467, 5078,
+    5651, 4855, 7345, 3002, 7317, 1449, 5808, 5132, 4792, 6648, 5592, 6579, 7471, 5696,
+    290, 4789, 5824, 4025, 7366, 4043, 7518, 5630, 6230, 5758, 6408, 6415, 5630, 3024,
+    6231, 5758, 6251, 5759, 7201, 5630, 6230, 5758, 6408, 7523, 4604, 6612, 4416, 3053,
+    7436, 4414, 6235, 4398, 4850, 7345, 3059, 7317, 1449, 6473, 5132, 4822, 6648, 5592,
+    6474, 7471, 5696, 290, 4413, 482, 5069, 7366, 4043, 7518, 5630, 6597, 5758, 5264,
+    7666, 6415, 5630, 3060, 6231, 5758, 6251, 7666, 7201, 5630, 6597, 5758, 5264, 7666,
+    7523, 4604, 6612, 5476, 3063, 7436, 4414, 6235, 5502, 4846, 7345, 3064, 7317, 1486,
+    5808, 5284, 4792, 6648, 5763, 6579, 7471, 5703, 290, 4789, 5824, 4025, 7366, 3217,
+    7518, 7585, 6230, 5760, 6408, 6415, 7585, 3024, 6231, 5760, 6251, 5759, 7201, 7585,
+    6230, 5760, 6408, 7523, 5152, 6612, 4416, 3072, 7436, 6235, 5496, 5788, 7345, 3073,
+    7317, 1486, 6473, 5284, 4822, 6648, 5763, 6474, 7471, 5703, 290, 4413, 482, 5069,
+    7366, 4751, 7518, 7699, 6597, 5760, 5264, 7667, 6415, 7699, 3060, 6231, 5760, 6251,
+    7667, 7201, 7699, 6597, 5760, 5264, 7667, 7523, 5152, 6612, 5500, 3079, 7436, 5467,
+    6235, 5651, 4855, 7432, 3081, 7244, 2474, 5808, 7380, 2476, 6462, 4792, 7376, 5668,
+    6579, 7397, 5663, 6465, 4409, 5824, 7349, 4043, 6242, 5605, 7063, 6776, 7295, 4415,
+    6270, 3107, 7488, 4414, 6601, 4398, 4850, 7432, 3111, 7244, 2474, 6473, 7380, 2476,
+    6462, 4822, 7376, 5668, 6474, 7397, 5663, 6465, 3199, 482, 2490, 7349, 4043, 6242,
+    5733, 7063, 6950, 7295, 4415, 7558, 3112, 7488, 4414, 6601, 5502, 4846, 7432, 3113,
+    7244, 2555, 5808, 7380, 2556, 6462, 4792, 7376, 5731, 6579, 7397, 5721, 6465, 4409,
+    5824, 7349, 3217, 6242, 5675, 7063, 6401, 7295, 7266, 4416, 3114, 7488, 6601, 5496,
+    5788, 7432, 3115, 7244, 2555, 6473, 7380, 2556, 6462, 4822, 7376, 5731, 6474, 7397,
+    5721, 6465, 3199, 482, 2490, 7349, 4751, 6242, 5590, 7063, 6757, 7295, 7266, 5500,
+    3116, 7488, 5467, 6601, 5651,
 };
 
 static const struct kiln_program programs[] = {
-    { UINT64_C(0x68f8d6709ffc22ec), 90, 0, 21, 29629, 0, NULL },
-    { UINT64_C(0xb3c23b51a064e321), 90, 21, 21, 29578, 0, NULL },
-    { UINT64_C(0x85e7cb44b8b4f945), 90, 42, 21, 29680, 0, NULL },
-    { UINT64_C(0x6464f88a00c384fa), 90, 63, 21, 29629, 0, NULL },
-    { UINT64_C(0x7702b20f75ee2571), 90, 84, 21, 23349, 0, NULL },
-    { UINT64_C(0xdaca1621a4e134d3), 90, 105, 21, 23295, 0, NULL },
-    { UINT64_C(0xfadb16445ebabefe), 90, 126, 21, 23403, 0, NULL },
-    { UINT64_C(0x16899e2d9a196994), 90, 147, 21, 23349, 0, NULL },
-    { UINT64_C(0x0a297a017d0b103f), 0, 168, 12, 3999, 0, NULL },
-    { UINT64_C(0x35d4ee3faa1ecd51), 0, 180, 23, 5888, 0, NULL },
-    { UINT64_C(0x94d879959556080c), 0, 203, 12, 3995, 0, NULL },
-    { UINT64_C(0x2cb83b05396234ac), 0, 215, 23, 5884, 0, NULL },
-    { UINT64_C(0x173d4042722b8385), 0, 238, 23, 10964, 0, NULL },
-    { UINT64_C(0xd493c04f11d5409f), 0, 261, 23, 10964, 0, NULL },
-    { UINT64_C(0xc8afedc7ece844bf), 0, 284, 23, 10964, 0, NULL },
-    { UINT64_C(0xddae3e0a6bc0f775), 0, 307, 23, 10964, 0, NULL },
-    { UINT64_C(0xe7583276db3dc96f), 90, 330, 19, 21173, 0, NULL },
-    { UINT64_C(0x868257805b6cd7e9), 90, 349, 19, 21121, 0, NULL },
-    { UINT64_C(0xbc8fead2600441ff), 90, 368, 19, 21225, 0, NULL },
-    { UINT64_C(0xdcddd5396dd2eef1), 90, 387, 19, 21173, 0, NULL },
-    { UINT64_C(0x74e37379d7bc3ca2), 0, 406, 22, 13325, 0, NULL },
-    { UINT64_C(0x1e2dceea26fa9893), 0, 428, 17, 13345, 0, NULL },
-    { UINT64_C(0x71100418d9d066a8), 0, 445, 22, 13383, 0, NULL },
-    { UINT64_C(0x7c900ebfdcdd2c53), 0, 467, 17, 13403, 0, NULL },
-    { UINT64_C(0x57e993a9dbe6091c), 90, 484, 24, 25250, 0, NULL },
-    { UINT64_C(0x3bcab5c369c3bdae), 90, 508, 23, 25194, 0, NULL },
-    { UINT64_C(0x8f36f6712c28a882), 90, 531, 24, 25306, 0, NULL },
-    { UINT64_C(0x2b2daa6a3a3d8f30), 90, 555, 23, 25250, 0, NULL },
-    { UINT64_C(0x3fc0afcde4ec609a), 90, 578, 25, 27742, 0, NULL },
-    { UINT64_C(0x547ab8d15e84ea19), 90, 603, 25, 27684, 0, NULL },
-    { UINT64_C(0xd998da80df1f30a6), 90, 628, 25, 27797, 0, NULL },
-    { UINT64_C(0x4c56d7ee8c6d60b7), 90, 653, 25, 27739, 0, NULL },
-    { UINT64_C(0x592f842bcae71970), 90, 678, 24, 27759, 0, NULL },
-    { UINT64_C(0x63614cf2de5428d3), 90, 702, 24, 27701, 0, NULL },
-    { UINT64_C(0x35a54b18def208e6), 90, 726, 24, 27817, 0, NULL },
-    { UINT64_C(0xeab6c0b6f9505475), 90, 750, 24, 27759, 0, NULL },
-    { UINT64_C(0x1c2c8f29067c28c5), 90, 774, 19, 22734, 0, NULL },
-    { UINT64_C(0x78ebe1c8e44245e8), 90, 793, 19, 22683, 0, NULL },
-    { UINT64_C(0x611fa62ee8c192b0), 90, 812, 19, 22785, 0, NULL },
-    { UINT64_C(0xa59146c1b15ad3e3), 90, 831, 19, 22734, 0, NULL },
-    { UINT64_C(0x0500b9b45e86bce1), 0, 850, 18, 13317, 0, NULL },
-    { UINT64_C(0xbbc29b967b02887a), 0, 868, 17, 13337, 0, NULL },
-    { UINT64_C(0xf831834b81281eab), 0, 885, 18, 13375, 0, NULL },
-    { UINT64_C(0xd422c6fb80c4446e), 0, 903, 17, 13395, 0, NULL },
-    { UINT64_C(0x6a07f6cbacceab00), 0, 920, 22, 14651, 0, NULL },
-    { UINT64_C(0x8d48a00b164a9886), 0, 942, 19, 14671, 0, NULL },
-    { UINT64_C(0x7532ff1952a8853a), 0, 961, 22, 14709, 0, NULL },
-    { UINT64_C(0x917e7ed84fe229be), 0, 983, 19, 14729, 0, NULL },
-    { UINT64_C(0xc4c2985cc0852450), 0, 1002, 16, 21354, 0, NULL },
-    { UINT64_C(0x39516800ad8094b0), 0, 1018, 16, 21374, 0, NULL },
-    { UINT64_C(0x93246949fcb31940), 0, 1034, 16, 21412, 0, NULL },
-    { UINT64_C(0xd807f781253d07b6), 0, 1050, 16, 21432, 0, NULL },
-    { UINT64_C(0xa4035a25d9b51fd0), 0, 1066, 15, 20020, 0, NULL },
-    { UINT64_C(0xdeba77f103427870), 0, 1081, 17, 20040, 0, NULL },
-    { UINT64_C(0x3c8bf850e5242868), 0, 1098, 13, 20078, 0, NULL },
-    { UINT64_C(0x63206bb1148d1d92), 0, 1111, 15, 20098, 0, NULL },
-    { UINT64_C(0xd3a6a3c5e27adec2), 0, 1126, 21, 13336, 0, NULL },
-    { UINT64_C(0x718100c54314bb85), 0, 1147, 23, 13360, 0, NULL },
-    { UINT64_C(0x209b6d3795e123d1), 0, 1170, 19, 13390, 0, NULL },
-    { UINT64_C(0xdb1da7b6f8e23744), 0, 1189, 21, 13414, 0, NULL },
-    { UINT64_C(0xc16976b6a1a61750), 90, 1210, 26, 30264, 0, NULL },
-    { UINT64_C(0x1bd2e54ca75ad4d4), 90, 1236, 26, 30210, 0, NULL },
-    { UINT64_C(0xca027f58b13d652c), 90, 1262, 28, 30318, 0, NULL },
-    { UINT64_C(0x075bf25b038411fc), 90, 1290, 28, 30264, 0, NULL },
-    { UINT64_C(0x676f69eafb59b1cb), 90, 1318, 36, 22462, 0, NULL },
-    { UINT64_C(0x816964a5ad60dcb8), 90, 1354, 30, 22412, 0, NULL },
-    { UINT64_C(0xbf008c90677a2dfb), 90, 1384, 35, 22516, 0, NULL },
-    { UINT64_C(0x030dceb7ab8327e4), 90, 1419, 30, 22466, 0, NULL },
-    { UINT64_C(0x87fa9a4e7084630c), 90, 1449, 24, 21110, 0, NULL },
-    { UINT64_C(0x4a519865458fe8b9), 90, 1473, 25, 21073, 0, NULL },
-    { UINT64_C(0x6f85b1db17d1fcc3), 90, 1498, 29, 21186, 0, NULL },
-    { UINT64_C(0xe1e8ad36698644b8), 90, 1527, 30, 21149, 0, NULL },
-    { UINT64_C(0x8a28798241386202), 0, 1557, 19, 4536, 0, NULL },
-    { UINT64_C(0x790280ba2db5ded9), 0, 1576, 21, 4704, 0, NULL },
-    { UINT64_C(0xa386a7457e0ea68d), 0, 1597, 19, 4532, 0, NULL },
-    { UINT64_C(0x3f32488b44d7cadf), 0, 1616, 21, 4876, 0, NULL },
-    { UINT64_C(0xea6922a8b837104e), 90, 1637, 25, 22964, 0, NULL },
-    { UINT64_C(0x3e3256a69f254890), 90, 1662, 25, 23069, 0, NULL },
-    { UINT64_C(0x06a2c40c69ec4069), 90, 1687, 33, 21009, 0, NULL },
-    { UINT64_C(0x8f9903cedd73a32f), 90, 1720, 22, 22969, 0, NULL },
-    { UINT64_C(0xca4f2c0280ef2017), 0, 1742, 8, 4458, 0, NULL },
-    { UINT64_C(0x491a6c251af45260), 0, 1750, 12, 4616, 0, NULL },
-    { UINT64_C(0xbf0c93ba172cecc4), 0, 1762, 8, 4454, 0, NULL },
-    { UINT64_C(0x7fdd75da00daa724), 0, 1770, 12, 4788, 0, NULL },
-    { UINT64_C(0x9d74dea4581ae2de), 0, 1782, 12, 12904, 0, NULL },
-    { UINT64_C(0x60f9aab73cdd6fdd), 0, 1794, 12, 13099, 0, NULL },
-    { UINT64_C(0xd9db7bc8ae444a5c), 0, 1806, 12, 12709, 0, NULL },
-    { UINT64_C(0xa1beeb714ca81567), 0, 1818, 12, 12904, 0, NULL },
-    { UINT64_C(0x9db5ac51f28b4228), 0, 1830, 32, 8835, 0, NULL },
-    { UINT64_C(0x8d8f26a1085deed0), 0, 1862, 32, 8895, 0, NULL },
-    { UINT64_C(0x60e995d33164beea), 0, 1894, 28, 8201, 0, NULL },
-    { UINT64_C(0x80c0449df582a0c4), 0, 1922, 28, 8261, 0, NULL },
-    { UINT64_C(0xc5ee3c237e4e711e), 90, 1950, 20, 28578, 0, NULL },
-    { UINT64_C(0x169907325b19b97a), 90, 1970, 19, 28700, 0, NULL },
-    { UINT64_C(0x51aefc48eb873351), 90, 1989, 31, 26609, 0, NULL },
-    { UINT64_C(0x3ea2e212bf633393), 90, 2020, 16, 28578, 0, NULL },
-    { UINT64_C(0x03df1a637f7c826d), 90, 2036, 21, 23137, 0, NULL },
-    { UINT64_C(0x0be1387185141027), 90, 2057, 21, 23237, 0, NULL },
-    { UINT64_C(0xe93c85e2b3018114), 90, 2078, 26, 21182, 0, NULL },
-    { UINT64_C(0x98f3201ca9910e94), 90, 2104, 20, 23137, 0, NULL },
-    { UINT64_C(0x745621bbf54735ba), 0, 2124, 10, 3981, 0, NULL },
-    { UINT64_C(0x9e68f0a040f5665f), 0, 2134, 21, 5885, 0, NULL },
-    { UINT64_C(0xb05c85c3dcbfe58b), 0, 2155, 10, 3977, 0, NULL },
-    { UINT64_C(0x54ea73de7996872a), 0, 2165, 21, 5881, 0, NULL },
-    { UINT64_C(0xbf553264499a5a55), 90, 2186, 17, 20872, 0, NULL },
-    { UINT64_C(0x8b476eabf3130587), 90, 2203, 18, 20994, 0, NULL },
-    { UINT64_C(0xc74ee72404d1c198), 90, 2221, 27, 18877, 0, NULL },
-    { UINT64_C(0xdbb35b8fd5794a0a), 90, 2248, 18, 20872, 0, NULL },
-    { UINT64_C(0x35344cbac5e73e97), 90, 2266, 25, 23133, 0, NULL },
-    { UINT64_C(0x4898fd6aa69137f5), 90, 2291, 23, 23238, 0, NULL },
-    { UINT64_C(0x7fc02f78f5fca45f), 90, 2314, 33, 21178, 0, NULL },
-    { UINT64_C(0x813fddb2cf95a3ea), 90, 2347, 23, 23138, 0, NULL },
-    { UINT64_C(0xdb48516b66e902e3), 0, 2370, 16, 4780, 0, NULL },
-    { UINT64_C(0x156f151bb9a63437), 0, 2386, 16, 4608, 0, NULL },
-    { UINT64_C(0xcce61fd8fbbbd0cd), 0, 2402, 11, 4446, 0, NULL },
-    { UINT64_C(0x228eb2f0fae1eea2), 0, 2413, 11, 4450, 0, NULL },
-    { UINT64_C(0x252d8acf44b8e3df), 0, 2424, 14, 19465, 0, NULL },
-    { UINT64_C(0xb206548019c149da), 0, 2438, 14, 19660, 0, NULL },
-    { UINT64_C(0x9e5831802dbc2fd1), 0, 2452, 14, 19270, 0, NULL },
-    { UINT64_C(0x964b9f190e775324), 0, 2466, 14, 19465, 0, NULL },
-    { UINT64_C(0x415fa8a909084828), 0, 2480, 11, 6760, 0, NULL },
-    { UINT64_C(0x914aee1e313e698d), 0, 2491, 11, 7407, 0, NULL },
-    { UINT64_C(0x02e3f0314397e5d2), 0, 2502, 11, 6698, 0, NULL },
-    { UINT64_C(0xef394107705631e3), 0, 2513, 11, 7345, 0, NULL },
-    { UINT64_C(0x6040b71efa797594), 0, 2524, 10, 7337, 0, NULL },
-    { UINT64_C(0x26e836f0a7266e86), 0, 2534, 10, 7399, 0, NULL },
-    { UINT64_C(0x5fa346e68050677f), 0, 2544, 10, 6690, 0, NULL },
-    { UINT64_C(0x0c2075717a6d1be5), 0, 2554, 10, 6752, 0, NULL },
-    { UINT64_C(0x010194a1b4204d5d), 90, 2564, 22, 30345, 0, NULL },
-    { UINT64_C(0x56b3ba63b09e936f), 90, 2586, 24, 30445, 0, NULL },
-    { UINT64_C(0xb307f6761286e9fc), 90, 2610, 28, 28422, 0, NULL },
-    { UINT64_C(0x86ce2b31b8bd9da4), 90, 2638, 23, 30345, 0, NULL },
-    { UINT64_C(0x2c42295afacca4f3), 90, 2661, 19, 27697, 0, NULL },
-    { UINT64_C(0x76738dc9c2b8169d), 90, 2680, 20, 27819, 0, NULL },
-    { UINT64_C(0x45e577a857fed404), 90, 2700, 29, 25730, 0, NULL },
-    { UINT64_C(0xd458f8b793cbf6ca), 90, 2729, 20, 27697, 0, NULL },
-    { UINT64_C(0x542e3bb911efbc4c), 0, 2749, 27, 19758, 0, NULL },
-    { UINT64_C(0xd804e5fdb76197be), 0, 2776, 13, 19662, 0, NULL },
-    { UINT64_C(0x2c8ff2cb9baed4d9), 0, 2789, 26, 19277, 0, NULL },
-    { UINT64_C(0x4f00ebdcb29aecb6), 0, 2815, 21, 19758, 0, NULL },
-    { UINT64_C(0x0f7582d45e779393), 0, 2836, 13, 19465, 0, NULL },
-    { UINT64_C(0x67692296e60e9dd8), 0, 2849, 13, 19660, 0, NULL },
-    { UINT64_C(0xb9551868f5c2a834), 0, 2862, 14, 19270, 0, NULL },
-    { UINT64_C(0x3e5cad11e6ab41a9), 0, 2876, 14, 19465, 0, NULL },
-    { UINT64_C(0xe2283a0be72101b1), 90, 2890, 18, 20709, 0, NULL },
-    { UINT64_C(0x146e0a08ea2e7897), 90, 2908, 18, 20831, 0, NULL },
-    { UINT64_C(0x720ffcaed1a2f34f), 90, 2926, 32, 18714, 0, NULL },
-    { UINT64_C(0xa48ad9272f20a4c4), 90, 2958, 17, 20709, 0, NULL },
-    { UINT64_C(0x758b65d76bcfdc7f), 0, 2975, 22, 12916, 0, NULL },
-    { UINT64_C(0xa32037b0ce145a40), 0, 2997, 21, 13110, 0, NULL },
-    { UINT64_C(0x9ec885d6dd7091c6), 0, 3018, 23, 12721, 0, NULL },
-    { UINT64_C(0x552f4711a136709d), 0, 3041, 22, 12915, 0, NULL },
-    { UINT64_C(0xccd329205edf48ad), 0, 3063, 16, 4455, 0, NULL },
-    { UINT64_C(0xce91e1d07723912f), 0, 3079, 15, 4624, 0, NULL },
-    { UINT64_C(0x5cf08c4507d83dfe), 0, 3094, 16, 4451, 0, NULL },
-    { UINT64_C(0x252a8eb0875427a3), 0, 3110, 15, 4796, 0, NULL },
-    { UINT64_C(0x26872b17197e7f61), 90, 3125, 25, 22319, 0, NULL },
-    { UINT64_C(0xb3b50842bf03043b), 90, 3150, 25, 22250, 0, NULL },
-    { UINT64_C(0xccaf965947690ed8), 90, 3175, 25, 22115, 0, NULL },
-    { UINT64_C(0x8c34d62a00668f2d), 90, 3200, 25, 22091, 0, NULL },
-    { UINT64_C(0xbdd301d8db5d9cca), 90, 3225, 27, 31575, 0, NULL },
-    { UINT64_C(0xce62b89f42200e3b), 90, 3252, 28, 31457, 0, NULL },
-    { UINT64_C(0x6cc882f77e9056af), 90, 3280, 29, 31025, 0, NULL },
-    { UINT64_C(0xee627052d51ce107), 90, 3309, 31, 30932, 0, NULL },
-    { UINT64_C(0xe77b81746aa0bbbb), 0, 3340, 12, 11758, 0, NULL },
-    { UINT64_C(0x63e04fda940dec67), 0, 3352, 12, 11759, 0, NULL },
-    { UINT64_C(0x26ed00e608faf57f), 0, 3364, 12, 11505, 0, NULL },
-    { UINT64_C(0xae124d91e12ae0c0), 0, 3376, 12, 11514, 0, NULL },
-    { UINT64_C(0x7a4be2ce72c7e343), 0, 3388, 46, 4484, 0, NULL },
-    { UINT64_C(0xffa7df534f1e9a33), 0, 3434, 53, 4697, 0, NULL },
-    { UINT64_C(0x9911364c2a740482), 0, 3487, 46, 4480, 0, NULL },
-    { UINT64_C(0xf5ba3292dc99e293), 0, 3533, 54, 4812, 0, NULL },
-    { UINT64_C(0xf0aa296bd1d12686), 90, 3587, 23, 21134, 0, NULL },
-    { UINT64_C(0x153b479efba127be), 90, 3610, 23, 21064, 0, NULL },
-    { UINT64_C(0x9ab69b7978f78c8e), 90, 3633, 23, 20930, 0, NULL },
-    { UINT64_C(0x716ddfdacddefba9), 90, 3656, 23, 20905, 0, NULL },
-    { UINT64_C(0x41602045cc6e2f02), 0, 3679, 10, 5935, 0, NULL },
-    { UINT64_C(0xf43270a9ba08897a), 0, 3689, 11, 7385, 0, NULL },
-    { UINT64_C(0xe6a226a05b3998e9), 0, 3700, 10, 5872, 0, NULL },
-    { UINT64_C(0x18476167ed5bf02d), 0, 3710, 11, 7322, 0, NULL },
-    { UINT64_C(0x1e4e955742434bc9), 0, 3721, 13, 11758, 0, NULL },
-    { UINT64_C(0x182b61bbd807b6c6), 0, 3734, 13, 11759, 0, NULL },
-    { UINT64_C(0xe52f0c79eb60b627), 0, 3747, 13, 11505, 0, NULL },
-    { UINT64_C(0xa37cb9705fd4beeb), 0, 3760, 13, 11514, 0, NULL },
-    { UINT64_C(0xdc4e49b62d3961aa), 90, 3773, 20, 21300, 0, NULL },
-    { UINT64_C(0xe975b241c8a320f0), 90, 3793, 22, 21230, 0, NULL },
-    { UINT64_C(0xe04c5238ed1bfaab), 90, 3815, 21, 21097, 0, NULL },
-    { UINT64_C(0x0e27e70b6cb43d7c), 90, 3836, 24, 21072, 0, NULL },
-    { UINT64_C(0x23ea4db525c0e584), 90, 3860, 21, 22310, 0, NULL },
-    { UINT64_C(0xb10dd8dd49a11af6), 90, 3881, 22, 22241, 0, NULL },
-    { UINT64_C(0xdc7ed035b805e456), 90, 3903, 20, 22106, 0, NULL },
-    { UINT64_C(0xcfc08244b7e516c9), 90, 3923, 22, 22082, 0, NULL },
-    { UINT64_C(0xfcf1cc7f54f9d367), 90, 3945, 34, 25284, 0, NULL },
-    { UINT64_C(0xbdba6fd9aeb7e0c1), 90, 3979, 32, 25147, 0, NULL },
-    { UINT64_C(0x393b97506dfa1044), 90, 4011, 34, 24884, 0, NULL },
-    { UINT64_C(0xda9e20f410e4a741), 90, 4045, 32, 24680, 0, NULL },
-    { UINT64_C(0x411f1dadd7ca9177), 0, 4077, 26, 11757, 0, NULL },
-    { UINT64_C(0xe90a8fc6593129f9), 0, 4103, 25, 11758, 0, NULL },
-    { UINT64_C(0xf848258b74afb1da), 0, 4128, 25, 11504, 0, NULL },
-    { UINT64_C(0x92c4f0df58d8722f), 0, 4153, 26, 11513, 0, NULL },
-    { UINT64_C(0x08362f352777f4b3), 0, 4179, 22, 18581, 0, NULL },
-    { UINT64_C(0x8ac218c4cea3c524), 0, 4201, 22, 18603, 0, NULL },
-    { UINT64_C(0xfca5c240fa28d7c2), 0, 4223, 22, 18178, 0, NULL },
-    { UINT64_C(0xde74d5ea54e09dd0), 0, 4245, 22, 18300, 0, NULL },
-    { UINT64_C(0x270a6a7668afe572), 0, 4267, 17, 11765, 0, NULL },
-    { UINT64_C(0x7c96f7516b917f2d), 0, 4284, 18, 11767, 0, NULL },
-    { UINT64_C(0xac1d514c6f01b3b9), 0, 4302, 17, 11511, 0, NULL },
-    { UINT64_C(0x3fd18421685b22ad), 0, 4319, 18, 11521, 0, NULL },
-    { UINT64_C(0x94dbb411492b0914), 0, 4337, 13, 7314, 0, NULL },
-    { UINT64_C(0x351d5caf12833c85), 0, 4350, 13, 7377, 0, NULL },
-    { UINT64_C(0xf0fcd47be43accfc), 0, 4363, 11, 5864, 0, NULL },
-    { UINT64_C(0xbfa1838ea577a9a1), 0, 4374, 11, 5927, 0, NULL },
-    { UINT64_C(0x9c623be3a5b45f68), 0, 4385, 20, 18581, 0, NULL },
-    { UINT64_C(0x6a6977c0ea77bc3e), 0, 4405, 20, 18603, 0, NULL },
-    { UINT64_C(0xfdea91dc8276a523), 0, 4425, 19, 18178, 0, NULL },
-    { UINT64_C(0x3bc275c471d5f9c8), 0, 4444, 19, 18300, 0, NULL },
-    { UINT64_C(0xc11e091def5bcfbf), 90, 4463, 27, 28815, 0, NULL },
-    { UINT64_C(0x4680bc1e31296da6), 90, 4490, 28, 28766, 0, NULL },
-    { UINT64_C(0x224816f79eb35d41), 90, 4518, 27, 28462, 0, NULL },
-    { UINT64_C(0x0831ccc0c222524d), 90, 4545, 30, 28550, 0, NULL },
-    { UINT64_C(0x82e17701a4b37dca), 0, 4575, 23, 14508, 0, NULL },
-    { UINT64_C(0x3ca3ec987543a036), 0, 4598, 23, 14510, 0, NULL },
-    { UINT64_C(0x1ed50529184aa299), 0, 4621, 23, 14254, 0, NULL },
-    { UINT64_C(0xd7e988dcce846e56), 0, 4644, 23, 14264, 0, NULL },
-    { UINT64_C(0x2c167ed77dddcf1d), 90, 4667, 28, 31575, 0, NULL },
-    { UINT64_C(0x2068745b429049fc), 90, 4695, 29, 31457, 0, NULL },
-    { UINT64_C(0x784facec8dd3941a), 90, 4724, 30, 31025, 0, NULL },
-    { UINT64_C(0x50f24924c9e7274e), 90, 4754, 32, 30932, 0, NULL },
-    { UINT64_C(0x889a7ed84b8bada4), 90, 4786, 45, 36214, 0, NULL },
-    { UINT64_C(0x48acdded4161bef4), 90, 4831, 47, 36084, 0, NULL },
-    { UINT64_C(0xb8612924bbcc7230), 90, 4878, 44, 35627, 0, NULL },
-    { UINT64_C(0xc60174e926196023), 90, 4922, 47, 35488, 0, NULL },
-    { UINT64_C(0x0546b3d9105f13fa), 90, 4969, 32, 28615, 0, NULL },
-    { UINT64_C(0x77bf30dc22e6bff0), 90, 5001, 33, 28567, 0, NULL },
-    { UINT64_C(0xe3eb8097f8f4c49c), 90, 5034, 31, 28261, 0, NULL },
-    { UINT64_C(0x8174ab95b257a62b), 90, 5065, 33, 28350, 0, NULL },
+    { UINT64_C(0xd766c0a168a0e00c), 90, 0, 21, 29968, 0, NULL },
+    { UINT64_C(0x1c61c75d8c013a71), 90, 21, 21, 29917, 0, NULL },
+    { UINT64_C(0x24401a8f3910ac27), 90, 42, 21, 30019, 0, NULL },
+    { UINT64_C(0x042dd31d7696cb00), 90, 63, 21, 29968, 0, NULL },
+    { UINT64_C(0x43dceb115873439f), 90, 84, 21, 23780, 0, NULL },
+    { UINT64_C(0xde45de52bf51bbf9), 90, 105, 21, 23726, 0, NULL },
+    { UINT64_C(0xc0530991e8609b5a), 90, 126, 21, 23834, 0, NULL },
+    { UINT64_C(0x8d9fad9d80ae5d08), 90, 147, 21, 23780, 0, NULL },
+    { UINT64_C(0x78d0cb923c0472d3), 0, 168, 12, 3971, 0, NULL },
+    { UINT64_C(0x2600efd06f42221c), 0, 180, 23, 5970, 0, NULL },
+    { UINT64_C(0x85519a5ef046f0c4), 0, 203, 12, 3967, 0, NULL },
+    { UINT64_C(0xdd629272e9a48fe5), 0, 215, 23, 5966, 0, NULL },
+    { UINT64_C(0x6b147bbf3a1a97ae), 0, 238, 24, 10794, 0, NULL },
+    { UINT64_C(0x85dc125032d7e3b0), 0, 262, 24, 10794, 0, NULL },
+    { UINT64_C(0xa66f335617be9b78), 0, 286, 24, 10794, 0, NULL },
+    { UINT64_C(0xe43a6f9c1595eb56), 0, 310, 24, 10794, 0, NULL },
+    { UINT64_C(0x5d210273cde9d76f), 90, 334, 19, 20835, 0, NULL },
+    { UINT64_C(0xd3ab04d97ba18385), 90, 353, 19, 20783, 0, NULL },
+    { UINT64_C(0xfa88c76e8233a273), 90, 372, 19, 20887, 0, NULL },
+    { UINT64_C(0xae4087841530eb41), 90, 391, 19, 20835, 0, NULL },
+    { UINT64_C(0xce6f15e6a1ec68f8), 0, 410, 23, 13397, 0, NULL },
+    { UINT64_C(0x4dba18e2c3a05dfd), 0, 433, 17, 13189, 0, NULL },
+    { UINT64_C(0x44f8c90398697a73), 0, 450, 22, 13180, 0, NULL },
+    { UINT64_C(0xa8a98c855ba01353), 0, 472, 18, 13603, 0, NULL },
+    { UINT64_C(0x801d701400b62622), 90, 490, 24, 25178, 0, NULL },
+    { UINT64_C(0x74898c54d2a97d6e), 90, 514, 23, 25122, 0, NULL },
+    { UINT64_C(0x75e794814e86ba8a), 90, 537, 24, 25234, 0, NULL },
+    { UINT64_C(0x0d844775878f4c26), 90, 561, 23, 25178, 0, NULL },
+    { UINT64_C(0x8109164a44148528), 90, 584, 25, 28322, 0, NULL },
+    { UINT64_C(0x4e9d9d080f17931b), 90, 609, 25, 28264, 0, NULL },
+    { UINT64_C(0x7fb0a47bc60c4976), 90, 634, 25, 28377, 0, NULL },
+    { UINT64_C(0x3b4f715a99703b83), 90, 659, 25, 28319, 0, NULL },
+    { UINT64_C(0x2d979b628851892e), 90, 684, 24, 28359, 0, NULL },
+    { UINT64_C(0xccdcb3e2cf53c151), 90, 708, 24, 28301, 0, NULL },
+    { UINT64_C(0xc6ab539dc38fb30a), 90, 732, 24, 28417, 0, NULL },
+    { UINT64_C(0x75d408094605b5f5), 90, 756, 24, 28359, 0, NULL },
+    { UINT64_C(0x6ce59b4a1b08f3b5), 90, 780, 19, 23065, 0, NULL },
+    { UINT64_C(0x29d9430df3827318), 90, 799, 19, 23014, 0, NULL },
+    { UINT64_C(0x0f384d9661a38772), 90, 818, 19, 23116, 0, NULL },
+    { UINT64_C(0x228e2c8aa1b77099), 90, 837, 19, 23065, 0, NULL },
+    { UINT64_C(0xa0a4ddb0f0a57071), 0, 856, 19, 13389, 0, NULL },
+    { UINT64_C(0xa916b555028b6d3a), 0, 875, 17, 13181, 0, NULL },
+    { UINT64_C(0x39617fedf21e06b2), 0, 892, 18, 13172, 0, NULL },
+    { UINT64_C(0xccc0792ca0fbe810), 0, 910, 18, 13595, 0, NULL },
+    { UINT64_C(0xdbc0e2f162ec1bbc), 0, 928, 22, 14726, 0, NULL },
+    { UINT64_C(0x05c0dd593aa01b5c), 0, 950, 19, 14526, 0, NULL },
+    { UINT64_C(0xc0e6bba6f283d2bb), 0, 969, 22, 14517, 0, NULL },
+    { UINT64_C(0xe279d71f5006ddce), 0, 991, 19, 14948, 0, NULL },
+    { UINT64_C(0xdb4cc3fca7c07b38), 0, 1010, 17, 21434, 0, NULL },
+    { UINT64_C(0x829004afaa7be14e), 0, 1027, 18, 21234, 0, NULL },
+    { UINT64_C(0x4467fb3d965397c1), 0, 1045, 18, 21225, 0, NULL },
+    { UINT64_C(0x8b4db0c58dfa7c2e), 0, 1063, 17, 21656, 0, NULL },
+    { UINT64_C(0x2d0aeca0c904e840), 0, 1080, 17, 20097, 0, NULL },
+    { UINT64_C(0x383586873f42a532), 0, 1097, 18, 19889, 0, NULL },
+    { UINT64_C(0x02a28ce3071b8b11), 0, 1115, 17, 19880, 0, NULL },
+    { UINT64_C(0xd4dd3f497a34a24a), 0, 1132, 16, 20303, 0, NULL },
+    { UINT64_C(0xa52a0e323c2ae8be), 0, 1148, 24, 13408, 0, NULL },
+    { UINT64_C(0x28e65bde133ca6fd), 0, 1172, 24, 13204, 0, NULL },
+    { UINT64_C(0x442135e8adb4889e), 0, 1196, 22, 13187, 0, NULL },
+    { UINT64_C(0x465338fc61288cbc), 0, 1218, 22, 13614, 0, NULL },
+    { UINT64_C(0x07c01c8411599390), 90, 1240, 26, 30703, 0, NULL },
+    { UINT64_C(0x68a908826a5953e0), 90, 1266, 26, 30649, 0, NULL },
+    { UINT64_C(0x326181c4a65d7326), 90, 1292, 28, 30757, 0, NULL },
+    { UINT64_C(0x0eac45e0dab5158a), 90, 1320, 28, 30703, 0, NULL },
+    { UINT64_C(0x35159d27e6c13201), 90, 1348, 37, 22733, 0, NULL },
+    { UINT64_C(0x4f3ada8e3bbc7972), 90, 1385, 29, 22683, 0, NULL },
+    { UINT64_C(0x7257e5fc3f596e1f), 90, 1414, 36, 22787, 0, NULL },
+    { UINT64_C(0x0f09e0ce5215528c), 90, 1450, 29, 22737, 0, NULL },
+    { UINT64_C(0x57d4fcb702d1919a), 90, 1479, 26, 21227, 0, NULL },
+    { UINT64_C(0x5a5b3b6f1d295ea5), 90, 1505, 28, 20926, 0, NULL },
+    { UINT64_C(0xee4d9528fdf65efe), 90, 1533, 32, 20992, 0, NULL },
+    { UINT64_C(0x9850adbd61eeb9d8), 90, 1565, 34, 21322, 0, NULL },
+    { UINT64_C(0x12c87adc7e50489a), 0, 1599, 19, 4442, 0, NULL },
+    { UINT64_C(0xc038f384b61d25f4), 0, 1618, 21, 4598, 0, NULL },
+    { UINT64_C(0x2d280d595005dfd1), 0, 1639, 19, 4438, 0, NULL },
+    { UINT64_C(0x131d5046adb524fa), 0, 1658, 21, 4784, 0, NULL },
+    { UINT64_C(0xda3d7788aab99f8a), 90, 1679, 25, 23048, 0, NULL },
+    { UINT64_C(0xba380d5ce776a03e), 90, 1704, 25, 23153, 0, NULL },
+    { UINT64_C(0xcc538dac4a04a893), 90, 1729, 33, 20798, 0, NULL },
+    { UINT64_C(0x7c2a1459aa48d6eb), 90, 1762, 22, 23053, 0, NULL },
+    { UINT64_C(0xae38331c6b95f3dc), 0, 1784, 8, 4368, 0, NULL },
+    { UINT64_C(0x1c6c5171aa4ca836), 0, 1792, 12, 4514, 0, NULL },
+    { UINT64_C(0x1674a75ef276e2b3), 0, 1804, 8, 4364, 0, NULL },
+    { UINT64_C(0xb8a893f8a3abb65a), 0, 1812, 12, 4700, 0, NULL },
+    { UINT64_C(0x4569d47b9f155997), 0, 1824, 13, 12957, 0, NULL },
+    { UINT64_C(0xa73d8ad876e19ecd), 0, 1837, 13, 13156, 0, NULL },
+    { UINT64_C(0x7a59b663093429e0), 0, 1850, 13, 12758, 0, NULL },
+    { UINT64_C(0x9e197236cf596c3c), 0, 1863, 13, 12957, 0, NULL },
+    { UINT64_C(0x4f2245b8c937bb8b), 0, 1876, 32, 8666, 0, NULL },
+    { UINT64_C(0xdafa1783ee8d021f), 0, 1908, 32, 8726, 0, NULL },
+    { UINT64_C(0x60627f49cc5b20cf), 0, 1940, 28, 8032, 0, NULL },
+    { UINT64_C(0xd64e7295934d00d1), 0, 1968, 28, 8092, 0, NULL },
+    { UINT64_C(0xfe7d83c257e7b5ad), 90, 1996, 20, 27908, 0, NULL },
+    { UINT64_C(0x02136f43d08c09f9), 90, 2016, 19, 28030, 0, NULL },
+    { UINT64_C(0xe9a1c2c2092a3e48), 90, 2035, 31, 25939, 0, NULL },
+    { UINT64_C(0x4213345890b74ffa), 90, 2066, 16, 27908, 0, NULL },
+    { UINT64_C(0xd2fdfc608ea07a87), 90, 2082, 21, 23217, 0, NULL },
+    { UINT64_C(0x35982dd7a59e8cbf), 90, 2103, 21, 23317, 0, NULL },
+    { UINT64_C(0xa764d6aba1facc5c), 90, 2124, 26, 20967, 0, NULL },
+    { UINT64_C(0x0d108f7186cfdb46), 90, 2150, 20, 23217, 0, NULL },
+    { UINT64_C(0x5337ffa14b87bce0), 0, 2170, 10, 3953, 0, NULL },
+    { UINT64_C(0xab771b81a8a64e12), 0, 2180, 21, 5967, 0, NULL },
+    { UINT64_C(0xe12c87dcc85c94f5), 0, 2201, 10, 3949, 0, NULL },
+    { UINT64_C(0x64fb51973a948cef), 0, 2211, 21, 5963, 0, NULL },
+    { UINT64_C(0x37224eccaab8cfa2), 90, 2232, 17, 20194, 0, NULL },
+    { UINT64_C(0x95b48d428a196f5c), 90, 2249, 18, 20316, 0, NULL },
+    { UINT64_C(0xafeea097940d8a31), 90, 2267, 26, 18199, 0, NULL },
+    { UINT64_C(0xacbd0c08bc54486f), 90, 2293, 18, 20194, 0, NULL },
+    { UINT64_C(0xc0e7247caf8e5913), 90, 2311, 25, 23217, 0, NULL },
+    { UINT64_C(0x6858754a94fd05ef), 90, 2336, 23, 23322, 0, NULL },
+    { UINT64_C(0xe0ae849a81ed97e9), 90, 2359, 33, 20967, 0, NULL },
+    { UINT64_C(0x546eab84a9b8b61a), 90, 2392, 23, 23222, 0, NULL },
+    { UINT64_C(0x2e4937705342f858), 0, 2415, 14, 4694, 0, NULL },
+    { UINT64_C(0xae96d9e50fb8ed40), 0, 2429, 14, 4508, 0, NULL },
+    { UINT64_C(0x6f139c598d6bb147), 0, 2443, 10, 4358, 0, NULL },
+    { UINT64_C(0x8965200d877e0884), 0, 2453, 10, 4362, 0, NULL },
+    { UINT64_C(0x3dd73c65201578a0), 0, 2463, 15, 19519, 0, NULL },
+    { UINT64_C(0x3f98d654c1feb8b2), 0, 2478, 15, 19718, 0, NULL },
+    { UINT64_C(0xd83c96a2f34529bb), 0, 2493, 15, 19320, 0, NULL },
+    { UINT64_C(0xa8faad17606ff187), 0, 2508, 15, 19519, 0, NULL },
+    { UINT64_C(0x258cc7e4c495757b), 0, 2523, 11, 6591, 0, NULL },
+    { UINT64_C(0x0acced2c1666df62), 0, 2534, 11, 7238, 0, NULL },
+    { UINT64_C(0xd6d46bbfe6af8cd1), 0, 2545, 11, 6529, 0, NULL },
+    { UINT64_C(0x09fbdabd31a2a768), 0, 2556, 11, 7176, 0, NULL },
+    { UINT64_C(0x9eb3332fcafb3267), 0, 2567, 10, 7168, 0, NULL },
+    { UINT64_C(0x612cdce32a32e115), 0, 2577, 10, 7230, 0, NULL },
+    { UINT64_C(0x6038799a1f6c9878), 0, 2587, 10, 6521, 0, NULL },
+    { UINT64_C(0x5cef265a4444ea1e), 0, 2597, 10, 6583, 0, NULL },
+    { UINT64_C(0xf1bb07019aac048b), 90, 2607, 22, 30429, 0, NULL },
+    { UINT64_C(0x48cfa95ee16f509f), 90, 2629, 24, 30529, 0, NULL },
+    { UINT64_C(0xbfb60cd19367a088), 90, 2653, 28, 28211, 0, NULL },
+    { UINT64_C(0x7f4c71213f380cfe), 90, 2681, 23, 30429, 0, NULL },
+    { UINT64_C(0x24147f2da7a0d94e), 90, 2704, 19, 27027, 0, NULL },
+    { UINT64_C(0xa35581ce7eb79a5c), 90, 2723, 20, 27149, 0, NULL },
+    { UINT64_C(0xa5e3ceeeb0cf7c8b), 90, 2743, 29, 25060, 0, NULL },
+    { UINT64_C(0x10c7ba3c752f2729), 90, 2772, 20, 27027, 0, NULL },
+    { UINT64_C(0xdec75acbe8ccb2ca), 0, 2792, 28, 19816, 0, NULL },
+    { UINT64_C(0xc6734bb07a88cc5c), 0, 2820, 14, 19720, 0, NULL },
+    { UINT64_C(0x78527ee1299f9be1), 0, 2834, 27, 19335, 0, NULL },
+    { UINT64_C(0x1818a5aec535304c), 0, 2861, 21, 19816, 0, NULL },
+    { UINT64_C(0x18f3d97494e2e030), 0, 2882, 14, 19519, 0, NULL },
+    { UINT64_C(0x2287820b1df8e708), 0, 2896, 14, 19718, 0, NULL },
+    { UINT64_C(0xc822f5b859b66820), 0, 2910, 15, 19320, 0, NULL },
+    { UINT64_C(0xb91b347acc211810), 0, 2925, 15, 19519, 0, NULL },
+    { UINT64_C(0xa14bbe953e9591e8), 90, 2940, 18, 20031, 0, NULL },
+    { UINT64_C(0x83c035c4acf2ccda), 90, 2958, 18, 20153, 0, NULL },
+    { UINT64_C(0x182ad2c849cf89b6), 90, 2976, 32, 18036, 0, NULL },
+    { UINT64_C(0x6fe882ae1d5231e3), 90, 3008, 17, 20031, 0, NULL },
+    { UINT64_C(0x1cf774115d934652), 0, 3025, 22, 12969, 0, NULL },
+    { UINT64_C(0xc4356528940842c2), 0, 3047, 21, 13167, 0, NULL },
+    { UINT64_C(0x8c9738a7a7fad3e6), 0, 3068, 23, 12770, 0, NULL },
+    { UINT64_C(0x09da49a83dae631a), 0, 3091, 22, 12968, 0, NULL },
+    { UINT64_C(0x1a4d2f7571779c20), 0, 3113, 16, 4365, 0, NULL },
+    { UINT64_C(0xe5176612bd57c5e3), 0, 3129, 15, 4522, 0, NULL },
+    { UINT64_C(0x2fd915e6b3a32cc3), 0, 3144, 16, 4361, 0, NULL },
+    { UINT64_C(0x85b8cccb7a015f5b), 0, 3160, 15, 4708, 0, NULL },
+    { UINT64_C(0x715e99ca755ccedf), 90, 3175, 25, 22468, 0, NULL },
+    { UINT64_C(0x0feac62dacf2a4cf), 90, 3200, 25, 22343, 0, NULL },
+    { UINT64_C(0x39954480e39cc740), 90, 3225, 25, 22292, 0, NULL },
+    { UINT64_C(0xb94851079094719e), 90, 3250, 25, 21648, 0, NULL },
+    { UINT64_C(0xf509a83b674dcce4), 90, 3275, 27, 31904, 0, NULL },
+    { UINT64_C(0xdf1d6cc103de596b), 90, 3302, 28, 31626, 0, NULL },
+    { UINT64_C(0xa10ec553908bd0ef), 90, 3330, 30, 31434, 0, NULL },
+    { UINT64_C(0x0b73b71694f937ce), 90, 3360, 32, 30617, 0, NULL },
+    { UINT64_C(0x6a61e5e9842f9feb), 0, 3392, 12, 11874, 0, NULL },
+    { UINT64_C(0x724f730053c23673), 0, 3404, 13, 11819, 0, NULL },
+    { UINT64_C(0xe66da09ad526491b), 0, 3417, 12, 11649, 0, NULL },
+    { UINT64_C(0x04617e1b99e596d7), 0, 3429, 13, 11037, 0, NULL },
+    { UINT64_C(0x1523b1595beaa390), 0, 3442, 47, 4392, 0, NULL },
+    { UINT64_C(0x1fd968fda1508951), 0, 3489, 53, 4593, 0, NULL },
+    { UINT64_C(0xc525784ec2dae179), 0, 3542, 47, 4388, 0, NULL },
+    { UINT64_C(0xfdd947a432ab572d), 0, 3589, 54, 4702, 0, NULL },
+    { UINT64_C(0x8605d053ec4434f8), 90, 3643, 23, 21299, 0, NULL },
+    { UINT64_C(0x6b03f4a50cc4d322), 90, 3666, 23, 21173, 0, NULL },
+    { UINT64_C(0xebe539f6a16abede), 90, 3689, 23, 21123, 0, NULL },
+    { UINT64_C(0xb0413c1ba5b175e2), 90, 3712, 22, 20478, 0, NULL },
+    { UINT64_C(0x5c91e28fd6a35727), 0, 3734, 10, 5762, 0, NULL },
+    { UINT64_C(0xa0fcd955e0038871), 0, 3744, 11, 7212, 0, NULL },
+    { UINT64_C(0xe2cd4c71a7232a42), 0, 3755, 10, 5699, 0, NULL },
+    { UINT64_C(0xf7ebb9bc1a580ef0), 0, 3765, 11, 7149, 0, NULL },
+    { UINT64_C(0xad9ad31fd0bd3a93), 0, 3776, 13, 11874, 0, NULL },
+    { UINT64_C(0xde30ba11ee6e615e), 0, 3789, 14, 11819, 0, NULL },
+    { UINT64_C(0x505a7009f47cbe45), 0, 3803, 13, 11649, 0, NULL },
+    { UINT64_C(0x619412c50e72fa98), 0, 3816, 15, 11037, 0, NULL },
+    { UINT64_C(0xc034b3324cbac684), 90, 3831, 20, 21465, 0, NULL },
+    { UINT64_C(0x72a966f58fe47760), 90, 3851, 22, 21339, 0, NULL },
+    { UINT64_C(0x38624a2252ba2ac3), 90, 3873, 21, 21290, 0, NULL },
+    { UINT64_C(0xc8ef0e91f8ac6131), 90, 3894, 24, 20645, 0, NULL },
+    { UINT64_C(0x264b27e1e3282ae1), 90, 3918, 21, 22455, 0, NULL },
+    { UINT64_C(0x1354591f76ab1f5b), 90, 3939, 22, 22330, 0, NULL },
+    { UINT64_C(0x9cb5f1fcb41b065d), 90, 3961, 20, 22279, 0, NULL },
+    { UINT64_C(0x72db742f916e2e8f), 90, 3981, 23, 21635, 0, NULL },
+    { UINT64_C(0x2bb8f4494e670c93), 90, 4004, 34, 25597, 0, NULL },
+    { UINT64_C(0x26b497567a23ed17), 90, 4038, 32, 25300, 0, NULL },
+    { UINT64_C(0x07c5bfb05c626c4a), 90, 4070, 34, 25277, 0, NULL },
+    { UINT64_C(0x5172e7ab346151ce), 90, 4104, 33, 24349, 0, NULL },
+    { UINT64_C(0x199928c7e8dda109), 0, 4137, 25, 11869, 0, NULL },
+    { UINT64_C(0x2ac2518fb182a907), 0, 4162, 24, 11814, 0, NULL },
+    { UINT64_C(0x5094a63f23f9a44e), 0, 4186, 24, 11644, 0, NULL },
+    { UINT64_C(0xa9cd81310f3da754), 0, 4210, 24, 11032, 0, NULL },
+    { UINT64_C(0x26511b8c99fc5af1), 0, 4234, 22, 18702, 0, NULL },
+    { UINT64_C(0x2d62ad463d9cee92), 0, 4256, 23, 18668, 0, NULL },
+    { UINT64_C(0x5a967f45c22891c2), 0, 4279, 22, 18327, 0, NULL },
+    { UINT64_C(0x45b9182bf22881d7), 0, 4301, 23, 17828, 0, NULL },
+    { UINT64_C(0x2f88fb32dd901dde), 0, 4324, 17, 11889, 0, NULL },
+    { UINT64_C(0xe9be02a02b75bf47), 0, 4341, 18, 11835, 0, NULL },
+    { UINT64_C(0xeca7c64ce428ee1b), 0, 4359, 17, 11663, 0, NULL },
+    { UINT64_C(0x77cb07dd01e7d364), 0, 4376, 18, 11052, 0, NULL },
+    { UINT64_C(0x52d848b0e2cb37ed), 0, 4394, 12, 7141, 0, NULL },
+    { UINT64_C(0x1a66387f31230e2e), 0, 4406, 12, 7204, 0, NULL },
+    { UINT64_C(0xce94ea4ba0a3a6b7), 0, 4418, 10, 5691, 0, NULL },
+    { UINT64_C(0x9ba0c6381c5d0ee4), 0, 4428, 10, 5754, 0, NULL },
+    { UINT64_C(0xd39631ae9a6ee96a), 0, 4438, 20, 18702, 0, NULL },
+    { UINT64_C(0xb26d5dd61d1d1140), 0, 4458, 21, 18668, 0, NULL },
+    { UINT64_C(0xc6ddd61f10a590a3), 0, 4479, 19, 18327, 0, NULL },
+    { UINT64_C(0x89f588e7bc3f1f9b), 0, 4498, 21, 17828, 0, NULL },
+    { UINT64_C(0xa6779289930e3ca1), 90, 4519, 27, 28988, 0, NULL },
+    { UINT64_C(0x2a9624017b21439e), 90, 4546, 28, 28883, 0, NULL },
+    { UINT64_C(0xf3485095f8b7d365), 90, 4574, 27, 28663, 0, NULL },
+    { UINT64_C(0xc903c118d86f21a0), 90, 4601, 30, 28131, 0, NULL },
+    { UINT64_C(0x90ce53f054a0de08), 0, 4631, 23, 14656, 0, NULL },
+    { UINT64_C(0xc988b844386e9ec4), 0, 4654, 23, 14602, 0, NULL },
+    { UINT64_C(0xa4ac5906f479bc31), 0, 4677, 23, 14430, 0, NULL },
+    { UINT64_C(0x0cd502ec686e2211), 0, 4700, 24, 13819, 0, NULL },
+    { UINT64_C(0x89e0975ec3677d9f), 90, 4724, 28, 31904, 0, NULL },
+    { UINT64_C(0x601df8ecbe5170a8), 90, 4752, 29, 31626, 0, NULL },
+    { UINT64_C(0x6e40911548dc7d5a), 90, 4781, 31, 31434, 0, NULL },
+    { UINT64_C(0x49c76ddee4894e4b), 90, 4812, 33, 30617, 0, NULL },
+    { UINT64_C(0xad117c8ab463f11e), 90, 4845, 45, 36812, 0, NULL },
+    { UINT64_C(0x6149427e04ab3a0c), 90, 4890, 47, 36586, 0, NULL },
+    { UINT64_C(0x9a4e6edde21c4452), 90, 4937, 44, 36129, 0, NULL },
+    { UINT64_C(0x4d56df2966d15278), 90, 4981, 47, 35330, 0, NULL },
+    { UINT64_C(0xbde509b8dc32b31a), 90, 5028, 32, 28780, 0, NULL },
+    { UINT64_C(0xc977244805fbab3a), 90, 5060, 33, 28676, 0, NULL },
+    { UINT64_C(0x0f520831dcc15352), 90, 5093, 31, 28454, 0, NULL },
+    { UINT64_C(0xb51eb42ef8cabf74), 90, 5124, 33, 27923, 0, NULL },
 };
 
 static const struct kiln_stage stages[] = {
@@ -10921,7 +11047,7 @@ const struct kiln_bundle kiln_bundle_nvidia_h100 = {
     .provenance = "tuned on NVIDIA H100 80GB HBM3, NVIDIA CUDA, driver 580.159.04",
     .match = { "NVIDIA CUDA", "NVIDIA H100 80GB HBM3", NULL, 0, 0 },
     .traits = { 0, 132, 1, 232448, 90 },
-    .pool = { sizeof rows, 3018, 4538, 5098,
+    .pool = { sizeof rows, 3117, 4634, 5157,
               rows[0].text, lines, pairs, symbols },
     .num_programs = 236, .num_recipes = 240, .num_pins = 0,
     .programs = programs, .recipes = recipes, .pins = NULL,

@@ -41,8 +41,8 @@ static const struct { char text[4096]; } rows[] = { {
     "    next.x = at & 4 ? next.y : next.x;\0"
     "    x = at & 2 ? x >> 16 | (uint4) (x.yzw, next.x) << 16 : x;\0"
     "    return x;\0"
-    "// All work-items copy a matrix so that its rows start at multiples of 16 bytes, a chunk at a time. What\0"
-    "// pads the rows is undefined.\0"
+    "// All work-items copy a matrix so that its rows start at multiples of 16 bytes, a chunk at a time.\0"
+    "// What pads the rows is undefined.\0"
     "static void copy_matrix(long rows, long cols, __global const element_bits *X, long ldx,\0"
     "        __global element_bits *out)\0"
     "    const ulong each = (cols + 7) / 8;\0"
@@ -54,7 +54,9 @@ static const struct { char text[4096]; } rows[] = { {
     "        if (last >= 15 || (row + 1 < rows && cols >= 16))\0"
     "            x = load_anywhere(from);\0"
     "        else\0"
-    "            x = as_uint4((chunk) (from[min(0L, last)], from[min(1L, last)], from[min(2L, last)], from[min(3L, last)], from[min(4L, last)], from[min(5L, last)], from[min(6L, last)], from[min(7L, last)]));\0"
+    "            x = as_uint4((chunk) (from[min(0L, last)], from[min(1L, last)], from[min(2L, last)],\0"
+    "                    from[min(3L, last)], from[min(4L, last)], from[min(5L, last)], from[min(6L,\0"
+    "                    last)], from[min(7L, last)]));\0"
     "        ((__global uint4 *) out)[i] = x;\0"
     "    }\0"
     "// The work-items of a warp wait for each other, and see what each has written.\0"
@@ -72,15 +74,16 @@ static const struct { char text[4096]; } rows[] = { {
     "            \"@!done bra again; }\" :: \"r\"(mbarrier), \"r\"(phase) : \"memory\");\0"
     "static void mbarrier_arrive(uint mbarrier)\0"
     "    asm volatile(\"mbarrier.arrive.shared.b64 _, [%0];\" :: \"r\"(mbarrier) : \"memory\");\0"
-    "// Arrives when what this work-item has begun to copy by fetch_chunk is there; it is waited for beside\0"
-    "// the arrivals that the barrier was initialised for.\0"
+    "// Arrives when what this work-item has begun to copy by fetch_chunk is there; it is waited for\0"
+    "// beside the arrivals that the barrier was initialised for.\0"
     "static void mbarrier_arrive_later(uint mbarrier)\0"
     "    asm volatile(\"cp.async.mbarrier.arrive.shared.b64 [%0];\" :: \"r\"(mbarrier) : \"memory\");\0"
     "// Writes a tensor map (PTX ISA, \"tensor-map\"), through which tiles are fetched. The matrix has\0"
     "// `rows` x `cols` elements, its rows `ld` apart; a box is what one fetch copies. `swizzle` is 3, 2,\0"
-    "// 1 or 0 for boxes whose columns are 128, 64, 32 or any number of bytes. `map` is in local memory, all zero.\0"
-    "static void write_map(uint map, ulong address, long rows, long cols, long ld, uint box_rows,\0"
+    "// 1 or 0 for boxes whose columns are 128, 64, 32 or any number of bytes. `map` is in local memory,\0"
+    "// all zero.\0"
 }, {
+    "static void write_map(uint map, ulong address, long rows, long cols, long ld, uint box_rows,\0"
     "        uint box_cols, uint swizzle)\0"
     "    asm volatile(\"//@tensormap.replace.tile.global_address.shared::cta.b1024.b64 [%0], %1;\" ::\0"
     "            \"r\"(map), \"l\"(address) : \"memory\");\0"
@@ -124,8 +127,8 @@ static const struct { char text[4096]; } rows[] = { {
     "    asm volatile(\"cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes \"\0"
     "            \"[%0], [%1, {%2, %3}], [%4];\" ::\0"
     "            \"r\"(to), \"l\"(map), \"r\"(x), \"r\"(y), \"r\"(mbarrier) : \"memory\");\0"
-    "// Where the copy engine puts the x-th 16 bytes of a line, in boxes whose lines have 2, 4 or 8 times 16\0"
-    "// bytes; boxes side by side have 64 lines.\0"
+    "// Where the copy engine puts the x-th 16 bytes of a line, in boxes whose lines have 2, 4 or 8 times\0"
+    "// 16 bytes; boxes side by side have 64 lines.\0"
     "static uint swizzled(uint line, uint x, uint part)\0"
     "    return (x / part * part * 64 + line * part + (x % part ^ line % 8 / (8 / part))) * 16;\0"
     "// What all work-items of a warp have alike; the compiler then knows that they do.\0"
@@ -133,14 +136,19 @@ static const struct { char text[4096]; } rows[] = { {
     "    uint first;\0"
     "    asm(\"shfl.sync.idx.b32 %0, %1, 0, 31, 0xffffffff;\" : \"=r\"(first) : \"r\"(x));\0"
     "    return first;\0"
-    "// c += a b for 64 x 16, 16 x n and 64 x n, asynchronously, by the low halves of descriptors of a and\0"
-    "// b; the high ones have the stride from eight lines to the next, and the swizzle.\0"
+    "// c += a b for 64 x 16, 16 x n and 64 x n, asynchronously, by the low halves of descriptors of a\0"
+    "// and b; the high ones have the stride from eight lines to the next, and the swizzle.\0"
     "static void multiply_64(float c[32], uint a, uint b)\0"
     "    asm volatile(\"//@wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16 \"\0"
+}, {
     "            \"{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31}, \"\0"
     "            \"%32, %33, 1, 1, 1, 0, 1;\" :\0"
-}, {
-    "            \"+f\"(c[0]), \"+f\"(c[1]), \"+f\"(c[2]), \"+f\"(c[3]), \"+f\"(c[4]), \"+f\"(c[5]), \"+f\"(c[6]), \"+f\"(c[7]), \"+f\"(c[8]), \"+f\"(c[9]), \"+f\"(c[10]), \"+f\"(c[11]), \"+f\"(c[12]), \"+f\"(c[13]), \"+f\"(c[14]), \"+f\"(c[15]), \"+f\"(c[16]), \"+f\"(c[17]), \"+f\"(c[18]), \"+f\"(c[19]), \"+f\"(c[20]), \"+f\"(c[21]), \"+f\"(c[22]), \"+f\"(c[23]), \"+f\"(c[24]), \"+f\"(c[25]), \"+f\"(c[26]), \"+f\"(c[27]), \"+f\"(c[28]), \"+f\"(c[29]), \"+f\"(c[30]), \"+f\"(c[31]) :\0"
+    "            \"+f\"(c[0]), \"+f\"(c[1]), \"+f\"(c[2]), \"+f\"(c[3]), \"+f\"(c[4]), \"+f\"(c[5]), \"+f\"(c[6]),\0"
+    "                    \"+f\"(c[7]), \"+f\"(c[8]), \"+f\"(c[9]), \"+f\"(c[10]), \"+f\"(c[11]), \"+f\"(c[12]),\0"
+    "                    \"+f\"(c[13]), \"+f\"(c[14]), \"+f\"(c[15]), \"+f\"(c[16]), \"+f\"(c[17]), \"+f\"(c[18]),\0"
+    "                    \"+f\"(c[19]), \"+f\"(c[20]), \"+f\"(c[21]), \"+f\"(c[22]), \"+f\"(c[23]), \"+f\"(c[24]),\0"
+    "                    \"+f\"(c[25]), \"+f\"(c[26]), \"+f\"(c[27]), \"+f\"(c[28]), \"+f\"(c[29]), \"+f\"(c[30]),\0"
+    "                    \"+f\"(c[31]) :\0"
     "            \"l\"((ulong) 1073741888 << 32 | a), \"l\"((ulong) 1073741888 << 32 | b));\0"
     "// Stores alpha x + beta C in a row of C, where there is such a column; beta == 0 does not read C.\0"
     "static void put(float x, __global half *out, long col, long N, float alpha, float beta)\0"
@@ -167,7 +175,8 @@ static const struct { char text[4096]; } rows[] = { {
     "    asm(\"cvt.rn.f16x2.f32 %0, %1, %2;\" : \"=r\"(both) : \"f\"(high), \"f\"(low));\0"
     "    return both;\0"
     "// put for two columns side by side; `whole` says that they are at a multiple of their size.\0"
-    "static void put_pair(float x, float y, __global half *out, long col, long N, float alpha, float beta,\0"
+    "static void put_pair(float x, float y, __global half *out, long col, long N, float alpha,\0"
+    "        float beta,\0"
     "        bool whole)\0"
     "    if (!whole || col + 1 >= N) {\0"
     "        put(x, out, col, N, alpha, beta);\0"
@@ -179,16 +188,18 @@ static const struct { char text[4096]; } rows[] = { {
     "        z += beta * vload_half2(0, (const half *) &both);\0"
     "    *(__global uint *) (out + col) = pack_halves(z.x, z.y);\0"
     "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\0"
-    "void kiln_hgemm_bulk_copy_nn(long a_rows, long a_cols, __global const element_bits *restrict A, long a_offset,\0"
+    "void kiln_hgemm_bulk_copy_nn(long a_rows, long a_cols, __global const element_bits *restrict A,\0"
+    "        long a_offset,\0"
     "        long lda, __global uchar *restrict a_work, long a_at,\0"
     "        long b_rows, long b_cols, __global const element_bits *restrict B, long b_offset,\0"
     "        long ldb, __global uchar *restrict b_work, long b_at)\0"
     "    copy_matrix(a_rows, a_cols, A + a_offset, lda, (__global element_bits *) a_work + a_at);\0"
     "    copy_matrix(b_rows, b_cols, B + b_offset, ldb, (__global element_bits *) b_work + b_at);\0"
-    "void kiln_hgemm_bulk_copya_n(long rows, long cols, __global const element_bits *restrict X, long x_offset,\0"
+    "void kiln_hgemm_bulk_copya_n(long rows, long cols, __global const element_bits *restrict X,\0"
+    "        long x_offset,\0"
     "        long ldx, __global uchar *restrict work, long at)\0"
     "    copy_matrix(rows, cols, X + x_offset, ldx, (__global element_bits *) work + at);\0"
-    "void kiln_hgemm_bulk_copyb_n(long rows, long cols, __global const element_bits *restrict X, long x_offset,\0"
+    "void kiln_hgemm_bulk_copyb_n(long rows, long cols, __global const element_bits *restrict X,\0"
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\0"
     "// A is stored M x K.\0"
     "// B is stored K x N.\0"
@@ -198,11 +209,12 @@ static const struct { char text[4096]; } rows[] = { {
     "// One work-item fetches; 1 warp groups multiply, 64 rows of C each, and say by the `empty`\0"
     "// barrier when they have read a tile.\0"
     "__kernel __attribute__((reqd_work_group_size(192, 1, 1)))\0"
-    "void kiln_hgemm_bulk_multiply_nn_bm64_bn64_tm8_tn8_depth128_st8_early2_ku2_group8_edges0(long M, long N, long K,\0"
+}, {
+    "void kiln_hgemm_bulk_multiply_nn_bm64_bn64_tm8_tn8_depth128_st8_early2_ku2_group8_edges0(long M,\0"
+    "        long N, long K,\0"
     "        __global const half *restrict A, long a_offset, long lda,\0"
     "        __global const half *restrict B, long b_offset, long ldb,\0"
     "        __global uchar *work, long maps_at, long parts_at,\0"
-}, {
     "        float alpha, float beta, __global half *restrict C, long c_offset, long ldc)\0"
     "    __local uchar a_tiles[65536] __attribute__((aligned(1024)));\0"
     "    __local uchar b_tiles[65536] __attribute__((aligned(1024)));\0"
@@ -230,7 +242,8 @@ static const struct { char text[4096]; } rows[] = { {
     "        asm volatile(\"fence.proxy.async.shared::cta;\" ::: \"memory\");\0"
     "    barrier(CLK_LOCAL_MEM_FENCE);\0"
     "    if (item >= 128) {\0"
-    "        // One warp writes the map of A, the next that of B, to where all work-groups write the same.\0"
+    "        // One warp writes the map of A, the next that of B, to where all work-groups write the\0"
+    "        // same.\0"
     "        if (item < 192) {\0"
     "            const uint which = (item - 128) / 32, lane = item % 32;\0"
     "            __local uint *map = maps + which * 32;\0"
@@ -277,11 +290,11 @@ static const struct { char text[4096]; } rows[] = { {
     "                    phase ^= 1;\0"
     "            }\0"
     "    {\0"
+}, {
     "        // Who multiplies fetches the first tiles, while the tensor maps are made.\0"
     "        const uint tile = get_group_id(1) * get_num_groups(0) + get_group_id(0);\0"
     "        const int first = 0, num = (K + 63) / 64;\0"
     "        // Work-groups that run together share rows and columns: 8 rows of tiles at a time.\0"
-}, {
     "        const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 63) / 64;\0"
     "        const uint band = tile / (8 * tiles_n) * 8, in_band = tile - band * tiles_n;\0"
     "        const uint band_rows = min(tiles_m - band, (uint) 8);\0"
@@ -316,8 +329,9 @@ static const struct { char text[4096]; } rows[] = { {
     "        for (int i = 0; i < 32; i++)\0"
     "            c[i] = 0;\0"
     "        for (int now = 0; now < num; now++) {\0"
-    "            // Where the tiles are, as descriptors have it (PTX ISA, \"matrix descriptor\"): below 2^32 the\0"
-    "            // address and, where k lies across, the stride from 64 (64) rows (columns) to the next.\0"
+    "            // Where the tiles are, as descriptors have it (PTX ISA, \"matrix descriptor\"): below\0"
+    "            // 2^32 the address and, where k lies across, the stride from 64 (64) rows (columns) to\0"
+    "            // the next.\0"
     "            const uint a = (a_at + stage * 8192 + group * 8192) >> 4\0"
     "                    | 1 << 16;\0"
     "            const uint b = (b_at + stage * 8192) >> 4 | 512 << 16;\0"
@@ -346,31 +360,35 @@ static const struct { char text[4096]; } rows[] = { {
     "                    if (row < M)\0"
     "                        for (int b = 0; b < 4; b++)\0"
     "                            put_pair(c[(4 * j + b) * 4 + 2 * h], c[(4 * j + b) * 4 + 2 * h + 1],\0"
-    "                                    C + row * ldc, block + b * 8 + item % 4 * 2, N, alpha, beta, is_aligned);\0"
+}, {
+    "                                    C + row * ldc, block + b * 8 + item % 4 * 2, N, alpha, beta,\0"
+    "                                            is_aligned);\0"
     "                    continue;\0"
     "                // With its three neighbours a work-item changes them for the eight columns of one.\0"
     "                uint x[4];\0"
     "                for (int b = 0; b < 4; b++)\0"
-}, {
     "                    x[b] = pack_halves(alpha * c[(4 * j + b) * 4 + 2 * h],\0"
     "                            alpha * c[(4 * j + b) * 4 + 2 * h + 1]);\0"
     "                transpose_quad(x, item);\0"
     "                if (is_aligned && block + 31 < N) {\0"
     "                        *(__global uint4 *) (C + row * ldc + block + item % 4 * 8) =\0"
     "                                (uint4) (x[0], x[1], x[2], x[3]);\0"
-    "                // Where rows of C begin anywhere: a row after the other, by 32 work-items side by side.\0"
+    "                // Where rows of C begin anywhere: a row after the other, by 32 work-items side by\0"
+    "                // side.\0"
     "                warp_sync();\0"
     "                rows[item] = (uint4) (x[0], x[1], x[2], x[3]);\0"
-    "                __local const ushort *from = (__local const ushort *) (rows + item / 32 * 32) + item % 32;\0"
+    "                __local const ushort *from = (__local const ushort *) (rows + item / 32 * 32) + item\0"
+    "                        % 32;\0"
     "                if (block + item % 32 < N)\0"
     "                    for (int r = 0; r < 8; r++)\0"
     "                        if (row_0 + r < M)\0"
-    "                            *((__global ushort *) C + (row_0 + r) * ldc + block + item % 32) = from[r * 32];\0"
+    "                            *((__global ushort *) C + (row_0 + r) * ldc + block + item % 32)\0"
+    "                                    = from[r * 32];\0"
     "            \"%32, %33, 1, 1, 1, 0, 0;\" :\0"
-    "void kiln_hgemm_bulk_copy_nt(long a_rows, long a_cols, __global const element_bits *restrict A, long a_offset,\0"
-    "void kiln_hgemm_bulk_copyb_t(long rows, long cols, __global const element_bits *restrict X, long x_offset,\0"
+    "void kiln_hgemm_bulk_copy_nt(long a_rows, long a_cols, __global const element_bits *restrict A,\0"
+    "void kiln_hgemm_bulk_copyb_t(long rows, long cols, __global const element_bits *restrict X,\0"
     "// B is stored N x K.\0"
-    "void kiln_hgemm_bulk_multiply_nt_bm64_bn64_tm8_tn8_depth128_st8_early2_ku2_group8_edges0(long M, long N, long K,\0"
+    "void kiln_hgemm_bulk_multiply_nt_bm64_bn64_tm8_tn8_depth128_st8_early2_ku2_group8_edges0(long M,\0"
     "    const int box_n = min(((int) N + 7) & -8, 64);\0"
     "                write_map(local_address(map), (ulong) (B + b_offset), N, K, ldb, box_n, 64,\0"
     "                        fetch_box(b_at + s * 8192, b_map, k, first_n, mbarrier);\0"
@@ -378,10 +396,10 @@ static const struct { char text[4096]; } rows[] = { {
     "            const uint b = (b_at + stage * 8192) >> 4 | 1 << 16;\0"
     "                multiply_64(c, a + s * 2, b + s * 2);\0"
     "            \"%32, %33, 1, 1, 1, 1, 1;\" :\0"
-    "void kiln_hgemm_bulk_copy_tn(long a_rows, long a_cols, __global const element_bits *restrict A, long a_offset,\0"
-    "void kiln_hgemm_bulk_copya_t(long rows, long cols, __global const element_bits *restrict X, long x_offset,\0"
+    "void kiln_hgemm_bulk_copy_tn(long a_rows, long a_cols, __global const element_bits *restrict A,\0"
+    "void kiln_hgemm_bulk_copya_t(long rows, long cols, __global const element_bits *restrict X,\0"
     "// A is stored K x M.\0"
-    "void kiln_hgemm_bulk_multiply_tn_bm64_bn64_tm8_tn8_depth128_st8_early2_ku2_group8_edges0(long M, long N, long K,\0"
+    "void kiln_hgemm_bulk_multiply_tn_bm64_bn64_tm8_tn8_depth128_st8_early2_ku2_group8_edges0(long M,\0"
     "    const int box_m = 64;\0"
     "                write_map(local_address(map), (ulong) (A + a_offset), K, M, lda, 64, 64,\0"
     "                            fetch_box(a_at + s * 8192 + x * 128, a_map, first_m + x, k, mbarrier);\0"
@@ -390,13 +408,11 @@ static const struct { char text[4096]; } rows[] = { {
     "                    | 512 << 16;\0"
     "                multiply_64(c, a + s * 128, b + s * 128);\0"
     "            \"%32, %33, 1, 1, 1, 1, 0;\" :\0"
-    "void kiln_hgemm_bulk_copy_tt(long a_rows, long a_cols, __global const element_bits *restrict A, long a_offset,\0"
-    "void kiln_hgemm_bulk_multiply_tt_bm64_bn64_tm8_tn8_depth128_st8_early2_ku2_group8_edges0(long M, long N, long K,\0"
+    "void kiln_hgemm_bulk_copy_tt(long a_rows, long a_cols, __global const element_bits *restrict A,\0"
+    "void kiln_hgemm_bulk_multiply_tt_bm64_bn64_tm8_tn8_depth128_st8_early2_ku2_group8_edges0(long M,\0"
     "                multiply_64(c, a + s * 128, b + s * 2);\0"
     "static float4 load_vector(__global const half *p)\0"
     "    return vload_half4(0, p);\0"
-    "static void store_vector(float4 x, __global half *p)\0"
-    "    vstore_half4(x, 0, p);\0"
     "static float4 load_row(__global const half *p)\0"
     "    return load_vector(p);\0"
     "// In one load what begins at a multiple of its size, 8 bytes.\0"
@@ -410,10 +426,10 @@ static const struct { char text[4096]; } rows[] = { {
     "// Y is stored S x K.\0"
     "// A work-group of 8 work-items along L and 32 along K has 32 x 4 of C.\0"
     "__kernel __attribute__((reqd_work_group_size(8, 32, 1)))\0"
+}, {
     "void kiln_hgemm_thin_multiply_nn_side0_short4_vec4_rows2_nv1_litems8_kitems32_ksplit1_align1_index32(int L, int S, int K, float alpha, float beta,\0"
     "        __global const half *restrict X, int x_offset, int ldx,\0"
     "        __global const half *restrict Y, int y_offset, int ldy,\0"
-}, {
     "        __global half *restrict C, int c_offset, int ldc)\0"
     "    __local float4 part[256];\0"
     "    const int along_k = get_local_id(1), along_l = get_local_id(0);\0"
@@ -421,7 +437,7 @@ static const struct { char text[4096]; } rows[] = { {
     "    const int s = (int) get_group_id(1) * 4;\0"
     "    const int from = 0, to = K;\0"
     "    X += x_offset;\0"
-    "    __global const half *y0 = Y + y_offset + min(s + 0, S - 1) * ldy;\0"
+    "    __global const half *y0 = Y + y_offset + min(s, S - 1) * ldy;\0"
     "    __global const half *y1 = Y + y_offset + min(s + 1, S - 1) * ldy;\0"
     "    __global const half *y2 = Y + y_offset + min(s + 2, S - 1) * ldy;\0"
     "    __global const half *y3 = Y + y_offset + min(s + 3, S - 1) * ldy;\0"
@@ -437,16 +453,20 @@ static const struct { char text[4096]; } rows[] = { {
     "        for (; k < to; k += 32) {\0"
     "            // A row is less than a vector.\0"
     "            __global const half *x = X + k * ldx;\0"
-    "            const float4 a = (float4) (load(x + min((int) 0, L - 1)), load(x + min((int) 1, L - 1)), load(x + min((int) 2, L - 1)), load(x + min((int) 3, L - 1)));\0"
-    "            c0 += a * load(y0 + k * y_step); c1 += a * load(y1 + k * y_step); c2 += a * load(y2 + k * y_step); c3 += a * load(y3 + k * y_step);\0"
+    "            const float4 a = (float4) (load(x + min((int) 0, L - 1)), load(x + min((int) 1, L - 1)),\0"
+    "                    load(x + min((int) 2, L - 1)), load(x + min((int) 3, L - 1)));\0"
+    "            c0 += a * load(y0 + k * y_step); c1 += a * load(y1 + k * y_step); c2 += a * load(y2 + k\0"
+    "                    * y_step); c3 += a * load(y3 + k * y_step);\0"
     "    // The address itself is tested: a buffer may begin at any element.\0"
     "    if (ldx % 4 == 0 && (size_t) (X + first) % 8 == 0) {\0"
     "        for (; k + 32 < to; k += 64) {\0"
     "            __global const half *x = X + k * ldx + first;\0"
     "            const float4 a0 = load_aligned(x + 0 * ldx);\0"
     "            const float4 a1 = load_aligned(x + 32 * ldx);\0"
-    "            c0 += a0 * load(y0 + (k + 0) * y_step); c1 += a0 * load(y1 + (k + 0) * y_step); c2 += a0 * load(y2 + (k + 0) * y_step); c3 += a0 * load(y3 + (k + 0) * y_step);\0"
-    "            c0 += a1 * load(y0 + (k + 32) * y_step); c1 += a1 * load(y1 + (k + 32) * y_step); c2 += a1 * load(y2 + (k + 32) * y_step); c3 += a1 * load(y3 + (k + 32) * y_step);\0"
+    "            c0 += a0 * load(y0 + k * y_step); c1 += a0 * load(y1 + k * y_step); c2 += a0 * load(y2\0"
+    "                    + k * y_step); c3 += a0 * load(y3 + k * y_step);\0"
+    "            c0 += a1 * load(y0 + (k + 32) * y_step); c1 += a1 * load(y1 + (k + 32) * y_step); c2\0"
+    "                    += a1 * load(y2 + (k + 32) * y_step); c3 += a1 * load(y3 + (k + 32) * y_step);\0"
     "            const float4 a = load_aligned(X + k * ldx + first);\0"
     "    } else {\0"
     "            const float4 a0 = load_row(x + 0 * ldx);\0"
@@ -458,12 +478,12 @@ static const struct { char text[4096]; } rows[] = { {
     "        barrier(CLK_LOCAL_MEM_FENCE);\0"
     "        if (along_k < half_way)\0"
     "            part[item] += part[item + half_way * 8];\0"
-    "    if (along_k == 0 && s + 0 < S) {\0"
+    "    if (along_k == 0 && s < S) {\0"
     "        float sums[4];\0"
     "        vstore4(part[item], 0, sums);\0"
     "        for (int i = 0; i < 4; i++)\0"
     "            if (first + i >= begin && first + i < L)\0"
-    "                put(alpha * sums[i], beta, C + (s + 0) * ldc + first + i);\0"
+    "                put(alpha * sums[i], beta, C + s * ldc + first + i);\0"
     "    part[item] = c1;\0"
     "    if (along_k == 0 && s + 1 < S) {\0"
     "                put(alpha * sums[i], beta, C + (s + 1) * ldc + first + i);\0"
@@ -484,14 +504,14 @@ static const struct { char text[4096]; } rows[] = { {
     "    __local float part[2][256];\0"
     "    const int along_k = get_local_id(0), along_l = get_local_id(1);\0"
     "    const int l = (int) get_group_id(0) * 16 + along_l * 2;\0"
+}, {
     "    // Rows past the end repeat the last one; what is computed from them is not stored.\0"
-    "    __global const half *x0 = X + min(l + 0, L - 1) * ldx;\0"
+    "    __global const half *x0 = X + min(l, L - 1) * ldx;\0"
     "    __global const half *x1 = X + min(l + 1, L - 1) * ldx;\0"
     "    float4 c0_0 = 0, c0_1 = 0;\0"
     "    float4 c1_0 = 0, c1_1 = 0;\0"
     "    float4 c2_0 = 0, c2_1 = 0;\0"
     "    float4 c3_0 = 0, c3_1 = 0;\0"
-}, {
     "    int k = from + along_k * 4;\0"
     "    const bool is_aligned = ldx % 4 == 0 && (size_t) X % 8 == 0;\0"
     "    const bool fast = is_aligned;\0"
@@ -536,7 +556,7 @@ static const struct { char text[4096]; } rows[] = { {
     "    part[1][item] = total(c3_1);\0"
     "// Y is stored K x S.\0"
     "void kiln_hgemm_thin_multiply_tn_side0_short4_vec4_rows2_nv1_litems8_kitems32_ksplit1_align1_index32(int L, int S, int K, float alpha, float beta,\0"
-    "    __global const half *y0 = Y + y_offset + min(s + 0, S - 1);\0"
+    "    __global const half *y0 = Y + y_offset + min(s, S - 1);\0"
     "    __global const half *y1 = Y + y_offset + min(s + 1, S - 1);\0"
     "    __global const half *y2 = Y + y_offset + min(s + 2, S - 1);\0"
     "    __global const half *y3 = Y + y_offset + min(s + 3, S - 1);\0"
@@ -544,10 +564,14 @@ static const struct { char text[4096]; } rows[] = { {
     "void kiln_hgemm_thin_multiply_tt_side0_short4_vec4_rows2_nv1_litems8_kitems32_ksplit1_align1_index32(int L, int S, int K, float alpha, float beta,\0"
     "    // A single column of Y lies side by side like a row.\0"
     "    const bool fast = is_aligned && ldy == 1;\0"
-    "            const float4 b0 = (float4) (load(y0 + (k + 0) * y_step), load(y0 + (k + 1) * y_step), load(y0 + (k + 2) * y_step), load(y0 + (k + 3) * y_step));\0"
-    "            const float4 b1 = (float4) (load(y1 + (k + 0) * y_step), load(y1 + (k + 1) * y_step), load(y1 + (k + 2) * y_step), load(y1 + (k + 3) * y_step));\0"
-    "            const float4 b2 = (float4) (load(y2 + (k + 0) * y_step), load(y2 + (k + 1) * y_step), load(y2 + (k + 2) * y_step), load(y2 + (k + 3) * y_step));\0"
-    "            const float4 b3 = (float4) (load(y3 + (k + 0) * y_step), load(y3 + (k + 1) * y_step), load(y3 + (k + 2) * y_step), load(y3 + (k + 3) * y_step));\0"
+    "            const float4 b0 = (float4) (load(y0 + k * y_step), load(y0 + (k + 1) * y_step),\0"
+    "                    load(y0 + (k + 2) * y_step), load(y0 + (k + 3) * y_step));\0"
+    "            const float4 b1 = (float4) (load(y1 + k * y_step), load(y1 + (k + 1) * y_step),\0"
+    "                    load(y1 + (k + 2) * y_step), load(y1 + (k + 3) * y_step));\0"
+    "            const float4 b2 = (float4) (load(y2 + k * y_step), load(y2 + (k + 1) * y_step),\0"
+    "                    load(y2 + (k + 2) * y_step), load(y2 + (k + 3) * y_step));\0"
+    "            const float4 b3 = (float4) (load(y3 + k * y_step), load(y3 + (k + 1) * y_step),\0"
+    "                    load(y3 + (k + 2) * y_step), load(y3 + (k + 3) * y_step));\0"
     "// NVIDIA's instructions, as the PTX ISA names them. An address in local memory is its 32 bits.\0"
     "// Begins to copy 16 bytes into local memory: the first `bytes` of them, and zeros.\0"
     "static void copy_16(uint to, __global const half *from, uint bytes)\0"
@@ -555,12 +579,13 @@ static const struct { char text[4096]; } rows[] = { {
     "// What this work-item has begun to copy since it last committed is one step's.\0"
     "static void commit_copies(void)\0"
     "    asm volatile(\"cp.async.commit_group;\" ::: \"memory\");\0"
+}, {
     "// Waits for what this work-item has copied, but for the last 2 steps.\0"
     "static void wait_for_copies(void)\0"
     "    asm volatile(\"cp.async.wait_group 2;\" ::: \"memory\");\0"
     "// Where the x-th 16 bytes of a line are, in boxes whose lines have 2, 4 or 8 times 16\0"
+    "// bytes; boxes side by side have 64 lines.\0"
     "// Begins to copy 64 lines of 64 elements, of which this work-item copies 8\0"
-}, {
     "// at a time in every 16th line. There are `lines` and `cols` of the matrix left; what lies\0"
     "// beyond is 0.\0"
     "static void copy_a(uint to, __global const half *from, long ld, uint lines, int cols, uint item)\0"
@@ -592,16 +617,17 @@ static const struct { char text[4096]; } rows[] = { {
     "            \"{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};\" :\0"
     "            \"+f\"(c[0]), \"+f\"(c[1]), \"+f\"(c[2]), \"+f\"(c[3]) :\0"
     "            \"r\"(a[0]), \"r\"(a[1]), \"r\"(a[2]), \"r\"(a[3]), \"r\"(b[0]), \"r\"(b[1]));\0"
-    "// Where an element of a tile of C is in local memory: the pieces of 16 bytes of a row are in an order\0"
-    "// of its own, so that work-items side by side meet different banks.\0"
+    "// Where an element of a tile of C is in local memory: the pieces of 16 bytes of a row are in an\0"
+    "// order of its own, so that work-items side by side meet different banks.\0"
     "static uint c_place(uint row, uint col)\0"
     "    return row * 32 + (col / 4 ^ (row + row / 4) % 8) * 4\0"
     "            + col % 4;\0"
-    "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 8.0 and later.\0"
-    "// A work-group computes 64 x 32 of C, a warp 32 x 16 of it. Tiles of A and B, 64\0"
-    "// deep, are copied into local memory asynchronously, 3 ahead of those that are multiplied.\0"
+    "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 8.0 and\0"
+    "// later. A is stored M x K. B is stored K x N. A work-group computes 64 x 32 of C, a warp 32 x 16\0"
+    "// of it. Tiles of A and B, 64 deep, are copied into local memory asynchronously, 3 ahead of those\0"
+    "// that are multiplied.\0"
     "__kernel __attribute__((reqd_work_group_size(128, 1, 1)))\0"
-    "void kiln_hgemm_async_multiply_nn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M, long N, long K,\0"
+    "void kiln_hgemm_async_multiply_nn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
     "    __local uchar both_tiles[49152] __attribute__((aligned(1024)));\0"
     "    __local uchar *a_tiles = both_tiles, *b_tiles = both_tiles + 32768;\0"
     "    const uint item = get_local_id(0), warp = item / 32, lane = item % 32;\0"
@@ -619,15 +645,15 @@ static const struct { char text[4096]; } rows[] = { {
     "        uint as0[2][4], bs0[1][4];\0"
     "        int stage = 0;\0"
     "        for (int t = 0; t < num + 3; t++) {\0"
-    "            // The tiles of step t - 3 are there for all, and all have multiplied those of the step before,\0"
-    "            // whose place is the next one to copy to.\0"
+}, {
+    "            // The tiles of step t - 3 are there for all, and all have multiplied those of the step\0"
+    "            // before, whose place is the next one to copy to.\0"
     "            if (t >= 3) {\0"
     "                wait_for_copies();\0"
     "                barrier(CLK_LOCAL_MEM_FENCE);\0"
     "            if (t < num) {\0"
     "                const int k = (first + t) * 64;\0"
     "                copy_a(a_at + stage * 8192, A + first_m * lda + k, lda, M - first_m, K - k, item);\0"
-}, {
     "                copy_b(b_at + stage * 4096, B + k * ldb + first_n, ldb, K - k, N - first_n, item);\0"
     "            commit_copies();\0"
     "            if (++stage == 4)\0"
@@ -640,8 +666,8 @@ static const struct { char text[4096]; } rows[] = { {
     "            #pragma unroll\0"
     "                for (int s = 0; s < 4; s++) {\0"
     "                    // Reads what is multiplied at once, the s-th of a tile, into fragments 0.\0"
-    "                    // Sixteen values of k of the tile. Blocks of 8 x 8 are read four at once: work-item l says where line\0"
-    "                    // l % 8 of block l / 8 is.\0"
+    "                    // Sixteen values of k of the tile. Blocks of 8 x 8 are read four at once:\0"
+    "                    // work-item l says where line l % 8 of block l / 8 is.\0"
     "                    #pragma unroll\0"
     "                    for (int i = 0; i < 2; i++) {\0"
     "                        const uint line = warp_m + i * 16 + lane % 16, x = s * 2 + lane / 16;\0"
@@ -677,7 +703,8 @@ static const struct { char text[4096]; } rows[] = { {
     "                    else if (n == 31)\0"
     "                        put(c_tile[c_place(m, n)], out, first_n + n, N, alpha, beta);\0"
     "                    else\0"
-    "                        put_pair(c_tile[c_place(m, n)], c_tile[c_place(m, n + 1)], out, first_n + n, N,\0"
+    "                        put_pair(c_tile[c_place(m, n)], c_tile[c_place(m, n + 1)], out, first_n + n,\0"
+    "                                N,\0"
     "                                alpha, beta, true);\0"
     "            return;\0"
     "        // Rows and columns of a block are in the order in which they were read.\0"
@@ -688,29 +715,40 @@ static const struct { char text[4096]; } rows[] = { {
     "                __global half *out = C + row * ldc;\0"
     "                for (int j = 0; j < 2; j++) {\0"
     "                    const long col = first_n + warp_n + j * 8 + lane_k * 2;\0"
-    "                    put_pair(c[i][j][2 * h], c[i][j][2 * h + 1], out, col, N, alpha, beta, is_aligned);\0"
+    "                    put_pair(c[i][j][2 * h], c[i][j][2 * h + 1], out, col, N, alpha, beta,\0"
+    "                            is_aligned);\0"
+}, {
     "// Begins to copy 32 lines of 64 elements, of which this work-item copies 8\0"
     "    for (uint line = first; line < first + 32; line += 16, from += 16 * ld) {\0"
-    "void kiln_hgemm_async_multiply_nt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M, long N, long K,\0"
+    "// later. A is stored M x K. B is stored N x K. A work-group computes 64 x 32 of C, a warp 32 x 16\0"
+    "void kiln_hgemm_async_multiply_nt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
     "                copy_b(b_at + stage * 4096, B + first_n * ldb + k, ldb, N - first_n, K - k, item);\0"
-    "                        const uint line = warp_n + j * 8 + lane / 16 * 8 + lane % 8, x = s * 2 + lane / 8 % 2;\0"
-}, {
+    "                        const uint line = warp_n + j * 8 + lane / 16 * 8 + lane % 8,\0"
+    "                                x = s * 2 + lane / 8 % 2;\0"
     "                        load_blocks(bs0[j / 2], b_tile + swizzled(line, x, 8));\0"
-    "void kiln_hgemm_async_multiply_tn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M, long N, long K,\0"
+    "// later. A is stored K x M. B is stored K x N. A work-group computes 64 x 32 of C, a warp 32 x 16\0"
+    "void kiln_hgemm_async_multiply_tn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
     "                copy_a(a_at + stage * 8192, A + k * lda + first_m, lda, K - k, M - first_m, item);\0"
-    "                        const uint line = s * 16 + lane / 16 * 8 + lane % 8, x = warp_m / 8 + i * 2 + lane / 8 % 2;\0"
+    "                        const uint line = s * 16 + lane / 16 * 8 + lane % 8,\0"
+    "                                x = warp_m / 8 + i * 2 + lane / 8 % 2;\0"
     "                        load_turned_blocks(as0[i], a_tile + swizzled(line, x, 8));\0"
-    "void kiln_hgemm_async_multiply_tt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M, long N, long K,\0"
+    "// later. A is stored K x M. B is stored N x K. A work-group computes 64 x 32 of C, a warp 32 x 16\0"
+    "void kiln_hgemm_async_multiply_tt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
     "static void multiply_128(float c[64], uint a, uint b)\0"
     "    asm volatile(\"//@wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16 \"\0"
     "            \"{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63}, \"\0"
     "            \"%64, %65, 1, 1, 1, 0, 1;\" :\0"
-    "            \"+f\"(c[0]), \"+f\"(c[1]), \"+f\"(c[2]), \"+f\"(c[3]), \"+f\"(c[4]), \"+f\"(c[5]), \"+f\"(c[6]), \"+f\"(c[7]), \"+f\"(c[8]), \"+f\"(c[9]), \"+f\"(c[10]), \"+f\"(c[11]), \"+f\"(c[12]), \"+f\"(c[13]), \"+f\"(c[14]), \"+f\"(c[15]), \"+f\"(c[16]), \"+f\"(c[17]), \"+f\"(c[18]), \"+f\"(c[19]), \"+f\"(c[20]), \"+f\"(c[21]), \"+f\"(c[22]), \"+f\"(c[23]), \"+f\"(c[24]), \"+f\"(c[25]), \"+f\"(c[26]), \"+f\"(c[27]), \"+f\"(c[28]), \"+f\"(c[29]), \"+f\"(c[30]), \"+f\"(c[31]), \"+f\"(c[32]), \"+f\"(c[33]), \"+f\"(c[34]), \"+f\"(c[35]), \"+f\"(c[36]), \"+f\"(c[37]), \"+f\"(c[38]), \"+f\"(c[39]), \"+f\"(c[40]), \"+f\"(c[41]), \"+f\"(c[42]), \"+f\"(c[43]), \"+f\"(c[44]), \"+f\"(c[45]), \"+f\"(c[46]), \"+f\"(c[47]), \"+f\"(c[48]), \"+f\"(c[49]), \"+f\"(c[50]), \"+f\"(c[51]), \"+f\"(c[52]), \"+f\"(c[53]), \"+f\"(c[54]), \"+f\"(c[55]), \"+f\"(c[56]), \"+f\"(c[57]), \"+f\"(c[58]), \"+f\"(c[59]), \"+f\"(c[60]), \"+f\"(c[61]), \"+f\"(c[62]), \"+f\"(c[63]) :\0"
+    "                    \"+f\"(c[31]), \"+f\"(c[32]), \"+f\"(c[33]), \"+f\"(c[34]), \"+f\"(c[35]), \"+f\"(c[36]),\0"
+    "                    \"+f\"(c[37]), \"+f\"(c[38]), \"+f\"(c[39]), \"+f\"(c[40]), \"+f\"(c[41]), \"+f\"(c[42]),\0"
+    "                    \"+f\"(c[43]), \"+f\"(c[44]), \"+f\"(c[45]), \"+f\"(c[46]), \"+f\"(c[47]), \"+f\"(c[48]),\0"
+    "                    \"+f\"(c[49]), \"+f\"(c[50]), \"+f\"(c[51]), \"+f\"(c[52]), \"+f\"(c[53]), \"+f\"(c[54]),\0"
+    "                    \"+f\"(c[55]), \"+f\"(c[56]), \"+f\"(c[57]), \"+f\"(c[58]), \"+f\"(c[59]), \"+f\"(c[60]),\0"
+    "                    \"+f\"(c[61]), \"+f\"(c[62]), \"+f\"(c[63]) :\0"
     "// A work-group computes 192 x 128 of C. Tiles of A and B, 64 deep, are fetched into local\0"
     "// memory by the copy engine, up to 5 at a time; a tile's `full` barrier says that it is there.\0"
     "// One work-item fetches; 3 warp groups multiply, 64 rows of C each, and say by the `empty`\0"
     "__kernel __attribute__((reqd_work_group_size(448, 1, 1)))\0"
-    "void kiln_hgemm_bulk_multiply_nn_bm192_bn128_tm8_tn8_depth128_st5_early2_ku2_group8_edges0(long M, long N, long K,\0"
+    "void kiln_hgemm_bulk_multiply_nn_bm192_bn128_tm8_tn8_depth128_st5_early2_ku2_group8_edges0(long M,\0"
     "    __local uchar a_tiles[122880] __attribute__((aligned(1024)));\0"
     "    __local uchar b_tiles[81920] __attribute__((aligned(1024)));\0"
     "    __local ulong full[5];\0"
@@ -734,6 +772,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                if (++s == 5) {\0"
     "        const uint tiles_m = ((uint) M + 191) / 192, tiles_n = ((uint) N + 127) / 128;\0"
     "        const int first_m = tile_m * 192, first_n = tile_n * 128;\0"
+}, {
     "                for (uint i = item; i < 1536; i += 384) {\0"
     "                    fetch_chunk(a_at + s * 24576 + to, A + a_offset, M, K, lda, first_m + line,\0"
     "                for (uint i = item; i < 1024; i += 384) {\0"
@@ -741,7 +780,6 @@ static const struct { char text[4096]; } rows[] = { {
     "                    fetch_chunk(b_at + s * 16384 + to, B + b_offset, K, N, ldb, k + line,\0"
     "            asm volatile(\"bar.sync 2, 384;\" ::: \"memory\");\0"
     "    const uint tiles_m = ((uint) M + 191) / 192, tiles_n = ((uint) N + 127) / 128;\0"
-}, {
     "    const int first_m = tile_m * 192, first_n = tile_n * 128;\0"
     "        float c[64];\0"
     "        for (int i = 0; i < 64; i++)\0"
@@ -752,14 +790,14 @@ static const struct { char text[4096]; } rows[] = { {
     "            if (++stage == 5) {\0"
     "            for (int j = 0; j < 4; j++) {\0"
     "            \"%64, %65, 1, 1, 1, 0, 0;\" :\0"
-    "void kiln_hgemm_bulk_multiply_nt_bm192_bn128_tm8_tn8_depth128_st5_early2_ku2_group8_edges0(long M, long N, long K,\0"
+    "void kiln_hgemm_bulk_multiply_nt_bm192_bn128_tm8_tn8_depth128_st5_early2_ku2_group8_edges0(long M,\0"
     "    const int box_n = min(((int) N + 7) & -8, 128);\0"
     "                        fetch_box(b_at + s * 16384, b_map, k, first_n, mbarrier);\0"
     "                    fetch_chunk(b_at + s * 16384 + to, B + b_offset, N, K, ldb, first_n + line,\0"
     "            const uint b = (b_at + stage * 16384) >> 4 | 1 << 16;\0"
     "                multiply_128(c, a + s * 2, b + s * 2);\0"
     "            \"%64, %65, 1, 1, 1, 1, 1;\" :\0"
-    "void kiln_hgemm_bulk_multiply_tn_bm192_bn128_tm8_tn8_depth128_st5_early2_ku2_group8_edges0(long M, long N, long K,\0"
+    "void kiln_hgemm_bulk_multiply_tn_bm192_bn128_tm8_tn8_depth128_st5_early2_ku2_group8_edges0(long M,\0"
     "    const int box_m = 192;\0"
     "                        for (int x = 0; x < 192; x += 64)\0"
     "                            fetch_box(a_at + s * 24576 + x * 128, a_map, first_m + x, k, mbarrier);\0"
@@ -767,7 +805,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                    fetch_chunk(a_at + s * 24576 + to, A + a_offset, K, M, lda, k + line,\0"
     "                multiply_128(c, a + s * 128, b + s * 128);\0"
     "            \"%64, %65, 1, 1, 1, 1, 0;\" :\0"
-    "void kiln_hgemm_bulk_multiply_tt_bm192_bn128_tm8_tn8_depth128_st5_early2_ku2_group8_edges0(long M, long N, long K,\0"
+    "void kiln_hgemm_bulk_multiply_tt_bm192_bn128_tm8_tn8_depth128_st5_early2_ku2_group8_edges0(long M,\0"
     "                multiply_128(c, a + s * 128, b + s * 2);\0"
     "// C = alpha op(A) op(B) + beta C through local memory; C is M x N, row-major.\0"
     "// A work-group of 16 x 16 work-items computes 64 x 64 of C, each work-item\0"
@@ -790,15 +828,16 @@ static const struct { char text[4096]; } rows[] = { {
     "    float c3_0 = 0, c3_1 = 0, c3_2 = 0, c3_3 = 0;\0"
     "    for (int k0 = 0; k0 < K; k0 += 16) {\0"
     "        // Stage A: 16 x 64, transposed if need be.\0"
-    "            const int e = item + 0, k = e % 16, m = e / 16;\0"
+    "            const int e = item, k = e % 16, m = e / 16;\0"
     "            a_tile[k][m] = first_m + m < M && k0 + k < K\0"
     "                    ? load(A + (first_m + m) * lda + k0 + k) : 0;\0"
     "            const int e = item + 256, k = e % 16, m = e / 16;\0"
     "            const int e = item + 512, k = e % 16, m = e / 16;\0"
     "            const int e = item + 768, k = e % 16, m = e / 16;\0"
     "        // Stage B: 16 x 64, transposed if need be.\0"
-    "            const int e = item + 0, n = e % 64, k = e / 64;\0"
+    "            const int e = item, n = e % 64, k = e / 64;\0"
     "            b_tile[k][n] = first_n + n < N && k0 + k < K\0"
+}, {
     "                    ? load(B + (k0 + k) * ldb + first_n + n) : 0;\0"
     "            const int e = item + 256, n = e % 64, k = e / 64;\0"
     "            const int e = item + 512, n = e % 64, k = e / 64;\0"
@@ -807,50 +846,49 @@ static const struct { char text[4096]; } rows[] = { {
     "        int k = 0;\0"
     "        for (; k + 4 <= depth; k += 4) {\0"
     "            {\0"
-    "                const float b0 = b_tile[k + 0][local_n * 4 + 0];\0"
-}, {
-    "                const float b1 = b_tile[k + 0][local_n * 4 + 1];\0"
-    "                const float b2 = b_tile[k + 0][local_n * 4 + 2];\0"
-    "                const float b3 = b_tile[k + 0][local_n * 4 + 3];\0"
-    "                const float a0 = a_tile[k + 0][local_m * 4 + 0];\0"
+    "                const float b0 = b_tile[k][local_n * 4];\0"
+    "                const float b1 = b_tile[k][local_n * 4 + 1];\0"
+    "                const float b2 = b_tile[k][local_n * 4 + 2];\0"
+    "                const float b3 = b_tile[k][local_n * 4 + 3];\0"
+    "                const float a0 = a_tile[k][local_m * 4];\0"
     "                c0_0 += a0 * b0; c0_1 += a0 * b1; c0_2 += a0 * b2; c0_3 += a0 * b3;\0"
-    "                const float a1 = a_tile[k + 0][local_m * 4 + 1];\0"
+    "                const float a1 = a_tile[k][local_m * 4 + 1];\0"
     "                c1_0 += a1 * b0; c1_1 += a1 * b1; c1_2 += a1 * b2; c1_3 += a1 * b3;\0"
-    "                const float a2 = a_tile[k + 0][local_m * 4 + 2];\0"
+    "                const float a2 = a_tile[k][local_m * 4 + 2];\0"
     "                c2_0 += a2 * b0; c2_1 += a2 * b1; c2_2 += a2 * b2; c2_3 += a2 * b3;\0"
-    "                const float a3 = a_tile[k + 0][local_m * 4 + 3];\0"
+    "                const float a3 = a_tile[k][local_m * 4 + 3];\0"
     "                c3_0 += a3 * b0; c3_1 += a3 * b1; c3_2 += a3 * b2; c3_3 += a3 * b3;\0"
-    "                const float b0 = b_tile[k + 1][local_n * 4 + 0];\0"
+    "                const float b0 = b_tile[k + 1][local_n * 4];\0"
     "                const float b1 = b_tile[k + 1][local_n * 4 + 1];\0"
     "                const float b2 = b_tile[k + 1][local_n * 4 + 2];\0"
     "                const float b3 = b_tile[k + 1][local_n * 4 + 3];\0"
-    "                const float a0 = a_tile[k + 1][local_m * 4 + 0];\0"
+    "                const float a0 = a_tile[k + 1][local_m * 4];\0"
     "                const float a1 = a_tile[k + 1][local_m * 4 + 1];\0"
     "                const float a2 = a_tile[k + 1][local_m * 4 + 2];\0"
     "                const float a3 = a_tile[k + 1][local_m * 4 + 3];\0"
-    "                const float b0 = b_tile[k + 2][local_n * 4 + 0];\0"
+    "                const float b0 = b_tile[k + 2][local_n * 4];\0"
     "                const float b1 = b_tile[k + 2][local_n * 4 + 1];\0"
     "                const float b2 = b_tile[k + 2][local_n * 4 + 2];\0"
     "                const float b3 = b_tile[k + 2][local_n * 4 + 3];\0"
-    "                const float a0 = a_tile[k + 2][local_m * 4 + 0];\0"
+    "                const float a0 = a_tile[k + 2][local_m * 4];\0"
     "                const float a1 = a_tile[k + 2][local_m * 4 + 1];\0"
     "                const float a2 = a_tile[k + 2][local_m * 4 + 2];\0"
     "                const float a3 = a_tile[k + 2][local_m * 4 + 3];\0"
-    "                const float b0 = b_tile[k + 3][local_n * 4 + 0];\0"
+    "                const float b0 = b_tile[k + 3][local_n * 4];\0"
     "                const float b1 = b_tile[k + 3][local_n * 4 + 1];\0"
     "                const float b2 = b_tile[k + 3][local_n * 4 + 2];\0"
     "                const float b3 = b_tile[k + 3][local_n * 4 + 3];\0"
-    "                const float a0 = a_tile[k + 3][local_m * 4 + 0];\0"
+    "                const float a0 = a_tile[k + 3][local_m * 4];\0"
     "                const float a1 = a_tile[k + 3][local_m * 4 + 1];\0"
     "                const float a2 = a_tile[k + 3][local_m * 4 + 2];\0"
     "                const float a3 = a_tile[k + 3][local_m * 4 + 3];\0"
     "        for (; k < depth; k++) {\0"
     "    // C = alpha c + beta C for the 4 x 4 block at (row, col); beta == 0 does not read C.\0"
-    "    if (row + 0 < M) {\0"
-    "        __global half *out = C + (row + 0) * ldc + col;\0"
-    "        if (col + 0 < N) {\0"
+    "    if (row < M) {\0"
+    "        __global half *out = C + row * ldc + col;\0"
+    "        if (col < N) {\0"
     "            const float x = alpha * c0_0;\0"
-    "            store(beta == 0 ? x : x + beta * load(out + 0), out + 0);\0"
+    "            store(beta == 0 ? x : x + beta * load(out), out);\0"
     "        if (col + 1 < N) {\0"
     "            const float x = alpha * c0_1;\0"
     "            store(beta == 0 ? x : x + beta * load(out + 1), out + 1);\0"
@@ -875,18 +913,18 @@ static const struct { char text[4096]; } rows[] = { {
     "    if (row + 3 < M) {\0"
     "        __global half *out = C + (row + 3) * ldc + col;\0"
     "            const float x = alpha * c3_0;\0"
+}, {
     "            const float x = alpha * c3_1;\0"
     "            const float x = alpha * c3_2;\0"
     "            const float x = alpha * c3_3;\0"
     "void kiln_hgemm_tiled_multiply_nt_wgm16_wgn16_tm4_nv4_vec1_kt16_ku4_locala1_localb1_pad1_bufs1_ahead0_mapm0_mapn0_order0_group8_split1_guard1_index32(int M, int N, int K, float alpha, float beta,\0"
-}, {
-    "            const int e = item + 0, k = e % 16, n = e / 16;\0"
+    "            const int e = item, k = e % 16, n = e / 16;\0"
     "                    ? load(B + (first_n + n) * ldb + k0 + k) : 0;\0"
     "            const int e = item + 256, k = e % 16, n = e / 16;\0"
     "            const int e = item + 512, k = e % 16, n = e / 16;\0"
     "            const int e = item + 768, k = e % 16, n = e / 16;\0"
     "void kiln_hgemm_tiled_multiply_tn_wgm16_wgn16_tm4_nv4_vec1_kt16_ku4_locala1_localb1_pad1_bufs1_ahead0_mapm0_mapn0_order0_group8_split1_guard1_index32(int M, int N, int K, float alpha, float beta,\0"
-    "            const int e = item + 0, m = e % 64, k = e / 64;\0"
+    "            const int e = item, m = e % 64, k = e / 64;\0"
     "                    ? load(A + (k0 + k) * lda + first_m + m) : 0;\0"
     "            const int e = item + 256, m = e % 64, k = e / 64;\0"
     "            const int e = item + 512, m = e % 64, k = e / 64;\0"
@@ -905,17 +943,17 @@ static const struct { char text[4096]; } rows[] = { {
     "// at a time in every 8th line. There are `lines` and `cols` of the matrix left; what lies\0"
     "    const uint first = item / 16, col = item % 16 * 2;\0"
     "    for (uint line = first; line < first + 64; line += 8, from += 8 * ld) {\0"
-    "void kiln_hgemm_async_multiply_nn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes4_copy0(long M, long N, long K,\0"
+    "void kiln_hgemm_async_multiply_nn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes4_copy0(long M,\0"
     "// Begins to copy 32 lines of 64 elements, of which this work-item copies 2\0"
     "    for (uint line = first; line < first + 32; line += 4, from += 4 * ld) {\0"
-    "void kiln_hgemm_async_multiply_nt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes4_copy0(long M, long N, long K,\0"
-    "void kiln_hgemm_async_multiply_tn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes4_copy0(long M, long N, long K,\0"
-    "void kiln_hgemm_async_multiply_tt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes4_copy0(long M, long N, long K,\0"
+    "void kiln_hgemm_async_multiply_nt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes4_copy0(long M,\0"
+    "void kiln_hgemm_async_multiply_tn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes4_copy0(long M,\0"
+    "void kiln_hgemm_async_multiply_tt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes4_copy0(long M,\0"
     "// A work-group computes 32 x 16 of C. Tiles of A and B, 64 deep, are fetched into local\0"
     "// memory by the copy engine, up to 12 at a time; a tile's `full` barrier says that it is there.\0"
     "// One work-item fetches; a warp computes 16 x 16 of C, and says by the `empty` barrier\0"
     "// when it has read a tile.\0"
-    "void kiln_hgemm_bulk_multiply_nn_bm32_bn16_tm2_tn4_depth128_st12_early2_ku2_group8_edges0(long M, long N, long K,\0"
+    "void kiln_hgemm_bulk_multiply_nn_bm32_bn16_tm2_tn4_depth128_st12_early2_ku2_group8_edges0(long M,\0"
     "    __local uchar a_tiles[49152] __attribute__((aligned(1024)));\0"
     "    __local uchar b_tiles[24576] __attribute__((aligned(1024)));\0"
     "    __local ulong full[12];\0"
@@ -934,11 +972,11 @@ static const struct { char text[4096]; } rows[] = { {
     "        if (item == 64) {\0"
     "            const uint tiles_m = ((uint) M + 31) / 32, tiles_n = ((uint) N + 15) / 16;\0"
     "            const int first_m = tile_m * 32, first_n = tile_n * 16;\0"
+}, {
     "                        fetch_box(a_at + s * 4096, a_map, k, first_m, mbarrier);\0"
     "                        for (int x = 0; x < 16; x += 16)\0"
     "                            fetch_box(b_at + s * 2048 + x * 128, b_map, first_n + x, k, mbarrier);\0"
     "                if (++s == 12) {\0"
-}, {
     "        const uint tiles_m = ((uint) M + 31) / 32, tiles_n = ((uint) N + 15) / 16;\0"
     "        const int first_m = tile_m * 32, first_n = tile_n * 16;\0"
     "                for (uint i = item; i < 256; i += 64) {\0"
@@ -955,15 +993,15 @@ static const struct { char text[4096]; } rows[] = { {
     "        float c[1][2][4];\0"
     "        for (int i = 0; i < 1; i++)\0"
     "        uint as0[1][4], bs0[1][4];\0"
-    "            // Hands back the place of the step before, which is not done sooner: what is read from local\0"
-    "            // memory has surely arrived only when it has been multiplied.\0"
+    "            // Hands back the place of the step before, which is not done sooner: what is read from\0"
+    "            // local memory has surely arrived only when it has been multiplied.\0"
     "            if (now > 0 && lane == 0)\0"
     "                mbarrier_arrive(empties + 8 * (stage == 0 ? 11 : stage - 1));\0"
     "            const uint a_tile = a_at + stage * 4096, b_tile = b_at + stage * 2048;\0"
     "            for (int s = 0; s < 4; s++) {\0"
     "                // Reads what is multiplied at once, the s-th of a tile, into fragments 0.\0"
-    "                // Sixteen values of k of the tile. Blocks of 8 x 8 are read four at once: work-item l says where line\0"
-    "                // l % 8 of block l / 8 is.\0"
+    "                // Sixteen values of k of the tile. Blocks of 8 x 8 are read four at once: work-item\0"
+    "                // l says where line l % 8 of block l / 8 is.\0"
     "                #pragma unroll\0"
     "                for (int i = 0; i < 1; i++) {\0"
     "                    const uint line = warp_m + i * 16 + lane % 16, x = s * 2 + lane / 16;\0"
@@ -975,13 +1013,14 @@ static const struct { char text[4096]; } rows[] = { {
     "                    for (int j = 0; j < 2; j++)\0"
     "                        multiply_blocks(c[i][j], as0[i], bs0[j / 2] + j % 2 * 2);\0"
     "            if (++stage == 12) {\0"
-    "void kiln_hgemm_bulk_multiply_nt_bm32_bn16_tm2_tn4_depth128_st12_early2_ku2_group8_edges0(long M, long N, long K,\0"
+    "void kiln_hgemm_bulk_multiply_nt_bm32_bn16_tm2_tn4_depth128_st12_early2_ku2_group8_edges0(long M,\0"
     "    const int box_n = min(((int) N + 7) & -8, 16);\0"
     "                        fetch_box(b_at + s * 2048, b_map, k, first_n, mbarrier);\0"
     "                    fetch_chunk(b_at + s * 2048 + to, B + b_offset, N, K, ldb, first_n + line,\0"
-    "                    const uint line = warp_n + j * 8 + lane / 16 * 8 + lane % 8, x = s * 2 + lane / 8 % 2;\0"
+    "                    const uint line = warp_n + j * 8 + lane / 16 * 8 + lane % 8,\0"
+    "                            x = s * 2 + lane / 8 % 2;\0"
     "                    load_blocks(bs0[j / 2], b_tile + swizzled(line, x, 8));\0"
-    "void kiln_hgemm_bulk_multiply_tn_bm32_bn16_tm2_tn4_depth128_st12_early2_ku2_group8_edges0(long M, long N, long K,\0"
+    "void kiln_hgemm_bulk_multiply_tn_bm32_bn16_tm2_tn4_depth128_st12_early2_ku2_group8_edges0(long M,\0"
     "    const int box_m = 32;\0"
     "                write_map(local_address(map), (ulong) (A + a_offset), K, M, lda, 64, 32,\0"
     "                        2);\0"
@@ -990,13 +1029,14 @@ static const struct { char text[4096]; } rows[] = { {
     "                    const uint line = i / 4, x = i % 4;\0"
     "                    const uint to = swizzled(line, x, 4);\0"
     "                    fetch_chunk(a_at + s * 4096 + to, A + a_offset, K, M, lda, k + line,\0"
-    "                    const uint line = s * 16 + lane / 16 * 8 + lane % 8, x = warp_m / 8 + i * 2 + lane / 8 % 2;\0"
+    "                    const uint line = s * 16 + lane / 16 * 8 + lane % 8,\0"
+    "                            x = warp_m / 8 + i * 2 + lane / 8 % 2;\0"
     "                    load_turned_blocks(as0[i], a_tile + swizzled(line, x, 4));\0"
-    "void kiln_hgemm_bulk_multiply_tt_bm32_bn16_tm2_tn4_depth128_st12_early2_ku2_group8_edges0(long M, long N, long K,\0"
+    "void kiln_hgemm_bulk_multiply_tt_bm32_bn16_tm2_tn4_depth128_st12_early2_ku2_group8_edges0(long M,\0"
+}, {
     "// A work-group computes 64 x 128 of C. Tiles of A and B, 64 deep, are fetched into local\0"
     "// memory by the copy engine, up to 4 at a time; a tile's `full` barrier says that it is there.\0"
     "// As many work-groups as run at once take tiles in turn.\0"
-}, {
     "void kiln_hgemm_bulk_stream_nn_bm64_bn128_tm8_tn8_depth128_st4_early2_ku2_group8_shared0_edges0(long M, long N, long K,\0"
     "    __local uchar a_tiles[32768] __attribute__((aligned(1024)));\0"
     "    __local ulong full[4];\0"
@@ -1024,8 +1064,9 @@ static const struct { char text[4096]; } rows[] = { {
     "void kiln_hgemm_bulk_stream_nt_bm64_bn128_tm8_tn8_depth128_st4_early2_ku2_group8_shared0_edges0(long M, long N, long K,\0"
     "void kiln_hgemm_bulk_stream_tn_bm64_bn128_tm8_tn8_depth128_st4_early2_ku2_group8_shared0_edges0(long M, long N, long K,\0"
     "void kiln_hgemm_bulk_stream_tt_bm64_bn128_tm8_tn8_depth128_st4_early2_ku2_group8_shared0_edges0(long M, long N, long K,\0"
-    "// The first `num` of eight elements that lie anywhere, and zeros. The aligned chunks that they lie in may\0"
-    "// be read where what is behind them is in the matrix too: in their row, or as there is a row below.\0"
+    "// The first `num` of eight elements that lie anywhere, and zeros. The aligned chunks that they lie\0"
+    "// in may be read where what is behind them is in the matrix too: in their row, or as there is a row\0"
+    "// below.\0"
     "static uint4 load_piece(__global const element_bits *from, int num, bool is_above)\0"
     "    if (num >= 16 || (num >= 8 && is_above))\0"
     "        return load_anywhere(from);\0"
@@ -1049,19 +1090,19 @@ static const struct { char text[4096]; } rows[] = { {
     "static void fetch_b(uint4 pieces[4], __global const half *from, long ld, int lines, int cols,\0"
     "static void put_b(__local uchar *tile, const uint4 pieces[4], uint item)\0"
     "    return row * 64 + (col / 4 ^ (row + row / 4) % 8) * 4\0"
-    "// A work-group computes 64 x 64 of C, a warp 32 x 32 of it. Tiles of A and B, 64\0"
-    "// deep, are copied into local memory asynchronously, 1 ahead of those that are multiplied.\0"
-    "// As many work-groups as run at once take tiles in turn. Of the tiles that do not make a whole turn, the\0"
-    "// steps are shared out evenly (stream-K, Osama et al. 2023); what a work-group has of such a tile is\0"
-    "// kept, to be added up later.\0"
-    "void kiln_hgemm_async_stream_nn_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes2_copy0(long M, long N, long K,\0"
+    "// later. A is stored M x K. B is stored K x N. A work-group computes 64 x 64 of C, a warp 32 x 32\0"
+    "// of it. Tiles of A and B, 64 deep, are copied into local memory asynchronously, 1 ahead of those\0"
+    "// that are multiplied. As many work-groups as run at once take tiles in turn. Of the tiles that do\0"
+    "// not make a whole turn, the steps are shared out evenly (stream-K, Osama et al. 2023); what a\0"
+}, {
+    "// work-group has of such a tile is kept, to be added up later.\0"
+    "void kiln_hgemm_async_stream_nn_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes2_copy0(long M,\0"
     "        __global float *work, long parts_at,\0"
     "    __local uchar both_tiles[32768] __attribute__((aligned(1024)));\0"
-}, {
     "    __local uchar *a_tiles = both_tiles, *b_tiles = both_tiles + 16384;\0"
     "    __global float *parts = work + parts_at + item;\0"
-    "    // The first `whole` tiles are done in turns; of the rest, which are `steps` steps each, a work-group\0"
-    "    // takes `share` steps. A last turn that is three quarters full is a turn.\0"
+    "    // The first `whole` tiles are done in turns; of the rest, which are `steps` steps each, a\0"
+    "    // work-group takes `share` steps. A last turn that is three quarters full is a turn.\0"
     "    const uint groups = get_num_groups(0);\0"
     "    const uint tiles = ((uint) M + 63) / 64 * (((uint) N + 63) / 64);\0"
     "    const uint in_turns = tiles / groups * groups;\0"
@@ -1084,8 +1125,8 @@ static const struct { char text[4096]; } rows[] = { {
     "        uint as0[2][4], bs0[2][4];\0"
     "        // All have read what is left of the tiles before.\0"
     "        for (int t = 0; t < num + 1; t++) {\0"
-    "            // All have put the tiles of step t - 1, and have multiplied those of the step before, whose\0"
-    "            // place is the next one.\0"
+    "            // All have put the tiles of step t - 1, and have multiplied those of the step before,\0"
+    "            // whose place is the next one.\0"
     "            if (t >= 1)\0"
     "            uint4 a_pieces[4], b_pieces[4];\0"
     "            const int place = stage, k = (first + t) * 64;\0"
@@ -1100,8 +1141,8 @@ static const struct { char text[4096]; } rows[] = { {
     "                if (left >= 64)\0"
     "                    for (int s = 0; s < 4; s++) {\0"
     "                        // Reads what is multiplied at once, the s-th of a tile, into fragments 0.\0"
-    "                        // Sixteen values of k of the tile. Blocks of 8 x 8 are read four at once: work-item l says where line\0"
-    "                        // l % 8 of block l / 8 is.\0"
+    "                        // Sixteen values of k of the tile. Blocks of 8 x 8 are read four at once:\0"
+    "                        // work-item l says where line l % 8 of block l / 8 is.\0"
     "                        #pragma unroll\0"
     "                        for (int i = 0; i < 2; i++) {\0"
     "                            const uint line = warp_m + i * 16 + lane % 16, x = s * 2 + lane / 16;\0"
@@ -1121,24 +1162,25 @@ static const struct { char text[4096]; } rows[] = { {
     "            // Not all of the tile: kept for the stage that adds up.\0"
     "            __global float *part = parts + (2 * get_group_id(0) + (first == 0)) * 4096;\0"
     "                for (int j = 0; j < 4; j++)\0"
+}, {
     "                    for (int e = 0; e < 4; e++)\0"
     "                        part[((i * 4 + j) * 4 + e) * 128] = c[i][j][e];\0"
     "            continue;\0"
     "                    for (int j = 0; j < 4; j++) {\0"
     "                for (int n = 2 * (int) lane - odd; n < 64; n += 64) {\0"
-}, {
     "                    else if (n == 63)\0"
     "                for (int j = 0; j < 4; j++) {\0"
     "// Adds up what work-groups have of a tile that none did alone, and stores it. Of 128 elements at a\0"
     "// time each of eight warps adds up every eighth part; what they have is then added in their order.\0"
-    "void kiln_hgemm_async_add_nn_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes2_copy0(long M, long N, long K, __global const float *restrict work, long parts_at,\0"
+    "void kiln_hgemm_async_add_nn_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes2_copy0(long M, long N,\0"
+    "        long K, __global const float *restrict work, long parts_at,\0"
     "    __local float sums[8][128] __attribute__((aligned(16)));\0"
     "    __local uint told[6];\0"
     "    const uint adder = get_local_id(0);\0"
     "    // Work-groups share a tile. One work-item finds out which it is, and what there is of it.\0"
     "    if (adder == 0) {\0"
-    "        // The first `whole` tiles are done in turns; of the rest, which are `steps` steps each, a work-group\0"
-    "        // takes `share` steps. A last turn that is three quarters full is a turn.\0"
+    "        // The first `whole` tiles are done in turns; of the rest, which are `steps` steps each, a\0"
+    "        // work-group takes `share` steps. A last turn that is three quarters full is a turn.\0"
     "        const uint groups = get_num_groups(0);\0"
     "        const uint tiles = ((uint) M + 63) / 64 * (((uint) N + 63) / 64);\0"
     "        const uint in_turns = tiles / groups * groups;\0"
@@ -1152,8 +1194,8 @@ static const struct { char text[4096]; } rows[] = { {
     "        const uint tile = whole + number / each;\0"
     "        told[0] = 1;\0"
     "        if (tile < tiles) {\0"
-    "            // The work-groups that have the tile's first and last step: the first has it as its last\0"
-    "            // piece, the others what they have of it as their first.\0"
+    "            // The work-groups that have the tile's first and last step: the first has it as its\0"
+    "            // last piece, the others what they have of it as their first.\0"
     "            const ulong begin = (ulong) (tile - whole) * steps;\0"
     "            const uint from = steps > 0 ? divide(begin, share) : 0;\0"
     "            told[0] = steps > 0 ? divide(begin + steps - 1, share) - from + 1 : 0;\0"
@@ -1195,24 +1237,29 @@ static const struct { char text[4096]; } rows[] = { {
     "            const long row = first_m + warp_m + in_m + e / 2 % 2 * 8 + lane_r;\0"
     "            const long col = first_n + warp_n + in_n + lane_k * 2 + e % 2;\0"
     "            if (row < M)\0"
-    "                put(all, C + row * ldc, col, N, alpha, beta);\0"
-    "void kiln_hgemm_async_stream_nt_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes2_copy0(long M, long N, long K,\0"
-    "                fetch_b(b_pieces, B + first_n * ldb + k, ldb, N - first_n, K - k, item);\0"
 }, {
-    "                            const uint line = warp_n + j * 8 + lane / 16 * 8 + lane % 8, x = s * 2 + lane / 8 % 2;\0"
+    "                put(all, C + row * ldc, col, N, alpha, beta);\0"
+    "// later. A is stored M x K. B is stored N x K. A work-group computes 64 x 64 of C, a warp 32 x 32\0"
+    "void kiln_hgemm_async_stream_nt_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes2_copy0(long M,\0"
+    "                fetch_b(b_pieces, B + first_n * ldb + k, ldb, N - first_n, K - k, item);\0"
+    "                            const uint line = warp_n + j * 8 + lane / 16 * 8 + lane % 8,\0"
+    "                                    x = s * 2 + lane / 8 % 2;\0"
     "                            load_blocks(bs0[j / 2], b_tile + swizzled(line, x, 8));\0"
-    "void kiln_hgemm_async_add_nt_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes2_copy0(long M, long N, long K, __global const float *restrict work, long parts_at,\0"
-    "void kiln_hgemm_async_stream_tn_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes2_copy0(long M, long N, long K,\0"
+    "void kiln_hgemm_async_add_nt_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes2_copy0(long M, long N,\0"
+    "// later. A is stored K x M. B is stored K x N. A work-group computes 64 x 64 of C, a warp 32 x 32\0"
+    "void kiln_hgemm_async_stream_tn_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes2_copy0(long M,\0"
     "                fetch_a(a_pieces, A + k * lda + first_m, lda, K - k, M - first_m, item);\0"
-    "                            const uint line = s * 16 + lane / 16 * 8 + lane % 8, x = warp_m / 8 + i * 2 + lane / 8 % 2;\0"
+    "                            const uint line = s * 16 + lane / 16 * 8 + lane % 8,\0"
+    "                                    x = warp_m / 8 + i * 2 + lane / 8 % 2;\0"
     "                            load_turned_blocks(as0[i], a_tile + swizzled(line, x, 8));\0"
-    "void kiln_hgemm_async_add_tn_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes2_copy0(long M, long N, long K, __global const float *restrict work, long parts_at,\0"
-    "void kiln_hgemm_async_stream_tt_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes2_copy0(long M, long N, long K,\0"
-    "void kiln_hgemm_async_add_tt_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes2_copy0(long M, long N, long K, __global const float *restrict work, long parts_at,\0"
+    "void kiln_hgemm_async_add_tn_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes2_copy0(long M, long N,\0"
+    "// later. A is stored K x M. B is stored N x K. A work-group computes 64 x 64 of C, a warp 32 x 32\0"
+    "void kiln_hgemm_async_stream_tt_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes2_copy0(long M,\0"
+    "void kiln_hgemm_async_add_tt_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes2_copy0(long M, long N,\0"
     "// Waits for what this work-item has copied, but for the last 0 steps.\0"
     "    asm volatile(\"cp.async.wait_group 0;\" ::: \"memory\");\0"
-    "void kiln_hgemm_async_stream_nn_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes4_copy0(long M, long N, long K,\0"
-    "            // The tiles of step t - 1 are there for all, and all have multiplied those of the step before,\0"
+    "void kiln_hgemm_async_stream_nn_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes4_copy0(long M,\0"
+    "            // The tiles of step t - 1 are there for all, and all have multiplied those of the step\0"
     "                copy_b(b_at + stage * 8192, B + k * ldb + first_n, ldb, K - k, N - first_n, item);\0"
     "            if (t < 1)\0"
     "            const long left = K - (long) (first + t - 1) * 64;\0"
@@ -1220,14 +1267,14 @@ static const struct { char text[4096]; } rows[] = { {
     "                    for (int j = 0; j < 4; j += 2) {\0"
     "                        load_turned_blocks(bs0[j / 2], b_tile + swizzled(line, x, 8));\0"
     "                        for (int j = 0; j < 4; j++)\0"
-    "void kiln_hgemm_async_add_nn_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes4_copy0(long M, long N, long K, __global const float *restrict work, long parts_at,\0"
-    "void kiln_hgemm_async_stream_nt_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes4_copy0(long M, long N, long K,\0"
+    "void kiln_hgemm_async_add_nn_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes4_copy0(long M, long N,\0"
+    "void kiln_hgemm_async_stream_nt_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes4_copy0(long M,\0"
     "                copy_b(b_at + stage * 8192, B + first_n * ldb + k, ldb, N - first_n, K - k, item);\0"
-    "void kiln_hgemm_async_add_nt_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes4_copy0(long M, long N, long K, __global const float *restrict work, long parts_at,\0"
-    "void kiln_hgemm_async_stream_tn_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes4_copy0(long M, long N, long K,\0"
-    "void kiln_hgemm_async_add_tn_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes4_copy0(long M, long N, long K, __global const float *restrict work, long parts_at,\0"
-    "void kiln_hgemm_async_stream_tt_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes4_copy0(long M, long N, long K,\0"
-    "void kiln_hgemm_async_add_tt_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes4_copy0(long M, long N, long K, __global const float *restrict work, long parts_at,\0"
+    "void kiln_hgemm_async_add_nt_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes4_copy0(long M, long N,\0"
+    "void kiln_hgemm_async_stream_tn_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes4_copy0(long M,\0"
+    "void kiln_hgemm_async_add_tn_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes4_copy0(long M, long N,\0"
+    "void kiln_hgemm_async_stream_tt_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes4_copy0(long M,\0"
+    "void kiln_hgemm_async_add_tt_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes4_copy0(long M, long N,\0"
     "// A work-group computes 256 x 128 of C. Tiles of A and B, 64 deep, are fetched into local\0"
     "// One work-item fetches; 4 warp groups multiply, 64 rows of C each, and say by the `empty`\0"
     "__kernel __attribute__((reqd_work_group_size(544, 1, 1)))\0"
@@ -1238,15 +1285,15 @@ static const struct { char text[4096]; } rows[] = { {
     "    const int box_m = min(((int) M + 7) & -8, 256);\0"
     "    // One warp writes the map of A, the next that of B, to where all work-groups write the same.\0"
     "    if (item < 64) {\0"
-    "        const uint which = (item - 0) / 32, lane = item % 32;\0"
+    "        const uint which = item / 32, lane = item % 32;\0"
     "        __local uint *map = maps + which * 32;\0"
     "        map[lane] = 0;\0"
     "        warp_sync();\0"
     "        if (item == 0)\0"
+}, {
     "            write_map(local_address(map), (ulong) (A + a_offset), M, K, lda, box_m, 64,\0"
     "                    3);\0"
     "        if (item == 32)\0"
-}, {
     "            write_map(local_address(map), (ulong) (B + b_offset), K, N, ldb, 64, 64,\0"
     "        asm volatile(\"tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu\"\0"
     "                \".sync.aligned [%0], [%1], 128;\" ::\0"
@@ -1270,7 +1317,7 @@ static const struct { char text[4096]; } rows[] = { {
     "void kiln_hgemm_bulk_stream_tt_bm256_bn128_tm8_tn8_depth128_st4_early0_ku2_group8_shared0_edges0(long M, long N, long K,\0"
     "// C = alpha op(A) op(B) + beta C for few columns: X is A, C is L x S, row-major.\0"
     "void kiln_hgemm_thin_multiply_nn_side1_short4_vec4_rows2_nv1_litems8_kitems32_ksplit1_align1_index32(int L, int S, int K, float alpha, float beta,\0"
-    "                put(alpha * sums[i], beta, C + (first + i) * ldc + s + 0);\0"
+    "                put(alpha * sums[i], beta, C + (first + i) * ldc + s);\0"
     "                put(alpha * sums[i], beta, C + (first + i) * ldc + s + 1);\0"
     "                put(alpha * sums[i], beta, C + (first + i) * ldc + s + 2);\0"
     "                put(alpha * sums[i], beta, C + (first + i) * ldc + s + 3);\0"
@@ -1281,7 +1328,7 @@ static const struct { char text[4096]; } rows[] = { {
     "void kiln_hgemm_thin_multiply_nn_side0_short2_vec4_rows2_nv1_litems8_kitems32_ksplit1_align1_index32(int L, int S, int K, float alpha, float beta,\0"
     "    const int s = (int) get_group_id(1) * 2;\0"
     "            c0 += a * load(y0 + k * y_step); c1 += a * load(y1 + k * y_step);\0"
-    "            c0 += a0 * load(y0 + (k + 0) * y_step); c1 += a0 * load(y1 + (k + 0) * y_step);\0"
+    "            c0 += a0 * load(y0 + k * y_step); c1 += a0 * load(y1 + k * y_step);\0"
     "            c0 += a1 * load(y0 + (k + 32) * y_step); c1 += a1 * load(y1 + (k + 32) * y_step);\0"
     "// A work-group of 8 work-items along L and 32 along K has 16 x 2 of C.\0"
     "void kiln_hgemm_thin_multiply_nt_side0_short2_vec4_rows2_nv1_litems8_kitems32_ksplit1_align1_index32(int L, int S, int K, float alpha, float beta,\0"
@@ -1292,8 +1339,8 @@ static const struct { char text[4096]; } rows[] = { {
     "// A work-group of 8 work-items along L and 32 along K has 32 x 8 of C.\0"
     "void kiln_hgemm_thin_multiply_nn_side0_short8_vec4_rows2_nv1_litems8_kitems32_ksplit1_align1_index32(int L, int S, int K, float alpha, float beta,\0"
     "    const int s = (int) get_group_id(1) * 8;\0"
-    "    __global const half *y4 = Y + y_offset + min(s + 4, S - 1) * ldy;\0"
 }, {
+    "    __global const half *y4 = Y + y_offset + min(s + 4, S - 1) * ldy;\0"
     "    __global const half *y5 = Y + y_offset + min(s + 5, S - 1) * ldy;\0"
     "    __global const half *y6 = Y + y_offset + min(s + 6, S - 1) * ldy;\0"
     "    __global const half *y7 = Y + y_offset + min(s + 7, S - 1) * ldy;\0"
@@ -1301,9 +1348,16 @@ static const struct { char text[4096]; } rows[] = { {
     "    float4 c5 = 0;\0"
     "    float4 c6 = 0;\0"
     "    float4 c7 = 0;\0"
-    "            c0 += a * load(y0 + k * y_step); c1 += a * load(y1 + k * y_step); c2 += a * load(y2 + k * y_step); c3 += a * load(y3 + k * y_step); c4 += a * load(y4 + k * y_step); c5 += a * load(y5 + k * y_step); c6 += a * load(y6 + k * y_step); c7 += a * load(y7 + k * y_step);\0"
-    "            c0 += a0 * load(y0 + (k + 0) * y_step); c1 += a0 * load(y1 + (k + 0) * y_step); c2 += a0 * load(y2 + (k + 0) * y_step); c3 += a0 * load(y3 + (k + 0) * y_step); c4 += a0 * load(y4 + (k + 0) * y_step); c5 += a0 * load(y5 + (k + 0) * y_step); c6 += a0 * load(y6 + (k + 0) * y_step); c7 += a0 * load(y7 + (k + 0) * y_step);\0"
-    "            c0 += a1 * load(y0 + (k + 32) * y_step); c1 += a1 * load(y1 + (k + 32) * y_step); c2 += a1 * load(y2 + (k + 32) * y_step); c3 += a1 * load(y3 + (k + 32) * y_step); c4 += a1 * load(y4 + (k + 32) * y_step); c5 += a1 * load(y5 + (k + 32) * y_step); c6 += a1 * load(y6 + (k + 32) * y_step); c7 += a1 * load(y7 + (k + 32) * y_step);\0"
+    "                    * y_step); c3 += a * load(y3 + k * y_step); c4 += a * load(y4 + k * y_step); c5\0"
+    "                    += a * load(y5 + k * y_step); c6 += a * load(y6 + k * y_step); c7 += a * load(y7\0"
+    "                    + k * y_step);\0"
+    "                    + k * y_step); c3 += a0 * load(y3 + k * y_step); c4 += a0 * load(y4 + k\0"
+    "                    * y_step); c5 += a0 * load(y5 + k * y_step); c6 += a0 * load(y6 + k\0"
+    "                    * y_step); c7 += a0 * load(y7 + k * y_step);\0"
+    "                    += a1 * load(y2 + (k + 32) * y_step); c3 += a1 * load(y3 + (k + 32)\0"
+    "                    * y_step); c4 += a1 * load(y4 + (k + 32) * y_step); c5 += a1 * load(y5 + (k\0"
+    "                    + 32) * y_step); c6 += a1 * load(y6 + (k + 32) * y_step); c7 += a1 * load(y7\0"
+    "                    + (k + 32) * y_step);\0"
     "    part[item] = c4;\0"
     "    if (along_k == 0 && s + 4 < S) {\0"
     "                put(alpha * sums[i], beta, C + (s + 4) * ldc + first + i);\0"
@@ -1334,8 +1388,10 @@ static const struct { char text[4096]; } rows[] = { {
     "        const float b5 = load(y5 + k * y_step);\0"
     "        const float b6 = load(y6 + k * y_step);\0"
     "        const float b7 = load(y7 + k * y_step);\0"
-    "        c0_0.s0 += a0 * b0; c1_0.s0 += a0 * b1; c2_0.s0 += a0 * b2; c3_0.s0 += a0 * b3; c4_0.s0 += a0 * b4; c5_0.s0 += a0 * b5; c6_0.s0 += a0 * b6; c7_0.s0 += a0 * b7;\0"
-    "        c0_1.s0 += a1 * b0; c1_1.s0 += a1 * b1; c2_1.s0 += a1 * b2; c3_1.s0 += a1 * b3; c4_1.s0 += a1 * b4; c5_1.s0 += a1 * b5; c6_1.s0 += a1 * b6; c7_1.s0 += a1 * b7;\0"
+    "        c0_0.s0 += a0 * b0; c1_0.s0 += a0 * b1; c2_0.s0 += a0 * b2; c3_0.s0 += a0 * b3; c4_0.s0\0"
+    "                += a0 * b4; c5_0.s0 += a0 * b5; c6_0.s0 += a0 * b6; c7_0.s0 += a0 * b7;\0"
+    "        c0_1.s0 += a1 * b0; c1_1.s0 += a1 * b1; c2_1.s0 += a1 * b2; c3_1.s0 += a1 * b3; c4_1.s0\0"
+    "                += a1 * b4; c5_1.s0 += a1 * b5; c6_1.s0 += a1 * b6; c7_1.s0 += a1 * b7;\0"
     "    part[0][item] = total(c4_0);\0"
     "    part[1][item] = total(c4_1);\0"
     "    part[0][item] = total(c5_0);\0"
@@ -1350,11 +1406,15 @@ static const struct { char text[4096]; } rows[] = { {
     "    __global const half *y6 = Y + y_offset + min(s + 6, S - 1);\0"
     "    __global const half *y7 = Y + y_offset + min(s + 7, S - 1);\0"
     "void kiln_hgemm_thin_multiply_tt_side0_short8_vec4_rows2_nv1_litems8_kitems32_ksplit1_align1_index32(int L, int S, int K, float alpha, float beta,\0"
-    "            const float4 b4 = (float4) (load(y4 + (k + 0) * y_step), load(y4 + (k + 1) * y_step), load(y4 + (k + 2) * y_step), load(y4 + (k + 3) * y_step));\0"
+    "            const float4 b4 = (float4) (load(y4 + k * y_step), load(y4 + (k + 1) * y_step),\0"
+    "                    load(y4 + (k + 2) * y_step), load(y4 + (k + 3) * y_step));\0"
+    "            const float4 b5 = (float4) (load(y5 + k * y_step), load(y5 + (k + 1) * y_step),\0"
 }, {
-    "            const float4 b5 = (float4) (load(y5 + (k + 0) * y_step), load(y5 + (k + 1) * y_step), load(y5 + (k + 2) * y_step), load(y5 + (k + 3) * y_step));\0"
-    "            const float4 b6 = (float4) (load(y6 + (k + 0) * y_step), load(y6 + (k + 1) * y_step), load(y6 + (k + 2) * y_step), load(y6 + (k + 3) * y_step));\0"
-    "            const float4 b7 = (float4) (load(y7 + (k + 0) * y_step), load(y7 + (k + 1) * y_step), load(y7 + (k + 2) * y_step), load(y7 + (k + 3) * y_step));\0"
+    "                    load(y5 + (k + 2) * y_step), load(y5 + (k + 3) * y_step));\0"
+    "            const float4 b6 = (float4) (load(y6 + k * y_step), load(y6 + (k + 1) * y_step),\0"
+    "                    load(y6 + (k + 2) * y_step), load(y6 + (k + 3) * y_step));\0"
+    "            const float4 b7 = (float4) (load(y7 + k * y_step), load(y7 + (k + 1) * y_step),\0"
+    "                    load(y7 + (k + 2) * y_step), load(y7 + (k + 3) * y_step));\0"
     "// Of 64 lines of 32 elements that begin anywhere, this work-item's pieces of\0"
     "static void fetch_b(uint4 pieces[2], __global const half *from, long ld, int lines, int cols,\0"
     "    for (int p = 0; p < 2; p++) {\0"
@@ -1362,8 +1422,8 @@ static const struct { char text[4096]; } rows[] = { {
     "static void put_b(__local uchar *tile, const uint4 pieces[2], uint item)\0"
     "        const uint line = (item + p * 128) / 4, x = item % 4;\0"
     "        *(__local uint4 *) (tile + swizzled(line, x, 4)) = pieces[p];\0"
-    "void kiln_hgemm_async_multiply_nn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes2_copy0(long M, long N, long K,\0"
-    "            // All have put the tiles of step t - 3, and have multiplied those of the step before, whose\0"
+    "void kiln_hgemm_async_multiply_nn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes2_copy0(long M,\0"
+    "            // All have put the tiles of step t - 3, and have multiplied those of the step before,\0"
     "            if (t >= 3)\0"
     "            uint4 a_pieces[4], b_pieces[2];\0"
     "                const long left = K - (long) (first + t - 3) * 64;\0"
@@ -1373,9 +1433,9 @@ static const struct { char text[4096]; } rows[] = { {
     "                            for (int j = 0; j < 2; j++)\0"
     "                put_b(b_tiles + place * 4096, b_pieces, item);\0"
     "// Of 32 lines of 64 elements that begin anywhere, this work-item's pieces of\0"
-    "void kiln_hgemm_async_multiply_nt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes2_copy0(long M, long N, long K,\0"
-    "void kiln_hgemm_async_multiply_tn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes2_copy0(long M, long N, long K,\0"
-    "void kiln_hgemm_async_multiply_tt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes2_copy0(long M, long N, long K,\0"
+    "void kiln_hgemm_async_multiply_nt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes2_copy0(long M,\0"
+    "void kiln_hgemm_async_multiply_tn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes2_copy0(long M,\0"
+    "void kiln_hgemm_async_multiply_tt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes2_copy0(long M,\0"
     "// A work-group of 4 work-items along L and 16 along K has 16 x 1 of C.\0"
     "__kernel __attribute__((reqd_work_group_size(4, 16, 1)))\0"
     "void kiln_hgemm_thin_multiply_nn_side0_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L, long S, long K, float alpha, float beta,\0"
@@ -1384,19 +1444,20 @@ static const struct { char text[4096]; } rows[] = { {
     "        __global half *restrict C, long c_offset, long ldc)\0"
     "    __local float4 part[64];\0"
     "    const long l = (long) get_group_id(0) * 16 + along_l * 4;\0"
-    "    const long s = (long) get_group_id(1) * 1;\0"
+    "    const long s = (long) get_group_id(1);\0"
     "    const long from = 0, to = K;\0"
     "    const long y_step = 1;\0"
     "    const long begin = l, first = max(min(l, L - 4), (long) 0);\0"
     "    long k = from + along_k;\0"
     "        for (; k < to; k += 16) {\0"
-    "            const float4 a = (float4) (load(x + min((long) 0, L - 1)), load(x + min((long) 1, L - 1)), load(x + min((long) 2, L - 1)), load(x + min((long) 3, L - 1)));\0"
+    "            const float4 a = (float4) (load(x + min((long) 0, L - 1)), load(x + min((long) 1,\0"
+    "                    L - 1)), load(x + min((long) 2, L - 1)), load(x + min((long) 3, L - 1)));\0"
     "            c0 += a * load(y0 + k * y_step);\0"
     "        for (; k + 48 < to; k += 64) {\0"
     "            const float4 a1 = load_aligned(x + 16 * ldx);\0"
     "            const float4 a2 = load_aligned(x + 32 * ldx);\0"
     "            const float4 a3 = load_aligned(x + 48 * ldx);\0"
-    "            c0 += a0 * load(y0 + (k + 0) * y_step);\0"
+    "            c0 += a0 * load(y0 + k * y_step);\0"
     "            c0 += a1 * load(y0 + (k + 16) * y_step);\0"
     "            c0 += a2 * load(y0 + (k + 32) * y_step);\0"
     "            c0 += a3 * load(y0 + (k + 48) * y_step);\0"
@@ -1409,9 +1470,9 @@ static const struct { char text[4096]; } rows[] = { {
     "__kernel __attribute__((reqd_work_group_size(16, 4, 1)))\0"
     "void kiln_hgemm_thin_multiply_nt_side0_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L, long S, long K, float alpha, float beta,\0"
     "    __local float part[4][64];\0"
-}, {
     "    __global const half *x2 = X + min(l + 2, L - 1) * ldx;\0"
     "    __global const half *x3 = X + min(l + 3, L - 1) * ldx;\0"
+}, {
     "    float4 c0_0 = 0, c0_1 = 0, c0_2 = 0, c0_3 = 0;\0"
     "    long k = from + along_k * 4;\0"
     "        for (; k + 4 <= to; k += 64) {\0"
@@ -1456,7 +1517,7 @@ static const struct { char text[4096]; } rows[] = { {
     "// Begins to copy 32 lines of 64 elements, of which this work-item copies 1\0"
     "// at a time in every 2th line. There are `lines` and `cols` of the matrix left; what lies\0"
     "static void copy_b(uint to, __global const float *from, long ld, uint lines, int cols, uint item)\0"
-    "    const uint first = item / 64, col = item % 64 * 1;\0"
+    "    const uint first = item / 64, col = item % 64;\0"
     "    for (uint line = first; line < first + 32; line += 2, from += 2 * ld) {\0"
     "            const uint where = x / 64 * 8192 + line * 256 + x % 64 * 4;\0"
     "static void put(float x, __global float *out, long col, long N, float alpha, float beta)\0"
@@ -1466,22 +1527,22 @@ static const struct { char text[4096]; } rows[] = { {
     "    if (beta != 0)\0"
     "        x += beta * *(__global float4 *) out;\0"
     "    *(__global float4 *) out = x;\0"
-    "// A work-group computes 32 x 64 of C, a warp 32 x 16 of it. Tiles of A and B, 32\0"
-    "// deep, are copied into local memory asynchronously, 2 ahead of those that are multiplied.\0"
-    "void kiln_sgemm_async_multiply_nn_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes4_copy0(long M, long N, long K,\0"
+    "// later. A is stored M x K. B is stored K x N. A work-group computes 32 x 64 of C, a warp 32 x 16\0"
+    "// of it. Tiles of A and B, 32 deep, are copied into local memory asynchronously, 2 ahead of those\0"
+    "void kiln_sgemm_async_multiply_nn_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes4_copy0(long M,\0"
     "        __global const float *restrict A, long a_offset, long lda,\0"
     "        __global const float *restrict B, long b_offset, long ldb,\0"
     "        float alpha, float beta, __global float *restrict C, long c_offset, long ldc)\0"
     "    __local uchar both_tiles[36864] __attribute__((aligned(1024)));\0"
     "    __local uchar *a_tiles = both_tiles, *b_tiles = both_tiles + 12288;\0"
     "    // Whether every row of C starts where 4 columns may be stored at once.\0"
-}, {
     "    const ulong misaligned = ((ulong) C | (ulong) (ldc * 4)) & 15;\0"
     "    const int first = 0, num = (K + 31) / 32;\0"
+}, {
     "    const uint tiles_m = ((uint) M + 31) / 32, tiles_n = ((uint) N + 63) / 64;\0"
     "    const int first_m = tile_m * 32, first_n = tile_n * 64;\0"
     "        const uint lane_m = lane / 4, lane_n = lane % 4;\0"
-    "        const uint warp_m = warp % 1 * 32, warp_n = warp / 1 * 16;\0"
+    "        const uint warp_m = warp % 1 * 32, warp_n = warp * 16;\0"
     "        // Where a work-item's first rows (columns) are in the parts of a tile, of 32 (64) by 32\0"
     "        // values of k.\0"
     "        const uint a_chunk = warp_m / 32 * 4096 + (warp_m % 32 / 4 + lane_m) * 16;\0"
@@ -1491,7 +1552,7 @@ static const struct { char text[4096]; } rows[] = { {
     "            for (int n = 0; n < 4; n++)\0"
     "                c[m][n] = 0;\0"
     "        for (int t = 0; t < num + 2; t++) {\0"
-    "            // The tiles of step t - 2 are there for all, and all have multiplied those of the step before,\0"
+    "            // The tiles of step t - 2 are there for all, and all have multiplied those of the step\0"
     "            if (t >= 2) {\0"
     "                const int k = (first + t) * 32;\0"
     "                copy_a(a_at + stage * 4096, A + first_m * lda + k, lda, M - first_m, K - k, item);\0"
@@ -1501,7 +1562,8 @@ static const struct { char text[4096]; } rows[] = { {
     "            __local const uchar *a_tile = a_tiles + stage * 4096;\0"
     "            __local const uchar *b_tile = b_tiles + stage * 8192;\0"
     "            if (left >= 32) {\0"
-    "                // For one value of k after the other, of rows and columns four side by side at a time.\0"
+    "                // For one value of k after the other, of rows and columns four side by side at a\0"
+    "                // time.\0"
     "                #pragma unroll 8\0"
     "                for (int q = 0; q < 8; q++) {\0"
     "                    const uint a_from = a_chunk ^ q * 16;\0"
@@ -1538,26 +1600,30 @@ static const struct { char text[4096]; } rows[] = { {
     "                if (is_aligned && block + 15 < N) {\0"
     "                        put_vector((float4) (c[m][n], c[m][n + 1], c[m][n + 2], c[m][n + 3]),\0"
     "                                out + block + lane_n * 4, alpha, beta);\0"
-    "                // Where rows of C begin anywhere: four work-items side by side store four columns at once.\0"
+    "                // Where rows of C begin anywhere: four work-items side by side store four columns\0"
+    "                // at once.\0"
     "                uint x[4] = { as_uint(c[m][n]), as_uint(c[m][n + 1]), as_uint(c[m][n + 2]),\0"
     "                        as_uint(c[m][n + 3]) };\0"
     "                transpose_quad(x, lane);\0"
     "                if (row < M)\0"
-}, {
     "                    for (int i = 0; i < 4; i++)\0"
+}, {
     "                        put(as_float(x[i]), out, block + i * 4 + lane_n, N, alpha, beta);\0"
     "// Begins to copy 64 lines of 32 values of k, of which this work-item copies four side by side in\0"
     "            const uint where = line / 64 * 8192 + x * 256\0"
     "                    + (line % 64 / 4 ^ x / 4) * 16 + line % 4 * 4;\0"
-    "void kiln_sgemm_async_multiply_nt_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes4_copy0(long M, long N, long K,\0"
+    "// later. A is stored M x K. B is stored N x K. A work-group computes 32 x 64 of C, a warp 32 x 16\0"
+    "void kiln_sgemm_async_multiply_nt_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes4_copy0(long M,\0"
     "                    const uint b_from = b_chunk ^ q * 16;\0"
     "// Begins to copy 32 lines of 32 elements, of which this work-item copies 1\0"
-    "    const uint first = item / 32, col = item % 32 * 1;\0"
+    "    const uint first = item / 32, col = item % 32;\0"
     "            const uint where = x / 32 * 4096 + line * 128 + x % 32 * 4;\0"
-    "void kiln_sgemm_async_multiply_tn_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes4_copy0(long M, long N, long K,\0"
+    "// later. A is stored K x M. B is stored K x N. A work-group computes 32 x 64 of C, a warp 32 x 16\0"
+    "void kiln_sgemm_async_multiply_tn_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes4_copy0(long M,\0"
     "                copy_a(a_at + stage * 4096, A + k * lda + first_m, lda, K - k, M - first_m, item);\0"
     "                    const uint a_from = a_chunk;\0"
-    "void kiln_sgemm_async_multiply_tt_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes4_copy0(long M, long N, long K,\0"
+    "// later. A is stored K x M. B is stored N x K. A work-group computes 32 x 64 of C, a warp 32 x 16\0"
+    "void kiln_sgemm_async_multiply_tt_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes4_copy0(long M,\0"
     "// A work-group of 2 x 16 work-items computes 8 x 32 of C, each work-item\0"
     "// 4 x 2 of it. K advances by 16.\0"
     "// K is cut into 32 parts, each for work-groups of its own; another kernel adds them up.\0"
@@ -1597,7 +1663,7 @@ static const struct { char text[4096]; } rows[] = { {
     "            const int e = item + 96, k = e % 16, m = e / 16;\0"
     "            a_next3 = first_m + m < M && k1 + k < K\0"
     "        // Fetch B: 16 x 32.\0"
-    "            const int e = item + 0, n = e % 32, k = e / 32;\0"
+    "            const int e = item, n = e % 32, k = e / 32;\0"
     "            b_next0 = first_n + n < N && k1 + k < K\0"
     "                    ? load(B + (k1 + k) * ldb + first_n + n) : 0;\0"
     "            const int e = item + 32, n = e % 32, k = e / 32;\0"
@@ -1608,11 +1674,11 @@ static const struct { char text[4096]; } rows[] = { {
     "            b_next3 = first_n + n < N && k1 + k < K\0"
     "            const int e = item + 128, n = e % 32, k = e / 32;\0"
     "            b_next4 = first_n + n < N && k1 + k < K\0"
+}, {
     "            const int e = item + 160, n = e % 32, k = e / 32;\0"
     "            b_next5 = first_n + n < N && k1 + k < K\0"
     "            const int e = item + 192, n = e % 32, k = e / 32;\0"
     "            b_next6 = first_n + n < N && k1 + k < K\0"
-}, {
     "            const int e = item + 224, n = e % 32, k = e / 32;\0"
     "            b_next7 = first_n + n < N && k1 + k < K\0"
     "            const int e = item + 256, n = e % 32, k = e / 32;\0"
@@ -1661,7 +1727,7 @@ static const struct { char text[4096]; } rows[] = { {
     "        k1 += 16;\0"
     "        if (k1 < K) {\0"
     "            // Fetch A: 16 x 8.\0"
-    "                const int e = item + 0, k = e % 16, m = e / 16;\0"
+    "                const int e = item, k = e % 16, m = e / 16;\0"
     "                a_next0 = first_m + m < M && k1 + k < K\0"
     "                        ? load(A + (first_m + m) * lda + k1 + k) : 0;\0"
     "                const int e = item + 32, k = e % 16, m = e / 16;\0"
@@ -1671,7 +1737,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                const int e = item + 96, k = e % 16, m = e / 16;\0"
     "                a_next3 = first_m + m < M && k1 + k < K\0"
     "            // Fetch B: 16 x 32.\0"
-    "                const int e = item + 0, n = e % 32, k = e / 32;\0"
+    "                const int e = item, n = e % 32, k = e / 32;\0"
     "                b_next0 = first_n + n < N && k1 + k < K\0"
     "                        ? load(B + (k1 + k) * ldb + first_n + n) : 0;\0"
     "                const int e = item + 32, n = e % 32, k = e / 32;\0"
@@ -1689,11 +1755,11 @@ static const struct { char text[4096]; } rows[] = { {
     "                const int e = item + 224, n = e % 32, k = e / 32;\0"
     "                b_next7 = first_n + n < N && k1 + k < K\0"
     "                const int e = item + 256, n = e % 32, k = e / 32;\0"
+}, {
     "                b_next8 = first_n + n < N && k1 + k < K\0"
     "                const int e = item + 288, n = e % 32, k = e / 32;\0"
     "                b_next9 = first_n + n < N && k1 + k < K\0"
     "                const int e = item + 320, n = e % 32, k = e / 32;\0"
-}, {
     "                b_next10 = first_n + n < N && k1 + k < K\0"
     "                const int e = item + 352, n = e % 32, k = e / 32;\0"
     "                b_next11 = first_n + n < N && k1 + k < K\0"
@@ -1705,23 +1771,23 @@ static const struct { char text[4096]; } rows[] = { {
     "                b_next14 = first_n + n < N && k1 + k < K\0"
     "                const int e = item + 480, n = e % 32, k = e / 32;\0"
     "                b_next15 = first_n + n < N && k1 + k < K\0"
-    "                const float b0 = b_tile[k + 0][local_n * 2 + 0];\0"
-    "                const float b1 = b_tile[k + 0][local_n * 2 + 1];\0"
+    "                const float b0 = b_tile[k][local_n * 2];\0"
+    "                const float b1 = b_tile[k][local_n * 2 + 1];\0"
     "                c0_0 += a0 * b0; c0_1 += a0 * b1;\0"
     "                c1_0 += a1 * b0; c1_1 += a1 * b1;\0"
     "                c2_0 += a2 * b0; c2_1 += a2 * b1;\0"
     "                c3_0 += a3 * b0; c3_1 += a3 * b1;\0"
-    "                const float b0 = b_tile[k + 1][local_n * 2 + 0];\0"
+    "                const float b0 = b_tile[k + 1][local_n * 2];\0"
     "                const float b1 = b_tile[k + 1][local_n * 2 + 1];\0"
-    "                const float b0 = b_tile[k + 2][local_n * 2 + 0];\0"
+    "                const float b0 = b_tile[k + 2][local_n * 2];\0"
     "                const float b1 = b_tile[k + 2][local_n * 2 + 1];\0"
-    "                const float b0 = b_tile[k + 3][local_n * 2 + 0];\0"
+    "                const float b0 = b_tile[k + 3][local_n * 2];\0"
     "                const float b1 = b_tile[k + 3][local_n * 2 + 1];\0"
     "    // The tile of this part, as it is; there is room for whole tiles.\0"
     "    const int ld = (int) get_num_groups(0) * 32;\0"
     "    __global float *part = work + parts_at * 32\0"
     "            + (long) get_group_id(2) * get_num_groups(1) * 8 * ld;\0"
-    "        __global float *out = part + (row + 0) * ld + col;\0"
+    "        __global float *out = part + row * ld + col;\0"
     "        out[0] = c0_0;\0"
     "        out[1] = c0_1;\0"
     "        __global float *out = part + (row + 1) * ld + col;\0"
@@ -1738,7 +1804,7 @@ static const struct { char text[4096]; } rows[] = { {
     "void kiln_sgemm_tiled_add_wgm2_wgn16_tm4_nv2_vec1_split32_index32(int M, int N,\0"
     "        __global const float *restrict work, long parts_at, float alpha, float beta,\0"
     "        __global float *restrict C, int c_offset, int ldc)\0"
-    "    const int row = get_global_id(1), col = (int) get_global_id(0) * 1;\0"
+    "    const int row = get_global_id(1), col = (int) get_global_id(0);\0"
     "    const int ld = (N + 31) / 32 * 32;\0"
     "    const long size = (long) ((M + 7) / 8 * 8) * ld;\0"
     "    __global const float *part = work + parts_at * 32 + row * ld + col;\0"
@@ -1752,9 +1818,10 @@ static const struct { char text[4096]; } rows[] = { {
     "        const float x5 = part[5 * size];\0"
     "        const float x6 = part[6 * size];\0"
     "        const float x7 = part[7 * size];\0"
-    "        c0_0 += x0; c0_0 += x1; c0_0 += x2; c0_0 += x3; c0_0 += x4; c0_0 += x5; c0_0 += x6; c0_0 += x7;\0"
+    "        c0_0 += x0; c0_0 += x1; c0_0 += x2; c0_0 += x3; c0_0 += x4; c0_0 += x5; c0_0 += x6; c0_0\0"
+    "                += x7;\0"
     "    // C = alpha c + beta C for the 1 x 1 block at (row, col); beta == 0 does not read C.\0"
-    "        __global float *out = C + (row + 0) * ldc + col;\0"
+    "        __global float *out = C + row * ldc + col;\0"
     "void kiln_sgemm_tiled_multiply_nt_wgm2_wgn16_tm4_nv2_vec1_kt16_ku4_locala1_localb1_pad0_bufs2_ahead1_mapm0_mapn0_order0_group8_split32_guard1_index32(int M, int N, int K,\0"
     "    B += from;\0"
     "                    ? load(B + (first_n + n) * ldb + k1 + k) : 0;\0"
@@ -1762,18 +1829,18 @@ static const struct { char text[4096]; } rows[] = { {
     "            const int e = item + 64, k = e % 16, n = e / 16;\0"
     "            const int e = item + 96, k = e % 16, n = e / 16;\0"
     "            const int e = item + 128, k = e % 16, n = e / 16;\0"
+}, {
     "            const int e = item + 160, k = e % 16, n = e / 16;\0"
     "            const int e = item + 192, k = e % 16, n = e / 16;\0"
     "            const int e = item + 224, k = e % 16, n = e / 16;\0"
     "            const int e = item + 288, k = e % 16, n = e / 16;\0"
-}, {
     "            const int e = item + 320, k = e % 16, n = e / 16;\0"
     "            const int e = item + 352, k = e % 16, n = e / 16;\0"
     "            const int e = item + 384, k = e % 16, n = e / 16;\0"
     "            const int e = item + 416, k = e % 16, n = e / 16;\0"
     "            const int e = item + 448, k = e % 16, n = e / 16;\0"
     "            const int e = item + 480, k = e % 16, n = e / 16;\0"
-    "                const int e = item + 0, k = e % 16, n = e / 16;\0"
+    "                const int e = item, k = e % 16, n = e / 16;\0"
     "                        ? load(B + (first_n + n) * ldb + k1 + k) : 0;\0"
     "                const int e = item + 32, k = e % 16, n = e / 16;\0"
     "                const int e = item + 64, k = e % 16, n = e / 16;\0"
@@ -1792,12 +1859,12 @@ static const struct { char text[4096]; } rows[] = { {
     "                const int e = item + 480, k = e % 16, n = e / 16;\0"
     "void kiln_sgemm_tiled_multiply_tn_wgm2_wgn16_tm4_nv2_vec1_kt16_ku4_locala1_localb1_pad0_bufs2_ahead1_mapm0_mapn0_order0_group8_split32_guard1_index32(int M, int N, int K,\0"
     "    A += from * lda;\0"
-    "            const int e = item + 0, m = e % 8, k = e / 8;\0"
+    "            const int e = item, m = e % 8, k = e / 8;\0"
     "                    ? load(A + (k1 + k) * lda + first_m + m) : 0;\0"
     "            const int e = item + 32, m = e % 8, k = e / 8;\0"
     "            const int e = item + 64, m = e % 8, k = e / 8;\0"
     "            const int e = item + 96, m = e % 8, k = e / 8;\0"
-    "                const int e = item + 0, m = e % 8, k = e / 8;\0"
+    "                const int e = item, m = e % 8, k = e / 8;\0"
     "                        ? load(A + (k1 + k) * lda + first_m + m) : 0;\0"
     "                const int e = item + 32, m = e % 8, k = e / 8;\0"
     "                const int e = item + 64, m = e % 8, k = e / 8;\0"
@@ -1808,14 +1875,12 @@ static const struct { char text[4096]; } rows[] = { {
     "    const ulong each = (cols + 3) / 4;\0"
     "        const long row = divide(i, each), col = (i - row * each) * 4, last = cols - 1 - col;\0"
     "        if (last >= 7 || (row + 1 < rows && cols >= 8))\0"
-    "            x = as_uint4((chunk) (from[min(0L, last)], from[min(1L, last)], from[min(2L, last)], from[min(3L, last)]));\0"
+    "                    from[min(3L, last)]));\0"
     "            \"r\"(map), \"l\"(ld * 4) : \"memory\");\0"
     "    asm volatile(\"//@tensormap.replace.tile.elemtype.shared::cta.b1024.b32 [%0], 7;\" ::\0"
-    "static void fetch_chunk(uint to, __global const float *X, long rows, long cols, long ld, long row,\0"
-    "    const uint bytes = row < rows ? clamp((cols - col) * 4, 0L, 16L) : 0;\0"
     "// Turns 32 or 64 rows of 32 values of k, of which the copy engine puts four at q ^ r % 8 of row r,\0"
-    "// into 32 lines of a value of k each, in which four rows are at r / 4 ^ k / 4 % 8: either way no two\0"
-    "// work-items that read or write together meet in a bank.\0"
+    "// into 32 lines of a value of k each, in which four rows are at r / 4 ^ k / 4 % 8: either way no\0"
+    "// two work-items that read or write together meet in a bank.\0"
     "static void turn_block(__local uchar *tile, uint rows, uint i)\0"
     "    const uint q = i % 8, g = i / 8;\0"
     "    __local const uchar *from = tile + g * 512;\0"
@@ -1833,15 +1898,15 @@ static const struct { char text[4096]; } rows[] = { {
 }, {
     "        *(__local float4 *) (to + 8 * rows) = (float4) (x[0].s2, x[1].s2, x[2].s2, x[3].s2);\0"
     "        *(__local float4 *) (to + 12 * rows) = (float4) (x[0].s3, x[1].s3, x[2].s3, x[3].s3);\0"
-    "void kiln_sgemm_bulk_copy_nn(long a_rows, long a_cols, __global const element_bits *restrict A, long a_offset,\0"
-    "void kiln_sgemm_bulk_copya_n(long rows, long cols, __global const element_bits *restrict X, long x_offset,\0"
-    "void kiln_sgemm_bulk_copyb_n(long rows, long cols, __global const element_bits *restrict X, long x_offset,\0"
+    "void kiln_sgemm_bulk_copy_nn(long a_rows, long a_cols, __global const element_bits *restrict A,\0"
+    "void kiln_sgemm_bulk_copya_n(long rows, long cols, __global const element_bits *restrict X,\0"
+    "void kiln_sgemm_bulk_copyb_n(long rows, long cols, __global const element_bits *restrict X,\0"
     "// A work-group computes 128 x 256 of C. Tiles of A and B, 32 deep, are fetched into local\0"
     "// One work-item fetches; a warp computes 64 x 64 of C, and says by the `empty` barrier\0"
     "// Tiles whose k lie side by side are turned by four warps of their own; the `turned` barrier says\0"
     "// that they were.\0"
     "__kernel __attribute__((reqd_work_group_size(384, 1, 1)))\0"
-    "void kiln_sgemm_bulk_multiply_nn_bm128_bn256_tm8_tn16_depth128_st4_early0_ku4_group8_edges0(long M, long N, long K,\0"
+    "void kiln_sgemm_bulk_multiply_nn_bm128_bn256_tm8_tn16_depth128_st4_early0_ku4_group8_edges0(long M,\0"
     "    __local uchar b_tiles[131072] __attribute__((aligned(1024)));\0"
     "    __local ulong turned[4];\0"
     "    const uint turneds = local_address(turned);\0"
@@ -1872,8 +1937,8 @@ static const struct { char text[4096]; } rows[] = { {
     "                    for (int x = 0; x < 256; x += 64)\0"
     "                        fetch_box(b_at + s * 32768 + x * 128, b_map, first_n + x, k, mbarrier);\0"
     "            if (t > 0) {\0"
-    "                // Turns the tiles of place p, as soon as they are there, and says so. Of up to 64 rows (columns) at a\0"
-    "                // time each work-item has 4, with 4 values of k.\0"
+    "                // Turns the tiles of place p, as soon as they are there, and says so. Of up to 64\0"
+    "                // rows (columns) at a time each work-item has 4, with 4 values of k.\0"
     "                mbarrier_wait(fulls + 8 * p, turn_phase);\0"
     "                #pragma unroll 1\0"
     "                for (int x = 0; x < 2; x++)\0"
@@ -1897,8 +1962,8 @@ static const struct { char text[4096]; } rows[] = { {
     "            __local const uchar *b_tile = b_tiles + stage * 32768;\0"
     "            // For one value of k after the other, of rows and columns four side by side at a time.\0"
     "            #pragma unroll 4\0"
-}, {
     "            for (int q = 0; q < 8; q++) {\0"
+}, {
     "                const uint a_from = a_chunk ^ q * 16;\0"
     "                const uint b_from = b_chunk;\0"
     "                for (int k = 4 * q; k < 4 * q + 4; k++) {\0"
@@ -1916,18 +1981,18 @@ static const struct { char text[4096]; } rows[] = { {
     "                            c[m][n] += as[m] * bs[n];\0"
     "        for (int m = 0; m < 8; m++) {\0"
     "            for (int n = 0; n < 16; n += 4) {\0"
-    "void kiln_sgemm_bulk_copy_nt(long a_rows, long a_cols, __global const element_bits *restrict A, long a_offset,\0"
-    "void kiln_sgemm_bulk_copyb_t(long rows, long cols, __global const element_bits *restrict X, long x_offset,\0"
-    "void kiln_sgemm_bulk_multiply_nt_bm128_bn256_tm8_tn16_depth128_st4_early0_ku4_group8_edges0(long M, long N, long K,\0"
+    "void kiln_sgemm_bulk_copy_nt(long a_rows, long a_cols, __global const element_bits *restrict A,\0"
+    "void kiln_sgemm_bulk_copyb_t(long rows, long cols, __global const element_bits *restrict X,\0"
+    "void kiln_sgemm_bulk_multiply_nt_bm128_bn256_tm8_tn16_depth128_st4_early0_ku4_group8_edges0(long M,\0"
     "    const int box_n = min(((int) N + 7) & -8, 256);\0"
     "            write_map(local_address(map), (ulong) (B + b_offset), N, K, ldb, box_n, 32,\0"
     "                    fetch_box(b_at + s * 32768, b_map, k, first_n, mbarrier);\0"
     "                for (int x = 0; x < 4; x++)\0"
     "                    turn_block(b_tiles + p * 32768 + x * 8192, 64, item - 256);\0"
     "                const uint b_from = b_chunk ^ q * 16;\0"
-    "void kiln_sgemm_bulk_copy_tn(long a_rows, long a_cols, __global const element_bits *restrict A, long a_offset,\0"
-    "void kiln_sgemm_bulk_copya_t(long rows, long cols, __global const element_bits *restrict X, long x_offset,\0"
-    "void kiln_sgemm_bulk_multiply_tn_bm128_bn256_tm8_tn16_depth128_st4_early0_ku4_group8_edges0(long M, long N, long K,\0"
+    "void kiln_sgemm_bulk_copy_tn(long a_rows, long a_cols, __global const element_bits *restrict A,\0"
+    "void kiln_sgemm_bulk_copya_t(long rows, long cols, __global const element_bits *restrict X,\0"
+    "void kiln_sgemm_bulk_multiply_tn_bm128_bn256_tm8_tn16_depth128_st4_early0_ku4_group8_edges0(long M,\0"
     "    const int box_m = 128;\0"
     "            write_map(local_address(map), (ulong) (A + a_offset), K, M, lda, 32, 64,\0"
     "            const int first = 0, num = (K + 31) / 32;\0"
@@ -1937,16 +2002,18 @@ static const struct { char text[4096]; } rows[] = { {
     "                            fetch_box(a_at + s * 16384 + x * 128, a_map, first_m + x, k, mbarrier);\0"
     "                            fetch_box(b_at + s * 32768 + x * 128, b_map, first_n + x, k, mbarrier);\0"
     "                const uint a_from = a_chunk;\0"
-    "void kiln_sgemm_bulk_copy_tt(long a_rows, long a_cols, __global const element_bits *restrict A, long a_offset,\0"
-    "void kiln_sgemm_bulk_multiply_tt_bm128_bn256_tm8_tn16_depth128_st4_early0_ku4_group8_edges0(long M, long N, long K,\0"
+    "void kiln_sgemm_bulk_copy_tt(long a_rows, long a_cols, __global const element_bits *restrict A,\0"
+    "void kiln_sgemm_bulk_multiply_tt_bm128_bn256_tm8_tn16_depth128_st4_early0_ku4_group8_edges0(long M,\0"
     "                    for (int x = 0; x < 128; x += 64)\0"
     "                        fetch_box(a_at + s * 16384 + x * 128, a_map, first_m + x, k, mbarrier);\0"
-    "// bytes; boxes side by side have 32 lines.\0"
+    "static void fetch_chunk(uint to, __global const float *X, long rows, long cols, long ld, long row,\0"
+    "    const uint bytes = row < rows ? clamp((cols - col) * 4, 0L, 16L) : 0;\0"
+    "// 16 bytes; boxes side by side have 32 lines.\0"
     "    return (x / part * part * 32 + line * part + (x % part ^ line % 8 / (8 / part))) * 16;\0"
     "// A work-group computes 64 x 32 of C. Tiles of A and B, 32 deep, are fetched into local\0"
     "// The first 1 are copied by all who multiply, while the tensor maps are made.\0"
     "// One work-item fetches; a warp computes 32 x 16 of C, and says by the `empty` barrier\0"
-    "void kiln_sgemm_bulk_multiply_nn_bm64_bn32_tm4_tn4_depth128_st4_early1_ku8_group8_edges0(long M, long N, long K,\0"
+    "void kiln_sgemm_bulk_multiply_nn_bm64_bn32_tm4_tn4_depth128_st4_early1_ku8_group8_edges0(long M,\0"
     "    __local uchar b_tiles[16384] __attribute__((aligned(1024)));\0"
     "    const int box_n = 32;\0"
     "                write_map(local_address(map), (ulong) (A + a_offset), M, K, lda, box_m, 32,\0"
@@ -1980,26 +2047,22 @@ static const struct { char text[4096]; } rows[] = { {
     "                        const float4 x = *(__local const float4 *) (b_tile + k * 128\0"
     "                    for (int n = 0; n < 4; n++)\0"
     "                        for (int m = 0; m < 4; m++)\0"
-    "void kiln_sgemm_bulk_multiply_nt_bm64_bn32_tm4_tn4_depth128_st4_early1_ku8_group8_edges0(long M, long N, long K,\0"
+    "void kiln_sgemm_bulk_multiply_nt_bm64_bn32_tm4_tn4_depth128_st4_early1_ku8_group8_edges0(long M,\0"
     "    const int box_n = min(((int) N + 7) & -8, 32);\0"
     "                write_map(local_address(map), (ulong) (B + b_offset), N, K, ldb, box_n, 32,\0"
     "                    fetch_box(b_at + s * 4096, b_map, k, first_n, mbarrier);\0"
     "                    turn_block(b_tiles + p * 4096 + x * 4096, 32, item - 128);\0"
     "                    fetch_chunk(b_at + s * 4096 + to, B + b_offset, N, K, ldb, first_n + line,\0"
-    "void kiln_sgemm_bulk_multiply_tn_bm64_bn32_tm4_tn4_depth128_st4_early1_ku8_group8_edges0(long M, long N, long K,\0"
+    "void kiln_sgemm_bulk_multiply_tn_bm64_bn32_tm4_tn4_depth128_st4_early1_ku8_group8_edges0(long M,\0"
     "                write_map(local_address(map), (ulong) (A + a_offset), K, M, lda, 32, 64,\0"
     "            const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 31) / 32;\0"
     "            const int first_m = tile_m * 64, first_n = tile_n * 32;\0"
     "                            fetch_box(b_at + s * 4096 + x * 128, b_map, first_n + x, k, mbarrier);\0"
     "                    const uint to = (x / 16 * 512 + line * 16 + x % 16) * 16;\0"
     "                            first_m + x * 4);\0"
-    "void kiln_sgemm_bulk_multiply_tt_bm64_bn32_tm4_tn4_depth128_st4_early1_ku8_group8_edges0(long M, long N, long K,\0"
+    "void kiln_sgemm_bulk_multiply_tt_bm64_bn32_tm4_tn4_depth128_st4_early1_ku8_group8_edges0(long M,\0"
     "                    for (int x = 0; x < 64; x += 64)\0"
     "                        fetch_box(a_at + s * 8192 + x * 128, a_map, first_m + x, k, mbarrier);\0"
-    "static float4 load_vector(__global const float *p)\0"
-    "    return vload4(0, p);\0"
-    "static void store_vector(float4 x, __global float *p)\0"
-    "    vstore4(x, 0, p);\0"
     "// In one load what begins at a multiple of its size, 16 bytes.\0"
     "static float4 load_aligned(__global const float *p)\0"
     "    return *(__global const float4 *) p;\0"
@@ -2017,9 +2080,9 @@ static const struct { char text[4096]; } rows[] = { {
     "    const int share = (K / 256 + 1) * 32;\0"
     "    const int from = min((int) get_group_id(2) * share, K), to = min(from + share, K);\0"
     "    Y += y_offset;\0"
-}, {
     "    const int item = get_local_id(1) * 32 + get_local_id(0);\0"
     "    parts += parts_at * 8 + (long) get_group_id(2) * S * L;\0"
+}, {
     "    // A work-item's columns of X are side by side where that makes aligned vectors; else they are\0"
     "    // 32 apart, so that those of all are side by side. Columns past the end repeat the last one.\0"
     "    const int base = (int) get_group_id(0) * 128;\0"
@@ -2066,7 +2129,7 @@ static const struct { char text[4096]; } rows[] = { {
     "    // What the work-items along K have of each sum is added up, in their order.\0"
     "    for (int j = 0; j < 4; j++)\0"
     "            kept[(j * 4 + v) * 264 + along_k * 33 + along_l] =\0"
-    "                    c[j + 0][v];\0"
+    "                    c[j][v];\0"
     "    for (int i = item; i < 512; i += 256) {\0"
     "        const int of = i % 32, v = i / 32 % 4, j = i / 128;\0"
     "        const int at = base + (whole ? of * 4 + v : v * 32 + of);\0"
@@ -2074,7 +2137,7 @@ static const struct { char text[4096]; } rows[] = { {
     "        float sum = sums[0];\0"
     "        for (int k = 1; k < 8; k++)\0"
     "            sum += sums[k * 33];\0"
-    "        const int short_at = s + 0 + j;\0"
+    "        const int short_at = s + j;\0"
     "        if (at < L && short_at < S)\0"
     "            parts[short_at * L + at] = sum;\0"
     "                    c[j + 4][v];\0"
@@ -2085,7 +2148,8 @@ static const struct { char text[4096]; } rows[] = { {
     "        const int short_at = s + 12 + j;\0"
     "// C = alpha sum + beta C: adds up what 8 work-groups have of each element, in their order.\0"
     "__kernel __attribute__((reqd_work_group_size(64, 1, 1)))\0"
-    "void kiln_sgemm_thin_add_side0_ksplit8_index32(int L, int S, float alpha, float beta, __global const float *restrict parts,\0"
+    "void kiln_sgemm_thin_add_side0_ksplit8_index32(int L, int S, float alpha, float beta,\0"
+    "        __global const float *restrict parts,\0"
     "        long parts_at, __global float *restrict C, int c_offset, int ldc)\0"
     "    const int l = get_global_id(0), s = get_group_id(1);\0"
     "    if (l >= L)\0"
@@ -2101,8 +2165,8 @@ static const struct { char text[4096]; } rows[] = { {
     "    const float sum = alpha * (p0 + p1 + p2 + p3 + p4 + p5 + p6 + p7);\0"
     "    __global float *c = C + s * ldc + l;\0"
     "    store(beta == 0 ? sum : sum + beta * load(c), c);\0"
-}, {
     "// A work-group of 8 work-items along L and 32 along K has 32 x 16 of C.\0"
+}, {
     "void kiln_sgemm_thin_multiply_nt_side0_short16_vec4_rows4_nv1_litems8_kitems32_ksplit8_align1_index32_ydepth256(int L, int S, int K,\0"
     "    __local float kept[4608] __attribute__((aligned(16)));\0"
     "    const int share = (K / 1024 + 1) * 128;\0"
@@ -2151,14 +2215,16 @@ static const struct { char text[4096]; } rows[] = { {
     "            kept[at * 16 + j] = load(Y + (chunk + at) * ldy + min(s + j, S - 1));\0"
     "void kiln_sgemm_thin_multiply_tt_side0_short16_vec4_rows4_nv1_litems8_kitems32_ksplit8_align1_index32_ydepth256(int L, int S, int K,\0"
     "            kept[j * 260 + at] = load(Y + (chunk + at) * ldy + min(s + j, S - 1));\0"
+    "static float4 load_vector(__global const float *p)\0"
+    "    return vload4(0, p);\0"
     "static float4 load_row(__global const float *p)\0"
     "static void put(float x, float beta, __global float *p)\0"
     "// A work-group of 8 work-items along L and 128 along K has 32 x 1 of C.\0"
     "__kernel __attribute__((reqd_work_group_size(8, 128, 1)))\0"
     "void kiln_sgemm_thin_multiply_nn_side0_short1_vec4_rows4_nv1_litems8_kitems128_ksplit1_align1_index32(int L, int S, int K, float alpha, float beta,\0"
     "    __local float4 part[1024];\0"
-    "    const int s = (int) get_group_id(1) * 1;\0"
-    "    __global const float *y0 = Y + y_offset + min(s + 0, S - 1) * ldy;\0"
+    "    const int s = (int) get_group_id(1);\0"
+    "    __global const float *y0 = Y + y_offset + min(s, S - 1) * ldy;\0"
     "        for (; k < to; k += 128) {\0"
     "    if (ldx % 4 == 0 && (size_t) (X + first) % 16 == 0) {\0"
     "        for (; k + 384 < to; k += 512) {\0"
@@ -2177,14 +2243,14 @@ static const struct { char text[4096]; } rows[] = { {
 }, {
     "void kiln_sgemm_thin_multiply_nt_side0_short1_vec4_rows4_nv1_litems8_kitems128_ksplit1_align1_index32(int L, int S, int K, float alpha, float beta,\0"
     "    __local float part[4][1024];\0"
-    "    __global const float *x0 = X + min(l + 0, L - 1) * ldx;\0"
+    "    __global const float *x0 = X + min(l, L - 1) * ldx;\0"
     "    __global const float *x1 = X + min(l + 1, L - 1) * ldx;\0"
     "    __global const float *x2 = X + min(l + 2, L - 1) * ldx;\0"
     "    __global const float *x3 = X + min(l + 3, L - 1) * ldx;\0"
     "        for (; k + 4 <= to; k += 512) {\0"
     "    const int item = along_l * 128 + along_k;\0"
     "void kiln_sgemm_thin_multiply_tn_side0_short1_vec4_rows4_nv1_litems8_kitems128_ksplit1_align1_index32(int L, int S, int K, float alpha, float beta,\0"
-    "    __global const float *y0 = Y + y_offset + min(s + 0, S - 1);\0"
+    "    __global const float *y0 = Y + y_offset + min(s, S - 1);\0"
     "void kiln_sgemm_thin_multiply_tt_side0_short1_vec4_rows4_nv1_litems8_kitems128_ksplit1_align1_index32(int L, int S, int K, float alpha, float beta,\0"
     "static void copy_16(uint to, __global const float *from, uint bytes)\0"
     "// Begins to copy 128 lines of 32 values of k, of which this work-item copies four side by side in\0"
@@ -2195,8 +2261,8 @@ static const struct { char text[4096]; } rows[] = { {
     "    for (uint line = first; line < first + 32; line += 8, from += 8 * ld) {\0"
     "            const uint bytes = line < lines ? clamp(cols - (int) x, 0, 4) * 4 : 0;\0"
     "    return row * 128 + (col / 4 ^ (row + row / 4) % 8) * 4\0"
-    "// A work-group computes 128 x 128 of C, a warp 64 x 32 of it. Tiles of A and B, 32\0"
-    "void kiln_sgemm_async_multiply_nn_bm128_bn128_tm8_tn8_depth128_st3_ku4_group8_bytes16_copy0(long M, long N, long K,\0"
+    "// later. A is stored M x K. B is stored K x N. A work-group computes 128 x 128 of C, a warp 64 x 32\0"
+    "void kiln_sgemm_async_multiply_nn_bm128_bn128_tm8_tn8_depth128_st3_ku4_group8_bytes16_copy0(long M,\0"
     "    __local uchar both_tiles[98304] __attribute__((aligned(1024)));\0"
     "    __local uchar *a_tiles = both_tiles, *b_tiles = both_tiles + 49152;\0"
     "    const uint tiles_m = ((uint) M + 127) / 128, tiles_n = ((uint) N + 127) / 128;\0"
@@ -2219,43 +2285,53 @@ static const struct { char text[4096]; } rows[] = { {
     "            for (uint m = warp; m < 128 && first_m + m < M; m += 8) {\0"
     "                for (uint n = lane; n < 128; n += 32)\0"
     "            for (int n = 0; n < 8; n += 4) {\0"
-    "void kiln_sgemm_async_multiply_nt_bm128_bn128_tm8_tn8_depth128_st3_ku4_group8_bytes16_copy0(long M, long N, long K,\0"
+    "// later. A is stored M x K. B is stored N x K. A work-group computes 128 x 128 of C, a warp 64 x 32\0"
+    "void kiln_sgemm_async_multiply_nt_bm128_bn128_tm8_tn8_depth128_st3_ku4_group8_bytes16_copy0(long M,\0"
     "                copy_b(b_at + stage * 16384, B + first_n * ldb + k, ldb, N - first_n, K - k, item);\0"
-    "void kiln_sgemm_async_multiply_tn_bm128_bn128_tm8_tn8_depth128_st3_ku4_group8_bytes16_copy0(long M, long N, long K,\0"
+    "// later. A is stored K x M. B is stored K x N. A work-group computes 128 x 128 of C, a warp 64 x 32\0"
+    "void kiln_sgemm_async_multiply_tn_bm128_bn128_tm8_tn8_depth128_st3_ku4_group8_bytes16_copy0(long M,\0"
     "                copy_a(a_at + stage * 16384, A + k * lda + first_m, lda, K - k, M - first_m, item);\0"
-    "void kiln_sgemm_async_multiply_tt_bm128_bn128_tm8_tn8_depth128_st3_ku4_group8_bytes16_copy0(long M, long N, long K,\0"
+    "// later. A is stored K x M. B is stored N x K. A work-group computes 128 x 128 of C, a warp 64 x 32\0"
+    "void kiln_sgemm_async_multiply_tt_bm128_bn128_tm8_tn8_depth128_st3_ku4_group8_bytes16_copy0(long M,\0"
     "void kiln_sgemm_thin_multiply_nn_side1_short16_vec4_rows4_nv1_litems8_kitems32_ksplit8_align1_index32_ydepth256(int L, int S, int K,\0"
-    "void kiln_sgemm_thin_add_side1_ksplit8_index32(int L, int S, float alpha, float beta, __global const float *restrict parts,\0"
+}, {
+    "void kiln_sgemm_thin_add_side1_ksplit8_index32(int L, int S, float alpha, float beta,\0"
     "    __global float *c = C + l * ldc + s;\0"
     "void kiln_sgemm_thin_multiply_nt_side1_short16_vec4_rows4_nv1_litems8_kitems32_ksplit8_align1_index32_ydepth256(int L, int S, int K,\0"
-}, {
     "void kiln_sgemm_thin_multiply_tn_side1_short16_vec4_rows4_nv1_litems8_kitems32_ksplit8_align1_index32_ydepth256(int L, int S, int K,\0"
     "void kiln_sgemm_thin_multiply_tt_side1_short16_vec4_rows4_nv1_litems8_kitems32_ksplit8_align1_index32_ydepth256(int L, int S, int K,\0"
     "// Begins to copy 32 lines of 128 elements, of which this work-item copies 1\0"
     "// at a time in every 1th line. There are `lines` and `cols` of the matrix left; what lies\0"
-    "    const uint first = item / 128, col = item % 128 * 1;\0"
+    "    const uint first = item / 128, col = item % 128;\0"
     "    for (uint line = first; line < first + 32; line += 1, from += 1 * ld) {\0"
-    "// A work-group computes 64 x 128 of C, a warp 64 x 32 of it. Tiles of A and B, 32\0"
-    "void kiln_sgemm_async_multiply_nn_bm64_bn128_tm8_tn8_depth128_st2_ku4_group8_bytes4_copy0(long M, long N, long K,\0"
-    "        const uint warp_m = warp % 1 * 64, warp_n = warp / 1 * 32;\0"
+    "// later. A is stored M x K. B is stored K x N. A work-group computes 64 x 128 of C, a warp 64 x 32\0"
+    "// of it. Tiles of A and B, 32 deep, are copied into local memory asynchronously, 1 ahead of those\0"
+    "void kiln_sgemm_async_multiply_nn_bm64_bn128_tm8_tn8_depth128_st2_ku4_group8_bytes4_copy0(long M,\0"
+    "        const uint warp_m = warp % 1 * 64, warp_n = warp * 32;\0"
     "            const long left = K - (long) (first + t - 1) * 32;\0"
     "    for (uint line = first; line < first + 128; line += 16, from += 16 * ld) {\0"
-    "void kiln_sgemm_async_multiply_nt_bm64_bn128_tm8_tn8_depth128_st2_ku4_group8_bytes4_copy0(long M, long N, long K,\0"
-    "void kiln_sgemm_async_multiply_tn_bm64_bn128_tm8_tn8_depth128_st2_ku4_group8_bytes4_copy0(long M, long N, long K,\0"
-    "void kiln_sgemm_async_multiply_tt_bm64_bn128_tm8_tn8_depth128_st2_ku4_group8_bytes4_copy0(long M, long N, long K,\0"
+    "// later. A is stored M x K. B is stored N x K. A work-group computes 64 x 128 of C, a warp 64 x 32\0"
+    "void kiln_sgemm_async_multiply_nt_bm64_bn128_tm8_tn8_depth128_st2_ku4_group8_bytes4_copy0(long M,\0"
+    "// later. A is stored K x M. B is stored K x N. A work-group computes 64 x 128 of C, a warp 64 x 32\0"
+    "void kiln_sgemm_async_multiply_tn_bm64_bn128_tm8_tn8_depth128_st2_ku4_group8_bytes4_copy0(long M,\0"
+    "// later. A is stored K x M. B is stored N x K. A work-group computes 64 x 128 of C, a warp 64 x 32\0"
+    "void kiln_sgemm_async_multiply_tt_bm64_bn128_tm8_tn8_depth128_st2_ku4_group8_bytes4_copy0(long M,\0"
+    "static void store_vector(float4 x, __global float *p)\0"
+    "    vstore4(x, 0, p);\0"
     "// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.\0"
     "// A work-group of 8 x 8 work-items; each computes 4 x 4 of C in registers.\0"
     "// Rows and columns past the end repeat the last one; what is computed from them is not stored.\0"
     "__kernel __attribute__((reqd_work_group_size(8, 8, 1)))\0"
-    "void kiln_sgemm_direct_multiply_nn_wgm8_wgn8_tm4_nv1_vec4_ku1_index32(int M, int N, int K, float alpha, float beta,\0"
+    "void kiln_sgemm_direct_multiply_nn_wgm8_wgn8_tm4_nv1_vec4_ku1_index32(int M, int N, int K,\0"
+    "        float alpha, float beta,\0"
     "    const int row = (int) get_global_id(1) * 4;\0"
     "    const int col = (int) get_global_id(0) * 4;\0"
     "    if (row >= M || col >= N)\0"
-    "    const int r0 = min(row + 0, M - 1) * lda;\0"
+    "    const int r0 = min(row, M - 1) * lda;\0"
     "    const int r1 = min(row + 1, M - 1) * lda;\0"
     "    const int r2 = min(row + 2, M - 1) * lda;\0"
     "    const int r3 = min(row + 3, M - 1) * lda;\0"
-    "    const int s0 = min(col + 0, N - 1) - col;\0"
+    "    const int s0 = min(col, N - 1) - col;\0"
     "    const int s1 = min(col + 1, N - 1) - col;\0"
     "    const int s2 = min(col + 2, N - 1) - col;\0"
     "    const int s3 = min(col + 3, N - 1) - col;\0"
@@ -2267,9 +2343,9 @@ static const struct { char text[4096]; } rows[] = { {
     "    // Whole vectors of B while none crosses the right edge; else element by element.\0"
     "    if (col + 4 <= N) {\0"
     "        for (; k < K; k++) {\0"
-    "                __global const float *b = B + (k + 0) * ldb + col;\0"
-    "                const float4 b0 = load_vector(b + 0);\0"
-    "                __global const float *a = A + (k + 0);\0"
+    "                __global const float *b = B + k * ldb + col;\0"
+    "                const float4 b0 = load_vector(b);\0"
+    "                __global const float *a = A + k;\0"
     "                const float a0 = load(a + r0);\0"
     "                c0_0 += a0 * b0;\0"
     "                const float a1 = load(a + r1);\0"
@@ -2281,35 +2357,35 @@ static const struct { char text[4096]; } rows[] = { {
     "                const float4 b0 = (float4) (load(b + s0), load(b + s1), load(b + s2), load(b + s3));\0"
     "        if (col + 4 <= N) {\0"
     "            if (beta == 0) {\0"
-    "                store_vector(alpha * c0_0, out + 0);\0"
-    "                store_vector(alpha * c0_0 + beta * load_vector(out + 0),\0"
-    "                        out + 0);\0"
+    "                store_vector(alpha * c0_0, out);\0"
+    "                store_vector(alpha * c0_0 + beta * load_vector(out),\0"
+    "                        out);\0"
     "            float x[4];\0"
-    "            vstore4(alpha * c0_0, 0, x + 0);\0"
+    "            vstore4(alpha * c0_0, 0, x);\0"
     "            for (int n = 0; n < 4 && col + n < N; n++)\0"
+}, {
     "                store(beta == 0 ? x[n] : x[n] + beta * load(out + n), out + n);\0"
     "        __global float *out = C + (row + 1) * ldc + col;\0"
-    "                store_vector(alpha * c1_0, out + 0);\0"
-    "                store_vector(alpha * c1_0 + beta * load_vector(out + 0),\0"
-    "            vstore4(alpha * c1_0, 0, x + 0);\0"
+    "                store_vector(alpha * c1_0, out);\0"
+    "                store_vector(alpha * c1_0 + beta * load_vector(out),\0"
+    "            vstore4(alpha * c1_0, 0, x);\0"
     "        __global float *out = C + (row + 2) * ldc + col;\0"
-    "                store_vector(alpha * c2_0, out + 0);\0"
-    "                store_vector(alpha * c2_0 + beta * load_vector(out + 0),\0"
-    "            vstore4(alpha * c2_0, 0, x + 0);\0"
+    "                store_vector(alpha * c2_0, out);\0"
+    "                store_vector(alpha * c2_0 + beta * load_vector(out),\0"
+    "            vstore4(alpha * c2_0, 0, x);\0"
     "        __global float *out = C + (row + 3) * ldc + col;\0"
-    "                store_vector(alpha * c3_0, out + 0);\0"
-}, {
-    "                store_vector(alpha * c3_0 + beta * load_vector(out + 0),\0"
-    "            vstore4(alpha * c3_0, 0, x + 0);\0"
-    "void kiln_sgemm_direct_multiply_nt_wgm8_wgn8_tm4_nv1_vec4_ku1_index32(int M, int N, int K, float alpha, float beta,\0"
-    "    const int s0 = min(col + 0, N - 1) * ldb;\0"
+    "                store_vector(alpha * c3_0, out);\0"
+    "                store_vector(alpha * c3_0 + beta * load_vector(out),\0"
+    "            vstore4(alpha * c3_0, 0, x);\0"
+    "void kiln_sgemm_direct_multiply_nt_wgm8_wgn8_tm4_nv1_vec4_ku1_index32(int M, int N, int K,\0"
+    "    const int s0 = min(col, N - 1) * ldb;\0"
     "    const int s1 = min(col + 1, N - 1) * ldb;\0"
     "    const int s2 = min(col + 2, N - 1) * ldb;\0"
     "    const int s3 = min(col + 3, N - 1) * ldb;\0"
     "    for (; k < K; k++) {\0"
-    "            __global const float *b = B + (k + 0);\0"
+    "            __global const float *b = B + k;\0"
     "            const float4 b0 = (float4) (load(b + s0), load(b + s1), load(b + s2), load(b + s3));\0"
-    "            __global const float *a = A + (k + 0);\0"
+    "            __global const float *a = A + k;\0"
     "            const float a0 = load(a + r0);\0"
     "            c0_0 += a0 * b0;\0"
     "            const float a1 = load(a + r1);\0"
@@ -2318,20 +2394,23 @@ static const struct { char text[4096]; } rows[] = { {
     "            c2_0 += a2 * b0;\0"
     "            const float a3 = load(a + r3);\0"
     "            c3_0 += a3 * b0;\0"
-    "void kiln_sgemm_direct_multiply_tn_wgm8_wgn8_tm4_nv1_vec4_ku1_index32(int M, int N, int K, float alpha, float beta,\0"
-    "    const int r0 = min(row + 0, M - 1);\0"
+    "void kiln_sgemm_direct_multiply_tn_wgm8_wgn8_tm4_nv1_vec4_ku1_index32(int M, int N, int K,\0"
+    "    const int r0 = min(row, M - 1);\0"
     "    const int r1 = min(row + 1, M - 1);\0"
     "    const int r2 = min(row + 2, M - 1);\0"
     "    const int r3 = min(row + 3, M - 1);\0"
-    "                __global const float *a = A + (k + 0) * lda;\0"
-    "void kiln_sgemm_direct_multiply_tt_wgm8_wgn8_tm4_nv1_vec4_ku1_index32(int M, int N, int K, float alpha, float beta,\0"
-    "            __global const float *a = A + (k + 0) * lda;\0"
-    "void kiln_sgemm_async_multiply_nn_bm128_bn128_tm8_tn8_depth128_st3_ku4_group8_bytes4_copy0(long M, long N, long K,\0"
-    "void kiln_sgemm_async_multiply_nt_bm128_bn128_tm8_tn8_depth128_st3_ku4_group8_bytes4_copy0(long M, long N, long K,\0"
-    "void kiln_sgemm_async_multiply_tn_bm128_bn128_tm8_tn8_depth128_st3_ku4_group8_bytes4_copy0(long M, long N, long K,\0"
-    "void kiln_sgemm_async_multiply_tt_bm128_bn128_tm8_tn8_depth128_st3_ku4_group8_bytes4_copy0(long M, long N, long K,\0"
+    "                __global const float *a = A + k * lda;\0"
+    "void kiln_sgemm_direct_multiply_tt_wgm8_wgn8_tm4_nv1_vec4_ku1_index32(int M, int N, int K,\0"
+    "            __global const float *a = A + k * lda;\0"
+    "void kiln_sgemm_async_multiply_nn_bm128_bn128_tm8_tn8_depth128_st3_ku4_group8_bytes4_copy0(long M,\0"
+    "void kiln_sgemm_async_multiply_nt_bm128_bn128_tm8_tn8_depth128_st3_ku4_group8_bytes4_copy0(long M,\0"
+    "void kiln_sgemm_async_multiply_tn_bm128_bn128_tm8_tn8_depth128_st3_ku4_group8_bytes4_copy0(long M,\0"
+    "void kiln_sgemm_async_multiply_tt_bm128_bn128_tm8_tn8_depth128_st3_ku4_group8_bytes4_copy0(long M,\0"
     "// A work-group computes 256 x 64 of C. Tiles of A and B, 32 deep, are fetched into local\0"
-    "void kiln_sgemm_bulk_stream_nn_bm256_bn64_tm8_tn16_depth128_st5_early0_ku1_group2_edges0(long M, long N, long K,\0"
+    "// As many work-groups as run at once take tiles in turn. Of the tiles that do not make a whole\0"
+    "// turn, the steps are shared out evenly (stream-K, Osama et al. 2023); what a work-group has of\0"
+    "// such a tile is kept, to be added up later.\0"
+    "void kiln_sgemm_bulk_stream_nn_bm256_bn64_tm8_tn16_depth128_st5_early0_ku1_group2_edges0(long M,\0"
     "    __local uchar a_tiles[163840] __attribute__((aligned(1024)));\0"
     "    __local uchar b_tiles[40960] __attribute__((aligned(1024)));\0"
     "    __local ulong turned[5];\0"
@@ -2353,6 +2432,7 @@ static const struct { char text[4096]; } rows[] = { {
     "        const int first_m = tile_m * 256, first_n = tile_n * 64;\0"
     "            const uint p = s == 0 ? 4 : s - 1;\0"
     "            if (item == 128 && t < num) {\0"
+}, {
     "                    fetch_box(a_at + s * 32768, a_map, k, first_m, mbarrier);\0"
     "                        fetch_box(b_at + s * 8192 + x * 128, b_map, first_n + x, k, mbarrier);\0"
     "                    turn_block(a_tiles + p * 32768 + x * 8192, 64, item - 128);\0"
@@ -2362,7 +2442,6 @@ static const struct { char text[4096]; } rows[] = { {
     "    const uint tiles_m = ((uint) M + 255) / 256, tiles_n = ((uint) N + 63) / 64;\0"
     "    const uint band = tile / (2 * tiles_n) * 2, in_band = tile - band * tiles_n;\0"
     "    const uint band_rows = min(tiles_m - band, (uint) 2);\0"
-}, {
     "    const int first_m = tile_m * 256, first_n = tile_n * 64;\0"
     "        const uint warp_m = warp % 4 * 64, warp_n = warp / 4 * 64;\0"
     "            __local const uchar *a_tile = a_tiles + stage * 32768;\0"
@@ -2372,7 +2451,8 @@ static const struct { char text[4096]; } rows[] = { {
     "            __global float *part = parts + (2 * get_group_id(0) + (first == 0)) * 16384;\0"
     "                for (int n = 0; n < 16; n++)\0"
     "                    part[(m * 16 + n) * 128] = c[m][n];\0"
-    "void kiln_sgemm_bulk_add_nn_bm256_bn64_tm8_tn16_depth128_st5_early0_ku1_group2_edges0(long M, long N, long K, __global const float *restrict work, long parts_at,\0"
+    "void kiln_sgemm_bulk_add_nn_bm256_bn64_tm8_tn16_depth128_st5_early0_ku1_group2_edges0(long M,\0"
+    "        long N, long K, __global const float *restrict work, long parts_at,\0"
     "        const uint tiles = ((uint) M + 255) / 256 * (((uint) N + 63) / 64);\0"
     "        const uint steps = ((uint) K + 31) / 32;\0"
     "        const uint each = min(adders / max(tiles - whole, 1U), 128U);\0"
@@ -2388,11 +2468,11 @@ static const struct { char text[4096]; } rows[] = { {
     "            const uint warp_m = warp % 4 * 64, warp_n = warp / 4 * 64;\0"
     "            const uint m = e / 16, n = e % 16;\0"
     "            const long col = first_n + warp_n + n / 4 * 16 + lane_n * 4 + n % 4;\0"
-    "void kiln_sgemm_bulk_stream_nt_bm256_bn64_tm8_tn16_depth128_st5_early0_ku1_group2_edges0(long M, long N, long K,\0"
+    "void kiln_sgemm_bulk_stream_nt_bm256_bn64_tm8_tn16_depth128_st5_early0_ku1_group2_edges0(long M,\0"
     "                    fetch_box(b_at + s * 8192, b_map, k, first_n, mbarrier);\0"
     "                    turn_block(b_tiles + p * 8192 + x * 8192, 64, item - 128);\0"
-    "void kiln_sgemm_bulk_add_nt_bm256_bn64_tm8_tn16_depth128_st5_early0_ku1_group2_edges0(long M, long N, long K, __global const float *restrict work, long parts_at,\0"
-    "void kiln_sgemm_bulk_stream_tn_bm256_bn64_tm8_tn16_depth128_st5_early0_ku1_group2_edges0(long M, long N, long K,\0"
+    "void kiln_sgemm_bulk_add_nt_bm256_bn64_tm8_tn16_depth128_st5_early0_ku1_group2_edges0(long M,\0"
+    "void kiln_sgemm_bulk_stream_tn_bm256_bn64_tm8_tn16_depth128_st5_early0_ku1_group2_edges0(long M,\0"
     "            for (ulong turn = get_group_id(0), at = begin; turn < whole || at < end; ) {\0"
     "                const bool is_whole = turn < whole;\0"
     "                const uint done = is_whole ? 0 : divide(at, steps);\0"
@@ -2401,37 +2481,37 @@ static const struct { char text[4096]; } rows[] = { {
     "                const int num = is_whole ? steps : min((ulong) (steps - first), end - at);\0"
     "                turn += groups;\0"
     "                at += is_whole ? 0 : num;\0"
-    "void kiln_sgemm_bulk_add_tn_bm256_bn64_tm8_tn16_depth128_st5_early0_ku1_group2_edges0(long M, long N, long K, __global const float *restrict work, long parts_at,\0"
-    "void kiln_sgemm_bulk_stream_tt_bm256_bn64_tm8_tn16_depth128_st5_early0_ku1_group2_edges0(long M, long N, long K,\0"
+    "void kiln_sgemm_bulk_add_tn_bm256_bn64_tm8_tn16_depth128_st5_early0_ku1_group2_edges0(long M,\0"
+    "void kiln_sgemm_bulk_stream_tt_bm256_bn64_tm8_tn16_depth128_st5_early0_ku1_group2_edges0(long M,\0"
     "                        fetch_box(a_at + s * 32768 + x * 128, a_map, first_m + x, k, mbarrier);\0"
-    "void kiln_sgemm_bulk_add_tt_bm256_bn64_tm8_tn16_depth128_st5_early0_ku1_group2_edges0(long M, long N, long K, __global const float *restrict work, long parts_at,\0"
-    "void kiln_sgemm_async_stream_nn_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes4_copy0(long M, long N, long K,\0"
+    "void kiln_sgemm_bulk_add_tt_bm256_bn64_tm8_tn16_depth128_st5_early0_ku1_group2_edges0(long M,\0"
+    "void kiln_sgemm_async_stream_nn_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes4_copy0(long M,\0"
     "    const uint tiles = ((uint) M + 31) / 32 * (((uint) N + 63) / 64);\0"
     "            __global float *part = parts + (2 * get_group_id(0) + (first == 0)) * 2048;\0"
     "                for (int n = 0; n < 4; n++)\0"
+}, {
     "                    part[(m * 4 + n) * 128] = c[m][n];\0"
-    "void kiln_sgemm_async_add_nn_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes4_copy0(long M, long N, long K, __global const float *restrict work, long parts_at,\0"
+    "void kiln_sgemm_async_add_nn_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes4_copy0(long M, long N,\0"
     "        const uint tiles = ((uint) M + 31) / 32 * (((uint) N + 63) / 64);\0"
     "        const uint each = min(adders / max(tiles - whole, 1U), 16U);\0"
-}, {
     "            const uint tiles_m = ((uint) M + 31) / 32, tiles_n = ((uint) N + 63) / 64;\0"
     "            const int first_m = tile_m * 32, first_n = tile_n * 64;\0"
     "    __global const float *parts = work + parts_at + 2 * (ulong) told[1] * 2048;\0"
     "    for (uint at = told[2]; at < 16; at += told[3]) {\0"
     "                    part[u] = *(__global const float4 *) (parts + piece * 2048\0"
-    "            const uint warp_m = warp % 1 * 32, warp_n = warp / 1 * 16;\0"
+    "            const uint warp_m = warp % 1 * 32, warp_n = warp * 16;\0"
     "            const uint m = e / 4, n = e % 4;\0"
-    "void kiln_sgemm_async_stream_nt_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes4_copy0(long M, long N, long K,\0"
-    "void kiln_sgemm_async_add_nt_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes4_copy0(long M, long N, long K, __global const float *restrict work, long parts_at,\0"
-    "void kiln_sgemm_async_stream_tn_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes4_copy0(long M, long N, long K,\0"
-    "void kiln_sgemm_async_add_tn_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes4_copy0(long M, long N, long K, __global const float *restrict work, long parts_at,\0"
-    "void kiln_sgemm_async_stream_tt_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes4_copy0(long M, long N, long K,\0"
-    "void kiln_sgemm_async_add_tt_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes4_copy0(long M, long N, long K, __global const float *restrict work, long parts_at,\0"
-    "void kiln_sgemm_bulk_stream_nn_bm128_bn256_tm8_tn16_depth128_st4_early0_ku4_group8_edges0(long M, long N, long K,\0"
+    "void kiln_sgemm_async_stream_nt_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes4_copy0(long M,\0"
+    "void kiln_sgemm_async_add_nt_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes4_copy0(long M, long N,\0"
+    "void kiln_sgemm_async_stream_tn_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes4_copy0(long M,\0"
+    "void kiln_sgemm_async_add_tn_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes4_copy0(long M, long N,\0"
+    "void kiln_sgemm_async_stream_tt_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes4_copy0(long M,\0"
+    "void kiln_sgemm_async_add_tt_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes4_copy0(long M, long N,\0"
+    "void kiln_sgemm_bulk_stream_nn_bm128_bn256_tm8_tn16_depth128_st4_early0_ku4_group8_edges0(long M,\0"
     "    const uint tiles = ((uint) M + 127) / 128 * (((uint) N + 255) / 256);\0"
     "            __global float *part = parts + (2 * get_group_id(0) + (first == 0)) * 32768;\0"
     "                    part[(m * 16 + n) * 256] = c[m][n];\0"
-    "void kiln_sgemm_bulk_add_nn_bm128_bn256_tm8_tn16_depth128_st4_early0_ku4_group8_edges0(long M, long N, long K, __global const float *restrict work, long parts_at,\0"
+    "void kiln_sgemm_bulk_add_nn_bm128_bn256_tm8_tn16_depth128_st4_early0_ku4_group8_edges0(long M,\0"
     "        const uint tiles = ((uint) M + 127) / 128 * (((uint) N + 255) / 256);\0"
     "        const uint each = min(adders / max(tiles - whole, 1U), 256U);\0"
     "    __global const float *parts = work + parts_at + 2 * (ulong) told[1] * 32768;\0"
@@ -2440,21 +2520,21 @@ static const struct { char text[4096]; } rows[] = { {
     "            // 256th.\0"
     "            const uint item = element % 256, e = element / 256;\0"
     "            const uint warp_m = warp % 2 * 64, warp_n = warp / 2 * 64;\0"
-    "void kiln_sgemm_bulk_stream_nt_bm128_bn256_tm8_tn16_depth128_st4_early0_ku4_group8_edges0(long M, long N, long K,\0"
-    "void kiln_sgemm_bulk_add_nt_bm128_bn256_tm8_tn16_depth128_st4_early0_ku4_group8_edges0(long M, long N, long K, __global const float *restrict work, long parts_at,\0"
-    "void kiln_sgemm_bulk_stream_tn_bm128_bn256_tm8_tn16_depth128_st4_early0_ku4_group8_edges0(long M, long N, long K,\0"
-    "void kiln_sgemm_bulk_add_tn_bm128_bn256_tm8_tn16_depth128_st4_early0_ku4_group8_edges0(long M, long N, long K, __global const float *restrict work, long parts_at,\0"
-    "void kiln_sgemm_bulk_stream_tt_bm128_bn256_tm8_tn16_depth128_st4_early0_ku4_group8_edges0(long M, long N, long K,\0"
-    "void kiln_sgemm_bulk_add_tt_bm128_bn256_tm8_tn16_depth128_st4_early0_ku4_group8_edges0(long M, long N, long K, __global const float *restrict work, long parts_at,\0"
+    "void kiln_sgemm_bulk_stream_nt_bm128_bn256_tm8_tn16_depth128_st4_early0_ku4_group8_edges0(long M,\0"
+    "void kiln_sgemm_bulk_add_nt_bm128_bn256_tm8_tn16_depth128_st4_early0_ku4_group8_edges0(long M,\0"
+    "void kiln_sgemm_bulk_stream_tn_bm128_bn256_tm8_tn16_depth128_st4_early0_ku4_group8_edges0(long M,\0"
+    "void kiln_sgemm_bulk_add_tn_bm128_bn256_tm8_tn16_depth128_st4_early0_ku4_group8_edges0(long M,\0"
+    "void kiln_sgemm_bulk_stream_tt_bm128_bn256_tm8_tn16_depth128_st4_early0_ku4_group8_edges0(long M,\0"
+    "void kiln_sgemm_bulk_add_tt_bm128_bn256_tm8_tn16_depth128_st4_early0_ku4_group8_edges0(long M,\0"
     "void kiln_sgemm_thin_multiply_nn_side1_short1_vec4_rows4_nv1_litems8_kitems128_ksplit1_align1_index32(int L, int S, int K, float alpha, float beta,\0"
     "void kiln_sgemm_thin_multiply_nt_side1_short1_vec4_rows4_nv1_litems8_kitems128_ksplit1_align1_index32(int L, int S, int K, float alpha, float beta,\0"
     "void kiln_sgemm_thin_multiply_tn_side1_short1_vec4_rows4_nv1_litems8_kitems128_ksplit1_align1_index32(int L, int S, int K, float alpha, float beta,\0"
     "void kiln_sgemm_thin_multiply_tt_side1_short1_vec4_rows4_nv1_litems8_kitems128_ksplit1_align1_index32(int L, int S, int K, float alpha, float beta,\0"
     "void kiln_sgemm_thin_multiply_nn_side1_short16_vec4_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L, int S, int K, float alpha, float beta,\0"
     "            put(alpha * sum, beta, C + at * ldc + short_at);\0"
-}, {
     "void kiln_sgemm_thin_multiply_nt_side1_short16_vec4_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L, int S, int K, float alpha, float beta,\0"
     "void kiln_sgemm_thin_multiply_tn_side1_short16_vec4_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L, int S, int K, float alpha, float beta,\0"
+}, {
     "void kiln_sgemm_thin_multiply_tt_side1_short16_vec4_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L, int S, int K, float alpha, float beta,\0"
     "// A work-group of 32 work-items along L and 8 along K has 128 x 8 of C.\0"
     "void kiln_sgemm_thin_multiply_nn_side0_short8_vec4_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L, int S, int K, float alpha, float beta,\0"
@@ -2472,43 +2552,43 @@ static const struct { char text[4096]; } rows[] = { {
     "            const int at = i / 8, j = i % 8;\0"
     "            kept[at * 8 + j] = load(Y + (chunk + at) * ldy + min(s + j, S - 1));\0"
     "void kiln_sgemm_thin_multiply_tt_side0_short8_vec4_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L, int S, int K, float alpha, float beta,\0"
-    "void kiln_sgemm_async_stream_nn_bm64_bn128_tm8_tn8_depth128_st2_ku4_group8_bytes4_copy0(long M, long N, long K,\0"
+    "void kiln_sgemm_async_stream_nn_bm64_bn128_tm8_tn8_depth128_st2_ku4_group8_bytes4_copy0(long M,\0"
     "            __global float *part = parts + (2 * get_group_id(0) + (first == 0)) * 8192;\0"
     "                for (int n = 0; n < 8; n++)\0"
     "                    part[(m * 8 + n) * 128] = c[m][n];\0"
-    "void kiln_sgemm_async_add_nn_bm64_bn128_tm8_tn8_depth128_st2_ku4_group8_bytes4_copy0(long M, long N, long K, __global const float *restrict work, long parts_at,\0"
+    "void kiln_sgemm_async_add_nn_bm64_bn128_tm8_tn8_depth128_st2_ku4_group8_bytes4_copy0(long M, long N,\0"
     "        const uint tiles = ((uint) M + 63) / 64 * (((uint) N + 127) / 128);\0"
     "        const uint each = min(adders / max(tiles - whole, 1U), 64U);\0"
     "    __global const float *parts = work + parts_at + 2 * (ulong) told[1] * 8192;\0"
     "    for (uint at = told[2]; at < 64; at += told[3]) {\0"
     "                    part[u] = *(__global const float4 *) (parts + piece * 8192\0"
-    "            const uint warp_m = warp % 1 * 64, warp_n = warp / 1 * 32;\0"
+    "            const uint warp_m = warp % 1 * 64, warp_n = warp * 32;\0"
     "            const uint m = e / 8, n = e % 8;\0"
-    "void kiln_sgemm_async_stream_nt_bm64_bn128_tm8_tn8_depth128_st2_ku4_group8_bytes4_copy0(long M, long N, long K,\0"
-    "void kiln_sgemm_async_add_nt_bm64_bn128_tm8_tn8_depth128_st2_ku4_group8_bytes4_copy0(long M, long N, long K, __global const float *restrict work, long parts_at,\0"
-    "void kiln_sgemm_async_stream_tn_bm64_bn128_tm8_tn8_depth128_st2_ku4_group8_bytes4_copy0(long M, long N, long K,\0"
-    "void kiln_sgemm_async_add_tn_bm64_bn128_tm8_tn8_depth128_st2_ku4_group8_bytes4_copy0(long M, long N, long K, __global const float *restrict work, long parts_at,\0"
-    "void kiln_sgemm_async_stream_tt_bm64_bn128_tm8_tn8_depth128_st2_ku4_group8_bytes4_copy0(long M, long N, long K,\0"
-    "void kiln_sgemm_async_add_tt_bm64_bn128_tm8_tn8_depth128_st2_ku4_group8_bytes4_copy0(long M, long N, long K, __global const float *restrict work, long parts_at,\0"
-    "void kiln_sgemm_async_stream_nn_bm128_bn128_tm8_tn8_depth128_st3_ku4_group8_bytes4_copy0(long M, long N, long K,\0"
+    "void kiln_sgemm_async_stream_nt_bm64_bn128_tm8_tn8_depth128_st2_ku4_group8_bytes4_copy0(long M,\0"
+    "void kiln_sgemm_async_add_nt_bm64_bn128_tm8_tn8_depth128_st2_ku4_group8_bytes4_copy0(long M, long N,\0"
+    "void kiln_sgemm_async_stream_tn_bm64_bn128_tm8_tn8_depth128_st2_ku4_group8_bytes4_copy0(long M,\0"
+    "void kiln_sgemm_async_add_tn_bm64_bn128_tm8_tn8_depth128_st2_ku4_group8_bytes4_copy0(long M, long N,\0"
+    "void kiln_sgemm_async_stream_tt_bm64_bn128_tm8_tn8_depth128_st2_ku4_group8_bytes4_copy0(long M,\0"
+    "void kiln_sgemm_async_add_tt_bm64_bn128_tm8_tn8_depth128_st2_ku4_group8_bytes4_copy0(long M, long N,\0"
+    "void kiln_sgemm_async_stream_nn_bm128_bn128_tm8_tn8_depth128_st3_ku4_group8_bytes4_copy0(long M,\0"
     "    const uint tiles = ((uint) M + 127) / 128 * (((uint) N + 127) / 128);\0"
     "                    part[(m * 8 + n) * 256] = c[m][n];\0"
-    "void kiln_sgemm_async_add_nn_bm128_bn128_tm8_tn8_depth128_st3_ku4_group8_bytes4_copy0(long M, long N, long K, __global const float *restrict work, long parts_at,\0"
+    "void kiln_sgemm_async_add_nn_bm128_bn128_tm8_tn8_depth128_st3_ku4_group8_bytes4_copy0(long M,\0"
     "        const uint tiles = ((uint) M + 127) / 128 * (((uint) N + 127) / 128);\0"
     "            const uint tiles_m = ((uint) M + 127) / 128, tiles_n = ((uint) N + 127) / 128;\0"
-}, {
     "            const int first_m = tile_m * 128, first_n = tile_n * 128;\0"
     "            const uint warp_m = warp % 2 * 64, warp_n = warp / 2 * 32;\0"
-    "void kiln_sgemm_async_stream_nt_bm128_bn128_tm8_tn8_depth128_st3_ku4_group8_bytes4_copy0(long M, long N, long K,\0"
-    "void kiln_sgemm_async_add_nt_bm128_bn128_tm8_tn8_depth128_st3_ku4_group8_bytes4_copy0(long M, long N, long K, __global const float *restrict work, long parts_at,\0"
-    "void kiln_sgemm_async_stream_tn_bm128_bn128_tm8_tn8_depth128_st3_ku4_group8_bytes4_copy0(long M, long N, long K,\0"
-    "void kiln_sgemm_async_add_tn_bm128_bn128_tm8_tn8_depth128_st3_ku4_group8_bytes4_copy0(long M, long N, long K, __global const float *restrict work, long parts_at,\0"
-    "void kiln_sgemm_async_stream_tt_bm128_bn128_tm8_tn8_depth128_st3_ku4_group8_bytes4_copy0(long M, long N, long K,\0"
-    "void kiln_sgemm_async_add_tt_bm128_bn128_tm8_tn8_depth128_st3_ku4_group8_bytes4_copy0(long M, long N, long K, __global const float *restrict work, long parts_at,\0"
+    "void kiln_sgemm_async_stream_nt_bm128_bn128_tm8_tn8_depth128_st3_ku4_group8_bytes4_copy0(long M,\0"
+    "void kiln_sgemm_async_add_nt_bm128_bn128_tm8_tn8_depth128_st3_ku4_group8_bytes4_copy0(long M,\0"
+    "void kiln_sgemm_async_stream_tn_bm128_bn128_tm8_tn8_depth128_st3_ku4_group8_bytes4_copy0(long M,\0"
+    "void kiln_sgemm_async_add_tn_bm128_bn128_tm8_tn8_depth128_st3_ku4_group8_bytes4_copy0(long M,\0"
+    "void kiln_sgemm_async_stream_tt_bm128_bn128_tm8_tn8_depth128_st3_ku4_group8_bytes4_copy0(long M,\0"
+    "void kiln_sgemm_async_add_tt_bm128_bn128_tm8_tn8_depth128_st3_ku4_group8_bytes4_copy0(long M,\0"
+}, {
     "// A work-group computes 64 x 128 of C. Tiles of A and B, 32 deep, are fetched into local\0"
     "// memory by the copy engine, up to 6 at a time; a tile's `full` barrier says that it is there.\0"
     "// One work-item fetches; a warp computes 64 x 16 of C, and says by the `empty` barrier\0"
-    "void kiln_sgemm_bulk_multiply_nn_bm64_bn128_tm8_tn4_depth128_st6_early2_ku4_group8_edges0(long M, long N, long K,\0"
+    "void kiln_sgemm_bulk_multiply_nn_bm64_bn128_tm8_tn4_depth128_st6_early2_ku4_group8_edges0(long M,\0"
     "    __local uchar b_tiles[98304] __attribute__((aligned(1024)));\0"
     "    __local ulong full[6];\0"
     "    __local ulong empty[6];\0"
@@ -2529,19 +2609,19 @@ static const struct { char text[4096]; } rows[] = { {
     "                for (uint i = item; i < 1024; i += 256) {\0"
     "                    const uint line = i / 32, x = i % 32;\0"
     "            asm volatile(\"bar.sync 2, 256;\" ::: \"memory\");\0"
-    "        const uint warp_m = warp % 1 * 64, warp_n = warp / 1 * 16;\0"
+    "        const uint warp_m = warp % 1 * 64, warp_n = warp * 16;\0"
     "        float c[8][4];\0"
     "                mbarrier_arrive(empties + 8 * (stage == 0 ? 5 : stage - 1));\0"
     "                    float as[8], bs[4];\0"
     "            if (++stage == 6) {\0"
-    "void kiln_sgemm_bulk_multiply_nt_bm64_bn128_tm8_tn4_depth128_st6_early2_ku4_group8_edges0(long M, long N, long K,\0"
+    "void kiln_sgemm_bulk_multiply_nt_bm64_bn128_tm8_tn4_depth128_st6_early2_ku4_group8_edges0(long M,\0"
     "                    fetch_box(b_at + s * 16384, b_map, k, first_n, mbarrier);\0"
     "                    turn_block(b_tiles + p * 16384 + x * 8192, 64, item - 256);\0"
-    "void kiln_sgemm_bulk_multiply_tn_bm64_bn128_tm8_tn4_depth128_st6_early2_ku4_group8_edges0(long M, long N, long K,\0"
+    "void kiln_sgemm_bulk_multiply_tn_bm64_bn128_tm8_tn4_depth128_st6_early2_ku4_group8_edges0(long M,\0"
     "                if (++s == 6) {\0"
-    "void kiln_sgemm_bulk_multiply_tt_bm64_bn128_tm8_tn4_depth128_st6_early2_ku4_group8_edges0(long M, long N, long K,\0"
+    "void kiln_sgemm_bulk_multiply_tt_bm64_bn128_tm8_tn4_depth128_st6_early2_ku4_group8_edges0(long M,\0"
     "// A work-group computes 256 x 32 of C. Tiles of A and B, 32 deep, are fetched into local\0"
-    "void kiln_sgemm_bulk_stream_nn_bm256_bn32_tm8_tn4_depth128_st5_early0_ku2_group8_edges1(long M, long N, long K,\0"
+    "void kiln_sgemm_bulk_stream_nn_bm256_bn32_tm8_tn4_depth128_st5_early0_ku2_group8_edges1(long M,\0"
     "    __local uchar b_tiles[20480] __attribute__((aligned(1024)));\0"
     "    const uint tiles = ((uint) M + 255) / 256 * (((uint) N + 31) / 32);\0"
     "            write_map(local_address(map), (ulong) (B + b_offset), K, N, ldb, 32, 32,\0"
@@ -2552,12 +2632,11 @@ static const struct { char text[4096]; } rows[] = { {
     "    const int first_m = tile_m * 256, first_n = tile_n * 32;\0"
     "        const uint warp_m = warp % 4 * 64, warp_n = warp / 4 * 16;\0"
     "        // A warp whose rows or columns are all outside C has but to say that it has read.\0"
-}, {
     "        if (first_m + (int) warp_m >= M || first_n + (int) warp_n >= N) {\0"
     "            for (int now = 0; now < num; now++) {\0"
     "                mbarrier_wait(turneds + 8 * stage, phase);\0"
-    "                // Hands back the place of the step before, which is not done sooner: what is read from local\0"
-    "                // memory has surely arrived only when it has been multiplied.\0"
+    "                // Hands back the place of the step before, which is not done sooner: what is read\0"
+    "                // from local memory has surely arrived only when it has been multiplied.\0"
     "                if (now > 0 && lane == 0)\0"
     "                    mbarrier_arrive(empties + 8 * (stage == 0 ? 4 : stage - 1));\0"
     "                if (++stage == 5) {\0"
@@ -2565,28 +2644,29 @@ static const struct { char text[4096]; } rows[] = { {
     "            if (num > 0 && lane == 0)\0"
     "            #pragma unroll 2\0"
     "                    part[(m * 4 + n) * 256] = c[m][n];\0"
-    "void kiln_sgemm_bulk_add_nn_bm256_bn32_tm8_tn4_depth128_st5_early0_ku2_group8_edges1(long M, long N, long K, __global const float *restrict work, long parts_at,\0"
+    "void kiln_sgemm_bulk_add_nn_bm256_bn32_tm8_tn4_depth128_st5_early0_ku2_group8_edges1(long M, long N,\0"
     "        const uint tiles = ((uint) M + 255) / 256 * (((uint) N + 31) / 32);\0"
     "            const uint tiles_m = ((uint) M + 255) / 256, tiles_n = ((uint) N + 31) / 32;\0"
     "            const int first_m = tile_m * 256, first_n = tile_n * 32;\0"
+}, {
     "            const uint warp_m = warp % 4 * 64, warp_n = warp / 4 * 16;\0"
-    "void kiln_sgemm_bulk_stream_nt_bm256_bn32_tm8_tn4_depth128_st5_early0_ku2_group8_edges1(long M, long N, long K,\0"
+    "void kiln_sgemm_bulk_stream_nt_bm256_bn32_tm8_tn4_depth128_st5_early0_ku2_group8_edges1(long M,\0"
     "                    turn_block(b_tiles + p * 4096 + x * 4096, 32, item - 256);\0"
-    "void kiln_sgemm_bulk_add_nt_bm256_bn32_tm8_tn4_depth128_st5_early0_ku2_group8_edges1(long M, long N, long K, __global const float *restrict work, long parts_at,\0"
-    "void kiln_sgemm_bulk_stream_tn_bm256_bn32_tm8_tn4_depth128_st5_early0_ku2_group8_edges1(long M, long N, long K,\0"
+    "void kiln_sgemm_bulk_add_nt_bm256_bn32_tm8_tn4_depth128_st5_early0_ku2_group8_edges1(long M, long N,\0"
+    "void kiln_sgemm_bulk_stream_tn_bm256_bn32_tm8_tn4_depth128_st5_early0_ku2_group8_edges1(long M,\0"
     "                mbarrier_wait(fulls + 8 * stage, phase);\0"
-    "void kiln_sgemm_bulk_add_tn_bm256_bn32_tm8_tn4_depth128_st5_early0_ku2_group8_edges1(long M, long N, long K, __global const float *restrict work, long parts_at,\0"
-    "void kiln_sgemm_bulk_stream_tt_bm256_bn32_tm8_tn4_depth128_st5_early0_ku2_group8_edges1(long M, long N, long K,\0"
-    "void kiln_sgemm_bulk_add_tt_bm256_bn32_tm8_tn4_depth128_st5_early0_ku2_group8_edges1(long M, long N, long K, __global const float *restrict work, long parts_at,\0"
-    "void kiln_sgemm_bulk_multiply_nn_bm256_bn32_tm8_tn4_depth128_st5_early2_ku2_group8_edges0(long M, long N, long K,\0"
+    "void kiln_sgemm_bulk_add_tn_bm256_bn32_tm8_tn4_depth128_st5_early0_ku2_group8_edges1(long M, long N,\0"
+    "void kiln_sgemm_bulk_stream_tt_bm256_bn32_tm8_tn4_depth128_st5_early0_ku2_group8_edges1(long M,\0"
+    "void kiln_sgemm_bulk_add_tt_bm256_bn32_tm8_tn4_depth128_st5_early0_ku2_group8_edges1(long M, long N,\0"
+    "void kiln_sgemm_bulk_multiply_nn_bm256_bn32_tm8_tn4_depth128_st5_early2_ku2_group8_edges0(long M,\0"
     "                for (uint i = item; i < 2048; i += 256) {\0"
     "                    fetch_chunk(a_at + s * 32768 + to, A + a_offset, M, K, lda, first_m + line,\0"
     "                for (uint i = item; i < 256; i += 256) {\0"
-    "void kiln_sgemm_bulk_multiply_nt_bm256_bn32_tm8_tn4_depth128_st5_early2_ku2_group8_edges0(long M, long N, long K,\0"
-    "void kiln_sgemm_bulk_multiply_tn_bm256_bn32_tm8_tn4_depth128_st5_early2_ku2_group8_edges0(long M, long N, long K,\0"
+    "void kiln_sgemm_bulk_multiply_nt_bm256_bn32_tm8_tn4_depth128_st5_early2_ku2_group8_edges0(long M,\0"
+    "void kiln_sgemm_bulk_multiply_tn_bm256_bn32_tm8_tn4_depth128_st5_early2_ku2_group8_edges0(long M,\0"
     "                    const uint line = i / 64, x = i % 64;\0"
     "                    fetch_chunk(a_at + s * 32768 + to, A + a_offset, K, M, lda, k + line,\0"
-    "void kiln_sgemm_bulk_multiply_tt_bm256_bn32_tm8_tn4_depth128_st5_early2_ku2_group8_edges0(long M, long N, long K,\0"
+    "void kiln_sgemm_bulk_multiply_tt_bm256_bn32_tm8_tn4_depth128_st5_early2_ku2_group8_edges0(long M,\0"
     "void kiln_sgemm_thin_multiply_nn_side0_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L, long S, long K, float alpha, float beta,\0"
     "        __global const float *restrict X, long x_offset, long ldx,\0"
     "        __global const float *restrict Y, long y_offset, long ldy,\0"
@@ -2594,20 +2674,20 @@ static const struct { char text[4096]; } rows[] = { {
     "void kiln_sgemm_thin_multiply_nt_side0_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L, long S, long K, float alpha, float beta,\0"
     "void kiln_sgemm_thin_multiply_tn_side0_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L, long S, long K, float alpha, float beta,\0"
     "void kiln_sgemm_thin_multiply_tt_side0_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L, long S, long K, float alpha, float beta,\0"
-    "void kiln_sgemm_bulk_stream_nn_bm64_bn128_tm8_tn4_depth128_st6_early2_ku4_group8_edges0(long M, long N, long K,\0"
+    "void kiln_sgemm_bulk_stream_nn_bm64_bn128_tm8_tn4_depth128_st6_early2_ku4_group8_edges0(long M,\0"
     "        early = 0;\0"
     "            mbarrier_arrive(empties + 8 * (stage == 0 ? 5 : stage - 1));\0"
-    "void kiln_sgemm_bulk_add_nn_bm64_bn128_tm8_tn4_depth128_st6_early2_ku4_group8_edges0(long M, long N, long K, __global const float *restrict work, long parts_at,\0"
-}, {
-    "            const uint warp_m = warp % 1 * 64, warp_n = warp / 1 * 16;\0"
-    "void kiln_sgemm_bulk_stream_nt_bm64_bn128_tm8_tn4_depth128_st6_early2_ku4_group8_edges0(long M, long N, long K,\0"
-    "void kiln_sgemm_bulk_add_nt_bm64_bn128_tm8_tn4_depth128_st6_early2_ku4_group8_edges0(long M, long N, long K, __global const float *restrict work, long parts_at,\0"
-    "void kiln_sgemm_bulk_stream_tn_bm64_bn128_tm8_tn4_depth128_st6_early2_ku4_group8_edges0(long M, long N, long K,\0"
-    "void kiln_sgemm_bulk_add_tn_bm64_bn128_tm8_tn4_depth128_st6_early2_ku4_group8_edges0(long M, long N, long K, __global const float *restrict work, long parts_at,\0"
-    "void kiln_sgemm_bulk_stream_tt_bm64_bn128_tm8_tn4_depth128_st6_early2_ku4_group8_edges0(long M, long N, long K,\0"
-    "void kiln_sgemm_bulk_add_tt_bm64_bn128_tm8_tn4_depth128_st6_early2_ku4_group8_edges0(long M, long N, long K, __global const float *restrict work, long parts_at,\0"
+    "void kiln_sgemm_bulk_add_nn_bm64_bn128_tm8_tn4_depth128_st6_early2_ku4_group8_edges0(long M, long N,\0"
+    "            const uint warp_m = warp % 1 * 64, warp_n = warp * 16;\0"
+    "void kiln_sgemm_bulk_stream_nt_bm64_bn128_tm8_tn4_depth128_st6_early2_ku4_group8_edges0(long M,\0"
+    "void kiln_sgemm_bulk_add_nt_bm64_bn128_tm8_tn4_depth128_st6_early2_ku4_group8_edges0(long M, long N,\0"
+    "void kiln_sgemm_bulk_stream_tn_bm64_bn128_tm8_tn4_depth128_st6_early2_ku4_group8_edges0(long M,\0"
+    "void kiln_sgemm_bulk_add_tn_bm64_bn128_tm8_tn4_depth128_st6_early2_ku4_group8_edges0(long M, long N,\0"
+    "void kiln_sgemm_bulk_stream_tt_bm64_bn128_tm8_tn4_depth128_st6_early2_ku4_group8_edges0(long M,\0"
+    "void kiln_sgemm_bulk_add_tt_bm64_bn128_tm8_tn4_depth128_st6_early2_ku4_group8_edges0(long M, long N,\0"
     "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\0"
-    "// Elements of double are computed with as double. A product and a sum are fused where the device does\0"
+    "// Elements of double are computed with as double. A product and a sum are fused where the device\0"
+    "// does that in one step: FP_CONTRACT, on by default, allows it.\0"
     "static double load(__global const double *p)\0"
     "static void store(double x, __global double *p)\0"
     "typedef ulong element_bits;\0"
@@ -2618,9 +2698,10 @@ static const struct { char text[4096]; } rows[] = { {
     "            x = as_uint4((chunk) (from[min(0L, last)], from[min(1L, last)]));\0"
     "            \"r\"(map), \"l\"(ld * 8) : \"memory\");\0"
     "    asm volatile(\"//@tensormap.replace.tile.elemtype.shared::cta.b1024.b32 [%0], 9;\" ::\0"
+}, {
     "static void fetch_chunk(uint to, __global const double *X, long rows, long cols, long ld, long row,\0"
     "    const uint bytes = row < rows ? clamp((cols - col) * 8, 0L, 16L) : 0;\0"
-    "// bytes; boxes side by side have 16 lines.\0"
+    "// 16 bytes; boxes side by side have 16 lines.\0"
     "    return (x / part * part * 16 + line * part + (x % part ^ line % 8 / (8 / part))) * 16;\0"
     "// c += a b for blocks of 16 x 8, 16 x 8 and 8 x 8, spread over a warp as the PTX ISA says.\0"
     "static void multiply_blocks(double c[4], const double a[4], const double b[2])\0"
@@ -2628,13 +2709,14 @@ static const struct { char text[4096]; } rows[] = { {
     "            \"+d\"(c[0]), \"+d\"(c[1]), \"+d\"(c[2]), \"+d\"(c[3]) :\0"
     "            \"d\"(a[0]), \"d\"(a[1]), \"d\"(a[2]), \"d\"(a[3]), \"d\"(b[0]), \"d\"(b[1]));\0"
     "static void put(double x, __global double *out, long col, long N, double alpha, double beta)\0"
-    "static void put_pair(double x, double y, __global double *out, long col, long N, double alpha, double beta,\0"
+    "static void put_pair(double x, double y, __global double *out, long col, long N, double alpha,\0"
+    "        double beta,\0"
     "    double2 z = alpha * (double2) (x, y);\0"
     "        z += beta * *(__global double2 *) (out + col);\0"
     "    *(__global double2 *) (out + col) = z;\0"
-    "void kiln_dgemm_bulk_copy_nn(long a_rows, long a_cols, __global const element_bits *restrict A, long a_offset,\0"
-    "void kiln_dgemm_bulk_copya_n(long rows, long cols, __global const element_bits *restrict X, long x_offset,\0"
-    "void kiln_dgemm_bulk_copyb_n(long rows, long cols, __global const element_bits *restrict X, long x_offset,\0"
+    "void kiln_dgemm_bulk_copy_nn(long a_rows, long a_cols, __global const element_bits *restrict A,\0"
+    "void kiln_dgemm_bulk_copya_n(long rows, long cols, __global const element_bits *restrict X,\0"
+    "void kiln_dgemm_bulk_copyb_n(long rows, long cols, __global const element_bits *restrict X,\0"
     "// A work-group computes 32 x 16 of C. Tiles of A and B, 16 deep, are fetched into local\0"
     "// memory by the copy engine, up to 16 at a time; a tile's `full` barrier says that it is there.\0"
     "__kernel __attribute__((reqd_work_group_size(320, 1, 1)))\0"
@@ -2651,7 +2733,6 @@ static const struct { char text[4096]; } rows[] = { {
     "                write_map(local_address(map), (ulong) (A + a_offset), M, K, lda, box_m, 16,\0"
     "                write_map(local_address(map), (ulong) (B + b_offset), K, N, ldb, 16, 16,\0"
     "            const int first = 0, num = (K + 15) / 16;\0"
-}, {
     "                        const int k = (first + t) * 16;\0"
     "                if (++s == 16) {\0"
     "        const int first = 0, num = (K + 15) / 16;\0"
@@ -2667,11 +2748,11 @@ static const struct { char text[4096]; } rows[] = { {
     "        // Every 4th step is this warp's.\0"
     "        const int slice = warp / 2;\0"
     "        stage = slice;\0"
-    "        // Eight values of k at a time. In which order is ours to choose, as long as A and B agree, and so is\0"
-    "        // the order of rows and columns within a block. The copy engine puts column x, in 16 bytes, of row r\0"
-    "        // of a tile at x ^ r % 8. The orders here let no two work-items that read together meet in a bank\0"
-    "        // (8 together read 16 bytes each, 16 read 8 bytes each), and what is read is where it is used.\0"
-    "        // The tensor core's k and k + 4 are 0 3 4 7 and 1 2 5 6.\0"
+    "        // Eight values of k at a time. In which order is ours to choose, as long as A and B agree,\0"
+    "        // and so is the order of rows and columns within a block. The copy engine puts column x, in\0"
+    "        // 16 bytes, of row r of a tile at x ^ r % 8. The orders here let no two work-items that\0"
+    "        // read together meet in a bank (8 together read 16 bytes each, 16 read 8 bytes each), and\0"
+    "        // what is read is where it is used. The tensor core's k and k + 4 are 0 3 4 7 and 1 2 5 6.\0"
     "        const uint k_0 = 2 * lane_k + lane_k % 2;\0"
     "        const uint a_first = (warp_m + lane_r) * 128;\0"
     "        const uint b_first = warp_n * 128 + lane_m % 2 * 8;\0"
@@ -2680,6 +2761,7 @@ static const struct { char text[4096]; } rows[] = { {
     "        // What is multiplied next is read before what was read is multiplied.\0"
     "        if (num > slice) {\0"
     "            __local const uchar *b_tile = b_tiles + stage * 2048;\0"
+}, {
     "            const int s = 0;\0"
     "            // Reads what is multiplied at once, the s-th of a tile, into fragments 0.\0"
     "            // Eight values of k of the tile.\0"
@@ -2688,10 +2770,13 @@ static const struct { char text[4096]; } rows[] = { {
     "                as0[i][0] = *(__local const double *) (a_tile + a_first + i * 2048 + at);\0"
     "                as0[i][1] = *(__local const double *) (a_tile + a_first + i * 2048 + 1024 + at);\0"
     "                as0[i][2] = *(__local const double *) (a_tile + a_first + i * 2048 + (at ^ 8));\0"
-    "                as0[i][3] = *(__local const double *) (a_tile + a_first + i * 2048 + 1024 + (at ^ 8));\0"
+    "                as0[i][3] = *(__local const double *) (a_tile + a_first + i * 2048 + 1024 + (at\0"
+    "                        ^ 8));\0"
     "                const uint at = (k_0 * 128 + ((lane_m / 2) ^ k_0) * 16) ^ j % 2 * 64;\0"
-    "                bs0[j][0] = *(__local const double *) (b_tile + b_first + j / 2 * 2048 + s * 1024 + at);\0"
-    "                bs0[j][1] = *(__local const double *) (b_tile + b_first + j / 2 * 2048 + s * 1024 + (at ^ 144));\0"
+    "                bs0[j][0] = *(__local const double *) (b_tile + b_first + j / 2 * 2048 + s * 1024\0"
+    "                        + at);\0"
+    "                bs0[j][1] = *(__local const double *) (b_tile + b_first + j / 2 * 2048 + s * 1024\0"
+    "                        + (at ^ 144));\0"
     "        for (int now = slice; now < num; now += 4) {\0"
     "            if (now >= 4 && lane == 0)\0"
     "                mbarrier_arrive(empties + 8 * (stage < 4 ? stage + 12 : stage - 4));\0"
@@ -2704,15 +2789,17 @@ static const struct { char text[4096]; } rows[] = { {
     "                    as1[i][0] = *(__local const double *) (a_tile + a_first + i * 2048 + at);\0"
     "                    as1[i][1] = *(__local const double *) (a_tile + a_first + i * 2048 + 1024 + at);\0"
     "                    as1[i][2] = *(__local const double *) (a_tile + a_first + i * 2048 + (at ^ 8));\0"
-    "                    as1[i][3] = *(__local const double *) (a_tile + a_first + i * 2048 + 1024 + (at ^ 8));\0"
+    "                    as1[i][3] = *(__local const double *) (a_tile + a_first + i * 2048 + 1024 + (at\0"
+    "                            ^ 8));\0"
     "                    const uint at = (k_0 * 128 + ((lane_m / 2) ^ k_0) * 16) ^ j % 2 * 64;\0"
-    "                    bs1[j][0] = *(__local const double *) (b_tile + b_first + j / 2 * 2048 + s * 1024 + at);\0"
-    "                    bs1[j][1] = *(__local const double *) (b_tile + b_first + j / 2 * 2048 + s * 1024 + (at ^ 144));\0"
+    "                    bs1[j][0] = *(__local const double *) (b_tile + b_first + j / 2 * 2048 + s\0"
+    "                            * 1024 + at);\0"
+    "                    bs1[j][1] = *(__local const double *) (b_tile + b_first + j / 2 * 2048 + s\0"
+    "                            * 1024 + (at ^ 144));\0"
     "            for (int i = 0; i < 1; i++)\0"
     "                for (int j = 0; j < 2; j++)\0"
     "                    multiply_blocks(c[i][j], as0[i], bs0[j]);\0"
     "            stage += 4;\0"
-}, {
     "            if (stage >= 16) {\0"
     "                stage -= 16;\0"
     "            if (now + 4 < num) {\0"
@@ -2720,12 +2807,12 @@ static const struct { char text[4096]; } rows[] = { {
     "                    as0[i][0] = *(__local const double *) (a_tile + a_first + i * 2048 + at);\0"
     "                    as0[i][1] = *(__local const double *) (a_tile + a_first + i * 2048 + 1024 + at);\0"
     "                    as0[i][2] = *(__local const double *) (a_tile + a_first + i * 2048 + (at ^ 8));\0"
-    "                    as0[i][3] = *(__local const double *) (a_tile + a_first + i * 2048 + 1024 + (at ^ 8));\0"
-    "                    bs0[j][0] = *(__local const double *) (b_tile + b_first + j / 2 * 2048 + s * 1024 + at);\0"
-    "                    bs0[j][1] = *(__local const double *) (b_tile + b_first + j / 2 * 2048 + s * 1024 + (at ^ 144));\0"
+    "                    as0[i][3] = *(__local const double *) (a_tile + a_first + i * 2048 + 1024 + (at\0"
+    "                    bs0[j][0] = *(__local const double *) (b_tile + b_first + j / 2 * 2048 + s\0"
+    "                    bs0[j][1] = *(__local const double *) (b_tile + b_first + j / 2 * 2048 + s\0"
     "                    multiply_blocks(c[i][j], as1[i], bs1[j]);\0"
-    "        // What slices have is added up, always in the same order, through local memory: all tiles have been\0"
-    "        // multiplied.\0"
+    "        // What slices have is added up, always in the same order, through local memory: all tiles\0"
+    "        // have been multiplied.\0"
     "        __local double *sums = (__local double *) a_tiles + item % 64;\0"
     "        asm volatile(\"bar.sync 2, 256;\" ::: \"memory\");\0"
     "        if (slice > 0)\0"
@@ -2734,8 +2821,9 @@ static const struct { char text[4096]; } rows[] = { {
     "        for (int x = 0; x < 3; x++)\0"
     "                        c[i][j][e] += sums[(x * 8 + (i * 2 + j) * 4 + e) * 64];\0"
     "                __global double *out = C + row * ldc;\0"
-    "void kiln_dgemm_bulk_copy_nt(long a_rows, long a_cols, __global const element_bits *restrict A, long a_offset,\0"
-    "void kiln_dgemm_bulk_copyb_t(long rows, long cols, __global const element_bits *restrict X, long x_offset,\0"
+    "void kiln_dgemm_bulk_copy_nt(long a_rows, long a_cols, __global const element_bits *restrict A,\0"
+}, {
+    "void kiln_dgemm_bulk_copyb_t(long rows, long cols, __global const element_bits *restrict X,\0"
     "void kiln_dgemm_bulk_multiply_nt_bm32_bn16_tm2_tn4_depth128_st16_early2_ku2_group8_slices4_edges0(long M, long N, long K,\0"
     "                write_map(local_address(map), (ulong) (B + b_offset), N, K, ldb, box_n, 16,\0"
     "        const uint b_first = (warp_n + lane_r) * 128;\0"
@@ -2746,29 +2834,28 @@ static const struct { char text[4096]; } rows[] = { {
     "                    bs0[j][0] = *(__local const double *) (b_tile + b_first + j * 1024 + at);\0"
     "                    bs0[j][1] = *(__local const double *) (b_tile + b_first + j * 1024 + (at ^ 8));\0"
     "                    const long col = first_n + warp_n + j * 8 + lane_k % 2 * 4 + lane_k / 2 * 2;\0"
-    "void kiln_dgemm_bulk_copy_tn(long a_rows, long a_cols, __global const element_bits *restrict A, long a_offset,\0"
-    "void kiln_dgemm_bulk_copya_t(long rows, long cols, __global const element_bits *restrict X, long x_offset,\0"
+    "void kiln_dgemm_bulk_copy_tn(long a_rows, long a_cols, __global const element_bits *restrict A,\0"
+    "void kiln_dgemm_bulk_copya_t(long rows, long cols, __global const element_bits *restrict X,\0"
     "void kiln_dgemm_bulk_multiply_tn_bm32_bn16_tm2_tn4_depth128_st16_early2_ku2_group8_slices4_edges0(long M, long N, long K,\0"
     "                write_map(local_address(map), (ulong) (A + a_offset), K, M, lda, 16, 16,\0"
     "                        for (int x = 0; x < 32; x += 16)\0"
     "                            first_m + x * 2);\0"
     "        const uint a_first = warp_m * 128;\0"
     "                const uint at = k_0 * 128 + (lane_m ^ k_0) * 16;\0"
-    "                const double2 p = *(__local const double2 *) (a_tile + a_first + i * 2048 + s * 1024 + at);\0"
-    "                const double2 q = *(__local const double2 *) (a_tile + a_first + i * 2048 + s * 1024 + (at ^ 144));\0"
+    "                const double2 p = *(__local const double2 *) (a_tile + a_first + i * 2048 + s * 1024\0"
+    "                const double2 q = *(__local const double2 *) (a_tile + a_first + i * 2048 + s * 1024\0"
     "                as0[i][0] = p.x, as0[i][1] = p.y, as0[i][2] = q.x, as0[i][3] = q.y;\0"
     "                    const uint at = k_0 * 128 + (lane_m ^ k_0) * 16;\0"
-    "                    const double2 p = *(__local const double2 *) (a_tile + a_first + i * 2048 + s * 1024 + at);\0"
-    "                    const double2 q = *(__local const double2 *) (a_tile + a_first + i * 2048 + s * 1024 + (at ^ 144));\0"
+    "                    const double2 p = *(__local const double2 *) (a_tile + a_first + i * 2048 + s\0"
+    "                    const double2 q = *(__local const double2 *) (a_tile + a_first + i * 2048 + s\0"
     "                    as1[i][0] = p.x, as1[i][1] = p.y, as1[i][2] = q.x, as1[i][3] = q.y;\0"
     "                    as0[i][0] = p.x, as0[i][1] = p.y, as0[i][2] = q.x, as0[i][3] = q.y;\0"
     "                const long row = first_m + warp_m + i * 16 + h + lane_m * 2;\0"
-}, {
-    "void kiln_dgemm_bulk_copy_tt(long a_rows, long a_cols, __global const element_bits *restrict A, long a_offset,\0"
+    "void kiln_dgemm_bulk_copy_tt(long a_rows, long a_cols, __global const element_bits *restrict A,\0"
     "void kiln_dgemm_bulk_multiply_tt_bm32_bn16_tm2_tn4_depth128_st16_early2_ku2_group8_slices4_edges0(long M, long N, long K,\0"
     "        // Columns 0, 4, 1, 5, 2, 6, 3, 7 of B.\0"
     "        const uint lane_r = lane_m / 2 + lane_m % 2 * 4;\0"
-    "        // The tensor core's k and k + 4 are 2 k and 2 k + 1.\0"
+    "        // what is read is where it is used. The tensor core's k and k + 4 are 2 k and 2 k + 1.\0"
     "        const uint k_0 = 2 * lane_k;\0"
     "                const uint at = ((4 * s + lane_k) ^ lane_r) * 16;\0"
     "                const double2 p = *(__local const double2 *) (b_tile + b_first + j * 1024 + at);\0"
@@ -2782,24 +2869,24 @@ static const struct { char text[4096]; } rows[] = { {
     "                    put(c[i][j][2 * h + 1], out, col + 4, N, alpha, beta);\0"
     "static double2 load_vector(__global const double *p)\0"
     "    return vload2(0, p);\0"
-    "static void store_vector(double2 x, __global double *p)\0"
-    "    vstore2(x, 0, p);\0"
     "static double2 load_row(__global const double *p)\0"
     "static double2 load_aligned(__global const double *p)\0"
     "    return *(__global const double2 *) p;\0"
     "static void put(double x, double beta, __global double *p)\0"
     "// A work-group of 8 work-items along L and 128 along K has 16 x 1 of C.\0"
+}, {
     "void kiln_dgemm_thin_multiply_nn_side0_short1_vec2_rows4_nv1_litems8_kitems128_ksplit1_align1_index32(int L, int S, int K, double alpha, double beta,\0"
     "        __global const double *restrict X, int x_offset, int ldx,\0"
     "        __global const double *restrict Y, int y_offset, int ldy,\0"
     "        __global double *restrict C, int c_offset, int ldc)\0"
     "    __local double2 part[1024];\0"
-    "    __global const double *y0 = Y + y_offset + min(s + 0, S - 1) * ldy;\0"
+    "    __global const double *y0 = Y + y_offset + min(s, S - 1) * ldy;\0"
     "    const int begin = l, first = max(min(l, L - 2), (int) 0);\0"
     "    double2 c0 = 0;\0"
     "    if (L < 2)\0"
     "            __global const double *x = X + k * ldx;\0"
-    "            const double2 a = (double2) (load(x + min((int) 0, L - 1)), load(x + min((int) 1, L - 1)));\0"
+    "            const double2 a = (double2) (load(x + min((int) 0, L - 1)), load(x + min((int) 1,\0"
+    "                    L - 1)));\0"
     "    if (ldx % 2 == 0 && (size_t) (X + first) % 16 == 0) {\0"
     "            __global const double *x = X + k * ldx + first;\0"
     "            const double2 a0 = load_aligned(x + 0 * ldx);\0"
@@ -2820,7 +2907,7 @@ static const struct { char text[4096]; } rows[] = { {
     "    return e[0] + e[1];\0"
     "void kiln_dgemm_thin_multiply_nt_side0_short1_vec2_rows4_nv1_litems8_kitems128_ksplit1_align1_index32(int L, int S, int K, double alpha, double beta,\0"
     "    __local double part[4][1024];\0"
-    "    __global const double *x0 = X + min(l + 0, L - 1) * ldx;\0"
+    "    __global const double *x0 = X + min(l, L - 1) * ldx;\0"
     "    __global const double *x1 = X + min(l + 1, L - 1) * ldx;\0"
     "    __global const double *x2 = X + min(l + 2, L - 1) * ldx;\0"
     "    __global const double *x3 = X + min(l + 3, L - 1) * ldx;\0"
@@ -2834,7 +2921,6 @@ static const struct { char text[4096]; } rows[] = { {
     "            const double2 a3 = load_aligned(x3 + k);\0"
     "            const double2 b0 = load_vector(y0 + k);\0"
     "            const double2 a0 = load_row(x0 + k);\0"
-}, {
     "            const double2 a1 = load_row(x1 + k);\0"
     "            const double2 a2 = load_row(x2 + k);\0"
     "            const double2 a3 = load_row(x3 + k);\0"
@@ -2845,17 +2931,18 @@ static const struct { char text[4096]; } rows[] = { {
     "        const double a3 = load(x3 + k);\0"
     "        const double sums[] = { part[0][item], part[1][item], part[2][item], part[3][item] };\0"
     "void kiln_dgemm_thin_multiply_tn_side0_short1_vec2_rows4_nv1_litems8_kitems128_ksplit1_align1_index32(int L, int S, int K, double alpha, double beta,\0"
-    "    __global const double *y0 = Y + y_offset + min(s + 0, S - 1);\0"
+    "    __global const double *y0 = Y + y_offset + min(s, S - 1);\0"
     "void kiln_dgemm_thin_multiply_tt_side0_short1_vec2_rows4_nv1_litems8_kitems128_ksplit1_align1_index32(int L, int S, int K, double alpha, double beta,\0"
-    "            const double2 b0 = (double2) (load(y0 + (k + 0) * y_step), load(y0 + (k + 1) * y_step));\0"
+    "            const double2 b0 = (double2) (load(y0 + k * y_step), load(y0 + (k + 1) * y_step));\0"
     "// A work-group computes 128 x 128 of C. Tiles of A and B, 16 deep, are fetched into local\0"
     "// One work-item fetches; a warp computes 64 x 32 of C, and says by the `empty` barrier\0"
-    "void kiln_dgemm_bulk_multiply_nn_bm128_bn128_tm8_tn8_depth128_st5_early1_ku2_group8_edges0(long M, long N, long K,\0"
+    "void kiln_dgemm_bulk_multiply_nn_bm128_bn128_tm8_tn8_depth128_st5_early1_ku2_group8_edges0(long M,\0"
     "    __local uchar a_tiles[81920] __attribute__((aligned(1024)));\0"
     "        asm volatile(\"//@setmaxnreg.dec.sync.aligned.u32 24;\" ::: \"memory\");\0"
     "                        fetch_box(a_at + s * 16384, a_map, k, first_m, mbarrier);\0"
     "                        for (int x = 0; x < 128; x += 16)\0"
     "        const uint tiles_m = ((uint) M + 127) / 128, tiles_n = ((uint) N + 127) / 128;\0"
+}, {
     "        const int first_m = tile_m * 128, first_n = tile_n * 128;\0"
     "                    fetch_chunk(a_at + s * 16384 + to, A + a_offset, M, K, lda, first_m + line,\0"
     "    asm volatile(\"//@setmaxnreg.inc.sync.aligned.u32 240;\" ::: \"memory\");\0"
@@ -2866,21 +2953,21 @@ static const struct { char text[4096]; } rows[] = { {
     "                for (int i = 0; i < 4; i++)\0"
     "                    for (int j = 0; j < 4; j++)\0"
     "                        multiply_blocks(c[i][j], as0[i], bs0[j]);\0"
-    "void kiln_dgemm_bulk_multiply_nt_bm128_bn128_tm8_tn8_depth128_st5_early1_ku2_group8_edges0(long M, long N, long K,\0"
-    "void kiln_dgemm_bulk_multiply_tn_bm128_bn128_tm8_tn8_depth128_st5_early1_ku2_group8_edges0(long M, long N, long K,\0"
+    "void kiln_dgemm_bulk_multiply_nt_bm128_bn128_tm8_tn8_depth128_st5_early1_ku2_group8_edges0(long M,\0"
+    "void kiln_dgemm_bulk_multiply_tn_bm128_bn128_tm8_tn8_depth128_st5_early1_ku2_group8_edges0(long M,\0"
     "                    fetch_chunk(a_at + s * 16384 + to, A + a_offset, K, M, lda, k + line,\0"
-    "void kiln_dgemm_bulk_multiply_tt_bm128_bn128_tm8_tn8_depth128_st5_early1_ku2_group8_edges0(long M, long N, long K,\0"
+    "void kiln_dgemm_bulk_multiply_tt_bm128_bn128_tm8_tn8_depth128_st5_early1_ku2_group8_edges0(long M,\0"
     "// A work-group computes 64 x 32 of C. Tiles of A and B, 16 deep, are fetched into local\0"
     "// One work-item fetches; a warp computes 32 x 32 of C, and says by the `empty` barrier\0"
     "void kiln_dgemm_bulk_multiply_nn_bm64_bn32_tm4_tn8_depth128_st8_early1_ku2_group1_slices4_edges0(long M, long N, long K,\0"
     "            // Work-groups that run together share rows and columns: 1 rows of tiles at a time.\0"
-    "            const uint band = tile / (1 * tiles_n) * 1, in_band = tile - band * tiles_n;\0"
+    "            const uint band = tile / (1 * tiles_n), in_band = tile - band * tiles_n;\0"
     "            const uint band_rows = min(tiles_m - band, (uint) 1);\0"
     "        // Work-groups that run together share rows and columns: 1 rows of tiles at a time.\0"
-    "        const uint band = tile / (1 * tiles_n) * 1, in_band = tile - band * tiles_n;\0"
+    "        const uint band = tile / (1 * tiles_n), in_band = tile - band * tiles_n;\0"
     "        const uint band_rows = min(tiles_m - band, (uint) 1);\0"
     "    // Work-groups that run together share rows and columns: 1 rows of tiles at a time.\0"
-    "    const uint band = tile / (1 * tiles_n) * 1, in_band = tile - band * tiles_n;\0"
+    "    const uint band = tile / (1 * tiles_n), in_band = tile - band * tiles_n;\0"
     "    const uint band_rows = min(tiles_m - band, (uint) 1);\0"
     "        const uint warp_m = warp % 2 * 32, warp_n = warp / 2 % 1 * 32;\0"
     "        double c[2][4][4];\0"
@@ -2891,7 +2978,6 @@ static const struct { char text[4096]; } rows[] = { {
     "            if (stage >= 8) {\0"
     "                stage -= 8;\0"
     "                        sums[((slice - 1) * 32 + (i * 4 + j) * 4 + e) * 64] =\0"
-}, {
     "                        c[i][j][e] += sums[(x * 32 + (i * 4 + j) * 4 + e) * 64];\0"
     "void kiln_dgemm_bulk_multiply_nt_bm64_bn32_tm4_tn8_depth128_st8_early1_ku2_group1_slices4_edges0(long M, long N, long K,\0"
     "                        fetch_box(b_at + s * 4096, b_map, k, first_n, mbarrier);\0"
@@ -2901,9 +2987,10 @@ static const struct { char text[4096]; } rows[] = { {
     "// Begins to copy 8 bytes into local memory: the first `bytes` of them, and zeros.\0"
     "static void copy_8(uint to, __global const double *from, uint bytes)\0"
     "    asm volatile(\"cp.async.ca.shared.global [%0], [%1], 8, %2;\" ::\0"
+    "// bytes; boxes side by side have 16 lines.\0"
     "// Begins to copy 64 lines of 16 elements, of which this work-item copies 1\0"
     "static void copy_a(uint to, __global const double *from, long ld, uint lines, int cols, uint item)\0"
-    "    const uint first = item / 16, col = item % 16 * 1;\0"
+    "    const uint first = item / 16, col = item % 16;\0"
     "            const uint bytes = line < lines ? clamp(cols - (int) x, 0, 1) * 8 : 0;\0"
     "            const uint where = swizzled(line, x / 2, 8) + x % 2 * 8;\0"
     "            copy_8(to + where, from + x, bytes);\0"
@@ -2912,21 +2999,25 @@ static const struct { char text[4096]; } rows[] = { {
     "    for (uint line = first; line < first + 16; line += 2, from += 2 * ld) {\0"
     "    return row * 64 + (col / 2 ^ (row + row / 4) % 8) * 2\0"
     "            + col % 2;\0"
-    "// A work-group computes 64 x 64 of C, a warp 32 x 32 of it. Tiles of A and B, 16\0"
-    "void kiln_dgemm_async_multiply_nn_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes8_copy0(long M, long N, long K,\0"
+    "// of it. Tiles of A and B, 16 deep, are copied into local memory asynchronously, 3 ahead of those\0"
+}, {
+    "void kiln_dgemm_async_multiply_nn_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
     "    __local uchar both_tiles[65536] __attribute__((aligned(1024)));\0"
-    "        // the order of rows and columns within a block. Column x, in 16 bytes, of row r\0"
-    "        // of a tile is at x ^ r % 8. The orders here let no two work-items that read together meet in a bank\0"
+    "        // and so is the order of rows and columns within a block. Column x, in 16 bytes, of row r\0"
+    "        // of a tile is at x ^ r % 8. The orders here let no two work-items that read together meet\0"
+    "        // in a bank (8 together read 16 bytes each, 16 read 8 bytes each), and what is read is\0"
+    "        // where it is used. The tensor core's k and k + 4 are 0 3 4 7 and 1 2 5 6.\0"
     "                const int k = (first + t) * 16;\0"
     "            __local double *c_tile = (__local double *) both_tiles;\0"
     "                        *(__local double2 *) (c_tile + c_place(row, col)) =\0"
     "                                (double2) (c[i][j][2 * h], c[i][j][2 * h + 1]);\0"
     "                __global double *out = C + (first_m + m) * ldc;\0"
-    "void kiln_dgemm_async_multiply_nt_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes8_copy0(long M, long N, long K,\0"
+    "void kiln_dgemm_async_multiply_nt_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
     "                        const uint col = warp_n + j * 8 + lane_k % 2 * 4 + lane_k / 2 * 2;\0"
-    "void kiln_dgemm_async_multiply_tn_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes8_copy0(long M, long N, long K,\0"
+    "void kiln_dgemm_async_multiply_tn_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
     "                    const uint row = warp_m + i * 16 + h + lane_m * 2;\0"
-    "void kiln_dgemm_async_multiply_tt_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes8_copy0(long M, long N, long K,\0"
+    "void kiln_dgemm_async_multiply_tt_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
+    "        // where it is used. The tensor core's k and k + 4 are 2 k and 2 k + 1.\0"
     "                        const uint col = warp_n + j * 8 + lane_k;\0"
     "                        c_tile[c_place(row, col)] = c[i][j][2 * h];\0"
     "                        c_tile[c_place(row, col + 4)] = c[i][j][2 * h + 1];\0"
@@ -2941,22 +3032,26 @@ static const struct { char text[4096]; } rows[] = { {
     "// Begins to copy 16 lines of 32 elements, of which this work-item copies 1\0"
     "    for (uint line = first; line < first + 16; line += 4, from += 4 * ld) {\0"
     "    return row * 32 + (col / 2 ^ (row + row / 4) % 8) * 2\0"
-}, {
-    "// A work-group computes 32 x 32 of C, a warp 16 x 16 of it. Tiles of A and B, 16\0"
-    "void kiln_dgemm_async_multiply_nn_bm32_bn32_tm2_tn4_depth128_st2_ku2_group8_bytes8_copy0(long M, long N, long K,\0"
+    "// later. A is stored M x K. B is stored K x N. A work-group computes 32 x 32 of C, a warp 16 x 16\0"
+    "// of it. Tiles of A and B, 16 deep, are copied into local memory asynchronously, 1 ahead of those\0"
+    "void kiln_dgemm_async_multiply_nn_bm32_bn32_tm2_tn4_depth128_st2_ku2_group8_bytes8_copy0(long M,\0"
     "    __local uchar both_tiles[16384] __attribute__((aligned(1024)));\0"
     "    __local uchar *a_tiles = both_tiles, *b_tiles = both_tiles + 8192;\0"
     "    const uint tiles_m = ((uint) M + 31) / 32, tiles_n = ((uint) N + 31) / 32;\0"
     "    const int first_m = tile_m * 32, first_n = tile_n * 32;\0"
     "                for (uint n = lane; n < 32; n += 32)\0"
-    "void kiln_dgemm_async_multiply_nt_bm32_bn32_tm2_tn4_depth128_st2_ku2_group8_bytes8_copy0(long M, long N, long K,\0"
-    "void kiln_dgemm_async_multiply_tn_bm32_bn32_tm2_tn4_depth128_st2_ku2_group8_bytes8_copy0(long M, long N, long K,\0"
-    "void kiln_dgemm_async_multiply_tt_bm32_bn32_tm2_tn4_depth128_st2_ku2_group8_bytes8_copy0(long M, long N, long K,\0"
+    "// later. A is stored M x K. B is stored N x K. A work-group computes 32 x 32 of C, a warp 16 x 16\0"
+    "void kiln_dgemm_async_multiply_nt_bm32_bn32_tm2_tn4_depth128_st2_ku2_group8_bytes8_copy0(long M,\0"
+    "// later. A is stored K x M. B is stored K x N. A work-group computes 32 x 32 of C, a warp 16 x 16\0"
+    "void kiln_dgemm_async_multiply_tn_bm32_bn32_tm2_tn4_depth128_st2_ku2_group8_bytes8_copy0(long M,\0"
+    "// later. A is stored K x M. B is stored N x K. A work-group computes 32 x 32 of C, a warp 16 x 16\0"
+    "void kiln_dgemm_async_multiply_tt_bm32_bn32_tm2_tn4_depth128_st2_ku2_group8_bytes8_copy0(long M,\0"
     "void kiln_dgemm_bulk_multiply_nn_bm32_bn16_tm4_tn4_depth128_st16_early2_ku2_group1_slices4_edges0(long M, long N, long K,\0"
     "                for (uint i = item; i < 128; i += 128) {\0"
-    "        const uint warp_m = warp % 1 * 32, warp_n = warp / 1 % 1 * 16;\0"
+    "        const uint warp_m = warp % 1 * 32, warp_n = warp % 1 * 16;\0"
+}, {
     "        double c[2][2][4];\0"
-    "        const int slice = warp / 1;\0"
+    "        const int slice = warp;\0"
     "        double as0[2][4], bs0[2][2];\0"
     "        double as1[2][4], bs1[2][2];\0"
     "            for (int i = 0; i < 2; i++) {\0"
@@ -2967,13 +3062,14 @@ static const struct { char text[4096]; } rows[] = { {
     "void kiln_dgemm_bulk_multiply_nt_bm32_bn16_tm4_tn4_depth128_st16_early2_ku2_group1_slices4_edges0(long M, long N, long K,\0"
     "void kiln_dgemm_bulk_multiply_tn_bm32_bn16_tm4_tn4_depth128_st16_early2_ku2_group1_slices4_edges0(long M, long N, long K,\0"
     "void kiln_dgemm_bulk_multiply_tt_bm32_bn16_tm4_tn4_depth128_st16_early2_ku2_group1_slices4_edges0(long M, long N, long K,\0"
-    "void kiln_dgemm_bulk_stream_nn_bm64_bn128_tm4_tn8_depth128_st8_early2_ku2_group2_edges0(long M, long N, long K,\0"
+    "void kiln_dgemm_bulk_stream_nn_bm64_bn128_tm4_tn8_depth128_st8_early2_ku2_group2_edges0(long M,\0"
     "    __global double *parts = (__global double *) (work + parts_at * 8) + item;\0"
     "    const uint steps = ((uint) K + 15) / 16;\0"
     "            __global double *part = parts + (2 * get_group_id(0) + (first == 0)) * 8192;\0"
     "                        part[((i * 4 + j) * 4 + e) * 256] = c[i][j][e];\0"
     "// Adds up what work-groups have of a tile that none did alone, and stores it. Of 64 elements at a\0"
-    "void kiln_dgemm_bulk_add_nn_bm64_bn128_tm4_tn8_depth128_st8_early2_ku2_group2_edges0(long M, long N, long K, __global const double *restrict work, long parts_at,\0"
+    "void kiln_dgemm_bulk_add_nn_bm64_bn128_tm4_tn8_depth128_st8_early2_ku2_group2_edges0(long M, long N,\0"
+    "        long K, __global const double *restrict work, long parts_at,\0"
     "    __local double sums[8][64] __attribute__((aligned(16)));\0"
     "        const uint steps = ((uint) K + 15) / 16;\0"
     "    __global const double *parts = work + parts_at + 2 * (ulong) told[1] * 8192;\0"
@@ -2987,15 +3083,14 @@ static const struct { char text[4096]; } rows[] = { {
     "            const uint element = at * 64 + adder;\0"
     "            // Rows 0, 1, 4, 5, 2, 3, 6, 7 of A (columns of B).\0"
     "            const uint lane_r = (lane_m & 1) | (lane_m & 2) << 1 | (lane_m & 4) >> 1;\0"
-    "void kiln_dgemm_bulk_stream_nt_bm64_bn128_tm4_tn8_depth128_st8_early2_ku2_group2_edges0(long M, long N, long K,\0"
-    "void kiln_dgemm_bulk_add_nt_bm64_bn128_tm4_tn8_depth128_st8_early2_ku2_group2_edges0(long M, long N, long K, __global const double *restrict work, long parts_at,\0"
+    "void kiln_dgemm_bulk_stream_nt_bm64_bn128_tm4_tn8_depth128_st8_early2_ku2_group2_edges0(long M,\0"
+    "void kiln_dgemm_bulk_add_nt_bm64_bn128_tm4_tn8_depth128_st8_early2_ku2_group2_edges0(long M, long N,\0"
     "            const long col = first_n + warp_n + in_n + lane_k % 2 * 4 + lane_k / 2 * 2 + e % 2;\0"
-    "void kiln_dgemm_bulk_stream_tn_bm64_bn128_tm4_tn8_depth128_st8_early2_ku2_group2_edges0(long M, long N, long K,\0"
-    "void kiln_dgemm_bulk_add_tn_bm64_bn128_tm4_tn8_depth128_st8_early2_ku2_group2_edges0(long M, long N, long K, __global const double *restrict work, long parts_at,\0"
+    "void kiln_dgemm_bulk_stream_tn_bm64_bn128_tm4_tn8_depth128_st8_early2_ku2_group2_edges0(long M,\0"
+    "void kiln_dgemm_bulk_add_tn_bm64_bn128_tm4_tn8_depth128_st8_early2_ku2_group2_edges0(long M, long N,\0"
     "            const long row = first_m + warp_m + in_m + e / 2 % 2 + lane_m * 2;\0"
-}, {
-    "void kiln_dgemm_bulk_stream_tt_bm64_bn128_tm4_tn8_depth128_st8_early2_ku2_group2_edges0(long M, long N, long K,\0"
-    "void kiln_dgemm_bulk_add_tt_bm64_bn128_tm4_tn8_depth128_st8_early2_ku2_group2_edges0(long M, long N, long K, __global const double *restrict work, long parts_at,\0"
+    "void kiln_dgemm_bulk_stream_tt_bm64_bn128_tm4_tn8_depth128_st8_early2_ku2_group2_edges0(long M,\0"
+    "void kiln_dgemm_bulk_add_tt_bm64_bn128_tm4_tn8_depth128_st8_early2_ku2_group2_edges0(long M, long N,\0"
     "            // Columns 0, 4, 1, 5, 2, 6, 3, 7 of B.\0"
     "            const uint lane_r = lane_m / 2 + lane_m % 2 * 4;\0"
     "            const long col = first_n + warp_n + in_n + lane_k + e % 2 * 4;\0"
@@ -3010,7 +3105,8 @@ static const struct { char text[4096]; } rows[] = { {
     "                    fetch_chunk(a_at + s * 2048 + to, A + a_offset, M, K, lda, first_m + line,\0"
     "    const uint tiles_m = ((uint) M + 15) / 16, tiles_n = ((uint) N + 15) / 16;\0"
     "    const int first_m = tile_m * 16, first_n = tile_n * 16;\0"
-    "        const uint warp_m = warp % 1 * 16, warp_n = warp / 1 % 1 * 16;\0"
+    "        const uint warp_m = warp % 1 * 16, warp_n = warp % 1 * 16;\0"
+}, {
     "            __local const uchar *a_tile = a_tiles + stage * 2048;\0"
     "                __local const uchar *a_tile = a_tiles + stage * 2048;\0"
     "                        sums[((slice - 1) * 8 + (i * 2 + j) * 4 + e) * 32] =\0"
@@ -3021,47 +3117,46 @@ static const struct { char text[4096]; } rows[] = { {
     "                            fetch_box(a_at + s * 2048 + x * 128, a_map, first_m + x, k, mbarrier);\0"
     "                    fetch_chunk(a_at + s * 2048 + to, A + a_offset, K, M, lda, k + line,\0"
     "void kiln_dgemm_bulk_multiply_tt_bm16_bn16_tm2_tn4_depth128_st16_early2_ku2_group1_slices4_edges0(long M, long N, long K,\0"
-    "void kiln_dgemm_bulk_multiply_nn_bm64_bn32_tm2_tn4_depth128_st8_early2_ku2_group8_edges0(long M, long N, long K,\0"
+    "void kiln_dgemm_bulk_multiply_nn_bm64_bn32_tm2_tn4_depth128_st8_early2_ku2_group8_edges0(long M,\0"
     "        const uint warp_m = warp % 4 * 16, warp_n = warp / 4 * 16;\0"
     "        if (num > 0) {\0"
     "                __local const uchar *a_tile = a_tiles + stage * 8192;\0"
     "                __local const uchar *b_tile = b_tiles + stage * 4096;\0"
     "            if (now + 1 < num) {\0"
-    "void kiln_dgemm_bulk_multiply_nt_bm64_bn32_tm2_tn4_depth128_st8_early2_ku2_group8_edges0(long M, long N, long K,\0"
-    "void kiln_dgemm_bulk_multiply_tn_bm64_bn32_tm2_tn4_depth128_st8_early2_ku2_group8_edges0(long M, long N, long K,\0"
-    "void kiln_dgemm_bulk_multiply_tt_bm64_bn32_tm2_tn4_depth128_st8_early2_ku2_group8_edges0(long M, long N, long K,\0"
-    "// A work-group computes 64 x 32 of C, a warp 32 x 16 of it. Tiles of A and B, 16\0"
-    "void kiln_dgemm_async_stream_nn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes8_copy0(long M, long N, long K,\0"
+    "void kiln_dgemm_bulk_multiply_nt_bm64_bn32_tm2_tn4_depth128_st8_early2_ku2_group8_edges0(long M,\0"
+    "void kiln_dgemm_bulk_multiply_tn_bm64_bn32_tm2_tn4_depth128_st8_early2_ku2_group8_edges0(long M,\0"
+    "void kiln_dgemm_bulk_multiply_tt_bm64_bn32_tm2_tn4_depth128_st8_early2_ku2_group8_edges0(long M,\0"
+    "void kiln_dgemm_async_stream_nn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
     "        __global double *work, long parts_at,\0"
     "    __global double *parts = work + parts_at + item;\0"
     "    const uint tiles = ((uint) M + 63) / 64 * (((uint) N + 31) / 32);\0"
     "            __global double *part = parts + (2 * get_group_id(0) + (first == 0)) * 2048;\0"
     "                        part[((i * 2 + j) * 4 + e) * 128] = c[i][j][e];\0"
-    "void kiln_dgemm_async_add_nn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes8_copy0(long M, long N, long K, __global const double *restrict work, long parts_at,\0"
+    "void kiln_dgemm_async_add_nn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes8_copy0(long M, long N,\0"
     "        const uint tiles = ((uint) M + 63) / 64 * (((uint) N + 31) / 32);\0"
     "    __global const double *parts = work + parts_at + 2 * (ulong) told[1] * 2048;\0"
     "                    part[u] = *(__global const double2 *) (parts + piece * 2048\0"
     "            const uint warp_m = warp % 2 * 32, warp_n = warp / 2 * 16;\0"
     "            const uint in_m = e / 4 / 2 * 16, in_n = e / 4 % 2 * 8;\0"
-}, {
-    "void kiln_dgemm_async_stream_nt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes8_copy0(long M, long N, long K,\0"
-    "void kiln_dgemm_async_add_nt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes8_copy0(long M, long N, long K, __global const double *restrict work, long parts_at,\0"
-    "void kiln_dgemm_async_stream_tn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes8_copy0(long M, long N, long K,\0"
-    "void kiln_dgemm_async_add_tn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes8_copy0(long M, long N, long K, __global const double *restrict work, long parts_at,\0"
-    "void kiln_dgemm_async_stream_tt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes8_copy0(long M, long N, long K,\0"
-    "void kiln_dgemm_async_add_tt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes8_copy0(long M, long N, long K, __global const double *restrict work, long parts_at,\0"
+    "void kiln_dgemm_async_stream_nt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
+    "void kiln_dgemm_async_add_nt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes8_copy0(long M, long N,\0"
+    "void kiln_dgemm_async_stream_tn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
+    "void kiln_dgemm_async_add_tn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes8_copy0(long M, long N,\0"
+    "void kiln_dgemm_async_stream_tt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
+    "void kiln_dgemm_async_add_tt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes8_copy0(long M, long N,\0"
     "static void copy_16(uint to, __global const double *from, uint bytes)\0"
     "// Begins to copy 64 lines of 16 elements, of which this work-item copies 2\0"
     "    const uint first = item / 8, col = item % 8 * 2;\0"
     "            const uint bytes = line < lines ? clamp(cols - (int) x, 0, 2) * 8 : 0;\0"
     "// Begins to copy 16 lines of 32 elements, of which this work-item copies 2\0"
     "    for (uint line = first; line < first + 16; line += 8, from += 8 * ld) {\0"
-    "void kiln_dgemm_async_multiply_nn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M, long N, long K,\0"
+    "void kiln_dgemm_async_multiply_nn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
     "// Begins to copy 32 lines of 16 elements, of which this work-item copies 2\0"
-    "void kiln_dgemm_async_multiply_nt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M, long N, long K,\0"
+    "void kiln_dgemm_async_multiply_nt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
     "// Begins to copy 16 lines of 64 elements, of which this work-item copies 2\0"
-    "void kiln_dgemm_async_multiply_tn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M, long N, long K,\0"
-    "void kiln_dgemm_async_multiply_tt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M, long N, long K,\0"
+    "void kiln_dgemm_async_multiply_tn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
+    "void kiln_dgemm_async_multiply_tt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
+}, {
     "void kiln_dgemm_thin_multiply_nn_side1_short1_vec2_rows4_nv1_litems8_kitems128_ksplit1_align1_index32(int L, int S, int K, double alpha, double beta,\0"
     "void kiln_dgemm_thin_multiply_nt_side1_short1_vec2_rows4_nv1_litems8_kitems128_ksplit1_align1_index32(int L, int S, int K, double alpha, double beta,\0"
     "void kiln_dgemm_thin_multiply_tn_side1_short1_vec2_rows4_nv1_litems8_kitems128_ksplit1_align1_index32(int L, int S, int K, double alpha, double beta,\0"
@@ -3093,7 +3188,6 @@ static const struct { char text[4096]; } rows[] = { {
     "            __global const double *y = Y + min(s + j, S - 1) * ldy + chunk;\0"
     "                kept[j * 258 + at] = load(y + at);\0"
     "// A work-group of 32 work-items along L and 8 along K has 64 x 4 of C.\0"
-}, {
     "void kiln_dgemm_thin_multiply_tn_side1_short4_vec2_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L, int S, int K, double alpha, double beta,\0"
     "    __local double kept[2112] __attribute__((aligned(16)));\0"
     "    const int l = (int) get_group_id(0) * 64 + along_l * 2;\0"
@@ -3124,1753 +3218,1778 @@ static const struct { char text[4096]; } rows[] = { {
     "    double c[8][4];\0"
     "                    c[j + 6][v];\0"
     "        const int short_at = s + 6 + j;\0"
+}, {
     "void kiln_dgemm_thin_multiply_tn_side0_short8_vec2_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L, int S, int K, double alpha, double beta,\0"
     "void kiln_dgemm_thin_multiply_tt_side0_short8_vec2_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L, int S, int K, double alpha, double beta,\0"
-    "void kiln_dgemm_bulk_stream_nn_bm128_bn128_tm8_tn8_depth128_st5_early1_ku2_group8_edges0(long M, long N, long K,\0"
+    "void kiln_dgemm_bulk_stream_nn_bm128_bn128_tm8_tn8_depth128_st5_early1_ku2_group8_edges0(long M,\0"
     "            __global double *part = parts + (2 * get_group_id(0) + (first == 0)) * 16384;\0"
     "            for (int i = 0; i < 4; i++)\0"
-    "void kiln_dgemm_bulk_add_nn_bm128_bn128_tm8_tn8_depth128_st5_early1_ku2_group8_edges0(long M, long N, long K, __global const double *restrict work, long parts_at,\0"
+    "void kiln_dgemm_bulk_add_nn_bm128_bn128_tm8_tn8_depth128_st5_early1_ku2_group8_edges0(long M,\0"
+    "        long N, long K, __global const double *restrict work, long parts_at,\0"
     "    __global const double *parts = work + parts_at + 2 * (ulong) told[1] * 16384;\0"
     "                    part[u] = *(__global const double2 *) (parts + piece * 16384\0"
-    "void kiln_dgemm_bulk_stream_nt_bm128_bn128_tm8_tn8_depth128_st5_early1_ku2_group8_edges0(long M, long N, long K,\0"
-    "void kiln_dgemm_bulk_add_nt_bm128_bn128_tm8_tn8_depth128_st5_early1_ku2_group8_edges0(long M, long N, long K, __global const double *restrict work, long parts_at,\0"
-    "void kiln_dgemm_bulk_stream_tn_bm128_bn128_tm8_tn8_depth128_st5_early1_ku2_group8_edges0(long M, long N, long K,\0"
-    "void kiln_dgemm_bulk_add_tn_bm128_bn128_tm8_tn8_depth128_st5_early1_ku2_group8_edges0(long M, long N, long K, __global const double *restrict work, long parts_at,\0"
-    "void kiln_dgemm_bulk_stream_tt_bm128_bn128_tm8_tn8_depth128_st5_early1_ku2_group8_edges0(long M, long N, long K,\0"
-    "void kiln_dgemm_bulk_add_tt_bm128_bn128_tm8_tn8_depth128_st5_early1_ku2_group8_edges0(long M, long N, long K, __global const double *restrict work, long parts_at,\0"
-    "void kiln_dgemm_async_stream_nn_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes8_copy0(long M, long N, long K,\0"
+    "void kiln_dgemm_bulk_stream_nt_bm128_bn128_tm8_tn8_depth128_st5_early1_ku2_group8_edges0(long M,\0"
+    "void kiln_dgemm_bulk_add_nt_bm128_bn128_tm8_tn8_depth128_st5_early1_ku2_group8_edges0(long M,\0"
+    "void kiln_dgemm_bulk_stream_tn_bm128_bn128_tm8_tn8_depth128_st5_early1_ku2_group8_edges0(long M,\0"
+    "void kiln_dgemm_bulk_add_tn_bm128_bn128_tm8_tn8_depth128_st5_early1_ku2_group8_edges0(long M,\0"
+    "void kiln_dgemm_bulk_stream_tt_bm128_bn128_tm8_tn8_depth128_st5_early1_ku2_group8_edges0(long M,\0"
+    "void kiln_dgemm_bulk_add_tt_bm128_bn128_tm8_tn8_depth128_st5_early1_ku2_group8_edges0(long M,\0"
+    "void kiln_dgemm_async_stream_nn_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
     "            __global double *part = parts + (2 * get_group_id(0) + (first == 0)) * 4096;\0"
-    "void kiln_dgemm_async_add_nn_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes8_copy0(long M, long N, long K, __global const double *restrict work, long parts_at,\0"
+    "void kiln_dgemm_async_add_nn_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes8_copy0(long M, long N,\0"
     "    __global const double *parts = work + parts_at + 2 * (ulong) told[1] * 4096;\0"
-}, {
     "                    part[u] = *(__global const double2 *) (parts + piece * 4096\0"
-    "void kiln_dgemm_async_stream_nt_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes8_copy0(long M, long N, long K,\0"
-    "void kiln_dgemm_async_add_nt_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes8_copy0(long M, long N, long K, __global const double *restrict work, long parts_at,\0"
-    "void kiln_dgemm_async_stream_tn_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes8_copy0(long M, long N, long K,\0"
-    "void kiln_dgemm_async_add_tn_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes8_copy0(long M, long N, long K, __global const double *restrict work, long parts_at,\0"
-    "void kiln_dgemm_async_stream_tt_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes8_copy0(long M, long N, long K,\0"
-    "void kiln_dgemm_async_add_tt_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes8_copy0(long M, long N, long K, __global const double *restrict work, long parts_at,\0"
-    "void kiln_dgemm_bulk_stream_nn_bm64_bn32_tm2_tn4_depth128_st6_early1_ku2_group8_edges0(long M, long N, long K,\0"
+    "void kiln_dgemm_async_stream_nt_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
+    "void kiln_dgemm_async_add_nt_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes8_copy0(long M, long N,\0"
+    "void kiln_dgemm_async_stream_tn_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
+    "void kiln_dgemm_async_add_tn_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes8_copy0(long M, long N,\0"
+    "void kiln_dgemm_async_stream_tt_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
+    "void kiln_dgemm_async_add_tt_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes8_copy0(long M, long N,\0"
+    "void kiln_dgemm_bulk_stream_nn_bm64_bn32_tm2_tn4_depth128_st6_early1_ku2_group8_edges0(long M,\0"
     "                        part[((i * 2 + j) * 4 + e) * 256] = c[i][j][e];\0"
-    "void kiln_dgemm_bulk_add_nn_bm64_bn32_tm2_tn4_depth128_st6_early1_ku2_group8_edges0(long M, long N, long K, __global const double *restrict work, long parts_at,\0"
+    "void kiln_dgemm_bulk_add_nn_bm64_bn32_tm2_tn4_depth128_st6_early1_ku2_group8_edges0(long M, long N,\0"
     "            const uint warp_m = warp % 4 * 16, warp_n = warp / 4 * 16;\0"
-    "void kiln_dgemm_bulk_stream_nt_bm64_bn32_tm2_tn4_depth128_st6_early1_ku2_group8_edges0(long M, long N, long K,\0"
-    "void kiln_dgemm_bulk_add_nt_bm64_bn32_tm2_tn4_depth128_st6_early1_ku2_group8_edges0(long M, long N, long K, __global const double *restrict work, long parts_at,\0"
-    "void kiln_dgemm_bulk_stream_tn_bm64_bn32_tm2_tn4_depth128_st6_early1_ku2_group8_edges0(long M, long N, long K,\0"
-    "void kiln_dgemm_bulk_add_tn_bm64_bn32_tm2_tn4_depth128_st6_early1_ku2_group8_edges0(long M, long N, long K, __global const double *restrict work, long parts_at,\0"
-    "void kiln_dgemm_bulk_stream_tt_bm64_bn32_tm2_tn4_depth128_st6_early1_ku2_group8_edges0(long M, long N, long K,\0"
-    "void kiln_dgemm_bulk_add_tt_bm64_bn32_tm2_tn4_depth128_st6_early1_ku2_group8_edges0(long M, long N, long K, __global const double *restrict work, long parts_at,\0"
+    "void kiln_dgemm_bulk_stream_nt_bm64_bn32_tm2_tn4_depth128_st6_early1_ku2_group8_edges0(long M,\0"
+    "void kiln_dgemm_bulk_add_nt_bm64_bn32_tm2_tn4_depth128_st6_early1_ku2_group8_edges0(long M, long N,\0"
+    "void kiln_dgemm_bulk_stream_tn_bm64_bn32_tm2_tn4_depth128_st6_early1_ku2_group8_edges0(long M,\0"
+    "void kiln_dgemm_bulk_add_tn_bm64_bn32_tm2_tn4_depth128_st6_early1_ku2_group8_edges0(long M, long N,\0"
+    "void kiln_dgemm_bulk_stream_tt_bm64_bn32_tm2_tn4_depth128_st6_early1_ku2_group8_edges0(long M,\0"
+    "void kiln_dgemm_bulk_add_tt_bm64_bn32_tm2_tn4_depth128_st6_early1_ku2_group8_edges0(long M, long N,\0"
     "// A work-group computes 256 x 32 of C. Tiles of A and B, 16 deep, are fetched into local\0"
-    "void kiln_dgemm_bulk_stream_nn_bm256_bn32_tm4_tn8_depth128_st4_early2_ku2_group8_edges0(long M, long N, long K,\0"
+    "void kiln_dgemm_bulk_stream_nn_bm256_bn32_tm4_tn8_depth128_st4_early2_ku2_group8_edges0(long M,\0"
     "        const uint warp_m = warp % 8 * 32, warp_n = warp / 8 * 32;\0"
-    "void kiln_dgemm_bulk_add_nn_bm256_bn32_tm4_tn8_depth128_st4_early2_ku2_group8_edges0(long M, long N, long K, __global const double *restrict work, long parts_at,\0"
+    "void kiln_dgemm_bulk_add_nn_bm256_bn32_tm4_tn8_depth128_st4_early2_ku2_group8_edges0(long M, long N,\0"
     "            const uint warp_m = warp % 8 * 32, warp_n = warp / 8 * 32;\0"
-    "void kiln_dgemm_bulk_stream_nt_bm256_bn32_tm4_tn8_depth128_st4_early2_ku2_group8_edges0(long M, long N, long K,\0"
-    "void kiln_dgemm_bulk_add_nt_bm256_bn32_tm4_tn8_depth128_st4_early2_ku2_group8_edges0(long M, long N, long K, __global const double *restrict work, long parts_at,\0"
-    "void kiln_dgemm_bulk_stream_tn_bm256_bn32_tm4_tn8_depth128_st4_early2_ku2_group8_edges0(long M, long N, long K,\0"
+    "void kiln_dgemm_bulk_stream_nt_bm256_bn32_tm4_tn8_depth128_st4_early2_ku2_group8_edges0(long M,\0"
+    "void kiln_dgemm_bulk_add_nt_bm256_bn32_tm4_tn8_depth128_st4_early2_ku2_group8_edges0(long M, long N,\0"
+}, {
+    "void kiln_dgemm_bulk_stream_tn_bm256_bn32_tm4_tn8_depth128_st4_early2_ku2_group8_edges0(long M,\0"
     "                        for (int x = 0; x < 256; x += 16)\0"
     "                    const uint line = i / 128, x = i % 128;\0"
-    "void kiln_dgemm_bulk_add_tn_bm256_bn32_tm4_tn8_depth128_st4_early2_ku2_group8_edges0(long M, long N, long K, __global const double *restrict work, long parts_at,\0"
-    "void kiln_dgemm_bulk_stream_tt_bm256_bn32_tm4_tn8_depth128_st4_early2_ku2_group8_edges0(long M, long N, long K,\0"
-    "void kiln_dgemm_bulk_add_tt_bm256_bn32_tm4_tn8_depth128_st4_early2_ku2_group8_edges0(long M, long N, long K, __global const double *restrict work, long parts_at,\0"
-    "void kiln_dgemm_async_stream_nn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M, long N, long K,\0"
-    "void kiln_dgemm_async_add_nn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M, long N, long K, __global const double *restrict work, long parts_at,\0"
-    "void kiln_dgemm_async_stream_nt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M, long N, long K,\0"
-}, {
-    "void kiln_dgemm_async_add_nt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M, long N, long K, __global const double *restrict work, long parts_at,\0"
-    "void kiln_dgemm_async_stream_tn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M, long N, long K,\0"
-    "void kiln_dgemm_async_add_tn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M, long N, long K, __global const double *restrict work, long parts_at,\0"
-    "void kiln_dgemm_async_stream_tt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M, long N, long K,\0"
-    "void kiln_dgemm_async_add_tt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M, long N, long K, __global const double *restrict work, long parts_at,\0"
+    "void kiln_dgemm_bulk_add_tn_bm256_bn32_tm4_tn8_depth128_st4_early2_ku2_group8_edges0(long M, long N,\0"
+    "void kiln_dgemm_bulk_stream_tt_bm256_bn32_tm4_tn8_depth128_st4_early2_ku2_group8_edges0(long M,\0"
+    "void kiln_dgemm_bulk_add_tt_bm256_bn32_tm4_tn8_depth128_st4_early2_ku2_group8_edges0(long M, long N,\0"
+    "void kiln_dgemm_async_stream_nn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
+    "void kiln_dgemm_async_add_nn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M, long N,\0"
+    "void kiln_dgemm_async_stream_nt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
+    "void kiln_dgemm_async_add_nt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M, long N,\0"
+    "void kiln_dgemm_async_stream_tn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
+    "void kiln_dgemm_async_add_tn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M, long N,\0"
+    "void kiln_dgemm_async_stream_tt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
+    "void kiln_dgemm_async_add_tt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M, long N,\0"
 } };
 
 static const uint32_t lines[] = {
     0, 100, 160, 202, 204, 233, 235, 236, 281, 307, 408, 508,
     557, 586, 621, 659, 715, 772, 801, 824, 917, 979, 1018, 1099,
-    1171, 1227, 1272, 1318, 1357, 1419, 1433, 1538, 1569, 1657, 1693, 1732,
-    1813, 1906, 1971, 1988, 2076, 2134, 2171, 2184, 2388, 2429, 2435, 2515,
-    2543, 2603, 2684, 2740, 2839, 2894, 2966, 3017, 3070, 3110, 3185, 3261,
-    3304, 3389, 3492, 3546, 3595, 3686, 3782, 3883, 3993, 4096, 4133, 4228,
-    4276, 4360, 4394, 4485, 4534, 4625, 4674, 4768, 4820, 4914, 4966, 5063,
-    5110, 5207, 5304, 5392, 5489, 5511, 5607, 5645, 5667, 5763, 5785, 5881,
-    5903, 5999, 6088, 6173, 6208, 6306, 6405, 6503, 6521, 6595, 6663, 6743,
-    6841, 6912, 7013, 7058, 7132, 7236, 7280, 7331, 7422, 7505, 7533, 7549,
-    7629, 7647, 7749, 7832, 7885, 7959, 8126, 8192, 8611, 8694, 8793, 8881,
-    8898, 8984, 9028, 9044, 9112, 9162, 9180, 9240, 9289, 9304, 9341, 9409,
-    9449, 9497, 9531, 9599, 9639, 9687, 9734, 9749, 9825, 9842, 9935, 10037,
-    10057, 10091, 10133, 10179, 10195, 10235, 10256, 10314, 10372, 10432, 10490, 10601,
-    10663, 10753, 10815, 10908, 11001, 11108, 11166, 11251, 11358, 11453, 11475, 11497,
-    11586, 11682, 11761, 11853, 11892, 11950, 12063, 12129, 12195, 12288, 12373, 12438,
-    12503, 12530, 12558, 12587, 12626, 12670, 12747, 12794, 12813, 12889, 12956, 13001,
-    13091, 13142, 13168, 13245, 13302, 13323, 13361, 13406, 13453, 13463, 13532, 13566,
-    13589, 13691, 13717, 13785, 13836, 13863, 13888, 13917, 14009, 14037, 14066, 14155,
-    14256, 14312, 14395, 14453, 14476, 14503, 14535, 14567, 14602, 14687, 14741, 14837,
-    14924, 15013, 15079, 15169, 15237, 15281, 15313, 15331, 15390, 15442, 15464, 15525,
-    15581, 15655, 15736, 15793, 15892, 15914, 15932, 15964, 15991, 16023, 16037, 16043,
-    16126, 16207, 16257, 16384, 16467, 16552, 16614, 16700, 16764, 16807, 16853, 16901,
-    16958, 17014, 17072, 17167, 17207, 17296, 17342, 17396, 17455, 17512, 17560, 17591,
-    17635, 17712, 17758, 17846, 17925, 18006, 18064, 18146, 18206, 18227, 18250, 18287,
-    18309, 18355, 18461, 18562, 18631, 18662, 18729, 18782, 18855, 18880, 18957, 19028,
-    19068, 19124, 19202, 19257, 19335, 19379, 19456, 19488, 19515, 19543, 19617, 19655,
-    19749, 19791, 19874, 19927, 19960, 19993, 20045, 20142, 20252, 20282, 20382, 20409,
-    20480, 20555, 20624, 20665, 20717, 20802, 20868, 20973, 21002, 21065, 21172, 21215,
-    21263, 21306, 21415, 21456, 21567, 21674, 21696, 21809, 21860, 21952, 22033, 22128,
-    22193, 22247, 22288, 22399, 22506, 22528, 22641, 22667, 22756, 22855, 22944, 22990,
-    23023, 23081, 23122, 23233, 23346, 23402, 23452, 23482, 23535, 23562, 23609, 23636,
-    23699, 23750, 23802, 23851, 23906, 23956, 24046, 24119, 24141, 24213, 24270, 24417,
-    24481, 24576, 24634, 24664, 24732, 24792, 24837, 24869, 24888, 24958, 25028, 25098,
-    25168, 25194, 25274, 25336, 25355, 25374, 25393, 25412, 25440, 25455, 25489, 25533,
-    25583, 25747, 25891, 25963, 26020, 26059, 26117, 26174, 26232, 26404, 26580, 26644,
-    26657, 26710, 26764, 26824, 26868, 26889, 26948, 26986, 27018, 27071, 27108, 27131,
-    27169, 27205, 27258, 27333, 27354, 27391, 27466, 27487, 27524, 27599, 27620, 27657,
-    27732, 27761, 27777, 27799, 27837, 27905, 27977, 28034, 28181, 28213, 28281, 28341,
-    28429, 28488, 28547, 28578, 28609, 28640, 28672, 28704, 28769, 28803, 28819, 28859,
-    28911, 28963, 29014, 29060, 29111, 29157, 29208, 29254, 29305, 29351, 29399, 29447,
-    29516, 29542, 29590, 29638, 29686, 29734, 29773, 29861, 29900, 29988, 30024, 30069,
-    30102, 30135, 30169, 30224, 30279, 30342, 30378, 30411, 30444, 30477, 30510, 30543,
-    30576, 30598, 30745, 30809, 30873, 30937, 31001, 31029, 31176, 31234, 31280, 31437,
-    31594, 31751, 31908, 32004, 32088, 32156, 32220, 32300, 32332, 32389, 32460, 32494,
-    32551, 32638, 32768, 32860, 32876, 32973, 33026, 33050, 33128, 33138, 33170, 33253,
-    33322, 33372, 33448, 33540, 33637, 33690, 33768, 33837, 33933, 33950, 33997, 34083,
-    34171, 34224, 34278, 34370, 34464, 34538, 34608, 34688, 34749, 34828, 34931, 35000,
-    35040, 35098, 35121, 35226, 35308, 35400, 35458, 35572, 35640, 35712, 35787, 35806,
-    35825, 35904, 35964, 36021, 36057, 36124, 36150, 36190, 36234, 36270, 36305, 36328,
-    36372, 36480, 36535, 36561, 36596, 36642, 36669, 36717, 36864, 36963, 36992, 37022,
-    37045, 37071, 37124, 37187, 37270, 37298, 37325, 37371, 37466, 37589, 37637, 37672,
-    37722, 37816, 37892, 37945, 38039, 38126, 38174, 38226, 38312, 38329, 38383, 38476,
-    38516, 38543, 38609, 38659, 38701, 38741, 38787, 38858, 38908, 38978, 39053, 39132,
-    39201, 39263, 39332, 39397, 39467, 39498, 39580, 39618, 39704, 39729, 39833, 39885,
-    39905, 39986, 40028, 40105, 40135, 40162, 40214, 40260, 40336, 40440, 40516, 40594,
-    40708, 40807, 40960, 41040, 41154, 41253, 41369, 41452, 41566, 41620, 41695, 42022,
-    42063, 42898, 42989, 43085, 43177, 43235, 43350, 43416, 43481, 43508, 43536, 43565,
-    43617, 43644, 43682, 43729, 43752, 43778, 43846, 43875, 43904, 43931, 44022, 44092,
-    44174, 44232, 44332, 44364, 44451, 44517, 44575, 44671, 44729, 44787, 44877, 44936,
-    45056, 45118, 45139, 45176, 45246, 45314, 45371, 45448, 45480, 45522, 45563, 45678,
-    45730, 45812, 45908, 45974, 46029, 46070, 46185, 46212, 46270, 46370, 46428, 46518,
-    46577, 46618, 46733, 46790, 46869, 46945, 46979, 47037, 47233, 47297, 47361, 47395,
-    47429, 47497, 47542, 47594, 47646, 47718, 47817, 47867, 47917, 47967, 48017, 48058,
-    48110, 48170, 48227, 48293, 48355, 48417, 48479, 48531, 48591, 48648, 48714, 48776,
-    48838, 48900, 48949, 48968, 49009, 49023, 49152, 49217, 49282, 49347, 49412, 49496,
-    49561, 49645, 49710, 49794, 49859, 49943, 50008, 50073, 50138, 50203, 50268, 50333,
-    50398, 50463, 50528, 50593, 50658, 50723, 50788, 50853, 50918, 50983, 51048, 51113,
-    51178, 51243, 51308, 51373, 51438, 51503, 51536, 51626, 51649, 51705, 51732, 51774,
-    51844, 51871, 51913, 51983, 52010, 52052, 52122, 52149, 52191, 52261, 52284, 52340,
-    52382, 52424, 52466, 52508, 52531, 52587, 52629, 52671, 52713, 52755, 52778, 52834,
-    52876, 52918, 52960, 53002, 53248, 53308, 53374, 53436, 53498, 53560, 53756, 53816,
-    53882, 53944, 54006, 54068, 54264, 54347, 54414, 54481, 54557, 54648, 54703, 54779,
-    54862, 54911, 54987, 55078, 55133, 55209, 55322, 55398, 55474, 55587, 55700, 55813,
-    55902, 55999, 56087, 56115, 56229, 56294, 56359, 56387, 56416, 56467, 56493, 56532,
-    56579, 56601, 56627, 56694, 56722, 56750, 56839, 56867, 56893, 56980, 57048, 57129,
-    57186, 57285, 57344, 57427, 57491, 57547, 57642, 57698, 57754, 57812, 57901, 57959,
-    58010, 58089, 58149, 58216, 58242, 58278, 58313, 58419, 58494, 58532, 58610, 58693,
-    58735, 58826, 58945, 58989, 59020, 59066, 59156, 59228, 59277, 59367, 59450, 59494,
-    59542, 59624, 59657, 59771, 59822, 59903, 59998, 60105, 60181, 60295, 60321, 60410,
-    60438, 60495, 60594, 60650, 60708, 60797, 60909, 60988, 61102, 61192, 61288, 61440,
-    61560, 61625, 61652, 61680, 61752, 61790, 61879, 61937, 62026, 62095, 62127, 62150,
-    62235, 62320, 62385, 62443, 62462, 62543, 62624, 62685, 62762, 62794, 62834, 62907,
-    63027, 63147, 63267, 63374, 63475, 63558, 63603, 63639, 63671, 63703, 63724, 63778,
-    63823, 63901, 63998, 64049, 64143, 64162, 64196, 64261, 64346, 64410, 64483, 64545,
-    64615, 64709, 64782, 64840, 64922, 65014, 65120, 65222, 65253, 65364, 65409, 65536,
-    65608, 65660, 65766, 65845, 65888, 65958, 66009, 66086, 66131, 66186, 66239, 66329,
-    66410, 66454, 66514, 66572, 66640, 66723, 66747, 66781, 66848, 66874, 66914, 66949,
-    67008, 67052, 67157, 67195, 67219, 67263, 67322, 67411, 67500, 67530, 67586, 67612,
-    67669, 67736, 67823, 67855, 67905, 68004, 68131, 68183, 68222, 68276, 68374, 68454,
-    68480, 68537, 68635, 68726, 68778, 68834, 68924, 68945, 69003, 69066, 69129, 69156,
-    69225, 69313, 69357, 69405, 69477, 69499, 69549, 69632, 69670, 69716, 69816, 69916,
-    70076, 70137, 70163, 70203, 70298, 70320, 70430, 70513, 70560, 70634, 70689, 70770,
-    70819, 70878, 70935, 70991, 71063, 71132, 71181, 71202, 71230, 71332, 71402, 71466,
-    71534, 71617, 71645, 71682, 71710, 71741, 71772, 71802, 71820, 71872, 71952, 72006,
-    72030, 72085, 72114, 72157, 72227, 72256, 72285, 72364, 72422, 72463, 72495, 72564,
-    72591, 72618, 72658, 72697, 72793, 72815, 72866, 72930, 72989, 73050, 73090, 73161,
-    73229, 73308, 73383, 73408, 73470, 73581, 73728, 73843, 73927, 74087, 74198, 74287,
-    74407, 74494, 74654, 74765, 74925, 74996, 75053, 75164, 75272, 75371, 75394, 75457,
-    75540, 75593, 75680, 75732, 75892, 76003, 76102, 76262, 76373, 76533, 76644, 76804,
-    76895, 76987, 77045, 77166, 77232, 77261, 77335, 77387, 77485, 77506, 77568, 77615,
-    77638, 77659, 77682, 77770, 77794, 77824, 77909, 78006, 78058, 78137, 78184, 78207,
-    78234, 78325, 78395, 78477, 78560, 78622, 78692, 78813, 78901, 79022, 79049, 79134,
-    79192, 79292, 79413, 79495, 79642, 79717, 79792, 79867, 79942, 80089, 80236, 80383,
-    80455, 80602, 80647, 80725, 80817, 80911, 80983, 81130, 81178, 81226, 81373, 81520,
-    81592, 81739, 81784, 81920, 81990, 82060, 82130, 82149, 82168, 82187, 82206, 82482,
-    82814, 83154, 83175, 83212, 83287, 83308, 83345, 83420, 83441, 83478, 83553, 83574,
-    83611, 83686, 83758, 83905, 83936, 83967, 83998, 84029, 84080, 84126, 84177, 84223,
-    84274, 84320, 84371, 84417, 84465, 84513, 84561, 84609, 84777, 84945, 84978, 85011,
-    85044, 85077, 85110, 85143, 85176, 85209, 85356, 85420, 85484, 85548, 85612, 85759,
-    86016, 86173, 86330, 86487, 86565, 86659, 86693, 86758, 86831, 86893, 86963, 87076,
-    87181, 87205, 87249, 87316, 87403, 87460, 87551, 87607, 87670, 87748, 87861, 87974,
-    88087, 88159, 88216, 88366, 88432, 88498, 88558, 88587, 88649, 88696, 88729, 88756,
-    88820, 88849, 88883, 89051, 89096, 89135, 89193, 89251, 89309, 89361, 89414, 89467,
-    89520, 89574, 89628, 89682, 89726, 89784, 89837, 89894, 90044, 90112, 90171, 90230,
-    90281, 90314, 90353, 90405, 90457, 90537, 90585, 90633, 90661, 90689, 90728, 90756,
-    90795, 90823, 90860, 90905, 90938, 90971, 91026, 91081, 91174, 91324, 91353, 91503,
-    91604, 91647, 91662, 91708, 91720, 91788, 91859, 91916, 92014, 92111, 92200, 92298,
-    92351, 92401, 92484, 92542, 92609, 92685, 92776, 92874, 92929, 93005, 93077, 93166,
-    93252, 93331, 93347, 93366, 93412, 93446, 93528, 93620, 93733, 93800, 93867, 93953,
-    94021, 94093, 94208, 94275, 94321, 94400, 94460, 94517, 94584, 94681, 94705, 94788,
-    94871, 94894, 94930, 94970, 94999, 95043, 95151, 95177, 95225, 95324, 95354, 95377,
-    95440, 95506, 95572, 95602, 95706, 95739, 95785, 95843, 95892, 95954, 95998, 96055,
-    96153, 96219, 96315, 96372, 96461, 96537, 96633, 96685, 96741, 96799, 96820, 96873,
-    96913, 96960, 97060, 97120, 97207, 97276, 97339, 97392, 97474, 97512, 97593, 97642,
-    97687, 97748, 97800, 97894, 97966, 98074, 98166, 98214, 98255, 98304, 98352, 98442,
-    98540, 98598, 98665, 98778, 98836, 98912, 98967, 99039, 99152, 99251, 99300, 99413,
-    99487, 99521, 99610, 99667, 99838, 99903, 99968, 100022, 100059, 100097, 100148, 100200,
-    100272, 100349, 100404, 100487, 100529, 100544, 100565, 100595, 100625, 100655, 100685, 100776,
-    100822, 100904, 100992, 101008, 101025, 101053, 101105, 101171, 101232, 101284, 101345, 101397,
-    101458, 101510, 101539, 101599, 101651, 101717, 101778, 101830, 101891, 101943, 102004, 102056,
-    102118, 102170, 102232, 102284, 102346, 102400, 102462, 102514, 102576, 102628, 102690, 102742,
-    102804, 102857, 102919, 102972, 103034, 103087, 103149, 103202, 103264, 103317, 103379, 103432,
-    103449, 103505, 103537, 103591, 103646, 103695, 103731, 103767, 103803, 103839, 103888, 103924,
-    103960, 103996, 104032, 104068, 104104, 104140, 104176, 104212, 104248, 104285, 104322, 104359,
-    104396, 104433, 104470, 104488, 104510, 104542, 104606, 104662, 104732, 104797, 104853, 104918,
-    104974, 105039, 105095, 105128, 105192, 105248, 105318, 105383, 105439, 105504, 105560, 105625,
-    105681, 105747, 105803, 105869, 105925, 105991, 106047, 106113, 106169, 106235, 106291, 106357,
-    106413, 106496, 106553, 106619, 106676, 106742, 106799, 106865, 106922, 106988, 107045, 107111,
-    107168, 107233, 107298, 107348, 107398, 107448, 107498, 107563, 107628, 107693, 107758, 107823,
-    107888, 107959, 108008, 108056, 108123, 108182, 108205, 108228, 108287, 108310, 108333, 108392,
-    108415, 108438, 108497, 108520, 108543, 108638, 108719, 108799, 108884, 108943, 109015, 109054,
-    109107, 109179, 109199, 109255, 109296, 109337, 109378, 109419, 109460, 109501, 109542, 109583,
-    109687, 109777, 109834, 110005, 110020, 110086, 110147, 110208, 110269, 110331, 110393, 110455,
-    110517, 110592, 110654, 110716, 110778, 110840, 110902, 110964, 111028, 111098, 111163, 111228,
-    111293, 111359, 111425, 111491, 111557, 111623, 111689, 111755, 111821, 111887, 111953, 112019,
-    112085, 112256, 112277, 112335, 112401, 112460, 112519, 112578, 112640, 112710, 112773, 112836,
-    112899, 113070, 113097, 113118, 113157, 113250, 113306, 113426, 113473, 113561, 113660, 113734,
-    113834, 113936, 113994, 114057, 114094, 114142, 114203, 114244, 114261, 114280, 114316, 114408,
-    114425, 114476, 114497, 114577, 114688, 114781, 114875, 114986, 115093, 115200, 115291, 115379,
-    115478, 115497, 115555, 115671, 115737, 115766, 115814, 115866, 115893, 115981, 116066, 116090,
-    116137, 116184, 116207, 116284, 116311, 116358, 116408, 116495, 116561, 116627, 116668, 116715,
-    116757, 116812, 116860, 116917, 116969, 117039, 117117, 117171, 117267, 117292, 117411, 117477,
-    117535, 117568, 117612, 117692, 117728, 117782, 117820, 117859, 117882, 117956, 118039, 118101,
-    118168, 118265, 118348, 118372, 118408, 118449, 118504, 118571, 118638, 118738, 118784, 118826,
-    118880, 118925, 118983, 119024, 119077, 119171, 119233, 119325, 119379, 119464, 119536, 119628,
-    119677, 119729, 119783, 119821, 119867, 119978, 120085, 120201, 120253, 120341, 120419, 120463,
-    120543, 120597, 120708, 120815, 120931, 120958, 121043, 121097, 121188, 121258, 121314, 121414,
-    121514, 121559, 121670, 121786, 121840, 121936, 121980, 122071, 122160, 122239, 122327, 122440,
-    122505, 122531, 122623, 122712, 122740, 122763, 122880, 122944, 123000, 123077, 123130, 123225,
-    123269, 123348, 123391, 123439, 123479, 123536, 123611, 123700, 123746, 123843, 123926, 123992,
-    124058, 124087, 124127, 124180, 124233, 124318, 124366, 124418, 124531, 124582, 124674, 124751,
-    124830, 124925, 125038, 125127, 125214, 125282, 125381, 125459, 125505, 125618, 125671, 125766,
-    125817, 125842, 125896, 125918, 125982, 126034, 126075, 126149, 126238, 126301, 126434, 126499,
-    126564, 126619, 126660, 126719, 126780, 126826, 126868, 126955, 126976, 127037, 127097, 127196,
-    127294, 127344, 127399, 127445, 127465, 127484, 127517, 127553, 127578, 127597, 127629, 127702,
-    127757, 127825, 127871, 127927, 128002, 128073, 128123, 128156, 128196, 128247, 128274, 128297,
-    128343, 128417, 128455, 128493, 128531, 128569, 128613, 128661, 128730, 128770, 128817, 128889,
-    128937, 128971, 128998, 129044, 129088, 129128, 129209, 129241, 129304, 129337, 129381, 129441,
-    129507, 129574, 129603, 129639, 129672, 129712, 129748, 129792, 129825, 129865, 129898, 129938,
-    129972, 130013, 130105, 130162, 130286, 130360, 130417, 130433, 130479, 130525, 130571, 130617,
-    130663, 130709, 130755, 130801, 130847, 130918, 130959, 131072, 131145, 131278, 131337, 131381,
-    131413, 131445, 131489, 131514, 131580, 131631, 131693, 131719, 131764, 131793, 131844, 131939,
-    131989, 132040, 132091, 132142, 132193, 132270, 132305, 132336, 132380, 132428, 132487, 132538,
-    132616, 132668, 132720, 132737, 132782, 132813, 132857, 132896, 132958, 133002, 133059, 133123,
-    133190, 133227, 133259, 133392, 133455, 133502, 133584, 133717, 133800, 133848, 133904, 133977,
-    134035, 134183, 134214, 134259, 134330, 134365, 134423, 134464, 134523, 134582, 134641, 134700,
-    134754, 134808, 134862, 134917, 134972, 135027, 135086, 135168, 135316, 135349, 135409, 135469,
-    135529, 135589, 135629, 135675, 135823, 135888, 136036, 136105, 136204, 136301, 136380, 136457,
-    136512, 136588, 136671, 136730, 136814, 136930, 136998, 137070, 137153, 137215, 137282, 137305,
-    137345, 137445, 137545, 137612, 137645, 137689, 137746, 137844, 137901, 137953, 138009, 138049,
-    138096, 138166, 138220, 138265, 138381, 138481, 138597, 138697, 138813, 138946, 139070, 139111,
-    139264, 139397, 139530, 139607, 139698, 139755, 139831, 139914, 140028, 140095, 140158, 140237,
-    140351, 140465, 140579, 140680, 140756, 140852, 140908, 141024, 141072, 141120, 141150, 141196,
-    141242, 141288, 141334, 141380, 141426, 141472, 141518, 141539, 141560, 141581, 141602, 141617,
-    141703, 141727, 141756, 141823, 141877, 141932, 141979, 142012, 142059, 142092, 142139, 142172,
-    142219, 142252, 142353, 142381, 142410, 142463, 142536, 142570, 142594, 142639, 142694, 142774,
-    142831, 142884, 142957, 143002, 143059, 143112, 143185, 143230, 143287, 143360, 143433, 143478,
-    143594, 143640, 143686, 143732, 143778, 143803, 143854, 143951, 144002, 144045, 144074, 144117,
-    144146, 144189, 144218, 144261, 144290, 144406, 144446, 144486, 144526, 144566, 144627, 144743,
-    144800, 144915, 145030, 145145, 145260, 145350, 145463, 145529, 145594, 145623, 145700, 145772,
-    145817, 145902, 145950, 146014, 146076, 146148, 146235, 146263, 146301, 146393, 146478, 146563,
-    146625, 146690, 146737, 146779, 146857, 146952, 147032, 147070, 147109, 147197, 147278, 147359,
-    147456, 147517, 147584, 147651, 147680, 147714, 147787, 147876, 147921, 147977, 148139, 148215,
-    148264, 148334, 148430, 148519, 148608, 148674, 148743, 148824, 148879, 148959, 149020, 149091,
-    149138, 149219, 149332, 149409, 149488, 149650, 149763, 149852, 149904, 149972, 150038, 150114,
-    150205, 150237, 150279, 150441, 150554, 150650, 150812, 150923, 150993, 151081, 151125, 151180,
-    151340, 151414, 151552, 151639, 151707, 151787, 151841, 151920, 151991, 152036, 152147, 152307,
-    152418, 152578, 152689, 152849, 152963, 153037, 153126, 153182, 153345, 153423, 153493, 153574,
-    153629, 153709, 153731, 153795, 153866, 153980, 154143, 154257, 154420, 154534, 154697, 154845,
-    154993, 155141, 155289, 155447, 155648, 155806, 155964, 156122, 156195, 156352, 156371, 156403,
-    156458, 156507, 156553, 156624, 156685, 156842, 156892, 157049, 157111, 157156, 157237, 157394,
-    157506, 157594, 157638, 157693, 157854, 157930, 157999, 158079, 158133, 158212, 158283, 158328,
-    158440, 158601, 158713, 158874, 158986, 159147, 159260, 159334, 159389, 159551, 159629, 159744,
-    159814, 159885, 159998, 160160, 160273, 160435, 160548, 160710, 160800, 160896, 160984, 161098,
-    161163, 161190, 161218, 161247, 161285, 161311, 161379, 161408, 161437, 161526, 161573, 161629,
-    161725, 161804, 161842, 161881, 161938, 161996, 162054, 162113, 162180, 162203, 162280, 162320,
-    162352, 162466, 162544, 162624, 162738, 162770, 162884, 162974, 163086, 163151, 163223, 163308,
-    163393, 163458, 163538, 163619, 163680, 163747, 163840, 163914, 163964, 164023, 164133, 164212,
-    164254, 164335, 164371, 164402, 164440, 164469, 164524, 164685, 164761, 164850, 164919, 164990,
-    165102, 165181, 165342, 165454, 165511, 165672, 165784, 165945, 166059, 166117, 166213, 166270,
-    166384, 166498, 166556, 166646, 166760, 166910, 166977, 167044, 167105, 167255, 167405, 167555,
-    167667, 167686, 167759, 167936, 168007, 168119, 168280, 168392, 168553, 168665, 168826, 168872,
-    168975, 169020, 169068, 169096, 169118, 169157, 169250, 169306, 169384, 169431, 169519, 169619,
-    169693, 169737, 169828, 169920, 169999, 170068, 170129, 170208, 170301, 170409, 170451, 170506,
-    170549, 170660, 170767, 170874, 170963, 171060, 171118, 171240, 171308, 171376, 171465, 171530,
-    171558, 171587, 171663, 171730, 171769, 171861, 171950, 172032, 172088, 172121, 172171, 172219,
-    172259, 172316, 172362, 172408, 172468, 172550, 172621, 172648, 172690, 172726, 172749, 172859,
-    172969, 173076, 173180, 173246, 173296, 173350, 173410, 173447, 173484, 173563, 173590, 173656,
-    173685, 173772, 173818, 173860, 173943, 174033, 174130, 174226, 174329, 174415, 174520, 174633,
-    174686, 174725, 174810, 174880, 174950, 174983, 175074, 175124, 175211, 175305, 175406, 175506,
-    175613, 175703, 175812, 175929, 175969, 176013, 176075, 176128, 176159, 176188, 176221, 176254,
-    176348, 176449, 176549, 176656, 176765, 176882, 176944, 177053, 177076, 177147, 177202, 177225,
-    177302, 177346, 177382, 177462, 177516, 177627, 177734, 177856, 177948, 178002, 178092, 178188,
-    178282, 178382, 178476, 178576, 178673, 178784, 178891, 179013, 179102, 179159, 179205, 179248,
-    179313, 179421, 179537, 179621, 179690, 179802, 179922, 180010, 180098, 180224, 180335, 180457,
-    180505, 180562, 180624, 180661, 180727, 180824, 180874, 180944, 181045, 181099, 181153, 181225,
-    181292, 181367, 181420, 181445, 181501, 181523, 181573, 181627, 181669, 181728, 181801, 181951,
-    182017, 182083, 182143, 182175, 182247, 182309, 182329, 182344, 182396, 182500, 182558, 182618,
-    182676, 182736, 182796, 182856, 182921, 182975, 183031, 183087, 183143, 183204, 183228, 183266,
-    183297, 183314, 183336, 183360, 183510, 183544, 183605, 183666, 183727, 183788, 183840, 183872,
-    183938, 183978, 184031, 184084, 184137, 184190, 184242, 184320, 184369, 184418, 184467, 184516,
-    184556, 184596, 184636, 184676, 184770, 184920, 184986, 185136, 185237, 185328, 185416, 185531,
-    185596, 185673, 185755, 185813, 185900, 185966, 186062, 186136, 186163, 186200, 186242, 186288,
-    186332, 186380, 186446, 186561, 186676, 186766, 186881, 186970, 187058, 187179, 187275, 187364,
-    187430, 187522, 187607, 187669, 187757, 187838, 187896, 187967, 187994, 188031, 188115, 188161,
-    188205, 188235, 188263, 188416, 188497, 188618, 188699, 188820, 188877, 188998, 189081, 189150,
-    189217, 189293, 189392, 189447, 189530, 189599, 189648, 189724, 189823, 189899, 189957, 189980,
-    190062, 190175, 190243, 190332, 190442, 190490, 190558, 190634, 190714, 190778, 190891, 190982,
-    191095, 191166, 191279, 191345, 191413, 191489, 191579, 191699, 191757, 191830, 191950, 192070,
-    192190, 192266, 192342, 192418, 192512, 192594, 192707, 192775, 192846, 192925, 192985, 193038,
-    193151, 193264, 193377, 193499, 193556, 193627, 193654, 193690, 193727, 193764, 193806, 193877,
-    193932, 194010, 194091, 194213, 194335, 194457, 194569, 194648, 194693, 194782, 194854, 194953,
-    195115, 195176, 195225, 195306, 195331, 195361, 195441, 195498, 195568, 195594, 195622, 195672,
-    195736, 195822, 195934, 196096, 196192, 196304, 196466, 196608, 196720, 196882, 196934, 196995,
-    197070, 197159, 197281, 197332, 197419, 197487, 197568, 197651, 197715, 197810, 197889, 197949,
-    198020, 198086, 198156, 198233, 198313, 198435, 198557, 198583, 198682, 198771, 198893, 199006,
-    199073, 199096, 199166, 199236, 199269, 199382, 199495, 199608, 199690, 199801, 199847, 199900,
-    199970, 200059, 200131, 200292, 200366, 200447, 200527, 200598, 200704, 200815, 200976, 201087,
-    201248, 201359, 201520, 201590, 201666, 201719, 201802, 201878, 201954, 202068, 202144, 202258,
-    202334, 202448, 202562, 202712, 202862, 203012, 203162, 203321, 203381, 203414, 203434, 203496,
-    203541, 203624, 203686, 203730, 203760, 203857, 203889, 203968, 204012, 204044, 204088, 204120,
-    204163, 204231, 204261, 204294, 204334, 204493, 204548, 204624, 204675, 204800, 204959, 205019,
-    205079, 205128, 205182, 205202, 205238, 205257, 205289, 205370, 205398, 205473, 205521, 205593,
-    205621, 205684, 205728, 205787, 205853, 205921, 206080, 206129, 206201, 206360, 206380, 206452,
-    206611, 206631, 206664, 206704, 206863, 207022, 207135, 207225, 207265, 207428, 207510, 207591,
-    207704, 207867, 207980, 208143, 208256, 208419, 208530, 208619, 208780, 208896, 208976, 209087,
-    209248, 209359, 209520, 209631, 209792, 209903, 209975, 210136, 210207, 210318, 210479, 210590,
-    210751, 210862, 211023, 211113, 211225, 211292, 211454, 211525, 211637, 211799, 211911, 211969,
-    212029, 212191, 212303, 212465, 212577, 212739, 212992, 213154, 213266, 213428, 213540,
+    1171, 1227, 1272, 1318, 1357, 1419, 1433, 1533, 1569, 1657, 1693, 1732,
+    1813, 1906, 1971, 1988, 2076, 2134, 2171, 2184, 2281, 2377, 2428, 2469,
+    2475, 2555, 2583, 2643, 2724, 2780, 2879, 2934, 3006, 3057, 3110, 3150,
+    3225, 3301, 3344, 3429, 3525, 3586, 3635, 3726, 3822, 3923, 4023, 4096,
+    4189, 4226, 4321, 4369, 4453, 4487, 4578, 4627, 4718, 4767, 4861, 4913,
+    5007, 5059, 5156, 5203, 5300, 5397, 5485, 5582, 5604, 5700, 5738, 5760,
+    5856, 5878, 5974, 5996, 6092, 6181, 6266, 6301, 6399, 6498, 6596, 6614,
+    6688, 6756, 6836, 6934, 7005, 7106, 7151, 7225, 7326, 7373, 7424, 7515,
+    7598, 7626, 7642, 7722, 7740, 7838, 7925, 7978, 8192, 8359, 8400, 8496,
+    8591, 8689, 8787, 8885, 8919, 9002, 9101, 9189, 9206, 9292, 9336, 9352,
+    9420, 9470, 9488, 9548, 9597, 9612, 9649, 9717, 9757, 9805, 9839, 9907,
+    9947, 9995, 10042, 10057, 10133, 10150, 10243, 10333, 10353, 10373, 10407, 10449,
+    10495, 10511, 10551, 10572, 10630, 10688, 10748, 10806, 10902, 10925, 10987, 11077,
+    11139, 11232, 11325, 11417, 11440, 11498, 11583, 11675, 11770, 11792, 11814, 11903,
+    11999, 12078, 12170, 12209, 12288, 12385, 12409, 12475, 12541, 12600, 12685, 12750,
+    12815, 12842, 12870, 12899, 12938, 12982, 13059, 13106, 13125, 13201, 13268, 13313,
+    13403, 13454, 13480, 13557, 13614, 13635, 13673, 13718, 13765, 13775, 13844, 13878,
+    13901, 13997, 14014, 14040, 14108, 14159, 14186, 14211, 14240, 14332, 14360, 14389,
+    14478, 14579, 14635, 14718, 14776, 14799, 14826, 14858, 14890, 14925, 15010, 15064,
+    15160, 15247, 15336, 15402, 15492, 15560, 15604, 15636, 15654, 15713, 15765, 15787,
+    15848, 15904, 15978, 16059, 16116, 16215, 16237, 16255, 16287, 16314, 16346, 16360,
+    16384, 16467, 16548, 16598, 16690, 16773, 16858, 16920, 17006, 17070, 17113, 17159,
+    17207, 17264, 17320, 17378, 17473, 17513, 17602, 17648, 17702, 17761, 17818, 17866,
+    17897, 17941, 18018, 18064, 18152, 18231, 18312, 18370, 18452, 18512, 18533, 18556,
+    18593, 18615, 18661, 18758, 18858, 18883, 18952, 18983, 19050, 19103, 19176, 19201,
+    19278, 19349, 19389, 19445, 19523, 19578, 19656, 19700, 19777, 19809, 19836, 19864,
+    19938, 19976, 20070, 20112, 20195, 20248, 20281, 20314, 20366, 20480, 20577, 20634,
+    20664, 20764, 20791, 20835, 20910, 20979, 21020, 21072, 21157, 21223, 21322, 21347,
+    21376, 21439, 21540, 21570, 21613, 21661, 21704, 21797, 21849, 21890, 21986, 22078,
+    22100, 22197, 22248, 22340, 22421, 22516, 22581, 22635, 22676, 22772, 22864, 22886,
+    22983, 23009, 23098, 23197, 23286, 23332, 23365, 23423, 23464, 23560, 23657, 23713,
+    23763, 23793, 23840, 23867, 23930, 23981, 24033, 24082, 24137, 24187, 24277, 24350,
+    24372, 24444, 24576, 24723, 24787, 24851, 24909, 24939, 25007, 25067, 25112, 25144,
+    25163, 25229, 25299, 25369, 25439, 25465, 25545, 25607, 25626, 25645, 25664, 25683,
+    25711, 25726, 25760, 25804, 25854, 25955, 26038, 26138, 26202, 26274, 26331, 26370,
+    26428, 26485, 26543, 26642, 26711, 26808, 26907, 26971, 26984, 27037, 27091, 27151,
+    27195, 27216, 27275, 27313, 27345, 27398, 27431, 27454, 27492, 27528, 27581, 27650,
+    27671, 27708, 27783, 27804, 27841, 27916, 27937, 27974, 28049, 28078, 28094, 28116,
+    28154, 28222, 28294, 28351, 28498, 28530, 28598, 28672, 28760, 28815, 28874, 28905,
+    28936, 28967, 28998, 29030, 29095, 29129, 29145, 29185, 29237, 29289, 29340, 29386,
+    29437, 29483, 29534, 29580, 29631, 29677, 29725, 29773, 29842, 29868, 29916, 29964,
+    30012, 30060, 30099, 30187, 30226, 30314, 30350, 30395, 30428, 30461, 30495, 30550,
+    30605, 30668, 30704, 30737, 30770, 30803, 30836, 30869, 30902, 30924, 31071, 31131,
+    31195, 31259, 31323, 31351, 31498, 31556, 31602, 31694, 31773, 31865, 31944, 32036,
+    32115, 32207, 32286, 32382, 32466, 32534, 32598, 32678, 32710, 32768, 32839, 32873,
+    32930, 33017, 33061, 33137, 33229, 33245, 33342, 33395, 33419, 33497, 33507, 33539,
+    33622, 33691, 33741, 33817, 33909, 34006, 34059, 34137, 34206, 34302, 34319, 34366,
+    34452, 34540, 34593, 34647, 34739, 34833, 34907, 34977, 35057, 35118, 35197, 35294,
+    35369, 35409, 35467, 35490, 35588, 35687, 35786, 35810, 35868, 35966, 36034, 36106,
+    36181, 36200, 36219, 36298, 36358, 36415, 36451, 36518, 36544, 36584, 36628, 36664,
+    36699, 36722, 36864, 36964, 37027, 37053, 37088, 37134, 37161, 37209, 37308, 37407,
+    37436, 37466, 37489, 37515, 37568, 37631, 37714, 37742, 37769, 37815, 37910, 38005,
+    38081, 38116, 38166, 38260, 38336, 38389, 38483, 38570, 38618, 38670, 38756, 38773,
+    38827, 38920, 38960, 38987, 39053, 39103, 39145, 39185, 39231, 39302, 39352, 39422,
+    39497, 39576, 39645, 39707, 39776, 39841, 39911, 39942, 40024, 40062, 40148, 40173,
+    40274, 40309, 40361, 40381, 40462, 40504, 40581, 40611, 40638, 40690, 40736, 40812,
+    40903, 40960, 41036, 41114, 41213, 41311, 41410, 41495, 41553, 41633, 41732, 41830,
+    41929, 42006, 42077, 42160, 42259, 42357, 42411, 42486, 42813, 42854, 42952, 43050,
+    43148, 43246, 43344, 43404, 43495, 43591, 43683, 43741, 43840, 43906, 43971, 43998,
+    44026, 44055, 44107, 44134, 44172, 44219, 44242, 44268, 44336, 44365, 44394, 44421,
+    44512, 44582, 44664, 44722, 44822, 44854, 44941, 45056, 45114, 45210, 45268, 45326,
+    45416, 45475, 45558, 45620, 45641, 45678, 45748, 45816, 45873, 45950, 45982, 46024,
+    46065, 46164, 46216, 46298, 46394, 46460, 46515, 46556, 46655, 46682, 46740, 46840,
+    46898, 46988, 47047, 47088, 47187, 47244, 47323, 47399, 47433, 47491, 47687, 47751,
+    47815, 47849, 47883, 47951, 47996, 48048, 48100, 48172, 48271, 48321, 48371, 48421,
+    48471, 48512, 48564, 48620, 48677, 48743, 48805, 48867, 48929, 48981, 49037, 49152,
+    49218, 49280, 49342, 49404, 49453, 49472, 49513, 49527, 49584, 49645, 49706, 49767,
+    49824, 49908, 49969, 50053, 50114, 50198, 50259, 50343, 50404, 50469, 50534, 50599,
+    50660, 50725, 50790, 50855, 50916, 50981, 51046, 51111, 51172, 51237, 51302, 51367,
+    51428, 51493, 51558, 51623, 51684, 51749, 51814, 51879, 51912, 52002, 52021, 52071,
+    52094, 52136, 52198, 52225, 52267, 52337, 52364, 52406, 52476, 52503, 52545, 52615,
+    52638, 52694, 52736, 52778, 52820, 52862, 52885, 52941, 52983, 53025, 53067, 53109,
+    53132, 53188, 53248, 53290, 53332, 53374, 53570, 53626, 53692, 53754, 53816, 53878,
+    54074, 54130, 54196, 54258, 54320, 54382, 54578, 54661, 54728, 54795, 54871, 54962,
+    55017, 55093, 55176, 55225, 55301, 55392, 55447, 55523, 55620, 55696, 55772, 55869,
+    55966, 56063, 56152, 56249, 56337, 56365, 56463, 56528, 56593, 56621, 56650, 56701,
+    56727, 56766, 56813, 56835, 56861, 56928, 56956, 56984, 57073, 57101, 57127, 57214,
+    57344, 57425, 57482, 57581, 57614, 57697, 57761, 57817, 57912, 57968, 58024, 58082,
+    58171, 58229, 58280, 58359, 58419, 58486, 58512, 58548, 58583, 58683, 58764, 58802,
+    58880, 58963, 59005, 59096, 59197, 59259, 59290, 59336, 59426, 59498, 59547, 59637,
+    59720, 59764, 59812, 59894, 59927, 60025, 60076, 60157, 60252, 60333, 60387, 60463,
+    60561, 60587, 60676, 60704, 60761, 60860, 60916, 60974, 61063, 61136, 61203, 61282,
+    61440, 61530, 61626, 61684, 61804, 61869, 61896, 61924, 61996, 62034, 62123, 62181,
+    62270, 62339, 62371, 62394, 62479, 62564, 62629, 62687, 62706, 62787, 62868, 62929,
+    63006, 63038, 63078, 63151, 63271, 63391, 63511, 63611, 63712, 63722, 63805, 63850,
+    63886, 63918, 63950, 63971, 64025, 64070, 64148, 64245, 64296, 64390, 64409, 64443,
+    64508, 64593, 64657, 64730, 64792, 64862, 64956, 65029, 65087, 65186, 65285, 65385,
+    65536, 65600, 65695, 65740, 65808, 65880, 65932, 66027, 66117, 66160, 66230, 66281,
+    66358, 66403, 66458, 66511, 66601, 66682, 66726, 66786, 66844, 66912, 66995, 67019,
+    67053, 67120, 67146, 67186, 67221, 67280, 67324, 67423, 67467, 67491, 67535, 67594,
+    67683, 67772, 67802, 67858, 67884, 67941, 68008, 68095, 68127, 68177, 68276, 68375,
+    68455, 68494, 68548, 68646, 68726, 68752, 68809, 68907, 68998, 69050, 69106, 69196,
+    69217, 69275, 69338, 69401, 69428, 69497, 69585, 69632, 69680, 69752, 69774, 69824,
+    69894, 69932, 69978, 70078, 70178, 70278, 70346, 70407, 70433, 70473, 70568, 70590,
+    70689, 70783, 70830, 70904, 70959, 71040, 71089, 71148, 71205, 71261, 71333, 71402,
+    71451, 71472, 71500, 71597, 71672, 71736, 71804, 71887, 71915, 71952, 71980, 72011,
+    72042, 72072, 72090, 72142, 72222, 72276, 72300, 72355, 72384, 72427, 72497, 72526,
+    72555, 72634, 72692, 72733, 72765, 72834, 72861, 72888, 72928, 72967, 73063, 73085,
+    73136, 73200, 73259, 73320, 73360, 73431, 73499, 73578, 73653, 73728, 73790, 73889,
+    73984, 74073, 74162, 74224, 74308, 74408, 74507, 74602, 74691, 74772, 74847, 74934,
+    75034, 75133, 75228, 75328, 75399, 75456, 75551, 75651, 75750, 75773, 75836, 75919,
+    75972, 76059, 76111, 76211, 76306, 76405, 76505, 76600, 76700, 76795, 76895, 76986,
+    77078, 77136, 77257, 77323, 77352, 77426, 77478, 77576, 77597, 77653, 77700, 77723,
+    77744, 77824, 77912, 77936, 77960, 78045, 78142, 78194, 78273, 78320, 78343, 78370,
+    78461, 78531, 78613, 78696, 78758, 78828, 78949, 79037, 79158, 79185, 79270, 79328,
+    79428, 79549, 79631, 79778, 79849, 79924, 79999, 80074, 80221, 80368, 80515, 80587,
+    80734, 80779, 80857, 80937, 81031, 81103, 81250, 81298, 81346, 81493, 81640, 81712,
+    81859, 81920, 81990, 82060, 82130, 82200, 82219, 82238, 82257, 82276, 82376, 82477,
+    82512, 82604, 82692, 82757, 82845, 82941, 83038, 83080, 83101, 83138, 83213, 83234,
+    83271, 83346, 83367, 83404, 83479, 83500, 83537, 83612, 83684, 83831, 83862, 83893,
+    83924, 83955, 84006, 84052, 84103, 84149, 84200, 84246, 84297, 84343, 84391, 84439,
+    84487, 84535, 84631, 84719, 84815, 84903, 84936, 84969, 85002, 85035, 85068, 85101,
+    85134, 85167, 85314, 85378, 85442, 85506, 85570, 85717, 85809, 85888, 86016, 86095,
+    86187, 86266, 86358, 86437, 86515, 86609, 86643, 86708, 86781, 86843, 86913, 87010,
+    87109, 87133, 87177, 87244, 87331, 87388, 87479, 87535, 87598, 87676, 87773, 87870,
+    87967, 88039, 88096, 88246, 88312, 88378, 88438, 88467, 88529, 88572, 88605, 88632,
+    88696, 88725, 88759, 88853, 88947, 88992, 89031, 89089, 89147, 89205, 89251, 89304,
+    89357, 89410, 89464, 89518, 89572, 89616, 89674, 89727, 89784, 89934, 89965, 90024,
+    90112, 90163, 90196, 90235, 90287, 90339, 90419, 90467, 90515, 90543, 90571, 90610,
+    90638, 90677, 90705, 90742, 90787, 90820, 90853, 90908, 90963, 91056, 91206, 91235,
+    91385, 91486, 91529, 91544, 91590, 91602, 91670, 91741, 91798, 91896, 91993, 92082,
+    92180, 92233, 92283, 92366, 92424, 92491, 92567, 92658, 92756, 92807, 92883, 92955,
+    93044, 93130, 93209, 93225, 93244, 93290, 93324, 93423, 93522, 93619, 93686, 93753,
+    93839, 93907, 93979, 94055, 94122, 94208, 94287, 94347, 94404, 94467, 94564, 94588,
+    94671, 94754, 94777, 94813, 94853, 94882, 94926, 95026, 95052, 95100, 95199, 95229,
+    95252, 95315, 95381, 95447, 95477, 95575, 95600, 95633, 95679, 95737, 95786, 95848,
+    95892, 95949, 96047, 96113, 96209, 96266, 96355, 96431, 96527, 96579, 96635, 96693,
+    96714, 96767, 96807, 96854, 96954, 97014, 97101, 97170, 97233, 97286, 97368, 97406,
+    97487, 97536, 97581, 97642, 97694, 97788, 97860, 97959, 97987, 98079, 98127, 98168,
+    98197, 98304, 98394, 98492, 98550, 98617, 98716, 98813, 98871, 98947, 98998, 99070,
+    99169, 99266, 99365, 99414, 99513, 99610, 99684, 99718, 99807, 99864, 100035, 100100,
+    100165, 100219, 100256, 100294, 100345, 100397, 100469, 100546, 100601, 100684, 100726, 100741,
+    100762, 100792, 100822, 100852, 100882, 100973, 101019, 101101, 101189, 101205, 101222, 101250,
+    101302, 101368, 101429, 101481, 101542, 101594, 101655, 101707, 101736, 101792, 101844, 101910,
+    101971, 102023, 102084, 102136, 102197, 102249, 102311, 102400, 102462, 102514, 102576, 102628,
+    102690, 102742, 102804, 102856, 102918, 102970, 103032, 103085, 103147, 103200, 103262, 103315,
+    103377, 103430, 103492, 103545, 103607, 103660, 103677, 103733, 103765, 103819, 103874, 103923,
+    103959, 103995, 104031, 104067, 104116, 104152, 104188, 104224, 104260, 104296, 104332, 104368,
+    104404, 104440, 104476, 104513, 104550, 104587, 104624, 104661, 104698, 104716, 104738, 104770,
+    104830, 104886, 104956, 105021, 105077, 105142, 105198, 105263, 105319, 105352, 105412, 105468,
+    105538, 105603, 105659, 105724, 105780, 105845, 105901, 105967, 106023, 106089, 106145, 106211,
+    106267, 106333, 106389, 106496, 106552, 106618, 106674, 106740, 106797, 106863, 106920, 106986,
+    107043, 107109, 107166, 107232, 107289, 107355, 107412, 107469, 107530, 107580, 107630, 107680,
+    107730, 107791, 107856, 107917, 107982, 108043, 108108, 108179, 108228, 108276, 108343, 108396,
+    108419, 108442, 108501, 108524, 108547, 108606, 108629, 108652, 108711, 108734, 108757, 108852,
+    108933, 109013, 109098, 109157, 109225, 109264, 109317, 109389, 109409, 109465, 109506, 109547,
+    109588, 109629, 109670, 109711, 109752, 109793, 109890, 109913, 110003, 110054, 110225, 110240,
+    110306, 110367, 110428, 110489, 110592, 110654, 110716, 110778, 110840, 110902, 110964, 111026,
+    111088, 111150, 111212, 111272, 111342, 111407, 111472, 111537, 111603, 111669, 111735, 111801,
+    111867, 111933, 111999, 112065, 112131, 112197, 112263, 112329, 112500, 112521, 112575, 112641,
+    112700, 112759, 112818, 112876, 112946, 113009, 113072, 113135, 113306, 113333, 113354, 113393,
+    113486, 113542, 113585, 113632, 113720, 113820, 113918, 113980, 114043, 114080, 114128, 114189,
+    114230, 114247, 114266, 114302, 114394, 114411, 114462, 114483, 114563, 114688, 114781, 114875,
+    114971, 115063, 115155, 115246, 115334, 115433, 115452, 115510, 115610, 115676, 115705, 115753,
+    115805, 115832, 115920, 116005, 116029, 116076, 116123, 116146, 116223, 116250, 116297, 116347,
+    116434, 116500, 116566, 116607, 116654, 116696, 116751, 116799, 116856, 116908, 116978, 117056,
+    117110, 117206, 117231, 117330, 117416, 117474, 117507, 117551, 117631, 117667, 117721, 117759,
+    117798, 117821, 117895, 117978, 118040, 118107, 118204, 118287, 118311, 118347, 118388, 118443,
+    118510, 118577, 118677, 118706, 118784, 118838, 118883, 118941, 118982, 119035, 119129, 119191,
+    119283, 119337, 119422, 119494, 119586, 119635, 119687, 119741, 119779, 119825, 119921, 120013,
+    120113, 120165, 120253, 120331, 120375, 120455, 120509, 120605, 120697, 120797, 120824, 120909,
+    120963, 121054, 121124, 121180, 121280, 121380, 121425, 121521, 121621, 121675, 121771, 121870,
+    121944, 121991, 122082, 122171, 122250, 122338, 122435, 122500, 122526, 122618, 122707, 122735,
+    122758, 122880, 122944, 123000, 123077, 123130, 123225, 123269, 123348, 123391, 123439, 123479,
+    123536, 123611, 123700, 123746, 123843, 123926, 123992, 124058, 124087, 124127, 124180, 124233,
+    124318, 124366, 124418, 124515, 124566, 124658, 124735, 124814, 124909, 125006, 125095, 125182,
+    125250, 125349, 125427, 125473, 125570, 125623, 125718, 125782, 125834, 125875, 125949, 126038,
+    126101, 126234, 126299, 126364, 126419, 126460, 126519, 126580, 126626, 126668, 126755, 126774,
+    126835, 126976, 127075, 127173, 127223, 127278, 127324, 127344, 127363, 127396, 127432, 127457,
+    127476, 127508, 127581, 127636, 127704, 127750, 127806, 127881, 127952, 128002, 128035, 128075,
+    128126, 128153, 128176, 128222, 128296, 128334, 128372, 128410, 128448, 128492, 128540, 128609,
+    128649, 128696, 128768, 128816, 128850, 128877, 128923, 128967, 129007, 129088, 129120, 129183,
+    129212, 129256, 129316, 129382, 129449, 129478, 129514, 129547, 129583, 129619, 129663, 129696,
+    129736, 129769, 129809, 129843, 129884, 129976, 130033, 130119, 130165, 130239, 130296, 130312,
+    130358, 130404, 130450, 130496, 130542, 130588, 130634, 130680, 130726, 130797, 130838, 130892,
+    131072, 131205, 131264, 131308, 131340, 131372, 131416, 131441, 131507, 131558, 131620, 131646,
+    131691, 131720, 131771, 131866, 131916, 131967, 132018, 132069, 132120, 132197, 132232, 132263,
+    132307, 132355, 132414, 132465, 132543, 132595, 132647, 132664, 132709, 132740, 132784, 132823,
+    132885, 132929, 132986, 133050, 133117, 133154, 133186, 133319, 133382, 133429, 133511, 133644,
+    133727, 133778, 133803, 133851, 133907, 133980, 134038, 134186, 134217, 134258, 134325, 134360,
+    134418, 134459, 134518, 134577, 134636, 134695, 134749, 134803, 134857, 134912, 134967, 135022,
+    135081, 135168, 135316, 135349, 135405, 135465, 135525, 135585, 135625, 135671, 135819, 135880,
+    136028, 136097, 136196, 136293, 136372, 136449, 136504, 136580, 136663, 136722, 136823, 136923,
+    136991, 137063, 137146, 137208, 137275, 137298, 137338, 137438, 137538, 137605, 137638, 137682,
+    137739, 137837, 137894, 137946, 138002, 138042, 138089, 138159, 138213, 138258, 138359, 138459,
+    138559, 138660, 138760, 138860, 138961, 139061, 139264, 139350, 139391, 139524, 139657, 139790,
+    139867, 139958, 140011, 140087, 140187, 140286, 140384, 140447, 140510, 140589, 140689, 140787,
+    140887, 140985, 141085, 141183, 141237, 141259, 141360, 141436, 141532, 141588, 141679, 141712,
+    141760, 141808, 141838, 141880, 141926, 141972, 142018, 142060, 142106, 142152, 142198, 142219,
+    142240, 142261, 142282, 142297, 142383, 142407, 142436, 142497, 142547, 142596, 142643, 142676,
+    142723, 142756, 142803, 142836, 142883, 142916, 143017, 143045, 143074, 143123, 143192, 143222,
+    143246, 143287, 143360, 143440, 143497, 143546, 143615, 143656, 143713, 143762, 143831, 143872,
+    143929, 143978, 144047, 144088, 144179, 144221, 144267, 144313, 144359, 144384, 144429, 144526,
+    144571, 144614, 144643, 144686, 144715, 144758, 144787, 144830, 144859, 144950, 144986, 145026,
+    145066, 145106, 145161, 145252, 145303, 145402, 145501, 145600, 145699, 145789, 145885, 145982,
+    146028, 146125, 146191, 146256, 146285, 146362, 146434, 146479, 146564, 146612, 146676, 146738,
+    146810, 146897, 146925, 146963, 147055, 147140, 147225, 147287, 147352, 147399, 147456, 147534,
+    147629, 147709, 147747, 147786, 147874, 147955, 148036, 148094, 148155, 148222, 148289, 148318,
+    148352, 148425, 148514, 148559, 148615, 148709, 148785, 148861, 148910, 148980, 149076, 149165,
+    149254, 149320, 149389, 149470, 149525, 149605, 149666, 149737, 149784, 149865, 149962, 150039,
+    150118, 150212, 150309, 150398, 150450, 150518, 150584, 150660, 150751, 150783, 150825, 150919,
+    151016, 151112, 151206, 151301, 151371, 151459, 151552, 151607, 151707, 151781, 151850, 151937,
+    152005, 152085, 152139, 152218, 152285, 152330, 152425, 152525, 152620, 152720, 152815, 152915,
+    153013, 153087, 153176, 153232, 153327, 153405, 153475, 153556, 153611, 153691, 153713, 153777,
+    153848, 153946, 154041, 154139, 154234, 154332, 154427, 154575, 154723, 154871, 155019, 155177,
+    155238, 155396, 155648, 155806, 155879, 156036, 156055, 156087, 156142, 156191, 156237, 156308,
+    156369, 156526, 156576, 156733, 156795, 156840, 156921, 157078, 157174, 157262, 157306, 157361,
+    157462, 157538, 157607, 157687, 157741, 157820, 157887, 157932, 158028, 158129, 158225, 158326,
+    158422, 158523, 158620, 158694, 158749, 158843, 158921, 159012, 159082, 159153, 159250, 159344,
+    159441, 159535, 159632, 159744, 159834, 159930, 160018, 160116, 160181, 160208, 160236, 160265,
+    160303, 160329, 160397, 160426, 160455, 160544, 160591, 160647, 160743, 160822, 160860, 160899,
+    160956, 161014, 161072, 161131, 161194, 161217, 161294, 161334, 161366, 161464, 161542, 161622,
+    161720, 161752, 161850, 161940, 162036, 162101, 162173, 162258, 162343, 162408, 162488, 162569,
+    162630, 162697, 162788, 162862, 162912, 162971, 163070, 163160, 163202, 163283, 163319, 163350,
+    163388, 163417, 163472, 163573, 163649, 163738, 163840, 163911, 164007, 164086, 164187, 164283,
+    164340, 164441, 164537, 164638, 164736, 164794, 164890, 164947, 165045, 165143, 165201, 165291,
+    165389, 165539, 165606, 165673, 165734, 165884, 166034, 166184, 166280, 166299, 166372, 166473,
+    166540, 166636, 166737, 166833, 166934, 167030, 167131, 167177, 167275, 167340, 167385, 167433,
+    167461, 167483, 167522, 167615, 167671, 167749, 167796, 167936, 168036, 168110, 168157, 168248,
+    168340, 168419, 168488, 168549, 168628, 168721, 168816, 168837, 168879, 168934, 168977, 169073,
+    169165, 169257, 169346, 169443, 169501, 169623, 169691, 169759, 169848, 169913, 169941, 169970,
+    170046, 170113, 170152, 170244, 170333, 170387, 170443, 170476, 170526, 170574, 170614, 170671,
+    170717, 170763, 170823, 170905, 170976, 171003, 171045, 171081, 171104, 171204, 171305, 171402,
+    171501, 171601, 171651, 171705, 171765, 171802, 171839, 171918, 171945, 172032, 172061, 172148,
+    172194, 172236, 172319, 172409, 172506, 172602, 172698, 172729, 172815, 172913, 172944, 173042,
+    173081, 173134, 173173, 173258, 173328, 173398, 173431, 173522, 173572, 173659, 173753, 173854,
+    173954, 174054, 174089, 174179, 174274, 174316, 174411, 174461, 174501, 174545, 174607, 174631,
+    174662, 174691, 174724, 174757, 174851, 174952, 175052, 175152, 175247, 175342, 175404, 175503,
+    175536, 175607, 175662, 175685, 175762, 175806, 175842, 175922, 175976, 176128, 176220, 176342,
+    176434, 176488, 176578, 176674, 176768, 176868, 176962, 177062, 177159, 177255, 177347, 177469,
+    177558, 177615, 177661, 177704, 177769, 177870, 177971, 178055, 178124, 178222, 178320, 178408,
+    178496, 178573, 178669, 178791, 178839, 178896, 178992, 179029, 179095, 179192, 179242, 179312,
+    179413, 179467, 179521, 179593, 179660, 179735, 179788, 179813, 179863, 179917, 179959, 180018,
+    180224, 180374, 180440, 180506, 180566, 180598, 180666, 180728, 180748, 180763, 180815, 180909,
+    180939, 180997, 181057, 181115, 181175, 181235, 181295, 181360, 181414, 181470, 181526, 181582,
+    181643, 181667, 181705, 181736, 181753, 181775, 181799, 181949, 181983, 182040, 182101, 182162,
+    182223, 182275, 182307, 182373, 182413, 182466, 182519, 182572, 182625, 182677, 182726, 182775,
+    182824, 182873, 182922, 182962, 183002, 183042, 183082, 183176, 183326, 183388, 183538, 183633,
+    183724, 183812, 183911, 183976, 184053, 184135, 184193, 184320, 184386, 184482, 184556, 184583,
+    184620, 184662, 184708, 184752, 184800, 184866, 184965, 185064, 185154, 185253, 185342, 185430,
+    185551, 185647, 185732, 185798, 185890, 185971, 186033, 186121, 186198, 186256, 186327, 186354,
+    186391, 186475, 186521, 186565, 186595, 186623, 186701, 186782, 186903, 186984, 187105, 187162,
+    187283, 187366, 187435, 187502, 187546, 187622, 187721, 187772, 187855, 187924, 187973, 188049,
+    188148, 188224, 188282, 188305, 188416, 188513, 188581, 188680, 188780, 188876, 188960, 189008,
+    189076, 189152, 189232, 189296, 189393, 189484, 189581, 189652, 189749, 189829, 189895, 189963,
+    190039, 190129, 190249, 190307, 190380, 190500, 190620, 190740, 190816, 190892, 190968, 191026,
+    191125, 191224, 191321, 191389, 191460, 191539, 191599, 191652, 191751, 191848, 191947, 192044,
+    192143, 192240, 192362, 192419, 192512, 192539, 192571, 192608, 192645, 192687, 192758, 192813,
+    192891, 192972, 193094, 193216, 193338, 193434, 193513, 193558, 193647, 193719, 193818, 193919,
+    193988, 194049, 194098, 194179, 194204, 194234, 194314, 194371, 194441, 194467, 194495, 194545,
+    194609, 194695, 194791, 194892, 194988, 195084, 195185, 195264, 195360, 195461, 195513, 195574,
+    195649, 195738, 195860, 195911, 195998, 196066, 196147, 196230, 196294, 196389, 196468, 196528,
+    196608, 196674, 196744, 196821, 196901, 197023, 197145, 197171, 197270, 197359, 197481, 197578,
+    197645, 197668, 197738, 197808, 197841, 197938, 198035, 198132, 198227, 198273, 198326, 198396,
+    198485, 198557, 198657, 198731, 198812, 198892, 198963, 199031, 199126, 199226, 199321, 199421,
+    199516, 199616, 199686, 199762, 199815, 199898, 199974, 200050, 200148, 200224, 200322, 200398,
+    200496, 200704, 200854, 201004, 201154, 201304, 201463, 201523, 201556, 201576, 201638, 201683,
+    201766, 201828, 201872, 201902, 201999, 202031, 202110, 202154, 202186, 202230, 202262, 202305,
+    202373, 202403, 202436, 202476, 202635, 202690, 202766, 202817, 202889, 203048, 203108, 203168,
+    203217, 203271, 203291, 203327, 203346, 203378, 203459, 203487, 203562, 203610, 203682, 203710,
+    203773, 203817, 203876, 203942, 204010, 204169, 204218, 204290, 204449, 204469, 204541, 204700,
+    204720, 204753, 204800, 204959, 205118, 205215, 205305, 205345, 205439, 205516, 205598, 205679,
+    205776, 205870, 205967, 206061, 206158, 206252, 206347, 206436, 206536, 206617, 206697, 206792,
+    206892, 206987, 207087, 207182, 207282, 207377, 207449, 207549, 207620, 207715, 207815, 207910,
+    208010, 208105, 208205, 208295, 208391, 208458, 208559, 208630, 208726, 208896, 208992, 209050,
+    209110, 209211, 209307, 209408, 209504, 209605, 209701, 209802, 209898, 209999, 210095,
 };
 
 static const struct kiln_pair pairs[] = {
-    { 5, 6 }, { 212, 45 }, { 257, 261 }, { 5, 165 }, { 45, 5 }, { 261, 212 },
-    { 3, 174 }, { 1405, 3119 }, { 131, 132 }, { 292, 293 }, { 256, 257 }, { 45, 3119 },
-    { 173, 3125 }, { 3, 1407 }, { 212, 548 }, { 3128, 294 }, { 257, 939 }, { 6, 13 },
-    { 546, 140 }, { 297, 509 }, { 159, 45 }, { 3, 3126 }, { 3132, 3119 }, { 3136, 14 },
-    { 3138, 297 }, { 1079, 939 }, { 240, 241 }, { 156, 157 }, { 6, 19 }, { 21, 22 },
-    { 23, 24 }, { 45, 214 }, { 3, 12 }, { 3127, 3119 }, { 3145, 242 }, { 158, 3139 },
-    { 3147, 20 }, { 3148, 3149 }, { 3, 3152 }, { 11, 3151 }, { 3119, 129 }, { 3146, 3154 },
-    { 320, 3124 }, { 548, 549 }, { 1096, 212 }, { 1, 1404 }, { 5, 176 }, { 6, 203 },
-    { 9, 10 }, { 30, 31 }, { 32, 33 }, { 37, 38 }, { 41, 42 }, { 44, 3130 },
-    { 46, 47 }, { 49, 50 }, { 53, 54 }, { 56, 57 }, { 61, 62 }, { 65, 66 },
-    { 67, 68 }, { 70, 71 }, { 72, 73 }, { 74, 75 }, { 76, 77 }, { 78, 79 },
-    { 80, 81 }, { 88, 89 }, { 90, 91 }, { 93, 94 }, { 95, 96 }, { 98, 99 },
-    { 105, 106 }, { 107, 108 }, { 109, 110 }, { 167, 168 }, { 170, 171 }, { 195, 196 },
-    { 197, 198 }, { 206, 207 }, { 213, 3150 }, { 233, 234 }, { 261, 784 }, { 3131, 3122 },
-    { 3140, 1406 }, { 262, 590 }, { 297, 595 }, { 332, 257 }, { 663, 664 }, { 276, 277 },
-    { 2646, 939 }, { 586, 587 }, { 2554, 2555 }, { 2557, 3141 }, { 3158, 3119 }, { 3, 15 },
-    { 73, 85 }, { 90, 97 }, { 212, 438 }, { 1403, 3164 }, { 3131, 3165 }, { 3168, 3169 },
-    { 3170, 39 }, { 3172, 3173 }, { 3176, 58 }, { 3177, 63 }, { 3178, 3179 }, { 3180, 3181 },
-    { 3182, 3183 }, { 3184, 3185 }, { 3186, 3187 }, { 3193, 111 }, { 3194, 169 }, { 3195, 3122 },
-    { 3196, 3197 }, { 3199, 6 }, { 261, 3120 }, { 3203, 3141 }, { 3205, 596 }, { 1, 2556 },
-    { 297, 640 }, { 3140, 3212 }, { 3142, 3214 }, { 114, 3 }, { 29, 3119 }, { 73, 87 },
-    { 84, 3215 }, { 90, 3188 }, { 212, 3234 }, { 3167, 3213 }, { 3189, 3216 }, { 3225, 69 },
-    { 3226, 3227 }, { 3228, 82 }, { 3229, 92 }, { 3218, 3236 }, { 3211, 3238 }, { 3239, 297 },
-    { 268, 269 }, { 286, 923 }, { 930, 931 }, { 45, 140 }, { 134, 135 }, { 136, 137 },
-    { 138, 139 }, { 141, 142 }, { 143, 144 }, { 145, 146 }, { 147, 148 }, { 219, 220 },
-    { 221, 227 }, { 228, 229 }, { 257, 282 }, { 260, 3121 }, { 262, 263 }, { 284, 285 },
-    { 1984, 1986 }, { 3157, 133 }, { 3198, 208 }, { 5, 578 }, { 197, 585 }, { 202, 3210 },
-    { 246, 247 }, { 248, 249 }, { 261, 605 }, { 319, 3161 }, { 437, 438 }, { 573, 574 },
-    { 634, 635 }, { 638, 639 }, { 3233, 199 }, { 153, 2576 }, { 570, 2573 }, { 876, 3120 },
-    { 936, 3209 }, { 1430, 2578 }, { 2570, 2571 }, { 2574, 3159 }, { 2587, 2588 }, { 2593, 2594 },
-    { 3160, 2577 }, { 3207, 2679 }, { 0, 1 }, { 159, 1136 }, { 214, 1134 }, { 244, 245 },
-    { 256, 617 }, { 534, 535 }, { 603, 604 }, { 1025, 1026 }, { 1033, 1034 }, { 1037, 1038 },
-    { 1040, 1041 }, { 1043, 1044 }, { 1045, 1046 }, { 1047, 1048 }, { 1049, 1050 }, { 1090, 1091 },
-    { 1102, 165 }, { 1105, 1106 }, { 1107, 1108 }, { 1109, 1110 }, { 1113, 1114 }, { 1116, 1117 },
-    { 1118, 1119 }, { 1121, 1122 }, { 1124, 1125 }, { 1126, 1127 }, { 1128, 1129 }, { 1130, 1131 },
-    { 1132, 1133 }, { 1142, 1143 }, { 1144, 1145 }, { 1148, 1149 }, { 1153, 1154 }, { 1166, 1167 },
-    { 3217, 3123 }, { 3241, 3119 }, { 3, 140 }, { 73, 3253 }, { 90, 3249 }, { 3200, 212 },
-    { 3243, 3220 }, { 3251, 3252 }, { 3255, 3240 }, { 3257, 270 }, { 3259, 221 }, { 3139, 3273 },
-    { 3260, 3266 }, { 3261, 3262 }, { 3264, 3265 }, { 3267, 3130 }, { 3269, 3270 }, { 3271, 261 },
-    { 668, 3121 }, { 259, 3272 }, { 530, 3213 }, { 3279, 199 }, { 3281, 3282 }, { 3286, 575 },
-    { 3287, 636 }, { 297, 1094 }, { 2568, 3242 }, { 2572, 3291 }, { 2575, 3157 }, { 3290, 155 },
-    { 3294, 2579 }, { 1984, 2022 }, { 1135, 3302 }, { 3120, 3303 }, { 3301, 2 }, { 3307, 3283 },
-    { 3308, 1027 }, { 3309, 1035 }, { 3311, 1042 }, { 3312, 3313 }, { 3314, 3315 }, { 3318, 3319 },
-    { 3320, 1111 }, { 3322, 3323 }, { 3324, 1123 }, { 3325, 3326 }, { 3327, 3328 }, { 3330, 3331 },
-    { 3333, 1155 }, { 3334, 3335 }, { 3, 3156 }, { 3336, 16 }, { 48, 3119 }, { 3244, 3338 },
-    { 3245, 73 }, { 3246, 3339 }, { 230, 212 }, { 3263, 3337 }, { 3268, 221 }, { 3347, 3350 },
-    { 3357, 250 }, { 3296, 3363 }, { 3299, 3365 }, { 3300, 297 }, { 3361, 2569 }, { 224, 3351 },
-    { 140, 3332 }, { 261, 609 }, { 3329, 3368 }, { 3345, 932 }, { 3374, 3375 }, { 3376, 3377 },
-    { 3380, 3381 }, { 25, 26 }, { 199, 6 }, { 262, 1446 }, { 328, 1502 }, { 660, 3143 },
-    { 1426, 3276 }, { 1427, 1428 }, { 1429, 1430 }, { 1431, 1432 }, { 1436, 1437 }, { 1441, 1442 },
-    { 1497, 1498 }, { 1500, 1501 }, { 1503, 3206 }, { 1504, 1505 }, { 1506, 1507 }, { 1509, 1510 },
-    { 1815, 3340 }, { 3247, 1813 }, { 661, 662 }, { 667, 3353 }, { 272, 273 }, { 444, 445 },
-    { 939, 1472 }, { 1476, 1477 }, { 1479, 1480 }, { 1481, 3144 }, { 3135, 666 }, { 3366, 3275 },
-    { 3379, 238 }, { 202, 3166 }, { 210, 1811 }, { 594, 3237 }, { 1449, 1849 }, { 3155, 3385 },
-    { 3, 51 }, { 60, 3119 }, { 3248, 3386 }, { 3387, 3174 }, { 3388, 3390 }, { 3349, 3394 },
-    { 3362, 3396 }, { 3400, 3391 }, { 140, 3382 }, { 261, 3401 }, { 3304, 3395 }, { 3403, 3367 },
-    { 297, 3424 }, { 3411, 3421 }, { 3415, 3416 }, { 3422, 3423 }, { 3405, 290 }, { 3432, 3144 },
-    { 3433, 3434 }, { 3, 64 }, { 73, 3119 }, { 3444, 3224 }, { 3446, 3443 }, { 3392, 3448 },
-    { 3449, 3364 }, { 140, 3383 }, { 3407, 3454 }, { 3452, 212 }, { 1508, 3455 }, { 3419, 297 },
-    { 3420, 3456 }, { 3442, 3408 }, { 1495, 261 }, { 2617, 2618 }, { 216, 2464 }, { 256, 622 },
-    { 402, 403 }, { 505, 506 }, { 577, 3278 }, { 637, 3288 }, { 639, 647 }, { 939, 2083 },
-    { 2465, 3393 }, { 2478, 3274 }, { 2805, 3293 }, { 3219, 177 }, { 3346, 264 }, { 3450, 231 },
-    { 3, 100 }, { 3119, 52 }, { 3447, 3463 }, { 3464, 3462 }, { 3458, 3471 }, { 3466, 3414 },
-    { 3476, 2619 }, { 297, 928 }, { 1874, 3472 }, { 3219, 364 }, { 3352, 3486 }, { 3359, 3482 },
-    { 3477, 3485 }, { 3480, 507 }, { 3484, 939 }, { 3, 3175 }, { 3119, 55 }, { 3190, 3491 },
-    { 3465, 3492 }, { 3473, 3495 }, { 297, 1851 }, { 3503, 2466 }, { 3, 3223 }, { 3119, 59 },
-    { 3493, 3508 }, { 3506, 3507 }, { 3510, 3235 }, { 297, 3499 }, { 3, 3230 }, { 3119, 101 },
-    { 3509, 3516 }, { 3513, 3514 }, { 3498, 297 }, { 3, 3232 }, { 3119, 3192 }, { 3515, 3520 },
-    { 3521, 3522 }, { 3511, 297 }, { 3, 3342 }, { 3119, 3250 }, { 3191, 3525 }, { 3231, 3524 },
-    { 3, 3494 }, { 3530, 3529 }, { 3531, 3519 }, { 3119, 112 }, { 3, 3527 }, { 3533, 3534 },
-    { 3348, 3119 }, { 3535, 3536 }, { 103, 3 }, { 3222, 3537 }, { 3119, 3358 }, { 3539, 3496 },
-    { 2589, 3 }, { 3542, 3538 }, { 3119, 3295 }, { 3341, 3 }, { 533, 3119 }, { 1438, 3 },
-    { 4, 3119 }, { 3549, 3306 }, { 35, 2561 }, { 188, 3545 }, { 297, 2170 }, { 439, 440 },
-    { 442, 443 }, { 2558, 2559 }, { 2562, 3171 }, { 2563, 3546 }, { 2564, 3389 }, { 2565, 3526 },
-    { 2566, 3541 }, { 2567, 3540 }, { 2599, 252 }, { 2614, 2615 }, { 2703, 2704 }, { 3258, 288 },
-    { 3289, 3298 }, { 3343, 3445 }, { 3397, 3122 }, { 3399, 3547 }, { 3442, 3548 }, { 3543, 3 },
-    { 536, 3119 }, { 3551, 7 }, { 2560, 3553 }, { 3221, 3559 }, { 3297, 3554 }, { 3453, 3565 },
-    { 3555, 297 }, { 3556, 45 }, { 3557, 3430 }, { 3558, 3573 }, { 3560, 3561 }, { 3562, 3563 },
-    { 3564, 3572 }, { 3566, 2616 }, { 3567, 2705 }, { 224, 2467 }, { 1815, 235 }, { 6, 288 },
-    { 150, 151 }, { 153, 154 }, { 160, 161 }, { 162, 163 }, { 186, 187 }, { 200, 201 },
-    { 212, 431 }, { 256, 3121 }, { 509, 445 }, { 612, 613 }, { 617, 2656 }, { 939, 2165 },
-    { 1053, 3237 }, { 1848, 3441 }, { 2097, 2098 }, { 2100, 2101 }, { 2166, 3460 }, { 2167, 3461 },
-    { 2169, 1484 }, { 3129, 3483 }, { 3150, 3436 }, { 3159, 130 }, { 3256, 641 }, { 3412, 3427 },
-    { 3431, 2164 }, { 113, 3242 }, { 257, 632 }, { 438, 1151 }, { 588, 3134 }, { 589, 3204 },
-    { 1101, 3317 }, { 1104, 3406 }, { 1139, 1140 }, { 1141, 3451 }, { 1147, 3470 }, { 1152, 3468 },
-    { 1159, 1160 }, { 1212, 2320 }, { 2084, 2085 }, { 2088, 2089 }, { 3135, 2831 }, { 3285, 3504 },
-    { 3398, 666 }, { 3487, 2830 }, { 3, 3467 }, { 8, 3119 }, { 3570, 3584 }, { 3577, 3578 },
-    { 3585, 3586 }, { 3425, 3591 }, { 45, 164 }, { 659, 212 }, { 939, 3611 }, { 3121, 617 },
-    { 3160, 3595 }, { 3280, 3592 }, { 3355, 6 }, { 3593, 152 }, { 3594, 155 }, { 3604, 3609 },
-    { 3606, 1451 }, { 3610, 2168 }, { 508, 3601 }, { 1150, 3620 }, { 2656, 3360 }, { 3123, 3623 },
-    { 3159, 3413 }, { 3285, 3582 }, { 3618, 115 }, { 3625, 3626 }, { 3632, 256 }, { 3634, 3120 },
-    { 661, 2708 }, { 870, 3552 }, { 2030, 2031 }, { 2607, 2608 }, { 2647, 2663 }, { 2652, 2667 },
-    { 2664, 2665 }, { 3439, 3426 }, { 3497, 2620 }, { 3589, 2707 }, { 3637, 3 }, { 388, 3119 },
-    { 3639, 3640 }, { 3641, 3587 }, { 3354, 212 }, { 3596, 3643 }, { 3617, 3652 }, { 3654, 3645 },
-    { 939, 3663 }, { 3627, 3656 }, { 3428, 3123 }, { 3669, 3671 }, { 3670, 2668 }, { 3, 3575 },
-    { 563, 3119 }, { 3675, 3571 }, { 3677, 3678 }, { 3647, 3680 }, { 3681, 3682 }, { 3679, 3489 },
-    { 3633, 939 }, { 3676, 389 }, { 3684, 3628 }, { 3686, 2666 }, { 6, 3459 }, { 35, 1768 },
-    { 45, 3123 }, { 188, 3550 }, { 300, 306 }, { 438, 598 }, { 584, 3356 }, { 610, 319 },
-    { 617, 1861 }, { 642, 297 }, { 1079, 1075 }, { 1093, 3360 }, { 1443, 290 }, { 1765, 1766 },
-    { 1769, 3171 }, { 1770, 3546 }, { 1771, 3389 }, { 1772, 3526 }, { 1773, 3541 }, { 1864, 1865 },
-    { 1866, 3305 }, { 1869, 1870 }, { 1873, 3121 }, { 1958, 5 }, { 2033, 2034 }, { 2292, 2293 },
-    { 2294, 2295 }, { 2296, 2297 }, { 2298, 2299 }, { 2655, 3603 }, { 2808, 2809 }, { 2847, 2848 },
-    { 2849, 3120 }, { 3135, 1100 }, { 3143, 3605 }, { 3254, 1955 }, { 3284, 3630 }, { 3373, 3166 },
-    { 3457, 3122 }, { 3474, 3548 }, { 3621, 3622 }, { 3, 3576 }, { 3119, 540 }, { 3691, 3690 },
-    { 3666, 3688 }, { 617, 2010 }, { 1055, 3704 }, { 1767, 3700 }, { 3162, 3730 }, { 3221, 3713 },
-    { 3254, 3445 }, { 3373, 3699 }, { 3398, 1100 }, { 3417, 3702 }, { 3517, 5 }, { 3646, 3728 },
-    { 3703, 3404 }, { 3712, 3738 }, { 3714, 3715 }, { 3716, 3717 }, { 3718, 3719 }, { 3720, 3305 },
-    { 3724, 3725 }, { 3726, 3727 }, { 538, 3 }, { 3369, 3740 }, { 3292, 3119 }, { 3746, 3748 },
-    { 3747, 3731 }, { 3749, 3756 }, { 3757, 3758 }, { 3761, 3762 }, { 3764, 3 }, { 382, 3119 },
-    { 3766, 3769 }, { 3, 3544 }, { 3771, 3638 }, { 3119, 3651 }, { 3768, 3773 }, { 1564, 3133 },
-    { 1637, 3201 }, { 3552, 3688 }, { 3615, 3708 }, { 3774, 3 }, { 3650, 3776 }, { 3661, 3119 },
-    { 3777, 1774 }, { 1720, 3133 }, { 1736, 3201 }, { 189, 3 }, { 3659, 3782 }, { 1956, 3119 },
-    { 17, 18 }, { 27, 28 }, { 45, 6 }, { 140, 1416 }, { 214, 2025 }, { 261, 2090 },
-    { 438, 2924 }, { 537, 3763 }, { 539, 3741 }, { 552, 3120 }, { 599, 600 }, { 601, 602 },
-    { 617, 1863 }, { 872, 543 }, { 1140, 2920 }, { 1159, 2337 }, { 1415, 3137 }, { 1454, 1455 },
-    { 1466, 1467 }, { 1489, 1490 }, { 1493, 297 }, { 1497, 2340 }, { 1872, 3721 }, { 1930, 1931 },
-    { 1959, 1960 }, { 2026, 2027 }, { 2028, 2029 }, { 2096, 3607 }, { 2327, 3378 }, { 2914, 3317 },
-    { 2916, 3406 }, { 2922, 3470 }, { 2925, 3468 }, { 3129, 1485 }, { 3143, 3440 }, { 3256, 3710 },
-    { 3310, 2291 }, { 3321, 2917 }, { 3355, 3336 }, { 3356, 3418 }, { 3370, 1459 }, { 3371, 581 },
-    { 3402, 3706 }, { 3409, 467 }, { 3429, 2602 }, { 3457, 3574 }, { 3475, 3644 }, { 3517, 3658 },
-    { 3550, 3624 }, { 3600, 212 }, { 868, 1408 }, { 982, 3124 }, { 3770, 266 }, { 129, 3413 },
-    { 232, 3340 }, { 236, 2598 }, { 246, 1826 }, { 257, 2476 }, { 289, 290 }, { 300, 1853 },
-    { 343, 1839 }, { 559, 560 }, { 562, 3689 }, { 564, 565 }, { 567, 568 }, { 569, 570 },
-    { 571, 572 }, { 583, 3705 }, { 619, 620 }, { 621, 622 }, { 660, 3523 }, { 692, 693 },
-    { 890, 1799 }, { 973, 974 }, { 989, 3134 }, { 1212, 1816 }, { 1417, 1512 }, { 1775, 1776 },
-    { 1777, 1778 }, { 1779, 1780 }, { 1781, 1782 }, { 1783, 1784 }, { 1785, 1786 }, { 1787, 1788 },
-    { 1789, 1790 }, { 1791, 1792 }, { 1793, 3130 }, { 1805, 199 }, { 1820, 1821 }, { 1824, 1825 },
-    { 1827, 1828 }, { 1832, 1833 }, { 1834, 1835 }, { 1843, 3161 }, { 1966, 1967 }, { 1975, 1976 },
-    { 1991, 1992 }, { 2005, 2006 }, { 2087, 3683 }, { 2614, 2858 }, { 2827, 3733 }, { 2854, 3278 },
-    { 2861, 3288 }, { 3157, 149 }, { 3163, 3518 }, { 3207, 665 }, { 3247, 215 }, { 3258, 3459 },
-    { 3337, 1013 }, { 3478, 629 }, { 3481, 177 }, { 3488, 178 }, { 3500, 353 }, { 3501, 987 },
-    { 3505, 3631 }, { 3547, 3675 }, { 3568, 2606 }, { 3569, 3438 }, { 3579, 190 }, { 3694, 2601 },
-    { 3695, 3729 }, { 3723, 3613 }, { 3, 3692 }, { 3790, 1957 }, { 214, 3818 }, { 617, 3813 },
-    { 1467, 1486 }, { 1961, 3119 }, { 2029, 3608 }, { 2919, 3805 }, { 2923, 3797 }, { 3310, 2911 },
-    { 3321, 3819 }, { 3474, 3792 }, { 3545, 3821 }, { 3701, 3820 }, { 3789, 3836 }, { 3795, 3816 },
-    { 3798, 3799 }, { 3801, 3802 }, { 3803, 3759 }, { 3810, 1491 }, { 3812, 3384 }, { 3817, 3667 },
-    { 3828, 3378 }, { 3833, 611 }, { 878, 543 }, { 3354, 3842 }, { 140, 3873 }, { 257, 212 },
-    { 297, 2655 }, { 566, 3689 }, { 1817, 266 }, { 1930, 2162 }, { 1993, 438 }, { 3121, 3882 },
-    { 3162, 1417 }, { 3233, 3878 }, { 3274, 45 }, { 3359, 3893 }, { 3370, 2860 }, { 3397, 3574 },
-    { 3481, 364 }, { 3488, 353 }, { 3500, 178 }, { 3523, 3440 }, { 3614, 3894 }, { 3782, 3737 },
-    { 3794, 3867 }, { 3847, 3881 }, { 3850, 3404 }, { 3851, 1840 }, { 3852, 561 }, { 3853, 3854 },
-    { 3856, 3857 }, { 3859, 3860 }, { 3863, 1800 }, { 3865, 990 }, { 3868, 3869 }, { 3870, 3871 },
-    { 3874, 3875 }, { 3876, 3877 }, { 3883, 1836 }, { 3890, 2859 }, { 3900, 622 }, { 3904, 3120 },
-    { 3905, 3505 }, { 984, 3344 }, { 2033, 2403 }, { 2581, 3202 }, { 2718, 2719 }, { 3204, 3668 },
-    { 3532, 2693 }, { 3588, 3673 }, { 1947, 3153 }, { 34, 35 }, { 36, 3221 }, { 40, 3171 },
-    { 43, 3546 }, { 83, 3389 }, { 86, 3526 }, { 102, 3541 }, { 188, 3788 }, { 192, 193 },
-    { 199, 1138 }, { 216, 217 }, { 218, 3393 }, { 251, 252 }, { 291, 3134 }, { 319, 1462 },
-    { 320, 261 }, { 380, 5 }, { 383, 384 }, { 385, 386 }, { 465, 400 }, { 491, 492 },
-    { 503, 504 }, { 580, 581 }, { 601, 1458 }, { 643, 644 }, { 645, 646 }, { 648, 649 },
-    { 652, 653 }, { 655, 656 }, { 657, 658 }, { 889, 890 }, { 1032, 3372 }, { 1120, 3437 },
-    { 1156, 1157 }, { 1158, 3629 }, { 1207, 1208 }, { 1209, 1210 }, { 1211, 1212 }, { 1218, 1219 },
-    { 1409, 3763 }, { 1456, 1457 }, { 1471, 3693 }, { 1868, 3760 }, { 1921, 273 }, { 2158, 3528 },
-    { 2159, 1455 }, { 2163, 1469 }, { 2346, 2347 }, { 2348, 2349 }, { 2350, 2351 }, { 2352, 2353 },
-    { 2627, 2628 }, { 2644, 2645 }, { 2662, 3293 }, { 3129, 258 }, { 3163, 3502 }, { 3208, 278 },
-    { 3277, 209 }, { 3289, 3598 }, { 3352, 283 }, { 3402, 1461 }, { 3409, 409 }, { 3412, 3665 },
-    { 3445, 3791 }, { 3490, 3642 }, { 3569, 202 }, { 3581, 2171 }, { 3602, 1463 }, { 3612, 2864 },
-    { 3616, 3896 }, { 3672, 3512 }, { 3676, 1238 }, { 3775, 377 }, { 3811, 2173 }, { 3, 3772 },
-    { 3783, 3913 }, { 2099, 3919 }, { 3822, 3921 }, { 3824, 3917 }, { 3920, 3451 }, { 3928, 3934 },
-    { 1421, 543 }, { 3292, 3927 }, { 3938, 3346 }, { 2002, 617 }, { 2021, 214 }, { 3119, 3969 },
-    { 3501, 45 }, { 3780, 3929 }, { 3844, 3958 }, { 3872, 3939 }, { 3880, 3960 }, { 3887, 3945 },
-    { 3906, 3952 }, { 3941, 297 }, { 3942, 3855 }, { 3946, 3973 }, { 3948, 3418 }, { 3959, 1513 },
-    { 3965, 3957 }, { 3966, 623 }, { 3971, 3972 }, { 1165, 3384 }, { 3120, 6 }, { 3532, 3980 },
-    { 3978, 985 }, { 3983, 3202 }, { 3985, 1948 }, { 212, 422 }, { 257, 2530 }, { 1064, 319 },
-    { 1212, 4024 }, { 1515, 3693 }, { 1854, 2162 }, { 2033, 2415 }, { 2155, 3134 }, { 2610, 3956 },
-    { 3198, 4021 }, { 3280, 4017 }, { 3548, 3986 }, { 3597, 3993 }, { 3612, 4012 }, { 3653, 4030 },
-    { 3697, 4019 }, { 3775, 4049 }, { 3809, 4032 }, { 3897, 3996 }, { 3918, 2109 }, { 3930, 3951 },
-    { 3932, 639 }, { 3936, 612 }, { 3947, 1425 }, { 3987, 3988 }, { 3989, 3990 }, { 3991, 3992 },
-    { 3997, 222 }, { 3999, 295 }, { 4000, 4053 }, { 4009, 3831 }, { 4014, 4015 }, { 4022, 4023 },
-    { 4025, 1410 }, { 4033, 4034 }, { 4035, 4036 }, { 4037, 2629 }, { 4038, 3209 }, { 3, 4061 },
-    { 3915, 4062 }, { 4063, 3823 }, { 2011, 617 }, { 3399, 3119 }, { 3970, 4076 }, { 4087, 4075 },
-    { 45, 208 }, { 381, 4060 }, { 2669, 212 }, { 3120, 4006 }, { 3924, 4105 }, { 4011, 4107 },
-    { 4026, 4124 }, { 4046, 4123 }, { 4054, 297 }, { 4080, 3657 }, { 4097, 1220 }, { 4101, 2156 },
-    { 4103, 4126 }, { 4108, 4031 }, { 4112, 4121 }, { 4118, 4119 }, { 4120, 104 }, { 4125, 3121 },
-    { 4128, 4129 }, { 3, 3696 }, { 3619, 617 }, { 4085, 4132 }, { 4137, 4138 }, { 378, 3119 },
-    { 4055, 297 }, { 4074, 4136 }, { 4110, 4143 }, { 4140, 4003 }, { 4144, 650 }, { 4149, 4139 },
-    { 4151, 1213 }, { 4154, 4155 }, { 224, 225 }, { 232, 235 }, { 873, 3137 }, { 979, 3153 },
-    { 1812, 3426 }, { 2086, 3889 }, { 2596, 3590 }, { 2862, 2863 }, { 3425, 3866 }, { 3435, 3687 },
-    { 3450, 1912 }, { 3636, 3674 }, { 3743, 4127 }, { 4068, 2150 }, { 3, 3722 }, { 261, 617 },
-    { 3119, 387 }, { 4160, 3574 }, { 4162, 379 }, { 4165, 4170 }, { 1423, 3137 }, { 2695, 3590 },
-    { 3439, 4175 }, { 3636, 3698 }, { 3845, 4172 }, { 4158, 390 }, { 4174, 980 }, { 2617, 2713 },
-    { 2647, 2689 }, { 2691, 3353 }, { 2698, 2621 }, { 2711, 2712 }, { 2722, 2723 }, { 2724, 3121 },
-    { 3981, 2721 }, { 116, 117 }, { 118, 119 }, { 121, 122 }, { 128, 3614 }, { 149, 4132 },
-    { 180, 181 }, { 199, 2335 }, { 202, 2289 }, { 210, 211 }, { 212, 417 }, { 221, 310 },
-    { 239, 3153 }, { 286, 287 }, { 297, 311 }, { 299, 300 }, { 301, 302 }, { 313, 314 },
-    { 315, 316 }, { 322, 323 }, { 325, 326 }, { 327, 328 }, { 329, 330 }, { 331, 3206 },
-    { 333, 334 }, { 335, 336 }, { 337, 338 }, { 340, 341 }, { 342, 343 }, { 345, 346 },
-    { 347, 348 }, { 349, 3235 }, { 395, 396 }, { 424, 425 }, { 435, 436 }, { 441, 3583 },
-    { 446, 3123 }, { 457, 458 }, { 460, 391 }, { 479, 480 }, { 489, 490 }, { 601, 1066 },
-    { 630, 631 }, { 666, 3685 }, { 716, 277 }, { 836, 3120 }, { 890, 3371 }, { 939, 1474 },
-    { 947, 2809 }, { 992, 3284 }, { 1009, 1010 }, { 1015, 1016 }, { 1051, 3891 }, { 1056, 1183 },
-    { 1072, 1073 }, { 1074, 1075 }, { 1085, 256 }, { 1157, 2390 }, { 1162, 1163 }, { 1180, 3763 },
-    { 1364, 2123 }, { 1412, 1413 }, { 1424, 4117 }, { 1475, 3460 }, { 1478, 3461 }, { 1483, 1484 },
-    { 1499, 3753 }, { 1795, 3202 }, { 1856, 1857 }, { 1858, 1859 }, { 1860, 3707 }, { 1901, 3242 },
-    { 1937, 3916 }, { 1959, 2730 }, { 1963, 462 }, { 2004, 3888 }, { 2007, 2008 }, { 2082, 3977 },
-    { 2114, 3479 }, { 2124, 2125 }, { 2129, 438 }, { 2234, 2235 }, { 2238, 3796 }, { 2241, 2242 },
-    { 2389, 2926 }, { 2429, 3437 }, { 2480, 3528 }, { 2482, 3931 }, { 2622, 2623 }, { 2642, 2643 },
-    { 2670, 2671 }, { 2673, 2674 }, { 2728, 5 }, { 2735, 2736 }, { 2841, 2842 }, { 2848, 3800 },
-    { 2883, 3892 }, { 2897, 3825 }, { 2910, 3372 }, { 2965, 2966 }, { 3124, 3316 }, { 3162, 875 },
-    { 3208, 733 }, { 3254, 3649 }, { 3256, 3657 }, { 3277, 697 }, { 3343, 2725 }, { 3345, 2640 },
-    { 3402, 4096 }, { 3417, 3550 }, { 3429, 274 }, { 3431, 1473 }, { 3453, 3998 }, { 3475, 3163 },
-    { 3478, 626 }, { 3532, 1886 }, { 3539, 3466 }, { 3540, 3784 }, { 3568, 3711 }, { 3709, 1083 },
-    { 3732, 3687 }, { 3744, 2015 }, { 3754, 2657 }, { 3767, 4079 }, { 3785, 3535 }, { 3793, 501 },
-    { 3827, 3736 }, { 3830, 3648 }, { 3840, 3502 }, { 3885, 1700 }, { 3909, 2590 }, { 3968, 3410 },
-    { 4029, 2602 }, { 4039, 940 }, { 4045, 3949 }, { 4071, 3436 }, { 4142, 493 }, { 4181, 3642 },
-    { 3, 3914 }, { 4004, 4187 }, { 4130, 617 }, { 4186, 324 }, { 4183, 3119 }, { 4193, 1814 },
-    { 2698, 2684 }, { 3497, 4201 }, { 4198, 2714 }, { 4199, 2690 }, { 4203, 4204 }, { 199, 2431 },
-    { 212, 828 }, { 297, 444 }, { 328, 4232 }, { 343, 4234 }, { 460, 516 }, { 939, 2093 },
-    { 1858, 1896 }, { 1884, 3707 }, { 2389, 4262 }, { 2390, 3629 }, { 2446, 3153 }, { 2846, 3137 },
-    { 2903, 2674 }, { 2993, 4300 }, { 3206, 4233 }, { 3479, 3886 }, { 3490, 4195 }, { 3532, 4272 },
-    { 3540, 4276 }, { 3744, 4135 }, { 3754, 4141 }, { 3911, 261 }, { 3922, 3736 }, { 3975, 4247 },
-    { 4051, 4303 }, { 4089, 4239 }, { 4131, 940 }, { 4134, 4289 }, { 4185, 3815 }, { 4190, 4322 },
-    { 4207, 120 }, { 4209, 3276 }, { 4210, 3122 }, { 4213, 3372 }, { 4214, 4153 }, { 4216, 4219 },
-    { 4217, 243 }, { 4220, 4221 }, { 4222, 4223 }, { 4225, 4226 }, { 4227, 4228 }, { 4230, 4231 },
-    { 4235, 4236 }, { 4237, 397 }, { 4242, 459 }, { 4252, 4268 }, { 4256, 3130 }, { 4258, 4246 },
-    { 4259, 4260 }, { 4264, 1181 }, { 4265, 4284 }, { 4269, 1482 }, { 4280, 4281 }, { 4287, 2239 },
-    { 4288, 3120 }, { 4291, 3808 }, { 4292, 1935 }, { 4293, 2624 }, { 4298, 2737 }, { 4313, 1185 },
-    { 4320, 3202 }, { 4324, 1075 }, { 4332, 3711 }, { 3734, 4343 }, { 3, 3807 }, { 4351, 4349 },
-    { 212, 831 }, { 297, 2677 }, { 339, 4357 }, { 344, 4358 }, { 617, 3045 }, { 827, 4355 },
-    { 939, 4270 }, { 2726, 3119 }, { 3162, 4368 }, { 3697, 4363 }, { 3785, 4373 }, { 4316, 4400 },
-    { 4321, 4387 }, { 4345, 2630 }, { 4365, 2447 }, { 4382, 4364 }, { 4395, 4229 }, { 4403, 1076 },
-    { 4407, 4159 }, { 3841, 3 }, { 212, 834 }, { 297, 4224 }, { 659, 4422 }, { 830, 4421 },
-    { 2731, 3119 }, { 4360, 939 }, { 4369, 4424 }, { 4396, 4423 }, { 4406, 4427 }, { 4418, 4185 },
-    { 4428, 2727 }, { 4430, 3806 }, { 4431, 1902 }, { 1164, 4088 }, { 1913, 3344 }, { 3129, 710 },
-    { 3781, 4010 }, { 4157, 238 }, { 4178, 4147 }, { 422, 2067 }, { 542, 543 }, { 551, 3765 },
-    { 1014, 4401 }, { 1018, 1019 }, { 1414, 4419 }, { 2475, 4042 }, { 2516, 3153 }, { 2927, 2928 },
-    { 3428, 3926 }, { 3861, 3427 }, { 4064, 1470 }, { 3, 1969 }, { 4440, 4347 }, { 212, 2116 },
-    { 297, 4397 }, { 833, 4441 }, { 3119, 4208 }, { 4418, 4383 }, { 4432, 4449 }, { 4445, 2732 },
-    { 4448, 4447 }, { 3129, 981 }, { 4455, 1914 }, { 1422, 4419 }, { 2495, 3344 }, { 4064, 1521 },
-    { 4306, 4462 }, { 4464, 3130 }, { 4467, 2517 }, { 2331, 2332 }, { 4069, 3843 }, { 45, 262 },
-    { 181, 2457 }, { 210, 899 }, { 214, 3023 }, { 236, 237 }, { 257, 3120 }, { 261, 2094 },
-    { 264, 3943 }, { 265, 266 }, { 306, 307 }, { 308, 309 }, { 399, 400 }, { 410, 411 },
-    { 415, 416 }, { 446, 3150 }, { 481, 482 }, { 483, 484 }, { 579, 4008 }, { 580, 3832 },
-    { 591, 592 }, { 593, 3825 }, { 597, 598 }, { 616, 617 }, { 618, 4086 }, { 624, 625 },
-    { 651, 4013 }, { 654, 4156 }, { 673, 674 }, { 677, 678 }, { 681, 682 }, { 684, 4386 },
-    { 691, 3862 }, { 722, 4392 }, { 726, 2318 }, { 727, 3284 }, { 728, 4394 }, { 796, 3201 },
-    { 871, 3804 }, { 1008, 4255 }, { 1012, 3899 }, { 1029, 3550 }, { 1097, 644 }, { 1156, 2926 },
-    { 1158, 3806 }, { 1215, 1216 }, { 1359, 3599 }, { 1395, 1396 }, { 1397, 1398 }, { 1496, 3472 },
-    { 1499, 3838 }, { 1785, 2066 }, { 1844, 3898 }, { 1850, 3528 }, { 1852, 1455 }, { 1862, 3931 },
-    { 1867, 4028 }, { 1871, 3916 }, { 1928, 3441 }, { 1936, 3760 }, { 1978, 1979 }, { 1983, 1984 },
-    { 1990, 4078 }, { 1998, 1999 }, { 2009, 2073 }, { 2013, 2014 }, { 2064, 2065 }, { 2075, 2076 },
-    { 2080, 2081 }, { 2095, 2024 }, { 2108, 4060 }, { 2143, 2144 }, { 2145, 4084 }, { 2151, 1434 },
-    { 2153, 2154 }, { 2157, 4152 }, { 2172, 4059 }, { 2174, 3753 }, { 2188, 3137 }, { 2321, 3316 },
-    { 2372, 3933 }, { 2424, 3581 }, { 2430, 4354 }, { 2460, 2461 }, { 2498, 3134 }, { 2533, 277 },
-    { 2591, 2592 }, { 2600, 3910 }, { 2606, 290 }, { 2639, 4312 }, { 2641, 784 }, { 2658, 2659 },
-    { 2660, 4001 }, { 2661, 2523 }, { 2818, 2819 }, { 2821, 2822 }, { 2824, 2825 }, { 2828, 3755 },
-    { 2843, 4164 }, { 2895, 3208 }, { 2913, 3163 }, { 2973, 3545 }, { 2974, 3372 }, { 2979, 3935 },
-    { 2980, 3995 }, { 3018, 3683 }, { 3022, 3275 }, { 3024, 3025 }, { 3124, 3950 }, { 3254, 3829 },
-    { 3277, 976 }, { 3298, 3280 }, { 3343, 3649 }, { 3370, 606 }, { 3429, 1922 }, { 3502, 4457 },
-    { 3597, 3788 }, { 3598, 3648 }, { 3616, 3751 }, { 3619, 633 }, { 3635, 3685 }, { 3644, 4163 },
-    { 3662, 2432 }, { 3695, 4253 }, { 3741, 3784 }, { 3743, 4404 }, { 3745, 4114 }, { 3750, 4122 },
-    { 3752, 2286 }, { 3826, 1095 }, { 3830, 4104 }, { 3837, 3518 }, { 3846, 238 }, { 3848, 4307 },
-    { 3849, 3739 }, { 3901, 178 }, { 3907, 2823 }, { 3912, 2023 }, { 3923, 4290 }, { 3937, 2851 },
-    { 3940, 2016 }, { 3953, 353 }, { 3967, 3371 }, { 3974, 3673 }, { 3979, 3613 }, { 4018, 4093 },
-    { 4043, 4056 }, { 4044, 3438 }, { 4052, 4115 }, { 4065, 2981 }, { 4070, 2003 }, { 4083, 4388 },
-    { 4099, 4111 }, { 4116, 3814 }, { 4150, 3410 }, { 4173, 874 }, { 4188, 576 }, { 4282, 4176 },
-    { 4329, 4072 }, { 4384, 4206 }, { 4391, 3469 }, { 4410, 3961 }, { 4414, 3602 }, { 3, 3964 },
-    { 297, 4437 }, { 3767, 3119 }, { 4385, 4477 }, { 4405, 4474 }, { 4481, 4475 }, { 4485, 2496 },
-    { 4490, 242 }, { 181, 4016 }, { 210, 1221 }, { 262, 721 }, { 481, 1384 }, { 592, 4302 },
-    { 598, 4145 }, { 617, 4556 }, { 727, 3735 }, { 1024, 3832 }, { 1215, 4168 }, { 1359, 4094 },
-    { 1673, 3201 }, { 1844, 4323 }, { 1984, 4542 }, { 2625, 306 }, { 3120, 441 }, { 3124, 4580 },
-    { 3129, 4578 }, { 3163, 3950 }, { 3204, 591 }, { 3208, 1944 }, { 3217, 4554 }, { 3277, 2463 },
-    { 3297, 3545 }, { 3298, 3648 }, { 3343, 3829 }, { 3417, 4532 }, { 3469, 4573 }, { 3504, 4539 },
-    { 3600, 4559 }, { 3607, 4598 }, { 3653, 4544 }, { 3694, 4500 }, { 3775, 3649 }, { 3827, 3750 },
-    { 3840, 3316 }, { 3846, 2817 }, { 3858, 4608 }, { 3899, 4488 }, { 3901, 353 }, { 3907, 290 },
-    { 3912, 2095 }, { 3925, 4594 }, { 3953, 178 }, { 4007, 4538 }, { 4047, 4504 }, { 4048, 3751 },
-    { 4070, 2018 }, { 4083, 3438 }, { 4109, 4535 }, { 4134, 4534 }, { 4146, 4643 }, { 4167, 4517 },
-    { 4453, 4072 }, { 4496, 238 }, { 4501, 4502 }, { 4507, 4508 }, { 4511, 4512 }, { 4514, 4515 },
-    { 4518, 4612 }, { 4531, 4463 }, { 4546, 4547 }, { 4549, 1929 }, { 4552, 1985 }, { 4558, 2077 },
-    { 4561, 3815 }, { 4562, 1413 }, { 4575, 2499 }, { 4577, 3908 }, { 4582, 4583 }, { 4586, 270 },
-    { 4587, 294 }, { 4595, 4640 }, { 4602, 4593 }, { 4610, 4086 }, { 4622, 4568 }, { 4639, 4567 },
-    { 4645, 4566 }, { 4646, 4487 }, { 3, 4081 }, { 3963, 4654 }, { 297, 4659 }, { 4399, 3119 },
-    { 1984, 4555 }, { 3277, 2595 }, { 3297, 4592 }, { 3469, 4734 }, { 4495, 4692 }, { 4527, 4655 },
-    { 4585, 242 }, { 4606, 4714 }, { 4607, 4699 }, { 4625, 4719 }, { 4644, 617 }, { 4657, 680 },
-    { 4668, 4326 }, { 4669, 4570 }, { 4678, 4581 }, { 4686, 4579 }, { 4689, 4613 }, { 4690, 4677 },
-    { 4693, 4545 }, { 4704, 4636 }, { 4712, 4020 }, { 4717, 4390 }, { 4721, 4248 }, { 4723, 4548 },
-    { 4731, 4584 }, { 3, 4161 }, { 4742, 4741 }, { 4356, 297 }, { 1984, 4557 }, { 4749, 3608 },
-    { 4750, 4743 }, { 4752, 4767 }, { 4753, 4754 }, { 4764, 4748 }, { 2845, 3 }, { 4442, 297 },
-    { 1984, 4597 }, { 4649, 4770 }, { 4777, 4513 }, { 4771, 3 }, { 297, 1453 }, { 1984, 4726 },
-    { 4715, 4770 }, { 4780, 4775 }, { 3, 4002 }, { 297, 1487 }, { 1452, 4785 }, { 4745, 1984 },
-    { 4784, 4647 }, { 2580, 4090 }, { 2582, 3902 }, { 2681, 3903 }, { 2692, 4092 }, { 3204, 4202 },
-    { 3588, 4350 }, { 3742, 2680 }, { 3984, 2621 }, { 172, 3202 }, { 277, 369 }, { 418, 419 },
-    { 422, 475 }, { 468, 469 }, { 476, 477 }, { 524, 525 }, { 1517, 3137 }, { 2475, 2477 },
-    { 2597, 4050 }, { 2603, 3976 }, { 2631, 2632 }, { 2633, 2634 }, { 2635, 4346 }, { 2636, 2637 },
-    { 2647, 2648 }, { 2649, 2650 }, { 2651, 3435 }, { 2652, 2653 }, { 2699, 2700 }, { 2701, 2702 },
-    { 2839, 368 }, { 2850, 4067 }, { 3351, 3391 }, { 3532, 363 }, { 3580, 253 }, { 3589, 2706 },
-    { 3615, 2868 }, { 3739, 3668 }, { 3781, 4533 }, { 3800, 3119 }, { 3861, 3665 }, { 4057, 390 },
-    { 4082, 1919 }, { 4095, 4682 }, { 4191, 2852 }, { 4263, 4454 }, { 4366, 880 }, { 4744, 4166 },
-    { 3, 4113 }, { 4189, 4789 }, { 297, 3808 }, { 2582, 3955 }, { 2681, 3954 }, { 2709, 4092 },
-    { 3588, 4420 }, { 3742, 4794 }, { 3984, 2684 }, { 4800, 4090 }, { 1984, 3039 }, { 2605, 3976 },
-    { 2683, 4050 }, { 3532, 4802 }, { 3580, 4823 }, { 3834, 4806 }, { 4466, 2603 }, { 4803, 2697 },
-    { 4808, 477 }, { 4813, 4814 }, { 4816, 2638 }, { 4817, 4818 }, { 4820, 2654 }, { 4821, 4822 },
-    { 4826, 3202 }, { 4828, 3435 }, { 3, 4344 }, { 297, 4524 }, { 4727, 4841 }, { 4791, 4843 },
-    { 3742, 4797 }, { 4846, 4796 }, { 4848, 4795 }, { 4850, 4845 }, { 4810, 4858 }, { 4842, 456 },
-    { 4860, 4815 }, { 4862, 4819 }, { 4864, 4346 }, { 4058, 3 }, { 297, 4540 }, { 4664, 4868 },
-    { 3742, 4872 }, { 4871, 4844 }, { 4166, 4867 }, { 3, 4297 }, { 4790, 297 }, { 4840, 4867 },
-    { 4842, 4885 }, { 4880, 4876 }, { 177, 178 }, { 212, 3139 }, { 238, 4197 }, { 261, 1842 },
-    { 364, 353 }, { 485, 486 }, { 487, 488 }, { 1823, 4077 }, { 2311, 3884 }, { 3435, 4205 },
-    { 3489, 3943 }, { 3635, 4200 }, { 3862, 2288 }, { 3864, 1804 }, { 3879, 1822 }, { 3961, 991 },
-    { 3962, 1841 }, { 3967, 1801 }, { 4158, 4243 }, { 4179, 3843 }, { 4196, 391 }, { 4308, 4473 },
-    { 4310, 3672 }, { 4348, 3512 }, { 4353, 3123 }, { 4459, 2890 }, { 5, 747 }, { 6, 781 },
-    { 45, 3658 }, { 105, 4164 }, { 140, 1004 }, { 159, 2047 }, { 182, 183 }, { 190, 1803 },
-    { 199, 2048 }, { 235, 4716 }, { 244, 3395 }, { 257, 4590 }, { 265, 290 }, { 266, 4091 },
-    { 275, 3208 }, { 288, 3849 }, { 300, 3404 }, { 306, 3814 }, { 317, 3944 }, { 318, 3735 },
-    { 319, 4001 }, { 321, 993 }, { 398, 4503 }, { 399, 1971 }, { 401, 3479 }, { 403, 3886 },
-    { 404, 405 }, { 417, 4804 }, { 422, 2771 }, { 423, 4238 }, { 426, 427 }, { 428, 429 },
-    { 430, 4537 }, { 432, 433 }, { 434, 1359 }, { 441, 3655 }, { 447, 3660 }, { 448, 3583 },
-    { 449, 3150 }, { 464, 465 }, { 470, 471 }, { 474, 4805 }, { 478, 4244 }, { 497, 1387 },
-    { 499, 1388 }, { 502, 4007 }, { 510, 511 }, { 518, 519 }, { 531, 2990 }, { 547, 4084 },
-    { 583, 1031 }, { 598, 4114 }, { 614, 615 }, { 617, 2413 }, { 627, 628 }, { 640, 3603 },
-    { 660, 4772 }, { 686, 1904 }, { 708, 709 }, { 726, 4099 }, { 756, 757 }, { 769, 770 },
-    { 776, 777 }, { 782, 783 }, { 784, 785 }, { 786, 787 }, { 788, 789 }, { 790, 791 },
-    { 792, 793 }, { 794, 795 }, { 796, 3124 }, { 822, 823 }, { 825, 826 }, { 868, 869 },
-    { 892, 893 }, { 908, 3153 }, { 909, 3580 }, { 911, 912 }, { 914, 3344 }, { 915, 3835 },
-    { 924, 3134 }, { 939, 1071 }, { 969, 181 }, { 975, 3166 }, { 977, 978 }, { 979, 4661 },
-    { 994, 3316 }, { 998, 999 }, { 1001, 1002 }, { 1005, 1006 }, { 1007, 4615 }, { 1011, 4722 },
-    { 1017, 4700 }, { 1023, 4670 }, { 1024, 581 }, { 1029, 3788 }, { 1036, 3310 }, { 1039, 4618 },
-    { 1051, 1052 }, { 1054, 3745 }, { 1061, 605 }, { 1077, 1078 }, { 1084, 4261 }, { 1086, 1087 },
-    { 1092, 4620 }, { 1098, 4013 }, { 1099, 4156 }, { 1100, 3428 }, { 1112, 3321 }, { 1115, 3378 },
-    { 1137, 3995 }, { 1146, 4109 }, { 1161, 4838 }, { 1170, 1171 }, { 1175, 1176 }, { 1190, 631 },
-    { 1261, 4370 }, { 1351, 1352 }, { 1364, 1365 }, { 1366, 1367 }, { 1372, 438 }, { 1382, 1383 },
-    { 1385, 1386 }, { 1389, 1390 }, { 1391, 1392 }, { 1399, 3430 }, { 1420, 4067 }, { 1433, 1434 },
-    { 1439, 1440 }, { 1445, 3410 }, { 1447, 1448 }, { 1449, 1450 }, { 1451, 4870 }, { 1464, 1465 },
-    { 1468, 1469 }, { 1471, 4479 }, { 1488, 4115 }, { 1492, 3811 }, { 1494, 3837 }, { 1511, 4266 },
-    { 1528, 1529 }, { 1668, 1669 }, { 1794, 4372 }, { 1796, 3902 }, { 1808, 4536 }, { 1810, 1216 },
-    { 1847, 4763 }, { 1854, 1855 }, { 1856, 2512 }, { 1875, 3838 }, { 1877, 3903 }, { 1880, 4671 },
-    { 1885, 4415 }, { 1893, 252 }, { 1911, 4825 }, { 1963, 1964 }, { 1968, 4472 }, { 1980, 1981 },
-    { 1984, 1989 }, { 1987, 1988 }, { 1995, 1996 }, { 2000, 2001 }, { 2009, 4374 }, { 2017, 4709 },
-    { 2023, 2024 }, { 2032, 4100 }, { 2035, 4066 }, { 2040, 3723 }, { 2041, 2042 }, { 2045, 2046 },
-    { 2049, 2050 }, { 2051, 2052 }, { 2053, 2054 }, { 2055, 2056 }, { 2061, 4005 }, { 2063, 4773 },
-    { 2069, 2070 }, { 2071, 2072 }, { 2074, 4786 }, { 2078, 2079 }, { 2091, 2092 }, { 2110, 2130 },
-    { 2116, 418 }, { 2118, 2119 }, { 2138, 4706 }, { 2157, 2803 }, { 2192, 4152 }, { 2314, 2315 },
-    { 2322, 3581 }, { 2328, 3379 }, { 2334, 4212 }, { 2339, 3933 }, { 2361, 2513 }, { 2385, 3437 },
-    { 2428, 4629 }, { 2455, 2456 }, { 2459, 4574 }, { 2479, 3653 }, { 2500, 4724 }, { 2523, 4304 },
-    { 2583, 2584 }, { 2597, 4342 }, { 2603, 4073 }, { 2611, 2612 }, { 2626, 4434 }, { 2672, 4296 },
-    { 2676, 4367 }, { 2696, 1949 }, { 2729, 4060 }, { 2795, 4523 }, { 2800, 4337 }, { 2804, 3755 },
-    { 2815, 890 }, { 2853, 3892 }, { 2857, 3705 }, { 2873, 4211 }, { 2898, 2613 }, { 2899, 4617 },
-    { 2912, 3826 }, { 2921, 4436 }, { 2953, 2643 }, { 2963, 4102 }, { 2971, 4510 }, { 2975, 3922 },
-    { 2976, 4309 }, { 2977, 4680 }, { 2982, 2983 }, { 2992, 3137 }, { 3017, 3977 }, { 3044, 3888 },
-    { 3135, 946 }, { 3162, 550 }, { 3163, 4163 }, { 3235, 4340 }, { 3258, 3405 }, { 3283, 1088 },
-    { 3289, 3418 }, { 3337, 1325 }, { 3356, 3598 }, { 3366, 4851 }, { 3409, 4551 }, { 3469, 2918 },
-    { 3475, 3895 }, { 3478, 1188 }, { 3483, 4059 }, { 3487, 2806 }, { 3518, 4271 }, { 3631, 4446 },
-    { 3662, 2336 }, { 3709, 1080 }, { 3732, 4352 }, { 3765, 2186 }, { 3789, 3737 }, { 3791, 3924 },
-    { 3848, 4576 }, { 3858, 4735 }, { 3930, 4604 }, { 3936, 3602 }, { 3937, 4779 }, { 3940, 4776 },
-    { 3982, 4257 }, { 3994, 3908 }, { 4018, 4651 }, { 4028, 4277 }, { 4040, 3910 }, { 4041, 4831 },
-    { 4044, 202 }, { 4052, 3932 }, { 4068, 1022 }, { 4069, 983 }, { 4079, 4301 }, { 4082, 1882 },
-    { 4095, 4249 }, { 4116, 1930 }, { 4133, 2036 }, { 4169, 1889 }, { 4180, 4375 }, { 4191, 4267 },
-    { 4218, 988 }, { 4251, 2585 }, { 4273, 4274 }, { 4275, 4411 }, { 4285, 3582 }, { 4295, 2902 },
-    { 4314, 4565 }, { 4319, 4519 }, { 4325, 4376 }, { 4327, 4769 }, { 4333, 4738 }, { 4335, 4730 },
-    { 4338, 3674 }, { 4339, 4627 }, { 4341, 494 }, { 4361, 4362 }, { 4371, 4698 }, { 4378, 4736 },
-    { 4381, 4866 }, { 4402, 3831 }, { 4412, 2964 }, { 4416, 1338 }, { 4417, 4739 }, { 4425, 2015 },
-    { 4429, 3119 }, { 4439, 2019 }, { 4440, 4616 }, { 4443, 4148 }, { 4460, 4078 }, { 4478, 4841 },
-    { 4494, 3426 }, { 4525, 1931 }, { 4529, 544 }, { 4564, 165 }, { 4603, 4299 }, { 4614, 4305 },
-    { 4619, 2492 }, { 4653, 2193 }, { 4665, 3599 }, { 4679, 2820 }, { 4707, 412 }, { 4746, 4389 },
-    { 4759, 4294 }, { 4761, 4452 }, { 4778, 4765 }, { 4781, 2095 }, { 4784, 4188 }, { 3, 4433 },
-    { 4451, 4886 }, { 4829, 297 }, { 4880, 4889 }, { 177, 353 }, { 261, 4899 }, { 364, 178 },
-    { 2470, 4077 }, { 3435, 4352 }, { 3879, 2305 }, { 3962, 2310 }, { 4158, 4359 }, { 4179, 4499 },
-    { 4196, 516 }, { 4633, 1801 }, { 4718, 4896 }, { 4894, 3884 }, { 191, 3864 }, { 199, 2387 },
-    { 212, 1357 }, { 279, 257 }, { 448, 3655 }, { 452, 3150 }, { 478, 4245 }, { 769, 863 },
-    { 776, 857 }, { 784, 4304 }, { 789, 1670 }, { 791, 1671 }, { 793, 1672 }, { 892, 5113 },
-    { 939, 3021 }, { 969, 1798 }, { 991, 4254 }, { 992, 3735 }, { 994, 4788 }, { 1003, 4921 },
-    { 1030, 1031 }, { 1070, 4998 }, { 1240, 3123 }, { 1353, 403 }, { 1444, 3134 }, { 1465, 617 },
-    { 1494, 4318 }, { 1515, 4479 }, { 1796, 3955 }, { 1803, 3994 }, { 1810, 4168 }, { 1846, 3410 },
-    { 1876, 4372 }, { 1877, 3954 }, { 1897, 4415 }, { 1946, 1911 }, { 1970, 4940 }, { 1974, 4942 },
-    { 1977, 6 }, { 1984, 2410 }, { 2000, 5080 }, { 2035, 5191 }, { 2058, 5 }, { 2118, 2746 },
-    { 2174, 3838 }, { 2328, 3437 }, { 2329, 5002 }, { 2434, 3933 }, { 2481, 3944 }, { 2490, 686 },
-    { 2545, 3316 }, { 2605, 4073 }, { 2611, 5133 }, { 2676, 4296 }, { 2683, 4342 }, { 2792, 4974 },
-    { 2796, 3512 }, { 2798, 709 }, { 2799, 3344 }, { 2815, 5196 }, { 2967, 5116 }, { 3124, 4933 },
-    { 3135, 2807 }, { 3217, 5093 }, { 3243, 5004 }, { 3275, 5076 }, { 3469, 5107 }, { 3579, 5126 },
-    { 3597, 5012 }, { 3599, 4238 }, { 3624, 5025 }, { 3646, 4972 }, { 3660, 4240 }, { 3662, 5028 },
-    { 3664, 4952 }, { 3709, 1336 }, { 3732, 4205 }, { 3733, 5016 }, { 3745, 4145 }, { 3752, 4924 },
-    { 3796, 5097 }, { 3809, 5051 }, { 3839, 5111 }, { 3885, 5073 }, { 3895, 4541 }, { 3975, 5032 },
-    { 4005, 4283 }, { 4020, 5029 }, { 4065, 5136 }, { 4091, 4605 }, { 4094, 4946 }, { 4104, 5013 },
-    { 4146, 5050 }, { 4167, 5022 }, { 4169, 5061 }, { 4215, 430 }, { 4218, 4932 }, { 4244, 5038 },
-    { 4285, 4762 }, { 4295, 5122 }, { 4319, 4971 }, { 4328, 4301 }, { 4330, 4962 }, { 4334, 4472 },
-    { 4335, 5178 }, { 4336, 5103 }, { 4338, 3698 }, { 4340, 5081 }, { 4341, 4960 }, { 4374, 2020 },
-    { 4378, 5176 }, { 4380, 5199 }, { 4381, 4878 }, { 4412, 4676 }, { 4416, 5019 }, { 4425, 4135 },
-    { 4429, 5187 }, { 4435, 3580 }, { 4438, 5018 }, { 4439, 5079 }, { 4446, 5164 }, { 4505, 4944 },
-    { 4530, 5008 }, { 4550, 4277 }, { 4560, 4133 }, { 4569, 4267 }, { 4572, 5109 }, { 4588, 4935 },
-    { 4600, 4473 }, { 4675, 5223 }, { 4681, 5015 }, { 4683, 5078 }, { 4687, 4299 }, { 4747, 5172 },
-    { 4772, 3605 }, { 4783, 5173 }, { 4856, 4957 }, { 4881, 4271 }, { 4887, 5053 }, { 4918, 4980 },
-    { 4922, 4925 }, { 4934, 4434 }, { 4936, 2876 }, { 4953, 4954 }, { 4956, 466 }, { 4961, 5040 },
-    { 4969, 4720 }, { 4981, 4982 }, { 4983, 4984 }, { 4985, 4986 }, { 4997, 925 }, { 5006, 5007 },
-    { 5021, 5182 }, { 5023, 5149 }, { 5024, 4919 }, { 5026, 5179 }, { 5035, 5036 }, { 5046, 5047 },
-    { 5048, 5049 }, { 5059, 5060 }, { 5072, 462 }, { 5074, 1982 }, { 5075, 4553 }, { 5083, 2036 },
-    { 5087, 5088 }, { 5089, 5090 }, { 5094, 4792 }, { 5095, 5096 }, { 5104, 294 }, { 5112, 4493 },
-    { 5120, 2613 }, { 5125, 4278 }, { 5127, 2476 }, { 5128, 4976 }, { 5135, 4591 }, { 5140, 3750 },
-    { 5141, 5142 }, { 5146, 4159 }, { 5151, 2312 }, { 5158, 4212 }, { 5169, 5069 }, { 5171, 717 },
-    { 5180, 2483 }, { 5184, 5161 }, { 5189, 1926 }, { 5192, 5062 }, { 5195, 4929 }, { 5200, 4367 },
-    { 5201, 5217 }, { 5205, 4737 }, { 5216, 4261 }, { 5221, 3119 }, { 5226, 5065 }, { 5241, 1022 },
-    { 3, 4480 }, { 4522, 5242 }, { 4907, 5258 }, { 5252, 5247 }, { 5257, 4897 }, { 297, 4182 },
-    { 370, 257 }, { 784, 5058 }, { 939, 3729 }, { 1797, 5274 }, { 1845, 3134 }, { 3123, 5085 },
-    { 3150, 5240 }, { 3410, 5115 }, { 3599, 5265 }, { 3664, 5263 }, { 3752, 5272 }, { 3788, 5329 },
-    { 3895, 5066 }, { 3909, 5288 }, { 3944, 4111 }, { 4073, 4674 }, { 4215, 434 }, { 4245, 5039 },
-    { 4328, 5130 }, { 4330, 5101 }, { 4336, 5114 }, { 4380, 5331 }, { 4393, 5275 }, { 4413, 4472 },
-    { 4438, 5031 }, { 4497, 5366 }, { 4631, 5299 }, { 4641, 5378 }, { 4913, 5315 }, { 4937, 5319 },
-    { 4938, 5277 }, { 5005, 5278 }, { 5014, 5389 }, { 5027, 5332 }, { 5034, 5282 }, { 5086, 5399 },
-    { 5102, 5393 }, { 5150, 5383 }, { 5155, 5350 }, { 5159, 5303 }, { 5170, 5323 }, { 5174, 5405 },
-    { 5190, 5284 }, { 5215, 5400 }, { 5220, 5368 }, { 5225, 3512 }, { 5230, 5435 }, { 5243, 4278 },
-    { 5269, 5270 }, { 5271, 795 }, { 5276, 5003 }, { 5283, 5416 }, { 5290, 5063 }, { 5291, 5292 },
-    { 5293, 5067 }, { 5296, 5297 }, { 5305, 980 }, { 5314, 2793 }, { 5317, 5431 }, { 5322, 5425 },
-    { 5324, 5421 }, { 5325, 5165 }, { 5327, 5279 }, { 5328, 4950 }, { 5339, 5379 }, { 5341, 4197 },
-    { 5349, 4947 }, { 5351, 5340 }, { 5352, 5412 }, { 5356, 5233 }, { 5361, 5333 }, { 5367, 5404 },
-    { 5380, 420 }, { 5381, 5009 }, { 5385, 5343 }, { 5392, 5434 }, { 5397, 5054 }, { 5406, 5407 },
-    { 5415, 5261 }, { 5423, 5424 }, { 5426, 4691 }, { 5438, 5347 }, { 5439, 5287 }, { 5447, 4667 },
-    { 4311, 3 }, { 297, 4194 }, { 3979, 3123 }, { 4729, 5466 }, { 4963, 5468 }, { 5084, 5464 },
-    { 5147, 939 }, { 5232, 5473 }, { 5321, 5461 }, { 5390, 5486 }, { 5410, 5532 }, { 5411, 5527 },
-    { 5414, 5492 }, { 5430, 5453 }, { 5460, 5507 }, { 5463, 5511 }, { 5478, 5357 }, { 5481, 5489 },
-    { 5484, 4066 }, { 5485, 5503 }, { 5491, 5336 }, { 5494, 5538 }, { 5499, 1000 }, { 5510, 5417 },
-    { 5521, 5497 }, { 5530, 5041 }, { 5536, 5408 }, { 4398, 3 }, { 297, 5162 }, { 4100, 3123 },
-    { 5273, 939 }, { 5470, 5555 }, { 5490, 5553 }, { 5506, 5453 }, { 5543, 5243 }, { 5551, 261 },
-    { 5552, 2012 }, { 5554, 5413 }, { 5557, 5508 }, { 5567, 5563 }, { 1414, 3 }, { 5432, 5571 },
-    { 5543, 5576 }, { 5560, 3123 }, { 5570, 4939 }, { 5574, 5346 }, { 254, 368 }, { 890, 1801 },
-    { 1164, 2931 }, { 2302, 2303 }, { 2934, 2939 }, { 2937, 2938 }, { 3124, 3139 }, { 3770, 2300 },
-    { 4353, 3926 }, { 1422, 3 }, { 5570, 5403 }, { 2934, 4088 }, { 3354, 5595 }, { 4251, 1801 },
-    { 5591, 3384 }, { 5592, 270 }, { 3, 4521 }, { 5593, 3384 }, { 214, 3049 }, { 261, 2474 },
-    { 275, 4042 }, { 369, 1951 }, { 406, 407 }, { 413, 414 }, { 450, 3660 }, { 451, 3583 },
-    { 454, 3655 }, { 472, 473 }, { 495, 496 }, { 512, 513 }, { 514, 515 }, { 520, 521 },
-    { 545, 3137 }, { 548, 768 }, { 551, 4832 }, { 608, 4755 }, { 716, 1950 }, { 732, 4456 },
-    { 976, 4348 }, { 1097, 4596 }, { 1554, 3133 }, { 1627, 3201 }, { 1809, 5289 }, { 1818, 3344 },
-    { 1819, 4905 }, { 1891, 3153 }, { 1909, 3590 }, { 1941, 3490 }, { 1994, 5077 }, { 2013, 5539 },
-    { 2037, 4066 }, { 2039, 4133 }, { 2103, 2104 }, { 2133, 2134 }, { 2135, 2136 }, { 2161, 4713 },
-    { 2417, 3889 }, { 2469, 5249 }, { 2777, 1384 }, { 2844, 5175 }, { 2870, 2871 }, { 2881, 3804 },
-    { 3025, 3667 }, { 3050, 3051 }, { 3129, 2488 }, { 3208, 917 }, { 3235, 6 }, { 3635, 4469 },
-    { 3835, 4857 }, { 3845, 3866 }, { 3962, 2473 }, { 3974, 4350 }, { 4082, 1837 }, { 4091, 3879 },
-    { 4176, 4498 }, { 4240, 4241 }, { 4275, 4768 }, { 4366, 2148 }, { 4450, 456 }, { 4465, 4563 },
-    { 4506, 5402 }, { 4589, 4824 }, { 4609, 4200 }, { 4624, 4812 }, { 4634, 2621 }, { 4635, 2023 },
-    { 4637, 4177 }, { 4648, 5496 }, { 4652, 5307 }, { 4660, 5251 }, { 4663, 1812 }, { 4672, 2117 },
-    { 4684, 4914 }, { 4725, 5388 }, { 4728, 4484 }, { 4744, 4869 }, { 4757, 5561 }, { 4779, 4837 },
-    { 4809, 2882 }, { 4830, 4666 }, { 4839, 4656 }, { 4892, 4543 }, { 4902, 3123 }, { 4903, 4642 },
-    { 4904, 4710 }, { 4906, 5064 }, { 4916, 4318 }, { 4959, 5457 }, { 5071, 231 }, { 5091, 1972 },
-    { 5156, 3048 }, { 5294, 2467 }, { 5440, 4852 }, { 5469, 2462 }, { 3, 4740 }, { 4756, 5605 },
-    { 451, 3655 }, { 453, 3660 }, { 454, 3583 }, { 548, 856 }, { 672, 4755 }, { 879, 3137 },
-    { 1755, 3133 }, { 1760, 3201 }, { 2037, 4133 }, { 2039, 4066 }, { 2176, 4713 }, { 2417, 4596 },
-    { 3052, 5651 }, { 3635, 4915 }, { 3664, 5615 }, { 3834, 5642 }, { 3835, 4875 }, { 3974, 4420 },
-    { 4450, 4869 }, { 4506, 5547 }, { 4563, 4184 }, { 4589, 5648 }, { 4634, 2684 }, { 4635, 2095 },
-    { 4637, 4192 }, { 4648, 5523 }, { 4652, 5451 }, { 4725, 5519 }, { 4728, 5668 }, { 4757, 5562 },
-    { 4943, 5611 }, { 4964, 5620 }, { 5042, 4241 }, { 5092, 5682 }, { 5148, 5623 }, { 5209, 5617 },
-    { 5235, 5612 }, { 5295, 1972 }, { 5395, 5616 }, { 5479, 5677 }, { 5480, 5669 }, { 5518, 5638 },
-    { 5558, 5694 }, { 5607, 5652 }, { 5608, 3884 }, { 5613, 5614 }, { 5625, 5610 }, { 5632, 5633 },
-    { 5634, 1892 }, { 5639, 2038 }, { 5643, 1379 }, { 5649, 2872 }, { 5662, 5646 }, { 5663, 5676 },
-    { 5670, 5686 }, { 5685, 2032 }, { 3, 5704 }, { 5227, 5703 }, { 3664, 5705 }, { 4978, 3133 },
-    { 5420, 5732 }, { 5529, 5724 }, { 5579, 5734 }, { 5619, 5719 }, { 5659, 5749 }, { 5683, 5725 },
-    { 5706, 5707 }, { 5713, 2038 }, { 5720, 5755 }, { 5726, 5689 }, { 5730, 5758 }, { 5748, 5717 },
-    { 5752, 4898 }, { 5759, 4656 }, { 2851, 3 }, { 4650, 5761 }, { 4979, 3133 }, { 5618, 5763 },
-    { 5746, 5775 }, { 5767, 5760 }, { 4630, 3 }, { 5266, 3133 }, { 5783, 2032 }, { 3, 4057 },
-    { 5267, 3133 }, { 166, 4854 }, { 175, 3902 }, { 204, 696 }, { 352, 3903 }, { 362, 4865 },
-    { 366, 731 }, { 1235, 1236 }, { 1470, 4027 }, { 1521, 4098 }, { 1905, 890 }, { 1907, 3864 },
-    { 2329, 2330 }, { 2631, 2685 }, { 2647, 2687 }, { 2715, 2716 }, { 2890, 3837 }, { 3672, 1814 },
-    { 3739, 4202 }, { 3765, 5770 }, { 3981, 2720 }, { 4458, 4489 }, { 4482, 5601 }, { 4661, 2333 },
-    { 4834, 391 }, { 4877, 4861 }, { 5653, 4491 }, { 5756, 4147 }, { 3, 4888 }, { 175, 3955 },
-    { 204, 731 }, { 351, 4854 }, { 352, 3954 }, { 366, 696 }, { 374, 4865 }, { 1470, 4098 },
-    { 1521, 4027 }, { 4834, 516 }, { 4877, 5802 }, { 4879, 4861 }, { 5788, 4243 }, { 5790, 5791 },
-    { 5797, 4471 }, { 5798, 4486 }, { 5801, 5812 }, { 5803, 2688 }, { 5804, 2717 }, { 4890, 5817 },
-    { 3, 3918 }, { 4471, 4098 }, { 4486, 4027 }, { 4879, 5835 }, { 5788, 4359 }, { 5794, 5818 },
-    { 5820, 5821 }, { 5823, 5793 }, { 5827, 2686 }, { 3, 4920 }, { 4478, 5837 }, { 5824, 5838 },
-    { 5825, 5839 }, { 5831, 4027 }, { 5832, 4098 }, { 6, 761 }, { 8, 4917 }, { 16, 5565 },
-    { 45, 5664 }, { 105, 4074 }, { 124, 125 }, { 127, 4386 }, { 159, 3210 }, { 179, 4211 },
-    { 180, 1904 }, { 181, 687 }, { 183, 688 }, { 190, 191 }, { 194, 4638 }, { 199, 1705 },
-    { 204, 1908 }, { 210, 698 }, { 212, 774 }, { 216, 700 }, { 221, 2511 }, { 223, 224 },
-    { 226, 4371 }, { 235, 5001 }, { 236, 1890 }, { 237, 4930 }, { 238, 1224 }, { 257, 1924 },
-    { 261, 949 }, { 262, 296 }, { 266, 4483 }, { 267, 3344 }, { 271, 4315 }, { 276, 1925 },
-    { 279, 3352 }, { 290, 3968 }, { 297, 298 }, { 303, 304 }, { 306, 4312 }, { 317, 318 },
-    { 321, 4780 }, { 324, 4394 }, { 343, 2507 }, { 356, 3490 }, { 366, 1940 }, { 367, 4171 },
-    { 369, 5459 }, { 392, 393 }, { 399, 466 }, { 401, 4370 }, { 411, 1356 }, { 415, 2742 },
-    { 416, 1357 }, { 420, 5680 }, { 421, 5522 }, { 426, 1361 }, { 432, 1368 }, { 436, 5037 },
-    { 438, 3793 }, { 439, 1373 }, { 441, 2757 }, { 449, 3123 }, { 455, 3150 }, { 461, 462 },
-    { 465, 5493 }, { 467, 5738 }, { 474, 4460 }, { 482, 527 }, { 497, 498 }, { 499, 500 },
-    { 526, 1384 }, { 531, 532 }, { 541, 4461 }, { 543, 5598 }, { 547, 5219 }, { 548, 1562 },
-    { 555, 5703 }, { 588, 4733 }, { 589, 3410 }, { 592, 4724 }, { 598, 4402 }, { 599, 1331 },
-    { 602, 1067 }, { 604, 1060 }, { 608, 5500 }, { 612, 1464 }, { 617, 1100 }, { 627, 1189 },
-    { 639, 1492 }, { 643, 2866 }, { 670, 3794 }, { 685, 686 }, { 690, 4523 }, { 696, 5487 },
-    { 701, 3393 }, { 704, 3340 }, { 705, 3153 }, { 706, 4317 }, { 717, 281 }, { 718, 3949 },
-    { 719, 3134 }, { 720, 4882 }, { 724, 4766 }, { 726, 3163 }, { 732, 4040 }, { 748, 749 },
-    { 752, 753 }, { 754, 755 }, { 758, 759 }, { 762, 763 }, { 764, 765 }, { 766, 767 },
-    { 784, 2222 }, { 790, 802 }, { 792, 803 }, { 794, 804 }, { 797, 798 }, { 799, 800 },
-    { 801, 1670 }, { 805, 806 }, { 807, 808 }, { 810, 1671 }, { 811, 1672 }, { 812, 4528 },
-    { 813, 814 }, { 815, 816 }, { 820, 1673 }, { 821, 5569 }, { 823, 1717 }, { 824, 4989 },
-    { 825, 839 }, { 827, 3120 }, { 829, 4444 }, { 832, 4476 }, { 835, 4250 }, { 837, 838 },
-    { 843, 844 }, { 845, 4426 }, { 849, 850 }, { 883, 3947 }, { 887, 888 }, { 894, 895 },
-    { 897, 5236 }, { 898, 4494 }, { 901, 902 }, { 907, 4926 }, { 908, 4751 }, { 913, 4694 },
-    { 914, 4732 }, { 921, 2605 }, { 926, 927 }, { 929, 3755 }, { 933, 934 }, { 935, 936 },
-    { 937, 938 }, { 939, 940 }, { 947, 948 }, { 952, 5234 }, { 953, 2603 }, { 964, 2697 },
-    { 968, 4999 }, { 969, 1200 }, { 970, 184 }, { 972, 2590 }, { 975, 4331 }, { 976, 4663 },
-    { 977, 2875 }, { 984, 5604 }, { 988, 2601 }, { 989, 5427 }, { 991, 2318 }, { 1012, 5154 },
-    { 1020, 4722 }, { 1021, 4700 }, { 1036, 3922 }, { 1056, 1057 }, { 1058, 1059 }, { 1065, 1066 },
-    { 1068, 1069 }, { 1081, 1082 }, { 1089, 4305 }, { 1112, 3935 }, { 1184, 5501 }, { 1186, 1187 },
-    { 1193, 5526 }, { 1203, 5259 }, { 1204, 5183 }, { 1205, 3166 }, { 1222, 1223 }, { 1225, 4927 },
-    { 1249, 3479 }, { 1251, 1252 }, { 1259, 4279 }, { 1271, 1272 }, { 1333, 5017 }, { 1334, 1335 },
-    { 1337, 5449 }, { 1339, 3124 }, { 1344, 1345 }, { 1347, 1348 }, { 1359, 5370 }, { 1360, 425 },
-    { 1362, 1363 }, { 1369, 1370 }, { 1381, 5476 }, { 1387, 2784 }, { 1388, 2785 }, { 1390, 2786 },
-    { 1392, 5559 }, { 1393, 1394 }, { 1411, 4266 }, { 1417, 1418 }, { 1419, 3765 }, { 1465, 1856 },
-    { 1485, 2237 }, { 1516, 3804 }, { 1523, 1524 }, { 1525, 1526 }, { 1531, 1532 }, { 1533, 1534 },
-    { 1536, 1537 }, { 1538, 1539 }, { 1542, 1543 }, { 1544, 1545 }, { 1546, 1547 }, { 1548, 1549 },
-    { 1550, 1551 }, { 1595, 1596 }, { 1597, 1598 }, { 1599, 1600 }, { 1601, 3133 }, { 1621, 3217 },
-    { 1622, 1623 }, { 1674, 1675 }, { 1676, 1677 }, { 1678, 1679 }, { 1680, 1681 }, { 1682, 1683 },
-    { 1684, 1685 }, { 1686, 4492 }, { 1687, 1688 }, { 1690, 1691 }, { 1693, 1694 }, { 1696, 1697 },
-    { 1698, 1699 }, { 1701, 1702 }, { 1703, 1704 }, { 1706, 1707 }, { 1708, 1709 }, { 1710, 1711 },
-    { 1712, 1713 }, { 1714, 1715 }, { 1836, 1919 }, { 1875, 3753 }, { 1883, 5455 }, { 1914, 4337 },
-    { 1923, 5474 }, { 1926, 1927 }, { 1934, 3759 }, { 1935, 4550 }, { 1938, 3721 }, { 1942, 4835 },
-    { 1962, 5419 }, { 1973, 5514 }, { 1984, 3041 }, { 1987, 3040 }, { 2009, 5374 }, { 2024, 5776 },
-    { 2040, 5545 }, { 2043, 2044 }, { 2057, 5301 }, { 2070, 3014 }, { 2110, 2111 }, { 2113, 4503 },
-    { 2115, 408 }, { 2120, 2121 }, { 2122, 4658 }, { 2126, 2127 }, { 2132, 5345 }, { 2137, 5528 },
-    { 2140, 522 }, { 2146, 3937 }, { 2147, 3137 }, { 2148, 3162 }, { 2149, 1425 }, { 2161, 5550 },
-    { 2186, 4067 }, { 2189, 4117 }, { 2190, 4670 }, { 2194, 4084 }, { 2199, 2200 }, { 2203, 2204 },
-    { 2214, 2215 }, { 2216, 2217 }, { 2225, 2226 }, { 2227, 2228 }, { 2229, 2230 }, { 2231, 2232 },
-    { 2240, 4409 }, { 2243, 4286 }, { 2245, 4408 }, { 2317, 4763 }, { 2323, 2324 }, { 2326, 3923 },
-    { 2338, 5108 }, { 2359, 4696 }, { 2360, 4887 }, { 2361, 2362 }, { 2365, 3437 }, { 2367, 3469 },
-    { 2369, 3662 }, { 2370, 4711 }, { 2371, 4571 }, { 2381, 3581 }, { 2382, 5471 }, { 2386, 5260 },
-    { 2388, 4452 }, { 2409, 5298 }, { 2414, 4326 }, { 2419, 2420 }, { 2425, 2426 }, { 2433, 5306 },
-    { 2442, 4377 }, { 2443, 4041 }, { 2448, 1163 }, { 2468, 5697 }, { 2475, 5751 }, { 2477, 1950 },
-    { 2481, 5268 }, { 2483, 5488 }, { 2486, 5769 }, { 2501, 2502 }, { 2505, 2506 }, { 2508, 2509 },
-    { 2510, 3272 }, { 2515, 4629 }, { 2520, 5456 }, { 2528, 3208 }, { 2537, 2538 }, { 2584, 4662 },
-    { 2597, 5211 }, { 2609, 4102 }, { 2624, 4676 }, { 2626, 4345 }, { 2657, 4769 }, { 2658, 2832 },
-    { 2675, 5312 }, { 2696, 961 }, { 2740, 2741 }, { 2743, 2744 }, { 2745, 5302 }, { 2747, 2748 },
-    { 2749, 2750 }, { 2751, 4537 }, { 2752, 2753 }, { 2754, 2755 }, { 2758, 3601 }, { 2760, 2761 },
-    { 2762, 3119 }, { 2765, 2766 }, { 2767, 2768 }, { 2769, 2770 }, { 2772, 2773 }, { 2774, 2775 },
-    { 2776, 5647 }, { 2778, 2779 }, { 2780, 2781 }, { 2782, 2783 }, { 2787, 3430 }, { 2798, 1894 },
-    { 2802, 3898 }, { 2814, 2456 }, { 2820, 1913 }, { 2826, 3891 }, { 2828, 2639 }, { 2829, 3814 },
-    { 2833, 3161 }, { 2837, 5181 }, { 2843, 3780 }, { 2844, 5785 }, { 2855, 4008 }, { 2884, 5011 },
-    { 2886, 2887 }, { 2896, 4302 }, { 2899, 2900 }, { 2904, 5123 }, { 2944, 3580 }, { 2947, 3835 },
-    { 2952, 5121 }, { 2976, 4148 }, { 2995, 5375 }, { 3007, 4005 }, { 3008, 4773 }, { 3015, 4792 },
-    { 3016, 4786 }, { 3019, 3020 }, { 3026, 4774 }, { 3030, 1996 }, { 3036, 3037 }, { 3043, 4641 },
-    { 3046, 5218 }, { 3047, 4709 }, { 3070, 4436 }, { 3078, 4620 }, { 3080, 4354 }, { 3081, 4765 },
-    { 3091, 2983 }, { 3135, 943 }, { 3139, 4674 }, { 3203, 3132 }, { 3204, 4257 }, { 3235, 4071 },
-    { 3247, 699 }, { 3274, 987 }, { 3284, 4470 }, { 3316, 5433 }, { 3355, 3386 }, { 3356, 4760 },
-    { 3371, 165 }, { 3427, 3751 }, { 3453, 5070 }, { 3568, 3849 }, { 3579, 4991 }, { 3630, 5309 },
-    { 3631, 5573 }, { 3710, 4591 }, { 3741, 4136 }, { 3743, 3929 }, { 3745, 5214 }, { 3775, 3829 },
-    { 3784, 5762 }, { 3826, 2834 }, { 3839, 2364 }, { 3911, 4599 }, { 3925, 2428 }, { 3976, 4543 },
-    { 3982, 5495 }, { 4016, 2585 }, { 4029, 1922 }, { 4039, 2830 }, { 4043, 4389 }, { 4047, 1355 },
-    { 4051, 5000 }, { 4056, 4177 }, { 4069, 5596 }, { 4080, 641 }, { 4089, 1371 }, { 4093, 4827 },
-    { 4100, 5465 }, { 4141, 5446 }, { 4157, 5515 }, { 4160, 3122 }, { 4173, 2882 }, { 4180, 5505 },
-    { 4184, 4626 }, { 4190, 3535 }, { 4192, 5118 }, { 4206, 5761 }, { 4254, 3518 }, { 4255, 1324 },
-    { 4273, 4361 }, { 4274, 4362 }, { 4282, 5645 }, { 4290, 4651 }, { 4308, 5450 }, { 4309, 2905 },
-    { 4314, 4967 }, { 4323, 3621 }, { 4325, 5578 }, { 4329, 5541 }, { 4333, 5442 }, { 4339, 5355 },
-    { 4376, 5401 }, { 4379, 2493 }, { 4384, 4784 }, { 4411, 5382 }, { 4417, 5364 }, { 4435, 5520 },
-    { 4450, 2198 }, { 4458, 5376 }, { 4465, 4966 }, { 4468, 5143 }, { 4482, 4491 }, { 4489, 5238 },
-    { 4498, 5145 }, { 4505, 5099 }, { 4516, 5160 }, { 4519, 5344 }, { 4520, 5202 }, { 4526, 4973 },
-    { 4551, 5765 }, { 4565, 4621 }, { 4576, 2812 }, { 4603, 4965 }, { 4616, 4615 }, { 4619, 2287 },
-    { 4623, 4992 }, { 4628, 5422 }, { 4655, 4743 }, { 4657, 123 }, { 4660, 4605 }, { 4665, 5568 },
-    { 4675, 4945 }, { 4685, 3858 }, { 4688, 5045 }, { 4695, 4990 }, { 4697, 4572 }, { 4698, 1947 },
-    { 4702, 4150 }, { 4703, 5300 }, { 4716, 4391 }, { 4738, 5498 }, { 4739, 5337 }, { 4746, 5504 },
-    { 4747, 5131 }, { 4758, 3066 }, { 4759, 5137 }, { 4762, 5737 }, { 4779, 5144 }, { 4781, 4560 },
-    { 4782, 5418 }, { 4787, 5512 }, { 4788, 5 }, { 4824, 5779 }, { 4830, 5138 }, { 4833, 4611 },
-    { 4836, 4812 }, { 4837, 5477 }, { 4863, 4327 }, { 4881, 4541 }, { 4900, 4375 }, { 4941, 5735 },
-    { 4948, 5354 }, { 4949, 5100 }, { 4955, 5750 }, { 4958, 4807 }, { 4968, 607 }, { 4970, 3058 },
-    { 4993, 910 }, { 4995, 915 }, { 4996, 2530 }, { 5020, 5377 }, { 5030, 5373 }, { 5033, 3834 },
-    { 5043, 5583 }, { 5044, 581 }, { 5055, 5396 }, { 5056, 4484 }, { 5057, 1530 }, { 5068, 697 },
-    { 5082, 3613 }, { 5106, 5833 }, { 5110, 5753 }, { 5132, 5129 }, { 5134, 676 }, { 5153, 3438 },
-    { 5168, 2187 }, { 5186, 2598 }, { 5188, 2497 }, { 5194, 5185 }, { 5198, 5441 }, { 5204, 4294 },
-    { 5206, 896 }, { 5207, 5193 }, { 5208, 924 }, { 5213, 5809 }, { 5222, 2678 }, { 5237, 4131 },
-    { 5245, 4911 }, { 5264, 5768 }, { 5280, 5483 }, { 5308, 2457 }, { 5316, 4456 }, { 5326, 3908 },
-    { 5342, 5698 }, { 5348, 4466 }, { 5359, 5212 }, { 5365, 5250 }, { 5371, 5834 }, { 5386, 5458 },
-    { 5398, 5581 }, { 5409, 4681 }, { 5436, 2019 }, { 5437, 2313 }, { 5443, 4852 }, { 5445, 1227 },
-    { 5482, 3034 }, { 5516, 5590 }, { 5524, 4761 }, { 5534, 5688 }, { 5535, 5285 }, { 5537, 4951 },
-    { 5542, 2160 }, { 5544, 5167 }, { 5548, 2181 }, { 5549, 4253 }, { 5564, 2182 }, { 5566, 4667 },
-    { 5575, 4530 }, { 5577, 2759 }, { 5584, 3674 }, { 5609, 5262 }, { 5636, 5254 }, { 5661, 1838 },
-    { 5666, 5360 }, { 5681, 5635 }, { 5695, 3616 }, { 5696, 5467 }, { 5741, 5531 }, { 5744, 5197 },
-    { 5757, 1916 }, { 5777, 1829 }, { 5836, 4909 }, { 555, 3 }, { 6, 2218 }, { 181, 5799 },
-    { 183, 970 }, { 194, 5183 }, { 199, 6161 }, { 204, 1940 }, { 212, 1561 }, { 216, 5995 },
-    { 223, 4171 }, { 257, 2604 }, { 261, 1634 }, { 262, 6089 }, { 266, 4995 }, { 297, 3067 },
-    { 303, 371 }, { 306, 4390 }, { 317, 5268 }, { 318, 5488 }, { 321, 6373 }, { 356, 4371 },
-    { 366, 1908 }, { 399, 3035 }, { 421, 5525 }, { 426, 6126 }, { 432, 6128 }, { 455, 3123 },
-    { 526, 5918 }, { 547, 5739 }, { 548, 1754 }, { 598, 5214 }, { 604, 6045 }, { 617, 3487 },
-    { 670, 5375 }, { 672, 5500 }, { 686, 1798 }, { 694, 4638 }, { 704, 4926 }, { 711, 3344 },
-    { 712, 4315 }, { 717, 1927 }, { 726, 4526 }, { 731, 5487 }, { 734, 4766 }, { 760, 3210 },
-    { 761, 5960 }, { 790, 810 }, { 792, 811 }, { 794, 820 }, { 801, 5964 }, { 802, 1671 },
-    { 803, 1672 }, { 804, 4673 }, { 809, 1670 }, { 821, 5581 }, { 825, 851 }, { 837, 6150 },
-    { 840, 4444 }, { 841, 4476 }, { 842, 4250 }, { 843, 2247 }, { 849, 2251 }, { 907, 3340 },
-    { 909, 4317 }, { 922, 3949 }, { 926, 4102 }, { 951, 5236 }, { 969, 1904 }, { 972, 5259 },
-    { 975, 4377 }, { 1058, 1332 }, { 1065, 5933 }, { 1067, 6029 }, { 1081, 6047 }, { 1184, 5526 },
-    { 1193, 5501 }, { 1199, 6012 }, { 1203, 5800 }, { 1223, 5874 }, { 1228, 4882 }, { 1240, 3150 },
-    { 1261, 3479 }, { 1327, 5154 }, { 1344, 1374 }, { 1360, 2119 }, { 1376, 5915 }, { 1381, 5528 },
-    { 1464, 5121 }, { 1485, 2249 }, { 1518, 3765 }, { 1526, 6095 }, { 1602, 3133 }, { 1624, 784 },
-    { 1673, 5655 }, { 1689, 4492 }, { 1716, 5979 }, { 1717, 4286 }, { 1856, 1932 }, { 2000, 5904 },
-    { 2059, 5419 }, { 2062, 5514 }, { 2128, 4658 }, { 2137, 5476 }, { 2143, 4266 }, { 2176, 5550 },
-    { 2190, 5011 }, { 2205, 5859 }, { 2221, 5963 }, { 2236, 6065 }, { 2246, 4409 }, { 2253, 4408 },
-    { 2290, 4331 }, { 2316, 3410 }, { 2323, 6165 }, { 2366, 3153 }, { 2384, 3923 }, { 2391, 5108 },
-    { 2425, 6174 }, { 2442, 4696 }, { 2445, 3935 }, { 2448, 5306 }, { 2518, 4571 }, { 2603, 4928 },
-    { 2622, 5931 }, { 2683, 5211 }, { 2733, 2111 }, { 2738, 5899 }, { 2739, 408 }, { 2743, 6250 },
-    { 2756, 6051 }, { 2764, 5345 }, { 2772, 6216 }, { 2789, 522 }, { 2802, 6359 }, { 2814, 4211 },
-    { 2828, 4617 }, { 2855, 4510 }, { 2880, 5785 }, { 2888, 3134 }, { 2940, 6190 }, { 2943, 4751 },
-    { 2946, 4732 }, { 2949, 4733 }, { 2954, 5123 }, { 2971, 4008 }, { 2991, 4461 }, { 2999, 3804 },
-    { 3013, 6122 }, { 3069, 5260 }, { 3089, 3163 }, { 3098, 4999 }, { 3100, 3891 }, { 3102, 1163 },
-    { 3119, 6308 }, { 3120, 5445 }, { 3124, 6431 }, { 3129, 5939 }, { 3208, 953 }, { 3217, 5398 },
-    { 3218, 6260 }, { 3247, 900 }, { 3258, 6019 }, { 3277, 5994 }, { 3284, 5163 }, { 3316, 5580 },
-    { 3371, 2585 }, { 3393, 903 }, { 3469, 6166 }, { 3579, 6014 }, { 3662, 6167 }, { 3665, 3751 },
-    { 3735, 5309 }, { 3771, 5853 }, { 3775, 6267 }, { 3784, 5923 }, { 3793, 6060 }, { 3796, 6246 },
-    { 3826, 2835 }, { 3834, 6210 }, { 3839, 6154 }, { 3848, 6178 }, { 3898, 4729 }, { 3911, 4305 },
-    { 3925, 2515 }, { 3956, 6002 }, { 3994, 5865 }, { 4040, 4694 }, { 4041, 5442 }, { 4043, 5504 },
-    { 4045, 6264 }, { 4047, 6199 }, { 4065, 6253 }, { 4067, 5598 }, { 4071, 5699 }, { 4093, 4855 },
-    { 4096, 6028 }, { 4106, 4991 }, { 4122, 5880 }, { 4142, 6218 }, { 4148, 6197 }, { 4184, 4705 },
-    { 4192, 5313 }, { 4249, 5949 }, { 4254, 5396 }, { 4273, 5210 }, { 4294, 6290 }, { 4309, 6236 },
-    { 4310, 5868 }, { 4314, 5045 }, { 4333, 5535 }, { 4339, 6318 }, { 4379, 2975 }, { 4393, 5890 },
-    { 4402, 4604 }, { 4404, 6277 }, { 4410, 3755 }, { 4411, 5441 }, { 4414, 5936 }, { 4417, 6448 },
-    { 4426, 852 }, { 4443, 6316 }, { 4453, 5541 }, { 4465, 5941 }, { 4470, 4611 }, { 4482, 5186 },
-    { 4483, 4337 }, { 4484, 6140 }, { 4489, 5540 }, { 4491, 5517 }, { 4516, 5202 }, { 4520, 5160 },
-    { 4525, 6064 }, { 4528, 5967 }, { 4529, 5927 }, { 4564, 6269 }, { 4569, 6138 }, { 4588, 6021 },
-    { 4599, 6296 }, { 4600, 5450 }, { 4601, 4389 }, { 4621, 6156 }, { 4623, 5376 }, { 4627, 5928 },
-    { 4628, 5714 }, { 4653, 6034 }, { 4660, 3835 }, { 4662, 581 }, { 4671, 6016 }, { 4672, 6201 },
-    { 4685, 5131 }, { 4687, 4965 }, { 4688, 4967 }, { 4691, 5145 }, { 4695, 5854 }, { 4697, 5105 },
-    { 4702, 5409 }, { 4703, 5640 }, { 4706, 5037 }, { 4707, 6336 }, { 4711, 6155 }, { 4735, 6025 },
-    { 4758, 5533 }, { 4778, 4436 }, { 4779, 6303 }, { 4782, 5512 }, { 4783, 5932 }, { 4787, 5418 },
-    { 4798, 4257 }, { 4809, 5990 }, { 4833, 5718 }, { 4835, 2472 }, { 4836, 5119 }, { 4839, 5477 },
-    { 4923, 184 }, { 4927, 5070 }, { 4931, 5897 }, { 4941, 5736 }, { 4948, 5475 }, { 4951, 5370 },
-    { 4955, 5782 }, { 4958, 4859 }, { 4966, 5185 }, { 4968, 676 }, { 4970, 6169 }, { 4977, 5959 },
-    { 4987, 5909 }, { 4988, 5980 }, { 4989, 5982 }, { 4993, 6198 }, { 4994, 5234 }, { 4996, 1924 },
-    { 5001, 4893 }, { 5020, 5483 }, { 5030, 5449 }, { 5033, 5157 }, { 5044, 3832 }, { 5056, 6331 },
-    { 5057, 1700 }, { 5068, 5627 }, { 5099, 6200 }, { 5106, 5515 }, { 5110, 4435 }, { 5124, 5181 },
-    { 5132, 5318 }, { 5134, 607 }, { 5152, 6031 }, { 5153, 4388 }, { 5166, 6030 }, { 5198, 5382 },
-    { 5203, 5401 }, { 5204, 5137 }, { 5206, 957 }, { 5207, 6381 }, { 5222, 2955 }, { 5238, 2547 },
-    { 5239, 6332 }, { 5245, 5255 }, { 5264, 5771 }, { 5280, 5377 }, { 5302, 6205 }, { 5304, 6328 },
-    { 5308, 4493 }, { 5320, 6179 }, { 5330, 6195 }, { 5342, 5742 }, { 5348, 6177 }, { 5355, 5951 },
-    { 5358, 6282 }, { 5359, 5369 }, { 5364, 6279 }, { 5365, 5193 }, { 5372, 6239 }, { 5374, 2020 },
-    { 5436, 6117 }, { 5437, 6020 }, { 5443, 5310 }, { 5465, 6247 }, { 5472, 6293 }, { 5482, 6242 },
-    { 5509, 5433 }, { 5516, 5602 }, { 5537, 4949 }, { 5542, 2178 }, { 5546, 6182 }, { 5548, 6120 },
-    { 5549, 6007 }, { 5564, 6121 }, { 5566, 5337 }, { 5573, 6275 }, { 5577, 5556 }, { 5582, 6026 },
-    { 5583, 5384 }, { 5584, 3698 }, { 5650, 5779 }, { 5687, 5360 }, { 5710, 6241 }, { 5740, 5919 },
-    { 5745, 6385 }, { 5747, 5197 }, { 5773, 5917 }, { 5784, 6348 }, { 5787, 6360 }, { 5810, 3580 },
-    { 5811, 6436 }, { 5836, 5253 }, { 5847, 389 }, { 5852, 6073 }, { 5858, 5242 }, { 5861, 5129 },
-    { 5862, 5863 }, { 5866, 6098 }, { 5870, 5945 }, { 5871, 5954 }, { 5879, 6265 }, { 5882, 5883 },
-    { 5884, 6108 }, { 5887, 4392 }, { 5889, 6226 }, { 5891, 5892 }, { 5893, 6184 }, { 5901, 5903 },
-    { 5906, 6053 }, { 5907, 6054 }, { 5908, 5910 }, { 5911, 6207 }, { 5921, 5568 }, { 5929, 5930 },
-    { 5934, 5017 }, { 5937, 6251 }, { 5938, 5344 }, { 5947, 5948 }, { 5952, 723 }, { 5956, 750 },
-    { 5957, 397 }, { 5965, 5966 }, { 5970, 5971 }, { 5972, 5973 }, { 5974, 5975 }, { 5976, 817 },
-    { 5983, 5984 }, { 5985, 5986 }, { 5988, 846 }, { 5996, 4992 }, { 5998, 6390 }, { 6004, 6005 },
-    { 6018, 985 }, { 6023, 6024 }, { 6032, 6314 }, { 6036, 6037 }, { 6040, 3998 }, { 6048, 4776 },
-    { 6050, 1349 }, { 6056, 6057 }, { 6058, 6059 }, { 6062, 6063 }, { 6067, 6068 }, { 6070, 1535 },
-    { 6071, 6072 }, { 6075, 6076 }, { 6077, 1552 }, { 6078, 6079 }, { 6084, 5969 }, { 6087, 6088 },
-    { 6090, 6091 }, { 6092, 1692 }, { 6093, 1695 }, { 6096, 6097 }, { 6099, 6100 }, { 6101, 6102 },
-    { 6109, 6110 }, { 6114, 6341 }, { 6115, 4553 }, { 6124, 4283 }, { 6127, 6384 }, { 6133, 6134 },
-    { 6141, 2201 }, { 6143, 6144 }, { 6145, 6146 }, { 6147, 6148 }, { 6153, 5471 }, { 6157, 6158 },
-    { 6160, 2368 }, { 6162, 6163 }, { 6186, 6334 }, { 6188, 2529 }, { 6189, 2539 }, { 6192, 5429 },
-    { 6194, 2901 }, { 6196, 6227 }, { 6202, 6203 }, { 6208, 6209 }, { 6211, 6212 }, { 6213, 6214 },
-    { 6215, 3599 }, { 6221, 4150 }, { 6233, 6268 }, { 6234, 5311 }, { 6235, 6193 }, { 6238, 4590 },
-    { 6249, 1982 }, { 6252, 6433 }, { 6254, 4680 }, { 6262, 6370 }, { 6272, 6432 }, { 6273, 4574 },
-    { 6274, 6240 }, { 6276, 4973 }, { 6278, 6281 }, { 6280, 4990 }, { 6309, 6104 }, { 6310, 6022 },
-    { 6317, 6327 }, { 6321, 4737 }, { 6325, 6302 }, { 6343, 2697 }, { 6344, 5846 }, { 6345, 5762 },
-    { 6349, 5 }, { 6353, 4078 }, { 6354, 4760 }, { 6357, 6171 }, { 6369, 5925 }, { 6374, 6378 },
-    { 6383, 5905 }, { 6388, 5218 }, { 6395, 5194 }, { 6402, 5520 }, { 6407, 5924 }, { 6408, 4930 },
-    { 6418, 2830 }, { 6426, 1923 }, { 6428, 4375 }, { 6434, 5427 }, { 6441, 6380 }, { 6442, 6297 },
-    { 6445, 2044 }, { 6447, 5301 }, { 4334, 3 }, { 6, 5962 }, { 212, 1605 }, { 261, 3706 },
-    { 266, 5517 }, { 297, 4248 }, { 399, 5493 }, { 617, 6111 }, { 790, 818 }, { 792, 819 },
-    { 794, 6861 }, { 809, 6510 }, { 812, 4673 }, { 817, 1670 }, { 825, 6865 }, { 847, 4476 },
-    { 848, 4250 }, { 970, 2585 }, { 975, 4696 }, { 1241, 3150 }, { 1243, 3123 }, { 1464, 6911 },
-    { 1485, 6151 }, { 1603, 3133 }, { 1672, 5977 }, { 1903, 6531 }, { 1904, 4016 }, { 1931, 6496 },
-    { 2248, 6552 }, { 2250, 4409 }, { 2284, 6499 }, { 2380, 4331 }, { 2445, 3923 }, { 2596, 4171 },
-    { 2743, 6924 }, { 2801, 2603 }, { 2814, 6832 }, { 2951, 4102 }, { 2994, 5785 }, { 2997, 4461 },
-    { 3120, 6884 }, { 3124, 6518 }, { 3129, 6867 }, { 3134, 6543 }, { 3153, 6873 }, { 3210, 6881 },
-    { 3217, 6611 }, { 3247, 6039 }, { 3284, 6842 }, { 3340, 6542 }, { 3409, 6509 }, { 3469, 6612 },
-    { 3579, 6541 }, { 3752, 972 }, { 3765, 6567 }, { 3793, 6559 }, { 3814, 6561 }, { 3839, 6579 },
-    { 3925, 6583 }, { 3935, 5304 }, { 3940, 6628 }, { 3968, 4882 }, { 4041, 6957 }, { 4065, 6256 },
-    { 4106, 5864 }, { 4148, 6607 }, { 4249, 6010 }, { 4286, 2252 }, { 4315, 916 }, { 4317, 253 },
-    { 4379, 6173 }, { 4393, 6505 }, { 4408, 6149 }, { 4426, 6521 }, { 4443, 6641 }, { 4444, 853 },
-    { 4452, 6584 }, { 4470, 5691 }, { 4483, 6289 }, { 4492, 6889 }, { 4497, 6657 }, { 4526, 5163 },
-    { 4528, 6859 }, { 4614, 4599 }, { 4628, 5754 }, { 4658, 6204 }, { 4679, 6477 }, { 4683, 6592 },
-    { 4685, 6919 }, { 4688, 6342 }, { 4694, 6502 }, { 4695, 5922 }, { 4697, 6904 }, { 4703, 5772 },
-    { 4711, 6172 }, { 4732, 6106 }, { 4733, 925 }, { 4751, 1948 }, { 4758, 5105 }, { 4760, 4122 },
-    { 4782, 5513 }, { 4923, 6013 }, { 4977, 6880 }, { 4987, 5978 }, { 4988, 6560 }, { 5043, 5598 },
-    { 5100, 6488 }, { 5117, 4662 }, { 5144, 6497 }, { 5152, 6874 }, { 5166, 6393 }, { 5168, 6656 },
-    { 5208, 6606 }, { 5316, 4040 }, { 5320, 6481 }, { 5330, 6300 }, { 5334, 6537 }, { 5358, 6663 },
-    { 5372, 6551 }, { 5394, 607 }, { 5509, 6164 }, { 5524, 6778 }, { 5569, 6696 }, { 5582, 6677 },
-    { 5583, 6732 }, { 5621, 6492 }, { 5766, 6743 }, { 5815, 6689 }, { 5847, 1238 }, { 5856, 6638 },
-    { 5860, 6737 }, { 5902, 6763 }, { 5942, 6833 }, { 5943, 6500 }, { 5946, 6501 }, { 5950, 6790 },
-    { 5958, 6748 }, { 5968, 6513 }, { 5989, 6519 }, { 5991, 6710 }, { 5992, 4638 }, { 5999, 6754 },
-    { 6001, 6648 }, { 6017, 4893 }, { 6027, 6851 }, { 6061, 6686 }, { 6083, 6556 }, { 6085, 6517 },
-    { 6094, 6554 }, { 6116, 6895 }, { 6130, 6566 }, { 6137, 6815 }, { 6142, 6570 }, { 6159, 6578 },
-    { 6183, 6843 }, { 6185, 6836 }, { 6224, 5429 }, { 6225, 6841 }, { 6229, 6678 }, { 6230, 6736 },
-    { 6245, 6716 }, { 6263, 6835 }, { 6292, 6844 }, { 6295, 6869 }, { 6306, 6617 }, { 6322, 6661 },
-    { 6324, 4377 }, { 6333, 6709 }, { 6355, 6704 }, { 6365, 6724 }, { 6366, 6478 }, { 6382, 408 },
-    { 6398, 6745 }, { 6403, 6631 }, { 6425, 6564 }, { 6437, 6486 }, { 6446, 6701 }, { 6449, 6870 },
-    { 6459, 6487 }, { 6466, 184 }, { 6467, 1201 }, { 6468, 5000 }, { 6469, 6906 }, { 6472, 6630 },
-    { 6475, 784 }, { 6476, 6887 }, { 6489, 6565 }, { 6491, 484 }, { 6503, 713 }, { 6514, 6515 },
-    { 6520, 2244 }, { 6522, 6523 }, { 6526, 6866 }, { 6528, 6927 }, { 6534, 6495 }, { 6535, 6046 },
-    { 6550, 6055 }, { 6557, 6886 }, { 6558, 6888 }, { 6573, 6524 }, { 6574, 2254 }, { 6576, 6152 },
-    { 6581, 6362 }, { 6582, 6363 }, { 6587, 3951 }, { 6590, 4283 }, { 6593, 6848 }, { 6595, 6217 },
-    { 6598, 6288 }, { 6601, 6455 }, { 6602, 2889 }, { 6604, 6237 }, { 6605, 6922 }, { 6609, 6945 },
-    { 6610, 6727 }, { 6614, 5318 }, { 6620, 2864 }, { 6623, 4917 }, { 6625, 5886 }, { 6626, 6624 },
-    { 6632, 4730 }, { 6633, 6580 }, { 6635, 5533 }, { 6637, 5565 }, { 6639, 6721 }, { 6640, 6812 },
-    { 6642, 6915 }, { 6643, 6950 }, { 6644, 6504 }, { 6646, 6925 }, { 6650, 6838 }, { 6651, 5498 },
-    { 6653, 6618 }, { 6659, 6536 }, { 6662, 6876 }, { 6670, 6684 }, { 6672, 6682 }, { 6673, 6397 },
-    { 6674, 6850 }, { 6688, 5876 }, { 6690, 4184 }, { 6695, 2319 }, { 6697, 5452 }, { 6706, 3622 },
-    { 6708, 4720 }, { 6712, 6913 }, { 6714, 5846 }, { 6715, 4621 }, { 6722, 6562 }, { 6740, 522 },
-    { 6741, 421 }, { 6749, 6750 }, { 6751, 5 }, { 6764, 5540 }, { 6769, 5580 }, { 6771, 5373 },
-    { 6783, 6206 }, { 6787, 6669 }, { 6788, 6894 }, { 6791, 5312 }, { 6797, 2012 }, { 6798, 990 },
-    { 6800, 3027 }, { 6807, 2503 }, { 6809, 6837 }, { 6817, 6818 }, { 6820, 5920 }, { 6821, 6781 },
-    { 6830, 6074 }, { 6834, 6891 }, { 6845, 6805 }, { 6846, 6958 }, { 6847, 5855 }, { 6863, 6864 },
-    { 6868, 6006 }, { 6871, 6255 }, { 6872, 6038 }, { 6877, 6219 }, { 6882, 6883 }, { 6893, 1937 },
-    { 6898, 6135 }, { 6900, 6465 }, { 6901, 6902 }, { 6907, 6585 }, { 6914, 5556 }, { 6916, 6917 },
-    { 6926, 4774 }, { 6928, 6675 }, { 6929, 6613 }, { 6935, 6494 }, { 6951, 6699 }, { 4413, 3 },
-    { 6, 7107 }, { 261, 7194 }, { 297, 5805 }, { 617, 7240 }, { 818, 1671 }, { 819, 6985 },
-    { 854, 4250 }, { 1242, 3150 }, { 1284, 3123 }, { 1350, 6967 }, { 1485, 7161 }, { 1604, 6963 },
-    { 1606, 3133 }, { 2493, 4331 }, { 2695, 4171 }, { 3208, 6996 }, { 3839, 6993 }, { 3896, 6966 },
-    { 3910, 6965 }, { 3923, 7114 }, { 3925, 7236 }, { 3935, 7214 }, { 4106, 6532 }, { 4286, 6989 },
-    { 4317, 5589 }, { 4379, 6533 }, { 4408, 6990 }, { 4409, 5 }, { 4426, 7234 }, { 4444, 6976 },
-    { 4631, 6995 }, { 4658, 7167 }, { 4673, 6885 }, { 4787, 5513 }, { 5117, 7140 }, { 5326, 7031 },
-    { 5334, 6757 }, { 5394, 676 }, { 5446, 7026 }, { 5779, 7069 }, { 5877, 7005 }, { 5961, 6962 },
-    { 5981, 7034 }, { 5987, 6975 }, { 6011, 7062 }, { 6066, 7085 }, { 6069, 7063 }, { 6086, 6974 },
-    { 6222, 6987 }, { 6223, 7056 }, { 6358, 7058 }, { 6404, 6978 }, { 6415, 7057 }, { 6439, 7055 },
-    { 6508, 7011 }, { 6511, 6971 }, { 6512, 7064 }, { 6516, 7108 }, { 6525, 7028 }, { 6540, 7141 },
-    { 6572, 7033 }, { 6603, 184 }, { 6622, 7083 }, { 6647, 7020 }, { 6654, 7092 }, { 6660, 7101 },
-    { 6671, 7122 }, { 6676, 7009 }, { 6681, 6988 }, { 6683, 7036 }, { 6700, 1931 }, { 6711, 7008 },
-    { 6713, 7060 }, { 6718, 7163 }, { 6729, 7155 }, { 6765, 7012 }, { 6784, 7037 }, { 6814, 7105 },
-    { 6824, 7045 }, { 6825, 7054 }, { 6827, 7004 }, { 6858, 7043 }, { 6860, 6973 }, { 6862, 6969 },
-    { 6890, 7230 }, { 6892, 7016 }, { 6897, 7147 }, { 6905, 7143 }, { 6912, 7220 }, { 6921, 6982 },
-    { 6940, 7203 }, { 6944, 7192 }, { 6947, 7211 }, { 6956, 7162 }, { 6961, 6129 }, { 6964, 7156 },
-    { 6968, 6667 }, { 6977, 7099 }, { 6979, 6793 }, { 6983, 7160 }, { 6997, 2585 }, { 6998, 5311 },
-    { 6999, 6819 }, { 7001, 6080 }, { 7002, 7158 }, { 7003, 7029 }, { 7007, 6244 }, { 7013, 7127 },
-    { 7015, 7201 }, { 7018, 7134 }, { 7025, 6649 }, { 7032, 6483 }, { 7041, 6118 }, { 7046, 7217 },
-    { 7047, 6391 }, { 7048, 7221 }, { 7049, 7171 }, { 7050, 7164 }, { 7051, 7149 }, { 7053, 7023 },
-    { 7059, 6903 }, { 7066, 6410 }, { 7072, 5384 }, { 7073, 2950 }, { 7076, 7196 }, { 7078, 6417 },
-    { 7081, 6577 }, { 7082, 4571 }, { 7087, 6420 }, { 7090, 544 }, { 7095, 6854 }, { 7096, 6855 },
-    { 7103, 6003 }, { 7106, 6878 }, { 7109, 1700 }, { 7113, 199 }, { 7115, 7116 }, { 7126, 6840 },
-    { 7129, 6811 }, { 7130, 4618 }, { 7135, 5916 }, { 7138, 5452 }, { 7146, 7159 }, { 7153, 6527 },
-    { 7175, 5219 }, { 7180, 7144 }, { 7185, 6368 }, { 7187, 4945 }, { 7188, 6723 }, { 7193, 7022 },
-    { 7195, 7238 }, { 7199, 4870 }, { 7200, 4315 }, { 7209, 7067 }, { 7232, 7233 }, { 7246, 7168 },
-    { 7248, 4377 }, { 5229, 3 }, { 6, 7239 }, { 297, 6930 }, { 1275, 3150 }, { 1607, 3133 },
-    { 1933, 7256 }, { 3123, 7387 }, { 3839, 7244 }, { 4106, 7094 }, { 4476, 7259 }, { 5472, 7278 },
-    { 6082, 7253 }, { 6283, 7272 }, { 6285, 7274 }, { 6619, 7285 }, { 6961, 6896 }, { 6970, 7309 },
-    { 6972, 7308 }, { 7000, 7292 }, { 7010, 7293 }, { 7019, 7328 }, { 7065, 7313 }, { 7068, 2585 },
-    { 7097, 7307 }, { 7098, 7334 }, { 7139, 7345 }, { 7150, 7310 }, { 7151, 7352 }, { 7152, 7296 },
-    { 7154, 7385 }, { 7177, 7255 }, { 7206, 7366 }, { 7208, 7351 }, { 7212, 7281 }, { 7225, 7270 },
-    { 7252, 6594 }, { 7257, 7258 }, { 7263, 7280 }, { 7269, 7329 }, { 7273, 7024 }, { 7275, 7142 },
-    { 7276, 7279 }, { 7282, 7350 }, { 7283, 6796 }, { 7291, 6777 }, { 7298, 6553 }, { 7299, 7006 },
-    { 7301, 6629 }, { 7316, 6691 }, { 7319, 702 }, { 7320, 6941 }, { 7321, 940 }, { 7331, 6707 },
-    { 7332, 6720 }, { 7333, 1229 }, { 7335, 7300 }, { 7337, 7338 }, { 7339, 6742 }, { 7341, 7035 },
-    { 7357, 7395 }, { 7362, 7182 }, { 5391, 3 }, { 297, 7235 }, { 1278, 3150 }, { 1608, 3133 },
-    { 4106, 7237 }, { 7040, 7416 }, { 7131, 7412 }, { 7229, 7411 }, { 7252, 7166 }, { 7295, 7438 },
-    { 7311, 7447 }, { 7315, 7434 }, { 7317, 7441 }, { 7322, 7419 }, { 7324, 7429 }, { 7336, 7426 },
-    { 7406, 7467 }, { 7410, 7119 }, { 7415, 7349 }, { 7422, 7340 }, { 7424, 7436 }, { 7430, 6655 },
-    { 7431, 7437 }, { 7433, 7294 }, { 7446, 7469 }, { 7466, 7213 }, { 3, 5684 }, { 1281, 3150 },
-    { 1609, 3133 }, { 7427, 7486 }, { 7439, 7472 }, { 7443, 7480 }, { 7451, 7481 }, { 7452, 7484 },
-    { 7465, 7495 }, { 7471, 5774 }, { 7483, 7284 }, { 212, 3346 }, { 254, 255 }, { 486, 529 },
-    { 531, 2142 }, { 643, 5816 }, { 683, 5454 }, { 960, 1949 }, { 1206, 1908 }, { 1233, 1940 },
-    { 1291, 1292 }, { 1293, 1294 }, { 1295, 1296 }, { 1297, 1298 }, { 1830, 2356 }, { 1905, 3967 },
-    { 1907, 5693 }, { 1915, 4077 }, { 1917, 1918 }, { 1953, 1954 }, { 2301, 5604 }, { 2304, 5251 },
-    { 2504, 7389 }, { 3512, 5700 }, { 3635, 5597 }, { 3642, 5875 }, { 3694, 3943 }, { 3739, 4666 },
-    { 3755, 991 }, { 3781, 5940 }, { 3897, 5658 }, { 3961, 7202 }, { 4177, 5118 }, { 4178, 7440 },
-    { 4182, 4900 }, { 4194, 5250 }, { 4310, 4914 }, { 4348, 4910 }, { 4459, 5055 }, { 4483, 4905 },
-    { 4601, 5679 }, { 4609, 4469 }, { 4626, 4509 }, { 4633, 165 }, { 4642, 6015 }, { 4793, 4632 },
-    { 4892, 7346 }, { 4901, 6351 }, { 4902, 3926 }, { 4903, 4710 }, { 4906, 7017 }, { 4912, 5733 },
-    { 4916, 3837 }, { 5231, 5692 }, { 5244, 4010 }, { 5338, 4904 }, { 5353, 5631 }, { 5428, 4908 },
-    { 5462, 5256 }, { 5546, 5731 }, { 5637, 1997 }, { 5641, 2105 }, { 5644, 5849 }, { 5675, 4811 },
-    { 5678, 4898 }, { 5690, 7224 }, { 5715, 5848 }, { 5729, 4853 }, { 5808, 4701 }, { 6271, 5589 },
-    { 7148, 528 }, { 5667, 7497 }, { 3, 5813 }, { 1610, 3133 }, { 7471, 5778 }, { 7482, 7500 },
-    { 7491, 7505 }, { 7493, 7503 }, { 7502, 7504 }, { 729, 5454 }, { 1206, 1940 }, { 1233, 1908 },
-    { 2306, 4077 }, { 2544, 7508 }, { 4177, 5313 }, { 4459, 5285 }, { 4499, 7546 }, { 4642, 6992 },
-    { 4666, 5722 }, { 4701, 4509 }, { 4708, 4469 }, { 4793, 4705 }, { 4901, 7039 }, { 5231, 7556 },
-    { 5244, 7512 }, { 5338, 5693 }, { 5428, 5256 }, { 5444, 5631 }, { 5456, 7553 }, { 5462, 4908 },
-    { 5596, 7527 }, { 5624, 4182 }, { 5637, 2068 }, { 5641, 2107 }, { 5644, 5850 }, { 5671, 3926 },
-    { 5675, 4853 }, { 5678, 5249 }, { 5679, 7537 }, { 5692, 6575 }, { 5702, 4710 }, { 5709, 7541 },
-    { 5715, 5851 }, { 5729, 4811 }, { 6986, 7522 }, { 6991, 7550 }, { 7014, 7523 }, { 7404, 7557 },
-    { 7510, 488 }, { 7513, 5830 }, { 7517, 7518 }, { 7519, 7520 }, { 7529, 5731 }, { 7534, 5660 },
-    { 7544, 7571 }, { 7547, 4153 }, { 7560, 7266 }, { 3, 5826 }, { 1611, 3133 }, { 7582, 7585 },
-    { 7583, 7476 }, { 736, 5454 }, { 4708, 5597 }, { 4793, 7549 }, { 5455, 7599 }, { 5624, 4194 },
-    { 5658, 7593 }, { 5702, 7551 }, { 5709, 7542 }, { 5807, 7595 }, { 6346, 7616 }, { 6422, 5256 },
-    { 6785, 4908 }, { 7528, 7589 }, { 7552, 4509 }, { 7562, 7594 }, { 7572, 7629 }, { 7577, 7625 },
-    { 7586, 5843 }, { 7590, 3843 }, { 7605, 7538 }, { 7615, 7607 }, { 7621, 165 }, { 7627, 7628 },
-    { 3, 5575 }, { 1612, 3133 }, { 7636, 5 }, { 744, 5454 }, { 4793, 7596 }, { 7598, 4509 },
-    { 7638, 5842 }, { 7643, 7524 }, { 7658, 7650 }, { 3, 5857 }, { 1613, 3133 }, { 6717, 7661 },
-    { 7664, 5844 }, { 3, 6350 }, { 1614, 3133 }, { 3, 6549 }, { 1615, 3133 }, { 4650, 7674 },
-    { 3, 6810 }, { 1616, 3133 }, { 7678, 7670 }, { 3, 6931 }, { 1617, 3133 }, { 6808, 7679 },
-    { 3, 6960 }, { 1618, 3133 }, { 6356, 7682 }, { 3, 7086 }, { 1619, 3133 }, { 6959, 7685 },
-    { 3, 7245 }, { 1620, 3133 }, { 7382, 7688 }, { 3, 7262 }, { 6450, 7691 }, { 3, 7343 },
-    { 3, 7388 }, { 6932, 7696 }, { 3, 7394 }, { 6761, 7697 }, { 3, 7456 }, { 7184, 7699 },
-    { 3, 7494 }, { 6399, 7701 }, { 3, 7496 }, { 6857, 7703 }, { 3, 7693 }, { 7637, 7705 },
-    { 7052, 7707 }, { 3, 105 }, { 7511, 7710 },
+    { 5, 6 }, { 224, 47 }, { 270, 274 }, { 5, 174 }, { 47, 5 }, { 274, 224 },
+    { 3, 185 }, { 183, 184 }, { 1466, 3215 }, { 139, 140 }, { 305, 306 }, { 269, 270 },
+    { 47, 3215 }, { 3222, 3221 }, { 3, 1468 }, { 224, 573 }, { 3225, 307 }, { 270, 977 },
+    { 13, 14 }, { 571, 148 }, { 310, 529 }, { 47, 226 }, { 3, 3223 }, { 3229, 3215 },
+    { 3235, 310 }, { 1120, 977 }, { 253, 254 }, { 6, 19 }, { 21, 22 }, { 23, 24 },
+    { 168, 47 }, { 3, 12 }, { 3224, 3215 }, { 3241, 255 }, { 3242, 20 }, { 3243, 3244 },
+    { 334, 3220 }, { 573, 574 }, { 1137, 224 }, { 1, 1465 }, { 5, 187 }, { 6, 215 },
+    { 9, 10 }, { 30, 31 }, { 32, 33 }, { 37, 38 }, { 41, 42 }, { 46, 3227 },
+    { 48, 49 }, { 51, 52 }, { 55, 56 }, { 58, 59 }, { 67, 68 }, { 69, 70 },
+    { 71, 72 }, { 73, 74 }, { 75, 76 }, { 77, 78 }, { 79, 80 }, { 81, 82 },
+    { 83, 84 }, { 91, 92 }, { 93, 94 }, { 96, 97 }, { 98, 99 }, { 101, 102 },
+    { 110, 111 }, { 112, 113 }, { 176, 177 }, { 178, 179 }, { 180, 181 }, { 207, 208 },
+    { 209, 210 }, { 218, 219 }, { 225, 3236 }, { 246, 247 }, { 274, 822 }, { 3228, 3218 },
+    { 3237, 1467 }, { 3, 3247 }, { 11, 3246 }, { 3215, 137 }, { 76, 88 }, { 93, 100 },
+    { 224, 458 }, { 1464, 3254 }, { 3228, 3255 }, { 3258, 3259 }, { 3260, 39 }, { 3262, 3263 },
+    { 3266, 60 }, { 3267, 3268 }, { 3270, 3271 }, { 3272, 3273 }, { 3274, 3275 }, { 3276, 3277 },
+    { 3282, 114 }, { 3283, 3284 }, { 3285, 3218 }, { 3286, 3287 }, { 3289, 6 }, { 274, 3216 },
+    { 275, 616 }, { 310, 621 }, { 347, 270 }, { 690, 691 }, { 3293, 3238 }, { 165, 166 },
+    { 167, 3245 }, { 289, 290 }, { 2731, 977 }, { 612, 613 }, { 2634, 2635 }, { 2636, 2637 },
+    { 3237, 2638 }, { 3295, 3215 }, { 3, 15 }, { 76, 90 }, { 87, 3297 }, { 93, 3278 },
+    { 224, 3315 }, { 3279, 3298 }, { 3306, 3269 }, { 3307, 3308 }, { 3309, 85 }, { 3310, 95 },
+    { 3300, 3321 }, { 3318, 622 }, { 3322, 3323 }, { 310, 666 }, { 3327, 3328 }, { 3329, 3238 },
+    { 3233, 3331 }, { 117, 3 }, { 29, 3215 }, { 76, 3340 }, { 93, 3336 }, { 3257, 3330 },
+    { 3290, 224 }, { 3338, 3339 }, { 3344, 310 }, { 3345, 3346 }, { 281, 282 }, { 299, 961 },
+    { 968, 969 }, { 47, 148 }, { 63, 64 }, { 108, 109 }, { 142, 143 }, { 144, 145 },
+    { 146, 147 }, { 149, 150 }, { 151, 152 }, { 153, 154 }, { 155, 156 }, { 228, 229 },
+    { 232, 233 }, { 234, 240 }, { 241, 242 }, { 270, 295 }, { 273, 3217 }, { 275, 276 },
+    { 297, 298 }, { 2047, 2049 }, { 3288, 220 }, { 3294, 141 }, { 695, 696 }, { 5, 603 },
+    { 209, 611 }, { 214, 3326 }, { 259, 260 }, { 261, 262 }, { 274, 631 }, { 333, 3251 },
+    { 457, 458 }, { 598, 599 }, { 660, 661 }, { 664, 665 }, { 3314, 211 }, { 595, 2654 },
+    { 914, 3216 }, { 974, 3325 }, { 2651, 2652 }, { 2655, 3296 }, { 2669, 2670 }, { 2675, 2676 },
+    { 3320, 2767 }, { 0, 1 }, { 168, 1178 }, { 226, 1176 }, { 257, 258 }, { 269, 643 },
+    { 558, 559 }, { 629, 630 }, { 1074, 1075 }, { 1078, 1079 }, { 1081, 1082 }, { 1084, 1085 },
+    { 1086, 1087 }, { 1088, 1089 }, { 1090, 1091 }, { 1131, 1132 }, { 1143, 174 }, { 1147, 1148 },
+    { 1149, 1150 }, { 1151, 1152 }, { 1155, 1156 }, { 1158, 1159 }, { 1160, 1161 }, { 1163, 1164 },
+    { 1166, 1167 }, { 1168, 1169 }, { 1170, 1171 }, { 1172, 1173 }, { 1174, 1175 }, { 1184, 1185 },
+    { 1186, 1187 }, { 1190, 1191 }, { 1195, 1196 }, { 1208, 1209 }, { 3299, 3219 }, { 3347, 3215 },
+    { 3, 148 }, { 3332, 3350 }, { 3333, 76 }, { 3334, 3351 }, { 3349, 3302 }, { 3357, 283 },
+    { 3359, 234 }, { 243, 224 }, { 3245, 3376 }, { 3360, 3368 }, { 3361, 65 }, { 3363, 3364 },
+    { 3366, 3367 }, { 3369, 3227 }, { 3372, 3373 }, { 3374, 274 }, { 3381, 3217 }, { 272, 3375 },
+    { 554, 3330 }, { 3383, 211 }, { 3385, 3386 }, { 3390, 600 }, { 3391, 662 }, { 310, 1135 },
+    { 2653, 3394 }, { 2656, 3294 }, { 3348, 2650 }, { 2047, 2085 }, { 1177, 3403 }, { 3216, 3404 },
+    { 3402, 2 }, { 3408, 3387 }, { 3409, 1076 }, { 3411, 1083 }, { 3412, 3413 }, { 3414, 3415 },
+    { 3418, 3419 }, { 3420, 1153 }, { 3422, 3423 }, { 3424, 1165 }, { 3425, 3426 }, { 3427, 3428 },
+    { 3430, 3431 }, { 3433, 1197 }, { 3434, 3435 }, { 3, 3250 }, { 3436, 16 }, { 50, 3215 },
+    { 3438, 3440 }, { 3365, 3437 }, { 3371, 234 }, { 3446, 3450 }, { 3451, 3444 }, { 3457, 263 },
+    { 3398, 3462 }, { 3401, 310 }, { 148, 3432 }, { 274, 635 }, { 3429, 3466 }, { 3443, 970 },
+    { 3471, 3472 }, { 3473, 3474 }, { 3477, 3478 }, { 25, 26 }, { 197, 1497 }, { 211, 6 },
+    { 275, 1507 }, { 342, 1564 }, { 687, 3239 }, { 1487, 3380 }, { 1488, 1489 }, { 1490, 1491 },
+    { 1492, 1493 }, { 1502, 1503 }, { 1559, 1560 }, { 1562, 1563 }, { 1565, 3319 }, { 1566, 1567 },
+    { 1568, 1569 }, { 1570, 1571 }, { 1572, 1573 }, { 1880, 3353 }, { 3335, 1878 }, { 688, 689 },
+    { 694, 3453 }, { 285, 286 }, { 464, 465 }, { 977, 1534 }, { 1528, 1529 }, { 1538, 1539 },
+    { 1541, 1542 }, { 1543, 3240 }, { 3232, 693 }, { 3464, 3378 }, { 3476, 251 }, { 214, 3256 },
+    { 222, 1876 }, { 620, 3342 }, { 1510, 1914 }, { 3261, 43 }, { 3249, 3482 }, { 3, 53 },
+    { 62, 3215 }, { 3352, 3483 }, { 3484, 3264 }, { 3485, 76 }, { 3449, 3488 }, { 3461, 3491 },
+    { 237, 3489 }, { 148, 3479 }, { 274, 3493 }, { 3405, 3490 }, { 3495, 3465 }, { 310, 3517 },
+    { 3501, 1498 }, { 3504, 3513 }, { 3508, 3509 }, { 3514, 3515 }, { 3497, 303 }, { 3526, 3240 },
+    { 3527, 3528 }, { 3, 103 }, { 3215, 54 }, { 3541, 3538 }, { 3486, 3543 }, { 3539, 3447 },
+    { 148, 3480 }, { 3499, 3549 }, { 3547, 224 }, { 3511, 310 }, { 3512, 3552 }, { 3516, 3550 },
+    { 3537, 3500 }, { 1557, 274 }, { 161, 2657 }, { 1491, 2660 }, { 2658, 164 }, { 3343, 2659 },
+    { 197, 3399 }, { 269, 648 }, { 418, 419 }, { 525, 526 }, { 602, 3382 }, { 663, 3392 },
+    { 665, 673 }, { 977, 2147 }, { 2544, 2545 }, { 2558, 3377 }, { 2892, 3396 }, { 3301, 188 },
+    { 3445, 277 }, { 3487, 2546 }, { 3545, 244 }, { 3, 3265 }, { 3215, 57 }, { 3280, 3558 },
+    { 3560, 3559 }, { 3554, 3568 }, { 3561, 3507 }, { 3544, 3571 }, { 3572, 2661 }, { 310, 966 },
+    { 1939, 3566 }, { 3301, 382 }, { 3370, 3583 }, { 3452, 3584 }, { 3459, 3580 }, { 3578, 527 },
+    { 3582, 977 }, { 3, 3305 }, { 3215, 61 }, { 3590, 3591 }, { 3567, 3594 }, { 3574, 3597 },
+    { 3596, 3573 }, { 310, 1916 }, { 3601, 3588 }, { 3, 3311 }, { 3215, 3281 }, { 3593, 3608 },
+    { 3606, 3607 }, { 3609, 3316 }, { 310, 3599 }, { 3, 3313 }, { 3215, 3592 }, { 3615, 3614 },
+    { 3616, 3617 }, { 3598, 310 }, { 3, 3354 }, { 3312, 3620 }, { 3542, 3621 }, { 3622, 3215 },
+    { 3612, 310 }, { 3, 3623 }, { 3337, 3625 }, { 66, 3215 }, { 3362, 3628 }, { 2671, 3 },
+    { 3304, 3630 }, { 3215, 104 }, { 3632, 3631 }, { 3633, 115 }, { 3441, 3 }, { 3448, 3215 },
+    { 3627, 3636 }, { 3635, 3 }, { 3215, 3397 }, { 3640, 3595 }, { 1499, 3 }, { 3642, 3562 },
+    { 557, 3215 }, { 35, 2642 }, { 200, 3634 }, { 310, 2236 }, { 459, 460 }, { 462, 463 },
+    { 2639, 2640 }, { 2643, 3261 }, { 2645, 3439 }, { 2646, 3641 }, { 2647, 106 }, { 2648, 3638 },
+    { 2649, 3463 }, { 2681, 265 }, { 2696, 2697 }, { 2698, 2699 }, { 2740, 2793 }, { 2791, 2792 },
+    { 3356, 3540 }, { 3358, 301 }, { 3393, 3400 }, { 3537, 3639 }, { 3, 3637 }, { 3215, 3458 },
+    { 3647, 3407 }, { 2641, 3648 }, { 2644, 3646 }, { 3303, 3654 }, { 3548, 3660 }, { 3650, 310 },
+    { 3651, 47 }, { 3652, 3523 }, { 3653, 3668 }, { 3655, 3656 }, { 3658, 3659 }, { 3661, 3662 },
+    { 3663, 2742 }, { 237, 2547 }, { 1880, 248 }, { 6, 301 }, { 158, 159 }, { 161, 162 },
+    { 163, 164 }, { 169, 170 }, { 171, 172 }, { 198, 199 }, { 212, 213 }, { 224, 451 },
+    { 269, 3217 }, { 529, 465 }, { 638, 639 }, { 643, 2744 }, { 977, 2231 }, { 1094, 3342 },
+    { 1913, 3535 }, { 2161, 2162 }, { 2164, 2165 }, { 2232, 3556 }, { 2233, 3557 }, { 2235, 1546 },
+    { 3226, 3581 }, { 3236, 3530 }, { 3296, 138 }, { 3355, 667 }, { 3505, 3520 }, { 3524, 2230 },
+    { 3643, 3 }, { 4, 3215 }, { 3664, 3683 }, { 3665, 3679 }, { 3669, 3680 }, { 3672, 3674 },
+    { 3518, 3685 }, { 47, 173 }, { 686, 224 }, { 977, 3706 }, { 3217, 643 }, { 3343, 3690 },
+    { 3384, 3686 }, { 3687, 160 }, { 3688, 3689 }, { 3699, 3704 }, { 3701, 1512 }, { 3705, 2234 },
+    { 270, 658 }, { 458, 1193 }, { 528, 3696 }, { 614, 3231 }, { 615, 3317 }, { 1142, 3417 },
+    { 1146, 3498 }, { 1181, 1182 }, { 1183, 3546 }, { 1189, 3565 }, { 1194, 3563 }, { 1201, 1202 },
+    { 1259, 2399 }, { 2148, 2149 }, { 2152, 2153 }, { 2744, 3460 }, { 3232, 2918 }, { 3296, 3506 },
+    { 3348, 118 }, { 3389, 3604 }, { 3492, 693 }, { 3585, 2917 }, { 688, 2796 }, { 908, 3671 },
+    { 2093, 2094 }, { 2689, 2690 }, { 2701, 2702 }, { 2732, 2751 }, { 2738, 2755 }, { 2740, 2756 },
+    { 2752, 2753 }, { 2754, 2737 }, { 3521, 3219 }, { 3533, 3519 }, { 3670, 3 }, { 560, 3215 },
+    { 3714, 7 }, { 3713, 3611 }, { 3673, 3717 }, { 3716, 3718 }, { 47, 3219 }, { 3454, 224 },
+    { 3691, 3720 }, { 3712, 3728 }, { 3730, 3722 }, { 977, 3745 }, { 1192, 3732 }, { 3389, 3677 },
+    { 3738, 3739 }, { 3750, 3216 }, { 3715, 2795 }, { 3758, 3761 }, { 3759, 3760 }, { 3610, 3218 },
+    { 3682, 2700 }, { 3, 8 }, { 404, 3215 }, { 3769, 3657 }, { 3724, 3773 }, { 3774, 3775 },
+    { 3772, 3587 }, { 3740, 3777 }, { 3747, 977 }, { 3776, 269 }, { 3782, 3762 }, { 3783, 2742 },
+    { 3681, 3768 }, { 6, 3555 }, { 35, 1835 }, { 197, 3692 }, { 200, 3645 }, { 313, 320 },
+    { 458, 624 }, { 606, 607 }, { 610, 3456 }, { 636, 333 }, { 643, 1926 }, { 668, 310 },
+    { 1066, 1067 }, { 1120, 1116 }, { 1134, 3460 }, { 1504, 303 }, { 1832, 1833 }, { 1836, 3536 },
+    { 1838, 3439 }, { 1929, 1930 }, { 1931, 3406 }, { 1934, 1935 }, { 1938, 3217 }, { 2096, 2097 },
+    { 2361, 2362 }, { 2371, 2372 }, { 2373, 2374 }, { 2375, 2376 }, { 2377, 2378 }, { 2743, 3698 },
+    { 2895, 2896 }, { 2935, 2936 }, { 2937, 3216 }, { 3232, 1141 }, { 3239, 3700 }, { 3341, 3540 },
+    { 3388, 3743 }, { 3470, 3256 }, { 3553, 3218 }, { 3569, 3639 }, { 3618, 5 }, { 3646, 3669 },
+    { 3734, 3735 }, { 3, 3766 }, { 3767, 3786 }, { 3215, 564 }, { 3770, 3788 }, { 3787, 405 },
+    { 3792, 3741 }, { 643, 2073 }, { 1096, 3803 }, { 1834, 3799 }, { 3252, 3828 }, { 3303, 3814 },
+    { 3470, 3798 }, { 3492, 1141 }, { 3551, 3801 }, { 3723, 3826 }, { 3802, 3496 }, { 3809, 1068 },
+    { 3813, 3836 }, { 3815, 1839 }, { 3816, 3817 }, { 3818, 3406 }, { 3821, 2363 }, { 3822, 3823 },
+    { 3824, 3825 }, { 3, 3841 }, { 3395, 3215 }, { 3754, 3840 }, { 3832, 3857 }, { 3848, 3850 },
+    { 3849, 3829 }, { 3862, 3863 }, { 562, 3 }, { 3467, 3864 }, { 398, 3215 }, { 3867, 3868 },
+    { 3, 3644 }, { 3872, 3215 }, { 3874, 1837 }, { 1630, 3230 }, { 1703, 3291 }, { 3671, 3840 },
+    { 3710, 3808 }, { 3875, 3 }, { 3215, 3727 }, { 1787, 3230 }, { 1803, 3291 }, { 201, 3 },
+    { 3726, 3883 }, { 588, 3215 }, { 3748, 3882 }, { 17, 18 }, { 27, 28 }, { 47, 6 },
+    { 148, 1477 }, { 226, 2088 }, { 274, 2154 }, { 458, 3020 }, { 561, 3871 }, { 563, 3842 },
+    { 577, 3216 }, { 625, 626 }, { 627, 628 }, { 643, 1928 }, { 910, 568 }, { 1182, 3016 },
+    { 1201, 2417 }, { 1476, 3234 }, { 1515, 1516 }, { 1527, 3525 }, { 1551, 1552 }, { 1555, 310 },
+    { 1559, 2420 }, { 1937, 3819 }, { 1997, 1998 }, { 2022, 2023 }, { 2089, 2090 }, { 2091, 2092 },
+    { 2160, 3702 }, { 2407, 3475 }, { 3009, 3417 }, { 3012, 3498 }, { 3018, 3565 }, { 3021, 3563 },
+    { 3219, 3736 }, { 3226, 1547 }, { 3239, 3534 }, { 3341, 3455 }, { 3355, 3811 }, { 3410, 2370 },
+    { 3421, 3013 }, { 3456, 3510 }, { 3468, 1520 }, { 3494, 3806 }, { 3502, 487 }, { 3522, 2684 },
+    { 3553, 3765 }, { 3570, 3721 }, { 3645, 3737 }, { 3695, 224 }, { 3856, 607 }, { 906, 1469 },
+    { 1022, 3220 }, { 3870, 279 }, { 137, 3506 }, { 245, 3353 }, { 249, 2680 }, { 259, 1891 },
+    { 270, 2556 }, { 302, 303 }, { 313, 1918 }, { 359, 1904 }, { 592, 593 }, { 594, 595 },
+    { 596, 597 }, { 609, 3805 }, { 645, 646 }, { 647, 648 }, { 687, 3624 }, { 730, 731 },
+    { 928, 1864 }, { 1013, 1014 }, { 1029, 3231 }, { 1259, 1881 }, { 1478, 1575 }, { 1840, 1841 },
+    { 1842, 1843 }, { 1844, 1845 }, { 1846, 1847 }, { 1848, 1849 }, { 1850, 1851 }, { 1852, 1853 },
+    { 1854, 1855 }, { 1856, 1857 }, { 1858, 3227 }, { 1870, 211 }, { 1885, 1886 }, { 1889, 1890 },
+    { 1892, 1893 }, { 1897, 1898 }, { 1899, 1900 }, { 1908, 3251 }, { 2029, 2030 }, { 2038, 2039 },
+    { 2054, 2055 }, { 2068, 2069 }, { 2151, 3794 }, { 2696, 2946 }, { 2914, 3831 }, { 2931, 3463 },
+    { 2942, 3382 }, { 2947, 2948 }, { 2951, 3392 }, { 3011, 3634 }, { 3253, 3619 }, { 3294, 157 },
+    { 3320, 692 }, { 3335, 227 }, { 3358, 3555 }, { 3437, 1054 }, { 3521, 3771 }, { 3575, 3649 },
+    { 3576, 655 }, { 3586, 189 }, { 3600, 371 }, { 3602, 1027 }, { 3605, 3744 }, { 3666, 2688 },
+    { 3667, 3532 }, { 3791, 2683 }, { 3793, 3827 }, { 3820, 3708 }, { 3843, 3 }, { 3749, 3215 },
+    { 226, 3917 }, { 643, 3912 }, { 2092, 3703 }, { 3015, 3904 }, { 3019, 3896 }, { 3410, 3006 },
+    { 3421, 3918 }, { 3525, 1548 }, { 3569, 3891 }, { 3618, 3923 }, { 3889, 3935 }, { 3894, 3915 },
+    { 3897, 3898 }, { 3900, 3901 }, { 3902, 3859 }, { 3909, 1553 }, { 3911, 3481 }, { 3916, 3755 },
+    { 3929, 3475 }, { 3932, 637 }, { 916, 568 }, { 3454, 3941 }, { 148, 3969 }, { 270, 224 },
+    { 310, 2743 }, { 1882, 279 }, { 1997, 2228 }, { 2056, 458 }, { 3217, 3978 }, { 3252, 1478 },
+    { 3314, 3974 }, { 3356, 3455 }, { 3377, 47 }, { 3459, 3991 }, { 3468, 2950 }, { 3586, 371 },
+    { 3600, 189 }, { 3624, 3534 }, { 3709, 3994 }, { 3882, 3835 }, { 3888, 3951 }, { 3893, 3963 },
+    { 3946, 3977 }, { 3949, 3496 }, { 3950, 1905 }, { 3952, 3953 }, { 3955, 3956 }, { 3959, 1865 },
+    { 3961, 1030 }, { 3964, 3965 }, { 3966, 3967 }, { 3970, 3971 }, { 3972, 3973 }, { 3979, 1901 },
+    { 3986, 3990 }, { 3992, 3920 }, { 4001, 648 }, { 4004, 3216 }, { 4005, 3605 }, { 1024, 3442 },
+    { 2096, 2483 }, { 2663, 3292 }, { 2806, 2807 }, { 3317, 3756 }, { 3626, 2781 }, { 3785, 3757 },
+    { 3, 3789 }, { 4011, 3797 }, { 2024, 3215 }, { 2163, 4015 }, { 3890, 4021 }, { 3921, 4017 },
+    { 3924, 4020 }, { 4016, 3546 }, { 4024, 4030 }, { 1482, 568 }, { 3395, 4023 }, { 4034, 3445 },
+    { 2065, 643 }, { 2084, 226 }, { 2954, 310 }, { 3602, 47 }, { 3880, 4025 }, { 3943, 4052 },
+    { 3968, 4035 }, { 3976, 4055 }, { 3983, 4040 }, { 4041, 4066 }, { 4043, 3510 }, { 4054, 1576 },
+    { 4058, 4051 }, { 4059, 649 }, { 4064, 4065 }, { 1207, 3481 }, { 3216, 6 }, { 3626, 4074 },
+    { 4072, 1025 }, { 4077, 3292 }, { 2014, 3248 }, { 34, 35 }, { 36, 3303 }, { 40, 3536 },
+    { 44, 45 }, { 86, 3439 }, { 200, 3886 }, { 204, 205 }, { 211, 1180 }, { 224, 440 },
+    { 230, 231 }, { 264, 265 }, { 270, 2610 }, { 304, 3231 }, { 333, 1523 }, { 334, 274 },
+    { 399, 400 }, { 401, 402 }, { 485, 416 }, { 511, 512 }, { 523, 524 }, { 565, 4012 },
+    { 627, 1519 }, { 669, 670 }, { 671, 672 }, { 674, 675 }, { 678, 679 }, { 681, 682 },
+    { 683, 684 }, { 685, 3217 }, { 927, 928 }, { 1073, 3469 }, { 1162, 3531 }, { 1198, 1199 },
+    { 1200, 3742 }, { 1254, 1255 }, { 1256, 1257 }, { 1258, 1259 }, { 1265, 1266 }, { 1470, 3871 },
+    { 1517, 1518 }, { 1533, 3790 }, { 1919, 2228 }, { 1933, 3860 }, { 1988, 286 }, { 2096, 2495 },
+    { 2216, 3579 }, { 2224, 3629 }, { 2225, 1516 }, { 2229, 1531 }, { 2237, 4028 }, { 2426, 2427 },
+    { 2428, 2429 }, { 2430, 2431 }, { 2432, 2433 }, { 2692, 4050 }, { 2709, 2710 }, { 2729, 2730 },
+    { 2750, 3396 }, { 3226, 271 }, { 3253, 3603 }, { 3324, 291 }, { 3379, 221 }, { 3393, 3693 },
+    { 3399, 3649 }, { 3452, 296 }, { 3487, 235 }, { 3494, 1522 }, { 3502, 425 }, { 3505, 3753 },
+    { 3539, 3631 }, { 3589, 3719 }, { 3667, 214 }, { 3697, 1524 }, { 3711, 3995 }, { 3764, 3613 },
+    { 3787, 1285 }, { 3876, 395 }, { 3910, 2239 }, { 3996, 3370 }, { 4026, 4047 }, { 4032, 638 },
+    { 4042, 1486 }, { 3, 3873 }, { 3887, 4079 }, { 4013, 4082 }, { 4084, 3922 }, { 2074, 643 },
+    { 3988, 3215 }, { 4037, 310 }, { 4063, 4097 }, { 4105, 4096 }, { 4111, 2015 }, { 47, 220 },
+    { 1105, 333 }, { 1259, 4149 }, { 1579, 3790 }, { 2221, 3231 }, { 2757, 224 }, { 3216, 4130 },
+    { 3288, 4146 }, { 3384, 4142 }, { 3540, 4083 }, { 3639, 4112 }, { 3642, 4181 }, { 3676, 4161 },
+    { 3707, 4093 }, { 3729, 4158 }, { 3845, 4144 }, { 3876, 3455 }, { 3908, 4160 }, { 4081, 2175 },
+    { 4113, 4114 }, { 4116, 89 }, { 4121, 4177 }, { 4124, 308 }, { 4125, 4184 }, { 4133, 3931 },
+    { 4136, 676 }, { 4138, 4139 }, { 4147, 4148 }, { 4150, 1471 }, { 4162, 4163 }, { 4164, 4165 },
+    { 4167, 2711 }, { 4168, 3325 }, { 3, 4195 }, { 3731, 643 }, { 4201, 4202 }, { 396, 3215 },
+    { 397, 4194 }, { 1267, 4204 }, { 3707, 4229 }, { 3876, 4213 }, { 4095, 4199 }, { 4151, 4228 },
+    { 4178, 4227 }, { 4185, 310 }, { 4190, 4225 }, { 4200, 3746 }, { 4208, 2222 }, { 4211, 4231 },
+    { 4214, 4223 }, { 4218, 4159 }, { 4230, 4140 }, { 4233, 4234 }, { 3, 3844 }, { 4103, 4237 },
+    { 274, 643 }, { 3215, 403 }, { 4135, 4243 }, { 4206, 4242 }, { 4241, 4127 }, { 4244, 4253 },
+    { 4252, 1260 }, { 237, 238 }, { 245, 248 }, { 584, 585 }, { 589, 590 }, { 591, 4053 },
+    { 911, 3234 }, { 1019, 3248 }, { 1877, 3519 }, { 2150, 3985 }, { 2678, 3684 }, { 2952, 2953 },
+    { 3518, 3962 }, { 3529, 3796 }, { 3545, 1979 }, { 3610, 3765 }, { 3752, 3781 }, { 3866, 4232 },
+    { 4067, 2949 }, { 4089, 4157 }, { 3, 3784 }, { 4128, 4260 }, { 4235, 643 }, { 4258, 3765 },
+    { 4259, 338 }, { 4264, 4115 }, { 1484, 3234 }, { 2783, 3684 }, { 3533, 4273 }, { 3752, 3795 },
+    { 3899, 3215 }, { 3944, 4267 }, { 4257, 406 }, { 4268, 586 }, { 4272, 1020 }, { 2701, 2786 },
+    { 2732, 2777 }, { 2779, 3453 }, { 2799, 2800 }, { 2810, 2811 }, { 2812, 3217 }, { 3713, 3544 },
+    { 4075, 2809 }, { 4080, 4285 }, { 106, 3 }, { 4257, 480 }, { 4282, 3215 }, { 4293, 1879 },
+    { 2786, 2772 }, { 4300, 2703 }, { 4301, 2778 }, { 4304, 4305 }, { 3, 3906 }, { 2802, 4313 },
+    { 105, 4309 }, { 107, 3638 }, { 116, 4012 }, { 119, 120 }, { 121, 122 }, { 123, 3215 },
+    { 124, 125 }, { 130, 131 }, { 132, 133 }, { 136, 3709 }, { 157, 4237 }, { 191, 192 },
+    { 202, 1868 }, { 211, 2415 }, { 214, 2368 }, { 222, 223 }, { 224, 433 }, { 234, 324 },
+    { 252, 3248 }, { 299, 300 }, { 310, 325 }, { 312, 313 }, { 314, 315 }, { 327, 328 },
+    { 329, 330 }, { 336, 337 }, { 339, 340 }, { 341, 342 }, { 343, 344 }, { 345, 346 },
+    { 348, 349 }, { 350, 351 }, { 352, 353 }, { 355, 356 }, { 357, 358 }, { 359, 360 },
+    { 361, 362 }, { 364, 365 }, { 366, 367 }, { 411, 412 }, { 442, 443 }, { 455, 456 },
+    { 461, 3678 }, { 466, 3219 }, { 477, 478 }, { 499, 500 }, { 509, 510 }, { 627, 1107 },
+    { 643, 3140 }, { 656, 657 }, { 693, 3763 }, { 754, 290 }, { 874, 3216 }, { 928, 3861 },
+    { 977, 1536 }, { 985, 2896 }, { 1032, 3388 }, { 1050, 1051 }, { 1056, 1057 }, { 1063, 3579 },
+    { 1092, 3987 }, { 1097, 1230 }, { 1113, 1114 }, { 1115, 1116 }, { 1126, 269 }, { 1145, 3937 },
+    { 1199, 2470 }, { 1204, 1205 }, { 1227, 3871 }, { 1425, 2189 }, { 1473, 1474 }, { 1485, 4193 },
+    { 1537, 3556 }, { 1540, 3557 }, { 1545, 1546 }, { 1561, 3837 }, { 1860, 3292 }, { 1921, 1922 },
+    { 1923, 1924 }, { 1925, 3807 }, { 2004, 4014 }, { 2022, 2816 }, { 2026, 482 }, { 2067, 3984 },
+    { 2070, 2071 }, { 2146, 4071 }, { 2180, 3577 }, { 2190, 2191 }, { 2195, 458 }, { 2310, 2311 },
+    { 2314, 3895 }, { 2317, 2318 }, { 2469, 3022 }, { 2509, 3531 }, { 2560, 3629 }, { 2562, 4027 },
+    { 2704, 2705 }, { 2727, 2728 }, { 2758, 2759 }, { 2761, 2762 }, { 2821, 2822 }, { 2928, 2929 },
+    { 2934, 3234 }, { 2974, 3989 }, { 2992, 3925 }, { 3005, 3469 }, { 3061, 3062 }, { 3088, 2936 },
+    { 3220, 3416 }, { 3252, 913 }, { 3324, 771 }, { 3341, 2172 }, { 3355, 3746 }, { 3379, 735 },
+    { 3443, 2725 }, { 3494, 4205 }, { 3522, 287 }, { 3524, 1535 }, { 3548, 4122 }, { 3551, 3645 },
+    { 3570, 3253 }, { 3576, 652 }, { 3589, 4296 }, { 3626, 1951 }, { 3627, 3628 }, { 3640, 3561 },
+    { 3641, 1966 }, { 3666, 3812 }, { 3810, 1124 }, { 3830, 3796 }, { 3838, 3858 }, { 3846, 2078 },
+    { 3854, 2745 }, { 3877, 4215 }, { 3892, 521 }, { 3928, 3834 }, { 3930, 3725 }, { 3938, 3603 },
+    { 3981, 1766 }, { 4009, 274 }, { 4061, 3503 }, { 4092, 3530 }, { 4155, 2684 }, { 4169, 978 },
+    { 4176, 4045 }, { 4210, 513 }, { 4279, 3719 }, { 4287, 2712 }, { 1206, 4106 }, { 1980, 3442 },
+    { 3226, 748 }, { 3881, 4134 }, { 3907, 4056 }, { 4256, 251 }, { 4276, 4217 }, { 440, 2131 },
+    { 567, 568 }, { 576, 3865 }, { 1059, 1060 }, { 2555, 4172 }, { 3023, 3024 }, { 3771, 3919 },
+    { 3926, 3940 }, { 3957, 3520 }, { 4085, 1532 }, { 3914, 3 }, { 202, 2672 }, { 211, 2511 },
+    { 224, 866 }, { 310, 464 }, { 342, 4352 }, { 359, 4355 }, { 479, 3215 }, { 977, 2157 },
+    { 1923, 1961 }, { 1949, 3807 }, { 2469, 4385 }, { 2470, 3742 }, { 2526, 3248 }, { 2998, 2762 },
+    { 3252, 4426 }, { 3319, 4349 }, { 3577, 3982 }, { 3626, 4395 }, { 3641, 4319 }, { 3838, 4224 },
+    { 3846, 4198 }, { 3854, 4209 }, { 3877, 4449 }, { 4018, 3834 }, { 4069, 4368 }, { 4107, 4360 },
+    { 4183, 4424 }, { 4197, 4411 }, { 4236, 978 }, { 4309, 1967 }, { 4320, 4321 }, { 4323, 4324 },
+    { 4326, 4327 }, { 4328, 3380 }, { 4329, 3218 }, { 4333, 3469 }, { 4334, 4249 }, { 4336, 4339 },
+    { 4337, 256 }, { 4340, 4341 }, { 4342, 4343 }, { 4345, 4346 }, { 4347, 4348 }, { 4350, 4351 },
+    { 4353, 4354 }, { 4356, 4357 }, { 4358, 413 }, { 4373, 4391 }, { 4377, 3227 }, { 4380, 4366 },
+    { 4381, 4382 }, { 4387, 1228 }, { 4388, 4406 }, { 4392, 1544 }, { 4402, 4403 }, { 4409, 2315 },
+    { 4410, 3216 }, { 4414, 2002 }, { 4415, 2706 }, { 4419, 2823 }, { 4434, 1232 }, { 4442, 3292 },
+    { 4447, 1116 }, { 4452, 3858 }, { 4455, 3812 }, { 3226, 1021 }, { 4468, 1981 }, { 1475, 4317 },
+    { 2575, 3442 }, { 3999, 3919 }, { 4085, 1586 }, { 4428, 4476 }, { 3, 2032 }, { 4484, 4222 },
+    { 224, 869 }, { 310, 2765 }, { 354, 4489 }, { 865, 4487 }, { 977, 4393 }, { 2173, 3215 },
+    { 3319, 4529 }, { 3845, 4495 }, { 4290, 4504 }, { 4363, 4491 }, { 4436, 4532 }, { 4444, 4519 },
+    { 4445, 4514 }, { 4490, 363 }, { 4497, 2527 }, { 4503, 4515 }, { 4512, 4496 }, { 4516, 4325 },
+    { 4517, 134 }, { 4524, 316 }, { 4527, 4500 }, { 4530, 3316 }, { 4535, 1117 }, { 4539, 4238 },
+    { 1055, 4533 }, { 1483, 4317 }, { 2596, 3248 }, { 4477, 3227 }, { 4553, 2576 }, { 2411, 2412 },
+    { 4090, 3942 }, { 47, 275 }, { 192, 2537 }, { 222, 937 }, { 226, 3118 }, { 249, 250 },
+    { 270, 3216 }, { 274, 2158 }, { 277, 4038 }, { 278, 279 }, { 320, 321 }, { 322, 323 },
+    { 415, 416 }, { 426, 427 }, { 431, 432 }, { 436, 437 }, { 438, 439 }, { 466, 3236 },
+    { 501, 502 }, { 503, 504 }, { 587, 3888 }, { 601, 3579 }, { 605, 3804 }, { 617, 618 },
+    { 619, 3925 }, { 623, 624 }, { 642, 643 }, { 644, 4104 }, { 650, 651 }, { 665, 1554 },
+    { 677, 4137 }, { 680, 4255 }, { 702, 703 }, { 708, 709 }, { 714, 715 }, { 717, 718 },
+    { 719, 720 }, { 721, 722 }, { 729, 3958 }, { 764, 2397 }, { 765, 3388 }, { 766, 4526 },
+    { 834, 3291 }, { 909, 3903 }, { 912, 4556 }, { 1049, 4376 }, { 1053, 3998 }, { 1070, 3645 },
+    { 1138, 670 }, { 1198, 3022 }, { 1200, 3905 }, { 1262, 1263 }, { 1420, 3694 }, { 1456, 1457 },
+    { 1458, 1459 }, { 1558, 3566 }, { 1561, 4022 }, { 1850, 2130 }, { 1909, 3997 }, { 1915, 3629 },
+    { 1917, 1516 }, { 1927, 4027 }, { 1932, 4154 }, { 1936, 4014 }, { 1968, 3348 }, { 1995, 3535 },
+    { 2003, 3860 }, { 2041, 2042 }, { 2046, 2047 }, { 2053, 4099 }, { 2061, 2062 }, { 2072, 2137 },
+    { 2076, 2077 }, { 2128, 2129 }, { 2139, 2140 }, { 2144, 2145 }, { 2159, 2087 }, { 2174, 4194 },
+    { 2209, 2210 }, { 2211, 4102 }, { 2219, 2220 }, { 2223, 4254 }, { 2238, 4189 }, { 2240, 3837 },
+    { 2257, 3234 }, { 2400, 3416 }, { 2405, 3937 }, { 2452, 4029 }, { 2504, 3676 }, { 2510, 4486 },
+    { 2540, 2541 }, { 2578, 3231 }, { 2613, 290 }, { 2673, 2674 }, { 2682, 4008 }, { 2688, 303 },
+    { 2724, 4433 }, { 2726, 822 }, { 2746, 2747 }, { 2748, 4126 }, { 2749, 2603 }, { 2905, 2906 },
+    { 2908, 2909 }, { 2911, 2912 }, { 2915, 3855 }, { 2930, 4245 }, { 2943, 3939 }, { 2990, 3324 },
+    { 3008, 3253 }, { 3068, 3634 }, { 3069, 3469 }, { 3074, 4031 }, { 3075, 4119 }, { 3113, 3794 },
+    { 3117, 3378 }, { 3119, 3120 }, { 3220, 4046 }, { 3379, 1016 }, { 3400, 3384 }, { 3436, 3940 },
+    { 3468, 632 }, { 3522, 1989 }, { 3603, 4470 }, { 3693, 3725 }, { 3711, 3852 }, { 3721, 4248 },
+    { 3731, 659 }, { 3751, 3763 }, { 3779, 2512 }, { 3793, 4374 }, { 3800, 3886 }, { 3842, 4132 },
+    { 3847, 4191 }, { 3851, 4226 }, { 3853, 2365 }, { 3866, 4536 }, { 3869, 3768 }, { 3927, 1136 },
+    { 3930, 4212 }, { 3936, 3619 }, { 3945, 251 }, { 3947, 4429 }, { 3948, 3839 }, { 4006, 2910 },
+    { 4010, 2086 }, { 4019, 4412 }, { 4033, 2939 }, { 4036, 2079 }, { 4060, 3861 }, { 4073, 3708 },
+    { 4086, 3076 }, { 4091, 2066 }, { 4101, 3532 }, { 4143, 4203 }, { 4153, 4221 }, { 4173, 4186 },
+    { 4175, 4485 }, { 4192, 3913 }, { 4251, 3503 }, { 4280, 4422 }, { 4283, 3757 }, { 4404, 4274 },
+    { 4413, 4471 }, { 4443, 4062 }, { 4456, 4216 }, { 4523, 3564 }, { 4545, 3697 }, { 3, 4239 },
+    { 224, 872 }, { 310, 4344 }, { 686, 4560 }, { 868, 4559 }, { 2817, 3215 }, { 4492, 977 },
+    { 4507, 4571 }, { 4528, 4561 }, { 4538, 4563 }, { 4565, 4572 }, { 4566, 3905 }, { 4567, 4574 },
+    { 4585, 2597 }, { 4588, 255 }, { 192, 4141 }, { 222, 1268 }, { 275, 759 }, { 501, 1445 },
+    { 618, 4423 }, { 624, 4246 }, { 643, 4661 }, { 665, 4671 }, { 760, 4578 }, { 765, 3833 },
+    { 1262, 4262 }, { 1420, 4120 }, { 1739, 3291 }, { 1909, 4446 }, { 2047, 4646 }, { 2707, 320 },
+    { 3216, 461 }, { 3220, 4685 }, { 3226, 4683 }, { 3253, 4046 }, { 3299, 4659 }, { 3317, 617 },
+    { 3324, 2011 }, { 3379, 2543 }, { 3400, 3725 }, { 3551, 4636 }, { 3564, 4678 }, { 3575, 3634 },
+    { 3604, 4643 }, { 3638, 4653 }, { 3695, 4664 }, { 3702, 4704 }, { 3729, 4648 }, { 3791, 4598 },
+    { 3800, 4117 }, { 3926, 4708 }, { 3928, 3851 }, { 3938, 3416 }, { 3945, 2904 }, { 3954, 4712 },
+    { 3998, 4586 }, { 4006, 303 }, { 4010, 2159 }, { 4044, 3436 }, { 4068, 4700 }, { 4091, 2081 },
+    { 4101, 4520 }, { 4131, 4642 }, { 4174, 3532 }, { 4179, 4602 }, { 4180, 3852 }, { 4197, 4638 },
+    { 4219, 4639 }, { 4247, 4743 }, { 4261, 4619 }, { 4271, 4633 }, { 4288, 4610 }, { 4548, 4752 },
+    { 4576, 713 }, { 4577, 4624 }, { 4594, 251 }, { 4599, 4600 }, { 4607, 4608 }, { 4609, 4269 },
+    { 4612, 4613 }, { 4615, 4616 }, { 4620, 4714 }, { 4621, 704 }, { 4622, 710 }, { 4625, 4626 },
+    { 4635, 4583 }, { 4650, 4651 }, { 4654, 1996 }, { 4657, 2048 }, { 4663, 2141 }, { 4666, 4558 },
+    { 4667, 1474 }, { 4680, 2579 }, { 4682, 4007 }, { 4687, 4688 }, { 4691, 283 }, { 4692, 307 },
+    { 4701, 4739 }, { 4707, 4699 }, { 4715, 4104 }, { 4728, 4672 }, { 4747, 4670 }, { 2933, 3 },
+    { 224, 2182 }, { 310, 4579 }, { 871, 4757 }, { 3869, 3215 }, { 4569, 4765 }, { 4761, 2818 },
+    { 4764, 4766 }, { 2047, 4660 }, { 3379, 2677 }, { 3564, 4853 }, { 3575, 4698 }, { 4062, 4756 },
+    { 4593, 4802 }, { 4690, 255 }, { 4711, 4825 }, { 4719, 4810 }, { 4731, 4835 }, { 4746, 643 },
+    { 4763, 4800 }, { 4768, 4322 }, { 4777, 4450 }, { 4780, 4674 }, { 4788, 4686 }, { 4795, 4684 },
+    { 4797, 4717 }, { 4799, 4787 }, { 4803, 4649 }, { 4815, 4742 }, { 4822, 4145 }, { 4830, 4840 },
+    { 4832, 4522 }, { 4837, 4369 }, { 4842, 4652 }, { 4850, 4689 }, { 3, 4187 }, { 310, 4580 },
+    { 4537, 4859 }, { 1969, 3215 }, { 2047, 4662 }, { 4630, 4860 }, { 4828, 4756 }, { 4871, 3703 },
+    { 4873, 4890 }, { 4874, 4875 }, { 4886, 4868 }, { 4888, 4518 }, { 174, 2797 }, { 2662, 4108 },
+    { 2664, 4002 }, { 2769, 4003 }, { 2780, 4110 }, { 2801, 4318 }, { 3317, 4303 }, { 3681, 4306 },
+    { 3785, 4314 }, { 4078, 2703 }, { 4308, 2768 }, { 182, 3292 }, { 290, 387 }, { 434, 435 },
+    { 440, 495 }, { 488, 489 }, { 496, 497 }, { 544, 545 }, { 1581, 3234 }, { 2555, 2557 },
+    { 2679, 4182 }, { 2685, 4070 }, { 2713, 2714 }, { 2715, 2716 }, { 2717, 2718 }, { 2719, 2720 },
+    { 2721, 2722 }, { 2723, 2790 }, { 2732, 2733 }, { 2734, 2735 }, { 2736, 2737 }, { 2738, 2739 },
+    { 2740, 2741 }, { 2787, 2788 }, { 2794, 3529 }, { 2926, 386 }, { 2938, 4088 }, { 3626, 381 },
+    { 3675, 266 }, { 3710, 2958 }, { 3839, 3756 }, { 3881, 4637 }, { 3957, 3753 }, { 4100, 1986 },
+    { 4123, 4793 }, { 4240, 476 }, { 4291, 2940 }, { 4386, 4467 }, { 4421, 918 }, { 4568, 4263 },
+    { 3, 4286 }, { 310, 4865 }, { 2047, 4703 }, { 4877, 4896 }, { 4902, 4614 }, { 2664, 4049 },
+    { 2769, 4048 }, { 3682, 4910 }, { 4011, 4912 }, { 4078, 2772 }, { 4110, 4908 }, { 4308, 4906 },
+    { 4915, 4108 }, { 2687, 4070 }, { 2721, 2789 }, { 2771, 4182 }, { 3626, 4916 }, { 3675, 4940 },
+    { 3715, 4939 }, { 3933, 4920 }, { 4240, 4263 }, { 4289, 4930 }, { 4478, 2685 }, { 4893, 406 },
+    { 4917, 2785 }, { 4922, 497 }, { 4927, 4928 }, { 4931, 2723 }, { 4933, 4934 }, { 4935, 3529 },
+    { 4936, 4937 }, { 4942, 3292 }, { 4188, 3 }, { 4488, 310 }, { 4956, 4894 }, { 2047, 4845 },
+    { 4958, 4870 }, { 4308, 4909 }, { 4905, 4965 }, { 4966, 4907 }, { 4967, 4961 }, { 4893, 480 },
+    { 4924, 4979 }, { 4938, 4969 }, { 4954, 4955 }, { 4976, 4982 }, { 4981, 4929 }, { 4983, 4984 },
+    { 4985, 2742 }, { 3, 4270 }, { 4758, 310 }, { 4866, 2047 }, { 4898, 4989 }, { 4963, 4993 },
+    { 4992, 4960 }, { 4975, 4955 }, { 4987, 4950 }, { 4998, 4932 }, { 224, 3245 }, { 251, 4299 },
+    { 274, 1907 }, { 505, 506 }, { 507, 508 }, { 1888, 4098 }, { 2390, 3980 }, { 3529, 4307 },
+    { 3587, 4038 }, { 3751, 4302 }, { 3958, 2367 }, { 3960, 1869 }, { 3975, 1887 }, { 4057, 1906 },
+    { 4060, 1866 }, { 4277, 3942 }, { 4297, 407 }, { 4310, 536 }, { 4312, 3613 }, { 4316, 3219 },
+    { 4432, 3764 }, { 4473, 2982 }, { 4885, 4056 }, { 3, 4311 }, { 310, 1514 }, { 4834, 5004 },
+    { 5005, 5007 }, { 2047, 3134 }, { 4987, 5010 }, { 274, 5019 }, { 2550, 4098 }, { 3529, 4315 },
+    { 3975, 2384 }, { 4057, 2389 }, { 4277, 4597 }, { 4297, 536 }, { 4310, 407 }, { 4737, 1866 },
+    { 4833, 5016 }, { 5015, 3980 }, { 4298, 3 }, { 310, 1549 }, { 1513, 5037 }, { 4481, 5036 },
+    { 5026, 5052 }, { 5046, 5042 }, { 5051, 5017 }, { 3, 4564 }, { 310, 4644 }, { 5053, 5038 },
+    { 5, 785 }, { 6, 819 }, { 108, 4245 }, { 148, 1045 }, { 168, 2111 }, { 193, 194 },
+    { 203, 3960 }, { 211, 2112 }, { 224, 1417 }, { 248, 4831 }, { 257, 3490 }, { 270, 4696 },
+    { 278, 303 }, { 279, 4109 }, { 288, 3324 }, { 301, 3948 }, { 313, 3496 }, { 320, 3913 },
+    { 331, 4039 }, { 332, 3833 }, { 333, 4126 }, { 335, 1033 }, { 414, 4601 }, { 415, 2034 },
+    { 417, 3577 }, { 419, 3982 }, { 420, 421 }, { 433, 4918 }, { 440, 2858 }, { 441, 4359 },
+    { 444, 445 }, { 446, 447 }, { 448, 449 }, { 450, 4641 }, { 452, 453 }, { 454, 1420 },
+    { 461, 3733 }, { 467, 3778 }, { 468, 3678 }, { 469, 3236 }, { 484, 485 }, { 490, 491 },
+    { 494, 4919 }, { 498, 4364 }, { 517, 1448 }, { 519, 1449 }, { 522, 4131 }, { 530, 531 },
+    { 538, 539 }, { 546, 547 }, { 555, 3085 }, { 572, 4102 }, { 606, 174 }, { 609, 1072 },
+    { 624, 4191 }, { 640, 641 }, { 643, 2493 }, { 653, 654 }, { 666, 3698 }, { 687, 4988 },
+    { 724, 1971 }, { 746, 747 }, { 764, 4153 }, { 794, 795 }, { 807, 808 }, { 814, 815 },
+    { 820, 821 }, { 822, 823 }, { 824, 825 }, { 826, 827 }, { 828, 829 }, { 830, 831 },
+    { 832, 833 }, { 834, 3220 }, { 860, 861 }, { 863, 864 }, { 906, 907 }, { 930, 931 },
+    { 946, 3248 }, { 947, 3675 }, { 949, 950 }, { 952, 3442 }, { 953, 3934 }, { 962, 3231 },
+    { 977, 1112 }, { 1009, 192 }, { 1015, 3256 }, { 1017, 1018 }, { 1019, 4770 }, { 1031, 1919 },
+    { 1034, 3416 }, { 1038, 1039 }, { 1040, 1041 }, { 1042, 1043 }, { 1046, 1047 }, { 1048, 4720 },
+    { 1052, 4841 }, { 1058, 4811 }, { 1065, 3939 }, { 1070, 3886 }, { 1077, 3410 }, { 1080, 4722 },
+    { 1092, 1093 }, { 1095, 3847 }, { 1102, 631 }, { 1118, 1119 }, { 1125, 4383 }, { 1127, 1128 },
+    { 1133, 4726 }, { 1139, 4137 }, { 1140, 4255 }, { 1141, 3999 }, { 1154, 3421 }, { 1157, 3475 },
+    { 1179, 4119 }, { 1188, 4219 }, { 1203, 4952 }, { 1213, 1214 }, { 1215, 4547 }, { 1220, 1221 },
+    { 1222, 3810 }, { 1237, 657 }, { 1287, 3219 }, { 1308, 4501 }, { 1411, 1412 }, { 1425, 1426 },
+    { 1427, 1428 }, { 1433, 458 }, { 1443, 1444 }, { 1446, 1447 }, { 1450, 1451 }, { 1452, 1453 },
+    { 1460, 3523 }, { 1481, 4088 }, { 1500, 1501 }, { 1506, 3503 }, { 1508, 1509 }, { 1510, 1511 },
+    { 1512, 5055 }, { 1525, 1526 }, { 1530, 1531 }, { 1533, 4863 }, { 1550, 4028 }, { 1556, 3936 },
+    { 1574, 4389 }, { 1594, 1595 }, { 1734, 1735 }, { 1859, 4502 }, { 1861, 4002 }, { 1873, 4640 },
+    { 1875, 1263 }, { 1920, 4396 }, { 1921, 2592 }, { 1940, 4022 }, { 1942, 4003 }, { 1945, 4781 },
+    { 1950, 4546 }, { 1958, 265 }, { 1978, 3489 }, { 2026, 2027 }, { 2031, 4557 }, { 2043, 2044 },
+    { 2047, 2052 }, { 2050, 2051 }, { 2058, 2059 }, { 2063, 2064 }, { 2072, 4505 }, { 2080, 4816 },
+    { 2086, 2087 }, { 2095, 4156 }, { 2098, 4087 }, { 2103, 3820 }, { 2104, 2105 }, { 2107, 2108 },
+    { 2109, 2110 }, { 2113, 2114 }, { 2115, 2116 }, { 2117, 2118 }, { 2119, 2120 }, { 2125, 4129 },
+    { 2127, 4897 }, { 2133, 2134 }, { 2135, 2136 }, { 2138, 4990 }, { 2142, 2143 }, { 2155, 2156 },
+    { 2176, 2196 }, { 2182, 434 }, { 2184, 2185 }, { 2204, 4818 }, { 2223, 2890 }, { 2262, 4254 },
+    { 2393, 2394 }, { 2401, 3676 }, { 2408, 3476 }, { 2414, 4332 }, { 2419, 4029 }, { 2441, 2593 },
+    { 2465, 3531 }, { 2508, 4734 }, { 2535, 2536 }, { 2539, 4679 }, { 2559, 3729 }, { 2580, 4843 },
+    { 2603, 4425 }, { 2665, 2666 }, { 2679, 4465 }, { 2685, 4094 }, { 2693, 2694 }, { 2708, 4466 },
+    { 2760, 4418 }, { 2764, 4498 }, { 2784, 2016 }, { 2814, 3215 }, { 2815, 4194 }, { 2882, 4627 },
+    { 2883, 3613 }, { 2887, 4461 }, { 2891, 3855 }, { 2902, 928 }, { 2941, 3989 }, { 2943, 3804 },
+    { 2945, 3805 }, { 2964, 4330 }, { 2993, 2695 }, { 2994, 4721 }, { 3007, 3927 }, { 3017, 4575 },
+    { 3049, 2728 }, { 3059, 4166 }, { 3070, 4018 }, { 3071, 4431 }, { 3072, 4790 }, { 3077, 3078 },
+    { 3087, 3234 }, { 3112, 4071 }, { 3139, 3984 }, { 3232, 984 }, { 3252, 575 }, { 3253, 4248 },
+    { 3316, 4460 }, { 3341, 4484 }, { 3356, 2813 }, { 3358, 3497 }, { 3387, 1129 }, { 3393, 3510 },
+    { 3437, 1385 }, { 3456, 3693 }, { 3464, 5040 }, { 3502, 4656 }, { 3564, 3014 }, { 3570, 3993 },
+    { 3576, 1235 }, { 3581, 4189 }, { 3585, 2893 }, { 3619, 4394 }, { 3622, 3889 }, { 3692, 4117 },
+    { 3744, 4762 }, { 3779, 2416 }, { 3827, 274 }, { 3830, 4307 }, { 3853, 4331 }, { 3865, 2255 },
+    { 3947, 4681 }, { 3954, 4854 }, { 4026, 4709 }, { 4032, 3697 }, { 4033, 4858 }, { 4036, 4901 },
+    { 4044, 4420 }, { 4076, 4379 }, { 4083, 3349 }, { 4089, 4378 }, { 4090, 1023 }, { 4100, 1947 },
+    { 4118, 4007 }, { 4123, 4370 }, { 4143, 4754 }, { 4154, 4399 }, { 4170, 4008 }, { 4171, 4216 },
+    { 4174, 214 }, { 4192, 1997 }, { 4196, 2099 }, { 4265, 1954 }, { 4278, 4506 }, { 4291, 4390 },
+    { 4299, 4883 }, { 4338, 1028 }, { 4367, 2078 }, { 4372, 2667 }, { 4397, 4398 }, { 4407, 3677 },
+    { 4417, 2997 }, { 4438, 4669 }, { 4440, 4838 }, { 4441, 4809 }, { 4448, 4458 }, { 4451, 4892 },
+    { 4462, 3781 }, { 4463, 4732 }, { 4464, 514 }, { 4474, 4099 }, { 4493, 4494 }, { 4499, 3899 },
+    { 4509, 4855 }, { 4513, 4973 }, { 4534, 3931 }, { 4542, 4655 }, { 4543, 3060 }, { 4549, 4857 },
+    { 4582, 2082 }, { 4592, 3519 }, { 4618, 3910 }, { 4628, 1998 }, { 4632, 569 }, { 4718, 4427 },
+    { 4723, 2572 }, { 4745, 4849 }, { 4753, 4778 }, { 4755, 2263 }, { 4759, 4250 }, { 4774, 3694 },
+    { 4789, 2907 }, { 4806, 5036 }, { 4820, 428 }, { 4867, 4521 }, { 4881, 4416 }, { 4903, 4887 },
+    { 4946, 4261 }, { 4957, 2159 }, { 3, 4570 }, { 4430, 5060 }, { 310, 4779 }, { 211, 2467 },
+    { 292, 270 }, { 468, 3733 }, { 472, 3236 }, { 498, 4365 }, { 807, 901 }, { 814, 895 },
+    { 822, 4425 }, { 827, 1736 }, { 829, 1737 }, { 831, 1738 }, { 930, 5264 }, { 977, 3116 },
+    { 1009, 1863 }, { 1031, 4375 }, { 1032, 3833 }, { 1034, 5039 }, { 1044, 5066 }, { 1071, 1072 },
+    { 1111, 5147 }, { 1145, 3886 }, { 1398, 4383 }, { 1413, 419 }, { 1495, 5115 }, { 1505, 3231 },
+    { 1526, 643 }, { 1556, 4439 }, { 1579, 4863 }, { 1861, 4049 }, { 1875, 4262 }, { 1911, 3503 },
+    { 1941, 4502 }, { 1942, 4048 }, { 1962, 4546 }, { 2013, 1978 }, { 2033, 5086 }, { 2037, 5088 },
+    { 2040, 6 }, { 2047, 2490 }, { 2063, 5230 }, { 2098, 5347 }, { 2122, 5 }, { 2184, 2833 },
+    { 2240, 4022 }, { 2408, 3531 }, { 2409, 5151 }, { 2514, 4029 }, { 2561, 4039 }, { 2570, 724 },
+    { 2625, 3416 }, { 2687, 4094 }, { 2693, 5287 }, { 2764, 4418 }, { 2771, 4465 }, { 2879, 5123 },
+    { 2885, 747 }, { 2886, 3442 }, { 2902, 5354 }, { 3063, 5267 }, { 3219, 5235 }, { 3220, 5079 },
+    { 3232, 2894 }, { 3299, 5244 }, { 3341, 4558 }, { 3356, 4400 }, { 3378, 5226 }, { 3564, 5258 },
+    { 3694, 4359 }, { 3723, 5121 }, { 3737, 5175 }, { 3778, 4361 }, { 3779, 5178 }, { 3780, 5099 },
+    { 3800, 5162 }, { 3830, 4315 }, { 3831, 5166 }, { 3835, 5219 }, { 3847, 4246 }, { 3895, 5248 },
+    { 3908, 5203 }, { 3981, 5223 }, { 3993, 4645 }, { 4000, 5278 }, { 4069, 5184 }, { 4086, 5290 },
+    { 4109, 4710 }, { 4120, 5092 }, { 4129, 4405 }, { 4145, 5179 }, { 4171, 5393 }, { 4212, 5163 },
+    { 4247, 5202 }, { 4265, 5212 }, { 4288, 4378 }, { 4331, 4118 }, { 4335, 450 }, { 4338, 5078 },
+    { 4364, 5191 }, { 4367, 4198 }, { 4384, 5262 }, { 4397, 4494 }, { 4407, 4884 }, { 4417, 5273 },
+    { 4440, 5120 }, { 4453, 5109 }, { 4457, 4557 }, { 4459, 5254 }, { 4460, 5231 }, { 4462, 3795 },
+    { 4464, 5107 }, { 4493, 4398 }, { 4499, 4295 }, { 4505, 2083 }, { 4509, 5332 }, { 4510, 5356 },
+    { 4513, 5002 }, { 4542, 5342 }, { 4543, 4786 }, { 4573, 3675 }, { 4581, 5168 }, { 4582, 5229 },
+    { 4603, 5090 }, { 4634, 5159 }, { 4665, 4196 }, { 4673, 4390 }, { 4677, 5260 }, { 4693, 5081 },
+    { 4724, 3215 }, { 4762, 5321 }, { 4785, 5366 }, { 4791, 5228 }, { 4792, 5165 }, { 4814, 4420 },
+    { 4869, 5328 }, { 4959, 5329 }, { 4974, 5104 }, { 4988, 3700 }, { 5033, 5279 }, { 5061, 4394 },
+    { 5064, 5129 }, { 5067, 5070 }, { 5080, 4466 }, { 5082, 2967 }, { 5094, 5095 }, { 5100, 5101 },
+    { 5103, 486 }, { 5108, 5193 }, { 5118, 4836 }, { 5130, 5131 }, { 5132, 5133 }, { 5134, 5135 },
+    { 5146, 963 }, { 5152, 5214 }, { 5154, 5155 }, { 5157, 5158 }, { 5172, 5173 }, { 5174, 3736 },
+    { 5176, 5341 }, { 5180, 5181 }, { 5182, 5183 }, { 5188, 5189 }, { 5198, 5199 }, { 5200, 5201 },
+    { 5205, 5377 }, { 5210, 5211 }, { 5222, 482 }, { 5224, 2045 }, { 5225, 4658 }, { 5233, 2099 },
+    { 5238, 5239 }, { 5240, 5241 }, { 5245, 5006 }, { 5246, 5247 }, { 5255, 307 }, { 5263, 4591 },
+    { 5271, 2695 }, { 5280, 2556 }, { 5281, 5125 }, { 5289, 4697 }, { 5293, 3851 }, { 5294, 5295 },
+    { 5299, 4238 }, { 5304, 4081 }, { 5306, 2391 }, { 5313, 4332 }, { 5327, 755 }, { 5340, 1993 },
+    { 5348, 5213 }, { 5352, 5075 }, { 5357, 4498 }, { 5358, 5374 }, { 5372, 4399 }, { 5376, 3613 },
+    { 5378, 5215 }, { 5383, 4856 }, { 3, 4864 }, { 4773, 5397 }, { 4904, 5395 }, { 5054, 310 },
+    { 388, 270 }, { 822, 5209 }, { 977, 5323 }, { 1862, 5411 }, { 1910, 3231 }, { 3236, 5394 },
+    { 3503, 5266 }, { 3694, 5402 }, { 3780, 5400 }, { 3853, 5409 }, { 3993, 5216 }, { 4039, 4221 },
+    { 4073, 3219 }, { 4094, 4784 }, { 4335, 454 }, { 4365, 5192 }, { 4453, 5252 }, { 4459, 5265 },
+    { 4510, 5468 }, { 4525, 5412 }, { 4544, 4557 }, { 4581, 5557 }, { 4595, 5505 }, { 4736, 5437 },
+    { 4740, 5518 }, { 5083, 5456 }, { 5084, 5414 }, { 5156, 5415 }, { 5164, 5529 }, { 5171, 5487 },
+    { 5177, 5469 }, { 5187, 5420 }, { 5234, 5457 }, { 5237, 5538 }, { 5253, 5534 }, { 5277, 4400 },
+    { 5302, 5554 }, { 5303, 5521 }, { 5310, 5488 }, { 5314, 5441 }, { 5319, 5474 }, { 5330, 5545 },
+    { 5335, 5551 }, { 5346, 5423 }, { 5373, 5539 }, { 5375, 5510 }, { 5380, 5578 }, { 5406, 5407 },
+    { 5408, 833 }, { 5413, 5153 }, { 5418, 5467 }, { 5422, 5559 }, { 5428, 1912 }, { 5429, 5430 },
+    { 5431, 5217 }, { 5434, 5435 }, { 5443, 1020 }, { 5445, 4396 }, { 5452, 2880 }, { 5454, 5574 },
+    { 5460, 5569 }, { 5463, 5565 }, { 5464, 5322 }, { 5465, 5097 }, { 5471, 5416 }, { 5476, 5526 },
+    { 5484, 5093 }, { 5489, 5477 }, { 5495, 5386 }, { 5497, 5351 }, { 5502, 5470 }, { 5507, 5544 },
+    { 5514, 2563 }, { 5517, 3810 }, { 5519, 4604 }, { 5520, 5160 }, { 5523, 5479 }, { 5531, 5577 },
+    { 5546, 5547 }, { 5558, 5071 }, { 5567, 5568 }, { 5570, 4801 }, { 5582, 5482 }, { 5588, 4776 },
+    { 4531, 3 }, { 4944, 310 }, { 4156, 3219 }, { 4848, 5603 }, { 5110, 5605 }, { 5300, 977 },
+    { 5384, 5608 }, { 5459, 5599 }, { 5462, 5593 }, { 5528, 5621 }, { 5552, 5672 }, { 5553, 5633 },
+    { 5555, 5627 }, { 5596, 5561 }, { 5598, 5644 }, { 5601, 5649 }, { 5613, 5499 }, { 5616, 5623 },
+    { 5619, 4087 }, { 5620, 5642 }, { 5625, 5473 }, { 5630, 5677 }, { 5637, 5426 }, { 5648, 5560 },
+    { 5661, 5635 }, { 5668, 5194 }, { 5675, 5548 }, { 1475, 3 }, { 310, 3907 }, { 5410, 977 },
+    { 5624, 5691 }, { 5626, 5692 }, { 5632, 5593 }, { 5647, 5693 }, { 5681, 5085 }, { 5690, 2075 },
+    { 5695, 5645 }, { 5698, 3219 }, { 5705, 5701 }, { 267, 386 }, { 928, 1866 }, { 1206, 3027 },
+    { 2381, 2382 }, { 3030, 3035 }, { 3033, 3034 }, { 3220, 3245 }, { 3870, 2379 }, { 4316, 4480 },
+    { 1483, 3 }, { 310, 4281 }, { 5681, 5543 }, { 5704, 5709 }, { 5714, 5486 }, { 3030, 4106 },
+    { 3454, 5726 }, { 4372, 1866 }, { 5722, 3481 }, { 5723, 283 }, { 3, 4623 }, { 310, 4294 },
+    { 5724, 3481 }, { 226, 3144 }, { 274, 2554 }, { 288, 4172 }, { 387, 2018 }, { 422, 423 },
+    { 429, 430 }, { 438, 1317 }, { 470, 3778 }, { 471, 3678 }, { 474, 3733 }, { 492, 493 },
+    { 515, 516 }, { 532, 533 }, { 534, 535 }, { 540, 541 }, { 570, 3234 }, { 573, 806 },
+    { 576, 4295 }, { 587, 4053 }, { 634, 4876 }, { 754, 2017 }, { 770, 4469 }, { 1016, 4312 },
+    { 1138, 4702 }, { 1318, 1319 }, { 1620, 3230 }, { 1693, 3291 }, { 1874, 5427 }, { 1883, 3442 },
+    { 1884, 5025 }, { 1956, 3248 }, { 1976, 3684 }, { 2008, 3589 }, { 2057, 5227 }, { 2076, 5678 },
+    { 2100, 4087 }, { 2102, 4196 }, { 2167, 2168 }, { 2199, 2200 }, { 2201, 2202 }, { 2227, 4824 },
+    { 2497, 3985 }, { 2549, 5043 }, { 2864, 1445 }, { 2932, 5331 }, { 2960, 4318 }, { 2961, 2962 },
+    { 2972, 3903 }, { 3120, 3755 }, { 3145, 3146 }, { 3226, 2568 }, { 3316, 6 }, { 3324, 955 },
+    { 3751, 4554 }, { 3934, 4977 }, { 3944, 3962 }, { 4057, 2553 }, { 4100, 1902 }, { 4109, 3975 },
+    { 4269, 5004 }, { 4274, 4596 }, { 4280, 5283 }, { 4283, 4314 }, { 4306, 3458 }, { 4361, 4362 },
+    { 4421, 2214 }, { 4552, 4668 }, { 4568, 4846 }, { 4587, 5045 }, { 4606, 5542 }, { 4694, 4941 },
+    { 4713, 4302 }, { 4730, 4926 }, { 4738, 2086 }, { 4744, 4275 }, { 4749, 2703 }, { 4750, 5634 },
+    { 4751, 5591 }, { 4772, 1877 }, { 4782, 2183 }, { 4794, 5031 }, { 4844, 5527 }, { 4847, 4584 },
+    { 4858, 4951 }, { 4879, 5699 }, { 4923, 2973 }, { 4945, 4775 }, { 4953, 4862 }, { 5013, 4647 },
+    { 5022, 3219 }, { 5023, 4817 }, { 5024, 4741 }, { 5034, 4439 }, { 5035, 5550 }, { 5106, 5059 },
+    { 5221, 244 }, { 5242, 2035 }, { 5311, 3143 }, { 5368, 3768 }, { 5396, 476 }, { 5432, 2547 },
+    { 5583, 4968 }, { 5606, 2542 }, { 3, 4748 }, { 4829, 5739 }, { 310, 5317 }, { 471, 3733 },
+    { 473, 3778 }, { 474, 3678 }, { 573, 894 }, { 701, 4876 }, { 917, 3234 }, { 1822, 3230 },
+    { 1827, 3291 }, { 2100, 4196 }, { 2102, 4087 }, { 2243, 4824 }, { 2497, 4702 }, { 3147, 5790 },
+    { 3751, 5032 }, { 3780, 5751 }, { 3933, 5780 }, { 3934, 4997 }, { 4067, 5787 }, { 4606, 5685 },
+    { 4668, 4284 }, { 4694, 5786 }, { 4738, 2159 }, { 4744, 4292 }, { 4749, 2772 }, { 4750, 5662 },
+    { 4751, 5654 }, { 4844, 5658 }, { 4847, 5808 }, { 4879, 5700 }, { 5053, 5760 }, { 5089, 5746 },
+    { 5111, 5756 }, { 5195, 4362 }, { 5243, 5823 }, { 5301, 5759 }, { 5365, 5753 }, { 5389, 5747 },
+    { 5396, 4846 }, { 5433, 2035 }, { 5533, 5752 }, { 5615, 5811 }, { 5657, 5776 }, { 5696, 5835 },
+    { 5742, 5791 }, { 5743, 3980 }, { 5748, 5766 }, { 5749, 5750 }, { 5762, 5745 }, { 5770, 5771 },
+    { 5772, 1957 }, { 5777, 2101 }, { 5781, 1440 }, { 5788, 2963 }, { 5800, 5784 }, { 5802, 5818 },
+    { 5812, 5825 }, { 5826, 2095 }, { 3, 4826 }, { 5575, 5847 }, { 3780, 5848 }, { 4725, 5845 },
+    { 5127, 3230 }, { 5564, 5874 }, { 5614, 5873 }, { 5667, 5866 }, { 5716, 5876 }, { 5755, 5862 },
+    { 5798, 5892 }, { 5824, 5867 }, { 5849, 5850 }, { 5856, 2101 }, { 5863, 5899 }, { 5868, 5829 },
+    { 5872, 5902 }, { 5891, 5860 }, { 5896, 5018 }, { 5903, 4862 }, { 3, 4827 }, { 5379, 5905 },
+    { 5128, 3230 }, { 5754, 5907 }, { 5840, 5845 }, { 5889, 5921 }, { 5913, 5904 }, { 3, 5846 },
+    { 5062, 5925 }, { 5403, 3230 }, { 5930, 2095 }, { 2939, 3 }, { 4878, 5932 }, { 5404, 3230 },
+    { 4735, 3 }, { 3, 4999 }, { 175, 4971 }, { 186, 4002 }, { 216, 734 }, { 370, 4003 },
+    { 380, 4986 }, { 384, 769 }, { 1282, 1283 }, { 1532, 4152 }, { 1586, 4207 }, { 1972, 928 },
+    { 1974, 3960 }, { 2409, 2410 }, { 2713, 2773 }, { 2732, 2775 }, { 2803, 2804 }, { 2982, 3936 },
+    { 3764, 1879 }, { 3839, 4303 }, { 3865, 5916 }, { 4075, 2808 }, { 4472, 4769 }, { 4550, 5735 },
+    { 4770, 2413 }, { 4978, 407 }, { 4996, 536 }, { 5001, 4289 }, { 5012, 5000 }, { 5792, 4589 },
+    { 5900, 4217 }, { 5011, 5940 }, { 3, 5065 }, { 186, 4049 }, { 216, 769 }, { 369, 4971 },
+    { 370, 4048 }, { 384, 734 }, { 392, 4986 }, { 1532, 4207 }, { 1586, 4152 }, { 4289, 5955 },
+    { 4978, 536 }, { 4996, 407 }, { 5001, 5000 }, { 5941, 5942 }, { 5948, 4483 }, { 5949, 4555 },
+    { 5952, 5963 }, { 5953, 2774 }, { 5954, 2776 }, { 3, 5276 }, { 5113, 5971 }, { 4483, 4207 },
+    { 4555, 4152 }, { 5012, 5980 }, { 5945, 5972 }, { 5966, 5988 }, { 5974, 5975 }, { 5977, 5944 },
+    { 5, 2273 }, { 6, 799 }, { 16, 5639 }, { 47, 5806 }, { 108, 4095 }, { 127, 128 },
+    { 135, 4518 }, { 168, 3326 }, { 190, 4330 }, { 191, 1971 }, { 192, 725 }, { 194, 726 },
+    { 202, 203 }, { 206, 4819 }, { 211, 1771 }, { 216, 1975 }, { 222, 736 }, { 224, 812 },
+    { 234, 2591 }, { 236, 237 }, { 239, 4441 }, { 248, 5150 }, { 249, 1955 }, { 250, 5076 },
+    { 251, 1271 }, { 270, 1991 }, { 274, 987 }, { 275, 309 }, { 279, 4551 }, { 280, 3442 },
+    { 284, 4435 }, { 289, 1992 }, { 292, 3452 }, { 303, 4061 }, { 310, 311 }, { 317, 318 },
+    { 320, 4433 }, { 331, 332 }, { 335, 5005 }, { 338, 4526 }, { 359, 2587 }, { 374, 3589 },
+    { 384, 2007 }, { 385, 4266 }, { 387, 5597 }, { 408, 409 }, { 415, 486 }, { 417, 4501 },
+    { 427, 1416 }, { 431, 2828 }, { 432, 1417 }, { 444, 1422 }, { 446, 1320 }, { 448, 1323 },
+    { 452, 1429 }, { 456, 5190 }, { 458, 3892 }, { 459, 1434 }, { 461, 2844 }, { 469, 3219 },
+    { 475, 3236 }, { 481, 482 }, { 485, 5628 }, { 487, 5881 }, { 494, 4474 }, { 502, 548 },
+    { 517, 518 }, { 519, 520 }, { 549, 504 }, { 555, 556 }, { 566, 4475 }, { 568, 5729 },
+    { 572, 5509 }, { 573, 1628 }, { 580, 5905 }, { 614, 4852 }, { 615, 3503 }, { 618, 4843 },
+    { 624, 4534 }, { 625, 1391 }, { 628, 1108 }, { 630, 1101 }, { 634, 5638 }, { 638, 1525 },
+    { 643, 1141 }, { 653, 1236 }, { 669, 2956 }, { 698, 3893 }, { 723, 724 }, { 728, 4627 },
+    { 734, 5535 }, { 737, 3370 }, { 738, 739 }, { 742, 3353 }, { 743, 3248 }, { 744, 4437 },
+    { 755, 294 }, { 756, 4045 }, { 757, 3231 }, { 758, 5594 }, { 762, 4889 }, { 764, 3253 },
+    { 770, 4170 }, { 786, 787 }, { 790, 791 }, { 792, 793 }, { 796, 797 }, { 800, 801 },
+    { 802, 803 }, { 804, 805 }, { 822, 2298 }, { 828, 840 }, { 830, 841 }, { 832, 842 },
+    { 835, 836 }, { 837, 838 }, { 839, 1736 }, { 843, 844 }, { 845, 846 }, { 848, 1737 },
+    { 849, 1738 }, { 850, 4631 }, { 851, 852 }, { 853, 854 }, { 858, 1739 }, { 859, 5707 },
+    { 861, 1784 }, { 862, 5138 }, { 863, 877 }, { 865, 3216 }, { 867, 4760 }, { 870, 4861 },
+    { 873, 4371 }, { 875, 876 }, { 881, 882 }, { 883, 4562 }, { 887, 888 }, { 921, 4042 },
+    { 925, 926 }, { 932, 933 }, { 935, 5390 }, { 936, 4592 }, { 939, 940 }, { 945, 5072 },
+    { 946, 4872 }, { 951, 4804 }, { 952, 4851 }, { 959, 2687 }, { 964, 965 }, { 967, 3855 },
+    { 971, 972 }, { 973, 974 }, { 975, 976 }, { 977, 978 }, { 985, 986 }, { 990, 5387 },
+    { 991, 2685 }, { 1003, 2785 }, { 1008, 5148 }, { 1009, 1247 }, { 1010, 195 }, { 1012, 2672 },
+    { 1015, 4454 }, { 1016, 4772 }, { 1017, 2966 }, { 1024, 5738 }, { 1028, 2683 }, { 1029, 5571 },
+    { 1031, 2397 }, { 1053, 5309 }, { 1061, 4841 }, { 1062, 4811 }, { 1077, 4018 }, { 1097, 1098 },
+    { 1099, 1100 }, { 1106, 1107 }, { 1109, 1110 }, { 1121, 1122 }, { 1123, 4547 }, { 1130, 4427 },
+    { 1154, 4031 }, { 1231, 5640 }, { 1233, 1234 }, { 1240, 5664 }, { 1250, 5069 }, { 1251, 5345 },
+    { 1252, 3256 }, { 1269, 1270 }, { 1272, 5073 }, { 1296, 3577 }, { 1298, 1299 }, { 1306, 4401 },
+    { 1321, 1322 }, { 1324, 1325 }, { 1393, 5167 }, { 1394, 1395 }, { 1396, 5556 }, { 1399, 3220 },
+    { 1404, 1405 }, { 1407, 1408 }, { 1418, 1419 }, { 1420, 5512 }, { 1421, 443 }, { 1423, 1424 },
+    { 1430, 1431 }, { 1442, 5612 }, { 1445, 5706 }, { 1448, 2871 }, { 1449, 2872 }, { 1451, 2873 },
+    { 1453, 5697 }, { 1454, 1455 }, { 1472, 4389 }, { 1478, 1479 }, { 1480, 3865 }, { 1495, 3804 },
+    { 1526, 1921 }, { 1547, 2313 }, { 1580, 3903 }, { 1589, 1590 }, { 1591, 1592 }, { 1597, 1598 },
+    { 1599, 1600 }, { 1602, 1603 }, { 1604, 1605 }, { 1608, 1609 }, { 1610, 1611 }, { 1612, 1613 },
+    { 1614, 1615 }, { 1616, 1617 }, { 1661, 1662 }, { 1663, 1664 }, { 1665, 1666 }, { 1667, 3230 },
+    { 1687, 3299 }, { 1688, 1689 }, { 1740, 1741 }, { 1742, 1743 }, { 1744, 1745 }, { 1746, 1747 },
+    { 1748, 1749 }, { 1750, 1751 }, { 1752, 4590 }, { 1753, 1754 }, { 1756, 1757 }, { 1759, 1760 },
+    { 1762, 1763 }, { 1764, 1765 }, { 1767, 1768 }, { 1769, 1770 }, { 1772, 1773 }, { 1774, 1775 },
+    { 1776, 1777 }, { 1778, 1779 }, { 1780, 1781 }, { 1901, 1986 }, { 1940, 3837 }, { 1948, 5057 },
+    { 1981, 4461 }, { 1990, 5610 }, { 1993, 1994 }, { 2001, 3859 }, { 2002, 4655 }, { 2005, 3819 },
+    { 2009, 4948 }, { 2025, 5563 }, { 2036, 5652 }, { 2047, 3136 }, { 2050, 3135 }, { 2063, 4604 },
+    { 2072, 5496 }, { 2087, 5922 }, { 2103, 5609 }, { 2106, 5236 }, { 2121, 5439 }, { 2134, 3109 },
+    { 2176, 2177 }, { 2179, 4601 }, { 2181, 424 }, { 2186, 2187 }, { 2188, 4895 }, { 2192, 2193 },
+    { 2198, 5485 }, { 2203, 5665 }, { 2206, 542 }, { 2212, 4033 }, { 2213, 3234 }, { 2214, 3252 },
+    { 2215, 1486 }, { 2227, 5687 }, { 2255, 4088 }, { 2258, 4193 }, { 2260, 3939 }, { 2264, 4102 },
+    { 2274, 2275 }, { 2278, 5208 }, { 2279, 2280 }, { 2290, 2291 }, { 2292, 2293 }, { 2301, 2302 },
+    { 2303, 2304 }, { 2305, 2306 }, { 2307, 2308 }, { 2316, 4541 }, { 2319, 4408 }, { 2321, 4540 },
+    { 2402, 2403 }, { 2406, 4019 }, { 2418, 5259 }, { 2439, 4807 }, { 2440, 5596 }, { 2441, 2442 },
+    { 2445, 3531 }, { 2447, 3564 }, { 2449, 3779 }, { 2450, 4823 }, { 2451, 4676 }, { 2461, 3676 },
+    { 2462, 5607 }, { 2466, 5398 }, { 2468, 4767 }, { 2489, 5436 }, { 2494, 4450 }, { 2499, 2500 },
+    { 2505, 2506 }, { 2513, 5444 }, { 2522, 4508 }, { 2523, 5344 }, { 2528, 1205 }, { 2548, 5837 },
+    { 2555, 5895 }, { 2557, 2017 }, { 2561, 5405 }, { 2563, 5622 }, { 2566, 5915 }, { 2581, 2582 },
+    { 2585, 2586 }, { 2588, 2589 }, { 2590, 3375 }, { 2595, 4734 }, { 2600, 5058 }, { 2608, 3324 },
+    { 2617, 2618 }, { 2666, 4771 }, { 2679, 5360 }, { 2691, 4166 }, { 2706, 4786 }, { 2708, 4287 },
+    { 2745, 4892 }, { 2746, 2919 }, { 2763, 5450 }, { 2784, 1000 }, { 2826, 2827 }, { 2829, 2830 },
+    { 2831, 4782 }, { 2832, 5440 }, { 2834, 2835 }, { 2836, 2837 }, { 2838, 4641 }, { 2839, 2840 },
+    { 2841, 2842 }, { 2845, 3696 }, { 2847, 2848 }, { 2849, 3215 }, { 2852, 2853 }, { 2854, 2855 },
+    { 2856, 2857 }, { 2859, 2860 }, { 2861, 2862 }, { 2863, 5785 }, { 2865, 2866 }, { 2867, 2868 },
+    { 2869, 2870 }, { 2874, 3523 }, { 2885, 1959 }, { 2889, 3997 }, { 2901, 2536 }, { 2907, 1980 },
+    { 2913, 3987 }, { 2915, 2724 }, { 2916, 3913 }, { 2920, 3251 }, { 2924, 5343 }, { 2930, 3880 },
+    { 2932, 5939 }, { 2978, 2979 }, { 2991, 4423 }, { 2994, 2995 }, { 2999, 5274 }, { 3040, 3675 },
+    { 3043, 3934 }, { 3048, 5272 }, { 3071, 4250 }, { 3090, 5929 }, { 3102, 4129 }, { 3103, 4897 },
+    { 3110, 5006 }, { 3111, 4990 }, { 3114, 3115 }, { 3121, 4900 }, { 3125, 2059 }, { 3131, 3132 },
+    { 3138, 4740 }, { 3141, 5353 }, { 3142, 4816 }, { 3164, 3634 }, { 3166, 4575 }, { 3174, 4726 },
+    { 3176, 4486 }, { 3177, 4887 }, { 3187, 3078 }, { 3226, 4618 }, { 3229, 5063 }, { 3232, 981 },
+    { 3245, 4784 }, { 3300, 3293 }, { 3316, 4092 }, { 3317, 4379 }, { 3335, 938 }, { 3362, 5703 },
+    { 3377, 1027 }, { 3388, 4482 }, { 3416, 5576 }, { 3436, 5139 }, { 3456, 4882 }, { 3487, 740 },
+    { 3520, 3852 }, { 3548, 5220 }, { 3666, 3948 }, { 3743, 5447 }, { 3744, 5710 }, { 3811, 4697 },
+    { 3842, 4199 }, { 3847, 5371 }, { 3856, 174 }, { 3861, 2667 }, { 3866, 4025 }, { 3869, 5805 },
+    { 3920, 2525 }, { 3927, 2921 }, { 4000, 4485 }, { 4009, 4705 }, { 4068, 2508 }, { 4070, 4647 },
+    { 4076, 5631 }, { 4090, 5727 }, { 4093, 5956 }, { 4107, 1432 }, { 4132, 5926 }, { 4155, 1989 },
+    { 4156, 5602 }, { 4169, 2917 }, { 4171, 5694 }, { 4173, 4521 }, { 4175, 5492 }, { 4179, 1415 },
+    { 4183, 5149 }, { 4186, 4275 }, { 4200, 667 }, { 4203, 4943 }, { 4209, 5587 }, { 4215, 4224 },
+    { 4220, 3483 }, { 4256, 5653 }, { 4258, 3218 }, { 4271, 2973 }, { 4278, 5643 }, { 4292, 5269 },
+    { 4322, 5932 }, { 4375, 3619 }, { 4376, 1384 }, { 4384, 2444 }, { 4404, 5783 }, { 4412, 4754 },
+    { 4413, 3907 }, { 4431, 3000 }, { 4438, 5116 }, { 4446, 3734 }, { 4448, 5688 }, { 4458, 5540 },
+    { 4463, 5494 }, { 4472, 5516 }, { 4479, 5296 }, { 4511, 2573 }, { 4548, 3627 }, { 4549, 5504 },
+    { 4550, 4589 }, { 4552, 5114 }, { 4573, 5659 }, { 4576, 126 }, { 4587, 4710 }, { 4596, 5298 },
+    { 4603, 5250 }, { 4605, 5660 }, { 4617, 5315 }, { 4629, 5122 }, { 4656, 5910 }, { 4669, 4727 },
+    { 4675, 2464 }, { 4681, 2899 }, { 4723, 2366 }, { 4724, 4720 }, { 4729, 5141 }, { 4733, 5566 },
+    { 4745, 5339 }, { 4753, 5316 }, { 4769, 4883 }, { 4778, 5636 }, { 4785, 5091 }, { 4796, 5197 },
+    { 4798, 3954 }, { 4805, 5140 }, { 4808, 4677 }, { 4809, 2014 }, { 4812, 4251 }, { 4813, 5438 },
+    { 4831, 4523 }, { 4838, 5481 }, { 4839, 5359 }, { 4857, 5475 }, { 4858, 5297 }, { 4860, 4989 },
+    { 4867, 5590 }, { 4869, 5285 }, { 4880, 3161 }, { 4881, 5291 }, { 4884, 5880 }, { 4891, 5646 },
+    { 4899, 5562 }, { 4941, 5936 }, { 4945, 5292 }, { 4947, 4716 }, { 4949, 4926 }, { 4951, 4725 },
+    { 4957, 4665 }, { 4991, 5650 }, { 5003, 4451 }, { 5020, 4506 }, { 5041, 5029 }, { 5061, 4645 },
+    { 5087, 5878 }, { 5096, 5251 }, { 5102, 5894 }, { 5105, 4921 }, { 5117, 633 }, { 5119, 3153 },
+    { 5142, 948 }, { 5144, 953 }, { 5145, 2610 }, { 5169, 5170 }, { 5186, 3933 }, { 5196, 5708 },
+    { 5206, 5536 }, { 5207, 4584 }, { 5218, 735 }, { 5232, 3708 }, { 5257, 5987 }, { 5261, 5897 },
+    { 5286, 5282 }, { 5288, 707 }, { 5308, 3532 }, { 5326, 2256 }, { 5337, 2680 }, { 5338, 2577 },
+    { 5350, 5336 }, { 5362, 4416 }, { 5363, 5349 }, { 5364, 962 }, { 5370, 5960 }, { 5382, 934 },
+    { 5385, 2766 }, { 5391, 4236 }, { 5396, 2271 }, { 5401, 5914 }, { 5417, 5618 }, { 5419, 5307 },
+    { 5446, 2537 }, { 5453, 4469 }, { 5478, 5838 }, { 5480, 4007 }, { 5483, 4478 }, { 5501, 5369 },
+    { 5506, 5044 }, { 5513, 5989 }, { 5522, 4284 }, { 5524, 5730 }, { 5537, 5717 }, { 5541, 5493 },
+    { 5549, 4792 }, { 5579, 2082 }, { 5580, 405 }, { 5581, 2392 }, { 5584, 4968 }, { 5586, 1274 },
+    { 5604, 5112 }, { 5617, 3129 }, { 5629, 2250 }, { 5655, 5721 }, { 5669, 3833 }, { 5674, 5828 },
+    { 5676, 5098 }, { 5680, 2226 }, { 5686, 4374 }, { 5702, 2251 }, { 5711, 4634 }, { 5732, 4776 },
+    { 5740, 5361 }, { 5744, 5399 }, { 5774, 5047 }, { 5799, 1903 }, { 5822, 5773 }, { 5827, 5908 },
+    { 5834, 3711 }, { 5884, 5671 }, { 5901, 1983 }, { 5906, 3781 }, { 5923, 1894 }, { 5970, 5030 },
+    { 3, 5491 }, { 5305, 5990 }, { 5978, 5992 }, { 5979, 5993 }, { 5985, 4152 }, { 5986, 4207 },
+    { 5994, 2805 }, { 6, 2294 }, { 192, 5950 }, { 194, 1010 }, { 206, 5345 }, { 211, 6313 },
+    { 216, 2007 }, { 224, 1627 }, { 236, 4266 }, { 270, 2686 }, { 274, 1700 }, { 275, 6240 },
+    { 279, 5144 }, { 310, 3162 }, { 317, 389 }, { 320, 4522 }, { 331, 5405 }, { 332, 5622 },
+    { 335, 5039 }, { 374, 4441 }, { 384, 1975 }, { 415, 3130 }, { 444, 6278 }, { 452, 6280 },
+    { 475, 3219 }, { 572, 5882 }, { 573, 1821 }, { 624, 5371 }, { 630, 6193 }, { 643, 3585 },
+    { 701, 5638 }, { 724, 1863 }, { 732, 4819 }, { 742, 5072 }, { 749, 3442 }, { 750, 4435 },
+    { 755, 1994 }, { 764, 4629 }, { 769, 5535 }, { 772, 4889 }, { 798, 3326 }, { 799, 6106 },
+    { 828, 848 }, { 830, 849 }, { 832, 858 }, { 839, 6110 }, { 840, 1737 }, { 841, 1738 },
+    { 842, 4783 }, { 847, 1736 }, { 859, 5717 }, { 863, 889 }, { 875, 6303 }, { 878, 4760 },
+    { 879, 4861 }, { 880, 4371 }, { 881, 2323 }, { 887, 2327 }, { 945, 3353 }, { 947, 4437 },
+    { 960, 4045 }, { 964, 4166 }, { 989, 5390 }, { 1009, 1971 }, { 1012, 5069 }, { 1015, 4508 },
+    { 1031, 3913 }, { 1099, 1392 }, { 1106, 6079 }, { 1108, 6175 }, { 1121, 5556 }, { 1122, 1397 },
+    { 1231, 5664 }, { 1240, 5640 }, { 1246, 6158 }, { 1250, 5951 }, { 1270, 6020 }, { 1275, 5594 },
+    { 1287, 3236 }, { 1308, 3577 }, { 1387, 5309 }, { 1404, 1435 }, { 1421, 2185 }, { 1437, 6061 },
+    { 1442, 5665 }, { 1495, 3939 }, { 1525, 5272 }, { 1547, 2325 }, { 1582, 3865 }, { 1592, 6246 },
+    { 1668, 3230 }, { 1690, 822 }, { 1739, 5793 }, { 1755, 4590 }, { 1782, 3892 }, { 1783, 6125 },
+    { 1784, 4408 }, { 1921, 1999 }, { 2123, 5563 }, { 2126, 5652 }, { 2194, 4895 }, { 2203, 5612 },
+    { 2209, 4389 }, { 2243, 5687 }, { 2260, 3804 }, { 2272, 5999 }, { 2281, 6006 }, { 2297, 6109 },
+    { 2312, 6216 }, { 2322, 4541 }, { 2329, 4540 }, { 2369, 4454 }, { 2395, 3503 }, { 2402, 6317 },
+    { 2446, 3248 }, { 2471, 5259 }, { 2505, 6326 }, { 2522, 4807 }, { 2525, 4019 }, { 2528, 5444 },
+    { 2595, 4031 }, { 2598, 4676 }, { 2685, 5074 }, { 2704, 6077 }, { 2771, 5360 }, { 2819, 2177 },
+    { 2824, 6045 }, { 2825, 424 }, { 2829, 6401 }, { 2843, 6200 }, { 2851, 5485 }, { 2859, 6369 },
+    { 2876, 542 }, { 2889, 6513 }, { 2901, 4330 }, { 2915, 4721 }, { 2971, 5939 }, { 2980, 3231 },
+    { 3036, 6342 }, { 3039, 4872 }, { 3042, 4851 }, { 3045, 4852 }, { 3050, 5274 }, { 3086, 4475 },
+    { 3094, 3903 }, { 3108, 6274 }, { 3165, 5398 }, { 3185, 3253 }, { 3194, 5148 }, { 3196, 3987 },
+    { 3198, 1205 }, { 3216, 5586 }, { 3220, 6585 }, { 3226, 6144 }, { 3299, 5537 }, { 3324, 991 },
+    { 3335, 6090 }, { 3358, 6165 }, { 3370, 6141 }, { 3379, 6140 }, { 3388, 5318 }, { 3416, 5712 },
+    { 3487, 941 }, { 3564, 6318 }, { 3753, 3852 }, { 3779, 6319 }, { 3872, 5063 }, { 3895, 6397 },
+    { 3927, 2922 }, { 3933, 6363 }, { 3947, 6330 }, { 3997, 4848 }, { 4000, 5140 }, { 4009, 4427 },
+    { 4044, 5991 }, { 4050, 6148 }, { 4068, 6179 }, { 4086, 6405 }, { 4088, 5729 }, { 4092, 5839 },
+    { 4118, 6012 }, { 4132, 6069 }, { 4141, 2667 }, { 4170, 4804 }, { 4173, 5590 }, { 4175, 6160 },
+    { 4176, 6419 }, { 4179, 6351 }, { 4203, 4972 }, { 4205, 6174 }, { 4210, 6371 }, { 4220, 5139 },
+    { 4226, 6026 }, { 4250, 6349 }, { 4290, 6460 }, { 4292, 5451 }, { 4370, 6095 }, { 4375, 5536 },
+    { 4384, 6338 }, { 4416, 6450 }, { 4431, 6387 }, { 4432, 6015 }, { 4438, 5197 }, { 4443, 6467 },
+    { 4456, 5694 }, { 4463, 6476 }, { 4482, 4716 }, { 4511, 3070 }, { 4525, 6036 }, { 4534, 4709 },
+    { 4536, 6431 }, { 4545, 6082 }, { 4549, 6604 }, { 4550, 5337 }, { 4551, 4461 }, { 4552, 6086 },
+    { 4562, 890 }, { 4577, 6005 }, { 4584, 6292 }, { 4587, 3934 }, { 4589, 5656 }, { 4605, 5663 },
+    { 4617, 5359 }, { 4628, 6215 }, { 4631, 6113 }, { 4632, 6073 }, { 4673, 6290 }, { 4675, 6306 },
+    { 4693, 6167 }, { 4705, 6457 }, { 4706, 4521 }, { 4727, 6308 }, { 4729, 5516 }, { 4732, 6074 },
+    { 4733, 5857 }, { 4755, 6181 }, { 4759, 6474 }, { 4763, 6418 }, { 4767, 2627 }, { 4769, 5679 },
+    { 4771, 607 }, { 4774, 5706 }, { 4781, 6162 }, { 4796, 5116 }, { 4798, 5285 }, { 4801, 5298 },
+    { 4805, 6011 }, { 4808, 5256 }, { 4812, 5549 }, { 4813, 5778 }, { 4818, 5190 }, { 4820, 6491 },
+    { 4823, 6307 }, { 4839, 5315 }, { 4854, 6171 }, { 4858, 6464 }, { 4880, 5673 }, { 4891, 6468 },
+    { 4899, 5650 }, { 4903, 4575 }, { 4911, 4379 }, { 4923, 6136 }, { 4947, 5861 }, { 4948, 2552 },
+    { 4949, 5270 }, { 4959, 6078 }, { 4991, 5562 }, { 5041, 5048 }, { 5068, 195 }, { 5073, 5220 },
+    { 5077, 6043 }, { 5087, 5879 }, { 5098, 5512 }, { 5102, 5928 }, { 5105, 4980 }, { 5112, 6205 },
+    { 5114, 5336 }, { 5117, 707 }, { 5119, 6321 }, { 5126, 6105 }, { 5136, 6055 }, { 5137, 6126 },
+    { 5138, 6128 }, { 5142, 6350 }, { 5143, 5387 }, { 5145, 1991 }, { 5150, 5014 }, { 5169, 5307 },
+    { 5186, 5312 }, { 5207, 6486 }, { 5208, 1596 }, { 5218, 5764 }, { 5250, 6352 }, { 5257, 5653 },
+    { 5261, 4573 }, { 5275, 5343 }, { 5286, 5455 }, { 5288, 633 }, { 5297, 698 }, { 5308, 4520 },
+    { 5316, 5636 }, { 5320, 6183 }, { 5362, 5291 }, { 5363, 6536 }, { 5382, 996 }, { 5385, 3051 },
+    { 5392, 6481 }, { 5401, 5917 }, { 5417, 5670 }, { 5419, 5170 }, { 5424, 6538 }, { 5440, 6358 },
+    { 5442, 6487 }, { 5446, 4591 }, { 5458, 6331 }, { 5466, 6347 }, { 5478, 5886 }, { 5483, 6329 },
+    { 5494, 6097 }, { 5496, 2083 }, { 5500, 6438 }, { 5501, 5511 }, { 5504, 6432 }, { 5506, 5349 },
+    { 5515, 6390 }, { 5525, 6550 }, { 5541, 5611 }, { 5579, 6269 }, { 5580, 1285 }, { 5581, 6166 },
+    { 5584, 5448 }, { 5602, 6398 }, { 5617, 6393 }, { 5629, 6272 }, { 5646, 5576 }, { 5655, 5736 },
+    { 5676, 5096 }, { 5680, 2246 }, { 5684, 6334 }, { 5686, 6153 }, { 5702, 6273 }, { 5708, 5522 },
+    { 5710, 6429 }, { 5719, 6172 }, { 5732, 5475 }, { 5740, 5472 }, { 5789, 5936 }, { 5821, 5251 },
+    { 5853, 6392 }, { 5883, 6065 }, { 5888, 6541 }, { 5906, 3795 }, { 5919, 6063 }, { 5931, 6502 },
+    { 5935, 6514 }, { 5961, 3675 }, { 5962, 6592 }, { 5970, 5049 }, { 6000, 6224 }, { 6008, 5282 },
+    { 6009, 6010 }, { 6013, 6249 }, { 6017, 6100 }, { 6025, 6420 }, { 6028, 6029 }, { 6030, 6259 },
+    { 6033, 4578 }, { 6035, 6379 }, { 6037, 6038 }, { 6039, 6336 }, { 6047, 6049 }, { 6050, 6202 },
+    { 6051, 6191 }, { 6052, 6192 }, { 6053, 6203 }, { 6054, 6056 }, { 6057, 6360 }, { 6064, 6067 },
+    { 6075, 6076 }, { 6080, 5167 }, { 6083, 6402 }, { 6084, 5481 }, { 6091, 6424 }, { 6093, 6094 },
+    { 6098, 761 }, { 6102, 788 }, { 6103, 413 }, { 6111, 6112 }, { 6116, 6117 }, { 6118, 6119 },
+    { 6120, 6121 }, { 6122, 855 }, { 6129, 6130 }, { 6131, 6132 }, { 6134, 884 }, { 6142, 5141 },
+    { 6150, 6151 }, { 6164, 1025 }, { 6169, 6170 }, { 6176, 6177 }, { 6184, 6185 }, { 6187, 4122 },
+    { 6196, 4901 }, { 6198, 1409 }, { 6206, 6207 }, { 6208, 6209 }, { 6212, 6213 }, { 6218, 6219 },
+    { 6221, 1601 }, { 6222, 6223 }, { 6226, 6227 }, { 6228, 1618 }, { 6229, 6230 }, { 6235, 6115 },
+    { 6238, 6239 }, { 6241, 6242 }, { 6243, 1758 }, { 6244, 1761 }, { 6247, 6248 }, { 6250, 6251 },
+    { 6252, 6253 }, { 6260, 6261 }, { 6265, 6495 }, { 6266, 4658 }, { 6276, 4405 }, { 6279, 6540 },
+    { 6285, 6286 }, { 6293, 2276 }, { 6294, 1766 }, { 6296, 6297 }, { 6298, 6299 }, { 6300, 6301 },
+    { 6305, 5607 }, { 6309, 6310 }, { 6312, 2448 }, { 6314, 6315 }, { 6323, 5344 }, { 6340, 2609 },
+    { 6341, 2619 }, { 6344, 5573 }, { 6346, 2996 }, { 6348, 6380 }, { 6353, 6354 }, { 6355, 6356 },
+    { 6361, 6362 }, { 6364, 6365 }, { 6366, 6367 }, { 6368, 3694 }, { 6374, 4251 }, { 6383, 4953 },
+    { 6384, 6423 }, { 6385, 5449 }, { 6386, 6345 }, { 6389, 4696 }, { 6400, 2045 }, { 6403, 6588 },
+    { 6404, 6437 }, { 6406, 4790 }, { 6410, 6445 }, { 6414, 6411 }, { 6415, 6533 }, { 6427, 6587 },
+    { 6428, 6391 }, { 6430, 5122 }, { 6435, 6447 }, { 6439, 5339 }, { 6453, 6455 }, { 6461, 5639 },
+    { 6469, 6168 }, { 6472, 6407 }, { 6473, 3855 }, { 6475, 6484 }, { 6483, 5703 }, { 6498, 2785 },
+    { 6500, 5926 }, { 6504, 4856 }, { 6507, 4099 }, { 6509, 4882 }, { 6510, 6138 }, { 6519, 6071 },
+    { 6520, 5 }, { 6526, 6316 }, { 6528, 6532 }, { 6544, 5353 }, { 6555, 5659 }, { 6560, 6070 },
+    { 6561, 5076 }, { 6570, 2917 }, { 6579, 1990 }, { 6581, 4506 }, { 6586, 6492 }, { 6590, 5571 },
+    { 6595, 5236 }, { 6597, 5447 }, { 6599, 6446 }, { 6602, 5439 }, { 580, 3 }, { 6, 6108 },
+    { 224, 1671 }, { 274, 3806 }, { 279, 5656 }, { 310, 4369 }, { 415, 5628 }, { 643, 6262 },
+    { 828, 856 }, { 830, 857 }, { 832, 7013 }, { 847, 6665 }, { 850, 4783 }, { 855, 1736 },
+    { 863, 7017 }, { 885, 4861 }, { 886, 4371 }, { 1010, 2667 }, { 1015, 4807 }, { 1288, 3236 },
+    { 1290, 3219 }, { 1396, 6694 }, { 1495, 6433 }, { 1525, 7063 }, { 1547, 6304 }, { 1669, 3230 },
+    { 1738, 6123 }, { 1970, 6686 }, { 1971, 4141 }, { 1998, 6652 }, { 2324, 6710 }, { 2326, 4541 },
+    { 2360, 6654 }, { 2460, 4454 }, { 2678, 4266 }, { 2829, 7078 }, { 2888, 2685 }, { 2901, 6982 },
+    { 2976, 3804 }, { 3047, 4166 }, { 3089, 5939 }, { 3092, 4475 }, { 3216, 7035 }, { 3220, 6673 },
+    { 3231, 6700 }, { 3248, 7024 }, { 3299, 6768 }, { 3326, 7032 }, { 3335, 6186 }, { 3353, 6699 },
+    { 3388, 6991 }, { 3502, 6664 }, { 3564, 6769 }, { 3853, 1012 }, { 3865, 6725 }, { 3892, 6210 },
+    { 4000, 5492 }, { 4019, 6311 }, { 4031, 6916 }, { 4036, 6784 }, { 4061, 5594 }, { 4068, 6743 },
+    { 4086, 6408 }, { 4220, 6001 }, { 4250, 6765 }, { 4370, 6156 }, { 4408, 2328 }, { 4435, 954 },
+    { 4437, 266 }, { 4482, 5831 }, { 4511, 6325 }, { 4525, 6660 }, { 4540, 6302 }, { 4551, 6448 },
+    { 4562, 6676 }, { 4590, 7040 }, { 4595, 6802 }, { 4629, 5318 }, { 4631, 7011 }, { 4675, 6741 },
+    { 4679, 6830 }, { 4718, 4705 }, { 4733, 5898 }, { 4759, 6791 }, { 4760, 891 }, { 4767, 6742 },
+    { 4789, 6635 }, { 4791, 6751 }, { 4796, 6496 }, { 4798, 7073 }, { 4804, 6657 }, { 4805, 6088 },
+    { 4808, 7056 }, { 4813, 5918 }, { 4814, 5991 }, { 4823, 6324 }, { 4851, 6257 }, { 4852, 963 },
+    { 4872, 2015 }, { 4880, 5256 }, { 4882, 4226 }, { 4895, 6357 }, { 4899, 5651 }, { 5062, 6617 },
+    { 5068, 6159 }, { 5126, 7031 }, { 5136, 6124 }, { 5137, 6719 }, { 5196, 5729 }, { 5268, 4771 },
+    { 5320, 6687 }, { 5326, 6801 }, { 5364, 6764 }, { 5442, 6862 }, { 5453, 4170 }, { 5458, 6639 },
+    { 5466, 6459 }, { 5500, 6816 }, { 5515, 6709 }, { 5525, 6912 }, { 5532, 633 }, { 5589, 6879 },
+    { 5666, 6861 }, { 5669, 6783 }, { 5707, 6847 }, { 5708, 6884 }, { 5719, 6832 }, { 5757, 6648 },
+    { 5912, 6896 }, { 5936, 6921 }, { 5968, 6837 }, { 6003, 6804 }, { 6007, 6891 }, { 6048, 6915 },
+    { 6087, 6983 }, { 6092, 6656 }, { 6096, 6941 }, { 6104, 6902 }, { 6114, 6668 }, { 6135, 6674 },
+    { 6137, 6863 }, { 6145, 6908 }, { 6147, 6798 }, { 6163, 5014 }, { 6173, 7002 }, { 6178, 5712 },
+    { 6211, 6838 }, { 6234, 6714 }, { 6236, 6672 }, { 6245, 6712 }, { 6267, 7046 }, { 6268, 6970 },
+    { 6282, 6724 }, { 6289, 6964 }, { 6295, 6729 }, { 6335, 6992 }, { 6337, 6985 }, { 6377, 5573 },
+    { 6378, 6990 }, { 6382, 6833 }, { 6396, 6868 }, { 6417, 6781 }, { 6444, 7020 }, { 6451, 6933 },
+    { 6454, 6993 }, { 6479, 6815 }, { 6482, 4508 }, { 6485, 6842 }, { 6508, 6854 }, { 6511, 7059 },
+    { 6522, 6877 }, { 6523, 6636 }, { 6539, 424 }, { 6552, 6899 }, { 6556, 6786 }, { 6574, 7025 },
+    { 6577, 6722 }, { 6593, 7000 }, { 6594, 6644 }, { 6601, 6852 }, { 6603, 7021 }, { 6612, 6844 },
+    { 6618, 2846 }, { 6625, 195 }, { 6626, 1248 }, { 6627, 5149 }, { 6628, 7058 }, { 6633, 822 },
+    { 6634, 7038 }, { 6641, 5 }, { 6645, 7048 }, { 6646, 6723 }, { 6658, 751 }, { 6669, 6670 },
+    { 6675, 2320 }, { 6677, 6678 }, { 6681, 7018 }, { 6683, 7084 }, { 6689, 6720 }, { 6690, 6651 },
+    { 6691, 6194 }, { 6707, 6204 }, { 6715, 7037 }, { 6716, 7039 }, { 6717, 6718 }, { 6732, 6679 },
+    { 6733, 2330 }, { 6735, 2396 }, { 6737, 7057 }, { 6739, 6506 }, { 6740, 6518 }, { 6746, 4047 },
+    { 6749, 4405 }, { 6752, 6999 }, { 6754, 6370 }, { 6757, 6805 }, { 6759, 5807 }, { 6760, 2981 },
+    { 6762, 6388 }, { 6763, 7076 }, { 6766, 7102 }, { 6767, 6878 }, { 6771, 5455 }, { 6776, 6546 },
+    { 6779, 7005 }, { 6780, 6032 }, { 6788, 6738 }, { 6790, 6965 }, { 6792, 7068 }, { 6793, 6659 },
+    { 6796, 7080 }, { 6799, 7092 }, { 6806, 6987 }, { 6808, 4849 }, { 6809, 6774 }, { 6812, 6692 },
+    { 6813, 7027 }, { 6817, 6826 }, { 6821, 6505 }, { 6823, 6859 }, { 6825, 6835 }, { 6827, 6551 },
+    { 6828, 7001 }, { 6836, 6022 }, { 6840, 5395 }, { 6841, 4284 }, { 6846, 2398 }, { 6850, 7107 },
+    { 6856, 3735 }, { 6858, 4836 }, { 6866, 4727 }, { 6869, 6803 }, { 6873, 6525 }, { 6880, 6255 },
+    { 6894, 542 }, { 6903, 6904 }, { 6924, 7023 }, { 6934, 6359 }, { 6938, 6822 }, { 6939, 7045 },
+    { 6943, 5450 }, { 6948, 5350 }, { 6949, 4605 }, { 6950, 2075 }, { 6952, 1030 }, { 6954, 3122 },
+    { 6961, 2583 }, { 6962, 6986 }, { 6969, 6610 }, { 6972, 6066 }, { 6973, 6930 }, { 6981, 6225 },
+    { 6984, 7042 }, { 6994, 6959 }, { 6995, 6996 }, { 6997, 7117 }, { 6998, 6002 }, { 7015, 7016 },
+    { 7019, 6152 }, { 7028, 6372 }, { 7033, 7034 }, { 7044, 2004 }, { 7049, 6287 }, { 7052, 6624 },
+    { 7053, 7054 }, { 7065, 7066 }, { 7067, 5713 }, { 7069, 7070 }, { 7083, 4900 }, { 7085, 6770 },
+    { 7094, 6650 }, { 7097, 6848 }, { 7101, 4819 }, { 7104, 6736 }, { 7108, 6849 }, { 7116, 5673 },
+    { 4457, 3 }, { 6, 7266 }, { 274, 7354 }, { 310, 7086 }, { 643, 7400 }, { 856, 1737 },
+    { 857, 7145 }, { 892, 4371 }, { 1289, 3236 }, { 1338, 3219 }, { 1410, 7125 }, { 1547, 7325 },
+    { 1670, 7121 }, { 1672, 3230 }, { 2573, 4454 }, { 2783, 4266 }, { 3324, 7155 }, { 3995, 7124 },
+    { 4000, 6698 }, { 4008, 7123 }, { 4019, 7293 }, { 4031, 6917 }, { 4220, 6068 }, { 4408, 7149 },
+    { 4437, 5720 }, { 4511, 6688 }, { 4540, 7150 }, { 4541, 5 }, { 4562, 7396 }, { 4736, 7154 },
+    { 4760, 7134 }, { 4767, 6744 }, { 4783, 7036 }, { 4891, 7218 }, { 4895, 7332 }, { 4991, 5651 },
+    { 5268, 7302 }, { 5480, 7189 }, { 5532, 707 }, { 5587, 7183 }, { 5589, 7196 }, { 5666, 7214 },
+    { 6023, 7164 }, { 6107, 7120 }, { 6127, 7193 }, { 6133, 7133 }, { 6157, 7223 }, { 6217, 7244 },
+    { 6220, 7224 }, { 6237, 7132 }, { 6375, 7147 }, { 6376, 7215 }, { 6441, 7177 }, { 6470, 7176 },
+    { 6512, 7217 }, { 6557, 7136 }, { 6566, 7216 }, { 6618, 5713 }, { 6663, 7170 }, { 6666, 7129 },
+    { 6667, 7225 }, { 6671, 7267 }, { 6680, 7185 }, { 6697, 7303 }, { 6731, 7191 }, { 6761, 195 },
+    { 6777, 7243 }, { 6782, 7280 }, { 6795, 7199 }, { 6810, 7252 }, { 6824, 7343 }, { 6831, 7169 },
+    { 6834, 7148 }, { 6839, 7203 }, { 6851, 1998 }, { 6865, 7167 }, { 6867, 7219 }, { 6870, 7328 },
+    { 6874, 7270 }, { 6888, 7318 }, { 6910, 7264 }, { 6935, 7204 }, { 6966, 7263 }, { 6976, 7201 },
+    { 6977, 7212 }, { 6979, 7163 }, { 7010, 7197 }, { 7012, 7131 }, { 7014, 7127 }, { 7041, 7391 },
+    { 7043, 7323 }, { 7064, 7379 }, { 7075, 7142 }, { 7113, 7381 }, { 7114, 7326 }, { 7122, 7319 },
+    { 7126, 6820 }, { 7135, 7258 }, { 7137, 6945 }, { 7140, 4547 }, { 7143, 7324 }, { 7156, 2667 },
+    { 7158, 5449 }, { 7159, 6971 }, { 7160, 7248 }, { 7161, 6231 }, { 7162, 7321 }, { 7165, 6395 },
+    { 7171, 6800 }, { 7173, 7364 }, { 7174, 7371 }, { 7180, 7232 }, { 7190, 7308 }, { 7195, 6270 },
+    { 7205, 6547 }, { 7206, 7382 }, { 7207, 7329 }, { 7208, 7336 }, { 7209, 7311 }, { 7210, 6655 },
+    { 7211, 7282 }, { 7220, 7376 }, { 7227, 6563 }, { 7229, 7304 }, { 7230, 6583 }, { 7231, 3046 },
+    { 7235, 7358 }, { 7236, 6569 }, { 7241, 4676 }, { 7247, 6572 }, { 7250, 569 }, { 7254, 7006 },
+    { 7255, 7007 }, { 7261, 6149 }, { 7265, 7029 }, { 7268, 1766 }, { 7273, 211 }, { 7274, 7275 },
+    { 7284, 6989 }, { 7287, 6967 }, { 7288, 6923 }, { 7289, 4722 }, { 7295, 6062 }, { 7307, 7322 },
+    { 7309, 7310 }, { 7315, 6682 }, { 7327, 7305 }, { 7340, 5509 }, { 7342, 7186 }, { 7347, 5091 },
+    { 7350, 7181 }, { 7353, 7179 }, { 7355, 7398 }, { 7361, 5055 }, { 7362, 4435 }, { 7366, 6875 },
+    { 7393, 1326 }, { 7394, 7395 }, { 7406, 7333 }, { 7413, 4284 }, { 4544, 3 }, { 6, 7399 },
+    { 310, 7397 }, { 1329, 3236 }, { 1673, 3230 }, { 2000, 7419 }, { 3219, 7550 }, { 4220, 6422 },
+    { 4861, 7422 }, { 6233, 7416 }, { 6497, 7435 }, { 6775, 7447 }, { 6905, 5 }, { 7079, 7436 },
+    { 7128, 7475 }, { 7130, 7474 }, { 7168, 7457 }, { 7175, 7440 }, { 7198, 7496 }, { 7226, 7479 },
+    { 7228, 2667 }, { 7256, 7473 }, { 7257, 7501 }, { 7290, 7418 }, { 7300, 7508 }, { 7312, 7476 },
+    { 7313, 7515 }, { 7314, 7460 }, { 7316, 7548 }, { 7357, 7446 }, { 7369, 7513 }, { 7374, 7443 },
+    { 7386, 7432 }, { 7404, 7536 }, { 7415, 6281 }, { 7420, 7421 }, { 7426, 7442 }, { 7433, 7285 },
+    { 7438, 7441 }, { 7444, 6942 }, { 7445, 7512 }, { 7448, 7055 }, { 7454, 6928 }, { 7462, 6711 },
+    { 7463, 7166 }, { 7465, 6434 }, { 7467, 5679 }, { 7468, 7561 }, { 7482, 6785 }, { 7483, 4508 },
+    { 7486, 7103 }, { 7487, 978 }, { 7493, 7559 }, { 7498, 6857 }, { 7499, 6872 }, { 7500, 1276 },
+    { 7502, 7464 }, { 7504, 7505 }, { 7506, 7202 }, { 7521, 7558 }, { 5333, 3 }, { 1332, 3236 },
+    { 1674, 3230 }, { 7194, 7581 }, { 7390, 7576 }, { 7415, 7047 }, { 7459, 7602 }, { 7477, 7611 },
+    { 7481, 7597 }, { 7484, 7608 }, { 7488, 7583 }, { 7490, 7591 }, { 7503, 7589 }, { 7575, 6753 },
+    { 7580, 7511 }, { 7585, 7345 }, { 7586, 7600 }, { 7588, 7523 }, { 7594, 7601 }, { 7596, 7458 },
+    { 7603, 7577 }, { 7610, 7634 }, { 7627, 6895 }, { 7632, 7587 }, { 5530, 3 }, { 1335, 3236 },
+    { 1675, 3230 }, { 7575, 7331 }, { 7590, 7647 }, { 7606, 7641 }, { 7613, 7642 }, { 7615, 7645 },
+    { 7631, 7656 }, { 7635, 7278 }, { 7644, 7449 }, { 3, 5803 }, { 1676, 3230 }, { 7643, 7663 },
+    { 7651, 7667 }, { 7653, 7665 }, { 7659, 5920 }, { 7664, 7666 }, { 188, 189 }, { 224, 3445 },
+    { 267, 268 }, { 310, 4471 }, { 382, 371 }, { 506, 552 }, { 550, 551 }, { 553, 508 },
+    { 555, 2208 }, { 604, 4611 }, { 669, 5969 }, { 716, 5595 }, { 999, 2016 }, { 1253, 1975 },
+    { 1280, 2007 }, { 1345, 1346 }, { 1347, 1348 }, { 1349, 1350 }, { 1351, 1352 }, { 1895, 2436 },
+    { 1972, 4060 }, { 1974, 5833 }, { 1982, 4098 }, { 1984, 1985 }, { 2020, 2021 }, { 2380, 5738 },
+    { 2383, 5045 }, { 2584, 7552 }, { 3613, 5842 }, { 3719, 6021 }, { 3751, 5728 }, { 3791, 4038 },
+    { 3839, 4775 }, { 3881, 6085 }, { 3996, 5797 }, { 4275, 5269 }, { 4276, 7081 }, { 4281, 5020 },
+    { 4294, 5044 }, { 4312, 5028 }, { 4422, 711 }, { 4432, 5031 }, { 4473, 5206 }, { 4551, 5025 },
+    { 4706, 5820 }, { 4713, 4554 }, { 4737, 174 }, { 4817, 6161 }, { 4885, 3855 }, { 5013, 7509 },
+    { 5021, 6489 }, { 5022, 4480 }, { 5023, 4741 }, { 5034, 3936 }, { 5035, 7365 }, { 5056, 5875 },
+    { 5325, 5024 }, { 5381, 5832 }, { 5490, 5769 }, { 5572, 5027 }, { 5600, 5050 }, { 5604, 5059 },
+    { 5682, 4134 }, { 5684, 5819 }, { 5775, 2060 }, { 5779, 2169 }, { 5782, 6620 }, { 5801, 5925 },
+    { 5810, 5018 }, { 5816, 4925 }, { 5830, 5890 }, { 5858, 6619 }, { 5870, 4970 }, { 5959, 2241 },
+    { 6426, 5720 }, { 6442, 5911 }, { 6542, 5836 }, { 3, 5809 }, { 1677, 3230 }, { 7105, 7670 },
+    { 7659, 5924 }, { 7672, 7676 }, { 7673, 7638 }, { 188, 371 }, { 382, 189 }, { 699, 4611 },
+    { 767, 5595 }, { 1253, 2007 }, { 1280, 1975 }, { 2385, 4098 }, { 2624, 7678 }, { 4275, 5451 },
+    { 4473, 5424 }, { 4597, 7720 }, { 4775, 5865 }, { 4817, 7152 }, { 4821, 4554 }, { 5021, 7192 },
+    { 5058, 7726 }, { 5325, 5833 }, { 5381, 7729 }, { 5572, 5050 }, { 5585, 5769 }, { 5600, 5027 },
+    { 5682, 7687 }, { 5727, 7702 }, { 5761, 4281 }, { 5775, 2132 }, { 5779, 2171 }, { 5782, 6621 },
+    { 5810, 5043 }, { 5813, 4480 }, { 5816, 4970 }, { 5820, 7711 }, { 5830, 7385 }, { 5832, 6734 },
+    { 5844, 4741 }, { 5852, 7714 }, { 5858, 6622 }, { 5870, 4925 }, { 5877, 5925 }, { 5933, 711 },
+    { 6413, 5890 }, { 6897, 5836 }, { 7146, 7697 }, { 7151, 7723 }, { 7172, 7698 }, { 7296, 7683 },
+    { 7568, 7680 }, { 7682, 7684 }, { 7688, 5984 }, { 7692, 7693 }, { 7694, 7695 }, { 7704, 5819 },
+    { 7709, 5804 }, { 7716, 7745 }, { 7721, 4249 }, { 7734, 7429 }, { 7744, 705 }, { 5841, 7754 },
+    { 4481, 3 }, { 1678, 3230 }, { 7758, 5 }, { 774, 5595 }, { 4821, 5728 }, { 5057, 7774 },
+    { 5761, 4294 }, { 5797, 7770 }, { 5844, 7724 }, { 5852, 7715 }, { 5933, 7686 }, { 5958, 7771 },
+    { 6499, 7792 }, { 6575, 5050 }, { 6936, 5027 }, { 7703, 7766 }, { 7733, 7772 }, { 7763, 5997 },
+    { 7767, 3942 }, { 7775, 7731 }, { 7790, 7782 }, { 7791, 7810 }, { 7797, 7762 }, { 7798, 4611 },
+    { 7801, 174 }, { 7804, 7806 }, { 7805, 7317 }, { 7808, 7809 }, { 3, 5711 }, { 1679, 3230 },
+    { 782, 5595 }, { 7815, 4611 }, { 7820, 5995 }, { 7824, 7699 }, { 7837, 7832 }, { 3, 6004 },
+    { 1680, 3230 }, { 7182, 7845 }, { 7847, 5998 }, { 3, 6463 }, { 1681, 3230 }, { 6488, 7852 },
+    { 3, 6706 }, { 1682, 3230 }, { 3, 6728 }, { 1683, 3230 }, { 3, 6963 }, { 1684, 3230 },
+    { 6571, 7861 }, { 3, 7087 }, { 1685, 3230 }, { 6956, 7863 }, { 3, 7118 }, { 1686, 3230 },
+    { 6814, 7866 }, { 3, 7246 }, { 7115, 7869 }, { 3, 7299 }, { 7545, 7872 }, { 3, 7405 },
+    { 7090, 7874 }, { 3, 7410 }, { 7301, 7876 }, { 3, 7425 }, { 7582, 7878 }, { 3, 7551 },
+    { 3, 7619 }, { 7051, 7882 }, { 3, 7654 }, { 6913, 7883 }, { 3, 7658 }, { 7009, 7885 },
+    { 3, 7858 }, { 7759, 7887 }, { 3, 7875 }, { 4878, 7889 }, { 4806, 3 }, { 7437, 7891 },
+    { 6436, 3 }, { 3, 108 }, { 7685, 7896 },
 };
 
 static const uint16_t symbols[] = {
-    7681, 126, 6831, 5830, 7091, 185, 7363, 204, 205, 6291, 6473, 5873, 6361, 7030,
-    7509, 7191, 6452, 4931, 280, 281, 7390, 5888, 305, 4766, 312, 7460, 7681, 350,
-    6831, 5843, 7091, 354, 7363, 204, 355, 6291, 6473, 6484, 6361, 7030, 357, 7191,
-    6452, 4931, 358, 279, 7390, 5888, 359, 4766, 360, 7460, 7681, 361, 6831, 5842,
-    7091, 365, 7363, 366, 205, 6291, 5896, 5873, 6361, 7277, 7509, 7191, 6739, 4931,
-    280, 281, 7390, 6479, 305, 4766, 372, 7460, 7681, 373, 6831, 5844, 7091, 375,
-    7363, 366, 355, 6291, 5896, 6484, 6361, 7277, 357, 7191, 6739, 4931, 358, 279,
-    7390, 6479, 359, 4766, 376, 7460, 6419, 5898, 394, 5587, 7132, 7435, 7228, 6490,
-    6463, 5914, 463, 5599, 7132, 5743, 6386, 6458, 5457, 7227, 7381, 6490, 6780, 5898,
-    517, 5587, 7210, 7435, 7228, 6490, 6828, 5914, 523, 5599, 7210, 5743, 6744, 6458,
-    7654, 7227, 7381, 6490, 7709, 553, 554, 543, 6464, 556, 3137, 557, 5148, 558,
-    4832, 7640, 582, 7080, 5935, 4516, 6427, 4516, 6792, 7709, 669, 4461, 6464, 5621,
-    670, 5739, 7665, 671, 7080, 6498, 6693, 5212, 6693, 5369, 7709, 553, 554, 543,
-    6464, 556, 3137, 557, 5148, 558, 4832, 7666, 675, 7290, 5935, 4520, 6427, 4520,
-    6792, 7709, 669, 4461, 6464, 5621, 670, 5739, 7651, 679, 7290, 6498, 6339, 5212,
-    6339, 5369, 5780, 7626, 7093, 689, 7418, 695, 696, 7459, 5872, 703, 226, 3490,
-    7383, 707, 4975, 4456, 7371, 3208, 714, 5262, 715, 6666, 3352, 7384, 304, 5953,
-    725, 7364, 5780, 7655, 7093, 730, 7418, 695, 731, 7459, 5872, 703, 5894, 7383,
-    707, 5626, 7371, 3208, 714, 5262, 715, 4307, 5885, 7384, 304, 6507, 735, 7364,
-    5780, 7667, 7093, 737, 7418, 738, 696, 7459, 367, 224, 703, 226, 3490, 7383,
-    739, 740, 4975, 4456, 7371, 741, 277, 742, 5459, 715, 6666, 3352, 7384, 371,
-    5953, 743, 7364, 5780, 7673, 7093, 745, 7418, 738, 731, 7459, 367, 224, 703,
-    5894, 7383, 739, 740, 5626, 7371, 741, 277, 742, 5459, 715, 4307, 5885, 7384,
-    371, 6507, 746, 7364, 6636, 4891, 6856, 751, 7706, 5622, 5764, 771, 5764, 772,
-    5764, 773, 4978, 5869, 548, 775, 5781, 778, 5781, 779, 5781, 780, 4979, 7663,
-    6636, 5246, 6856, 855, 7706, 5622, 5764, 771, 5764, 772, 5764, 773, 4978, 5869,
-    5708, 5789, 858, 5789, 859, 5789, 860, 5267, 7663, 6636, 5248, 6856, 861, 7706,
-    548, 862, 5786, 864, 5786, 865, 5786, 866, 5266, 5869, 548, 775, 5781, 778,
-    5781, 779, 5781, 780, 4979, 7663, 6636, 4895, 6856, 867, 7706, 548, 862, 5786,
-    864, 5786, 865, 5786, 866, 5266, 5869, 5708, 5789, 858, 5789, 859, 5789, 860,
-    5267, 7663, 7687, 877, 3937, 6464, 5710, 880, 4306, 558, 3765, 7640, 881, 7080,
-    5935, 4516, 6427, 4516, 6792, 7687, 882, 3804, 6464, 4173, 883, 4487, 7665, 884,
-    7080, 6498, 6693, 5212, 6693, 5369, 7687, 877, 3937, 6464, 5710, 880, 4306, 558,
-    3765, 7666, 885, 7290, 5935, 4520, 6427, 4520, 6792, 7687, 882, 3804, 6464, 4173,
-    883, 4487, 7651, 886, 7290, 6498, 6339, 5212, 6339, 5369, 6937, 5830, 7100, 891,
-    7318, 896, 897, 7398, 5872, 904, 905, 906, 4825, 231, 7396, 910, 4994, 7358,
-    5654, 5262, 918, 919, 920, 921, 281, 3352, 7501, 941, 942, 6258, 944, 945,
-    7444, 6937, 5843, 7100, 950, 7318, 896, 951, 7398, 5872, 904, 5894, 7396, 910,
-    952, 7358, 5654, 5262, 918, 6621, 5885, 7501, 941, 942, 6258, 954, 955, 7444,
-    6937, 5842, 7100, 956, 7318, 957, 897, 7398, 958, 959, 904, 905, 906, 4825,
-    231, 7396, 960, 961, 4994, 7358, 962, 963, 964, 5459, 918, 919, 920, 921,
-    281, 3352, 7501, 965, 966, 6258, 944, 945, 7444, 6937, 5844, 7100, 967, 7318,
-    957, 951, 7398, 958, 959, 904, 5894, 7396, 960, 961, 952, 7358, 962, 963,
-    964, 5459, 918, 6621, 5885, 7501, 965, 966, 6258, 954, 955, 7444, 5780, 7626,
-    7297, 971, 7450, 5792, 6703, 6473, 5873, 6755, 7030, 4975, 7405, 6452, 986, 6666,
-    7402, 5888, 5953, 725, 5586, 5780, 7655, 7297, 995, 7450, 5819, 6703, 6473, 6484,
-    6755, 7030, 732, 7405, 6452, 986, 4307, 279, 7402, 5888, 6507, 735, 5586, 5780,
-    7667, 7297, 996, 7450, 5822, 6703, 5896, 5873, 6755, 7277, 4975, 7405, 6739, 986,
-    6666, 7402, 6479, 5953, 743, 5586, 5780, 7673, 7297, 997, 7450, 5795, 6703, 5896,
-    6484, 6755, 7277, 732, 7405, 6739, 986, 4307, 279, 7402, 6479, 6507, 746, 5586,
-    7702, 4626, 5010, 1028, 7330, 1062, 1063, 7254, 6782, 7216, 6392, 7216, 7215, 1103,
-    5588, 7702, 4701, 5010, 1168, 7330, 1062, 1169, 7254, 6782, 7071, 6392, 7071, 7215,
-    1172, 5588, 7702, 4705, 5010, 1173, 7330, 1174, 1063, 7254, 6421, 7216, 6756, 7216,
-    7215, 1177, 5588, 7702, 4632, 5010, 1178, 7330, 1174, 1169, 7254, 6421, 7071, 6756,
-    7071, 7215, 1179, 5588, 7698, 4626, 5010, 1182, 7084, 607, 1184, 7205, 6337, 6853,
-    4736, 6337, 6853, 7021, 1191, 5588, 7698, 4701, 5010, 1192, 7084, 607, 1193, 7205,
-    6337, 6338, 4736, 6337, 6338, 7021, 1194, 5588, 7698, 4705, 5010, 1195, 7084, 676,
-    1184, 7205, 6694, 6853, 4736, 6694, 6853, 7021, 1196, 5588, 7698, 4632, 5010, 1197,
-    7084, 676, 1193, 7205, 6694, 6338, 4736, 6694, 6338, 7021, 1198, 5588, 7125, 7626,
-    7312, 1202, 7475, 1206, 696, 4169, 1214, 4536, 1217, 7485, 1226, 4975, 7464, 304,
-    724, 6480, 725, 5586, 7125, 7655, 7312, 1230, 7475, 1206, 731, 4169, 1214, 4536,
-    1231, 7485, 1226, 732, 7464, 304, 734, 6480, 735, 5586, 7125, 7667, 7312, 1232,
-    7475, 1233, 696, 4169, 1234, 4536, 1217, 7485, 5796, 4975, 7464, 371, 724, 6480,
-    743, 5586, 7125, 7673, 7312, 1237, 7475, 1233, 731, 4169, 1234, 4536, 1231, 7485,
-    5796, 732, 7464, 371, 734, 6480, 746, 5586, 5836, 5841, 5914, 1239, 5599, 7210,
-    5743, 6744, 6458, 7654, 7227, 5529, 6544, 5547, 6980, 5782, 7260, 5768, 6981, 5836,
-    5829, 5914, 1244, 5599, 7132, 5743, 6386, 6458, 5457, 7227, 5529, 6544, 5547, 6980,
-    5782, 7260, 5768, 6981, 5245, 7634, 5898, 1245, 5587, 7210, 7435, 5480, 6544, 5402,
-    6980, 5750, 7260, 5771, 6981, 5245, 7579, 5898, 1246, 5587, 7132, 7435, 5480, 6544,
-    5402, 6980, 5750, 7260, 5771, 6981, 6419, 1247, 393, 1248, 5587, 6041, 4943, 408,
-    5235, 5531, 1250, 5525, 6042, 5354, 1250, 5522, 6042, 5475, 1250, 5745, 5912, 6463,
-    1253, 462, 1254, 5599, 6041, 4943, 408, 5395, 6386, 4959, 4718, 5467, 4718, 5209,
-    497, 1255, 499, 1256, 5766, 5912, 6780, 1247, 393, 1257, 5587, 6041, 4964, 522,
-    5235, 5531, 1250, 5525, 6042, 5354, 1250, 5522, 6042, 5475, 1250, 5745, 5912, 6828,
-    1253, 462, 1258, 5599, 6041, 4964, 522, 5395, 6744, 4959, 4718, 5467, 7148, 5209,
-    497, 1255, 499, 1256, 5766, 5912, 6419, 1259, 393, 1260, 5587, 6545, 5735, 1262,
-    1263, 1264, 1265, 408, 5741, 1266, 1267, 1268, 1269, 5531, 1270, 5525, 6044, 5354,
-    1270, 5522, 6044, 5475, 1270, 7228, 5913, 1273, 3660, 1274, 3583, 7413, 1276, 3660,
-    1277, 3583, 7473, 1279, 3660, 1280, 3583, 7498, 1282, 3660, 1283, 3583, 7261, 6463,
-    1285, 462, 1286, 5599, 6545, 5735, 1262, 1263, 1264, 1265, 408, 5743, 1287, 1288,
-    1289, 1290, 6386, 5696, 7660, 5467, 5457, 7660, 5740, 1299, 1300, 1301, 1302, 497,
-    1303, 499, 1304, 7381, 5913, 1305, 1306, 3664, 1274, 3655, 7413, 1307, 1308, 3664,
-    1277, 3655, 7473, 1309, 1310, 3664, 1280, 3655, 7498, 1311, 1312, 3664, 1283, 3655,
-    7261, 6780, 1259, 393, 1313, 5587, 6545, 5736, 1314, 1315, 1316, 1317, 522, 5741,
-    1266, 1267, 1268, 1269, 5531, 1270, 5525, 6044, 5354, 1270, 5522, 6044, 5475, 1270,
-    7228, 5913, 1273, 3660, 1274, 3583, 7413, 1276, 3660, 1277, 3583, 7473, 1279, 3660,
-    1280, 3583, 7498, 1282, 3660, 1283, 3583, 7261, 6828, 1285, 462, 1318, 5599, 6545,
-    5736, 1314, 1315, 1316, 1317, 522, 5743, 1287, 1288, 1289, 1290, 6744, 5696, 7660,
-    5467, 7654, 1319, 1292, 1320, 1294, 1321, 1296, 1322, 1298, 5740, 1299, 1300, 1301,
-    1302, 497, 1303, 499, 1304, 7381, 5913, 1305, 1306, 3664, 1274, 3655, 7413, 1307,
-    1308, 3664, 1277, 3655, 7473, 1309, 1310, 3664, 1280, 3655, 7498, 1311, 1312, 3664,
-    1283, 3655, 7261, 7672, 1323, 6934, 1326, 4401, 6546, 1328, 1329, 3130, 7640, 1330,
-    7327, 1062, 1063, 7348, 6782, 7077, 6392, 7077, 7070, 7672, 1340, 6934, 4463, 6546,
-    4488, 7665, 1341, 7327, 1062, 1169, 7348, 6782, 7289, 6392, 7289, 7070, 7672, 1323,
-    6934, 1326, 4401, 6546, 1328, 1329, 3130, 7666, 1342, 7327, 1174, 1063, 7348, 6421,
-    7077, 6756, 7077, 7070, 7672, 1340, 6934, 4463, 6546, 4488, 7651, 1343, 7327, 1174,
-    1169, 7348, 6421, 7289, 6756, 7289, 7070, 6419, 6049, 1346, 6875, 7694, 404, 1354,
-    7123, 4804, 1358, 4672, 423, 6052, 7231, 6052, 7407, 6463, 6547, 1375, 6875, 7676,
-    404, 1354, 4856, 1377, 1378, 1379, 1380, 4805, 4807, 7157, 6352, 7399, 6780, 6049,
-    1400, 6875, 7694, 518, 1401, 7123, 4804, 1358, 4672, 423, 6052, 7231, 6052, 7407,
-    6828, 6547, 1402, 6875, 7676, 518, 1401, 4856, 1377, 1378, 1379, 1380, 4805, 4859,
-    7157, 6849, 7399, 4912, 7386, 7374, 4626, 6396, 1435, 7197, 1460, 6538, 1470, 5052,
-    4471, 5052, 7198, 4912, 7386, 7133, 4701, 6396, 1514, 7197, 1460, 6035, 1470, 5286,
-    4471, 5286, 7198, 4912, 7455, 7374, 4705, 6396, 1519, 7197, 1520, 6538, 1521, 5052,
-    4486, 5052, 7198, 4912, 7455, 7133, 4632, 6396, 1522, 7197, 1520, 6035, 1521, 5286,
-    4486, 5286, 7198, 7178, 4891, 6879, 1527, 7704, 1540, 1541, 7478, 5622, 1553, 5629,
-    1555, 1556, 5629, 1557, 1558, 5629, 1559, 1560, 1554, 6471, 5926, 1563, 3778, 1565,
-    1566, 3778, 1567, 1568, 3778, 1569, 1570, 3778, 1571, 1572, 3778, 1573, 1574, 3778,
-    1575, 1576, 3778, 1577, 1578, 3778, 1579, 1580, 3778, 1581, 1582, 3778, 1583, 1584,
-    3778, 1585, 1586, 3778, 1587, 1588, 3778, 1589, 1590, 3778, 1591, 1592, 3778, 1593,
-    1594, 1564, 7356, 5622, 6081, 1555, 6555, 1557, 6984, 1559, 7264, 5926, 7265, 1565,
-    7414, 1567, 7474, 1569, 7499, 1571, 7580, 1573, 7635, 1575, 7662, 1577, 7671, 1579,
-    7675, 1581, 7677, 1583, 7680, 1585, 7683, 1587, 7686, 1589, 7689, 1591, 7692, 1593,
-    7421, 1625, 1626, 5630, 1628, 1629, 5630, 1630, 1631, 5630, 1632, 1633, 1627, 7145,
-    1635, 1636, 3779, 1638, 1639, 3779, 1640, 1641, 3779, 1642, 1643, 3779, 1644, 1645,
-    3779, 1646, 1647, 3779, 1648, 1649, 3779, 1650, 1651, 3779, 1652, 1653, 3779, 1654,
-    1655, 3779, 1656, 1657, 3779, 1658, 1659, 3779, 1660, 1661, 3779, 1662, 1663, 3779,
-    1664, 1665, 3779, 1666, 1667, 1637, 7708, 7178, 5246, 6879, 1718, 7704, 1540, 1719,
-    7478, 5622, 1553, 5629, 1555, 1556, 5629, 1557, 1558, 5629, 1559, 1560, 1554, 6471,
-    5708, 1563, 3786, 1721, 1566, 3786, 1722, 1568, 3786, 1723, 1570, 3786, 1724, 1572,
-    3786, 1725, 1574, 3786, 1726, 1576, 3786, 1727, 1578, 3786, 858, 1580, 3786, 1728,
-    1582, 3786, 1729, 1584, 3786, 1730, 1586, 3786, 1731, 1588, 3786, 1732, 1590, 3786,
-    1733, 1592, 3786, 1734, 1594, 1720, 7356, 5622, 6081, 1555, 6555, 1557, 6984, 1559,
-    7264, 5708, 7265, 1721, 7414, 1722, 7474, 1723, 7499, 1724, 7580, 1725, 7635, 1726,
-    7662, 1727, 7671, 858, 7675, 1728, 7677, 1729, 7680, 1730, 7683, 1731, 7686, 1732,
-    7689, 1733, 7692, 1734, 7421, 1625, 1626, 5630, 1628, 1629, 5630, 1630, 1631, 5630,
-    1632, 1633, 1627, 7145, 1735, 1636, 3787, 1737, 1639, 3787, 1738, 1641, 3787, 1739,
-    1643, 3787, 1740, 1645, 3787, 1741, 1647, 3787, 1742, 1649, 3787, 1743, 1651, 3787,
-    1744, 1653, 3787, 1745, 1655, 3787, 1746, 1657, 3787, 1747, 1659, 3787, 1748, 1661,
-    3787, 1749, 1663, 3787, 1750, 1665, 3787, 1751, 1667, 1736, 7708, 7178, 5248, 6879,
-    1752, 7704, 1753, 1541, 7478, 6493, 1553, 5711, 1756, 1556, 5711, 1757, 1558, 5711,
-    1758, 1560, 1755, 6471, 5926, 1563, 3778, 1565, 1566, 3778, 1567, 1568, 3778, 1569,
-    1570, 3778, 1571, 1572, 3778, 1573, 1574, 3778, 1575, 1576, 3778, 1577, 1578, 3778,
-    1579, 1580, 3778, 1581, 1582, 3778, 1583, 1584, 3778, 1585, 1586, 3778, 1587, 1588,
-    3778, 1589, 1590, 3778, 1591, 1592, 3778, 1593, 1594, 1564, 7356, 6493, 6081, 1756,
-    6555, 1757, 6984, 1758, 7264, 5926, 7265, 1565, 7414, 1567, 7474, 1569, 7499, 1571,
-    7580, 1573, 7635, 1575, 7662, 1577, 7671, 1579, 7675, 1581, 7677, 1583, 7680, 1585,
-    7683, 1587, 7686, 1589, 7689, 1591, 7692, 1593, 7421, 1759, 1626, 5712, 1761, 1629,
-    5712, 1762, 1631, 5712, 1763, 1633, 1760, 7145, 1635, 1636, 3779, 1638, 1639, 3779,
-    1640, 1641, 3779, 1642, 1643, 3779, 1644, 1645, 3779, 1646, 1647, 3779, 1648, 1649,
-    3779, 1650, 1651, 3779, 1652, 1653, 3779, 1654, 1655, 3779, 1656, 1657, 3779, 1658,
-    1659, 3779, 1660, 1661, 3779, 1662, 1663, 3779, 1664, 1665, 3779, 1666, 1667, 1637,
-    7708, 7178, 4895, 6879, 1764, 7704, 1753, 1719, 7478, 6493, 1553, 5711, 1756, 1556,
-    5711, 1757, 1558, 5711, 1758, 1560, 1755, 6471, 5708, 1563, 3786, 1721, 1566, 3786,
-    1722, 1568, 3786, 1723, 1570, 3786, 1724, 1572, 3786, 1725, 1574, 3786, 1726, 1576,
-    3786, 1727, 1578, 3786, 858, 1580, 3786, 1728, 1582, 3786, 1729, 1584, 3786, 1730,
-    1586, 3786, 1731, 1588, 3786, 1732, 1590, 3786, 1733, 1592, 3786, 1734, 1594, 1720,
-    7356, 6493, 6081, 1756, 6555, 1757, 6984, 1758, 7264, 5708, 7265, 1721, 7414, 1722,
-    7474, 1723, 7499, 1724, 7580, 1725, 7635, 1726, 7662, 1727, 7671, 858, 7675, 1728,
-    7677, 1729, 7680, 1730, 7683, 1731, 7686, 1732, 7689, 1733, 7692, 1734, 7421, 1759,
-    1626, 5712, 1761, 1629, 5712, 1762, 1631, 5712, 1763, 1633, 1760, 7145, 1735, 1636,
-    3787, 1737, 1639, 3787, 1738, 1641, 3787, 1739, 1643, 3787, 1740, 1645, 3787, 1741,
-    1647, 3787, 1742, 1649, 3787, 1743, 1651, 3787, 1744, 1653, 3787, 1745, 1655, 3787,
-    1746, 1657, 3787, 1747, 1659, 3787, 1748, 1661, 3787, 1749, 1663, 3787, 1750, 1665,
-    3787, 1751, 1667, 1736, 7708, 6371, 7606, 1802, 7602, 1806, 1807, 7563, 5627, 5254,
-    6462, 1830, 1831, 6454, 5455, 6259, 6822, 5665, 6933, 6728, 7606, 1878, 7602, 1806,
-    1879, 5353, 6762, 5254, 6462, 1881, 6454, 1836, 1882, 6105, 6259, 6822, 4362, 4768,
-    6933, 6320, 5462, 5590, 1887, 5338, 3864, 6406, 1888, 1807, 7604, 976, 5806, 7532,
-    238, 5753, 6738, 708, 1894, 1235, 1895, 4482, 3679, 6259, 5558, 7535, 5064, 6311,
-    5665, 6933, 7061, 7606, 1898, 7602, 1888, 1879, 5444, 6762, 5254, 5777, 1899, 1900,
-    1881, 5188, 6105, 6259, 5747, 6668, 4768, 6933, 6730, 7659, 1906, 7623, 5867, 7632,
-    1909, 4171, 1910, 5071, 1912, 7668, 1916, 7525, 4835, 1920, 7641, 5609, 1923, 5878,
-    6839, 7624, 4274, 4275, 7489, 6372, 7659, 1939, 7623, 6470, 7632, 1909, 4171, 1941,
-    4181, 7668, 1916, 6112, 1920, 6103, 1943, 7641, 5609, 1923, 5878, 4682, 1923, 7624,
-    6312, 7489, 6685, 6986, 5799, 165, 1945, 7014, 5800, 6406, 6485, 4601, 4663, 4153,
-    5294, 225, 1910, 5071, 1912, 4195, 5875, 238, 4093, 7576, 7514, 4482, 7533, 7039,
-    275, 5751, 5878, 6839, 7404, 7535, 7017, 4361, 4275, 7489, 7286, 7659, 1952, 7623,
-    5895, 7632, 5294, 225, 1941, 4181, 7668, 7526, 6112, 1943, 7641, 275, 5751, 5878,
-    4682, 1923, 7624, 5210, 7489, 6829, 390, 391, 6113, 1965, 7219, 7567, 7462, 7684,
-    6829, 4243, 6563, 2060, 7393, 7609, 7463, 7684, 6829, 390, 516, 6113, 2102, 7219,
-    7568, 7462, 7684, 6829, 4359, 6563, 2106, 7393, 7610, 7463, 7684, 5723, 4911, 6123,
-    2112, 7425, 6125, 7487, 5664, 7578, 4909, 5098, 2131, 7347, 6125, 6823, 4807, 7111,
-    6352, 5559, 5737, 5723, 5255, 6123, 2139, 7425, 6131, 7487, 5664, 7578, 5253, 5098,
-    2141, 7347, 6131, 6823, 4859, 7111, 6849, 5559, 5737, 4308, 4440, 870, 3549, 7711,
-    3780, 4127, 3119, 5733, 3765, 6132, 5598, 7241, 3800, 3927, 2150, 4626, 5228, 2152,
-    6443, 7611, 5448, 7558, 7575, 5228, 2175, 6443, 7573, 5448, 4308, 7711, 3780, 4127,
-    3119, 6132, 5583, 7241, 4832, 6132, 5598, 7241, 3800, 3927, 2150, 4705, 5228, 2177,
-    6806, 7569, 5448, 4308, 7711, 3549, 4473, 6132, 5583, 7241, 4832, 5770, 4632, 5228,
-    2179, 6806, 7619, 5448, 7089, 4359, 6563, 2180, 7393, 7610, 7463, 7690, 7089, 4243,
-    6563, 2183, 7393, 7609, 7463, 7690, 7089, 390, 516, 6113, 2184, 7219, 7568, 7462,
-    7690, 7089, 390, 391, 6113, 2185, 7219, 7567, 7462, 7690, 6315, 6760, 7251, 6305,
-    6569, 2191, 7250, 607, 6136, 5850, 6936, 6315, 6760, 7361, 4701, 6569, 2195, 7250,
-    607, 6568, 5848, 6936, 6315, 6949, 7251, 6664, 6569, 2196, 7250, 676, 6136, 5849,
-    6936, 6315, 6949, 7361, 4632, 6569, 2197, 7250, 676, 6568, 5851, 6936, 6329, 4891,
-    6899, 2202, 7700, 2206, 2207, 2208, 2209, 2210, 2211, 2212, 2213, 7242, 2219, 2220,
-    6571, 2223, 2224, 7243, 3124, 431, 6571, 2233, 2224, 7243, 5655, 7584, 6329, 5246,
-    6899, 2255, 7700, 2206, 2207, 2208, 2209, 2256, 2257, 2258, 2259, 7242, 2260, 548,
-    2261, 2262, 2263, 2264, 2265, 2266, 2267, 2268, 2269, 2270, 2271, 4089, 7584, 6329,
-    5248, 6899, 2272, 7700, 2273, 2274, 2275, 2276, 2210, 2211, 2212, 2213, 7242, 2219,
-    2220, 6571, 2223, 2277, 7243, 3124, 431, 6571, 2233, 2277, 7243, 5655, 7584, 6329,
-    4895, 6899, 2278, 7700, 2273, 2274, 2275, 2276, 2256, 2257, 2258, 2259, 7242, 2260,
-    548, 2261, 2262, 2279, 2264, 2265, 2266, 2267, 2268, 2269, 2270, 2271, 4089, 7584,
-    7558, 7375, 6305, 5228, 2280, 6443, 7611, 5448, 7558, 7575, 5228, 2281, 6443, 7573,
-    5448, 4912, 7112, 7375, 6664, 5228, 2282, 6806, 7569, 5448, 4912, 7112, 5808, 4632,
-    5228, 2283, 6806, 7619, 5448, 6371, 7622, 2285, 7647, 1206, 205, 7563, 697, 7669,
-    2307, 1953, 2308, 5188, 2309, 7657, 4274, 5665, 7373, 2325, 7401, 6728, 7622, 2341,
-    7647, 1206, 355, 5353, 6400, 7669, 2307, 2342, 5188, 2309, 6103, 2343, 7657, 6312,
-    4768, 7373, 2344, 7401, 6320, 6991, 4251, 165, 2345, 6346, 3862, 6770, 6575, 1233,
-    205, 7604, 697, 4663, 3897, 4195, 4157, 5833, 6738, 5796, 7509, 4456, 5601, 7346,
-    3755, 7202, 4361, 5665, 7373, 2354, 7401, 7061, 7622, 2355, 7647, 1233, 355, 5444,
-    6400, 7669, 7521, 2342, 4835, 2343, 7657, 5210, 4768, 7373, 2357, 7401, 5387, 7386,
-    7374, 4626, 6759, 2358, 7391, 1460, 6538, 1470, 5052, 4471, 5052, 7372, 2363, 7490,
-    5387, 7386, 7133, 4701, 6759, 2373, 7391, 1460, 6035, 1470, 5286, 4471, 5286, 7372,
-    2374, 7490, 5387, 7455, 7374, 4705, 6759, 2375, 7391, 1520, 6538, 1521, 5052, 4486,
-    5052, 7372, 2376, 7490, 5387, 7455, 7133, 4632, 6759, 2377, 7391, 1520, 6035, 1521,
-    5286, 4486, 5286, 7372, 2378, 7490, 6371, 7565, 2379, 7652, 1806, 1807, 7563, 5627,
-    4910, 6462, 1830, 1831, 6454, 5455, 5690, 6822, 5665, 7379, 2383, 7470, 6728, 7565,
-    2392, 7652, 1806, 1879, 5353, 6762, 4910, 6462, 1881, 6454, 1836, 1882, 6105, 5690,
-    6822, 4362, 4768, 7379, 2393, 7470, 6320, 5462, 5602, 2394, 5338, 3864, 6770, 6992,
-    1888, 1807, 7604, 976, 5806, 3642, 4458, 5753, 6738, 708, 1894, 1235, 1895, 5811,
-    4543, 5558, 7535, 5064, 6311, 5665, 7379, 2395, 7470, 7061, 7565, 2396, 7652, 1888,
-    1879, 5444, 6762, 4910, 5777, 1899, 1900, 1881, 5188, 6105, 5690, 5747, 6668, 4768,
-    7379, 2397, 7470, 7578, 5841, 5098, 2398, 7347, 6131, 6823, 4859, 7111, 6849, 5559,
-    5042, 5281, 7578, 5829, 5098, 2399, 7347, 6125, 6823, 4807, 7111, 6352, 5559, 5042,
-    5281, 5723, 7634, 6123, 2400, 7425, 6131, 7487, 4240, 5281, 5723, 7579, 6123, 2401,
-    7425, 6125, 7487, 4240, 5281, 5224, 5841, 2059, 4279, 2402, 5362, 5698, 4370, 3834,
-    5738, 7610, 5787, 5728, 5300, 5728, 5772, 5728, 5640, 6119, 5224, 5829, 2059, 4279,
-    2404, 5362, 5698, 4370, 3834, 5738, 7609, 5787, 5728, 5300, 5728, 5772, 5728, 5640,
-    6119, 5224, 7634, 1962, 4279, 2405, 5362, 5742, 4370, 5157, 5765, 7568, 5784, 5674,
-    5422, 5674, 5754, 5674, 5714, 6119, 5224, 7579, 1962, 4279, 2406, 5362, 5742, 4370,
-    5157, 5765, 7567, 5784, 5674, 5422, 5674, 5754, 5674, 5714, 6119, 5224, 4911, 2407,
-    4279, 2408, 5362, 5295, 6758, 5420, 6168, 5519, 2411, 5077, 2412, 5579, 6747, 5562,
-    6747, 5561, 6401, 2023, 5422, 5572, 5224, 4909, 6043, 2416, 5362, 5091, 6394, 5092,
-    6168, 5388, 2411, 5077, 2068, 5518, 2413, 5539, 6313, 5523, 5645, 4498, 6313, 5496,
-    6401, 2095, 5300, 5572, 5224, 5255, 2407, 4279, 2418, 5362, 5295, 6758, 5420, 6168,
-    5519, 6170, 2421, 5579, 6747, 5562, 6747, 5561, 6401, 2023, 5422, 5572, 5224, 5253,
-    6043, 2422, 5362, 5091, 6394, 5092, 6168, 5388, 6170, 2107, 5518, 2413, 5539, 6313,
-    5523, 5645, 4498, 6313, 5496, 6401, 2095, 5300, 5572, 6702, 6760, 7251, 6305, 6139,
-    2423, 7442, 607, 6136, 5850, 7344, 2427, 7306, 6702, 6760, 7361, 4701, 6139, 2435,
-    7442, 607, 6568, 5848, 7344, 2436, 7306, 6702, 6949, 7251, 6664, 6139, 2437, 7442,
-    676, 6136, 5849, 7344, 2438, 7306, 6702, 6949, 7361, 4632, 6139, 2439, 7442, 676,
-    6568, 5851, 7344, 2440, 7306, 5387, 5733, 7375, 6305, 6698, 2441, 7370, 2160, 7611,
-    7326, 2444, 7448, 5387, 5733, 7575, 6698, 2449, 7370, 2160, 7573, 7326, 2450, 7448,
-    5387, 7112, 7375, 6664, 6698, 2451, 7370, 2178, 7569, 7326, 2452, 7448, 5387, 7112,
-    5808, 4632, 6698, 2453, 7370, 2178, 7619, 7326, 2454, 7448, 6730, 7564, 2458, 7617,
-    5792, 6456, 6176, 5254, 6461, 1899, 2471, 6734, 5769, 4901, 6954, 7189, 5474, 6460,
-    6411, 6627, 6372, 7564, 2484, 7617, 5819, 6456, 6453, 6461, 2485, 6734, 1836, 1837,
-    6181, 4901, 6954, 4624, 6107, 6460, 4362, 6680, 6627, 6685, 5428, 5590, 2487, 5469,
-    6406, 5822, 4684, 5806, 7530, 6176, 7532, 4893, 7576, 4975, 5653, 7533, 6789, 7189,
-    5474, 5479, 6679, 5307, 6311, 6411, 6627, 7286, 7564, 2489, 7617, 5795, 5681, 5700,
-    6453, 5757, 7526, 2485, 5661, 6181, 4901, 6789, 4624, 6107, 5744, 6668, 6680, 6627,
-    6371, 7648, 2491, 7633, 7515, 5353, 2494, 5289, 697, 7631, 2307, 7525, 6409, 5456,
-    7653, 4274, 6772, 6725, 2514, 7417, 6728, 7648, 2519, 7633, 7587, 5353, 6400, 7631,
-    2307, 1942, 6409, 6103, 6187, 7653, 6312, 6326, 6725, 2521, 7417, 6320, 6422, 5602,
-    2522, 5231, 3862, 6770, 7266, 7588, 5444, 2494, 5289, 697, 5806, 3642, 5810, 6738,
-    5796, 7514, 4456, 5601, 4543, 7224, 2523, 7389, 6679, 5451, 4361, 6772, 6725, 2524,
-    7417, 7061, 7648, 2525, 7633, 7516, 5444, 6400, 7631, 7521, 6112, 6187, 7653, 5210,
-    6326, 6725, 2526, 7417, 6730, 7649, 2527, 7600, 7515, 7543, 5635, 1910, 5697, 5254,
-    7614, 2307, 7525, 6409, 5456, 7554, 6908, 1923, 4095, 6839, 5474, 7566, 4274, 6772,
-    7042, 6372, 7649, 2531, 7600, 7587, 7543, 5635, 6453, 7614, 2307, 1942, 6409, 6103,
-    6187, 7554, 6908, 1923, 4836, 6107, 7566, 6312, 6326, 7042, 6685, 6785, 5590, 2532,
-    5231, 3862, 6406, 7588, 4913, 1814, 7530, 1910, 5697, 7532, 238, 4489, 6271, 5796,
-    7514, 4456, 7533, 6351, 2528, 2533, 1950, 2534, 1951, 4095, 6839, 5474, 5546, 6679,
-    5451, 4361, 6772, 7042, 7286, 7649, 2535, 7600, 7516, 7543, 5700, 6453, 7614, 7521,
-    6112, 6187, 7554, 2528, 2533, 1950, 2534, 1951, 4836, 6107, 7566, 5210, 6326, 7042,
-    5723, 4911, 6049, 2536, 6909, 7694, 2115, 1354, 7123, 418, 2000, 1358, 5680, 6548,
-    7231, 6548, 7407, 7578, 4909, 6547, 2540, 6909, 7676, 2115, 1354, 5773, 1380, 4460,
-    4807, 7157, 6352, 7399, 5723, 5255, 6049, 2541, 6909, 7694, 2140, 1401, 7123, 418,
-    2000, 1358, 5680, 6548, 7231, 6548, 7407, 7578, 5253, 6547, 2542, 6909, 7676, 2140,
-    1401, 5773, 1380, 4460, 4859, 7157, 6849, 7399, 6730, 7603, 2543, 7644, 5792, 6456,
-    6176, 4910, 6461, 1899, 2471, 6734, 5769, 7656, 6954, 7189, 6286, 6460, 6411, 7183,
-    2546, 7380, 6372, 7603, 2548, 7644, 5819, 6456, 5636, 4910, 6461, 2485, 6734, 1836,
-    1837, 6181, 7656, 6954, 4624, 1923, 6286, 6460, 4362, 6680, 7183, 2549, 7380, 6685,
-    5428, 5602, 2550, 5469, 6770, 6015, 5822, 4684, 5806, 7530, 6176, 3642, 4458, 4197,
-    7576, 4975, 5815, 6789, 7189, 6286, 5479, 6679, 5307, 6311, 6411, 7183, 2551, 7380,
-    7286, 7603, 2552, 7644, 5795, 5681, 5700, 5636, 4910, 5757, 7526, 2485, 5661, 6181,
-    7656, 6789, 4624, 1923, 6286, 5744, 6668, 6680, 7183, 2553, 7380, 4873, 7432, 2586,
-    6413, 897, 6364, 4177, 4811, 6347, 6389, 4994, 7367, 5654, 2603, 6474, 3208, 921,
-    5310, 6719, 3982, 6910, 4801, 7079, 5814, 5237, 5371, 4863, 6412, 6794, 7378, 6687,
-    4874, 7432, 2682, 6413, 951, 6364, 4177, 4853, 6347, 6389, 952, 7367, 5654, 2603,
-    6474, 6621, 5119, 6719, 3982, 6910, 4849, 7079, 5845, 5237, 6429, 6412, 6955, 7378,
-    7038, 4884, 7432, 2694, 6775, 897, 6364, 4192, 4811, 6347, 6752, 4994, 7367, 7027,
-    6474, 3208, 921, 5310, 6719, 3204, 6910, 4799, 7079, 5828, 5237, 5213, 4863, 6412,
-    6414, 7378, 6376, 4883, 7432, 2710, 6775, 951, 6364, 4192, 4853, 6347, 6752, 952,
-    7367, 7027, 6474, 6621, 5119, 6719, 4798, 6910, 4847, 7079, 5840, 5237, 6416, 6412,
-    6776, 7378, 6733, 6813, 4911, 6589, 2734, 7479, 6591, 7507, 4241, 7695, 4909, 5098,
-    2763, 7445, 6591, 7400, 4807, 7408, 5647, 7403, 4241, 6813, 5255, 6589, 2788, 7479,
-    6596, 7507, 4241, 7695, 5253, 5098, 2790, 7445, 6596, 7400, 4859, 7408, 2791, 1384,
-    7403, 4241, 4873, 6438, 2794, 6424, 1806, 5944, 7539, 6705, 2797, 6423, 7271, 7268,
-    5440, 5310, 6597, 6287, 4801, 6816, 6319, 6340, 6270, 3685, 4874, 6438, 2810, 6424,
-    1806, 6506, 7591, 6705, 2797, 5626, 7271, 7268, 4624, 5119, 6597, 6287, 4849, 6816,
-    5167, 5578, 6340, 6270, 4200, 3123, 4884, 6438, 2811, 6424, 1888, 5944, 6307, 6705,
-    6220, 6423, 7271, 6938, 5440, 5310, 6597, 3204, 5495, 4799, 6451, 6319, 6340, 6634,
-    3685, 4883, 6438, 2813, 6424, 1888, 6506, 6665, 6705, 6220, 5626, 7271, 6938, 4624,
-    5119, 6597, 4798, 5495, 4847, 6451, 5335, 5578, 6340, 6634, 4915, 4873, 7353, 2816,
-    5363, 5867, 6652, 7539, 7303, 4827, 6766, 7302, 4857, 6799, 7204, 3668, 7117, 4801,
-    7118, 5544, 5203, 7468, 4609, 3685, 4874, 7353, 2836, 5363, 6470, 6652, 7591, 7303,
-    4827, 6228, 7302, 4857, 6735, 7204, 3668, 7117, 4849, 7118, 6444, 4376, 7468, 5671,
-    3123, 4884, 7353, 2838, 5363, 6485, 6652, 6307, 7303, 4855, 6766, 7302, 4875, 6799,
-    7204, 7117, 4799, 7118, 5458, 5203, 7468, 4708, 3685, 4883, 7353, 2840, 5363, 5895,
-    6652, 6665, 7303, 4855, 6228, 7302, 4875, 6735, 7204, 4202, 7117, 4847, 7118, 5458,
-    5335, 4376, 7468, 4708, 4915, 7410, 5774, 6946, 4891, 6231, 2856, 7325, 5177, 5673,
-    2828, 6387, 6033, 4194, 4325, 6284, 4831, 7545, 4609, 3685, 7410, 5774, 7120, 5246,
-    6231, 2865, 7325, 5177, 5727, 2828, 6387, 6539, 4194, 5167, 6284, 3781, 1097, 2866,
-    7545, 5671, 3123, 7410, 5778, 6946, 5248, 6231, 2867, 7325, 6261, 5660, 2828, 6746,
-    6033, 4182, 4325, 6284, 5244, 4533, 7545, 4708, 3685, 7410, 5778, 7120, 4895, 6231,
-    2869, 7325, 6731, 5722, 2828, 6746, 6539, 4182, 5335, 6284, 5244, 1097, 5816, 5055,
-    4708, 4915, 4873, 7304, 2874, 6801, 5792, 7570, 7104, 4827, 7074, 6952, 5657, 5701,
-    7179, 5177, 4801, 5386, 5544, 6773, 4609, 3428, 3701, 4874, 7304, 2877, 6801, 5819,
-    7613, 7104, 4827, 5955, 6952, 5657, 5672, 7179, 5177, 4849, 5386, 6444, 6323, 5671,
-    3701, 4884, 7304, 2878, 6801, 5822, 7620, 7104, 4855, 7074, 6952, 5721, 5701, 7179,
-    6261, 4799, 6430, 6773, 4708, 3428, 3701, 4883, 7304, 2879, 6801, 5795, 7574, 7104,
-    4855, 5955, 6952, 5721, 5672, 7179, 6731, 4847, 6430, 5335, 6323, 4708, 4353, 3701,
-    7488, 2880, 5175, 5666, 4656, 7226, 4891, 6232, 2885, 7369, 3982, 6529, 5673, 7165,
-    1460, 608, 7461, 3698, 4180, 7137, 3708, 4010, 7540, 6687, 7488, 2880, 5175, 5666,
-    4656, 7170, 5246, 6232, 2891, 7369, 3982, 6529, 5727, 7165, 1460, 672, 7461, 3698,
-    5250, 7137, 3708, 5940, 7540, 7038, 7488, 5650, 4779, 5687, 4656, 7226, 5248, 6232,
-    2892, 7369, 3204, 6529, 5660, 7165, 1520, 608, 7461, 3674, 4180, 7137, 2868, 297,
-    4010, 7540, 6376, 7488, 5650, 4779, 5687, 4656, 7170, 4895, 6232, 2893, 7369, 4798,
-    6529, 5722, 7165, 1520, 672, 7461, 3674, 4900, 7137, 2868, 297, 643, 5756, 7440,
-    6733, 4873, 7287, 2894, 6413, 5993, 6994, 6191, 5997, 6389, 6753, 7102, 5654, 6586,
-    6000, 7305, 3982, 6920, 4801, 7342, 5814, 6953, 4878, 4863, 7218, 3698, 4180, 7377,
-    3616, 4611, 4874, 7287, 2906, 6413, 6530, 6994, 6588, 5997, 6389, 6008, 7102, 5654,
-    6586, 6009, 7305, 3982, 6920, 4849, 7342, 5845, 6953, 4878, 5834, 7218, 3698, 5250,
-    7377, 3616, 5691, 4884, 7287, 2907, 6775, 5993, 7267, 6191, 5997, 6752, 6753, 7102,
-    7027, 4928, 6000, 7305, 3204, 6920, 4799, 7342, 5828, 6953, 4866, 4863, 7218, 3674,
-    4180, 7377, 4048, 4611, 4883, 7287, 2908, 6775, 6530, 7267, 6588, 5997, 6752, 6008,
-    7102, 7027, 4928, 6009, 7305, 4798, 6920, 4847, 7342, 5840, 6953, 4866, 5809, 7218,
-    3674, 4900, 7377, 4048, 5718, 4873, 6767, 2909, 7420, 5792, 7570, 6301, 4827, 7074,
-    7124, 5657, 5701, 7222, 5177, 4801, 5386, 5544, 6773, 6266, 7548, 2915, 7423, 4468,
-    4838, 4874, 6767, 2929, 7420, 5819, 7613, 6301, 4827, 5955, 7124, 5657, 5672, 7222,
-    5177, 4849, 5386, 6444, 6323, 6266, 7612, 2930, 7423, 4468, 4263, 5603, 4884, 6767,
-    2932, 7420, 5822, 7620, 6301, 4855, 7074, 7124, 5721, 5701, 7222, 6261, 4799, 6430,
-    6773, 6266, 7597, 2933, 7423, 4263, 5600, 4883, 6767, 2935, 7420, 5795, 7574, 6301,
-    4855, 5955, 7124, 5721, 5672, 7222, 6731, 4847, 6430, 5335, 6323, 6266, 7639, 2936,
-    7423, 5594, 4263, 5606, 4873, 7314, 2941, 7181, 2942, 5993, 6994, 6191, 7172, 2945,
-    6753, 7173, 2948, 6586, 6000, 7376, 3982, 7354, 4801, 6795, 5814, 6367, 5371, 4863,
-    6774, 6794, 7454, 6687, 4874, 7314, 2956, 7181, 2942, 6530, 6994, 6588, 7172, 2945,
-    6008, 7173, 2948, 6586, 6009, 7376, 3982, 7354, 4849, 6795, 5845, 6367, 6429, 6774,
-    6955, 7454, 7038, 4884, 7314, 2957, 7181, 2958, 5993, 7267, 6191, 7172, 911, 2959,
-    6753, 7173, 2960, 2697, 4928, 6000, 7376, 3204, 7354, 4799, 6795, 5828, 6367, 5213,
-    4863, 6774, 6414, 7454, 6376, 4883, 7314, 2961, 7181, 2958, 6530, 7267, 6588, 7172,
-    911, 2959, 6008, 7173, 2960, 2697, 4928, 6009, 7376, 4798, 7354, 4847, 6795, 5840,
-    6367, 6416, 6774, 6776, 7454, 6733, 4873, 7169, 2962, 5363, 5867, 7570, 4623, 6298,
-    6766, 5881, 5657, 6799, 4702, 6375, 4801, 5502, 5814, 7075, 5371, 6379, 6482, 6794,
-    6687, 4874, 7169, 2968, 5363, 6470, 7613, 4623, 6298, 6228, 5881, 5657, 6735, 4702,
-    6375, 4849, 5502, 5845, 7075, 6429, 4327, 6482, 6955, 7038, 4884, 7169, 2969, 5363,
-    6485, 7620, 4623, 6658, 6766, 5881, 5721, 6799, 4702, 3739, 5138, 4799, 5502, 5828,
-    7075, 5213, 6379, 6482, 6414, 6376, 4883, 7169, 2970, 5363, 5895, 7574, 4623, 6658,
-    6228, 5881, 5721, 6735, 4702, 5807, 5138, 4847, 5502, 5840, 7075, 6416, 4327, 6482,
-    6776, 6733, 7506, 7226, 4891, 5139, 2972, 6440, 5673, 6768, 7642, 6304, 4457, 6457,
-    5656, 2978, 6779, 4454, 7506, 7170, 5246, 5139, 2984, 6440, 5727, 6768, 7645, 5505,
-    7536, 6457, 7555, 2985, 6779, 5603, 7581, 7226, 5248, 5139, 2986, 5534, 7630, 6405,
-    7608, 6304, 7561, 5695, 4048, 5656, 2987, 5239, 5143, 5600, 7581, 7170, 4895, 5139,
-    2988, 5534, 7646, 6405, 7618, 5505, 7601, 2890, 4318, 4048, 7531, 2989, 5239, 5594,
-    5143, 5606, 6939, 7174, 7355, 4891, 6608, 2996, 6943, 5688, 5673, 2899, 6387, 7642,
-    4180, 7044, 4457, 7559, 3616, 4611, 6939, 7174, 7428, 5246, 6608, 2998, 6943, 5688,
-    5727, 2899, 6387, 7645, 7044, 7536, 7559, 3616, 5691, 6939, 7397, 7355, 5248, 6608,
-    3000, 6943, 7630, 2899, 6746, 7608, 4180, 7044, 7561, 7559, 4048, 4611, 6939, 7397,
-    7428, 4895, 6608, 3001, 6943, 7646, 2899, 6746, 7618, 7044, 7601, 5805, 4048, 5718,
-    7695, 5841, 5098, 3002, 7445, 6596, 7400, 4859, 7408, 2791, 1384, 7403, 5281, 7695,
-    5829, 5098, 3003, 7445, 6591, 7400, 4807, 7408, 5647, 7403, 5281, 6813, 7634, 6589,
-    3004, 7479, 6596, 7507, 5281, 6813, 7579, 6589, 3005, 7479, 6591, 7507, 5281, 5585,
-    5841, 392, 4279, 3006, 6802, 5900, 3834, 6243, 3009, 3366, 6942, 3010, 3011, 3012,
-    7359, 1100, 7121, 5628, 7186, 5628, 6335, 5628, 7247, 2032, 3979, 7223, 5545, 5585,
-    5829, 392, 4279, 3028, 6802, 5900, 3834, 6243, 3009, 3366, 6942, 3029, 6248, 3031,
-    7359, 1100, 7121, 5628, 7186, 5628, 6335, 5628, 7247, 2032, 3979, 7223, 5545, 5585,
-    7634, 3032, 4279, 3033, 7136, 5900, 5157, 6923, 3038, 5156, 7110, 3010, 3011, 3042,
-    7368, 6852, 7453, 6852, 7365, 2032, 5545, 5585, 7579, 3032, 4279, 3053, 7136, 5900,
-    5157, 6923, 3038, 5156, 7110, 3029, 6248, 3054, 7368, 6852, 7453, 6852, 7365, 2032,
-    5545, 5585, 4911, 3055, 4279, 3056, 7136, 6758, 6923, 3057, 5298, 4851, 7110, 2411,
-    6248, 2412, 7368, 6948, 7453, 6948, 7365, 5082, 3150, 5699, 2035, 5776, 2036, 5572,
-    5585, 4909, 6043, 3059, 6802, 6394, 6243, 3060, 5298, 6942, 2411, 6248, 3031, 7359,
-    2413, 7121, 5716, 7186, 5716, 6335, 5716, 7247, 5082, 7223, 6299, 2035, 4774, 2036,
-    6299, 3061, 4774, 3062, 5572, 5585, 5255, 3055, 4279, 3063, 7136, 6758, 6923, 3057,
-    5298, 4851, 7110, 6170, 2421, 7368, 6948, 7453, 6948, 7365, 5082, 3150, 5699, 2035,
-    5776, 2036, 5572, 5585, 5253, 6043, 3064, 6802, 6394, 6243, 3060, 5298, 6942, 6170,
-    3012, 7359, 2413, 7121, 5716, 7186, 5716, 6335, 5716, 7247, 5082, 7223, 6299, 2035,
-    4774, 2036, 6299, 3061, 4774, 3062, 5572, 4873, 6804, 3065, 7288, 1806, 5944, 7539,
-    6330, 2797, 6423, 6692, 7268, 5701, 6918, 6287, 4801, 6816, 6319, 7477, 6270, 4469,
-    3068, 7492, 4468, 6175, 4454, 4874, 6804, 3071, 7288, 1806, 6506, 7591, 6330, 2797,
-    5626, 6692, 7268, 5672, 6918, 6287, 4849, 6816, 5167, 5578, 7477, 6270, 4200, 3926,
-    3072, 7492, 4468, 6175, 5603, 4884, 6804, 3073, 7288, 1888, 5944, 6307, 6330, 6220,
-    6423, 6692, 6938, 5701, 6918, 3204, 5495, 4799, 6451, 6319, 7477, 6634, 4469, 3074,
-    7492, 6175, 5600, 4883, 6804, 3075, 7288, 1888, 6506, 6665, 6330, 6220, 5626, 6692,
-    6938, 5672, 6918, 4798, 5495, 4847, 6451, 5335, 5578, 7477, 6634, 5597, 3076, 7492,
-    5594, 6175, 5606, 7506, 6946, 4891, 6600, 3077, 7392, 5177, 5673, 6599, 607, 6033,
-    4194, 4325, 7190, 4831, 7592, 7548, 3079, 7449, 4468, 4838, 7506, 7120, 5246, 6600,
-    3082, 7392, 5177, 5727, 6599, 607, 6539, 4194, 5167, 7190, 3781, 1097, 2866, 7592,
-    7612, 3083, 7449, 4468, 4263, 5603, 7581, 6946, 5248, 6600, 3084, 7392, 6261, 5660,
-    6599, 676, 6033, 4182, 4325, 7190, 5244, 4533, 7592, 7597, 3085, 7449, 4263, 5600,
-    7581, 7120, 4895, 6600, 3086, 7392, 6731, 5722, 6599, 676, 6539, 4182, 5335, 7190,
-    5244, 1097, 5816, 5285, 7639, 3087, 7449, 5594, 4263, 5606, 4873, 7457, 3088, 7409,
-    5867, 4684, 6294, 5118, 4458, 6298, 5124, 7088, 4857, 6435, 3898, 6375, 4801, 5502,
-    5814, 6786, 5371, 6379, 6180, 6794, 7249, 4470, 5656, 3090, 6726, 4468, 6257, 4454,
-    4874, 7457, 3092, 7409, 6470, 4684, 6294, 5313, 4458, 6298, 2837, 7088, 4857, 6377,
-    3898, 6375, 4849, 5502, 5845, 6786, 6429, 4327, 6180, 6955, 7249, 4470, 7555, 3093,
-    6726, 4468, 6257, 5603, 4884, 7457, 3094, 7409, 6485, 4684, 4056, 6307, 4458, 6658,
-    5124, 7088, 4875, 6435, 3898, 3739, 5138, 4799, 5502, 5828, 6786, 5213, 6379, 6180,
-    6414, 7249, 4833, 5656, 3095, 6726, 6257, 5600, 4883, 7457, 3096, 7409, 5895, 4684,
-    4056, 6665, 4458, 6658, 2837, 7088, 4875, 6377, 3898, 5807, 5138, 4847, 5502, 5840,
-    6786, 6416, 4327, 6180, 6776, 7249, 4833, 7531, 3097, 6726, 5594, 6257, 5606, 4873,
-    7176, 3099, 7360, 7515, 4601, 6294, 4811, 6826, 1226, 5124, 7128, 6908, 2603, 6435,
-    6645, 3982, 6615, 4801, 7323, 5544, 5203, 6803, 7548, 3101, 7458, 4468, 6616, 4454,
-    4874, 7176, 3103, 7360, 7587, 4601, 6294, 4853, 6826, 1226, 2837, 7128, 6908, 2603,
-    6377, 6645, 3982, 6615, 4849, 7323, 6444, 4376, 6803, 7612, 3104, 7458, 4468, 6616,
-    5603, 4884, 7176, 3105, 7360, 7588, 4601, 4056, 4192, 4811, 6826, 3106, 1236, 5124,
-    7128, 2528, 3107, 277, 2534, 2697, 6435, 6645, 3204, 6615, 4799, 7323, 5458, 5203,
-    6803, 7597, 3108, 7458, 6616, 5600, 4883, 7176, 3109, 7360, 7516, 4601, 4056, 4192,
-    4853, 6826, 3106, 1236, 2837, 7128, 2528, 3107, 277, 2534, 2697, 6377, 6645, 4798,
-    6615, 4847, 7323, 5458, 5335, 4376, 6803, 7639, 3110, 7458, 5594, 6616, 5606, 7207,
-    7174, 7355, 4891, 5139, 3111, 6440, 5673, 6768, 7642, 6304, 4457, 6457, 5656, 3112,
-    6779, 4454, 7207, 7174, 7428, 5246, 5139, 3113, 6440, 5727, 6768, 7645, 5505, 7536,
-    6457, 7555, 3114, 6779, 5603, 7207, 7397, 7355, 5248, 5139, 3115, 5534, 7630, 6405,
-    7608, 6304, 7561, 5695, 4048, 5656, 3116, 5239, 5143, 5600, 7207, 7397, 7428, 4895,
-    5139, 3117, 5534, 7646, 6405, 7618, 5505, 7601, 2890, 4318, 4048, 7531, 3118, 5239,
-    5594, 5143, 5606,
+    7892, 129, 7363, 5984, 7251, 196, 7370, 216, 217, 6452, 6631, 6019, 6515, 7187,
+    7679, 7351, 6606, 5077, 293, 294, 7553, 6034, 319, 4889, 326, 7625, 7892, 368,
+    7363, 5997, 7251, 372, 7370, 216, 373, 6452, 6631, 6642, 6515, 7187, 375, 7351,
+    6606, 5077, 376, 292, 7553, 6034, 377, 4889, 378, 7625, 7892, 379, 7363, 5995,
+    7251, 383, 7370, 384, 217, 6452, 6042, 6019, 6515, 7439, 7679, 7351, 6893, 5077,
+    293, 294, 7553, 6637, 319, 4889, 390, 7625, 7892, 391, 7363, 5998, 7251, 393,
+    7370, 384, 373, 6452, 6042, 6642, 6515, 7439, 375, 7351, 6893, 5077, 376, 292,
+    7553, 6637, 377, 4889, 394, 7625, 6537, 6044, 410, 5715, 7291, 7599, 7389, 6647,
+    6980, 6060, 483, 5731, 7291, 5887, 7753, 7738, 7388, 7544, 6647, 6890, 6044, 537,
+    5715, 7373, 7599, 7389, 6647, 6616, 6060, 543, 5731, 7373, 5887, 7800, 7842, 7388,
+    7544, 6647, 7894, 578, 579, 568, 7119, 581, 3234, 582, 5301, 583, 4295, 7827,
+    608, 7239, 6081, 4617, 6580, 4617, 6944, 7894, 697, 4475, 7119, 5757, 698, 5882,
+    7839, 700, 7239, 6653, 6845, 5369, 6845, 5511, 7894, 578, 579, 568, 7119, 581,
+    3234, 582, 5301, 583, 4295, 7848, 706, 7453, 6081, 4839, 6580, 4839, 6944, 7894,
+    697, 4475, 7119, 5757, 698, 5882, 7840, 712, 7453, 6653, 6517, 5369, 6517, 5511,
+    5937, 7807, 7253, 727, 7534, 733, 734, 7485, 6018, 741, 239, 3589, 7546, 745,
+    5124, 4469, 7533, 3324, 752, 5399, 753, 6819, 3452, 7547, 318, 6099, 763, 7527,
+    5937, 7834, 7253, 768, 7534, 733, 769, 7485, 6018, 741, 6040, 7546, 745, 5763,
+    7533, 3324, 752, 5399, 753, 4429, 6031, 7547, 318, 6662, 773, 7527, 5937, 7849,
+    7253, 775, 7534, 776, 734, 7485, 385, 237, 741, 239, 3589, 7546, 777, 778,
+    5124, 4469, 7533, 779, 290, 780, 5597, 753, 6819, 3452, 7547, 389, 6099, 781,
+    7527, 5937, 7855, 7253, 783, 7534, 776, 769, 7485, 385, 237, 741, 6040, 7546,
+    777, 778, 5763, 7533, 779, 290, 780, 5597, 753, 4429, 6031, 7547, 389, 6662,
+    784, 7527, 6789, 7677, 7008, 789, 7888, 5758, 5909, 809, 5909, 810, 5909, 811,
+    5127, 6016, 573, 813, 5927, 816, 5927, 817, 5927, 818, 5128, 7819, 6789, 7760,
+    7008, 893, 7888, 5758, 5909, 809, 5909, 810, 5909, 811, 5127, 6016, 5851, 5938,
+    896, 5938, 897, 5938, 898, 5404, 7819, 6789, 7761, 7008, 899, 7888, 573, 900,
+    5934, 902, 5934, 903, 5934, 904, 5403, 6016, 573, 813, 5927, 816, 5927, 817,
+    5927, 818, 5128, 7819, 6789, 7681, 7008, 905, 7888, 573, 900, 5934, 902, 5934,
+    903, 5934, 904, 5403, 6016, 5851, 5938, 896, 5938, 897, 5938, 898, 5404, 7819,
+    7871, 915, 4033, 7119, 5853, 918, 4428, 583, 3865, 7827, 919, 7239, 6081, 4617,
+    6580, 4617, 6944, 7871, 920, 3903, 7119, 4271, 921, 4556, 7839, 922, 7239, 6653,
+    6845, 5369, 6845, 5511, 7871, 915, 4033, 7119, 5853, 918, 4428, 583, 3865, 7848,
+    923, 7453, 6081, 4839, 6580, 4839, 6944, 7871, 920, 3903, 7119, 4271, 921, 4556,
+    7840, 924, 7453, 6653, 6517, 5369, 6517, 5511, 4768, 5062, 7856, 5984, 7259, 929,
+    7411, 934, 935, 7623, 6018, 942, 943, 944, 3489, 244, 7560, 948, 5143, 7563,
+    5794, 5399, 956, 957, 958, 959, 294, 3452, 7655, 979, 980, 6412, 982, 983,
+    7607, 4768, 5877, 7856, 5997, 7259, 988, 7411, 934, 989, 7623, 6018, 942, 6040,
+    7560, 948, 990, 7563, 5794, 5399, 956, 6778, 6031, 7655, 979, 980, 6412, 992,
+    993, 994, 7607, 4768, 5801, 7856, 5995, 7259, 995, 7411, 996, 935, 7623, 997,
+    998, 942, 943, 944, 3489, 244, 7560, 999, 1000, 5143, 7563, 1001, 1002, 1003,
+    5597, 956, 957, 958, 959, 294, 3452, 7655, 1004, 1005, 1006, 6412, 982, 983,
+    7607, 4768, 5062, 7856, 5998, 7259, 1007, 7411, 996, 989, 7623, 997, 998, 942,
+    6040, 7560, 999, 1000, 990, 7563, 1001, 1002, 1003, 5597, 956, 6778, 6031, 7655,
+    1004, 1005, 1006, 6412, 992, 993, 994, 7607, 5937, 7807, 7461, 1011, 7538, 5943,
+    6853, 6631, 6019, 6909, 7187, 5124, 7569, 6606, 1026, 6819, 7566, 6034, 6099, 763,
+    5718, 5937, 7834, 7461, 1035, 7538, 5973, 6853, 6631, 6642, 6909, 7187, 770, 7569,
+    6606, 1026, 4429, 292, 7566, 6034, 6662, 773, 5718, 5937, 7849, 7461, 1036, 7538,
+    5976, 6853, 6042, 6019, 6909, 7439, 5124, 7569, 6893, 1026, 6819, 7566, 6637, 6099,
+    781, 5718, 5937, 7855, 7461, 1037, 7538, 5946, 6853, 6042, 6642, 6909, 7439, 770,
+    7569, 6893, 1026, 4429, 292, 7566, 6637, 6662, 784, 5718, 7877, 7222, 1064, 5161,
+    1069, 7497, 1103, 1104, 7417, 6931, 7022, 6548, 5670, 7022, 7495, 1144, 5733, 7877,
+    5877, 6617, 1210, 5161, 1211, 7497, 1103, 1212, 7417, 6931, 6693, 6548, 5670, 6693,
+    7495, 1216, 5733, 7877, 5801, 6617, 1217, 5161, 1218, 7497, 1219, 1104, 7417, 6573,
+    7022, 6548, 5618, 7022, 7495, 1223, 5733, 7877, 7222, 1224, 5161, 1225, 7497, 1219,
+    1212, 7417, 6573, 6693, 6548, 5618, 6693, 7495, 1226, 5733, 7881, 7222, 1064, 5161,
+    1229, 7245, 633, 1231, 7368, 6493, 7004, 4855, 6493, 7004, 7178, 1238, 5733, 7881,
+    5877, 6617, 1210, 5161, 1239, 7245, 633, 1240, 7368, 6493, 6516, 4855, 6493, 6516,
+    7178, 1241, 5733, 7881, 5801, 6617, 1217, 5161, 1242, 7245, 707, 1231, 7368, 6876,
+    7004, 4855, 6876, 7004, 7178, 1243, 5733, 7881, 7222, 1224, 5161, 1244, 7245, 707,
+    1240, 7368, 6876, 6516, 4855, 6876, 6516, 7178, 1245, 5733, 7356, 7807, 7478, 1249,
+    7375, 1253, 734, 4265, 1261, 4640, 1264, 7646, 1273, 5124, 7630, 318, 762, 6638,
+    763, 5718, 7356, 7834, 7478, 1277, 7375, 1253, 769, 4265, 1261, 4640, 1278, 7646,
+    1273, 770, 7630, 318, 772, 6638, 773, 5718, 7356, 7849, 7478, 1279, 7375, 1280,
+    734, 4265, 1281, 4640, 1264, 7646, 5947, 5124, 7630, 389, 762, 6638, 781, 5718,
+    7356, 7855, 7478, 1284, 7375, 1280, 769, 4265, 1281, 4640, 1278, 7646, 5947, 770,
+    7630, 389, 772, 6638, 784, 5718, 5970, 5965, 6060, 1286, 5731, 7373, 5887, 7800,
+    7842, 7388, 5667, 6701, 5685, 7138, 5928, 7423, 5914, 7139, 5970, 5982, 6060, 1291,
+    5731, 7291, 5887, 7753, 7738, 7388, 5667, 6701, 5685, 7138, 5928, 7423, 5914, 7139,
+    5041, 5981, 6044, 1292, 5715, 7373, 7599, 5615, 6701, 5542, 7138, 5894, 7423, 5917,
+    7139, 5041, 5964, 6044, 1293, 5715, 7291, 7599, 5615, 6701, 5542, 7138, 5894, 7423,
+    5917, 7139, 6537, 1294, 409, 1295, 5715, 6188, 5089, 424, 5389, 5671, 1297, 5663,
+    6189, 5493, 1297, 5660, 6189, 5611, 1297, 5888, 6058, 6980, 1300, 482, 1301, 5731,
+    6188, 5089, 424, 5533, 6542, 5106, 4833, 5604, 4833, 5365, 517, 1302, 519, 1303,
+    5912, 6058, 6890, 1294, 409, 1304, 5715, 6188, 5111, 542, 5389, 5671, 1297, 5663,
+    6189, 5493, 1297, 5660, 6189, 5611, 1297, 5888, 6058, 6616, 1300, 482, 1305, 5731,
+    6188, 5111, 542, 5533, 6897, 5106, 4833, 7296, 5365, 517, 1302, 519, 1303, 5912,
+    6058, 6537, 1306, 409, 1307, 5715, 6702, 5878, 1309, 1310, 1311, 1312, 424, 5884,
+    1313, 1314, 1315, 1316, 5671, 5893, 5663, 7571, 5493, 5893, 5660, 7571, 5611, 5893,
+    7389, 6059, 1327, 3778, 1328, 3678, 7578, 1330, 3778, 1331, 3678, 7636, 1333, 3778,
+    1334, 3678, 7660, 1336, 3778, 1337, 3678, 7424, 6980, 1339, 482, 1340, 5731, 6702,
+    5878, 1309, 1310, 1311, 1312, 424, 5887, 1341, 1342, 1343, 1344, 7753, 7844, 7738,
+    7844, 5883, 1353, 1354, 1355, 1356, 517, 1357, 1358, 519, 1359, 1360, 7544, 6059,
+    1361, 1362, 3780, 1328, 3733, 7578, 1363, 1364, 3780, 1331, 3733, 7636, 1365, 1366,
+    3780, 1334, 3733, 7660, 1367, 1368, 3780, 1337, 3733, 7424, 6890, 1306, 409, 1369,
+    5715, 6702, 5879, 1370, 1371, 1372, 1373, 542, 5884, 1313, 1314, 1315, 1316, 5671,
+    5893, 5663, 7571, 5493, 5893, 5660, 7571, 5611, 5893, 7389, 6059, 1327, 3778, 1328,
+    3678, 7578, 1330, 3778, 1331, 3678, 7636, 1333, 3778, 1334, 3678, 7660, 1336, 3778,
+    1337, 3678, 7424, 6616, 1339, 482, 1374, 5731, 6702, 5879, 1370, 1371, 1372, 1373,
+    542, 5887, 1341, 1342, 1343, 1344, 7800, 7844, 7842, 1375, 1376, 1346, 1377, 1378,
+    1348, 1379, 1380, 1350, 1381, 1382, 1352, 5883, 1353, 1354, 1355, 1356, 517, 1357,
+    1358, 519, 1359, 1360, 7544, 6059, 1361, 1362, 3780, 1328, 3733, 7578, 1363, 1364,
+    3780, 1331, 3733, 7636, 1365, 1366, 3780, 1334, 3733, 7660, 1367, 1368, 3780, 1337,
+    3733, 7424, 7854, 1383, 7091, 1386, 4533, 6703, 1388, 1389, 3227, 7827, 1390, 7494,
+    1103, 1104, 7510, 6931, 7514, 6932, 5670, 7514, 7294, 7854, 1400, 7091, 4583, 6703,
+    4586, 7839, 1401, 7494, 1103, 1212, 7510, 6931, 6195, 6932, 5670, 6195, 7294, 7854,
+    1383, 7091, 1386, 4533, 6703, 1388, 1389, 3227, 7848, 1402, 7494, 1219, 1104, 7510,
+    6573, 7514, 6932, 5618, 7514, 7294, 7854, 1400, 7091, 4583, 6703, 4586, 7840, 1403,
+    7494, 1219, 1212, 7510, 6573, 6195, 6932, 5618, 6195, 7294, 6537, 6197, 1406, 7026,
+    7880, 420, 1414, 7283, 4918, 6199, 4782, 441, 6201, 7392, 6201, 7572, 6980, 6704,
+    1436, 7026, 7859, 420, 1414, 4974, 1438, 1439, 1440, 1441, 4919, 4921, 7320, 6864,
+    7525, 6890, 6197, 1461, 7026, 7880, 538, 1462, 7283, 4918, 6199, 4782, 441, 6201,
+    7392, 6201, 7572, 6616, 6704, 1463, 7026, 7859, 538, 1462, 4974, 1438, 1439, 1440,
+    1441, 4919, 4980, 7320, 6898, 7525, 5056, 7549, 7537, 1494, 6214, 1496, 7359, 1521,
+    6695, 1532, 5204, 4483, 5204, 7360, 5056, 7549, 7292, 1577, 6214, 1578, 7359, 1521,
+    6182, 1532, 5425, 4483, 5425, 7360, 5056, 7618, 7537, 1583, 6214, 1584, 7359, 1585,
+    6695, 1586, 5204, 4555, 5204, 7360, 5056, 7618, 7292, 1587, 6214, 1588, 7359, 1585,
+    6182, 1586, 5425, 4555, 5425, 7360, 7082, 7677, 7030, 1593, 7886, 1606, 1607, 7639,
+    5758, 1619, 5767, 1621, 1622, 5767, 1623, 1624, 5767, 1625, 1626, 1620, 6630, 6072,
+    1629, 3878, 1631, 1632, 3878, 1633, 1634, 3878, 1635, 1636, 3878, 1637, 1638, 3878,
+    1639, 1640, 3878, 1641, 1642, 3878, 1643, 1644, 3878, 1645, 1646, 3878, 1647, 1648,
+    3878, 1649, 1650, 3878, 1651, 1652, 3878, 1653, 1654, 3878, 1655, 1656, 3878, 1657,
+    1658, 3878, 1659, 1660, 1630, 7520, 5758, 6232, 1621, 6713, 1623, 7144, 1625, 7427,
+    6072, 7428, 1631, 7579, 1633, 7637, 1635, 7661, 1637, 7671, 1639, 7755, 1641, 7818,
+    1643, 7846, 1645, 7853, 1647, 7857, 1649, 7860, 1651, 7862, 1653, 7864, 1655, 7867,
+    1657, 7870, 1659, 7584, 1691, 1692, 5768, 1694, 1695, 5768, 1696, 1697, 5768, 1698,
+    1699, 1693, 7306, 1701, 1702, 3879, 1704, 1705, 3879, 1706, 1707, 3879, 1708, 1709,
+    3879, 1710, 1711, 3879, 1712, 1713, 3879, 1714, 1715, 3879, 1716, 1717, 3879, 1718,
+    1719, 3879, 1720, 1721, 3879, 1722, 1723, 3879, 1724, 1725, 3879, 1726, 1727, 3879,
+    1728, 1729, 3879, 1730, 1731, 3879, 1732, 1733, 1703, 7890, 7082, 7760, 7030, 1785,
+    7886, 1606, 1786, 7639, 5758, 1619, 5767, 1621, 1622, 5767, 1623, 1624, 5767, 1625,
+    1626, 1620, 6630, 5851, 1629, 3884, 1788, 1632, 3884, 1789, 1634, 3884, 1790, 1636,
+    3884, 1791, 1638, 3884, 1792, 1640, 3884, 1793, 1642, 3884, 1794, 1644, 3884, 896,
+    1646, 3884, 1795, 1648, 3884, 1796, 1650, 3884, 1797, 1652, 3884, 1798, 1654, 3884,
+    1799, 1656, 3884, 1800, 1658, 3884, 1801, 1660, 1787, 7520, 5758, 6232, 1621, 6713,
+    1623, 7144, 1625, 7427, 5851, 7428, 1788, 7579, 1789, 7637, 1790, 7661, 1791, 7671,
+    1792, 7755, 1793, 7818, 1794, 7846, 896, 7853, 1795, 7857, 1796, 7860, 1797, 7862,
+    1798, 7864, 1799, 7867, 1800, 7870, 1801, 7584, 1691, 1692, 5768, 1694, 1695, 5768,
+    1696, 1697, 5768, 1698, 1699, 1693, 7306, 1802, 1702, 3885, 1804, 1705, 3885, 1805,
+    1707, 3885, 1806, 1709, 3885, 1807, 1711, 3885, 1808, 1713, 3885, 1809, 1715, 3885,
+    1810, 1717, 3885, 1811, 1719, 3885, 1812, 1721, 3885, 1813, 1723, 3885, 1814, 1725,
+    3885, 1815, 1727, 3885, 1816, 1729, 3885, 1817, 1731, 3885, 1818, 1733, 1803, 7890,
+    7082, 7761, 7030, 1819, 7886, 1820, 1607, 7639, 6649, 1619, 5854, 1823, 1622, 5854,
+    1824, 1624, 5854, 1825, 1626, 1822, 6630, 6072, 1629, 3878, 1631, 1632, 3878, 1633,
+    1634, 3878, 1635, 1636, 3878, 1637, 1638, 3878, 1639, 1640, 3878, 1641, 1642, 3878,
+    1643, 1644, 3878, 1645, 1646, 3878, 1647, 1648, 3878, 1649, 1650, 3878, 1651, 1652,
+    3878, 1653, 1654, 3878, 1655, 1656, 3878, 1657, 1658, 3878, 1659, 1660, 1630, 7520,
+    6649, 6232, 1823, 6713, 1824, 7144, 1825, 7427, 6072, 7428, 1631, 7579, 1633, 7637,
+    1635, 7661, 1637, 7671, 1639, 7755, 1641, 7818, 1643, 7846, 1645, 7853, 1647, 7857,
+    1649, 7860, 1651, 7862, 1653, 7864, 1655, 7867, 1657, 7870, 1659, 7584, 1826, 1692,
+    5855, 1828, 1695, 5855, 1829, 1697, 5855, 1830, 1699, 1827, 7306, 1701, 1702, 3879,
+    1704, 1705, 3879, 1706, 1707, 3879, 1708, 1709, 3879, 1710, 1711, 3879, 1712, 1713,
+    3879, 1714, 1715, 3879, 1716, 1717, 3879, 1718, 1719, 3879, 1720, 1721, 3879, 1722,
+    1723, 3879, 1724, 1725, 3879, 1726, 1727, 3879, 1728, 1729, 3879, 1730, 1731, 3879,
+    1732, 1733, 1703, 7890, 7082, 7681, 7030, 1831, 7886, 1820, 1786, 7639, 6649, 1619,
+    5854, 1823, 1622, 5854, 1824, 1624, 5854, 1825, 1626, 1822, 6630, 5851, 1629, 3884,
+    1788, 1632, 3884, 1789, 1634, 3884, 1790, 1636, 3884, 1791, 1638, 3884, 1792, 1640,
+    3884, 1793, 1642, 3884, 1794, 1644, 3884, 896, 1646, 3884, 1795, 1648, 3884, 1796,
+    1650, 3884, 1797, 1652, 3884, 1798, 1654, 3884, 1799, 1656, 3884, 1800, 1658, 3884,
+    1801, 1660, 1787, 7520, 6649, 6232, 1823, 6713, 1824, 7144, 1825, 7427, 5851, 7428,
+    1788, 7579, 1789, 7637, 1790, 7661, 1791, 7671, 1792, 7755, 1793, 7818, 1794, 7846,
+    896, 7853, 1795, 7857, 1796, 7860, 1797, 7862, 1798, 7864, 1799, 7867, 1800, 7870,
+    1801, 7584, 1826, 1692, 5855, 1828, 1695, 5855, 1829, 1697, 5855, 1830, 1699, 1827,
+    7306, 1802, 1702, 3885, 1804, 1705, 3885, 1805, 1707, 3885, 1806, 1709, 3885, 1807,
+    1711, 3885, 1808, 1713, 3885, 1809, 1715, 3885, 1810, 1717, 3885, 1811, 1719, 3885,
+    1812, 1721, 3885, 1813, 1723, 3885, 1814, 1725, 3885, 1815, 1727, 3885, 1816, 1729,
+    3885, 1817, 1731, 3885, 1818, 1733, 1803, 7890, 6527, 7780, 1867, 7776, 1871, 1872,
+    7735, 5764, 5047, 6615, 1895, 1896, 6608, 5057, 7799, 5355, 7372, 6881, 7780, 1943,
+    7776, 1871, 1944, 5490, 6914, 5047, 6615, 1946, 6608, 1901, 1947, 6256, 7799, 5498,
+    7372, 7095, 5600, 5721, 1952, 5325, 3960, 6559, 1953, 1872, 7779, 1016, 5957, 7706,
+    251, 5897, 6892, 746, 1959, 1282, 1960, 4550, 3772, 6413, 5696, 7725, 5550, 5508,
+    7372, 7221, 7780, 1963, 7776, 1953, 1944, 5585, 6914, 5047, 5923, 1964, 1965, 1946,
+    5338, 6256, 7799, 5367, 7372, 6889, 7841, 1973, 7803, 6014, 7813, 1976, 4266, 1977,
+    5221, 1979, 7850, 1983, 7700, 4948, 1987, 7822, 5744, 1990, 6024, 6988, 7843, 5355,
+    7649, 6534, 7841, 2006, 7803, 6629, 7813, 1976, 4266, 2008, 4279, 7850, 1983, 6263,
+    1987, 6254, 2010, 7822, 5744, 1990, 6024, 4793, 1990, 7843, 5498, 7649, 6860, 7146,
+    5950, 174, 2012, 7172, 5951, 6559, 6643, 4706, 4772, 4249, 5432, 238, 1977, 5221,
+    1979, 4296, 6021, 251, 4203, 7751, 7689, 4550, 7708, 7192, 288, 5895, 6024, 6988,
+    7568, 5709, 3855, 7317, 5508, 7649, 7450, 7841, 2019, 7803, 6041, 7813, 5432, 238,
+    2008, 4279, 7850, 7701, 6263, 2010, 7822, 288, 5895, 6024, 4793, 1990, 7843, 5367,
+    7649, 6589, 406, 407, 6264, 2028, 7378, 7741, 7628, 7868, 6589, 480, 407, 6721,
+    2124, 7557, 7784, 7629, 7868, 6589, 406, 536, 6264, 2166, 7378, 7742, 7628, 7868,
+    6589, 480, 536, 6721, 2170, 7557, 7785, 7629, 7868, 5885, 5029, 6275, 2178, 7640,
+    6277, 7657, 5806, 7816, 5049, 5249, 2197, 7609, 6277, 6975, 4921, 7271, 6864, 5697,
+    5880, 5885, 5048, 6275, 2205, 7640, 6283, 7657, 5806, 7816, 5030, 5249, 2207, 7609,
+    6283, 6975, 4980, 7271, 6898, 5697, 5880, 7817, 908, 3647, 7897, 3880, 4232, 3215,
+    5875, 3865, 6284, 5729, 7401, 3899, 4023, 4157, 2217, 5421, 2218, 6600, 7786, 5592,
+    7732, 7750, 5421, 2242, 6600, 7748, 5592, 3926, 7897, 3880, 4232, 3215, 6284, 5708,
+    7401, 4295, 6284, 5729, 7401, 3899, 4023, 4157, 2244, 5421, 2245, 6960, 7743, 5592,
+    3926, 7897, 3647, 3940, 5036, 6284, 5708, 7401, 4295, 5916, 2247, 5421, 2248, 6960,
+    7795, 5592, 6951, 480, 536, 6721, 2249, 7557, 7785, 7629, 7873, 6951, 480, 407,
+    6721, 2252, 7557, 7784, 7629, 7873, 6951, 406, 536, 6264, 2253, 7378, 7742, 7628,
+    7873, 6951, 406, 407, 6264, 2254, 7378, 7741, 7628, 7873, 7817, 7238, 7574, 2259,
+    6727, 2261, 7409, 633, 6288, 6621, 7098, 7817, 7238, 7524, 2265, 6727, 2266, 7409,
+    633, 6726, 6619, 7098, 7817, 7380, 7574, 2267, 6727, 2268, 7409, 707, 6288, 6620,
+    7098, 7817, 7380, 7524, 2269, 6727, 2270, 7409, 707, 6726, 6622, 7098, 7865, 7677,
+    7050, 2277, 7884, 2282, 2283, 2284, 2285, 2286, 2287, 2288, 2289, 7402, 2295, 2296,
+    6730, 2299, 2300, 7403, 3220, 451, 6730, 2309, 2300, 7403, 5793, 7674, 7865, 7760,
+    7050, 2331, 7884, 2282, 2283, 2284, 2285, 2332, 2333, 2334, 2335, 7402, 2336, 573,
+    2337, 2338, 2339, 2340, 2341, 2342, 2343, 2344, 2345, 2346, 2347, 4107, 7674, 7865,
+    7761, 7050, 2348, 7884, 2349, 2350, 2351, 2352, 2286, 2287, 2288, 2289, 7402, 2295,
+    2296, 6730, 2299, 2353, 7403, 3220, 451, 6730, 2309, 2353, 7403, 5793, 7674, 7865,
+    7681, 7050, 2354, 7884, 2349, 2350, 2351, 2352, 2332, 2333, 2334, 2335, 7402, 2336,
+    573, 2337, 2338, 2355, 2340, 2341, 2342, 2343, 2344, 2345, 2346, 2347, 4107, 7674,
+    7732, 7539, 2217, 5421, 2356, 6600, 7786, 5592, 7732, 7750, 5421, 2357, 6600, 7748,
+    5592, 5056, 7272, 7539, 2244, 5421, 2358, 6960, 7743, 5592, 5056, 7272, 5959, 2247,
+    5421, 2359, 6960, 7795, 5592, 6527, 7802, 2364, 7829, 1253, 217, 7735, 735, 7851,
+    2386, 2020, 2387, 5338, 2388, 7836, 5355, 7616, 2404, 7570, 6881, 7802, 2421, 7829,
+    1253, 373, 5490, 6553, 7851, 2386, 2422, 5338, 2388, 6254, 2423, 7836, 5498, 7616,
+    2424, 7570, 7095, 7151, 4372, 174, 2425, 6499, 3958, 6922, 6734, 1280, 217, 7779,
+    735, 4772, 3996, 4296, 4256, 5987, 6892, 5947, 7679, 4469, 5735, 7509, 7725, 7365,
+    5508, 7616, 2434, 7570, 7221, 7802, 2435, 7829, 1280, 373, 5585, 6553, 7851, 7696,
+    2422, 4948, 2423, 7836, 5367, 7616, 2437, 7570, 5388, 7549, 7537, 1494, 6708, 2438,
+    7554, 1521, 6695, 1532, 5204, 4483, 5204, 7535, 2443, 7622, 5388, 7549, 7292, 1577,
+    6708, 2453, 7554, 1521, 6182, 1532, 5425, 4483, 5425, 7535, 2454, 7622, 5388, 7618,
+    7537, 1583, 6708, 2455, 7554, 1585, 6695, 1586, 5204, 4555, 5204, 7535, 2456, 7622,
+    5388, 7618, 7292, 1587, 6708, 2457, 7554, 1585, 6182, 1586, 5425, 4555, 5425, 7535,
+    2458, 7622, 6527, 7737, 2459, 7833, 1871, 1872, 7735, 5764, 5028, 6615, 1895, 1896,
+    6608, 5057, 7747, 5355, 7412, 2463, 7650, 6881, 7737, 2472, 7833, 1871, 1944, 5490,
+    6914, 5028, 6615, 1946, 6608, 1901, 1947, 6256, 7747, 5498, 7412, 2473, 7650, 7095,
+    5600, 5736, 2474, 5325, 3960, 6922, 7152, 1953, 1872, 7779, 1016, 5957, 3719, 4472,
+    5897, 6892, 746, 1959, 1282, 1960, 5962, 4647, 5696, 7725, 5550, 5508, 7412, 2475,
+    7650, 7221, 7737, 2476, 7833, 1953, 1944, 5585, 6914, 5028, 5923, 1964, 1965, 1946,
+    5338, 6256, 7747, 5367, 7412, 2477, 7650, 7816, 5965, 5249, 2478, 7609, 6283, 6975,
+    4980, 7271, 6898, 5697, 5195, 5185, 7816, 5982, 5249, 2479, 7609, 6277, 6975, 4921,
+    7271, 6864, 5697, 5195, 5185, 5885, 5981, 6275, 2480, 7640, 6283, 7657, 4361, 5185,
+    5885, 5964, 6275, 2481, 7640, 6277, 7657, 4361, 5185, 5461, 5965, 2123, 4401, 2482,
+    5503, 5838, 4501, 3933, 5881, 7785, 5935, 5869, 5438, 5869, 5918, 5869, 5778, 6271,
+    5461, 5982, 2123, 4401, 2484, 5503, 5838, 4501, 3933, 5881, 7784, 5935, 5869, 5438,
+    5869, 5918, 5869, 5778, 6271, 5461, 5981, 2025, 4401, 2485, 5503, 5886, 4501, 5312,
+    5910, 7742, 5931, 5815, 5566, 5815, 5898, 5815, 5857, 6271, 5461, 5964, 2025, 4401,
+    2486, 5503, 5886, 4501, 5312, 5910, 7741, 5931, 5815, 5566, 5815, 5898, 5815, 5857,
+    6271, 5461, 5029, 2487, 4401, 2488, 5503, 5433, 6911, 5564, 6320, 5658, 2491, 5227,
+    2492, 5716, 6901, 5700, 6901, 5699, 6554, 2086, 5566, 5683, 5461, 5049, 6190, 2496,
+    5503, 5242, 6549, 5243, 6320, 5527, 2491, 5227, 2132, 5657, 2493, 5678, 6471, 5662,
+    5783, 4596, 6471, 5634, 6554, 2159, 5438, 5683, 5461, 5048, 2487, 4401, 2498, 5503,
+    5433, 6911, 5564, 6320, 5658, 6322, 2501, 5716, 6901, 5700, 6901, 5699, 6554, 2086,
+    5566, 5683, 5461, 5030, 6190, 2502, 5503, 5242, 6549, 5243, 6320, 5527, 6322, 2171,
+    5657, 2493, 5678, 6471, 5662, 5783, 4596, 6471, 5634, 6554, 2159, 5438, 5683, 7893,
+    7238, 7574, 2259, 6291, 2503, 7605, 633, 6288, 6621, 7555, 2507, 7456, 7893, 7238,
+    7524, 2265, 6291, 2515, 7605, 633, 6726, 6619, 7555, 2516, 7456, 7893, 7380, 7574,
+    2267, 6291, 2517, 7605, 707, 6288, 6620, 7555, 2518, 7456, 7893, 7380, 7524, 2269,
+    6291, 2519, 7605, 707, 6726, 6622, 7555, 2520, 7456, 5388, 5875, 7539, 2217, 7141,
+    2521, 7531, 2226, 7786, 7492, 2524, 7593, 5388, 5875, 7750, 7141, 2529, 7531, 2226,
+    7748, 7492, 2530, 7593, 5388, 7272, 7539, 2244, 7141, 2531, 7531, 2246, 7743, 7492,
+    2532, 7593, 5388, 7272, 5959, 2247, 7141, 2533, 7531, 2246, 7795, 7492, 2534, 7593,
+    6889, 7736, 2538, 7793, 5943, 6609, 6328, 5047, 6613, 1964, 2551, 6886, 5915, 5021,
+    7111, 7348, 5610, 5911, 5355, 7242, 6534, 7736, 2564, 7793, 5973, 6609, 6607, 6613,
+    2565, 6886, 1901, 1902, 6333, 5021, 7111, 4730, 6258, 5911, 5498, 7242, 6860, 5572,
+    5721, 2567, 5606, 6559, 5976, 4794, 5957, 7705, 6328, 7706, 5014, 7751, 5124, 5792,
+    7708, 6940, 7348, 5610, 5614, 7093, 5654, 5508, 7242, 7450, 7736, 2569, 7793, 5946,
+    5822, 5842, 6607, 5901, 7701, 2565, 5799, 6333, 5021, 6940, 4730, 6258, 5911, 5367,
+    7242, 6527, 7830, 2571, 7814, 7690, 5490, 2574, 5427, 735, 7812, 2386, 7700, 6562,
+    5058, 7838, 5355, 7240, 2594, 7604, 6881, 7830, 2599, 7814, 7764, 5490, 6553, 7812,
+    2386, 2009, 6562, 6254, 6339, 7838, 5498, 7240, 2601, 7604, 7095, 6575, 5736, 2602,
+    5381, 3958, 6922, 7429, 7765, 5585, 2574, 5427, 735, 5957, 3719, 5961, 6892, 5947,
+    7689, 4469, 5735, 4647, 7385, 2603, 7552, 7093, 5591, 5508, 7240, 2604, 7604, 7221,
+    7830, 2605, 7814, 7691, 5585, 6553, 7812, 7696, 6263, 6339, 7838, 5367, 7240, 2606,
+    7604, 6889, 7831, 2607, 7777, 7690, 7718, 5773, 1977, 5837, 5047, 7787, 2386, 7700,
+    6562, 5058, 7727, 7060, 1990, 4123, 6988, 5610, 7740, 5355, 7455, 6534, 7831, 2611,
+    7777, 7764, 7718, 5773, 6607, 7787, 2386, 2009, 6562, 6254, 6339, 7727, 7060, 1990,
+    4949, 6258, 7740, 5498, 7455, 6860, 6936, 5721, 2612, 5381, 3958, 6559, 7765, 5033,
+    1879, 7705, 1977, 5837, 7706, 251, 4769, 6426, 5947, 7689, 4469, 7708, 6489, 2608,
+    2613, 2017, 2614, 2018, 4123, 6988, 5610, 5684, 7093, 5591, 5508, 7455, 7450, 7831,
+    2615, 7777, 7691, 7718, 5842, 6607, 7787, 7696, 6263, 6339, 7727, 2608, 2613, 2017,
+    2614, 2018, 4949, 6258, 7740, 5367, 7455, 5885, 5029, 6197, 2616, 7061, 7880, 2181,
+    1414, 7283, 434, 2063, 6199, 5821, 6705, 7392, 6705, 7572, 7816, 5049, 6704, 2620,
+    7061, 7859, 2181, 1414, 5919, 1441, 4474, 4921, 7320, 6864, 7525, 5885, 5048, 6197,
+    2621, 7061, 7880, 2206, 1462, 7283, 434, 2063, 6199, 5821, 6705, 7392, 6705, 7572,
+    7816, 5030, 6704, 2622, 7061, 7859, 2206, 1462, 5919, 1441, 4474, 4980, 7320, 6898,
+    7525, 6889, 7778, 2623, 7825, 5943, 6609, 6328, 5028, 6613, 1964, 2551, 6886, 5915,
+    7835, 7111, 7348, 7752, 5355, 7414, 2626, 7543, 6534, 7778, 2628, 7825, 5973, 6609,
+    5774, 5028, 6613, 2565, 6886, 1901, 1902, 6333, 7835, 7111, 4730, 1990, 7752, 5498,
+    7414, 2629, 7543, 6860, 5572, 5736, 2630, 5606, 6922, 6161, 5976, 4794, 5957, 7705,
+    6328, 3719, 4472, 4299, 7751, 5124, 5968, 6940, 7348, 6442, 5614, 7093, 5654, 5508,
+    7414, 2631, 7543, 7450, 7778, 2632, 7825, 5946, 5822, 5842, 5774, 5028, 5901, 7701,
+    2565, 5799, 6333, 7835, 6940, 4730, 1990, 7752, 5367, 7414, 2633, 7543, 4994, 7595,
+    2668, 6568, 935, 6521, 4275, 4925, 6501, 6545, 5143, 7529, 5794, 2685, 6632, 3324,
+    959, 5448, 6871, 4076, 7062, 4914, 7237, 5983, 5391, 5513, 5003, 6564, 6946, 7542,
+    6829, 4995, 7595, 2770, 6568, 989, 6521, 4275, 4970, 6501, 6545, 990, 7529, 5794,
+    2685, 6632, 6778, 5270, 6871, 4076, 7062, 4964, 7237, 5996, 5391, 6582, 6564, 7112,
+    7542, 7188, 5009, 7595, 2782, 6927, 935, 6521, 4292, 4925, 6501, 6906, 5143, 7529,
+    7184, 6632, 3324, 959, 5448, 6871, 3317, 7062, 4913, 7237, 5967, 5391, 5370, 5003,
+    6564, 6565, 7542, 6530, 5008, 7595, 2798, 6927, 989, 6521, 4292, 4970, 6501, 6906,
+    990, 7529, 7184, 6632, 6778, 5270, 6871, 4911, 7062, 4962, 7237, 6623, 5391, 6567,
+    6564, 6926, 7542, 6885, 7472, 5029, 6748, 2820, 7662, 6750, 7669, 4362, 7879, 5049,
+    5249, 2850, 7648, 6750, 7564, 4921, 7573, 5785, 7567, 4362, 7472, 5048, 6748, 2875,
+    7662, 6755, 7669, 4362, 7879, 5030, 5249, 2877, 7648, 6755, 7564, 4980, 7573, 2878,
+    1445, 7567, 4362, 4994, 6596, 2881, 6578, 1871, 6089, 7712, 6855, 2884, 6576, 7434,
+    7431, 5583, 5448, 6756, 6443, 4914, 6974, 6477, 6494, 6425, 3763, 4995, 6596, 2897,
+    6578, 1871, 6661, 7768, 6855, 2884, 5763, 7434, 7431, 4730, 5270, 6756, 6443, 4964,
+    6974, 5472, 5688, 6494, 6425, 4302, 3219, 5009, 6596, 2898, 6578, 1953, 6089, 6466,
+    6855, 6373, 6576, 7434, 7096, 5583, 5448, 6756, 3317, 5631, 4913, 6614, 6477, 6494,
+    6787, 3763, 5008, 6596, 2900, 6578, 1953, 6661, 6818, 6855, 6373, 5763, 7434, 7096,
+    4730, 5270, 6756, 4911, 5631, 4962, 6614, 5324, 5688, 6494, 6787, 5032, 4994, 7516,
+    2903, 6503, 6014, 6807, 7712, 7469, 4943, 6918, 7466, 4977, 6953, 7367, 3756, 7276,
+    4914, 7277, 6605, 7633, 4713, 3763, 4995, 7516, 2923, 6503, 6629, 6807, 7768, 7469,
+    4943, 6381, 7466, 4977, 6887, 7367, 3756, 7276, 4964, 7277, 6968, 4458, 7633, 5813,
+    3219, 5009, 7516, 2925, 6503, 6643, 6807, 6466, 7469, 4972, 6918, 7466, 4997, 6953,
+    7367, 7276, 4913, 7277, 5730, 5361, 7633, 4821, 3763, 5008, 7516, 2927, 6503, 6041,
+    6807, 6818, 7469, 4972, 6381, 7466, 4997, 6887, 7367, 4303, 7276, 4962, 7277, 5730,
+    5324, 4458, 7633, 4821, 5032, 7635, 5920, 7756, 1064, 5284, 2944, 7491, 5334, 5817,
+    2915, 6543, 6180, 4294, 4448, 6440, 4946, 7719, 4713, 3763, 7635, 5920, 7072, 4725,
+    7670, 1210, 5284, 2955, 7491, 5334, 5871, 2915, 6543, 6696, 4294, 5472, 6440, 3881,
+    1138, 2956, 7719, 5813, 3219, 7635, 5924, 7756, 1217, 5284, 2957, 7491, 6416, 5804,
+    2915, 6900, 6180, 4281, 4448, 6440, 5682, 4637, 7719, 4821, 3763, 7635, 5924, 7072,
+    7895, 5283, 1224, 5284, 2959, 7491, 6883, 5865, 2915, 6900, 6696, 4281, 5324, 6440,
+    5682, 1138, 5969, 5206, 4821, 5032, 4994, 7470, 2965, 7089, 5943, 7746, 7262, 4943,
+    7233, 7109, 5796, 5843, 7344, 5334, 4914, 5524, 6605, 5540, 4713, 3999, 4995, 7470,
+    2968, 7089, 5973, 7789, 7262, 4943, 6101, 7109, 5796, 5814, 7344, 5334, 4964, 5524,
+    6968, 6478, 5813, 3771, 5009, 7470, 2969, 7089, 5976, 7796, 7262, 4972, 7233, 7109,
+    5864, 5843, 7344, 6416, 4913, 6584, 5361, 5540, 4821, 3999, 5008, 7470, 2970, 7089,
+    5946, 7749, 7262, 4972, 6101, 7109, 5864, 5814, 7344, 6883, 4962, 6584, 5324, 6478,
+    4821, 4316, 3771, 7668, 2971, 5331, 5807, 4862, 7387, 2975, 7157, 2977, 7532, 4076,
+    6684, 5817, 7330, 1521, 634, 7626, 3795, 4278, 7298, 3808, 4134, 7713, 6829, 7668,
+    2971, 5331, 5807, 4862, 7335, 5908, 2983, 7157, 2984, 7532, 4076, 6684, 5871, 7330,
+    1521, 701, 7626, 3795, 5044, 7298, 3808, 6085, 7713, 7188, 7668, 5789, 4858, 5827,
+    4862, 7387, 2985, 7157, 2986, 7532, 3317, 6684, 5804, 7330, 1585, 634, 7626, 3781,
+    4278, 7298, 2958, 310, 4134, 7713, 6530, 7668, 5789, 4858, 5827, 4862, 7335, 7895,
+    4422, 2987, 7157, 2988, 7532, 4911, 6684, 5865, 7330, 1585, 701, 7626, 3781, 5020,
+    7298, 2958, 310, 669, 5900, 7081, 6885, 4994, 7451, 2989, 6568, 6139, 7153, 6343,
+    6143, 6545, 6907, 7260, 5794, 6745, 6146, 7471, 4076, 7074, 4914, 7507, 5983, 7110,
+    5002, 5003, 7377, 3795, 4278, 7541, 3711, 4716, 4995, 7451, 3001, 6568, 6685, 7153,
+    6747, 6143, 6545, 6154, 7260, 5794, 6745, 6155, 7471, 4076, 7074, 4964, 7507, 5996,
+    7110, 5002, 5989, 7377, 3795, 5044, 7541, 3711, 5831, 5009, 7451, 3002, 6927, 6139,
+    7430, 6343, 6143, 6906, 6907, 7260, 7184, 5074, 6146, 7471, 3317, 7074, 4913, 7507,
+    5967, 7110, 4973, 5003, 7377, 3781, 4278, 7541, 4180, 4716, 5008, 7451, 3003, 6927,
+    6685, 7430, 6747, 6143, 6906, 6154, 7260, 7184, 5074, 6155, 7471, 4911, 7074, 4962,
+    7507, 6623, 7110, 4973, 5960, 7377, 3781, 5020, 7541, 4180, 5861, 4994, 6919, 3004,
+    7592, 5943, 7746, 6462, 4943, 7233, 7281, 5796, 5843, 7383, 5334, 4914, 5524, 6605,
+    5540, 6421, 7722, 3010, 7621, 4479, 4952, 4995, 6919, 3025, 7592, 5973, 7789, 6462,
+    4943, 6101, 7281, 5796, 5814, 7383, 5334, 4964, 5524, 6968, 6478, 6421, 7788, 3026,
+    7621, 4479, 4386, 5737, 5009, 6919, 3028, 7592, 5976, 7796, 6462, 4972, 7233, 7281,
+    5864, 5843, 7383, 6416, 4913, 6584, 5361, 5540, 6421, 7773, 3029, 7621, 4386, 5734,
+    5008, 6919, 3031, 7592, 5946, 7749, 6462, 4972, 6101, 7281, 5864, 5814, 7383, 6883,
+    4962, 6584, 5324, 6478, 6421, 7821, 3032, 7621, 5725, 4386, 5741, 4994, 7480, 3037,
+    7352, 3038, 6139, 7153, 6343, 7337, 3041, 6907, 7338, 3044, 6745, 6146, 7540, 4076,
+    7517, 4914, 6947, 5983, 6524, 5513, 5003, 6925, 6946, 7617, 6829, 4995, 7480, 3052,
+    7352, 3038, 6685, 7153, 6747, 7337, 3041, 6154, 7338, 3044, 6745, 6155, 7540, 4076,
+    7517, 4964, 6947, 5996, 6524, 6582, 6925, 7112, 7617, 7188, 5009, 7480, 3053, 7352,
+    3054, 6139, 7430, 6343, 7337, 949, 3055, 6907, 7338, 3056, 2785, 5074, 6146, 7540,
+    3317, 7517, 4913, 6947, 5967, 6524, 5370, 5003, 6925, 6565, 7617, 6530, 5008, 7480,
+    3057, 7352, 3054, 6685, 7430, 6747, 7337, 949, 3055, 6154, 7338, 3056, 2785, 5074,
+    6155, 7540, 4911, 7517, 4962, 6947, 6623, 6524, 6567, 6925, 6926, 7617, 6885, 4994,
+    7334, 3058, 7088, 6014, 7746, 4729, 6458, 6918, 6027, 5796, 6953, 4812, 6529, 4914,
+    5641, 5983, 7234, 5513, 6535, 6640, 6946, 6829, 4995, 7334, 3064, 7088, 6629, 7789,
+    4729, 6458, 6381, 6027, 5796, 6887, 4812, 6529, 4964, 5641, 5996, 7234, 6582, 4451,
+    6640, 7112, 7188, 5009, 7334, 3065, 7088, 6643, 7796, 4729, 6811, 6918, 6027, 5864,
+    6953, 4812, 3839, 5292, 4913, 5641, 5967, 7234, 5370, 6535, 6640, 6565, 6530, 5008,
+    7334, 3066, 7088, 6041, 7749, 4729, 6811, 6381, 6027, 5864, 6887, 4812, 5958, 5292,
+    4962, 5641, 6623, 7234, 6567, 4451, 6640, 6926, 6885, 7675, 7387, 604, 4695, 3067,
+    6598, 5817, 6920, 7823, 6465, 4470, 6611, 5795, 3073, 6929, 4467, 7675, 7335, 5908,
+    699, 4695, 3079, 6598, 5871, 6920, 7826, 5643, 7710, 6611, 7728, 3080, 6929, 5737,
+    7757, 7387, 705, 4695, 3081, 5674, 7811, 6558, 7783, 6465, 7739, 5834, 4180, 5795,
+    3082, 5392, 5296, 5734, 7757, 7335, 7895, 7717, 4695, 3083, 5674, 7828, 6558, 7794,
+    5643, 7781, 2982, 4439, 4180, 7707, 3084, 5392, 5725, 5296, 5741, 6797, 7339, 7518,
+    604, 5284, 3091, 7100, 5828, 5817, 2994, 6543, 7823, 4278, 7200, 4470, 7730, 3711,
+    4716, 6797, 7339, 7519, 5929, 699, 5284, 3093, 7100, 5828, 5871, 2994, 6543, 7826,
+    7200, 7710, 7730, 3711, 5831, 6797, 7562, 7518, 705, 5284, 3095, 7100, 7811, 2994,
+    6900, 7783, 4278, 7200, 7739, 7730, 4180, 4716, 6797, 7562, 7519, 5368, 5805, 3,
+    7717, 5284, 3096, 7100, 7828, 2994, 6900, 7794, 7200, 7781, 5956, 4180, 5861, 7879,
+    5965, 5249, 3097, 7648, 6755, 7564, 4980, 7573, 2878, 1445, 7567, 5185, 7879, 5982,
+    5249, 3098, 7648, 6750, 7564, 4921, 7573, 5785, 7567, 5185, 7472, 5981, 6748, 3099,
+    7662, 6755, 7669, 5185, 7472, 5964, 6748, 3100, 7662, 6750, 7669, 5185, 5689, 5965,
+    408, 4401, 3101, 6955, 6046, 3933, 6394, 3104, 3464, 7099, 3105, 3106, 3107, 7522,
+    1141, 7279, 5765, 7346, 5765, 6490, 5765, 7407, 2095, 4073, 7384, 5609, 5689, 5982,
+    408, 4401, 3123, 6955, 6046, 3933, 6394, 3104, 3464, 7099, 3124, 6399, 3126, 7522,
+    1141, 7279, 5765, 7346, 5765, 6490, 5765, 7407, 2095, 4073, 7384, 5609, 5689, 5981,
+    3127, 4401, 3128, 7297, 6046, 5312, 7077, 3133, 5311, 7269, 3105, 3106, 3137, 7530,
+    7003, 7614, 7003, 7528, 2095, 5609, 5689, 5964, 3127, 4401, 3148, 7297, 6046, 5312,
+    7077, 3133, 5311, 7269, 3124, 6399, 3149, 7530, 7003, 7614, 7003, 7528, 2095, 5609,
+    5689, 5029, 3150, 4401, 3151, 7297, 6911, 7077, 3152, 5436, 5040, 7269, 2491, 6399,
+    2492, 7530, 7106, 7614, 7106, 7528, 5232, 3236, 5839, 2098, 5922, 2099, 5683, 5689,
+    5049, 6190, 3154, 6955, 6549, 6394, 3155, 5436, 7099, 2491, 6399, 3126, 7522, 2493,
+    7279, 5859, 7346, 5859, 6490, 5859, 7407, 5232, 7384, 6449, 2098, 4900, 2099, 6449,
+    3156, 4900, 3157, 5683, 5689, 5048, 3150, 4401, 3158, 7297, 6911, 7077, 3152, 5436,
+    5040, 7269, 6322, 2501, 7530, 7106, 7614, 7106, 7528, 5232, 3236, 5839, 2098, 5922,
+    2099, 5683, 5689, 5030, 6190, 3159, 6955, 6549, 6394, 3155, 5436, 7099, 6322, 3107,
+    7522, 2493, 7279, 5859, 7346, 5859, 6490, 5859, 7407, 5232, 7384, 6449, 2098, 4900,
+    2099, 6449, 3156, 4900, 3157, 5683, 4994, 6958, 3160, 7452, 1871, 6089, 7712, 6480,
+    2884, 6576, 6843, 7431, 5843, 7071, 6443, 4914, 6974, 6477, 7598, 6425, 4554, 3163,
+    7652, 4479, 6327, 4467, 4995, 6958, 3167, 7452, 1871, 6661, 7768, 6480, 2884, 5763,
+    6843, 7431, 5814, 7071, 6443, 4964, 6974, 5472, 5688, 7598, 6425, 4302, 4480, 3168,
+    7652, 4479, 6327, 5737, 5009, 6958, 3169, 7452, 1953, 6089, 6466, 6480, 6373, 6576,
+    6843, 7096, 5843, 7071, 3317, 5631, 4913, 6614, 6477, 7598, 6787, 4554, 3170, 7652,
+    6327, 5734, 5008, 6958, 3171, 7452, 1953, 6661, 6818, 6480, 6373, 5763, 6843, 7096,
+    5814, 7071, 4911, 5631, 4962, 6614, 5324, 5688, 7598, 6787, 5728, 3172, 7652, 5725,
+    6327, 5741, 7675, 7756, 1064, 4695, 3173, 7556, 5334, 5817, 6758, 633, 6180, 4294,
+    4448, 7349, 4946, 7769, 7722, 3175, 7565, 4479, 4952, 7675, 7072, 4725, 7670, 1210,
+    4695, 3178, 7556, 5334, 5871, 6758, 633, 6696, 4294, 5472, 7349, 3881, 1138, 2956,
+    7769, 7788, 3179, 7565, 4479, 4386, 5737, 7757, 7756, 1217, 4695, 3180, 7556, 6416,
+    5804, 6758, 707, 6180, 4281, 4448, 7349, 5682, 4637, 7769, 7773, 3181, 7565, 4386,
+    5734, 7757, 7072, 7895, 5283, 1224, 4695, 3182, 7556, 6883, 5865, 6758, 707, 6696,
+    4281, 5324, 7349, 5682, 1138, 5969, 5424, 7821, 3183, 7565, 5725, 4386, 5741, 4994,
+    7620, 3184, 7624, 6014, 4794, 6456, 5269, 4472, 6458, 5275, 7249, 4977, 6591, 3997,
+    6529, 4914, 5641, 5983, 6937, 5513, 6535, 6332, 6946, 7408, 4482, 5795, 3186, 6882,
+    4479, 6409, 4467, 4995, 7620, 3188, 7624, 6629, 4794, 6456, 5451, 4472, 6458, 2924,
+    7249, 4977, 6531, 3997, 6529, 4964, 5641, 5996, 6937, 6582, 4451, 6332, 7112, 7408,
+    4482, 7728, 3189, 6882, 4479, 6409, 5737, 5009, 7620, 3190, 7624, 6643, 4794, 4186,
+    6466, 4472, 6811, 5275, 7249, 4997, 6591, 3997, 3839, 5292, 4913, 5641, 5967, 6937,
+    5370, 6535, 6332, 6565, 7408, 4947, 5795, 3191, 6882, 6409, 5734, 5008, 7620, 3192,
+    7624, 6041, 4794, 4186, 6818, 4472, 6811, 2924, 7249, 4997, 6531, 3997, 5958, 5292,
+    4962, 5641, 6623, 6937, 6567, 4451, 6332, 6926, 7408, 4947, 7707, 3193, 6882, 5725,
+    6409, 5741, 4994, 7341, 3195, 7612, 7690, 4706, 6456, 4925, 6978, 1273, 5275, 7286,
+    7060, 2685, 6591, 6794, 4076, 6772, 4914, 7489, 6605, 6957, 7722, 3197, 7526, 4479,
+    6773, 4467, 4995, 7341, 3199, 7612, 7764, 4706, 6456, 4970, 6978, 1273, 2924, 7286,
+    7060, 2685, 6531, 6794, 4076, 6772, 4964, 7489, 6968, 4458, 6957, 7788, 3200, 7526,
+    4479, 6773, 5737, 5009, 7341, 3201, 7612, 7765, 4706, 4186, 4292, 4925, 6978, 3202,
+    1283, 5275, 7286, 2608, 3203, 290, 2614, 2785, 6591, 6794, 3317, 6772, 4913, 7489,
+    5730, 5361, 6957, 7773, 3204, 7526, 6773, 5734, 5008, 7341, 3205, 7612, 7691, 4706,
+    4186, 4292, 4970, 6978, 3202, 1283, 2924, 7286, 2608, 3203, 290, 2614, 2785, 6531,
+    6794, 4911, 6772, 4962, 7489, 5730, 5324, 4458, 6957, 7821, 3206, 7526, 5725, 6773,
+    5741, 7213, 7339, 7518, 604, 4695, 3207, 6598, 5817, 6920, 7823, 6465, 4470, 6611,
+    5795, 3208, 6929, 4467, 7213, 7339, 7519, 5929, 699, 4695, 3209, 6598, 5871, 6920,
+    7826, 5643, 7710, 6611, 7728, 3210, 6929, 5737, 7213, 7562, 7518, 705, 4695, 3211,
+    5674, 7811, 6558, 7783, 6465, 7739, 5834, 4180, 5795, 3212, 5392, 5296, 5734, 7213,
+    7562, 7519, 5368, 5805, 3, 7717, 4695, 3213, 5674, 7828, 6558, 7794, 5643, 7781,
+    2982, 4439, 4180, 7707, 3214, 5392, 5725, 5296, 5741,
 };
 
 static const struct kiln_program programs[] = {
-    { UINT64_C(0xb0e0cc343cad6339), 90, 0, 26, 22734, 0, NULL },
-    { UINT64_C(0x0b7503eb39cefff0), 90, 26, 26, 22683, 0, NULL },
-    { UINT64_C(0x6f8f8ad3f9ed847c), 90, 52, 26, 22785, 0, NULL },
-    { UINT64_C(0xa3d6cf4732f64107), 90, 78, 26, 22734, 0, NULL },
-    { UINT64_C(0xbdb8edd749506d81), 0, 104, 8, 6663, 0, NULL },
-    { UINT64_C(0x16c0db4a30468886), 0, 112, 12, 6975, 0, NULL },
-    { UINT64_C(0x2fc2ad9a9b4e06c3), 0, 124, 8, 6641, 0, NULL },
-    { UINT64_C(0xce270bdeda036c1b), 0, 132, 12, 7447, 0, NULL },
-    { UINT64_C(0x74e37379d7bc3ca2), 0, 144, 19, 13325, 0, NULL },
-    { UINT64_C(0x1e2dceea26fa9893), 0, 163, 15, 13345, 0, NULL },
-    { UINT64_C(0x71100418d9d066a8), 0, 178, 19, 13383, 0, NULL },
-    { UINT64_C(0x7c900ebfdcdd2c53), 0, 197, 15, 13403, 0, NULL },
-    { UINT64_C(0x7702b20f75ee2571), 90, 212, 28, 23349, 0, NULL },
-    { UINT64_C(0xdaca1621a4e134d3), 90, 240, 26, 23295, 0, NULL },
-    { UINT64_C(0xfadb16445ebabefe), 90, 266, 31, 23403, 0, NULL },
-    { UINT64_C(0x16899e2d9a196994), 90, 297, 29, 23349, 0, NULL },
-    { UINT64_C(0x173d4042722b8385), 0, 326, 24, 10964, 0, NULL },
-    { UINT64_C(0xd493c04f11d5409f), 0, 350, 23, 10964, 0, NULL },
-    { UINT64_C(0xc8afedc7ece844bf), 0, 373, 25, 10964, 0, NULL },
-    { UINT64_C(0xddae3e0a6bc0f775), 0, 398, 24, 10964, 0, NULL },
-    { UINT64_C(0x8e86fe629a0857bc), 0, 422, 17, 13317, 0, NULL },
-    { UINT64_C(0x2ac6ae42a709cb3b), 0, 439, 15, 13337, 0, NULL },
-    { UINT64_C(0x835df9359ac1f3a2), 0, 454, 17, 13375, 0, NULL },
-    { UINT64_C(0xb2c85ddeaa0f39ab), 0, 471, 15, 13395, 0, NULL },
-    { UINT64_C(0xfc83ccd89e7abedc), 90, 486, 33, 21101, 0, NULL },
-    { UINT64_C(0xd6972118638e5854), 90, 519, 27, 21064, 0, NULL },
-    { UINT64_C(0x2f950935fea05a10), 90, 546, 37, 21177, 0, NULL },
-    { UINT64_C(0xd86c6593f6d186ee), 90, 583, 31, 21140, 0, NULL },
-    { UINT64_C(0x39da81da4c1f6473), 90, 614, 21, 23677, 0, NULL },
-    { UINT64_C(0x12ee46a27dbb907b), 90, 635, 22, 23623, 0, NULL },
-    { UINT64_C(0x31398c1d1d825c8a), 90, 657, 21, 23728, 0, NULL },
-    { UINT64_C(0xb5883bd001896a62), 90, 678, 22, 23674, 0, NULL },
-    { UINT64_C(0xc4c2985cc0852450), 0, 700, 15, 21354, 0, NULL },
-    { UINT64_C(0x39516800ad8094b0), 0, 715, 15, 21374, 0, NULL },
-    { UINT64_C(0x93246949fcb31940), 0, 730, 15, 21412, 0, NULL },
-    { UINT64_C(0xd807f781253d07b6), 0, 745, 15, 21432, 0, NULL },
-    { UINT64_C(0xa4035a25d9b51fd0), 0, 760, 16, 20020, 0, NULL },
-    { UINT64_C(0xdeba77f103427870), 0, 776, 16, 20040, 0, NULL },
-    { UINT64_C(0x3c8bf850e5242868), 0, 792, 16, 20078, 0, NULL },
-    { UINT64_C(0x63206bb1148d1d92), 0, 808, 16, 20098, 0, NULL },
-    { UINT64_C(0xe7583276db3dc96f), 90, 824, 20, 21173, 0, NULL },
-    { UINT64_C(0x868257805b6cd7e9), 90, 844, 20, 21121, 0, NULL },
-    { UINT64_C(0xbc8fead2600441ff), 90, 864, 20, 21225, 0, NULL },
-    { UINT64_C(0xdcddd5396dd2eef1), 90, 884, 20, 21173, 0, NULL },
-    { UINT64_C(0x71ff0cf2cd172498), 0, 904, 19, 7439, 0, NULL },
-    { UINT64_C(0xf071e744d89953cd), 0, 923, 19, 6967, 0, NULL },
-    { UINT64_C(0xd8b93cad329903ba), 0, 942, 15, 6633, 0, NULL },
-    { UINT64_C(0x615977489c84593c), 0, 957, 15, 6655, 0, NULL },
-    { UINT64_C(0xce33dbae9f8f5b69), 0, 972, 21, 4941, 0, NULL },
-    { UINT64_C(0x1b4006e45bd7af12), 0, 993, 21, 4955, 0, NULL },
-    { UINT64_C(0x5d9cee8e09c03b03), 0, 1014, 21, 4931, 0, NULL },
-    { UINT64_C(0xece7f3045b42c580), 0, 1035, 21, 5227, 0, NULL },
-    { UINT64_C(0xd0244afcfa129c05), 0, 1056, 49, 10107, 0, NULL },
-    { UINT64_C(0x2881dd9a202df6e6), 0, 1105, 58, 11015, 0, NULL },
-    { UINT64_C(0x659dea5a94f87b83), 0, 1163, 49, 10061, 0, NULL },
-    { UINT64_C(0xf904258cbe18be5f), 0, 1212, 65, 11887, 0, NULL },
-    { UINT64_C(0x6a07f6cbacceab00), 0, 1277, 20, 14651, 0, NULL },
-    { UINT64_C(0x8d48a00b164a9886), 0, 1297, 17, 14671, 0, NULL },
-    { UINT64_C(0x7532ff1952a8853a), 0, 1314, 20, 14709, 0, NULL },
-    { UINT64_C(0x917e7ed84fe229be), 0, 1334, 17, 14729, 0, NULL },
-    { UINT64_C(0x8a28798241386202), 0, 1351, 16, 4536, 0, NULL },
-    { UINT64_C(0x790280ba2db5ded9), 0, 1367, 17, 4704, 0, NULL },
-    { UINT64_C(0xa386a7457e0ea68d), 0, 1384, 16, 4532, 0, NULL },
-    { UINT64_C(0x3f32488b44d7cadf), 0, 1400, 17, 4876, 0, NULL },
-    { UINT64_C(0x9d74dea4581ae2de), 0, 1417, 14, 12904, 0, NULL },
-    { UINT64_C(0x60f9aab73cdd6fdd), 0, 1431, 14, 13099, 0, NULL },
-    { UINT64_C(0xd9db7bc8ae444a5c), 0, 1445, 14, 12709, 0, NULL },
-    { UINT64_C(0xa1beeb714ca81567), 0, 1459, 14, 12904, 0, NULL },
-    { UINT64_C(0xa699de544fdcf4b9), 0, 1473, 172, 19073, 0, NULL },
-    { UINT64_C(0x19e0e53d83ccbbab), 0, 1645, 172, 19067, 0, NULL },
-    { UINT64_C(0x03b832a2d628c752), 0, 1817, 172, 19055, 0, NULL },
-    { UINT64_C(0xf04cbe0b7ec5e52c), 0, 1989, 172, 19049, 0, NULL },
-    { UINT64_C(0xbf553264499a5a55), 90, 2161, 18, 20872, 0, NULL },
-    { UINT64_C(0x8b476eabf3130587), 90, 2179, 20, 20994, 0, NULL },
-    { UINT64_C(0xc74ee72404d1c198), 90, 2199, 29, 18877, 0, NULL },
-    { UINT64_C(0xdbb35b8fd5794a0a), 90, 2228, 20, 20872, 0, NULL },
-    { UINT64_C(0xea6922a8b837104e), 90, 2248, 25, 22964, 0, NULL },
-    { UINT64_C(0x3e3256a69f254890), 90, 2273, 25, 23069, 0, NULL },
-    { UINT64_C(0x06a2c40c69ec4069), 90, 2298, 36, 21009, 0, NULL },
-    { UINT64_C(0x8f9903cedd73a32f), 90, 2334, 23, 22969, 0, NULL },
-    { UINT64_C(0x55ec0ee7c9fcf61d), 0, 2357, 9, 9301, 0, NULL },
-    { UINT64_C(0x96b3f718e10ec451), 0, 2366, 8, 9937, 0, NULL },
-    { UINT64_C(0x3dc32c04fd5345df), 0, 2374, 9, 9241, 0, NULL },
-    { UINT64_C(0x50005e2709883c69), 0, 2383, 8, 9877, 0, NULL },
-    { UINT64_C(0xca4f2c0280ef2017), 0, 2391, 8, 4458, 0, NULL },
-    { UINT64_C(0x491a6c251af45260), 0, 2399, 12, 4616, 0, NULL },
-    { UINT64_C(0xbf0c93ba172cecc4), 0, 2411, 8, 4454, 0, NULL },
-    { UINT64_C(0x7fdd75da00daa724), 0, 2419, 12, 4788, 0, NULL },
-    { UINT64_C(0xd843bd6ddaf1b738), 0, 2431, 22, 13216, 0, NULL },
-    { UINT64_C(0x83cd885daf13b0d1), 0, 2453, 7, 13121, 0, NULL },
-    { UINT64_C(0x51f585db586aa98a), 0, 2460, 21, 12734, 0, NULL },
-    { UINT64_C(0xd97224bef6ab4266), 0, 2481, 15, 13216, 0, NULL },
-    { UINT64_C(0x6a307197ab7eae4b), 0, 2496, 8, 9869, 0, NULL },
-    { UINT64_C(0xee382a88f1ec30d3), 0, 2504, 8, 9929, 0, NULL },
-    { UINT64_C(0x28cf6dddf1ce6245), 0, 2512, 9, 9233, 0, NULL },
-    { UINT64_C(0x64aadaaa1c9546cb), 0, 2521, 9, 9293, 0, NULL },
-    { UINT64_C(0x758b65d76bcfdc7f), 0, 2530, 11, 12916, 0, NULL },
-    { UINT64_C(0xa32037b0ce145a40), 0, 2541, 11, 13110, 0, NULL },
-    { UINT64_C(0x9ec885d6dd7091c6), 0, 2552, 11, 12721, 0, NULL },
-    { UINT64_C(0x552f4711a136709d), 0, 2563, 11, 12915, 0, NULL },
-    { UINT64_C(0x3b3e0321ec58242a), 0, 2574, 28, 5466, 0, NULL },
-    { UINT64_C(0xb4dcb0bcc3ef8db3), 0, 2602, 29, 4702, 0, NULL },
-    { UINT64_C(0x5c2530190d2d8676), 0, 2631, 28, 5454, 0, NULL },
-    { UINT64_C(0x8623aed7b9152616), 0, 2659, 29, 4684, 0, NULL },
-    { UINT64_C(0x388b1e925254db9c), 0, 2688, 8, 12926, 0, NULL },
-    { UINT64_C(0x345bc605d9a61e12), 0, 2696, 7, 13120, 0, NULL },
-    { UINT64_C(0x75a06d520a1f9bd8), 0, 2703, 9, 12732, 0, NULL },
-    { UINT64_C(0x0d9257c9175d3caa), 0, 2712, 9, 12926, 0, NULL },
-    { UINT64_C(0x33f1f190afa695aa), 90, 2721, 20, 27526, 0, NULL },
-    { UINT64_C(0x8b4398f7afcd216c), 90, 2741, 21, 27648, 0, NULL },
-    { UINT64_C(0x7cb92bc54fc62bbe), 90, 2762, 31, 25559, 0, NULL },
-    { UINT64_C(0x680e9208b1a940e9), 90, 2793, 19, 27526, 0, NULL },
-    { UINT64_C(0x252d8acf44b8e3df), 0, 2812, 16, 19465, 0, NULL },
-    { UINT64_C(0xb206548019c149da), 0, 2828, 16, 19660, 0, NULL },
-    { UINT64_C(0x9e5831802dbc2fd1), 0, 2844, 16, 19270, 0, NULL },
-    { UINT64_C(0x964b9f190e775324), 0, 2860, 16, 19465, 0, NULL },
-    { UINT64_C(0x2c42295afacca4f3), 90, 2876, 20, 27697, 0, NULL },
-    { UINT64_C(0x76738dc9c2b8169d), 90, 2896, 22, 27819, 0, NULL },
-    { UINT64_C(0x45e577a857fed404), 90, 2918, 31, 25730, 0, NULL },
-    { UINT64_C(0xd458f8b793cbf6ca), 90, 2949, 22, 27697, 0, NULL },
-    { UINT64_C(0xdb48516b66e902e3), 0, 2971, 13, 4780, 0, NULL },
-    { UINT64_C(0x156f151bb9a63437), 0, 2984, 13, 4608, 0, NULL },
-    { UINT64_C(0xcce61fd8fbbbd0cd), 0, 2997, 9, 4446, 0, NULL },
-    { UINT64_C(0x228eb2f0fae1eea2), 0, 3006, 9, 4450, 0, NULL },
-    { UINT64_C(0x9db5ac51f28b4228), 0, 3015, 19, 8835, 0, NULL },
-    { UINT64_C(0x8d8f26a1085deed0), 0, 3034, 19, 8895, 0, NULL },
-    { UINT64_C(0x60e995d33164beea), 0, 3053, 19, 8201, 0, NULL },
-    { UINT64_C(0x80c0449df582a0c4), 0, 3072, 19, 8261, 0, NULL },
-    { UINT64_C(0x415fa8a909084828), 0, 3091, 23, 6760, 0, NULL },
-    { UINT64_C(0x914aee1e313e698d), 0, 3114, 26, 7407, 0, NULL },
-    { UINT64_C(0x02e3f0314397e5d2), 0, 3140, 22, 6698, 0, NULL },
-    { UINT64_C(0xef394107705631e3), 0, 3162, 25, 7345, 0, NULL },
-    { UINT64_C(0x462f2b8a9d9a95f6), 0, 3187, 13, 19485, 0, NULL },
-    { UINT64_C(0xf58c1e439e456d45), 0, 3200, 13, 19679, 0, NULL },
-    { UINT64_C(0x9d02927d17505489), 0, 3213, 13, 19290, 0, NULL },
-    { UINT64_C(0x0225a1ecb9c32dc6), 0, 3226, 13, 19484, 0, NULL },
-    { UINT64_C(0x8f63e55358c49558), 0, 3239, 12, 19508, 0, NULL },
-    { UINT64_C(0x18ef7e5195f5df54), 0, 3251, 11, 19702, 0, NULL },
-    { UINT64_C(0x27d044959792121a), 0, 3262, 12, 19314, 0, NULL },
-    { UINT64_C(0x8f43da54f68ae0da), 0, 3274, 12, 19508, 0, NULL },
-    { UINT64_C(0x03df1a637f7c826d), 90, 3286, 20, 23137, 0, NULL },
-    { UINT64_C(0x0be1387185141027), 90, 3306, 21, 23237, 0, NULL },
-    { UINT64_C(0xe93c85e2b3018114), 90, 3327, 26, 21182, 0, NULL },
-    { UINT64_C(0x98f3201ca9910e94), 90, 3353, 21, 23137, 0, NULL },
-    { UINT64_C(0xc5ee3c237e4e711e), 90, 3374, 20, 28578, 0, NULL },
-    { UINT64_C(0x169907325b19b97a), 90, 3394, 19, 28700, 0, NULL },
-    { UINT64_C(0x51aefc48eb873351), 90, 3413, 32, 26609, 0, NULL },
-    { UINT64_C(0x3ea2e212bf633393), 90, 3445, 17, 28578, 0, NULL },
-    { UINT64_C(0x35344cbac5e73e97), 90, 3462, 25, 23133, 0, NULL },
-    { UINT64_C(0x4898fd6aa69137f5), 90, 3487, 23, 23238, 0, NULL },
-    { UINT64_C(0x7fc02f78f5fca45f), 90, 3510, 36, 21178, 0, NULL },
-    { UINT64_C(0x813fddb2cf95a3ea), 90, 3546, 24, 23138, 0, NULL },
-    { UINT64_C(0xccd329205edf48ad), 0, 3570, 17, 4455, 0, NULL },
-    { UINT64_C(0xce91e1d07723912f), 0, 3587, 15, 4624, 0, NULL },
-    { UINT64_C(0x5cf08c4507d83dfe), 0, 3602, 17, 4451, 0, NULL },
-    { UINT64_C(0x252a8eb0875427a3), 0, 3619, 15, 4796, 0, NULL },
-    { UINT64_C(0x010194a1b4204d5d), 90, 3634, 22, 30345, 0, NULL },
-    { UINT64_C(0x56b3ba63b09e936f), 90, 3656, 25, 30445, 0, NULL },
-    { UINT64_C(0xb307f6761286e9fc), 90, 3681, 29, 28422, 0, NULL },
-    { UINT64_C(0x86ce2b31b8bd9da4), 90, 3710, 25, 30345, 0, NULL },
-    { UINT64_C(0xfcf1cc7f54f9d367), 90, 3735, 31, 25284, 0, NULL },
-    { UINT64_C(0xbdba6fd9aeb7e0c1), 90, 3766, 29, 25147, 0, NULL },
-    { UINT64_C(0x393b97506dfa1044), 90, 3795, 30, 24884, 0, NULL },
-    { UINT64_C(0xda9e20f410e4a741), 90, 3825, 28, 24680, 0, NULL },
-    { UINT64_C(0x7a4be2ce72c7e343), 0, 3853, 8, 4484, 0, NULL },
-    { UINT64_C(0xffa7df534f1e9a33), 0, 3861, 12, 4697, 0, NULL },
-    { UINT64_C(0x9911364c2a740482), 0, 3873, 8, 4480, 0, NULL },
-    { UINT64_C(0xf5ba3292dc99e293), 0, 3881, 13, 4812, 0, NULL },
-    { UINT64_C(0xdc4e49b62d3961aa), 90, 3894, 22, 21300, 0, NULL },
-    { UINT64_C(0xe975b241c8a320f0), 90, 3916, 24, 21230, 0, NULL },
-    { UINT64_C(0xe04c5238ed1bfaab), 90, 3940, 23, 21097, 0, NULL },
-    { UINT64_C(0x0e27e70b6cb43d7c), 90, 3963, 24, 21072, 0, NULL },
-    { UINT64_C(0x23ea4db525c0e584), 90, 3987, 23, 22310, 0, NULL },
-    { UINT64_C(0xb10dd8dd49a11af6), 90, 4010, 23, 22241, 0, NULL },
-    { UINT64_C(0xdc7ed035b805e456), 90, 4033, 22, 22106, 0, NULL },
-    { UINT64_C(0xcfc08244b7e516c9), 90, 4055, 24, 22082, 0, NULL },
-    { UINT64_C(0x1e4e955742434bc9), 0, 4079, 19, 11758, 0, NULL },
-    { UINT64_C(0x182b61bbd807b6c6), 0, 4098, 21, 11759, 0, NULL },
-    { UINT64_C(0xe52f0c79eb60b627), 0, 4119, 20, 11505, 0, NULL },
-    { UINT64_C(0xa37cb9705fd4beeb), 0, 4139, 21, 11514, 0, NULL },
-    { UINT64_C(0x6e20e43fa2bc3e6a), 90, 4160, 21, 21494, 0, NULL },
-    { UINT64_C(0xed1a256cd60a5b3c), 90, 4181, 20, 21424, 0, NULL },
-    { UINT64_C(0xf0ae6688f82d1718), 90, 4201, 20, 21290, 0, NULL },
-    { UINT64_C(0xccf7fd3ab18e2eb7), 90, 4221, 21, 21265, 0, NULL },
-    { UINT64_C(0x4eda8a5c4cd15221), 0, 4242, 24, 11757, 0, NULL },
-    { UINT64_C(0x0faff2c5501b2c8d), 0, 4266, 24, 11758, 0, NULL },
-    { UINT64_C(0xe7539e81f56b6f8e), 0, 4290, 25, 11504, 0, NULL },
-    { UINT64_C(0x45b441e2e152d89f), 0, 4315, 26, 11513, 0, NULL },
-    { UINT64_C(0xf39b490194c2e6b6), 90, 4341, 29, 25286, 0, NULL },
-    { UINT64_C(0xc9dc1c9abbbe9128), 90, 4370, 29, 25149, 0, NULL },
-    { UINT64_C(0xb3207d5db88fb82b), 90, 4399, 29, 24886, 0, NULL },
-    { UINT64_C(0x9e9adf09defdc6d2), 90, 4428, 29, 24682, 0, NULL },
-    { UINT64_C(0x932809d2bb072c15), 90, 4457, 24, 28638, 0, NULL },
-    { UINT64_C(0x5780c16ce8fd5002), 90, 4481, 25, 28589, 0, NULL },
-    { UINT64_C(0xcce0c10e5ca0b358), 90, 4506, 23, 28284, 0, NULL },
-    { UINT64_C(0x986e620b1b1e8546), 90, 4529, 25, 28372, 0, NULL },
-    { UINT64_C(0x82818cba06ddcc3c), 90, 4554, 28, 25284, 0, NULL },
-    { UINT64_C(0xbac55164bfab252a), 90, 4582, 27, 25147, 0, NULL },
-    { UINT64_C(0xa352b61af53995a1), 90, 4609, 30, 24882, 0, NULL },
-    { UINT64_C(0x0c3a19b169e237a8), 90, 4639, 29, 24678, 0, NULL },
-    { UINT64_C(0xd77896aa151b06d8), 90, 4668, 23, 24081, 0, NULL },
-    { UINT64_C(0x65a13b611f1e6a78), 90, 4691, 23, 23942, 0, NULL },
-    { UINT64_C(0x791fad154f6ba9a8), 90, 4714, 24, 23681, 0, NULL },
-    { UINT64_C(0xbe5b0134eca504c1), 90, 4738, 24, 23475, 0, NULL },
-    { UINT64_C(0x08362f352777f4b3), 0, 4762, 16, 18581, 0, NULL },
-    { UINT64_C(0x8ac218c4cea3c524), 0, 4778, 16, 18603, 0, NULL },
-    { UINT64_C(0xfca5c240fa28d7c2), 0, 4794, 18, 18178, 0, NULL },
-    { UINT64_C(0xde74d5ea54e09dd0), 0, 4812, 20, 18300, 0, NULL },
-    { UINT64_C(0x270a6a7668afe572), 0, 4832, 18, 11765, 0, NULL },
-    { UINT64_C(0x7c96f7516b917f2d), 0, 4850, 17, 11767, 0, NULL },
-    { UINT64_C(0xac1d514c6f01b3b9), 0, 4867, 17, 11511, 0, NULL },
-    { UINT64_C(0x3fd18421685b22ad), 0, 4884, 16, 11521, 0, NULL },
-    { UINT64_C(0x55bd839cc1669dfe), 0, 4900, 13, 4804, 0, NULL },
-    { UINT64_C(0x1daad259543d60d0), 0, 4913, 12, 4689, 0, NULL },
-    { UINT64_C(0xbe6623cf3846ac23), 0, 4925, 8, 4472, 0, NULL },
-    { UINT64_C(0x153bf42c63bbfef2), 0, 4933, 8, 4476, 0, NULL },
-    { UINT64_C(0x94dbb411492b0914), 0, 4941, 28, 7314, 0, NULL },
-    { UINT64_C(0x351d5caf12833c85), 0, 4969, 28, 7377, 0, NULL },
-    { UINT64_C(0xf0fcd47be43accfc), 0, 4997, 22, 5864, 0, NULL },
-    { UINT64_C(0xbfa1838ea577a9a1), 0, 5019, 22, 5927, 0, NULL },
-    { UINT64_C(0x97067b0e99ca297b), 0, 5041, 27, 6684, 0, NULL },
-    { UINT64_C(0x7335bae4dc7dbca8), 0, 5068, 33, 8871, 0, NULL },
-    { UINT64_C(0x6b2144641c1490b6), 0, 5101, 26, 6621, 0, NULL },
-    { UINT64_C(0x3ee3467568566bb3), 0, 5127, 32, 8808, 0, NULL },
-    { UINT64_C(0xc11e091def5bcfbf), 90, 5159, 26, 28815, 0, NULL },
-    { UINT64_C(0x4680bc1e31296da6), 90, 5185, 28, 28766, 0, NULL },
-    { UINT64_C(0x224816f79eb35d41), 90, 5213, 26, 28462, 0, NULL },
-    { UINT64_C(0x0831ccc0c222524d), 90, 5239, 28, 28550, 0, NULL },
-    { UINT64_C(0x9c623be3a5b45f68), 0, 5267, 21, 18581, 0, NULL },
-    { UINT64_C(0x6a6977c0ea77bc3e), 0, 5288, 24, 18603, 0, NULL },
-    { UINT64_C(0xfdea91dc8276a523), 0, 5312, 22, 18178, 0, NULL },
-    { UINT64_C(0x3bc275c471d5f9c8), 0, 5334, 24, 18300, 0, NULL },
-    { UINT64_C(0x2c167ed77dddcf1d), 90, 5358, 32, 31575, 0, NULL },
-    { UINT64_C(0x2068745b429049fc), 90, 5390, 32, 31457, 0, NULL },
-    { UINT64_C(0x784facec8dd3941a), 90, 5422, 32, 31025, 0, NULL },
-    { UINT64_C(0x50f24924c9e7274e), 90, 5454, 33, 30932, 0, NULL },
-    { UINT64_C(0xf5ddcd7189f94b9b), 90, 5487, 29, 28637, 0, NULL },
-    { UINT64_C(0x7d38bf200ce81f70), 90, 5516, 29, 28589, 0, NULL },
-    { UINT64_C(0xa5266c0fb8190031), 90, 5545, 33, 28286, 0, NULL },
-    { UINT64_C(0xbe3b49a5dea9b8bd), 90, 5578, 35, 28375, 0, NULL },
-    { UINT64_C(0x8f426bfcdceb6c3d), 0, 5613, 17, 18589, 0, NULL },
-    { UINT64_C(0x84b9a1b361ecabdd), 0, 5630, 17, 18612, 0, NULL },
-    { UINT64_C(0xe5998c396ceaf401), 0, 5647, 19, 18185, 0, NULL },
-    { UINT64_C(0x50dc0cbda2e0c3c4), 0, 5666, 21, 18308, 0, NULL },
+    { UINT64_C(0x34b595c062f36603), 90, 0, 26, 23065, 0, NULL },
+    { UINT64_C(0x115e0a37f4ac5f46), 90, 26, 26, 23014, 0, NULL },
+    { UINT64_C(0xcecca257833487b8), 90, 52, 26, 23116, 0, NULL },
+    { UINT64_C(0x407ba29e79d3f343), 90, 78, 26, 23065, 0, NULL },
+    { UINT64_C(0x3098326fd78a8ba2), 0, 104, 8, 6677, 0, NULL },
+    { UINT64_C(0xf4f743ceec5f7b06), 0, 112, 11, 6873, 0, NULL },
+    { UINT64_C(0xdd907950cc91fbb4), 0, 123, 8, 6655, 0, NULL },
+    { UINT64_C(0x8287b5db51843223), 0, 131, 11, 7401, 0, NULL },
+    { UINT64_C(0xce6f15e6a1ec68f8), 0, 142, 19, 13397, 0, NULL },
+    { UINT64_C(0x4dba18e2c3a05dfd), 0, 161, 15, 13189, 0, NULL },
+    { UINT64_C(0x44f8c90398697a73), 0, 176, 19, 13180, 0, NULL },
+    { UINT64_C(0xa8a98c855ba01353), 0, 195, 15, 13603, 0, NULL },
+    { UINT64_C(0x43dceb115873439f), 90, 210, 28, 23780, 0, NULL },
+    { UINT64_C(0xde45de52bf51bbf9), 90, 238, 26, 23726, 0, NULL },
+    { UINT64_C(0xc0530991e8609b5a), 90, 264, 31, 23834, 0, NULL },
+    { UINT64_C(0x8d9fad9d80ae5d08), 90, 295, 29, 23780, 0, NULL },
+    { UINT64_C(0x6b147bbf3a1a97ae), 0, 324, 24, 10794, 0, NULL },
+    { UINT64_C(0x85dc125032d7e3b0), 0, 348, 23, 10794, 0, NULL },
+    { UINT64_C(0xa66f335617be9b78), 0, 371, 25, 10794, 0, NULL },
+    { UINT64_C(0xe43a6f9c1595eb56), 0, 396, 24, 10794, 0, NULL },
+    { UINT64_C(0xe2665f6c886e70e0), 0, 420, 17, 13389, 0, NULL },
+    { UINT64_C(0x6e87a6b8b8ff3aef), 0, 437, 15, 13181, 0, NULL },
+    { UINT64_C(0x4ae930f5a9899ff7), 0, 452, 17, 13172, 0, NULL },
+    { UINT64_C(0x2c3f2c679071a1b5), 0, 469, 15, 13595, 0, NULL },
+    { UINT64_C(0x411c059899948d88), 90, 484, 35, 21222, 0, NULL },
+    { UINT64_C(0x2f022120a7ca4206), 90, 519, 30, 20921, 0, NULL },
+    { UINT64_C(0x29096bb4470356f5), 90, 549, 40, 20987, 0, NULL },
+    { UINT64_C(0x4ad7170bf2dc3a0c), 90, 589, 35, 21317, 0, NULL },
+    { UINT64_C(0xc4ec2a17177dd25d), 90, 624, 21, 24100, 0, NULL },
+    { UINT64_C(0xd51193fab06dd6c1), 90, 645, 22, 24046, 0, NULL },
+    { UINT64_C(0xa453a37b4ee9105a), 90, 667, 21, 24151, 0, NULL },
+    { UINT64_C(0x7f9748f79245c03e), 90, 688, 22, 24097, 0, NULL },
+    { UINT64_C(0xdb4cc3fca7c07b38), 0, 710, 17, 21434, 0, NULL },
+    { UINT64_C(0x829004afaa7be14e), 0, 727, 18, 21234, 0, NULL },
+    { UINT64_C(0x4467fb3d965397c1), 0, 745, 18, 21225, 0, NULL },
+    { UINT64_C(0x8b4db0c58dfa7c2e), 0, 763, 17, 21656, 0, NULL },
+    { UINT64_C(0x2d0aeca0c904e840), 0, 780, 17, 20097, 0, NULL },
+    { UINT64_C(0x383586873f42a532), 0, 797, 18, 19889, 0, NULL },
+    { UINT64_C(0x02a28ce3071b8b11), 0, 815, 18, 19880, 0, NULL },
+    { UINT64_C(0xd4dd3f497a34a24a), 0, 833, 17, 20303, 0, NULL },
+    { UINT64_C(0x5d210273cde9d76f), 90, 850, 20, 20835, 0, NULL },
+    { UINT64_C(0xd3ab04d97ba18385), 90, 870, 20, 20783, 0, NULL },
+    { UINT64_C(0xfa88c76e8233a273), 90, 890, 20, 20887, 0, NULL },
+    { UINT64_C(0xae4087841530eb41), 90, 910, 20, 20835, 0, NULL },
+    { UINT64_C(0x1b0fa2f9be37424f), 0, 930, 18, 7395, 0, NULL },
+    { UINT64_C(0x40d797e1e6b3092a), 0, 948, 18, 6867, 0, NULL },
+    { UINT64_C(0xe20a69600c1d4d56), 0, 966, 15, 6649, 0, NULL },
+    { UINT64_C(0x076e015c2022e54c), 0, 981, 15, 6671, 0, NULL },
+    { UINT64_C(0x421dabcadcc08b00), 0, 996, 21, 4839, 0, NULL },
+    { UINT64_C(0xe212a5555cb3e92e), 0, 1017, 21, 4853, 0, NULL },
+    { UINT64_C(0x63fc47a44660277e), 0, 1038, 21, 4829, 0, NULL },
+    { UINT64_C(0x6dafa39b24e4baac), 0, 1059, 20, 5153, 0, NULL },
+    { UINT64_C(0x23061cc06b0f0b26), 0, 1079, 49, 10393, 0, NULL },
+    { UINT64_C(0xc1d754de22330886), 0, 1128, 58, 10945, 0, NULL },
+    { UINT64_C(0xe73fc0d914fceadc), 0, 1186, 49, 10347, 0, NULL },
+    { UINT64_C(0x80f9ff1b45136907), 0, 1235, 69, 11929, 0, NULL },
+    { UINT64_C(0xdbc0e2f162ec1bbc), 0, 1304, 21, 14726, 0, NULL },
+    { UINT64_C(0x05c0dd593aa01b5c), 0, 1325, 18, 14526, 0, NULL },
+    { UINT64_C(0xc0e6bba6f283d2bb), 0, 1343, 21, 14517, 0, NULL },
+    { UINT64_C(0xe279d71f5006ddce), 0, 1364, 18, 14948, 0, NULL },
+    { UINT64_C(0x12c87adc7e50489a), 0, 1382, 16, 4442, 0, NULL },
+    { UINT64_C(0xc038f384b61d25f4), 0, 1398, 17, 4598, 0, NULL },
+    { UINT64_C(0x2d280d595005dfd1), 0, 1415, 16, 4438, 0, NULL },
+    { UINT64_C(0x131d5046adb524fa), 0, 1431, 17, 4784, 0, NULL },
+    { UINT64_C(0x4569d47b9f155997), 0, 1448, 14, 12957, 0, NULL },
+    { UINT64_C(0xa73d8ad876e19ecd), 0, 1462, 14, 13156, 0, NULL },
+    { UINT64_C(0x7a59b663093429e0), 0, 1476, 14, 12758, 0, NULL },
+    { UINT64_C(0x9e197236cf596c3c), 0, 1490, 14, 12957, 0, NULL },
+    { UINT64_C(0xb6e81c2e20cb4aac), 0, 1504, 172, 18945, 0, NULL },
+    { UINT64_C(0x1d26292966e740de), 0, 1676, 172, 18939, 0, NULL },
+    { UINT64_C(0x8da3dfe6729629a3), 0, 1848, 172, 18927, 0, NULL },
+    { UINT64_C(0x39ccc8511bcc04c5), 0, 2020, 172, 18921, 0, NULL },
+    { UINT64_C(0x37224eccaab8cfa2), 90, 2192, 17, 20194, 0, NULL },
+    { UINT64_C(0x95b48d428a196f5c), 90, 2209, 18, 20316, 0, NULL },
+    { UINT64_C(0xafeea097940d8a31), 90, 2227, 28, 18199, 0, NULL },
+    { UINT64_C(0xacbd0c08bc54486f), 90, 2255, 18, 20194, 0, NULL },
+    { UINT64_C(0xda3d7788aab99f8a), 90, 2273, 24, 23048, 0, NULL },
+    { UINT64_C(0xba380d5ce776a03e), 90, 2297, 25, 23153, 0, NULL },
+    { UINT64_C(0xcc538dac4a04a893), 90, 2322, 36, 20798, 0, NULL },
+    { UINT64_C(0x7c2a1459aa48d6eb), 90, 2358, 23, 23053, 0, NULL },
+    { UINT64_C(0x918cd9a3424f7a9e), 0, 2381, 9, 9140, 0, NULL },
+    { UINT64_C(0x7fa872f09d86073c), 0, 2390, 9, 9776, 0, NULL },
+    { UINT64_C(0x3c9b96e628fd6c0c), 0, 2399, 9, 9080, 0, NULL },
+    { UINT64_C(0xd184b9e737d62e38), 0, 2408, 9, 9716, 0, NULL },
+    { UINT64_C(0xae38331c6b95f3dc), 0, 2417, 8, 4368, 0, NULL },
+    { UINT64_C(0x1c6c5171aa4ca836), 0, 2425, 12, 4514, 0, NULL },
+    { UINT64_C(0x1674a75ef276e2b3), 0, 2437, 8, 4364, 0, NULL },
+    { UINT64_C(0xb8a893f8a3abb65a), 0, 2445, 12, 4700, 0, NULL },
+    { UINT64_C(0x86102df428dd8e32), 0, 2457, 21, 13277, 0, NULL },
+    { UINT64_C(0x4e8bec8981ff7447), 0, 2478, 7, 13182, 0, NULL },
+    { UINT64_C(0x2d58eeeb8cb72de0), 0, 2485, 21, 12795, 0, NULL },
+    { UINT64_C(0x4e1f44fad7ceda4c), 0, 2506, 16, 13277, 0, NULL },
+    { UINT64_C(0x0331c474027669ae), 0, 2522, 9, 9708, 0, NULL },
+    { UINT64_C(0x2f7a0948a1ba83d6), 0, 2531, 9, 9768, 0, NULL },
+    { UINT64_C(0x9762b63603c011ba), 0, 2540, 9, 9072, 0, NULL },
+    { UINT64_C(0x8ab922edcb2a0980), 0, 2549, 9, 9132, 0, NULL },
+    { UINT64_C(0x1cf774115d934652), 0, 2558, 11, 12969, 0, NULL },
+    { UINT64_C(0xc4356528940842c2), 0, 2569, 11, 13167, 0, NULL },
+    { UINT64_C(0x8c9738a7a7fad3e6), 0, 2580, 11, 12770, 0, NULL },
+    { UINT64_C(0x09da49a83dae631a), 0, 2591, 11, 12968, 0, NULL },
+    { UINT64_C(0xbc5ff53df78f837e), 0, 2602, 28, 5364, 0, NULL },
+    { UINT64_C(0x2bb966e670640cda), 0, 2630, 29, 4616, 0, NULL },
+    { UINT64_C(0x8aa30eadc35ec072), 0, 2659, 28, 5352, 0, NULL },
+    { UINT64_C(0x27d7eb7fea6530cf), 0, 2687, 29, 4598, 0, NULL },
+    { UINT64_C(0xdb44ef0202ff9667), 0, 2716, 8, 12983, 0, NULL },
+    { UINT64_C(0xf6f24ede53f0dd1a), 0, 2724, 7, 13181, 0, NULL },
+    { UINT64_C(0x20164533223a164e), 0, 2731, 9, 12785, 0, NULL },
+    { UINT64_C(0x5552e13fb39d8dbf), 0, 2740, 9, 12983, 0, NULL },
+    { UINT64_C(0x15acfc2f49d6fad7), 90, 2749, 19, 26856, 0, NULL },
+    { UINT64_C(0xc470e8ab059584ad), 90, 2768, 20, 26978, 0, NULL },
+    { UINT64_C(0x2419e920f55627af), 90, 2788, 30, 24889, 0, NULL },
+    { UINT64_C(0x66703075b81f7c82), 90, 2818, 18, 26856, 0, NULL },
+    { UINT64_C(0x3dd73c65201578a0), 0, 2836, 16, 19519, 0, NULL },
+    { UINT64_C(0x3f98d654c1feb8b2), 0, 2852, 16, 19718, 0, NULL },
+    { UINT64_C(0xd83c96a2f34529bb), 0, 2868, 16, 19320, 0, NULL },
+    { UINT64_C(0xa8faad17606ff187), 0, 2884, 16, 19519, 0, NULL },
+    { UINT64_C(0x24147f2da7a0d94e), 90, 2900, 19, 27027, 0, NULL },
+    { UINT64_C(0xa35581ce7eb79a5c), 90, 2919, 20, 27149, 0, NULL },
+    { UINT64_C(0xa5e3ceeeb0cf7c8b), 90, 2939, 30, 25060, 0, NULL },
+    { UINT64_C(0x10c7ba3c752f2729), 90, 2969, 20, 27027, 0, NULL },
+    { UINT64_C(0x2e4937705342f858), 0, 2989, 13, 4694, 0, NULL },
+    { UINT64_C(0xae96d9e50fb8ed40), 0, 3002, 13, 4508, 0, NULL },
+    { UINT64_C(0x6f139c598d6bb147), 0, 3015, 9, 4358, 0, NULL },
+    { UINT64_C(0x8965200d877e0884), 0, 3024, 9, 4362, 0, NULL },
+    { UINT64_C(0x4f2245b8c937bb8b), 0, 3033, 19, 8666, 0, NULL },
+    { UINT64_C(0xdafa1783ee8d021f), 0, 3052, 19, 8726, 0, NULL },
+    { UINT64_C(0x60627f49cc5b20cf), 0, 3071, 19, 8032, 0, NULL },
+    { UINT64_C(0xd64e7295934d00d1), 0, 3090, 19, 8092, 0, NULL },
+    { UINT64_C(0x258cc7e4c495757b), 0, 3109, 23, 6591, 0, NULL },
+    { UINT64_C(0x0acced2c1666df62), 0, 3132, 26, 7238, 0, NULL },
+    { UINT64_C(0xd6d46bbfe6af8cd1), 0, 3158, 22, 6529, 0, NULL },
+    { UINT64_C(0x09fbdabd31a2a768), 0, 3180, 25, 7176, 0, NULL },
+    { UINT64_C(0xd6ae55bb43905665), 0, 3205, 13, 19539, 0, NULL },
+    { UINT64_C(0x0ae585d0899c0e47), 0, 3218, 13, 19737, 0, NULL },
+    { UINT64_C(0xf2356831a749b739), 0, 3231, 13, 19340, 0, NULL },
+    { UINT64_C(0x439e62666845b2e3), 0, 3244, 13, 19538, 0, NULL },
+    { UINT64_C(0x4f5d03f5a6d50ff3), 0, 3257, 12, 19570, 0, NULL },
+    { UINT64_C(0x6f5268a25b57790a), 0, 3269, 11, 19768, 0, NULL },
+    { UINT64_C(0xed73b705f2ac8d3e), 0, 3280, 12, 19372, 0, NULL },
+    { UINT64_C(0x294bc2c503485baf), 0, 3292, 12, 19570, 0, NULL },
+    { UINT64_C(0xd2fdfc608ea07a87), 90, 3304, 20, 23217, 0, NULL },
+    { UINT64_C(0x35982dd7a59e8cbf), 90, 3324, 20, 23317, 0, NULL },
+    { UINT64_C(0xa764d6aba1facc5c), 90, 3344, 25, 20967, 0, NULL },
+    { UINT64_C(0x0d108f7186cfdb46), 90, 3369, 20, 23217, 0, NULL },
+    { UINT64_C(0xfe7d83c257e7b5ad), 90, 3389, 19, 27908, 0, NULL },
+    { UINT64_C(0x02136f43d08c09f9), 90, 3408, 18, 28030, 0, NULL },
+    { UINT64_C(0xe9a1c2c2092a3e48), 90, 3426, 31, 25939, 0, NULL },
+    { UINT64_C(0x4213345890b74ffa), 90, 3457, 16, 27908, 0, NULL },
+    { UINT64_C(0xc0e7247caf8e5913), 90, 3473, 24, 23217, 0, NULL },
+    { UINT64_C(0x6858754a94fd05ef), 90, 3497, 22, 23322, 0, NULL },
+    { UINT64_C(0xe0ae849a81ed97e9), 90, 3519, 35, 20967, 0, NULL },
+    { UINT64_C(0x546eab84a9b8b61a), 90, 3554, 23, 23222, 0, NULL },
+    { UINT64_C(0x1a4d2f7571779c20), 0, 3577, 17, 4365, 0, NULL },
+    { UINT64_C(0xe5176612bd57c5e3), 0, 3594, 15, 4522, 0, NULL },
+    { UINT64_C(0x2fd915e6b3a32cc3), 0, 3609, 17, 4361, 0, NULL },
+    { UINT64_C(0x85b8cccb7a015f5b), 0, 3626, 15, 4708, 0, NULL },
+    { UINT64_C(0xf1bb07019aac048b), 90, 3641, 21, 30429, 0, NULL },
+    { UINT64_C(0x48cfa95ee16f509f), 90, 3662, 23, 30529, 0, NULL },
+    { UINT64_C(0xbfb60cd19367a088), 90, 3685, 28, 28211, 0, NULL },
+    { UINT64_C(0x7f4c71213f380cfe), 90, 3713, 23, 30429, 0, NULL },
+    { UINT64_C(0x2bb8f4494e670c93), 90, 3736, 31, 25597, 0, NULL },
+    { UINT64_C(0x26b497567a23ed17), 90, 3767, 29, 25300, 0, NULL },
+    { UINT64_C(0x07c5bfb05c626c4a), 90, 3796, 30, 25277, 0, NULL },
+    { UINT64_C(0x5172e7ab346151ce), 90, 3826, 28, 24349, 0, NULL },
+    { UINT64_C(0x1523b1595beaa390), 0, 3854, 8, 4392, 0, NULL },
+    { UINT64_C(0x1fd968fda1508951), 0, 3862, 12, 4593, 0, NULL },
+    { UINT64_C(0xc525784ec2dae179), 0, 3874, 8, 4388, 0, NULL },
+    { UINT64_C(0xfdd947a432ab572d), 0, 3882, 13, 4702, 0, NULL },
+    { UINT64_C(0xc034b3324cbac684), 90, 3895, 22, 21465, 0, NULL },
+    { UINT64_C(0x72a966f58fe47760), 90, 3917, 24, 21339, 0, NULL },
+    { UINT64_C(0x38624a2252ba2ac3), 90, 3941, 23, 21290, 0, NULL },
+    { UINT64_C(0xc8ef0e91f8ac6131), 90, 3964, 24, 20645, 0, NULL },
+    { UINT64_C(0x264b27e1e3282ae1), 90, 3988, 22, 22455, 0, NULL },
+    { UINT64_C(0x1354591f76ab1f5b), 90, 4010, 23, 22330, 0, NULL },
+    { UINT64_C(0x9cb5f1fcb41b065d), 90, 4033, 22, 22279, 0, NULL },
+    { UINT64_C(0x72db742f916e2e8f), 90, 4055, 24, 21635, 0, NULL },
+    { UINT64_C(0xad9ad31fd0bd3a93), 0, 4079, 19, 11874, 0, NULL },
+    { UINT64_C(0xde30ba11ee6e615e), 0, 4098, 23, 11819, 0, NULL },
+    { UINT64_C(0x505a7009f47cbe45), 0, 4121, 20, 11649, 0, NULL },
+    { UINT64_C(0x619412c50e72fa98), 0, 4141, 23, 11037, 0, NULL },
+    { UINT64_C(0x64b3a60963970456), 90, 4164, 20, 21651, 0, NULL },
+    { UINT64_C(0x2ed2ed28d762ec22), 90, 4184, 20, 21525, 0, NULL },
+    { UINT64_C(0xdabcc40a7adb9f26), 90, 4204, 20, 21475, 0, NULL },
+    { UINT64_C(0x3c72a899d538fdd6), 90, 4224, 21, 20830, 0, NULL },
+    { UINT64_C(0x6c60371ca2925b33), 0, 4245, 24, 11873, 0, NULL },
+    { UINT64_C(0x29a17412ee92da03), 0, 4269, 25, 11818, 0, NULL },
+    { UINT64_C(0x773f6da01ea576da), 0, 4294, 25, 11648, 0, NULL },
+    { UINT64_C(0xc940a7dc99ff4f44), 0, 4319, 28, 11036, 0, NULL },
+    { UINT64_C(0xf8e9a778c554ce41), 90, 4347, 29, 25579, 0, NULL },
+    { UINT64_C(0xa211d28cbdb37b63), 90, 4376, 29, 25282, 0, NULL },
+    { UINT64_C(0x4defde6a50c2d932), 90, 4405, 29, 25259, 0, NULL },
+    { UINT64_C(0xc4a480e68f63a0fe), 90, 4434, 29, 24331, 0, NULL },
+    { UINT64_C(0xc421eceac6a521f3), 90, 4463, 24, 28811, 0, NULL },
+    { UINT64_C(0x65a115ee10f57d6a), 90, 4487, 25, 28706, 0, NULL },
+    { UINT64_C(0x8d7bc68c3f439c54), 90, 4512, 24, 28485, 0, NULL },
+    { UINT64_C(0x8cbac53e55dbec3f), 90, 4536, 25, 27953, 0, NULL },
+    { UINT64_C(0x0e6de0456e36a66d), 90, 4561, 28, 25577, 0, NULL },
+    { UINT64_C(0x2b5af4943e588097), 90, 4589, 27, 25280, 0, NULL },
+    { UINT64_C(0x8375c4c967cacb22), 90, 4616, 30, 25255, 0, NULL },
+    { UINT64_C(0xa44ac2015c8bcb7e), 90, 4646, 29, 24327, 0, NULL },
+    { UINT64_C(0xfbb20674075924c6), 90, 4675, 23, 24402, 0, NULL },
+    { UINT64_C(0x1b218c4ee1611534), 90, 4698, 23, 24103, 0, NULL },
+    { UINT64_C(0x6cd03aaaaae37168), 90, 4721, 24, 24082, 0, NULL },
+    { UINT64_C(0xc98556195300886a), 90, 4745, 24, 23152, 0, NULL },
+    { UINT64_C(0x26511b8c99fc5af1), 0, 4769, 16, 18702, 0, NULL },
+    { UINT64_C(0x2d62ad463d9cee92), 0, 4785, 17, 18668, 0, NULL },
+    { UINT64_C(0x5a967f45c22891c2), 0, 4802, 18, 18327, 0, NULL },
+    { UINT64_C(0x45b9182bf22881d7), 0, 4820, 21, 17828, 0, NULL },
+    { UINT64_C(0x2f88fb32dd901dde), 0, 4841, 18, 11889, 0, NULL },
+    { UINT64_C(0xe9be02a02b75bf47), 0, 4859, 18, 11835, 0, NULL },
+    { UINT64_C(0xeca7c64ce428ee1b), 0, 4877, 17, 11663, 0, NULL },
+    { UINT64_C(0x77cb07dd01e7d364), 0, 4894, 19, 11052, 0, NULL },
+    { UINT64_C(0x900b967864643c39), 0, 4913, 13, 4696, 0, NULL },
+    { UINT64_C(0x13e5c42174c04a6b), 0, 4926, 12, 4587, 0, NULL },
+    { UINT64_C(0x787fe79925561585), 0, 4938, 8, 4382, 0, NULL },
+    { UINT64_C(0xd5ecc99748aad6c4), 0, 4946, 8, 4386, 0, NULL },
+    { UINT64_C(0x52d848b0e2cb37ed), 0, 4954, 28, 7141, 0, NULL },
+    { UINT64_C(0x1a66387f31230e2e), 0, 4982, 28, 7204, 0, NULL },
+    { UINT64_C(0xce94ea4ba0a3a6b7), 0, 5010, 22, 5691, 0, NULL },
+    { UINT64_C(0x9ba0c6381c5d0ee4), 0, 5032, 22, 5754, 0, NULL },
+    { UINT64_C(0xaa668806c900d994), 0, 5054, 27, 6511, 0, NULL },
+    { UINT64_C(0x45fd5c3570adb1ef), 0, 5081, 33, 8698, 0, NULL },
+    { UINT64_C(0xe2964dbed8b6d59b), 0, 5114, 26, 6448, 0, NULL },
+    { UINT64_C(0x7fe5c42c3acd92ee), 0, 5140, 32, 8635, 0, NULL },
+    { UINT64_C(0xa6779289930e3ca1), 90, 5172, 26, 28988, 0, NULL },
+    { UINT64_C(0x2a9624017b21439e), 90, 5198, 28, 28883, 0, NULL },
+    { UINT64_C(0xf3485095f8b7d365), 90, 5226, 26, 28663, 0, NULL },
+    { UINT64_C(0xc903c118d86f21a0), 90, 5252, 28, 28131, 0, NULL },
+    { UINT64_C(0xd39631ae9a6ee96a), 0, 5280, 21, 18702, 0, NULL },
+    { UINT64_C(0xb26d5dd61d1d1140), 0, 5301, 26, 18668, 0, NULL },
+    { UINT64_C(0xc6ddd61f10a590a3), 0, 5327, 22, 18327, 0, NULL },
+    { UINT64_C(0x89f588e7bc3f1f9b), 0, 5349, 26, 17828, 0, NULL },
+    { UINT64_C(0x89e0975ec3677d9f), 90, 5375, 32, 31904, 0, NULL },
+    { UINT64_C(0x601df8ecbe5170a8), 90, 5407, 32, 31626, 0, NULL },
+    { UINT64_C(0x6e40911548dc7d5a), 90, 5439, 32, 31434, 0, NULL },
+    { UINT64_C(0x49c76ddee4894e4b), 90, 5471, 33, 30617, 0, NULL },
+    { UINT64_C(0xfca7a8616f2095e9), 90, 5504, 28, 28810, 0, NULL },
+    { UINT64_C(0x6647edfd953e1f70), 90, 5532, 29, 28706, 0, NULL },
+    { UINT64_C(0xfb751472fe19ed2d), 90, 5561, 33, 28487, 0, NULL },
+    { UINT64_C(0x994d56d02523f63e), 90, 5594, 35, 27956, 0, NULL },
+    { UINT64_C(0xcf28b49c48b3175f), 0, 5629, 17, 18718, 0, NULL },
+    { UINT64_C(0x8552956b530e4daf), 0, 5646, 18, 18685, 0, NULL },
+    { UINT64_C(0xc7c5a7ad1f2d06e5), 0, 5664, 19, 18342, 0, NULL },
+    { UINT64_C(0x3035c3d20ba806ab), 0, 5683, 24, 17844, 0, NULL },
 };
 
 static const struct kiln_stage stages[] = {
@@ -10639,7 +10758,7 @@ const struct kiln_bundle kiln_bundle_nvidia_h200 = {
     .provenance = "tuned on NVIDIA H200, NVIDIA CUDA, driver 580.159.04",
     .match = { "NVIDIA CUDA", "NVIDIA H200", NULL, 0, 0 },
     .traits = { 0, 132, 1, 232448, 90 },
-    .pool = { sizeof rows, 3119, 4593, 5687,
+    .pool = { sizeof rows, 3215, 4683, 5707,
               rows[0].text, lines, pairs, symbols },
     .num_programs = 244, .num_recipes = 244, .num_pins = 0,
     .programs = programs, .recipes = recipes, .pins = NULL,

@@ -82,7 +82,8 @@ static const struct { char text[4096]; } rows[] = { {
     "    return both;\0"
     "// put for two columns side by side; `whole` says that they are at a multiple of their size.\0"
 }, {
-    "static void put_pair(float x, float y, __global half *out, long col, long N, float alpha, float beta,\0"
+    "static void put_pair(float x, float y, __global half *out, long col, long N, float alpha,\0"
+    "        float beta,\0"
     "        bool whole)\0"
     "    if (!whole || col + 1 >= N) {\0"
     "        put(x, out, col, N, alpha, beta);\0"
@@ -93,18 +94,18 @@ static const struct { char text[4096]; } rows[] = { {
     "        const uint both = *(__global uint *) (out + col);\0"
     "        z += beta * vload_half2(0, (const half *) &both);\0"
     "    *(__global uint *) (out + col) = pack_halves(z.x, z.y);\0"
-    "// Where an element of a tile of C is in local memory: the pieces of 16 bytes of a row are in an order\0"
-    "// of its own, so that work-items side by side meet different banks.\0"
+    "// Where an element of a tile of C is in local memory: the pieces of 16 bytes of a row are in an\0"
+    "// order of its own, so that work-items side by side meet different banks.\0"
     "static uint c_place(uint row, uint col)\0"
     "    return row * 32 + (col / 4 ^ (row + row / 4) % 8) * 4\0"
     "            + col % 4;\0"
-    "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 8.0 and later.\0"
-    "// A is stored M x K.\0"
-    "// B is stored K x N.\0"
-    "// A work-group computes 64 x 32 of C, a warp 32 x 16 of it. Tiles of A and B, 64\0"
-    "// deep, are copied into local memory asynchronously, 3 ahead of those that are multiplied.\0"
+    "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 8.0 and\0"
+    "// later. A is stored M x K. B is stored K x N. A work-group computes 64 x 32 of C, a warp 32 x 16\0"
+    "// of it. Tiles of A and B, 64 deep, are copied into local memory asynchronously, 3 ahead of those\0"
+    "// that are multiplied.\0"
     "__kernel __attribute__((reqd_work_group_size(128, 1, 1)))\0"
-    "void kiln_hgemm_async_multiply_nn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M, long N, long K,\0"
+    "void kiln_hgemm_async_multiply_nn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
+    "        long N, long K,\0"
     "        __global const half *restrict A, long a_offset, long lda,\0"
     "        __global const half *restrict B, long b_offset, long ldb,\0"
     "        float alpha, float beta, __global half *restrict C, long c_offset, long ldc)\0"
@@ -139,8 +140,8 @@ static const struct { char text[4096]; } rows[] = { {
     "        uint as0[2][4], bs0[1][4];\0"
     "        int stage = 0;\0"
     "        for (int t = 0; t < num + 3; t++) {\0"
-    "            // The tiles of step t - 3 are there for all, and all have multiplied those of the step before,\0"
-    "            // whose place is the next one to copy to.\0"
+    "            // The tiles of step t - 3 are there for all, and all have multiplied those of the step\0"
+    "            // before, whose place is the next one to copy to.\0"
     "            if (t >= 3) {\0"
     "                wait_for_copies();\0"
     "                barrier(CLK_LOCAL_MEM_FENCE);\0"
@@ -162,8 +163,8 @@ static const struct { char text[4096]; } rows[] = { {
     "                for (int s = 0; s < 4; s++) {\0"
 }, {
     "                    // Reads what is multiplied at once, the s-th of a tile, into fragments 0.\0"
-    "                    // Sixteen values of k of the tile. Blocks of 8 x 8 are read four at once: work-item l says where line\0"
-    "                    // l % 8 of block l / 8 is.\0"
+    "                    // Sixteen values of k of the tile. Blocks of 8 x 8 are read four at once:\0"
+    "                    // work-item l says where line l % 8 of block l / 8 is.\0"
     "                    #pragma unroll\0"
     "                    for (int i = 0; i < 2; i++) {\0"
     "                        const uint line = warp_m + i * 16 + lane % 16, x = s * 2 + lane / 16;\0"
@@ -201,7 +202,8 @@ static const struct { char text[4096]; } rows[] = { {
     "                    else if (n == 31)\0"
     "                        put(c_tile[c_place(m, n)], out, first_n + n, N, alpha, beta);\0"
     "                    else\0"
-    "                        put_pair(c_tile[c_place(m, n)], c_tile[c_place(m, n + 1)], out, first_n + n, N,\0"
+    "                        put_pair(c_tile[c_place(m, n)], c_tile[c_place(m, n + 1)], out, first_n + n,\0"
+    "                                N,\0"
     "                                alpha, beta, true);\0"
     "            return;\0"
     "        // Rows and columns of a block are in the order in which they were read.\0"
@@ -212,35 +214,39 @@ static const struct { char text[4096]; } rows[] = { {
     "                __global half *out = C + row * ldc;\0"
     "                for (int j = 0; j < 2; j++) {\0"
     "                    const long col = first_n + warp_n + j * 8 + lane_k * 2;\0"
-    "                    put_pair(c[i][j][2 * h], c[i][j][2 * h + 1], out, col, N, alpha, beta, is_aligned);\0"
+    "                    put_pair(c[i][j][2 * h], c[i][j][2 * h + 1], out, col, N, alpha, beta,\0"
+    "                            is_aligned);\0"
     "// Begins to copy 32 lines of 64 elements, of which this work-item copies 8\0"
     "    for (uint line = first; line < first + 32; line += 16, from += 16 * ld) {\0"
-    "// B is stored N x K.\0"
-    "void kiln_hgemm_async_multiply_nt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M, long N, long K,\0"
+    "// later. A is stored M x K. B is stored N x K. A work-group computes 64 x 32 of C, a warp 32 x 16\0"
+    "void kiln_hgemm_async_multiply_nt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
     "                copy_b(b_at + stage * 4096, B + first_n * ldb + k, ldb, N - first_n, K - k, item);\0"
-    "                        const uint line = warp_n + j * 8 + lane / 16 * 8 + lane % 8, x = s * 2 + lane / 8 % 2;\0"
+    "                        const uint line = warp_n + j * 8 + lane / 16 * 8 + lane % 8,\0"
+    "                                x = s * 2 + lane / 8 % 2;\0"
     "                        load_blocks(bs0[j / 2], b_tile + swizzled(line, x, 8));\0"
-    "// A is stored K x M.\0"
-    "void kiln_hgemm_async_multiply_tn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M, long N, long K,\0"
-    "                copy_a(a_at + stage * 8192, A + k * lda + first_m, lda, K - k, M - first_m, item);\0"
-    "                        const uint line = s * 16 + lane / 16 * 8 + lane % 8, x = warp_m / 8 + i * 2 + lane / 8 % 2;\0"
+    "// later. A is stored K x M. B is stored K x N. A work-group computes 64 x 32 of C, a warp 32 x 16\0"
+    "void kiln_hgemm_async_multiply_tn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
 }, {
+    "                copy_a(a_at + stage * 8192, A + k * lda + first_m, lda, K - k, M - first_m, item);\0"
+    "                        const uint line = s * 16 + lane / 16 * 8 + lane % 8,\0"
+    "                                x = warp_m / 8 + i * 2 + lane / 8 % 2;\0"
     "                        load_turned_blocks(as0[i], a_tile + swizzled(line, x, 8));\0"
-    "void kiln_hgemm_async_multiply_tt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M, long N, long K,\0"
+    "// later. A is stored K x M. B is stored N x K. A work-group computes 64 x 32 of C, a warp 32 x 16\0"
+    "void kiln_hgemm_async_multiply_tt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
     "// Divisions of 64 bits take long.\0"
     "static ulong divide(ulong x, ulong y)\0"
     "    return (x | y) >> 32 ? x / y : (uint) x / (uint) y;\0"
     "    return row * 64 + (col / 4 ^ (row + row / 4) % 8) * 4\0"
-    "// A work-group computes 64 x 64 of C, a warp 32 x 32 of it. Tiles of A and B, 64\0"
-    "// As many work-groups as run at once take tiles in turn. Of the tiles that do not make a whole turn, the\0"
-    "// steps are shared out evenly (stream-K, Osama et al. 2023); what a work-group has of such a tile is\0"
-    "// kept, to be added up later.\0"
-    "void kiln_hgemm_async_stream_nn_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes16_copy0(long M, long N, long K,\0"
+    "// later. A is stored M x K. B is stored K x N. A work-group computes 64 x 64 of C, a warp 32 x 32\0"
+    "// that are multiplied. As many work-groups as run at once take tiles in turn. Of the tiles that do\0"
+    "// not make a whole turn, the steps are shared out evenly (stream-K, Osama et al. 2023); what a\0"
+    "// work-group has of such a tile is kept, to be added up later.\0"
+    "void kiln_hgemm_async_stream_nn_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
     "        __global float *work, long parts_at,\0"
     "    __local uchar both_tiles[65536] __attribute__((aligned(1024)));\0"
     "    __global float *parts = work + parts_at + item;\0"
-    "    // The first `whole` tiles are done in turns; of the rest, which are `steps` steps each, a work-group\0"
-    "    // takes `share` steps. A last turn that is three quarters full is a turn.\0"
+    "    // The first `whole` tiles are done in turns; of the rest, which are `steps` steps each, a\0"
+    "    // work-group takes `share` steps. A last turn that is three quarters full is a turn.\0"
     "    const uint groups = get_num_groups(0);\0"
     "    const uint tiles = ((uint) M + 63) / 64 * (((uint) N + 63) / 64);\0"
     "    const uint in_turns = tiles / groups * groups;\0"
@@ -284,15 +290,16 @@ static const struct { char text[4096]; } rows[] = { {
     "// Adds up what work-groups have of a tile that none did alone, and stores it. Of 128 elements at a\0"
     "// time each of eight warps adds up every eighth part; what they have is then added in their order.\0"
     "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\0"
-    "void kiln_hgemm_async_add_nn_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes16_copy0(long M, long N, long K, __global const float *restrict work, long parts_at,\0"
+}, {
+    "void kiln_hgemm_async_add_nn_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes16_copy0(long M, long N,\0"
+    "        long K, __global const float *restrict work, long parts_at,\0"
     "    __local float sums[8][128] __attribute__((aligned(16)));\0"
     "    __local uint told[6];\0"
     "    const uint adder = get_local_id(0);\0"
-}, {
     "    // Work-groups share a tile. One work-item finds out which it is, and what there is of it.\0"
     "    if (adder == 0) {\0"
-    "        // The first `whole` tiles are done in turns; of the rest, which are `steps` steps each, a work-group\0"
-    "        // takes `share` steps. A last turn that is three quarters full is a turn.\0"
+    "        // The first `whole` tiles are done in turns; of the rest, which are `steps` steps each, a\0"
+    "        // work-group takes `share` steps. A last turn that is three quarters full is a turn.\0"
     "        const uint groups = get_num_groups(0);\0"
     "        const uint tiles = ((uint) M + 63) / 64 * (((uint) N + 63) / 64);\0"
     "        const uint in_turns = tiles / groups * groups;\0"
@@ -312,8 +319,8 @@ static const struct { char text[4096]; } rows[] = { {
     "            const uint band_rows = min(tiles_m - band, (uint) 8);\0"
     "            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\0"
     "            const int first_m = tile_m * 64, first_n = tile_n * 64;\0"
-    "            // The work-groups that have the tile's first and last step: the first has it as its last\0"
-    "            // piece, the others what they have of it as their first.\0"
+    "            // The work-groups that have the tile's first and last step: the first has it as its\0"
+    "            // last piece, the others what they have of it as their first.\0"
     "            const ulong begin = (ulong) (tile - whole) * steps;\0"
     "            const uint from = steps > 0 ? divide(begin, share) : 0;\0"
     "            told[0] = steps > 0 ? divide(begin + steps - 1, share) - from + 1 : 0;\0"
@@ -357,15 +364,20 @@ static const struct { char text[4096]; } rows[] = { {
     "            const long col = first_n + warp_n + in_n + lane_k * 2 + e % 2;\0"
     "            if (row < M)\0"
     "                put(all, C + row * ldc, col, N, alpha, beta);\0"
-    "void kiln_hgemm_async_stream_nt_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes16_copy0(long M, long N, long K,\0"
-    "                copy_b(b_at + stage * 8192, B + first_n * ldb + k, ldb, N - first_n, K - k, item);\0"
 }, {
-    "void kiln_hgemm_async_add_nt_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes16_copy0(long M, long N, long K, __global const float *restrict work, long parts_at,\0"
-    "void kiln_hgemm_async_stream_tn_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes16_copy0(long M, long N, long K,\0"
-    "void kiln_hgemm_async_add_tn_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes16_copy0(long M, long N, long K, __global const float *restrict work, long parts_at,\0"
-    "void kiln_hgemm_async_stream_tt_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes16_copy0(long M, long N, long K,\0"
-    "void kiln_hgemm_async_add_tt_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes16_copy0(long M, long N, long K, __global const float *restrict work, long parts_at,\0"
+    "// later. A is stored M x K. B is stored N x K. A work-group computes 64 x 64 of C, a warp 32 x 32\0"
+    "void kiln_hgemm_async_stream_nt_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
+    "                copy_b(b_at + stage * 8192, B + first_n * ldb + k, ldb, N - first_n, K - k, item);\0"
+    "void kiln_hgemm_async_add_nt_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes16_copy0(long M, long N,\0"
+    "// later. A is stored K x M. B is stored K x N. A work-group computes 64 x 64 of C, a warp 32 x 32\0"
+    "void kiln_hgemm_async_stream_tn_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
+    "void kiln_hgemm_async_add_tn_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes16_copy0(long M, long N,\0"
+    "// later. A is stored K x M. B is stored N x K. A work-group computes 64 x 64 of C, a warp 32 x 32\0"
+    "void kiln_hgemm_async_stream_tt_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
+    "void kiln_hgemm_async_add_tt_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes16_copy0(long M, long N,\0"
     "// C = alpha op(A) op(B) + beta C through local memory; C is M x N, row-major.\0"
+    "// A is stored M x K.\0"
+    "// B is stored K x N.\0"
     "// A work-group of 16 x 16 work-items computes 64 x 64 of C, each work-item\0"
     "// 4 x 4 of it. K advances by 16.\0"
     "__kernel __attribute__((reqd_work_group_size(16, 16, 1)))\0"
@@ -387,14 +399,14 @@ static const struct { char text[4096]; } rows[] = { {
     "    float c3_0 = 0, c3_1 = 0, c3_2 = 0, c3_3 = 0;\0"
     "    for (int k0 = 0; k0 < K; k0 += 16) {\0"
     "        // Stage A: 16 x 64, transposed if need be.\0"
-    "            const int e = item + 0, k = e % 16, m = e / 16;\0"
+    "            const int e = item, k = e % 16, m = e / 16;\0"
     "            a_tile[k][m] = first_m + m < M && k0 + k < K\0"
     "                    ? load(A + (first_m + m) * lda + k0 + k) : 0;\0"
     "            const int e = item + 256, k = e % 16, m = e / 16;\0"
     "            const int e = item + 512, k = e % 16, m = e / 16;\0"
     "            const int e = item + 768, k = e % 16, m = e / 16;\0"
     "        // Stage B: 16 x 64, transposed if need be.\0"
-    "            const int e = item + 0, n = e % 64, k = e / 64;\0"
+    "            const int e = item, n = e % 64, k = e / 64;\0"
     "            b_tile[k][n] = first_n + n < N && k0 + k < K\0"
     "                    ? load(B + (k0 + k) * ldb + first_n + n) : 0;\0"
     "            const int e = item + 256, n = e % 64, k = e / 64;\0"
@@ -404,50 +416,50 @@ static const struct { char text[4096]; } rows[] = { {
     "        int k = 0;\0"
     "        for (; k + 4 <= depth; k += 4) {\0"
     "            {\0"
-    "                const float b0 = b_tile[k + 0][local_n * 4 + 0];\0"
-    "                const float b1 = b_tile[k + 0][local_n * 4 + 1];\0"
-    "                const float b2 = b_tile[k + 0][local_n * 4 + 2];\0"
-    "                const float b3 = b_tile[k + 0][local_n * 4 + 3];\0"
-    "                const float a0 = a_tile[k + 0][local_m * 4 + 0];\0"
+    "                const float b0 = b_tile[k][local_n * 4];\0"
+    "                const float b1 = b_tile[k][local_n * 4 + 1];\0"
+    "                const float b2 = b_tile[k][local_n * 4 + 2];\0"
+    "                const float b3 = b_tile[k][local_n * 4 + 3];\0"
+    "                const float a0 = a_tile[k][local_m * 4];\0"
     "                c0_0 += a0 * b0; c0_1 += a0 * b1; c0_2 += a0 * b2; c0_3 += a0 * b3;\0"
-    "                const float a1 = a_tile[k + 0][local_m * 4 + 1];\0"
+    "                const float a1 = a_tile[k][local_m * 4 + 1];\0"
     "                c1_0 += a1 * b0; c1_1 += a1 * b1; c1_2 += a1 * b2; c1_3 += a1 * b3;\0"
-    "                const float a2 = a_tile[k + 0][local_m * 4 + 2];\0"
+    "                const float a2 = a_tile[k][local_m * 4 + 2];\0"
     "                c2_0 += a2 * b0; c2_1 += a2 * b1; c2_2 += a2 * b2; c2_3 += a2 * b3;\0"
-    "                const float a3 = a_tile[k + 0][local_m * 4 + 3];\0"
+    "                const float a3 = a_tile[k][local_m * 4 + 3];\0"
+}, {
     "                c3_0 += a3 * b0; c3_1 += a3 * b1; c3_2 += a3 * b2; c3_3 += a3 * b3;\0"
-    "                const float b0 = b_tile[k + 1][local_n * 4 + 0];\0"
+    "                const float b0 = b_tile[k + 1][local_n * 4];\0"
     "                const float b1 = b_tile[k + 1][local_n * 4 + 1];\0"
     "                const float b2 = b_tile[k + 1][local_n * 4 + 2];\0"
-}, {
     "                const float b3 = b_tile[k + 1][local_n * 4 + 3];\0"
-    "                const float a0 = a_tile[k + 1][local_m * 4 + 0];\0"
+    "                const float a0 = a_tile[k + 1][local_m * 4];\0"
     "                const float a1 = a_tile[k + 1][local_m * 4 + 1];\0"
     "                const float a2 = a_tile[k + 1][local_m * 4 + 2];\0"
     "                const float a3 = a_tile[k + 1][local_m * 4 + 3];\0"
-    "                const float b0 = b_tile[k + 2][local_n * 4 + 0];\0"
+    "                const float b0 = b_tile[k + 2][local_n * 4];\0"
     "                const float b1 = b_tile[k + 2][local_n * 4 + 1];\0"
     "                const float b2 = b_tile[k + 2][local_n * 4 + 2];\0"
     "                const float b3 = b_tile[k + 2][local_n * 4 + 3];\0"
-    "                const float a0 = a_tile[k + 2][local_m * 4 + 0];\0"
+    "                const float a0 = a_tile[k + 2][local_m * 4];\0"
     "                const float a1 = a_tile[k + 2][local_m * 4 + 1];\0"
     "                const float a2 = a_tile[k + 2][local_m * 4 + 2];\0"
     "                const float a3 = a_tile[k + 2][local_m * 4 + 3];\0"
-    "                const float b0 = b_tile[k + 3][local_n * 4 + 0];\0"
+    "                const float b0 = b_tile[k + 3][local_n * 4];\0"
     "                const float b1 = b_tile[k + 3][local_n * 4 + 1];\0"
     "                const float b2 = b_tile[k + 3][local_n * 4 + 2];\0"
     "                const float b3 = b_tile[k + 3][local_n * 4 + 3];\0"
-    "                const float a0 = a_tile[k + 3][local_m * 4 + 0];\0"
+    "                const float a0 = a_tile[k + 3][local_m * 4];\0"
     "                const float a1 = a_tile[k + 3][local_m * 4 + 1];\0"
     "                const float a2 = a_tile[k + 3][local_m * 4 + 2];\0"
     "                const float a3 = a_tile[k + 3][local_m * 4 + 3];\0"
     "        for (; k < depth; k++) {\0"
     "    // C = alpha c + beta C for the 4 x 4 block at (row, col); beta == 0 does not read C.\0"
-    "    if (row + 0 < M) {\0"
-    "        __global half *out = C + (row + 0) * ldc + col;\0"
-    "        if (col + 0 < N) {\0"
+    "    if (row < M) {\0"
+    "        __global half *out = C + row * ldc + col;\0"
+    "        if (col < N) {\0"
     "            const float x = alpha * c0_0;\0"
-    "            store(beta == 0 ? x : x + beta * load(out + 0), out + 0);\0"
+    "            store(beta == 0 ? x : x + beta * load(out), out);\0"
     "        if (col + 1 < N) {\0"
     "            const float x = alpha * c0_1;\0"
     "            store(beta == 0 ? x : x + beta * load(out + 1), out + 1);\0"
@@ -475,20 +487,22 @@ static const struct { char text[4096]; } rows[] = { {
     "            const float x = alpha * c3_1;\0"
     "            const float x = alpha * c3_2;\0"
     "            const float x = alpha * c3_3;\0"
+    "// B is stored N x K.\0"
     "void kiln_hgemm_tiled_multiply_nt_wgm16_wgn16_tm4_nv4_vec1_kt16_ku4_locala1_localb1_pad1_bufs1_ahead0_mapm0_mapn0_order0_group8_split1_guard1_index32(int M, int N, int K, float alpha, float beta,\0"
-    "            const int e = item + 0, k = e % 16, n = e / 16;\0"
+    "            const int e = item, k = e % 16, n = e / 16;\0"
     "                    ? load(B + (first_n + n) * ldb + k0 + k) : 0;\0"
     "            const int e = item + 256, k = e % 16, n = e / 16;\0"
     "            const int e = item + 512, k = e % 16, n = e / 16;\0"
     "            const int e = item + 768, k = e % 16, n = e / 16;\0"
+    "// A is stored K x M.\0"
     "void kiln_hgemm_tiled_multiply_tn_wgm16_wgn16_tm4_nv4_vec1_kt16_ku4_locala1_localb1_pad1_bufs1_ahead0_mapm0_mapn0_order0_group8_split1_guard1_index32(int M, int N, int K, float alpha, float beta,\0"
-    "            const int e = item + 0, m = e % 64, k = e / 64;\0"
+    "            const int e = item, m = e % 64, k = e / 64;\0"
     "                    ? load(A + (k0 + k) * lda + first_m + m) : 0;\0"
     "            const int e = item + 256, m = e % 64, k = e / 64;\0"
     "            const int e = item + 512, m = e % 64, k = e / 64;\0"
+}, {
     "            const int e = item + 768, m = e % 64, k = e / 64;\0"
     "void kiln_hgemm_tiled_multiply_tt_wgm16_wgn16_tm4_nv4_vec1_kt16_ku4_locala1_localb1_pad1_bufs1_ahead0_mapm0_mapn0_order0_group8_split1_guard1_index32(int M, int N, int K, float alpha, float beta,\0"
-}, {
     "// An element, and 16 bytes of them, as they are copied.\0"
     "typedef ushort element_bits;\0"
     "typedef ushort8 chunk;\0"
@@ -503,8 +517,9 @@ static const struct { char text[4096]; } rows[] = { {
     "    next.x = at & 4 ? next.y : next.x;\0"
     "    x = at & 2 ? x >> 16 | (uint4) (x.yzw, next.x) << 16 : x;\0"
     "    return x;\0"
-    "// The first `num` of eight elements that lie anywhere, and zeros. The aligned chunks that they lie in may\0"
-    "// be read where what is behind them is in the matrix too: in their row, or as there is a row below.\0"
+    "// The first `num` of eight elements that lie anywhere, and zeros. The aligned chunks that they lie\0"
+    "// in may be read where what is behind them is in the matrix too: in their row, or as there is a row\0"
+    "// below.\0"
     "static uint4 load_piece(__global const element_bits *from, int num, bool is_above)\0"
     "    if (num >= 16 || (num >= 8 && is_above))\0"
     "        return load_anywhere(from);\0"
@@ -532,13 +547,13 @@ static const struct { char text[4096]; } rows[] = { {
     "static void put_b(__local uchar *tile, const uint4 pieces[2], uint item)\0"
     "        const uint line = (item + p * 128) / 4, x = item % 4;\0"
     "        *(__local uint4 *) (tile + swizzled(line, x, 4)) = pieces[p];\0"
-    "// deep, are copied into local memory asynchronously, 1 ahead of those that are multiplied.\0"
-    "void kiln_hgemm_async_multiply_nn_bm64_bn32_tm4_tn4_depth128_st2_ku2_group8_bytes2_copy0(long M, long N, long K,\0"
+    "// of it. Tiles of A and B, 64 deep, are copied into local memory asynchronously, 1 ahead of those\0"
+    "void kiln_hgemm_async_multiply_nn_bm64_bn32_tm4_tn4_depth128_st2_ku2_group8_bytes2_copy0(long M,\0"
     "    __local uchar both_tiles[24576] __attribute__((aligned(1024)));\0"
     "    __local uchar *a_tiles = both_tiles, *b_tiles = both_tiles + 16384;\0"
     "        for (int t = 0; t < num + 1; t++) {\0"
-    "            // All have put the tiles of step t - 1, and have multiplied those of the step before, whose\0"
-    "            // place is the next one.\0"
+    "            // All have put the tiles of step t - 1, and have multiplied those of the step before,\0"
+    "            // whose place is the next one.\0"
     "            if (t >= 1)\0"
     "            uint4 a_pieces[4], b_pieces[2];\0"
     "            const int place = stage, k = (first + t) * 64;\0"
@@ -553,10 +568,10 @@ static const struct { char text[4096]; } rows[] = { {
     "                if (left >= 64)\0"
     "                #pragma unroll\0"
     "                    for (int s = 0; s < 4; s++) {\0"
-    "                        // Reads what is multiplied at once, the s-th of a tile, into fragments 0.\0"
-    "                        // Sixteen values of k of the tile. Blocks of 8 x 8 are read four at once: work-item l says where line\0"
-    "                        // l % 8 of block l / 8 is.\0"
 }, {
+    "                        // Reads what is multiplied at once, the s-th of a tile, into fragments 0.\0"
+    "                        // Sixteen values of k of the tile. Blocks of 8 x 8 are read four at once:\0"
+    "                        // work-item l says where line l % 8 of block l / 8 is.\0"
     "                        #pragma unroll\0"
     "                        for (int i = 0; i < 2; i++) {\0"
     "                            const uint line = warp_m + i * 16 + lane % 16, x = s * 2 + lane / 16;\0"
@@ -573,17 +588,19 @@ static const struct { char text[4096]; } rows[] = { {
     "                put_a(a_tiles + place * 8192, a_pieces, item);\0"
     "                put_b(b_tiles + place * 4096, b_pieces, item);\0"
     "// Of 32 lines of 64 elements that begin anywhere, this work-item's pieces of\0"
-    "void kiln_hgemm_async_multiply_nt_bm64_bn32_tm4_tn4_depth128_st2_ku2_group8_bytes2_copy0(long M, long N, long K,\0"
+    "void kiln_hgemm_async_multiply_nt_bm64_bn32_tm4_tn4_depth128_st2_ku2_group8_bytes2_copy0(long M,\0"
     "                fetch_b(b_pieces, B + first_n * ldb + k, ldb, N - first_n, K - k, item);\0"
-    "                            const uint line = warp_n + j * 8 + lane / 16 * 8 + lane % 8, x = s * 2 + lane / 8 % 2;\0"
+    "                            const uint line = warp_n + j * 8 + lane / 16 * 8 + lane % 8,\0"
+    "                                    x = s * 2 + lane / 8 % 2;\0"
     "                            load_blocks(bs0[j / 2], b_tile + swizzled(line, x, 8));\0"
-    "void kiln_hgemm_async_multiply_tn_bm64_bn32_tm4_tn4_depth128_st2_ku2_group8_bytes2_copy0(long M, long N, long K,\0"
+    "void kiln_hgemm_async_multiply_tn_bm64_bn32_tm4_tn4_depth128_st2_ku2_group8_bytes2_copy0(long M,\0"
     "                fetch_a(a_pieces, A + k * lda + first_m, lda, K - k, M - first_m, item);\0"
-    "                            const uint line = s * 16 + lane / 16 * 8 + lane % 8, x = warp_m / 8 + i * 2 + lane / 8 % 2;\0"
+    "                            const uint line = s * 16 + lane / 16 * 8 + lane % 8,\0"
+    "                                    x = warp_m / 8 + i * 2 + lane / 8 % 2;\0"
     "                            load_turned_blocks(as0[i], a_tile + swizzled(line, x, 8));\0"
-    "void kiln_hgemm_async_multiply_tt_bm64_bn32_tm4_tn4_depth128_st2_ku2_group8_bytes2_copy0(long M, long N, long K,\0"
-    "// All work-items copy a matrix so that its rows start at multiples of 16 bytes, a chunk at a time. What\0"
-    "// pads the rows is undefined.\0"
+    "void kiln_hgemm_async_multiply_tt_bm64_bn32_tm4_tn4_depth128_st2_ku2_group8_bytes2_copy0(long M,\0"
+    "// All work-items copy a matrix so that its rows start at multiples of 16 bytes, a chunk at a time.\0"
+    "// What pads the rows is undefined.\0"
     "static void copy_matrix(long rows, long cols, __global const element_bits *X, long ldx,\0"
     "        __global element_bits *out)\0"
     "    const ulong each = (cols + 7) / 8;\0"
@@ -595,7 +612,9 @@ static const struct { char text[4096]; } rows[] = { {
     "        if (last >= 15 || (row + 1 < rows && cols >= 16))\0"
     "            x = load_anywhere(from);\0"
     "        else\0"
-    "            x = as_uint4((chunk) (from[min(0L, last)], from[min(1L, last)], from[min(2L, last)], from[min(3L, last)], from[min(4L, last)], from[min(5L, last)], from[min(6L, last)], from[min(7L, last)]));\0"
+    "            x = as_uint4((chunk) (from[min(0L, last)], from[min(1L, last)], from[min(2L, last)],\0"
+    "                    from[min(3L, last)], from[min(4L, last)], from[min(5L, last)], from[min(6L,\0"
+    "                    last)], from[min(7L, last)]));\0"
     "        ((__global uint4 *) out)[i] = x;\0"
     "// bytes; boxes side by side have 32 lines.\0"
     "    return (x / part * part * 32 + line * part + (x % part ^ line % 8 / (8 / part))) * 16;\0"
@@ -605,19 +624,22 @@ static const struct { char text[4096]; } rows[] = { {
     "// Begins to copy 32 lines of 128 elements, of which this work-item copies 8\0"
     "    const uint first = item / 16, col = item % 16 * 8;\0"
     "    return row * 128 + (col / 4 ^ (row + row / 4) % 8) * 4\0"
-    "void kiln_hgemm_async_copy_nn(long a_rows, long a_cols, __global const element_bits *restrict A, long a_offset,\0"
+    "void kiln_hgemm_async_copy_nn(long a_rows, long a_cols, __global const element_bits *restrict A,\0"
+    "        long a_offset,\0"
     "        long lda, __global uchar *restrict a_work, long a_at,\0"
+}, {
     "        long b_rows, long b_cols, __global const element_bits *restrict B, long b_offset,\0"
     "        long ldb, __global uchar *restrict b_work, long b_at)\0"
     "    copy_matrix(a_rows, a_cols, A + a_offset, lda, (__global element_bits *) a_work + a_at);\0"
     "    copy_matrix(b_rows, b_cols, B + b_offset, ldb, (__global element_bits *) b_work + b_at);\0"
-}, {
-    "void kiln_hgemm_async_copya_n(long rows, long cols, __global const element_bits *restrict X, long x_offset,\0"
+    "void kiln_hgemm_async_copya_n(long rows, long cols, __global const element_bits *restrict X,\0"
+    "        long x_offset,\0"
     "        long ldx, __global uchar *restrict work, long at)\0"
     "    copy_matrix(rows, cols, X + x_offset, ldx, (__global element_bits *) work + at);\0"
-    "void kiln_hgemm_async_copyb_n(long rows, long cols, __global const element_bits *restrict X, long x_offset,\0"
-    "// A work-group computes 128 x 128 of C, a warp 64 x 32 of it. Tiles of A and B, 32\0"
-    "void kiln_hgemm_async_multiply_nn_bm128_bn128_tm8_tn8_depth64_st4_ku2_group8_bytes16_copy1(long M, long N, long K,\0"
+    "void kiln_hgemm_async_copyb_n(long rows, long cols, __global const element_bits *restrict X,\0"
+    "// later. A is stored M x K. B is stored K x N. A work-group computes 128 x 128 of C, a warp 64 x 32\0"
+    "// of it. Tiles of A and B, 32 deep, are copied into local memory asynchronously, 3 ahead of those\0"
+    "void kiln_hgemm_async_multiply_nn_bm128_bn128_tm8_tn8_depth64_st4_ku2_group8_bytes16_copy1(long M,\0"
     "    const int first = 0, num = (K + 31) / 32;\0"
     "    const uint tiles_m = ((uint) M + 127) / 128, tiles_n = ((uint) N + 127) / 128;\0"
     "    const int first_m = tile_m * 128, first_n = tile_n * 128;\0"
@@ -636,19 +658,20 @@ static const struct { char text[4096]; } rows[] = { {
     "            for (uint m = warp; m < 128 && first_m + m < M; m += 8) {\0"
     "                for (int n = 2 * (int) lane - odd; n < 128; n += 64) {\0"
     "                    else if (n == 127)\0"
-    "void kiln_hgemm_async_copy_nt(long a_rows, long a_cols, __global const element_bits *restrict A, long a_offset,\0"
-    "void kiln_hgemm_async_copyb_t(long rows, long cols, __global const element_bits *restrict X, long x_offset,\0"
-    "void kiln_hgemm_async_multiply_nt_bm128_bn128_tm8_tn8_depth64_st4_ku2_group8_bytes16_copy1(long M, long N, long K,\0"
+    "void kiln_hgemm_async_copy_nt(long a_rows, long a_cols, __global const element_bits *restrict A,\0"
+    "void kiln_hgemm_async_copyb_t(long rows, long cols, __global const element_bits *restrict X,\0"
+    "// later. A is stored M x K. B is stored N x K. A work-group computes 128 x 128 of C, a warp 64 x 32\0"
+    "void kiln_hgemm_async_multiply_nt_bm128_bn128_tm8_tn8_depth64_st4_ku2_group8_bytes16_copy1(long M,\0"
     "                        load_blocks(bs0[j / 2], b_tile + swizzled(line, x, 4));\0"
-    "void kiln_hgemm_async_copy_tn(long a_rows, long a_cols, __global const element_bits *restrict A, long a_offset,\0"
-    "void kiln_hgemm_async_copya_t(long rows, long cols, __global const element_bits *restrict X, long x_offset,\0"
-    "void kiln_hgemm_async_multiply_tn_bm128_bn128_tm8_tn8_depth64_st4_ku2_group8_bytes16_copy1(long M, long N, long K,\0"
-    "void kiln_hgemm_async_copy_tt(long a_rows, long a_cols, __global const element_bits *restrict A, long a_offset,\0"
-    "void kiln_hgemm_async_multiply_tt_bm128_bn128_tm8_tn8_depth64_st4_ku2_group8_bytes16_copy1(long M, long N, long K,\0"
+    "void kiln_hgemm_async_copy_tn(long a_rows, long a_cols, __global const element_bits *restrict A,\0"
+    "void kiln_hgemm_async_copya_t(long rows, long cols, __global const element_bits *restrict X,\0"
+    "// later. A is stored K x M. B is stored K x N. A work-group computes 128 x 128 of C, a warp 64 x 32\0"
+    "void kiln_hgemm_async_multiply_tn_bm128_bn128_tm8_tn8_depth64_st4_ku2_group8_bytes16_copy1(long M,\0"
+    "void kiln_hgemm_async_copy_tt(long a_rows, long a_cols, __global const element_bits *restrict A,\0"
+    "// later. A is stored K x M. B is stored N x K. A work-group computes 128 x 128 of C, a warp 64 x 32\0"
+    "void kiln_hgemm_async_multiply_tt_bm128_bn128_tm8_tn8_depth64_st4_ku2_group8_bytes16_copy1(long M,\0"
     "static float4 load_vector(__global const half *p)\0"
     "    return vload_half4(0, p);\0"
-    "static void store_vector(float4 x, __global half *p)\0"
-    "    vstore_half4(x, 0, p);\0"
     "static float4 load_row(__global const half *p)\0"
     "    return load_vector(p);\0"
     "// In one load what begins at a multiple of its size, 8 bytes.\0"
@@ -664,17 +687,17 @@ static const struct { char text[4096]; } rows[] = { {
     "__kernel __attribute__((reqd_work_group_size(8, 128, 1)))\0"
     "void kiln_hgemm_thin_multiply_nn_side0_short1_vec4_rows4_nv1_litems8_kitems128_ksplit1_align1_index32(int L, int S, int K, float alpha, float beta,\0"
     "        __global const half *restrict X, int x_offset, int ldx,\0"
+}, {
     "        __global const half *restrict Y, int y_offset, int ldy,\0"
     "    __local float4 part[1024];\0"
     "    const int along_k = get_local_id(1), along_l = get_local_id(0);\0"
     "    const int l = (int) get_group_id(0) * 32 + along_l * 4;\0"
-    "    const int s = (int) get_group_id(1) * 1;\0"
+    "    const int s = (int) get_group_id(1);\0"
     "    const int from = 0, to = K;\0"
     "    X += x_offset;\0"
-    "    __global const half *y0 = Y + y_offset + min(s + 0, S - 1) * ldy;\0"
+    "    __global const half *y0 = Y + y_offset + min(s, S - 1) * ldy;\0"
     "    const int y_step = 1;\0"
     "    // Vectors past the end repeat the last one, which ends where the row does.\0"
-}, {
     "    const int begin = l, first = max(min(l, L - 4), (int) 0);\0"
     "    float4 c0 = 0;\0"
     "    int k = from + along_k;\0"
@@ -682,7 +705,8 @@ static const struct { char text[4096]; } rows[] = { {
     "        for (; k < to; k += 128) {\0"
     "            // A row is less than a vector.\0"
     "            __global const half *x = X + k * ldx;\0"
-    "            const float4 a = (float4) (load(x + min((int) 0, L - 1)), load(x + min((int) 1, L - 1)), load(x + min((int) 2, L - 1)), load(x + min((int) 3, L - 1)));\0"
+    "            const float4 a = (float4) (load(x + min((int) 0, L - 1)), load(x + min((int) 1, L - 1)),\0"
+    "                    load(x + min((int) 2, L - 1)), load(x + min((int) 3, L - 1)));\0"
     "            c0 += a * load(y0 + k * y_step);\0"
     "    // The address itself is tested: a buffer may begin at any element.\0"
     "    if (ldx % 4 == 0 && (size_t) (X + first) % 8 == 0) {\0"
@@ -692,7 +716,7 @@ static const struct { char text[4096]; } rows[] = { {
     "            const float4 a1 = load_aligned(x + 128 * ldx);\0"
     "            const float4 a2 = load_aligned(x + 256 * ldx);\0"
     "            const float4 a3 = load_aligned(x + 384 * ldx);\0"
-    "            c0 += a0 * load(y0 + (k + 0) * y_step);\0"
+    "            c0 += a0 * load(y0 + k * y_step);\0"
     "            c0 += a1 * load(y0 + (k + 128) * y_step);\0"
     "            c0 += a2 * load(y0 + (k + 256) * y_step);\0"
     "            c0 += a3 * load(y0 + (k + 384) * y_step);\0"
@@ -708,11 +732,11 @@ static const struct { char text[4096]; } rows[] = { {
     "    for (int half_way = 64; half_way > 0; half_way /= 2) {\0"
     "        if (along_k < half_way)\0"
     "            part[item] += part[item + half_way * 8];\0"
-    "    if (along_k == 0 && s + 0 < S) {\0"
+    "    if (along_k == 0 && s < S) {\0"
     "        float sums[4];\0"
     "        vstore4(part[item], 0, sums);\0"
     "            if (first + i >= begin && first + i < L)\0"
-    "                put(alpha * sums[i], beta, C + (s + 0) * ldc + first + i);\0"
+    "                put(alpha * sums[i], beta, C + s * ldc + first + i);\0"
     "static float total(float4 x)\0"
     "    float e[4];\0"
     "    vstore4(x, 0, e);\0"
@@ -723,7 +747,7 @@ static const struct { char text[4096]; } rows[] = { {
     "    __local float part[4][1024];\0"
     "    const int along_k = get_local_id(0), along_l = get_local_id(1);\0"
     "    // Rows past the end repeat the last one; what is computed from them is not stored.\0"
-    "    __global const half *x0 = X + min(l + 0, L - 1) * ldx;\0"
+    "    __global const half *x0 = X + min(l, L - 1) * ldx;\0"
     "    __global const half *x1 = X + min(l + 1, L - 1) * ldx;\0"
     "    __global const half *x2 = X + min(l + 2, L - 1) * ldx;\0"
     "    __global const half *x3 = X + min(l + 3, L - 1) * ldx;\0"
@@ -745,6 +769,7 @@ static const struct { char text[4096]; } rows[] = { {
     "            const float4 a3 = load_row(x3 + k);\0"
     "    // What is left of K is less than a vector, and one work-item's.\0"
     "    for (; k < to; k++) {\0"
+}, {
     "        const float b0 = load(y0 + k * y_step);\0"
     "        const float a0 = load(x0 + k);\0"
     "        c0_0.s0 += a0 * b0;\0"
@@ -759,7 +784,6 @@ static const struct { char text[4096]; } rows[] = { {
     "    part[0][item] = total(c0_0);\0"
     "    part[1][item] = total(c0_1);\0"
     "    part[2][item] = total(c0_2);\0"
-}, {
     "    part[3][item] = total(c0_3);\0"
     "        if (along_k < half_way) {\0"
     "            part[0][item] += part[0][item + half_way];\0"
@@ -769,15 +793,16 @@ static const struct { char text[4096]; } rows[] = { {
     "        const float sums[] = { part[0][item], part[1][item], part[2][item], part[3][item] };\0"
     "// Y is stored K x S.\0"
     "void kiln_hgemm_thin_multiply_tn_side0_short1_vec4_rows4_nv1_litems8_kitems128_ksplit1_align1_index32(int L, int S, int K, float alpha, float beta,\0"
-    "    __global const half *y0 = Y + y_offset + min(s + 0, S - 1);\0"
+    "    __global const half *y0 = Y + y_offset + min(s, S - 1);\0"
     "    const int y_step = ldy;\0"
     "void kiln_hgemm_thin_multiply_tt_side0_short1_vec4_rows4_nv1_litems8_kitems128_ksplit1_align1_index32(int L, int S, int K, float alpha, float beta,\0"
     "    // A single column of Y lies side by side like a row.\0"
     "    const bool fast = is_aligned && ldy == 1;\0"
-    "            const float4 b0 = (float4) (load(y0 + (k + 0) * y_step), load(y0 + (k + 1) * y_step), load(y0 + (k + 2) * y_step), load(y0 + (k + 3) * y_step));\0"
+    "            const float4 b0 = (float4) (load(y0 + k * y_step), load(y0 + (k + 1) * y_step),\0"
+    "                    load(y0 + (k + 2) * y_step), load(y0 + (k + 3) * y_step));\0"
     "static void fetch_b(uint4 pieces[4], __global const half *from, long ld, int lines, int cols,\0"
     "static void put_b(__local uchar *tile, const uint4 pieces[4], uint item)\0"
-    "void kiln_hgemm_async_stream_nn_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes2_copy0(long M, long N, long K,\0"
+    "void kiln_hgemm_async_stream_nn_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes2_copy0(long M,\0"
     "    __local uchar both_tiles[32768] __attribute__((aligned(1024)));\0"
     "            uint4 a_pieces[4], b_pieces[4];\0"
     "                const uint a_tile = a_at + stage * 8192, b_tile = b_at + stage * 8192;\0"
@@ -785,26 +810,26 @@ static const struct { char text[4096]; } rows[] = { {
     "                            load_turned_blocks(bs0[j / 2], b_tile + swizzled(line, x, 8));\0"
     "                            for (int j = 0; j < 4; j++)\0"
     "                put_b(b_tiles + place * 8192, b_pieces, item);\0"
-    "void kiln_hgemm_async_add_nn_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes2_copy0(long M, long N, long K, __global const float *restrict work, long parts_at,\0"
-    "void kiln_hgemm_async_stream_nt_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes2_copy0(long M, long N, long K,\0"
-    "void kiln_hgemm_async_add_nt_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes2_copy0(long M, long N, long K, __global const float *restrict work, long parts_at,\0"
-    "void kiln_hgemm_async_stream_tn_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes2_copy0(long M, long N, long K,\0"
-    "void kiln_hgemm_async_add_tn_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes2_copy0(long M, long N, long K, __global const float *restrict work, long parts_at,\0"
-    "void kiln_hgemm_async_stream_tt_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes2_copy0(long M, long N, long K,\0"
-    "void kiln_hgemm_async_add_tt_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes2_copy0(long M, long N, long K, __global const float *restrict work, long parts_at,\0"
-    "void kiln_hgemm_async_multiply_nn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy1(long M, long N, long K,\0"
-    "void kiln_hgemm_async_multiply_nt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy1(long M, long N, long K,\0"
-    "void kiln_hgemm_async_multiply_tn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy1(long M, long N, long K,\0"
-    "void kiln_hgemm_async_multiply_tt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy1(long M, long N, long K,\0"
-    "void kiln_hgemm_async_stream_nn_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes16_copy1(long M, long N, long K,\0"
-    "void kiln_hgemm_async_add_nn_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes16_copy1(long M, long N, long K, __global const float *restrict work, long parts_at,\0"
-    "void kiln_hgemm_async_stream_nt_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes16_copy1(long M, long N, long K,\0"
-    "void kiln_hgemm_async_add_nt_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes16_copy1(long M, long N, long K, __global const float *restrict work, long parts_at,\0"
-    "void kiln_hgemm_async_stream_tn_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes16_copy1(long M, long N, long K,\0"
-    "void kiln_hgemm_async_add_tn_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes16_copy1(long M, long N, long K, __global const float *restrict work, long parts_at,\0"
+    "void kiln_hgemm_async_add_nn_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes2_copy0(long M, long N,\0"
+    "void kiln_hgemm_async_stream_nt_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes2_copy0(long M,\0"
+    "void kiln_hgemm_async_add_nt_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes2_copy0(long M, long N,\0"
+    "void kiln_hgemm_async_stream_tn_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes2_copy0(long M,\0"
+    "void kiln_hgemm_async_add_tn_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes2_copy0(long M, long N,\0"
+    "void kiln_hgemm_async_stream_tt_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes2_copy0(long M,\0"
+    "void kiln_hgemm_async_add_tt_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes2_copy0(long M, long N,\0"
+    "void kiln_hgemm_async_multiply_nn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy1(long M,\0"
+    "void kiln_hgemm_async_multiply_nt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy1(long M,\0"
+    "void kiln_hgemm_async_multiply_tn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy1(long M,\0"
+    "void kiln_hgemm_async_multiply_tt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy1(long M,\0"
+    "void kiln_hgemm_async_stream_nn_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes16_copy1(long M,\0"
+    "void kiln_hgemm_async_add_nn_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes16_copy1(long M, long N,\0"
+    "void kiln_hgemm_async_stream_nt_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes16_copy1(long M,\0"
+    "void kiln_hgemm_async_add_nt_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes16_copy1(long M, long N,\0"
+    "void kiln_hgemm_async_stream_tn_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes16_copy1(long M,\0"
+    "void kiln_hgemm_async_add_tn_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes16_copy1(long M, long N,\0"
+    "void kiln_hgemm_async_stream_tt_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes16_copy1(long M,\0"
 }, {
-    "void kiln_hgemm_async_stream_tt_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes16_copy1(long M, long N, long K,\0"
-    "void kiln_hgemm_async_add_tt_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes16_copy1(long M, long N, long K, __global const float *restrict work, long parts_at,\0"
+    "void kiln_hgemm_async_add_tt_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes16_copy1(long M, long N,\0"
     "// A work-group of 32 work-items along L and 8 along K has 128 x 8 of C.\0"
     "// It brings the part of Y for 256 values of k into local memory, and goes through them.\0"
     "__kernel __attribute__((reqd_work_group_size(32, 8, 1)))\0"
@@ -860,7 +885,7 @@ static const struct { char text[4096]; } rows[] = { {
     "    // What the work-items along K have of each sum is added up, in their order.\0"
     "    for (int j = 0; j < 4; j++)\0"
     "            kept[(j * 4 + v) * 264 + along_k * 33 + along_l] =\0"
-    "                    c[j + 0][v];\0"
+    "                    c[j][v];\0"
     "    for (int i = item; i < 512; i += 256) {\0"
     "        const int of = i % 32, v = i / 32 % 4, j = i / 128;\0"
     "        const int at = base + (whole ? of * 4 + v : v * 32 + of);\0"
@@ -868,7 +893,7 @@ static const struct { char text[4096]; } rows[] = { {
     "        float sum = sums[0];\0"
     "        for (int k = 1; k < 8; k++)\0"
     "            sum += sums[k * 33];\0"
-    "        const int short_at = s + 0 + j;\0"
+    "        const int short_at = s + j;\0"
     "        if (at < L && short_at < S)\0"
     "            put(alpha * sum, beta, C + short_at * ldc + at);\0"
     "                    c[j + 4][v];\0"
@@ -880,11 +905,11 @@ static const struct { char text[4096]; } rows[] = { {
     "    for (int r = 0; r < 4; r++)\0"
     "        x[r] = X + min(l + r, L - 1) * ldx;\0"
     "        for (int r = 0; r < 4; r++)\0"
-}, {
     "            c[j][r] = 0;\0"
     "                kept[j * 260 + at] = load(y + at);\0"
     "        int k = chunk + (is_aligned ? along_k * 4 : along_k);\0"
     "        if (is_aligned) {\0"
+}, {
     "            for (; k + 4 <= end; k += 128) {\0"
     "                float4 a[4];\0"
     "                    a[r] = load_aligned(x[r] + k);\0"
@@ -926,9 +951,9 @@ static const struct { char text[4096]; } rows[] = { {
     "    asm volatile(\"cp.async.wait_group 1;\" ::: \"memory\");\0"
     "// Begins to copy 256 lines of 32 elements, of which this work-item copies 8\0"
     "    for (uint line = first; line < first + 256; line += 32, from += 32 * ld) {\0"
-    "// A work-group computes 256 x 64 of C, a warp 64 x 64 of it. Tiles of A and B, 32\0"
-    "// deep, are copied into local memory asynchronously, 2 ahead of those that are multiplied.\0"
-    "void kiln_hgemm_async_multiply_nn_bm256_bn64_tm8_tn16_depth64_st3_ku2_group16_bytes16_copy0(long M, long N, long K,\0"
+    "// later. A is stored M x K. B is stored K x N. A work-group computes 256 x 64 of C, a warp 64 x 64\0"
+    "// of it. Tiles of A and B, 32 deep, are copied into local memory asynchronously, 2 ahead of those\0"
+    "void kiln_hgemm_async_multiply_nn_bm256_bn64_tm8_tn16_depth64_st3_ku2_group16_bytes16_copy0(long M,\0"
     "    __local uchar both_tiles[61440] __attribute__((aligned(1024)));\0"
     "    __local uchar *a_tiles = both_tiles, *b_tiles = both_tiles + 49152;\0"
     "    // Work-groups that run together share rows and columns: 16 rows of tiles at a time.\0"
@@ -941,7 +966,7 @@ static const struct { char text[4096]; } rows[] = { {
     "            for (int j = 0; j < 8; j++)\0"
     "        uint as0[4][4], bs0[4][4];\0"
     "        for (int t = 0; t < num + 2; t++) {\0"
-    "            // The tiles of step t - 2 are there for all, and all have multiplied those of the step before,\0"
+    "            // The tiles of step t - 2 are there for all, and all have multiplied those of the step\0"
     "            if (t >= 2) {\0"
     "                copy_a(a_at + stage * 16384, A + first_m * lda + k, lda, M - first_m, K - k, item);\0"
     "            if (++stage == 3)\0"
@@ -949,16 +974,19 @@ static const struct { char text[4096]; } rows[] = { {
     "            const long left = K - (long) (first + t - 2) * 32;\0"
     "            const uint a_tile = a_at + stage * 16384, b_tile = b_at + stage * 4096;\0"
     "                    for (int j = 0; j < 8; j += 2) {\0"
-}, {
     "                        for (int j = 0; j < 8; j++)\0"
-    "void kiln_hgemm_async_multiply_nt_bm256_bn64_tm8_tn16_depth64_st3_ku2_group16_bytes16_copy0(long M, long N, long K,\0"
+    "// later. A is stored M x K. B is stored N x K. A work-group computes 256 x 64 of C, a warp 64 x 64\0"
+}, {
+    "void kiln_hgemm_async_multiply_nt_bm256_bn64_tm8_tn16_depth64_st3_ku2_group16_bytes16_copy0(long M,\0"
     "// Begins to copy 32 lines of 256 elements, of which this work-item copies 8\0"
     "// at a time in every 4th line. There are `lines` and `cols` of the matrix left; what lies\0"
     "    const uint first = item / 32, col = item % 32 * 8;\0"
     "    for (uint line = first; line < first + 32; line += 4, from += 4 * ld) {\0"
-    "void kiln_hgemm_async_multiply_tn_bm256_bn64_tm8_tn16_depth64_st3_ku2_group16_bytes16_copy0(long M, long N, long K,\0"
+    "// later. A is stored K x M. B is stored K x N. A work-group computes 256 x 64 of C, a warp 64 x 64\0"
+    "void kiln_hgemm_async_multiply_tn_bm256_bn64_tm8_tn16_depth64_st3_ku2_group16_bytes16_copy0(long M,\0"
     "                copy_a(a_at + stage * 16384, A + k * lda + first_m, lda, K - k, M - first_m, item);\0"
-    "void kiln_hgemm_async_multiply_tt_bm256_bn64_tm8_tn16_depth64_st3_ku2_group16_bytes16_copy0(long M, long N, long K,\0"
+    "// later. A is stored K x M. B is stored N x K. A work-group computes 256 x 64 of C, a warp 64 x 64\0"
+    "void kiln_hgemm_async_multiply_tt_bm256_bn64_tm8_tn16_depth64_st3_ku2_group16_bytes16_copy0(long M,\0"
     "// Of 128 lines of 32 elements that begin anywhere, this work-item's pieces of\0"
     "static void fetch_a(uint4 pieces[1], __global const half *from, long ld, int lines, int cols,\0"
     "    for (int p = 0; p < 1; p++) {\0"
@@ -970,10 +998,10 @@ static const struct { char text[4096]; } rows[] = { {
     "        const int line = (item + p * 512) / 16, x = item % 16 * 8;\0"
     "static void put_b(__local uchar *tile, const uint4 pieces[1], uint item)\0"
     "        const uint line = (item + p * 512) / 16, x = item % 16;\0"
-    "// A work-group computes 128 x 128 of C, a warp 64 x 16 of it. Tiles of A and B, 32\0"
-    "// deep, are copied into local memory asynchronously, 5 ahead of those that are multiplied.\0"
+    "// later. A is stored M x K. B is stored K x N. A work-group computes 128 x 128 of C, a warp 64 x 16\0"
+    "// of it. Tiles of A and B, 32 deep, are copied into local memory asynchronously, 5 ahead of those\0"
     "__kernel __attribute__((reqd_work_group_size(512, 1, 1)))\0"
-    "void kiln_hgemm_async_multiply_nn_bm128_bn128_tm8_tn4_depth64_st6_ku2_group4_bytes2_copy0(long M, long N, long K,\0"
+    "void kiln_hgemm_async_multiply_nn_bm128_bn128_tm8_tn4_depth64_st6_ku2_group4_bytes2_copy0(long M,\0"
     "    __local uchar both_tiles[98304] __attribute__((aligned(1024)));\0"
     "    // Work-groups that run together share rows and columns: 4 rows of tiles at a time.\0"
     "    const uint band = tile / (4 * tiles_n) * 4, in_band = tile - band * tiles_n;\0"
@@ -982,7 +1010,7 @@ static const struct { char text[4096]; } rows[] = { {
     "        float c[4][2][4];\0"
     "        uint as0[4][4], bs0[1][4];\0"
     "        for (int t = 0; t < num + 5; t++) {\0"
-    "            // All have put the tiles of step t - 5, and have multiplied those of the step before, whose\0"
+    "            // All have put the tiles of step t - 5, and have multiplied those of the step before,\0"
     "            if (t >= 5)\0"
     "            uint4 a_pieces[1], b_pieces[1];\0"
     "            const int place = stage, k = (first + t) * 32;\0"
@@ -995,21 +1023,24 @@ static const struct { char text[4096]; } rows[] = { {
     "                            load_blocks(as0[i], a_tile + swizzled(line, x, 4));\0"
     "                        for (int i = 0; i < 4; i++)\0"
     "            for (uint m = warp; m < 128 && first_m + m < M; m += 16) {\0"
-    "void kiln_hgemm_async_multiply_nt_bm128_bn128_tm8_tn4_depth64_st6_ku2_group4_bytes2_copy0(long M, long N, long K,\0"
+    "// later. A is stored M x K. B is stored N x K. A work-group computes 128 x 128 of C, a warp 64 x 16\0"
+    "void kiln_hgemm_async_multiply_nt_bm128_bn128_tm8_tn4_depth64_st6_ku2_group4_bytes2_copy0(long M,\0"
     "                            load_blocks(bs0[j / 2], b_tile + swizzled(line, x, 4));\0"
-    "void kiln_hgemm_async_multiply_tn_bm128_bn128_tm8_tn4_depth64_st6_ku2_group4_bytes2_copy0(long M, long N, long K,\0"
-    "void kiln_hgemm_async_multiply_tt_bm128_bn128_tm8_tn4_depth64_st6_ku2_group4_bytes2_copy0(long M, long N, long K,\0"
+    "// later. A is stored K x M. B is stored K x N. A work-group computes 128 x 128 of C, a warp 64 x 16\0"
+    "void kiln_hgemm_async_multiply_tn_bm128_bn128_tm8_tn4_depth64_st6_ku2_group4_bytes2_copy0(long M,\0"
+    "// later. A is stored K x M. B is stored N x K. A work-group computes 128 x 128 of C, a warp 64 x 16\0"
+    "void kiln_hgemm_async_multiply_tt_bm128_bn128_tm8_tn4_depth64_st6_ku2_group4_bytes2_copy0(long M,\0"
     "// Elements of float are computed with as float. A product and a sum are fused where the device does\0"
     "static float load(__global const float *p)\0"
     "    return *p;\0"
     "static void store(float x, __global float *p)\0"
     "    *p = x;\0"
+}, {
     "// Begins to copy 4 bytes into local memory: the first `bytes` of them, and zeros.\0"
     "static void copy_4(uint to, __global const float *from, uint bytes)\0"
     "    asm volatile(\"cp.async.ca.shared.global [%0], [%1], 4, %2;\" ::\0"
     "// Waits for what this work-item has copied, but for the last 0 steps.\0"
     "    asm volatile(\"cp.async.wait_group 0;\" ::: \"memory\");\0"
-}, {
     "// Begins to copy 64 lines of 32 values of k, of which this work-item copies four side by side in\0"
     "// every 16th line. There are `lines` and `cols` of the matrix left; what lies beyond is 0. Four\0"
     "// lines of a value of k are put side by side, so that no two work-items meet in a bank.\0"
@@ -1023,7 +1054,7 @@ static const struct { char text[4096]; } rows[] = { {
     "// Begins to copy 32 lines of 128 elements, of which this work-item copies 1\0"
     "// at a time in every 1th line. There are `lines` and `cols` of the matrix left; what lies\0"
     "static void copy_b(uint to, __global const float *from, long ld, uint lines, int cols, uint item)\0"
-    "    const uint first = item / 128, col = item % 128 * 1;\0"
+    "    const uint first = item / 128, col = item % 128;\0"
     "    for (uint line = first; line < first + 32; line += 1, from += 1 * ld) {\0"
     "            const uint where = x / 64 * 8192 + line * 256 + x % 64 * 4;\0"
     "static void put(float x, __global float *out, long col, long N, float alpha, float beta)\0"
@@ -1048,8 +1079,9 @@ static const struct { char text[4096]; } rows[] = { {
     "    if (beta != 0)\0"
     "        x += beta * *(__global float4 *) out;\0"
     "    *(__global float4 *) out = x;\0"
-    "// A work-group computes 64 x 128 of C, a warp 64 x 32 of it. Tiles of A and B, 32\0"
-    "void kiln_sgemm_async_multiply_nn_bm64_bn128_tm8_tn8_depth128_st2_ku4_group8_bytes4_copy0(long M, long N, long K,\0"
+    "// later. A is stored M x K. B is stored K x N. A work-group computes 64 x 128 of C, a warp 64 x 32\0"
+    "// of it. Tiles of A and B, 32 deep, are copied into local memory asynchronously, 1 ahead of those\0"
+    "void kiln_sgemm_async_multiply_nn_bm64_bn128_tm8_tn8_depth128_st2_ku4_group8_bytes4_copy0(long M,\0"
     "        __global const float *restrict A, long a_offset, long lda,\0"
     "        __global const float *restrict B, long b_offset, long ldb,\0"
     "        float alpha, float beta, __global float *restrict C, long c_offset, long ldc)\0"
@@ -1058,7 +1090,7 @@ static const struct { char text[4096]; } rows[] = { {
     "    const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 127) / 128;\0"
     "    const int first_m = tile_m * 64, first_n = tile_n * 128;\0"
     "        const uint lane_m = lane / 4, lane_n = lane % 4;\0"
-    "        const uint warp_m = warp % 1 * 64, warp_n = warp / 1 * 32;\0"
+    "        const uint warp_m = warp % 1 * 64, warp_n = warp * 32;\0"
     "        // Where a work-item's first rows (columns) are in the parts of a tile, of 64 (64) by 32\0"
     "        // values of k.\0"
     "        const uint a_chunk = warp_m / 64 * 8192 + (warp_m % 64 / 4 + lane_m) * 16;\0"
@@ -1067,15 +1099,16 @@ static const struct { char text[4096]; } rows[] = { {
     "        for (int m = 0; m < 8; m++)\0"
     "            for (int n = 0; n < 8; n++)\0"
     "                c[m][n] = 0;\0"
-    "            // The tiles of step t - 1 are there for all, and all have multiplied those of the step before,\0"
+    "            // The tiles of step t - 1 are there for all, and all have multiplied those of the step\0"
+}, {
     "                copy_b(b_at + stage * 16384, B + k * ldb + first_n, ldb, K - k, N - first_n, item);\0"
     "            if (t < 1)\0"
     "            const long left = K - (long) (first + t - 1) * 32;\0"
     "            __local const uchar *a_tile = a_tiles + stage * 8192;\0"
     "            __local const uchar *b_tile = b_tiles + stage * 16384;\0"
     "            if (left >= 32) {\0"
-    "                // For one value of k after the other, of rows and columns four side by side at a time.\0"
-}, {
+    "                // For one value of k after the other, of rows and columns four side by side at a\0"
+    "                // time.\0"
     "                #pragma unroll 4\0"
     "                for (int q = 0; q < 8; q++) {\0"
     "                    const uint a_from = a_chunk ^ q * 16;\0"
@@ -1113,7 +1146,8 @@ static const struct { char text[4096]; } rows[] = { {
     "                        put_vector((float4) (c[m][n], c[m][n + 1], c[m][n + 2], c[m][n + 3]),\0"
     "                                out + block + lane_n * 4, alpha, beta);\0"
     "                    continue;\0"
-    "                // Where rows of C begin anywhere: four work-items side by side store four columns at once.\0"
+    "                // Where rows of C begin anywhere: four work-items side by side store four columns\0"
+    "                // at once.\0"
     "                uint x[4] = { as_uint(c[m][n]), as_uint(c[m][n + 1]), as_uint(c[m][n + 2]),\0"
     "                        as_uint(c[m][n + 3]) };\0"
     "                transpose_quad(x, lane);\0"
@@ -1121,27 +1155,30 @@ static const struct { char text[4096]; } rows[] = { {
     "                        put(as_float(x[i]), out, block + i * 4 + lane_n, N, alpha, beta);\0"
     "// Begins to copy 128 lines of 32 values of k, of which this work-item copies four side by side in\0"
     "    for (uint line = first; line < first + 128; line += 16, from += 16 * ld) {\0"
-    "void kiln_sgemm_async_multiply_nt_bm64_bn128_tm8_tn8_depth128_st2_ku4_group8_bytes4_copy0(long M, long N, long K,\0"
+    "// later. A is stored M x K. B is stored N x K. A work-group computes 64 x 128 of C, a warp 64 x 32\0"
+    "void kiln_sgemm_async_multiply_nt_bm64_bn128_tm8_tn8_depth128_st2_ku4_group8_bytes4_copy0(long M,\0"
     "                copy_b(b_at + stage * 16384, B + first_n * ldb + k, ldb, N - first_n, K - k, item);\0"
     "                    const uint b_from = b_chunk ^ q * 16;\0"
     "// Begins to copy 32 lines of 64 elements, of which this work-item copies 1\0"
     "// at a time in every 2th line. There are `lines` and `cols` of the matrix left; what lies\0"
-    "    const uint first = item / 64, col = item % 64 * 1;\0"
+    "    const uint first = item / 64, col = item % 64;\0"
     "    for (uint line = first; line < first + 32; line += 2, from += 2 * ld) {\0"
-    "void kiln_sgemm_async_multiply_tn_bm64_bn128_tm8_tn8_depth128_st2_ku4_group8_bytes4_copy0(long M, long N, long K,\0"
+    "// later. A is stored K x M. B is stored K x N. A work-group computes 64 x 128 of C, a warp 64 x 32\0"
+}, {
+    "void kiln_sgemm_async_multiply_tn_bm64_bn128_tm8_tn8_depth128_st2_ku4_group8_bytes4_copy0(long M,\0"
     "                    const uint a_from = a_chunk;\0"
-    "void kiln_sgemm_async_multiply_tt_bm64_bn128_tm8_tn8_depth128_st2_ku4_group8_bytes4_copy0(long M, long N, long K,\0"
+    "// later. A is stored K x M. B is stored N x K. A work-group computes 64 x 128 of C, a warp 64 x 32\0"
+    "void kiln_sgemm_async_multiply_tt_bm64_bn128_tm8_tn8_depth128_st2_ku4_group8_bytes4_copy0(long M,\0"
     "// Begins to copy 32 lines of 32 values of k, of which this work-item copies four side by side in\0"
     "            const uint where = line / 32 * 4096 + x * 128\0"
     "                    + (line % 32 / 4 ^ x / 4) * 16 + line % 4 * 4;\0"
-    "// A work-group computes 32 x 64 of C, a warp 32 x 16 of it. Tiles of A and B, 32\0"
-}, {
-    "void kiln_sgemm_async_multiply_nn_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes4_copy0(long M, long N, long K,\0"
+    "// later. A is stored M x K. B is stored K x N. A work-group computes 32 x 64 of C, a warp 32 x 16\0"
+    "void kiln_sgemm_async_multiply_nn_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes4_copy0(long M,\0"
     "    __local uchar both_tiles[36864] __attribute__((aligned(1024)));\0"
     "    __local uchar *a_tiles = both_tiles, *b_tiles = both_tiles + 12288;\0"
     "    const uint tiles_m = ((uint) M + 31) / 32, tiles_n = ((uint) N + 63) / 64;\0"
     "    const int first_m = tile_m * 32, first_n = tile_n * 64;\0"
-    "        const uint warp_m = warp % 1 * 32, warp_n = warp / 1 * 16;\0"
+    "        const uint warp_m = warp % 1 * 32, warp_n = warp * 16;\0"
     "        // Where a work-item's first rows (columns) are in the parts of a tile, of 32 (64) by 32\0"
     "        const uint a_chunk = warp_m / 32 * 4096 + (warp_m % 32 / 4 + lane_m) * 16;\0"
     "        float c[4][4];\0"
@@ -1163,98 +1200,105 @@ static const struct { char text[4096]; } rows[] = { {
     "                for (uint n = lane; n < 64; n += 32)\0"
     "        for (int m = 0; m < 4; m++) {\0"
     "            for (int n = 0; n < 4; n += 4) {\0"
-    "void kiln_sgemm_async_multiply_nt_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes4_copy0(long M, long N, long K,\0"
+    "// later. A is stored M x K. B is stored N x K. A work-group computes 32 x 64 of C, a warp 32 x 16\0"
+    "void kiln_sgemm_async_multiply_nt_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes4_copy0(long M,\0"
     "// Begins to copy 32 lines of 32 elements, of which this work-item copies 1\0"
-    "    const uint first = item / 32, col = item % 32 * 1;\0"
+    "    const uint first = item / 32, col = item % 32;\0"
     "            const uint where = x / 32 * 4096 + line * 128 + x % 32 * 4;\0"
-    "void kiln_sgemm_async_multiply_tn_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes4_copy0(long M, long N, long K,\0"
+    "// later. A is stored K x M. B is stored K x N. A work-group computes 32 x 64 of C, a warp 32 x 16\0"
+    "void kiln_sgemm_async_multiply_tn_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes4_copy0(long M,\0"
     "                copy_a(a_at + stage * 4096, A + k * lda + first_m, lda, K - k, M - first_m, item);\0"
-    "void kiln_sgemm_async_multiply_tt_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes4_copy0(long M, long N, long K,\0"
-    "// A work-group computes 64 x 64 of C, a warp 64 x 16 of it. Tiles of A and B, 32\0"
-    "void kiln_sgemm_async_stream_nn_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes4_copy0(long M, long N, long K,\0"
+    "// later. A is stored K x M. B is stored N x K. A work-group computes 32 x 64 of C, a warp 32 x 16\0"
+    "void kiln_sgemm_async_multiply_tt_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes4_copy0(long M,\0"
+    "// later. A is stored M x K. B is stored K x N. A work-group computes 64 x 64 of C, a warp 64 x 16\0"
+    "void kiln_sgemm_async_stream_nn_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes4_copy0(long M,\0"
     "    const uint steps = ((uint) K + 31) / 32;\0"
-    "        const uint warp_m = warp % 1 * 64, warp_n = warp / 1 * 16;\0"
+    "        const uint warp_m = warp % 1 * 64, warp_n = warp * 16;\0"
     "        float c[8][4];\0"
     "                        float as[8], bs[4];\0"
     "                for (int n = 0; n < 4; n++)\0"
     "                    part[(m * 4 + n) * 128] = c[m][n];\0"
-    "void kiln_sgemm_async_add_nn_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes4_copy0(long M, long N, long K, __global const float *restrict work, long parts_at,\0"
+    "void kiln_sgemm_async_add_nn_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes4_copy0(long M, long N,\0"
     "        const uint steps = ((uint) K + 31) / 32;\0"
     "            const uint lane_m = lane / 4, lane_n = lane % 4;\0"
-    "            const uint warp_m = warp % 1 * 64, warp_n = warp / 1 * 16;\0"
+    "            const uint warp_m = warp % 1 * 64, warp_n = warp * 16;\0"
     "            const uint m = e / 4, n = e % 4;\0"
     "            const long col = first_n + warp_n + n / 4 * 16 + lane_n * 4 + n % 4;\0"
-    "void kiln_sgemm_async_stream_nt_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes4_copy0(long M, long N, long K,\0"
-    "void kiln_sgemm_async_add_nt_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes4_copy0(long M, long N, long K, __global const float *restrict work, long parts_at,\0"
-    "void kiln_sgemm_async_stream_tn_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes4_copy0(long M, long N, long K,\0"
-    "void kiln_sgemm_async_add_tn_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes4_copy0(long M, long N, long K, __global const float *restrict work, long parts_at,\0"
-    "void kiln_sgemm_async_stream_tt_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes4_copy0(long M, long N, long K,\0"
-    "void kiln_sgemm_async_add_tt_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes4_copy0(long M, long N, long K, __global const float *restrict work, long parts_at,\0"
-    "typedef uint element_bits;\0"
 }, {
+    "// later. A is stored M x K. B is stored N x K. A work-group computes 64 x 64 of C, a warp 64 x 16\0"
+    "void kiln_sgemm_async_stream_nt_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes4_copy0(long M,\0"
+    "void kiln_sgemm_async_add_nt_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes4_copy0(long M, long N,\0"
+    "// later. A is stored K x M. B is stored K x N. A work-group computes 64 x 64 of C, a warp 64 x 16\0"
+    "void kiln_sgemm_async_stream_tn_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes4_copy0(long M,\0"
+    "void kiln_sgemm_async_add_tn_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes4_copy0(long M, long N,\0"
+    "// later. A is stored K x M. B is stored N x K. A work-group computes 64 x 64 of C, a warp 64 x 16\0"
+    "void kiln_sgemm_async_stream_tt_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes4_copy0(long M,\0"
+    "void kiln_sgemm_async_add_tt_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes4_copy0(long M, long N,\0"
+    "typedef uint element_bits;\0"
     "typedef uint4 chunk;\0"
     "    const ulong each = (cols + 3) / 4;\0"
     "        const long row = divide(i, each), col = (i - row * each) * 4, last = cols - 1 - col;\0"
     "        if (last >= 7 || (row + 1 < rows && cols >= 8))\0"
-    "            x = as_uint4((chunk) (from[min(0L, last)], from[min(1L, last)], from[min(2L, last)], from[min(3L, last)]));\0"
+    "                    from[min(3L, last)]));\0"
     "static void copy_16(uint to, __global const float *from, uint bytes)\0"
     "// Begins to copy 32 lines of 64 elements, of which this work-item copies 4\0"
     "// at a time in every 8th line. There are `lines` and `cols` of the matrix left; what lies\0"
     "    const uint first = item / 16, col = item % 16 * 4;\0"
     "    for (uint line = first; line < first + 32; line += 8, from += 8 * ld) {\0"
     "            const uint bytes = line < lines ? clamp(cols - (int) x, 0, 4) * 4 : 0;\0"
-    "void kiln_sgemm_async_copyb_n(long rows, long cols, __global const element_bits *restrict X, long x_offset,\0"
-    "void kiln_sgemm_async_stream_nn_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes16_copy1(long M, long N, long K,\0"
-    "void kiln_sgemm_async_add_nn_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes16_copy1(long M, long N, long K, __global const float *restrict work, long parts_at,\0"
-    "void kiln_sgemm_async_stream_nt_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes16_copy1(long M, long N, long K,\0"
-    "void kiln_sgemm_async_add_nt_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes16_copy1(long M, long N, long K, __global const float *restrict work, long parts_at,\0"
-    "void kiln_sgemm_async_copy_tn(long a_rows, long a_cols, __global const element_bits *restrict A, long a_offset,\0"
-    "void kiln_sgemm_async_copya_t(long rows, long cols, __global const element_bits *restrict X, long x_offset,\0"
-    "void kiln_sgemm_async_stream_tn_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes16_copy1(long M, long N, long K,\0"
-    "void kiln_sgemm_async_add_tn_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes16_copy1(long M, long N, long K, __global const float *restrict work, long parts_at,\0"
-    "void kiln_sgemm_async_stream_tt_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes16_copy1(long M, long N, long K,\0"
-    "void kiln_sgemm_async_add_tt_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes16_copy1(long M, long N, long K, __global const float *restrict work, long parts_at,\0"
+    "void kiln_sgemm_async_copyb_n(long rows, long cols, __global const element_bits *restrict X,\0"
+    "void kiln_sgemm_async_stream_nn_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes16_copy1(long M,\0"
+    "void kiln_sgemm_async_add_nn_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes16_copy1(long M, long N,\0"
+    "void kiln_sgemm_async_stream_nt_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes16_copy1(long M,\0"
+    "void kiln_sgemm_async_add_nt_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes16_copy1(long M, long N,\0"
+    "void kiln_sgemm_async_copy_tn(long a_rows, long a_cols, __global const element_bits *restrict A,\0"
+    "void kiln_sgemm_async_copya_t(long rows, long cols, __global const element_bits *restrict X,\0"
+    "void kiln_sgemm_async_stream_tn_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes16_copy1(long M,\0"
+    "void kiln_sgemm_async_add_tn_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes16_copy1(long M, long N,\0"
+    "void kiln_sgemm_async_stream_tt_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes16_copy1(long M,\0"
+    "void kiln_sgemm_async_add_tt_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes16_copy1(long M, long N,\0"
     "// Begins to copy 32 lines of 128 elements, of which this work-item copies 4\0"
     "    const uint first = item / 32, col = item % 32 * 4;\0"
-    "void kiln_sgemm_async_multiply_nn_bm64_bn128_tm8_tn8_depth128_st2_ku4_group8_bytes16_copy0(long M, long N, long K,\0"
-    "void kiln_sgemm_async_multiply_nt_bm64_bn128_tm8_tn8_depth128_st2_ku4_group8_bytes16_copy0(long M, long N, long K,\0"
-    "void kiln_sgemm_async_multiply_tn_bm64_bn128_tm8_tn8_depth128_st2_ku4_group8_bytes16_copy0(long M, long N, long K,\0"
-    "void kiln_sgemm_async_multiply_tt_bm64_bn128_tm8_tn8_depth128_st2_ku4_group8_bytes16_copy0(long M, long N, long K,\0"
+    "void kiln_sgemm_async_multiply_nn_bm64_bn128_tm8_tn8_depth128_st2_ku4_group8_bytes16_copy0(long M,\0"
+    "void kiln_sgemm_async_multiply_nt_bm64_bn128_tm8_tn8_depth128_st2_ku4_group8_bytes16_copy0(long M,\0"
+    "void kiln_sgemm_async_multiply_tn_bm64_bn128_tm8_tn8_depth128_st2_ku4_group8_bytes16_copy0(long M,\0"
+    "void kiln_sgemm_async_multiply_tt_bm64_bn128_tm8_tn8_depth128_st2_ku4_group8_bytes16_copy0(long M,\0"
     "// every 32th line. There are `lines` and `cols` of the matrix left; what lies beyond is 0. Four\0"
     "    for (uint line = first; line < first + 128; line += 32, from += 32 * ld) {\0"
-    "void kiln_sgemm_async_stream_nn_bm128_bn128_tm8_tn8_depth128_st3_ku4_group8_bytes16_copy0(long M, long N, long K,\0"
+    "void kiln_sgemm_async_stream_nn_bm128_bn128_tm8_tn8_depth128_st3_ku4_group8_bytes16_copy0(long M,\0"
     "    const uint tiles = ((uint) M + 127) / 128 * (((uint) N + 127) / 128);\0"
     "            __local const uchar *a_tile = a_tiles + stage * 16384;\0"
     "            __global float *part = parts + (2 * get_group_id(0) + (first == 0)) * 16384;\0"
     "                for (int n = 0; n < 8; n++)\0"
     "                    part[(m * 8 + n) * 256] = c[m][n];\0"
-    "void kiln_sgemm_async_add_nn_bm128_bn128_tm8_tn8_depth128_st3_ku4_group8_bytes16_copy0(long M, long N, long K, __global const float *restrict work, long parts_at,\0"
+    "void kiln_sgemm_async_add_nn_bm128_bn128_tm8_tn8_depth128_st3_ku4_group8_bytes16_copy0(long M,\0"
+    "        long N, long K, __global const float *restrict work, long parts_at,\0"
     "        const uint tiles = ((uint) M + 127) / 128 * (((uint) N + 127) / 128);\0"
+}, {
     "        const uint each = min(adders / max(tiles - whole, 1U), 128U);\0"
     "            const uint tiles_m = ((uint) M + 127) / 128, tiles_n = ((uint) N + 127) / 128;\0"
     "            const int first_m = tile_m * 128, first_n = tile_n * 128;\0"
     "    __global const float *parts = work + parts_at + 2 * (ulong) told[1] * 16384;\0"
     "    for (uint at = told[2]; at < 128; at += told[3]) {\0"
-}, {
     "                    part[u] = *(__global const float4 *) (parts + piece * 16384\0"
     "            // 256th.\0"
     "            const uint item = element % 256, e = element / 256;\0"
     "            const uint warp_m = warp % 2 * 64, warp_n = warp / 2 * 32;\0"
     "            const uint m = e / 8, n = e % 8;\0"
-    "void kiln_sgemm_async_stream_nt_bm128_bn128_tm8_tn8_depth128_st3_ku4_group8_bytes16_copy0(long M, long N, long K,\0"
-    "void kiln_sgemm_async_add_nt_bm128_bn128_tm8_tn8_depth128_st3_ku4_group8_bytes16_copy0(long M, long N, long K, __global const float *restrict work, long parts_at,\0"
-    "void kiln_sgemm_async_stream_tn_bm128_bn128_tm8_tn8_depth128_st3_ku4_group8_bytes16_copy0(long M, long N, long K,\0"
-    "void kiln_sgemm_async_add_tn_bm128_bn128_tm8_tn8_depth128_st3_ku4_group8_bytes16_copy0(long M, long N, long K, __global const float *restrict work, long parts_at,\0"
-    "void kiln_sgemm_async_stream_tt_bm128_bn128_tm8_tn8_depth128_st3_ku4_group8_bytes16_copy0(long M, long N, long K,\0"
-    "void kiln_sgemm_async_add_tt_bm128_bn128_tm8_tn8_depth128_st3_ku4_group8_bytes16_copy0(long M, long N, long K, __global const float *restrict work, long parts_at,\0"
-    "void kiln_sgemm_async_multiply_nn_bm128_bn128_tm8_tn8_depth128_st3_ku4_group8_bytes16_copy1(long M, long N, long K,\0"
-    "void kiln_sgemm_async_multiply_nt_bm128_bn128_tm8_tn8_depth128_st3_ku4_group8_bytes16_copy1(long M, long N, long K,\0"
-    "void kiln_sgemm_async_multiply_tn_bm128_bn128_tm8_tn8_depth128_st3_ku4_group8_bytes16_copy1(long M, long N, long K,\0"
-    "void kiln_sgemm_async_multiply_tt_bm128_bn128_tm8_tn8_depth128_st3_ku4_group8_bytes16_copy1(long M, long N, long K,\0"
-    "void kiln_sgemm_async_stream_nn_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes4_copy0(long M, long N, long K,\0"
+    "void kiln_sgemm_async_stream_nt_bm128_bn128_tm8_tn8_depth128_st3_ku4_group8_bytes16_copy0(long M,\0"
+    "void kiln_sgemm_async_add_nt_bm128_bn128_tm8_tn8_depth128_st3_ku4_group8_bytes16_copy0(long M,\0"
+    "void kiln_sgemm_async_stream_tn_bm128_bn128_tm8_tn8_depth128_st3_ku4_group8_bytes16_copy0(long M,\0"
+    "void kiln_sgemm_async_add_tn_bm128_bn128_tm8_tn8_depth128_st3_ku4_group8_bytes16_copy0(long M,\0"
+    "void kiln_sgemm_async_stream_tt_bm128_bn128_tm8_tn8_depth128_st3_ku4_group8_bytes16_copy0(long M,\0"
+    "void kiln_sgemm_async_add_tt_bm128_bn128_tm8_tn8_depth128_st3_ku4_group8_bytes16_copy0(long M,\0"
+    "void kiln_sgemm_async_multiply_nn_bm128_bn128_tm8_tn8_depth128_st3_ku4_group8_bytes16_copy1(long M,\0"
+    "void kiln_sgemm_async_multiply_nt_bm128_bn128_tm8_tn8_depth128_st3_ku4_group8_bytes16_copy1(long M,\0"
+    "void kiln_sgemm_async_multiply_tn_bm128_bn128_tm8_tn8_depth128_st3_ku4_group8_bytes16_copy1(long M,\0"
+    "void kiln_sgemm_async_multiply_tt_bm128_bn128_tm8_tn8_depth128_st3_ku4_group8_bytes16_copy1(long M,\0"
+    "void kiln_sgemm_async_stream_nn_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes4_copy0(long M,\0"
     "    const uint tiles = ((uint) M + 31) / 32 * (((uint) N + 63) / 64);\0"
     "            __global float *part = parts + (2 * get_group_id(0) + (first == 0)) * 2048;\0"
-    "void kiln_sgemm_async_add_nn_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes4_copy0(long M, long N, long K, __global const float *restrict work, long parts_at,\0"
+    "void kiln_sgemm_async_add_nn_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes4_copy0(long M, long N,\0"
     "        const uint tiles = ((uint) M + 31) / 32 * (((uint) N + 63) / 64);\0"
     "        const uint each = min(adders / max(tiles - whole, 1U), 16U);\0"
     "            const uint tiles_m = ((uint) M + 31) / 32, tiles_n = ((uint) N + 63) / 64;\0"
@@ -1262,23 +1306,20 @@ static const struct { char text[4096]; } rows[] = { {
     "    __global const float *parts = work + parts_at + 2 * (ulong) told[1] * 2048;\0"
     "    for (uint at = told[2]; at < 16; at += told[3]) {\0"
     "                    part[u] = *(__global const float4 *) (parts + piece * 2048\0"
-    "            const uint warp_m = warp % 1 * 32, warp_n = warp / 1 * 16;\0"
-    "void kiln_sgemm_async_stream_nt_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes4_copy0(long M, long N, long K,\0"
-    "void kiln_sgemm_async_add_nt_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes4_copy0(long M, long N, long K, __global const float *restrict work, long parts_at,\0"
-    "void kiln_sgemm_async_stream_tn_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes4_copy0(long M, long N, long K,\0"
-    "void kiln_sgemm_async_add_tn_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes4_copy0(long M, long N, long K, __global const float *restrict work, long parts_at,\0"
-    "void kiln_sgemm_async_stream_tt_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes4_copy0(long M, long N, long K,\0"
-    "void kiln_sgemm_async_add_tt_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes4_copy0(long M, long N, long K, __global const float *restrict work, long parts_at,\0"
-    "void kiln_sgemm_async_multiply_nn_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes16_copy0(long M, long N, long K,\0"
-    "void kiln_sgemm_async_multiply_nt_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes16_copy0(long M, long N, long K,\0"
+    "            const uint warp_m = warp % 1 * 32, warp_n = warp * 16;\0"
+    "void kiln_sgemm_async_stream_nt_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes4_copy0(long M,\0"
+    "void kiln_sgemm_async_add_nt_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes4_copy0(long M, long N,\0"
+    "void kiln_sgemm_async_stream_tn_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes4_copy0(long M,\0"
+    "void kiln_sgemm_async_add_tn_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes4_copy0(long M, long N,\0"
+    "void kiln_sgemm_async_stream_tt_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes4_copy0(long M,\0"
+    "void kiln_sgemm_async_add_tt_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes4_copy0(long M, long N,\0"
+    "void kiln_sgemm_async_multiply_nn_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes16_copy0(long M,\0"
+    "void kiln_sgemm_async_multiply_nt_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes16_copy0(long M,\0"
     "// Begins to copy 32 lines of 32 elements, of which this work-item copies 4\0"
-    "void kiln_sgemm_async_multiply_tn_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes16_copy0(long M, long N, long K,\0"
-    "void kiln_sgemm_async_multiply_tt_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes16_copy0(long M, long N, long K,\0"
+    "void kiln_sgemm_async_multiply_tn_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes16_copy0(long M,\0"
+    "void kiln_sgemm_async_multiply_tt_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes16_copy0(long M,\0"
     "static float4 load_vector(__global const float *p)\0"
     "    return vload4(0, p);\0"
-    "static void store_vector(float4 x, __global float *p)\0"
-    "    vstore4(x, 0, p);\0"
-}, {
     "static float4 load_row(__global const float *p)\0"
     "// In one load what begins at a multiple of its size, 16 bytes.\0"
     "static float4 load_aligned(__global const float *p)\0"
@@ -1286,21 +1327,23 @@ static const struct { char text[4096]; } rows[] = { {
     "static void put(float x, float beta, __global float *p)\0"
     "// A work-group of 4 work-items along L and 16 along K has 16 x 1 of C.\0"
     "__kernel __attribute__((reqd_work_group_size(4, 16, 1)))\0"
+}, {
     "void kiln_sgemm_thin_multiply_nn_side0_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L, long S, long K, float alpha, float beta,\0"
     "        __global const float *restrict X, long x_offset, long ldx,\0"
     "        __global const float *restrict Y, long y_offset, long ldy,\0"
     "        __global float *restrict C, long c_offset, long ldc)\0"
     "    __local float4 part[64];\0"
     "    const long l = (long) get_group_id(0) * 16 + along_l * 4;\0"
-    "    const long s = (long) get_group_id(1) * 1;\0"
+    "    const long s = (long) get_group_id(1);\0"
     "    const long from = 0, to = K;\0"
-    "    __global const float *y0 = Y + y_offset + min(s + 0, S - 1) * ldy;\0"
+    "    __global const float *y0 = Y + y_offset + min(s, S - 1) * ldy;\0"
     "    const long y_step = 1;\0"
     "    const long begin = l, first = max(min(l, L - 4), (long) 0);\0"
     "    long k = from + along_k;\0"
     "        for (; k < to; k += 16) {\0"
     "            __global const float *x = X + k * ldx;\0"
-    "            const float4 a = (float4) (load(x + min((long) 0, L - 1)), load(x + min((long) 1, L - 1)), load(x + min((long) 2, L - 1)), load(x + min((long) 3, L - 1)));\0"
+    "            const float4 a = (float4) (load(x + min((long) 0, L - 1)), load(x + min((long) 1,\0"
+    "                    L - 1)), load(x + min((long) 2, L - 1)), load(x + min((long) 3, L - 1)));\0"
     "    if (ldx % 4 == 0 && (size_t) (X + first) % 16 == 0) {\0"
     "        for (; k + 48 < to; k += 64) {\0"
     "            __global const float *x = X + k * ldx + first;\0"
@@ -1319,7 +1362,7 @@ static const struct { char text[4096]; } rows[] = { {
     "__kernel __attribute__((reqd_work_group_size(16, 4, 1)))\0"
     "void kiln_sgemm_thin_multiply_nt_side0_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L, long S, long K, float alpha, float beta,\0"
     "    __local float part[4][64];\0"
-    "    __global const float *x0 = X + min(l + 0, L - 1) * ldx;\0"
+    "    __global const float *x0 = X + min(l, L - 1) * ldx;\0"
     "    __global const float *x1 = X + min(l + 1, L - 1) * ldx;\0"
     "    __global const float *x2 = X + min(l + 2, L - 1) * ldx;\0"
     "    __global const float *x3 = X + min(l + 3, L - 1) * ldx;\0"
@@ -1329,11 +1372,12 @@ static const struct { char text[4096]; } rows[] = { {
     "    const long begin = l, first = l;\0"
     "    const int item = along_l * 16 + along_k;\0"
     "void kiln_sgemm_thin_multiply_tn_side0_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L, long S, long K, float alpha, float beta,\0"
-    "    __global const float *y0 = Y + y_offset + min(s + 0, S - 1);\0"
+    "    __global const float *y0 = Y + y_offset + min(s, S - 1);\0"
     "    const long y_step = ldy;\0"
     "void kiln_sgemm_thin_multiply_tt_side0_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L, long S, long K, float alpha, float beta,\0"
     "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\0"
-    "// Elements of double are computed with as double. A product and a sum are fused where the device does\0"
+    "// Elements of double are computed with as double. A product and a sum are fused where the device\0"
+    "// does that in one step: FP_CONTRACT, on by default, allows it.\0"
     "static double load(__global const double *p)\0"
     "static void store(double x, __global double *p)\0"
     "// Begins to copy 8 bytes into local memory: the first `bytes` of them, and zeros.\0"
@@ -1343,12 +1387,12 @@ static const struct { char text[4096]; } rows[] = { {
     "    return (x / part * part * 16 + line * part + (x % part ^ line % 8 / (8 / part))) * 16;\0"
     "// Begins to copy 64 lines of 16 elements, of which this work-item copies 1\0"
     "static void copy_a(uint to, __global const double *from, long ld, uint lines, int cols, uint item)\0"
-    "    const uint first = item / 16, col = item % 16 * 1;\0"
-}, {
+    "    const uint first = item / 16, col = item % 16;\0"
     "    for (uint line = first; line < first + 64; line += 8, from += 8 * ld) {\0"
     "            const uint bytes = line < lines ? clamp(cols - (int) x, 0, 1) * 8 : 0;\0"
     "            const uint where = swizzled(line, x / 2, 8) + x % 2 * 8;\0"
     "            copy_8(to + where, from + x, bytes);\0"
+}, {
     "// Begins to copy 16 lines of 32 elements, of which this work-item copies 1\0"
     "static void copy_b(uint to, __global const double *from, long ld, uint lines, int cols, uint item)\0"
     "    for (uint line = first; line < first + 16; line += 4, from += 4 * ld) {\0"
@@ -1359,14 +1403,15 @@ static const struct { char text[4096]; } rows[] = { {
     "                \"{%0, %1}, {%2}, {%3}, {%0, %1};\" :\0"
     "                \"+d\"(c[i % 2 * 2]), \"+d\"(c[i % 2 * 2 + 1]) : \"d\"(a[i]), \"d\"(b[i / 2]));\0"
     "static void put(double x, __global double *out, long col, long N, double alpha, double beta)\0"
-    "static void put_pair(double x, double y, __global double *out, long col, long N, double alpha, double beta,\0"
+    "static void put_pair(double x, double y, __global double *out, long col, long N, double alpha,\0"
+    "        double beta,\0"
     "    double2 z = alpha * (double2) (x, y);\0"
     "        z += beta * *(__global double2 *) (out + col);\0"
     "    *(__global double2 *) (out + col) = z;\0"
     "    return row * 32 + (col / 2 ^ (row + row / 4) % 8) * 2\0"
     "            + col % 2;\0"
-    "// A work-group computes 64 x 32 of C, a warp 32 x 16 of it. Tiles of A and B, 16\0"
-    "void kiln_dgemm_async_multiply_nn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes8_copy0(long M, long N, long K,\0"
+    "// of it. Tiles of A and B, 16 deep, are copied into local memory asynchronously, 3 ahead of those\0"
+    "void kiln_dgemm_async_multiply_nn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
     "        __global const double *restrict A, long a_offset, long lda,\0"
     "        __global const double *restrict B, long b_offset, long ldb,\0"
     "        double alpha, double beta, __global double *restrict C, long c_offset, long ldc)\0"
@@ -1376,11 +1421,11 @@ static const struct { char text[4096]; } rows[] = { {
     "        // Rows 0, 1, 4, 5, 2, 3, 6, 7 of A (columns of B).\0"
     "        const uint lane_r = (lane_m & 1) | (lane_m & 2) << 1 | (lane_m & 4) >> 1;\0"
     "        double c[2][2][4];\0"
-    "        // Eight values of k at a time. In which order is ours to choose, as long as A and B agree, and so is\0"
-    "        // the order of rows and columns within a block. Column x, in 16 bytes, of row r\0"
-    "        // of a tile is at x ^ r % 8. The orders here let no two work-items that read together meet in a bank\0"
-    "        // (8 together read 16 bytes each, 16 read 8 bytes each), and what is read is where it is used.\0"
-    "        // The tensor core's k and k + 4 are 0 3 4 7 and 1 2 5 6.\0"
+    "        // Eight values of k at a time. In which order is ours to choose, as long as A and B agree,\0"
+    "        // and so is the order of rows and columns within a block. Column x, in 16 bytes, of row r\0"
+    "        // of a tile is at x ^ r % 8. The orders here let no two work-items that read together meet\0"
+    "        // in a bank (8 together read 16 bytes each, 16 read 8 bytes each), and what is read is\0"
+    "        // where it is used. The tensor core's k and k + 4 are 0 3 4 7 and 1 2 5 6.\0"
     "        const uint k_0 = 2 * lane_k + lane_k % 2;\0"
     "        const uint a_first = (warp_m + lane_r) * 128;\0"
     "        const uint b_first = warp_n * 128 + lane_m % 2 * 8;\0"
@@ -1395,22 +1440,25 @@ static const struct { char text[4096]; } rows[] = { {
     "                    as0[i][0] = *(__local const double *) (a_tile + a_first + i * 2048 + at);\0"
     "                    as0[i][1] = *(__local const double *) (a_tile + a_first + i * 2048 + 1024 + at);\0"
     "                    as0[i][2] = *(__local const double *) (a_tile + a_first + i * 2048 + (at ^ 8));\0"
-    "                    as0[i][3] = *(__local const double *) (a_tile + a_first + i * 2048 + 1024 + (at ^ 8));\0"
+    "                    as0[i][3] = *(__local const double *) (a_tile + a_first + i * 2048 + 1024 + (at\0"
+    "                            ^ 8));\0"
     "                    const uint at = (k_0 * 128 + ((lane_m / 2) ^ k_0) * 16) ^ j % 2 * 64;\0"
-    "                    bs0[j][0] = *(__local const double *) (b_tile + b_first + j / 2 * 2048 + s * 1024 + at);\0"
-    "                    bs0[j][1] = *(__local const double *) (b_tile + b_first + j / 2 * 2048 + s * 1024 + (at ^ 144));\0"
+    "                    bs0[j][0] = *(__local const double *) (b_tile + b_first + j / 2 * 2048 + s\0"
+    "                            * 1024 + at);\0"
+    "                    bs0[j][1] = *(__local const double *) (b_tile + b_first + j / 2 * 2048 + s\0"
+    "                            * 1024 + (at ^ 144));\0"
     "                for (int i = 0; i < 2; i++)\0"
     "                    for (int j = 0; j < 2; j++)\0"
-}, {
     "                        multiply_blocks(c[i][j], as0[i], bs0[j]);\0"
     "            __local double *c_tile = (__local double *) both_tiles;\0"
     "                        *(__local double2 *) (c_tile + c_place(row, col)) =\0"
+}, {
     "                                (double2) (c[i][j][2 * h], c[i][j][2 * h + 1]);\0"
     "                __global double *out = C + (first_m + m) * ldc;\0"
     "                for (uint n = lane; n < 32; n += 32)\0"
     "                __global double *out = C + row * ldc;\0"
     "// Begins to copy 32 lines of 16 elements, of which this work-item copies 1\0"
-    "void kiln_dgemm_async_multiply_nt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes8_copy0(long M, long N, long K,\0"
+    "void kiln_dgemm_async_multiply_nt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
     "        const uint b_first = (warp_n + lane_r) * 128;\0"
     "                    bs0[j][0] = *(__local const double *) (b_tile + b_first + j * 1024 + at);\0"
     "                    bs0[j][1] = *(__local const double *) (b_tile + b_first + j * 1024 + (at ^ 8));\0"
@@ -1418,18 +1466,18 @@ static const struct { char text[4096]; } rows[] = { {
     "                    const long col = first_n + warp_n + j * 8 + lane_k % 2 * 4 + lane_k / 2 * 2;\0"
     "// Begins to copy 16 lines of 64 elements, of which this work-item copies 1\0"
     "    for (uint line = first; line < first + 16; line += 2, from += 2 * ld) {\0"
-    "void kiln_dgemm_async_multiply_tn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes8_copy0(long M, long N, long K,\0"
+    "void kiln_dgemm_async_multiply_tn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
     "        const uint a_first = warp_m * 128;\0"
     "                    const uint at = k_0 * 128 + (lane_m ^ k_0) * 16;\0"
-    "                    const double2 p = *(__local const double2 *) (a_tile + a_first + i * 2048 + s * 1024 + at);\0"
-    "                    const double2 q = *(__local const double2 *) (a_tile + a_first + i * 2048 + s * 1024 + (at ^ 144));\0"
+    "                    const double2 p = *(__local const double2 *) (a_tile + a_first + i * 2048 + s\0"
+    "                    const double2 q = *(__local const double2 *) (a_tile + a_first + i * 2048 + s\0"
     "                    as0[i][0] = p.x, as0[i][1] = p.y, as0[i][2] = q.x, as0[i][3] = q.y;\0"
     "                    const uint row = warp_m + i * 16 + h + lane_m * 2;\0"
     "                const long row = first_m + warp_m + i * 16 + h + lane_m * 2;\0"
-    "void kiln_dgemm_async_multiply_tt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes8_copy0(long M, long N, long K,\0"
+    "void kiln_dgemm_async_multiply_tt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
     "        // Columns 0, 4, 1, 5, 2, 6, 3, 7 of B.\0"
     "        const uint lane_r = lane_m / 2 + lane_m % 2 * 4;\0"
-    "        // The tensor core's k and k + 4 are 2 k and 2 k + 1.\0"
+    "        // where it is used. The tensor core's k and k + 4 are 2 k and 2 k + 1.\0"
     "        const uint k_0 = 2 * lane_k;\0"
     "                    const uint at = ((4 * s + lane_k) ^ lane_r) * 16;\0"
     "                    const double2 p = *(__local const double2 *) (b_tile + b_first + j * 1024 + at);\0"
@@ -1459,7 +1507,6 @@ static const struct { char text[4096]; } rows[] = { {
     "    // This part's share of K, in whole tiles; the last parts may have none.\0"
     "    const int share = (K / 512 + (K % 512 != 0)) * 16;\0"
     "    const int begin = (int) get_group_id(2) * share, from = begin < K ? begin : 0;\0"
-}, {
     "    K = clamp(K - begin, (int) 0, share);\0"
     "    A += from;\0"
     "    B += from * ldb;\0"
@@ -1468,6 +1515,7 @@ static const struct { char text[4096]; } rows[] = { {
     "    double2 c2_0 = 0, c2_1 = 0;\0"
     "    double2 c3_0 = 0, c3_1 = 0;\0"
     "    // While the tile at k0 is multiplied, the next one, at k1, is fetched into registers.\0"
+}, {
     "    double a_next0, a_next1, a_next2, a_next3, a_next4, a_next5, a_next6, a_next7;\0"
     "    double a_next8, a_next9, a_next10, a_next11, a_next12, a_next13, a_next14, a_next15;\0"
     "    double b_next0, b_next1, b_next2, b_next3, b_next4, b_next5, b_next6, b_next7;\0"
@@ -1506,7 +1554,7 @@ static const struct { char text[4096]; } rows[] = { {
     "            const int e = item + 480, k = e % 16, m = e / 16;\0"
     "            a_next15 = first_m + m < M && k1 + k < K\0"
     "        // Fetch B: 16 x 16.\0"
-    "            const int e = item + 0, n = e % 16, k = e / 16;\0"
+    "            const int e = item, n = e % 16, k = e / 16;\0"
     "            b_next0 = first_n + n < N && k1 + k < K\0"
     "                    ? load(B + (k1 + k) * ldb + first_n + n) : 0;\0"
     "            const int e = item + 32, n = e % 16, k = e / 16;\0"
@@ -1541,7 +1589,6 @@ static const struct { char text[4096]; } rows[] = { {
     "            a_tile[k][m] = a_next14;\0"
     "            a_tile[k][m] = a_next15;\0"
     "        // What was fetched of B becomes a tile.\0"
-}, {
     "            b_tile[k][n] = b_next0;\0"
     "            b_tile[k][n] = b_next1;\0"
     "            b_tile[k][n] = b_next2;\0"
@@ -1552,8 +1599,9 @@ static const struct { char text[4096]; } rows[] = { {
     "            b_tile[k][n] = b_next7;\0"
     "        k1 += 16;\0"
     "        if (k1 < K) {\0"
+}, {
     "            // Fetch A: 16 x 32.\0"
-    "                const int e = item + 0, k = e % 16, m = e / 16;\0"
+    "                const int e = item, k = e % 16, m = e / 16;\0"
     "                a_next0 = first_m + m < M && k1 + k < K\0"
     "                        ? load(A + (first_m + m) * lda + k1 + k) : 0;\0"
     "                const int e = item + 32, k = e % 16, m = e / 16;\0"
@@ -1587,7 +1635,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                const int e = item + 480, k = e % 16, m = e / 16;\0"
     "                a_next15 = first_m + m < M && k1 + k < K\0"
     "            // Fetch B: 16 x 16.\0"
-    "                const int e = item + 0, n = e % 16, k = e / 16;\0"
+    "                const int e = item, n = e % 16, k = e / 16;\0"
     "                b_next0 = first_n + n < N && k1 + k < K\0"
     "                        ? load(B + (k1 + k) * ldb + first_n + n) : 0;\0"
     "                const int e = item + 32, n = e % 16, k = e / 16;\0"
@@ -1604,32 +1652,32 @@ static const struct { char text[4096]; } rows[] = { {
     "                b_next6 = first_n + n < N && k1 + k < K\0"
     "                const int e = item + 224, n = e % 16, k = e / 16;\0"
     "                b_next7 = first_n + n < N && k1 + k < K\0"
-    "                const double2 b0 = vload2(0, &b_tile[k + 0][local_n * 4]);\0"
-    "                const double2 b1 = vload2(1, &b_tile[k + 0][local_n * 4]);\0"
-    "                const double a0 = a_tile[k + 0][local_m * 4 + 0];\0"
+    "                const double2 b0 = vload2(0, &b_tile[k][local_n * 4]);\0"
+    "                const double2 b1 = vload2(1, &b_tile[k][local_n * 4]);\0"
+    "                const double a0 = a_tile[k][local_m * 4];\0"
     "                c0_0 += a0 * b0; c0_1 += a0 * b1;\0"
-    "                const double a1 = a_tile[k + 0][local_m * 4 + 1];\0"
+    "                const double a1 = a_tile[k][local_m * 4 + 1];\0"
     "                c1_0 += a1 * b0; c1_1 += a1 * b1;\0"
-    "                const double a2 = a_tile[k + 0][local_m * 4 + 2];\0"
+    "                const double a2 = a_tile[k][local_m * 4 + 2];\0"
     "                c2_0 += a2 * b0; c2_1 += a2 * b1;\0"
-    "                const double a3 = a_tile[k + 0][local_m * 4 + 3];\0"
+    "                const double a3 = a_tile[k][local_m * 4 + 3];\0"
     "                c3_0 += a3 * b0; c3_1 += a3 * b1;\0"
-}, {
     "                const double2 b0 = vload2(0, &b_tile[k + 1][local_n * 4]);\0"
     "                const double2 b1 = vload2(1, &b_tile[k + 1][local_n * 4]);\0"
-    "                const double a0 = a_tile[k + 1][local_m * 4 + 0];\0"
+    "                const double a0 = a_tile[k + 1][local_m * 4];\0"
     "                const double a1 = a_tile[k + 1][local_m * 4 + 1];\0"
     "                const double a2 = a_tile[k + 1][local_m * 4 + 2];\0"
+}, {
     "                const double a3 = a_tile[k + 1][local_m * 4 + 3];\0"
     "                const double2 b0 = vload2(0, &b_tile[k + 2][local_n * 4]);\0"
     "                const double2 b1 = vload2(1, &b_tile[k + 2][local_n * 4]);\0"
-    "                const double a0 = a_tile[k + 2][local_m * 4 + 0];\0"
+    "                const double a0 = a_tile[k + 2][local_m * 4];\0"
     "                const double a1 = a_tile[k + 2][local_m * 4 + 1];\0"
     "                const double a2 = a_tile[k + 2][local_m * 4 + 2];\0"
     "                const double a3 = a_tile[k + 2][local_m * 4 + 3];\0"
     "                const double2 b0 = vload2(0, &b_tile[k + 3][local_n * 4]);\0"
     "                const double2 b1 = vload2(1, &b_tile[k + 3][local_n * 4]);\0"
-    "                const double a0 = a_tile[k + 3][local_m * 4 + 0];\0"
+    "                const double a0 = a_tile[k + 3][local_m * 4];\0"
     "                const double a1 = a_tile[k + 3][local_m * 4 + 1];\0"
     "                const double a2 = a_tile[k + 3][local_m * 4 + 2];\0"
     "                const double a3 = a_tile[k + 3][local_m * 4 + 3];\0"
@@ -1637,7 +1685,7 @@ static const struct { char text[4096]; } rows[] = { {
     "    const int ld = (int) get_num_groups(0) * 16;\0"
     "    __global double *part = work + parts_at * 32\0"
     "            + (long) get_group_id(2) * get_num_groups(1) * 32 * ld;\0"
-    "        __global double *out = part + (row + 0) * ld + col;\0"
+    "        __global double *out = part + row * ld + col;\0"
     "        vstore2(c0_0, 0, out);\0"
     "        vstore2(c0_1, 1, out);\0"
     "        __global double *out = part + (row + 1) * ld + col;\0"
@@ -1669,30 +1717,31 @@ static const struct { char text[4096]; } rows[] = { {
     "        const double2 x5 = vload2(0, part + 5 * size);\0"
     "        const double2 x6 = vload2(0, part + 6 * size);\0"
     "        const double2 x7 = vload2(0, part + 7 * size);\0"
-    "        c0_0 += x0; c0_0 += x1; c0_0 += x2; c0_0 += x3; c0_0 += x4; c0_0 += x5; c0_0 += x6; c0_0 += x7;\0"
+    "        c0_0 += x0; c0_0 += x1; c0_0 += x2; c0_0 += x3; c0_0 += x4; c0_0 += x5; c0_0 += x6; c0_0\0"
+    "                += x7;\0"
     "    // C = alpha c + beta C for the 1 x 2 block at (row, col); beta == 0 does not read C.\0"
-    "        __global double *out = C + (row + 0) * ldc + col;\0"
+    "        __global double *out = C + row * ldc + col;\0"
     "        if (col + 2 <= N) {\0"
     "            if (beta == 0) {\0"
-    "                store_vector(alpha * c0_0, out + 0);\0"
-    "                store_vector(alpha * c0_0 + beta * load_vector(out + 0),\0"
-    "                        out + 0);\0"
+    "                store_vector(alpha * c0_0, out);\0"
+    "                store_vector(alpha * c0_0 + beta * load_vector(out),\0"
+    "                        out);\0"
     "            double x[2];\0"
-    "            vstore2(alpha * c0_0, 0, x + 0);\0"
+    "            vstore2(alpha * c0_0, 0, x);\0"
     "            for (int n = 0; n < 2 && col + n < N; n++)\0"
     "                store(beta == 0 ? x[n] : x[n] + beta * load(out + n), out + n);\0"
     "void kiln_dgemm_tiled_multiply_nt_wgm8_wgn4_tm4_nv2_vec2_kt16_ku4_locala1_localb1_pad0_bufs1_ahead1_mapm0_mapn0_order0_group8_split32_guard1_index32(int M, int N, int K,\0"
     "    B += from;\0"
-}, {
     "                    ? load(B + (first_n + n) * ldb + k1 + k) : 0;\0"
     "            const int e = item + 32, k = e % 16, n = e / 16;\0"
     "            const int e = item + 64, k = e % 16, n = e / 16;\0"
     "            const int e = item + 96, k = e % 16, n = e / 16;\0"
     "            const int e = item + 128, k = e % 16, n = e / 16;\0"
     "            const int e = item + 160, k = e % 16, n = e / 16;\0"
+}, {
     "            const int e = item + 192, k = e % 16, n = e / 16;\0"
     "            const int e = item + 224, k = e % 16, n = e / 16;\0"
-    "                const int e = item + 0, k = e % 16, n = e / 16;\0"
+    "                const int e = item, k = e % 16, n = e / 16;\0"
     "                        ? load(B + (first_n + n) * ldb + k1 + k) : 0;\0"
     "                const int e = item + 32, k = e % 16, n = e / 16;\0"
     "                const int e = item + 64, k = e % 16, n = e / 16;\0"
@@ -1703,7 +1752,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                const int e = item + 224, k = e % 16, n = e / 16;\0"
     "void kiln_dgemm_tiled_multiply_tn_wgm8_wgn4_tm4_nv2_vec2_kt16_ku4_locala1_localb1_pad0_bufs1_ahead1_mapm0_mapn0_order0_group8_split32_guard1_index32(int M, int N, int K,\0"
     "    A += from * lda;\0"
-    "            const int e = item + 0, m = e % 32, k = e / 32;\0"
+    "            const int e = item, m = e % 32, k = e / 32;\0"
     "                    ? load(A + (k1 + k) * lda + first_m + m) : 0;\0"
     "            const int e = item + 32, m = e % 32, k = e / 32;\0"
     "            const int e = item + 64, m = e % 32, k = e / 32;\0"
@@ -1720,7 +1769,7 @@ static const struct { char text[4096]; } rows[] = { {
     "            const int e = item + 416, m = e % 32, k = e / 32;\0"
     "            const int e = item + 448, m = e % 32, k = e / 32;\0"
     "            const int e = item + 480, m = e % 32, k = e / 32;\0"
-    "                const int e = item + 0, m = e % 32, k = e / 32;\0"
+    "                const int e = item, m = e % 32, k = e / 32;\0"
     "                        ? load(A + (k1 + k) * lda + first_m + m) : 0;\0"
     "                const int e = item + 32, m = e % 32, k = e / 32;\0"
     "                const int e = item + 64, m = e % 32, k = e / 32;\0"
@@ -1744,7 +1793,6 @@ static const struct { char text[4096]; } rows[] = { {
     "// A work-group of 32 work-items along L and 8 along K has 64 x 4 of C.\0"
     "void kiln_dgemm_thin_multiply_nn_side0_short4_vec2_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L, int S, int K, double alpha, double beta,\0"
     "        __global const double *restrict X, int x_offset, int ldx,\0"
-}, {
     "        __global const double *restrict Y, int y_offset, int ldy,\0"
     "    __local double kept[2112] __attribute__((aligned(16)));\0"
     "    const int l = (int) get_group_id(0) * 64 + along_l * 2;\0"
@@ -1753,6 +1801,7 @@ static const struct { char text[4096]; } rows[] = { {
     "    const bool whole = base + 64 <= L && ldx % 2 == 0\0"
     "            && (size_t) (X + base) % 16 == 0;\0"
     "    double c[4][2];\0"
+}, {
     "        for (int v = 0; v < 2; v++)\0"
     "    int column[2];\0"
     "    for (int v = 0; v < 2; v++)\0"
@@ -1799,32 +1848,32 @@ static const struct { char text[4096]; } rows[] = { {
     "void kiln_dgemm_thin_multiply_tt_side0_short4_vec2_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L, int S, int K, double alpha, double beta,\0"
     "            kept[j * 258 + at] = load(Y + (chunk + at) * ldy + min(s + j, S - 1));\0"
     "    return row * 64 + (col / 2 ^ (row + row / 4) % 8) * 2\0"
-    "// A work-group computes 64 x 64 of C, a warp 32 x 32 of it. Tiles of A and B, 16\0"
-    "void kiln_dgemm_async_multiply_nn_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes8_copy0(long M, long N, long K,\0"
+    "void kiln_dgemm_async_multiply_nn_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
     "        double c[2][4][4];\0"
     "        double as0[2][4], bs0[4][2];\0"
     "                    for (int j = 0; j < 4; j++)\0"
-    "void kiln_dgemm_async_multiply_nt_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes8_copy0(long M, long N, long K,\0"
-    "void kiln_dgemm_async_multiply_tn_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes8_copy0(long M, long N, long K,\0"
-    "void kiln_dgemm_async_multiply_tt_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes8_copy0(long M, long N, long K,\0"
+    "void kiln_dgemm_async_multiply_nt_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
+    "void kiln_dgemm_async_multiply_tn_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
+    "void kiln_dgemm_async_multiply_tt_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
     "static void copy_16(uint to, __global const double *from, uint bytes)\0"
     "// Begins to copy 64 lines of 16 elements, of which this work-item copies 2\0"
     "    const uint first = item / 8, col = item % 8 * 2;\0"
     "            const uint bytes = line < lines ? clamp(cols - (int) x, 0, 2) * 8 : 0;\0"
     "// Begins to copy 16 lines of 32 elements, of which this work-item copies 2\0"
-}, {
     "    const uint first = item / 16, col = item % 16 * 2;\0"
     "    for (uint line = first; line < first + 16; line += 8, from += 8 * ld) {\0"
-    "void kiln_dgemm_async_stream_nn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M, long N, long K,\0"
+    "void kiln_dgemm_async_stream_nn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
     "        __global double *work, long parts_at,\0"
     "    __global double *parts = work + parts_at + item;\0"
     "    const uint tiles = ((uint) M + 63) / 64 * (((uint) N + 31) / 32);\0"
     "    const uint steps = ((uint) K + 15) / 16;\0"
     "            __global double *part = parts + (2 * get_group_id(0) + (first == 0)) * 2048;\0"
+}, {
     "                for (int j = 0; j < 2; j++)\0"
     "                        part[((i * 2 + j) * 4 + e) * 128] = c[i][j][e];\0"
     "// Adds up what work-groups have of a tile that none did alone, and stores it. Of 64 elements at a\0"
-    "void kiln_dgemm_async_add_nn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M, long N, long K, __global const double *restrict work, long parts_at,\0"
+    "void kiln_dgemm_async_add_nn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M, long N,\0"
+    "        long K, __global const double *restrict work, long parts_at,\0"
     "    __local double sums[8][64] __attribute__((aligned(16)));\0"
     "        const uint tiles = ((uint) M + 63) / 64 * (((uint) N + 31) / 32);\0"
     "        const uint steps = ((uint) K + 15) / 16;\0"
@@ -1844,16 +1893,16 @@ static const struct { char text[4096]; } rows[] = { {
     "            const uint warp_m = warp % 2 * 32, warp_n = warp / 2 * 16;\0"
     "            const uint in_m = e / 4 / 2 * 16, in_n = e / 4 % 2 * 8;\0"
     "// Begins to copy 32 lines of 16 elements, of which this work-item copies 2\0"
-    "void kiln_dgemm_async_stream_nt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M, long N, long K,\0"
-    "void kiln_dgemm_async_add_nt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M, long N, long K, __global const double *restrict work, long parts_at,\0"
+    "void kiln_dgemm_async_stream_nt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
+    "void kiln_dgemm_async_add_nt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M, long N,\0"
     "            const long col = first_n + warp_n + in_n + lane_k % 2 * 4 + lane_k / 2 * 2 + e % 2;\0"
     "// Begins to copy 16 lines of 64 elements, of which this work-item copies 2\0"
     "    const uint first = item / 32, col = item % 32 * 2;\0"
-    "void kiln_dgemm_async_stream_tn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M, long N, long K,\0"
-    "void kiln_dgemm_async_add_tn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M, long N, long K, __global const double *restrict work, long parts_at,\0"
+    "void kiln_dgemm_async_stream_tn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
+    "void kiln_dgemm_async_add_tn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M, long N,\0"
     "            const long row = first_m + warp_m + in_m + e / 2 % 2 + lane_m * 2;\0"
-    "void kiln_dgemm_async_stream_tt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M, long N, long K,\0"
-    "void kiln_dgemm_async_add_tt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M, long N, long K, __global const double *restrict work, long parts_at,\0"
+    "void kiln_dgemm_async_stream_tt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
+    "void kiln_dgemm_async_add_tt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M, long N,\0"
     "            // Columns 0, 4, 1, 5, 2, 6, 3, 7 of B.\0"
     "            const uint lane_r = lane_m / 2 + lane_m % 2 * 4;\0"
     "            const long col = first_n + warp_n + in_n + lane_k + e % 2 * 4;\0"
@@ -1863,32 +1912,32 @@ static const struct { char text[4096]; } rows[] = { {
     "        const long row = divide(i, each), col = (i - row * each) * 2, last = cols - 1 - col;\0"
     "        if (last >= 3 || (row + 1 < rows && cols >= 4))\0"
     "            x = as_uint4((chunk) (from[min(0L, last)], from[min(1L, last)]));\0"
-    "void kiln_dgemm_async_copy_nn(long a_rows, long a_cols, __global const element_bits *restrict A, long a_offset,\0"
-    "void kiln_dgemm_async_copya_n(long rows, long cols, __global const element_bits *restrict X, long x_offset,\0"
-    "void kiln_dgemm_async_copyb_n(long rows, long cols, __global const element_bits *restrict X, long x_offset,\0"
-}, {
-    "// A work-group computes 64 x 64 of C, a warp 64 x 16 of it. Tiles of A and B, 16\0"
-    "void kiln_dgemm_async_multiply_nn_bm64_bn64_tm8_tn4_depth128_st3_ku2_group1_bytes16_copy1(long M, long N, long K,\0"
+    "void kiln_dgemm_async_copy_nn(long a_rows, long a_cols, __global const element_bits *restrict A,\0"
+    "void kiln_dgemm_async_copya_n(long rows, long cols, __global const element_bits *restrict X,\0"
+    "void kiln_dgemm_async_copyb_n(long rows, long cols, __global const element_bits *restrict X,\0"
+    "// of it. Tiles of A and B, 16 deep, are copied into local memory asynchronously, 2 ahead of those\0"
+    "void kiln_dgemm_async_multiply_nn_bm64_bn64_tm8_tn4_depth128_st3_ku2_group1_bytes16_copy1(long M,\0"
     "    __local uchar *a_tiles = both_tiles, *b_tiles = both_tiles + 24576;\0"
     "    // Work-groups that run together share rows and columns: 1 rows of tiles at a time.\0"
-    "    const uint band = tile / (1 * tiles_n) * 1, in_band = tile - band * tiles_n;\0"
+    "    const uint band = tile / (1 * tiles_n), in_band = tile - band * tiles_n;\0"
     "    const uint band_rows = min(tiles_m - band, (uint) 1);\0"
     "        double c[4][2][4];\0"
     "        double as0[4][4], bs0[2][2];\0"
     "                for (int i = 0; i < 4; i++) {\0"
     "                for (int i = 0; i < 4; i++)\0"
-    "void kiln_dgemm_async_copy_nt(long a_rows, long a_cols, __global const element_bits *restrict A, long a_offset,\0"
-    "void kiln_dgemm_async_copyb_t(long rows, long cols, __global const element_bits *restrict X, long x_offset,\0"
-    "void kiln_dgemm_async_multiply_nt_bm64_bn64_tm8_tn4_depth128_st3_ku2_group1_bytes16_copy1(long M, long N, long K,\0"
-    "void kiln_dgemm_async_copy_tn(long a_rows, long a_cols, __global const element_bits *restrict A, long a_offset,\0"
-    "void kiln_dgemm_async_copya_t(long rows, long cols, __global const element_bits *restrict X, long x_offset,\0"
-    "void kiln_dgemm_async_multiply_tn_bm64_bn64_tm8_tn4_depth128_st3_ku2_group1_bytes16_copy1(long M, long N, long K,\0"
-    "void kiln_dgemm_async_copy_tt(long a_rows, long a_cols, __global const element_bits *restrict A, long a_offset,\0"
-    "void kiln_dgemm_async_multiply_tt_bm64_bn64_tm8_tn4_depth128_st3_ku2_group1_bytes16_copy1(long M, long N, long K,\0"
-    "void kiln_dgemm_async_multiply_nn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M, long N, long K,\0"
-    "void kiln_dgemm_async_multiply_nt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M, long N, long K,\0"
-    "void kiln_dgemm_async_multiply_tn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M, long N, long K,\0"
-    "void kiln_dgemm_async_multiply_tt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M, long N, long K,\0"
+    "void kiln_dgemm_async_copy_nt(long a_rows, long a_cols, __global const element_bits *restrict A,\0"
+    "void kiln_dgemm_async_copyb_t(long rows, long cols, __global const element_bits *restrict X,\0"
+}, {
+    "void kiln_dgemm_async_multiply_nt_bm64_bn64_tm8_tn4_depth128_st3_ku2_group1_bytes16_copy1(long M,\0"
+    "void kiln_dgemm_async_copy_tn(long a_rows, long a_cols, __global const element_bits *restrict A,\0"
+    "void kiln_dgemm_async_copya_t(long rows, long cols, __global const element_bits *restrict X,\0"
+    "void kiln_dgemm_async_multiply_tn_bm64_bn64_tm8_tn4_depth128_st3_ku2_group1_bytes16_copy1(long M,\0"
+    "void kiln_dgemm_async_copy_tt(long a_rows, long a_cols, __global const element_bits *restrict A,\0"
+    "void kiln_dgemm_async_multiply_tt_bm64_bn64_tm8_tn4_depth128_st3_ku2_group1_bytes16_copy1(long M,\0"
+    "void kiln_dgemm_async_multiply_nn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
+    "void kiln_dgemm_async_multiply_nt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
+    "void kiln_dgemm_async_multiply_tn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
+    "void kiln_dgemm_async_multiply_tt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
     "static double total(double2 x)\0"
     "    double e[2];\0"
     "    vstore2(x, 0, e);\0"
@@ -1897,8 +1946,8 @@ static const struct { char text[4096]; } rows[] = { {
     "// C = alpha op(A) op(B) + beta C for few columns: X is A, C is L x S, row-major.\0"
     "void kiln_dgemm_thin_multiply_nn_side1_short1_vec2_rows4_nv1_litems8_kitems128_ksplit1_align1_index32(int L, int S, int K, double alpha, double beta,\0"
     "    __local double part[4][1024];\0"
-    "    __global const double *y0 = Y + y_offset + min(s + 0, S - 1);\0"
-    "    __global const double *x0 = X + min(l + 0, L - 1) * ldx;\0"
+    "    __global const double *y0 = Y + y_offset + min(s, S - 1);\0"
+    "    __global const double *x0 = X + min(l, L - 1) * ldx;\0"
     "    __global const double *x1 = X + min(l + 1, L - 1) * ldx;\0"
     "    __global const double *x2 = X + min(l + 2, L - 1) * ldx;\0"
     "    __global const double *x3 = X + min(l + 3, L - 1) * ldx;\0"
@@ -1914,25 +1963,25 @@ static const struct { char text[4096]; } rows[] = { {
     "            const double2 a1 = load_row(x1 + k);\0"
     "            const double2 a2 = load_row(x2 + k);\0"
     "            const double2 a3 = load_row(x3 + k);\0"
-    "            const double2 b0 = (double2) (load(y0 + (k + 0) * y_step), load(y0 + (k + 1) * y_step));\0"
+    "            const double2 b0 = (double2) (load(y0 + k * y_step), load(y0 + (k + 1) * y_step));\0"
     "        const double b0 = load(y0 + k * y_step);\0"
     "        const double a0 = load(x0 + k);\0"
     "        const double a1 = load(x1 + k);\0"
     "        const double a2 = load(x2 + k);\0"
     "        const double a3 = load(x3 + k);\0"
     "        const double sums[] = { part[0][item], part[1][item], part[2][item], part[3][item] };\0"
-    "                put(alpha * sums[i], beta, C + (first + i) * ldc + s + 0);\0"
+    "                put(alpha * sums[i], beta, C + (first + i) * ldc + s);\0"
     "void kiln_dgemm_thin_multiply_nt_side1_short1_vec2_rows4_nv1_litems8_kitems128_ksplit1_align1_index32(int L, int S, int K, double alpha, double beta,\0"
-    "    __global const double *y0 = Y + y_offset + min(s + 0, S - 1) * ldy;\0"
+    "    __global const double *y0 = Y + y_offset + min(s, S - 1) * ldy;\0"
     "// A work-group of 8 work-items along L and 128 along K has 16 x 1 of C.\0"
-}, {
     "void kiln_dgemm_thin_multiply_tn_side1_short1_vec2_rows4_nv1_litems8_kitems128_ksplit1_align1_index32(int L, int S, int K, double alpha, double beta,\0"
     "    __local double2 part[1024];\0"
     "    const int l = (int) get_group_id(0) * 16 + along_l * 2;\0"
     "    const int begin = l, first = max(min(l, L - 2), (int) 0);\0"
     "    double2 c0 = 0;\0"
     "    if (L < 2)\0"
-    "            const double2 a = (double2) (load(x + min((int) 0, L - 1)), load(x + min((int) 1, L - 1)));\0"
+    "            const double2 a = (double2) (load(x + min((int) 0, L - 1)), load(x + min((int) 1,\0"
+    "                    L - 1)));\0"
     "    if (ldx % 2 == 0 && (size_t) (X + first) % 16 == 0) {\0"
     "            __global const double *x = X + k * ldx + first;\0"
     "            const double2 a0 = load_aligned(x + 0 * ldx);\0"
@@ -1943,6 +1992,7 @@ static const struct { char text[4096]; } rows[] = { {
     "            const double2 a0 = load_row(x + 0 * ldx);\0"
     "            const double2 a1 = load_row(x + 128 * ldx);\0"
     "            const double2 a2 = load_row(x + 256 * ldx);\0"
+}, {
     "            const double2 a3 = load_row(x + 384 * ldx);\0"
     "            const double2 a = load_row(X + k * ldx + first);\0"
     "        double sums[2];\0"
@@ -1963,15 +2013,14 @@ static const struct { char text[4096]; } rows[] = { {
     "void kiln_dgemm_thin_multiply_nt_side1_short8_vec2_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L, int S, int K, double alpha, double beta,\0"
     "void kiln_dgemm_thin_multiply_tn_side1_short8_vec2_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L, int S, int K, double alpha, double beta,\0"
     "void kiln_dgemm_thin_multiply_tt_side1_short8_vec2_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L, int S, int K, double alpha, double beta,\0"
-    "void kiln_dgemm_async_stream_nn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes8_copy0(long M, long N, long K,\0"
-    "void kiln_dgemm_async_add_nn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes8_copy0(long M, long N, long K, __global const double *restrict work, long parts_at,\0"
-    "void kiln_dgemm_async_stream_nt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes8_copy0(long M, long N, long K,\0"
-    "void kiln_dgemm_async_add_nt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes8_copy0(long M, long N, long K, __global const double *restrict work, long parts_at,\0"
-    "void kiln_dgemm_async_stream_tn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes8_copy0(long M, long N, long K,\0"
-    "void kiln_dgemm_async_add_tn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes8_copy0(long M, long N, long K, __global const double *restrict work, long parts_at,\0"
-    "void kiln_dgemm_async_stream_tt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes8_copy0(long M, long N, long K,\0"
-    "void kiln_dgemm_async_add_tt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes8_copy0(long M, long N, long K, __global const double *restrict work, long parts_at,\0"
-}, {
+    "void kiln_dgemm_async_stream_nn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
+    "void kiln_dgemm_async_add_nn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes8_copy0(long M, long N,\0"
+    "void kiln_dgemm_async_stream_nt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
+    "void kiln_dgemm_async_add_nt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes8_copy0(long M, long N,\0"
+    "void kiln_dgemm_async_stream_tn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
+    "void kiln_dgemm_async_add_tn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes8_copy0(long M, long N,\0"
+    "void kiln_dgemm_async_stream_tt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
+    "void kiln_dgemm_async_add_tt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes8_copy0(long M, long N,\0"
     "// 8 work-groups share K; what each has goes to the workspace.\0"
     "void kiln_dgemm_thin_multiply_nn_side1_short8_vec2_rows4_nv1_litems8_kitems32_ksplit8_align1_index32_ydepth256(int L, int S, int K,\0"
     "        __global double *restrict parts, long parts_at)\0"
@@ -1981,7 +2030,8 @@ static const struct { char text[4096]; } rows[] = { {
     "            parts[short_at * L + at] = sum;\0"
     "// C = alpha sum + beta C: adds up what 8 work-groups have of each element, in their order.\0"
     "__kernel __attribute__((reqd_work_group_size(64, 1, 1)))\0"
-    "void kiln_dgemm_thin_add_side1_ksplit8_index32(int L, int S, double alpha, double beta, __global const double *restrict parts,\0"
+    "void kiln_dgemm_thin_add_side1_ksplit8_index32(int L, int S, double alpha, double beta,\0"
+    "        __global const double *restrict parts,\0"
     "        long parts_at, __global double *restrict C, int c_offset, int ldc)\0"
     "    const int l = get_global_id(0), s = get_group_id(1);\0"
     "    if (l >= L)\0"
@@ -1994,6 +2044,7 @@ static const struct { char text[4096]; } rows[] = { {
     "    const double p5 = parts[5 * (long) S * L];\0"
     "    const double p6 = parts[6 * (long) S * L];\0"
     "    const double p7 = parts[7 * (long) S * L];\0"
+}, {
     "    const double sum = alpha * (p0 + p1 + p2 + p3 + p4 + p5 + p6 + p7);\0"
     "    __global double *c = C + l * ldc + s;\0"
     "    store(beta == 0 ? sum : sum + beta * load(c), c);\0"
@@ -2002,15 +2053,15 @@ static const struct { char text[4096]; } rows[] = { {
     "    const int share = (K / 256 + 1) * 32;\0"
     "void kiln_dgemm_thin_multiply_tt_side1_short8_vec2_rows4_nv1_litems8_kitems32_ksplit8_align1_index32_ydepth256(int L, int S, int K,\0"
     "void kiln_dgemm_thin_multiply_nn_side0_short8_vec2_rows4_nv1_litems8_kitems32_ksplit8_align1_index32_ydepth256(int L, int S, int K,\0"
-    "void kiln_dgemm_thin_add_side0_ksplit8_index32(int L, int S, double alpha, double beta, __global const double *restrict parts,\0"
+    "void kiln_dgemm_thin_add_side0_ksplit8_index32(int L, int S, double alpha, double beta,\0"
     "    __global double *c = C + s * ldc + l;\0"
     "void kiln_dgemm_thin_multiply_nt_side0_short8_vec2_rows4_nv1_litems8_kitems32_ksplit8_align1_index32_ydepth256(int L, int S, int K,\0"
     "void kiln_dgemm_thin_multiply_tn_side0_short8_vec2_rows4_nv1_litems8_kitems32_ksplit8_align1_index32_ydepth256(int L, int S, int K,\0"
     "void kiln_dgemm_thin_multiply_tt_side0_short8_vec2_rows4_nv1_litems8_kitems32_ksplit8_align1_index32_ydepth256(int L, int S, int K,\0"
-    "void kiln_dgemm_async_multiply_nn_bm64_bn64_tm8_tn4_depth128_st3_ku2_group1_bytes16_copy0(long M, long N, long K,\0"
-    "void kiln_dgemm_async_multiply_nt_bm64_bn64_tm8_tn4_depth128_st3_ku2_group1_bytes16_copy0(long M, long N, long K,\0"
-    "void kiln_dgemm_async_multiply_tn_bm64_bn64_tm8_tn4_depth128_st3_ku2_group1_bytes16_copy0(long M, long N, long K,\0"
-    "void kiln_dgemm_async_multiply_tt_bm64_bn64_tm8_tn4_depth128_st3_ku2_group1_bytes16_copy0(long M, long N, long K,\0"
+    "void kiln_dgemm_async_multiply_nn_bm64_bn64_tm8_tn4_depth128_st3_ku2_group1_bytes16_copy0(long M,\0"
+    "void kiln_dgemm_async_multiply_nt_bm64_bn64_tm8_tn4_depth128_st3_ku2_group1_bytes16_copy0(long M,\0"
+    "void kiln_dgemm_async_multiply_tn_bm64_bn64_tm8_tn4_depth128_st3_ku2_group1_bytes16_copy0(long M,\0"
+    "void kiln_dgemm_async_multiply_tt_bm64_bn64_tm8_tn4_depth128_st3_ku2_group1_bytes16_copy0(long M,\0"
 } };
 
 static const uint32_t lines[] = {
@@ -2019,993 +2070,1007 @@ static const uint32_t lines[] = {
     1227, 1278, 1369, 1445, 1537, 1553, 1650, 1703, 1727, 1742, 1820, 1830,
     1862, 1945, 2014, 2064, 2074, 2080, 2156, 2248, 2345, 2398, 2476, 2545,
     2641, 2658, 2705, 2791, 2879, 2932, 2986, 3078, 3172, 3246, 3316, 3396,
-    3457, 3536, 3635, 3723, 3740, 3826, 3873, 3888, 3964, 3981, 4096, 4198,
-    4218, 4252, 4294, 4340, 4356, 4396, 4417, 4475, 4533, 4593, 4696, 4765,
-    4805, 4863, 4886, 4991, 5013, 5035, 5117, 5209, 5267, 5381, 5447, 5513,
-    5598, 5666, 5738, 5815, 5890, 5909, 5985, 6052, 6097, 6116, 6135, 6212,
-    6258, 6346, 6425, 6506, 6564, 6646, 6706, 6712, 6769, 6805, 6872, 6898,
-    6921, 6957, 6997, 7041, 7077, 7112, 7135, 7179, 7287, 7342, 7368, 7403,
-    7449, 7463, 7490, 7538, 7637, 7736, 7765, 7795, 7822, 7845, 7871, 7924,
-    7987, 8070, 8098, 8125, 8192, 8287, 8410, 8458, 8493, 8543, 8637, 8713,
-    8735, 8788, 8882, 8969, 9017, 9069, 9155, 9173, 9190, 9244, 9337, 9377,
-    9404, 9470, 9520, 9562, 9602, 9648, 9719, 9769, 9839, 9914, 9993, 10062,
-    10124, 10193, 10258, 10328, 10359, 10441, 10479, 10565, 10590, 10694, 10746, 10766,
-    10847, 10889, 10966, 10996, 11023, 11075, 11121, 11197, 11301, 11377, 11455, 11477,
-    11591, 11690, 11801, 11881, 11903, 12017, 12116, 12288, 12371, 12485, 12520, 12558,
-    12614, 12672, 12754, 12860, 12962, 12993, 13105, 13150, 13218, 13270, 13376, 13455,
-    13498, 13568, 13619, 13696, 13741, 13796, 13849, 13939, 14020, 14064, 14124, 14182,
-    14250, 14333, 14357, 14391, 14470, 14530, 14597, 14623, 14663, 14698, 14757, 14795,
-    14894, 14977, 15030, 15117, 15169, 15196, 15265, 15353, 15397, 15445, 15517, 15539,
-    15589, 15659, 15697, 15743, 15843, 15943, 16001, 16162, 16223, 16249, 16384, 16479,
-    16501, 16611, 16694, 16741, 16815, 16870, 16951, 17000, 17059, 17116, 17172, 17244,
-    17313, 17362, 17383, 17411, 17507, 17594, 17683, 17749, 17839, 17907, 18009, 18079,
-    18143, 18211, 18294, 18322, 18359, 18387, 18418, 18449, 18483, 18513, 18531, 18583,
-    18663, 18717, 18741, 18796, 18825, 18868, 18938, 18967, 18996, 19075, 19133, 19174,
-    19206, 19275, 19302, 19329, 19369, 19408, 19504, 19526, 19577, 19641, 19700, 19761,
-    19801, 19872, 19940, 20019, 20094, 20119, 20181, 20293, 20480, 20641, 20753, 20914,
-    21026, 21187, 21266, 21342, 21376, 21434, 21630, 21694, 21758, 21816, 21850, 21884,
-    21952, 21997, 22049, 22101, 22173, 22272, 22322, 22372, 22422, 22472, 22513, 22565,
-    22625, 22682, 22748, 22810, 22872, 22934, 22986, 23046, 23103, 23169, 23231, 23293,
-    23355, 23404, 23423, 23464, 23478, 23543, 23608, 23673, 23738, 23803, 23887, 23952,
-    24036, 24101, 24185, 24250, 24334, 24399, 24464, 24576, 24641, 24706, 24771, 24836,
-    24901, 24966, 25031, 25096, 25161, 25226, 25291, 25356, 25421, 25486, 25551, 25616,
-    25681, 25746, 25811, 25876, 25941, 25974, 26064, 26087, 26143, 26170, 26212, 26282,
-    26309, 26351, 26421, 26448, 26490, 26560, 26587, 26629, 26699, 26722, 26778, 26820,
-    26862, 26904, 26946, 26969, 27025, 27067, 27109, 27151, 27193, 27216, 27272, 27314,
-    27356, 27398, 27440, 27636, 27696, 27762, 27824, 27886, 27948, 28144, 28204, 28270,
-    28332, 28394, 28456, 28672, 28729, 28758, 28781, 28874, 28936, 28975, 29056, 29128,
-    29184, 29229, 29275, 29314, 29376, 29390, 29497, 29598, 29681, 29726, 29762, 29794,
-    29826, 29847, 29901, 29946, 30024, 30121, 30172, 30266, 30285, 30319, 30384, 30469,
-    30533, 30606, 30668, 30738, 30816, 30910, 30944, 31009, 31082, 31144, 31214, 31306,
-    31419, 31487, 31559, 31603, 31708, 31746, 31770, 31814, 31873, 31962, 32051, 32081,
-    32137, 32163, 32220, 32287, 32374, 32406, 32437, 32487, 32586, 32713, 32768, 32807,
-    32861, 32959, 33039, 33065, 33122, 33220, 33311, 33363, 33419, 33509, 33530, 33588,
-    33651, 33714, 33792, 33905, 33994, 34109, 34193, 34306, 34395, 34515, 34602, 34715,
-    34820, 34851, 34939, 34975, 35014, 35095, 35188, 35253, 35270, 35358, 35416, 35453,
-    35466, 35670, 35711, 35755, 35846, 35923, 36015, 36094, 36171, 36226, 36285, 36397,
-    36459, 36549, 36611, 36704, 36864, 36972, 37030, 37115, 37223, 37307, 37422, 37468,
-    37551, 37613, 37680, 37706, 37742, 37777, 37825, 37888, 37916, 37962, 38012, 38088,
-    38136, 38176, 38246, 38317, 38356, 38468, 38576, 38691, 38771, 38883, 38991, 39106,
-    39218, 39333, 39383, 39413, 39466, 39493, 39540, 39567, 39630, 39681, 39733, 39782,
-    39837, 39887, 39977, 40050, 40072, 40145, 40203, 40351, 40415, 40479, 40510, 40578,
-    40638, 40683, 40715, 40734, 40804, 40830, 40960, 41022, 41041, 41069, 41084, 41119,
-    41163, 41213, 41377, 41422, 41494, 41551, 41592, 41650, 41707, 41766, 41825, 41884,
-    41936, 41990, 42044, 42098, 42162, 42175, 42228, 42283, 42338, 42393, 42453, 42497,
-    42518, 42577, 42609, 42662, 42699, 42722, 42760, 42813, 42888, 42917, 42933, 42955,
-    42993, 43061, 43119, 43267, 43300, 43368, 43456, 43515, 43574, 43633, 43692, 43743,
-    43775, 43840, 43874, 43890, 43930, 43982, 44034, 44086, 44138, 44189, 44269, 44317,
-    44365, 44413, 44461, 44530, 44556, 44604, 44643, 44671, 44710, 44738, 44777, 44805,
-    44844, 44872, 44908, 44954, 44987, 45020, 45056, 45089, 45123, 45178, 45233, 45288,
-    45343, 45436, 45458, 45606, 45670, 45698, 45846, 45904, 45950, 46107, 46201, 46274,
-    46385, 46453, 46497, 46584, 46641, 46732, 46788, 46851, 47011, 47122, 47282, 47393,
-    47553, 47664, 47824, 47938, 48052, 48166, 48280, 48392, 48553, 48665, 48826, 48938,
-    49152, 49264, 49425, 49498, 49587, 49644, 49801, 49842, 49901, 49962, 50007, 50026,
-    50087, 50186, 50284, 50334, 50389, 50434, 50453, 50472, 50504, 50540, 50565, 50584,
-    50616, 50689, 50744, 50812, 50858, 50913, 50987, 51058, 51107, 51140, 51180, 51207,
-    51230, 51276, 51350, 51388, 51426, 51464, 51502, 51546, 51594, 51663, 51703, 51749,
-    51820, 51868, 51902, 51929, 51975, 52019, 52059, 52140, 52172, 52235, 52268, 52312,
-    52372, 52438, 52505, 52534, 52570, 52603, 52643, 52679, 52740, 52773, 52813, 52885,
-    53042, 53101, 53132, 53164, 53208, 53248, 53273, 53324, 53386, 53412, 53457, 53486,
-    53537, 53632, 53682, 53733, 53784, 53835, 53886, 53963, 53998, 54029, 54073, 54121,
-    54180, 54230, 54308, 54360, 54412, 54429, 54474, 54505, 54549, 54588, 54650, 54694,
-    54751, 54815, 54882, 54919, 54951, 55108, 55170, 55215, 55296, 55453, 55536, 55607,
-    55664, 55741, 55820, 55903, 55995, 56111, 56179, 56251, 56340, 56421, 56504, 56563,
-    56624, 56691, 56717, 56757, 56792, 56836, 56944, 56970, 57070, 57100, 57123, 57186,
-    57270, 57344, 57396, 57512, 57589, 57680, 57735, 57811, 57927, 58027, 58143, 58222,
-    58316, 58350, 58415, 58488, 58550, 58629, 58723, 58790, 58863, 58927, 59011, 59103,
-    59161, 59275, 59343, 59431, 59512, 59570, 59637, 59663, 59698, 59742, 59847, 59871,
-    59915, 59974, 60004, 60030, 60097, 60129, 60179, 60233, 60313, 60365, 60436, 60550,
-    60634, 60748, 60862, 60963, 61006, 61021, 61067, 61079, 61162, 61230, 61297, 61368,
-    61440, 61538, 61635, 61724, 61822, 61875, 61925, 62008, 62066, 62133, 62182, 62259,
-    62350, 62448, 62505, 62581, 62653, 62742, 62786, 62802, 62870, 62920, 62938, 62998,
-    63047, 63084, 63152, 63192, 63240, 63274, 63342, 63382, 63430, 63516, 63595, 63611,
-    63630, 63676, 63710, 63793, 63907, 63974, 64041, 64127, 64203, 64270, 64351, 64412,
-    64469, 64536, 64633, 64657, 64740, 64823, 64846, 64882, 64922, 64951, 65059, 65159,
-    65182, 65245, 65311, 65378, 65408, 65536, 65569, 65615, 65673, 65722, 65784, 65828,
-    65885, 65983, 66049, 66145, 66202, 66291, 66367, 66463, 66515, 66571, 66629, 66650,
-    66703, 66743, 66790, 66890, 66950, 67037, 67100, 67154, 67236, 67274, 67355, 67404,
-    67449, 67510, 67562, 67595, 67689, 67761, 67791, 67899, 67991, 68039, 68080, 68109,
-    68199, 68298, 68377, 68491, 68591, 68649, 68725, 68816, 68871, 68947, 69061, 69110,
-    69224, 69322, 69380, 69447, 69632, 69745, 69813, 69885, 69964, 70024, 70091, 70188,
-    70271, 70294, 70330, 70370, 70469, 70535, 70601, 70634, 70678, 70735, 70833, 70890,
-    70942, 70998, 71038, 71085, 71154, 71207, 71245, 71290, 71403, 71479, 71534, 71606,
-    71719, 71818, 71931, 72013, 72124, 72169, 72236, 72259, 72303, 72347, 72402, 72562,
-    72611, 72672, 72743, 72788, 72869, 72980, 73140, 73251, 73411, 73522, 73682, 73728,
-    73749, 73788, 73881, 73937, 74057, 74126, 74202, 74293, 74348, 74424, 74507, 74615,
-    74727, 74888, 75000, 75161, 75273, 75381, 75493, 75654, 75766, 75927, 76004, 76059,
-    76174, 76289, 76404, 76519, 76616, 76695, 76809, 76883, 76950, 77039, 77083, 77138,
-    77301, 77379, 77449, 77540, 77610, 77691, 77824, 77904, 77926, 77990, 78061, 78106,
-    78220, 78383, 78497, 78660, 78774, 78937, 79053, 79169, 79285, 79401, 79512, 79582,
-    79670, 79830, 79904, 79973, 80060, 80128, 80208, 80262, 80341, 80412, 80523, 80683,
-    80794, 80954, 81065, 81225, 81339, 81453, 81529, 81643, 81757, 81808, 81833, 81887,
-    81920, 81968, 82032, 82084, 82125, 82181, 82253, 82310, 82460, 82527, 82594, 82655,
-    82684, 82746, 82793, 82826, 82897, 82924, 82988, 83017, 83051, 83102, 83270, 83328,
-    83367, 83426, 83484, 83542, 83600, 83653, 83706, 83759, 83813, 83867, 83921, 83965,
-    84023, 84076, 84133, 84283, 84314, 84374, 84434, 84494, 84554, 84587, 84653, 84692,
-    84729, 84774, 84924, 84989, 85018, 85168, 85214, 85317, 85362, 85410, 85493, 85562,
-    85629, 85673, 85764, 85840, 85939, 86016, 86092, 86175, 86244, 86293, 86369, 86468,
-    86544, 86636, 86715, 86747, 86819, 86871, 86959, 87052, 87160, 87202, 87257, 87300,
-    87358, 87381, 87463, 87576, 87644, 87712, 87801, 87877, 87944, 87990, 88050, 88132,
-    88159, 88269, 88358, 88468, 88572, 88638, 88688, 88742, 88802, 88839, 88887, 88953,
-    88995, 89086, 89136, 89182, 89269, 89363, 89464, 89564, 89671, 89761, 89870, 89987,
-    90031, 90112, 90178, 90246, 90322, 90402, 90466, 90519, 90573, 90649, 90762, 90816,
-    90910, 91010, 91101, 91198, 91274, 91350, 91463, 91506, 91575, 91687, 91807, 91895,
-    91966, 92043, 92156, 92204, 92261, 92323, 92360, 92430, 92531, 92585, 92651, 92719,
-    92795, 92867, 92934, 93009, 93062, 93087, 93143, 93165, 93239, 93328, 93384, 93554,
-    93620, 93686, 93741, 93776, 93811, 93855, 93907, 93959, 94036, 94091, 94208, 94250,
-    94265, 94286, 94318, 94350, 94382, 94414, 94505, 94588, 94677, 94760, 94776, 94793,
-    94822, 94874, 94940, 95001, 95053, 95114, 95166, 95227, 95279, 95341, 95393, 95455,
-    95507, 95569, 95621, 95683, 95735, 95787, 95849, 95901, 95963, 96016, 96078, 96131,
-    96193, 96246, 96308, 96361, 96423, 96476, 96538, 96591, 96620, 96680, 96732, 96798,
-    96859, 96911, 96972, 97024, 97085, 97137, 97199, 97251, 97313, 97365, 97427, 97479,
-    97541, 97593, 97642, 97678, 97714, 97750, 97786, 97822, 97858, 97894, 97930, 97966,
-    98002, 98039, 98076, 98113, 98150, 98187, 98224, 98304, 98340, 98376, 98412, 98448,
-    98484, 98520, 98556, 98592, 98610, 98632, 98665, 98729, 98785, 98855, 98920, 98976,
-    99041, 99097, 99162, 99218, 99284, 99340, 99406, 99462, 99528, 99584, 99650, 99706,
-    99772, 99828, 99894, 99950, 100016, 100073, 100139, 100196, 100262, 100319, 100385, 100442,
-    100508, 100565, 100631, 100688, 100721, 100785, 100841, 100911, 100976, 101032, 101097, 101153,
-    101218, 101274, 101340, 101396, 101462, 101518, 101584, 101640, 101706, 101762, 101837, 101912,
-    101978, 102028, 102094, 102144, 102210, 102260, 102326, 102400, 102475, 102550, 102616, 102682,
-    102748, 102814, 102889, 102964, 103030, 103096, 103162, 103228, 103303, 103378, 103444, 103510,
-    103576, 103642, 103713, 103762, 103811, 103879, 103939, 103970, 104001, 104061, 104092, 104123,
-    104183, 104214, 104245, 104305, 104336, 104367, 104462, 104544, 104590, 104669, 104757, 104817,
-    104889, 104928, 104984, 105057, 105079, 105135, 105190, 105245, 105300, 105355, 105410, 105465,
-    105520, 105575, 105679, 105769, 105827, 105855, 105884, 105937, 106010, 106044, 106069, 106114,
-    106169, 106249, 106419, 106496, 106562, 106623, 106684, 106745, 106807, 106869, 106931, 106993,
-    107057, 107127, 107192, 107257, 107322, 107388, 107454, 107520, 107586, 107756, 107777, 107837,
-    107903, 107964, 108025, 108086, 108148, 108210, 108272, 108334, 108396, 108458, 108520, 108582,
-    108644, 108706, 108768, 108830, 108894, 108964, 109029, 109094, 109159, 109225, 109291, 109357,
-    109423, 109489, 109555, 109621, 109687, 109753, 109819, 109885, 109951, 110121, 110175, 110217,
-    110276, 110348, 110507, 110592, 110658, 110718, 110778, 110823, 110872, 110926, 110972, 110992,
-    111028, 111047, 111079, 111134, 111210, 111259, 111311, 111339, 111414, 111462, 111534, 111562,
-    111625, 111669, 111728, 111794, 111862, 111892, 111964, 112123, 112183, 112216, 112236, 112302,
-    112353, 112415, 112459, 112489, 112586, 112618, 112697, 112741, 112773, 112817, 112849, 112892,
-    112960, 112993, 113033, 113192, 113254, 113299, 113380, 113539, 113622, 113680, 113762, 113875,
-    113902, 113939, 113987, 114100, 114213, 114326, 114396, 114472, 114525, 114608, 114688, 114743,
-    114819, 114931, 114977, 115030, 115100, 115145, 115234, 115278, 115350, 115449, 115611, 115672,
-    115746, 115795, 115882, 115950, 116031, 116056, 116086, 116166, 116223, 116293, 116319, 116347,
-    116397, 116461, 116547, 116618, 116686, 116762, 116874, 117036, 117132, 117208, 117263, 117375,
-    117537, 117616, 117728, 117890, 117942, 118003, 118078, 118106, 118128, 118167, 118260, 118316,
-    118394, 118506, 118614, 118784, 118866, 118980, 119052, 119140, 119221, 119279, 119306, 119343,
-    119389, 119433, 119545, 119653, 119767, 119879, 119987, 120101, 120213, 120327, 120441, 120555,
-    120669, 120783, 120814, 120831, 120853, 120877, 120927, 121009, 121159, 121193, 121259, 121320,
-    121381, 121442, 121503, 121555, 121587, 121627, 121680, 121733, 121786, 121839, 121891, 121940,
-    121989, 122038, 122087, 122188, 122237, 122277, 122317, 122357, 122397, 122491, 122566, 122716,
-    122788, 122880, 123030, 123062, 123122, 123184, 123204, 123219, 123323, 123381, 123441, 123499,
-    123559, 123619, 123679, 123744, 123798, 123854, 123910, 123966, 124027, 124051, 124089, 124239,
-    124311, 124470, 124490, 124562, 124721, 124741, 124774, 124814, 124973, 125132, 125291, 125352,
-    125511, 125670, 125829, 125940, 126101, 126212, 126373, 126484, 126645, 126756, 126976, 127039,
-    127171, 127227, 127269, 127356, 127416, 127460, 127552, 127609, 127736, 127811, 127868, 127884,
-    127930, 127977, 128024, 128071, 128118, 128165, 128212, 128259, 128306, 128378, 128420, 128474,
-    128606, 128738, 128780, 128912, 129044, 129171, 129213, 129345, 129477, 129609, 129723, 129837,
-    129951,
+    3457, 3536, 3635, 3723, 3740, 3826, 3873, 3888, 3964, 3981, 4096, 4186,
+    4206, 4226, 4260, 4302, 4348, 4364, 4404, 4425, 4483, 4541, 4601, 4698,
+    4773, 4813, 4871, 4894, 4992, 5091, 5190, 5214, 5272, 5370, 5394, 5460,
+    5526, 5611, 5679, 5751, 5828, 5903, 5922, 5998, 6065, 6110, 6129, 6148,
+    6225, 6271, 6359, 6438, 6519, 6577, 6659, 6719, 6725, 6782, 6818, 6885,
+    6911, 6934, 6970, 7010, 7054, 7090, 7125, 7148, 7192, 7292, 7355, 7381,
+    7416, 7462, 7476, 7503, 7551, 7650, 7749, 7778, 7808, 7835, 7858, 7884,
+    7937, 8000, 8083, 8111, 8138, 8192, 8287, 8382, 8458, 8493, 8543, 8637,
+    8713, 8735, 8788, 8882, 8969, 9017, 9069, 9155, 9173, 9190, 9244, 9337,
+    9377, 9404, 9470, 9520, 9562, 9602, 9648, 9719, 9769, 9839, 9914, 9993,
+    10062, 10124, 10193, 10258, 10328, 10359, 10441, 10479, 10565, 10590, 10691, 10726,
+    10778, 10798, 10879, 10921, 10998, 11028, 11055, 11107, 11153, 11229, 11320, 11361,
+    11437, 11515, 11614, 11712, 11811, 11896, 11954, 12034, 12133, 12288, 12387, 12464,
+    12535, 12618, 12717, 12815, 12850, 12888, 12944, 13002, 13101, 13201, 13297, 13361,
+    13457, 13502, 13570, 13622, 13717, 13807, 13850, 13920, 13971, 14048, 14093, 14148,
+    14201, 14291, 14372, 14416, 14476, 14534, 14602, 14685, 14709, 14743, 14822, 14882,
+    14949, 14975, 15015, 15050, 15109, 15147, 15246, 15329, 15382, 15469, 15521, 15548,
+    15617, 15705, 15749, 15797, 15869, 15891, 15941, 16011, 16049, 16095, 16195, 16295,
+    16384, 16485, 16553, 16614, 16640, 16680, 16775, 16797, 16896, 16990, 17037, 17111,
+    17166, 17247, 17296, 17355, 17412, 17468, 17540, 17609, 17658, 17679, 17707, 17803,
+    17890, 17979, 18045, 18135, 18203, 18300, 18375, 18439, 18507, 18590, 18618, 18655,
+    18683, 18714, 18745, 18779, 18809, 18827, 18879, 18959, 19013, 19037, 19092, 19121,
+    19164, 19234, 19263, 19292, 19371, 19429, 19470, 19502, 19571, 19598, 19625, 19665,
+    19704, 19800, 19822, 19873, 19937, 19996, 20057, 20097, 20168, 20236, 20315, 20390,
+    20415, 20480, 20579, 20675, 20774, 20875, 20974, 21070, 21171, 21270, 21366, 21467,
+    21546, 21568, 21590, 21666, 21700, 21758, 21954, 22018, 22082, 22140, 22174, 22208,
+    22276, 22321, 22373, 22425, 22497, 22596, 22646, 22696, 22746, 22796, 22837, 22889,
+    22945, 23002, 23068, 23130, 23192, 23254, 23306, 23362, 23419, 23485, 23547, 23609,
+    23671, 23720, 23739, 23780, 23794, 23851, 23912, 23973, 24034, 24091, 24175, 24236,
+    24320, 24381, 24465, 24576, 24660, 24721, 24786, 24851, 24916, 24977, 25042, 25107,
+    25172, 25233, 25298, 25363, 25428, 25489, 25554, 25619, 25684, 25745, 25810, 25875,
+    25940, 26001, 26066, 26131, 26196, 26229, 26319, 26338, 26388, 26411, 26453, 26515,
+    26542, 26584, 26654, 26681, 26723, 26793, 26820, 26862, 26932, 26955, 27011, 27053,
+    27095, 27137, 27179, 27202, 27258, 27300, 27342, 27384, 27426, 27449, 27505, 27547,
+    27589, 27631, 27673, 27695, 27891, 27947, 28013, 28075, 28137, 28199, 28221, 28417,
+    28473, 28539, 28601, 28672, 28734, 28930, 28987, 29016, 29039, 29132, 29194, 29233,
+    29314, 29386, 29442, 29487, 29533, 29572, 29634, 29648, 29748, 29849, 29859, 29942,
+    29987, 30023, 30055, 30087, 30108, 30162, 30207, 30285, 30382, 30433, 30527, 30546,
+    30580, 30645, 30730, 30794, 30867, 30929, 30999, 31077, 31171, 31205, 31270, 31343,
+    31405, 31475, 31574, 31671, 31739, 31811, 31855, 31954, 31998, 32022, 32066, 32125,
+    32214, 32303, 32333, 32389, 32415, 32472, 32539, 32626, 32658, 32689, 32768, 32867,
+    32966, 33046, 33085, 33139, 33237, 33317, 33343, 33400, 33498, 33589, 33641, 33697,
+    33787, 33808, 33866, 33929, 33992, 34070, 34167, 34256, 34345, 34407, 34491, 34588,
+    34677, 34758, 34833, 34920, 35017, 35117, 35153, 35241, 35277, 35316, 35397, 35490,
+    35555, 35572, 35660, 35718, 35755, 35768, 35865, 35961, 36012, 36053, 36097, 36188,
+    36265, 36357, 36436, 36513, 36568, 36627, 36724, 36747, 36864, 36954, 37016, 37109,
+    37202, 37295, 37318, 37376, 37461, 37554, 37655, 37754, 37853, 37899, 37982, 38044,
+    38111, 38137, 38173, 38208, 38256, 38319, 38347, 38393, 38443, 38519, 38567, 38607,
+    38677, 38748, 38787, 38884, 38977, 39078, 39177, 39257, 39354, 39447, 39548, 39647,
+    39744, 39845, 39944, 39994, 40024, 40071, 40098, 40161, 40212, 40264, 40313, 40368,
+    40418, 40508, 40581, 40603, 40676, 40734, 40882, 40960, 41024, 41055, 41123, 41183,
+    41224, 41256, 41275, 41341, 41367, 41447, 41509, 41528, 41556, 41571, 41606, 41650,
+    41700, 41801, 41884, 41929, 42001, 42058, 42099, 42157, 42214, 42273, 42332, 42391,
+    42437, 42491, 42545, 42599, 42663, 42676, 42729, 42784, 42839, 42894, 42954, 42998,
+    43019, 43078, 43110, 43163, 43196, 43219, 43257, 43310, 43379, 43408, 43424, 43446,
+    43484, 43552, 43610, 43758, 43791, 43859, 43947, 44002, 44061, 44120, 44179, 44230,
+    44262, 44327, 44361, 44377, 44417, 44469, 44521, 44573, 44625, 44676, 44756, 44804,
+    44852, 44900, 44948, 45017, 45056, 45104, 45143, 45171, 45210, 45238, 45277, 45305,
+    45344, 45372, 45408, 45454, 45487, 45520, 45553, 45586, 45620, 45675, 45730, 45785,
+    45840, 45933, 45955, 46103, 46163, 46191, 46339, 46397, 46443, 46535, 46614, 46708,
+    46781, 46876, 46944, 46988, 47075, 47132, 47223, 47279, 47342, 47442, 47537, 47637,
+    47732, 47832, 47927, 48027, 48125, 48223, 48321, 48419, 48515, 48616, 48712, 48813,
+    48909, 49010, 49152, 49253, 49326, 49415, 49472, 49629, 49670, 49729, 49790, 49835,
+    49854, 49915, 50014, 50112, 50162, 50217, 50262, 50281, 50300, 50332, 50368, 50393,
+    50412, 50444, 50517, 50572, 50640, 50686, 50741, 50815, 50886, 50935, 50968, 51008,
+    51035, 51058, 51104, 51178, 51216, 51254, 51292, 51330, 51374, 51422, 51491, 51531,
+    51577, 51648, 51696, 51730, 51757, 51803, 51847, 51887, 51968, 52000, 52063, 52092,
+    52136, 52196, 52262, 52329, 52358, 52394, 52427, 52463, 52499, 52560, 52593, 52633,
+    52705, 52862, 52921, 52952, 52984, 53028, 53064, 53089, 53140, 53202, 53248, 53293,
+    53322, 53373, 53468, 53518, 53569, 53620, 53671, 53722, 53799, 53834, 53865, 53909,
+    53957, 54016, 54066, 54144, 54196, 54248, 54265, 54310, 54341, 54385, 54424, 54486,
+    54530, 54587, 54651, 54718, 54755, 54787, 54944, 55006, 55051, 55132, 55289, 55372,
+    55443, 55500, 55577, 55656, 55756, 55855, 55955, 56023, 56095, 56184, 56265, 56348,
+    56407, 56468, 56535, 56561, 56601, 56636, 56680, 56780, 56806, 56906, 56936, 56959,
+    57022, 57106, 57159, 57211, 57344, 57444, 57521, 57612, 57667, 57743, 57843, 57943,
+    58043, 58143, 58243, 58322, 58416, 58450, 58515, 58588, 58650, 58729, 58823, 58890,
+    58963, 59027, 59128, 59227, 59285, 59383, 59451, 59539, 59620, 59678, 59745, 59771,
+    59806, 59850, 59949, 59973, 60017, 60076, 60106, 60132, 60199, 60231, 60281, 60335,
+    60415, 60467, 60538, 60639, 60737, 60821, 60922, 61020, 61121, 61219, 61320, 61363,
+    61378, 61424, 61440, 61523, 61591, 61658, 61729, 61786, 61884, 61981, 62070, 62168,
+    62221, 62271, 62354, 62412, 62479, 62528, 62605, 62696, 62794, 62847, 62923, 62995,
+    63084, 63128, 63144, 63212, 63262, 63280, 63340, 63389, 63426, 63494, 63534, 63582,
+    63616, 63684, 63724, 63772, 63858, 63937, 63953, 63972, 64018, 64052, 64152, 64251,
+    64349, 64416, 64483, 64569, 64645, 64712, 64793, 64854, 64911, 64974, 65071, 65095,
+    65178, 65261, 65284, 65320, 65360, 65389, 65536, 65636, 65659, 65722, 65788, 65855,
+    65885, 65983, 66008, 66041, 66087, 66145, 66194, 66256, 66300, 66357, 66455, 66521,
+    66617, 66674, 66763, 66839, 66935, 66987, 67043, 67101, 67122, 67175, 67215, 67262,
+    67362, 67422, 67509, 67572, 67626, 67708, 67746, 67827, 67876, 67921, 67982, 68034,
+    68067, 68161, 68233, 68263, 68362, 68390, 68482, 68530, 68571, 68600, 68690, 68789,
+    68868, 68968, 69066, 69166, 69224, 69300, 69391, 69442, 69518, 69632, 69730, 69779,
+    69879, 69977, 70075, 70133, 70200, 70299, 70396, 70464, 70536, 70615, 70675, 70738,
+    70835, 70918, 70941, 70977, 71017, 71116, 71182, 71248, 71281, 71325, 71382, 71480,
+    71537, 71589, 71645, 71685, 71732, 71801, 71854, 71892, 71937, 72036, 72133, 72209,
+    72260, 72332, 72431, 72528, 72627, 72726, 72823, 72922, 73017, 73062, 73125, 73148,
+    73192, 73236, 73291, 73391, 73440, 73501, 73568, 73613, 73728, 73827, 73922, 74022,
+    74121, 74216, 74316, 74415, 74510, 74610, 74637, 74658, 74697, 74790, 74846, 74889,
+    74958, 75034, 75125, 75180, 75256, 75339, 75432, 75528, 75629, 75725, 75826, 75923,
+    76016, 76112, 76213, 76309, 76410, 76487, 76542, 76641, 76740, 76839, 76938, 77035,
+    77114, 77212, 77286, 77353, 77442, 77486, 77541, 77636, 77712, 77824, 77894, 77985,
+    78055, 78136, 78191, 78271, 78293, 78357, 78428, 78473, 78571, 78666, 78764, 78859,
+    78957, 79052, 79152, 79252, 79352, 79452, 79547, 79617, 79705, 79805, 79879, 79948,
+    80035, 80103, 80183, 80237, 80316, 80383, 80478, 80578, 80673, 80773, 80868, 80968,
+    81066, 81164, 81240, 81338, 81436, 81487, 81512, 81560, 81624, 81676, 81717, 81773,
+    81845, 81920, 82070, 82137, 82204, 82265, 82294, 82356, 82399, 82432, 82499, 82526,
+    82590, 82619, 82653, 82704, 82798, 82892, 82950, 82989, 83048, 83106, 83164, 83222,
+    83275, 83328, 83381, 83435, 83489, 83543, 83587, 83645, 83698, 83755, 83905, 83936,
+    83992, 84052, 84112, 84172, 84205, 84271, 84310, 84347, 84392, 84542, 84603, 84632,
+    84782, 84828, 84926, 84991, 85036, 85084, 85167, 85236, 85303, 85347, 85438, 85514,
+    85613, 85664, 85740, 85823, 85892, 86016, 86092, 86191, 86267, 86359, 86438, 86470,
+    86542, 86594, 86682, 86775, 86870, 86891, 86933, 86988, 87031, 87089, 87112, 87211,
+    87308, 87376, 87444, 87533, 87609, 87676, 87722, 87782, 87864, 87891, 87991, 88090,
+    88190, 88286, 88370, 88420, 88474, 88534, 88571, 88619, 88685, 88727, 88818, 88868,
+    88914, 89001, 89095, 89196, 89296, 89396, 89431, 89521, 89616, 89658, 89753, 89803,
+    89847, 89895, 89961, 90029, 90112, 90192, 90256, 90309, 90363, 90439, 90536, 90590,
+    90684, 90784, 90875, 90972, 91048, 91124, 91221, 91264, 91333, 91431, 91529, 91617,
+    91688, 91765, 91862, 91910, 91967, 92047, 92084, 92154, 92255, 92309, 92375, 92443,
+    92519, 92591, 92658, 92733, 92786, 92811, 92867, 92889, 92963, 93052, 93108, 93278,
+    93344, 93410, 93465, 93500, 93535, 93579, 93631, 93683, 93760, 93815, 93898, 93940,
+    93955, 93976, 94008, 94040, 94072, 94104, 94208, 94291, 94380, 94463, 94479, 94496,
+    94525, 94577, 94643, 94704, 94756, 94817, 94869, 94930, 94982, 95044, 95096, 95158,
+    95210, 95272, 95324, 95386, 95438, 95490, 95552, 95604, 95666, 95719, 95781, 95834,
+    95896, 95949, 96011, 96064, 96126, 96179, 96241, 96294, 96323, 96379, 96431, 96497,
+    96558, 96610, 96671, 96723, 96784, 96836, 96898, 96950, 97012, 97064, 97126, 97178,
+    97240, 97292, 97341, 97377, 97413, 97449, 97485, 97521, 97557, 97593, 97629, 97665,
+    97701, 97738, 97775, 97812, 97849, 97886, 97923, 97972, 98008, 98044, 98080, 98116,
+    98152, 98188, 98224, 98260, 98278, 98304, 98337, 98397, 98453, 98523, 98588, 98644,
+    98709, 98765, 98830, 98886, 98952, 99008, 99074, 99130, 99196, 99252, 99318, 99374,
+    99440, 99496, 99562, 99618, 99684, 99741, 99807, 99864, 99930, 99987, 100053, 100110,
+    100176, 100233, 100299, 100356, 100389, 100449, 100505, 100575, 100640, 100696, 100761, 100817,
+    100882, 100938, 101004, 101060, 101126, 101182, 101248, 101304, 101370, 101426, 101497, 101568,
+    101626, 101676, 101738, 101788, 101850, 101900, 101962, 102012, 102087, 102162, 102224, 102290,
+    102400, 102466, 102541, 102616, 102678, 102744, 102810, 102876, 102951, 103026, 103088, 103154,
+    103220, 103286, 103357, 103406, 103455, 103523, 103577, 103608, 103639, 103699, 103730, 103761,
+    103821, 103852, 103883, 103943, 103974, 104005, 104100, 104182, 104228, 104307, 104395, 104455,
+    104527, 104566, 104622, 104695, 104717, 104773, 104828, 104883, 104938, 104993, 105048, 105103,
+    105158, 105213, 105310, 105333, 105423, 105475, 105503, 105532, 105581, 105650, 105680, 105705,
+    105746, 105801, 105881, 106051, 106066, 106132, 106193, 106254, 106315, 106377, 106496, 106558,
+    106620, 106680, 106750, 106815, 106880, 106945, 107011, 107077, 107143, 107209, 107379, 107400,
+    107456, 107522, 107583, 107644, 107705, 107767, 107829, 107891, 107953, 108015, 108077, 108139,
+    108201, 108263, 108325, 108387, 108449, 108509, 108579, 108644, 108709, 108774, 108840, 108906,
+    108972, 109038, 109104, 109170, 109236, 109302, 109368, 109434, 109500, 109566, 109736, 109790,
+    109832, 109891, 109963, 110122, 110188, 110254, 110314, 110374, 110419, 110468, 110522, 110568,
+    110592, 110628, 110647, 110679, 110734, 110810, 110859, 110911, 110939, 111014, 111062, 111134,
+    111162, 111225, 111269, 111328, 111394, 111462, 111492, 111564, 111723, 111783, 111816, 111836,
+    111902, 111953, 112015, 112059, 112089, 112186, 112218, 112297, 112341, 112373, 112417, 112449,
+    112492, 112560, 112593, 112633, 112792, 112854, 112899, 112980, 113139, 113222, 113280, 113377,
+    113404, 113441, 113489, 113586, 113683, 113780, 113850, 113926, 113979, 114062, 114138, 114193,
+    114269, 114365, 114411, 114464, 114534, 114579, 114688, 114732, 114804, 114903, 115004, 115073,
+    115134, 115208, 115257, 115344, 115412, 115493, 115518, 115548, 115628, 115685, 115755, 115781,
+    115809, 115859, 115923, 116009, 116080, 116148, 116224, 116320, 116421, 116517, 116593, 116648,
+    116744, 116845, 116924, 117020, 117121, 117173, 117234, 117309, 117337, 117359, 117398, 117491,
+    117547, 117625, 117722, 117815, 117908, 118007, 118105, 118177, 118265, 118342, 118400, 118427,
+    118464, 118510, 118554, 118651, 118784, 118882, 118979, 119072, 119170, 119267, 119365, 119463,
+    119561, 119659, 119757, 119788, 119805, 119827, 119851, 119901, 119983, 120133, 120167, 120229,
+    120286, 120347, 120408, 120469, 120521, 120553, 120593, 120646, 120699, 120752, 120805, 120857,
+    120906, 120955, 121004, 121053, 121148, 121197, 121237, 121277, 121317, 121357, 121451, 121522,
+    121672, 121740, 121813, 121963, 121995, 122055, 122117, 122137, 122152, 122246, 122276, 122334,
+    122394, 122452, 122512, 122572, 122632, 122697, 122751, 122807, 122880, 122936, 122997, 123021,
+    123059, 123209, 123281, 123440, 123460, 123532, 123691, 123711, 123744, 123784, 123943, 124102,
+    124261, 124322, 124481, 124640, 124799, 124894, 124994, 125089, 125189, 125284, 125384, 125479,
+    125579, 125642, 125774, 125830, 125872, 125959, 126019, 126063, 126155, 126212, 126300, 126347,
+    126422, 126479, 126495, 126541, 126588, 126635, 126682, 126729, 126776, 126823, 126870, 126976,
+    127048, 127090, 127144, 127276, 127408, 127450, 127582, 127714, 127802, 127844, 127976, 128108,
+    128240, 128338, 128436, 128534,
 };
 
 static const struct kiln_pair pairs[] = {
-    { 5, 6 }, { 39, 40 }, { 31, 32 }, { 39, 34 }, { 1970, 1969 }, { 40, 5 },
-    { 155, 162 }, { 542, 533 }, { 3, 32 }, { 132, 387 }, { 104, 105 }, { 9, 10 },
-    { 63, 64 }, { 98, 99 }, { 34, 35 }, { 40, 1969 }, { 3, 11 }, { 5, 86 },
-    { 38, 1973 }, { 103, 1979 }, { 132, 133 }, { 1982, 100 }, { 39, 165 }, { 81, 82 },
-    { 155, 151 }, { 166, 167 }, { 169, 170 }, { 16, 17 }, { 119, 120 }, { 130, 131 },
-    { 110, 111 }, { 533, 1053 }, { 1057, 1058 }, { 1060, 1061 }, { 1062, 1976 }, { 1065, 1975 },
-    { 3, 1981 }, { 1969, 6 }, { 1980, 1985 }, { 162, 132 }, { 1991, 1994 }, { 1992, 83 },
-    { 1995, 119 }, { 1998, 1989 }, { 1999, 112 }, { 39, 250 }, { 2001, 1976 }, { 2002, 2003 },
-    { 170, 178 }, { 72, 73 }, { 74, 75 }, { 114, 115 }, { 122, 123 }, { 194, 195 },
-    { 307, 798 }, { 141, 142 }, { 5, 269 }, { 1, 1303 }, { 1301, 1302 }, { 14, 15 },
-    { 1971, 33 }, { 27, 28 }, { 993, 1973 }, { 213, 214 }, { 85, 1986 }, { 192, 193 },
-    { 198, 199 }, { 1969, 2007 }, { 3, 976 }, { 132, 137 }, { 1997, 119 }, { 168, 2011 },
-    { 6, 106 }, { 39, 191 }, { 2018, 2019 }, { 162, 533 }, { 2027, 2026 }, { 1975, 2017 },
-    { 2006, 2032 }, { 2034, 2022 }, { 2035, 2008 }, { 2005, 1969 }, { 3, 978 }, { 2009, 2040 },
-    { 119, 2021 }, { 1075, 132 }, { 1988, 2041 }, { 2043, 40 }, { 2045, 2037 }, { 2036, 2047 },
-    { 1969, 2010 }, { 3, 18 }, { 171, 119 }, { 1304, 2051 }, { 2036, 2006 }, { 0, 1 },
-    { 132, 1970 }, { 148, 149 }, { 150, 151 }, { 161, 162 }, { 533, 873 }, { 542, 538 },
-    { 1055, 1056 }, { 1064, 2004 }, { 1983, 36 }, { 2059, 3 }, { 1969, 1996 }, { 533, 2071 },
-    { 2064, 2 }, { 2066, 2067 }, { 20, 3 }, { 2060, 1969 }, { 2028, 2075 }, { 533, 2072 },
-    { 2076, 2015 }, { 172, 173 }, { 798, 800 }, { 2012, 605 }, { 2042, 2039 }, { 51, 1969 },
-    { 3, 2056 }, { 2081, 2080 }, { 2069, 533 }, { 2084, 119 }, { 1, 975 }, { 19, 2079 },
-    { 97, 1990 }, { 121, 2053 }, { 125, 126 }, { 127, 128 }, { 132, 39 }, { 138, 139 },
-    { 146, 1724 }, { 887, 888 }, { 890, 891 }, { 977, 2051 }, { 1126, 2016 }, { 2054, 190 },
-    { 2085, 885 }, { 15, 2075 }, { 40, 2023 }, { 6, 235 }, { 32, 316 }, { 37, 1987 },
-    { 47, 48 }, { 52, 53 }, { 55, 56 }, { 57, 58 }, { 59, 60 }, { 61, 62 },
-    { 66, 67 }, { 69, 70 }, { 75, 310 }, { 76, 77 }, { 78, 79 }, { 93, 94 },
-    { 101, 102 }, { 114, 1031 }, { 129, 2012 }, { 162, 1086 }, { 218, 219 }, { 225, 226 },
-    { 229, 230 }, { 232, 233 }, { 236, 237 }, { 238, 239 }, { 240, 241 }, { 242, 108 },
-    { 249, 250 }, { 256, 257 }, { 268, 269 }, { 272, 273 }, { 274, 275 }, { 276, 277 },
-    { 280, 281 }, { 283, 284 }, { 285, 286 }, { 288, 289 }, { 290, 291 }, { 293, 294 },
-    { 297, 298 }, { 299, 300 }, { 301, 302 }, { 303, 304 }, { 305, 306 }, { 307, 308 },
-    { 317, 318 }, { 322, 323 }, { 327, 328 }, { 340, 341 }, { 611, 1091 }, { 874, 875 },
-    { 878, 879 }, { 989, 990 }, { 1000, 2050 }, { 1002, 1003 }, { 1004, 1005 }, { 1006, 1007 },
-    { 1008, 1009 }, { 1010, 1011 }, { 1012, 1013 }, { 1014, 1015 }, { 1016, 1017 }, { 1018, 1019 },
-    { 1020, 1021 }, { 1024, 1025 }, { 1027, 1028 }, { 1047, 1048 }, { 1052, 2000 }, { 1070, 1071 },
-    { 1077, 1078 }, { 1080, 1081 }, { 1082, 1083 }, { 1084, 1085 }, { 1087, 1088 }, { 1089, 1090 },
-    { 1751, 1732 }, { 2014, 1974 }, { 2020, 116 }, { 2048, 196 }, { 24, 3 }, { 71, 2089 },
-    { 1969, 22 }, { 119, 197 }, { 974, 2093 }, { 2038, 2100 }, { 2094, 21 }, { 2097, 2098 },
-    { 2105, 1127 }, { 2108, 2080 }, { 32, 2156 }, { 40, 80 }, { 50, 2088 }, { 61, 2163 },
-    { 234, 2110 }, { 307, 1750 }, { 309, 2121 }, { 533, 2161 }, { 1048, 1067 }, { 1096, 2000 },
-    { 1749, 2107 }, { 1970, 2154 }, { 1977, 2167 }, { 1984, 2171 }, { 1990, 2175 }, { 2050, 65 },
-    { 2073, 2112 }, { 2102, 2185 }, { 2111, 2155 }, { 2113, 49 }, { 2116, 2117 }, { 2119, 68 },
-    { 2122, 2123 }, { 2128, 2183 }, { 2129, 220 }, { 2130, 227 }, { 2133, 2134 }, { 2135, 2136 },
-    { 2140, 2141 }, { 2142, 278 }, { 2144, 2145 }, { 2146, 2147 }, { 2148, 295 }, { 2149, 2150 },
-    { 2151, 2152 }, { 2157, 329 }, { 2158, 2186 }, { 2159, 2065 }, { 2164, 2165 }, { 2169, 2170 },
-    { 2172, 2173 }, { 2178, 1072 }, { 2180, 2181 }, { 6, 474 }, { 476, 477 }, { 478, 479 },
-    { 2049, 1974 }, { 2061, 2092 }, { 125, 916 }, { 128, 918 }, { 139, 921 }, { 159, 151 },
-    { 175, 176 }, { 179, 180 }, { 183, 184 }, { 186, 187 }, { 188, 189 }, { 332, 333 },
-    { 898, 2079 }, { 1054, 2083 }, { 1059, 2016 }, { 1063, 2082 }, { 1170, 28 }, { 1315, 1987 },
-    { 1983, 1772 }, { 2055, 598 }, { 2074, 216 }, { 2078, 152 }, { 1969, 2062 }, { 1026, 3 },
-    { 119, 603 }, { 2193, 2037 }, { 2194, 140 }, { 2195, 2191 }, { 32, 2162 }, { 54, 2088 },
-    { 132, 2199 }, { 1066, 2207 }, { 2118, 2214 }, { 2120, 2190 }, { 2132, 2203 }, { 2153, 2210 },
-    { 2166, 2211 }, { 2168, 40 }, { 2182, 2222 }, { 2196, 2127 }, { 2201, 2114 }, { 2202, 1001 },
-    { 2204, 2216 }, { 2206, 155 }, { 2217, 319 }, { 2221, 2200 }, { 2225, 2226 }, { 2227, 2228 },
-    { 2232, 2233 }, { 2238, 2212 }, { 2242, 475 }, { 2243, 2244 }, { 100, 6 }, { 917, 2248 },
-    { 920, 2249 }, { 1993, 2250 }, { 2223, 91 }, { 2234, 330 }, { 2251, 177 }, { 2252, 181 },
-    { 2254, 2255 }, { 2257, 899 }, { 2258, 2259 }, { 2263, 2262 }, { 979, 980 }, { 480, 481 },
-    { 991, 992 }, { 1441, 1972 }, { 1520, 1978 }, { 39, 324 }, { 61, 1326 }, { 69, 1327 },
-    { 109, 2013 }, { 141, 1045 }, { 146, 1355 }, { 224, 2224 }, { 250, 325 }, { 262, 2052 },
-    { 267, 2139 }, { 287, 2230 }, { 313, 314 }, { 798, 1715 }, { 985, 986 }, { 1019, 1329 },
-    { 1308, 2189 }, { 1320, 1321 }, { 1322, 1323 }, { 1324, 1325 }, { 1330, 2074 }, { 1335, 1336 },
-    { 1338, 1339 }, { 1344, 1345 }, { 1346, 1347 }, { 1356, 1357 }, { 1370, 2011 }, { 1410, 5 },
-    { 2039, 2096 }, { 2046, 1373 }, { 2099, 2138 }, { 2057, 2267 }, { 3, 215 }, { 4, 1969 },
-    { 2269, 119 }, { 32, 2294 }, { 2241, 2283 }, { 2274, 2115 }, { 2278, 2290 }, { 2279, 2291 },
-    { 2280, 2205 }, { 2281, 2282 }, { 2287, 2103 }, { 2038, 2299 }, { 2247, 2298 }, { 2305, 2008 },
-    { 2307, 2260 }, { 1667, 1972 }, { 1684, 1978 }, { 1745, 2288 }, { 2273, 2311 }, { 2296, 2310 },
-    { 100, 312 }, { 132, 2052 }, { 271, 2292 }, { 315, 2289 }, { 321, 2275 }, { 1328, 2328 },
-    { 1974, 2323 }, { 1977, 2331 }, { 1988, 2320 }, { 2009, 2339 }, { 2050, 2316 }, { 2090, 2272 },
-    { 2229, 2324 }, { 2314, 2321 }, { 2317, 113 }, { 2319, 2338 }, { 2329, 1309 }, { 2336, 2337 },
-    { 2058, 2345 }, { 3, 8 }, { 2346, 7 }, { 1969, 2104 }, { 39, 119 }, { 2293, 2353 },
-    { 2349, 2184 }, { 2354, 2348 }, { 32, 2302 }, { 2363, 2031 }, { 2190, 2370 }, { 2315, 2375 },
-    { 2325, 2368 }, { 2330, 2372 }, { 2369, 2378 }, { 2380, 533 }, { 87, 88 }, { 207, 202 },
-    { 846, 847 }, { 981, 2198 }, { 2109, 2209 }, { 2383, 1969 }, { 3, 2385 }, { 2270, 2386 },
-    { 119, 2236 }, { 2393, 2333 }, { 2396, 2332 }, { 2397, 326 }, { 87, 202 }, { 207, 88 },
-    { 95, 3 }, { 2077, 2405 }, { 1068, 119 }, { 1969, 2277 }, { 2389, 2407 }, { 2394, 2408 },
-    { 2404, 471 }, { 2265, 2033 }, { 12, 13 }, { 23, 2189 }, { 26, 2030 }, { 30, 2029 },
-    { 96, 2095 }, { 125, 518 }, { 162, 163 }, { 210, 211 }, { 243, 2013 }, { 255, 2068 },
-    { 331, 2256 }, { 472, 473 }, { 482, 483 }, { 496, 497 }, { 499, 1977 }, { 502, 503 },
-    { 526, 139 }, { 533, 1124 }, { 535, 536 }, { 537, 538 }, { 548, 155 }, { 649, 650 },
-    { 790, 791 }, { 805, 806 }, { 807, 250 }, { 815, 146 }, { 818, 819 }, { 834, 2023 },
-    { 846, 1936 }, { 876, 2362 }, { 928, 28 }, { 1033, 1034 }, { 1035, 1036 }, { 1049, 1050 },
-    { 1076, 2179 }, { 1125, 2015 }, { 1128, 2004 }, { 1249, 1701 }, { 1314, 1315 }, { 1316, 1973 },
-    { 1332, 1986 }, { 1368, 1369 }, { 1375, 2192 }, { 1706, 1707 }, { 1993, 253 }, { 2024, 922 },
-    { 2044, 197 }, { 2046, 2304 }, { 2054, 262 }, { 2074, 585 }, { 2087, 2188 }, { 2091, 2160 },
-    { 2264, 108 }, { 2357, 2086 }, { 2410, 2391 }, { 2414, 2384 }, { 3, 594 }, { 1073, 119 },
-    { 1969, 2351 }, { 2219, 2416 }, { 163, 164 }, { 533, 2457 }, { 824, 146 }, { 828, 162 },
-    { 1123, 2438 }, { 1983, 2459 }, { 2124, 2413 }, { 2176, 2454 }, { 2303, 2468 }, { 2356, 2466 },
-    { 2364, 2433 }, { 2387, 2455 }, { 2422, 25 }, { 2424, 2215 }, { 2429, 244 }, { 2432, 2295 },
-    { 2436, 1984 }, { 2439, 2440 }, { 2444, 2445 }, { 2452, 2453 }, { 2456, 2197 }, { 2472, 2091 },
-    { 2475, 2431 }, { 593, 2477 }, { 3, 988 }, { 1969, 2390 }, { 2220, 2479 }, { 2342, 119 },
-    { 533, 2462 }, { 2427, 146 }, { 2485, 2501 }, { 2486, 2460 }, { 2491, 484 }, { 563, 564 },
-    { 565, 566 }, { 570, 571 }, { 574, 575 }, { 577, 1984 }, { 843, 844 }, { 1971, 201 },
-    { 1348, 1349 }, { 1371, 1372 }, { 90, 91 }, { 108, 2379 }, { 132, 2374 }, { 228, 2131 },
-    { 247, 2053 }, { 279, 2143 }, { 292, 2231 }, { 296, 2388 }, { 311, 2365 }, { 320, 2503 },
-    { 798, 799 }, { 835, 2326 }, { 1118, 1040 }, { 1130, 2240 }, { 1132, 2106 }, { 1134, 2417 },
-    { 1723, 2447 }, { 1744, 2502 }, { 1983, 1173 }, { 2042, 2347 }, { 2044, 1367 }, { 2055, 1340 },
-    { 2101, 2483 }, { 2174, 2268 }, { 2213, 2473 }, { 2246, 174 }, { 2271, 2024 }, { 2284, 1353 },
-    { 2334, 1337 }, { 2340, 2458 }, { 2352, 2495 }, { 2358, 190 }, { 2398, 1358 }, { 3, 2237 },
-    { 636, 1969 }, { 119, 1038 }, { 2511, 2482 }, { 2504, 1986 }, { 2514, 2515 }, { 2516, 572 },
-    { 2382, 2521 }, { 2522, 2508 }, { 146, 826 }, { 533, 1748 }, { 903, 91 }, { 987, 2505 },
-    { 1971, 1172 }, { 2101, 2484 }, { 2271, 2318 }, { 2335, 2544 }, { 2367, 2528 }, { 2373, 2526 },
-    { 2377, 2529 }, { 2395, 2532 }, { 2530, 2531 }, { 2539, 2510 }, { 40, 6 }, { 85, 2025 },
-    { 307, 1728 }, { 506, 1984 }, { 587, 588 }, { 590, 591 }, { 984, 2327 }, { 999, 1987 },
-    { 1051, 2177 }, { 1098, 28 }, { 1102, 2208 }, { 1729, 1730 }, { 1731, 1732 }, { 2029, 2392 },
-    { 2090, 2306 }, { 2534, 1727 }, { 3, 2239 }, { 2286, 2556 }, { 1408, 1969 }, { 2492, 119 },
-    { 2557, 637 }, { 2566, 533 }, { 2575, 2577 }, { 996, 2505 }, { 1051, 2208 }, { 1099, 1971 },
-    { 1102, 2177 }, { 2504, 2025 }, { 2541, 2586 }, { 2581, 2590 }, { 2583, 589 }, { 2591, 2519 },
-    { 3, 2285 }, { 2506, 2595 }, { 1969, 1407 }, { 2597, 1409 }, { 2558, 119 }, { 2601, 2576 },
-    { 2584, 2025 }, { 2608, 2610 }, { 3, 2350 }, { 2218, 2611 }, { 2596, 2612 }, { 1969, 2418 },
-    { 2344, 2613 }, { 119, 260 }, { 3, 2480 }, { 2620, 2619 }, { 2381, 1969 }, { 2409, 2622 },
-    { 119, 266 }, { 3, 2507 }, { 2626, 2625 }, { 1702, 1969 }, { 119, 2061 }, { 2631, 2630 },
-    { 2309, 3 }, { 2493, 1969 }, { 3, 2376 }, { 2635, 2402 }, { 2513, 1969 }, { 2406, 2063 },
-    { 2470, 2033 }, { 2621, 2420 }, { 12, 1769 }, { 39, 431 }, { 90, 2301 }, { 117, 1343 },
-    { 128, 528 }, { 132, 880 }, { 145, 146 }, { 147, 2266 }, { 153, 154 }, { 157, 254 },
-    { 160, 2068 }, { 205, 206 }, { 222, 2268 }, { 223, 2095 }, { 339, 2235 }, { 439, 1970 },
-    { 538, 547 }, { 611, 151 }, { 612, 119 }, { 700, 647 }, { 783, 784 }, { 982, 2079 },
-    { 1037, 2615 }, { 1039, 1040 }, { 1043, 2024 }, { 1044, 1045 }, { 1046, 2488 }, { 1069, 2240 },
-    { 1077, 1155 }, { 1079, 2417 }, { 1147, 2083 }, { 1331, 2461 }, { 1354, 2555 }, { 1910, 2570 },
-    { 1971, 1319 }, { 1983, 990 }, { 1990, 2125 }, { 1993, 156 }, { 2017, 2478 }, { 2038, 2437 },
-    { 2039, 2527 }, { 2049, 40 }, { 2070, 543 }, { 2078, 609 }, { 2192, 2245 }, { 2197, 2082 },
-    { 2284, 134 }, { 2300, 2430 }, { 2308, 2628 }, { 2359, 2276 }, { 2419, 2496 }, { 2423, 29 },
-    { 2426, 1041 }, { 2442, 2443 }, { 2464, 1618 }, { 2498, 539 }, { 2509, 2525 }, { 2540, 2450 },
-    { 2549, 143 }, { 2569, 2607 }, { 2632, 1703 }, { 172, 1391 }, { 175, 2564 }, { 192, 1392 },
-    { 501, 2497 }, { 505, 2582 }, { 1341, 1342 }, { 1359, 1360 }, { 1361, 1362 }, { 1364, 1365 },
-    { 1387, 1388 }, { 1389, 1390 }, { 1474, 1972 }, { 1554, 1978 }, { 2246, 263 }, { 2297, 701 },
-    { 2563, 1350 }, { 3, 2614 }, { 2421, 2637 }, { 39, 434 }, { 430, 2644 }, { 983, 1969 },
-    { 1129, 119 }, { 1993, 2660 }, { 2070, 546 }, { 2174, 2655 }, { 2300, 2653 }, { 2344, 2063 },
-    { 2415, 2670 }, { 2476, 2693 }, { 2481, 2266 }, { 2500, 2665 }, { 2565, 2676 }, { 2571, 2675 },
-    { 2598, 2672 }, { 2636, 2694 }, { 2646, 2341 }, { 2647, 2086 }, { 2649, 2650 }, { 2659, 2441 },
-    { 2667, 2668 }, { 2671, 2235 }, { 2673, 2688 }, { 12, 1168 }, { 338, 2657 }, { 1647, 1972 },
-    { 1656, 1978 }, { 2020, 2709 }, { 2638, 2306 }, { 2706, 2022 }, { 2710, 2711 }, { 2712, 1366 },
-    { 2713, 2714 }, { 1311, 3 }, { 2623, 2720 }, { 39, 437 }, { 433, 2722 }, { 2476, 2063 },
-    { 2664, 2724 }, { 2682, 2743 }, { 2695, 2740 }, { 2721, 2738 }, { 2734, 2666 }, { 2704, 119 },
-    { 2751, 1969 }, { 2753, 1363 }, { 1318, 3 }, { 436, 2758 }, { 2757, 3 }, { 3, 786 },
-    { 2771, 2552 }, { 2406, 2404 }, { 2621, 2641 }, { 32, 491 }, { 39, 676 }, { 40, 114 },
-    { 44, 1971 }, { 46, 1987 }, { 107, 2524 }, { 117, 118 }, { 119, 1117 }, { 132, 870 },
-    { 170, 613 }, { 182, 2253 }, { 185, 2554 }, { 222, 2413 }, { 231, 2553 }, { 245, 246 },
-    { 248, 2137 }, { 258, 2633 }, { 259, 2624 }, { 261, 2322 }, { 262, 2471 }, { 265, 2358 },
-    { 282, 2616 }, { 334, 335 }, { 336, 337 }, { 399, 1978 }, { 485, 486 }, { 488, 489 },
-    { 492, 493 }, { 494, 2191 }, { 495, 2434 }, { 500, 2707 }, { 514, 91 }, { 549, 550 },
-    { 560, 561 }, { 567, 568 }, { 569, 2562 }, { 573, 2517 }, { 576, 2518 }, { 578, 2189 },
-    { 579, 1969 }, { 599, 2013 }, { 663, 1738 }, { 756, 517 }, { 789, 2696 }, { 792, 793 },
-    { 798, 822 }, { 804, 2499 }, { 812, 813 }, { 845, 2401 }, { 846, 1918 }, { 854, 855 },
-    { 856, 857 }, { 865, 866 }, { 949, 906 }, { 999, 2031 }, { 1034, 1115 }, { 1036, 1116 },
-    { 1074, 2106 }, { 1109, 1110 }, { 1112, 2126 }, { 1113, 1114 }, { 1120, 1121 }, { 1122, 1050 },
-    { 1131, 2478 }, { 1132, 2469 }, { 1133, 2179 }, { 1148, 1149 }, { 1154, 2744 }, { 1305, 1306 },
-    { 1307, 2198 }, { 1770, 2030 }, { 1771, 2029 }, { 1808, 2451 }, { 1809, 2677 }, { 1970, 2448 },
-    { 1989, 551 }, { 2048, 2463 }, { 2074, 84 }, { 2272, 2627 }, { 2341, 124 }, { 2347, 2096 },
-    { 2359, 2366 }, { 2428, 2465 }, { 2446, 816 }, { 2449, 2403 }, { 2467, 2754 }, { 2489, 264 },
-    { 2512, 2628 }, { 2538, 2371 }, { 2542, 2188 }, { 2559, 2276 }, { 2629, 2684 }, { 2638, 2761 },
-    { 2639, 2561 }, { 2656, 2125 }, { 2661, 2092 }, { 2725, 2536 }, { 2737, 5 }, { 2766, 174 },
-    { 3, 2494 }, { 39, 829 }, { 119, 2415 }, { 132, 884 }, { 170, 2839 }, { 490, 2776 },
-    { 500, 2708 }, { 514, 2301 }, { 630, 1969 }, { 798, 2826 }, { 1111, 2013 }, { 1578, 1978 },
-    { 1975, 2784 }, { 2014, 2823 }, { 2055, 2781 }, { 2065, 2448 }, { 2073, 2780 }, { 2124, 2788 },
-    { 2176, 2838 }, { 2187, 2782 }, { 2253, 2796 }, { 2387, 2841 }, { 2413, 2573 }, { 2435, 2806 },
-    { 2446, 831 }, { 2471, 2687 }, { 2489, 2786 }, { 2490, 2837 }, { 2535, 2137 }, { 2574, 2789 },
-    { 2593, 2191 }, { 2634, 2853 }, { 2639, 2801 }, { 2678, 2830 }, { 2683, 2791 }, { 2697, 2772 },
-    { 2717, 2862 }, { 2752, 2463 }, { 2792, 2793 }, { 2795, 2867 }, { 2797, 2798 }, { 2799, 2747 },
-    { 2803, 2804 }, { 2810, 2811 }, { 2812, 2813 }, { 2814, 2815 }, { 2816, 600 }, { 2821, 863 },
-    { 2828, 867 }, { 2831, 2832 }, { 2833, 2873 }, { 2835, 2836 }, { 2842, 2322 }, { 2845, 2854 },
-    { 2857, 2731 }, { 3, 2599 }, { 2764, 2875 }, { 798, 2827 }, { 1977, 2881 }, { 2187, 2790 },
-    { 2548, 2901 }, { 2783, 119 }, { 2787, 2900 }, { 2794, 2911 }, { 2802, 2880 }, { 2872, 2879 },
-    { 2885, 2926 }, { 2887, 871 }, { 2889, 2894 }, { 2895, 2914 }, { 2897, 2915 }, { 2902, 2893 },
-    { 2907, 487 }, { 2918, 2919 }, { 484, 1969 }, { 603, 690 }, { 646, 1709 }, { 801, 1716 },
-    { 822, 2545 }, { 837, 2355 }, { 860, 1741 }, { 893, 894 }, { 1097, 2588 }, { 1100, 2908 },
-    { 1711, 1712 }, { 1717, 2822 }, { 1719, 810 }, { 1721, 1722 }, { 1726, 2899 }, { 1735, 2662 },
-    { 1736, 2884 }, { 1742, 2922 }, { 1746, 1747 }, { 2008, 1974 }, { 2014, 1740 }, { 2160, 2600 },
-    { 2261, 2769 }, { 2520, 2215 }, { 2550, 135 }, { 2578, 832 }, { 2585, 2602 }, { 2817, 2499 },
-    { 2850, 2594 }, { 2890, 2209 }, { 2551, 3 }, { 798, 2923 }, { 2896, 119 }, { 2904, 2934 },
-    { 2913, 2938 }, { 2924, 2936 }, { 2935, 2937 }, { 2939, 2917 }, { 2943, 2855 }, { 2944, 2371 },
-    { 2945, 2916 }, { 837, 2618 }, { 1708, 2951 }, { 1721, 2963 }, { 1752, 2355 }, { 2401, 1974 },
-    { 2533, 2932 }, { 2545, 833 }, { 2550, 209 }, { 2578, 2953 }, { 2600, 2970 }, { 2604, 2958 },
-    { 2648, 2967 }, { 2820, 2959 }, { 2888, 2962 }, { 2930, 638 }, { 2949, 2561 }, { 2955, 2966 },
-    { 2975, 2592 }, { 2978, 2954 }, { 2773, 3 }, { 2941, 2984 }, { 2982, 2909 }, { 2983, 2988 },
-    { 798, 826 }, { 1743, 2980 }, { 2859, 2998 }, { 2876, 2992 }, { 2930, 696 }, { 2969, 3006 },
-    { 2974, 2996 }, { 2977, 2990 }, { 2993, 1753 }, { 3001, 2999 }, { 3002, 1713 }, { 3, 2617 },
-    { 3009, 2703 }, { 798, 2960 }, { 3003, 3015 }, { 3014, 2942 }, { 3016, 3019 }, { 3007, 2642 },
-    { 996, 3 }, { 2609, 3024 }, { 2952, 3026 }, { 3027, 825 }, { 43, 3 }, { 6, 384 },
-    { 39, 658 }, { 42, 28 }, { 75, 1943 }, { 89, 2523 }, { 96, 517 }, { 100, 1944 },
-    { 112, 244 }, { 132, 2014 }, { 136, 2736 }, { 144, 2741 }, { 146, 608 }, { 153, 610 },
-    { 157, 158 }, { 205, 619 }, { 217, 2645 }, { 243, 1831 }, { 250, 1797 }, { 258, 2877 },
-    { 262, 2374 }, { 314, 1793 }, { 363, 1979 }, { 372, 373 }, { 379, 380 }, { 385, 386 },
-    { 387, 388 }, { 389, 390 }, { 391, 392 }, { 393, 394 }, { 395, 396 }, { 397, 398 },
-    { 471, 2496 }, { 498, 2898 }, { 504, 2933 }, { 519, 520 }, { 521, 131 }, { 523, 133 },
-    { 527, 528 }, { 529, 530 }, { 532, 533 }, { 534, 2698 }, { 538, 761 }, { 540, 541 },
-    { 544, 760 }, { 556, 557 }, { 596, 903 }, { 601, 2765 }, { 614, 2253 }, { 615, 2554 },
-    { 626, 1969 }, { 628, 5 }, { 631, 632 }, { 633, 634 }, { 643, 644 }, { 648, 2442 },
-    { 650, 2443 }, { 671, 672 }, { 673, 674 }, { 691, 1974 }, { 783, 1930 }, { 808, 2961 },
-    { 848, 2355 }, { 925, 2068 }, { 968, 2742 }, { 1022, 2807 }, { 1029, 2013 }, { 1030, 2126 },
-    { 1092, 1191 }, { 1107, 2567 }, { 1121, 2398 }, { 1142, 2882 }, { 1144, 2352 }, { 1145, 1833 },
-    { 1146, 2615 }, { 1151, 2229 }, { 1152, 1153 }, { 1169, 2261 }, { 1171, 2702 }, { 1192, 2392 },
-    { 1195, 2669 }, { 1312, 1971 }, { 1351, 1352 }, { 1374, 2106 }, { 1383, 2588 }, { 1569, 1570 },
-    { 1571, 1572 }, { 1573, 1574 }, { 1575, 1576 }, { 1760, 2461 }, { 1777, 1337 }, { 1778, 2224 },
-    { 1779, 2131 }, { 1781, 2633 }, { 1782, 2624 }, { 1784, 2139 }, { 1786, 2292 }, { 1787, 2143 },
-    { 1788, 2377 }, { 1789, 2231 }, { 1790, 2388 }, { 1791, 2365 }, { 1794, 1795 }, { 1798, 2391 },
-    { 1799, 2256 }, { 1802, 1803 }, { 1829, 1990 }, { 1834, 2357 }, { 1836, 2699 }, { 1909, 2533 },
-    { 1912, 2995 }, { 1932, 2772 }, { 1937, 1938 }, { 1941, 1942 }, { 1945, 1946 }, { 1947, 1948 },
-    { 1949, 1950 }, { 1951, 1952 }, { 1977, 936 }, { 1993, 924 }, { 2012, 1353 }, { 2052, 2985 },
-    { 2061, 2874 }, { 2070, 759 }, { 2087, 2852 }, { 2099, 424 }, { 2109, 2594 }, { 2125, 2987 },
-    { 2138, 3012 }, { 2213, 2373 }, { 2268, 2367 }, { 2303, 1975 }, { 2326, 3033 }, { 2335, 1988 },
-    { 2344, 2404 }, { 2356, 2318 }, { 2366, 2940 }, { 2415, 2536 }, { 2425, 2572 }, { 2428, 2680 },
-    { 2450, 2878 }, { 2481, 2686 }, { 2498, 966 }, { 2509, 2343 }, { 2535, 2474 }, { 2537, 2542 },
-    { 2546, 2834 }, { 2547, 3010 }, { 2557, 1854 }, { 2568, 2520 }, { 2598, 2864 }, { 2604, 1384 },
-    { 2618, 849 }, { 2627, 2846 }, { 2634, 2420 }, { 2636, 2805 }, { 2643, 2637 }, { 2651, 2465 },
-    { 2652, 2690 }, { 2654, 2729 }, { 2679, 2264 }, { 2681, 2840 }, { 2689, 135 }, { 2691, 2674 },
-    { 2700, 3008 }, { 2701, 252 }, { 2726, 2430 }, { 2728, 2818 }, { 2730, 2844 }, { 2735, 3020 },
-    { 2739, 2719 }, { 2745, 2276 }, { 2756, 2847 }, { 2763, 209 }, { 2771, 2340 }, { 2785, 2478 },
-    { 2809, 2685 }, { 2849, 2308 }, { 2851, 762 }, { 2861, 2543 }, { 2870, 3011 }, { 2871, 174 },
-    { 2906, 2033 }, { 2931, 2423 }, { 2981, 2538 }, { 3009, 2632 }, { 3013, 3028 }, { 987, 3 },
-    { 39, 1796 }, { 43, 2875 }, { 96, 3141 }, { 132, 2437 }, { 146, 823 }, { 204, 2736 },
-    { 372, 466 }, { 379, 460 }, { 387, 3120 }, { 607, 3047 }, { 684, 250 }, { 848, 3187 },
-    { 1032, 2765 }, { 1121, 2488 }, { 1144, 2553 }, { 1145, 2500 }, { 1151, 2616 }, { 1185, 2261 },
-    { 1186, 2702 }, { 1333, 2523 }, { 1374, 2469 }, { 1378, 1352 }, { 1780, 2352 }, { 1783, 3055 },
-    { 1792, 3056 }, { 1827, 2567 }, { 1830, 3052 }, { 1832, 3043 }, { 1913, 2355 }, { 1934, 3091 },
-    { 1935, 6 }, { 1954, 5 }, { 1969, 625 }, { 1971, 930 }, { 1974, 3130 }, { 2030, 3035 },
-    { 2044, 3143 }, { 2070, 3099 }, { 2087, 2912 }, { 2126, 3082 }, { 2131, 3107 }, { 2143, 3110 },
-    { 2213, 2574 }, { 2268, 2573 }, { 2289, 3137 }, { 2304, 3083 }, { 2334, 3125 }, { 2343, 3054 },
-    { 2425, 3162 }, { 2426, 3070 }, { 2435, 936 }, { 2464, 3146 }, { 2490, 3115 }, { 2537, 3219 },
-    { 2546, 3041 }, { 2547, 3101 }, { 2559, 3171 }, { 2568, 2592 }, { 2627, 2848 }, { 2651, 2680 },
-    { 2654, 2690 }, { 2681, 2925 }, { 2689, 209 }, { 2700, 3022 }, { 2701, 3046 }, { 2726, 3098 },
-    { 2727, 2742 }, { 2735, 3029 }, { 2750, 3205 }, { 2756, 3212 }, { 2760, 3067 }, { 2762, 2669 },
-    { 2763, 135 }, { 2808, 2698 }, { 2863, 2674 }, { 2892, 3215 }, { 2927, 3172 }, { 2950, 3094 },
-    { 2965, 3145 }, { 2979, 3173 }, { 2986, 3190 }, { 3018, 3221 }, { 3023, 3144 }, { 3036, 3060 },
-    { 3039, 3042 }, { 3044, 2579 }, { 3049, 2729 }, { 3053, 3138 }, { 3061, 3062 }, { 3063, 3064 },
-    { 3065, 3066 }, { 3068, 3069 }, { 3073, 3074 }, { 3075, 3076 }, { 3077, 2441 }, { 3084, 2865 },
-    { 3085, 627 }, { 3089, 356 }, { 3092, 3093 }, { 3095, 784 }, { 3097, 849 }, { 3103, 986 },
-    { 3105, 1835 }, { 3108, 2856 }, { 3109, 2903 }, { 3111, 2843 }, { 3116, 1313 }, { 3121, 3122 },
-    { 3123, 1577 }, { 3126, 3127 }, { 3128, 3129 }, { 3131, 3132 }, { 3133, 3134 }, { 3135, 3136 },
-    { 3139, 334 }, { 3142, 3155 }, { 3149, 3150 }, { 3151, 3152 }, { 3175, 3199 }, { 3181, 3182 },
-    { 3188, 3207 }, { 3196, 3185 }, { 3200, 2741 }, { 2732, 3 }, { 39, 3163 }, { 1333, 2645 },
-    { 1969, 635 }, { 1971, 3114 }, { 1974, 3147 }, { 2126, 3238 }, { 2275, 3223 }, { 2425, 3168 },
-    { 2476, 3255 }, { 2487, 3271 }, { 2572, 3249 }, { 2585, 3280 }, { 2727, 3317 }, { 2745, 3270 },
-    { 2762, 3236 }, { 2921, 3262 }, { 2929, 3284 }, { 2979, 3225 }, { 3034, 3290 }, { 3035, 2779 },
-    { 3102, 3235 }, { 3148, 3307 }, { 3161, 3234 }, { 3170, 3325 }, { 3178, 3333 }, { 3202, 3265 },
-    { 3218, 3224 }, { 3226, 3315 }, { 3231, 3330 }, { 3232, 2686 }, { 3239, 3328 }, { 3245, 2379 },
-    { 3247, 3267 }, { 3251, 1914 }, { 3252, 3253 }, { 3268, 3318 }, { 3272, 3071 }, { 3276, 5 },
-    { 3277, 3278 }, { 3281, 3292 }, { 3286, 3341 }, { 3299, 3344 }, { 3301, 2976 }, { 3302, 2524 },
-    { 3303, 3314 }, { 3305, 3167 }, { 3310, 3337 }, { 3311, 3312 }, { 3321, 3037 }, { 3334, 3335 },
-    { 3339, 3340 }, { 3342, 3179 }, { 3343, 2308 }, { 2746, 3 }, { 3346, 2869 }, { 2449, 3351 },
-    { 3088, 3349 }, { 3237, 3352 }, { 3266, 3377 }, { 3279, 3384 }, { 3304, 3387 }, { 3332, 3378 },
-    { 3336, 3379 }, { 3353, 3393 }, { 3357, 3250 }, { 3360, 3388 }, { 3365, 3204 }, { 3368, 3397 },
-    { 3371, 3246 }, { 3375, 3331 }, { 3385, 3367 }, { 3394, 3313 }, { 3, 2883 }, { 3354, 3408 },
-    { 3364, 3411 }, { 3372, 3404 }, { 3396, 3409 }, { 1359, 1379 }, { 1381, 2564 }, { 1382, 199 },
-    { 1394, 1395 }, { 1396, 1397 }, { 1398, 1399 }, { 1401, 1402 }, { 1403, 2508 }, { 1404, 1405 },
-    { 2265, 2580 }, { 2563, 1386 }, { 30, 2972 }, { 34, 371 }, { 39, 663 }, { 40, 687 },
-    { 41, 3038 }, { 45, 2891 }, { 200, 3258 }, { 251, 2946 }, { 263, 2362 }, { 513, 1984 },
-    { 568, 1165 }, { 592, 2606 }, { 595, 2560 }, { 662, 1970 }, { 716, 717 }, { 722, 723 },
-    { 732, 2579 }, { 735, 736 }, { 737, 738 }, { 739, 740 }, { 741, 742 }, { 850, 2663 },
-    { 876, 877 }, { 1104, 2327 }, { 1105, 1106 }, { 1162, 1163 }, { 1166, 2517 }, { 1167, 2518 },
-    { 1310, 2261 }, { 2297, 653 }, { 2364, 3005 }, { 2403, 3021 }, { 2406, 2419 }, { 2474, 919 },
-    { 2593, 1969 }, { 2629, 2245 }, { 2640, 2767 }, { 2755, 2467 }, { 2756, 3186 }, { 2819, 2718 },
-    { 2868, 3358 }, { 2910, 2964 }, { 2928, 3119 }, { 2957, 3031 }, { 3000, 2642 }, { 3032, 621 },
-    { 3058, 1972 }, { 3184, 2273 }, { 3329, 2512 }, { 3407, 845 }, { 3, 2905 }, { 3422, 3327 },
-    { 3423, 3410 }, { 2020, 3427 }, { 2382, 3428 }, { 2470, 2580 }, { 3424, 1380 }, { 3429, 1400 },
-    { 3430, 3431 }, { 3432, 1406 }, { 34, 459 }, { 343, 2946 }, { 617, 2560 }, { 662, 2777 },
-    { 743, 1970 }, { 1164, 3445 }, { 2474, 932 }, { 2562, 3461 }, { 2756, 3483 }, { 2768, 2467 },
-    { 2819, 2297 }, { 2910, 2991 }, { 2928, 3463 }, { 3032, 3446 }, { 3059, 1972 }, { 3366, 3440 },
-    { 3400, 3469 }, { 3413, 845 }, { 3441, 3435 }, { 3448, 6 }, { 3452, 3453 }, { 3454, 3455 },
-    { 3457, 2288 }, { 3458, 3482 }, { 3459, 2031 }, { 3460, 2295 }, { 3473, 2512 }, { 3478, 3479 },
-    { 3480, 2606 }, { 3, 2948 }, { 2643, 3485 }, { 3489, 1386 }, { 662, 3437 }, { 1970, 3450 },
-    { 3229, 1972 }, { 3439, 3510 }, { 3467, 3520 }, { 3472, 3492 }, { 3477, 3521 }, { 3499, 687 },
-    { 3500, 3502 }, { 3504, 3491 }, { 3507, 3503 }, { 3518, 3519 }, { 2947, 3 }, { 3401, 3524 },
-    { 3230, 1972 }, { 3516, 3534 }, { 3535, 3462 }, { 3, 3086 }, { 3539, 3391 }, { 15, 1969 },
-    { 2635, 981 }, { 2774, 2767 }, { 2956, 895 }, { 3004, 639 }, { 3017, 745 }, { 3030, 2411 },
-    { 3400, 2028 }, { 3426, 2968 }, { 5, 349 }, { 6, 364 }, { 32, 2234 }, { 34, 1472 },
-    { 39, 377 }, { 40, 3257 }, { 89, 2807 }, { 90, 269 }, { 100, 1205 }, { 108, 2495 },
-    { 112, 600 }, { 114, 1601 }, { 119, 826 }, { 125, 956 }, { 129, 2086 }, { 131, 959 },
-    { 132, 961 }, { 136, 3287 }, { 139, 527 }, { 146, 266 }, { 170, 969 }, { 217, 2882 },
-    { 245, 1763 }, { 251, 3345 }, { 252, 3376 }, { 263, 3166 }, { 307, 838 }, { 331, 1208 },
-    { 333, 1152 }, { 343, 3361 }, { 350, 351 }, { 354, 355 }, { 357, 358 }, { 359, 360 },
-    { 361, 362 }, { 365, 366 }, { 367, 368 }, { 369, 370 }, { 393, 405 }, { 395, 406 },
-    { 397, 407 }, { 399, 3160 }, { 400, 401 }, { 402, 403 }, { 408, 409 }, { 410, 411 },
-    { 415, 2800 }, { 416, 417 }, { 418, 419 }, { 425, 426 }, { 427, 428 }, { 429, 2723 },
-    { 432, 2759 }, { 435, 2770 }, { 438, 2658 }, { 440, 441 }, { 446, 447 }, { 452, 453 },
-    { 508, 2435 }, { 511, 1977 }, { 516, 517 }, { 520, 958 }, { 522, 3072 }, { 525, 3374 },
-    { 529, 963 }, { 531, 3316 }, { 533, 883 }, { 540, 967 }, { 544, 545 }, { 552, 2366 },
-    { 556, 971 }, { 568, 1821 }, { 580, 581 }, { 582, 2891 }, { 584, 2972 }, { 599, 951 },
-    { 601, 602 }, { 604, 2196 }, { 629, 3419 }, { 640, 697 }, { 658, 659 }, { 663, 708 },
-    { 665, 666 }, { 671, 1276 }, { 675, 3498 }, { 681, 3514 }, { 682, 683 }, { 685, 686 },
-    { 688, 689 }, { 693, 694 }, { 701, 3389 }, { 712, 713 }, { 714, 715 }, { 717, 3528 },
-    { 718, 719 }, { 720, 721 }, { 724, 725 }, { 726, 727 }, { 728, 729 }, { 730, 731 },
-    { 733, 734 }, { 744, 3300 }, { 753, 2898 }, { 754, 2933 }, { 758, 964 }, { 789, 1933 },
-    { 817, 2447 }, { 820, 821 }, { 827, 3227 }, { 835, 2085 }, { 839, 840 }, { 841, 842 },
-    { 849, 2994 }, { 850, 3322 }, { 872, 2502 }, { 886, 2102 }, { 902, 2567 }, { 903, 2301 },
-    { 905, 906 }, { 907, 908 }, { 909, 910 }, { 911, 2187 }, { 912, 913 }, { 914, 2053 },
-    { 934, 2434 }, { 935, 3273 }, { 937, 2497 }, { 938, 3153 }, { 939, 3444 }, { 944, 2582 },
-    { 945, 946 }, { 953, 954 }, { 960, 133 }, { 965, 3177 }, { 1042, 3275 }, { 1066, 1639 },
-    { 1074, 2469 }, { 1092, 2327 }, { 1093, 2392 }, { 1095, 3294 }, { 1121, 2555 }, { 1136, 2451 },
-    { 1137, 2677 }, { 1138, 2031 }, { 1174, 2560 }, { 1194, 3263 }, { 1196, 2877 }, { 1197, 1198 },
-    { 1200, 3264 }, { 1201, 2230 }, { 1202, 2231 }, { 1203, 2388 }, { 1206, 2410 }, { 1209, 1210 },
-    { 1230, 2395 }, { 1231, 2503 }, { 1232, 2843 }, { 1249, 1250 }, { 1256, 1257 }, { 1260, 1261 },
-    { 1262, 650 }, { 1271, 1272 }, { 1277, 1278 }, { 1283, 250 }, { 1312, 2569 }, { 1332, 2025 },
-    { 1351, 3338 }, { 1369, 2525 }, { 1376, 2971 }, { 1412, 1413 }, { 1415, 1416 }, { 1418, 1419 },
-    { 1420, 1421 }, { 1422, 3057 }, { 1423, 1424 }, { 1425, 1426 }, { 1429, 1430 }, { 1431, 1432 },
-    { 1433, 1434 }, { 1435, 1436 }, { 1437, 1438 }, { 1490, 1972 }, { 1514, 2014 }, { 1515, 1516 },
-    { 1517, 387 }, { 1572, 1582 }, { 1574, 1583 }, { 1576, 1584 }, { 1578, 3308 }, { 1579, 1580 },
-    { 1585, 1586 }, { 1590, 2886 }, { 1591, 1592 }, { 1597, 1598 }, { 1599, 1600 }, { 1602, 1603 },
-    { 1604, 1605 }, { 1606, 2778 }, { 1607, 1608 }, { 1610, 1611 }, { 1612, 1974 }, { 1613, 1614 },
-    { 1616, 1617 }, { 1619, 1620 }, { 1621, 1622 }, { 1623, 1624 }, { 1625, 1626 }, { 1627, 1628 },
-    { 1629, 1630 }, { 1631, 1632 }, { 1633, 2579 }, { 1635, 1636 }, { 1637, 1638 }, { 1640, 2648 },
-    { 1641, 1642 }, { 1643, 1644 }, { 1710, 2696 }, { 1725, 2570 }, { 1761, 2523 }, { 1771, 2520 },
-    { 1774, 1971 }, { 1775, 3198 }, { 1800, 1801 }, { 1804, 2030 }, { 1818, 1819 }, { 1822, 2517 },
-    { 1823, 2518 }, { 1907, 2663 }, { 1939, 1940 }, { 1953, 3254 }, { 1957, 3381 }, { 2020, 2739 },
-    { 2052, 2871 }, { 2090, 2761 }, { 2099, 3306 }, { 2137, 2973 }, { 2296, 3005 }, { 2322, 2731 },
-    { 2343, 1223 }, { 2344, 2419 }, { 2347, 2527 }, { 2401, 2403 }, { 2404, 3373 }, { 2421, 3485 },
-    { 2428, 3154 }, { 2449, 3369 }, { 2473, 2921 }, { 2487, 2829 }, { 2490, 923 }, { 2537, 2087 },
-    { 2540, 3443 }, { 2543, 2699 }, { 2547, 3362 }, { 2548, 2705 }, { 2549, 606 }, { 2568, 3350 },
-    { 2587, 2692 }, { 2634, 1986 }, { 2652, 3201 }, { 2656, 2572 }, { 2661, 2874 }, { 2662, 3090 },
-    { 2679, 2987 }, { 2691, 1760 }, { 2721, 2920 }, { 2725, 2927 }, { 2728, 2834 }, { 2730, 3191 },
-    { 2733, 2858 }, { 2737, 2371 }, { 2750, 3326 }, { 2755, 3214 }, { 2760, 2931 }, { 2769, 2847 },
-    { 2785, 3382 }, { 2809, 3158 }, { 2824, 2109 }, { 2840, 2981 }, { 2856, 955 }, { 2860, 3021 },
-    { 2861, 3259 }, { 2863, 3124 }, { 2868, 2957 }, { 2892, 2818 }, { 2903, 2474 }, { 2906, 2580 },
-    { 2929, 3210 }, { 2997, 3045 }, { 3011, 3383 }, { 3031, 3113 }, { 3048, 2465 }, { 3050, 3288 },
-    { 3078, 2685 }, { 3079, 3260 }, { 3080, 3289 }, { 3081, 2223 }, { 3096, 811 }, { 3112, 3222 },
-    { 3118, 3159 }, { 3140, 1812 }, { 3157, 3493 }, { 3164, 1222 }, { 3165, 1225 }, { 3169, 2844 },
-    { 3174, 3194 }, { 3180, 2852 }, { 3183, 638 }, { 3192, 3193 }, { 3195, 950 }, { 3220, 637 },
-    { 3228, 3532 }, { 3233, 3542 }, { 3243, 3261 }, { 3256, 2678 }, { 3274, 2964 }, { 3282, 3309 },
-    { 3283, 3347 }, { 3291, 3117 }, { 3298, 3197 }, { 3320, 2772 }, { 3324, 2602 }, { 3356, 3285 },
-    { 3359, 3213 }, { 3380, 3402 }, { 3398, 1119 }, { 3414, 1961 }, { 3417, 3208 }, { 3449, 2777 },
-    { 3476, 3474 }, { 3486, 3295 }, { 3505, 3392 }, { 3525, 3386 }, { 3526, 3244 }, { 3, 3319 },
-    { 3004, 745 }, { 3017, 639 }, { 3494, 2968 }, { 3547, 3546 }, { 3553, 1969 }, { 6, 3592 },
-    { 34, 1666 }, { 39, 1267 }, { 100, 3709 }, { 112, 3676 }, { 119, 3820 }, { 132, 1551 },
-    { 204, 3287 }, { 251, 3361 }, { 307, 3670 }, { 343, 3345 }, { 351, 3724 }, { 359, 3727 },
-    { 364, 3590 }, { 369, 1489 }, { 393, 413 }, { 395, 414 }, { 397, 423 }, { 399, 3308 },
-    { 404, 3593 }, { 426, 3766 }, { 428, 442 }, { 443, 2759 }, { 444, 2770 }, { 445, 2658 },
-    { 448, 2723 }, { 533, 1765 }, { 555, 3374 }, { 596, 3562 }, { 665, 1893 }, { 757, 3072 },
-    { 758, 3316 }, { 789, 3785 }, { 835, 2107 }, { 842, 2103 }, { 940, 2434 }, { 941, 3273 },
-    { 942, 2497 }, { 943, 3153 }, { 952, 3565 }, { 957, 3616 }, { 962, 3619 }, { 1042, 3294 },
-    { 1095, 3275 }, { 1107, 3672 }, { 1137, 3868 }, { 1152, 3711 }, { 1204, 3563 }, { 1207, 3582 },
-    { 1226, 2230 }, { 1227, 2231 }, { 1228, 2388 }, { 1247, 5 }, { 1248, 3419 }, { 1317, 2451 },
-    { 1378, 3338 }, { 1413, 3757 }, { 1491, 1972 }, { 1572, 1588 }, { 1574, 1589 }, { 1576, 1596 },
-    { 1578, 3160 }, { 1581, 3740 }, { 1609, 2778 }, { 1773, 2971 }, { 1820, 3626 }, { 1881, 1974 },
-    { 1907, 3322 }, { 1960, 1940 }, { 1971, 3693 }, { 2008, 3560 }, { 2014, 3306 }, { 2044, 266 },
-    { 2187, 3631 }, { 2343, 3012 }, { 2347, 3678 }, { 2366, 3216 }, { 2395, 3707 }, { 2476, 3555 },
-    { 2487, 2870 }, { 2543, 3415 }, { 2546, 2829 }, { 2548, 3425 }, { 2559, 3793 }, { 2562, 3780 },
-    { 2565, 3663 }, { 2571, 3695 }, { 2589, 2692 }, { 2634, 2641 }, { 2652, 3288 }, { 2679, 3843 },
-    { 2684, 3257 }, { 2691, 3124 }, { 2739, 3887 }, { 2760, 3798 }, { 2768, 3214 }, { 2769, 2849 },
-    { 2775, 2411 }, { 2800, 3597 }, { 2805, 3657 }, { 2808, 3177 }, { 2824, 3466 }, { 2825, 2403 },
-    { 2846, 3828 }, { 2851, 3624 }, { 2860, 3323 }, { 2865, 3567 }, { 2886, 3744 }, { 2940, 3832 },
-    { 2956, 1759 }, { 2979, 3814 }, { 2986, 2920 }, { 2997, 3865 }, { 3010, 3839 }, { 3030, 2400 },
-    { 3031, 3241 }, { 3048, 3154 }, { 3050, 3201 }, { 3057, 2297 }, { 3078, 3158 }, { 3081, 269 },
-    { 3096, 1739 }, { 3112, 3844 }, { 3118, 3261 }, { 3157, 2705 }, { 3164, 3700 }, { 3165, 3703 },
-    { 3166, 3575 }, { 3169, 3191 }, { 3174, 3309 }, { 3180, 2912 }, { 3183, 696 }, { 3195, 3674 },
-    { 3209, 349 }, { 3210, 3691 }, { 3220, 1854 }, { 3222, 3000 }, { 3227, 2483 }, { 3228, 3536 },
-    { 3233, 3642 }, { 3243, 3159 }, { 3274, 2991 }, { 3282, 3194 }, { 3291, 3244 }, { 3298, 3285 },
-    { 3324, 3810 }, { 3346, 3545 }, { 3356, 3197 }, { 3359, 3296 }, { 3362, 2137 }, { 3381, 3645 },
-    { 3382, 2687 }, { 3383, 3617 }, { 3398, 1140 }, { 3400, 3788 }, { 3414, 3784 }, { 3416, 3743 },
-    { 3417, 3295 }, { 3421, 3825 }, { 3434, 3117 }, { 3438, 3643 }, { 3451, 3655 }, { 3484, 3834 },
-    { 3486, 3208 }, { 3487, 3777 }, { 3506, 3885 }, { 3512, 3800 }, { 3515, 3866 }, { 3525, 3399 },
-    { 3540, 2931 }, { 3544, 3087 }, { 3556, 3731 }, { 3566, 3750 }, { 3570, 3687 }, { 3571, 3573 },
-    { 3574, 3772 }, { 3577, 2683 }, { 3580, 3829 }, { 3581, 3665 }, { 3583, 3708 }, { 3585, 352 },
-    { 3586, 356 }, { 3587, 3588 }, { 3594, 3595 }, { 3596, 3418 }, { 3599, 3600 }, { 3601, 3602 },
-    { 3603, 420 }, { 3604, 3605 }, { 3606, 3607 }, { 3608, 3609 }, { 3613, 509 }, { 3615, 3817 },
-    { 3622, 2685 }, { 3623, 3289 }, { 3625, 3260 }, { 3627, 28 }, { 3632, 3569 }, { 3638, 3717 },
-    { 3644, 695 }, { 3646, 3647 }, { 3649, 3650 }, { 3651, 3652 }, { 3653, 3654 }, { 3658, 3189 },
-    { 3661, 3662 }, { 3664, 836 }, { 3666, 2519 }, { 3669, 3517 }, { 3685, 947 }, { 3686, 3833 },
-    { 3690, 3768 }, { 3692, 2602 }, { 3697, 3297 }, { 3701, 3702 }, { 3704, 3705 }, { 3713, 1258 },
-    { 3714, 3715 }, { 3723, 3719 }, { 3725, 1417 }, { 3728, 3729 }, { 3733, 3734 }, { 3735, 1439 },
-    { 3738, 3739 }, { 3741, 3742 }, { 3745, 1587 }, { 3746, 3747 }, { 3748, 3749 }, { 3751, 3752 },
-    { 3754, 3755 }, { 3756, 1615 }, { 3758, 3759 }, { 3760, 3761 }, { 3762, 3763 }, { 3764, 3765 },
-    { 3769, 3770 }, { 3774, 3198 }, { 3775, 3776 }, { 3779, 2295 }, { 3802, 3863 }, { 3803, 3376 },
-    { 3809, 3579 }, { 3811, 2587 }, { 3818, 3720 }, { 3821, 3856 }, { 3841, 2925 }, { 3842, 3826 },
-    { 3852, 3113 }, { 3857, 3264 }, { 3869, 3660 }, { 3875, 3350 }, { 3880, 3254 }, { 3883, 3389 },
-    { 3, 3403 }, { 3355, 3888 }, { 6, 4115 }, { 39, 1471 }, { 100, 4126 }, { 251, 3370 },
-    { 393, 421 }, { 395, 422 }, { 397, 4080 }, { 412, 3909 }, { 428, 454 }, { 449, 2759 },
-    { 450, 2770 }, { 451, 2658 }, { 533, 3688 }, { 889, 3928 }, { 1229, 3897 }, { 1245, 1969 },
-    { 1411, 3905 }, { 1492, 1972 }, { 1572, 1594 }, { 1574, 1595 }, { 1576, 4120 }, { 1634, 3914 },
-    { 1853, 3419 }, { 1970, 5 }, { 2187, 4104 }, { 2343, 4108 }, { 2434, 4085 }, { 2476, 3797 },
-    { 2487, 3673 }, { 2543, 3920 }, { 2603, 2692 }, { 2634, 3433 }, { 2723, 455 }, { 2728, 2829 },
-    { 2769, 4107 }, { 2778, 4122 }, { 2800, 4079 }, { 2825, 1974 }, { 2848, 3990 }, { 2860, 3878 },
-    { 2886, 4119 }, { 3045, 3989 }, { 3213, 3970 }, { 3222, 3241 }, { 3240, 4009 }, { 3263, 4007 },
-    { 3416, 4001 }, { 3418, 3992 }, { 3488, 3987 }, { 3539, 4005 }, { 3540, 3373 }, { 3557, 3942 },
-    { 3568, 3934 }, { 3589, 4012 }, { 3591, 3894 }, { 3598, 3913 }, { 3610, 3915 }, { 3614, 509 },
-    { 3630, 3933 }, { 3633, 3087 }, { 3641, 4033 }, { 3675, 3898 }, { 3677, 3969 }, { 3706, 3941 },
-    { 3710, 3940 }, { 3726, 3906 }, { 3753, 3957 }, { 3767, 4105 }, { 3786, 4053 }, { 3787, 4071 },
-    { 3792, 4028 }, { 3794, 4132 }, { 3795, 4091 }, { 3801, 3967 }, { 3837, 4030 }, { 3838, 3984 },
-    { 3850, 269 }, { 3877, 3968 }, { 3899, 4002 }, { 3900, 387 }, { 3911, 4078 }, { 3912, 4082 },
-    { 3916, 3917 }, { 3918, 3611 }, { 3926, 3392 }, { 3935, 3659 }, { 3939, 3698 }, { 3943, 3944 },
-    { 3947, 3712 }, { 3950, 1618 }, { 3952, 3953 }, { 3954, 3955 }, { 3956, 4118 }, { 3958, 4131 },
-    { 3959, 3978 }, { 3975, 3807 }, { 3979, 2484 }, { 3981, 2589 }, { 3988, 2920 }, { 3993, 4098 },
-    { 3998, 2985 }, { 4000, 2245 }, { 4004, 3564 }, { 4019, 4043 }, { 4020, 4109 }, { 4021, 4045 },
-    { 4050, 4121 }, { 4052, 2719 }, { 4054, 3300 }, { 4055, 4061 }, { 4056, 3999 }, { 4058, 3140 },
-    { 4060, 3402 }, { 4065, 3732 }, { 4072, 4101 }, { 4073, 2744 }, { 4083, 4084 }, { 4086, 4046 },
-    { 4092, 3896 }, { 4094, 3882 }, { 4096, 4097 }, { 4099, 2510 }, { 4106, 3963 }, { 4112, 3297 },
-    { 4114, 3730 }, { 4123, 4124 }, { 4127, 4128 }, { 4143, 4044 }, { 3, 3420 }, { 6, 4117 },
-    { 39, 1506 }, { 343, 3370 }, { 428, 3919 }, { 456, 2770 }, { 457, 2658 }, { 1251, 1969 },
-    { 1493, 1972 }, { 1593, 4167 }, { 1970, 3908 }, { 2359, 4174 }, { 2487, 4266 }, { 2605, 2692 },
-    { 2634, 3490 }, { 2723, 4231 }, { 2769, 4130 }, { 3222, 4235 }, { 3240, 4192 }, { 3540, 3819 },
-    { 3612, 4157 }, { 3621, 533 }, { 3789, 4195 }, { 3903, 4162 }, { 3907, 4203 }, { 3910, 4155 },
-    { 3945, 4163 }, { 3948, 4183 }, { 3965, 4196 }, { 3971, 4200 }, { 3973, 4222 }, { 3977, 4227 },
-    { 4026, 4210 }, { 4035, 4233 }, { 4040, 4248 }, { 4064, 4147 }, { 4066, 4184 }, { 4068, 4234 },
-    { 4076, 4202 }, { 4077, 4185 }, { 4081, 4153 }, { 4125, 4151 }, { 4129, 4172 }, { 4133, 4207 },
-    { 4138, 4194 }, { 4142, 4236 }, { 4148, 3544 }, { 4149, 4116 }, { 4154, 4229 }, { 4158, 4159 },
-    { 4164, 1246 }, { 4168, 4240 }, { 4170, 4216 }, { 4171, 2458 }, { 4173, 4201 }, { 4176, 3189 },
-    { 4178, 3722 }, { 4179, 2603 }, { 4181, 2759 }, { 4182, 4252 }, { 4189, 4239 }, { 4191, 4254 },
-    { 4199, 4180 }, { 4211, 915 }, { 4214, 4273 }, { 4215, 4274 }, { 4218, 3470 }, { 4219, 3824 },
-    { 4224, 3924 }, { 4230, 4265 }, { 4243, 3781 }, { 4253, 4212 }, { 4259, 4188 }, { 29, 3 },
-    { 3269, 4277 }, { 1494, 1972 }, { 1505, 4279 }, { 1969, 1244 }, { 3696, 4294 }, { 3737, 4278 },
-    { 3778, 4293 }, { 4148, 4312 }, { 4156, 4302 }, { 4160, 4297 }, { 4169, 4286 }, { 4177, 4309 },
-    { 4204, 4316 }, { 4205, 4292 }, { 4208, 4147 }, { 4232, 4281 }, { 4241, 4337 }, { 4255, 4313 },
-    { 4262, 4324 }, { 4275, 4329 }, { 4282, 4283 }, { 4284, 1252 }, { 4288, 4344 }, { 4290, 2605 },
-    { 4303, 4213 }, { 4306, 4264 }, { 4307, 4221 }, { 4308, 2864 }, { 4314, 4161 }, { 4315, 4301 },
-    { 4317, 4325 }, { 4320, 4331 }, { 4342, 4238 }, { 1337, 3 }, { 1495, 1972 }, { 2406, 4354 },
-    { 4093, 1969 }, { 4299, 4367 }, { 4305, 4363 }, { 4318, 4370 }, { 4322, 4375 }, { 4326, 4360 },
-    { 4328, 4368 }, { 4335, 4371 }, { 4346, 4364 }, { 4348, 4376 }, { 4350, 2779 }, { 4359, 4381 },
-    { 4362, 4340 }, { 4382, 4067 }, { 3203, 3 }, { 1496, 1972 }, { 4361, 4393 }, { 4366, 4392 },
-    { 4384, 3487 }, { 4389, 4398 }, { 4390, 4319 }, { 4394, 5 }, { 3293, 3 }, { 1497, 1972 },
-    { 4384, 4260 }, { 4388, 4403 }, { 4395, 4404 }, { 4401, 3533 }, { 3, 3465 }, { 1498, 1972 },
-    { 4401, 3537 }, { 4406, 4413 }, { 4409, 3545 }, { 4412, 4383 }, { 586, 3508 }, { 620, 3523 },
-    { 709, 710 }, { 750, 751 }, { 2560, 2400 }, { 2587, 2866 }, { 2621, 3433 }, { 2640, 3475 },
-    { 2775, 2399 }, { 3442, 2605 }, { 3447, 2412 }, { 3471, 3538 }, { 3496, 2589 }, { 3497, 2411 },
-    { 3892, 3511 }, { 3893, 2767 }, { 3, 3543 }, { 3531, 4415 }, { 1499, 1972 }, { 4409, 4198 },
-    { 4418, 4408 }, { 616, 3508 }, { 623, 3523 }, { 2603, 2866 }, { 2621, 3490 }, { 2774, 3475 },
-    { 2775, 2400 }, { 3442, 4426 }, { 3447, 2399 }, { 3522, 2412 }, { 4422, 4431 }, { 4424, 710 },
-    { 4438, 4437 }, { 3, 2703 }, { 1500, 1972 }, { 2775, 2412 }, { 2866, 2589 }, { 3496, 4444 },
-    { 3497, 2400 }, { 3522, 2399 }, { 4421, 4449 }, { 4442, 4434 }, { 4448, 2587 }, { 3, 3791 },
-    { 1501, 1972 }, { 4330, 4454 }, { 2866, 2605 }, { 4433, 4457 }, { 4443, 4459 }, { 4458, 2603 },
-    { 3, 3861 }, { 1502, 1972 }, { 4220, 4464 }, { 4430, 4467 }, { 3, 3946 }, { 1503, 1972 },
-    { 3, 4025 }, { 1504, 1972 }, { 4327, 4475 }, { 3, 4049 }, { 1507, 1972 }, { 3, 4145 },
-    { 1508, 1972 }, { 3783, 4480 }, { 3, 4341 }, { 1509, 1972 }, { 3962, 4482 }, { 3, 4347 },
-    { 1510, 1972 }, { 4113, 4485 }, { 3, 4372 }, { 1511, 1972 }, { 4473, 4488 }, { 3, 4380 },
-    { 1512, 1972 }, { 4237, 4491 }, { 3, 4387 }, { 1513, 1972 }, { 4075, 4494 }, { 3, 4407 },
-    { 692, 4497 }, { 3, 4479 }, { 4420, 4500 }, { 2697, 3 }, { 4386, 4502 }, { 3320, 3 },
-    { 3858, 3 }, { 4110, 3 },
+    { 5, 6 }, { 39, 40 }, { 31, 32 }, { 39, 34 }, { 2021, 2020 }, { 40, 5 },
+    { 156, 163 }, { 557, 548 }, { 3, 32 }, { 133, 399 }, { 105, 106 }, { 9, 10 },
+    { 63, 64 }, { 99, 100 }, { 34, 35 }, { 40, 2020 }, { 3, 11 }, { 5, 87 },
+    { 38, 2024 }, { 104, 2030 }, { 133, 134 }, { 2033, 101 }, { 39, 166 }, { 82, 83 },
+    { 156, 152 }, { 167, 168 }, { 170, 171 }, { 16, 17 }, { 120, 121 }, { 131, 132 },
+    { 111, 112 }, { 548, 1086 }, { 1080, 1081 }, { 1090, 1091 }, { 1093, 1094 }, { 1095, 2027 },
+    { 1098, 2026 }, { 3, 2032 }, { 2020, 2031 }, { 163, 133 }, { 2042, 2045 }, { 2043, 84 },
+    { 2046, 120 }, { 2049, 2040 }, { 2050, 113 }, { 39, 256 }, { 2053, 2027 }, { 2054, 2055 },
+    { 171, 179 }, { 6, 107 }, { 115, 116 }, { 123, 124 }, { 196, 197 }, { 314, 823 },
+    { 142, 143 }, { 5, 275 }, { 73, 74 }, { 75, 76 }, { 201, 202 }, { 1344, 1345 },
+    { 1346, 1347 }, { 14, 15 }, { 2022, 33 }, { 27, 28 }, { 90, 91 }, { 1024, 2024 },
+    { 219, 220 }, { 86, 2037 }, { 194, 195 }, { 2036, 2020 }, { 3, 1007 }, { 133, 138 },
+    { 2048, 120 }, { 169, 2062 }, { 39, 193 }, { 1009, 2058 }, { 2039, 2069 }, { 2076, 2077 },
+    { 2078, 2059 }, { 163, 548 }, { 2079, 2080 }, { 2026, 2068 }, { 2088, 2072 }, { 2057, 2020 },
+    { 2061, 3 }, { 2060, 2093 }, { 120, 2071 }, { 1108, 133 }, { 2095, 2089 }, { 2097, 40 },
+    { 2100, 2090 }, { 200, 2098 }, { 2020, 2104 }, { 3, 18 }, { 172, 120 }, { 0, 1 },
+    { 133, 2021 }, { 149, 150 }, { 151, 152 }, { 162, 163 }, { 548, 898 }, { 557, 553 },
+    { 1088, 1089 }, { 1097, 2056 }, { 2034, 36 }, { 173, 174 }, { 823, 825 }, { 20, 3 },
+    { 2020, 2047 }, { 548, 2122 }, { 2115, 2 }, { 2117, 2118 }, { 2125, 120 }, { 2063, 627 },
+    { 2094, 2092 }, { 2113, 2020 }, { 3, 2108 }, { 2081, 2128 }, { 548, 2123 }, { 2129, 2066 },
+    { 24, 3 }, { 2020, 22 }, { 2137, 2135 }, { 2120, 548 }, { 1, 1006 }, { 19, 2127 },
+    { 98, 2041 }, { 120, 199 }, { 122, 2106 }, { 126, 127 }, { 128, 129 }, { 133, 39 },
+    { 139, 140 }, { 147, 1773 }, { 613, 614 }, { 912, 913 }, { 915, 916 }, { 1163, 2067 },
+    { 2107, 192 }, { 2126, 910 }, { 15, 2128 }, { 40, 2073 }, { 6, 241 }, { 8, 2058 },
+    { 32, 323 }, { 37, 2038 }, { 55, 56 }, { 57, 58 }, { 59, 60 }, { 61, 62 },
+    { 66, 67 }, { 69, 70 }, { 71, 72 }, { 76, 317 }, { 77, 78 }, { 79, 80 },
+    { 93, 94 }, { 102, 103 }, { 115, 1063 }, { 130, 2063 }, { 163, 1119 }, { 224, 225 },
+    { 231, 232 }, { 235, 236 }, { 238, 239 }, { 242, 243 }, { 244, 245 }, { 246, 247 },
+    { 248, 109 }, { 255, 256 }, { 262, 263 }, { 274, 275 }, { 279, 280 }, { 281, 282 },
+    { 283, 284 }, { 287, 288 }, { 290, 291 }, { 292, 293 }, { 295, 296 }, { 297, 298 },
+    { 300, 301 }, { 304, 305 }, { 306, 307 }, { 308, 309 }, { 310, 311 }, { 312, 313 },
+    { 314, 315 }, { 324, 325 }, { 329, 330 }, { 334, 335 }, { 347, 348 }, { 633, 1125 },
+    { 899, 900 }, { 903, 904 }, { 1008, 2136 }, { 1020, 1021 }, { 1031, 2103 }, { 1033, 1034 },
+    { 1035, 1036 }, { 1037, 1038 }, { 1039, 1040 }, { 1041, 1042 }, { 1043, 1044 }, { 1045, 1046 },
+    { 1047, 1048 }, { 1049, 1050 }, { 1051, 1052 }, { 1056, 1057 }, { 1059, 1060 }, { 1079, 2052 },
+    { 1085, 2051 }, { 1103, 1104 }, { 1110, 1111 }, { 1113, 1114 }, { 1115, 1116 }, { 1117, 1118 },
+    { 1120, 1121 }, { 1122, 1123 }, { 1800, 1781 }, { 2065, 2025 }, { 2070, 117 }, { 2102, 198 },
+    { 488, 489 }, { 490, 491 }, { 492, 493 }, { 2114, 2132 }, { 81, 2112 }, { 160, 152 },
+    { 176, 177 }, { 180, 181 }, { 184, 185 }, { 187, 188 }, { 189, 190 }, { 191, 2059 },
+    { 226, 91 }, { 336, 337 }, { 339, 340 }, { 941, 942 }, { 1087, 2139 }, { 1096, 2138 },
+    { 1213, 28 }, { 1820, 1359 }, { 2091, 945 }, { 2096, 620 }, { 2131, 153 }, { 3, 2109 },
+    { 2020, 1348 }, { 21, 2141 }, { 120, 625 }, { 1005, 2144 }, { 2091, 2152 }, { 2149, 2150 },
+    { 2157, 1164 }, { 2160, 2135 }, { 32, 2208 }, { 61, 2216 }, { 93, 2227 }, { 240, 2162 },
+    { 314, 1799 }, { 316, 2173 }, { 548, 2213 }, { 1099, 2052 }, { 1131, 2051 }, { 1798, 2159 },
+    { 2021, 2206 }, { 2028, 2220 }, { 2035, 2224 }, { 2041, 2228 }, { 2103, 65 }, { 2124, 2165 },
+    { 2155, 2238 }, { 2163, 2089 }, { 2164, 2207 }, { 2167, 2168 }, { 2170, 68 }, { 2171, 2172 },
+    { 2174, 2175 }, { 2176, 95 }, { 2180, 2236 }, { 2182, 233 }, { 2185, 2186 }, { 2187, 2188 },
+    { 2192, 2193 }, { 2194, 285 }, { 2196, 2197 }, { 2198, 2199 }, { 2200, 302 }, { 2201, 2202 },
+    { 2203, 2204 }, { 2210, 2239 }, { 2211, 2116 }, { 2217, 2218 }, { 2221, 40 }, { 2222, 2223 },
+    { 2225, 2226 }, { 2231, 1105 }, { 2233, 2234 }, { 2237, 1124 }, { 6, 2242 }, { 2111, 2025 },
+    { 2243, 2244 }, { 126, 2257 }, { 129, 943 }, { 140, 946 }, { 923, 2127 }, { 1092, 2067 },
+    { 2034, 2261 }, { 2044, 2247 }, { 2181, 2254 }, { 2209, 2255 }, { 2248, 178 }, { 2249, 182 },
+    { 2251, 2252 }, { 1010, 1011 }, { 494, 495 }, { 1022, 1023 }, { 1489, 2023 }, { 1568, 2029 },
+    { 2110, 2266 }, { 51, 2020 }, { 1058, 3 }, { 2145, 2267 }, { 2268, 120 }, { 2269, 2090 },
+    { 2270, 141 }, { 32, 2215 }, { 133, 2274 }, { 2169, 2288 }, { 2184, 2277 }, { 2205, 2284 },
+    { 2219, 2285 }, { 2235, 2298 }, { 2265, 2296 }, { 2271, 2179 }, { 2275, 1032 }, { 2278, 2290 },
+    { 2280, 156 }, { 2281, 1100 }, { 2292, 326 }, { 2300, 2301 }, { 2302, 2303 }, { 2307, 2308 },
+    { 2313, 2286 }, { 2314, 2112 }, { 40, 2246 }, { 101, 6 }, { 2258, 2325 }, { 2262, 2323 },
+    { 2321, 2322 }, { 2324, 924 }, { 2326, 2038 }, { 2332, 2253 }, { 1716, 2023 }, { 1733, 2029 },
+    { 2320, 2334 }, { 2335, 2085 }, { 39, 331 }, { 61, 1370 }, { 93, 1380 }, { 110, 2064 },
+    { 142, 1077 }, { 147, 1400 }, { 230, 2299 }, { 256, 332 }, { 268, 2105 }, { 273, 2191 },
+    { 294, 2305 }, { 320, 321 }, { 823, 1764 }, { 1016, 1017 }, { 1352, 2140 }, { 1364, 1365 },
+    { 1366, 1367 }, { 1368, 1369 }, { 1383, 1384 }, { 1389, 1390 }, { 1391, 1392 }, { 1401, 1402 },
+    { 1418, 2062 }, { 2092, 2148 }, { 2101, 1421 }, { 2151, 2190 }, { 3, 221 }, { 4, 2020 },
+    { 32, 2362 }, { 39, 120 }, { 2295, 2352 }, { 2316, 2351 }, { 2339, 2166 }, { 2348, 2359 },
+    { 2349, 2279 }, { 2350, 2312 }, { 2355, 2156 }, { 2366, 2259 }, { 1794, 2356 }, { 2345, 2375 },
+    { 101, 319 }, { 133, 2105 }, { 278, 2360 }, { 322, 2358 }, { 328, 2346 }, { 2025, 2385 },
+    { 2028, 2392 }, { 2039, 2382 }, { 2060, 2398 }, { 2142, 2341 }, { 2304, 2386 }, { 2338, 2136 },
+    { 2376, 2383 }, { 2377, 2103 }, { 2378, 1381 }, { 2379, 114 }, { 2381, 2397 }, { 2390, 1353 },
+    { 2395, 2396 }, { 47, 48 }, { 52, 53 }, { 871, 872 }, { 1012, 2273 }, { 2161, 2283 },
+    { 2086, 2402 }, { 3, 2403 }, { 2343, 2020 }, { 120, 2310 }, { 2361, 2410 }, { 2407, 2317 },
+    { 2411, 2404 }, { 32, 2329 }, { 2406, 2364 }, { 2387, 2419 }, { 2391, 2422 }, { 2420, 2428 },
+    { 2432, 548 }, { 54, 2408 }, { 2435, 49 }, { 2440, 2020 }, { 7, 3 }, { 2130, 2441 },
+    { 1101, 120 }, { 2442, 2214 }, { 2445, 2443 }, { 2450, 2393 }, { 2451, 333 }, { 96, 3 },
+    { 2457, 2456 }, { 1106, 120 }, { 2020, 2347 }, { 2455, 485 }, { 222, 2087 }, { 12, 13 },
+    { 23, 2140 }, { 26, 2083 }, { 30, 2082 }, { 97, 2146 }, { 126, 533 }, { 163, 164 },
+    { 208, 209 }, { 214, 215 }, { 216, 2044 }, { 249, 2064 }, { 261, 2119 }, { 338, 2256 },
+    { 486, 487 }, { 496, 497 }, { 511, 512 }, { 514, 2028 }, { 517, 518 }, { 541, 140 },
+    { 548, 1161 }, { 550, 551 }, { 552, 553 }, { 563, 156 }, { 672, 673 }, { 815, 816 },
+    { 830, 831 }, { 832, 256 }, { 840, 147 }, { 843, 844 }, { 859, 2073 }, { 871, 1986 },
+    { 901, 2414 }, { 954, 28 }, { 1065, 1066 }, { 1067, 1068 }, { 1082, 1083 }, { 1109, 2232 },
+    { 1162, 2066 }, { 1165, 2056 }, { 1291, 1750 }, { 1358, 1359 }, { 1360, 2024 }, { 1377, 2037 },
+    { 1416, 1417 }, { 1423, 2147 }, { 1755, 1756 }, { 2074, 947 }, { 2099, 199 }, { 2101, 2331 },
+    { 2107, 268 }, { 2134, 2241 }, { 2143, 2212 }, { 2263, 109 }, { 2368, 2133 }, { 2462, 2447 },
+    { 3, 615 }, { 2020, 2446 }, { 2293, 2466 }, { 2464, 2291 }, { 2400, 120 }, { 164, 165 },
+    { 548, 2507 }, { 849, 147 }, { 853, 163 }, { 1160, 2488 }, { 2034, 2509 }, { 2229, 2504 },
+    { 2297, 2463 }, { 2330, 2517 }, { 2367, 2515 }, { 2374, 2483 }, { 2405, 2505 }, { 2470, 25 },
+    { 2472, 2289 }, { 2477, 2478 }, { 2479, 250 }, { 2482, 2318 }, { 2486, 2035 }, { 2489, 2490 },
+    { 2494, 2495 }, { 2502, 2503 }, { 2506, 2272 }, { 2520, 2143 }, { 2523, 2481 }, { 580, 581 },
+    { 582, 583 }, { 587, 588 }, { 591, 592 }, { 868, 869 }, { 2022, 204 }, { 69, 1371 },
+    { 72, 2265 }, { 1050, 1374 }, { 1375, 2112 }, { 1393, 1394 }, { 1419, 1420 }, { 109, 2431 },
+    { 133, 2424 }, { 234, 2183 }, { 253, 2106 }, { 286, 2195 }, { 299, 2306 }, { 303, 2444 },
+    { 318, 2416 }, { 823, 824 }, { 860, 2388 }, { 1155, 1072 }, { 1167, 2315 }, { 1169, 2158 },
+    { 1171, 2460 }, { 1772, 2497 }, { 2094, 2342 }, { 2096, 1385 }, { 2099, 1415 }, { 2245, 175 },
+    { 2276, 2340 }, { 2287, 2521 }, { 2344, 2074 }, { 2353, 1398 }, { 2371, 192 }, { 2430, 1382 },
+    { 2449, 327 }, { 2452, 1403 }, { 2154, 2524 }, { 3, 1019 }, { 2294, 2020 }, { 2311, 2525 },
+    { 120, 1070 }, { 548, 2512 }, { 2475, 147 }, { 2533, 2550 }, { 2534, 2510 }, { 2539, 498 },
+    { 596, 2035 }, { 2553, 2554 }, { 2555, 589 }, { 1372, 2560 }, { 1373, 2561 }, { 2429, 2559 },
+    { 2434, 2563 }, { 2564, 2528 }, { 1793, 2551 }, { 2022, 1215 }, { 2034, 1216 }, { 2153, 2531 },
+    { 2344, 2380 }, { 2394, 2581 }, { 2409, 2544 }, { 2418, 2569 }, { 2423, 2567 }, { 2426, 2570 },
+    { 2571, 2572 }, { 2590, 2552 }, { 3, 2363 }, { 1009, 2020 }, { 2594, 2448 }, { 2540, 120 },
+    { 2599, 2530 }, { 2592, 2037 }, { 2605, 2606 }, { 147, 851 }, { 548, 1797 }, { 1018, 2593 },
+    { 2153, 2532 }, { 2579, 2598 }, { 2619, 2620 }, { 40, 6 }, { 50, 2339 }, { 86, 2075 },
+    { 314, 1777 }, { 521, 2035 }, { 606, 607 }, { 608, 609 }, { 610, 611 }, { 1015, 2389 },
+    { 1030, 2038 }, { 1084, 2230 }, { 1133, 28 }, { 1134, 2022 }, { 1138, 2282 }, { 1778, 1779 },
+    { 1780, 1781 }, { 2082, 2415 }, { 2142, 2369 }, { 2556, 593 }, { 2574, 1776 }, { 3, 2526 },
+    { 2595, 2622 }, { 659, 2020 }, { 2596, 120 }, { 2607, 2628 }, { 2623, 2508 }, { 2630, 548 },
+    { 2634, 2621 }, { 1027, 2593 }, { 1084, 2282 }, { 1138, 2230 }, { 2592, 2075 }, { 2612, 2644 },
+    { 2636, 2436 }, { 2638, 2649 }, { 2640, 2641 }, { 2650, 2557 }, { 3, 2656 }, { 2433, 2020 },
+    { 2453, 2655 }, { 2659, 2562 }, { 120, 266 }, { 2657, 660 }, { 2642, 2075 }, { 2669, 2671 },
+    { 2354, 2672 }, { 3, 2624 }, { 2461, 2020 }, { 120, 272 }, { 2333, 3 }, { 1751, 2020 },
+    { 2674, 2681 }, { 2682, 2675 }, { 120, 2114 }, { 604, 2087 }, { 2680, 2468 }, { 12, 1817 },
+    { 39, 443 }, { 118, 1388 }, { 129, 543 }, { 133, 905 }, { 146, 147 }, { 148, 2264 },
+    { 154, 155 }, { 158, 260 }, { 161, 2119 }, { 210, 2327 }, { 228, 2340 }, { 229, 2146 },
+    { 346, 2309 }, { 451, 2021 }, { 553, 562 }, { 633, 152 }, { 724, 670 }, { 808, 809 },
+    { 1013, 2127 }, { 1069, 2658 }, { 1071, 1072 }, { 1075, 2074 }, { 1076, 1077 }, { 1078, 2535 },
+    { 1102, 2315 }, { 1110, 1195 }, { 1112, 2460 }, { 1187, 2139 }, { 1376, 2511 }, { 1399, 2591 },
+    { 1960, 2632 }, { 2022, 1363 }, { 2034, 1021 }, { 2041, 2177 }, { 2068, 2465 }, { 2091, 2487 },
+    { 2092, 2568 }, { 2111, 40 }, { 2121, 558 }, { 2131, 631 }, { 2147, 2319 }, { 2272, 2138 },
+    { 2353, 135 }, { 2413, 2357 }, { 2425, 2541 }, { 2467, 2545 }, { 2471, 29 }, { 2474, 1073 },
+    { 2492, 2493 }, { 2514, 1666 }, { 2547, 554 }, { 2582, 2597 }, { 2586, 144 }, { 2610, 2500 },
+    { 2611, 2667 }, { 1355, 3 }, { 2684, 2438 }, { 2601, 2020 }, { 39, 446 }, { 442, 2692 },
+    { 634, 120 }, { 2044, 2707 }, { 2121, 561 }, { 2276, 2702 }, { 2458, 2716 }, { 2476, 2701 },
+    { 2527, 2737 }, { 2529, 2264 }, { 2549, 2711 }, { 2614, 2721 }, { 2625, 2718 }, { 2629, 2722 },
+    { 2685, 1752 }, { 2693, 2399 }, { 2694, 2133 }, { 2696, 2697 }, { 2706, 2491 }, { 2710, 1014 },
+    { 2713, 2714 }, { 2717, 2309 }, { 2719, 2733 }, { 2740, 2365 }, { 12, 1211 }, { 173, 1439 },
+    { 176, 2609 }, { 194, 1440 }, { 345, 2704 }, { 516, 2546 }, { 520, 2639 }, { 1386, 1387 },
+    { 1404, 1405 }, { 1406, 1407 }, { 1408, 1409 }, { 1410, 1411 }, { 1412, 1413 }, { 1414, 1438 },
+    { 1435, 1436 }, { 1522, 2023 }, { 1602, 2029 }, { 2245, 269 }, { 2608, 1395 }, { 1362, 3 },
+    { 39, 449 }, { 445, 2750 }, { 1166, 120 }, { 2020, 2738 }, { 2698, 2044 }, { 2727, 2770 },
+    { 2739, 2766 }, { 2760, 2712 }, { 1412, 1437 }, { 1696, 2023 }, { 1705, 2029 }, { 2070, 2781 },
+    { 2748, 2369 }, { 2777, 2072 }, { 2782, 2783 }, { 2785, 2786 }, { 2338, 3 }, { 448, 2794 },
+    { 2736, 2797 }, { 2769, 2020 }, { 2775, 120 }, { 2788, 2802 }, { 2808, 2784 }, { 2809, 1414 },
+    { 2454, 3 }, { 2810, 2660 }, { 2806, 2020 }, { 2815, 2787 }, { 3, 811 }, { 2818, 2668 },
+    { 2459, 2455 }, { 2680, 2689 }, { 32, 506 }, { 39, 700 }, { 40, 115 }, { 44, 2022 },
+    { 46, 2038 }, { 108, 2565 }, { 118, 119 }, { 120, 1154 }, { 133, 895 }, { 171, 635 },
+    { 183, 2250 }, { 186, 2588 }, { 228, 2463 }, { 237, 2616 }, { 251, 252 }, { 254, 2189 },
+    { 259, 2699 }, { 264, 2688 }, { 265, 2676 }, { 267, 2384 }, { 268, 2519 }, { 271, 2371 },
+    { 277, 2340 }, { 289, 2662 }, { 341, 342 }, { 343, 344 }, { 411, 2029 }, { 499, 500 },
+    { 501, 502 }, { 503, 504 }, { 507, 508 }, { 509, 2141 }, { 510, 2484 }, { 515, 2779 },
+    { 564, 565 }, { 571, 572 }, { 576, 577 }, { 584, 585 }, { 586, 2604 }, { 590, 2653 },
+    { 594, 595 }, { 597, 2140 }, { 598, 2020 }, { 621, 2064 }, { 687, 1787 }, { 781, 532 },
+    { 814, 2773 }, { 817, 818 }, { 823, 847 }, { 829, 2548 }, { 837, 838 }, { 870, 2437 },
+    { 871, 1968 }, { 879, 880 }, { 881, 882 }, { 890, 891 }, { 928, 2084 }, { 977, 931 },
+    { 1030, 2085 }, { 1066, 1152 }, { 1068, 1153 }, { 1107, 2158 }, { 1146, 1147 }, { 1149, 2178 },
+    { 1150, 1151 }, { 1157, 1158 }, { 1159, 1083 }, { 1168, 2465 }, { 1169, 2518 }, { 1170, 2232 },
+    { 1188, 1189 }, { 1194, 2771 }, { 1349, 1350 }, { 1351, 2273 }, { 1818, 2083 }, { 1819, 2082 },
+    { 1857, 2501 }, { 1858, 2723 }, { 2021, 2498 }, { 2040, 566 }, { 2102, 2513 }, { 2341, 2673 },
+    { 2342, 2148 }, { 2370, 2687 }, { 2399, 125 }, { 2413, 2417 }, { 2464, 8 }, { 2496, 841 },
+    { 2499, 2439 }, { 2516, 2817 }, { 2537, 270 }, { 2578, 2421 }, { 2580, 2241 }, { 2602, 2469 },
+    { 2626, 2357 }, { 2683, 2729 }, { 2703, 2177 }, { 2748, 2813 }, { 2749, 2603 }, { 2752, 2132 },
+    { 2762, 5 }, { 2796, 2576 }, { 2814, 175 }, { 3, 2542 }, { 39, 854 }, { 120, 2458 },
+    { 133, 909 }, { 171, 2893 }, { 277, 2463 }, { 505, 2826 }, { 515, 2780 }, { 653, 2020 },
+    { 823, 2879 }, { 1148, 2064 }, { 1378, 2084 }, { 1626, 2029 }, { 2026, 2834 }, { 2065, 2876 },
+    { 2096, 2831 }, { 2116, 2498 }, { 2124, 2830 }, { 2229, 2892 }, { 2240, 2832 }, { 2250, 2847 },
+    { 2297, 2838 }, { 2405, 2895 }, { 2485, 2859 }, { 2496, 856 }, { 2519, 2732 }, { 2537, 2836 },
+    { 2538, 2891 }, { 2575, 2189 }, { 2617, 2849 }, { 2618, 2839 }, { 2652, 2141 }, { 2724, 2884 },
+    { 2728, 2841 }, { 2741, 2822 }, { 2749, 2853 }, { 2791, 2916 }, { 2807, 2513 }, { 2843, 2844 },
+    { 2846, 2921 }, { 2850, 2851 }, { 2856, 2857 }, { 2862, 578 }, { 2863, 2864 }, { 2865, 2866 },
+    { 2867, 2868 }, { 2869, 622 }, { 2874, 888 }, { 2881, 892 }, { 2885, 2886 }, { 2887, 2926 },
+    { 2889, 2890 }, { 2896, 2384 }, { 2899, 2907 }, { 2911, 2756 }, { 3, 2686 }, { 2812, 2929 },
+    { 823, 2880 }, { 2028, 2936 }, { 2240, 2840 }, { 2583, 2955 }, { 2833, 120 }, { 2837, 2954 },
+    { 2845, 2965 }, { 2855, 2935 }, { 2927, 2933 }, { 2934, 2958 }, { 2939, 2980 }, { 2942, 896 },
+    { 2944, 2948 }, { 2949, 2968 }, { 2956, 2947 }, { 2964, 2854 }, { 2969, 2778 }, { 2972, 2973 },
+    { 3, 2677 }, { 2823, 2984 }, { 823, 2977 }, { 2951, 120 }, { 2959, 2988 }, { 2967, 2992 },
+    { 2978, 2990 }, { 2989, 2991 }, { 2993, 2970 }, { 2995, 3002 }, { 2998, 2910 }, { 2999, 2421 },
+    { 3003, 2919 }, { 498, 2020 }, { 625, 714 }, { 669, 1758 }, { 725, 1785 }, { 826, 1765 },
+    { 847, 2613 }, { 862, 2412 }, { 885, 1790 }, { 918, 919 }, { 1132, 2646 }, { 1135, 2961 },
+    { 1760, 1761 }, { 1766, 2875 }, { 1768, 835 }, { 1770, 1771 }, { 1775, 2953 }, { 1784, 2708 },
+    { 1791, 2976 }, { 1795, 1796 }, { 2065, 1789 }, { 2212, 2661 }, { 2260, 2793 }, { 2437, 2025 },
+    { 2558, 2289 }, { 2573, 2986 }, { 2587, 136 }, { 2633, 857 }, { 2643, 2663 }, { 2870, 2548 },
+    { 2901, 2370 }, { 2904, 2654 }, { 2945, 2283 }, { 2589, 3 }, { 2996, 3010 }, { 3008, 2962 },
+    { 3009, 3015 }, { 823, 851 }, { 862, 2679 }, { 1757, 3019 }, { 1770, 3032 }, { 1792, 3006 },
+    { 1801, 2412 }, { 2587, 213 }, { 2613, 858 }, { 2633, 3022 }, { 2647, 3027 }, { 2661, 3037 },
+    { 2695, 3035 }, { 2873, 3028 }, { 2943, 3031 }, { 3004, 661 }, { 3017, 2603 }, { 3020, 2938 },
+    { 3024, 3034 }, { 3044, 2651 }, { 3048, 3023 }, { 2819, 3 }, { 823, 3029 }, { 2913, 3061 },
+    { 2930, 3056 }, { 3004, 720 }, { 3036, 3070 }, { 3043, 3060 }, { 3047, 3054 }, { 3057, 2997 },
+    { 3058, 1802 }, { 3064, 3063 }, { 3065, 1762 }, { 3, 2678 }, { 3073, 2764 }, { 3021, 3074 },
+    { 3066, 3075 }, { 3076, 3079 }, { 50, 2408 }, { 2600, 2687 }, { 3071, 2690 }, { 1027, 3 },
+    { 2670, 3085 }, { 3088, 850 }, { 2818, 3090 }, { 3, 2985 }, { 3096, 2655 }, { 5, 359 },
+    { 6, 396 }, { 28, 43 }, { 39, 681 }, { 76, 1994 }, { 85, 2087 }, { 89, 2084 },
+    { 90, 275 }, { 97, 532 }, { 101, 1995 }, { 113, 250 }, { 133, 2065 }, { 137, 2761 },
+    { 145, 2767 }, { 147, 630 }, { 154, 632 }, { 157, 158 }, { 159, 2327 }, { 249, 1880 },
+    { 256, 1846 }, { 259, 2757 }, { 264, 2931 }, { 268, 2424 }, { 321, 1842 }, { 375, 2030 },
+    { 384, 385 }, { 391, 392 }, { 397, 398 }, { 399, 400 }, { 401, 402 }, { 403, 404 },
+    { 405, 406 }, { 407, 408 }, { 409, 410 }, { 485, 2545 }, { 513, 2952 }, { 519, 2987 },
+    { 534, 535 }, { 536, 132 }, { 538, 134 }, { 542, 543 }, { 544, 545 }, { 547, 548 },
+    { 549, 2742 }, { 553, 786 }, { 555, 556 }, { 559, 785 }, { 573, 2754 }, { 623, 2801 },
+    { 636, 2250 }, { 637, 2588 }, { 642, 2753 }, { 654, 655 }, { 656, 657 }, { 666, 667 },
+    { 671, 2492 }, { 673, 2493 }, { 695, 696 }, { 697, 698 }, { 715, 2025 }, { 808, 1980 },
+    { 833, 3030 }, { 873, 2412 }, { 950, 2119 }, { 996, 2768 }, { 1054, 2328 }, { 1061, 2064 },
+    { 1062, 2178 }, { 1126, 1234 }, { 1158, 2452 }, { 1184, 2409 }, { 1185, 1882 }, { 1186, 2658 },
+    { 1191, 2304 }, { 1192, 1193 }, { 1212, 2260 }, { 1214, 2746 }, { 1235, 2415 }, { 1238, 2715 },
+    { 1356, 2022 }, { 1396, 1397 }, { 1422, 2158 }, { 1431, 2646 }, { 1456, 2020 }, { 1617, 1618 },
+    { 1619, 1620 }, { 1621, 1622 }, { 1623, 1624 }, { 1809, 2511 }, { 1825, 1382 }, { 1826, 2299 },
+    { 1827, 2183 }, { 1829, 2688 }, { 1830, 2676 }, { 1832, 2191 }, { 1835, 2360 }, { 1836, 2195 },
+    { 1837, 2426 }, { 1838, 2306 }, { 1839, 2444 }, { 1840, 2416 }, { 1843, 1844 }, { 1847, 2447 },
+    { 1848, 2256 }, { 1851, 1852 }, { 1878, 2041 }, { 1883, 2368 }, { 1885, 2597 }, { 1959, 2573 },
+    { 1962, 3041 }, { 1982, 2822 }, { 1987, 1988 }, { 1990, 1991 }, { 1992, 1993 }, { 1996, 1997 },
+    { 1998, 1999 }, { 2000, 2001 }, { 2002, 2003 }, { 2028, 964 }, { 2063, 1398 }, { 2105, 3011 },
+    { 2114, 2928 }, { 2121, 784 }, { 2134, 2906 }, { 2151, 436 }, { 2161, 2654 }, { 2177, 3014 },
+    { 2190, 3052 }, { 2287, 2423 }, { 2330, 2026 }, { 2367, 2380 }, { 2388, 3087 }, { 2394, 2039 },
+    { 2417, 2994 }, { 2425, 2673 }, { 2427, 2455 }, { 2436, 2984 }, { 2458, 2576 }, { 2473, 2615 },
+    { 2480, 2759 }, { 2500, 2932 }, { 2527, 2469 }, { 2529, 2731 }, { 2547, 994 }, { 2575, 2522 },
+    { 2577, 2580 }, { 2584, 2888 }, { 2585, 3050 }, { 2623, 1455 }, { 2625, 2917 }, { 2631, 2558 },
+    { 2647, 1432 }, { 2657, 1903 }, { 2679, 874 }, { 2725, 2263 }, { 2726, 2894 }, { 2730, 2861 },
+    { 2734, 136 }, { 2743, 2401 }, { 2744, 258 }, { 2745, 3072 }, { 2747, 2903 }, { 2755, 2871 },
+    { 2763, 3080 }, { 2765, 2792 }, { 2772, 2357 }, { 2800, 213 }, { 2835, 2465 }, { 2848, 2617 },
+    { 2905, 787 }, { 2922, 3051 }, { 2925, 175 }, { 3007, 2578 }, { 3012, 2541 }, { 3053, 3081 },
+    { 3073, 2685 }, { 1018, 3 }, { 39, 1845 }, { 43, 2929 }, { 89, 2328 }, { 97, 3204 },
+    { 133, 2487 }, { 147, 848 }, { 157, 2757 }, { 207, 2761 }, { 384, 480 }, { 391, 473 },
+    { 399, 3183 }, { 629, 3113 }, { 708, 256 }, { 873, 3252 }, { 1054, 2084 }, { 1064, 2801 },
+    { 1158, 2535 }, { 1184, 2616 }, { 1185, 2549 }, { 1191, 2662 }, { 1228, 2260 }, { 1229, 2746 },
+    { 1422, 2518 }, { 1426, 1397 }, { 1828, 2409 }, { 1831, 3121 }, { 1834, 1382 }, { 1841, 3122 },
+    { 1879, 3117 }, { 1881, 3109 }, { 1963, 2412 }, { 1984, 3155 }, { 1985, 6 }, { 2005, 5 },
+    { 2020, 658 }, { 2022, 956 }, { 2025, 3193 }, { 2099, 3206 }, { 2121, 3163 }, { 2134, 2966 },
+    { 2178, 3147 }, { 2183, 3169 }, { 2195, 3172 }, { 2287, 2618 }, { 2331, 3148 }, { 2358, 3200 },
+    { 2401, 3120 }, { 2427, 2691 }, { 2430, 3188 }, { 2473, 3225 }, { 2474, 3136 }, { 2476, 3150 },
+    { 2485, 964 }, { 2514, 3209 }, { 2527, 3133 }, { 2538, 3177 }, { 2577, 3271 }, { 2584, 3107 },
+    { 2585, 3165 }, { 2626, 3232 }, { 2631, 2651 }, { 2700, 2759 }, { 2726, 2979 }, { 2734, 213 },
+    { 2743, 2566 }, { 2744, 3112 }, { 2745, 3083 }, { 2747, 3046 }, { 2763, 3089 }, { 2799, 2715 },
+    { 2800, 136 }, { 2805, 3263 }, { 2810, 3247 }, { 2842, 2327 }, { 2858, 3134 }, { 2860, 2742 },
+    { 2902, 3260 }, { 2950, 3269 }, { 2960, 2673 }, { 2981, 3236 }, { 3016, 3097 }, { 3018, 3158 },
+    { 3049, 3237 }, { 3069, 3208 }, { 3078, 3273 }, { 3084, 3207 }, { 3098, 2681 }, { 3100, 3126 },
+    { 3103, 3108 }, { 3110, 2635 }, { 3114, 2044 }, { 3115, 3116 }, { 3118, 3201 }, { 3127, 3128 },
+    { 3129, 3130 }, { 3131, 3132 }, { 3139, 3140 }, { 3141, 3142 }, { 3143, 2491 }, { 3149, 2918 },
+    { 3153, 368 }, { 3156, 3157 }, { 3159, 809 }, { 3161, 874 }, { 3167, 1017 }, { 3168, 1884 },
+    { 3170, 2908 }, { 3171, 2957 }, { 3173, 2897 }, { 3178, 1357 }, { 3184, 3185 }, { 3186, 1625 },
+    { 3189, 3190 }, { 3191, 3192 }, { 3194, 3195 }, { 3196, 3197 }, { 3198, 3199 }, { 3202, 341 },
+    { 3205, 3218 }, { 3213, 3214 }, { 3215, 3216 }, { 3239, 3259 }, { 3245, 3246 }, { 3254, 3248 },
+    { 3258, 2767 }, { 2758, 3 }, { 39, 3226 }, { 1378, 2328 }, { 1876, 2084 }, { 2020, 3350 },
+    { 2022, 3176 }, { 2025, 3210 }, { 2083, 43 }, { 2178, 3294 }, { 2346, 3276 }, { 2427, 2898 },
+    { 2471, 3277 }, { 2473, 3231 }, { 2536, 3325 }, { 2615, 3304 }, { 2643, 3336 }, { 2700, 3219 },
+    { 2772, 3322 }, { 2799, 3292 }, { 2900, 3343 }, { 2975, 3316 }, { 2983, 3338 }, { 3049, 3279 },
+    { 3095, 3344 }, { 3152, 3310 }, { 3166, 3291 }, { 3212, 3364 }, { 3224, 3289 }, { 3229, 3381 },
+    { 3257, 3389 }, { 3261, 3319 }, { 3267, 3295 }, { 3280, 3372 }, { 3286, 3386 }, { 3287, 2731 },
+    { 3300, 2431 }, { 3303, 3321 }, { 3306, 1964 }, { 3307, 3308 }, { 3313, 2566 }, { 3320, 3375 },
+    { 3326, 3137 }, { 3332, 5 }, { 3333, 3334 }, { 3342, 3397 }, { 3352, 2370 }, { 3355, 3399 },
+    { 3358, 2565 }, { 3359, 3045 }, { 3361, 3230 }, { 3368, 3393 }, { 3369, 3370 }, { 3377, 3102 },
+    { 3390, 3391 }, { 3395, 3396 }, { 3398, 3243 }, { 2774, 3 }, { 3401, 2924 }, { 2480, 3402 },
+    { 2499, 3407 }, { 2912, 2020 }, { 3272, 3405 }, { 3293, 3409 }, { 3335, 3443 }, { 3360, 3445 },
+    { 3388, 3436 }, { 3392, 3437 }, { 3410, 3451 }, { 3415, 3305 }, { 3418, 3447 }, { 3424, 3262 },
+    { 3427, 3455 }, { 3430, 3301 }, { 3432, 3384 }, { 3434, 3387 }, { 3444, 3426 }, { 3452, 3371 },
+    { 3, 2829 }, { 3413, 3466 }, { 3423, 3469 }, { 3431, 3463 }, { 3454, 3467 }, { 3462, 3135 },
+    { 222, 2637 }, { 1404, 1427 }, { 1429, 2609 }, { 1430, 2098 }, { 1442, 1443 }, { 1444, 1445 },
+    { 1446, 1447 }, { 1449, 1450 }, { 1451, 2528 }, { 1452, 1453 }, { 1454, 2059 }, { 2429, 2104 },
+    { 2608, 1434 }, { 3385, 2600 }, { 30, 3040 }, { 34, 383 }, { 39, 687 }, { 40, 711 },
+    { 41, 42 }, { 45, 2946 }, { 203, 3408 }, { 257, 3000 }, { 269, 2414 }, { 528, 2035 },
+    { 585, 1208 }, { 612, 2666 }, { 616, 2627 }, { 686, 2021 }, { 740, 741 }, { 746, 747 },
+    { 756, 2635 }, { 759, 760 }, { 761, 762 }, { 763, 764 }, { 765, 766 }, { 875, 2709 },
+    { 901, 902 }, { 1141, 2389 }, { 1142, 1143 }, { 1205, 1206 }, { 1209, 2653 }, { 1210, 2602 },
+    { 1354, 2260 }, { 2365, 676 }, { 2374, 3068 }, { 2439, 3082 }, { 2459, 2467 }, { 2522, 944 },
+    { 2652, 2020 }, { 2683, 2319 }, { 2747, 3250 }, { 2816, 2516 }, { 2821, 2915 }, { 2909, 2720 },
+    { 2923, 3416 }, { 2963, 3033 }, { 2982, 3181 }, { 3026, 3093 }, { 3062, 2690 }, { 3094, 644 },
+    { 3124, 2023 }, { 3249, 2345 }, { 3465, 870 }, { 3, 2937 }, { 3101, 3478 }, { 3481, 3383 },
+    { 3482, 3468 }, { 604, 2637 }, { 2070, 3488 }, { 2434, 3489 }, { 2682, 3495 }, { 3485, 1428 },
+    { 3490, 1448 }, { 3491, 3492 }, { 3493, 3494 }, { 34, 472 }, { 351, 3000 }, { 639, 2627 },
+    { 686, 2827 }, { 767, 2021 }, { 1207, 3508 }, { 2365, 725 }, { 2459, 2820 }, { 2522, 959 },
+    { 2604, 3524 }, { 2747, 3497 }, { 2816, 2915 }, { 2821, 2516 }, { 2963, 3055 }, { 2982, 3526 },
+    { 3091, 2720 }, { 3094, 3509 }, { 3125, 2023 }, { 3457, 3532 }, { 3471, 870 }, { 3511, 6 },
+    { 3515, 3516 }, { 3517, 3518 }, { 3520, 2356 }, { 3521, 3545 }, { 3522, 2085 }, { 3523, 2318 },
+    { 3534, 2600 }, { 3541, 3542 }, { 3543, 2666 }, { 3001, 3 }, { 3553, 1434 }, { 686, 3500 },
+    { 2021, 3513 }, { 3284, 2023 }, { 3502, 3548 }, { 3530, 3585 }, { 3535, 3555 }, { 3540, 3586 },
+    { 3563, 711 }, { 3564, 3568 }, { 3571, 3556 }, { 3573, 3569 }, { 3583, 3584 }, { 3458, 3 },
+    { 3589, 3483 }, { 3285, 2023 }, { 3581, 3598 }, { 3594, 3503 }, { 3599, 3525 }, { 3, 3182 },
+    { 3603, 3356 }, { 15, 2020 }, { 2684, 1012 }, { 2824, 2820 }, { 3025, 920 }, { 3067, 662 },
+    { 3077, 769 }, { 3457, 2081 }, { 3487, 2025 }, { 6, 376 }, { 28, 29 }, { 32, 2209 },
+    { 34, 1520 }, { 39, 389 }, { 40, 81 }, { 85, 2637 }, { 90, 975 }, { 101, 1249 },
+    { 109, 2544 }, { 113, 622 }, { 115, 1649 }, { 120, 851 }, { 126, 984 }, { 130, 2133 },
+    { 132, 987 }, { 133, 989 }, { 137, 3341 }, { 140, 542 }, { 147, 272 }, { 171, 997 },
+    { 226, 275 }, { 251, 1811 }, { 257, 3400 }, { 258, 3435 }, { 259, 3327 }, { 269, 3228 },
+    { 314, 863 }, { 336, 1251 }, { 338, 1252 }, { 340, 1192 }, { 351, 3419 }, { 362, 363 },
+    { 366, 367 }, { 369, 370 }, { 371, 372 }, { 373, 374 }, { 377, 378 }, { 379, 380 },
+    { 381, 382 }, { 405, 417 }, { 407, 418 }, { 409, 419 }, { 411, 3223 }, { 412, 413 },
+    { 414, 415 }, { 420, 421 }, { 422, 423 }, { 427, 2852 }, { 428, 429 }, { 430, 431 },
+    { 437, 438 }, { 439, 440 }, { 441, 2751 }, { 444, 2795 }, { 447, 2811 }, { 450, 2705 },
+    { 452, 453 }, { 458, 459 }, { 464, 465 }, { 523, 2485 }, { 526, 2028 }, { 529, 2084 },
+    { 531, 532 }, { 535, 986 }, { 537, 3138 }, { 540, 3433 }, { 544, 991 }, { 546, 3373 },
+    { 548, 908 }, { 555, 995 }, { 559, 560 }, { 567, 2417 }, { 585, 1870 }, { 599, 600 },
+    { 601, 2946 }, { 603, 3040 }, { 618, 3106 }, { 621, 979 }, { 623, 624 }, { 626, 2271 },
+    { 652, 3547 }, { 663, 721 }, { 681, 682 }, { 687, 732 }, { 689, 690 }, { 695, 1319 },
+    { 699, 3562 }, { 705, 3579 }, { 706, 707 }, { 709, 710 }, { 712, 713 }, { 717, 718 },
+    { 736, 737 }, { 738, 739 }, { 741, 3592 }, { 742, 743 }, { 744, 745 }, { 748, 749 },
+    { 750, 751 }, { 752, 753 }, { 754, 755 }, { 757, 758 }, { 768, 3357 }, { 778, 2952 },
+    { 779, 2987 }, { 783, 992 }, { 814, 1983 }, { 842, 2497 }, { 845, 846 }, { 852, 3281 },
+    { 860, 2126 }, { 864, 865 }, { 866, 867 }, { 874, 3039 }, { 875, 3378 }, { 897, 2551 },
+    { 911, 2155 }, { 928, 2181 }, { 930, 931 }, { 932, 933 }, { 934, 935 }, { 936, 2240 },
+    { 937, 938 }, { 939, 2106 }, { 949, 2699 }, { 962, 2484 }, { 963, 3328 }, { 965, 2546 },
+    { 966, 3217 }, { 967, 3507 }, { 972, 2639 }, { 981, 982 }, { 988, 134 }, { 993, 3242 },
+    { 1000, 3314 }, { 1074, 3331 }, { 1099, 1688 }, { 1107, 2518 }, { 1126, 2389 }, { 1127, 2415 },
+    { 1130, 3345 }, { 1158, 2591 }, { 1174, 2501 }, { 1175, 2723 }, { 1176, 2085 }, { 1217, 2627 },
+    { 1237, 3317 }, { 1239, 2931 }, { 1240, 1241 }, { 1243, 2340 }, { 1244, 3318 }, { 1245, 2305 },
+    { 1246, 2306 }, { 1247, 2444 }, { 1250, 2462 }, { 1253, 1254 }, { 1274, 2449 }, { 1275, 2552 },
+    { 1276, 2897 }, { 1291, 1292 }, { 1298, 1299 }, { 1302, 1303 }, { 1304, 673 }, { 1314, 1315 },
+    { 1320, 1321 }, { 1326, 256 }, { 1356, 2611 }, { 1377, 2075 }, { 1396, 3394 }, { 1417, 2566 },
+    { 1424, 3038 }, { 1458, 3099 }, { 1460, 1461 }, { 1463, 1464 }, { 1466, 1467 }, { 1468, 1469 },
+    { 1470, 3123 }, { 1471, 1472 }, { 1473, 1474 }, { 1477, 1478 }, { 1479, 1480 }, { 1481, 1482 },
+    { 1483, 1484 }, { 1485, 1486 }, { 1538, 2023 }, { 1562, 2065 }, { 1563, 1564 }, { 1565, 399 },
+    { 1620, 1630 }, { 1622, 1631 }, { 1624, 1632 }, { 1626, 3365 }, { 1627, 1628 }, { 1633, 1634 },
+    { 1638, 2941 }, { 1639, 1640 }, { 1645, 1646 }, { 1647, 1648 }, { 1650, 1651 }, { 1652, 1653 },
+    { 1654, 2828 }, { 1655, 1656 }, { 1658, 1659 }, { 1661, 1662 }, { 1664, 1665 }, { 1667, 1668 },
+    { 1669, 1670 }, { 1671, 1672 }, { 1673, 1674 }, { 1675, 1676 }, { 1677, 1678 }, { 1679, 1680 },
+    { 1681, 1682 }, { 1684, 1685 }, { 1686, 1687 }, { 1689, 2695 }, { 1690, 1691 }, { 1692, 1693 },
+    { 1759, 2773 }, { 1774, 2632 }, { 1819, 2558 }, { 1822, 2022 }, { 1823, 3537 }, { 1849, 1850 },
+    { 1853, 2083 }, { 1867, 1868 }, { 1871, 2556 }, { 1872, 2602 }, { 1957, 2709 }, { 1989, 3211 },
+    { 2004, 3309 }, { 2008, 3439 }, { 2021, 5 }, { 2070, 2765 }, { 2105, 2925 }, { 2142, 2813 },
+    { 2151, 3363 }, { 2189, 3042 }, { 2320, 3068 }, { 2342, 2568 }, { 2384, 2756 }, { 2401, 1267 },
+    { 2418, 1269 }, { 2425, 2974 }, { 2427, 2467 }, { 2437, 2439 }, { 2442, 1008 }, { 2455, 2469 },
+    { 2480, 3241 }, { 2499, 3428 }, { 2521, 2975 }, { 2536, 2883 }, { 2538, 948 }, { 2543, 3119 },
+    { 2577, 2134 }, { 2583, 2776 }, { 2585, 3421 }, { 2586, 628 }, { 2594, 2406 }, { 2610, 3506 },
+    { 2623, 1288 }, { 2631, 3406 }, { 2635, 1683 }, { 2645, 2735 }, { 2703, 2615 }, { 2708, 3154 },
+    { 2720, 217 }, { 2725, 3014 }, { 2729, 3312 }, { 2730, 3145 }, { 2752, 2928 }, { 2753, 3162 },
+    { 2754, 2768 }, { 2755, 2888 }, { 2762, 2421 }, { 2793, 2903 }, { 2796, 2981 }, { 2798, 3282 },
+    { 2805, 3382 }, { 2835, 3441 }, { 2861, 3146 }, { 2872, 3449 }, { 2877, 2161 }, { 2894, 3007 },
+    { 2908, 983 }, { 2914, 3082 }, { 2923, 3026 }, { 2950, 2871 }, { 2957, 2522 }, { 2971, 3221 },
+    { 2983, 3266 }, { 3005, 2468 }, { 3051, 3442 }, { 3059, 3111 }, { 3093, 3175 }, { 3097, 3412 },
+    { 3160, 836 }, { 3174, 3275 }, { 3180, 3222 }, { 3203, 1861 }, { 3220, 3557 }, { 3227, 1266 },
+    { 3233, 3420 }, { 3234, 2691 }, { 3244, 2906 }, { 3251, 661 }, { 3253, 978 }, { 3274, 660 },
+    { 3283, 3596 }, { 3288, 3606 }, { 3298, 3315 }, { 3311, 2724 }, { 3329, 3033 }, { 3347, 3179 },
+    { 3349, 3238 }, { 3351, 3144 }, { 3353, 3256 }, { 3354, 3446 }, { 3367, 3337 }, { 3374, 3268 },
+    { 3376, 2822 }, { 3380, 2663 }, { 3401, 3604 }, { 3414, 3339 }, { 3438, 3460 }, { 3440, 3270 },
+    { 3456, 1156 }, { 3461, 650 }, { 3472, 2012 }, { 3476, 3265 }, { 3512, 2827 }, { 3549, 3346 },
+    { 3589, 3012 }, { 3590, 3299 }, { 3, 3425 }, { 3348, 3609 }, { 3067, 769 }, { 3077, 662 },
+    { 3558, 2025 }, { 3612, 3611 }, { 3617, 2020 }, { 6, 3658 }, { 34, 1715 }, { 39, 1309 },
+    { 40, 3312 }, { 101, 3776 }, { 113, 3741 }, { 120, 3896 }, { 133, 1599 }, { 207, 3341 },
+    { 257, 3419 }, { 314, 3736 }, { 351, 3400 }, { 363, 3792 }, { 371, 3795 }, { 376, 3656 },
+    { 381, 1537 }, { 405, 425 }, { 407, 426 }, { 409, 435 }, { 411, 3365 }, { 416, 3659 },
+    { 438, 3833 }, { 440, 454 }, { 455, 2795 }, { 456, 2811 }, { 457, 2705 }, { 460, 2751 },
+    { 529, 2328 }, { 548, 1813 }, { 570, 3433 }, { 689, 1943 }, { 782, 3138 }, { 783, 3373 },
+    { 814, 3851 }, { 860, 2159 }, { 867, 2156 }, { 928, 3106 }, { 949, 3327 }, { 968, 2484 },
+    { 969, 3328 }, { 970, 2546 }, { 971, 3217 }, { 974, 3626 }, { 980, 3629 }, { 985, 3683 },
+    { 990, 3686 }, { 1074, 3345 }, { 1130, 3331 }, { 1175, 3931 }, { 1192, 3778 }, { 1248, 3627 },
+    { 1270, 2305 }, { 1271, 2306 }, { 1272, 2444 }, { 1290, 3547 }, { 1361, 2501 }, { 1426, 3394 },
+    { 1461, 3824 }, { 1539, 2023 }, { 1620, 1636 }, { 1622, 1637 }, { 1624, 1644 }, { 1626, 3223 },
+    { 1629, 3808 }, { 1657, 2828 }, { 1809, 3787 }, { 1821, 3038 }, { 1869, 3692 }, { 1957, 3378 },
+    { 2011, 3211 }, { 2022, 3759 }, { 2065, 3363 }, { 2099, 272 }, { 2240, 3698 }, { 2342, 3743 },
+    { 2401, 3052 }, { 2417, 3270 }, { 2418, 3770 }, { 2449, 3774 }, { 2480, 3854 }, { 2527, 3867 },
+    { 2536, 2922 }, { 2543, 3282 }, { 2583, 3486 }, { 2584, 2883 }, { 2604, 3846 }, { 2614, 3761 },
+    { 2626, 3861 }, { 2629, 3729 }, { 2648, 2735 }, { 2725, 3912 }, { 2730, 3690 }, { 2765, 3953 },
+    { 2793, 3763 }, { 2798, 3119 }, { 2842, 2753 }, { 2848, 3862 }, { 2852, 3663 }, { 2858, 3723 },
+    { 2860, 3242 }, { 2872, 3450 }, { 2877, 3529 }, { 2878, 2439 }, { 2902, 3895 }, { 2905, 3691 },
+    { 2912, 3099 }, { 2914, 3379 }, { 2918, 3631 }, { 2941, 3812 }, { 2960, 2974 }, { 2971, 3255 },
+    { 2994, 3903 }, { 3005, 3104 }, { 3025, 1808 }, { 3049, 3884 }, { 3050, 3908 }, { 3059, 3283 },
+    { 3093, 3297 }, { 3111, 3570 }, { 3123, 2365 }, { 3145, 2754 }, { 3146, 2768 }, { 3160, 1788 },
+    { 3174, 3914 }, { 3180, 3315 }, { 3220, 2776 }, { 3227, 3766 }, { 3228, 3639 }, { 3233, 3446 },
+    { 3234, 2898 }, { 3240, 3097 }, { 3244, 2966 }, { 3251, 720 }, { 3253, 3739 }, { 3266, 3757 },
+    { 3274, 1903 }, { 3275, 3062 }, { 3281, 2531 }, { 3288, 3709 }, { 3298, 3222 }, { 3329, 3055 },
+    { 3347, 3299 }, { 3349, 3459 }, { 3353, 3339 }, { 3354, 3420 }, { 3367, 3417 }, { 3380, 3881 },
+    { 3414, 3256 }, { 3421, 2189 }, { 3439, 3449 }, { 3440, 3890 }, { 3441, 2732 }, { 3442, 3684 },
+    { 3456, 1179 }, { 3457, 3855 }, { 3461, 3151 }, { 3472, 3850 }, { 3475, 3811 }, { 3476, 3346 },
+    { 3480, 3898 }, { 3496, 3179 }, { 3501, 3710 }, { 3514, 3721 }, { 3539, 3901 }, { 3546, 3905 },
+    { 3549, 3265 }, { 3550, 3843 }, { 3554, 3886 }, { 3578, 3869 }, { 3580, 3929 }, { 3603, 3016 },
+    { 3610, 3412 }, { 3619, 3799 }, { 3620, 3478 }, { 3621, 3647 }, { 3624, 2037 }, { 3630, 3818 },
+    { 3634, 3752 }, { 3635, 3637 }, { 3638, 3839 }, { 3641, 2728 }, { 3645, 3899 }, { 3646, 3731 },
+    { 3648, 3649 }, { 3651, 364 }, { 3652, 368 }, { 3653, 3654 }, { 3660, 3661 }, { 3662, 3477 },
+    { 3665, 3666 }, { 3667, 3668 }, { 3669, 432 }, { 3670, 3671 }, { 3672, 3673 }, { 3674, 3675 },
+    { 3679, 524 }, { 3682, 3887 }, { 3699, 3633 }, { 3705, 3784 }, { 3711, 719 }, { 3712, 3713 },
+    { 3715, 3716 }, { 3717, 3718 }, { 3719, 3720 }, { 3727, 3728 }, { 3730, 861 }, { 3732, 2557 },
+    { 3735, 3582 }, { 3737, 3640 }, { 3744, 3891 }, { 3751, 3904 }, { 3756, 3835 }, { 3758, 2663 },
+    { 3767, 3768 }, { 3771, 3772 }, { 3775, 2771 }, { 3780, 1300 }, { 3781, 3782 }, { 3790, 3786 },
+    { 3793, 1465 }, { 3796, 3797 }, { 3801, 3802 }, { 3803, 1487 }, { 3806, 3807 }, { 3809, 3810 },
+    { 3813, 1635 }, { 3814, 3815 }, { 3816, 3817 }, { 3819, 3820 }, { 3822, 1660 }, { 3823, 1663 },
+    { 3825, 3826 }, { 3827, 3828 }, { 3829, 3830 }, { 3831, 3832 }, { 3836, 3837 }, { 3841, 3842 },
+    { 3845, 2318 }, { 3847, 2691 }, { 3871, 3926 }, { 3872, 3435 }, { 3877, 3643 }, { 3883, 2645 },
+    { 3889, 3314 }, { 3893, 3921 }, { 3910, 2979 }, { 3913, 3536 }, { 3917, 3175 }, { 3932, 3726 },
+    { 3941, 3406 }, { 3948, 3309 }, { 3, 3479 }, { 6, 4182 }, { 39, 1519 }, { 101, 4193 },
+    { 257, 3429 }, { 405, 433 }, { 407, 434 }, { 409, 4151 }, { 424, 3977 }, { 440, 466 },
+    { 461, 2795 }, { 462, 2811 }, { 463, 2705 }, { 548, 3753 }, { 651, 2020 }, { 914, 3996 },
+    { 928, 2328 }, { 1273, 3965 }, { 1459, 3973 }, { 1540, 2023 }, { 1620, 1642 }, { 1622, 1643 },
+    { 1624, 4187 }, { 1902, 3547 }, { 1930, 2025 }, { 2021, 3976 }, { 2240, 4171 }, { 2401, 4174 },
+    { 2484, 4156 }, { 2536, 3738 }, { 2582, 3989 }, { 2664, 2735 }, { 2751, 467 }, { 2755, 2883 },
+    { 2793, 3840 }, { 2828, 4189 }, { 2852, 4150 }, { 2914, 3944 }, { 2941, 4186 }, { 3151, 3954 },
+    { 3268, 4037 }, { 3275, 3297 }, { 3296, 4078 }, { 3317, 4076 }, { 3318, 4012 }, { 3475, 4069 },
+    { 3477, 4058 }, { 3552, 4053 }, { 3572, 4061 }, { 3632, 4005 }, { 3655, 4080 }, { 3657, 3961 },
+    { 3664, 3981 }, { 3676, 3983 }, { 3680, 524 }, { 3697, 4004 }, { 3708, 4099 }, { 3740, 3966 },
+    { 3742, 4035 }, { 3769, 4038 }, { 3773, 4011 }, { 3777, 4010 }, { 3794, 3974 }, { 3821, 4025 },
+    { 3834, 4172 }, { 3853, 4121 }, { 3859, 4158 }, { 3860, 4095 }, { 3864, 4198 }, { 3870, 4034 },
+    { 3878, 4136 }, { 3882, 3982 }, { 3906, 4097 }, { 3907, 4051 }, { 3939, 4036 }, { 3942, 4059 },
+    { 3952, 2974 }, { 3955, 1457 }, { 3967, 4072 }, { 3968, 399 }, { 3979, 4149 }, { 3980, 4153 },
+    { 3984, 3985 }, { 3986, 3677 }, { 3994, 3450 }, { 3998, 3162 }, { 4006, 3725 }, { 4009, 3764 },
+    { 4013, 4014 }, { 4015, 3779 }, { 4016, 4054 }, { 4018, 1666 }, { 4020, 4021 }, { 4022, 4023 },
+    { 4024, 4185 }, { 4027, 4197 }, { 4028, 4046 }, { 4031, 2825 }, { 4039, 4135 }, { 4040, 4142 },
+    { 4041, 3915 }, { 4045, 3876 }, { 4049, 2532 }, { 4050, 2648 }, { 4052, 3892 }, { 4064, 2909 },
+    { 4065, 3011 }, { 4068, 2319 }, { 4075, 3628 }, { 4077, 3600 }, { 4087, 4109 }, { 4088, 4112 },
+    { 4118, 4188 }, { 4120, 2792 }, { 4122, 3357 }, { 4123, 4130 }, { 4125, 4067 }, { 4127, 3203 },
+    { 4129, 3460 }, { 4133, 3800 }, { 4143, 4167 }, { 4144, 4176 }, { 4154, 4155 }, { 4157, 4113 },
+    { 4159, 3963 }, { 4161, 3950 }, { 4163, 4164 }, { 4165, 2598 }, { 4181, 3798 }, { 4194, 4195 },
+    { 4196, 3852 }, { 4209, 4110 }, { 3302, 3 }, { 3324, 4212 }, { 6, 4184 }, { 39, 1554 },
+    { 351, 3429 }, { 440, 3987 }, { 468, 2811 }, { 469, 2705 }, { 1289, 2020 }, { 1541, 2023 },
+    { 1641, 4232 }, { 2025, 4191 }, { 2413, 4239 }, { 2536, 4335 }, { 2665, 2735 }, { 2751, 4294 },
+    { 2900, 2793 }, { 3275, 4299 }, { 3296, 4253 }, { 3678, 4221 }, { 3688, 548 }, { 3700, 4251 },
+    { 3844, 4246 }, { 3856, 4257 }, { 3971, 4227 }, { 3975, 4263 }, { 3978, 4219 }, { 4032, 4258 },
+    { 4042, 4281 }, { 4048, 4290 }, { 4057, 4256 }, { 4094, 4269 }, { 4101, 4296 }, { 4116, 3954 },
+    { 4137, 4247 }, { 4139, 4298 }, { 4147, 4262 }, { 4148, 4248 }, { 4152, 4217 }, { 4173, 4309 },
+    { 4175, 4272 }, { 4192, 4215 }, { 4200, 4267 }, { 4205, 4255 }, { 4213, 4183 }, { 4218, 4292 },
+    { 4222, 4223 }, { 4229, 4273 }, { 4233, 4305 }, { 4235, 2508 }, { 4238, 4261 }, { 4242, 3789 },
+    { 4243, 2664 }, { 4244, 2795 }, { 4245, 4322 }, { 4250, 4304 }, { 4252, 4323 }, { 4270, 940 },
+    { 4274, 4340 }, { 4275, 4190 }, { 4276, 4342 }, { 4279, 3894 }, { 4285, 3992 }, { 4287, 3724 },
+    { 4293, 4334 }, { 4302, 3574 }, { 4308, 4199 }, { 4310, 4333 }, { 4311, 3533 }, { 4328, 4249 },
+    { 4341, 4283 }, { 3323, 3 }, { 1293, 2020 }, { 1542, 2023 }, { 1553, 4347 }, { 2878, 2025 },
+    { 3762, 4361 }, { 3805, 4346 }, { 4220, 4370 }, { 4224, 4363 }, { 4234, 4354 }, { 4241, 4375 },
+    { 4264, 4381 }, { 4265, 4359 }, { 4271, 4384 }, { 4295, 4349 }, { 4300, 4391 }, { 4306, 4399 },
+    { 4324, 4378 }, { 4331, 4388 }, { 4344, 3550 }, { 4350, 4351 }, { 4355, 4303 }, { 4356, 4405 },
+    { 4358, 2665 }, { 4372, 4278 }, { 4373, 2917 }, { 4379, 4225 }, { 4380, 4369 }, { 4382, 4389 },
+    { 4385, 4414 }, { 4386, 4394 }, { 3330, 3 }, { 1543, 2023 }, { 4160, 2020 }, { 4344, 4329 },
+    { 4367, 4431 }, { 4371, 4426 }, { 4374, 4430 }, { 4390, 4423 }, { 4392, 4432 }, { 4397, 4435 },
+    { 4403, 4436 }, { 4408, 4427 }, { 4416, 1294 }, { 4422, 4443 }, { 4425, 4401 }, { 4428, 4411 },
+    { 4444, 4404 }, { 4445, 4138 }, { 3411, 3 }, { 1544, 2023 }, { 4424, 4454 }, { 4429, 4453 },
+    { 4446, 3604 }, { 4451, 4459 }, { 4455, 5 }, { 3, 3498 }, { 1545, 2023 }, { 4446, 4288 },
+    { 4450, 4466 }, { 4457, 4467 }, { 4464, 3597 }, { 605, 3575 }, { 643, 3588 }, { 733, 734 },
+    { 774, 775 }, { 2459, 3538 }, { 2645, 2920 }, { 2680, 3484 }, { 3091, 3187 }, { 3092, 1172 },
+    { 3505, 2665 }, { 3560, 2648 }, { 3566, 3602 }, { 3959, 3577 }, { 3960, 2820 }, { 4210, 2825 },
+    { 3, 3528 }, { 3504, 4471 }, { 1546, 2023 }, { 4464, 3601 }, { 4469, 4475 }, { 4474, 4456 },
+    { 638, 3575 }, { 647, 3588 }, { 2664, 2920 }, { 2680, 3551 }, { 2824, 3538 }, { 3092, 1180 },
+    { 3505, 4482 }, { 4477, 3510 }, { 4480, 734 }, { 3, 3608 }, { 3595, 4492 }, { 1547, 2023 },
+    { 4496, 4470 }, { 2920, 2648 }, { 3560, 4500 }, { 4478, 3510 }, { 4498, 3561 }, { 4504, 2645 },
+    { 4508, 4507 }, { 3, 2764 }, { 1548, 2023 }, { 2920, 2665 }, { 4487, 4511 }, { 4499, 3561 },
+    { 4512, 2664 }, { 3, 3695 }, { 1549, 2023 }, { 4393, 4517 }, { 4486, 4519 }, { 3, 3791 },
+    { 1550, 2023 }, { 3, 3858 }, { 1551, 2023 }, { 4289, 4527 }, { 3, 3863 }, { 1552, 2023 },
+    { 4280, 4529 }, { 3, 3880 }, { 1555, 2023 }, { 4131, 4532 }, { 3, 3925 }, { 1556, 2023 },
+    { 3866, 4535 }, { 3, 4070 }, { 1557, 2023 }, { 3, 4093 }, { 1558, 2023 }, { 3240, 4541 },
+    { 3, 4117 }, { 1559, 2023 }, { 3, 4211 }, { 1560, 2023 }, { 3849, 4546 }, { 3, 4226 },
+    { 1561, 2023 }, { 4030, 4548 }, { 3, 4282 }, { 3947, 4551 }, { 3, 4352 }, { 2674, 4554 },
+    { 3, 4402 }, { 4540, 4556 }, { 3, 4410 }, { 4180, 4558 }, { 3, 4442 }, { 4534, 4560 },
+    { 3, 4448 }, { 4146, 4562 }, { 3, 4458 }, { 716, 4564 }, { 3, 4462 }, { 4301, 4566 },
+    { 2741, 3 }, { 4497, 4568 }, { 3376, 3 }, { 3923, 3 }, { 4090, 3 }, { 4177, 3 },
+    { 4563, 3 }, { 3, 4557 },
 };
 
 static const uint16_t symbols[] = {
-    3827, 3530, 3217, 2399, 3040, 92, 4041, 3572, 3870, 2733, 3870, 3156, 3827, 3513,
-    3217, 2411, 3040, 203, 4041, 3901, 4036, 2733, 4036, 3156, 3827, 3530, 3217, 2412,
-    3040, 208, 3876, 3572, 4023, 2733, 4023, 3156, 3827, 3513, 3217, 2400, 3040, 212,
-    3876, 3901, 3859, 2733, 3859, 3156, 4332, 2399, 3051, 221, 3873, 3578, 3862, 2733,
-    3862, 3347, 270, 2989, 4332, 2411, 3051, 342, 3873, 3904, 3192, 3283, 2733, 3192,
-    3871, 344, 2989, 4332, 2412, 3051, 345, 4038, 3578, 2858, 3193, 3823, 3193, 3347,
-    346, 2989, 4332, 2400, 3051, 347, 4038, 3904, 2858, 3283, 3823, 3871, 348, 2989,
-    3972, 2399, 4074, 353, 4499, 3436, 3481, 374, 3481, 375, 3481, 376, 3058, 3559,
-    34, 378, 3509, 381, 3509, 382, 3509, 383, 3059, 4441, 3972, 2411, 4074, 458,
-    4499, 3436, 3481, 374, 3481, 375, 3481, 376, 3058, 3559, 3495, 3541, 461, 3541,
-    462, 3541, 463, 3230, 4441, 3972, 2412, 4074, 464, 4499, 34, 465, 3529, 467,
-    3529, 468, 3529, 469, 3229, 3559, 34, 378, 3509, 381, 3509, 382, 3509, 383,
-    3059, 4441, 3972, 2400, 4074, 470, 4499, 34, 465, 3529, 467, 3529, 468, 3529,
-    469, 3229, 3559, 3495, 3541, 461, 3541, 462, 3541, 463, 3230, 4441, 4419, 507,
-    4175, 510, 2497, 4206, 512, 3444, 3217, 2399, 3561, 515, 4289, 524, 3618, 3620,
-    3847, 4088, 3296, 3847, 4088, 4249, 4419, 553, 4175, 2707, 4206, 2708, 3217, 2411,
-    3561, 554, 4289, 524, 3921, 3620, 3847, 3849, 3296, 3847, 3849, 4249, 4419, 507,
-    4175, 510, 2497, 4206, 512, 3444, 3217, 2412, 3561, 558, 4289, 559, 3618, 3620,
-    3211, 4088, 3296, 3211, 4088, 4249, 4419, 553, 4175, 2707, 4206, 2708, 3217, 2400,
-    3561, 562, 4289, 559, 3921, 3620, 3211, 3849, 3296, 3211, 3849, 4249, 4296, 4090,
-    4397, 3628, 583, 3258, 3629, 4291, 4461, 3922, 597, 4377, 135, 251, 4135, 3845,
-    3813, 3176, 3845, 3813, 4343, 4296, 4090, 4397, 3628, 4090, 3366, 3628, 4291, 4462,
-    3922, 618, 4377, 135, 343, 4135, 3845, 4011, 3176, 3845, 4011, 4343, 4296, 583,
-    2030, 4350, 3629, 583, 3258, 3629, 4291, 4451, 3922, 622, 4377, 209, 251, 4135,
-    2858, 3813, 3176, 2858, 3813, 4343, 4296, 583, 2030, 4350, 3629, 4090, 3366, 3628,
-    4291, 4469, 3922, 624, 4377, 209, 343, 4135, 2858, 4011, 3176, 2858, 4011, 4343,
-    4323, 4365, 3550, 640, 641, 642, 4506, 645, 646, 647, 3090, 651, 652, 3464,
-    654, 655, 656, 657, 3635, 660, 661, 3527, 664, 3637, 667, 668, 669, 670,
-    3395, 3639, 3637, 677, 678, 679, 680, 3395, 3640, 4209, 4257, 4323, 4501, 4365,
-    3890, 3634, 698, 4506, 699, 3816, 651, 652, 2718, 702, 703, 704, 705, 706,
-    707, 3636, 4423, 711, 4268, 711, 4095, 3449, 3528, 4269, 4258, 3656, 4323, 4365,
-    3889, 640, 641, 746, 4506, 645, 646, 647, 3090, 747, 748, 3464, 654, 655,
-    656, 657, 3635, 660, 661, 3527, 664, 3637, 667, 668, 669, 670, 3395, 3639,
-    3637, 677, 678, 679, 680, 3395, 3640, 4209, 4257, 4323, 4501, 4365, 3551, 3634,
-    749, 4506, 699, 3816, 747, 748, 2718, 702, 703, 704, 705, 706, 707, 3636,
-    4452, 711, 4268, 711, 4095, 752, 3648, 4269, 4258, 3656, 4311, 2399, 3576, 755,
-    4345, 524, 3618, 3925, 4013, 3079, 4042, 4013, 3079, 4226, 763, 2989, 4311, 2411,
-    3576, 764, 4345, 524, 3921, 3925, 4013, 3080, 4042, 4013, 3080, 4226, 765, 2989,
-    4311, 2412, 3576, 766, 4345, 559, 3618, 3925, 3830, 3079, 4042, 3830, 3079, 4226,
-    767, 2989, 4311, 2400, 3576, 768, 4345, 559, 3921, 3925, 3830, 3080, 4042, 3830,
-    3080, 4226, 769, 2989, 4063, 3530, 3840, 4461, 3040, 770, 4041, 3572, 3870, 2733,
-    3870, 3156, 4063, 3513, 3840, 4462, 3040, 771, 4041, 3901, 4036, 2733, 4036, 3156,
-    4063, 3530, 3840, 4451, 3040, 772, 3876, 3572, 4023, 2733, 4023, 3156, 4063, 3513,
-    3840, 4469, 3040, 773, 3876, 3901, 3859, 2733, 3859, 3156, 4339, 4461, 3051, 774,
-    3873, 3578, 3862, 2733, 3862, 3347, 775, 2989, 4339, 4462, 3051, 776, 3873, 3904,
-    3192, 3283, 2733, 3192, 3871, 777, 2989, 4339, 4451, 3051, 778, 4038, 3578, 2858,
-    3193, 3823, 3193, 3347, 779, 2989, 4339, 4469, 3051, 780, 4038, 3904, 2858, 3283,
-    3823, 3871, 781, 2989, 4358, 3550, 782, 2663, 785, 3874, 787, 646, 788, 3505,
-    2820, 794, 795, 796, 797, 2533, 2085, 801, 802, 798, 803, 2822, 808, 809,
-    810, 811, 2888, 660, 814, 2859, 4270, 822, 4031, 825, 4245, 2876, 660, 830,
-    2899, 4270, 832, 4031, 833, 4245, 2850, 4100, 837, 4263, 3831, 4100, 848, 4263,
-    3667, 4358, 3890, 3456, 851, 3874, 852, 2662, 3474, 853, 2884, 797, 2995, 3636,
-    2499, 808, 809, 810, 858, 2014, 859, 860, 861, 862, 2922, 3013, 864, 2980,
-    868, 869, 2942, 4102, 2648, 881, 882, 4298, 2160, 4298, 3517, 2878, 4102, 2890,
-    3927, 837, 4300, 3831, 3927, 848, 4300, 3667, 4358, 3889, 782, 2663, 892, 3874,
-    787, 646, 788, 3505, 2820, 794, 795, 796, 797, 2533, 2085, 801, 802, 798,
-    803, 2822, 3549, 2888, 660, 814, 2859, 4270, 822, 4031, 825, 4245, 2876, 660,
-    830, 2899, 4270, 832, 4031, 833, 4245, 2850, 4100, 837, 4263, 3831, 4100, 848,
-    4263, 3667, 4358, 3551, 3456, 896, 3874, 852, 2662, 3474, 853, 2884, 797, 2995,
-    3636, 2499, 2956, 897, 2014, 859, 860, 861, 862, 2922, 3013, 864, 2980, 868,
-    869, 2942, 4102, 2648, 881, 882, 4298, 2160, 4298, 3517, 2878, 4102, 2890, 3927,
-    837, 4300, 3831, 3927, 848, 4300, 3667, 4247, 900, 3038, 4397, 901, 2891, 3513,
-    3812, 2399, 3671, 904, 4399, 3468, 136, 4134, 4010, 3983, 3176, 4010, 3983, 4250,
-    4247, 900, 3038, 4397, 901, 2891, 3530, 3812, 2411, 3671, 926, 4399, 3468, 204,
-    4134, 4010, 3846, 3176, 4010, 3846, 4250, 4247, 927, 2451, 4350, 929, 3256, 2215,
-    3513, 3812, 2412, 3671, 931, 4399, 3501, 136, 4134, 3799, 3983, 3176, 3799, 3983,
-    4250, 4247, 927, 2451, 4350, 929, 3256, 2215, 3530, 3812, 2400, 3671, 933, 4399,
-    3501, 204, 4134, 3799, 3846, 3176, 3799, 3846, 4250, 4440, 3679, 3680, 3681, 3682,
-    3683, 3929, 3930, 3931, 3932, 3684, 3982, 2399, 4103, 948, 4400, 524, 525, 4379,
-    4087, 3848, 3994, 4087, 3848, 4338, 4440, 3679, 3680, 3681, 3682, 3683, 3679, 3930,
-    3681, 3932, 3683, 3982, 2411, 4103, 970, 4400, 524, 555, 4379, 4087, 4089, 3994,
-    4087, 4089, 4338, 4440, 3929, 3680, 3931, 3682, 3684, 3929, 3930, 3931, 3932, 3684,
-    3982, 2412, 4103, 972, 4400, 559, 525, 4379, 3211, 3848, 3994, 3211, 3848, 4338,
-    4440, 3929, 3680, 3931, 3682, 3684, 3679, 3930, 3681, 3932, 3683, 3982, 2400, 4103,
-    973, 4400, 559, 555, 4379, 3211, 4089, 3994, 3211, 4089, 4338, 4428, 994, 995,
-    28, 3031, 997, 1971, 998, 2908, 4429, 3100, 1023, 4051, 3936, 4136, 3363, 4428,
-    4271, 3991, 3100, 1094, 4051, 3694, 4334, 3363, 2640, 4223, 994, 995, 28, 3031,
-    997, 1971, 998, 2908, 4456, 3100, 1101, 3881, 3936, 4374, 3363, 2640, 4223, 4271,
-    4447, 3100, 1103, 3881, 3694, 4246, 3363, 4432, 4460, 3104, 1108, 3879, 4463, 3406,
-    4432, 3552, 3104, 1135, 3879, 4470, 3406, 3471, 4355, 4450, 3104, 1139, 4047, 4474,
-    3406, 3471, 4355, 4008, 3104, 1141, 4047, 4468, 3406, 4446, 4460, 3106, 1143, 3884,
-    3902, 2587, 3206, 2587, 3412, 1150, 3405, 4446, 3552, 3106, 1156, 3884, 3584, 2603,
-    3206, 2603, 3412, 1157, 3405, 2774, 4223, 4450, 3106, 1158, 4057, 3902, 2605, 3206,
-    2605, 3412, 1159, 3405, 2774, 4223, 4008, 3106, 1160, 4057, 3584, 2589, 3206, 2589,
-    3412, 1161, 3405, 4453, 3892, 4048, 3358, 4016, 4427, 3699, 2399, 3106, 1175, 3884,
-    3902, 2587, 3206, 2587, 3412, 1176, 3405, 4446, 3552, 3106, 1177, 3884, 3584, 2603,
-    3206, 2603, 3412, 1178, 3405, 4453, 4048, 4141, 4016, 4427, 1179, 3032, 1180, 2606,
-    3699, 2412, 3106, 1181, 4057, 3902, 2605, 3206, 2605, 3412, 1182, 3405, 4453, 3893,
-    2868, 4141, 3007, 4427, 1180, 4425, 3106, 1183, 4057, 3584, 2589, 3206, 2589, 3412,
-    1184, 3405, 2640, 3892, 4048, 3358, 1185, 2451, 3031, 1186, 3256, 2607, 4429, 3100,
-    1187, 4051, 3936, 4136, 3363, 4428, 4271, 3991, 3100, 1188, 4051, 3694, 4334, 3363,
-    2640, 4048, 4141, 1185, 2451, 3031, 1186, 3256, 2607, 4456, 3100, 1189, 3881, 3936,
-    4374, 3363, 2640, 3893, 2868, 4141, 4271, 4447, 3100, 1190, 3881, 3694, 4246, 3363,
-    2774, 4435, 4039, 4193, 4429, 4225, 1193, 4336, 3468, 3689, 4136, 4373, 1199, 4396,
-    3548, 4039, 4144, 3991, 4225, 1211, 4336, 3468, 3937, 4334, 4373, 1212, 4396, 2774,
-    3511, 4295, 4193, 4456, 4225, 1213, 4336, 3501, 3689, 4374, 4373, 1214, 4396, 2774,
-    4436, 4295, 4144, 4447, 4225, 1215, 4336, 3501, 3937, 4246, 4373, 1216, 4396, 4453,
-    4435, 4039, 4193, 4445, 3699, 2399, 4014, 1217, 4244, 3468, 3689, 4136, 4139, 3471,
-    4039, 4144, 3991, 4014, 1218, 4244, 3468, 3937, 4334, 4139, 4453, 3511, 4295, 4193,
-    4445, 1179, 3032, 1180, 2606, 3699, 2412, 4014, 1219, 4244, 3501, 3689, 4374, 4139,
-    4453, 4436, 4295, 4144, 4445, 1180, 4425, 4014, 1220, 4244, 3501, 3937, 4246, 4139,
-    3548, 3538, 4460, 3938, 1221, 4321, 1119, 4463, 4378, 1224, 4391, 3548, 3538, 3552,
-    3938, 1233, 4321, 1119, 4470, 4378, 1234, 4391, 3548, 4355, 4450, 3938, 1235, 4321,
-    1140, 4474, 4378, 1236, 4391, 3548, 4355, 4008, 3938, 1237, 4321, 1140, 4468, 4378,
-    1238, 4391, 2640, 4435, 3538, 4016, 2642, 2399, 3104, 1239, 3879, 4463, 3406, 4432,
-    3552, 3104, 1240, 3879, 4470, 3406, 2640, 3511, 1241, 2030, 3184, 2541, 1138, 1987,
-    4016, 2642, 2412, 3104, 1242, 4047, 4474, 3406, 2640, 4436, 1241, 2030, 3184, 2541,
-    1138, 1987, 4008, 3104, 1243, 4047, 4468, 3406, 4505, 4496, 3550, 1253, 1254, 1255,
-    4508, 1259, 646, 4111, 1263, 1264, 3464, 1265, 655, 1266, 657, 1267, 659, 1268,
-    1269, 3527, 1270, 3716, 667, 1273, 1274, 1275, 4267, 3639, 3716, 677, 1279, 1280,
-    1281, 4267, 3640, 1282, 683, 3718, 685, 1284, 4257, 4505, 4501, 4496, 3890, 1253,
-    1285, 1286, 4508, 1287, 700, 4111, 1263, 1264, 2718, 1288, 1289, 1290, 1291, 706,
-    1292, 663, 1293, 4423, 1294, 4268, 1294, 4095, 3449, 3528, 4269, 3451, 1295, 1296,
-    3515, 3718, 3542, 3656, 4505, 4496, 3889, 1253, 1254, 1297, 4508, 1259, 646, 4111,
-    1298, 1299, 3464, 1265, 655, 1266, 657, 1267, 659, 1268, 1269, 3527, 1270, 3716,
-    667, 1273, 1274, 1275, 4267, 3639, 3716, 677, 1279, 1280, 1281, 4267, 3640, 1282,
-    683, 3718, 685, 1284, 4257, 4505, 4501, 4496, 3551, 1253, 1285, 1300, 4508, 1287,
-    700, 4111, 1298, 1299, 2718, 1288, 1289, 1290, 1291, 706, 1292, 663, 1293, 4452,
-    1294, 4268, 1294, 4095, 752, 3648, 4269, 3451, 1295, 1296, 3515, 3718, 3542, 3656,
-    4417, 4304, 2399, 3242, 1334, 3390, 3872, 2973, 4190, 2699, 3808, 3853, 2245, 4417,
-    4272, 2411, 3242, 1377, 3390, 4037, 2973, 4032, 3806, 3976, 3853, 3554, 4414, 4304,
-    2412, 3242, 1385, 3390, 4217, 4140, 2699, 4018, 4017, 2245, 4414, 4272, 2400, 3242,
-    1393, 3390, 4197, 4006, 3806, 3855, 4017, 3891, 4027, 2399, 4165, 1414, 4490, 1427,
-    1428, 4369, 3436, 1440, 2312, 1442, 1443, 2312, 1444, 1445, 2312, 1446, 1447, 2312,
-    1448, 1449, 2312, 1450, 1451, 2312, 1452, 1453, 2312, 1454, 1455, 2312, 374, 1456,
-    2312, 1457, 1458, 2312, 1459, 1460, 2312, 1461, 1462, 2312, 1463, 1464, 2312, 1465,
-    1466, 2312, 1467, 1468, 2312, 1469, 1470, 1441, 4150, 3558, 1473, 2715, 1475, 1476,
-    2715, 1477, 1478, 2715, 1479, 1480, 2715, 1481, 1482, 2715, 1483, 1484, 2715, 1485,
-    1486, 2715, 1487, 1488, 1474, 4287, 3436, 3736, 1442, 3951, 1444, 4166, 1446, 4285,
-    1448, 4352, 1450, 4385, 1452, 4402, 1454, 4410, 374, 4416, 1457, 4439, 1459, 4455,
-    1461, 4465, 1463, 4472, 1465, 4476, 1467, 4478, 1469, 4353, 3558, 4481, 1475, 4483,
-    1477, 4486, 1479, 4489, 1481, 4492, 1483, 4495, 1485, 4498, 1487, 4356, 1518, 1519,
-    2313, 1521, 1522, 2313, 1523, 1524, 2313, 1525, 1526, 2313, 1527, 1528, 2313, 1529,
-    1530, 2313, 1531, 1532, 2313, 1533, 1534, 2313, 1535, 1536, 2313, 1537, 1538, 2313,
-    1539, 1540, 2313, 1541, 1542, 2313, 1543, 1544, 2313, 1545, 1546, 2313, 1547, 1548,
-    2313, 1549, 1550, 1520, 4228, 1552, 1553, 2716, 1555, 1556, 2716, 1557, 1558, 2716,
-    1559, 1560, 2716, 1561, 1562, 2716, 1563, 1564, 2716, 1565, 1566, 2716, 1567, 1568,
-    1554, 4503, 4027, 2411, 4165, 1645, 4490, 1427, 1646, 4369, 3436, 1440, 2312, 1442,
-    1443, 2312, 1444, 1445, 2312, 1446, 1447, 2312, 1448, 1449, 2312, 1450, 1451, 2312,
-    1452, 1453, 2312, 1454, 1455, 2312, 374, 1456, 2312, 1457, 1458, 2312, 1459, 1460,
-    2312, 1461, 1462, 2312, 1463, 1464, 2312, 1465, 1466, 2312, 1467, 1468, 2312, 1469,
-    1470, 1441, 4150, 3495, 1473, 2748, 1648, 1476, 2748, 1649, 1478, 2748, 1650, 1480,
-    2748, 1651, 1482, 2748, 1652, 1484, 2748, 1653, 1486, 2748, 1654, 1488, 1647, 4287,
-    3436, 3736, 1442, 3951, 1444, 4166, 1446, 4285, 1448, 4352, 1450, 4385, 1452, 4402,
-    1454, 4410, 374, 4416, 1457, 4439, 1459, 4455, 1461, 4465, 1463, 4472, 1465, 4476,
-    1467, 4478, 1469, 4353, 3495, 4481, 1648, 4483, 1649, 4486, 1650, 4489, 1651, 4492,
-    1652, 4495, 1653, 4498, 1654, 4356, 1518, 1519, 2313, 1521, 1522, 2313, 1523, 1524,
-    2313, 1525, 1526, 2313, 1527, 1528, 2313, 1529, 1530, 2313, 1531, 1532, 2313, 1533,
-    1534, 2313, 1535, 1536, 2313, 1537, 1538, 2313, 1539, 1540, 2313, 1541, 1542, 2313,
-    1543, 1544, 2313, 1545, 1546, 2313, 1547, 1548, 2313, 1549, 1550, 1520, 4228, 1655,
-    1553, 2749, 1657, 1556, 2749, 1658, 1558, 2749, 1659, 1560, 2749, 1660, 1562, 2749,
-    1661, 1564, 2749, 1662, 1566, 2749, 1663, 1568, 1656, 4503, 4027, 2412, 4165, 1664,
-    4490, 1665, 1428, 4369, 3895, 1440, 2360, 1668, 1443, 2360, 1669, 1445, 2360, 1670,
-    1447, 2360, 1671, 1449, 2360, 1672, 1451, 2360, 1673, 1453, 2360, 1674, 1455, 2360,
-    1675, 1456, 2360, 1676, 1458, 2360, 1677, 1460, 2360, 1678, 1462, 2360, 1679, 1464,
-    2360, 1680, 1466, 2360, 1681, 1468, 2360, 1682, 1470, 1667, 4150, 3558, 1473, 2715,
-    1475, 1476, 2715, 1477, 1478, 2715, 1479, 1480, 2715, 1481, 1482, 2715, 1483, 1484,
-    2715, 1485, 1486, 2715, 1487, 1488, 1474, 4287, 3895, 3736, 1668, 3951, 1669, 4166,
-    1670, 4285, 1671, 4352, 1672, 4385, 1673, 4402, 1674, 4410, 1675, 4416, 1676, 4439,
-    1677, 4455, 1678, 4465, 1679, 4472, 1680, 4476, 1681, 4478, 1682, 4353, 3558, 4481,
-    1475, 4483, 1477, 4486, 1479, 4489, 1481, 4492, 1483, 4495, 1485, 4498, 1487, 4356,
-    1683, 1519, 2361, 1685, 1522, 2361, 1686, 1524, 2361, 1687, 1526, 2361, 1688, 1528,
-    2361, 1689, 1530, 2361, 1690, 1532, 2361, 1691, 1534, 2361, 1692, 1536, 2361, 1693,
-    1538, 2361, 1694, 1540, 2361, 1695, 1542, 2361, 1696, 1544, 2361, 1697, 1546, 2361,
-    1698, 1548, 2361, 1699, 1550, 1684, 4228, 1552, 1553, 2716, 1555, 1556, 2716, 1557,
-    1558, 2716, 1559, 1560, 2716, 1561, 1562, 2716, 1563, 1564, 2716, 1565, 1566, 2716,
-    1567, 1568, 1554, 4503, 4027, 2400, 4165, 1700, 4490, 1665, 1646, 4369, 3895, 1440,
-    2360, 1668, 1443, 2360, 1669, 1445, 2360, 1670, 1447, 2360, 1671, 1449, 2360, 1672,
-    1451, 2360, 1673, 1453, 2360, 1674, 1455, 2360, 1675, 1456, 2360, 1676, 1458, 2360,
-    1677, 1460, 2360, 1678, 1462, 2360, 1679, 1464, 2360, 1680, 1466, 2360, 1681, 1468,
-    2360, 1682, 1470, 1667, 4150, 3495, 1473, 2748, 1648, 1476, 2748, 1649, 1478, 2748,
-    1650, 1480, 2748, 1651, 1482, 2748, 1652, 1484, 2748, 1653, 1486, 2748, 1654, 1488,
-    1647, 4287, 3895, 3736, 1668, 3951, 1669, 4166, 1670, 4285, 1671, 4352, 1672, 4385,
-    1673, 4402, 1674, 4410, 1675, 4416, 1676, 4439, 1677, 4455, 1678, 4465, 1679, 4472,
-    1680, 4476, 1681, 4478, 1682, 4353, 3495, 4481, 1648, 4483, 1649, 4486, 1650, 4489,
-    1651, 4492, 1652, 4495, 1653, 4498, 1654, 4356, 1683, 1519, 2361, 1685, 1522, 2361,
-    1686, 1524, 2361, 1687, 1526, 2361, 1688, 1528, 2361, 1689, 1530, 2361, 1690, 1532,
-    2361, 1691, 1534, 2361, 1692, 1536, 2361, 1693, 1538, 2361, 1694, 1540, 2361, 1695,
-    1542, 2361, 1696, 1544, 2361, 1697, 1546, 2361, 1698, 1548, 2361, 1699, 1550, 1684,
-    4228, 1655, 1553, 2749, 1657, 1556, 2749, 1658, 1558, 2749, 1659, 1560, 2749, 1660,
-    1562, 2749, 1661, 1564, 2749, 1662, 1566, 2749, 1663, 1568, 1656, 4503, 3025, 3550,
-    1704, 2663, 1705, 3506, 3771, 2297, 3023, 1714, 798, 2534, 3033, 1718, 2961, 1720,
-    3034, 4069, 3029, 4069, 3020, 2824, 1974, 3025, 3890, 1733, 2663, 1734, 3476, 3771,
-    2718, 2965, 1737, 798, 835, 2932, 2976, 1718, 2961, 1739, 3018, 798, 266, 3028,
-    3805, 3022, 3443, 2878, 3805, 3008, 3995, 2994, 3025, 3889, 1704, 2663, 1754, 3506,
-    3771, 2297, 3023, 1714, 798, 2534, 3033, 1755, 1756, 1757, 3034, 4069, 3029, 4069,
-    3020, 2824, 1974, 3025, 3551, 1733, 2663, 1758, 3476, 3771, 2718, 2965, 1737, 798,
-    835, 2932, 2976, 1755, 1756, 1759, 3018, 798, 266, 3028, 3805, 3022, 3443, 2878,
-    3805, 3008, 3995, 2994, 4417, 3119, 2769, 3186, 3836, 2399, 3773, 1762, 4251, 2750,
-    4070, 2719, 1351, 1764, 2973, 251, 3980, 2768, 3966, 2754, 4333, 2717, 2705, 3804,
-    2048, 1375, 3470, 4417, 1310, 2971, 3329, 3836, 2411, 3773, 1766, 4251, 2750, 4070,
-    2719, 1378, 1764, 2973, 343, 3980, 2768, 3966, 3491, 4333, 2717, 3425, 3804, 2048,
-    1375, 2629, 3554, 4414, 3119, 2769, 3186, 3836, 2412, 3773, 1767, 4251, 2020, 4070,
-    3434, 1351, 1764, 2997, 251, 3980, 2755, 3966, 2754, 4333, 2061, 2766, 263, 2705,
-    3804, 2752, 1375, 3470, 4414, 1310, 2971, 3329, 3836, 2400, 3773, 1768, 4251, 3488,
-    4070, 3526, 1378, 1764, 2997, 343, 3980, 2755, 3966, 3492, 4333, 2061, 2766, 263,
-    3493, 3804, 2752, 1375, 2629, 3891, 4022, 3399, 4242, 2399, 3348, 1776, 4351, 3872,
-    3790, 4190, 3415, 3808, 4034, 3985, 1785, 4411, 2747, 4022, 3399, 4357, 2411, 3348,
-    1805, 4351, 4037, 3790, 4032, 3974, 3976, 4034, 3426, 3964, 1806, 4411, 338, 1807,
-    2235, 4022, 3386, 4242, 2412, 3348, 1810, 4351, 4217, 2137, 4140, 3415, 4018, 3867,
-    3985, 1811, 4405, 3854, 2657, 4022, 3386, 4357, 2400, 3348, 1813, 4351, 4197, 2137,
-    4006, 3974, 3855, 3867, 3494, 3964, 1814, 4405, 1815, 1816, 3854, 1817, 2235, 4493,
-    4062, 4187, 4137, 1824, 3032, 1825, 2606, 1826, 2560, 2399, 3248, 1828, 4256, 3721,
-    135, 4152, 2768, 3835, 3216, 2705, 3860, 2245, 4493, 4062, 3997, 4137, 1837, 3032,
-    1825, 2606, 1838, 2560, 2411, 3248, 1839, 4256, 3949, 135, 4280, 3536, 3259, 3216,
-    3425, 3860, 3554, 4493, 3886, 4187, 4137, 1840, 3032, 1841, 2606, 1826, 2560, 2412,
-    3248, 1842, 3421, 2020, 3326, 3434, 3721, 209, 4152, 2755, 3835, 3815, 2705, 4024,
-    2245, 4493, 3886, 3997, 4137, 1843, 3032, 1841, 2606, 1838, 4425, 3248, 1844, 3421,
-    3488, 3326, 3526, 3949, 209, 4280, 3532, 3259, 3815, 3493, 4024, 3891, 3822, 3399,
-    4242, 2399, 3242, 1845, 3390, 3872, 2973, 4190, 2699, 3808, 3853, 2245, 3822, 3399,
-    4357, 2411, 3242, 1846, 3390, 4037, 2973, 4032, 3806, 3976, 3853, 3554, 3822, 3386,
-    4242, 2412, 3242, 1847, 3390, 4217, 4140, 2699, 4018, 4017, 2245, 3822, 3386, 4357,
-    2400, 3242, 1848, 3390, 4197, 4006, 3806, 3855, 4017, 3891, 3209, 1849, 3, 1850,
-    1851, 1852, 1969, 4466, 4477, 745, 3634, 1855, 4504, 1856, 3816, 1857, 748, 2718,
-    1858, 1859, 1860, 1861, 1862, 1863, 2817, 4452, 1864, 1865, 1866, 1867, 1868, 1869,
-    717, 2777, 1864, 1870, 1871, 1872, 1873, 1874, 3648, 1875, 1876, 726, 1877, 728,
-    1878, 730, 1879, 4258, 1880, 2950, 3960, 3209, 1849, 3, 1850, 1851, 1852, 1969,
-    4466, 4477, 639, 3634, 1882, 4504, 1856, 3816, 1883, 652, 2718, 1858, 1859, 1860,
-    1861, 1862, 1863, 2817, 4423, 1864, 1865, 1866, 1867, 1868, 1869, 717, 2777, 1864,
-    1870, 1871, 1872, 1873, 1869, 3648, 1875, 1876, 726, 1877, 728, 1878, 730, 1879,
-    4258, 1880, 2950, 3960, 3209, 4466, 4471, 745, 1884, 641, 1885, 4504, 1886, 646,
-    1887, 3090, 1857, 748, 3464, 1888, 1889, 656, 1890, 3635, 1721, 1891, 3527, 1892,
-    3923, 1894, 1895, 1896, 1897, 3395, 1898, 3498, 3923, 1899, 1900, 1901, 1902, 3395,
-    1903, 3514, 4209, 3438, 1904, 1905, 120, 690, 3960, 3209, 4466, 4471, 639, 1884,
-    641, 1906, 4504, 1886, 646, 1887, 3090, 1883, 652, 3464, 1888, 1889, 656, 1890,
-    3635, 1721, 1891, 3527, 1892, 3923, 1894, 1895, 1896, 1897, 3395, 1898, 3498, 3923,
-    1899, 1900, 1901, 1902, 3395, 1903, 3514, 4209, 3438, 1904, 1905, 120, 690, 3960,
-    3025, 3550, 3782, 1908, 4059, 3851, 3413, 2824, 3369, 2994, 3025, 3890, 3456, 1911,
-    4146, 4015, 3407, 3995, 3796, 3323, 3796, 3380, 2994, 3025, 3889, 3782, 1915, 4059,
-    3549, 3413, 2824, 3369, 2994, 3025, 3551, 3456, 1916, 4146, 4003, 3407, 3995, 3796,
-    3323, 3796, 3380, 2994, 3025, 4477, 745, 3456, 1917, 4146, 4003, 3484, 2825, 3466,
-    3996, 3323, 3996, 3380, 4186, 3025, 4477, 639, 3456, 1919, 4146, 4015, 3484, 2825,
-    3466, 3996, 3323, 3996, 3380, 4186, 3025, 4471, 745, 3782, 1920, 4059, 3549, 3512,
-    2825, 3369, 4186, 3025, 4471, 639, 3782, 1921, 4059, 3851, 3512, 2825, 3369, 4186,
-    4507, 3537, 4304, 2399, 3348, 1922, 4351, 3872, 3790, 4190, 3415, 3808, 4034, 3985,
-    1923, 4411, 2747, 4507, 3537, 4272, 2411, 3348, 1924, 4351, 4037, 3790, 4032, 3974,
-    3976, 4034, 3426, 3964, 1925, 4411, 338, 1807, 2235, 4507, 3533, 4304, 2412, 3348,
-    1926, 4351, 4217, 2137, 4140, 3415, 4018, 3867, 3985, 1927, 4405, 3854, 2657, 4507,
-    3533, 4272, 2400, 3348, 1928, 4351, 4197, 2137, 4006, 3974, 3855, 3867, 3494, 3964,
-    1929, 4405, 1815, 1816, 3854, 1817, 2235, 4029, 696, 745, 3668, 1931, 4276, 4003,
-    4349, 4484, 4029, 696, 639, 3668, 1955, 4276, 4015, 4349, 4484, 4029, 638, 745,
-    3961, 1956, 4310, 3549, 4261, 4484, 4029, 638, 639, 3961, 1958, 4310, 3851, 4261,
-    4484, 3864, 638, 639, 3961, 1959, 4310, 3851, 4261, 4487, 3864, 696, 639, 3668,
-    1962, 4276, 4015, 4349, 4487, 3864, 638, 745, 3961, 1963, 4310, 3549, 4261, 4487,
-    3864, 696, 745, 3668, 1964, 4276, 4003, 4349, 4487, 2730, 4062, 4187, 3986, 2399,
-    3248, 1965, 4256, 3721, 135, 4152, 2768, 3835, 3216, 2705, 3860, 2245, 2730, 4062,
-    3997, 3986, 2411, 3248, 1966, 4256, 3949, 135, 4280, 3536, 3259, 3216, 3425, 3860,
-    3554, 2730, 3886, 4187, 3986, 2412, 3248, 1967, 3421, 2020, 3326, 3434, 3721, 209,
-    4152, 2755, 3835, 3815, 2705, 4024, 2245, 2730, 3886, 3997, 3986, 2400, 3248, 1968,
-    3421, 3488, 3326, 3526, 3949, 209, 4280, 3532, 3259, 3815, 3493, 4024, 3891,
+    4091, 3607, 4073, 88, 3105, 92, 4108, 3636, 2798, 3938, 2798, 4106, 4091, 4493,
+    3362, 3104, 205, 3105, 206, 4108, 3969, 3897, 3337, 3897, 3417, 4091, 3607, 3235,
+    3104, 211, 3105, 212, 3943, 3636, 2543, 3938, 2543, 4106, 4091, 4493, 4073, 217,
+    3105, 218, 3943, 3969, 4043, 3337, 4043, 3417, 4312, 3911, 223, 3278, 227, 3936,
+    3642, 2798, 3934, 2798, 4103, 276, 3013, 4312, 3362, 2468, 349, 3278, 350, 3936,
+    3972, 4055, 3238, 4055, 3459, 352, 3013, 4312, 3235, 2468, 353, 3278, 354, 4104,
+    3642, 2543, 3934, 2543, 4103, 355, 3013, 4312, 3911, 356, 3278, 357, 4104, 3972,
+    3873, 3238, 3873, 3459, 358, 3013, 4066, 360, 361, 4145, 365, 4565, 3499, 3544,
+    386, 3544, 387, 3544, 388, 3124, 3623, 34, 390, 3576, 393, 3576, 394, 3576,
+    395, 3125, 4510, 4066, 360, 470, 4145, 471, 4565, 3499, 3544, 386, 3544, 387,
+    3544, 388, 3124, 3623, 3559, 3605, 474, 3605, 475, 3605, 476, 3285, 4510, 4066,
+    477, 361, 4145, 478, 4565, 34, 479, 3593, 481, 3593, 482, 3593, 483, 3284,
+    3623, 34, 390, 3576, 393, 3576, 394, 3576, 395, 3125, 4510, 4066, 477, 470,
+    4145, 484, 4565, 34, 479, 3593, 481, 3593, 482, 3593, 483, 3284, 3623, 3559,
+    3605, 474, 3605, 475, 3605, 476, 3285, 4510, 4468, 522, 4240, 525, 2546, 4266,
+    527, 3507, 4073, 88, 3681, 530, 4357, 539, 3685, 3687, 3144, 4316, 3935, 4316,
+    4318, 4468, 568, 4240, 2779, 4266, 2780, 3362, 3104, 205, 3681, 569, 4357, 539,
+    3990, 3687, 3144, 3255, 4082, 3935, 3255, 4082, 4318, 4468, 522, 4240, 525, 2546,
+    4266, 527, 3507, 3235, 3104, 211, 3681, 574, 4357, 575, 3685, 3687, 2971, 4316,
+    3351, 2971, 4316, 4318, 4468, 568, 4240, 2779, 4266, 2780, 4073, 217, 3681, 579,
+    4357, 575, 3990, 3687, 4071, 4082, 3351, 4071, 4082, 4318, 4537, 3693, 4134, 3694,
+    602, 3408, 4523, 3005, 3551, 4505, 617, 3696, 619, 4439, 136, 257, 4202, 3366,
+    4056, 3868, 3366, 4056, 4412, 4537, 3693, 4134, 3694, 3693, 3548, 3694, 3362, 3551,
+    4514, 640, 3696, 641, 4439, 136, 351, 4202, 3366, 3644, 3868, 3366, 3644, 4412,
+    4537, 602, 2083, 29, 4523, 602, 3408, 4523, 3235, 3551, 4513, 645, 3696, 646,
+    4439, 213, 257, 4202, 2543, 4056, 3868, 2543, 4056, 4412, 4537, 602, 2083, 29,
+    4523, 3693, 3548, 3694, 3005, 3551, 4521, 648, 3696, 649, 4439, 213, 351, 4202,
+    2543, 3644, 3868, 2543, 3644, 4412, 4555, 4365, 3615, 663, 664, 665, 4572, 668,
+    669, 670, 3154, 674, 675, 3527, 677, 678, 679, 680, 3702, 683, 684, 685,
+    3591, 688, 3704, 691, 692, 693, 694, 3453, 3706, 3704, 701, 702, 703, 704,
+    3453, 3707, 4268, 4326, 4555, 4567, 4365, 3957, 3701, 722, 4572, 723, 3885, 674,
+    675, 3565, 726, 727, 728, 729, 730, 731, 3703, 4479, 735, 4337, 735, 4162,
+    3512, 3592, 4338, 4327, 3722, 4555, 4365, 3956, 663, 664, 770, 4572, 668, 669,
+    670, 3154, 771, 772, 3527, 677, 678, 679, 680, 3702, 683, 684, 685, 3591,
+    688, 3704, 691, 692, 693, 694, 3453, 3706, 3704, 701, 702, 703, 704, 3453,
+    3707, 4268, 4326, 4555, 4567, 4365, 3616, 3701, 773, 4572, 723, 3885, 771, 772,
+    3565, 726, 727, 728, 729, 730, 731, 3703, 4506, 735, 4337, 735, 4162, 776,
+    777, 3714, 4338, 4327, 3722, 4407, 3911, 223, 3988, 780, 4406, 539, 3685, 3993,
+    3144, 3221, 4081, 3374, 3935, 3221, 4081, 4286, 788, 3013, 4407, 3362, 2468, 349,
+    3988, 789, 4406, 539, 3990, 3993, 3144, 3221, 3900, 3374, 3935, 3221, 3900, 4286,
+    790, 3013, 4407, 3235, 2468, 353, 3988, 791, 4406, 575, 3685, 3993, 3909, 4081,
+    3374, 3351, 3909, 4081, 4286, 792, 3013, 4407, 3911, 356, 3988, 793, 4406, 575,
+    3990, 3993, 3909, 3900, 3374, 3351, 3909, 3900, 4286, 794, 3013, 3610, 3607, 3005,
+    3625, 4505, 88, 3105, 795, 4108, 3636, 2798, 3938, 2798, 4106, 3610, 4493, 3362,
+    3625, 4514, 205, 3105, 796, 4108, 3969, 3897, 3337, 3897, 3417, 3610, 3607, 3235,
+    3625, 4513, 211, 3105, 797, 3943, 3636, 2543, 3938, 2543, 4106, 3610, 4493, 3005,
+    3625, 4521, 217, 3105, 798, 3943, 3969, 4043, 3337, 4043, 3417, 4132, 3005, 3484,
+    4505, 223, 3278, 799, 3936, 3642, 2798, 3934, 2798, 4103, 800, 3013, 4132, 3362,
+    3484, 4514, 349, 3278, 801, 3936, 3972, 4055, 3238, 4055, 3459, 802, 3013, 4132,
+    3235, 3484, 4513, 353, 3278, 803, 4104, 3642, 2543, 3934, 2543, 4103, 804, 3013,
+    4132, 3005, 3484, 4521, 356, 3278, 805, 4104, 3972, 3873, 3238, 3873, 3459, 806,
+    3013, 4377, 3615, 807, 2709, 810, 3940, 812, 669, 813, 2872, 2873, 819, 820,
+    821, 822, 2573, 2126, 826, 827, 823, 828, 2875, 833, 834, 835, 836, 2943,
+    683, 839, 2913, 4339, 847, 4098, 850, 4314, 2930, 683, 855, 2953, 4339, 857,
+    4098, 858, 4314, 2904, 4166, 862, 4332, 3902, 4166, 873, 4332, 3733, 4377, 3957,
+    3519, 876, 3940, 877, 2708, 2872, 725, 878, 2938, 822, 3041, 3703, 2548, 833,
+    834, 835, 883, 2065, 884, 885, 886, 887, 2976, 3053, 889, 3006, 893, 894,
+    2997, 4168, 2695, 906, 907, 4364, 2212, 4364, 3582, 2932, 4168, 2945, 3995, 862,
+    4368, 3902, 3995, 873, 4368, 3733, 4377, 3956, 807, 2709, 917, 3940, 812, 669,
+    813, 2872, 2873, 819, 820, 821, 822, 2573, 2126, 826, 827, 823, 828, 2875,
+    3614, 2943, 683, 839, 2913, 4339, 847, 4098, 850, 4314, 2930, 683, 855, 2953,
+    4339, 857, 4098, 858, 4314, 2904, 4166, 862, 4332, 3902, 4166, 873, 4332, 3733,
+    4377, 3616, 3519, 921, 3940, 877, 2708, 2872, 725, 878, 2938, 822, 3041, 3703,
+    2548, 3025, 922, 2065, 884, 885, 886, 887, 2976, 3053, 889, 3006, 893, 894,
+    2997, 4168, 2695, 906, 907, 4364, 2212, 4364, 3582, 2932, 4168, 2945, 3995, 862,
+    4368, 3902, 3995, 873, 4368, 3733, 4545, 925, 42, 4134, 926, 2946, 4493, 2823,
+    4577, 927, 2882, 929, 4460, 3531, 137, 4201, 3366, 4170, 3241, 3366, 4170, 4319,
+    4545, 925, 42, 4134, 926, 2946, 3607, 3098, 4554, 951, 2882, 952, 4460, 3531,
+    207, 4201, 3366, 4297, 3241, 3366, 4297, 4319, 4545, 953, 2501, 29, 3, 955,
+    3311, 2289, 4493, 2436, 4577, 957, 2882, 958, 4460, 3567, 137, 4201, 2543, 4170,
+    3241, 2543, 4170, 4319, 4545, 953, 2501, 29, 3, 955, 3311, 2289, 3607, 2823,
+    4577, 960, 2882, 961, 4460, 3567, 207, 4201, 2543, 4297, 3241, 2543, 4297, 4319,
+    4473, 3745, 3746, 3747, 3748, 3749, 3999, 4000, 4001, 4002, 3750, 3005, 2689, 973,
+    4003, 976, 4463, 539, 540, 4441, 3689, 4204, 4060, 3689, 4204, 4400, 4473, 3745,
+    3746, 3747, 3748, 3749, 3745, 4000, 3747, 4002, 3749, 3362, 2689, 998, 4003, 999,
+    4463, 539, 570, 4441, 3689, 3255, 3754, 4060, 3689, 3255, 3754, 4400, 4473, 3999,
+    3746, 4001, 3748, 3750, 3999, 4000, 4001, 4002, 3750, 3235, 2689, 1001, 4003, 1002,
+    4463, 575, 540, 4441, 2971, 4204, 4060, 2971, 4204, 4400, 4473, 3999, 3746, 4001,
+    3748, 3750, 3745, 4000, 3747, 4002, 3749, 3005, 2689, 1003, 4003, 1004, 4463, 575,
+    570, 4441, 4071, 3754, 4060, 4071, 3754, 4400, 4481, 1025, 1026, 28, 3093, 1028,
+    2022, 1029, 2961, 2825, 1053, 3290, 1055, 4119, 4007, 4203, 3422, 4481, 4383, 1128,
+    3290, 1129, 4119, 3760, 4396, 3422, 2459, 4284, 1025, 1026, 28, 3093, 1028, 2022,
+    1029, 2961, 2825, 1136, 3290, 1137, 3949, 4007, 4438, 3422, 2459, 4284, 4383, 1139,
+    3290, 1140, 3949, 3760, 4315, 3422, 4488, 3587, 1144, 2882, 1145, 3946, 4515, 3464,
+    4488, 4485, 2882, 1173, 3946, 4522, 3464, 3566, 4420, 3587, 1177, 2882, 1178, 4114,
+    4526, 3464, 3566, 4420, 4503, 2882, 1181, 4114, 4520, 3464, 4502, 3587, 1182, 3164,
+    1183, 3951, 3970, 2645, 3264, 2645, 3470, 1190, 3474, 4502, 3092, 1196, 3164, 1197,
+    3951, 3650, 2664, 3264, 2664, 3470, 1198, 3474, 2824, 4284, 3587, 1199, 3164, 1200,
+    4126, 3970, 2665, 3264, 2665, 3470, 1201, 3474, 2824, 4284, 3092, 1202, 3164, 1203,
+    4126, 3650, 2648, 3264, 2648, 3470, 1204, 3474, 4516, 3959, 4115, 3416, 4084, 4483,
+    3765, 1182, 3164, 1218, 3951, 3970, 2645, 3264, 2645, 3470, 1219, 3474, 4502, 3092,
+    1196, 3164, 1220, 3951, 3650, 2664, 3264, 2664, 3470, 1221, 3474, 4516, 4115, 4208,
+    4084, 4483, 1222, 3094, 1223, 2666, 3765, 1199, 3164, 1224, 4126, 3970, 2665, 3264,
+    2665, 3470, 1225, 3474, 4516, 3960, 2923, 4208, 3071, 4483, 1223, 2627, 1202, 3164,
+    1226, 4126, 3650, 2648, 3264, 2648, 3470, 1227, 3474, 2459, 3959, 4115, 3416, 1228,
+    2501, 3093, 1229, 3311, 2667, 2825, 1053, 3290, 1230, 4119, 4007, 4203, 3422, 4481,
+    4383, 1128, 3290, 1231, 4119, 3760, 4396, 3422, 2459, 4115, 4208, 1228, 2501, 3093,
+    1229, 3311, 2667, 2825, 1136, 3290, 1232, 3949, 4007, 4438, 3422, 2459, 3960, 2923,
+    4208, 4383, 1139, 3290, 1233, 3949, 3760, 4315, 3422, 2824, 4489, 4107, 4254, 2825,
+    617, 4169, 1236, 4398, 3531, 3755, 4203, 4437, 1242, 4461, 3613, 4107, 4491, 640,
+    4169, 1255, 4398, 3531, 4008, 4396, 4437, 1256, 4461, 2824, 3577, 4362, 4254, 2825,
+    645, 4169, 1257, 4398, 3567, 3755, 4438, 4437, 1258, 4461, 2824, 4490, 4362, 4491,
+    648, 4169, 1259, 4398, 3567, 4008, 4315, 4437, 1260, 4461, 4516, 4489, 4107, 4254,
+    4501, 3765, 617, 3997, 1261, 4313, 3531, 3755, 4203, 4206, 3566, 4107, 4491, 640,
+    3997, 1262, 4313, 3531, 4008, 4396, 4206, 4516, 3577, 4362, 4254, 4501, 1222, 3094,
+    1223, 2666, 3765, 645, 3997, 1263, 4313, 3567, 3755, 4438, 4206, 4516, 4490, 4362,
+    4210, 4501, 1223, 2627, 648, 3997, 1264, 4313, 3567, 4008, 4315, 4206, 3613, 3602,
+    3587, 1144, 4228, 1265, 4387, 1156, 4515, 4440, 1268, 4452, 3613, 3602, 4485, 4228,
+    1277, 4387, 1156, 4522, 4440, 1278, 4452, 3613, 4420, 3587, 1177, 4228, 1279, 4387,
+    1179, 4526, 4440, 1280, 4452, 3613, 4420, 4503, 4228, 1281, 4387, 1179, 4520, 4440,
+    1282, 4452, 2459, 4489, 3602, 4084, 2690, 1144, 2882, 1283, 3946, 4515, 3464, 4488,
+    4485, 2882, 1284, 3946, 4522, 3464, 2459, 3577, 1285, 2083, 3249, 2612, 1176, 2038,
+    4084, 2690, 1177, 2882, 1286, 4114, 4526, 3464, 2459, 4490, 1285, 2083, 3249, 2612,
+    1176, 2038, 4503, 2882, 1287, 4114, 4520, 3464, 4559, 4569, 3615, 1295, 1296, 1297,
+    4575, 1301, 669, 4178, 1305, 1306, 3527, 1307, 678, 1308, 680, 1309, 682, 1310,
+    1311, 1312, 3591, 1313, 3783, 691, 1316, 1317, 1318, 4336, 3706, 3783, 701, 1322,
+    1323, 1324, 4336, 3707, 1325, 707, 3785, 709, 1327, 4326, 4559, 4567, 4569, 3957,
+    1295, 1328, 1329, 4575, 1330, 724, 4178, 1305, 1306, 3565, 1331, 1332, 1333, 1334,
+    730, 1335, 687, 1336, 4479, 1337, 4337, 1337, 4162, 3512, 3592, 4338, 3514, 1338,
+    1339, 3580, 3785, 3606, 3722, 4559, 4569, 3956, 1295, 1296, 1340, 4575, 1301, 669,
+    4178, 1341, 1342, 3527, 1307, 678, 1308, 680, 1309, 682, 1310, 1311, 1312, 3591,
+    1313, 3783, 691, 1316, 1317, 1318, 4336, 3706, 3783, 701, 1322, 1323, 1324, 4336,
+    3707, 1325, 707, 3785, 709, 1327, 4326, 4559, 4567, 4569, 3616, 1295, 1328, 1343,
+    4575, 1330, 724, 4178, 1341, 1342, 3565, 1331, 1332, 1333, 1334, 730, 1335, 687,
+    1336, 4506, 1337, 4337, 1337, 4162, 776, 777, 3714, 4338, 3514, 1338, 1339, 3580,
+    3785, 3606, 3722, 4495, 4409, 88, 2940, 1379, 3448, 3933, 3042, 4079, 3340, 3875,
+    3918, 2319, 4495, 4179, 3574, 205, 2940, 1425, 3448, 4102, 3042, 3928, 3340, 4044,
+    3918, 3618, 4476, 4409, 211, 2940, 1433, 3448, 4277, 4207, 3340, 4086, 4085, 2319,
+    4476, 4179, 2600, 4128, 2940, 1441, 3448, 4259, 4321, 3340, 3920, 4085, 3958, 4531,
+    360, 361, 4230, 1462, 4561, 1475, 1476, 4433, 3499, 1488, 2336, 1490, 1491, 2336,
+    1492, 1493, 2336, 1494, 1495, 2336, 1496, 1497, 2336, 1498, 1499, 2336, 1500, 1501,
+    2336, 1502, 1503, 2336, 386, 1504, 2336, 1505, 1506, 2336, 1507, 1508, 2336, 1509,
+    1510, 2336, 1511, 1512, 2336, 1513, 1514, 2336, 1515, 1516, 2336, 1517, 1518, 1489,
+    4214, 3622, 1521, 2789, 1523, 1524, 2789, 1525, 1526, 2789, 1527, 1528, 2789, 1529,
+    1530, 2789, 1531, 1532, 2789, 1533, 1534, 2789, 1535, 1536, 1522, 4237, 3499, 3804,
+    1490, 4019, 1492, 4231, 1494, 4353, 1496, 4417, 1498, 4447, 1500, 4465, 1502, 4472,
+    386, 4494, 1505, 4509, 1507, 4518, 1509, 4524, 1511, 4528, 1513, 4530, 1515, 4533,
+    1517, 4418, 3622, 4536, 1523, 4539, 1525, 4542, 1527, 4544, 1529, 4547, 1531, 4549,
+    1533, 4552, 1535, 4421, 1566, 1567, 2337, 1569, 1570, 2337, 1571, 1572, 2337, 1573,
+    1574, 2337, 1575, 1576, 2337, 1577, 1578, 2337, 1579, 1580, 2337, 1581, 1582, 2337,
+    1583, 1584, 2337, 1585, 1586, 2337, 1587, 1588, 2337, 1589, 1590, 2337, 1591, 1592,
+    2337, 1593, 1594, 2337, 1595, 1596, 2337, 1597, 1598, 1568, 4291, 1600, 1601, 2790,
+    1603, 1604, 2790, 1605, 1606, 2790, 1607, 1608, 2790, 1609, 1610, 2790, 1611, 1612,
+    2790, 1613, 1614, 2790, 1615, 1616, 1602, 4571, 4531, 360, 470, 4230, 1694, 4561,
+    1475, 1695, 4433, 3499, 1488, 2336, 1490, 1491, 2336, 1492, 1493, 2336, 1494, 1495,
+    2336, 1496, 1497, 2336, 1498, 1499, 2336, 1500, 1501, 2336, 1502, 1503, 2336, 386,
+    1504, 2336, 1505, 1506, 2336, 1507, 1508, 2336, 1509, 1510, 2336, 1511, 1512, 2336,
+    1513, 1514, 2336, 1515, 1516, 2336, 1517, 1518, 1489, 4214, 3559, 1521, 2803, 1697,
+    1524, 2803, 1698, 1526, 2803, 1699, 1528, 2803, 1700, 1530, 2803, 1701, 1532, 2803,
+    1702, 1534, 2803, 1703, 1536, 1696, 4237, 3499, 3804, 1490, 4019, 1492, 4231, 1494,
+    4353, 1496, 4417, 1498, 4447, 1500, 4465, 1502, 4472, 386, 4494, 1505, 4509, 1507,
+    4518, 1509, 4524, 1511, 4528, 1513, 4530, 1515, 4533, 1517, 4418, 3559, 4536, 1697,
+    4539, 1698, 4542, 1699, 4544, 1700, 4547, 1701, 4549, 1702, 4552, 1703, 4421, 1566,
+    1567, 2337, 1569, 1570, 2337, 1571, 1572, 2337, 1573, 1574, 2337, 1575, 1576, 2337,
+    1577, 1578, 2337, 1579, 1580, 2337, 1581, 1582, 2337, 1583, 1584, 2337, 1585, 1586,
+    2337, 1587, 1588, 2337, 1589, 1590, 2337, 1591, 1592, 2337, 1593, 1594, 2337, 1595,
+    1596, 2337, 1597, 1598, 1568, 4291, 1704, 1601, 2804, 1706, 1604, 2804, 1707, 1606,
+    2804, 1708, 1608, 2804, 1709, 1610, 2804, 1710, 1612, 2804, 1711, 1614, 2804, 1712,
+    1616, 1705, 4571, 4531, 477, 361, 4230, 1713, 4561, 1714, 1476, 4433, 3962, 1488,
+    2372, 1717, 1491, 2372, 1718, 1493, 2372, 1719, 1495, 2372, 1720, 1497, 2372, 1721,
+    1499, 2372, 1722, 1501, 2372, 1723, 1503, 2372, 1724, 1504, 2372, 1725, 1506, 2372,
+    1726, 1508, 2372, 1727, 1510, 2372, 1728, 1512, 2372, 1729, 1514, 2372, 1730, 1516,
+    2372, 1731, 1518, 1716, 4214, 3622, 1521, 2789, 1523, 1524, 2789, 1525, 1526, 2789,
+    1527, 1528, 2789, 1529, 1530, 2789, 1531, 1532, 2789, 1533, 1534, 2789, 1535, 1536,
+    1522, 4237, 3962, 3804, 1717, 4019, 1718, 4231, 1719, 4353, 1720, 4417, 1721, 4447,
+    1722, 4465, 1723, 4472, 1724, 4494, 1725, 4509, 1726, 4518, 1727, 4524, 1728, 4528,
+    1729, 4530, 1730, 4533, 1731, 4418, 3622, 4536, 1523, 4539, 1525, 4542, 1527, 4544,
+    1529, 4547, 1531, 4549, 1533, 4552, 1535, 4421, 1732, 1567, 2373, 1734, 1570, 2373,
+    1735, 1572, 2373, 1736, 1574, 2373, 1737, 1576, 2373, 1738, 1578, 2373, 1739, 1580,
+    2373, 1740, 1582, 2373, 1741, 1584, 2373, 1742, 1586, 2373, 1743, 1588, 2373, 1744,
+    1590, 2373, 1745, 1592, 2373, 1746, 1594, 2373, 1747, 1596, 2373, 1748, 1598, 1733,
+    4291, 1600, 1601, 2790, 1603, 1604, 2790, 1605, 1606, 2790, 1607, 1608, 2790, 1609,
+    1610, 2790, 1611, 1612, 2790, 1613, 1614, 2790, 1615, 1616, 1602, 4571, 4531, 477,
+    470, 4230, 1749, 4561, 1714, 1695, 4433, 3962, 1488, 2372, 1717, 1491, 2372, 1718,
+    1493, 2372, 1719, 1495, 2372, 1720, 1497, 2372, 1721, 1499, 2372, 1722, 1501, 2372,
+    1723, 1503, 2372, 1724, 1504, 2372, 1725, 1506, 2372, 1726, 1508, 2372, 1727, 1510,
+    2372, 1728, 1512, 2372, 1729, 1514, 2372, 1730, 1516, 2372, 1731, 1518, 1716, 4214,
+    3559, 1521, 2803, 1697, 1524, 2803, 1698, 1526, 2803, 1699, 1528, 2803, 1700, 1530,
+    2803, 1701, 1532, 2803, 1702, 1534, 2803, 1703, 1536, 1696, 4237, 3962, 3804, 1717,
+    4019, 1718, 4231, 1719, 4353, 1720, 4417, 1721, 4447, 1722, 4465, 1723, 4472, 1724,
+    4494, 1725, 4509, 1726, 4518, 1727, 4524, 1728, 4528, 1729, 4530, 1730, 4533, 1731,
+    4418, 3559, 4536, 1697, 4539, 1698, 4542, 1699, 4544, 1700, 4547, 1701, 4549, 1702,
+    4552, 1703, 4421, 1732, 1567, 2373, 1734, 1570, 2373, 1735, 1572, 2373, 1736, 1574,
+    2373, 1737, 1576, 2373, 1738, 1578, 2373, 1739, 1580, 2373, 1740, 1582, 2373, 1741,
+    1584, 2373, 1742, 1586, 2373, 1743, 1588, 2373, 1744, 1590, 2373, 1745, 1592, 2373,
+    1746, 1594, 2373, 1747, 1596, 2373, 1748, 1598, 1733, 4291, 1704, 1601, 2804, 1706,
+    1604, 2804, 1707, 1606, 2804, 1708, 1608, 2804, 1709, 1610, 2804, 1710, 1612, 2804,
+    1711, 1614, 2804, 1712, 1616, 1705, 4571, 3086, 3615, 1753, 2709, 1754, 3572, 3838,
+    3084, 1763, 823, 2574, 3087, 1767, 3030, 1769, 3095, 4140, 3089, 4140, 3080, 2877,
+    2025, 3086, 3957, 1782, 2709, 1783, 3539, 3838, 3069, 1786, 823, 860, 2986, 3045,
+    1767, 3030, 1788, 3078, 823, 272, 3081, 3879, 3083, 3506, 2932, 3879, 3072, 4062,
+    3039, 3086, 3956, 1753, 2709, 1803, 3572, 3838, 3084, 1763, 823, 2574, 3087, 1804,
+    1805, 1806, 3095, 4140, 3089, 4140, 3080, 2877, 2025, 3086, 3616, 1782, 2709, 1807,
+    3539, 3838, 3069, 1786, 823, 860, 2986, 3045, 1804, 1805, 1808, 3078, 823, 272,
+    3081, 3879, 3083, 3506, 2932, 3879, 3072, 4062, 3039, 4495, 3181, 2793, 3250, 4484,
+    223, 2940, 1810, 4320, 2805, 4141, 2792, 1396, 1812, 3042, 257, 4047, 2816, 4033,
+    2817, 4395, 2791, 2776, 3874, 2102, 1423, 3533, 4495, 1354, 3038, 3385, 4484, 349,
+    2940, 1814, 4320, 2805, 4141, 2792, 1426, 1812, 3042, 351, 4047, 2816, 4033, 3555,
+    4395, 2791, 3486, 3874, 2102, 1423, 2683, 3618, 4476, 3181, 2793, 3250, 4484, 353,
+    2940, 1815, 4320, 2070, 4141, 3496, 1396, 1812, 3059, 257, 4047, 2821, 4033, 2817,
+    4395, 2114, 2814, 269, 2776, 3874, 2807, 1423, 3533, 4476, 1354, 3038, 3497, 3554,
+    3187, 356, 2940, 1816, 4320, 3552, 4141, 3590, 1426, 1812, 3059, 351, 4047, 2821,
+    4033, 3556, 4395, 2114, 2814, 269, 3557, 3874, 2807, 1423, 2683, 3958, 4573, 3922,
+    4307, 88, 3403, 1824, 4345, 3933, 3857, 4079, 3473, 3875, 4100, 3888, 1833, 4449,
+    2778, 4573, 3922, 4366, 3537, 205, 3403, 1854, 4345, 4102, 3857, 3928, 3473, 4044,
+    4100, 3487, 3964, 1855, 4449, 345, 1856, 2309, 4573, 4089, 4307, 211, 3403, 1859,
+    4345, 4277, 2189, 4207, 3473, 4086, 3930, 3888, 1860, 4434, 3919, 2704, 4573, 4089,
+    4366, 2370, 4128, 3403, 1862, 4345, 4259, 2189, 4321, 3473, 3920, 3930, 3558, 3964,
+    1863, 4434, 1864, 1865, 3919, 1866, 2309, 4576, 4105, 4317, 4026, 1873, 3094, 1874,
+    2666, 1875, 2627, 1182, 3404, 1877, 4325, 3788, 136, 4216, 3570, 3945, 2776, 3924,
+    2319, 4576, 4105, 4360, 2901, 2909, 4026, 1886, 3094, 1874, 2666, 1887, 2627, 1196,
+    3404, 1888, 4325, 4017, 136, 4348, 3596, 3945, 3486, 3924, 3618, 4576, 3937, 4317,
+    4026, 1889, 3094, 1890, 2666, 1875, 2627, 1199, 3404, 1891, 3480, 2070, 3382, 3496,
+    3788, 213, 4216, 3536, 4111, 2776, 4092, 2319, 4576, 3937, 4360, 3046, 3554, 4026,
+    1892, 3094, 1890, 2666, 1887, 2627, 1202, 3404, 1893, 3480, 3552, 3382, 3590, 4017,
+    213, 4348, 3600, 4111, 3557, 4092, 3958, 4415, 3922, 4307, 88, 2940, 1894, 3448,
+    3933, 3042, 4079, 3340, 3875, 3918, 2319, 4415, 3922, 4366, 3537, 205, 2940, 1895,
+    3448, 4102, 3042, 3928, 3340, 4044, 3918, 3618, 4415, 4089, 4307, 211, 2940, 1896,
+    3448, 4277, 4207, 3340, 4086, 4085, 2319, 4415, 4089, 4366, 2370, 4128, 2940, 1897,
+    3448, 4259, 4321, 3340, 3920, 4085, 3958, 3955, 1898, 3, 1899, 1900, 1901, 2020,
+    4525, 4543, 769, 3701, 1904, 4570, 1905, 3885, 1906, 772, 3565, 1907, 1908, 1909,
+    1910, 1911, 1912, 2870, 4506, 1913, 1914, 1915, 1916, 1917, 1918, 741, 2827, 1913,
+    1919, 1920, 1921, 1922, 1923, 3714, 1924, 1925, 750, 1926, 752, 1927, 754, 1928,
+    4327, 1929, 3018, 4236, 3955, 1898, 3, 1899, 1900, 1901, 2020, 4525, 4543, 662,
+    3701, 1931, 4570, 1905, 3885, 1932, 675, 3565, 1907, 1908, 1909, 1910, 1911, 1912,
+    2870, 4479, 1913, 1914, 1915, 1916, 1917, 1918, 741, 2827, 1913, 1919, 1920, 1921,
+    1922, 1918, 3714, 1924, 1925, 750, 1926, 752, 1927, 754, 1928, 4327, 1929, 3018,
+    4236, 3955, 4525, 4538, 769, 1933, 664, 1934, 4570, 1935, 669, 1936, 3154, 1906,
+    772, 3527, 1937, 1938, 679, 1939, 3702, 1770, 1940, 1941, 3591, 1942, 3991, 1944,
+    1945, 1946, 1947, 3453, 1948, 3562, 3991, 1949, 1950, 1951, 1952, 3453, 1953, 3579,
+    4268, 3501, 1954, 1955, 121, 714, 4236, 3955, 4525, 4538, 662, 1933, 664, 1956,
+    4570, 1935, 669, 1936, 3154, 1932, 675, 3527, 1937, 1938, 679, 1939, 3702, 1770,
+    1940, 1941, 3591, 1942, 3991, 1944, 1945, 1946, 1947, 3453, 1948, 3562, 3991, 1949,
+    1950, 1951, 1952, 3453, 1953, 3579, 4268, 3501, 1954, 1955, 121, 714, 4236, 3086,
+    3615, 3848, 1958, 4260, 3916, 3471, 2877, 3428, 3039, 3086, 3957, 3519, 1961, 4124,
+    4083, 3465, 4062, 3865, 3379, 3865, 3438, 3039, 3086, 3956, 3848, 1965, 4260, 3614,
+    3471, 2877, 3428, 3039, 3086, 3616, 3519, 1966, 4124, 4074, 3465, 4062, 3865, 3379,
+    3865, 3438, 3039, 3086, 4543, 769, 3519, 1967, 4124, 4074, 3546, 2878, 3529, 4063,
+    3379, 4063, 3438, 4419, 3086, 4543, 662, 3519, 1969, 4124, 4083, 3546, 2878, 3529,
+    4063, 3379, 4063, 3438, 4419, 3086, 4538, 769, 3848, 1970, 4260, 3614, 3578, 2878,
+    3428, 4419, 3086, 4538, 662, 3848, 1971, 4260, 3916, 3578, 2878, 3428, 4419, 4574,
+    3601, 4409, 88, 3403, 1972, 4345, 3933, 3857, 4079, 3473, 3875, 4100, 3888, 1973,
+    4449, 2778, 4574, 3601, 4179, 3574, 205, 3403, 1974, 4345, 4102, 3857, 3928, 3473,
+    4044, 4100, 3487, 3964, 1975, 4449, 345, 1856, 2309, 4574, 3597, 4409, 211, 3403,
+    1976, 4345, 4277, 2189, 4207, 3473, 4086, 3930, 3888, 1977, 4434, 3919, 2704, 4574,
+    3597, 4179, 2600, 4128, 3403, 1978, 4345, 4259, 2189, 4321, 3473, 3920, 3930, 3558,
+    3964, 1979, 4434, 1864, 1865, 3919, 1866, 2309, 4096, 720, 769, 3734, 1981, 4343,
+    4074, 4413, 4550, 4096, 720, 662, 3734, 2006, 4343, 4083, 4413, 4550, 4096, 661,
+    769, 4029, 2007, 4376, 3614, 4330, 4550, 4096, 661, 662, 4029, 2009, 4376, 3916,
+    4330, 4550, 3927, 661, 662, 4029, 2010, 4376, 3916, 4330, 4553, 3927, 720, 662,
+    3734, 2013, 4343, 4083, 4413, 4553, 3927, 661, 769, 4029, 2014, 4376, 3614, 4330,
+    4553, 3927, 720, 769, 3734, 2015, 4343, 4074, 4413, 4553, 4415, 4105, 4317, 3187,
+    1182, 3404, 2016, 4325, 3788, 136, 4216, 3570, 3945, 2776, 3924, 2319, 4415, 4105,
+    4360, 2901, 2909, 3187, 1196, 3404, 2017, 4325, 4017, 136, 4348, 3596, 3945, 3486,
+    3924, 3618, 4415, 3937, 4317, 3187, 1199, 3404, 2018, 3480, 2070, 3382, 3496, 3788,
+    213, 4216, 3536, 4111, 2776, 4092, 2319, 4415, 3937, 4360, 3046, 3554, 3187, 1202,
+    3404, 2019, 3480, 3552, 3382, 3590, 4017, 213, 4348, 3600, 4111, 3557, 4092, 3958,
 };
 
 static const struct kiln_program programs[] = {
-    { UINT64_C(0x74e37379d7bc3ca2), 0, 0, 12, 13325, 0, NULL },
-    { UINT64_C(0x1e2dceea26fa9893), 0, 12, 12, 13345, 0, NULL },
-    { UINT64_C(0x71100418d9d066a8), 0, 24, 12, 13383, 0, NULL },
-    { UINT64_C(0x7c900ebfdcdd2c53), 0, 36, 12, 13403, 0, NULL },
-    { UINT64_C(0x3367a4abdf976c36), 0, 48, 12, 20029, 0, NULL },
-    { UINT64_C(0x60701fc817aca97e), 0, 60, 13, 20049, 0, NULL },
-    { UINT64_C(0xc83374563f4cbce2), 0, 73, 13, 20087, 0, NULL },
-    { UINT64_C(0x408256a3a7a50c00), 0, 86, 12, 20107, 0, NULL },
-    { UINT64_C(0x173d4042722b8385), 0, 98, 24, 10964, 0, NULL },
-    { UINT64_C(0xd493c04f11d5409f), 0, 122, 23, 10964, 0, NULL },
-    { UINT64_C(0xc8afedc7ece844bf), 0, 145, 25, 10964, 0, NULL },
-    { UINT64_C(0xddae3e0a6bc0f775), 0, 170, 24, 10964, 0, NULL },
-    { UINT64_C(0xad27a108bab78ee7), 0, 194, 22, 14651, 0, NULL },
-    { UINT64_C(0x79b01df0694e402d), 0, 216, 20, 14671, 0, NULL },
-    { UINT64_C(0x6e67c0e38559962d), 0, 236, 22, 14709, 0, NULL },
-    { UINT64_C(0x1d9cb7e9662e6971), 0, 258, 20, 14729, 0, NULL },
-    { UINT64_C(0xd6a3c2b66ddd5dcc), 0, 278, 21, 16408, 0, NULL },
-    { UINT64_C(0xa210dfe34426328d), 0, 299, 21, 16427, 0, NULL },
-    { UINT64_C(0x01a4ae3aa5dd03d1), 0, 320, 22, 16467, 0, NULL },
-    { UINT64_C(0x939646ad223168cc), 0, 342, 22, 16486, 0, NULL },
-    { UINT64_C(0xe0927fa007f02824), 0, 364, 39, 4539, 0, NULL },
-    { UINT64_C(0x0d26f3080855ecc6), 0, 403, 29, 4696, 0, NULL },
-    { UINT64_C(0x8386fde94a7ee883), 0, 432, 39, 4535, 0, NULL },
-    { UINT64_C(0xf7a00d960a33c454), 0, 471, 29, 4868, 0, NULL },
-    { UINT64_C(0xc4c2985cc0852450), 0, 500, 16, 21354, 0, NULL },
-    { UINT64_C(0x39516800ad8094b0), 0, 516, 16, 21374, 0, NULL },
-    { UINT64_C(0x93246949fcb31940), 0, 532, 16, 21412, 0, NULL },
-    { UINT64_C(0xd807f781253d07b6), 0, 548, 16, 21432, 0, NULL },
-    { UINT64_C(0x49ec89dd5a88dcf6), 0, 564, 12, 16390, 0, NULL },
-    { UINT64_C(0x4a464fe719334b63), 0, 576, 12, 16410, 0, NULL },
-    { UINT64_C(0x5ddbd39ce5d028d8), 0, 588, 12, 16448, 0, NULL },
-    { UINT64_C(0x1efa5ba2a0bdb3d3), 0, 600, 12, 16468, 0, NULL },
-    { UINT64_C(0x35ffdf3e21c831ec), 0, 612, 12, 22960, 0, NULL },
-    { UINT64_C(0x7e964abc6766f668), 0, 624, 13, 22980, 0, NULL },
-    { UINT64_C(0x9873ae5ac14a97d0), 0, 637, 13, 23018, 0, NULL },
-    { UINT64_C(0xaa7e20e8235c009a), 0, 650, 12, 23038, 0, NULL },
-    { UINT64_C(0x7541ee5fe170ec91), 0, 662, 53, 6843, 0, NULL },
-    { UINT64_C(0x52c0134052d1d4fb), 0, 715, 49, 7491, 0, NULL },
-    { UINT64_C(0x5fbe444be9fe450c), 0, 764, 50, 6782, 0, NULL },
-    { UINT64_C(0x02a0201c380caec8), 0, 814, 47, 7430, 0, NULL },
-    { UINT64_C(0x5908ece26e91f6af), 0, 861, 21, 11326, 0, NULL },
-    { UINT64_C(0xd4d13147b070b48c), 0, 882, 21, 11346, 0, NULL },
-    { UINT64_C(0x058d9fd462a9a7ae), 0, 903, 22, 11382, 0, NULL },
-    { UINT64_C(0x43c036072dc9a153), 0, 925, 22, 11402, 0, NULL },
-    { UINT64_C(0x746eea6d44bb28e0), 0, 947, 25, 14671, 0, NULL },
-    { UINT64_C(0xd78dfed87e3dad30), 0, 972, 25, 14687, 0, NULL },
-    { UINT64_C(0x591ab17a58575940), 0, 997, 25, 14733, 0, NULL },
-    { UINT64_C(0x79f59029446f5c96), 0, 1022, 25, 14749, 0, NULL },
-    { UINT64_C(0x758b65d76bcfdc7f), 0, 1047, 16, 12916, 0, NULL },
-    { UINT64_C(0xa32037b0ce145a40), 0, 1063, 9, 13110, 0, NULL },
-    { UINT64_C(0x9ec885d6dd7091c6), 0, 1072, 17, 12721, 0, NULL },
-    { UINT64_C(0x552f4711a136709d), 0, 1089, 10, 12915, 0, NULL },
-    { UINT64_C(0x9d74dea4581ae2de), 0, 1099, 7, 12904, 0, NULL },
-    { UINT64_C(0x60f9aab73cdd6fdd), 0, 1106, 7, 13099, 0, NULL },
-    { UINT64_C(0xd9db7bc8ae444a5c), 0, 1113, 8, 12709, 0, NULL },
-    { UINT64_C(0xa1beeb714ca81567), 0, 1121, 8, 12904, 0, NULL },
-    { UINT64_C(0x0f7582d45e779393), 0, 1129, 12, 19465, 0, NULL },
-    { UINT64_C(0x67692296e60e9dd8), 0, 1141, 12, 19660, 0, NULL },
-    { UINT64_C(0xb9551868f5c2a834), 0, 1153, 13, 19270, 0, NULL },
-    { UINT64_C(0x3e5cad11e6ab41a9), 0, 1166, 13, 19465, 0, NULL },
-    { UINT64_C(0x50ee6892db943142), 0, 1179, 18, 21611, 0, NULL },
-    { UINT64_C(0x9e58ed5952e0b492), 0, 1197, 12, 19662, 0, NULL },
-    { UINT64_C(0x3f5219a27e2f4c21), 0, 1209, 21, 22017, 0, NULL },
-    { UINT64_C(0x5c6446ceaa3e0c3d), 0, 1230, 18, 21611, 0, NULL },
-    { UINT64_C(0xd49803c439cfc458), 0, 1248, 17, 13206, 0, NULL },
-    { UINT64_C(0x77818984c9084f9b), 0, 1265, 9, 13111, 0, NULL },
-    { UINT64_C(0x1dd214badc351561), 0, 1274, 16, 12725, 0, NULL },
-    { UINT64_C(0x28e411bc7ae77a49), 0, 1290, 12, 13207, 0, NULL },
-    { UINT64_C(0xd6e3d145549f5e99), 0, 1302, 14, 19799, 0, NULL },
-    { UINT64_C(0xc1d3ee3b3735138a), 0, 1316, 13, 19704, 0, NULL },
-    { UINT64_C(0x2e0b4d50883838d5), 0, 1329, 14, 19317, 0, NULL },
-    { UINT64_C(0x8015b153ab7f0467), 0, 1343, 14, 19799, 0, NULL },
-    { UINT64_C(0xc1b74baa3b2b816c), 0, 1357, 14, 15203, 0, NULL },
-    { UINT64_C(0xd73ac2d439bce400), 0, 1371, 11, 13121, 0, NULL },
-    { UINT64_C(0xd03b28a699615b56), 0, 1382, 18, 15608, 0, NULL },
-    { UINT64_C(0x7fad261e82a7dfa3), 0, 1400, 14, 15203, 0, NULL },
-    { UINT64_C(0x252d8acf44b8e3df), 0, 1414, 11, 19465, 0, NULL },
-    { UINT64_C(0xb206548019c149da), 0, 1425, 11, 19660, 0, NULL },
-    { UINT64_C(0x9e5831802dbc2fd1), 0, 1436, 11, 19270, 0, NULL },
-    { UINT64_C(0x964b9f190e775324), 0, 1447, 11, 19465, 0, NULL },
-    { UINT64_C(0x08c1b7a22a3f67b4), 0, 1458, 11, 13196, 0, NULL },
-    { UINT64_C(0x0d6552cd687737cc), 0, 1469, 7, 13100, 0, NULL },
-    { UINT64_C(0xd9333eb2a4e3d657), 0, 1476, 16, 12716, 0, NULL },
-    { UINT64_C(0x4aa76a55ff676a20), 0, 1492, 14, 13197, 0, NULL },
-    { UINT64_C(0xccd329205edf48ad), 0, 1506, 43, 4455, 0, NULL },
-    { UINT64_C(0xce91e1d07723912f), 0, 1549, 37, 4624, 0, NULL },
-    { UINT64_C(0x5cf08c4507d83dfe), 0, 1586, 43, 4451, 0, NULL },
-    { UINT64_C(0x252a8eb0875427a3), 0, 1629, 37, 4796, 0, NULL },
-    { UINT64_C(0x01510979ce142aa3), 0, 1666, 13, 11728, 0, NULL },
-    { UINT64_C(0x9ba359a0a51abfa7), 0, 1679, 13, 11729, 0, NULL },
-    { UINT64_C(0x93e4fcbc79f8fbe7), 0, 1692, 12, 11475, 0, NULL },
-    { UINT64_C(0x87b0576a1e3cc118), 0, 1704, 12, 11484, 0, NULL },
-    { UINT64_C(0x768e3233911c479d), 0, 1716, 204, 22046, 0, NULL },
-    { UINT64_C(0x73c0578bd3a527f3), 0, 1920, 204, 22040, 0, NULL },
-    { UINT64_C(0x11a550614fa4b424), 0, 2124, 204, 22052, 0, NULL },
-    { UINT64_C(0xeae89161aa0b12b2), 0, 2328, 204, 22046, 0, NULL },
-    { UINT64_C(0x41602045cc6e2f02), 0, 2532, 23, 5935, 0, NULL },
-    { UINT64_C(0xf43270a9ba08897a), 0, 2555, 29, 7385, 0, NULL },
-    { UINT64_C(0xe6a226a05b3998e9), 0, 2584, 23, 5872, 0, NULL },
-    { UINT64_C(0x18476167ed5bf02d), 0, 2607, 29, 7322, 0, NULL },
-    { UINT64_C(0x90f42ce9c60637e1), 0, 2636, 27, 11728, 0, NULL },
-    { UINT64_C(0x2271de6243e1edde), 0, 2663, 28, 11729, 0, NULL },
-    { UINT64_C(0xcd645929b086ba67), 0, 2691, 29, 11475, 0, NULL },
-    { UINT64_C(0x5ccc2ac1a2fcc9ab), 0, 2720, 30, 11484, 0, NULL },
-    { UINT64_C(0x4b1624ae4a8eff05), 0, 2750, 17, 18559, 0, NULL },
-    { UINT64_C(0x73cd432bf535841d), 0, 2767, 20, 18582, 0, NULL },
-    { UINT64_C(0x46f73ee6674387d1), 0, 2787, 18, 18155, 0, NULL },
-    { UINT64_C(0x8bc2b494c18547ec), 0, 2805, 22, 18278, 0, NULL },
-    { UINT64_C(0xefc946a9e4c5d7f6), 0, 2827, 23, 14478, 0, NULL },
-    { UINT64_C(0xa416c2825f3dc03a), 0, 2850, 23, 14480, 0, NULL },
-    { UINT64_C(0x0bce1f2dcfee9927), 0, 2873, 26, 14224, 0, NULL },
-    { UINT64_C(0x7309fba4e81e604a), 0, 2899, 25, 14234, 0, NULL },
-    { UINT64_C(0x490dbc5ed3ae6032), 0, 2924, 14, 11735, 0, NULL },
-    { UINT64_C(0x9418b45eba3eec75), 0, 2938, 14, 11737, 0, NULL },
-    { UINT64_C(0xa986efc03893aa91), 0, 2952, 13, 11481, 0, NULL },
-    { UINT64_C(0x89930a2ad680e60d), 0, 2965, 13, 11491, 0, NULL },
-    { UINT64_C(0x55bd839cc1669dfe), 0, 2978, 53, 4804, 0, NULL },
-    { UINT64_C(0x1daad259543d60d0), 0, 3031, 53, 4689, 0, NULL },
-    { UINT64_C(0xbe6623cf3846ac23), 0, 3084, 47, 4472, 0, NULL },
-    { UINT64_C(0x153bf42c63bbfef2), 0, 3131, 47, 4476, 0, NULL },
-    { UINT64_C(0x97067b0e99ca297b), 0, 3178, 10, 6684, 0, NULL },
-    { UINT64_C(0x7335bae4dc7dbca8), 0, 3188, 13, 8871, 0, NULL },
-    { UINT64_C(0x6b2144641c1490b6), 0, 3201, 10, 6621, 0, NULL },
-    { UINT64_C(0x3ee3467568566bb3), 0, 3211, 13, 8808, 0, NULL },
-    { UINT64_C(0xaffba2293f8d939e), 0, 3224, 15, 8800, 0, NULL },
-    { UINT64_C(0x92d522ac39ef3d9f), 0, 3239, 15, 8863, 0, NULL },
-    { UINT64_C(0xcb2dd87b8cbed323), 0, 3254, 11, 6613, 0, NULL },
-    { UINT64_C(0xe5f45c6a0e3a75e0), 0, 3265, 11, 6676, 0, NULL },
-    { UINT64_C(0xcc35937d776bcd7b), 0, 3276, 17, 18551, 0, NULL },
-    { UINT64_C(0x8c48be1dd55c399c), 0, 3293, 20, 18573, 0, NULL },
-    { UINT64_C(0xf928485557b8da3a), 0, 3313, 18, 18148, 0, NULL },
-    { UINT64_C(0x692b9617643557f0), 0, 3331, 22, 18270, 0, NULL },
-    { UINT64_C(0x5487ccbffa834dab), 0, 3353, 9, 9841, 0, NULL },
-    { UINT64_C(0xbb1d3fc33b7505b4), 0, 3362, 9, 9904, 0, NULL },
-    { UINT64_C(0x9cebbdf500848aa4), 0, 3371, 9, 7688, 0, NULL },
-    { UINT64_C(0x8a465b8b84227689), 0, 3380, 9, 7751, 0, NULL },
-    { UINT64_C(0x676b8d9de57e1879), 0, 3389, 9, 7759, 0, NULL },
-    { UINT64_C(0xd0546f8d655f6e58), 0, 3398, 9, 9912, 0, NULL },
-    { UINT64_C(0x26f04c35e9131202), 0, 3407, 9, 7696, 0, NULL },
-    { UINT64_C(0x983dbd9cd1e8ac35), 0, 3416, 9, 9849, 0, NULL },
-    { UINT64_C(0xb4f60528aaafc3d2), 0, 3425, 17, 11735, 0, NULL },
-    { UINT64_C(0x3af17827f673e144), 0, 3442, 17, 11737, 0, NULL },
-    { UINT64_C(0xcdf2502b98009739), 0, 3459, 20, 11481, 0, NULL },
-    { UINT64_C(0x5873e6cd1d374192), 0, 3479, 20, 11491, 0, NULL },
+    { UINT64_C(0xce6f15e6a1ec68f8), 0, 0, 12, 13397, 0, NULL },
+    { UINT64_C(0x4dba18e2c3a05dfd), 0, 12, 13, 13189, 0, NULL },
+    { UINT64_C(0x44f8c90398697a73), 0, 25, 13, 13180, 0, NULL },
+    { UINT64_C(0xa8a98c855ba01353), 0, 38, 12, 13603, 0, NULL },
+    { UINT64_C(0xd150bc29a0bab30e), 0, 50, 13, 20106, 0, NULL },
+    { UINT64_C(0x6c29b337594d3628), 0, 63, 14, 19898, 0, NULL },
+    { UINT64_C(0xc29191b1ff44d069), 0, 77, 14, 19889, 0, NULL },
+    { UINT64_C(0x40ce6f380cda43b8), 0, 91, 13, 20312, 0, NULL },
+    { UINT64_C(0x6b147bbf3a1a97ae), 0, 104, 25, 10794, 0, NULL },
+    { UINT64_C(0x85dc125032d7e3b0), 0, 129, 24, 10794, 0, NULL },
+    { UINT64_C(0xa66f335617be9b78), 0, 153, 26, 10794, 0, NULL },
+    { UINT64_C(0xe43a6f9c1595eb56), 0, 179, 25, 10794, 0, NULL },
+    { UINT64_C(0x976efa3447db1573), 0, 204, 21, 14726, 0, NULL },
+    { UINT64_C(0x652c038a02898aaf), 0, 225, 22, 14526, 0, NULL },
+    { UINT64_C(0x6cf5c249c5794520), 0, 247, 23, 14517, 0, NULL },
+    { UINT64_C(0xfff3a8ca89e727e1), 0, 270, 20, 14948, 0, NULL },
+    { UINT64_C(0x05c469160a7954ce), 0, 290, 23, 16544, 0, NULL },
+    { UINT64_C(0x96c9f2df4592e6bb), 0, 313, 23, 16335, 0, NULL },
+    { UINT64_C(0xc221cdee6a94cd66), 0, 336, 24, 16328, 0, NULL },
+    { UINT64_C(0x5512e53e9b5aba16), 0, 360, 24, 16750, 0, NULL },
+    { UINT64_C(0x5855e5ad89835fe8), 0, 384, 40, 4445, 0, NULL },
+    { UINT64_C(0x706b31a033ba5701), 0, 424, 29, 4590, 0, NULL },
+    { UINT64_C(0x28313e8485b6d50f), 0, 453, 40, 4441, 0, NULL },
+    { UINT64_C(0xfd114821416d2617), 0, 493, 30, 4776, 0, NULL },
+    { UINT64_C(0xdb4cc3fca7c07b38), 0, 523, 19, 21434, 0, NULL },
+    { UINT64_C(0x829004afaa7be14e), 0, 542, 20, 21234, 0, NULL },
+    { UINT64_C(0x4467fb3d965397c1), 0, 562, 19, 21225, 0, NULL },
+    { UINT64_C(0x8b4db0c58dfa7c2e), 0, 581, 18, 21656, 0, NULL },
+    { UINT64_C(0x2f5f385e1717d874), 0, 599, 14, 16526, 0, NULL },
+    { UINT64_C(0x6e7df2756ed784a5), 0, 613, 14, 16318, 0, NULL },
+    { UINT64_C(0xe831e5abcd4a622d), 0, 627, 14, 16309, 0, NULL },
+    { UINT64_C(0xe6ae0942210d9d97), 0, 641, 14, 16732, 0, NULL },
+    { UINT64_C(0xe2273b6645a8e436), 0, 655, 15, 23101, 0, NULL },
+    { UINT64_C(0xe23eed63fc6edc68), 0, 670, 15, 22893, 0, NULL },
+    { UINT64_C(0xc767949084fbae59), 0, 685, 15, 22884, 0, NULL },
+    { UINT64_C(0x86545abd224eb4dc), 0, 700, 15, 23307, 0, NULL },
+    { UINT64_C(0x18b1f01e1e3f0992), 0, 715, 53, 6666, 0, NULL },
+    { UINT64_C(0xc35d030a3de58aa6), 0, 768, 50, 7314, 0, NULL },
+    { UINT64_C(0x38d26f6d552ab559), 0, 818, 50, 6605, 0, NULL },
+    { UINT64_C(0x169cdbb87fbd85d3), 0, 868, 48, 7253, 0, NULL },
+    { UINT64_C(0x527bd62fb29e4537), 0, 916, 22, 11366, 0, NULL },
+    { UINT64_C(0x27c4140d64a4efb4), 0, 938, 22, 11158, 0, NULL },
+    { UINT64_C(0xd7277d90a203f34d), 0, 960, 24, 11147, 0, NULL },
+    { UINT64_C(0x78622f77c2017797), 0, 984, 24, 11570, 0, NULL },
+    { UINT64_C(0x13c2d58ac2916692), 0, 1008, 26, 14746, 0, NULL },
+    { UINT64_C(0xa75e490f79a8cbdc), 0, 1034, 28, 14542, 0, NULL },
+    { UINT64_C(0x4a78a75f6f140919), 0, 1062, 26, 14541, 0, NULL },
+    { UINT64_C(0x750df560d904025c), 0, 1088, 26, 14968, 0, NULL },
+    { UINT64_C(0x1cf774115d934652), 0, 1114, 17, 12969, 0, NULL },
+    { UINT64_C(0xc4356528940842c2), 0, 1131, 9, 13167, 0, NULL },
+    { UINT64_C(0x8c9738a7a7fad3e6), 0, 1140, 18, 12770, 0, NULL },
+    { UINT64_C(0x09da49a83dae631a), 0, 1158, 10, 12968, 0, NULL },
+    { UINT64_C(0x4569d47b9f155997), 0, 1168, 8, 12957, 0, NULL },
+    { UINT64_C(0xa73d8ad876e19ecd), 0, 1176, 7, 13156, 0, NULL },
+    { UINT64_C(0x7a59b663093429e0), 0, 1183, 9, 12758, 0, NULL },
+    { UINT64_C(0x9e197236cf596c3c), 0, 1192, 8, 12957, 0, NULL },
+    { UINT64_C(0x18f3d97494e2e030), 0, 1200, 13, 19519, 0, NULL },
+    { UINT64_C(0x2287820b1df8e708), 0, 1213, 13, 19718, 0, NULL },
+    { UINT64_C(0xc822f5b859b66820), 0, 1226, 14, 19320, 0, NULL },
+    { UINT64_C(0xb91b347acc211810), 0, 1240, 14, 19519, 0, NULL },
+    { UINT64_C(0x3c51ced08493a98e), 0, 1254, 18, 21697, 0, NULL },
+    { UINT64_C(0xdeb8c5c43d26381a), 0, 1272, 13, 19720, 0, NULL },
+    { UINT64_C(0x03d534691999dd33), 0, 1285, 21, 22119, 0, NULL },
+    { UINT64_C(0x1e9981c9632453a3), 0, 1306, 19, 21697, 0, NULL },
+    { UINT64_C(0x536e683a33528a34), 0, 1325, 18, 13263, 0, NULL },
+    { UINT64_C(0x1c81b25b61f5cac7), 0, 1343, 9, 13168, 0, NULL },
+    { UINT64_C(0x9922c8a1aad3f625), 0, 1352, 17, 12782, 0, NULL },
+    { UINT64_C(0x823ed04a9d12a8a1), 0, 1369, 12, 13264, 0, NULL },
+    { UINT64_C(0x8e2389e8feab8817), 0, 1381, 15, 19865, 0, NULL },
+    { UINT64_C(0xea3b3df6437ef12e), 0, 1396, 13, 19770, 0, NULL },
+    { UINT64_C(0xc9d776da73453aab), 0, 1409, 15, 19383, 0, NULL },
+    { UINT64_C(0x05a0b7638bd340a5), 0, 1424, 14, 19865, 0, NULL },
+    { UINT64_C(0x2ec4633812a64464), 0, 1438, 14, 15292, 0, NULL },
+    { UINT64_C(0x17f2637f17f1b95c), 0, 1452, 11, 13182, 0, NULL },
+    { UINT64_C(0x44d7f6e396206e26), 0, 1463, 18, 15713, 0, NULL },
+    { UINT64_C(0xf2bb6a49c56ad7a3), 0, 1481, 15, 15292, 0, NULL },
+    { UINT64_C(0x3dd73c65201578a0), 0, 1496, 12, 19519, 0, NULL },
+    { UINT64_C(0x3f98d654c1feb8b2), 0, 1508, 11, 19718, 0, NULL },
+    { UINT64_C(0xd83c96a2f34529bb), 0, 1519, 12, 19320, 0, NULL },
+    { UINT64_C(0xa8faad17606ff187), 0, 1531, 11, 19519, 0, NULL },
+    { UINT64_C(0xdea9fe2facd90a9e), 0, 1542, 11, 13253, 0, NULL },
+    { UINT64_C(0x107e25cc19e4cb9a), 0, 1553, 7, 13157, 0, NULL },
+    { UINT64_C(0x607809873e590b59), 0, 1560, 16, 12773, 0, NULL },
+    { UINT64_C(0x5258ef1446c55b72), 0, 1576, 14, 13254, 0, NULL },
+    { UINT64_C(0x1a4d2f7571779c20), 0, 1590, 44, 4365, 0, NULL },
+    { UINT64_C(0xe5176612bd57c5e3), 0, 1634, 37, 4522, 0, NULL },
+    { UINT64_C(0x2fd915e6b3a32cc3), 0, 1671, 44, 4361, 0, NULL },
+    { UINT64_C(0x85b8cccb7a015f5b), 0, 1715, 38, 4708, 0, NULL },
+    { UINT64_C(0x0ab729bddda24f03), 0, 1753, 13, 11844, 0, NULL },
+    { UINT64_C(0x2ec37ca952ef95cb), 0, 1766, 14, 11789, 0, NULL },
+    { UINT64_C(0xb4b4b8bb7d20588b), 0, 1780, 12, 11619, 0, NULL },
+    { UINT64_C(0x37e4b7d4326e9d7f), 0, 1792, 13, 11007, 0, NULL },
+    { UINT64_C(0x136ffd3e32641cab), 0, 1805, 205, 21938, 0, NULL },
+    { UINT64_C(0x605dada5236f68f1), 0, 2010, 205, 21932, 0, NULL },
+    { UINT64_C(0x0092ebc34b86e212), 0, 2215, 205, 21944, 0, NULL },
+    { UINT64_C(0xcad382b8354ffce0), 0, 2420, 205, 21938, 0, NULL },
+    { UINT64_C(0x5c91e28fd6a35727), 0, 2625, 22, 5762, 0, NULL },
+    { UINT64_C(0xa0fcd955e0038871), 0, 2647, 28, 7212, 0, NULL },
+    { UINT64_C(0xe2cd4c71a7232a42), 0, 2675, 22, 5699, 0, NULL },
+    { UINT64_C(0xf7ebb9bc1a580ef0), 0, 2697, 28, 7149, 0, NULL },
+    { UINT64_C(0x55156383e5f4c0bb), 0, 2725, 27, 11844, 0, NULL },
+    { UINT64_C(0xf86adf48fc9c6dbe), 0, 2752, 28, 11789, 0, NULL },
+    { UINT64_C(0xd4fce98ea9b856fd), 0, 2780, 29, 11619, 0, NULL },
+    { UINT64_C(0xdd6733a5acbc7a08), 0, 2809, 31, 11007, 0, NULL },
+    { UINT64_C(0x3144f7f76f659b87), 0, 2840, 17, 18688, 0, NULL },
+    { UINT64_C(0x604717f2956c61af), 0, 2857, 21, 18655, 0, NULL },
+    { UINT64_C(0xee1f5f0cbb6a7dad), 0, 2878, 18, 18312, 0, NULL },
+    { UINT64_C(0x933652d332352aeb), 0, 2896, 23, 17814, 0, NULL },
+    { UINT64_C(0x6b3eb3e0e06d5af3), 0, 2919, 22, 14618, 0, NULL },
+    { UINT64_C(0xffa6cdfa2815c875), 0, 2941, 24, 14564, 0, NULL },
+    { UINT64_C(0x1457ed11150b3bee), 0, 2965, 25, 14392, 0, NULL },
+    { UINT64_C(0x399ecee7e5d01cfa), 0, 2990, 27, 13781, 0, NULL },
+    { UINT64_C(0x2f6d8a2d674aaf7e), 0, 3017, 14, 11859, 0, NULL },
+    { UINT64_C(0x5a666f60645c1537), 0, 3031, 15, 11805, 0, NULL },
+    { UINT64_C(0xcc08a2df001e1573), 0, 3046, 13, 11633, 0, NULL },
+    { UINT64_C(0x3551ebf97cc0fc1c), 0, 3059, 14, 11022, 0, NULL },
+    { UINT64_C(0x900b967864643c39), 0, 3073, 53, 4696, 0, NULL },
+    { UINT64_C(0x13e5c42174c04a6b), 0, 3126, 53, 4587, 0, NULL },
+    { UINT64_C(0x787fe79925561585), 0, 3179, 48, 4382, 0, NULL },
+    { UINT64_C(0xd5ecc99748aad6c4), 0, 3227, 48, 4386, 0, NULL },
+    { UINT64_C(0xaa668806c900d994), 0, 3275, 10, 6511, 0, NULL },
+    { UINT64_C(0x45fd5c3570adb1ef), 0, 3285, 13, 8698, 0, NULL },
+    { UINT64_C(0xe2964dbed8b6d59b), 0, 3298, 10, 6448, 0, NULL },
+    { UINT64_C(0x7fe5c42c3acd92ee), 0, 3308, 13, 8635, 0, NULL },
+    { UINT64_C(0x10ead3b68bfa586f), 0, 3321, 15, 8627, 0, NULL },
+    { UINT64_C(0x6d1ac4df51e67540), 0, 3336, 15, 8690, 0, NULL },
+    { UINT64_C(0x53c8b9c85326db76), 0, 3351, 11, 6440, 0, NULL },
+    { UINT64_C(0xedbc32623c2efe5b), 0, 3362, 11, 6503, 0, NULL },
+    { UINT64_C(0xcd5630961d2eeb19), 0, 3373, 17, 18672, 0, NULL },
+    { UINT64_C(0x34226bdd012c4ab2), 0, 3390, 21, 18638, 0, NULL },
+    { UINT64_C(0xed4f5dae29a8f922), 0, 3411, 18, 18297, 0, NULL },
+    { UINT64_C(0xea8e3331a6ae5297), 0, 3429, 23, 17798, 0, NULL },
+    { UINT64_C(0xe310477d628106a2), 0, 3452, 9, 9676, 0, NULL },
+    { UINT64_C(0x0d6c135653ab628b), 0, 3461, 9, 9739, 0, NULL },
+    { UINT64_C(0x8f100b75f5d3f105), 0, 3470, 9, 7523, 0, NULL },
+    { UINT64_C(0x00d6009c2459a17e), 0, 3479, 9, 7586, 0, NULL },
+    { UINT64_C(0x2aab22bc5e73307a), 0, 3488, 9, 7594, 0, NULL },
+    { UINT64_C(0x0364f9eddf337eef), 0, 3497, 9, 9747, 0, NULL },
+    { UINT64_C(0xfd7754f45b931dc3), 0, 3506, 9, 7531, 0, NULL },
+    { UINT64_C(0x8d40d1c303080e18), 0, 3515, 9, 9684, 0, NULL },
+    { UINT64_C(0xeda1f455a70b095f), 0, 3524, 16, 11851, 0, NULL },
+    { UINT64_C(0x046856764ee8449f), 0, 3540, 18, 11797, 0, NULL },
+    { UINT64_C(0x3450e4475b759c40), 0, 3558, 19, 11625, 0, NULL },
+    { UINT64_C(0x4099cdffb6569834), 0, 3577, 21, 11014, 0, NULL },
 };
 
 static const struct kiln_stage stages[] = {
@@ -5603,7 +5668,7 @@ const struct kiln_bundle kiln_bundle_nvidia = {
     .provenance = "tuned on NVIDIA H200, NVIDIA CUDA, driver 580.159.04",
     .match = { "NVIDIA CUDA", "NVIDIA of compute capability 8.0", NULL, 0, 0 },
     .traits = { 0, 132, 1, 101376, 80 },
-    .pool = { sizeof rows, 1969, 2540, 3499,
+    .pool = { sizeof rows, 2020, 2558, 3598,
               rows[0].text, lines, pairs, symbols },
     .num_programs = 144, .num_recipes = 144, .num_pins = 0,
     .programs = programs, .recipes = recipes, .pins = NULL,

@@ -31,7 +31,8 @@ static const struct { char text[4096]; } rows[] = { {
     "// A work-group is one work-item. It packs a slice of a panel of B into local memory, and multiplies\0"
     "// it with blocks of 6 rows of A, as they lie; a block of C is held in registers.\0"
     "__kernel __attribute__((reqd_work_group_size(1, 1, 1)))\0"
-    "void kiln_hgemm_fused_multiply_nn_tm6_nv4_vec16_mb64_kc384_ku1(long M, long N, long K, float alpha, float beta,\0"
+    "void kiln_hgemm_fused_multiply_nn_tm6_nv4_vec16_mb64_kc384_ku1(long M, long N, long K, float alpha,\0"
+    "        float beta,\0"
     "        __global const half *restrict A, long a_offset, long lda,\0"
     "        __global const half *restrict B, long b_offset, long ldb,\0"
     "        __global half *restrict C, long c_offset, long ldc)\0"
@@ -64,8 +65,8 @@ static const struct { char text[4096]; } rows[] = { {
     "        long k0 = 0;\0"
     "        do {\0"
     "            const long depth = min(slice, K - k0);\0"
-    "            // Packs B from (k0, col) on: `depth` of K, `width` vectors of columns. Columns past the end\0"
-    "            // repeat the last one; what is computed from them is not stored.\0"
+    "            // Packs B from (k0, col) on: `depth` of K, `width` vectors of columns. Columns past the\0"
+    "            // end repeat the last one; what is computed from them is not stored.\0"
     "            {\0"
     "                const long whole = min(width, (N - col) / 16);\0"
     "                __local float *out = panel;\0"
@@ -82,7 +83,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                __local float *sum = sums + (slices > 1 ? block * 384 : 0);\0"
     "                __local const float *b = panel;\0"
     "                __global const half *restrict a = A + k0;\0"
-    "                const long r0 = min(row + 0, M - 1) * lda;\0"
+    "                const long r0 = min(row, M - 1) * lda;\0"
     "                const long r1 = min(row + 1, M - 1) * lda;\0"
     "                const long r2 = min(row + 2, M - 1) * lda;\0"
     "                const long r3 = min(row + 3, M - 1) * lda;\0"
@@ -90,8 +91,8 @@ static const struct { char text[4096]; } rows[] = { {
     "                const long r5 = min(row + 5, M - 1) * lda;\0"
 }, {
     "                if (width == 1) {\0"
-    "                    // Adds the slice's share of a block of 6 rows and 1 vectors to `sum`, where vectors lie\0"
-    "                    // as in a block of 4.\0"
+    "                    // Adds the slice's share of a block of 6 rows and 1 vectors to `sum`, where\0"
+    "                    // vectors lie as in a block of 4.\0"
     "                    float16 c0_0 = 0;\0"
     "                    float16 c1_0 = 0;\0"
     "                    float16 c2_0 = 0;\0"
@@ -132,7 +133,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                    vstore16(c4_0, 16, sum);\0"
     "                    vstore16(c5_0, 20, sum);\0"
     "                if (width == 2) {\0"
-    "                    // Adds the slice's share of a block of 6 rows and 2 vectors to `sum`, where vectors lie\0"
+    "                    // Adds the slice's share of a block of 6 rows and 2 vectors to `sum`, where\0"
     "                    float16 c0_0 = 0, c0_1 = 0;\0"
     "                    float16 c1_0 = 0, c1_1 = 0;\0"
     "                    float16 c2_0 = 0, c2_1 = 0;\0"
@@ -159,7 +160,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                    vstore16(c4_0, 16, sum); vstore16(c4_1, 17, sum);\0"
     "                    vstore16(c5_0, 20, sum); vstore16(c5_1, 21, sum);\0"
     "                if (width == 3) {\0"
-    "                    // Adds the slice's share of a block of 6 rows and 3 vectors to `sum`, where vectors lie\0"
+    "                    // Adds the slice's share of a block of 6 rows and 3 vectors to `sum`, where\0"
     "                    float16 c0_0 = 0, c0_1 = 0, c0_2 = 0;\0"
     "                    float16 c1_0 = 0, c1_1 = 0, c1_2 = 0;\0"
     "                    float16 c2_0 = 0, c2_1 = 0, c2_2 = 0;\0"
@@ -187,19 +188,25 @@ static const struct { char text[4096]; } rows[] = { {
     "                    vstore16(c4_0, 16, sum); vstore16(c4_1, 17, sum); vstore16(c4_2, 18, sum);\0"
     "                    vstore16(c5_0, 20, sum); vstore16(c5_1, 21, sum); vstore16(c5_2, 22, sum);\0"
     "                if (width == 4) {\0"
-    "                    // Adds the slice's share of a block of 6 rows and 4 vectors to `sum`, where vectors lie\0"
+    "                    // Adds the slice's share of a block of 6 rows and 4 vectors to `sum`, where\0"
     "                    float16 c0_0 = 0, c0_1 = 0, c0_2 = 0, c0_3 = 0;\0"
     "                    float16 c1_0 = 0, c1_1 = 0, c1_2 = 0, c1_3 = 0;\0"
     "                    float16 c2_0 = 0, c2_1 = 0, c2_2 = 0, c2_3 = 0;\0"
     "                    float16 c3_0 = 0, c3_1 = 0, c3_2 = 0, c3_3 = 0;\0"
     "                    float16 c4_0 = 0, c4_1 = 0, c4_2 = 0, c4_3 = 0;\0"
     "                    float16 c5_0 = 0, c5_1 = 0, c5_2 = 0, c5_3 = 0;\0"
-    "                        c0_0 = vload16(0, sum); c0_1 = vload16(1, sum); c0_2 = vload16(2, sum); c0_3 = vload16(3, sum);\0"
-    "                        c1_0 = vload16(4, sum); c1_1 = vload16(5, sum); c1_2 = vload16(6, sum); c1_3 = vload16(7, sum);\0"
-    "                        c2_0 = vload16(8, sum); c2_1 = vload16(9, sum); c2_2 = vload16(10, sum); c2_3 = vload16(11, sum);\0"
-    "                        c3_0 = vload16(12, sum); c3_1 = vload16(13, sum); c3_2 = vload16(14, sum); c3_3 = vload16(15, sum);\0"
-    "                        c4_0 = vload16(16, sum); c4_1 = vload16(17, sum); c4_2 = vload16(18, sum); c4_3 = vload16(19, sum);\0"
-    "                        c5_0 = vload16(20, sum); c5_1 = vload16(21, sum); c5_2 = vload16(22, sum); c5_3 = vload16(23, sum);\0"
+    "                        c0_0 = vload16(0, sum); c0_1 = vload16(1, sum); c0_2 = vload16(2,\0"
+    "                                sum); c0_3 = vload16(3, sum);\0"
+    "                        c1_0 = vload16(4, sum); c1_1 = vload16(5, sum); c1_2 = vload16(6,\0"
+    "                                sum); c1_3 = vload16(7, sum);\0"
+    "                        c2_0 = vload16(8, sum); c2_1 = vload16(9, sum); c2_2 = vload16(10,\0"
+    "                                sum); c2_3 = vload16(11, sum);\0"
+    "                        c3_0 = vload16(12, sum); c3_1 = vload16(13, sum); c3_2 = vload16(14,\0"
+    "                                sum); c3_3 = vload16(15, sum);\0"
+    "                        c4_0 = vload16(16, sum); c4_1 = vload16(17, sum); c4_2 = vload16(18,\0"
+    "                                sum); c4_3 = vload16(19, sum);\0"
+    "                        c5_0 = vload16(20, sum); c5_1 = vload16(21, sum); c5_2 = vload16(22,\0"
+    "                                sum); c5_3 = vload16(23, sum);\0"
     "                            const float16 b3 = vload16(3, b);\0"
     "                            c0_0 += a0 * b0; c0_1 += a0 * b1; c0_2 += a0 * b2; c0_3 += a0 * b3;\0"
     "                            c1_0 += a1 * b0; c1_1 += a1 * b1; c1_2 += a1 * b2; c1_3 += a1 * b3;\0"
@@ -207,15 +214,22 @@ static const struct { char text[4096]; } rows[] = { {
     "                            c3_0 += a3 * b0; c3_1 += a3 * b1; c3_2 += a3 * b2; c3_3 += a3 * b3;\0"
     "                            c4_0 += a4 * b0; c4_1 += a4 * b1; c4_2 += a4 * b2; c4_3 += a4 * b3;\0"
     "                            c5_0 += a5 * b0; c5_1 += a5 * b1; c5_2 += a5 * b2; c5_3 += a5 * b3;\0"
-    "                    vstore16(c0_0, 0, sum); vstore16(c0_1, 1, sum); vstore16(c0_2, 2, sum); vstore16(c0_3, 3, sum);\0"
-    "                    vstore16(c1_0, 4, sum); vstore16(c1_1, 5, sum); vstore16(c1_2, 6, sum); vstore16(c1_3, 7, sum);\0"
-    "                    vstore16(c2_0, 8, sum); vstore16(c2_1, 9, sum); vstore16(c2_2, 10, sum); vstore16(c2_3, 11, sum);\0"
+    "                    vstore16(c0_0, 0, sum); vstore16(c0_1, 1, sum); vstore16(c0_2, 2,\0"
+    "                            sum); vstore16(c0_3, 3, sum);\0"
+    "                    vstore16(c1_0, 4, sum); vstore16(c1_1, 5, sum); vstore16(c1_2, 6,\0"
 }, {
-    "                    vstore16(c3_0, 12, sum); vstore16(c3_1, 13, sum); vstore16(c3_2, 14, sum); vstore16(c3_3, 15, sum);\0"
-    "                    vstore16(c4_0, 16, sum); vstore16(c4_1, 17, sum); vstore16(c4_2, 18, sum); vstore16(c4_3, 19, sum);\0"
-    "                    vstore16(c5_0, 20, sum); vstore16(c5_1, 21, sum); vstore16(c5_2, 22, sum); vstore16(c5_3, 23, sum);\0"
+    "                            sum); vstore16(c1_3, 7, sum);\0"
+    "                    vstore16(c2_0, 8, sum); vstore16(c2_1, 9, sum); vstore16(c2_2, 10,\0"
+    "                            sum); vstore16(c2_3, 11, sum);\0"
+    "                    vstore16(c3_0, 12, sum); vstore16(c3_1, 13, sum); vstore16(c3_2, 14,\0"
+    "                            sum); vstore16(c3_3, 15, sum);\0"
+    "                    vstore16(c4_0, 16, sum); vstore16(c4_1, 17, sum); vstore16(c4_2, 18,\0"
+    "                            sum); vstore16(c4_3, 19, sum);\0"
+    "                    vstore16(c5_0, 20, sum); vstore16(c5_1, 21, sum); vstore16(c5_2, 22,\0"
+    "                            sum); vstore16(c5_3, 23, sum);\0"
     "                if (k0 + depth == K) {\0"
-    "                    // C = alpha sum + beta C for a block of `width` vectors at (row, col); beta == 0 does not read C.\0"
+    "                    // C = alpha sum + beta C for a block of `width` vectors at (row, col); beta ==\0"
+    "                    // 0 does not read C.\0"
     "                    for (long m = 0; m < 6 && row + m < M; m++) {\0"
     "                        __global half *out = C + (row + m) * ldc + col;\0"
     "                        __local const float *x = sum + m * 64;\0"
@@ -224,18 +238,20 @@ static const struct { char text[4096]; } rows[] = { {
     "                            if (beta == 0)\0"
     "                                store_vector(alpha * vload16(0, x + n), out + n);\0"
     "                            else\0"
-    "                                store_vector(alpha * vload16(0, x + n) + beta * load_vector(out + n), out + n);\0"
+    "                                store_vector(alpha * vload16(0, x + n) + beta * load_vector(out\0"
+    "                                        + n), out + n);\0"
     "                        for (; n < min(width * 16, N - col); n++)\0"
-    "                            store(beta == 0 ? alpha * x[n] : alpha * x[n] + beta * load(out + n), out + n);\0"
+    "                            store(beta == 0 ? alpha * x[n] : alpha * x[n] + beta * load(out + n),\0"
+    "                                    out + n);\0"
     "            k0 += depth;\0"
     "        } while (k0 < K);\0"
     "    }\0"
     "// B is stored N x K.\0"
-    "void kiln_hgemm_fused_multiply_nt_tm6_nv4_vec16_mb64_kc384_ku1(long M, long N, long K, float alpha, float beta,\0"
+    "void kiln_hgemm_fused_multiply_nt_tm6_nv4_vec16_mb64_kc384_ku1(long M, long N, long K, float alpha,\0"
     "            for (long v = 0; v < width; v++) {\0"
     "                __local float *out = panel + v * 16;\0"
     "                __global const half *in = B + k0;\0"
-    "                const long l0 = min(col + v * 16 + 0, N - 1) * ldb;\0"
+    "                const long l0 = min(col + v * 16, N - 1) * ldb;\0"
     "                const long l1 = min(col + v * 16 + 1, N - 1) * ldb;\0"
     "                const long l2 = min(col + v * 16 + 2, N - 1) * ldb;\0"
     "                const long l3 = min(col + v * 16 + 3, N - 1) * ldb;\0"
@@ -252,8 +268,8 @@ static const struct { char text[4096]; } rows[] = { {
     "                const long l14 = min(col + v * 16 + 14, N - 1) * ldb;\0"
     "                const long l15 = min(col + v * 16 + 15, N - 1) * ldb;\0"
     "                long k = 0;\0"
-    "                // A square of columns by k is transposed: each step puts the even and the odd elements of\0"
-    "                // two neighbours together.\0"
+    "                // A square of columns by k is transposed: each step puts the even and the odd\0"
+    "                // elements of two neighbours together.\0"
     "                for (; k + 16 <= depth; k += 16, in += 16, out += 1024) {\0"
     "                    const float16 x0_0 = load_vector(in + l0);\0"
     "                    const float16 x0_1 = load_vector(in + l1);\0"
@@ -266,13 +282,13 @@ static const struct { char text[4096]; } rows[] = { {
     "                    const float16 x0_8 = load_vector(in + l8);\0"
     "                    const float16 x0_9 = load_vector(in + l9);\0"
     "                    const float16 x0_10 = load_vector(in + l10);\0"
+}, {
     "                    const float16 x0_11 = load_vector(in + l11);\0"
     "                    const float16 x0_12 = load_vector(in + l12);\0"
     "                    const float16 x0_13 = load_vector(in + l13);\0"
     "                    const float16 x0_14 = load_vector(in + l14);\0"
     "                    const float16 x0_15 = load_vector(in + l15);\0"
     "                    const float16 x1_0 = (float16)(x0_0.even, x0_1.even);\0"
-}, {
     "                    const float16 x1_8 = (float16)(x0_0.odd, x0_1.odd);\0"
     "                    const float16 x1_1 = (float16)(x0_2.even, x0_3.even);\0"
     "                    const float16 x1_9 = (float16)(x0_2.odd, x0_3.odd);\0"
@@ -322,13 +338,13 @@ static const struct { char text[4096]; } rows[] = { {
     "                    const float16 x3_15 = (float16)(x2_14.odd, x2_15.odd);\0"
     "                    const float16 x4_0 = (float16)(x3_0.even, x3_1.even);\0"
     "                    const float16 x4_8 = (float16)(x3_0.odd, x3_1.odd);\0"
+}, {
     "                    const float16 x4_1 = (float16)(x3_2.even, x3_3.even);\0"
     "                    const float16 x4_9 = (float16)(x3_2.odd, x3_3.odd);\0"
     "                    const float16 x4_2 = (float16)(x3_4.even, x3_5.even);\0"
     "                    const float16 x4_10 = (float16)(x3_4.odd, x3_5.odd);\0"
     "                    const float16 x4_3 = (float16)(x3_6.even, x3_7.even);\0"
     "                    const float16 x4_11 = (float16)(x3_6.odd, x3_7.odd);\0"
-}, {
     "                    const float16 x4_4 = (float16)(x3_8.even, x3_9.even);\0"
     "                    const float16 x4_12 = (float16)(x3_8.odd, x3_9.odd);\0"
     "                    const float16 x4_5 = (float16)(x3_10.even, x3_11.even);\0"
@@ -337,7 +353,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                    const float16 x4_14 = (float16)(x3_12.odd, x3_13.odd);\0"
     "                    const float16 x4_7 = (float16)(x3_14.even, x3_15.even);\0"
     "                    const float16 x4_15 = (float16)(x3_14.odd, x3_15.odd);\0"
-    "                    vstore16(x4_0, 0, out + 0);\0"
+    "                    vstore16(x4_0, 0, out);\0"
     "                    vstore16(x4_1, 0, out + 64);\0"
     "                    vstore16(x4_2, 0, out + 128);\0"
     "                    vstore16(x4_3, 0, out + 192);\0"
@@ -371,28 +387,30 @@ static const struct { char text[4096]; } rows[] = { {
     "                    out[14] = load(in + l14);\0"
     "                    out[15] = load(in + l15);\0"
     "// A is stored K x M.\0"
-    "void kiln_hgemm_fused_multiply_tn_tm6_nv4_vec16_mb64_kc384_ku1(long M, long N, long K, float alpha, float beta,\0"
+    "void kiln_hgemm_fused_multiply_tn_tm6_nv4_vec16_mb64_kc384_ku1(long M, long N, long K, float alpha,\0"
     "                __global const half *restrict a = A + k0 * lda;\0"
-    "                const long r0 = min(row + 0, M - 1);\0"
+    "                const long r0 = min(row, M - 1);\0"
     "                const long r1 = min(row + 1, M - 1);\0"
     "                const long r2 = min(row + 2, M - 1);\0"
     "                const long r3 = min(row + 3, M - 1);\0"
     "                const long r4 = min(row + 4, M - 1);\0"
     "                const long r5 = min(row + 5, M - 1);\0"
     "                            a += lda;\0"
-    "void kiln_hgemm_fused_multiply_tt_tm6_nv4_vec16_mb64_kc384_ku1(long M, long N, long K, float alpha, float beta,\0"
+    "void kiln_hgemm_fused_multiply_tt_tm6_nv4_vec16_mb64_kc384_ku1(long M, long N, long K, float alpha,\0"
     "// Packs a matrix into panels of 4: panel p holds, for every k, the lines p * 4 to\0"
     "// p * 4 + 3 side by side. Lines past the end repeat the last one; what is\0"
     "// computed from them is not stored. One work-item packs 256 values of k of one panel.\0"
     "// The source holds one line after the other: lines x K.\0"
-    "void kiln_hgemm_packed_packa_n_tm4_vec16(long lines, long K, __global const half *restrict X, long x_offset, long ldx,\0"
+    "void kiln_hgemm_packed_packa_n_tm4_vec16(long lines, long K, __global const half *restrict X,\0"
+    "        long x_offset, long ldx,\0"
     "        __global float *restrict packed, long at)\0"
     "    const long line = get_group_id(0) * 4;\0"
     "    const long k0 = get_group_id(1) * 256, k1 = min(K, k0 + 256);\0"
     "    __global float *restrict out = packed + at + line * K + k0 * 4;\0"
     "    __global const half *restrict in = X + x_offset + k0;\0"
-    "    const long l0 = min(line + 0, lines - 1) * ldx;\0"
+    "    const long l0 = min(line, lines - 1) * ldx;\0"
     "    const long l1 = min(line + 1, lines - 1) * ldx;\0"
+}, {
     "    const long l2 = min(line + 2, lines - 1) * ldx;\0"
     "    const long l3 = min(line + 3, lines - 1) * ldx;\0"
     "    for (long k = k0; k < k1; k++, in++, out += 4) {\0"
@@ -401,16 +419,15 @@ static const struct { char text[4096]; } rows[] = { {
     "        out[2] = load(in + l2);\0"
     "        out[3] = load(in + l3);\0"
     "// Packs a matrix into panels of 16: panel p holds, for every k, the lines p * 16 to\0"
-}, {
     "// p * 16 + 15 side by side. Lines past the end repeat the last one; what is\0"
     "// The source holds the lines of one k side by side: K x lines.\0"
-    "void kiln_hgemm_packed_packb_n_nv1_vec16(long lines, long K, __global const half *restrict X, long x_offset, long ldx,\0"
+    "void kiln_hgemm_packed_packb_n_nv1_vec16(long lines, long K, __global const half *restrict X,\0"
     "    const long line = get_group_id(0) * 16;\0"
     "    __global float *restrict out = packed + at + line * K + k0 * 16;\0"
     "    __global const half *restrict in = X + x_offset + k0 * ldx + line;\0"
     "    if (line + 16 <= lines) {\0"
     "        for (long k = k0; k < k1; k++, in += ldx, out += 16) {\0"
-    "            vstore16(load_vector(in + 0), 0, out);\0"
+    "            vstore16(load_vector(in), 0, out);\0"
     "        }\0"
     "    } else {\0"
     "        for (long k = k0; k < k1; k++, in += ldx, out += 16)\0"
@@ -420,7 +437,8 @@ static const struct { char text[4096]; } rows[] = { {
     "// Packed A is panel after panel, each K x 4: for every k, the panel's 4 rows side by side.\0"
     "// Packed B is panel after panel, each K x 16. A work-group is one work-item; it computes up to\0"
     "// 1 x 4 blocks of 4 x 16, each block held in registers.\0"
-    "void kiln_hgemm_packed_multiply_tm4_nv1_vec16_mp1_np4_kc0_ku1_packa1(long M, long N, long K, float alpha, float beta,\0"
+    "void kiln_hgemm_packed_multiply_tm4_nv1_vec16_mp1_np4_kc0_ku1_packa1(long M, long N, long K,\0"
+    "        float alpha, float beta,\0"
     "        __global const float *restrict packed_a, long a_at,\0"
     "        __global const float *restrict packed_b, long b_at,\0"
     "    const long first_row = get_group_id(1) * 4, end_row = min(first_row + 4, M);\0"
@@ -448,38 +466,38 @@ static const struct { char text[4096]; } rows[] = { {
     "                b += 16;\0"
     "                a += 4;\0"
     "        // C = alpha c + beta C for the 4 x 16 block at (row, col); beta == 0 does not read C.\0"
-    "        if (row + 0 < M) {\0"
-    "            __global half *out = C + (row + 0) * ldc + col;\0"
+    "        if (row < M) {\0"
+    "            __global half *out = C + row * ldc + col;\0"
     "            if (col + 16 <= N) {\0"
     "                if (beta == 0) {\0"
-    "                    store_vector(alpha * c0_0, out + 0);\0"
+    "                    store_vector(alpha * c0_0, out);\0"
     "                } else {\0"
-    "                    store_vector(alpha * c0_0 + beta * load_vector(out + 0),\0"
-    "                            out + 0);\0"
+    "                    store_vector(alpha * c0_0 + beta * load_vector(out),\0"
+    "                            out);\0"
     "            } else {\0"
     "                float x[16];\0"
-    "                vstore16(alpha * c0_0, 0, x + 0);\0"
+    "                vstore16(alpha * c0_0, 0, x);\0"
     "                for (int n = 0; n < 16 && col + n < N; n++)\0"
     "                    store(beta == 0 ? x[n] : x[n] + beta * load(out + n), out + n);\0"
     "        if (row + 1 < M) {\0"
     "            __global half *out = C + (row + 1) * ldc + col;\0"
-    "                    store_vector(alpha * c1_0, out + 0);\0"
-    "                    store_vector(alpha * c1_0 + beta * load_vector(out + 0),\0"
-    "                vstore16(alpha * c1_0, 0, x + 0);\0"
+    "                    store_vector(alpha * c1_0, out);\0"
+    "                    store_vector(alpha * c1_0 + beta * load_vector(out),\0"
+    "                vstore16(alpha * c1_0, 0, x);\0"
     "        if (row + 2 < M) {\0"
     "            __global half *out = C + (row + 2) * ldc + col;\0"
-    "                    store_vector(alpha * c2_0, out + 0);\0"
-    "                    store_vector(alpha * c2_0 + beta * load_vector(out + 0),\0"
-    "                vstore16(alpha * c2_0, 0, x + 0);\0"
+    "                    store_vector(alpha * c2_0, out);\0"
+    "                    store_vector(alpha * c2_0 + beta * load_vector(out),\0"
+    "                vstore16(alpha * c2_0, 0, x);\0"
     "        if (row + 3 < M) {\0"
     "            __global half *out = C + (row + 3) * ldc + col;\0"
-    "                    store_vector(alpha * c3_0, out + 0);\0"
-    "                    store_vector(alpha * c3_0 + beta * load_vector(out + 0),\0"
-    "                vstore16(alpha * c3_0, 0, x + 0);\0"
-    "void kiln_hgemm_packed_packb_t_nv1_vec16(long lines, long K, __global const half *restrict X, long x_offset, long ldx,\0"
+    "                    store_vector(alpha * c3_0, out);\0"
+}, {
+    "                    store_vector(alpha * c3_0 + beta * load_vector(out),\0"
+    "                vstore16(alpha * c3_0, 0, x);\0"
+    "void kiln_hgemm_packed_packb_t_nv1_vec16(long lines, long K, __global const half *restrict X,\0"
     "    const long l4 = min(line + 4, lines - 1) * ldx;\0"
     "    const long l5 = min(line + 5, lines - 1) * ldx;\0"
-}, {
     "    const long l6 = min(line + 6, lines - 1) * ldx;\0"
     "    const long l7 = min(line + 7, lines - 1) * ldx;\0"
     "    const long l8 = min(line + 8, lines - 1) * ldx;\0"
@@ -503,10 +521,10 @@ static const struct { char text[4096]; } rows[] = { {
     "        out[13] = load(in + l13);\0"
     "        out[14] = load(in + l14);\0"
     "        out[15] = load(in + l15);\0"
-    "void kiln_hgemm_packed_packa_t_tm4_vec16(long lines, long K, __global const half *restrict X, long x_offset, long ldx,\0"
+    "void kiln_hgemm_packed_packa_t_tm4_vec16(long lines, long K, __global const half *restrict X,\0"
     "    if (line + 4 <= lines) {\0"
     "        for (long k = k0; k < k1; k++, in += ldx, out += 4) {\0"
-    "            out[0] = load(in + 0);\0"
+    "            out[0] = load(in);\0"
     "            out[1] = load(in + 1);\0"
     "            out[2] = load(in + 2);\0"
     "            out[3] = load(in + 3);\0"
@@ -518,20 +536,20 @@ static const struct { char text[4096]; } rows[] = { {
     "    vstore_half8(x, 0, p);\0"
     "// Packs a matrix into panels of 8: panel p holds, for every k, the lines p * 8 to\0"
     "// p * 8 + 7 side by side. Lines past the end repeat the last one; what is\0"
-    "void kiln_hgemm_packed_packa_n_tm8_vec8(long lines, long K, __global const half *restrict X, long x_offset, long ldx,\0"
+    "void kiln_hgemm_packed_packa_n_tm8_vec8(long lines, long K, __global const half *restrict X,\0"
     "    const long line = get_group_id(0) * 8;\0"
     "    __global float *restrict out = packed + at + line * K + k0 * 8;\0"
     "    for (long k = k0; k < k1; k++, in++, out += 8) {\0"
-    "void kiln_hgemm_packed_packb_n_nv1_vec8(long lines, long K, __global const half *restrict X, long x_offset, long ldx,\0"
+    "void kiln_hgemm_packed_packb_n_nv1_vec8(long lines, long K, __global const half *restrict X,\0"
     "    if (line + 8 <= lines) {\0"
     "        for (long k = k0; k < k1; k++, in += ldx, out += 8) {\0"
-    "            vstore8(load_vector(in + 0), 0, out);\0"
+    "            vstore8(load_vector(in), 0, out);\0"
     "        for (long k = k0; k < k1; k++, in += ldx, out += 8)\0"
     "            for (int i = 0; i < 8; i++)\0"
     "// Packed A is panel after panel, each K x 8: for every k, the panel's 8 rows side by side.\0"
     "// Packed B is panel after panel, each K x 8. A work-group is one work-item; it computes up to\0"
     "// 8 x 1 blocks of 8 x 8, each block held in registers.\0"
-    "void kiln_hgemm_packed_multiply_tm8_nv1_vec8_mp8_np1_kc0_ku1_packa1(long M, long N, long K, float alpha, float beta,\0"
+    "void kiln_hgemm_packed_multiply_tm8_nv1_vec8_mp8_np1_kc0_ku1_packa1(long M, long N, long K,\0"
     "    const long first_row = get_group_id(1) * 64, end_row = min(first_row + 64, M);\0"
     "    const long first_col = get_group_id(0) * 8, end_col = min(first_col + 8, N);\0"
     "    for (long col = first_col; col < end_col; col += 8)\0"
@@ -558,45 +576,45 @@ static const struct { char text[4096]; } rows[] = { {
     "                b += 8;\0"
     "                a += 8;\0"
     "        // C = alpha c + beta C for the 8 x 8 block at (row, col); beta == 0 does not read C.\0"
+}, {
     "            if (col + 8 <= N) {\0"
     "                float x[8];\0"
-    "                vstore8(alpha * c0_0, 0, x + 0);\0"
+    "                vstore8(alpha * c0_0, 0, x);\0"
     "                for (int n = 0; n < 8 && col + n < N; n++)\0"
-    "                vstore8(alpha * c1_0, 0, x + 0);\0"
-}, {
-    "                vstore8(alpha * c2_0, 0, x + 0);\0"
-    "                vstore8(alpha * c3_0, 0, x + 0);\0"
+    "                vstore8(alpha * c1_0, 0, x);\0"
+    "                vstore8(alpha * c2_0, 0, x);\0"
+    "                vstore8(alpha * c3_0, 0, x);\0"
     "        if (row + 4 < M) {\0"
     "            __global half *out = C + (row + 4) * ldc + col;\0"
-    "                    store_vector(alpha * c4_0, out + 0);\0"
-    "                    store_vector(alpha * c4_0 + beta * load_vector(out + 0),\0"
-    "                vstore8(alpha * c4_0, 0, x + 0);\0"
+    "                    store_vector(alpha * c4_0, out);\0"
+    "                    store_vector(alpha * c4_0 + beta * load_vector(out),\0"
+    "                vstore8(alpha * c4_0, 0, x);\0"
     "        if (row + 5 < M) {\0"
     "            __global half *out = C + (row + 5) * ldc + col;\0"
-    "                    store_vector(alpha * c5_0, out + 0);\0"
-    "                    store_vector(alpha * c5_0 + beta * load_vector(out + 0),\0"
-    "                vstore8(alpha * c5_0, 0, x + 0);\0"
+    "                    store_vector(alpha * c5_0, out);\0"
+    "                    store_vector(alpha * c5_0 + beta * load_vector(out),\0"
+    "                vstore8(alpha * c5_0, 0, x);\0"
     "        if (row + 6 < M) {\0"
     "            __global half *out = C + (row + 6) * ldc + col;\0"
-    "                    store_vector(alpha * c6_0, out + 0);\0"
-    "                    store_vector(alpha * c6_0 + beta * load_vector(out + 0),\0"
-    "                vstore8(alpha * c6_0, 0, x + 0);\0"
+    "                    store_vector(alpha * c6_0, out);\0"
+    "                    store_vector(alpha * c6_0 + beta * load_vector(out),\0"
+    "                vstore8(alpha * c6_0, 0, x);\0"
     "        if (row + 7 < M) {\0"
     "            __global half *out = C + (row + 7) * ldc + col;\0"
-    "                    store_vector(alpha * c7_0, out + 0);\0"
-    "                    store_vector(alpha * c7_0 + beta * load_vector(out + 0),\0"
-    "                vstore8(alpha * c7_0, 0, x + 0);\0"
-    "void kiln_hgemm_packed_packb_t_nv1_vec8(long lines, long K, __global const half *restrict X, long x_offset, long ldx,\0"
-    "void kiln_hgemm_packed_packa_t_tm8_vec8(long lines, long K, __global const half *restrict X, long x_offset, long ldx,\0"
+    "                    store_vector(alpha * c7_0, out);\0"
+    "                    store_vector(alpha * c7_0 + beta * load_vector(out),\0"
+    "                vstore8(alpha * c7_0, 0, x);\0"
+    "void kiln_hgemm_packed_packb_t_nv1_vec8(long lines, long K, __global const half *restrict X,\0"
+    "void kiln_hgemm_packed_packa_t_tm8_vec8(long lines, long K, __global const half *restrict X,\0"
     "// Packs a matrix into panels of 6: panel p holds, for every k, the lines p * 6 to\0"
     "// p * 6 + 5 side by side. Lines past the end repeat the last one; what is\0"
-    "void kiln_hgemm_packed_packa_n_tm6_vec16(long lines, long K, __global const half *restrict X, long x_offset, long ldx,\0"
+    "void kiln_hgemm_packed_packa_n_tm6_vec16(long lines, long K, __global const half *restrict X,\0"
     "    const long line = get_group_id(0) * 6;\0"
     "    __global float *restrict out = packed + at + line * K + k0 * 6;\0"
     "    for (long k = k0; k < k1; k++, in++, out += 6) {\0"
     "// Packs a matrix into panels of 32: panel p holds, for every k, the lines p * 32 to\0"
     "// p * 32 + 31 side by side. Lines past the end repeat the last one; what is\0"
-    "void kiln_hgemm_packed_packb_n_nv2_vec16(long lines, long K, __global const half *restrict X, long x_offset, long ldx,\0"
+    "void kiln_hgemm_packed_packb_n_nv2_vec16(long lines, long K, __global const half *restrict X,\0"
     "    const long line = get_group_id(0) * 32;\0"
     "    __global float *restrict out = packed + at + line * K + k0 * 32;\0"
     "    if (line + 32 <= lines) {\0"
@@ -607,7 +625,7 @@ static const struct { char text[4096]; } rows[] = { {
     "// Packed A is panel after panel, each K x 6: for every k, the panel's 6 rows side by side.\0"
     "// Packed B is panel after panel, each K x 32. A work-group is one work-item; it computes up to\0"
     "// 16 x 1 blocks of 6 x 32, each block held in registers.\0"
-    "void kiln_hgemm_packed_multiply_tm6_nv2_vec16_mp16_np1_kc1024_ku1_packa1(long M, long N, long K, float alpha, float beta,\0"
+    "void kiln_hgemm_packed_multiply_tm6_nv2_vec16_mp16_np1_kc1024_ku1_packa1(long M, long N, long K,\0"
     "    const long first_row = get_group_id(1) * 96, end_row = min(first_row + 96, M);\0"
     "    const long first_col = get_group_id(0) * 32, end_col = min(first_col + 32, N);\0"
     "    __local float sums[3072];\0"
@@ -660,67 +678,68 @@ static const struct { char text[4096]; } rows[] = { {
     "                vstore16(c3_0, 6, sum); vstore16(c3_1, 7, sum);\0"
     "                vstore16(c4_0, 8, sum); vstore16(c4_1, 9, sum);\0"
     "                vstore16(c5_0, 10, sum); vstore16(c5_1, 11, sum);\0"
-    "                // C = alpha c + beta C for the 6 x 32 block at (row, col); beta == 0 does not read C.\0"
-    "                if (row + 0 < M) {\0"
-    "                    __global half *out = C + (row + 0) * ldc + col;\0"
+    "                // C = alpha c + beta C for the 6 x 32 block at (row, col); beta == 0 does not read\0"
+    "                // C.\0"
+    "                if (row < M) {\0"
+    "                    __global half *out = C + row * ldc + col;\0"
     "                    if (col + 32 <= N) {\0"
     "                        if (beta == 0) {\0"
-    "                            store_vector(alpha * c0_0, out + 0);\0"
+    "                            store_vector(alpha * c0_0, out);\0"
     "                            store_vector(alpha * c0_1, out + 16);\0"
     "                        } else {\0"
-    "                            store_vector(alpha * c0_0 + beta * load_vector(out + 0),\0"
-    "                                    out + 0);\0"
+    "                            store_vector(alpha * c0_0 + beta * load_vector(out),\0"
+    "                                    out);\0"
     "                            store_vector(alpha * c0_1 + beta * load_vector(out + 16),\0"
     "                                    out + 16);\0"
     "                    } else {\0"
     "                        float x[32];\0"
-    "                        vstore16(alpha * c0_0, 0, x + 0);\0"
+    "                        vstore16(alpha * c0_0, 0, x);\0"
     "                        vstore16(alpha * c0_1, 0, x + 16);\0"
     "                        for (int n = 0; n < 32 && col + n < N; n++)\0"
     "                            store(beta == 0 ? x[n] : x[n] + beta * load(out + n), out + n);\0"
     "                if (row + 1 < M) {\0"
     "                    __global half *out = C + (row + 1) * ldc + col;\0"
-    "                            store_vector(alpha * c1_0, out + 0);\0"
+    "                            store_vector(alpha * c1_0, out);\0"
     "                            store_vector(alpha * c1_1, out + 16);\0"
-    "                            store_vector(alpha * c1_0 + beta * load_vector(out + 0),\0"
+    "                            store_vector(alpha * c1_0 + beta * load_vector(out),\0"
     "                            store_vector(alpha * c1_1 + beta * load_vector(out + 16),\0"
-    "                        vstore16(alpha * c1_0, 0, x + 0);\0"
+    "                        vstore16(alpha * c1_0, 0, x);\0"
     "                        vstore16(alpha * c1_1, 0, x + 16);\0"
     "                if (row + 2 < M) {\0"
     "                    __global half *out = C + (row + 2) * ldc + col;\0"
-    "                            store_vector(alpha * c2_0, out + 0);\0"
+    "                            store_vector(alpha * c2_0, out);\0"
     "                            store_vector(alpha * c2_1, out + 16);\0"
-    "                            store_vector(alpha * c2_0 + beta * load_vector(out + 0),\0"
+    "                            store_vector(alpha * c2_0 + beta * load_vector(out),\0"
     "                            store_vector(alpha * c2_1 + beta * load_vector(out + 16),\0"
-    "                        vstore16(alpha * c2_0, 0, x + 0);\0"
+    "                        vstore16(alpha * c2_0, 0, x);\0"
     "                        vstore16(alpha * c2_1, 0, x + 16);\0"
     "                if (row + 3 < M) {\0"
     "                    __global half *out = C + (row + 3) * ldc + col;\0"
-    "                            store_vector(alpha * c3_0, out + 0);\0"
+    "                            store_vector(alpha * c3_0, out);\0"
     "                            store_vector(alpha * c3_1, out + 16);\0"
-    "                            store_vector(alpha * c3_0 + beta * load_vector(out + 0),\0"
+    "                            store_vector(alpha * c3_0 + beta * load_vector(out),\0"
     "                            store_vector(alpha * c3_1 + beta * load_vector(out + 16),\0"
-    "                        vstore16(alpha * c3_0, 0, x + 0);\0"
-}, {
+    "                        vstore16(alpha * c3_0, 0, x);\0"
     "                        vstore16(alpha * c3_1, 0, x + 16);\0"
+}, {
     "                if (row + 4 < M) {\0"
     "                    __global half *out = C + (row + 4) * ldc + col;\0"
-    "                            store_vector(alpha * c4_0, out + 0);\0"
+    "                            store_vector(alpha * c4_0, out);\0"
     "                            store_vector(alpha * c4_1, out + 16);\0"
-    "                            store_vector(alpha * c4_0 + beta * load_vector(out + 0),\0"
+    "                            store_vector(alpha * c4_0 + beta * load_vector(out),\0"
     "                            store_vector(alpha * c4_1 + beta * load_vector(out + 16),\0"
-    "                        vstore16(alpha * c4_0, 0, x + 0);\0"
+    "                        vstore16(alpha * c4_0, 0, x);\0"
     "                        vstore16(alpha * c4_1, 0, x + 16);\0"
     "                if (row + 5 < M) {\0"
     "                    __global half *out = C + (row + 5) * ldc + col;\0"
-    "                            store_vector(alpha * c5_0, out + 0);\0"
+    "                            store_vector(alpha * c5_0, out);\0"
     "                            store_vector(alpha * c5_1, out + 16);\0"
-    "                            store_vector(alpha * c5_0 + beta * load_vector(out + 0),\0"
+    "                            store_vector(alpha * c5_0 + beta * load_vector(out),\0"
     "                            store_vector(alpha * c5_1 + beta * load_vector(out + 16),\0"
-    "                        vstore16(alpha * c5_0, 0, x + 0);\0"
+    "                        vstore16(alpha * c5_0, 0, x);\0"
     "                        vstore16(alpha * c5_1, 0, x + 16);\0"
     "            sum += 192;\0"
-    "void kiln_hgemm_packed_packb_t_nv2_vec16(long lines, long K, __global const half *restrict X, long x_offset, long ldx,\0"
+    "void kiln_hgemm_packed_packb_t_nv2_vec16(long lines, long K, __global const half *restrict X,\0"
     "    const long l16 = min(line + 16, lines - 1) * ldx;\0"
     "    const long l17 = min(line + 17, lines - 1) * ldx;\0"
     "    const long l18 = min(line + 18, lines - 1) * ldx;\0"
@@ -754,34 +773,38 @@ static const struct { char text[4096]; } rows[] = { {
     "        out[29] = load(in + l29);\0"
     "        out[30] = load(in + l30);\0"
     "        out[31] = load(in + l31);\0"
-    "void kiln_hgemm_packed_packa_t_tm6_vec16(long lines, long K, __global const half *restrict X, long x_offset, long ldx,\0"
+    "void kiln_hgemm_packed_packa_t_tm6_vec16(long lines, long K, __global const half *restrict X,\0"
     "    if (line + 6 <= lines) {\0"
     "        for (long k = k0; k < k1; k++, in += ldx, out += 6) {\0"
     "            out[4] = load(in + 4);\0"
     "            out[5] = load(in + 5);\0"
     "        for (long k = k0; k < k1; k++, in += ldx, out += 6)\0"
     "            for (int i = 0; i < 6; i++)\0"
-    "void kiln_hgemm_packed_packa_n_tm4_vec8(long lines, long K, __global const half *restrict X, long x_offset, long ldx,\0"
-    "void kiln_hgemm_packed_packb_n_nv4_vec8(long lines, long K, __global const half *restrict X, long x_offset, long ldx,\0"
+    "void kiln_hgemm_packed_packa_n_tm4_vec8(long lines, long K, __global const half *restrict X,\0"
+    "void kiln_hgemm_packed_packb_n_nv4_vec8(long lines, long K, __global const half *restrict X,\0"
     "            vstore8(load_vector(in + 8), 1, out);\0"
     "            vstore8(load_vector(in + 16), 2, out);\0"
     "            vstore8(load_vector(in + 24), 3, out);\0"
     "// 4 x 16 blocks of 4 x 32, each block held in registers.\0"
-    "void kiln_hgemm_packed_multiply_tm4_nv4_vec8_mp4_np16_kc1024_ku2_packa1(long M, long N, long K, float alpha, float beta,\0"
+    "void kiln_hgemm_packed_multiply_tm4_nv4_vec8_mp4_np16_kc1024_ku2_packa1(long M, long N, long K,\0"
     "    const long first_row = get_group_id(1) * 16, end_row = min(first_row + 16, M);\0"
     "    const long first_col = get_group_id(0) * 512, end_col = min(first_col + 512, N);\0"
     "    __local float sums[8192];\0"
     "        for (long row = first_row; row < end_row; row += 4) {\0"
     "            __global const float *restrict a = packed_a + a_at + row * K + k0 * 4;\0"
     "            float8 c0_0 = 0, c0_1 = 0, c0_2 = 0, c0_3 = 0;\0"
-}, {
     "            float8 c1_0 = 0, c1_1 = 0, c1_2 = 0, c1_3 = 0;\0"
     "            float8 c2_0 = 0, c2_1 = 0, c2_2 = 0, c2_3 = 0;\0"
     "            float8 c3_0 = 0, c3_1 = 0, c3_2 = 0, c3_3 = 0;\0"
-    "                c0_0 = vload8(0, sum); c0_1 = vload8(1, sum); c0_2 = vload8(2, sum); c0_3 = vload8(3, sum);\0"
-    "                c1_0 = vload8(4, sum); c1_1 = vload8(5, sum); c1_2 = vload8(6, sum); c1_3 = vload8(7, sum);\0"
-    "                c2_0 = vload8(8, sum); c2_1 = vload8(9, sum); c2_2 = vload8(10, sum); c2_3 = vload8(11, sum);\0"
-    "                c3_0 = vload8(12, sum); c3_1 = vload8(13, sum); c3_2 = vload8(14, sum); c3_3 = vload8(15, sum);\0"
+}, {
+    "                c0_0 = vload8(0, sum); c0_1 = vload8(1, sum); c0_2 = vload8(2,\0"
+    "                        sum); c0_3 = vload8(3, sum);\0"
+    "                c1_0 = vload8(4, sum); c1_1 = vload8(5, sum); c1_2 = vload8(6,\0"
+    "                        sum); c1_3 = vload8(7, sum);\0"
+    "                c2_0 = vload8(8, sum); c2_1 = vload8(9, sum); c2_2 = vload8(10,\0"
+    "                        sum); c2_3 = vload8(11, sum);\0"
+    "                c3_0 = vload8(12, sum); c3_1 = vload8(13, sum); c3_2 = vload8(14,\0"
+    "                        sum); c3_3 = vload8(15, sum);\0"
     "            for (; k + 2 <= depth; k += 2) {\0"
     "                    const float8 b0 = vload8(0, b);\0"
     "                    const float8 b1 = vload8(1, b);\0"
@@ -792,11 +815,15 @@ static const struct { char text[4096]; } rows[] = { {
     "                    c2_0 += a2 * b0; c2_1 += a2 * b1; c2_2 += a2 * b2; c2_3 += a2 * b3;\0"
     "                    c3_0 += a3 * b0; c3_1 += a3 * b1; c3_2 += a3 * b2; c3_3 += a3 * b3;\0"
     "                    a += 4;\0"
-    "                vstore8(c0_0, 0, sum); vstore8(c0_1, 1, sum); vstore8(c0_2, 2, sum); vstore8(c0_3, 3, sum);\0"
-    "                vstore8(c1_0, 4, sum); vstore8(c1_1, 5, sum); vstore8(c1_2, 6, sum); vstore8(c1_3, 7, sum);\0"
-    "                vstore8(c2_0, 8, sum); vstore8(c2_1, 9, sum); vstore8(c2_2, 10, sum); vstore8(c2_3, 11, sum);\0"
-    "                vstore8(c3_0, 12, sum); vstore8(c3_1, 13, sum); vstore8(c3_2, 14, sum); vstore8(c3_3, 15, sum);\0"
-    "                // C = alpha c + beta C for the 4 x 32 block at (row, col); beta == 0 does not read C.\0"
+    "                vstore8(c0_0, 0, sum); vstore8(c0_1, 1, sum); vstore8(c0_2, 2, sum); vstore8(c0_3,\0"
+    "                        3, sum);\0"
+    "                vstore8(c1_0, 4, sum); vstore8(c1_1, 5, sum); vstore8(c1_2, 6, sum); vstore8(c1_3,\0"
+    "                        7, sum);\0"
+    "                vstore8(c2_0, 8, sum); vstore8(c2_1, 9, sum); vstore8(c2_2, 10, sum); vstore8(c2_3,\0"
+    "                        11, sum);\0"
+    "                vstore8(c3_0, 12, sum); vstore8(c3_1, 13, sum); vstore8(c3_2, 14,\0"
+    "                        sum); vstore8(c3_3, 15, sum);\0"
+    "                // C = alpha c + beta C for the 4 x 32 block at (row, col); beta == 0 does not read\0"
     "                            store_vector(alpha * c0_1, out + 8);\0"
     "                            store_vector(alpha * c0_2, out + 16);\0"
     "                            store_vector(alpha * c0_3, out + 24);\0"
@@ -805,7 +832,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                            store_vector(alpha * c0_2 + beta * load_vector(out + 16),\0"
     "                            store_vector(alpha * c0_3 + beta * load_vector(out + 24),\0"
     "                                    out + 24);\0"
-    "                        vstore8(alpha * c0_0, 0, x + 0);\0"
+    "                        vstore8(alpha * c0_0, 0, x);\0"
     "                        vstore8(alpha * c0_1, 0, x + 8);\0"
     "                        vstore8(alpha * c0_2, 0, x + 16);\0"
     "                        vstore8(alpha * c0_3, 0, x + 24);\0"
@@ -815,7 +842,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                            store_vector(alpha * c1_1 + beta * load_vector(out + 8),\0"
     "                            store_vector(alpha * c1_2 + beta * load_vector(out + 16),\0"
     "                            store_vector(alpha * c1_3 + beta * load_vector(out + 24),\0"
-    "                        vstore8(alpha * c1_0, 0, x + 0);\0"
+    "                        vstore8(alpha * c1_0, 0, x);\0"
     "                        vstore8(alpha * c1_1, 0, x + 8);\0"
     "                        vstore8(alpha * c1_2, 0, x + 16);\0"
     "                        vstore8(alpha * c1_3, 0, x + 24);\0"
@@ -825,7 +852,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                            store_vector(alpha * c2_1 + beta * load_vector(out + 8),\0"
     "                            store_vector(alpha * c2_2 + beta * load_vector(out + 16),\0"
     "                            store_vector(alpha * c2_3 + beta * load_vector(out + 24),\0"
-    "                        vstore8(alpha * c2_0, 0, x + 0);\0"
+    "                        vstore8(alpha * c2_0, 0, x);\0"
     "                        vstore8(alpha * c2_1, 0, x + 8);\0"
     "                        vstore8(alpha * c2_2, 0, x + 16);\0"
     "                        vstore8(alpha * c2_3, 0, x + 24);\0"
@@ -836,17 +863,15 @@ static const struct { char text[4096]; } rows[] = { {
     "                            store_vector(alpha * c3_1 + beta * load_vector(out + 8),\0"
     "                            store_vector(alpha * c3_2 + beta * load_vector(out + 16),\0"
     "                            store_vector(alpha * c3_3 + beta * load_vector(out + 24),\0"
-    "                        vstore8(alpha * c3_0, 0, x + 0);\0"
+    "                        vstore8(alpha * c3_0, 0, x);\0"
     "                        vstore8(alpha * c3_1, 0, x + 8);\0"
     "                        vstore8(alpha * c3_2, 0, x + 16);\0"
     "                        vstore8(alpha * c3_3, 0, x + 24);\0"
     "            sum += 128;\0"
-    "void kiln_hgemm_packed_packb_t_nv4_vec8(long lines, long K, __global const half *restrict X, long x_offset, long ldx,\0"
-    "void kiln_hgemm_packed_packa_t_tm4_vec8(long lines, long K, __global const half *restrict X, long x_offset, long ldx,\0"
+    "void kiln_hgemm_packed_packb_t_nv4_vec8(long lines, long K, __global const half *restrict X,\0"
+    "void kiln_hgemm_packed_packa_t_tm4_vec8(long lines, long K, __global const half *restrict X,\0"
     "static float4 load_vector(__global const half *p)\0"
     "    return vload_half4(0, p);\0"
-    "static void store_vector(float4 x, __global half *p)\0"
-    "    vstore_half4(x, 0, p);\0"
     "static float total(float4 x)\0"
     "    float e[4];\0"
     "    vstore4(x, 0, e);\0"
@@ -870,13 +895,13 @@ static const struct { char text[4096]; } rows[] = { {
     "    __local float part[4][64];\0"
     "    const int along_k = get_local_id(0), along_l = get_local_id(1);\0"
     "    const long l = (long) get_group_id(0) * 16 + along_l * 4;\0"
-    "    const long s = (long) get_group_id(1) * 1;\0"
+    "    const long s = (long) get_group_id(1);\0"
     "    const long from = 0, to = K;\0"
     "    X += x_offset;\0"
-    "    __global const half *y0 = Y + y_offset + min(s + 0, S - 1);\0"
+    "    __global const half *y0 = Y + y_offset + min(s, S - 1);\0"
     "    const long y_step = ldy;\0"
     "    // Rows past the end repeat the last one; what is computed from them is not stored.\0"
-    "    __global const half *x0 = X + min(l + 0, L - 1) * ldx;\0"
+    "    __global const half *x0 = X + min(l, L - 1) * ldx;\0"
     "    __global const half *x1 = X + min(l + 1, L - 1) * ldx;\0"
     "    __global const half *x2 = X + min(l + 2, L - 1) * ldx;\0"
     "    __global const half *x3 = X + min(l + 3, L - 1) * ldx;\0"
@@ -898,7 +923,8 @@ static const struct { char text[4096]; } rows[] = { {
     "            const float4 a1 = load_row(x1 + k);\0"
     "            const float4 a2 = load_row(x2 + k);\0"
     "            const float4 a3 = load_row(x3 + k);\0"
-    "            const float4 b0 = (float4) (load(y0 + (k + 0) * y_step), load(y0 + (k + 1) * y_step), load(y0 + (k + 2) * y_step), load(y0 + (k + 3) * y_step));\0"
+    "            const float4 b0 = (float4) (load(y0 + k * y_step), load(y0 + (k + 1) * y_step),\0"
+    "                    load(y0 + (k + 2) * y_step), load(y0 + (k + 3) * y_step));\0"
     "    // What is left of K is less than a vector, and one work-item's.\0"
     "    for (; k < to; k++) {\0"
     "        const float b0 = load(y0 + k * y_step);\0"
@@ -906,11 +932,11 @@ static const struct { char text[4096]; } rows[] = { {
     "        c0_0.s0 += a0 * b0;\0"
     "        const float a1 = load(x1 + k);\0"
     "        c0_1.s0 += a1 * b0;\0"
-}, {
     "        const float a2 = load(x2 + k);\0"
     "        c0_2.s0 += a2 * b0;\0"
     "        const float a3 = load(x3 + k);\0"
     "        c0_3.s0 += a3 * b0;\0"
+}, {
     "    const long begin = l, first = l;\0"
     "    const int item = along_l * 16 + along_k;\0"
     "    part[0][item] = total(c0_0);\0"
@@ -924,14 +950,14 @@ static const struct { char text[4096]; } rows[] = { {
     "            part[1][item] += part[1][item + half_way];\0"
     "            part[2][item] += part[2][item + half_way];\0"
     "            part[3][item] += part[3][item + half_way];\0"
-    "    if (along_k == 0 && s + 0 < S) {\0"
+    "    if (along_k == 0 && s < S) {\0"
     "        const float sums[] = { part[0][item], part[1][item], part[2][item], part[3][item] };\0"
     "        for (int i = 0; i < 4; i++)\0"
     "            if (first + i >= begin && first + i < L)\0"
-    "                put(alpha * sums[i], beta, C + (first + i) * ldc + s + 0);\0"
+    "                put(alpha * sums[i], beta, C + (first + i) * ldc + s);\0"
     "// Y is stored S x K.\0"
     "void kiln_hgemm_thin_multiply_nt_side1_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L, long S, long K, float alpha, float beta,\0"
-    "    __global const half *y0 = Y + y_offset + min(s + 0, S - 1) * ldy;\0"
+    "    __global const half *y0 = Y + y_offset + min(s, S - 1) * ldy;\0"
     "    const long y_step = 1;\0"
     "    const bool fast = is_aligned;\0"
     "// X is stored K x L: its rows are added up, each times an element of Y.\0"
@@ -947,7 +973,8 @@ static const struct { char text[4096]; } rows[] = { {
     "        for (; k < to; k += 16) {\0"
     "            // A row is less than a vector.\0"
     "            __global const half *x = X + k * ldx;\0"
-    "            const float4 a = (float4) (load(x + min((long) 0, L - 1)), load(x + min((long) 1, L - 1)), load(x + min((long) 2, L - 1)), load(x + min((long) 3, L - 1)));\0"
+    "            const float4 a = (float4) (load(x + min((long) 0, L - 1)), load(x + min((long) 1,\0"
+    "                    L - 1)), load(x + min((long) 2, L - 1)), load(x + min((long) 3, L - 1)));\0"
     "            c0 += a * load(y0 + k * y_step);\0"
     "    if (ldx % 4 == 0 && (size_t) (X + first) % 8 == 0) {\0"
     "        for (; k + 48 < to; k += 64) {\0"
@@ -956,7 +983,7 @@ static const struct { char text[4096]; } rows[] = { {
     "            const float4 a1 = load_aligned(x + 16 * ldx);\0"
     "            const float4 a2 = load_aligned(x + 32 * ldx);\0"
     "            const float4 a3 = load_aligned(x + 48 * ldx);\0"
-    "            c0 += a0 * load(y0 + (k + 0) * y_step);\0"
+    "            c0 += a0 * load(y0 + k * y_step);\0"
     "            c0 += a1 * load(y0 + (k + 16) * y_step);\0"
     "            c0 += a2 * load(y0 + (k + 32) * y_step);\0"
     "            c0 += a3 * load(y0 + (k + 48) * y_step);\0"
@@ -982,11 +1009,11 @@ static const struct { char text[4096]; } rows[] = { {
     "    return vload8(0, p);\0"
     "static void store_vector(float8 x, __global float *p)\0"
     "    vstore8(x, 0, p);\0"
-    "void kiln_sgemm_fused_multiply_nn_tm6_nv2_vec8_mb64_kc256_ku1(long M, long N, long K, float alpha, float beta,\0"
+    "void kiln_sgemm_fused_multiply_nn_tm6_nv2_vec8_mb64_kc256_ku1(long M, long N, long K, float alpha,\0"
     "        __global const float *restrict A, long a_offset, long lda,\0"
-}, {
     "        __global const float *restrict B, long b_offset, long ldb,\0"
     "        __global float *restrict C, long c_offset, long ldc)\0"
+}, {
     "    // A slice of a panel: for every k, the panel's columns of B side by side, 16 apart.\0"
     "    __local float panel[4096];\0"
     "    __local float sums[6144];\0"
@@ -1001,7 +1028,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                    for (long i = whole * 8; i < width * 8; i++)\0"
     "                __local float *sum = sums + (slices > 1 ? block * 96 : 0);\0"
     "                __global const float *restrict a = A + k0;\0"
-    "                    // as in a block of 2.\0"
+    "                    // vectors lie as in a block of 2.\0"
     "                    float8 c0_0 = 0;\0"
     "                    float8 c1_0 = 0;\0"
     "                    float8 c2_0 = 0;\0"
@@ -1045,17 +1072,18 @@ static const struct { char text[4096]; } rows[] = { {
     "                        __local const float *x = sum + m * 16;\0"
     "                        for (; n + 8 <= min(width * 8, N - col); n += 8)\0"
     "                                store_vector(alpha * vload8(0, x + n), out + n);\0"
-    "                                store_vector(alpha * vload8(0, x + n) + beta * load_vector(out + n), out + n);\0"
+    "                                store_vector(alpha * vload8(0, x + n) + beta * load_vector(out + n),\0"
+    "                                        out + n);\0"
     "                        for (; n < min(width * 8, N - col); n++)\0"
-    "void kiln_sgemm_fused_multiply_nt_tm6_nv2_vec8_mb64_kc256_ku1(long M, long N, long K, float alpha, float beta,\0"
+    "void kiln_sgemm_fused_multiply_nt_tm6_nv2_vec8_mb64_kc256_ku1(long M, long N, long K, float alpha,\0"
     "                __local float *out = panel + v * 8;\0"
     "                __global const float *in = B + k0;\0"
-    "                const long l0 = min(col + v * 8 + 0, N - 1) * ldb;\0"
+    "                const long l0 = min(col + v * 8, N - 1) * ldb;\0"
     "                const long l1 = min(col + v * 8 + 1, N - 1) * ldb;\0"
     "                const long l2 = min(col + v * 8 + 2, N - 1) * ldb;\0"
     "                const long l3 = min(col + v * 8 + 3, N - 1) * ldb;\0"
-}, {
     "                const long l4 = min(col + v * 8 + 4, N - 1) * ldb;\0"
+}, {
     "                const long l5 = min(col + v * 8 + 5, N - 1) * ldb;\0"
     "                const long l6 = min(col + v * 8 + 6, N - 1) * ldb;\0"
     "                const long l7 = min(col + v * 8 + 7, N - 1) * ldb;\0"
@@ -1092,7 +1120,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                    const float8 x3_6 = (float8)(x2_4.odd, x2_5.odd);\0"
     "                    const float8 x3_3 = (float8)(x2_6.even, x2_7.even);\0"
     "                    const float8 x3_7 = (float8)(x2_6.odd, x2_7.odd);\0"
-    "                    vstore8(x3_0, 0, out + 0);\0"
+    "                    vstore8(x3_0, 0, out);\0"
     "                    vstore8(x3_1, 0, out + 16);\0"
     "                    vstore8(x3_2, 0, out + 32);\0"
     "                    vstore8(x3_3, 0, out + 48);\0"
@@ -1101,15 +1129,15 @@ static const struct { char text[4096]; } rows[] = { {
     "                    vstore8(x3_6, 0, out + 96);\0"
     "                    vstore8(x3_7, 0, out + 112);\0"
     "                for (; k < depth; k++, in++, out += 16) {\0"
-    "void kiln_sgemm_fused_multiply_tn_tm6_nv2_vec8_mb64_kc256_ku1(long M, long N, long K, float alpha, float beta,\0"
+    "void kiln_sgemm_fused_multiply_tn_tm6_nv2_vec8_mb64_kc256_ku1(long M, long N, long K, float alpha,\0"
     "                __global const float *restrict a = A + k0 * lda;\0"
-    "void kiln_sgemm_fused_multiply_tt_tm6_nv2_vec8_mb64_kc256_ku1(long M, long N, long K, float alpha, float beta,\0"
+    "void kiln_sgemm_fused_multiply_tt_tm6_nv2_vec8_mb64_kc256_ku1(long M, long N, long K, float alpha,\0"
     "static float16 load_vector(__global const float *p)\0"
     "    return vload16(0, p);\0"
     "static void store_vector(float16 x, __global float *p)\0"
     "    vstore16(x, 0, p);\0"
     "// it with blocks of 8 rows of A, as they lie; a block of C is held in registers.\0"
-    "void kiln_sgemm_fused_multiply_nn_tm8_nv3_vec16_mb64_kc384_ku1(long M, long N, long K, float alpha, float beta,\0"
+    "void kiln_sgemm_fused_multiply_nn_tm8_nv3_vec16_mb64_kc384_ku1(long M, long N, long K, float alpha,\0"
     "    // A slice of a panel: for every k, the panel's columns of B side by side, 48 apart.\0"
     "    __local float panel[18432];\0"
     "    // Panels are up to 3 vectors of columns wide, slices up to 384 of K deep. All are\0"
@@ -1117,11 +1145,11 @@ static const struct { char text[4096]; } rows[] = { {
     "    const long vectors = (N + 15) / 16, panels = (vectors + 2) / 3;\0"
     "                for (long k = 0; k < depth; k++, in += ldb, out += 48) {\0"
     "                const long row = (chunk + block) * 8;\0"
-}, {
     "                const long r6 = min(row + 6, M - 1) * lda;\0"
     "                const long r7 = min(row + 7, M - 1) * lda;\0"
-    "                    // Adds the slice's share of a block of 8 rows and 1 vectors to `sum`, where vectors lie\0"
-    "                    // as in a block of 3.\0"
+}, {
+    "                    // Adds the slice's share of a block of 8 rows and 1 vectors to `sum`, where\0"
+    "                    // vectors lie as in a block of 3.\0"
     "                    float16 c6_0 = 0;\0"
     "                    float16 c7_0 = 0;\0"
     "                        c1_0 = vload16(3, sum);\0"
@@ -1143,7 +1171,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                    vstore16(c5_0, 15, sum);\0"
     "                    vstore16(c6_0, 18, sum);\0"
     "                    vstore16(c7_0, 21, sum);\0"
-    "                    // Adds the slice's share of a block of 8 rows and 2 vectors to `sum`, where vectors lie\0"
+    "                    // Adds the slice's share of a block of 8 rows and 2 vectors to `sum`, where\0"
     "                    float16 c6_0 = 0, c6_1 = 0;\0"
     "                    float16 c7_0 = 0, c7_1 = 0;\0"
     "                        c1_0 = vload16(3, sum); c1_1 = vload16(4, sum);\0"
@@ -1162,7 +1190,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                    vstore16(c5_0, 15, sum); vstore16(c5_1, 16, sum);\0"
     "                    vstore16(c6_0, 18, sum); vstore16(c6_1, 19, sum);\0"
     "                    vstore16(c7_0, 21, sum); vstore16(c7_1, 22, sum);\0"
-    "                    // Adds the slice's share of a block of 8 rows and 3 vectors to `sum`, where vectors lie\0"
+    "                    // Adds the slice's share of a block of 8 rows and 3 vectors to `sum`, where\0"
     "                    float16 c6_0 = 0, c6_1 = 0, c6_2 = 0;\0"
     "                    float16 c7_0 = 0, c7_1 = 0, c7_2 = 0;\0"
     "                        c1_0 = vload16(3, sum); c1_1 = vload16(4, sum); c1_2 = vload16(5, sum);\0"
@@ -1178,13 +1206,13 @@ static const struct { char text[4096]; } rows[] = { {
     "                    vstore16(c2_0, 6, sum); vstore16(c2_1, 7, sum); vstore16(c2_2, 8, sum);\0"
     "                    vstore16(c3_0, 9, sum); vstore16(c3_1, 10, sum); vstore16(c3_2, 11, sum);\0"
     "                    vstore16(c4_0, 12, sum); vstore16(c4_1, 13, sum); vstore16(c4_2, 14, sum);\0"
-}, {
     "                    vstore16(c5_0, 15, sum); vstore16(c5_1, 16, sum); vstore16(c5_2, 17, sum);\0"
     "                    vstore16(c6_0, 18, sum); vstore16(c6_1, 19, sum); vstore16(c6_2, 20, sum);\0"
+}, {
     "                    vstore16(c7_0, 21, sum); vstore16(c7_1, 22, sum); vstore16(c7_2, 23, sum);\0"
     "                    for (long m = 0; m < 8 && row + m < M; m++) {\0"
     "                        __local const float *x = sum + m * 48;\0"
-    "void kiln_sgemm_fused_multiply_nt_tm8_nv3_vec16_mb64_kc384_ku1(long M, long N, long K, float alpha, float beta,\0"
+    "void kiln_sgemm_fused_multiply_nt_tm8_nv3_vec16_mb64_kc384_ku1(long M, long N, long K, float alpha,\0"
     "                for (; k + 16 <= depth; k += 16, in += 16, out += 768) {\0"
     "                    vstore16(x4_1, 0, out + 48);\0"
     "                    vstore16(x4_2, 0, out + 96);\0"
@@ -1202,15 +1230,15 @@ static const struct { char text[4096]; } rows[] = { {
     "                    vstore16(x4_14, 0, out + 672);\0"
     "                    vstore16(x4_15, 0, out + 720);\0"
     "                for (; k < depth; k++, in++, out += 48) {\0"
-    "void kiln_sgemm_fused_multiply_tn_tm8_nv3_vec16_mb64_kc384_ku1(long M, long N, long K, float alpha, float beta,\0"
+    "void kiln_sgemm_fused_multiply_tn_tm8_nv3_vec16_mb64_kc384_ku1(long M, long N, long K, float alpha,\0"
     "                const long r6 = min(row + 6, M - 1);\0"
     "                const long r7 = min(row + 7, M - 1);\0"
-    "void kiln_sgemm_fused_multiply_tt_tm8_nv3_vec16_mb64_kc384_ku1(long M, long N, long K, float alpha, float beta,\0"
+    "void kiln_sgemm_fused_multiply_tt_tm8_nv3_vec16_mb64_kc384_ku1(long M, long N, long K, float alpha,\0"
     "static float4 load_vector(__global const float *p)\0"
     "    return vload4(0, p);\0"
     "static void store_vector(float4 x, __global float *p)\0"
     "    vstore4(x, 0, p);\0"
-    "void kiln_sgemm_fused_multiply_nn_tm8_nv3_vec4_mb64_kc256_ku1(long M, long N, long K, float alpha, float beta,\0"
+    "void kiln_sgemm_fused_multiply_nn_tm8_nv3_vec4_mb64_kc256_ku1(long M, long N, long K, float alpha,\0"
     "    // A slice of a panel: for every k, the panel's columns of B side by side, 12 apart.\0"
     "    __local float panel[3072];\0"
     "    // Panels are up to 3 vectors of columns wide, slices up to 256 of K deep. All are\0"
@@ -1253,10 +1281,10 @@ static const struct { char text[4096]; } rows[] = { {
     "                    float4 c4_0 = 0, c4_1 = 0;\0"
     "                    float4 c5_0 = 0, c5_1 = 0;\0"
     "                    float4 c6_0 = 0, c6_1 = 0;\0"
-}, {
     "                    float4 c7_0 = 0, c7_1 = 0;\0"
     "                        c0_0 = vload4(0, sum); c0_1 = vload4(1, sum);\0"
     "                        c1_0 = vload4(3, sum); c1_1 = vload4(4, sum);\0"
+}, {
     "                        c2_0 = vload4(6, sum); c2_1 = vload4(7, sum);\0"
     "                        c3_0 = vload4(9, sum); c3_1 = vload4(10, sum);\0"
     "                        c4_0 = vload4(12, sum); c4_1 = vload4(13, sum);\0"
@@ -1300,19 +1328,19 @@ static const struct { char text[4096]; } rows[] = { {
     "                        __local const float *x = sum + m * 12;\0"
     "                        for (; n + 4 <= min(width * 4, N - col); n += 4)\0"
     "                                store_vector(alpha * vload4(0, x + n), out + n);\0"
-    "                                store_vector(alpha * vload4(0, x + n) + beta * load_vector(out + n), out + n);\0"
+    "                                store_vector(alpha * vload4(0, x + n) + beta * load_vector(out + n),\0"
     "                        for (; n < min(width * 4, N - col); n++)\0"
-    "void kiln_sgemm_fused_multiply_nt_tm8_nv3_vec4_mb64_kc256_ku1(long M, long N, long K, float alpha, float beta,\0"
+    "void kiln_sgemm_fused_multiply_nt_tm8_nv3_vec4_mb64_kc256_ku1(long M, long N, long K, float alpha,\0"
     "                __local float *out = panel + v * 4;\0"
-    "                const long l0 = min(col + v * 4 + 0, N - 1) * ldb;\0"
+    "                const long l0 = min(col + v * 4, N - 1) * ldb;\0"
     "                const long l1 = min(col + v * 4 + 1, N - 1) * ldb;\0"
     "                const long l2 = min(col + v * 4 + 2, N - 1) * ldb;\0"
     "                const long l3 = min(col + v * 4 + 3, N - 1) * ldb;\0"
-}, {
     "                for (; k + 4 <= depth; k += 4, in += 4, out += 48) {\0"
     "                    const float4 x0_0 = load_vector(in + l0);\0"
     "                    const float4 x0_1 = load_vector(in + l1);\0"
     "                    const float4 x0_2 = load_vector(in + l2);\0"
+}, {
     "                    const float4 x0_3 = load_vector(in + l3);\0"
     "                    const float4 x1_0 = (float4)(x0_0.even, x0_1.even);\0"
     "                    const float4 x1_2 = (float4)(x0_0.odd, x0_1.odd);\0"
@@ -1322,16 +1350,16 @@ static const struct { char text[4096]; } rows[] = { {
     "                    const float4 x2_2 = (float4)(x1_0.odd, x1_1.odd);\0"
     "                    const float4 x2_1 = (float4)(x1_2.even, x1_3.even);\0"
     "                    const float4 x2_3 = (float4)(x1_2.odd, x1_3.odd);\0"
-    "                    vstore4(x2_0, 0, out + 0);\0"
+    "                    vstore4(x2_0, 0, out);\0"
     "                    vstore4(x2_1, 0, out + 12);\0"
     "                    vstore4(x2_2, 0, out + 24);\0"
     "                    vstore4(x2_3, 0, out + 36);\0"
     "                for (; k < depth; k++, in++, out += 12) {\0"
-    "void kiln_sgemm_fused_multiply_tn_tm8_nv3_vec4_mb64_kc256_ku1(long M, long N, long K, float alpha, float beta,\0"
-    "void kiln_sgemm_fused_multiply_tt_tm8_nv3_vec4_mb64_kc256_ku1(long M, long N, long K, float alpha, float beta,\0"
+    "void kiln_sgemm_fused_multiply_tn_tm8_nv3_vec4_mb64_kc256_ku1(long M, long N, long K, float alpha,\0"
+    "void kiln_sgemm_fused_multiply_tt_tm8_nv3_vec4_mb64_kc256_ku1(long M, long N, long K, float alpha,\0"
     "// Packs a matrix into panels of 64: panel p holds, for every k, the lines p * 64 to\0"
     "// p * 64 + 63 side by side. Lines past the end repeat the last one; what is\0"
-    "void kiln_sgemm_packed_packb_n_nv4_vec16(long lines, long K, __global const float *restrict X, long x_offset, long ldx,\0"
+    "void kiln_sgemm_packed_packb_n_nv4_vec16(long lines, long K, __global const float *restrict X,\0"
     "    const long line = get_group_id(0) * 64;\0"
     "    __global float *restrict out = packed + at + line * K + k0 * 64;\0"
     "    __global const float *restrict in = X + x_offset + k0 * ldx + line;\0"
@@ -1344,7 +1372,7 @@ static const struct { char text[4096]; } rows[] = { {
     "// C = alpha A B + beta C from A as it is and packed B; C is M x N, row-major.\0"
     "// Packed B is panel after panel, each K x 64. A work-group is one work-item; it computes up to\0"
     "// 1 x 16 blocks of 6 x 64, each block held in registers.\0"
-    "void kiln_sgemm_packed_multiply_n_tm6_nv4_vec16_mp1_np16_kc128_ku1_packa0(long M, long N, long K, float alpha, float beta,\0"
+    "void kiln_sgemm_packed_multiply_n_tm6_nv4_vec16_mp1_np16_kc128_ku1_packa0(long M, long N, long K,\0"
     "    const long first_row = get_group_id(1) * 6, end_row = min(first_row + 6, M);\0"
     "    const long first_col = get_group_id(0) * 1024, end_col = min(first_col + 1024, N);\0"
     "    // K advances by 128, so that a slice of a panel of B stays in the nearest cache.\0"
@@ -1353,7 +1381,7 @@ static const struct { char text[4096]; } rows[] = { {
     "        for (long col = first_col; col < end_col; col += 64)\0"
     "            __global const float *restrict b = packed_b + b_at + col * K + k0 * 64;\0"
     "            __global const float *restrict a = A + k0;\0"
-    "            const long r0 = min(row + 0, M - 1) * lda;\0"
+    "            const long r0 = min(row, M - 1) * lda;\0"
     "            const long r1 = min(row + 1, M - 1) * lda;\0"
     "            const long r2 = min(row + 2, M - 1) * lda;\0"
     "            const long r3 = min(row + 3, M - 1) * lda;\0"
@@ -1365,13 +1393,19 @@ static const struct { char text[4096]; } rows[] = { {
     "            float16 c3_0 = 0, c3_1 = 0, c3_2 = 0, c3_3 = 0;\0"
     "            float16 c4_0 = 0, c4_1 = 0, c4_2 = 0, c4_3 = 0;\0"
     "            float16 c5_0 = 0, c5_1 = 0, c5_2 = 0, c5_3 = 0;\0"
-    "                c0_0 = vload16(0, sum); c0_1 = vload16(1, sum); c0_2 = vload16(2, sum); c0_3 = vload16(3, sum);\0"
-    "                c1_0 = vload16(4, sum); c1_1 = vload16(5, sum); c1_2 = vload16(6, sum); c1_3 = vload16(7, sum);\0"
-    "                c2_0 = vload16(8, sum); c2_1 = vload16(9, sum); c2_2 = vload16(10, sum); c2_3 = vload16(11, sum);\0"
+    "                c0_0 = vload16(0, sum); c0_1 = vload16(1, sum); c0_2 = vload16(2,\0"
+    "                        sum); c0_3 = vload16(3, sum);\0"
+    "                c1_0 = vload16(4, sum); c1_1 = vload16(5, sum); c1_2 = vload16(6,\0"
+    "                        sum); c1_3 = vload16(7, sum);\0"
+    "                c2_0 = vload16(8, sum); c2_1 = vload16(9, sum); c2_2 = vload16(10,\0"
+    "                        sum); c2_3 = vload16(11, sum);\0"
+    "                c3_0 = vload16(12, sum); c3_1 = vload16(13, sum); c3_2 = vload16(14,\0"
+    "                        sum); c3_3 = vload16(15, sum);\0"
+    "                c4_0 = vload16(16, sum); c4_1 = vload16(17, sum); c4_2 = vload16(18,\0"
+    "                        sum); c4_3 = vload16(19, sum);\0"
 }, {
-    "                c3_0 = vload16(12, sum); c3_1 = vload16(13, sum); c3_2 = vload16(14, sum); c3_3 = vload16(15, sum);\0"
-    "                c4_0 = vload16(16, sum); c4_1 = vload16(17, sum); c4_2 = vload16(18, sum); c4_3 = vload16(19, sum);\0"
-    "                c5_0 = vload16(20, sum); c5_1 = vload16(21, sum); c5_2 = vload16(22, sum); c5_3 = vload16(23, sum);\0"
+    "                c5_0 = vload16(20, sum); c5_1 = vload16(21, sum); c5_2 = vload16(22,\0"
+    "                        sum); c5_3 = vload16(23, sum);\0"
     "                    const float16 b2 = vload16(2, b);\0"
     "                    const float16 b3 = vload16(3, b);\0"
     "                    const float a0 = load(a + r0);\0"
@@ -1385,14 +1419,20 @@ static const struct { char text[4096]; } rows[] = { {
     "                    b += 64;\0"
     "                    a++;\0"
     "            if (k0 + 128 < K) {\0"
-    "                vstore16(c0_0, 0, sum); vstore16(c0_1, 1, sum); vstore16(c0_2, 2, sum); vstore16(c0_3, 3, sum);\0"
-    "                vstore16(c1_0, 4, sum); vstore16(c1_1, 5, sum); vstore16(c1_2, 6, sum); vstore16(c1_3, 7, sum);\0"
-    "                vstore16(c2_0, 8, sum); vstore16(c2_1, 9, sum); vstore16(c2_2, 10, sum); vstore16(c2_3, 11, sum);\0"
-    "                vstore16(c3_0, 12, sum); vstore16(c3_1, 13, sum); vstore16(c3_2, 14, sum); vstore16(c3_3, 15, sum);\0"
-    "                vstore16(c4_0, 16, sum); vstore16(c4_1, 17, sum); vstore16(c4_2, 18, sum); vstore16(c4_3, 19, sum);\0"
-    "                vstore16(c5_0, 20, sum); vstore16(c5_1, 21, sum); vstore16(c5_2, 22, sum); vstore16(c5_3, 23, sum);\0"
-    "                // C = alpha c + beta C for the 6 x 64 block at (row, col); beta == 0 does not read C.\0"
-    "                    __global float *out = C + (row + 0) * ldc + col;\0"
+    "                vstore16(c0_0, 0, sum); vstore16(c0_1, 1, sum); vstore16(c0_2, 2,\0"
+    "                        sum); vstore16(c0_3, 3, sum);\0"
+    "                vstore16(c1_0, 4, sum); vstore16(c1_1, 5, sum); vstore16(c1_2, 6,\0"
+    "                        sum); vstore16(c1_3, 7, sum);\0"
+    "                vstore16(c2_0, 8, sum); vstore16(c2_1, 9, sum); vstore16(c2_2, 10,\0"
+    "                        sum); vstore16(c2_3, 11, sum);\0"
+    "                vstore16(c3_0, 12, sum); vstore16(c3_1, 13, sum); vstore16(c3_2, 14,\0"
+    "                        sum); vstore16(c3_3, 15, sum);\0"
+    "                vstore16(c4_0, 16, sum); vstore16(c4_1, 17, sum); vstore16(c4_2, 18,\0"
+    "                        sum); vstore16(c4_3, 19, sum);\0"
+    "                vstore16(c5_0, 20, sum); vstore16(c5_1, 21, sum); vstore16(c5_2, 22,\0"
+    "                        sum); vstore16(c5_3, 23, sum);\0"
+    "                // C = alpha c + beta C for the 6 x 64 block at (row, col); beta == 0 does not read\0"
+    "                    __global float *out = C + row * ldc + col;\0"
     "                    if (col + 64 <= N) {\0"
     "                            store_vector(alpha * c0_2, out + 32);\0"
     "                            store_vector(alpha * c0_3, out + 48);\0"
@@ -1426,8 +1466,8 @@ static const struct { char text[4096]; } rows[] = { {
     "                        vstore16(alpha * c3_2, 0, x + 32);\0"
     "                        vstore16(alpha * c3_3, 0, x + 48);\0"
     "                    __global float *out = C + (row + 4) * ldc + col;\0"
-}, {
     "                            store_vector(alpha * c4_2, out + 32);\0"
+}, {
     "                            store_vector(alpha * c4_3, out + 48);\0"
     "                            store_vector(alpha * c4_2 + beta * load_vector(out + 32),\0"
     "                            store_vector(alpha * c4_3 + beta * load_vector(out + 48),\0"
@@ -1441,7 +1481,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                        vstore16(alpha * c5_2, 0, x + 32);\0"
     "                        vstore16(alpha * c5_3, 0, x + 48);\0"
     "            sum += 384;\0"
-    "void kiln_sgemm_packed_packb_t_nv4_vec16(long lines, long K, __global const float *restrict X, long x_offset, long ldx,\0"
+    "void kiln_sgemm_packed_packb_t_nv4_vec16(long lines, long K, __global const float *restrict X,\0"
     "    __global const float *restrict in = X + x_offset + k0;\0"
     "    const long l32 = min(line + 32, lines - 1) * ldx;\0"
     "    const long l33 = min(line + 33, lines - 1) * ldx;\0"
@@ -1508,10 +1548,10 @@ static const struct { char text[4096]; } rows[] = { {
     "        out[61] = load(in + l61);\0"
     "        out[62] = load(in + l62);\0"
     "        out[63] = load(in + l63);\0"
-}, {
-    "void kiln_sgemm_packed_multiply_t_tm6_nv4_vec16_mp1_np16_kc128_ku1_packa0(long M, long N, long K, float alpha, float beta,\0"
+    "void kiln_sgemm_packed_multiply_t_tm6_nv4_vec16_mp1_np16_kc128_ku1_packa0(long M, long N, long K,\0"
     "            __global const float *restrict a = A + k0 * lda;\0"
-    "            const long r0 = min(row + 0, M - 1);\0"
+}, {
+    "            const long r0 = min(row, M - 1);\0"
     "            const long r1 = min(row + 1, M - 1);\0"
     "            const long r2 = min(row + 2, M - 1);\0"
     "            const long r3 = min(row + 3, M - 1);\0"
@@ -1526,7 +1566,7 @@ static const struct { char text[4096]; } rows[] = { {
     "        __global const float *restrict X, long x_offset, long ldx,\0"
     "        __global const float *restrict Y, long y_offset, long ldy,\0"
     "    const long l = (long) get_group_id(0) * 512 + along_l * 512;\0"
-    "    __global const float *y0 = Y + y_offset + min(s + 0, S - 1) * ldy;\0"
+    "    __global const float *y0 = Y + y_offset + min(s, S - 1) * ldy;\0"
     "    // The last vector ends where the row does.\0"
     "    const long last = max(L - 16, (long) 0);\0"
     "    const int vectors = min((L - l + 15) / 16, (long) 32);\0"
@@ -1537,10 +1577,20 @@ static const struct { char text[4096]; } rows[] = { {
     "    if (L < 16)\0"
     "        for (; k < to; k++) {\0"
     "            __global const float *x = X + k * ldx;\0"
-    "            const float16 a = (float16) (load(x + min((long) 0, L - 1)), load(x + min((long) 1, L - 1)), load(x + min((long) 2, L - 1)), load(x + min((long) 3, L - 1)), load(x + min((long) 4, L - 1)), load(x + min((long) 5, L - 1)), load(x + min((long) 6, L - 1)), load(x + min((long) 7, L - 1)), load(x + min((long) 8, L - 1)), load(x + min((long) 9, L - 1)), load(x + min((long) 10, L - 1)), load(x + min((long) 11, L - 1)), load(x + min((long) 12, L - 1)), load(x + min((long) 13, L - 1)), load(x + min((long) 14, L - 1)), load(x + min((long) 15, L - 1)));\0"
+    "            const float16 a = (float16) (load(x + min((long) 0, L - 1)), load(x + min((long) 1,\0"
+    "                    L - 1)), load(x + min((long) 2, L - 1)), load(x + min((long) 3, L - 1)),\0"
+    "                    load(x + min((long) 4, L - 1)), load(x + min((long) 5, L - 1)),\0"
+    "                    load(x + min((long) 6, L - 1)), load(x + min((long) 7, L - 1)),\0"
+    "                    load(x + min((long) 8, L - 1)), load(x + min((long) 9, L - 1)),\0"
+    "                    load(x + min((long) 10, L - 1)), load(x + min((long) 11, L - 1)),\0"
+    "                    load(x + min((long) 12, L - 1)), load(x + min((long) 13, L - 1)),\0"
+    "                    load(x + min((long) 14, L - 1)), load(x + min((long) 15, L - 1)));\0"
     "            c0[0] += a * load(y0 + k * y_step);\0"
     "    for (; k + 7 < to; k += 8) {\0"
-    "        const float b0_0 = load(y0 + (k + 0) * y_step), b0_1 = load(y0 + (k + 1) * y_step), b0_2 = load(y0 + (k + 2) * y_step), b0_3 = load(y0 + (k + 3) * y_step), b0_4 = load(y0 + (k + 4) * y_step), b0_5 = load(y0 + (k + 5) * y_step), b0_6 = load(y0 + (k + 6) * y_step), b0_7 = load(y0 + (k + 7) * y_step);\0"
+    "        const float b0_0 = load(y0 + k * y_step), b0_1 = load(y0 + (k + 1) * y_step),\0"
+    "                b0_2 = load(y0 + (k + 2) * y_step), b0_3 = load(y0 + (k + 3) * y_step),\0"
+    "                b0_4 = load(y0 + (k + 4) * y_step), b0_5 = load(y0 + (k + 5) * y_step),\0"
+    "                b0_6 = load(y0 + (k + 6) * y_step), b0_7 = load(y0 + (k + 7) * y_step);\0"
     "        for (int v = 0; v < vectors; v++) {\0"
     "            __global const float *x = X + k * ldx + min(l + v * 16, last);\0"
     "            const float16 a0 = load_row(x + 0 * ldx);\0"
@@ -1551,23 +1601,25 @@ static const struct { char text[4096]; } rows[] = { {
     "            const float16 a5 = load_row(x + 5 * ldx);\0"
     "            const float16 a6 = load_row(x + 6 * ldx);\0"
     "            const float16 a7 = load_row(x + 7 * ldx);\0"
-    "            c0[v] += a0 * b0_0 + a1 * b0_1 + a2 * b0_2 + a3 * b0_3 + a4 * b0_4 + a5 * b0_5 + a6 * b0_6 + a7 * b0_7;\0"
-    "        const float b0_0 = load(y0 + (k + 0) * y_step);\0"
+    "            c0[v] += a0 * b0_0 + a1 * b0_1 + a2 * b0_2 + a3 * b0_3 + a4 * b0_4 + a5 * b0_5 + a6\0"
+    "                    * b0_6 + a7 * b0_7;\0"
+    "        const float b0_0 = load(y0 + k * y_step);\0"
     "            c0[v] += a0 * b0_0;\0"
-    "    for (int v = 0; v < vectors && s + 0 < S; v++) {\0"
+    "    for (int v = 0; v < vectors && s < S; v++) {\0"
     "        const long begin = l + v * 16, first = min(begin, last);\0"
     "        float sums[16];\0"
     "        vstore16(c0[v], 0, sums);\0"
     "        for (int i = 0; i < 16; i++)\0"
-    "                put(alpha * sums[i], beta, C + (s + 0) * ldc + first + i);\0"
+    "                put(alpha * sums[i], beta, C + s * ldc + first + i);\0"
     "static float total(float16 x)\0"
     "    float e[16];\0"
     "    vstore16(x, 0, e);\0"
-    "    return e[0] + e[1] + e[2] + e[3] + e[4] + e[5] + e[6] + e[7] + e[8] + e[9] + e[10] + e[11] + e[12] + e[13] + e[14] + e[15];\0"
+    "    return e[0] + e[1] + e[2] + e[3] + e[4] + e[5] + e[6] + e[7] + e[8] + e[9] + e[10] + e[11]\0"
+    "            + e[12] + e[13] + e[14] + e[15];\0"
     "// A work-group of 1 work-items along L and 1 along K has 8 x 1 of C.\0"
     "void kiln_sgemm_thin_multiply_nt_side0_short1_vec16_rows8_nv32_litems1_kitems1_ksplit1_align0_index64(long L, long S, long K, float alpha, float beta,\0"
     "    const long l = (long) get_group_id(0) * 8 + along_l * 8;\0"
-    "    __global const float *x0 = X + min(l + 0, L - 1) * ldx;\0"
+    "    __global const float *x0 = X + min(l, L - 1) * ldx;\0"
 }, {
     "    __global const float *x1 = X + min(l + 1, L - 1) * ldx;\0"
     "    __global const float *x2 = X + min(l + 2, L - 1) * ldx;\0"
@@ -1588,7 +1640,8 @@ static const struct { char text[4096]; } rows[] = { {
     "        const float16 a6 = load_row(x6 + k);\0"
     "        const float16 a7 = load_row(x7 + k);\0"
     "        const float16 b0 = load_vector(y0 + k);\0"
-    "        c0_0 += a0 * b0; c0_1 += a1 * b0; c0_2 += a2 * b0; c0_3 += a3 * b0; c0_4 += a4 * b0; c0_5 += a5 * b0; c0_6 += a6 * b0; c0_7 += a7 * b0;\0"
+    "        c0_0 += a0 * b0; c0_1 += a1 * b0; c0_2 += a2 * b0; c0_3 += a3 * b0; c0_4 += a4 * b0; c0_5\0"
+    "                += a5 * b0; c0_6 += a6 * b0; c0_7 += a7 * b0;\0"
     "        const float a4 = load(x4 + k);\0"
     "        c0_4.s0 += a4 * b0;\0"
     "        const float a5 = load(x5 + k);\0"
@@ -1597,10 +1650,11 @@ static const struct { char text[4096]; } rows[] = { {
     "        c0_6.s0 += a6 * b0;\0"
     "        const float a7 = load(x7 + k);\0"
     "        c0_7.s0 += a7 * b0;\0"
-    "        const float sums[] = { total(c0_0), total(c0_1), total(c0_2), total(c0_3), total(c0_4), total(c0_5), total(c0_6), total(c0_7) };\0"
+    "        const float sums[] = { total(c0_0), total(c0_1), total(c0_2), total(c0_3), total(c0_4),\0"
+    "                total(c0_5), total(c0_6), total(c0_7) };\0"
     "        for (int i = 0; i < 8; i++)\0"
     "void kiln_sgemm_thin_multiply_tn_side0_short1_vec16_rows8_nv32_litems1_kitems1_ksplit1_align0_index64(long L, long S, long K, float alpha, float beta,\0"
-    "    __global const float *y0 = Y + y_offset + min(s + 0, S - 1);\0"
+    "    __global const float *y0 = Y + y_offset + min(s, S - 1);\0"
     "void kiln_sgemm_thin_multiply_tt_side0_short1_vec16_rows8_nv32_litems1_kitems1_ksplit1_align0_index64(long L, long S, long K, float alpha, float beta,\0"
     "    const bool fast = ldy == 1;\0"
     "        for (; k + 16 <= to; k += 16) {\0"
@@ -1613,8 +1667,16 @@ static const struct { char text[4096]; } rows[] = { {
     "            const float16 a6 = load_row(x6 + k);\0"
     "            const float16 a7 = load_row(x7 + k);\0"
     "            const float16 b0 = load_vector(y0 + k);\0"
-    "            c0_0 += a0 * b0; c0_1 += a1 * b0; c0_2 += a2 * b0; c0_3 += a3 * b0; c0_4 += a4 * b0; c0_5 += a5 * b0; c0_6 += a6 * b0; c0_7 += a7 * b0;\0"
-    "            const float16 b0 = (float16) (load(y0 + (k + 0) * y_step), load(y0 + (k + 1) * y_step), load(y0 + (k + 2) * y_step), load(y0 + (k + 3) * y_step), load(y0 + (k + 4) * y_step), load(y0 + (k + 5) * y_step), load(y0 + (k + 6) * y_step), load(y0 + (k + 7) * y_step), load(y0 + (k + 8) * y_step), load(y0 + (k + 9) * y_step), load(y0 + (k + 10) * y_step), load(y0 + (k + 11) * y_step), load(y0 + (k + 12) * y_step), load(y0 + (k + 13) * y_step), load(y0 + (k + 14) * y_step), load(y0 + (k + 15) * y_step));\0"
+    "            c0_0 += a0 * b0; c0_1 += a1 * b0; c0_2 += a2 * b0; c0_3 += a3 * b0; c0_4 += a4\0"
+    "                    * b0; c0_5 += a5 * b0; c0_6 += a6 * b0; c0_7 += a7 * b0;\0"
+    "            const float16 b0 = (float16) (load(y0 + k * y_step), load(y0 + (k + 1) * y_step),\0"
+    "                    load(y0 + (k + 2) * y_step), load(y0 + (k + 3) * y_step),\0"
+    "                    load(y0 + (k + 4) * y_step), load(y0 + (k + 5) * y_step),\0"
+    "                    load(y0 + (k + 6) * y_step), load(y0 + (k + 7) * y_step),\0"
+    "                    load(y0 + (k + 8) * y_step), load(y0 + (k + 9) * y_step),\0"
+    "                    load(y0 + (k + 10) * y_step), load(y0 + (k + 11) * y_step),\0"
+    "                    load(y0 + (k + 12) * y_step), load(y0 + (k + 13) * y_step),\0"
+    "                    load(y0 + (k + 14) * y_step), load(y0 + (k + 15) * y_step));\0"
     "static float total(float8 x)\0"
     "    float e[8];\0"
     "    vstore8(x, 0, e);\0"
@@ -1630,11 +1692,12 @@ static const struct { char text[4096]; } rows[] = { {
     "            const float8 a3 = load_row(x3 + k);\0"
     "            const float8 a4 = load_row(x4 + k);\0"
     "            const float8 a5 = load_row(x5 + k);\0"
+}, {
     "            const float8 a6 = load_row(x6 + k);\0"
     "            const float8 a7 = load_row(x7 + k);\0"
     "            const float8 b0 = load_vector(y0 + k);\0"
-}, {
-    "            const float8 b0 = (float8) (load(y0 + (k + 0) * y_step), load(y0 + (k + 1) * y_step), load(y0 + (k + 2) * y_step), load(y0 + (k + 3) * y_step), load(y0 + (k + 4) * y_step), load(y0 + (k + 5) * y_step), load(y0 + (k + 6) * y_step), load(y0 + (k + 7) * y_step));\0"
+    "            const float8 b0 = (float8) (load(y0 + k * y_step), load(y0 + (k + 1) * y_step),\0"
+    "                    load(y0 + (k + 6) * y_step), load(y0 + (k + 7) * y_step));\0"
     "void kiln_sgemm_thin_multiply_nt_side1_short1_vec8_rows8_nv64_litems1_kitems1_ksplit1_align0_index64(long L, long S, long K, float alpha, float beta,\0"
     "    for (; k + 8 <= to; k += 8) {\0"
     "        const float8 a0 = load_row(x0 + k);\0"
@@ -1651,7 +1714,8 @@ static const struct { char text[4096]; } rows[] = { {
     "    const int vectors = min((L - l + 7) / 8, (long) 64);\0"
     "    float8 c0[64];\0"
     "    if (L < 8)\0"
-    "            const float8 a = (float8) (load(x + min((long) 0, L - 1)), load(x + min((long) 1, L - 1)), load(x + min((long) 2, L - 1)), load(x + min((long) 3, L - 1)), load(x + min((long) 4, L - 1)), load(x + min((long) 5, L - 1)), load(x + min((long) 6, L - 1)), load(x + min((long) 7, L - 1)));\0"
+    "            const float8 a = (float8) (load(x + min((long) 0, L - 1)), load(x + min((long) 1,\0"
+    "                    load(x + min((long) 6, L - 1)), load(x + min((long) 7, L - 1)));\0"
     "            __global const float *x = X + k * ldx + min(l + v * 8, last);\0"
     "            const float8 a0 = load_row(x + 0 * ldx);\0"
     "            const float8 a1 = load_row(x + 1 * ldx);\0"
@@ -1665,32 +1729,34 @@ static const struct { char text[4096]; } rows[] = { {
     "        float sums[8];\0"
     "        vstore8(c0[v], 0, sums);\0"
     "void kiln_sgemm_thin_multiply_tt_side1_short1_vec8_rows8_nv64_litems1_kitems1_ksplit1_align0_index64(long L, long S, long K, float alpha, float beta,\0"
-    "void kiln_sgemm_fused_multiply_nn_tm6_nv3_vec16_mb64_kc384_ku1(long M, long N, long K, float alpha, float beta,\0"
+    "void kiln_sgemm_fused_multiply_nn_tm6_nv3_vec16_mb64_kc384_ku1(long M, long N, long K, float alpha,\0"
     "    __local float sums[18432];\0"
     "                __local float *sum = sums + (slices > 1 ? block * 288 : 0);\0"
-    "void kiln_sgemm_fused_multiply_nt_tm6_nv3_vec16_mb64_kc384_ku1(long M, long N, long K, float alpha, float beta,\0"
-    "void kiln_sgemm_fused_multiply_tn_tm6_nv3_vec16_mb64_kc384_ku1(long M, long N, long K, float alpha, float beta,\0"
-    "void kiln_sgemm_fused_multiply_tt_tm6_nv3_vec16_mb64_kc384_ku1(long M, long N, long K, float alpha, float beta,\0"
-    "void kiln_sgemm_fused_multiply_nn_tm6_nv4_vec16_mb64_kc64_ku1(long M, long N, long K, float alpha, float beta,\0"
+    "void kiln_sgemm_fused_multiply_nt_tm6_nv3_vec16_mb64_kc384_ku1(long M, long N, long K, float alpha,\0"
+    "void kiln_sgemm_fused_multiply_tn_tm6_nv3_vec16_mb64_kc384_ku1(long M, long N, long K, float alpha,\0"
+    "void kiln_sgemm_fused_multiply_tt_tm6_nv3_vec16_mb64_kc384_ku1(long M, long N, long K, float alpha,\0"
+    "void kiln_sgemm_fused_multiply_nn_tm6_nv4_vec16_mb64_kc64_ku1(long M, long N, long K, float alpha,\0"
     "    // Panels are up to 4 vectors of columns wide, slices up to 64 of K deep. All are\0"
     "    const long slices = max((K + 63) / 64, (long) 1), slice = (K + slices - 1) / slices;\0"
-    "void kiln_sgemm_fused_multiply_nt_tm6_nv4_vec16_mb64_kc64_ku1(long M, long N, long K, float alpha, float beta,\0"
-    "void kiln_sgemm_fused_multiply_tn_tm6_nv4_vec16_mb64_kc64_ku1(long M, long N, long K, float alpha, float beta,\0"
-    "void kiln_sgemm_fused_multiply_tt_tm6_nv4_vec16_mb64_kc64_ku1(long M, long N, long K, float alpha, float beta,\0"
+    "void kiln_sgemm_fused_multiply_nt_tm6_nv4_vec16_mb64_kc64_ku1(long M, long N, long K, float alpha,\0"
+    "void kiln_sgemm_fused_multiply_tn_tm6_nv4_vec16_mb64_kc64_ku1(long M, long N, long K, float alpha,\0"
+    "void kiln_sgemm_fused_multiply_tt_tm6_nv4_vec16_mb64_kc64_ku1(long M, long N, long K, float alpha,\0"
     "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\0"
-    "// Elements of double are computed with as double. A product and a sum are fused where the device does\0"
+    "// Elements of double are computed with as double. A product and a sum are fused where the device\0"
+    "// does that in one step: FP_CONTRACT, on by default, allows it.\0"
     "static double load(__global const double *p)\0"
     "static void store(double x, __global double *p)\0"
     "static double8 load_vector(__global const double *p)\0"
     "static void store_vector(double8 x, __global double *p)\0"
-    "void kiln_dgemm_fused_multiply_nn_tm8_nv3_vec8_mb64_kc256_ku1(long M, long N, long K, double alpha, double beta,\0"
+    "void kiln_dgemm_fused_multiply_nn_tm8_nv3_vec8_mb64_kc256_ku1(long M, long N, long K, double alpha,\0"
+    "        double beta,\0"
     "        __global const double *restrict A, long a_offset, long lda,\0"
     "        __global const double *restrict B, long b_offset, long ldb,\0"
     "        __global double *restrict C, long c_offset, long ldc)\0"
-}, {
     "    // A slice of a panel: for every k, the panel's columns of B side by side, 24 apart.\0"
     "    __local double panel[6144];\0"
     "    __local double sums[12288];\0"
+}, {
     "    const long vectors = (N + 7) / 8, panels = (vectors + 2) / 3;\0"
     "                __local double *out = panel;\0"
     "                __global const double *in = B + k0 * ldb + col;\0"
@@ -1762,8 +1828,8 @@ static const struct { char text[4096]; } rows[] = { {
     "                    double8 c6_0 = 0, c6_1 = 0, c6_2 = 0;\0"
     "                    double8 c7_0 = 0, c7_1 = 0, c7_2 = 0;\0"
     "                        c0_0 = vload8(0, sum); c0_1 = vload8(1, sum); c0_2 = vload8(2, sum);\0"
-}, {
     "                        c1_0 = vload8(3, sum); c1_1 = vload8(4, sum); c1_2 = vload8(5, sum);\0"
+}, {
     "                        c2_0 = vload8(6, sum); c2_1 = vload8(7, sum); c2_2 = vload8(8, sum);\0"
     "                        c3_0 = vload8(9, sum); c3_1 = vload8(10, sum); c3_2 = vload8(11, sum);\0"
     "                        c4_0 = vload8(12, sum); c4_1 = vload8(13, sum); c4_2 = vload8(14, sum);\0"
@@ -1781,7 +1847,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                    vstore8(c7_0, 21, sum); vstore8(c7_1, 22, sum); vstore8(c7_2, 23, sum);\0"
     "                        __global double *out = C + (row + m) * ldc + col;\0"
     "                        __local const double *x = sum + m * 24;\0"
-    "void kiln_dgemm_fused_multiply_nt_tm8_nv3_vec8_mb64_kc256_ku1(long M, long N, long K, double alpha, double beta,\0"
+    "void kiln_dgemm_fused_multiply_nt_tm8_nv3_vec8_mb64_kc256_ku1(long M, long N, long K, double alpha,\0"
     "                __local double *out = panel + v * 8;\0"
     "                __global const double *in = B + k0;\0"
     "                for (; k + 8 <= depth; k += 8, in += 8, out += 192) {\0"
@@ -1816,9 +1882,9 @@ static const struct { char text[4096]; } rows[] = { {
     "                    const double8 x3_2 = (double8)(x2_4.even, x2_5.even);\0"
     "                    const double8 x3_6 = (double8)(x2_4.odd, x2_5.odd);\0"
     "                    const double8 x3_3 = (double8)(x2_6.even, x2_7.even);\0"
-}, {
     "                    const double8 x3_7 = (double8)(x2_6.odd, x2_7.odd);\0"
     "                    vstore8(x3_1, 0, out + 24);\0"
+}, {
     "                    vstore8(x3_2, 0, out + 48);\0"
     "                    vstore8(x3_3, 0, out + 72);\0"
     "                    vstore8(x3_4, 0, out + 96);\0"
@@ -1826,15 +1892,16 @@ static const struct { char text[4096]; } rows[] = { {
     "                    vstore8(x3_6, 0, out + 144);\0"
     "                    vstore8(x3_7, 0, out + 168);\0"
     "                for (; k < depth; k++, in++, out += 24) {\0"
-    "void kiln_dgemm_fused_multiply_tn_tm8_nv3_vec8_mb64_kc256_ku1(long M, long N, long K, double alpha, double beta,\0"
+    "void kiln_dgemm_fused_multiply_tn_tm8_nv3_vec8_mb64_kc256_ku1(long M, long N, long K, double alpha,\0"
     "                __global const double *restrict a = A + k0 * lda;\0"
-    "void kiln_dgemm_fused_multiply_tt_tm8_nv3_vec8_mb64_kc256_ku1(long M, long N, long K, double alpha, double beta,\0"
-    "void kiln_dgemm_packed_packb_n_nv2_vec8(long lines, long K, __global const double *restrict X, long x_offset, long ldx,\0"
+    "void kiln_dgemm_fused_multiply_tt_tm8_nv3_vec8_mb64_kc256_ku1(long M, long N, long K, double alpha,\0"
+    "void kiln_dgemm_packed_packb_n_nv2_vec8(long lines, long K, __global const double *restrict X,\0"
     "        __global double *restrict packed, long at)\0"
     "    __global double *restrict out = packed + at + line * K + k0 * 16;\0"
     "    __global const double *restrict in = X + x_offset + k0 * ldx + line;\0"
     "// 16 x 1 blocks of 8 x 16, each block held in registers.\0"
-    "void kiln_dgemm_packed_multiply_n_tm8_nv2_vec8_mp16_np1_kc1024_ku2_packa0(long M, long N, long K, double alpha, double beta,\0"
+    "void kiln_dgemm_packed_multiply_n_tm8_nv2_vec8_mp16_np1_kc1024_ku2_packa0(long M, long N, long K,\0"
+    "        double alpha, double beta,\0"
     "        __global const double *restrict packed_b, long b_at,\0"
     "    const long first_row = get_group_id(1) * 128, end_row = min(first_row + 128, M);\0"
     "    const long first_col = get_group_id(0) * 16, end_col = min(first_col + 16, N);\0"
@@ -1883,50 +1950,50 @@ static const struct { char text[4096]; } rows[] = { {
     "                vstore8(c5_0, 10, sum); vstore8(c5_1, 11, sum);\0"
     "                vstore8(c6_0, 12, sum); vstore8(c6_1, 13, sum);\0"
     "                vstore8(c7_0, 14, sum); vstore8(c7_1, 15, sum);\0"
-    "                // C = alpha c + beta C for the 8 x 16 block at (row, col); beta == 0 does not read C.\0"
-    "                    __global double *out = C + (row + 0) * ldc + col;\0"
-}, {
+    "                // C = alpha c + beta C for the 8 x 16 block at (row, col); beta == 0 does not read\0"
+    "                    __global double *out = C + row * ldc + col;\0"
     "                    if (col + 16 <= N) {\0"
     "                        double x[16];\0"
     "                        for (int n = 0; n < 16 && col + n < N; n++)\0"
+}, {
     "                    __global double *out = C + (row + 1) * ldc + col;\0"
     "                    __global double *out = C + (row + 2) * ldc + col;\0"
     "                    __global double *out = C + (row + 3) * ldc + col;\0"
     "                    __global double *out = C + (row + 4) * ldc + col;\0"
     "                            store_vector(alpha * c4_1, out + 8);\0"
     "                            store_vector(alpha * c4_1 + beta * load_vector(out + 8),\0"
-    "                        vstore8(alpha * c4_0, 0, x + 0);\0"
+    "                        vstore8(alpha * c4_0, 0, x);\0"
     "                        vstore8(alpha * c4_1, 0, x + 8);\0"
     "                    __global double *out = C + (row + 5) * ldc + col;\0"
     "                            store_vector(alpha * c5_1, out + 8);\0"
     "                            store_vector(alpha * c5_1 + beta * load_vector(out + 8),\0"
-    "                        vstore8(alpha * c5_0, 0, x + 0);\0"
+    "                        vstore8(alpha * c5_0, 0, x);\0"
     "                        vstore8(alpha * c5_1, 0, x + 8);\0"
     "                if (row + 6 < M) {\0"
     "                    __global double *out = C + (row + 6) * ldc + col;\0"
-    "                            store_vector(alpha * c6_0, out + 0);\0"
+    "                            store_vector(alpha * c6_0, out);\0"
     "                            store_vector(alpha * c6_1, out + 8);\0"
-    "                            store_vector(alpha * c6_0 + beta * load_vector(out + 0),\0"
+    "                            store_vector(alpha * c6_0 + beta * load_vector(out),\0"
     "                            store_vector(alpha * c6_1 + beta * load_vector(out + 8),\0"
-    "                        vstore8(alpha * c6_0, 0, x + 0);\0"
+    "                        vstore8(alpha * c6_0, 0, x);\0"
     "                        vstore8(alpha * c6_1, 0, x + 8);\0"
     "                if (row + 7 < M) {\0"
     "                    __global double *out = C + (row + 7) * ldc + col;\0"
-    "                            store_vector(alpha * c7_0, out + 0);\0"
+    "                            store_vector(alpha * c7_0, out);\0"
     "                            store_vector(alpha * c7_1, out + 8);\0"
-    "                            store_vector(alpha * c7_0 + beta * load_vector(out + 0),\0"
+    "                            store_vector(alpha * c7_0 + beta * load_vector(out),\0"
     "                            store_vector(alpha * c7_1 + beta * load_vector(out + 8),\0"
-    "                        vstore8(alpha * c7_0, 0, x + 0);\0"
+    "                        vstore8(alpha * c7_0, 0, x);\0"
     "                        vstore8(alpha * c7_1, 0, x + 8);\0"
-    "void kiln_dgemm_packed_packb_t_nv2_vec8(long lines, long K, __global const double *restrict X, long x_offset, long ldx,\0"
+    "void kiln_dgemm_packed_packb_t_nv2_vec8(long lines, long K, __global const double *restrict X,\0"
     "    __global const double *restrict in = X + x_offset + k0;\0"
-    "void kiln_dgemm_packed_multiply_t_tm8_nv2_vec8_mp16_np1_kc1024_ku2_packa0(long M, long N, long K, double alpha, double beta,\0"
+    "void kiln_dgemm_packed_multiply_t_tm8_nv2_vec8_mp16_np1_kc1024_ku2_packa0(long M, long N, long K,\0"
     "            __global const double *restrict a = A + k0 * lda;\0"
     "            const long r6 = min(row + 6, M - 1);\0"
     "            const long r7 = min(row + 7, M - 1);\0"
     "static double4 load_vector(__global const double *p)\0"
     "static void store_vector(double4 x, __global double *p)\0"
-    "void kiln_dgemm_fused_multiply_nn_tm6_nv2_vec4_mb64_kc256_ku1(long M, long N, long K, double alpha, double beta,\0"
+    "void kiln_dgemm_fused_multiply_nn_tm6_nv2_vec4_mb64_kc256_ku1(long M, long N, long K, double alpha,\0"
     "    // A slice of a panel: for every k, the panel's columns of B side by side, 8 apart.\0"
     "    __local double panel[2048];\0"
     "    __local double sums[3072];\0"
@@ -1955,11 +2022,11 @@ static const struct { char text[4096]; } rows[] = { {
     "                    double4 c1_0 = 0, c1_1 = 0;\0"
     "                    double4 c2_0 = 0, c2_1 = 0;\0"
     "                    double4 c3_0 = 0, c3_1 = 0;\0"
-}, {
     "                    double4 c4_0 = 0, c4_1 = 0;\0"
     "                    double4 c5_0 = 0, c5_1 = 0;\0"
     "                        c1_0 = vload4(2, sum); c1_1 = vload4(3, sum);\0"
     "                        c2_0 = vload4(4, sum); c2_1 = vload4(5, sum);\0"
+}, {
     "                        c3_0 = vload4(6, sum); c3_1 = vload4(7, sum);\0"
     "                        c4_0 = vload4(8, sum); c4_1 = vload4(9, sum);\0"
     "                        c5_0 = vload4(10, sum); c5_1 = vload4(11, sum);\0"
@@ -1970,7 +2037,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                    vstore4(c4_0, 8, sum); vstore4(c4_1, 9, sum);\0"
     "                    vstore4(c5_0, 10, sum); vstore4(c5_1, 11, sum);\0"
     "                        __local const double *x = sum + m * 8;\0"
-    "void kiln_dgemm_fused_multiply_nt_tm6_nv2_vec4_mb64_kc256_ku1(long M, long N, long K, double alpha, double beta,\0"
+    "void kiln_dgemm_fused_multiply_nt_tm6_nv2_vec4_mb64_kc256_ku1(long M, long N, long K, double alpha,\0"
     "                __local double *out = panel + v * 4;\0"
     "                for (; k + 4 <= depth; k += 4, in += 4, out += 32) {\0"
     "                    const double4 x0_0 = load_vector(in + l0);\0"
@@ -1989,14 +2056,14 @@ static const struct { char text[4096]; } rows[] = { {
     "                    vstore4(x2_2, 0, out + 16);\0"
     "                    vstore4(x2_3, 0, out + 24);\0"
     "                for (; k < depth; k++, in++, out += 8) {\0"
-    "void kiln_dgemm_fused_multiply_tn_tm6_nv2_vec4_mb64_kc256_ku1(long M, long N, long K, double alpha, double beta,\0"
-    "void kiln_dgemm_fused_multiply_tt_tm6_nv2_vec4_mb64_kc256_ku1(long M, long N, long K, double alpha, double beta,\0"
-    "void kiln_dgemm_packed_packa_n_tm6_vec8(long lines, long K, __global const double *restrict X, long x_offset, long ldx,\0"
+    "void kiln_dgemm_fused_multiply_tn_tm6_nv2_vec4_mb64_kc256_ku1(long M, long N, long K, double alpha,\0"
+    "void kiln_dgemm_fused_multiply_tt_tm6_nv2_vec4_mb64_kc256_ku1(long M, long N, long K, double alpha,\0"
+    "void kiln_dgemm_packed_packa_n_tm6_vec8(long lines, long K, __global const double *restrict X,\0"
     "    __global double *restrict out = packed + at + line * K + k0 * 6;\0"
-    "void kiln_dgemm_packed_packb_n_nv4_vec8(long lines, long K, __global const double *restrict X, long x_offset, long ldx,\0"
+    "void kiln_dgemm_packed_packb_n_nv4_vec8(long lines, long K, __global const double *restrict X,\0"
     "    __global double *restrict out = packed + at + line * K + k0 * 32;\0"
     "// 1 x 2 blocks of 6 x 32, each block held in registers.\0"
-    "void kiln_dgemm_packed_multiply_tm6_nv4_vec8_mp1_np2_kc1024_ku2_packa1(long M, long N, long K, double alpha, double beta,\0"
+    "void kiln_dgemm_packed_multiply_tm6_nv4_vec8_mp1_np2_kc1024_ku2_packa1(long M, long N, long K,\0"
     "        __global const double *restrict packed_a, long a_at,\0"
     "    __local double sums[384];\0"
     "            __global const double *restrict b = packed_b + b_at + col * K + k0 * 32;\0"
@@ -2007,19 +2074,23 @@ static const struct { char text[4096]; } rows[] = { {
     "            double8 c3_0 = 0, c3_1 = 0, c3_2 = 0, c3_3 = 0;\0"
     "            double8 c4_0 = 0, c4_1 = 0, c4_2 = 0, c4_3 = 0;\0"
     "            double8 c5_0 = 0, c5_1 = 0, c5_2 = 0, c5_3 = 0;\0"
-    "                c4_0 = vload8(16, sum); c4_1 = vload8(17, sum); c4_2 = vload8(18, sum); c4_3 = vload8(19, sum);\0"
-    "                c5_0 = vload8(20, sum); c5_1 = vload8(21, sum); c5_2 = vload8(22, sum); c5_3 = vload8(23, sum);\0"
+    "                c4_0 = vload8(16, sum); c4_1 = vload8(17, sum); c4_2 = vload8(18,\0"
+    "                        sum); c4_3 = vload8(19, sum);\0"
+    "                c5_0 = vload8(20, sum); c5_1 = vload8(21, sum); c5_2 = vload8(22,\0"
+    "                        sum); c5_3 = vload8(23, sum);\0"
     "                    const double8 b2 = vload8(2, b);\0"
     "                    const double8 b3 = vload8(3, b);\0"
     "                    const double a0 = a[0];\0"
     "                    const double a1 = a[1];\0"
     "                    const double a2 = a[2];\0"
     "                    const double a3 = a[3];\0"
-}, {
     "                    const double a4 = a[4];\0"
     "                    const double a5 = a[5];\0"
-    "                vstore8(c4_0, 16, sum); vstore8(c4_1, 17, sum); vstore8(c4_2, 18, sum); vstore8(c4_3, 19, sum);\0"
-    "                vstore8(c5_0, 20, sum); vstore8(c5_1, 21, sum); vstore8(c5_2, 22, sum); vstore8(c5_3, 23, sum);\0"
+    "                vstore8(c4_0, 16, sum); vstore8(c4_1, 17, sum); vstore8(c4_2, 18,\0"
+    "                        sum); vstore8(c4_3, 19, sum);\0"
+    "                vstore8(c5_0, 20, sum); vstore8(c5_1, 21, sum); vstore8(c5_2, 22,\0"
+}, {
+    "                        sum); vstore8(c5_3, 23, sum);\0"
     "                        double x[32];\0"
     "                            store_vector(alpha * c4_2, out + 16);\0"
     "                            store_vector(alpha * c4_3, out + 24);\0"
@@ -2033,8 +2104,8 @@ static const struct { char text[4096]; } rows[] = { {
     "                            store_vector(alpha * c5_3 + beta * load_vector(out + 24),\0"
     "                        vstore8(alpha * c5_2, 0, x + 16);\0"
     "                        vstore8(alpha * c5_3, 0, x + 24);\0"
-    "void kiln_dgemm_packed_packb_t_nv4_vec8(long lines, long K, __global const double *restrict X, long x_offset, long ldx,\0"
-    "void kiln_dgemm_packed_packa_t_tm6_vec8(long lines, long K, __global const double *restrict X, long x_offset, long ldx,\0"
+    "void kiln_dgemm_packed_packb_t_nv4_vec8(long lines, long K, __global const double *restrict X,\0"
+    "void kiln_dgemm_packed_packa_t_tm6_vec8(long lines, long K, __global const double *restrict X,\0"
     "static double2 load_vector(__global const double *p)\0"
     "    return vload2(0, p);\0"
     "static void store_vector(double2 x, __global double *p)\0"
@@ -2042,16 +2113,16 @@ static const struct { char text[4096]; } rows[] = { {
     "// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.\0"
     "// A work-group of 1 x 1 work-items; each computes 4 x 4 of C in registers.\0"
     "// Rows and columns past the end repeat the last one; what is computed from them is not stored.\0"
-    "void kiln_dgemm_direct_multiply_nn_wgm1_wgn1_tm4_nv2_vec2_ku1_index64(long M, long N, long K, double alpha, double beta,\0"
+    "void kiln_dgemm_direct_multiply_nn_wgm1_wgn1_tm4_nv2_vec2_ku1_index64(long M, long N, long K,\0"
     "    const long row = (long) get_global_id(1) * 4;\0"
     "    const long col = (long) get_global_id(0) * 4;\0"
     "    if (row >= M || col >= N)\0"
     "        return;\0"
-    "    const long r0 = min(row + 0, M - 1) * lda;\0"
+    "    const long r0 = min(row, M - 1) * lda;\0"
     "    const long r1 = min(row + 1, M - 1) * lda;\0"
     "    const long r2 = min(row + 2, M - 1) * lda;\0"
     "    const long r3 = min(row + 3, M - 1) * lda;\0"
-    "    const long s0 = min(col + 0, N - 1) - col;\0"
+    "    const long s0 = min(col, N - 1) - col;\0"
     "    const long s1 = min(col + 1, N - 1) - col;\0"
     "    const long s2 = min(col + 2, N - 1) - col;\0"
     "    const long s3 = min(col + 3, N - 1) - col;\0"
@@ -2063,10 +2134,10 @@ static const struct { char text[4096]; } rows[] = { {
     "    // Whole vectors of B while none crosses the right edge; else element by element.\0"
     "    if (col + 4 <= N) {\0"
     "        for (; k < K; k++) {\0"
-    "                __global const double *b = B + (k + 0) * ldb + col;\0"
-    "                const double2 b0 = load_vector(b + 0);\0"
+    "                __global const double *b = B + k * ldb + col;\0"
+    "                const double2 b0 = load_vector(b);\0"
     "                const double2 b1 = load_vector(b + 2);\0"
-    "                __global const double *a = A + (k + 0);\0"
+    "                __global const double *a = A + k;\0"
     "                const double a0 = load(a + r0);\0"
     "                c0_0 += a0 * b0; c0_1 += a0 * b1;\0"
     "                const double a1 = load(a + r1);\0"
@@ -2078,58 +2149,58 @@ static const struct { char text[4096]; } rows[] = { {
     "                const double2 b0 = (double2) (load(b + s0), load(b + s1));\0"
     "                const double2 b1 = (double2) (load(b + s2), load(b + s3));\0"
     "    // C = alpha c + beta C for the 4 x 4 block at (row, col); beta == 0 does not read C.\0"
-    "    if (row + 0 < M) {\0"
-    "        __global double *out = C + (row + 0) * ldc + col;\0"
+    "    if (row < M) {\0"
+    "        __global double *out = C + row * ldc + col;\0"
     "        if (col + 4 <= N) {\0"
     "            if (beta == 0) {\0"
-    "                store_vector(alpha * c0_0, out + 0);\0"
+    "                store_vector(alpha * c0_0, out);\0"
     "                store_vector(alpha * c0_1, out + 2);\0"
-    "                store_vector(alpha * c0_0 + beta * load_vector(out + 0),\0"
-    "                        out + 0);\0"
+    "                store_vector(alpha * c0_0 + beta * load_vector(out),\0"
+    "                        out);\0"
     "                store_vector(alpha * c0_1 + beta * load_vector(out + 2),\0"
-}, {
     "                        out + 2);\0"
     "        } else {\0"
     "            double x[4];\0"
-    "            vstore2(alpha * c0_0, 0, x + 0);\0"
+    "            vstore2(alpha * c0_0, 0, x);\0"
     "            vstore2(alpha * c0_1, 0, x + 2);\0"
     "            for (int n = 0; n < 4 && col + n < N; n++)\0"
     "                store(beta == 0 ? x[n] : x[n] + beta * load(out + n), out + n);\0"
     "    if (row + 1 < M) {\0"
     "        __global double *out = C + (row + 1) * ldc + col;\0"
-    "                store_vector(alpha * c1_0, out + 0);\0"
+}, {
+    "                store_vector(alpha * c1_0, out);\0"
     "                store_vector(alpha * c1_1, out + 2);\0"
-    "                store_vector(alpha * c1_0 + beta * load_vector(out + 0),\0"
+    "                store_vector(alpha * c1_0 + beta * load_vector(out),\0"
     "                store_vector(alpha * c1_1 + beta * load_vector(out + 2),\0"
-    "            vstore2(alpha * c1_0, 0, x + 0);\0"
+    "            vstore2(alpha * c1_0, 0, x);\0"
     "            vstore2(alpha * c1_1, 0, x + 2);\0"
     "    if (row + 2 < M) {\0"
     "        __global double *out = C + (row + 2) * ldc + col;\0"
-    "                store_vector(alpha * c2_0, out + 0);\0"
+    "                store_vector(alpha * c2_0, out);\0"
     "                store_vector(alpha * c2_1, out + 2);\0"
-    "                store_vector(alpha * c2_0 + beta * load_vector(out + 0),\0"
+    "                store_vector(alpha * c2_0 + beta * load_vector(out),\0"
     "                store_vector(alpha * c2_1 + beta * load_vector(out + 2),\0"
-    "            vstore2(alpha * c2_0, 0, x + 0);\0"
+    "            vstore2(alpha * c2_0, 0, x);\0"
     "            vstore2(alpha * c2_1, 0, x + 2);\0"
     "    if (row + 3 < M) {\0"
     "        __global double *out = C + (row + 3) * ldc + col;\0"
-    "                store_vector(alpha * c3_0, out + 0);\0"
+    "                store_vector(alpha * c3_0, out);\0"
     "                store_vector(alpha * c3_1, out + 2);\0"
-    "                store_vector(alpha * c3_0 + beta * load_vector(out + 0),\0"
+    "                store_vector(alpha * c3_0 + beta * load_vector(out),\0"
     "                store_vector(alpha * c3_1 + beta * load_vector(out + 2),\0"
-    "            vstore2(alpha * c3_0, 0, x + 0);\0"
+    "            vstore2(alpha * c3_0, 0, x);\0"
     "            vstore2(alpha * c3_1, 0, x + 2);\0"
-    "void kiln_dgemm_direct_multiply_nt_wgm1_wgn1_tm4_nv2_vec2_ku1_index64(long M, long N, long K, double alpha, double beta,\0"
-    "    const long s0 = min(col + 0, N - 1) * ldb;\0"
+    "void kiln_dgemm_direct_multiply_nt_wgm1_wgn1_tm4_nv2_vec2_ku1_index64(long M, long N, long K,\0"
+    "    const long s0 = min(col, N - 1) * ldb;\0"
     "    const long s1 = min(col + 1, N - 1) * ldb;\0"
     "    const long s2 = min(col + 2, N - 1) * ldb;\0"
     "    const long s3 = min(col + 3, N - 1) * ldb;\0"
     "    for (; k < K; k++) {\0"
     "        {\0"
-    "            __global const double *b = B + (k + 0);\0"
+    "            __global const double *b = B + k;\0"
     "            const double2 b0 = (double2) (load(b + s0), load(b + s1));\0"
     "            const double2 b1 = (double2) (load(b + s2), load(b + s3));\0"
-    "            __global const double *a = A + (k + 0);\0"
+    "            __global const double *a = A + k;\0"
     "            const double a0 = load(a + r0);\0"
     "            c0_0 += a0 * b0; c0_1 += a0 * b1;\0"
     "            const double a1 = load(a + r1);\0"
@@ -2138,34 +2209,33 @@ static const struct { char text[4096]; } rows[] = { {
     "            c2_0 += a2 * b0; c2_1 += a2 * b1;\0"
     "            const double a3 = load(a + r3);\0"
     "            c3_0 += a3 * b0; c3_1 += a3 * b1;\0"
-    "void kiln_dgemm_direct_multiply_tn_wgm1_wgn1_tm4_nv2_vec2_ku1_index64(long M, long N, long K, double alpha, double beta,\0"
-    "    const long r0 = min(row + 0, M - 1);\0"
+    "void kiln_dgemm_direct_multiply_tn_wgm1_wgn1_tm4_nv2_vec2_ku1_index64(long M, long N, long K,\0"
+    "    const long r0 = min(row, M - 1);\0"
     "    const long r1 = min(row + 1, M - 1);\0"
     "    const long r2 = min(row + 2, M - 1);\0"
     "    const long r3 = min(row + 3, M - 1);\0"
-    "                __global const double *a = A + (k + 0) * lda;\0"
-    "void kiln_dgemm_direct_multiply_tt_wgm1_wgn1_tm4_nv2_vec2_ku1_index64(long M, long N, long K, double alpha, double beta,\0"
-    "            __global const double *a = A + (k + 0) * lda;\0"
+    "                __global const double *a = A + k * lda;\0"
+    "void kiln_dgemm_direct_multiply_tt_wgm1_wgn1_tm4_nv2_vec2_ku1_index64(long M, long N, long K,\0"
+    "            __global const double *a = A + k * lda;\0"
     "// A work-group of 8 x 4 work-items; each computes 6 x 32 of C in registers.\0"
     "__kernel __attribute__((reqd_work_group_size(4, 8, 1)))\0"
-    "void kiln_dgemm_direct_multiply_nn_wgm8_wgn4_tm6_nv4_vec8_ku1_index32(int M, int N, int K, double alpha, double beta,\0"
+    "void kiln_dgemm_direct_multiply_nn_wgm8_wgn4_tm6_nv4_vec8_ku1_index32(int M, int N, int K,\0"
     "        __global const double *restrict A, int a_offset, int lda,\0"
     "        __global const double *restrict B, int b_offset, int ldb,\0"
     "        __global double *restrict C, int c_offset, int ldc)\0"
     "    const int row = (int) get_global_id(1) * 6;\0"
     "    const int col = (int) get_global_id(0) * 32;\0"
-    "    const int r0 = min(row + 0, M - 1) * lda;\0"
+    "    const int r0 = min(row, M - 1) * lda;\0"
     "    const int r1 = min(row + 1, M - 1) * lda;\0"
     "    const int r2 = min(row + 2, M - 1) * lda;\0"
     "    const int r3 = min(row + 3, M - 1) * lda;\0"
     "    const int r4 = min(row + 4, M - 1) * lda;\0"
     "    const int r5 = min(row + 5, M - 1) * lda;\0"
-    "    const int s0 = min(col + 0, N - 1) - col;\0"
+    "    const int s0 = min(col, N - 1) - col;\0"
     "    const int s1 = min(col + 1, N - 1) - col;\0"
     "    const int s2 = min(col + 2, N - 1) - col;\0"
     "    const int s3 = min(col + 3, N - 1) - col;\0"
     "    const int s4 = min(col + 4, N - 1) - col;\0"
-}, {
     "    const int s5 = min(col + 5, N - 1) - col;\0"
     "    const int s6 = min(col + 6, N - 1) - col;\0"
     "    const int s7 = min(col + 7, N - 1) - col;\0"
@@ -2178,6 +2248,7 @@ static const struct { char text[4096]; } rows[] = { {
     "    const int s14 = min(col + 14, N - 1) - col;\0"
     "    const int s15 = min(col + 15, N - 1) - col;\0"
     "    const int s16 = min(col + 16, N - 1) - col;\0"
+}, {
     "    const int s17 = min(col + 17, N - 1) - col;\0"
     "    const int s18 = min(col + 18, N - 1) - col;\0"
     "    const int s19 = min(col + 19, N - 1) - col;\0"
@@ -2201,7 +2272,7 @@ static const struct { char text[4096]; } rows[] = { {
     "    double8 c5_0 = 0, c5_1 = 0, c5_2 = 0, c5_3 = 0;\0"
     "    int k = 0;\0"
     "    if (col + 32 <= N) {\0"
-    "                const double8 b0 = load_vector(b + 0);\0"
+    "                const double8 b0 = load_vector(b);\0"
     "                const double8 b1 = load_vector(b + 8);\0"
     "                const double8 b2 = load_vector(b + 16);\0"
     "                const double8 b3 = load_vector(b + 24);\0"
@@ -2213,10 +2284,14 @@ static const struct { char text[4096]; } rows[] = { {
     "                c4_0 += a4 * b0; c4_1 += a4 * b1; c4_2 += a4 * b2; c4_3 += a4 * b3;\0"
     "                const double a5 = load(a + r5);\0"
     "                c5_0 += a5 * b0; c5_1 += a5 * b1; c5_2 += a5 * b2; c5_3 += a5 * b3;\0"
-    "                const double8 b0 = (double8) (load(b + s0), load(b + s1), load(b + s2), load(b + s3), load(b + s4), load(b + s5), load(b + s6), load(b + s7));\0"
-    "                const double8 b1 = (double8) (load(b + s8), load(b + s9), load(b + s10), load(b + s11), load(b + s12), load(b + s13), load(b + s14), load(b + s15));\0"
-    "                const double8 b2 = (double8) (load(b + s16), load(b + s17), load(b + s18), load(b + s19), load(b + s20), load(b + s21), load(b + s22), load(b + s23));\0"
-    "                const double8 b3 = (double8) (load(b + s24), load(b + s25), load(b + s26), load(b + s27), load(b + s28), load(b + s29), load(b + s30), load(b + s31));\0"
+    "                const double8 b0 = (double8) (load(b + s0), load(b + s1), load(b + s2),\0"
+    "                        load(b + s3), load(b + s4), load(b + s5), load(b + s6), load(b + s7));\0"
+    "                const double8 b1 = (double8) (load(b + s8), load(b + s9), load(b + s10),\0"
+    "                        load(b + s11), load(b + s12), load(b + s13), load(b + s14), load(b + s15));\0"
+    "                const double8 b2 = (double8) (load(b + s16), load(b + s17), load(b + s18),\0"
+    "                        load(b + s19), load(b + s20), load(b + s21), load(b + s22), load(b + s23));\0"
+    "                const double8 b3 = (double8) (load(b + s24), load(b + s25), load(b + s26),\0"
+    "                        load(b + s27), load(b + s28), load(b + s29), load(b + s30), load(b + s31));\0"
     "    // C = alpha c + beta C for the 6 x 32 block at (row, col); beta == 0 does not read C.\0"
     "        if (col + 32 <= N) {\0"
     "                store_vector(alpha * c0_1, out + 8);\0"
@@ -2229,29 +2304,29 @@ static const struct { char text[4096]; } rows[] = { {
     "                store_vector(alpha * c0_3 + beta * load_vector(out + 24),\0"
     "                        out + 24);\0"
     "            double x[32];\0"
-    "            vstore8(alpha * c0_0, 0, x + 0);\0"
+    "            vstore8(alpha * c0_0, 0, x);\0"
     "            vstore8(alpha * c0_1, 0, x + 8);\0"
     "            vstore8(alpha * c0_2, 0, x + 16);\0"
     "            vstore8(alpha * c0_3, 0, x + 24);\0"
     "            for (int n = 0; n < 32 && col + n < N; n++)\0"
     "                store_vector(alpha * c1_1, out + 8);\0"
     "                store_vector(alpha * c1_2, out + 16);\0"
-}, {
     "                store_vector(alpha * c1_3, out + 24);\0"
     "                store_vector(alpha * c1_1 + beta * load_vector(out + 8),\0"
     "                store_vector(alpha * c1_2 + beta * load_vector(out + 16),\0"
     "                store_vector(alpha * c1_3 + beta * load_vector(out + 24),\0"
-    "            vstore8(alpha * c1_0, 0, x + 0);\0"
+    "            vstore8(alpha * c1_0, 0, x);\0"
     "            vstore8(alpha * c1_1, 0, x + 8);\0"
     "            vstore8(alpha * c1_2, 0, x + 16);\0"
     "            vstore8(alpha * c1_3, 0, x + 24);\0"
+}, {
     "                store_vector(alpha * c2_1, out + 8);\0"
     "                store_vector(alpha * c2_2, out + 16);\0"
     "                store_vector(alpha * c2_3, out + 24);\0"
     "                store_vector(alpha * c2_1 + beta * load_vector(out + 8),\0"
     "                store_vector(alpha * c2_2 + beta * load_vector(out + 16),\0"
     "                store_vector(alpha * c2_3 + beta * load_vector(out + 24),\0"
-    "            vstore8(alpha * c2_0, 0, x + 0);\0"
+    "            vstore8(alpha * c2_0, 0, x);\0"
     "            vstore8(alpha * c2_1, 0, x + 8);\0"
     "            vstore8(alpha * c2_2, 0, x + 16);\0"
     "            vstore8(alpha * c2_3, 0, x + 24);\0"
@@ -2261,40 +2336,40 @@ static const struct { char text[4096]; } rows[] = { {
     "                store_vector(alpha * c3_1 + beta * load_vector(out + 8),\0"
     "                store_vector(alpha * c3_2 + beta * load_vector(out + 16),\0"
     "                store_vector(alpha * c3_3 + beta * load_vector(out + 24),\0"
-    "            vstore8(alpha * c3_0, 0, x + 0);\0"
+    "            vstore8(alpha * c3_0, 0, x);\0"
     "            vstore8(alpha * c3_1, 0, x + 8);\0"
     "            vstore8(alpha * c3_2, 0, x + 16);\0"
     "            vstore8(alpha * c3_3, 0, x + 24);\0"
     "    if (row + 4 < M) {\0"
     "        __global double *out = C + (row + 4) * ldc + col;\0"
-    "                store_vector(alpha * c4_0, out + 0);\0"
+    "                store_vector(alpha * c4_0, out);\0"
     "                store_vector(alpha * c4_1, out + 8);\0"
     "                store_vector(alpha * c4_2, out + 16);\0"
     "                store_vector(alpha * c4_3, out + 24);\0"
-    "                store_vector(alpha * c4_0 + beta * load_vector(out + 0),\0"
+    "                store_vector(alpha * c4_0 + beta * load_vector(out),\0"
     "                store_vector(alpha * c4_1 + beta * load_vector(out + 8),\0"
     "                store_vector(alpha * c4_2 + beta * load_vector(out + 16),\0"
     "                store_vector(alpha * c4_3 + beta * load_vector(out + 24),\0"
-    "            vstore8(alpha * c4_0, 0, x + 0);\0"
+    "            vstore8(alpha * c4_0, 0, x);\0"
     "            vstore8(alpha * c4_1, 0, x + 8);\0"
     "            vstore8(alpha * c4_2, 0, x + 16);\0"
     "            vstore8(alpha * c4_3, 0, x + 24);\0"
     "    if (row + 5 < M) {\0"
     "        __global double *out = C + (row + 5) * ldc + col;\0"
-    "                store_vector(alpha * c5_0, out + 0);\0"
+    "                store_vector(alpha * c5_0, out);\0"
     "                store_vector(alpha * c5_1, out + 8);\0"
     "                store_vector(alpha * c5_2, out + 16);\0"
     "                store_vector(alpha * c5_3, out + 24);\0"
-    "                store_vector(alpha * c5_0 + beta * load_vector(out + 0),\0"
+    "                store_vector(alpha * c5_0 + beta * load_vector(out),\0"
     "                store_vector(alpha * c5_1 + beta * load_vector(out + 8),\0"
     "                store_vector(alpha * c5_2 + beta * load_vector(out + 16),\0"
     "                store_vector(alpha * c5_3 + beta * load_vector(out + 24),\0"
-    "            vstore8(alpha * c5_0, 0, x + 0);\0"
+    "            vstore8(alpha * c5_0, 0, x);\0"
     "            vstore8(alpha * c5_1, 0, x + 8);\0"
     "            vstore8(alpha * c5_2, 0, x + 16);\0"
     "            vstore8(alpha * c5_3, 0, x + 24);\0"
-    "void kiln_dgemm_direct_multiply_nt_wgm8_wgn4_tm6_nv4_vec8_ku1_index32(int M, int N, int K, double alpha, double beta,\0"
-    "    const int s0 = min(col + 0, N - 1) * ldb;\0"
+    "void kiln_dgemm_direct_multiply_nt_wgm8_wgn4_tm6_nv4_vec8_ku1_index32(int M, int N, int K,\0"
+    "    const int s0 = min(col, N - 1) * ldb;\0"
     "    const int s1 = min(col + 1, N - 1) * ldb;\0"
     "    const int s2 = min(col + 2, N - 1) * ldb;\0"
     "    const int s3 = min(col + 3, N - 1) * ldb;\0"
@@ -2312,7 +2387,6 @@ static const struct { char text[4096]; } rows[] = { {
     "    const int s15 = min(col + 15, N - 1) * ldb;\0"
     "    const int s16 = min(col + 16, N - 1) * ldb;\0"
     "    const int s17 = min(col + 17, N - 1) * ldb;\0"
-}, {
     "    const int s18 = min(col + 18, N - 1) * ldb;\0"
     "    const int s19 = min(col + 19, N - 1) * ldb;\0"
     "    const int s20 = min(col + 20, N - 1) * ldb;\0"
@@ -2323,14 +2397,19 @@ static const struct { char text[4096]; } rows[] = { {
     "    const int s25 = min(col + 25, N - 1) * ldb;\0"
     "    const int s26 = min(col + 26, N - 1) * ldb;\0"
     "    const int s27 = min(col + 27, N - 1) * ldb;\0"
+}, {
     "    const int s28 = min(col + 28, N - 1) * ldb;\0"
     "    const int s29 = min(col + 29, N - 1) * ldb;\0"
     "    const int s30 = min(col + 30, N - 1) * ldb;\0"
     "    const int s31 = min(col + 31, N - 1) * ldb;\0"
-    "            const double8 b0 = (double8) (load(b + s0), load(b + s1), load(b + s2), load(b + s3), load(b + s4), load(b + s5), load(b + s6), load(b + s7));\0"
-    "            const double8 b1 = (double8) (load(b + s8), load(b + s9), load(b + s10), load(b + s11), load(b + s12), load(b + s13), load(b + s14), load(b + s15));\0"
-    "            const double8 b2 = (double8) (load(b + s16), load(b + s17), load(b + s18), load(b + s19), load(b + s20), load(b + s21), load(b + s22), load(b + s23));\0"
-    "            const double8 b3 = (double8) (load(b + s24), load(b + s25), load(b + s26), load(b + s27), load(b + s28), load(b + s29), load(b + s30), load(b + s31));\0"
+    "            const double8 b0 = (double8) (load(b + s0), load(b + s1), load(b + s2), load(b + s3),\0"
+    "                    load(b + s4), load(b + s5), load(b + s6), load(b + s7));\0"
+    "            const double8 b1 = (double8) (load(b + s8), load(b + s9), load(b + s10), load(b + s11),\0"
+    "                    load(b + s12), load(b + s13), load(b + s14), load(b + s15));\0"
+    "            const double8 b2 = (double8) (load(b + s16), load(b + s17), load(b + s18),\0"
+    "                    load(b + s19), load(b + s20), load(b + s21), load(b + s22), load(b + s23));\0"
+    "            const double8 b3 = (double8) (load(b + s24), load(b + s25), load(b + s26),\0"
+    "                    load(b + s27), load(b + s28), load(b + s29), load(b + s30), load(b + s31));\0"
     "            c0_0 += a0 * b0; c0_1 += a0 * b1; c0_2 += a0 * b2; c0_3 += a0 * b3;\0"
     "            c1_0 += a1 * b0; c1_1 += a1 * b1; c1_2 += a1 * b2; c1_3 += a1 * b3;\0"
     "            c2_0 += a2 * b0; c2_1 += a2 * b1; c2_2 += a2 * b2; c2_3 += a2 * b3;\0"
@@ -2339,15 +2418,15 @@ static const struct { char text[4096]; } rows[] = { {
     "            c4_0 += a4 * b0; c4_1 += a4 * b1; c4_2 += a4 * b2; c4_3 += a4 * b3;\0"
     "            const double a5 = load(a + r5);\0"
     "            c5_0 += a5 * b0; c5_1 += a5 * b1; c5_2 += a5 * b2; c5_3 += a5 * b3;\0"
-    "void kiln_dgemm_direct_multiply_tn_wgm8_wgn4_tm6_nv4_vec8_ku1_index32(int M, int N, int K, double alpha, double beta,\0"
-    "    const int r0 = min(row + 0, M - 1);\0"
+    "void kiln_dgemm_direct_multiply_tn_wgm8_wgn4_tm6_nv4_vec8_ku1_index32(int M, int N, int K,\0"
+    "    const int r0 = min(row, M - 1);\0"
     "    const int r1 = min(row + 1, M - 1);\0"
     "    const int r2 = min(row + 2, M - 1);\0"
     "    const int r3 = min(row + 3, M - 1);\0"
     "    const int r4 = min(row + 4, M - 1);\0"
     "    const int r5 = min(row + 5, M - 1);\0"
-    "void kiln_dgemm_direct_multiply_tt_wgm8_wgn4_tm6_nv4_vec8_ku1_index32(int M, int N, int K, double alpha, double beta,\0"
-    "void kiln_dgemm_fused_multiply_nn_tm8_nv2_vec8_mb8_kc256_ku1(long M, long N, long K, double alpha, double beta,\0"
+    "void kiln_dgemm_direct_multiply_tt_wgm8_wgn4_tm6_nv4_vec8_ku1_index32(int M, int N, int K,\0"
+    "void kiln_dgemm_fused_multiply_nn_tm8_nv2_vec8_mb8_kc256_ku1(long M, long N, long K, double alpha,\0"
     "    __local double panel[4096];\0"
     "    __local double sums[1024];\0"
     "    // Chunks of up to 8 blocks of rows; panels in a chunk; blocks in a panel. Each work-group\0"
@@ -2363,872 +2442,891 @@ static const struct { char text[4096]; } rows[] = { {
     "                    vstore8(c6_0, 12, sum); vstore8(c6_1, 13, sum);\0"
     "                    vstore8(c7_0, 14, sum); vstore8(c7_1, 15, sum);\0"
     "                        __local const double *x = sum + m * 16;\0"
-    "void kiln_dgemm_fused_multiply_nt_tm8_nv2_vec8_mb8_kc256_ku1(long M, long N, long K, double alpha, double beta,\0"
-    "void kiln_dgemm_fused_multiply_tn_tm8_nv2_vec8_mb8_kc256_ku1(long M, long N, long K, double alpha, double beta,\0"
-    "void kiln_dgemm_fused_multiply_tt_tm8_nv2_vec8_mb8_kc256_ku1(long M, long N, long K, double alpha, double beta,\0"
+    "void kiln_dgemm_fused_multiply_nt_tm8_nv2_vec8_mb8_kc256_ku1(long M, long N, long K, double alpha,\0"
+    "void kiln_dgemm_fused_multiply_tn_tm8_nv2_vec8_mb8_kc256_ku1(long M, long N, long K, double alpha,\0"
+    "void kiln_dgemm_fused_multiply_tt_tm8_nv2_vec8_mb8_kc256_ku1(long M, long N, long K, double alpha,\0"
 } };
 
 static const uint32_t lines[] = {
     0, 100, 160, 202, 204, 233, 235, 236, 281, 307, 358, 389,
-    443, 471, 529, 551, 573, 576, 677, 759, 815, 927, 993, 1059,
-    1119, 1208, 1240, 1305, 1336, 1423, 1483, 1520, 1588, 1679, 1775, 1827,
-    1895, 1977, 2025, 2075, 2094, 2113, 2132, 2155, 2207, 2267, 2350, 2434,
-    2493, 2585, 2613, 2634, 2647, 2698, 2803, 2881, 2895, 2958, 3002, 3064,
-    3137, 3190, 3258, 3325, 3390, 3408, 3422, 3484, 3538, 3614, 3662, 3720,
-    3779, 3838, 3897, 3956, 4015, 4096, 4130, 4239, 4282, 4320, 4358, 4396,
-    4434, 4472, 4510, 4544, 4592, 4640, 4688, 4737, 4786, 4835, 4857, 4889,
-    4934, 4960, 5022, 5081, 5126, 5185, 5230, 5289, 5334, 5393, 5438, 5497,
-    5542, 5601, 5646, 5683, 5716, 5742, 5786, 5830, 5874, 5919, 5964, 6009,
-    6043, 6152, 6200, 6248, 6296, 6344, 6392, 6440, 6512, 6584, 6656, 6730,
-    6804, 6878, 6940, 7002, 7064, 7126, 7188, 7250, 7312, 7380, 7448, 7516,
-    7586, 7656, 7726, 7760, 7869, 7927, 7985, 8043, 8101, 8192, 8250, 8346,
-    8442, 8539, 8638, 8737, 8836, 8898, 8977, 9056, 9135, 9214, 9293, 9372,
-    9464, 9556, 9649, 9744, 9839, 9934, 9968, 10077, 10145, 10213, 10281, 10349,
-    10417, 10485, 10605, 10725, 10847, 10971, 11095, 11219, 11281, 11377, 11473, 11569,
-    11665, 11761, 11857, 11973, 12089, 12288, 12408, 12528, 12648, 12687, 12806, 12872,
-    12944, 13007, 13043, 13119, 13162, 13244, 13277, 13389, 13455, 13563, 13588, 13614,
-    13620, 13642, 13754, 13801, 13854, 13904, 13972, 14040, 14108, 14176, 14244, 14312,
-    14380, 14448, 14516, 14584, 14654, 14724, 14794, 14864, 14934, 15004, 15032, 15139,
-    15183, 15257, 15320, 15383, 15446, 15509, 15572, 15635, 15698, 15761, 15824, 15887,
-    15952, 16017, 16082, 16147, 16212, 16277, 16384, 16456, 16530, 16602, 16676, 16749,
-    16823, 16896, 16970, 17043, 17119, 17194, 17270, 17345, 17421, 17496, 17570, 17642,
-    17716, 17788, 17862, 17935, 18009, 18082, 18156, 18229, 18305, 18380, 18456, 18531,
-    18607, 18682, 18756, 18828, 18902, 18974, 19048, 19121, 19195, 19268, 19342, 19415,
-    19491, 19566, 19642, 19717, 19793, 19868, 19942, 20014, 20088, 20160, 20234, 20307,
-    20381, 20480, 20554, 20627, 20703, 20778, 20854, 20929, 21005, 21080, 21128, 21177,
-    21227, 21277, 21327, 21377, 21427, 21477, 21527, 21577, 21628, 21679, 21730, 21781,
-    21832, 21883, 21941, 21985, 22029, 22073, 22117, 22161, 22205, 22249, 22293, 22337,
-    22381, 22427, 22473, 22519, 22565, 22611, 22657, 22679, 22791, 22855, 22908, 22961,
-    23014, 23067, 23120, 23173, 23211, 23323, 23406, 23481, 23568, 23625, 23744, 23794,
-    23837, 23903, 23971, 24029, 24081, 24133, 24185, 24237, 24290, 24322, 24354, 24386,
-    24418, 24576, 24653, 24717, 24836, 24880, 24949, 25020, 25050, 25113, 25164, 25174,
-    25187, 25248, 25289, 25358, 25435, 25527, 25623, 25680, 25798, 25858, 25918, 25999,
-    26082, 26116, 26173, 26231, 26311, 26390, 26416, 26442, 26468, 26494, 26514, 26547,
-    26597, 26636, 26669, 26708, 26741, 26780, 26813, 26852, 26885, 26910, 26934, 27029,
-    27056, 27116, 27149, 27182, 27239, 27264, 27341, 27379, 27400, 27429, 27479, 27539,
-    27623, 27650, 27710, 27767, 27844, 27894, 27921, 27981, 28038, 28115, 28165, 28192,
-    28252, 28309, 28386, 28436, 28555, 28607, 28672, 28724, 28776, 28828, 28880, 28934,
-    28988, 29042, 29096, 29150, 29204, 29258, 29290, 29322, 29354, 29386, 29418, 29450,
-    29484, 29518, 29552, 29586, 29620, 29654, 29773, 29802, 29864, 29899, 29934, 29969,
-    30004, 30064, 30104, 30154, 30184, 30237, 30264, 30347, 30422, 30540, 30583, 30651,
-    30704, 30822, 30851, 30913, 30963, 31023, 31063, 31155, 31250, 31306, 31423, 31506,
-    31587, 31643, 31701, 31780, 31859, 31884, 31909, 31934, 31959, 31984, 32009, 32034,
-    32059, 32107, 32146, 32179, 32218, 32251, 32290, 32323, 32362, 32395, 32419, 32443,
-    32537, 32569, 32597, 32646, 32705, 32768, 32817, 32866, 32893, 32953, 33010, 33087,
-    33136, 33163, 33223, 33280, 33357, 33406, 33433, 33493, 33550, 33627, 33676, 33703,
-    33763, 33820, 33897, 33946, 34064, 34182, 34265, 34340, 34459, 34502, 34570, 34623,
-    34708, 34785, 34904, 34948, 35017, 35047, 35110, 35162, 35223, 35264, 35356, 35452,
-    35510, 35632, 35715, 35798, 35828, 35915, 35970, 36023, 36058, 36119, 36181, 36265,
-    36348, 36388, 36428, 36468, 36508, 36548, 36588, 36614, 36678, 36742, 36864, 36928,
-    36992, 37058, 37082, 37119, 37137, 37191, 37245, 37288, 37342, 37385, 37439, 37482,
-    37536, 37579, 37633, 37676, 37730, 37773, 37827, 37856, 37884, 37945, 37978, 38042,
-    38106, 38170, 38234, 38298, 38364, 38467, 38502, 38570, 38611, 38652, 38717, 38783,
-    38816, 38901, 38947, 39033, 39080, 39109, 39146, 39204, 39263, 39331, 39423, 39458,
-    39526, 39591, 39657, 39742, 39828, 39886, 39945, 39980, 40048, 40113, 40179, 40264,
-    40350, 40408, 40467, 40502, 40570, 40635, 40701, 40786, 40872, 40960, 41019, 41054,
-    41122, 41187, 41253, 41338, 41424, 41482, 41541, 41576, 41644, 41709, 41775, 41860,
-    41946, 42004, 42063, 42087, 42206, 42260, 42314, 42368, 42422, 42476, 42530, 42584,
-    42638, 42692, 42746, 42800, 42854, 42908, 42962, 43016, 43070, 43124, 43158, 43192,
-    43226, 43260, 43294, 43328, 43362, 43396, 43430, 43464, 43498, 43532, 43566, 43600,
-    43634, 43668, 43787, 43816, 43878, 43913, 43948, 44008, 44048, 44166, 44284, 44334,
-    44385, 44436, 44494, 44615, 44698, 44783, 44813, 44875, 44958, 45056, 45115, 45174,
-    45233, 45341, 45449, 45559, 45671, 45716, 45768, 45820, 45872, 45924, 46012, 46100,
-    46188, 46276, 46304, 46412, 46520, 46630, 46742, 46845, 46910, 46976, 47042, 47127,
-    47173, 47259, 47345, 47392, 47449, 47506, 47564, 47622, 47687, 47753, 47819, 47904,
-    47990, 48076, 48133, 48190, 48248, 48306, 48371, 48437, 48503, 48588, 48674, 48760,
-    48817, 48874, 48932, 48990, 49055, 49152, 49218, 49303, 49389, 49475, 49532, 49589,
-    49647, 49705, 49729, 49847, 49965, 50015, 50045, 50098, 50125, 50154, 50170, 50192,
-    50230, 50277, 50304, 50367, 50418, 50470, 50519, 50574, 50624, 50706, 50774, 50796,
-    50868, 50925, 51075, 51141, 51207, 51238, 51306, 51368, 51415, 51448, 51467, 51531,
-    51560, 51648, 51707, 51766, 51825, 51884, 51935, 51968, 52040, 52105, 52163, 52209,
-    52225, 52264, 52316, 52368, 52420, 52472, 52523, 52603, 52651, 52699, 52747, 52795,
-    52952, 53021, 53047, 53095, 53134, 53162, 53201, 53248, 53287, 53315, 53354, 53382,
-    53419, 53464, 53497, 53530, 53563, 53596, 53654, 53692, 53726, 53781, 53836, 53891,
-    53946, 53983, 54076, 54112, 54165, 54240, 54262, 54412, 54482, 54509, 54543, 54616,
-    54673, 54823, 54852, 54920, 55000, 55064, 55083, 55112, 55127, 55161, 55205, 55255,
-    55423, 55468, 55525, 55564, 55622, 55679, 55737, 55795, 55853, 55905, 55958, 56011,
-    56064, 56128, 56181, 56235, 56289, 56343, 56403, 56447, 56468, 56500, 56553, 56576,
-    56614, 56764, 56865, 56908, 56923, 56969, 56981, 57032, 57057, 57111, 57133, 57244,
-    57344, 57411, 57472, 57561, 57592, 57622, 57709, 57775, 57866, 57957, 58019, 58082,
-    58155, 58221, 58286, 58361, 58420, 58463, 58500, 58537, 58574, 58611, 58648, 58685,
-    58732, 58779, 58826, 58873, 58920, 58968, 59028, 59065, 59108, 59151, 59194, 59237,
-    59280, 59324, 59371, 59418, 59465, 59512, 59559, 59606, 59676, 59746, 59816, 59886,
-    59956, 60028, 60088, 60154, 60220, 60286, 60352, 60418, 60486, 60559, 60622, 60695,
-    60776, 60887, 60952, 61063, 61115, 61166, 61233, 61300, 61367, 61440, 61507, 61574,
-    61641, 61708, 61778, 61840, 61902, 61964, 62026, 62088, 62150, 62212, 62274, 62346,
-    62416, 62488, 62558, 62630, 62700, 62772, 62842, 62914, 62984, 63056, 63126, 63198,
-    63268, 63340, 63410, 63482, 63552, 63624, 63694, 63766, 63836, 63908, 63978, 64025,
-    64073, 64121, 64169, 64217, 64265, 64313, 64362, 64420, 64531, 64596, 64707, 64759,
-    64785, 64840, 64863, 64945, 65057, 65146, 65178, 65265, 65302, 65370, 65443, 65536,
-    65595, 65654, 65763, 65806, 65844, 65882, 65930, 65978, 66026, 66075, 66124, 66173,
-    66222, 66281, 66326, 66385, 66430, 66467, 66511, 66555, 66599, 66644, 66689, 66734,
-    66779, 66888, 66936, 66984, 67056, 67128, 67201, 67275, 67349, 67423, 67497, 67559,
-    67621, 67689, 67757, 67826, 67896, 67966, 68036, 68106, 68215, 68273, 68331, 68427,
-    68523, 68621, 68720, 68819, 68918, 69017, 69096, 69175, 69267, 69359, 69453, 69632,
-    69727, 69822, 69917, 69983, 70046, 70158, 70231, 70280, 70329, 70379, 70429, 70479,
-    70529, 70579, 70629, 70679, 70730, 70781, 70832, 70883, 70934, 70985, 71043, 71155,
-    71208, 71261, 71373, 71424, 71449, 71503, 71525, 71636, 71725, 71756, 71843, 71909,
-    72000, 72062, 72135, 72201, 72266, 72303, 72340, 72377, 72414, 72451, 72488, 72525,
-    72562, 72609, 72656, 72703, 72750, 72798, 72846, 72894, 72942, 73002, 73039, 73082,
-    73125, 73168, 73211, 73255, 73299, 73343, 73387, 73434, 73481, 73528, 73575, 73622,
-    73669, 73728, 73775, 73845, 73915, 73985, 74056, 74128, 74200, 74272, 74344, 74404,
-    74470, 74536, 74602, 74669, 74737, 74805, 74873, 74941, 74998, 75055, 75112, 75169,
-    75226, 75283, 75340, 75397, 75490, 75583, 75676, 75771, 75867, 75963, 76059, 76155,
-    76215, 76304, 76393, 76482, 76573, 76665, 76757, 76849, 76941, 77004, 77077, 77158,
-    77269, 77334, 77445, 77497, 77564, 77631, 77698, 77824, 77893, 77955, 78017, 78079,
-    78141, 78213, 78283, 78355, 78425, 78497, 78567, 78639, 78709, 78756, 78804, 78852,
-    78900, 78958, 79069, 79180, 79265, 79342, 79462, 79506, 79575, 79647, 79677, 79740,
-    79792, 79844, 79905, 79946, 80025, 80121, 80179, 80302, 80383, 80470, 80556, 80610,
-    80662, 80723, 80807, 80862, 80917, 80972, 81027, 81082, 81137, 81192, 81252, 81312,
-    81372, 81432, 81492, 81552, 81664, 81776, 81920, 82036, 82152, 82268, 82322, 82376,
-    82427, 82478, 82529, 82580, 82631, 82719, 82770, 82858, 82887, 82912, 82944, 83056,
-    83168, 83282, 83398, 83514, 83630, 83733, 83802, 83843, 83909, 83975, 84061, 84108,
-    84194, 84241, 84278, 84337, 84396, 84464, 84533, 84599, 84665, 84751, 84837, 84896,
-    84955, 85024, 85090, 85156, 85242, 85328, 85387, 85446, 85515, 85581, 85647, 85733,
-    85819, 85878, 85937, 86016, 86082, 86148, 86234, 86320, 86379, 86438, 86507, 86573,
-    86639, 86725, 86811, 86870, 86929, 86953, 87073, 87132, 87186, 87240, 87294, 87348,
-    87402, 87456, 87510, 87564, 87618, 87672, 87726, 87780, 87834, 87888, 87942, 87996,
-    88050, 88104, 88158, 88212, 88266, 88320, 88374, 88428, 88482, 88536, 88590, 88644,
-    88698, 88752, 88806, 88860, 88914, 88948, 88982, 89016, 89050, 89084, 89118, 89152,
-    89186, 89220, 89254, 89288, 89322, 89356, 89390, 89424, 89458, 89492, 89526, 89560,
-    89594, 89628, 89662, 89696, 89730, 89764, 89798, 89832, 89866, 89900, 89934, 89968,
-    90112, 90235, 90296, 90345, 90394, 90443, 90492, 90541, 90590, 90620, 90669, 90725,
-    90815, 90887, 91038, 91105, 91172, 91237, 91308, 91356, 91401, 91460, 91480, 91520,
-    91539, 91558, 91574, 91604, 91655, 92215, 92263, 92296, 92604, 92648, 92723, 92777,
-    92831, 92885, 92939, 92993, 93047, 93101, 93155, 93271, 93327, 93359, 93412, 93477,
-    93501, 93535, 93572, 93647, 93677, 93694, 93717, 93845, 93915, 94066, 94127, 94208,
-    94268, 94328, 94388, 94448, 94508, 94568, 94628, 94720, 94754, 94790, 94835, 94880,
-    94925, 94970, 95015, 95060, 95105, 95150, 95198, 95342, 95381, 95409, 95448, 95476,
-    95515, 95543, 95582, 95610, 95747, 95783, 95934, 95999, 96150, 96182, 96222, 96271,
-    96320, 96369, 96418, 96467, 96516, 96565, 96614, 96666, 96814, 97327, 97356, 97372,
-    97394, 97460, 97508, 97658, 97749, 97782, 97820, 97868, 97916, 97964, 98012, 98060,
-    98108, 98156, 98204, 98304, 98577, 98727, 98761, 98805, 98849, 98893, 98937, 98981,
-    99025, 99069, 99113, 99160, 99310, 99354, 99411, 99430, 99445, 99741, 99815, 99868,
-    99921, 99974, 100027, 100080, 100133, 100186, 100239, 100303, 100326, 100359, 100509, 100621,
-    100652, 100728, 100840, 100952, 101064, 101175, 101261, 101350, 101461, 101572, 101683, 101729,
-    101832, 101877, 101925, 101978, 102034, 102147, 102215, 102283, 102400, 102489, 102521, 102553,
-    102619, 102664, 102728, 102801, 102878, 102927, 102987, 103025, 103063, 103101, 103139, 103177,
-    103215, 103253, 103291, 103338, 103385, 103432, 103480, 103528, 103576, 103624, 103685, 103745,
-    103805, 103865, 103925, 103985, 104045, 104105, 104165, 104202, 104245, 104288, 104331, 104375,
-    104419, 104463, 104507, 104555, 104603, 104651, 104699, 104747, 104795, 104843, 104891, 104961,
-    105031, 105102, 105174, 105246, 105318, 105390, 105451, 105517, 105583, 105650, 105718, 105786,
-    105854, 105922, 105980, 106038, 106096, 106154, 106212, 106270, 106328, 106386, 106496, 106589,
-    106682, 106777, 106873, 106969, 107065, 107161, 107222, 107311, 107400, 107489, 107580, 107672,
-    107764, 107856, 107948, 108022, 108086, 108199, 108252, 108304, 108374, 108437, 108500, 108563,
-    108626, 108689, 108752, 108815, 108878, 108952, 109024, 109098, 109170, 109244, 109316, 109390,
-    109462, 109536, 109608, 109682, 109754, 109828, 109900, 109974, 110046, 110120, 110192, 110266,
-    110338, 110412, 110484, 110592, 110664, 110712, 110760, 110808, 110856, 110905, 110954, 111003,
-    111061, 111174, 111240, 111353, 111473, 111524, 111594, 111667, 111725, 111850, 111911, 111996,
-    112079, 112110, 112146, 112207, 112269, 112354, 112410, 112465, 112520, 112560, 112600, 112640,
-    112680, 112720, 112760, 112800, 112840, 112902, 112964, 113026, 113088, 113150, 113214, 113278,
-    113342, 113395, 113448, 113500, 113552, 113604, 113656, 113708, 113760, 113812, 113866, 113918,
-    113972, 114001, 114063, 114125, 114187, 114249, 114311, 114375, 114439, 114503, 114606, 114688,
-    114729, 114767, 114835, 114905, 114975, 115045, 115115, 115180, 115265, 115322, 115379, 115449,
-    115514, 115599, 115656, 115713, 115748, 115818, 115883, 115948, 116033, 116118, 116175, 116232,
-    116267, 116337, 116402, 116467, 116552, 116637, 116694, 116751, 116871, 116931, 117056, 117118,
-    117167, 117216, 117269, 117325, 117438, 117526, 117558, 117589, 117655, 117727, 117803, 117841,
-    117879, 117917, 117955, 117993, 118031, 118078, 118125, 118172, 118219, 118267, 118328, 118364,
-    118407, 118450, 118493, 118536, 118580, 118628, 118676, 118724, 118784, 118832, 118880, 118950,
-    119020, 119090, 119160, 119232, 119293, 119359, 119425, 119491, 119557, 119625, 119688, 119801,
-    119854, 119923, 119986, 120049, 120112, 120175, 120249, 120321, 120395, 120467, 120541, 120613,
-    120687, 120759, 120806, 120854, 120902, 120959, 121072, 121185, 121305, 121374, 121494, 121564,
-    121621, 121743, 121804, 121834, 121919, 122003, 122063, 122123, 122183, 122243, 122303, 122363,
-    122475, 122587, 122640, 122693, 122737, 122781, 122825, 122880, 122924, 122968, 123080, 123192,
-    123230, 123296, 123362, 123448, 123534, 123592, 123650, 123716, 123782, 123868, 123954, 124012,
-    124070, 124190, 124310, 124363, 124388, 124444, 124466, 124567, 124643, 124739, 124860, 124910,
-    124960, 124990, 125006, 125053, 125100, 125147, 125194, 125241, 125288, 125335, 125382, 125414,
-    125446, 125478, 125510, 125526, 125612, 125636, 125665, 125733, 125788, 125843, 125899, 125947,
-    125997, 126045, 126095, 126143, 126193, 126241, 126291, 126366, 126441, 126531, 126554, 126612,
-    126640, 126669, 126722, 126775, 126848, 126882, 126976, 127010, 127027, 127052, 127097, 127142,
-    127197, 127277, 127300, 127358, 127411, 127464, 127537, 127610, 127655, 127700, 127723, 127781,
-    127834, 127887, 127960, 128033, 128078, 128123, 128146, 128204, 128257, 128310, 128383, 128456,
-    128501, 128546, 128667, 128714, 128761, 128808, 128855, 128880, 128890, 128942, 129013, 129084,
-    129136, 129180, 129226, 129270, 129316, 129360, 129406, 129450, 129496, 129617, 129658, 129699,
-    129740, 129781, 129843, 129964, 130022, 130099, 130155, 130273, 130339, 130405, 130465, 130513,
-    130562, 130608, 130654, 130700, 130746, 130792, 130838, 130884, 130930, 130976, 131022, 131072,
-    131118, 131164, 131210, 131256, 131302, 131350, 131398, 131446, 131494, 131542, 131590, 131638,
-    131686, 131734, 131782, 131830, 131878, 131926, 131974, 132022, 132070, 132118, 132166, 132214,
-    132262, 132310, 132358, 132410, 132462, 132514, 132566, 132618, 132670, 132685, 132710, 132765,
-    132820, 132876, 132932, 133016, 133100, 133184, 133268, 133316, 133400, 133448, 133532, 133691,
-    133856, 134023, 134190, 134281, 134310, 134363, 134417, 134471, 134544, 134578, 134652, 134687,
-    134761, 134796, 134822, 134867, 134912, 134958, 135004, 135060, 135113, 135168, 135222, 135295,
-    135369, 135443, 135488, 135533, 135579, 135625, 135678, 135732, 135786, 135859, 135933, 136007,
-    136052, 136097, 136143, 136189, 136242, 136296, 136350, 136423, 136497, 136571, 136616, 136661,
-    136707, 136753, 136776, 136834, 136887, 136940, 136994, 137048, 137121, 137194, 137268, 137342,
-    137387, 137432, 137478, 137524, 137547, 137605, 137658, 137711, 137765, 137819, 137892, 137965,
-    138039, 138113, 138158, 138203, 138249, 138295, 138413, 138459, 138505, 138551, 138597, 138643,
-    138689, 138735, 138781, 138827, 138873, 138921, 138969, 139017, 139065, 139113, 139161, 139209,
-    139264, 139312, 139360, 139408, 139456, 139504, 139552, 139600, 139648, 139696, 139744, 139792,
-    139840, 139888, 139936, 140091, 140252, 140415, 140578, 140658, 140738, 140818, 140898, 140942,
-    141022, 141066, 141146, 141264, 141304, 141344, 141384, 141424, 141464, 141504, 141622, 141734,
-    141766, 141797, 141892, 141942, 142001, 142078, 142126, 142174, 142218, 142262, 142334, 142406,
-    142474, 142542, 142606, 142718, 142830,
+    443, 471, 529, 551, 573, 576, 677, 759, 815, 915, 935, 1001,
+    1067, 1127, 1216, 1248, 1313, 1344, 1431, 1491, 1528, 1596, 1687, 1783,
+    1835, 1903, 1985, 2033, 2083, 2102, 2121, 2140, 2163, 2215, 2275, 2358,
+    2442, 2501, 2593, 2621, 2642, 2655, 2706, 2807, 2889, 2903, 2966, 3010,
+    3072, 3145, 3198, 3266, 3333, 3398, 3416, 3430, 3492, 3546, 3622, 3670,
+    3728, 3783, 3842, 3901, 3960, 4019, 4096, 4130, 4227, 4282, 4320, 4358,
+    4396, 4434, 4472, 4510, 4544, 4592, 4640, 4688, 4737, 4786, 4835, 4857,
+    4889, 4934, 4960, 5022, 5081, 5126, 5185, 5230, 5289, 5334, 5393, 5438,
+    5497, 5542, 5601, 5646, 5683, 5716, 5742, 5786, 5830, 5874, 5919, 5964,
+    6009, 6043, 6140, 6188, 6236, 6284, 6332, 6380, 6428, 6500, 6572, 6644,
+    6718, 6792, 6866, 6928, 6990, 7052, 7114, 7176, 7238, 7300, 7368, 7436,
+    7504, 7574, 7644, 7714, 7748, 7845, 7903, 7961, 8019, 8077, 8192, 8250,
+    8346, 8442, 8539, 8638, 8737, 8836, 8898, 8977, 9056, 9135, 9214, 9293,
+    9372, 9464, 9556, 9649, 9744, 9839, 9934, 9968, 10065, 10133, 10201, 10269,
+    10337, 10405, 10473, 10563, 10625, 10715, 10777, 10868, 10931, 11024, 11087, 11180,
+    11243, 11336, 11399, 11461, 11557, 11653, 11749, 11845, 11941, 12037, 12123, 12181,
+    12288, 12346, 12433, 12492, 12581, 12640, 12729, 12788, 12877, 12936, 12975, 13075,
+    13117, 13183, 13255, 13318, 13354, 13430, 13473, 13555, 13588, 13684, 13740, 13806,
+    13904, 13950, 13975, 14001, 14007, 14029, 14129, 14176, 14229, 14279, 14343, 14411,
+    14479, 14547, 14615, 14683, 14751, 14819, 14887, 14955, 15025, 15095, 15165, 15235,
+    15305, 15375, 15403, 15498, 15554, 15628, 15691, 15754, 15817, 15880, 15943, 16006,
+    16069, 16132, 16195, 16258, 16384, 16449, 16514, 16579, 16644, 16709, 16783, 16855,
+    16929, 17001, 17075, 17148, 17222, 17295, 17369, 17442, 17518, 17593, 17669, 17744,
+    17820, 17895, 17969, 18041, 18115, 18187, 18261, 18334, 18408, 18481, 18555, 18628,
+    18704, 18779, 18855, 18930, 19006, 19081, 19155, 19227, 19301, 19373, 19447, 19520,
+    19594, 19667, 19741, 19814, 19890, 19965, 20041, 20116, 20192, 20267, 20341, 20480,
+    20554, 20626, 20700, 20773, 20847, 20920, 20994, 21067, 21143, 21218, 21294, 21369,
+    21445, 21520, 21564, 21613, 21663, 21713, 21763, 21813, 21863, 21913, 21963, 22013,
+    22064, 22115, 22166, 22217, 22268, 22319, 22377, 22421, 22465, 22509, 22553, 22597,
+    22641, 22685, 22729, 22773, 22817, 22863, 22909, 22955, 23001, 23047, 23093, 23115,
+    23215, 23279, 23328, 23381, 23434, 23487, 23540, 23593, 23631, 23731, 23814, 23889,
+    23976, 24033, 24127, 24160, 24210, 24253, 24319, 24387, 24445, 24493, 24576, 24628,
+    24680, 24733, 24765, 24797, 24829, 24861, 24946, 25023, 25087, 25181, 25225, 25294,
+    25365, 25395, 25458, 25505, 25515, 25528, 25589, 25630, 25699, 25776, 25868, 25964,
+    26021, 26114, 26147, 26207, 26267, 26348, 26431, 26465, 26522, 26580, 26660, 26739,
+    26765, 26791, 26817, 26843, 26863, 26896, 26946, 26985, 27018, 27057, 27090, 27129,
+    27162, 27201, 27234, 27259, 27283, 27378, 27401, 27455, 27488, 27521, 27574, 27599,
+    27672, 27706, 27727, 27756, 27802, 27862, 27946, 27973, 28033, 28086, 28159, 28205,
+    28232, 28292, 28345, 28418, 28464, 28491, 28551, 28672, 28745, 28791, 28885, 28937,
+    28989, 29041, 29093, 29145, 29197, 29251, 29305, 29359, 29413, 29467, 29521, 29575,
+    29607, 29639, 29671, 29703, 29735, 29767, 29801, 29835, 29869, 29903, 29937, 29971,
+    30065, 30094, 30156, 30187, 30222, 30257, 30292, 30352, 30392, 30442, 30472, 30525,
+    30552, 30635, 30710, 30803, 30846, 30914, 30967, 31060, 31089, 31151, 31197, 31257,
+    31297, 31389, 31484, 31540, 31632, 31715, 31796, 31852, 31910, 31989, 32068, 32093,
+    32118, 32143, 32168, 32193, 32218, 32243, 32268, 32316, 32355, 32388, 32427, 32460,
+    32499, 32532, 32571, 32604, 32628, 32652, 32768, 32800, 32828, 32873, 32932, 32977,
+    33022, 33067, 33094, 33154, 33207, 33280, 33325, 33352, 33412, 33465, 33538, 33583,
+    33610, 33670, 33723, 33796, 33841, 33868, 33928, 33981, 34054, 34099, 34192, 34285,
+    34368, 34443, 34537, 34580, 34648, 34701, 34786, 34863, 34957, 35001, 35070, 35100,
+    35163, 35215, 35276, 35317, 35409, 35505, 35563, 35660, 35743, 35826, 35856, 35943,
+    35998, 36051, 36086, 36147, 36209, 36293, 36376, 36416, 36456, 36496, 36536, 36576,
+    36616, 36642, 36706, 36770, 36864, 36928, 36992, 37058, 37082, 37119, 37137, 37191,
+    37245, 37288, 37342, 37385, 37439, 37482, 37536, 37579, 37633, 37676, 37730, 37773,
+    37827, 37856, 37884, 37945, 37978, 38042, 38106, 38170, 38234, 38298, 38364, 38464,
+    38486, 38517, 38579, 38620, 38661, 38722, 38788, 38821, 38902, 38944, 39030, 39077,
+    39106, 39143, 39197, 39256, 39324, 39416, 39451, 39519, 39580, 39646, 39727, 39813,
+    39867, 39926, 39961, 40029, 40090, 40156, 40237, 40323, 40377, 40436, 40471, 40539,
+    40600, 40666, 40747, 40833, 40887, 40960, 40995, 41063, 41124, 41190, 41271, 41357,
+    41411, 41470, 41505, 41573, 41634, 41700, 41781, 41867, 41921, 41980, 42004, 42098,
+    42152, 42206, 42260, 42314, 42368, 42422, 42476, 42530, 42584, 42638, 42692, 42746,
+    42800, 42854, 42908, 42962, 43016, 43050, 43084, 43118, 43152, 43186, 43220, 43254,
+    43288, 43322, 43356, 43390, 43424, 43458, 43492, 43526, 43560, 43654, 43683, 43745,
+    43780, 43815, 43875, 43915, 44008, 44101, 44151, 44202, 44253, 44311, 44407, 44490,
+    44575, 44605, 44667, 44750, 44809, 44868, 44927, 45056, 45135, 45188, 45267, 45320,
+    45400, 45454, 45536, 45590, 45635, 45687, 45739, 45791, 45843, 45931, 46019, 46107,
+    46195, 46223, 46322, 46355, 46454, 46487, 46587, 46621, 46703, 46757, 46857, 46922,
+    46988, 47054, 47139, 47185, 47271, 47357, 47404, 47457, 47514, 47572, 47630, 47695,
+    47761, 47827, 47912, 47998, 48084, 48137, 48194, 48252, 48310, 48375, 48441, 48507,
+    48592, 48678, 48764, 48817, 48874, 48932, 48990, 49055, 49152, 49218, 49303, 49389,
+    49475, 49528, 49585, 49643, 49701, 49725, 49818, 49911, 49961, 49991, 50020, 50036,
+    50058, 50096, 50143, 50170, 50233, 50284, 50336, 50385, 50440, 50490, 50572, 50640,
+    50662, 50734, 50791, 50941, 51007, 51073, 51104, 51172, 51234, 51277, 51310, 51329,
+    51389, 51418, 51506, 51561, 51620, 51679, 51738, 51789, 51822, 51894, 51959, 52017,
+    52063, 52079, 52118, 52170, 52222, 52274, 52326, 52377, 52457, 52505, 52553, 52601,
+    52649, 52741, 52820, 52889, 52915, 52963, 53002, 53030, 53069, 53097, 53136, 53164,
+    53203, 53248, 53285, 53330, 53363, 53396, 53429, 53462, 53520, 53558, 53592, 53647,
+    53702, 53757, 53812, 53845, 53938, 53974, 54027, 54098, 54120, 54270, 54336, 54363,
+    54397, 54470, 54527, 54677, 54706, 54774, 54854, 54918, 54937, 54966, 54981, 55015,
+    55059, 55109, 55203, 55297, 55342, 55399, 55438, 55496, 55553, 55611, 55669, 55727,
+    55773, 55826, 55879, 55932, 55996, 56049, 56103, 56157, 56211, 56271, 56315, 56336,
+    56368, 56421, 56444, 56482, 56632, 56733, 56776, 56791, 56837, 56849, 56900, 56925,
+    56979, 57001, 57100, 57167, 57234, 57344, 57433, 57464, 57494, 57581, 57647, 57738,
+    57829, 57891, 57954, 58027, 58093, 58158, 58233, 58292, 58347, 58384, 58421, 58458,
+    58495, 58532, 58569, 58616, 58663, 58710, 58757, 58804, 58852, 58912, 58949, 58992,
+    59035, 59078, 59121, 59164, 59208, 59255, 59302, 59349, 59396, 59443, 59490, 59560,
+    59630, 59700, 59770, 59840, 59912, 59972, 60038, 60104, 60170, 60236, 60302, 60370,
+    60443, 60506, 60579, 60660, 60761, 60811, 60876, 60975, 61027, 61078, 61141, 61208,
+    61275, 61342, 61440, 61507, 61574, 61641, 61711, 61773, 61835, 61897, 61959, 62021,
+    62083, 62145, 62207, 62279, 62349, 62421, 62491, 62563, 62633, 62705, 62775, 62847,
+    62917, 62989, 63059, 63131, 63201, 63273, 63343, 63415, 63485, 63557, 63627, 63699,
+    63769, 63841, 63911, 63954, 64002, 64050, 64098, 64146, 64194, 64242, 64291, 64349,
+    64448, 64513, 64612, 64664, 64690, 64745, 64768, 64850, 64950, 65039, 65071, 65158,
+    65195, 65263, 65336, 65390, 65449, 65536, 65633, 65688, 65726, 65764, 65812, 65860,
+    65908, 65957, 66006, 66055, 66104, 66163, 66208, 66267, 66312, 66349, 66393, 66437,
+    66481, 66526, 66571, 66616, 66661, 66758, 66806, 66854, 66926, 66998, 67071, 67145,
+    67219, 67293, 67367, 67429, 67491, 67559, 67627, 67696, 67766, 67836, 67906, 67976,
+    68073, 68131, 68189, 68285, 68381, 68479, 68578, 68677, 68776, 68875, 68954, 69033,
+    69125, 69217, 69311, 69406, 69501, 69632, 69727, 69793, 69856, 69956, 70029, 70078,
+    70127, 70177, 70227, 70277, 70327, 70377, 70427, 70477, 70528, 70579, 70630, 70681,
+    70732, 70783, 70841, 70941, 70994, 71047, 71147, 71198, 71223, 71277, 71299, 71398,
+    71487, 71518, 71605, 71671, 71762, 71824, 71897, 71963, 72028, 72065, 72102, 72139,
+    72176, 72213, 72250, 72287, 72324, 72371, 72418, 72465, 72512, 72560, 72608, 72656,
+    72704, 72764, 72801, 72844, 72887, 72930, 72973, 73017, 73061, 73105, 73149, 73196,
+    73243, 73290, 73337, 73384, 73431, 73478, 73525, 73595, 73728, 73798, 73869, 73941,
+    74013, 74085, 74157, 74217, 74283, 74349, 74415, 74482, 74550, 74618, 74686, 74754,
+    74811, 74868, 74925, 74982, 75039, 75096, 75153, 75210, 75303, 75396, 75489, 75584,
+    75680, 75776, 75872, 75968, 76028, 76117, 76206, 76295, 76386, 76478, 76570, 76662,
+    76754, 76817, 76890, 76971, 77072, 77137, 77236, 77288, 77351, 77418, 77485, 77552,
+    77621, 77683, 77745, 77824, 77886, 77958, 78028, 78100, 78170, 78242, 78312, 78384,
+    78454, 78497, 78545, 78593, 78641, 78699, 78798, 78897, 78982, 79059, 79154, 79198,
+    79267, 79339, 79369, 79432, 79484, 79536, 79597, 79638, 79717, 79813, 79871, 79969,
+    80050, 80137, 80223, 80277, 80329, 80390, 80474, 80529, 80580, 80635, 80690, 80745,
+    80800, 80855, 80915, 80975, 81035, 81095, 81155, 81215, 81297, 81351, 81433, 81487,
+    81570, 81625, 81710, 81765, 81850, 81920, 82005, 82060, 82114, 82168, 82219, 82270,
+    82321, 82372, 82423, 82511, 82562, 82650, 82679, 82704, 82736, 82818, 82872, 82954,
+    83008, 83091, 83146, 83231, 83286, 83371, 83426, 83511, 83566, 83666, 83729, 83770,
+    83836, 83902, 83988, 84035, 84121, 84168, 84205, 84264, 84323, 84391, 84460, 84526,
+    84592, 84678, 84764, 84823, 84882, 84951, 85017, 85083, 85169, 85255, 85314, 85373,
+    85442, 85508, 85574, 85660, 85746, 85805, 85864, 85933, 86016, 86082, 86168, 86254,
+    86313, 86372, 86441, 86507, 86573, 86659, 86745, 86804, 86863, 86887, 86982, 87041,
+    87095, 87149, 87203, 87257, 87311, 87365, 87419, 87473, 87527, 87581, 87635, 87689,
+    87743, 87797, 87851, 87905, 87959, 88013, 88067, 88121, 88175, 88229, 88283, 88337,
+    88391, 88445, 88499, 88553, 88607, 88661, 88715, 88769, 88823, 88857, 88891, 88925,
+    88959, 88993, 89027, 89061, 89095, 89129, 89163, 89197, 89231, 89265, 89299, 89333,
+    89367, 89401, 89435, 89469, 89503, 89537, 89571, 89605, 89639, 89673, 89707, 89741,
+    89775, 89809, 89843, 89877, 89911, 90009, 90112, 90157, 90206, 90255, 90304, 90353,
+    90402, 90432, 90481, 90537, 90627, 90699, 90850, 90917, 90984, 91049, 91116, 91164,
+    91209, 91268, 91288, 91328, 91347, 91366, 91382, 91412, 91463, 91559, 91652, 91736,
+    91820, 91904, 91990, 92076, 92163, 92211, 92244, 92330, 92418, 92506, 92594, 92638,
+    92713, 92767, 92821, 92875, 92929, 92983, 93037, 93091, 93145, 93241, 93281, 93331,
+    93363, 93412, 93477, 93501, 93535, 93572, 93641, 93671, 93688, 93711, 93806, 93851,
+    93921, 94072, 94133, 94208, 94268, 94328, 94388, 94448, 94508, 94568, 94628, 94720,
+    94754, 94790, 94835, 94880, 94925, 94970, 95015, 95060, 95105, 95150, 95198, 95296,
+    95358, 95397, 95425, 95464, 95492, 95531, 95559, 95598, 95626, 95722, 95779, 95815,
+    95966, 96027, 96178, 96210, 96250, 96299, 96348, 96397, 96446, 96495, 96544, 96593,
+    96642, 96694, 96785, 96862, 96956, 97034, 97112, 97190, 97268, 97348, 97428, 97509,
+    97538, 97554, 97576, 97642, 97690, 97840, 97931, 97964, 98002, 98050, 98098, 98146,
+    98194, 98242, 98304, 98352, 98400, 98451, 98543, 98622, 98772, 98806, 98850, 98894,
+    98938, 98982, 99026, 99070, 99114, 99158, 99205, 99355, 99399, 99456, 99475, 99490,
+    99584, 99669, 99743, 99796, 99849, 99902, 99955, 100008, 100061, 100114, 100167, 100231,
+    100254, 100287, 100437, 100537, 100568, 100644, 100744, 100844, 100944, 101043, 101129, 101218,
+    101317, 101416, 101515, 101561, 101659, 101724, 101769, 101817, 101870, 101926, 102026, 102047,
+    102115, 102183, 102245, 102334, 102366, 102400, 102466, 102511, 102575, 102648, 102725, 102774,
+    102834, 102872, 102910, 102948, 102986, 103024, 103062, 103100, 103138, 103185, 103232, 103279,
+    103327, 103375, 103423, 103471, 103532, 103592, 103652, 103712, 103772, 103832, 103892, 103952,
+    104012, 104049, 104092, 104135, 104178, 104222, 104266, 104310, 104354, 104402, 104450, 104498,
+    104546, 104594, 104642, 104690, 104738, 104808, 104878, 104949, 105021, 105093, 105165, 105237,
+    105298, 105364, 105430, 105497, 105565, 105633, 105701, 105769, 105827, 105885, 105943, 106001,
+    106059, 106117, 106175, 106233, 106326, 106496, 106589, 106684, 106780, 106876, 106972, 107068,
+    107129, 107218, 107307, 107396, 107487, 107579, 107671, 107763, 107855, 107929, 107993, 108093,
+    108146, 108198, 108268, 108331, 108394, 108457, 108520, 108583, 108646, 108709, 108772, 108846,
+    108918, 108992, 109064, 109138, 109210, 109284, 109356, 109430, 109502, 109576, 109648, 109722,
+    109794, 109868, 109940, 110014, 110086, 110160, 110232, 110306, 110378, 110452, 110524, 110592,
+    110640, 110688, 110736, 110785, 110834, 110883, 110941, 111041, 111107, 111207, 111302, 111353,
+    111423, 111496, 111554, 111652, 111687, 111748, 111833, 111916, 111947, 111983, 112044, 112106,
+    112191, 112247, 112302, 112357, 112397, 112437, 112477, 112517, 112557, 112597, 112637, 112677,
+    112739, 112801, 112863, 112925, 112987, 113051, 113115, 113179, 113232, 113285, 113337, 113389,
+    113441, 113493, 113545, 113597, 113649, 113703, 113755, 113809, 113838, 113900, 113962, 114024,
+    114086, 114148, 114212, 114276, 114340, 114440, 114504, 114545, 114583, 114688, 114758, 114828,
+    114898, 114968, 115033, 115118, 115171, 115228, 115298, 115363, 115448, 115501, 115558, 115593,
+    115663, 115724, 115789, 115870, 115955, 116008, 116065, 116100, 116170, 116231, 116296, 116377,
+    116462, 116515, 116572, 116667, 116727, 116825, 116887, 116936, 116985, 117038, 117094, 117194,
+    117282, 117314, 117345, 117411, 117483, 117559, 117597, 117635, 117673, 117711, 117749, 117787,
+    117834, 117881, 117928, 117975, 118023, 118084, 118120, 118163, 118206, 118249, 118292, 118336,
+    118384, 118432, 118480, 118528, 118576, 118624, 118694, 118784, 118854, 118924, 118996, 119057,
+    119123, 119189, 119255, 119321, 119389, 119452, 119552, 119605, 119674, 119737, 119800, 119863,
+    119926, 120000, 120072, 120146, 120218, 120292, 120364, 120438, 120510, 120557, 120605, 120653,
+    120710, 120810, 120910, 121005, 121074, 121169, 121239, 121296, 121391, 121452, 121482, 121567,
+    121651, 121711, 121771, 121831, 121891, 121951, 122011, 122093, 122147, 122229, 122283, 122336,
+    122389, 122433, 122477, 122521, 122565, 122609, 122653, 122735, 122789, 122880, 122934, 122972,
+    123038, 123104, 123190, 123276, 123334, 123392, 123458, 123524, 123610, 123696, 123754, 123812,
+    123907, 124002, 124055, 124080, 124136, 124158, 124259, 124335, 124431, 124525, 124575, 124625,
+    124655, 124671, 124714, 124761, 124808, 124855, 124898, 124945, 124992, 125039, 125071, 125103,
+    125135, 125167, 125183, 125269, 125293, 125322, 125384, 125435, 125490, 125540, 125588, 125638,
+    125686, 125736, 125784, 125834, 125882, 125932, 126007, 126082, 126172, 126191, 126243, 126271,
+    126300, 126349, 126402, 126471, 126501, 126574, 126608, 126625, 126650, 126691, 126736, 126791,
+    126871, 126894, 126976, 127025, 127078, 127147, 127220, 127261, 127306, 127329, 127387, 127436,
+    127489, 127558, 127631, 127672, 127717, 127740, 127798, 127847, 127900, 127969, 128042, 128083,
+    128128, 128222, 128265, 128312, 128359, 128406, 128431, 128441, 128487, 128558, 128629, 128675,
+    128719, 128765, 128809, 128855, 128899, 128945, 128989, 129035, 129129, 129166, 129207, 129248,
+    129289, 129345, 129439, 129491, 129568, 129624, 129715, 129781, 129847, 129907, 129955, 130004,
+    130046, 130092, 130138, 130184, 130230, 130276, 130318, 130364, 130410, 130456, 130502, 130548,
+    130594, 130640, 130686, 130732, 130780, 130828, 130876, 130924, 130972, 131020, 131072, 131120,
+    131168, 131216, 131264, 131312, 131360, 131408, 131456, 131504, 131552, 131600, 131648, 131696,
+    131744, 131792, 131844, 131896, 131948, 132000, 132052, 132104, 132119, 132144, 132195, 132250,
+    132306, 132362, 132446, 132530, 132614, 132698, 132746, 132830, 132878, 132962, 133050, 133145,
+    133234, 133334, 133425, 133525, 133616, 133716, 133807, 133836, 133889, 133943, 133997, 134070,
+    134104, 134178, 134213, 134287, 134322, 134348, 134389, 134434, 134480, 134526, 134582, 134635,
+    134689, 134743, 134816, 134890, 134964, 135005, 135050, 135096, 135168, 135221, 135275, 135329,
+    135402, 135476, 135550, 135591, 135636, 135682, 135728, 135781, 135835, 135889, 135962, 136036,
+    136110, 136151, 136196, 136242, 136288, 136311, 136369, 136418, 136471, 136525, 136579, 136648,
+    136721, 136795, 136869, 136910, 136955, 137001, 137047, 137070, 137128, 137177, 137230, 137284,
+    137338, 137407, 137480, 137554, 137628, 137669, 137714, 137760, 137806, 137897, 137939, 137985,
+    138031, 138077, 138123, 138169, 138215, 138261, 138307, 138353, 138401, 138449, 138497, 138545,
+    138593, 138641, 138689, 138737, 138785, 138833, 138881, 138929, 138977, 139025, 139073, 139121,
+    139169, 139264, 139312, 139360, 139408, 139456, 139554, 139631, 139731, 139812, 139899, 139995,
+    140082, 140178, 140258, 140338, 140418, 140498, 140542, 140622, 140666, 140746, 140837, 140873,
+    140913, 140953, 140993, 141033, 141073, 141164, 141263, 141295, 141326, 141421, 141471, 141530,
+    141607, 141655, 141703, 141747, 141791, 141863, 141935, 142003, 142071, 142135, 142234, 142333,
 };
 
 static const struct kiln_pair pairs[] = {
-    { 5, 6 }, { 93, 64 }, { 215, 5 }, { 112, 652 }, { 657, 2322 }, { 93, 94 },
-    { 95, 96 }, { 64, 65 }, { 112, 93 }, { 2326, 2327 }, { 65, 394 }, { 643, 644 },
-    { 656, 2325 }, { 3, 951 }, { 953, 2321 }, { 3, 2335 }, { 2334, 2321 }, { 2330, 97 },
-    { 111, 2329 }, { 394, 215 }, { 64, 439 }, { 443, 2331 }, { 39, 40 }, { 65, 2047 },
-    { 782, 2324 }, { 5, 13 }, { 16, 17 }, { 34, 35 }, { 36, 37 }, { 41, 42 },
-    { 45, 46 }, { 49, 50 }, { 51, 52 }, { 53, 54 }, { 200, 201 }, { 212, 2322 },
-    { 213, 214 }, { 2328, 66 }, { 1, 950 }, { 6, 33 }, { 43, 44 }, { 540, 434 },
-    { 1847, 644 }, { 1849, 2325 }, { 363, 2329 }, { 438, 2341 }, { 2338, 133 }, { 38, 2343 },
-    { 64, 119 }, { 65, 2357 }, { 370, 3 }, { 2348, 2349 }, { 2351, 47 }, { 2352, 2353 },
-    { 41, 6 }, { 543, 2342 }, { 779, 2324 }, { 949, 2359 }, { 952, 2336 }, { 2052, 2340 },
-    { 2350, 2361 }, { 394, 395 }, { 1, 1644 }, { 955, 2321 }, { 1642, 1643 }, { 2337, 1645 },
-    { 64, 2355 }, { 2356, 2370 }, { 2372, 2368 }, { 2374, 2354 }, { 961, 3 }, { 2337, 2379 },
-    { 2366, 541 }, { 2377, 1848 }, { 2381, 2373 }, { 394, 2323 }, { 2383, 2386 }, { 0, 1 },
-    { 4, 2321 }, { 98, 99 }, { 100, 101 }, { 102, 103 }, { 104, 105 }, { 106, 107 },
-    { 108, 109 }, { 367, 368 }, { 375, 376 }, { 377, 378 }, { 380, 381 }, { 382, 383 },
-    { 386, 19 }, { 615, 1824 }, { 651, 2324 }, { 1362, 644 }, { 1372, 2325 }, { 2175, 2040 },
-    { 2184, 2344 }, { 2345, 1979 }, { 2367, 160 }, { 29, 30 }, { 65, 613 }, { 77, 78 },
-    { 399, 16 }, { 460, 461 }, { 473, 474 }, { 647, 648 }, { 662, 649 }, { 959, 960 },
-    { 2190, 2380 }, { 2328, 632 }, { 2330, 1677 }, { 2336, 1646 }, { 2347, 18 }, { 2358, 67 },
-    { 2369, 120 }, { 2384, 1647 }, { 71, 72 }, { 73, 74 }, { 75, 76 }, { 237, 238 },
-    { 338, 339 }, { 340, 341 }, { 357, 358 }, { 359, 360 }, { 361, 362 }, { 2346, 14 },
-    { 2388, 2323 }, { 2360, 2389 }, { 2378, 2392 }, { 3, 957 }, { 2385, 2397 }, { 8, 2321 },
-    { 64, 146 }, { 98, 134 }, { 100, 135 }, { 102, 136 }, { 104, 137 }, { 106, 138 },
-    { 108, 139 }, { 367, 2411 }, { 1368, 2324 }, { 2398, 2 }, { 2399, 7 }, { 2400, 2401 },
-    { 2402, 2403 }, { 2404, 2405 }, { 2406, 19 }, { 2407, 2408 }, { 2409, 2410 }, { 2412, 1825 },
-    { 2413, 653 }, { 2417, 2185 }, { 647, 670 }, { 678, 649 }, { 2387, 202 }, { 2428, 2391 },
-    { 2346, 354 }, { 2390, 55 }, { 2437, 2438 }, { 2440, 239 }, { 2441, 2442 }, { 2443, 2444 },
-    { 2448, 2395 }, { 3, 2452 }, { 398, 2323 }, { 2454, 2455 }, { 2456, 2457 }, { 2458, 2459 },
-    { 2461, 1369 }, { 2464, 2465 }, { 98, 161 }, { 100, 162 }, { 102, 163 }, { 104, 164 },
-    { 106, 165 }, { 108, 166 }, { 647, 2427 }, { 1079, 2321 }, { 2426, 649 }, { 2433, 19 },
-    { 2436, 2450 }, { 2449, 1078 }, { 2451, 2432 }, { 2468, 2424 }, { 2469, 2425 }, { 2390, 218 },
-    { 2479, 2439 }, { 2482, 2445 }, { 29, 1087 }, { 77, 1093 }, { 80, 81 }, { 82, 83 },
-    { 84, 85 }, { 86, 87 }, { 110, 2339 }, { 121, 122 }, { 123, 124 }, { 125, 126 },
-    { 148, 149 }, { 150, 151 }, { 152, 153 }, { 205, 206 }, { 207, 208 }, { 209, 210 },
-    { 211, 2447 }, { 404, 405 }, { 433, 434 }, { 442, 2342 }, { 462, 463 }, { 475, 476 },
-    { 592, 593 }, { 630, 631 }, { 1649, 1650 }, { 2039, 2040 }, { 2046, 2344 }, { 2345, 653 },
-    { 2347, 1082 }, { 2358, 1090 }, { 2366, 440 }, { 2369, 1116 }, { 2387, 1154 }, { 2430, 633 },
-    { 3, 2463 }, { 2486, 2487 }, { 2490, 2466 }, { 647, 2474 }, { 2473, 649 }, { 2491, 2492 },
-    { 2493, 2494 }, { 2495, 2496 }, { 2498, 1080 }, { 86, 127 }, { 110, 2365 }, { 967, 2483 },
-    { 2504, 2529 }, { 2505, 2530 }, { 2511, 2512 }, { 2516, 2517 }, { 2519, 2520 }, { 2522, 2523 },
-    { 2524, 2525 }, { 2526, 23 }, { 2531, 594 }, { 2533, 1651 }, { 2535, 2048 }, { 2537, 19 },
-    { 342, 343 }, { 344, 345 }, { 6, 965 }, { 10, 2321 }, { 26, 27 }, { 68, 69 },
-    { 99, 1679 }, { 101, 1680 }, { 103, 1681 }, { 105, 1682 }, { 107, 1683 }, { 205, 1018 },
-    { 207, 1019 }, { 209, 1020 }, { 464, 465 }, { 466, 467 }, { 468, 469 }, { 470, 471 },
-    { 477, 478 }, { 479, 480 }, { 481, 482 }, { 483, 484 }, { 575, 576 }, { 578, 372 },
-    { 614, 615 }, { 618, 765 }, { 619, 1827 }, { 620, 766 }, { 621, 1828 }, { 622, 767 },
-    { 623, 1829 }, { 624, 768 }, { 625, 1830 }, { 627, 1831 }, { 629, 1832 }, { 630, 769 },
-    { 645, 775 }, { 660, 787 }, { 668, 797 }, { 676, 807 }, { 761, 762 }, { 763, 764 },
-    { 783, 784 }, { 793, 794 }, { 803, 804 }, { 813, 814 }, { 847, 848 }, { 1021, 2447 },
-    { 1108, 2339 }, { 1135, 1094 }, { 1348, 1976 }, { 1350, 2532 }, { 1678, 134 }, { 1833, 1834 },
-    { 1835, 1836 }, { 1969, 1970 }, { 2051, 2380 }, { 2330, 1208 }, { 2333, 65 }, { 2421, 760 },
-    { 2431, 1709 }, { 2453, 147 }, { 2470, 1826 }, { 2475, 1016 }, { 2484, 9 }, { 2497, 790 },
-    { 2499, 778 }, { 2501, 5 }, { 2513, 2514 }, { 2462, 2543 }, { 2544, 2488 }, { 3, 1081 },
-    { 2548, 2549 }, { 86, 154 }, { 647, 686 }, { 694, 649 }, { 2338, 2545 }, { 2483, 48 },
-    { 2558, 2518 }, { 2559, 2521 }, { 2560, 2561 }, { 2481, 2567 }, { 26, 964 }, { 135, 1680 },
-    { 136, 1681 }, { 137, 1682 }, { 138, 1683 }, { 765, 1972 }, { 766, 1973 }, { 767, 1974 },
-    { 768, 1975 }, { 829, 2321 }, { 1108, 2365 }, { 1678, 2573 }, { 2333, 658 }, { 2375, 2563 },
-    { 2453, 2616 }, { 2470, 2622 }, { 2510, 1094 }, { 2546, 810 }, { 2547, 800 }, { 2555, 2581 },
-    { 2556, 2585 }, { 2557, 2635 }, { 2570, 11 }, { 2571, 6 }, { 2574, 2575 }, { 2576, 2577 },
-    { 2578, 2579 }, { 2580, 2614 }, { 2582, 2583 }, { 2586, 2587 }, { 2592, 2594 }, { 2593, 2595 },
-    { 2596, 2598 }, { 2597, 2599 }, { 2600, 2601 }, { 2607, 2608 }, { 2613, 849 }, { 2617, 2618 },
-    { 2619, 1679 }, { 2620, 2621 }, { 3, 2551 }, { 2639, 2550 }, { 647, 2642 }, { 2367, 2637 },
-    { 2641, 649 }, { 2648, 2568 }, { 32, 2644 }, { 86, 983 }, { 835, 2321 }, { 1971, 2654 },
-    { 2333, 666 }, { 2540, 1094 }, { 2629, 2680 }, { 2636, 2484 }, { 2645, 2552 }, { 2646, 2640 },
-    { 2650, 2651 }, { 2652, 2653 }, { 2655, 2656 }, { 2657, 2686 }, { 2660, 2673 }, { 2668, 2677 },
-    { 2669, 2678 }, { 2674, 109 }, { 2675, 2676 }, { 2679, 2681 }, { 2682, 2683 }, { 15, 2500 },
-    { 57, 970 }, { 63, 2434 }, { 215, 6 }, { 975, 2507 }, { 1076, 2508 }, { 2323, 2423 },
-    { 2502, 2689 }, { 2503, 3 }, { 2419, 2690 }, { 86, 1003 }, { 2333, 674 }, { 2636, 2631 },
-    { 2664, 2698 }, { 2684, 2714 }, { 2687, 2705 }, { 2701, 2715 }, { 2706, 139 }, { 2707, 2708 },
-    { 2709, 2712 }, { 2710, 2584 }, { 2711, 2588 }, { 216, 2500 }, { 2340, 6 }, { 2485, 2423 },
-    { 2723, 2638 }, { 2562, 3 }, { 2724, 2634 }, { 2729, 2734 }, { 2730, 2602 }, { 2731, 2733 },
-    { 2732, 2688 }, { 2564, 3 }, { 5, 365 }, { 6, 1185 }, { 15, 2566 }, { 41, 39 },
-    { 55, 2022 }, { 60, 61 }, { 63, 2538 }, { 64, 173 }, { 79, 175 }, { 86, 181 },
-    { 88, 89 }, { 90, 91 }, { 92, 2643 }, { 98, 188 }, { 100, 189 }, { 102, 190 },
-    { 104, 191 }, { 106, 192 }, { 108, 193 }, { 113, 114 }, { 115, 116 }, { 117, 118 },
-    { 128, 129 }, { 130, 131 }, { 132, 2692 }, { 140, 141 }, { 142, 143 }, { 144, 145 },
-    { 155, 156 }, { 157, 158 }, { 159, 2725 }, { 167, 168 }, { 169, 170 }, { 171, 172 },
-    { 176, 177 }, { 178, 179 }, { 182, 183 }, { 184, 185 }, { 186, 2419 }, { 194, 195 },
-    { 196, 197 }, { 198, 199 }, { 204, 2647 }, { 205, 1269 }, { 207, 1270 }, { 209, 1271 },
-    { 221, 222 }, { 223, 224 }, { 225, 226 }, { 227, 228 }, { 229, 230 }, { 231, 232 },
-    { 233, 234 }, { 235, 236 }, { 241, 242 }, { 243, 244 }, { 245, 246 }, { 247, 248 },
-    { 249, 250 }, { 251, 252 }, { 253, 254 }, { 255, 256 }, { 257, 258 }, { 259, 260 },
-    { 261, 262 }, { 263, 264 }, { 265, 266 }, { 267, 268 }, { 269, 270 }, { 271, 272 },
-    { 273, 274 }, { 275, 276 }, { 277, 278 }, { 279, 280 }, { 281, 282 }, { 283, 284 },
-    { 285, 286 }, { 287, 288 }, { 289, 290 }, { 291, 292 }, { 293, 294 }, { 295, 296 },
-    { 297, 298 }, { 299, 300 }, { 301, 302 }, { 303, 304 }, { 305, 306 }, { 307, 308 },
-    { 309, 310 }, { 311, 312 }, { 313, 314 }, { 315, 316 }, { 317, 318 }, { 319, 320 },
-    { 346, 347 }, { 348, 349 }, { 350, 351 }, { 352, 353 }, { 371, 372 }, { 384, 385 },
-    { 417, 418 }, { 420, 421 }, { 422, 423 }, { 424, 425 }, { 426, 427 }, { 431, 432 },
-    { 435, 436 }, { 439, 640 }, { 444, 445 }, { 449, 450 }, { 454, 455 }, { 488, 489 },
-    { 490, 491 }, { 495, 2321 }, { 498, 499 }, { 569, 570 }, { 585, 586 }, { 595, 596 },
-    { 606, 756 }, { 615, 2745 }, { 616, 617 }, { 641, 642 }, { 645, 646 }, { 651, 781 },
-    { 654, 655 }, { 659, 2332 }, { 660, 661 }, { 664, 665 }, { 668, 669 }, { 672, 673 },
-    { 676, 677 }, { 680, 681 }, { 682, 1853 }, { 684, 685 }, { 688, 689 }, { 690, 1858 },
-    { 692, 693 }, { 696, 697 }, { 698, 2396 }, { 700, 701 }, { 702, 703 }, { 704, 705 },
-    { 706, 707 }, { 708, 709 }, { 710, 711 }, { 712, 713 }, { 714, 715 }, { 717, 718 },
+    { 5, 6 }, { 94, 65 }, { 231, 5 }, { 113, 671 }, { 676, 2401 }, { 94, 95 },
+    { 96, 97 }, { 65, 66 }, { 113, 94 }, { 2405, 2406 }, { 66, 411 }, { 662, 663 },
+    { 675, 2404 }, { 3, 978 }, { 980, 2400 }, { 3, 2414 }, { 2413, 2400 }, { 2409, 98 },
+    { 112, 2408 }, { 411, 231 }, { 65, 457 }, { 461, 2410 }, { 40, 41 }, { 66, 2118 },
+    { 809, 2403 }, { 5, 13 }, { 16, 17 }, { 35, 36 }, { 37, 38 }, { 42, 43 },
+    { 46, 47 }, { 50, 51 }, { 52, 53 }, { 54, 55 }, { 213, 214 }, { 227, 228 },
+    { 229, 230 }, { 386, 387 }, { 2407, 67 }, { 1, 977 }, { 6, 34 }, { 44, 45 },
+    { 558, 452 }, { 1914, 663 }, { 1916, 2404 }, { 379, 2408 }, { 456, 2420 }, { 2417, 134 },
+    { 39, 2422 }, { 65, 120 }, { 66, 2436 }, { 2427, 2428 }, { 2430, 48 }, { 2431, 2432 },
+    { 2434, 215 }, { 2435, 2401 }, { 2437, 3 }, { 42, 6 }, { 561, 2421 }, { 806, 2403 },
+    { 976, 2439 }, { 979, 2415 }, { 2123, 2419 }, { 2429, 2441 }, { 411, 412 }, { 982, 2400 },
+    { 1706, 1707 }, { 1708, 1709 }, { 2416, 1710 }, { 65, 2454 }, { 2450, 2402 }, { 2451, 2448 },
+    { 2453, 2433 }, { 988, 3 }, { 2416, 2461 }, { 2446, 559 }, { 2459, 1915 }, { 2463, 2452 },
+    { 2466, 2467 }, { 2468, 2415 }, { 0, 1 }, { 4, 2400 }, { 99, 100 }, { 101, 102 },
+    { 103, 104 }, { 105, 106 }, { 107, 108 }, { 109, 110 }, { 383, 384 }, { 392, 393 },
+    { 394, 395 }, { 397, 398 }, { 399, 400 }, { 403, 19 }, { 633, 1891 }, { 670, 2403 },
+    { 1402, 663 }, { 1412, 2404 }, { 2250, 2111 }, { 2259, 2423 }, { 2424, 2050 }, { 2447, 161 },
+    { 21, 986 }, { 30, 31 }, { 66, 631 }, { 78, 79 }, { 416, 16 }, { 478, 479 },
+    { 491, 492 }, { 659, 660 }, { 666, 667 }, { 681, 668 }, { 2265, 2462 }, { 2407, 650 },
+    { 2409, 1743 }, { 2426, 18 }, { 2438, 68 }, { 2449, 121 }, { 2465, 1712 }, { 72, 73 },
+    { 74, 75 }, { 76, 77 }, { 253, 254 }, { 354, 355 }, { 356, 357 }, { 373, 374 },
+    { 375, 376 }, { 377, 378 }, { 2425, 14 }, { 2455, 2470 }, { 2440, 2471 }, { 2460, 2474 },
+    { 411, 2402 }, { 2478, 2479 }, { 2, 3 }, { 8, 2400 }, { 65, 147 }, { 99, 135 },
+    { 101, 136 }, { 103, 137 }, { 105, 138 }, { 107, 139 }, { 109, 140 }, { 383, 2493 },
+    { 1408, 2403 }, { 2481, 7 }, { 2482, 2483 }, { 2484, 2485 }, { 2486, 2487 }, { 2488, 19 },
+    { 2489, 2490 }, { 2491, 2492 }, { 2494, 1892 }, { 2495, 672 }, { 2499, 2260 }, { 666, 689 },
+    { 697, 668 }, { 987, 2473 }, { 2469, 216 }, { 2425, 370 }, { 2472, 56 }, { 2519, 2520 },
+    { 2522, 255 }, { 2523, 2524 }, { 2525, 2526 }, { 2530, 2477 }, { 3, 984 }, { 415, 2402 },
+    { 2480, 2534 }, { 2537, 2538 }, { 2539, 2540 }, { 2541, 2542 }, { 2544, 1409 }, { 2546, 2547 },
+    { 99, 162 }, { 101, 163 }, { 103, 164 }, { 105, 165 }, { 107, 166 }, { 109, 167 },
+    { 666, 2511 }, { 1107, 2400 }, { 2502, 2557 }, { 2510, 668 }, { 2515, 19 }, { 2531, 1106 },
+    { 2533, 1711 }, { 2550, 2507 }, { 2551, 2508 }, { 2472, 234 }, { 2561, 2521 }, { 2564, 2527 },
+    { 30, 1115 }, { 78, 1121 }, { 81, 82 }, { 83, 84 }, { 85, 86 }, { 87, 88 },
+    { 111, 2418 }, { 122, 123 }, { 124, 125 }, { 126, 127 }, { 149, 150 }, { 151, 152 },
+    { 153, 154 }, { 219, 220 }, { 221, 222 }, { 223, 224 }, { 225, 226 }, { 421, 422 },
+    { 423, 24 }, { 451, 452 }, { 460, 2421 }, { 480, 481 }, { 493, 494 }, { 610, 611 },
+    { 648, 649 }, { 1715, 1716 }, { 2110, 2111 }, { 2117, 2423 }, { 2424, 672 }, { 2426, 1110 },
+    { 2438, 1118 }, { 2446, 458 }, { 2449, 1144 }, { 2469, 1182 }, { 2513, 651 }, { 3, 2535 },
+    { 2568, 2545 }, { 2569, 2570 }, { 2573, 2548 }, { 666, 2556 }, { 2518, 2566 }, { 2555, 668 },
+    { 2574, 2575 }, { 2576, 2577 }, { 2578, 2579 }, { 87, 128 }, { 111, 2445 }, { 994, 2565 },
+    { 2581, 1108 }, { 2587, 2613 }, { 2588, 2614 }, { 2594, 2595 }, { 2599, 2600 }, { 2602, 2603 },
+    { 2605, 2606 }, { 2607, 2608 }, { 2609, 2610 }, { 2615, 612 }, { 2617, 1717 }, { 2619, 2119 },
+    { 2621, 19 }, { 358, 359 }, { 360, 361 }, { 6, 992 }, { 10, 2400 }, { 27, 28 },
+    { 69, 70 }, { 100, 1745 }, { 102, 1746 }, { 104, 1747 }, { 106, 1748 }, { 108, 1749 },
+    { 219, 1045 }, { 221, 1046 }, { 223, 1047 }, { 386, 1858 }, { 482, 483 }, { 484, 485 },
+    { 486, 487 }, { 488, 489 }, { 495, 496 }, { 497, 498 }, { 499, 500 }, { 501, 502 },
+    { 593, 594 }, { 596, 389 }, { 632, 633 }, { 636, 788 }, { 637, 1894 }, { 638, 789 },
+    { 639, 1895 }, { 640, 790 }, { 641, 1896 }, { 642, 791 }, { 643, 1897 }, { 645, 1898 },
+    { 647, 1899 }, { 648, 792 }, { 664, 802 }, { 679, 814 }, { 687, 824 }, { 695, 834 },
+    { 784, 785 }, { 786, 787 }, { 810, 811 }, { 820, 821 }, { 830, 831 }, { 840, 841 },
+    { 872, 873 }, { 1048, 1049 }, { 1136, 2418 }, { 1163, 1122 }, { 1382, 2045 }, { 1384, 2616 },
+    { 1744, 135 }, { 1900, 1901 }, { 1902, 1903 }, { 2038, 2039 }, { 2122, 2462 }, { 2409, 1236 },
+    { 2412, 66 }, { 2504, 783 }, { 2514, 1775 }, { 2536, 148 }, { 2552, 1893 }, { 2558, 1043 },
+    { 2580, 817 }, { 2583, 805 }, { 2596, 2597 }, { 2628, 2627 }, { 2629, 2571 }, { 3, 2632 },
+    { 2634, 2635 }, { 87, 155 }, { 666, 705 }, { 713, 668 }, { 2417, 2630 }, { 2565, 49 },
+    { 2644, 2601 }, { 2645, 2604 }, { 2646, 2647 }, { 2563, 2653 }, { 27, 991 }, { 136, 1746 },
+    { 137, 1747 }, { 138, 1748 }, { 139, 1749 }, { 788, 2041 }, { 789, 2042 }, { 790, 2043 },
+    { 791, 2044 }, { 854, 2400 }, { 1136, 2445 }, { 1714, 2650 }, { 1744, 2659 }, { 2412, 677 },
+    { 2457, 2649 }, { 2536, 2703 }, { 2552, 2709 }, { 2593, 1122 }, { 2631, 837 }, { 2633, 827 },
+    { 2641, 2668 }, { 2642, 2672 }, { 2643, 2720 }, { 2656, 11 }, { 2657, 6 }, { 2660, 2661 },
+    { 2662, 2663 }, { 2664, 2665 }, { 2666, 2701 }, { 2669, 2670 }, { 2673, 2674 }, { 2679, 2681 },
+    { 2680, 2682 }, { 2683, 2685 }, { 2684, 2686 }, { 2687, 2688 }, { 2694, 2695 }, { 2700, 874 },
+    { 2704, 2705 }, { 2706, 1745 }, { 2707, 2708 }, { 2585, 3 }, { 2586, 2723 }, { 2724, 2636 },
+    { 666, 2727 }, { 2447, 2722 }, { 2726, 668 }, { 2732, 2529 }, { 2733, 2654 }, { 33, 2729 },
+    { 87, 1010 }, { 860, 2400 }, { 2040, 2739 }, { 2412, 685 }, { 2624, 1122 }, { 2716, 2766 },
+    { 2721, 9 }, { 2730, 2637 }, { 2731, 2725 }, { 2735, 2736 }, { 2737, 2738 }, { 2740, 2741 },
+    { 2742, 2772 }, { 2746, 2759 }, { 2754, 2763 }, { 2755, 2764 }, { 2760, 110 }, { 2761, 2762 },
+    { 2765, 2767 }, { 2768, 2769 }, { 15, 2584 }, { 58, 997 }, { 64, 2516 }, { 231, 6 },
+    { 1002, 2590 }, { 1104, 2591 }, { 2402, 2506 }, { 3, 1109 }, { 2501, 2777 }, { 2775, 2640 },
+    { 87, 1030 }, { 2412, 693 }, { 2750, 2786 }, { 2770, 2802 }, { 2773, 2793 }, { 2776, 5 },
+    { 2789, 2803 }, { 2794, 140 }, { 2795, 2796 }, { 2797, 2800 }, { 2798, 2671 }, { 2799, 2675 },
+    { 2801, 2529 }, { 232, 2584 }, { 2419, 6 }, { 2567, 2506 }, { 15, 2652 }, { 42, 40 },
+    { 56, 2093 }, { 61, 62 }, { 64, 2622 }, { 65, 174 }, { 80, 176 }, { 89, 90 },
+    { 91, 92 }, { 93, 2728 }, { 99, 195 }, { 101, 196 }, { 103, 197 }, { 105, 198 },
+    { 107, 199 }, { 109, 200 }, { 114, 115 }, { 116, 117 }, { 118, 119 }, { 129, 130 },
+    { 131, 132 }, { 133, 2779 }, { 141, 142 }, { 143, 144 }, { 145, 146 }, { 156, 157 },
+    { 158, 159 }, { 168, 169 }, { 170, 171 }, { 172, 173 }, { 177, 178 }, { 179, 180 },
+    { 182, 183 }, { 184, 185 }, { 186, 187 }, { 188, 189 }, { 190, 191 }, { 192, 193 },
+    { 201, 202 }, { 203, 204 }, { 205, 206 }, { 207, 208 }, { 209, 210 }, { 211, 212 },
+    { 218, 2781 }, { 219, 1297 }, { 221, 1298 }, { 223, 1299 }, { 237, 238 }, { 239, 240 },
+    { 241, 242 }, { 243, 244 }, { 245, 246 }, { 247, 248 }, { 249, 250 }, { 251, 252 },
+    { 257, 258 }, { 259, 260 }, { 261, 262 }, { 263, 264 }, { 265, 266 }, { 267, 268 },
+    { 269, 270 }, { 271, 272 }, { 273, 274 }, { 275, 276 }, { 277, 278 }, { 279, 280 },
+    { 281, 282 }, { 283, 284 }, { 285, 286 }, { 287, 288 }, { 289, 290 }, { 291, 292 },
+    { 293, 294 }, { 295, 296 }, { 297, 298 }, { 299, 300 }, { 301, 302 }, { 303, 304 },
+    { 305, 306 }, { 307, 308 }, { 309, 310 }, { 311, 312 }, { 313, 314 }, { 315, 316 },
+    { 317, 318 }, { 319, 320 }, { 321, 322 }, { 323, 324 }, { 325, 326 }, { 327, 328 },
+    { 329, 330 }, { 331, 332 }, { 333, 334 }, { 335, 336 }, { 362, 363 }, { 364, 365 },
+    { 366, 367 }, { 368, 369 }, { 381, 382 }, { 388, 389 }, { 401, 402 }, { 435, 436 },
+    { 438, 439 }, { 440, 441 }, { 442, 443 }, { 444, 445 }, { 449, 450 }, { 453, 454 },
+    { 457, 658 }, { 462, 463 }, { 467, 468 }, { 472, 473 }, { 506, 507 }, { 508, 509 },
+    { 513, 2400 }, { 516, 517 }, { 587, 588 }, { 603, 604 }, { 613, 614 }, { 624, 775 },
+    { 634, 635 }, { 661, 2411 }, { 664, 665 }, { 670, 808 }, { 673, 674 }, { 679, 680 },
+    { 683, 684 }, { 687, 688 }, { 691, 692 }, { 695, 696 }, { 699, 700 }, { 701, 1920 },
+    { 703, 704 }, { 707, 708 }, { 709, 1925 }, { 711, 712 }, { 715, 716 }, { 717, 2532 },
     { 719, 720 }, { 721, 722 }, { 723, 724 }, { 725, 726 }, { 727, 728 }, { 729, 730 },
-    { 731, 732 }, { 757, 758 }, { 770, 771 }, { 772, 773 }, { 776, 777 }, { 779, 780 },
-    { 785, 786 }, { 788, 789 }, { 795, 796 }, { 798, 799 }, { 805, 806 }, { 808, 809 },
-    { 815, 816 }, { 903, 904 }, { 956, 2450 }, { 974, 69 }, { 984, 985 }, { 986, 987 },
-    { 990, 2339 }, { 991, 992 }, { 993, 994 }, { 995, 996 }, { 1004, 1005 }, { 1006, 1007 },
-    { 1010, 1011 }, { 1012, 1013 }, { 1014, 1015 }, { 1084, 1085 }, { 1088, 2695 }, { 1091, 1092 },
-    { 1097, 1098 }, { 1099, 1100 }, { 1104, 1105 }, { 1106, 1107 }, { 1109, 1110 }, { 1111, 1112 },
-    { 1119, 1120 }, { 1121, 1122 }, { 1126, 1685 }, { 1128, 1129 }, { 1130, 1131 }, { 1138, 1139 },
-    { 1140, 1141 }, { 1147, 1148 }, { 1149, 1150 }, { 1175, 1176 }, { 1272, 2447 }, { 1311, 16 },
-    { 1490, 1491 }, { 1662, 1663 }, { 1664, 1665 }, { 1666, 1667 }, { 1668, 1669 }, { 1694, 1695 },
-    { 1696, 1697 }, { 1698, 1699 }, { 1700, 1701 }, { 1797, 1651 }, { 1856, 1857 }, { 1861, 1862 },
-    { 2004, 2005 }, { 2037, 2038 }, { 2043, 2044 }, { 2053, 2054 }, { 2061, 2062 }, { 2069, 2070 },
-    { 2328, 614 }, { 2330, 989 }, { 2371, 501 }, { 2375, 408 }, { 2420, 31 }, { 2421, 2591 },
-    { 2422, 976 }, { 2431, 2735 }, { 2449, 954 }, { 2451, 2336 }, { 2478, 56 }, { 2497, 663 },
-    { 2499, 650 }, { 2506, 219 }, { 2541, 1016 }, { 2546, 679 }, { 2547, 671 }, { 2554, 968 },
-    { 2590, 579 }, { 2624, 1234 }, { 2627, 2746 }, { 2658, 1486 }, { 2691, 695 }, { 2693, 687 },
-    { 2697, 836 }, { 2699, 667 }, { 2702, 494 }, { 2724, 2501 }, { 2727, 675 }, { 3, 12 },
-    { 79, 2670 }, { 86, 1200 }, { 113, 2937 }, { 140, 2942 }, { 167, 2946 }, { 174, 2757 },
-    { 180, 2758 }, { 187, 2762 }, { 216, 2566 }, { 372, 502 }, { 436, 447 }, { 439, 2057 },
-    { 641, 1846 }, { 651, 792 }, { 684, 1854 }, { 692, 1859 }, { 779, 791 }, { 817, 2396 },
-    { 990, 2365 }, { 1104, 1126 }, { 1105, 1685 }, { 1106, 1127 }, { 1155, 2647 }, { 1179, 2321 },
-    { 1684, 2941 }, { 2021, 2753 }, { 2065, 2044 }, { 2330, 1905 }, { 2332, 2603 }, { 2343, 41 },
-    { 2371, 2847 }, { 2384, 2917 }, { 2435, 976 }, { 2476, 2930 }, { 2541, 1742 }, { 2542, 2905 },
-    { 2554, 1187 }, { 2569, 2420 }, { 2604, 2910 }, { 2605, 2912 }, { 2606, 2914 }, { 2609, 2909 },
-    { 2610, 2911 }, { 2611, 2913 }, { 2612, 2915 }, { 2625, 2887 }, { 2633, 2908 }, { 2661, 2874 },
-    { 2662, 2866 }, { 2691, 1860 }, { 2693, 1855 }, { 2694, 2843 }, { 2696, 2919 }, { 2703, 2771 },
-    { 2704, 2777 }, { 2726, 2925 }, { 2736, 2888 }, { 2737, 2896 }, { 2741, 5 }, { 2749, 366 },
-    { 2750, 2509 }, { 2752, 6 }, { 2754, 62 }, { 2759, 2760 }, { 2763, 2764 }, { 2765, 2766 },
-    { 2768, 2769 }, { 2772, 2773 }, { 2774, 2775 }, { 2776, 2628 }, { 2778, 2779 }, { 2780, 2781 },
-    { 2782, 2756 }, { 2783, 2784 }, { 2785, 2786 }, { 2788, 2789 }, { 2792, 2793 }, { 2794, 2949 },
-    { 2795, 2796 }, { 2797, 2798 }, { 2799, 2800 }, { 2801, 2802 }, { 2803, 2804 }, { 2805, 2806 },
-    { 2807, 2808 }, { 2809, 2810 }, { 2811, 2812 }, { 2813, 2814 }, { 2815, 2816 }, { 2817, 2818 },
-    { 2819, 2820 }, { 2821, 2822 }, { 2823, 2824 }, { 2825, 2826 }, { 2827, 2828 }, { 2829, 2830 },
-    { 2831, 2832 }, { 2833, 2834 }, { 2835, 2836 }, { 2837, 2838 }, { 2839, 2840 }, { 2841, 2842 },
-    { 2844, 2845 }, { 2849, 55 }, { 2850, 2851 }, { 2852, 2853 }, { 2855, 437 }, { 2860, 2861 },
-    { 2862, 496 }, { 2867, 2904 }, { 2889, 2890 }, { 2891, 2892 }, { 2893, 2894 }, { 2897, 2898 },
-    { 2899, 2900 }, { 2901, 2902 }, { 2916, 2323 }, { 2920, 988 }, { 2922, 2923 }, { 2926, 1008 },
-    { 2927, 2928 }, { 2933, 2934 }, { 2935, 2936 }, { 2938, 1113 }, { 2939, 2940 }, { 2943, 1132 },
-    { 2944, 2945 }, { 2947, 1151 }, { 2951, 2391 }, { 2952, 2953 }, { 2954, 2955 }, { 2956, 2957 },
-    { 2958, 2959 }, { 2974, 2869 }, { 60, 972 }, { 507, 742 }, { 580, 581 }, { 583, 584 },
-    { 851, 2375 }, { 876, 877 }, { 878, 879 }, { 880, 881 }, { 882, 883 }, { 884, 885 },
-    { 1025, 1026 }, { 1027, 1028 }, { 1029, 1030 }, { 1031, 1032 }, { 1209, 2339 }, { 1656, 1657 },
-    { 1660, 1661 }, { 1789, 2508 }, { 2478, 969 }, { 2485, 2589 }, { 2719, 887 }, { 2747, 1352 },
-    { 2846, 2434 }, { 2895, 716 }, { 2903, 2722 }, { 2932, 2665 }, { 2979, 2717 }, { 2982, 1024 },
-    { 3, 2671 }, { 79, 3052 }, { 86, 1226 }, { 388, 372 }, { 436, 452 }, { 439, 2073 },
-    { 446, 3009 }, { 651, 802 }, { 779, 801 }, { 1104, 1145 }, { 1106, 1146 }, { 1684, 3019 },
-    { 2052, 2396 }, { 2332, 3038 }, { 2371, 2987 }, { 2422, 2999 }, { 2632, 3015 }, { 2770, 2435 },
-    { 2787, 3006 }, { 2907, 3045 }, { 2963, 3028 }, { 2971, 3008 }, { 2989, 3023 }, { 3001, 3122 },
-    { 3002, 3124 }, { 3003, 3126 }, { 3004, 3072 }, { 3005, 3073 }, { 3010, 2044 }, { 3018, 3020 },
-    { 3029, 373 }, { 3034, 2906 }, { 3039, 2666 }, { 3050, 3101 }, { 3051, 3116 }, { 3053, 3069 },
-    { 3054, 3118 }, { 3055, 3109 }, { 3056, 3112 }, { 3062, 2761 }, { 3063, 3064 }, { 3067, 3068 },
-    { 3070, 3071 }, { 3074, 2790 }, { 3075, 3076 }, { 3077, 3078 }, { 3079, 3080 }, { 3081, 3082 },
-    { 3083, 3084 }, { 3085, 3086 }, { 3087, 3088 }, { 3089, 3090 }, { 3091, 3092 }, { 3093, 3094 },
-    { 3095, 3096 }, { 3097, 3098 }, { 3099, 3100 }, { 3103, 3104 }, { 3108, 759 }, { 3110, 3111 },
-    { 3113, 3114 }, { 3117, 2924 }, { 3119, 2929 }, { 3120, 1101 }, { 3123, 1123 }, { 3125, 1142 },
-    { 3128, 3129 }, { 3130, 3131 }, { 908, 2375 }, { 1209, 2365 }, { 1660, 3150 }, { 1686, 2339 },
-    { 2323, 2589 }, { 2382, 3136 }, { 2741, 2446 }, { 2747, 1484 }, { 2948, 2665 }, { 3061, 2718 },
-    { 3133, 973 }, { 3138, 3139 }, { 3140, 3141 }, { 3142, 886 }, { 3143, 3144 }, { 3145, 3146 },
-    { 3149, 2507 }, { 1792, 3 }, { 2728, 3161 }, { 79, 3196 }, { 436, 457 }, { 439, 2965 },
-    { 451, 3165 }, { 572, 372 }, { 651, 812 }, { 779, 811 }, { 2332, 3193 }, { 2667, 3169 },
-    { 2976, 3172 }, { 3027, 3180 }, { 3037, 3177 }, { 3065, 3178 }, { 3162, 3066 }, { 3166, 2044 },
-    { 3170, 3171 }, { 3176, 3200 }, { 3179, 3201 }, { 3183, 1127 }, { 3187, 3188 }, { 3198, 3220 },
-    { 3199, 3221 }, { 3206, 3207 }, { 3208, 3209 }, { 3210, 3211 }, { 3212, 3213 }, { 3214, 3215 },
-    { 3216, 3217 }, { 1686, 2365 }, { 2741, 2477 }, { 3194, 3155 }, { 3234, 2740 }, { 3240, 3241 },
-    { 3243, 3244 }, { 3247, 2998 }, { 3, 497 }, { 439, 3025 }, { 456, 3249 }, { 3174, 3256 },
-    { 3202, 3248 }, { 3203, 3267 }, { 3254, 3253 }, { 3257, 1107 }, { 3258, 2872 }, { 3259, 3012 },
-    { 3260, 3261 }, { 3265, 2767 }, { 3270, 2480 }, { 3271, 3272 }, { 3273, 3274 }, { 3275, 321 },
-    { 3156, 3269 }, { 3280, 3242 }, { 3, 1181 }, { 3107, 3283 }, { 3255, 3289 }, { 3286, 3168 },
-    { 3288, 3294 }, { 3296, 3297 }, { 3160, 3295 }, { 3268, 3299 }, { 3281, 2480 }, { 5, 1998 },
-    { 6, 1086 }, { 19, 403 }, { 21, 22 }, { 24, 25 }, { 26, 591 }, { 28, 2973 },
-    { 59, 3238 }, { 60, 1190 }, { 64, 337 }, { 65, 1408 }, { 86, 1251 }, { 161, 1679 },
-    { 162, 1680 }, { 163, 1681 }, { 164, 1682 }, { 165, 1683 }, { 166, 1684 }, { 203, 2791 },
-    { 215, 1500 }, { 322, 323 }, { 324, 325 }, { 326, 327 }, { 328, 329 }, { 330, 331 },
-    { 332, 333 }, { 334, 335 }, { 372, 1303 }, { 374, 2468 }, { 379, 2469 }, { 390, 486 },
-    { 391, 392 }, { 393, 582 }, { 394, 920 }, { 395, 3024 }, { 396, 397 }, { 400, 401 },
-    { 405, 2391 }, { 406, 407 }, { 409, 410 }, { 411, 412 }, { 413, 414 }, { 415, 416 },
-    { 419, 3218 }, { 428, 429 }, { 430, 2854 }, { 436, 550 }, { 439, 774 }, { 441, 2528 },
-    { 472, 2737 }, { 487, 3106 }, { 492, 493 }, { 503, 2556 }, { 505, 506 }, { 507, 2382 },
-    { 508, 509 }, { 510, 511 }, { 513, 2742 }, { 514, 515 }, { 516, 517 }, { 518, 519 },
-    { 520, 521 }, { 522, 523 }, { 524, 525 }, { 526, 527 }, { 529, 530 }, { 531, 532 },
-    { 533, 534 }, { 535, 536 }, { 537, 538 }, { 542, 2376 }, { 547, 548 }, { 552, 553 },
-    { 555, 2393 }, { 557, 558 }, { 562, 563 }, { 574, 2505 }, { 586, 745 }, { 589, 590 },
-    { 595, 1320 }, { 596, 597 }, { 598, 599 }, { 600, 601 }, { 602, 603 }, { 604, 605 },
-    { 606, 607 }, { 608, 609 }, { 610, 611 }, { 612, 3132 }, { 618, 619 }, { 620, 621 },
-    { 622, 623 }, { 624, 625 }, { 626, 627 }, { 628, 629 }, { 634, 635 }, { 636, 637 },
-    { 638, 639 }, { 641, 1361 }, { 647, 1867 }, { 649, 1868 }, { 651, 1365 }, { 658, 1373 },
-    { 666, 1380 }, { 674, 1387 }, { 682, 683 }, { 690, 691 }, { 734, 735 }, { 736, 737 },
-    { 738, 739 }, { 743, 744 }, { 747, 748 }, { 749, 3047 }, { 751, 752 }, { 753, 754 },
-    { 755, 3219 }, { 765, 1344 }, { 766, 1345 }, { 767, 1346 }, { 768, 1347 }, { 779, 1982 },
-    { 821, 2321 }, { 830, 831 }, { 832, 833 }, { 842, 843 }, { 845, 1533 }, { 846, 2685 },
-    { 852, 1534 }, { 877, 1519 }, { 893, 894 }, { 900, 1563 }, { 902, 3115 }, { 903, 1526 },
-    { 914, 1492 }, { 921, 1503 }, { 926, 927 }, { 932, 933 }, { 934, 935 }, { 962, 963 },
-    { 966, 967 }, { 971, 3239 }, { 976, 3227 }, { 977, 978 }, { 979, 980 }, { 981, 982 },
-    { 991, 1687 }, { 997, 998 }, { 999, 1000 }, { 1001, 1002 }, { 1009, 2637 }, { 1010, 1710 },
-    { 1017, 2713 }, { 1066, 1067 }, { 1068, 1069 }, { 1070, 1071 }, { 1072, 1073 }, { 1074, 2694 },
-    { 1094, 2670 }, { 1095, 1096 }, { 1102, 1103 }, { 1114, 1115 }, { 1117, 1118 }, { 1124, 1125 },
-    { 1133, 1134 }, { 1136, 1137 }, { 1143, 1144 }, { 1145, 1685 }, { 1152, 1153 }, { 1158, 1159 },
-    { 1160, 1161 }, { 1162, 1163 }, { 1164, 1165 }, { 1166, 1167 }, { 1168, 1169 }, { 1170, 1171 },
-    { 1183, 1184 }, { 1186, 3035 }, { 1192, 1193 }, { 1194, 1195 }, { 1196, 1197 }, { 1198, 1199 },
-    { 1201, 1202 }, { 1203, 1204 }, { 1205, 1206 }, { 1207, 2624 }, { 1210, 1211 }, { 1212, 1213 },
-    { 1214, 1215 }, { 1216, 1217 }, { 1218, 1219 }, { 1220, 1221 }, { 1222, 1223 }, { 1224, 1225 },
-    { 1227, 1228 }, { 1229, 1230 }, { 1231, 1232 }, { 1233, 2988 }, { 1235, 1236 }, { 1237, 1238 },
-    { 1239, 1240 }, { 1241, 1242 }, { 1243, 1244 }, { 1245, 1246 }, { 1247, 1248 }, { 1249, 1250 },
-    { 1252, 1253 }, { 1254, 1255 }, { 1256, 1257 }, { 1259, 2690 }, { 1260, 1261 }, { 1262, 1263 },
-    { 1264, 1265 }, { 1266, 1267 }, { 1268, 3205 }, { 1275, 1276 }, { 1277, 1278 }, { 1299, 1300 },
-    { 1312, 1313 }, { 1315, 1316 }, { 1317, 1318 }, { 1323, 1324 }, { 1325, 1326 }, { 1327, 1328 },
-    { 1329, 1330 }, { 1331, 1332 }, { 1333, 1334 }, { 1335, 1336 }, { 1337, 1338 }, { 1339, 1340 },
-    { 1341, 1342 }, { 1348, 1349 }, { 1350, 1351 }, { 1353, 1354 }, { 1355, 1356 }, { 1357, 1358 },
-    { 1363, 1364 }, { 1366, 1367 }, { 1370, 1371 }, { 1374, 1375 }, { 1377, 2489 }, { 1378, 1379 },
-    { 1381, 1382 }, { 1385, 1386 }, { 1388, 1389 }, { 1392, 1393 }, { 1394, 2414 }, { 1395, 1396 },
-    { 1399, 1400 }, { 1402, 1403 }, { 1406, 1407 }, { 1478, 1479 }, { 1480, 1481 }, { 1482, 1483 },
-    { 1493, 3229 }, { 1498, 1499 }, { 1506, 1507 }, { 1508, 1509 }, { 1518, 2340 }, { 1520, 2739 },
-    { 1535, 1536 }, { 1537, 1538 }, { 1539, 1540 }, { 1555, 1556 }, { 1557, 1558 }, { 1559, 1560 },
-    { 1561, 1562 }, { 1566, 3137 }, { 1617, 1618 }, { 1632, 69 }, { 1638, 2644 }, { 1649, 2960 },
-    { 1652, 1653 }, { 1654, 3059 }, { 1655, 2986 }, { 1670, 1671 }, { 1672, 1673 }, { 1674, 1675 },
-    { 1676, 3290 }, { 1688, 1689 }, { 1690, 1691 }, { 1692, 1693 }, { 1702, 1703 }, { 1704, 1705 },
-    { 1706, 1707 }, { 1708, 3266 }, { 1711, 1712 }, { 1713, 1714 }, { 1715, 1716 }, { 1717, 1718 },
-    { 1719, 1720 }, { 1721, 1722 }, { 1723, 1724 }, { 1725, 1726 }, { 1727, 1728 }, { 1729, 1730 },
-    { 1731, 1732 }, { 1733, 1678 }, { 1734, 1735 }, { 1736, 1737 }, { 1738, 1739 }, { 1740, 1741 },
-    { 1742, 1929 }, { 1745, 1746 }, { 1748, 1749 }, { 1750, 1751 }, { 1752, 1753 }, { 1754, 1755 },
-    { 1756, 1757 }, { 1758, 1759 }, { 1760, 1761 }, { 1762, 1763 }, { 1764, 1765 }, { 1766, 1767 },
-    { 1768, 1769 }, { 1770, 1771 }, { 1772, 1773 }, { 1774, 1775 }, { 1776, 1777 }, { 1778, 1779 },
-    { 1798, 1799 }, { 1800, 3060 }, { 1801, 1802 }, { 1803, 1804 }, { 1808, 1809 }, { 1810, 1811 },
-    { 1812, 1813 }, { 1814, 1815 }, { 1816, 1817 }, { 1818, 1819 }, { 1820, 1821 }, { 1822, 1823 },
-    { 1837, 1838 }, { 1839, 1840 }, { 1841, 1842 }, { 1843, 1844 }, { 1845, 3011 }, { 1850, 2332 },
-    { 1851, 2363 }, { 1863, 1864 }, { 1865, 1866 }, { 1869, 1870 }, { 1871, 1872 }, { 1873, 1874 },
-    { 1876, 2394 }, { 1877, 1878 }, { 1888, 1889 }, { 1890, 3036 }, { 1894, 1895 }, { 1896, 1897 },
-    { 1898, 1899 }, { 1900, 1901 }, { 1902, 1903 }, { 1904, 3026 }, { 1906, 2339 }, { 1907, 1908 },
-    { 1909, 1910 }, { 1911, 3031 }, { 1912, 1913 }, { 1914, 1915 }, { 1916, 1917 }, { 1918, 1919 },
-    { 1920, 1921 }, { 1923, 2746 }, { 1924, 1925 }, { 1926, 1927 }, { 1928, 2475 }, { 1956, 1957 },
-    { 1958, 2662 }, { 1959, 1960 }, { 1961, 1962 }, { 1963, 1964 }, { 1965, 1966 }, { 1967, 1968 },
-    { 1977, 1978 }, { 1980, 1981 }, { 1983, 2418 }, { 1984, 1985 }, { 1986, 1987 }, { 1990, 1991 },
-    { 1999, 2000 }, { 2002, 2003 }, { 2014, 2015 }, { 2016, 2017 }, { 2025, 2026 }, { 2027, 2028 },
-    { 2029, 2030 }, { 2031, 2032 }, { 2033, 2331 }, { 2036, 2964 }, { 2041, 2042 }, { 2044, 2228 },
-    { 2045, 2565 }, { 2049, 2050 }, { 2051, 3173 }, { 2055, 2056 }, { 2059, 2060 }, { 2063, 2064 },
-    { 2067, 2068 }, { 2071, 2072 }, { 2075, 2076 }, { 2082, 2083 }, { 2107, 2108 }, { 2110, 2111 },
-    { 2150, 2151 }, { 2152, 2153 }, { 2154, 2155 }, { 2165, 2166 }, { 2167, 2168 }, { 2176, 2177 },
-    { 2178, 3250 }, { 2179, 2180 }, { 2181, 2182 }, { 2183, 2472 }, { 2186, 2187 }, { 2188, 2189 },
-    { 2191, 2192 }, { 2193, 3189 }, { 2197, 2198 }, { 2199, 2200 }, { 2201, 2202 }, { 2203, 3284 },
-    { 2207, 2208 }, { 2209, 2210 }, { 2211, 2212 }, { 2213, 3262 }, { 2217, 2218 }, { 2219, 2220 },
-    { 2221, 2222 }, { 2223, 2224 }, { 2225, 2226 }, { 2231, 2232 }, { 2233, 2234 }, { 2235, 2236 },
-    { 2237, 2238 }, { 2239, 2240 }, { 2245, 2246 }, { 2247, 2248 }, { 2304, 2569 }, { 2305, 2389 },
-    { 2306, 2307 }, { 2309, 2310 }, { 2311, 2312 }, { 2313, 2314 }, { 2315, 2316 }, { 2323, 2950 },
-    { 2328, 2591 }, { 2333, 2881 }, { 2362, 549 }, { 2364, 2884 }, { 2371, 1302 }, { 2373, 968 },
-    { 2420, 2931 }, { 2429, 2966 }, { 2449, 1178 }, { 2471, 2873 }, { 2478, 1188 }, { 2514, 3224 },
-    { 2515, 3204 }, { 2527, 3105 }, { 2532, 2542 }, { 2536, 3040 }, { 2539, 448 }, { 2545, 3121 },
-    { 2552, 3225 }, { 2553, 3287 }, { 2557, 2513 }, { 2572, 2720 }, { 2590, 1954 }, { 2603, 2633 },
-    { 2604, 2632 }, { 2605, 2667 }, { 2606, 2666 }, { 2615, 3184 }, { 2623, 2967 }, { 2625, 3016 },
-    { 2626, 2744 }, { 2630, 3021 }, { 2640, 3226 }, { 2659, 3185 }, { 2663, 2646 }, { 2672, 1637 },
-    { 2692, 3190 }, { 2697, 1487 }, { 2700, 2645 }, { 2702, 820 }, { 2721, 3237 }, { 2725, 3263 },
-    { 2727, 1852 }, { 2743, 2848 }, { 2745, 3192 }, { 2856, 2870 }, { 2863, 2460 }, { 2864, 2467 },
-    { 2865, 587 }, { 2871, 2981 }, { 2875, 2980 }, { 2876, 2994 }, { 2877, 2985 }, { 2878, 2997 },
-    { 2879, 2984 }, { 2882, 2992 }, { 2885, 2991 }, { 2886, 3044 }, { 2921, 3222 }, { 2968, 2416 },
-    { 2978, 1885 }, { 2993, 837 }, { 2996, 2446 }, { 3013, 3049 }, { 3014, 3048 }, { 3017, 3223 },
-    { 3022, 1180 }, { 3033, 1743 }, { 3041, 2699 }, { 3046, 3292 }, { 3102, 528 }, { 3135, 3134 },
-    { 3151, 3148 }, { 3159, 1089 }, { 3164, 389 }, { 3195, 2970 }, { 3228, 2726 }, { 3246, 3252 },
-    { 3282, 3058 }, { 3, 2990 }, { 3306, 3298 }, { 3308, 3157 }, { 6, 2018 }, { 19, 588 },
-    { 24, 963 }, { 26, 1631 }, { 64, 1173 }, { 65, 3016 }, { 86, 3602 }, { 336, 3319 },
-    { 374, 2555 }, { 390, 3363 }, { 394, 3565 }, { 400, 3387 }, { 401, 1795 }, { 402, 3312 },
-    { 436, 560 }, { 439, 1360 }, { 453, 2528 }, { 539, 2854 }, { 544, 2376 }, { 565, 2393 },
-    { 597, 1321 }, { 598, 3423 }, { 606, 3536 }, { 647, 1875 }, { 649, 3653 }, { 651, 1376 },
-    { 658, 1850 }, { 666, 3647 }, { 674, 1852 }, { 682, 3555 }, { 690, 1401 }, { 746, 2742 },
-    { 779, 1988 }, { 823, 5 }, { 959, 3347 }, { 962, 2303 }, { 966, 2986 }, { 976, 3228 },
-    { 1086, 2509 }, { 1094, 2703 }, { 1210, 3664 }, { 1235, 3673 }, { 1258, 2988 }, { 1315, 407 },
-    { 1319, 3389 }, { 1343, 3426 }, { 1366, 1384 }, { 1391, 2489 }, { 1502, 3444 }, { 1508, 3577 },
-    { 1564, 3115 }, { 1801, 3390 }, { 1851, 3304 }, { 1886, 3301 }, { 1891, 3035 }, { 1906, 2365 },
-    { 1922, 3026 }, { 1989, 2418 }, { 1995, 2321 }, { 1997, 3310 }, { 2000, 2105 }, { 2028, 2163 },
-    { 2030, 2164 }, { 2032, 3716 }, { 2041, 3718 }, { 2044, 2242 }, { 2055, 3725 }, { 2058, 2565 },
-    { 2063, 3729 }, { 2071, 3733 }, { 2101, 2026 }, { 2169, 2331 }, { 2174, 2964 }, { 2180, 2195 },
-    { 2182, 2196 }, { 2190, 3173 }, { 2206, 2472 }, { 2227, 3700 }, { 2317, 2713 }, { 2332, 3013 },
-    { 2333, 2884 }, { 2340, 3300 }, { 2350, 3749 }, { 2362, 554 }, { 2363, 3649 }, { 2364, 2881 },
-    { 2371, 3252 }, { 2382, 3345 }, { 2394, 2609 }, { 2414, 2871 }, { 2415, 3320 }, { 2416, 3738 },
-    { 2422, 3467 }, { 2429, 2967 }, { 2430, 3542 }, { 2471, 2880 }, { 2475, 3328 }, { 2476, 3448 },
-    { 2485, 2950 }, { 2504, 3386 }, { 2506, 3612 }, { 2510, 3451 }, { 2515, 3287 }, { 2527, 3167 },
-    { 2534, 3699 }, { 2536, 3041 }, { 2539, 458 }, { 2542, 3641 }, { 2553, 3204 }, { 2563, 3631 },
-    { 2615, 3185 }, { 2623, 2966 }, { 2626, 2868 }, { 2627, 3606 }, { 2630, 2791 }, { 2637, 3190 },
-    { 2643, 3121 }, { 2649, 3036 }, { 2658, 3432 }, { 2659, 3184 }, { 2661, 3646 }, { 2663, 3511 },
-    { 2672, 3316 }, { 2685, 3563 }, { 2696, 3584 }, { 2700, 3499 }, { 2704, 3226 }, { 2736, 3359 },
-    { 2743, 1998 }, { 2744, 2969 }, { 2748, 3581 }, { 2856, 3011 }, { 2863, 2467 }, { 2864, 2460 },
-    { 2865, 1955 }, { 2870, 3291 }, { 2873, 3547 }, { 2875, 3548 }, { 2876, 3550 }, { 2877, 3551 },
-    { 2878, 3552 }, { 2879, 3553 }, { 2882, 3556 }, { 2883, 3557 }, { 2885, 3558 }, { 2886, 3559 },
-    { 2918, 2720 }, { 2921, 3223 }, { 2961, 3686 }, { 2962, 3688 }, { 2970, 3459 }, { 2972, 3349 },
-    { 2973, 3579 }, { 2975, 3452 }, { 2978, 1994 }, { 2981, 3411 }, { 2983, 3021 }, { 2993, 910 },
-    { 2996, 2477 }, { 2997, 3303 }, { 3000, 3491 }, { 3014, 3687 }, { 3017, 3222 }, { 3031, 3456 },
-    { 3042, 3797 }, { 3043, 3756 }, { 3046, 3805 }, { 3049, 3430 }, { 3057, 3526 }, { 3059, 3486 },
-    { 3060, 3529 }, { 3102, 3353 }, { 3106, 3418 }, { 3127, 3435 }, { 3132, 3539 }, { 3153, 3440 },
-    { 3163, 3503 }, { 3164, 1793 }, { 3186, 3477 }, { 3191, 3338 }, { 3192, 3683 }, { 3195, 3750 },
-    { 3197, 3752 }, { 3218, 3375 }, { 3219, 3682 }, { 3225, 2692 }, { 3246, 3777 }, { 3250, 3701 },
-    { 3262, 2074 }, { 3284, 2066 }, { 3293, 3774 }, { 3302, 3058 }, { 3305, 3767 }, { 3307, 1157 },
-    { 3309, 1033 }, { 3311, 3761 }, { 3313, 23 }, { 3315, 3047 }, { 3318, 1191 }, { 3321, 3515 },
-    { 3322, 3323 }, { 3324, 3325 }, { 3326, 3327 }, { 3330, 3331 }, { 3332, 3333 }, { 3334, 3335 },
-    { 3340, 3360 }, { 3350, 3351 }, { 3355, 3768 }, { 3358, 2857 }, { 3364, 3365 }, { 3366, 512 },
-    { 3367, 3368 }, { 3369, 3370 }, { 3371, 3372 }, { 3373, 3374 }, { 3376, 3377 }, { 3378, 3379 },
-    { 3381, 3757 }, { 3383, 556 }, { 3391, 3392 }, { 3393, 3394 }, { 3395, 3396 }, { 3397, 3398 },
-    { 3399, 3400 }, { 3401, 3402 }, { 3403, 3404 }, { 3405, 3406 }, { 3407, 3800 }, { 3409, 3410 },
-    { 3419, 3152 }, { 3420, 3279 }, { 3422, 750 }, { 3424, 3425 }, { 3427, 3428 }, { 3429, 3540 },
-    { 3431, 822 }, { 3437, 3569 }, { 3442, 2323 }, { 3446, 3447 }, { 3453, 3454 }, { 3455, 3588 },
-    { 3457, 3458 }, { 3460, 3595 }, { 3462, 3463 }, { 3464, 3465 }, { 3468, 3766 }, { 3470, 3793 },
-    { 3471, 3773 }, { 3472, 3791 }, { 3473, 3789 }, { 3474, 3787 }, { 3475, 3796 }, { 3476, 1146 },
-    { 3478, 3479 }, { 3480, 3481 }, { 3482, 3483 }, { 3484, 1172 }, { 3487, 3488 }, { 3489, 3490 },
-    { 3492, 3493 }, { 3494, 3772 }, { 3495, 3496 }, { 3497, 3498 }, { 3500, 3501 }, { 3504, 3505 },
-    { 3507, 3508 }, { 3509, 3510 }, { 3512, 3513 }, { 3516, 3517 }, { 3518, 3263 }, { 3519, 3520 },
-    { 3521, 3522 }, { 3524, 3525 }, { 3530, 3531 }, { 3533, 3534 }, { 3537, 3538 }, { 3543, 3544 },
-    { 3560, 3561 }, { 3564, 3329 }, { 3566, 1510 }, { 3567, 3438 }, { 3568, 1521 }, { 3570, 3571 },
-    { 3572, 3573 }, { 3574, 3575 }, { 3582, 3583 }, { 3585, 3586 }, { 3589, 3590 }, { 3591, 3592 },
-    { 3593, 3594 }, { 3596, 3597 }, { 3598, 3599 }, { 3600, 3601 }, { 3603, 3604 }, { 3607, 3608 },
-    { 3609, 3610 }, { 3611, 3205 }, { 3613, 3614 }, { 3615, 3616 }, { 3617, 3618 }, { 3619, 3620 },
-    { 3621, 3622 }, { 3623, 3624 }, { 3625, 3626 }, { 3627, 3628 }, { 3633, 3634 }, { 3635, 3636 },
-    { 3637, 3638 }, { 3639, 3640 }, { 3642, 3643 }, { 3657, 3658 }, { 3660, 3661 }, { 3662, 2735 },
-    { 3665, 3666 }, { 3667, 3668 }, { 3670, 3671 }, { 3674, 3675 }, { 3676, 2960 }, { 3678, 3679 },
-    { 3680, 3681 }, { 3690, 3181 }, { 3691, 3692 }, { 3694, 3695 }, { 3696, 3697 }, { 3704, 3189 },
-    { 3705, 3783 }, { 3709, 3703 }, { 3710, 2084 }, { 3711, 2109 }, { 3713, 3714 }, { 3719, 3720 },
-    { 3721, 3722 }, { 3723, 3724 }, { 3726, 2194 }, { 3727, 3728 }, { 3730, 2204 }, { 3731, 3732 },
-    { 3734, 2214 }, { 3735, 3736 }, { 3740, 3741 }, { 3743, 3744 }, { 3745, 3746 }, { 3751, 2540 },
-    { 3753, 3033 }, { 3755, 3799 }, { 3759, 3337 }, { 3770, 3824 }, { 3804, 3764 }, { 3830, 2545 },
-    { 3832, 1952 }, { 3, 3030 }, { 6, 2156 }, { 19, 3868 }, { 26, 3630 }, { 64, 2868 },
-    { 240, 3835 }, { 374, 3836 }, { 436, 3856 }, { 439, 2241 }, { 545, 2376 }, { 559, 3851 },
-    { 597, 4057 }, { 606, 4145 }, { 651, 1383 }, { 1094, 3963 }, { 1359, 3852 }, { 1366, 1398 },
-    { 1405, 2489 }, { 1485, 3834 }, { 1505, 3847 }, { 2104, 3897 }, { 2162, 3898 }, { 2180, 2205 },
-    { 2182, 2216 }, { 2230, 2472 }, { 2321, 834 }, { 2331, 3854 }, { 2332, 3807 }, { 2333, 3415 },
-    { 2362, 564 }, { 2363, 3652 }, { 2364, 3648 }, { 2371, 3829 }, { 2382, 3361 }, { 2393, 546 },
-    { 2394, 2610 }, { 2414, 3974 }, { 2415, 3412 }, { 2416, 3901 }, { 2418, 3040 }, { 2429, 3737 },
-    { 2435, 3876 }, { 2471, 2883 }, { 2476, 3485 }, { 2509, 3449 }, { 2515, 3293 }, { 2527, 3251 },
-    { 2528, 2323 }, { 2534, 3706 }, { 2536, 3042 }, { 2539, 3853 }, { 2553, 3305 }, { 2565, 3707 },
-    { 2612, 3922 }, { 2623, 2968 }, { 2630, 3461 }, { 2649, 4006 }, { 2663, 4129 }, { 2672, 3875 },
-    { 2685, 3576 }, { 2700, 3831 }, { 2742, 3348 }, { 2744, 4017 }, { 2748, 3655 }, { 2880, 3554 },
-    { 2961, 3758 }, { 2972, 4050 }, { 2975, 4148 }, { 2980, 3862 }, { 2983, 3523 }, { 2994, 3304 },
-    { 3000, 4149 }, { 3022, 3890 }, { 3032, 3840 }, { 3043, 3784 }, { 3048, 3869 }, { 3127, 3443 },
-    { 3163, 4153 }, { 3175, 390 }, { 3182, 3845 }, { 3186, 3786 }, { 3191, 4043 }, { 3197, 3987 },
-    { 3224, 2643 }, { 3227, 3961 }, { 3246, 4014 }, { 3282, 5 }, { 3285, 3943 }, { 3314, 3959 },
-    { 3336, 3844 }, { 3346, 3850 }, { 3352, 4008 }, { 3357, 3972 }, { 3380, 2857 }, { 3382, 3920 },
-    { 3388, 4034 }, { 3408, 3926 }, { 3417, 4009 }, { 3434, 23 }, { 3469, 3953 }, { 3502, 4013 },
-    { 3506, 3952 }, { 3514, 4036 }, { 3535, 3859 }, { 3545, 3992 }, { 3549, 3975 }, { 3605, 3950 },
-    { 3656, 3891 }, { 3677, 3888 }, { 3684, 4004 }, { 3685, 3985 }, { 3698, 3941 }, { 3702, 3948 },
-    { 3708, 4025 }, { 3712, 3181 }, { 3717, 3908 }, { 3748, 3919 }, { 3769, 4064 }, { 3775, 4083 },
-    { 3778, 3925 }, { 3790, 3989 }, { 3803, 3838 }, { 3809, 3932 }, { 3814, 3906 }, { 3821, 3301 },
-    { 3822, 2713 }, { 3823, 3889 }, { 3825, 4020 }, { 3826, 4068 }, { 3843, 4131 }, { 3846, 4047 },
-    { 3855, 2858 }, { 3858, 4070 }, { 3860, 3861 }, { 3864, 3780 }, { 3866, 3979 }, { 3871, 3528 },
-    { 3874, 4019 }, { 3877, 4151 }, { 3878, 4154 }, { 3879, 4107 }, { 3881, 3857 }, { 3882, 4071 },
-    { 3893, 3672 }, { 3894, 3986 }, { 3895, 1996 }, { 3899, 3900 }, { 3903, 4171 }, { 3904, 4163 },
-    { 3905, 4173 }, { 3910, 3911 }, { 3913, 4174 }, { 3921, 4066 }, { 3923, 573 }, { 3927, 2396 },
-    { 3928, 3739 }, { 3931, 4114 }, { 3934, 3954 }, { 3936, 3233 }, { 3938, 4018 }, { 3940, 3771 },
-    { 3944, 4147 }, { 3946, 3632 }, { 3957, 3292 }, { 3958, 4105 }, { 3962, 4101 }, { 3968, 3291 },
-    { 3976, 2985 }, { 3978, 2984 }, { 3981, 2991 }, { 3988, 4044 }, { 3990, 4077 }, { 3997, 4097 },
-    { 4000, 4079 }, { 4001, 3303 }, { 4002, 3916 }, { 4015, 3993 }, { 4016, 3339 }, { 4021, 3785 },
-    { 4037, 4038 }, { 4039, 4090 }, { 4040, 4041 }, { 4051, 4052 }, { 4053, 4054 }, { 4055, 3356 },
-    { 4058, 4059 }, { 4060, 4061 }, { 4062, 4063 }, { 4072, 3541 }, { 4074, 4120 }, { 4076, 3343 },
-    { 4078, 4125 }, { 4080, 4128 }, { 4081, 4082 }, { 4084, 4085 }, { 4087, 4088 }, { 4091, 4092 },
-    { 4093, 4094 }, { 4095, 4096 }, { 4099, 4100 }, { 4103, 4104 }, { 4108, 4109 }, { 4110, 2480 },
-    { 4111, 3532 }, { 4113, 4011 }, { 4115, 3562 }, { 4121, 4122 }, { 4124, 3587 }, { 4126, 4127 },
-    { 4132, 4133 }, { 4135, 4136 }, { 4137, 4138 }, { 4139, 4140 }, { 4141, 4142 }, { 4143, 4144 },
-    { 4146, 2626 }, { 4152, 3669 }, { 4156, 4157 }, { 4159, 3837 }, { 4160, 4161 }, { 4167, 3715 },
-    { 4168, 4169 }, { 4170, 3762 }, { 4172, 3930 }, { 4179, 3912 }, { 4181, 3915 }, { 4184, 3942 },
-    { 4185, 4003 }, { 2977, 4188 }, { 2995, 3 }, { 6, 4304 }, { 19, 4049 }, { 26, 3747 },
-    { 64, 3466 }, { 436, 4056 }, { 439, 3645 }, { 551, 2376 }, { 651, 1390 }, { 1366, 3884 },
-    { 1397, 4204 }, { 1585, 3834 }, { 2180, 2215 }, { 2182, 2244 }, { 2331, 4045 }, { 2332, 3810 },
-    { 2333, 3416 }, { 2362, 3105 }, { 2363, 3779 }, { 2364, 3651 }, { 2382, 4067 }, { 2393, 561 },
-    { 2394, 2611 }, { 2414, 4355 }, { 2415, 3413 }, { 2416, 4178 }, { 2418, 4314 }, { 2429, 3742 },
-    { 2471, 3806 }, { 2472, 4176 }, { 2476, 3839 }, { 2489, 3973 }, { 2515, 4029 }, { 2527, 4275 },
-    { 2528, 2858 }, { 2534, 4162 }, { 2536, 4262 }, { 2539, 4046 }, { 2553, 4027 }, { 2565, 4164 },
-    { 2628, 4202 }, { 2649, 4007 }, { 2742, 4283 }, { 2748, 3872 }, { 2962, 4219 }, { 3032, 4246 },
-    { 3175, 4194 }, { 3182, 4318 }, { 3264, 4233 }, { 3285, 4222 }, { 3302, 5 }, { 3385, 4217 },
-    { 3433, 4213 }, { 3629, 4191 }, { 3659, 4259 }, { 3835, 4384 }, { 3848, 4190 }, { 3909, 4226 },
-    { 3929, 4271 }, { 3949, 4192 }, { 3966, 4250 }, { 3982, 4342 }, { 3998, 4263 }, { 4024, 4300 },
-    { 4026, 4240 }, { 4042, 4277 }, { 4069, 4320 }, { 4102, 4289 }, { 4106, 4328 }, { 4112, 4291 },
-    { 4130, 4317 }, { 4180, 4325 }, { 4182, 4280 }, { 4193, 4369 }, { 4195, 566 }, { 4196, 3902 },
-    { 4197, 2859 }, { 4199, 4373 }, { 4200, 4403 }, { 4201, 3883 }, { 4203, 4284 }, { 4209, 4334 },
-    { 4212, 4177 }, { 4218, 4321 }, { 4224, 4256 }, { 4227, 4351 }, { 4228, 4343 }, { 4229, 4022 },
-    { 4231, 4244 }, { 4234, 4238 }, { 4237, 3996 }, { 4239, 3945 }, { 4248, 4396 }, { 4249, 4358 },
-    { 4254, 4370 }, { 4261, 4032 }, { 4265, 4331 }, { 4267, 3362 }, { 4269, 4221 }, { 4272, 4395 },
-    { 4276, 2695 }, { 4279, 3354 }, { 4292, 3546 }, { 4294, 4367 }, { 4296, 4405 }, { 4298, 3917 },
-    { 4305, 4065 }, { 4306, 4287 }, { 4310, 4216 }, { 4311, 4175 }, { 4315, 4371 }, { 4323, 2992 },
-    { 4326, 4404 }, { 4327, 4134 }, { 4330, 4376 }, { 4332, 3044 }, { 4335, 4338 }, { 4336, 4236 },
-    { 4337, 4210 }, { 4345, 3873 }, { 4347, 3290 }, { 4349, 3644 }, { 4352, 4290 }, { 4353, 4288 },
-    { 4359, 4186 }, { 4360, 4098 }, { 4361, 4270 }, { 4363, 4297 }, { 4374, 4375 }, { 4377, 1541 },
-    { 4380, 4245 }, { 4382, 4086 }, { 4383, 4089 }, { 4385, 3841 }, { 4389, 4257 }, { 4394, 4012 },
-    { 4397, 4313 }, { 4398, 4399 }, { 4400, 4401 }, { 4408, 4189 }, { 4409, 4410 }, { 4414, 4258 },
-    { 3, 3792 }, { 19, 4155 }, { 26, 4123 }, { 64, 4477 }, { 439, 3914 }, { 651, 1404 },
-    { 1366, 4205 }, { 2180, 2229 }, { 2182, 4339 }, { 2243, 4430 }, { 2332, 3811 }, { 2362, 3167 },
-    { 2363, 3781 }, { 2364, 3842 }, { 2376, 2323 }, { 2393, 4281 }, { 2394, 3650 }, { 2414, 4356 },
-    { 2415, 3414 }, { 2416, 4533 }, { 2418, 4362 }, { 2429, 4526 }, { 2471, 3808 }, { 2472, 4411 },
-    { 2489, 3977 }, { 2534, 4301 }, { 2748, 4158 }, { 2859, 4450 }, { 3264, 4455 }, { 3863, 4435 },
-    { 3939, 4449 }, { 4030, 4472 }, { 4048, 4419 }, { 4198, 4438 }, { 4211, 4446 }, { 4214, 4434 },
-    { 4225, 4501 }, { 4230, 4433 }, { 4232, 4418 }, { 4255, 4471 }, { 4278, 4510 }, { 4282, 4422 },
-    { 4285, 4437 }, { 4293, 4441 }, { 4299, 4480 }, { 4309, 4459 }, { 4322, 4439 }, { 4324, 4458 },
-    { 4344, 4497 }, { 4348, 4451 }, { 4354, 4502 }, { 4379, 4509 }, { 4381, 4421 }, { 4386, 4542 },
-    { 4387, 4540 }, { 4388, 4539 }, { 4392, 4531 }, { 4402, 4495 }, { 4415, 4445 }, { 4416, 5 },
-    { 4417, 4028 }, { 4425, 4426 }, { 4431, 4454 }, { 4436, 4500 }, { 4440, 4496 }, { 4442, 4492 },
-    { 4447, 4308 }, { 4452, 4534 }, { 4457, 2725 }, { 4460, 4420 }, { 4461, 4340 }, { 4462, 2931 },
-    { 4468, 4491 }, { 4470, 4350 }, { 4473, 3421 }, { 4474, 4557 }, { 4476, 4489 }, { 4481, 4242 },
-    { 4482, 3278 }, { 4487, 4520 }, { 4488, 3266 }, { 4494, 4545 }, { 4498, 4303 }, { 4499, 4444 },
-    { 4507, 4453 }, { 4511, 4527 }, { 4519, 4448 }, { 4521, 4366 }, { 4525, 4432 }, { 4529, 4513 },
-    { 4538, 4423 }, { 4554, 4555 }, { 869, 870 }, { 2446, 2716 }, { 2477, 2738 }, { 3317, 2572 },
-    { 3, 3816 }, { 26, 4295 }, { 651, 4427 }, { 1366, 4602 }, { 1488, 19 }, { 2180, 4568 },
-    { 2182, 4642 }, { 2332, 4479 }, { 2362, 3251 }, { 2363, 3818 }, { 2364, 3865 }, { 2376, 3384 },
-    { 2393, 4319 }, { 2394, 4241 }, { 2414, 4357 }, { 2415, 3867 }, { 2416, 4535 }, { 2418, 4544 },
-    { 2471, 3812 }, { 2472, 4412 }, { 2489, 3980 }, { 3654, 4572 }, { 3967, 4561 }, { 3971, 4560 },
-    { 4206, 4559 }, { 4215, 4581 }, { 4417, 4467 }, { 4424, 4600 }, { 4429, 4593 }, { 4443, 4579 },
-    { 4465, 4589 }, { 4483, 4635 }, { 4486, 4615 }, { 4490, 4637 }, { 4503, 4563 }, { 4506, 4586 },
-    { 4518, 4621 }, { 4547, 4638 }, { 4558, 4643 }, { 4562, 4609 }, { 4564, 4565 }, { 4567, 4580 },
-    { 4574, 4570 }, { 4575, 4622 }, { 4576, 4620 }, { 4578, 4582 }, { 4583, 4577 }, { 4584, 4456 },
-    { 4587, 4508 }, { 4588, 4223 }, { 4590, 4550 }, { 4591, 4644 }, { 4596, 4569 }, { 4597, 3760 },
-    { 4598, 4150 }, { 4603, 4626 }, { 4604, 4640 }, { 4606, 4329 }, { 4607, 4645 }, { 4613, 4484 },
-    { 4614, 4485 }, { 4631, 4573 }, { 2446, 2738 }, { 2477, 2716 }, { 3, 3870 }, { 26, 4646 },
-    { 651, 4522 }, { 1531, 19 }, { 2332, 4617 }, { 2362, 4466 }, { 2363, 3819 }, { 2364, 4605 },
-    { 2376, 4372 }, { 2393, 4493 }, { 2394, 4253 }, { 2415, 4528 }, { 4251, 4656 }, { 4566, 4661 },
-    { 4571, 4668 }, { 4594, 4697 }, { 4595, 4658 }, { 4599, 4691 }, { 4608, 4690 }, { 4623, 4701 },
-    { 4624, 4660 }, { 4628, 4708 }, { 4629, 4698 }, { 4634, 4700 }, { 4636, 4702 }, { 4647, 4707 },
-    { 4657, 4675 }, { 4667, 4663 }, { 4669, 4695 }, { 4671, 4696 }, { 4682, 4666 }, { 4683, 4689 },
-    { 4684, 4672 }, { 4686, 4693 }, { 4692, 4368 }, { 4699, 4252 }, { 4711, 4523 }, { 4688, 2572 },
-    { 3, 3880 }, { 26, 4752 }, { 651, 4532 }, { 2332, 4744 }, { 2362, 4592 }, { 2363, 4307 },
-    { 2364, 4704 }, { 2376, 4716 }, { 2393, 4749 }, { 2394, 4741 }, { 3527, 19 }, { 4073, 4719 },
-    { 4664, 4729 }, { 4665, 4733 }, { 4670, 4747 }, { 4694, 4751 }, { 4706, 4734 }, { 4710, 4743 },
-    { 4713, 4735 }, { 4721, 4662 }, { 4723, 4680 }, { 4724, 4727 }, { 4730, 4745 }, { 4732, 4739 },
-    { 4736, 4737 }, { 4738, 4754 }, { 4742, 4748 }, { 4746, 4728 }, { 3, 3896 }, { 3689, 19 },
-    { 4633, 4758 }, { 4649, 4762 }, { 4678, 4757 }, { 4720, 4772 }, { 4725, 4766 }, { 4726, 4770 },
-    { 4750, 4780 }, { 4755, 4777 }, { 4760, 4673 }, { 4761, 4764 }, { 4771, 4478 }, { 4773, 4784 },
-    { 4775, 4782 }, { 4776, 4759 }, { 4778, 4765 }, { 4781, 4235 }, { 3, 3955 }, { 3849, 19 },
-    { 4333, 4785 }, { 4763, 4792 }, { 4769, 4791 }, { 4779, 4797 }, { 4783, 4793 }, { 4789, 4790 },
-    { 4794, 4795 }, { 4798, 4801 }, { 3, 3994 }, { 828, 4803 }, { 4788, 4806 }, { 4799, 4808 },
-    { 4807, 4676 }, { 4809, 4674 }, { 4810, 4800 }, { 4812, 4796 }, { 3, 4260 }, { 4815, 4817 },
-    { 3, 4302 }, { 3815, 4821 }, { 3, 4312 }, { 4166, 4823 }, { 3, 4469 }, { 3763, 4825 },
-    { 3, 4517 }, { 4814, 4827 }, { 3, 4632 }, { 4033, 4829 }, { 3, 4768 }, { 3580, 4831 },
-    { 3, 4805 }, { 3794, 4833 }, { 3991, 4835 }, { 4286, 3 },
+    { 731, 732 }, { 733, 734 }, { 736, 737 }, { 738, 739 }, { 740, 741 }, { 742, 743 },
+    { 744, 745 }, { 746, 747 }, { 748, 749 }, { 750, 751 }, { 776, 777 }, { 778, 779 },
+    { 780, 781 }, { 793, 794 }, { 795, 796 }, { 797, 798 }, { 799, 800 }, { 803, 804 },
+    { 806, 807 }, { 812, 813 }, { 815, 816 }, { 822, 823 }, { 825, 826 }, { 832, 833 },
+    { 835, 836 }, { 842, 843 }, { 929, 930 }, { 1001, 70 }, { 1011, 1012 }, { 1013, 1014 },
+    { 1017, 2418 }, { 1018, 1019 }, { 1020, 1021 }, { 1022, 1023 }, { 1031, 1032 }, { 1033, 1034 },
+    { 1037, 1038 }, { 1039, 1040 }, { 1041, 1042 }, { 1048, 1300 }, { 1112, 1113 }, { 1116, 2783 },
+    { 1119, 1120 }, { 1125, 1126 }, { 1127, 1128 }, { 1132, 1133 }, { 1134, 1135 }, { 1137, 1138 },
+    { 1139, 1140 }, { 1147, 1148 }, { 1149, 1150 }, { 1154, 1751 }, { 1156, 1157 }, { 1158, 1159 },
+    { 1166, 1167 }, { 1168, 1169 }, { 1175, 1176 }, { 1177, 1178 }, { 1203, 1204 }, { 1213, 2592 },
+    { 1339, 16 }, { 1530, 1531 }, { 1728, 1729 }, { 1730, 1731 }, { 1732, 1733 }, { 1734, 1735 },
+    { 1760, 1761 }, { 1762, 1763 }, { 1764, 1765 }, { 1766, 1767 }, { 1864, 1717 }, { 1923, 1924 },
+    { 1928, 1929 }, { 2075, 2076 }, { 2108, 2109 }, { 2114, 2115 }, { 2124, 2125 }, { 2132, 2133 },
+    { 2140, 2141 }, { 2407, 632 }, { 2409, 1016 }, { 2456, 519 }, { 2457, 426 }, { 2503, 32 },
+    { 2504, 2678 }, { 2505, 1003 }, { 2509, 1913 }, { 2531, 981 }, { 2560, 57 }, { 2580, 682 },
+    { 2583, 669 }, { 2589, 235 }, { 2625, 1043 }, { 2631, 698 }, { 2633, 690 }, { 2639, 995 },
+    { 2677, 597 }, { 2711, 1262 }, { 2721, 512 }, { 2743, 1526 }, { 2747, 678 }, { 2778, 714 },
+    { 2780, 706 }, { 2785, 861 }, { 2787, 686 }, { 2648, 3 }, { 2813, 2811 }, { 2816, 2822 },
+    { 2817, 2689 }, { 2818, 2821 }, { 2820, 2774 }, { 5, 2930 }, { 6, 3035 }, { 80, 2756 },
+    { 87, 1228 }, { 114, 3023 }, { 141, 3028 }, { 160, 2812 }, { 168, 3032 }, { 175, 2836 },
+    { 194, 2840 }, { 232, 2652 }, { 389, 520 }, { 454, 465 }, { 457, 2128 }, { 670, 819 },
+    { 694, 2411 }, { 703, 1921 }, { 711, 1926 }, { 806, 818 }, { 844, 2532 }, { 1017, 2445 },
+    { 1132, 1154 }, { 1133, 1751 }, { 1134, 1155 }, { 1183, 2781 }, { 1207, 2400 }, { 1750, 3027 },
+    { 2092, 2832 }, { 2136, 2115 }, { 2409, 1972 }, { 2422, 42 }, { 2456, 2931 }, { 2509, 2953 },
+    { 2514, 2823 }, { 2517, 1003 }, { 2582, 3016 }, { 2625, 1808 }, { 2626, 2989 }, { 2639, 1215 },
+    { 2655, 2503 }, { 2690, 2993 }, { 2691, 2996 }, { 2692, 2998 }, { 2693, 3000 }, { 2696, 2995 },
+    { 2697, 2997 }, { 2698, 2999 }, { 2699, 3001 }, { 2712, 2969 }, { 2719, 2994 }, { 2748, 2950 },
+    { 2778, 1927 }, { 2780, 1922 }, { 2782, 2926 }, { 2784, 3004 }, { 2791, 2849 }, { 2792, 2855 },
+    { 2814, 3010 }, { 2824, 2970 }, { 2825, 2978 }, { 2833, 63 }, { 2837, 2838 }, { 2841, 2842 },
+    { 2843, 2844 }, { 2846, 2847 }, { 2850, 2851 }, { 2852, 2853 }, { 2854, 2715 }, { 2857, 2858 },
+    { 2859, 2835 }, { 2860, 2861 }, { 2862, 2863 }, { 2864, 2865 }, { 2866, 2867 }, { 2868, 2869 },
+    { 2870, 2871 }, { 2872, 2873 }, { 2875, 2876 }, { 2877, 3015 }, { 2878, 2879 }, { 2880, 2881 },
+    { 2882, 2883 }, { 2884, 2885 }, { 2886, 2887 }, { 2888, 2889 }, { 2890, 2891 }, { 2892, 2893 },
+    { 2894, 2895 }, { 2896, 2897 }, { 2898, 2899 }, { 2900, 2901 }, { 2902, 2903 }, { 2904, 2905 },
+    { 2906, 2907 }, { 2908, 2909 }, { 2910, 2911 }, { 2912, 2913 }, { 2914, 2915 }, { 2916, 2917 },
+    { 2918, 2919 }, { 2920, 2921 }, { 2922, 2923 }, { 2924, 2925 }, { 2927, 2928 }, { 2933, 56 },
+    { 2934, 2935 }, { 2936, 2937 }, { 2939, 455 }, { 2944, 2945 }, { 2946, 514 }, { 2951, 2986 },
+    { 2971, 2972 }, { 2973, 2974 }, { 2975, 2976 }, { 2979, 2980 }, { 2981, 2982 }, { 2983, 2984 },
+    { 2987, 2988 }, { 2990, 2991 }, { 3002, 2402 }, { 3005, 1015 }, { 3007, 3008 }, { 3011, 1035 },
+    { 3012, 3013 }, { 3019, 3020 }, { 3021, 3022 }, { 3024, 1141 }, { 3025, 3026 }, { 3029, 1160 },
+    { 3030, 3031 }, { 3033, 1179 }, { 3037, 2473 }, { 3038, 3039 }, { 3040, 3041 }, { 3042, 3043 },
+    { 3044, 3045 }, { 3060, 2952 }, { 3, 12 }, { 80, 3142 }, { 87, 1254 }, { 405, 389 },
+    { 454, 470 }, { 457, 2144 }, { 464, 3099 }, { 633, 3084 }, { 670, 829 }, { 806, 828 },
+    { 1132, 1173 }, { 1134, 1174 }, { 1750, 3109 }, { 2123, 2532 }, { 2411, 3128 }, { 2456, 3072 },
+    { 2501, 3096 }, { 2505, 3089 }, { 2714, 3085 }, { 2718, 3105 }, { 2815, 3102 }, { 2831, 6 },
+    { 2848, 2517 }, { 2856, 3093 }, { 3049, 3117 }, { 3057, 3098 }, { 3091, 3213 }, { 3092, 3215 },
+    { 3094, 3217 }, { 3095, 3157 }, { 3100, 2115 }, { 3108, 3110 }, { 3113, 1155 }, { 3118, 390 },
+    { 3124, 3205 }, { 3127, 3136 }, { 3129, 2753 }, { 3130, 2752 }, { 3140, 3190 }, { 3141, 3207 },
+    { 3144, 3209 }, { 3145, 3198 }, { 3146, 3201 }, { 3148, 2839 }, { 3149, 3150 }, { 3153, 3154 },
+    { 3155, 3156 }, { 3158, 3159 }, { 3161, 3162 }, { 3164, 3165 }, { 3166, 3167 }, { 3168, 3169 },
+    { 3170, 3171 }, { 3172, 3173 }, { 3174, 3175 }, { 3176, 3177 }, { 3178, 3179 }, { 3180, 3181 },
+    { 3182, 3183 }, { 3184, 3185 }, { 3186, 3187 }, { 3188, 3189 }, { 3192, 3193 }, { 3197, 3204 },
+    { 3199, 3200 }, { 3202, 3203 }, { 3208, 3009 }, { 3210, 3014 }, { 3211, 1129 }, { 3214, 1151 },
+    { 3216, 1170 }, { 3219, 3220 }, { 3221, 3222 }, { 61, 999 }, { 525, 761 }, { 598, 599 },
+    { 601, 602 }, { 876, 2457 }, { 902, 903 }, { 904, 905 }, { 906, 907 }, { 908, 909 },
+    { 910, 911 }, { 1053, 1054 }, { 1055, 1056 }, { 1057, 1058 }, { 1059, 1060 }, { 1237, 2418 },
+    { 1722, 1723 }, { 1726, 1727 }, { 1752, 2445 }, { 1855, 2591 }, { 2402, 2676 }, { 2560, 996 },
+    { 2807, 913 }, { 2929, 2516 }, { 2977, 735 }, { 2985, 2810 }, { 3018, 2751 }, { 3064, 2805 },
+    { 3067, 1052 }, { 3082, 2528 }, { 3086, 1386 }, { 3147, 2806 }, { 3, 2757 }, { 80, 3143 },
+    { 87, 3271 }, { 454, 475 }, { 457, 3051 }, { 469, 3228 }, { 590, 389 }, { 670, 839 },
+    { 806, 838 }, { 2411, 3260 }, { 3120, 3236 }, { 3151, 3246 }, { 3160, 3240 }, { 3225, 3152 },
+    { 3229, 2115 }, { 3233, 3232 }, { 3234, 3235 }, { 3238, 3243 }, { 3241, 3267 }, { 3242, 3256 },
+    { 3253, 181 }, { 3258, 2992 }, { 3259, 2955 }, { 3265, 3288 }, { 3266, 3289 }, { 3268, 2845 },
+    { 3272, 3163 }, { 3273, 2529 }, { 3274, 3275 }, { 3276, 3277 }, { 3278, 3279 }, { 3280, 3281 },
+    { 3282, 3283 }, { 3284, 3285 }, { 3287, 782 }, { 934, 2457 }, { 1237, 2445 }, { 1726, 3315 },
+    { 1752, 2418 }, { 2464, 3300 }, { 2567, 2676 }, { 3034, 2751 }, { 3082, 2559 }, { 3086, 1524 },
+    { 3262, 3319 }, { 3297, 1000 }, { 3302, 3303 }, { 3304, 3305 }, { 3306, 912 }, { 3307, 3308 },
+    { 3309, 3310 }, { 3313, 2590 }, { 2667, 3 }, { 2790, 3328 }, { 457, 3115 }, { 474, 3331 },
+    { 3261, 3336 }, { 3269, 3329 }, { 3270, 3348 }, { 3330, 3340 }, { 3337, 3343 }, { 3338, 1135 },
+    { 3339, 3341 }, { 3345, 3101 }, { 3356, 2562 }, { 3357, 3358 }, { 3359, 3360 }, { 3361, 337 },
+    { 3320, 3352 }, { 3367, 2829 }, { 3374, 3375 }, { 3377, 3378 }, { 2745, 3 }, { 3381, 3224 },
+    { 3384, 3335 }, { 3385, 3247 }, { 3386, 3387 }, { 3393, 3394 }, { 3324, 3392 }, { 3351, 3396 },
+    { 3398, 3376 }, { 3399, 2562 }, { 3, 515 }, { 3404, 3353 }, { 3405, 3395 }, { 3407, 3321 },
+    { 5, 1327 }, { 6, 1114 }, { 19, 420 }, { 21, 22 }, { 23, 24 }, { 25, 26 },
+    { 27, 609 }, { 29, 3059 }, { 60, 3327 }, { 61, 1218 }, { 65, 353 }, { 66, 1448 },
+    { 87, 1279 }, { 162, 1745 }, { 163, 1746 }, { 164, 1747 }, { 165, 1748 }, { 166, 1749 },
+    { 167, 1750 }, { 217, 2874 }, { 231, 1540 }, { 338, 339 }, { 340, 341 }, { 342, 343 },
+    { 344, 345 }, { 346, 347 }, { 348, 349 }, { 350, 351 }, { 389, 1331 }, { 391, 2550 },
+    { 396, 2551 }, { 407, 504 }, { 408, 409 }, { 410, 600 }, { 411, 946 }, { 412, 3114 },
+    { 413, 414 }, { 417, 418 }, { 421, 986 }, { 423, 2473 }, { 424, 425 }, { 427, 428 },
+    { 429, 430 }, { 431, 432 }, { 433, 434 }, { 437, 3286 }, { 446, 447 }, { 448, 2938 },
+    { 454, 568 }, { 457, 801 }, { 459, 2612 }, { 490, 2825 }, { 505, 3195 }, { 510, 511 },
+    { 521, 2642 }, { 523, 524 }, { 525, 2464 }, { 526, 527 }, { 528, 529 }, { 531, 3081 },
+    { 532, 533 }, { 534, 535 }, { 536, 537 }, { 538, 539 }, { 540, 541 }, { 542, 543 },
+    { 544, 545 }, { 547, 548 }, { 549, 550 }, { 551, 552 }, { 553, 554 }, { 555, 556 },
+    { 560, 2458 }, { 565, 566 }, { 570, 571 }, { 573, 2475 }, { 575, 576 }, { 580, 581 },
+    { 592, 2588 }, { 604, 764 }, { 607, 608 }, { 613, 1348 }, { 614, 615 }, { 616, 617 },
+    { 618, 619 }, { 620, 621 }, { 622, 623 }, { 624, 625 }, { 626, 627 }, { 628, 629 },
+    { 630, 3223 }, { 636, 637 }, { 638, 639 }, { 640, 641 }, { 642, 643 }, { 644, 645 },
+    { 646, 647 }, { 652, 653 }, { 654, 655 }, { 656, 657 }, { 666, 1934 }, { 668, 1935 },
+    { 670, 1405 }, { 677, 1413 }, { 685, 1420 }, { 693, 1427 }, { 701, 702 }, { 709, 710 },
+    { 753, 754 }, { 755, 756 }, { 757, 758 }, { 762, 763 }, { 766, 767 }, { 768, 3137 },
+    { 770, 771 }, { 772, 773 }, { 774, 3362 }, { 788, 1378 }, { 789, 1379 }, { 790, 1380 },
+    { 791, 1381 }, { 806, 2053 }, { 848, 2400 }, { 855, 856 }, { 857, 858 }, { 867, 868 },
+    { 870, 1585 }, { 871, 2771 }, { 877, 1586 }, { 903, 1570 }, { 919, 920 }, { 926, 1616 },
+    { 928, 3206 }, { 929, 1577 }, { 940, 1532 }, { 947, 1543 }, { 953, 954 }, { 959, 960 },
+    { 961, 962 }, { 983, 2566 }, { 989, 990 }, { 993, 994 }, { 998, 3373 }, { 1003, 3295 },
+    { 1004, 1005 }, { 1006, 1007 }, { 1008, 1009 }, { 1018, 1753 }, { 1024, 1025 }, { 1026, 1027 },
+    { 1028, 1029 }, { 1036, 2722 }, { 1037, 1776 }, { 1044, 2826 }, { 1094, 1095 }, { 1096, 1097 },
+    { 1098, 1099 }, { 1100, 1101 }, { 1102, 2782 }, { 1122, 2756 }, { 1123, 1124 }, { 1130, 1131 },
+    { 1142, 1143 }, { 1145, 1146 }, { 1152, 1153 }, { 1161, 1162 }, { 1164, 1165 }, { 1171, 1172 },
+    { 1173, 1751 }, { 1180, 1181 }, { 1186, 1187 }, { 1188, 1189 }, { 1190, 1191 }, { 1192, 1193 },
+    { 1194, 1195 }, { 1196, 1197 }, { 1198, 1199 }, { 1209, 2528 }, { 1211, 1212 }, { 1214, 3125 },
+    { 1220, 1221 }, { 1222, 1223 }, { 1224, 1225 }, { 1226, 1227 }, { 1229, 1230 }, { 1231, 1232 },
+    { 1233, 1234 }, { 1235, 2711 }, { 1238, 1239 }, { 1240, 1241 }, { 1242, 1243 }, { 1244, 1245 },
+    { 1246, 1247 }, { 1248, 1249 }, { 1250, 1251 }, { 1252, 1253 }, { 1255, 1256 }, { 1257, 1258 },
+    { 1259, 1260 }, { 1261, 3073 }, { 1263, 1264 }, { 1265, 1266 }, { 1267, 1268 }, { 1269, 1270 },
+    { 1271, 1272 }, { 1273, 1274 }, { 1275, 1276 }, { 1277, 1278 }, { 1280, 1281 }, { 1282, 1283 },
+    { 1284, 1285 }, { 1287, 2777 }, { 1288, 1289 }, { 1290, 1291 }, { 1292, 1293 }, { 1294, 1295 },
+    { 1296, 3355 }, { 1303, 1304 }, { 1305, 1306 }, { 1340, 1341 }, { 1343, 1344 }, { 1345, 1346 },
+    { 1351, 1352 }, { 1353, 1354 }, { 1355, 1356 }, { 1357, 1358 }, { 1359, 1360 }, { 1361, 1362 },
+    { 1363, 1364 }, { 1365, 1366 }, { 1367, 1368 }, { 1369, 1370 }, { 1371, 1372 }, { 1373, 1374 },
+    { 1375, 1376 }, { 1382, 1383 }, { 1384, 1385 }, { 1387, 1388 }, { 1389, 1390 }, { 1391, 1392 },
+    { 1393, 1394 }, { 1395, 1396 }, { 1397, 1398 }, { 1400, 2509 }, { 1401, 2496 }, { 1403, 1404 },
+    { 1406, 1407 }, { 1410, 1411 }, { 1414, 1415 }, { 1417, 2572 }, { 1418, 1419 }, { 1421, 1422 },
+    { 1425, 1426 }, { 1428, 1429 }, { 1432, 1433 }, { 1435, 1436 }, { 1439, 1440 }, { 1442, 1443 },
+    { 1446, 1447 }, { 1518, 1519 }, { 1520, 1521 }, { 1522, 1523 }, { 1533, 3363 }, { 1538, 1539 },
+    { 1545, 1546 }, { 1553, 1554 }, { 1555, 1556 }, { 1557, 1558 }, { 1559, 1560 }, { 1568, 1569 },
+    { 1571, 2828 }, { 1587, 1588 }, { 1589, 1590 }, { 1591, 1592 }, { 1608, 1609 }, { 1610, 1611 },
+    { 1612, 1613 }, { 1614, 1615 }, { 1617, 1618 }, { 1620, 3301 }, { 1633, 1634 }, { 1681, 1682 },
+    { 1696, 70 }, { 1702, 2729 }, { 1715, 3046 }, { 1718, 1719 }, { 1720, 3088 }, { 1721, 3071 },
+    { 1736, 1737 }, { 1738, 1739 }, { 1740, 1741 }, { 1742, 3389 }, { 1754, 1755 }, { 1756, 1757 },
+    { 1758, 1759 }, { 1768, 1769 }, { 1770, 1771 }, { 1772, 1773 }, { 1774, 3347 }, { 1777, 1778 },
+    { 1779, 1780 }, { 1781, 1782 }, { 1783, 1784 }, { 1785, 1786 }, { 1787, 1788 }, { 1789, 1790 },
+    { 1791, 1792 }, { 1793, 1794 }, { 1795, 1796 }, { 1797, 1798 }, { 1799, 1744 }, { 1800, 1801 },
+    { 1802, 1803 }, { 1804, 1805 }, { 1806, 1807 }, { 1808, 1996 }, { 1811, 1812 }, { 1814, 1815 },
+    { 1816, 1817 }, { 1818, 1819 }, { 1820, 1821 }, { 1822, 1823 }, { 1824, 1825 }, { 1826, 1827 },
+    { 1828, 1829 }, { 1830, 1831 }, { 1832, 1833 }, { 1834, 1835 }, { 1836, 1837 }, { 1838, 1839 },
+    { 1840, 1841 }, { 1842, 1843 }, { 1844, 1845 }, { 1863, 2024 }, { 1865, 1866 }, { 1867, 3245 },
+    { 1868, 1869 }, { 1870, 1871 }, { 1875, 1876 }, { 1877, 1878 }, { 1879, 1880 }, { 1881, 1882 },
+    { 1883, 1884 }, { 1885, 1886 }, { 1887, 1888 }, { 1889, 1890 }, { 1904, 1905 }, { 1906, 1907 },
+    { 1908, 1909 }, { 1910, 1911 }, { 1912, 3062 }, { 1917, 2443 }, { 1918, 3388 }, { 1919, 2411 },
+    { 1930, 1931 }, { 1932, 1933 }, { 1936, 1937 }, { 1938, 1939 }, { 1940, 1941 }, { 1943, 2476 },
+    { 1944, 1945 }, { 1955, 1956 }, { 1957, 3126 }, { 1961, 1962 }, { 1963, 1964 }, { 1965, 1966 },
+    { 1967, 1968 }, { 1969, 1970 }, { 1971, 3116 }, { 1973, 2418 }, { 1974, 1975 }, { 1976, 1977 },
+    { 1978, 3121 }, { 1979, 1980 }, { 1981, 1982 }, { 1983, 1984 }, { 1985, 1986 }, { 1987, 1988 },
+    { 1990, 3085 }, { 1991, 1992 }, { 1993, 1994 }, { 1995, 2558 }, { 2025, 2748 }, { 2026, 2027 },
+    { 2028, 2029 }, { 2030, 2031 }, { 2032, 2033 }, { 2034, 2035 }, { 2036, 2037 }, { 2046, 2047 },
+    { 2048, 2049 }, { 2051, 2052 }, { 2054, 2500 }, { 2055, 2056 }, { 2057, 2058 }, { 2061, 2062 },
+    { 2069, 14 }, { 2070, 2071 }, { 2073, 2074 }, { 2085, 2086 }, { 2087, 2088 }, { 2096, 2097 },
+    { 2098, 2099 }, { 2100, 2101 }, { 2102, 2103 }, { 2104, 2410 }, { 2107, 3050 }, { 2112, 2113 },
+    { 2115, 2303 }, { 2116, 2651 }, { 2120, 2121 }, { 2122, 3237 }, { 2126, 2127 }, { 2130, 2131 },
+    { 2134, 2135 }, { 2138, 2139 }, { 2142, 2143 }, { 2146, 2147 }, { 2153, 2154 }, { 2178, 2179 },
+    { 2181, 2182 }, { 2221, 2222 }, { 2223, 2224 }, { 2225, 2226 }, { 2236, 2237 }, { 2238, 2239 },
+    { 2251, 2252 }, { 2253, 3332 }, { 2254, 2255 }, { 2256, 2257 }, { 2258, 2554 }, { 2261, 2262 },
+    { 2263, 2264 }, { 2266, 2267 }, { 2268, 3254 }, { 2272, 2273 }, { 2274, 2275 }, { 2276, 2277 },
+    { 2278, 3382 }, { 2282, 2283 }, { 2284, 2285 }, { 2286, 2287 }, { 2288, 3342 }, { 2292, 2293 },
+    { 2294, 2295 }, { 2296, 2297 }, { 2298, 2299 }, { 2300, 2301 }, { 2306, 2307 }, { 2308, 2309 },
+    { 2310, 2311 }, { 2312, 2313 }, { 2314, 2315 }, { 2320, 2321 }, { 2322, 2323 }, { 2383, 2655 },
+    { 2384, 2471 }, { 2385, 2386 }, { 2388, 2389 }, { 2390, 2391 }, { 2392, 2393 }, { 2394, 2395 },
+    { 2402, 3036 }, { 2407, 2678 }, { 2412, 2963 }, { 2419, 3408 }, { 2442, 567 }, { 2444, 2966 },
+    { 2452, 995 }, { 2456, 1330 }, { 2503, 3017 }, { 2512, 3052 }, { 2531, 1206 }, { 2533, 1952 },
+    { 2553, 2956 }, { 2560, 1216 }, { 2597, 3292 }, { 2598, 3354 }, { 2611, 3194 }, { 2616, 2626 },
+    { 2620, 3131 }, { 2623, 466 }, { 2630, 3212 }, { 2637, 3293 }, { 2638, 3390 }, { 2643, 2596 },
+    { 2658, 2808 }, { 2677, 2021 }, { 2690, 2719 }, { 2691, 2718 }, { 2692, 2753 }, { 2693, 2752 },
+    { 2702, 3250 }, { 2710, 3053 }, { 2712, 3106 }, { 2713, 3083 }, { 2717, 3111 }, { 2721, 847 },
+    { 2725, 3294 }, { 2744, 3251 }, { 2749, 2731 }, { 2758, 1701 }, { 2775, 2581 }, { 2776, 2559 },
+    { 2779, 3255 }, { 2785, 1527 }, { 2788, 2730 }, { 2809, 3369 }, { 2812, 3344 }, { 2819, 2932 },
+    { 2940, 3119 }, { 2947, 2543 }, { 2948, 2549 }, { 2949, 605 }, { 2954, 3066 }, { 2957, 3065 },
+    { 2958, 3080 }, { 2959, 3070 }, { 2960, 3244 }, { 2961, 3069 }, { 2964, 3078 }, { 2967, 3077 },
+    { 2968, 3135 }, { 3006, 3290 }, { 3054, 2498 }, { 3076, 3391 }, { 3079, 862 }, { 3084, 3349 },
+    { 3103, 3139 }, { 3104, 3138 }, { 3107, 3291 }, { 3112, 1208 }, { 3123, 1809 }, { 3132, 2787 },
+    { 3133, 2815 }, { 3191, 546 }, { 3227, 406 }, { 3263, 3056 }, { 3296, 2814 }, { 3299, 3298 },
+    { 3317, 3312 }, { 3323, 1117 }, { 3334, 591 }, { 3401, 3087 }, { 3406, 1185 }, { 3409, 1061 },
+    { 3, 2465 }, { 3196, 3410 }, { 6, 2089 }, { 19, 606 }, { 25, 990 }, { 27, 1695 },
+    { 65, 1201 }, { 66, 3106 }, { 87, 3720 }, { 256, 3412 }, { 352, 3424 }, { 391, 2641 },
+    { 407, 3469 }, { 411, 3679 }, { 417, 3493 }, { 418, 1861 }, { 419, 3416 }, { 454, 578 },
+    { 457, 2302 }, { 471, 2612 }, { 557, 2938 }, { 562, 2458 }, { 583, 2475 }, { 615, 1349 },
+    { 616, 3528 }, { 624, 3642 }, { 666, 1942 }, { 668, 3773 }, { 670, 1416 }, { 677, 3765 },
+    { 685, 1918 }, { 693, 1919 }, { 701, 1434 }, { 709, 1441 }, { 765, 3081 }, { 806, 2059 },
+    { 989, 2382 }, { 993, 3071 }, { 1003, 3296 }, { 1114, 2592 }, { 1122, 2791 }, { 1209, 2559 },
+    { 1238, 3784 }, { 1263, 3793 }, { 1286, 3073 }, { 1343, 425 }, { 1347, 3495 }, { 1377, 3531 },
+    { 1406, 1424 }, { 1431, 2572 }, { 1542, 3549 }, { 1863, 2650 }, { 1868, 3496 }, { 1917, 3391 },
+    { 1958, 3125 }, { 1973, 2445 }, { 1989, 3116 }, { 2023, 3747 }, { 2060, 2500 }, { 2066, 2400 },
+    { 2068, 5 }, { 2069, 370 }, { 2071, 2176 }, { 2099, 2234 }, { 2101, 2235 }, { 2103, 3838 },
+    { 2112, 3840 }, { 2115, 2317 }, { 2126, 3847 }, { 2129, 2651 }, { 2134, 3851 }, { 2142, 3855 },
+    { 2172, 2097 }, { 2240, 2410 }, { 2249, 3050 }, { 2255, 2270 }, { 2257, 2271 }, { 2265, 3237 },
+    { 2281, 2554 }, { 2396, 2826 }, { 2411, 3103 }, { 2412, 2966 }, { 2419, 3543 }, { 2429, 3871 },
+    { 2442, 572 }, { 2443, 3769 }, { 2444, 2963 }, { 2456, 3950 }, { 2464, 3450 }, { 2476, 2696 },
+    { 2496, 2957 }, { 2497, 3425 }, { 2498, 3860 }, { 2505, 3573 }, { 2512, 3053 }, { 2513, 3651 },
+    { 2533, 2065 }, { 2553, 2962 }, { 2558, 3433 }, { 2567, 3036 }, { 2582, 3554 }, { 2587, 3492 },
+    { 2589, 3730 }, { 2593, 3557 }, { 2598, 3390 }, { 2611, 3230 }, { 2618, 3821 }, { 2620, 3132 },
+    { 2623, 476 }, { 2626, 3760 }, { 2638, 3354 }, { 2649, 3750 }, { 2702, 3251 }, { 2710, 3052 },
+    { 2713, 3231 }, { 2714, 3724 }, { 2717, 2874 }, { 2722, 3255 }, { 2728, 3212 }, { 2734, 3088 },
+    { 2743, 3537 }, { 2744, 3250 }, { 2749, 3618 }, { 2758, 3421 }, { 2771, 3676 }, { 2776, 2528 },
+    { 2784, 3702 }, { 2788, 3606 }, { 2792, 3294 }, { 2824, 3465 }, { 2940, 3062 }, { 2947, 2549 },
+    { 2948, 2543 }, { 2949, 2022 }, { 2954, 3659 }, { 2956, 3661 }, { 2958, 3664 }, { 2959, 3665 },
+    { 2960, 3666 }, { 2961, 3667 }, { 2964, 3669 }, { 2965, 3670 }, { 2967, 3671 }, { 2968, 3672 },
+    { 3003, 2808 }, { 3006, 3291 }, { 3047, 3807 }, { 3048, 3809 }, { 3055, 3083 }, { 3056, 3565 },
+    { 3058, 3455 }, { 3059, 3697 }, { 3061, 3558 }, { 3066, 3516 }, { 3068, 3111 }, { 3079, 936 },
+    { 3080, 3388 }, { 3082, 3414 }, { 3090, 3598 }, { 3104, 3808 }, { 3107, 3290 }, { 3112, 1953 },
+    { 3119, 3350 }, { 3121, 3562 }, { 3131, 2747 }, { 3133, 3244 }, { 3134, 3878 }, { 3139, 3535 },
+    { 3191, 3459 }, { 3195, 3523 }, { 3218, 3540 }, { 3223, 3648 }, { 3226, 3610 }, { 3227, 1859 },
+    { 3245, 3635 }, { 3252, 3583 }, { 3257, 3443 }, { 3263, 3872 }, { 3264, 3874 }, { 3286, 3481 },
+    { 3293, 2779 }, { 3318, 3545 }, { 3332, 3823 }, { 3334, 2019 }, { 3342, 2145 }, { 3346, 3898 },
+    { 3349, 3803 }, { 3362, 3801 }, { 3380, 3901 }, { 3382, 2137 }, { 3400, 3699 }, { 3411, 3891 },
+    { 3415, 3884 }, { 3417, 3418 }, { 3420, 3137 }, { 3423, 1219 }, { 3426, 3622 }, { 3427, 3428 },
+    { 3429, 3430 }, { 3431, 3432 }, { 3435, 3436 }, { 3437, 3438 }, { 3439, 3440 }, { 3445, 3466 },
+    { 3452, 3453 }, { 3456, 3457 }, { 3461, 3892 }, { 3464, 2941 }, { 3470, 3471 }, { 3472, 530 },
+    { 3473, 3474 }, { 3475, 3476 }, { 3477, 3478 }, { 3479, 3480 }, { 3482, 3483 }, { 3484, 3485 },
+    { 3487, 3880 }, { 3489, 574 }, { 3497, 3498 }, { 3499, 3500 }, { 3501, 3502 }, { 3503, 3504 },
+    { 3505, 3506 }, { 3507, 3508 }, { 3509, 3510 }, { 3511, 3512 }, { 3513, 3924 }, { 3514, 3515 },
+    { 3524, 3368 }, { 3525, 3397 }, { 3527, 769 }, { 3529, 3530 }, { 3532, 3533 }, { 3534, 3649 },
+    { 3539, 24 }, { 3542, 3685 }, { 3547, 2402 }, { 3551, 3552 }, { 3559, 3560 }, { 3561, 3706 },
+    { 3563, 3564 }, { 3566, 3713 }, { 3568, 3569 }, { 3570, 3571 }, { 3574, 3890 }, { 3576, 3920 },
+    { 3577, 3897 }, { 3578, 3918 }, { 3579, 3914 }, { 3580, 3912 }, { 3581, 3922 }, { 3582, 1174 },
+    { 3584, 3585 }, { 3586, 3587 }, { 3588, 3589 }, { 3590, 1200 }, { 3594, 3595 }, { 3596, 3597 },
+    { 3599, 3600 }, { 3601, 3896 }, { 3602, 3603 }, { 3604, 3605 }, { 3607, 3608 }, { 3611, 3612 },
+    { 3614, 3615 }, { 3616, 3617 }, { 3619, 3620 }, { 3623, 3624 }, { 3625, 3344 }, { 3626, 3627 },
+    { 3628, 3629 }, { 3631, 3632 }, { 3636, 3637 }, { 3639, 3640 }, { 3643, 3644 }, { 3645, 3646 },
+    { 3652, 3653 }, { 3654, 3655 }, { 3656, 1399 }, { 3657, 3658 }, { 3662, 3065 }, { 3673, 3674 },
+    { 3677, 3434 }, { 3680, 3681 }, { 3684, 1572 }, { 3686, 3687 }, { 3688, 3689 }, { 3690, 3691 },
+    { 3700, 3701 }, { 3703, 3704 }, { 3707, 3708 }, { 3709, 3710 }, { 3711, 3712 }, { 3714, 3715 },
+    { 3716, 3717 }, { 3718, 3719 }, { 3721, 3722 }, { 3725, 3726 }, { 3727, 3728 }, { 3729, 3355 },
+    { 3731, 3732 }, { 3733, 3734 }, { 3735, 3736 }, { 3737, 3738 }, { 3739, 3740 }, { 3741, 3742 },
+    { 3743, 3744 }, { 3745, 3746 }, { 3752, 3753 }, { 3754, 3755 }, { 3756, 3757 }, { 3758, 3759 },
+    { 3761, 3762 }, { 3767, 3402 }, { 3777, 3778 }, { 3780, 3781 }, { 3782, 2823 }, { 3785, 3786 },
+    { 3787, 3788 }, { 3790, 3791 }, { 3794, 3795 }, { 3797, 3798 }, { 3799, 3800 }, { 3802, 3909 },
+    { 3812, 3248 }, { 3813, 3814 }, { 3816, 3817 }, { 3818, 3819 }, { 3826, 3254 }, { 3827, 3907 },
+    { 3831, 3825 }, { 3832, 2155 }, { 3833, 2180 }, { 3835, 3836 }, { 3841, 3842 }, { 3843, 3844 },
+    { 3845, 3846 }, { 3848, 2269 }, { 3849, 3850 }, { 3852, 2279 }, { 3853, 3854 }, { 3856, 2289 },
+    { 3857, 3858 }, { 3862, 3863 }, { 3865, 3866 }, { 3867, 3868 }, { 3873, 2624 }, { 3875, 3123 },
+    { 3877, 3941 }, { 3883, 3442 }, { 3888, 3076 }, { 3894, 3939 }, { 3932, 3933 }, { 3947, 3766 },
+    { 3951, 2630 }, { 3, 3075 }, { 3063, 3960 }, { 6, 2227 }, { 19, 3994 }, { 27, 3749 },
+    { 65, 3083 }, { 391, 3413 }, { 454, 3982 }, { 457, 2316 }, { 563, 2458 }, { 577, 3977 },
+    { 615, 4178 }, { 624, 4270 }, { 670, 1423 }, { 1122, 4088 }, { 1406, 1438 }, { 1445, 2572 },
+    { 1552, 3973 }, { 1863, 3698 }, { 2175, 4022 }, { 2233, 4023 }, { 2255, 2280 }, { 2257, 2291 },
+    { 2305, 2554 }, { 2400, 859 }, { 2410, 3980 }, { 2411, 3350 }, { 2412, 3520 }, { 2442, 582 },
+    { 2443, 3772 }, { 2444, 3768 }, { 2456, 3956 }, { 2464, 3467 }, { 2475, 564 }, { 2476, 2697 },
+    { 2496, 4097 }, { 2497, 3517 }, { 2498, 4026 }, { 2500, 3948 }, { 2512, 3859 }, { 2517, 4000 },
+    { 2553, 2965 }, { 2582, 3592 }, { 2592, 3555 }, { 2598, 3403 }, { 2611, 3333 }, { 2612, 2402 },
+    { 2618, 3828 }, { 2620, 3134 }, { 2623, 3979 }, { 2638, 3411 }, { 2651, 3829 }, { 2699, 4046 },
+    { 2710, 3054 }, { 2717, 3567 }, { 2734, 3126 }, { 2749, 4254 }, { 2758, 3999 }, { 2771, 3693 },
+    { 2788, 3952 }, { 2962, 3668 }, { 3047, 3881 }, { 3058, 4171 }, { 3061, 4274 }, { 3068, 3630 },
+    { 3081, 3454 }, { 3090, 4275 }, { 3122, 3965 }, { 3138, 3995 }, { 3218, 3548 }, { 3226, 4279 },
+    { 3231, 4308 }, { 3239, 407 }, { 3249, 3971 }, { 3252, 3910 }, { 3257, 4163 }, { 3264, 4109 },
+    { 3292, 2728 }, { 3295, 4086 }, { 3346, 4064 }, { 3380, 4133 }, { 3383, 4068 }, { 3400, 3775 },
+    { 3401, 5 }, { 3412, 4212 }, { 3419, 4083 }, { 3441, 3970 }, { 3451, 3976 }, { 3458, 4128 },
+    { 3463, 4122 }, { 3486, 2941 }, { 3488, 4044 }, { 3494, 4154 }, { 3522, 4129 }, { 3575, 4078 },
+    { 3609, 4132 }, { 3613, 4077 }, { 3621, 4156 }, { 3641, 3985 }, { 3647, 4131 }, { 3663, 4096 },
+    { 3683, 4042 }, { 3723, 4075 }, { 3776, 4014 }, { 3796, 4012 }, { 3804, 4090 }, { 3805, 4127 },
+    { 3806, 4106 }, { 3820, 4066 }, { 3824, 4073 }, { 3830, 4144 }, { 3834, 3248 }, { 3839, 4033 },
+    { 3861, 3978 }, { 3870, 4043 }, { 3893, 4185 }, { 3899, 4204 }, { 3902, 4049 }, { 3915, 4111 },
+    { 3927, 3963 }, { 3928, 4310 }, { 3938, 4031 }, { 3946, 2826 }, { 3949, 4139 }, { 3953, 4189 },
+    { 3961, 3087 }, { 3968, 4256 }, { 3969, 4160 }, { 3972, 4168 }, { 3981, 2942 }, { 3984, 4191 },
+    { 3986, 3987 }, { 3989, 3903 }, { 3998, 4138 }, { 4002, 4277 }, { 4003, 4280 }, { 4004, 4228 },
+    { 4006, 3983 }, { 4007, 4192 }, { 4016, 3792 }, { 4017, 3046 }, { 4018, 4107 }, { 4019, 2067 },
+    { 4024, 4025 }, { 4028, 4297 }, { 4029, 4289 }, { 4030, 4299 }, { 4035, 4036 }, { 4038, 4300 },
+    { 4045, 4187 }, { 4050, 4240 }, { 4051, 2532 }, { 4055, 4236 }, { 4061, 3316 }, { 4063, 4137 },
+    { 4065, 3895 }, { 4067, 4116 }, { 4069, 4272 }, { 4071, 3751 }, { 4079, 3593 }, { 4082, 4226 },
+    { 4087, 4222 }, { 4094, 4113 }, { 4099, 3069 }, { 4100, 3078 }, { 4102, 3077 }, { 4108, 4146 },
+    { 4110, 4165 }, { 4112, 4198 }, { 4117, 1328 }, { 4118, 4218 }, { 4123, 4200 }, { 4124, 4013 },
+    { 4125, 3402 }, { 4126, 4040 }, { 4135, 4114 }, { 4136, 3444 }, { 4141, 3692 }, { 4147, 4283 },
+    { 4157, 4158 }, { 4159, 4211 }, { 4161, 4162 }, { 4164, 3634 }, { 4172, 4173 }, { 4174, 4175 },
+    { 4176, 3462 }, { 4179, 4180 }, { 4181, 4182 }, { 4183, 4184 }, { 4193, 3650 }, { 4195, 4245 },
+    { 4197, 3448 }, { 4199, 4250 }, { 4201, 4253 }, { 4202, 4203 }, { 4205, 4206 }, { 4208, 4209 },
+    { 4213, 4214 }, { 4215, 3966 }, { 4216, 4217 }, { 4220, 4221 }, { 4224, 4225 }, { 4229, 4230 },
+    { 4231, 2562 }, { 4232, 3638 }, { 4234, 4235 }, { 4237, 4238 }, { 4241, 3675 }, { 4246, 4247 },
+    { 4249, 3705 }, { 4251, 4252 }, { 4257, 4258 }, { 4260, 4261 }, { 4262, 4263 }, { 4264, 4265 },
+    { 4266, 4267 }, { 4268, 4269 }, { 4271, 2713 }, { 4278, 3789 }, { 4281, 4282 }, { 4285, 3962 },
+    { 4286, 4287 }, { 4293, 3837 }, { 4294, 4295 }, { 4296, 3885 }, { 4298, 4054 }, { 4305, 4037 },
+    { 4307, 4039 }, { 4312, 4057 }, { 3074, 3 }, { 6, 4429 }, { 19, 4170 }, { 27, 3869 },
+    { 65, 3572 }, { 454, 4177 }, { 457, 3764 }, { 569, 2458 }, { 670, 1430 }, { 1406, 4009 },
+    { 1437, 4330 }, { 1525, 4315 }, { 1863, 4292 }, { 2255, 2290 }, { 2257, 2319 }, { 2410, 4166 },
+    { 2411, 3929 }, { 2412, 3521 }, { 2442, 3194 }, { 2443, 3904 }, { 2444, 3771 }, { 2464, 4188 },
+    { 2475, 579 }, { 2476, 2698 }, { 2496, 4478 }, { 2497, 3518 }, { 2498, 4304 }, { 2500, 4313 },
+    { 2512, 3864 }, { 2553, 3930 }, { 2554, 4302 }, { 2572, 4095 }, { 2582, 3964 }, { 2598, 4151 },
+    { 2611, 4396 }, { 2612, 2942 }, { 2618, 4288 }, { 2620, 4488 }, { 2623, 4167 }, { 2638, 3403 },
+    { 2651, 4290 }, { 2715, 4329 }, { 2734, 4134 }, { 3048, 4345 }, { 3070, 4328 }, { 3081, 4407 },
+    { 3122, 4372 }, { 3239, 4321 }, { 3249, 4443 }, { 3380, 4143 }, { 3383, 4348 }, { 3400, 3996 },
+    { 3491, 4343 }, { 3538, 4339 }, { 3748, 4319 }, { 3779, 4381 }, { 3934, 4356 }, { 3958, 4399 },
+    { 3961, 5 }, { 3974, 4318 }, { 4034, 4352 }, { 4052, 4428 }, { 4053, 4392 }, { 4060, 4370 },
+    { 4103, 4466 }, { 4119, 4383 }, { 4142, 4424 }, { 4149, 4366 }, { 4186, 4435 }, { 4190, 4445 },
+    { 4223, 4411 }, { 4227, 4451 }, { 4233, 4413 }, { 4239, 4477 }, { 4255, 4441 }, { 4306, 4448 },
+    { 4311, 4471 }, { 4316, 3553 }, { 4320, 4481 }, { 4322, 584 }, { 4323, 4027 }, { 4324, 2943 },
+    { 4326, 4501 }, { 4327, 4532 }, { 4332, 4243 }, { 4335, 4458 }, { 4338, 4303 }, { 4344, 4446 },
+    { 4351, 4465 }, { 4353, 4273 }, { 4355, 4140 }, { 4357, 4474 }, { 4360, 4364 }, { 4363, 3908 },
+    { 4365, 4070 }, { 4374, 4525 }, { 4377, 4498 }, { 4380, 4482 }, { 4382, 4152 }, { 4385, 4454 },
+    { 4386, 4404 }, { 4388, 3468 }, { 4390, 4347 }, { 4393, 4524 }, { 4394, 4359 }, { 4400, 2783 },
+    { 4401, 3372 }, { 4403, 3460 }, { 4414, 4453 }, { 4416, 1558 }, { 4417, 4494 }, { 4419, 4534 },
+    { 4420, 4341 }, { 4422, 4041 }, { 4431, 4409 }, { 4436, 4301 }, { 4438, 4499 }, { 4442, 4496 },
+    { 4447, 4349 }, { 4449, 4533 }, { 4450, 4259 }, { 4456, 3135 }, { 4459, 4462 }, { 4460, 4362 },
+    { 4461, 4336 }, { 4467, 4521 }, { 4469, 3389 }, { 4472, 3763 }, { 4475, 4412 }, { 4476, 4410 },
+    { 4483, 4314 }, { 4485, 4219 }, { 4486, 4391 }, { 4489, 4421 }, { 4502, 4503 }, { 4505, 1593 },
+    { 4508, 4371 }, { 4510, 4207 }, { 4511, 4210 }, { 4512, 4513 }, { 4517, 4379 }, { 4523, 4492 },
+    { 4526, 4437 }, { 4527, 4528 }, { 4529, 4530 }, { 4537, 4317 }, { 4538, 4539 }, { 4543, 4342 },
+    { 3, 3536 }, { 19, 4455 }, { 27, 4248 }, { 65, 4644 }, { 457, 4617 }, { 670, 1444 },
+    { 1406, 4331 }, { 1647, 4315 }, { 2255, 2304 }, { 2257, 4463 }, { 2318, 4558 }, { 2411, 3931 },
+    { 2442, 3230 }, { 2443, 3905 }, { 2444, 3967 }, { 2458, 2402 }, { 2475, 4405 }, { 2476, 3770 },
+    { 2496, 4479 }, { 2497, 3519 }, { 2498, 4666 }, { 2500, 4487 }, { 2512, 4659 }, { 2553, 3936 },
+    { 2554, 4540 }, { 2572, 4098 }, { 2618, 4425 }, { 2943, 4578 }, { 3660, 4575 }, { 3990, 4563 },
+    { 4145, 4583 }, { 4169, 4546 }, { 4325, 4566 }, { 4337, 4574 }, { 4340, 4562 }, { 4350, 4588 },
+    { 4354, 4605 }, { 4358, 4545 }, { 4378, 4599 }, { 4402, 4641 }, { 4406, 4549 }, { 4408, 4565 },
+    { 4415, 4569 }, { 4423, 4610 }, { 4430, 4612 }, { 4434, 4589 }, { 4470, 4579 }, { 4493, 4622 },
+    { 4497, 4586 }, { 4507, 4639 }, { 4509, 4548 }, { 4514, 4675 }, { 4515, 4673 }, { 4516, 4672 },
+    { 4520, 4652 }, { 4531, 4627 }, { 4544, 4440 }, { 4552, 4553 }, { 4559, 4582 }, { 4560, 4573 },
+    { 4564, 4631 }, { 4570, 4624 }, { 4571, 4633 }, { 4576, 4433 }, { 4580, 4667 }, { 4581, 4637 },
+    { 4585, 2812 }, { 4587, 4464 }, { 4590, 3017 }, { 4595, 4547 }, { 4596, 4623 }, { 4598, 4473 },
+    { 4600, 4561 }, { 4601, 4683 }, { 4603, 3526 }, { 4604, 4690 }, { 4607, 3997 }, { 4611, 4368 },
+    { 4613, 4074 }, { 4618, 4654 }, { 4619, 3347 }, { 4626, 4678 }, { 4629, 4427 }, { 4630, 4572 },
+    { 4632, 3988 }, { 4640, 4660 }, { 4648, 4577 }, { 4661, 4650 }, { 4663, 4643 }, { 4671, 4550 },
+    { 4687, 4688 }, { 894, 895 }, { 3422, 2658 }, { 3, 3591 }, { 27, 4418 }, { 670, 4554 },
+    { 1406, 4734 }, { 1528, 19 }, { 2255, 4702 }, { 2257, 4775 }, { 2411, 3935 }, { 2442, 3333 },
+    { 2443, 3942 }, { 2444, 3991 }, { 2458, 3490 }, { 2475, 4444 }, { 2476, 4367 }, { 2496, 4480 },
+    { 2497, 3992 }, { 2498, 4668 }, { 2500, 4677 }, { 2553, 4691 }, { 2554, 4541 }, { 2572, 4101 },
+    { 3774, 4706 }, { 3822, 4700 }, { 3911, 4692 }, { 4008, 4717 }, { 4093, 4693 }, { 4150, 4694 },
+    { 4544, 4602 }, { 4551, 4732 }, { 4557, 4725 }, { 4568, 4749 }, { 4616, 4746 }, { 4620, 4757 },
+    { 4636, 4719 }, { 4651, 4750 }, { 4655, 4739 }, { 4656, 4713 }, { 4669, 4696 }, { 4680, 4771 },
+    { 4697, 4698 }, { 4701, 4714 }, { 4708, 4704 }, { 4709, 4752 }, { 4712, 4716 }, { 4718, 4584 },
+    { 4720, 4776 }, { 4721, 4567 }, { 4722, 4638 }, { 4723, 4777 }, { 4729, 3882 }, { 4730, 4276 },
+    { 4735, 4756 }, { 4736, 4751 }, { 4737, 4773 }, { 4740, 4452 }, { 4744, 4614 }, { 4745, 4615 },
+    { 4762, 4707 }, { 4770, 4695 }, { 4779, 2658 }, { 3, 3919 }, { 27, 4820 }, { 670, 4657 },
+    { 1583, 19 }, { 2411, 4609 }, { 2442, 4594 }, { 2443, 3943 }, { 2444, 4662 }, { 2458, 4500 },
+    { 2475, 4625 }, { 2476, 4376 }, { 2497, 3993 }, { 4375, 4800 }, { 4397, 4786 }, { 4703, 4803 },
+    { 4705, 4798 }, { 4710, 4787 }, { 4711, 4815 }, { 4726, 4826 }, { 4727, 4809 }, { 4728, 4807 },
+    { 4731, 4819 }, { 4738, 4818 }, { 4753, 4790 }, { 4754, 4802 }, { 4759, 4827 }, { 4761, 4834 },
+    { 4764, 4792 }, { 4767, 4828 }, { 4769, 4829 }, { 4797, 4793 }, { 4799, 4824 }, { 4801, 4825 },
+    { 4813, 4796 }, { 4816, 4504 }, { 4822, 4830 }, { 4823, 4495 }, { 4831, 4795 }, { 4838, 4837 },
+    { 4843, 4817 }, { 3, 3940 }, { 27, 4884 }, { 670, 4665 }, { 2411, 4872 }, { 2442, 4724 },
+    { 2443, 4432 }, { 2444, 4882 }, { 2458, 4842 }, { 2475, 4878 }, { 2476, 4870 }, { 3633, 19 },
+    { 4005, 4846 }, { 4555, 4845 }, { 4788, 4864 }, { 4791, 4868 }, { 4794, 4855 }, { 4805, 4856 },
+    { 4814, 4865 }, { 4821, 4869 }, { 4833, 4863 }, { 4836, 4874 }, { 4847, 4849 }, { 4850, 4853 },
+    { 4857, 4861 }, { 4866, 4867 }, { 4873, 4877 }, { 4875, 4854 }, { 4876, 4608 }, { 4883, 4859 },
+    { 3, 3945 }, { 3811, 19 }, { 4766, 4886 }, { 4781, 4890 }, { 4851, 4894 }, { 4852, 4891 },
+    { 4860, 4900 }, { 4862, 4908 }, { 4880, 4898 }, { 4888, 4715 }, { 4889, 4892 }, { 4896, 4903 },
+    { 4899, 4804 }, { 4901, 4912 }, { 4904, 4911 }, { 4906, 4887 }, { 4907, 4893 }, { 4909, 4361 },
+    { 4910, 4902 }, { 3, 4001 }, { 3886, 4914 }, { 3975, 19 }, { 4913, 4923 }, { 4917, 4919 },
+    { 4918, 4806 }, { 4921, 4927 }, { 4925, 4929 }, { 4928, 4930 }, { 4932, 4926 }, { 3, 4020 },
+    { 4920, 4938 }, { 4922, 4939 }, { 4941, 4924 }, { 3, 4080 }, { 4457, 4943 }, { 4937, 4944 },
+    { 3, 4115 }, { 853, 4947 }, { 3, 4121 }, { 3, 4284 }, { 3887, 4952 }, { 3, 4426 },
+    { 4011, 4953 }, { 3, 4597 }, { 4556, 4955 }, { 3, 4649 }, { 4951, 4957 }, { 3, 4763 },
+    { 4153, 4959 }, { 3, 4940 }, { 4333, 4961 }, { 3, 4948 }, { 4810, 4963 }, { 4056, 4965 },
+    { 4194, 3 },
 };
 
 static const uint16_t symbols[] = {
-    3282, 4652, 20, 4832, 2979, 57, 58, 4654, 70, 2507, 4685, 3933, 3282, 4717,
-    217, 4832, 2982, 220, 3295, 4756, 70, 2507, 4685, 3933, 3282, 4718, 355, 4832,
-    2979, 57, 58, 4654, 356, 2508, 4703, 3933, 3282, 4653, 364, 4832, 2982, 220,
-    3295, 4756, 356, 2508, 4703, 3933, 3833, 2467, 369, 4365, 2323, 2848, 2460, 387,
-    4220, 390, 3341, 393, 3924, 2740, 4802, 3833, 2467, 369, 4365, 2323, 2848, 2467,
-    459, 4220, 374, 3964, 2722, 4802, 3833, 2460, 485, 4515, 2485, 2848, 2460, 387,
-    4220, 390, 3341, 393, 3924, 2740, 4802, 3833, 2460, 485, 4515, 2485, 2848, 2467,
-    459, 4220, 374, 3964, 2722, 4802, 4681, 3969, 500, 4514, 2323, 3801, 504, 4464,
-    2740, 4820, 4681, 3969, 500, 4514, 2323, 3969, 567, 4514, 2722, 4820, 4681, 3801,
-    568, 4464, 2485, 3801, 504, 4464, 2740, 4820, 4681, 3801, 568, 4464, 2485, 3969,
-    567, 4514, 2722, 4820, 4274, 3802, 571, 4341, 374, 4346, 2460, 577, 4266, 3135,
-    3342, 3279, 4811, 4274, 3802, 571, 4341, 374, 4346, 2467, 699, 4463, 4811, 4274,
-    3970, 733, 4341, 390, 4601, 2460, 577, 4266, 3135, 3342, 3279, 4811, 4274, 3970,
-    733, 4341, 390, 4601, 2467, 699, 4463, 4811, 4619, 2467, 740, 4365, 3233, 2460,
-    741, 4266, 4316, 4787, 4619, 2467, 740, 4365, 3233, 2467, 818, 4463, 4787, 4619,
-    2460, 819, 4515, 3152, 2460, 741, 4266, 4316, 4787, 4619, 2460, 819, 4515, 3152,
-    2467, 818, 4463, 4787, 4836, 824, 3, 825, 826, 827, 2321, 4830, 4655, 838,
-    839, 840, 841, 4838, 844, 845, 3436, 850, 3137, 852, 853, 854, 855, 856,
-    857, 858, 859, 860, 861, 862, 863, 864, 865, 866, 867, 868, 4651, 2382,
-    864, 871, 872, 873, 874, 875, 870, 3918, 3153, 888, 889, 890, 891, 892,
-    3439, 895, 896, 897, 898, 899, 2340, 900, 901, 3441, 4836, 824, 3, 825,
-    826, 827, 2321, 4830, 4655, 905, 839, 840, 906, 4838, 844, 845, 3436, 907,
-    3229, 852, 853, 854, 855, 856, 857, 858, 859, 860, 909, 863, 864, 865,
-    866, 867, 868, 4651, 2382, 864, 871, 872, 873, 874, 4651, 3918, 3153, 888,
-    889, 890, 891, 892, 3439, 895, 896, 897, 898, 899, 2340, 900, 901, 3441,
-    4836, 4830, 4813, 838, 839, 911, 912, 4838, 913, 914, 3436, 850, 3137, 915,
-    916, 917, 918, 919, 920, 921, 922, 923, 924, 394, 859, 925, 3445, 928,
-    929, 930, 931, 4378, 936, 924, 2382, 3445, 937, 938, 939, 940, 4378, 941,
-    924, 2739, 942, 943, 3439, 944, 945, 215, 900, 946, 947, 3441, 4836, 4830,
-    4813, 905, 839, 911, 948, 4838, 913, 914, 3436, 907, 3229, 915, 916, 917,
-    918, 919, 920, 921, 922, 923, 924, 394, 859, 925, 3445, 928, 929, 930,
-    931, 4378, 936, 924, 2382, 3445, 937, 938, 939, 940, 4378, 941, 924, 2739,
-    942, 943, 3439, 944, 945, 215, 900, 946, 947, 3441, 4416, 4652, 958, 4536,
-    3151, 2717, 3450, 2718, 3983, 4541, 3813, 4543, 3984, 4243, 4416, 4717, 1022, 4536,
-    2506, 1023, 1024, 4031, 1034, 1035, 1036, 1037, 1038, 1039, 1040, 1041, 1042, 1043,
-    1044, 1045, 1046, 1047, 1048, 1049, 1050, 1051, 1052, 1053, 1054, 1055, 1056, 1057,
-    1058, 1059, 1060, 1061, 1062, 1063, 1064, 1065, 4611, 2434, 3983, 4541, 3813, 4543,
-    3984, 4243, 4416, 4718, 1075, 4536, 3151, 2717, 3450, 2718, 2918, 2721, 4541, 3999,
-    4543, 3820, 4243, 4416, 4653, 1077, 4536, 2506, 1023, 1024, 4031, 1034, 1035, 1036,
-    1037, 1038, 1039, 1040, 1041, 1042, 1043, 1044, 1045, 1046, 1047, 1048, 1049, 1050,
-    1051, 1052, 1053, 1054, 1055, 1056, 1057, 1058, 1059, 1060, 1061, 1062, 1063, 1064,
-    1065, 4611, 2434, 2918, 2721, 4541, 3999, 4543, 3820, 4243, 3235, 2751, 1083, 4630,
-    3828, 3061, 2755, 3776, 3158, 4524, 3782, 4548, 3947, 4549, 2615, 4364, 3235, 3007,
-    1156, 4630, 4705, 3194, 2846, 2538, 3776, 3158, 4524, 3782, 4548, 3947, 4549, 2615,
-    4364, 3277, 2751, 1174, 4630, 3828, 3061, 2755, 2572, 3795, 4524, 3956, 4548, 3788,
-    4549, 2659, 4364, 3277, 3007, 1177, 4630, 4705, 3194, 2846, 2538, 2572, 3795, 4524,
-    3956, 4548, 3788, 4549, 2659, 4364, 4828, 2446, 2751, 1182, 4505, 3765, 2717, 1189,
-    4035, 2755, 3983, 3158, 4612, 3147, 4714, 3147, 4715, 3147, 4551, 4828, 2446, 3007,
-    1273, 4505, 2506, 1274, 1024, 4390, 1279, 1280, 1281, 1282, 1283, 1284, 1285, 1286,
-    1287, 1288, 1289, 1290, 1291, 1292, 1293, 1294, 1295, 64, 1296, 2481, 2538, 3983,
-    3158, 4612, 3147, 4714, 3147, 4715, 3147, 4551, 4828, 2477, 2751, 1297, 4505, 3765,
-    2717, 1189, 4035, 2755, 2918, 3795, 4612, 3230, 4714, 3230, 4715, 3230, 4551, 4828,
-    2477, 3007, 1298, 4505, 2506, 1274, 1024, 4390, 1279, 1280, 1281, 1282, 1283, 1284,
-    1285, 1286, 1287, 1288, 1289, 1290, 1291, 1292, 1293, 1294, 1295, 64, 1296, 2481,
-    2538, 2918, 3795, 4612, 3230, 4714, 3230, 4715, 3230, 4551, 4005, 2460, 1301, 4183,
-    1304, 1305, 1306, 3342, 1307, 1308, 2382, 1309, 1310, 3935, 4767, 1314, 4712, 1322,
-    4391, 4687, 1352, 4816, 4005, 2467, 1409, 4183, 1410, 3268, 2895, 1411, 1412, 1413,
-    1414, 1415, 1416, 1417, 1418, 1419, 1420, 1421, 1422, 1423, 1424, 1425, 1426, 1427,
-    1428, 1429, 1430, 1431, 1432, 1433, 1434, 1435, 1436, 1437, 1438, 1439, 1440, 1441,
-    1442, 1443, 3269, 2903, 1444, 1445, 1446, 1447, 1448, 1449, 1450, 1451, 1452, 1453,
-    1454, 1455, 1456, 1457, 1458, 1459, 1460, 1461, 1462, 1463, 1464, 1465, 1466, 1467,
-    1468, 1469, 1470, 1471, 1472, 1473, 1474, 1475, 3754, 4767, 1314, 4712, 1322, 4391,
-    4687, 1352, 4816, 4005, 2460, 1301, 4183, 1304, 1305, 1306, 3342, 1307, 1308, 2382,
-    1309, 1310, 3935, 4767, 1476, 4712, 1477, 4393, 4687, 1484, 4816, 4005, 2467, 1409,
-    4183, 1410, 3268, 2895, 1411, 1412, 1413, 1414, 1415, 1416, 1417, 1418, 1419, 1420,
-    1421, 1422, 1423, 1424, 1425, 1426, 1427, 1428, 1429, 1430, 1431, 1432, 1433, 1434,
-    1435, 1436, 1437, 1438, 1439, 1440, 1441, 1442, 1443, 3269, 2903, 1444, 1445, 1446,
-    1447, 1448, 1449, 1450, 1451, 1452, 1453, 1454, 1455, 1456, 1457, 1458, 1459, 1460,
-    1461, 1462, 1463, 1464, 1465, 1466, 1467, 1468, 1469, 1470, 1471, 1472, 1473, 1474,
-    1475, 3754, 4767, 1476, 4712, 1477, 4393, 4687, 1484, 4816, 3057, 4679, 910, 905,
-    4659, 1489, 4264, 3960, 1494, 1495, 1496, 1497, 4116, 1501, 3885, 1504, 4207, 4117,
-    1511, 1512, 1513, 1514, 1515, 1516, 1517, 4118, 4117, 4119, 1522, 1523, 1524, 1525,
-    4075, 3057, 1527, 3, 1528, 1529, 1530, 2321, 4679, 837, 905, 4722, 1532, 4010,
-    3960, 4546, 1542, 1543, 1544, 1545, 1546, 1547, 1548, 1549, 1550, 1551, 1552, 1553,
-    1554, 215, 3300, 4552, 1564, 4075, 3057, 4679, 910, 838, 4659, 1565, 4264, 4247,
-    1494, 1495, 1496, 1497, 4116, 1501, 3885, 1504, 4207, 4117, 1511, 1512, 1513, 1514,
-    1515, 1516, 1517, 4118, 4117, 4119, 1522, 1523, 1524, 1525, 4075, 3057, 1527, 3,
-    1528, 1529, 1530, 2321, 4679, 837, 838, 4722, 1567, 4010, 4247, 4546, 1542, 1543,
-    861, 1568, 863, 1569, 1570, 1571, 1572, 1573, 1574, 1575, 1576, 1577, 1578, 1579,
-    2382, 1569, 1570, 1571, 1572, 1573, 1574, 1575, 1576, 1577, 1580, 1579, 3918, 4552,
-    1564, 4075, 4618, 1581, 3, 1582, 1583, 1584, 2321, 4428, 4655, 838, 4722, 1586,
-    4010, 4247, 4546, 1587, 1588, 861, 1568, 863, 1589, 1590, 1591, 1592, 1593, 1594,
-    1595, 1596, 1597, 1598, 1579, 2382, 1589, 1590, 1591, 1592, 1593, 1594, 1595, 1596,
-    1597, 1599, 1579, 3918, 4552, 3887, 4618, 1581, 3, 1582, 1583, 1584, 2321, 4428,
-    4655, 905, 4722, 1600, 4010, 3960, 4546, 1587, 1588, 1601, 1602, 1603, 1604, 1605,
-    1606, 1607, 1608, 1609, 1610, 1554, 215, 3300, 4552, 3887, 4618, 4428, 4813, 838,
-    4659, 1611, 4264, 4247, 1494, 1612, 1613, 1614, 4116, 1615, 3885, 1616, 4207, 3886,
-    1619, 1620, 1621, 1622, 1623, 1624, 1625, 4118, 3886, 4119, 1626, 1627, 1628, 3887,
-    4618, 4428, 4813, 905, 4659, 1629, 4264, 3960, 1494, 1612, 1613, 1614, 4116, 1615,
-    3885, 1616, 4207, 3886, 1619, 1620, 1621, 1622, 1623, 1624, 1625, 4118, 3886, 4119,
-    1626, 1627, 1628, 3887, 3235, 2716, 1630, 4512, 3828, 3238, 3578, 2720, 4475, 3782,
-    4504, 3947, 4627, 2615, 4268, 3235, 2738, 1633, 4512, 4705, 3278, 3578, 2720, 4475,
-    3782, 4504, 3947, 4627, 2615, 4268, 3277, 2716, 1634, 4512, 3828, 3238, 3578, 2721,
-    4475, 3956, 4504, 3788, 4627, 2659, 4268, 3277, 2738, 1635, 4512, 4705, 3278, 3578,
-    2721, 4475, 3956, 4504, 3788, 4627, 2659, 4268, 3235, 2716, 1636, 4625, 3159, 3317,
-    3776, 4685, 3951, 3235, 2738, 1639, 4625, 3307, 4688, 3776, 4685, 3951, 3277, 2716,
-    1640, 4625, 3159, 4654, 2721, 4703, 3951, 3277, 2738, 1641, 4625, 3307, 4756, 2721,
-    4703, 3951, 3817, 2751, 1648, 4677, 3827, 1658, 3239, 2755, 1659, 3245, 3158, 4516,
-    3232, 4610, 3232, 4753, 3232, 4553, 3817, 3007, 1744, 4677, 3937, 3309, 1747, 4650,
-    1066, 1780, 1781, 1782, 1783, 1784, 1785, 1786, 64, 1787, 2694, 2538, 1659, 3245,
-    3158, 4516, 3232, 4610, 3232, 4753, 3232, 4553, 3995, 2751, 1788, 4677, 3827, 1658,
-    3239, 2755, 1659, 3231, 3237, 4516, 3276, 4610, 3276, 4753, 3276, 4553, 3995, 3007,
-    1790, 4677, 3937, 3309, 1747, 4650, 1066, 1780, 1781, 1782, 1783, 1784, 1785, 1786,
-    64, 1787, 2694, 2538, 1659, 3231, 3237, 4516, 3276, 4610, 3276, 4753, 3276, 4553,
-    3798, 2460, 1791, 4273, 1794, 3341, 3134, 3924, 3935, 4804, 1796, 4834, 1805, 4391,
-    1806, 1807, 4616, 3154, 64, 3154, 2969, 3154, 4822, 3798, 2467, 1879, 4273, 1880,
-    3964, 3754, 4804, 1796, 4834, 1805, 4391, 1806, 1807, 4616, 3154, 64, 3154, 2969,
-    3154, 4822, 3798, 2460, 1791, 4273, 1794, 3341, 3134, 3924, 3935, 4804, 1881, 4834,
-    1882, 4393, 1883, 1884, 4616, 3236, 64, 3236, 2969, 3236, 4822, 3798, 2467, 1879,
-    4273, 1880, 3964, 3754, 4804, 1881, 4834, 1882, 4393, 1883, 1884, 4616, 3236, 64,
-    3236, 2969, 3236, 4822, 4824, 4652, 1887, 4731, 3765, 3148, 1892, 4035, 2718, 1893,
-    3245, 4709, 3663, 4648, 3663, 4530, 4824, 4717, 1930, 4731, 2506, 1931, 1746, 4390,
-    1932, 1933, 1934, 1935, 1936, 1937, 1938, 1939, 1940, 1941, 1942, 1943, 1944, 1292,
-    1945, 1946, 1947, 64, 1948, 2481, 2434, 1893, 3245, 4709, 3663, 4648, 3663, 4530,
-    4824, 4718, 1949, 4731, 3765, 3148, 1892, 4035, 2718, 1893, 3231, 4709, 3892, 4648,
-    3892, 4530, 4824, 4653, 1950, 4731, 2506, 1931, 1746, 4390, 1932, 1933, 1934, 1935,
-    1936, 1937, 1938, 1939, 1940, 1941, 1942, 1943, 1944, 1292, 1945, 1946, 1947, 64,
-    1948, 2481, 2434, 1893, 3231, 4709, 3892, 4648, 3892, 4530, 2743, 3802, 1951, 4187,
-    1880, 4346, 2460, 1953, 4023, 1794, 4316, 4819, 2743, 3802, 1951, 4187, 1880, 4346,
-    2467, 1992, 4023, 1880, 3836, 4819, 2743, 3970, 1993, 4187, 1794, 4601, 2460, 1953,
-    4023, 1794, 4316, 4819, 2743, 3970, 1993, 4187, 1794, 4601, 2467, 1992, 4023, 1880,
-    3836, 4819, 4837, 14, 15, 4786, 2001, 4585, 2006, 2007, 2008, 2009, 2010, 2011,
-    2012, 2013, 4406, 2019, 2020, 3024, 2023, 2024, 3693, 4407, 3344, 2034, 2035, 3693,
-    4407, 2719, 4774, 4837, 14, 216, 4786, 2077, 4585, 2006, 2007, 2008, 2009, 2078,
-    2079, 2080, 2081, 4406, 4165, 2085, 2086, 2087, 2088, 2089, 2090, 2091, 2092, 2093,
-    2094, 2095, 2739, 4774, 4837, 354, 15, 4786, 2096, 4585, 2097, 2098, 2099, 2100,
-    2010, 2011, 2012, 2013, 4406, 2019, 2020, 3024, 2023, 2024, 3907, 4407, 3344, 2034,
-    2035, 3907, 4407, 2719, 4774, 4837, 354, 216, 4786, 2102, 4585, 2097, 2098, 2099,
-    2100, 2078, 2079, 2080, 2081, 4406, 4165, 2085, 2086, 2103, 2088, 2089, 2090, 2091,
-    2092, 2093, 2094, 2095, 2739, 4774, 3965, 14, 15, 4208, 2106, 4826, 2112, 2113,
-    2114, 2115, 2116, 2117, 2118, 2119, 2120, 2121, 2122, 2123, 2124, 2125, 2126, 2127,
-    2128, 2129, 2130, 2131, 2132, 2133, 2134, 2135, 2136, 2137, 2138, 2139, 2140, 2141,
-    2142, 2143, 2144, 2145, 2146, 2147, 2148, 2149, 4556, 2019, 2157, 3024, 2158, 2159,
-    2160, 2161, 3693, 4641, 3344, 2170, 2171, 2172, 2173, 3693, 4641, 2719, 4818, 3965,
-    14, 216, 4208, 2249, 4826, 2112, 2113, 2114, 2115, 2116, 2117, 2250, 2251, 2252,
-    2253, 2254, 2255, 2256, 2257, 2258, 2259, 2260, 2261, 2262, 2263, 2264, 2265, 2266,
-    2267, 2268, 2269, 2270, 2271, 2272, 2273, 2274, 2275, 2276, 2277, 2278, 2279, 2280,
-    2281, 4556, 4165, 2282, 2283, 2284, 2285, 2087, 2088, 2286, 2090, 2287, 2092, 2288,
-    2094, 2289, 2290, 2291, 2292, 2293, 2739, 4818, 3965, 354, 15, 4208, 2294, 4826,
-    2295, 2296, 2297, 2298, 2299, 2300, 2118, 2119, 2120, 2121, 2122, 2123, 2124, 2125,
-    2126, 2127, 2128, 2129, 2130, 2131, 2132, 2133, 2134, 2135, 2136, 2137, 2138, 2139,
-    2140, 2141, 2142, 2143, 2144, 2145, 2146, 2147, 2148, 2149, 4556, 2019, 2157, 3024,
-    2158, 2159, 2160, 2161, 3907, 4641, 3344, 2170, 2171, 2172, 2173, 3907, 4641, 2719,
-    4818, 3965, 354, 216, 4208, 2301, 4826, 2295, 2296, 2297, 2298, 2299, 2300, 2250,
-    2251, 2252, 2253, 2254, 2255, 2256, 2257, 2258, 2259, 2260, 2261, 2262, 2263, 2264,
-    2265, 2266, 2267, 2268, 2269, 2270, 2271, 2272, 2273, 2274, 2275, 2276, 2277, 2278,
-    2279, 2280, 2281, 4556, 4165, 2282, 2283, 2284, 2285, 2103, 2088, 2286, 2090, 2287,
-    2092, 2288, 2094, 2289, 2290, 2291, 2292, 2293, 2739, 4818, 3817, 2751, 2302, 4740,
-    3827, 3450, 2755, 2308, 3245, 2932, 4537, 3813, 4639, 3984, 4413, 3817, 3007, 2318,
-    4740, 3937, 4031, 4650, 4611, 2538, 2308, 3245, 2932, 4537, 3813, 4639, 3984, 4413,
-    3995, 2751, 2319, 4740, 3827, 3450, 2755, 2308, 3231, 2948, 4537, 3999, 4639, 3820,
-    4413, 3995, 3007, 2320, 4740, 3937, 4031, 4650, 4611, 2538, 2308, 3231, 2948, 4537,
-    3999, 4639, 3820, 4413,
+    3401, 2528, 2804, 20, 4962, 3064, 58, 59, 4784, 71, 2590, 4778, 4058, 3401,
+    2528, 2827, 233, 4962, 3067, 236, 3392, 4844, 71, 2590, 4778, 4058, 3401, 2559,
+    2804, 371, 4962, 3064, 58, 59, 4784, 372, 2591, 4832, 4058, 3401, 2559, 2827,
+    380, 4962, 3067, 236, 3392, 4844, 372, 2591, 4832, 4058, 3957, 2549, 385, 4491,
+    2402, 2932, 2543, 404, 4047, 407, 3446, 410, 4048, 2829, 4931, 3957, 2549, 385,
+    4491, 2402, 2932, 2549, 477, 4047, 391, 4089, 2810, 4931, 3957, 2543, 503, 4646,
+    2567, 2932, 2543, 404, 4047, 407, 3446, 410, 4048, 2829, 4931, 3957, 2543, 503,
+    4646, 2567, 2932, 2549, 477, 4047, 391, 4089, 2810, 4931, 4812, 4091, 518, 4645,
+    2402, 3925, 522, 4592, 2829, 4946, 4812, 4091, 518, 4645, 2402, 4091, 585, 4645,
+    2810, 4946, 4812, 3925, 586, 4592, 2567, 3925, 522, 4592, 2829, 4946, 4812, 3925,
+    586, 4592, 2567, 4091, 585, 4645, 2810, 4946, 4398, 3926, 589, 4346, 391, 4468,
+    2543, 595, 4387, 3299, 3447, 3397, 4936, 4398, 3926, 589, 4346, 391, 4468, 2549,
+    718, 4591, 4936, 4398, 4092, 752, 4346, 407, 4733, 2543, 595, 4387, 3299, 3447,
+    3397, 4936, 4398, 4092, 752, 4346, 407, 4733, 2549, 718, 4591, 4936, 4748, 2549,
+    759, 4491, 3316, 2543, 760, 4387, 4439, 4916, 4748, 2549, 759, 4491, 3316, 2549,
+    845, 4591, 4916, 4748, 2543, 846, 4646, 3368, 2543, 760, 4387, 4439, 4916, 4748,
+    2543, 846, 4646, 3368, 2549, 845, 4591, 4916, 4808, 849, 3, 850, 851, 852,
+    2400, 4960, 4885, 863, 864, 865, 866, 4968, 869, 870, 3541, 875, 3301, 877,
+    878, 879, 880, 881, 882, 883, 884, 885, 886, 887, 888, 889, 890, 891,
+    892, 893, 4783, 2464, 889, 896, 897, 898, 899, 900, 901, 895, 3879, 3318,
+    914, 915, 916, 917, 918, 3544, 921, 922, 923, 924, 925, 2419, 926, 927,
+    3546, 4808, 849, 3, 850, 851, 852, 2400, 4960, 4885, 931, 864, 865, 932,
+    4968, 869, 870, 3541, 933, 3363, 877, 878, 879, 880, 881, 882, 883, 884,
+    885, 935, 888, 889, 890, 891, 892, 893, 4783, 2464, 889, 896, 897, 898,
+    899, 4783, 3879, 3318, 914, 915, 916, 917, 918, 3544, 921, 922, 923, 924,
+    925, 2419, 926, 927, 3546, 4808, 4960, 4950, 863, 864, 937, 938, 4968, 939,
+    940, 3541, 875, 3301, 941, 942, 943, 944, 945, 946, 947, 948, 949, 950,
+    951, 411, 884, 952, 3550, 955, 956, 957, 958, 4506, 963, 951, 2464, 3550,
+    964, 965, 966, 967, 4506, 968, 951, 2828, 969, 970, 3544, 971, 972, 231,
+    926, 973, 974, 3546, 4808, 4960, 4950, 931, 864, 937, 975, 4968, 939, 940,
+    3541, 933, 3363, 941, 942, 943, 944, 945, 946, 947, 948, 949, 950, 951,
+    411, 884, 952, 3550, 955, 956, 957, 958, 4506, 963, 951, 2464, 3550, 964,
+    965, 966, 967, 4506, 968, 951, 2828, 969, 970, 3544, 971, 972, 231, 926,
+    973, 974, 3546, 4621, 2528, 2804, 985, 4768, 3317, 2805, 3556, 2806, 4104, 4674,
+    3937, 4676, 4105, 4369, 4621, 2528, 2827, 1050, 4768, 2589, 1051, 1052, 3959, 1062,
+    1063, 1064, 1065, 1066, 1067, 1068, 1069, 1070, 1071, 1072, 1073, 1074, 1075, 1076,
+    1077, 1078, 1079, 1080, 1081, 1082, 1083, 1084, 1085, 1086, 1087, 1088, 1089, 1090,
+    1091, 1092, 1093, 4742, 2516, 4104, 4674, 3937, 4676, 4105, 4369, 4621, 2559, 2804,
+    1103, 4768, 3317, 2805, 3556, 2806, 3003, 2809, 4674, 4120, 4676, 3944, 4369, 4621,
+    2559, 2827, 1105, 4768, 2589, 1051, 1052, 3959, 1062, 1063, 1064, 1065, 1066, 1067,
+    1068, 1069, 1070, 1071, 1072, 1073, 1074, 1075, 1076, 1077, 1078, 1079, 1080, 1081,
+    1082, 1083, 1084, 1085, 1086, 1087, 1088, 1089, 1090, 1091, 1092, 1093, 4742, 2516,
+    3003, 2809, 4674, 4120, 4676, 3944, 4369, 3325, 2830, 1111, 4760, 3955, 3147, 2834,
+    3900, 3322, 4658, 3906, 4681, 4072, 4682, 2702, 4490, 3325, 3097, 1184, 4760, 4765,
+    3262, 2929, 2622, 3900, 3322, 4658, 3906, 4681, 4072, 4682, 2702, 4490, 3370, 2830,
+    1202, 4760, 3955, 3147, 2834, 2658, 3921, 4658, 4081, 4681, 3913, 4682, 2744, 4490,
+    3370, 3097, 1205, 4760, 4765, 3262, 2929, 2622, 2658, 3921, 4658, 4081, 4681, 3913,
+    4682, 2744, 4490, 4934, 4785, 2830, 1210, 4635, 3889, 2805, 1217, 4155, 2834, 4104,
+    3322, 4743, 3311, 4840, 3311, 4841, 3311, 4684, 4934, 4785, 3097, 1301, 4635, 2589,
+    1302, 1052, 4518, 1307, 1308, 1309, 1310, 1311, 1312, 1313, 1314, 1315, 1316, 1317,
+    1318, 1319, 1320, 1321, 1322, 1323, 65, 1324, 2563, 2622, 4104, 3322, 4743, 3311,
+    4840, 3311, 4841, 3311, 4684, 4934, 4933, 2830, 1325, 4635, 3889, 2805, 1217, 4155,
+    2834, 3003, 3921, 4743, 3364, 4840, 3364, 4841, 3364, 4684, 4934, 4933, 3097, 1326,
+    4635, 2589, 1302, 1052, 4518, 1307, 1308, 1309, 1310, 1311, 1312, 1313, 1314, 1315,
+    1316, 1317, 1318, 1319, 1320, 1321, 1322, 1323, 65, 1324, 2563, 2622, 3003, 3921,
+    4743, 3364, 4840, 3364, 4841, 3364, 4684, 4484, 2543, 1329, 4309, 1332, 1333, 1334,
+    3447, 1335, 1336, 2464, 1337, 1338, 4059, 4895, 1342, 4839, 1350, 4519, 4879, 1386,
+    4945, 4484, 2549, 1449, 4309, 1450, 3351, 2977, 1451, 1452, 1453, 1454, 1455, 1456,
+    1457, 1458, 1459, 1460, 1461, 1462, 1463, 1464, 1465, 1466, 1467, 1468, 1469, 1470,
+    1471, 1472, 1473, 1474, 1475, 1476, 1477, 1478, 1479, 1480, 1481, 1482, 1483, 3352,
+    2985, 1484, 1485, 1486, 1487, 1488, 1489, 1490, 1491, 1492, 1493, 1494, 1495, 1496,
+    1497, 1498, 1499, 1500, 1501, 1502, 1503, 1504, 1505, 1506, 1507, 1508, 1509, 1510,
+    1511, 1512, 1513, 1514, 1515, 3876, 4895, 1342, 4839, 1350, 4519, 4879, 1386, 4945,
+    4484, 2543, 1329, 4309, 1332, 1333, 1334, 3447, 1335, 1336, 2464, 1337, 1338, 4059,
+    4895, 1516, 4839, 1517, 4522, 4879, 1524, 4945, 4484, 2549, 1449, 4309, 1450, 3351,
+    2977, 1451, 1452, 1453, 1454, 1455, 1456, 1457, 1458, 1459, 1460, 1461, 1462, 1463,
+    1464, 1465, 1466, 1467, 1468, 1469, 1470, 1471, 1472, 1473, 1474, 1475, 1476, 1477,
+    1478, 1479, 1480, 1481, 1482, 1483, 3352, 2985, 1484, 1485, 1486, 1487, 1488, 1489,
+    1490, 1491, 1492, 1493, 1494, 1495, 1496, 1497, 1498, 1499, 1500, 1501, 1502, 1503,
+    1504, 1505, 1506, 1507, 1508, 1509, 1510, 1511, 1512, 1513, 1514, 1515, 3876, 4895,
+    1516, 4839, 1517, 4522, 4879, 1524, 4945, 3916, 4897, 936, 931, 4789, 1529, 4384,
+    4084, 1534, 1535, 1536, 1537, 4242, 1541, 4010, 1544, 3678, 1547, 1548, 1549, 1550,
+    1551, 4628, 3682, 1561, 1562, 1563, 1564, 1565, 1566, 1567, 4653, 3682, 4244, 1573,
+    1574, 1575, 1576, 4196, 3916, 1578, 3, 1579, 1580, 1581, 1582, 2400, 4897, 862,
+    931, 4848, 1584, 4130, 4084, 4679, 1594, 1595, 1596, 1597, 1598, 1599, 1600, 1601,
+    1602, 1603, 1604, 1605, 1606, 1607, 231, 3408, 4685, 4196, 3916, 4897, 936, 863,
+    4789, 1619, 4384, 4373, 1534, 1535, 1536, 1537, 4242, 1541, 4010, 1544, 3678, 1547,
+    1548, 1549, 1550, 1551, 4628, 3682, 1561, 1562, 1563, 1564, 1565, 1566, 1567, 4653,
+    3682, 4244, 1573, 1574, 1575, 1576, 4196, 3916, 1578, 3, 1579, 1580, 1581, 1582,
+    2400, 4897, 862, 863, 4848, 1621, 4130, 4373, 4679, 1594, 1595, 886, 1622, 888,
+    1623, 1624, 1625, 1626, 1627, 1628, 1629, 1630, 1631, 1632, 3694, 2464, 1623, 1624,
+    1625, 1626, 1627, 1628, 1629, 1630, 1631, 1635, 1636, 1637, 1638, 1639, 1640, 1641,
+    1642, 3694, 3879, 4685, 4196, 4316, 1643, 3, 1644, 1645, 1646, 2400, 4699, 4885,
+    863, 4848, 1648, 4130, 4373, 4679, 1649, 1650, 886, 1622, 888, 1651, 1652, 1653,
+    1654, 1655, 1656, 1657, 1658, 1659, 1660, 3694, 2464, 1651, 1652, 1653, 1654, 1655,
+    1656, 1657, 1658, 1659, 1661, 1636, 1637, 1662, 3694, 3879, 4685, 3206, 4316, 1643,
+    3, 1644, 1645, 1646, 2400, 4699, 4885, 931, 4848, 1663, 4130, 4084, 4679, 1649,
+    1650, 1664, 1665, 1666, 1667, 1668, 1669, 1670, 1671, 1672, 1673, 1606, 1607, 231,
+    3408, 4685, 3206, 4316, 4699, 4950, 863, 4789, 1674, 4384, 4373, 1534, 1675, 1676,
+    1677, 4242, 1678, 4010, 1679, 3678, 1680, 4628, 3695, 1683, 1684, 1685, 1686, 1687,
+    1688, 1689, 4653, 3695, 4244, 1690, 1691, 1692, 1618, 3206, 4316, 4699, 4950, 931,
+    4789, 1693, 4384, 4084, 1534, 1675, 1676, 1677, 4242, 1678, 4010, 1679, 3678, 1680,
+    4628, 3695, 1683, 1684, 1685, 1686, 1687, 1688, 1689, 4653, 3695, 4244, 1690, 1691,
+    1692, 1618, 3206, 3325, 2804, 1694, 4642, 3955, 3327, 3696, 2808, 4606, 3906, 4634,
+    4072, 4758, 2702, 4389, 3325, 2827, 1697, 4642, 4765, 3372, 3696, 2808, 4606, 3906,
+    4634, 4072, 4758, 2702, 4389, 3370, 2804, 1698, 4642, 3955, 3327, 3696, 2809, 4606,
+    4081, 4634, 3913, 4758, 2744, 4389, 3370, 2827, 1699, 4642, 4765, 3372, 3696, 2809,
+    4606, 4081, 4634, 3913, 4758, 2744, 4389, 3325, 2804, 1700, 4755, 3323, 3422, 3900,
+    4778, 4076, 3325, 2827, 1703, 4755, 3406, 4779, 3900, 4778, 4076, 3370, 2804, 1704,
+    4755, 3323, 4784, 2809, 4832, 4076, 3370, 2827, 1705, 4755, 3406, 4844, 2809, 4832,
+    4076, 4085, 2830, 1713, 4811, 3954, 1724, 3373, 2834, 1725, 3379, 3322, 4647, 3366,
+    4741, 3366, 4881, 3366, 4686, 4085, 3097, 1810, 4811, 4062, 3409, 1813, 4782, 1094,
+    1846, 1847, 1848, 1849, 1850, 1851, 1852, 65, 1853, 2782, 2622, 1725, 3379, 3322,
+    4647, 3366, 4741, 3366, 4881, 3366, 4686, 3917, 2830, 1854, 4811, 3954, 1724, 3373,
+    2834, 1725, 3365, 3369, 4647, 3314, 4741, 3314, 4881, 3314, 4686, 3917, 3097, 1856,
+    4811, 4062, 3409, 1813, 4782, 1094, 1846, 1847, 1848, 1849, 1850, 1851, 1852, 65,
+    1853, 2782, 2622, 1725, 3365, 3369, 4647, 3314, 4741, 3314, 4881, 3314, 4686, 3923,
+    2543, 1857, 4395, 1860, 3446, 3298, 4048, 4059, 4935, 1862, 4964, 1872, 4519, 1873,
+    1874, 4747, 3326, 65, 3326, 3055, 3326, 4949, 3923, 2549, 1946, 4395, 1947, 4089,
+    3876, 4935, 1862, 4964, 1872, 4519, 1873, 1874, 4747, 3326, 65, 3326, 3055, 3326,
+    4949, 3923, 2543, 1857, 4395, 1860, 3446, 3298, 4048, 4059, 4935, 1948, 4964, 1949,
+    4522, 1950, 1951, 4747, 3371, 65, 3371, 3055, 3371, 4949, 3923, 2549, 1946, 4395,
+    1947, 4089, 3876, 4935, 1948, 4964, 1949, 4522, 1950, 1951, 4747, 3371, 65, 3371,
+    3055, 3371, 4949, 4954, 4785, 2804, 1954, 4858, 3889, 3312, 1959, 4155, 2806, 1960,
+    3379, 4835, 3783, 4780, 3783, 4664, 4954, 4785, 2827, 1997, 4858, 2589, 1998, 1812,
+    4518, 1999, 2000, 2001, 2002, 2003, 2004, 2005, 2006, 2007, 2008, 2009, 2010, 2011,
+    1320, 2012, 2013, 2014, 65, 2015, 2563, 2516, 1960, 3379, 4835, 3783, 4780, 3783,
+    4664, 4954, 4933, 2804, 2016, 4858, 3889, 3312, 1959, 4155, 2806, 1960, 3365, 4835,
+    4015, 4780, 4015, 4664, 4954, 4933, 2827, 2017, 4858, 2589, 1998, 1812, 4518, 1999,
+    2000, 2001, 2002, 2003, 2004, 2005, 2006, 2007, 2008, 2009, 2010, 2011, 1320, 2012,
+    2013, 2014, 65, 2015, 2563, 2516, 1960, 3365, 4835, 4015, 4780, 4015, 4664, 2819,
+    3926, 2018, 4593, 1947, 4468, 2543, 2020, 4148, 1860, 4439, 4966, 2819, 3926, 2018,
+    4593, 1947, 4468, 2549, 2063, 4148, 1947, 3413, 4966, 2819, 4092, 2064, 4593, 1860,
+    4733, 2543, 2020, 4148, 1860, 4439, 4966, 2819, 4092, 2064, 4593, 1860, 4733, 2549,
+    2063, 4148, 1947, 3413, 4966, 4967, 3810, 15, 4915, 2072, 4956, 2077, 2078, 2079,
+    2080, 2081, 2082, 2083, 2084, 4535, 2090, 2091, 3114, 2094, 2095, 3815, 4536, 3449,
+    2105, 2106, 3815, 4536, 2807, 4905, 4967, 3810, 232, 4915, 2148, 4956, 2077, 2078,
+    2079, 2080, 2149, 2150, 2151, 2152, 4535, 4291, 2156, 2157, 2158, 2159, 2160, 2161,
+    2162, 2163, 2164, 2165, 2166, 2828, 4905, 4967, 4021, 15, 4915, 2167, 4956, 2168,
+    2169, 2170, 2171, 2081, 2082, 2083, 2084, 4535, 2090, 2091, 3114, 2094, 2095, 4032,
+    4536, 3449, 2105, 2106, 4032, 4536, 2807, 4905, 4967, 4021, 232, 4915, 2173, 4956,
+    2168, 2169, 2170, 2171, 2149, 2150, 2151, 2152, 4535, 4291, 2156, 2157, 2174, 2159,
+    2160, 2161, 2162, 2163, 2164, 2165, 2166, 2828, 4905, 2819, 3810, 15, 4334, 2177,
+    4958, 2183, 2184, 2185, 2186, 2187, 2188, 2189, 2190, 2191, 2192, 2193, 2194, 2195,
+    2196, 2197, 2198, 2199, 2200, 2201, 2202, 2203, 2204, 2205, 2206, 2207, 2208, 2209,
+    2210, 2211, 2212, 2213, 2214, 2215, 2216, 2217, 2218, 2219, 2220, 4689, 2090, 2228,
+    3114, 2229, 2230, 2231, 2232, 3815, 4774, 3449, 2241, 2242, 2243, 2244, 2245, 2246,
+    2247, 2248, 3815, 4774, 2807, 4942, 2819, 3810, 232, 4334, 2324, 4958, 2183, 2184,
+    2185, 2186, 2187, 2188, 2325, 2326, 2327, 2328, 2329, 2330, 2331, 2332, 2333, 2334,
+    2335, 2336, 2337, 2338, 2339, 2340, 2341, 2342, 2343, 2344, 2345, 2346, 2347, 2348,
+    2349, 2350, 2351, 2352, 2353, 2354, 2355, 2356, 4689, 4291, 2357, 2358, 2359, 2360,
+    2361, 2362, 2363, 2364, 2158, 2159, 2365, 2161, 2366, 2163, 2367, 2165, 2368, 2369,
+    2370, 2371, 2372, 2828, 4942, 2819, 4021, 15, 4334, 2373, 4958, 2374, 2375, 2376,
+    2377, 2378, 2379, 2189, 2190, 2191, 2192, 2193, 2194, 2195, 2196, 2197, 2198, 2199,
+    2200, 2201, 2202, 2203, 2204, 2205, 2206, 2207, 2208, 2209, 2210, 2211, 2212, 2213,
+    2214, 2215, 2216, 2217, 2218, 2219, 2220, 4689, 2090, 2228, 3114, 2229, 2230, 2231,
+    2232, 4032, 4774, 3449, 2241, 2242, 2243, 2244, 2245, 2246, 2247, 2248, 4032, 4774,
+    2807, 4942, 2819, 4021, 232, 4334, 2380, 4958, 2374, 2375, 2376, 2377, 2378, 2379,
+    2325, 2326, 2327, 2328, 2329, 2330, 2331, 2332, 2333, 2334, 2335, 2336, 2337, 2338,
+    2339, 2340, 2341, 2342, 2343, 2344, 2345, 2346, 2347, 2348, 2349, 2350, 2351, 2352,
+    2353, 2354, 2355, 2356, 4689, 4291, 2357, 2358, 2359, 2360, 2361, 2362, 2363, 2364,
+    2174, 2159, 2365, 2161, 2366, 2163, 2367, 2165, 2368, 2369, 2370, 2371, 2372, 2828,
+    4942, 4085, 2830, 2381, 4871, 3954, 3556, 2834, 2387, 3379, 3018, 4670, 3937, 4772,
+    4105, 4542, 4085, 3097, 2397, 4871, 4062, 3959, 4782, 4742, 2622, 2387, 3379, 3018,
+    4670, 3937, 4772, 4105, 4542, 3917, 2830, 2398, 4871, 3954, 3556, 2834, 2387, 3365,
+    3034, 4670, 4120, 4772, 3944, 4542, 3917, 3097, 2399, 4871, 4062, 3959, 4782, 4742,
+    2622, 2387, 3365, 3034, 4670, 4120, 4772, 3944, 4542,
 };
 
 static const struct kiln_program programs[] = {
-    { UINT64_C(0x5c627b0010980cba), 0, 0, 12, 16046, 0, NULL },
-    { UINT64_C(0xc957d7a0aab23abd), 0, 12, 12, 24399, 0, NULL },
-    { UINT64_C(0xb1fe9fca48ddcd8f), 0, 24, 12, 16036, 0, NULL },
-    { UINT64_C(0x22565c09c488b640), 0, 36, 12, 24389, 0, NULL },
-    { UINT64_C(0xc1cc777b3c72cb21), 0, 48, 15, 7184, 0, NULL },
-    { UINT64_C(0x9fdeea6df371c0ea), 0, 63, 13, 8248, 0, NULL },
-    { UINT64_C(0xaedc857640e700be), 0, 76, 15, 7238, 0, NULL },
-    { UINT64_C(0xaa0a6ac285ca46c1), 0, 91, 13, 8302, 0, NULL },
-    { UINT64_C(0xf45c38dab8d7ad3d), 0, 104, 10, 10390, 0, NULL },
-    { UINT64_C(0x2d71d55dee2ba530), 0, 114, 10, 10762, 0, NULL },
-    { UINT64_C(0x11eb2e8963891616), 0, 124, 10, 10018, 0, NULL },
-    { UINT64_C(0xc12bc8106f6a6823), 0, 134, 10, 10390, 0, NULL },
-    { UINT64_C(0x239dae028ae41a7d), 0, 144, 13, 12805, 0, NULL },
-    { UINT64_C(0x6c322d475268fa31), 0, 157, 10, 15225, 0, NULL },
-    { UINT64_C(0x7d63dd7109a0214c), 0, 167, 13, 12761, 0, NULL },
-    { UINT64_C(0x9b568dc6418d7ddc), 0, 180, 10, 15181, 0, NULL },
-    { UINT64_C(0xbd1388c53dcf218c), 0, 190, 10, 14570, 0, NULL },
-    { UINT64_C(0xbafd8ee0e6db9833), 0, 200, 9, 16891, 0, NULL },
-    { UINT64_C(0x71a7572ada89bf5b), 0, 209, 10, 14624, 0, NULL },
-    { UINT64_C(0x9bcf579ee6f50806), 0, 219, 9, 16945, 0, NULL },
-    { UINT64_C(0x084777169a4f2a0e), 0, 228, 62, 4868, 0, NULL },
-    { UINT64_C(0x3b71386d55b2b394), 0, 290, 60, 4696, 0, NULL },
-    { UINT64_C(0xbfaa67057f4160f2), 0, 350, 54, 4524, 0, NULL },
-    { UINT64_C(0x7ce1ec0aa59ceded), 0, 404, 54, 4528, 0, NULL },
-    { UINT64_C(0x2dc697f2de00fff5), 0, 458, 14, 9429, 0, NULL },
-    { UINT64_C(0x7a7a49767685ec9f), 0, 472, 48, 12871, 0, NULL },
-    { UINT64_C(0xd607dea322a06d4c), 0, 520, 15, 9409, 0, NULL },
-    { UINT64_C(0x6ed4cdaa332d546a), 0, 535, 49, 12851, 0, NULL },
-    { UINT64_C(0x9ad2ff6c6d077a76), 0, 584, 16, 14496, 0, NULL },
-    { UINT64_C(0x2b7dd09f00ab76fd), 0, 600, 17, 22847, 0, NULL },
-    { UINT64_C(0x82d85baa770b3d28), 0, 617, 16, 14469, 0, NULL },
-    { UINT64_C(0xd8c21bfdeb7dc8ed), 0, 633, 17, 22820, 0, NULL },
-    { UINT64_C(0xdd4fc9cbcdd66e4e), 0, 650, 19, 14342, 0, NULL },
-    { UINT64_C(0x49c6f495b7774320), 0, 669, 39, 15762, 0, NULL },
-    { UINT64_C(0xca8ae12eb9a0539c), 0, 708, 19, 14315, 0, NULL },
-    { UINT64_C(0x41d33afb73cb14fe), 0, 727, 39, 15735, 0, NULL },
-    { UINT64_C(0xc70c2d7d39037159), 0, 766, 22, 15966, 0, NULL },
-    { UINT64_C(0xc3d9a266809771ca), 0, 788, 83, 21098, 0, NULL },
-    { UINT64_C(0xdc9e33c7699916b9), 0, 871, 22, 15941, 0, NULL },
-    { UINT64_C(0xd358416de09a2ed4), 0, 893, 83, 21073, 0, NULL },
-    { UINT64_C(0x11877a0fd1c47b62), 0, 976, 33, 4347, 0, NULL },
-    { UINT64_C(0x31a45fb7ed36603f), 0, 1009, 33, 4204, 0, NULL },
-    { UINT64_C(0xa74410fe68b871b7), 0, 1042, 33, 4343, 0, NULL },
-    { UINT64_C(0x63fbc023a05a108b), 0, 1075, 47, 5476, 0, NULL },
-    { UINT64_C(0xbedbfdba2a023c27), 0, 1122, 46, 5134, 0, NULL },
-    { UINT64_C(0x81b670b120c4ac43), 0, 1168, 32, 4112, 0, NULL },
-    { UINT64_C(0x65f520e85d5b7d25), 0, 1200, 32, 4045, 0, NULL },
-    { UINT64_C(0x693bbd69148b12e0), 0, 1232, 32, 4049, 0, NULL },
-    { UINT64_C(0xee7a0b7548e346f7), 0, 1264, 15, 12500, 0, NULL },
-    { UINT64_C(0xef90b3110686c9a4), 0, 1279, 15, 20851, 0, NULL },
-    { UINT64_C(0x541821be1f80e79f), 0, 1294, 15, 12485, 0, NULL },
-    { UINT64_C(0x5db5d8155f8e10ca), 0, 1309, 15, 20836, 0, NULL },
-    { UINT64_C(0x616a183a96109403), 0, 1324, 9, 16014, 0, NULL },
-    { UINT64_C(0xb6d22b796edad1ac), 0, 1333, 9, 24367, 0, NULL },
-    { UINT64_C(0xb10387a73099e944), 0, 1342, 9, 16004, 0, NULL },
-    { UINT64_C(0xc375a1292a1ba7cf), 0, 1351, 9, 24357, 0, NULL },
-    { UINT64_C(0x3141d4d4d63bea27), 0, 1360, 18, 14468, 0, NULL },
-    { UINT64_C(0x61c6949d3d73baa4), 0, 1378, 30, 17968, 0, NULL },
-    { UINT64_C(0x3da25ff37d3cc41b), 0, 1408, 18, 14441, 0, NULL },
-    { UINT64_C(0xef03dd49e62a51fe), 0, 1426, 30, 17941, 0, NULL },
-    { UINT64_C(0x2f5e85d4b32fbec2), 0, 1456, 23, 16598, 0, NULL },
-    { UINT64_C(0x205405ff03cf210d), 0, 1479, 21, 17613, 0, NULL },
-    { UINT64_C(0x0f6ed5a33810e310), 0, 1500, 23, 16571, 0, NULL },
-    { UINT64_C(0x7daf05a03f4eff59), 0, 1523, 21, 17586, 0, NULL },
-    { UINT64_C(0x9f1e706c3d9a9ced), 0, 1544, 16, 9521, 0, NULL },
-    { UINT64_C(0x48de1eacb7919e6d), 0, 1560, 36, 10960, 0, NULL },
-    { UINT64_C(0x2170fcfa5908a0e8), 0, 1596, 16, 9501, 0, NULL },
-    { UINT64_C(0xcdc332466ccb4260), 0, 1612, 36, 10940, 0, NULL },
-    { UINT64_C(0x14f7a28476af4d89), 0, 1648, 12, 19242, 0, NULL },
-    { UINT64_C(0x0b8a1e53b33bcf66), 0, 1660, 12, 21563, 0, NULL },
-    { UINT64_C(0x3c9505a05ae295e0), 0, 1672, 12, 19198, 0, NULL },
-    { UINT64_C(0xfca1386f4ea9abcd), 0, 1684, 12, 21519, 0, NULL },
-    { UINT64_C(0x7357a7d9b49a57bc), 0, 1696, 29, 6674, 0, NULL },
-    { UINT64_C(0xc43657a97096b421), 0, 1725, 29, 5776, 0, NULL },
-    { UINT64_C(0x72f68bea4b30bf82), 0, 1754, 29, 6662, 0, NULL },
-    { UINT64_C(0xc47ef19218dad848), 0, 1783, 29, 5758, 0, NULL },
-    { UINT64_C(0x0234e3ee1c84caa0), 0, 1812, 63, 13762, 0, NULL },
-    { UINT64_C(0xcda12e04562ec69a), 0, 1875, 65, 12327, 0, NULL },
-    { UINT64_C(0xab3590b36c9291d2), 0, 1940, 63, 13738, 0, NULL },
-    { UINT64_C(0x28a5a26d18211c81), 0, 2003, 65, 12297, 0, NULL },
-    { UINT64_C(0xd60fd11b63bbda5e), 0, 2068, 15, 10730, 0, NULL },
-    { UINT64_C(0xd08215f2d8664446), 0, 2083, 17, 14228, 0, NULL },
-    { UINT64_C(0x6e0ecff5616fac35), 0, 2100, 15, 10698, 0, NULL },
-    { UINT64_C(0x7ac0e688ed530f6d), 0, 2115, 17, 14196, 0, NULL },
+    { UINT64_C(0x83af67b23409b511), 0, 0, 13, 16509, 0, NULL },
+    { UINT64_C(0xfc373041a0f5b794), 0, 13, 13, 24854, 0, NULL },
+    { UINT64_C(0xd1cbd4f0adf67996), 0, 26, 13, 16499, 0, NULL },
+    { UINT64_C(0x51202cbdf642a557), 0, 39, 13, 24844, 0, NULL },
+    { UINT64_C(0xe84cb560f1477e1e), 0, 52, 15, 7126, 0, NULL },
+    { UINT64_C(0xf9f696922a325d91), 0, 67, 13, 8190, 0, NULL },
+    { UINT64_C(0xd7481932d576ec2b), 0, 80, 15, 7180, 0, NULL },
+    { UINT64_C(0x7678b0941726c77c), 0, 95, 13, 8244, 0, NULL },
+    { UINT64_C(0x4f689f25f7f1e626), 0, 108, 10, 10268, 0, NULL },
+    { UINT64_C(0xb4aae6f77f154699), 0, 118, 10, 10640, 0, NULL },
+    { UINT64_C(0xa9f64c293af69ee3), 0, 128, 10, 9896, 0, NULL },
+    { UINT64_C(0x9d9f00c37953e5bc), 0, 138, 10, 10268, 0, NULL },
+    { UINT64_C(0x0cc4a85225f77fa2), 0, 148, 13, 12734, 0, NULL },
+    { UINT64_C(0x878497e2b99d2476), 0, 161, 10, 15154, 0, NULL },
+    { UINT64_C(0xf5e5a5f3f84fc823), 0, 171, 13, 12690, 0, NULL },
+    { UINT64_C(0xe8b62a558120376b), 0, 184, 10, 15110, 0, NULL },
+    { UINT64_C(0xaff25f013c416413), 0, 194, 10, 14723, 0, NULL },
+    { UINT64_C(0x3d7aa8e728cacae8), 0, 204, 9, 17044, 0, NULL },
+    { UINT64_C(0x2737351e69bd5b68), 0, 213, 10, 14777, 0, NULL },
+    { UINT64_C(0x2a4745e1ea4ef08d), 0, 223, 9, 17098, 0, NULL },
+    { UINT64_C(0x4fcd324b23e3578e), 0, 232, 63, 4778, 0, NULL },
+    { UINT64_C(0xc2284e66ba5e237c), 0, 295, 60, 4592, 0, NULL },
+    { UINT64_C(0xb1bd15eb738d269b), 0, 355, 55, 4432, 0, NULL },
+    { UINT64_C(0x5cd1c51539d528a4), 0, 410, 55, 4436, 0, NULL },
+    { UINT64_C(0x75734268870323aa), 0, 465, 15, 9532, 0, NULL },
+    { UINT64_C(0xd5ae01ceef5200d0), 0, 480, 49, 12966, 0, NULL },
+    { UINT64_C(0xaa4f2ae8fc70bb75), 0, 529, 16, 9512, 0, NULL },
+    { UINT64_C(0x4a687276766ab777), 0, 545, 50, 12946, 0, NULL },
+    { UINT64_C(0x28bbd9be5ccacbdf), 0, 595, 16, 14599, 0, NULL },
+    { UINT64_C(0xd3a47e05501cf614), 0, 611, 17, 22942, 0, NULL },
+    { UINT64_C(0x3c7006b65ad16e2f), 0, 628, 16, 14572, 0, NULL },
+    { UINT64_C(0xbe7e57a5a65530a2), 0, 644, 17, 22915, 0, NULL },
+    { UINT64_C(0xff719b55a02144a1), 0, 661, 19, 14445, 0, NULL },
+    { UINT64_C(0x7d1caee04ca0a01d), 0, 680, 39, 15857, 0, NULL },
+    { UINT64_C(0x706e6408037ffc7d), 0, 719, 19, 14418, 0, NULL },
+    { UINT64_C(0x72217974fddc34fd), 0, 738, 39, 15830, 0, NULL },
+    { UINT64_C(0xc85cdf290c9527d2), 0, 777, 22, 16175, 0, NULL },
+    { UINT64_C(0x8bc8b19ecbbc5683), 0, 799, 83, 21307, 0, NULL },
+    { UINT64_C(0x95f59f99dfc2d186), 0, 882, 22, 16150, 0, NULL },
+    { UINT64_C(0xf5029b67b52cda11), 0, 904, 83, 21282, 0, NULL },
+    { UINT64_C(0x7b1f754e9f97f1f9), 0, 987, 39, 4443, 0, NULL },
+    { UINT64_C(0x7e64bd9d11be511f), 0, 1026, 34, 4144, 0, NULL },
+    { UINT64_C(0xef2ad9643a087458), 0, 1060, 39, 4439, 0, NULL },
+    { UINT64_C(0xcf79b0e3c89018cd), 0, 1099, 54, 5574, 0, NULL },
+    { UINT64_C(0xdc927829c3cdb30e), 0, 1153, 49, 5144, 0, NULL },
+    { UINT64_C(0xec2ae3cb65dc1334), 0, 1202, 33, 4044, 0, NULL },
+    { UINT64_C(0x858387357eba4391), 0, 1235, 35, 4065, 0, NULL },
+    { UINT64_C(0x7ea771ccec903034), 0, 1270, 35, 4069, 0, NULL },
+    { UINT64_C(0x7214a83abd98f6dc), 0, 1305, 15, 12603, 0, NULL },
+    { UINT64_C(0xc679def3e7b8a9c7), 0, 1320, 15, 20946, 0, NULL },
+    { UINT64_C(0xac0ad44accf12512), 0, 1335, 15, 12588, 0, NULL },
+    { UINT64_C(0x936f71d776cca893), 0, 1350, 15, 20931, 0, NULL },
+    { UINT64_C(0x8fc6b087f7e5547a), 0, 1365, 9, 16477, 0, NULL },
+    { UINT64_C(0x8d9a3ecec79a550f), 0, 1374, 9, 24822, 0, NULL },
+    { UINT64_C(0xb2834937d4f0de53), 0, 1383, 9, 16467, 0, NULL },
+    { UINT64_C(0x2dcd5c7f484352ba), 0, 1392, 9, 24812, 0, NULL },
+    { UINT64_C(0x51b792f18534af1a), 0, 1401, 18, 14571, 0, NULL },
+    { UINT64_C(0xd99305a3a959f41f), 0, 1419, 30, 18063, 0, NULL },
+    { UINT64_C(0x19f2d3586bc8f520), 0, 1449, 18, 14544, 0, NULL },
+    { UINT64_C(0x8dbdb5d286c69af7), 0, 1467, 30, 18036, 0, NULL },
+    { UINT64_C(0x0ed23cc8bdb9adcd), 0, 1497, 23, 16487, 0, NULL },
+    { UINT64_C(0x2d3598c99f88b9e4), 0, 1520, 21, 17502, 0, NULL },
+    { UINT64_C(0x0b82fd647809babf), 0, 1541, 23, 16460, 0, NULL },
+    { UINT64_C(0x318893285f0cb72c), 0, 1564, 21, 17475, 0, NULL },
+    { UINT64_C(0xb6a479fb8c4fb246), 0, 1585, 17, 9624, 0, NULL },
+    { UINT64_C(0x457e3a0215748d08), 0, 1602, 37, 11055, 0, NULL },
+    { UINT64_C(0x3d20128007791b29), 0, 1639, 17, 9604, 0, NULL },
+    { UINT64_C(0x603744ad198354f7), 0, 1656, 37, 11035, 0, NULL },
+    { UINT64_C(0xd2f5fbc73ad8df24), 0, 1693, 12, 19459, 0, NULL },
+    { UINT64_C(0xcdddd05019b28bef), 0, 1705, 12, 21780, 0, NULL },
+    { UINT64_C(0xaca94de2365b211d), 0, 1717, 12, 19415, 0, NULL },
+    { UINT64_C(0xe8f28473ccd2c63c), 0, 1729, 12, 21736, 0, NULL },
+    { UINT64_C(0x6c1d78eb9f6c0610), 0, 1741, 29, 6572, 0, NULL },
+    { UINT64_C(0x9aa108b1b44070ee), 0, 1770, 29, 5690, 0, NULL },
+    { UINT64_C(0x04c667309827b70a), 0, 1799, 29, 6560, 0, NULL },
+    { UINT64_C(0x8ed0254812a18283), 0, 1828, 29, 5672, 0, NULL },
+    { UINT64_C(0xcc309939025b67f2), 0, 1857, 67, 13724, 0, NULL },
+    { UINT64_C(0x5cb968f19d7320bd), 0, 1924, 69, 12289, 0, NULL },
+    { UINT64_C(0x667ad86974f50874), 0, 1993, 67, 13700, 0, NULL },
+    { UINT64_C(0x9c3d01a7681faace), 0, 2060, 69, 12259, 0, NULL },
+    { UINT64_C(0xe976b7dfb89ea03f), 0, 2129, 15, 10833, 0, NULL },
+    { UINT64_C(0xd1398afcb5aa3faf), 0, 2144, 17, 14323, 0, NULL },
+    { UINT64_C(0x1ddb08e5d0c9db8e), 0, 2161, 15, 10801, 0, NULL },
+    { UINT64_C(0xd4f544798cd4edae), 0, 2176, 17, 14291, 0, NULL },
 };
 
 static const struct kiln_stage stages[] = {
@@ -4582,7 +4680,7 @@ const struct kiln_bundle kiln_bundle_pocl_avx512 = {
     .provenance = "tuned on pthread-skylake-avx512-AMD EPYC, Portable Computing Language, driver 3.1+debian",
     .match = { "Portable Computing Language", NULL, "3.1+debian", 16, 0 },
     .traits = { 1, 2, 16, 1048576, 0 },
-    .pool = { sizeof rows, 2321, 2518, 2132,
+    .pool = { sizeof rows, 2400, 2569, 2193,
               rows[0].text, lines, pairs, symbols },
     .num_programs = 84, .num_recipes = 84, .num_pins = 0,
     .programs = programs, .recipes = recipes, .pins = NULL,

@@ -1,0 +1,311 @@
+/* tidy.c: see tidy.h. */
+#include "tidy.h"
+#include "text.h"
+
+#include <ctype.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { WIDTH = 100, CONTINUED = 8, MAX_FUNCTIONS = 128 };
+
+static bool is_name_char(char c)
+{
+    return isalnum((unsigned char) c) || c == '_';
+}
+
+static const char *line_end(const char *p)
+{
+    return p + strcspn(p, "\n");
+}
+
+static const char *next_line(const char *p)
+{
+    p = line_end(p);
+    return *p ? p + 1 : p;
+}
+
+static bool starts_with(const char *text, const char *prefix)
+{
+    return !strncmp(text, prefix, strlen(prefix));
+}
+
+/* ---- functions that nothing calls ---- */
+
+struct function {
+    const char *begin, *end;           /* with the comment above and the blank line below */
+    const char *name;
+    size_t name_len;
+    bool is_called;
+};
+
+static void name_function(const char *p, struct function *function)
+{
+    const char *open = p + strcspn(p, "(");
+    const char *name = open;
+    while (name > p && is_name_char(name[-1]))
+        name--;
+    function->name = name;
+    function->name_len = (size_t) (open - name);
+}
+
+/* Lists the functions of a text; returns how many. */
+static unsigned list_functions(const char *text, struct function functions[MAX_FUNCTIONS])
+{
+    unsigned num = 0;
+    const char *comment = NULL;        /* where the comment begins that the line at hand follows */
+    for (const char *p = text; *p && num < MAX_FUNCTIONS; p = next_line(p)) {
+        if (starts_with(p, "//")) {
+            comment = comment ? comment : p;
+            continue;
+        }
+        if (starts_with(p, "static ") && memchr(p, '(', (size_t) (line_end(p) - p))) {
+            struct function *function = &functions[num++];
+            *function = (struct function) { .begin = comment ? comment : p };
+            name_function(p, function);
+            while (*p && !(p[0] == '}' && (p[1] == '\n' || !p[1])))
+                p = next_line(p);
+            function->end = next_line(p);
+            if (*function->end == '\n')
+                function->end++;
+            else
+                /* Without a blank line below, that above stays. */
+                function->end = next_line(p);
+        }
+        comment = NULL;
+    }
+    return num;
+}
+
+/* Is the name a word of the text [from, to)? */
+static bool has_word(const char *from, const char *to, const struct function *function)
+{
+    const size_t len = function->name_len;
+    for (const char *p = from; p + len <= to; p++)
+        if (*p == *function->name && !memcmp(p, function->name, len) &&
+            (p == from || !is_name_char(p[-1])) && (p + len == to || !is_name_char(p[len])))
+            return true;
+    return false;
+}
+
+/* Marks what the text outside functions calls, then what is called by what is called. */
+static void mark_called(const char *text, struct function *functions, unsigned num)
+{
+    const char *at = text;
+    for (unsigned i = 0; i <= num; i++) {
+        const char *end = i < num ? functions[i].begin : text + strlen(text);
+        for (unsigned j = 0; j < num; j++)
+            functions[j].is_called = functions[j].is_called || has_word(at, end, &functions[j]);
+        at = i < num ? functions[i].end : end;
+    }
+    for (bool is_new = true; is_new;) {
+        is_new = false;
+        for (unsigned i = 0; i < num; i++)
+            for (unsigned j = 0; functions[i].is_called && j < num; j++)
+                if (!functions[j].is_called &&
+                    has_word(functions[i].begin, functions[i].end, &functions[j]))
+                    is_new = functions[j].is_called = true;
+    }
+}
+
+static void drop_functions(char *text)
+{
+    struct function functions[MAX_FUNCTIONS];
+    const unsigned num = list_functions(text, functions);
+    mark_called(text, functions, num);
+    for (unsigned i = num; i-- > 0;)
+        if (!functions[i].is_called) {
+            char *begin = text + (functions[i].begin - text);
+            memmove(begin, functions[i].end, strlen(functions[i].end) + 1);
+        }
+}
+
+/* ---- what adds or multiplies nothing ---- */
+
+/* Where a string, a character, a comment or a preprocessor line that begins at p ends; p: none
+ * does. */
+static const char *skip_opaque(const char *text, const char *p)
+{
+    if (starts_with(p, "//") || (*p == '#' && (p == text || p[-1] == '\n')))
+        return line_end(p);
+    if (*p != '"' && *p != '\'')
+        return p;
+    const char quote = *p;
+    for (p++; *p && *p != quote && *p != '\n'; p++)
+        if (*p == '\\' && p[1])
+            p++;
+    return *p == quote ? p + 1 : p;
+}
+
+/* Does an operation that changes nothing begin at p, " + 0" say, behind an operand? What follows
+ * must not bind the number. */
+static bool is_idle(const char *text, const char *p)
+{
+    if (p == text || (!is_name_char(p[-1]) && p[-1] != ')' && p[-1] != ']'))
+        return false;
+    const bool adds = starts_with(p, " + 0") || starts_with(p, " - 0");
+    const bool scales = starts_with(p, " * 1") || starts_with(p, " / 1");
+    const char *behind = p + 4;
+    if ((!adds && !scales) || is_name_char(*behind) || *behind == '.')
+        return false;
+    const char *next = behind + strspn(behind, " ");
+    return scales || (*next != '*' && *next != '/' && *next != '%');
+}
+
+static void drop_idle(char *text)
+{
+    char *out = text;
+    for (const char *p = text; *p;) {
+        const char *behind = skip_opaque(text, p);
+        if (behind > p) {
+            memmove(out, p, (size_t) (behind - p));
+            out += behind - p;
+            p = behind;
+        } else if (is_idle(text, p)) {
+            p += 4;
+            /* "(name - 0)": the parentheses too, unless they are a call's. */
+            char *name = out;
+            while (name > text && is_name_char(name[-1]))
+                name--;
+            if (*p == ')' && name < out && name > text && name[-1] == '(' &&
+                (name - text == 1 || strchr(" ([", name[-2]))) {
+                memmove(name - 1, name, (size_t) (out - name));
+                out--;
+                p++;
+            }
+        } else {
+            *out++ = *p++;
+        }
+    }
+    *out = '\0';
+}
+
+/* ---- long lines ---- */
+
+/* Does a part of an expression begin behind the blank at p: with an operator, or one more string? */
+static bool begins_part(const char *p)
+{
+    return p[1] == '"' || (p[1] && strchr("+-*/%&|^<>=?:", p[1]) &&
+                           (p[2] == ' ' || (p[2] && p[3] == ' ')));
+}
+
+/* The blank where the text [p, end) is broken best, at `limit` at the latest: behind a comma, or
+ * before an operator. NULL: nowhere. */
+static const char *find_break(const char *p, const char *limit, const char *end)
+{
+    const char *comma = NULL, *part = NULL;
+    for (const char *q = p; q < end && q <= limit; q++) {
+        if (*q == '"' || *q == '\'') {
+            q = skip_opaque(p, q) - 1;
+            continue;
+        }
+        if (*q != ' ' || q == p)
+            continue;
+        if (q[-1] == ',')
+            comma = q;
+        if (begins_part(q))
+            part = q;
+    }
+    /* A comma far to the left makes a short line. */
+    return comma && (!part || comma - p > (limit - p) / 2) ? comma : part;
+}
+
+static void add_span(struct text *out, const char *from, const char *to)
+{
+    text_add(out, "%.*s", (int) (to - from), from);
+}
+
+/* A line of code, in as many as it takes. */
+static void add_code(struct text *out, const char *p, const char *end)
+{
+    const size_t indent = strspn(p, " ");
+    const char *at;
+    size_t lead = 0;
+    p += indent;
+    for (; (size_t) (end - p) + indent + lead > WIDTH; p = at + 1, lead = CONTINUED) {
+        at = indent + lead < WIDTH && *p != '#' ? find_break(p, p + WIDTH - indent - lead, end)
+                                                : NULL;
+        if (!at)
+            break;
+        text_add(out, "%*s", (int) (indent + lead), "");
+        add_span(out, p, at);
+        text_add(out, "\n");
+    }
+    if (p < end)
+        text_add(out, "%*s", (int) (indent + lead), "");
+    add_span(out, p, end);
+    text_add(out, "\n");
+}
+
+/* Adds the words of a comment to a line that is `at` long, or 0, and to as many as they take; returns
+ * how long the last one is. */
+static size_t add_words(struct text *out, const char *p, const char *end, size_t indent, size_t at)
+{
+    while (p < end) {
+        const char *word = p;
+        while (p < end && *p != ' ')
+            p++;
+        const size_t len = (size_t) (p - word);
+        if (at && at + 1 + len > WIDTH) {
+            text_add(out, "\n");
+            at = 0;
+        }
+        if (at)
+            text_add(out, " ");
+        else
+            text_add(out, "%*s// ", (int) indent, "");
+        at = (at ? at + 1 : indent + 3) + len;
+        add_span(out, word, p);
+        p += p < end;
+    }
+    return at;
+}
+
+/* A comment's line begins at p, which is indented so far, and has words. */
+static bool is_comment(const char *p, size_t indent)
+{
+    return strspn(p, " ") == indent && starts_with(p + indent, "// ");
+}
+
+/* A comment from a line on that is too long; returns the line behind it. */
+static const char *add_comment(struct text *out, const char *p)
+{
+    const size_t indent = strspn(p, " ");
+    size_t at = 0;
+    for (; is_comment(p, indent); p = next_line(p))
+        at = add_words(out, p + indent + 3, line_end(p), indent, at);
+    text_add(out, "\n");
+    return p;
+}
+
+static char *break_lines(const char *text)
+{
+    struct text out = { NULL };
+    for (const char *p = text; *p;) {
+        const size_t indent = strspn(p, " ");
+        if (line_end(p) - p > WIDTH && is_comment(p, indent)) {
+            p = add_comment(&out, p);
+            continue;
+        }
+        /* Of blank lines one does. */
+        if (*p != '\n' || !out.len || out.bytes[out.len - 1] != '\n' || out.len < 2 ||
+            out.bytes[out.len - 2] != '\n')
+            add_code(&out, p, line_end(p));
+        p = next_line(p);
+    }
+    if (out.failed) {
+        text_free(&out);
+        return NULL;
+    }
+    return out.bytes;
+}
+
+char *tidy(char *text)
+{
+    drop_functions(text);
+    drop_idle(text);
+    char *broken = *text ? break_lines(text) : text;
+    if (broken != text)
+        free(text);
+    return broken;
+}

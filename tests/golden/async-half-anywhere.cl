@@ -1,0 +1,327 @@
+// Elements of half are computed with as float. A product and a sum are fused where the device does
+// that in one step: FP_CONTRACT, on by default, allows it.
+static float load(__global const half *p)
+{
+    return vload_half(0, p);
+}
+
+static void store(float x, __global half *p)
+{
+    vstore_half(x, 0, p);
+}
+
+// NVIDIA's instructions, as the PTX ISA names them. An address in local memory is its 32 bits.
+static uint local_address(__local const void *p)
+{
+    return (uint) (ulong) p;
+}
+
+// An element, and 16 bytes of them, as they are copied.
+typedef ushort element_bits;
+typedef ushort8 chunk;
+
+// 16 bytes from where an element is, out of the one or two aligned chunks that they lie in.
+static uint4 load_anywhere(__global const element_bits *from)
+{
+    const uint at = (ulong) from % 16;
+    __global const uint4 *chunks = (__global const uint4 *) ((ulong) from - at);
+    const uint4 low = chunks[0], high = at > 0 ? chunks[1] : (uint4) 0;
+    uint4 x = at & 8 ? (uint4) (low.zw, high.xy) : low;
+    uint2 next = at & 8 ? high.zw : high.xy;
+    x = at & 4 ? (uint4) (x.yzw, next.x) : x;
+    next.x = at & 4 ? next.y : next.x;
+    x = at & 2 ? x >> 16 | (uint4) (x.yzw, next.x) << 16 : x;
+    return x;
+}
+
+// The first `num` of eight elements that lie anywhere, and zeros. The aligned chunks that they lie
+// in may be read where what is behind them is in the matrix too: in their row, or as there is a row
+// below.
+static uint4 load_piece(__global const element_bits *from, int num, bool is_above)
+{
+    if (num >= 16 || (num >= 8 && is_above))
+        return load_anywhere(from);
+    uint x[4] = { 0, 0, 0, 0 };
+#pragma unroll
+    for (int i = 0; i < 8; i++)
+        if (i < num)
+            x[i / 2] |= (uint) from[i] << i % 2 * 16;
+    return (uint4) (x[0], x[1], x[2], x[3]);
+}
+
+// Where the x-th 16 bytes of a line are, in boxes whose lines have 2, 4 or 8 times 16
+// bytes; boxes side by side have 64 lines.
+static uint swizzled(uint line, uint x, uint part)
+{
+    return (x / part * part * 64 + line * part + (x % part ^ line % 8 / (8 / part))) * 16;
+}
+
+// Of 64 lines of 64 elements that begin anywhere, this work-item's pieces of
+// 8: from the matrix, of which `lines` and `cols` are left, into registers, and from there into
+// local memory. What lies beyond the matrix is 0.
+static void fetch_a(uint4 pieces[4], __global const half *from, long ld, int lines, int cols,
+        uint item)
+{
+#pragma unroll
+    for (int p = 0; p < 4; p++) {
+        const int line = (item + p * 128) / 8, x = item % 8 * 8;
+        pieces[p] = load_piece((__global const element_bits *) from + line * ld + x,
+                line < lines ? cols - x : 0, line + 1 < lines);
+    }
+}
+
+static void put_a(__local uchar *tile, const uint4 pieces[4], uint item)
+{
+#pragma unroll
+    for (int p = 0; p < 4; p++) {
+        const uint line = (item + p * 128) / 8, x = item % 8;
+        *(__local uint4 *) (tile + swizzled(line, x, 8)) = pieces[p];
+    }
+}
+
+// Of 64 lines of 64 elements that begin anywhere, this work-item's pieces of
+// 8: from the matrix, of which `lines` and `cols` are left, into registers, and from there into
+// local memory. What lies beyond the matrix is 0.
+static void fetch_b(uint4 pieces[4], __global const half *from, long ld, int lines, int cols,
+        uint item)
+{
+#pragma unroll
+    for (int p = 0; p < 4; p++) {
+        const int line = (item + p * 128) / 8, x = item % 8 * 8;
+        pieces[p] = load_piece((__global const element_bits *) from + line * ld + x,
+                line < lines ? cols - x : 0, line + 1 < lines);
+    }
+}
+
+static void put_b(__local uchar *tile, const uint4 pieces[4], uint item)
+{
+#pragma unroll
+    for (int p = 0; p < 4; p++) {
+        const uint line = (item + p * 128) / 8, x = item % 8;
+        *(__local uint4 *) (tile + swizzled(line, x, 8)) = pieces[p];
+    }
+}
+
+// Reads four blocks of 8 x 8 halves from local memory, as mma wants them; lines are rows of A,
+// columns of B.
+static void load_blocks(uint to[4], uint from)
+{
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];" :
+            "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3]) : "r"(from) : "memory");
+}
+
+// c += a b for blocks of 16 x 8, 16 x 16 and 16 x 8, spread over a warp as the PTX ISA says.
+static void multiply_blocks(float c[4], const uint a[4], const uint b[2])
+{
+    asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 "
+            "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};" :
+            "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3]) :
+            "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+}
+
+// Stores alpha x + beta C in a row of C, where there is such a column; beta == 0 does not read C.
+static void put(float x, __global half *out, long col, long N, float alpha, float beta)
+{
+    if (col < N)
+        store(beta == 0 ? alpha * x : alpha * x + beta * load(out + col), out + col);
+}
+
+static uint pack_halves(float low, float high)
+{
+    uint both;
+    asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(both) : "f"(high), "f"(low));
+    return both;
+}
+
+// put for two columns side by side; `whole` says that they are at a multiple of their size.
+static void put_pair(float x, float y, __global half *out, long col, long N, float alpha,
+        float beta,
+        bool whole)
+{
+    if (!whole || col + 1 >= N) {
+        put(x, out, col, N, alpha, beta);
+        put(y, out, col + 1, N, alpha, beta);
+        return;
+    }
+    float2 z = alpha * (float2) (x, y);
+    if (beta != 0) {
+        const uint both = *(__global uint *) (out + col);
+        z += beta * vload_half2(0, (const half *) &both);
+    }
+    *(__global uint *) (out + col) = pack_halves(z.x, z.y);
+}
+
+// Where an element of a tile of C is in local memory: the pieces of 16 bytes of a row are in an
+// order of its own, so that work-items side by side meet different banks.
+static uint c_place(uint row, uint col)
+{
+    return row * 64 + (col / 4 ^ (row + row / 4) % 8) * 4
+            + col % 4;
+}
+// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 8.0 and
+// later. A is stored M x K. B is stored N x K. A work-group computes 64 x 64 of C, a warp 32 x 32
+// of it. Tiles of A and B, 64 deep, are copied into local memory asynchronously, 3 ahead of those
+// that are multiplied.
+__kernel __attribute__((reqd_work_group_size(128, 1, 1)))
+void kiln_hgemm_async_multiply_nt_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes2_copy0(long M,
+        long N, long K,
+        __global const half *restrict A, long a_offset, long lda,
+        __global const half *restrict B, long b_offset, long ldb,
+        float alpha, float beta, __global half *restrict C, long c_offset, long ldc)
+{
+    __local uchar both_tiles[65536] __attribute__((aligned(1024)));
+    __local uchar *a_tiles = both_tiles, *b_tiles = both_tiles + 32768;
+    const uint a_at = local_address(a_tiles), b_at = local_address(b_tiles);
+    const uint item = get_local_id(0), warp = item / 32, lane = item % 32;
+    C += c_offset;
+    // Whether every row of C starts where 8 columns may be stored at once.
+    const ulong misaligned = ((ulong) C | (ulong) (ldc * 2)) & 15;
+    const bool is_aligned = misaligned == 0;
+    A += a_offset;
+    B += b_offset;
+
+    const uint tile = get_group_id(1) * get_num_groups(0) + get_group_id(0);
+    const int first = 0, num = (K + 63) / 64;
+    // Work-groups that run together share rows and columns: 8 rows of tiles at a time.
+    const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 63) / 64;
+    const uint band = tile / (8 * tiles_n) * 8, in_band = tile - band * tiles_n;
+    const uint band_rows = min(tiles_m - band, (uint) 8);
+    const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;
+    const int first_m = tile_m * 64, first_n = tile_n * 64;
+    {
+        const uint lane_m = lane / 4, lane_k = lane % 4;
+        const uint lane_r = lane_m;
+        const uint warp_m = warp % 2 * 32, warp_n = warp / 2 * 32;
+        float c[2][4][4];
+        #pragma unroll
+        for (int i = 0; i < 2; i++)
+        #pragma unroll
+            for (int j = 0; j < 4; j++)
+        #pragma unroll
+                for (int e = 0; e < 4; e++)
+                    c[i][j][e] = 0;
+        uint as0[2][4], bs0[2][4];
+        int stage = 0;
+        for (int t = 0; t < num + 3; t++) {
+            // All have put the tiles of step t - 3, and have multiplied those of the step before,
+            // whose place is the next one.
+            if (t >= 3)
+                barrier(CLK_LOCAL_MEM_FENCE);
+            uint4 a_pieces[4], b_pieces[4];
+            const int place = stage, k = (first + t) * 64;
+            if (t < num) {
+                fetch_a(a_pieces, A + first_m * lda + k, lda, M - first_m, K - k, item);
+                fetch_b(b_pieces, B + first_n * ldb + k, ldb, N - first_n, K - k, item);
+            }
+            if (++stage == 4)
+                stage = 0;
+            // What is fetched is on its way meanwhile.
+            if (t >= 3) {
+                // Of the last step, what there is of K.
+                const long left = K - (long) (first + t - 3) * 64;
+                const uint a_tile = a_at + stage * 8192, b_tile = b_at + stage * 8192;
+                if (left >= 64)
+                #pragma unroll
+                    for (int s = 0; s < 4; s++) {
+                        // Reads what is multiplied at once, the s-th of a tile, into fragments 0.
+                        // Sixteen values of k of the tile. Blocks of 8 x 8 are read four at once:
+                        // work-item l says where line l % 8 of block l / 8 is.
+                        #pragma unroll
+                        for (int i = 0; i < 2; i++) {
+                            const uint line = warp_m + i * 16 + lane % 16, x = s * 2 + lane / 16;
+                            load_blocks(as0[i], a_tile + swizzled(line, x, 8));
+                        }
+                        #pragma unroll
+                        for (int j = 0; j < 4; j += 2) {
+                            const uint line = warp_n + j * 8 + lane / 16 * 8 + lane % 8,
+                                    x = s * 2 + lane / 8 % 2;
+                            load_blocks(bs0[j / 2], b_tile + swizzled(line, x, 8));
+                        }
+                        #pragma unroll
+                        for (int i = 0; i < 2; i++)
+                        #pragma unroll
+                            for (int j = 0; j < 4; j++)
+                                multiply_blocks(c[i][j], as0[i], bs0[j / 2] + j % 2 * 2);
+                    }
+                else
+                    for (int s = 0; s * 16 < left; s++) {
+                        // Reads what is multiplied at once, the s-th of a tile, into fragments 0.
+                        // Sixteen values of k of the tile. Blocks of 8 x 8 are read four at once:
+                        // work-item l says where line l % 8 of block l / 8 is.
+                        #pragma unroll
+                        for (int i = 0; i < 2; i++) {
+                            const uint line = warp_m + i * 16 + lane % 16, x = s * 2 + lane / 16;
+                            load_blocks(as0[i], a_tile + swizzled(line, x, 8));
+                        }
+                        #pragma unroll
+                        for (int j = 0; j < 4; j += 2) {
+                            const uint line = warp_n + j * 8 + lane / 16 * 8 + lane % 8,
+                                    x = s * 2 + lane / 8 % 2;
+                            load_blocks(bs0[j / 2], b_tile + swizzled(line, x, 8));
+                        }
+                        #pragma unroll
+                        for (int i = 0; i < 2; i++)
+                        #pragma unroll
+                            for (int j = 0; j < 4; j++)
+                                multiply_blocks(c[i][j], as0[i], bs0[j / 2] + j % 2 * 2);
+                    }
+            }
+            if (t < num) {
+                put_a(a_tiles + place * 8192, a_pieces, item);
+                put_b(b_tiles + place * 8192, b_pieces, item);
+            }
+        }
+        // Where rows of C begin anywhere, the tile is put into local memory, so that a warp
+        // stores columns side by side.
+        if (!is_aligned) {
+            __local float *c_tile = (__local float *) both_tiles;
+            // All have multiplied the last step.
+            barrier(CLK_LOCAL_MEM_FENCE);
+        #pragma unroll
+            for (int i = 0; i < 2; i++)
+        #pragma unroll
+                for (int h = 0; h < 2; h++) {
+                    const uint row = warp_m + i * 16 + h * 8 + lane_r;
+        #pragma unroll
+                    for (int j = 0; j < 4; j++) {
+                        const uint col = warp_n + j * 8 + lane_k * 2;
+                        *(__local float2 *) (c_tile + c_place(row, col)) =
+                                (float2) (c[i][j][2 * h], c[i][j][2 * h + 1]);
+                    }
+                }
+            barrier(CLK_LOCAL_MEM_FENCE);
+            for (uint m = warp; m < 64 && first_m + m < M; m += 4) {
+                __global half *out = C + (first_m + m) * ldc;
+                // Two columns that share a word are stored at once.
+                const int odd = (ulong) (out + first_n) / 2 % 2;
+                for (int n = 2 * (int) lane - odd; n < 64; n += 64) {
+                    if (n < 0)
+                        put(c_tile[c_place(m, 0)], out, first_n, N, alpha, beta);
+                    else if (n == 63)
+                        put(c_tile[c_place(m, n)], out, first_n + n, N, alpha, beta);
+                    else
+                        put_pair(c_tile[c_place(m, n)], c_tile[c_place(m, n + 1)], out, first_n + n,
+                                N,
+                                alpha, beta, true);
+                }
+            }
+            return;
+        }
+        // Rows and columns of a block are in the order in which they were read.
+        #pragma unroll
+        for (int i = 0; i < 2; i++)
+        #pragma unroll
+            for (int h = 0; h < 2; h++) {
+                const long row = first_m + warp_m + i * 16 + h * 8 + lane_r;
+                if (row >= M)
+                    break;
+                __global half *out = C + row * ldc;
+        #pragma unroll
+                for (int j = 0; j < 4; j++) {
+                    const long col = first_n + warp_n + j * 8 + lane_k * 2;
+                    put_pair(c[i][j][2 * h], c[i][j][2 * h + 1], out, col, N, alpha, beta,
+                            is_aligned);
+                }
+            }
+    }
+}

@@ -1,0 +1,438 @@
+// Elements of half are computed with as float. A product and a sum are fused where the device does
+// that in one step: FP_CONTRACT, on by default, allows it.
+static float load(__global const half *p)
+{
+    return vload_half(0, p);
+}
+
+static void store(float x, __global half *p)
+{
+    vstore_half(x, 0, p);
+}
+
+// NVIDIA's instructions, as the PTX ISA names them. An address in local memory is its 32 bits.
+static uint local_address(__local const void *p)
+{
+    return (uint) (ulong) p;
+}
+
+// Divisions of 64 bits take long.
+static ulong divide(ulong x, ulong y)
+{
+    return (x | y) >> 32 ? x / y : (uint) x / (uint) y;
+}
+
+// Begins to copy 16 bytes into local memory: the first `bytes` of them, and zeros.
+static void copy_16(uint to, __global const half *from, uint bytes)
+{
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::
+            "r"(to), "l"((ulong) from), "r"(bytes) : "memory");
+}
+
+// What this work-item has begun to copy since it last committed is one step's.
+static void commit_copies(void)
+{
+    asm volatile("cp.async.commit_group;" ::: "memory");
+}
+
+// Waits for what this work-item has copied, but for the last 2 steps.
+static void wait_for_copies(void)
+{
+    asm volatile("cp.async.wait_group 2;" ::: "memory");
+}
+
+// Where the x-th 16 bytes of a line are, in boxes whose lines have 2, 4 or 8 times 16
+// bytes; boxes side by side have 64 lines.
+static uint swizzled(uint line, uint x, uint part)
+{
+    return (x / part * part * 64 + line * part + (x % part ^ line % 8 / (8 / part))) * 16;
+}
+
+// Begins to copy 64 lines of 64 elements, of which this work-item copies 8
+// at a time in every 16th line. There are `lines` and `cols` of the matrix left; what lies
+// beyond is 0.
+static void copy_a(uint to, __global const half *from, long ld, uint lines, int cols, uint item)
+{
+    const uint first = item / 8, col = item % 8 * 8;
+    from += first * ld;
+#pragma unroll
+    for (uint line = first; line < first + 64; line += 16, from += 16 * ld) {
+        {
+            const uint x = col;
+            const uint bytes = line < lines ? clamp(cols - (int) x, 0, 8) * 2 : 0;
+            const uint where = swizzled(line, x / 8, 8) + x % 8 * 2;
+            copy_16(to + where, from + x, bytes);
+        }
+    }
+}
+
+// Begins to copy 64 lines of 64 elements, of which this work-item copies 8
+// at a time in every 16th line. There are `lines` and `cols` of the matrix left; what lies
+// beyond is 0.
+static void copy_b(uint to, __global const half *from, long ld, uint lines, int cols, uint item)
+{
+    const uint first = item / 8, col = item % 8 * 8;
+    from += first * ld;
+#pragma unroll
+    for (uint line = first; line < first + 64; line += 16, from += 16 * ld) {
+        {
+            const uint x = col;
+            const uint bytes = line < lines ? clamp(cols - (int) x, 0, 8) * 2 : 0;
+            const uint where = swizzled(line, x / 8, 8) + x % 8 * 2;
+            copy_16(to + where, from + x, bytes);
+        }
+    }
+}
+
+// Reads four blocks of 8 x 8 halves from local memory, as mma wants them; lines are rows of A,
+// columns of B.
+static void load_blocks(uint to[4], uint from)
+{
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];" :
+            "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3]) : "r"(from) : "memory");
+}
+
+// The same where lines are columns of A, rows of B.
+static void load_turned_blocks(uint to[4], uint from)
+{
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];" :
+            "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3]) : "r"(from) : "memory");
+}
+
+// c += a b for blocks of 16 x 8, 16 x 16 and 16 x 8, spread over a warp as the PTX ISA says.
+static void multiply_blocks(float c[4], const uint a[4], const uint b[2])
+{
+    asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 "
+            "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};" :
+            "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3]) :
+            "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+}
+
+// Stores alpha x + beta C in a row of C, where there is such a column; beta == 0 does not read C.
+static void put(float x, __global half *out, long col, long N, float alpha, float beta)
+{
+    if (col < N)
+        store(beta == 0 ? alpha * x : alpha * x + beta * load(out + col), out + col);
+}
+
+static uint pack_halves(float low, float high)
+{
+    uint both;
+    asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(both) : "f"(high), "f"(low));
+    return both;
+}
+
+// put for two columns side by side; `whole` says that they are at a multiple of their size.
+static void put_pair(float x, float y, __global half *out, long col, long N, float alpha,
+        float beta,
+        bool whole)
+{
+    if (!whole || col + 1 >= N) {
+        put(x, out, col, N, alpha, beta);
+        put(y, out, col + 1, N, alpha, beta);
+        return;
+    }
+    float2 z = alpha * (float2) (x, y);
+    if (beta != 0) {
+        const uint both = *(__global uint *) (out + col);
+        z += beta * vload_half2(0, (const half *) &both);
+    }
+    *(__global uint *) (out + col) = pack_halves(z.x, z.y);
+}
+
+// Where an element of a tile of C is in local memory: the pieces of 16 bytes of a row are in an
+// order of its own, so that work-items side by side meet different banks.
+static uint c_place(uint row, uint col)
+{
+    return row * 64 + (col / 4 ^ (row + row / 4) % 8) * 4
+            + col % 4;
+}
+// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 8.0 and
+// later. A is stored M x K. B is stored K x N. A work-group computes 64 x 64 of C, a warp 32 x 32
+// of it. Tiles of A and B, 64 deep, are copied into local memory asynchronously, 3 ahead of those
+// that are multiplied. As many work-groups as run at once take tiles in turn. Of the tiles that do
+// not make a whole turn, the steps are shared out evenly (stream-K, Osama et al. 2023); what a
+// work-group has of such a tile is kept, to be added up later.
+__kernel __attribute__((reqd_work_group_size(128, 1, 1)))
+void kiln_hgemm_async_stream_nn_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes16_copy0(long M,
+        long N, long K,
+        __global const half *restrict A, long a_offset, long lda,
+        __global const half *restrict B, long b_offset, long ldb,
+        __global float *work, long parts_at,
+        float alpha, float beta, __global half *restrict C, long c_offset, long ldc)
+{
+    __local uchar both_tiles[65536] __attribute__((aligned(1024)));
+    __local uchar *a_tiles = both_tiles, *b_tiles = both_tiles + 32768;
+    const uint a_at = local_address(a_tiles), b_at = local_address(b_tiles);
+    const uint item = get_local_id(0), warp = item / 32, lane = item % 32;
+    C += c_offset;
+    // Whether every row of C starts where 8 columns may be stored at once.
+    const ulong misaligned = ((ulong) C | (ulong) (ldc * 2)) & 15;
+    const bool is_aligned = misaligned == 0;
+    A += a_offset;
+    B += b_offset;
+    __global float *parts = work + parts_at + item;
+    // The first `whole` tiles are done in turns; of the rest, which are `steps` steps each, a
+    // work-group takes `share` steps. A last turn that is three quarters full is a turn.
+    const uint groups = get_num_groups(0);
+    const uint tiles = ((uint) M + 63) / 64 * (((uint) N + 63) / 64);
+    const uint in_turns = tiles / groups * groups;
+    const uint whole = tiles - in_turns < groups * 3 / 4 ? in_turns : tiles;
+    const uint steps = ((uint) K + 63) / 64;
+    const ulong all = (ulong) (tiles - whole) * steps;
+    const ulong share = (all + groups - 1) / groups;
+    const ulong begin = min(get_group_id(0) * share, all), end = min(begin + share, all);
+
+    for (ulong turn = get_group_id(0), at = begin; turn < whole || at < end; ) {
+        const bool is_whole = turn < whole;
+        const uint done = is_whole ? 0 : divide(at, steps);
+        const uint tile = is_whole ? turn : whole + done;
+        const int first = is_whole ? 0 : at - (ulong) done * steps;
+        const int num = is_whole ? steps : min((ulong) (steps - first), end - at);
+        turn += groups;
+        at += is_whole ? 0 : num;
+    // Work-groups that run together share rows and columns: 8 rows of tiles at a time.
+    const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 63) / 64;
+    const uint band = tile / (8 * tiles_n) * 8, in_band = tile - band * tiles_n;
+    const uint band_rows = min(tiles_m - band, (uint) 8);
+    const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;
+    const int first_m = tile_m * 64, first_n = tile_n * 64;
+    {
+        const uint lane_m = lane / 4, lane_k = lane % 4;
+        const uint lane_r = lane_m;
+        const uint warp_m = warp % 2 * 32, warp_n = warp / 2 * 32;
+        float c[2][4][4];
+        #pragma unroll
+        for (int i = 0; i < 2; i++)
+        #pragma unroll
+            for (int j = 0; j < 4; j++)
+        #pragma unroll
+                for (int e = 0; e < 4; e++)
+                    c[i][j][e] = 0;
+        uint as0[2][4], bs0[2][4];
+        // All have read what is left of the tiles before.
+        barrier(CLK_LOCAL_MEM_FENCE);
+        int stage = 0;
+        for (int t = 0; t < num + 3; t++) {
+            // The tiles of step t - 3 are there for all, and all have multiplied those of the step
+            // before, whose place is the next one to copy to.
+            if (t >= 3) {
+                wait_for_copies();
+                barrier(CLK_LOCAL_MEM_FENCE);
+            }
+            if (t < num) {
+                const int k = (first + t) * 64;
+                copy_a(a_at + stage * 8192, A + first_m * lda + k, lda, M - first_m, K - k, item);
+                copy_b(b_at + stage * 8192, B + k * ldb + first_n, ldb, K - k, N - first_n, item);
+            }
+            commit_copies();
+            if (++stage == 4)
+                stage = 0;
+            if (t < 3)
+                continue;
+            // Of the last step, what there is of K.
+            const long left = K - (long) (first + t - 3) * 64;
+            const uint a_tile = a_at + stage * 8192, b_tile = b_at + stage * 8192;
+            if (left >= 64)
+            #pragma unroll
+                for (int s = 0; s < 4; s++) {
+                    // Reads what is multiplied at once, the s-th of a tile, into fragments 0.
+                    // Sixteen values of k of the tile. Blocks of 8 x 8 are read four at once:
+                    // work-item l says where line l % 8 of block l / 8 is.
+                    #pragma unroll
+                    for (int i = 0; i < 2; i++) {
+                        const uint line = warp_m + i * 16 + lane % 16, x = s * 2 + lane / 16;
+                        load_blocks(as0[i], a_tile + swizzled(line, x, 8));
+                    }
+                    #pragma unroll
+                    for (int j = 0; j < 4; j += 2) {
+                        const uint line = s * 16 + lane % 16, x = warp_n / 8 + j + lane / 16;
+                        load_turned_blocks(bs0[j / 2], b_tile + swizzled(line, x, 8));
+                    }
+                    #pragma unroll
+                    for (int i = 0; i < 2; i++)
+                    #pragma unroll
+                        for (int j = 0; j < 4; j++)
+                            multiply_blocks(c[i][j], as0[i], bs0[j / 2] + j % 2 * 2);
+                }
+            else
+                for (int s = 0; s * 16 < left; s++) {
+                    // Reads what is multiplied at once, the s-th of a tile, into fragments 0.
+                    // Sixteen values of k of the tile. Blocks of 8 x 8 are read four at once:
+                    // work-item l says where line l % 8 of block l / 8 is.
+                    #pragma unroll
+                    for (int i = 0; i < 2; i++) {
+                        const uint line = warp_m + i * 16 + lane % 16, x = s * 2 + lane / 16;
+                        load_blocks(as0[i], a_tile + swizzled(line, x, 8));
+                    }
+                    #pragma unroll
+                    for (int j = 0; j < 4; j += 2) {
+                        const uint line = s * 16 + lane % 16, x = warp_n / 8 + j + lane / 16;
+                        load_turned_blocks(bs0[j / 2], b_tile + swizzled(line, x, 8));
+                    }
+                    #pragma unroll
+                    for (int i = 0; i < 2; i++)
+                    #pragma unroll
+                        for (int j = 0; j < 4; j++)
+                            multiply_blocks(c[i][j], as0[i], bs0[j / 2] + j % 2 * 2);
+                }
+        }
+        if (num < steps) {
+            // Not all of the tile: kept for the stage that adds up.
+            __global float *part = parts + (2 * get_group_id(0) + (first == 0)) * 4096;
+        #pragma unroll
+            for (int i = 0; i < 2; i++)
+        #pragma unroll
+                for (int j = 0; j < 4; j++)
+        #pragma unroll
+                    for (int e = 0; e < 4; e++)
+                        part[((i * 4 + j) * 4 + e) * 128] = c[i][j][e];
+            continue;
+        }
+        // Where rows of C begin anywhere, the tile is put into local memory, so that a warp
+        // stores columns side by side.
+        if (!is_aligned) {
+            __local float *c_tile = (__local float *) both_tiles;
+            // All have multiplied the last step.
+            barrier(CLK_LOCAL_MEM_FENCE);
+        #pragma unroll
+            for (int i = 0; i < 2; i++)
+        #pragma unroll
+                for (int h = 0; h < 2; h++) {
+                    const uint row = warp_m + i * 16 + h * 8 + lane_r;
+        #pragma unroll
+                    for (int j = 0; j < 4; j++) {
+                        const uint col = warp_n + j * 8 + lane_k * 2;
+                        *(__local float2 *) (c_tile + c_place(row, col)) =
+                                (float2) (c[i][j][2 * h], c[i][j][2 * h + 1]);
+                    }
+                }
+            barrier(CLK_LOCAL_MEM_FENCE);
+            for (uint m = warp; m < 64 && first_m + m < M; m += 4) {
+                __global half *out = C + (first_m + m) * ldc;
+                // Two columns that share a word are stored at once.
+                const int odd = (ulong) (out + first_n) / 2 % 2;
+                for (int n = 2 * (int) lane - odd; n < 64; n += 64) {
+                    if (n < 0)
+                        put(c_tile[c_place(m, 0)], out, first_n, N, alpha, beta);
+                    else if (n == 63)
+                        put(c_tile[c_place(m, n)], out, first_n + n, N, alpha, beta);
+                    else
+                        put_pair(c_tile[c_place(m, n)], c_tile[c_place(m, n + 1)], out, first_n + n,
+                                N,
+                                alpha, beta, true);
+                }
+            }
+            continue;
+        }
+        // Rows and columns of a block are in the order in which they were read.
+        #pragma unroll
+        for (int i = 0; i < 2; i++)
+        #pragma unroll
+            for (int h = 0; h < 2; h++) {
+                const long row = first_m + warp_m + i * 16 + h * 8 + lane_r;
+                if (row >= M)
+                    break;
+                __global half *out = C + row * ldc;
+        #pragma unroll
+                for (int j = 0; j < 4; j++) {
+                    const long col = first_n + warp_n + j * 8 + lane_k * 2;
+                    put_pair(c[i][j][2 * h], c[i][j][2 * h + 1], out, col, N, alpha, beta,
+                            is_aligned);
+                }
+            }
+    }
+    }
+}
+// Adds up what work-groups have of a tile that none did alone, and stores it. Of 128 elements at a
+// time each of eight warps adds up every eighth part; what they have is then added in their order.
+__kernel __attribute__((reqd_work_group_size(256, 1, 1)))
+void kiln_hgemm_async_add_nn_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes16_copy0(long M, long N,
+        long K, __global const float *restrict work, long parts_at,
+        float alpha, float beta, __global half *restrict C, long c_offset, long ldc)
+{
+    __local float sums[8][128] __attribute__((aligned(16)));
+    __local uint told[6];
+    const uint adder = get_local_id(0);
+    // Work-groups share a tile. One work-item finds out which it is, and what there is of it.
+    if (adder == 0) {
+        // The first `whole` tiles are done in turns; of the rest, which are `steps` steps each, a
+        // work-group takes `share` steps. A last turn that is three quarters full is a turn.
+        const uint groups = get_num_groups(0);
+        const uint tiles = ((uint) M + 63) / 64 * (((uint) N + 63) / 64);
+        const uint in_turns = tiles / groups * groups;
+        const uint whole = tiles - in_turns < groups * 3 / 4 ? in_turns : tiles;
+        const uint steps = ((uint) K + 63) / 64;
+        const ulong all = (ulong) (tiles - whole) * steps;
+        const ulong share = (all + groups - 1) / groups;
+        const uint adders = groups * get_num_groups(1);
+        const uint number = get_group_id(1) * groups + get_group_id(0);
+        const uint each = min(adders / max(tiles - whole, 1U), 32U);
+        const uint tile = whole + number / each;
+        told[0] = 1;
+        if (tile < tiles) {
+            // Work-groups that run together share rows and columns: 8 rows of tiles at a time.
+            const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 63) / 64;
+            const uint band = tile / (8 * tiles_n) * 8, in_band = tile - band * tiles_n;
+            const uint band_rows = min(tiles_m - band, (uint) 8);
+            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;
+            const int first_m = tile_m * 64, first_n = tile_n * 64;
+            // The work-groups that have the tile's first and last step: the first has it as its
+            // last piece, the others what they have of it as their first.
+            const ulong begin = (ulong) (tile - whole) * steps;
+            const uint from = steps > 0 ? divide(begin, share) : 0;
+            told[0] = steps > 0 ? divide(begin + steps - 1, share) - from + 1 : 0;
+            told[1] = from;
+            told[2] = number % each;
+            told[3] = each;
+            told[4] = first_m;
+            told[5] = first_n;
+        }
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    const uint num = told[0];
+    if (num == 1)
+        return;
+    const int first_m = told[4], first_n = told[5];
+    __global const float *parts = work + parts_at + 2 * (ulong) told[1] * 4096;
+    C += c_offset;
+    for (uint at = told[2]; at < 32; at += told[3]) {
+        float4 sum = 0;
+        for (uint p = adder / 32; p < num; p += 144) {
+            float4 part[18];
+#pragma unroll
+            for (int u = 0; u < 18; u++) {
+                const uint q = p + u * 8, piece = q == 0 ? 1 : 2 * q;
+                part[u] = 0;
+                if (q < num)
+                    part[u] = *(__global const float4 *) (parts + piece * 4096
+                            + at * 128 + adder % 32 * 4);
+            }
+#pragma unroll
+            for (int u = 0; u < 18; u++)
+                sum += part[u];
+        }
+        *(__local float4 *) &sums[adder / 32][adder % 32 * 4] = sum;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (adder < 128) {
+            float all = 0;
+#pragma unroll
+            for (int u = 0; u < 8; u++)
+                all += sums[u][adder];
+            // Where the element is: as the stage before has it, of which a work-item has every
+            // 128th.
+            const uint element = at * 128 + adder;
+            const uint item = element % 128, e = element / 128;
+            const uint warp = item / 32, lane = item % 32;
+            const uint lane_m = lane / 4, lane_k = lane % 4;
+            const uint lane_r = lane_m;
+            const uint warp_m = warp % 2 * 32, warp_n = warp / 2 * 32;
+            const uint in_m = e / 4 / 4 * 16, in_n = e / 4 % 4 * 8;
+            const long row = first_m + warp_m + in_m + e / 2 % 2 * 8 + lane_r;
+            const long col = first_n + warp_n + in_n + lane_k * 2 + e % 2;
+            if (row < M)
+                put(all, C + row * ldc, col, N, alpha, beta);
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+}

@@ -1,0 +1,295 @@
+// Elements of float are computed with as float. A product and a sum are fused where the device does
+// that in one step: FP_CONTRACT, on by default, allows it.
+static float load(__global const float *p)
+{
+    return *p;
+}
+
+static void store(float x, __global float *p)
+{
+    *p = x;
+}
+
+// NVIDIA's instructions, as the PTX ISA names them. An address in local memory is its 32 bits.
+static uint local_address(__local const void *p)
+{
+    return (uint) (ulong) p;
+}
+
+// Begins to copy 4 bytes into local memory: the first `bytes` of them, and zeros.
+static void copy_4(uint to, __global const float *from, uint bytes)
+{
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::
+            "r"(to), "l"((ulong) from), "r"(bytes) : "memory");
+}
+
+// What this work-item has begun to copy since it last committed is one step's.
+static void commit_copies(void)
+{
+    asm volatile("cp.async.commit_group;" ::: "memory");
+}
+
+// Waits for what this work-item has copied, but for the last 1 steps.
+static void wait_for_copies(void)
+{
+    asm volatile("cp.async.wait_group 1;" ::: "memory");
+}
+
+// Begins to copy 64 lines of 32 values of k, of which this work-item copies four side by side in
+// every 16th line. There are `lines` and `cols` of the matrix left; what lies beyond is 0. Four
+// lines of a value of k are put side by side, so that no two work-items meet in a bank.
+static void copy_a(uint to, __global const float *from, long ld, uint lines, int cols, uint item)
+{
+    const uint first = item / 8, col = item % 8 * 4;
+    from += first * ld;
+#pragma unroll
+    for (uint line = first; line < first + 64; line += 16, from += 16 * ld) {
+#pragma unroll
+        for (uint x = col; x < col + 4; x += 1) {
+            const uint bytes = line < lines ? clamp(cols - (int) x, 0, 1) * 4 : 0;
+            const uint where = line / 64 * 8192 + x * 256
+                    + (line % 64 / 4 ^ x / 4) * 16 + line % 4 * 4;
+            copy_4(to + where, from + x, bytes);
+        }
+    }
+}
+
+// Begins to copy 64 lines of 32 values of k, of which this work-item copies four side by side in
+// every 16th line. There are `lines` and `cols` of the matrix left; what lies beyond is 0. Four
+// lines of a value of k are put side by side, so that no two work-items meet in a bank.
+static void copy_b(uint to, __global const float *from, long ld, uint lines, int cols, uint item)
+{
+    const uint first = item / 8, col = item % 8 * 4;
+    from += first * ld;
+#pragma unroll
+    for (uint line = first; line < first + 64; line += 16, from += 16 * ld) {
+#pragma unroll
+        for (uint x = col; x < col + 4; x += 1) {
+            const uint bytes = line < lines ? clamp(cols - (int) x, 0, 1) * 4 : 0;
+            const uint where = line / 64 * 8192 + x * 256
+                    + (line % 64 / 4 ^ x / 4) * 16 + line % 4 * 4;
+            copy_4(to + where, from + x, bytes);
+        }
+    }
+}
+
+// Stores alpha x + beta C in a row of C, where there is such a column; beta == 0 does not read C.
+static void put(float x, __global float *out, long col, long N, float alpha, float beta)
+{
+    if (col < N)
+        store(beta == 0 ? alpha * x : alpha * x + beta * load(out + col), out + col);
+}
+
+static uint exchange(uint x, uint distance)
+{
+    uint other;
+    asm volatile("shfl.sync.bfly.b32 %0, %1, %2, 31, 0xffffffff;" :
+            "=r"(other) : "r"(x), "r"(distance));
+    return other;
+}
+
+// x[i] of work-item j of four becomes x[j] of work-item i.
+static void transpose_quad(uint x[4], uint item)
+{
+#pragma unroll
+    for (int i = 0; i < 4; i += 2) {
+        const uint other = exchange(item & 1 ? x[i] : x[i + 1], 1);
+        x[i] = item & 1 ? other : x[i];
+        x[i + 1] = item & 1 ? x[i + 1] : other;
+    }
+#pragma unroll
+    for (int i = 0; i < 2; i++) {
+        const uint other = exchange(item & 2 ? x[i] : x[i + 2], 2);
+        x[i] = item & 2 ? other : x[i];
+        x[i + 2] = item & 2 ? x[i + 2] : other;
+    }
+}
+
+// put for four columns side by side, at an address that is a multiple of their size.
+static void put_vector(float4 x, __global float *out, float alpha, float beta)
+{
+    x *= alpha;
+    if (beta != 0)
+        x += beta * *(__global float4 *) out;
+    *(__global float4 *) out = x;
+}
+
+// Where an element of a tile of C is in local memory: the pieces of 16 bytes of a row are in an
+// order of its own, so that work-items side by side meet different banks.
+static uint c_place(uint row, uint col)
+{
+    return row * 64 + (col / 4 ^ (row + row / 4) % 8) * 4
+            + col % 4;
+}
+// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 8.0 and
+// later. A is stored M x K. B is stored N x K. A work-group computes 64 x 64 of C, a warp 32 x 32
+// of it. Tiles of A and B, 32 deep, are copied into local memory asynchronously, 2 ahead of those
+// that are multiplied.
+__kernel __attribute__((reqd_work_group_size(128, 1, 1)))
+void kiln_sgemm_async_multiply_nt_bm64_bn64_tm4_tn8_depth128_st3_ku2_group8_bytes16_copy0(long M,
+        long N, long K,
+        __global const float *restrict A, long a_offset, long lda,
+        __global const float *restrict B, long b_offset, long ldb,
+        float alpha, float beta, __global float *restrict C, long c_offset, long ldc)
+{
+    __local uchar both_tiles[49152] __attribute__((aligned(1024)));
+    __local uchar *a_tiles = both_tiles, *b_tiles = both_tiles + 24576;
+    const uint a_at = local_address(a_tiles), b_at = local_address(b_tiles);
+    const uint item = get_local_id(0), warp = item / 32, lane = item % 32;
+    C += c_offset;
+    // Whether every row of C starts where 4 columns may be stored at once.
+    const ulong misaligned = ((ulong) C | (ulong) (ldc * 4)) & 15;
+    const bool is_aligned = misaligned == 0;
+    A += a_offset;
+    B += b_offset;
+
+    const uint tile = get_group_id(1) * get_num_groups(0) + get_group_id(0);
+    const int first = 0, num = (K + 31) / 32;
+    // Work-groups that run together share rows and columns: 8 rows of tiles at a time.
+    const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 63) / 64;
+    const uint band = tile / (8 * tiles_n) * 8, in_band = tile - band * tiles_n;
+    const uint band_rows = min(tiles_m - band, (uint) 8);
+    const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;
+    const int first_m = tile_m * 64, first_n = tile_n * 64;
+    {
+        const uint lane_m = lane / 4, lane_n = lane % 4;
+        const uint warp_m = warp % 2 * 32, warp_n = warp / 2 * 32;
+        // Where a work-item's first rows (columns) are in the parts of a tile, of 64 (64) by 32
+        // values of k.
+        const uint a_chunk = warp_m / 64 * 8192 + (warp_m % 64 / 4 + lane_m) * 16;
+        const uint b_chunk = warp_n / 64 * 8192 + (warp_n % 64 / 4 + lane_n) * 16;
+        float c[4][8];
+        #pragma unroll
+        for (int m = 0; m < 4; m++)
+        #pragma unroll
+            for (int n = 0; n < 8; n++)
+                c[m][n] = 0;
+        int stage = 0;
+        for (int t = 0; t < num + 2; t++) {
+            // The tiles of step t - 2 are there for all, and all have multiplied those of the step
+            // before, whose place is the next one to copy to.
+            if (t >= 2) {
+                wait_for_copies();
+                barrier(CLK_LOCAL_MEM_FENCE);
+            }
+            if (t < num) {
+                const int k = (first + t) * 32;
+                copy_a(a_at + stage * 8192, A + first_m * lda + k, lda, M - first_m, K - k, item);
+                copy_b(b_at + stage * 8192, B + first_n * ldb + k, ldb, N - first_n, K - k, item);
+            }
+            commit_copies();
+            if (++stage == 3)
+                stage = 0;
+            if (t < 2)
+                continue;
+            // Of the last step, what there is of K.
+            const long left = K - (long) (first + t - 2) * 32;
+            __local const uchar *a_tile = a_tiles + stage * 8192;
+            __local const uchar *b_tile = b_tiles + stage * 8192;
+            if (left >= 32) {
+                // For one value of k after the other, of rows and columns four side by side at a
+                // time.
+                #pragma unroll 2
+                for (int q = 0; q < 8; q++) {
+                    const uint a_from = a_chunk ^ q * 16;
+                    const uint b_from = b_chunk ^ q * 16;
+                #pragma unroll
+                    for (int k = 4 * q; k < 4 * q + 4; k++) {
+                        float as[4], bs[8];
+                #pragma unroll
+                        for (int m = 0; m < 4; m += 4) {
+                            const float4 x = *(__local const float4 *) (a_tile + k * 256 + a_from
+                                    + m / 8 * 8192 + m % 8 * 32);
+                            as[m] = x.s0, as[m + 1] = x.s1, as[m + 2] = x.s2, as[m + 3] = x.s3;
+                        }
+                #pragma unroll
+                        for (int n = 0; n < 8; n += 4) {
+                            const float4 x = *(__local const float4 *) (b_tile + k * 256
+                                    + (b_from ^ n % 8 * 16) + n / 8 * 128);
+                            bs[n] = x.s0, bs[n + 1] = x.s1, bs[n + 2] = x.s2, bs[n + 3] = x.s3;
+                        }
+                #pragma unroll
+                        for (int n = 0; n < 8; n++)
+                #pragma unroll
+                            for (int m = 0; m < 4; m++)
+                                c[m][n] += as[m] * bs[n];
+                    }
+                }
+            } else {
+                // For one value of k after the other, of rows and columns four side by side at a
+                // time.
+                for (int q = 0; 4 * q < left; q++) {
+                    const uint a_from = a_chunk ^ q * 16;
+                    const uint b_from = b_chunk ^ q * 16;
+                #pragma unroll
+                    for (int k = 4 * q; k < 4 * q + 4; k++) {
+                        float as[4], bs[8];
+                #pragma unroll
+                        for (int m = 0; m < 4; m += 4) {
+                            const float4 x = *(__local const float4 *) (a_tile + k * 256 + a_from
+                                    + m / 8 * 8192 + m % 8 * 32);
+                            as[m] = x.s0, as[m + 1] = x.s1, as[m + 2] = x.s2, as[m + 3] = x.s3;
+                        }
+                #pragma unroll
+                        for (int n = 0; n < 8; n += 4) {
+                            const float4 x = *(__local const float4 *) (b_tile + k * 256
+                                    + (b_from ^ n % 8 * 16) + n / 8 * 128);
+                            bs[n] = x.s0, bs[n + 1] = x.s1, bs[n + 2] = x.s2, bs[n + 3] = x.s3;
+                        }
+                #pragma unroll
+                        for (int n = 0; n < 8; n++)
+                #pragma unroll
+                            for (int m = 0; m < 4; m++)
+                                c[m][n] += as[m] * bs[n];
+                    }
+                }
+            }
+        }
+        // Where rows of C begin anywhere, the tile is put into local memory, so that a warp
+        // stores columns side by side.
+        if (!is_aligned) {
+            __local float *c_tile = (__local float *) both_tiles;
+            // All have multiplied the last step.
+            barrier(CLK_LOCAL_MEM_FENCE);
+        #pragma unroll
+            for (int m = 0; m < 4; m++)
+        #pragma unroll
+                for (int n = 0; n < 8; n += 4)
+                    *(__local float4 *) (c_tile + c_place(warp_m + m / 4 * 32 + lane_m * 4 + m % 4,
+                            warp_n + n * 4 + lane_n * 4)) =
+                            (float4) (c[m][n], c[m][n + 1], c[m][n + 2], c[m][n + 3]);
+            barrier(CLK_LOCAL_MEM_FENCE);
+            for (uint m = warp; m < 64 && first_m + m < M; m += 4) {
+                __global float *out = C + (first_m + m) * ldc;
+        #pragma unroll
+                for (uint n = lane; n < 64; n += 32)
+                    put(c_tile[c_place(m, n)], out, first_n + n, N, alpha, beta);
+            }
+            return;
+        }
+        #pragma unroll
+        for (int m = 0; m < 4; m++) {
+            const long row = first_m + warp_m + m / 4 * 32 + lane_m * 4 + m % 4;
+            __global float *out = C + row * ldc;
+        #pragma unroll
+            for (int n = 0; n < 8; n += 4) {
+                const long block = first_n + warp_n + n * 4;
+                if (is_aligned && block + 15 < N) {
+                    if (row < M)
+                        put_vector((float4) (c[m][n], c[m][n + 1], c[m][n + 2], c[m][n + 3]),
+                                out + block + lane_n * 4, alpha, beta);
+                    continue;
+                }
+                // Where rows of C begin anywhere: four work-items side by side store four columns
+                // at once.
+                uint x[4] = { as_uint(c[m][n]), as_uint(c[m][n + 1]), as_uint(c[m][n + 2]),
+                        as_uint(c[m][n + 3]) };
+                transpose_quad(x, lane);
+                if (row < M)
+        #pragma unroll
+                    for (int i = 0; i < 4; i++)
+                        put(as_float(x[i]), out, block + i * 4 + lane_n, N, alpha, beta);
+            }
+        }
+    }
+}

@@ -1,0 +1,445 @@
+#pragma OPENCL EXTENSION cl_khr_fp64 : enable
+// Elements of double are computed with as double. A product and a sum are fused where the device
+// does that in one step: FP_CONTRACT, on by default, allows it.
+static double load(__global const double *p)
+{
+    return *p;
+}
+
+static void store(double x, __global double *p)
+{
+    *p = x;
+}
+
+// NVIDIA's instructions, as the PTX ISA names them. An address in local memory is its 32 bits. What
+// only sm_90a has is masked as a comment; the mask is taken from the PTX that this is compiled to.
+static uint local_address(__local const void *p)
+{
+    return (uint) (ulong) p;
+}
+
+// Divisions of 64 bits take long.
+static ulong divide(ulong x, ulong y)
+{
+    return (x | y) >> 32 ? x / y : (uint) x / (uint) y;
+}
+
+// An element, and 16 bytes of them, as they are copied.
+typedef ulong element_bits;
+typedef ulong2 chunk;
+
+// 16 bytes from where an element is, out of the one or two aligned chunks that they lie in.
+static uint4 load_anywhere(__global const element_bits *from)
+{
+    const uint at = (ulong) from % 16;
+    __global const uint4 *chunks = (__global const uint4 *) ((ulong) from - at);
+    const uint4 low = chunks[0], high = at > 0 ? chunks[1] : (uint4) 0;
+    uint4 x = at & 8 ? (uint4) (low.zw, high.xy) : low;
+    return x;
+}
+
+// All work-items copy a matrix so that its rows start at multiples of 16 bytes, a chunk at a time.
+// What pads the rows is undefined.
+static void copy_matrix(long rows, long cols, __global const element_bits *X, long ldx,
+        __global element_bits *out)
+{
+    const ulong each = (cols + 1) / 2;
+    for (ulong i = get_global_id(0); i < rows * each; i += get_global_size(0)) {
+        const long row = divide(i, each), col = (i - row * each) * 2, last = cols - 1 - col;
+        __global const element_bits *from = X + row * ldx + col;
+        uint4 x;
+        // Elements are copied one by one where a chunk may lie beyond the last of all.
+        if (last >= 3 || (row + 1 < rows && cols >= 4))
+            x = load_anywhere(from);
+        else
+            x = as_uint4((chunk) (from[min(0L, last)], from[min(1L, last)]));
+        ((__global uint4 *) out)[i] = x;
+    }
+}
+
+// The work-items of a warp wait for each other, and see what each has written.
+static void warp_sync(void)
+{
+    asm volatile("bar.warp.sync 0xffffffff;" ::: "memory");
+}
+
+// A barrier in local memory counts arrivals, and the bytes of copies under way.
+static void mbarrier_init(uint mbarrier, uint arrivals)
+{
+    asm volatile("mbarrier.init.shared.b64 [%0], %1;" :: "r"(mbarrier), "r"(arrivals) : "memory");
+}
+
+static void mbarrier_expect(uint mbarrier, uint bytes)
+{
+    asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" ::
+            "r"(mbarrier), "r"(bytes) : "memory");
+}
+
+static void mbarrier_wait(uint mbarrier, uint phase)
+{
+    asm volatile("{ .reg .pred done;\n"
+            "again: mbarrier.try_wait.parity.shared.b64 done, [%0], %1;\n"
+            "@!done bra again; }" :: "r"(mbarrier), "r"(phase) : "memory");
+}
+
+static void mbarrier_arrive(uint mbarrier)
+{
+    asm volatile("mbarrier.arrive.shared.b64 _, [%0];" :: "r"(mbarrier) : "memory");
+}
+
+// Arrives when what this work-item has begun to copy by fetch_chunk is there; it is waited for
+// beside the arrivals that the barrier was initialised for.
+static void mbarrier_arrive_later(uint mbarrier)
+{
+    asm volatile("cp.async.mbarrier.arrive.shared.b64 [%0];" :: "r"(mbarrier) : "memory");
+}
+
+// Writes a tensor map (PTX ISA, "tensor-map"), through which tiles are fetched. The matrix has
+// `rows` x `cols` elements, its rows `ld` apart; a box is what one fetch copies. `swizzle` is 3, 2,
+// 1 or 0 for boxes whose columns are 128, 64, 32 or any number of bytes. `map` is in local memory,
+// all zero.
+static void write_map(uint map, ulong address, long rows, long cols, long ld, uint box_rows,
+        uint box_cols, uint swizzle)
+{
+    asm volatile("//@tensormap.replace.tile.global_address.shared::cta.b1024.b64 [%0], %1;" ::
+            "r"(map), "l"(address) : "memory");
+    asm volatile("//@tensormap.replace.tile.rank.shared::cta.b1024.b32 [%0], 1;" ::
+            "r"(map) : "memory");
+    asm volatile("//@tensormap.replace.tile.box_dim.shared::cta.b1024.b32 [%0], 0, %1;" ::
+            "r"(map), "r"(box_cols) : "memory");
+    asm volatile("//@tensormap.replace.tile.box_dim.shared::cta.b1024.b32 [%0], 1, %1;" ::
+            "r"(map), "r"(box_rows) : "memory");
+    asm volatile("//@tensormap.replace.tile.global_dim.shared::cta.b1024.b32 [%0], 0, %1;" ::
+            "r"(map), "r"((uint) cols) : "memory");
+    asm volatile("//@tensormap.replace.tile.global_dim.shared::cta.b1024.b32 [%0], 1, %1;" ::
+            "r"(map), "r"((uint) rows) : "memory");
+    asm volatile("//@tensormap.replace.tile.global_stride.shared::cta.b1024.b64 [%0], 0, %1;" ::
+            "r"(map), "l"(ld * 8) : "memory");
+    asm volatile("//@tensormap.replace.tile.element_stride.shared::cta.b1024.b32 [%0], 0, 1;" ::
+            "r"(map) : "memory");
+    asm volatile("//@tensormap.replace.tile.element_stride.shared::cta.b1024.b32 [%0], 1, 1;" ::
+            "r"(map) : "memory");
+    asm volatile("//@tensormap.replace.tile.elemtype.shared::cta.b1024.b32 [%0], 9;" ::
+            "r"(map) : "memory");
+    asm volatile("//@tensormap.replace.tile.interleave_layout.shared::cta.b1024.b32 [%0], 0;" ::
+            "r"(map) : "memory");
+    if (swizzle == 0)
+        asm volatile("//@tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%0], 0;" ::
+                "r"(map) : "memory");
+    if (swizzle == 1)
+        asm volatile("//@tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%0], 1;" ::
+                "r"(map) : "memory");
+    if (swizzle == 2)
+        asm volatile("//@tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%0], 2;" ::
+                "r"(map) : "memory");
+    if (swizzle == 3)
+        asm volatile("//@tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%0], 3;" ::
+                "r"(map) : "memory");
+    asm volatile("//@tensormap.replace.tile.fill_mode.shared::cta.b1024.b32 [%0], 0;" ::
+            "r"(map) : "memory");
+}
+
+// What work-groups have written of a tensor map is seen by the fetches that follow.
+static void acquire_map(ulong map)
+{
+    asm volatile("fence.proxy.tensormap::generic.acquire.gpu [%0], 128;" :: "l"(map) : "memory");
+}
+
+// Copies 16 bytes at (row, col) of a matrix into local memory; what lies outside the matrix is 0.
+static void fetch_chunk(uint to, __global const double *X, long rows, long cols, long ld, long row,
+        long col)
+{
+    const uint bytes = row < rows ? clamp((cols - col) * 8, 0L, 16L) : 0;
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::
+            "r"(to), "l"((ulong) (X + row * ld + col)), "r"(bytes) : "memory");
+}
+
+// Copies the box at (x, y) of a tensor map into local memory; what lies outside the matrix is 0.
+static void fetch_box(uint to, ulong map, int x, int y, uint mbarrier)
+{
+    asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes "
+            "[%0], [%1, {%2, %3}], [%4];" ::
+            "r"(to), "l"(map), "r"(x), "r"(y), "r"(mbarrier) : "memory");
+}
+
+// Where the copy engine puts the x-th 16 bytes of a line, in boxes whose lines have 2, 4 or 8 times
+// 16 bytes; boxes side by side have 16 lines.
+static uint swizzled(uint line, uint x, uint part)
+{
+    return (x / part * part * 16 + line * part + (x % part ^ line % 8 / (8 / part))) * 16;
+}
+
+// c += a b for blocks of 16 x 8, 16 x 8 and 8 x 8, spread over a warp as the PTX ISA says.
+static void multiply_blocks(double c[4], const double a[4], const double b[2])
+{
+    asm volatile("mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 "
+            "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};" :
+            "+d"(c[0]), "+d"(c[1]), "+d"(c[2]), "+d"(c[3]) :
+            "d"(a[0]), "d"(a[1]), "d"(a[2]), "d"(a[3]), "d"(b[0]), "d"(b[1]));
+}
+
+// Stores alpha x + beta C in a row of C, where there is such a column; beta == 0 does not read C.
+static void put(double x, __global double *out, long col, long N, double alpha, double beta)
+{
+    if (col < N)
+        store(beta == 0 ? alpha * x : alpha * x + beta * load(out + col), out + col);
+}
+
+// put for two columns side by side; `whole` says that they are at a multiple of their size.
+static void put_pair(double x, double y, __global double *out, long col, long N, double alpha,
+        double beta,
+        bool whole)
+{
+    if (!whole || col + 1 >= N) {
+        put(x, out, col, N, alpha, beta);
+        put(y, out, col + 1, N, alpha, beta);
+        return;
+    }
+    double2 z = alpha * (double2) (x, y);
+    if (beta != 0)
+        z += beta * *(__global double2 *) (out + col);
+    *(__global double2 *) (out + col) = z;
+}
+__kernel __attribute__((reqd_work_group_size(256, 1, 1)))
+void kiln_dgemm_bulk_copy_nt(long a_rows, long a_cols, __global const element_bits *restrict A,
+        long a_offset,
+        long lda, __global uchar *restrict a_work, long a_at,
+        long b_rows, long b_cols, __global const element_bits *restrict B, long b_offset,
+        long ldb, __global uchar *restrict b_work, long b_at)
+{
+    copy_matrix(a_rows, a_cols, A + a_offset, lda, (__global element_bits *) a_work + a_at);
+    copy_matrix(b_rows, b_cols, B + b_offset, ldb, (__global element_bits *) b_work + b_at);
+}
+__kernel __attribute__((reqd_work_group_size(256, 1, 1)))
+void kiln_dgemm_bulk_copya_n(long rows, long cols, __global const element_bits *restrict X,
+        long x_offset,
+        long ldx, __global uchar *restrict work, long at)
+{
+    copy_matrix(rows, cols, X + x_offset, ldx, (__global element_bits *) work + at);
+}
+__kernel __attribute__((reqd_work_group_size(256, 1, 1)))
+void kiln_dgemm_bulk_copyb_t(long rows, long cols, __global const element_bits *restrict X,
+        long x_offset,
+        long ldx, __global uchar *restrict work, long at)
+{
+    copy_matrix(rows, cols, X + x_offset, ldx, (__global element_bits *) work + at);
+}
+// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.
+// A is stored M x K.
+// B is stored N x K.
+// A work-group computes 64 x 128 of C. Tiles of A and B, 16 deep, are fetched into local
+// memory by the copy engine, up to 8 at a time; a tile's `full` barrier says that it is there.
+// The first 2 are copied by all who multiply, while the tensor maps are made.
+// One work-item fetches; a warp computes 32 x 32 of C, and says by the `empty` barrier
+// when it has read a tile.
+__kernel __attribute__((reqd_work_group_size(320, 1, 1)))
+void kiln_dgemm_bulk_multiply_nt_bm64_bn128_tm4_tn8_depth128_st8_early2_ku2_group8_edges0(long M,
+        long N, long K,
+        __global const double *restrict A, long a_offset, long lda,
+        __global const double *restrict B, long b_offset, long ldb,
+        __global uchar *work, long maps_at, long parts_at,
+        double alpha, double beta, __global double *restrict C, long c_offset, long ldc)
+{
+    __local uchar a_tiles[65536] __attribute__((aligned(1024)));
+    __local uchar b_tiles[131072] __attribute__((aligned(1024)));
+    __local ulong full[8];
+    __local ulong empty[8];
+    const uint item = get_local_id(0);
+    const uint fulls = local_address(full);
+    const uint a_at = local_address(a_tiles), b_at = local_address(b_tiles);
+    const uint empties = local_address(empty);
+    C += c_offset;
+    // Whether every row of C starts where 2 columns may be stored at once.
+    const ulong misaligned = ((ulong) C | (ulong) (ldc * 8)) & 15;
+    const bool is_aligned = misaligned == 0;
+
+    // Of lines along k no more are fetched than C needs where it is smaller than a tile.
+    const int box_m = min(((int) M + 7) & -8, 64);
+    const int box_n = min(((int) N + 7) & -8, 128);
+    const ulong a_map = (ulong) (work + maps_at * 256), b_map = a_map + 128;
+    __local uint maps[64] __attribute__((aligned(128)));
+    if (item == 0) {
+        for (int s = 0; s < 8; s++) {
+            mbarrier_init(fulls + 8 * s, 1);
+            mbarrier_init(empties + 8 * s, 8);
+        }
+        asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+
+    if (item >= 256) {
+        // One warp writes the map of A, the next that of B, to where all work-groups write the
+        // same.
+        if (item < 320) {
+            const uint which = (item - 256) / 32, lane = item % 32;
+            __local uint *map = maps + which * 32;
+            map[lane] = 0;
+            warp_sync();
+            if (item == 256)
+                write_map(local_address(map), (ulong) (A + a_offset), M, K, lda, box_m, 16,
+                        3);
+            if (item == 288)
+                write_map(local_address(map), (ulong) (B + b_offset), N, K, ldb, box_n, 16,
+                        3);
+            warp_sync();
+            asm volatile("tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu"
+                    ".sync.aligned [%0], [%1], 128;" ::
+                    "l"(a_map + which * 128), "r"(local_address(map)) : "memory");
+            asm volatile("bar.sync 3, 64;" ::: "memory");
+        }
+        int early = 2;
+        if (item == 256) {
+            acquire_map(a_map);
+            acquire_map(b_map);
+        }
+        if (item == 256) {
+            uint s = 0, phase = 1;
+            const uint tile = get_group_id(1) * get_num_groups(0) + get_group_id(0);
+            const int first = 0, num = (K + 15) / 16;
+            // Work-groups that run together share rows and columns: 8 rows of tiles at a time.
+            const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 127) / 128;
+            const uint band = tile / (8 * tiles_n) * 8, in_band = tile - band * tiles_n;
+            const uint band_rows = min(tiles_m - band, (uint) 8);
+            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;
+            const int first_m = tile_m * 64, first_n = tile_n * 128;
+            for (int t = 0; t < num; t++) {
+                if (t >= early)
+                {
+                    mbarrier_wait(empties + 8 * s, phase);
+                    // Fetches step t into place s.
+                    {
+                        const uint mbarrier = fulls + 8 * s;
+                        const int k = (first + t) * 16;
+                        mbarrier_expect(mbarrier, (box_m + box_n) * 128);
+                        fetch_box(a_at + s * 8192, a_map, k, first_m, mbarrier);
+                        fetch_box(b_at + s * 16384, b_map, k, first_n, mbarrier);
+                    }
+                }
+                if (++s == 8) {
+                    s = 0;
+                    phase ^= 1;
+                }
+            }
+        }
+        return;
+    }
+    {
+        // Who multiplies fetches the first tiles, while the tensor maps are made.
+        const uint tile = get_group_id(1) * get_num_groups(0) + get_group_id(0);
+        const int first = 0, num = (K + 15) / 16;
+        // Work-groups that run together share rows and columns: 8 rows of tiles at a time.
+        const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 127) / 128;
+        const uint band = tile / (8 * tiles_n) * 8, in_band = tile - band * tiles_n;
+        const uint band_rows = min(tiles_m - band, (uint) 8);
+        const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;
+        const int first_m = tile_m * 64, first_n = tile_n * 128;
+            const int early = min(num, 2);
+            for (int s = 0; s < early; s++) {
+                const int k = (first + s) * 16;
+                for (uint i = item; i < 512; i += 256) {
+                    const uint line = i / 8, x = i % 8;
+                    const uint to = swizzled(line, x, 8);
+                    fetch_chunk(a_at + s * 8192 + to, A + a_offset, M, K, lda, first_m + line,
+                            k + x * 2);
+                }
+                for (uint i = item; i < 1024; i += 256) {
+                    const uint line = i / 8, x = i % 8;
+                    const uint to = swizzled(line, x, 8);
+                    fetch_chunk(b_at + s * 16384 + to, B + b_offset, N, K, ldb, first_n + line,
+                            k + x * 2);
+                }
+                mbarrier_arrive_later(fulls + 8 * s);
+            }
+            asm volatile("bar.sync 2, 256;" ::: "memory");
+            for (int s = 0; item == 0 && s < early; s++)
+                mbarrier_arrive(fulls + 8 * s);
+    }
+    uint stage = 0, phase = 0;
+    const uint warp = item / 32, lane = item % 32;
+    const uint tile = get_group_id(1) * get_num_groups(0) + get_group_id(0);
+    const int first = 0, num = (K + 15) / 16;
+    // Work-groups that run together share rows and columns: 8 rows of tiles at a time.
+    const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 127) / 128;
+    const uint band = tile / (8 * tiles_n) * 8, in_band = tile - band * tiles_n;
+    const uint band_rows = min(tiles_m - band, (uint) 8);
+    const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;
+    const int first_m = tile_m * 64, first_n = tile_n * 128;
+    {
+        const uint lane_m = lane / 4, lane_k = lane % 4;
+        // Rows 0, 1, 4, 5, 2, 3, 6, 7 of A (columns of B).
+        const uint lane_r = (lane_m & 1) | (lane_m & 2) << 1 | (lane_m & 4) >> 1;
+        const uint warp_m = warp % 2 * 32, warp_n = warp / 2 * 32;
+        double c[2][4][4];
+        #pragma unroll
+        for (int i = 0; i < 2; i++)
+        #pragma unroll
+            for (int j = 0; j < 4; j++)
+        #pragma unroll
+                for (int e = 0; e < 4; e++)
+                    c[i][j][e] = 0;
+        // Eight values of k at a time. In which order is ours to choose, as long as A and B agree,
+        // and so is the order of rows and columns within a block. The copy engine puts column x, in
+        // 16 bytes, of row r of a tile at x ^ r % 8. The orders here let no two work-items that
+        // read together meet in a bank (8 together read 16 bytes each, 16 read 8 bytes each), and
+        // what is read is where it is used. The tensor core's k and k + 4 are 0 3 4 7 and 1 2 5 6.
+        const uint k_0 = 2 * lane_k + lane_k % 2;
+        const uint a_first = (warp_m + lane_r) * 128;
+        const uint b_first = (warp_n + lane_r) * 128;
+        double as0[2][4], bs0[4][2];
+        for (int now = 0; now < num; now++) {
+            mbarrier_wait(fulls + 8 * stage, phase);
+            // Hands back the place of the step before, which is not done sooner: what is read from
+            // local memory has surely arrived only when it has been multiplied.
+            warp_sync();
+            if (now > 0 && lane == 0)
+                mbarrier_arrive(empties + 8 * (stage == 0 ? 7 : stage - 1));
+            __local const uchar *a_tile = a_tiles + stage * 8192;
+            __local const uchar *b_tile = b_tiles + stage * 16384;
+        #pragma unroll
+            for (int s = 0; s < 2; s++) {
+                // Reads what is multiplied at once, the s-th of a tile, into fragments 0.
+                // Eight values of k of the tile.
+                #pragma unroll
+                for (int i = 0; i < 2; i++) {
+                    const uint at = ((4 * s + lane_k) ^ lane_r) * 16 + lane_k % 2 * 8;
+                    as0[i][0] = *(__local const double *) (a_tile + a_first + i * 2048 + at);
+                    as0[i][1] = *(__local const double *) (a_tile + a_first + i * 2048 + 1024 + at);
+                    as0[i][2] = *(__local const double *) (a_tile + a_first + i * 2048 + (at ^ 8));
+                    as0[i][3] = *(__local const double *) (a_tile + a_first + i * 2048 + 1024 + (at
+                            ^ 8));
+                }
+                #pragma unroll
+                for (int j = 0; j < 4; j++) {
+                    const uint at = ((4 * s + lane_k) ^ lane_r) * 16 + lane_k % 2 * 8;
+                    bs0[j][0] = *(__local const double *) (b_tile + b_first + j * 1024 + at);
+                    bs0[j][1] = *(__local const double *) (b_tile + b_first + j * 1024 + (at ^ 8));
+                }
+                #pragma unroll
+                for (int i = 0; i < 2; i++)
+                #pragma unroll
+                    for (int j = 0; j < 4; j++)
+                        multiply_blocks(c[i][j], as0[i], bs0[j]);
+            }
+            if (++stage == 8) {
+                stage = 0;
+                phase ^= 1;
+            }
+        }
+        // Rows and columns of a block are in the order in which they were read.
+        #pragma unroll
+        for (int i = 0; i < 2; i++)
+        #pragma unroll
+            for (int h = 0; h < 2; h++) {
+                const long row = first_m + warp_m + i * 16 + h * 8 + lane_r;
+                if (row >= M)
+                    break;
+                __global double *out = C + row * ldc;
+        #pragma unroll
+                for (int j = 0; j < 4; j++) {
+                    const long col = first_n + warp_n + j * 8 + lane_k % 2 * 4 + lane_k / 2 * 2;
+                    put_pair(c[i][j][2 * h], c[i][j][2 * h + 1], out, col, N, alpha, beta,
+                            is_aligned);
+                }
+            }
+    }
+}

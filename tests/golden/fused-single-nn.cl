@@ -1,0 +1,157 @@
+// Elements of float are computed with as float. A product and a sum are fused where the device does
+// that in one step: FP_CONTRACT, on by default, allows it.
+static float load(__global const float *p)
+{
+    return *p;
+}
+
+static void store(float x, __global float *p)
+{
+    *p = x;
+}
+
+static float4 load_vector(__global const float *p)
+{
+    return vload4(0, p);
+}
+
+static void store_vector(float4 x, __global float *p)
+{
+    vstore4(x, 0, p);
+}
+// C = alpha op(A) op(B) + beta C; C is M x N, row-major.
+// A is stored M x K.
+// B is stored K x N.
+//
+// A work-group is one work-item. It packs a slice of a panel of B into local memory, and multiplies
+// it with blocks of 2 rows of A, as they lie; a block of C is held in registers.
+__kernel __attribute__((reqd_work_group_size(1, 1, 1)))
+void kiln_sgemm_fused_multiply_nn_tm2_nv2_vec4_mb4_kc64_ku1(long M, long N, long K, float alpha,
+        float beta,
+        __global const float *restrict A, long a_offset, long lda,
+        __global const float *restrict B, long b_offset, long ldb,
+        __global float *restrict C, long c_offset, long ldc)
+{
+    // A slice of a panel: for every k, the panel's columns of B side by side, 8 apart.
+    __local float panel[512];
+    // What the slices of K add up to so far, block after block.
+    __local float sums[64];
+
+    // Panels are up to 2 vectors of columns wide, slices up to 64 of K deep. All are
+    // of equal size, but for one vector or the last slice.
+    const long blocks = (M + 1) / 2;
+    const long vectors = (N + 3) / 4, panels = (vectors + 1) / 2;
+    const long slices = max((K + 63) / 64, (long) 1), slice = (K + slices - 1) / slices;
+
+    // Chunks of up to 4 blocks of rows; panels in a chunk; blocks in a panel. Each work-group
+    // takes as many blocks, to one, of this order.
+    const long group = get_group_id(0), groups = get_num_groups(0);
+    const long share = blocks * panels / groups, rest = blocks * panels % groups;
+    long at = group * share + min(group, rest);
+    const long end = at + share + (group < rest);
+    A += a_offset;
+    B += b_offset;
+    C += c_offset;
+    while (at < end) {
+        const long chunk = at / (4 * panels) * 4;
+        const long height = min(blocks - chunk, (long) 4);
+        const long in_chunk = at - chunk * panels, this_panel = in_chunk / height;
+        const long first = in_chunk % height, last = min(height, first + end - at);
+        const long vector = vectors * this_panel / panels;
+        const long width = vectors * (this_panel + 1) / panels - vector, col = vector * 4;
+        at += last - first;
+        long k0 = 0;
+        do {
+            const long depth = min(slice, K - k0);
+            // Packs B from (k0, col) on: `depth` of K, `width` vectors of columns. Columns past the
+            // end repeat the last one; what is computed from them is not stored.
+            {
+                const long whole = min(width, (N - col) / 4);
+                __local float *out = panel;
+                __global const float *in = B + k0 * ldb + col;
+                for (long k = 0; k < depth; k++, in += ldb, out += 8) {
+                    for (long v = 0; v < whole; v++)
+                        vstore4(load_vector(in + v * 4), v, out);
+                    for (long i = whole * 4; i < width * 4; i++)
+                        out[i] = load(in + min(i, N - 1 - col));
+                }
+            }
+            for (long block = first; block < last; block++) {
+                const long row = (chunk + block) * 2;
+                __local float *sum = sums + (slices > 1 ? block * 16 : 0);
+                __local const float *b = panel;
+                __global const float *restrict a = A + k0;
+                const long r0 = min(row, M - 1) * lda;
+                const long r1 = min(row + 1, M - 1) * lda;
+                if (width == 1) {
+                    // Adds the slice's share of a block of 2 rows and 1 vectors to `sum`, where
+                    // vectors lie as in a block of 2.
+                    float4 c0_0 = 0;
+                    float4 c1_0 = 0;
+                    if (k0 > 0) {
+                        c0_0 = vload4(0, sum);
+                        c1_0 = vload4(2, sum);
+                    }
+                    long k = 0;
+                    for (; k < depth; k++) {
+                        {
+                            const float4 b0 = vload4(0, b);
+                            const float a0 = load(a + r0);
+                            c0_0 += a0 * b0;
+                            const float a1 = load(a + r1);
+                            c1_0 += a1 * b0;
+                            b += 8;
+                            a++;
+                        }
+                    }
+                    vstore4(c0_0, 0, sum);
+                    vstore4(c1_0, 2, sum);
+                }
+                if (width == 2) {
+                    // Adds the slice's share of a block of 2 rows and 2 vectors to `sum`, where
+                    // vectors lie as in a block of 2.
+                    float4 c0_0 = 0, c0_1 = 0;
+                    float4 c1_0 = 0, c1_1 = 0;
+                    if (k0 > 0) {
+                        c0_0 = vload4(0, sum); c0_1 = vload4(1, sum);
+                        c1_0 = vload4(2, sum); c1_1 = vload4(3, sum);
+                    }
+                    long k = 0;
+                    for (; k < depth; k++) {
+                        {
+                            const float4 b0 = vload4(0, b);
+                            const float4 b1 = vload4(1, b);
+                            const float a0 = load(a + r0);
+                            c0_0 += a0 * b0; c0_1 += a0 * b1;
+                            const float a1 = load(a + r1);
+                            c1_0 += a1 * b0; c1_1 += a1 * b1;
+                            b += 8;
+                            a++;
+                        }
+                    }
+                    vstore4(c0_0, 0, sum); vstore4(c0_1, 1, sum);
+                    vstore4(c1_0, 2, sum); vstore4(c1_1, 3, sum);
+                }
+                if (k0 + depth == K) {
+                    // C = alpha sum + beta C for a block of `width` vectors at (row, col); beta ==
+                    // 0 does not read C.
+                    for (long m = 0; m < 2 && row + m < M; m++) {
+                        __global float *out = C + (row + m) * ldc + col;
+                        __local const float *x = sum + m * 8;
+                        long n = 0;
+                        for (; n + 4 <= min(width * 4, N - col); n += 4)
+                            if (beta == 0)
+                                store_vector(alpha * vload4(0, x + n), out + n);
+                            else
+                                store_vector(alpha * vload4(0, x + n) + beta * load_vector(out + n),
+                                        out + n);
+                        for (; n < min(width * 4, N - col); n++)
+                            store(beta == 0 ? alpha * x[n] : alpha * x[n] + beta * load(out + n),
+                                    out + n);
+                    }
+                }
+            }
+            k0 += depth;
+        } while (k0 < K);
+    }
+}
