@@ -9,16 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/point.h"
+
 enum { PROBLEM_SAMPLES = 256 };
-
-static uint64_t problem_next(uint64_t *state)
-{
-    uint64_t z = *state += 0x9e3779b97f4a7c15u;
-
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
-}
 
 /* Bits of the significand, the leading one included. */
 static int problem_digits(enum kiln_precision precision)
@@ -36,7 +29,7 @@ static int problem_digits(enum kiln_precision precision)
 /* A number in [-1, 1) that a significand of `digits` bits holds exactly and fills. */
 static double problem_random(uint64_t *state, int digits)
 {
-    int64_t integer = (int64_t)(problem_next(state) >> (63 - digits));
+    int64_t integer = (int64_t)(point_random(state) >> (63 - digits));
 
     return (double)(integer - ((int64_t)1 << digits)) / (double)((int64_t)1 << digits);
 }
@@ -249,8 +242,8 @@ double problem_error(const struct problem *problem, const void *c)
     double worst = 0;
 
     for (int sample = 0; sample < PROBLEM_SAMPLES; sample++) {
-        size_t i = problem_next(&state) % problem->m;
-        size_t j = problem_next(&state) % problem->n;
+        size_t i = point_random(&state) % problem->m;
+        size_t j = point_random(&state) % problem->n;
 
         if (sample < 4) {
             i = sample % 2 == 0 ? 0 : problem->m - 1;

@@ -206,11 +206,3 @@ double element_get(enum kiln_precision precision, const void *matrix, size_t ind
     return precision == KILN_SINGLE ? ((const cl_float *) matrix)[index]
                                     : ((const cl_double *) matrix)[index];
 }
-
-uint64_t random_next(uint64_t *state)
-{
-    uint64_t x = *state += 0x9e3779b97f4a7c15u;
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-    return x ^ (x >> 31);
-}

@@ -58,9 +58,6 @@ bool recipe_serves(const struct kiln_recipe *recipe, struct kiln_context *kiln,
 void element_set(enum kiln_precision precision, void *matrix, size_t index, double value);
 double element_get(enum kiln_precision precision, const void *matrix, size_t index);
 
-/* splitmix64 (Steele, Lea, Flood 2014), by what state it leaves. */
-uint64_t random_next(uint64_t *state);
-
 /* ---- children.c ---- */
 
 /* Does items 0 to num - 1 in child processes: one that dies is a failure of the item that it was

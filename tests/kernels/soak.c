@@ -8,6 +8,7 @@
 #include "soak.h"
 
 #include "../faults/wrap.h"
+#include "core/point.h"
 #include "tune/clock.h"
 
 #include <errno.h>
@@ -47,22 +48,14 @@ static const char help[] =
 
 /* ---- What the parts share ---- */
 
-uint64_t soak_random(uint64_t *state)
-{
-    uint64_t x = *state += 0x9e3779b97f4a7c15u;
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-    return x ^ (x >> 31);
-}
-
 size_t soak_below(uint64_t *state, size_t limit)
 {
-    return (size_t) (soak_random(state) % limit);
+    return (size_t) (point_random(state) % limit);
 }
 
 size_t soak_log_random(uint64_t *state, size_t most)
 {
-    const double fraction = (double) (soak_random(state) >> 11) * 0x1p-53;
+    const double fraction = (double) (point_random(state) >> 11) * 0x1p-53;
     return (size_t) exp2(fraction * log2((double) most + 1));
 }
 

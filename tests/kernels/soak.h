@@ -33,8 +33,7 @@ struct soak {
 
 /* ---- soak.c ---- */
 
-/* splitmix64 (Steele, Lea, Flood 2014). */
-uint64_t soak_random(uint64_t *state);
+/* From 0 to limit - 1. */
 size_t soak_below(uint64_t *state, size_t limit);
 /* From 1 to `most`, each octave as likely as any other. */
 size_t soak_log_random(uint64_t *state, size_t most);
