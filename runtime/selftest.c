@@ -4,6 +4,7 @@
  * precision and transpose pair. All values are small integers, which every precision holds exactly,
  * so that any difference is an error. No extent is a multiple of a tile.
  */
+#include "element.h"
 #include "internal.h"
 
 #include <stdlib.h>
@@ -17,32 +18,6 @@ struct test {
     const struct kiln_precision_facts *precision;
     unsigned transa, transb;
 };
-
-/* Integers up to 2048 in magnitude are exact in half precision. */
-static uint16_t half_of(int value)
-{
-    if (value == 0) {
-        return 0;
-    }
-    unsigned sign = value < 0 ? 0x8000u : 0;
-    unsigned magnitude = (unsigned)(value < 0 ? -value : value);
-    unsigned exponent = 31u - (unsigned)__builtin_clz(magnitude);
-    unsigned fraction = (magnitude - (1u << exponent)) << (10 - exponent);
-    return (uint16_t)(sign | ((exponent + 15) << 10) | fraction);
-}
-
-static void store(const struct kiln_precision_facts *precision, void *matrix, size_t index,
-        int value)
-{
-    uint16_t half = half_of(value);
-    cl_float single = (cl_float)value;
-    cl_double twice = value;
-    const void *from = precision->precision == KILN_HALF ? (const void *)&half
-                       : precision->precision == KILN_SINGLE ? (const void *)&single
-                                                             : (const void *)&twice;
-    memcpy((unsigned char *)matrix + index * precision->element_bytes, from,
-            precision->element_bytes);
-}
 
 /* Small integers without a pattern that a wrong index could keep. */
 static int value_a(size_t i, size_t p)
@@ -70,13 +45,17 @@ static int expected(size_t i, size_t j)
     return 2 * sum + 3 * value_c(i, j);
 }
 
-/* Stores value(i, j) for a matrix of rows x columns, transposed in memory or not. */
+/* Stores value(i, j) for a matrix of rows x columns, transposed in memory or not. Cold: small rather
+ * than fast. */
+__attribute__((cold))
 static void fill(const struct kiln_precision_facts *precision, void *matrix, size_t rows,
         size_t columns, bool transposed, int (*value)(size_t i, size_t j))
 {
+    size_t bytes = precision->element_bytes;
     for (size_t i = 0; i < rows; i++) {
         for (size_t j = 0; j < columns; j++) {
-            store(precision, matrix, transposed ? j * rows + i : i * columns + j, value(i, j));
+            size_t index = transposed ? j * rows + i : i * columns + j;
+            kiln_element_store((unsigned char *)matrix + index * bytes, bytes, value(i, j));
         }
     }
 }

@@ -1,6 +1,6 @@
 /* matrix.c: see matrix.h. */
 #include "matrix.h"
-#include "reference.h"
+#include "element.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -113,69 +113,43 @@ void matrix_poison_around(struct matrix *matrix)
     }
 }
 
-uint64_t matrix_bits_of(size_t element_bytes, double value)
-{
-    if (element_bytes == 2)
-        return half_from_float((float) value);
-    if (element_bytes == 4) {
-        const float rounded = (float) value;
-        uint32_t bits;
-        memcpy(&bits, &rounded, sizeof bits);
-        return bits;
-    }
-    uint64_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
-}
-
 void matrix_set(struct matrix *matrix, size_t row, size_t col, double value)
 {
-    unsigned char *at = element_at(matrix, row, col);
-    if (matrix->element_bytes == 2) {
-        const uint16_t half = half_from_float((float) value);
-        memcpy(at, &half, sizeof half);
-    } else if (matrix->element_bytes == 4) {
-        const float single = (float) value;
-        memcpy(at, &single, sizeof single);
-    } else {
-        memcpy(at, &value, sizeof value);
-    }
+    kiln_element_store(element_at(matrix, row, col), matrix->element_bytes, value);
 }
 
 double matrix_get(const struct matrix *matrix, size_t row, size_t col)
 {
-    const unsigned char *at = element_at(matrix, row, col);
-    if (matrix->element_bytes == 2) {
-        uint16_t half;
-        memcpy(&half, at, sizeof half);
-        return half_to_float(half);
-    }
-    if (matrix->element_bytes == 4) {
-        float single;
-        memcpy(&single, at, sizeof single);
-        return single;
-    }
-    double value;
-    memcpy(&value, at, sizeof value);
-    return value;
+    return kiln_element_load(element_at(matrix, row, col), matrix->element_bytes);
 }
 
-uint64_t matrix_bits(const struct matrix *matrix, size_t row, size_t col)
+static uint64_t bits_at(const unsigned char *at, size_t element_bytes)
 {
-    const unsigned char *at = element_at(matrix, row, col);
     uint16_t half;
     uint32_t single;
     uint64_t bits;
-    if (matrix->element_bytes == 2) {
+    if (element_bytes == 2) {
         memcpy(&half, at, sizeof half);
         return half;
     }
-    if (matrix->element_bytes == 4) {
+    if (element_bytes == 4) {
         memcpy(&single, at, sizeof single);
         return single;
     }
     memcpy(&bits, at, sizeof bits);
     return bits;
+}
+
+uint64_t matrix_bits(const struct matrix *matrix, size_t row, size_t col)
+{
+    return bits_at(element_at(matrix, row, col), matrix->element_bytes);
+}
+
+uint64_t matrix_bits_of(size_t element_bytes, double value)
+{
+    unsigned char at[sizeof value];
+    kiln_element_store(at, element_bytes, value);
+    return bits_at(at, element_bytes);
 }
 
 /* The zones are multiples of every device's base address alignment. */

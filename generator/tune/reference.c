@@ -12,42 +12,6 @@
 
 enum { BLOCK = 64 };
 
-uint16_t half_from_float(float value)
-{
-    uint32_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    const uint16_t sign = (uint16_t) (bits >> 16 & 0x8000);
-    const uint32_t rest = bits & 0x7fffffff;
-    if (rest > 0x7f800000)
-        return (uint16_t) (sign | 0x7e00 | (rest >> 13 & 0x1ff));
-    if (rest >= 0x477ff000)            /* 65520, half way to what would be 65536 */
-        return (uint16_t) (sign | 0x7c00);
-    if (rest < 0x33000000)             /* below half of the least subnormal, 2^-25 */
-        return sign;
-    /* A subnormal half keeps fewer bits: the significand moves further to the right. */
-    const uint32_t exponent = rest >> 23;
-    const bool subnormal = exponent < 113;
-    const unsigned shift = subnormal ? 126 - exponent : 13;
-    const uint32_t from = subnormal ? (rest & 0x7fffff) | 0x800000 : rest - (112u << 23);
-    const uint32_t cut = from & ((1u << shift) - 1), tie = 1u << (shift - 1);
-    uint32_t half = from >> shift;
-    half += cut > tie || (cut == tie && (half & 1));
-    return (uint16_t) (sign | half);
-}
-
-float half_to_float(uint16_t half)
-{
-    const uint32_t exponent = half >> 10 & 31, fraction = half & 0x3ff;
-    float value;
-    if (exponent == 31)
-        value = fraction ? NAN : INFINITY;
-    else if (exponent == 0)
-        value = ldexpf((float) fraction, -24);
-    else
-        value = ldexpf((float) (fraction | 0x400), (int) exponent - 25);
-    return half & 0x8000 ? -value : value;
-}
-
 /* The sums of one row of C over a block of columns. */
 struct sums {
     double high[BLOCK], low[BLOCK], magnitude[BLOCK];

@@ -8,11 +8,6 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
-
-/* Round to nearest, ties to even; too large becomes infinity; NaN stays NaN. */
-uint16_t half_from_float(float value);
-float half_to_float(uint16_t half);
 
 /* One multiplication on dense row-major matrices: op(A) is m x k, op(B) k x n, C m x n. */
 struct reference {

@@ -7,9 +7,9 @@
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "core/point.h"
+#include "element.h"
 
 enum { PROBLEM_SAMPLES = 256 };
 
@@ -34,41 +34,11 @@ static double problem_random(uint64_t *state, int digits)
     return (double)(integer - ((int64_t)1 << digits)) / (double)((int64_t)1 << digits);
 }
 
-/* For what problem_random makes: exact in half precision, and never subnormal. */
-static uint16_t problem_half_from_double(double value)
-{
-    float scaled = (float)fabs(value) * 0x1p-112f;
-    uint32_t bits;
-
-    memcpy(&bits, &scaled, sizeof(bits));
-    return (uint16_t)((value < 0 ? 0x8000 : 0) | bits >> 13);
-}
-
-/* Moved to where a float has them, exponent and fraction make a number 2^112 times too small, of
- * subnormal numbers too. */
-static double problem_half_to_double(uint16_t half)
-{
-    uint32_t bits = (uint32_t)(half & 0x7fff) << 13;
-    float value;
-
-    memcpy(&value, &bits, sizeof(value));
-    value *= 0x1p112f;
-    if ((half & 0x7c00) == 0x7c00) {
-        value = (half & 0x3ff) != 0 ? NAN : INFINITY;
-    }
-    return (half & 0x8000) != 0 ? -value : value;
-}
-
 static double problem_get(const struct problem *problem, const void *matrix, size_t index)
 {
-    switch (problem->precision) {
-    case KILN_HALF:
-        return problem_half_to_double(((const uint16_t *)matrix)[index]);
-    case KILN_DOUBLE:
-        return ((const double *)matrix)[index];
-    default:
-        return ((const float *)matrix)[index];
-    }
+    size_t bytes = (size_t)problem->precision / 8;
+
+    return kiln_element_load((const unsigned char *)matrix + index * bytes, bytes);
 }
 
 static double problem_get_a(const struct problem *problem, size_t i, size_t p)
@@ -88,22 +58,12 @@ static double problem_get_b(const struct problem *problem, size_t p, size_t j)
 static void problem_fill(const struct problem *problem, void *matrix, size_t count, uint64_t seed)
 {
     int digits = problem_digits(problem->precision);
+    size_t bytes = (size_t)problem->precision / 8;
     uint64_t state = seed ^ ((uint64_t)problem->m << 42 ^ (uint64_t)problem->n << 21 ^ problem->k);
 
     for (size_t i = 0; i < count; i++) {
-        double value = problem_random(&state, digits);
-
-        switch (problem->precision) {
-        case KILN_HALF:
-            ((uint16_t *)matrix)[i] = problem_half_from_double(value);
-            break;
-        case KILN_DOUBLE:
-            ((double *)matrix)[i] = value;
-            break;
-        default:
-            ((float *)matrix)[i] = (float)value;
-            break;
-        }
+        kiln_element_store((unsigned char *)matrix + i * bytes, bytes,
+                problem_random(&state, digits));
     }
 }
 

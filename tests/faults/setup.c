@@ -2,7 +2,7 @@
 #define CL_USE_DEPRECATED_OPENCL_1_2_APIS
 #include "setup.h"
 
-#include "tune/reference.h"
+#include "element.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -189,20 +189,12 @@ bool recipe_serves(const struct kiln_recipe *recipe, struct kiln_context *kiln,
 
 void element_set(enum kiln_precision precision, void *matrix, size_t index, double value)
 {
-    if (precision == KILN_HALF) {
-        ((cl_half *) matrix)[index] = half_from_float((float) value);
-    } else if (precision == KILN_SINGLE) {
-        ((cl_float *) matrix)[index] = (cl_float) value;
-    } else {
-        ((cl_double *) matrix)[index] = value;
-    }
+    const size_t bytes = (size_t) precision / 8;
+    kiln_element_store((unsigned char *) matrix + index * bytes, bytes, value);
 }
 
 double element_get(enum kiln_precision precision, const void *matrix, size_t index)
 {
-    if (precision == KILN_HALF) {
-        return half_to_float(((const cl_half *) matrix)[index]);
-    }
-    return precision == KILN_SINGLE ? ((const cl_float *) matrix)[index]
-                                    : ((const cl_double *) matrix)[index];
+    const size_t bytes = (size_t) precision / 8;
+    return kiln_element_load((const unsigned char *) matrix + index * bytes, bytes);
 }

@@ -1,6 +1,6 @@
 /* soak_call.c: see soak_call.h. */
 #include "soak_call.h"
-#include "tune/reference.h"
+#include "element.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -106,26 +106,12 @@ static size_t element_bytes(const struct soak_call *call)
 
 static double element_get(const struct soak_call *call, const unsigned char *at)
 {
-    uint16_t half;
-    float single;
-    double twice;
-    switch (call->gemm.precision) {
-    case KILN_HALF:
-        memcpy(&half, at, sizeof half);
-        return half_to_float(half);
-    case KILN_SINGLE:
-        memcpy(&single, at, sizeof single);
-        return single;
-    default:
-        memcpy(&twice, at, sizeof twice);
-        return twice;
-    }
+    return kiln_element_load(at, element_bytes(call));
 }
 
 static void element_set(const struct soak_call *call, unsigned char *at, double value)
 {
-    const uint64_t bits = matrix_bits_of(element_bytes(call), value);
-    memcpy(at, &bits, element_bytes(call));
+    kiln_element_store(at, element_bytes(call), value);
 }
 
 /* Where an element of a member lies in the arena, by row and column as stored. */

@@ -1,7 +1,7 @@
 /* test_selftest.c: the self-test of a context, on a fake device that multiplies rightly or wrongly.
  *
- * The emulator runs the plain kernels of the test bundles on the host. Half precision is converted
- * for small integers only, which is what the self-test uses. */
+ * The emulator runs the plain kernels of the test bundles on the host. */
+#include "element.h"
 #include "fixture.h"
 
 #include <string.h>
@@ -16,60 +16,16 @@ struct matrix {
     size_t offset, ld, bytes;          /* elements, elements, bytes of one element */
 };
 
-static double half_to_real(uint16_t half)
-{
-    int exponent = (half >> 10 & 31) - 15;
-    double value = (half & 0x7fff) == 0 ? 0.0 : 1.0 + (half & 1023) / 1024.0;
-    for (; exponent > 0 && value != 0.0; exponent--) {
-        value *= 2.0;
-    }
-    return half & 0x8000 ? -value : value;
-}
-
-static uint16_t real_to_half(double value)
-{
-    unsigned sign = value < 0.0 ? 0x8000u : 0u;
-    unsigned exponent = 15;
-    double magnitude = value < 0.0 ? -value : value;
-    if (magnitude == 0.0) {
-        return 0;
-    }
-    for (; magnitude >= 2.0; magnitude /= 2.0) {
-        exponent++;
-    }
-    return (uint16_t)(sign | exponent << 10 | (unsigned)((magnitude - 1.0) * 1024.0));
-}
-
 static double load(const struct matrix *matrix, size_t index)
 {
-    const unsigned char *at = matrix->data + (matrix->offset + index) * matrix->bytes;
-    cl_float single;
-    cl_double wide;
-    uint16_t half;
-    if (matrix->bytes == sizeof wide) {
-        memcpy(&wide, at, sizeof wide);
-        return wide;
-    }
-    if (matrix->bytes == sizeof single) {
-        memcpy(&single, at, sizeof single);
-        return single;
-    }
-    memcpy(&half, at, sizeof half);
-    return half_to_real(half);
+    return kiln_element_load(matrix->data + (matrix->offset + index) * matrix->bytes,
+            matrix->bytes);
 }
 
 static void store(const struct matrix *matrix, size_t index, double value)
 {
-    unsigned char *at = matrix->data + (matrix->offset + index) * matrix->bytes;
-    cl_float single = (cl_float)value;
-    uint16_t half = real_to_half(value);
-    if (matrix->bytes == sizeof value) {
-        memcpy(at, &value, sizeof value);
-    } else if (matrix->bytes == sizeof single) {
-        memcpy(at, &single, sizeof single);
-    } else {
-        memcpy(at, &half, sizeof half);
-    }
+    kiln_element_store(matrix->data + (matrix->offset + index) * matrix->bytes, matrix->bytes,
+            value);
 }
 
 static size_t extent(const struct stub_record *record, unsigned arg)
