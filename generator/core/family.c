@@ -1,6 +1,7 @@
 /* family.c: registers of families and precisions; configurations to and from text and scope. */
 #include "family.h"
 #include "expr.h"
+#include "fields.h"
 #include "files.h"
 
 #include <errno.h>
@@ -68,14 +69,6 @@ void facts_ample(struct device_facts *facts)
 
 _Static_assert((int) FILES_ERROR_BYTES == (int) FAMILY_ERROR_BYTES, "one message");
 
-static int fact_index(const char *name, size_t len)
-{
-    for (int i = 0; i < NUM_FACTS; i++)
-        if (strlen(fact_names[i]) == len && !memcmp(fact_names[i], name, len))
-            return i;
-    return -1;
-}
-
 /* A whole number that a field or the line ends behind. */
 static bool parse_fact(const char *field, long *value)
 {
@@ -93,7 +86,7 @@ bool facts_parse(const char *text, struct device_facts *facts, char error[FAMILY
     for (unsigned number = 1; *text; number++) {
         const char *name = text + (strncmp(text, "fact\t", 5) ? 0 : 5);
         const size_t len = strcspn(name, "\t\n");
-        const int fact = name[len] == '\t' ? fact_index(name, len) : -1;
+        const int fact = name[len] == '\t' ? word_find(fact_names, NUM_FACTS, name, len) : -1;
         if (fact >= 0 && !parse_fact(name + len + 1, &facts->value[fact])) {
             snprintf(error, FAMILY_ERROR_BYTES, "line %u: %s is not a whole number", number,
                     fact_names[fact]);

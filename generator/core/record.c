@@ -1,6 +1,7 @@
 /* record.c: journals to and from text. */
 #include "record.h"
 #include "assemble.h"
+#include "fields.h"
 #include "hash.h"
 
 #include <errno.h>
@@ -123,26 +124,6 @@ bool record_format(const struct record *r, char line[RECORD_LINE_BYTES])
     return true;
 }
 
-static unsigned split(char *line, char *field[], unsigned max)
-{
-    unsigned num = 0;
-    while (line && num < max) {
-        field[num++] = line;
-        line = strchr(line, '\t');
-        if (line)
-            *line++ = '\0';
-    }
-    return line ? max + 1 : num;
-}
-
-static int word_index(const char *const *words, int num, const char *word)
-{
-    for (int i = 0; i < num; i++)
-        if (!strcmp(words[i], word))
-            return i;
-    return -1;
-}
-
 static bool parse_size(const char *field, size_t *value)
 {
     char *end;
@@ -150,18 +131,6 @@ static bool parse_size(const char *field, size_t *value)
     const unsigned long long v = strtoull(field, &end, 10);
     *value = (size_t) v;
     return end != field && !*end && !errno && *field != '-';
-}
-
-static bool parse_number(const char *field, double *value)
-{
-    char *end;
-    *value = strtod(field, &end);
-    return end != field && !*end;
-}
-
-static bool copy(char *to, size_t bytes, const char *from)
-{
-    return snprintf(to, bytes, "%s", from) < (int) bytes;
 }
 
 /* A row of results; the checksum covers everything up to and with the last tab. */
@@ -176,9 +145,9 @@ static const char *parse_row(char *line, struct record *r, char error[FAMILY_ERR
     const unsigned long sum = strtoul(last + 1, &end, 16);
     if (*end || strlen(last + 1) != 8 || sum != checksum(line, len))
         return "wrong checksum";
-    if (split(line, field, NUM_FIELDS) != NUM_FIELDS)
+    if (line_split(line, field, NUM_FIELDS) != NUM_FIELDS)
         return "wrong number of fields";
-    const int kind = word_index(record_kind_words, NUM_RECORD_KINDS, field[0]);
+    const int kind = word_find(record_kind_words, NUM_RECORD_KINDS, field[0], strlen(field[0]));
     r->precision = precision_find(field[1]);
     r->pair = pair_find(field[2]);
     if (kind < 0 || !r->precision || r->pair < 0)
@@ -189,9 +158,10 @@ static const char *parse_row(char *line, struct record *r, char error[FAMILY_ERR
         return "a bad extent";
     if (!config_parse(field[6], &r->config, error))
         return error;
-    if (!copy(r->outcome, sizeof r->outcome, field[7]) || !parse_number(field[8], &r->seconds) ||
-        !parse_number(field[9], &r->spread) || !parse_number(field[10], &r->cost) ||
-        !copy(r->message, sizeof r->message, field[11]))
+    if (!field_copy(r->outcome, sizeof r->outcome, field[7]) ||
+        !field_real(field[8], &r->seconds) || !field_real(field[9], &r->spread) ||
+        !field_real(field[10], &r->cost) ||
+        !field_copy(r->message, sizeof r->message, field[11]))
         return "a bad result";
     return NULL;
 }
@@ -206,13 +176,10 @@ static bool parse_count(const char *text, unsigned *count)
 
 static const char *parse_fact(char *const *field, struct journal_head *head)
 {
-    const int fact = word_index(fact_names, NUM_FACTS, field[1]);
+    const int fact = word_find(fact_names, NUM_FACTS, field[1], strlen(field[1]));
     if (fact < 0)
         return "unknown fact";
-    char *end;
-    errno = 0;
-    head->facts.value[fact] = strtol(field[2], &end, 10);
-    return end == field[2] || *end || errno ? "a fact is no whole number" : NULL;
+    return field_long(field[2], &head->facts.value[fact]) ? NULL : "a fact is no whole number";
 }
 
 static const char *parse_generator(const char *field, uint64_t *hash)
@@ -225,14 +192,14 @@ static const char *parse_generator(const char *field, uint64_t *hash)
 static const char *parse_head(char *line, unsigned number, struct journal_head *head)
 {
     char *field[HEAD_FIELDS];
-    const unsigned num = split(line, field, HEAD_FIELDS);
+    const unsigned num = line_split(line, field, HEAD_FIELDS);
     if (number == 1)
         return num == 2 && !strcmp(field[0], "kiln-journal") && atoi(field[1]) == FORMAT_VERSION
              ? NULL : "not a kiln-journal, version 1";
     if (num == 4 && !strcmp(field[0], "device"))
-        return copy(head->facts.platform, sizeof head->facts.platform, field[1]) &&
-               copy(head->facts.device, sizeof head->facts.device, field[2]) &&
-               copy(head->facts.driver, sizeof head->facts.driver, field[3])
+        return field_copy(head->facts.platform, sizeof head->facts.platform, field[1]) &&
+               field_copy(head->facts.device, sizeof head->facts.device, field[2]) &&
+               field_copy(head->facts.driver, sizeof head->facts.driver, field[3])
              ? NULL : "a device's name is too long";
     if (num == 2 && !strcmp(field[0], "generator"))
         return parse_generator(field[1], &head->generator);
@@ -271,20 +238,10 @@ static bool refuse(unsigned number, const char *what, char error[FAMILY_ERROR_BY
     return false;
 }
 
-/* Copies the line at *p, without its newline, and moves *p behind it. */
-enum cut { CUT_LINE, CUT_TORN, CUT_LONG };
-
-static enum cut cut_line(const char **p, char line[RECORD_LINE_BYTES])
+/* Is the line at p one whose end was not written? */
+static bool is_torn(const char *p)
 {
-    const size_t len = strcspn(*p, "\n");
-    if (!(*p)[len])
-        return CUT_TORN;
-    if (len >= RECORD_LINE_BYTES)
-        return CUT_LONG;
-    memcpy(line, *p, len);
-    line[len] = '\0';
-    *p += len + 1;
-    return CUT_LINE;
+    return !strchr(p, '\n');
 }
 
 enum journal_state journal_head_parse(const char *text, struct journal_head *head, size_t *bytes,
@@ -294,10 +251,9 @@ enum journal_state journal_head_parse(const char *text, struct journal_head *hea
     *head = (struct journal_head) { .generator = 0 };
     *bytes = 0;
     for (const char *p = text; *p; ) {
-        const enum cut cut = cut_line(&p, line);
-        if (cut == CUT_TORN)
+        if (is_torn(p))
             return JOURNAL_EMPTY;
-        const char *what = cut == CUT_LONG ? "too long" : NULL;
+        const char *what = line_cut(&p, line, sizeof line) ? NULL : "too long";
         ++*lines;
         if (!what && !strcmp(line, "begin")) {
             *bytes = (size_t) (p - text);
@@ -320,11 +276,11 @@ static bool parse_rows(const char *text, unsigned number, struct records *record
     char line[RECORD_LINE_BYTES], cause[FAMILY_ERROR_BYTES];
     for (const char *p = text + records->whole_bytes; *p; ) {
         struct record record = { .kind = RECORD_SEARCH };
-        const enum cut cut = cut_line(&p, line);
-        if (cut == CUT_TORN)
+        if (is_torn(p))
             return true;
         number++;
-        const char *what = cut == CUT_LONG ? "too long" : parse_row(line, &record, cause);
+        const char *what = line_cut(&p, line, sizeof line) ? parse_row(line, &record, cause)
+                                                           : "too long";
         if (!what && !records_add(records, &record))
             what = "out of memory";
         if (what)

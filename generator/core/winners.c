@@ -1,8 +1,8 @@
 /* winners.c: winners.tsv to and from memory, and on into a bundle. */
 #include "winners.h"
+#include "fields.h"
 #include "platform.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <math.h>
@@ -18,35 +18,9 @@ struct line {
     unsigned num;
 };
 
-static bool split(const char *start, size_t len, struct line *line)
-{
-    if (len >= LINE_BYTES)
-        return false;
-    memcpy(line->bytes, start, len);
-    line->bytes[len] = '\0';
-    line->num = 0;
-    for (char *p = line->bytes; p; ) {
-        if (line->num == MAX_FIELDS)
-            return false;
-        line->field[line->num++] = p;
-        p = strchr(p, '\t');
-        if (p)
-            *p++ = '\0';
-    }
-    return true;
-}
-
 static bool parse_count(const char *field, long max, long *value)
 {
-    char *end;
-    errno = 0;
-    *value = strtol(field, &end, 10);
-    return end != field && !*end && !errno && *value >= 0 && *value <= max;
-}
-
-static bool copy_field(char *to, size_t bytes, const char *field)
-{
-    return snprintf(to, bytes, "%s", field) < (int) bytes;
+    return field_long(field, value) && *value >= 0 && *value <= max;
 }
 
 static const char *parse_recipe(const struct line *line, struct winners *winners,
@@ -75,9 +49,7 @@ static const char *parse_recipe(const struct line *line, struct winners *winners
 /* A number that is there, whole, and not negative. */
 static bool parse_real(const char *field, double *value)
 {
-    char *end;
-    *value = strtod(field, &end);
-    return end != field && !*end && isfinite(*value) && *value >= 0;
+    return field_real(field, value) && isfinite(*value) && *value >= 0;
 }
 
 static struct winner *find_recipe(struct winners *winners, const struct precision *precision,
@@ -162,7 +134,7 @@ static const char *parse_loss(const struct line *line, struct winners *winners)
     if (line->num != 7 || winners->num_losses == WINNERS_MAX_LOSSES)
         return what;
     loss->precision = precision_find(line->field[1]);
-    if (!loss->precision || !copy_field(loss->class, sizeof loss->class, line->field[2]) ||
+    if (!loss->precision || !field_copy(loss->class, sizeof loss->class, line->field[2]) ||
         !parse_count(line->field[3], 100000, &shapes) ||
         !parse_real(line->field[4], &loss->mean) || !parse_real(line->field[5], &loss->p95) ||
         !parse_real(line->field[6], &loss->worst))
@@ -177,13 +149,12 @@ static const char *parse_fact(const struct line *line, struct winners *winners)
     long value;
     if (line->num != 3 || !parse_count(line->field[2], LONG_MAX, &value))
         return "a fact has a name and a number";
-    for (int i = 0; i < NUM_FACTS; i++)
-        if (!strcmp(fact_names[i], line->field[1])) {
-            winners->facts.value[i] = value;
-            winners->has_facts = true;
-            return NULL;
-        }
-    return "unknown fact";
+    const int fact = word_find(fact_names, NUM_FACTS, line->field[1], strlen(line->field[1]));
+    if (fact < 0)
+        return "unknown fact";
+    winners->facts.value[fact] = value;
+    winners->has_facts = true;
+    return NULL;
 }
 
 static const char *parse_text(const struct line *line, struct winners *winners)
@@ -202,7 +173,7 @@ static const char *parse_text(const struct line *line, struct winners *winners)
     long value;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         if (!strcmp(line->field[0], rows[i].word))
-            return line->num == 2 && copy_field(rows[i].to, rows[i].bytes, line->field[1])
+            return line->num == 2 && field_copy(rows[i].to, rows[i].bytes, line->field[1])
                  ? NULL : "expected one text, not too long";
     const bool is_vector = !strcmp(line->field[0], "vector");
     if (!is_vector && strcmp(line->field[0], "capability"))
@@ -237,18 +208,18 @@ bool winners_parse(const char *text, struct winners *winners, char error[FAMILY_
     unsigned number = 0;
     *winners = (struct winners) { .num_recipes = 0 };
     facts_minimal(&winners->facts);
-    for (const char *p = text, *next; *p; p = next) {
-        const size_t len = strcspn(p, "\n");
+    for (const char *p = text; *p; ) {
+        const char first = *p;
         char cause[FAMILY_ERROR_BYTES];
         const char *what = NULL;
-        next = p + len + (p[len] == '\n');
         number++;
-        if (!split(p, len, &line))
+        if (!line_cut(&p, line.bytes, sizeof line.bytes) ||
+            (line.num = line_split(line.bytes, line.field, MAX_FIELDS)) > MAX_FIELDS)
             what = "too long";
         else if (number == 1)
             what = line.num == 2 && !strcmp(line.field[0], "kiln-winners") &&
                    !strcmp(line.field[1], "3") ? NULL : "not a kiln-winners file, version 3";
-        else if (len && *p != '#')
+        else if (first != '\n' && first != '#')
             what = parse_line(&line, winners, cause);
         if (what) {
             snprintf(error, FAMILY_ERROR_BYTES, "line %u: %.200s", number, what);

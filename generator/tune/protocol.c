@@ -1,5 +1,6 @@
 /* protocol.c: see protocol.h. Nothing here trusts what it reads. */
 #include "protocol.h"
+#include "../core/fields.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -72,12 +73,10 @@ static bool take_number(const char **text, double *number)
 static bool take_word(const char **text, const char *const *words, int num, int *word)
 {
     const size_t length = strcspn(*text, " ");
-    for (*word = 0; *word < num; ++*word)
-        if (strlen(words[*word]) == length && !memcmp(words[*word], *text, length)) {
-            *text += length;
-            return true;
-        }
-    return false;
+    *word = word_find(words, num, *text, length);
+    if (*word >= 0)
+        *text += length;
+    return *word >= 0;
 }
 
 /* What journals and messages take: no tab, no line end, nothing that moves a cursor. */

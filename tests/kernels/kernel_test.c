@@ -10,6 +10,7 @@
 #include "checks.h"
 #include "cover.h"
 #include "core/assemble.h"
+#include "core/fields.h"
 #include "core/files.h"
 #include "core/space.h"
 #include "core/winners.h"
@@ -477,15 +478,11 @@ static int pretend(const struct options *options, struct device_facts *facts)
 {
     for (unsigned i = 0; i < options->num_facts; i++) {
         const char *equals = strchr(options->facts[i], '=');
-        bool known = false;
-        for (int f = 0; equals && f < NUM_FACTS; f++)
-            if (strlen(fact_names[f]) == (size_t) (equals - options->facts[i]) &&
-                !strncmp(fact_names[f], options->facts[i], strlen(fact_names[f]))) {
-                facts->value[f] = strtol(equals + 1, NULL, 10);
-                known = true;
-            }
-        if (!known)
+        const int fact = equals ? word_find(fact_names, NUM_FACTS, options->facts[i],
+                (size_t) (equals - options->facts[i])) : -1;
+        if (fact < 0)
             return usage("--fact:", options->facts[i]);
+        facts->value[fact] = strtol(equals + 1, NULL, 10);
     }
     return EXIT_SUCCESS;
 }

@@ -4,9 +4,9 @@
  * points.
  */
 #include "recording.h"
+#include "../../core/fields.h"
 #include "../../core/record.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -171,25 +171,14 @@ struct line {
 /* Cuts the next line into fields and moves *text behind it. */
 static bool next_line(const char **text, struct line *line, char error[RECORDING_ERROR_BYTES])
 {
-    const size_t len = strcspn(*text, "\n");
     line->number++;
-    line->num = 0;
-    if (len >= LINE_BYTES)
+    if (!line_cut(text, line->bytes, sizeof line->bytes))
         return refuse(line->number, "too long", "", error);
-    memcpy(line->bytes, *text, len);
-    line->bytes[len] = '\0';
+    const size_t len = strlen(line->bytes);
     if (len && line->bytes[len - 1] == '\r')
         line->bytes[len - 1] = '\0';
-    *text += len + ((*text)[len] == '\n');
-    for (char *p = line->bytes; p; ) {
-        if (line->num == MAX_FIELDS)
-            return refuse(line->number, "too many columns", "", error);
-        line->field[line->num++] = p;
-        p = strchr(p, '\t');
-        if (p)
-            *p++ = '\0';
-    }
-    return true;
+    line->num = line_split(line->bytes, line->field, MAX_FIELDS);
+    return line->num <= MAX_FIELDS || refuse(line->number, "too many columns", "", error);
 }
 
 /* Which column is the cost: the later, the less it is disturbed by chance. */
@@ -197,10 +186,7 @@ static const char *const result_columns[] = { "samples", "first_ms", "min_ms", "
 
 static int result_column(const char *name)
 {
-    for (int i = 0; i < 4; i++)
-        if (!strcmp(name, result_columns[i]))
-            return i;
-    return -1;
+    return word_find(result_columns, 4, name, strlen(name));
 }
 
 static int find_param(const struct recording *recording, const char *name)
@@ -237,20 +223,10 @@ static bool parse_header(const struct line *line, struct recording *recording, u
     return best > 0 || refuse(1, "no column first_ms, min_ms or median_ms", "", error);
 }
 
-static bool parse_value(const char *field, long *value)
-{
-    char *end;
-    errno = 0;
-    *value = strtol(field, &end, 10);
-    return end != field && !*end && !errno;
-}
-
 /* A time; "inf" and "nan" mean that the configuration failed. */
 static bool parse_cost(const char *field, double *cost)
 {
-    char *end;
-    *cost = strtod(field, &end);
-    if (end == field || *end || *cost <= 0)
+    if (!field_real(field, cost) || *cost <= 0)
         return false;
     if (!isfinite(*cost))
         *cost = HUGE_VAL;
@@ -262,7 +238,7 @@ static bool parse_table_row(const struct line *line, const struct recording *rec
 {
     row->line = line->number;
     for (unsigned p = 0; p < recording->num_params; p++)
-        if (!parse_value(line->field[p], &row->value[p]))
+        if (!field_long(line->field[p], &row->value[p]))
             return refuse(line->number, "not a whole number: ", line->field[p], error);
     return parse_cost(line->field[cost], &row->cost) ||
            refuse(line->number, "not a time: ", line->field[cost], error);
