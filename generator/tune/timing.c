@@ -1,7 +1,7 @@
 /* timing.c: see timing.h. */
 #include "timing.h"
 #include "clock.h"
-#include "matrix.h"
+#include "element.h"
 #include "../core/sort.h"
 
 #include <math.h>
@@ -167,11 +167,7 @@ static void fill_random(unsigned char *bytes, const struct precision *precision)
         state ^= state >> 7;
         state ^= state << 17;
         const double fraction = (double) (state >> 11) * 0x1p-53;
-        const uint64_t bits = matrix_bits_of(size, (state & 1 ? -0.5 : 0.5) * (1 + fraction));
-        const uint16_t half = (uint16_t) bits;
-        const uint32_t single = (uint32_t) bits;
-        memcpy(bytes + at, size == 2 ? &half : size == 4 ? (const void *) &single
-                                                         : (const void *) &bits, size);
+        kiln_element_store(bytes + at, size, (state & 1 ? -0.5 : 0.5) * (1 + fraction));
     }
 }
 

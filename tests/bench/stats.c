@@ -5,17 +5,11 @@
 #include <math.h>
 #include <stdlib.h>
 
-static int stats_compare(const void *left, const void *right)
-{
-    double x = *(const double *)left;
-    double y = *(const double *)right;
-
-    return (x > y) - (x < y);
-}
+#include "core/sort.h"
 
 double stats_median(double *values, size_t count)
 {
-    qsort(values, count, sizeof(*values), stats_compare);
+    qsort(values, count, sizeof(*values), compare_doubles);
     if (count % 2 == 1) {
         return values[count / 2];
     }
@@ -26,7 +20,7 @@ double stats_percentile(double *values, size_t count, unsigned percent)
 {
     size_t rank = (count * percent + 99) / 100;
 
-    qsort(values, count, sizeof(*values), stats_compare);
+    qsort(values, count, sizeof(*values), compare_doubles);
     return values[rank > 0 ? rank - 1 : 0];
 }
 

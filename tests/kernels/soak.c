@@ -48,6 +48,11 @@ static const char help[] =
 
 /* ---- What the parts share ---- */
 
+uint64_t soak_seed(const struct soak *soak, unsigned long salt)
+{
+    return soak->options->seed * 0x9e3779b97f4a7c15u ^ salt;
+}
+
 size_t soak_below(uint64_t *state, size_t limit)
 {
     return (size_t) (point_random(state) % limit);

@@ -33,6 +33,8 @@ struct soak {
 
 /* ---- soak.c ---- */
 
+/* Where a stream of random numbers begins: a salt, a stream. */
+uint64_t soak_seed(const struct soak *soak, unsigned long salt);
 /* From 0 to limit - 1. */
 size_t soak_below(uint64_t *state, size_t limit);
 /* From 1 to `most`, each octave as likely as any other. */

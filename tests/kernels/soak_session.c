@@ -87,7 +87,7 @@ static const struct kiln_bundle *random_solo(const struct soak *soak, uint64_t *
 static bool open_epoch(struct soak *soak)
 {
     const unsigned long epoch = soak->step / EPOCH + 1;
-    uint64_t state = soak->options->seed * 0x9e3779b97f4a7c15u ^ ~epoch;
+    uint64_t state = soak_seed(soak, ~epoch);
     if (epoch == epoch_of)
         return true;
     kiln_context_destroy(&epoch_kiln);
@@ -446,7 +446,7 @@ static void session_close(struct session *session)
 void soak_session(struct soak *soak)
 {
     static struct session session;
-    uint64_t state = soak->options->seed * 0x9e3779b97f4a7c15u ^ (soak->step << 20);
+    uint64_t state = soak_seed(soak, soak->step << 20);
     session = (struct session) { .soak = soak, .cl = soak->launcher.context };
     if ((!arena.whole && !soak_arena_open(&arena, session.cl, soak->base_bytes)) ||
         !open_epoch(soak)) {

@@ -98,7 +98,7 @@ static void make_up(const struct soak *soak, unsigned long number, struct verify
 {
     static const double alphas[] = { 1, 1, 1, 1, 2, -1, 0.25, -1.5, 7.75, 0 };
     static const double betas[] = { 0, 0, 0, 1, 1, -1, 0.75, -2.5 };
-    uint64_t state = soak->options->seed * 0x9e3779b97f4a7c15u ^ number;
+    uint64_t state = soak_seed(soak, number);
     const bool ta = soak_below(&state, 2), tb = soak_below(&state, 2);
     *of = (struct verify_case) {
         .problem = { soak_random_precision(&state, &soak->facts), ta, tb }, .repeats = 1

@@ -136,7 +136,8 @@ bool stub_valid(const void *handle, enum stub_kind kind)
     return true;
 }
 
-cl_int stub_retain(enum stub_function function, void *handle, enum stub_kind kind, cl_int error)
+static cl_int count_reference(enum stub_function function, void *handle, enum stub_kind kind,
+        cl_int error, int change)
 {
     cl_int planned = stub_enter(function);
     if (planned != CL_SUCCESS) {
@@ -146,22 +147,18 @@ cl_int stub_retain(enum stub_function function, void *handle, enum stub_kind kin
         return error;
     }
     struct stub_object *object = handle;
-    atomic_fetch_add_explicit(&object->refs, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&object->refs, change, memory_order_relaxed);
     return CL_SUCCESS;
+}
+
+cl_int stub_retain(enum stub_function function, void *handle, enum stub_kind kind, cl_int error)
+{
+    return count_reference(function, handle, kind, error, 1);
 }
 
 cl_int stub_release(enum stub_function function, void *handle, enum stub_kind kind, cl_int error)
 {
-    cl_int planned = stub_enter(function);
-    if (planned != CL_SUCCESS) {
-        return planned;
-    }
-    if (!stub_valid(handle, kind)) {
-        return error;
-    }
-    struct stub_object *object = handle;
-    atomic_fetch_sub_explicit(&object->refs, 1, memory_order_relaxed);
-    return CL_SUCCESS;
+    return count_reference(function, handle, kind, error, -1);
 }
 
 cl_int stub_put(const void *value, size_t bytes, size_t capacity, void *out, size_t *bytes_ret)
