@@ -1,5 +1,6 @@
 /* test_expr.c: names and the expressions over them, generator/core/{scope,expr}.c. */
 #include "expr.h"
+#include "repeat.h"
 #include "scope.h"
 
 #include <inttypes.h>
@@ -184,18 +185,6 @@ static void only_len_bytes_are_read(void **state)
     assert_true(expr_eval("1 <= 2", 3, &names, &value, &err) == false);
     assert_false(expr_eval("M\0M", 3, &names, &value, &err));
     assert_string_equal(err.what, "expected an operator, found byte 0x00");
-}
-
-/* text repeated `times`, then `tail`. The caller frees it. */
-static char *repeat(const char *text, size_t times, const char *tail)
-{
-    size_t len = strlen(text);
-    char *all = malloc(len * times + strlen(tail) + 1);
-    assert_non_null(all);
-    for (size_t i = 0; i < times; i++)
-        memcpy(all + i * len, text, len);
-    strcpy(all + len * times, tail);
-    return all;
 }
 
 static void deep_nesting_is_an_error(void **state)

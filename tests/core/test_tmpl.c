@@ -1,4 +1,5 @@
 /* test_tmpl.c: the template engine, generator/core/tmpl.c. */
+#include "repeat.h"
 #include "scope.h"
 #include "tmpl.h"
 
@@ -338,18 +339,6 @@ static void runaway_templates(void **state)
                 "main:1: the rendered text exceeds 4 MiB" },
     };
     check_bad(rows, sizeof rows / sizeof rows[0]);
-}
-
-/* text repeated `times`, then `tail`. The caller frees it. */
-static char *repeat(const char *text, size_t times, const char *tail)
-{
-    size_t len = strlen(text);
-    char *all = malloc(len * times + strlen(tail) + 1);
-    assert_non_null(all);
-    for (size_t i = 0; i < times; i++)
-        memcpy(all + i * len, text, len);
-    strcpy(all + len * times, tail);
-    return all;
 }
 
 static void check_repeated(const char *text, size_t times, const char *tail, const char *message)

@@ -5,6 +5,7 @@
  */
 #include "clock.h"
 #include "edges_phase.h"
+#include "leap.h"
 #include "lock.h"
 
 #include <math.h>
@@ -16,7 +17,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -24,36 +24,12 @@
 /* WAIT and MEET are so on the device "meet". */
 enum { GOOD = 1, CRASH = 2, HANG = 4, WAIT = 6, MEET = 8, EXIT = 14 };
 
-/* The clock that all here see, in place of the library's: a real one, put forward by signals. */
-enum { LEAP_SECONDS = 100 };
-static volatile sig_atomic_t num_leaps;
-
-int clock_gettime(clockid_t clock, struct timespec *time)
-{
-    (void) clock;
-    timespec_get(time, TIME_UTC);
-    time->tv_sec += LEAP_SECONDS * num_leaps;
-    return 0;
-}
-
-static void leap(int number)
-{
-    (void) number;
-    num_leaps++;
-}
-
 static volatile int stop;
 
 static void stop_now(int number)
 {
     (void) number;
     stop = 1;
-}
-
-/* What is done when a child sends its signal, each time. */
-static void on_signal(void (*action)(int number))
-{
-    sigaction(SIGUSR1, &(struct sigaction) { .sa_handler = action }, NULL);
 }
 
 static const char *program;

@@ -3,36 +3,18 @@
  * the folder that they are told says how they behave.
  * usage: test_embed_crew FAKE_CUDA FAKE_PTXAS */
 #include "embed_world.h"
+#include "leap.h"
 #include "core/emit.h"
 
 #include <signal.h>
 #include <stdio.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 static const char self[] = "/proc/self/exe";
 static const char cuda_name[] = "KILN_TEST_CUDA", ptxas_name[] = "KILN_TEST_PTXAS";
 
 static struct cubin_tools driver, ptxas;
-
-/* The clock that all here see, in place of the library's: a real one, put forward by signals. */
-enum { LEAP_SECONDS = 1000 };
-static volatile sig_atomic_t num_leaps;
-
-int clock_gettime(clockid_t clock, struct timespec *time)
-{
-    (void) clock;
-    timespec_get(time, TIME_UTC);
-    time->tv_sec += LEAP_SECONDS * num_leaps;
-    return 0;
-}
-
-static void leap(int number)
-{
-    (void) number;
-    num_leaps++;
-}
 
 /* ---- A process of the crew ---- */
 
@@ -158,7 +140,7 @@ static void a_process_that_is_lost_costs_nothing_but_time(void **state)
     (void) state;
     expect_same("crash", 1, &driver, 5, 5);
     expect_same("crash", 3, &driver, 1, 1);
-    sigaction(SIGUSR1, &(struct sigaction) { .sa_handler = leap }, NULL);
+    on_signal(leap);
     expect_same("hang", 1, &driver, 5, 5);
     expect_same("hang", 3, &driver, 1, 5);
     assert_int_equal(num_leaps, 4);
@@ -200,7 +182,7 @@ static pid_t start_tuner(const char *behaviour, const struct cubin_tools *tools,
     if (!tuner) {
         struct text text = { 0 };
         hung = from[1];
-        sigaction(SIGUSR1, &(struct sigaction) { .sa_handler = tell_hung }, NULL);
+        on_signal(tell_hung);
         embed(behaviour, 3, true, tools, &text);
         _exit(0);
     }

@@ -7,6 +7,7 @@
 #include "ahead.h"
 #include "child.h"
 #include "clock.h"
+#include "leap.h"
 #include "lock.h"
 #include "supervise.h"
 
@@ -26,32 +27,7 @@
 
 enum { GOOD = 1, CRASH = 2, HANG = 4, GARBAGE = 6, PARTIAL = 8, FLOOD = 12, EXIT = 14 };
 
-enum { LEAP_SECONDS = 1000 };
-
 static const char *program;
-
-/* The clock that all here see, in place of the library's: a real one, put forward by signals. */
-static volatile sig_atomic_t num_leaps;
-
-int clock_gettime(clockid_t clock, struct timespec *time)
-{
-    (void) clock;
-    timespec_get(time, TIME_UTC);
-    time->tv_sec += LEAP_SECONDS * num_leaps;
-    return 0;
-}
-
-static void leap(int number)
-{
-    (void) number;
-    num_leaps++;
-}
-
-/* What is done when a child sends its signal, each time. */
-static void on_signal(void (*action)(int number))
-{
-    sigaction(SIGUSR1, &(struct sigaction) { .sa_handler = action }, NULL);
-}
 
 static struct supervisor *open_good(const char *device)
 {

@@ -4,6 +4,7 @@
  * Usage: test_tuner PATH-OF-FAKE-CHILD.
  */
 #include "clock.h"
+#include "leap.h"
 #include "tuner.h"
 
 #include <setjmp.h>
@@ -13,30 +14,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
 enum { GOOD = 1, CRASH = 2, HANG = 4, OTHER = 14 };
-
-/* The clock that all here see, in place of the library's: a real one, put forward by signals. */
-enum { LEAP_SECONDS = 100 };
-static volatile sig_atomic_t num_leaps;
-
-int clock_gettime(clockid_t clock, struct timespec *time)
-{
-    (void) clock;
-    timespec_get(time, TIME_UTC);
-    time->tv_sec += LEAP_SECONDS * num_leaps;
-    return 0;
-}
-
-static void leap(int number)
-{
-    (void) number;
-    num_leaps++;
-}
 
 static const char *program;
 static char folder[] = "/tmp/kiln-tuner-XXXXXX";
@@ -177,6 +159,6 @@ int main(int argc, char **argv)
     if (argc != 2)
         return 2;
     program = argv[1];
-    sigaction(SIGUSR1, &(struct sigaction) { .sa_handler = leap }, NULL);
+    on_signal(leap);
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
