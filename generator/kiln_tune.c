@@ -7,6 +7,7 @@
 #include "tune/device.h"
 #include "tune/supervise.h"
 #include "core/extents.h"
+#include "core/fields.h"
 #include "core/files.h"
 #include "core/select.h"
 
@@ -167,9 +168,7 @@ static bool is_chosen(const struct options *o, const struct precision *precision
 
 static bool parse_seconds(const char *v, double *seconds)
 {
-    char *end;
-    *seconds = strtod(v, &end);
-    return !*end && *seconds > 0 && *seconds < 1e7;
+    return field_real(v, seconds) && *seconds > 0 && *seconds < 1e7;
 }
 
 static int set_seconds(struct options *o, const char *v)
@@ -183,21 +182,23 @@ static int set_budget(struct options *o, const char *v)
          ? 0 : usage("--budget: '%s' is not a positive number", v);
 }
 
-static int set_size(struct options *o, const char *v)
+static bool parse_count(const char *v, unsigned long least, unsigned long most, size_t *count)
 {
     char *end;
-    const unsigned long size = strtoul(v, &end, 10);
-    o->size = size;
-    return *v >= '0' && *v <= '9' && !*end && size >= 1 && size <= 1 << 20
+    const unsigned long value = strtoul(v, &end, 10);
+    *count = value;
+    return *v >= '0' && *v <= '9' && !*end && value >= least && value <= most;
+}
+
+static int set_size(struct options *o, const char *v)
+{
+    return parse_count(v, 1, 1 << 20, &o->size)
          ? 0 : usage("--size: '%s' is not a number from 1 to 1048576", v);
 }
 
 static int set_bundle_kib(struct options *o, const char *v)
 {
-    char *end;
-    const unsigned long kib = strtoul(v, &end, 10);
-    o->bundle_kib = kib;
-    return *v >= '0' && *v <= '9' && !*end && kib <= SELECT_MOST_KIB
+    return parse_count(v, 0, SELECT_MOST_KIB, &o->bundle_kib)
          ? 0 : usage("--bundle-kib: '%s' is not a number from 0 to 1048576", v);
 }
 

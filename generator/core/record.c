@@ -86,7 +86,7 @@ uint64_t record_generator_hash(void)
     return hash;
 }
 
-static uint32_t checksum(const char *bytes, size_t len)
+uint32_t record_checksum(const char *bytes, size_t len)
 {
     uint32_t hash = 0x811c9dc5u;
     for (size_t i = 0; i < len; i++)
@@ -120,7 +120,7 @@ bool record_format(const struct record *r, char line[RECORD_LINE_BYTES])
     if (len < 0 || len >= RECORD_LINE_BYTES - 10)
         return false;
     snprintf(line + len, (size_t) (RECORD_LINE_BYTES - len), "%08" PRIx32 "\n",
-            checksum(line, (size_t) len));
+            record_checksum(line, (size_t) len));
     return true;
 }
 
@@ -143,7 +143,7 @@ static const char *parse_row(char *line, struct record *r, char error[FAMILY_ERR
         return "not a row";
     const size_t len = (size_t) (last + 1 - line);
     const unsigned long sum = strtoul(last + 1, &end, 16);
-    if (*end || strlen(last + 1) != 8 || sum != checksum(line, len))
+    if (*end || strlen(last + 1) != 8 || sum != record_checksum(line, len))
         return "wrong checksum";
     if (line_split(line, field, NUM_FIELDS) != NUM_FIELDS)
         return "wrong number of fields";

@@ -87,6 +87,8 @@ uint64_t record_generator_hash(void);
 void record_format_head(const struct journal_head *head, struct text *text);
 /* One line with its newline. False when it does not fit. */
 bool record_format(const struct record *record, char line[RECORD_LINE_BYTES]);
+/* The number that ends a line: the hash of all before it. */
+uint32_t record_checksum(const char *bytes, size_t len);
 
 enum journal_state {
     JOURNAL_BEGUN,                     /* the head is whole */

@@ -156,14 +156,24 @@ static void leave_if_lost(struct trial *trial, const struct trial_result *result
         _exit(EXIT_FAILURE);
 }
 
+/* Begins to answer for a configuration. NULL where a request has none. */
+static struct candidate *begin_answer(struct trial *trial, const struct trial_request *request,
+        unsigned i)
+{
+    if (!request->configs[i].family)
+        return NULL;
+    say_begin(trial, i);
+    return candidate_get(&trial->candidates, &request->configs[i], &request->problem);
+}
+
 /* Verifies one config and queues it for timing, or answers it. */
 static void measure_begin(struct timed *timed, const struct trial_request *request, unsigned i)
 {
     struct trial *trial = timed->trial;
     struct trial_result result = { .outcome = TRIAL_OK };
-    say_begin(trial, i);
-    struct candidate *candidate = candidate_get(&trial->candidates, &request->configs[i],
-            &request->problem);
+    struct candidate *candidate = begin_answer(trial, request, i);
+    if (!candidate)
+        return;
     if (candidate_verify(&trial->candidates, candidate, request->m, request->n, request->k,
                 request->incumbent, &result)) {
         enum kiln_status status = reserve_data(trial, request);
@@ -192,8 +202,7 @@ static void measure(struct trial *trial, const struct trial_request *request)
     memset(&timed, 0, sizeof timed);
     timed.trial = trial;
     for (unsigned i = 0; i < request->num_configs; i++)
-        if (request->configs[i].family)
-            measure_begin(&timed, request, i);
+        measure_begin(&timed, request, i);
     share_workspace(&timed);
     struct timing_limits limits = { .incumbent = request->incumbent,
             .least = timing_least(&trial->facts, request->problem.precision, request->m, request->n,
@@ -209,12 +218,10 @@ static void measure(struct trial *trial, const struct trial_request *request)
 static void verify_all_edges(struct trial *trial, const struct trial_request *request)
 {
     for (unsigned i = 0; i < request->num_configs; i++) {
-        if (!request->configs[i].family)
-            continue;
         struct trial_result result = { .outcome = TRIAL_OK };
-        say_begin(trial, i);
-        struct candidate *candidate = candidate_get(&trial->candidates, &request->configs[i],
-                &request->problem);
+        struct candidate *candidate = begin_answer(trial, request, i);
+        if (!candidate)
+            continue;
         candidate_verify_edges(&trial->candidates, candidate, &result);
         say_result(trial, i, &result);
         leave_if_lost(trial, &result);
@@ -225,12 +232,10 @@ static void verify_all_edges(struct trial *trial, const struct trial_request *re
 static void compile_all(struct trial *trial, const struct trial_request *request)
 {
     for (unsigned i = 0; i < request->num_configs; i++) {
-        if (!request->configs[i].family)
-            continue;
         struct trial_result result = { .outcome = TRIAL_OK };
-        say_begin(trial, i);
-        struct candidate *candidate = candidate_get(&trial->candidates, &request->configs[i],
-                &request->problem);
+        struct candidate *candidate = begin_answer(trial, request, i);
+        if (!candidate)
+            continue;
         candidate_build(candidate);
         result.outcome = candidate->outcome;
         snprintf(result.message, sizeof result.message, "%s", candidate->message);

@@ -3,21 +3,19 @@
 #ifndef KILN_TESTS_FUZZ_JOURNAL_TEXT_H
 #define KILN_TESTS_FUZZ_JOURNAL_TEXT_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include "core/record.h"
+
 #include <string.h>
 
 /* Writes the eight digits that a row of this text should end with. */
 static inline void journal_text_put_checksum(char *line, size_t len)
 {
-    uint32_t hash = 0x811c9dc5u;
     size_t at = len;
     while (at > 0 && line[at - 1] != '\t')
         at--;
     if (len - at != 8)
         return;
-    for (size_t i = 0; i < at; i++)
-        hash = (hash ^ (unsigned char) line[i]) * 0x01000193u;
+    const uint32_t hash = record_checksum(line, at);
     for (int i = 0; i < 8; i++)
         line[at + (size_t) i] = "0123456789abcdef"[hash >> (28 - 4 * i) & 15];
 }
