@@ -45,8 +45,8 @@ static int expected(size_t i, size_t j)
     return 2 * sum + 3 * value_c(i, j);
 }
 
-/* Stores value(i, j) for a matrix of rows x columns, transposed in memory or not. Cold: small rather
- * than fast. */
+/* Stores value(i, j) for a matrix of rows x columns, transposed in memory or not. Cold: small
+ * rather than fast. */
 __attribute__((cold))
 static void fill(const struct kiln_precision_facts *precision, void *matrix, size_t rows,
         size_t columns, bool transposed, int (*value)(size_t i, size_t j))
