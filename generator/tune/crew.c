@@ -6,7 +6,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-/* A task that was begun gets this much, seconds: none at all would mean no limit. */
+/* A job that was begun gets this much, seconds: none at all would mean no limit. */
 static const double least_total = 1e-3;
 
 struct member {
@@ -65,23 +65,23 @@ void crew_close(struct crew **crew)
 
 /* ---- A member; the crew's mutex is held but while it works ---- */
 
-/* The first task that may be begun; NULL when there is none. */
-static struct task *next_task(const struct crew *crew)
+/* The first job that may be begun; NULL when there is none. */
+static struct job *next_job(const struct crew *crew)
 {
     const struct crew_work *work = &crew->work;
     if (!work->num || *work->stop || clock_now() >= work->until)
         return NULL;
     for (unsigned i = 0; i < work->num; i++)
-        if (work->tasks[i].state == TASK_FREE)
-            return &work->tasks[i];
+        if (work->jobs[i].state == JOB_FREE)
+            return &work->jobs[i];
     return NULL;
 }
 
-/* Without the mutex. False when the member can do no task any more. */
-static bool work_on(struct member *member, const struct crew_work *work, struct task *task,
+/* Without the mutex. False when the member can do no job any more. */
+static bool work_on(struct member *member, const struct crew_work *work, struct job *job,
         bool *is_done)
 {
-    struct trial_request request = { .kind = work->kind, .problem = task->problem,
+    struct trial_request request = { .kind = work->kind, .problem = job->problem,
             .num_configs = 1, .deadline = work->deadline };
     char error[TRIAL_MESSAGE_BYTES];
     *is_done = false;
@@ -90,9 +90,9 @@ static bool work_on(struct member *member, const struct crew_work *work, struct 
                 work->stop, error);
     if (!member->supervisor)
         return *work->stop;
-    request.configs[0] = task->config;
+    request.configs[0] = job->config;
     request.total = fmax(work->until - clock_now(), least_total);
-    *is_done = supervise_run(member->supervisor, &request, &task->result, work->stop);
+    *is_done = supervise_run(member->supervisor, &request, &job->result, work->stop);
     return *is_done || *work->stop;
 }
 
@@ -103,21 +103,21 @@ static void *serve(void *user)
     bool is_fit = true;
     pthread_mutex_lock(&crew->mutex);
     while (is_fit && !crew->is_closing) {
-        struct task *task = next_task(crew);
-        if (!task) {
+        struct job *job = next_job(crew);
+        if (!job) {
             pthread_cond_broadcast(&crew->changed);
             pthread_cond_wait(&crew->given, &crew->mutex);
             continue;
         }
         const struct crew_work work = crew->work;
         bool is_done;
-        task->state = TASK_TAKEN;
+        job->state = JOB_TAKEN;
         crew->num_busy++;
         pthread_mutex_unlock(&crew->mutex);
-        is_fit = work_on(member, &work, task, &is_done);
+        is_fit = work_on(member, &work, job, &is_done);
         pthread_mutex_lock(&crew->mutex);
         crew->num_busy--;
-        task->state = is_done ? TASK_DONE : TASK_FREE;
+        job->state = is_done ? JOB_DONE : JOB_FREE;
         if (!is_done)
             pthread_cond_broadcast(&crew->given);
         pthread_cond_broadcast(&crew->changed);
@@ -149,14 +149,14 @@ void crew_begin(struct crew *crew, const struct crew_work *work)
     pthread_mutex_unlock(&crew->mutex);
 }
 
-bool crew_await(struct crew *crew, unsigned task)
+bool crew_await(struct crew *crew, unsigned job)
 {
-    const struct task *awaited = &crew->work.tasks[task];
+    const struct job *awaited = &crew->work.jobs[job];
     pthread_mutex_lock(&crew->mutex);
-    while (awaited->state != TASK_DONE &&
-           (crew->num_busy || (crew->num_present && next_task(crew))))
+    while (awaited->state != JOB_DONE &&
+           (crew->num_busy || (crew->num_present && next_job(crew))))
         pthread_cond_wait(&crew->changed, &crew->mutex);
-    const bool is_done = awaited->state == TASK_DONE;
+    const bool is_done = awaited->state == JOB_DONE;
     pthread_mutex_unlock(&crew->mutex);
     return is_done;
 }

@@ -16,19 +16,19 @@
 
 enum { CREW_MOST = 12 };
 
-enum task_state { TASK_FREE, TASK_TAKEN, TASK_DONE };
+enum job_state { JOB_FREE, JOB_TAKEN, JOB_DONE };
 
 /* What a member is asked at a time. */
-struct task {
+struct job {
     struct problem problem;
     struct config config;
-    enum task_state state;             /* starts as FREE */
+    enum job_state state;              /* starts as FREE */
     struct trial_result result;        /* of one that is DONE; LATE among them */
 };
 
 struct crew_work {
     enum trial_kind kind;              /* TRIAL_EDGES or TRIAL_COMPILE */
-    struct task *tasks;                /* begun in this order */
+    struct job *jobs;                  /* begun in this order */
     unsigned num;
     double deadline;                   /* seconds for each */
     double until;                      /* by clock_now(); nothing is begun later. HUGE_VAL: never */
@@ -44,14 +44,14 @@ unsigned crew_size(long cores);
 struct crew *crew_open(const char *program, const char *device, unsigned size);
 void crew_close(struct crew **crew);
 
-/* Begins work, which must stay until crew_end. There are at most as many processes as tasks. */
+/* Begins work, which must stay until crew_end. There are at most as many processes as jobs. */
 void crew_begin(struct crew *crew, const struct crew_work *work);
 
-/* Waits for one task. False when nobody does it: the time is over, *stop became non-zero, or no
+/* Waits for one job. False when nobody does it: the time is over, *stop became non-zero, or no
  * member is left. */
-bool crew_await(struct crew *crew, unsigned task);
+bool crew_await(struct crew *crew, unsigned job);
 
-/* Begins no further task, and waits for those that were begun. */
+/* Begins no further job, and waits for those that were begun. */
 void crew_end(struct crew *crew);
 
 #endif

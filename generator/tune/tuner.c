@@ -199,12 +199,12 @@ bool tuner_ask(struct tuner *tuner, enum record_kind kind, const struct problem 
 /* ---- Side by side ---- */
 
 /* Begins work of the crew, in a turn on the device. */
-static bool begin_work(struct tuner *tuner, enum trial_kind kind, struct task *tasks, unsigned num)
+static bool begin_work(struct tuner *tuner, enum trial_kind kind, struct job *jobs, unsigned num)
 {
     if (!supervise_hold(tuner->supervisor, tuner->stop))
         return false;
     tuner->last_event += supervise_waited(tuner->supervisor);
-    const struct crew_work work = { .kind = kind, .tasks = tasks, .num = num,
+    const struct crew_work work = { .kind = kind, .jobs = jobs, .num = num,
             .deadline = patience(0), .until = time_ends(tuner), .stop = tuner->stop };
     crew_begin(tuner->crew, &work);
     return true;
@@ -216,9 +216,9 @@ static void end_work(struct tuner *tuner)
     supervise_release(tuner->supervisor);
 }
 
-static void fill_task(struct task *task, const struct question *question)
+static void fill_job(struct job *job, const struct question *question)
 {
-    *task = (struct task) { .problem = question->problem, .config = question->config };
+    *job = (struct job) { .problem = question->problem, .config = question->config };
 }
 
 /* Has the crew answer what it can. A row is written when those before it are, so that a kill loses
@@ -226,18 +226,18 @@ static void fill_task(struct task *task, const struct question *question)
 static void ask_crew(struct tuner *tuner, const struct question *questions, struct record *answers,
         const unsigned *missing, unsigned num)
 {
-    struct task tasks[TRIAL_MAX_CONFIGS];
+    struct job jobs[TRIAL_MAX_CONFIGS];
     const double time = time_left(tuner);
     for (unsigned i = 0; i < num; i++)
-        fill_task(&tasks[i], &questions[missing[i]]);
-    if (!begin_work(tuner, TRIAL_EDGES, tasks, num))
+        fill_job(&jobs[i], &questions[missing[i]]);
+    if (!begin_work(tuner, TRIAL_EDGES, jobs, num))
         return;
     for (unsigned i = 0; i < num && !tuner->failed; i++) {
         struct record *answer = &answers[missing[i]];
         if (!crew_await(tuner->crew, i))
             continue;
         const double now = clock_now();
-        fill_answer(answer, &tasks[i].result, time, now - tuner->last_event);
+        fill_answer(answer, &jobs[i].result, time, now - tuner->last_event);
         tuner->last_event = now;
         keep(tuner, answer, 1);
     }
@@ -282,16 +282,16 @@ static bool is_known(const struct tuner *tuner, const struct problem *problem,
 void tuner_warm(struct tuner *tuner, const struct problem *problem, const struct config *configs,
         unsigned num)
 {
-    struct task *tasks = tuner->crew && may_ask(tuner) ? calloc(num + 1, sizeof *tasks) : NULL;
-    unsigned num_tasks = 0;
-    for (unsigned i = 0; i < num && tasks; i++)
+    struct job *jobs = tuner->crew && may_ask(tuner) ? calloc(num + 1, sizeof *jobs) : NULL;
+    unsigned num_jobs = 0;
+    for (unsigned i = 0; i < num && jobs; i++)
         if (!is_known(tuner, problem, &configs[i]))
-            fill_task(&tasks[num_tasks++],
+            fill_job(&jobs[num_jobs++],
                     &(struct question) { .problem = *problem, .config = configs[i] });
-    if (num_tasks && begin_work(tuner, TRIAL_COMPILE, tasks, num_tasks)) {
-        for (unsigned i = 0; i < num_tasks; i++)
+    if (num_jobs && begin_work(tuner, TRIAL_COMPILE, jobs, num_jobs)) {
+        for (unsigned i = 0; i < num_jobs; i++)
             crew_await(tuner->crew, i);
         end_work(tuner);
     }
-    free(tasks);
+    free(jobs);
 }
