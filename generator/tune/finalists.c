@@ -25,24 +25,24 @@ bool finalists_differ(const struct config *from, unsigned num, const struct conf
 }
 
 bool finalists_is_row_of(const struct record *r, enum record_kind kind, const struct plan *plan,
-        const struct quest *quest)
+        const struct task *task)
 {
     /* Second looks of an earlier run may lie ahead. */
     const bool fits = (r->kind == kind && (kind != RECORD_LOOK || r->used)) ||
                       (kind == RECORD_SEARCH &&
                        (r->kind == RECORD_FIRST || (r->kind == RECORD_GENERIC && r->used)));
-    return fits && r->precision == plan->precision && r->pair == quest->pair &&
-           r->m == quest->shape.m && r->n == quest->shape.n && r->k == quest->shape.k;
+    return fits && r->precision == plan->precision && r->pair == task->pair &&
+           r->m == task->shape.m && r->n == task->shape.n && r->k == task->shape.k;
 }
 
 const struct record *finalists_best(const struct plan *plan, enum record_kind kind,
-        const struct quest *quest, const struct config *taken, unsigned num_taken, unsigned least)
+        const struct task *task, const struct config *taken, unsigned num_taken, unsigned least)
 {
     const struct records *records = &plan->tuner->records;
     const struct record *best = NULL;
     for (size_t i = 0; i < records->num; i++) {
         const struct record *r = &records->rows[i];
-        if (finalists_is_row_of(r, kind, plan, quest) && !strcmp(r->outcome, "ok") &&
+        if (finalists_is_row_of(r, kind, plan, task) && !strcmp(r->outcome, "ok") &&
             (!best || r->seconds < best->seconds) &&
             finalists_differ(taken, num_taken, &r->config, least))
             best = r;
@@ -89,18 +89,18 @@ void finalists_add_siblings(struct plan *plan)
     }
 }
 
-void finalists_add_best(struct plan *plan, const struct quest *quest, unsigned from, unsigned to)
+void finalists_add_best(struct plan *plan, const struct task *task, unsigned from, unsigned to)
 {
     for (unsigned i = from; i < to; i++) {
         const unsigned least = i ? 2 : 1;
-        const struct record *best = finalists_best(plan, RECORD_LOOK, quest, plan->finalists,
+        const struct record *best = finalists_best(plan, RECORD_LOOK, task, plan->finalists,
                 plan->num_finalists, least);
         if (!best)
-            best = finalists_best(plan, RECORD_SEARCH, quest, plan->finalists, plan->num_finalists,
+            best = finalists_best(plan, RECORD_SEARCH, task, plan->finalists, plan->num_finalists,
                     least);
         if (!best)
             return;
         finalists_add(plan, &best->config);
-        plan->rate = fmax(plan->rate, shape_operations(quest->shape) / best->seconds);
+        plan->rate = fmax(plan->rate, shape_operations(task->shape) / best->seconds);
     }
 }

@@ -3,27 +3,22 @@
 #define KILN_TUNE_FINALISTS_H
 
 #include "phases.h"
-
-/* One problem to search for. */
-struct quest {
-    struct shape shape;
-    int pair;
-    double parts;                      /* of the search's time, in proportion to the others' */
-};
+#include "task_search.h"
 
 /* Whether a configuration differs from each of these in at least so many parameters; one of another
  * family differs in all. */
 bool finalists_differ(const struct config *from, unsigned num, const struct config *config,
         unsigned least);
 
-/* Whether a row tells of a quest. What else was timed at its very shape counts as searched. */
+/* Whether a row is an evaluation for a task. What else was timed at its very shape counts as
+ * searched. */
 bool finalists_is_row_of(const struct record *r, enum record_kind kind, const struct plan *plan,
-        const struct quest *quest);
+        const struct task *task);
 
-/* The fastest configuration of a quest that differs from each of the taken ones in at least so many
+/* The fastest configuration for a task that differs from each of the taken ones in at least so many
  * parameters. */
 const struct record *finalists_best(const struct plan *plan, enum record_kind kind,
-        const struct quest *quest, const struct config *taken, unsigned num_taken, unsigned least);
+        const struct task *task, const struct config *taken, unsigned num_taken, unsigned least);
 
 /* Adds one that is not there yet, as long as there is room. */
 void finalists_add(struct plan *plan, const struct config *config);
@@ -34,6 +29,6 @@ void finalists_add_siblings(struct plan *plan);
 
 /* The best of a search, and others that are not its near copies: those would win and lose alike.
  * Second looks, where they were taken, count more than the first one. */
-void finalists_add_best(struct plan *plan, const struct quest *quest, unsigned from, unsigned to);
+void finalists_add_best(struct plan *plan, const struct task *task, unsigned from, unsigned to);
 
 #endif

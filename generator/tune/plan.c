@@ -216,9 +216,9 @@ bool plan_finish(struct tuner *tuner, const struct precision *precision)
     struct plan plan = plan_of(tuner, precision, endless);
     for (size_t i = 0; i < tuner->records.num && !plan.num_finalists; i++) {
         const struct record *r = &tuner->records.rows[i];
-        const struct quest quest = { { r->m, r->n, r->k }, r->pair, 1 };
+        const struct task task = { { r->m, r->n, r->k }, r->pair, 1 };
         if ((r->kind == RECORD_SEARCH || r->kind == RECORD_FIRST) && r->precision == precision)
-            finalists_add_best(&plan, &quest, 0, 1);
+            finalists_add_best(&plan, &task, 0, 1);
     }
     return check_edges(&plan);
 }

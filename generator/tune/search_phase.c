@@ -3,7 +3,7 @@
 #include "baseline.h"
 #include "drawn.h"
 #include "finalists.h"
-#include "hunt.h"
+#include "task_search.h"
 #include "own.h"
 #include "../core/times.h"
 
@@ -26,37 +26,37 @@ static const double looks_share = 0.1;
 /* ---- searches ---- */
 
 /* Those that weigh most, in proportion to their weights; where no pair is named, NN. */
-static size_t list_own(const struct plan *plan, struct quest quests[MAX_OWN])
+static size_t list_own(const struct plan *plan, struct task tasks[MAX_OWN])
 {
     size_t num = 0;
     for (size_t i = 0; i < plan->tuner->num_own && num < MAX_OWN; i++) {
         const struct own_shape *own = &plan->tuner->own[i];
         if (own_is_for(own, plan->precision))
-            quests[num++] = (struct quest) { own->shape, own->pair < 0 ? 0 : own->pair,
+            tasks[num++] = (struct task) { own->shape, own->pair < 0 ? 0 : own->pair,
                     own->weight };
     }
     return num;
 }
 
 /* What the shards of a merged journal have searched for. */
-static size_t list_searched(const struct plan *plan, struct quest quests[MAX_SEARCHES])
+static size_t list_searched(const struct plan *plan, struct task tasks[MAX_SEARCHES])
 {
     const struct records *records = &plan->tuner->records;
     size_t num = 0;
     for (size_t i = 0; i < records->num && num < MAX_SEARCHES; i++) {
         const struct record *r = &records->rows[i];
         bool is_new = r->kind == RECORD_SEARCH && r->precision == plan->precision;
-        for (size_t q = 0; q < num && is_new; q++)
-            is_new = !finalists_is_row_of(r, RECORD_SEARCH, plan, &quests[q]);
+        for (size_t t = 0; t < num && is_new; t++)
+            is_new = !finalists_is_row_of(r, RECORD_SEARCH, plan, &tasks[t]);
         if (is_new)
-            quests[num++] = (struct quest) { { r->m, r->n, r->k }, r->pair, 1 };
+            tasks[num++] = (struct task) { { r->m, r->n, r->k }, r->pair, 1 };
     }
     return num;
 }
 
 /* What is searched for: the application's own shapes, then drawn ones, some of each class. The
  * large ones get more time than the rest. */
-static size_t list_quests(const struct plan *plan, struct quest quests[MAX_SEARCHES], size_t *own)
+static size_t list_tasks(const struct plan *plan, struct task tasks[MAX_SEARCHES], size_t *own)
 {
     static const unsigned cpu_shapes = 8, gpu_shapes = 18, parts[] = { 6, 3, 4, 3, 3, 3 };
     const struct journal_head *head = &plan->tuner->records.head;
@@ -66,41 +66,41 @@ static size_t list_quests(const struct plan *plan, struct quest quests[MAX_SEARC
             : fit > 2 ? (unsigned) fit : 2;
     struct draw draw = drawn_begin(plan, "search");
     struct drawn drawn;
-    size_t num = *own = list_own(plan, quests);
+    size_t num = *own = list_own(plan, tasks);
     for (unsigned i = 0; i < num_drawn; i++)
         if (draw_shape(&draw, &drawn))
-            quests[num++] = (struct quest) { { drawn.m, drawn.n, drawn.k },
+            tasks[num++] = (struct task) { { drawn.m, drawn.n, drawn.k },
                     2 * drawn.transa + drawn.transb, parts[i % DRAW_NUM_CLASSES] };
     return num;
 }
 
-static double sum_parts(const struct quest *quests, size_t num)
+static double sum_parts(const struct task *tasks, size_t num)
 {
     double sum = 0;
     for (size_t i = 0; i < num; i++)
-        sum += quests[i].parts;
+        sum += tasks[i].parts;
     return sum;
 }
 
-/* How much of the search is over after the i-th problem. The application's own shapes get most. */
-static double search_share(const struct quest *quests, size_t i, size_t own, size_t num)
+/* How much of the search is over after the i-th task. The application's own shapes get most. */
+static double search_share(const struct task *tasks, size_t i, size_t own, size_t num)
 {
     const double for_own = own ? 0.7 : 0;
     if (i < own)
-        return for_own * sum_parts(quests, i + 1) / sum_parts(quests, own);
-    return for_own + (1 - for_own) * sum_parts(quests + own, i + 1 - own) /
-                             sum_parts(quests + own, num - own);
+        return for_own * sum_parts(tasks, i + 1) / sum_parts(tasks, own);
+    return for_own + (1 - for_own) * sum_parts(tasks + own, i + 1 - own) /
+                             sum_parts(tasks + own, num - own);
 }
 
-/* The verified configurations that are predicted to be best for a quest, best first; how many. */
-static unsigned list_promising(const struct times *fitted, const struct quest *quest,
+/* The verified configurations that are predicted to be best for a task, best first; how many. */
+static unsigned list_promising(const struct times *fitted, const struct task *task,
         struct config promising[MAX_PROMISING])
 {
-    const struct shape *s = &quest->shape;
+    const struct shape *s = &task->shape;
     uint64_t time[MAX_PROMISING];
     unsigned num = 0;
     for (int c = 0; c < (int) fitted->num_candidates; c++) {
-        const uint64_t here = times_predict(fitted, c, quest->pair, s->m, s->n, s->k);
+        const uint64_t here = times_predict(fitted, c, task->pair, s->m, s->n, s->k);
         unsigned at = num;
         for (; at > 0 && here < time[at - 1]; at--)
             if (at < MAX_PROMISING) {
@@ -119,27 +119,23 @@ static unsigned list_promising(const struct times *fitted, const struct quest *q
 }
 
 /* One that runs out of time leaves the others theirs. */
-static void search_one(struct plan *plan, const struct times *fitted, const struct quest *quest,
+static void search_one(struct plan *plan, const struct times *fitted, const struct task *task,
         double end)
 {
     struct config promising[MAX_PROMISING];
-    struct quarry quarry = {
-        .problem = problem_of_pair(plan->precision, quest->pair), .shape = quest->shape,
-        .known = plan->finalists, .num_known = plan->num_finalists,
+    const struct problem problem = problem_of_pair(plan->precision, task->pair);
+    const unsigned num = list_promising(fitted, task, promising);
+    const struct initial_configs initial = {
+        .configs = num ? promising : plan->finalists, .num = num ? num : plan->num_finalists,
+        .is_informed = num > 0,
     };
-    const unsigned num = list_promising(fitted, quest, promising);
-    if (num) {
-        quarry.known = promising;
-        quarry.num_known = num;
-        quarry.is_informed = true;
-    }
     progress_phase(plan->tuner, "%s search %zux%zux%zu %s", plan->precision->name,
-            quest->shape.m, quest->shape.n, quest->shape.k, pair_names[quest->pair]);
+            task->shape.m, task->shape.n, task->shape.k, pair_names[task->pair]);
     plan_limit_beyond(plan, end, !plan->num_finalists);
-    hunt(plan->tuner, &quarry, plan->start + end * plan->seconds);
-    const struct record *best = finalists_best(plan, RECORD_SEARCH, quest, NULL, 0, 0);
+    task_search(plan->tuner, plan->precision, task, &initial, plan->start + end * plan->seconds);
+    const struct record *best = finalists_best(plan, RECORD_SEARCH, task, NULL, 0, 0);
     if (!plan_is_part(plan->tuner) && !plan_must_stop(plan))
-        baseline_ask(plan->tuner, &quarry.problem, quest->shape, best ? best->seconds : 0);
+        baseline_ask(plan->tuner, &problem, task->shape, best ? best->seconds : 0);
 }
 
 /* Adds some of what was known before the search. */
@@ -150,18 +146,18 @@ static void add_known(struct plan *plan, unsigned from, unsigned to)
 }
 
 /* The search begins where what came before it ends. The most of what was known before it comes
- * first, then the best of each quest, then the next best, then the siblings of all these, then the
+ * first, then the best of each task, then the next best, then the siblings of all these, then the
  * rest. */
-static bool search_each(struct plan *plan, const struct quest *quests, size_t num, size_t own,
+static bool search_each(struct plan *plan, const struct task *tasks, size_t num, size_t own,
         double end)
 {
     const double begin = fmin(plan_used(plan), end);
     struct times fitted;
     const bool ok = times_open(&plan->tuner->records, plan->precision, true, &fitted);
     for (size_t i = 0; i < num && ok && !plan_must_stop(plan); i++) {
-        search_one(plan, &fitted, &quests[i],
-                begin + (end - begin) * search_share(quests, i, own, num));
-        finalists_add_best(plan, &quests[i], 0, PER_SEARCH);
+        search_one(plan, &fitted, &tasks[i],
+                begin + (end - begin) * search_share(tasks, i, own, num));
+        finalists_add_best(plan, &tasks[i], 0, PER_SEARCH);
     }
     if (!ok)
         plan_out_of_memory(plan);
@@ -170,7 +166,7 @@ static bool search_each(struct plan *plan, const struct quest *quests, size_t nu
     add_known(plan, 0, MOST_KNOWN);
     for (unsigned rank = 0; rank < PER_SEARCH; rank++)
         for (size_t i = 0; i < num; i++)
-            finalists_add_best(plan, &quests[i], rank, rank + 1);
+            finalists_add_best(plan, &tasks[i], rank, rank + 1);
     finalists_add_siblings(plan);
     add_known(plan, MOST_KNOWN, MAX_FINALISTS);
     return !plan_must_stop(plan);
@@ -178,14 +174,14 @@ static bool search_each(struct plan *plan, const struct quest *quests, size_t nu
 
 /* ---- second looks ---- */
 
-/* The best of all quests, a quest's turn each, best first. */
-static unsigned list_looks(const struct plan *plan, const struct quest *quests, size_t num_quests,
+/* The best of all tasks, a task's turn each, best first. */
+static unsigned list_looks(const struct plan *plan, const struct task *tasks, size_t num_tasks,
         unsigned most, struct config looks[MAX_LOOKS])
 {
     unsigned num = 0;
-    for (size_t idle = 0, q = 0; idle < num_quests && num < most && num < MAX_LOOKS;
-         q = (q + 1) % num_quests) {
-        const struct record *best = finalists_best(plan, RECORD_SEARCH, &quests[q], looks, num, 1);
+    for (size_t idle = 0, t = 0; idle < num_tasks && num < most && num < MAX_LOOKS;
+         t = (t + 1) % num_tasks) {
+        const struct record *best = finalists_best(plan, RECORD_SEARCH, &tasks[t], looks, num, 1);
         idle = best ? 0 : idle + 1;
         if (best)
             looks[num++] = best->config;
@@ -193,30 +189,30 @@ static unsigned list_looks(const struct plan *plan, const struct quest *quests, 
     return num;
 }
 
-/* Times a few configurations against each other at every quest's shape; at the first one however
+/* Times a few configurations against each other at every task's shape; at the first one however
  * small the budget. */
-static bool look_at(struct plan *plan, const struct quest *quests, size_t num_quests,
+static bool look_at(struct plan *plan, const struct task *tasks, size_t num_tasks,
         const struct config *looks, unsigned num, double end)
 {
     struct record answers[LOOKS_TOGETHER];
-    for (size_t q = 0; q < num_quests && (q == 0 || plan_used(plan) < end); q++) {
-        const struct problem problem = problem_of_pair(plan->precision, quests[q].pair);
-        if (!tuner_ask(plan->tuner, RECORD_LOOK, &problem, quests[q].shape, looks, num, 0,
+    for (size_t t = 0; t < num_tasks && (t == 0 || plan_used(plan) < end); t++) {
+        const struct problem problem = problem_of_pair(plan->precision, tasks[t].pair);
+        if (!tuner_ask(plan->tuner, RECORD_LOOK, &problem, tasks[t].shape, looks, num, 0,
                     answers))
             return false;
     }
     return true;
 }
 
-/* The logarithm of a configuration's second time at a quest over the best one's there. */
-static double look_loss(const struct plan *plan, const struct quest *quest,
+/* The logarithm of a configuration's second time at a task over the best one's there. */
+static double look_loss(const struct plan *plan, const struct task *task,
         const struct config *config)
 {
     const struct records *records = &plan->tuner->records;
-    const struct record *best = finalists_best(plan, RECORD_LOOK, quest, NULL, 0, 0);
+    const struct record *best = finalists_best(plan, RECORD_LOOK, task, NULL, 0, 0);
     for (size_t i = 0; best && i < records->num; i++) {
         const struct record *r = &records->rows[i];
-        if (finalists_is_row_of(r, RECORD_LOOK, plan, quest) && record_is_timed(r) &&
+        if (finalists_is_row_of(r, RECORD_LOOK, plan, task) && record_is_timed(r) &&
             config_equal(&r->config, config))
             return log(r->seconds / best->seconds);
     }
@@ -224,15 +220,15 @@ static double look_loss(const struct plan *plan, const struct quest *quest,
 }
 
 /* The winner of all shapes together (Matsumoto 2012's third stage). */
-static void add_all_round(struct plan *plan, const struct quest *quests, size_t num_quests,
+static void add_all_round(struct plan *plan, const struct task *tasks, size_t num_tasks,
         const struct config *looks, unsigned num)
 {
     const struct config *best = NULL;
     double least = HUGE_VAL;
     for (unsigned i = 0; i < num; i++) {
         double loss = 0;
-        for (size_t q = 0; q < num_quests; q++)
-            loss += look_loss(plan, &quests[q], &looks[i]);
+        for (size_t t = 0; t < num_tasks; t++)
+            loss += look_loss(plan, &tasks[t], &looks[i]);
         if (loss < least) {
             best = &looks[i];
             least = loss;
@@ -243,39 +239,39 @@ static void add_all_round(struct plan *plan, const struct quest *quests, size_t 
 }
 
 /* Looks at the best few again, then at the next ones, until `end`. */
-static bool look_again(struct plan *plan, const struct quest *quests, size_t num_quests,
+static bool look_again(struct plan *plan, const struct task *tasks, size_t num_tasks,
         unsigned most, double end)
 {
     struct config looks[MAX_LOOKS];
-    const unsigned num = list_looks(plan, quests, num_quests, most, looks);
+    const unsigned num = list_looks(plan, tasks, num_tasks, most, looks);
     progress_phase(plan->tuner, "%s second looks", plan->precision->name);
     plan_limit_beyond(plan, end, false);
     for (unsigned i = 0; i < num && (i == 0 || plan_used(plan) < end); i += LOOKS_TOGETHER)
-        if (!look_at(plan, quests, num_quests, looks + i,
+        if (!look_at(plan, tasks, num_tasks, looks + i,
                     num - i < LOOKS_TOGETHER ? num - i : LOOKS_TOGETHER, end))
             return false;
     plan->num_finalists = 0;
-    add_all_round(plan, quests, num_quests, looks, num);
+    add_all_round(plan, tasks, num_tasks, looks, num);
     add_known(plan, 0, STARTERS);
-    for (size_t q = 0; q < num_quests; q++)
-        finalists_add_best(plan, &quests[q], 0, PER_SEARCH);
+    for (size_t t = 0; t < num_tasks; t++)
+        finalists_add_best(plan, &tasks[t], 0, PER_SEARCH);
     finalists_add_siblings(plan);
     return true;
 }
 
 bool search_all(struct plan *plan)
 {
-    struct quest quests[MAX_SEARCHES];
+    struct task tasks[MAX_SEARCHES];
     const struct journal_head *head = &plan->tuner->records.head;
     size_t own = 0;
-    const size_t num = head->merged ? list_searched(plan, quests)
-                                    : list_quests(plan, quests, &own);
+    const size_t num = head->merged ? list_searched(plan, tasks)
+                                    : list_tasks(plan, tasks, &own);
     const unsigned looks = plan->tuner->strategy->second_looks;
     const double end = plan->search_end;
     plan_limit_beyond(plan, end, false);
     if (head->merged)
-        return look_again(plan, quests, num, looks > MERGED_LOOKS ? looks : MERGED_LOOKS,
+        return look_again(plan, tasks, num, looks > MERGED_LOOKS ? looks : MERGED_LOOKS,
                 end + looks_share);
-    return search_each(plan, quests, num, own, end - (looks ? looks_share : 0)) &&
-           (!looks || head->shard.num || look_again(plan, quests, num, looks, end));
+    return search_each(plan, tasks, num, own, end - (looks ? looks_share : 0)) &&
+           (!looks || head->shard.num || look_again(plan, tasks, num, looks, end));
 }

@@ -1,4 +1,4 @@
-/* search_phase.h: the best configuration is sought for each of a few problems, and second looks are
+/* search_phase.h: the best configuration is sought for each of a few tasks, and second looks are
  * taken at the best of all. */
 #ifndef KILN_TUNE_SEARCH_PHASE_H
 #define KILN_TUNE_SEARCH_PHASE_H

@@ -6,9 +6,9 @@
 #include "core/select.h"
 #include "core/space.h"
 #include "ahead.h"
-#include "hunt.h"
 #include "known.h"
 #include "own.h"
+#include "task_search.h"
 #include "tuner.h"
 
 #include <math.h>
@@ -211,13 +211,14 @@ static inline void run_plan(const struct search_strategy *strategy, double secon
     assert_true(plan_precision(&tuner, precision_find("single"), seconds));
 }
 
-/* One search of a plan alone, which on a GPU has many. */
-static inline void run_hunt(const struct search_strategy *strategy, size_t extent, double seconds)
+/* The search for one task alone; a GPU has many. */
+static inline void run_search(const struct search_strategy *strategy, size_t extent,
+        double seconds)
 {
-    const struct quarry quarry = { .problem = { precision_find("single"), false, false },
-            .shape = { extent, extent, extent } };
+    const struct task task = { { extent, extent, extent }, 0, 1 };
+    const struct initial_configs none = { .num = 0 };
     make_tuner(strategy, seconds);
-    assert_true(hunt(&tuner, &quarry, seconds));
+    assert_true(task_search(&tuner, precision_find("single"), &task, &none, seconds));
 }
 
 static inline int begin(void **state)
@@ -245,23 +246,23 @@ static inline int end(void **state)
 
 /* ---- Rows ---- */
 
-static inline bool same_problem(const struct record *a, const struct record *b)
+static inline bool same_task(const struct record *a, const struct record *b)
 {
     return a->precision == b->precision && a->pair == b->pair && a->m == b->m && a->n == b->n &&
            a->k == b->k;
 }
 
-/* Whether an earlier row of the kind is about the same problem. */
+/* Whether an earlier row of the kind is for the same task. */
 static inline bool is_repeated(size_t row)
 {
     const struct record *rows = tuner.records.rows;
     for (size_t i = 0; i < row; i++)
-        if (rows[i].kind == rows[row].kind && same_problem(&rows[i], &rows[row]))
+        if (rows[i].kind == rows[row].kind && same_task(&rows[i], &rows[row]))
             return true;
     return false;
 }
 
-static inline unsigned count_problems(enum record_kind kind)
+static inline unsigned count_tasks(enum record_kind kind)
 {
     unsigned num = 0;
     for (size_t i = 0; i < tuner.records.num; i++)

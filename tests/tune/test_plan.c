@@ -1,5 +1,5 @@
-/* test_plan.c: how the tuner spends its budget, generator/tune/{plan,drawn,finalists,hunt,
- * search_phase}.c, with made-up times in place of a device. */
+/* test_plan.c: how the tuner spends its budget, generator/tune/{plan,drawn,finalists,
+ * search_phase,task_search}.c, with made-up times in place of a device. */
 #include "plan_world.h"
 
 static void add_known(const char *text)
@@ -40,7 +40,7 @@ static void near_copies_among_the_known_are_left_out(void **state)
     add_known("packed TM=12 NV=2 VEC=16 MP=4 NP=16");
     add_known("packed TM=14 NV=2 VEC=16 MP=2 NP=8");
     add_known("packed TM=14 NV=2 VEC=16 MP=4 NP=8");
-    run_hunt(search_find("guided"), 1024, 2);
+    run_search(search_find("guided"), 1024, 2);
     assert_int_equal(list_asked("packed", 1024, asked, 2), 2);
     assert_true(config_equal(&asked[0]->config, &known[0]));
     assert_false(config_equal(&asked[1]->config, &known[1]));
@@ -65,7 +65,7 @@ static void what_ranks_best_is_diverse(void **state)
     size_t first = 0;
     (void) state;
     is_flat = true;                    /* so that every family's start is gone through */
-    run_hunt(search_find("guided"), 1024, 10);
+    run_search(search_find("guided"), 1024, 10);
     assert_int_equal(list_asked("packed", 1024, asked, MOST), MOST);
     while (first < MOST - RANKED && is_preset(&asked[first]->config))
         first++;
@@ -104,7 +104,7 @@ static void a_gpu_tries_its_presets(void **state)
     compute_capability = 90;
     slow_family = "bulk";
     add_known("bulk BM=64 BN=64 ST=3");
-    run_hunt(search_find("guided"), 4096, 9);
+    run_search(search_find("guided"), 4096, 9);
     const size_t num = list_asked("bulk", 4096, asked, 64);
     assert_in_range(num, 1, 63);
     assert_int_equal(assert_presets_first(asked, num), num);
@@ -117,7 +117,7 @@ static void a_gpu_is_asked_what_it_can_run(void **state)
     (void) state;
     is_cpu = false;
     compute_capability = 80;
-    run_hunt(search_find("guided"), 4096, 9);
+    run_search(search_find("guided"), 4096, 9);
     const size_t num = list_asked("async", 4096, asked, 64);
     assert_in_range(num, 3, 64);
     assert_in_range(assert_presets_first(asked, num), 3, num);
@@ -149,7 +149,7 @@ static void a_slow_one_counts_as_its_time(void **state)
     (void) state;
     outcome = "slow";
     num_costs = 0;
-    run_hunt(&spy, 1024, 5);
+    run_search(&spy, 1024, 5);
     assert_in_range(num_costs, 100, 4096);
     for (size_t i = 0; i < num_costs; i++) {
         const struct record *r = &tuner.records.rows[i];
@@ -163,7 +163,7 @@ static void a_failure_costs_infinitely_much(void **state)
     (void) state;
     outcome = "timing";
     num_costs = 0;
-    run_hunt(&spy, 1024, 5);
+    run_search(&spy, 1024, 5);
     assert_in_range(num_costs, 100, 4096);
     assert_true(costs[0] == tuner.records.rows[0].seconds);
     for (size_t i = 1; i < num_costs; i++)
@@ -172,13 +172,13 @@ static void a_failure_costs_infinitely_much(void **state)
 
 /* ---- Second looks ---- */
 
-/* How many search rows of its quest were faster than this one. */
+/* How many search rows of its task were faster than this one. */
 static unsigned place_of(const struct record *row)
 {
     unsigned num = 0;
     for (size_t i = 0; i < tuner.records.num; i++) {
         const struct record *r = &tuner.records.rows[i];
-        num += r->kind == RECORD_SEARCH && same_problem(r, row) && r->seconds < row->seconds;
+        num += r->kind == RECORD_SEARCH && same_task(r, row) && r->seconds < row->seconds;
     }
     return num;
 }
@@ -189,7 +189,7 @@ static void the_best_fifty_are_looked_at_again_at_every_shape(void **state)
     unsigned num_best = 0;
     (void) state;
     run_plan(search_find("three-stage"), 120);
-    const unsigned shapes = count_problems(RECORD_SEARCH);
+    const unsigned shapes = count_tasks(RECORD_SEARCH);
     assert_in_range(shapes, 6, 8);
     assert_int_equal(count_rows(RECORD_LOOK, NULL), LOOKS * shapes);
     for (size_t i = 0; i < tuner.records.num; i++) {
@@ -269,12 +269,12 @@ static void every_class_is_served_before_the_search(void **state)
     make_kin(60);
     assert_true(run_made(60));
     const size_t search = first_row(RECORD_SEARCH);
-    assert_in_range(count_problems(RECORD_FIRST), DRAW_NUM_CLASSES, 3 * DRAW_NUM_CLASSES);
+    assert_in_range(count_tasks(RECORD_FIRST), DRAW_NUM_CLASSES, 3 * DRAW_NUM_CLASSES);
     for (size_t i = 0; i < search; i++) {
         const struct record *rows = tuner.records.rows;
         bool is_served = rows[i].kind != RECORD_FIRST;
         for (size_t j = 0; j < search && !is_served; j++)
-            is_served = rows[j].kind == RECORD_FIRST && same_problem(&rows[i], &rows[j]) &&
+            is_served = rows[j].kind == RECORD_FIRST && same_task(&rows[i], &rows[j]) &&
                         is_verified(&rows[j].config, search);
         assert_true(is_served);
     }
@@ -304,7 +304,7 @@ static void own_shapes_are_timed_for_all_pairs_and_pinned(void **state)
     tuner.own = own;
     tuner.num_own = 2;
     assert_true(run_made(60));
-    assert_int_equal(count_problems(RECORD_OWN), 2 * NUM_PAIRS);
+    assert_int_equal(count_tasks(RECORD_OWN), 2 * NUM_PAIRS);
     for (size_t i = 0; i < tuner.records.num; i++) {
         const struct record *r = &tuner.records.rows[i];
         assert_true(r->kind != RECORD_OWN || is_own(r));
@@ -323,13 +323,13 @@ static void held_shapes_are_used_for_nothing_else(void **state)
     (void) state;
     make_kin(60);
     assert_true(run_made(60));
-    assert_in_range(count_problems(RECORD_HELD), DRAW_NUM_CLASSES, 60);
-    assert_in_range(count_problems(RECORD_MATRIX), DRAW_NUM_CLASSES, 400);
+    assert_in_range(count_tasks(RECORD_HELD), DRAW_NUM_CLASSES, 60);
+    assert_in_range(count_tasks(RECORD_MATRIX), DRAW_NUM_CLASSES, 400);
     for (size_t i = 0; i < tuner.records.num; i++)
         for (size_t j = 0; j < tuner.records.num && tuner.records.rows[i].kind == RECORD_HELD; j++)
             assert_false(tuner.records.rows[j].kind != RECORD_HELD &&
                          tuner.records.rows[j].kind != RECORD_AGAIN &&
-                         same_problem(&tuner.records.rows[i], &tuner.records.rows[j]));
+                         same_task(&tuner.records.rows[i], &tuner.records.rows[j]));
 }
 
 static void a_slow_device_is_asked_for_small_shapes(void **state)

@@ -98,11 +98,11 @@ static void a_finalist_far_behind_is_left_out(void **state)
                  config_equal(&r->config, &kin[1]);
     }
     assert_int_equal(timed, FITTED_FROM);        /* as long as nothing is known */
-    assert_in_range(count_pruned(&kin[1]), 1, count_problems(RECORD_MATRIX) - FITTED_FROM);
+    assert_in_range(count_pruned(&kin[1]), 1, count_tasks(RECORD_MATRIX) - FITTED_FROM);
     /* At shapes that are held back it must be far behind indeed. */
-    const unsigned held = count_rows(RECORD_HELD, &kin[1]), all = count_problems(RECORD_HELD);
+    const unsigned held = count_rows(RECORD_HELD, &kin[1]), all = count_tasks(RECORD_HELD);
     assert_in_range(held, 1, all);
-    assert_true(held * count_problems(RECORD_MATRIX) > count_rows(RECORD_MATRIX, &kin[1]) * all);
+    assert_true(held * count_tasks(RECORD_MATRIX) > count_rows(RECORD_MATRIX, &kin[1]) * all);
 }
 
 /* The second of two finalists, as fast as the first one or a tenth, is timed at some shapes of the
@@ -133,7 +133,7 @@ static unsigned count_filled(bool is_slow)
     }
     assert_int_equal(count_rows(RECORD_MATRIX, &kin[1]), TIMED);
     assert_true(drawn_fill(&plan, "tune", 2 * SHAPES, 1));
-    assert_int_equal(count_problems(RECORD_MATRIX), SHAPES);     /* none that was not there */
+    assert_int_equal(count_tasks(RECORD_MATRIX), SHAPES);     /* none that was not there */
     return count_rows(RECORD_MATRIX, &kin[1]) - TIMED;
 }
 
@@ -144,18 +144,18 @@ static void who_was_left_out_and_may_be_best_is_timed(void **state)
     assert_int_equal(count_filled(true), 0);
 }
 
-/* The times of a problem by the question that a row is of: the fastest, the slowest, how many. */
+/* The times of a task by the question that a row is of: the fastest, the slowest, how many. */
 struct range {
     double fastest, slowest;
     unsigned num;
 };
 
-static struct range range_of(enum record_kind kind, const struct record *problem)
+static struct range range_of(enum record_kind kind, const struct record *task)
 {
     struct range range = { .fastest = 1e9 };
     for (size_t i = 0; i < tuner.records.num; i++) {
         const struct record *r = &tuner.records.rows[i];
-        if (r->kind != kind || !same_problem(r, problem))
+        if (r->kind != kind || !same_task(r, task))
             continue;
         range.num++;
         range.fastest = r->seconds < range.fastest ? r->seconds : range.fastest;
@@ -171,7 +171,7 @@ static void the_fastest_are_timed_again(void **state)
     (void) state;
     make_kin(60);
     assert_true(run_made(60));
-    assert_in_range(count_problems(RECORD_AGAIN), DRAW_NUM_CLASSES, count_problems(RECORD_HELD));
+    assert_in_range(count_tasks(RECORD_AGAIN), DRAW_NUM_CLASSES, count_tasks(RECORD_HELD));
     for (size_t i = 0; i < tuner.records.num; i++) {
         const struct record *r = &tuner.records.rows[i];
         if (r->kind != RECORD_AGAIN || is_repeated(i))
@@ -248,7 +248,7 @@ static void a_shard_only_searches(void **state)
             bool is_there = false;
             assert_int_equal(rows[s][i].kind, RECORD_SEARCH);
             for (size_t j = 0; j < num[1 - s]; j++) {
-                is_there = is_there || same_problem(&rows[s][i], &rows[1 - s][j]);
+                is_there = is_there || same_task(&rows[s][i], &rows[1 - s][j]);
                 assert_false(record_same_question(&rows[s][i], &rows[1 - s][j]));
             }
             assert_true(is_there);     /* all are searched by both */
@@ -286,16 +286,16 @@ static void a_merged_run_does_not_search(void **state)
     }
     tuner.records.head.merged = 2;
     const unsigned searched = count_rows(RECORD_SEARCH, NULL);
-    const unsigned problems = count_problems(RECORD_SEARCH);
+    const unsigned tasks = count_tasks(RECORD_SEARCH);
     assert_true(run_made(20));
     assert_int_equal(count_rows(RECORD_SEARCH, NULL), searched);
     assert_int_equal(count_rows(RECORD_FIRST, NULL), 0);
-    assert_int_equal(count_problems(RECORD_LOOK), problems);
+    assert_int_equal(count_tasks(RECORD_LOOK), tasks);
     for (size_t i = 0; i < tuner.records.num; i++) {
         const struct record *r = &tuner.records.rows[i];
         bool was_searched = r->kind != RECORD_LOOK;
         for (size_t j = 0; j < searched && !was_searched; j++)
-            was_searched = same_problem(r, &tuner.records.rows[j]);
+            was_searched = same_task(r, &tuner.records.rows[j]);
         assert_true(was_searched);
     }
     assert_true(count_rows(RECORD_EDGES, NULL) && count_rows(RECORD_MATRIX, NULL) &&
@@ -322,13 +322,13 @@ static void others_are_told_of_a_few(void **state)
     (void) state;
     is_cpu = false;
     for (size_t s = 0; s < num_search_strategies; s++) {
-        run_hunt(search_strategies[s], 4096, 2);
+        run_search(search_strategies[s], 4096, 2);
         assert_int_equal(most_expected, AHEAD + 1);
         assert_int_equal(num_expected, 0);
         for (num = 0; num < 1000 && num < tuner.records.num; num++)
             first[num] = tuner.records.rows[num];
         assert_true(num > 100);
-        run_hunt(search_strategies[s], 4096, 2);
+        run_search(search_strategies[s], 4096, 2);
         assert_int_equal(tuner.records.num, num);
         for (size_t i = 0; i < num; i++)
             assert_true(record_same_question(&first[i], &tuner.records.rows[i]));
