@@ -31,8 +31,8 @@ struct search_strategy {
     /* Called after search_observe noted the cost; may be NULL. */
     void (*observe)(struct search *search, const struct point *point, double cost);
     size_t state_bytes;                /* of search->state, which begins as zeros */
-    unsigned second_looks;             /* how many of the best are to be measured again, at more
-                                          sizes, before one is chosen; 0: as the flow likes */
+    unsigned num_reevaluated;          /* how many of the best are to be evaluated again, at more
+                                          shapes, before one is chosen; 0: as the tuner likes */
 };
 
 struct search {

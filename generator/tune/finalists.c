@@ -27,7 +27,7 @@ bool finalists_differ(const struct config *from, unsigned num, const struct conf
 bool finalists_is_row_of(const struct record *r, enum record_kind kind, const struct plan *plan,
         const struct task *task)
 {
-    /* Second looks of an earlier run may lie ahead. */
+    /* Re-evaluations of an earlier run may lie ahead. */
     const bool fits = (r->kind == kind && (kind != RECORD_LOOK || r->used)) ||
                       (kind == RECORD_SEARCH &&
                        (r->kind == RECORD_FIRST || (r->kind == RECORD_GENERIC && r->used)));

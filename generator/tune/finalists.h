@@ -28,7 +28,7 @@ void finalists_add(struct plan *plan, const struct config *config);
 void finalists_add_siblings(struct plan *plan);
 
 /* The best of a search, and others that are not its near copies: those would win and lose alike.
- * Second looks, where they were taken, count more than the first one. */
+ * Re-evaluations, where there are any, count more than the first evaluation. */
 void finalists_add_best(struct plan *plan, const struct task *task, unsigned from, unsigned to);
 
 #endif

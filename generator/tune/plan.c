@@ -4,7 +4,7 @@
  *   first    time what is known already, of relatives and presets, at a shape of each class; the
  *            few that are best together are verified: from here on every class is served
  *   search   look for the best configuration at shapes of each class
- *   look     time the best of that again, at all of these shapes, where the strategy asks for it
+ *   look     evaluate the best of that again, at all of these shapes, where the strategy asks for it
  *   edges    verify the finalists on every edge class, for each transpose pair
  *   own      time the finalists at the application's own shapes
  *   matrix   time them against each other, interleaved, at drawn shapes, and generic beside them;
@@ -30,7 +30,7 @@
 
 enum { FIRST_SHAPES = 3 * DRAW_NUM_CLASSES, MATRIX_SHAPES = 400, HELD_SHAPES = 60 };
 
-/* The ends of the phases, as parts of a precision's budget; second looks take the last of the
+/* The ends of the phases, as parts of a precision's budget; the re-evaluation takes the last of the
  * search's. Where relatives have searched already, more is left for what comes after it; and on
  * what is no CPU, where presets and their siblings leave a search little to find and many finalists
  * want many shapes, unless the application has shapes of its own. Shards and what is merged of them

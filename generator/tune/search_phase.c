@@ -11,7 +11,7 @@
 
 enum {
     MAX_PROMISING = 4, MOST_KNOWN = 20, PER_SEARCH = 2, MAX_OWN = 8, MAX_SEARCHES = 26,
-    MAX_LOOKS = 64, LOOKS_TOGETHER = 10, MERGED_LOOKS = 30
+    MAX_REEVALUATED = 64, TOGETHER = 10, MERGED_REEVALUATED = 30
 };
 
 /* What is predicted to be slower than the best by more is not where a search begins. */
@@ -20,8 +20,8 @@ static const double promising_factor = 1.6;
 /* Less than this is too little for the search at one shape, seconds. */
 static const double least_search = 5;
 
-/* Second looks take the last part of the search's time: so much of a precision's budget. */
-static const double looks_share = 0.1;
+/* The re-evaluation takes the last part of the search's time: so much of a precision's budget. */
+static const double reevaluation_share = 0.1;
 
 /* ---- searches ---- */
 
@@ -172,32 +172,32 @@ static bool search_each(struct plan *plan, const struct task *tasks, size_t num,
     return !plan_must_stop(plan);
 }
 
-/* ---- second looks ---- */
+/* ---- re-evaluation ---- */
 
 /* The best of all tasks, a task's turn each, best first. */
-static unsigned list_looks(const struct plan *plan, const struct task *tasks, size_t num_tasks,
-        unsigned most, struct config looks[MAX_LOOKS])
+static unsigned list_best(const struct plan *plan, const struct task *tasks, size_t num_tasks,
+        unsigned most, struct config configs[MAX_REEVALUATED])
 {
     unsigned num = 0;
-    for (size_t idle = 0, t = 0; idle < num_tasks && num < most && num < MAX_LOOKS;
+    for (size_t idle = 0, t = 0; idle < num_tasks && num < most && num < MAX_REEVALUATED;
          t = (t + 1) % num_tasks) {
-        const struct record *best = finalists_best(plan, RECORD_SEARCH, &tasks[t], looks, num, 1);
+        const struct record *best = finalists_best(plan, RECORD_SEARCH, &tasks[t], configs, num, 1);
         idle = best ? 0 : idle + 1;
         if (best)
-            looks[num++] = best->config;
+            configs[num++] = best->config;
     }
     return num;
 }
 
 /* Times a few configurations against each other at every task's shape; at the first one however
  * small the budget. */
-static bool look_at(struct plan *plan, const struct task *tasks, size_t num_tasks,
-        const struct config *looks, unsigned num, double end)
+static bool reevaluate_some(struct plan *plan, const struct task *tasks, size_t num_tasks,
+        const struct config *configs, unsigned num, double end)
 {
-    struct record answers[LOOKS_TOGETHER];
+    struct record answers[TOGETHER];
     for (size_t t = 0; t < num_tasks && (t == 0 || plan_used(plan) < end); t++) {
         const struct problem problem = problem_of_pair(plan->precision, tasks[t].pair);
-        if (!tuner_ask(plan->tuner, RECORD_LOOK, &problem, tasks[t].shape, looks, num, 0,
+        if (!tuner_ask(plan->tuner, RECORD_LOOK, &problem, tasks[t].shape, configs, num, 0,
                     answers))
             return false;
     }
@@ -205,7 +205,7 @@ static bool look_at(struct plan *plan, const struct task *tasks, size_t num_task
 }
 
 /* The logarithm of a configuration's second time at a task over the best one's there. */
-static double look_loss(const struct plan *plan, const struct task *task,
+static double reevaluated_loss(const struct plan *plan, const struct task *task,
         const struct config *config)
 {
     const struct records *records = &plan->tuner->records;
@@ -221,16 +221,16 @@ static double look_loss(const struct plan *plan, const struct task *task,
 
 /* The winner of all shapes together (Matsumoto 2012's third stage). */
 static void add_all_round(struct plan *plan, const struct task *tasks, size_t num_tasks,
-        const struct config *looks, unsigned num)
+        const struct config *configs, unsigned num)
 {
     const struct config *best = NULL;
     double least = HUGE_VAL;
     for (unsigned i = 0; i < num; i++) {
         double loss = 0;
         for (size_t t = 0; t < num_tasks; t++)
-            loss += look_loss(plan, &tasks[t], &looks[i]);
+            loss += reevaluated_loss(plan, &tasks[t], &configs[i]);
         if (loss < least) {
-            best = &looks[i];
+            best = &configs[i];
             least = loss;
         }
     }
@@ -238,20 +238,20 @@ static void add_all_round(struct plan *plan, const struct task *tasks, size_t nu
         finalists_add(plan, best);
 }
 
-/* Looks at the best few again, then at the next ones, until `end`. */
-static bool look_again(struct plan *plan, const struct task *tasks, size_t num_tasks,
+/* Evaluates the best few again, then the next ones, until `end`. */
+static bool reevaluate(struct plan *plan, const struct task *tasks, size_t num_tasks,
         unsigned most, double end)
 {
-    struct config looks[MAX_LOOKS];
-    const unsigned num = list_looks(plan, tasks, num_tasks, most, looks);
-    progress_phase(plan->tuner, "%s second looks", plan->precision->name);
+    struct config configs[MAX_REEVALUATED];
+    const unsigned num = list_best(plan, tasks, num_tasks, most, configs);
+    progress_phase(plan->tuner, "%s re-evaluation", plan->precision->name);
     plan_limit_beyond(plan, end, false);
-    for (unsigned i = 0; i < num && (i == 0 || plan_used(plan) < end); i += LOOKS_TOGETHER)
-        if (!look_at(plan, tasks, num_tasks, looks + i,
-                    num - i < LOOKS_TOGETHER ? num - i : LOOKS_TOGETHER, end))
+    for (unsigned i = 0; i < num && (i == 0 || plan_used(plan) < end); i += TOGETHER)
+        if (!reevaluate_some(plan, tasks, num_tasks, configs + i,
+                    num - i < TOGETHER ? num - i : TOGETHER, end))
             return false;
     plan->num_finalists = 0;
-    add_all_round(plan, tasks, num_tasks, looks, num);
+    add_all_round(plan, tasks, num_tasks, configs, num);
     add_known(plan, 0, STARTERS);
     for (size_t t = 0; t < num_tasks; t++)
         finalists_add_best(plan, &tasks[t], 0, PER_SEARCH);
@@ -266,12 +266,13 @@ bool search_all(struct plan *plan)
     size_t own = 0;
     const size_t num = head->merged ? list_searched(plan, tasks)
                                     : list_tasks(plan, tasks, &own);
-    const unsigned looks = plan->tuner->strategy->second_looks;
+    const unsigned again = plan->tuner->strategy->num_reevaluated;
     const double end = plan->search_end;
     plan_limit_beyond(plan, end, false);
     if (head->merged)
-        return look_again(plan, tasks, num, looks > MERGED_LOOKS ? looks : MERGED_LOOKS,
-                end + looks_share);
-    return search_each(plan, tasks, num, own, end - (looks ? looks_share : 0)) &&
-           (!looks || head->shard.num || look_again(plan, tasks, num, looks, end));
+        return reevaluate(plan, tasks, num,
+                again > MERGED_REEVALUATED ? again : MERGED_REEVALUATED,
+                end + reevaluation_share);
+    return search_each(plan, tasks, num, own, end - (again ? reevaluation_share : 0)) &&
+           (!again || head->shard.num || reevaluate(plan, tasks, num, again, end));
 }

@@ -211,11 +211,11 @@ static void the_genetic_one_ends_when_five_generations_bring_nothing(void **stat
     }
 }
 
-static void the_three_stage_one_asks_for_second_looks(void **state)
+static void the_three_stage_one_asks_for_a_reevaluation(void **state)
 {
     (void) state;
     for (size_t s = 0; s < num_search_strategies; s++)
-        assert_int_equal(search_strategies[s]->second_looks,
+        assert_int_equal(search_strategies[s]->num_reevaluated,
                 strcmp(search_strategies[s]->name, "three-stage") ? 0 : 50);
 }
 
@@ -228,7 +228,7 @@ int main(void)
         cmocka_unit_test(bad_files_are_named),
         cmocka_unit_test(all_but_the_genetic_one_end_with_the_space),
         cmocka_unit_test(the_genetic_one_ends_when_five_generations_bring_nothing),
-        cmocka_unit_test(the_three_stage_one_asks_for_second_looks),
+        cmocka_unit_test(the_three_stage_one_asks_for_a_reevaluation),
     };
     return cmocka_run_group_tests_name("replay", tests, write_recordings, remove_recordings);
 }

@@ -170,7 +170,7 @@ static void a_failure_costs_infinitely_much(void **state)
         assert_true(costs[i] == HUGE_VAL);
 }
 
-/* ---- Second looks ---- */
+/* ---- Re-evaluation ---- */
 
 /* How many search rows of its task were faster than this one. */
 static unsigned place_of(const struct record *row)
@@ -183,25 +183,25 @@ static unsigned place_of(const struct record *row)
     return num;
 }
 
-static void the_best_fifty_are_looked_at_again_at_every_shape(void **state)
+static void the_best_fifty_are_evaluated_again_at_every_shape(void **state)
 {
-    enum { LOOKS = 50 };
+    enum { REEVALUATED = 50 };
     unsigned num_best = 0;
     (void) state;
     run_plan(search_find("three-stage"), 120);
     const unsigned shapes = count_tasks(RECORD_SEARCH);
     assert_in_range(shapes, 6, 8);
-    assert_int_equal(count_rows(RECORD_LOOK, NULL), LOOKS * shapes);
+    assert_int_equal(count_rows(RECORD_LOOK, NULL), REEVALUATED * shapes);
     for (size_t i = 0; i < tuner.records.num; i++) {
         const struct record *r = &tuner.records.rows[i];
         if (r->kind == RECORD_LOOK)
             assert_int_equal(count_rows(RECORD_LOOK, &r->config), shapes);
-        if (r->kind == RECORD_SEARCH && place_of(r) < LOOKS / shapes) {
+        if (r->kind == RECORD_SEARCH && place_of(r) < REEVALUATED / shapes) {
             assert_int_equal(count_rows(RECORD_LOOK, &r->config), shapes);
             num_best++;
         }
     }
-    assert_in_range(num_best, LOOKS / shapes * shapes, LOOKS + shapes);
+    assert_in_range(num_best, REEVALUATED / shapes * shapes, REEVALUATED + shapes);
 }
 
 static double all_round(const struct config *config)
@@ -215,17 +215,17 @@ static double all_round(const struct config *config)
     return sum;
 }
 
-/* After the looks the first finalist, which is verified first, is the one that is best over all
- * shapes. */
+/* After the re-evaluation the first finalist, which is verified first, is the one that is best over
+ * all shapes. */
 static void the_winner_of_all_shapes_is_a_finalist(void **state)
 {
     const struct config *first = NULL;
-    bool looked = false;
+    bool is_again = false;
     (void) state;
     run_plan(search_find("three-stage"), 120);
     for (size_t i = 0; i < tuner.records.num && !first; i++) {
-        looked = looked || tuner.records.rows[i].kind == RECORD_LOOK;
-        if (looked && tuner.records.rows[i].kind == RECORD_EDGES)
+        is_again = is_again || tuner.records.rows[i].kind == RECORD_LOOK;
+        if (is_again && tuner.records.rows[i].kind == RECORD_EDGES)
             first = &tuner.records.rows[i].config;
     }
     assert_non_null(first);
@@ -234,7 +234,7 @@ static void the_winner_of_all_shapes_is_a_finalist(void **state)
             assert_true(all_round(first) <= all_round(&tuner.records.rows[i].config));
 }
 
-static void others_take_no_second_look(void **state)
+static void others_evaluate_nothing_again(void **state)
 {
     (void) state;
     run_plan(search_find("guided"), 20);
@@ -357,9 +357,9 @@ int main(void)
         TEST(a_gpu_is_asked_what_it_can_run),
         TEST(a_slow_one_counts_as_its_time),
         TEST(a_failure_costs_infinitely_much),
-        TEST(the_best_fifty_are_looked_at_again_at_every_shape),
+        TEST(the_best_fifty_are_evaluated_again_at_every_shape),
         TEST(the_winner_of_all_shapes_is_a_finalist),
-        TEST(others_take_no_second_look),
+        TEST(others_evaluate_nothing_again),
         TEST(relatives_recipes_come_before_any_search),
         TEST(every_class_is_served_before_the_search),
         TEST(own_shapes_are_timed_for_all_pairs_and_pinned),

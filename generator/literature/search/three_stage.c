@@ -6,8 +6,8 @@
  *
  * A strategy sees one size and proposes a point once, so only the first stage is here: every legal
  * point, scattered over the space, so that a budget that ends early leaves a fair sample. The
- * second is the flow's, which alone knows sizes: `second_looks` asks it for 50 finalists. The third
- * is what it does with them.
+ * second is the tuner's, which alone knows shapes: `num_reevaluated` asks it to evaluate 50 again.
+ * The third is what it does with them.
  */
 #include "../../search/search.h"
 
@@ -61,6 +61,6 @@ static bool propose(struct search *search, struct point *point)
 
 extern const struct search_strategy search_three_stage;
 const struct search_strategy search_three_stage = {
-    "three-stage", "every legal point in scattered order; asks for second looks at 50",
+    "three-stage", "every legal point in scattered order; asks for a re-evaluation of the best 50",
     propose, NULL, sizeof(struct state), 50
 };
