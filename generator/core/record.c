@@ -334,7 +334,7 @@ bool record_is_failure(const struct record *r)
     return strcmp(r->outcome, "ok") && strcmp(r->outcome, "slow") && !record_is_late(r);
 }
 
-bool record_same_question(const struct record *a, const struct record *b)
+bool record_same_evaluation(const struct record *a, const struct record *b)
 {
     return a->kind == b->kind && a->precision == b->precision && a->pair == b->pair &&
            a->m == b->m && a->n == b->n && a->k == b->k && config_equal(&a->config, &b->config);

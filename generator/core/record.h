@@ -107,14 +107,14 @@ bool records_parse(const char *text, struct records *records, char error[FAMILY_
 bool records_add(struct records *records, const struct record *record);
 void records_free(struct records *records);
 
-/* Whether two rows answer the same question. */
-bool record_same_question(const struct record *a, const struct record *b);
+/* Whether two rows hold the same evaluation: kind, task and configuration. */
+bool record_same_evaluation(const struct record *a, const struct record *b);
 
 /* Whether a row holds a time; that of one launch tells enough where it was slow. */
 bool record_is_timed(const struct record *record);
-/* Whether there was no time for the answer. */
+/* Whether there was no time for the evaluation. */
 bool record_is_late(const struct record *record);
-/* Whether the answer is that something did not work. */
+/* Whether something did not work. */
 bool record_is_failure(const struct record *record);
 
 extern const char *const record_kind_words[NUM_RECORD_KINDS];

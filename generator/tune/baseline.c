@@ -8,7 +8,7 @@
 static const double worth_verifying = 0.97;
 
 /* Whether this run has found that the driver does not build it. Rows that lie ahead do not count,
- * so that a run that resumes asks the same. */
+ * so that a run that resumes evaluates the same. */
 static bool is_refused(const struct tuner *tuner, const struct problem *problem,
         const struct config *config)
 {
@@ -37,26 +37,27 @@ static size_t list_takers(const struct tuner *tuner, const struct problem *probl
 }
 
 /* Leaves the time that was found in *seconds, or 0. */
-static bool ask(struct tuner *tuner, const struct problem *problem, struct shape shape,
+static bool evaluate(struct tuner *tuner, const struct problem *problem, struct shape shape,
         double incumbent, double *seconds)
 {
     struct config takers[BASELINE_MAX];
     const size_t num = list_takers(tuner, problem, shape, takers);
     *seconds = 0;
     for (size_t i = 0; i < num && !(*seconds > 0); i++) {
-        struct record answer;
-        if (!tuner_ask(tuner, RECORD_GENERIC, problem, shape, &takers[i], 1, incumbent, &answer))
+        struct record result;
+        if (!tuner_evaluate(tuner, RECORD_GENERIC, problem, shape, &takers[i], 1, incumbent,
+                    &result))
             return false;
-        *seconds = record_is_timed(&answer) ? answer.seconds : 0;
+        *seconds = record_is_timed(&result) ? result.seconds : 0;
     }
     return true;
 }
 
-bool baseline_ask(struct tuner *tuner, const struct problem *problem, struct shape shape,
+bool baseline_evaluate(struct tuner *tuner, const struct problem *problem, struct shape shape,
         double incumbent)
 {
     double seconds;
-    return ask(tuner, problem, shape, incumbent, &seconds);
+    return evaluate(tuner, problem, shape, incumbent, &seconds);
 }
 
 double baseline_rate(struct tuner *tuner, const struct precision *precision, double seconds,
@@ -72,14 +73,14 @@ double baseline_rate(struct tuner *tuner, const struct precision *precision, dou
         /* Small ones are over before the device is busy: larger ones tell more, where they fit. */
         if (i && (!(rate > 0) || rate >= enough || 2 * size * size * size / rate > seconds))
             break;
-        if (!ask(tuner, &problem, shape, 0, &found) || !(found > 0))
+        if (!evaluate(tuner, &problem, shape, 0, &found) || !(found > 0))
             break;
         rate = 2 * size * size * size / found;
     }
     return rate;
 }
 
-/* The best time for choosing at the shape of a row, of what was asked so far: rows of an earlier
+/* The best time for choosing at the shape of a row, of what was timed so far: rows of an earlier
  * run may lie ahead. HUGE_VAL when there is none. */
 static double best_beside(const struct records *records, const struct record *row)
 {

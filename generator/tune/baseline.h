@@ -2,7 +2,7 @@
  *
  * Its recipes are timed in the same run as the candidates, so that nothing ships that loses to
  * them, and so that there is a candidate on devices where nothing else works. Their speed also says
- * how large a problem the device can be asked for.
+ * how large a shape the device can be given.
  */
 #ifndef KILN_TUNE_BASELINE_H
 #define KILN_TUNE_BASELINE_H
@@ -12,11 +12,11 @@
 enum { BASELINE_MAX = 8 };
 
 /* Times the recipe that generic uses at a shape: the first one that takes it and works. `incumbent`
- * as in tuner_ask. False as in tuner_ask; true also when there is no such recipe. */
-bool baseline_ask(struct tuner *tuner, const struct problem *problem, struct shape shape,
+ * as in tuner_evaluate. False as in tuner_evaluate; true also when there is no such recipe. */
+bool baseline_evaluate(struct tuner *tuner, const struct problem *problem, struct shape shape,
         double incumbent);
 
-/* Generic's speed, operations per second, found with problems that fit in `seconds`; 0 when it is
+/* Generic's speed, operations per second, found at shapes that fit in `seconds`; 0 when it is
  * not known. It stops at a speed that is enough. */
 double baseline_rate(struct tuner *tuner, const struct precision *precision, double seconds,
         double enough);

@@ -58,7 +58,7 @@ struct draw drawn_begin(const struct plan *plan, const char *purpose)
 
 /* ---- who is timed ---- */
 
-/* About what one question costs, in parts of the budget: launches of each of so many finalists,
+/* About what one evaluation costs, in parts of the budget: launches of each of so many finalists,
  * most of them to verify and to be sure. */
 static double estimate(const struct plan *plan, struct shape s, unsigned num)
 {
@@ -116,13 +116,13 @@ static bool check_generic(struct plan *plan)
 
 /* Times generic beside finalists that were timed at a shape; one of them may be its own recipe. */
 static bool time_generic(struct plan *plan, const struct problem *problem, struct shape shape,
-        unsigned num, const struct record *answers)
+        unsigned num, const struct record *results)
 {
     double best = 0;
     for (unsigned i = 0; i < num; i++)
-        if (record_is_timed(&answers[i]) && (!(best > 0) || answers[i].seconds < best))
-            best = answers[i].seconds;
-    return baseline_ask(plan->tuner, problem, shape, best);
+        if (record_is_timed(&results[i]) && (!(best > 0) || results[i].seconds < best))
+            best = results[i].seconds;
+    return baseline_evaluate(plan->tuner, problem, shape, best);
 }
 
 /* Which of those that were timed at a shape is predicted to be the fastest there. */
@@ -139,42 +139,42 @@ static unsigned predicted_first(const struct times *fitted, const struct problem
     return first;
 }
 
-static void swap(struct config *configs, struct record *answers, unsigned i, unsigned j)
+static void swap(struct config *configs, struct record *results, unsigned i, unsigned j)
 {
     const struct config config = configs[i];
-    const struct record answer = answers[i];
+    const struct record result = results[i];
     configs[i] = configs[j];
-    answers[i] = answers[j];
+    results[i] = results[j];
     configs[j] = config;
-    answers[j] = answer;
+    results[j] = result;
 }
 
 /* Of many that are timed together the fastest was lucky. So the few fastest, and the one that is
  * predicted to be, are timed again, for longer; then the second times count (core/times.c). */
 static bool time_again(struct plan *plan, const struct times *fitted,
         const struct problem *problem, struct shape shape, struct config *takers, unsigned num,
-        struct record *answers)
+        struct record *results)
 {
     unsigned timed = 0;
     for (unsigned i = 0; i < num; i++)
-        if (record_is_timed(&answers[i]))
-            swap(takers, answers, timed++, i);
+        if (record_is_timed(&results[i]))
+            swap(takers, results, timed++, i);
     if (timed < 2)
         return true;
-    swap(takers, answers, 0, predicted_first(fitted, problem, shape, takers, timed));
+    swap(takers, results, 0, predicted_first(fitted, problem, shape, takers, timed));
     const unsigned few = timed < AGAIN_MOST ? timed : AGAIN_MOST;
     for (unsigned i = 1; i < few; i++)
         for (unsigned j = i + 1; j < timed; j++)
-            if (answers[j].seconds < answers[i].seconds)
-                swap(takers, answers, i, j);
-    return tuner_ask(plan->tuner, RECORD_AGAIN, problem, shape, takers, few, 0, answers);
+            if (results[j].seconds < results[i].seconds)
+                swap(takers, results, i, j);
+    return tuner_evaluate(plan->tuner, RECORD_AGAIN, problem, shape, takers, few, 0, results);
 }
 
 /* Times the finalists at a shape, if there is time for it. False when the phase is over. */
 static bool time_shape(struct plan *plan, enum record_kind kind, const struct times *fitted,
         struct shape shape, int pair, bool with_generic, double end)
 {
-    struct record answers[MAX_FINALISTS];
+    struct record results[MAX_FINALISTS];
     struct config takers[MAX_FINALISTS];
     const struct problem problem = problem_of_pair(plan->precision, pair);
     const bool is_held = kind == RECORD_HELD;
@@ -184,10 +184,10 @@ static bool time_shape(struct plan *plan, enum record_kind kind, const struct ti
         return false;
     if (!num || plan_used(plan) + estimate(plan, shape, num + (is_held ? AGAIN_MOST : 0)) > end)
         return true;
-    return tuner_ask(plan->tuner, kind, &problem, shape, takers, num, 0, answers) &&
-           (!with_generic || (time_generic(plan, &problem, shape, num, answers) &&
+    return tuner_evaluate(plan->tuner, kind, &problem, shape, takers, num, 0, results) &&
+           (!with_generic || (time_generic(plan, &problem, shape, num, results) &&
                               check_generic(plan))) &&
-           (!is_held || time_again(plan, fitted, &problem, shape, takers, num, answers));
+           (!is_held || time_again(plan, fitted, &problem, shape, takers, num, results));
 }
 
 /* Beside each thin shape of the matrix one of 1, 2, 4 or 8 rows or columns: there are kernels for
@@ -253,7 +253,7 @@ static bool has_row(const struct plan *plan, const struct problem *problem, stru
 static bool fill_shape(struct plan *plan, const struct times *fitted, struct shape shape, int pair,
         double end)
 {
-    struct record answers[MAX_FINALISTS];
+    struct record results[MAX_FINALISTS];
     struct config takers[MAX_FINALISTS];
     const struct problem problem = problem_of_pair(plan->precision, pair);
     unsigned num = 0;
@@ -266,7 +266,7 @@ static bool fill_shape(struct plan *plan, const struct times *fitted, struct sha
     if (plan_used(plan) > end)
         return false;
     return !num || plan_used(plan) + estimate(plan, shape, num) > end ||
-           tuner_ask(plan->tuner, RECORD_MATRIX, &problem, shape, takers, num, 0, answers);
+           tuner_evaluate(plan->tuner, RECORD_MATRIX, &problem, shape, takers, num, 0, results);
 }
 
 bool drawn_fill(struct plan *plan, const char *purpose, unsigned num, double end)

@@ -14,39 +14,39 @@ static bool passes_in_turn(struct tuner *tuner, const struct precision *precisio
 {
     for (int pair = 0; pair < NUM_PAIRS; pair++) {
         const struct problem problem = problem_of_pair(precision, pair);
-        struct record answer;
-        if (!tuner_ask(tuner, RECORD_EDGES, &problem, (struct shape) { 0, 0, 0 }, config, 1, 0,
-                    &answer) || strcmp(answer.outcome, "ok"))
+        struct record result;
+        if (!tuner_evaluate(tuner, RECORD_EDGES, &problem, (struct shape) { 0, 0, 0 }, config, 1, 0,
+                    &result) || strcmp(result.outcome, "ok"))
             return false;
     }
     return true;
 }
 
-/* Asks about a few configurations at once, all pairs of each. */
-static void ask_together(struct tuner *tuner, const struct precision *precision,
+/* Evaluates a few configurations at once, all pairs of each. */
+static void evaluate_together(struct tuner *tuner, const struct precision *precision,
         const struct config *configs, unsigned num, bool passes[MOST_TOGETHER])
 {
-    struct question questions[MOST_TOGETHER * NUM_PAIRS] = { 0 };
-    struct record answers[MOST_TOGETHER * NUM_PAIRS];
+    struct evaluation evaluations[MOST_TOGETHER * NUM_PAIRS] = { 0 };
+    struct record results[MOST_TOGETHER * NUM_PAIRS];
     for (unsigned i = 0; i < num * NUM_PAIRS; i++)
-        questions[i] = (struct question) { .config = configs[i / NUM_PAIRS],
+        evaluations[i] = (struct evaluation) { .config = configs[i / NUM_PAIRS],
                 .problem = problem_of_pair(precision, (int) (i % NUM_PAIRS)) };
-    tuner_ask_each(tuner, RECORD_EDGES, questions, num * NUM_PAIRS, answers);
+    tuner_evaluate_each(tuner, RECORD_EDGES, evaluations, num * NUM_PAIRS, results);
     for (unsigned i = 0; i < num; i++)
         passes[i] = true;
     for (unsigned i = 0; i < num * NUM_PAIRS; i++)
-        if (strcmp(answers[i].outcome, "ok"))
+        if (strcmp(results[i].outcome, "ok"))
             passes[i / NUM_PAIRS] = false;
 }
 
-static void ask_some(struct tuner *tuner, const struct precision *precision,
+static void evaluate_some(struct tuner *tuner, const struct precision *precision,
         const struct config *configs, unsigned num, bool passes[MOST_TOGETHER])
 {
     if (tuner->facts.value[FACT_IS_CPU])
         for (unsigned i = 0; i < num; i++)
             passes[i] = passes_in_turn(tuner, precision, &configs[i]);
     else
-        ask_together(tuner, precision, configs, num, passes);
+        evaluate_together(tuner, precision, configs, num, passes);
 }
 
 /* How many come next when the last ones took so long each: as many as there is time for. */
@@ -83,7 +83,7 @@ unsigned verify_all(struct tuner *tuner, const struct precision *precision,
             break;
         size = size < num - i ? size : num - i;
         tuner->limit = has_own || tuner->is_strict ? limit : HUGE_VAL;
-        ask_some(tuner, precision, &configs[i], size, passes);
+        evaluate_some(tuner, precision, &configs[i], size, passes);
         for (unsigned j = 0; j < size; j++, i++)
             if (passes[j]) {
                 has_own = has_own || !is_generic(tuner, precision, &configs[i]);
@@ -99,6 +99,6 @@ bool verify_one(struct tuner *tuner, const struct precision *precision,
         const struct config *config)
 {
     bool passes[MOST_TOGETHER];
-    ask_some(tuner, precision, config, 1, passes);
+    evaluate_some(tuner, precision, config, 1, passes);
     return passes[0];
 }

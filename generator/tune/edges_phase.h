@@ -6,15 +6,15 @@
 
 /* Keeps the configurations that pass, in order, and returns how many. None is begun when
  * tuner->spent is beyond `end`, but for the first ones, until one that is not generic's is
- * verified. No question takes longer than tuner->limit; where the budget is not strict, those first
- * ones may.
+ * verified. No evaluation takes longer than tuner->limit; where the budget is not strict, those
+ * first ones may.
  *
  * What is decided looks at costs and device facts, not at the crew: a run that resumes or replays
  * with another crew, or none, decides the same. */
 unsigned verify_all(struct tuner *tuner, const struct precision *precision,
         struct config *configs, unsigned num, double end);
 
-/* Whether one passes; false also when it could not be asked. */
+/* Whether one passes; false also when it could not be evaluated. */
 bool verify_one(struct tuner *tuner, const struct precision *precision,
         const struct config *config);
 

@@ -65,7 +65,7 @@ double first_time(struct tuner *tuner, const struct problem *problem, struct sha
         const struct first *first)
 {
     struct config takers[MAX_FINALISTS];
-    struct record answers[MAX_FINALISTS];
+    struct record results[MAX_FINALISTS];
     double best = 0;
     for (unsigned from = 0; from < first->num;) {
         unsigned num = 0;
@@ -73,11 +73,11 @@ double first_time(struct tuner *tuner, const struct problem *problem, struct sha
             if (config_takes(&first->configs[from], problem, &tuner->facts, shape.m, shape.n,
                         shape.k))
                 takers[num++] = first->configs[from];
-        if (num && !tuner_ask(tuner, RECORD_FIRST, problem, shape, takers, num, 0, answers))
+        if (num && !tuner_evaluate(tuner, RECORD_FIRST, problem, shape, takers, num, 0, results))
             break;
         for (unsigned i = 0; i < num; i++)
-            if (record_is_timed(&answers[i]) && (!(best > 0) || answers[i].seconds < best))
-                best = answers[i].seconds;
+            if (record_is_timed(&results[i]) && (!(best > 0) || results[i].seconds < best))
+                best = results[i].seconds;
     }
     return best;
 }

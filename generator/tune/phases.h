@@ -30,10 +30,10 @@ bool plan_must_stop(const struct plan *plan);
 /* Ends the run. */
 void plan_out_of_memory(struct plan *plan);
 
-/* No question goes on beyond this part of the precision's budget; but where the budget is not
+/* No evaluation goes on beyond this part of the precision's budget; but where the budget is not
  * strict, the first ones, without which there is nothing. */
 void plan_limit(struct plan *plan, double part, bool is_first);
-/* The same a little beyond the end of a phase, for its last question. */
+/* The same a little beyond the end of a phase, for its last evaluation. */
 void plan_limit_beyond(struct plan *plan, double end, bool is_first);
 
 /* Whether this is one shard of a search, which compares with generic no more than it chooses. */

@@ -42,7 +42,7 @@ static const double first_end = 0.12, starters_end = 0.18, search_end = 0.50,
 /* From so many configurations of relatives on. */
 enum { MANY_KIN = 6 };
 
-/* How far the last question of one search may go beyond its end. As long as nothing is verified,
+/* How far the last evaluation of one search may go beyond its end. As long as nothing is verified,
  * edges may take all that is left. */
 static const double grace = 0.1;
 

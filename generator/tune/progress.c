@@ -41,7 +41,7 @@ static void put_line(struct tuner *tuner, bool terminal)
     if (tuner->best_gflops > 0)
         snprintf(best, sizeof best, "best %.3g GFLOP/s, ", tuner->best_gflops);
     fprintf(stderr, "%s%s: %zu measured, %s%d:%02d left%s",
-            terminal ? "\r\033[K" : "kiln-tune: ", tuner->phase, tuner->num_asked, best,
+            terminal ? "\r\033[K" : "kiln-tune: ", tuner->phase, tuner->num_measured, best,
             (int) left / 60, (int) left % 60, terminal ? "" : "\n");
     fflush(stderr);
 }
@@ -74,7 +74,7 @@ void progress_end(struct tuner *tuner)
 {
     if (tuner->json) {
         printf("{\"kind\": \"end\", \"measured\": %zu, \"recalled\": %zu, \"spent\": %.3f, "
-               "\"budget\": %.3f}\n", tuner->num_asked, tuner->num_answered, tuner->spent,
+               "\"budget\": %.3f}\n", tuner->num_measured, tuner->num_recalled, tuner->spent,
                 tuner->budget);
         fflush(stdout);
     }

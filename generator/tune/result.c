@@ -109,7 +109,7 @@ int result_write_empty(const struct options *options, const char *why, bool is_w
 
 /* ---- Why something is missing ---- */
 
-/* What became of the questions of some kinds about one precision. */
+/* What became of the evaluations of some kinds in one precision. */
 struct tally {
     size_t asked, worked, late;
     const struct record *bad;          /* the last one that did not work, not for lack of time */
@@ -196,7 +196,7 @@ void result_report_counts(const struct tuner *tuner)
         failures += record_is_failure(&tuner->records.rows[i]);
     fprintf(stderr,
             "kiln-tune: %zu measured, %zu found in the journal, %zu failed; %.0f of %.0f s\n",
-            tuner->num_asked, tuner->num_answered, failures, tuner->spent, tuner->seconds);
+            tuner->num_measured, tuner->num_recalled, failures, tuner->spent, tuner->seconds);
 }
 
 void result_report_dropped(const struct select_budget *budget)

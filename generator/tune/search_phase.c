@@ -135,7 +135,7 @@ static void search_one(struct plan *plan, const struct times *fitted, const stru
     task_search(plan->tuner, plan->precision, task, &initial, plan->start + end * plan->seconds);
     const struct record *best = finalists_best(plan, RECORD_SEARCH, task, NULL, 0, 0);
     if (!plan_is_part(plan->tuner) && !plan_must_stop(plan))
-        baseline_ask(plan->tuner, &problem, task->shape, best ? best->seconds : 0);
+        baseline_evaluate(plan->tuner, &problem, task->shape, best ? best->seconds : 0);
 }
 
 /* Adds some of what was known before the search. */
@@ -194,11 +194,11 @@ static unsigned list_best(const struct plan *plan, const struct task *tasks, siz
 static bool reevaluate_some(struct plan *plan, const struct task *tasks, size_t num_tasks,
         const struct config *configs, unsigned num, double end)
 {
-    struct record answers[TOGETHER];
+    struct record results[TOGETHER];
     for (size_t t = 0; t < num_tasks && (t == 0 || plan_used(plan) < end); t++) {
         const struct problem problem = problem_of_pair(plan->precision, tasks[t].pair);
-        if (!tuner_ask(plan->tuner, RECORD_LOOK, &problem, tasks[t].shape, configs, num, 0,
-                    answers))
+        if (!tuner_evaluate(plan->tuner, RECORD_LOOK, &problem, tasks[t].shape, configs, num, 0,
+                    results))
             return false;
     }
     return true;

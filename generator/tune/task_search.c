@@ -310,13 +310,13 @@ static bool evaluate(struct task_search *all, const struct proposal *proposal)
 {
     const double best = best_of(all);
     struct config config;
-    struct record answer;
+    struct record result;
     space_config(&proposal->from->space, &proposal->point, &config);
-    if (!tuner_ask(all->tuner, RECORD_SEARCH, &all->problem, all->shape, &config, 1,
-                best < HUGE_VAL ? best : 0, &answer))
+    if (!tuner_evaluate(all->tuner, RECORD_SEARCH, &all->problem, all->shape, &config, 1,
+                best < HUGE_VAL ? best : 0, &result))
         return false;
     search_observe(&proposal->from->search, &proposal->point,
-            record_is_timed(&answer) ? answer.seconds : HUGE_VAL);
+            record_is_timed(&result) ? result.seconds : HUGE_VAL);
     return true;
 }
 

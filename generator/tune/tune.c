@@ -16,7 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Of the budget, for questions; the rest is for what comes after the last one. */
+/* Of the budget, for evaluations; the rest is for what comes after the last one. */
 static const double usable = 0.95;
 
 _Static_assert((int) EXTENTS_ERROR_BYTES >= (int) FAMILY_ERROR_BYTES, "room for either");

@@ -1,4 +1,4 @@
-/* tuner.c: questions, answered by the journal or else by the trial process. */
+/* tuner.c: evaluations, by the journal or else by the trial process. */
 #include "tuner.h"
 #include "clock.h"
 
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* With less than this there is no time to ask, seconds. */
+/* With less than this there is no time to evaluate, seconds. */
 static const double least_time = 0.1;
 
 /* What there is time for, seconds. */
@@ -23,13 +23,13 @@ static double time_ends(const struct tuner *tuner)
     return tuner->last_event + time_left(tuner);
 }
 
-/* A row that came late holds what time there was; with more of it the question is asked again. */
-static struct record *find_answer(const struct tuner *tuner, const struct record *question)
+/* A row that came late holds what time there was; with more of it there is an evaluation again. */
+static struct record *find_result(const struct tuner *tuner, const struct record *sought)
 {
     struct record *late = NULL;
     for (size_t i = 0; i < tuner->records.num; i++) {
         struct record *r = &tuner->records.rows[i];
-        if (!record_same_question(r, question))
+        if (!record_same_evaluation(r, sought))
             continue;
         if (!record_is_late(r))
             return r;
@@ -39,22 +39,22 @@ static struct record *find_answer(const struct tuner *tuner, const struct record
 }
 
 /* Fills what the journal knows; lists the rest in missing[]. */
-static unsigned recall(struct tuner *tuner, struct record *answers, unsigned num,
+static unsigned recall(struct tuner *tuner, struct record *results, unsigned num,
         unsigned missing[TRIAL_MAX_CONFIGS])
 {
     unsigned num_missing = 0;
     for (unsigned i = 0; i < num; i++) {
-        struct record *known = find_answer(tuner, &answers[i]);
+        struct record *known = find_result(tuner, &results[i]);
         if (!known) {
             missing[num_missing++] = i;
             continue;
         }
-        answers[i] = *known;
+        results[i] = *known;
         if (known->used)
             continue;
         known->used = true;
         tuner->spent += known->cost;
-        tuner->num_answered++;
+        tuner->num_recalled++;
         progress_row(tuner, known, false);
     }
     return num_missing;
@@ -74,26 +74,26 @@ static double rounded(const char *format, double value)
     return strtod(digits, NULL);
 }
 
-/* A result that came late gets the time that there was. */
-static void fill_answer(struct record *answer, const struct trial_result *result, double time,
+/* The row of what a trial found. One that came late gets the time that there was. */
+static void fill_result(struct record *result, const struct trial_result *trial, double time,
         double cost)
 {
-    const double seconds = result->outcome == TRIAL_LATE ? time : result->seconds;
-    snprintf(answer->outcome, sizeof answer->outcome, "%s", trial_outcome_words[result->outcome]);
-    snprintf(answer->message, sizeof answer->message, "%s", result->message);
-    for (char *p = answer->message; *p; p++)
+    const double seconds = trial->outcome == TRIAL_LATE ? time : trial->seconds;
+    snprintf(result->outcome, sizeof result->outcome, "%s", trial_outcome_words[trial->outcome]);
+    snprintf(result->message, sizeof result->message, "%s", trial->message);
+    for (char *p = result->message; *p; p++)
         if (*p == '\t' || *p == '\n' || *p == '\r')
             *p = ' ';
-    answer->seconds = rounded("%.9g", seconds);
-    answer->spread = rounded("%.3g", result->spread);
-    answer->cost = rounded("%.6f", cost);
-    answer->used = true;
+    result->seconds = rounded("%.9g", seconds);
+    result->spread = rounded("%.3g", trial->spread);
+    result->cost = rounded("%.6f", cost);
+    result->used = true;
 }
 
-/* Whether a result says something about the candidate, and not only that the run ended. */
-static bool is_answer(const struct trial_result *result, bool whole)
+/* Whether this says something about the candidate, and not only that the run ended. */
+static bool is_result(const struct trial_result *trial, bool whole)
 {
-    return result->outcome == TRIAL_TIMEOUT ? whole : result->outcome != TRIAL_DEVICE;
+    return trial->outcome == TRIAL_TIMEOUT ? whole : trial->outcome != TRIAL_DEVICE;
 }
 
 static bool keep(struct tuner *tuner, const struct record *rows, unsigned num)
@@ -109,17 +109,17 @@ static bool keep(struct tuner *tuner, const struct record *rows, unsigned num)
             return false;
         }
         tuner->spent += rows[i].cost;
-        tuner->num_asked++;
+        tuner->num_measured++;
         progress_row(tuner, &rows[i], true);
     }
     return true;
 }
 
-/* Asks the trial process. What it answered is kept even when it could not answer everything. */
-static bool measure(struct tuner *tuner, struct trial_request *request, struct record *answers,
+/* By the trial process. What it answered is kept even when it could not answer everything. */
+static bool measure(struct tuner *tuner, struct trial_request *request, struct record *results,
         const unsigned *missing)
 {
-    struct trial_result results[TRIAL_MAX_CONFIGS];
+    struct trial_result trials[TRIAL_MAX_CONFIGS];
     struct record rows[TRIAL_MAX_CONFIGS];
     const double time = time_left(tuner);
     unsigned num = 0;
@@ -128,24 +128,25 @@ static bool measure(struct tuner *tuner, struct trial_request *request, struct r
             ? ahead_take(tuner->ahead, request) : NULL;
     if (!supervisor)
         supervisor = tuner->supervisor;
-    const bool whole = supervise_run(supervisor, request, results, tuner->stop);
+    const bool whole = supervise_run(supervisor, request, trials, tuner->stop);
     tuner->last_event += supervise_waited(supervisor);         /* no candidate's cost */
     if (!whole && !*tuner->stop) {
         tuner->failed = tuner->is_lost = true;
-        snprintf(tuner->error, sizeof tuner->error, "%s", results[0].message);
+        snprintf(tuner->error, sizeof tuner->error, "%s", trials[0].message);
     }
     const double now = clock_now();
     const double cost = (now - tuner->last_event) / request->num_configs;
     tuner->last_event = now;
     for (unsigned i = 0; i < request->num_configs; i++)
-        if (is_answer(&results[i], whole)) {
-            fill_answer(&answers[missing[i]], &results[i], time, cost);
-            rows[num++] = answers[missing[i]];
+        if (is_result(&trials[i], whole)) {
+            fill_result(&results[missing[i]], &trials[i], time, cost);
+            rows[num++] = results[missing[i]];
         }
     return keep(tuner, rows, num) && num == request->num_configs;
 }
 
-static struct record question_of(enum record_kind kind, const struct problem *problem,
+/* The row of an evaluation, as yet without its result. */
+static struct record row_of(enum record_kind kind, const struct problem *problem,
         struct shape shape, const struct config *config)
 {
     return (struct record) {
@@ -157,24 +158,24 @@ static struct record question_of(enum record_kind kind, const struct problem *pr
 void tuner_expect(struct tuner *tuner, const struct problem *problem, struct shape shape,
         const struct config *config)
 {
-    const struct record question = question_of(RECORD_SEARCH, problem, shape, config);
+    const struct record row = row_of(RECORD_SEARCH, problem, shape, config);
     struct trial_request request = { .kind = TRIAL_BUILD_ONLY, .problem = *problem,
             .num_configs = 1 };
-    if (!tuner->ahead || *tuner->stop || find_answer(tuner, &question))
+    if (!tuner->ahead || *tuner->stop || find_result(tuner, &row))
         return;
     request.configs[0] = *config;
     ahead_build(tuner->ahead, &request, tuner->stop);
 }
 
-/* Whether a question that the journal does not answer may be asked. */
-static bool may_ask(const struct tuner *tuner)
+/* Whether what the journal does not know may be evaluated. */
+static bool may_evaluate(const struct tuner *tuner)
 {
     return tuner->supervisor && time_left(tuner) >= least_time && !*tuner->stop && !tuner->failed;
 }
 
-bool tuner_ask(struct tuner *tuner, enum record_kind kind, const struct problem *problem,
+bool tuner_evaluate(struct tuner *tuner, enum record_kind kind, const struct problem *problem,
         struct shape shape, const struct config *configs, unsigned num, double incumbent,
-        struct record *answers)
+        struct record *results)
 {
     unsigned missing[TRIAL_MAX_CONFIGS];
     struct trial_request request = {
@@ -184,16 +185,16 @@ bool tuner_ask(struct tuner *tuner, enum record_kind kind, const struct problem 
     if (*tuner->stop || tuner->failed)
         return false;
     for (unsigned i = 0; i < num; i++)
-        answers[i] = question_of(kind, problem, shape, &configs[i]);
-    request.num_configs = recall(tuner, answers, num, missing);
+        results[i] = row_of(kind, problem, shape, &configs[i]);
+    request.num_configs = recall(tuner, results, num, missing);
     if (!request.num_configs)
         return true;
-    if (!may_ask(tuner))
+    if (!may_evaluate(tuner))
         return false;
     for (unsigned i = 0; i < request.num_configs; i++)
         request.configs[i] = configs[missing[i]];
     request.deadline = patience(incumbent);
-    return measure(tuner, &request, answers, missing);
+    return measure(tuner, &request, results, missing);
 }
 
 /* ---- Side by side ---- */
@@ -216,51 +217,51 @@ static void end_work(struct tuner *tuner)
     supervise_release(tuner->supervisor);
 }
 
-static void fill_job(struct job *job, const struct question *question)
+static void fill_job(struct job *job, const struct evaluation *evaluation)
 {
-    *job = (struct job) { .problem = question->problem, .config = question->config };
+    *job = (struct job) { .problem = evaluation->problem, .config = evaluation->config };
 }
 
-/* Has the crew answer what it can. A row is written when those before it are, so that a kill loses
+/* Has the crew do what it can. A row is written when those before it are, so that a kill loses
  * little more than what is under way; its cost is the time since the one before, as always. */
-static void ask_crew(struct tuner *tuner, const struct question *questions, struct record *answers,
-        const unsigned *missing, unsigned num)
+static void evaluate_in_crew(struct tuner *tuner, const struct evaluation *evaluations,
+        struct record *results, const unsigned *missing, unsigned num)
 {
     struct job jobs[TRIAL_MAX_CONFIGS];
     const double time = time_left(tuner);
     for (unsigned i = 0; i < num; i++)
-        fill_job(&jobs[i], &questions[missing[i]]);
+        fill_job(&jobs[i], &evaluations[missing[i]]);
     if (!begin_work(tuner, TRIAL_EDGES, jobs, num))
         return;
     for (unsigned i = 0; i < num && !tuner->failed; i++) {
-        struct record *answer = &answers[missing[i]];
+        struct record *result = &results[missing[i]];
         if (!crew_await(tuner->crew, i))
             continue;
         const double now = clock_now();
-        fill_answer(answer, &jobs[i].result, time, now - tuner->last_event);
+        fill_result(result, &jobs[i].result, time, now - tuner->last_event);
         tuner->last_event = now;
-        keep(tuner, answer, 1);
+        keep(tuner, result, 1);
     }
     end_work(tuner);
 }
 
-bool tuner_ask_each(struct tuner *tuner, enum record_kind kind, const struct question *questions,
-        unsigned num, struct record *answers)
+bool tuner_evaluate_each(struct tuner *tuner, enum record_kind kind,
+        const struct evaluation *evaluations, unsigned num, struct record *results)
 {
     unsigned missing[TRIAL_MAX_CONFIGS];
     for (unsigned i = 0; i < num; i++)
-        answers[i] = question_of(kind, &questions[i].problem, questions[i].shape,
-                &questions[i].config);
+        results[i] = row_of(kind, &evaluations[i].problem, evaluations[i].shape,
+                &evaluations[i].config);
     if (*tuner->stop || tuner->failed)
         return false;
-    const unsigned num_missing = recall(tuner, answers, num, missing);
-    if (tuner->crew && num_missing > 1 && may_ask(tuner))
-        ask_crew(tuner, questions, answers, missing, num_missing);
+    const unsigned num_missing = recall(tuner, results, num, missing);
+    if (tuner->crew && num_missing > 1 && may_evaluate(tuner))
+        evaluate_in_crew(tuner, evaluations, results, missing, num_missing);
     for (unsigned i = 0; i < num_missing; i++) {
-        const struct question *question = &questions[missing[i]];
-        struct record *answer = &answers[missing[i]];
-        if (!answer->outcome[0] && !tuner_ask(tuner, kind, &question->problem, question->shape,
-                    &question->config, 1, 0, answer))
+        const struct evaluation *next = &evaluations[missing[i]];
+        struct record *result = &results[missing[i]];
+        if (!result->outcome[0] && !tuner_evaluate(tuner, kind, &next->problem, next->shape,
+                    &next->config, 1, 0, result))
             return false;
     }
     return !tuner->failed;
@@ -282,12 +283,12 @@ static bool is_known(const struct tuner *tuner, const struct problem *problem,
 void tuner_warm(struct tuner *tuner, const struct problem *problem, const struct config *configs,
         unsigned num)
 {
-    struct job *jobs = tuner->crew && may_ask(tuner) ? calloc(num + 1, sizeof *jobs) : NULL;
+    struct job *jobs = tuner->crew && may_evaluate(tuner) ? calloc(num + 1, sizeof *jobs) : NULL;
     unsigned num_jobs = 0;
     for (unsigned i = 0; i < num && jobs; i++)
         if (!is_known(tuner, problem, &configs[i]))
             fill_job(&jobs[num_jobs++],
-                    &(struct question) { .problem = *problem, .config = configs[i] });
+                    &(struct evaluation) { .problem = *problem, .config = configs[i] });
     if (num_jobs && begin_work(tuner, TRIAL_COMPILE, jobs, num_jobs)) {
         for (unsigned i = 0; i < num_jobs; i++)
             crew_await(tuner->crew, i);

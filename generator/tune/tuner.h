@@ -1,6 +1,6 @@
-/* tuner.h: one run of the tuner: questions, answers, budget and progress.
+/* tuner.h: one run of the tuner: evaluations, their results, budget and progress.
  *
- * A question that the journal answers is not asked again. The budget is kept in the costs of the
+ * What the journal holds is not evaluated again. The budget is kept in the costs of the
  * rows that were used, old or new, so that a run that resumes takes every decision as it was taken
  * before, and a run over a complete journal is a replay.
  */
@@ -18,8 +18,8 @@ struct shape {
     size_t m, n, k;
 };
 
-/* About one configuration. */
-struct question {
+/* Of one configuration for one task. */
+struct evaluation {
     struct problem problem;
     struct shape shape;
     struct config config;
@@ -28,22 +28,22 @@ struct question {
 struct own_shape;
 
 struct tuner {
-    struct supervisor *supervisor;     /* NULL: only what the journal answers (replay) */
+    struct supervisor *supervisor;     /* NULL: only what the journal holds (replay) */
     struct ahead *ahead;               /* NULL: nothing is built ahead */
-    struct crew *crew;                 /* NULL: nothing is asked side by side */
+    struct crew *crew;                 /* NULL: nothing is done side by side */
     struct journal *journal;
     struct records records;            /* all rows of the journal, old and new */
     struct device_facts facts;
     const struct search_strategy *strategy;
     uint64_t seed;
     double seconds;                    /* of the whole run */
-    double budget, slack;              /* seconds for questions, and what may be over them */
+    double budget, slack;              /* seconds for evaluations, and what may be over them */
     bool is_strict;                    /* the budget holds even if nothing is verified by then */
-    double limit;                      /* of spent, where the present phase's questions end; 0: at
+    double limit;                      /* of spent, where the present phase's evaluations end; 0: at
                                           the budget's end */
     double spent;                      /* of the rows used so far */
     double last_event;                 /* clock when the last row was written */
-    size_t num_asked, num_answered;    /* questions that were measured, or found in the journal */
+    size_t num_measured, num_recalled; /* evaluations that were done, or found in the journal */
     const struct own_shape *own;       /* the application's own shapes, by weight (own.h) */
     size_t num_own;
     bool json, quiet;
@@ -64,25 +64,25 @@ struct tuner {
     double best_gflops;                /* 0: none yet */
 };
 
-/* Says what will be asked soon about one configuration, so that it may be built meanwhile. */
+/* Says which configuration will be evaluated soon, so that it may be built meanwhile. */
 void tuner_expect(struct tuner *tuner, const struct problem *problem, struct shape shape,
         const struct config *config);
 
-/* Asks one question about several configurations at once, interleaved; results in the order of
- * configs. What is not done when the phase's time is over is answered with "late". False when there
- * is no time left to ask, and when the run must stop: a signal, a failure, or a replay without the
- * answer. */
-bool tuner_ask(struct tuner *tuner, enum record_kind kind, const struct problem *problem,
+/* Evaluates several configurations for one task at once, interleaved; results in the order of
+ * configs. What is not done when the phase's time is over is "late". `incumbent`: the best time so
+ * far, seconds; 0: none. False when there is no time left, and when the run must stop: a signal, a
+ * failure, or a replay without the row. */
+bool tuner_evaluate(struct tuner *tuner, enum record_kind kind, const struct problem *problem,
         struct shape shape, const struct config *configs, unsigned num, double incumbent,
-        struct record *answers);
+        struct record *results);
 
-/* Asks questions that time nothing, RECORD_EDGES, at most TRIAL_MAX_CONFIGS of them, side by side
- * where there is a crew. Rows and answers come in the order of the questions. An
- * answer with an empty outcome was not to be had; then false, for the reasons of tuner_ask. */
-bool tuner_ask_each(struct tuner *tuner, enum record_kind kind, const struct question *questions,
-        unsigned num, struct record *answers);
+/* Evaluations that time nothing, RECORD_EDGES, at most TRIAL_MAX_CONFIGS of them, side by side
+ * where there is a crew. Rows and results come in the order of the evaluations. A result with an
+ * empty outcome was not to be had; then false, for the reasons of tuner_evaluate. */
+bool tuner_evaluate_each(struct tuner *tuner, enum record_kind kind,
+        const struct evaluation *evaluations, unsigned num, struct record *results);
 
-/* Has the crew build what will be asked about, as a driver keeps what it has built for all
+/* Has the crew build what will be evaluated, as a driver keeps what it has built for all
  * processes. Without a crew nothing happens. What the journal has a row about was built before.
  * The time this takes is part of the next row's cost. */
 void tuner_warm(struct tuner *tuner, const struct problem *problem, const struct config *configs,

@@ -47,7 +47,7 @@ static void make_journal(struct text *text)
 
 static void check_same(const struct record *a, const struct record *b)
 {
-    assert_true(record_same_question(a, b));
+    assert_true(record_same_evaluation(a, b));
     assert_string_equal(a->outcome, b->outcome);
     assert_string_equal(a->message, b->message);
     assert_true(a->seconds == b->seconds && a->spread == b->spread && a->cost == b->cost);
@@ -233,26 +233,26 @@ static void wrong_rows(void **state)
     check_refused("kiln-journal\t1\nbegin\nsearch\tsingle\t\n", "line 3: wrong checksum");
 }
 
-static void questions(void **state)
+static void evaluations(void **state)
 {
     (void) state;
     const struct record row = make_row(RECORD_SEARCH, "single", 0, "packed", "ok");
     struct record other = row;
     strcpy(other.outcome, "crash");
     other.seconds = 7;
-    assert_true(record_same_question(&row, &other));
+    assert_true(record_same_evaluation(&row, &other));
     other.k++;
-    assert_false(record_same_question(&row, &other));
+    assert_false(record_same_evaluation(&row, &other));
     other = row;
     other.pair = 1;
-    assert_false(record_same_question(&row, &other));
+    assert_false(record_same_evaluation(&row, &other));
     other = row;
     other.kind = RECORD_MATRIX;
-    assert_false(record_same_question(&row, &other));
+    assert_false(record_same_evaluation(&row, &other));
     other = make_row(RECORD_SEARCH, "single", 0, "packed TM=4", "ok");
-    assert_false(record_same_question(&row, &other));
+    assert_false(record_same_evaluation(&row, &other));
     other = make_row(RECORD_SEARCH, "half", 0, "packed", "ok");
-    assert_false(record_same_question(&row, &other));
+    assert_false(record_same_evaluation(&row, &other));
 }
 
 static void a_row_that_does_not_fit(void **state)
@@ -280,7 +280,7 @@ int main(void)
         cmocka_unit_test(every_changed_bit_is_noticed),
         cmocka_unit_test(wrong_heads),
         cmocka_unit_test(wrong_rows),
-        cmocka_unit_test(questions),
+        cmocka_unit_test(evaluations),
         cmocka_unit_test(a_row_that_does_not_fit),
         cmocka_unit_test(the_generator_hash_is_repeatable),
     };

@@ -106,8 +106,8 @@ static void check_opened(struct journal *journal, const struct journal_head *hea
     journal = journal_open(path, head, false, &again, error);
     abort_unless(journal && again.num == records->num + 1);
     for (size_t i = 0; i < records->num; i++)
-        abort_unless(record_same_question(&records->rows[i], &again.rows[i]));
-    abort_unless(record_same_question(&row, &again.rows[records->num]));
+        abort_unless(record_same_evaluation(&records->rows[i], &again.rows[i]));
+    abort_unless(record_same_evaluation(&row, &again.rows[records->num]));
     journal_close(journal);
     records_free(&again);
 }

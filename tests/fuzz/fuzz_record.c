@@ -35,7 +35,7 @@ static void check_row(const struct record *row)
         return;
     text_add(&text, "kiln-journal\t1\nbegin\n%s", line);
     abort_unless(!text.failed && records_parse(text.bytes, &again, error));
-    abort_unless(again.num == 1 && record_same_question(row, &again.rows[0]));
+    abort_unless(again.num == 1 && record_same_evaluation(row, &again.rows[0]));
     abort_unless(!strcmp(row->outcome, again.rows[0].outcome));
     records_free(&again);
     text_free(&text);

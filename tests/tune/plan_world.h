@@ -27,13 +27,13 @@ enum { MAX_KNOWN = 8 };
 
 static struct config known[MAX_KNOWN];
 static size_t num_known;
-static const char *outcome;            /* of every question but the first */
+static const char *outcome;            /* of every evaluation but the first */
 static bool is_flat;                   /* all configurations take the same time */
 static const char *slow_family;        /* NULL, or its configurations take ten times as long */
 static double rate;                    /* 0, or operations per second of all configurations */
 static bool is_uneven;                 /* family direct begins at once, is slow at large shapes */
-static bool is_replay;                 /* only what there are rows about is answered */
-static size_t num_unanswered;
+static bool is_replay;                 /* only what there are rows of is known */
+static size_t num_missed;
 static size_t stop_after;              /* Ctrl-C after so many rows; 0: never */
 static volatile int stop;
 
@@ -64,7 +64,7 @@ static inline double time_of(const struct config *config, struct shape shape)
     return is_flat ? seconds : seconds * (1 + (double) (point_random(&hash) >> 40) * 0x1p-24);
 }
 
-/* What the search announced and has not asked for yet; one more each time than is allowed shows. */
+/* What the search announced and has not evaluated yet; one more each time than is allowed shows. */
 static struct config expected[16];
 static unsigned num_expected, most_expected;
 
@@ -80,7 +80,7 @@ void tuner_expect(struct tuner *tuner, const struct problem *problem, struct sha
         most_expected = num_expected;
 }
 
-/* A question of a search: it must be the first one announced. */
+/* An evaluation of a search: it must be the first one announced. */
 static inline void take_expected(const struct config *config)
 {
     assert_true(num_expected > 0);
@@ -91,50 +91,50 @@ static inline void take_expected(const struct config *config)
 /* A recipe of generic that wins when it is compared with the finalists, and only then. */
 static bool is_late_winner;
 
-static inline double generic_time(const struct tuner *tuner, const struct record *question)
+static inline double generic_time(const struct tuner *tuner, const struct record *row)
 {
     for (size_t i = 0; i < tuner->records.num; i++) {
         const struct record *r = &tuner->records.rows[i];
-        if (r->kind == RECORD_MATRIX && r->m == question->m && r->n == question->n &&
-            r->k == question->k)
+        if (r->kind == RECORD_MATRIX && r->m == row->m && r->n == row->n &&
+            r->k == row->k)
             return 1e-6;
     }
     return 1;
 }
 
-static inline struct record *find_row(const struct tuner *tuner, const struct record *question)
+static inline struct record *find_row(const struct tuner *tuner, const struct record *row)
 {
     for (size_t i = 0; i < tuner->records.num; i++)
-        if (record_same_question(&tuner->records.rows[i], question))
+        if (record_same_evaluation(&tuner->records.rows[i], row))
             return &tuner->records.rows[i];
     return NULL;
 }
 
-static inline void measure(struct tuner *tuner, struct record *answer)
+static inline void measure(struct tuner *tuner, struct record *result)
 {
-    const struct shape shape = { answer->m, answer->n, answer->k };
-    answer->seconds = answer->kind == RECORD_EDGES ? 0
-                    : answer->kind == RECORD_GENERIC && is_late_winner
-                    ? generic_time(tuner, answer) : time_of(&answer->config, shape);
-    answer->cost = 0.01;
-    answer->used = true;
-    strcpy(answer->outcome, tuner->records.num ? outcome : "ok");
-    tuner->spent += answer->cost;
-    assert_true(records_add(&tuner->records, answer));
+    const struct shape shape = { result->m, result->n, result->k };
+    result->seconds = result->kind == RECORD_EDGES ? 0
+                    : result->kind == RECORD_GENERIC && is_late_winner
+                    ? generic_time(tuner, result) : time_of(&result->config, shape);
+    result->cost = 0.01;
+    result->used = true;
+    strcpy(result->outcome, tuner->records.num ? outcome : "ok");
+    tuner->spent += result->cost;
+    assert_true(records_add(&tuner->records, result));
     if (tuner->records.num == stop_after)
         stop = 1;
 }
 
-/* A budget that is strict holds from the first question on. */
+/* A budget that is strict holds from the first evaluation on. */
 static inline void check_limit(const struct tuner *tuner)
 {
     if (tuner->is_strict)
         assert_true(tuner->limit > 0 && tuner->limit <= tuner->budget);
 }
 
-bool tuner_ask(struct tuner *tuner, enum record_kind kind, const struct problem *problem,
+bool tuner_evaluate(struct tuner *tuner, enum record_kind kind, const struct problem *problem,
         struct shape shape, const struct config *configs, unsigned num, double incumbent,
-        struct record *answers)
+        struct record *results)
 {
     (void) incumbent;
     if (*tuner->stop)
@@ -142,21 +142,21 @@ bool tuner_ask(struct tuner *tuner, enum record_kind kind, const struct problem 
     if (kind == RECORD_SEARCH)
         take_expected(&configs[0]);
     for (unsigned i = 0; i < num; i++) {
-        answers[i] = (struct record) {
+        results[i] = (struct record) {
             .kind = kind, .precision = problem->precision, .pair = pair_of_problem(problem),
             .m = shape.m, .n = shape.n, .k = shape.k, .config = configs[i],
         };
-        struct record *row = find_row(tuner, &answers[i]);
+        struct record *row = find_row(tuner, &results[i]);
         if (row) {
             tuner->spent += row->used ? 0 : row->cost;
             row->used = true;
-            answers[i] = *row;
+            results[i] = *row;
         } else if (is_replay) {
-            num_unanswered++;
+            num_missed++;
             return false;
         } else {
             check_limit(tuner);
-            measure(tuner, &answers[i]);
+            measure(tuner, &results[i]);
         }
     }
     return true;
@@ -171,13 +171,13 @@ void tuner_warm(struct tuner *tuner, const struct problem *problem, const struct
     (void) num;
 }
 
-bool tuner_ask_each(struct tuner *tuner, enum record_kind kind, const struct question *questions,
-        unsigned num, struct record *answers)
+bool tuner_evaluate_each(struct tuner *tuner, enum record_kind kind,
+        const struct evaluation *evaluations, unsigned num, struct record *results)
 {
     for (unsigned i = 0; i < num; i++) {
-        answers[i] = (struct record) { .kind = kind };
-        if (!tuner_ask(tuner, kind, &questions[i].problem, questions[i].shape,
-                    &questions[i].config, 1, 0, &answers[i]))
+        results[i] = (struct record) { .kind = kind };
+        if (!tuner_evaluate(tuner, kind, &evaluations[i].problem, evaluations[i].shape,
+                    &evaluations[i].config, 1, 0, &results[i]))
             return false;
     }
     return true;
@@ -232,7 +232,7 @@ static inline int begin(void **state)
     compute_capability = 0;
     rate = 0;
     is_uneven = is_replay = is_late_winner = false;
-    num_unanswered = stop_after = 0;
+    num_missed = stop_after = 0;
     stop = 0;
     return 0;
 }

@@ -45,9 +45,9 @@ static double operations(struct shape s)
     return 2 * (double) s.m * (double) s.n * (double) s.k;
 }
 
-bool tuner_ask(struct tuner *asked, enum record_kind kind, const struct problem *problem,
+bool tuner_evaluate(struct tuner *of, enum record_kind kind, const struct problem *problem,
         struct shape shape, const struct config *configs, unsigned num, double incumbent,
-        struct record *answers)
+        struct record *results)
 {
     bool refused = false;
     (void) incumbent;
@@ -56,12 +56,12 @@ bool tuner_ask(struct tuner *asked, enum record_kind kind, const struct problem 
         const struct config config = generic_at(i);
         refused = refused || config_equal(&config, &configs[0]);
     }
-    answers[0] = (struct record) { .kind = kind, .precision = problem->precision,
+    results[0] = (struct record) { .kind = kind, .precision = problem->precision,
             .pair = pair_of_problem(problem), .m = shape.m, .n = shape.n, .k = shape.k,
             .config = configs[0], .seconds = refused ? 0 : operations(shape) / rate,
             .used = true };
-    strcpy(answers[0].outcome, refused ? "build" : "ok");
-    assert_true(records_add(&asked->records, &answers[0]));
+    strcpy(results[0].outcome, refused ? "build" : "ok");
+    assert_true(records_add(&of->records, &results[0]));
     return true;
 }
 
@@ -120,10 +120,10 @@ static void the_first_that_is_built_is_generic(void **state)
     const struct config last = generic_at(NUM_GENERIC - 1);
     (void) state;
     num_refused = 2;
-    assert_true(baseline_ask(&tuner, &problem, (struct shape) { 64, 64, 64 }, 0));
+    assert_true(baseline_evaluate(&tuner, &problem, (struct shape) { 64, 64, 64 }, 0));
     assert_int_equal(tuner.records.num, 3);
     assert_true(config_equal(&tuner.records.rows[2].config, &last));
-    assert_true(baseline_ask(&tuner, &problem, (struct shape) { 9, 9, 9 }, 0));
+    assert_true(baseline_evaluate(&tuner, &problem, (struct shape) { 9, 9, 9 }, 0));
     assert_int_equal(tuner.records.num, 4);
     assert_true(config_equal(&tuner.records.rows[3].config, &last));
 }
@@ -136,15 +136,16 @@ static void who_wins(void **state)
     const struct config first = generic_at(0), other = generic_at(1);
     struct record row;
     (void) state;
-    assert_true(baseline_ask(&tuner, &problem, (struct shape) { 64, 64, 64 }, 0));
+    assert_true(baseline_evaluate(&tuner, &problem, (struct shape) { 64, 64, 64 }, 0));
     assert_false(baseline_wins(&tuner, precision, &first));    /* nothing to compare with */
     rate = 2e9;
-    tuner_ask(&tuner, RECORD_MATRIX, &problem, (struct shape) { 64, 64, 64 }, &other, 1, 0, &row);
+    tuner_evaluate(&tuner, RECORD_MATRIX, &problem, (struct shape) { 64, 64, 64 }, &other, 1, 0,
+            &row);
     assert_false(baseline_wins(&tuner, precision, &first));
     rate = 1e9;
-    assert_true(baseline_ask(&tuner, &problem, (struct shape) { 9, 9, 9 }, 0));
+    assert_true(baseline_evaluate(&tuner, &problem, (struct shape) { 9, 9, 9 }, 0));
     rate = 0.5e9;
-    tuner_ask(&tuner, RECORD_MATRIX, &problem, (struct shape) { 9, 9, 9 }, &other, 1, 0, &row);
+    tuner_evaluate(&tuner, RECORD_MATRIX, &problem, (struct shape) { 9, 9, 9 }, &other, 1, 0, &row);
     assert_true(baseline_wins(&tuner, precision, &first));
     assert_false(baseline_wins(&tuner, precision, &other));
     assert_false(baseline_wins(&tuner, precision_find("double"), &first));
@@ -159,11 +160,11 @@ static void who_wins_at_an_own_shape(void **state)
     const struct shape shape = { 64, 64, 64 };
     struct record row;
     (void) state;
-    assert_true(baseline_ask(&tuner, &problem, shape, 0));
+    assert_true(baseline_evaluate(&tuner, &problem, shape, 0));
     rate = 0.5e9;
-    tuner_ask(&tuner, RECORD_SEARCH, &problem, shape, &other, 1, 0, &row);
+    tuner_evaluate(&tuner, RECORD_SEARCH, &problem, shape, &other, 1, 0, &row);
     assert_false(baseline_wins(&tuner, precision, &first));
-    tuner_ask(&tuner, RECORD_OWN, &problem, shape, &other, 1, 0, &row);
+    tuner_evaluate(&tuner, RECORD_OWN, &problem, shape, &other, 1, 0, &row);
     assert_true(baseline_wins(&tuner, precision, &first));
 }
 

@@ -1,5 +1,6 @@
-/* test_crew.c: questions asked side by side, generator/tune/{crew,edges_phase}.c and tuner_ask_each
- * of tuner.c, with the fake child for a device. A child that hangs has the clock put forward.
+/* test_crew.c: evaluations side by side, generator/tune/{crew,edges_phase}.c and
+ * tuner_evaluate_each of tuner.c, with the fake child for a device. A child that hangs has the clock
+ * put forward.
  *
  * Usage: test_crew PATH-OF-FAKE-CHILD.
  */
@@ -105,14 +106,14 @@ static struct config config_of(int tm, int nv)
     return config;
 }
 
-/* Asks about configurations with these TM, each different from the others. */
-static bool ask(const int *tm, unsigned num, struct record *answers)
+/* Evaluates configurations with these TM, each different from the others. */
+static bool evaluate(const int *tm, unsigned num, struct record *results)
 {
-    struct question questions[TRIAL_MAX_CONFIGS] = { 0 };
+    struct evaluation evaluations[TRIAL_MAX_CONFIGS] = { 0 };
     for (unsigned i = 0; i < num; i++)
-        questions[i] = (struct question) { .config = config_of(tm[i], 1 << i / NUM_PAIRS),
+        evaluations[i] = (struct evaluation) { .config = config_of(tm[i], 1 << i / NUM_PAIRS),
                 .problem = problem_of_pair(precision_find("single"), (int) i % NUM_PAIRS) };
-    return tuner_ask_each(&tuner, RECORD_EDGES, questions, num, answers);
+    return tuner_evaluate_each(&tuner, RECORD_EDGES, evaluations, num, results);
 }
 
 static void expect_rows(const int *tm, const char *const *outcomes, unsigned num)
@@ -128,28 +129,28 @@ static void expect_rows(const int *tm, const char *const *outcomes, unsigned num
     }
 }
 
-/* The first question is answered after the second one, which shows that both were under way; their
- * rows come as they were asked. What they cost is the time it took. */
-static void rows_come_in_the_order_of_the_questions(void **state)
+/* The first evaluation ends after the second one, which shows that both were under way; their
+ * rows come in order. What they cost is the time it took. */
+static void rows_come_in_the_order_of_the_evaluations(void **state)
 {
     static const int tm[] = { WAIT, MEET, GOOD };
     static const char *const outcomes[] = { "ok", "ok", "ok" };
-    struct record answers[3];
+    struct record results[3];
     (void) state;
     begin(meet, 1e6, 2);
     const double before = tuner.last_event;
-    assert_true(ask(tm, 3, answers));
+    assert_true(evaluate(tm, 3, results));
     const double spent = tuner.spent;
     const double took = tuner.last_event - before - supervise_waited(tuner.supervisor);
     assert_true(spent > 0 && fabs(spent - took) < 1e-4);
     expect_rows(tm, outcomes, 3);
     for (int i = 0; i < 3; i++)
-        assert_string_equal(answers[i].outcome, "ok");
+        assert_string_equal(results[i].outcome, "ok");
     end(NULL);
-    begin("good", 1e6, 0);             /* what the journal has is not asked again */
-    assert_true(ask(tm, 3, answers));
-    assert_int_equal(tuner.num_asked, 0);
-    assert_int_equal(tuner.num_answered, 3);
+    begin("good", 1e6, 0);             /* what the journal has is not done again */
+    assert_true(evaluate(tm, 3, results));
+    assert_int_equal(tuner.num_measured, 0);
+    assert_int_equal(tuner.num_recalled, 3);
     assert_true(fabs(spent - tuner.spent) < 1e-9);
     expect_rows(tm, outcomes, 3);
 }
@@ -162,72 +163,72 @@ static void each_misbehaviour_costs_one(void **state)
     static const unsigned sizes[] = { 0, 1, 2, CREW_MOST };
     (void) state;
     for (size_t s = 0; s < sizeof sizes / sizeof sizes[0]; s++) {
-        struct record answers[7];
+        struct record results[7];
         begin("good", 1e6, sizes[s]);
-        assert_true(ask(tm, 7, answers));
+        assert_true(evaluate(tm, 7, results));
         expect_rows(tm, outcomes, 7);
         for (int i = 0; i < 7; i++)
-            assert_string_equal(answers[i].outcome, outcomes[i]);
-        assert_non_null(strstr(answers[1].message, "signal 11"));
+            assert_string_equal(results[i].outcome, outcomes[i]);
+        assert_non_null(strstr(results[1].message, "signal 11"));
         assert_false(tuner.failed);
         end_all(NULL);
     }
 }
 
 /* What is under way when the time is over is late; what is not is not begun. A run with the same
- * time takes it so, one with more asks again. */
+ * time takes it so, one with more does it again. */
 static void the_time_holds(void **state)
 {
     static const int tm[] = { HANG, HANG, HANG, HANG };
     static const int other[] = { GOOD, GOOD, GOOD, GOOD };
-    struct record answers[4];
+    struct record results[4];
     (void) state;
     begin("good", LEAP_SECONDS / 2, 2);
-    assert_false(ask(tm, 4, answers));
-    assert_string_equal(answers[3].outcome, "");
+    assert_false(evaluate(tm, 4, results));
+    assert_string_equal(results[3].outcome, "");
     assert_false(tuner.failed);
     const size_t num = tuner.records.num;
     assert_in_range(num, 1, 2);        /* the clock may leap before both processes have begun */
     for (size_t i = 0; i < num; i++)
         assert_string_equal(tuner.records.rows[i].outcome, "late");
-    assert_false(ask(other, 4, answers));
+    assert_false(evaluate(other, 4, results));
     end(NULL);
     begin("good", LEAP_SECONDS / 2, 2);
-    assert_false(ask(tm, 4, answers));
-    assert_int_equal(tuner.num_asked, 0);
-    assert_int_equal(tuner.num_answered, num);
+    assert_false(evaluate(tm, 4, results));
+    assert_int_equal(tuner.num_measured, 0);
+    assert_int_equal(tuner.num_recalled, num);
     end(NULL);
     begin("good", 1e6, 2);
-    assert_true(ask(tm, 1, answers));
-    assert_string_equal(answers[0].outcome, "timeout");
+    assert_true(evaluate(tm, 1, results));
+    assert_string_equal(results[0].outcome, "timeout");
 }
 
-/* Ctrl-C ends what is under way, which leaves no row, and keeps what was answered. */
+/* Ctrl-C ends what is under way, which leaves no row, and keeps what is done. */
 static void stop_ends_all(void **state)
 {
     static const int all[] = { HANG, HANG, HANG, GOOD }, one[] = { GOOD, HANG, GOOD };
     static const char *const outcomes[] = { "ok" };
-    struct record answers[4];
+    struct record results[4];
     (void) state;
     begin("good", 1e6, 3);
     on_signal(stop_now);
-    assert_false(ask(all, 4, answers));
+    assert_false(evaluate(all, 4, results));
     assert_int_equal(tuner.records.num, 0);
     assert_false(tuner.failed);
     end_all(NULL);
     begin("good", 1e6, 1);
     on_signal(stop_now);
-    assert_false(ask(one, 3, answers));
+    assert_false(evaluate(one, 3, results));
     expect_rows(one, outcomes, 1);
     stop = 0;
-    assert_true(ask((const int[]) { GOOD, GOOD, GOOD }, 3, answers));    /* it goes on */
+    assert_true(evaluate((const int[]) { GOOD, GOOD, GOOD }, 3, results));    /* it goes on */
 }
 
-/* While another tuner has the device nothing is asked. */
+/* While another tuner has the device nothing is evaluated. */
 static void a_crew_waits_for_the_turn(void **state)
 {
     static const int tm[] = { GOOD, GOOD, GOOD };
-    struct record answers[3];
+    struct record results[3];
     double waited;
     (void) state;
     begin("good", 1e6, 2);
@@ -235,22 +236,22 @@ static void a_crew_waits_for_the_turn(void **state)
     assert_true(lock_take(lock, NULL, &waited));
     signal(SIGALRM, stop_now);
     alarm(1);
-    assert_false(ask(tm, 3, answers));
+    assert_false(evaluate(tm, 3, results));
     assert_int_equal(tuner.records.num, 0);
     lock_close(&lock);
     stop = 0;
-    assert_true(ask(tm, 3, answers));
+    assert_true(evaluate(tm, 3, results));
 }
 
-/* Processes that do not start are not missed: the first one answers all. */
+/* Processes that do not start are not missed: the first one does all. */
 static void without_members_one_answers(void **state)
 {
     static const int tm[] = { GOOD, GOOD, EXIT };
     static const char *const outcomes[] = { "ok", "ok", "crash" };
-    struct record answers[3];
+    struct record results[3];
     (void) state;
     begin(alone, 1e6, 2);
-    assert_true(ask(tm, 3, answers));
+    assert_true(evaluate(tm, 3, results));
     expect_rows(tm, outcomes, 3);
     assert_false(tuner.failed);
 }
@@ -258,11 +259,11 @@ static void without_members_one_answers(void **state)
 /* A device that goes away ends the run. */
 static void a_lost_device_is_told(void **state)
 {
-    struct record answers[3];
+    struct record results[3];
     (void) state;
     begin(breaks, 1e6, 2);
-    assert_true(ask((const int[]) { CRASH }, 1, answers));
-    assert_false(ask((const int[]) { CRASH, GOOD, GOOD }, 3, answers));
+    assert_true(evaluate((const int[]) { CRASH }, 1, results));
+    assert_false(evaluate((const int[]) { CRASH, GOOD, GOOD }, 3, results));
     assert_true(tuner.failed && tuner.is_lost);
     assert_non_null(strstr(tuner.error, "canary"));
     assert_int_equal(tuner.records.num, 1);
@@ -272,9 +273,9 @@ static void a_lost_device_is_told(void **state)
 static void run_until_killed(int ready)
 {
     static const int tm[] = { GOOD, GOOD, GOOD };
-    struct record answers[3];
+    struct record results[3];
     begin("good", 1e6, 3);
-    const bool ok = ask(tm, 3, answers);
+    const bool ok = evaluate(tm, 3, results);
     if (write(ready, ok ? "1" : "0", 1) != 1)
         _exit(1);
     for (;;)
@@ -340,20 +341,20 @@ static void building_leaves_no_rows(void **state)
 /* The time shows in the next row, once; what has a row is not built again. */
 static void building_costs_its_time(void **state)
 {
-    struct record answers[2];
+    struct record results[2];
     (void) state;
     begin("good", 1e6, 2);
     int leaps = num_leaps;
     warm((const int[]) { HANG, CRASH, GOOD }, 3);
     assert_true(num_leaps > leaps);
-    assert_true(ask((const int[]) { GOOD }, 1, answers));
-    assert_true(answers[0].cost >= LEAP_SECONDS / 2);
-    assert_true(ask((const int[]) { HANG }, 1, answers));
+    assert_true(evaluate((const int[]) { GOOD }, 1, results));
+    assert_true(results[0].cost >= LEAP_SECONDS / 2);
+    assert_true(evaluate((const int[]) { HANG }, 1, results));
     leaps = num_leaps;
     warm((const int[]) { HANG }, 1);
     assert_int_equal(num_leaps, leaps);
-    assert_true(ask((const int[]) { EXIT }, 1, answers));
-    assert_true(answers[0].cost < LEAP_SECONDS / 2);
+    assert_true(evaluate((const int[]) { EXIT }, 1, results));
+    assert_true(results[0].cost < LEAP_SECONDS / 2);
 }
 
 /* ---- Verifying ---- */
@@ -389,7 +390,7 @@ static void what_passes_is_kept_in_order(void **state)
             assert_int_equal(count_rows(&all[2]), is_cpu ? 1 : NUM_PAIRS);
             assert_false(verify_one(&tuner, precision_find("single"), &all[0]));
             assert_true(verify_one(&tuner, precision_find("single"), &all[1]));
-            assert_int_equal(tuner.num_answered, 0);
+            assert_int_equal(tuner.num_recalled, 0);
             end_all(NULL);
         }
 }
@@ -439,7 +440,7 @@ static void one_is_verified_however_late(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(rows_come_in_the_order_of_the_questions, end_all),
+        cmocka_unit_test_teardown(rows_come_in_the_order_of_the_evaluations, end_all),
         cmocka_unit_test_teardown(each_misbehaviour_costs_one, end_all),
         cmocka_unit_test_teardown(the_time_holds, end_all),
         cmocka_unit_test_teardown(stop_ends_all, end_all),

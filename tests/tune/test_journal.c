@@ -120,7 +120,7 @@ static void rows_come_back(void **state)
     struct journal *journal = open_good();
     const struct record row = make_row(2);
     assert_int_equal(records.num, 3);
-    assert_true(record_same_question(&records.rows[1], &row));
+    assert_true(record_same_evaluation(&records.rows[1], &row));
     append(journal, 4);
     journal_close(journal);
     journal = open_good();

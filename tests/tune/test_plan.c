@@ -18,8 +18,8 @@ static unsigned differences(const struct config *a, const struct config *b)
 
 /* ---- Starts ---- */
 
-/* What the search at this extent asks of one family, in order. */
-static size_t list_asked(const char *family, size_t extent, const struct record *asked[],
+/* What the search at this extent evaluates of one family, in order. */
+static size_t list_evaluated(const char *family, size_t extent, const struct record *evaluated[],
         size_t most)
 {
     size_t num = 0;
@@ -27,24 +27,24 @@ static size_t list_asked(const char *family, size_t extent, const struct record 
         const struct record *r = &tuner.records.rows[i];
         if (r->kind == RECORD_SEARCH && r->m == extent && r->n == extent && r->k == extent &&
             !strcmp(r->config.family->name, family))
-            asked[num++] = r;
+            evaluated[num++] = r;
     }
     return num;
 }
 
 static void near_copies_among_the_known_are_left_out(void **state)
 {
-    const struct record *asked[2];
+    const struct record *evaluated[2];
     (void) state;
     add_known("packed TM=12 NV=2 VEC=16 MP=2 NP=16");
     add_known("packed TM=12 NV=2 VEC=16 MP=4 NP=16");
     add_known("packed TM=14 NV=2 VEC=16 MP=2 NP=8");
     add_known("packed TM=14 NV=2 VEC=16 MP=4 NP=8");
     run_search(search_find("guided"), 1024, 2);
-    assert_int_equal(list_asked("packed", 1024, asked, 2), 2);
-    assert_true(config_equal(&asked[0]->config, &known[0]));
-    assert_false(config_equal(&asked[1]->config, &known[1]));
-    assert_true(config_equal(&asked[1]->config, &known[2]));
+    assert_int_equal(list_evaluated("packed", 1024, evaluated, 2), 2);
+    assert_true(config_equal(&evaluated[0]->config, &known[0]));
+    assert_false(config_equal(&evaluated[1]->config, &known[1]));
+    assert_true(config_equal(&evaluated[1]->config, &known[2]));
 }
 
 static bool is_preset(const struct config *config)
@@ -61,26 +61,26 @@ static bool is_preset(const struct config *config)
 static void what_ranks_best_is_diverse(void **state)
 {
     enum { RANKED = 4, MOST = 64 };
-    const struct record *asked[MOST];
+    const struct record *evaluated[MOST];
     size_t first = 0;
     (void) state;
     is_flat = true;                    /* so that every family's start is gone through */
     run_search(search_find("guided"), 1024, 10);
-    assert_int_equal(list_asked("packed", 1024, asked, MOST), MOST);
-    while (first < MOST - RANKED && is_preset(&asked[first]->config))
+    assert_int_equal(list_evaluated("packed", 1024, evaluated, MOST), MOST);
+    while (first < MOST - RANKED && is_preset(&evaluated[first]->config))
         first++;
     assert_in_range(first, 1, MOST - RANKED - 1);
     for (size_t i = first; i < first + RANKED; i++)
         for (size_t j = 0; j < i; j++)
-            assert_in_range(differences(&asked[i]->config, &asked[j]->config),
-                    asked[i]->config.family->num_params / 3,
-                    asked[i]->config.family->num_params);
+            assert_in_range(differences(&evaluated[i]->config, &evaluated[j]->config),
+                    evaluated[i]->config.family->num_params / 3,
+                    evaluated[i]->config.family->num_params);
 }
 
-/* The first that were asked must be the family's presets for singles; returns how many. */
-static size_t assert_presets_first(const struct record *const asked[], size_t num)
+/* The first that were evaluated must be the family's presets for singles; returns how many. */
+static size_t assert_presets_first(const struct record *const evaluated[], size_t num)
 {
-    const struct family *family = asked[0]->config.family;
+    const struct family *family = evaluated[0]->config.family;
     size_t num_meant = 0;
     for (unsigned i = 0; i < family->num_presets; i++) {
         struct config preset;
@@ -89,39 +89,39 @@ static size_t assert_presets_first(const struct record *const asked[], size_t nu
             continue;
         assert_true(config_parse(family->presets[i].config, &preset, error));
         assert_in_range(num_meant, 0, num - 1);
-        assert_true(config_equal(&asked[num_meant++]->config, &preset));
+        assert_true(config_equal(&evaluated[num_meant++]->config, &preset));
     }
     return num_meant;
 }
 
-/* A family that is far behind is still asked for all presets that are meant for the precision,
- * before what is known of other devices, and for nothing else. */
+/* Of a family that is far behind all presets are evaluated that are meant for the precision, before
+ * what is known of other devices, and nothing else. */
 static void a_gpu_tries_its_presets(void **state)
 {
-    const struct record *asked[64];
+    const struct record *evaluated[64];
     (void) state;
     is_cpu = false;
     compute_capability = 90;
     slow_family = "bulk";
     add_known("bulk BM=64 BN=64 ST=3");
     run_search(search_find("guided"), 4096, 9);
-    const size_t num = list_asked("bulk", 4096, asked, 64);
+    const size_t num = list_evaluated("bulk", 4096, evaluated, 64);
     assert_in_range(num, 1, 63);
-    assert_int_equal(assert_presets_first(asked, num), num);
+    assert_int_equal(assert_presets_first(evaluated, num), num);
 }
 
 /* A family for later devices is none for earlier ones, and leaves them to the other. */
-static void a_gpu_is_asked_what_it_can_run(void **state)
+static void a_gpu_is_given_what_it_can_run(void **state)
 {
-    const struct record *asked[64];
+    const struct record *evaluated[64];
     (void) state;
     is_cpu = false;
     compute_capability = 80;
     run_search(search_find("guided"), 4096, 9);
-    const size_t num = list_asked("async", 4096, asked, 64);
+    const size_t num = list_evaluated("async", 4096, evaluated, 64);
     assert_in_range(num, 3, 64);
-    assert_in_range(assert_presets_first(asked, num), 3, num);
-    assert_int_equal(list_asked("bulk", 4096, asked, 64), 0);
+    assert_in_range(assert_presets_first(evaluated, num), 3, num);
+    assert_int_equal(list_evaluated("bulk", 4096, evaluated, 64), 0);
 }
 
 /* ---- Costs ---- */
@@ -332,7 +332,7 @@ static void held_shapes_are_used_for_nothing_else(void **state)
                          same_task(&tuner.records.rows[i], &tuner.records.rows[j]));
 }
 
-static void a_slow_device_is_asked_for_small_shapes(void **state)
+static void a_slow_device_is_given_small_shapes(void **state)
 {
     (void) state;
     rate = 1e6;
@@ -354,7 +354,7 @@ int main(void)
         TEST(near_copies_among_the_known_are_left_out),
         TEST(what_ranks_best_is_diverse),
         TEST(a_gpu_tries_its_presets),
-        TEST(a_gpu_is_asked_what_it_can_run),
+        TEST(a_gpu_is_given_what_it_can_run),
         TEST(a_slow_one_counts_as_its_time),
         TEST(a_failure_costs_infinitely_much),
         TEST(the_best_fifty_are_evaluated_again_at_every_shape),
@@ -364,7 +364,7 @@ int main(void)
         TEST(every_class_is_served_before_the_search),
         TEST(own_shapes_are_timed_for_all_pairs_and_pinned),
         TEST(held_shapes_are_used_for_nothing_else),
-        TEST(a_slow_device_is_asked_for_small_shapes),
+        TEST(a_slow_device_is_given_small_shapes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

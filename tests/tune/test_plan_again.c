@@ -11,7 +11,7 @@ static void budgets_hold(void **state)
     for (int strict = 0; strict < 2; strict++)
         for (double seconds = 4; seconds < 20; seconds *= 4) {
             make_kin(seconds);
-            tuner.is_strict = strict;  /* then every question's limit is looked at */
+            tuner.is_strict = strict;  /* then every evaluation's limit counts */
             run_made(seconds);
             assert_true(tuner.spent < seconds + 1);
             assert_true(is_verified(&tuner.records.rows[first_row(RECORD_EDGES)].config,
@@ -117,19 +117,19 @@ static unsigned count_filled(bool is_slow)
     struct plan plan = { .tuner = &tuner, .precision = precision_find("single"), .seconds = 1000,
             .rate = 1e9, .finalists = { kin[0], kin[1] }, .num_finalists = 2 };
     struct draw draw = drawn_begin(&plan, "tune");
-    struct record answers[2];
+    struct record results[2];
     for (int pair = 0; pair < NUM_PAIRS; pair++) {
         const struct problem problem = problem_of_pair(plan.precision, pair);
-        assert_true(tuner_ask(&tuner, RECORD_EDGES, &problem, (struct shape) { 0, 0, 0 }, kin, 2,
-                    0, answers));
+        assert_true(tuner_evaluate(&tuner, RECORD_EDGES, &problem, (struct shape) { 0, 0, 0 },
+                    kin, 2, 0, results));
     }
     for (unsigned i = 0; i < SHAPES; i++) {
         struct drawn drawn;
         assert_true(draw_shape(&draw, &drawn));
         const struct problem problem = { plan.precision, drawn.transa, drawn.transb };
-        assert_true(tuner_ask(&tuner, RECORD_MATRIX, &problem,
+        assert_true(tuner_evaluate(&tuner, RECORD_MATRIX, &problem,
                     (struct shape) { drawn.m, drawn.n, drawn.k }, kin, i < TIMED ? 2 : 1, 0,
-                    answers));
+                    results));
     }
     assert_int_equal(count_rows(RECORD_MATRIX, &kin[1]), TIMED);
     assert_true(drawn_fill(&plan, "tune", 2 * SHAPES, 1));
@@ -144,7 +144,7 @@ static void who_was_left_out_and_may_be_best_is_timed(void **state)
     assert_int_equal(count_filled(true), 0);
 }
 
-/* The times of a task by the question that a row is of: the fastest, the slowest, how many. */
+/* The times for a task by the kind of row: the fastest, the slowest, how many. */
 struct range {
     double fastest, slowest;
     unsigned num;
@@ -184,7 +184,7 @@ static void the_fastest_are_timed_again(void **state)
     assert_true(fewer > 0);
 }
 
-static void a_replay_asks_nothing(void **state)
+static void a_replay_evaluates_nothing(void **state)
 {
     (void) state;
     is_uneven = true;
@@ -196,7 +196,7 @@ static void a_replay_asks_nothing(void **state)
     make_again(rows, num, 30);
     is_replay = true;
     assert_true(run_made(30));
-    assert_int_equal(num_unanswered, 0);
+    assert_int_equal(num_missed, 0);
     assert_int_equal(tuner.records.num, num);
     for (size_t i = 0; i < num; i++)
         assert_true(tuner.records.rows[i].used);
@@ -204,8 +204,8 @@ static void a_replay_asks_nothing(void **state)
     free(rows);
 }
 
-/* From wherever it was stopped, what is asked is what would have been asked. */
-static void a_resumed_run_asks_the_same(void **state)
+/* From wherever it was stopped, what is evaluated is what would have been. */
+static void a_resumed_run_evaluates_the_same(void **state)
 {
     static const unsigned parts[] = { 1, 6, 9 };         /* of 10 */
     (void) state;
@@ -220,7 +220,7 @@ static void a_resumed_run_asks_the_same(void **state)
         assert_true(run_made(30));
         assert_int_equal(tuner.records.num, num);
         for (size_t i = 0; i < num; i++)
-            assert_true(record_same_question(&tuner.records.rows[i], &rows[i]));
+            assert_true(record_same_evaluation(&tuner.records.rows[i], &rows[i]));
     }
     free(rows);
 }
@@ -249,7 +249,7 @@ static void a_shard_only_searches(void **state)
             assert_int_equal(rows[s][i].kind, RECORD_SEARCH);
             for (size_t j = 0; j < num[1 - s]; j++) {
                 is_there = is_there || same_task(&rows[s][i], &rows[1 - s][j]);
-                assert_false(record_same_question(&rows[s][i], &rows[1 - s][j]));
+                assert_false(record_same_evaluation(&rows[s][i], &rows[1 - s][j]));
             }
             assert_true(is_there);     /* all are searched by both */
         }
@@ -331,7 +331,7 @@ static void others_are_told_of_a_few(void **state)
         run_search(search_strategies[s], 4096, 2);
         assert_int_equal(tuner.records.num, num);
         for (size_t i = 0; i < num; i++)
-            assert_true(record_same_question(&first[i], &tuner.records.rows[i]));
+            assert_true(record_same_evaluation(&first[i], &tuner.records.rows[i]));
     }
 }
 
@@ -344,8 +344,8 @@ int main(void)
         TEST(a_finalist_far_behind_is_left_out),
         TEST(who_was_left_out_and_may_be_best_is_timed),
         TEST(the_fastest_are_timed_again),
-        TEST(a_replay_asks_nothing),
-        TEST(a_resumed_run_asks_the_same),
+        TEST(a_replay_evaluates_nothing),
+        TEST(a_resumed_run_evaluates_the_same),
         TEST(a_shard_only_searches),
         TEST(shards_search_at_large_shapes),
         TEST(a_merged_run_does_not_search),

@@ -94,7 +94,7 @@ begins_with()
 
 no_row_twice()
 {
-    [ -z "$(rows "$1" | cut -f 1-7 | sort | uniq -d)" ] || fail "a question was measured twice"
+    [ -z "$(rows "$1" | cut -f 1-7 | sort | uniq -d)" ] || fail "something was evaluated twice"
 }
 
 # 1. Killed and resumed.

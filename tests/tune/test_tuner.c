@@ -1,5 +1,5 @@
-/* test_tuner.c: questions, the journal and the budget, generator/tune/tuner.c, with the fake child
- * for a device. A child that hangs has the clock put forward.
+/* test_tuner.c: evaluations, the journal and the budget, generator/tune/tuner.c, with the fake
+ * child for a device. A child that hangs has the clock put forward.
  *
  * Usage: test_tuner PATH-OF-FAKE-CHILD.
  */
@@ -75,27 +75,27 @@ static int end_all(void **state)
     return end(state);
 }
 
-static bool ask(int tm, struct record *answer)
+static bool evaluate(int tm, struct record *result)
 {
     const struct problem problem = problem_of_pair(precision_find("single"), 0);
     struct config config;
     char text[64], error[FAMILY_ERROR_BYTES];
     snprintf(text, sizeof text, "direct TM=%d", tm);
     assert_true(config_parse(text, &config, error));
-    return tuner_ask(&tuner, RECORD_SEARCH, &problem, (struct shape) { 64, 64, 64 }, &config, 1, 0,
-            answer);
+    return tuner_evaluate(&tuner, RECORD_SEARCH, &problem, (struct shape) { 64, 64, 64 }, &config,
+            1, 0, result);
 }
 
-/* What hangs costs the time that there was, is written down, and then there is no more to ask. */
+/* What hangs costs the time that there was, is written down, and then nothing is evaluated. */
 static void the_budget_holds(void **state)
 {
-    struct record answer;
+    struct record result;
     (void) state;
     begin("good", 0.5);
-    assert_true(ask(HANG, &answer));
-    assert_string_equal(answer.outcome, "late");
+    assert_true(evaluate(HANG, &result));
+    assert_string_equal(result.outcome, "late");
     assert_true(tuner.spent >= 0.4);
-    assert_false(ask(GOOD, &answer));
+    assert_false(evaluate(GOOD, &result));
     assert_false(tuner.failed);
     assert_int_equal(tuner.records.num, 1);
 }
@@ -103,47 +103,47 @@ static void the_budget_holds(void **state)
 /* A phase ends before the budget does. */
 static void a_phase_has_a_limit(void **state)
 {
-    struct record answer;
+    struct record result;
     (void) state;
     begin("good", 1e6);
     tuner.limit = 0.5;
-    assert_true(ask(HANG, &answer));
-    assert_string_equal(answer.outcome, "late");
-    assert_false(ask(GOOD, &answer));
+    assert_true(evaluate(HANG, &result));
+    assert_string_equal(result.outcome, "late");
+    assert_false(evaluate(GOOD, &result));
     tuner.limit = 0;
-    assert_true(ask(GOOD, &answer));
-    assert_string_equal(answer.outcome, "ok");
+    assert_true(evaluate(GOOD, &result));
+    assert_string_equal(result.outcome, "ok");
 }
 
-/* The same run resumed takes the answer from the journal; one with more time asks again. */
-static void more_time_asks_again(void **state)
+/* The same run resumed takes the result from the journal; one with more time evaluates again. */
+static void more_time_evaluates_again(void **state)
 {
-    struct record answer;
+    struct record result;
     (void) state;
     begin("good", 0.5);
-    assert_true(ask(HANG, &answer));
+    assert_true(evaluate(HANG, &result));
     end(NULL);
     begin("good", 0.5);
-    assert_true(ask(HANG, &answer));
-    assert_string_equal(answer.outcome, "late");
-    assert_int_equal(tuner.num_answered, 1);
-    assert_int_equal(tuner.num_asked, 0);
+    assert_true(evaluate(HANG, &result));
+    assert_string_equal(result.outcome, "late");
+    assert_int_equal(tuner.num_recalled, 1);
+    assert_int_equal(tuner.num_measured, 0);
     end(NULL);
     begin("good", 3);
-    assert_true(ask(HANG, &answer));
-    assert_int_equal(tuner.num_asked, 1);
-    assert_true(answer.seconds > 2);   /* what there was time for */
+    assert_true(evaluate(HANG, &result));
+    assert_int_equal(tuner.num_measured, 1);
+    assert_true(result.seconds > 2);   /* what there was time for */
 }
 
 /* A device that goes away ends the run, and it is told from a journal that cannot be written. */
 static void a_lost_device_is_told(void **state)
 {
-    struct record answer;
+    struct record result;
     (void) state;
     begin(mark, 1000);
-    assert_true(ask(GOOD, &answer));
-    assert_true(ask(CRASH, &answer));  /* its process dies */
-    assert_false(ask(OTHER, &answer)); /* and the canary of the next one fails */
+    assert_true(evaluate(GOOD, &result));
+    assert_true(evaluate(CRASH, &result));  /* its process dies */
+    assert_false(evaluate(OTHER, &result)); /* and the canary of the next one fails */
     assert_true(tuner.failed && tuner.is_lost);
     assert_non_null(strstr(tuner.error, "canary"));
 }
@@ -153,7 +153,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(the_budget_holds, end_all),
         cmocka_unit_test_teardown(a_phase_has_a_limit, end_all),
-        cmocka_unit_test_teardown(more_time_asks_again, end_all),
+        cmocka_unit_test_teardown(more_time_evaluates_again, end_all),
         cmocka_unit_test_teardown(a_lost_device_is_told, end_all),
     };
     if (argc != 2)

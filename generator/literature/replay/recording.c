@@ -111,7 +111,7 @@ static int compare_rows(const void *a, const void *b)
     return (x->cost > y->cost) - (x->cost < y->cost);
 }
 
-/* A journal may answer a question twice; a table that does is broken. */
+/* A journal may hold an evaluation twice; a table that does is broken. */
 static bool drop_repeats(struct recording *recording, char error[RECORDING_ERROR_BYTES])
 {
     size_t kept = 0;
