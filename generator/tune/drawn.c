@@ -29,30 +29,30 @@ static const struct draw_limits gpu_most = { .most_ops = UINT64_C(500000000000),
 
 /* Operations of the largest shapes: these take the best configuration known no longer than their
  * share of the budget. */
-static double most_ops(const struct plan *plan)
+static double most_ops(const struct phases *phases)
 {
-    const double in_budget = fmax(plan->rate, plan->generic_rate) * plan->seconds;
-    if (plan->most_ops > 0)
-        return fmax(plan->most_ops, (double) least_most_ops);
+    const double in_budget = fmax(phases->rate, phases->generic_rate) * phases->seconds;
+    if (phases->most_ops > 0)
+        return fmax(phases->most_ops, (double) least_most_ops);
     if (!(in_budget > 0))
         return (double) slow_most_ops;
     return fmax(fmax(in_budget * drawn_share, (double) least_most_ops),
             fmin(in_budget * slow_share, (double) slow_most_ops));
 }
 
-static struct draw_limits limits_of(const struct plan *plan)
+static struct draw_limits limits_of(const struct phases *phases)
 {
-    struct draw_limits limits = plan->tuner->facts.value[FACT_IS_CPU] ? cpu_most : gpu_most;
+    struct draw_limits limits = phases->tuner->facts.value[FACT_IS_CPU] ? cpu_most : gpu_most;
     limits.least_ops = least_ops;
-    limits.most_ops = (uint64_t) fmin((double) limits.most_ops, most_ops(plan));
+    limits.most_ops = (uint64_t) fmin((double) limits.most_ops, most_ops(phases));
     return limits;
 }
 
-struct draw drawn_begin(const struct plan *plan, const char *purpose)
+struct draw drawn_begin(const struct phases *phases, const char *purpose)
 {
-    const struct draw_limits limits = limits_of(plan);
+    const struct draw_limits limits = limits_of(phases);
     struct draw draw;
-    draw_begin(&draw, purpose, plan->tuner->seed, &limits);
+    draw_begin(&draw, purpose, phases->tuner->seed, &limits);
     return draw;
 }
 
@@ -60,11 +60,11 @@ struct draw drawn_begin(const struct plan *plan, const char *purpose)
 
 /* About what one evaluation costs, in parts of the budget: launches of each of so many finalists,
  * most of them to verify and to be sure. */
-static double estimate(const struct plan *plan, struct shape s, unsigned num)
+static double estimate(const struct phases *phases, struct shape s, unsigned num)
 {
     const double verifying = (double) s.m * (double) s.n * 1e-9;
-    return num * (0.02 + verifying + (plan->rate > 0 ? 8 * shape_operations(s) / plan->rate : 0)) /
-           plan->seconds;
+    const double running = phases->rate > 0 ? 8 * shape_operations(s) / phases->rate : 0;
+    return num * (0.02 + verifying + running) / phases->seconds;
 }
 
 /* The predicted time of a finalist; 0 when nothing is known of it. */
@@ -77,19 +77,19 @@ static uint64_t predicted(const struct times *fitted, const struct config *confi
 }
 
 /* The finalists that take a shape and are not far behind there, as far as that can be foretold. */
-static unsigned list_takers(const struct plan *plan, const struct times *fitted,
+static unsigned list_takers(const struct phases *phases, const struct times *fitted,
         const struct problem *problem, struct shape s, double far,
         struct config takers[MAX_FINALISTS])
 {
     const int pair = pair_of_problem(problem);
     uint64_t time[MAX_FINALISTS], best = UINT64_MAX;
     unsigned num = 0;
-    for (unsigned i = 0; i < plan->num_finalists; i++) {
-        if (!config_takes(&plan->finalists[i], problem, &plan->tuner->facts, s.m, s.n, s.k))
+    for (unsigned i = 0; i < phases->num_finalists; i++) {
+        if (!config_takes(&phases->finalists[i], problem, &phases->tuner->facts, s.m, s.n, s.k))
             continue;
-        time[num] = predicted(fitted, &plan->finalists[i], pair, s);
+        time[num] = predicted(fitted, &phases->finalists[i], pair, s);
         best = time[num] && time[num] < best ? time[num] : best;
-        takers[num++] = plan->finalists[i];
+        takers[num++] = phases->finalists[i];
     }
     unsigned kept = 0;
     for (unsigned i = 0; i < num; i++)
@@ -101,28 +101,28 @@ static unsigned list_takers(const struct plan *plan, const struct times *fitted,
 /* ---- times ---- */
 
 /* Verifies the recipes of generic that won somewhere: they become finalists. */
-static bool check_generic(struct plan *plan)
+static bool check_generic(struct phases *phases)
 {
     struct config generic[BASELINE_MAX];
-    const size_t num = plan->tuner->generic
-            ? plan->tuner->generic(plan->precision, generic, BASELINE_MAX) : 0;
-    for (size_t i = 0; i < num && plan->num_finalists && !plan_must_stop(plan); i++)
-        if (finalists_differ(plan->finalists, plan->num_finalists, &generic[i], 1) &&
-            baseline_wins(plan->tuner, plan->precision, &generic[i]) &&
-            verify_one(plan->tuner, plan->precision, &generic[i]))
-            finalists_add(plan, &generic[i]);
-    return !plan_must_stop(plan);
+    const size_t num = phases->tuner->generic
+            ? phases->tuner->generic(phases->precision, generic, BASELINE_MAX) : 0;
+    for (size_t i = 0; i < num && phases->num_finalists && !phases_must_stop(phases); i++)
+        if (finalists_differ(phases->finalists, phases->num_finalists, &generic[i], 1) &&
+            baseline_wins(phases->tuner, phases->precision, &generic[i]) &&
+            verify_one(phases->tuner, phases->precision, &generic[i]))
+            finalists_add(phases, &generic[i]);
+    return !phases_must_stop(phases);
 }
 
 /* Times generic beside finalists that were timed at a shape; one of them may be its own recipe. */
-static bool time_generic(struct plan *plan, const struct problem *problem, struct shape shape,
+static bool time_generic(struct phases *phases, const struct problem *problem, struct shape shape,
         unsigned num, const struct record *results)
 {
     double best = 0;
     for (unsigned i = 0; i < num; i++)
         if (record_is_timed(&results[i]) && (!(best > 0) || results[i].seconds < best))
             best = results[i].seconds;
-    return baseline_evaluate(plan->tuner, problem, shape, best);
+    return baseline_evaluate(phases->tuner, problem, shape, best);
 }
 
 /* Which of those that were timed at a shape is predicted to be the fastest there. */
@@ -151,7 +151,7 @@ static void swap(struct config *configs, struct record *results, unsigned i, uns
 
 /* Of many that are timed together the fastest was lucky. So the few fastest, and the one that is
  * predicted to be, are timed again, for longer; then the second times count (core/times.c). */
-static bool time_again(struct plan *plan, const struct times *fitted,
+static bool time_again(struct phases *phases, const struct times *fitted,
         const struct problem *problem, struct shape shape, struct config *takers, unsigned num,
         struct record *results)
 {
@@ -167,27 +167,28 @@ static bool time_again(struct plan *plan, const struct times *fitted,
         for (unsigned j = i + 1; j < timed; j++)
             if (results[j].seconds < results[i].seconds)
                 swap(takers, results, i, j);
-    return tuner_evaluate(plan->tuner, RECORD_AGAIN, problem, shape, takers, few, 0, results);
+    return tuner_evaluate(phases->tuner, RECORD_AGAIN, problem, shape, takers, few, 0, results);
 }
 
 /* Times the finalists at a shape, if there is time for it. False when the phase is over. */
-static bool time_shape(struct plan *plan, enum record_kind kind, const struct times *fitted,
+static bool time_shape(struct phases *phases, enum record_kind kind, const struct times *fitted,
         struct shape shape, int pair, bool with_generic, double end)
 {
     struct record results[MAX_FINALISTS];
     struct config takers[MAX_FINALISTS];
-    const struct problem problem = problem_of_pair(plan->precision, pair);
+    const struct problem problem = problem_of_pair(phases->precision, pair);
     const bool is_held = kind == RECORD_HELD;
-    const unsigned num = list_takers(plan, fitted, &problem, shape,
+    const unsigned num = list_takers(phases, fitted, &problem, shape,
             is_held ? far_behind_held : far_behind, takers);
-    if (plan_used(plan) > end)
+    if (phases_used(phases) > end)
         return false;
-    if (!num || plan_used(plan) + estimate(plan, shape, num + (is_held ? AGAIN_MOST : 0)) > end)
+    if (!num ||
+        phases_used(phases) + estimate(phases, shape, num + (is_held ? AGAIN_MOST : 0)) > end)
         return true;
-    return tuner_evaluate(plan->tuner, kind, &problem, shape, takers, num, 0, results) &&
-           (!with_generic || (time_generic(plan, &problem, shape, num, results) &&
-                              check_generic(plan))) &&
-           (!is_held || time_again(plan, fitted, &problem, shape, takers, num, results));
+    return tuner_evaluate(phases->tuner, kind, &problem, shape, takers, num, 0, results) &&
+           (!with_generic || (time_generic(phases, &problem, shape, num, results) &&
+                              check_generic(phases))) &&
+           (!is_held || time_again(phases, fitted, &problem, shape, takers, num, results));
 }
 
 /* Beside each thin shape of the matrix one of 1, 2, 4 or 8 rows or columns: there are kernels for
@@ -200,45 +201,45 @@ static struct shape narrowed(struct shape shape, unsigned number)
 }
 
 /* Times the finalists at the shape with the number in the stream. False when the phase is over. */
-static bool time_number(struct plan *plan, enum record_kind kind, const struct times *fitted,
+static bool time_number(struct phases *phases, enum record_kind kind, const struct times *fitted,
         const struct drawn *drawn, unsigned number, double end)
 {
     const bool with_generic = kind == RECORD_MATRIX && number < GENERIC_SHAPES;
     const struct shape shape = { drawn->m, drawn->n, drawn->k };
     const int pair = 2 * drawn->transa + drawn->transb;
-    if (!time_shape(plan, kind, fitted, shape, pair, with_generic, end))
+    if (!time_shape(phases, kind, fitted, shape, pair, with_generic, end))
         return false;
     return kind != RECORD_MATRIX || draw_kind_of(shape.m, shape.n, shape.k) != DRAW_THIN ||
-           time_shape(plan, kind, fitted, narrowed(shape, number), pair, with_generic, end);
+           time_shape(phases, kind, fitted, narrowed(shape, number), pair, with_generic, end);
 }
 
-bool drawn_time(struct plan *plan, enum record_kind kind, const char *purpose, unsigned num,
+bool drawn_time(struct phases *phases, enum record_kind kind, const char *purpose, unsigned num,
         double end)
 {
-    struct draw draw = drawn_begin(plan, purpose);
+    struct draw draw = drawn_begin(phases, purpose);
     struct times fitted = { .candidates = NULL };
     bool goes_on = true;
-    progress_phase(plan->tuner, "%s %s", plan->precision->name, record_kind_words[kind]);
+    progress_phase(phases->tuner, "%s %s", phases->precision->name, record_kind_words[kind]);
     for (unsigned i = 0; i < num && goes_on; i++) {
         struct drawn drawn;
         if (kind == RECORD_HELD ? i == 0 : i >= FITTED_FROM && i % FIT_EVERY == 0) {
             times_free(&fitted);
-            goes_on = times_open(&plan->tuner->records, plan->precision, true, &fitted);
+            goes_on = times_open(&phases->tuner->records, phases->precision, true, &fitted);
             if (!goes_on)
-                plan_out_of_memory(plan);
+                phases_out_of_memory(phases);
         }
         if (goes_on && draw_shape(&draw, &drawn))
-            goes_on = time_number(plan, kind, &fitted, &drawn, i, end);
+            goes_on = time_number(phases, kind, &fitted, &drawn, i, end);
     }
     times_free(&fitted);
-    return !plan_must_stop(plan);
+    return !phases_must_stop(phases);
 }
 
 /* Whether the matrix has a row of the configuration, or of any (NULL), at a shape. */
-static bool has_row(const struct plan *plan, const struct problem *problem, struct shape shape,
+static bool has_row(const struct phases *phases, const struct problem *problem, struct shape shape,
         const struct config *config)
 {
-    const struct records *records = &plan->tuner->records;
+    const struct records *records = &phases->tuner->records;
     for (size_t i = 0; i < records->num; i++) {
         const struct record *r = &records->rows[i];
         if (r->kind == RECORD_MATRIX && r->used && r->precision == problem->precision &&
@@ -250,60 +251,60 @@ static bool has_row(const struct plan *plan, const struct problem *problem, stru
 }
 
 /* Times who is missing at a shape. False when the phase is over. */
-static bool fill_shape(struct plan *plan, const struct times *fitted, struct shape shape, int pair,
-        double end)
+static bool fill_shape(struct phases *phases, const struct times *fitted, struct shape shape,
+        int pair, double end)
 {
     struct record results[MAX_FINALISTS];
     struct config takers[MAX_FINALISTS];
-    const struct problem problem = problem_of_pair(plan->precision, pair);
+    const struct problem problem = problem_of_pair(phases->precision, pair);
     unsigned num = 0;
-    if (!has_row(plan, &problem, shape, NULL))
+    if (!has_row(phases, &problem, shape, NULL))
         return true;
-    const unsigned num_near = list_takers(plan, fitted, &problem, shape, near_best, takers);
+    const unsigned num_near = list_takers(phases, fitted, &problem, shape, near_best, takers);
     for (unsigned i = 0; i < num_near; i++)
-        if (!has_row(plan, &problem, shape, &takers[i]))
+        if (!has_row(phases, &problem, shape, &takers[i]))
             takers[num++] = takers[i];
-    if (plan_used(plan) > end)
+    if (phases_used(phases) > end)
         return false;
-    return !num || plan_used(plan) + estimate(plan, shape, num) > end ||
-           tuner_evaluate(plan->tuner, RECORD_MATRIX, &problem, shape, takers, num, 0, results);
+    return !num || phases_used(phases) + estimate(phases, shape, num) > end ||
+           tuner_evaluate(phases->tuner, RECORD_MATRIX, &problem, shape, takers, num, 0, results);
 }
 
-bool drawn_fill(struct plan *plan, const char *purpose, unsigned num, double end)
+bool drawn_fill(struct phases *phases, const char *purpose, unsigned num, double end)
 {
-    struct draw draw = drawn_begin(plan, purpose);
+    struct draw draw = drawn_begin(phases, purpose);
     struct times fitted;
-    if (plan->tuner->facts.value[FACT_IS_CPU])
+    if (phases->tuner->facts.value[FACT_IS_CPU])
         return true;
-    bool goes_on = times_open(&plan->tuner->records, plan->precision, true, &fitted);
+    bool goes_on = times_open(&phases->tuner->records, phases->precision, true, &fitted);
     if (!goes_on)
-        plan_out_of_memory(plan);
-    progress_phase(plan->tuner, "%s fill", plan->precision->name);
+        phases_out_of_memory(phases);
+    progress_phase(phases->tuner, "%s fill", phases->precision->name);
     for (unsigned i = 0; i < num && goes_on; i++) {
         struct drawn drawn;
         if (!draw_shape(&draw, &drawn))
             continue;
         const struct shape shape = { drawn.m, drawn.n, drawn.k };
         const int pair = 2 * drawn.transa + drawn.transb;
-        goes_on = fill_shape(plan, &fitted, shape, pair, end) &&
-                  fill_shape(plan, &fitted, narrowed(shape, i), pair, end);
+        goes_on = fill_shape(phases, &fitted, shape, pair, end) &&
+                  fill_shape(phases, &fitted, narrowed(shape, i), pair, end);
     }
     times_free(&fitted);
-    return !plan_must_stop(plan);
+    return !phases_must_stop(phases);
 }
 
-bool drawn_time_own(struct plan *plan, double end)
+bool drawn_time_own(struct phases *phases, double end)
 {
     const struct times nothing = { .candidates = NULL };
-    for (size_t i = 0; i < plan->tuner->num_own; i++)
+    for (size_t i = 0; i < phases->tuner->num_own; i++)
         for (int pair = 0; pair < NUM_PAIRS; pair++) {
-            const struct own_shape *own = &plan->tuner->own[i];
-            if (!own_is_for(own, plan->precision) || (own->pair >= 0 && own->pair != pair))
+            const struct own_shape *own = &phases->tuner->own[i];
+            if (!own_is_for(own, phases->precision) || (own->pair >= 0 && own->pair != pair))
                 continue;
-            progress_phase(plan->tuner, "%s %s", plan->precision->name,
+            progress_phase(phases->tuner, "%s %s", phases->precision->name,
                     record_kind_words[RECORD_OWN]);
-            if (!time_shape(plan, RECORD_OWN, &nothing, own->shape, pair, true, end))
-                return !plan_must_stop(plan);
+            if (!time_shape(phases, RECORD_OWN, &nothing, own->shape, pair, true, end))
+                return !phases_must_stop(phases);
         }
     return true;
 }

@@ -8,21 +8,21 @@
 
 /* A stream of shapes. None of them takes the best configuration known so far longer than its share
  * of the budget. */
-struct draw drawn_begin(const struct plan *plan, const char *purpose);
+struct draw drawn_begin(const struct phases *phases, const char *purpose);
 
 /* Times the finalists at up to `num` drawn shapes, RECORD_MATRIX or RECORD_HELD, until `end`. For
  * the matrix, generic is timed beside them at the first shapes. Finalists far behind by prediction
  * are left out at its later shapes, and those very far behind at shapes that are held back, where
  * the few fastest are timed again (RECORD_AGAIN). False when the run must stop. */
-bool drawn_time(struct plan *plan, enum record_kind kind, const char *purpose, unsigned num,
+bool drawn_time(struct phases *phases, enum record_kind kind, const char *purpose, unsigned num,
         double end);
 
 /* Goes through the shapes of the matrix once more: finalists that were left out there, and that the
  * fits to all times predict to be near the best, are timed. Not on a CPU, whose speed another time
  * is another one. False when the run must stop. */
-bool drawn_fill(struct plan *plan, const char *purpose, unsigned num, double end);
+bool drawn_fill(struct phases *phases, const char *purpose, unsigned num, double end);
 
 /* The application's own shapes are pinned to what was fastest at exactly them. */
-bool drawn_time_own(struct plan *plan, double end);
+bool drawn_time_own(struct phases *phases, double end);
 
 #endif

@@ -24,25 +24,25 @@ bool finalists_differ(const struct config *from, unsigned num, const struct conf
     return true;
 }
 
-bool finalists_is_row_of(const struct record *r, enum record_kind kind, const struct plan *plan,
+bool finalists_is_row_of(const struct record *r, enum record_kind kind, const struct phases *phases,
         const struct task *task)
 {
     /* Re-evaluations of an earlier run may lie ahead. */
     const bool fits = (r->kind == kind && (kind != RECORD_LOOK || r->used)) ||
                       (kind == RECORD_SEARCH &&
                        (r->kind == RECORD_FIRST || (r->kind == RECORD_GENERIC && r->used)));
-    return fits && r->precision == plan->precision && r->pair == task->pair &&
+    return fits && r->precision == phases->precision && r->pair == task->pair &&
            r->m == task->shape.m && r->n == task->shape.n && r->k == task->shape.k;
 }
 
-const struct record *finalists_best(const struct plan *plan, enum record_kind kind,
+const struct record *finalists_best(const struct phases *phases, enum record_kind kind,
         const struct task *task, const struct config *taken, unsigned num_taken, unsigned least)
 {
-    const struct records *records = &plan->tuner->records;
+    const struct records *records = &phases->tuner->records;
     const struct record *best = NULL;
     for (size_t i = 0; i < records->num; i++) {
         const struct record *r = &records->rows[i];
-        if (finalists_is_row_of(r, kind, plan, task) && !strcmp(r->outcome, "ok") &&
+        if (finalists_is_row_of(r, kind, phases, task) && !strcmp(r->outcome, "ok") &&
             (!best || r->seconds < best->seconds) &&
             finalists_differ(taken, num_taken, &r->config, least))
             best = r;
@@ -50,17 +50,17 @@ const struct record *finalists_best(const struct plan *plan, enum record_kind ki
     return best;
 }
 
-void finalists_add(struct plan *plan, const struct config *config)
+void finalists_add(struct phases *phases, const struct config *config)
 {
-    if (plan->num_finalists < MAX_FINALISTS &&
-        finalists_differ(plan->finalists, plan->num_finalists, config, 1))
-        plan->finalists[plan->num_finalists++] = *config;
+    if (phases->num_finalists < MAX_FINALISTS &&
+        finalists_differ(phases->finalists, phases->num_finalists, config, 1))
+        phases->finalists[phases->num_finalists++] = *config;
 }
 
 /* The next value of a parameter in a direction with which the configuration is legal. */
-static bool move(const struct plan *plan, unsigned param, int step, struct config *config)
+static bool move(const struct phases *phases, unsigned param, int step, struct config *config)
 {
-    const struct problem problem = problem_of_pair(plan->precision, 0);
+    const struct problem problem = problem_of_pair(phases->precision, 0);
     long values[FAMILY_MAX_VALUES];
     const int num = (int) param_values(&config->family->params[param], values);
     const char *reason;
@@ -69,38 +69,38 @@ static bool move(const struct plan *plan, unsigned param, int step, struct confi
         at++;
     for (at += step; at >= 0 && at < num; at += step) {
         config->value[param] = values[at];
-        if (config_legal(config, &problem, &plan->tuner->facts, &reason))
+        if (config_legal(config, &problem, &phases->tuner->facts, &reason))
             return true;
     }
     return false;
 }
 
-void finalists_add_siblings(struct plan *plan)
+void finalists_add_siblings(struct phases *phases)
 {
-    const unsigned num = plan->num_finalists;
+    const unsigned num = phases->num_finalists;
     for (unsigned i = 0; i < num; i++) {
-        const struct family *family = plan->finalists[i].family;
+        const struct family *family = phases->finalists[i].family;
         for (unsigned p = 0; p < family->num_params; p++)
             for (int step = -1; step <= 1 && family->params[p].sibling; step += 2) {
-                struct config sibling = plan->finalists[i];
-                if (move(plan, p, step, &sibling))
-                    finalists_add(plan, &sibling);
+                struct config sibling = phases->finalists[i];
+                if (move(phases, p, step, &sibling))
+                    finalists_add(phases, &sibling);
             }
     }
 }
 
-void finalists_add_best(struct plan *plan, const struct task *task, unsigned from, unsigned to)
+void finalists_add_best(struct phases *phases, const struct task *task, unsigned from, unsigned to)
 {
     for (unsigned i = from; i < to; i++) {
         const unsigned least = i ? 2 : 1;
-        const struct record *best = finalists_best(plan, RECORD_LOOK, task, plan->finalists,
-                plan->num_finalists, least);
+        const struct record *best = finalists_best(phases, RECORD_LOOK, task, phases->finalists,
+                phases->num_finalists, least);
         if (!best)
-            best = finalists_best(plan, RECORD_SEARCH, task, plan->finalists, plan->num_finalists,
-                    least);
+            best = finalists_best(phases, RECORD_SEARCH, task, phases->finalists,
+                    phases->num_finalists, least);
         if (!best)
             return;
-        finalists_add(plan, &best->config);
-        plan->rate = fmax(plan->rate, shape_operations(task->shape) / best->seconds);
+        finalists_add(phases, &best->config);
+        phases->rate = fmax(phases->rate, shape_operations(task->shape) / best->seconds);
     }
 }

@@ -6,8 +6,8 @@
 
 enum { MAX_FINALISTS = 56, STARTERS = 8 };
 
-/* What the plan knows about one precision. */
-struct plan {
+/* The tuning of one precision. */
+struct phases {
     struct tuner *tuner;
     const struct precision *precision;
     double start, seconds;             /* of tuner->spent; the budget of this precision */
@@ -22,22 +22,22 @@ struct plan {
 };
 
 /* The part of the precision's budget that is spent. */
-double plan_used(const struct plan *plan);
+double phases_used(const struct phases *phases);
 
 /* Whether the run must stop, and not only a phase whose time is over. */
-bool plan_must_stop(const struct plan *plan);
+bool phases_must_stop(const struct phases *phases);
 
 /* Ends the run. */
-void plan_out_of_memory(struct plan *plan);
+void phases_out_of_memory(struct phases *phases);
 
 /* No evaluation goes on beyond this part of the precision's budget; but where the budget is not
  * strict, the first ones, without which there is nothing. */
-void plan_limit(struct plan *plan, double part, bool is_first);
+void phases_limit(struct phases *phases, double part, bool is_first);
 /* The same a little beyond the end of a phase, for its last evaluation. */
-void plan_limit_beyond(struct plan *plan, double end, bool is_first);
+void phases_limit_beyond(struct phases *phases, double end, bool is_first);
 
 /* Whether this is one shard of a search, which compares with generic no more than it chooses. */
-bool plan_is_part(const struct tuner *tuner);
+bool phases_is_part(const struct tuner *tuner);
 
 double shape_operations(struct shape s);
 

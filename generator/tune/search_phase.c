@@ -26,12 +26,12 @@ static const double reevaluation_share = 0.1;
 /* ---- searches ---- */
 
 /* Those that weigh most, in proportion to their weights; where no pair is named, NN. */
-static size_t list_own(const struct plan *plan, struct task tasks[MAX_OWN])
+static size_t list_own(const struct phases *phases, struct task tasks[MAX_OWN])
 {
     size_t num = 0;
-    for (size_t i = 0; i < plan->tuner->num_own && num < MAX_OWN; i++) {
-        const struct own_shape *own = &plan->tuner->own[i];
-        if (own_is_for(own, plan->precision))
+    for (size_t i = 0; i < phases->tuner->num_own && num < MAX_OWN; i++) {
+        const struct own_shape *own = &phases->tuner->own[i];
+        if (own_is_for(own, phases->precision))
             tasks[num++] = (struct task) { own->shape, own->pair < 0 ? 0 : own->pair,
                     own->weight };
     }
@@ -39,15 +39,15 @@ static size_t list_own(const struct plan *plan, struct task tasks[MAX_OWN])
 }
 
 /* What the shards of a merged journal have searched for. */
-static size_t list_searched(const struct plan *plan, struct task tasks[MAX_SEARCHES])
+static size_t list_searched(const struct phases *phases, struct task tasks[MAX_SEARCHES])
 {
-    const struct records *records = &plan->tuner->records;
+    const struct records *records = &phases->tuner->records;
     size_t num = 0;
     for (size_t i = 0; i < records->num && num < MAX_SEARCHES; i++) {
         const struct record *r = &records->rows[i];
-        bool is_new = r->kind == RECORD_SEARCH && r->precision == plan->precision;
+        bool is_new = r->kind == RECORD_SEARCH && r->precision == phases->precision;
         for (size_t t = 0; t < num && is_new; t++)
-            is_new = !finalists_is_row_of(r, RECORD_SEARCH, plan, &tasks[t]);
+            is_new = !finalists_is_row_of(r, RECORD_SEARCH, phases, &tasks[t]);
         if (is_new)
             tasks[num++] = (struct task) { { r->m, r->n, r->k }, r->pair, 1 };
     }
@@ -56,17 +56,17 @@ static size_t list_searched(const struct plan *plan, struct task tasks[MAX_SEARC
 
 /* What is searched for: the application's own shapes, then drawn ones, some of each class. The
  * large ones get more time than the rest. */
-static size_t list_tasks(const struct plan *plan, struct task tasks[MAX_SEARCHES], size_t *own)
+static size_t list_tasks(const struct phases *phases, struct task tasks[MAX_SEARCHES], size_t *own)
 {
     static const unsigned cpu_shapes = 8, gpu_shapes = 18, parts[] = { 6, 3, 4, 3, 3, 3 };
-    const struct journal_head *head = &plan->tuner->records.head;
-    const unsigned most = plan->tuner->facts.value[FACT_IS_CPU] ? cpu_shapes : gpu_shapes;
-    const double fit = (plan->search_end - plan_used(plan)) * plan->seconds / least_search;
+    const struct journal_head *head = &phases->tuner->records.head;
+    const unsigned most = phases->tuner->facts.value[FACT_IS_CPU] ? cpu_shapes : gpu_shapes;
+    const double fit = (phases->search_end - phases_used(phases)) * phases->seconds / least_search;
     const unsigned num_drawn = head->shard.num || head->merged || fit >= most ? most
             : fit > 2 ? (unsigned) fit : 2;
-    struct draw draw = drawn_begin(plan, "search");
+    struct draw draw = drawn_begin(phases, "search");
     struct drawn drawn;
-    size_t num = *own = list_own(plan, tasks);
+    size_t num = *own = list_own(phases, tasks);
     for (unsigned i = 0; i < num_drawn; i++)
         if (draw_shape(&draw, &drawn))
             tasks[num++] = (struct task) { { drawn.m, drawn.n, drawn.k },
@@ -119,69 +119,71 @@ static unsigned list_promising(const struct times *fitted, const struct task *ta
 }
 
 /* One that runs out of time leaves the others theirs. */
-static void search_one(struct plan *plan, const struct times *fitted, const struct task *task,
+static void search_one(struct phases *phases, const struct times *fitted, const struct task *task,
         double end)
 {
     struct config promising[MAX_PROMISING];
-    const struct problem problem = problem_of_pair(plan->precision, task->pair);
+    const struct problem problem = problem_of_pair(phases->precision, task->pair);
     const unsigned num = list_promising(fitted, task, promising);
     const struct initial_configs initial = {
-        .configs = num ? promising : plan->finalists, .num = num ? num : plan->num_finalists,
+        .configs = num ? promising : phases->finalists, .num = num ? num : phases->num_finalists,
         .is_informed = num > 0,
     };
-    progress_phase(plan->tuner, "%s search %zux%zux%zu %s", plan->precision->name,
+    progress_phase(phases->tuner, "%s search %zux%zux%zu %s", phases->precision->name,
             task->shape.m, task->shape.n, task->shape.k, pair_names[task->pair]);
-    plan_limit_beyond(plan, end, !plan->num_finalists);
-    task_search(plan->tuner, plan->precision, task, &initial, plan->start + end * plan->seconds);
-    const struct record *best = finalists_best(plan, RECORD_SEARCH, task, NULL, 0, 0);
-    if (!plan_is_part(plan->tuner) && !plan_must_stop(plan))
-        baseline_evaluate(plan->tuner, &problem, task->shape, best ? best->seconds : 0);
+    phases_limit_beyond(phases, end, !phases->num_finalists);
+    task_search(phases->tuner, phases->precision, task, &initial,
+            phases->start + end * phases->seconds);
+    const struct record *best = finalists_best(phases, RECORD_SEARCH, task, NULL, 0, 0);
+    if (!phases_is_part(phases->tuner) && !phases_must_stop(phases))
+        baseline_evaluate(phases->tuner, &problem, task->shape, best ? best->seconds : 0);
 }
 
 /* Adds some of what was known before the search. */
-static void add_known(struct plan *plan, unsigned from, unsigned to)
+static void add_known(struct phases *phases, unsigned from, unsigned to)
 {
-    for (unsigned i = from; i < plan->num_known && i < to; i++)
-        finalists_add(plan, &plan->known[i]);
+    for (unsigned i = from; i < phases->num_known && i < to; i++)
+        finalists_add(phases, &phases->known[i]);
 }
 
 /* The search begins where what came before it ends. The most of what was known before it comes
  * first, then the best of each task, then the next best, then the siblings of all these, then the
  * rest. */
-static bool search_each(struct plan *plan, const struct task *tasks, size_t num, size_t own,
+static bool search_each(struct phases *phases, const struct task *tasks, size_t num, size_t own,
         double end)
 {
-    const double begin = fmin(plan_used(plan), end);
+    const double begin = fmin(phases_used(phases), end);
     struct times fitted;
-    const bool ok = times_open(&plan->tuner->records, plan->precision, true, &fitted);
-    for (size_t i = 0; i < num && ok && !plan_must_stop(plan); i++) {
-        search_one(plan, &fitted, &tasks[i],
+    const bool ok = times_open(&phases->tuner->records, phases->precision, true, &fitted);
+    for (size_t i = 0; i < num && ok && !phases_must_stop(phases); i++) {
+        search_one(phases, &fitted, &tasks[i],
                 begin + (end - begin) * search_share(tasks, i, own, num));
-        finalists_add_best(plan, &tasks[i], 0, PER_SEARCH);
+        finalists_add_best(phases, &tasks[i], 0, PER_SEARCH);
     }
     if (!ok)
-        plan_out_of_memory(plan);
+        phases_out_of_memory(phases);
     times_free(&fitted);
-    plan->num_finalists = 0;
-    add_known(plan, 0, MOST_KNOWN);
+    phases->num_finalists = 0;
+    add_known(phases, 0, MOST_KNOWN);
     for (unsigned rank = 0; rank < PER_SEARCH; rank++)
         for (size_t i = 0; i < num; i++)
-            finalists_add_best(plan, &tasks[i], rank, rank + 1);
-    finalists_add_siblings(plan);
-    add_known(plan, MOST_KNOWN, MAX_FINALISTS);
-    return !plan_must_stop(plan);
+            finalists_add_best(phases, &tasks[i], rank, rank + 1);
+    finalists_add_siblings(phases);
+    add_known(phases, MOST_KNOWN, MAX_FINALISTS);
+    return !phases_must_stop(phases);
 }
 
 /* ---- re-evaluation ---- */
 
 /* The best of all tasks, a task's turn each, best first. */
-static unsigned list_best(const struct plan *plan, const struct task *tasks, size_t num_tasks,
+static unsigned list_best(const struct phases *phases, const struct task *tasks, size_t num_tasks,
         unsigned most, struct config configs[MAX_REEVALUATED])
 {
     unsigned num = 0;
     for (size_t idle = 0, t = 0; idle < num_tasks && num < most && num < MAX_REEVALUATED;
          t = (t + 1) % num_tasks) {
-        const struct record *best = finalists_best(plan, RECORD_SEARCH, &tasks[t], configs, num, 1);
+        const struct record *best = finalists_best(phases, RECORD_SEARCH, &tasks[t], configs, num,
+                1);
         idle = best ? 0 : idle + 1;
         if (best)
             configs[num++] = best->config;
@@ -191,13 +193,13 @@ static unsigned list_best(const struct plan *plan, const struct task *tasks, siz
 
 /* Times a few configurations against each other at every task's shape; at the first one however
  * small the budget. */
-static bool reevaluate_some(struct plan *plan, const struct task *tasks, size_t num_tasks,
+static bool reevaluate_some(struct phases *phases, const struct task *tasks, size_t num_tasks,
         const struct config *configs, unsigned num, double end)
 {
     struct record results[TOGETHER];
-    for (size_t t = 0; t < num_tasks && (t == 0 || plan_used(plan) < end); t++) {
-        const struct problem problem = problem_of_pair(plan->precision, tasks[t].pair);
-        if (!tuner_evaluate(plan->tuner, RECORD_LOOK, &problem, tasks[t].shape, configs, num, 0,
+    for (size_t t = 0; t < num_tasks && (t == 0 || phases_used(phases) < end); t++) {
+        const struct problem problem = problem_of_pair(phases->precision, tasks[t].pair);
+        if (!tuner_evaluate(phases->tuner, RECORD_LOOK, &problem, tasks[t].shape, configs, num, 0,
                     results))
             return false;
     }
@@ -205,14 +207,14 @@ static bool reevaluate_some(struct plan *plan, const struct task *tasks, size_t 
 }
 
 /* The logarithm of a configuration's second time at a task over the best one's there. */
-static double reevaluated_loss(const struct plan *plan, const struct task *task,
+static double reevaluated_loss(const struct phases *phases, const struct task *task,
         const struct config *config)
 {
-    const struct records *records = &plan->tuner->records;
-    const struct record *best = finalists_best(plan, RECORD_LOOK, task, NULL, 0, 0);
+    const struct records *records = &phases->tuner->records;
+    const struct record *best = finalists_best(phases, RECORD_LOOK, task, NULL, 0, 0);
     for (size_t i = 0; best && i < records->num; i++) {
         const struct record *r = &records->rows[i];
-        if (finalists_is_row_of(r, RECORD_LOOK, plan, task) && record_is_timed(r) &&
+        if (finalists_is_row_of(r, RECORD_LOOK, phases, task) && record_is_timed(r) &&
             config_equal(&r->config, config))
             return log(r->seconds / best->seconds);
     }
@@ -220,7 +222,7 @@ static double reevaluated_loss(const struct plan *plan, const struct task *task,
 }
 
 /* The winner of all shapes together (Matsumoto 2012's third stage). */
-static void add_all_round(struct plan *plan, const struct task *tasks, size_t num_tasks,
+static void add_all_round(struct phases *phases, const struct task *tasks, size_t num_tasks,
         const struct config *configs, unsigned num)
 {
     const struct config *best = NULL;
@@ -228,51 +230,51 @@ static void add_all_round(struct plan *plan, const struct task *tasks, size_t nu
     for (unsigned i = 0; i < num; i++) {
         double loss = 0;
         for (size_t t = 0; t < num_tasks; t++)
-            loss += reevaluated_loss(plan, &tasks[t], &configs[i]);
+            loss += reevaluated_loss(phases, &tasks[t], &configs[i]);
         if (loss < least) {
             best = &configs[i];
             least = loss;
         }
     }
     if (best)
-        finalists_add(plan, best);
+        finalists_add(phases, best);
 }
 
 /* Evaluates the best few again, then the next ones, until `end`. */
-static bool reevaluate(struct plan *plan, const struct task *tasks, size_t num_tasks,
+static bool reevaluate(struct phases *phases, const struct task *tasks, size_t num_tasks,
         unsigned most, double end)
 {
     struct config configs[MAX_REEVALUATED];
-    const unsigned num = list_best(plan, tasks, num_tasks, most, configs);
-    progress_phase(plan->tuner, "%s re-evaluation", plan->precision->name);
-    plan_limit_beyond(plan, end, false);
-    for (unsigned i = 0; i < num && (i == 0 || plan_used(plan) < end); i += TOGETHER)
-        if (!reevaluate_some(plan, tasks, num_tasks, configs + i,
+    const unsigned num = list_best(phases, tasks, num_tasks, most, configs);
+    progress_phase(phases->tuner, "%s re-evaluation", phases->precision->name);
+    phases_limit_beyond(phases, end, false);
+    for (unsigned i = 0; i < num && (i == 0 || phases_used(phases) < end); i += TOGETHER)
+        if (!reevaluate_some(phases, tasks, num_tasks, configs + i,
                     num - i < TOGETHER ? num - i : TOGETHER, end))
             return false;
-    plan->num_finalists = 0;
-    add_all_round(plan, tasks, num_tasks, configs, num);
-    add_known(plan, 0, STARTERS);
+    phases->num_finalists = 0;
+    add_all_round(phases, tasks, num_tasks, configs, num);
+    add_known(phases, 0, STARTERS);
     for (size_t t = 0; t < num_tasks; t++)
-        finalists_add_best(plan, &tasks[t], 0, PER_SEARCH);
-    finalists_add_siblings(plan);
+        finalists_add_best(phases, &tasks[t], 0, PER_SEARCH);
+    finalists_add_siblings(phases);
     return true;
 }
 
-bool search_all(struct plan *plan)
+bool search_all(struct phases *phases)
 {
     struct task tasks[MAX_SEARCHES];
-    const struct journal_head *head = &plan->tuner->records.head;
+    const struct journal_head *head = &phases->tuner->records.head;
     size_t own = 0;
-    const size_t num = head->merged ? list_searched(plan, tasks)
-                                    : list_tasks(plan, tasks, &own);
-    const unsigned again = plan->tuner->strategy->num_reevaluated;
-    const double end = plan->search_end;
-    plan_limit_beyond(plan, end, false);
+    const size_t num = head->merged ? list_searched(phases, tasks)
+                                    : list_tasks(phases, tasks, &own);
+    const unsigned again = phases->tuner->strategy->num_reevaluated;
+    const double end = phases->search_end;
+    phases_limit_beyond(phases, end, false);
     if (head->merged)
-        return reevaluate(plan, tasks, num,
+        return reevaluate(phases, tasks, num,
                 again > MERGED_REEVALUATED ? again : MERGED_REEVALUATED,
                 end + reevaluation_share);
-    return search_each(plan, tasks, num, own, end - (again ? reevaluation_share : 0)) &&
-           (!again || head->shard.num || reevaluate(plan, tasks, num, again, end));
+    return search_each(phases, tasks, num, own, end - (again ? reevaluation_share : 0)) &&
+           (!again || head->shard.num || reevaluate(phases, tasks, num, again, end));
 }

@@ -5,9 +5,9 @@
 
 #include "phases.h"
 
-/* Searches until plan->search_end; what is best becomes finalists. It is evaluated again when the
+/* Searches until phases->search_end; what is best becomes finalists. It is evaluated again when the
  * strategy asks for that, and when it was searched elsewhere. False when the time is over or the
  * run must stop. */
-bool search_all(struct plan *plan);
+bool search_all(struct phases *phases);
 
 #endif

@@ -46,7 +46,7 @@ static void finish_all(const struct options *options, struct tuner *tuner)
     fprintf(stderr, "kiln-tune: interrupted: keeping the best so far; run again to go on\n");
     tuner->stop = &abort_requested;
     for (size_t i = 0; i < options->num_precisions; i++)
-        plan_finish(tuner, options->precisions[i]);
+        phases_finish(tuner, options->precisions[i]);
 }
 
 /* Each precision gets an equal part of what is left. */
@@ -54,7 +54,7 @@ static void tune_all(const struct options *options, struct tuner *tuner)
 {
     tuner->facts = tuner->records.head.facts;
     tuner->records.prior = known_time;
-    tuner->seconds = plan_share(tuner) * options->seconds;
+    tuner->seconds = phases_share(tuner) * options->seconds;
     tuner->budget = usable * tuner->seconds;
     tuner->slack = (tuner->seconds - tuner->budget) / 2;
     for (size_t i = 0; i < options->num_precisions; i++) {
@@ -62,7 +62,7 @@ static void tune_all(const struct options *options, struct tuner *tuner)
         if (options->precisions[i]->real_bytes == sizeof(double) &&
             !tuner->facts.value[FACT_HAS_DOUBLE])
             continue;
-        if (left <= 0 || !plan_precision(tuner, options->precisions[i],
+        if (left <= 0 || !phases_run(tuner, options->precisions[i],
                     left / (double) (options->num_precisions - i)))
             break;
     }

@@ -90,15 +90,15 @@ void tuner_warm(struct tuner *tuner, const struct problem *problem, const struct
 
 /* The part of a run's time that falls to the tuner: less than all of it when it searches one shard
  * only, or when its journal was merged from others, which have searched. */
-double plan_share(const struct tuner *tuner);
+double phases_share(const struct tuner *tuner);
 
 /* Tunes one precision within `seconds` of budget. False when the run must stop; what was measured
  * is kept. */
-bool plan_precision(struct tuner *tuner, const struct precision *precision, double seconds);
+bool phases_run(struct tuner *tuner, const struct precision *precision, double seconds);
 
 /* After an interruption: verifies the best configuration of a precision on every edge class, so
  * that it may ship. */
-bool plan_finish(struct tuner *tuner, const struct precision *precision);
+bool phases_finish(struct tuner *tuner, const struct precision *precision);
 
 /* progress.c: a line on standard error when it is a terminal, else one every few seconds; with
  * json, one object per row on standard output. */

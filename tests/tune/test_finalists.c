@@ -14,16 +14,16 @@ const struct kiln_bundle *const kiln_known_bundles[] = { NULL };
 const struct kiln_bundle *const kiln_linked_bundles[] = { NULL };
 
 static struct tuner tuner;
-static struct plan plan;
+static struct phases phases;
 
 static void begin(const char *precision)
 {
     memset(&tuner, 0, sizeof tuner);
-    memset(&plan, 0, sizeof plan);
+    memset(&phases, 0, sizeof phases);
     facts_ample(&tuner.facts);
     tuner.facts.value[FACT_COMPUTE_CAPABILITY] = 90;
-    plan.tuner = &tuner;
-    plan.precision = precision_find(precision);
+    phases.tuner = &tuner;
+    phases.precision = precision_find(precision);
 }
 
 static void have(const char *text)
@@ -32,18 +32,18 @@ static void have(const char *text)
     char error[FAMILY_ERROR_BYTES];
     if (!config_parse(text, &config, error))
         fail_msg("%s", error);
-    finalists_add(&plan, &config);
+    finalists_add(&phases, &config);
 }
 
 /* Exactly these, in any order. */
 static void expect(const char *const *texts, unsigned num)
 {
-    assert_int_equal(plan.num_finalists, num);
+    assert_int_equal(phases.num_finalists, num);
     for (unsigned i = 0; i < num; i++) {
         struct config config;
         char error[FAMILY_ERROR_BYTES];
         assert_true(config_parse(texts[i], &config, error));
-        if (finalists_differ(plan.finalists, plan.num_finalists, &config, 1))
+        if (finalists_differ(phases.finalists, phases.num_finalists, &config, 1))
             fail_msg("%s is missing", texts[i]);
     }
 }
@@ -58,7 +58,7 @@ static void siblings_are_one_legal_step_away(void **state)
     (void) state;
     begin("half");
     have(all[0]);
-    finalists_add_siblings(&plan);
+    finalists_add_siblings(&phases);
     expect(all, 4);
 }
 
@@ -70,7 +70,7 @@ static void both_sides_of_what_is_thin_are_siblings(void **state)
     (void) state;
     begin("single");
     have(all[0]);
-    finalists_add_siblings(&plan);
+    finalists_add_siblings(&phases);
     expect(all, 3);
 }
 
@@ -83,11 +83,11 @@ static void siblings_of_siblings_wait(void **state)
     (void) state;
     begin("half");
     have(all[0]);
-    finalists_add_siblings(&plan);
+    finalists_add_siblings(&phases);
     expect(all, 3);
-    finalists_add_siblings(&plan);
+    finalists_add_siblings(&phases);
     expect(all, 4);
-    finalists_add_siblings(&plan);
+    finalists_add_siblings(&phases);
     expect(all, 4);
 }
 
@@ -101,9 +101,9 @@ static void there_is_room_for_so_many(void **state)
                 1u << i / 3 % 5, i / 15 % 3, i < 45 ? 128 : 64);
         have(text);
     }
-    assert_int_equal(plan.num_finalists, MAX_FINALISTS - 1);
-    finalists_add_siblings(&plan);
-    assert_int_equal(plan.num_finalists, MAX_FINALISTS);
+    assert_int_equal(phases.num_finalists, MAX_FINALISTS - 1);
+    finalists_add_siblings(&phases);
+    assert_int_equal(phases.num_finalists, MAX_FINALISTS);
 }
 
 int main(void)

@@ -1,6 +1,6 @@
-/* test_plan.c: how the tuner spends its budget, generator/tune/{plan,drawn,finalists,
- * search_phase,task_search}.c, with made-up times in place of a device. */
-#include "plan_world.h"
+/* test_phases.c: how the tuner spends its budget, generator/tune/{phases,drawn,
+ * finalists,search_phase,task_search}.c, with made-up times in place of a device. */
+#include "phases_world.h"
 
 static void add_known(const char *text)
 {
@@ -188,7 +188,7 @@ static void the_best_fifty_are_evaluated_again_at_every_shape(void **state)
     enum { REEVALUATED = 50 };
     unsigned num_best = 0;
     (void) state;
-    run_plan(search_find("three-stage"), 120);
+    run_phases(search_find("three-stage"), 120);
     const unsigned shapes = count_tasks(RECORD_SEARCH);
     assert_in_range(shapes, 6, 8);
     assert_int_equal(count_rows(RECORD_LOOK, NULL), REEVALUATED * shapes);
@@ -222,7 +222,7 @@ static void the_winner_of_all_shapes_is_a_finalist(void **state)
     const struct config *first = NULL;
     bool is_again = false;
     (void) state;
-    run_plan(search_find("three-stage"), 120);
+    run_phases(search_find("three-stage"), 120);
     for (size_t i = 0; i < tuner.records.num && !first; i++) {
         is_again = is_again || tuner.records.rows[i].kind == RECORD_LOOK;
         if (is_again && tuner.records.rows[i].kind == RECORD_EDGES)
@@ -237,7 +237,7 @@ static void the_winner_of_all_shapes_is_a_finalist(void **state)
 static void others_evaluate_nothing_again(void **state)
 {
     (void) state;
-    run_plan(search_find("guided"), 20);
+    run_phases(search_find("guided"), 20);
     assert_int_equal(count_rows(RECORD_LOOK, NULL), 0);
     assert_true(count_rows(RECORD_EDGES, NULL) > 0 && count_rows(RECORD_MATRIX, NULL) > 0);
 }

@@ -1,6 +1,6 @@
-/* test_plan_again.c: plans that end early, are run again, or are one shard of several; and what is
- * built ahead. With made-up times in place of a device. */
-#include "plan_world.h"
+/* test_phases_again.c: runs that end early, go on or are one shard of several; and what is built
+ * ahead. With made-up times in place of a device. */
+#include "phases_world.h"
 #include "drawn.h"
 
 /* ---- Budgets and ends ---- */
@@ -33,7 +33,7 @@ static void what_was_interrupted_can_ship(void **state)
         assert_true(stop);
         stop = 0;
         stop_after = 0;
-        assert_true(plan_finish(&tuner, precision_find("single")));
+        assert_true(phases_finish(&tuner, precision_find("single")));
         assert_true(select_from_records(&tuner.records, "some", &winners, error));
         assert_true(winners.num_recipes > 0);
     }
@@ -114,25 +114,25 @@ static unsigned count_filled(bool is_slow)
     is_cpu = false;
     slow_family = is_slow ? "direct" : NULL;
     make_kin(1000);
-    struct plan plan = { .tuner = &tuner, .precision = precision_find("single"), .seconds = 1000,
-            .rate = 1e9, .finalists = { kin[0], kin[1] }, .num_finalists = 2 };
-    struct draw draw = drawn_begin(&plan, "tune");
+    struct phases phases = { .tuner = &tuner, .precision = precision_find("single"),
+            .seconds = 1000, .rate = 1e9, .finalists = { kin[0], kin[1] }, .num_finalists = 2 };
+    struct draw draw = drawn_begin(&phases, "tune");
     struct record results[2];
     for (int pair = 0; pair < NUM_PAIRS; pair++) {
-        const struct problem problem = problem_of_pair(plan.precision, pair);
+        const struct problem problem = problem_of_pair(phases.precision, pair);
         assert_true(tuner_evaluate(&tuner, RECORD_EDGES, &problem, (struct shape) { 0, 0, 0 },
                     kin, 2, 0, results));
     }
     for (unsigned i = 0; i < SHAPES; i++) {
         struct drawn drawn;
         assert_true(draw_shape(&draw, &drawn));
-        const struct problem problem = { plan.precision, drawn.transa, drawn.transb };
+        const struct problem problem = { phases.precision, drawn.transa, drawn.transb };
         assert_true(tuner_evaluate(&tuner, RECORD_MATRIX, &problem,
                     (struct shape) { drawn.m, drawn.n, drawn.k }, kin, i < TIMED ? 2 : 1, 0,
                     results));
     }
     assert_int_equal(count_rows(RECORD_MATRIX, &kin[1]), TIMED);
-    assert_true(drawn_fill(&plan, "tune", 2 * SHAPES, 1));
+    assert_true(drawn_fill(&phases, "tune", 2 * SHAPES, 1));
     assert_int_equal(count_tasks(RECORD_MATRIX), SHAPES);     /* none that was not there */
     return count_rows(RECORD_MATRIX, &kin[1]) - TIMED;
 }
@@ -309,7 +309,7 @@ static void a_merged_run_does_not_search(void **state)
 static void a_cpu_is_told_of_nothing_ahead(void **state)
 {
     (void) state;
-    run_plan(search_find("guided"), 20);
+    run_phases(search_find("guided"), 20);
     assert_int_equal(most_expected, 1);
     assert_int_equal(num_expected, 0);
 }

@@ -1,6 +1,6 @@
-/* plan_world.h: plans of the tuner with made-up times in place of a device. */
-#ifndef KILN_TESTS_TUNE_PLAN_WORLD_H
-#define KILN_TESTS_TUNE_PLAN_WORLD_H
+/* phases_world.h: the phases of a tuning with made-up times in place of a device. */
+#ifndef KILN_TESTS_TUNE_PHASES_WORLD_H
+#define KILN_TESTS_TUNE_PHASES_WORLD_H
 
 #include "core/draw.h"
 #include "core/select.h"
@@ -183,7 +183,7 @@ bool tuner_evaluate_each(struct tuner *tuner, enum record_kind kind,
     return true;
 }
 
-/* ---- Running a plan ---- */
+/* ---- Running the phases ---- */
 
 static struct tuner tuner;
 
@@ -205,10 +205,10 @@ static inline void make_tuner(const struct search_strategy *strategy, double sec
     tuner.records.head.facts = tuner.facts;
 }
 
-static inline void run_plan(const struct search_strategy *strategy, double seconds)
+static inline void run_phases(const struct search_strategy *strategy, double seconds)
 {
     make_tuner(strategy, seconds);
-    assert_true(plan_precision(&tuner, precision_find("single"), seconds));
+    assert_true(phases_run(&tuner, precision_find("single"), seconds));
 }
 
 /* The search for one task alone; a GPU has many. */
@@ -310,7 +310,7 @@ static inline void make_kin(double seconds)
 
 static inline bool run_made(double seconds)
 {
-    return plan_precision(&tuner, precision_find("single"), seconds);
+    return phases_run(&tuner, precision_find("single"), seconds);
 }
 
 static inline size_t first_row(enum record_kind kind)

@@ -1,10 +1,10 @@
-/* plan.c: how the budget of one precision is spent: breadth first.
+/* phases.c: how the budget of one precision is spent: breadth first.
  *
  *   speed    see how fast the generic bundle is, so that shapes fit the device
  *   first    time what is known already, of relatives and presets, at a shape of each class; the
  *            few that are best together are verified: from here on every class is served
  *   search   look for the best configuration at shapes of each class
- *   look     evaluate the best of that again, at all of these shapes, where the strategy asks for it
+ *   look     evaluate the best of that again, at all of these shapes, where the strategy wants that
  *   edges    verify the finalists on every edge class, for each transpose pair
  *   own      time the finalists at the application's own shapes
  *   matrix   time them against each other, interleaved, at drawn shapes, and generic beside them;
@@ -55,7 +55,7 @@ static const double usual_clock = 2e9, shard_operation = 0.02;
 /* Of the time for one search, what one operation of generic may take. */
 static const double operation_share = 1.0 / 12;
 
-double plan_share(const struct tuner *tuner)
+double phases_share(const struct tuner *tuner)
 {
     const struct journal_head *head = &tuner->records.head;
     if (head->shard.num)
@@ -74,51 +74,52 @@ static double shard_ops(const struct device_facts *facts)
            (facts->value[FACT_IS_CPU] ? fmax(lanes, 1) : 64);
 }
 
-/* The plan of a precision that has `seconds` left of its whole budget. What a shard, or the shards,
- * spend elsewhere counts as spent here, so that phases end at the same shares. */
-static struct plan plan_of(struct tuner *tuner, const struct precision *precision, double seconds)
+/* The phases of a precision that has `seconds` left of its whole budget. What a shard, or the
+ * shards, spend elsewhere counts as spent here, so that phases end at the same shares. */
+static struct phases phases_of(struct tuner *tuner, const struct precision *precision,
+        double seconds)
 {
     const struct journal_head *head = &tuner->records.head;
-    struct plan plan = { .tuner = tuner, .precision = precision, .start = tuner->spent,
+    struct phases phases = { .tuner = tuner, .precision = precision, .start = tuner->spent,
             .seconds = seconds, .search_end = search_end };
     if (head->shard.num) {
-        plan.seconds = seconds / search_end;
-        plan.most_ops = shard_ops(&tuner->facts);
+        phases.seconds = seconds / search_end;
+        phases.most_ops = shard_ops(&tuner->facts);
     } else if (head->merged) {
-        plan.seconds = seconds / (1 - search_end);
-        plan.start -= search_end * plan.seconds;
+        phases.seconds = seconds / (1 - search_end);
+        phases.start -= search_end * phases.seconds;
     }
-    return plan;
+    return phases;
 }
 
-double plan_used(const struct plan *plan)
+double phases_used(const struct phases *phases)
 {
-    return (plan->tuner->spent - plan->start) / plan->seconds;
+    return (phases->tuner->spent - phases->start) / phases->seconds;
 }
 
-void plan_out_of_memory(struct plan *plan)
+void phases_out_of_memory(struct phases *phases)
 {
-    plan->tuner->failed = true;
-    snprintf(plan->tuner->error, sizeof plan->tuner->error, "out of memory");
+    phases->tuner->failed = true;
+    snprintf(phases->tuner->error, sizeof phases->tuner->error, "out of memory");
 }
 
-bool plan_must_stop(const struct plan *plan)
+bool phases_must_stop(const struct phases *phases)
 {
-    return plan->tuner->failed || *plan->tuner->stop;
+    return phases->tuner->failed || *phases->tuner->stop;
 }
 
-void plan_limit(struct plan *plan, double part, bool is_first)
+void phases_limit(struct phases *phases, double part, bool is_first)
 {
-    plan->tuner->limit = is_first && !plan->tuner->is_strict
-            ? HUGE_VAL : fmin(plan->start + part * plan->seconds, plan->tuner->budget);
+    phases->tuner->limit = is_first && !phases->tuner->is_strict
+            ? HUGE_VAL : fmin(phases->start + part * phases->seconds, phases->tuner->budget);
 }
 
-void plan_limit_beyond(struct plan *plan, double end, bool is_first)
+void phases_limit_beyond(struct phases *phases, double end, bool is_first)
 {
-    plan_limit(plan, end + grace, is_first);
+    phases_limit(phases, end + grace, is_first);
 }
 
-bool plan_is_part(const struct tuner *tuner)
+bool phases_is_part(const struct tuner *tuner)
 {
     return tuner->records.head.shard.num;
 }
@@ -138,102 +139,102 @@ static bool is_whole(const struct tuner *tuner)
 }
 
 /* How fast generic is, on problems that take it no longer than a part of the first search. */
-static void find_speed(struct plan *plan)
+static void find_speed(struct phases *phases)
 {
-    const double seconds = operation_share * search_end * plan->seconds / 6;
-    if (!is_whole(plan->tuner))
+    const double seconds = operation_share * search_end * phases->seconds / 6;
+    if (!is_whole(phases->tuner))
         return;
-    progress_phase(plan->tuner, "%s speed", plan->precision->name);
-    plan_limit(plan, first_end, true);
-    plan->generic_rate = baseline_rate(plan->tuner, plan->precision, seconds, HUGE_VAL);
+    progress_phase(phases->tuner, "%s speed", phases->precision->name);
+    phases_limit(phases, first_end, true);
+    phases->generic_rate = baseline_rate(phases->tuner, phases->precision, seconds, HUGE_VAL);
 }
 
 /* Is the search short? */
-static bool is_short(const struct plan *plan, unsigned num_kin)
+static bool is_short(const struct phases *phases, unsigned num_kin)
 {
     return num_kin >= MANY_KIN ||
-           (!plan->tuner->facts.value[FACT_IS_CPU] && !plan->tuner->num_own);
+           (!phases->tuner->facts.value[FACT_IS_CPU] && !phases->tuner->num_own);
 }
 
 /* The verified ones of what is known; the others remain candidates. Where kernels compile fast, a
  * shape of each class is transposed, A and B both, so that each operand is read both ways. */
-static bool time_first(struct plan *plan)
+static bool time_first(struct phases *phases)
 {
     struct first first = { .num = 0 };
-    first_list(plan->tuner, plan->precision, &first);
-    plan->search_end = is_short(plan, first.num_kin) ? short_search_end : search_end;
-    progress_phase(plan->tuner, "%s first", plan->precision->name);
-    plan_limit_beyond(plan, first_end, true);
-    const struct problem problems[2] = { problem_of_pair(plan->precision, 0),
-            problem_of_pair(plan->precision, NUM_PAIRS - 1) };
+    first_list(phases->tuner, phases->precision, &first);
+    phases->search_end = is_short(phases, first.num_kin) ? short_search_end : search_end;
+    progress_phase(phases->tuner, "%s first", phases->precision->name);
+    phases_limit_beyond(phases, first_end, true);
+    const struct problem problems[2] = { problem_of_pair(phases->precision, 0),
+            problem_of_pair(phases->precision, NUM_PAIRS - 1) };
     bool takes_turns = false;
-    tuner_warm(plan->tuner, &problems[0], first.configs, first.num);
-    struct draw draw = drawn_begin(plan, "first");
-    for (unsigned i = 0; i < FIRST_SHAPES && plan_used(plan) < first_end; i++) {
+    tuner_warm(phases->tuner, &problems[0], first.configs, first.num);
+    struct draw draw = drawn_begin(phases, "first");
+    for (unsigned i = 0; i < FIRST_SHAPES && phases_used(phases) < first_end; i++) {
         struct drawn drawn;
-        if (i == DRAW_NUM_CLASSES && !plan->tuner->facts.value[FACT_IS_CPU] &&
-            plan_used(plan) < first_end / 2) {
+        if (i == DRAW_NUM_CLASSES && !phases->tuner->facts.value[FACT_IS_CPU] &&
+            phases_used(phases) < first_end / 2) {
             takes_turns = true;
-            tuner_warm(plan->tuner, &problems[1], first.configs, first.num);
+            tuner_warm(phases->tuner, &problems[1], first.configs, first.num);
         }
         const bool is_drawn = draw_shape(&draw, &drawn);
         const struct shape shape = { drawn.m, drawn.n, drawn.k };
         const struct problem *problem = &problems[takes_turns && i / DRAW_NUM_CLASSES % 2];
-        const double seconds = is_drawn ? first_time(plan->tuner, problem, shape, &first) : 0;
-        if (plan_must_stop(plan))
+        const double seconds = is_drawn ? first_time(phases->tuner, problem, shape, &first) : 0;
+        if (phases_must_stop(phases))
             return false;
         if (seconds > 0)
-            plan->rate = fmax(plan->rate, shape_operations(shape) / seconds);
+            phases->rate = fmax(phases->rate, shape_operations(shape) / seconds);
     }
-    first_sort(plan->tuner, plan->precision, &first);
-    progress_phase(plan->tuner, "%s edges", plan->precision->name);
-    plan_limit(plan, 1, false);
-    for (unsigned i = 0; i < first.num_good && plan->num_known < MAX_FINALISTS; i++) {
-        plan->known[plan->num_known++] = first.configs[i];
-        finalists_add(plan, &first.configs[i]);
+    first_sort(phases->tuner, phases->precision, &first);
+    progress_phase(phases->tuner, "%s edges", phases->precision->name);
+    phases_limit(phases, 1, false);
+    for (unsigned i = 0; i < first.num_good && phases->num_known < MAX_FINALISTS; i++) {
+        phases->known[phases->num_known++] = first.configs[i];
+        finalists_add(phases, &first.configs[i]);
     }
-    verify_all(plan->tuner, plan->precision, first.configs,
+    verify_all(phases->tuner, phases->precision, first.configs,
             first.num_good < STARTERS ? first.num_good : STARTERS,
-            plan->start + starters_end * plan->seconds);
-    return !plan_must_stop(plan);
+            phases->start + starters_end * phases->seconds);
+    return !phases_must_stop(phases);
 }
 
 /* Drops the finalists that fail an edge class, or for which there is no time. */
-static bool check_edges(struct plan *plan)
+static bool check_edges(struct phases *phases)
 {
-    progress_phase(plan->tuner, "%s edges", plan->precision->name);
-    plan_limit(plan, 1, false);
-    plan->num_finalists = verify_all(plan->tuner, plan->precision, plan->finalists,
-            plan->num_finalists, plan->start + plan->seconds *
-                    (plan->search_end < search_end ? short_edges_end : edges_end));
-    return !plan_must_stop(plan);
+    progress_phase(phases->tuner, "%s edges", phases->precision->name);
+    phases_limit(phases, 1, false);
+    phases->num_finalists = verify_all(phases->tuner, phases->precision, phases->finalists,
+            phases->num_finalists, phases->start + phases->seconds *
+                    (phases->search_end < search_end ? short_edges_end : edges_end));
+    return !phases_must_stop(phases);
 }
 
-/* ---- the plan ---- */
+/* ---- all of them ---- */
 
-bool plan_finish(struct tuner *tuner, const struct precision *precision)
+bool phases_finish(struct tuner *tuner, const struct precision *precision)
 {
-    struct plan plan = plan_of(tuner, precision, endless);
-    for (size_t i = 0; i < tuner->records.num && !plan.num_finalists; i++) {
+    struct phases phases = phases_of(tuner, precision, endless);
+    for (size_t i = 0; i < tuner->records.num && !phases.num_finalists; i++) {
         const struct record *r = &tuner->records.rows[i];
         const struct task task = { { r->m, r->n, r->k }, r->pair, 1 };
         if ((r->kind == RECORD_SEARCH || r->kind == RECORD_FIRST) && r->precision == precision)
-            finalists_add_best(&plan, &task, 0, 1);
+            finalists_add_best(&phases, &task, 0, 1);
     }
-    return check_edges(&plan);
+    return check_edges(&phases);
 }
 
-bool plan_precision(struct tuner *tuner, const struct precision *precision, double seconds)
+bool phases_run(struct tuner *tuner, const struct precision *precision, double seconds)
 {
-    struct plan plan = plan_of(tuner, precision, seconds);
-    find_speed(&plan);
-    if (plan_must_stop(&plan) || (is_whole(tuner) && !time_first(&plan)))
-        return !plan_must_stop(&plan);
-    search_all(&plan);
-    if (plan_must_stop(&plan) || plan_is_part(tuner))
-        return !plan_must_stop(&plan);
-    return check_edges(&plan) && drawn_time_own(&plan, matrix_end) &&
-           drawn_time(&plan, RECORD_MATRIX, "tune", MATRIX_SHAPES, drawn_end) &&
-           drawn_fill(&plan, "tune", MATRIX_SHAPES, matrix_end) &&
-           drawn_time(&plan, RECORD_HELD, "held", HELD_SHAPES, 1);
+    struct phases phases = phases_of(tuner, precision, seconds);
+    find_speed(&phases);
+    if (phases_must_stop(&phases) || (is_whole(tuner) && !time_first(&phases)))
+        return !phases_must_stop(&phases);
+    search_all(&phases);
+    if (phases_must_stop(&phases) || phases_is_part(tuner))
+        return !phases_must_stop(&phases);
+    return check_edges(&phases) && drawn_time_own(&phases, matrix_end) &&
+           drawn_time(&phases, RECORD_MATRIX, "tune", MATRIX_SHAPES, drawn_end) &&
+           drawn_fill(&phases, "tune", MATRIX_SHAPES, matrix_end) &&
+           drawn_time(&phases, RECORD_HELD, "held", HELD_SHAPES, 1);
 }
