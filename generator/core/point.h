@@ -1,4 +1,4 @@
-/* point.h: a point of a discrete space, one value index per parameter. */
+/* point.h: a configuration as a point of its search space: one value index per parameter. */
 #ifndef KILN_CORE_POINT_H
 #define KILN_CORE_POINT_H
 

@@ -21,7 +21,7 @@ static const double worth_exchange = 0.0005;
 /* A lead of the generic bundle that is not just noise. */
 static const double clear_lead = 1.05;
 
-/* What counts, in units of the best time's logarithm, for a problem that nothing serves; and for a
+/* What counts, in units of the best time's logarithm, for a task that nothing serves; and for a
  * recipe that is taken at a shape of the matrix where it was left out: its predicted time was twice
  * the best one's then. */
 static const double missing_loss = 3, untimed_loss = 0.7;
@@ -38,7 +38,7 @@ struct choice {
     bool ships;
 };
 
-/* log(time of what is dispatched / best time), for one problem. */
+/* log(time of what is dispatched / best time), for one task. */
 static double task_loss(const struct choice *choice, const struct times_task *task)
 {
     const int c = times_dispatched(&choice->times, task, choice->chosen);
@@ -48,8 +48,8 @@ static double task_loss(const struct choice *choice, const struct times_task *ta
                                        : choice->untimed;
 }
 
-/* Time is spent in large problems: a loss counts by the logarithm of the work, in units of a small
- * problem, 64 cubed; 2 gives those that are smaller still a say. */
+/* Time is spent in large tasks: a loss counts by the logarithm of the work, in units of a small
+ * task, 64 cubed; 2 gives those that are smaller still a say. */
 static double task_weight(const struct times_task *task)
 {
     return log(2 + (double) task->m * (double) task->n * (double) task->k * 0x1p-18);
@@ -203,7 +203,7 @@ static void compare_generic(const struct records *records, const struct choice *
 
 /* ---- the application's own shapes ---- */
 
-/* The fastest candidate at a problem, of some or of all (NULL); -1: none. */
+/* The fastest candidate for a task, of some or of all (NULL); -1: none. */
 static int fastest(const struct times *times, const struct times_task *task, const bool *among)
 {
     int best = -1;
@@ -291,7 +291,7 @@ static void add_loss(const char *class, double *losses, unsigned num, struct win
     snprintf(loss->class, sizeof loss->class, "%s", class);
 }
 
-/* At the shapes that were held back, for each kind of shape and for all. */
+/* At the held-out shapes, for each kind of shape and for all. */
 static bool add_losses(const struct records *records, struct choice *choice,
         struct winners *winners)
 {
@@ -530,7 +530,7 @@ void select_tell_dropped(const struct select_budget *budget, const char *program
 
 /* ---- what a bundle makes of a journal ---- */
 
-/* The candidate that is pinned to a problem, or -1. */
+/* The candidate that is pinned to a task, or -1. */
 static int pinned(const struct winners *winners, const struct times *times,
         const struct times_task *task)
 {

@@ -4,11 +4,11 @@
  * transpose pairs, each with coefficients fitted to its times (times.h). What a set of recipes is
  * worth is the time of what the library would dispatch, by these coefficients, against the best
  * candidate. A greedy choice takes, one by one, the recipe that lowers the mean loss most, and
- * exchanges earlier ones for better ones, until another one gains little; large problems count
+ * exchanges earlier ones for better ones, until another one gains little; large tasks count
  * more. What is fastest at a shape of the application's own is chosen as well, and pinned to it.
  * What loses to the generic bundle on the whole does not ship. Where the bundle has a budget of
  * bytes, what is worth least is dropped until it fits. The losses that are told are those at
- * shapes held back.
+ * held-out shapes.
  */
 #ifndef KILN_CORE_SELECT_H
 #define KILN_CORE_SELECT_H
@@ -41,7 +41,7 @@ void select_tell_dropped(const struct select_budget *budget, const char *program
 bool select_winners(const char *journal, const char *name, struct select_budget *budget,
         struct winners *winners, char error[FAMILY_ERROR_BYTES]);
 
-/* What a bundle takes for a problem that was measured, and how far that is from the best candidate
+/* What a bundle takes for a task that was measured, and how far that is from the best candidate
  * there. */
 struct selection {
     size_t m, n, k;
@@ -50,7 +50,7 @@ struct selection {
     double seconds, best;
 };
 
-/* Lists the problems of one kind of row in the order of the journal; freed by the caller. False
+/* Lists the tasks of one kind of row in the order of the journal; freed by the caller. False
  * when out of memory. */
 bool select_list(const struct records *records, const struct winners *winners,
         const struct precision *precision, enum record_kind kind, struct selection **list,

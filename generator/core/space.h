@@ -1,10 +1,10 @@
-/* space.h: the legal configurations of a family, for searches.
+/* space.h: the search space of a family: its legal configurations.
  *
  * A space may be one shard of several: then only the points that a hash of their index gives to
  * this shard are legal. The shards of a space share no point and leave none out.
  *
- * A point is one index per parameter into that parameter's values. Searches move between points and
- * know neither OpenCL nor multiplication.
+ * A point is a configuration as one index per parameter into that parameter's values. Searches move
+ * between points and know neither OpenCL nor multiplication.
  */
 #ifndef KILN_CORE_SPACE_H
 #define KILN_CORE_SPACE_H

@@ -237,7 +237,7 @@ void times_free(struct times *times)
     *times = (struct times) { .num_tasks = 0 };
 }
 
-/* ---- problems ---- */
+/* ---- tasks ---- */
 
 void times_clear(struct times *times)
 {

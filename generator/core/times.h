@@ -1,4 +1,4 @@
-/* times.h: the times of one precision in a journal, as a table of problems by configurations, and
+/* times.h: the times of one precision in a journal, as a table of tasks by configurations, and
  * what the fitted coefficients (fit.h) make of them. Pure.
  */
 #ifndef KILN_CORE_TIMES_H
@@ -12,7 +12,7 @@ enum { TIMES_MAX_CANDIDATES = 128 };
 /* In the place of a predicted time where there are no coefficients: longer than any. */
 #define TIMES_UNTIMED (KILN_TIME_MAX + 1)
 
-/* One problem that was measured. */
+/* A task that was measured: a pair and a shape. */
 struct times_task {
     size_t m, n, k;
     int pair;
@@ -45,20 +45,20 @@ struct times {
 
 /* Lists the candidates of a precision: those that passed the edge classes for all four pairs, and
  * nowhere gave a wrong result, died or hung. Fits their coefficients to all their times but those
- * that are held back; not of one that was timed at few of the shapes that it takes. only_used: rows
+ * that are held out; not of one that was timed at few of the shapes that it takes. only_used: rows
  * that the present run has not used yet do not count. False when out of memory. Free it in any
  * case. */
 bool times_open(const struct records *records, const struct precision *precision, bool only_used,
         struct times *times);
 void times_free(struct times *times);
 
-/* Adds the problems of one kind of row; to those that are held back belongs what was timed again.
+/* Adds the tasks of one kind of row; to those that are held out belongs what was timed again.
  * False when out of memory. */
 bool times_add(const struct records *records, enum record_kind kind, struct times *times);
-/* Adds what the generic bundle takes at the problems there are. A recipe of its that is a candidate
+/* Adds what the generic bundle takes for the tasks there are. A recipe of its that is a candidate
  * as well counts there as one. */
 void times_add_generic(const struct records *records, struct times *times);
-/* Forgets the problems, not the candidates. */
+/* Forgets the tasks, not the candidates. */
 void times_clear(struct times *times);
 
 int times_find(const struct times *times, const struct config *config);
@@ -68,7 +68,7 @@ int times_find(const struct times *times, const struct config *config);
 uint64_t times_predict(const struct times *times, int candidate, int pair, size_t m, size_t n,
         size_t k);
 
-/* What the library would take for a problem of those that are chosen: the least predicted time, and
+/* What the library would take for a task of those that are chosen: the least predicted time, and
  * what has none at last. -1: none. */
 int times_dispatched(const struct times *times, const struct times_task *task,
         const bool chosen[TIMES_MAX_CANDIDATES]);

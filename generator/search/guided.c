@@ -11,21 +11,21 @@
 
 #include <math.h>
 
-enum { MAX_TRIALS = 1024, ELITE = 8, LEAVE_EVERY = 4, PATIENCE = 60 };
+enum { MAX_OBSERVED = 1024, ELITE = 8, LEAVE_EVERY = 4, PATIENCE = 60 };
 
 struct state {
     size_t next_start, num_observed;
     unsigned turn;
     unsigned idle;                     /* points since this climb's best, or its beginning */
     bool climbing;                     /* whether the climb has a centre */
-    struct trial centre;
-    struct trial trials[MAX_TRIALS];   /* the latest, in a ring */
+    struct observation centre;
+    struct observation observed[MAX_OBSERVED];   /* the latest, in a ring */
     struct model model;
 };
 
-static size_t count_trials(const struct state *state)
+static size_t count_observed(const struct state *state)
 {
-    return state->num_observed < MAX_TRIALS ? state->num_observed : MAX_TRIALS;
+    return state->num_observed < MAX_OBSERVED ? state->num_observed : MAX_OBSERVED;
 }
 
 /* Keeps the point if it is the most promising one so far. */
@@ -58,7 +58,7 @@ static bool neighbour(struct search *search, const struct point *centre, struct 
     struct state *state = search->state;
     const struct search_space *space = &search->space;
     double bound = HUGE_VAL;
-    model_fit(&state->model, space->num_params, state->trials, count_trials(state), centre);
+    model_fit(&state->model, space->num_params, state->observed, count_observed(state), centre);
     for (unsigned p = 0; p < space->num_params; p++) {
         consider_values(search, centre, centre, p, &bound, best);
         for (unsigned v = 0; v < space->num_values[p]; v++) {
@@ -71,26 +71,26 @@ static bool neighbour(struct search *search, const struct point *centre, struct 
     return bound < HUGE_VAL;
 }
 
-/* One of the best few trials that succeeded, by chance. */
+/* One of the best few observations that succeeded, by chance. */
 static struct point choose_elite(struct search *search)
 {
     const struct state *state = search->state;
-    const struct trial *elite[ELITE];
+    const struct observation *elite[ELITE];
     unsigned num = 0;
-    for (size_t i = 0; i < count_trials(state); i++) {
-        const struct trial *trial = &state->trials[i];
+    for (size_t i = 0; i < count_observed(state); i++) {
+        const struct observation *observation = &state->observed[i];
         unsigned at = num;
-        if (trial->cost == HUGE_VAL)
+        if (observation->cost == HUGE_VAL)
             continue;
         if (num < ELITE)
             num++;
-        else if (trial->cost < elite[ELITE - 1]->cost)
+        else if (observation->cost < elite[ELITE - 1]->cost)
             at--;
         else
             continue;
-        for (; at > 0 && elite[at - 1]->cost > trial->cost; at--)
+        for (; at > 0 && elite[at - 1]->cost > observation->cost; at--)
             elite[at] = elite[at - 1];
-        elite[at] = trial;
+        elite[at] = observation;
     }
     return num ? elite[point_random(&search->random) % num]->point : search->best;
 }
@@ -115,12 +115,12 @@ static bool propose(struct search *search, struct point *point)
 static void observe(struct search *search, const struct point *point, double cost)
 {
     struct state *state = search->state;
-    const struct trial trial = { *point, cost };
-    state->trials[state->num_observed++ % MAX_TRIALS] = trial;
+    const struct observation observation = { *point, cost };
+    state->observed[state->num_observed++ % MAX_OBSERVED] = observation;
     state->idle++;
     if (cost < HUGE_VAL && (!state->climbing || cost < state->centre.cost)) {
         state->climbing = true;
-        state->centre = trial;
+        state->centre = observation;
         state->idle = 0;
     }
 }

@@ -25,18 +25,18 @@ static double likeness(const struct model *model, const struct point *a, const s
     return model->likeness[distance < MODEL_MAX_DISTANCE ? distance : MODEL_MAX_DISTANCE];
 }
 
-/* Copies the trials nearest to the centre, and their costs. */
-static void choose(struct model *model, const struct trial *trials, size_t num,
-        const struct point *centre, double costs[MODEL_MAX_TRIALS])
+/* Copies the observations nearest to the centre, and their costs. */
+static void choose(struct model *model, const struct observation *observed, size_t num,
+        const struct point *centre, double costs[MODEL_MAX_OBSERVED])
 {
-    unsigned far[MODEL_MAX_TRIALS];
+    unsigned far[MODEL_MAX_OBSERVED];
     model->num = 0;
     for (size_t i = 0; i < num; i++) {
-        const unsigned distance = model_distance(model->num_params, &trials[i].point, centre);
+        const unsigned distance = model_distance(model->num_params, &observed[i].point, centre);
         unsigned at = model->num;
-        if (at == MODEL_MAX_TRIALS && distance >= far[at - 1])
+        if (at == MODEL_MAX_OBSERVED && distance >= far[at - 1])
             continue;
-        if (at < MODEL_MAX_TRIALS)
+        if (at < MODEL_MAX_OBSERVED)
             model->num++;
         else
             at--;
@@ -46,13 +46,13 @@ static void choose(struct model *model, const struct trial *trials, size_t num,
             model->points[at] = model->points[at - 1];
         }
         far[at] = distance;
-        costs[at] = trials[i].cost;
-        model->points[at] = trials[i].point;
+        costs[at] = observed[i].cost;
+        model->points[at] = observed[i].point;
     }
 }
 
 /* Costs become logarithms, centred; a failure is as bad as the worst. */
-static void centre_costs(struct model *model, double costs[MODEL_MAX_TRIALS])
+static void centre_costs(struct model *model, double costs[MODEL_MAX_OBSERVED])
 {
     double worst = DBL_MIN, sum = 0, squares = 0;
     for (unsigned i = 0; i < model->num; i++)
@@ -88,14 +88,14 @@ static void factorise(struct model *model)
         }
 }
 
-void model_fit(struct model *model, unsigned num_params, const struct trial *trials, size_t num,
-        const struct point *centre)
+void model_fit(struct model *model, unsigned num_params, const struct observation *observed,
+        size_t num, const struct point *centre)
 {
-    double costs[MODEL_MAX_TRIALS], half[MODEL_MAX_TRIALS];
+    double costs[MODEL_MAX_OBSERVED], half[MODEL_MAX_OBSERVED];
     model->num_params = num_params;
     for (unsigned d = 0; d <= MODEL_MAX_DISTANCE; d++)
         model->likeness[d] = exp(-(double) d / reach);
-    choose(model, trials, num, centre, costs);
+    choose(model, observed, num, centre, costs);
     centre_costs(model, costs);
     factorise(model);
     for (unsigned i = 0; i < model->num; i++)
@@ -113,7 +113,7 @@ void model_fit(struct model *model, unsigned num_params, const struct trial *tri
 double model_promise(const struct model *model, const struct point *point, double bound)
 {
     const double hope = optimism * model->deviation;
-    double like[MODEL_MAX_TRIALS], half[MODEL_MAX_TRIALS];
+    double like[MODEL_MAX_OBSERVED], half[MODEL_MAX_OBSERVED];
     double expected = model->mean, unknown = 1;
     for (unsigned i = 0; i < model->num; i++) {
         like[i] = likeness(model, point, &model->points[i]);

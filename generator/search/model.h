@@ -11,9 +11,9 @@
 
 #include <stddef.h>
 
-enum { MODEL_MAX_TRIALS = 96, MODEL_MAX_DISTANCE = 128 };
+enum { MODEL_MAX_OBSERVED = 96, MODEL_MAX_DISTANCE = 128 };
 
-struct trial {
+struct observation {
     struct point point;
     double cost;                       /* HUGE_VAL when it failed */
 };
@@ -21,18 +21,18 @@ struct trial {
 struct model {
     unsigned num_params, num;
     double likeness[MODEL_MAX_DISTANCE + 1];                   /* by distance, at most the last */
-    struct point points[MODEL_MAX_TRIALS];
-    double factor[MODEL_MAX_TRIALS][MODEL_MAX_TRIALS];         /* Cholesky, lower */
-    double weight[MODEL_MAX_TRIALS];
+    struct point points[MODEL_MAX_OBSERVED];
+    double factor[MODEL_MAX_OBSERVED][MODEL_MAX_OBSERVED];         /* Cholesky, lower */
+    double weight[MODEL_MAX_OBSERVED];
     double mean, deviation;            /* of the logarithms */
 };
 
 /* How far apart two points are: for each parameter that differs, one and the steps between. */
 unsigned model_distance(unsigned num_params, const struct point *a, const struct point *b);
 
-/* Learns from the trials nearest to the centre. A failure counts as the costliest of them. */
-void model_fit(struct model *model, unsigned num_params, const struct trial *trials, size_t num,
-        const struct point *centre);
+/* Learns from the observations nearest to the centre. A failure counts as the costliest of them. */
+void model_fit(struct model *model, unsigned num_params, const struct observation *observed,
+        size_t num, const struct point *centre);
 
 /* A hopeful guess at the logarithm of the point's cost: the less is known of the point, the lower.
  * Exact only where it is below `bound`. */

@@ -1,9 +1,9 @@
-/* search.h: strategies that look for the cheapest point of a discrete space.
+/* search.h: strategies that look for the cheapest configuration of a search space.
  *
- * A strategy proposes points and is told their costs, in the order of the proposals but maybe a few
- * proposals later; it knows neither OpenCL nor multiplication.
- * For a given seed and the same answers it proposes the same points, never an illegal one, never
- * one twice.
+ * A strategy proposes configurations and is told their costs, in the order of the proposals but
+ * maybe a few proposals later; it knows neither OpenCL nor multiplication. To it a configuration is
+ * a point of the space: the index of a value for each parameter (core/point.h). For a given seed
+ * and the same costs it proposes the same points, never an illegal one, never one twice.
  */
 #ifndef KILN_SEARCH_SEARCH_H
 #define KILN_SEARCH_SEARCH_H
@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* What a strategy sees of a search space (core/space.h). */
 struct search_space {
     unsigned num_params;
     const unsigned *num_values;        /* per parameter */

@@ -394,7 +394,7 @@ static const struct winner_loss *loss_of(const char *class)
     return winners_loss(&winners, precision_find("single"), class);
 }
 
-/* At what was held back, of each kind of shape: of what the predictions take, over the fastest. */
+/* At what was held out, of each kind of shape: of what the predictions take, over the fastest. */
 static void losses_are_those_of_the_dispatch(void **state)
 {
     static const struct { size_t m, n, k; const char *class; double loss; } rows[] = {

@@ -100,7 +100,7 @@ static void illegal_configurations_are_no_candidates(void **state)
 
 /* ---- Coefficients ---- */
 
-/* Times of all kinds are fitted, but not those that are held back. */
+/* Times of all kinds are fitted, but not those that are held out. */
 static void held_times_are_not_fitted(void **state)
 {
     const struct law law = { 5, 20 };

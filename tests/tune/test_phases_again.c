@@ -99,7 +99,7 @@ static void a_finalist_far_behind_is_left_out(void **state)
     }
     assert_int_equal(timed, FITTED_FROM);        /* as long as nothing is known */
     assert_in_range(count_pruned(&kin[1]), 1, count_tasks(RECORD_MATRIX) - FITTED_FROM);
-    /* At shapes that are held back it must be far behind indeed. */
+    /* At held-out shapes it must be far behind indeed. */
     const unsigned held = count_rows(RECORD_HELD, &kin[1]), all = count_tasks(RECORD_HELD);
     assert_in_range(held, 1, all);
     assert_true(held * count_tasks(RECORD_MATRIX) > count_rows(RECORD_MATRIX, &kin[1]) * all);
@@ -164,7 +164,7 @@ static struct range range_of(enum record_kind kind, const struct record *task)
     return range;
 }
 
-/* At shapes that are held back, the fastest and what is predicted to be. */
+/* At held-out shapes, the fastest and what is predicted to be. */
 static void the_fastest_are_timed_again(void **state)
 {
     unsigned fewer = 0;

@@ -1,4 +1,4 @@
-/* exhaustive: every legal point in order (Steinsland 2011, linear search). */
+/* exhaustive: every legal configuration in order (Steinsland 2011, linear search). */
 #include "../../search/search.h"
 
 static bool propose(struct search *search, struct point *point)
@@ -8,5 +8,5 @@ static bool propose(struct search *search, struct point *point)
 
 extern const struct search_strategy search_exhaustive;
 const struct search_strategy search_exhaustive = {
-    "exhaustive", "every legal point in order", propose, NULL, 0, 0
+    "exhaustive", "every legal configuration in order", propose, NULL, 0, 0
 };

@@ -1,4 +1,5 @@
-/* local: iterated local search alone (Lourenco, Martin and Stuetzle 2003), from a random point.
+/* local: iterated local search alone (Lourenco, Martin and Stuetzle 2003), from a random
+ * configuration.
  *
  * Neighbours of the centre, which differ in one parameter, are tried in random order; a better one
  * becomes the new centre at once. When all were tried, the best point is shaken in a few parameters
@@ -75,5 +76,6 @@ static void observe(struct search *search, const struct point *point, double cos
 
 extern const struct search_strategy search_local;
 const struct search_strategy search_local = {
-    "local", "iterated local search from a random point", propose, observe, sizeof(struct state), 0
+    "local", "iterated local search from a random configuration", propose, observe,
+    sizeof(struct state), 0
 };

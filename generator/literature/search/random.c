@@ -1,4 +1,4 @@
-/* random: legal points drawn uniformly, without repetition. */
+/* random: legal configurations drawn uniformly, without repetition. */
 #include "../../search/search.h"
 
 static bool propose(struct search *search, struct point *point)
@@ -8,5 +8,5 @@ static bool propose(struct search *search, struct point *point)
 
 extern const struct search_strategy search_random;
 const struct search_strategy search_random = {
-    "random", "legal points drawn uniformly", propose, NULL, 0, 0
+    "random", "legal configurations drawn uniformly", propose, NULL, 0, 0
 };

@@ -61,6 +61,7 @@ static bool propose(struct search *search, struct point *point)
 
 extern const struct search_strategy search_three_stage;
 const struct search_strategy search_three_stage = {
-    "three-stage", "every legal point in scattered order; asks for a re-evaluation of the best 50",
+    "three-stage",
+    "every legal configuration in scattered order; asks for a re-evaluation of the best 50",
     propose, NULL, sizeof(struct state), 50
 };
