@@ -11,7 +11,7 @@
 enum { GENERIC_SHAPES = 12, FITTED_FROM = 12, FIT_EVERY = 6, NARROW_OCTAVES = 4, AGAIN_MOST = 4 };
 
 /* By this factor a finalist's predicted time may be behind the best one's; others are not timed. At
- * shapes that are held back a false prediction must show. */
+ * held-out shapes a false prediction must show. */
 static const double far_behind = 2, far_behind_held = 4;
 /* And who was left out is timed where later fits predict it to be within this of the best. */
 static const double near_best = 1.2;

@@ -12,7 +12,7 @@ struct draw drawn_begin(const struct phases *phases, const char *purpose);
 
 /* Times the finalists at up to `num` drawn shapes, RECORD_MATRIX or RECORD_HELD, until `end`. For
  * the matrix, generic is timed beside them at the first shapes. Finalists far behind by prediction
- * are left out at its later shapes, and those very far behind at shapes that are held back, where
+ * are left out at its later shapes, and those very far behind at held-out shapes, where
  * the few fastest are timed again (RECORD_AGAIN). False when the run must stop. */
 bool drawn_time(struct phases *phases, enum record_kind kind, const char *purpose, unsigned num,
         double end);

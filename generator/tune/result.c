@@ -182,7 +182,7 @@ static void warn_loss(const struct options *options, const struct winners *winne
     for (unsigned i = 0; i < winners->num_losses; i++) {
         const struct winner_loss *loss = &winners->losses[i];
         if (loss->mean > much_loss && !strcmp(loss->class, "all"))
-            fprintf(stderr, "kiln-tune: warning: %s: at shapes that were held back the recipes "
+            fprintf(stderr, "kiln-tune: warning: %s: at held-out shapes the recipes "
                     "chosen take %.0f %% longer than the best that was timed: raise the budget "
                     "above %.0f s, or name your shapes (--shapes)\n", loss->precision->name,
                     100 * (loss->mean - 1), options->seconds);
