@@ -49,6 +49,20 @@ static inline float kiln_half_to_float(uint16_t half)
     return half & 0x8000 ? -value : value;
 }
 
+/* The bytes of an element by enum kiln_precision; 0: there is no such precision. */
+static inline size_t kiln_element_bytes(unsigned precision)
+{
+    switch (precision) {
+#define PRECISION(constant, value, name, letter, element, bytes, ...) \
+    case value: \
+        return bytes;
+#include "precisions.inc"
+#undef PRECISION
+    default:
+        return 0;
+    }
+}
+
 /* Of so many bytes: 2, 4 or 8. */
 static inline void kiln_element_store(void *at, size_t bytes, double value)
 {

@@ -36,7 +36,7 @@ static double problem_random(uint64_t *state, int digits)
 
 static double problem_get(const struct problem *problem, const void *matrix, size_t index)
 {
-    size_t bytes = (size_t)problem->precision / 8;
+    size_t bytes = kiln_element_bytes(problem->precision);
 
     return kiln_element_load((const unsigned char *)matrix + index * bytes, bytes);
 }
@@ -58,7 +58,7 @@ static double problem_get_b(const struct problem *problem, size_t p, size_t j)
 static void problem_fill(const struct problem *problem, void *matrix, size_t count, uint64_t seed)
 {
     int digits = problem_digits(problem->precision);
-    size_t bytes = (size_t)problem->precision / 8;
+    size_t bytes = kiln_element_bytes(problem->precision);
     uint64_t state = seed ^ ((uint64_t)problem->m << 42 ^ (uint64_t)problem->n << 21 ^ problem->k);
 
     for (size_t i = 0; i < count; i++) {
@@ -99,7 +99,7 @@ static void problem_measure_norms(struct problem *problem)
 bool problem_create(struct problem *problem, enum kiln_precision precision, bool transa,
         bool transb, const struct shape *shape)
 {
-    size_t element = (size_t)precision / 8;
+    size_t element = kiln_element_bytes(precision);
 
     *problem = (struct problem){
         .precision = precision, .transa = transa, .transb = transb,

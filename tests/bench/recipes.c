@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "element.h"
 #include "plan.h"
 
 static const struct kiln_bundle *recipes_bundle(const char *name)
@@ -20,7 +21,7 @@ static const struct kiln_bundle *recipes_bundle(const char *name)
 static struct kiln_product recipes_product(const struct problem *problem)
 {
     struct kiln_product product = kiln_product_dense(problem->precision,
-            (size_t)problem->precision / 8, problem->transa, problem->transb, problem->m,
+            kiln_element_bytes(problem->precision), problem->transa, problem->transb, problem->m,
             problem->n, problem->k);
 
     product.a.ld = problem->lda;

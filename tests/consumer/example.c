@@ -142,7 +142,8 @@ static struct options parse_options(int argc, char **argv)
 
 static size_t element_bytes(enum kiln_precision precision)
 {
-    return (size_t)precision / 8;
+    return precision == KILN_HALF ? sizeof(cl_half)
+         : precision == KILN_DOUBLE ? sizeof(cl_double) : sizeof(cl_float);
 }
 
 static size_t matrix_bytes(const struct matrix *matrix)

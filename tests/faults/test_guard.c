@@ -4,6 +4,7 @@
  * than an element has, dies.
  */
 #include "fence.h"
+#include "element.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -184,7 +185,7 @@ static unsigned do_place(const char *bundle, const size_t shape[3])
 {
     unsigned failures = 0;
     make_call(shape);
-    children_note("%s, %d bits, %s, %zu x %zu x %zu, %s %ld", bundle, test.gemm.precision,
+    children_note("%s, precision %d, %s, %zu x %zu x %zu, %s %ld", bundle, test.gemm.precision,
             test.recipe->name, test.gemm.m, test.gemm.n, test.gemm.k,
             test.place == FENCE_AT_END ? "before the fence" : "bytes of skew", test.place);
     if (recipe_serves(test.recipe, test.kiln, &test.gemm)) {
@@ -238,7 +239,7 @@ static unsigned do_recipe(const struct options *options, unsigned long number)
     need(linked_recipe(number, &bundle, &index), "a recipe");
     solo_make(&solo, bundle, index);
     test.recipe = &solo.recipe;
-    test.element_bytes = (size_t) solo.recipe.precision / 8;
+    test.element_bytes = kiln_element_bytes(solo.recipe.precision);
     test.kiln = setup_kiln(&test.setup, &solo.bundle);
     if (kiln_bundle_matches(bundle, &test.kiln->facts)) {
         failures = do_places(bundle->name);

@@ -7,6 +7,7 @@
  * Beyond the matrices lie NaNs, which must reach nothing.
  */
 #include "setup.h"
+#include "element.h"
 
 #include <float.h>
 #include <math.h>
@@ -178,7 +179,7 @@ static bool is_right(double sum, double c, double found)
 
 static size_t image_bytes(size_t rows, size_t ld)
 {
-    return (OFFSET + rows * ld) * ((size_t) test.recipe->precision / 8);
+    return (OFFSET + rows * ld) * (kiln_element_bytes(test.recipe->precision));
 }
 
 /* NaNs, and in them a dense matrix, perhaps transposed. */
@@ -255,7 +256,7 @@ static unsigned fail(size_t index, double found)
 static unsigned judge(void)
 {
     const struct kiln_gemm *g = &test.gemm;
-    const size_t element_bytes = (size_t) test.recipe->precision / 8;
+    const size_t element_bytes = kiln_element_bytes(test.recipe->precision);
     setup_read(&test.setup, g->c, image_bytes(g->m, g->ldc), test.found);
     for (size_t i = 0; i < g->m * g->n; i++) {
         const size_t at = OFFSET + i / g->n * g->ldc + i % g->n;

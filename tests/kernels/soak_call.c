@@ -101,7 +101,7 @@ bool soak_arena_is_intact(struct soak_arena *arena, size_t *at)
 
 static size_t element_bytes(const struct soak_call *call)
 {
-    return (size_t) call->gemm.precision / 8;
+    return kiln_element_bytes(call->gemm.precision);
 }
 
 static double element_get(const struct soak_call *call, const unsigned char *at)

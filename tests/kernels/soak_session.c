@@ -7,6 +7,7 @@
 #include "soak_call.h"
 
 #include "../faults/wrap.h"
+#include "element.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -241,7 +242,7 @@ static enum kiln_status bring_late(struct session *session, const struct job *jo
         struct waits *waits)
 {
     const struct matrix_place *a = &job->call.places[CALL_A];
-    const size_t to = a->offset * ((size_t) job->call.gemm.precision / 8);
+    const size_t to = a->offset * (kiln_element_bytes(job->call.gemm.precision));
     const cl_int error = clEnqueueCopyBuffer(session->copies, session->staging, a->buffer, a->base,
             to, a->bytes, 1, &session->gate, &waits->events[waits->num]);
     waits->num += error == CL_SUCCESS;

@@ -130,7 +130,7 @@ static void open_device(void)
 
 static size_t element_bytes(const struct call *call)
 {
-    return (size_t)call->precision / 8;
+    return call->precision == KILN_DOUBLE ? sizeof(cl_double) : sizeof(cl_float);
 }
 
 /* Sets how much of an operand there is: `lines` of `length` elements, as they lie in memory. An
