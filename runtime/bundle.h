@@ -169,9 +169,9 @@ enum kiln_term {
     KILN_TERM_DEPTH,                   /* steps of one work-group */
     KILN_TERM_A, KILN_TERM_B, KILN_TERM_C,                 /* elements */
     KILN_TERM_RAGGED_C,                /* of C, where rows begin within lines of 64 bytes */
-    KILN_TERM_TURNED_A, KILN_TERM_TURNED_B,                /* of operands that are transposed */
+    KILN_TERM_TRANSPOSED_A, KILN_TERM_TRANSPOSED_B,        /* of operands that are transposed */
     KILN_TERM_FETCHED_A, KILN_TERM_FETCHED_B,              /* elements, once for every tile */
-    KILN_TERM_FETCHED_TURNED_A, KILN_TERM_FETCHED_TURNED_B,
+    KILN_TERM_FETCHED_TRANSPOSED_A, KILN_TERM_FETCHED_TRANSPOSED_B,
     KILN_TERM_FETCHED_RAGGED_A, KILN_TERM_FETCHED_RAGGED_B,
     KILN_TERM_COPIES,                  /* 1 where an operand is prepared that may be taken as it is,
                                           and the elements of those operands */

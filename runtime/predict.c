@@ -92,12 +92,12 @@ static void count_memory(const struct kiln_recipe *recipe, const struct kiln_pro
     terms[KILN_TERM_B] = b;
     terms[KILN_TERM_C] = c;
     terms[KILN_TERM_RAGGED_C] = ragged & KILN_RAGGED_C ? c : 0;
-    terms[KILN_TERM_TURNED_A] = product->transa ? a : 0;
-    terms[KILN_TERM_TURNED_B] = product->transb ? b : 0;
+    terms[KILN_TERM_TRANSPOSED_A] = product->transa ? a : 0;
+    terms[KILN_TERM_TRANSPOSED_B] = product->transb ? b : 0;
     terms[KILN_TERM_FETCHED_A] = fetched_a;
     terms[KILN_TERM_FETCHED_B] = fetched_b;
-    terms[KILN_TERM_FETCHED_TURNED_A] = product->transa ? fetched_a : 0;
-    terms[KILN_TERM_FETCHED_TURNED_B] = product->transb ? fetched_b : 0;
+    terms[KILN_TERM_FETCHED_TRANSPOSED_A] = product->transa ? fetched_a : 0;
+    terms[KILN_TERM_FETCHED_TRANSPOSED_B] = product->transb ? fetched_b : 0;
     terms[KILN_TERM_FETCHED_RAGGED_A] = ragged & KILN_RAGGED_A ? fetched_a : 0;
     terms[KILN_TERM_FETCHED_RAGGED_B] = ragged & KILN_RAGGED_B ? fetched_b : 0;
 }

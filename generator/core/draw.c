@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "fnv.h"
-#include "point.h"
+#include "random.h"
 
 enum { DRAW_TRIES = 20000 };
 
@@ -63,9 +63,9 @@ static uint64_t draw_extent(uint64_t *random, const struct range *range)
     while (range->most >> last > 1)
         last++;
     for (;;) {
-        uint64_t start = UINT64_C(1) << (first + point_random(random) % (last - first + 1));
-        uint64_t extent = start + point_random(random) % start;
-        if (point_random(random) % extent < start && is_in(range, extent))
+        uint64_t start = UINT64_C(1) << (first + random_next(random) % (last - first + 1));
+        uint64_t extent = start + random_next(random) % start;
+        if (random_next(random) % extent < start && is_in(range, extent))
             return extent;
     }
 }
@@ -203,8 +203,8 @@ static struct scale scale_of(const struct draw_limits *limits)
 void draw_begin(struct draw *draw, const char *purpose, uint64_t seed,
         const struct draw_limits *limits)
 {
-    uint64_t state = kiln_hash(KILN_HASH_BEGIN, purpose, strlen(purpose)) ^ point_random(&seed);
-    *draw = (struct draw){ .limits = *limits, .key = point_random(&state) };
+    uint64_t state = kiln_hash(KILN_HASH_BEGIN, purpose, strlen(purpose)) ^ random_next(&seed);
+    *draw = (struct draw){ .limits = *limits, .key = random_next(&state) };
 }
 
 static void exchange(size_t *left, size_t *right)
@@ -220,7 +220,7 @@ static bool draw_try(const struct draw_limits *limits, const struct wanted *want
 {
     uint64_t m = draw_extent(random, &wanted->m), n = draw_extent(random, &wanted->n);
     uint64_t k = draw_extent(random, &wanted->k);
-    bool is_other_way = point_random(random) >> 63;
+    bool is_other_way = random_next(random) >> 63;
     if (drawn->aligned) {
         m = to_unit(m);
         n = to_unit(n);
@@ -244,11 +244,11 @@ bool draw_shape(struct draw *draw, struct drawn *drawn)
     uint64_t turn = number / DRAW_NUM_CLASSES, random = draw->key ^ number;
     struct scale scale = scale_of(&draw->limits);
     struct wanted wanted = { .ops = { draw->limits.least_ops, draw->limits.most_ops } };
-    random = point_random(&random);
+    random = random_next(&random);
     *drawn = (struct drawn){ .class = (unsigned) (number % DRAW_NUM_CLASSES) };
     drawn->aligned = (turn + drawn->class) % 2 == 0;
-    drawn->transa = point_random(&random) >> 63;
-    drawn->transb = point_random(&random) >> 63;
+    drawn->transa = random_next(&random) >> 63;
+    drawn->transb = random_next(&random) >> 63;
     classes[drawn->class].want(&scale, &draw->limits, &wanted);
     for (int i = 0; i < DRAW_TRIES; i++) {
         /* Narrow limits may hold no multiples. */

@@ -1,5 +1,6 @@
 /* space.c: mixed-radix enumeration of a family's parameters. */
 #include "space.h"
+#include "random.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -70,7 +71,7 @@ bool space_locate(const struct space *space, const struct config *config, struct
 static bool in_shard(const struct space *space, const struct point *point)
 {
     uint64_t state = space_index(space, point);
-    return !space->shard.num || point_random(&state) % space->shard.num + 1 == space->shard.index;
+    return !space->shard.num || random_next(&state) % space->shard.num + 1 == space->shard.index;
 }
 
 bool space_legal(const struct space *space, const struct point *point, const char **reason)

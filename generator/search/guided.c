@@ -92,7 +92,7 @@ static struct point choose_elite(struct search *search)
             elite[at] = elite[at - 1];
         elite[at] = observation;
     }
-    return num ? elite[point_random(&search->random) % num]->point : search->best;
+    return num ? elite[random_next(&search->random) % num]->point : search->best;
 }
 
 static bool propose(struct search *search, struct point *point)

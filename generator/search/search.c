@@ -97,7 +97,7 @@ static uint64_t key_of(const struct search *search, const struct point *point)
 static size_t slot_of(const uint64_t *seen, size_t capacity, uint64_t key)
 {
     uint64_t state = key;
-    size_t slot = (size_t) (point_random(&state) & (capacity - 1));
+    size_t slot = (size_t) (random_next(&state) & (capacity - 1));
     while (seen[slot] && seen[slot] != key)
         slot = (slot + 1) & (capacity - 1);
     return slot;
@@ -140,7 +140,7 @@ bool search_draw(struct search *search, struct point *point)
     for (int draw = 0; draw < DRAWS; draw++) {
         *point = (struct point) { { 0 } };
         for (unsigned i = 0; i < search->space.num_params; i++)
-            point->at[i] = (unsigned char) (point_random(&search->random) %
+            point->at[i] = (unsigned char) (random_next(&search->random) %
                                             search->space.num_values[i]);
         if (search_is_new(search, point))
             return true;

@@ -9,6 +9,7 @@
 #define KILN_SEARCH_SEARCH_H
 
 #include "../core/point.h"
+#include "../core/random.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -39,7 +40,7 @@ struct search_strategy {
 struct search {
     const struct search_strategy *strategy;
     struct search_space space;
-    uint64_t random;                   /* state of point_random */
+    uint64_t random;                   /* state of random_next */
     size_t num_tried;
     struct point best;
     double best_cost;                  /* HUGE_VAL until a point succeeded */

@@ -1,6 +1,6 @@
 /* exact.c: see exact.h. */
 #include "exact.h"
-#include "../core/point.h"
+#include "../core/random.h"
 #include "parallel.h"
 
 #include <stdlib.h>
@@ -13,7 +13,7 @@ enum { NUM_KINDS = EXACT_PATTERNS * EXACT_PERIOD };
 static void fill_factor(unsigned char *factor, size_t rows, int rank, uint64_t seed)
 {
     for (size_t i = 0; i < rows; i++)
-        factor[i] = (unsigned char) (point_random(&seed) >> 20 & ((1u << rank) - 1));
+        factor[i] = (unsigned char) (random_next(&seed) >> 20 & ((1u << rank) - 1));
 }
 
 static int sign_of(const struct exact_factors *factors, unsigned pattern, int r)

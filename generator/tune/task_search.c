@@ -134,7 +134,7 @@ static size_t draw_ranked(const struct family_search *one, uint64_t seed,
     size_t num = 0;
     for (int i = 0; i < RANK_DRAWS; i++) {
         const struct point point = space_point(&one->space,
-                point_random(&seed) % space_size(&one->space));
+                random_next(&seed) % space_size(&one->space));
         struct config config;
         const char *reason;
         if (!space_legal(&one->space, &point, &reason))

@@ -1,6 +1,6 @@
 /* verify.c: see verify.h. */
 #include "verify.h"
-#include "../core/point.h"
+#include "../core/random.h"
 #include "parallel.h"
 #include "reference.h"
 
@@ -334,7 +334,7 @@ static void fill_random(struct matrix *matrix, int mantissa_bits, uint64_t seed)
 {
     for (size_t i = 0; i < matrix->rows; i++)
         for (size_t j = 0; j < matrix->cols; j++) {
-            const uint64_t bits = point_random(&seed);
+            const uint64_t bits = random_next(&seed);
             const double fraction = ldexp((double) (bits >> (64 - mantissa_bits)), -mantissa_bits);
             matrix_set(matrix, i, j, (bits & 1 ? -0.5 : 0.5) * (1 + fraction));
         }

@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "core/point.h"
+#include "core/random.h"
 #include "element.h"
 
 enum { PROBLEM_SAMPLES = 256 };
@@ -29,7 +29,7 @@ static int problem_digits(enum kiln_precision precision)
 /* A number in [-1, 1) that a significand of `digits` bits holds exactly and fills. */
 static double problem_random(uint64_t *state, int digits)
 {
-    int64_t integer = (int64_t)(point_random(state) >> (63 - digits));
+    int64_t integer = (int64_t)(random_next(state) >> (63 - digits));
 
     return (double)(integer - ((int64_t)1 << digits)) / (double)((int64_t)1 << digits);
 }
@@ -202,8 +202,8 @@ double problem_error(const struct problem *problem, const void *c)
     double worst = 0;
 
     for (int sample = 0; sample < PROBLEM_SAMPLES; sample++) {
-        size_t i = point_random(&state) % problem->m;
-        size_t j = point_random(&state) % problem->n;
+        size_t i = random_next(&state) % problem->m;
+        size_t j = random_next(&state) % problem->n;
 
         if (sample < 4) {
             i = sample % 2 == 0 ? 0 : problem->m - 1;

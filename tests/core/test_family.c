@@ -3,6 +3,7 @@
 #include "wide.h"
 #include "expr.h"
 #include "point.h"
+#include "random.h"
 #include "space.h"
 
 #include <stdio.h>
@@ -110,7 +111,7 @@ static void rules_always_have_a_value(void **state)
             char error[FAMILY_ERROR_BYTES];
             space_init(&space, families[f], &problem, &facts[draw % 2]);
             const struct point point = space_point(&space,
-                    point_random(&random) % space_size(&space));
+                    random_next(&random) % space_size(&space));
             space_config(&space, &point, &config);
             assert_true(config_scope(&config, &problem, &space.facts, &scope, error));
             for (unsigned i = 0; i < families[f]->num_rules; i++) {
@@ -156,7 +157,7 @@ static void tiles_are_stated(void **state)
             char error[FAMILY_ERROR_BYTES];
             space_init(&space, family, &problem, &facts);
             const struct point point = space_point(&space,
-                    point_random(&random) % space_size(&space));
+                    random_next(&random) % space_size(&space));
             space_config(&space, &point, &config);
             if (!config_legal(&config, &problem, &facts, &reason))
                 continue;
@@ -274,7 +275,7 @@ static void texts_come_back(void **state)
             char text[CONFIG_TEXT_BYTES], error[FAMILY_ERROR_BYTES];
             space_init(&space, families[f], &problem, &facts);
             const struct point point = space_point(&space,
-                    point_random(&random) % space_size(&space));
+                    random_next(&random) % space_size(&space));
             space_config(&space, &point, &config);
             config_format(&config, text);
             if (!config_parse(text, &again, error))

@@ -1,6 +1,6 @@
 /* test_fit.c: coefficients from times that are known to follow them, generator/core/fit.c. */
 #include "fit.h"
-#include "point.h"
+#include "random.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -18,7 +18,7 @@ static uint64_t random_state;
 /* From 1 to `most`, log-uniform. */
 static size_t draw(double most)
 {
-    const double part = (double) (point_random(&random_state) >> 11) * 0x1p-53;
+    const double part = (double) (random_next(&random_state) >> 11) * 0x1p-53;
     return (size_t) exp(part * log(most)) + 1;
 }
 
@@ -46,7 +46,7 @@ static void make_samples(const struct kiln_time *time, double noise, struct fit_
         const struct kiln_product product = kiln_product_dense(KILN_ID_SINGLE, 4, i & 1, i / 2 & 1,
                 draw(8000), draw(8000), draw(8000));
         kiln_time_terms(&recipe, &product, UNITS, samples[i].terms);
-        const double part = (double) (point_random(&random_state) >> 11) * 0x1p-52 - 1;
+        const double part = (double) (random_next(&random_state) >> 11) * 0x1p-52 - 1;
         samples[i].seconds = seconds_of(time, samples[i].terms) * (1 + noise * part);
     }
 }
@@ -77,7 +77,7 @@ static struct kiln_time known(void)
     time.coefficient[KILN_TERM_STEPS] = 4000;
     time.coefficient[KILN_TERM_ROUNDS] = 800000;
     time.coefficient[KILN_TERM_RAGGED_C] = 3;
-    time.coefficient[KILN_TERM_FETCHED_TURNED_A] = 0.05f;
+    time.coefficient[KILN_TERM_FETCHED_TRANSPOSED_A] = 0.05f;
     return time;
 }
 
@@ -274,7 +274,7 @@ static void no_change_is_for_the_better(void **state)
         struct fit_sample samples[MOST];
         struct kiln_time law = known(), time;
         for (unsigned t = 0; t < KILN_NUM_TERMS; t++)
-            if (point_random(&random_state) % 3 == 0)
+            if (random_next(&random_state) % 3 == 0)
                 law.coefficient[t] = (float) draw(5000);
         make_samples(&law, 0.5, samples, MOST);
         assert_true(fit_time(samples, MOST, NULL, &time));

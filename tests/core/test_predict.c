@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "point.h"
+#include "random.h"
 
 enum { FLOATS = 4 };
 
@@ -165,10 +165,10 @@ static void operands_are_fetched_by_tiles(void **state)
         CHECK(terms, C, 14000);
         CHECK(terms, FETCHED_A, 4 * 2100);
         CHECK(terms, FETCHED_B, 3 * 6000);
-        CHECK(terms, TURNED_A, transa ? 2100 : 0);
-        CHECK(terms, TURNED_B, transb ? 6000 : 0);
-        CHECK(terms, FETCHED_TURNED_A, transa ? 4 * 2100 : 0);
-        CHECK(terms, FETCHED_TURNED_B, transb ? 3 * 6000 : 0);
+        CHECK(terms, TRANSPOSED_A, transa ? 2100 : 0);
+        CHECK(terms, TRANSPOSED_B, transb ? 6000 : 0);
+        CHECK(terms, FETCHED_TRANSPOSED_A, transa ? 4 * 2100 : 0);
+        CHECK(terms, FETCHED_TRANSPOSED_B, transb ? 3 * 6000 : 0);
     }
 }
 
@@ -279,18 +279,18 @@ static void counts_grow_with_the_extents(void **state)
         uint64_t of_small[KILN_NUM_TERMS], of_large[KILN_NUM_TERMS];
         size_t *const extents[] = { &small.m, &small.n, &small.k };
         for (int d = 0; d < 3; d++) {
-            *extents[d] = (size_t) (point_random(&random) >> (1 + point_random(&random) % 63));
-            recipe.tile[d] = 1 + point_random(&random) % 300;
+            *extents[d] = (size_t) (random_next(&random) >> (1 + random_next(&random) % 63));
+            recipe.tile[d] = 1 + random_next(&random) % 300;
         }
-        recipe.split = 1 + point_random(&random) % 9;
-        recipe.unit_turns = i % 3 ? 1 + point_random(&random) % 8 : 0;
+        recipe.split = 1 + random_next(&random) % 9;
+        recipe.unit_turns = i % 3 ? 1 + random_next(&random) % 8 : 0;
         recipe.shares = i % 3 == 2;
-        const uint32_t units = 1 + point_random(&random) % 200;
+        const uint32_t units = 1 + random_next(&random) % 200;
         large = small;
-        large.m += point_random(&random) % 100;
-        large.n += point_random(&random) % 100;
-        large.k += point_random(&random) % 100;
-        kiln_time_terms(&recipe, &small, units + point_random(&random) % 3, of_small);
+        large.m += random_next(&random) % 100;
+        large.n += random_next(&random) % 100;
+        large.k += random_next(&random) % 100;
+        kiln_time_terms(&recipe, &small, units + random_next(&random) % 3, of_small);
         kiln_time_terms(&recipe, &large, units, of_large);
         for (unsigned t = 0; t < KILN_NUM_TERMS; t++)
             assert_true(of_small[t] <= of_large[t] || t == KILN_TERM_SHARED);
@@ -338,10 +338,10 @@ static void the_sum_is_exact(void **state)
         struct kiln_time time;
         uint64_t terms[KILN_NUM_TERMS];
         for (unsigned t = 0; t < KILN_NUM_TERMS; t++) {
-            const int exponent = (int) (point_random(&random) % 60) - 40;
-            const float fraction = (float) (point_random(&random) >> 40) * 0x1p-24f;
-            time.coefficient[t] = point_random(&random) % 3 ? ldexpf(fraction, exponent) : 0;
-            terms[t] = point_random(&random) >> (2 + point_random(&random) % 62);
+            const int exponent = (int) (random_next(&random) % 60) - 40;
+            const float fraction = (float) (random_next(&random) >> 40) * 0x1p-24f;
+            time.coefficient[t] = random_next(&random) % 3 ? ldexpf(fraction, exponent) : 0;
+            terms[t] = random_next(&random) >> (2 + random_next(&random) % 62);
         }
         if (i % 16 == 0)
             time.coefficient[i % KILN_NUM_TERMS] = i % 32 ? 0x1p-149f : 0x1.fffffep61f;

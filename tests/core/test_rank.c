@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "point.h"
+#include "random.h"
 
 enum { FLOATS = 4, MOST = 60, UNITS = 4 };
 
@@ -263,18 +263,18 @@ static void batches_list_each_once(void **state)
         uint32_t order[MOST];
         unsigned num = 0;
         const struct kiln_product product = cube();
-        clay_make(&clay, (unsigned) (point_random(&random) % (MOST + 1)));
-        const uint32_t pinned = (uint32_t) (point_random(&random) % (MOST + 10));
+        clay_make(&clay, (unsigned) (random_next(&random) % (MOST + 1)));
+        const uint32_t pinned = (uint32_t) (random_next(&random) % (MOST + 10));
         if (pinned < clay.bundle.num_recipes) {
             clay.bundle.num_pins = 1;
             clay.pins[0] = (struct kiln_pin) { KILN_ID_SINGLE, 64, 64, 64, { (uint16_t) pinned,
                     KILN_NO_RECIPE, KILN_NO_RECIPE, KILN_NO_RECIPE } };
         }
         for (uint32_t r = 0; r < clay.bundle.num_recipes; r++) {
-            clay.times[r].coefficient[0] = (float) (point_random(&random) % (i % 2 ? 5 : 1000));
-            if (point_random(&random) % 4 == 0)
+            clay.times[r].coefficient[0] = (float) (random_next(&random) % (i % 2 ? 5 : 1000));
+            if (random_next(&random) % 4 == 0)
                 clay.recipes[r].time = NULL;
-            if (point_random(&random) % 5 == 0)
+            if (random_next(&random) % 5 == 0)
                 clay.recipes[r].guard.k = 48;
             else
                 entries[num++] = (struct entry) { r == pinned, clay.recipes[r].time != NULL,

@@ -1,6 +1,7 @@
 /* test_space.c: configurations as points, generator/core/space.c. */
 #include "wide.h"
 #include "assemble.h"
+#include "random.h"
 #include "space.h"
 
 #include <stdlib.h>
@@ -128,7 +129,7 @@ static void configurations_come_back(void **state)
         const struct space space = make_space(f, 1);
         for (uint64_t draw = 0, random = 3; draw < 300; draw++) {
             const struct point point = space_point(&space,
-                    point_random(&random) % space_size(&space));
+                    random_next(&random) % space_size(&space));
             struct point again;
             struct config config;
             const char *by_point, *by_config;
@@ -165,7 +166,7 @@ static void legal_points_render(void **state)
             int rendered = 0;
             for (int draw = 0; draw < 20000 && rendered < 60; draw++) {
                 const struct point point = space_point(&space,
-                        point_random(&random) % space_size(&space));
+                        random_next(&random) % space_size(&space));
                 struct config config;
                 struct assembly assembly;
                 const char *reason;
@@ -219,7 +220,7 @@ static bool render_corner(const struct space *space, unsigned i, unsigned vi, un
             render_config(space, &config);
             return true;
         }
-        point = space_point(space, point_random(&random) % space_size(space));
+        point = space_point(space, random_next(&random) % space_size(space));
     }
     return false;
 }

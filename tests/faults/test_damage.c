@@ -5,7 +5,7 @@
  * can not be seen by anybody; of those only what the host does is looked at. An item is a byte.
  */
 #include "bundles.h"
-#include "core/point.h"
+#include "core/random.h"
 #include "setup.h"
 #include "reader.h"
 
@@ -330,11 +330,11 @@ static void damage(struct embedded *embedded, unsigned long number, uint64_t *st
     if (number < 2) {
         children_note("a whole binary, %s source", number % 2 ? "with" : "without");
     } else if (number < 16) {
-        embedded->binary.size = number < 4 ? number - 1 : point_random(state) % size + 1;
+        embedded->binary.size = number < 4 ? number - 1 : random_next(state) % size + 1;
         children_note("a binary of %zu bytes instead of %zu", embedded->binary.size, size);
     } else {
-        const size_t at = number < 80 ? number / 2 : point_random(state) % size;
-        embedded->data[at] ^= (unsigned char) (point_random(state) % 255 + 1);
+        const size_t at = number < 80 ? number / 2 : random_next(state) % size;
+        embedded->data[at] ^= (unsigned char) (random_next(state) % 255 + 1);
         children_note("byte %zu of a binary of %zu is %u", at, size, embedded->data[at]);
     }
 }
@@ -385,8 +385,8 @@ static unsigned do_text(unsigned long number)
     bundle.pool.text = text;
     children_note("a whole text");
     if (number > 0) {
-        const size_t at = point_random(&state) % (bundle.pool.text_bytes - 1);
-        text[at] ^= (char) (point_random(&state) % 127 + 1);
+        const size_t at = random_next(&state) % (bundle.pool.text_bytes - 1);
+        text[at] ^= (char) (random_next(&state) % 127 + 1);
         children_note("byte %zu of the text is %d", at, text[at]);
     }
     const enum kiln_status status = create(&bundle, &kiln);

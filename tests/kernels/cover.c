@@ -1,6 +1,7 @@
 /* cover.c: greedy. For each value that no configuration has yet, random configurations with that
  * value are drawn, and the one that brings most that is new is taken. */
 #include "cover.h"
+#include "core/random.h"
 #include "core/space.h"
 
 #include <stdlib.h>
@@ -85,7 +86,7 @@ static void take_value(struct maker *maker, unsigned param, unsigned value)
     unsigned best_gain = 0, choices = 0;
     for (int draw = 0; draw < DRAWS && choices < CHOICES; draw++) {
         struct point point = space_point(&maker->space,
-                point_random(&random) % space_size(&maker->space));
+                random_next(&random) % space_size(&maker->space));
         point.at[param] = (unsigned char) value;
         if (!may_take(maker, &point))
             continue;

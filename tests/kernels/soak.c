@@ -8,7 +8,7 @@
 #include "soak.h"
 
 #include "../faults/wrap.h"
-#include "core/point.h"
+#include "core/random.h"
 #include "tune/clock.h"
 
 #include <errno.h>
@@ -55,12 +55,12 @@ uint64_t soak_seed(const struct soak *soak, unsigned long salt)
 
 size_t soak_below(uint64_t *state, size_t limit)
 {
-    return (size_t) (point_random(state) % limit);
+    return (size_t) (random_next(state) % limit);
 }
 
 size_t soak_log_random(uint64_t *state, size_t most)
 {
-    const double fraction = (double) (point_random(state) >> 11) * 0x1p-53;
+    const double fraction = (double) (random_next(state) >> 11) * 0x1p-53;
     return (size_t) exp2(fraction * log2((double) most + 1));
 }
 

@@ -61,7 +61,7 @@ static inline double time_of(const struct config *config, struct shape shape)
         hash = hash * 1000003 + (uint64_t) config->value[i];
     const bool is_slow = slow_family && !strcmp(config->family->name, slow_family);
     const double seconds = is_slow ? 1e-2 : 1e-3;
-    return is_flat ? seconds : seconds * (1 + (double) (point_random(&hash) >> 40) * 0x1p-24);
+    return is_flat ? seconds : seconds * (1 + (double) (random_next(&hash) >> 40) * 0x1p-24);
 }
 
 /* What the search announced and has not evaluated yet; one more each time than is allowed shows. */

@@ -127,7 +127,7 @@ static void add_ranked(struct stage *stage, uint64_t seed, struct start *start)
     const unsigned first = start->num, most = first + FROM_RANK;
     for (size_t i = 0; i < recording->num_rows; i++)
         stage->tickets[i] = (struct ticket) {
-            (double) recording->rows[i].rank, point_random(&seed), i
+            (double) recording->rows[i].rank, random_next(&seed), i
         };
     qsort(stage->tickets, recording->num_rows, sizeof *stage->tickets, compare_tickets);
     for (size_t i = 0; i < recording->num_rows && start->num < most; i++)

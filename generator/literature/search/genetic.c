@@ -25,7 +25,7 @@ struct state {
 
 static unsigned below(struct search *search, unsigned bound)
 {
-    return (unsigned) (point_random(&search->random) % bound);
+    return (unsigned) (random_next(&search->random) % bound);
 }
 
 static void mutate(struct search *search, struct point *genes)

@@ -21,10 +21,10 @@ struct state {
 static bool neighbour(struct search *search, const struct point *centre, struct point *point)
 {
     const struct search_space *space = &search->space;
-    const unsigned first = (unsigned) (point_random(&search->random) % space->num_params);
+    const unsigned first = (unsigned) (random_next(&search->random) % space->num_params);
     for (unsigned i = 0; i < space->num_params; i++) {
         const unsigned p = (first + i) % space->num_params;
-        const unsigned turn = (unsigned) (point_random(&search->random) % space->num_values[p]);
+        const unsigned turn = (unsigned) (random_next(&search->random) % space->num_values[p]);
         for (unsigned v = 0; v < space->num_values[p]; v++) {
             *point = *centre;
             point->at[p] = (unsigned char) ((turn + v) % space->num_values[p]);
@@ -41,10 +41,10 @@ static bool shake(struct search *search, struct point *point)
     const struct search_space *space = &search->space;
     for (int i = 0; i < SHAKES; i++) {
         *point = search->best;
-        const unsigned changes = 2 + (unsigned) (point_random(&search->random) % 2);
+        const unsigned changes = 2 + (unsigned) (random_next(&search->random) % 2);
         for (unsigned c = 0; c < changes; c++) {
-            const unsigned p = (unsigned) (point_random(&search->random) % space->num_params);
-            point->at[p] = (unsigned char) (point_random(&search->random) % space->num_values[p]);
+            const unsigned p = (unsigned) (random_next(&search->random) % space->num_params);
+            point->at[p] = (unsigned char) (random_next(&search->random) % space->num_values[p]);
         }
         if (search_is_new(search, point))
             return true;

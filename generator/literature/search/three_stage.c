@@ -35,7 +35,7 @@ static void begin(struct search *search, struct state *state)
     const uint64_t size = search_size(search);
     state->begun = true;
     state->left = size;
-    state->at = point_random(&search->random) % size;
+    state->at = random_next(&search->random) % size;
     state->stride = 1 + (uint64_t) (golden_section * (double) size);
     while (common_divisor(state->stride, size) != 1)
         state->stride++;
