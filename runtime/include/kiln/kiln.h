@@ -41,7 +41,8 @@
  * - Determinism: the same bundle, device, driver and arguments give bitwise the same C, unless
  *   memory was lacking for the kernels of a call.
  *
- * Everything in this header is stable: values and layouts of structs change only with the soname.
+ * From version 1.0 on everything in this header is stable: values and layouts of structs change
+ * only with the soname.
  */
 #ifndef KILN_KILN_H
 #define KILN_KILN_H
